@@ -1,0 +1,78 @@
+"""verale: abductive latent explanations of prototype networks, certified and re-proved by an independent checker.
+
+Names are resolved when first used, so that `import verale.checker` loads nothing but the checker.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from verale.auditing import audit
+    from verale.certificate import Certificate
+    from verale.checker import Verdict
+    from verale.errors import VeraleError
+    from verale.head import (
+        Box,
+        Cosine,
+        Euclidean,
+        Head,
+        Identity,
+        LogRatio,
+        Softmax,
+        load_latents,
+        save_latents,
+    )
+    from verale.search import Unexplained, explain
+    from verale.version import __version__
+
+__all__ = [
+    "Box",
+    "Certificate",
+    "Cosine",
+    "Euclidean",
+    "Head",
+    "Identity",
+    "LogRatio",
+    "Softmax",
+    "Unexplained",
+    "VeraleError",
+    "Verdict",
+    "__version__",
+    "audit",
+    "explain",
+    "load_latents",
+    "save_latents",
+]
+
+_HOME = {
+    "Box": "verale.head",
+    "Certificate": "verale.certificate",
+    "Cosine": "verale.head",
+    "Euclidean": "verale.head",
+    "Head": "verale.head",
+    "Identity": "verale.head",
+    "LogRatio": "verale.head",
+    "Softmax": "verale.head",
+    "Unexplained": "verale.search",
+    "VeraleError": "verale.errors",
+    "Verdict": "verale.checker",
+    "__version__": "verale.version",
+    "audit": "verale.auditing",
+    "explain": "verale.search",
+    "load_latents": "verale.head",
+    "save_latents": "verale.head",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'verale' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

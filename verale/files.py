@@ -1,0 +1,39 @@
+"""Files: read with a clear error, written beside their place and then renamed."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from verale.errors import InputError
+
+__all__ = ["read", "write_atomically"]
+
+
+def read(path: str | Path, kind: str) -> bytes:
+    """The bytes of a file. Raises InputError that names the file, what it was to be, and the remedy."""
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        raise InputError(path, f"there is no such file; expected {kind}") from None
+    except OSError as error:
+        raise InputError(path, f"cannot be read ({error.strerror}); expected {kind}") from error
+
+
+def write_atomically(path: str | Path, data: bytes) -> None:
+    """Write a file so that nobody ever sees half of it, not even after a crash. Raises InputError."""
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
+            os.chmod(beside, 0o644)
+            os.replace(beside, path)
+        except BaseException:
+            os.unlink(beside)
+            raise
+    except OSError as error:
+        raise InputError(path, f"cannot be written ({error.strerror}); choose a folder that can") from error
