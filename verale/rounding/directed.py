@@ -1,0 +1,54 @@
+"""Directed rounding of correctly rounded operations, and the a-priori bounds for those that are not.
+
+float64 only. `+ - * /` and square root are correctly rounded (IEEE 754) on CPU and on CUDA, so one step of
+`nextafter` encloses the real result. Sums and products in an order nobody controls are enclosed by gamma_n;
+exp and log by a stated number of units in the last place.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+__all__ = ["TRANSCENDENTAL_ULPS", "UNDERFLOW", "UNIT", "down", "gamma", "up"]
+
+UNIT = 2.0**-53
+"""u, the unit roundoff of float64: fl(x op y) = (x op y)(1 + delta) with |delta| <= u, above underflow."""
+
+UNDERFLOW = 2.0**-1022
+"""What one operation may lose to underflow, gradual or flushed to zero: at most the smallest normal number."""
+
+TRANSCENDENTAL_ULPS = 8
+"""Stated bound, in units in the last place, on the error of torch's float64 exp, log and log1p.
+
+The libraries underneath (SLEEF, libm, CUDA's) document at most 2; `tests/unit/rounding` measures it against
+200-bit values.
+"""
+
+_BELOW = torch.tensor(-math.inf, dtype=torch.float64)
+_ABOVE = torch.tensor(math.inf, dtype=torch.float64)
+
+
+def down(values: Tensor) -> Tensor:
+    """The next float64 below: with a correctly rounded operation, a lower bound of its real result."""
+    return torch.nextafter(values, _BELOW)
+
+
+def up(values: Tensor) -> Tensor:
+    """The next float64 above: with a correctly rounded operation, an upper bound of its real result."""
+    return torch.nextafter(values, _ABOVE)
+
+
+def gamma(operations: int) -> float:
+    r"""gamma_n = n u / (1 - n u), an upper bound of it.
+
+    For a sum of products with n rounded operations on any path, in any order, with or without fused multiply-add:
+    |fl(sum x_i y_i) - sum x_i y_i| <= gamma_n sum |x_i y_i| (underflow apart).
+
+    Soundness: relative errors (1 + delta_1) ... (1 + delta_n) multiply to 1 + theta with |theta| <= gamma_n.
+    Reference: Higham, Accuracy and Stability of Numerical Algorithms, lemma 3.1.
+    """
+    product = operations * UNIT
+    return product / (1 - product) * (1 + 8 * UNIT)

@@ -1,0 +1,134 @@
+"""`Enclosure`: a tensor of intervals that are proved to hold the real values.
+
+Whatever is a bare tensor is an estimate that nobody vouches for; only an Enclosure enters a certificate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NoReturn
+
+import torch
+from torch import Tensor
+
+from verale.errors import VeraleError
+from verale.rounding.directed import TRANSCENDENTAL_ULPS, UNDERFLOW, UNIT, down, up
+
+__all__ = ["Enclosure", "UndecidedError"]
+
+
+class UndecidedError(VeraleError):
+    """A comparison that intervals cannot decide: use `certainly_less` or `possibly_less`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Enclosure:
+    """Intervals [lower, upper], elementwise, float64, ends included.
+
+    Soundness: every operation returns intervals that hold the real result for all reals in its arguments. A
+    NaN end widens to everything (invalid arithmetic never tightens a bound).
+    """
+
+    lower: Tensor
+    upper: Tensor
+
+    def __post_init__(self) -> None:
+        if self.lower.dtype != torch.float64 or self.upper.dtype != torch.float64:
+            raise VeraleError(f"enclosure ends are {self.lower.dtype} and {self.upper.dtype}, expected float64")
+        object.__setattr__(self, "lower", self.lower.nan_to_num(-torch.inf, torch.inf, -torch.inf))
+        object.__setattr__(self, "upper", self.upper.nan_to_num(torch.inf, torch.inf, -torch.inf))
+
+    @classmethod
+    def _of(cls, lower: Tensor, upper: Tensor) -> Enclosure:
+        """Ends that are float64 and no NaN, as those of a selection or a clamp of an enclosure."""
+        enclosure = object.__new__(cls)
+        object.__setattr__(enclosure, "lower", lower)
+        object.__setattr__(enclosure, "upper", upper)
+        return enclosure
+
+    @classmethod
+    def exact(cls, values: Tensor) -> Enclosure:
+        """Values that are exact as they stand."""
+        values = values.to(torch.float64)
+        return cls(values, values)
+
+    @classmethod
+    def around(cls, centre: Tensor, radius: Tensor | float) -> Enclosure:
+        """[centre - radius, centre + radius], both ends rounded outward; radius is an upper bound >= 0."""
+        return cls(down(centre - radius), up(centre + radius))
+
+    def __add__(self, other: Enclosure) -> Enclosure:
+        return Enclosure(down(self.lower + other.lower), up(self.upper + other.upper))
+
+    def __sub__(self, other: Enclosure) -> Enclosure:
+        return Enclosure(down(self.lower - other.upper), up(self.upper - other.lower))
+
+    def __mul__(self, other: Enclosure) -> Enclosure:
+        products = torch.stack(
+            torch.broadcast_tensors(  # type: ignore[no-untyped-call]
+                self.lower * other.lower, self.lower * other.upper, self.upper * other.lower, self.upper * other.upper
+            )
+        )
+        widest = products.isnan().any(0)
+        lower, upper = products.amin(0), products.amax(0)
+        return Enclosure(down(torch.where(widest, -torch.inf, lower)), up(torch.where(widest, torch.inf, upper)))
+
+    def __truediv__(self, other: Enclosure) -> Enclosure:
+        """Quotient; where the divisor may be 0, everything."""
+        quotients = torch.stack(
+            torch.broadcast_tensors(  # type: ignore[no-untyped-call]
+                self.lower / other.lower, self.lower / other.upper, self.upper / other.lower, self.upper / other.upper
+            )
+        )
+        widest = quotients.isnan().any(0) | ((other.lower <= 0) & (other.upper >= 0))
+        lower, upper = quotients.amin(0), quotients.amax(0)
+        return Enclosure(down(torch.where(widest, -torch.inf, lower)), up(torch.where(widest, torch.inf, upper)))
+
+    def sqrt(self) -> Enclosure:
+        """Square root of max(0, x)."""
+        return Enclosure._of(down(self.lower.clamp(min=0).sqrt()).clamp(min=0), up(self.upper.clamp(min=0).sqrt()))
+
+    def exp(self) -> Enclosure:
+        """exp, within TRANSCENDENTAL_ULPS."""
+        return _within_ulps(self.lower.exp(), self.upper.exp()).clamp(lower=0.0)
+
+    def log1p(self) -> Enclosure:
+        """ln(1 + x) for x >= 0, within TRANSCENDENTAL_ULPS."""
+        return _within_ulps(self.lower.clamp(min=0).log1p(), self.upper.clamp(min=0).log1p()).clamp(lower=0.0)
+
+    def clamp(self, lower: float | None = None, upper: float | None = None) -> Enclosure:
+        """What is left of the intervals when the real value is known to lie in [lower, upper]."""
+        return Enclosure._of(self.lower.clamp(lower, upper), self.upper.clamp(lower, upper))
+
+    def intersect(self, other: Enclosure) -> Enclosure:
+        """Both hold: the larger of the lower ends, the smaller of the upper ends."""
+        return Enclosure._of(torch.maximum(self.lower, other.lower), torch.minimum(self.upper, other.upper))
+
+    def certainly_less(self, other: Enclosure) -> Tensor:
+        """x < y for all x, y in the intervals."""
+        return self.upper < other.lower
+
+    def possibly_less(self, other: Enclosure) -> Tensor:
+        """x < y for some x, y in the intervals."""
+        return self.lower < other.upper
+
+    def __getitem__(self, index: object) -> Enclosure:
+        return Enclosure._of(self.lower[index], self.upper[index])  # type: ignore[index]
+
+    @property
+    def shape(self) -> torch.Size:
+        """Shape of the tensor of intervals."""
+        return self.lower.shape
+
+    def _undecided(self, *_: object) -> NoReturn:
+        raise UndecidedError("intervals have no order and no truth value: use certainly_less or possibly_less")
+
+    __lt__ = __le__ = __gt__ = __ge__ = __bool__ = _undecided
+    __eq__ = __ne__ = _undecided
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _within_ulps(lower: Tensor, upper: Tensor) -> Enclosure:
+    # One ulp of x is at most 2 u |x|; the product and the sum are rounded once each, which `down` and `up` undo.
+    slack = 2 * TRANSCENDENTAL_ULPS * UNIT * (1 + 4 * UNIT)
+    return Enclosure(down(lower - up(lower.abs() * slack + UNDERFLOW)), up(upper + up(upper.abs() * slack + UNDERFLOW)))
