@@ -1,0 +1,67 @@
+"""The truth, for tests: observables, activations and logits of exact floats in rationals or 300-bit balls."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf
+from typing import Any
+
+import flint
+from torch import Tensor
+
+from verale.head import Euclidean, Head, LogRatio, Softmax
+
+PRECISION = 300
+
+
+def observable(head: Head, z: list[float], j: int) -> Any:
+    """m(z, p_j): a Fraction (euclidean) or an arb ball (call within `flint.ctx.workprec(PRECISION)`)."""
+    if isinstance(head.geometry, Euclidean):
+        assert head.prototypes is not None
+        return sum((Fraction(a) - Fraction(b)) ** 2 for a, b in zip(z, head.prototypes[j].tolist(), strict=True))
+    if isinstance(head.geometry, Softmax):
+        return 1 / sum((flint.arb(x) - flint.arb(z[j])).exp() for x in z)
+    assert head.prototypes is not None
+    p = [flint.arb(x) for x in head.prototypes[j].tolist()]
+    v = [flint.arb(x) for x in z]
+    norms = [sum(x * x for x in vector).sqrt() for vector in (p, v)]
+    return sum(a * b for a, b in zip(v, p, strict=True)) / (norms[0] * (norms[1] + flint.arb(head.geometry.epsilon)))
+
+
+def inside(truth: Any, lower: float, upper: float) -> bool:
+    """Whether a true observable certainly lies in [lower, upper].
+
+    Cosines and masses are given as balls, which cannot show that 1 <= 1; that none exceeds 1 in size needs no ball.
+    """
+    if isinstance(truth, Fraction):
+        return (lower == -inf or Fraction(lower) <= truth) and (upper == inf or truth <= Fraction(upper))
+    return (lower <= -1 or bool(flint.arb(lower) <= truth)) and (upper >= 1 or bool(truth <= flint.arb(upper)))
+
+
+def differences(head: Head, patches: Tensor, predicted: int) -> list[Any]:
+    """o_predicted - o_c for every class c, as balls (call within `workprec`)."""
+    activations = []
+    for j in range(head.size):
+        values = [_ball(observable(head, z, j)) for z in patches.tolist()]
+        if isinstance(head.similarity, LogRatio):
+            values = [m * flint.arb(1.0 if head.scale is None else float(head.scale[j])) for m in values]
+            values = [((m + 1) / (m + flint.arb(head.similarity.epsilon))).log() for m in values]
+        highest = values[0]
+        for value in values[1:]:
+            highest = highest.max(value)
+        activations.append(highest)
+    weight = head.weight.tolist()
+    bias = [0.0] * head.classes if head.bias is None else head.bias.tolist()
+    return [
+        flint.arb(bias[predicted])
+        - flint.arb(bias[c])
+        + sum(
+            ((flint.arb(weight[predicted][j]) - flint.arb(weight[c][j])) * a for j, a in enumerate(activations)),
+            flint.arb(0),
+        )
+        for c in range(head.classes)
+    ]
+
+
+def _ball(value: Any) -> Any:
+    return flint.arb(flint.fmpq(value.numerator, value.denominator)) if isinstance(value, Fraction) else value

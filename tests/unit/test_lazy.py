@@ -1,0 +1,34 @@
+"""`import verale` is light, and the test that says so can fail."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import verale
+
+HEAVY = {"torch", "numpy", "safetensors", "click", "rich", "flint", "mpmath"}
+
+
+def loaded_by(statement: str) -> set[str]:
+    code = f"{statement}\nimport sys\nprint(*{{name.split('.')[0] for name in sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_import_verale_loads_nothing_heavy():
+    assert not HEAVY & loaded_by("import verale")
+
+
+def test_the_test_above_can_fail():
+    assert "torch" in loaded_by("import verale; verale.Head")
+
+
+def test_every_public_name_resolves():
+    for name in verale.__all__:
+        assert getattr(verale, name) is not None
+    assert set(verale.__all__) <= set(dir(verale))
+    with pytest.raises(AttributeError, match="guess"):
+        _ = verale.guess

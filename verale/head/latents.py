@@ -1,0 +1,64 @@
+"""Latents: one exact float tensor an image, its digest and its file (certificates/v1.md, "The latents")."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from verale.errors import InputError, LatentsError
+from verale.files import read, write_atomically
+
+__all__ = ["as_patches", "digest", "load_latents", "save_latents"]
+
+
+def as_patches(latents: Any) -> Tensor:
+    """Latents as (N, L, D) float64, patch l = h * W + w.
+
+    Args:
+        latents: (N, D, H, W) or (N, L, D), float32 or float64, a torch tensor or anything `torch.as_tensor` takes.
+
+    Raises:
+        LatentsError: another shape or dtype, NaN or infinity.
+    """
+    values = torch.as_tensor(latents)
+    if values.dtype not in (torch.float32, torch.float64):
+        raise LatentsError(f"latents have dtype {values.dtype}, expected float32 or float64")
+    if values.dim() == 4:
+        values = values.flatten(2).transpose(1, 2)
+    if values.dim() != 3 or 0 in values.shape[1:]:
+        raise LatentsError(f"latents have shape {tuple(values.shape)}, expected (N, D, H, W) or (N, L, D)")
+    if not torch.isfinite(values).all():
+        image = int((~torch.isfinite(values)).nonzero()[0, 0])
+        raise LatentsError(f"latents of image {image} hold NaN or infinity: nothing can be proved of them")
+    return values.detach().to(torch.float64).contiguous()
+
+
+def digest(patches: Tensor) -> str:
+    """SHA-256 (hex) of one image's latents (L, D), by value: independent of layout, dtype and device."""
+    count, depth = patches.shape
+    values = patches.detach().to("cpu", torch.float64).contiguous().numpy().astype("<f8")
+    return hashlib.sha256(f"verale.latents.v1 {count} {depth}\n".encode() + values.tobytes()).hexdigest()
+
+
+def save_latents(path: str | Path, latents: Tensor) -> None:
+    """Write latents, (N, D, H, W) or (N, L, D), as a safetensors file."""
+    write_atomically(path, safetensors.torch.save({"latents": latents.detach().cpu().contiguous()}))
+
+
+def load_latents(path: str | Path) -> Tensor:
+    """The tensor `latents` of a safetensors file, as stored. Raises InputError, which names the file."""
+    data = read(path, "a latents file (safetensors)")
+    try:
+        tensors = safetensors.torch.load(data)
+    except (safetensors.SafetensorError, ValueError) as error:
+        raise InputError(path, f"is not a readable safetensors file ({error})") from error
+    if "latents" not in tensors:
+        found = ", ".join(sorted(tensors)) or "nothing"
+        raise InputError(path, f"holds {found}, expected a tensor named 'latents' of shape (N, D, H, W) or (N, L, D)")
+    return tensors["latents"]
