@@ -1,0 +1,84 @@
+"""The record checks itself, follows the schema, and survives its encoding."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from small import GEOMETRIES, small_head, small_latents
+
+from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement
+from verale.errors import CertificateError, InputError
+from verale.search import explain
+
+SCHEMA = json.loads((Path(__file__).parents[3] / "certificates" / "v1.schema.json").read_text())
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+
+def certificates() -> list[Certificate]:
+    found = []
+    for geometry in GEOMETRIES:
+        head = small_head(geometry)
+        for paradigm in (None, "top_k"):
+            found += [c for c in explain(head, small_latents(head), paradigm) if isinstance(c, Certificate)]
+    return found
+
+
+def test_every_certificate_follows_the_schema_and_survives_its_bytes(tmp_path):
+    emitted = certificates()
+    assert {c.paradigm for c in emitted} == {"projection", "simplex", "top_k"}
+    for certificate in emitted:
+        data = certificate.to_bytes()
+        VALIDATOR.validate(json.loads(data))
+        assert Certificate.from_bytes(data) == certificate
+        certificate.save(tmp_path / "c.ale.json")
+        assert Certificate.load(tmp_path / "c.ale.json") == certificate
+    assert [p.name for p in tmp_path.iterdir()] == ["c.ale.json"]
+
+
+def test_the_schema_is_valid_and_can_refuse():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    record = json.loads(certificates()[0].to_bytes())
+    for spoil in (
+        lambda r: r.update(extra=1),
+        lambda r: r["predicate"].update(paradigm="guess"),
+        lambda r: r["predicate"]["statements"][0].update(patch=-1),
+        lambda r: r["predicate"]["statements"][0].update(interval=["0x1p+0"]),
+        lambda r: r["predicate"]["statements"][0].update(interval=[1.0, 2.0]),
+        lambda r: r["predicate"].update(claims=["instance"]),
+        lambda r: r["subject"].reverse(),
+    ):
+        spoilt = json.loads(json.dumps(record))
+        spoil(spoilt)
+        assert not VALIDATOR.is_valid(spoilt)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: PatchStatement(-1, 0, 0.0, 1.0),
+        lambda: PatchStatement(0, 0, 1.0, 0.0),
+        lambda: ActivationStatement(0, float("nan"), 1.0),
+        lambda: OrderStatement((1, 1), 0.0),
+        lambda: OrderStatement((), float("inf")),
+        lambda: dataclasses.replace(certificates()[0], head="abc"),
+        lambda: dataclasses.replace(certificates()[0], margins=(None, 0.0, 1.0)),
+        lambda: dataclasses.replace(certificates()[0], margins=(1.0, 1.0, 1.0)),
+    ],
+)
+def test_a_record_that_claims_nothing_sound_cannot_be_built(build):
+    with pytest.raises(CertificateError):
+        build()
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b"[]", b'{"_type": "other"}', b"\xff", b'{"_type": "urn:verale:certificate:v1"}']
+)
+def test_what_is_no_certificate_is_refused_by_name(data, tmp_path):
+    path = tmp_path / "c.ale.json"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=r"c\.ale\.json"):
+        Certificate.load(path)

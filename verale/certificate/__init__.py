@@ -1,0 +1,19 @@
+"""The record of a proved explanation, and its encoding."""
+
+from verale.certificate.encoding import TYPE
+from verale.certificate.record import (
+    ActivationStatement,
+    Certificate,
+    OrderStatement,
+    PatchStatement,
+    Statement,
+)
+
+__all__ = [
+    "TYPE",
+    "ActivationStatement",
+    "Certificate",
+    "OrderStatement",
+    "PatchStatement",
+    "Statement",
+]
