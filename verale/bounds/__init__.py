@@ -1,0 +1,30 @@
+"""Paradigms: how bounds of all observables, activations and margins follow from an explanation. One a file."""
+
+from verale.bounds.domain import domain_range
+from verale.bounds.margin import Margins
+from verale.bounds.observe import check_domain, observe
+from verale.bounds.projection import Projection
+from verale.bounds.rows import Rows, SpatialParadigm, put, take
+from verale.bounds.similarity import activation, dissimilarity, oriented, pooled_activation
+from verale.bounds.simplex import Simplex
+from verale.bounds.top_k import TopK
+from verale.bounds.triangle import Triangle
+
+__all__ = [
+    "Margins",
+    "Projection",
+    "Rows",
+    "Simplex",
+    "SpatialParadigm",
+    "TopK",
+    "Triangle",
+    "activation",
+    "check_domain",
+    "dissimilarity",
+    "domain_range",
+    "observe",
+    "oriented",
+    "pooled_activation",
+    "put",
+    "take",
+]

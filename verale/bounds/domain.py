@@ -1,0 +1,55 @@
+"""What the head's domain alone says of an observable: the bounds of a patch about which nothing is stated."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from verale.bounds.observe import norm, scaled
+from verale.head import Box, Euclidean, Head
+from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
+
+__all__ = ["domain_range"]
+
+
+def domain_range(head: Head, device: torch.device | str = "cpu") -> Enclosure:
+    """Enclose {m(z, p_j) : z in the domain}, for each prototype: (P,).
+
+    - softmax: [0, 1]; - squared distance, coordinate by coordinate over the box: [sum dist(p_i, [lo, hi])^2,
+    sum max(|p_i - lo|, |hi - p_i|)^2]; - cosine: [-1, 1]; on the positive orthant [-|p^-| / |p|, |p^+| /
+    |p|], with p^- and p^+ the negative and positive parts,
+      because u = z / (|z| + epsilon) is a vector of the unit ball with u >= 0.
+    """
+    if head.prototypes is None:
+        zeros = torch.zeros(head.size, dtype=torch.float64, device=device)
+        return Enclosure(zeros, zeros + 1)
+    prototypes = head.prototypes.to(device, torch.float64)
+    if isinstance(head.geometry, Euclidean):
+        return _box_distances(prototypes, head.domain)
+    if head.domain.lower is None or head.domain.lower < 0:
+        ones = torch.ones(head.size, dtype=torch.float64, device=device)
+        return Enclosure(-ones, ones)
+    direction = scaled(prototypes)
+    high = (norm(direction.clamp(min=0)) / norm(direction)).clamp(0.0, 1.0).upper
+    low = (norm(direction.clamp(max=0)) / norm(direction)).clamp(0.0, 1.0).upper
+    # A norm of nothing is exactly 0; its enclosure is not.
+    high = high.masked_fill((prototypes <= 0).all(1), 0.0)
+    low = low.masked_fill((prototypes >= 0).all(1), 0.0)
+    return Enclosure(-low, high)
+
+
+def _box_distances(prototypes: Tensor, box: Box) -> Enclosure:
+    depth = prototypes.shape[1]
+    below = torch.zeros_like(prototypes) if box.lower is None else (box.lower - prototypes).clamp(min=0)
+    above = torch.zeros_like(prototypes) if box.upper is None else (prototypes - box.upper).clamp(min=0)
+    nearest = torch.maximum(below, above).square().sum(1)
+    if box.lower is None or box.upper is None:
+        farthest = torch.full_like(nearest, math.inf)
+    else:
+        farthest = torch.maximum((prototypes - box.lower).abs(), (box.upper - prototypes).abs()).square().sum(1)
+    relative, lost = gamma(depth + 4), depth * UNDERFLOW
+    return Enclosure(
+        down(nearest - up(nearest * relative + lost)).clamp(min=0), up(farthest + up(farthest * relative + lost))
+    )

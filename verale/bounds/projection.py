@@ -1,0 +1,329 @@
+"""Projection: the exact range of every observable of a patch, given some of them (metric heads)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+from torch.nn.functional import embedding_bag
+
+from verale.bounds.domain import domain_range
+from verale.bounds.observe import norm, scaled
+from verale.bounds.rows import put, take
+from verale.errors import UsageError
+from verale.head import Euclidean, Head, Softmax
+from verale.rounding import UNDERFLOW, UNIT, Enclosure, gamma, up
+
+__all__ = ["Hulls", "Projection"]
+
+_DEPENDENT = 1e-9
+"""An anchor whose squared distance from the hull of the others is below this fraction of its own length is not used
+as a direction (its own statement still holds). A choice of multipliers: it touches tightness, never soundness."""
+
+_INFLATE = 1 + 2.0**-30
+"""Error terms are sums of products >= 0, computed with fewer than 2**20 roundings: their own error is below this."""
+
+
+@dataclass(frozen=True, eq=False)
+class Hulls:
+    """R patches, each with the affine hull of its anchors.
+
+    Vectors are seen from the patch's base x_0 (the first anchor; the origin on the sphere): b_k = x_k - x_0
+    for prototype k. Directions e_i = sum_j coefficients[i, j] b_anchor(j) are *defined* by these floats; they
+    are orthonormal up to `defect`.
+
+    Attributes:
+        lower, upper: (R, P) bounds of the observables so far.
+        base: (R,) prototype at x_0, -1 while there is none.
+        base_lower, base_upper: (R,) squared distance from the latent to x_0.
+        reach: (R, P) |b_k|^2, estimate within a stated error.
+        count: (R,) number of directions m.
+        anchors: (R, M) prototype of each direction's newest anchor.
+        offset, offset_error: (R, M) <b_anchor(i), z - x_0>, centre and radius.
+        coefficients: (R, M, M) lower triangular.
+        centre, centre_error: (R, M) <e_i, z - x_0>, centre w_i and radius.
+        dual_error: (R, M) radius of the computed <e_i, b_k>, any k.
+        defect: (R,) upper bound of the squared Frobenius norm of (<e_i, e_j>) - identity.
+        along: (R, P) sum_i w_i <e_i, b_k>, estimate.
+        across: (R, P) |b_k|^2 - sum_i <e_i, b_k>^2, estimate.
+    """
+
+    lower: Tensor
+    upper: Tensor
+    base: Tensor
+    base_lower: Tensor
+    base_upper: Tensor
+    reach: Tensor
+    count: Tensor
+    anchors: Tensor
+    offset: Tensor
+    offset_error: Tensor
+    coefficients: Tensor
+    centre: Tensor
+    centre_error: Tensor
+    dual_error: Tensor
+    defect: Tensor
+    along: Tensor
+    across: Tensor
+
+    @property
+    def range(self) -> Enclosure:
+        """(R, P) bounds of the observables."""
+        return Enclosure(self.lower, self.upper)
+
+
+class Projection:
+    r"""Squared distances or cosines of a patch from some of them: the ball lemma with one multiplier vector a target.
+
+    Let t_ik be floats (here the computed <e_i, b_k>), r_k = b_k - sum_i t_ik e_i, c = sum_i w_i e_i. For every z
+
+        <z - x_0, b_k> = sum_i t_ik <z - x_0, e_i> + <c, r_k> + <z - x_0 - c, r_k>,
+
+    an identity. The first sum is linear in the statements, the second term is 0 up to the defect of the e_i,
+    and the third is at most rho |r_k|, where rho^2 >= |z - x_0 - c|^2 = |z - x_0|^2 - 2 sum_i w_i <z - x_0,
+    e_i> + |c|^2. So
+
+        squared distance:  d_k^2 = d_0^2 + |b_k|^2 - 2 <z - x_0, b_k>,   x_0 the first anchor,
+        cosine:            m_k = <u, q_k>,   x_0 = 0, q_k = p_k / |p_k|, |u| <= 1.
+
+    With exact statements the e_i span the anchors' hull, w is the projection of z and |r_k| the distance of
+    p_k from the hull: both ends are attained as soon as the hull is not the whole space.
+
+    Cost of one statement: O(P m) flops, one gather of m rows of the Gram matrix, nothing in D.
+
+    Soundness: any floats t, w, coefficients are sound; the errors of every computed inner product are bounded
+    a priori (gamma_n) and not recursively, since each row of <e_i, b_k> is computed from the Gram matrix
+    itself.
+    Reference: DESIGN 3.1; generalises the triangular and hypersphere bounds of Soria et al. (arXiv
+    2511.16588, 2608.16773).
+    """
+
+    name = "projection"
+
+    def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
+        if isinstance(head.geometry, Softmax) or head.prototypes is None:
+            raise UsageError("paradigm 'projection' needs a metric head (euclidean, cosine); for softmax use 'simplex'")
+        self._domain = domain_range(head, device)
+        self._euclidean = isinstance(head.geometry, Euclidean)
+        points = head.prototypes.to(device, torch.float64)
+        depth = head.depth
+        if self._euclidean:
+            # Distances do not move with the origin; from the mean, inner products are smaller and so are their errors.
+            points = points - points.mean(0)
+            self._largest = float(up(points.square().sum(1).amax() * (1 + gamma(depth + 4)))) + depth * UNDERFLOW
+        else:
+            directions = scaled(points)
+            points = directions / norm(directions).upper[:, None]
+            self._largest = 1.0 + gamma(3 * depth + 40)
+        self._gram = points @ points.T
+        # Coordinates are off by a few relative roundings (centring, scaling, norm), their products and sums by gamma_D.
+        self._depth_operations = 3 * depth + 40
+        self._gram_error = _INFLATE * (gamma(self._depth_operations) * self._largest + depth * UNDERFLOW)
+        self._reach_error = 4 * _INFLATE * (self._gram_error + 16 * UNIT * self._largest)
+
+    @property
+    def size(self) -> int:
+        """P."""
+        return int(self._gram.shape[0])
+
+    def start(self, rows: int) -> Hulls:
+        """Patches about which nothing is stated: the domain's range; on the sphere the origin is their base."""
+        new = self._gram.new_zeros
+        unset = torch.full((rows,), -1, dtype=torch.int64, device=self._gram.device)
+        reach = new((rows, self.size)) if self._euclidean else self._gram.diagonal().expand(rows, -1).clone()
+        return Hulls(
+            lower=self._domain.lower.expand(rows, -1).clone(),
+            upper=self._domain.upper.expand(rows, -1).clone(),
+            base=unset,
+            base_lower=new(rows),
+            base_upper=new(rows) + (0.0 if self._euclidean else 1.0),
+            reach=reach,
+            count=torch.zeros_like(unset),
+            anchors=torch.zeros((rows, 0), dtype=torch.int64, device=self._gram.device),
+            offset=new((rows, 0)),
+            offset_error=new((rows, 0)),
+            coefficients=new((rows, 0, 0)),
+            centre=new((rows, 0)),
+            centre_error=new((rows, 0)),
+            dual_error=new((rows, 0)),
+            defect=new(rows),
+            along=new((rows, self.size)),
+            across=reach.clone(),
+        )
+
+    def pursue(self, rows: Hulls, observed: Tensor) -> Tensor:
+        """Orthogonal matching pursuit: the part of the unexplained latent along each prototype's unexplained part."""
+        if not self._euclidean:
+            unexplained = observed - rows.along
+            return self._score(rows, unexplained)
+        seen = (rows.base >= 0)[:, None]
+        inner = (rows.base_upper[:, None] + rows.reach - observed) / 2
+        return torch.where(seen, self._score(rows, inner - rows.along), -observed)
+
+    def _score(self, rows: Hulls, unexplained: Tensor) -> Tensor:
+        usable = rows.across > _DEPENDENT * rows.reach
+        return (unexplained.square() / rows.across.clamp(min=1e-300)).masked_fill(~usable, -1.0)
+
+    def extend(self, rows: Hulls, prototype: Tensor, observed: Enclosure) -> Hulls:
+        """Enter one observable a patch: as its base if it has none, else as one more direction."""
+        unset = rows.base < 0 if self._euclidean else torch.zeros_like(rows.base, dtype=torch.bool)
+        if bool(unset.all()):
+            extended = self._found(rows, prototype, observed)
+        elif not bool(unset.any()):
+            extended = self._add_direction(rows, prototype, observed)
+        else:
+            extended = take(rows, torch.arange(len(prototype), device=prototype.device))
+            for part, enter in ((unset, self._found), (~unset, self._add_direction)):
+                index = part.nonzero().flatten()
+                extended = put(extended, index, enter(take(rows, index), prototype[index], observed[index]))
+        return self._tighten(extended, prototype, observed)
+
+    def _found(self, rows: Hulls, prototype: Tensor, observed: Enclosure) -> Hulls:
+        """The first anchor of a patch becomes its base."""
+        gram = self._gram
+        corner = gram[prototype, prototype][:, None]
+        reach = (gram.diagonal() - 2 * gram[prototype] + corner).clamp(min=0)
+        return replace(
+            rows,
+            base=prototype,
+            base_lower=observed.lower,
+            base_upper=observed.upper,
+            reach=reach,
+            across=reach.clone(),
+        )
+
+    def _add_direction(self, rows: Hulls, prototype: Tensor, observed: Enclosure) -> Hulls:
+        """One more direction e = sum_j coefficients_j b_j, for patches that have a base."""
+        rows = _with_room(rows)
+        each = torch.arange(len(prototype), device=prototype.device)
+        place = (each, rows.count)
+        residual = rows.across[each, prototype]
+        usable = (residual > _DEPENDENT * rows.reach[each, prototype]) & (residual > 16 * self._reach_error)
+        scale = torch.where(usable, residual.clamp(min=1e-300).rsqrt(), 0.0)
+
+        known = self._inner(rows, rows.anchors, prototype[:, None])
+        overlap = torch.einsum("rij,rj->ri", rows.coefficients, known)
+        row = -scale[:, None] * torch.einsum("ri,rij->rj", overlap, rows.coefficients)
+        row[place] = scale
+        coefficients, anchors = rows.coefficients.clone(), rows.anchors.clone()
+        coefficients[each, rows.count] = row
+        anchors[place] = prototype
+        offset, offset_error = rows.offset.clone(), rows.offset_error.clone()
+        offset[place], offset_error[place] = self._offset(rows, prototype, observed)
+
+        operations = 2 * row.shape[1] + 16
+        length = row.abs().sum(1)
+        dual = self._inner_products(rows.base, anchors, row)
+        dual_radius = _INFLATE * 4 * length * self._largest * gamma(self._depth_operations + operations)
+        centre = (row * offset).sum(1)
+        spoiled = (row.abs() * offset_error).sum(1) + gamma(operations) * (row.abs() * offset.abs()).sum(1)
+        radius = _INFLATE * spoiled
+        defect = self._defect(coefficients, dual.gather(1, anchors), dual_radius, rows.count)
+
+        new = {name: getattr(rows, name).clone() for name in ("centre", "centre_error", "dual_error")}
+        for name, value in (("centre", centre), ("centre_error", radius), ("dual_error", dual_radius)):
+            new[name][place] = torch.where(usable, value, 0.0)
+        return replace(
+            rows,
+            count=rows.count + usable,
+            anchors=anchors,
+            coefficients=coefficients,
+            offset=offset,
+            offset_error=offset_error,
+            defect=torch.where(usable, rows.defect + defect, rows.defect),
+            along=rows.along + dual * centre[:, None],
+            across=rows.across - dual.square(),
+            **new,
+        )
+
+    def _inner(self, rows: Hulls, first: Tensor, second: Tensor) -> Tensor:
+        """<b_first, b_second>, estimate: the floats it goes into define directions, whatever their error."""
+        if not self._euclidean:
+            return self._gram[first, second]
+        base = rows.base[:, None]
+        return self._gram[first, second] - self._gram[first, base] - self._gram[base, second] + self._gram[base, base]
+
+    def _inner_products(self, base: Tensor, anchors: Tensor, row: Tensor) -> Tensor:
+        """<e, b_k> for e = sum_j row_j b_anchor(j) and every k: (R, P)."""
+        if not self._euclidean:
+            return embedding_bag(anchors, self._gram, per_sample_weights=row, mode="sum")
+        # b_k = x_k - x_0 is not formed: the base enters with minus the sum of the coefficients.
+        corner = self._gram[anchors, base[:, None]] - self._gram[base, base][:, None]
+        weights = torch.cat([row, -row.sum(1, keepdim=True)], 1)
+        index = torch.cat([anchors, base[:, None]], 1)
+        products = embedding_bag(index, self._gram, per_sample_weights=weights, mode="sum")
+        return products.sub_((row * corner).sum(1, keepdim=True))
+
+    def _offset(self, rows: Hulls, prototype: Tensor, observed: Enclosure) -> tuple[Tensor, Tensor]:
+        """<b_j, z - x_0>: centre and radius."""
+        if self._euclidean:
+            each = torch.arange(len(prototype), device=prototype.device)
+            reach = Enclosure.around(rows.reach[each, prototype], self._reach_error)
+            twice = Enclosure(rows.base_lower, rows.base_upper) + reach - observed
+            observed = Enclosure(twice.lower / 2, twice.upper / 2)
+        middle = (observed.lower + observed.upper) / 2
+        return middle, up(torch.maximum(observed.upper - middle, middle - observed.lower))
+
+    def _defect(self, coefficients: Tensor, seen: Tensor, radius: Tensor, count: Tensor) -> Tensor:
+        """What the new direction adds to the squared Frobenius norm of (<e_i, e_j>) - identity."""
+        each = torch.arange(len(count), device=count.device)
+        products = torch.einsum("rij,rj->ri", coefficients, seen)
+        products[each, count] -= 1
+        lengths = coefficients.abs().sum(2)
+        rounding = gamma(2 * seen.shape[1] + 4) * seen.abs().amax(1, keepdim=True)
+        deviation = _INFLATE * (products.abs() + lengths * (radius[:, None] + rounding) + 4 * UNIT)
+        present = torch.arange(seen.shape[1], device=count.device) <= count[:, None]
+        squares = torch.where(present, deviation.square(), 0.0)
+        return _INFLATE * (2 * squares.sum(1) - squares[each, count])
+
+    def _tighten(self, rows: Hulls, prototype: Tensor, observed: Enclosure) -> Hulls:
+        """The bounds of the class docstring, met with what was known and with the statement itself.
+
+        Every error is a number a patch but `tilt`, which grows with the statements' widths; all are >= 0 and inflated,
+        and `slack` times the sum of all magnitudes covers the roundings of this method itself.
+        """
+        slack = gamma(4 * rows.centre.shape[1] + 96)
+        weight = rows.centre.square().sum(1, keepdim=True)
+        whole = rows.base_upper[:, None]
+        farthest = rows.reach.amax(1, keepdim=True)
+        # sum_i t_ik^2 <= |b_k|^2 - across + rounding: what errors of the w_i and of the directions are multiplied by.
+        spread = (rows.reach - rows.across).clamp_(min=0).add_(2.0**-29 * farthest)
+        widest = _INFLATE * spread.amax(1, keepdim=True)
+        magnitude = _INFLATE * 4 * (whole + weight + farthest + widest + self._reach_error)
+        defect = rows.defect.sqrt()[:, None]
+        dual_error = rows.dual_error.norm(dim=1, keepdim=True)
+
+        outside_error = (
+            self._reach_error + 2 * widest.sqrt() * dual_error + defect * widest + slack * (farthest + widest)
+        )
+        ball_error = 2 * (rows.centre.abs() * rows.centre_error).sum(1, keepdim=True) + defect * weight
+        ball = (whole - weight + _INFLATE * (ball_error + slack * (whole + weight))).clamp(min=0)
+        swing = (rows.across + _INFLATE * outside_error).clamp_(min=0).mul_(ball).sqrt_()
+        tilt = rows.centre_error.norm(dim=1, keepdim=True) + (defect + slack) * weight.sqrt()
+        error = weight.sqrt() * dual_error + slack * magnitude
+        radius = swing.add_(spread.sqrt_().mul_(_INFLATE * tilt)).add_(error)
+        if self._euclidean:
+            centre = rows.reach - 2 * rows.along
+            radius = radius.mul_(2 * _INFLATE).add_(self._reach_error + slack * magnitude)
+            lower = (centre + rows.base_lower[:, None]).sub_(radius).clamp_(min=0)
+            upper = centre.add_(whole).add_(radius)
+        else:
+            radius = radius.mul_(_INFLATE).add_(slack * magnitude)
+            lower, upper = rows.along - radius, rows.along + radius
+        lower, upper = torch.maximum(lower, rows.lower), torch.minimum(upper, rows.upper)
+        each = torch.arange(len(prototype), device=prototype.device)
+        lower[each, prototype] = torch.maximum(lower[each, prototype], observed.lower)
+        upper[each, prototype] = torch.minimum(upper[each, prototype], observed.upper)
+        return replace(rows, lower=lower, upper=upper)
+
+
+def _with_room(rows: Hulls) -> Hulls:
+    """Rows with space for one more direction in each."""
+    room = rows.anchors.shape[1]
+    if int(rows.count.max()) < room:
+        return rows
+    more = max(4, room)
+    widen = ("anchors", "offset", "offset_error", "centre", "centre_error", "dual_error")
+    padded = {name: torch.nn.functional.pad(getattr(rows, name), (0, more)) for name in widen}
+    return replace(rows, coefficients=torch.nn.functional.pad(rows.coefficients, (0, more, 0, more)), **padded)

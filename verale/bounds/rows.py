@@ -1,0 +1,74 @@
+"""Rows: what a spatial paradigm knows of each patch, a frozen dataclass of tensors that share their first dimension."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, Protocol, TypeVar
+
+from torch import Tensor
+
+from verale.rounding import Enclosure
+
+__all__ = ["Rows", "SpatialParadigm", "put", "take"]
+
+
+class Rows(Protocol):
+    """The state of R patches: bounds of every observable, given the statements entered so far."""
+
+    @property
+    def range(self) -> Enclosure:
+        """(R, P) bounds of the observables; a pair's own statement and the head's domain are included."""
+        ...
+
+
+R = TypeVar("R", bound=Any)
+
+
+class SpatialParadigm(Protocol[R]):
+    """A way from statements about pairs (patch, prototype) to bounds of all observables of each patch."""
+
+    name: str
+
+    @property
+    def size(self) -> int:
+        """P."""
+        ...
+
+    def start(self, rows: int) -> R:
+        """Rows about which nothing is stated."""
+        ...
+
+    def extend(self, rows: R, prototype: Tensor, observed: Enclosure) -> R:
+        """Rows after one more statement each: m(z_r, p_j) in observed[r] with j = prototype[r]; (R,) int64 and (R,)."""
+        ...
+
+    def pursue(self, rows: R, observed: Tensor) -> Tensor:
+        """(R, P) how much of what is unknown of the patch each statement would explain; an estimate, for the search."""
+        ...
+
+
+def take(rows: R, index: Tensor) -> R:
+    """A copy of the rows of an index (int64)."""
+    taken: R = type(rows)(**{f.name: getattr(rows, f.name).index_select(0, index) for f in fields(rows)})
+    return taken
+
+
+def put(rows: R, index: Tensor, others: R) -> R:
+    """`rows` with the rows of an index overwritten, in place; only a trailing dimension that has grown is copied."""
+    replaced = {}
+    for f in fields(rows):
+        old, new = getattr(rows, f.name), getattr(others, f.name)
+        if old.shape[1:] != new.shape[1:]:
+            shape = [max(a, b) for a, b in zip(old.shape[1:], new.shape[1:], strict=True)]
+            old, new = _pad(old, shape), _pad(new, shape)
+        replaced[f.name] = old.index_copy_(0, index, new)
+    result: R = type(rows)(**replaced)
+    return result
+
+
+def _pad(tensor: Tensor, shape: list[int]) -> Tensor:
+    if list(tensor.shape[1:]) == shape:
+        return tensor
+    padded = tensor.new_zeros([tensor.shape[0], *shape])
+    padded[tuple(slice(0, size) for size in tensor.shape)] = tensor
+    return padded

@@ -1,0 +1,91 @@
+"""Simplex: what the stated masses of a patch leave for the others (softmax heads)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from verale.bounds.domain import domain_range
+from verale.errors import UsageError
+from verale.head import Head, Softmax
+from verale.rounding import Enclosure, down, up
+
+__all__ = ["Simplex", "SimplexRows"]
+
+
+@dataclass(frozen=True, eq=False)
+class SimplexRows:
+    """R patches.
+
+    Attributes:
+        lower, upper: (R, P) bounds of the masses.
+        stated: (R, P) which masses are stated.
+        remainder: (R,) upper bound of 1 - the sum of the stated masses.
+        shortfall: (R,) lower bound of the same.
+    """
+
+    lower: Tensor
+    upper: Tensor
+    stated: Tensor
+    remainder: Tensor
+    shortfall: Tensor
+
+    @property
+    def range(self) -> Enclosure:
+        """(R, P) bounds of the masses."""
+        return Enclosure(self.lower, self.upper)
+
+
+class Simplex:
+    """With R_l = 1 - sum of the stated masses of patch l: an unstated mass lies in [0, R_l], a stated one in
+    its interval.
+
+    If all masses but one are stated, that one is R_l itself.
+
+    Soundness: the masses of a patch are >= 0 and sum to 1; every difference is rounded outward.
+    Reference: Soria et al., Formal Abductive Latent Explanations (arXiv 2511.16588), PIP-Net bounds.
+    """
+
+    name = "simplex"
+
+    def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
+        if not isinstance(head.geometry, Softmax):
+            raise UsageError("paradigm 'simplex' needs a softmax head; for a metric head use 'projection'")
+        self._domain = domain_range(head, device)
+
+    @property
+    def size(self) -> int:
+        """P."""
+        return int(self._domain.shape[0])
+
+    def start(self, rows: int) -> SimplexRows:
+        """Patches about which nothing is stated: every mass in [0, 1], or exactly 1 if there is but one."""
+        lower = self._domain.lower.expand(rows, -1).clone()
+        return SimplexRows(
+            lower=lower + 1 if self.size == 1 else lower,
+            upper=self._domain.upper.expand(rows, -1).clone(),
+            stated=torch.zeros_like(lower, dtype=torch.bool),
+            remainder=lower.new_ones(rows),
+            shortfall=lower.new_ones(rows),
+        )
+
+    def extend(self, rows: SimplexRows, prototype: Tensor, observed: Enclosure) -> SimplexRows:
+        """Enter one mass a patch."""
+        each = torch.arange(len(prototype), device=prototype.device)
+        stated = rows.stated.clone()
+        stated[each, prototype] = True
+        lower, upper = rows.lower.clone(), rows.upper.clone()
+        lower[each, prototype] = torch.maximum(lower[each, prototype], observed.lower)
+        upper[each, prototype] = torch.minimum(upper[each, prototype], observed.upper)
+        remainder = up(rows.remainder - observed.lower).clamp(min=0)
+        shortfall = down(rows.shortfall - observed.upper)
+        most = torch.where(stated, up(lower + remainder[:, None]), remainder[:, None])
+        alone = ~stated & (stated.sum(1, keepdim=True) == self.size - 1)
+        least = torch.where(alone, shortfall[:, None], 0.0)
+        return SimplexRows(torch.maximum(lower, least), torch.minimum(upper, most), stated, remainder, shortfall)
+
+    def pursue(self, rows: SimplexRows, observed: Tensor) -> Tensor:
+        """The unstated masses: the largest leaves the least."""
+        return observed.masked_fill(rows.stated, -1.0)

@@ -1,0 +1,58 @@
+"""Top-k: bounds from the activations themselves (any head)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from verale.bounds.domain import domain_range
+from verale.bounds.similarity import activation
+from verale.head import Head
+from verale.rounding import Enclosure
+
+__all__ = ["TopK"]
+
+
+@dataclass(frozen=True, eq=False)
+class TopK:
+    """The k highest activations are stated, and that no other activation exceeds the least of them.
+
+    A stated activation lies in its interval; any other in the head's own range over its domain, cut from
+    above by the order clause. The clause lists whom it exempts, so that dropping a statement makes E weaker
+    and nothing else.
+
+    Soundness: each bound is a statement or the head's range. The range's lower end is the head's own, not 0:
+    similarities can be negative.
+    Reference: Soria et al., Formal Abductive Latent Explanations (arXiv 2511.16588), top-k explanations;
+    DESIGN 3.4 item 4.
+    """
+
+    range: Enclosure
+    """(P,) what each activation can be at all."""
+
+    @classmethod
+    def of(cls, head: Head, device: torch.device | str = "cpu") -> TopK:
+        """The paradigm for one head."""
+        return cls(activation(head, domain_range(head, device)))
+
+    def box(self, stated: Tensor, exempt: Tensor, order: Tensor, observed: Enclosure) -> Enclosure:
+        """Boxes of activations for R explanations.
+
+        Args:
+            stated: (R, P) bool, activations with a statement of their own.
+            exempt: (R, P) bool, activations that the order clause leaves out.
+            order: (R,) upper end of the order clause, infinity where there is none.
+            observed: (P,) the statements' intervals.
+
+        Returns:
+            (R, P) enclosure.
+        """
+        bound = torch.where(exempt, torch.inf, order[:, None])
+        lower = self.range.lower.expand_as(bound)
+        upper = torch.minimum(self.range.upper, bound)
+        return Enclosure(
+            torch.where(stated, torch.maximum(lower, observed.lower), lower),
+            torch.where(stated, torch.minimum(upper, observed.upper), upper),
+        )

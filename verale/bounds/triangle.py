@@ -1,0 +1,67 @@
+"""Triangle: what each stated observable of a patch says of the others on its own (metric heads)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from verale.bounds.projection import Projection
+from verale.bounds.similarity import dissimilarity
+from verale.head import Head
+from verale.rounding import Enclosure
+
+__all__ = ["Triangle", "TriangleRows"]
+
+
+@dataclass(frozen=True, eq=False)
+class TriangleRows:
+    """R patches: bounds of the observables, (R, P)."""
+
+    lower: Tensor
+    upper: Tensor
+
+    @property
+    def range(self) -> Enclosure:
+        """(R, P) bounds of the observables."""
+        return Enclosure(self.lower, self.upper)
+
+
+class Triangle:
+    r"""The triangle inequality, statement by statement; the bounds of several statements are intersected.
+
+    Squared distances: |d_jk - d_j| <= d_k <= d_jk + d_j with d_jk = |p_j - p_k|. Cosines: with alpha = arccos m_j and
+    theta the angle of p_j and p_k, cos(alpha + theta) <= m_k <= cos(alpha - theta), for any alpha and theta.
+
+    Both are the projection onto the hull of one anchor, and are computed as such: no arccos, no case distinction.
+
+    Soundness: an intersection of projection bounds, each sound; see `Projection`.
+    Reference: Soria et al., arXiv 2511.16588 (triangular inequality) and 2608.16773 (cosine triangular inequality).
+    """
+
+    name = "triangle"
+
+    def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
+        self._single = Projection(head, device)
+        self._head = head
+
+    @property
+    def size(self) -> int:
+        """P."""
+        return self._single.size
+
+    def start(self, rows: int) -> TriangleRows:
+        """Patches about which nothing is stated: the domain's range."""
+        nothing = self._single.start(rows)
+        return TriangleRows(nothing.lower, nothing.upper)
+
+    def extend(self, rows: TriangleRows, prototype: Tensor, observed: Enclosure) -> TriangleRows:
+        """Enter one observable a patch."""
+        alone = self._single.extend(self._single.start(len(prototype)), prototype, observed).range
+        met = rows.range.intersect(alone)
+        return TriangleRows(met.lower, met.upper)
+
+    def pursue(self, rows: TriangleRows, observed: Tensor) -> Tensor:
+        """The nearest prototype says most of the others."""
+        return -dissimilarity(self._head, observed)
