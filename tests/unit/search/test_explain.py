@@ -1,0 +1,224 @@
+"""Explanations: true of the image, entailing, minimal, deterministic; and honest where there is none."""
+
+from __future__ import annotations
+
+import flint
+import pytest
+import torch
+from exact import PRECISION, differences, inside, observable
+from small import GEOMETRIES, small_head, small_latents
+
+from verale.bounds import Margins, Projection, Simplex, oriented, pooled_activation
+from verale.certificate import Certificate, OrderStatement, PatchStatement
+from verale.errors import LatentsError, UsageError
+from verale.head import Box, Euclidean, Head, Identity, LogRatio, Softmax, as_patches, digest
+from verale.rounding import Enclosure
+from verale.search import Options, Unexplained, best_paradigm, explain, explain_batches
+from verale.search.problem import Problem
+
+SPATIAL = {"euclidean": "projection", "scaled": "projection", "cosine": "projection", "softmax": "simplex"}
+
+
+def proves(head: Head, certificate: Certificate, statements) -> bool:
+    """Whether the spatial paradigm proves the class from some statements, built from scratch."""
+    paradigm = {"projection": Projection, "simplex": Simplex}[certificate.paradigm](head)
+    rows = paradigm.start(certificate.patches)
+    lowers, uppers = rows.range.lower.clone(), rows.range.upper.clone()
+    for patch in range(certificate.patches):
+        row = paradigm.start(1)
+        for s in statements:
+            if s.patch == patch:
+                interval = Enclosure(torch.tensor([s.lower]).double(), torch.tensor([s.upper]).double())
+                row = paradigm.extend(row, torch.tensor([s.prototype]), interval)
+        lowers[patch], uppers[patch] = row.range.lower[0], row.range.upper[0]
+    near, far = oriented(head, Enclosure(lowers, uppers))
+    box = pooled_activation(head, near.amin(0), far.amin(0))
+    margins = Margins.of(head, torch.tensor([certificate.predicted]))
+    return bool((margins.lower(Enclosure(box.lower[None, None], box.upper[None, None])) > 0).all())
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+@pytest.mark.parametrize("seed", range(3))
+def test_statements_are_true_and_entail_and_none_can_be_dropped(geometry, seed):
+    head = small_head(geometry, seed)
+    latents = small_latents(head, seed=seed)
+    certificates = explain(head, latents)
+    assert any(isinstance(c, Certificate) for c in certificates)
+    for image, certificate in zip(as_patches(latents), certificates, strict=True):
+        if isinstance(certificate, Unexplained):
+            continue
+        assert certificate.paradigm == SPATIAL[geometry] == best_paradigm(head)
+        assert certificate.latents == digest(image) and certificate.head == head.digest
+        with flint.ctx.workprec(PRECISION):
+            for s in certificate.statements:
+                truth = observable(head, image[s.patch].tolist(), s.prototype)
+                assert inside(truth, s.lower, s.upper)
+            exact = differences(head, image, certificate.predicted)
+            for margin, difference in zip(certificate.margins, exact, strict=True):
+                assert margin is None or flint.arb(margin) <= difference
+        assert proves(head, certificate, certificate.statements)
+        for dropped in certificate.statements:
+            assert not proves(head, certificate, [s for s in certificate.statements if s != dropped])
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_latents_that_satisfy_the_explanation_are_classified_alike(geometry):
+    """Random latents with the stated observables of other patches free: patches without a statement are redrawn."""
+    head = small_head(geometry, 1)
+    latents = small_latents(head, seed=1)
+    generator = torch.Generator().manual_seed(9)
+    redrawn = 0
+    for image, certificate in zip(as_patches(latents), explain(head, latents), strict=True):
+        if isinstance(certificate, Unexplained):
+            continue
+        free = sorted(set(range(certificate.patches)) - {s.patch for s in certificate.statements})
+        for _ in range(20 if free else 0):
+            other = image.clone()
+            scale = 6 if geometry == "softmax" else 1
+            other[free] = torch.rand(len(free), head.depth, generator=generator).double() * scale
+            redrawn += 1
+            with flint.ctx.workprec(PRECISION):
+                for margin, difference in zip(
+                    certificate.margins, differences(head, other, certificate.predicted), strict=True
+                ):
+                    assert margin is None or difference > flint.arb(margin)
+    assert redrawn or all(isinstance(c, Unexplained) or c.size > 4 for c in explain(head, latents))
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_top_k_is_defined_for_every_head(geometry):
+    head = small_head(geometry, 2)
+    latents = small_latents(head, seed=2)
+    certificates = [c for c in explain(head, latents, "top_k") if isinstance(c, Certificate)]
+    assert certificates
+    for certificate in certificates:
+        orders = [s for s in certificate.statements if isinstance(s, OrderStatement)]
+        assert len(orders) <= 1 and certificate.size <= head.size + 1
+        assert not any(isinstance(s, PatchStatement) for s in certificate.statements)
+
+
+def test_the_same_input_gives_the_same_bytes():
+    head = small_head("euclidean")
+    latents = small_latents(head)
+    first, again = explain(head, latents), explain(head, latents)
+    assert [c.to_bytes() for c in first] == [c.to_bytes() for c in again]
+
+
+def test_nothing_is_kept_between_images():
+    """An explainer that kept bounds from one image would explain the second differently (heads.md, section 16)."""
+    head = small_head("euclidean")
+    latents = small_latents(head)
+    together = explain(head, latents)
+    apart = [explain(head, latents[n : n + 1])[0] for n in range(len(latents))]
+    assert [c.to_bytes() for c in together] == [c.to_bytes() for c in apart]
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_the_batch_does_not_change_the_certificates(geometry):
+    head = small_head(geometry, 3, prototypes=30, classes=5)
+    latents = small_latents(head, images=9, patches=7, seed=3)
+    expected = [c.to_bytes() if isinstance(c, Certificate) else c for c in explain(head, latents, batch=9)]
+    for batch in (1, 2, 4):
+        found = [c.to_bytes() if isinstance(c, Certificate) else c for c in explain(head, latents, batch=batch)]
+        assert found == expected
+
+
+def test_the_search_beats_the_published_order():
+    """Summed over a few images: statements chosen against the worst rival are fewer than the nearest ones."""
+    head = small_head("euclidean", 5, prototypes=40, depth=12, classes=5)
+    latents = small_latents(head, images=6, patches=9, seed=5)
+    sizes = {
+        name: sum(c.size for c in explain(head, latents, **options) if isinstance(c, Certificate))
+        for name, options in {
+            "rival": {},
+            "nearest": {"order": "nearest"},
+            "triangle": {"paradigm": "triangle", "order": "nearest"},
+        }.items()
+    }
+    assert sizes["rival"] < sizes["nearest"] < sizes["triangle"]
+
+
+def test_small_memory_makes_small_batches_with_the_same_certificates():
+    head = small_head("euclidean")
+    latents = small_latents(head)
+    whole = [c.to_bytes() for c in explain(head, latents)]
+    assert [c.to_bytes() for c in explain(head, latents, max_memory=1)] == whole
+    assert [len(part) for part in explain_batches(head, latents, Options(max_memory=1))] == [1, 1, 1, 1]
+    assert [len(part) for part in explain_batches(head, latents, Options(batch=3))] == [3, 1]
+
+
+def test_a_batch_that_runs_out_of_memory_is_halved(monkeypatch):
+    head = small_head("euclidean")
+    latents = small_latents(head)
+    whole = [c.to_bytes() for c in explain(head, latents)]
+    observe_all = Problem.of.__func__
+    sizes = []
+
+    def of(cls, head, images):
+        sizes.append(len(images))
+        if len(images) > 1:
+            raise torch.OutOfMemoryError("no memory for that many")
+        return observe_all(cls, head, images)
+
+    monkeypatch.setattr(Problem, "of", classmethod(of))
+    assert [c.to_bytes() for c in explain(head, latents)] == whole
+    assert sizes == [4, 2, 1, 1, 2, 1, 1]
+
+    def never(cls, head, images):
+        raise MemoryError
+
+    monkeypatch.setattr(Problem, "of", classmethod(never))
+    with pytest.raises(UsageError, match="single image"):
+        explain(head, latents)
+
+
+@pytest.mark.parametrize("paradigm", ["projection", "top_k"])
+def test_a_tie_gets_a_reason_and_no_certificate(paradigm):
+    head = Head(torch.ones(2, 3), Euclidean(), LogRatio(), prototypes=torch.rand(3, 2), domain=Box(0, 1))
+    (found,) = explain(head, torch.rand(1, 4, 2), paradigm)
+    assert isinstance(found, Unexplained)
+    assert "tie" in found.reason
+
+
+def test_a_tiny_margin_is_unknown_not_wrong():
+    """Two equal prototypes cancel; the bias alone decides, by less than float64 can vouch for."""
+    points = torch.rand(1, 2).expand(2, 2)
+    bias = torch.tensor([1e-18, 0.0])
+    head = Head(torch.eye(2), Euclidean(), LogRatio(), prototypes=points, bias=bias, domain=Box(0, 1))
+    (found,) = explain(head, torch.rand(1, 4, 2))
+    assert isinstance(found, Unexplained)
+
+
+def test_a_class_that_wins_by_its_bias_needs_no_statement():
+    head = Head(torch.zeros(2, 3), Euclidean(), LogRatio(), prototypes=torch.rand(3, 2), bias=torch.tensor([0.0, 1.0]))
+    for paradigm in ("projection", "top_k"):
+        (found,) = explain(head, torch.rand(1, 4, 2), paradigm)
+        assert (found.predicted, found.size) == (1, 0)
+
+
+def test_minimality_is_claimed_only_where_rounding_does_not_decide():
+    """Distances of a million: activations and margins of 1e-13 are as small as what float64 may lose."""
+    head = small_head("euclidean", 4)
+    assert all(c.minimal for c in explain(head, small_latents(head)) if isinstance(c, Certificate))
+    far = Head(head.weight, Euclidean(), LogRatio(), prototypes=head.prototypes * 1e6)
+    found = [c for c in explain(far, small_latents(head, images=12) * 1e6) if isinstance(c, Certificate)]
+    assert found and not all(c.minimal for c in found)
+
+
+def test_no_images_give_no_certificates():
+    assert explain(small_head("euclidean"), torch.zeros(0, 5, 6)) == []
+
+
+def test_what_cannot_be_explained_is_refused():
+    head = small_head("euclidean")
+    with pytest.raises(UsageError, match="unknown"):
+        explain(head, small_latents(head), "triangulation")
+    for options in ({"order": "random"}, {"batch": 0}, {"max_memory": 0}, {"max_memory": float("nan")}):
+        with pytest.raises(UsageError, match=next(iter(options))):
+            explain(head, small_latents(head), **options)
+    with pytest.raises(UsageError, match="softmax"):
+        explain(head, small_latents(head), "simplex")
+    with pytest.raises(LatentsError, match="outside"):
+        explain(head, small_latents(head) + 2)
+    with pytest.raises(UsageError, match="metric"):
+        explain(Head(torch.rand(2, 3), Softmax(), Identity()), torch.rand(1, 4, 3), "projection")

@@ -1,0 +1,233 @@
+"""Explain: from a head and latents to certificates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from verale.bounds import Projection, Simplex, Triangle, check_domain
+from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Statement
+from verale.errors import UsageError
+from verale.head import Head, Softmax, as_patches, digest
+from verale.search.problem import Problem, UnexplainedError
+from verale.search.spatial import ORDERS, explain_spatial
+from verale.search.top_k import ORDER, explain_top_k
+from verale.version import __version__
+
+__all__ = ["ORDERS", "PARADIGMS", "Options", "Unexplained", "best_paradigm", "explain", "explain_batches"]
+
+PARADIGMS: dict[str, Callable[..., Any] | None] = {
+    "top_k": None,
+    "projection": Projection,
+    "triangle": Triangle,
+    "simplex": Simplex,
+}
+"""Every paradigm by name; a spatial one with its constructor."""
+
+
+@dataclass(frozen=True)
+class Unexplained:
+    """An image without a certificate, and why.
+
+    Attributes:
+        predicted: the head's class in float64, an estimate.
+        reason: what stands in the way.
+    """
+
+    predicted: int
+    reason: str
+
+
+def best_paradigm(head: Head) -> str:
+    """The spatial paradigm that gives the smallest explanations of a head."""
+    return "simplex" if isinstance(head.geometry, Softmax) else "projection"
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to explain; what is proved does not depend on it.
+
+    Attributes:
+        paradigm: `projection`, `triangle` (euclidean, cosine), `simplex` (softmax), `top_k` (any); None for the best.
+        order: `rival` (each statement chosen against the worst open rival) or `nearest` (the published order).
+        device: where to compute.
+        batch: how many images are treated in lockstep; the same batch gives the same bytes.
+        max_memory: bytes that the search may use, about; batches shrink to fit.
+    """
+
+    paradigm: str | None = None
+    order: str = "rival"
+    device: str | torch.device = "cpu"
+    batch: int = 16
+    max_memory: float = 4 * 2**30
+
+    def __post_init__(self) -> None:
+        if self.paradigm is not None and self.paradigm not in PARADIGMS:
+            raise UsageError(f"paradigm {self.paradigm!r} is unknown, expected one of {', '.join(PARADIGMS)}")
+        if self.order not in ORDERS:
+            raise UsageError(f"order {self.order!r} is unknown, expected one of {', '.join(ORDERS)}")
+        if self.batch < 1:
+            raise UsageError(f"batch is {self.batch}, expected at least 1")
+        if not self.max_memory > 0:
+            raise UsageError(f"max_memory is {self.max_memory}, expected a number of bytes")
+
+
+def explain(
+    head: Head,
+    latents: Any,
+    paradigm: str | None = None,
+    *,
+    order: str = "rival",
+    device: str | torch.device = "cpu",
+    batch: int = 16,
+    max_memory: float = 4 * 2**30,
+) -> list[Certificate | Unexplained]:
+    """Explain the head's prediction for every image.
+
+    Args:
+        head: the head.
+        latents: (N, D, H, W) or (N, L, D), float32 or float64, exact.
+        paradigm, order, device, batch, max_memory: see `Options`.
+
+    Returns:
+        One entry an image, in order: a certificate, or an `Unexplained` with the reason (a tie, say).
+
+    Raises:
+        LatentsError: latents that are no latents of this head.
+        UsageError: an option that does not exist or is not defined for the head.
+
+    Soundness: every certificate's margins are proved in outward-rounded float64; nothing is kept between images.
+    """
+    options = Options(paradigm, order, device, batch, max_memory)
+    return [result for results in explain_batches(head, latents, options) for result in results]
+
+
+def explain_batches(
+    head: Head, latents: Any, options: Options | None = None
+) -> Iterator[list[Certificate | Unexplained]]:
+    """`explain`, one batch after the other; arguments are checked before the first."""
+    options = options or Options()
+    images = as_patches(latents)
+    check_domain(head, images)
+    name = options.paradigm or best_paradigm(head)
+    make = PARADIGMS[name]
+    spatial = None if make is None else make(head, options.device)
+    maker = _Maker(head, head.digest, name, spatial, options)
+    batch = max(1, min(options.batch, int(options.max_memory // maker.bytes_per_image(images.shape[1]))))
+    return (results for part in torch.split(images, batch) for results in maker.within_memory(part))
+
+
+@dataclass(frozen=True)
+class _Maker:
+    """Makes certificates of one head under one paradigm."""
+
+    head: Head
+    head_digest: str
+    name: str
+    spatial: Any
+    options: Options
+
+    def bytes_per_image(self, patches: int) -> int:
+        """About what the search keeps of one image: the rows, thrice while they are copied, and the margins."""
+        per_pair = 8 * 5
+        if self.spatial is not None:
+            row = self.spatial.start(1)
+            per_pair += 3 * sum(getattr(row, f.name).nbytes for f in fields(row)) // self.head.size
+        return patches * self.head.size * per_pair + 16 * self.head.size * self.head.classes
+
+    def within_memory(self, images: Tensor) -> Iterator[list[Certificate | Unexplained]]:
+        """The results for images (N, L, D), in halves where memory runs out."""
+        try:
+            yield self.results(images)
+            return
+        except (RuntimeError, MemoryError) as error:
+            if not _is_out_of_memory(error):
+                raise
+            if len(images) == 1:
+                raise UsageError("memory ran out on a single image: use a smaller model or another device") from error
+        for half in torch.split(images, (len(images) + 1) // 2):
+            yield from self.within_memory(half)
+
+    def results(self, images: Tensor) -> list[Certificate | Unexplained]:
+        """One result an image (N, L, D)."""
+        problem = Problem.of(self.head, images.to(self.options.device))
+        results: list[Certificate | Unexplained] = []
+        settled = [image for image, margin in enumerate(problem.settled.tolist()) if margin > 0]
+        solve = self._top_k if self.spatial is None else self._spatial
+        solved = dict(zip(settled, solve(problem.take(settled)), strict=True))
+        for image, (patches, predicted) in enumerate(zip(images, problem.margins.predicted.tolist(), strict=True)):
+            match solved.get(image, _TIE):
+                case str(reason):
+                    results.append(Unexplained(predicted, reason))
+                case (statements, margins, minimal):
+                    results.append(self._certificate(patches, predicted, statements, margins, minimal))
+        return results
+
+    def _certificate(
+        self, patches: Tensor, predicted: int, statements: list[Statement], margins: list[float], minimal: bool
+    ) -> Certificate:
+        return Certificate(
+            head=self.head_digest,
+            latents=digest(patches),
+            predicted=predicted,
+            paradigm=self.name,
+            patches=len(patches),
+            statements=tuple(statements),
+            margins=tuple(None if rival == predicted else margin for rival, margin in enumerate(margins)),
+            minimal=minimal,
+            version=__version__,
+        )
+
+    def _spatial(self, problem: Problem) -> list[_Solution]:
+        solutions: list[_Solution] = []
+        for image, found in enumerate(explain_spatial(problem, self.spatial, self.options.order)):
+            if isinstance(found, str):
+                solutions.append(found)
+                continue
+            rows = problem.index([image * problem.patches + patch for patch, _ in found.pairs])
+            observed = problem.observed[rows, problem.index([prototype for _, prototype in found.pairs])]
+            ends = zip(found.pairs, observed.lower.tolist(), observed.upper.tolist(), strict=True)
+            statements: list[Statement] = [PatchStatement(*pair, lower, upper) for pair, lower, upper in ends]
+            solutions.append((statements, _shortened(found.margins), found.minimal))
+        return solutions
+
+    def _top_k(self, problem: Problem) -> list[_Solution]:
+        solutions: list[_Solution] = []
+        for image in range(len(problem)):
+            one = problem.take([image])
+            try:
+                kept, exempt, clause, margins = explain_top_k(one)
+            except UnexplainedError as error:
+                solutions.append(str(error))
+                continue
+            lower, upper = one.activations.lower[0].tolist(), one.activations.upper[0].tolist()
+            statements: list[Statement] = [
+                ActivationStatement(j, lower[j], upper[j]) for j in sorted(kept) if j != ORDER
+            ]
+            if ORDER in kept:
+                statements.append(OrderStatement(tuple(exempt), clause))
+            solutions.append((statements, _shortened(margins), True))
+        return solutions
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    """torch says so in different ways on different devices."""
+    return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or "can't allocate memory" in str(error)
+
+
+def _shortened(margins: Tensor) -> list[float]:
+    """Margins rounded down to float32: still proved, shorter, and free of the last bits, which depend on the batch."""
+    short = margins.to(torch.float32)
+    lower = torch.nextafter(short, torch.full_like(short, -torch.inf))
+    short = torch.where(short.to(torch.float64) > margins, lower, short)
+    return torch.where(short > 0, short.to(torch.float64), margins).tolist()
+
+
+_TIE = "no class certainly beats all others at these latents: a tie, or too close for float64"
+
+_Solution = tuple[list[Statement], list[float], bool] | str
+"""Statements, the proved margin of every class, and whether none can be dropped; or why there are none."""

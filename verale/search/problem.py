@@ -1,0 +1,102 @@
+"""Images to explain: what is observed of them, and what has to be shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from verale.bounds import Margins, dissimilarity, observe, oriented, pooled_activation
+from verale.errors import VeraleError
+from verale.head import Head
+from verale.rounding import Enclosure
+
+__all__ = ["Pair", "Problem", "UnexplainedError"]
+
+Pair = tuple[int, int]
+"""(patch, prototype)."""
+
+
+class UnexplainedError(VeraleError):
+    """No explanation exists, or none was found, under the paradigm; the message is the reason."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """N images of one head, of L patches each.
+
+    Attributes:
+        head: the head.
+        patches: L.
+        observed: (N * L, P) enclosure of m(z_l, p_j), image by image; what statements say.
+        activations: (N, P) enclosure of a_j.
+        margins: the differences of logits to bound.
+        settled: (N,) the least margin that the latents themselves certainly have; where it is not positive, no class
+            certainly beats all others and there is nothing that could be entailed.
+    """
+
+    head: Head
+    patches: int
+    observed: Enclosure
+    activations: Enclosure
+    margins: Margins
+    settled: Tensor
+
+    @classmethod
+    def of(cls, head: Head, images: Tensor) -> Problem:
+        """Observe images (N, L, D) float64. Raises LatentsError for latents that do not fit the head."""
+        count = len(images)
+        observed = observe(head, images.flatten(0, 1))
+        near, far = (end.view(count, images.shape[1], head.size).amin(1) for end in oriented(head, observed))
+        activations = pooled_activation(head, near, far)
+        logits = ((activations.lower + activations.upper) / 2) @ head.weight.to(near).T
+        if head.bias is not None:
+            logits = logits + head.bias.to(near)
+        margins = Margins.of(head, logits.argmax(1))
+        one_box = Enclosure(activations.lower[:, None], activations.upper[:, None])
+        return cls(
+            head,
+            images.shape[1],
+            observed,
+            activations,
+            margins,
+            margins.lower(one_box)[:, 0].amin(1),
+        )
+
+    def __len__(self) -> int:
+        return len(self.settled)
+
+    def index(self, values: list[int]) -> Tensor:
+        """Integers as an index on the problem's device."""
+        return torch.tensor(values, dtype=torch.int64, device=self.settled.device)
+
+    def rows_of(self, images: list[int]) -> Tensor:
+        """The places of some images' patches among the rows of all."""
+        patches = torch.arange(self.patches, device=self.settled.device)
+        return (self.index(images)[:, None] * self.patches + patches).flatten()
+
+    def by_patch(self, explanations: list[list[Pair]]) -> dict[int, list[int]]:
+        """For each row about which something is stated, the prototypes, in their order."""
+        stated: dict[int, list[int]] = {}
+        for image, pairs in enumerate(explanations):
+            for patch, prototype in pairs:
+                stated.setdefault(image * self.patches + patch, []).append(prototype)
+        return stated
+
+    def take(self, chosen: list[int]) -> Problem:
+        """Some of the images."""
+        rows, images = self.rows_of(chosen), self.index(chosen)
+        return Problem(
+            self.head,
+            self.patches,
+            self.observed[rows],
+            self.activations[images],
+            self.margins.take(images),
+            self.settled[images],
+        )
+
+    def dissimilarities(self) -> Tensor:
+        """(N, L, P) small means similar; an estimate."""
+        middle = dissimilarity(self.head, (self.observed.lower + self.observed.upper) / 2)
+        return middle.view(len(self), self.patches, self.head.size)

@@ -1,0 +1,78 @@
+"""Spatial explanations: find statements, drop what is not needed, and prove what is left from nothing but itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from verale.bounds import SpatialParadigm, put
+from verale.search.grow import Growth, grow
+from verale.search.problem import Pair, Problem
+from verale.search.shrink import enter, proved_margins, shrink
+from verale.search.sweep import sweep
+
+__all__ = ["ORDERS", "Spatial", "explain_spatial"]
+
+ORDERS: dict[str, Callable[[Problem, Any], tuple[list[Growth], Any]]] = {"rival": grow, "nearest": sweep}
+"""How the next statement is chosen, by name."""
+
+_NOISE = 4
+"""Of the rounding errors of margins, how many make a difference that is worth a claim."""
+
+_UNSETTLED = "the margin left is too small for float64 to prove"
+
+
+@dataclass(frozen=True)
+class Spatial:
+    """An explanation found.
+
+    Attributes:
+        pairs: what is stated.
+        margins: (C,) proved.
+        minimal: whether without any one pair the bounds miss the class by more than rounding can explain, so that the
+            checker, which rounds less, will miss it too.
+    """
+
+    pairs: list[Pair]
+    margins: Tensor
+    minimal: bool
+
+
+def explain_spatial(problem: Problem, paradigm: SpatialParadigm[Any], order: str) -> list[Spatial | str]:
+    """For each image an explanation, or the reason why there is none.
+
+    Bounds are monotone in E but for rounding, which near-dependent prototypes amplify; hence shrinking is repeated,
+    each time from rows that know the remaining statements alone, until nothing can be dropped.
+    """
+    if not len(problem):
+        return []
+    growths, rows = ORDERS[order](problem, paradigm)
+    explanations, _ = shrink(problem, paradigm, [[] if g.stuck else g.pairs for g in growths], rows)
+    while True:
+        rows = _from_scratch(problem, paradigm, explanations)
+        smaller, slack = shrink(problem, paradigm, explanations, rows)
+        if smaller == explanations:
+            break
+        explanations = smaller
+    margins = proved_margins(problem, rows, slice(None))
+    noise = (_NOISE * problem.margins.error.amax(1)).tolist()
+    return [
+        growth.stuck
+        or (
+            Spatial(sorted(pairs), proved, all(left < -least for left in after))
+            if bool((proved > 0).all())
+            else _UNSETTLED
+        )
+        for growth, pairs, proved, after, least in zip(growths, explanations, margins, slack, noise, strict=True)
+    ]
+
+
+def _from_scratch(problem: Problem, paradigm: SpatialParadigm[Any], explanations: list[list[Pair]]) -> Any:
+    """Rows that know the explanations alone, not how they were found."""
+    stated = problem.by_patch(explanations)
+    where = list(stated)
+    built = enter(paradigm, problem, paradigm.start(len(where)), where, list(stated.values()))
+    return put(paradigm.start(len(problem) * problem.patches), problem.index(where), built)

@@ -1,0 +1,42 @@
+"""Sweep: the published order. Every patch in turn states its next nearest prototype, until the class is entailed."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from verale.bounds import SpatialParadigm, put, take
+from verale.search.grow import Growth
+from verale.search.problem import Problem
+from verale.search.shrink import proved_margins
+
+__all__ = ["sweep"]
+
+R = TypeVar("R", bound=Any)
+
+
+def sweep(problem: Problem, paradigm: SpatialParadigm[R]) -> tuple[list[Growth], R]:
+    """For each image, statements that entail its class, in the order of Soria et al.; for comparison like for like.
+
+    Whole sweeps over the patches are entered at once; what the last one has too much, shrinking removes.
+
+    Returns:
+        One Growth an image, and the paradigm's rows (N * L) after the statements.
+
+    Reference: Soria et al., arXiv 2511.16588 (nearest first), 2608.16773.
+    """
+    order = problem.dissimilarities().argsort(dim=2, stable=True).flatten(0, 1)
+    rows = paradigm.start(len(problem) * problem.patches)
+    growths = [Growth([], "the class stays open though every pair is stated") for _ in range(len(problem))]
+    for step in range(problem.head.size + 1):
+        proved = (proved_margins(problem, rows, slice(None)).amin(1) > 0).tolist()
+        for growth, success in zip(growths, proved, strict=True):
+            growth.stuck = "" if success else growth.stuck
+        still = [image for image, success in enumerate(proved) if not success]
+        if step == problem.head.size or not still:
+            break
+        where = problem.rows_of(still)
+        prototypes = order[where, step]
+        rows = put(rows, where, paradigm.extend(take(rows, where), prototypes, problem.observed[where, prototypes]))
+        for image, stated in zip(still, prototypes.view(len(still), -1).tolist(), strict=True):
+            growths[image].pairs += list(enumerate(stated))
+    return growths, rows

@@ -1,0 +1,67 @@
+"""The smallest k whose highest activations entail the class, then a deletion pass."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from verale.bounds import TopK
+from verale.search.problem import Problem, UnexplainedError
+
+__all__ = ["ORDER", "explain_top_k"]
+
+ORDER = -1
+"""Stands for the order clause among the prototypes of a top-k explanation."""
+
+
+def explain_top_k(problem: Problem) -> tuple[list[int], list[int], float, Tensor]:
+    """A subset-minimal top-k explanation of one image.
+
+    Returns:
+        The statements kept (prototypes, ORDER for the order clause), the prototypes that the clause leaves out, its
+        upper end, and the proved margins (C,).
+
+    Raises:
+        UnexplainedError: not even all activations together prove the class.
+
+    Soundness: bounds are monotone in E and margins in k, so bisection finds the least k; every deletion is proved.
+    """
+    observed = problem.activations[0]
+    paradigm = TopK.of(problem.head, observed.lower.device)
+    size = problem.head.size
+    rank = observed.upper.argsort(descending=True, stable=True)
+    place = torch.empty_like(rank)
+    place[rank] = torch.arange(size, device=rank.device)
+
+    def margins_of(stated: Tensor, exempt: Tensor, order: Tensor) -> Tensor:
+        return problem.margins.lower(paradigm.box(stated, exempt, order, observed)[None])[0, 0]
+
+    def margins_at(k: int) -> Tensor:
+        stated = (place < k)[None]
+        return margins_of(stated, stated, observed.upper[rank[max(k, 1) - 1 :]].amax()[None])
+
+    if not bool((margins_at(size) > 0).all()):
+        raise UnexplainedError("the class stays open though every activation is stated")
+    low, high = 0, size
+    while low < high:
+        middle = (low + high) // 2
+        if bool((margins_at(middle) > 0).all()):
+            high = middle
+        else:
+            low = middle + 1
+    top = rank[:high].tolist()
+    exempt = (place < high)[None]
+    clause = observed.upper[rank[max(high, 1) - 1 :]].amax()
+
+    kept = [*top, ORDER]
+    stated, order = exempt.clone(), clause[None]
+    for dropped in reversed(kept.copy()):
+        trial, bound = stated.clone(), order.clone()
+        if dropped == ORDER:
+            bound[0] = torch.inf
+        else:
+            trial[0, dropped] = False
+        if bool((margins_of(trial, exempt, bound) > 0).all()):
+            stated, order = trial, bound
+            kept.remove(dropped)
+    return kept, sorted(top), float(clause), margins_of(stated, exempt, order)
