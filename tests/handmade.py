@@ -1,0 +1,211 @@
+"""Head, latents and certificate files made by hand, with struct and json only: an independent reading of v1.md.
+
+Numbers are Python floats; matrices are lists of lists. What a test wants broken it changes in the returned pieces.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from fractions import Fraction
+from math import inf, isqrt, nextafter, prod
+from typing import Any
+
+Matrix = list[list[float]]
+
+EUCLIDEAN = {"kind": "euclidean"}
+SOFTMAX = {"kind": "softmax"}
+IDENTITY = {"kind": "identity"}
+MAX = {"kind": "max"}
+
+
+def cosine(epsilon: float) -> dict[str, str]:
+    return {"kind": "cosine", "epsilon": epsilon.hex()}
+
+
+def log_ratio(epsilon: float) -> dict[str, str]:
+    return {"kind": "log_ratio", "epsilon": epsilon.hex()}
+
+
+def flat(values: Any) -> list[float]:
+    """The numbers of nested lists, in order."""
+    return [x for value in values for x in flat(value)] if isinstance(values, list) else [values]
+
+
+def shape(values: Any) -> list[int]:
+    return [len(values), *shape(values[0])] if isinstance(values, list) else []
+
+
+def safetensors(tensors: dict[str, tuple[str, list[int], bytes]], metadata: dict[str, str] | None = None) -> bytes:
+    """A safetensors file of (dtype, shape, bytes)."""
+    header: dict[str, Any] = {} if metadata is None else {"__metadata__": metadata}
+    body = b""
+    for name, (dtype, sizes, data) in tensors.items():
+        header[name] = {"dtype": dtype, "shape": sizes, "data_offsets": [len(body), len(body) + len(data)]}
+        body += data
+    return framed(json.dumps(header).encode(), body)
+
+
+def framed(header: bytes, body: bytes) -> bytes:
+    return struct.pack("<Q", len(header)) + header + body
+
+
+def tensor(values: Any, dtype: str = "F64", sizes: list[int] | None = None) -> tuple[str, list[int], bytes]:
+    numbers, code = flat(values), {"F32": "f", "F64": "d"}[dtype]
+    sizes = shape(values) if sizes is None else sizes
+    assert prod(sizes) == len(numbers)
+    return dtype, sizes, struct.pack(f"<{len(numbers)}{code}", *numbers)
+
+
+def description(**changes: Any) -> dict[str, Any]:
+    """The head's metadata object, euclidean over [0, 1] unless changed."""
+    return {
+        "version": 1,
+        "geometry": EUCLIDEAN,
+        "domain": {"lower": "0x0p+0", "upper": "0x1p+0"},
+        "similarity": log_ratio(2.0**-10),
+        "pooling": MAX,
+        "labels": None,
+    } | changes
+
+
+def domain(lower: float | None, upper: float | None) -> dict[str, str | None]:
+    return {
+        "lower": None if lower is None else float(lower).hex(),
+        "upper": None if upper is None else float(upper).hex(),
+    }
+
+
+def head(
+    weight: Matrix,
+    prototypes: Matrix | None = None,
+    bias: list[float] | None = None,
+    dtype: str = "F64",
+    **changes: Any,
+) -> bytes:
+    """A head file; `changes` go to its description."""
+    tensors = {"weight": tensor(weight, dtype)}
+    if bias is not None:
+        tensors["bias"] = tensor(bias, dtype)
+    if prototypes is not None:
+        tensors["prototypes"] = tensor(prototypes, dtype)
+    return safetensors(tensors, {"verale.head": json.dumps(description(**changes))})
+
+
+def latents(images: list[Matrix], dtype: str = "F64") -> bytes:
+    """A latents file of N images (L, D), stored as (N, L, D)."""
+    return safetensors({"latents": tensor(images, dtype)})
+
+
+def latents_nchw(images: list[Matrix], height: int, width: int) -> bytes:
+    """The same, stored as (N, D, H, W)."""
+    depth = len(images[0][0])
+    values = [image[patch][d] for image in images for d in range(depth) for patch in range(height * width)]
+    return safetensors({"latents": tensor(values, sizes=[len(images), depth, height, width])})
+
+
+def digest(image: Matrix) -> str:
+    """The digest of one image's latents (L, D)."""
+    numbers = flat(image)
+    prefix = f"verale.latents.v1 {len(image)} {len(image[0])}\n".encode("ascii")
+    return hashlib.sha256(prefix + struct.pack(f"<{len(numbers)}d", *numbers)).hexdigest()
+
+
+def spatial(patch: int, prototype: int, low: float, high: float) -> dict[str, Any]:
+    return {"patch": patch, "prototype": prototype, "interval": [float(low).hex(), float(high).hex()]}
+
+
+def activation(prototype: int, low: float, high: float) -> dict[str, Any]:
+    return {"prototype": prototype, "interval": [float(low).hex(), float(high).hex()]}
+
+
+def others(listed: list[int], high: float) -> dict[str, Any]:
+    return {"except": listed, "upper": float(high).hex()}
+
+
+def document(
+    head_bytes: bytes,
+    statements: list[dict[str, Any]],
+    predicted: int = 0,
+    classes: int = 2,
+    paradigm: str = "projection",
+    patches: int = 1,
+    image: Matrix | None = None,
+    margins: list[float | None] | None = None,
+    minimality: bool = False,
+) -> dict[str, Any]:
+    """A certificate as a JSON object, with the smallest margins there are unless given."""
+    subject = [{"name": "head", "digest": {"sha256": hashlib.sha256(head_bytes).hexdigest()}}]
+    if image is not None:
+        subject.append({"name": "latents", "digest": {"sha256": digest(image)}})
+    if margins is None:
+        margins = [None if c == predicted else 2.0**-1074 for c in range(classes)]
+    claims = ["entailment"] + ["instance"] * (image is not None) + ["minimality"] * minimality
+    return {
+        "_type": "urn:verale:certificate:v1",
+        "subject": subject,
+        "predicate": {
+            "predicted": predicted,
+            "paradigm": paradigm,
+            "patches": patches,
+            "statements": statements,
+            "margins": [None if margin is None else float(margin).hex() for margin in margins],
+            "claims": claims,
+            "hints": {},
+            "generator": {"name": "handmade", "version": "1"},
+        },
+    }
+
+
+def encode(value: Any) -> bytes:
+    return json.dumps(value).encode()
+
+
+def certificate(*arguments: Any, **options: Any) -> bytes:
+    """A certificate file; see `document`."""
+    return encode(document(*arguments, **options))
+
+
+# The truth, in rationals. What is irrational comes as an enclosure 2^-600 wide.
+
+_PLACES = 600
+
+
+def squared_distance(z: list[float], p: list[float]) -> Fraction:
+    return sum(((Fraction(a) - Fraction(b)) ** 2 for a, b in zip(z, p, strict=True)), Fraction(0))
+
+
+def product(z: list[float], p: list[float]) -> Fraction:
+    return sum((Fraction(a) * Fraction(b) for a, b in zip(z, p, strict=True)), Fraction(0))
+
+
+def root(value: Fraction) -> tuple[Fraction, Fraction]:
+    """An enclosure of the root of a positive rational, 2^-600 of it wide."""
+    places = _PLACES + max(0, value.denominator.bit_length() - value.numerator.bit_length())
+    low = isqrt((value.numerator << 2 * places) // value.denominator)
+    return Fraction(low, 1 << places), Fraction(low + 1, 1 << places)
+
+
+def quotient(numerator: Fraction, ends: tuple[Fraction, Fraction]) -> tuple[Fraction, Fraction]:
+    """An enclosure of a number divided by an enclosed positive one."""
+    values = [numerator / end for end in ends]
+    return min(values), max(values)
+
+
+def cosine_ends(z: list[float], p: list[float], epsilon: float) -> tuple[Fraction, Fraction]:
+    """An enclosure of <z, p> / (|p| (|z| + epsilon)); z is not zero."""
+    (z_low, z_high), (p_low, p_high) = root(product(z, z)), root(product(p, p))
+    e = Fraction(epsilon)
+    return quotient(product(z, p), (p_low * (z_low + e), p_high * (z_high + e)))
+
+
+def below(value: Fraction) -> float:
+    """A binary64 at or below a number."""
+    nearest = float(value)
+    return nearest if Fraction(nearest) <= value else nextafter(nearest, -inf)
+
+
+def above(value: Fraction) -> float:
+    """A binary64 at or above a number."""
+    return -below(-value)

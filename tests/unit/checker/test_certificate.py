@@ -1,0 +1,208 @@
+"""The certificate: the reject rules of certificates/v1.md, steps 1 and 4."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from fractions import Fraction
+from typing import Any
+
+import handmade as hm
+import pytest
+
+from verale.checker.certificate import Activation, Others, Spatial, read_certificate
+from verale.checker.errors import FormatError
+from verale.checker.head import read_head
+
+HEAD = hm.head([[1.0] * 4, [0.0] * 4, [0.5] * 4], [[0.5, 0.25]] * 4)
+SOFTMAX = hm.head([[1.0] * 4, [0.0] * 4, [0.5] * 4], geometry=hm.SOFTMAX, similarity=hm.IDENTITY)
+IMAGE = [[0.5, 0.5], [0.25, 0.75]]
+STATEMENTS = [hm.spatial(0, 3, 0.0, 0.5), hm.spatial(1, 3, -0.25, -0.25), hm.spatial(0, 1, 1.0, 2.0)]
+
+
+def document(statements: Any = STATEMENTS, **options: Any) -> dict[str, Any]:
+    return hm.document(HEAD, deepcopy(statements), predicted=1, classes=3, patches=2, image=IMAGE, **options)
+
+
+def edited(edit: Callable[[Any], Any], **options: Any) -> dict[str, Any]:
+    value = document(**options)
+    edit(value)
+    return value
+
+
+def put(*path: Any) -> Callable[[Any], None]:
+    """An edit that sets what the path, all but its last element, leads to."""
+    *way, name, value = path
+
+    def edit(target: Any) -> None:
+        for step in way:
+            target = target[step]
+        target[name] = value
+
+    return edit
+
+
+def drop(*path: Any) -> Callable[[Any], None]:
+    *way, name = path
+
+    def edit(target: Any) -> None:
+        for step in way:
+            target = target[step]
+        del target[name]
+
+    return edit
+
+
+P = "predicate"
+
+
+def test_reads_a_certificate() -> None:
+    certificate = read_certificate(hm.encode(document(minimality=True) | {"extensions": {"any": [1, "thing", None]}}))
+    assert (certificate.predicted, certificate.paradigm, certificate.patches) == (1, "projection", 2)
+    assert certificate.claims == ("entailment", "instance", "minimality")
+    assert certificate.latents == hm.digest(IMAGE)
+    assert certificate.statements[1] == Spatial(1, 3, -Fraction(1, 4), -Fraction(1, 4))
+    assert certificate.margins[1] is None
+    certificate.check_against(read_head(HEAD))
+
+
+def test_reads_the_forms_of_top_k() -> None:
+    statements = [hm.activation(2, 0.5, 1.0), hm.others([0, 2], 0.25)]
+    certificate = read_certificate(hm.encode(document(statements, paradigm="top_k")))
+    half, quarter, one = Fraction(1, 2), Fraction(1, 4), Fraction(1)
+    assert certificate.statements == (Activation(2, half, one), Others((0, 2), quarter))
+    certificate.check_against(read_head(HEAD))
+
+
+STEP_1: dict[str, tuple[Callable[[Any], Any], str]] = {
+    **{f"no {name}": (drop(name), f"lacks the field '{name}'") for name in ("_type", "subject", P)},
+    "another field": (put("x", 1), "unknown field 'x'"),
+    "another type": (put("_type", "urn:verale:certificate:v2"), "_type is"),
+    "extensions that are a list": (put("extensions", []), "extensions is"),
+    "a subject that is an object": (put("subject", {}), "subject is {}, expected a list"),
+    "no subject": (put("subject", []), "subject has 0 entries"),
+    "three subjects": (lambda d: d["subject"].append(d["subject"][1]), "subject has 3 entries"),
+    "the latents first": (lambda d: d["subject"].reverse(), "has the name 'latents', expected 'head'"),
+    "the head twice": (put("subject", 1, "name", "head"), "has the name 'head', expected 'latents'"),
+    "a subject with another field": (put("subject", 0, "uri", "x"), "unknown field 'uri'"),
+    "a subject without a digest": (drop("subject", 0, "digest"), "lacks the field 'digest'"),
+    "another algorithm": (put("subject", 0, "digest", {"md5": "0"}), "lacks the field 'sha256'"),
+    "a digest that is a number": (put("subject", 0, "digest", {"sha256": 0}), "expected a string"),
+    "a short digest": (put("subject", 0, "digest", {"sha256": "0" * 63}), "64 lowercase hex digits"),
+    "a digest with a line end": (put("subject", 0, "digest", {"sha256": "0" * 64 + "\n"}), "64 lowercase hex digits"),
+    "an upper-case digest": (put("subject", 0, "digest", {"sha256": "A" * 64}), "64 lowercase hex digits"),
+    "a predicate that is a list": (put(P, []), "predicate is"),
+    **{
+        f"no {name}": (drop(P, name), f"lacks the field '{name}'")
+        for name in ("predicted", "paradigm", "patches", "statements", "margins", "claims", "hints", "generator")
+    },
+    "another field of the predicate": (put(P, "x", 1), "unknown field 'x'"),
+    "a hint": (put(P, "hints", {"multipliers": []}), "hints has the unknown field"),
+    "hints that are a list": (put(P, "hints", []), "hints is"),
+    "a generator without a version": (drop(P, "generator", "version"), "lacks the field 'version'"),
+    "a generator whose name is a number": (put(P, "generator", "name", 1), "generator.name is 1"),
+    "a generator whose version is null": (put(P, "generator", "version", None), "generator.version is None"),
+    "predicted null": (put(P, "predicted", None), "predicted is None"),
+    "predicted true": (put(P, "predicted", True), "predicted is True"),
+    "predicted -1": (put(P, "predicted", -1), "predicted is -1"),
+    "an unknown paradigm": (put(P, "paradigm", "hypersphere"), "paradigm is 'hypersphere'"),
+    "a paradigm that is a list": (put(P, "paradigm", []), "paradigm is"),
+    "no patches": (put(P, "patches", 0), "patches is 0, expected at least 1"),
+    "patches as a string": (put(P, "patches", "2"), "patches is '2'"),
+    "statements that are an object": (put(P, "statements", {}), "statements is {}"),
+    "a statement that is a list": (put(P, "statements", 0, []), r"statements\[0\] is"),
+    "a statement with another field": (put(P, "statements", 0, "x", 1), "unknown field 'x'"),
+    "a statement without an interval": (drop(P, "statements", 0, "interval"), "lacks the field 'interval'"),
+    "an interval of one end": (put(P, "statements", 0, "interval", ["0x0p+0"]), "has 1 entries"),
+    "an interval that is an object": (put(P, "statements", 0, "interval", {}), "interval is"),
+    "an interval of integers": (put(P, "statements", 0, "interval", [0, 1]), "expected a string"),
+    "an interval of decimals": (put(P, "statements", 0, "interval", ["0.0", "1.0"]), "hex float"),
+    "an interval with null": (put(P, "statements", 0, "interval", [None, "0x1p+0"]), "expected a string"),
+    "an infinite interval": (put(P, "statements", 0, "interval", ["0x0p+0", "inf"]), "hex float"),
+    "an interval beyond binary64": (put(P, "statements", 0, "interval", ["0x0p+0", "0x1p+1024"]), "finite binary64"),
+    "an interval finer than binary64": (
+        put(P, "statements", 0, "interval", ["0x1p-1075", "0x1p+0"]),
+        "finite binary64",
+    ),
+    "a negative patch": (put(P, "statements", 0, "patch", -1), r"statements\[0\].patch is -1"),
+    "a negative prototype": (put(P, "statements", 0, "prototype", -1), "prototype is -1"),
+    "both forms at once": (
+        put(P, "statements", 0, {**hm.spatial(0, 0, 0, 1), "except": [], "upper": "0x0p+0"}),
+        "unknown",
+    ),
+    "an except that is a number": (put(P, "statements", 0, {"except": 1, "upper": "0x0p+0"}), "except is 1"),
+    "an except of strings": (put(P, "statements", 0, {"except": ["1"], "upper": "0x0p+0"}), "except is '1'"),
+    "an except without upper": (put(P, "statements", 0, {"except": []}), "lacks the field 'upper'"),
+    "margins that are an object": (put(P, "margins", {}), "margins is"),
+    "a margin that is an integer": (put(P, "margins", 0, 1), r"margins\[0\] is 1, expected a string"),
+    "a margin that is a decimal": (put(P, "margins", 0, "0.5"), r"margins\[0\] is '0.5'"),
+    "claims that are a string": (put(P, "claims", "entailment"), "claims is"),
+    "a claim that is a number": (put(P, "claims", [1]), "a claim is 1"),
+    "no claims": (put(P, "claims", []), "claims is"),
+    "no entailment": (put(P, "claims", ["instance"]), "claims is"),
+    "an unknown claim": (put(P, "claims", ["entailment", "instance", "deployment"]), "claims is"),
+    "claims in another order": (put(P, "claims", ["instance", "entailment"]), "in this order"),
+    "a claim twice": (put(P, "claims", ["entailment", "entailment", "instance"]), "claims is"),
+    "latents without an instance claim": (put(P, "claims", ["entailment"]), "claims and subject disagree"),
+    "an instance claim without latents": (drop("subject", 1), "claims and subject disagree"),
+}
+
+
+@pytest.mark.parametrize("name", STEP_1)
+def test_step_1_refuses(name: str) -> None:
+    edit, fault = STEP_1[name]
+    with pytest.raises(FormatError, match=fault):
+        read_certificate(hm.encode(edited(edit)))
+
+
+TOP_K = {"paradigm": "top_k"}
+
+STEP_4: dict[str, tuple[dict[str, Any], str]] = {
+    "predicted out of range": (edited(put(P, "predicted", 3)), "less than the head's 3 classes"),
+    "too few margins": (edited(drop(P, "margins", 2)), "margins has 2 entries, expected 3"),
+    "too many margins": (document(margins=[1.0, None, 1.0, 1.0]), "margins has 4 entries, expected 3"),
+    "no null": (document(margins=[1.0, 1.0, 1.0]), r"margins\[1\] is a number"),
+    "null elsewhere": (document(margins=[None, None, 1.0]), r"margins\[0\] is null"),
+    "a margin of zero": (document(margins=[1.0, None, 0.0]), r"margins\[2\] is 0, expected a positive"),
+    "a margin below zero": (document(margins=[-1.0, None, 1.0]), r"margins\[0\] is -1,"),
+    "a patch out of range": (document([hm.spatial(2, 0, 0, 1)]), "less than patches, 2"),
+    "a prototype out of range": (document([hm.spatial(0, 4, 0, 1)]), "less than the head's 4"),
+    "an activation out of range": (document([hm.activation(4, 0, 1)], **TOP_K), "less than the head's 4"),
+    "a listed prototype out of range": (document([hm.others([0, 4], 1)], **TOP_K), "lists 4"),
+    "a list that does not increase": (document([hm.others([1, 1], 1)], **TOP_K), "strictly increase"),
+    "a list that decreases": (document([hm.others([2, 1], 1)], **TOP_K), "strictly increase"),
+    "ends in reverse": (document([hm.spatial(0, 0, 1, 0.5)]), r"\[1, 0.5\], expected lower <= upper"),
+    "ends of an activation in reverse": (document([hm.activation(0, 1, 0.5)], **TOP_K), "expected lower <= upper"),
+    "a pair twice": (document([*STATEMENTS, hm.spatial(1, 3, 0, 1)]), "statement 3 .* earlier statement"),
+    "an activation twice": (document([hm.activation(1, 0, 1), hm.activation(1, 0, 1)], **TOP_K), "earlier"),
+    "two except forms": (document([hm.others([1], 1), hm.others([2], 1)], **TOP_K), "earlier"),
+    "a patch in top_k": (document([hm.spatial(0, 0, 0, 1)], **TOP_K), "does not belong to the paradigm top_k"),
+    "an activation in projection": (document([hm.activation(0, 0, 1)]), "does not belong to the paradigm projection"),
+    "an except form in projection": (document([hm.others([0], 1)]), "does not belong"),
+    "simplex for a euclidean head": (document(paradigm="simplex"), "simplex is not defined for a euclidean head"),
+}
+
+
+@pytest.mark.parametrize("name", STEP_4)
+def test_step_4_refuses(name: str) -> None:
+    value, fault = STEP_4[name]
+    certificate = read_certificate(hm.encode(value))
+    with pytest.raises(FormatError, match=fault):
+        certificate.check_against(read_head(HEAD))
+
+
+def test_projection_is_not_defined_for_softmax() -> None:
+    certificate = read_certificate(hm.encode(document()))
+    with pytest.raises(
+        FormatError, match="projection is not defined for a softmax head, expected one of euclidean, cosine"
+    ):
+        certificate.check_against(read_head(SOFTMAX))
+
+
+def test_statements_name_themselves() -> None:
+    one = Fraction(1)
+    assert [str(s) for s in (Spatial(1, 2, one, one), Activation(2, one, one), Others((1, 2), one))] == [
+        "patch 1, prototype 2",
+        "prototype 2",
+        "all but 2 prototypes",
+    ]

@@ -1,0 +1,211 @@
+"""Kernels: every enclosure holds the value, against 400-bit balls and exact rationals; mpmath's own does not."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+
+import flint
+import mpmath
+import pytest
+
+from verale.checker.errors import KernelError
+from verale.checker.kernel import KERNELS, Kernel, load_kernel, mpmath_kernel
+
+TRUTH_BITS = 400
+
+
+@pytest.fixture(params=KERNELS, scope="module")
+def kernel(request: pytest.FixtureRequest) -> Kernel:
+    return load_kernel(request.param)
+
+
+def truth(ball: flint.arb, bits: int) -> tuple[Fraction, Fraction]:
+    """The ends of a ball, exactly, times 2^bits."""
+    ends = []
+    for end in (ball.lower(), ball.upper()):
+        mantissa, exponent = end.man_exp()
+        ends.append(Fraction(int(mantissa)) * Fraction(2) ** (int(exponent) + bits))
+    return ends[0], ends[1]
+
+
+def check(ends: tuple[int, int], ball: flint.arb, bits: int) -> None:
+    low, high = truth(ball, bits)
+    assert ends[0] <= low
+    assert high <= ends[1]
+    assert ends[1] - ends[0] <= 2
+
+
+def logarithms() -> list[tuple[int, int, int]]:
+    generator = random.Random(5)
+    cases = [
+        (1, 1, 64),
+        (2**53 + 2, 2**53, 128),
+        (2**200 + 1, 2**200, 128),
+        (2**200 - 1, 2**200, 256),
+        (2, 3, 90),
+        (4, 3, 90),
+    ]
+    cases += [(1, 10**300, 128), (10**300, 1, 128), (3, 1 << 1074, 128), (1 << 1024, 1, 200), (1, 2, 1), (1, 3, 0)]
+    for _ in range(1000):
+        bits = generator.choice((64, 128, 150, 200))
+        scale = generator.choice((1, 8, 53, 120, 300))
+        cases.append((generator.getrandbits(scale) + 1, generator.getrandbits(generator.choice((scale, 53))) + 1, bits))
+        near = generator.getrandbits(60) + (1 << 60)
+        cases.append((near + generator.randrange(1, 1 << generator.randrange(1, 60)), near, bits))
+    return cases
+
+
+def exponents() -> list[tuple[int, int, int]]:
+    generator = random.Random(6)
+    cases = [
+        (0, 0, 128),
+        (1, -1074, 128),
+        (-1, -1074, 200),
+        (1, 0, 64),
+        (-1, 0, 64),
+        (1, 9, 64),
+        (-127, 0, 128),
+        (-128, 0, 128),
+    ]
+    cases += [
+        (-1, 5, 32),
+        (-33, 0, 32),
+        (-(10**18), -60, 256),
+        (709, 0, 64),
+        (1, -1, 80),
+        (-1, -1, 80),
+        (-1, -1, 1),
+        (1, 0, 0),
+    ]
+    for _ in range(1500):
+        bits = generator.choice((64, 128, 256))
+        sign = generator.choice((-1, 1, -1))
+        cases.append((sign * generator.getrandbits(53), generator.randrange(-120, -45), bits))
+    return cases
+
+
+def test_log_encloses(kernel: Kernel) -> None:
+    with flint.ctx.workprec(TRUTH_BITS + 1100):
+        for numerator, denominator, bits in logarithms():
+            ball = (flint.arb(flint.fmpz(numerator)) / flint.arb(flint.fmpz(denominator))).log()
+            check(kernel.log(numerator, denominator, bits), ball, bits)
+
+
+def test_exp_encloses(kernel: Kernel) -> None:
+    with flint.ctx.workprec(TRUTH_BITS + 1100):
+        for mantissa, exponent, bits in exponents():
+            ball = (flint.arb(flint.fmpz(mantissa)) * flint.arb(2) ** exponent).exp()
+            check(kernel.exp(mantissa, exponent, bits), ball, bits)
+
+
+def test_log_is_antisymmetric_and_adds_up(kernel: Kernel) -> None:
+    """Identities that need no reference: ln(a/b) + ln(b/a) = 0 and ln(a/b) + ln(b/c) = ln(a/c)."""
+    generator = random.Random(7)
+    for _ in range(300):
+        a, b, c = (generator.getrandbits(90) + 1 for _ in range(3))
+        (l1, h1), (l2, h2), (l3, h3) = kernel.log(a, b, 128), kernel.log(b, c, 128), kernel.log(a, c, 128)
+        assert l1 + l2 <= h3
+        assert l3 <= h1 + h2
+        low, high = kernel.log(b, a, 128)
+        assert l1 + low <= 0 <= h1 + high
+
+
+def test_exp_between_rational_bounds(kernel: Kernel) -> None:
+    """1 + x + x^2/2 < exp(x) < 1 + x + x^2/2 + x^3 for 0 < x <= 1/2, in exact rationals."""
+    generator = random.Random(8)
+    for _ in range(300):
+        mantissa, exponent = generator.getrandbits(40) + 1, -generator.randrange(41, 100)
+        x = mantissa * Fraction(2) ** exponent
+        low, high = kernel.exp(mantissa, exponent, 200)
+        assert Fraction(high, 1 << 200) > 1 + x + x * x / 2
+        assert Fraction(low, 1 << 200) < 1 + x + x * x / 2 + x**3
+
+
+def test_exp_of_zero_is_exact(kernel: Kernel) -> None:
+    assert kernel.exp(0, 0, 77) == (1 << 77, 1 << 77)
+
+
+def test_exp_that_vanishes_and_exp_that_overflows(kernel: Kernel) -> None:
+    assert kernel.exp(-3, 1000, 128) == (0, 1)
+    assert kernel.exp(-1, 7, 127) == (0, 1)
+    with pytest.raises(OverflowError, match="more than"):
+        kernel.exp(1, 21, 64)
+    with pytest.raises(OverflowError, match="more than"):
+        kernel.exp(3, 1000, 64)
+
+
+def test_mpmath_itself_does_not_enclose_exp() -> None:
+    """The reason for our own series: mpmath's interval exp is [1, 1] where the value is above 1."""
+    x = 6.569357051766728e-21
+    wrong = mpmath.iv.exp(mpmath.iv.mpf(x))
+    assert (wrong.a, wrong.b) == (1.0, 1.0)
+    mantissa, denominator = x.as_integer_ratio()
+    for name in KERNELS:
+        low, high = load_kernel(name).exp(mantissa, 1 - denominator.bit_length(), 128)
+        assert high > (1 << 128)  # exp(x) > 1
+        assert low <= math.floor((1 + Fraction(x) + Fraction(x) ** 2) * 2**128)  # exp(x) < 1 + x + x^2
+        assert low > 1 << 128
+        assert Fraction(high, 1 << 128) > 1 + Fraction(x)  # exp(x) > 1 + x
+
+
+def test_mpmath_itself_does_not_enclose_log() -> None:
+    x = 1.0000000000000004
+    wrong = mpmath.iv.log(mpmath.iv.mpf(x))
+    t = Fraction(x) - 1
+    true_low, true_high = t - t**2 / 2, t - t**2 / 2 + t**3 / 3
+    assert Fraction(float(wrong.b)) <= true_low  # and the value is strictly between true_low and true_high
+    numerator, denominator = x.as_integer_ratio()
+    for name in KERNELS:
+        low, high = load_kernel(name).log(numerator, denominator, 200)
+        assert Fraction(low, 1 << 200) <= true_high
+        assert true_low <= Fraction(high, 1 << 200)
+        assert high - low <= 2
+
+
+def test_matrices_are_exact(kernel: Kernel) -> None:
+    generator = random.Random(9)
+    for bits in (3, 60, 200):
+        left = [[generator.getrandbits(bits) - (1 << bits - 1) for _ in range(4)] for _ in range(3)]
+        right = [[generator.getrandbits(bits) - (1 << bits - 1) for _ in range(5)] for _ in range(4)]
+        product = kernel.rows(kernel.product(kernel.matrix(left), kernel.matrix(right)))
+        assert product == [[sum(left[i][k] * right[k][j] for k in range(4)) for j in range(5)] for i in range(3)]
+
+
+@pytest.mark.parametrize("value", [0, 1, 3, 4, 10**50, 10**50 - 1])
+def test_integers(kernel: Kernel, value: int) -> None:
+    own = kernel.integer(value)
+    assert int(kernel.isqrt(own)) == math.isqrt(value)
+    # What the rules use of an integer behaves as in Python, also below zero.
+    for x in (value, -value - 1):
+        y = kernel.integer(x)
+        assert (int(y >> 3), int(y << 3), int(abs(y)), int(-y), int(y * 7 - 2)) == (
+            x >> 3,
+            x << 3,
+            abs(x),
+            -x,
+            x * 7 - 2,
+        )
+        assert (y < 5, y > -5, y == x, max(y, 3) == max(x, 3)) == (x < 5, x > -5, True, True)
+
+
+def test_an_unknown_kernel() -> None:
+    with pytest.raises(KernelError, match="'float' is unknown, expected one of arb, mpmath or both"):
+        load_kernel("float")
+
+
+@pytest.mark.parametrize(("name", "package"), [("arb", "python-flint"), ("mpmath", "mpmath")])
+def test_a_kernel_that_is_not_installed(name: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, f"verale.checker.kernel.{name}_kernel", None)
+    with pytest.raises(KernelError, match=f"needs {package} .*: install it, or choose the other kernel"):
+        load_kernel(name)
+
+
+def test_argument_reduction_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wrong choice of k costs a proof, never an enclosure."""
+    monkeypatch.setattr(mpmath_kernel, "_LN2_ESTIMATE", 1 << 62)
+    with pytest.raises(ArithmeticError, match="argument reduction"):
+        load_kernel("mpmath").exp(-10, 0, 64)

@@ -1,0 +1,111 @@
+"""The safetensors reader: structure, claims that do not fit the bytes, values."""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+
+import handmade as hm
+import pytest
+
+from verale.checker import safetensors_reader
+from verale.checker.errors import FormatError
+from verale.checker.safetensors_reader import read_tensors
+
+
+def entry(dtype: Any = "F32", shape: Any = (1,), offsets: Any = (0, 4)) -> dict[str, Any]:
+    return {"dtype": dtype, "shape": list(shape), "data_offsets": list(offsets)}
+
+
+def file(header: Any, body: bytes = b"\0" * 4) -> bytes:
+    return hm.framed(json.dumps(header).encode(), body)
+
+
+MALFORMED = {
+    "seven bytes": (b"\0" * 7, "at least 8"),
+    "a header longer than the file": (struct.pack("<Q", 100) + b"{}", "claims 100 bytes, expected at most 2"),
+    "a header of 2^63 bytes": (struct.pack("<Q", 1 << 63) + b"{}", "claims 9223372036854775808 bytes"),
+    "no header": (struct.pack("<Q", 0), "does not begin with"),
+    "a header that begins with a space": (hm.framed(b" {}", b""), "does not begin with"),
+    "a header that is no JSON": (hm.framed(b"{", b""), "the header is not JSON"),
+    "a repeated tensor": (hm.framed(b'{"a": 1, "a": 1}', b""), "repeats the key 'a'"),
+    "metadata that is no object": (file({"__metadata__": 1}, b""), "__metadata__ is 1"),
+    "metadata that holds a number": (file({"__metadata__": {"a": 1}}, b""), "expected an object of strings"),
+    "an entry that is no object": (file({"a": 1}), "tensor 'a' is 1"),
+    "an entry without a shape": (file({"a": {"dtype": "F32", "data_offsets": [0, 4]}}), "lacks the field 'shape'"),
+    "an entry with another field": (file({"a": {**entry(), "x": 1}}), "unknown field 'x'"),
+    "an unknown dtype": (file({"a": entry(dtype="F31")}), "has dtype 'F31'"),
+    "a dtype that is no string": (file({"a": entry(dtype=1)}), "expected a string"),
+    "a shape that is no list": (file({"a": {**entry(), "shape": 1}}), "has shape 1"),
+    "a negative size": (file({"a": entry(shape=[-1])}), "expected an integer from 0"),
+    "a size that is a bool": (file({"a": entry(shape=[True])}), "expected an integer from 0"),
+    "nine dimensions": (file({"a": entry(shape=[1] * 9)}), "at most 8"),
+    "a shape of 2^63": (file({"a": entry(shape=[1 << 63])}), "more than 18 digits"),
+    "a shape whose product overflows": (file({"a": entry(shape=[10**17] * 8)}), "spans 4 bytes"),
+    "offsets that are no pair": (file({"a": entry(offsets=[0, 4, 4])}), r"expected \[begin, end\]"),
+    "offsets that are no list": (file({"a": {**entry(), "data_offsets": "04"}}), r"expected \[begin, end\]"),
+    "offsets in reverse": (file({"a": entry(offsets=[4, 0])}), "spans -4 bytes"),
+    "offsets that do not fit the shape": (file({"a": entry(shape=[2])}), "spans 4 bytes, expected 8"),
+    "offsets beyond the file": (file({"a": entry()}, b""), "lies at bytes 0 to 4 of 0"),
+    "a gap": (file({"a": entry(offsets=[4, 8])}, b"\0" * 8), "expected to begin at 0"),
+    "an overlap": (file({"a": entry(shape=[2], offsets=[0, 8]), "b": entry(offsets=[4, 8])}, b"\0" * 8), "begin at 8"),
+    "a tail": (file({"a": entry()}, b"\0" * 5), "end at byte 4, the file at byte 5"),
+    "bytes without a tensor": (file({}), "end at byte 0, the file at byte 4"),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_refuses(name: str) -> None:
+    data, fault = MALFORMED[name]
+    with pytest.raises(FormatError, match=fault):
+        read_tensors(data)
+
+
+def test_every_cut_is_refused() -> None:
+    data = hm.safetensors({"a": hm.tensor([[1.0, 2.0], [3.0, 4.0]], "F32")}, {"key": "value"})
+    read_tensors(data)
+    for length in range(len(data)):
+        with pytest.raises(FormatError):
+            read_tensors(data[:length])
+
+
+def test_reads_values_in_any_order_of_tensors() -> None:
+    header = {
+        "b": entry("F64", [1, 1], [4, 12]),
+        "a": entry(),
+        "c": entry("U8", [0], [12, 12]),
+        "__metadata__": {"k": "v"},
+    }
+    metadata, tensors = read_tensors(file(header, struct.pack("<fd", 0.1, -5e-324)))
+    assert metadata == {"k": "v"}
+    assert tensors["a"].floats().tolist() == [struct.unpack("<f", struct.pack("<f", 0.1))[0]]
+    assert tensors["b"].floats().tolist() == [-5e-324]
+    assert tensors["b"].shape == (1, 1)
+    with pytest.raises(FormatError, match="tensor 'c' has dtype U8, expected F32 or F64"):
+        tensors["c"].floats()
+
+
+def test_an_empty_file_has_no_tensors() -> None:
+    assert read_tensors(file({}, b"")) == ({}, {})
+
+
+@pytest.mark.parametrize("dtype", ["F32", "F64"])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_refuses_what_is_not_finite(dtype: str, value: float) -> None:
+    _, tensors = read_tensors(hm.safetensors({"a": hm.tensor([1.0, 2.0, value, 3.0], dtype)}))
+    with pytest.raises(FormatError, match=f"holds {value} at entry 2, expected finite numbers"):
+        tensors["a"].floats()
+    with pytest.raises(FormatError, match="at entry 2"):
+        tensors["a"].floats(1, 4)
+    assert tensors["a"].floats(0, 2).tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("dtype", ["F32", "F64"])
+def test_a_big_endian_host_swaps_bytes(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, kind, data = hm.tensor([1.5, -2.25], dtype)
+    size = len(data) // 2
+    swapped = b"".join(data[at : at + size][::-1] for at in (0, size))
+    monkeypatch.setattr(safetensors_reader.sys, "byteorder", "big")
+    _, tensors = read_tensors(hm.safetensors({"a": (code, kind, swapped)}))
+    assert tensors["a"].floats().tolist() == [1.5, -2.25]

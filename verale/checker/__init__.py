@@ -1,0 +1,25 @@
+"""The checker: proves certificates again, from bytes, trusting nothing that made them.
+
+It imports the standard library and, each on demand, mpmath and python-flint; no other part of verale and no tensor
+library. It never searches. What it proves is defined in certificates/v1.md.
+
+    verdict = check(certificate_bytes, head_bytes, latents_bytes)
+"""
+
+from __future__ import annotations
+
+from .auditor import Auditor, check
+from .errors import CheckerError, HeadError, KernelError, LatentsError
+from .verdict import Status, Verdict, most_severe
+
+__all__ = [
+    "Auditor",
+    "CheckerError",
+    "HeadError",
+    "KernelError",
+    "LatentsError",
+    "Status",
+    "Verdict",
+    "check",
+    "most_severe",
+]

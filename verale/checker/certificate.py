@@ -1,0 +1,233 @@
+"""The certificate (certificates/v1.md, "Schema"), read into frozen records that check themselves when built.
+
+What needs no head is checked on reading (step 1 of "Verification"), what needs one by `Certificate.check_against` (step
+4).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from .dyadic import about, hex_float
+from .errors import FormatError
+from .head import Head
+from .json_reader import brief, fields, index, read_object, text
+
+__all__ = ["Activation", "Certificate", "Others", "Spatial", "Statement", "read_certificate"]
+
+_TYPE = "urn:verale:certificate:v1"
+_LARGEST = 64 * 2**20
+_CLAIMS = ("entailment", "instance", "minimality")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_GEOMETRIES = {
+    "top_k": ("euclidean", "cosine", "softmax"),
+    "projection": ("euclidean", "cosine"),
+    "triangle": ("euclidean", "cosine"),
+    "simplex": ("softmax",),
+}
+
+
+@dataclass(frozen=True)
+class Spatial:
+    """m(z_patch, p_prototype) lies in [lower, upper]."""
+
+    patch: int
+    prototype: int
+    lower: Fraction
+    upper: Fraction
+
+    def __str__(self) -> str:
+        return f"patch {self.patch}, prototype {self.prototype}"
+
+
+@dataclass(frozen=True)
+class Activation:
+    """The activation of `prototype` lies in [lower, upper]."""
+
+    prototype: int
+    lower: Fraction
+    upper: Fraction
+
+    def __str__(self) -> str:
+        return f"prototype {self.prototype}"
+
+
+@dataclass(frozen=True)
+class Others:
+    """The activation of every prototype not listed is at most `upper`."""
+
+    listed: tuple[int, ...]
+    upper: Fraction
+
+    def __str__(self) -> str:
+        return f"all but {len(self.listed)} prototypes"
+
+
+Statement: TypeAlias = Spatial | Activation | Others
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A certificate, version 1. `margins` has None at `predicted`; `latents` is None where the subject names none."""
+
+    head: str
+    latents: str | None
+    predicted: int
+    paradigm: str
+    patches: int
+    statements: tuple[Statement, ...]
+    margins: tuple[Fraction | None, ...]
+    claims: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if self.paradigm not in _GEOMETRIES:
+            raise FormatError(f"paradigm is {brief(self.paradigm)}, expected one of {', '.join(_GEOMETRIES)}")
+        if self.patches < 1:
+            raise FormatError(f"patches is {self.patches}, expected at least 1")
+        expected = [claim for claim in _CLAIMS if claim in self.claims]
+        if "entailment" not in self.claims or list(self.claims) != expected:
+            raise FormatError(
+                f"claims is {brief(list(self.claims))}, expected, in this order, entailment and of the rest of"
+                f" {', '.join(_CLAIMS)}"
+            )
+        if ("instance" in self.claims) != (self.latents is not None):
+            raise FormatError("claims and subject disagree: expected instance exactly where the subject names latents")
+
+    def check_against(self, head: Head) -> None:
+        """Step 4: indices, intervals, forms, paradigm and margins fit the head. Raises FormatError, which names the
+        field."""
+        if head.geometry not in _GEOMETRIES[self.paradigm]:
+            raise FormatError(
+                f"paradigm {self.paradigm} is not defined for a {head.geometry} head,"
+                f" expected one of {', '.join(_GEOMETRIES[self.paradigm])}"
+            )
+        if self.predicted >= head.classes:
+            raise FormatError(f"predicted is {self.predicted}, expected less than the head's {head.classes} classes")
+        if len(self.margins) != head.classes:
+            raise FormatError(f"margins has {len(self.margins)} entries, expected {head.classes}, one a class")
+        for rival, margin in enumerate(self.margins):
+            if (margin is None) != (rival == self.predicted):
+                raise FormatError(
+                    f"margins[{rival}] is {'null' if margin is None else 'a number'},"
+                    f" expected null exactly at predicted, {self.predicted}"
+                )
+            if margin is not None and margin <= 0:
+                raise FormatError(f"margins[{rival}] is {about(margin)}, expected a positive number")
+        seen: set[object] = set()
+        for number, statement in enumerate(self.statements):
+            where = f"statement {number} ({statement})"
+            if isinstance(statement, Spatial) == (self.paradigm == "top_k"):
+                raise FormatError(f"{where} has a form that does not belong to the paradigm {self.paradigm}")
+            subject = self._check_statement(statement, where, head)
+            if subject in seen:
+                raise FormatError(
+                    f"{where} speaks of what an earlier statement speaks of, expected one statement for each"
+                )
+            seen.add(subject)
+
+    def _check_statement(self, statement: Statement, where: str, head: Head) -> object:
+        """Check the indices and the interval; return what the statement speaks of."""
+        if isinstance(statement, Others):
+            if any(j >= head.count for j in statement.listed):
+                raise FormatError(
+                    f"{where} lists {max(statement.listed)}, expected less than the head's {head.count} prototypes"
+                )
+            if any(first >= second for first, second in zip(statement.listed, statement.listed[1:], strict=False)):
+                raise FormatError(f"{where} has a list that does not strictly increase")
+            return "others"
+        if statement.prototype >= head.count:
+            raise FormatError(f"{where}: expected a prototype less than the head's {head.count}")
+        if statement.lower > statement.upper:
+            raise FormatError(
+                f"{where} has the interval [{about(statement.lower)}, {about(statement.upper)}],"
+                " expected lower <= upper"
+            )
+        if isinstance(statement, Activation):
+            return statement.prototype
+        if statement.patch >= self.patches:
+            raise FormatError(f"{where}: expected a patch less than patches, {self.patches}")
+        return statement.patch, statement.prototype
+
+
+def read_certificate(data: bytes) -> Certificate:
+    """The certificate of a file's bytes (step 1). Raises FormatError, which names the field."""
+    document = fields(
+        read_object(data, "the certificate", _LARGEST),
+        "the certificate",
+        ("_type", "subject", "predicate"),
+        ("extensions",),
+    )
+    if document["_type"] != _TYPE:
+        raise FormatError(f"_type is {brief(document['_type'])}, expected {_TYPE!r}")
+    if not isinstance(document.get("extensions", {}), dict):
+        raise FormatError(f"extensions is {brief(document['extensions'])}, expected an object")
+    subject = _list(document["subject"], "subject")
+    if not 1 <= len(subject) <= 2:
+        raise FormatError(f"subject has {len(subject)} entries, expected the head and perhaps the latents")
+    predicate = fields(
+        document["predicate"],
+        "predicate",
+        ("predicted", "paradigm", "patches", "statements", "margins", "claims", "hints", "generator"),
+    )
+    fields(predicate["hints"], "hints", ())
+    generator = fields(predicate["generator"], "generator", ("name", "version"))
+    text(generator["name"], "generator.name")
+    text(generator["version"], "generator.version")
+    return Certificate(
+        head=_digest(subject[0], "head"),
+        latents=_digest(subject[1], "latents") if len(subject) == 2 else None,
+        predicted=index(predicate["predicted"], "predicted"),
+        paradigm=text(predicate["paradigm"], "paradigm"),
+        patches=index(predicate["patches"], "patches"),
+        statements=tuple(
+            _statement(value, f"statements[{i}]")
+            for i, value in enumerate(_list(predicate["statements"], "statements"))
+        ),
+        margins=tuple(
+            None if value is None else _number(value, f"margins[{c}]")
+            for c, value in enumerate(_list(predicate["margins"], "margins"))
+        ),
+        claims=tuple(text(claim, "a claim") for claim in _list(predicate["claims"], "claims")),
+    )
+
+
+def _statement(value: Any, where: str) -> Statement:
+    if isinstance(value, dict) and "except" in value:
+        fields(value, where, ("except", "upper"))
+        listed = tuple(index(j, f"{where}.except") for j in _list(value["except"], f"{where}.except"))
+        return Others(listed, _number(value["upper"], f"{where}.upper"))
+    fields(value, where, ("prototype", "interval"), ("patch",))
+    prototype = index(value["prototype"], f"{where}.prototype")
+    interval = _list(value["interval"], f"{where}.interval")
+    if len(interval) != 2:
+        raise FormatError(f"{where}.interval has {len(interval)} entries, expected [lower, upper]")
+    lower, upper = (_number(end, f"{where}.interval") for end in interval)
+    if "patch" in value:
+        return Spatial(index(value["patch"], f"{where}.patch"), prototype, lower, upper)
+    return Activation(prototype, lower, upper)
+
+
+def _digest(value: Any, name: str) -> str:
+    fields(value, f"subject {name}", ("name", "digest"))
+    if value["name"] != name:
+        raise FormatError(f"subject has the name {brief(value['name'])}, expected {name!r}")
+    digest = text(fields(value["digest"], f"digest of {name}", ("sha256",))["sha256"], f"sha256 of {name}")
+    if not _DIGEST.fullmatch(digest):
+        raise FormatError(f"sha256 of {name} is {brief(digest)}, expected 64 lowercase hex digits")
+    return digest
+
+
+def _list(value: Any, where: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise FormatError(f"{where} is {brief(value)}, expected a list")
+    return value
+
+
+def _number(value: Any, where: str) -> Fraction:
+    number = hex_float(text(value, where))
+    if number is None:
+        raise FormatError(f"{where} is {brief(value)}, expected the hex float of a finite binary64, such as '0x1.8p-3'")
+    return number

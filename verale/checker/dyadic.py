@@ -1,0 +1,102 @@
+"""Exact numbers: floats are dyadic, so they enter as integers over a power of two and stay exact.
+
+A number is a `Fraction`, a tensor is `Exact`: integers at one common exponent. On the fixed-point grid of `bits`
+fractional bits a number x becomes floor(x 2^bits) as a lower end and ceil(x 2^bits) as an upper end. No function of
+this file rounds to nearest and none touches a float but to read its exact value.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+from operator import mul
+
+__all__ = [
+    "Exact",
+    "about",
+    "ceil_at",
+    "ceil_shift",
+    "dot",
+    "exact",
+    "floor_at",
+    "floor_shift",
+    "hex_float",
+    "sqrt_ends",
+]
+
+_HEX_FLOAT = re.compile(r"(-?)0x([01])(?:\.([0-9a-f]{1,13}))?p([+-][0-9]{1,4})")
+_LEAST_EXPONENT = -1074
+_GREATEST_EXPONENT = 1024
+
+
+@dataclass(frozen=True)
+class Exact:
+    """A matrix of dyadic numbers: entry (i, j) has the value rows[i][j] / 2^bits."""
+
+    rows: list[list[int]]
+    bits: int
+
+
+def exact(values: Iterable[float], width: int) -> Exact:
+    """Finite floats, row after row of `width`, as integers at the smallest common exponent that holds them all."""
+    ratios = [value.as_integer_ratio() for value in values]
+    bits = max((denominator.bit_length() - 1 for _, denominator in ratios), default=0)
+    flat = [numerator << (bits + 1 - denominator.bit_length()) for numerator, denominator in ratios]
+    return Exact([flat[start : start + width] for start in range(0, len(flat), width)], bits)
+
+
+def hex_float(text: str) -> Fraction | None:
+    """The exact value of a C99 hex float, None where `text` is none or its value is no finite binary64."""
+    match = _HEX_FLOAT.fullmatch(text)
+    if match is None:
+        return None
+    sign, unit, digits, power = match[1], match[2], match[3] or "", int(match[4])
+    mantissa, exponent = int(unit + digits, 16), power - 4 * len(digits)
+    if mantissa == 0:
+        return Fraction(0)
+    trailing = (mantissa & -mantissa).bit_length() - 1
+    mantissa, exponent = mantissa >> trailing, exponent + trailing
+    if exponent < _LEAST_EXPONENT or exponent + mantissa.bit_length() > _GREATEST_EXPONENT:
+        return None  # no other cause: the grammar holds the 53 bits of a binary64
+    value = Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
+    return -value if sign else value
+
+
+def about(value: Fraction) -> str:
+    """A decimal near a number. For messages only: it rounds to nearest, and nothing is proved of it."""
+    return str(Context(prec=6).divide(Decimal(value.numerator), Decimal(value.denominator)))
+
+
+def dot(left: Iterable[int], right: Iterable[int]) -> int:
+    """The inner product of two integer vectors."""
+    return sum(map(mul, left, right))
+
+
+def floor_at(value: Fraction, bits: int) -> int:
+    """The greatest integer n with n / 2^bits <= value."""
+    return (value.numerator << bits) // value.denominator
+
+
+def ceil_at(value: Fraction, bits: int) -> int:
+    """The least integer n with n / 2^bits >= value."""
+    return -((-value.numerator << bits) // value.denominator)
+
+
+def floor_shift(value: int, places: int) -> int:
+    """floor(value 2^places); `places` may be negative."""
+    return value << places if places >= 0 else value >> -places
+
+
+def ceil_shift(value: int, places: int) -> int:
+    """ceil(value 2^places); `places` may be negative."""
+    return value << places if places >= 0 else -(-value >> -places)
+
+
+def sqrt_ends(value: int) -> tuple[int, int]:
+    """Integers (lo, hi), lo <= sqrt(value) <= hi, equal where the root is an integer."""
+    root = math.isqrt(value)
+    return root, root + (root * root != value)

@@ -1,0 +1,44 @@
+"""Errors: what the checker raises, and how a rule says that it stops.
+
+A message says what was found, what was expected and what to do about it.
+"""
+
+from __future__ import annotations
+
+__all__ = ["CheckerError", "HeadError", "KernelError", "LatentsError", "FormatError", "RefutedError", "UnprovedError"]
+
+
+class CheckerError(Exception):
+    """Root of every error that the checker raises on purpose."""
+
+
+class HeadError(CheckerError):
+    """A head file that breaks a rule of certificates/v1.md: there can be no verdict."""
+
+
+class LatentsError(CheckerError):
+    """A latents file that breaks a rule of certificates/v1.md, or does not fit the head."""
+
+
+class KernelError(CheckerError):
+    """An arithmetic kernel that is unknown or not installed."""
+
+
+class FormatError(CheckerError):
+    """Bytes that break a rule of their format: JSON, safetensors or certificate."""
+
+
+class UnprovedError(CheckerError):
+    """A claim that the rules do not prove.
+
+    Attributes:
+        reason: `subject`, `instance`, `entailment`, `margin`, `minimality` or `kernels`.
+    """
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class RefutedError(CheckerError):
+    """Latents that satisfy every statement and are classified otherwise."""

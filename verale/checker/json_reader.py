@@ -1,0 +1,123 @@
+"""A strict JSON reader: what is not exactly one plain object is `FormatError`, whatever its size or depth.
+
+Stricter than the standard library: no repeated key, no NaN or infinity, no number with a fraction or exponent, no
+integer of more than 18 digits, no lone surrogate, no nesting deeper than 16. The depth is counted before parsing,
+without recursion, so that no input can exhaust the stack.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import reprlib
+from typing import Any, NoReturn
+
+from .errors import FormatError
+
+__all__ = ["brief", "fields", "index", "read_object", "text"]
+
+_DEEPEST = 16
+_LONGEST_INTEGER = 18
+# A string (closed or running to the end of the text; possessive, so linear in its length) or one bracket.
+_STRING_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.DOTALL)
+
+
+def read_object(data: bytes, what: str, limit: int) -> dict[str, Any]:
+    """The JSON object that `data` holds. Raises FormatError, which names `what` and the fault.
+
+    Args:
+        data: UTF-8 text of at most `limit` bytes.
+        what: the name of the document in messages, such as "the certificate".
+        limit: bytes.
+    """
+    if len(data) > limit:
+        raise FormatError(f"{what} has {len(data)} bytes, expected at most {limit}")
+    try:
+        source = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{what} is not UTF-8 ({error.reason} at byte {error.start})") from None
+    _check_depth(source, what)
+    try:
+        value = json.loads(
+            source,
+            object_pairs_hook=_object,
+            parse_int=_integer,
+            parse_float=lambda literal: _refuse(
+                literal, "a number with a fraction or exponent; write a hex float string"
+            ),
+            parse_constant=lambda literal: _refuse(literal, "no JSON number"),
+        )
+        if "\\u" in source:  # only an escape can make a lone surrogate
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except json.JSONDecodeError as error:
+        raise FormatError(f"{what} is not JSON ({error.msg} at line {error.lineno} column {error.colno})") from None
+    except UnicodeEncodeError:
+        raise FormatError(f"{what} holds a lone surrogate, expected whole Unicode characters") from None
+    except FormatError as error:
+        raise FormatError(f"{what} {error}") from None
+    if not isinstance(value, dict):
+        raise FormatError(f"{what} is {brief(value)}, expected one JSON object")
+    return value
+
+
+def fields(value: Any, where: str, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, Any]:
+    """`value`, an object with exactly the required fields and perhaps the optional ones. Raises FormatError."""
+    if not isinstance(value, dict):
+        raise FormatError(f"{where} is {brief(value)}, expected an object")
+    for name in required:
+        if name not in value:
+            raise FormatError(f"{where} lacks the field {name!r}, expected {', '.join(required)}")
+    for name in value:
+        if name not in required and name not in optional:
+            raise FormatError(f"{where} has the unknown field {brief(name)}, expected {', '.join(required + optional)}")
+    return value
+
+
+def index(value: Any, where: str) -> int:
+    """`value`, an integer that counts from 0. Raises FormatError."""
+    if type(value) is not int or value < 0:  # a bool is an int to isinstance, not to a reader of JSON
+        raise FormatError(f"{where} is {brief(value)}, expected an integer from 0")
+    return value
+
+
+def text(value: Any, where: str) -> str:
+    """`value`, a string. Raises FormatError."""
+    if not isinstance(value, str):
+        raise FormatError(f"{where} is {brief(value)}, expected a string")
+    return value
+
+
+def brief(value: Any) -> str:
+    """A short, printable description of anything found in a document."""
+    return reprlib.repr(value).encode("ascii", "backslashreplace").decode()
+
+
+def _check_depth(source: str, what: str) -> None:
+    depth = 0
+    for token in _STRING_OR_BRACKET.finditer(source):
+        character = source[token.start()]
+        if character in "[{":
+            depth += 1
+            if depth > _DEEPEST:
+                raise FormatError(f"{what} is nested deeper than {_DEEPEST}")
+        elif character in "]}":
+            depth -= 1
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        seen: set[str] = set()
+        repeated = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise FormatError(f"repeats the key {brief(repeated)}")
+    return value
+
+
+def _integer(literal: str) -> int:
+    if len(literal.lstrip("-")) > _LONGEST_INTEGER:
+        _refuse(literal, f"an integer of more than {_LONGEST_INTEGER} digits")
+    return int(literal)
+
+
+def _refuse(literal: str, why: str) -> NoReturn:
+    raise FormatError(f"holds {brief(literal)}, {why}")

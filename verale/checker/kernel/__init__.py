@@ -1,0 +1,62 @@
+"""Kernels: two independent implementations of the few operations that need rounding or speed.
+
+`arb` (python-flint) is the fast one, `mpmath` the reference. Each is imported only when asked for, so either may be
+absent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from ..errors import KernelError
+
+__all__ = ["KERNELS", "Kernel", "load_kernel"]
+
+KERNELS = ("arb", "mpmath")
+
+
+class Kernel(Protocol):
+    """Exact integers and enclosures. `int` stands for the kernel's own integers: they add, multiply, shift, compare and
+    negate exactly as Python's do, and mix with them. `log` and `exp` return integers (lo, hi) at 2^-bits with
+    lo <= value 2^bits <= hi."""
+
+    name: str
+
+    def integer(self, value: int) -> int:
+        """The same integer in the kernel's own type."""
+
+    def matrix(self, rows: Sequence[Sequence[int]]) -> Any:
+        """A matrix of the kernel's own type."""
+
+    def product(self, left: Any, right: Any) -> Any:
+        """The exact product of two matrices."""
+
+    def rows(self, matrix: Any) -> list[list[int]]:
+        """The entries of a matrix, row by row."""
+
+    def isqrt(self, value: int) -> int:
+        """floor(sqrt(value)), value >= 0."""
+
+    def log(self, numerator: int, denominator: int, bits: int) -> tuple[int, int]:
+        """ln(numerator / denominator), both positive."""
+
+    def exp(self, mantissa: int, exponent: int, bits: int) -> tuple[int, int]:
+        """exp(mantissa 2^exponent), at most exp(2^20)."""
+
+
+def load_kernel(name: str) -> Kernel:
+    """The kernel of that name. Raises KernelError where it is unknown or not installed."""
+    try:
+        if name == "arb":
+            from .arb_kernel import ArbKernel
+
+            return ArbKernel()
+        if name == "mpmath":
+            from .mpmath_kernel import MpmathKernel
+
+            return MpmathKernel()
+    except ImportError as error:
+        package = {"arb": "python-flint", "mpmath": "mpmath"}[name]
+        raise KernelError(f"kernel {name} needs {package} ({error}): install it, or choose the other kernel") from error
+    raise KernelError(f"kernel {name!r} is unknown, expected one of {', '.join(KERNELS)} or both")

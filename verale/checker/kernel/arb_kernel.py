@@ -1,0 +1,66 @@
+"""The fast kernel: python-flint's exact integers (fmpz) and ball arithmetic (arb).
+
+What is relied on: fmpz and fmpz_mat are exact. An arb is a ball that contains the true value after every operation, at
+any precision; an arb built from an fmpz is exact; `lower()` and `upper()` are exact floating-point numbers rounded
+outward from the ball, and `man_exp()` gives such a number as mantissa 2^exponent. `float(arb)` rounds to nearest and is
+never used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from flint import arb, ctx, fmpz, fmpz_mat
+
+from ..dyadic import ceil_shift, floor_shift
+
+__all__ = ["ArbKernel"]
+
+_GUARD_BITS = 32
+_GREATEST_ARGUMENT_BITS = 20
+
+
+class ArbKernel:
+    """Kernel on python-flint."""
+
+    name = "arb"
+
+    def integer(self, value: int) -> int:
+        return cast(int, fmpz(value))
+
+    def matrix(self, rows: Sequence[Sequence[int]]) -> Any:
+        return fmpz_mat(len(rows), len(rows[0]), [entry for row in rows for entry in row])
+
+    def product(self, left: Any, right: Any) -> Any:
+        return left * right
+
+    def rows(self, matrix: Any) -> list[list[int]]:
+        return cast(list[list[int]], matrix.tolist())
+
+    def isqrt(self, value: int) -> int:
+        return cast(int, fmpz(value).isqrt())
+
+    def log(self, numerator: int, denominator: int, bits: int) -> tuple[int, int]:
+        with ctx.workprec(bits + _GUARD_BITS):
+            return _ends((arb(fmpz(numerator)) / arb(fmpz(denominator))).log(), bits)
+
+    def exp(self, mantissa: int, exponent: int, bits: int) -> tuple[int, int]:
+        if mantissa == 0:
+            return 1 << bits, 1 << bits
+        if mantissa < 0 and ceil_shift(-mantissa, exponent) > bits:  # exp(x) < 2^x <= 2^-bits
+            return 0, 1
+        if floor_shift(mantissa, exponent - _GREATEST_ARGUMENT_BITS) > 0:
+            raise OverflowError("exp of more than 2^20")
+        with ctx.workprec(bits + _GUARD_BITS + max(0, 2 * ceil_shift(mantissa, exponent))):
+            return _ends(arb((fmpz(mantissa), fmpz(exponent))).exp(), bits)
+
+
+def _ends(ball: arb, bits: int) -> tuple[int, int]:
+    """The ball's ends at 2^-bits, rounded outward."""
+    low, low_exponent = ball.lower().man_exp()
+    high, high_exponent = ball.upper().man_exp()
+    return (
+        floor_shift(int(low), int(low_exponent) + bits),
+        ceil_shift(int(high), int(high_exponent) + bits),
+    )

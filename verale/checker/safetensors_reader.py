@@ -1,0 +1,99 @@
+"""A strict safetensors reader: an 8-byte little-endian length, a JSON header, the tensors' bytes without gap or
+overlap.
+
+Nothing is allocated on the word of the header: a claimed shape must fit the bytes that are there.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from dataclasses import dataclass
+from math import isfinite, prod
+from typing import Any
+
+from .errors import FormatError
+from .json_reader import brief, fields, index, read_object, text
+
+__all__ = ["Tensor", "read_tensors"]
+
+_LONGEST_HEADER = 100 * 2**20
+_MOST_DIMENSIONS = 8
+_ITEM_BYTES = {
+    **dict.fromkeys(("BOOL", "U8", "I8", "F8_E4M3", "F8_E5M2"), 1),
+    **dict.fromkeys(("U16", "I16", "F16", "BF16"), 2),
+    **dict.fromkeys(("U32", "I32", "F32"), 4),
+    **dict.fromkeys(("U64", "I64", "F64"), 8),
+}
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor of a safetensors file: its bytes, not yet converted."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    data: memoryview
+
+    def floats(self, start: int = 0, stop: int | None = None) -> array[float]:
+        """The entries start..stop, in the order of storage, as binary64. Raises FormatError unless finite floats."""
+        if self.dtype not in ("F32", "F64"):
+            raise FormatError(f"tensor {brief(self.name)} has dtype {self.dtype}, expected F32 or F64")
+        size = _ITEM_BYTES[self.dtype]
+        values: array[float] = array("f") if self.dtype == "F32" else array("d")
+        values.frombytes(self.data[start * size : None if stop is None else stop * size])
+        if sys.byteorder == "big":
+            values.byteswap()
+        if not all(map(isfinite, values)):
+            place = next(i for i, value in enumerate(values) if not isfinite(value))
+            where = f"tensor {brief(self.name)}"
+            raise FormatError(f"{where} holds {values[place]} at entry {start + place}, expected finite numbers")
+        return array("d", values)
+
+
+def read_tensors(data: bytes) -> tuple[dict[str, str], dict[str, Tensor]]:
+    """The metadata and the tensors of a safetensors file. Raises FormatError, which names the tensor and the fault."""
+    if len(data) < 8:
+        raise FormatError(
+            f"the file has {len(data)} bytes, expected a safetensors file: at least 8, its header's length"
+        )
+    length = int.from_bytes(data[:8], "little")
+    if length > min(_LONGEST_HEADER, len(data) - 8):
+        raise FormatError(f"the header claims {length} bytes, expected at most {min(_LONGEST_HEADER, len(data) - 8)}")
+    if data[8:9] != b"{":
+        raise FormatError("the header does not begin with '{', expected a safetensors file")
+    header = read_object(data[8 : 8 + length], "the header", _LONGEST_HEADER)
+    metadata = header.pop("__metadata__", {})
+    if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
+        raise FormatError(f"__metadata__ is {brief(metadata)}, expected an object of strings")
+    return metadata, _tensors(header, memoryview(data)[8 + length :])
+
+
+def _tensors(header: dict[str, Any], body: memoryview) -> dict[str, Tensor]:
+    spans = []
+    for name, entry in header.items():
+        where = f"tensor {brief(name)}"
+        fields(entry, where, ("dtype", "shape", "data_offsets"))
+        dtype, shape, offsets = text(entry["dtype"], f"dtype of {where}"), entry["shape"], entry["data_offsets"]
+        if dtype not in _ITEM_BYTES:
+            raise FormatError(f"{where} has dtype {brief(dtype)}, expected one of {', '.join(_ITEM_BYTES)}")
+        if not isinstance(shape, list) or len(shape) > _MOST_DIMENSIONS:
+            raise FormatError(f"{where} has shape {brief(shape)}, expected a list of at most {_MOST_DIMENSIONS} sizes")
+        if not isinstance(offsets, list) or len(offsets) != 2:
+            raise FormatError(f"{where} has data_offsets {brief(offsets)}, expected [begin, end]")
+        sizes = tuple(index(size, f"shape of {where}") for size in shape)
+        begin, end = (index(offset, f"data_offsets of {where}") for offset in offsets)
+        expected = prod(sizes) * _ITEM_BYTES[dtype]
+        if end - begin != expected:
+            raise FormatError(f"{where} spans {end - begin} bytes, expected {expected} for {dtype} {list(sizes)}")
+        spans.append((begin, end, name, dtype, sizes))
+    at = 0
+    for begin, end, name, *_ in sorted(spans):
+        if begin != at or end > len(body):
+            where = f"tensor {brief(name)}"
+            raise FormatError(f"{where} lies at bytes {begin} to {end} of {len(body)}, expected to begin at {at}")
+        at = end
+    if at != len(body):
+        raise FormatError(f"the tensors end at byte {at}, the file at byte {len(body)}: it is cut short or has a tail")
+    return {name: Tensor(name, dtype, sizes, body[begin:end]) for begin, end, name, dtype, sizes in spans}
