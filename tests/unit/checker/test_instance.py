@@ -1,0 +1,214 @@
+"""Instance and refutation: one ulp across the true value is not proved, whichever the geometry."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+from typing import Any
+
+import handmade as hm
+import pytest
+
+from verale.checker import Status, Verdict, check
+from verale.checker.kernel import KERNELS
+
+GENERATOR = random.Random(4)
+POINTS = [[GENERATOR.uniform(0.1, 1.0) for _ in range(3)] for _ in range(3)]
+IMAGE = [[GENERATOR.uniform(0.1, 1.0) for _ in range(3)] for _ in range(2)]
+WEIGHT = [[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]]
+BIAS = [100.0, 0.0]  # whatever the statements, the predicted class wins
+GEOMETRIES = ["euclidean", "cosine", "cosine with epsilon", "softmax"]
+
+
+def head(geometry: str, bias: list[float] | None = BIAS, **changes: Any) -> bytes:
+    if geometry == "softmax":
+        return hm.head(WEIGHT, None, bias, geometry=hm.SOFTMAX, similarity=hm.IDENTITY, **changes)
+    if geometry == "euclidean":
+        return hm.head(WEIGHT, POINTS, bias, similarity=hm.log_ratio(1e-4), **changes)
+    epsilon = 0.25 if "epsilon" in geometry else 0.0
+    return hm.head(WEIGHT, POINTS, bias, geometry=hm.cosine(epsilon), similarity=hm.IDENTITY, **changes)
+
+
+def mass_ends(z: list[float], j: int) -> tuple[Fraction, Fraction]:
+    """An enclosure of a softmax mass: Taylor's series in rationals with its remainder."""
+    lows, highs = [], []
+    for x in z:
+        t = Fraction(x) - Fraction(z[j])
+        total = sum(t**i / math.factorial(i) for i in range(60))
+        rest = 3 * abs(t) ** 60 / math.factorial(60)
+        lows.append(total - rest)
+        highs.append(total + rest)
+    return 1 / sum(highs), 1 / sum(lows)
+
+
+def truth(geometry: str, patch: int, j: int) -> tuple[Fraction, Fraction]:
+    if geometry == "euclidean":
+        return (hm.squared_distance(IMAGE[patch], POINTS[j]),) * 2
+    if geometry == "softmax":
+        return mass_ends(IMAGE[patch], j)
+    return hm.cosine_ends(IMAGE[patch], POINTS[j], 0.25 if "epsilon" in geometry else 0.0)
+
+
+def audit(
+    data: bytes, statements: list[dict[str, Any]], image: Any = IMAGE, kernel: str = "arb", **options: Any
+) -> Verdict:
+    options = {"patches": len(image), "paradigm": "projection"} | options
+    return check(hm.certificate(data, statements, image=image, **options), data, hm.latents([image]), kernel)
+
+
+def paradigm(geometry: str) -> str:
+    return "simplex" if geometry == "softmax" else "projection"
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_an_end_moved_by_one_ulp_across_the_true_value(geometry: str, kernel: str) -> None:
+    data = head(geometry)
+    for patch in range(2):
+        for j in range(3):
+            low, high = truth(geometry, patch, j)
+            below, above = hm.below(low), hm.above(high)
+            assert above == math.nextafter(below, math.inf)
+            for interval, holds in (
+                ((below, above), True),
+                ((below, 9.0), True),
+                ((-9.0, above), True),
+                ((-9.0, below), False),
+                ((above, 9.0), False),
+                ((below, below), False),
+            ):
+                verdict = audit(data, [hm.spatial(patch, j, *interval)], paradigm=paradigm(geometry), kernel=kernel)
+                if holds:
+                    assert (verdict.status, verdict.claims["instance"]) == (Status.PROVED, "proved")
+                else:
+                    assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.NOT_PROVED, "instance", 7)
+                    assert f"statement 0 (patch {patch}, prototype {j}) is false" in verdict.message
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_activations(geometry: str, kernel: str) -> None:
+    data = head(geometry)
+    for j in range(3):
+        observables = [truth(geometry, patch, j) for patch in range(2)]
+        if geometry == "euclidean":
+            d = min(low for low, _ in observables)
+            value = math.log((d + 1) / (d + Fraction(1e-4)))
+            low, high = value * (1 - 1e-14), value * (1 + 1e-14)
+        else:
+            low = hm.below(max(low for low, _ in observables))
+            high = hm.above(max(high for _, high in observables))
+        for interval, holds in (((low, high), True), ((-9.0, low), False), ((high, 99.0), False)):
+            verdict = audit(data, [hm.activation(j, *interval)], paradigm="top_k", kernel=kernel)
+            assert (verdict.status is Status.PROVED) == holds
+            assert holds or verdict.reason == "instance"
+        rest = [k for k in range(3) if k != j]
+        assert audit(data, [hm.others(rest, high)], paradigm="top_k", kernel=kernel).status is Status.PROVED
+        assert audit(data, [hm.others(rest, low)], paradigm="top_k", kernel=kernel).reason == "instance"
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_a_value_that_is_a_float_is_decided(geometry: str) -> None:
+    """Equal logits share the mass equally, a latent on a prototype has distance 0 and cosine 1: exactly."""
+    z = [[0.5, 0.5, 0.5, 0.5]]
+    weight = [[1.0] * 4, [0.0] * 4]
+    if geometry == "softmax":
+        data = hm.head(weight, None, BIAS, geometry=hm.SOFTMAX, similarity=hm.IDENTITY)
+        interval = (0.25, 0.25)
+    elif geometry == "euclidean":
+        data, interval = hm.head(weight, [[0.5] * 4] * 4, BIAS), (0.0, 0.0)
+    elif geometry == "cosine":
+        data = hm.head(weight, [[1.0] * 4] * 4, BIAS, geometry=hm.cosine(0.0), similarity=hm.IDENTITY)
+        interval = (1.0, 1.0)
+    else:
+        data = hm.head(weight, [[1.0] * 4] * 4, BIAS, geometry=hm.cosine(1.0), similarity=hm.IDENTITY)
+        interval = (0.5, 0.5)
+    assert audit(data, [hm.spatial(0, 2, *interval)], z, paradigm=paradigm(geometry)).status is Status.PROVED
+
+
+def test_a_cosine_of_one_that_is_irrational_on_the_way_is_decided() -> None:
+    z = [[0.1, 0.2, 0.7]]
+    data = hm.head(WEIGHT, [[0.1, 0.2, 0.7]] * 3, BIAS, geometry=hm.cosine(0.0), similarity=hm.IDENTITY)
+    assert audit(data, [hm.spatial(0, 0, math.nextafter(1.0, 0), 1.0)], z).status is Status.PROVED
+
+
+def test_a_mass_far_below_the_first_precision_is_decided() -> None:
+    """exp(-740) is near the least float: 256 bits do not tell it from 0, 1280 do."""
+    data = hm.head(
+        [[1.0, 1.0], [0.0, 0.0]], None, BIAS, geometry=hm.SOFTMAX, similarity=hm.IDENTITY, domain=hm.domain(None, 0.0)
+    )
+    z = [[0.0, -740.0]]
+    value = math.exp(-740)
+    near = [hm.spatial(0, 1, value * 0.9, value * 1.1)]
+    assert audit(data, near, z, paradigm="simplex").status is Status.PROVED
+    assert audit(data, [hm.spatial(0, 1, 0.0, value * 0.9)], z, paradigm="simplex").reason == "instance"
+    assert audit(data, [hm.activation(1, value * 0.9, value * 1.1)], z, paradigm="top_k").status is Status.PROVED
+
+
+def test_what_cannot_be_decided_is_not_proved() -> None:
+    """exp(-2000) is positive and below every other float: 1280 bits do not tell it from 0."""
+    data = hm.head(
+        [[1.0, 1.0], [0.0, 0.0]], None, BIAS, geometry=hm.SOFTMAX, similarity=hm.IDENTITY, domain=hm.domain(None, 0.0)
+    )
+    z = [[0.0, -2000.0]]
+    for statement, name in ((hm.spatial(0, 1, 0.0, 0.0), "simplex"), (hm.others([0], 0.0), "top_k")):
+        verdict = audit(data, [statement], z, paradigm=name)
+        assert verdict.reason == "instance"
+        assert "cannot be decided with 1280 bits" in verdict.message
+    assert audit(data, [hm.spatial(0, 1, 0.0, 5e-324)], z, paradigm="simplex").status is Status.PROVED
+
+
+def test_the_domain() -> None:
+    data = head("euclidean", domain=hm.domain(0.25, 0.75))
+    inside, outside = [[0.25, 0.75, 0.5]], [[0.25, math.nextafter(0.75, 1), 0.5]]
+    assert audit(data, [], inside).claims["instance"] == "proved"
+    for image in (outside, [inside[0], [0.0, 0.5, 0.5]]):
+        verdict = audit(data, [], image)
+        assert verdict.reason == "instance"
+        assert f"patch {len(image) - 1}: a coordinate of the latents lies outside" in verdict.message
+    for lower, upper, holds in (
+        (None, 0.75, True),
+        (0.3, None, False),
+        (None, 0.7, False),
+        (0.25, None, True),
+        (None, None, True),
+    ):
+        verdict = audit(head("euclidean", domain=hm.domain(lower, upper)), [], inside)
+        assert (verdict.status is Status.PROVED) == holds
+
+
+def test_a_zero_latent() -> None:
+    zero = [[0.0, 0.0, 0.0]]
+    verdict = audit(head("cosine"), [], zero)
+    assert "patch 0: the latent is zero, where a cosine without epsilon is undefined" in verdict.message
+    assert audit(head("cosine with epsilon"), [hm.spatial(0, 0, 0.0, 0.0)], zero).status is Status.PROVED
+    tiny = hm.head(WEIGHT, POINTS, BIAS, geometry=hm.cosine(5e-324), similarity=hm.IDENTITY)
+    assert audit(tiny, [hm.spatial(0, 0, 0.0, 0.0)], zero).status is Status.PROVED
+    assert audit(head("softmax"), [], zero, paradigm="simplex").status is Status.PROVED
+
+
+def test_another_number_of_patches() -> None:
+    verdict = audit(head("euclidean"), [], IMAGE, patches=3)
+    assert verdict.reason == "instance"
+    assert "the latents have 2 patches, expected the certificate's 3" in verdict.message
+
+
+@pytest.mark.parametrize("kernel", [*KERNELS, "both"])
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_a_swapped_class_is_refuted(geometry: str, kernel: str) -> None:
+    data = head(geometry)
+    verdict = audit(data, [], predicted=1, paradigm=paradigm(geometry), kernel=kernel)
+    assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.REFUTED, "refuted", 4)
+    assert "rival 0: at the latents" in verdict.message
+    assert verdict.claims == {"entailment": "not checked", "instance": "proved"}
+
+
+def test_a_tie_is_refuted() -> None:
+    data = hm.head([[1.0, 1.0, 1.0]] * 2, POINTS)
+    assert audit(data, []).status is Status.REFUTED
+
+
+def test_a_false_statement_is_found_before_the_class() -> None:
+    verdict = audit(head("euclidean"), [hm.spatial(0, 0, 50.0, 60.0)], predicted=1)
+    assert verdict.reason == "instance"

@@ -1,0 +1,106 @@
+"""Minimality, both ways, and that bounding one patch again gives what bounding all of them gives."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import handmade as hm
+import pytest
+
+from verale.checker import Status, check
+from verale.checker.certificate import Activation, read_certificate
+from verale.checker.head import read_head
+from verale.checker.kernel import KERNELS, load_kernel
+from verale.checker.rules.projection import Projection
+from verale.checker.rules.simplex import Simplex
+from verale.checker.rules.space import Space
+from verale.checker.rules.spatial import SpatialRule
+
+# One prototype for each of two classes, far apart; the latent lies on the first.
+NEAR, FAR = [0.0, 0.0], [1.0, 1.0]
+HEAD = hm.head([[1.0, 0.0], [0.0, 1.0]], [NEAR, FAR], domain=hm.domain(None, None))
+IMAGE = [NEAR]
+OWN, OTHER = hm.spatial(0, 0, 0.0, 0.0), hm.spatial(0, 1, 2.0, 2.0)
+
+
+def verdict(statements: list[dict[str, Any]], kernel: str = "arb", data: bytes = HEAD, **options: Any) -> Any:
+    certificate = hm.certificate(data, statements, minimality=True, **options)
+    return check(certificate, data, kernel=kernel, minimality=True)
+
+
+@pytest.mark.parametrize("kernel", [*KERNELS, "both"])
+def test_minimal(kernel: str) -> None:
+    found = verdict([OWN], kernel)
+    assert (found.status, found.claims) == (Status.PROVED, {"entailment": "proved", "minimality": "proved"})
+
+
+@pytest.mark.parametrize("kernel", [*KERNELS, "both"])
+def test_not_minimal(kernel: str) -> None:
+    found = verdict([OTHER, OWN], kernel)
+    assert (found.status, found.reason, found.exit_code) == (Status.NOT_PROVED, "minimality", 8)
+    assert "statement 0 (patch 0, prototype 1) can be dropped" in found.message
+    assert found.claims == {"entailment": "proved", "minimality": "not checked"}
+
+
+def test_not_asked_or_not_claimed() -> None:
+    certificate = hm.certificate(HEAD, [OTHER, OWN], minimality=True)
+    assert check(certificate, HEAD).claims == {"entailment": "proved", "minimality": "not checked"}
+    certificate = hm.certificate(HEAD, [OTHER, OWN])
+    assert check(certificate, HEAD, minimality=True).claims == {"entailment": "proved"}
+
+
+def test_a_margin_of_zero_is_not_positive() -> None:
+    """Without its only statement the least difference is exactly 0, which proves nothing: the statement is needed."""
+    data = hm.head([[1.0, 0.0], [0.0, 0.0]], geometry=hm.SOFTMAX, similarity=hm.IDENTITY)
+    assert verdict([hm.activation(0, 0.5, 1.0)], data=data, paradigm="top_k").status is Status.PROVED
+
+
+def test_no_statements_are_minimal() -> None:
+    data = hm.head([[1.0, 0.0], [0.0, 1.0]], [NEAR, FAR], [1e3, 0.0])
+    assert verdict([], data=data).status is Status.PROVED
+
+
+def test_top_k() -> None:
+    data = hm.head([[1.0, 0.0], [0.0, 1.0]], geometry=hm.SOFTMAX, similarity=hm.IDENTITY)
+    high, low = hm.activation(0, 0.75, 1.0), hm.others([0], 0.5)
+    assert verdict([high, low], data=data, paradigm="top_k").status is Status.PROVED
+    found = verdict([high, low, hm.activation(1, 0.0, 0.5)], data=data, paradigm="top_k")
+    assert (found.reason, "statement 1 (all but 1 prototypes)" in found.message) == ("minimality", True)
+
+
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine", "softmax"])
+@pytest.mark.parametrize("stated_patches", [1, 2, 5])
+def test_one_patch_bounded_again_is_the_same_as_all(geometry: str, stated_patches: int) -> None:
+    generator = random.Random(stated_patches)
+    weight = [[1.0] * 6, [0.0] * 6]
+    rows = [[generator.random() for _ in range(4)] for _ in range(6)]
+    if geometry == "softmax":
+        data = hm.head(weight, geometry=hm.SOFTMAX, similarity=hm.IDENTITY)
+    elif geometry == "cosine":
+        data = hm.head(weight, rows, geometry=hm.cosine(0.0), similarity=hm.IDENTITY)
+    else:
+        data = hm.head(weight, rows)
+    statements = [
+        hm.spatial(patch, j, low, low + 0.1)
+        for patch in range(stated_patches)
+        for j in generator.sample(range(6), 3)
+        for low in [generator.random() / 6]
+    ]
+    generator.shuffle(statements)
+    paradigm = "simplex" if geometry == "softmax" else "projection"
+    certificate = read_certificate(hm.certificate(data, statements, patches=5, paradigm=paradigm))
+    for kernel in KERNELS:
+        space = Space(read_head(data), load_kernel(kernel))
+        rule = SpatialRule(space, Simplex(space) if geometry == "softmax" else Projection(space))
+        found = dict(rule.boxes_without(certificate.statements, 5))
+        assert sorted(found) == list(range(len(statements)))
+        for place, box in found.items():
+            rest = [*certificate.statements[:place], *certificate.statements[place + 1 :]]
+            assert box == rule.box(rest, 5)
+
+
+def test_a_statement_about_an_activation_is_refused() -> None:
+    space = Space(read_head(HEAD), load_kernel("arb"))
+    with pytest.raises(ValueError, match="does not belong to a spatial paradigm"):
+        SpatialRule(space, Projection(space)).box([Activation(0, hm.Fraction(0), hm.Fraction(1))], 1)

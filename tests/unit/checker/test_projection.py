@@ -1,0 +1,354 @@
+"""Projection: the true observables of latents that satisfy the statements lie inside, and the ends are attained."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import handmade as hm
+import mpmath
+import pytest
+
+from verale.checker.certificate import Spatial
+from verale.checker.head import read_head
+from verale.checker.kernel import KERNELS, load_kernel
+from verale.checker.rules import span
+from verale.checker.rules.multipliers import approximate_inverse
+from verale.checker.rules.projection import Projection
+from verale.checker.rules.space import Space
+
+Matrix = list[list[float]]
+
+
+def space(
+    prototypes: Matrix, geometry: str, lower: float | None, upper: float | None, kernel: str, epsilon: float = 0.0
+) -> Space:
+    changes = {"domain": hm.domain(lower, upper)}
+    if geometry == "cosine":
+        changes |= {"geometry": hm.cosine(epsilon), "similarity": hm.IDENTITY}
+    weight = [[1.0] * len(prototypes), [0.0] * len(prototypes)]
+    return Space(read_head(hm.head(weight, prototypes, **changes)), load_kernel(kernel))
+
+
+def gauss(generator: random.Random, rows: int, depth: int, scale: float = 1.0) -> Matrix:
+    return [[generator.gauss(0, scale) for _ in range(depth)] for _ in range(rows)]
+
+
+def duplicates(generator: random.Random, depth: int) -> Matrix:
+    rows = gauss(generator, 3, depth)
+    return [rows[0], rows[1], rows[0], rows[2], rows[1], rows[0]]
+
+
+def nearly_duplicates(generator: random.Random, depth: int) -> Matrix:
+    (row,) = gauss(generator, 1, depth)
+    return [[x * (1 + generator.choice((0, 1, -1)) * 2.0**-52) for x in row] for _ in range(6)]
+
+
+def collinear(generator: random.Random, depth: int) -> Matrix:
+    start, step = gauss(generator, 2, depth)
+    return [[float(int(8 * a) + t * int(8 * b)) + 0.5 for a, b in zip(start, step, strict=True)] for t in range(6)]
+
+
+def mixed_scales(generator: random.Random, depth: int) -> Matrix:
+    return [*gauss(generator, 2, depth), *gauss(generator, 2, depth, 1e-30), *gauss(generator, 2, depth, 1e30)]
+
+
+def denormal(generator: random.Random, depth: int) -> Matrix:
+    return [[generator.randrange(-9, 10) * 5e-324 for _ in range(depth)] for _ in range(4)] + gauss(generator, 2, depth)
+
+
+RECIPES: dict[str, Callable[[random.Random, int], Matrix]] = {
+    "general": lambda generator, depth: gauss(generator, 6, depth),
+    "one": lambda generator, depth: gauss(generator, 1, depth),
+    "two": lambda generator, depth: gauss(generator, 2, depth),
+    "three": lambda generator, depth: gauss(generator, 3, depth),
+    "duplicates": duplicates,
+    "nearly duplicates": nearly_duplicates,
+    "collinear": collinear,
+    "huge": lambda generator, depth: gauss(generator, 5, depth, 1e150),
+    "tiny": lambda generator, depth: gauss(generator, 5, depth, 1e-30),
+    "mixed scales": mixed_scales,
+    "denormal": denormal,
+    "with zero": lambda generator, depth: [[0.0] * depth, *gauss(generator, 4, depth)],
+}
+
+
+def without_zero(rows: Matrix) -> Matrix:
+    return [row if any(row) else [5e-324] * len(row) for row in rows]
+
+
+def stated(generator: random.Random, truths: list[tuple[Fraction, Fraction]], exact: bool, count: int) -> list[Spatial]:
+    """True statements about some prototypes: as narrow as they can be, or of any width."""
+    statements = []
+    for j in generator.sample(range(len(truths)), min(count, len(truths))):
+        low, high = truths[j]
+        wide = [
+            Fraction(0) if exact else abs(low) * Fraction(generator.choice((0, 1, 10**6, 10**15)), 10**15) for _ in "lh"
+        ]
+        statements.append(Spatial(0, j, low - wide[0], high + wide[1]))
+    return statements
+
+
+def latent(generator: random.Random, rows: Matrix, depth: int) -> list[float]:
+    """A latent near a prototype, or anywhere."""
+    row = generator.choice(rows)
+    size = max(map(abs, row)) or 1.0
+    return [x + generator.gauss(0, size * generator.choice((1e-12, 0.1, 3))) for x in row[:depth]]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("depth", [1, 2, 7])
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_euclidean_contains_the_truth(recipe: str, depth: int, kernel: str) -> None:
+    generator = random.Random(f"{recipe} {depth}")
+    for trial in range(12):
+        rows = RECIPES[recipe](generator, depth)
+        z = latent(generator, rows, depth)
+        domain = generator.choice(
+            ((None, None), (min(z), None), (None, max(z)), (min(z), max(z) + max(map(abs, z)) + 1))
+        )
+        where = space(rows, "euclidean", *domain, kernel)
+        truths = [(d, d) for d in (hm.squared_distance(z, row) for row in rows)]
+        statements = stated(generator, truths, trial % 2 == 0, generator.randrange(0, 6))
+        found = Projection(where).ranges(statements)
+        for k, (truth, _) in enumerate(truths):
+            assert int(found.lower[k]) <= truth * 2**where.bits
+            if found.upper is None:
+                assert domain[0] is None or domain[1] is None
+                assert not statements
+            else:
+                assert truth * 2**where.bits <= int(found.upper[k])
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("epsilon", [0.0, 1e-8, 0.5])
+@pytest.mark.parametrize("depth", [1, 2, 7])
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_cosine_contains_the_truth(recipe: str, depth: int, epsilon: float, kernel: str) -> None:
+    generator = random.Random(f"{recipe} {depth} {epsilon}")
+    for trial in range(6):
+        rows = without_zero(RECIPES[recipe](generator, depth))
+        z = latent(generator, rows, depth)
+        lower = generator.choice((None, -1e200, 0.0))
+        if lower == 0.0:
+            z = [abs(x) for x in z]
+        z = z if any(z) else [1.0] * depth
+        where = space(rows, "cosine", lower, None, kernel, epsilon)
+        truths = [hm.cosine_ends(z, row, epsilon) for row in rows]
+        statements = stated(generator, truths, trial % 2 == 0, generator.randrange(0, 6))
+        found = Projection(where).ranges(statements)
+        assert found.upper is not None
+        for k, (low, high) in enumerate(truths):
+            # The working observable is |A_k| m_k, A_k the prototype as integers.
+            ends = hm.root(Fraction(where.squares[k].__int__()))
+            truth = sorted(cosine * end for cosine in (low, high) for end in ends)
+            assert int(found.lower[k]) <= truth[-1] * 2**where.bits
+            assert truth[0] * 2**where.bits <= int(found.upper[k])
+
+
+def frame(rows: list[list[mpmath.mpf]], depth: int) -> list[mpmath.matrix]:
+    """An orthonormal basis of the span of the rows (50 digits)."""
+    basis: list[mpmath.matrix] = []
+    for row in rows:
+        rest = mpmath.matrix(row)
+        for direction in basis:
+            rest -= direction * (direction.T * rest)[0]
+        if mpmath.norm(rest) > mpmath.mpf(10) ** -30:
+            basis.append(rest / mpmath.norm(rest))
+    return basis
+
+
+def split(vector: mpmath.matrix, basis: list[mpmath.matrix]) -> tuple[mpmath.matrix, mpmath.matrix]:
+    along = mpmath.zeros(len(vector), 1)
+    for direction in basis:
+        along += direction * (direction.T * vector)[0]
+    return along, vector - along
+
+
+def unit(height: mpmath.matrix, free: mpmath.matrix) -> mpmath.matrix:
+    """The direction of what a target has outside the span; any free direction where it has nothing."""
+    vector = height if mpmath.norm(height) > mpmath.mpf(10) ** -30 else free
+    return vector / mpmath.norm(vector)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("anchors", [1, 2, 4, 6])
+def test_euclidean_ends_are_attained(anchors: int, kernel: str) -> None:
+    """Latents built for the purpose satisfy exact statements and reach each end within 1e-9."""
+    generator = random.Random(anchors)
+    depth = anchors + 1
+    with mpmath.workdps(60):
+        for _ in range(5):
+            rows = gauss(generator, 9, depth)
+            rows[anchors] = rows[0]  # a duplicate of an anchor
+            z = gauss(generator, 1, depth)[0]
+            where = space(rows, "euclidean", None, None, kernel)
+            distances = [hm.squared_distance(z, row) for row in rows]
+            found = Projection(where).ranges([Spatial(0, j, distances[j], distances[j]) for j in range(anchors)])
+            base = mpmath.matrix(rows[0])
+            basis = frame([list(mpmath.matrix(row) - base) for row in rows[1:anchors]], depth)
+            foot, free = split(mpmath.matrix(z) - base, basis)
+            for k, row in enumerate(rows):
+                _, height = split(mpmath.matrix(row) - base, basis)
+                direction = unit(height, free)
+                for sign, end in ((1, found.lower[k]), (-1, found.upper[k])):
+                    extreme = base + foot + sign * mpmath.norm(free) * direction
+                    reached = mpmath.norm(extreme - mpmath.matrix(row)) ** 2
+                    assert abs(reached - mpmath.mpf(int(end)) / 2**where.bits) < 1e-9
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("anchors", [1, 2, 5])
+def test_cosine_ends_are_attained(anchors: int, kernel: str) -> None:
+    generator = random.Random(anchors)
+    depth = anchors + 1
+    with mpmath.workdps(60):
+        for _ in range(5):
+            rows = gauss(generator, 8, depth)
+            rows[anchors] = [2 * x for x in rows[0]]
+            z = gauss(generator, 1, depth)[0]
+            where = space(rows, "cosine", None, None, kernel)
+            cosines = [hm.cosine_ends(z, row, 0.0) for row in rows]
+            found = Projection(where).ranges([Spatial(0, j, *cosines[j]) for j in range(anchors)])
+            basis = frame([[mpmath.mpf(x) for x in row] for row in rows[:anchors]], depth)
+            foot, free = split(mpmath.matrix(z) / mpmath.norm(mpmath.matrix(z)), basis)
+            assert found.upper is not None
+            for k, row in enumerate(rows):
+                target = mpmath.matrix(row)
+                _, height = split(target, basis)
+                direction = unit(height, free)
+                size = mpmath.sqrt(int(where.squares[k])) * mpmath.mpf(2) ** where.bits
+                for sign, end in ((-1, found.lower[k]), (1, found.upper[k])):
+                    extreme = foot + sign * mpmath.norm(free) * direction
+                    reached = (extreme.T * target)[0] / mpmath.norm(target)
+                    assert abs(reached - mpmath.mpf(int(end)) / size) < 1e-9
+
+
+def test_the_kernels_give_the_same_ranges() -> None:
+    generator = random.Random(11)
+    for geometry in ("euclidean", "cosine"):
+        for recipe in RECIPES.values():
+            rows = without_zero(recipe(generator, 4))
+            z = latent(generator, rows, 4)
+            ends = [
+                (d, d) if geometry == "euclidean" else hm.cosine_ends(z, row, 0.0)
+                for row, d in zip(rows, (hm.squared_distance(z, row) for row in rows), strict=True)
+            ]
+            statements = stated(generator, ends, False, 3)
+            found = [Projection(space(rows, geometry, None, None, kernel)).ranges(statements) for kernel in KERNELS]
+            assert list(map(int, found[0].lower)) == found[1].lower
+            assert found[0].upper is not None
+            assert list(map(int, found[0].upper)) == found[1].upper
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_contradictory_statements_break_nothing(kernel: str) -> None:
+    """A set that no latent satisfies entails everything; it must only not crash."""
+    rows = [[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]]
+    one = Fraction(1)
+    statements = [Spatial(0, 0, one, one), Spatial(0, 1, one, one), Spatial(0, 2, -one, -one / 2)]
+    found = Projection(space(rows, "euclidean", None, None, kernel)).ranges(statements)
+    assert found.upper is not None
+    assert all(int(high) >= 0 for high in found.upper[2:])
+    Projection(space([[1.0, 0.0], [1.0, 0.0]], "cosine", None, None, kernel)).ranges(
+        [Spatial(0, 0, one, one), Spatial(0, 1, -one, -one)]
+    )
+
+
+def test_a_wide_statement_does_not_loosen_what_a_narrow_one_gives() -> None:
+    generator = random.Random(12)
+    rows = gauss(generator, 5, 6)
+    z = gauss(generator, 1, 6)[0]
+    rule = Projection(space(rows, "euclidean", None, None, "arb"))
+    exact = [Spatial(0, j, *[hm.squared_distance(z, rows[j])] * 2) for j in (0, 1)]
+    narrow = rule.ranges(exact)
+    both = rule.ranges([Spatial(0, 2, Fraction(0), Fraction(10**300)), *exact])
+    assert list(map(int, both.lower)) == list(map(int, narrow.lower))
+    assert narrow.upper is not None
+    assert both.upper is not None
+    assert list(map(int, both.upper)) == list(map(int, narrow.upper))
+
+
+def test_an_own_statement_cuts_the_range() -> None:
+    where = space([[0.0], [1.0]], "euclidean", None, None, "arb")
+    statements = [Spatial(0, 0, Fraction(1, 4), Fraction(1, 4)), Spatial(0, 1, Fraction(0), Fraction(1))]
+    found = Projection(where).ranges(statements)
+    assert found.upper is not None
+    assert (int(found.lower[0]), int(found.upper[0])) == (1 << where.bits - 2, 1 << where.bits - 2)
+    assert int(found.upper[1]) <= 1 << where.bits
+
+
+def test_multipliers_leave_out_what_depends() -> None:
+    kept, inverse, bits = approximate_inverse([[4, 4, 0], [4, 4, 0], [0, 0, 0]], [0, 0, 0], 1 << 64, 100)
+    assert len(kept) == 1
+    assert abs(inverse[0][0] * 4 - (1 << bits)) < 8
+    assert approximate_inverse([], [], 1, 100) == ([], [], 100)
+
+
+def test_multipliers_leave_out_what_is_too_wide() -> None:
+    kept, _, _ = approximate_inverse([[4, 0], [0, 4]], [0, 100], 1, 100)
+    assert kept == [0]
+
+
+def test_multipliers_invert() -> None:
+    generator = random.Random(13)
+    for size in (1, 2, 5, 12):
+        vectors = [[generator.randrange(-(10**9), 10**9) for _ in range(size + 2)] for _ in range(size)]
+        gram = [[sum(a * b for a, b in zip(x, y, strict=True)) for y in vectors] for x in vectors]
+        kept, inverse, bits = approximate_inverse(gram, [0] * size, 1 << 100, 128)
+        assert kept == list(range(size))
+        for i in range(size):
+            for j in range(size):
+                entry = Fraction(sum(gram[i][k] * inverse[k][j] for k in range(size)), 1 << bits)
+                assert abs(entry - (i == j)) < Fraction(1, 2**90)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_one_anchor_on_a_line_is_sharp_to_the_last_units_of_the_grid(kernel: str) -> None:
+    """There every latent attains an end: nothing but the rounding lies between the truth and the bound."""
+    generator = random.Random(14)
+    closest = []
+    for _ in range(300):
+        rows = gauss(generator, 3, 1)
+        z = Fraction(generator.randrange(-(10**50), 10**50), 3 * 10**49)
+        where = space(rows, "euclidean", None, None, kernel)
+        truths = [(z - Fraction(row[0])) ** 2 * 2**where.bits for row in rows]
+        stated = truths[0] / 2**where.bits
+        found = Projection(where).ranges([Spatial(0, 0, stated, stated)])
+        assert found.upper is not None
+        for truth, low, high in zip(truths[1:], found.lower[1:], found.upper[1:], strict=True):
+            assert int(low) <= truth <= int(high)
+            closest.append(min(truth - int(low), int(high) - truth))
+    assert max(closest) < 1 << 12
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine"])
+def test_any_multipliers_are_sound(geometry: str, kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lemma is an identity in the multipliers: with bad ones the range is wide, and still holds the truth."""
+    generator = random.Random(15)
+
+    def poor(gram: list[list[int]], *rest: Any) -> tuple[list[int], list[list[int]], int]:
+        kept, inverse, bits = approximate_inverse(gram, *rest)
+        size = generator.choice((0.0, 1e-9, 0.3, 5.0))
+        spoiled = [[int(entry * (1 + Fraction(generator.gauss(0, size)))) for entry in row] for row in inverse]
+        return kept, spoiled, bits
+
+    monkeypatch.setattr(span, "approximate_inverse", poor)
+    for trial in range(120):
+        rows = gauss(generator, 6, 3)
+        z = gauss(generator, 1, 3)[0]
+        where = space(rows, geometry, None, None, kernel)
+        truths = [
+            (d, d) if geometry == "euclidean" else hm.cosine_ends(z, row, 0.0)
+            for row, d in zip(rows, (hm.squared_distance(z, row) for row in rows), strict=True)
+        ]
+        found = Projection(where).ranges(stated(generator, truths, trial % 2 == 0, 4))
+        assert found.upper is not None
+        for k, (low, high) in enumerate(truths):
+            scales = (Fraction(1),) if geometry == "euclidean" else hm.root(Fraction(int(where.squares[k])))
+            truth = sorted(end * scale * 2**where.bits for end in (low, high) for scale in scales)
+            assert int(found.lower[k]) <= truth[-1]
+            assert truth[0] <= int(found.upper[k])

@@ -1,0 +1,63 @@
+"""Simplex: the true masses of one patch lie inside, and the rule says what v1.md says."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import handmade as hm
+import pytest
+
+from verale.checker.certificate import Spatial
+from verale.checker.head import read_head
+from verale.checker.kernel import load_kernel
+from verale.checker.rules.simplex import Simplex
+from verale.checker.rules.space import Space
+
+
+def rule(count: int) -> tuple[Simplex, int]:
+    data = hm.head([[1.0] * count, [0.0] * count], geometry=hm.SOFTMAX, similarity=hm.IDENTITY)
+    where = Space(read_head(data), load_kernel("mpmath"))
+    return Simplex(where), 1 << where.bits
+
+
+def found(count: int, *statements: tuple[int, Fraction, Fraction]) -> list[tuple[Fraction, Fraction]]:
+    simplex, one = rule(count)
+    ranges = simplex.ranges([Spatial(0, *statement) for statement in statements])
+    assert ranges.upper is not None
+    return [(Fraction(low, one), Fraction(high, one)) for low, high in zip(ranges.lower, ranges.upper, strict=True)]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 6])
+def test_contains_the_truth(count: int) -> None:
+    generator = random.Random(count)
+    for _ in range(300):
+        parts = [generator.choice((0, 1, 10**6, generator.randrange(10**9))) for _ in range(count)]
+        parts[generator.randrange(count)] += 1
+        masses = [Fraction(part, sum(parts)) for part in parts]
+        statements = []
+        for j in generator.sample(range(count), generator.randrange(count + 1)):
+            wide = [Fraction(generator.choice((0, 1, 10**8)), 10**9) for _ in "lh"]
+            statements.append((j, masses[j] - wide[0], masses[j] + wide[1]))
+        for (low, high), mass in zip(found(count, *statements), masses, strict=True):
+            assert low <= mass <= high
+
+
+def test_says_what_the_lows_leave() -> None:
+    quarter, half = Fraction(1, 4), Fraction(1, 2)
+    assert found(3, (0, quarter, half)) == [(quarter, half), (0, 3 * quarter), (0, 3 * quarter)]
+    assert found(3, (0, half, Fraction(9))) == [(half, 1), (0, half), (0, half)]
+    assert found(3, (0, quarter, quarter), (1, quarter, quarter)) == [
+        (quarter, quarter),
+        (quarter, quarter),
+        (half, half),
+    ]
+    assert found(2, (0, Fraction(0), quarter), (1, Fraction(0), Fraction(1))) == [(0, quarter), (3 * quarter, 1)]
+    assert found(1) == [(1, 1)]
+    assert found(1, (0, Fraction(-3), Fraction(7))) == [(1, 1)]
+    assert found(2) == [(0, 1), (0, 1)]
+
+
+def test_contradictory_statements_leave_nothing() -> None:
+    nine = Fraction(9, 10)
+    assert found(3, (0, nine, nine), (1, nine, nine))[2] == (0, 0)

@@ -1,0 +1,84 @@
+"""Top-k: the domain's range of every activation, cut by statements about activations."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import handmade as hm
+import pytest
+
+from verale.checker.certificate import Activation, Others, Spatial
+from verale.checker.head import read_head
+from verale.checker.kernel import KERNELS, load_kernel
+from verale.checker.rules.space import Space
+from verale.checker.rules.top_k import TopK
+
+HALF, QUARTER, ONE = Fraction(1, 2), Fraction(1, 4), Fraction(1)
+
+
+def rule(data: bytes, kernel: str = "mpmath") -> TopK:
+    return TopK(Space(read_head(data), load_kernel(kernel)))
+
+
+def softmax(count: int) -> bytes:
+    return hm.head([[1.0] * count, [0.0] * count], geometry=hm.SOFTMAX, similarity=hm.IDENTITY)
+
+
+def ends(top_k: TopK, *statements: Activation | Others) -> list[tuple[Fraction, Fraction]]:
+    box = top_k.box(statements, 5)
+    return [
+        (Fraction(low, 1 << box.bits), Fraction(high, 1 << box.bits))
+        for low, high in zip(box.lower, box.upper, strict=True)
+    ]
+
+
+def test_cuts() -> None:
+    top_k = rule(softmax(3))
+    assert ends(top_k) == [(0, 1)] * 3
+    assert ends(top_k, Activation(1, QUARTER, HALF)) == [(0, 1), (QUARTER, HALF), (0, 1)]
+    assert ends(top_k, Activation(1, -ONE, 9 * ONE)) == [(0, 1)] * 3
+    assert ends(top_k, Others((1,), QUARTER)) == [(0, QUARTER), (0, 1), (0, QUARTER)]
+    assert ends(top_k, Others((), 2 * ONE)) == [(0, 1)] * 3
+    assert ends(top_k, Activation(0, HALF, ONE), Others((0,), HALF)) == [(HALF, 1), (0, HALF), (0, HALF)]
+    assert ends(rule(softmax(1))) == [(1, 1)]
+
+
+def test_ends_finer_than_the_grid_are_rounded_outward() -> None:
+    top_k = rule(softmax(2))
+    fine, unit = Fraction(1, 2**300), Fraction(1, 2**128)
+    assert ends(top_k, Others((), fine)) == [(0, unit)] * 2
+    assert ends(top_k, Activation(0, fine, fine)) == [(0, unit), (0, 1)]
+    assert ends(top_k, Activation(0, HALF + fine, ONE - fine)) == [(HALF, 1), (0, 1)]
+
+
+def test_without_each() -> None:
+    statements = [Activation(0, HALF, ONE), Others((0,), HALF)]
+    top_k = rule(softmax(2))
+    found = dict(top_k.boxes_without(statements, 1))
+    assert found == {0: top_k.box(statements[1:], 1), 1: top_k.box(statements[:1], 1)}
+
+
+def test_a_statement_about_a_patch_is_refused() -> None:
+    with pytest.raises(ValueError, match="does not belong to top_k"):
+        rule(softmax(2)).box([Spatial(0, 0, ONE, ONE)], 1)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("epsilon", [0.0, 1e-8, 0.5])
+def test_cosines_of_a_domain_contain_every_latent(epsilon: float, kernel: str) -> None:
+    generator = random.Random(1)
+    rows = [[generator.gauss(0, 1) for _ in range(3)] for _ in range(4)]
+    for lower in (None, 0.0):
+        data = hm.head(
+            [[1.0] * 4] * 2, rows, geometry=hm.cosine(epsilon), similarity=hm.IDENTITY, domain=hm.domain(lower, None)
+        )
+        box = ends(rule(data, kernel))
+        for _ in range(200):
+            z = [generator.choice((0.0, 1.0, 1e-9)) * generator.gauss(0, 1) for _ in range(3)]
+            z = z if lower is None else [abs(x) for x in z]
+            if any(z):
+                for row, (low, high) in zip(rows, box, strict=True):
+                    least, greatest = hm.cosine_ends(z, row, epsilon)
+                    assert low <= greatest
+                    assert least <= high

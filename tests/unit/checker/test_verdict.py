@@ -1,0 +1,64 @@
+"""The verdict's line and exit codes."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from verale.checker import Status, Verdict, most_severe
+
+
+def proved(margin: Fraction, **claims: str) -> Verdict:
+    return Verdict(Status.PROVED, "", "", claims, 3, "projection", 42, (margin, None, margin + 1))
+
+
+@pytest.mark.parametrize(
+    ("margin", "text"),
+    [
+        (Fraction(1, 81), "0.01234"),
+        (Fraction(9999999, 10**6), "9.9999"),
+        (Fraction(1, 10**9), "1.000E-9"),
+        (Fraction(1, 2**1074), "4.940E-324"),
+        (Fraction(10**40) + Fraction(1, 3), "1" + "0" * 40 + ".3333"),
+        (Fraction(2), "2.0000"),
+    ],
+)
+def test_the_margin_is_rounded_down(margin: Fraction, text: str) -> None:
+    assert f"margin >= {text}  " in proved(margin, entailment="proved").line("x")
+    assert Fraction(text) <= margin
+
+
+def test_lines() -> None:
+    verdict = proved(Fraction(1, 4), entailment="proved", instance="not checked", minimality="proved")
+    assert verdict.line("a.json") == (
+        "PROVED      a.json  class 3  projection  42 statements  margin >= 0.2500  entailment+minimality proved,"
+        " instance not checked"
+    )
+    assert Verdict(Status.MALFORMED, "malformed", "the certificate is cut\nshort").line("b\n\udcff.json") == (
+        "MALFORMED   b\\n\\udcff.json  malformed: the certificate is cut\\nshort"
+    )
+    assert Verdict(Status.NOT_PROVED, "margin", "rival 1", {}, 0, "top_k", 2).line("c") == (
+        "NOT_PROVED  c  class 0  top_k  2 statements  margin: rival 1"
+    )
+
+
+def test_exit_codes() -> None:
+    codes = {
+        reason: Verdict(Status.NOT_PROVED, reason, "").exit_code
+        for reason in ("entailment", "margin", "kernels", "subject", "instance", "minimality", "refuted", "malformed")
+    }
+    assert codes == {
+        "entailment": 3, "margin": 3, "kernels": 3, "refuted": 4, "malformed": 5, "subject": 6, "instance": 7,
+        "minimality": 8,
+    }  # fmt: skip
+
+
+def test_the_most_severe_decides() -> None:
+    assert most_severe([0, 0]) == 0
+    assert most_severe([0, 8, 3]) == 3
+    assert most_severe([3, 7, 8]) == 7
+    assert most_severe([6, 7]) == 6
+    assert most_severe([6, 9]) == 9
+    assert most_severe([9, 5]) == 5
+    assert most_severe([5, 4, 0]) == 4

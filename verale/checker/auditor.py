@@ -1,0 +1,189 @@
+"""The auditor: the nine steps of certificates/v1.md, "Verification", in their order."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TypeAlias
+
+from .certificate import Certificate, read_certificate
+from .dyadic import Exact
+from .errors import FormatError, RefutedError, UnprovedError
+from .head import read_head
+from .kernel import KERNELS, load_kernel
+from .latents import Latents
+from .rules.evaluation import Evaluation
+from .rules.instance import require_domain, require_not_refuted, require_true
+from .rules.margin import proved_margins, require
+from .rules.minimality import require_minimal
+from .rules.projection import Projection
+from .rules.simplex import Simplex
+from .rules.space import Space
+from .rules.spatial import SpatialRule
+from .rules.top_k import TopK
+from .rules.triangle import Triangle
+from .verdict import Status, Verdict
+
+__all__ = ["Auditor", "check"]
+
+_Margins: TypeAlias = tuple[Fraction | None, ...]
+
+
+class Auditor:
+    """Checks certificates of one head.
+
+    Args:
+        head: the bytes of the head file.
+        latents: the bytes of a latents file; without it no instance claim is checked.
+        kernel: `arb`, `mpmath` or `both`, which proves only what both prove.
+
+    Raises:
+        HeadError, LatentsError: a file that cannot be used (step 2).
+        KernelError: a kernel that is unknown or not installed.
+    """
+
+    def __init__(self, head: bytes, latents: bytes | None = None, kernel: str = "arb") -> None:
+        kernels = [load_kernel(name) for name in (KERNELS if kernel == "both" else (kernel,))]
+        self._head = read_head(head)
+        self._latents = None if latents is None else Latents(latents, self._head.depth)
+        self._spaces = [Space(self._head, each) for each in kernels]
+
+    def check(self, certificate: bytes, minimality: bool = False) -> Verdict:
+        """The verdict on a certificate's bytes.
+
+        Args:
+            certificate: the bytes of the certificate.
+            minimality: whether to prove that claim too, where the certificate makes it.
+        """
+        try:
+            document = read_certificate(certificate)  # 1. The certificate
+        except FormatError as error:
+            return Verdict(Status.MALFORMED, "malformed", str(error))
+        verdicts = [self._verdict(document, space, minimality) for space in self._spaces]
+        return verdicts[0] if len(verdicts) == 1 else _common(verdicts)
+
+    def _verdict(self, certificate: Certificate, space: Space, minimality: bool) -> Verdict:
+        audit = _Audit(certificate, space, self._latents)
+        status, reason, message = Status.PROVED, "", "every claim that was checked is proved"
+        try:
+            audit.run(minimality)
+        except FormatError as error:
+            status, reason, message = Status.MALFORMED, "malformed", str(error)
+        except RefutedError as error:
+            status, reason, message = Status.REFUTED, "refuted", str(error)
+        except UnprovedError as error:
+            status, reason, message = Status.NOT_PROVED, error.reason, str(error)
+        return Verdict(
+            status,
+            reason,
+            message,
+            {claim: "proved" if claim in audit.proved else "not checked" for claim in certificate.claims},
+            certificate.predicted,
+            certificate.paradigm,
+            len(certificate.statements),
+            audit.margins,
+        )
+
+
+def check(
+    certificate: bytes, head: bytes, latents: bytes | None = None, kernel: str = "arb", minimality: bool = False
+) -> Verdict:
+    """The verdict on one certificate; see `Auditor`."""
+    return Auditor(head, latents, kernel).check(certificate, minimality)
+
+
+class _Audit:
+    """One certificate in one kernel: what has been proved so far."""
+
+    def __init__(self, certificate: Certificate, space: Space, latents: Latents | None) -> None:
+        self._certificate = certificate
+        self._space = space
+        self._latents = latents
+        self.proved: set[str] = set()
+        self.margins: _Margins = ()
+
+    def run(self, minimality: bool) -> None:
+        """Steps 3 to 8. Raises FormatError, UnprovedError or RefutedError at the first that fails."""
+        certificate, head = self._certificate, self._space.head
+        image = self._subject()  # 3.
+        certificate.check_against(head)  # 4. Statements
+        if image is not None:
+            self._instance(image)  # 5. and 6.
+        rule = self._rule()
+        box = rule.box(certificate.statements, certificate.patches)  # 7. Entailment
+        self.margins = proved_margins(head, box, certificate.predicted)
+        require(self.margins, certificate.margins)
+        self.proved.add("entailment")
+        if minimality and "minimality" in certificate.claims:  # 8. Minimality
+            boxes = rule.boxes_without(certificate.statements, certificate.patches)
+            require_minimal(head, certificate.predicted, certificate.statements, boxes, self.margins)
+            self.proved.add("minimality")
+
+    def _subject(self) -> Exact | None:
+        """Step 3. The head and the latents are the ones named."""
+        certificate, head = self._certificate, self._space.head
+        if certificate.head != head.sha256:
+            raise UnprovedError(
+                "subject",
+                f"the certificate speaks of the head {certificate.head[:16]}..., this one is {head.sha256[:16]}...;"
+                " check it with its own head",
+            )
+        if self._latents is None or certificate.latents is None:
+            return None
+        image = self._latents.find(certificate.latents)
+        if image is None:
+            raise UnprovedError(
+                "subject",
+                f"no image of the latents file has the digest {certificate.latents[:16]}...;"
+                " check it with its own latents, or without any",
+            )
+        return image
+
+    def _instance(self, image: Exact) -> None:
+        """Steps 5 and 6. The latents satisfy every statement, and are not classified otherwise."""
+        certificate, head = self._certificate, self._space.head
+        require_domain(head, image, certificate.patches)
+        evaluation = Evaluation(self._space, image)
+        require_true(certificate, evaluation)
+        self.proved.add("instance")
+        require_not_refuted(head, certificate.predicted, evaluation)
+
+    def _rule(self) -> TopK | SpatialRule:
+        match self._certificate.paradigm:
+            case "top_k":
+                return TopK(self._space)
+            case "projection":
+                return SpatialRule(self._space, Projection(self._space))
+            case "triangle":
+                return SpatialRule(self._space, Triangle(self._space))
+            case _:
+                return SpatialRule(self._space, Simplex(self._space))
+
+
+def _common(verdicts: list[Verdict]) -> Verdict:
+    """What two kernels both prove."""
+    first, second = verdicts
+    if (first.status, first.reason) != (second.status, second.reason):
+        message = "; ".join(f"{name}: {v.status.value} {v.message}" for name, v in zip(KERNELS, verdicts, strict=True))
+        return Verdict(
+            Status.NOT_PROVED,
+            "kernels",
+            f"the kernels disagree, expected one verdict ({message}); report it",
+            dict.fromkeys(first.claims, "not checked"),
+            first.predicted,
+            first.paradigm,
+            first.statements,
+        )
+    margins = tuple(
+        None if one is None or other is None else min(one, other)
+        for one, other in zip(first.margins, second.margins, strict=True)
+    )
+    return Verdict(
+        first.status,
+        first.reason,
+        first.message,
+        first.claims,
+        first.predicted,
+        first.paradigm,
+        first.statements,
+        margins,
+    )

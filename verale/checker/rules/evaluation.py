@@ -1,0 +1,119 @@
+"""The head evaluated at one image's latents: observables and activations, enclosed.
+
+Everything starts from the exact values of the stored floats. A squared distance is exact. A cosine
+    <z, A> / (|A| (|z| + E))
+and a softmax mass exp(z_j - max z) / sum_i exp(z_i - max z) are enclosed with as many bits as asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from ..dyadic import Exact, ceil_at, dot, floor_at, sqrt_ends
+from .similarity import Box, log_ratio
+from .space import Space
+
+__all__ = ["Evaluation"]
+
+
+class Evaluation:
+    """The head at the latents (L, D) of one image. The latents lie in the head's domain."""
+
+    def __init__(self, space: Space, latents: Exact) -> None:
+        self._space = space
+        self._latents = latents
+        self._places = 2 * max(latents.bits, space.head.prototypes.bits)
+        raise_by = self._places - 2 * latents.bits
+        self._squares = [space.kernel.integer(dot(row, row) << raise_by) for row in latents.rows]
+        self._lengths: dict[tuple[int, int], tuple[int, int]] = {}
+        self._norms: dict[tuple[int, int], tuple[int, int]] = {}
+        self._masses: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        self._boxes: dict[int, Box] = {}
+
+    def observable(self, patch: int, prototype: int, bits: int) -> tuple[Fraction, Fraction]:
+        """An enclosure of m(z_patch, p_prototype)."""
+        head = self._space.head
+        if head.geometry == "softmax":
+            low, high = self._softmax(patch, bits)[prototype]
+        else:
+            product = dot(self._latents.rows[patch], head.prototypes.rows[prototype])
+            if head.geometry == "euclidean":
+                distance = Fraction(self._nearest([(patch, product)], prototype), 1 << self._places)
+                return distance, distance
+            low, high = self._greatest([(self._length(patch, bits), product)], prototype, bits)
+        return Fraction(low, 1 << bits), Fraction(high, 1 << bits)
+
+    def activations(self, bits: int) -> Box:
+        """The enclosures of all activations at 2^-bits."""
+        if bits not in self._boxes:
+            ends = self._masses_pooled(bits) if self._space.head.geometry == "softmax" else self._pooled(bits)
+            self._boxes[bits] = Box([low for low, _ in ends], [high for _, high in ends], bits)
+        return self._boxes[bits]
+
+    def _pooled(self, bits: int) -> list[tuple[int, int]]:
+        space, kernel = self._space, self._space.kernel
+        latents = kernel.matrix([[*row, 0] for row in self._latents.rows])
+        columns = [  # <z_l, A_j>, one for each j
+            column
+            for chunk in space.chunks
+            for column in zip(*kernel.rows(kernel.product(latents, chunk.extended)), strict=True)
+        ]
+        patches = range(len(self._latents.rows))
+        if space.head.geometry == "euclidean":
+            distances = (self._nearest(zip(patches, column, strict=True), j) for j, column in enumerate(columns))
+            scales = space.head.scales.rows[0]
+            return [
+                log_ratio(space.head, kernel, distance, self._places, scale, bits)
+                for distance, scale in zip(distances, scales, strict=True)
+            ]
+        lengths = [self._length(patch, bits) for patch in patches]
+        return [self._greatest(list(zip(lengths, column, strict=True)), j, bits) for j, column in enumerate(columns)]
+
+    def _masses_pooled(self, bits: int) -> list[tuple[int, int]]:
+        masses = zip(*(self._softmax(patch, bits) for patch in range(len(self._latents.rows))), strict=True)
+        return [(max(low for low, _ in column), max(high for _, high in column)) for column in masses]
+
+    def _nearest(self, products: Iterable[tuple[int, int]], prototype: int) -> int:
+        """The least squared distance |z|^2 - 2 <z, p> + |p|^2, exactly, at 2^-places; products are (patch, <z, A>)."""
+        own, other = self._latents.bits, self._space.head.prototypes.bits
+        places = self._places - own - other + 1
+        least = min(self._squares[patch] - (product << places) for patch, product in products)
+        return int(least + (self._space.squares[prototype] << self._places - 2 * other))
+
+    def _greatest(self, products: Sequence[tuple[tuple[int, int], int]], prototype: int, bits: int) -> tuple[int, int]:
+        """The greatest cosine at 2^-bits, rounded outward; products are ((lo, hi) of |z| + E, <z, A>)."""
+        low = max(int(product << 2 * bits) // ends[product > 0] for ends, product in products)
+        high = max(-(int(-product << 2 * bits) // ends[product <= 0]) for ends, product in products)
+        norm = self._norm(prototype, bits)
+        # By Cauchy and Schwarz no cosine leaves [-1, 1].
+        return max(-1 << bits, (low << bits) // norm[low > 0]), min(1 << bits, -((-high << bits) // norm[high <= 0]))
+
+    def _length(self, patch: int, bits: int) -> tuple[int, int]:
+        """|z| + E at 2^-bits in the unit of the latents' integers."""
+        key = patch, bits
+        if key not in self._lengths:
+            epsilon, places = self._space.head.epsilon, self._latents.bits + bits
+            low, high = sqrt_ends(sum(entry * entry for entry in self._latents.rows[patch]) << 2 * bits)
+            # A zero latent has <z, A> = 0 and the cosine 0, whatever it is divided by.
+            self._lengths[key] = max(1, low + floor_at(epsilon, places)), max(1, high + ceil_at(epsilon, places))
+        return self._lengths[key]
+
+    def _norm(self, prototype: int, bits: int) -> tuple[int, int]:
+        """|A| at 2^-bits."""
+        key = prototype, bits
+        if key not in self._norms:
+            self._norms[key] = sqrt_ends(int(self._space.squares[prototype]) << 2 * bits)
+        return self._norms[key]
+
+    def _softmax(self, patch: int, bits: int) -> list[tuple[int, int]]:
+        key = patch, bits
+        if key not in self._masses:
+            row, unit = self._latents.rows[patch], -self._latents.bits
+            top = max(row)
+            powers = [self._space.kernel.exp(entry - top, unit, bits) for entry in row]
+            least, greatest = sum(low for low, _ in powers), sum(high for _, high in powers)
+            self._masses[key] = [
+                ((low << bits) // greatest, min(1 << bits, -((-high << bits) // least))) for low, high in powers
+            ]
+        return self._masses[key]

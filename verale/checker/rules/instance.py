@@ -1,0 +1,88 @@
+"""Instance (step 5): the latents lie in the domain and satisfy every statement. Refutation (step 6): they are
+classified otherwise."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from ..certificate import Activation, Certificate, Spatial, Statement
+from ..dyadic import Exact, ceil_at, floor_at
+from ..errors import RefutedError, UnprovedError
+from ..head import Head
+from .evaluation import Evaluation
+from .margin import lower_bound
+
+__all__ = ["require_domain", "require_not_refuted", "require_true"]
+
+_BITS = 256
+_MORE_BITS = 1280  # tells any two binary64 numbers apart, the smallest included
+
+
+def require_domain(head: Head, latents: Exact, patches: int) -> None:
+    """Raises UnprovedError unless the latents have that many patches and every coordinate lies in the head's domain."""
+    if len(latents.rows) != patches:
+        raise UnprovedError(
+            "instance", f"the latents have {len(latents.rows)} patches, expected the certificate's {patches}"
+        )
+    lower = None if head.lower is None else ceil_at(head.lower, latents.bits)
+    upper = None if head.upper is None else floor_at(head.upper, latents.bits)
+    for patch, row in enumerate(latents.rows):
+        if (lower is not None and min(row) < lower) or (upper is not None and max(row) > upper):
+            raise UnprovedError(
+                "instance", f"patch {patch}: a coordinate of the latents lies outside the head's domain"
+            )
+        if head.geometry == "cosine" and head.epsilon == 0 and not any(row):
+            raise UnprovedError(
+                "instance", f"patch {patch}: the latent is zero, where a cosine without epsilon is undefined"
+            )
+
+
+def require_true(certificate: Certificate, evaluation: Evaluation) -> None:
+    """Raises UnprovedError, which names the first statement that is false or cannot be decided."""
+    for place, statement in enumerate(certificate.statements):
+        truth = _truth(statement, evaluation, _BITS)
+        if truth is None:
+            truth = _truth(statement, evaluation, _MORE_BITS)
+        if not truth:
+            found = "is false" if truth is False else f"cannot be decided with {_MORE_BITS} bits"
+            raise UnprovedError(
+                "instance",
+                f"statement {place} ({statement}) {found} at the latents; state an interval that holds the observable",
+            )
+
+
+def require_not_refuted(head: Head, predicted: int, evaluation: Evaluation) -> None:
+    """Raises RefutedError, which names a rival whose logit is certainly greater than or equal to the predicted
+    one's."""
+    box = evaluation.activations(_BITS)
+    for rival in range(head.classes):
+        if rival != predicted and lower_bound(head, box, rival, predicted) >= 0:
+            raise RefutedError(
+                f"rival {rival}: at the latents, which satisfy every statement, its logit is at least that of the"
+                f" predicted class {predicted}; the certificate is wrong"
+            )
+
+
+def _truth(statement: Statement, evaluation: Evaluation, bits: int) -> bool | None:
+    """Whether the statement holds, None where the enclosures do not decide it."""
+    match statement:
+        case Spatial():
+            low, high = evaluation.observable(statement.patch, statement.prototype, bits)
+            return _inside(low, high, statement.lower, statement.upper)
+        case Activation():
+            box = evaluation.activations(bits)
+            low, high = (Fraction(end[statement.prototype], 1 << bits) for end in (box.lower, box.upper))
+            return _inside(low, high, statement.lower, statement.upper)
+        case _:
+            box, listed = evaluation.activations(bits), set(statement.listed)
+            if any(low > ceil_at(statement.upper, bits) for j, low in enumerate(box.lower) if j not in listed):
+                return False
+            most = floor_at(statement.upper, bits)
+            return True if all(high <= most for j, high in enumerate(box.upper) if j not in listed) else None
+
+
+def _inside(low: Fraction, high: Fraction, lower: Fraction, upper: Fraction) -> bool | None:
+    """Whether the number enclosed by [low, high] lies in [lower, upper]."""
+    if lower <= low and high <= upper:
+        return True
+    return False if high < lower or upper < low else None

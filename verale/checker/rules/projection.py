@@ -1,0 +1,130 @@
+"""The paradigm `projection`: per patch, the exact range of every observable given the stated ones (ball lemma).
+
+**Euclidean.** Let p_0 be the base anchor, v = z - p_0, b_i = p_i - p_0 for the other anchors i and b_k = p_k - p_0 for
+a target k. **Cosine.** Let v = u = z / (|z| + E), so |v| <= 1, and b_i = p_i, b_k = p_k. In both cases the statements
+bound beta_i = <v, b_i>: euclidean 2 beta_i = d_0^2 - d_i^2 + |b_i|^2, cosine beta_i = |p_i| m_i.
+
+**Lemma.** Let g_ij = <b_i, b_j>, tau and sigma any real multipliers, r = b_k - sum tau_i b_i, gamma = sum sigma_i b_i
+and rho^2 >= |v - gamma|^2. Then <v, b_k> lies within rho |r| of sum tau_i beta_i + <gamma, r>, and
+    |v - gamma|^2 = |v|^2 - 2 sum sigma_i beta_i + sigma^T g sigma,
+    <gamma, r>    = sum_i sigma_i (g_ik - sum_j g_ij tau_j).
+*Proof.* <v, b_k> = sum tau_i <v, b_i> + <v, r> = sum tau_i beta_i + <gamma, r> + <v - gamma, r>; Cauchy and Schwarz
+bound the last term. The rest is expansion.
+
+For X any matrix and tau = X g_k, |r|^2 = g_kk - tau.g_k + g_k^T X^T (g X - 1) g_k, and |g_ik| <= |b_i| |b_k|, so
+    |r|^2 <= g_kk (1 + epsilon) - tau.g_k,   epsilon = sum_ij |X^T (g X - 1)|_ij |b_i| |b_j|.
+X is an approximate inverse of g (`multipliers`), which makes epsilon tiny, gamma the foot of v on the span of the
+anchors and the range the exact one: with exact statements both ends are attained as soon as the anchors leave a
+direction free.
+
+The euclidean observable is d_k^2 = d_0^2 - 2 <v, b_k> + g_kk
+    = (1 - sum tau_i) d_0^2 + sum tau_i (d_i^2 - g_ii) + g_kk - 2 <gamma, r> -+ 2 rho |r|,
+with d_0^2 grouped, so that every stated end is taken by the sign of its coefficient. All of it is exact in integers but
+the root, which is rounded up, and the ends, which are rounded outward to the grid. A negative rho^2 means that no
+latent satisfies the statements; 0 serves then as well as any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import sub
+
+from ..certificate import Spatial
+from ..dyadic import ceil_at, ceil_shift, dot, floor_at
+from .space import Ranges, Space
+from .span import Span
+
+__all__ = ["Projection"]
+
+
+class Projection:
+    """Ranges of one patch of a euclidean or cosine head."""
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._ends = self._euclidean if space.head.geometry == "euclidean" else self._cosine
+
+    def ranges(self, statements: Sequence[Spatial]) -> Ranges:
+        """The range of every working observable of a patch, given its statements: the lemma's, cut by the domain's own
+        and by what is stated of the observable itself."""
+        if not statements:
+            return self._space.domain
+        stated = [self._stated(statement) for statement in statements]
+        lower, upper = self._ends([self._space.vectors[statement.prototype] for statement in statements], stated)
+        domain = self._space.domain
+        lower = [a if a > b else b for a, b in zip(lower, domain.lower, strict=True)]
+        if domain.upper is not None:
+            upper = [a if a < b else b for a, b in zip(upper, domain.upper, strict=True)]
+        for statement, (low, high) in zip(statements, stated, strict=True):
+            lower[statement.prototype] = max(lower[statement.prototype], low)
+            upper[statement.prototype] = min(upper[statement.prototype], high)
+        return Ranges(lower, upper)
+
+    def _stated(self, statement: Spatial) -> tuple[int, int]:
+        """The stated interval of the working observable on the grid."""
+        bits = self._space.bits
+        low, high = floor_at(statement.lower, bits), ceil_at(statement.upper, bits)
+        if self._space.head.geometry == "euclidean":
+            return max(low, 0), max(high, 0)
+        least, greatest = self._space.norms[statement.prototype]
+        return min(low * least, low * greatest) >> bits, ceil_shift(max(high * least, high * greatest), -bits)
+
+    def _euclidean(
+        self, vectors: Sequence[list[int]], stated: Sequence[tuple[int, int]]
+    ) -> tuple[list[int], list[int]]:
+        space, lift = self._space, self._space.lift
+        widths = [high - low for low, high in stated]
+        first = widths.index(min(widths))
+        base, (low_0, high_0) = vectors[first], stated[first]
+        others = [i for i in range(len(vectors)) if i != first]
+        span = Span(
+            space,
+            [list(map(sub, vectors[i], base)) for i in others],
+            base,
+            noise=[widths[i] + widths[first] >> 2 for i in others],
+            reach=high_0 << lift,
+        )
+        ends = [stated[others[i]] for i in span.kept]
+        squares = [span.gram[i][i] << lift for i in range(len(ends))]
+        # 4 beta_i at its middle; sigma = X beta; rho^2, each distance at the end that its coefficient asks for.
+        middles = [low_0 + high_0 - low - high + 2 * square for (low, high), square in zip(ends, squares, strict=True)]
+        sigma = span.times(middles, lift + 2)
+        terms = [
+            ((1 << span.bits) - sum(sigma), low_0, high_0),
+            *((s, *end) for s, end in zip(sigma, ends, strict=True)),
+        ]
+        distances = sum(s * (high if s > 0 else low) for s, low, high in terms)
+        rho = (distances - dot(sigma, squares) << span.bits) + (span.form(sigma) << lift)
+        # Twice sum tau_i (d_i^2 - d_0^2 - g_ii) - 2 <gamma, r>, at the middles; to it come d_0^2 and g_kk.
+        weights = [low + high - low_0 - high_0 - 2 * square for (low, high), square in zip(ends, squares, strict=True)]
+        return span.ends(
+            span.row(weights, sigma, -4 << lift),
+            shift=low_0 + high_0 >> 1,
+            widths=[high - low for low, high in ends],
+            base_width=high_0 - low_0,
+            rho=4 * max(0, ceil_shift(rho, -2 * span.bits)),
+            distances=True,
+        )
+
+    def _cosine(self, vectors: Sequence[list[int]], stated: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
+        space, lift = self._space, self._space.lift
+        span = Span(
+            space,
+            vectors,
+            [0] * space.head.depth,
+            noise=[high - low >> 1 for low, high in stated],
+            reach=1 << 2 * lift,
+        )
+        ends = [stated[i] for i in span.kept]
+        middles = [low + high for low, high in ends]  # 2 beta_i
+        sigma = span.times(middles, lift + 1)
+        beta = sum(s * (low if s > 0 else high) for s, (low, high) in zip(sigma, ends, strict=True))
+        rho = (1 << lift + 2 * span.bits) - (2 * beta << span.bits) + (span.form(sigma) << lift)
+        return span.ends(
+            span.row(middles, sigma, 2 << lift),
+            shift=0,
+            widths=[high - low for low, high in ends],
+            base_width=0,
+            rho=max(0, ceil_shift(rho, -2 * span.bits)),
+            distances=False,
+        )

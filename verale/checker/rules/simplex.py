@@ -1,0 +1,41 @@
+"""The paradigm `simplex`: softmax masses of one patch are non-negative and sum to one.
+
+With low_i <= m_i <= high_i stated for i in J and R = 1 - sum_J low_i, what the lows leave:
+- an unstated mass lies in [0, R]; where it is the only unstated one, it is at least 1 - sum_J high_i;
+- a stated mass lies in [low_i, min(high_i, low_i + R)]; where all are stated, it is at least 1 - sum of the other
+  highs.
+*Proof.* Each mass is 1 minus the sum of the others. A negative R means that no latent satisfies the statements; 0
+serves then as well as any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..certificate import Spatial
+from ..dyadic import ceil_at, floor_at
+from .space import Ranges, Space
+
+__all__ = ["Simplex"]
+
+
+class Simplex:
+    """Ranges of one patch of a softmax head."""
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+
+    def ranges(self, statements: Sequence[Spatial]) -> Ranges:
+        """The range of every mass of a patch, given its statements."""
+        bits, count = self._space.bits, self._space.head.count
+        one = 1 << bits
+        stated = {s.prototype: (max(0, floor_at(s.lower, bits)), ceil_at(s.upper, bits)) for s in statements}
+        rest = max(0, one - sum(low for low, _ in stated.values()))
+        highs = sum(high for _, high in stated.values())
+        least = max(0, one - highs) if len(stated) == count - 1 else 0
+        lower, upper = [least] * count, [rest] * count
+        for prototype, (low, high) in stated.items():
+            others = one - (highs - high) if len(stated) == count else 0
+            lower[prototype] = max(low, others)
+            upper[prototype] = min(high, low + rest)
+        return Ranges(lower, upper)

@@ -1,0 +1,42 @@
+"""The paradigm `top_k`: the head's own range over its domain, cut by statements about activations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..certificate import Others, Spatial, Statement
+from ..dyadic import ceil_at, floor_at
+from .similarity import Box, Similarity
+from .space import Space
+
+__all__ = ["TopK"]
+
+
+class TopK:
+    """Activations under statements about activations. Every patch has the domain's ranges, and so has the largest."""
+
+    def __init__(self, space: Space) -> None:
+        self._bits = space.bits
+        self._domain = Similarity(space).activations(space.domain)
+
+    def box(self, statements: Sequence[Statement], patches: int) -> Box:
+        """The activations' enclosures, given the statements."""
+        lower, upper = list(self._domain.lower), list(self._domain.upper)
+        for statement in statements:
+            match statement:
+                case Spatial():
+                    raise ValueError("a statement about a patch does not belong to top_k")
+                case Others():
+                    most = ceil_at(statement.upper, self._bits)
+                    listed = set(statement.listed)
+                    upper = [high if j in listed else min(high, most) for j, high in enumerate(upper)]
+                case _:
+                    j = statement.prototype
+                    lower[j] = max(lower[j], floor_at(statement.lower, self._bits))
+                    upper[j] = min(upper[j], ceil_at(statement.upper, self._bits))
+        return Box(lower, upper, self._bits)
+
+    def boxes_without(self, statements: Sequence[Statement], patches: int) -> Iterator[tuple[int, Box]]:
+        """For each statement its place and the enclosures given all the others."""
+        for place in range(len(statements)):
+            yield place, self.box([*statements[:place], *statements[place + 1 :]], patches)
