@@ -1,0 +1,86 @@
+"""What `verale audit` says of certificates that have been tampered with.
+
+Run `verale demo` first, then `python examples/tampering.py verale-demo`: each attack on the first certificate of the
+demo is written to a temporary folder and audited by the command line, with the latents at hand.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from math import inf, nextafter
+from pathlib import Path
+from typing import Any
+
+import verale
+from verale.head import as_patches
+
+Record = dict[str, Any]
+
+
+def attacks(demo: Path) -> Iterator[tuple[str, bytes, Path]]:
+    """(name, certificate bytes, head) of each attack."""
+    head = demo / "head.safetensors"
+    original = (demo / "certificates" / "000000.ale.json").read_bytes()
+
+    def changed(change: Callable[[Record], None]) -> bytes:
+        record = json.loads(original)
+        change(record["predicate"])
+        return json.dumps(record).encode()
+
+    yield "untouched", original, head
+    yield "truncated", original[: len(original) // 2], head
+    yield "another head's", original, _other_head(demo)
+    yield "one statement removed", changed(lambda predicate: predicate["statements"].pop(0)), head
+    yield "one end one ulp inside the true value", changed(lambda predicate: _narrow(predicate, demo)), head
+    yield "class swapped", changed(_swap), head
+
+
+def _other_head(demo: Path) -> Path:
+    """The demo's head with one weight changed by one unit in the last place."""
+    head = verale.Head.load(demo / "head.safetensors")
+    weight = head.weight.clone()
+    weight[0, 0] = weight[0, 0].nextafter(weight.new_tensor(inf))
+    path = demo / "other-head.safetensors"
+    verale.Head(weight, head.geometry, head.similarity, prototypes=head.prototypes, domain=head.domain).save(path)
+    return path
+
+
+def _narrow(predicate: Record, demo: Path) -> None:
+    """Move the lower end to the first float64 above the exact squared distance."""
+    statement = predicate["statements"][0]
+    patch = as_patches(verale.load_latents(demo / "latents.safetensors"))[0, statement["patch"]].tolist()
+    prototypes = verale.Head.load(demo / "head.safetensors").prototypes
+    prototype = prototypes[statement["prototype"]].tolist() if prototypes is not None else []
+    truth = sum((Fraction(z) - Fraction(p)) ** 2 for z, p in zip(patch, prototype, strict=True))
+    above = float(truth)
+    while above <= truth:
+        above = nextafter(above, inf)
+    statement["interval"] = [above.hex(), max(above, float.fromhex(statement["interval"][1])).hex()]
+
+
+def _swap(predicate: Record) -> None:
+    margins = predicate["margins"]
+    rival = (predicate["predicted"] + 1) % len(margins)
+    margins[predicate["predicted"]], margins[rival] = copy.copy(margins[rival]), None
+    predicate["predicted"] = rival
+
+
+def main() -> None:
+    demo = Path(sys.argv[1] if len(sys.argv) > 1 else "verale-demo")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, data, head in attacks(demo):
+            path = Path(folder) / "certificate.ale.json"
+            path.write_bytes(data)
+            command = ["audit", str(path), "--head", str(head), "--latents", str(demo / "latents.safetensors")]
+            done = subprocess.run([sys.executable, "-m", "verale", *command], capture_output=True, text=True)
+            print(f"{name}: exit code {done.returncode}\n    {(done.stdout + done.stderr).strip()}")
+
+
+if __name__ == "__main__":
+    main()
