@@ -1,0 +1,231 @@
+"""The commands as a user runs them: real processes, real files, exit codes and messages."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from exact import observable
+from small import small_head, small_latents
+
+from verale.head import Head, as_patches, load_latents, save_latents
+from verale.search import explain
+
+
+def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "verale", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=300)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """A head, another head, latents and the certificates of four images."""
+    folder = tmp_path_factory.mktemp("folder")
+    head = small_head("euclidean")
+    latents = small_latents(head)
+    head.save(folder / "head.safetensors")
+    small_head("euclidean", seed=7).save(folder / "other.safetensors")
+    save_latents(folder / "latents.safetensors", latents)
+    for index, certificate in enumerate(explain(head, latents)):
+        certificate.save(folder / "certificates" / f"{index}.ale.json")
+    return folder
+
+
+def audit(folder: Path, data: bytes | None = None, **options: str) -> subprocess.CompletedProcess[str]:
+    """Audit changed certificate bytes with the latents at hand."""
+    target = folder / "changed.ale.json"
+    if data is not None:
+        target.write_bytes(data)
+    head = options.get("head", "head.safetensors")
+    result = run("audit", target if data is not None else folder / "certificates",
+                 "--head", folder / head, "--latents", folder / "latents.safetensors")  # fmt: skip
+    assert "Traceback" not in result.stderr
+    return result
+
+
+def original(folder: Path) -> bytes:
+    return (folder / "certificates" / "0.ale.json").read_bytes()
+
+
+def changed(folder: Path, change) -> bytes:
+    record = json.loads(original(folder))
+    change(record["predicate"])
+    return json.dumps(record).encode()
+
+
+def summary(directory: Path) -> list[dict[str, str]]:
+    with (directory / "explanations.csv").open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_a_folder_of_certificates_is_proved(folder):
+    result = audit(folder)
+    assert result.returncode == 0
+    lines = result.stdout.splitlines()
+    assert len(lines) == 4 and all(line.startswith("PROVED") for line in lines)
+    assert result.stderr == ""
+
+
+def test_json_output_is_one_object_a_line(folder):
+    result = run("audit", folder / "certificates", "--head", folder / "head.safetensors", "--json")
+    records = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [record["status"] for record in records] == ["PROVED"] * 4
+    assert all(record["claims"]["instance"] == "not checked" and record["seconds"] >= 0 for record in records)
+
+
+def test_a_truncated_certificate_is_malformed(folder):
+    for kept in (0, 1, 100, -5):
+        result = audit(folder, original(folder)[:kept])
+        assert result.returncode == 5 and result.stdout.startswith("MALFORMED")
+
+
+def test_another_heads_certificate_is_told_apart(folder):
+    result = audit(folder, original(folder), head="other.safetensors")
+    assert result.returncode == 6 and "speaks of the head" in result.stdout
+
+
+def test_other_latents_are_told_apart(folder, tmp_path):
+    save_latents(tmp_path / "z", small_latents(small_head("euclidean"), seed=5))
+    result = run("audit", folder / "certificates" / "0.ale.json", "--head", folder / "head.safetensors",
+                 "--latents", tmp_path / "z")  # fmt: skip
+    assert result.returncode == 6 and "no image of the latents file" in result.stdout
+
+
+def test_a_certificate_with_one_statement_removed_is_not_proved(folder):
+    count = len(json.loads(original(folder))["predicate"]["statements"])
+    for index in range(count):
+        result = audit(folder, changed(folder, lambda p, i=index: p["statements"].pop(i)))
+        assert result.returncode == 3 and "entailment" in result.stdout
+
+
+@pytest.mark.parametrize("end", [0, 1])
+def test_a_bound_inside_the_true_value_by_one_ulp_is_found(folder, end):
+    """The interval is made as narrow as it can be and still true, then one step narrower."""
+    head = Head.load(folder / "head.safetensors")
+    z = as_patches(load_latents(folder / "latents.safetensors"))[0]
+    statement = json.loads(original(folder))["predicate"]["statements"][0]
+    truth = observable(head, z[statement["patch"]].tolist(), statement["prototype"])
+    inner = float(truth)
+    toward = math.inf if end == 0 else -math.inf
+    while (inner <= truth) if end == 0 else (inner >= truth):
+        inner = math.nextafter(inner, toward)
+
+    def narrow(predicate):
+        interval = predicate["statements"][0]["interval"]
+        interval[end] = inner.hex()
+        interval[1 - end] = math.nextafter(inner, toward).hex()
+
+    result = audit(folder, changed(folder, narrow))
+    assert result.returncode == 7 and "instance" in result.stdout
+    outer = math.nextafter(inner, -toward)
+
+    def touch(predicate):
+        predicate["statements"][0]["interval"][end] = outer.hex()
+
+    assert audit(folder, changed(folder, touch)).returncode == 0
+
+
+def test_a_swapped_class_is_refuted_by_the_image_itself(folder):
+    def swap(predicate):
+        rival = (predicate["predicted"] + 1) % len(predicate["margins"])
+        predicate["margins"][predicate["predicted"]] = "0x1p-10"
+        predicate["margins"][rival] = None
+        predicate["predicted"] = rival
+
+    result = audit(folder, changed(folder, swap))
+    assert result.returncode == 4 and result.stdout.startswith("REFUTED")
+
+
+def test_the_most_severe_verdict_decides_and_one_bad_file_stops_nothing(folder):
+    result = run("audit", folder / "certificates", folder / "nowhere", folder / "certificates" / "0.ale.json",
+                 "--head", folder / "head.safetensors")  # fmt: skip
+    assert result.returncode == 9
+    assert result.stdout.count("PROVED") == 5 and "nowhere" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("audit", "{f}/certificates", "--head", "{f}/nowhere"), "nowhere"),
+        (("audit", "{f}/certificates", "--head", "{f}/latents.safetensors"), "/latents.safetensors: head file"),
+        (("audit", "{f}/certificates", "--head", "{f}/head.safetensors", "--latents", "{f}/head.safetensors"),
+         "/head.safetensors: latents"),
+        (("audit", "{f}/empty", "--head", "{f}/head.safetensors"), "holds no"),
+        (("explain", "--head", "{f}/nowhere", "--latents", "{f}/latents.safetensors", "--out", "{f}/o"), "nowhere"),
+        (("explain", "--head", "{f}/head.safetensors", "--latents", "{f}/head.safetensors", "--out", "{f}/o"), "holds"),
+        (("explain", "--head", "{f}/head.safetensors", "--latents", "{f}/latents.safetensors", "--out",
+          "{f}/certificates"), "--overwrite"),
+        (("explain", "--head", "{f}/head.safetensors", "--latents", "{f}/latents.safetensors", "--out", "{f}/o",
+          "--paradigm", "guess"), "guess"),
+        (("explain", "--head", "{f}/head.safetensors", "--latents", "{f}/latents.safetensors", "--out", "{f}/o",
+          "--device", "abacus"), "abacus"),
+        (("head", "import", "{f}", "-o", "{f}/h"), "model_arch.yml"),
+        (("head", "show", "{f}/latents.safetensors"), "no head file"),
+    ],
+)  # fmt: skip
+def test_bad_input_gets_one_line_that_names_it(folder, arguments, reason):
+    (folder / "empty").mkdir(exist_ok=True)
+    result = run(*(str(a).format(f=folder) for a in arguments))
+    assert result.returncode == 9
+    assert reason in result.stderr and result.stderr.startswith("error: ") and result.stderr.count("\n") == 1
+    assert not (folder / "o").exists()
+
+
+def test_explain_writes_certificates_and_a_summary_that_audit_proves(folder, tmp_path):
+    explained = run("explain", "--head", folder / "head.safetensors", "--latents", folder / "latents.safetensors",
+                    "--out", tmp_path / "out")  # fmt: skip
+    assert explained.returncode == 0, explained.stderr
+    rows = summary(tmp_path / "out")
+    assert [row["Idx"] for row in rows] == ["0", "1", "2", "3"]
+    assert all(float(row["Margin"]) > 0 and int(row["Exp Size"]) > 0 for row in rows)
+    for index in range(4):
+        again = (folder / "certificates" / f"{index}.ale.json").read_bytes()
+        assert (tmp_path / "out" / f"{index:06d}.ale.json").read_bytes() == again
+    result = run("audit", tmp_path / "out", "--head", folder / "head.safetensors", "--latents",
+                 folder / "latents.safetensors", "--minimality", "--kernel", "both")  # fmt: skip
+    assert result.returncode == 0 and "minimality proved" in result.stdout.splitlines()[0]
+
+
+def test_an_image_without_an_explanation_is_told_and_the_others_are_kept(folder, tmp_path):
+    head = small_head("euclidean")
+    tie = type(head)(head.weight[:1].repeat(2, 1), head.geometry, head.similarity, prototypes=head.prototypes)
+    tie.save(tmp_path / "tie.safetensors")
+    save_latents(tmp_path / "z", torch.rand(2, 5, 6))
+    result = run(
+        "explain", "--head", tmp_path / "tie.safetensors", "--latents", tmp_path / "z", "--out", tmp_path / "o"
+    )
+    assert result.returncode == 10 and "0, 1" in result.stderr
+    rows = summary(tmp_path / "o")
+    assert all("tie" in row["Reason"] and row["Certificate"] == "" for row in rows)
+
+
+def test_the_demo_explains_and_proves_every_packaged_digit(tmp_path):
+    result = run("demo", "--out", tmp_path / "demo", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "50 images, 50 certificates, 50 proved" in result.stdout
+    assert len(list((tmp_path / "demo" / "certificates").glob("*.ale.json"))) == 50
+    assert "Traceback" not in result.stderr
+    script = Path(__file__).parents[2] / "examples" / "tampering.py"
+    told = subprocess.run([sys.executable, script, tmp_path / "demo"], capture_output=True, text=True, timeout=300)
+    codes = [int(line.rsplit(" ", 1)[1]) for line in told.stdout.splitlines() if "exit code" in line]
+    assert codes == [0, 5, 6, 3, 7, 4], told.stdout + told.stderr
+
+
+def test_help_and_version():
+    for arguments in (
+        ("--help",),
+        ("audit", "--help"),
+        ("explain", "-h"),
+        ("demo", "-h"),
+        ("head", "-h"),
+        ("--version",),
+    ):
+        result = run(*arguments)
+        assert result.returncode == 0 and "verale" in result.stdout.lower()
+    assert run("guess").returncode == 2

@@ -1,0 +1,121 @@
+"""The packaged demonstration network against CaBRNet itself, on every packaged image."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from verale.adapters.cabrnet import load_head
+from verale.demo.network import IMAGES, RUN, Digits, Network, load_images, load_network
+from verale.errors import InputError, UsageError
+from verale.head import as_patches, evaluate
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What CaBRNet makes of the packaged images: preprocessed tensors, extractor output, logits, labels."""
+
+    images: Tensor
+    latents: Tensor
+    logits: Tensor
+    labels: tuple[int, ...]
+
+
+@pytest.fixture(scope="module")
+def reference() -> Reference:
+    # Importing cabrnet 1.2 silences every warning of the process; leaving this block undoes that.
+    with warnings.catch_warnings():
+        # thop, which cabrnet imports, compares versions with distutils.
+        warnings.filterwarnings("ignore", "distutils Version classes are deprecated", DeprecationWarning)
+        from cabrnet.archs.generic.model import CaBRNet
+        from cabrnet.core.utils.data import DatasetManager
+    from torchvision.datasets import ImageFolder
+
+    state = str(RUN / "model_state.pth")
+    model = CaBRNet.build_from_config(str(RUN / "model_arch.yml"), state_dict_path=state).eval()
+    transform = DatasetManager.get_dataset_transform(str(RUN / "dataset.yml"), dataset="test_set")
+    folder = ImageFolder(str(IMAGES), transform=transform)
+    images = torch.stack([image for image, _ in folder])
+    with torch.no_grad():
+        latents = model.features(images)
+        logits, _ = model(images)
+    return Reference(images, latents, logits, tuple(int(folder.classes[target]) for target in folder.targets))
+
+
+@pytest.fixture(scope="module")
+def digits() -> Digits:
+    return load_images()
+
+
+@pytest.fixture(scope="module")
+def network() -> Network:
+    return load_network()
+
+
+def test_five_images_of_each_class(digits: Digits) -> None:
+    assert digits.labels == tuple(label for label in range(10) for _ in range(5))
+
+
+def test_images_are_preprocessed_as_cabrnet_does(digits: Digits, reference: Reference) -> None:
+    assert digits.labels == reference.labels
+    assert torch.equal(digits.images, reference.images)
+
+
+def test_latents_are_what_cabrnets_classifier_receives(network: Network, digits: Digits, reference: Reference) -> None:
+    latents = network.latents(digits.images)
+    assert latents.dtype == torch.float32
+    assert latents.shape == (50, 32, 8, 8)
+    assert latents.std(dim=0).min() > 0.001, "latents that hardly vary would agree with anything"
+    torch.testing.assert_close(latents, reference.latents, rtol=1e-5, atol=1e-6)
+
+
+def test_cabrnet_classifies_the_packaged_images(reference: Reference) -> None:
+    correct = reference.logits.argmax(dim=1) == torch.tensor(reference.labels)
+    assert correct.float().mean() > 0.9
+
+
+def test_the_head_computes_cabrnets_logits(reference: Reference) -> None:
+    """In float64 against CaBRNet's float32, whose squared distances cancel (heads.md, section 0)."""
+    found = evaluate(load_head(RUN), as_patches(reference.latents))
+    assert torch.equal(found.predicted, reference.logits.argmax(dim=1))
+    torch.testing.assert_close(found.logits.float(), reference.logits, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.001, 0.5, 0.99])
+def test_a_truncated_state_is_rejected(tmp_path: Path, kept: float) -> None:
+    whole = (RUN / "model_state.pth").read_bytes()
+    truncated = tmp_path / "model_state.pth"
+    truncated.write_bytes(whole[: int(kept * len(whole))])
+    with pytest.raises(InputError, match=r"model_state\.pth: \d+ bytes that torch cannot read"):
+        load_network(tmp_path)
+
+
+def test_a_state_of_another_architecture_is_rejected(tmp_path: Path) -> None:
+    state = torch.load(RUN / "model_state.pth", weights_only=True)
+    del state["extractor.add_on.conv2.bias"]
+    torch.save(state, tmp_path / "model_state.pth")
+    with pytest.raises(InputError, match=r"extractor\.add_on\.conv2\.bias: found no such tensor"):
+        load_network(tmp_path)
+
+
+def test_another_preprocessing_is_rejected(tmp_path: Path) -> None:
+    text = (RUN / "dataset.yml").read_text(encoding="utf-8")
+    (tmp_path / "dataset.yml").write_text(text.replace("ToTensor", "PILToTensor"), encoding="utf-8")
+    with pytest.raises(InputError, match="found the transforms"):
+        load_images(run=tmp_path)
+
+
+def test_a_directory_without_images_is_rejected(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="found no <label>"):
+        load_images(tmp_path)
+
+
+@pytest.mark.parametrize("images", [torch.zeros(1, 1, 32, 32), torch.zeros(1, 3, 32, 32, dtype=torch.uint8)])
+def test_images_of_another_kind_are_rejected(network: Network, images: Tensor) -> None:
+    with pytest.raises(UsageError, match="expected float32"):
+        network.latents(images)

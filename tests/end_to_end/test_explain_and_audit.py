@@ -1,0 +1,77 @@
+"""What the search emits, the checker proves: every head, every paradigm, both kernels, minimality included."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from small import GEOMETRIES, small_head, small_latents
+
+import verale
+from verale.certificate import Certificate
+from verale.checker import Auditor, Status
+from verale.errors import InputError
+from verale.head import Box, Cosine, Euclidean, Head, Identity, LogRatio, save_latents
+from verale.search import PARADIGMS, explain
+
+CASES = [
+    (geometry, name)
+    for geometry in GEOMETRIES
+    for name in PARADIGMS
+    if name == "top_k" or (name == "simplex") == (geometry == "softmax")
+]
+
+
+@pytest.mark.parametrize(("geometry", "paradigm"), CASES)
+@pytest.mark.parametrize("options", [{}, {"order": "nearest"}], ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_every_certificate_is_proved_by_both_kernels(geometry, paradigm, options, seed, tmp_path):
+    head = small_head(geometry, seed)
+    latents = small_latents(head, images=5, seed=seed)
+    save_latents(tmp_path / "latents.safetensors", latents)
+    auditor = Auditor(head.to_bytes(), (tmp_path / "latents.safetensors").read_bytes(), "both")
+    emitted = [c for c in explain(head, latents, paradigm, **options) if isinstance(c, Certificate)]
+    assert emitted
+    for certificate in emitted:
+        verdict = auditor.check(certificate.to_bytes(), minimality=True)
+        assert verdict.status is Status.PROVED, verdict.message
+        assert dict(verdict.claims) == {"entailment": "proved", "instance": "proved", "minimality": "proved"}
+        for claimed, proved in zip(certificate.margins, verdict.margins, strict=True):
+            assert (claimed is None and proved is None) or claimed <= proved
+
+
+@pytest.mark.parametrize("kernel", ["arb", "mpmath", "both"])
+def test_latents_that_are_prototypes_have_provable_instances(kernel, tmp_path):
+    """Distance exactly 0 and cosine exactly 1: the ends of the observables' ranges."""
+    points = torch.rand(6, 4, generator=torch.Generator().manual_seed(1)) + 0.1
+    weight = torch.eye(2).repeat(1, 3) * 2 - 1
+    for geometry, similarity in ((Euclidean(), LogRatio()), (Cosine(0.0), Identity()), (Cosine(1e-8), Identity())):
+        head = Head(weight, geometry, similarity, prototypes=points, domain=Box(0, 2))
+        latents = points[None, [0, 2, 0]].clone()
+        save_latents(tmp_path / "z", latents)
+        for paradigm in ("projection", "top_k"):
+            (certificate,) = explain(head, latents, paradigm)
+            verdict = Auditor(head.to_bytes(), (tmp_path / "z").read_bytes(), kernel).check(certificate.to_bytes())
+            assert verdict.status is Status.PROVED, verdict.message
+
+
+def test_audit_takes_paths_and_names_the_file_it_cannot_use(tmp_path):
+    head = small_head("euclidean")
+    latents = small_latents(head)
+    head.save(tmp_path / "head.safetensors")
+    verale.save_latents(tmp_path / "latents.safetensors", latents)
+    certificate = verale.explain(head, latents)[0]
+    certificate.save(tmp_path / "0.ale.json")
+    paths = (tmp_path / "0.ale.json", tmp_path / "head.safetensors", tmp_path / "latents.safetensors")
+    assert verale.audit(*paths).status is Status.PROVED
+    assert verale.audit(*paths[:2]).claims["instance"] == "not checked"
+    for broken in range(3):
+        given = list(paths)
+        given[broken] = tmp_path / "nowhere"
+        with pytest.raises(InputError, match="nowhere"):
+            verale.audit(*given)
+    (tmp_path / "nonsense").write_bytes(b"nonsense")
+    with pytest.raises(InputError, match="nonsense"):
+        verale.audit(paths[0], tmp_path / "nonsense")
+    with pytest.raises(InputError, match="nonsense"):
+        verale.audit(paths[0], paths[1], tmp_path / "nonsense")
+    assert verale.audit(tmp_path / "nonsense", paths[1]).status is Status.MALFORMED
