@@ -1,0 +1,53 @@
+"""Where and when a measurement was made."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import subprocess
+from pathlib import Path
+
+import torch
+
+__all__ = ["describe"]
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def describe(device: str = "cpu") -> dict[str, str]:
+    """Date, processor, versions, threads, load of the machine, commit."""
+    facts = {
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "cpu": f"{_processor()}, {os.cpu_count()} cores",
+        "torch": f"{torch.__version__}, {torch.get_num_threads()} thread(s)",
+        "python": platform.python_version(),
+        "commit": _commit(),
+        "load average at start": ", ".join(f"{x:.2f}" for x in os.getloadavg()),
+    }
+    if device != "cpu":
+        name = torch.cuda.get_device_name(device) if device.startswith("cuda") else device
+        facts["device"] = name
+    return facts
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    name = next((x.split(":", 1)[1].strip() for x in lines if x.startswith("model name")), platform.machine())
+    model = next((x.split(":", 1)[1].strip() for x in lines if x.startswith("model\t")), "")
+    return f"{name} (model {model})" if model else name
+
+
+def _commit() -> str:
+    def git(*arguments: str) -> str:
+        return subprocess.run(
+            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True, timeout=20
+        ).stdout.strip()
+
+    try:
+        return git("rev-parse", "--short", "HEAD") + (", with uncommitted changes" if git("status", "--short") else "")
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"

@@ -1,0 +1,232 @@
+"""Heads to measure: the trained ones of `data/`, and synthetic ones of the size of CUB-200."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from benchmarks.baseline import Published
+from verale.errors import UsageError
+from verale.head import Box, Cosine, Euclidean, Head, Identity, LogRatio, Softmax, evaluate
+
+__all__ = ["HEADS", "Subject", "build"]
+
+SIGMOID = Box(0, 1)
+"""Closed: a float32 sigmoid does reach 0 and 1."""
+
+CLASSES, PER_CLASS, DEPTH, PATCHES = 200, 10, 128, 49
+RANK = 24
+MASKS, MASS_PATCHES = 768, 676
+CLEARLY = 0.5
+"""Least margin, in logits, of a synthetic image."""
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What is measured.
+
+    Attributes:
+        name: short, as on the command line.
+        head: the head.
+        published: the same head as the papers' explainers see it, or None where they have no bounds for it.
+        latents: (N, L, D) float32.
+        note: one line on where it comes from.
+    """
+
+    name: str
+    head: Head
+    published: Published | None
+    latents: Tensor
+    note: str
+
+
+def build(name: str, data: Path, images: int) -> Subject:
+    """A subject by name, with its first `images` images.
+
+    Raises:
+        UsageError: a name that is unknown, a data file that is missing, or a head that verale does not support yet.
+    """
+    if name not in HEADS:
+        raise UsageError(f"head {name!r} is unknown, expected one of {', '.join(HEADS)}")
+    return HEADS[name](data, images)
+
+
+def _trained(architecture: str, make: Callable[[Mapping[str, Tensor]], Head]) -> Callable[[Path, int], Subject]:
+    def load(data: Path, images: int) -> Subject:
+        path = data / f"cifar100_{architecture}.safetensors"
+        if not path.is_file():
+            raise UsageError(f"{path} is missing: say where the trained heads are with --data")
+        with safetensors.safe_open(str(path), "pt") as file:
+            accuracy = (file.metadata() or {}).get("test_accuracy", "unknown")
+        tensors = safetensors.torch.load_file(path)
+        head = make(tensors)
+        latents = tensors["latents"][:images].flatten(2).transpose(1, 2).contiguous()
+        size = f"P={head.size}, L={latents.shape[1]}, D={head.depth}, C={head.classes}"
+        return Subject(
+            architecture,
+            head,
+            _published(head, tensors),
+            latents,
+            f"trained on CIFAR-100, {size}, test accuracy {accuracy}",
+        )
+
+    return load
+
+
+def _published(head: Head, tensors: Mapping[str, Tensor]) -> Published | None:
+    """The papers' view; an isotropic Gaussian head differs from the Euclidean one by its scales only."""
+    log_var = tensors.get("classifier.similarity_layer.log_var")
+    try:
+        return Published.of(head, None if log_var is None else log_var.double().mul(0.5).exp())
+    except UsageError:
+        return None
+
+
+def _protopnet(tensors: Mapping[str, Tensor]) -> Head:
+    return Head(
+        tensors["classifier.last_layer.weight"],
+        Euclidean(),
+        LogRatio(1e-4),
+        prototypes=tensors["classifier.prototypes"].flatten(1),
+        domain=SIGMOID,
+    )
+
+
+def _tesnet(tensors: Mapping[str, Tensor]) -> Head:
+    return Head(
+        tensors["classifier.last_layer.weight"],
+        Cosine(1e-8),
+        Identity(),
+        prototypes=tensors["classifier.prototypes"].flatten(1),
+        domain=SIGMOID,
+    )
+
+
+def _pipnet(tensors: Mapping[str, Tensor]) -> Head:
+    """The classifier applies relu to its weights."""
+    return Head(tensors["classifier.last_layer.weight"].relu(), Softmax(), Identity())
+
+
+def _gaussian(tensors: Mapping[str, Tensor]) -> Head:
+    """sigma_j^2 = exp(log_var_j); the head's scale is its inverse."""
+    return Head(
+        tensors["classifier.last_layer.weight"],
+        Euclidean(),
+        LogRatio(1e-4),
+        prototypes=tensors["classifier.prototypes"].flatten(1),
+        scale=tensors["classifier.similarity_layer.log_var"].double().neg().exp(),
+        domain=SIGMOID,
+    )
+
+
+def _protopool(tensors: Mapping[str, Tensor]) -> Head:
+    raise UsageError("verale.head has no focal pooling with slots yet: return it here, weights summed per prototype")
+
+
+def _cub_metric(name: str, seed: int, cosine: bool, shift: float, spread: float) -> Callable[[Path, int], Subject]:
+    """Latents sigma(u): every class has parts of its own, similar classes share looks, the rest is background.
+
+    Prototypes are training latents of their class (what projection, "push", leaves): noisy copies of its parts; one
+    in ten has been projected onto a latent that another prototype of the class has too.
+    """
+
+    def make(data: Path, images: int) -> Subject:
+        generator = torch.Generator().manual_seed(seed)
+
+        def noise(*shape: int) -> Tensor:
+            return torch.randn(*shape, generator=generator)
+
+        # Latents of trained networks vary in far fewer directions than they have channels.
+        directions = noise(RANK, DEPTH) * spread
+
+        def varied(*shape: int) -> Tensor:
+            return noise(*shape, RANK) @ directions / RANK**0.5 + 0.1 * spread * noise(*shape, DEPTH)
+
+        mean = shift + noise(DEPTH)
+        families = 0.4 * varied(CLASSES // 10, 1, PER_CLASS).expand(-1, 10, -1, -1).reshape(CLASSES, PER_CLASS, DEPTH)
+        parts = mean + families + 0.4 * varied(CLASSES, PER_CLASS)
+        background = mean + 0.5 * varied(60)
+        prototypes = torch.sigmoid(parts + 0.2 * varied(CLASSES, PER_CLASS))
+        prototypes[:, -1] = prototypes[:, 0]
+        weight = torch.full((CLASSES, CLASSES * PER_CLASS), -0.5)
+        for c in range(CLASSES):
+            weight[c, c * PER_CLASS : (c + 1) * PER_CLASS] = 1.0
+        weight += 0.005 * noise(*weight.shape)
+        head = Head(
+            weight,
+            Cosine(1e-8) if cosine else Euclidean(),
+            Identity() if cosine else LogRatio(1e-4),
+            prototypes=prototypes.flatten(0, 1),
+            domain=SIGMOID,
+        )
+
+        def image(c: int) -> Tensor:
+            seen = torch.randperm(PER_CLASS, generator=generator)[:7]
+            own = parts[c, seen[torch.randint(len(seen), (20,), generator=generator)]]
+            rest = background[torch.randint(len(background), (PATCHES - 20,), generator=generator)]
+            patches = torch.cat([own, rest]) + 0.3 * varied(PATCHES)
+            return torch.sigmoid(patches[torch.randperm(PATCHES, generator=generator)])
+
+        note = f"synthetic, seed {seed}, P={head.size}, L={PATCHES}, D={DEPTH}, C={CLASSES}"
+        return Subject(name, head, Published.of(head), _clear_images(head, images, image, generator), note)
+
+    return make
+
+
+def _cub_pipnet(name: str, seed: int) -> Callable[[Path, int], Subject]:
+    """Nearly one-hot masses, as PIP-Net's losses make them; a sparse non-negative last layer, 12 parts a class."""
+
+    def make(data: Path, images: int) -> Subject:
+        generator = torch.Generator().manual_seed(seed)
+        parts = torch.stack([torch.randperm(MASKS, generator=generator)[:12] for _ in range(CLASSES)])
+        weight = torch.zeros(CLASSES, MASKS)
+        weight.scatter_(1, parts, 0.5 + 2 * torch.rand(CLASSES, 12, generator=generator))
+        head = Head(weight, Softmax(), Identity())
+
+        def image(c: int) -> Tensor:
+            # A coarse layout: neighbouring patches show the same part, a third of the image shows the class's own.
+            regions = torch.randint(MASKS, (6, 6), generator=generator)
+            own = torch.rand(6, 6, generator=generator) < 0.35
+            regions[own] = parts[c, torch.randint(12, (36,), generator=generator).view(6, 6)[own]]
+            shown = regions.repeat_interleave(5, 0).repeat_interleave(5, 1)[:26, :26].flatten()
+            logits = 1.5 * torch.randn(MASS_PATCHES, MASKS, generator=generator)
+            peak = 14 + 4 * torch.randn(MASS_PATCHES, generator=generator)
+            logits[torch.arange(MASS_PATCHES), shown] += peak
+            return logits
+
+        note = f"synthetic, seed {seed}, P={MASKS}, L={MASS_PATCHES}, C={CLASSES}"
+        return Subject(name, head, Published.of(head), _clear_images(head, images, image, generator), note)
+
+    return make
+
+
+def _clear_images(head: Head, images: int, image: Callable[[int], Tensor], generator: torch.Generator) -> Tensor:
+    """(N, L, D): one image a class in random order, each drawn until it is classified clearly and as its class."""
+    drawn = []
+    for c in torch.randperm(head.classes, generator=generator).repeat(images // head.classes + 1)[:images].tolist():
+        while True:
+            patches = image(c)
+            logits = evaluate(head, patches[None].double()).logits[0]
+            best = logits.topk(2).values
+            if int(logits.argmax()) == c and float(best[0] - best[1]) >= CLEARLY:
+                break
+        drawn.append(patches)
+    return torch.stack(drawn)
+
+
+HEADS: Mapping[str, Callable[[Path, int], Subject]] = {
+    "protopnet": _trained("protopnet", _protopnet),
+    "tesnet": _trained("tesnet", _tesnet),
+    "pipnet": _trained("pipnet", _pipnet),
+    "gaussian": _trained("gaussian", _gaussian),
+    "protopool": _trained("protopool", _protopool),
+    "cub-protopnet": _cub_metric("cub-protopnet", seed=200, cosine=False, shift=0.0, spread=1.0),
+    "cub-cosine": _cub_metric("cub-cosine", seed=201, cosine=True, shift=-2.5, spread=4.0),
+    "cub-pipnet": _cub_pipnet("cub-pipnet", seed=202),
+}
+"""Every head by its name on the command line."""

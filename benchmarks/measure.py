@@ -1,0 +1,165 @@
+"""One measurement: explain an image, audit what came out, count and time both."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from benchmarks import baseline
+from benchmarks.heads import Subject
+from verale.bounds import observe
+from verale.certificate import Certificate, PatchStatement
+from verale.checker import Auditor, Status
+from verale.errors import LatentsError, UsageError
+from verale.head import Softmax, as_patches, digest
+from verale.search import explain
+from verale.version import __version__
+
+__all__ = ["VERALE", "Measurement", "measure_baseline", "measure_verale"]
+
+VERALE = "verale"
+_LEAST = 2.0**-1000
+"""A margin that any proof of positivity exceeds."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One image, one method. The fields are the columns of images.csv.
+
+    Attributes:
+        head: the subject's name.
+        source: `verale` or `baseline`.
+        method: paradigm of verale, or of the papers.
+        image: its place among the latents.
+        predicted: the class explained.
+        outcome: `certificate`, `unexplained`, `not sound` (a baseline explanation), `> limit` (baseline, given up).
+        size: statements; for `> limit` those left when the time was over; None where unexplained.
+        share: size over the number of possible statements (L * P; P for top_k).
+        grown: baseline: statements before deletion.
+        explain_seconds: processor time of the one thread, which other programs do not inflate as they do wall time; on
+            another device than the CPU wall time. verale: an equal share of the batch's, its set-up included.
+        explain_wall_seconds: wall time of the same.
+        audit_seconds: processor time of Auditor.check, arb kernel, instance claim included.
+        bytes: of the certificate.
+        verdict: what the checker says: PROVED, NOT_PROVED...; for the baseline: of the same statements, enclosed and
+            stated as a certificate of the strongest paradigm. Empty where nothing was audited.
+        reason: why there is no certificate, or no proof.
+    """
+
+    head: str
+    source: str
+    method: str
+    image: int
+    predicted: int
+    outcome: str
+    size: int | None
+    share: float | None
+    grown: int | None
+    explain_seconds: float
+    explain_wall_seconds: float
+    audit_seconds: float | None
+    bytes: int | None
+    verdict: str
+    reason: str
+
+
+def measure_verale(
+    subject: Subject, paradigm: str, batch: int, device: str = "cpu", order: str = "rival"
+) -> Iterator[Measurement]:
+    """Explain and audit every image of a subject; `batch` images are explained in lockstep and share its time equally.
+
+    Raises:
+        UsageError: a paradigm that the head refuses.
+    """
+    method = paradigm if order == "rival" or paradigm == "top_k" else f"{paradigm}, {order} first"
+    auditor = _auditor(subject)
+    possible = subject.head.size * (1 if paradigm == "top_k" else subject.latents.shape[1])
+    for start in range(0, len(subject.latents), batch):
+        images = subject.latents[start : start + batch]
+        begin, begin_cpu = time.perf_counter(), time.process_time()
+        results = explain(subject.head, images, paradigm, order=order, device=device, batch=len(images))
+        wall = (time.perf_counter() - begin) / len(images)
+        seconds = (time.process_time() - begin_cpu) / len(images) if device == "cpu" else wall
+        for index, result in enumerate(results, start):
+            if not isinstance(result, Certificate):
+                yield Measurement(
+                    *(subject.name, VERALE, method, index, result.predicted, "unexplained"),
+                    *(None, None, None, seconds, wall, None, None, "", result.reason),
+                )
+                continue
+            certificate = result.to_bytes()
+            audit, verdict, reason = _audit(auditor, certificate)
+            yield Measurement(
+                *(subject.name, VERALE, method, index, result.predicted, "certificate"),
+                *(result.size, result.size / possible, None, seconds, wall, audit, len(certificate), verdict, reason),
+            )
+
+
+def measure_baseline(subject: Subject, method: str, limit: float) -> Iterator[Measurement]:
+    """Explain every image as published, then ask the checker whether those statements entail the class."""
+    published = subject.published
+    if published is None:
+        raise UsageError(f"the papers have no spatial bounds for {subject.name}")
+    auditor = _auditor(subject)
+    possible = subject.head.size * subject.latents.shape[1]
+    for index, patches in enumerate(subject.latents):
+        wall = time.perf_counter()
+        found = baseline.explain(published, patches, method, limit)
+        wall = time.perf_counter() - wall
+        verdict, reason = "", ""
+        if found.finished:
+            verdict, reason = _verdict_on_baseline(subject, auditor, patches, found)
+        yield Measurement(
+            *(subject.name, "baseline", method, index, found.predicted, "not sound" if found.finished else "> limit"),
+            *(len(found.pairs), len(found.pairs) / possible, found.grown, found.seconds, wall, None, None),
+            *(verdict, reason),
+        )
+
+
+def _verdict_on_baseline(
+    subject: Subject, auditor: Auditor, patches: Tensor, found: baseline.Explained
+) -> tuple[str, str]:
+    """The checker's verdict on the baseline's statements, each with an interval that holds the true value.
+
+    The strongest paradigm is named, whose bounds are at least as tight as the papers': PROVED says that the
+    explanation entails the class. NOT_PROVED leaves it open: these bounds treat patches one by one, as the papers do.
+    """
+    softmax = isinstance(subject.head.geometry, Softmax)
+    image = as_patches(patches[None])[0]
+    try:
+        observed = observe(subject.head, image)
+    except LatentsError as error:
+        return "", str(error)
+    certificate = Certificate(
+        head=subject.head.digest,
+        latents=digest(image),
+        predicted=found.predicted,
+        paradigm="simplex" if softmax else "projection",
+        patches=len(image),
+        statements=tuple(
+            PatchStatement(patch, j, float(observed.lower[patch, j]), float(observed.upper[patch, j]))
+            for patch, j in found.pairs
+        ),
+        margins=tuple(None if c == found.predicted else _LEAST for c in range(subject.head.classes)),
+        minimal=False,
+        version=__version__,
+    )
+    return _audit(auditor, certificate.to_bytes())[1:]
+
+
+def _audit(auditor: Auditor, certificate: bytes) -> tuple[float, str, str]:
+    start = time.process_time()
+    verdict = auditor.check(certificate)
+    seconds = time.process_time() - start
+    return seconds, verdict.status.value, "" if verdict.status is Status.PROVED else verdict.message
+
+
+def _auditor(subject: Subject) -> Auditor:
+    torch.set_num_threads(1)
+    latents = safetensors.torch.save({"latents": subject.latents.contiguous()})
+    return Auditor(subject.head.to_bytes(), latents, "arb")

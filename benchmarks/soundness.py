@@ -1,0 +1,113 @@
+"""Emit certificates of random heads under every paradigm and order, and count those that the checker does not prove.
+
+    python -m benchmarks.soundness --seconds 600
+
+Heads and latents are small, so that there are many; they have duplicate, nearly equal, collinear, huge and tiny
+prototypes, weights without structure, biases, one patch, one dimension. Every certificate is audited with its latents,
+minimality included. The exit code is 0 only if everything that was emitted was proved.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from verale.certificate import Certificate
+from verale.checker import Auditor, Status
+from verale.errors import UsageError
+from verale.head import Box, Cosine, Euclidean, Head, Identity, LogRatio, Softmax
+from verale.search import ORDERS, PARADIGMS, explain
+
+IMAGES = 6
+
+
+def random_case(seed: int) -> tuple[Head, Tensor]:
+    """A head and latents (IMAGES, L, D)."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def whole(low: int, high: int) -> int:
+        return int(torch.randint(low, high + 1, (), generator=generator))
+
+    def rand(*shape: int) -> Tensor:
+        return torch.rand(*shape, generator=generator)
+
+    classes, patches, depth = whole(2, 6), whole(1, 9), whole(1, 10)
+    count = classes * whole(1, 5)
+    weight = rand(classes, count) - 0.7
+    weight[torch.arange(count) % classes, torch.arange(count)] += 1.5
+    bias = rand(classes) * 0.2 if whole(0, 1) else None
+    if whole(0, 2) == 0:
+        return Head(weight, Softmax(), Identity(), bias=bias), rand(IMAGES, patches, count) * whole(1, 12)
+    points, latents = rand(count, depth) + 0.01, rand(IMAGES, patches, depth)
+    kind = whole(0, 5)
+    if kind == 1:
+        points = points[torch.randint(count, (count,), generator=generator)]
+    elif kind == 2:
+        points = points[:1] + 1e-5 * rand(count, depth)
+    elif kind == 3:
+        points = points[:1] + rand(count, 1) * (points[-1:] - points[:1])
+    points = points + 1e-12
+    scale = 10.0 ** whole(-12, 12) if kind == 4 else 1.0
+    near = torch.randint(count, (IMAGES,), generator=generator)
+    latents[:, 0] = torch.lerp(latents[:, 0], points[near].clamp(0, 1), rand(IMAGES, 1))
+    points, latents = points * scale, latents * scale
+    box = Box(0, float(latents.max()) or 1.0) if whole(0, 1) else Box()
+    if whole(0, 1):
+        scales = 10 ** (2 * rand(count) - 1) if whole(0, 2) == 0 else None
+        head = Head(weight, Euclidean(), LogRatio(1e-4), prototypes=points, bias=bias, scale=scales, domain=box)
+        return head, latents
+    shift = 0.5 * scale if whole(0, 1) else 0.0
+    return Head(weight, Cosine(1e-8), Identity(), prototypes=points - shift, bias=bias, domain=box), latents
+
+
+def audit(head: Head, latents: Tensor, kernel: str, found: Counter[str]) -> list[str]:
+    """Explain under everything that the head admits; returns what was not proved."""
+    bad = []
+    auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents}), kernel)
+    for paradigm in PARADIGMS:
+        for order in ORDERS if paradigm != "top_k" else ("rival",):
+            try:
+                results = explain(head, latents, paradigm, order=order)
+            except UsageError:
+                continue
+            for index, result in enumerate(results):
+                if not isinstance(result, Certificate):
+                    found["unexplained"] += 1
+                    continue
+                found[f"{type(head.geometry).__name__} {paradigm} {order}"] += 1
+                verdict = auditor.check(result.to_bytes(), minimality=True)
+                if verdict.status is not Status.PROVED:
+                    bad.append(f"image {index} {paradigm} {order}: {verdict.reason}: {verdict.message}")
+    return bad
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--seed", type=int, default=0, help="the first case")
+    parser.add_argument("--kernel", default="arb", choices=["arb", "mpmath", "both"])
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    found: Counter[str] = Counter()
+    bad: list[str] = []
+    seed, end = options.seed, time.monotonic() + options.seconds
+    while time.monotonic() < end:
+        bad += [f"case {seed}, {line}" for line in audit(*random_case(seed), options.kernel, found)]
+        seed += 1
+    for name, count in sorted(found.items()):
+        print(f"{count:8d}  {name}")
+    emitted = found.total() - found["unexplained"]
+    proved = f"{emitted - len(bad)} proved, {len(bad)} not proved"
+    print(f"{seed - options.seed} heads, {emitted} certificates emitted, {proved}")
+    print("\n".join(bad))
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,87 @@
+"""The papers' explainers: bounds that hold up to float32 rounding, and a search that ends."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from small import GEOMETRIES, small_head, small_latents
+
+from benchmarks.baseline import Published, _Hypersphere, _Triangle, explain, methods_of
+from verale.errors import UsageError
+from verale.head import Head
+
+FLOAT32 = 2e-3
+"""Square roots of cancelled squares near 0 lose half the digits of float32."""
+
+
+def metric_case(geometry: str, seed: int) -> tuple[Published, torch.Tensor, torch.Tensor]:
+    """A head, the observables of a latent, and those of its mirror image in the hull of the first anchors."""
+    head = small_head(geometry, seed, prototypes=20, depth=8)
+    published = Published.of(head)
+    points = published.prototypes.double()
+    latent = torch.rand(8, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    base = points[0] if geometry == "euclidean" else torch.zeros(8, dtype=torch.float64)
+    if geometry == "cosine":
+        latent = latent / latent.norm()
+    hull = torch.linalg.qr((points[:4] - base).T if geometry == "cosine" else (points[1:4] - base).T).Q
+    foot = base + hull @ (hull.T @ (latent - base))
+    mirrored = 2 * foot - latent
+    return published, published.observe(latent[None])[0], published.observe(mirrored[None])[0]
+
+
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine"])
+@pytest.mark.parametrize("balls", [_Triangle, _Hypersphere])
+@pytest.mark.parametrize("seed", range(6))
+def test_bounds_hold_for_every_latent_of_the_statements(geometry, balls, seed):
+    published, observed, mirrored = metric_case(geometry, seed)
+    stated = torch.arange(4)
+    assert torch.allclose(observed[stated], mirrored[stated], atol=1e-5)
+    lower, upper = balls(published).row(stated, observed[stated])
+    for truth in (observed, mirrored):
+        assert (lower - FLOAT32 <= truth).all() and (truth <= upper + FLOAT32).all()
+
+
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine"])
+@pytest.mark.parametrize("balls", [_Triangle, _Hypersphere])
+def test_a_patch_rebuilt_has_the_bounds_it_was_grown_with(geometry, balls):
+    published, observed, _ = metric_case(geometry, 0)
+    order = torch.tensor([3, 11, 0, 7, 19])
+    growing = balls(published)
+    steps = [growing.step(j[None], observed[j][None]) for j in order]
+    lower = torch.stack([low for low, _ in steps]).amax(0)[0]
+    upper = torch.stack([high for _, high in steps]).amin(0)[0]
+    rebuilt = balls(published).row(order, observed[order])
+    assert torch.allclose(rebuilt[0], lower, atol=FLOAT32) and torch.allclose(rebuilt[1], upper, atol=FLOAT32)
+
+
+def test_scales_of_gaussians_act_on_the_observable_only():
+    head = small_head("euclidean")
+    scaled = Published.of(head, torch.full((head.size,), 2.0))
+    distances = scaled.observe(torch.rand(3, head.depth))
+    plain = Published.of(head)
+    assert torch.allclose(scaled.activate(distances), plain.activate(distances / 2))
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_search_ends_with_an_explanation(geometry, seed):
+    head = small_head(geometry, seed)
+    published = Published.of(head)
+    for patches in small_latents(head, seed=seed):
+        for method in methods_of(published):
+            found = explain(published, patches, method)
+            assert found.finished and found.entails
+            assert 0 < len(found.pairs) <= found.grown <= patches.shape[0] * head.size
+            assert len(set(found.pairs)) == len(found.pairs)
+
+
+def test_time_is_limited_and_said():
+    head = small_head("euclidean", prototypes=60)
+    found = explain(Published.of(head), small_latents(head)[0], "triangle", limit=0.0)
+    assert not found.finished
+
+
+def test_a_method_of_another_head_is_refused():
+    head: Head = small_head("softmax")
+    with pytest.raises(UsageError, match="mass"):
+        explain(Published.of(head), small_latents(head)[0], "triangle")
