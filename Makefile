@@ -1,34 +1,31 @@
-# `make demo` and `make test` each make their own virtual environment and do everything.
+# `make demo` and `make test` make the virtual environment and do everything; what the second needs is added to the first's,
+# so that torch, several GB of it, is installed once.
 # Choose another interpreter with `make test PYTHON=python3.12`.
 PYTHON ?= python3
-DEMO := .venv-demo
-TEST := .venv
+VENV := .venv
 
 .PHONY: demo test check clean
 
-demo: $(DEMO)/installed
-	$(DEMO)/bin/verale demo
+demo: $(VENV)/explain
+	$(VENV)/bin/verale demo
 
-test: $(TEST)/installed
-	$(TEST)/bin/python -m pytest
+test: $(VENV)/test
+	$(VENV)/bin/python -m pytest
 
-check: $(TEST)/installed
-	$(TEST)/bin/ruff check .
-	$(TEST)/bin/ruff format --check .
-	$(TEST)/bin/mypy
-	$(TEST)/bin/lint-imports
+check: $(VENV)/test
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
 
-$(DEMO)/installed: pyproject.toml
-	$(PYTHON) -m venv $(DEMO)
-	$(DEMO)/bin/python -m pip install --quiet --upgrade pip
-	$(DEMO)/bin/python -m pip install --quiet --editable '.[explain]'
-	touch $@
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --upgrade pip
 
-$(TEST)/installed: pyproject.toml
-	$(PYTHON) -m venv $(TEST)
-	$(TEST)/bin/python -m pip install --quiet --upgrade pip
-	$(TEST)/bin/python -m pip install --quiet --editable '.[test]'
+# The stamps are named after the extras.
+$(VENV)/explain $(VENV)/test: $(VENV)/bin/python pyproject.toml
+	$(VENV)/bin/python -m pip install --quiet --editable '.[$(@F)]'
 	touch $@
 
 clean:
-	rm -rf $(DEMO) $(TEST) verale-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) verale-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
