@@ -118,7 +118,8 @@ def explain_batches(
     spatial = None if make is None else make(head, options.device)
     maker = _Maker(head, head.digest, name, spatial, options)
     batch = max(1, min(options.batch, int(options.max_memory // maker.bytes_per_image(images.shape[1]))))
-    return (results for part in torch.split(images, batch) for results in maker.within_memory(part))
+    parts = torch.split(images, batch) if len(images) else ()
+    return (results for part in parts for results in maker.within_memory(part))
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,9 @@ class Problem:
     def of(cls, head: Head, images: Tensor) -> Problem:
         """Observe images (N, L, D) float64. Raises LatentsError for latents that do not fit the head."""
         count = len(images)
-        observed = observe(head, images.flatten(0, 1))
+        # One image at a time: a matrix product's last bits depend on how many rows it has, and with them the statements'.
+        seen = [observe(head, image) for image in images]
+        observed = Enclosure(torch.cat([each.lower for each in seen]), torch.cat([each.upper for each in seen]))
         near, far = (end.view(count, images.shape[1], head.size).amin(1) for end in oriented(head, observed))
         activations = pooled_activation(head, near, far)
         logits = ((activations.lower + activations.upper) / 2) @ head.weight.to(near).T
