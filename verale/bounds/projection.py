@@ -70,7 +70,7 @@ class Hulls:
     @property
     def range(self) -> Enclosure:
         """(R, P) bounds of the observables."""
-        return Enclosure(self.lower, self.upper)
+        return Enclosure.of(self.lower, self.upper)
 
 
 class Projection:
@@ -311,7 +311,8 @@ class Projection:
         else:
             radius = radius.mul_(_INFLATE).add_(slack * magnitude)
             lower, upper = rows.along - radius, rows.along + radius
-        lower, upper = torch.maximum(lower, rows.lower), torch.minimum(upper, rows.upper)
+        # fmax and fmin take the other end where one is no number: what cannot be computed tightens nothing.
+        lower, upper = torch.fmax(lower, rows.lower), torch.fmin(upper, rows.upper)
         each = torch.arange(len(prototype), device=prototype.device)
         lower[each, prototype] = torch.maximum(lower[each, prototype], observed.lower)
         upper[each, prototype] = torch.minimum(upper[each, prototype], observed.upper)

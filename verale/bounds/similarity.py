@@ -47,7 +47,7 @@ def activation(head: Head, pooled: Enclosure) -> Enclosure:
         x = m.clamp(min=0) if scale is None else m.clamp(min=0) * scale
         return ((1 - epsilon) / (x + epsilon)).log1p()
 
-    return Enclosure(
+    return Enclosure.of(
         (ratio(pooled.upper) * (1 - _LOG_RATIO_ERROR)).sub_(UNDERFLOW).clamp_(min=0),
         (ratio(pooled.lower) * (1 + _LOG_RATIO_ERROR)).add_(UNDERFLOW),
     )
@@ -56,5 +56,5 @@ def activation(head: Head, pooled: Enclosure) -> Enclosure:
 def pooled_activation(head: Head, nearest: Tensor, farthest: Tensor) -> Enclosure:
     """Boxes of activations from the least nearest and the least farthest dissimilarity over all patches."""
     if isinstance(head.similarity, LogRatio):
-        return activation(head, Enclosure(nearest, farthest))
-    return activation(head, Enclosure(-farthest, -nearest))
+        return activation(head, Enclosure.of(nearest, farthest))
+    return activation(head, Enclosure.of(-farthest, -nearest))

@@ -39,8 +39,8 @@ class Enclosure:
         object.__setattr__(self, "upper", self.upper.nan_to_num(torch.inf, torch.inf, -torch.inf))
 
     @classmethod
-    def _of(cls, lower: Tensor, upper: Tensor) -> Enclosure:
-        """Ends that are float64 and no NaN, as those of a selection or a clamp of an enclosure."""
+    def of(cls, lower: Tensor, upper: Tensor) -> Enclosure:
+        """Ends that are known to be float64 and no NaN, as those of a selection or a clamp of an enclosure."""
         enclosure = object.__new__(cls)
         object.__setattr__(enclosure, "lower", lower)
         object.__setattr__(enclosure, "upper", upper)
@@ -86,7 +86,7 @@ class Enclosure:
 
     def sqrt(self) -> Enclosure:
         """Square root of max(0, x)."""
-        return Enclosure._of(down(self.lower.clamp(min=0).sqrt()).clamp(min=0), up(self.upper.clamp(min=0).sqrt()))
+        return Enclosure.of(down(self.lower.clamp(min=0).sqrt()).clamp(min=0), up(self.upper.clamp(min=0).sqrt()))
 
     def exp(self) -> Enclosure:
         """exp, within TRANSCENDENTAL_ULPS."""
@@ -98,11 +98,11 @@ class Enclosure:
 
     def clamp(self, lower: float | None = None, upper: float | None = None) -> Enclosure:
         """What is left of the intervals when the real value is known to lie in [lower, upper]."""
-        return Enclosure._of(self.lower.clamp(lower, upper), self.upper.clamp(lower, upper))
+        return Enclosure.of(self.lower.clamp(lower, upper), self.upper.clamp(lower, upper))
 
     def intersect(self, other: Enclosure) -> Enclosure:
         """Both hold: the larger of the lower ends, the smaller of the upper ends."""
-        return Enclosure._of(torch.maximum(self.lower, other.lower), torch.minimum(self.upper, other.upper))
+        return Enclosure.of(torch.maximum(self.lower, other.lower), torch.minimum(self.upper, other.upper))
 
     def certainly_less(self, other: Enclosure) -> Tensor:
         """x < y for all x, y in the intervals."""
@@ -113,7 +113,7 @@ class Enclosure:
         return self.lower < other.upper
 
     def __getitem__(self, index: object) -> Enclosure:
-        return Enclosure._of(self.lower[index], self.upper[index])  # type: ignore[index]
+        return Enclosure.of(self.lower[index], self.upper[index])  # type: ignore[index]
 
     @property
     def shape(self) -> torch.Size:

@@ -12,7 +12,7 @@ from verale.errors import VeraleError
 from verale.head import Head
 from verale.rounding import Enclosure
 
-__all__ = ["Pair", "Problem", "UnexplainedError"]
+__all__ = ["Pair", "Problem", "UnexplainedError", "least_of_others"]
 
 Pair = tuple[int, int]
 """(patch, prototype)."""
@@ -47,7 +47,7 @@ class Problem:
     def of(cls, head: Head, images: Tensor) -> Problem:
         """Observe images (N, L, D) float64. Raises LatentsError for latents that do not fit the head."""
         count = len(images)
-        # One image at a time: a matrix product's last bits depend on how many rows it has, and with them the statements'.
+        # One image at a time: a matrix product's last bits, and so the statements', depend on how many rows it has.
         seen = [observe(head, image) for image in images]
         observed = Enclosure(torch.cat([each.lower for each in seen]), torch.cat([each.upper for each in seen]))
         near, far = (end.view(count, images.shape[1], head.size).amin(1) for end in oriented(head, observed))
@@ -102,3 +102,11 @@ class Problem:
         """(N, L, P) small means similar; an estimate."""
         middle = dissimilarity(self.head, (self.observed.lower + self.observed.upper) / 2)
         return middle.view(len(self), self.patches, self.head.size)
+
+
+def least_of_others(values: Tensor) -> Tensor:
+    """(N, L, P): for each patch, the least over the other patches; infinity if there is none."""
+    nothing = torch.full_like(values[:, :1], torch.inf)
+    before = torch.cat([nothing, values.cummin(1).values[:, :-1]], 1)
+    after = torch.cat([values.flip(1).cummin(1).values.flip(1)[:, 1:], nothing], 1)
+    return torch.minimum(before, after)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from dataclasses import dataclass, field
+from itertools import groupby, takewhile
 from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
 
 from verale.bounds import SpatialParadigm, oriented, pooled_activation, put, take
-from verale.search.problem import Pair, Problem
+from verale.search.problem import Pair, Problem, least_of_others
 
 __all__ = ["enter", "proved_margins", "shrink"]
 
 R = TypeVar("R", bound=Any)
 
-_ROWS_AT_ONCE = 512
-_TRIED_AT_ONCE = 8
+_ROWS_AT_ONCE = 256
+_TRIED_AT_ONCE = 128
+_DROPPED_AT_ONCE = 32
 
 
 def shrink(
@@ -25,8 +27,8 @@ def shrink(
     """For each image a subset of its pairs that still entails the class and from which nothing can be dropped.
 
     First every single deletion is tried, from the full set. Bounds are monotone in E, so a statement whose deletion
-    fails there is needed in every subset; only the others are tried again, one after the other (all images in
-    lockstep), each with the bounds of what is then left.
+    fails there is needed in every subset. Of the others, those that leave most are dropped together, as many as can be,
+    and what is left of them is tried again, until nothing is left.
 
     Args:
         problem: N images of L patches.
@@ -35,96 +37,183 @@ def shrink(
         rows: the paradigm's rows (N * L) after them.
 
     Returns:
-        The pairs kept, in their order; and for each pair given, the least margin when it alone is dropped.
+        The pairs kept, in their order; and for each of them the least margin, not positive, that was left when its
+        deletion failed, an upper bound of what is left when it is dropped from the pairs kept.
 
     Soundness: a deletion is accepted only if every margin is proved positive, rounded outward, without it.
     """
-    slack = _slack_after_each_deletion(problem, paradigm, explanations, rows)
-    queues = [_droppable(pairs, values) for pairs, values in zip(explanations, slack, strict=True)]
-    if not any(queues):
-        return explanations, slack
-    # Longest queue first: the images that are still at it are then always the first ones, and need no copy.
-    order = sorted(range(len(queues)), key=lambda image: -len(queues[image]))
-    back = sorted(range(len(order)), key=order.__getitem__)
-    problem, rows = problem.take(order), take(rows, problem.rows_of(order))
-    queues = [queues[image] for image in order]
-    kept = [list(explanations[image]) for image in order]
-    while busy := max((image + 1 for image, queue in enumerate(queues) if queue), default=0):
-        picked = [_pick(queue, _TRIED_AT_ONCE) for queue in queues[:busy]]
-        owners = [(image, pair) for image in range(busy) for pair in picked[image]]
-        where = [image * problem.patches + pair[0] for image, pair in owners]
-        left = [[j for patch, j in kept[image] if patch == pair[0] and j != pair[1]] for image, pair in owners]
-        built = enter(paradigm, problem, paradigm.start(len(where)), where, left)
-        for step in range(max(map(len, picked))):
-            now = {(image, pairs[step]) for image, pairs in enumerate(picked) if len(pairs) > step}
-            tried = [place for place, owner in enumerate(owners) if owner in now]
-            index = problem.index([where[place] for place in tried])
-            before = take(rows, index)
-            rows = put(rows, index, take(built, problem.index(tried)))
-            proved = (proved_margins(problem, rows, slice(busy)).amin(1) > 0).tolist()
-            failed = [n for n, place in enumerate(tried) if not proved[owners[place][0]]]
-            for place in tried:
-                image, pair = owners[place]
-                if proved[image]:
-                    kept[image].remove(pair)
-            failures = problem.index(failed)
-            rows = put(rows, index[failures], take(before, failures))
-    return [kept[place] for place in back], slack
+    near, far = (end.view(len(problem), problem.patches, -1) for end in oriented(problem.head, rows.range))
+    deletions = _every_deletion(problem, paradigm, explanations, near, far)
+    kept, slack = [], []
+    for image, (pairs, tried) in enumerate(zip(explanations, deletions, strict=True)):
+        needed = _Shrinking(
+            problem.take([image]), paradigm, pairs, near[image].clone(), far[image].clone(), tried
+        ).run()
+        kept.append([pair for pair in pairs if pair in needed])
+        slack.append([needed[pair] for pair in kept[-1]])
+    return kept, slack
 
 
-def proved_margins(problem: Problem, rows: Any, images: slice) -> Tensor:
-    """(n, C) proved margins of some images, from the rows of all."""
-    near, far = (
-        end.view(len(problem), problem.patches, -1)[images].amin(1) for end in oriented(problem.head, rows.range)
-    )
-    box = pooled_activation(problem.head, near, far)
-    return problem.margins.take(images).lower(box[:, None])[:, 0]
+def proved_margins(problem: Problem, rows: Any) -> Tensor:
+    """(N, C) proved margins, from the rows of all images."""
+    near, far = (end.view(len(problem), problem.patches, -1).amin(1) for end in oriented(problem.head, rows.range))
+    return problem.margins.lower(pooled_activation(problem.head, near, far)[:, None])[:, 0]
 
 
-def _pick(queue: list[Pair], most: int) -> list[Pair]:
-    """Take the next pairs off a queue, of different patches: dropping one leaves the others' rows as they are."""
-    picked: dict[int, Pair] = {}
-    for pair in queue:
-        if len(picked) < most:
-            picked.setdefault(pair[0], pair)
-    queue[:] = [pair for pair in queue if picked.get(pair[0]) != pair]
-    return list(picked.values())
+@dataclass
+class _Deletions:
+    """Deletions of one image's statements, each tried alone.
+
+    Attributes:
+        failed: the statements that are needed, and the least margin without them.
+        open: the others, and an upper bound of the least margin without them.
+        near, far: for each of those the bounds of its patch without it, (P,); none where the patch has changed since.
+    """
+
+    failed: dict[Pair, float] = field(default_factory=dict)
+    open: dict[Pair, float] = field(default_factory=dict)
+    near: dict[Pair, Tensor] = field(default_factory=dict)
+    far: dict[Pair, Tensor] = field(default_factory=dict)
+
+    def settle(self, pair: Pair, left: float) -> None:
+        """Note what a deletion leaves."""
+        if left > 0:
+            self.open[pair] = left
+        else:
+            self.failed[pair] = left
+            self.open.pop(pair, None)
+
+    def remember(self, pairs: list[Pair], near: Tensor, far: Tensor) -> None:
+        """Keep the rows (S, P) of pairs."""
+        self.near |= zip(pairs, near, strict=True)
+        self.far |= zip(pairs, far, strict=True)
+
+    def rows(self, pairs: list[Pair]) -> tuple[Tensor, Tensor]:
+        """near and far of some pairs, (S, P) each."""
+        return torch.stack([self.near[pair] for pair in pairs]), torch.stack([self.far[pair] for pair in pairs])
 
 
-def _droppable(pairs: list[Pair], slack: list[float]) -> list[Pair]:
-    """The pairs that could be dropped alone, the one that leaves most first."""
-    ranked = sorted(range(len(pairs)), key=lambda place: -slack[place])
-    return [pairs[place] for place in ranked if slack[place] > 0]
+class _Shrinking:
+    """One image while statements are dropped.
+
+    Args:
+        problem: the image.
+        pairs: its statements.
+        near, far: (L, P) bounds of its patches given these; overwritten.
+        tried: every deletion from the full set; overwritten.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        paradigm: SpatialParadigm[Any],
+        pairs: list[Pair],
+        near: Tensor,
+        far: Tensor,
+        tried: _Deletions,
+    ) -> None:
+        self._problem, self._paradigm = problem, paradigm
+        self._near, self._far = near, far
+        self._tried = tried
+        self._stated = problem.by_patch([pairs])
+
+    def run(self) -> dict[Pair, float]:
+        """Drop what can be dropped: returns the statements needed, and the least margin without each."""
+        tried = self._tried
+        while tried.open:
+            self._try_alone(sorted(tried.open, key=lambda pair: -tried.open[pair])[:_TRIED_AT_ONCE])
+            best = sorted(tried.open, key=lambda pair: -tried.open[pair])
+            together: dict[int, Pair] = {}  # one a patch: dropping it leaves the other patches' rows as they are
+            for pair in takewhile(tried.near.__contains__, best):
+                together.setdefault(pair[0], pair)
+            if together:
+                self._drop(list(together.values())[:_DROPPED_AT_ONCE])
+        return tried.failed
+
+    def _try_alone(self, pairs: list[Pair]) -> None:
+        """Try every deletion of a list again, from what is stated now."""
+        problem, tried = self._problem, self._tried
+        changed = {pair[0]: self._stated[pair[0]] for pair in pairs if pair not in tried.near}
+        if changed:
+            owners, built = _without_each(self._paradigm, problem, changed)
+            tried.remember(owners, *oriented(problem.head, built.range))
+        near, far = tried.rows(pairs)
+        patches = problem.index([patch for patch, _ in pairs])
+        near = torch.minimum(near, _without_rows(self._near, patches))
+        far = torch.minimum(far, _without_rows(self._far, patches))
+        for pair, left in zip(pairs, _least_margins(problem, near, far).tolist(), strict=True):
+            tried.settle(pair, left)
+
+    def _drop(self, pairs: list[Pair]) -> None:
+        """Drop the first of some pairs of different patches, as many as can be dropped together; the next is needed."""
+        problem, tried = self._problem, self._tried
+        # Built in the statements' own order, as they will be when they are proved from scratch.
+        left = [[j for j in self._stated[patch] if j != prototype] for patch, prototype in pairs]
+        rows = self._paradigm.start(len(pairs))
+        built = enter(self._paradigm, problem, rows, [patch for patch, _ in pairs], left)
+        near, far = oriented(problem.head, built.range)
+        patches = problem.index([patch for patch, _ in pairs])
+        least = _least_margins(
+            problem, _as_replaced(self._near, patches, near), _as_replaced(self._far, patches, far)
+        ).tolist()
+        accepted = next((count for count, value in enumerate(least) if value <= 0), len(least))
+        for place, (patch, prototype) in enumerate(pairs[:accepted]):
+            self._near[patch], self._far[patch] = near[place], far[place]
+            self._stated[patch].remove(prototype)
+            del tried.open[patch, prototype]
+        if accepted < len(pairs):
+            tried.settle(pairs[accepted], least[accepted])
+        changed = {patch for patch, _ in pairs[:accepted]}
+        for pair in [pair for pair in tried.near if pair[0] in changed]:
+            del tried.near[pair], tried.far[pair]
 
 
-def _slack_after_each_deletion(
-    problem: Problem, paradigm: SpatialParadigm[R], explanations: list[list[Pair]], rows: R
-) -> list[list[float]]:
-    """For each pair the least margin that is left when it alone is dropped."""
-    near, far = (
-        _least_of_others(end.view(len(problem), problem.patches, -1)).flatten(0, 1)
-        for end in oriented(problem.head, rows.range)
-    )
+def _without_rows(values: Tensor, patches: Tensor) -> Tensor:
+    """(S, P) the least of (L, P) values over all patches but one, for each of S patches."""
+    unique, place = torch.unique(patches, return_inverse=True)
+    rest = values.clone()
+    rest[unique] = torch.inf
+    return torch.minimum(least_of_others(values[unique][None])[0], rest.amin(0))[place]
+
+
+def _as_replaced(values: Tensor, patches: Tensor, replacements: Tensor) -> Tensor:
+    """(S, P) the least of (L, P) values over all patches once the first, the first two, ... all S are replaced."""
+    rest = values.clone()
+    rest[patches] = torch.inf
+    after = values[patches].flip(0).cummin(0).values.flip(0)
+    after = torch.cat([after[1:], torch.full_like(after[:1], torch.inf)])
+    return torch.minimum(torch.minimum(replacements.cummin(0).values, after), rest.amin(0))
+
+
+def _least_margins(problem: Problem, near: Tensor, far: Tensor) -> Tensor:
+    """(B,) the least margin of one image under pooled bounds (B, P)."""
+    return problem.margins.lower(pooled_activation(problem.head, near, far)[None])[0].amin(1)
+
+
+def _every_deletion(
+    problem: Problem, paradigm: SpatialParadigm[R], explanations: list[list[Pair]], near: Tensor, far: Tensor
+) -> list[_Deletions]:
+    """For each image, what is left of every margin when one statement is dropped."""
+    others_near, others_far = (least_of_others(end).flatten(0, 1) for end in (near, far))
     groups = problem.by_patch(explanations)
-    slack: dict[tuple[int, int], float] = {}
+    tried = [_Deletions() for _ in explanations]
     for chunk in _chunks(sorted(groups), lambda where: len(groups[where])):
         owners, built = _without_each(paradigm, problem, {where: groups[where] for where in chunk})
         index = problem.index([where for where, _ in owners])
         built_near, built_far = oriented(problem.head, built.range)
         box = pooled_activation(
-            problem.head, torch.minimum(built_near, near[index]), torch.minimum(built_far, far[index])
+            problem.head, torch.minimum(built_near, others_near[index]), torch.minimum(built_far, others_far[index])
         )
         begin = 0
         for image, mine in groupby(owners, key=lambda owner: owner[0] // problem.patches):
-            named = list(mine)
-            part = slice(begin, begin + len(named))
-            margins = problem.margins.take(slice(image, image + 1)).lower(box[part][None])[0]
-            slack.update(zip(named, margins.amin(1).tolist(), strict=True))
-            begin += len(named)
-    return [
-        [slack[image * problem.patches + patch, prototype] for patch, prototype in pairs]
-        for image, pairs in enumerate(explanations)
-    ]
+            end = begin + len(list(mine))
+            margins = problem.margins.take(slice(image, image + 1)).lower(box[begin:end][None])[0]
+            pairs = [(where % problem.patches, prototype) for where, prototype in owners[begin:end]]
+            tried[image].remember(pairs, built_near[begin:end], built_far[begin:end])
+            for pair, left in zip(pairs, margins.amin(1).tolist(), strict=True):
+                tried[image].settle(pair, left)
+            begin = end
+    return tried
 
 
 def _without_each(
@@ -167,14 +256,6 @@ def enter(paradigm: SpatialParadigm[R], problem: Problem, rows: R, where: list[i
             index = problem.index(having)
             rows = put(rows, index, paradigm.extend(take(rows, index), now, problem.observed[patches[index], now]))
     return rows
-
-
-def _least_of_others(values: Tensor) -> Tensor:
-    """(N, L, P): for each patch, the least over the image's other patches; infinity if there is none."""
-    nothing = torch.full_like(values[:, :1], torch.inf)
-    before = torch.cat([nothing, values.cummin(1).values[:, :-1]], 1)
-    after = torch.cat([values.flip(1).cummin(1).values.flip(1)[:, 1:], nothing], 1)
-    return torch.minimum(before, after)
 
 
 def _chunks(items: list[int], weight: Any) -> list[list[int]]:

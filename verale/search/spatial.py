@@ -44,20 +44,13 @@ class Spatial:
 def explain_spatial(problem: Problem, paradigm: SpatialParadigm[Any], order: str) -> list[Spatial | str]:
     """For each image an explanation, or the reason why there is none.
 
-    Bounds are monotone in E but for rounding, which near-dependent prototypes amplify; hence shrinking is repeated,
-    each time from rows that know the remaining statements alone, until nothing can be dropped.
+    What is kept is proved again from rows that know the remaining statements alone.
     """
     if not len(problem):
         return []
     growths, rows = ORDERS[order](problem, paradigm)
-    explanations, _ = shrink(problem, paradigm, [[] if g.stuck else g.pairs for g in growths], rows)
-    while True:
-        rows = _from_scratch(problem, paradigm, explanations)
-        smaller, slack = shrink(problem, paradigm, explanations, rows)
-        if smaller == explanations:
-            break
-        explanations = smaller
-    margins = proved_margins(problem, rows, slice(None))
+    explanations, slack = shrink(problem, paradigm, [[] if g.stuck else g.pairs for g in growths], rows)
+    margins = proved_margins(problem, _from_scratch(problem, paradigm, explanations))
     noise = (_NOISE * problem.margins.error.amax(1)).tolist()
     return [
         growth.stuck

@@ -28,7 +28,7 @@ def sweep(problem: Problem, paradigm: SpatialParadigm[R]) -> tuple[list[Growth],
     rows = paradigm.start(len(problem) * problem.patches)
     growths = [Growth([], "the class stays open though every pair is stated") for _ in range(len(problem))]
     for step in range(problem.head.size + 1):
-        proved = (proved_margins(problem, rows, slice(None)).amin(1) > 0).tolist()
+        proved = (proved_margins(problem, rows).amin(1) > 0).tolist()
         for growth, success in zip(growths, proved, strict=True):
             growth.stuck = "" if success else growth.stuck
         still = [image for image, success in enumerate(proved) if not success]
