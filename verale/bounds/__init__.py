@@ -3,6 +3,7 @@
 from verale.bounds.domain import domain_range
 from verale.bounds.margin import Margins
 from verale.bounds.observe import check_domain, observe
+from verale.bounds.pooling import Pooling, pooling_of
 from verale.bounds.projection import Projection
 from verale.bounds.rows import Rows, SpatialParadigm, put, take
 from verale.bounds.similarity import activation, dissimilarity, oriented, pooled_activation
@@ -12,6 +13,7 @@ from verale.bounds.triangle import Triangle
 
 __all__ = [
     "Margins",
+    "Pooling",
     "Projection",
     "Rows",
     "Simplex",
@@ -25,6 +27,7 @@ __all__ = [
     "observe",
     "oriented",
     "pooled_activation",
+    "pooling_of",
     "put",
     "take",
 ]

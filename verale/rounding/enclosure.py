@@ -115,6 +115,10 @@ class Enclosure:
     def __getitem__(self, index: object) -> Enclosure:
         return Enclosure.of(self.lower[index], self.upper[index])  # type: ignore[index]
 
+    def view(self, *shape: int) -> Enclosure:
+        """The same intervals in another shape, without a copy."""
+        return Enclosure.of(self.lower.view(*shape), self.upper.view(*shape))
+
     @property
     def shape(self) -> torch.Size:
         """Shape of the tensor of intervals."""

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from verale.bounds import SpatialParadigm, oriented, pooled_activation, put, take
+from verale.bounds import SpatialParadigm, pooling_of, put, take
 from verale.rounding import Enclosure
-from verale.search.problem import Pair, Problem, least_of_others
+from verale.search.problem import Pair, Problem
 
 __all__ = ["Growth", "grow"]
 
@@ -111,31 +111,29 @@ class _Front:
         self.images = list(range(len(problem)))
         self.live = [True] * len(problem)
         self.rows = paradigm.start(len(problem) * problem.patches)
-        near, far = (end.view(len(problem), problem.patches, -1) for end in oriented(problem.head, self.rows.range))
-        self._near = near.clone()
-        self._far = far.amin(1)
-        self._stated = torch.zeros_like(near, dtype=torch.bool)
-        self._box = pooled_activation(problem.head, near.amin(1), self._far)
-        self._margins = problem.margins.lower(self._box[:, None])[:, 0]
+        ranges = self.rows.range.view(len(problem), problem.patches, -1)
+        self._pooled = pooling_of(problem.head).growing(ranges)
+        self._stated = torch.zeros_like(ranges.lower, dtype=torch.bool)
+        self._margins = problem.margins.lower(self._pooled.box[:, None])[:, 0]
         self._least, self._attained = problem.dissimilarities().min(1)
         self._actual = (problem.activations.lower + problem.activations.upper) / 2
-        self._each = torch.arange(len(problem), device=self._near.device)
+        self._each = torch.arange(len(problem), device=ranges.lower.device)
         self._rounds = 0
 
     def target(self) -> _Target:
         """What to state next."""
-        each, margins, box = self._each, self._problem.margins, self._box
+        each, margins, box, near = self._each, self._problem.margins, self._pooled.box, self._pooled.near
         margin, rival = self._margins.min(1)
         favour = margins.positive[each, :, rival]
         against = -margins.negative[each, :, rival]
         loss = favour * (self._actual - box.lower) + against * (box.upper - self._actual)
         worst, prototype = loss.topk(min(_CANDIDATES, loss.shape[1]), dim=1)
-        exceeding = self._near.gather(2, prototype[:, None].expand(-1, self._near.shape[1], -1)).argmin(1)
+        exceeding = near.gather(2, prototype[:, None].expand(-1, near.shape[1], -1)).argmin(1)
         high = favour.gather(1, prototype) > 0
         patch = torch.where(high, self._attained.gather(1, prototype), exceeding)
         # The costliest activation to be shown low may be exceeded at many patches, and all of them have to be stated.
         lowest = prototype[each, (~high).int().argmax(1)]
-        reach, more = self._near[each, :, lowest].topk(min(_AT_ONCE, self._near.shape[1]), largest=False)
+        reach, more = near[each, :, lowest].topk(min(_AT_ONCE, near.shape[1]), largest=False)
         exceeds = (reach < self._least[each, lowest][:, None]) & ~high.all(1, keepdim=True)
         patch, prototype = torch.cat([patch, more], 1), torch.cat([prototype, lowest[:, None].expand_as(more)], 1)
         worst = torch.cat([worst, torch.zeros_like(reach)], 1)
@@ -144,7 +142,7 @@ class _Front:
         wanted &= ~self._stated[each[:, None], patch, prototype]
         if bool((open_ & ~wanted.any(1)).any()):
             # What is stated already cannot help again; look at all prototypes' patches, and leave such pairs out.
-            patches = torch.where(favour > 0, self._attained, self._near.argmin(1))
+            patches = torch.where(favour > 0, self._attained, near.argmin(1))
             known = self._stated.gather(1, patches[:, None])[:, 0]
             worst, prototype = loss.masked_fill(known, 0.0).topk(high.shape[1], dim=1)
             patch = patches.gather(1, prototype)
@@ -173,7 +171,6 @@ class _Front:
         problem = self._problem
         image, column = target.wanted.nonzero(as_tuple=True)
         patch, own = target.patch[image, column], target.prototype[image, column]
-        slot = target.wanted.cumsum(1)[image, column] - 1
         index = image * problem.patches + patch
         current = take(self.rows, index)
         seen = problem.observed[index]
@@ -185,36 +182,28 @@ class _Front:
         each = torch.arange(len(index), device=index.device)
         twice = each.repeat_interleave(2)
         extended = self._paradigm.extend(take(current, twice), candidates.flatten(), seen[twice, candidates.flatten()])
-        near, far = (end.view(len(each), 2, -1) for end in oriented(problem.head, extended.range))
-        before = self._in_slots(image, slot, self._near[image, patch])
-        self._near[image, patch] = torch.inf
-        rest = self._near.amin(1)
-        others = torch.minimum(least_of_others(before), rest[:, None])[image, slot]
-        box = pooled_activation(
-            problem.head, torch.minimum(near, others[:, None]), torch.minimum(far, self._far[image][:, None])
-        )
-        boxes = Enclosure(*(self._in_slots(image, slot, end).flatten(1, 2) for end in (box.lower, box.upper)))
-        margins = problem.margins.lower(boxes).view(len(self.live), -1, 2, self._margins.shape[1])[image, slot]
+        boxes = self._pooled.trial(image, patch, extended.range.view(len(each), 2, -1))
+        margins = self._margins_of(image, boxes)
         best = margins.clamp(max=0).sum(-1).argmax(1)
 
         self.rows = put(self.rows, index, take(extended, 2 * each + best))
-        near, far = near[each, best], far[each, best]
         chosen = candidates[each, best]
-        self._near[image, patch] = near
         self._stated[image, patch, chosen] = True
-        self._far = torch.minimum(self._far, self._in_slots(image, slot, far).amin(1))
-        self._box = pooled_activation(
-            problem.head, torch.minimum(rest, self._in_slots(image, slot, near).amin(1)), self._far
-        )
-        self._margins = problem.margins.lower(self._box[:, None])[:, 0]
+        self._pooled.choose(best)
+        self._margins = problem.margins.lower(self._pooled.box[:, None])[:, 0]
         self._narrow()
         return image, patch, chosen
 
-    def _in_slots(self, image: Tensor, slot: Tensor, values: Tensor) -> Tensor:
-        """(S, ...) values at (n, most statements of an image, ...); infinity where there is none."""
-        slots = values.new_full((len(self.live), int(slot.max()) + 1, *values.shape[1:]), torch.inf)
-        slots[image, slot] = values
-        return slots
+    def _margins_of(self, image: Tensor, boxes: Enclosure) -> Tensor:
+        """(S, B, K) margins of boxes (S, B, P), each of the image named; images in order."""
+        count, candidates, size = boxes.shape
+        slot = torch.arange(count, device=image.device) - torch.searchsorted(image, image)
+        shape = len(self.live), int(slot.max()) + 1, candidates, size
+        padded = [
+            end.new_zeros(shape).index_put_((image, slot), end).flatten(1, 2) for end in (boxes.lower, boxes.upper)
+        ]
+        margins = self._problem.margins.lower(Enclosure.of(*padded))
+        return margins.view(*shape[:3], -1)[image, slot]
 
     def _narrow(self) -> None:
         """Forget rivals that are closed in every image: bounds only get tighter, so they stay closed."""
@@ -243,8 +232,8 @@ class _Front:
         self.rows = self.take_rows(kept)
         self._problem = self._problem.take(kept)
         self.live = [True] * len(kept)
-        self._near, self._far, self._stated = self._near[index], self._far[index], self._stated[index]
-        self._box, self._margins = self._box[index], self._margins[index]
+        self._pooled.select(index)
+        self._stated, self._margins = self._stated[index], self._margins[index]
         self._least, self._attained, self._actual = self._least[index], self._attained[index], self._actual[index]
         self._each = self._each[: len(kept)]
         return True

@@ -12,7 +12,7 @@ from verale.errors import VeraleError
 from verale.head import Head
 from verale.rounding import Enclosure
 
-__all__ = ["Pair", "Problem", "UnexplainedError", "least_of_others"]
+__all__ = ["Pair", "Problem", "UnexplainedError"]
 
 Pair = tuple[int, int]
 """(patch, prototype)."""
@@ -102,11 +102,3 @@ class Problem:
         """(N, L, P) small means similar; an estimate."""
         middle = dissimilarity(self.head, (self.observed.lower + self.observed.upper) / 2)
         return middle.view(len(self), self.patches, self.head.size)
-
-
-def least_of_others(values: Tensor) -> Tensor:
-    """(N, L, P): for each patch, the least over the other patches; infinity if there is none."""
-    nothing = torch.full_like(values[:, :1], torch.inf)
-    before = torch.cat([nothing, values.cummin(1).values[:, :-1]], 1)
-    after = torch.cat([values.flip(1).cummin(1).values.flip(1)[:, 1:], nothing], 1)
-    return torch.minimum(before, after)

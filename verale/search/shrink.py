@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from itertools import groupby, takewhile
+import math
+from itertools import takewhile
 from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
 
-from verale.bounds import SpatialParadigm, oriented, pooled_activation, put, take
-from verale.search.problem import Pair, Problem, least_of_others
+from verale.bounds import SpatialParadigm, pooling_of, put, take
+from verale.rounding import Enclosure
+from verale.search.problem import Pair, Problem
 
 __all__ = ["enter", "proved_margins", "shrink"]
 
@@ -42,13 +43,10 @@ def shrink(
 
     Soundness: a deletion is accepted only if every margin is proved positive, rounded outward, without it.
     """
-    near, far = (end.view(len(problem), problem.patches, -1) for end in oriented(problem.head, rows.range))
-    deletions = _every_deletion(problem, paradigm, explanations, near, far)
     kept, slack = [], []
-    for image, (pairs, tried) in enumerate(zip(explanations, deletions, strict=True)):
-        needed = _Shrinking(
-            problem.take([image]), paradigm, pairs, near[image].clone(), far[image].clone(), tried
-        ).run()
+    for image, pairs in enumerate(explanations):
+        ranges = rows.range[image * problem.patches : (image + 1) * problem.patches]
+        needed = _Shrinking(problem.take([image]), paradigm, pairs, ranges).run()
         kept.append([pair for pair in pairs if pair in needed])
         slack.append([needed[pair] for pair in kept[-1]])
     return kept, slack
@@ -56,41 +54,8 @@ def shrink(
 
 def proved_margins(problem: Problem, rows: Any) -> Tensor:
     """(N, C) proved margins, from the rows of all images."""
-    near, far = (end.view(len(problem), problem.patches, -1).amin(1) for end in oriented(problem.head, rows.range))
-    return problem.margins.lower(pooled_activation(problem.head, near, far)[:, None])[:, 0]
-
-
-@dataclass
-class _Deletions:
-    """Deletions of one image's statements, each tried alone.
-
-    Attributes:
-        failed: the statements that are needed, and the least margin without them.
-        open: the others, and an upper bound of the least margin without them.
-        near, far: for each of those the bounds of its patch without it, (P,); none where the patch has changed since.
-    """
-
-    failed: dict[Pair, float] = field(default_factory=dict)
-    open: dict[Pair, float] = field(default_factory=dict)
-    near: dict[Pair, Tensor] = field(default_factory=dict)
-    far: dict[Pair, Tensor] = field(default_factory=dict)
-
-    def settle(self, pair: Pair, left: float) -> None:
-        """Note what a deletion leaves."""
-        if left > 0:
-            self.open[pair] = left
-        else:
-            self.failed[pair] = left
-            self.open.pop(pair, None)
-
-    def remember(self, pairs: list[Pair], near: Tensor, far: Tensor) -> None:
-        """Keep the rows (S, P) of pairs."""
-        self.near |= zip(pairs, near, strict=True)
-        self.far |= zip(pairs, far, strict=True)
-
-    def rows(self, pairs: list[Pair]) -> tuple[Tensor, Tensor]:
-        """near and far of some pairs, (S, P) each."""
-        return torch.stack([self.near[pair] for pair in pairs]), torch.stack([self.far[pair] for pair in pairs])
+    box = pooling_of(problem.head).box(rows.range.view(len(problem), problem.patches, -1))
+    return problem.margins.lower(box[:, None])[:, 0]
 
 
 class _Shrinking:
@@ -98,122 +63,91 @@ class _Shrinking:
 
     Args:
         problem: the image.
-        pairs: its statements.
-        near, far: (L, P) bounds of its patches given these; overwritten.
-        tried: every deletion from the full set; overwritten.
+        pairs: its statements, which entail the class.
+        ranges: (L, P) bounds of its patches given these.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        paradigm: SpatialParadigm[Any],
-        pairs: list[Pair],
-        near: Tensor,
-        far: Tensor,
-        tried: _Deletions,
-    ) -> None:
+    def __init__(self, problem: Problem, paradigm: SpatialParadigm[Any], pairs: list[Pair], ranges: Enclosure) -> None:
         self._problem, self._paradigm = problem, paradigm
-        self._near, self._far = near, far
-        self._tried = tried
+        self._pooled = pooling_of(problem.head).dropping(ranges)
         self._stated = problem.by_patch([pairs])
+        # An upper bound of the least margin without a statement; the statements that are needed leave `open`.
+        self._open = dict.fromkeys(pairs, math.inf)
+        self._needed: dict[Pair, float] = {}
+        # The bounds of a statement's patch without it, (P,) an end; forgotten when the patch changes.
+        self._without: dict[Pair, tuple[Tensor, Tensor]] = {}
 
     def run(self) -> dict[Pair, float]:
         """Drop what can be dropped: returns the statements needed, and the least margin without each."""
-        tried = self._tried
-        while tried.open:
-            self._try_alone(sorted(tried.open, key=lambda pair: -tried.open[pair])[:_TRIED_AT_ONCE])
-            best = sorted(tried.open, key=lambda pair: -tried.open[pair])
-            together: dict[int, Pair] = {}  # one a patch: dropping it leaves the other patches' rows as they are
-            for pair in takewhile(tried.near.__contains__, best):
+        for chunk in _chunks(list(self._stated), lambda patch: len(self._stated[patch])):
+            self._try_alone([(patch, prototype) for patch in chunk for prototype in self._stated[patch]])
+        while self._open:
+            together: dict[int, Pair] = {}  # one a patch: dropping it leaves the other patches' bounds as they are
+            for pair in takewhile(self._without.__contains__, self._best()):
                 together.setdefault(pair[0], pair)
             if together:
                 self._drop(list(together.values())[:_DROPPED_AT_ONCE])
-        return tried.failed
+            self._try_alone(self._best()[:_TRIED_AT_ONCE])
+        return self._needed
+
+    def _best(self) -> list[Pair]:
+        """What may yet be dropped, the statement that leaves most first."""
+        return sorted(self._open, key=lambda pair: -self._open[pair])
+
+    def _settle(self, pair: Pair, left: float) -> None:
+        """Note what a deletion leaves."""
+        if left > 0:
+            self._open[pair] = left
+        else:
+            self._needed[pair] = left
+            del self._open[pair]
 
     def _try_alone(self, pairs: list[Pair]) -> None:
-        """Try every deletion of a list again, from what is stated now."""
-        problem, tried = self._problem, self._tried
-        changed = {pair[0]: self._stated[pair[0]] for pair in pairs if pair not in tried.near}
-        if changed:
-            owners, built = _without_each(self._paradigm, problem, changed)
-            tried.remember(owners, *oriented(problem.head, built.range))
-        near, far = tried.rows(pairs)
-        patches = problem.index([patch for patch, _ in pairs])
-        near = torch.minimum(near, _without_rows(self._near, patches))
-        far = torch.minimum(far, _without_rows(self._far, patches))
-        for pair, left in zip(pairs, _least_margins(problem, near, far).tolist(), strict=True):
-            tried.settle(pair, left)
+        """Try deletions one by one, from what is stated now."""
+        if not pairs:
+            return
+        stale = [pair for pair in pairs if pair not in self._without]
+        if stale:
+            groups = {patch: self._stated[patch] for patch, _ in stale}
+            if len(stale) <= sum(len(group).bit_length() for group in groups.values()):
+                ranges = self._without_one(stale)
+            else:
+                stale, built = _without_each(self._paradigm, self._problem, groups)
+                ranges = built.range
+            self._without |= zip(stale, zip(ranges.lower, ranges.upper, strict=True), strict=True)
+        ranges = Enclosure.of(*map(torch.stack, zip(*(self._without[pair] for pair in pairs), strict=True)))
+        least = self._least_margins(self._pooled.alone(self._patches(pairs), ranges))
+        for pair, left in zip(pairs, least, strict=True):
+            self._settle(pair, left)
 
     def _drop(self, pairs: list[Pair]) -> None:
         """Drop the first of some pairs of different patches, as many as can be dropped together; the next is needed."""
-        problem, tried = self._problem, self._tried
-        # Built in the statements' own order, as they will be when they are proved from scratch.
-        left = [[j for j in self._stated[patch] if j != prototype] for patch, prototype in pairs]
-        rows = self._paradigm.start(len(pairs))
-        built = enter(self._paradigm, problem, rows, [patch for patch, _ in pairs], left)
-        near, far = oriented(problem.head, built.range)
-        patches = problem.index([patch for patch, _ in pairs])
-        least = _least_margins(
-            problem, _as_replaced(self._near, patches, near), _as_replaced(self._far, patches, far)
-        ).tolist()
+        patches = self._patches(pairs)
+        ranges = self._without_one(pairs)
+        least = self._least_margins(self._pooled.together(patches, ranges))
         accepted = next((count for count, value in enumerate(least) if value <= 0), len(least))
-        for place, (patch, prototype) in enumerate(pairs[:accepted]):
-            self._near[patch], self._far[patch] = near[place], far[place]
-            self._stated[patch].remove(prototype)
-            del tried.open[patch, prototype]
         if accepted < len(pairs):
-            tried.settle(pairs[accepted], least[accepted])
+            self._settle(pairs[accepted], least[accepted])
+        self._pooled.replace(patches[:accepted], ranges[:accepted])
+        for patch, prototype in pairs[:accepted]:
+            self._stated[patch].remove(prototype)
+            del self._open[patch, prototype]
         changed = {patch for patch, _ in pairs[:accepted]}
-        for pair in [pair for pair in tried.near if pair[0] in changed]:
-            del tried.near[pair], tried.far[pair]
+        self._without = {pair: bounds for pair, bounds in self._without.items() if pair[0] not in changed}
 
+    def _without_one(self, pairs: list[Pair]) -> Enclosure:
+        """(S, P) bounds of each pair's patch without it, built in the order of the proof from scratch."""
+        left = [[j for j in self._stated[patch] if j != prototype] for patch, prototype in pairs]
+        nothing = self._paradigm.start(len(pairs))
+        return enter(self._paradigm, self._problem, nothing, [patch for patch, _ in pairs], left).range
 
-def _without_rows(values: Tensor, patches: Tensor) -> Tensor:
-    """(S, P) the least of (L, P) values over all patches but one, for each of S patches."""
-    unique, place = torch.unique(patches, return_inverse=True)
-    rest = values.clone()
-    rest[unique] = torch.inf
-    return torch.minimum(least_of_others(values[unique][None])[0], rest.amin(0))[place]
+    def _patches(self, pairs: list[Pair]) -> Tensor:
+        return self._problem.index([patch for patch, _ in pairs])
 
-
-def _as_replaced(values: Tensor, patches: Tensor, replacements: Tensor) -> Tensor:
-    """(S, P) the least of (L, P) values over all patches once the first, the first two, ... all S are replaced."""
-    rest = values.clone()
-    rest[patches] = torch.inf
-    after = values[patches].flip(0).cummin(0).values.flip(0)
-    after = torch.cat([after[1:], torch.full_like(after[:1], torch.inf)])
-    return torch.minimum(torch.minimum(replacements.cummin(0).values, after), rest.amin(0))
-
-
-def _least_margins(problem: Problem, near: Tensor, far: Tensor) -> Tensor:
-    """(B,) the least margin of one image under pooled bounds (B, P)."""
-    return problem.margins.lower(pooled_activation(problem.head, near, far)[None])[0].amin(1)
-
-
-def _every_deletion(
-    problem: Problem, paradigm: SpatialParadigm[R], explanations: list[list[Pair]], near: Tensor, far: Tensor
-) -> list[_Deletions]:
-    """For each image, what is left of every margin when one statement is dropped."""
-    others_near, others_far = (least_of_others(end).flatten(0, 1) for end in (near, far))
-    groups = problem.by_patch(explanations)
-    tried = [_Deletions() for _ in explanations]
-    for chunk in _chunks(sorted(groups), lambda where: len(groups[where])):
-        owners, built = _without_each(paradigm, problem, {where: groups[where] for where in chunk})
-        index = problem.index([where for where, _ in owners])
-        built_near, built_far = oriented(problem.head, built.range)
-        box = pooled_activation(
-            problem.head, torch.minimum(built_near, others_near[index]), torch.minimum(built_far, others_far[index])
-        )
-        begin = 0
-        for image, mine in groupby(owners, key=lambda owner: owner[0] // problem.patches):
-            end = begin + len(list(mine))
-            margins = problem.margins.take(slice(image, image + 1)).lower(box[begin:end][None])[0]
-            pairs = [(where % problem.patches, prototype) for where, prototype in owners[begin:end]]
-            tried[image].remember(pairs, built_near[begin:end], built_far[begin:end])
-            for pair, left in zip(pairs, margins.amin(1).tolist(), strict=True):
-                tried[image].settle(pair, left)
-            begin = end
-    return tried
+    def _least_margins(self, box: Enclosure) -> list[float]:
+        """The least margin under each of (S, P) boxes."""
+        least: list[float] = self._problem.margins.lower(box[None])[0].amin(1).tolist()
+        return least
 
 
 def _without_each(

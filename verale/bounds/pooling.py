@@ -1,0 +1,204 @@
+"""Pooling: from bounds of the observables of every patch to boxes of activations.
+
+`pooling_of(head)` gives the head's own. A pooling answers, for ranges (..., L, P) of observables:
+- `box`: the activations, given all patches;
+- `growing`: N images whose patches' ranges get tighter (what would a statement add?);
+- `dropping`: one image whose patches' ranges are replaced (what if a statement were dropped?).
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from verale.bounds.similarity import oriented, pooled_activation
+from verale.head import Head
+from verale.rounding import Enclosure
+
+__all__ = ["Dropping", "Growing", "Pooling", "pooling_of"]
+
+
+class Pooling(Protocol):
+    """How a head makes one activation of the similarities of all patches."""
+
+    def box(self, ranges: Enclosure) -> Enclosure:
+        """(..., P) activations, given observables (..., L, P)."""
+        ...
+
+    def growing(self, ranges: Enclosure) -> Growing:
+        """N images, observables (N, L, P)."""
+        ...
+
+    def dropping(self, ranges: Enclosure) -> Dropping:
+        """One image, observables (L, P)."""
+        ...
+
+
+class Growing(Protocol):
+    """N images whose patches' ranges get tighter; changed in place."""
+
+    @property
+    def box(self) -> Enclosure:
+        """(N, P) activations."""
+        ...
+
+    def trial(self, image: Tensor, patch: Tensor, ranges: Enclosure) -> Enclosure:
+        """(S, B, P) activations if, of an image, one patch's ranges became one of B candidates (S, B, P)."""
+        ...
+
+    def choose(self, best: Tensor) -> None:
+        """Replace the ranges of all the trial's patches, each by the candidate of that place (S,)."""
+        ...
+
+    def select(self, images: Tensor) -> None:
+        """Go on with some images only."""
+        ...
+
+
+class Dropping(Protocol):
+    """One image whose patches' ranges are replaced; changed in place."""
+
+    def alone(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
+        """(S, P) activations with the ranges (S, P) of one patch each, the others as they are."""
+        ...
+
+    def together(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
+        """(S, P) activations with the first, the first two, ... all S replaced; patches all different."""
+        ...
+
+    def replace(self, patches: Tensor, ranges: Enclosure) -> None:
+        """Replace the ranges (S, P) of some patches."""
+        ...
+
+
+def pooling_of(head: Head) -> Pooling:
+    """The head's pooling."""
+    return Max(head)
+
+
+class Max:
+    """a_j = max_l S(m_lj) = S of the observable with the least dissimilarity; each end pools apart.
+
+    Soundness: see `activation`.
+    """
+
+    def __init__(self, head: Head) -> None:
+        self._head = head
+
+    def box(self, ranges: Enclosure) -> Enclosure:
+        near, far = (end.amin(-2) for end in oriented(self._head, ranges))
+        return pooled_activation(self._head, near, far)
+
+    def growing(self, ranges: Enclosure) -> MaxGrowing:
+        return MaxGrowing(self._head, ranges)
+
+    def dropping(self, ranges: Enclosure) -> MaxDropping:
+        return MaxDropping(self._head, ranges)
+
+
+class MaxGrowing:
+    """Of the farthest dissimilarities the least over all patches is enough: ranges only get tighter.
+
+    Attributes:
+        near: (N, L, P) the least dissimilarities that the bounds allow.
+    """
+
+    def __init__(self, head: Head, ranges: Enclosure) -> None:
+        self._head = head
+        near, far = oriented(head, ranges)
+        self.near = near.clone()
+        self._far = far.amin(1)
+        self._box = pooled_activation(head, near.amin(1), self._far)
+
+    @property
+    def box(self) -> Enclosure:
+        return self._box
+
+    def trial(self, image: Tensor, patch: Tensor, ranges: Enclosure) -> Enclosure:
+        slot = _slots(image)
+        near, far = oriented(self._head, ranges)
+        before = self._in_slots(image, slot, self.near[image, patch])
+        self.near[image, patch] = torch.inf
+        rest = self.near.amin(1)
+        others = torch.minimum(least_of_others(before), rest[:, None])[image, slot]
+        self._tried = image, patch, slot, near, far, rest
+        return pooled_activation(
+            self._head, torch.minimum(near, others[:, None]), torch.minimum(far, self._far[image][:, None])
+        )
+
+    def choose(self, best: Tensor) -> None:
+        image, patch, slot, near, far, rest = self._tried
+        each = torch.arange(len(best), device=best.device)
+        near, far = near[each, best], far[each, best]
+        self.near[image, patch] = near
+        self._far = torch.minimum(self._far, self._in_slots(image, slot, far).amin(1))
+        self._box = pooled_activation(
+            self._head, torch.minimum(rest, self._in_slots(image, slot, near).amin(1)), self._far
+        )
+
+    def select(self, images: Tensor) -> None:
+        self.near, self._far, self._box = self.near[images], self._far[images], self._box[images]
+
+    def _in_slots(self, image: Tensor, slot: Tensor, values: Tensor) -> Tensor:
+        """(S, P) values at (N, most of an image, P); infinity where there is none."""
+        slots = values.new_full((len(self.near), int(slot.max()) + 1, *values.shape[1:]), torch.inf)
+        slots[image, slot] = values
+        return slots
+
+
+class MaxDropping:
+    """The nearest and the farthest dissimilarity of every patch."""
+
+    def __init__(self, head: Head, ranges: Enclosure) -> None:
+        self._head = head
+        self._near, self._far = (end.clone() for end in oriented(head, ranges))
+
+    def alone(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
+        near, far = oriented(self._head, ranges)
+        return pooled_activation(
+            self._head,
+            torch.minimum(near, _without_each(self._near, patches)),
+            torch.minimum(far, _without_each(self._far, patches)),
+        )
+
+    def together(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
+        near, far = oriented(self._head, ranges)
+        return pooled_activation(
+            self._head, _as_replaced(self._near, patches, near), _as_replaced(self._far, patches, far)
+        )
+
+    def replace(self, patches: Tensor, ranges: Enclosure) -> None:
+        self._near[patches], self._far[patches] = oriented(self._head, ranges)
+
+
+def least_of_others(values: Tensor) -> Tensor:
+    """(N, L, P): for each patch, the least over the other patches; infinity if there is none."""
+    nothing = torch.full_like(values[:, :1], torch.inf)
+    before = torch.cat([nothing, values.cummin(1).values[:, :-1]], 1)
+    after = torch.cat([values.flip(1).cummin(1).values.flip(1)[:, 1:], nothing], 1)
+    return torch.minimum(before, after)
+
+
+def _slots(image: Tensor) -> Tensor:
+    """For a sorted list of images (S,), the place of each entry among its image's."""
+    each = torch.arange(len(image), device=image.device)
+    return each - torch.searchsorted(image, image)
+
+
+def _without_each(values: Tensor, patches: Tensor) -> Tensor:
+    """(S, P) the least of (L, P) values over all patches but one, for each of S patches."""
+    unique, place = torch.unique(patches, return_inverse=True)
+    rest = values.clone()
+    rest[unique] = torch.inf
+    return torch.minimum(least_of_others(values[unique][None])[0], rest.amin(0))[place]
+
+
+def _as_replaced(values: Tensor, patches: Tensor, replacements: Tensor) -> Tensor:
+    """(S, P) the least of (L, P) values over all patches once the first, the first two, ... all S are replaced."""
+    rest = values.clone()
+    rest[patches] = torch.inf
+    after = values[patches].flip(0).cummin(0).values.flip(0)
+    after = torch.cat([after[1:], torch.full_like(after[:1], torch.inf)])
+    return torch.minimum(torch.minimum(replacements.cummin(0).values, after), rest.amin(0))
