@@ -18,6 +18,7 @@ _METADATA_KEY = "verale.head"
 _DESCRIPTION = ("version", "geometry", "domain", "similarity", "pooling", "labels")
 _TENSORS = ("weight", "bias", "prototypes", "scale")
 _SIMILARITY_OF = {"euclidean": "log_ratio", "cosine": "identity", "softmax": "identity"}
+_POOLINGS = ("max", "max_minus_mean", "max_minus_mean_distance")
 _LONGEST_DESCRIPTION = 2**26
 
 
@@ -29,6 +30,7 @@ class Head:
         sha256: digest of the file's bytes.
         geometry: `euclidean`, `cosine` or `softmax`.
         epsilon: the epsilon of log_ratio (euclidean) or of the cosine; 0 for softmax.
+        pooling: `max`, `max_minus_mean` or, euclidean only, `max_minus_mean_distance`.
         lower, upper: the domain of every latent coordinate, None where unbounded.
         weight: (C, P).
         bias: (1, C), zeros where the file has none.
@@ -40,6 +42,7 @@ class Head:
     sha256: str
     geometry: str
     epsilon: Fraction
+    pooling: str
     lower: Fraction | None
     upper: Fraction | None
     weight: Exact
@@ -56,6 +59,8 @@ class Head:
         for j, scale in enumerate(self.scales.rows[0]):
             if scale <= 0:
                 raise HeadError(f"scale: entry {j} is not positive, expected what shrinks or stretches a distance")
+        if self.pooling == "max_minus_mean_distance" and self.geometry != "euclidean":
+            raise HeadError(f"pooling is {self.pooling}, which is defined for euclidean only, not for {self.geometry}")
         if self.geometry == "cosine":
             if self.epsilon < 0:
                 raise HeadError(f"geometry: epsilon is {about(self.epsilon)}, expected at least 0")
@@ -92,7 +97,7 @@ def _read(data: bytes) -> Head:
         raise FormatError(f"version is {brief(description['version'])}, expected 1")
     geometry, geometry_epsilon = _kind(description["geometry"], "geometry", {"euclidean": 0, "cosine": 1, "softmax": 0})
     similarity, similarity_epsilon = _kind(description["similarity"], "similarity", {"log_ratio": 1, "identity": 0})
-    _kind(description["pooling"], "pooling", {"max": 0})
+    pooling, _ = _kind(description["pooling"], "pooling", dict.fromkeys(_POOLINGS, 0))
     if similarity != _SIMILARITY_OF[geometry]:
         raise FormatError(f"similarity is {similarity}, expected {_SIMILARITY_OF[geometry]} for {geometry}")
     domain = fields(description["domain"], "domain", ("lower", "upper"))
@@ -127,6 +132,7 @@ def _read(data: bytes) -> Head:
         sha256=hashlib.sha256(data).hexdigest(),
         geometry=geometry,
         epsilon=similarity_epsilon if geometry == "euclidean" else geometry_epsilon,
+        pooling=pooling,
         lower=lower,
         upper=upper,
         weight=exact(tensors["weight"].floats(), count),

@@ -52,6 +52,13 @@ def test_reads_the_other_geometries_and_f32() -> None:
     assert (softmax.geometry, softmax.depth, softmax.prototypes.rows) == ("softmax", 2, [])
 
 
+def test_reads_poolings() -> None:
+    assert read_head(hm.head(WEIGHT, POINTS)).pooling == "max"
+    for kind in ("max_minus_mean", "max_minus_mean_distance"):
+        assert read_head(hm.head(WEIGHT, POINTS, pooling={"kind": kind})).pooling == kind
+    assert read_head(hm.head(WEIGHT, **SOFTMAX, pooling={"kind": "max_minus_mean"})).pooling == "max_minus_mean"
+
+
 UNUSABLE = {
     "no safetensors": (b"", "safetensors"),
     "no metadata": (file(None, weight=WEIGHT, prototypes=POINTS), "expected one: 'verale.head'"),
@@ -101,6 +108,18 @@ UNUSABLE = {
         "expected a string",
     ),
     "mean pooling": (hm.head(WEIGHT, POINTS, pooling={"kind": "mean"}), "pooling is"),
+    "focal pooling with a field": (
+        hm.head(WEIGHT, POINTS, pooling={"kind": "max_minus_mean", "k": 1}),
+        "unknown field 'k'",
+    ),
+    "the mean distance of cosines": (
+        hm.head(WEIGHT, POINTS[:1] * 2, **COSINE, pooling={"kind": "max_minus_mean_distance"}),
+        "defined for euclidean only, not for cosine",
+    ),
+    "the mean distance of masses": (
+        hm.head(WEIGHT, **SOFTMAX, pooling={"kind": "max_minus_mean_distance"}),
+        "defined for euclidean only, not for softmax",
+    ),
     "a domain with another field": (
         hm.head(WEIGHT, POINTS, domain={"lower": None, "upper": None, "x": 1}),
         "unknown field",

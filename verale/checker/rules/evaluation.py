@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import partial
 
 from ..dyadic import Exact, ceil_at, dot, floor_at, sqrt_ends
+from .pooling import max_minus_mean, max_minus_mean_distance
 from .similarity import Box, log_ratio
 from .space import Space
 
@@ -47,28 +49,57 @@ class Evaluation:
     def activations(self, bits: int) -> Box:
         """The enclosures of all activations at 2^-bits."""
         if bits not in self._boxes:
-            ends = self._masses_pooled(bits) if self._space.head.geometry == "softmax" else self._pooled(bits)
+            if self._space.head.pooling != "max":
+                ends = self._focal(bits)
+            else:
+                ends = self._masses_pooled(bits) if self._space.head.geometry == "softmax" else self._pooled(bits)
             self._boxes[bits] = Box([low for low, _ in ends], [high for _, high in ends], bits)
         return self._boxes[bits]
 
     def _pooled(self, bits: int) -> list[tuple[int, int]]:
-        space, kernel = self._space, self._space.kernel
-        latents = kernel.matrix([[*row, 0] for row in self._latents.rows])
-        columns = [  # <z_l, A_j>, one for each j
-            column
-            for chunk in space.chunks
-            for column in zip(*kernel.rows(kernel.product(latents, chunk.extended)), strict=True)
-        ]
-        patches = range(len(self._latents.rows))
-        if space.head.geometry == "euclidean":
+        columns, patches = self._products(), range(len(self._latents.rows))
+        if self._space.head.geometry == "euclidean":
             distances = (self._nearest(zip(patches, column, strict=True), j) for j, column in enumerate(columns))
-            scales = space.head.scales.rows[0]
-            return [
-                log_ratio(space.head, kernel, distance, self._places, scale, bits)
-                for distance, scale in zip(distances, scales, strict=True)
-            ]
+            return [self._log_ratio(distance, 1, j, bits) for j, distance in enumerate(distances)]
         lengths = [self._length(patch, bits) for patch in patches]
         return [self._greatest(list(zip(lengths, column, strict=True)), j, bits) for j, column in enumerate(columns)]
+
+    def _focal(self, bits: int) -> list[tuple[int, int]]:
+        """Each patch is known up to the width of an enclosure, a distance exactly."""
+        head, patches = self._space.head, range(len(self._latents.rows))
+        if head.geometry == "softmax":
+            masses = zip(*(self._softmax(patch, bits) for patch in patches), strict=True)
+            return [max_minus_mean([(*ends, 1) for ends in column]) for column in masses]
+        found = []
+        for j, column in enumerate(self._products()):
+            if head.geometry == "cosine":
+                lengths = (self._length(patch, bits) for patch in patches)
+                cosines = (self._greatest([pair], j, bits) for pair in zip(lengths, column, strict=True))
+                found.append(max_minus_mean([(*ends, 1) for ends in cosines]))
+                continue
+            distances = [self._nearest([pair], j) for pair in zip(patches, column, strict=True)]
+            similarity = partial(self._log_ratio, prototype=j, bits=bits)
+            if head.pooling == "max_minus_mean":
+                found.append(max_minus_mean([(*similarity(distance, 1), 1) for distance in distances]))
+            else:
+                found.append(max_minus_mean_distance([(distance, distance, 1) for distance in distances], similarity))
+        return found
+
+    def _products(self) -> list[tuple[int, ...]]:
+        """<z_l, A_j> for all l, one tuple for each j."""
+        kernel = self._space.kernel
+        latents = kernel.matrix([[*row, 0] for row in self._latents.rows])
+        return [
+            column
+            for chunk in self._space.chunks
+            for column in zip(*kernel.rows(kernel.product(latents, chunk.extended)), strict=True)
+        ]
+
+    def _log_ratio(self, distance: int, parts: int, prototype: int, bits: int) -> tuple[int, int]:
+        """S(distance / parts) at 2^-bits, rounded outward; the distance is one of `_nearest`, or a sum of such."""
+        space = self._space
+        scale = space.head.scales.rows[0][prototype]
+        return log_ratio(space.head, space.kernel, distance, self._places, scale, bits, parts)
 
     def _masses_pooled(self, bits: int) -> list[tuple[int, int]]:
         masses = zip(*(self._softmax(patch, bits) for patch in range(len(self._latents.rows))), strict=True)

@@ -1,4 +1,4 @@
-"""From pooled observables to activations.
+"""From pooled observables to activations, or from those of one patch to similarities.
 
 - euclidean, log_ratio: S(d) = ln((s d + 1) / (s d + E)) with the prototype's scale s > 0 falls strictly for 0 < E < 1,
   since the derivative of ln((x + 1) / (x + E)) is (E - 1) / ((x + 1)(x + E)): the ends change places. An infinite d has
@@ -32,10 +32,10 @@ class Similarity:
 
     def __init__(self, space: Space) -> None:
         self._space = space
-        self._taken: dict[tuple[int, int], tuple[int, int]] = {}
+        self._taken: dict[tuple[int, int, int], tuple[int, int]] = {}
 
     def activations(self, pooled: Ranges) -> Box:
-        """The activations' enclosures, given the pooled working observables'."""
+        """The activations' enclosures, given the pooled working observables'; the similarities', given one patch's."""
         space, bits = self._space, self._space.bits
         lower = [int(low) for low in pooled.lower]
         upper = None if pooled.upper is None else [int(high) for high in pooled.upper]
@@ -43,8 +43,8 @@ class Similarity:
             scales = space.head.scales.rows[0]
             least = [0] * len(lower)
             if upper is not None:
-                least = [self._log_ratio(max(0, high), scale)[0] for high, scale in zip(upper, scales, strict=True)]
-            return Box(least, [self._log_ratio(*pair)[1] for pair in zip(lower, scales, strict=True)], bits)
+                least = [self.log_ratio(max(0, high), scale)[0] for high, scale in zip(upper, scales, strict=True)]
+            return Box(least, [self.log_ratio(*pair)[1] for pair in zip(lower, scales, strict=True)], bits)
         if upper is None:
             raise ValueError("only a squared distance can be unbounded")
         if space.head.geometry == "cosine":
@@ -58,16 +58,24 @@ class Similarity:
             ]
         return Box(lower, upper, bits)
 
-    def _log_ratio(self, distance: int, scale: int) -> tuple[int, int]:
-        if (distance, scale) not in self._taken:
+    def log_ratio(self, distance: int, scale: int, parts: int = 1) -> tuple[int, int]:
+        """S(distance / parts), distance on the grid and not negative; scale is an entry of `head.scales`."""
+        key = distance, scale, parts
+        if key not in self._taken:
             space = self._space
-            self._taken[distance, scale] = log_ratio(space.head, space.kernel, distance, space.bits, scale, space.bits)
-        return self._taken[distance, scale]
+            self._taken[key] = log_ratio(space.head, space.kernel, distance, space.bits, scale, space.bits, parts)
+        return self._taken[key]
 
 
-def log_ratio(head: Head, kernel: Kernel, distance: int, distance_bits: int, scale: int, bits: int) -> tuple[int, int]:
-    """S(distance / 2^distance_bits) at 2^-bits, rounded outward; scale is an entry of `head.scales`."""
+def log_ratio(
+    head: Head, kernel: Kernel, distance: int, distance_bits: int, scale: int, bits: int, parts: int = 1
+) -> tuple[int, int]:
+    """S(distance / (parts 2^distance_bits)) at 2^-bits, rounded outward; scale is an entry of `head.scales`.
+
+    With x = n / parts, ln((x + 1) / (x + E)) = ln((n + parts) / (n + parts E)): a mean is divided exactly.
+    """
     places = head.epsilon.denominator.bit_length() - 1  # epsilon is dyadic: numerator / 2^places
     product_bits = distance_bits + head.scales.bits
     scaled = distance * scale << places
-    return kernel.log(scaled + (1 << product_bits + places), scaled + (head.epsilon.numerator << product_bits), bits)
+    one, epsilon = 1 << product_bits + places, head.epsilon.numerator << product_bits
+    return kernel.log(scaled + parts * one, scaled + parts * epsilon, bits)

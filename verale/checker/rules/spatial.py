@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Protocol
 
 from ..certificate import Spatial, Statement
-from .pooling import pool
-from .similarity import Box, Similarity
+from .pooling import Part, pooling_of
+from .similarity import Box
 from .space import Ranges, Space
 
 __all__ = ["PatchRule", "SpatialRule"]
@@ -26,35 +26,34 @@ class SpatialRule:
     def __init__(self, space: Space, rule: PatchRule) -> None:
         self._rule = rule
         self._domain = space.domain
-        self._smallest = space.head.geometry == "euclidean"
-        self._similarity = Similarity(space)
+        self._pooling = pooling_of(space)
 
     def box(self, statements: Sequence[Statement], patches: int) -> Box:
         """The activations' enclosures, given the statements."""
         groups = _by_patch(statements)
-        ranges = (self._rule.ranges([statement for _, statement in group]) for group in groups.values())
-        return self._box(chain(ranges, self._unstated(len(groups), patches)))
+        parts = (self._part([statement for _, statement in group]) for group in groups.values())
+        return self._pooling.box(chain(parts, self._unstated(len(groups), patches)))
 
     def boxes_without(self, statements: Sequence[Statement], patches: int) -> Iterator[tuple[int, Box]]:
         """For each statement its place and the enclosures given all the others; only its own patch is bounded again."""
         groups = list(_by_patch(statements).values())
-        ranges = [self._rule.ranges([statement for _, statement in group]) for group in groups]
-        after: list[list[Ranges]] = [self._unstated(len(groups), patches)]  # pooled: the patches from each place on
-        for own in reversed(ranges):
-            after.append([pool([own, *after[-1]], self._smallest)])
-        before: list[Ranges] = []
+        parts = [self._part([statement for _, statement in group]) for group in groups]
+        after: list[list[Part]] = [self._unstated(len(groups), patches)]  # merged: the patches from each place on
+        for own in reversed(parts):
+            after.append(self._pooling.merged([own, *after[-1]]))
+        before: list[Part] = []
         for number, group in enumerate(groups):
             others = before + after[len(groups) - 1 - number]
             for place, dropped in group:
-                reduced = self._rule.ranges([statement for _, statement in group if statement is not dropped])
-                yield place, self._box([reduced, *others])
-            before = [pool([*before, ranges[number]], self._smallest)]
+                reduced = self._part([statement for _, statement in group if statement is not dropped])
+                yield place, self._pooling.box([reduced, *others])
+            before = self._pooling.merged([*before, parts[number]])
 
-    def _box(self, ranges: Iterable[Ranges]) -> Box:
-        return self._similarity.activations(pool(ranges, self._smallest))
+    def _part(self, statements: Sequence[Spatial]) -> Part:
+        return self._pooling.part(self._rule.ranges(statements))
 
-    def _unstated(self, stated: int, patches: int) -> list[Ranges]:
-        return [self._domain] if stated < patches else []
+    def _unstated(self, stated: int, patches: int) -> list[Part]:
+        return [self._pooling.part(self._domain, patches - stated)] if stated < patches else []
 
 
 def _by_patch(statements: Sequence[Statement]) -> dict[int, list[tuple[int, Spatial]]]:

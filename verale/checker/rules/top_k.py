@@ -6,22 +6,26 @@ from collections.abc import Iterator, Sequence
 
 from ..certificate import Others, Spatial, Statement
 from ..dyadic import ceil_at, floor_at
-from .similarity import Box, Similarity
+from .pooling import pooling_of
+from .similarity import Box
 from .space import Space
 
 __all__ = ["TopK"]
 
 
 class TopK:
-    """Activations under statements about activations. Every patch has the domain's ranges, and so has the largest."""
+    """Activations under statements about activations. Every patch has the domain's ranges."""
 
     def __init__(self, space: Space) -> None:
         self._bits = space.bits
-        self._domain = Similarity(space).activations(space.domain)
+        self._space = space
+        self._pooling = pooling_of(space)
+        self._domains: dict[int, Box] = {}
 
     def box(self, statements: Sequence[Statement], patches: int) -> Box:
         """The activations' enclosures, given the statements."""
-        lower, upper = list(self._domain.lower), list(self._domain.upper)
+        domain = self._domain(patches)
+        lower, upper = list(domain.lower), list(domain.upper)
         for statement in statements:
             match statement:
                 case Spatial():
@@ -40,3 +44,9 @@ class TopK:
         """For each statement its place and the enclosures given all the others."""
         for place in range(len(statements)):
             yield place, self.box([*statements[:place], *statements[place + 1 :]], patches)
+
+    def _domain(self, patches: int) -> Box:
+        """The activations' enclosures over the domain, for that many patches."""
+        if patches not in self._domains:
+            self._domains[patches] = self._pooling.box([self._pooling.part(self._space.domain, patches)])
+        return self._domains[patches]

@@ -1,0 +1,309 @@
+"""Focal pooling: the ranges are the exact ones, rounded outward; hand-made certificates that need every statement."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+from itertools import product
+from time import perf_counter
+from typing import Any
+
+import handmade as hm
+import pytest
+
+from verale.checker import Status, Verdict, check
+from verale.checker.dyadic import exact
+from verale.checker.head import read_head
+from verale.checker.kernel import KERNELS, load_kernel
+from verale.checker.rules.evaluation import Evaluation
+from verale.checker.rules.pooling import max_minus_mean, max_minus_mean_distance, pooling_of
+from verale.checker.rules.space import Ranges, Space
+from verale.checker.rules.top_k import TopK
+
+EPSILON = 2.0**-10
+UNIT = 2**40
+Column = list[tuple[int, int | None, int]]
+
+
+def similar(total: int, count: int) -> float:
+    d = total / UNIT / count
+    return math.log((d + 1) / (d + EPSILON))
+
+
+def enclosed(total: int, count: int) -> tuple[int, int]:
+    """S in float64, with room for its error: the tests below look at far more than the last bits."""
+    value = similar(total, count) * UNIT
+    return math.floor(value) - 2, math.ceil(value) + 2
+
+
+def random_column(generator: random.Random, patches: int) -> Column:
+    column: Column = []
+    for _ in range(patches):
+        low = generator.choice((0, generator.getrandbits(36), generator.getrandbits(42)))
+        high = low + generator.choice((0, generator.getrandbits(38), generator.getrandbits(42)))
+        column.append((low, high, 1))
+    return column
+
+
+def corners(column: Column) -> list[tuple[int, ...]]:
+    """Every combination of values at which a minimum, a maximum or a clamp can change its place."""
+    ends = [end for low, high, _ in column for end in (low, high) if end is not None]
+    choices = [{min(max(end, low), high or 0) for end in ends} for low, high, _ in column]
+    return list(product(*choices))
+
+
+@pytest.mark.parametrize("patches", [1, 2, 3, 4])
+def test_max_minus_mean_is_the_exact_range(patches: int) -> None:
+    generator = random.Random(patches)
+    for _ in range(40):
+        column: Column = [(low - UNIT, (high or 0) - UNIT, 1) for low, high, _ in random_column(generator, patches)]
+        low, high = max_minus_mean(column)
+        truths = [max(point) - Fraction(sum(point), patches) for point in corners(column)]
+        assert low == math.floor(min(truths))
+        assert high == math.ceil(max(truths))
+
+
+@pytest.mark.parametrize("patches", [1, 2, 3, 4])
+def test_max_minus_mean_distance_is_the_exact_range(patches: int) -> None:
+    generator = random.Random(patches)
+    for _ in range(40):
+        column = random_column(generator, patches)
+        low, high = max_minus_mean_distance(column, enclosed)
+        truths = [(similar(min(point), 1) - similar(sum(point), patches)) * UNIT for point in corners(column)]
+        assert min(truths) - 9 < low <= max(0, min(truths) + 1)
+        assert max(truths) - 1 <= high < max(truths) + 9
+
+
+@pytest.mark.parametrize("infinite", [1, 2, 3])
+def test_an_infinite_distance_is_the_limit_of_large_ones(infinite: int) -> None:
+    generator = random.Random(infinite)
+    for _ in range(40):
+        column = random_column(generator, 3)
+        for place in range(infinite):
+            column[place] = (column[place][0], None, 1)
+        far: Column = [(low, 1 << 120 if high is None else high, count) for low, high, count in column]
+        found, limit = (max_minus_mean_distance(each, enclosed) for each in (column, far))
+        assert abs(found[0] - limit[0]) < 9
+        assert abs(found[1] - limit[1]) < 9
+
+
+def test_patches_that_are_alike_count_as_often_as_there_are() -> None:
+    generator = random.Random(7)
+    for _ in range(40):
+        column = random_column(generator, 3)
+        counts = [generator.randrange(1, 5) for _ in column]
+        together: Column = [(low, high, count) for (low, high, _), count in zip(column, counts, strict=True)]
+        apart: Column = [entry for entry, count in zip(column, counts, strict=True) for _ in range(count)]
+        assert max_minus_mean(together) == max_minus_mean(apart)
+        assert max_minus_mean_distance(together, enclosed) == max_minus_mean_distance(apart, enclosed)
+        one_infinite: Column = [(together[0][0], None, counts[0]), *together[1:]]
+        apart = [(apart[0][0], None, 1)] * counts[0] + apart[counts[0] :]
+        assert max_minus_mean_distance(one_infinite, enclosed) == max_minus_mean_distance(apart, enclosed)
+
+
+def test_a_similarity_is_bounded() -> None:
+    with pytest.raises(ValueError, match="cannot be unbounded"):
+        max_minus_mean([(0, None, 1)])
+
+
+def test_statements_that_no_latent_satisfies_do_no_harm() -> None:
+    """A negative upper end of a distance says so, and the logarithm is not asked for it."""
+    low, high = max_minus_mean_distance([(0, -5, 1), (UNIT, 2 * UNIT, 1)], enclosed)
+    assert 0 <= low <= high
+
+
+# A head of one prototype at 0 over [0, 1], one coordinate: class 0 wins where a > BAR. With one patch at 0 and one at 1
+# a is about (6.9 - 0.7) / 2 = 3.1 (max_minus_mean) or 6.9 - 1.1 = 5.8 (of the mean distance).
+KINDS = ("max_minus_mean", "max_minus_mean_distance")
+IMAGE = [[0.0], [1.0]]
+BAR = 2.5
+FIRST, SECOND = hm.spatial(0, 0, 0.0, 0.0), hm.spatial(1, 0, 1.0, 1.0)
+
+
+def head(kind: str, bar: float = BAR, **changes: Any) -> bytes:
+    return hm.head([[1.0], [0.0]], [[0.0]], [0.0, bar], pooling={"kind": kind}, **changes)
+
+
+def audit(kind: str, statements: list[dict[str, Any]], kernel: str = "both", **options: Any) -> Verdict:
+    data = head(kind)
+    options = {"patches": 2, "image": IMAGE, "minimality": True} | options
+    certificate = hm.certificate(data, statements, **options)
+    return check(certificate, data, hm.latents([IMAGE]), kernel, minimality=True)
+
+
+@pytest.mark.parametrize("paradigm", ["projection", "triangle"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_accepted_with_every_claim(kind: str, paradigm: str) -> None:
+    for kernel in (*KERNELS, "both"):
+        verdict = audit(kind, [FIRST, SECOND], kernel, paradigm=paradigm)
+        assert verdict.status is Status.PROVED, verdict.message
+        assert verdict.claims == {"entailment": "proved", "instance": "proved", "minimality": "proved"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_mean_is_bounded_from_statements_alone(kind: str) -> None:
+    """The published ProtoPool explanations take the exact mean, which they do not state (heads.md, section 16): with it
+    the patch at 0 would be enough. It is not: both patches may be at 0."""
+    for statements in ([FIRST], [SECOND], []):
+        verdict = audit(kind, statements)
+        assert (verdict.status, verdict.reason) == (Status.NOT_PROVED, "entailment")
+    data = head(kind)
+    space = Space(read_head(data), load_kernel("arb"))
+    for image, wins in ((IMAGE, True), ([[0.0], [0.0]], False)):
+        box = Evaluation(space, exact(hm.flat(image), 1)).activations(64)
+        assert (box.lower[0] > BAR * 2**64) == wins
+        assert (box.upper[0] < BAR * 2**64) != wins
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ends_that_are_moved_prove_less(kind: str) -> None:
+    assert audit(kind, [FIRST, hm.spatial(1, 0, 0.9, 1.0)]).status is Status.PROVED
+    assert audit(kind, [FIRST, hm.spatial(1, 0, 0.0, 1.0)]).reason == "entailment"
+    assert audit(kind, [hm.spatial(0, 0, 0.0, 0.5), SECOND]).reason == "entailment"
+    assert audit(kind, [FIRST, hm.spatial(1, 0, 0.5, math.nextafter(1.0, 0.0))]).reason == "instance"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_wrong_class_is_refuted_and_a_large_margin_not_proved(kind: str) -> None:
+    assert audit(kind, [FIRST, SECOND], predicted=1).status is Status.REFUTED
+    assert audit(kind, [FIRST, SECOND], margins=[None, 4.0]).reason == "margin"
+    assert audit(kind, [FIRST, SECOND], margins=[None, 0.5]).status is Status.PROVED
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_statement_that_is_not_needed_is_named(kind: str) -> None:
+    data = head(kind, bar=-1.0)
+    certificate = hm.certificate(data, [FIRST], patches=2, minimality=True)
+    verdict = check(certificate, data, minimality=True)
+    assert (verdict.reason, "statement 0" in verdict.message) == ("minimality", True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_single_patch_is_a_tie(kind: str) -> None:
+    """a = 0 whatever the latent: nothing but the bias can decide."""
+    for bar, proved in ((0.0, False), (-1e-30, True)):
+        data = head(kind, bar)
+        for statements in ([], [hm.spatial(0, 0, 0.0, 0.0)]):
+            verdict = check(hm.certificate(data, statements), data)
+            assert (verdict.status is Status.PROVED) == proved, verdict.message
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_billion_patches(kind: str, kernel: str) -> None:
+    """Patches without statements are all alike: their number is a factor, no loop."""
+    start = perf_counter()
+    many = 10**17
+    data = head(kind, bar=-1.0)
+    certificate = hm.certificate(data, [FIRST, SECOND], patches=many)
+    assert check(certificate, data, kernel=kernel).status is Status.PROVED
+    top_k = hm.certificate(data, [hm.others([], 9.0)], patches=many, paradigm="top_k")
+    assert check(top_k, data, kernel=kernel).status is Status.PROVED
+    assert perf_counter() - start < 5
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_unbounded_domains(kind: str) -> None:
+    """Nothing is known of the other patches: a may be as high as S(0), and as low as 0."""
+    data = head(kind, bar=-1.0, domain=hm.domain(None, None))
+    assert check(hm.certificate(data, [FIRST], patches=3), data).status is Status.PROVED
+    data = hm.head([[0.0], [1.0]], [[0.0]], [7.0, 0.0], pooling={"kind": kind}, domain=hm.domain(None, None))
+    assert check(hm.certificate(data, [], patches=3), data).status is Status.PROVED  # S(0) = ln 1024 = 6.93
+    data = hm.head([[0.0], [1.0]], [[0.0]], [6.9, 0.0], pooling={"kind": kind}, domain=hm.domain(None, None))
+    found = check(hm.certificate(data, [], patches=10**9), data)
+    assert found.reason == "entailment"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_range_over_the_domain(kind: str, kernel: str) -> None:
+    """All patches but one at 1, that one at 0."""
+    for patches in (1, 2, 5):
+        top_k = TopK(Space(read_head(head(kind)), load_kernel(kernel)))
+        box = top_k.box([], patches)
+        assert top_k.box([], patches) == box
+        most = similar(0, 1) - (
+            (similar(0, 1) + (patches - 1) * similar(UNIT, 1)) / patches
+            if kind == "max_minus_mean"
+            else similar((patches - 1) * UNIT, patches)
+        )
+        assert box.lower == [0]
+        assert box.upper[0] / 2**box.bits == pytest.approx(most, abs=1e-12)
+
+
+GEOMETRIES: dict[str, dict[str, Any]] = {
+    "euclidean": {"prototypes": [[0.25, 0.5], [1.0, 0.0], [3.0, -2.0]], "similarity": hm.log_ratio(EPSILON)},
+    "cosine": {
+        "prototypes": [[0.25, 0.5], [1.0, 0.0], [3.0, -2.0]],
+        "similarity": hm.IDENTITY,
+        "geometry": hm.cosine(0.25),
+    },
+    "softmax": {"similarity": hm.IDENTITY, "geometry": hm.SOFTMAX},
+}
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(
+    ("geometry", "kind"), [*((geometry, KINDS[0]) for geometry in GEOMETRIES), ("euclidean", KINDS[1])]
+)
+def test_evaluation_at_latents(geometry: str, kind: str, kernel: str) -> None:
+    """At every precision the truth lies inside; fine ones decide a statement one part in 10^12 wide."""
+    width = 3 if geometry == "softmax" else 2
+    generator = random.Random(1)
+    image = [[generator.gauss(0, 1) for _ in range(width)] for _ in range(4)]
+    fields = GEOMETRIES[geometry]
+    data = hm.head(
+        [[1.0] * 3, [0.0] * 3], bias=[9.0, 0.0], domain=hm.domain(None, None), pooling={"kind": kind}, **fields
+    )
+    points = fields.get("prototypes")
+
+    def observable(z: list[float], j: int) -> float:
+        if points is None:
+            return math.exp(z[j]) / sum(map(math.exp, z))
+        if geometry == "euclidean":
+            return float(hm.squared_distance(z, points[j]))
+        return float(hm.cosine_ends(z, points[j], 0.25)[0])
+
+    def s(m: float) -> float:
+        return math.log((m + 1) / (m + EPSILON)) if geometry == "euclidean" else m
+
+    evaluation = Evaluation(Space(read_head(data), load_kernel(kernel)), exact(hm.flat(image), width))
+    for j in range(3):
+        values = [observable(z, j) for z in image]
+        if kind == KINDS[0]:
+            truth = max(map(s, values)) - sum(map(s, values)) / 4
+        else:
+            truth = s(min(values)) - s(sum(values) / 4)
+        for bits in (0, 1, 3, 8, 20, 40, 256):
+            box = evaluation.activations(bits)
+            low, high = Fraction(box.lower[j], 1 << bits), Fraction(box.upper[j], 1 << bits)
+            assert low - Fraction(1, 10**12) <= Fraction(truth) <= high + Fraction(1, 10**12)
+            assert high - low <= Fraction(16, 1 << bits)
+        for least, greatest, holds in ((1 - 1e-12, 1 + 1e-12, True), (1 + 1e-12, 2.0, False), (0.0, 1 - 1e-12, False)):
+            statement = hm.activation(j, truth * least, truth * greatest)
+            certificate = hm.certificate(data, [statement], paradigm="top_k", patches=4, image=image)
+            verdict = check(certificate, data, hm.latents([image]), kernel)
+            assert (verdict.status is Status.PROVED) == holds
+            assert holds or verdict.reason == "instance"
+
+
+def test_a_scale_is_taken_before_the_similarity() -> None:
+    """S(s d) with s = 4: as if all distances were four times as large, before the mean as after."""
+    for kind in KINDS:
+        plain = read_head(head(kind, domain=hm.domain(0.0, 2.0)))
+        tensors = {
+            "weight": hm.tensor([[1.0], [0.0]]),
+            "prototypes": hm.tensor([[0.0]]),
+            "scale": hm.tensor([4.0]),
+        }
+        described = hm.json.dumps(hm.description(pooling={"kind": kind}))
+        scaled = read_head(hm.safetensors(tensors, {"verale.head": described}))
+        boxes = []
+        for one, factor in ((plain, 4), (scaled, 1)):
+            space = Space(one, load_kernel("arb"))
+            pooling = pooling_of(space)
+            unit = factor << space.bits
+            parts = [pooling.part(Ranges([0], [unit // 8])), pooling.part(Ranges([unit // 4], [unit]), 3)]
+            boxes.append(pooling.box(parts))
+        assert boxes[0] == boxes[1]
