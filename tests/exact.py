@@ -9,7 +9,7 @@ from typing import Any
 import flint
 from torch import Tensor
 
-from verale.head import Euclidean, Head, LogRatio, Softmax
+from verale.head import Euclidean, FocalPooling, Head, LogRatio, MaxPooling, Softmax
 
 PRECISION = 300
 
@@ -45,11 +45,7 @@ def differences(head: Head, patches: Tensor, predicted: int) -> list[Any]:
         values = [_ball(observable(head, z, j)) for z in patches.tolist()]
         if isinstance(head.similarity, LogRatio):
             values = [m * flint.arb(1.0 if head.scale is None else float(head.scale[j])) for m in values]
-            values = [((m + 1) / (m + flint.arb(head.similarity.epsilon))).log() for m in values]
-        highest = values[0]
-        for value in values[1:]:
-            highest = highest.max(value)
-        activations.append(highest)
+        activations.append(pooled(head, values))
     weight = head.weight.tolist()
     bias = [0.0] * head.classes if head.bias is None else head.bias.tolist()
     return [
@@ -61,6 +57,28 @@ def differences(head: Head, patches: Tensor, predicted: int) -> list[Any]:
         )
         for c in range(head.classes)
     ]
+
+
+def pooled(head: Head, values: list[Any]) -> Any:
+    """The activation of one prototype, given its observables at all patches, scaled already; all of them balls."""
+    mean = sum(values, flint.arb(0)) / len(values)
+    similar = [_similarity(head, value) for value in values]
+    highest = similar[0]
+    for value in similar[1:]:
+        highest = highest.max(value)
+    match head.pooling:
+        case MaxPooling():
+            return highest
+        case FocalPooling("max_minus_mean"):
+            return highest - sum(similar, flint.arb(0)) / len(similar)
+        case _:
+            return highest - _similarity(head, mean)
+
+
+def _similarity(head: Head, value: Any) -> Any:
+    if isinstance(head.similarity, LogRatio):
+        return ((value + 1) / (value + flint.arb(head.similarity.epsilon))).log()
+    return value
 
 
 def _ball(value: Any) -> Any:

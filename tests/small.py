@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
-from verale.head import Box, Cosine, Euclidean, Head, Identity, LogRatio, Softmax
+from verale.head import Box, Cosine, Euclidean, FocalPooling, Head, Identity, LogRatio, Softmax
 
 GEOMETRIES = ("euclidean", "scaled", "cosine", "softmax")
+FOCAL = (
+    ("euclidean", "max_minus_mean"),
+    ("scaled", "max_minus_mean"),
+    ("cosine", "max_minus_mean"),
+    ("softmax", "max_minus_mean"),
+    ("euclidean", "max_minus_mean_distance"),
+    ("scaled", "max_minus_mean_distance"),
+)
+"""(geometry, kind) of focal heads."""
 
 
 def small_head(geometry: str, seed: int = 0, prototypes: int = 12, depth: int = 6, classes: int = 3) -> Head:
@@ -36,3 +47,8 @@ def small_latents(head: Head, images: int = 4, patches: int = 5, seed: int = 0) 
     near = head.prototypes[torch.randint(head.size, (images,), generator=generator)].clamp(0, 1)
     latents[:, 0] = 0.9 * near + 0.1 * latents[:, 0]
     return latents
+
+
+def focal_head(geometry: str, kind: str, seed: int = 0, **sizes: int) -> Head:
+    """A small head with focal pooling."""
+    return replace(small_head(geometry, seed, **sizes), pooling=FocalPooling(kind))

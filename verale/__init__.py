@@ -17,11 +17,13 @@ if TYPE_CHECKING:
         Box,
         Cosine,
         Euclidean,
+        FocalPooling,
         Head,
         Identity,
         LogRatio,
         Softmax,
         load_latents,
+        merge_slots,
         save_latents,
     )
     from verale.search import Unexplained, explain
@@ -32,6 +34,7 @@ __all__ = [
     "Certificate",
     "Cosine",
     "Euclidean",
+    "FocalPooling",
     "Head",
     "Identity",
     "LogRatio",
@@ -43,6 +46,7 @@ __all__ = [
     "audit",
     "explain",
     "load_latents",
+    "merge_slots",
     "save_latents",
 ]
 
@@ -51,6 +55,7 @@ _HOME = {
     "Certificate": "verale.certificate",
     "Cosine": "verale.head",
     "Euclidean": "verale.head",
+    "FocalPooling": "verale.head",
     "Head": "verale.head",
     "Identity": "verale.head",
     "LogRatio": "verale.head",
@@ -62,6 +67,7 @@ _HOME = {
     "audit": "verale.auditing",
     "explain": "verale.search",
     "load_latents": "verale.head",
+    "merge_slots": "verale.head",
     "save_latents": "verale.head",
 }
 

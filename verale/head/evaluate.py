@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from verale.errors import LatentsError
-from verale.head.head import Cosine, Euclidean, Head, LogRatio
+from verale.head.head import Cosine, Euclidean, FocalPooling, Head, LogRatio
 
 __all__ = ["Evaluation", "evaluate", "observables"]
 
@@ -53,14 +53,22 @@ def observables(head: Head, patches: Tensor) -> Tensor:
 def evaluate(head: Head, patches: Tensor) -> Evaluation:
     """Evaluate a head on patches (N, L, D) float64."""
     observed = observables(head, patches)
-    if isinstance(head.similarity, LogRatio):
-        nearest = observed.amin(dim=1)
-        if head.scale is not None:
-            nearest = nearest * head.scale.to(patches)
-        activations = torch.log((nearest + 1) / (nearest + head.similarity.epsilon))
-    else:
-        activations = observed.amax(dim=1)
+    closest = observed.amin(dim=1) if isinstance(head.similarity, LogRatio) else observed.amax(dim=1)
+    activations = _similarity(head, closest)
+    if isinstance(head.pooling, FocalPooling):
+        by_distance = head.pooling.kind == "max_minus_mean_distance"
+        activations = activations - (
+            _similarity(head, observed.mean(dim=1)) if by_distance else _similarity(head, observed).mean(dim=1)
+        )
     logits = activations @ head.weight.to(patches).T
     if head.bias is not None:
         logits = logits + head.bias.to(patches)
     return Evaluation(observed, activations, logits)
+
+
+def _similarity(head: Head, observed: Tensor) -> Tensor:
+    """S of observables (..., P)."""
+    if not isinstance(head.similarity, LogRatio):
+        return observed
+    scaled = observed if head.scale is None else observed * head.scale.to(observed)
+    return torch.log((scaled + 1) / (scaled + head.similarity.epsilon))

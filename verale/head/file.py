@@ -14,11 +14,13 @@ from verale.head.head import (
     Box,
     Cosine,
     Euclidean,
+    FocalPooling,
     Geometry,
     Head,
     Identity,
     LogRatio,
     MaxPooling,
+    Pooling,
     Similarity,
     Softmax,
 )
@@ -38,7 +40,7 @@ def encode(head: Head) -> bytes:
         "geometry": _encode_kind(head.geometry),
         "domain": {"lower": _hex(head.domain.lower), "upper": _hex(head.domain.upper)},
         "similarity": _encode_kind(head.similarity),
-        "pooling": {"kind": "max"},
+        "pooling": {"kind": _pooling_kind(head.pooling)},
         "labels": None if head.labels is None else list(head.labels),
     }
     tensors = {"weight": head.weight, "bias": head.bias, "prototypes": head.prototypes, "scale": head.scale}
@@ -70,7 +72,6 @@ def decode(data: bytes) -> Head:
     labels = description["labels"]
     if labels is not None and not (isinstance(labels, list) and all(isinstance(name, str) for name in labels)):
         raise HeadError("labels", "is not a list of strings or null")
-    pooling = _kind("pooling", description["pooling"], {"max": ()})
     return Head(
         weight=tensors["weight"],
         geometry=_geometry(description["geometry"]),
@@ -79,7 +80,7 @@ def decode(data: bytes) -> Head:
         bias=tensors.get("bias"),
         scale=tensors.get("scale"),
         domain=_domain(description["domain"]),
-        pooling={"max": MaxPooling}[pooling](),
+        pooling=_pooling(description["pooling"]),
         labels=None if labels is None else tuple(labels),
         _digest=hashlib.sha256(data).hexdigest(),
     )
@@ -147,6 +148,15 @@ def _similarity(value: Any) -> Similarity:
     if _kind("similarity", value, {"identity": (), "log_ratio": ("epsilon",)}) == "identity":
         return Identity()
     return LogRatio(_number("similarity.epsilon", value["epsilon"]))
+
+
+def _pooling_kind(pooling: Pooling) -> str:
+    return pooling.kind if isinstance(pooling, FocalPooling) else "max"
+
+
+def _pooling(value: Any) -> Pooling:
+    kind = _kind("pooling", value, {"max": (), "max_minus_mean": (), "max_minus_mean_distance": ()})
+    return MaxPooling() if kind == "max" else FocalPooling(kind)
 
 
 def _domain(value: Any) -> Box:

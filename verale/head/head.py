@@ -12,7 +12,7 @@ from torch import Tensor
 
 from verale.errors import HeadError
 
-__all__ = ["Box", "Cosine", "Euclidean", "Head", "Identity", "LogRatio", "MaxPooling", "Softmax"]
+__all__ = ["Box", "Cosine", "Euclidean", "FocalPooling", "Head", "Identity", "LogRatio", "MaxPooling", "Softmax"]
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,27 @@ class MaxPooling:
     """Activation a_j = max over patches of the similarity g_lj."""
 
 
+_FOCAL_KINDS = ("max_minus_mean", "max_minus_mean_distance")
+
+
+@dataclass(frozen=True)
+class FocalPooling:
+    """Activation a_j = the largest similarity, less what the image has of it everywhere; >= 0, and 0 for one patch.
+
+    - `max_minus_mean`: a_j = max_l S(m_lj) - mean_l S(m_lj), less the mean similarity (Beyond L2, section 3.5). Any
+      geometry.
+    - `max_minus_mean_distance`: a_j = S(min_l m_lj) - S(mean_l m_lj), less the similarity at the mean squared distance
+      (ProtoPool's code). Euclidean only: of other observables the mean is no distance. `slots.merge_slots` makes
+      the weights of such a head.
+    """
+
+    kind: str = "max_minus_mean"
+
+    def __post_init__(self) -> None:
+        if self.kind not in _FOCAL_KINDS:
+            raise HeadError("pooling", f"is focal of kind {self.kind!r}, expected one of {', '.join(_FOCAL_KINDS)}")
+
+
 @dataclass(frozen=True)
 class Box:
     """The head's domain: every latent coordinate lies in [lower, upper], both included; None means unbounded."""
@@ -85,6 +106,7 @@ class Box:
 
 Geometry = Euclidean | Cosine | Softmax
 Similarity = Identity | LogRatio
+Pooling = MaxPooling | FocalPooling
 
 _SIMILARITY_OF = {Euclidean: LogRatio, Cosine: Identity, Softmax: Identity}
 
@@ -93,7 +115,7 @@ _SIMILARITY_OF = {Euclidean: LogRatio, Cosine: Identity, Softmax: Identity}
 class Head:
     """Everything a prototype network does after its latent map, as plain data.
 
-    logits o = weight @ a + bias with a_j = max_l S(m(z_l, p_j)).
+    logits o = weight @ a + bias with a_j pooled over the patches l from S(m(z_l, p_j)).
 
     Args:
         weight: (C, P) float32 or float64, the last linear layer.
@@ -121,7 +143,7 @@ class Head:
     bias: Tensor | None = None
     scale: Tensor | None = None
     domain: Box = field(default_factory=Box)
-    pooling: MaxPooling = field(default_factory=MaxPooling)
+    pooling: Pooling = field(default_factory=MaxPooling)
     labels: tuple[str, ...] | None = None
     _digest: str | None = field(default=None, repr=False)
 
@@ -136,6 +158,10 @@ class Head:
             raise HeadError("geometry", f"is {self.geometry!r}, expected Euclidean, Cosine or Softmax")
         if not isinstance(self.similarity, expected):
             raise HeadError("similarity", f"is {self.similarity!r}, expected {expected.__name__} for {self.geometry!r}")
+        if self.pooling == FocalPooling("max_minus_mean_distance") and not isinstance(self.geometry, Euclidean):
+            raise HeadError(
+                "pooling", f"is max_minus_mean_distance, expected another: only Euclidean has it, not {self.geometry!r}"
+            )
         if self.bias is not None:
             _check_tensor("bias", self.bias, 1)
             if self.bias.shape != (self.classes,):

@@ -6,7 +6,7 @@ import math
 
 import pytest
 import torch
-from small import GEOMETRIES, small_head, small_latents
+from small import FOCAL, GEOMETRIES, focal_head, small_head, small_latents
 
 from verale.errors import LatentsError
 from verale.head import Cosine, Euclidean, LogRatio, as_patches, evaluate
@@ -42,6 +42,39 @@ def test_evaluation_is_the_formula(geometry):
         assert found.activations[image].tolist() == pytest.approx(activations, rel=1e-12)
         assert found.logits[image].tolist() == pytest.approx(logits, rel=1e-9, abs=1e-12)
         assert int(found.predicted[image]) == logits.index(max(logits))
+
+
+@pytest.mark.parametrize(("geometry", "kind"), FOCAL)
+def test_focal_activations_are_the_formula(geometry, kind):
+    head = focal_head(geometry, kind)
+    patches = as_patches(small_latents(head))
+    found = evaluate(head, patches)
+
+    def similarity(m, j):
+        if not isinstance(head.similarity, LogRatio):
+            return m
+        m *= 1.0 if head.scale is None else float(head.scale[j])
+        return math.log((m + 1) / (m + head.similarity.epsilon))
+
+    for image, rows in enumerate(patches.tolist()):
+        for j in range(head.size):
+            values = [observable(head, z, j) for z in rows]
+            similar = [similarity(m, j) for m in values]
+            if kind == "max_minus_mean":
+                activation = max(similar) - sum(similar) / len(similar)
+            else:
+                activation = similarity(min(values), j) - similarity(sum(values) / len(values), j)
+            assert float(found.activations[image, j]) == pytest.approx(activation, rel=1e-9, abs=1e-14)
+    assert torch.allclose(
+        found.logits, found.activations @ head.weight.double().T + head.bias.double(), rtol=1e-12, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize(("geometry", "kind"), FOCAL)
+def test_one_patch_is_nothing_special(geometry, kind):
+    head = focal_head(geometry, kind)
+    found = evaluate(head, as_patches(small_latents(head, patches=1)))
+    assert torch.equal(found.activations, torch.zeros_like(found.activations))
 
 
 def test_latents_of_another_network_are_refused():

@@ -7,10 +7,10 @@ import json
 import pytest
 import safetensors.torch
 import torch
-from small import GEOMETRIES, small_head
+from small import FOCAL, GEOMETRIES, focal_head, small_head
 
 from verale.errors import HeadError, InputError
-from verale.head import Box, Cosine, Euclidean, Head, Identity, LogRatio, Softmax
+from verale.head import Box, Cosine, Euclidean, FocalPooling, Head, Identity, LogRatio, MaxPooling, Softmax
 from verale.head.file import METADATA_KEY
 
 WEIGHT = torch.ones(2, 3)
@@ -39,6 +39,15 @@ def test_a_head_survives_its_file(geometry, tmp_path):
     assert torch.equal(loaded.weight, head.weight) and torch.equal(loaded.bias, head.bias)
     assert loaded.to_bytes() == head.to_bytes()
     assert loaded.digest == head.digest
+
+
+@pytest.mark.parametrize(("geometry", "kind"), FOCAL)
+def test_a_focal_head_survives_its_file(geometry, kind):
+    head = focal_head(geometry, kind)
+    loaded = Head.from_bytes(head.to_bytes())
+    assert loaded.pooling == head.pooling == FocalPooling(kind)
+    assert loaded.to_bytes() == head.to_bytes()
+    assert Head.from_bytes(small_head(geometry).to_bytes()).pooling == MaxPooling()
 
 
 def test_the_digest_is_that_of_the_file_loaded():
@@ -72,6 +81,17 @@ def test_the_digest_is_that_of_the_file_loaded():
         ("geometry.epsilon", lambda: Cosine(float("nan"))),
         ("domain.lower", lambda: Box(float("-inf"), 1)),
         ("domain", lambda: Box(1, 1)),
+        ("pooling", lambda: FocalPooling("mean")),
+        (
+            "pooling",
+            lambda: Head(WEIGHT, Softmax(), Identity(), pooling=FocalPooling("max_minus_mean_distance")),
+        ),
+        (
+            "pooling",
+            lambda: Head(
+                WEIGHT, Cosine(), Identity(), prototypes=POINTS + 1, pooling=FocalPooling("max_minus_mean_distance")
+            ),
+        ),
         ("labels", lambda: Head(WEIGHT, Euclidean(), LogRatio(), prototypes=POINTS, labels=("a",))),
     ],
 )
@@ -90,6 +110,7 @@ def test_what_cannot_be_vouched_for_is_refused(field, build):
         ("colour", {"colour": "red"}),
         ("pooling", {"pooling": None}),
         ("pooling", {"pooling": {"kind": "mean"}}),
+        ("pooling", {"pooling": {"kind": "max_minus_mean", "k": 1}}),
         ("geometry", {"geometry": {"kind": "euclidean", "epsilon": "0x0p+0"}}),
         ("geometry", {"geometry": "euclidean"}),
         ("similarity.epsilon", {"similarity": {"kind": "log_ratio", "epsilon": 1e-4}}),
