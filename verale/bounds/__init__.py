@@ -3,7 +3,7 @@
 from verale.bounds.domain import domain_range
 from verale.bounds.margin import Margins
 from verale.bounds.observe import check_domain, observe
-from verale.bounds.pooling import Pooling, pooling_of
+from verale.bounds.pooling import Pooling, activation_range, margins_of, pooling_of
 from verale.bounds.projection import Projection
 from verale.bounds.rows import Rows, SpatialParadigm, put, take
 from verale.bounds.similarity import activation, dissimilarity, oriented, pooled_activation
@@ -21,9 +21,11 @@ __all__ = [
     "TopK",
     "Triangle",
     "activation",
+    "activation_range",
     "check_domain",
     "dissimilarity",
     "domain_range",
+    "margins_of",
     "observe",
     "oriented",
     "pooled_activation",

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from verale.bounds.domain import domain_range
-from verale.bounds.similarity import activation
+from verale.bounds.pooling import activation_range
 from verale.head import Head
 from verale.rounding import Enclosure
 
@@ -33,9 +32,9 @@ class TopK:
     """(P,) what each activation can be at all."""
 
     @classmethod
-    def of(cls, head: Head, device: torch.device | str = "cpu") -> TopK:
-        """The paradigm for one head."""
-        return cls(activation(head, domain_range(head, device)))
+    def of(cls, head: Head, patches: int, device: torch.device | str = "cpu") -> TopK:
+        """The paradigm for one head and images of L patches."""
+        return cls(activation_range(head, patches, device))
 
     def box(self, stated: Tensor, exempt: Tensor, order: Tensor, observed: Enclosure) -> Enclosure:
         """Boxes of activations for R explanations.

@@ -12,7 +12,7 @@ from torch import Tensor
 from verale.bounds import Projection, Simplex, Triangle, check_domain
 from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Statement
 from verale.errors import UsageError
-from verale.head import Head, Softmax, as_patches, digest
+from verale.head import Head, MaxPooling, Softmax, as_patches, digest
 from verale.search.problem import Problem, UnexplainedError
 from verale.search.spatial import ORDERS, explain_spatial
 from verale.search.top_k import ORDER, explain_top_k
@@ -133,8 +133,8 @@ class _Maker:
     options: Options
 
     def bytes_per_image(self, patches: int) -> int:
-        """About what the search keeps of one image: the rows, thrice while they are copied, and the margins."""
-        per_pair = 8 * 5
+        """About what the search keeps of one image: rows, thrice while they are copied, pooling's work, margins."""
+        per_pair = 8 * (5 if isinstance(self.head.pooling, MaxPooling) else 20)
         if self.spatial is not None:
             row = self.spatial.start(1)
             per_pair += 3 * sum(getattr(row, f.name).nbytes for f in fields(row)) // self.head.size

@@ -9,7 +9,9 @@ import torch
 from torch import Tensor
 
 from verale.bounds import SpatialParadigm, pooling_of, put, take
+from verale.bounds.pooling import slots
 from verale.rounding import Enclosure
+from verale.search.aim import Wanted, aim
 from verale.search.problem import Pair, Problem
 
 __all__ = ["Growth", "grow"]
@@ -17,8 +19,6 @@ __all__ = ["Growth", "grow"]
 R = TypeVar("R", bound=Any)
 
 _ROUNDS_BETWEEN_NARROWING = 16
-_CANDIDATES = 64
-"""Activations looked at in a round."""
 _AT_ONCE = 16
 """Statements made in a round, at most."""
 
@@ -122,36 +122,18 @@ class _Front:
 
     def target(self) -> _Target:
         """What to state next."""
-        each, margins, box, near = self._each, self._problem.margins, self._pooled.box, self._pooled.near
+        each, margins, box = self._each, self._problem.margins, self._pooled.box
         margin, rival = self._margins.min(1)
-        favour = margins.positive[each, :, rival]
-        against = -margins.negative[each, :, rival]
+        favour, against = margins.positive[each, :, rival], -margins.negative[each, :, rival]
         loss = favour * (self._actual - box.lower) + against * (box.upper - self._actual)
-        worst, prototype = loss.topk(min(_CANDIDATES, loss.shape[1]), dim=1)
-        exceeding = near.gather(2, prototype[:, None].expand(-1, near.shape[1], -1)).argmin(1)
-        high = favour.gather(1, prototype) > 0
-        patch = torch.where(high, self._attained.gather(1, prototype), exceeding)
-        # The costliest activation to be shown low may be exceeded at many patches, and all of them have to be stated.
-        lowest = prototype[each, (~high).int().argmax(1)]
-        reach, more = near[each, :, lowest].topk(min(_AT_ONCE, near.shape[1]), largest=False)
-        exceeds = (reach < self._least[each, lowest][:, None]) & ~high.all(1, keepdim=True)
-        patch, prototype = torch.cat([patch, more], 1), torch.cat([prototype, lowest[:, None].expand_as(more)], 1)
-        worst = torch.cat([worst, torch.zeros_like(reach)], 1)
+        help_ = Wanted(favour, against, loss, self._problem.observed, self._least, self._attained, self._stated)
+        patch, prototype, promise = aim(help_, self._pooled)
         open_ = ~(margin > 0)
-        wanted = torch.cat([worst[:, : high.shape[1]] > 0, exceeds], 1)
-        wanted &= ~self._stated[each[:, None], patch, prototype]
-        if bool((open_ & ~wanted.any(1)).any()):
-            # What is stated already cannot help again; look at all prototypes' patches, and leave such pairs out.
-            patches = torch.where(favour > 0, self._attained, near.argmin(1))
-            known = self._stated.gather(1, patches[:, None])[:, 0]
-            worst, prototype = loss.masked_fill(known, 0.0).topk(high.shape[1], dim=1)
-            patch = patches.gather(1, prototype)
-            wanted = worst > 0
-        wanted &= open_[:, None]
+        wanted = (promise >= 0) & ~self._stated[each[:, None], patch, prototype] & open_[:, None]
         # One statement a patch; and no more than could close the deficit if each gave all that it promises.
         same = (patch[:, :, None] == patch[:, None, :]) & wanted[:, None, :]
         wanted &= ~same.tril(-1).any(2)
-        promised = torch.where(wanted, worst, 0.0)
+        promised = torch.where(wanted, promise, 0.0)
         wanted &= (promised.cumsum(1) - promised < -margin[:, None]) & (wanted.cumsum(1) <= _AT_ONCE)
         return _Target(
             open=open_,
@@ -196,8 +178,8 @@ class _Front:
 
     def _margins_of(self, image: Tensor, boxes: Enclosure) -> Tensor:
         """(S, B, K) margins of boxes (S, B, P), each of the image named; images in order."""
-        count, candidates, size = boxes.shape
-        slot = torch.arange(count, device=image.device) - torch.searchsorted(image, image)
+        _, candidates, size = boxes.shape
+        slot = slots(image)
         shape = len(self.live), int(slot.max()) + 1, candidates, size
         padded = [
             end.new_zeros(shape).index_put_((image, slot), end).flatten(1, 2) for end in (boxes.lower, boxes.upper)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from verale.bounds import Margins, dissimilarity, observe, oriented, pooled_activation
+from verale.bounds import Margins, dissimilarity, margins_of, observe, pooling_of
 from verale.errors import VeraleError
 from verale.head import Head
 from verale.rounding import Enclosure
@@ -50,12 +50,11 @@ class Problem:
         # One image at a time: a matrix product's last bits, and so the statements', depend on how many rows it has.
         seen = [observe(head, image) for image in images]
         observed = Enclosure(torch.cat([each.lower for each in seen]), torch.cat([each.upper for each in seen]))
-        near, far = (end.view(count, images.shape[1], head.size).amin(1) for end in oriented(head, observed))
-        activations = pooled_activation(head, near, far)
-        logits = ((activations.lower + activations.upper) / 2) @ head.weight.to(near).T
+        activations = pooling_of(head).box(observed.view(count, images.shape[1], head.size))
+        logits = ((activations.lower + activations.upper) / 2) @ head.weight.to(activations.lower).T
         if head.bias is not None:
-            logits = logits + head.bias.to(near)
-        margins = Margins.of(head, logits.argmax(1))
+            logits = logits + head.bias.to(activations.lower)
+        margins = margins_of(head, logits.argmax(1), images.shape[1])
         one_box = Enclosure(activations.lower[:, None], activations.upper[:, None])
         return cls(
             head,

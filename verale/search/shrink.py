@@ -139,7 +139,8 @@ class _Shrinking:
         """(S, P) bounds of each pair's patch without it, built in the order of the proof from scratch."""
         left = [[j for j in self._stated[patch] if j != prototype] for patch, prototype in pairs]
         nothing = self._paradigm.start(len(pairs))
-        return enter(self._paradigm, self._problem, nothing, [patch for patch, _ in pairs], left).range
+        ranges: Enclosure = enter(self._paradigm, self._problem, nothing, [patch for patch, _ in pairs], left).range
+        return ranges
 
     def _patches(self, pairs: list[Pair]) -> Tensor:
         return self._problem.index([patch for patch, _ in pairs])

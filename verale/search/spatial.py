@@ -9,6 +9,7 @@ from typing import Any
 from torch import Tensor
 
 from verale.bounds import SpatialParadigm, put
+from verale.head import FocalPooling, Softmax
 from verale.search.grow import Growth, grow
 from verale.search.problem import Pair, Problem
 from verale.search.shrink import enter, proved_margins, shrink
@@ -21,6 +22,9 @@ ORDERS: dict[str, Callable[[Problem, Any], tuple[list[Growth], Any]]] = {"rival"
 
 _NOISE = 4
 """Of the rounding errors of margins, how many make a difference that is worth a claim."""
+
+_BOUND_NOISE = 2.0**-22
+"""About what rounding does to the bound of an observable that nearly depends on stated ones: the root of some u."""
 
 _UNSETTLED = "the margin left is too small for float64 to prove"
 
@@ -51,7 +55,7 @@ def explain_spatial(problem: Problem, paradigm: SpatialParadigm[Any], order: str
     growths, rows = ORDERS[order](problem, paradigm)
     explanations, slack = shrink(problem, paradigm, [[] if g.stuck else g.pairs for g in growths], rows)
     margins = proved_margins(problem, _from_scratch(problem, paradigm, explanations))
-    noise = (_NOISE * problem.margins.error.amax(1)).tolist()
+    noise = _noise(problem).tolist()
     return [
         growth.stuck
         or (
@@ -61,6 +65,18 @@ def explain_spatial(problem: Problem, paradigm: SpatialParadigm[Any], order: str
         )
         for growth, pairs, proved, after, least in zip(growths, explanations, margins, slack, noise, strict=True)
     ]
+
+
+def _noise(problem: Problem) -> Tensor:
+    """(N,) how far a margin may lie below the one that the checker proves, about; for minimality only.
+
+    Focal activations are sums over all patches, so the rounding of every bound is in them; what is left of the margins
+    after shrinking is often as little. Masses are too simple to be rounded much.
+    """
+    noise = _NOISE * problem.margins.error
+    if isinstance(problem.head.pooling, FocalPooling) and not isinstance(problem.head.geometry, Softmax):
+        noise = noise + _BOUND_NOISE * (problem.margins.positive - problem.margins.negative).sum(1)
+    return noise.amax(1)
 
 
 def _from_scratch(problem: Problem, paradigm: SpatialParadigm[Any], explanations: list[list[Pair]]) -> Any:

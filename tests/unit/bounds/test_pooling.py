@@ -1,0 +1,205 @@
+"""Boxes of activations from boxes of observables: truth inside, both ends attained, and the increments agree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import flint
+import pytest
+import torch
+from exact import PRECISION, pooled
+from small import FOCAL, GEOMETRIES, focal_head, small_head, small_latents
+from torch import Tensor
+
+from verale.bounds import Margins, TopK, activation_range, margins_of, observe, pooling_of
+from verale.head import Cosine, Euclidean, Head, LogRatio, Softmax, as_patches, evaluate
+from verale.rounding import Enclosure
+
+HEADS = [(geometry, "max") for geometry in GEOMETRIES] + list(FOCAL)
+
+
+def head_of(geometry: str, kind: str, **sizes: int) -> Head:
+    return small_head(geometry, **sizes) if kind == "max" else focal_head(geometry, kind, **sizes)
+
+
+def random_ranges(head: Head, images: int, patches: int, seed: int) -> Enclosure:
+    """Some ends coincide, some ranges are points, some overlap, some are all alike."""
+    generator = torch.Generator().manual_seed(seed)
+    ends = torch.rand(2, images, patches, head.size, generator=generator, dtype=torch.float64)
+    lower, upper = ends.amin(0), ends.amax(0)
+    point = torch.rand(lower.shape, generator=generator) < 0.3
+    upper = torch.where(point, lower, upper)
+    lower[:, -1], upper[:, -1] = lower[:, 0], upper[:, 0]
+    low, high = {Euclidean: (0.0, 4.0), Cosine: (-1.0, 1.0), Softmax: (0.0, 1.0)}[type(head.geometry)]
+    return Enclosure(low + lower * (high - low), low + upper * (high - low))
+
+
+def activation_of(head: Head, values: Tensor) -> Tensor:
+    """(..., P) activations of observables (..., L, P), in float64, written out."""
+
+    def similarity(m: Tensor) -> Tensor:
+        if not isinstance(head.similarity, LogRatio):
+            return m
+        m = m if head.scale is None else m * head.scale
+        return ((m + 1) / (m + 1e-4)).log()
+
+    similar = similarity(values)
+    highest = similar.amax(-2)
+    kind = getattr(head.pooling, "kind", "max")
+    if kind == "max":
+        return highest
+    return highest - (similar.mean(-2) if kind == "max_minus_mean" else similarity(values.mean(-2)))
+
+
+def critical_points(ranges: Enclosure) -> Tensor:
+    """(K, L, P): every combination of values where a minimum, a maximum or a clamp can change its place."""
+    patches = ranges.shape[0]
+    ends = torch.cat([ranges.lower, ranges.upper])
+    choices = [torch.maximum(torch.minimum(ends, ranges.upper[n]), ranges.lower[n]) for n in range(patches)]
+    everywhere = product(range(len(ends)), repeat=patches)
+    return torch.stack([torch.stack([choices[n][at] for n, at in enumerate(places)]) for places in everywhere])
+
+
+@pytest.mark.parametrize(("geometry", "kind"), HEADS)
+@pytest.mark.parametrize("patches", [1, 2, 3])
+def test_boxes_hold_every_point_and_their_ends_are_attained(geometry, kind, patches):
+    head = head_of(geometry, kind)
+    pooling = pooling_of(head)
+    generator = torch.Generator().manual_seed(3)
+    for seed in range(4):
+        ranges = random_ranges(head, 1, patches, seed)
+        box = pooling.box(ranges)[0]
+        inside = torch.rand(2000, patches, head.size, generator=generator, dtype=torch.float64)
+        within = ranges[0].lower + inside * (ranges[0].upper - ranges[0].lower)
+        reached = activation_of(head, torch.cat([critical_points(ranges[0]), within]))
+        assert (reached >= box.lower - 1e-12).all() and (reached <= box.upper + 1e-12).all()
+        assert (reached.amin(0) - box.lower).max() < 1e-6
+        assert (box.upper - reached.amax(0)).max() < 1e-6
+        assert kind == "max" or (box.lower >= 0).all()
+
+
+@pytest.mark.parametrize(("geometry", "kind"), FOCAL)
+def test_the_exact_activation_lies_in_the_box_of_its_observables(geometry, kind):
+    """Ranges that are points, far apart in size: nothing but rounding separates the ends, and it goes outward."""
+    head = focal_head(geometry, kind)
+    generator = torch.Generator().manual_seed(1)
+    for patches in (1, 2, 7):
+        values = torch.rand(5, patches, head.size, generator=generator, dtype=torch.float64)
+        if geometry in ("euclidean", "scaled"):
+            values = values * 10 ** (20 * torch.rand(values.shape, generator=generator, dtype=torch.float64) - 10)
+        box = pooling_of(head).box(Enclosure.exact(values))
+        with flint.ctx.workprec(PRECISION):
+            for image in range(5):
+                for j in range(head.size):
+                    scale = flint.arb(1.0 if head.scale is None else float(head.scale[j]))
+                    truth = pooled(head, [scale * flint.arb(float(m)) for m in values[image, :, j]])
+                    lower, upper = float(box.lower[image, j]), float(box.upper[image, j])
+                    # With one patch, and where a mean is the maximum, the truth is 0, which no ball can show.
+                    assert lower == 0 or flint.arb(lower) <= truth
+                    assert patches == 1 or truth <= flint.arb(upper)
+                    assert upper - lower < 1e-12
+        assert patches > 1 or bool((box.lower == 0).all() and (box.upper >= 0).all())
+
+
+@pytest.mark.parametrize("geometry", ["euclidean", "scaled"])
+@pytest.mark.parametrize("kind", ["max_minus_mean", "max_minus_mean_distance"])
+def test_unbounded_distances(geometry, kind):
+    """Infinity is the limit of ever larger upper ends, whether one patch has it or all."""
+    head = focal_head(geometry, kind)
+    for infinite in ([0], [1], [0, 1, 2]):
+        ranges = random_ranges(head, 1, 3, seed=2)
+        upper = ranges.upper.clone()
+        upper[:, infinite] = torch.inf
+        far = torch.where(upper == torch.inf, 1e30, upper)
+        found, limit = (pooling_of(head).box(Enclosure(ranges.lower, end)) for end in (upper, far))
+        assert torch.allclose(found.lower, limit.lower, atol=1e-9)
+        assert torch.allclose(found.upper, limit.upper, atol=1e-9)
+        assert bool(found.upper.isfinite().all())
+
+
+@pytest.mark.parametrize(("geometry", "kind"), HEADS)
+def test_replacing_patches_gives_the_box_of_all(geometry, kind, monkeypatch):
+    monkeypatch.setattr("verale.bounds.pooling._CHUNK_BYTES", 1000)
+    head = head_of(geometry, kind)
+    pooling = pooling_of(head)
+    ranges, rows = random_ranges(head, 1, 4, seed=5)[0], random_ranges(head, 1, 9, seed=6)[0]
+    dropping = pooling.dropping(ranges)
+    index = torch.tensor([0, 3, 1, 2, 2, 1, 2, 0, 3])
+    alone = dropping.alone(index, rows)
+    for place, patch in enumerate(index.tolist()):
+        assert_equal(alone[place], pooling.box(replaced(ranges, [patch], rows[[place]])))
+    different = torch.tensor([2, 0, 3])
+    together = dropping.together(different, rows[:3])
+    for count in (1, 2, 3):
+        assert_equal(together[count - 1], pooling.box(replaced(ranges, different[:count].tolist(), rows[:count])))
+    dropping.replace(different[:2], rows[:2])
+    expected = pooling.box(replaced(ranges, [2, 0, 1], rows[:3]))
+    assert_equal(dropping.alone(torch.tensor([1]), rows[2:3])[0], expected)
+
+
+@pytest.mark.parametrize(("geometry", "kind"), HEADS)
+def test_growing_is_the_box_of_all(geometry, kind):
+    """Several patches of an image are tried apart and replaced together; images may have none."""
+    head = head_of(geometry, kind)
+    pooling = pooling_of(head)
+    known = random_ranges(head, 3, 4, seed=7)
+    growing = pooling.growing(known)
+    assert_equal(growing.box, pooling.box(known))
+    generator = torch.Generator().manual_seed(8)
+    pairs = [[(0, 1), (0, 2), (2, 0)], [(1, 3)], [(0, 0), (1, 1), (1, 2), (2, 3)], [(0, 3), (1, 0), (1, 1)]]
+    for step, chosen in enumerate(pairs):
+        if step == 3:
+            growing.select(torch.tensor([0, 2]))
+            known = known[[0, 2]]
+        image, patch = torch.tensor(chosen).unbind(1)
+        part = torch.rand(2, len(chosen), 2, head.size, generator=generator, dtype=torch.float64) / 2
+        low, high = known.lower[image, patch][:, None], known.upper[image, patch][:, None]
+        tighter = Enclosure(low + part[0] * (high - low), high - part[1] * (high - low))
+        tried = growing.trial(image, patch, tighter)
+        for place, (n, at) in enumerate(chosen):
+            for candidate in range(2):
+                expected = pooling.box(replaced(known[n], [at], tighter[[place], candidate]))
+                assert_equal(tried[place, candidate], expected)
+        best = torch.randint(2, (len(chosen),), generator=generator)
+        growing.choose(best)
+        for n in range(len(known.lower)):
+            mine = [place for place, (owner, _) in enumerate(chosen) if owner == n]
+            now = replaced(known[n], [chosen[place][1] for place in mine], tighter[mine, best[mine]])
+            known.lower[n], known.upper[n] = now.lower, now.upper
+        assert_equal(growing.box, pooling.box(known))
+
+
+def replaced(ranges: Enclosure, patches: list[int], rows: Enclosure) -> Enclosure:
+    lower, upper = ranges.lower.clone(), ranges.upper.clone()
+    lower[patches], upper[patches] = rows.lower, rows.upper
+    return Enclosure(lower, upper)
+
+
+def assert_equal(found: Enclosure, expected: Enclosure) -> None:
+    assert torch.equal(found.lower, expected.lower)
+    assert torch.equal(found.upper, expected.upper)
+
+
+@pytest.mark.parametrize(("geometry", "kind"), HEADS)
+def test_the_range_over_the_domain_holds_every_image(geometry, kind):
+    head = head_of(geometry, kind)
+    for patches in (1, 2, 9):
+        whole = activation_range(head, patches)
+        assert torch.equal(TopK.of(head, patches).range.lower, whole.lower)
+        found = evaluate(head, as_patches(small_latents(head, images=200, patches=patches))).activations
+        assert (found >= whole.lower - 1e-9).all() and (found <= whole.upper + 1e-9).all()
+        assert kind == "max" or bool((whole.lower == 0).all())
+
+
+def test_a_cosine_may_differ_from_the_mean_by_more_than_one():
+    """All patches but one opposite to the prototype: the rounding of margins has to allow for 2, not for 1."""
+    head = focal_head("cosine", "max_minus_mean")
+    assert head.prototypes is not None
+    head = replace(head, domain=replace(head.domain, lower=None))
+    own = head.prototypes[:1].double()
+    latents = torch.cat([own, -own.expand(19, -1)])
+    box = pooling_of(head).box(observe(head, latents)[None])
+    assert float(box.upper[0, 0]) == pytest.approx(1.9)
+    predicted = torch.tensor([0])
+    assert (margins_of(head, predicted, 20).error[:, 1:] >= 2 * Margins.of(head, predicted).error[:, 1:]).all()
