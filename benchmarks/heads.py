@@ -12,7 +12,19 @@ from torch import Tensor
 
 from benchmarks.baseline import Published
 from verale.errors import UsageError
-from verale.head import Box, Cosine, Euclidean, Head, Identity, LogRatio, Softmax, evaluate
+from verale.head import (
+    Box,
+    Cosine,
+    Euclidean,
+    FocalPooling,
+    Head,
+    Identity,
+    LogRatio,
+    MaxPooling,
+    Softmax,
+    evaluate,
+    merge_slots,
+)
 
 __all__ = ["HEADS", "Subject", "build"]
 
@@ -79,7 +91,13 @@ def _trained(architecture: str, make: Callable[[Mapping[str, Tensor]], Head]) ->
 
 
 def _published(head: Head, tensors: Mapping[str, Tensor]) -> Published | None:
-    """The papers' view; an isotropic Gaussian head differs from the Euclidean one by its scales only."""
+    """The papers' view; an isotropic Gaussian head differs from the Euclidean one by its scales only.
+
+    None for focal pooling: their ProtoPool code takes the exact mean distance of every prototype, which it does not
+    state.
+    """
+    if not isinstance(head.pooling, MaxPooling):
+        return None
     log_var = tensors.get("classifier.similarity_layer.log_var")
     try:
         return Published.of(head, None if log_var is None else log_var.double().mul(0.5).exp())
@@ -125,7 +143,14 @@ def _gaussian(tensors: Mapping[str, Tensor]) -> Head:
 
 
 def _protopool(tensors: Mapping[str, Tensor]) -> Head:
-    raise UsageError("verale.head has no focal pooling with slots yet: return it here, weights summed per prototype")
+    return Head(
+        merge_slots(tensors["classifier.last_layer.weight"], tensors["classifier.proto_slot_map"]),
+        Euclidean(),
+        LogRatio(1e-4),
+        prototypes=tensors["classifier.prototypes"].flatten(1),
+        domain=SIGMOID,
+        pooling=FocalPooling("max_minus_mean_distance"),
+    )
 
 
 def _cub_metric(name: str, seed: int, cosine: bool, shift: float, spread: float) -> Callable[[Path, int], Subject]:

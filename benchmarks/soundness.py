@@ -13,6 +13,7 @@ import argparse
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 
 import safetensors.torch
 import torch
@@ -21,15 +22,24 @@ from torch import Tensor
 from verale.certificate import Certificate
 from verale.checker import Auditor, Status
 from verale.errors import UsageError
-from verale.head import Box, Cosine, Euclidean, Head, Identity, LogRatio, Softmax
+from verale.head import Box, Cosine, Euclidean, FocalPooling, Head, Identity, LogRatio, MaxPooling, Softmax
 from verale.search import ORDERS, PARADIGMS, explain
 
 IMAGES = 6
 
 
 def random_case(seed: int) -> tuple[Head, Tensor]:
-    """A head and latents (IMAGES, L, D)."""
+    """A head and latents (IMAGES, L, D); half of the heads with max pooling."""
     generator = torch.Generator().manual_seed(seed)
+    head, latents = _max_case(generator)
+    pooling = int(torch.randint(4, (), generator=generator))
+    if pooling < 2:
+        return head, latents
+    by_distance = pooling == 3 and isinstance(head.geometry, Euclidean)
+    return replace(head, pooling=FocalPooling("max_minus_mean_distance" if by_distance else "max_minus_mean")), latents
+
+
+def _max_case(generator: torch.Generator) -> tuple[Head, Tensor]:
 
     def whole(low: int, high: int) -> int:
         return int(torch.randint(low, high + 1, (), generator=generator))
@@ -80,11 +90,15 @@ def audit(head: Head, latents: Tensor, kernel: str, found: Counter[str]) -> list
                 if not isinstance(result, Certificate):
                     found["unexplained"] += 1
                     continue
-                found[f"{type(head.geometry).__name__} {paradigm} {order}"] += 1
+                found[f"{type(head.geometry).__name__} {_named(head)} {paradigm} {order}"] += 1
                 verdict = auditor.check(result.to_bytes(), minimality=True)
                 if verdict.status is not Status.PROVED:
                     bad.append(f"image {index} {paradigm} {order}: {verdict.reason}: {verdict.message}")
     return bad
+
+
+def _named(head: Head) -> str:
+    return "max" if isinstance(head.pooling, MaxPooling) else head.pooling.kind
 
 
 def main() -> int:
