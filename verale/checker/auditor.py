@@ -12,6 +12,7 @@ from .head import read_head
 from .kernel import KERNELS, load_kernel
 from .latents import Latents
 from .rules.evaluation import Evaluation
+from .rules.hypersphere import Hypersphere
 from .rules.instance import require_domain, require_not_refuted, require_true
 from .rules.margin import proved_margins, require
 from .rules.minimality import require_minimal
@@ -155,6 +156,8 @@ class _Audit:
                 return SpatialRule(self._space, Projection(self._space))
             case "triangle":
                 return SpatialRule(self._space, Triangle(self._space))
+            case "hypersphere":
+                return SpatialRule(self._space, Hypersphere(self._space))
             case _:
                 return SpatialRule(self._space, Simplex(self._space))
 

@@ -26,6 +26,7 @@ _GEOMETRIES = {
     "top_k": ("euclidean", "cosine", "softmax"),
     "projection": ("euclidean", "cosine"),
     "triangle": ("euclidean", "cosine"),
+    "hypersphere": ("euclidean", "cosine"),
     "simplex": ("softmax",),
 }
 

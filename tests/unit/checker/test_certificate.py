@@ -105,7 +105,7 @@ STEP_1: dict[str, tuple[Callable[[Any], Any], str]] = {
     "predicted null": (put(P, "predicted", None), "predicted is None"),
     "predicted true": (put(P, "predicted", True), "predicted is True"),
     "predicted -1": (put(P, "predicted", -1), "predicted is -1"),
-    "an unknown paradigm": (put(P, "paradigm", "hypersphere"), "paradigm is 'hypersphere'"),
+    "an unknown paradigm": (put(P, "paradigm", "pyramid"), "paradigm is 'pyramid'"),
     "a paradigm that is a list": (put(P, "paradigm", []), "paradigm is"),
     "no patches": (put(P, "patches", 0), "patches is 0, expected at least 1"),
     "patches as a string": (put(P, "patches", "2"), "patches is '2'"),

@@ -49,7 +49,7 @@ class Projection:
         and by what is stated of the observable itself."""
         if not statements:
             return self._space.domain
-        stated = [self._stated(statement) for statement in statements]
+        stated = [self.stated(statement) for statement in statements]
         lower, upper = self._ends([self._space.vectors[statement.prototype] for statement in statements], stated)
         domain = self._space.domain
         lower = [a if a > b else b for a, b in zip(lower, domain.lower, strict=True)]
@@ -60,7 +60,7 @@ class Projection:
             upper[statement.prototype] = min(upper[statement.prototype], high)
         return Ranges(lower, upper)
 
-    def _stated(self, statement: Spatial) -> tuple[int, int]:
+    def stated(self, statement: Spatial) -> tuple[int, int]:
         """The stated interval of the working observable on the grid."""
         bits = self._space.bits
         low, high = floor_at(statement.lower, bits), ceil_at(statement.upper, bits)
