@@ -16,9 +16,10 @@ import torch
 from exact import PRECISION, inside, observable
 from torch import Tensor
 
-from verale.bounds import Projection, Simplex, SpatialParadigm, Triangle, observe
+from verale.bounds import Hypersphere, Projection, Simplex, SpatialParadigm, Triangle, observe
 from verale.errors import UsageError
 from verale.head import Box, Cosine, Euclidean, Head, Identity, LogRatio, Softmax
+from verale.rounding import Enclosure
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,15 @@ def cases() -> list[Case]:
     for name, (prototypes, latents) in clouds.items():
         for geometry in (Euclidean(), Cosine(1e-8), Cosine(0.0)):
             head = metric(geometry, prototypes)
-            found += [Case(f"{name}-{geometry}", paradigm, head, latents) for paradigm in (Projection, Triangle)]
+            found += [
+                Case(f"{name}-{geometry}", paradigm, head, latents) for paradigm in (Projection, Triangle, Hypersphere)
+            ]
+    one_sided = metric(Cosine(1e-8), points - 0.5, Box(0, None))
     found += [
+        Case("zero prototype", Hypersphere, metric(Euclidean(), torch.cat([points, torch.zeros(1, 5)])), rand(4, 5)),
+        Case("box", Hypersphere, metric(Euclidean(), points, Box(0, 1)), rand(4, 5)),
+        Case("orthant", Hypersphere, one_sided, rand(4, 5)),
+        Case("zero latent", Hypersphere, one_sided, torch.zeros(1, 5)),
         Case("zero prototype", Projection, metric(Euclidean(), torch.cat([points, torch.zeros(1, 5)])), rand(4, 5)),
         Case("box", Projection, metric(Euclidean(), points, Box(0, 1)), rand(4, 5)),
         Case("half box", Projection, metric(Euclidean(), points - 0.5, Box(0, None)), rand(4, 5)),
@@ -118,7 +126,7 @@ def test_true_observables_lie_within_the_bounds(case):
 
 
 @pytest.mark.parametrize("case", cases(), ids=str)
-def test_a_statement_never_loosens_a_bound(case):
+def test_a_statement_entered_last_never_loosens_a_bound(case):
     states = entered(case, seed=3)
     for before, after in pairwise(states):
         assert (after.lower >= before.lower).all()
@@ -173,6 +181,77 @@ def test_projection_is_never_looser_than_triangle(geometry):
     assert float((exact.upper - exact.lower).mean()) < 0.9 * float((loose.upper - loose.lower).mean())
 
 
+@pytest.mark.parametrize("geometry", [Euclidean(), Cosine(1e-8)], ids=str)
+def test_projection_is_never_looser_than_hypersphere(geometry):
+    """Up to rounding, which projection has more of: it takes roots of small differences."""
+    generator = torch.Generator().manual_seed(5)
+    head = metric(geometry, torch.rand(12, 6, generator=generator))
+    observed = observe(head, torch.rand(5, 6, generator=generator, dtype=torch.float64))
+    wide, tight = Hypersphere(head), Projection(head)
+    loose, exact = wide.start(5), tight.start(5)
+    order = torch.stack([torch.randperm(12, generator=generator) for _ in range(5)])
+    for j in order[:, :5].T:
+        said = observed[torch.arange(5), j]
+        loose, exact = wide.extend(loose, j, said), tight.extend(exact, j, said)
+        assert (exact.lower >= loose.lower - 1e-7).all() and (exact.upper <= loose.upper + 1e-7).all()
+    assert float((exact.upper - exact.lower).mean()) < 0.9 * float((loose.upper - loose.lower).mean())
+
+
+@pytest.mark.parametrize("geometry", [Euclidean(), Cosine(1e-8)], ids=str)
+def test_the_first_sphere_is_the_triangle_inequality_and_two_say_more_than_each(geometry):
+    generator = torch.Generator().manual_seed(6)
+    head = metric(geometry, torch.rand(12, 6, generator=generator))
+    z = torch.rand(5, 6, generator=generator, dtype=torch.float64)
+    observed, first, second = observe(head, z), torch.zeros(5, dtype=torch.int64), torch.ones(5, dtype=torch.int64)
+    sphere, triangle = Hypersphere(head), Triangle(head)
+    one, same = (p.extend(p.start(5), first, observed[:, 0]) for p in (sphere, triangle))
+    torch.testing.assert_close(one.lower, same.lower, rtol=0, atol=1e-6)
+    torch.testing.assert_close(one.upper, same.upper, rtol=0, atol=1e-6)
+    two, both = sphere.extend(one, second, observed[:, 1]), triangle.extend(same, second, observed[:, 1])
+    assert float((two.upper - two.lower).mean()) < float((both.upper - both.lower).mean())
+
+
+@pytest.mark.parametrize("geometry", [Euclidean(), Cosine(1e-8)], ids=str)
+def test_spheres_depend_on_the_order_and_fewer_statements_can_say_more(geometry):
+    generator = torch.Generator().manual_seed(8)
+    head = metric(geometry, torch.rand(12, 6, generator=generator))
+    observed = observe(head, torch.rand(9, 6, generator=generator, dtype=torch.float64))
+    paradigm = Hypersphere(head)
+    assert paradigm.ordered and not Projection.ordered and not Triangle.ordered and not Simplex.ordered
+
+    def bounds(*stated: int) -> Tensor:
+        rows = paradigm.start(9)
+        for j in stated:
+            rows = paradigm.extend(rows, torch.full((9,), j), observed[:, j])
+        return rows.upper[:, 4:]
+
+    assert (bounds(0, 1, 2) - bounds(2, 1, 0)).abs().max() > 1e-3
+    assert (bounds(1, 2, 3) < bounds(0, 1, 2, 3) - 1e-3).any()
+
+
+def test_a_patch_is_lost_where_float64_cannot_follow():
+    """Two statements whose widths leave the foot open; a statement that does not move the centre loses nothing."""
+    points = torch.tensor([[0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
+    head = metric(Euclidean(), points)
+    paradigm = Hypersphere(head)
+
+    def enter(rows: object, j: int, value: float) -> object:
+        return paradigm.extend(rows, torch.tensor([j]), Enclosure.exact(torch.tensor([value], dtype=torch.float64)))
+
+    once = enter(paradigm.start(1), 0, 0.5)
+    kept = enter(once, 2, 0.5)
+    assert not kept.lost and int(kept.count) == 1 and torch.equal(kept.upper[0, 1], once.upper[0, 1])
+    moved = enter(kept, 1, 0.5)
+    assert not moved.lost and int(moved.count) == 2 and moved.weights[0, :2].tolist() == [0.5, 0.5]
+    # The foot lies between two multiples of 2^-18, and neither is nearer.
+    between = enter(kept, 1, 0.5 + 2.0**-18)
+    assert between.lost and int(between.count) == 1
+    assert torch.equal(between.upper[0, 3], kept.upper[0, 3])
+    assert float(between.upper[0, 1]) == 0.5 + 2.0**-18
+    again = enter(between, 3, 0.5)
+    assert again.lost and int(again.count) == 1 and float(again.upper[0, 3]) == 0.5
+
+
 def test_a_duplicate_of_a_stated_prototype_is_known():
     """Distance to the hull is 0: no division, and the bound is nearly as sharp as the statement."""
     points = torch.rand(5, 4, generator=torch.Generator().manual_seed(1))
@@ -193,6 +272,8 @@ def test_paradigms_refuse_geometries_they_are_not_defined_for():
         Projection(softmax)
     with pytest.raises(UsageError, match="projection"):
         Simplex(metric(Euclidean(), torch.rand(3, 2)))
+    with pytest.raises(UsageError, match="hypersphere"):
+        Hypersphere(softmax)
 
 
 def test_the_last_mass_is_what_the_others_leave():

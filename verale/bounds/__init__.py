@@ -1,6 +1,7 @@
 """Paradigms: how bounds of all observables, activations and margins follow from an explanation. One a file."""
 
 from verale.bounds.domain import domain_range
+from verale.bounds.hypersphere import Hypersphere
 from verale.bounds.margin import Margins
 from verale.bounds.observe import check_domain, observe
 from verale.bounds.pooling import Pooling, activation_range, margins_of, pooling_of
@@ -12,6 +13,7 @@ from verale.bounds.top_k import TopK
 from verale.bounds.triangle import Triangle
 
 __all__ = [
+    "Hypersphere",
     "Margins",
     "Pooling",
     "Projection",

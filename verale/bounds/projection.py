@@ -100,6 +100,7 @@ class Projection:
     """
 
     name = "projection"
+    ordered = False
 
     def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
         if isinstance(head.geometry, Softmax) or head.prototypes is None:

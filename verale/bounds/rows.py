@@ -29,6 +29,10 @@ class SpatialParadigm(Protocol[R]):
 
     name: str
 
+    ordered: bool
+    """Whether the bounds depend on the order in which statements are entered, and dropping one may tighten them. Rows
+    of such a paradigm also have `lost`, (R,) bool: where its bounds are not all that the statements give under it."""
+
     @property
     def size(self) -> int:
         """P."""

@@ -49,6 +49,7 @@ class Simplex:
     """
 
     name = "simplex"
+    ordered = False
 
     def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
         if not isinstance(head.geometry, Softmax):

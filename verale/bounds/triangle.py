@@ -41,6 +41,7 @@ class Triangle:
     """
 
     name = "triangle"
+    ordered = False
 
     def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
         self._single = Projection(head, device)

@@ -42,7 +42,7 @@ COLUMNS = (
 @click.command(name="explain")
 @click.option("--head", "head_path", required=True, metavar="H", type=click.Path(), help="The head file.")
 @click.option("--latents", "latents_path", required=True, metavar="Z", type=click.Path(), help="The images' latents.")
-@click.option("--paradigm", metavar="NAME", help="projection, triangle, simplex or top_k; by default the head's best.")
+@click.option("--paradigm", metavar="NAME", help="projection, triangle, hypersphere, simplex, top_k; or the best.")
 @click.option("--order", default="rival", show_default=True, help="rival, or nearest: the published order.")
 @click.option("--out", required=True, metavar="DIR", type=click.Path(), help="Where certificates and a CSV go.")
 @click.option("--device", default="auto", show_default=True, metavar="NAME", help="cpu, cuda, or auto: what is there.")

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from verale.bounds import Projection, Simplex, Triangle, check_domain
+from verale.bounds import Hypersphere, Projection, Simplex, Triangle, check_domain
 from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Statement
 from verale.errors import UsageError
 from verale.head import Head, MaxPooling, Softmax, as_patches, digest
@@ -24,6 +24,7 @@ PARADIGMS: dict[str, Callable[..., Any] | None] = {
     "top_k": None,
     "projection": Projection,
     "triangle": Triangle,
+    "hypersphere": Hypersphere,
     "simplex": Simplex,
 }
 """Every paradigm by name; a spatial one with its constructor."""
@@ -52,7 +53,8 @@ class Options:
     """How to explain; what is proved does not depend on it.
 
     Attributes:
-        paradigm: `projection`, `triangle` (euclidean, cosine), `simplex` (softmax), `top_k` (any); None for the best.
+        paradigm: `projection`, `triangle`, `hypersphere` (euclidean, cosine), `simplex` (softmax), `top_k` (any); None
+            for the best.
         order: `rival` (each statement chosen against the worst open rival) or `nearest` (the published order).
         device: where to compute.
         batch: how many images are treated in lockstep; the same batch gives the same bytes.

@@ -25,15 +25,17 @@ _DROPPED_AT_ONCE = 32
 def shrink(
     problem: Problem, paradigm: SpatialParadigm[R], explanations: list[list[Pair]], rows: R
 ) -> tuple[list[list[Pair]], list[list[float]]]:
-    """For each image a subset of its pairs that still entails the class and from which nothing can be dropped.
+    """For each image a subset of its pairs that still entails the class and, where bounds are monotone, from which
+    nothing can be dropped.
 
-    First every single deletion is tried, from the full set. Bounds are monotone in E, so a statement whose deletion
+    First every single deletion is tried, from the full set. Where bounds are monotone in E, a statement whose deletion
     fails there is needed in every subset. Of the others, those that leave most are dropped together, as many as can be,
-    and what is left of them is tried again, until nothing is left.
+    and what is left of them is tried again, until nothing is left. An ordered paradigm is not monotone: of what is kept
+    something may be droppable still, but from an explanation that comes back as it was given no single pair is.
 
     Args:
         problem: N images of L patches.
-        paradigm: how statements bound observables; monotone in E.
+        paradigm: how statements bound observables.
         explanations: for each image, statements that entail its class.
         rows: the paradigm's rows (N * L) after them.
 
@@ -76,6 +78,8 @@ class _Shrinking:
         self._needed: dict[Pair, float] = {}
         # The bounds of a statement's patch without it, (P,) an end; forgotten when the patch changes.
         self._without: dict[Pair, tuple[Tensor, Tensor]] = {}
+        # Where these are not all that the statements give, so that a deletion that fails shows nothing.
+        self._lost: set[Pair] = set()
 
     def run(self) -> dict[Pair, float]:
         """Drop what can be dropped: returns the statements needed, and the least margin without each."""
@@ -91,7 +95,13 @@ class _Shrinking:
         return self._needed
 
     def _best(self) -> list[Pair]:
-        """What may yet be dropped, the statement that leaves most first."""
+        """What may yet be dropped: first the statement that leaves most or, under an ordered paradigm, the last.
+
+        What came after a statement was chosen for the bounds that it gave; what came last leaves all others' as they
+        were.
+        """
+        if self._paradigm.ordered:
+            return list(reversed(self._open))
         return sorted(self._open, key=lambda pair: -self._open[pair])
 
     def _settle(self, pair: Pair, left: float) -> None:
@@ -99,7 +109,7 @@ class _Shrinking:
         if left > 0:
             self._open[pair] = left
         else:
-            self._needed[pair] = left
+            self._needed[pair] = 0.0 if pair in self._lost else left
             del self._open[pair]
 
     def _try_alone(self, pairs: list[Pair]) -> None:
@@ -110,11 +120,13 @@ class _Shrinking:
         if stale:
             groups = {patch: self._stated[patch] for patch, _ in stale}
             if len(stale) <= sum(len(group).bit_length() for group in groups.values()):
-                ranges = self._without_one(stale)
+                built = self._without_one(stale)
             else:
                 stale, built = _without_each(self._paradigm, self._problem, groups)
-                ranges = built.range
-            self._without |= zip(stale, zip(ranges.lower, ranges.upper, strict=True), strict=True)
+            self._without |= zip(stale, zip(built.range.lower, built.range.upper, strict=True), strict=True)
+            if self._paradigm.ordered:
+                self._lost.difference_update(stale)
+                self._lost.update(pair for pair, lost in zip(stale, built.lost.tolist(), strict=True) if lost)
         ranges = Enclosure.of(*map(torch.stack, zip(*(self._without[pair] for pair in pairs), strict=True)))
         least = self._least_margins(self._pooled.alone(self._patches(pairs), ranges))
         for pair, left in zip(pairs, least, strict=True):
@@ -123,7 +135,7 @@ class _Shrinking:
     def _drop(self, pairs: list[Pair]) -> None:
         """Drop the first of some pairs of different patches, as many as can be dropped together; the next is needed."""
         patches = self._patches(pairs)
-        ranges = self._without_one(pairs)
+        ranges = self._without_one(pairs).range
         least = self._least_margins(self._pooled.together(patches, ranges))
         accepted = next((count for count, value in enumerate(least) if value <= 0), len(least))
         if accepted < len(pairs):
@@ -135,12 +147,11 @@ class _Shrinking:
         changed = {patch for patch, _ in pairs[:accepted]}
         self._without = {pair: bounds for pair, bounds in self._without.items() if pair[0] not in changed}
 
-    def _without_one(self, pairs: list[Pair]) -> Enclosure:
-        """(S, P) bounds of each pair's patch without it, built in the order of the proof from scratch."""
+    def _without_one(self, pairs: list[Pair]) -> Any:
+        """Rows for each pair's patch without it, built in the order of the proof from scratch."""
         left = [[j for j in self._stated[patch] if j != prototype] for patch, prototype in pairs]
         nothing = self._paradigm.start(len(pairs))
-        ranges: Enclosure = enter(self._paradigm, self._problem, nothing, [patch for patch, _ in pairs], left).range
-        return ranges
+        return enter(self._paradigm, self._problem, nothing, [patch for patch, _ in pairs], left)
 
     def _patches(self, pairs: list[Pair]) -> Tensor:
         return self._problem.index([patch for patch, _ in pairs])
@@ -157,11 +168,15 @@ def _without_each(
     """Rows for each group of statements about one patch, leaving out one statement in turn.
 
     By halves: a node stands for a span of its group and holds the rows of all statements outside the span; its halves
-    add each other's statements. m log2(m) extensions a group instead of m (m - 1).
+    add each other's statements. m log2(m) extensions a group instead of m (m - 1), which it takes where order matters.
 
     Returns:
         (patch row, prototype left out) for each, and the rows.
     """
+    if paradigm.ordered:
+        owners = [(where, j) for where, stated in groups.items() for j in stated]
+        left = [[k for k in groups[where] if k != j] for where, j in owners]
+        return owners, enter(paradigm, problem, paradigm.start(len(owners)), [where for where, _ in owners], left)
     nodes = [(where, 0, len(stated)) for where, stated in groups.items()]
     rows = paradigm.start(len(nodes))
     while any(end - begin > 1 for _, begin, end in nodes):

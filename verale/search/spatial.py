@@ -48,23 +48,36 @@ class Spatial:
 def explain_spatial(problem: Problem, paradigm: SpatialParadigm[Any], order: str) -> list[Spatial | str]:
     """For each image an explanation, or the reason why there is none.
 
-    What is kept is proved again from rows that know the remaining statements alone.
+    Under an ordered paradigm bounds are not monotone in E, and shrinking is repeated until nothing can be dropped. What
+    is kept is proved again from rows that know the remaining statements alone, in their order.
     """
     if not len(problem):
         return []
     growths, rows = ORDERS[order](problem, paradigm)
     explanations, slack = shrink(problem, paradigm, [[] if g.stuck else g.pairs for g in growths], rows)
-    margins = proved_margins(problem, _from_scratch(problem, paradigm, explanations))
+    rows = _from_scratch(problem, paradigm, explanations)
+    while paradigm.ordered:
+        before = explanations
+        explanations, slack = shrink(problem, paradigm, before, rows)
+        if explanations == before:
+            break
+        rows = _from_scratch(problem, paradigm, explanations)
+    margins = proved_margins(problem, rows)
     noise = _noise(problem).tolist()
     return [
         growth.stuck
         or (
-            Spatial(sorted(pairs), proved, all(left < -least for left in after))
+            Spatial(_arranged(pairs, paradigm.ordered), proved, all(left < -least for left in after))
             if bool((proved > 0).all())
             else _UNSETTLED
         )
         for growth, pairs, proved, after, least in zip(growths, explanations, margins, slack, noise, strict=True)
     ]
+
+
+def _arranged(pairs: list[Pair], ordered: bool) -> list[Pair]:
+    """Patch by patch, and there by prototype or, where the order matters, as found."""
+    return sorted(pairs, key=lambda pair: (pair[0], 0 if ordered else pair[1]))
 
 
 def _noise(problem: Problem) -> Tensor:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import flint
 import pytest
+import safetensors.torch
 import torch
 from exact import PRECISION, differences, inside, observable
 from small import GEOMETRIES, small_head, small_latents
 
-from verale.bounds import Margins, Projection, Simplex, oriented, pooled_activation
+from verale.bounds import Hypersphere, Margins, Projection, Simplex, hypersphere, oriented, pooled_activation
 from verale.certificate import Certificate, OrderStatement, PatchStatement
+from verale.checker import Auditor, Status
 from verale.errors import LatentsError, UsageError
 from verale.head import Box, Euclidean, Head, Identity, LogRatio, Softmax, as_patches, digest
 from verale.rounding import Enclosure
@@ -21,7 +23,7 @@ SPATIAL = {"euclidean": "projection", "scaled": "projection", "cosine": "project
 
 def proves(head: Head, certificate: Certificate, statements) -> bool:
     """Whether the spatial paradigm proves the class from some statements, built from scratch."""
-    paradigm = {"projection": Projection, "simplex": Simplex}[certificate.paradigm](head)
+    paradigm = {"projection": Projection, "simplex": Simplex, "hypersphere": Hypersphere}[certificate.paradigm](head)
     rows = paradigm.start(certificate.patches)
     lowers, uppers = rows.range.lower.clone(), rows.range.upper.clone()
     for patch in range(certificate.patches):
@@ -59,6 +61,37 @@ def test_statements_are_true_and_entail_and_none_can_be_dropped(geometry, seed):
         assert proves(head, certificate, certificate.statements)
         for dropped in certificate.statements:
             assert not proves(head, certificate, [s for s in certificate.statements if s != dropped])
+
+
+@pytest.mark.parametrize("order", ["rival", "nearest"])
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine"])
+def test_where_the_order_matters_it_is_kept_and_none_can_be_dropped(geometry, order):
+    """Sorted within a patch, as under other paradigms, some of these statements prove nothing."""
+    broken = 0
+    for seed in range(3):
+        head = small_head(geometry, seed, prototypes=30, classes=5)
+        found = explain(head, small_latents(head, seed=seed), "hypersphere", order=order)
+        for certificate in (c for c in found if isinstance(c, Certificate)):
+            patches = [s.patch for s in certificate.statements]
+            assert patches == sorted(patches) and certificate.minimal
+            assert proves(head, certificate, certificate.statements)
+            for dropped in certificate.statements:
+                assert not proves(head, certificate, [s for s in certificate.statements if s != dropped])
+            by_prototype = sorted(certificate.statements, key=lambda s: (s.patch, s.prototype))
+            broken += not proves(head, certificate, by_prototype)
+    assert broken
+
+
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine"])
+def test_where_float64_cannot_follow_the_rule_minimality_is_not_claimed(geometry, monkeypatch):
+    """Multipliers finer than float64: all patches with two statements are lost. What is emitted is proved."""
+    monkeypatch.setattr(hypersphere, "_STEPS", 2.0**80)
+    head = small_head(geometry, 1)
+    latents = small_latents(head, seed=1)
+    found = [c for c in explain(head, latents, "hypersphere") if isinstance(c, Certificate)]
+    assert found and not all(c.minimal for c in found)
+    auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents}))
+    assert all(auditor.check(c.to_bytes(), minimality=True).status is Status.PROVED for c in found)
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)

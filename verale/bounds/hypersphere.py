@@ -1,0 +1,274 @@
+"""Hypersphere: statement after statement, the spheres on which a latent lies are met (metric heads)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+from torch.nn.functional import embedding_bag, pad
+
+from verale.bounds.domain import domain_range
+from verale.bounds.observe import norm, scaled
+from verale.bounds.similarity import dissimilarity
+from verale.errors import UsageError
+from verale.head import Euclidean, Head, Softmax
+from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
+
+__all__ = ["Hypersphere", "Spheres"]
+
+_STEPS = 2.0**18
+"""Multipliers are multiples of its inverse: so coarse that float64 can say which one the checker will take."""
+
+_CONCENTRIC = 2.0**-13
+"""An anchor whose squared distance from the centre (on the sphere: whose squared sine) is below this fraction says too
+little of where the latent is."""
+
+_INFLATE = 1 + 2.0**-30
+"""Error terms are sums of products >= 0, computed with fewer than 2**20 roundings: their own error is below this."""
+
+
+@dataclass(frozen=True, eq=False)
+class Spheres:
+    """R patches, each with its virtual anchor c = sum_i weights_i x_anchor(i).
+
+    The weights are those of the rule, which are products of its multipliers, up to a relative error of gamma_M each.
+
+    Attributes:
+        lower, upper: (R, P) bounds of the observables so far.
+        count: (R,) number of anchors m.
+        anchors: (R, M) prototypes, in the order of the statements; those that left c as it was are not among them.
+        weights: (R, M), 0 from m on. They sum to 1 where the head is euclidean.
+        near, far: (R, M) the stated intervals.
+        moment, moment_error: (R,) euclidean sum_i weights_i |x_i - c|^2, cosine |c|^2; estimate and error.
+        lost: (R,) whether float64 could not tell what the rule does with a statement. From there on the patch keeps
+            the bounds it has, cut by the statements themselves.
+    """
+
+    lower: Tensor
+    upper: Tensor
+    count: Tensor
+    anchors: Tensor
+    weights: Tensor
+    near: Tensor
+    far: Tensor
+    moment: Tensor
+    moment_error: Tensor
+    lost: Tensor
+
+    @property
+    def range(self) -> Enclosure:
+        """(R, P) bounds of the observables."""
+        return Enclosure(self.lower, self.upper)
+
+
+class Hypersphere:
+    r"""One virtual anchor a patch, moved by each statement; each of its places bounds every observable.
+
+    Squared distances: the first statement puts c on its prototype. Each further one, (p_j, d_j), moves it to the foot
+    of the plane in which the spheres (c, rho) and (p_j, d_j) meet,
+
+        c' = c + t (p_j - c),   t = 1/2 + (rho^2 - d_j^2) / (2 |p_j - c|^2),   rho = |z - c|, both at their middles,
+
+    and |z - c|^2 = sum_i w_i d_i^2 - sum_i w_i |p_i - c|^2 for c = sum_i w_i p_i with sum w_i = 1 (the ball lemma).
+    Then | |p_k - c| - rho | <= d_k <= |p_k - c| + rho.
+
+    Cosines: with q_i = p_i / |p_i| and u the latent, |u| <= 1, the first c is q_0, and each further statement moves it
+    to the projection of u on the span of c and q_j, at their middles. With y = <u, c> / |c| = sum_i w_i m_i / |c| and
+    t_k = <q_k, c> / |c|, |m_k - y t_k| <= ((1 - y^2)(1 - t_k^2))^(1/2).
+
+    A statement leaves c as it is where its prototype is too near to c, or the projection too near to 0. The bounds of
+    all places of c are met. They depend on the order of the statements, and fewer statements can give tighter bounds.
+
+    Multipliers are rounded to multiples of 2^-18, so that the checker, which computes them with more digits, has the
+    very same c and bounds that are nowhere looser. Where float64 cannot tell which multiple that is, or whether c
+    moves, the patch is `lost`.
+
+    Cost of one statement: O(P m) flops, one gather of m rows.
+
+    Soundness: an identity in the weights, Cauchy's inequality, and intersection. Distances between prototypes have
+    small relative errors, as they come from differences; sums over anchors are within gamma of the sum of magnitudes.
+    Reference: DESIGN 3.1 and 3.4; hypersphere intersection approximation of Soria et al. (arXiv 2511.16588) and its
+    spherical form (2608.16773), for shells instead of equalities.
+    """
+
+    name = "hypersphere"
+    ordered = True
+
+    def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
+        if isinstance(head.geometry, Softmax) or head.prototypes is None:
+            raise UsageError("paradigm 'hypersphere' needs a metric head (euclidean, cosine), this one is softmax")
+        self._head = head
+        self._domain = domain_range(head, device)
+        self._euclidean = isinstance(head.geometry, Euclidean)
+        points = head.prototypes.to(device, torch.float64)
+        if self._euclidean:
+            self._pairs = torch.cdist(points, points, compute_mode="donot_use_mm_for_euclid_dist").square_()
+        else:
+            directions = scaled(points)
+            directions = directions / norm(directions).upper[:, None]
+            self._pairs = directions @ directions.T
+        # A squared distance is off by gamma_(D + 8) of itself, a cosine by gamma_(3 D + 40) (scaling, norm, product).
+        self._operations = 3 * head.depth + 40
+
+    @property
+    def size(self) -> int:
+        """P."""
+        return int(self._pairs.shape[0])
+
+    def start(self, rows: int) -> Spheres:
+        """Patches about which nothing is stated: the domain's range."""
+        new = self._pairs.new_zeros
+        return Spheres(
+            lower=self._domain.lower.expand(rows, -1).clone(),
+            upper=self._domain.upper.expand(rows, -1).clone(),
+            count=new(rows, dtype=torch.int64),
+            anchors=new((rows, 0), dtype=torch.int64),
+            weights=new((rows, 0)),
+            near=new((rows, 0)),
+            far=new((rows, 0)),
+            moment=new(rows),
+            moment_error=new(rows),
+            lost=new(rows, dtype=torch.bool),
+        )
+
+    def pursue(self, rows: Spheres, observed: Tensor) -> Tensor:
+        """The nearest prototype: its sphere is the smallest."""
+        return -dissimilarity(self._head, observed)
+
+    def extend(self, rows: Spheres, prototype: Tensor, observed: Enclosure) -> Spheres:
+        """Enter one observable a patch: c moves, and bounds are met with those of its new place."""
+        rows = _with_room(rows)
+        own, new, moves, decided = (self._flat if self._euclidean else self._round)(rows, prototype, observed)
+        first = rows.count == 0
+        own, new = torch.where(first, 0.0, own), torch.where(first, 1.0, new)
+        lost = rows.lost | ~(first | decided)
+        moves = (first | moves) & ~lost
+
+        each = torch.arange(len(prototype), device=prototype.device)
+        place = (each, rows.count)
+        changed = {"anchors": prototype, "near": observed.lower, "far": observed.upper, "weights": new}
+        entered = {name: getattr(rows, name).clone() for name in changed}
+        entered["weights"] *= own[:, None]
+        for name, values in changed.items():
+            entered[name][place] = values
+            entered[name] = torch.where(moves[:, None], entered[name], getattr(rows, name))
+        moved = replace(rows, count=rows.count + moves, lost=lost, **entered)
+        return self._tighten(moved, prototype, observed)
+
+    def _flat(self, rows: Spheres, prototype: Tensor, observed: Enclosure) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Multipliers of c and of p_j, whether c moves, and whether all that is decided; (R,) each."""
+        centre, radius = self._at(rows, prototype), self._radius(rows, _middle(Enclosure(rows.near, rows.far)))
+        distance = _middle(observed)
+        apart = centre - Enclosure.around(rows.moment, rows.moment_error)
+        least = (radius + distance) * Enclosure.exact(apart.lower.new_tensor(_CONCENTRIC))
+        moves = least.certainly_less(apart)
+        half = Enclosure.exact(apart.lower.new_tensor(0.5))
+        new, same = _rounded(half + (radius - distance) * half / apart)
+        return 1 - new, new, moves, torch.where(moves, same, apart.upper <= least.lower)
+
+    def _round(self, rows: Spheres, prototype: Tensor, observed: Enclosure) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Multipliers of c and of q_j, whether c moves, and whether all that is decided; (R,) each."""
+        inner, along = self._at(rows, prototype), self._radius(rows, _middle(Enclosure(rows.near, rows.far)))
+        cosine = _middle(observed)
+        square = Enclosure.around(rows.moment, rows.moment_error)
+        spread = square - inner * inner
+        own = (along - cosine * inner) / spread
+        new = (cosine * square - along * inner) / spread
+        length = own * along + new * cosine
+        tiny = Enclosure.exact(square.lower.new_tensor(_CONCENTRIC))
+        parallel, short = tiny * square, tiny
+        moves = parallel.certainly_less(spread) & short.certainly_less(length)
+        stays = (spread.upper <= parallel.lower) | (parallel.certainly_less(spread) & (length.upper <= short.lower))
+        (own_multiple, own_same), (new_multiple, new_same) = _rounded(own), _rounded(new)
+        return own_multiple, new_multiple, moves, torch.where(moves, own_same & new_same, stays)
+
+    def _at(self, rows: Spheres, prototype: Tensor) -> Enclosure:
+        """sum_i weights_i pairs_ij for one prototype a patch."""
+        terms = rows.weights * self._pairs[rows.anchors, prototype[:, None]]
+        size = terms.abs().sum(1) if self._euclidean else rows.weights.abs().sum(1)
+        return Enclosure.around(terms.sum(1), self._error(rows, size))
+
+    def _radius(self, rows: Spheres, stated: Enclosure) -> Enclosure:
+        """|z - c|^2, or <u, c>, from what is stated of the anchors."""
+        weights = rows.weights
+        least = torch.where(weights > 0, stated.lower, stated.upper)
+        most = torch.where(weights > 0, stated.upper, stated.lower)
+        error = self._error(rows, (weights.abs() * torch.maximum(least.abs(), most.abs())).sum(1))
+        sums = Enclosure(down((weights * least).sum(1) - error), up((weights * most).sum(1) + error))
+        return sums - Enclosure.around(rows.moment, rows.moment_error) if self._euclidean else sums
+
+    def _error(self, rows: Spheres, size: Tensor) -> Tensor:
+        """What rounding may do to a sum of products of weights and pairs (or observables) whose magnitudes sum to
+        `size`, (R,) or (R, P)."""
+        operations = self._operations + 4 * rows.weights.shape[1]
+        whole = 1 + rows.weights.abs().sum(1)
+        lost = 2 * operations * UNDERFLOW * whole
+        return _INFLATE * (gamma(operations) * size + (lost if size.dim() == 1 else lost[:, None]))
+
+    def _tighten(self, rows: Spheres, prototype: Tensor, observed: Enclosure) -> Spheres:
+        """The bounds of the class docstring, met with what was known and with the statement itself."""
+        sums = embedding_bag(rows.anchors, self._pairs, per_sample_weights=rows.weights, mode="sum")
+        size = rows.weights.abs()
+        if self._euclidean:
+            size = embedding_bag(rows.anchors, self._pairs, per_sample_weights=size, mode="sum")
+            magnitude = (rows.weights.abs() * size.gather(1, rows.anchors)).sum(1) / 2
+        else:
+            size = size.sum(1, keepdim=True)
+            magnitude = size[:, 0].square()
+        moment = (rows.weights * sums.gather(1, rows.anchors)).sum(1)
+        moment = moment / 2 if self._euclidean else moment
+        whole = 1 + rows.weights.abs().sum(1)
+        rows = replace(rows, moment=moment, moment_error=2 * _INFLATE * whole * self._error(rows, magnitude / whole))
+        found = (self._distances if self._euclidean else self._cosines)(rows, sums, self._error(rows, size))
+        lower = torch.where(rows.lost[:, None], rows.lower, torch.maximum(rows.lower, found.lower))
+        upper = torch.where(rows.lost[:, None], rows.upper, torch.minimum(rows.upper, found.upper))
+        each = torch.arange(len(prototype), device=prototype.device)
+        lower[each, prototype] = torch.maximum(lower[each, prototype], observed.lower)
+        upper[each, prototype] = torch.minimum(upper[each, prototype], observed.upper)
+        return replace(rows, lower=lower, upper=upper)
+
+    def _distances(self, rows: Spheres, sums: Tensor, error: Tensor) -> Enclosure:
+        """d_k lies between | |p_k - c| - rho | and |p_k - c| + rho."""
+        radius = self._radius(rows, Enclosure(rows.near, rows.far)).sqrt()
+        inner, outer = radius.lower[:, None], radius.upper[:, None]
+        error = error + rows.moment_error[:, None]
+        apart = Enclosure.around(sums - rows.moment[:, None], up(error * _INFLATE)).sqrt()
+        least = torch.maximum(down(apart.lower - outer), down(inner - apart.upper)).clamp_(min=0)
+        return Enclosure(down(least.square()).clamp_(min=0), up(up(apart.upper + outer).square()))
+
+    def _cosines(self, rows: Spheres, sums: Tensor, error: Tensor) -> Enclosure:
+        """m_k = y t_k + <u - y c / |c|, q_k - t_k c / |c|>."""
+        length = Enclosure.around(rows.moment, rows.moment_error).sqrt()
+        along = (self._radius(rows, Enclosure(rows.near, rows.far)) / length).clamp(-1.0, 1.0)[:, None]
+        inner = (Enclosure.around(sums, error) / length[:, None]).clamp(-1.0, 1.0)
+        middle, swing = along * inner, up(_rest(along) * _rest(inner))
+        return Enclosure(down(middle.lower - swing), up(middle.upper + swing))
+
+
+def _rest(cosine: Enclosure) -> Tensor:
+    """An upper bound of (1 - x^2)^(1/2) for x in the enclosure."""
+    least = torch.maximum(cosine.lower, -cosine.upper).clamp(min=0)
+    return up(up(up(1 - least) * up(1 + least)).clamp(min=0).sqrt())
+
+
+def _middle(stated: Enclosure) -> Enclosure:
+    twice = Enclosure(down(stated.lower + stated.upper), up(stated.lower + stated.upper))
+    return Enclosure(twice.lower / 2, twice.upper / 2)
+
+
+def _rounded(multiplier: Enclosure) -> tuple[Tensor, Tensor]:
+    """The multiple of 2^-18 nearest to a number, ties upwards, and whether its enclosure leaves no other."""
+    half = Enclosure.exact(multiplier.lower.new_tensor(0.5))
+    steps = multiplier * Enclosure.exact(multiplier.lower.new_tensor(_STEPS)) + half
+    nearest = steps.lower.floor()
+    return nearest / _STEPS, nearest == steps.upper.floor()
+
+
+def _with_room(rows: Spheres) -> Spheres:
+    """Rows with space for one more anchor in each."""
+    room = rows.anchors.shape[1]
+    if room and int(rows.count.max()) < room:
+        return rows
+    wider = {name: pad(getattr(rows, name), (0, max(4, room))) for name in ("anchors", "weights", "near", "far")}
+    return replace(rows, **wider)
