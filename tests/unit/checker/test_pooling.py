@@ -288,6 +288,16 @@ def test_evaluation_at_latents(geometry: str, kind: str, kernel: str) -> None:
             assert holds or verdict.reason == "instance"
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_mean_of_whole_distances_is_no_whole_number(kernel: str) -> None:
+    """Exact distances 0, 1, 1 need no bit after the point, their mean does."""
+    space = Space(read_head(head(KINDS[1])), load_kernel(kernel))
+    box = Evaluation(space, exact([0.0, 1.0, 1.0], 1)).activations(64)
+    truth = similar(0, 1) - similar(2 * UNIT, 3)
+    assert box.lower[0] / 2**64 == pytest.approx(truth, abs=1e-12)
+    assert box.upper[0] / 2**64 == pytest.approx(truth, abs=1e-12)
+
+
 def test_a_scale_is_taken_before_the_similarity() -> None:
     """S(s d) with s = 4: as if all distances were four times as large, before the mean as after."""
     for kind in KINDS:
