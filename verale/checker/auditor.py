@@ -11,6 +11,7 @@ from .errors import FormatError, RefutedError, UnprovedError
 from .head import read_head
 from .kernel import KERNELS, load_kernel
 from .latents import Latents
+from .rules.assignment import Assignment
 from .rules.evaluation import Evaluation
 from .rules.hypersphere import Hypersphere
 from .rules.instance import require_domain, require_not_refuted, require_true
@@ -112,11 +113,15 @@ class _Audit:
         rule = self._rule()
         box = rule.box(certificate.statements, certificate.patches)  # 7. Entailment
         self.margins = proved_margins(head, box, certificate.predicted)
+        priced = Assignment(self._space, certificate) if certificate.paradigm == "assignment" else None
+        if priced is not None:
+            self.margins = priced.margins(box, self.margins)
         require(self.margins, certificate.margins)
         self.proved.add("entailment")
         if minimality and "minimality" in certificate.claims:  # 8. Minimality
             boxes = rule.boxes_without(certificate.statements, certificate.patches)
-            require_minimal(head, certificate.predicted, certificate.statements, boxes, self.margins)
+            provable = None if priced is None else priced.provable
+            require_minimal(head, certificate.predicted, certificate.statements, boxes, self.margins, provable)
             self.proved.add("minimality")
 
     def _subject(self) -> Exact | None:
@@ -150,7 +155,7 @@ class _Audit:
 
     def _rule(self) -> TopK | SpatialRule:
         match self._certificate.paradigm:
-            case "top_k":
+            case "top_k" | "sparse":
                 return TopK(self._space)
             case "projection":
                 return SpatialRule(self._space, Projection(self._space))

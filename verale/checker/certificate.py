@@ -7,8 +7,10 @@ What needs no head is checked on reading (step 1 of "Verification"), what needs 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 from .dyadic import about, hex_float
@@ -24,10 +26,12 @@ _CLAIMS = ("entailment", "instance", "minimality")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _GEOMETRIES = {
     "top_k": ("euclidean", "cosine", "softmax"),
+    "sparse": ("softmax",),
     "projection": ("euclidean", "cosine"),
     "triangle": ("euclidean", "cosine"),
     "hypersphere": ("euclidean", "cosine"),
     "simplex": ("softmax",),
+    "assignment": ("softmax",),
 }
 
 
@@ -69,10 +73,14 @@ class Others:
 
 Statement: TypeAlias = Spatial | Activation | Others
 
+_FORMS: dict[str, tuple[type, ...]] = {"top_k": (Activation, Others), "sparse": (Activation,)}
+"""The forms of statements; all other paradigms have the spatial one."""
+
 
 @dataclass(frozen=True)
 class Certificate:
-    """A certificate, version 1. `margins` has None at `predicted`; `latents` is None where the subject names none."""
+    """A certificate, version 1. `margins` has None at `predicted`; `latents` is None where the subject names none;
+    `prices` are the hints of `assignment`, by rival and prototype."""
 
     head: str
     latents: str | None
@@ -82,6 +90,7 @@ class Certificate:
     statements: tuple[Statement, ...]
     margins: tuple[Fraction | None, ...]
     claims: tuple[str, ...]
+    prices: Mapping[int, Mapping[int, Fraction]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.paradigm not in _GEOMETRIES:
@@ -120,7 +129,7 @@ class Certificate:
         seen: set[object] = set()
         for number, statement in enumerate(self.statements):
             where = f"statement {number} ({statement})"
-            if isinstance(statement, Spatial) == (self.paradigm == "top_k"):
+            if not isinstance(statement, _FORMS.get(self.paradigm, Spatial)):
                 raise FormatError(f"{where} has a form that does not belong to the paradigm {self.paradigm}")
             subject = self._check_statement(statement, where, head)
             if subject in seen:
@@ -128,6 +137,13 @@ class Certificate:
                     f"{where} speaks of what an earlier statement speaks of, expected one statement for each"
                 )
             seen.add(subject)
+        for rival, prices in self.prices.items():
+            if rival >= head.classes or rival == self.predicted:
+                raise FormatError(f"hints have prices for class {rival}, expected a rival of {self.predicted}")
+            if any(k >= head.count for k in prices):
+                raise FormatError(
+                    f"hints have a price for prototype {max(prices)}, expected less than the head's {head.count}"
+                )
 
     def _check_statement(self, statement: Statement, where: str, head: Head) -> object:
         """Check the indices and the interval; return what the statement speaks of."""
@@ -173,7 +189,8 @@ def read_certificate(data: bytes) -> Certificate:
         "predicate",
         ("predicted", "paradigm", "patches", "statements", "margins", "claims", "hints", "generator"),
     )
-    fields(predicate["hints"], "hints", ())
+    paradigm = text(predicate["paradigm"], "paradigm")
+    hints = fields(predicate["hints"], "hints", (), ("prices",) if paradigm == "assignment" else ())
     generator = fields(predicate["generator"], "generator", ("name", "version"))
     text(generator["name"], "generator.name")
     text(generator["version"], "generator.version")
@@ -181,7 +198,7 @@ def read_certificate(data: bytes) -> Certificate:
         head=_digest(subject[0], "head"),
         latents=_digest(subject[1], "latents") if len(subject) == 2 else None,
         predicted=index(predicate["predicted"], "predicted"),
-        paradigm=text(predicate["paradigm"], "paradigm"),
+        paradigm=paradigm,
         patches=index(predicate["patches"], "patches"),
         statements=tuple(
             _statement(value, f"statements[{i}]")
@@ -192,6 +209,7 @@ def read_certificate(data: bytes) -> Certificate:
             for c, value in enumerate(_list(predicate["margins"], "margins"))
         ),
         claims=tuple(text(claim, "a claim") for claim in _list(predicate["claims"], "claims")),
+        prices=_prices(_list(hints.get("prices", []), "hints.prices")),
     )
 
 
@@ -209,6 +227,27 @@ def _statement(value: Any, where: str) -> Statement:
     if "patch" in value:
         return Spatial(index(value["patch"], f"{where}.patch"), prototype, lower, upper)
     return Activation(prototype, lower, upper)
+
+
+def _prices(values: list[Any]) -> dict[int, dict[int, Fraction]]:
+    """The hints of `assignment`: rivals strictly increasing, each with strictly increasing prototypes."""
+    found: dict[int, dict[int, Fraction]] = {}
+    for number, value in enumerate(values):
+        where = f"hints.prices[{number}]"
+        fields(value, where, ("rival", "prototypes", "prices"))
+        prototypes = [index(k, f"{where}.prototypes") for k in _list(value["prototypes"], f"{where}.prototypes")]
+        prices = [_number(price, f"{where}.prices") for price in _list(value["prices"], f"{where}.prices")]
+        if len(prices) != len(prototypes):
+            raise FormatError(f"{where} has {len(prices)} prices for {len(prototypes)} prototypes")
+        if any(first >= second for first, second in pairwise(prototypes)):
+            raise FormatError(f"{where}.prototypes does not strictly increase")
+        if any(price <= 0 for price in prices):
+            raise FormatError(f"{where}.prices has {about(min(prices))}, expected positive numbers")
+        rival = index(value["rival"], f"{where}.rival")
+        if rival <= max(found, default=-1):
+            raise FormatError(f"{where}.rival is {rival}, expected rivals that strictly increase")
+        found[rival] = dict(zip(prototypes, prices, strict=True))
+    return found
 
 
 def _digest(value: Any, name: str) -> str:

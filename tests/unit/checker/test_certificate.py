@@ -74,6 +74,26 @@ def test_reads_the_forms_of_top_k() -> None:
     certificate.check_against(read_head(HEAD))
 
 
+def prices(rival: Any = 0, prototypes: Any = (1, 3), values: Any = ("0x1p-3", "0x1p-4")) -> dict[str, Any]:
+    return {"rival": rival, "prototypes": list(prototypes), "prices": list(values)}
+
+
+def priced(*entries: Any) -> Callable[[Any], None]:
+    """An edit that makes it a certificate of `assignment` with prices."""
+
+    def edit(target: Any) -> None:
+        target[P].update(paradigm="assignment", hints={"prices": list(entries)})
+
+    return edit
+
+
+def test_reads_prices() -> None:
+    certificate = read_certificate(hm.encode(edited(priced(prices(), prices(2, [], [])))))
+    assert certificate.prices == {0: {1: Fraction(1, 8), 3: Fraction(1, 16)}, 2: {}}
+    certificate.check_against(read_head(SOFTMAX))
+    assert read_certificate(hm.encode(edited(put(P, "paradigm", "assignment")))).prices == {}
+
+
 STEP_1: dict[str, tuple[Callable[[Any], Any], str]] = {
     **{f"no {name}": (drop(name), f"lacks the field '{name}'") for name in ("_type", "subject", P)},
     "another field": (put("x", 1), "unknown field 'x'"),
@@ -98,6 +118,24 @@ STEP_1: dict[str, tuple[Callable[[Any], Any], str]] = {
     },
     "another field of the predicate": (put(P, "x", 1), "unknown field 'x'"),
     "a hint": (put(P, "hints", {"multipliers": []}), "hints has the unknown field"),
+    "prices in another paradigm": (put(P, "hints", {"prices": []}), "hints has the unknown field"),
+    "another hint of assignment": (
+        lambda d: d[P].update(paradigm="assignment", hints={"multipliers": []}),
+        "hints has the unknown field",
+    ),
+    "prices that are an object": (lambda d: d[P].update(paradigm="assignment", hints={"prices": {}}), "prices is {}"),
+    "prices without a rival": (priced({"prototypes": [], "prices": []}), "lacks the field 'rival'"),
+    "prices with another field": (priced(prices() | {"x": 1}), "unknown field 'x'"),
+    "a price too few": (priced(prices(values=["0x1p-3"])), "has 1 prices for 2 prototypes"),
+    "prices of a prototype twice": (priced(prices(prototypes=[1, 1])), "does not strictly increase"),
+    "prices in reverse": (priced(prices(prototypes=[3, 1])), "does not strictly increase"),
+    "a price of zero": (priced(prices(values=["0x1p-3", "0x0p+0"])), "has 0, expected positive"),
+    "a negative price": (priced(prices(values=["-0x1p-3", "0x1p+0"])), "has -0.125, expected positive"),
+    "a price that is a number": (priced(prices(values=[1, 2])), "expected a string"),
+    "a negative priced prototype": (priced(prices(prototypes=[-1, 1])), "prototypes is -1"),
+    "a rival twice": (priced(prices(), prices()), "expected rivals that strictly increase"),
+    "rivals in reverse": (priced(prices(2), prices(0)), "expected rivals that strictly increase"),
+    "a rival that is a string": (priced(prices("0")), "rival is '0'"),
     "hints that are a list": (put(P, "hints", []), "hints is"),
     "a generator without a version": (drop(P, "generator", "version"), "lacks the field 'version'"),
     "a generator whose name is a number": (put(P, "generator", "name", 1), "generator.name is 1"),
@@ -179,8 +217,28 @@ STEP_4: dict[str, tuple[dict[str, Any], str]] = {
     "a patch in top_k": (document([hm.spatial(0, 0, 0, 1)], **TOP_K), "does not belong to the paradigm top_k"),
     "an activation in projection": (document([hm.activation(0, 0, 1)]), "does not belong to the paradigm projection"),
     "an except form in projection": (document([hm.others([0], 1)]), "does not belong"),
+    "sparse for a euclidean head": (document([], paradigm="sparse"), "sparse is not defined for a euclidean head"),
+    "assignment for a euclidean head": (edited(priced()), "assignment is not defined for a euclidean head"),
     "simplex for a euclidean head": (document(paradigm="simplex"), "simplex is not defined for a euclidean head"),
 }
+
+
+STEP_4_SOFTMAX: dict[str, tuple[dict[str, Any], str]] = {
+    "a patch in sparse": (document(paradigm="sparse"), "does not belong to the paradigm sparse"),
+    "an except form in sparse": (document([hm.others([0], 1)], paradigm="sparse"), "paradigm sparse"),
+    "an activation in assignment": (document([hm.activation(0, 0, 1)], paradigm="assignment"), "paradigm assignment"),
+    "prices for the predicted class": (edited(priced(prices(1))), "prices for class 1, expected a rival of 1"),
+    "prices for no class": (edited(priced(prices(3))), "prices for class 3"),
+    "a price for no prototype": (edited(priced(prices(prototypes=[1, 4]))), "prototype 4, expected less than"),
+}
+
+
+@pytest.mark.parametrize("name", STEP_4_SOFTMAX)
+def test_step_4_refuses_for_softmax(name: str) -> None:
+    value, fault = STEP_4_SOFTMAX[name]
+    certificate = read_certificate(hm.encode(value))
+    with pytest.raises(FormatError, match=fault):
+        certificate.check_against(read_head(SOFTMAX))
 
 
 @pytest.mark.parametrize("name", STEP_4)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
 from ..certificate import Statement
@@ -20,16 +20,24 @@ def require_minimal(
     statements: Sequence[Statement],
     boxes: Iterable[tuple[int, Box]],
     margins: Sequence[Fraction | None],
+    provable: Callable[[int, Box, int], bool] | None = None,
 ) -> None:
     """Raises UnprovedError, which names a statement that can be dropped.
 
     Args:
         boxes: for each statement its place and the activations' enclosures without it.
         margins: the margins proved with all statements: rivals are tried from the closest, the likeliest to fail.
+        provable: whether a rival's margin can be proved positive, from the place, the enclosures and the rival; by
+            default from the enclosures.
     """
+
+    def positive(place: int, box: Box, rival: int) -> bool:
+        return lower_bound(head, box, predicted, rival) > 0
+
+    provable = provable or positive
     rivals = sorted((bound, rival) for rival, bound in enumerate(margins) if bound is not None)
     for place, box in boxes:
-        if all(lower_bound(head, box, predicted, rival) > 0 for _, rival in rivals):
+        if all(provable(place, box, rival) for _, rival in rivals):
             raise UnprovedError(
                 "minimality",
                 f"statement {place} ({statements[place]}) can be dropped: without it every margin is still proved"

@@ -11,7 +11,7 @@ from .pooling import Part, pooling_of
 from .similarity import Box
 from .space import Ranges, Space
 
-__all__ = ["PatchRule", "SpatialRule"]
+__all__ = ["PatchRule", "SpatialRule", "by_patch"]
 
 
 class PatchRule(Protocol):
@@ -30,13 +30,13 @@ class SpatialRule:
 
     def box(self, statements: Sequence[Statement], patches: int) -> Box:
         """The activations' enclosures, given the statements."""
-        groups = _by_patch(statements)
+        groups = by_patch(statements)
         parts = (self._part([statement for _, statement in group]) for group in groups.values())
         return self._pooling.box(chain(parts, self._unstated(len(groups), patches)))
 
     def boxes_without(self, statements: Sequence[Statement], patches: int) -> Iterator[tuple[int, Box]]:
         """For each statement its place and the enclosures given all the others; only its own patch is bounded again."""
-        groups = list(_by_patch(statements).values())
+        groups = list(by_patch(statements).values())
         parts = [self._part([statement for _, statement in group]) for group in groups]
         after: list[list[Part]] = [self._unstated(len(groups), patches)]  # merged: the patches from each place on
         for own in reversed(parts):
@@ -56,7 +56,8 @@ class SpatialRule:
         return [self._pooling.part(self._domain, patches - stated)] if stated < patches else []
 
 
-def _by_patch(statements: Sequence[Statement]) -> dict[int, list[tuple[int, Spatial]]]:
+def by_patch(statements: Sequence[Statement]) -> dict[int, list[tuple[int, Spatial]]]:
+    """The statements about each patch, with their places."""
     groups: dict[int, list[tuple[int, Spatial]]] = {}
     for place, statement in enumerate(statements):
         if not isinstance(statement, Spatial):
