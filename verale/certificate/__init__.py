@@ -6,6 +6,7 @@ from verale.certificate.record import (
     Certificate,
     OrderStatement,
     PatchStatement,
+    Prices,
     Statement,
 )
 
@@ -15,5 +16,6 @@ __all__ = [
     "Certificate",
     "OrderStatement",
     "PatchStatement",
+    "Prices",
     "Statement",
 ]

@@ -10,6 +10,7 @@ from verale.certificate.record import (
     Certificate,
     OrderStatement,
     PatchStatement,
+    Prices,
     Statement,
 )
 from verale.errors import CertificateError
@@ -35,7 +36,7 @@ def encode(certificate: Certificate) -> bytes:
         "statements": [],
         "margins": [None if margin is None else margin.hex() for margin in certificate.margins],
         "claims": claims,
-        "hints": {},
+        "hints": {"prices": [_encode_prices(each) for each in certificate.prices]} if certificate.prices else {},
         "generator": {"name": "verale", "version": certificate.version},
     }
     text = json.dumps({"_type": TYPE, "subject": subject, "predicate": predicate}, ensure_ascii=False)
@@ -61,6 +62,7 @@ def decode(data: bytes) -> Certificate:
             margins=tuple(None if margin is None else float.fromhex(margin) for margin in predicate["margins"]),
             minimal="minimality" in predicate["claims"],
             version=predicate["generator"]["version"],
+            prices=tuple(_decode_prices(each) for each in predicate["hints"].get("prices", [])),
         )
     except (ValueError, RecursionError, OverflowError) as error:
         raise CertificateError(f"is no certificate: {error}") from error
@@ -76,6 +78,15 @@ def _encode_statement(statement: Statement) -> dict[str, Any]:
             return {"prototype": prototype, "interval": [lower.hex(), upper.hex()]}
         case OrderStatement(exempt, upper):
             return {"except": list(exempt), "upper": upper.hex()}
+
+
+def _encode_prices(prices: Prices) -> dict[str, Any]:
+    values = [value.hex() for value in prices.values]
+    return {"rival": prices.rival, "prototypes": list(prices.prototypes), "prices": values}
+
+
+def _decode_prices(value: dict[str, Any]) -> Prices:
+    return Prices(value["rival"], tuple(value["prototypes"]), tuple(map(float.fromhex, value["prices"])))
 
 
 def _decode_statement(value: dict[str, Any]) -> Statement:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from verale.errors import CertificateError, InputError
 from verale.files import read, write_atomically
 
-__all__ = ["ActivationStatement", "Certificate", "OrderStatement", "PatchStatement", "Statement"]
+__all__ = ["ActivationStatement", "Certificate", "OrderStatement", "PatchStatement", "Prices", "Statement"]
 
 
 @dataclass(frozen=True)
@@ -48,12 +49,29 @@ class OrderStatement:
 
     def __post_init__(self) -> None:
         _check_indices(*self.exempt)
-        if list(self.exempt) != sorted(set(self.exempt)):
-            raise CertificateError("the order statement's exempt prototypes are not strictly increasing")
+        _check_increasing(self.exempt, "the order statement's exempt prototypes")
         _check_interval(self.upper, self.upper)
 
 
 Statement = PatchStatement | ActivationStatement | OrderStatement
+
+
+@dataclass(frozen=True)
+class Prices:
+    """A hint of the paradigm `assignment`: what each prototype pays for a patch's remainder, against one rival."""
+
+    rival: int
+    prototypes: tuple[int, ...]
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        _check_indices(self.rival, *self.prototypes)
+        _check_increasing(self.prototypes, "the prices' prototypes")
+        if len(self.values) != len(self.prototypes):
+            raise CertificateError(f"{len(self.values)} prices are given for {len(self.prototypes)} prototypes")
+        for value in self.values:
+            if not 0 < value < math.inf:
+                raise CertificateError(f"the price {value} is not positive and finite")
 
 
 @dataclass(frozen=True)
@@ -71,6 +89,7 @@ class Certificate:
             predicted class.
         minimal: whether it is claimed that no statement can be dropped.
         version: version of the verale that made it.
+        prices: hints of the paradigm `assignment`, rival by rival.
 
     Raises:
         CertificateError: a record that certificates/v1.md would reject.
@@ -85,6 +104,7 @@ class Certificate:
     margins: tuple[float | None, ...]
     minimal: bool
     version: str
+    prices: tuple[Prices, ...] = ()
 
     def __post_init__(self) -> None:
         _check_indices(self.predicted, self.patches)
@@ -98,6 +118,7 @@ class Certificate:
                 )
             if margin is not None and not 0 < margin < math.inf:
                 raise CertificateError(f"margin {rival} is {margin}: not positive and finite, so nothing is entailed")
+        _check_increasing([each.rival for each in self.prices], "the rivals with prices")
 
     @property
     def size(self) -> int:
@@ -139,6 +160,11 @@ def _check_indices(*indices: int) -> None:
     for index in indices:
         if index < 0:
             raise CertificateError(f"index {index} is negative")
+
+
+def _check_increasing(indices: Sequence[int], what: str) -> None:
+    if list(indices) != sorted(set(indices)):
+        raise CertificateError(f"{what} are not strictly increasing")
 
 
 def _check_interval(lower: float, upper: float) -> None:
