@@ -82,7 +82,7 @@ def audit(head: Head, latents: Tensor, kernel: str, found: Counter[str]) -> list
     bad = []
     auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents}), kernel)
     for paradigm in PARADIGMS:
-        for order in ORDERS if paradigm != "top_k" else ("rival",):
+        for order in ORDERS if paradigm not in ("top_k", "sparse") else ("rival",):
             try:
                 results = explain(head, latents, paradigm, order=order)
             except UsageError:

@@ -16,7 +16,7 @@ import torch
 from exact import PRECISION, inside, observable
 from torch import Tensor
 
-from verale.bounds import Hypersphere, Projection, Simplex, SpatialParadigm, Triangle, observe
+from verale.bounds import Assignment, Hypersphere, Projection, Simplex, SpatialParadigm, Triangle, observe
 from verale.errors import UsageError
 from verale.head import Box, Cosine, Euclidean, Head, Identity, LogRatio, Softmax
 from verale.rounding import Enclosure
@@ -92,7 +92,7 @@ def cases() -> list[Case]:
         "huge": rand(4, 6) * 1e30,
     }.items():
         head = Head(torch.ones(2, latents.shape[1]), Softmax(), Identity())
-        found.append(Case(name, Simplex, head, latents))
+        found += [Case(name, paradigm, head, latents) for paradigm in (Simplex, Assignment)]
     return found
 
 
@@ -274,6 +274,8 @@ def test_paradigms_refuse_geometries_they_are_not_defined_for():
         Simplex(metric(Euclidean(), torch.rand(3, 2)))
     with pytest.raises(UsageError, match="hypersphere"):
         Hypersphere(softmax)
+    with pytest.raises(UsageError, match="assignment"):
+        Assignment(metric(Euclidean(), torch.rand(3, 2)))
 
 
 def test_the_last_mass_is_what_the_others_leave():

@@ -17,7 +17,7 @@ CASES = [
     (geometry, name)
     for geometry in GEOMETRIES
     for name in PARADIGMS
-    if name == "top_k" or (name == "simplex") == (geometry == "softmax")
+    if name == "top_k" or (name in ("simplex", "assignment", "sparse")) == (geometry == "softmax")
 ]
 
 

@@ -1,5 +1,6 @@
 """Paradigms: how bounds of all observables, activations and margins follow from an explanation. One a file."""
 
+from verale.bounds.assignment import Assignment, assignment_margins
 from verale.bounds.domain import domain_range
 from verale.bounds.hypersphere import Hypersphere
 from verale.bounds.margin import Margins
@@ -8,22 +9,25 @@ from verale.bounds.pooling import Pooling, activation_range, margins_of, pooling
 from verale.bounds.projection import Projection
 from verale.bounds.rows import Rows, SpatialParadigm, put, take
 from verale.bounds.similarity import activation, dissimilarity, oriented, pooled_activation
-from verale.bounds.simplex import Simplex
+from verale.bounds.simplex import Simplex, SimplexRows
 from verale.bounds.top_k import TopK
 from verale.bounds.triangle import Triangle
 
 __all__ = [
+    "Assignment",
     "Hypersphere",
     "Margins",
     "Pooling",
     "Projection",
     "Rows",
     "Simplex",
+    "SimplexRows",
     "SpatialParadigm",
     "TopK",
     "Triangle",
     "activation",
     "activation_range",
+    "assignment_margins",
     "check_domain",
     "dissimilarity",
     "domain_range",

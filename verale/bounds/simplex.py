@@ -53,7 +53,7 @@ class Simplex:
 
     def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
         if not isinstance(head.geometry, Softmax):
-            raise UsageError("paradigm 'simplex' needs a softmax head; for a metric head use 'projection'")
+            raise UsageError(f"paradigm {self.name!r} needs a softmax head; for a metric head use 'projection'")
         self._domain = domain_range(head, device)
 
     @property

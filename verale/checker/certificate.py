@@ -114,6 +114,8 @@ class Certificate:
                 f"paradigm {self.paradigm} is not defined for a {head.geometry} head,"
                 f" expected one of {', '.join(_GEOMETRIES[self.paradigm])}"
             )
+        if self.paradigm == "assignment" and head.pooling != "max":
+            raise FormatError(f"paradigm assignment is not defined for the pooling {head.pooling}, expected max")
         if self.predicted >= head.classes:
             raise FormatError(f"predicted is {self.predicted}, expected less than the head's {head.classes} classes")
         if len(self.margins) != head.classes:

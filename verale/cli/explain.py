@@ -42,7 +42,11 @@ COLUMNS = (
 @click.command(name="explain")
 @click.option("--head", "head_path", required=True, metavar="H", type=click.Path(), help="The head file.")
 @click.option("--latents", "latents_path", required=True, metavar="Z", type=click.Path(), help="The images' latents.")
-@click.option("--paradigm", metavar="NAME", help="projection, triangle, hypersphere, simplex, top_k; or the best.")
+@click.option(
+    "--paradigm",
+    metavar="NAME",
+    help="projection, triangle, hypersphere, simplex, assignment, sparse, top_k; by default the best.",
+)
 @click.option("--order", default="rival", show_default=True, help="rival, or nearest: the published order.")
 @click.option("--out", required=True, metavar="DIR", type=click.Path(), help="Where certificates and a CSV go.")
 @click.option("--device", default="auto", show_default=True, metavar="NAME", help="cpu, cuda, or auto: what is there.")
@@ -95,7 +99,7 @@ class Explained:
         result: the certificate, or why there is none.
         path: where the certificate is.
         seconds: the time its explanation took: its batch's, divided by the images in it.
-        pairs: how many statements could have been made: L * P, or P for top_k.
+        pairs: how many statements could have been made: L * P, or P where they are about activations.
     """
 
     index: int
@@ -167,7 +171,7 @@ def explain_to(directory: Path, head: Head, latents: Tensor, options: Options) -
 
 
 def _pairs(result: Certificate | Unexplained, head: Head, patches: Tensor) -> int:
-    return head.size if getattr(result, "paradigm", None) == "top_k" else head.size * patches.shape[1]
+    return head.size if getattr(result, "paradigm", None) in ("top_k", "sparse") else head.size * patches.shape[1]
 
 
 def device_named(name: str) -> str:

@@ -9,11 +9,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from verale.bounds import Hypersphere, Projection, Simplex, Triangle, check_domain
-from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Statement
+from verale.bounds import Assignment, Hypersphere, Projection, Simplex, Triangle, check_domain
+from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Prices, Statement
 from verale.errors import UsageError
 from verale.head import Head, MaxPooling, Softmax, as_patches, digest
+from verale.search.assignment import explain_assignment
 from verale.search.problem import Problem, UnexplainedError
+from verale.search.sparse import explain_sparse
 from verale.search.spatial import ORDERS, explain_spatial
 from verale.search.top_k import ORDER, explain_top_k
 from verale.version import __version__
@@ -22,10 +24,12 @@ __all__ = ["ORDERS", "PARADIGMS", "Options", "Unexplained", "best_paradigm", "ex
 
 PARADIGMS: dict[str, Callable[..., Any] | None] = {
     "top_k": None,
+    "sparse": None,
     "projection": Projection,
     "triangle": Triangle,
     "hypersphere": Hypersphere,
     "simplex": Simplex,
+    "assignment": Assignment,
 }
 """Every paradigm by name; a spatial one with its constructor."""
 
@@ -45,7 +49,9 @@ class Unexplained:
 
 def best_paradigm(head: Head) -> str:
     """The spatial paradigm that gives the smallest explanations of a head."""
-    return "simplex" if isinstance(head.geometry, Softmax) else "projection"
+    if not isinstance(head.geometry, Softmax):
+        return "projection"
+    return "assignment" if isinstance(head.pooling, MaxPooling) else "simplex"
 
 
 @dataclass(frozen=True)
@@ -53,8 +59,8 @@ class Options:
     """How to explain; what is proved does not depend on it.
 
     Attributes:
-        paradigm: `projection`, `triangle`, `hypersphere` (euclidean, cosine), `simplex` (softmax), `top_k` (any); None
-            for the best.
+        paradigm: `projection`, `triangle`, `hypersphere` (euclidean, cosine), `simplex`, `assignment`, `sparse`
+            (softmax), `top_k` (any); None for the best.
         order: `rival` (each statement chosen against the worst open rival) or `nearest` (the published order).
         device: where to compute.
         batch: how many images are treated in lockstep; the same batch gives the same bytes.
@@ -116,6 +122,8 @@ def explain_batches(
     images = as_patches(latents)
     check_domain(head, images)
     name = options.paradigm or best_paradigm(head)
+    if name == "sparse" and not isinstance(head.geometry, Softmax):
+        raise UsageError("paradigm 'sparse' needs a softmax head; for a metric head use 'top_k'")
     make = PARADIGMS[name]
     spatial = None if make is None else make(head, options.device)
     maker = _Maker(head, head.digest, name, spatial, options)
@@ -160,18 +168,24 @@ class _Maker:
         problem = Problem.of(self.head, images.to(self.options.device))
         results: list[Certificate | Unexplained] = []
         settled = [image for image, margin in enumerate(problem.settled.tolist()) if margin > 0]
-        solve = self._top_k if self.spatial is None else self._spatial
+        solve = {"top_k": self._top_k, "sparse": self._sparse}.get(self.name, self._spatial)
         solved = dict(zip(settled, solve(problem.take(settled)), strict=True))
         for image, (patches, predicted) in enumerate(zip(images, problem.margins.predicted.tolist(), strict=True)):
             match solved.get(image, _TIE):
                 case str(reason):
                     results.append(Unexplained(predicted, reason))
-                case (statements, margins, minimal):
-                    results.append(self._certificate(patches, predicted, statements, margins, minimal))
+                case (statements, margins, minimal, prices):
+                    results.append(self._certificate(patches, predicted, statements, margins, minimal, prices))
         return results
 
     def _certificate(
-        self, patches: Tensor, predicted: int, statements: list[Statement], margins: list[float], minimal: bool
+        self,
+        patches: Tensor,
+        predicted: int,
+        statements: list[Statement],
+        margins: list[float],
+        minimal: bool,
+        prices: tuple[Prices, ...],
     ) -> Certificate:
         return Certificate(
             head=self.head_digest,
@@ -183,11 +197,13 @@ class _Maker:
             margins=tuple(None if rival == predicted else margin for rival, margin in enumerate(margins)),
             minimal=minimal,
             version=__version__,
+            prices=prices,
         )
 
     def _spatial(self, problem: Problem) -> list[_Solution]:
         solutions: list[_Solution] = []
-        for image, found in enumerate(explain_spatial(problem, self.spatial, self.options.order)):
+        search = explain_assignment if self.name == "assignment" else explain_spatial
+        for image, found in enumerate(search(problem, self.spatial, self.options.order)):
             if isinstance(found, str):
                 solutions.append(found)
                 continue
@@ -195,7 +211,8 @@ class _Maker:
             observed = problem.observed[rows, problem.index([prototype for _, prototype in found.pairs])]
             ends = zip(found.pairs, observed.lower.tolist(), observed.upper.tolist(), strict=True)
             statements: list[Statement] = [PatchStatement(*pair, lower, upper) for pair, lower, upper in ends]
-            solutions.append((statements, _shortened(found.margins), found.minimal))
+            prices = (Prices(c, tuple(paid), tuple(paid.values())) for c, paid in found.prices.items())
+            solutions.append((statements, _shortened(found.margins), found.minimal, tuple(prices)))
         return solutions
 
     def _top_k(self, problem: Problem) -> list[_Solution]:
@@ -207,14 +224,29 @@ class _Maker:
             except UnexplainedError as error:
                 solutions.append(str(error))
                 continue
-            lower, upper = one.activations.lower[0].tolist(), one.activations.upper[0].tolist()
-            statements: list[Statement] = [
-                ActivationStatement(j, lower[j], upper[j]) for j in sorted(kept) if j != ORDER
-            ]
+            statements = _about_activations(one, sorted(j for j in kept if j != ORDER))
             if ORDER in kept:
                 statements.append(OrderStatement(tuple(exempt), clause))
-            solutions.append((statements, _shortened(margins), True))
+            solutions.append((statements, _shortened(margins), True, ()))
         return solutions
+
+    def _sparse(self, problem: Problem) -> list[_Solution]:
+        solutions: list[_Solution] = []
+        for image in range(len(problem)):
+            one = problem.take([image])
+            try:
+                kept, margins, minimal = explain_sparse(one)
+            except UnexplainedError as error:
+                solutions.append(str(error))
+                continue
+            solutions.append((_about_activations(one, kept), _shortened(margins), minimal, ()))
+        return solutions
+
+
+def _about_activations(problem: Problem, prototypes: list[int]) -> list[Statement]:
+    """What some activations of one image are."""
+    lower, upper = problem.activations.lower[0].tolist(), problem.activations.upper[0].tolist()
+    return [ActivationStatement(j, lower[j], upper[j]) for j in prototypes]
 
 
 def _is_out_of_memory(error: Exception) -> bool:
@@ -232,5 +264,5 @@ def _shortened(margins: Tensor) -> list[float]:
 
 _TIE = "no class certainly beats all others at these latents: a tie, or too close for float64"
 
-_Solution = tuple[list[Statement], list[float], bool] | str
-"""Statements, the proved margin of every class, and whether none can be dropped; or why there are none."""
+_Solution = tuple[list[Statement], list[float], bool, tuple[Prices, ...]] | str
+"""Statements, the proved margin of every class, whether none can be dropped, and hints; or why there are none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from torch import Tensor
@@ -15,7 +15,7 @@ from verale.search.problem import Pair, Problem
 from verale.search.shrink import enter, proved_margins, shrink
 from verale.search.sweep import sweep
 
-__all__ = ["ORDERS", "Spatial", "explain_spatial"]
+__all__ = ["ORDERS", "UNSETTLED", "Spatial", "explain_spatial", "from_scratch"]
 
 ORDERS: dict[str, Callable[[Problem, Any], tuple[list[Growth], Any]]] = {"rival": grow, "nearest": sweep}
 """How the next statement is chosen, by name."""
@@ -26,7 +26,7 @@ _NOISE = 4
 _BOUND_NOISE = 2.0**-22
 """About what rounding does to the bound of an observable that nearly depends on stated ones: the root of some u."""
 
-_UNSETTLED = "the margin left is too small for float64 to prove"
+UNSETTLED = "the margin left is too small for float64 to prove"
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,13 @@ class Spatial:
         margins: (C,) proved.
         minimal: whether without any one pair the bounds miss the class by more than rounding can explain, so that the
             checker, which rounds less, will miss it too.
+        prices: for each rival that needs them, the prices of prototypes (`assignment` only).
     """
 
     pairs: list[Pair]
     margins: Tensor
     minimal: bool
+    prices: dict[int, dict[int, float]] = field(default_factory=dict)
 
 
 def explain_spatial(problem: Problem, paradigm: SpatialParadigm[Any], order: str) -> list[Spatial | str]:
@@ -55,13 +57,13 @@ def explain_spatial(problem: Problem, paradigm: SpatialParadigm[Any], order: str
         return []
     growths, rows = ORDERS[order](problem, paradigm)
     explanations, slack = shrink(problem, paradigm, [[] if g.stuck else g.pairs for g in growths], rows)
-    rows = _from_scratch(problem, paradigm, explanations)
+    rows = from_scratch(problem, paradigm, explanations)
     while paradigm.ordered:
         before = explanations
         explanations, slack = shrink(problem, paradigm, before, rows)
         if explanations == before:
             break
-        rows = _from_scratch(problem, paradigm, explanations)
+        rows = from_scratch(problem, paradigm, explanations)
     margins = proved_margins(problem, rows)
     noise = _noise(problem).tolist()
     return [
@@ -69,7 +71,7 @@ def explain_spatial(problem: Problem, paradigm: SpatialParadigm[Any], order: str
         or (
             Spatial(_arranged(pairs, paradigm.ordered), proved, all(left < -least for left in after))
             if bool((proved > 0).all())
-            else _UNSETTLED
+            else UNSETTLED
         )
         for growth, pairs, proved, after, least in zip(growths, explanations, margins, slack, noise, strict=True)
     ]
@@ -92,7 +94,7 @@ def _noise(problem: Problem) -> Tensor:
     return noise.amax(1)
 
 
-def _from_scratch(problem: Problem, paradigm: SpatialParadigm[Any], explanations: list[list[Pair]]) -> Any:
+def from_scratch(problem: Problem, paradigm: SpatialParadigm[Any], explanations: list[list[Pair]]) -> Any:
     """Rows that know the explanations alone, not how they were found."""
     stated = problem.by_patch(explanations)
     where = list(stated)

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from small import GEOMETRIES, small_head, small_latents
 
-from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement
+from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Prices
 from verale.errors import CertificateError, InputError
 from verale.search import explain
 
@@ -24,12 +24,19 @@ def certificates() -> list[Certificate]:
         head = small_head(geometry)
         for paradigm in (None, "top_k"):
             found += [c for c in explain(head, small_latents(head), paradigm) if isinstance(c, Certificate)]
+    for paradigm in ("simplex", "sparse"):  # the last head is a softmax one
+        found += [c for c in explain(head, small_latents(head), paradigm) if isinstance(c, Certificate)]
     return found
+
+
+def priced() -> Certificate:
+    return next(certificate for certificate in certificates() if certificate.prices)
 
 
 def test_every_certificate_follows_the_schema_and_survives_its_bytes(tmp_path):
     emitted = certificates()
-    assert {c.paradigm for c in emitted} == {"projection", "simplex", "top_k"}
+    assert {c.paradigm for c in emitted} == {"projection", "simplex", "assignment", "sparse", "top_k"}
+    assert any(c.prices for c in emitted)
     for certificate in emitted:
         data = certificate.to_bytes()
         VALIDATOR.validate(json.loads(data))
@@ -41,8 +48,15 @@ def test_every_certificate_follows_the_schema_and_survives_its_bytes(tmp_path):
 
 def test_the_schema_is_valid_and_can_refuse():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
-    record = json.loads(certificates()[0].to_bytes())
+    record = json.loads(priced().to_bytes())
+    prices = {"rival": 0, "prototypes": [1], "prices": ["0x1p+0"]}
     for spoil in (
+        lambda r: r["predicate"].update(paradigm="simplex"),
+        lambda r: r["predicate"].update(hints={"multipliers": []}),
+        lambda r: r["predicate"].update(hints={"prices": [prices | {"x": 1}]}),
+        lambda r: r["predicate"].update(hints={"prices": [prices | {"rival": -1}]}),
+        lambda r: r["predicate"].update(hints={"prices": [prices | {"prices": [1]}]}),
+        lambda r: r["predicate"].update(hints={"prices": [prices | {"prototypes": [1, 1]}]}),
         lambda r: r.update(extra=1),
         lambda r: r["predicate"].update(paradigm="guess"),
         lambda r: r["predicate"]["statements"][0].update(patch=-1),
@@ -64,6 +78,11 @@ def test_the_schema_is_valid_and_can_refuse():
         lambda: ActivationStatement(0, float("nan"), 1.0),
         lambda: OrderStatement((1, 1), 0.0),
         lambda: OrderStatement((), float("inf")),
+        lambda: Prices(0, (2, 1), (1.0, 1.0)),
+        lambda: Prices(0, (1, 2), (1.0,)),
+        lambda: Prices(0, (1,), (0.0,)),
+        lambda: Prices(-1, (), ()),
+        lambda: dataclasses.replace(priced(), prices=(priced().prices[0],) * 2),
         lambda: dataclasses.replace(certificates()[0], head="abc"),
         lambda: dataclasses.replace(certificates()[0], margins=(None, 0.0, 1.0)),
         lambda: dataclasses.replace(certificates()[0], margins=(1.0, 1.0, 1.0)),

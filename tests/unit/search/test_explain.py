@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import flint
 import pytest
 import safetensors.torch
 import torch
 from exact import PRECISION, differences, inside, observable
+from scipy.optimize import linear_sum_assignment
 from small import GEOMETRIES, small_head, small_latents
 
 from verale.bounds import Hypersphere, Margins, Projection, Simplex, hypersphere, oriented, pooled_activation
-from verale.certificate import Certificate, OrderStatement, PatchStatement
+from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement
 from verale.checker import Auditor, Status
 from verale.errors import LatentsError, UsageError
 from verale.head import Box, Euclidean, Head, Identity, LogRatio, Softmax, as_patches, digest
@@ -18,12 +21,32 @@ from verale.rounding import Enclosure
 from verale.search import Options, Unexplained, best_paradigm, explain, explain_batches
 from verale.search.problem import Problem
 
-SPATIAL = {"euclidean": "projection", "scaled": "projection", "cosine": "projection", "softmax": "simplex"}
+SPATIAL = {"euclidean": "projection", "scaled": "projection", "cosine": "projection", "softmax": "assignment"}
+
+
+def optimum(head: Head, certificate: Certificate, statements, floor) -> list[float]:
+    """The margins that the best prices prove, by scipy's matching."""
+    left, top = [1.0] * certificate.patches, [0.0] * head.size
+    for s in statements:
+        left[s.patch] -= s.lower
+        top[s.prototype] = max(top[s.prototype], s.upper)
+    gap = (torch.tensor(left)[:, None] - torch.tensor(top)).clamp(min=0).double()
+    for s in statements:
+        gap[s.patch, s.prototype] = 0.0
+    found = []
+    for rival in set(range(head.classes)) - {certificate.predicted}:
+        gain = (head.weight[rival] - head.weight[certificate.predicted]).double()
+        weights = gain.clamp(min=0) * gap
+        given = weights[linear_sum_assignment(weights.numpy(), maximize=True)].sum()
+        known = gain.clamp(min=0) @ torch.tensor(top).double() + gain.clamp(max=0) @ floor
+        bias = 0.0 if head.bias is None else float(head.bias[certificate.predicted] - head.bias[rival])
+        found.append(bias - float(known + given))
+    return found
 
 
 def proves(head: Head, certificate: Certificate, statements) -> bool:
     """Whether the spatial paradigm proves the class from some statements, built from scratch."""
-    paradigm = {"projection": Projection, "simplex": Simplex, "hypersphere": Hypersphere}[certificate.paradigm](head)
+    paradigm = {"projection": Projection, "assignment": Simplex, "hypersphere": Hypersphere}[certificate.paradigm](head)
     rows = paradigm.start(certificate.patches)
     lowers, uppers = rows.range.lower.clone(), rows.range.upper.clone()
     for patch in range(certificate.patches):
@@ -36,6 +59,8 @@ def proves(head: Head, certificate: Certificate, statements) -> bool:
     near, far = oriented(head, Enclosure(lowers, uppers))
     box = pooled_activation(head, near.amin(0), far.amin(0))
     margins = Margins.of(head, torch.tensor([certificate.predicted]))
+    if certificate.paradigm == "assignment":
+        return all(o > 0 for o in optimum(head, certificate, statements, box.lower))
     return bool((margins.lower(Enclosure(box.lower[None, None], box.upper[None, None])) > 0).all())
 
 
@@ -130,6 +155,65 @@ def test_top_k_is_defined_for_every_head(geometry):
         assert not any(isinstance(s, PatchStatement) for s in certificate.statements)
 
 
+def softmax_cases():
+    """Heads without structure and sparse non-negative ones, with more and fewer prototypes than patches."""
+    for seed in range(6):
+        head = small_head("softmax", seed, prototypes=(4, 12, 30)[seed % 3], classes=4)
+        if seed % 2:
+            head = Head(head.weight.clamp(min=0), Softmax(), Identity(), bias=head.bias)
+        yield head, small_latents(head, images=6, patches=(1, 5, 9)[seed % 3], seed=seed)
+
+
+def test_assignment_is_never_larger_than_simplex_and_smaller_somewhere():
+    smaller = priced = 0
+    for order in ("rival", "nearest"):
+        for head, latents in softmax_cases():
+            simplex, assignment = (explain(head, latents, name, order=order) for name in ("simplex", "assignment"))
+            for before, after in zip(simplex, assignment, strict=True):
+                assert isinstance(before, Certificate) == isinstance(after, Certificate)
+                if isinstance(after, Certificate):
+                    assert set(after.statements) <= set(before.statements)
+                    assert after.minimal
+                    smaller += after.size < before.size
+                    priced += bool(after.prices)
+    assert smaller > 10 and priced >= smaller
+
+
+def test_only_rivals_that_simplex_leaves_open_have_prices():
+    for head, latents in softmax_cases():
+        auditor = Auditor(head.to_bytes())
+        for certificate in explain(head, latents, "assignment"):
+            if isinstance(certificate, Certificate):
+                simplex = auditor.check(dataclasses.replace(certificate, paradigm="simplex", prices=()).to_bytes())
+                left_open = [c for c, margin in enumerate(simplex.margins) if margin is not None and margin <= 0]
+                assert [each.rival for each in certificate.prices] == left_open
+
+
+def least_margin(margins, size, statements):
+    """The least margin under statements about activations of a softmax head."""
+    lower, upper = torch.zeros(size).double(), torch.ones(size).double()
+    for s in statements:
+        lower[s.prototype], upper[s.prototype] = s.lower, s.upper
+    return float(margins.lower(Enclosure(lower[None, None], upper[None, None])).amin())
+
+
+def test_sparse_states_activations_alone_and_none_can_be_dropped():
+    found = 0
+    for head, latents in softmax_cases():
+        problem = Problem.of(head, as_patches(latents))
+        for image, certificate in enumerate(explain(head, latents, "sparse")):
+            if isinstance(certificate, Unexplained):
+                continue
+            found += 1
+            assert certificate.minimal
+            assert all(isinstance(s, ActivationStatement) for s in certificate.statements)
+            margins, stated = problem.margins.take([image]), certificate.statements
+            assert least_margin(margins, head.size, stated) >= certificate.margin
+            for dropped in stated:
+                assert least_margin(margins, head.size, [s for s in stated if s != dropped]) <= 0
+    assert found > 20
+
+
 def test_the_same_input_gives_the_same_bytes():
     head = small_head("euclidean")
     latents = small_latents(head)
@@ -205,6 +289,18 @@ def test_a_batch_that_runs_out_of_memory_is_halved(monkeypatch):
         explain(head, latents)
 
 
+@pytest.mark.parametrize("paradigm", ["assignment", "sparse"])
+def test_a_softmax_head_that_cannot_tell_gets_a_reason(paradigm):
+    (tie,) = explain(Head(torch.ones(2, 3), Softmax(), Identity()), torch.rand(1, 4, 3), paradigm)
+    assert isinstance(tie, Unexplained) and "tie" in tie.reason
+    bias = torch.tensor([1e-18, 0.0])
+    (close,) = explain(Head(torch.eye(2), Softmax(), Identity(), bias=bias), torch.zeros(1, 4, 2), paradigm)
+    assert isinstance(close, Unexplained)
+    sure = Head(torch.zeros(2, 3), Softmax(), Identity(), bias=torch.tensor([0.0, 1.0]))
+    (found,) = explain(sure, torch.rand(1, 4, 3), paradigm)
+    assert (found.predicted, found.size) == (1, 0)
+
+
 @pytest.mark.parametrize("paradigm", ["projection", "top_k"])
 def test_a_tie_gets_a_reason_and_no_certificate(paradigm):
     head = Head(torch.ones(2, 3), Euclidean(), LogRatio(), prototypes=torch.rand(3, 2), domain=Box(0, 1))
@@ -251,6 +347,9 @@ def test_what_cannot_be_explained_is_refused():
             explain(head, small_latents(head), **options)
     with pytest.raises(UsageError, match="softmax"):
         explain(head, small_latents(head), "simplex")
+    for paradigm in ("assignment", "sparse"):
+        with pytest.raises(UsageError, match=f"{paradigm}.* needs a softmax head"):
+            explain(head, small_latents(head), paradigm)
     with pytest.raises(LatentsError, match="outside"):
         explain(head, small_latents(head) + 2)
     with pytest.raises(UsageError, match="metric"):

@@ -1,0 +1,75 @@
+"""Assignment bounds: below the truth for any prices, in exact rationals; and the checker's rule but for rounding."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+import torch
+from small import small_head
+
+from verale.bounds import Assignment, Margins, assignment_margins
+from verale.rounding import Enclosure
+
+PATCHES, RIVAL = 4, 1
+
+
+def stated_masses(seed: int):
+    """Masses that are exact and sum to 1, some of them stated; the head, and the paradigm's rows."""
+    generator = torch.Generator().manual_seed(seed)
+    head = small_head("softmax", seed, prototypes=6)
+    parts = torch.multinomial(torch.rand(6, generator=generator), PATCHES * 64, replacement=True, generator=generator)
+    masses = torch.stack([p.bincount(minlength=6) for p in parts.view(PATCHES, 64)]).double() / 64
+    paradigm = Assignment(head)
+    rows = paradigm.start(PATCHES)
+    each = torch.arange(PATCHES)
+    for _ in range(int(torch.randint(0, 4, (), generator=generator))):
+        chosen = torch.rand(PATCHES, 6, generator=generator).masked_fill(rows.stated, -1.0).argmax(1)
+        rows = paradigm.extend(rows, chosen, Enclosure.exact(masses[each, chosen]))
+    return head, masses, rows, generator
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_any_prices_stay_below_the_truth(seed):
+    head, masses, rows, generator = stated_masses(seed)
+    margins = Margins.of(head, torch.tensor([0])).keep(torch.tensor([[1, 2]]))
+    for scale in (0.0, 0.1, 1.0, 100.0):
+        prices = scale * torch.rand(2, 6, generator=generator, dtype=torch.float64)
+        found = assignment_margins(rows, margins, prices).tolist()
+        for rival, bound in zip((1, 2), found, strict=True):
+            assert Fraction(bound) <= difference(head, masses, rival)
+            rule = exact_rule(head, rows, rival, prices[rival - 1].tolist())
+            assert Fraction(bound) <= rule
+            assert bound == pytest.approx(float(rule), abs=1e-12)
+
+
+def difference(head, masses, rival):
+    """o_0 - o_rival at the latents themselves."""
+    activations = [Fraction(x) for x in masses.amax(0).tolist()]
+    total = Fraction(float(head.bias[0])) - Fraction(float(head.bias[rival]))
+    for ours, theirs, a in zip(head.weight[0].tolist(), head.weight[rival].tolist(), activations, strict=True):
+        total += (Fraction(ours) - Fraction(theirs)) * a
+    return total
+
+
+def exact_rule(head, rows, rival, prices):
+    """The rule of certificates/v1.md in rationals, from masses that are exact."""
+    stated = rows.stated.tolist()
+    lower, upper = rows.lower.tolist(), rows.upper.tolist()
+    left = [Fraction(1)] * PATCHES
+    for patch, known in enumerate(stated):
+        left[patch] -= sum(Fraction(lower[patch][k]) for k, is_stated in enumerate(known) if is_stated)
+    total = Fraction(float(head.bias[0])) - Fraction(float(head.bias[rival]))
+    gains = []
+    for k, (ours, theirs) in enumerate(zip(head.weight[0].tolist(), head.weight[rival].tolist(), strict=True)):
+        w = Fraction(theirs) - Fraction(ours)
+        if w <= 0:
+            total -= w * max(Fraction(row[k]) for row in lower)
+            continue
+        top = max(Fraction(row[k]) if known[k] else Fraction(0) for row, known in zip(upper, stated, strict=True))
+        total -= w * top + Fraction(prices[k])
+        gains.append((k, w, top))
+    for rest, known in zip(left, stated, strict=True):
+        excess = [w * max(0, rest - top) - Fraction(prices[k]) for k, w, top in gains if not known[k]]
+        total -= max([Fraction(0), *excess])
+    return total

@@ -1,0 +1,70 @@
+"""Assignment: what a patch has left it can give only once (softmax heads)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from verale.bounds.margin import Margins
+from verale.bounds.simplex import Simplex, SimplexRows
+from verale.errors import UsageError
+from verale.head import Head, MaxPooling
+from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
+
+__all__ = ["Assignment", "assignment_margins"]
+
+_RIVALS_AT_ONCE = 16
+
+
+class Assignment(Simplex):
+    """Patch by patch what `Simplex` says; rivals that it leaves open are bounded by `assignment_margins`."""
+
+    name = "assignment"
+
+    def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
+        super().__init__(head, device)
+        if not isinstance(head.pooling, MaxPooling):
+            raise UsageError("paradigm 'assignment' needs max pooling; for this head use 'simplex'")
+
+
+def assignment_margins(rows: SimplexRows, margins: Margins, prices: Tensor) -> Tensor:
+    """Lower bounds of o_predicted - o_c for one image from prices of its prototypes.
+
+    With w_k = W_ck - W_pred,k, o_k the largest stated mass of k, R_l what is left of patch l, and any v_k >= 0:
+        sum_k w_k a_k <= sum_{w_k <= 0} w_k a_k^low + sum_{w_k > 0} (w_k o_k + v_k)
+                         + sum_l max(0, max {w_k (R_l - o_k)^+ - v_k : k unstated at l, w_k > 0}).
+
+    Args:
+        rows: the L patches of the image after its statements.
+        margins: of this one image, K rivals.
+        prices: (K, P) v >= 0; those of prototypes with w_k <= 0 are not used.
+
+    Returns:
+        (K,) float64.
+
+    Soundness: the bound holds for any prices (proof: `verale.checker.rules.assignment`), and grows with R and o. Both
+    are rounded up in `rows`; each difference and product is rounded up here; the sums have terms >= 0.
+    """
+    top = rows.upper.masked_fill(~rows.stated, 0.0).amax(0)
+    gap = up(rows.remainder[:, None] - top).clamp(min=0).masked_fill(rows.stated, 0.0)
+    weight = -margins.negative[0].T
+    needed = max(1, int((weight > 0).sum(1).max()))
+    weight, columns = weight.topk(needed, dim=1)
+    # The difference of two weights was rounded once; where it is 0 it is exact.
+    weight, price = up(weight), prices.gather(1, columns).masked_fill(weight == 0, 0.0)
+    excess = torch.cat(
+        [
+            up(up(w * gap[:, chosen].transpose(0, 1)) - v).clamp(min=0).amax(2).sum(1)
+            for w, v, chosen in zip(
+                torch.split(weight[:, None], _RIVALS_AT_ONCE),
+                torch.split(price[:, None], _RIVALS_AT_ONCE),
+                torch.split(columns, _RIVALS_AT_ONCE),
+                strict=True,
+            )
+        ]
+    )
+    terms = needed + len(gap)
+    given = up(price.sum(1) + excess)
+    given = up(given + up(given * gamma(terms + 2) + terms * UNDERFLOW))
+    known = margins.lower(Enclosure(rows.lower.amax(0)[None, None], top[None, None]))[0, 0]
+    return down(known - given)

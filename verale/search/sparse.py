@@ -1,0 +1,66 @@
+"""Sparse: the activations that speak for the class, those that its worst rivals ask for, then a deletion pass."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from verale.bounds import TopK
+from verale.search.problem import Problem, UnexplainedError
+
+__all__ = ["explain_sparse"]
+
+_NOISE = 4
+"""Of the rounding errors of margins, how many make a difference that is worth a claim."""
+
+
+def explain_sparse(problem: Problem) -> tuple[list[int], Tensor, bool]:
+    """A subset-minimal explanation of one image by activations alone.
+
+    It starts from the prototypes with positive weight for the predicted class; while a rival is open, the worst one
+    asks for the activation that costs it most.
+
+    Returns:
+        The prototypes stated, the proved margins (C,), and whether without any one of them the bounds miss the class by
+        more than rounding can explain.
+
+    Raises:
+        UnexplainedError: a rival stays open though every activation that could help is stated.
+
+    Soundness: bounds are monotone in E; every deletion is proved.
+    """
+    observed = problem.activations[0]
+    paradigm = TopK.of(problem.head, problem.patches, observed.lower.device)
+    everyone = torch.ones(1, problem.head.size, dtype=torch.bool, device=observed.lower.device)
+    no_order = observed.lower.new_full((1,), torch.inf)
+    bounds = problem.margins
+
+    def margins_of(stated: Tensor) -> Tensor:
+        return bounds.lower(paradigm.box(stated[None], everyone, no_order, observed)[None])[0, 0]
+
+    actual = (observed.lower + observed.upper) / 2
+    cost_low, cost_high = actual - paradigm.range.lower, paradigm.range.upper - actual
+    stated = problem.head.weight.to(actual)[bounds.predicted[0]] > 0
+    margins = margins_of(stated)
+    while not bool((margins > 0).all()):
+        worst = int(margins.argmin())
+        loss = bounds.positive[0, :, worst] * cost_low - bounds.negative[0, :, worst] * cost_high
+        asked = int(loss.masked_fill(stated, 0.0).argmax())
+        if stated[asked] or not loss[asked] > 0:
+            raise UnexplainedError(
+                f"class {worst} stays open (margin >= {float(margins[worst]):.3g}) though every activation that could "
+                "help is stated"
+            )
+        stated[asked] = True
+        margins = margins_of(stated)
+
+    minimal, noise = True, _NOISE * bounds.error[0].amax()
+    for prototype in sorted(stated.nonzero()[:, 0].tolist(), key=actual.tolist().__getitem__):
+        trial = stated.clone()
+        trial[prototype] = False
+        least = margins_of(trial).amin()
+        if least > 0:
+            stated = trial
+        else:
+            minimal &= bool(least < -noise)
+    return stated.nonzero()[:, 0].tolist(), margins_of(stated), minimal
