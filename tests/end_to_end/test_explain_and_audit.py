@@ -10,7 +10,7 @@ import verale
 from verale.certificate import Certificate
 from verale.checker import Auditor, Status
 from verale.errors import InputError
-from verale.head import Box, Cosine, Euclidean, Head, Identity, LogRatio, save_latents
+from verale.head import Box, Cosine, Euclidean, Head, Identity, LogRatio, Softmax, save_latents
 from verale.search import PARADIGMS, explain
 
 CASES = [
@@ -37,6 +37,18 @@ def test_every_certificate_is_proved_by_both_kernels(geometry, paradigm, options
         assert dict(verdict.claims) == {"entailment": "proved", "instance": "proved", "minimality": "proved"}
         for claimed, proved in zip(certificate.margins, verdict.margins, strict=True):
             assert (claimed is None and proved is None) or claimed <= proved
+
+
+@pytest.mark.parametrize("paradigm", ["assignment", "simplex", "sparse", "top_k"])
+def test_a_head_with_one_mass_needs_no_statement(paradigm, tmp_path):
+    """It is always 1, to the search as to the checker: nothing would be minimal if they disagreed."""
+    head = Head(torch.tensor([[1.0], [0.5]]), Softmax(), Identity())
+    latents = torch.rand(2, 3, 1)
+    save_latents(tmp_path / "z", latents)
+    auditor = Auditor(head.to_bytes(), (tmp_path / "z").read_bytes(), "both")
+    for certificate in explain(head, latents, paradigm):
+        assert certificate.size == 0
+        assert auditor.check(certificate.to_bytes(), minimality=True).status is Status.PROVED
 
 
 @pytest.mark.parametrize("kernel", ["arb", "mpmath", "both"])

@@ -17,14 +17,16 @@ __all__ = ["domain_range"]
 def domain_range(head: Head, device: torch.device | str = "cpu") -> Enclosure:
     """Enclose {m(z, p_j) : z in the domain}, for each prototype: (P,).
 
-    - softmax: [0, 1]; - squared distance, coordinate by coordinate over the box: [sum dist(p_i, [lo, hi])^2,
-    sum max(|p_i - lo|, |hi - p_i|)^2]; - cosine: [-1, 1]; on the positive orthant [-|p^-| / |p|, |p^+| /
-    |p|], with p^- and p^+ the negative and positive parts,
+    - softmax: [0, 1], and 1 if there is but one mass;
+    - squared distance, coordinate by coordinate over the box:
+      [sum dist(p_i, [lo, hi])^2, sum max(|p_i - lo|, |hi - p_i|)^2];
+    - cosine: [-1, 1]; on the positive orthant [-|p^-| / |p|, |p^+| / |p|], with p^- and p^+ the negative and positive
+      parts,
       because u = z / (|z| + epsilon) is a vector of the unit ball with u >= 0.
     """
     if head.prototypes is None:
-        zeros = torch.zeros(head.size, dtype=torch.float64, device=device)
-        return Enclosure(zeros, zeros + 1)
+        ones = torch.ones(head.size, dtype=torch.float64, device=device)
+        return Enclosure(ones if head.size == 1 else ones - 1, ones)
     prototypes = head.prototypes.to(device, torch.float64)
     if isinstance(head.geometry, Euclidean):
         return _box_distances(prototypes, head.domain)

@@ -65,7 +65,7 @@ class Simplex:
         """Patches about which nothing is stated: every mass in [0, 1], or exactly 1 if there is but one."""
         lower = self._domain.lower.expand(rows, -1).clone()
         return SimplexRows(
-            lower=lower + 1 if self.size == 1 else lower,
+            lower=lower,
             upper=self._domain.upper.expand(rows, -1).clone(),
             stated=torch.zeros_like(lower, dtype=torch.bool),
             remainder=lower.new_ones(rows),

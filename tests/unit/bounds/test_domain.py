@@ -41,6 +41,11 @@ def test_cosines(box):
         assert (found.lower == -1).all() and (found.upper == 1).all()
 
 
+def test_a_single_mass_is_one():
+    found = domain_range(Head(torch.ones(2, 1), Softmax(), Identity()))
+    assert (found.lower.item(), found.upper.item()) == (1.0, 1.0)
+
+
 def test_softmax():
     found = domain_range(Head(torch.ones(2, 4), Softmax(), Identity()))
     assert (found.lower == 0).all() and (found.upper == 1).all()
