@@ -72,6 +72,12 @@ def test_other_prices_prove_less(prices: dict[int, float], paid: float) -> None:
     assert (found.reason, found.margins[1]) == ("entailment", Fraction(21, 32) - Fraction(paid))
 
 
+def test_prices_are_left_alone_where_simplex_reaches_what_is_stated() -> None:
+    sure = [hm.spatial(patch, 0, 0.875, 0.885) for patch in range(3)]
+    assert verdict(sure, image=None).margins == (None, Fraction(21, 32) - Fraction(1, 4))
+    assert verdict(sure, {1: 0.0625, 2: 0.125}, image=None, margins=[None, 0.4375]).reason == "margin"
+
+
 def test_the_price_of_a_prototype_that_the_rival_does_not_gain_by_is_not_used() -> None:
     assert verdict(prices={0: 9.0} | EIGHTH).margins == (None, Fraction(1, 32))
 
@@ -158,6 +164,30 @@ def test_random_prices_stay_below_the_truth_and_the_best_are_matched(seed: int) 
             list(zip(order, range(gains), strict=False)) for order in permutations([*places, *[None] * gains], gains)
         )
         assert best == min(against.by_matching([p for p in pairs if p[0] is not None]) for pairs in each)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_provable_without_a_statement_is_what_is_provable_of_the_rest(seed: int) -> None:
+    """For every statement and every rival in turn, as a certificate without it would have it."""
+    generator = random.Random(seed)
+    weight = [[1.5, 1.0, 0.0, 0.0], [0.0, 0.25, 1.0, 0.5], [0.25, 0.0, 0.5, 1.0]]
+    data = hm.head(weight, **SOFTMAX)
+    space = Space(read_head(data), load_kernel("arb"))
+    pairs = [(patch, j) for patch in range(3) for j in range(2) if generator.random() < 0.8]
+    stated = [hm.spatial(patch, j, 0.25 + generator.random() / 4, 0.5) for patch, j in pairs]
+
+    def rule(statements: list[dict[str, Any]]) -> Assignment:
+        return Assignment(space, read_certificate(hm.encode(hm.document(data, statements, 0, 3, "assignment", 3))))
+
+    whole, found = rule(stated), set()
+    for place, box in SpatialRule(space, Simplex(space)).boxes_without(whole._certificate.statements, 3):
+        rest = rule(stated[:place] + stated[place + 1 :])
+        for rival in (1, 2):
+            against = rest._against(rival, box, rest._left)
+            best = against.by_matching(against.heaviest_matching())
+            assert whole.provable(place, box, rival) == (best > 0)
+            found.add(best > 0)
+    assert found
 
 
 @pytest.mark.parametrize("seed", range(60))
