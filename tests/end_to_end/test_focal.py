@@ -15,13 +15,13 @@ from verale.certificate import Certificate
 from verale.checker import Auditor, Status
 from verale.head import Box, Euclidean, FocalPooling, Head, LogRatio, as_patches, evaluate, save_latents
 from verale.rounding import Enclosure
-from verale.search import PARADIGMS, Unexplained, explain
+from verale.search import Unexplained, explain
 
+METRIC, MASSES = ("projection", "triangle", "hypersphere"), ("simplex", "sparse")
 CASES = [
     (geometry, kind, name)
     for geometry, kind in FOCAL
-    for name in PARADIGMS
-    if name == "top_k" or (name == "simplex") == (geometry == "softmax")
+    for name in ("top_k", *(MASSES if geometry == "softmax" else METRIC))
 ]
 
 

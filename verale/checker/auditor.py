@@ -108,8 +108,18 @@ class _Audit:
         certificate, head = self._certificate, self._space.head
         image = self._subject()  # 3.
         certificate.check_against(head)  # 4. Statements
-        if image is not None:
-            self._instance(image)  # 5. and 6.
+        evaluation = None if image is None else self._instance(image)  # 5.
+        try:
+            self._entailment(minimality)
+        except UnprovedError as error:
+            # Step 6 comes before step 7, but what is refuted cannot be entailed: it is looked at where the proof fails.
+            if evaluation is not None and error.reason == "entailment":
+                require_not_refuted(head, certificate.predicted, evaluation)
+            raise
+
+    def _entailment(self, minimality: bool) -> None:
+        """Steps 7 and 8."""
+        certificate, head = self._certificate, self._space.head
         rule = self._rule()
         box = rule.box(certificate.statements, certificate.patches)  # 7. Entailment
         self.margins = proved_margins(head, box, certificate.predicted)
@@ -144,14 +154,14 @@ class _Audit:
             )
         return image
 
-    def _instance(self, image: Exact) -> None:
-        """Steps 5 and 6. The latents satisfy every statement, and are not classified otherwise."""
+    def _instance(self, image: Exact) -> Evaluation:
+        """Step 5. The latents satisfy every statement."""
         certificate, head = self._certificate, self._space.head
         require_domain(head, image, certificate.patches)
         evaluation = Evaluation(self._space, image)
         require_true(certificate, evaluation)
         self.proved.add("instance")
-        require_not_refuted(head, certificate.predicted, evaluation)
+        return evaluation
 
     def _rule(self) -> TopK | SpatialRule:
         match self._certificate.paradigm:

@@ -44,6 +44,9 @@ class Kernel(Protocol):
     def exp(self, mantissa: int, exponent: int, bits: int) -> tuple[int, int]:
         """exp(mantissa 2^exponent), at most exp(2^20)."""
 
+    def exp_sum(self, mantissas: Sequence[int], exponent: int, bits: int) -> tuple[int, int]:
+        """The sum of exp(mantissa 2^exponent), all mantissas <= 0."""
+
 
 def load_kernel(name: str) -> Kernel:
     """The kernel of that name. Raises KernelError where it is unknown or not installed."""

@@ -55,6 +55,19 @@ class ArbKernel:
         with ctx.workprec(bits + _GUARD_BITS + max(0, 2 * ceil_shift(mantissa, exponent))):
             return _ends(arb((fmpz(mantissa), fmpz(exponent))).exp(), bits)
 
+    def exp_sum(self, mantissas: Sequence[int], exponent: int, bits: int) -> tuple[int, int]:
+        tiny = 0  # how many are less than 2^-bits, like exp above
+        unit = fmpz(exponent)
+        with ctx.workprec(bits + _GUARD_BITS):
+            total = arb(0)
+            for mantissa in mantissas:
+                if ceil_shift(-mantissa, exponent) > bits:
+                    tiny += 1
+                else:
+                    total += arb((fmpz(mantissa), unit)).exp()
+            low, high = _ends(total, bits)
+        return low, high + tiny
+
 
 def _ends(ball: arb, bits: int) -> tuple[int, int]:
     """The ball's ends at 2^-bits, rounded outward."""

@@ -90,6 +90,10 @@ class MpmathKernel:
             value = mpi_add(one, mpi_mul(mpi_div(r, _integer(i), precision), value, precision), precision)
         return _ends(mpi_add(value, _remainder(precision), precision), bits + power)
 
+    def exp_sum(self, mantissas: Sequence[int], exponent: int, bits: int) -> tuple[int, int]:
+        powers = [self.exp(mantissa, exponent, bits) for mantissa in mantissas]
+        return sum(low for low, _ in powers), sum(high for _, high in powers)
+
     def _log_two(self, precision: int) -> _Interval:
         if precision not in self._ln2:
             self._ln2[precision] = _twice_atanh(1, 3, precision)

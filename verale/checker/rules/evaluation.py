@@ -30,14 +30,19 @@ class Evaluation:
         self._squares = [space.kernel.integer(dot(row, row) << raise_by) for row in latents.rows]
         self._lengths: dict[tuple[int, int], tuple[int, int]] = {}
         self._norms: dict[tuple[int, int], tuple[int, int]] = {}
-        self._masses: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        self._totals: dict[tuple[int, int], tuple[int, int]] = {}
         self._boxes: dict[int, Box] = {}
+
+    @property
+    def count(self) -> int:
+        """P."""
+        return self._space.head.count
 
     def observable(self, patch: int, prototype: int, bits: int) -> tuple[Fraction, Fraction]:
         """An enclosure of m(z_patch, p_prototype)."""
         head = self._space.head
         if head.geometry == "softmax":
-            low, high = self._softmax(patch, bits)[prototype]
+            low, high = self._mass(patch, prototype, bits)
         else:
             product = dot(self._latents.rows[patch], head.prototypes.rows[prototype])
             if head.geometry == "euclidean":
@@ -51,10 +56,22 @@ class Evaluation:
         if bits not in self._boxes:
             if self._space.head.pooling != "max":
                 ends = self._focal(bits)
+            elif self._space.head.geometry == "softmax":
+                ends = [self.greatest([j], bits) for j in range(self._space.head.count)]
             else:
-                ends = self._masses_pooled(bits) if self._space.head.geometry == "softmax" else self._pooled(bits)
+                ends = self._pooled(bits)
             self._boxes[bits] = Box([low for low, _ in ends], [high for _, high in ends], bits)
         return self._boxes[bits]
+
+    def greatest(self, prototypes: Sequence[int], bits: int) -> tuple[int, int]:
+        """An enclosure at 2^-bits of the greatest activation among some prototypes."""
+        if self._space.head.geometry == "softmax" and self._space.head.pooling == "max":
+            # At each patch the greatest mass is the one of the greatest channel.
+            rows = enumerate(self._latents.rows)
+            ends = [self._mass(patch, max(prototypes, key=row.__getitem__), bits) for patch, row in rows]
+            return max(low for low, _ in ends), max(high for _, high in ends)
+        box = self.activations(bits)
+        return max(box.lower[j] for j in prototypes), max(box.upper[j] for j in prototypes)
 
     def _pooled(self, bits: int) -> list[tuple[int, int]]:
         columns, patches = self._products(), range(len(self._latents.rows))
@@ -68,8 +85,7 @@ class Evaluation:
         """Each patch is known up to the width of an enclosure, a distance exactly."""
         head, patches = self._space.head, range(len(self._latents.rows))
         if head.geometry == "softmax":
-            masses = zip(*(self._softmax(patch, bits) for patch in patches), strict=True)
-            return [max_minus_mean([(*ends, 1) for ends in column]) for column in masses]
+            return [max_minus_mean([(*self._mass(patch, j, bits), 1) for patch in patches]) for j in range(head.count)]
         found = []
         for j, column in enumerate(self._products()):
             if head.geometry == "cosine":
@@ -100,10 +116,6 @@ class Evaluation:
         space = self._space
         scale = space.head.scales.rows[0][prototype]
         return log_ratio(space.head, space.kernel, distance, self._places, scale, bits, parts)
-
-    def _masses_pooled(self, bits: int) -> list[tuple[int, int]]:
-        masses = zip(*(self._softmax(patch, bits) for patch in range(len(self._latents.rows))), strict=True)
-        return [(max(low for low, _ in column), max(high for _, high in column)) for column in masses]
 
     def _nearest(self, products: Iterable[tuple[int, int]], prototype: int) -> int:
         """The least squared distance |z|^2 - 2 <z, p> + |p|^2, exactly, at 2^-places; products are (patch, <z, A>)."""
@@ -137,14 +149,13 @@ class Evaluation:
             self._norms[key] = sqrt_ends(int(self._space.squares[prototype]) << 2 * bits)
         return self._norms[key]
 
-    def _softmax(self, patch: int, bits: int) -> list[tuple[int, int]]:
+    def _mass(self, patch: int, prototype: int, bits: int) -> tuple[int, int]:
+        """exp(z_j - max z) / sum_i exp(z_i - max z) at 2^-bits, rounded outward."""
+        row, unit = self._latents.rows[patch], -self._latents.bits
+        top = max(row)
         key = patch, bits
-        if key not in self._masses:
-            row, unit = self._latents.rows[patch], -self._latents.bits
-            top = max(row)
-            powers = [self._space.kernel.exp(entry - top, unit, bits) for entry in row]
-            least, greatest = sum(low for low, _ in powers), sum(high for _, high in powers)
-            self._masses[key] = [
-                ((low << bits) // greatest, min(1 << bits, -((-high << bits) // least))) for low, high in powers
-            ]
-        return self._masses[key]
+        if key not in self._totals:
+            self._totals[key] = self._space.kernel.exp_sum([entry - top for entry in row], unit, bits)
+        least, greatest = self._totals[key]
+        low, high = self._space.kernel.exp(row[prototype] - top, unit, bits)
+        return (low << bits) // greatest, min(1 << bits, -((-high << bits) // least))

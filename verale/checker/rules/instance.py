@@ -15,7 +15,7 @@ from .margin import lower_bound
 __all__ = ["require_domain", "require_not_refuted", "require_true"]
 
 _BITS = 256
-_MORE_BITS = 1280  # tells any two binary64 numbers apart, the smallest included
+_LADDER = (128, 320, 1280)  # the last tells any two binary64 numbers apart, the smallest included
 
 
 def require_domain(head: Head, latents: Exact, patches: int) -> None:
@@ -40,11 +40,10 @@ def require_domain(head: Head, latents: Exact, patches: int) -> None:
 def require_true(certificate: Certificate, evaluation: Evaluation) -> None:
     """Raises UnprovedError, which names the first statement that is false or cannot be decided."""
     for place, statement in enumerate(certificate.statements):
-        truth = _truth(statement, evaluation, _BITS)
-        if truth is None:
-            truth = _truth(statement, evaluation, _MORE_BITS)
+        tries = (_truth(statement, evaluation, bits) for bits in _LADDER)
+        truth = next((found for found in tries if found is not None), None)
         if not truth:
-            found = "is false" if truth is False else f"cannot be decided with {_MORE_BITS} bits"
+            found = "is false" if truth is False else f"cannot be decided with {_LADDER[-1]} bits"
             raise UnprovedError(
                 "instance",
                 f"statement {place} ({statement}) {found} at the latents; state an interval that holds the observable",
@@ -70,15 +69,16 @@ def _truth(statement: Statement, evaluation: Evaluation, bits: int) -> bool | No
             low, high = evaluation.observable(statement.patch, statement.prototype, bits)
             return _inside(low, high, statement.lower, statement.upper)
         case Activation():
-            box = evaluation.activations(bits)
-            low, high = (Fraction(end[statement.prototype], 1 << bits) for end in (box.lower, box.upper))
+            low, high = (Fraction(end, 1 << bits) for end in evaluation.greatest([statement.prototype], bits))
             return _inside(low, high, statement.lower, statement.upper)
         case _:
-            box, listed = evaluation.activations(bits), set(statement.listed)
-            if any(low > ceil_at(statement.upper, bits) for j, low in enumerate(box.lower) if j not in listed):
+            others = sorted(set(range(evaluation.count)) - set(statement.listed))
+            if not others:
+                return True
+            least, most = evaluation.greatest(others, bits)
+            if least > ceil_at(statement.upper, bits):
                 return False
-            most = floor_at(statement.upper, bits)
-            return True if all(high <= most for j, high in enumerate(box.upper) if j not in listed) else None
+            return True if most <= floor_at(statement.upper, bits) else None
 
 
 def _inside(low: Fraction, high: Fraction, lower: Fraction, upper: Fraction) -> bool | None:
