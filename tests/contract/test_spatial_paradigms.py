@@ -7,7 +7,7 @@ and denormal prototypes, one dimension, one patch, one prototype, more statement
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import flint
@@ -18,7 +18,7 @@ from torch import Tensor
 
 from verale.bounds import Assignment, Hypersphere, Projection, Simplex, SpatialParadigm, Triangle, observe
 from verale.errors import UsageError
-from verale.head import Box, Cosine, Euclidean, Head, Identity, LogRatio, Softmax
+from verale.head import Box, Cosine, Euclidean, FocalPooling, Head, Identity, LogRatio, Softmax
 from verale.rounding import Enclosure
 
 
@@ -276,6 +276,8 @@ def test_paradigms_refuse_geometries_they_are_not_defined_for():
         Hypersphere(softmax)
     with pytest.raises(UsageError, match="assignment"):
         Assignment(metric(Euclidean(), torch.rand(3, 2)))
+    with pytest.raises(UsageError, match="needs max pooling"):
+        Assignment(replace(softmax, pooling=FocalPooling("max_minus_mean")))
 
 
 def test_the_last_mass_is_what_the_others_leave():

@@ -48,6 +48,9 @@ COLUMNS = (
     help="projection, triangle, hypersphere, simplex, assignment, sparse, top_k; by default the best.",
 )
 @click.option("--order", default="rival", show_default=True, help="rival, or nearest: the published order.")
+@click.option(
+    "--tolerance", default=0.0, metavar="X", help="State intervals with ends at multiples of X, such as 0.01."
+)
 @click.option("--out", required=True, metavar="DIR", type=click.Path(), help="Where certificates and a CSV go.")
 @click.option("--device", default="auto", show_default=True, metavar="NAME", help="cpu, cuda, or auto: what is there.")
 @click.option("--batch", default=16, show_default=True, help="Images treated in lockstep.")
@@ -59,6 +62,7 @@ def command(
     paradigm: str | None,
     order: str,
     out: str,
+    tolerance: float,
     device: str,
     batch: int,
     max_memory: float,
@@ -76,7 +80,7 @@ def command(
     if not overwrite and any(directory.glob("*.ale.json")):
         raise InputError(directory, "holds certificates already; choose another --out, or say --overwrite")
     head, latents = Head.load(head_path), load_latents(latents_path)
-    options = Options(paradigm, order, device_named(device), batch, max_memory * 2**30)
+    options = Options(paradigm, order, tolerance, device_named(device), batch, max_memory * 2**30)
     try:
         explained = explain_to(directory, head, latents, options)
     except LatentsError as error:

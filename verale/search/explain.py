@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any
@@ -63,12 +64,16 @@ class Options:
             (softmax), `top_k` (any); None for the best.
         order: `rival` (each statement chosen against the worst open rival) or `nearest` (the published order).
         device: where to compute.
+        tolerance: what the ends of stated intervals are multiples of, in the units of what is stated (0.01: two
+            decimals); 0 for the tightest intervals that float64 gives. The guarantee holds for all that the intervals
+            allow; the wider they are, the more of them it takes.
         batch: how many images are treated in lockstep; the same batch gives the same bytes.
         max_memory: bytes that the search may use, about; batches shrink to fit.
     """
 
     paradigm: str | None = None
     order: str = "rival"
+    tolerance: float = 0.0
     device: str | torch.device = "cpu"
     batch: int = 16
     max_memory: float = 4 * 2**30
@@ -78,6 +83,8 @@ class Options:
             raise UsageError(f"paradigm {self.paradigm!r} is unknown, expected one of {', '.join(PARADIGMS)}")
         if self.order not in ORDERS:
             raise UsageError(f"order {self.order!r} is unknown, expected one of {', '.join(ORDERS)}")
+        if not 0 <= self.tolerance < math.inf:
+            raise UsageError(f"tolerance is {self.tolerance}, expected a finite number, at least 0")
         if self.batch < 1:
             raise UsageError(f"batch is {self.batch}, expected at least 1")
         if not self.max_memory > 0:
@@ -90,6 +97,7 @@ def explain(
     paradigm: str | None = None,
     *,
     order: str = "rival",
+    tolerance: float = 0.0,
     device: str | torch.device = "cpu",
     batch: int = 16,
     max_memory: float = 4 * 2**30,
@@ -99,7 +107,7 @@ def explain(
     Args:
         head: the head.
         latents: (N, D, H, W) or (N, L, D), float32 or float64, exact.
-        paradigm, order, device, batch, max_memory: see `Options`.
+        paradigm, order, tolerance, device, batch, max_memory: see `Options`.
 
     Returns:
         One entry an image, in order: a certificate, or an `Unexplained` with the reason (a tie, say).
@@ -110,7 +118,7 @@ def explain(
 
     Soundness: every certificate's margins are proved in outward-rounded float64; nothing is kept between images.
     """
-    options = Options(paradigm, order, device, batch, max_memory)
+    options = Options(paradigm, order, tolerance, device, batch, max_memory)
     return [result for results in explain_batches(head, latents, options) for result in results]
 
 
@@ -165,13 +173,13 @@ class _Maker:
 
     def results(self, images: Tensor) -> list[Certificate | Unexplained]:
         """One result an image (N, L, D)."""
-        problem = Problem.of(self.head, images.to(self.options.device))
+        problem = Problem.of(self.head, images.to(self.options.device), self.options.tolerance)
         results: list[Certificate | Unexplained] = []
         settled = [image for image, margin in enumerate(problem.settled.tolist()) if margin > 0]
         solve = {"top_k": self._top_k, "sparse": self._sparse}.get(self.name, self._spatial)
         solved = dict(zip(settled, solve(problem.take(settled)), strict=True))
         for image, (patches, predicted) in enumerate(zip(images, problem.margins.predicted.tolist(), strict=True)):
-            match solved.get(image, _TIE):
+            match solved.get(image, _TOO_WIDE if self.options.tolerance else _TIE):
                 case str(reason):
                     results.append(Unexplained(predicted, reason))
                 case (statements, margins, minimal, prices):
@@ -245,7 +253,8 @@ class _Maker:
 
 def _about_activations(problem: Problem, prototypes: list[int]) -> list[Statement]:
     """What some activations of one image are."""
-    lower, upper = problem.activations.lower[0].tolist(), problem.activations.upper[0].tolist()
+    stated = problem.stated_activations()
+    lower, upper = stated.lower[0].tolist(), stated.upper[0].tolist()
     return [ActivationStatement(j, lower[j], upper[j]) for j in prototypes]
 
 
@@ -262,6 +271,7 @@ def _shortened(margins: Tensor) -> list[float]:
     return torch.where(short > 0, short.to(torch.float64), margins).tolist()
 
 
+_TOO_WIDE = "no class certainly beats all others even if every observable is stated within the tolerance"
 _TIE = "no class certainly beats all others at these latents: a tie, or too close for float64"
 
 _Solution = tuple[list[Statement], list[float], bool, tuple[Prices, ...]] | str

@@ -29,10 +29,11 @@ class Problem:
     Attributes:
         head: the head.
         patches: L.
-        observed: (N * L, P) enclosure of m(z_l, p_j), image by image; what statements say.
+        observed: (N * L, P) enclosure of m(z_l, p_j), image by image, within the tolerance; what statements say.
         activations: (N, P) enclosure of a_j.
+        tolerance: what ends of stated intervals are multiples of; 0 for the tightest intervals.
         margins: the differences of logits to bound.
-        settled: (N,) the least margin that the latents themselves certainly have; where it is not positive, no class
+        settled: (N,) the least margin when every observable is stated; where it is not positive, no class
             certainly beats all others and there is nothing that could be entailed.
     """
 
@@ -40,11 +41,12 @@ class Problem:
     patches: int
     observed: Enclosure
     activations: Enclosure
+    tolerance: float
     margins: Margins
     settled: Tensor
 
     @classmethod
-    def of(cls, head: Head, images: Tensor) -> Problem:
+    def of(cls, head: Head, images: Tensor, tolerance: float = 0.0) -> Problem:
         """Observe images (N, L, D) float64. Raises LatentsError for latents that do not fit the head."""
         count = len(images)
         # One image at a time: a matrix product's last bits, and so the statements', depend on how many rows it has.
@@ -55,18 +57,17 @@ class Problem:
         if head.bias is not None:
             logits = logits + head.bias.to(activations.lower)
         margins = margins_of(head, logits.argmax(1), images.shape[1])
-        one_box = Enclosure(activations.lower[:, None], activations.upper[:, None])
-        return cls(
-            head,
-            images.shape[1],
-            observed,
-            activations,
-            margins,
-            margins.lower(one_box)[:, 0].amin(1),
-        )
+        stated = _widened(observed, tolerance)
+        everything = pooling_of(head).box(stated.view(count, images.shape[1], head.size))
+        settled = margins.lower(everything[:, None])[:, 0].amin(1)
+        return cls(head, images.shape[1], stated, activations, tolerance, margins, settled)
 
     def __len__(self) -> int:
         return len(self.settled)
+
+    def stated_activations(self) -> Enclosure:
+        """(N, P) what statements say of activations."""
+        return _widened(self.activations, self.tolerance)
 
     def index(self, values: list[int]) -> Tensor:
         """Integers as an index on the problem's device."""
@@ -93,6 +94,7 @@ class Problem:
             self.patches,
             self.observed[rows],
             self.activations[images],
+            self.tolerance,
             self.margins.take(images),
             self.settled[images],
         )
@@ -101,3 +103,14 @@ class Problem:
         """(N, L, P) small means similar; an estimate."""
         middle = dissimilarity(self.head, (self.observed.lower + self.observed.upper) / 2)
         return middle.view(len(self), self.patches, self.head.size)
+
+
+def _widened(observed: Enclosure, tolerance: float) -> Enclosure:
+    """Intervals with ends that are multiples of the tolerance, around those given."""
+    if not tolerance:
+        return observed
+    lower, upper = (observed.lower / tolerance).floor(), (observed.upper / tolerance).ceil()
+    # The quotient was rounded: a multiple too far inside is moved out by one.
+    lower = torch.where(lower * tolerance > observed.lower, lower - 1, lower) * tolerance
+    upper = torch.where(upper * tolerance < observed.upper, upper + 1, upper) * tolerance
+    return Enclosure(torch.minimum(lower, observed.lower), torch.maximum(upper, observed.upper))

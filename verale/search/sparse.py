@@ -29,7 +29,7 @@ def explain_sparse(problem: Problem) -> tuple[list[int], Tensor, bool]:
 
     Soundness: bounds are monotone in E; every deletion is proved.
     """
-    observed = problem.activations[0]
+    observed = problem.stated_activations()[0]
     paradigm = TopK.of(problem.head, problem.patches, observed.lower.device)
     everyone = torch.ones(1, problem.head.size, dtype=torch.bool, device=observed.lower.device)
     no_order = observed.lower.new_full((1,), torch.inf)

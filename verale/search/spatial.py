@@ -69,7 +69,11 @@ def explain_spatial(problem: Problem, paradigm: SpatialParadigm[Any], order: str
     return [
         growth.stuck
         or (
-            Spatial(_arranged(pairs, paradigm.ordered), proved, all(left < -least for left in after))
+            Spatial(
+                _arranged(pairs, paradigm.ordered or problem.tolerance > 0),
+                proved,
+                minimal=not problem.tolerance and all(left < -least for left in after),
+            )
             if bool((proved > 0).all())
             else UNSETTLED
         )

@@ -26,7 +26,7 @@ def explain_top_k(problem: Problem) -> tuple[list[int], list[int], float, Tensor
 
     Soundness: bounds are monotone in E and margins in k, so bisection finds the least k; every deletion is proved.
     """
-    observed = problem.activations[0]
+    observed = problem.stated_activations()[0]
     paradigm = TopK.of(problem.head, problem.patches, observed.lower.device)
     size = problem.head.size
     rank = observed.upper.argsort(descending=True, stable=True)

@@ -202,3 +202,10 @@ def test_the_heaviest_matching_is_found(seed: int) -> None:
         for order in permutations([*range(columns), *[-1] * rows], rows)
     )
     assert sum(weights[row][column] for row, column in pairs) == most
+
+
+def test_it_is_refused_where_activations_are_no_maxima() -> None:
+    """Its rule speaks of the largest masses alone."""
+    head = hm.head([[0.75, 0.0, 0.0], [0.0, 1.0, 1.0]], **SOFTMAX, pooling={"kind": "max_minus_mean"})
+    found = check(hm.encode(hm.document(head, STATED, paradigm="assignment", patches=3)), head)
+    assert found.status is Status.MALFORMED and "pooling max_minus_mean" in found.message

@@ -212,3 +212,12 @@ def test_a_tie_is_refuted() -> None:
 def test_a_false_statement_is_found_before_the_class() -> None:
     verdict = audit(head("euclidean"), [hm.spatial(0, 0, 50.0, 60.0)], predicted=1)
     assert verdict.reason == "instance"
+
+
+def test_an_order_clause_that_exempts_everyone_is_true_and_says_nothing() -> None:
+    head = hm.head([[1.0, 0.0], [0.0, 1.0]], geometry=hm.SOFTMAX, similarity=hm.IDENTITY, domain=hm.domain(None, None))
+    image = [[3.0, 0.0]]
+    statements = [hm.activation(0, 0.9, 1.0), hm.activation(1, 0.0, 0.1), hm.others([0, 1], 0.0)]
+    document = hm.document(head, statements, paradigm="top_k", patches=1, image=image)
+    found = check(hm.encode(document), head, hm.latents([image]))
+    assert found.status is Status.PROVED and found.claims["instance"] == "proved"

@@ -352,3 +352,30 @@ def test_any_multipliers_are_sound(geometry: str, kernel: str, monkeypatch: pyte
             truth = sorted(end * scale * 2**where.bits for end in (low, high) for scale in scales)
             assert int(found.lower[k]) <= truth[-1]
             assert truth[0] <= int(found.upper[k])
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine"])
+def test_wide_statements_never_loosen_what_earlier_ones_give(geometry: str, kernel: str) -> None:
+    """Taken at their middles all at once they would: the first is narrow, the rest say little."""
+    generator = random.Random(5)
+    prototypes = gauss(generator, 7, 4)
+    rule = Projection(space(prototypes, geometry, None, None, kernel))
+    statements, before = [], rule.ranges([])
+    for number in range(5):
+        width = Fraction(1, 2**60) if number == 0 else Fraction(3, 10)
+        middle = Fraction(generator.random()) * (4 if geometry == "euclidean" else Fraction(1, 2))
+        statements.append(Spatial(0, number, middle, middle + width))
+        found = rule.ranges(statements)
+        assert found.upper is not None
+        assert all(low >= least for low, least in zip(found.lower, before.lower, strict=True))
+        if before.upper is not None:
+            assert all(high <= most for high, most in zip(found.upper, before.upper, strict=True))
+        before = found
+
+
+def test_multipliers_in_order_leave_out_what_depends_and_nothing_else() -> None:
+    """Far too wide, a short anchor before a long one: all are taken but the duplicate."""
+    gram = [[1, 1, 0], [1, 1, 0], [0, 0, 1 << 40]]
+    kept, _, _ = approximate_inverse(gram, [1 << 90] * 3, 1, 64, in_order=True)
+    assert kept == [0, 2]

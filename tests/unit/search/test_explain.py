@@ -271,17 +271,17 @@ def test_a_batch_that_runs_out_of_memory_is_halved(monkeypatch):
     observe_all = Problem.of.__func__
     sizes = []
 
-    def of(cls, head, images):
+    def of(cls, head, images, tolerance):
         sizes.append(len(images))
         if len(images) > 1:
             raise torch.OutOfMemoryError("no memory for that many")
-        return observe_all(cls, head, images)
+        return observe_all(cls, head, images, tolerance)
 
     monkeypatch.setattr(Problem, "of", classmethod(of))
     assert [c.to_bytes() for c in explain(head, latents)] == whole
     assert sizes == [4, 2, 1, 1, 2, 1, 1]
 
-    def never(cls, head, images):
+    def never(cls, head, images, tolerance):
         raise MemoryError
 
     monkeypatch.setattr(Problem, "of", classmethod(never))
@@ -354,3 +354,41 @@ def test_what_cannot_be_explained_is_refused():
         explain(head, small_latents(head) + 2)
     with pytest.raises(UsageError, match="metric"):
         explain(Head(torch.rand(2, 3), Softmax(), Identity()), torch.rand(1, 4, 3), "projection")
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+@pytest.mark.parametrize("tolerance", [0.01, 0.003])
+def test_within_a_tolerance_statements_read_well_and_are_proved(geometry, tolerance):
+    """Ends are multiples of the tolerance; every certificate is proved by both kernels."""
+    proved = 0
+    for seed in range(2):
+        head = small_head(geometry, seed)
+        latents = small_latents(head, seed=seed)
+        auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents}), "both")
+        defined = (
+            ("projection", "triangle", "hypersphere") if head.prototypes is not None else ("simplex", "sparse", None)
+        )
+        for paradigm in (*defined, "top_k"):
+            for order in ("rival", "nearest"):
+                found = explain(head, latents, paradigm, order=order, tolerance=tolerance)
+                for certificate in (c for c in found if isinstance(c, Certificate)):
+                    assert auditor.check(certificate.to_bytes(), minimality=True).status is Status.PROVED
+                    for statement in certificate.statements:
+                        ends = (
+                            [statement.upper]
+                            if isinstance(statement, OrderStatement)
+                            else [statement.lower, statement.upper]
+                        )
+                        assert all(end / tolerance == pytest.approx(round(end / tolerance), abs=1e-9) for end in ends)
+                    proved += 1
+    assert proved > 20
+
+
+def test_a_tolerance_that_leaves_nothing_gives_a_reason():
+    head = small_head("euclidean", 0)
+    for paradigm in ("projection", "top_k"):
+        results = explain(head, small_latents(head), paradigm, tolerance=100.0)
+        assert all(isinstance(result, Unexplained) for result in results)
+    assert "tolerance" in results[0].reason
+    with pytest.raises(UsageError, match="tolerance is -1"):
+        explain(head, small_latents(head), tolerance=-1)

@@ -16,10 +16,11 @@ __all__ = ["approximate_inverse"]
 
 _WORK_BITS = 320
 _NEGLIGIBLE = 1 << _WORK_BITS - 80  # of an anchor's own square: 10^-12 of its length
+_DEPENDENT = 10**9  # taken in order: an anchor whose square shrinks by this factor is left out
 
 
 def approximate_inverse(
-    gram: Sequence[Sequence[int]], noise: Sequence[int], reach: int, precision: int
+    gram: Sequence[Sequence[int]], noise: Sequence[int], reach: int, precision: int, in_order: bool = False
 ) -> tuple[list[int], list[list[int]], int]:
     """The anchors kept and X, the approximate inverse of their Gram matrix.
 
@@ -28,6 +29,7 @@ def approximate_inverse(
         noise: half the width of the enclosure of <v, b_i>, in any unit 2^-t.
         reach: an upper bound of |v|^2, in the unit 2^-2t.
         precision: bits of X below the inverse of the largest <b_i, b_i>.
+        in_order: whether to take the anchors as they come, and leave out the dependent ones alone.
 
     Returns:
         the kept indices, X as integers, and the exponent e of their unit 2^-e.
@@ -40,9 +42,15 @@ def approximate_inverse(
     scaled_noise = [floor_shift(value, _WORK_BITS - half) for value, half in zip(noise, halves, strict=True)]
     kept: list[int] = []
     left = list(range(len(gram)))
+    own = [row[i] for i, row in enumerate(work)]
     while left:
-        pivot = max(left, key=lambda i: work[i][i])
+        pivot = left[0] if in_order else max(left, key=lambda i: work[i][i])
         left.remove(pivot)
+        if in_order:
+            if work[pivot][pivot] * _DEPENDENT > own[pivot]:
+                _sweep(work, pivot)
+                kept.append(pivot)
+            continue
         # What the other anchors leave uncertain along the new direction, against how far v can reach along it.
         doubt = scaled_noise[pivot] + sum(abs(work[pivot][i]) * scaled_noise[i] >> _WORK_BITS for i in kept)
         if work[pivot][pivot] > _NEGLIGIBLE and doubt * doubt < (reach * work[pivot][pivot] << _WORK_BITS):

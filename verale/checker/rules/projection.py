@@ -22,11 +22,16 @@ The euclidean observable is d_k^2 = d_0^2 - 2 <v, b_k> + g_kk
 with d_0^2 grouped, so that every stated end is taken by the sign of its coefficient. All of it is exact in integers but
 the root, which is rounded up, and the ends, which are rounded outward to the grid. A negative rho^2 means that no
 latent satisfies the statements; 0 serves then as well as any.
+
+**Wide statements.** Which anchors serve best depends on the target where intervals have some width. Where one about the
+patch is wider than 2^-30, the lemma's ranges for the first, the first two, ... all statements, in their order, anchors
+taken as they come, are met with its range for all of them, anchors chosen.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from operator import sub
 
 from ..certificate import Spatial
@@ -35,6 +40,8 @@ from .space import Ranges, Space
 from .span import Span
 
 __all__ = ["Projection"]
+
+_WIDE = Fraction(1, 2**30)
 
 
 class Projection:
@@ -49,16 +56,20 @@ class Projection:
         and by what is stated of the observable itself."""
         if not statements:
             return self._space.domain
+        found = self._given(statements, in_order=False)
+        if len(statements) > 1 and any(statement.upper - statement.lower > _WIDE for statement in statements):
+            for count in range(1, len(statements) + 1):
+                found = found.met(self._given(statements[:count], in_order=True))
+        return found
+
+    def _given(self, statements: Sequence[Spatial], in_order: bool) -> Ranges:
         stated = [self.stated(statement) for statement in statements]
-        lower, upper = self._ends([self._space.vectors[statement.prototype] for statement in statements], stated)
-        domain = self._space.domain
-        lower = [a if a > b else b for a, b in zip(lower, domain.lower, strict=True)]
-        if domain.upper is not None:
-            upper = [a if a < b else b for a, b in zip(upper, domain.upper, strict=True)]
+        vectors = [self._space.vectors[statement.prototype] for statement in statements]
+        lower, upper = self._ends(vectors, stated, in_order)
         for statement, (low, high) in zip(statements, stated, strict=True):
             lower[statement.prototype] = max(lower[statement.prototype], low)
             upper[statement.prototype] = min(upper[statement.prototype], high)
-        return Ranges(lower, upper)
+        return Ranges(lower, upper).met(self._space.domain)
 
     def stated(self, statement: Spatial) -> tuple[int, int]:
         """The stated interval of the working observable on the grid."""
@@ -70,11 +81,11 @@ class Projection:
         return min(low * least, low * greatest) >> bits, ceil_shift(max(high * least, high * greatest), -bits)
 
     def _euclidean(
-        self, vectors: Sequence[list[int]], stated: Sequence[tuple[int, int]]
+        self, vectors: Sequence[list[int]], stated: Sequence[tuple[int, int]], in_order: bool
     ) -> tuple[list[int], list[int]]:
         space, lift = self._space, self._space.lift
         widths = [high - low for low, high in stated]
-        first = widths.index(min(widths))
+        first = 0 if in_order else widths.index(min(widths))
         base, (low_0, high_0) = vectors[first], stated[first]
         others = [i for i in range(len(vectors)) if i != first]
         span = Span(
@@ -83,6 +94,7 @@ class Projection:
             base,
             noise=[widths[i] + widths[first] >> 2 for i in others],
             reach=high_0 << lift,
+            in_order=in_order,
         )
         ends = [stated[others[i]] for i in span.kept]
         squares = [span.gram[i][i] << lift for i in range(len(ends))]
@@ -106,7 +118,9 @@ class Projection:
             distances=True,
         )
 
-    def _cosine(self, vectors: Sequence[list[int]], stated: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
+    def _cosine(
+        self, vectors: Sequence[list[int]], stated: Sequence[tuple[int, int]], in_order: bool
+    ) -> tuple[list[int], list[int]]:
         space, lift = self._space, self._space.lift
         span = Span(
             space,
@@ -114,6 +128,7 @@ class Projection:
             [0] * space.head.depth,
             noise=[high - low >> 1 for low, high in stated],
             reach=1 << 2 * lift,
+            in_order=in_order,
         )
         ends = [stated[i] for i in span.kept]
         middles = [low + high for low, high in ends]  # 2 beta_i

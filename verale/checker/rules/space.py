@@ -32,6 +32,13 @@ class Ranges:
     lower: list[int]
     upper: list[int] | None
 
+    def met(self, other: Ranges) -> Ranges:
+        """Both hold."""
+        lower = [a if a > b else b for a, b in zip(self.lower, other.lower, strict=True)]
+        if self.upper is None or other.upper is None:
+            return Ranges(lower, other.upper if self.upper is None else self.upper)
+        return Ranges(lower, [a if a < b else b for a, b in zip(self.upper, other.upper, strict=True)])
+
 
 @dataclass(frozen=True)
 class Chunk:

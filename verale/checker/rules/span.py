@@ -29,15 +29,23 @@ class Span:
 
     Args:
         vectors, base: the b_i and p_0, in the unit of the space's vectors.
-        noise, reach: see `approximate_inverse`.
+        noise, reach, in_order: see `approximate_inverse`.
     """
 
     def __init__(
-        self, space: Space, vectors: Sequence[list[int]], base: list[int], noise: Sequence[int], reach: int
+        self,
+        space: Space,
+        vectors: Sequence[list[int]],
+        base: list[int],
+        noise: Sequence[int],
+        reach: int,
+        in_order: bool,
     ) -> None:
         self._space, self._kernel = space, space.kernel
         full = self._product(vectors, list(zip(*vectors, strict=True)))
-        self.kept, self._inverse, self.bits = approximate_inverse(full, noise, reach, max(_PRECISION, space.lift))
+        self.kept, self._inverse, self.bits = approximate_inverse(
+            full, noise, reach, max(_PRECISION, space.lift), in_order
+        )
         self.gram = [[full[i][j] for j in self.kept] for i in self.kept]
         self._columns = list(zip(*self._inverse, strict=True))
         # The numbers of the block are kept small for speed: h_ik = <b_i, p_k>, and g_ik = h_ik - c_i, c_i = <b_i, p_0>.

@@ -27,12 +27,7 @@ class Triangle:
 
     def ranges(self, statements: Sequence[Spatial]) -> Ranges:
         """The range of every working observable of a patch, given its statements one by one."""
-        met = self._domain
+        found = self._domain
         for statement in statements:
-            alone = self._single.ranges([statement])
-            lower = list(map(max, met.lower, alone.lower))
-            upper = alone.upper
-            if met.upper is not None and upper is not None:
-                upper = list(map(min, met.upper, upper))
-            met = Ranges(lower, upper)
-        return met
+            found = found.met(self._single.ranges([statement]))
+        return found
