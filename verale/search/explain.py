@@ -228,14 +228,14 @@ class _Maker:
         for image in range(len(problem)):
             one = problem.take([image])
             try:
-                kept, exempt, clause, margins = explain_top_k(one)
+                kept, exempt, clause, margins, minimal = explain_top_k(one)
             except UnexplainedError as error:
                 solutions.append(str(error))
                 continue
             statements = _about_activations(one, sorted(j for j in kept if j != ORDER))
             if ORDER in kept:
                 statements.append(OrderStatement(tuple(exempt), clause))
-            solutions.append((statements, _shortened(margins), True, ()))
+            solutions.append((statements, _shortened(margins), minimal, ()))
         return solutions
 
     def _sparse(self, problem: Problem) -> list[_Solution]:

@@ -12,7 +12,10 @@ from verale.errors import VeraleError
 from verale.head import Head
 from verale.rounding import Enclosure
 
-__all__ = ["Pair", "Problem", "UnexplainedError"]
+__all__ = ["NOISE", "Pair", "Problem", "UnexplainedError"]
+
+NOISE = 4
+"""Of the rounding errors of margins, how many make a difference that is worth a claim of minimality."""
 
 Pair = tuple[int, int]
 """(patch, prototype)."""

@@ -6,12 +6,9 @@ import torch
 from torch import Tensor
 
 from verale.bounds import TopK
-from verale.search.problem import Problem, UnexplainedError
+from verale.search.problem import NOISE, Problem, UnexplainedError
 
 __all__ = ["explain_sparse"]
-
-_NOISE = 4
-"""Of the rounding errors of margins, how many make a difference that is worth a claim."""
 
 
 def explain_sparse(problem: Problem) -> tuple[list[int], Tensor, bool]:
@@ -54,7 +51,7 @@ def explain_sparse(problem: Problem) -> tuple[list[int], Tensor, bool]:
         stated[asked] = True
         margins = margins_of(stated)
 
-    minimal, noise = True, _NOISE * bounds.error[0].amax()
+    minimal, noise = True, NOISE * bounds.error[0].amax()
     for prototype in sorted(stated.nonzero()[:, 0].tolist(), key=actual.tolist().__getitem__):
         trial = stated.clone()
         trial[prototype] = False

@@ -11,7 +11,7 @@ from torch import Tensor
 from verale.bounds import SpatialParadigm, put
 from verale.head import FocalPooling, Softmax
 from verale.search.grow import Growth, grow
-from verale.search.problem import Pair, Problem
+from verale.search.problem import NOISE, Pair, Problem
 from verale.search.shrink import enter, proved_margins, shrink
 from verale.search.sweep import sweep
 
@@ -19,9 +19,6 @@ __all__ = ["ORDERS", "UNSETTLED", "Spatial", "explain_spatial", "from_scratch"]
 
 ORDERS: dict[str, Callable[[Problem, Any], tuple[list[Growth], Any]]] = {"rival": grow, "nearest": sweep}
 """How the next statement is chosen, by name."""
-
-_NOISE = 4
-"""Of the rounding errors of margins, how many make a difference that is worth a claim."""
 
 _BOUND_NOISE = 2.0**-22
 """About what rounding does to the bound of an observable that nearly depends on stated ones: the root of some u."""
@@ -92,7 +89,7 @@ def _noise(problem: Problem) -> Tensor:
     Focal activations are sums over all patches, so the rounding of every bound is in them; what is left of the margins
     after shrinking is often as little. Masses are too simple to be rounded much.
     """
-    noise = _NOISE * problem.margins.error
+    noise = NOISE * problem.margins.error
     if isinstance(problem.head.pooling, FocalPooling) and not isinstance(problem.head.geometry, Softmax):
         noise = noise + _BOUND_NOISE * (problem.margins.positive - problem.margins.negative).sum(1)
     return noise.amax(1)

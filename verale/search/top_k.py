@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds import TopK
-from verale.search.problem import Problem, UnexplainedError
+from verale.search.problem import NOISE, Problem, UnexplainedError
 
 __all__ = ["ORDER", "explain_top_k"]
 
@@ -14,12 +14,13 @@ ORDER = -1
 """Stands for the order clause among the prototypes of a top-k explanation."""
 
 
-def explain_top_k(problem: Problem) -> tuple[list[int], list[int], float, Tensor]:
+def explain_top_k(problem: Problem) -> tuple[list[int], list[int], float, Tensor, bool]:
     """A subset-minimal top-k explanation of one image.
 
     Returns:
         The statements kept (prototypes, ORDER for the order clause), the prototypes that the clause leaves out, its
-        upper end, and the proved margins (C,).
+        upper end, the proved margins (C,), and whether without any one statement the bounds miss the class by more than
+        rounding can explain.
 
     Raises:
         UnexplainedError: not even all activations together prove the class.
@@ -53,6 +54,7 @@ def explain_top_k(problem: Problem) -> tuple[list[int], list[int], float, Tensor
     exempt = (place < high)[None]
     clause = observed.upper[rank[max(high, 1) - 1 :]].amax()
 
+    minimal, noise = True, NOISE * problem.margins.error[0].amax()
     kept = [*top, ORDER]
     stated, order = exempt.clone(), clause[None]
     for dropped in reversed(kept.copy()):
@@ -61,7 +63,10 @@ def explain_top_k(problem: Problem) -> tuple[list[int], list[int], float, Tensor
             bound[0] = torch.inf
         else:
             trial[0, dropped] = False
-        if bool((margins_of(trial, exempt, bound) > 0).all()):
+        least = margins_of(trial, exempt, bound).amin()
+        if least > 0:
             stated, order = trial, bound
             kept.remove(dropped)
-    return kept, sorted(top), float(clause), margins_of(stated, exempt, order)
+        else:
+            minimal &= bool(least < -noise)
+    return kept, sorted(top), float(clause), margins_of(stated, exempt, order), minimal
