@@ -76,9 +76,10 @@ def measure_verale(
     Raises:
         UsageError: a paradigm that the head refuses.
     """
-    method = paradigm if order == "rival" or paradigm == "top_k" else f"{paradigm}, {order} first"
+    of_activations = paradigm in ("top_k", "sparse")
+    method = paradigm if order == "rival" or of_activations else f"{paradigm}, {order} first"
     auditor = _auditor(subject)
-    possible = subject.head.size * (1 if paradigm == "top_k" else subject.latents.shape[1])
+    possible = subject.head.size * (1 if of_activations else subject.latents.shape[1])
     for start in range(0, len(subject.latents), batch):
         images = subject.latents[start : start + batch]
         begin, begin_cpu = time.perf_counter(), time.process_time()
