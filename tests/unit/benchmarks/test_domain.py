@@ -1,0 +1,71 @@
+"""The experiment's bounds hold, up to rounding to nearest, and use the domain."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from small import small_head, small_latents
+
+from benchmarks import domain
+from benchmarks.domain import DomainProjection
+from benchmarks.heads import Subject
+from verale.bounds import Projection, observe
+from verale.head import Box, Cosine, Euclidean, Head, Identity, LogRatio
+
+ROUNDING = 1e-7
+
+
+@pytest.mark.parametrize("turns", [0, 3])
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine"])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_truth_is_inside_and_the_domain_never_loosens(geometry, seed, turns):
+    head = small_head(geometry, seed, prototypes=24, depth=8)
+    latents = small_latents(head, images=1, patches=12, seed=seed)[0].double()
+    # Latents on the domain's boundary, where a bound that were too tight would show.
+    latents = (2 * latents - 0.5).clamp(0, 1)
+    seen, paradigm = observe(head, latents), DomainProjection(head, turns)
+    rows, gained = paradigm.start(len(latents)), 0.0
+    for prototype in range(5):
+        index = torch.full((len(latents),), prototype)
+        rows = paradigm.extend(rows, index, seen[torch.arange(len(latents)), index])
+        assert (rows.range.lower <= seen.upper + ROUNDING).all() and (rows.range.upper >= seen.lower - ROUNDING).all()
+        assert (rows.range.lower >= rows.lower).all() and (rows.range.upper <= rows.upper).all()
+        gained += float((rows.upper - rows.lower - rows.range.upper + rows.range.lower).sum())
+    assert gained > 0.1
+
+
+@pytest.mark.parametrize("turns", [0, 3])
+@pytest.mark.parametrize(
+    ("geometry", "points", "latent", "expected"),
+    [
+        (Cosine(0.0), [[1, 0, 0], [0, 1, -1]], [0.6, 0.8, 0.0], (-(0.32**0.5), 0.32**0.5)),
+        (Euclidean(), [[0, 0], [1, 0], [0, 1]], [0.5, 0.5], (0.5, 1.5)),
+        (Euclidean(), [[1, 1], [0, 1], [1, 0]], [0.5, 0.5], (0.5, 1.5)),
+    ],
+)
+def test_both_ends_are_attained_where_the_domain_cuts_the_free_direction(geometry, points, latent, expected, turns):
+    """The statements leave a sphere, of which the domain allows a part; its ends are known."""
+    distances = isinstance(geometry, Euclidean)
+    similarity, box = (LogRatio(1e-4), Box(0, 1)) if distances else (Identity(), Box(0, None))
+    prototypes = torch.tensor(points, dtype=torch.float32)
+    head = Head(torch.ones(2, len(points)), geometry, similarity, prototypes=prototypes, domain=box)
+    seen = observe(head, torch.tensor([latent], dtype=torch.float64))
+    found = []
+    for paradigm in (Projection(head), DomainProjection(head, turns)):
+        rows = paradigm.start(1)
+        for prototype in range(len(points) - 1):
+            rows = paradigm.extend(rows, torch.tensor([prototype]), seen[torch.tensor([0]), torch.tensor([prototype])])
+        found.append((float(rows.range.lower[0, -1]), float(rows.range.upper[0, -1])))
+    plain, tighter = found
+    assert tighter == pytest.approx(expected, abs=1e-6)
+    assert plain[1] > expected[1] + 0.1
+
+
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine"])
+def test_it_runs_and_reports_every_variant(geometry, monkeypatch, capsys):
+    head = small_head(geometry)
+    subject = Subject("tiny", head, None, small_latents(head, images=2), "synthetic, tiny")
+    monkeypatch.setattr(domain, "build", lambda *_: subject)
+    assert domain.main(["--heads", "tiny", "--images", "2", "--turns", "0,1"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("  grow and shrink: size") == 2 and printed.count("image 1: plain") == 2
