@@ -7,8 +7,10 @@ from math import inf
 from typing import Any
 
 import flint
+import torch
 from torch import Tensor
 
+from verale.certificate import Certificate
 from verale.head import Euclidean, FocalPooling, Head, LogRatio, MaxPooling, Softmax
 
 PRECISION = 300
@@ -83,3 +85,18 @@ def _similarity(head: Head, value: Any) -> Any:
 
 def _ball(value: Any) -> Any:
     return flint.arb(flint.fmpq(value.numerator, value.denominator)) if isinstance(value, Fraction) else value
+
+
+def redrawn_alike(head: Head, image: Tensor, certificate: Certificate, times: int, generator: torch.Generator) -> int:
+    """Redraw the patches without a statement: every rival stays below by the stated margin. Returns how often."""
+    free = sorted(set(range(certificate.patches)) - {s.patch for s in certificate.statements})
+    for _ in range(times if free else 0):
+        other = image.clone()
+        scale = 6 if isinstance(head.geometry, Softmax) else 1
+        other[free] = torch.rand(len(free), head.depth, generator=generator).double() * scale
+        with flint.ctx.workprec(PRECISION):
+            for margin, difference in zip(
+                certificate.margins, differences(head, other, certificate.predicted), strict=True
+            ):
+                assert margin is None or difference > flint.arb(margin)
+    return times if free else 0

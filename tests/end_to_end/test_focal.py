@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import flint
 import pytest
 import torch
-from exact import PRECISION, differences
+from exact import redrawn_alike
 from small import FOCAL, focal_head, small_latents
 
 from verale.bounds import activation_range, margins_of
@@ -58,17 +57,7 @@ def test_latents_that_satisfy_the_explanation_are_classified_alike(geometry, kin
     for image, certificate in zip(as_patches(latents), explain(head, latents), strict=True):
         if isinstance(certificate, Unexplained):
             continue
-        free = sorted(set(range(certificate.patches)) - {s.patch for s in certificate.statements})
-        for _ in range(10 if free else 0):
-            other = image.clone()
-            scale = 6 if geometry == "softmax" else 1
-            other[free] = torch.rand(len(free), head.depth, generator=generator).double() * scale
-            redrawn += 1
-            with flint.ctx.workprec(PRECISION):
-                for margin, difference in zip(
-                    certificate.margins, differences(head, other, certificate.predicted), strict=True
-                ):
-                    assert margin is None or difference > flint.arb(margin)
+        redrawn += redrawn_alike(head, image, certificate, 10, generator)
     assert redrawn
 
 

@@ -249,7 +249,7 @@ class Focal:
             each = torch.arange(len(part), device=part.device)
             chunk.lower[each, patches[part]], chunk.upper[each, patches[part]] = rows.lower[part], rows.upper[part]
             boxes.append(self.box(chunk))
-        return Enclosure.of(torch.cat([box.lower for box in boxes]), torch.cat([box.upper for box in boxes]))
+        return Enclosure.cat(boxes)
 
     def _mean_similarity(self, ranges: Enclosure) -> Enclosure:
         similar = activation(self.head, ranges)
@@ -332,8 +332,8 @@ class FocalDropping:
         after = FocalDropping(self._pooling, self._ranges)
         for place in range(len(patches)):
             after.replace(patches[place : place + 1], ranges[place : place + 1])
-            boxes.append(self._pooling.box(after._ranges))
-        return Enclosure.of(torch.stack([box.lower for box in boxes]), torch.stack([box.upper for box in boxes]))
+            boxes.append(self._pooling.box(after._ranges)[None])
+        return Enclosure.cat(boxes)
 
     def replace(self, patches: Tensor, ranges: Enclosure) -> None:
         self._ranges.lower[patches], self._ranges.upper[patches] = ranges.lower, ranges.upper

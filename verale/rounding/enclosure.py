@@ -57,6 +57,11 @@ class Enclosure:
         """[centre - radius, centre + radius], both ends rounded outward; radius is an upper bound >= 0."""
         return cls(down(centre - radius), up(centre + radius))
 
+    @classmethod
+    def cat(cls, parts: list[Enclosure]) -> Enclosure:
+        """Enclosures one after the other along the first dimension; at least one."""
+        return cls.of(torch.cat([part.lower for part in parts]), torch.cat([part.upper for part in parts]))
+
     def __add__(self, other: Enclosure) -> Enclosure:
         return Enclosure(down(self.lower + other.lower), up(self.upper + other.upper))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 import torch
@@ -176,7 +177,8 @@ class _Maker:
         problem = Problem.of(self.head, images.to(self.options.device), self.options.tolerance)
         results: list[Certificate | Unexplained] = []
         settled = [image for image, margin in enumerate(problem.settled.tolist()) if margin > 0]
-        solve = {"top_k": self._top_k, "sparse": self._sparse}.get(self.name, self._spatial)
+        of_activations = {"top_k": _top_k, "sparse": _sparse}.get(self.name)
+        solve = self._spatial if of_activations is None else partial(_one_by_one, of_activations)
         solved = dict(zip(settled, solve(problem.take(settled)), strict=True))
         for image, (patches, predicted) in enumerate(zip(images, problem.margins.predicted.tolist(), strict=True)):
             match solved.get(image, _TOO_WIDE if self.options.tolerance else _TIE):
@@ -223,32 +225,29 @@ class _Maker:
             solutions.append((statements, _shortened(found.margins), found.minimal, tuple(prices)))
         return solutions
 
-    def _top_k(self, problem: Problem) -> list[_Solution]:
-        solutions: list[_Solution] = []
-        for image in range(len(problem)):
-            one = problem.take([image])
-            try:
-                kept, exempt, clause, margins, minimal = explain_top_k(one)
-            except UnexplainedError as error:
-                solutions.append(str(error))
-                continue
-            statements = _about_activations(one, sorted(j for j in kept if j != ORDER))
-            if ORDER in kept:
-                statements.append(OrderStatement(tuple(exempt), clause))
-            solutions.append((statements, _shortened(margins), minimal, ()))
-        return solutions
 
-    def _sparse(self, problem: Problem) -> list[_Solution]:
-        solutions: list[_Solution] = []
-        for image in range(len(problem)):
-            one = problem.take([image])
-            try:
-                kept, margins, minimal = explain_sparse(one)
-            except UnexplainedError as error:
-                solutions.append(str(error))
-                continue
-            solutions.append((_about_activations(one, kept), _shortened(margins), minimal, ()))
-        return solutions
+def _one_by_one(solve: Callable[[Problem], _Solution], problem: Problem) -> list[_Solution]:
+    """What explains each image under a paradigm that speaks of activations."""
+    solutions: list[_Solution] = []
+    for image in range(len(problem)):
+        try:
+            solutions.append(solve(problem.take([image])))
+        except UnexplainedError as error:
+            solutions.append(str(error))
+    return solutions
+
+
+def _top_k(one: Problem) -> _Solution:
+    kept, exempt, clause, margins, minimal = explain_top_k(one)
+    statements = _about_activations(one, sorted(j for j in kept if j != ORDER))
+    if ORDER in kept:
+        statements.append(OrderStatement(tuple(exempt), clause))
+    return statements, _shortened(margins), minimal, ()
+
+
+def _sparse(one: Problem) -> _Solution:
+    kept, margins, minimal = explain_sparse(one)
+    return _about_activations(one, kept), _shortened(margins), minimal, ()
 
 
 def _about_activations(problem: Problem, prototypes: list[int]) -> list[Statement]:

@@ -53,15 +53,14 @@ class Problem:
         """Observe images (N, L, D) float64. Raises LatentsError for latents that do not fit the head."""
         count = len(images)
         # One image at a time: a matrix product's last bits, and so the statements', depend on how many rows it has.
-        seen = [observe(head, image) for image in images]
-        observed = Enclosure(torch.cat([each.lower for each in seen]), torch.cat([each.upper for each in seen]))
+        observed = Enclosure.cat([observe(head, image) for image in images])
         activations = pooling_of(head).box(observed.view(count, images.shape[1], head.size))
         logits = ((activations.lower + activations.upper) / 2) @ head.weight.to(activations.lower).T
         if head.bias is not None:
             logits = logits + head.bias.to(activations.lower)
         margins = margins_of(head, logits.argmax(1), images.shape[1])
         stated = _widened(observed, tolerance)
-        everything = pooling_of(head).box(stated.view(count, images.shape[1], head.size))
+        everything = pooling_of(head).box(stated.view(count, images.shape[1], head.size)) if tolerance else activations
         settled = margins.lower(everything[:, None])[:, 0].amin(1)
         return cls(head, images.shape[1], stated, activations, tolerance, margins, settled)
 

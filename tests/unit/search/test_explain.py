@@ -8,7 +8,7 @@ import flint
 import pytest
 import safetensors.torch
 import torch
-from exact import PRECISION, differences, inside, observable
+from exact import PRECISION, differences, inside, observable, redrawn_alike
 from scipy.optimize import linear_sum_assignment
 from small import GEOMETRIES, small_head, small_latents
 
@@ -129,17 +129,7 @@ def test_latents_that_satisfy_the_explanation_are_classified_alike(geometry):
     for image, certificate in zip(as_patches(latents), explain(head, latents), strict=True):
         if isinstance(certificate, Unexplained):
             continue
-        free = sorted(set(range(certificate.patches)) - {s.patch for s in certificate.statements})
-        for _ in range(20 if free else 0):
-            other = image.clone()
-            scale = 6 if geometry == "softmax" else 1
-            other[free] = torch.rand(len(free), head.depth, generator=generator).double() * scale
-            redrawn += 1
-            with flint.ctx.workprec(PRECISION):
-                for margin, difference in zip(
-                    certificate.margins, differences(head, other, certificate.predicted), strict=True
-                ):
-                    assert margin is None or difference > flint.arb(margin)
+        redrawn += redrawn_alike(head, image, certificate, 20, generator)
     assert redrawn or all(isinstance(c, Unexplained) or c.size > 4 for c in explain(head, latents))
 
 

@@ -68,7 +68,7 @@ class Hypersphere:
         say, cut by the domain's own and by what is stated of the observable itself."""
         if not statements:
             return self._space.domain
-        kernel, domain = self._space.kernel, self._space.domain
+        kernel = self._space.kernel
         stated = [self._stated(statement) for statement in statements]
         prototypes = [statement.prototype for statement in statements]
         places = list((self._spheres if self._euclidean else self._poles)(prototypes, stated))
@@ -83,13 +83,10 @@ class Hypersphere:
             ]
             lower += map(max, zip(*(low for low, _ in each), strict=True))
             upper += map(min, zip(*(high for _, high in each), strict=True))
-        lower = list(map(max, lower, domain.lower))
-        if domain.upper is not None:
-            upper = list(map(min, upper, domain.upper))
         for prototype, (low, high) in zip(prototypes, stated, strict=True):
             lower[prototype] = max(lower[prototype], low)
             upper[prototype] = min(upper[prototype], high)
-        return Ranges(lower, upper)
+        return Ranges(lower, upper).met(self._space.domain)
 
     def _spheres(self, prototypes: Sequence[int], stated: Sequence[tuple[int, int]]) -> Iterator[_Place]:
         """The places of c, euclidean. The weights sum to 1 exactly."""
