@@ -1,37 +1,51 @@
 """What a head is: frozen data, its file, its latents, and its reference evaluation."""
 
 from verale.head.evaluate import Evaluation, evaluate, observables
-from verale.head.head import (
-    Box,
-    Cosine,
-    Euclidean,
-    FocalPooling,
-    Geometry,
-    Head,
+from verale.head.geometry import Box, Cosine, Euclidean, Geometry, InnerProduct, Softmax
+from verale.head.head import Head
+from verale.head.latents import as_patches, digest, load_latents, save_latents
+from verale.head.pooling import BankPooling, FocalPooling, MaxPooling, Pooling, TopMeanPooling
+from verale.head.readout import Linear, Maximum, Readout, SoftTree
+from verale.head.similarity import (
+    ExpDistance,
+    Exponential,
     Identity,
     LogRatio,
-    MaxPooling,
-    Pooling,
+    Negated,
+    Quadratic,
+    Rectified,
     Similarity,
-    Softmax,
+    Threshold,
 )
-from verale.head.latents import as_patches, digest, load_latents, save_latents
 from verale.head.slots import merge_slots
 
 __all__ = [
+    "BankPooling",
     "Box",
     "Cosine",
     "Euclidean",
     "Evaluation",
+    "ExpDistance",
+    "Exponential",
     "FocalPooling",
     "Geometry",
     "Head",
     "Identity",
+    "InnerProduct",
+    "Linear",
     "LogRatio",
     "MaxPooling",
+    "Maximum",
+    "Negated",
     "Pooling",
+    "Quadratic",
+    "Readout",
+    "Rectified",
     "Similarity",
+    "SoftTree",
     "Softmax",
+    "Threshold",
+    "TopMeanPooling",
     "as_patches",
     "digest",
     "evaluate",

@@ -8,9 +8,22 @@ import torch
 from torch import Tensor
 
 from verale.errors import LatentsError
-from verale.head.head import Cosine, Euclidean, FocalPooling, Head, LogRatio
+from verale.head.geometry import Cosine, Euclidean, InnerProduct
+from verale.head.head import Head
+from verale.head.pooling import BankPooling, FocalPooling, MaxPooling, TopMeanPooling
+from verale.head.readout import Linear, Maximum, SoftTree
+from verale.head.similarity import (
+    ExpDistance,
+    Exponential,
+    Identity,
+    LogRatio,
+    Negated,
+    Quadratic,
+    Rectified,
+    Threshold,
+)
 
-__all__ = ["Evaluation", "evaluate", "observables"]
+__all__ = ["Evaluation", "direction", "evaluate", "observables", "similarity"]
 
 
 @dataclass(frozen=True)
@@ -44,31 +57,77 @@ def observables(head: Head, patches: Tensor) -> Tensor:
     prototypes = head.prototypes.to(patches)
     if isinstance(head.geometry, Euclidean):
         return torch.stack([(image[:, None, :] - prototypes).square().sum(-1) for image in patches])
-    epsilon = head.geometry.epsilon if isinstance(head.geometry, Cosine) else 0.0
-    unit = patches / (patches.norm(dim=-1, keepdim=True) + epsilon)
-    cosines: Tensor = unit @ (prototypes / prototypes.norm(dim=-1, keepdim=True)).T
+    if isinstance(head.geometry, InnerProduct):
+        return patches @ prototypes.T
+    assert isinstance(head.geometry, Cosine)
+    cosines: Tensor = direction(head.geometry, patches) @ (prototypes / prototypes.norm(dim=-1, keepdim=True)).T
     return cosines
+
+
+def direction(geometry: Cosine, patches: Tensor) -> Tensor:
+    """u of patches (..., D): a vector of the unit ball."""
+    length: Tensor = patches.norm(dim=-1, keepdim=True)
+    rooted, epsilon = geometry.rooted, geometry.epsilon
+    return patches / ((length.square() + epsilon).sqrt() if rooted else length + epsilon)
 
 
 def evaluate(head: Head, patches: Tensor) -> Evaluation:
     """Evaluate a head on patches (N, L, D) float64."""
     observed = observables(head, patches)
-    closest = observed.amin(dim=1) if isinstance(head.similarity, LogRatio) else observed.amax(dim=1)
-    activations = _similarity(head, closest)
-    if isinstance(head.pooling, FocalPooling):
-        by_distance = head.pooling.kind == "max_minus_mean_distance"
-        activations = activations - (
-            _similarity(head, observed.mean(dim=1)) if by_distance else _similarity(head, observed).mean(dim=1)
-        )
-    logits = activations @ head.weight.to(patches).T
-    if head.bias is not None:
-        logits = logits + head.bias.to(patches)
-    return Evaluation(observed, activations, logits)
+    similar = similarity(head, observed)
+    activations = _pooled(head, observed, similar)
+    return Evaluation(observed, activations, _read(head, activations))
 
 
-def _similarity(head: Head, observed: Tensor) -> Tensor:
+def similarity(head: Head, observed: Tensor) -> Tensor:
     """S of observables (..., P)."""
-    if not isinstance(head.similarity, LogRatio):
-        return observed
-    scaled = observed if head.scale is None else observed * head.scale.to(observed)
-    return torch.log((scaled + 1) / (scaled + head.similarity.epsilon))
+    scale = 1.0 if head.scale is None else head.scale.to(observed)
+    match head.similarity:
+        case Identity():
+            return observed
+        case LogRatio(epsilon):
+            return torch.log((scale * observed + 1) / (scale * observed + epsilon))
+        case Negated():
+            return -scale * observed
+        case ExpDistance(epsilon):
+            return torch.exp(-(observed + epsilon).sqrt())
+        case Exponential():
+            return torch.exp(-scale * (observed if isinstance(head.geometry, Euclidean) else 1 - observed))
+        case Quadratic():
+            return -(observed - (0.0 if head.peak is None else head.peak.to(observed))).square()
+        case Rectified():
+            return observed.clamp(min=0)
+        case Threshold(threshold):
+            return torch.where(observed >= threshold, observed, 0.0)
+
+
+def _pooled(head: Head, observed: Tensor, similar: Tensor) -> Tensor:
+    """Activations (N, P) from observables and similarities (N, L, P)."""
+    match head.pooling:
+        case MaxPooling():
+            return similar.amax(dim=1)
+        case BankPooling(class_token):
+            return torch.cat([similar[:, 0, :class_token], similar[:, 1:, class_token:].amax(dim=1)], dim=1)
+        case TopMeanPooling(k):
+            return similar.topk(min(k, similar.shape[1]), dim=1).values.mean(dim=1)
+        case FocalPooling("max_minus_mean"):
+            return similar.amax(dim=1) - similar.mean(dim=1)
+        case _:
+            return similar.amax(dim=1) - similarity(head, observed.mean(dim=1))
+
+
+def _read(head: Head, activations: Tensor) -> Tensor:
+    """Logits (N, C) from activations (N, P)."""
+    weight = head.weight.to(activations)
+    bias = 0.0 if head.bias is None else head.bias.to(activations)
+    match head.readout:
+        case Linear():
+            return activations @ weight.T + bias
+        case Maximum():
+            return torch.where(weight > 0, (activations + bias)[:, None], -torch.inf).amax(dim=2)
+        case SoftTree(absent, present):
+            below: dict[int, Tensor] = {-1 - leaf: column for leaf, column in enumerate(weight.T)}
+            for node in reversed(range(len(absent))):  # children come later
+                known = activations[:, node, None]
+                below[node] = (1 - known) * below.pop(absent[node]) + known * below.pop(present[node])
+            return below[0]

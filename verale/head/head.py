@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,122 +10,51 @@ import torch
 from torch import Tensor
 
 from verale.errors import HeadError
+from verale.head.geometry import Box, Cosine, Euclidean, Geometry, InnerProduct, Softmax
+from verale.head.pooling import BankPooling, FocalPooling, MaxPooling, Pooling
+from verale.head.readout import Linear, Maximum, Readout, SoftTree
+from verale.head.similarity import (
+    ExpDistance,
+    Exponential,
+    Identity,
+    LogRatio,
+    Negated,
+    Quadratic,
+    Rectified,
+    Similarity,
+    Threshold,
+)
 
-__all__ = ["Box", "Cosine", "Euclidean", "FocalPooling", "Head", "Identity", "LogRatio", "MaxPooling", "Softmax"]
+__all__ = ["Head"]
 
-
-@dataclass(frozen=True)
-class Euclidean:
-    """Observable: the squared distance m(z, p) = |z - p|^2."""
-
-
-@dataclass(frozen=True)
-class Cosine:
-    """Observable: m(z, p) = <z, p> / (|p| (|z| + epsilon)).
-
-    With u = z / (|z| + epsilon), a vector of the closed unit ball, m(z, p) = <u, p / |p|>. With epsilon = 0 the
-    latent z = 0 lies outside the head's domain.
-    """
-
-    epsilon: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.epsilon) and self.epsilon >= 0):
-            raise HeadError("geometry.epsilon", f"is {self.epsilon}, expected a finite number >= 0")
-
-
-@dataclass(frozen=True)
-class Softmax:
-    """Observable: the softmax mass m_j(z) = exp(z_j) / sum_i exp(z_i); prototypes are the channels."""
-
-
-@dataclass(frozen=True)
-class Identity:
-    """Similarity S(m) = m."""
-
-
-_LEAST_EPSILON = 2.0**-900
-"""Far above what float64 loses to underflow when a tiny distance is scaled."""
-
-
-@dataclass(frozen=True)
-class LogRatio:
-    """Similarity S(m) = ln((m + 1) / (m + epsilon)), strictly decreasing for 0 < epsilon < 1 (ProtoPNet)."""
-
-    epsilon: float = 1e-4
-
-    def __post_init__(self) -> None:
-        if not _LEAST_EPSILON <= self.epsilon < 1:
-            raise HeadError("similarity.epsilon", f"is {self.epsilon}, expected {_LEAST_EPSILON:.0e} <= epsilon < 1")
-
-
-@dataclass(frozen=True)
-class MaxPooling:
-    """Activation a_j = max over patches of the similarity g_lj."""
-
-
-_FOCAL_KINDS = ("max_minus_mean", "max_minus_mean_distance")
-
-
-@dataclass(frozen=True)
-class FocalPooling:
-    """Activation a_j = the largest similarity, less what the image has of it everywhere; >= 0, and 0 for one patch.
-
-    - `max_minus_mean`: a_j = max_l S(m_lj) - mean_l S(m_lj), less the mean similarity (Beyond L2, section 3.5). Any
-      geometry.
-    - `max_minus_mean_distance`: a_j = S(min_l m_lj) - S(mean_l m_lj), less the similarity at the mean squared distance
-      (ProtoPool's code). Euclidean only: of other observables the mean is no distance. `slots.merge_slots` makes
-      the weights of such a head.
-    """
-
-    kind: str = "max_minus_mean"
-
-    def __post_init__(self) -> None:
-        if self.kind not in _FOCAL_KINDS:
-            raise HeadError("pooling", f"is focal of kind {self.kind!r}, expected one of {', '.join(_FOCAL_KINDS)}")
-
-
-@dataclass(frozen=True)
-class Box:
-    """The head's domain: every latent coordinate lies in [lower, upper], both included; None means unbounded."""
-
-    lower: float | None = None
-    upper: float | None = None
-
-    def __post_init__(self) -> None:
-        for name, value in (("lower", self.lower), ("upper", self.upper)):
-            if value is None:
-                continue
-            if not math.isfinite(value):
-                raise HeadError(f"domain.{name}", f"is {value}, expected a finite number, or None for unbounded")
-            object.__setattr__(self, name, float(value))
-        if self.lower is not None and self.upper is not None and not self.lower < self.upper:
-            raise HeadError("domain", f"is [{self.lower}, {self.upper}], expected lower < upper")
-
-
-Geometry = Euclidean | Cosine | Softmax
-Similarity = Identity | LogRatio
-Pooling = MaxPooling | FocalPooling
-
-_SIMILARITY_OF = {Euclidean: LogRatio, Cosine: Identity, Softmax: Identity}
+_SIMILARITIES: dict[type[Geometry], tuple[type[Similarity], ...]] = {
+    Euclidean: (LogRatio, Negated, ExpDistance, Exponential, Quadratic),
+    Cosine: (Identity, Exponential, Quadratic, Rectified),
+    InnerProduct: (Identity, Quadratic, Rectified),
+    Softmax: (Identity, Threshold),
+}
+_SCALED = (LogRatio, Negated, Exponential)
 
 
 @dataclass(frozen=True, eq=False)
 class Head:
     """Everything a prototype network does after its latent map, as plain data.
 
-    logits o = weight @ a + bias with a_j pooled over the patches l from S(m(z_l, p_j)).
+    Activations a_j are pooled over the patches l from S(m(z_l, p_j)); logits o are read out of them, by default
+    o = weight @ a + bias.
 
     Args:
-        weight: (C, P) float32 or float64, the last linear layer.
+        weight: (C, P) float32 or float64, the last linear layer; of a soft tree (C, P + 1), its leaves.
         geometry: which observable m a statement speaks of.
         similarity: S, from observable to similarity.
         prototypes: (P, D) float32 or float64, unnormalised as stored; None for softmax, where D = P.
-        bias: (C,) or None.
-        scale: (P,) positive, or None for ones: the log-ratio similarity takes scale_j |z - p_j|^2 (isotropic Gaussians:
-            1 / sigma_j^2). Statements speak of the unscaled distance.
+        bias: (C,) or None; of a `Maximum` readout (P,).
+        scale: (P,) positive, or None for ones: what log_ratio, negated and exponential multiply the observable by
+            (isotropic Gaussians: 1 / sigma_j^2). Statements speak of the unscaled observable.
+        peak: (P,), or None for zeros: where a quadratic similarity is greatest.
         domain: where latents live; the wider, the weaker the bounds.
         pooling: how similarities of patches become one activation.
+        readout: how activations become logits.
         labels: C class names, or None.
 
     Raises:
@@ -142,8 +70,10 @@ class Head:
     prototypes: Tensor | None = None
     bias: Tensor | None = None
     scale: Tensor | None = None
+    peak: Tensor | None = None
     domain: Box = field(default_factory=Box)
     pooling: Pooling = field(default_factory=MaxPooling)
+    readout: Readout = field(default_factory=Linear)
     labels: tuple[str, ...] | None = None
     _digest: str | None = field(default=None, repr=False)
 
@@ -153,57 +83,96 @@ class Head:
             raise HeadError(
                 "weight", f"has {self.classes} class(es), expected at least 2: one class needs no explanation"
             )
-        expected = _SIMILARITY_OF.get(type(self.geometry))
-        if expected is None:
-            raise HeadError("geometry", f"is {self.geometry!r}, expected Euclidean, Cosine or Softmax")
-        if not isinstance(self.similarity, expected):
-            raise HeadError("similarity", f"is {self.similarity!r}, expected {expected.__name__} for {self.geometry!r}")
-        if self.pooling == FocalPooling("max_minus_mean_distance") and not isinstance(self.geometry, Euclidean):
-            raise HeadError(
-                "pooling", f"is max_minus_mean_distance, expected another: only Euclidean has it, not {self.geometry!r}"
-            )
-        if self.bias is not None:
-            _check_tensor("bias", self.bias, 1)
-            if self.bias.shape != (self.classes,):
-                raise HeadError(
-                    "bias", f"has shape {tuple(self.bias.shape)}, expected ({self.classes},) as weight has rows"
-                )
+        self._check_parts()
         self._check_prototypes()
+        self._check_readout()
         self._check_scale()
         if self.labels is not None and len(self.labels) != self.classes:
             raise HeadError("labels", f"has {len(self.labels)} names, expected {self.classes}, one a class")
 
+    def _check_parts(self) -> None:
+        """The parts fit each other."""
+        expected = _SIMILARITIES.get(type(self.geometry))
+        if expected is None:
+            raise HeadError("geometry", f"is {self.geometry!r}, expected Euclidean, Cosine, InnerProduct or Softmax")
+        if not isinstance(self.similarity, expected):
+            names = " or ".join(kind.__name__ for kind in expected)
+            raise HeadError("similarity", f"is {self.similarity!r}, expected {names} for {self.geometry!r}")
+        if isinstance(self.geometry, InnerProduct) and self.geometry.radius is None and not self.domain.bounded:
+            raise HeadError("domain", "is unbounded, expected two ends or geometry.radius for inner products")
+        falling = isinstance(self.geometry, Euclidean) and isinstance(self.similarity, (Negated, Quadratic))
+        if falling and not self.domain.bounded:
+            raise HeadError(
+                "domain", f"is unbounded, expected a box with two ends: {self.similarity!r} has no least value without"
+            )
+        if isinstance(self.pooling, FocalPooling) and not isinstance(self.similarity, (LogRatio, Identity)):
+            raise HeadError("pooling", f"is focal, expected another for {self.similarity!r}")
+        if self.pooling == FocalPooling("max_minus_mean_distance") and not isinstance(self.geometry, Euclidean):
+            raise HeadError(
+                "pooling", f"is max_minus_mean_distance, expected another: only Euclidean has it, not {self.geometry!r}"
+            )
+
     def _check_prototypes(self) -> None:
-        count = self.weight.shape[1]
         if isinstance(self.geometry, Softmax):
             if self.prototypes is not None:
                 raise HeadError(
                     "prototypes", "is given, expected none: the prototypes of a softmax head are its channels"
                 )
             return
+        count = len(self.readout.absent) if isinstance(self.readout, SoftTree) else self.weight.shape[1]
         if self.prototypes is None:
             raise HeadError("prototypes", f"is missing, expected a tensor of shape ({count}, D)")
         _check_tensor("prototypes", self.prototypes, 2)
         if self.prototypes.shape[0] != count:
-            raise HeadError(
-                "prototypes", f"has {self.prototypes.shape[0]} rows, expected {count} as weight has columns"
-            )
+            nodes = "the tree has nodes" if isinstance(self.readout, SoftTree) else "weight has columns"
+            raise HeadError("prototypes", f"has {self.prototypes.shape[0]} rows, expected {count} as {nodes}")
         if isinstance(self.geometry, Cosine):
             zero = (self.prototypes == 0).all(dim=1).nonzero().flatten().tolist()
             if zero:
                 raise HeadError("prototypes", f"row {zero[0]} is the zero vector, which has no direction: remove it")
 
-    def _check_scale(self) -> None:
-        if self.scale is None:
-            return
-        _check_tensor("scale", self.scale, 1)
-        if not isinstance(self.geometry, Euclidean):
+    def _check_readout(self) -> None:
+        entries = self.size if isinstance(self.readout, Maximum) else self.classes
+        if self.bias is not None:
+            _check_tensor("bias", self.bias, 1)
+            if self.bias.shape != (entries,):
+                expected = f"({entries},) as weight has {'columns' if isinstance(self.readout, Maximum) else 'rows'}"
+                raise HeadError("bias", f"has shape {tuple(self.bias.shape)}, expected {expected}")
+        if isinstance(self.pooling, BankPooling) and not self.pooling.class_token < self.size:
             raise HeadError(
-                "scale", f"is given, expected none for {self.geometry!r}: only squared distances are scaled"
+                "pooling.class_token", f"is {self.pooling.class_token}, expected less than the {self.size} prototypes"
             )
-        if self.scale.shape != (self.size,):
-            raise HeadError("scale", f"has shape {tuple(self.scale.shape)}, expected ({self.size},), one a prototype")
-        if not (self.scale > 0).all():
+        if isinstance(self.readout, SoftTree):
+            if not isinstance(self.similarity, (ExpDistance, Exponential)) or self.pooling != MaxPooling():
+                raise HeadError("readout", "is a soft tree, expected activations in [0, 1]: exponentials, max pooling")
+            if self.weight.shape[1] != self.size + 1:
+                raise HeadError(
+                    "weight", f"has {self.weight.shape[1]} columns, expected {self.size + 1}, one a leaf of the tree"
+                )
+            if self.bias is not None:
+                raise HeadError("bias", "is given, expected none: a tree's leaves are all that it adds up")
+        if isinstance(self.readout, Maximum):
+            if not bool(((self.weight == 0) | (self.weight == 1)).all() & (self.weight == 1).any(1).all()):
+                raise HeadError(
+                    "weight", "is not 0 or 1 with a 1 in every row, expected which prototypes belong to which class"
+                )
+            if isinstance(self.geometry, Softmax):
+                raise HeadError("readout", "is a maximum, expected a linear one for softmax")
+
+    def _check_scale(self) -> None:
+        for name, tensor, allowed in (
+            ("scale", self.scale, _SCALED),
+            ("peak", self.peak, (Quadratic,)),
+        ):
+            if tensor is None:
+                continue
+            _check_tensor(name, tensor, 1)
+            if not isinstance(self.similarity, allowed):
+                names = " and ".join(kind.__name__ for kind in allowed)
+                raise HeadError(name, f"is given, expected none for {self.similarity!r}: only {names} take it")
+            if tensor.shape != (self.size,):
+                raise HeadError(name, f"has shape {tuple(tensor.shape)}, expected ({self.size},), one a prototype")
+        if self.scale is not None and not (self.scale > 0).all():
             raise HeadError("scale", f"holds {float(self.scale.min())}, expected positive numbers")
 
     @property
@@ -214,7 +183,7 @@ class Head:
     @property
     def size(self) -> int:
         """P, the number of prototypes."""
-        return int(self.weight.shape[1])
+        return int(self.weight.shape[1]) if self.prototypes is None else int(self.prototypes.shape[0])
 
     @property
     def depth(self) -> int:
