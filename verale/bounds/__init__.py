@@ -3,20 +3,25 @@
 from verale.bounds.assignment import Assignment, assignment_margins
 from verale.bounds.domain import domain_range
 from verale.bounds.hypersphere import Hypersphere
-from verale.bounds.margin import Margins
+from verale.bounds.margin import LinearMargins, Margins
+from verale.bounds.maximum import MaximumMargins
 from verale.bounds.observe import check_domain, observe
-from verale.bounds.pooling import Pooling, activation_range, margins_of, pooling_of
+from verale.bounds.pooling import Pooling, activation_range, pooling_of, unseen
 from verale.bounds.projection import Projection
+from verale.bounds.readout import margins_of
 from verale.bounds.rows import Rows, SpatialParadigm, put, take
 from verale.bounds.similarity import activation, dissimilarity, oriented, pooled_activation
 from verale.bounds.simplex import Simplex, SimplexRows
 from verale.bounds.top_k import TopK
+from verale.bounds.tree import TreeMargins
 from verale.bounds.triangle import Triangle
 
 __all__ = [
     "Assignment",
     "Hypersphere",
+    "LinearMargins",
     "Margins",
+    "MaximumMargins",
     "Pooling",
     "Projection",
     "Rows",
@@ -24,6 +29,7 @@ __all__ = [
     "SimplexRows",
     "SpatialParadigm",
     "TopK",
+    "TreeMargins",
     "Triangle",
     "activation",
     "activation_range",
@@ -38,4 +44,5 @@ __all__ = [
     "pooling_of",
     "put",
     "take",
+    "unseen",
 ]

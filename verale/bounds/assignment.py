@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from verale.bounds.margin import Margins
+from verale.bounds.margin import LinearMargins
 from verale.bounds.simplex import Simplex, SimplexRows
 from verale.errors import UsageError
-from verale.head import Head, MaxPooling
+from verale.head import Head, Identity, MaxPooling
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
 __all__ = ["Assignment", "assignment_margins"]
@@ -23,11 +23,13 @@ class Assignment(Simplex):
 
     def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
         super().__init__(head, device)
-        if not isinstance(head.pooling, MaxPooling):
-            raise UsageError("paradigm 'assignment' needs max pooling; for this head use 'simplex'")
+        if not isinstance(head.pooling, MaxPooling) or not isinstance(head.similarity, Identity):
+            raise UsageError(
+                "paradigm 'assignment' needs max pooling of masses as they are; for this head use 'simplex'"
+            )
 
 
-def assignment_margins(rows: SimplexRows, margins: Margins, prices: Tensor) -> Tensor:
+def assignment_margins(rows: SimplexRows, margins: LinearMargins, prices: Tensor) -> Tensor:
     """Lower bounds of o_predicted - o_c for one image from prices of its prototypes.
 
     With w_k = W_ck - W_pred,k, o_k the largest stated mass of k, R_l what is left of patch l, and any v_k >= 0:

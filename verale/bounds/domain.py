@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds.observe import norm, scaled
-from verale.head import Box, Euclidean, Head
+from verale.head import Box, Euclidean, Head, InnerProduct
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
 __all__ = ["domain_range"]
@@ -21,8 +21,8 @@ def domain_range(head: Head, device: torch.device | str = "cpu") -> Enclosure:
     - squared distance, coordinate by coordinate over the box:
       [sum dist(p_i, [lo, hi])^2, sum max(|p_i - lo|, |hi - p_i|)^2];
     - cosine: [-1, 1]; on the positive orthant [-|p^-| / |p|, |p^+| / |p|], with p^- and p^+ the negative and positive
-      parts,
-      because u = z / (|z| + epsilon) is a vector of the unit ball with u >= 0.
+      parts, because u is a vector of the unit ball with u >= 0;
+    - inner product: coordinate by coordinate over the box; in a ball of radius R as the cosine, times R |p|.
     """
     if head.prototypes is None:
         ones = torch.ones(head.size, dtype=torch.float64, device=device)
@@ -30,6 +30,8 @@ def domain_range(head: Head, device: torch.device | str = "cpu") -> Enclosure:
     prototypes = head.prototypes.to(device, torch.float64)
     if isinstance(head.geometry, Euclidean):
         return _box_distances(prototypes, head.domain)
+    if isinstance(head.geometry, InnerProduct):
+        return _inner_products(prototypes, head.domain, head.geometry.radius)
     if head.domain.lower is None or head.domain.lower < 0:
         ones = torch.ones(head.size, dtype=torch.float64, device=device)
         return Enclosure(-ones, ones)
@@ -40,6 +42,25 @@ def domain_range(head: Head, device: torch.device | str = "cpu") -> Enclosure:
     high = high.masked_fill((prototypes <= 0).all(1), 0.0)
     low = low.masked_fill((prototypes >= 0).all(1), 0.0)
     return Enclosure(-low, high)
+
+
+def _inner_products(prototypes: Tensor, box: Box, radius: float | None) -> Enclosure:
+    depth = prototypes.shape[1]
+    ends = Enclosure.of(*(prototypes.new_full(prototypes.shape[:1], end) for end in (-math.inf, math.inf)))
+    if box.lower is not None and box.upper is not None:
+        first, last = prototypes * box.lower, prototypes * box.upper
+        low, high = torch.minimum(first, last), torch.maximum(first, last)
+        relative, lost = gamma(depth + 4), 2 * depth * UNDERFLOW
+        ends = Enclosure(
+            down(low.sum(1) - up(low.abs().sum(1) * relative + lost)),
+            up(high.sum(1) + up(high.abs().sum(1) * relative + lost)),
+        )
+    if radius is not None:
+        positive = box.lower is not None and box.lower >= 0
+        longest = norm(prototypes.clamp(min=0) if positive else prototypes).upper
+        shortest = norm(prototypes.clamp(max=0) if positive else prototypes).upper
+        ends = ends.intersect(Enclosure(-up(shortest * radius), up(longest * radius)))
+    return ends
 
 
 def _box_distances(prototypes: Tensor, box: Box) -> Enclosure:

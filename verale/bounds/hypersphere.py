@@ -12,7 +12,7 @@ from verale.bounds.domain import domain_range
 from verale.bounds.observe import norm, scaled
 from verale.bounds.similarity import dissimilarity
 from verale.errors import UsageError
-from verale.head import Euclidean, Head, Softmax
+from verale.head import Euclidean, Head, InnerProduct
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
 __all__ = ["Hypersphere", "Spheres"]
@@ -96,8 +96,9 @@ class Hypersphere:
     ordered = True
 
     def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
-        if isinstance(head.geometry, Softmax) or head.prototypes is None:
-            raise UsageError("paradigm 'hypersphere' needs a metric head (euclidean, cosine), this one is softmax")
+        if head.prototypes is None or isinstance(head.geometry, InnerProduct):
+            kind = type(head.geometry).__name__
+            raise UsageError(f"paradigm 'hypersphere' needs squared distances or cosines, this head has {kind}")
         self._head = head
         self._domain = domain_range(head, device)
         self._euclidean = isinstance(head.geometry, Euclidean)

@@ -3,24 +3,90 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from typing import Any, Protocol, Self
 
 import torch
 from torch import Tensor
 
 from verale.bounds.domain import domain_range
 from verale.bounds.similarity import activation
-from verale.head import Head
+from verale.head import FocalPooling, Head
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
-__all__ = ["Margins"]
+__all__ = ["LinearMargins", "Margins", "gathered", "taken"]
+
+
+class Margins(Protocol):
+    """Lower bounds of o_predicted - o_c for N images and some classes c each, from boxes of activations.
+
+    A frozen dataclass of tensors that begin with the N images.
+    """
+
+    @property
+    def predicted(self) -> Tensor:
+        """(N,) the classes that are explained."""
+        ...
+
+    @property
+    def rivals(self) -> Tensor:
+        """(N, K) the classes c."""
+        ...
+
+    @property
+    def error(self) -> Tensor:
+        """(N, K) what rounding may take off a bound, for any box within the head's range."""
+        ...
+
+    @property
+    def sensitivity(self) -> Tensor:
+        """(N, K) how much a margin moves, at most, if every activation moves by 1; an estimate."""
+        ...
+
+    def take(self, images: Tensor | slice) -> Self:
+        """Those of some images: a copy for an index, a view for a slice."""
+        ...
+
+    def keep(self, columns: Tensor) -> Self:
+        """Some rivals only; columns (N, K') are places among the K."""
+        ...
+
+    def lower(self, box: Enclosure) -> Tensor:
+        """Lower bounds (N, B, K) for B boxes an image, (N, B, P); infinity at the predicted class."""
+        ...
+
+    def wishes(self, box: Enclosure, actual: Tensor, column: Tensor) -> tuple[Tensor, Tensor]:
+        """What would help against one rival an image, given what is known and what is so; estimates, for the search.
+
+        Args:
+            box: (N, P) activations as bounded.
+            actual: (N, P) activations as they are.
+            column: (N,) the rivals' places among the K.
+
+        Returns:
+            (N, P) each: how much the margin grows with the lower end of an activation, and how much it falls with the
+            upper end; one of them is 0.
+        """
+        ...
+
+
+def taken(margins: Any, images: Tensor | slice) -> dict[str, Any]:
+    """All tensors of a dataclass, for some images."""
+    return {
+        f.name: value[images] if isinstance(value := getattr(margins, f.name), Tensor) else value
+        for f in fields(margins)
+    }
+
+
+def gathered(tensor: Tensor, columns: Tensor) -> Tensor:
+    """(N, K', ...) of a tensor (N, K, ...); columns (N, K') are places among the K."""
+    wide = columns.view(*columns.shape, *[1] * (tensor.dim() - 2)).expand(-1, -1, *tensor.shape[2:])
+    return tensor.gather(1, wide)
 
 
 @dataclass(frozen=True, eq=False)
-class Margins:
-    """Lower bounds of o_predicted - o_c for N images and some classes c each, from boxes of activations.
-
-    m_c = b_pred - b_c + sum_j min(D_cj lo_j, D_cj hi_j), D_c = W_pred - W_c.
+class LinearMargins:
+    """Of a linear readout: m_c = b_pred - b_c + sum_j min(D_cj lo_j, D_cj hi_j), D_c = W_pred - W_c.
 
     Attributes:
         predicted: (N,) the classes that are explained.
@@ -39,8 +105,13 @@ class Margins:
     error: Tensor
 
     @classmethod
-    def of(cls, head: Head, predicted: Tensor) -> Margins:
-        """Prepare the differences of weights for N predicted classes (N,), all classes as rivals."""
+    def of(cls, head: Head, predicted: Tensor, patches: int) -> LinearMargins:
+        """Prepare the differences of weights for N predicted classes (N,), all classes as rivals.
+
+        Soundness: a focal activation is a difference of two similarities, so at most twice as large. Its own rounding,
+        at most gamma_(L+12) M before the sum over prototypes, need not be covered here (it is in the box), but has to
+        count as noise when minimality is claimed.
+        """
         weight = head.weight.to(predicted.device, torch.float64)
         difference = weight[predicted][:, None] - weight
         bias = difference.new_zeros(difference.shape[:2])
@@ -52,24 +123,32 @@ class Margins:
         # 2 P products and sums, the difference of weights and of biases rounded once each.
         relative = gamma(2 * head.size + 8)
         magnitude = up((difference.abs() @ largest) * (1 + relative)) + bias.abs()
+        error = up(magnitude * relative + 2 * head.size * UNDERFLOW)
+        if isinstance(head.pooling, FocalPooling):
+            error = up(error * up(error.new_tensor(2 + (patches + 12) / (2 * head.size))))
         return cls(
             predicted=predicted,
             rivals=torch.arange(head.classes, device=predicted.device).expand(len(predicted), -1),
             positive=difference.clamp(min=0).transpose(1, 2).contiguous(),
             negative=difference.clamp(max=0).transpose(1, 2).contiguous(),
             bias=bias.scatter(1, predicted[:, None], math.inf),
-            error=up(magnitude * relative + 2 * head.size * UNDERFLOW),
+            error=error,
         )
 
-    def take(self, images: Tensor | slice) -> Margins:
-        """Those of some images: a copy for an index, a view for a slice."""
-        return Margins(**{f.name: getattr(self, f.name)[images] for f in fields(self)})
+    @property
+    def sensitivity(self) -> Tensor:
+        """(N, K) sum_j |D_cj|."""
+        return (self.positive - self.negative).sum(1)
 
-    def keep(self, columns: Tensor) -> Margins:
-        """Some rivals only; columns (N, K') are places among the K."""
+    def take(self, images: Tensor | slice) -> LinearMargins:
+        """Those of some images."""
+        return LinearMargins(**taken(self, images))
+
+    def keep(self, columns: Tensor) -> LinearMargins:
+        """Some rivals only."""
         wide = columns[:, None].expand(-1, self.positive.shape[1], -1)
-        return Margins(
-            predicted=self.predicted,
+        return replace(
+            self,
             rivals=self.rivals.gather(1, columns),
             positive=self.positive.gather(2, wide),
             negative=self.negative.gather(2, wide),
@@ -78,10 +157,15 @@ class Margins:
         )
 
     def lower(self, box: Enclosure) -> Tensor:
-        """Lower bounds (N, B, K) for B boxes an image, (N, B, P); infinity at the predicted class.
+        """Lower bounds (N, B, K).
 
         Soundness: exact but for rounding, since the activations range over a box; `error` covers the sums in any order.
         """
         estimate = torch.baddbmm(self.bias[:, None], box.lower, self.positive).baddbmm(box.upper, self.negative)
         bound = down(estimate - self.error[:, None]).nan_to_num(-math.inf, math.inf, -math.inf)
         return bound.masked_fill_((self.bias == math.inf)[:, None], math.inf)
+
+    def wishes(self, box: Enclosure, actual: Tensor, column: Tensor) -> tuple[Tensor, Tensor]:
+        """The rival's differences of weights."""
+        each = torch.arange(len(column), device=column.device)
+        return self.positive[each, :, column], -self.negative[each, :, column]

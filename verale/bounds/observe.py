@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from verale.errors import LatentsError
-from verale.head import Cosine, Euclidean, Head
+from verale.head import BankPooling, Cosine, Euclidean, Head, InnerProduct
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
 __all__ = ["check_domain", "norm", "observe", "scaled"]
@@ -28,8 +28,8 @@ def observe(head: Head, patches: Tensor) -> Enclosure:
         LatentsError: depth that does not fit, a coordinate outside the head's domain, a zero latent where the
             cosine is undefined.
 
-    Soundness: sums of D products lie within gamma_(D+2) relative (squared distance, all terms >= 0) or
-    absolute (cosine, where sum |z_i p_i| <= |z| |p|); softmax is composed of enclosures.
+    Soundness: sums of D products lie within gamma_(D+2), relative (squared distance, all terms >= 0) or of the sum of
+    the terms' sizes (cosine, inner product); softmax is composed of enclosures.
     """
     check_domain(head, patches[None])
     if head.prototypes is None:
@@ -37,8 +37,10 @@ def observe(head: Head, patches: Tensor) -> Enclosure:
     prototypes = head.prototypes.to(patches)
     if isinstance(head.geometry, Euclidean):
         return _squared_distances(patches, prototypes)
-    epsilon = head.geometry.epsilon if isinstance(head.geometry, Cosine) else 0.0
-    return _cosines(patches, prototypes, epsilon)
+    if isinstance(head.geometry, InnerProduct):
+        return _inner_products(patches, prototypes)
+    assert isinstance(head.geometry, Cosine)
+    return _cosines(patches, prototypes, head.geometry)
 
 
 def check_domain(head: Head, patches: Tensor) -> None:
@@ -46,6 +48,10 @@ def check_domain(head: Head, patches: Tensor) -> None:
     if patches.shape[-1] != head.depth:
         raise LatentsError(
             f"latents have {patches.shape[-1]} channels, the head expects {head.depth}: another network's?"
+        )
+    if isinstance(head.pooling, BankPooling) and patches.shape[-2] < 2:
+        raise LatentsError(
+            f"latents have {patches.shape[-2]} patch(es), expected the class token and at least one token of the image"
         )
     lower, upper = head.domain.lower, head.domain.upper
     outside = torch.zeros_like(patches, dtype=torch.bool)
@@ -61,6 +67,11 @@ def check_domain(head: Head, patches: Tensor) -> None:
         )
     if isinstance(head.geometry, Cosine) and head.geometry.epsilon == 0 and bool((patches == 0).all(dim=-1).any()):
         raise LatentsError("a patch is the zero vector, whose cosine is undefined with epsilon 0")
+    radius = head.geometry.radius if isinstance(head.geometry, InnerProduct) else None
+    if radius is not None and patches.numel():
+        longest = float(norm(patches.flatten(0, -2)).upper.max())
+        if longest > radius:
+            raise LatentsError(f"a patch has length {longest:.9g}, expected at most the radius {radius} of the domain")
 
 
 def _squared_distances(patches: Tensor, prototypes: Tensor) -> Enclosure:
@@ -75,8 +86,15 @@ def _squared_distances(patches: Tensor, prototypes: Tensor) -> Enclosure:
     )
 
 
-def _cosines(patches: Tensor, prototypes: Tensor, epsilon: float) -> Enclosure:
-    """<z, p> / (|p| (|z| + epsilon)), whose numerator is off by at most gamma_D |z| |p|.
+def _inner_products(patches: Tensor, prototypes: Tensor) -> Enclosure:
+    """<z, p>: an error of gamma_D of sum |z_i p_i|."""
+    depth = patches.shape[1]
+    sizes = up(patches.abs() @ prototypes.abs().T * (1 + gamma(depth + 4)))
+    return Enclosure.around(patches @ prototypes.T, up(sizes * gamma(depth + 4) + depth * UNDERFLOW))
+
+
+def _cosines(patches: Tensor, prototypes: Tensor, geometry: Cosine) -> Enclosure:
+    """<z, p> / (|p| N(z)) with N(z) = |z| + epsilon or sqrt(|z|^2 + epsilon); the numerator is off by gamma_D |z| |p|.
 
     Both vectors are scaled to largest coordinate 1 first, so that no square overflows or underflows; the
     scaling's own rounding is one more relative error a coordinate.
@@ -85,8 +103,9 @@ def _cosines(patches: Tensor, prototypes: Tensor, epsilon: float) -> Enclosure:
     z_scale = patches.abs().amax(1, keepdim=True).clamp(min=UNDERFLOW)
     p, z = scaled(prototypes), patches / z_scale
     numerator = Enclosure.around(z @ p.T, up(up(z.abs() @ p.abs().T) * relative + patches.shape[1] * UNDERFLOW))
-    z_norm = norm(z) + Enclosure.exact(z.new_tensor(epsilon)) / Enclosure.exact(z_scale[:, 0])
-    denominator = Enclosure(z_norm.lower[:, None], z_norm.upper[:, None]) * norm(p)
+    epsilon, scale = Enclosure.exact(z.new_tensor(geometry.epsilon)), Enclosure.exact(z_scale[:, 0])
+    length = (_squared_norm(z) + epsilon / scale / scale).sqrt() if geometry.rooted else norm(z) + epsilon / scale
+    denominator = Enclosure(length.lower[:, None], length.upper[:, None]) * norm(p)
     return (numerator / denominator).clamp(-1.0, 1.0)
 
 
@@ -97,9 +116,13 @@ def scaled(vectors: Tensor) -> Tensor:
 
 def norm(vectors: Tensor) -> Enclosure:
     """Enclose |v| for vectors (N, D) whose coordinates are known up to a few relative roundings."""
+    return _squared_norm(vectors).sqrt()
+
+
+def _squared_norm(vectors: Tensor) -> Enclosure:
     squared = vectors.square().sum(1)
     slack = up(squared * gamma(vectors.shape[1] + 8) + vectors.shape[1] * UNDERFLOW)
-    return Enclosure(down(squared - slack).clamp(min=0), up(squared + slack)).sqrt()
+    return Enclosure(down(squared - slack).clamp(min=0), up(squared + slack))
 
 
 def _softmax(patches: Tensor) -> Enclosure:

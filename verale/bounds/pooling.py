@@ -5,33 +5,33 @@
 - `growing`: N images whose patches' ranges get tighter (what would a statement add?);
 - `dropping`: one image whose patches' ranges are replaced (what if a statement were dropped?).
 
-Max pooling needs only the least dissimilarities over patches. Focal pooling needs all of them, and recomputes.
+Max pooling needs only the least dissimilarities over patches. The others need all of them, and recompute.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from verale.bounds.domain import domain_range
-from verale.bounds.margin import Margins
 from verale.bounds.similarity import activation, oriented, pooled_activation
-from verale.head import FocalPooling, Head
+from verale.head import BankPooling, FocalPooling, Head, TopMeanPooling
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
 __all__ = [
     "Dropping",
-    "FocalGrowing",
+    "Focal",
     "Growing",
     "MaxGrowing",
     "Pooling",
+    "TopMean",
+    "WholeGrowing",
     "activation_range",
-    "margins_of",
     "pooling_of",
     "slots",
+    "unseen",
 ]
 
 _CHUNK_BYTES = 64 * 2**20
@@ -92,7 +92,22 @@ class Dropping(Protocol):
 
 def pooling_of(head: Head) -> Pooling:
     """The head's pooling."""
-    return Focal(head, head.pooling) if isinstance(head.pooling, FocalPooling) else Max(head)
+    match head.pooling:
+        case FocalPooling(kind):
+            return Focal(head, kind)
+        case TopMeanPooling(k) if k > 1:
+            return TopMean(head, k)
+        case _:
+            return Max(head)
+
+
+def unseen(head: Head, patches: int, device: torch.device | str = "cpu") -> Tensor | None:
+    """(L, P) which prototypes do not look at which patches; None where all look at all."""
+    if not isinstance(head.pooling, BankPooling):
+        return None
+    token = torch.arange(patches, device=device)[:, None] == 0
+    bank = torch.arange(head.size, device=device) < head.pooling.class_token
+    return token != bank
 
 
 def activation_range(head: Head, patches: int, device: torch.device | str = "cpu") -> Enclosure:
@@ -101,38 +116,34 @@ def activation_range(head: Head, patches: int, device: torch.device | str = "cpu
     return pooling_of(head).box(Enclosure(*(end.expand(patches, -1) for end in (domain.lower, domain.upper))))
 
 
-def margins_of(head: Head, predicted: Tensor, patches: int) -> Margins:
-    """`Margins.of`, with room for what focal pooling adds.
-
-    Soundness: `Margins.of` takes activations for similarities, at most M in size. A focal one is a difference of two
-    numbers between the same ends, so at most 2 M. Its own rounding, at most gamma_(L+12) M before the sum over
-    prototypes, need not be covered here (it is in the box), but has to count as noise when minimality is claimed.
-    """
-    margins = Margins.of(head, predicted)
-    if not isinstance(head.pooling, FocalPooling):
-        return margins
-    factor = 2 + (patches + 12) / (2 * head.size)
-    return replace(margins, error=up(margins.error * up(torch.tensor(factor, dtype=torch.float64))))
-
-
 class Max:
     """a_j = max_l S(m_lj) = S of the observable with the least dissimilarity; each end pools apart.
 
-    Soundness: see `activation`.
+    Prototypes that do not look at a patch find it infinitely dissimilar.
+
+    Soundness: see `pooled_activation`.
     """
 
     def __init__(self, head: Head) -> None:
-        self._head = head
+        self.head = head
 
     def box(self, ranges: Enclosure) -> Enclosure:
-        near, far = (end.amin(-2) for end in oriented(self._head, ranges))
-        return pooled_activation(self._head, near, far)
+        hidden = unseen(self.head, ranges.shape[-2], ranges.lower.device)
+        near, far = (end.amin(-2) for end in self.oriented(ranges, hidden))
+        return pooled_activation(self.head, near, far)
 
     def growing(self, ranges: Enclosure) -> MaxGrowing:
-        return MaxGrowing(self._head, ranges)
+        return MaxGrowing(self, ranges)
 
     def dropping(self, ranges: Enclosure) -> MaxDropping:
-        return MaxDropping(self._head, ranges)
+        return MaxDropping(self, ranges)
+
+    def oriented(self, ranges: Enclosure, hidden: Tensor | None) -> tuple[Tensor, Tensor]:
+        """The least and the greatest dissimilarity; infinite where hidden."""
+        near, far = oriented(self.head, ranges)
+        if hidden is None:
+            return near, far
+        return near.masked_fill(hidden, torch.inf), far.masked_fill(hidden, torch.inf)
 
 
 class MaxGrowing:
@@ -142,12 +153,13 @@ class MaxGrowing:
         near: (N, L, P) the least dissimilarities that the bounds allow.
     """
 
-    def __init__(self, head: Head, ranges: Enclosure) -> None:
-        self._head = head
-        near, far = oriented(head, ranges)
+    def __init__(self, pooling: Max, ranges: Enclosure) -> None:
+        self._pooling, self._head = pooling, pooling.head
+        self._hidden = unseen(self._head, ranges.shape[1], ranges.lower.device)
+        near, far = pooling.oriented(ranges, self._hidden)
         self.near = near.clone()
         self._far = far.amin(1)
-        self._box = pooled_activation(head, near.amin(1), self._far)
+        self._box = pooled_activation(self._head, near.amin(1), self._far)
 
     @property
     def box(self) -> Enclosure:
@@ -155,7 +167,7 @@ class MaxGrowing:
 
     def trial(self, image: Tensor, patch: Tensor, ranges: Enclosure) -> Enclosure:
         slot = slots(image)
-        near, far = oriented(self._head, ranges)
+        near, far = self._pooling.oriented(ranges, None if self._hidden is None else self._hidden[patch][:, None])
         before = self._in_slots(image, slot, self.near[image, patch])
         self.near[image, patch] = torch.inf
         rest = self.near.amin(1)
@@ -188,12 +200,13 @@ class MaxGrowing:
 class MaxDropping:
     """The nearest and the farthest dissimilarity of every patch."""
 
-    def __init__(self, head: Head, ranges: Enclosure) -> None:
-        self._head = head
-        self._near, self._far = (end.clone() for end in oriented(head, ranges))
+    def __init__(self, pooling: Max, ranges: Enclosure) -> None:
+        self._pooling, self._head = pooling, pooling.head
+        self._hidden = unseen(self._head, len(ranges.lower), ranges.lower.device)
+        self._near, self._far = (end.clone() for end in pooling.oriented(ranges, self._hidden))
 
     def alone(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
-        near, far = oriented(self._head, ranges)
+        near, far = self._oriented(patches, ranges)
         return pooled_activation(
             self._head,
             torch.minimum(near, _without_each(self._near, patches)),
@@ -201,13 +214,16 @@ class MaxDropping:
         )
 
     def together(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
-        near, far = oriented(self._head, ranges)
+        near, far = self._oriented(patches, ranges)
         return pooled_activation(
             self._head, _as_replaced(self._near, patches, near), _as_replaced(self._far, patches, far)
         )
 
     def replace(self, patches: Tensor, ranges: Enclosure) -> None:
-        self._near[patches], self._far[patches] = oriented(self._head, ranges)
+        self._near[patches], self._far[patches] = self._oriented(patches, ranges)
+
+    def _oriented(self, patches: Tensor, ranges: Enclosure) -> tuple[Tensor, Tensor]:
+        return self._pooling.oriented(ranges, None if self._hidden is None else self._hidden[patches])
 
 
 class Focal:
@@ -227,29 +243,18 @@ class Focal:
         of_distances: whether the mean is of distances, and not of similarities.
     """
 
-    def __init__(self, head: Head, pooling: FocalPooling) -> None:
+    def __init__(self, head: Head, kind: str) -> None:
         self.head = head
-        self.of_distances = pooling.kind == "max_minus_mean_distance"
+        self.of_distances = kind == "max_minus_mean_distance"
 
     def box(self, ranges: Enclosure) -> Enclosure:
         return self._mean_distance(ranges) if self.of_distances else self._mean_similarity(ranges)
 
-    def growing(self, ranges: Enclosure) -> FocalGrowing:
-        return FocalGrowing(self, ranges)
+    def growing(self, ranges: Enclosure) -> WholeGrowing:
+        return WholeGrowing(self, ranges)
 
-    def dropping(self, ranges: Enclosure) -> FocalDropping:
-        return FocalDropping(self, ranges)
-
-    def replaced(self, ranges: Enclosure, patches: Tensor, rows: Enclosure) -> Enclosure:
-        """(S, P) activations of (S, L, P) ranges with one patch each, (S,), replaced by (S, P); in chunks."""
-        step = max(1, _CHUNK_BYTES // (16 * ranges.lower[0].numel()))
-        boxes = []
-        for part in torch.split(torch.arange(len(patches), device=patches.device), step):
-            chunk = Enclosure.of(ranges.lower[part].clone(), ranges.upper[part].clone())
-            each = torch.arange(len(part), device=part.device)
-            chunk.lower[each, patches[part]], chunk.upper[each, patches[part]] = rows.lower[part], rows.upper[part]
-            boxes.append(self.box(chunk))
-        return Enclosure.cat(boxes)
+    def dropping(self, ranges: Enclosure) -> WholeDropping:
+        return WholeDropping(self, ranges)
 
     def _mean_similarity(self, ranges: Enclosure) -> Enclosure:
         similar = activation(self.head, ranges)
@@ -279,7 +284,39 @@ class Focal:
         )
 
 
-class FocalGrowing:
+class TopMean:
+    """a_j = mean of the k greatest similarities of all patches (of all, where there are fewer).
+
+    Soundness: the mean of the k greatest grows with every similarity, so each end is that of the similarities' ends; it
+    is exact where patches vary apart. Sums of k terms are rounded outward by gamma.
+
+    Attributes:
+        head: the head.
+        k: how many count.
+    """
+
+    def __init__(self, head: Head, k: int) -> None:
+        self.head = head
+        self.k = k
+
+    def box(self, ranges: Enclosure) -> Enclosure:
+        similar = activation(self.head, ranges)
+        count = min(self.k, similar.shape[-2])
+        low, high = (end.topk(count, dim=-2).values for end in (similar.lower, similar.upper))
+        slack, lost = gamma(count + 4), count * UNDERFLOW
+        return Enclosure(
+            down(down(low.sum(-2) - up(low.abs().sum(-2) * slack + lost)) / count),
+            up(up(high.sum(-2) + up(high.abs().sum(-2) * slack + lost)) / count),
+        )
+
+    def growing(self, ranges: Enclosure) -> WholeGrowing:
+        return WholeGrowing(self, ranges)
+
+    def dropping(self, ranges: Enclosure) -> WholeDropping:
+        return WholeDropping(self, ranges)
+
+
+class WholeGrowing:
     """All ranges; every box is computed anew.
 
     Attributes:
@@ -287,7 +324,7 @@ class FocalGrowing:
         ranges: (N, L, P).
     """
 
-    def __init__(self, pooling: Focal, ranges: Enclosure) -> None:
+    def __init__(self, pooling: Focal | TopMean, ranges: Enclosure) -> None:
         self.pooling = pooling
         self.ranges = Enclosure.of(ranges.lower.clone(), ranges.upper.clone())
         self._box = pooling.box(ranges)
@@ -300,8 +337,11 @@ class FocalGrowing:
         count, candidates, size = ranges.shape
         self._tried = image, patch, ranges
         again = image.repeat_interleave(candidates)
-        boxes = self.pooling.replaced(
-            self.ranges[again], patch.repeat_interleave(candidates), ranges.view(count * candidates, size)
+        boxes = _replaced(
+            self.pooling,
+            self.ranges[again],
+            patch.repeat_interleave(candidates),
+            ranges.view(count * candidates, size),
         )
         return boxes.view(count, candidates, size)
 
@@ -316,20 +356,20 @@ class FocalGrowing:
         self.ranges, self._box = self.ranges[images], self._box[images]
 
 
-class FocalDropping:
+class WholeDropping:
     """All ranges (L, P); every box is computed anew."""
 
-    def __init__(self, pooling: Focal, ranges: Enclosure) -> None:
+    def __init__(self, pooling: Focal | TopMean, ranges: Enclosure) -> None:
         self._pooling = pooling
         self._ranges = Enclosure.of(ranges.lower.clone(), ranges.upper.clone())
 
     def alone(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
         lower, upper = (end.expand(len(patches), -1, -1) for end in (self._ranges.lower, self._ranges.upper))
-        return self._pooling.replaced(Enclosure.of(lower, upper), patches, ranges)
+        return _replaced(self._pooling, Enclosure.of(lower, upper), patches, ranges)
 
     def together(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
         boxes = []
-        after = FocalDropping(self._pooling, self._ranges)
+        after = WholeDropping(self._pooling, self._ranges)
         for place in range(len(patches)):
             after.replace(patches[place : place + 1], ranges[place : place + 1])
             boxes.append(self._pooling.box(after._ranges)[None])
@@ -337,6 +377,18 @@ class FocalDropping:
 
     def replace(self, patches: Tensor, ranges: Enclosure) -> None:
         self._ranges.lower[patches], self._ranges.upper[patches] = ranges.lower, ranges.upper
+
+
+def _replaced(pooling: Focal | TopMean, ranges: Enclosure, patches: Tensor, rows: Enclosure) -> Enclosure:
+    """(S, P) activations of (S, L, P) ranges with one patch each, (S,), replaced by (S, P); in chunks."""
+    step = max(1, _CHUNK_BYTES // (16 * ranges.lower[0].numel()))
+    boxes = []
+    for part in torch.split(torch.arange(len(patches), device=patches.device), step):
+        chunk = Enclosure.of(ranges.lower[part].clone(), ranges.upper[part].clone())
+        each = torch.arange(len(part), device=part.device)
+        chunk.lower[each, patches[part]], chunk.upper[each, patches[part]] = rows.lower[part], rows.upper[part]
+        boxes.append(pooling.box(chunk))
+    return Enclosure.cat(boxes)
 
 
 def least_of_others(values: Tensor) -> Tensor:

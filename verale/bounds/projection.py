@@ -12,8 +12,8 @@ from verale.bounds.domain import domain_range
 from verale.bounds.observe import norm, scaled
 from verale.bounds.rows import put, take
 from verale.errors import UsageError
-from verale.head import Euclidean, Head, Softmax
-from verale.rounding import UNDERFLOW, UNIT, Enclosure, gamma, up
+from verale.head import Box, Euclidean, Head, InnerProduct, Softmax
+from verale.rounding import UNDERFLOW, UNIT, Enclosure, down, gamma, up
 
 __all__ = ["Hulls", "Projection"]
 
@@ -85,7 +85,8 @@ class Projection:
     e_i> + |c|^2. So
 
         squared distance:  d_k^2 = d_0^2 + |b_k|^2 - 2 <z - x_0, b_k>,   x_0 the first anchor,
-        cosine:            m_k = <u, q_k>,   x_0 = 0, q_k = p_k / |p_k|, |u| <= 1.
+        cosine:            m_k = <u, q_k>,   x_0 = 0, q_k = p_k / |p_k|, |u| <= 1,
+        inner product:     m_k = <x_0, p_k> + <z - x_0, p_k>,   x_0 the centre of the ball around the domain.
 
     With exact statements the e_i span the anchors' hull, w is the projection of z and |r_k| the distance of
     p_k from the hull: both ends are attained as soon as the hull is not the whole space.
@@ -104,12 +105,20 @@ class Projection:
 
     def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
         if isinstance(head.geometry, Softmax) or head.prototypes is None:
-            raise UsageError("paradigm 'projection' needs a metric head (euclidean, cosine); for softmax use 'simplex'")
+            raise UsageError("paradigm 'projection' needs a metric head; for softmax use 'simplex'")
         self._domain = domain_range(head, device)
         self._euclidean = isinstance(head.geometry, Euclidean)
         points = head.prototypes.to(device, torch.float64)
         depth = head.depth
-        if self._euclidean:
+        self._whole = 1.0
+        self._shift: Enclosure | None = None
+        if isinstance(head.geometry, InnerProduct):
+            centre, radius = _ball(head.domain, head.geometry.radius, depth)
+            self._whole = float(up(points.new_tensor(radius).square()))
+            size = up(abs(centre) * points.abs().sum(1) * (1 + gamma(depth + 4)))
+            self._shift = Enclosure.around(centre * points.sum(1), up(size * gamma(depth + 4) + depth * UNDERFLOW))
+            self._largest = float(up(points.square().sum(1).amax() * (1 + gamma(depth + 4)))) + depth * UNDERFLOW
+        elif self._euclidean:
             # Distances do not move with the origin; from the mean, inner products are smaller and so are their errors.
             points = points - points.mean(0)
             self._largest = float(up(points.square().sum(1).amax() * (1 + gamma(depth + 4)))) + depth * UNDERFLOW
@@ -138,7 +147,7 @@ class Projection:
             upper=self._domain.upper.expand(rows, -1).clone(),
             base=unset,
             base_lower=new(rows),
-            base_upper=new(rows) + (0.0 if self._euclidean else 1.0),
+            base_upper=new(rows) + (0.0 if self._euclidean else self._whole),
             reach=reach,
             count=torch.zeros_like(unset),
             anchors=torch.zeros((rows, 0), dtype=torch.int64, device=self._gram.device),
@@ -156,8 +165,8 @@ class Projection:
     def pursue(self, rows: Hulls, observed: Tensor) -> Tensor:
         """Orthogonal matching pursuit: the part of the unexplained latent along each prototype's unexplained part."""
         if not self._euclidean:
-            unexplained = observed - rows.along
-            return self._score(rows, unexplained)
+            shift = 0.0 if self._shift is None else (self._shift.lower + self._shift.upper) / 2
+            return self._score(rows, observed - shift - rows.along)
         seen = (rows.base >= 0)[:, None]
         inner = (rows.base_upper[:, None] + rows.reach - observed) / 2
         return torch.where(seen, self._score(rows, inner - rows.along), -observed)
@@ -263,6 +272,8 @@ class Projection:
             reach = Enclosure.around(rows.reach[each, prototype], self._reach_error)
             twice = Enclosure(rows.base_lower, rows.base_upper) + reach - observed
             observed = Enclosure(twice.lower / 2, twice.upper / 2)
+        elif self._shift is not None:
+            observed = observed - self._shift[prototype]
         middle = (observed.lower + observed.upper) / 2
         return middle, up(torch.maximum(observed.upper - middle, middle - observed.lower))
 
@@ -312,12 +323,27 @@ class Projection:
         else:
             radius = radius.mul_(_INFLATE).add_(slack * magnitude)
             lower, upper = rows.along - radius, rows.along + radius
+            if self._shift is not None:
+                lower, upper = down(lower + self._shift.lower), up(upper + self._shift.upper)
         # fmax and fmin take the other end where one is no number: what cannot be computed tightens nothing.
         lower, upper = torch.fmax(lower, rows.lower), torch.fmin(upper, rows.upper)
         each = torch.arange(len(prototype), device=prototype.device)
         lower[each, prototype] = torch.maximum(lower[each, prototype], observed.lower)
         upper[each, prototype] = torch.minimum(upper[each, prototype], observed.upper)
         return replace(rows, lower=lower, upper=upper)
+
+
+def _ball(box: Box, radius: float | None, depth: int) -> tuple[float, float]:
+    """A ball around the domain: the coordinate of its centre, the same in all dimensions, and an upper bound of its
+    radius."""
+    if box.lower is not None and box.upper is not None:
+        centre = (box.lower + box.upper) / 2
+        ends = torch.tensor([box.upper - centre, centre - box.lower], dtype=torch.float64)
+        half = up(up(ends).amax() * up(torch.tensor(float(depth), dtype=torch.float64).sqrt()))
+        if radius is None or half < radius:
+            return centre, float(half)
+    assert radius is not None
+    return 0.0, radius
 
 
 def _with_room(rows: Hulls) -> Hulls:

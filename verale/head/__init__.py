@@ -1,6 +1,6 @@
 """What a head is: frozen data, its file, its latents, and its reference evaluation."""
 
-from verale.head.evaluate import Evaluation, evaluate, observables
+from verale.head.evaluate import Evaluation, evaluate, observables, read_out
 from verale.head.geometry import Box, Cosine, Euclidean, Geometry, InnerProduct, Softmax
 from verale.head.head import Head
 from verale.head.latents import as_patches, digest, load_latents, save_latents
@@ -52,5 +52,6 @@ __all__ = [
     "load_latents",
     "merge_slots",
     "observables",
+    "read_out",
     "save_latents",
 ]

@@ -23,7 +23,7 @@ from verale.head.similarity import (
     Threshold,
 )
 
-__all__ = ["Evaluation", "direction", "evaluate", "observables", "similarity"]
+__all__ = ["Evaluation", "evaluate", "observables", "read_out"]
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,11 @@ def observables(head: Head, patches: Tensor) -> Tensor:
     if isinstance(head.geometry, InnerProduct):
         return patches @ prototypes.T
     assert isinstance(head.geometry, Cosine)
-    cosines: Tensor = direction(head.geometry, patches) @ (prototypes / prototypes.norm(dim=-1, keepdim=True)).T
+    cosines: Tensor = _direction(head.geometry, patches) @ (prototypes / prototypes.norm(dim=-1, keepdim=True)).T
     return cosines
 
 
-def direction(geometry: Cosine, patches: Tensor) -> Tensor:
+def _direction(geometry: Cosine, patches: Tensor) -> Tensor:
     """u of patches (..., D): a vector of the unit ball."""
     length: Tensor = patches.norm(dim=-1, keepdim=True)
     rooted, epsilon = geometry.rooted, geometry.epsilon
@@ -74,12 +74,12 @@ def direction(geometry: Cosine, patches: Tensor) -> Tensor:
 def evaluate(head: Head, patches: Tensor) -> Evaluation:
     """Evaluate a head on patches (N, L, D) float64."""
     observed = observables(head, patches)
-    similar = similarity(head, observed)
+    similar = _similarity(head, observed)
     activations = _pooled(head, observed, similar)
-    return Evaluation(observed, activations, _read(head, activations))
+    return Evaluation(observed, activations, read_out(head, activations))
 
 
-def similarity(head: Head, observed: Tensor) -> Tensor:
+def _similarity(head: Head, observed: Tensor) -> Tensor:
     """S of observables (..., P)."""
     scale = 1.0 if head.scale is None else head.scale.to(observed)
     match head.similarity:
@@ -113,10 +113,10 @@ def _pooled(head: Head, observed: Tensor, similar: Tensor) -> Tensor:
         case FocalPooling("max_minus_mean"):
             return similar.amax(dim=1) - similar.mean(dim=1)
         case _:
-            return similar.amax(dim=1) - similarity(head, observed.mean(dim=1))
+            return similar.amax(dim=1) - _similarity(head, observed.mean(dim=1))
 
 
-def _read(head: Head, activations: Tensor) -> Tensor:
+def read_out(head: Head, activations: Tensor) -> Tensor:
     """Logits (N, C) from activations (N, P)."""
     weight = head.weight.to(activations)
     bias = 0.0 if head.bias is None else head.bias.to(activations)

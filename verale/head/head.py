@@ -107,6 +107,8 @@ class Head:
             )
         if isinstance(self.pooling, FocalPooling) and not isinstance(self.similarity, (LogRatio, Identity)):
             raise HeadError("pooling", f"is focal, expected another for {self.similarity!r}")
+        if isinstance(self.pooling, FocalPooling) and not isinstance(self.readout, Linear):
+            raise HeadError("pooling", f"is focal, expected another for the readout {type(self.readout).__name__}")
         if self.pooling == FocalPooling("max_minus_mean_distance") and not isinstance(self.geometry, Euclidean):
             raise HeadError(
                 "pooling", f"is max_minus_mean_distance, expected another: only Euclidean has it, not {self.geometry!r}"
@@ -138,6 +140,8 @@ class Head:
             if self.bias.shape != (entries,):
                 expected = f"({entries},) as weight has {'columns' if isinstance(self.readout, Maximum) else 'rows'}"
                 raise HeadError("bias", f"has shape {tuple(self.bias.shape)}, expected {expected}")
+        if isinstance(self.geometry, Softmax) and not isinstance(self.readout, Linear):
+            raise HeadError("readout", f"is {type(self.readout).__name__}, expected Linear for softmax")
         if isinstance(self.pooling, BankPooling) and not self.pooling.class_token < self.size:
             raise HeadError(
                 "pooling.class_token", f"is {self.pooling.class_token}, expected less than the {self.size} prototypes"
@@ -151,13 +155,11 @@ class Head:
                 )
             if self.bias is not None:
                 raise HeadError("bias", "is given, expected none: a tree's leaves are all that it adds up")
-        if isinstance(self.readout, Maximum):
-            if not bool(((self.weight == 0) | (self.weight == 1)).all() & (self.weight == 1).any(1).all()):
-                raise HeadError(
-                    "weight", "is not 0 or 1 with a 1 in every row, expected which prototypes belong to which class"
-                )
-            if isinstance(self.geometry, Softmax):
-                raise HeadError("readout", "is a maximum, expected a linear one for softmax")
+        member = (self.weight == 1) | (self.weight == 0)
+        if isinstance(self.readout, Maximum) and not bool(member.all() & (self.weight == 1).any(1).all()):
+            raise HeadError(
+                "weight", "is not 0 or 1 with a 1 in every row, expected which prototypes belong to which class"
+            )
 
     def _check_scale(self) -> None:
         for name, tensor, allowed in (

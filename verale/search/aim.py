@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds import activation
-from verale.bounds.pooling import FocalGrowing, Growing, MaxGrowing
+from verale.bounds.pooling import Focal, Growing, MaxGrowing, TopMean, WholeGrowing
 from verale.rounding import Enclosure
 
 __all__ = ["Wanted", "aim"]
@@ -17,7 +17,7 @@ _ACTIVATIONS = 64
 """Activations looked at in a round."""
 
 _PATCHES = 16
-"""Patches looked at in a round, for one activation or under focal pooling."""
+"""Patches looked at in a round, for one activation or under another pooling than the maximum."""
 
 _INFINITE = 1e300
 """Stands for an infinite distance among those to be compared."""
@@ -50,12 +50,15 @@ def aim(wanted: Wanted, pooled: Growing) -> tuple[Tensor, Tensor, Tensor]:
     A promise is negative where nothing is to be gained. A pair with a promise of 0 helps another one. Where an image
     has a pair that is not stated and would help, one that is not stated is among its pairs.
     """
-    if isinstance(pooled, FocalGrowing):
-        patch, prototype, promise = _aim_at_focal(wanted, pooled)
-        return patch, prototype, torch.where(promise > 0, promise, -1.0)
-    if not isinstance(pooled, MaxGrowing):
+    if isinstance(pooled, MaxGrowing):
+        return _aim_at_max(wanted, pooled)
+    if not isinstance(pooled, WholeGrowing):
         raise TypeError(f"no aim for {type(pooled).__name__}")
-    return _aim_at_max(wanted, pooled)
+    if isinstance(pooled.pooling, Focal):
+        blame = _focal_blame(wanted, pooled.ranges, pooled.pooling)
+    else:
+        blame = _top_blame(wanted, pooled.ranges, pooled.pooling)
+    return _aim_at_blamed(blame.masked_fill(wanted.stated, 0.0))
 
 
 def _aim_at_max(wanted: Wanted, pooled: MaxGrowing) -> tuple[Tensor, Tensor, Tensor]:
@@ -85,17 +88,24 @@ def _aim_at_max(wanted: Wanted, pooled: MaxGrowing) -> tuple[Tensor, Tensor, Ten
     return patch, prototype, promise
 
 
-def _aim_at_focal(wanted: Wanted, pooled: FocalGrowing) -> tuple[Tensor, Tensor, Tensor]:
-    """The patches to blame for most of all losses, and the prototype that each is to blame for most.
+def _aim_at_blamed(blame: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The patches to blame for most of all losses, and the prototype that each is to blame for most; (n, L, P)."""
+    patch = blame.sum(2).topk(min(_PATCHES, blame.shape[1]), dim=1).indices
+    promise, prototype = blame.gather(1, patch[:, :, None].expand(-1, -1, blame.shape[2])).max(2)
+    return patch, prototype, torch.where(promise > 0, promise, -1.0)
+
+
+def _focal_blame(wanted: Wanted, known: Enclosure, pooling: Focal) -> Tensor:
+    """(n, L, P) shares of every patch in the losses.
 
     An activation's loss has two parts. What the peak loses goes to the patch where it is attained, if it must be shown
     to be high, or to those that might exceed it, evenly; what the mean loses goes to all patches, in proportion to what
     is unknown of them.
     """
-    head, known = pooled.pooling.head, pooled.ranges
+    head = pooling.head
     observed = wanted.observed.view(*known.shape)
     similar = activation(head, known)
-    if pooled.pooling.of_distances:
+    if pooling.of_distances:
         nearest = observed.lower.amin(1)
         top = activation(head, Enclosure(nearest, nearest)).upper[:, None]
         above, below = observed.lower - known.lower, known.upper - observed.lower
@@ -112,7 +122,15 @@ def _aim_at_focal(wanted: Wanted, pooled: FocalGrowing) -> tuple[Tensor, Tensor,
     unknown = torch.where(favour, above, below).clamp(0, _INFINITE)
     share = unknown / unknown.sum(1, keepdim=True).clamp(min=1 / _INFINITE)
     peak = torch.where(favour, attained * lost, weight * exceeding / among)
-    blame = (peak + (wanted.loss[:, None] - lost).clamp(min=0) * share).masked_fill(wanted.stated, 0.0)
-    patch = blame.sum(2).topk(min(_PATCHES, blame.shape[1]), dim=1).indices
-    promise, prototype = blame.gather(1, patch[:, :, None].expand(-1, -1, blame.shape[2])).max(2)
-    return patch, prototype, promise
+    return peak + (wanted.loss[:, None] - lost).clamp(min=0) * share
+
+
+def _top_blame(wanted: Wanted, known: Enclosure, pooling: TopMean) -> Tensor:
+    """(n, L, P) what the k most similar patches lack, or what the others might have above the k-th."""
+    similar = activation(pooling.head, known)
+    seen = activation(pooling.head, wanted.observed.view(*known.shape)).upper
+    count = min(pooling.k, seen.shape[1])
+    last = seen.topk(count, dim=1).values[:, -1:]
+    favour, weight = (wanted.favour > 0)[:, None], (wanted.favour + wanted.against)[:, None]
+    lacking = torch.where(seen >= last, seen - similar.lower, 0.0)
+    return weight / count * torch.where(favour, lacking, similar.upper - torch.maximum(seen, last)).clamp(min=0)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from verale.bounds import Assignment, SimplexRows, assignment_margins, take
+from verale.bounds import Assignment, LinearMargins, SimplexRows, assignment_margins, take
 from verale.head import Head
 from verale.rounding import UNIT
 from verale.search.matching import Floats, Matching, Places
@@ -55,6 +55,7 @@ def _proved(problem: Problem, rows: SimplexRows, trials: _Trials) -> Spatial | s
         for place, rival in enumerate(open_.tolist()):
             prices[place] = torch.from_numpy(trials.prices(rival))
             written[rival] = {k: float(prices[place, k]) for k in prices[place].nonzero()[:, 0].tolist()}
+        assert isinstance(problem.margins, LinearMargins)  # of masses nothing else is read out
         proved = assignment_margins(rows, problem.margins.keep(open_[None]), prices.to(margins))
         margins[0, open_] = torch.maximum(margins[0, open_], proved)
     if not bool((margins > 0).all()):

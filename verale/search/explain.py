@@ -14,7 +14,7 @@ from torch import Tensor
 from verale.bounds import Assignment, Hypersphere, Projection, Simplex, Triangle, check_domain
 from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Prices, Statement
 from verale.errors import UsageError
-from verale.head import Head, MaxPooling, Softmax, as_patches, digest
+from verale.head import BankPooling, Head, Identity, MaxPooling, Softmax, as_patches, digest
 from verale.search.assignment import explain_assignment
 from verale.search.problem import Problem, UnexplainedError
 from verale.search.sparse import explain_sparse
@@ -53,7 +53,8 @@ def best_paradigm(head: Head) -> str:
     """The spatial paradigm that gives the smallest explanations of a head."""
     if not isinstance(head.geometry, Softmax):
         return "projection"
-    return "assignment" if isinstance(head.pooling, MaxPooling) else "simplex"
+    alike = isinstance(head.pooling, MaxPooling) and isinstance(head.similarity, Identity)
+    return "assignment" if alike else "simplex"
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ class _Maker:
 
     def bytes_per_image(self, patches: int) -> int:
         """About what the search keeps of one image: rows, thrice while they are copied, pooling's work, margins."""
-        per_pair = 8 * (5 if isinstance(self.head.pooling, MaxPooling) else 20)
+        per_pair = 8 * (5 if isinstance(self.head.pooling, (MaxPooling, BankPooling)) else 20)
         if self.spatial is not None:
             row = self.spatial.start(1)
             per_pair += 3 * sum(getattr(row, f.name).nbytes for f in fields(row)) // self.head.size

@@ -124,7 +124,7 @@ class _Front:
         """What to state next."""
         each, margins, box = self._each, self._problem.margins, self._pooled.box
         margin, rival = self._margins.min(1)
-        favour, against = margins.positive[each, :, rival], -margins.negative[each, :, rival]
+        favour, against = margins.wishes(box, self._actual, rival)
         loss = favour * (self._actual - box.lower) + against * (box.upper - self._actual)
         help_ = Wanted(favour, against, loss, self._problem.observed, self._least, self._attained, self._stated)
         patch, prototype, promise = aim(help_, self._pooled)

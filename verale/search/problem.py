@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from verale.bounds import Margins, dissimilarity, margins_of, observe, pooling_of
+from verale.bounds import Margins, dissimilarity, margins_of, observe, pooling_of, unseen
 from verale.errors import VeraleError
-from verale.head import Head
+from verale.head import Head, read_out
 from verale.rounding import Enclosure
 
 __all__ = ["NOISE", "Pair", "Problem", "UnexplainedError"]
@@ -55,9 +55,7 @@ class Problem:
         # One image at a time: a matrix product's last bits, and so the statements', depend on how many rows it has.
         observed = Enclosure.cat([observe(head, image) for image in images])
         activations = pooling_of(head).box(observed.view(count, images.shape[1], head.size))
-        logits = ((activations.lower + activations.upper) / 2) @ head.weight.to(activations.lower).T
-        if head.bias is not None:
-            logits = logits + head.bias.to(activations.lower)
+        logits = read_out(head, (activations.lower + activations.upper) / 2)
         margins = margins_of(head, logits.argmax(1), images.shape[1])
         stated = _widened(observed, tolerance)
         everything = pooling_of(head).box(stated.view(count, images.shape[1], head.size)) if tolerance else activations
@@ -102,9 +100,11 @@ class Problem:
         )
 
     def dissimilarities(self) -> Tensor:
-        """(N, L, P) small means similar; an estimate."""
+        """(N, L, P) small means similar, infinite where a prototype does not look; an estimate."""
         middle = dissimilarity(self.head, (self.observed.lower + self.observed.upper) / 2)
-        return middle.view(len(self), self.patches, self.head.size)
+        middle = middle.view(len(self), self.patches, self.head.size)
+        hidden = unseen(self.head, self.patches, middle.device)
+        return middle if hidden is None else middle.masked_fill(hidden, torch.inf)
 
 
 def _widened(observed: Enclosure, tolerance: float) -> Enclosure:

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds import TopK
+from verale.rounding import Enclosure
 from verale.search.problem import NOISE, Problem, UnexplainedError
 
 __all__ = ["explain_sparse"]
@@ -32,8 +33,11 @@ def explain_sparse(problem: Problem) -> tuple[list[int], Tensor, bool]:
     no_order = observed.lower.new_full((1,), torch.inf)
     bounds = problem.margins
 
+    def box_of(stated: Tensor) -> Enclosure:
+        return paradigm.box(stated[None], everyone, no_order, observed)
+
     def margins_of(stated: Tensor) -> Tensor:
-        return bounds.lower(paradigm.box(stated[None], everyone, no_order, observed)[None])[0, 0]
+        return bounds.lower(box_of(stated)[None])[0, 0]
 
     actual = (observed.lower + observed.upper) / 2
     cost_low, cost_high = actual - paradigm.range.lower, paradigm.range.upper - actual
@@ -41,7 +45,8 @@ def explain_sparse(problem: Problem) -> tuple[list[int], Tensor, bool]:
     margins = margins_of(stated)
     while not bool((margins > 0).all()):
         worst = int(margins.argmin())
-        loss = bounds.positive[0, :, worst] * cost_low - bounds.negative[0, :, worst] * cost_high
+        favour, against = bounds.wishes(box_of(stated), actual[None], problem.index([worst]))
+        loss = favour[0] * cost_low + against[0] * cost_high
         asked = int(loss.masked_fill(stated, 0.0).argmax())
         if stated[asked] or not loss[asked] > 0:
             raise UnexplainedError(

@@ -8,7 +8,7 @@ import pytest
 import torch
 from small import small_head
 
-from verale.bounds import Assignment, Margins, assignment_margins
+from verale.bounds import Assignment, LinearMargins, assignment_margins
 from verale.rounding import Enclosure
 
 PATCHES, RIVAL = 4, 1
@@ -32,7 +32,7 @@ def stated_masses(seed: int):
 @pytest.mark.parametrize("seed", range(30))
 def test_any_prices_stay_below_the_truth(seed):
     head, masses, rows, generator = stated_masses(seed)
-    margins = Margins.of(head, torch.tensor([0])).keep(torch.tensor([[1, 2]]))
+    margins = LinearMargins.of(head, torch.tensor([0]), 5).keep(torch.tensor([[1, 2]]))
     for scale in (0.0, 0.1, 1.0, 100.0):
         prices = scale * torch.rand(2, 6, generator=generator, dtype=torch.float64)
         found = assignment_margins(rows, margins, prices).tolist()

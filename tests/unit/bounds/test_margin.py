@@ -9,7 +9,7 @@ import pytest
 import torch
 from small import GEOMETRIES, small_head
 
-from verale.bounds import Margins, activation, domain_range
+from verale.bounds import LinearMargins, activation, domain_range
 from verale.head import Euclidean, Head, LogRatio
 from verale.rounding import Enclosure
 
@@ -23,7 +23,7 @@ def test_a_margin_is_below_the_exact_least_difference(geometry, predicted):
     ends = torch.rand(2, 40, head.size, generator=generator, dtype=torch.float64)
     ends = whole.lower + ends * (whole.upper - whole.lower)
     box = Enclosure(ends.amin(0), ends.amax(0))
-    found = Margins.of(head, torch.tensor([predicted])).lower(Enclosure(box.lower[None], box.upper[None]))[0]
+    found = LinearMargins.of(head, torch.tensor([predicted]), 1).lower(Enclosure(box.lower[None], box.upper[None]))[0]
     weight, bias = head.weight.tolist(), head.bias.tolist()
     for b in range(40):
         for c in range(head.classes):

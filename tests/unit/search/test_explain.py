@@ -12,7 +12,7 @@ from exact import PRECISION, differences, inside, observable, redrawn_alike
 from scipy.optimize import linear_sum_assignment
 from small import GEOMETRIES, small_head, small_latents
 
-from verale.bounds import Hypersphere, Margins, Projection, Simplex, hypersphere, oriented, pooled_activation
+from verale.bounds import Hypersphere, LinearMargins, Projection, Simplex, hypersphere, oriented, pooled_activation
 from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement
 from verale.checker import Auditor, Status
 from verale.errors import LatentsError, UsageError
@@ -58,7 +58,7 @@ def proves(head: Head, certificate: Certificate, statements) -> bool:
         lowers[patch], uppers[patch] = row.range.lower[0], row.range.upper[0]
     near, far = oriented(head, Enclosure(lowers, uppers))
     box = pooled_activation(head, near.amin(0), far.amin(0))
-    margins = Margins.of(head, torch.tensor([certificate.predicted]))
+    margins = LinearMargins.of(head, torch.tensor([certificate.predicted]), certificate.patches)
     if certificate.paradigm == "assignment":
         return all(o > 0 for o in optimum(head, certificate, statements, box.lower))
     return bool((margins.lower(Enclosure(box.lower[None, None], box.upper[None, None])) > 0).all())

@@ -1,0 +1,97 @@
+"""Margins where a class scores as its best prototype does (mixtures by their best component)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from verale.bounds.domain import domain_range
+from verale.bounds.margin import gathered, taken
+from verale.bounds.similarity import activation
+from verale.head import Head
+from verale.rounding import UNIT, Enclosure, down, up
+
+__all__ = ["MaximumMargins"]
+
+
+@dataclass(frozen=True, eq=False)
+class MaximumMargins:
+    """Of a maximum: o_pred - o_c >= max_{j of pred} (lo_j + b_j) - max_{j of c} (hi_j + b_j).
+
+    Soundness: each maximum is bounded from its side; exact where the two classes share no prototype.
+
+    Attributes:
+        predicted: (N,).
+        rivals: (N, K).
+        own: (N, G) prototypes of the predicted class, the first one again where it has fewer than others.
+        others: (N, K, G) prototypes of the rivals.
+        bias: (N, P) what is added to activations.
+        error: (N, K) what rounding may take off a bound.
+    """
+
+    predicted: Tensor
+    rivals: Tensor
+    own: Tensor
+    others: Tensor
+    bias: Tensor
+    error: Tensor
+
+    @classmethod
+    def of(cls, head: Head, predicted: Tensor) -> MaximumMargins:
+        """Prepare the classes' prototypes for N predicted classes (N,), all classes as rivals."""
+        rows = [row.nonzero().flatten().tolist() for row in head.weight.cpu()]
+        most = max(map(len, rows))
+        table = torch.tensor([row + row[:1] * (most - len(row)) for row in rows], device=predicted.device)
+        images = len(predicted)
+        bias = torch.zeros(head.size, dtype=torch.float64, device=predicted.device)
+        if head.bias is not None:
+            bias = head.bias.to(bias)
+        scale = activation(head, domain_range(head, predicted.device))
+        largest = torch.maximum(scale.lower.abs(), scale.upper.abs()) + bias.abs()
+        error = 8 * UNIT * largest.amax()
+        return cls(
+            predicted=predicted,
+            rivals=torch.arange(head.classes, device=predicted.device).expand(images, -1),
+            own=table[predicted],
+            others=table.expand(images, -1, -1),
+            bias=bias.expand(images, -1),
+            error=error.expand(images, head.classes),
+        )
+
+    @property
+    def sensitivity(self) -> Tensor:
+        """(N, K) two activations count."""
+        return torch.full_like(self.error, 2.0)
+
+    def take(self, images: Tensor | slice) -> MaximumMargins:
+        """Those of some images."""
+        return MaximumMargins(**taken(self, images))
+
+    def keep(self, columns: Tensor) -> MaximumMargins:
+        """Some rivals only."""
+        return replace(self, **{name: gathered(getattr(self, name), columns) for name in ("rivals", "others", "error")})
+
+    def lower(self, box: Enclosure) -> Tensor:
+        """Lower bounds (N, B, K)."""
+        candidates = box.shape[1]
+        least = down(box.lower + self.bias[:, None])
+        most = up(box.upper + self.bias[:, None])
+        own = least.gather(2, self.own[:, None].expand(-1, candidates, -1)).amax(2)
+        others = self.others[:, None].expand(-1, candidates, -1, -1)
+        rivals = most.gather(2, others.flatten(2)).view(others.shape).amax(3)
+        same = self.rivals == self.predicted[:, None]
+        return down(own[..., None] - rivals).masked_fill_(same[:, None], math.inf)
+
+    def wishes(self, box: Enclosure, actual: Tensor, column: Tensor) -> tuple[Tensor, Tensor]:
+        """The best prototype of the class, and all those of the rival that may exceed what is known of it."""
+        each = torch.arange(len(column), device=column.device)
+        score, least = actual + self.bias, box.lower + self.bias
+        best = self.own.gather(1, score.gather(1, self.own).argmax(1, keepdim=True))
+        favour = torch.zeros_like(actual).scatter_(1, best, 1.0)
+        members = torch.zeros_like(actual).scatter_(1, self.others[each, column], 1.0)
+        reached = least.gather(1, self.own).amax(1, keepdim=True)
+        exceeding = members * (box.upper + self.bias >= reached)
+        return favour, exceeding * (1 - favour)
