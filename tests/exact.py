@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import combinations
 from math import inf
 from typing import Any
 
@@ -11,23 +12,45 @@ import torch
 from torch import Tensor
 
 from verale.certificate import Certificate
-from verale.head import Euclidean, FocalPooling, Head, LogRatio, MaxPooling, Softmax
+from verale.head import (
+    BankPooling,
+    Euclidean,
+    ExpDistance,
+    Exponential,
+    FocalPooling,
+    Head,
+    Identity,
+    InnerProduct,
+    Linear,
+    LogRatio,
+    Maximum,
+    MaxPooling,
+    Negated,
+    Quadratic,
+    Rectified,
+    Softmax,
+    SoftTree,
+    Threshold,
+    TopMeanPooling,
+)
 
 PRECISION = 300
 
 
 def observable(head: Head, z: list[float], j: int) -> Any:
-    """m(z, p_j): a Fraction (euclidean) or an arb ball (call within `flint.ctx.workprec(PRECISION)`)."""
-    if isinstance(head.geometry, Euclidean):
-        assert head.prototypes is not None
-        return sum((Fraction(a) - Fraction(b)) ** 2 for a, b in zip(z, head.prototypes[j].tolist(), strict=True))
+    """m(z, p_j): a Fraction (euclidean, inner product) or an arb ball (call within `flint.ctx.workprec(PRECISION)`)."""
     if isinstance(head.geometry, Softmax):
         return 1 / sum((flint.arb(x) - flint.arb(z[j])).exp() for x in z)
     assert head.prototypes is not None
-    p = [flint.arb(x) for x in head.prototypes[j].tolist()]
-    v = [flint.arb(x) for x in z]
-    norms = [sum(x * x for x in vector).sqrt() for vector in (p, v)]
-    return sum(a * b for a, b in zip(v, p, strict=True)) / (norms[0] * (norms[1] + flint.arb(head.geometry.epsilon)))
+    p = head.prototypes[j].tolist()
+    if isinstance(head.geometry, Euclidean):
+        return sum((Fraction(a) - Fraction(b)) ** 2 for a, b in zip(z, p, strict=True))
+    if isinstance(head.geometry, InnerProduct):
+        return sum(Fraction(a) * Fraction(b) for a, b in zip(z, p, strict=True))
+    epsilon = flint.arb(head.geometry.epsilon)
+    own, other = (sum(flint.arb(x) ** 2 for x in vector) for vector in (p, z))
+    length = (other + epsilon).sqrt() if head.geometry.rooted else other.sqrt() + epsilon
+    return sum(flint.arb(a) * flint.arb(b) for a, b in zip(z, p, strict=True)) / (own.sqrt() * length)
 
 
 def inside(truth: Any, lower: float, upper: float) -> bool:
@@ -42,45 +65,80 @@ def inside(truth: Any, lower: float, upper: float) -> bool:
 
 def differences(head: Head, patches: Tensor, predicted: int) -> list[Any]:
     """o_predicted - o_c for every class c, as balls (call within `workprec`)."""
-    activations = []
-    for j in range(head.size):
-        values = [_ball(observable(head, z, j)) for z in patches.tolist()]
-        if isinstance(head.similarity, LogRatio):
-            values = [m * flint.arb(1.0 if head.scale is None else float(head.scale[j])) for m in values]
-        activations.append(pooled(head, values))
-    weight = head.weight.tolist()
-    bias = [0.0] * head.classes if head.bias is None else head.bias.tolist()
-    return [
-        flint.arb(bias[predicted])
-        - flint.arb(bias[c])
-        + sum(
-            ((flint.arb(weight[predicted][j]) - flint.arb(weight[c][j])) * a for j, a in enumerate(activations)),
-            flint.arb(0),
-        )
-        for c in range(head.classes)
-    ]
+    seen = patches.tolist()
+    activations = [pooled(head, [_ball(observable(head, z, j)) for z in seen], j) for j in range(head.size)]
+    logits = [read_out(head, activations, c) for c in range(head.classes)]
+    return [logits[predicted] - logit for logit in logits]
 
 
-def pooled(head: Head, values: list[Any]) -> Any:
-    """The activation of one prototype, given its observables at all patches, scaled already; all of them balls."""
+def pooled(head: Head, values: list[Any], j: int) -> Any:
+    """The activation of one prototype, given its observables at all patches; all of them balls."""
     mean = sum(values, flint.arb(0)) / len(values)
-    similar = [_similarity(head, value) for value in values]
-    highest = similar[0]
-    for value in similar[1:]:
-        highest = highest.max(value)
+    similar = [similarity(head, value, j) for value in values]
     match head.pooling:
-        case MaxPooling():
-            return highest
         case FocalPooling("max_minus_mean"):
-            return highest - sum(similar, flint.arb(0)) / len(similar)
-        case _:
-            return highest - _similarity(head, mean)
+            return _greatest(similar) - sum(similar, flint.arb(0)) / len(similar)
+        case FocalPooling():
+            return _greatest(similar) - similarity(head, mean, j)
+        case BankPooling(class_token):
+            return similar[0] if j < class_token else _greatest(similar[1:])
+        case TopMeanPooling(k):
+            # The sum of the k greatest is the greatest sum of any k.
+            sums = [sum(some, flint.arb(0)) for some in combinations(similar, min(k, len(similar)))]
+            return _greatest(sums) / min(k, len(similar))
+        case MaxPooling():
+            return _greatest(similar)
 
 
-def _similarity(head: Head, value: Any) -> Any:
-    if isinstance(head.similarity, LogRatio):
-        return ((value + 1) / (value + flint.arb(head.similarity.epsilon))).log()
-    return value
+def similarity(head: Head, value: Any, j: int) -> Any:
+    """S of one observable, a ball."""
+    scale = flint.arb(1.0 if head.scale is None else float(head.scale[j]))
+    match head.similarity:
+        case Identity():
+            return value
+        case LogRatio(epsilon):
+            return ((scale * value + 1) / (scale * value + flint.arb(epsilon))).log()
+        case Negated():
+            return -scale * value
+        case ExpDistance(epsilon):
+            return (-(value + flint.arb(epsilon)).sqrt()).exp()
+        case Exponential():
+            return (-scale * (value if isinstance(head.geometry, Euclidean) else 1 - value)).exp()
+        case Quadratic():
+            return -((value - flint.arb(0.0 if head.peak is None else float(head.peak[j]))) ** 2)
+        case Rectified():
+            return value.max(flint.arb(0))
+        case Threshold(threshold):
+            return value if value >= flint.arb(threshold) else flint.arb(0)
+
+
+def read_out(head: Head, activations: list[Any], c: int) -> Any:
+    """The logit of one class, a ball."""
+    weight = [flint.arb(w) for w in head.weight[c].tolist()]
+    bias = None if head.bias is None else [flint.arb(b) for b in head.bias.tolist()]
+    match head.readout:
+        case Linear():
+            whole = sum((w * a for w, a in zip(weight, activations, strict=True)), flint.arb(0))
+            return whole if bias is None else whole + bias[c]
+        case Maximum():
+            added = bias or [flint.arb(0)] * head.size
+            return _greatest([a + b for w, a, b in zip(weight, activations, added, strict=True) if w == 1])
+        case SoftTree(absent, present):
+
+            def below(child: int) -> Any:
+                if child < 0:
+                    return weight[-1 - child]
+                a = activations[child]
+                return (1 - a) * below(absent[child]) + a * below(present[child])
+
+            return below(0)
+
+
+def _greatest(values: list[Any]) -> Any:
+    highest = values[0]
+    for value in values[1:]:
+        highest = highest.max(value)
+    return highest
 
 
 def _ball(value: Any) -> Any:

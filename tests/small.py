@@ -7,7 +7,27 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from verale.head import Box, Cosine, Euclidean, FocalPooling, Head, Identity, LogRatio, Softmax
+from verale.head import (
+    BankPooling,
+    Box,
+    Cosine,
+    Euclidean,
+    ExpDistance,
+    Exponential,
+    FocalPooling,
+    Head,
+    Identity,
+    InnerProduct,
+    LogRatio,
+    Maximum,
+    Negated,
+    Quadratic,
+    Rectified,
+    Softmax,
+    SoftTree,
+    Threshold,
+    TopMeanPooling,
+)
 
 GEOMETRIES = ("euclidean", "scaled", "cosine", "softmax")
 FOCAL = (
@@ -36,6 +56,106 @@ def small_head(geometry: str, seed: int = 0, prototypes: int = 12, depth: int = 
     if geometry == "cosine":
         return Head(weight, Cosine(1e-8), Identity(), prototypes=points - 0.3, bias=bias, domain=Box(0, None))
     return Head(weight, Softmax(), Identity(), bias=bias)
+
+
+def small_tree(depth: int, classes: int, generator: torch.Generator) -> tuple[SoftTree, Tensor]:
+    """A tree of that many prototypes, unbalanced, and the leaves' classes (C, P + 1)."""
+    absent, present = [-1] * depth, [-1] * depth
+    free = [(0, False), (0, True)]
+    for node in range(1, depth):
+        parent, side = free.pop(int(torch.randint(len(free), (), generator=generator)))
+        (present if side else absent)[parent] = node
+        free += [(node, False), (node, True)]
+    for leaf, (parent, side) in enumerate(free):
+        (present if side else absent)[parent] = -1 - leaf
+    leaves = torch.softmax(4 * torch.randn(classes, depth + 1, generator=generator).double(), 0)
+    return SoftTree(tuple(absent), tuple(present)), leaves
+
+
+VARIED = (
+    "negated",
+    "exp_distance",
+    "exponential",
+    "quartic",
+    "rooted",
+    "cosine exponential",
+    "cosine quadratic",
+    "cosine rectified",
+    "inner product",
+    "inner product in a ball",
+    "inner product quadratic",
+    "threshold",
+    "banks",
+    "cosine banks",
+    "top mean",
+    "cosine top mean",
+    "softmax top mean",
+    "quadratic top mean",
+    "tree",
+    "exponential tree",
+    "maximum",
+    "cosine maximum",
+)
+"""Heads of one part that is not in GEOMETRIES each."""
+
+
+def varied_head(name: str, seed: int = 0, **sizes: int) -> Head:
+    """A small head by its name in VARIED."""
+    generator = torch.Generator().manual_seed(200 + seed)
+    plain = {kind: small_head(kind, seed, **sizes) for kind in GEOMETRIES}
+    flat, angular, masses = plain["euclidean"], replace(plain["cosine"], domain=Box(0, 1)), plain["softmax"]
+    scale = 0.5 + torch.rand(flat.size, generator=generator) * 4
+    peak = torch.rand(flat.size, generator=generator) * 2 - 0.7
+    inner = replace(angular, geometry=InnerProduct())
+    tree, leaves = small_tree(flat.size, flat.classes, generator)
+    of_class = (torch.arange(flat.size) % flat.classes == torch.arange(flat.classes)[:, None]).float()
+    some = {"weight": of_class, "bias": torch.randn(flat.size, generator=generator) * 0.1, "readout": Maximum()}
+    match name:
+        case "negated":
+            return replace(flat, similarity=Negated(), scale=scale)
+        case "exp_distance":
+            return replace(flat, similarity=ExpDistance())
+        case "exponential":
+            return replace(flat, similarity=Exponential(), scale=scale)
+        case "quartic":
+            return replace(flat, similarity=Quadratic())
+        case "rooted":
+            return replace(angular, geometry=Cosine(1e-4, rooted=True))
+        case "cosine exponential":
+            return replace(angular, similarity=Exponential(), scale=scale)
+        case "cosine quadratic":
+            return replace(angular, similarity=Quadratic(), peak=peak)
+        case "cosine rectified":
+            return replace(angular, similarity=Rectified())
+        case "inner product":
+            return inner
+        case "inner product in a ball":
+            return replace(inner, geometry=InnerProduct(4.0), domain=Box(0, None), similarity=Rectified())
+        case "inner product quadratic":
+            return replace(inner, similarity=Quadratic(), peak=peak)
+        case "threshold":
+            return replace(masses, similarity=Threshold(0.1))
+        case "banks":
+            return replace(flat, pooling=BankPooling(flat.size // 3))
+        case "cosine banks":
+            return replace(angular, pooling=BankPooling(flat.size // 2))
+        case "top mean":
+            return replace(flat, pooling=TopMeanPooling(3))
+        case "cosine top mean":
+            return replace(angular, pooling=TopMeanPooling(2))
+        case "softmax top mean":
+            return replace(masses, pooling=TopMeanPooling(2))
+        case "quadratic top mean":
+            return replace(angular, similarity=Quadratic(), peak=peak, pooling=TopMeanPooling(100))
+        case "tree":
+            return replace(flat, similarity=ExpDistance(), weight=leaves, bias=None, readout=tree)
+        case "exponential tree":
+            return replace(angular, similarity=Exponential(), scale=scale, weight=leaves, bias=None, readout=tree)
+        case "maximum":
+            return replace(flat, similarity=Negated(), scale=scale, **some)
+        case "cosine maximum":
+            return replace(angular, **some)
+    raise ValueError(name)
 
 
 def small_latents(head: Head, images: int = 4, patches: int = 5, seed: int = 0) -> Tensor:

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from verale.bounds import Assignment, Hypersphere, Projection, Simplex, SpatialParadigm, Triangle, observe
 from verale.errors import UsageError
-from verale.head import Box, Cosine, Euclidean, FocalPooling, Head, Identity, LogRatio, Softmax
+from verale.head import Box, Cosine, Euclidean, FocalPooling, Head, Identity, InnerProduct, LogRatio, Softmax
 from verale.rounding import Enclosure
 
 
@@ -33,7 +33,7 @@ class Case:
         return f"{self.paradigm.__name__}-{type(self.head.geometry).__name__}-{self.name}"
 
 
-def metric(geometry: Euclidean | Cosine, points: Tensor, domain: Box | None = None) -> Head:
+def metric(geometry: Euclidean | Cosine | InnerProduct, points: Tensor, domain: Box | None = None) -> Head:
     similarity = LogRatio() if isinstance(geometry, Euclidean) else Identity()
     return Head(torch.ones(2, len(points)), geometry, similarity, prototypes=points, domain=domain or Box())
 
@@ -66,10 +66,22 @@ def cases() -> list[Case]:
     }
     found = []
     for name, (prototypes, latents) in clouds.items():
-        for geometry in (Euclidean(), Cosine(1e-8), Cosine(0.0)):
+        for geometry in (Euclidean(), Cosine(1e-8), Cosine(0.0), Cosine(1e-4, rooted=True)):
             head = metric(geometry, prototypes)
             found += [
                 Case(f"{name}-{geometry}", paradigm, head, latents) for paradigm in (Projection, Triangle, Hypersphere)
+            ]
+        low, high = float(latents.min()), float(latents.max())
+        longest = float(latents.double().norm(dim=1).max()) * 1.0001
+        for geometry, domain in (
+            (InnerProduct(), Box(low, high + (low == high))),
+            (InnerProduct(longest), Box()),
+            (InnerProduct(longest), Box(min(low, 0.0), None)),
+            (InnerProduct(longest), Box(low - longest, high + longest)),
+        ):
+            head = metric(geometry, prototypes, domain)
+            found += [
+                Case(f"{name}-{geometry}-{domain}", paradigm, head, latents) for paradigm in (Projection, Triangle)
             ]
     one_sided = metric(Cosine(1e-8), points - 0.5, Box(0, None))
     found += [
@@ -133,7 +145,7 @@ def test_a_statement_entered_last_never_loosens_a_bound(case):
         assert (after.upper <= before.upper).all()
 
 
-@pytest.mark.parametrize("geometry", [Euclidean(), Cosine(0.0)], ids=str)
+@pytest.mark.parametrize("geometry", [Euclidean(), Cosine(0.0), InnerProduct(1.5)], ids=str)
 @pytest.mark.parametrize("stated", [1, 2, 4])
 def test_projection_is_attained(geometry, stated):
     """A latent that satisfies the statements comes within 1e-6 of either end: the bounds are the exact range."""
@@ -141,6 +153,8 @@ def test_projection_is_attained(geometry, stated):
     points = torch.rand(8, 7, generator=generator)
     head = metric(geometry, points)
     z = torch.rand(1, 7, generator=generator, dtype=torch.float64)
+    if isinstance(geometry, InnerProduct):
+        z *= 1.5 * (1 - 1e-14) / z.norm()
     observed = observe(head, z)
     paradigm = Projection(head)
     rows = paradigm.start(1)

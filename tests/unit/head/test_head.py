@@ -3,14 +3,35 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 import safetensors.torch
 import torch
-from small import FOCAL, GEOMETRIES, focal_head, small_head
+from small import FOCAL, GEOMETRIES, VARIED, focal_head, small_head, varied_head
 
 from verale.errors import HeadError, InputError
-from verale.head import Box, Cosine, Euclidean, FocalPooling, Head, Identity, LogRatio, MaxPooling, Softmax
+from verale.head import (
+    BankPooling,
+    Box,
+    Cosine,
+    Euclidean,
+    ExpDistance,
+    Exponential,
+    FocalPooling,
+    Head,
+    Identity,
+    InnerProduct,
+    LogRatio,
+    Maximum,
+    MaxPooling,
+    Negated,
+    Quadratic,
+    Softmax,
+    SoftTree,
+    Threshold,
+    TopMeanPooling,
+)
 from verale.head.file import METADATA_KEY
 
 WEIGHT = torch.ones(2, 3)
@@ -48,6 +69,16 @@ def test_a_focal_head_survives_its_file(geometry, kind):
     assert loaded.pooling == head.pooling == FocalPooling(kind)
     assert loaded.to_bytes() == head.to_bytes()
     assert Head.from_bytes(small_head(geometry).to_bytes()).pooling == MaxPooling()
+
+
+@pytest.mark.parametrize("name", VARIED)
+def test_a_varied_head_survives_its_file(name):
+    head = varied_head(name)
+    loaded = Head.from_bytes(head.to_bytes())
+    for part in ("geometry", "similarity", "domain", "pooling", "readout"):
+        assert getattr(loaded, part) == getattr(head, part)
+    assert loaded.to_bytes() == head.to_bytes()
+    assert loaded.size == head.size == 12
 
 
 def test_the_digest_is_that_of_the_file_loaded():
@@ -93,6 +124,38 @@ def test_the_digest_is_that_of_the_file_loaded():
             ),
         ),
         ("labels", lambda: Head(WEIGHT, Euclidean(), LogRatio(), prototypes=POINTS, labels=("a",))),
+        ("geometry.radius", lambda: InnerProduct(0.0)),
+        ("geometry.radius", lambda: InnerProduct(float("inf"))),
+        ("domain", lambda: Head(WEIGHT, InnerProduct(), Identity(), prototypes=POINTS, domain=Box(0, None))),
+        ("domain", lambda: Head(WEIGHT, Euclidean(), Negated(), prototypes=POINTS)),
+        ("domain", lambda: Head(WEIGHT, Euclidean(), Quadratic(), prototypes=POINTS, domain=Box(0, None))),
+        ("similarity", lambda: Head(WEIGHT, InnerProduct(9.0), Exponential(), prototypes=POINTS)),
+        ("similarity.epsilon", lambda: ExpDistance(-1.0)),
+        ("similarity.threshold", lambda: Threshold(0.0)),
+        ("similarity.threshold", lambda: Threshold(1.0)),
+        ("peak", lambda: Head(WEIGHT, Euclidean(), LogRatio(), prototypes=POINTS, peak=torch.ones(3))),
+        ("peak", lambda: replace(varied_head("cosine quadratic"), peak=torch.ones(3))),
+        ("scale", lambda: replace(varied_head("exp_distance"), scale=torch.ones(12))),
+        ("pooling.class_token", lambda: BankPooling(0)),
+        ("pooling.class_token", lambda: replace(small_head("euclidean"), pooling=BankPooling(12))),
+        ("pooling.k", lambda: TopMeanPooling(0)),
+        ("pooling", lambda: replace(varied_head("exp_distance"), pooling=FocalPooling())),
+        ("pooling", lambda: replace(varied_head("cosine maximum"), pooling=FocalPooling())),
+        ("readout", lambda: SoftTree((), ())),
+        ("readout", lambda: SoftTree((-1,), (-2, -3))),
+        ("readout", lambda: SoftTree((0,), (-1,))),
+        ("readout", lambda: SoftTree((-1,), (-3,))),
+        ("readout", lambda: SoftTree((-1,), (-1,))),
+        ("readout", lambda: SoftTree((1, -1), (-2, 2))),
+        ("readout", lambda: replace(varied_head("tree"), similarity=LogRatio())),
+        ("readout", lambda: replace(varied_head("tree"), pooling=TopMeanPooling(2))),
+        ("readout", lambda: replace(small_head("softmax"), bias=None, readout=Maximum())),
+        ("weight", lambda: replace(varied_head("tree"), weight=torch.ones(3, 12))),
+        ("prototypes", lambda: replace(varied_head("tree"), prototypes=torch.ones(3, 12))),
+        ("bias", lambda: replace(varied_head("tree"), bias=torch.ones(3))),
+        ("weight", lambda: replace(varied_head("maximum"), weight=torch.full((3, 12), 0.5))),
+        ("weight", lambda: replace(varied_head("maximum"), weight=torch.eye(3, 12) * torch.tensor([[1], [1], [0]]))),
+        ("bias", lambda: replace(varied_head("maximum"), bias=torch.ones(3))),
     ],
 )
 def test_what_cannot_be_vouched_for_is_refused(field, build):
@@ -118,6 +181,11 @@ def test_what_cannot_be_vouched_for_is_refused(field, build):
         ("domain", {"domain": {"lower": "0x0p+0"}}),
         ("domain.upper", {"domain": {"lower": "0x0p+0", "upper": "inf"}}),
         ("labels", {"labels": "abc"}),
+        ("pooling.k", {"pooling": {"kind": "top_mean", "k": True}}),
+        ("readout", {"readout": {"kind": "forest"}}),
+        ("readout.absent", {"readout": {"kind": "soft_tree", "absent": "-1", "present": [-2]}}),
+        ("readout.present", {"readout": {"kind": "soft_tree", "absent": [-1], "present": ["-2"]}}),
+        ("geometry.radius", {"geometry": {"kind": "inner_product", "radius": 4}}),
     ],
 )
 def test_a_file_with_a_wrong_description_is_refused(field, fields):
