@@ -22,22 +22,106 @@ from torch import Tensor
 from verale.certificate import Certificate
 from verale.checker import Auditor, Status
 from verale.errors import UsageError
-from verale.head import Box, Cosine, Euclidean, FocalPooling, Head, Identity, LogRatio, MaxPooling, Softmax
+from verale.head import (
+    BankPooling,
+    Box,
+    Cosine,
+    Euclidean,
+    ExpDistance,
+    Exponential,
+    FocalPooling,
+    Head,
+    Identity,
+    InnerProduct,
+    LogRatio,
+    Maximum,
+    MaxPooling,
+    Negated,
+    Quadratic,
+    Rectified,
+    Similarity,
+    Softmax,
+    SoftTree,
+    Threshold,
+    TopMeanPooling,
+)
 from verale.search import ORDERS, PARADIGMS, explain
 
 IMAGES = 6
 
 
 def random_case(seed: int) -> tuple[Head, Tensor]:
-    """A head and latents (IMAGES, L, D); half of the heads with max pooling."""
+    """A head and latents (IMAGES, L, D); a third of the heads with the oldest parts and max pooling."""
     generator = torch.Generator().manual_seed(seed)
     head, latents = _max_case(generator)
+    if seed % 3:
+        return _varied(head, latents, generator), latents
     pooling = int(torch.randint(4, (), generator=generator))
     tied = latents.shape[1] == 1 and head.bias is None  # under focal pooling: all activations are 0
     if pooling < 2 or tied:
         return head, latents
     by_distance = pooling == 3 and isinstance(head.geometry, Euclidean)
     return replace(head, pooling=FocalPooling("max_minus_mean_distance" if by_distance else "max_minus_mean")), latents
+
+
+def _varied(head: Head, latents: Tensor, generator: torch.Generator) -> Head:
+    """The same prototypes with another geometry, similarity, pooling or readout."""
+
+    def whole(high: int) -> int:
+        return int(torch.randint(high, (), generator=generator))
+
+    count, patches = head.size, latents.shape[1]
+    low, high = float(latents.min()), float(latents.max())
+    box = Box(low, high) if low < high else Box(low, low + 1)
+    scale = 10 ** (2 * torch.rand(count, generator=generator) - 1)
+    similarity: Similarity
+    if isinstance(head.geometry, Softmax):
+        similarity = (Identity(), Threshold(0.1))[whole(2)]
+        head = replace(head, similarity=similarity)
+    elif isinstance(head.geometry, Euclidean):
+        similarity = (LogRatio(1e-4), Negated(), ExpDistance(), Exponential(), Quadratic())[whole(5)]
+        takes = isinstance(similarity, (Negated, Exponential)) and whole(2)
+        domain = box if isinstance(similarity, (Negated, Quadratic)) else head.domain
+        head = replace(head, similarity=similarity, scale=scale if takes else None, domain=domain)
+    else:
+        geometry = (Cosine(1e-8), Cosine(1e-4, rooted=True), InnerProduct())[whole(3)]
+        similarity = (Identity(), Quadratic(), Rectified(), Exponential())[
+            whole(4 - isinstance(geometry, InnerProduct))
+        ]
+        peak = torch.rand(count, generator=generator) * 2 - 0.7 if isinstance(similarity, Quadratic) else None
+        takes = isinstance(similarity, Exponential) and whole(2)
+        domain = box if isinstance(geometry, InnerProduct) else head.domain
+        if isinstance(geometry, InnerProduct) and whole(2):
+            longest = float(latents.double().norm(dim=-1).max()) * 1.001 or 1.0
+            geometry, domain = InnerProduct(longest), Box(None if low < 0 else 0.0, None)
+        head = replace(
+            head, geometry=geometry, similarity=similarity, peak=peak, scale=scale if takes else None, domain=domain
+        )
+    pooling = (MaxPooling(), TopMeanPooling(1 + whole(4)), BankPooling(1 + whole(max(1, count - 1))))[whole(3)]
+    if not isinstance(pooling, BankPooling) or (patches > 1 and count > 1):
+        head = replace(head, pooling=pooling)
+    readout = whole(3)
+    if readout == 1 and not isinstance(head.geometry, Softmax):
+        members = (torch.arange(count) % head.classes == torch.arange(head.classes)[:, None]).float()
+        return replace(head, weight=members, bias=torch.rand(count, generator=generator) * 0.2, readout=Maximum())
+    if readout == 2 and isinstance(head.similarity, (ExpDistance, Exponential)) and head.pooling == MaxPooling():
+        tree, leaves = random_tree(count, head.classes, generator)
+        return replace(head, weight=leaves, bias=None, readout=tree)
+    return head
+
+
+def random_tree(nodes: int, classes: int, generator: torch.Generator) -> tuple[SoftTree, Tensor]:
+    """A tree of that many prototypes, unbalanced, and the classes' shares in its leaves (C, P + 1)."""
+    absent, present = [-1] * nodes, [-1] * nodes
+    free = [(0, False), (0, True)]
+    for node in range(1, nodes):
+        parent, side = free.pop(int(torch.randint(len(free), (), generator=generator)))
+        (present if side else absent)[parent] = node
+        free += [(node, False), (node, True)]
+    for leaf, (parent, side) in enumerate(free):
+        (present if side else absent)[parent] = -1 - leaf
+    shares = torch.softmax(4 * torch.randn(classes, nodes + 1, generator=generator, dtype=torch.float64), 0)
+    return SoftTree(tuple(absent), tuple(present)), shares
 
 
 def _max_case(generator: torch.Generator) -> tuple[Head, Tensor]:
@@ -91,7 +175,7 @@ def audit(head: Head, latents: Tensor, kernel: str, found: Counter[str]) -> list
                 if not isinstance(result, Certificate):
                     found["unexplained"] += 1
                     continue
-                found[f"{type(head.geometry).__name__} {_named(head)} {paradigm} {order}"] += 1
+                found[f"{_named(head)} {paradigm} {order}"] += 1
                 verdict = auditor.check(result.to_bytes(), minimality=True)
                 if verdict.status is not Status.PROVED:
                     bad.append(f"image {index} {paradigm} {order}: {verdict.reason}: {verdict.message}")
@@ -99,7 +183,8 @@ def audit(head: Head, latents: Tensor, kernel: str, found: Counter[str]) -> list
 
 
 def _named(head: Head) -> str:
-    return "max" if isinstance(head.pooling, MaxPooling) else head.pooling.kind
+    parts = (head.geometry, head.similarity, head.pooling, head.readout)
+    return " ".join(type(part).__name__ for part in parts)
 
 
 def main() -> int:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from benchmarks.soundness import random_tree
 from verale.head import (
     BankPooling,
     Box,
@@ -24,7 +25,6 @@ from verale.head import (
     Quadratic,
     Rectified,
     Softmax,
-    SoftTree,
     Threshold,
     TopMeanPooling,
 )
@@ -56,20 +56,6 @@ def small_head(geometry: str, seed: int = 0, prototypes: int = 12, depth: int = 
     if geometry == "cosine":
         return Head(weight, Cosine(1e-8), Identity(), prototypes=points - 0.3, bias=bias, domain=Box(0, None))
     return Head(weight, Softmax(), Identity(), bias=bias)
-
-
-def small_tree(depth: int, classes: int, generator: torch.Generator) -> tuple[SoftTree, Tensor]:
-    """A tree of that many prototypes, unbalanced, and the leaves' classes (C, P + 1)."""
-    absent, present = [-1] * depth, [-1] * depth
-    free = [(0, False), (0, True)]
-    for node in range(1, depth):
-        parent, side = free.pop(int(torch.randint(len(free), (), generator=generator)))
-        (present if side else absent)[parent] = node
-        free += [(node, False), (node, True)]
-    for leaf, (parent, side) in enumerate(free):
-        (present if side else absent)[parent] = -1 - leaf
-    leaves = torch.softmax(4 * torch.randn(classes, depth + 1, generator=generator).double(), 0)
-    return SoftTree(tuple(absent), tuple(present)), leaves
 
 
 VARIED = (
@@ -107,7 +93,7 @@ def varied_head(name: str, seed: int = 0, **sizes: int) -> Head:
     scale = 0.5 + torch.rand(flat.size, generator=generator) * 4
     peak = torch.rand(flat.size, generator=generator) * 2 - 0.7
     inner = replace(angular, geometry=InnerProduct())
-    tree, leaves = small_tree(flat.size, flat.classes, generator)
+    tree, leaves = random_tree(flat.size, flat.classes, generator)
     of_class = (torch.arange(flat.size) % flat.classes == torch.arange(flat.classes)[:, None]).float()
     some = {"weight": of_class, "bias": torch.randn(flat.size, generator=generator) * 0.1, "readout": Maximum()}
     match name:
