@@ -1,0 +1,47 @@
+"""Every part of a head from explanation to audit: every paradigm that is defined for it, both kernels, minimality."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from exact import redrawn_alike
+from small import VARIED, small_latents, varied_head
+
+from verale.certificate import Certificate
+from verale.checker import Auditor, Status
+from verale.errors import UsageError
+from verale.head import as_patches, save_latents
+from verale.search import PARADIGMS, explain
+
+
+@pytest.mark.parametrize("name", VARIED)
+@pytest.mark.parametrize("order", ["rival", "nearest"])
+def test_every_certificate_is_proved_by_both_kernels(name, order, tmp_path):
+    head = varied_head(name, seed=4)
+    latents = small_latents(head, images=3, seed=4)
+    save_latents(tmp_path / "latents.safetensors", latents)
+    auditor = Auditor(head.to_bytes(), (tmp_path / "latents.safetensors").read_bytes(), "both")
+    emitted = []
+    for paradigm in PARADIGMS:
+        try:
+            results = explain(head, latents, paradigm, order=order)
+        except UsageError:
+            continue
+        assert all(isinstance(result, Certificate) for result in results)
+        emitted += results
+    assert len({certificate.paradigm for certificate in emitted}) >= 2
+    for certificate in emitted:
+        verdict = auditor.check(certificate.to_bytes(), minimality=True)
+        assert verdict.status is Status.PROVED, (certificate.paradigm, verdict.message)
+        assert set(verdict.claims.values()) == {"proved"}
+        for claimed, proved in zip(certificate.margins, verdict.margins, strict=True):
+            assert (claimed is None and proved is None) or claimed <= proved
+
+
+@pytest.mark.parametrize("name", VARIED)
+def test_latents_that_satisfy_the_explanation_are_classified_alike(name):
+    head = varied_head(name, seed=2)
+    latents = small_latents(head, images=6, patches=7, seed=2)
+    generator = torch.Generator().manual_seed(9)
+    for image, certificate in zip(as_patches(latents), explain(head, latents), strict=True):
+        redrawn_alike(head, image, certificate, 3, generator)
