@@ -1,1 +1,51 @@
-"""Adapters: from the checkpoints people have to heads. One family of checkpoints a file."""
+"""Adapters: from the checkpoints people have to heads and latents. One family of checkpoints a file.
+
+Names are resolved when first used, so that `import verale.adapters` loads no torch.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from verale.adapters.latents import capture
+    from verale.adapters.published import head_of, load_published
+    from verale.adapters.state import load_state
+
+__all__ = ["ARCHITECTURES", "capture", "head_of", "load_published", "load_state"]
+
+ARCHITECTURES = (
+    "deformable",
+    "gaussian",
+    "gmm",
+    "hyperpg",
+    "mgproto",
+    "nonparam",
+    "pipnet",
+    "protopformer",
+    "protopnet",
+    "protopnext",
+    "protopool",
+    "tesnet",
+)
+"""What `head_of` takes: the functions of `verale.adapters.published`."""
+
+_HOME = {
+    "capture": "verale.adapters.latents",
+    "head_of": "verale.adapters.published",
+    "load_published": "verale.adapters.published",
+    "load_state": "verale.adapters.state",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'verale.adapters' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

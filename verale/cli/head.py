@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import click
+
+from verale.adapters import ARCHITECTURES
+from verale.errors import UsageError
 
 __all__ = ["command"]
 
@@ -41,12 +47,70 @@ def show(head_path: str) -> None:
 
 
 @command.command(name="import")
-@click.argument("run", metavar="RUN", type=click.Path())
+@click.argument("source", metavar="RUN|STATE", type=click.Path())
 @click.option("-o", "--output", required=True, metavar="H", type=click.Path(), help="The head file to write.")
-def import_(run: str, output: str) -> None:
-    """Make a head file from a CaBRNet run directory (RUN/final) of a ProtoPNet."""
-    from verale.adapters.cabrnet import load_head
+@click.option("--arch", type=click.Choice(ARCHITECTURES), help="The published network that STATE belongs to.")
+@click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="What the tensors cannot tell, such as domain=0:1 (lower:upper, either may be left out); repeatable."
+    " docs/architectures.md lists the options of each network and their defaults, and so does a wrong one.",
+)
+def import_(source: str, output: str, arch: str | None, options: tuple[str, ...]) -> None:
+    """Make a head file from a CaBRNet run directory (RUN/final) or, with --arch, from a state dictionary (.pth)."""
+    if arch is None:
+        if options:
+            raise UsageError("--option belongs to --arch: a run directory says itself what its network is")
+        from verale.adapters.cabrnet import load_head
 
-    head = load_head(run)
+        head, chosen = load_head(source), ""
+    else:
+        from verale.adapters import load_published
+
+        keywords = _keywords(arch, options)
+        head = load_published(source, arch, **keywords)
+        chosen = "".join(f", {key}={_text(value)}" for key, value in keywords.items())
     head.save(output)
-    click.echo(f"{output}: {head.classes} classes, {head.size} prototypes, sha256 {head.digest}", err=True)
+    click.echo(f"{output}: {head.classes} classes, {head.size} prototypes{chosen}, sha256 {head.digest}", err=True)
+
+
+def _keywords(arch: str, options: tuple[str, ...]) -> dict[str, Any]:
+    """The keywords of an architecture: its defaults, and over them what was given. Raises UsageError."""
+    from inspect import signature
+
+    from verale.adapters.published import architecture
+
+    parameters = list(signature(architecture(arch)).parameters.values())[1:]
+    kinds = {parameter.name: str(parameter.annotation).split()[0] for parameter in parameters}
+    makers: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str, "Box": _box}
+    keywords = {parameter.name: parameter.default for parameter in parameters if parameter.default is not None}
+    for option in options:
+        key, _, value = option.partition("=")
+        if key not in kinds:
+            known = ", ".join(f"{name}={_text(keywords.get(name, '...'))}" for name in kinds)
+            raise UsageError(f"option {option!r} is unknown, expected KEY=VALUE of {arch}'s: {known}")
+        try:
+            keywords[key] = makers[kinds[key]](value)
+        except ValueError:
+            example = {"int": "1", "float": "0.5", "Box": "0:1"}[kinds[key]]
+            raise UsageError(f"option {key} is {value!r}, expected a value such as {key}={example}") from None
+    return keywords
+
+
+def _box(text: str) -> Any:
+    """The box LOWER:UPPER, unbounded where an end is left out."""
+    from verale.head import Box
+
+    lower, upper = text.split(":")
+    return Box(float(lower) if lower else None, float(upper) if upper else None)
+
+
+def _text(value: Any) -> str:
+    """A value as `--option` takes it."""
+    from verale.head import Box
+
+    if not isinstance(value, Box):
+        return str(value)
+    return ":".join("" if end is None else f"{end:g}" for end in (value.lower, value.upper))

@@ -1,0 +1,61 @@
+"""Last layers: read from a state dictionary, and what is folded into them, in float64 and rounded to nearest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from verale.adapters.state import State, numbers
+from verale.errors import HeadError
+
+__all__ = ["Layer", "blocks", "linear", "side_by_side"]
+
+
+@dataclass(frozen=True)
+class Layer:
+    """o = weight a + bias with weight (C, P) and bias (C,), or None for zeros."""
+
+    weight: Tensor
+    bias: Tensor | None = None
+
+    def after(self, factor: Tensor | float, constant: Tensor | None = None) -> Layer:
+        """The layer that makes of a_j what this one makes of factor_j a_j + constant_j. Float64."""
+        weight, bias = self.weight.double(), self.bias
+        if constant is not None:
+            shift = weight @ constant
+            bias = shift if bias is None else shift + bias
+        return Layer(weight * factor, bias)
+
+    def times(self, number: float) -> Layer:
+        """The layer whose logits are this one's, bias included, times a number. Float64."""
+        return Layer(self.weight.double() * number, None if self.bias is None else self.bias.double() * number)
+
+
+def linear(state: State, key: str, size: int | None = None, **known: int) -> Layer:
+    """The layer of `key.weight` (C, size) and, if it is there, `key.bias` (C,). Raises HeadError.
+
+    Args:
+        size: P, if other tensors fix it.
+        known: C, likewise.
+    """
+    weight = numbers(state, f"{key}.weight", "C P", **known, **({} if size is None else {"P": size}))
+    return Layer(weight, numbers(state, f"{key}.bias", "C", C=len(weight)) if f"{key}.bias" in state else None)
+
+
+def side_by_side(layers: list[Layer]) -> Layer:
+    """The layer whose logits are the sums of these layers' logits, each on its own prototypes. Raises HeadError."""
+    if len({len(layer.weight) for layer in layers}) > 1:
+        found = " and ".join(str(len(layer.weight)) for layer in layers)
+        raise HeadError("weight", f"has {found} classes in the branches of this network, expected as many in each")
+    biases = [layer.bias for layer in layers if layer.bias is not None]
+    return Layer(
+        torch.cat([layer.weight for layer in layers], dim=1), torch.stack(biases).double().sum(0) if biases else None
+    )
+
+
+def blocks(weights: Tensor) -> Tensor:
+    """Weights (C, C K) of a layer in which class c reads its own K prototypes, from weights (C, K)."""
+    classes, per_class = weights.shape
+    return torch.eye(classes, dtype=weights.dtype).repeat_interleave(per_class, dim=1) * weights.flatten()

@@ -1,0 +1,36 @@
+"""MGProto (cwangrun/MGProto), before the logarithm of its output, which decides the same."""
+
+from __future__ import annotations
+
+from verale.adapters.layer import linear
+from verale.adapters.published import ANYWHERE
+from verale.adapters.published.gmm import gaussians
+from verale.adapters.state import State, positive
+from verale.errors import HeadError
+from verale.head import Box, Cosine, Exponential, Head
+
+__all__ = ["head"]
+
+
+def head(state: State, *, domain: Box = ANYWHERE) -> Head:
+    """o_c = sum_k pi_ck max_l N(u_l; mu_ck, sigma_ck) with u_l = z_l / |z_l|; latents are those before that.
+
+    On the sphere |u - mu|^2 = (1 - |mu|)^2 + 2 |mu| (1 - cos), so each density is exp(-(|mu| / sigma^2) (1 - cos))
+    times a constant, which goes into the weights.
+    """
+    means, sigma, constant = gaussians(state, "prototype_means", "prototype_covs")
+    layer = linear(state, "last_layer", len(means))
+    if bool((layer.weight < 0).any()):
+        raise HeadError("last_layer.weight", "holds negative numbers, expected mixture weights: their log is undefined")
+    length = means.double().norm(dim=1)
+    factor = (constant - (1 - length).square() / (2 * sigma.square())).exp()
+    layer = layer.after(positive("prototype_covs", factor, "deviations whose densities float64 can hold"))
+    return Head(
+        weight=layer.weight,
+        bias=layer.bias,
+        geometry=Cosine(),
+        similarity=Exponential(),
+        prototypes=means,
+        scale=length / sigma.square(),
+        domain=domain,
+    )

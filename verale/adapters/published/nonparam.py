@@ -1,0 +1,30 @@
+"""Non-parametric part prototypes (zijizhu/proto-non-param)."""
+
+from __future__ import annotations
+
+from verale.adapters.layer import blocks
+from verale.adapters.published import ANYWHERE
+from verale.adapters.state import State, numbers
+from verale.errors import UsageError
+from verale.head import Box, Cosine, Head, Identity
+
+__all__ = ["head"]
+
+
+def head(state: State, *, temperature: float = 0.2, domain: Box = ANYWHERE) -> Head:
+    """o_c = sum_k K softmax(w_c)_k max_l cos(z_l, p_ck) / temperature; latents are patch tokens.
+
+    The last class of `prototypes` is the background, which no logit reads: it is left out.
+    """
+    if not temperature > 0:
+        raise UsageError(f"option temperature is {temperature}, expected a positive number")
+    shares = numbers(state, "classifier.weights", "C K").double()
+    classes, per_class = shares.shape
+    stacked = numbers(state, "prototypes", "B K D", B=classes + 1, K=per_class)
+    return Head(
+        weight=blocks(shares.softmax(dim=1) * per_class / temperature),
+        geometry=Cosine(),
+        similarity=Identity(),
+        prototypes=stacked[:-1].flatten(0, 1),
+        domain=domain,
+    )

@@ -1,0 +1,42 @@
+"""ProtoPFormer (zju-vipa/ProtoPFormer)."""
+
+from __future__ import annotations
+
+import torch
+
+from verale.adapters.layer import linear, side_by_side
+from verale.adapters.published import SIGMOID, distance_similarity
+from verale.adapters.state import State, kernels
+from verale.errors import UsageError
+from verale.head import BankPooling, Box, Euclidean, Head
+
+__all__ = ["head"]
+
+
+def head(
+    state: State, *, g: float = 0.5, activation: str = "log", epsilon: float = 1e-4, domain: Box = SIGMOID
+) -> Head:
+    """g times the logits of the global branch, on the class token, and 1 - g times those of the local one.
+
+    Latents are (N, 1 + K, D): the class token, then the K image tokens that the network selects, all after the add-on.
+    The global prototypes come first.
+
+    Args:
+        g: `global_coe`, which a checkpoint keeps among its arguments.
+        activation: as for ProtoPNet.
+    """
+    if not 0 <= g <= 1:
+        raise UsageError(f"option g is {g}, expected a number from 0 to 1")
+    of_token = kernels(state, "prototype_vectors_global")
+    of_image = kernels(state, "prototype_vectors", D=of_token.shape[1])
+    token_layer = linear(state, "last_layer_global", len(of_token))
+    layer = side_by_side([token_layer.times(g), linear(state, "last_layer", len(of_image)).times(1 - g)])
+    return Head(
+        weight=layer.weight,
+        bias=layer.bias,
+        geometry=Euclidean(),
+        similarity=distance_similarity(activation, epsilon),
+        prototypes=torch.cat([of_token, of_image]),
+        pooling=BankPooling(len(of_token)),
+        domain=domain,
+    )

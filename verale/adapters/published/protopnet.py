@@ -1,0 +1,28 @@
+"""ProtoPNet (cfchen-duke/ProtoPNet)."""
+
+from __future__ import annotations
+
+from verale.adapters.layer import linear
+from verale.adapters.published import SIGMOID, distance_similarity
+from verale.adapters.state import State, kernels
+from verale.head import Box, Euclidean, Head
+
+__all__ = ["head"]
+
+
+def head(state: State, *, activation: str = "log", epsilon: float = 1e-4, domain: Box = SIGMOID) -> Head:
+    """a_j = S(min_l d) with d = |z_l - p_j|^2.
+
+    Args:
+        activation: S, "log" ln((d + 1) / (d + epsilon)) or "linear" -d.
+    """
+    prototypes = kernels(state, "prototype_vectors")
+    layer = linear(state, "last_layer", len(prototypes))
+    return Head(
+        weight=layer.weight,
+        bias=layer.bias,
+        geometry=Euclidean(),
+        similarity=distance_similarity(activation, epsilon),
+        prototypes=prototypes,
+        domain=domain,
+    )

@@ -1,0 +1,66 @@
+"""ProtoPNeXt (lmoffett/protopnext) with prototypes of one patch, and its support-trivial variant."""
+
+from __future__ import annotations
+
+import torch
+
+from verale.adapters.layer import linear, side_by_side
+from verale.adapters.published import ANYWHERE, SIGMOID, choice
+from verale.adapters.state import State, kernels
+from verale.head import (
+    Box,
+    Cosine,
+    Euclidean,
+    ExpDistance,
+    Geometry,
+    Head,
+    LogRatio,
+    MaxPooling,
+    Rectified,
+    Similarity,
+    TopMeanPooling,
+)
+
+__all__ = ["head"]
+
+
+def head(
+    state: State, *, activation: str | None = None, k: int = 1, epsilon: float = 1e-4, domain: Box | None = None
+) -> Head:
+    """a_j = mean of the k greatest S over the patches; two sub-models on one latent map have their logits added.
+
+    Args:
+        activation: S, "l2" ln((d + 1) / (d + epsilon)) of the squared distance d, "exp_l2" exp(-sqrt(d + 1e-14)), or
+            "cosine" max(0, <z, p> / (sqrt(|z|^2 + epsilon) (sqrt(|p|^2 + epsilon) + epsilon) 1.01)). By default what
+            the published scripts train: "l2", and "cosine" for the support-trivial variant.
+        k: `k_for_topk`.
+        domain: by default a sigmoid's; anywhere for the support-trivial variant, whose add-on ends in a convolution.
+    """
+    parts = sorted({".".join(key.split(".")[:2]) + "." for key in state if key.startswith("_models.")}) or [""]
+    banks = [kernels(state, f"{parts[0]}prototype_layer.prototype_tensors")]
+    for part in parts[1:]:
+        banks.append(kernels(state, f"{part}prototype_layer.prototype_tensors", D=banks[0].shape[1]))
+    readout = "prototype_prediction_head.class_connection_layer"
+    layer = side_by_side(
+        [linear(state, f"{part}{readout}", len(bank)) for part, bank in zip(parts, banks, strict=True)]
+    )
+    prototypes = torch.cat(banks)
+    activations: dict[str, tuple[Geometry, Similarity]] = {
+        "l2": (Euclidean(), LogRatio(epsilon)),
+        "exp_l2": (Euclidean(), ExpDistance()),
+        "cosine": (Cosine(epsilon, rooted=True), Rectified()),
+    }
+    paired = parts != [""]
+    geometry, similarity = choice("activation", activation or ("cosine" if paired else "l2"), activations)
+    if isinstance(geometry, Cosine):
+        length = prototypes.double().norm(dim=1)
+        layer = layer.after(length / (((length.square() + epsilon).sqrt() + epsilon) * 1.01))
+    return Head(
+        weight=layer.weight,
+        bias=layer.bias,
+        geometry=geometry,
+        similarity=similarity,
+        prototypes=prototypes,
+        pooling=MaxPooling() if k == 1 else TopMeanPooling(k),
+        domain=domain or (ANYWHERE if paired else SIGMOID),
+    )

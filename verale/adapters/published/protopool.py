@@ -1,0 +1,52 @@
+"""ProtoPool (gmum/ProtoPool), with the hard slot map."""
+
+from __future__ import annotations
+
+import torch
+
+from verale.adapters.layer import Layer, linear
+from verale.adapters.published import SIGMOID, choice
+from verale.adapters.state import State, kernels, numbers
+from verale.errors import HeadError
+from verale.head import Box, Euclidean, FocalPooling, Head, LogRatio, merge_slots
+
+__all__ = ["head"]
+
+
+def head(
+    state: State, *, presence: str = "argmax", activation: str = "log", epsilon: float = 1e-4, domain: Box = SIGMOID
+) -> Head:
+    """Of the prototype that a slot shows, S(min_l d) - S(mean_l d) with S = ln((d + 1) / (d + epsilon)).
+
+    The published evaluation draws its slot map at random (Gumbel noise on the presence logits), and the softmax of the
+    logits mixes distances before S: neither is a head. Which map is certified is a choice:
+
+    Args:
+        presence: "argmax", each slot shows the prototype of its greatest logit (what the noise converges to as the
+            logits part); or "stored", the map is taken as it is, and refused unless one-hot.
+        activation: "log" only.
+    """
+    similarity = choice("activation", activation, {"log": LogRatio(epsilon)})
+    prototypes = kernels(state, "prototype_vectors")
+    logits = numbers(state, "proto_presence", "C P S", P=len(prototypes))
+    hard = (logits == logits.amax(1, keepdim=True)).to(logits)
+    slots = choice("presence", presence, {"argmax": hard, "stored": logits})
+    tied = (hard.sum(1) > 1).nonzero().tolist()
+    if presence == "argmax" and tied:
+        of_class, slot = tied[0]
+        raise HeadError(
+            "proto_presence", f"class {of_class}, slot {slot} has two greatest logits: which prototype it shows is open"
+        )
+    classes, _, count = logits.shape
+    layer = Layer(torch.eye(classes).repeat_interleave(count, dim=1))
+    if "last_layer.weight" in state:
+        layer = linear(state, "last_layer", classes * count, C=classes)
+    return Head(
+        weight=merge_slots(layer.weight, slots),
+        bias=layer.bias,
+        geometry=Euclidean(),
+        similarity=similarity,
+        prototypes=prototypes,
+        pooling=FocalPooling("max_minus_mean_distance"),
+        domain=domain,
+    )

@@ -1,0 +1,147 @@
+"""State dictionaries: read without executing anything, unwrapped, and their tensors looked up by key and shape."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from verale.errors import HeadError, InputError
+from verale.files import read
+
+__all__ = ["State", "isotropic", "kernels", "load_state", "numbers", "positive", "unwrap"]
+
+State = Mapping[str, Tensor]
+
+_WRAPPERS = ("model_state_dict", "state_dict", "model")
+_PREFIXES = re.compile(r"^(?:(?:module|model|_orig_mod)\.)+")
+"""What DataParallel, Lightning and torch.compile put before every key."""
+
+_RECIPE = """
+    saved = torch.load({path!r}, map_location="cpu", weights_only=False)
+    torch.save({{k: v for k, v in saved.state_dict().items() if torch.is_tensor(v)}}, "state.pth")
+(or, where saved is a dictionary, of its entry that holds the state dictionary)"""
+
+
+def load_state(path: str | Path) -> dict[str, Tensor]:
+    """The tensors of a checkpoint, unwrapped (`unwrap`).
+
+    Raises:
+        InputError: a file that is missing or broken, holds no tensors, or holds Python objects beside them (a whole
+            pickled model, say): reading those executes what the file says, which verale never does.
+    """
+    size = len(read(path, "a state dictionary (.pth)"))
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except (RuntimeError, EOFError, ValueError, KeyError, pickle.UnpicklingError) as error:
+        objects = re.search(r"GLOBAL (\S+)", str(error))
+        if objects is None:
+            raise InputError(
+                path, f"{size} bytes that torch cannot read as a state dictionary: truncated, or another format?"
+            ) from error
+        raise InputError(
+            path,
+            f"holds {objects[1]} beside tensors, and reading that would execute what the file says. If you trust it,"
+            f" convert it once in the environment that wrote it:{_RECIPE.format(path=str(path))}",
+        ) from error
+    if not isinstance(state, Mapping):
+        raise InputError(path, f"holds a {type(state).__name__}, expected a state dictionary")
+    try:
+        return unwrap(state)
+    except HeadError as error:
+        raise InputError(path, str(error)) from error
+
+
+def unwrap(state: Mapping[str, Any]) -> dict[str, Tensor]:
+    """The tensors of a state dictionary under the names that the network itself gives them.
+
+    Args:
+        state: a state dictionary, or a dictionary that holds one as `model_state_dict`, `state_dict` or `model`. The
+            prefixes `module.`, `model.` and `_orig_mod.` are taken off; entries that are no tensors are left out.
+
+    Raises:
+        HeadError: no tensors, or two keys that differ only in their prefix.
+    """
+    for wrapper in _WRAPPERS:
+        if isinstance(state.get(wrapper), Mapping):
+            state = state[wrapper]
+            break
+    tensors: dict[str, Tensor] = {}
+    for key, value in state.items():
+        if isinstance(value, Tensor):
+            name = _PREFIXES.sub("", str(key))
+            if name in tensors:
+                raise HeadError(name, "occurs twice, under different prefixes: keep the entries of one network only")
+            tensors[name] = value
+    if not tensors:
+        raise HeadError("state", f"holds {_some(state)}, none of them tensors: expected a state dictionary")
+    return tensors
+
+
+def numbers(state: State, key: str, shape: str, **known: int) -> Tensor:
+    """A tensor of finite floating-point numbers, as stored (half precision is cast up, which is exact).
+
+    Args:
+        shape: what it is to be, such as `"C P"` or `"P D 1 1"`: letters stand for any size, numbers for themselves.
+        known: sizes of letters that other tensors have fixed.
+
+    Raises:
+        HeadError: which names the key.
+    """
+    if key not in state:
+        near = get_close_matches(key, state, n=3, cutoff=0.4)
+        raise HeadError(
+            key,
+            f"is missing from the state dictionary, which holds {', '.join(near) if near else _some(state)}:"
+            " is it the state of this architecture?",
+        )
+    tensor = state[key].detach()
+    letters = shape.split()
+    sizes = [known.get(letter, int(letter) if letter.isdigit() else None) for letter in letters]
+    if len(sizes) != tensor.dim() or any(
+        found == 0 or wanted not in (None, found) for wanted, found in zip(sizes, tensor.shape, strict=True)
+    ):
+        expected = ", ".join(letter if size is None else str(size) for letter, size in zip(letters, sizes, strict=True))
+        raise HeadError(key, f"has shape {tuple(tensor.shape)}, expected ({expected}): another network's, or pruned?")
+    if not tensor.is_floating_point():
+        raise HeadError(key, f"has dtype {tensor.dtype}, expected floating-point numbers")
+    if not bool(torch.isfinite(tensor).all()):
+        place = (~torch.isfinite(tensor)).nonzero()[0].tolist()
+        raise HeadError(key, f"holds {tensor[tuple(place)].item()} at {place}, expected finite numbers")
+    return tensor if tensor.dtype in (torch.float32, torch.float64) else tensor.to(torch.float32)
+
+
+def kernels(state: State, key: str, **known: int) -> Tensor:
+    """Prototypes (P, D) of one patch each, stored as kernels (P, D, 1, 1) of a convolution. Raises HeadError."""
+    return numbers(state, key, "P D 1 1", **known).flatten(1)
+
+
+def isotropic(key: str, spread: Tensor) -> Tensor:
+    """(P,) of (P, D) with constant rows. Raises HeadError: a Gaussian with other deviations measures no distance."""
+    uneven = (spread != spread[:, :1]).any(dim=1).nonzero().flatten().tolist()
+    if uneven:
+        raise HeadError(
+            key, f"differs between the channels of prototype {uneven[0]}, expected one number: only isotropic are heads"
+        )
+    return spread[:, 0]
+
+
+def positive(key: str, values: Tensor, expected: str = "positive numbers") -> Tensor:
+    """The values (P,) float64, if all are finite and at least the least normal number. Raises HeadError."""
+    bad = ~((values >= torch.finfo(torch.float64).tiny) & values.isfinite())
+    if bool(bad.any()):
+        place = int(bad.nonzero()[0])
+        raise HeadError(key, f"gives {values[place].item()} at prototype {place}, expected {expected}")
+    return values
+
+
+def _some(state: Mapping[str, Any]) -> str:
+    """A few of its keys, for a message."""
+    keys = [str(key) for key in state]
+    return ", ".join(keys[:5]) + (f" and {len(keys) - 5} more" if len(keys) > 5 else "") if keys else "nothing"
