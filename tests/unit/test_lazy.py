@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import verale
+from verale import adapters
 
 HEAVY = {"torch", "numpy", "safetensors", "click", "rich", "flint", "mpmath"}
 
@@ -22,7 +23,20 @@ def test_import_verale_loads_nothing_heavy():
     assert not HEAVY & loaded_by("import verale")
 
 
-def test_the_test_above_can_fail():
+def test_import_adapters_loads_nothing_heavy():
+    assert not HEAVY & loaded_by("import verale.adapters; verale.adapters.ARCHITECTURES")
+    assert "torch" in loaded_by("from verale.adapters import capture")
+
+
+def test_every_public_name_of_the_adapters_resolves():
+    for name in adapters.__all__:
+        assert getattr(adapters, name) is not None
+    assert set(adapters.__all__) <= set(dir(adapters))
+    with pytest.raises(AttributeError, match="guess"):
+        _ = adapters.guess
+
+
+def test_the_first_test_can_fail():
     assert "torch" in loaded_by("import verale; verale.Head")
 
 

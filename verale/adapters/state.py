@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+import warnings
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -38,7 +39,9 @@ def load_state(path: str | Path) -> dict[str, Tensor]:
     """
     size = len(read(path, "a state dictionary (.pth)"))
     try:
-        state = torch.load(path, map_location="cpu", weights_only=True)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Detected pickle protocol")  # if torch cannot read it, that is an error
+            state = torch.load(path, map_location="cpu", weights_only=True)
     except (RuntimeError, EOFError, ValueError, KeyError, pickle.UnpicklingError) as error:
         objects = re.search(r"GLOBAL (\S+)", str(error))
         if objects is None:

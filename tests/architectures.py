@@ -1,0 +1,190 @@
+"""A small random network of every published architecture: its state dictionary as published, and latents for it.
+
+Prototypes favour their class, as trained ones do; every network has duplicates among its prototypes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from verale.adapters import head_of
+from verale.head import Head
+
+CLASSES, PER_CLASS, DEPTH, PATCHES, IMAGES = 3, 4, 6, 5, 4
+SIZE = CLASSES * PER_CLASS
+HYPERPG_MODULES = (
+    *("hyperpg", "vmf", "cosine", "attention", "gaussian_dot"),
+    *("gaussian", "l2", "l2-distance", "l2-negated"),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A network: its architecture, checkpoint as published, latents (N, L, D) float32, and options of the import."""
+
+    architecture: str
+    state: dict[str, Tensor]
+    latents: Tensor
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def head(self) -> Head:
+        return head_of(self.architecture, self.state, **self.options)
+
+
+@cache
+def cases() -> dict[str, Case]:
+    """Every architecture and variant, by name."""
+    return dict(_cases(torch.Generator().manual_seed(0)))
+
+
+def heads() -> dict[str, tuple[Head, Tensor]]:
+    """The head of every architecture and variant, and latents (N, L, D) float32 for it, by name."""
+    return {name: (case.head(), case.latents) for name, case in cases().items()}
+
+
+def _cases(generator: torch.Generator) -> Iterator[tuple[str, Case]]:
+    def uniform(*shape: int) -> Tensor:
+        return torch.rand(*shape, generator=generator)
+
+    def normal(*shape: int) -> Tensor:
+        return torch.randn(*shape, generator=generator)
+
+    def prototypes(count: int = SIZE, wide: bool = False) -> Tensor:
+        """(P, D): in the unit box, or anywhere; the last is the first."""
+        points = normal(count, DEPTH) if wide else uniform(count, DEPTH)
+        points[-1] = points[0]
+        return points
+
+    def favouring(count: int = SIZE) -> Tensor:
+        """(C, P): about 1 for a prototype's own class, about -0.5 for others."""
+        own = torch.eye(CLASSES).repeat_interleave(count // CLASSES, dim=1)
+        return 1.5 * own - 0.5 + 0.3 * normal(CLASSES, count)
+
+    def near(points: Tensor, wide: bool = False) -> Tensor:
+        """(N, L, D): one patch of each image near a prototype, the others anywhere in the domain."""
+        latents = normal(IMAGES, PATCHES, points.shape[1]) if wide else uniform(IMAGES, PATCHES, points.shape[1])
+        chosen = points[torch.randint(len(points), (IMAGES,), generator=generator)]
+        latents[:, 1] = 0.9 * (chosen if wide else chosen.clamp(0, 1)) + 0.1 * latents[:, 1]
+        return latents
+
+    def kernels(points: Tensor) -> Tensor:
+        return points[..., None, None]
+
+    points = prototypes()
+    state = {
+        "prototype_vectors": kernels(points),
+        "ones": torch.ones(SIZE, DEPTH, 1, 1),
+        "last_layer.weight": favouring(),
+    }
+    yield "protopnet", Case("protopnet", state, near(points))
+    yield "protopnet-linear", Case("protopnet", state, near(points), {"activation": "linear"})
+    yield "tesnet", Case("tesnet", state, near(points))
+
+    layer, readout = "prototype_layer.prototype_tensors", "prototype_prediction_head.class_connection_layer.weight"
+    state = {layer: kernels(points), readout: favouring()}
+    for activation, k in (("l2", 1), ("l2", 3), ("exp_l2", 2), ("cosine", 1), ("cosine", 2 * PATCHES)):
+        options = {"activation": activation, "k": k}
+        yield f"protopnext-{activation}-{k}", Case("protopnext", state, near(points), options)
+    support, trivial = prototypes(wide=True), prototypes(2 * CLASSES, wide=True)
+    state = {f"_models.0.{layer}": kernels(support), f"_models.0.{readout}": favouring()}
+    state |= {f"_models.1.{layer}": kernels(trivial), f"_models.1.{readout}": favouring(2 * CLASSES)}
+    yield "protopnext-st", Case("protopnext", state, near(support, wide=True), {"k": 2})
+
+    slots = 2
+    state = {"prototype_vectors": kernels(points), "proto_presence": normal(CLASSES, SIZE, slots)}
+    yield "protopool-sum", Case("protopool", {"model_state_dict": state, "epoch": 1}, near(points))
+    state = state | {"last_layer.weight": favouring(CLASSES * slots)}
+    yield "protopool", Case("protopool", {"model_state_dict": state, "epoch": 1}, near(points))
+
+    state = {
+        "module._classification.weight": favouring(),
+        "module._classification.normalization_multiplier": torch.full((1,), 2.0),
+        "module._multiplier": torch.full((1,), 2.0),
+    }
+    yield "pipnet", Case("pipnet", {"model_state_dict": state}, 6 * uniform(IMAGES, PATCHES, SIZE))
+    state = state | {"module._classification.bias": 0.1 * normal(CLASSES)}
+    options = {"threshold": 0.0}
+    yield "pipnet-training", Case("pipnet", {"model_state_dict": state}, 6 * uniform(IMAGES, PATCHES, SIZE), options)
+
+    stacked = prototypes(wide=True)
+    sigmas = 0.3 + uniform(CLASSES, PER_CLASS, 1)
+    for name in (
+        "hyperpg",
+        "vmf",
+        "cosine",
+        "gaussian",
+        "l2",
+        "l2-distance",
+        "l2-negated",
+        "attention",
+        "gaussian_dot",
+    ):
+        signed = sigmas * torch.where(uniform(*sigmas.shape) < 0.5, -1.0, 1.0) if name == "vmf" else sigmas
+        state = {
+            "model.prototype_module.prototypes": kernels(stacked.unflatten(0, (CLASSES, PER_CLASS))),
+            "model.prototype_module.mus": 1.5 * uniform(CLASSES, PER_CLASS, 1),  # a third of them beyond any cosine
+            "model.prototype_module.sigmas": signed,
+            "model.clf.2.weight": favouring(),
+        }
+        if name in ("hyperpg", "gaussian_dot"):
+            state["model.clf.2.bias"] = normal(CLASSES)
+        yield f"hyperpg-{name}", Case("hyperpg", {"state_dict": state}, near(stacked), {"pm_name": name})
+
+    means = prototypes(wide=True)
+    means = (means / means.norm(dim=1, keepdim=True) * (0.8 + 0.4 * uniform(SIZE, 1))).unflatten(
+        0, (CLASSES, PER_CLASS)
+    )
+    sigma = (0.3 + 0.2 * uniform(CLASSES, PER_CLASS, 1)).expand(CLASSES, PER_CLASS, DEPTH).clone()
+    shares = uniform(CLASSES, PER_CLASS).softmax(dim=1)
+    state = {
+        "prototype_means": means,
+        "prototype_covs": sigma,
+        "last_layer.weight": torch.block_diag(*shares),
+        "iteration_counter": torch.zeros(1),
+        "queue.mem_len": torch.zeros(3, dtype=torch.long),
+    }
+    latents = near(means.flatten(0, 1), wide=True)
+    yield "mgproto", Case("mgproto", state, latents)
+
+    state = {"means": means, "diagonal": sigma, "weights": shares}
+    latents = latents / latents.norm(dim=-1, keepdim=True).clamp(min=1)
+    yield "gmm-sum", Case("gmm", {"means": means, "diagonal": sigma}, latents)
+    yield "gmm-max", Case("gmm", state, latents, {"mixture": "max"})
+
+    state = {
+        "prototype_vectors": kernels(points),
+        "prototype_vectors_global": kernels(prototypes(2 * CLASSES)),
+        "last_layer.weight": favouring(),
+        "last_layer_global.weight": favouring(2 * CLASSES),
+    }
+    yield "protopformer", Case("protopformer", {"model": state, "model_ema": {}}, near(points), {"g": 0.3})
+
+    taps = uniform(SIZE, 2, 2, 2)
+    latents = uniform(IMAGES, PATCHES, 4, 4) + 0.05  # channel, tap
+    latents = 31 * latents / latents.norm(dim=-2, keepdim=True)
+    yield (
+        "deformable",
+        Case("deformable", {"prototype_vectors": taps, "last_layer.weight": favouring()}, latents.flatten(2)),
+    )
+
+    tokens = prototypes(SIZE + PER_CLASS, wide=True)
+    state = {
+        "prototypes": tokens.unflatten(0, (CLASSES + 1, PER_CLASS)),
+        "classifier.weights": normal(CLASSES, PER_CLASS),
+    }
+    yield "nonparam", Case("nonparam", {"state_dict": state, "hparams": {"temperature": 0.2}}, near(tokens, wide=True))
+
+    state = {
+        "classifier.prototypes": kernels(points),
+        "classifier.similarity_layer.log_var": normal(SIZE),
+        "classifier.last_layer.weight": favouring(),
+        "classifier.proto_class_map": torch.eye(CLASSES).repeat_interleave(PER_CLASS, dim=0),
+    }
+    yield "gaussian-log_distance", Case("gaussian", state, near(points))
+    yield "gaussian-log_density", Case("gaussian", state, near(points), {"density": "log_density"})

@@ -1,0 +1,395 @@
+"""Every published architecture, stated again step by step as its code computes it, and compared with its head."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+from architectures import CLASSES, PER_CLASS, Case, cases, heads
+from torch import Tensor
+from torch.nn import functional
+
+from verale.adapters import ARCHITECTURES, head_of
+from verale.errors import HeadError, UsageError, VeraleError
+from verale.head import Box, Head, evaluate
+
+# Below, x is a latent map (N, D, L, 1) and maps of distances or similarities are (N, P, L).
+
+
+def squared(x: Tensor, kernels: Tensor) -> Tensor:
+    """|x|^2 - 2 x p + |p|^2 by 1x1 convolutions, rectified."""
+    kernels = kernels.double()
+    products = functional.conv2d(x, kernels)
+    norms = functional.conv2d(x**2, torch.ones_like(kernels))
+    return functional.relu(norms - 2 * products + (kernels**2).sum((1, 2, 3)).view(-1, 1, 1)).flatten(2)
+
+
+def log_ratio(d: Tensor, epsilon: float = 1e-4) -> Tensor:
+    return torch.log((d + 1) / (d + epsilon))
+
+
+def protopnet(state, x, activation="log"):
+    least = -functional.max_pool1d(-squared(x, state["prototype_vectors"]), x.shape[2]).squeeze(2)
+    return functional.linear(log_ratio(least) if activation == "log" else -least, state["last_layer.weight"].double())
+
+
+def protopnext(state, x, activation="l2", k=1, part=""):
+    kernels = state[f"{part}prototype_layer.prototype_tensors"].double()
+    if activation == "l2":
+        similarity = log_ratio(squared(x, kernels))
+    elif activation == "exp_l2":
+        similarity = torch.exp(-torch.sqrt(squared(x, kernels).abs() + 1e-14))
+    else:
+        x = 64 * x / torch.sqrt((x**2).sum(1, keepdim=True) + 1e-4)
+        kernels = kernels / (torch.sqrt((kernels**2).sum(1, keepdim=True) + 1e-4) + 1e-4)
+        similarity = torch.relu(functional.conv2d(x, kernels) / (64 * 1.01)).flatten(2)
+    best = torch.topk(similarity, min(k, similarity.shape[-1]), dim=-1)[0].mean(-1)
+    return functional.linear(best, state[f"{part}prototype_prediction_head.class_connection_layer.weight"].double())
+
+
+def support_trivial(state, x, k=1):
+    return sum(protopnext(state, x, "cosine", k, part) for part in ("_models.0.", "_models.1."))
+
+
+def protopool(checkpoint, x):
+    state = checkpoint["model_state_dict"]
+    presence = functional.one_hot(state["proto_presence"].argmax(1), state["proto_presence"].shape[1])
+    d = squared(x, state["prototype_vectors"])
+    mixed = [torch.einsum("bp,cnp->bcn", pooled, presence.double()) for pooled in (d.amin(2), d.mean(2))]
+    slots = log_ratio(mixed[0]) - log_ratio(mixed[1])
+    if "last_layer.weight" not in state:
+        return slots.sum(-1)
+    return functional.linear(slots.flatten(1), state["last_layer.weight"].double())
+
+
+def pipnet(checkpoint, x, threshold=None):
+    state = checkpoint["model_state_dict"]
+    pooled = functional.adaptive_max_pool2d(torch.softmax(x, dim=1), 1).flatten(1)
+    if threshold is None:  # inference=True; 0.1 in float32
+        pooled = torch.where(pooled < torch.tensor(0.1), 0.0, pooled)
+    bias = state.get("module._classification.bias")
+    weight = torch.relu(state["module._classification.weight"].double())
+    return functional.linear(pooled, weight, None if bias is None else bias.double())
+
+
+def tesnet(state, x):
+    basis = functional.normalize(state["prototype_vectors"].double(), dim=1)
+    return functional.linear(functional.conv2d(x, basis).amax((2, 3)), state["last_layer.weight"].double())
+
+
+def hyperpg(checkpoint, x, pm_name):
+    state = {key.removeprefix("model."): value.double() for key, value in checkpoint["state_dict"].items()}
+    kernels = state["prototype_module.prototypes"].flatten(0, 1)
+    s, mu = (state[f"prototype_module.{name}"].view(1, -1, 1) for name in ("sigmas", "mus"))
+    cos = functional.conv2d(functional.normalize(x, dim=1), functional.normalize(kernels, dim=1)).flatten(2)
+    dot = functional.conv2d(x, kernels).flatten(2)
+    d = squared(x, kernels)
+
+    def bell(y: Tensor) -> Tensor:
+        return -(y**2) / (2 * s**2 + 1e-6) - torch.log(2 * math.pi * s)
+
+    density = {
+        "hyperpg": lambda: bell(cos - mu),
+        "vmf": lambda: cos / s,
+        "cosine": lambda: cos,
+        "gaussian": lambda: bell(d),
+        "l2": lambda: log_ratio(d, 1e-6),
+        "l2-distance": lambda: log_ratio(d, 1e-6),
+        "l2-negated": lambda: -d,
+        "attention": lambda: dot / math.sqrt(kernels.shape[1]),
+        "gaussian_dot": lambda: bell(dot - mu),
+    }[pm_name]()
+    return functional.linear(density.amax(2), state["clf.2.weight"], state.get("clf.2.bias"))
+
+
+def log_normal(x: Tensor, means: Tensor, deviations: Tensor) -> Tensor:
+    """ln N (N, L, C, K) channel by channel."""
+    z = x.flatten(2).transpose(1, 2)[:, :, None, None, :]
+    means, deviations = means.double(), deviations.double()
+    return torch.distributions.Normal(means, deviations).log_prob(z).sum(-1)
+
+
+def mgproto(state, x):
+    """Before the final logarithm."""
+    probability = log_normal(functional.normalize(x, dim=1), state["prototype_means"], state["prototype_covs"]).exp()
+    return functional.linear(probability.amax(1).flatten(1), state["last_layer.weight"].double())
+
+
+def gmm(state, x, mixture="sum"):
+    logs = log_normal(x, state["means"], state["diagonal"]).amax(1)
+    if "weights" in state:
+        logs = logs + state["weights"].double().log()
+    return logs.exp().sum(-1) if mixture == "sum" else logs.amax(-1)
+
+
+def protopformer(checkpoint, x, g):
+    state = checkpoint["model"]
+    of_token = log_ratio(squared(x[:, :, :1], state["prototype_vectors_global"])).amax(2)
+    of_image = log_ratio(squared(x[:, :, 1:], state["prototype_vectors"])).amax(2)
+    logits_global = functional.linear(of_token, state["last_layer_global.weight"].double())
+    return g * logits_global + (1.0 - g) * functional.linear(of_image, state["last_layer.weight"].double())
+
+
+def deformable(state, x):
+    """From gathered taps: x (N, (D + 2) 4, L, 1), tap by tap."""
+    p = state["prototype_vectors"].double()
+    p = torch.cat([p, torch.full_like(p[:, :2], 1e-4)], dim=1)
+    p = p / (torch.sqrt((p**2).sum(1, keepdim=True) + 1e-4) + 1e-4) / math.sqrt(4)
+    taps = x.flatten(2).unflatten(1, (p.shape[1], 4))
+    dot = sum(torch.einsum("ndl,pd->npl", taps[:, :, i], p.flatten(2)[:, :, i]) for i in range(4))
+    return functional.linear(torch.relu(dot / (64 * 1.01)).amax(2), state["last_layer.weight"].double())
+
+
+def nonparam(checkpoint, x):
+    state = checkpoint["state_dict"]
+    tokens = functional.normalize(x.flatten(2).transpose(1, 2), dim=-1)
+    cosines = torch.einsum("bnd,ckd->bnck", tokens, functional.normalize(state["prototypes"].double(), dim=-1))
+    shares = functional.softmax(state["classifier.weights"].double(), dim=-1) * PER_CLASS
+    return (cosines.max(1).values[:, :-1] * shares).sum(-1) / checkpoint["hparams"]["temperature"]
+
+
+def gaussian(state, x, density="log_distance"):
+    log_var = state["classifier.similarity_layer.log_var"].double()
+    means = state["classifier.prototypes"].double()
+    z = x.flatten(2)[:, None]
+    q = (torch.exp(-log_var).view(-1, 1, 1) * (z - means.flatten(1)[:, :, None]) ** 2).sum(2).amin(2)
+    if density == "log_distance":
+        a = log_ratio(functional.relu(q))
+    else:
+        depth = means.shape[1]
+        a = -0.5 * q - 0.5 * (depth * math.log(2 * math.pi) + log_var[:, None].expand(-1, depth).sum(1))
+    return functional.linear(a, state["classifier.last_layer.weight"].double())
+
+
+REFERENCES = {
+    "deformable": deformable,
+    "gaussian": gaussian,
+    "gmm": gmm,
+    "hyperpg": hyperpg,
+    "mgproto": mgproto,
+    "nonparam": nonparam,
+    "pipnet": pipnet,
+    "protopformer": protopformer,
+    "protopnet": protopnet,
+    "protopnext": protopnext,
+    "protopool": protopool,
+    "tesnet": tesnet,
+}
+
+
+def reference(name: str, case: Case, latents: Tensor) -> Tensor:
+    function = support_trivial if name == "protopnext-st" else REFERENCES[case.architecture]
+    return function(case.state, latents.double().transpose(1, 2)[..., None], **case.options)
+
+
+@pytest.mark.parametrize("name", cases())
+def test_the_head_computes_what_the_architecture_computes(name):
+    case = cases()[name]
+    expected = reference(name, case, case.latents)
+    found = evaluate(case.head(), case.latents.double()).logits
+    assert expected.shape == found.shape == (len(case.latents), CLASSES)
+    torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_every_architecture_is_there():
+    assert {case.architecture for case in cases().values()} == set(ARCHITECTURES) == set(REFERENCES)
+    assert set(heads()) == set(cases())
+
+
+@pytest.mark.parametrize("name", cases())
+def test_what_the_head_holds_survives_its_file(name):
+    head = cases()[name].head()
+    assert Head.from_bytes(head.to_bytes()).digest == head.digest
+
+
+@pytest.mark.parametrize("name", ["protopnet", "protopnet-linear", "tesnet"])
+def test_prototypes_are_counted_in_the_tensors(name):
+    """A pruned network has fewer than its configuration says, and `ones` may be left as it was."""
+    case = cases()[name]
+    kept = [0, 2, 3, 7, 11]
+    state = case.state | {
+        "prototype_vectors": case.state["prototype_vectors"][kept],
+        "last_layer.weight": case.state["last_layer.weight"][:, kept],
+    }
+    pruned = replace(case, state=state)
+    assert pruned.head().size == 5
+    found = evaluate(pruned.head(), case.latents.double()).logits
+    torch.testing.assert_close(found, reference(name, pruned, case.latents), rtol=1e-9, atol=1e-12)
+
+
+def test_a_mass_on_the_threshold_counts():
+    state = {"_classification.weight": torch.tensor([[1.0, 0.0], [0.0, 3.0]])}
+    level = torch.zeros(1, 2, 2, dtype=torch.float64)  # both masses are exactly 1/2
+    assert evaluate(head_of("pipnet", state, threshold=0.5), level).logits.tolist() == [[0.5, 1.5]]
+    assert evaluate(head_of("pipnet", state, threshold=0.5 + 2**-53), level).logits.tolist() == [[0.0, 0.0]]
+    assert torch.tensor(head_of("pipnet", state).similarity.threshold, dtype=torch.float64).float() == torch.tensor(0.1)
+
+
+def test_negative_weights_of_pipnet_count_nothing():
+    case = cases()["pipnet"]
+    assert (case.state["model_state_dict"]["module._classification.weight"] < 0).any()
+    assert (case.head().weight >= 0).all()
+
+
+def test_the_cases_reach_the_corners():
+    """Peaks beyond every cosine, flipped prototypes, duplicates, more to average than there are patches."""
+    assert (cases()["hyperpg-hyperpg"].head().peak > 1).any()
+    flipped = cases()["hyperpg-vmf"]
+    stored = flipped.state["state_dict"]["model.prototype_module.prototypes"].flatten(0, 1).flatten(1)
+    assert 0 < (flipped.head().prototypes == -stored).all(1).sum() < len(stored)
+    assert cases()["protopnext-cosine-10"].head().pooling.k > cases()["protopnext-cosine-10"].latents.shape[1]
+    head = cases()["protopnet"].head()
+    assert torch.equal(head.prototypes[0], head.prototypes[-1])
+
+
+def test_the_ball_of_the_deformable_head_holds_what_float32_makes_of_its_taps():
+    """Taps as long as they can be: bright features, no offsets."""
+    depth = 2048
+    features = torch.rand(depth, 7, generator=torch.Generator().manual_seed(0)) * 1e4
+    features = torch.cat([features, torch.full((2, 7), 1e-4)])
+    taps = (64 * features / (features.square().sum(0) + 1e-4).sqrt() / 2).square().sqrt()
+    head = head_of("deformable", {"prototype_vectors": torch.rand(3, depth, 2, 2), "last_layer.weight": torch.eye(3)})
+    assert (2 * taps.double().norm(dim=0) <= head.geometry.radius).all()
+    assert 64 < head.geometry.radius < 64.01 and head.domain == Box(0, None)
+
+
+def test_the_logits_of_protopool_are_the_hard_ones_and_soft_maps_are_refused():
+    state = cases()["protopool"].state["model_state_dict"]
+    with pytest.raises(HeadError, match="does not show exactly one prototype"):
+        head_of("protopool", state, presence="stored")
+    shown = state["proto_presence"].argmax(1)
+    hard = functional.one_hot(shown, state["proto_presence"].shape[1]).transpose(1, 2).float()
+    stored = head_of("protopool", state | {"proto_presence": hard}, presence="stored")
+    assert stored.digest == head_of("protopool", state).digest
+    tied = state["proto_presence"].clone()
+    tied[1, :, 1] = 0.0
+    with pytest.raises(HeadError, match="class 1, slot 1 has two greatest logits"):
+        head_of("protopool", state | {"proto_presence": tied})
+
+
+def changed(name: str, key: str, change) -> tuple[str, dict, dict]:
+    """A case's architecture, its state with one entry changed, and its options."""
+    case = cases()[name]
+    wrapper = next((w for w in ("model_state_dict", "state_dict", "model") if w in case.state), None)
+    state = dict(case.state[wrapper] if wrapper else case.state)
+    full = next(k for k in state if k.endswith(key))
+    state[full] = change(state[full])
+    return case.architecture, state, case.options
+
+
+def at(place: tuple[int, ...], value: float):
+    def change(tensor: Tensor) -> Tensor:
+        tensor = tensor.clone()
+        tensor[place] = value
+        return tensor
+
+    return change
+
+
+REFUSALS = [
+    ("protopnet", "prototype_vectors", at((0, 0, 0, 0), math.nan), r"holds nan at \[0, 0, 0, 0\], expected finite"),
+    ("protopnet", "prototype_vectors", lambda p: p.expand(-1, -1, 2, 2), r"expected \(P, D, 1, 1\)"),
+    ("protopnet", "prototype_vectors", lambda p: p[:0], r"has shape \(0, 6, 1, 1\)"),
+    ("protopnet", "prototype_vectors", lambda p: p.long(), "has dtype torch.int64"),
+    ("protopnet", "last_layer.weight", lambda w: w[:, 1:], r"has shape \(3, 11\), expected \(C, 12\)"),
+    ("protopnext-st", "1.prototype_layer.prototype_tensors", lambda p: p[:, 1:], r"expected \(P, 6, 1, 1\)"),
+    ("protopnext-st", "1.prototype_prediction_head.class_connection_layer.weight", lambda w: w[1:], "3 and 2 classes"),
+    ("protopool", "proto_presence", lambda p: p[:, 1:], r"expected \(C, 12, S\)"),
+    ("protopformer", "vectors_global", lambda p: p[:, 1:], r"prototype_vectors.*expected \(P, 5, 1, 1\)"),
+    ("hyperpg-hyperpg", "sigmas", at((1, 2, 0), 0.0), "gives 0.0 at prototype 6, expected positive numbers"),
+    ("hyperpg-gaussian", "sigmas", at((1, 2, 0), -1.0), "gives -1.0 at prototype 6, expected positive numbers"),
+    ("hyperpg-vmf", "sigmas", at((1, 2, 0), 0.0), "expected numbers other than 0"),
+    ("hyperpg-cosine", "prototypes", at((0, 1), 0.0), "row 1 is the zero vector"),
+    ("mgproto", "prototype_covs", at((2, 1, 3), 0.7), "differs between the channels of prototype 9"),
+    ("mgproto", "prototype_covs", at((2, 1), -0.7), "expected positive numbers"),
+    ("mgproto", "prototype_covs", at((2, 1), 1e-37), "float64 can hold"),
+    ("mgproto", "last_layer.weight", at((0, 0), -0.1), "expected mixture weights"),
+    ("gmm-sum", "diagonal", at((0, 0, 0), 0.7), "differs between the channels"),
+    ("gmm-sum", "diagonal", lambda s: torch.full_like(s.double(), 1e-60), "mixture=max takes any"),
+    ("gmm-max", "weights", at((0, 0), 0.0), "weights.*expected positive numbers"),
+    ("nonparam", "prototypes", lambda p: p[:-1], r"has shape \(3, 4, 6\), expected \(4, 4, D\)"),
+    ("gaussian-log_distance", "log_var", lambda v: v[:, None].expand(-1, 6) + torch.arange(6.0), "only isotropic"),
+    ("gaussian-log_distance", "log_var", at((0,), 1000.0), "inverse float64 can hold"),
+    ("deformable", "prototype_vectors", lambda p: p[0], r"expected \(P, D, H, W\)"),
+]
+
+
+@pytest.mark.parametrize(("name", "key", "change", "message"), REFUSALS)
+def test_refusals(name, key, change, message):
+    architecture, state, options = changed(name, key, change)
+    with pytest.raises(HeadError, match=message):
+        head_of(architecture, state, **options)
+
+
+@pytest.mark.parametrize("name", cases())
+def test_no_tensor_is_dispensable(name):
+    """Without any one of the tensors that the architecture reads, the import says which is missing."""
+    case = cases()[name]
+    wrapper = next((w for w in ("model_state_dict", "state_dict", "model") if w in case.state), None)
+    state = dict(case.state[wrapper] if wrapper else case.state)
+    refused = 0
+    for key in state:
+        rest = {other: tensor for other, tensor in state.items() if other != key}
+        try:
+            head_of(case.architecture, rest, **case.options)
+        except HeadError as error:
+            assert "is missing from the state dictionary" in str(error)
+            refused += 1
+    assert refused >= (1 if case.architecture == "pipnet" else 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("protopnet", {"activation": "relu"}, "activation is 'relu', expected log or linear"),
+        ("protopool", {"activation": "linear"}, "activation is 'linear', expected log"),
+        ("protopool", {"presence": "softmax"}, "presence is 'softmax', expected argmax or stored"),
+        ("protopnext-l2-1", {"activation": "l1"}, "expected l2 or exp_l2 or cosine"),
+        ("protopnext-l2-1", {"k": 0}, "pooling.k"),
+        ("hyperpg-cosine", {"pm_name": "mine"}, "pm_name is 'mine', expected hyperpg or vmf"),
+        ("protopformer", {"g": 1.5}, "g is 1.5, expected a number from 0 to 1"),
+        ("nonparam", {"temperature": 0.0}, "expected a positive number"),
+        ("gmm-sum", {"mixture": "mean"}, "expected sum or max"),
+        ("gaussian-log_distance", {"density": "exp"}, "expected log_distance or log_density"),
+        ("protopnet-linear", {"domain": Box()}, "unbounded"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(name, options, message):
+    case = cases()[name]
+    with pytest.raises(VeraleError, match=message):
+        head_of(case.architecture, case.state, **(case.options | options))
+
+
+def test_full_covariances_are_refused():
+    state = cases()["gaussian-log_distance"].state | {"classifier.similarity_layer.L_params": torch.eye(6)}
+    with pytest.raises(HeadError, match=r"L_params.*full covariance"):
+        head_of("gaussian", state)
+
+
+def test_equal_variances_of_all_channels_are_one():
+    state = cases()["gaussian-log_distance"].state
+    key = "classifier.similarity_layer.log_var"
+    wide = state | {key: state[key][:, None].expand(-1, 6)}
+    assert head_of("gaussian", wide).digest == head_of("gaussian", state).digest
+
+
+def test_biases_are_kept_where_a_network_has_them():
+    """Networks trained with one, and blends of two."""
+    case = cases()["protopformer"]
+    biases = {
+        "last_layer.bias": torch.tensor([1.0, 2.0, 3.0]),
+        "last_layer_global.bias": torch.tensor([10.0, 0.0, 0.0]),
+    }
+    plain, biased = (head_of("protopformer", case.state["model"] | extra, g=0.25) for extra in ({}, biases))
+    assert plain.bias is None and biased.bias.tolist() == [3.25, 1.5, 2.25]
+    one = head_of("protopformer", case.state["model"] | dict([biases.popitem()]), g=0.25)
+    assert one.bias.tolist() == [2.5, 0.0, 0.0]
+    noisy = cases()["hyperpg-hyperpg"].head()
+    assert noisy.bias is not None and noisy.bias.dtype == torch.float64
+
+
+def test_an_unknown_architecture():
+    with pytest.raises(UsageError, match=r"'protonet' is unknown, expected one of deformable, .*tesnet"):
+        head_of("protonet", {})

@@ -1,0 +1,110 @@
+"""State dictionaries from files: nothing in them is executed, wrappers and prefixes come off, tensors are checked."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+import torch
+from torch import nn
+
+from verale.adapters import load_state
+from verale.adapters.layer import Layer, blocks, side_by_side
+from verale.adapters.state import numbers, unwrap
+from verale.errors import HeadError, InputError
+
+WEIGHT = torch.arange(6.0).reshape(2, 3)
+
+
+@pytest.mark.parametrize(
+    "checkpoint",
+    [
+        {"layer.weight": WEIGHT},
+        {"layer.weight": WEIGHT, "epoch": 3, "names": ["a"]},
+        {"model_state_dict": {"layer.weight": WEIGHT}, "optimizer_state_dict": {"x": WEIGHT}},
+        {"state_dict": {"model.layer.weight": WEIGHT}, "epoch": 3},
+        {"model": {"layer.weight": WEIGHT}, "model_ema": {"layer.weight": -WEIGHT}},
+        {"module.layer.weight": WEIGHT},
+        {"module._orig_mod.model.layer.weight": WEIGHT},
+    ],
+)
+def test_wrappers_and_prefixes_come_off(checkpoint, tmp_path):
+    torch.save(checkpoint, tmp_path / "state.pth")
+    for state in (load_state(tmp_path / "state.pth"), unwrap(checkpoint)):
+        assert list(state) == ["layer.weight"] and torch.equal(state["layer.weight"], WEIGHT)
+
+
+def test_a_whole_model_is_refused_with_the_recipe_and_never_executed(tmp_path):
+    path = tmp_path / "model.pth"
+    torch.save(nn.Linear(3, 2), path)
+    with pytest.raises(InputError, match=r"holds torch\.nn\.modules\.linear\.Linear beside tensors") as error:
+        load_state(path)
+    recipe = str(error.value).split(":\n")[1].split("\n(")[0]
+    assert len(recipe.strip().splitlines()) == 2
+    converted = str(tmp_path / "state.pth")
+    lines = "\n".join(map(str.strip, recipe.splitlines())).replace('"state.pth"', repr(converted))
+    exec(lines, {"torch": torch})
+    assert set(load_state(converted)) == {"weight", "bias"}
+
+
+class Bomb:
+    def __reduce__(self):
+        return (pytest.fail, ("the file was executed",))
+
+
+def test_what_a_file_says_is_not_done(tmp_path):
+    torch.save({"layer.weight": WEIGHT, "x": Bomb()}, tmp_path / "bomb.pth")
+    with pytest.raises(InputError, match="would execute what the file says"):
+        load_state(tmp_path / "bomb.pth")
+    (tmp_path / "bare.pth").write_bytes(pickle.dumps(Bomb()))
+    with pytest.raises(InputError, match=r"bare\.pth"):
+        load_state(tmp_path / "bare.pth")
+
+
+def test_files_that_are_no_state_dictionaries(tmp_path):
+    with pytest.raises(InputError, match="there is no such file"):
+        load_state(tmp_path / "none.pth")
+    path = tmp_path / "state.pth"
+    torch.save({"layer.weight": WEIGHT}, path)
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(InputError, match="200 bytes that torch cannot read"):
+        load_state(path)
+    torch.save(WEIGHT, path)
+    with pytest.raises(InputError, match="holds a Tensor, expected a state dictionary"):
+        load_state(path)
+    torch.save({"epoch": 3}, path)
+    with pytest.raises(InputError, match="holds epoch, none of them tensors"):
+        load_state(path)
+    torch.save({}, path)
+    with pytest.raises(InputError, match="holds nothing"):
+        load_state(path)
+    torch.save({"module.w": WEIGHT, "w": WEIGHT}, path)
+    with pytest.raises(InputError, match="occurs twice, under different prefixes"):
+        load_state(path)
+
+
+def test_a_missing_key_names_its_neighbours():
+    with pytest.raises(HeadError, match=r"'prototype_vectors': is missing .* holds prototype_vector:"):
+        numbers({"prototype_vector": WEIGHT, "a": WEIGHT}, "prototype_vectors", "P D")
+    many = {f"{i}": WEIGHT for i in range(9)}
+    with pytest.raises(HeadError, match="holds 0, 1, 2, 3, 4 and 4 more: is it"):
+        numbers(many, "prototype_vectors", "P D")
+
+
+def test_half_precision_is_cast_up_and_gradients_are_left_behind():
+    half = torch.tensor([0.1, 2.0], dtype=torch.float16, requires_grad=True)
+    found = numbers({"x": half}, "x", "P")
+    assert found.dtype == torch.float32 and not found.requires_grad and torch.equal(found.half(), half.detach())
+
+
+def test_folding():
+    layer = Layer(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([10.0, 20.0]))
+    a, factor, constant = (torch.tensor(x, dtype=torch.float64) for x in ([5.0, 6.0], [0.5, 2.0], [7.0, -1.0]))
+    folded = layer.after(factor, constant)
+    expected = layer.weight.double() @ (factor * a + constant) + layer.bias
+    assert torch.equal(folded.weight @ a + folded.bias, expected)
+    assert torch.equal(layer.after(2.0).bias, layer.bias)  # a constant of the layer, not of the activations
+    assert torch.equal(layer.times(2.0).bias, 2 * layer.bias.double())
+    both = side_by_side([layer, Layer(torch.ones(2, 1))])
+    assert both.weight.tolist() == [[1.0, 2.0, 1.0], [3.0, 4.0, 1.0]] and both.bias.tolist() == [10.0, 20.0]
+    assert blocks(torch.tensor([[1.0, 2.0], [3.0, 4.0]])).tolist() == [[1.0, 2.0, 0.0, 0.0], [0.0, 0.0, 3.0, 4.0]]

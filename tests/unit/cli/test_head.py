@@ -1,0 +1,76 @@
+"""`verale head import --arch`: from the file of a state dictionary to a head file, or one line that says why not."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from architectures import cases
+from click.testing import CliRunner
+
+from verale.adapters import ARCHITECTURES
+from verale.cli.head import command
+from verale.errors import InputError, UsageError
+from verale.head import Box, Head
+
+
+def run(*arguments: object):
+    return CliRunner().invoke(command, ["import", *map(str, arguments)])
+
+
+@pytest.mark.parametrize("name", cases())
+def test_the_file_holds_the_head(name, tmp_path):
+    case = cases()[name]
+    torch.save(case.state, tmp_path / "state.pth")
+    options = [part for key, value in case.options.items() for part in ("--option", f"{key}={value}")]
+    result = run("--arch", case.architecture, tmp_path / "state.pth", "-o", tmp_path / "head.safetensors", *options)
+    assert result.exit_code == 0, result.output
+    assert Head.load(tmp_path / "head.safetensors").digest == case.head().digest
+    assert case.head().digest in result.output
+
+
+def test_what_was_chosen_is_said(tmp_path):
+    torch.save(cases()["protopool"].state, tmp_path / "state.pth")
+    result = run("--arch", "protopool", tmp_path / "state.pth", "-o", tmp_path / "h", "--option", "domain=-1:2.5")
+    assert "12 prototypes, presence=argmax, activation=log, epsilon=0.0001, domain=-1:2.5, sha256" in result.output
+    assert Head.load(tmp_path / "h").domain == Box(-1, 2.5)
+
+
+def test_domains_may_be_open(tmp_path):
+    torch.save(cases()["protopnet"].state, tmp_path / "state.pth")
+    for text, domain in ((":", Box()), ("0:", Box(0, None)), (":1e-3", Box(None, 1e-3))):
+        result = run("--arch", "protopnet", tmp_path / "state.pth", "-o", tmp_path / "h", "--option", f"domain={text}")
+        assert result.exit_code == 0 and Head.load(tmp_path / "h").domain == domain
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("k=2", "'k=2' is unknown, expected KEY=VALUE of protopnet's: activation=log, epsilon=0.0001, domain=0:1"),
+        ("epsilon", "option epsilon is '', expected a value such as epsilon=0.5"),
+        ("epsilon=small", "option epsilon is 'small'"),
+        ("domain=0", "option domain is '0', expected a value such as domain=0:1"),
+        ("activation=relu", "expected log or linear"),
+    ],
+)
+def test_options_that_mean_nothing(option, message, tmp_path):
+    torch.save(cases()["protopnet"].state, tmp_path / "state.pth")
+    result = run("--arch", "protopnet", tmp_path / "state.pth", "-o", tmp_path / "h", "--option", option)
+    assert isinstance(result.exception, UsageError) and message in str(result.exception)
+    assert not (tmp_path / "h").exists()
+
+
+def test_the_file_is_named_when_its_tensors_do_not_fit(tmp_path):
+    torch.save(cases()["protopnet"].state, tmp_path / "state.pth")
+    result = run("--arch", "pipnet", tmp_path / "state.pth", "-o", tmp_path / "h")
+    assert isinstance(result.exception, InputError) and result.exception.path == str(tmp_path / "state.pth")
+    assert "_classification.weight" in str(result.exception)
+
+
+def test_options_need_an_architecture(tmp_path):
+    result = run(tmp_path, "-o", tmp_path / "h", "--option", "k=1")
+    assert isinstance(result.exception, UsageError) and "belongs to --arch" in str(result.exception)
+
+
+def test_help_lists_the_architectures():
+    assert "|".join(ARCHITECTURES) in run("--help").output
+    assert "'protonet' is not one of" in run("x", "-o", "y", "--arch", "protonet").output
