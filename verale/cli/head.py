@@ -90,7 +90,7 @@ def _keywords(arch: str, options: tuple[str, ...]) -> dict[str, Any]:
         key, _, value = option.partition("=")
         if key not in kinds:
             known = ", ".join(f"{name}={_text(keywords.get(name, '...'))}" for name in kinds)
-            raise UsageError(f"option {option!r} is unknown, expected KEY=VALUE of {arch}'s: {known}")
+            raise UsageError(f"option {option!r} is unknown, expected KEY=VALUE of {arch}'s: {known or 'none'}")
         try:
             keywords[key] = makers[kinds[key]](value)
         except ValueError:

@@ -12,7 +12,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from verale.adapters import ARCHITECTURES, head_of
-from verale.errors import HeadError, UsageError, VeraleError
+from verale.adapters.published.deformable import taps
+from verale.errors import HeadError, LatentsError, UsageError, VeraleError
 from verale.head import Box, Head, evaluate
 
 # Below, x is a latent map (N, D, L, 1) and maps of distances or similarities are (N, P, L).
@@ -224,7 +225,7 @@ def test_a_mass_on_the_threshold_counts():
     level = torch.zeros(1, 2, 2, dtype=torch.float64)  # both masses are exactly 1/2
     assert evaluate(head_of("pipnet", state, threshold=0.5), level).logits.tolist() == [[0.5, 1.5]]
     assert evaluate(head_of("pipnet", state, threshold=0.5 + 2**-53), level).logits.tolist() == [[0.0, 0.0]]
-    assert torch.tensor(head_of("pipnet", state).similarity.threshold, dtype=torch.float64).float() == torch.tensor(0.1)
+    assert head_of("pipnet", state).similarity.threshold == torch.tensor(0.1, dtype=torch.float32).item() > 0.1
 
 
 def test_negative_weights_of_pipnet_count_nothing():
@@ -244,15 +245,83 @@ def test_the_cases_reach_the_corners():
     assert torch.equal(head.prototypes[0], head.prototypes[-1])
 
 
-def test_the_ball_of_the_deformable_head_holds_what_float32_makes_of_its_taps():
-    """Taps as long as they can be: bright features, no offsets."""
+def deformable_network(depth: int, hidden: int) -> dict[str, Tensor]:
+    """Its state, with offsets that reach beyond the grid."""
+    generator = torch.Generator().manual_seed(hidden)
+
+    def normal(*shape: int) -> Tensor:
+        return torch.randn(*shape, generator=generator)
+
+    state = {"prototype_vectors": normal(12, depth, 2, 2).abs(), "last_layer.weight": normal(CLASSES, 12)}
+    if not hidden:
+        return state | {"conv_offset.0.weight": 0.02 * normal(8, depth + 2, 3, 3)}
+    return state | {
+        "conv_offset.0.weight": 0.02 * normal(hidden, depth + 2, 4, 4),
+        "conv_offset.0.bias": normal(hidden),
+        "conv_offset.2.weight": 0.5 * normal(8, hidden, 2, 2),
+        "conv_offset.2.bias": normal(8),
+    }
+
+
+@pytest.mark.parametrize("hidden", [0, 4])
+def test_the_taps_of_a_deformable_prototype(hidden):
+    """Its interpolation as a sum over the whole grid with tent weights, and its logits per tap and location."""
+    state = deformable_network(3, hidden)
+    x = torch.rand(2, 3, 5, 6, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    x[0, :, 2, 3] = 0.0
+    found = taps({"model": state}, x)
+
+    state = {key: value.double() for key, value in state.items()}
+    p = state["prototype_vectors"]
+    x, p = (torch.cat([maps, torch.full_like(maps[:, :2], 1e-4)], dim=1) for maps in (x, p))
+    x = 64 * x / torch.sqrt((x**2).sum(1, keepdim=True) + 1e-4) / 2
+    p = p / (torch.sqrt((p**2).sum(1, keepdim=True) + 1e-4) + 1e-4) / 2
+    offset = functional.conv2d(x, state["conv_offset.0.weight"], state.get("conv_offset.0.bias"), padding=1)
+    if hidden:
+        offset = functional.conv2d(
+            torch.relu(offset), state["conv_offset.2.weight"], state["conv_offset.2.bias"], padding=1
+        )
+    assert offset.abs().max() > 2
+
+    def tent(place: Tensor, size: int) -> Tensor:
+        return torch.relu(1 - (place[..., None] - torch.arange(size)).abs())
+
+    dot = 0
+    for i, j in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        dy, dx = offset[:, 4 * i + 2 * j], offset[:, 4 * i + 2 * j + 1]
+        y, w = torch.arange(5)[:, None] - 1 + 2 * i + dy, torch.arange(6) - 1 + 2 * j + dx
+        read = torch.einsum("nhwa,nhwb,ndab->nhwd", tent(y, 5), tent(w, 6), x**2).sqrt()
+        torch.testing.assert_close(found.unflatten(1, (5, 6)).unflatten(3, (5, 4))[..., 2 * i + j], read)
+        dot = dot + torch.einsum("nhwd,pd->nphw", read, p[:, :, i, j])
+    logits = functional.linear(torch.relu(dot / (64 * 1.01)).amax((2, 3)), state["last_layer.weight"])
+    head = head_of("deformable", state)
+    torch.testing.assert_close(evaluate(head, found).logits, logits, rtol=1e-9, atol=1e-12)
+    assert (found >= 0).all() and (found.norm(dim=-1) < 64).all()
+
+
+def test_the_ball_of_a_deformable_head_holds_what_float32_reads():
+    """Bright features everywhere and no offsets: taps as long as they can be."""
     depth = 2048
-    features = torch.rand(depth, 7, generator=torch.Generator().manual_seed(0)) * 1e4
-    features = torch.cat([features, torch.full((2, 7), 1e-4)])
-    taps = (64 * features / (features.square().sum(0) + 1e-4).sqrt() / 2).square().sqrt()
-    head = head_of("deformable", {"prototype_vectors": torch.rand(3, depth, 2, 2), "last_layer.weight": torch.eye(3)})
-    assert (2 * taps.double().norm(dim=0) <= head.geometry.radius).all()
-    assert 64 < head.geometry.radius < 64.01 and head.domain == Box(0, None)
+    state = deformable_network(depth, 0)
+    state["conv_offset.0.weight"] = torch.zeros(8, depth + 2, 3, 3)
+    features = 1e4 * torch.rand(1, depth, 3, 3, generator=torch.Generator().manual_seed(0))
+    head = head_of("deformable", state)
+    lengths = taps(state, features).double().norm(dim=-1)
+    assert 63.99 < lengths.max() <= head.geometry.radius < 64.01
+    assert 64 * (1 + depth * 2**-24) < head.geometry.radius and head.domain == Box(0, None)
+
+
+def test_features_that_have_no_taps():
+    state = deformable_network(3, 4)
+    for features in (torch.rand(1, 4, 5, 5), torch.rand(3, 5, 5), torch.rand(1, 3, 1, 5)):
+        with pytest.raises(LatentsError, match=r"expected \(N, 3, H, W\), H and W > 1"):
+            taps(state, features)
+    with pytest.raises(LatentsError, match="negative or NaN"):
+        taps(state, -torch.rand(1, 3, 5, 5))
+    with pytest.raises(LatentsError, match=r"offsets have shape \(1, 8, 5, 5\), expected \(8, 6, 6\) an image"):
+        taps(state, torch.rand(1, 3, 5, 5), dilation=1)
+    with pytest.raises(HeadError, match=r"conv_offset.0.weight.*expected \(O, 5, H, W\)"):
+        taps(state | {"conv_offset.0.weight": torch.rand(4, 3, 4, 4)}, torch.rand(1, 3, 5, 5))
 
 
 def test_the_logits_of_protopool_are_the_hard_ones_and_soft_maps_are_refused():

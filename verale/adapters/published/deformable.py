@@ -3,39 +3,98 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import torch
+from torch import Tensor
+from torch.nn import functional
 
 from verale.adapters.layer import linear
-from verale.adapters.state import State, numbers
+from verale.adapters.state import State, numbers, unwrap
+from verale.errors import LatentsError
 from verale.head import Box, Head, InnerProduct, Rectified
 
-__all__ = ["head"]
+__all__ = ["head", "taps"]
+
+_LENGTH = 64
+"""To which a latent is normalised."""
+
+_EPSILON = 1e-4
 
 
-def head(state: State, *, epsilon: float = 1e-4) -> Head:
+def head(state: State) -> Head:
     """a_j = max_l max(0, <u_l, q_j> / (64 * 1.01)).
 
     The latent u of an output location stacks what its T taps (4 of a 2 x 2 prototype) read from the features x >= 0:
-    two channels of epsilon are appended, 64 x / sqrt(|x|^2 + epsilon) / sqrt(T) is interpolated as the root of the mean
-    of squares, and channel d of tap t comes at d T + t, of (D + 2) T. Prototypes are normalised alike, here and in
-    float64: per tap q = p / (sqrt(|p|^2 + epsilon) + epsilon) / sqrt(T).
+    two channels of epsilon = 1e-4 are appended, 64 x / sqrt(|x|^2 + epsilon) / sqrt(T) is interpolated as the root of
+    the mean of squares, and channel d of tap t comes at d T + t, of (D + 2) T; `taps` computes it. Prototypes are
+    normalised alike, here and in float64: per tap q = p / (sqrt(|p|^2 + epsilon) + epsilon) / sqrt(T).
 
     Domain: u >= 0, and each tap is shorter than 64 / sqrt(T), since the weights of an interpolation sum to at most 1;
     so |u| < 64. Latents computed in float32 may exceed that: a sum of D + 2 squares has a relative error of at most
     (D + 2) 2^-24 to first order, of which half reaches the length, and the other operations (roots, quotients,
     products, weights, sums of four) add less than 14 2^-24. So the radius is 64 (1 + (D + 16) 2^-24).
     """
-    taps = numbers(state, "prototype_vectors", "P D H W").double()
-    count, depth, height, width = taps.shape
-    taps = torch.cat([taps, taps.new_full((count, 2, height, width), epsilon)], dim=1)
-    length = (taps.square().sum(1, keepdim=True) + epsilon).sqrt() + epsilon
-    layer = linear(state, "last_layer", count).after(1 / (64 * 1.01))
+    kernels = _extended(numbers(state, "prototype_vectors", "P D H W").double())
+    count, channels, height, width = kernels.shape
+    length = (kernels.square().sum(1, keepdim=True) + _EPSILON).sqrt() + _EPSILON
+    layer = linear(state, "last_layer", count).after(1 / (_LENGTH * 1.01))
     return Head(
         weight=layer.weight,
         bias=layer.bias,
-        geometry=InnerProduct(radius=64 * (1 + (depth + 16) * 2.0**-24)),
+        geometry=InnerProduct(radius=_LENGTH * (1 + (channels + 14) * 2.0**-24)),
         similarity=Rectified(),
-        prototypes=(taps / length / math.sqrt(height * width)).flatten(1),
+        prototypes=(kernels / length / math.sqrt(height * width)).flatten(1),
         domain=Box(0, None),
     )
+
+
+def taps(state: Mapping[str, Any], features: Tensor, dilation: int = 2) -> Tensor:
+    """The latents of `head`: what the taps read, at offsets that the network predicts from the features themselves.
+
+    Args:
+        state: the state dictionary, with `conv_offset`.
+        features: (N, D, H, W) >= 0, float32 or float64: what `add_on_layers` gives.
+        dilation: `prototype_dilation`.
+
+    Returns:
+        (N, L, (D + 2) T) of the same dtype, for the L output locations; in another order of operations than the
+        network's own CUDA code, so equal to what that reads up to rounding.
+
+    Raises:
+        HeadError: a key that is missing or does not fit.
+        LatentsError: features that do not fit, or are negative.
+    """
+    state = unwrap(state)
+    _, depth, rows, columns = numbers(state, "prototype_vectors", "P D H W").shape
+    if features.dim() != 4 or features.shape[1] != depth or min(features.shape[2:]) < 2:
+        raise LatentsError(f"features have shape {tuple(features.shape)}, expected (N, {depth}, H, W), H and W > 1")
+    if not bool((features >= 0).all()):
+        raise LatentsError("features are negative or NaN somewhere, expected those after a ReLU: add_on_layers' output")
+    extended = _extended(features)
+    normed = _LENGTH * extended / (extended.square().sum(1, keepdim=True) + _EPSILON).sqrt() / math.sqrt(rows * columns)
+    offsets = normed
+    for index in (0, 2) if "conv_offset.2.weight" in state else (0,):
+        key, bias = f"conv_offset.{index}", None
+        kernel = numbers(state, f"{key}.weight", "O I H W", I=offsets.shape[1]).to(features)
+        if f"{key}.bias" in state:
+            bias = numbers(state, f"{key}.bias", "O", O=len(kernel)).to(features)
+        offsets = functional.conv2d(offsets.relu() if index else offsets, kernel, bias, padding=1)
+    height, width = features.shape[2:]
+    out = (height + 2 - dilation * (rows - 1), width + 2 - dilation * (columns - 1))
+    if offsets.shape[1:] != (2 * rows * columns, *out):
+        raise LatentsError(f"offsets have shape {tuple(offsets.shape)}, expected {(2 * rows * columns, *out)} an image")
+    down, right = (torch.arange(-1, size - 1).to(features) for size in out)
+    read = []
+    for tap in range(rows * columns):
+        y = down[:, None] + dilation * (tap // columns) + offsets[:, 2 * tap]
+        x = right + dilation * (tap % columns) + offsets[:, 2 * tap + 1]
+        places = torch.stack([2 * x / (width - 1) - 1, 2 * y / (height - 1) - 1], dim=-1)
+        read.append(functional.grid_sample(normed.square(), places, align_corners=True).clamp(min=0).sqrt())
+    return torch.stack(read, dim=2).flatten(1, 2).flatten(2).transpose(1, 2)
+
+
+def _extended(maps: Tensor) -> Tensor:
+    """Two channels of epsilon behind the others."""
+    return functional.pad(maps, (0, 0, 0, 0, 0, 2), value=_EPSILON)
