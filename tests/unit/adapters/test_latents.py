@@ -20,12 +20,14 @@ class Network(nn.Module):
         self.tokens = nn.Flatten(2)
         self.pair = nn.LSTM(9, 2, batch_first=True)
         self.unused = nn.Identity()
-        self.twice = nn.Identity()
+        self.twice = nn.Hardtanh(0.0, 0.5)
+        self.again = nn.Identity()
         self.head = nn.Linear(4, 3)
 
     def forward(self, images, scale=1.0):
         latents = self.add_on_layers(self.features(images)) * scale
-        latents = self.twice(self.twice(latents))
+        latents = self.again(self.again(latents))
+        self.twice(self.twice(latents[:, :, :1, :1]) + latents)
         self.pair(self.tokens(latents))
         return self.head(latents.amax((2, 3)))
 
@@ -55,6 +57,21 @@ def test_tokens_inner_layers_and_several_arguments(network, images):
     assert torch.equal(tokens, 2 * capture(network, "add_on_layers.1", images).flatten(2))
 
 
+def test_a_layer_that_is_called_twice(network, images):
+    """As ProtoPFormer's add-on, for the class token and for the image tokens; a cache gives the same tensor again."""
+    found = capture(network, "twice", images, calls=2)
+    latents = capture(network, "again", images)
+    token = latents[:, :, :1, :1].clamp(0, 0.5)
+    expected = torch.cat([token.flatten(2), (token + latents).clamp(0, 0.5).flatten(2)], dim=2).transpose(1, 2)
+    assert torch.equal(found, expected) and found.shape == (2, 10, 4)
+    assert torch.equal(latents, capture(network, "add_on_layers", images))
+
+
+def test_a_layer_behind_that_works_in_place(images):
+    model = nn.Sequential(nn.Conv2d(3, 4, 1), nn.ReLU(inplace=True))
+    assert torch.equal(capture(model, "0", images), model[0](images)) and (model[0](images) < 0).any()
+
+
 def test_precision(network, images):
     assert capture(network.double(), "add_on_layers", images.double()).dtype == torch.float64
     assert capture(network.bfloat16(), "add_on_layers", images.bfloat16()).dtype == torch.float32
@@ -77,8 +94,8 @@ def test_the_model_is_left_as_it_was(network, images):
     [
         ("add_on_layer", UsageError, "'add_on_layer' is unknown, .*add_on_layers"),
         ("xyz", UsageError, "features, add_on_layers, tokens"),
-        ("unused", LatentsError, "called 0 times, expected once"),
-        ("twice", LatentsError, "called 2 times, expected once"),
+        ("unused", LatentsError, "called 0 times, expected 1"),
+        ("twice", LatentsError, "called 2 times, expected 1: name another, or set calls"),
         ("pair", LatentsError, "gives a tuple, expected a tensor"),
         ("head", LatentsError, r"gives \(2, 3\) torch.float32, expected floats \(N, D, H, W\) or \(N, L, D\)"),
     ],

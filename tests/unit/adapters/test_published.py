@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from inspect import signature
+from pathlib import Path
 
 import pytest
 import torch
@@ -12,6 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from verale.adapters import ARCHITECTURES, head_of
+from verale.adapters.published import architecture
 from verale.adapters.published.deformable import taps
 from verale.errors import HeadError, LatentsError, UsageError, VeraleError
 from verale.head import Box, Head, evaluate
@@ -462,3 +465,14 @@ def test_biases_are_kept_where_a_network_has_them():
 def test_an_unknown_architecture():
     with pytest.raises(UsageError, match=r"'protonet' is unknown, expected one of deformable, .*tesnet"):
         head_of("protonet", {})
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_the_table_of_architectures_states_the_options_and_their_defaults(name):
+    table = (Path(__file__).parents[3] / "docs" / "architectures.md").read_text(encoding="utf-8")
+    row = next(line for line in table.splitlines() if line.startswith(f"| `{name}` |"))
+    for option in list(signature(architecture(name)).parameters.values())[1:]:
+        default = option.default
+        if isinstance(default, Box):
+            default = ":".join("" if end is None else f"{end:g}" for end in (default.lower, default.upper))
+        assert (f"`{option.name}`" if default is None else f"`{option.name}={default}`") in row
