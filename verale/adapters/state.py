@@ -43,15 +43,15 @@ def load_state(path: str | Path) -> dict[str, Tensor]:
             warnings.filterwarnings("ignore", "Detected pickle protocol")  # if torch cannot read it, that is an error
             state = torch.load(path, map_location="cpu", weights_only=True)
     except (RuntimeError, EOFError, ValueError, KeyError, pickle.UnpicklingError) as error:
-        objects = re.search(r"GLOBAL (\S+)", str(error))
+        objects = re.search(r"GLOBAL (\S+)|Unsupported operand", str(error))
         if objects is None:
             raise InputError(
                 path, f"{size} bytes that torch cannot read as a state dictionary: truncated, or another format?"
             ) from error
         raise InputError(
             path,
-            f"holds {objects[1]} beside tensors, and reading that would execute what the file says. If you trust it,"
-            f" convert it once in the environment that wrote it:{_RECIPE.format(path=str(path))}",
+            f"holds {objects[1] or 'Python objects'} beside tensors, and reading that would execute what the file says."
+            f" If you trust it, convert it once in the environment that wrote it:{_RECIPE.format(path=str(path))}",
         ) from error
     if not isinstance(state, Mapping):
         raise InputError(path, f"holds a {type(state).__name__}, expected a state dictionary")
@@ -104,7 +104,7 @@ def numbers(state: State, key: str, shape: str, **known: int) -> Tensor:
             f"is missing from the state dictionary, which holds {', '.join(near) if near else _some(state)}:"
             " is it the state of this architecture?",
         )
-    tensor = state[key].detach()
+    tensor = state[key].detach().cpu()
     letters = shape.split()
     sizes = [known.get(letter, int(letter) if letter.isdigit() else None) for letter in letters]
     if len(sizes) != tensor.dim() or any(

@@ -59,6 +59,9 @@ def test_what_a_file_says_is_not_done(tmp_path):
     (tmp_path / "bare.pth").write_bytes(pickle.dumps(Bomb()))
     with pytest.raises(InputError, match=r"bare\.pth"):
         load_state(tmp_path / "bare.pth")
+    torch.save(nn.Linear(3, 2), tmp_path / "newer.pth", pickle_protocol=4)
+    with pytest.raises(InputError, match=r"holds .* beside tensors, and reading that would execute"):
+        load_state(tmp_path / "newer.pth")
 
 
 def test_files_that_are_no_state_dictionaries(tmp_path):
