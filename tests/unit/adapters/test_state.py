@@ -86,6 +86,21 @@ def test_files_that_are_no_state_dictionaries(tmp_path):
         load_state(path)
 
 
+@pytest.mark.parametrize("zipped", [True, False])
+def test_broken_bytes_are_refused_and_nothing_else_is_raised(zipped, tmp_path):
+    path = tmp_path / "state.pth"
+    torch.save({"layer.weight": WEIGHT}, path, _use_new_zipfile_serialization=zipped)
+    data = path.read_bytes()
+    refused = 0
+    for place in range(0, len(data), 5):
+        path.write_bytes(data[:place] + bytes([data[place] ^ 0x11]) + data[place + 1 :])
+        try:
+            load_state(path)
+        except InputError:
+            refused += 1
+    assert refused > 10
+
+
 def test_a_missing_key_names_its_neighbours():
     with pytest.raises(HeadError, match=r"'prototype_vectors': is missing .* holds prototype_vector:"):
         numbers({"prototype_vector": WEIGHT, "a": WEIGHT}, "prototype_vectors", "P D")
