@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from architectures import CLASSES, PER_CLASS, Case, cases, heads
 from torch import Tensor
 from torch.nn import functional
 
+from benchmarks.architectures import CLASSES, PER_CLASS, Case, cases, heads
 from verale.adapters import ARCHITECTURES, head_of
 from verale.adapters.published import architecture
 from verale.adapters.published.deformable import taps

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 import torch
-from architectures import cases
 from click.testing import CliRunner
 
+from benchmarks.architectures import cases
 from verale.adapters import ARCHITECTURES
 from verale.cli.head import command
 from verale.errors import InputError, UsageError

@@ -1,0 +1,26 @@
+"""Every published architecture: its head is explained under top_k and its best paradigm, and the checker proves all."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.architectures import heads
+from verale.certificate import Certificate
+from verale.checker import Auditor, Status
+from verale.head import save_latents
+from verale.search import best_paradigm, explain
+
+HEADS = heads()
+
+
+@pytest.mark.parametrize("name", sorted(HEADS))
+def test_every_certificate_is_proved_by_both_kernels(name, tmp_path):
+    head, latents = HEADS[name]
+    save_latents(tmp_path / "latents.safetensors", latents)
+    auditor = Auditor(head.to_bytes(), (tmp_path / "latents.safetensors").read_bytes(), "both")
+    for paradigm in ("top_k", best_paradigm(head)):
+        emitted = [result for result in explain(head, latents, paradigm) if isinstance(result, Certificate)]
+        assert emitted
+        for certificate in emitted:
+            verdict = auditor.check(certificate.to_bytes(), minimality=True)
+            assert verdict.status is Status.PROVED, verdict.message
