@@ -8,7 +8,7 @@ from typing import TypeAlias
 from .certificate import Certificate, read_certificate
 from .dyadic import Exact
 from .errors import FormatError, RefutedError, UnprovedError
-from .head import read_head
+from .head_file import read_head
 from .kernel import KERNELS, load_kernel
 from .latents import Latents
 from .rules.assignment import Assignment

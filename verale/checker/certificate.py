@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from .dyadic import about, hex_float
 from .errors import FormatError
-from .head import Head
+from .head import COSINES, SIMILARITIES, Head
 from .json_reader import brief, fields, index, read_object, text
 
 __all__ = ["Activation", "Certificate", "Others", "Spatial", "Statement", "read_certificate"]
@@ -25,11 +25,11 @@ _LARGEST = 64 * 2**20
 _CLAIMS = ("entailment", "instance", "minimality")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _GEOMETRIES = {
-    "top_k": ("euclidean", "cosine", "softmax"),
+    "top_k": tuple(SIMILARITIES),
     "sparse": ("softmax",),
-    "projection": ("euclidean", "cosine"),
-    "triangle": ("euclidean", "cosine"),
-    "hypersphere": ("euclidean", "cosine"),
+    "projection": ("euclidean", *COSINES, "inner_product"),
+    "triangle": ("euclidean", *COSINES, "inner_product"),
+    "hypersphere": ("euclidean", *COSINES),
     "simplex": ("softmax",),
     "assignment": ("softmax",),
 }
@@ -114,8 +114,13 @@ class Certificate:
                 f"paradigm {self.paradigm} is not defined for a {head.geometry} head,"
                 f" expected one of {', '.join(_GEOMETRIES[self.paradigm])}"
             )
-        if self.paradigm == "assignment" and head.pooling != "max":
-            raise FormatError(f"paradigm assignment is not defined for the pooling {head.pooling}, expected max")
+        if self.paradigm == "assignment" and (head.similarity, head.pooling) != ("identity", "max"):
+            raise FormatError(
+                f"paradigm assignment is not defined for {head.similarity} and the pooling {head.pooling},"
+                " expected identity and max"
+            )
+        if head.pooling == "banks" and self.patches < 2:
+            raise FormatError("patches is 1, expected at least 2 for the pooling banks: patch 0 is the class token")
         if self.predicted >= head.classes:
             raise FormatError(f"predicted is {self.predicted}, expected less than the head's {head.classes} classes")
         if len(self.margins) != head.classes:

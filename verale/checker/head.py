@@ -1,25 +1,23 @@
-"""The head file (certificates/v1.md, "The head file"), read into exact numbers."""
+"""A head in exact numbers, and the rules that its parts keep (certificates/v1.md, "The head file")."""
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-from .dyadic import Exact, about, exact, hex_float
-from .errors import FormatError, HeadError
-from .json_reader import brief, fields, read_object, text
-from .safetensors_reader import Tensor, read_tensors
+from .dyadic import Exact, about
+from .errors import HeadError
 
-__all__ = ["Head", "read_head"]
+__all__ = ["COSINES", "SIMILARITIES", "Head"]
 
-_METADATA_KEY = "verale.head"
-_DESCRIPTION = ("version", "geometry", "domain", "similarity", "pooling", "labels")
-_TENSORS = ("weight", "bias", "prototypes", "scale")
-_SIMILARITY_OF = {"euclidean": "log_ratio", "cosine": "identity", "softmax": "identity"}
-_POOLINGS = ("max", "max_minus_mean", "max_minus_mean_distance")
-_LONGEST_DESCRIPTION = 2**26
+COSINES = ("cosine", "rooted_cosine")
+SIMILARITIES = {
+    "euclidean": ("log_ratio", "negated", "exp_distance", "exponential", "quadratic"),
+    **dict.fromkeys(COSINES, ("identity", "exponential", "quadratic", "rectified")),
+    "inner_product": ("identity", "quadratic", "rectified"),
+    "softmax": ("identity", "threshold"),
+}
+"""The geometries, and the similarities that each has."""
 
 
 @dataclass(frozen=True)
@@ -28,45 +26,50 @@ class Head:
 
     Attributes:
         sha256: digest of the file's bytes.
-        geometry: `euclidean`, `cosine` or `softmax`.
-        epsilon: the epsilon of log_ratio (euclidean) or of the cosine; 0 for softmax.
-        pooling: `max`, `max_minus_mean` or, euclidean only, `max_minus_mean_distance`.
+        geometry, similarity, pooling, readout: the kinds of its parts, by the names that v1.md gives them.
         lower, upper: the domain of every latent coordinate, None where unbounded.
-        weight: (C, P).
-        bias: (1, C), zeros where the file has none.
+        weight: (C, P); of a soft tree (C, P + 1), its leaves.
+        bias: (1, C), zeros where the file has none; of the readout `maximum` (1, P).
         prototypes: (P, D); no rows for softmax.
-        scales: (1, P), what squared distances are multiplied by; ones where the file has none.
+        scales: (1, P), what log_ratio, negated and exponential multiply by; ones where the file has none.
+        peaks: (1, P), where a quadratic similarity is greatest; zeros where the file has none.
         depth: D.
+        epsilon: of a cosine, of log_ratio or of exp_distance; no head has two, others have 0.
+        radius: of inner products, None where there is none.
+        threshold: of the similarity of that name.
+        class_token, k: of the poolings banks and top_mean.
+        absent, present: of a soft tree, the children of each node: a later node, or a leaf q as -1 - q.
     """
 
     sha256: str
     geometry: str
-    epsilon: Fraction
+    similarity: str
     pooling: str
+    readout: str
     lower: Fraction | None
     upper: Fraction | None
     weight: Exact
     bias: Exact
     prototypes: Exact
     scales: Exact
+    peaks: Exact
     depth: int
+    epsilon: Fraction = Fraction(0)
+    radius: Fraction | None = None
+    threshold: Fraction = Fraction(0)
+    class_token: int = 0
+    k: int = 0
+    absent: tuple[int, ...] = ()
+    present: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.lower is not None and self.upper is not None and self.lower >= self.upper:
-            raise HeadError(f"domain: lower is {about(self.lower)}, expected less than upper, {about(self.upper)}")
-        if self.geometry == "euclidean" and not 0 < self.epsilon < 1:
-            raise HeadError(f"similarity: epsilon is {about(self.epsilon)}, expected between 0 and 1, both excluded")
-        for j, scale in enumerate(self.scales.rows[0]):
-            if scale <= 0:
-                raise HeadError(f"scale: entry {j} is not positive, expected what shrinks or stretches a distance")
-        if self.pooling == "max_minus_mean_distance" and self.geometry != "euclidean":
-            raise HeadError(f"pooling is {self.pooling}, which is defined for euclidean only, not for {self.geometry}")
-        if self.geometry == "cosine":
-            if self.epsilon < 0:
-                raise HeadError(f"geometry: epsilon is {about(self.epsilon)}, expected at least 0")
-            for j, row in enumerate(self.prototypes.rows):
-                if not any(row):
-                    raise HeadError(f"prototypes: row {j} is zero, which has no direction: expected none for cosine")
+        if self.similarity not in SIMILARITIES[self.geometry]:
+            expected = " or ".join(SIMILARITIES[self.geometry])
+            raise HeadError(f"similarity is {self.similarity}, expected {expected} for {self.geometry}")
+        self._check_domain()
+        self._check_similarity()
+        self._check_pooling()
+        self._check_readout()
 
     @property
     def classes(self) -> int:
@@ -76,103 +79,80 @@ class Head:
     @property
     def count(self) -> int:
         """P."""
-        return len(self.weight.rows[0])
+        return len(self.prototypes.rows or self.weight.rows[0])
 
+    def _check_domain(self) -> None:
+        if self.lower is not None and self.upper is not None and self.lower >= self.upper:
+            raise HeadError(f"domain: lower is {about(self.lower)}, expected less than upper, {about(self.upper)}")
+        bounded = self.lower is not None and self.upper is not None
+        if self.radius is not None and self.radius <= 0:
+            raise HeadError(
+                f"geometry: radius is {about(self.radius)}, expected a positive number, or null for no ball"
+            )
+        if self.geometry == "inner_product" and self.radius is None and not bounded:
+            raise HeadError("domain is unbounded, expected two ends, or a radius of the geometry, for inner_product")
+        if self.geometry == "euclidean" and self.similarity in ("negated", "quadratic") and not bounded:
+            raise HeadError(f"domain is unbounded, expected two ends: {self.similarity} has no least value without")
+        if self.geometry in COSINES:
+            if self.epsilon < 0:
+                raise HeadError(f"geometry: epsilon is {about(self.epsilon)}, expected at least 0")
+            for j, row in enumerate(self.prototypes.rows):
+                if not any(row):
+                    raise HeadError(f"prototypes: row {j} is zero, which has no direction: expected none for cosine")
 
-def read_head(data: bytes) -> Head:
-    """The head of a file's bytes. Raises HeadError, which names the field or tensor."""
-    try:
-        return _read(data)
-    except FormatError as error:
-        raise HeadError(f"head file: {error}") from None
+    def _check_similarity(self) -> None:
+        if self.similarity == "log_ratio" and not 0 < self.epsilon < 1:
+            raise HeadError(f"similarity: epsilon is {about(self.epsilon)}, expected between 0 and 1, both excluded")
+        if self.similarity == "exp_distance" and self.epsilon < 0:
+            raise HeadError(f"similarity: epsilon is {about(self.epsilon)}, expected at least 0")
+        if self.similarity == "threshold" and not 0 < self.threshold < 1:
+            raise HeadError(
+                f"similarity: threshold is {about(self.threshold)}, expected between 0 and 1, both excluded"
+            )
+        for j, scale in enumerate(self.scales.rows[0]):
+            if scale <= 0:
+                raise HeadError(f"scale: entry {j} is not positive, expected what shrinks or stretches a distance")
 
+    def _check_pooling(self) -> None:
+        if self.pooling == "max_minus_mean_distance" and self.geometry != "euclidean":
+            raise HeadError(f"pooling is {self.pooling}, which is defined for euclidean only, not for {self.geometry}")
+        if self.pooling.startswith("max_minus") and self.similarity not in ("log_ratio", "identity"):
+            raise HeadError(f"pooling is {self.pooling}, which is defined for log_ratio and identity only")
+        if self.pooling == "banks" and not 1 <= self.class_token < self.count:
+            raise HeadError(
+                f"pooling: class_token is {self.class_token}, expected from 1 to less than the {self.count} prototypes"
+            )
+        if self.pooling == "top_mean" and self.k < 1:
+            raise HeadError(f"pooling: k is {self.k}, expected at least 1")
 
-def _read(data: bytes) -> Head:
-    metadata, tensors = read_tensors(data)
-    if set(metadata) != {_METADATA_KEY}:
-        raise FormatError(f"__metadata__ has the entries {brief(sorted(metadata))}, expected one: {_METADATA_KEY!r}")
-    description = read_object(metadata[_METADATA_KEY].encode("utf-8"), _METADATA_KEY, _LONGEST_DESCRIPTION)
-    fields(description, _METADATA_KEY, _DESCRIPTION)
-    if type(description["version"]) is not int or description["version"] != 1:
-        raise FormatError(f"version is {brief(description['version'])}, expected 1")
-    geometry, geometry_epsilon = _kind(description["geometry"], "geometry", {"euclidean": 0, "cosine": 1, "softmax": 0})
-    similarity, similarity_epsilon = _kind(description["similarity"], "similarity", {"log_ratio": 1, "identity": 0})
-    pooling, _ = _kind(description["pooling"], "pooling", dict.fromkeys(_POOLINGS, 0))
-    if similarity != _SIMILARITY_OF[geometry]:
-        raise FormatError(f"similarity is {similarity}, expected {_SIMILARITY_OF[geometry]} for {geometry}")
-    domain = fields(description["domain"], "domain", ("lower", "upper"))
-    lower, upper = (
-        None if domain[end] is None else _number(domain[end], f"domain.{end}") for end in ("lower", "upper")
-    )
+    def _check_readout(self) -> None:
+        if self.readout == "maximum":
+            one = 1 << self.weight.bits
+            for c, row in enumerate(self.weight.rows):
+                if not any(row) or any(entry not in (0, one) for entry in row):
+                    raise HeadError(f"weight: row {c} is not of 0 and 1 with a 1, expected which prototypes it has")
+            if self.geometry == "softmax":
+                raise HeadError("readout is maximum, expected linear for softmax")
+        if self.readout == "soft_tree":
+            if self.similarity not in ("exp_distance", "exponential") or self.pooling != "max":
+                raise HeadError(
+                    "readout is soft_tree, expected activations in [0, 1]: exp_distance or exponential, pooling max"
+                )
+            self._check_tree()
 
-    for name in tensors:
-        if name not in _TENSORS:
-            raise FormatError(f"tensor {brief(name)} is unknown, expected {', '.join(_TENSORS)}")
-    classes, count = _shape(tensors, "weight", 2)
-    if classes < 2 or count < 1:
-        raise FormatError(
-            f"tensor 'weight' has shape [{classes}, {count}], expected at least 2 classes and 1 prototype"
-        )
-    if "bias" in tensors and _shape(tensors, "bias", 1) != (classes,):
-        raise FormatError(f"tensor 'bias' has shape {list(tensors['bias'].shape)}, expected [{classes}]")
-    if "scale" in tensors and (geometry != "euclidean" or _shape(tensors, "scale", 1) != (count,)):
-        raise FormatError(
-            f"tensor 'scale' has shape {list(tensors['scale'].shape)}, expected [{count}], euclidean only"
-        )
-    _check_labels(description["labels"], classes)
-    depth = count
-    if geometry == "softmax":
-        if "prototypes" in tensors:
-            raise FormatError("tensor 'prototypes' is there, expected none for softmax")
-    else:
-        rows, depth = _shape(tensors, "prototypes", 2)
-        if rows != count or depth < 1:
-            raise FormatError(f"tensor 'prototypes' has shape [{rows}, {depth}], expected [{count}, D] with D from 1")
-    return Head(
-        sha256=hashlib.sha256(data).hexdigest(),
-        geometry=geometry,
-        epsilon=similarity_epsilon if geometry == "euclidean" else geometry_epsilon,
-        pooling=pooling,
-        lower=lower,
-        upper=upper,
-        weight=exact(tensors["weight"].floats(), count),
-        bias=exact(tensors["bias"].floats(), classes) if "bias" in tensors else Exact([[0] * classes], 0),
-        prototypes=exact(tensors["prototypes"].floats(), depth) if "prototypes" in tensors else Exact([], 0),
-        scales=exact(tensors["scale"].floats(), count) if "scale" in tensors else Exact([[1] * count], 0),
-        depth=depth,
-    )
-
-
-def _kind(value: Any, where: str, kinds: dict[str, int]) -> tuple[str, Fraction]:
-    """The kind of a tagged object and its epsilon (0 where that kind has none)."""
-    kind = value.get("kind") if isinstance(value, dict) else None
-    if not isinstance(kind, str) or kind not in kinds:
-        raise FormatError(f"{where} is {brief(value)}, expected an object whose kind is one of {', '.join(kinds)}")
-    if not kinds[kind]:
-        fields(value, where, ("kind",))
-        return kind, Fraction(0)
-    fields(value, where, ("kind", "epsilon"))
-    return kind, _number(value["epsilon"], f"{where}.epsilon")
-
-
-def _number(value: Any, where: str) -> Fraction:
-    number = hex_float(text(value, where))
-    if number is None:
-        raise FormatError(f"{where} is {brief(value)}, expected the hex float of a finite binary64, such as '0x1.8p+0'")
-    return number
-
-
-def _shape(tensors: dict[str, Tensor], name: str, dimensions: int) -> tuple[int, ...]:
-    if name not in tensors:
-        raise FormatError(f"the tensor {name!r} is missing")
-    shape = tensors[name].shape
-    if len(shape) != dimensions:
-        raise FormatError(f"tensor {name!r} has shape {list(shape)}, expected {dimensions} dimensions")
-    return shape
-
-
-def _check_labels(labels: Any, classes: int) -> None:
-    if labels is None:
-        return
-    if not isinstance(labels, list) or len(labels) != classes or not all(isinstance(label, str) for label in labels):
-        raise FormatError(f"labels is {brief(labels)}, expected null or a list of {classes} strings")
+    def _check_tree(self) -> None:
+        count = len(self.absent)
+        if len(self.present) != count or self.count != count:
+            raise HeadError(
+                f"readout has {count} absent and {len(self.present)} present children for {self.count} prototypes,"
+                " expected one of each for each"
+            )
+        for node, children in enumerate(zip(self.absent, self.present, strict=True)):
+            for child in children:
+                if not (node < child < count or -1 - count <= child < 0):
+                    raise HeadError(
+                        f"readout: node {node} has the child {child}, expected a later node,"
+                        f" or a leaf from -1 to {-1 - count}"
+                    )
+        if len({*self.absent, *self.present}) != 2 * count:
+            raise HeadError("readout has a node or a leaf with two parents, expected a tree")

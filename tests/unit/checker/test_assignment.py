@@ -13,7 +13,7 @@ import pytest
 
 from verale.checker import Status, Verdict, check
 from verale.checker.certificate import read_certificate
-from verale.checker.head import read_head
+from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.assignment import Assignment
 from verale.checker.rules.margin import proved_margins

@@ -11,7 +11,7 @@ import pytest
 
 from verale.checker import Status, Verdict, check
 from verale.checker.certificate import Spatial
-from verale.checker.head import read_head
+from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules import hypersphere
 from verale.checker.rules.hypersphere import Hypersphere

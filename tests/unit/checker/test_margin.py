@@ -10,7 +10,7 @@ import handmade as hm
 import pytest
 
 from verale.checker.errors import UnprovedError
-from verale.checker.head import read_head
+from verale.checker.head_file import read_head
 from verale.checker.rules.margin import lower_bound, proved_margins, require
 from verale.checker.rules.similarity import Box
 

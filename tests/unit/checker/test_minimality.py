@@ -10,7 +10,7 @@ import pytest
 
 from verale.checker import Status, check
 from verale.checker.certificate import Activation, read_certificate
-from verale.checker.head import read_head
+from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.projection import Projection
 from verale.checker.rules.simplex import Simplex

@@ -14,10 +14,11 @@ import pytest
 
 from verale.checker import Status, Verdict, check
 from verale.checker.dyadic import exact
-from verale.checker.head import read_head
+from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.evaluation import Evaluation
-from verale.checker.rules.pooling import max_minus_mean, max_minus_mean_distance, pooling_of
+from verale.checker.rules.means import max_minus_mean, max_minus_mean_distance
+from verale.checker.rules.pooling import pooling_of
 from verale.checker.rules.space import Ranges, Space
 from verale.checker.rules.top_k import TopK
 

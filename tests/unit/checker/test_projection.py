@@ -12,7 +12,7 @@ import mpmath
 import pytest
 
 from verale.checker.certificate import Spatial
-from verale.checker.head import read_head
+from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules import span
 from verale.checker.rules.multipliers import approximate_inverse

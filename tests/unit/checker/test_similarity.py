@@ -9,7 +9,7 @@ import handmade as hm
 import mpmath
 import pytest
 
-from verale.checker.head import read_head
+from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.pooling import pool
 from verale.checker.rules.similarity import Similarity

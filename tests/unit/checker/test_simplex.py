@@ -9,7 +9,7 @@ import handmade as hm
 import pytest
 
 from verale.checker.certificate import Spatial
-from verale.checker.head import read_head
+from verale.checker.head_file import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.rules.simplex import Simplex
 from verale.checker.rules.space import Space

@@ -9,7 +9,7 @@ import handmade as hm
 import pytest
 
 from verale.checker.certificate import Activation, Others, Spatial
-from verale.checker.head import read_head
+from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.space import Space
 from verale.checker.rules.top_k import TopK

@@ -10,7 +10,7 @@ import pytest
 
 from verale.checker import Auditor, Status
 from verale.checker.certificate import Spatial
-from verale.checker.head import read_head
+from verale.checker.head_file import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.rules.projection import Projection
 from verale.checker.rules.space import Space

@@ -6,9 +6,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ..certificate import Activation, Certificate, Spatial, Statement
-from ..dyadic import Exact, ceil_at, floor_at
+from ..dyadic import Exact, ceil_at, dot, floor_at
 from ..errors import RefutedError, UnprovedError
-from ..head import Head
+from ..head import COSINES, Head
 from .evaluation import Evaluation
 from .margin import lower_bound
 
@@ -31,7 +31,9 @@ def require_domain(head: Head, latents: Exact, patches: int) -> None:
             raise UnprovedError(
                 "instance", f"patch {patch}: a coordinate of the latents lies outside the head's domain"
             )
-        if head.geometry == "cosine" and head.epsilon == 0 and not any(row):
+        if head.radius is not None and Fraction(dot(row, row), 1 << 2 * latents.bits) > head.radius**2:
+            raise UnprovedError("instance", f"patch {patch}: the latent is longer than the radius of the head's domain")
+        if head.geometry in COSINES and head.epsilon == 0 and not any(row):
             raise UnprovedError(
                 "instance", f"patch {patch}: the latent is zero, where a cosine without epsilon is undefined"
             )

@@ -1,11 +1,25 @@
-"""Margins: o_predicted - o_c = b_predicted - b_c + sum_j D_j a_j with D = W_predicted - W_c, bounded term by term.
+"""Margins: a lower bound of o_predicted - o_c, given a_j in [lo_j, hi_j] for every j; the least value there is, but for
+rounding. Logits are never bounded apart where two classes share something.
 
-With a_j in [lo_j, hi_j], D_j a_j >= min(D_j lo_j, D_j hi_j). Logits are never bounded apart: what two classes share
-cancels in D, exactly.
+**linear**: o_predicted - o_c = b_predicted - b_c + sum_j D_j a_j with D = W_predicted - W_c, and D_j a_j is at least
+min(D_j lo_j, D_j hi_j). What two classes share cancels in D, exactly.
+
+**soft_tree**: o_predicted - o_c is the root's value f_0, where a leaf q has the value D_q and node i the value
+f_i = (1 - a_i) f_absent + a_i f_present. With a_i cut to [0, 1], where exponentials lie,
+    inf f_i = min over a_i in {lo_i, hi_i} of (1 - a_i) inf f_absent + a_i inf f_present.
+*Proof.* In a tree the two subtrees of node i ask neither for a_i nor for what the other asks for. So for each a_i in
+[0, 1], of which no factor is negative, both children reach their least values at once; what is left is affine in a_i,
+and least at an end. Rounding down at a node rounds down what is above it, as no factor is negative.
+
+**maximum**: o_c = max over the prototypes j of class c of a_j + b_j, so
+    o_predicted - o_c >= max over predicted's of (lo_j + b_j) - max over c's of (hi_j + b_j).
+*Proof.* A maximum does not fall with any of its terms. Where the two classes share no prototype, a_j = lo_j for the one
+and a_j = hi_j for the other attains it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from operator import sub
 
@@ -18,11 +32,40 @@ __all__ = ["lower_bound", "proved_margins", "require"]
 
 
 def lower_bound(head: Head, box: Box, winner: int, loser: int) -> Fraction:
-    """The exact value of the term-by-term lower bound of o_winner - o_loser."""
+    """The lower bound of o_winner - o_loser: exact, but for a soft tree, where it is rounded down."""
     weight, bias = head.weight, head.bias.rows[0]
-    differences = map(sub, weight.rows[winner], weight.rows[loser])
-    total = sum(d * (low if d > 0 else high) for d, low, high in zip(differences, box.lower, box.upper, strict=True))
-    return Fraction(total, 1 << weight.bits + box.bits) + Fraction(bias[winner] - bias[loser], 1 << head.bias.bits)
+    unit = 1 << weight.bits + box.bits
+    match head.readout:
+        case "maximum":
+            least, most = _greatest(head, box.lower, box.bits, winner), _greatest(head, box.upper, box.bits, loser)
+            return Fraction(least - most, 1 << box.bits + head.bias.bits)
+        case "soft_tree":
+            leaves = [a - b << box.bits for a, b in zip(weight.rows[winner], weight.rows[loser], strict=True)]
+            return Fraction(_root(head, box, leaves), unit)
+        case _:
+            differences = map(sub, weight.rows[winner], weight.rows[loser])
+            ends = zip(differences, box.lower, box.upper, strict=True)
+            total = sum(d * (low if d > 0 else high) for d, low, high in ends)
+            return Fraction(total, unit) + Fraction(bias[winner] - bias[loser], 1 << head.bias.bits)
+
+
+def _greatest(head: Head, ends: Sequence[int], bits: int, c: int) -> int:
+    """max over the prototypes of class c of end + bias, at 2^-(bits + those of the bias)."""
+    bias, places = head.bias.rows[0], head.bias.bits
+    members = (j for j, weight in enumerate(head.weight.rows[c]) if weight)
+    return max((int(ends[j]) << places) + (bias[j] << bits) for j in members)
+
+
+def _root(head: Head, box: Box, leaves: Sequence[int]) -> int:
+    """The least value of the root, given the leaves' values: rounded down, in their unit."""
+    one = 1 << box.bits
+    least = {-1 - leaf: value for leaf, value in enumerate(leaves)}
+    for node in reversed(range(head.count)):  # children come later
+        absent, present = least.pop(head.absent[node]), least.pop(head.present[node])
+        # (1 - a) absent + a present is least at the greatest a where it falls with a, else at the least a.
+        a = min(one, max(0, box.upper[node] if present < absent else box.lower[node]))
+        least[node] = (one - a) * absent + a * present >> box.bits
+    return least[0]
 
 
 def proved_margins(head: Head, box: Box, predicted: int) -> tuple[Fraction | None, ...]:

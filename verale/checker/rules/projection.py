@@ -1,8 +1,10 @@
 """The paradigm `projection`: per patch, the exact range of every observable given the stated ones (ball lemma).
 
 **Euclidean.** Let p_0 be the base anchor, v = z - p_0, b_i = p_i - p_0 for the other anchors i and b_k = p_k - p_0 for
-a target k. **Cosine.** Let v = u = z / (|z| + E), so |v| <= 1, and b_i = p_i, b_k = p_k. In both cases the statements
-bound beta_i = <v, b_i>: euclidean 2 beta_i = d_0^2 - d_i^2 + |b_i|^2, cosine beta_i = |p_i| m_i.
+a target k. **Cosines.** Let v = u = z / (|z| + E) or z / (|z|^2 + E)^(1/2), so |v| <= 1, and b_i = p_i, b_k = p_k.
+**Inner product.** Let v = z - c, c the centre of the ball that holds the domain (`domain`), b_i = p_i and b_k = p_k. In
+every case the statements bound beta_i = <v, b_i>: euclidean 2 beta_i = d_0^2 - d_i^2 + |b_i|^2, cosines
+beta_i = |p_i| m_i, inner product beta_i = m_i - <c, p_i>, exactly.
 
 **Lemma.** Let g_ij = <b_i, b_j>, tau and sigma any real multipliers, r = b_k - sum tau_i b_i, gamma = sum sigma_i b_i
 and rho^2 >= |v - gamma|^2. Then <v, b_k> lies within rho |r| of sum tau_i beta_i + <gamma, r>, and
@@ -19,7 +21,8 @@ direction free.
 
 The euclidean observable is d_k^2 = d_0^2 - 2 <v, b_k> + g_kk
     = (1 - sum tau_i) d_0^2 + sum tau_i (d_i^2 - g_ii) + g_kk - 2 <gamma, r> -+ 2 rho |r|,
-with d_0^2 grouped, so that every stated end is taken by the sign of its coefficient. All of it is exact in integers but
+with d_0^2 grouped, so that every stated end is taken by the sign of its coefficient. An inner product is
+<c, p_k> + <v, b_k>, and |v|^2 is at most the square of the ball's radius. All of it is exact in integers but
 the root, which is rounded up, and the ends, which are rounded outward to the grid. A negative rho^2 means that no
 latent satisfies the statements; 0 serves then as well as any.
 
@@ -32,7 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from operator import sub
+from operator import add, sub
 
 from ..certificate import Spatial
 from ..dyadic import ceil_at, ceil_shift, dot, floor_at
@@ -45,11 +48,12 @@ _WIDE = Fraction(1, 2**30)
 
 
 class Projection:
-    """Ranges of one patch of a euclidean or cosine head."""
+    """Ranges of one patch of a head with prototypes."""
 
     def __init__(self, space: Space) -> None:
         self._space = space
-        self._ends = self._euclidean if space.head.geometry == "euclidean" else self._cosine
+        moved = {"euclidean": self._distances, "inner_product": self._moved_products}
+        self._ends = moved.get(space.head.geometry, self._products)
 
     def ranges(self, statements: Sequence[Spatial]) -> Ranges:
         """The range of every working observable of a patch, given its statements: the lemma's, cut by the domain's own
@@ -64,8 +68,7 @@ class Projection:
 
     def _given(self, statements: Sequence[Spatial], in_order: bool) -> Ranges:
         stated = [self.stated(statement) for statement in statements]
-        vectors = [self._space.vectors[statement.prototype] for statement in statements]
-        lower, upper = self._ends(vectors, stated, in_order)
+        lower, upper = self._ends([statement.prototype for statement in statements], stated, in_order)
         for statement, (low, high) in zip(statements, stated, strict=True):
             lower[statement.prototype] = max(lower[statement.prototype], low)
             upper[statement.prototype] = min(upper[statement.prototype], high)
@@ -77,13 +80,17 @@ class Projection:
         low, high = floor_at(statement.lower, bits), ceil_at(statement.upper, bits)
         if self._space.head.geometry == "euclidean":
             return max(low, 0), max(high, 0)
+        if self._space.head.geometry == "inner_product":
+            return low, high
         least, greatest = self._space.norms[statement.prototype]
         return min(low * least, low * greatest) >> bits, ceil_shift(max(high * least, high * greatest), -bits)
 
-    def _euclidean(
-        self, vectors: Sequence[list[int]], stated: Sequence[tuple[int, int]], in_order: bool
+    def _distances(
+        self, prototypes: Sequence[int], stated: Sequence[tuple[int, int]], in_order: bool
     ) -> tuple[list[int], list[int]]:
+        """Ends of |z - p_k|^2, given stated ones."""
         space, lift = self._space, self._space.lift
+        vectors = [space.vectors[j] for j in prototypes]
         widths = [high - low for low, high in stated]
         first = 0 if in_order else widths.index(min(widths))
         base, (low_0, high_0) = vectors[first], stated[first]
@@ -118,23 +125,33 @@ class Projection:
             distances=True,
         )
 
-    def _cosine(
-        self, vectors: Sequence[list[int]], stated: Sequence[tuple[int, int]], in_order: bool
+    def _moved_products(
+        self, prototypes: Sequence[int], stated: Sequence[tuple[int, int]], in_order: bool
     ) -> tuple[list[int], list[int]]:
+        """Ends of <z, p_k>, given stated ones."""
+        offsets = self._space.offsets
+        moved = [(low - offsets[j], high - offsets[j]) for j, (low, high) in zip(prototypes, stated, strict=True)]
+        lower, upper = self._products(prototypes, moved, in_order)
+        return list(map(add, lower, offsets)), list(map(add, upper, offsets))
+
+    def _products(
+        self, prototypes: Sequence[int], stated: Sequence[tuple[int, int]], in_order: bool
+    ) -> tuple[list[int], list[int]]:
+        """Ends of <v, b_k>, given stated ones; |v|^2 <= space.reach."""
         space, lift = self._space, self._space.lift
         span = Span(
             space,
-            vectors,
+            [space.vectors[j] for j in prototypes],
             [0] * space.head.depth,
             noise=[high - low >> 1 for low, high in stated],
-            reach=1 << 2 * lift,
+            reach=space.reach << lift,
             in_order=in_order,
         )
         ends = [stated[i] for i in span.kept]
         middles = [low + high for low, high in ends]  # 2 beta_i
         sigma = span.times(middles, lift + 1)
         beta = sum(s * (low if s > 0 else high) for s, (low, high) in zip(sigma, ends, strict=True))
-        rho = (1 << lift + 2 * span.bits) - (2 * beta << span.bits) + (span.form(sigma) << lift)
+        rho = (space.reach << 2 * span.bits) - (2 * beta << span.bits) + (span.form(sigma) << lift)
         return span.ends(
             span.row(middles, sigma, 2 << lift),
             shift=0,

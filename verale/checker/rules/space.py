@@ -1,10 +1,10 @@
 """What the rules need of one head in one kernel, computed once: the grid, the prototypes, the domain's own ranges.
 
 The **grid** has `bits` fractional bits. What the rules bound per patch and prototype is the *working observable*:
-euclidean |z - p_k|^2, cosine <u, A_k> with u = z / (|z| + E), softmax the mass. A_k are the prototypes as integers at a
-common exponent 2^-s: euclidean keeps that unit, so <A_j, A_k> 2^-2s is a product of prototypes; the cosine does not
-change when all prototypes are scaled, so there the unit is 1. In both cases `<A_j, A_k> << lift` lies on the grid,
-exactly.
+euclidean |z - p_k|^2, inner product <z, p_k>, softmax the mass, both cosines <u, A_k> with u = z / (|z| + E) or
+z / (|z|^2 + E)^(1/2). A_k are the prototypes as integers at a common exponent 2^-s: euclidean and inner product keep
+that unit, so <A_j, A_k> 2^-2s is a product of prototypes; a cosine does not change when all prototypes are scaled, so
+there the unit is 1. In every case `<A_j, A_k> << lift` lies on the grid, exactly.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..dyadic import ceil_shift, dot, floor_at, floor_shift, sqrt_ends
-from ..head import Head
+from ..dyadic import ceil_at, dot, sqrt_ends
+from ..head import COSINES, Head
 from ..kernel import Kernel
+from .domain import ball, domain_ranges
 
 __all__ = ["Chunk", "Ranges", "Space"]
 
@@ -57,7 +58,10 @@ class Space:
         lift: see above.
         vectors: the integer prototypes A_k.
         squares: <A_k, A_k>.
-        norms: cosine only: (lo, hi) of |A_k| on the grid.
+        norms: cosines only: (lo, hi) of |A_k| on the grid.
+        reach: an upper bound of |v|^2 on the grid, v = u for cosines, v = z - c for inner products, whose latents lie in
+            a ball about c; the other geometries have none.
+        offsets: inner products only: <c, p_k> on the grid, exactly.
         chunks: all targets.
         domain: the range of every observable over the head's domain.
     """
@@ -78,54 +82,21 @@ class Space:
             )
             for start in range(0, len(self.vectors), _CHUNK)
         ]
-        if head.geometry == "euclidean":
+        if head.geometry in ("euclidean", "inner_product"):
             unit = 2 * head.prototypes.bits
             whole = max(0, max(squares).bit_length() - unit)
             self.bits = max(_LEAST_BITS, unit + _BITS_BELOW_GRAM) + whole
+            if head.geometry == "inner_product":
+                centre, square = ball(head)
+                places = head.prototypes.bits + centre.denominator.bit_length() - 1
+                self.bits = max(self.bits, places)
+                self.reach = ceil_at(square, self.bits)
+                self.offsets = [sum(row) * centre.numerator << self.bits - places for row in self.vectors]
             self.lift = self.bits - unit
-            domain = _euclidean_domain(head, self.bits)
-        elif head.geometry == "cosine":
+        elif head.geometry in COSINES:
+            self.reach = 1 << self.bits
             self.norms = [sqrt_ends(square << 2 * self.bits) for square in squares]
-            domain = _cosine_domain(head, squares, self.bits)
-        else:
-            least = 1 << self.bits if head.count == 1 else 0
-            domain = Ranges([least] * head.count, [1 << self.bits] * head.count)
+        lower, upper = domain_ranges(head, self.bits)
         self.domain = Ranges(
-            list(map(kernel.integer, domain.lower)),
-            None if domain.upper is None else list(map(kernel.integer, domain.upper)),
+            list(map(kernel.integer, lower)), None if upper is None else list(map(kernel.integer, upper))
         )
-
-
-def _euclidean_domain(head: Head, bits: int) -> Ranges:
-    """Per prototype [sum_i dist(p_i, [lower, upper])^2, sum_i max((p_i - lower)^2, (upper - p_i)^2)]."""
-    ends = [end for end in (head.lower, head.upper) if end is not None]
-    unit = max([head.prototypes.bits, *(end.denominator.bit_length() - 1 for end in ends)])
-    lower, upper = (None if end is None else floor_at(end, unit) for end in (head.lower, head.upper))  # exact
-    raise_by = unit - head.prototypes.bits
-    near, far = [], []
-    for row in head.prototypes.rows:
-        entries = [entry << raise_by for entry in row]
-        below = [0 if lower is None else max(0, lower - entry) for entry in entries]
-        above = [0 if upper is None else max(0, entry - upper) for entry in entries]
-        near.append(floor_shift(dot(below, below) + dot(above, above), bits - 2 * unit))
-        if lower is not None and upper is not None:
-            span = [max(entry - lower, upper - entry) for entry in entries]
-            far.append(ceil_shift(dot(span, span), bits - 2 * unit))
-    return Ranges(near, far if far else None)
-
-
-def _cosine_domain(head: Head, squares: list[int], bits: int) -> Ranges:
-    """Per prototype [-|A|, |A|]; where the domain has no negative coordinate [-|A^-|, |A^+|], A^+ and A^- the positive
-    and the negative part of A.
-
-    Soundness: |u| <= 1 by definition. If z >= 0 then u >= 0, so <u, A> <= <u, A^+> <= |A^+| and <u, A> >= -|A^-|.
-    """
-    if head.lower is None or head.lower < 0:
-        positive = negative = squares
-    else:
-        positive = [sum(entry * entry for entry in row if entry > 0) for row in head.prototypes.rows]
-        negative = [square - part for square, part in zip(squares, positive, strict=True)]
-    return Ranges(
-        [-sqrt_ends(square << 2 * bits)[1] for square in negative],
-        [sqrt_ends(square << 2 * bits)[1] for square in positive],
-    )

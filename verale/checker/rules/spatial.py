@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Protocol
 
 from ..certificate import Spatial, Statement
-from .pooling import Part, pooling_of
+from .pooling import Part, pooling_of, unstated
 from .similarity import Box
 from .space import Ranges, Space
 
@@ -21,39 +21,37 @@ class PatchRule(Protocol):
 
 
 class SpatialRule:
-    """Activations under statements about patches. Patches without statements are all alike, however many there are."""
+    """Activations under statements about patches."""
 
     def __init__(self, space: Space, rule: PatchRule) -> None:
+        self._space = space
         self._rule = rule
-        self._domain = space.domain
         self._pooling = pooling_of(space)
 
     def box(self, statements: Sequence[Statement], patches: int) -> Box:
         """The activations' enclosures, given the statements."""
         groups = by_patch(statements)
-        parts = (self._part([statement for _, statement in group]) for group in groups.values())
-        return self._pooling.box(chain(parts, self._unstated(len(groups), patches)))
+        parts = (self._part(patch, [statement for _, statement in group]) for patch, group in groups.items())
+        return self._pooling.box(chain(parts, unstated(self._space, self._pooling, groups, patches)))
 
     def boxes_without(self, statements: Sequence[Statement], patches: int) -> Iterator[tuple[int, Box]]:
         """For each statement its place and the enclosures given all the others; only its own patch is bounded again."""
-        groups = list(by_patch(statements).values())
-        parts = [self._part([statement for _, statement in group]) for group in groups]
-        after: list[list[Part]] = [self._unstated(len(groups), patches)]  # merged: the patches from each place on
+        groups = by_patch(statements)
+        parts = [self._part(patch, [statement for _, statement in group]) for patch, group in groups.items()]
+        # merged: the patches from each place on
+        after: list[list[Part]] = [unstated(self._space, self._pooling, groups, patches)]
         for own in reversed(parts):
             after.append(self._pooling.merged([own, *after[-1]]))
         before: list[Part] = []
-        for number, group in enumerate(groups):
+        for number, (patch, group) in enumerate(groups.items()):
             others = before + after[len(groups) - 1 - number]
             for place, dropped in group:
-                reduced = self._part([statement for _, statement in group if statement is not dropped])
+                reduced = self._part(patch, [statement for _, statement in group if statement is not dropped])
                 yield place, self._pooling.box([reduced, *others])
             before = self._pooling.merged([*before, parts[number]])
 
-    def _part(self, statements: Sequence[Spatial]) -> Part:
-        return self._pooling.part(self._rule.ranges(statements))
-
-    def _unstated(self, stated: int, patches: int) -> list[Part]:
-        return [self._pooling.part(self._domain, patches - stated)] if stated < patches else []
+    def _part(self, patch: int, statements: Sequence[Spatial]) -> Part:
+        return self._pooling.part(self._rule.ranges(statements), first=patch == 0)
 
 
 def by_patch(statements: Sequence[Statement]) -> dict[int, list[tuple[int, Spatial]]]:

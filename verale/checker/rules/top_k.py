@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ..certificate import Others, Spatial, Statement
 from ..dyadic import ceil_at, floor_at
-from .pooling import pooling_of
+from .pooling import pooling_of, unstated
 from .similarity import Box
 from .space import Space
 
@@ -48,5 +48,5 @@ class TopK:
     def _domain(self, patches: int) -> Box:
         """The activations' enclosures over the domain, for that many patches."""
         if patches not in self._domains:
-            self._domains[patches] = self._pooling.box([self._pooling.part(self._space.domain, patches)])
+            self._domains[patches] = self._pooling.box(unstated(self._space, self._pooling, (), patches))
         return self._domains[patches]

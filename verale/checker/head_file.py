@@ -1,0 +1,173 @@
+"""The head file (certificates/v1.md, "The head file"), read into exact numbers."""
+
+from __future__ import annotations
+
+import hashlib
+from fractions import Fraction
+from typing import Any
+
+from .dyadic import Exact, exact, hex_float
+from .errors import FormatError, HeadError
+from .head import SIMILARITIES, Head
+from .json_reader import brief, fields, index, read_object, text
+from .safetensors_reader import Tensor, read_tensors
+
+__all__ = ["read_head"]
+
+_METADATA_KEY = "verale.head"
+_DESCRIPTION = ("version", "geometry", "domain", "similarity", "pooling", "labels")
+_TENSORS = ("weight", "bias", "prototypes", "scale", "peak")
+_TENSOR_OF = {"scale": ("log_ratio", "negated", "exponential"), "peak": ("quadratic",)}
+"""The similarities that take a tensor with one number a prototype."""
+_FIELDS: dict[str, dict[str, tuple[str, ...]]] = {
+    "geometry": dict.fromkeys(SIMILARITIES, ())
+    | {"cosine": ("epsilon",), "rooted_cosine": ("epsilon",), "inner_product": ("radius",)},
+    "similarity": {kind: () for kinds in SIMILARITIES.values() for kind in kinds}
+    | {"log_ratio": ("epsilon",), "exp_distance": ("epsilon",), "threshold": ("threshold",)},
+    "pooling": {
+        "max": (),
+        "max_minus_mean": (),
+        "max_minus_mean_distance": (),
+        "banks": ("class_token",),
+        "top_mean": ("k",),
+    },
+    "readout": {"linear": (), "soft_tree": ("absent", "present"), "maximum": ()},
+}
+"""The kinds of each part of a head, and the fields that a kind has besides."""
+_LONGEST_DESCRIPTION = 2**26
+
+
+def read_head(data: bytes) -> Head:
+    """The head of a file's bytes. Raises HeadError, which names the field or tensor."""
+    try:
+        return _read(data)
+    except FormatError as error:
+        raise HeadError(f"head file: {error}") from None
+
+
+def _read(data: bytes) -> Head:
+    metadata, tensors = read_tensors(data)
+    if set(metadata) != {_METADATA_KEY}:
+        raise FormatError(f"__metadata__ has the entries {brief(sorted(metadata))}, expected one: {_METADATA_KEY!r}")
+    description = read_object(metadata[_METADATA_KEY].encode("utf-8"), _METADATA_KEY, _LONGEST_DESCRIPTION)
+    fields(description, _METADATA_KEY, _DESCRIPTION, ("readout",))
+    if type(description["version"]) is not int or description["version"] != 1:
+        raise FormatError(f"version is {brief(description['version'])}, expected 1")
+    parts = _part(description, "geometry") | _part(description, "similarity") | _part(description, "pooling")
+    parts |= _part({"readout": {"kind": "linear"}} | description, "readout")
+    domain = fields(description["domain"], "domain", ("lower", "upper"))
+
+    for name in tensors:
+        if name not in _TENSORS:
+            raise FormatError(f"tensor {brief(name)} is unknown, expected {', '.join(_TENSORS)}")
+    classes, columns = _shape(tensors, "weight", 2)
+    if classes < 2 or columns < 1:
+        raise FormatError(
+            f"tensor 'weight' has shape [{classes}, {columns}], expected at least 2 classes and 1 prototype"
+        )
+    count = columns if parts["readout"] != "soft_tree" else columns - 1
+    if count < 1:
+        raise FormatError("tensor 'weight' has 1 column, expected at least 2 for a soft tree, one a leaf")
+    _check_labels(description["labels"], classes)
+    return Head(
+        sha256=hashlib.sha256(data).hexdigest(),
+        lower=_end(domain["lower"], "domain.lower"),
+        upper=_end(domain["upper"], "domain.upper"),
+        weight=exact(tensors["weight"].floats(), columns),
+        bias=_bias(tensors, parts["readout"], classes, count),
+        prototypes=_prototypes(tensors, parts["geometry"], count),
+        scales=_each(tensors, "scale", parts["similarity"], count, 1),
+        peaks=_each(tensors, "peak", parts["similarity"], count, 0),
+        depth=count if parts["geometry"] == "softmax" else tensors["prototypes"].shape[1],
+        **parts,
+    )
+
+
+def _part(description: dict[str, Any], where: str) -> dict[str, Any]:
+    """The kind of a part, under its name, and the fields that this kind has."""
+    value, kinds = description[where], _FIELDS[where]
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if not isinstance(kind, str) or kind not in kinds:
+        raise FormatError(f"{where} is {brief(value)}, expected an object whose kind is one of {', '.join(kinds)}")
+    fields(value, where, ("kind", *kinds[kind]))
+    return {where: kind} | {name: _READERS[name](value[name], f"{where}.{name}") for name in kinds[kind]}
+
+
+def _number(value: Any, where: str) -> Fraction:
+    number = hex_float(text(value, where))
+    if number is None:
+        raise FormatError(f"{where} is {brief(value)}, expected the hex float of a finite binary64, such as '0x1.8p+0'")
+    return number
+
+
+def _end(value: Any, where: str) -> Fraction | None:
+    return None if value is None else _number(value, where)
+
+
+def _children(value: Any, where: str) -> tuple[int, ...]:
+    if not isinstance(value, list) or any(type(child) is not int for child in value):
+        raise FormatError(f"{where} is {brief(value)}, expected a list of integers")
+    return tuple(value)
+
+
+_READERS = {
+    "epsilon": _number,
+    "threshold": _number,
+    "radius": _end,
+    "class_token": index,
+    "k": index,
+    "absent": _children,
+    "present": _children,
+}
+
+
+def _bias(tensors: dict[str, Tensor], readout: str, classes: int, count: int) -> Exact:
+    """(1, C), or (1, P) for the readout `maximum`; zeros where there is none."""
+    size = count if readout == "maximum" else classes
+    if "bias" not in tensors:
+        return Exact([[0] * size], 0)
+    if readout == "soft_tree":
+        raise FormatError("tensor 'bias' is there, expected none for soft_tree, which adds up leaves alone")
+    if _shape(tensors, "bias", 1) != (size,):
+        raise FormatError(f"tensor 'bias' has shape {list(tensors['bias'].shape)}, expected [{size}]")
+    return exact(tensors["bias"].floats(), size)
+
+
+def _prototypes(tensors: dict[str, Tensor], geometry: str, count: int) -> Exact:
+    if geometry == "softmax":
+        if "prototypes" in tensors:
+            raise FormatError("tensor 'prototypes' is there, expected none for softmax")
+        return Exact([], 0)
+    rows, depth = _shape(tensors, "prototypes", 2)
+    if rows != count or depth < 1:
+        raise FormatError(f"tensor 'prototypes' has shape [{rows}, {depth}], expected [{count}, D] with D from 1")
+    return exact(tensors["prototypes"].floats(), depth)
+
+
+def _each(tensors: dict[str, Tensor], name: str, similarity: str, count: int, default: int) -> Exact:
+    """The tensor of that name, one number a prototype."""
+    if name not in tensors:
+        return Exact([[default] * count], 0)
+    if similarity not in _TENSOR_OF[name]:
+        raise FormatError(
+            f"tensor {name!r} is there, expected none for {similarity}, but for {', '.join(_TENSOR_OF[name])} only"
+        )
+    if _shape(tensors, name, 1) != (count,):
+        raise FormatError(f"tensor {name!r} has shape {list(tensors[name].shape)}, expected [{count}]")
+    return exact(tensors[name].floats(), count)
+
+
+def _shape(tensors: dict[str, Tensor], name: str, dimensions: int) -> tuple[int, ...]:
+    if name not in tensors:
+        raise FormatError(f"the tensor {name!r} is missing")
+    shape = tensors[name].shape
+    if len(shape) != dimensions:
+        raise FormatError(f"tensor {name!r} has shape {list(shape)}, expected {dimensions} dimensions")
+    return shape
+
+
+def _check_labels(labels: Any, classes: int) -> None:
+    if labels is None:
+        return
+    if not isinstance(labels, list) or len(labels) != classes or not all(isinstance(label, str) for label in labels):
+        raise FormatError(f"labels is {brief(labels)}, expected null or a list of {classes} strings")
