@@ -249,6 +249,44 @@ def test_step_4_refuses(name: str) -> None:
         certificate.check_against(read_head(HEAD))
 
 
+INNER = {"geometry": {"kind": "inner_product", "radius": None}, "similarity": hm.IDENTITY}
+UNDEFINED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "hypersphere of inner products": (INNER, {"paradigm": "hypersphere"}, "not defined for a inner_product head"),
+    "simplex of inner products": (INNER, {"paradigm": "simplex"}, "not defined for a inner_product head"),
+    "sparse of inner products": (INNER, {"paradigm": "sparse"}, "not defined for a inner_product head"),
+    "assignment of thresholds": (
+        {"geometry": hm.SOFTMAX, "similarity": {"kind": "threshold", "threshold": "0x1p-3"}},
+        {"paradigm": "assignment"},
+        "assignment is not defined for threshold and the pooling max, expected identity and max",
+    ),
+    "assignment of a mean": (
+        {"geometry": hm.SOFTMAX, "similarity": hm.IDENTITY, "pooling": {"kind": "top_mean", "k": 2}},
+        {"paradigm": "assignment"},
+        "for identity and the pooling top_mean",
+    ),
+    "banks of one patch": (
+        {"pooling": {"kind": "banks", "class_token": 1}},
+        {"paradigm": "top_k"},
+        "patches is 1, expected at least 2 for the pooling banks",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNDEFINED)
+def test_what_is_not_defined_for_a_head(name: str) -> None:
+    changes, options, fault = UNDEFINED[name]
+    points = None if changes.get("geometry") == hm.SOFTMAX else [[0.5]] * 4
+    head = read_head(hm.head([[1.0] * 4] * 3, points, **changes))
+    with pytest.raises(FormatError, match=fault):
+        read_certificate(hm.encode(edited(put(P, "patches", 1), statements=[], **options))).check_against(head)
+
+
+@pytest.mark.parametrize("paradigm", ["projection", "triangle", "top_k"])
+def test_what_is_defined_for_inner_products(paradigm: str) -> None:
+    head = read_head(hm.head([[1.0] * 4] * 3, [[0.5]] * 4, **INNER))
+    read_certificate(hm.encode(document([], paradigm=paradigm))).check_against(head)
+
+
 def test_projection_is_not_defined_for_softmax() -> None:
     certificate = read_certificate(hm.encode(document()))
     with pytest.raises(

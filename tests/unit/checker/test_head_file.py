@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import random
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import handmade as hm
 import pytest
 
+import verale.errors
+import verale.head
 from verale.checker.errors import HeadError
 from verale.checker.head_file import read_head
 
@@ -59,7 +63,219 @@ def test_reads_poolings() -> None:
     assert read_head(hm.head(WEIGHT, **SOFTMAX, pooling={"kind": "max_minus_mean"})).pooling == "max_minus_mean"
 
 
+def part(kind: str, **fields: Any) -> dict[str, Any]:
+    return {"kind": kind, **fields}
+
+
+INNER = {"geometry": part("inner_product", radius=None), "similarity": hm.IDENTITY}
+BALL = {
+    "geometry": part("inner_product", radius="0x1.8p+0"),
+    "similarity": hm.IDENTITY,
+    "domain": hm.domain(None, None),
+}
+EXPONENTIAL = {"similarity": part("exponential")}
+MAXIMUM = {"readout": part("maximum")}
+ONE_EACH = [[1.0, 0.0], [0.0, 1.0]]
+
+
+def tree(absent: Any, present: Any) -> dict[str, Any]:
+    return EXPONENTIAL | {"readout": part("soft_tree", absent=absent, present=present)}
+
+
+LEAVES = [[1.0, -0.5, 2.0], [0.25, 2.0, 3.0]]
+
+
+def test_reads_new_parts() -> None:
+    rooted = read_head(
+        hm.head(WEIGHT, [POINTS[0]] * 2, geometry=part("rooted_cosine", epsilon="0x1p-4"), similarity=hm.IDENTITY)
+    )
+    assert (rooted.geometry, rooted.epsilon) == ("rooted_cosine", Fraction(1, 16))
+    assert read_head(hm.head(WEIGHT, POINTS, **INNER)).radius is None
+    assert read_head(hm.head(WEIGHT, POINTS, **BALL)).radius == Fraction(3, 2)
+    assert read_head(hm.head(WEIGHT, POINTS, similarity=part("exp_distance", epsilon="0x0p+0"))).epsilon == 0
+    threshold = read_head(hm.head(WEIGHT, **SOFTMAX | {"similarity": part("threshold", threshold="0x1p-3")}))
+    assert (threshold.similarity, threshold.threshold) == ("threshold", Fraction(1, 8))
+    assert read_head(hm.head(WEIGHT, POINTS, pooling=part("banks", class_token=1))).class_token == 1
+    assert read_head(hm.head(WEIGHT, POINTS, pooling=part("top_mean", k=10**17))).k == 10**17
+    assert read_head(hm.head(WEIGHT, POINTS, readout=part("linear"))).readout == "linear"
+
+
+def test_reads_readouts_and_tensors_of_each_prototype() -> None:
+    found = read_head(hm.head(LEAVES, POINTS, **tree([1, -1], [-2, -3])))
+    assert (found.readout, found.absent, found.present, found.count) == ("soft_tree", (1, -1), (-2, -3), 2)
+    best = read_head(hm.head([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]], [POINTS[0]] * 3, [0.5, 1.0, -2.0], **MAXIMUM))
+    assert (best.readout, best.bias.rows) == ("maximum", [[1, 2, -4]])
+    assert read_head(hm.head(ONE_EACH, POINTS, **MAXIMUM)).bias.rows == [[0, 0]]
+    peaked = file(described(similarity=part("quadratic")), weight=WEIGHT, prototypes=POINTS, peak=[0.5, -1.0])
+    assert (read_head(peaked).peaks.rows, read_head(peaked).peaks.bits) == ([[1, -2]], 1)
+    scaled = file(described(similarity=part("negated")), weight=WEIGHT, prototypes=POINTS, scale=[0.5, 2.0])
+    assert read_head(scaled).scales.rows == [[1, 4]]
+
+
+def test_agrees_with_the_head_of_the_other_side_of_the_wall() -> None:
+    """Every combination of parts, most of them wrong: both read it, or both refuse it."""
+    geometries = [
+        hm.EUCLIDEAN,
+        hm.cosine(0.0),
+        part("rooted_cosine", epsilon="0x1p-4"),
+        INNER["geometry"],
+        BALL["geometry"],
+        hm.SOFTMAX,
+    ]
+    similarities = [
+        hm.IDENTITY,
+        hm.log_ratio(0.5),
+        part("exp_distance", epsilon="0x1p-40"),
+        part("threshold", threshold="0x1p-3"),
+        *map(part, ("negated", "exponential", "quadratic", "rectified")),
+    ]
+    poolings = [
+        hm.MAX,
+        part("banks", class_token=1),
+        part("top_mean", k=2),
+        *map(part, ("max_minus_mean", "max_minus_mean_distance")),
+    ]
+    readouts = [part("linear"), part("maximum"), tree([1, -1], [-2, -3])["readout"]]
+    domains = [hm.domain(0.0, 1.0), hm.domain(None, None), hm.domain(0.0, None)]
+    generator, accepted = random.Random(1), 0
+    for parts in product(geometries, similarities, poolings, readouts, domains):
+        fields = dict(zip(("geometry", "similarity", "pooling", "readout", "domain"), parts, strict=True))
+        tensors: dict[str, Any] = {"weight": LEAVES if parts[3]["kind"] == "soft_tree" else ONE_EACH}
+        if parts[0] != hm.SOFTMAX:
+            tensors["prototypes"] = [[0.5, 0.25], [1.0, -1.0]]
+        for name in ("bias", "scale", "peak"):
+            if generator.random() < 0.2:
+                tensors[name] = [0.5, 0.25]
+        data = file(described(**fields), **tensors)
+        try:
+            theirs = verale.head.Head.from_bytes(data)
+        except verale.errors.HeadError:
+            with pytest.raises(HeadError):
+                read_head(data)
+        else:
+            ours = read_head(data)
+            assert (ours.classes, ours.count, ours.depth) == (theirs.classes, theirs.size, theirs.depth)
+            accepted += 1
+    assert 100 < accepted < 1000
+
+
 UNUSABLE = {
+    "a negative epsilon of a rooted cosine": (
+        hm.head(WEIGHT, [POINTS[0]] * 2, geometry=part("rooted_cosine", epsilon="-0x1p-4"), similarity=hm.IDENTITY),
+        "geometry: epsilon is -0.0625, expected at least 0",
+    ),
+    "a zero prototype of rooted cosines": (
+        hm.head(WEIGHT, POINTS, geometry=part("rooted_cosine", epsilon="0x1p-4"), similarity=hm.IDENTITY),
+        "row 1 is zero",
+    ),
+    "inner products without a bound": (
+        hm.head(WEIGHT, POINTS, **INNER | {"domain": hm.domain(0.0, None)}),
+        "domain is unbounded",
+    ),
+    "a radius of 0": (
+        hm.head(WEIGHT, POINTS, **BALL | {"geometry": part("inner_product", radius="0x0p+0")}),
+        "radius is 0, expected a positive",
+    ),
+    "a radius that is a number": (
+        hm.head(WEIGHT, POINTS, **BALL | {"geometry": part("inner_product", radius=1)}),
+        "geometry.radius is 1, expected a string",
+    ),
+    "no radius": (hm.head(WEIGHT, POINTS, **BALL | {"geometry": part("inner_product")}), "lacks the field 'radius'"),
+    "negated distances without a bound": (
+        hm.head(WEIGHT, POINTS, similarity=part("negated"), domain=hm.domain(0.0, None)),
+        "domain is unbounded, expected two ends: negated",
+    ),
+    "quadratic distances without a bound": (
+        hm.head(WEIGHT, POINTS, similarity=part("quadratic"), domain=hm.domain(None, 0.0)),
+        "domain is unbounded, expected two ends: quadratic",
+    ),
+    "a negative epsilon of exp_distance": (
+        hm.head(WEIGHT, POINTS, similarity=part("exp_distance", epsilon="-0x1p-4")),
+        "similarity: epsilon is -0.0625, expected at least 0",
+    ),
+    "a threshold of 0": (
+        hm.head(WEIGHT, **SOFTMAX | {"similarity": part("threshold", threshold="0x0p+0")}),
+        "threshold is 0, expected between 0 and 1",
+    ),
+    "a threshold of 1": (
+        hm.head(WEIGHT, **SOFTMAX | {"similarity": part("threshold", threshold="0x1p+0")}),
+        "threshold is 1, expected between 0 and 1",
+    ),
+    "a threshold of cosines": (
+        hm.head(WEIGHT, [POINTS[0]] * 2, **COSINE | {"similarity": part("threshold", threshold="0x1p-1")}),
+        "similarity is threshold, expected identity or exponential or quadratic or rectified for cosine",
+    ),
+    "focal pooling of exponentials": (
+        hm.head(WEIGHT, POINTS, **EXPONENTIAL, pooling=part("max_minus_mean")),
+        "pooling is max_minus_mean, which is defined for log_ratio and identity only",
+    ),
+    "a class token of no prototype": (
+        hm.head(WEIGHT, POINTS, pooling=part("banks", class_token=0)),
+        "class_token is 0",
+    ),
+    "a class token of all": (
+        hm.head(WEIGHT, POINTS, pooling=part("banks", class_token=2)),
+        "class_token is 2, expected from 1 to less than the 2 prototypes",
+    ),
+    "a class token below 0": (
+        hm.head(WEIGHT, POINTS, pooling=part("banks", class_token=-1)),
+        "expected an integer from 0",
+    ),
+    "the mean of the top 0": (hm.head(WEIGHT, POINTS, pooling=part("top_mean", k=0)), "k is 0, expected at least 1"),
+    "the mean of the top true": (hm.head(WEIGHT, POINTS, pooling=part("top_mean", k=True)), "pooling.k is True"),
+    "an unknown readout": (hm.head(WEIGHT, POINTS, readout=part("argmax")), "readout is .* linear, soft_tree, maximum"),
+    "a maximum with other weights": (
+        hm.head([[1.0, 0.5], [0.0, 1.0]], POINTS, **MAXIMUM),
+        "weight: row 0 is not of 0 and 1",
+    ),
+    "a maximum with an empty class": (hm.head([[1.0, 1.0], [0.0, 0.0]], POINTS, **MAXIMUM), "weight: row 1"),
+    "a maximum with a bias for classes": (
+        hm.head([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]], [POINTS[0]] * 3, [0.0, 1.0], **MAXIMUM),
+        r"'bias' has shape \[2\], expected \[3\]",
+    ),
+    "a maximum of masses": (hm.head(ONE_EACH, **SOFTMAX, **MAXIMUM), "readout is maximum, expected linear"),
+    "a tree of log ratios": (
+        hm.head(LEAVES, POINTS, readout=tree([1, -1], [-2, -3])["readout"]),
+        "readout is soft_tree, expected activations in",
+    ),
+    "a tree of means": (
+        hm.head(LEAVES, POINTS, **tree([1, -1], [-2, -3]), pooling=part("top_mean", k=2)),
+        "readout is soft_tree, expected activations in",
+    ),
+    "a tree with a bias": (
+        hm.head(LEAVES, POINTS, [0.0, 0.0], **tree([1, -1], [-2, -3])),
+        "expected none for soft_tree",
+    ),
+    "a tree of one leaf": (hm.head([[1.0], [0.0]], POINTS, **tree([], [])), "1 column, expected at least 2"),
+    "a tree with too few nodes": (
+        hm.head(LEAVES, POINTS, **tree([-1], [-2])),
+        "has 1 absent and 1 present .* 2 prototypes",
+    ),
+    "a tree with a child less": (hm.head(LEAVES, POINTS, **tree([1, -1], [-2])), "has 2 absent and 1 present"),
+    "a tree with a loop": (hm.head(LEAVES, POINTS, **tree([0, -1], [-2, -3])), "node 0 has the child 0"),
+    "a tree with a node beyond": (hm.head(LEAVES, POINTS, **tree([2, -1], [-2, -3])), "node 0 has the child 2"),
+    "a tree with a leaf beyond": (
+        hm.head(LEAVES, POINTS, **tree([1, -1], [-2, -4])),
+        "node 1 has the child -4.* -1 to -3",
+    ),
+    "a tree with a leaf twice": (hm.head(LEAVES, POINTS, **tree([1, -1], [-2, -2])), "two parents"),
+    "children that are no list": (hm.head(LEAVES, POINTS, **tree(1, [-2, -2])), "readout.absent is 1, expected a list"),
+    "children that are no integers": (
+        hm.head(LEAVES, POINTS, **tree([1, True], [-2, -2])),
+        "expected a list of integers",
+    ),
+    "a peak of distances' log ratios": (
+        file(described(), weight=WEIGHT, prototypes=POINTS, peak=[0.0, 0.0]),
+        "'peak' is there, expected none for log_ratio, but for quadratic only",
+    ),
+    "a scale of quadratic": (
+        file(described(similarity=part("quadratic")), weight=WEIGHT, prototypes=POINTS, scale=[1.0, 1.0]),
+        "'scale' is there, expected none for quadratic",
+    ),
+    "a peak too many": (
+        file(described(similarity=part("quadratic")), weight=WEIGHT, prototypes=POINTS, peak=[1.0] * 3),
+        r"'peak' has shape \[3\], expected \[2\]",
+    ),
     "no safetensors": (b"", "safetensors"),
     "no metadata": (file(None, weight=WEIGHT, prototypes=POINTS), "expected one: 'verale.head'"),
     "other metadata": (file({"format": "pt"}, weight=WEIGHT), "expected one: 'verale.head'"),

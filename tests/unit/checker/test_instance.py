@@ -9,6 +9,7 @@ from typing import Any
 
 import handmade as hm
 import pytest
+import reference as ref
 
 from verale.checker import Status, Verdict, check
 from verale.checker.kernel import KERNELS
@@ -221,3 +222,81 @@ def test_an_order_clause_that_exempts_everyone_is_true_and_says_nothing() -> Non
     document = hm.document(head, statements, paradigm="top_k", patches=1, image=image)
     found = check(hm.encode(document), head, hm.latents([image]))
     assert found.status is Status.PROVED and found.claims["instance"] == "proved"
+
+
+BALL = {"geometry": {"kind": "inner_product", "radius": "0x1.4p+0"}, "similarity": hm.IDENTITY}
+
+
+def test_the_ball_of_inner_products() -> None:
+    """The latent (0.75, 1, 0) is as long as the radius 1.25: it lies in the ball; one ulp more does not."""
+    for lower, upper in ((None, None), (0.0, 1.0)):
+        data = hm.head(WEIGHT, POINTS, BIAS, domain=hm.domain(lower, upper), **BALL)
+        assert audit(data, [], [[0.75, 1.0, 0.0]]).claims["instance"] == "proved"
+        verdict = audit(data, [], [[0.0, 0.0, 1.0], [math.nextafter(0.75, 1), 1.0, 0.0]])
+        assert verdict.reason == "instance"
+        assert "patch 1: the latent is longer than the radius" in verdict.message
+
+
+def test_inner_products_are_exact() -> None:
+    z = [0.1, 0.2, 0.7]
+    data = hm.head(WEIGHT, [[1.0, 1.0, 1.0], *POINTS[1:]], BIAS, domain=hm.domain(None, None), **BALL)
+    truth = hm.product(z, [1.0] * 3)  # no float: the sum of three
+    below, above = hm.below(truth), hm.above(truth)
+    assert below < truth < above
+    for interval, holds in (((below, above), True), ((below, below), False), ((above, above), False)):
+        assert (audit(data, [hm.spatial(0, 0, *interval)], [z]).status is Status.PROVED) == holds
+
+
+def test_a_zero_latent_of_rooted_cosines() -> None:
+    zero = [[0.0, 0.0, 0.0]]
+    for epsilon, holds in ((0.0, False), (5e-324, True)):
+        geometry = {"kind": "rooted_cosine", "epsilon": epsilon.hex()}
+        data = hm.head(WEIGHT, POINTS, BIAS, geometry=geometry, similarity=hm.IDENTITY)
+        verdict = audit(data, [hm.spatial(0, 0, 0.0, 0.0)], zero)
+        assert (verdict.status is Status.PROVED) == holds
+        assert holds or "the latent is zero, where a cosine without epsilon is undefined" in verdict.message
+
+
+def test_a_rooted_cosine_is_not_a_cosine() -> None:
+    """|z| = 5, E = 11: the one has 5 + 11 below, the other (25 + 11)^(1/2) = 6, and the prototype has length 1."""
+    for kind, truth in (("cosine", 3 / 16), ("rooted_cosine", 3 / 6)):
+        data = hm.head(
+            WEIGHT,
+            [[1.0, 0.0]] * 3,
+            BIAS,
+            geometry={"kind": kind, "epsilon": (11.0).hex()},
+            similarity=hm.IDENTITY,
+            domain=hm.domain(None, None),
+        )
+        assert audit(data, [hm.spatial(0, 0, truth, truth)], [[3.0, 4.0]]).status is Status.PROVED
+        wrong = hm.spatial(0, 0, math.nextafter(truth, 1), 1.0)
+        assert audit(data, [wrong], [[3.0, 4.0]]).reason == "instance"
+
+
+def test_a_mass_that_meets_the_threshold_exactly_counts() -> None:
+    """Four equal channels have the mass 1/4 each: with the threshold 1/4 it counts, with the next float it does not."""
+    z = [[0.5] * 4]
+    for threshold, activation in ((0.25, 0.25), (math.nextafter(0.25, 1), 0.0)):
+        similarity = {"kind": "threshold", "threshold": threshold.hex()}
+        data = hm.head([[1.0] * 4, [0.0] * 4], None, BIAS, geometry=hm.SOFTMAX, similarity=similarity)
+        for kernel in KERNELS:
+            for statement in (hm.activation(1, activation, activation), hm.others([0], activation)):
+                assert audit(data, [statement], z, kernel, paradigm="top_k").status is Status.PROVED
+            assert audit(data, [hm.activation(1, 0.125, 0.125)], z, kernel, paradigm="top_k").reason == "instance"
+            assert audit(data, [hm.spatial(0, 1, 0.25, 0.25)], z, kernel, paradigm="simplex").status is Status.PROVED
+
+
+def test_a_peak_finer_than_the_distance_is_met() -> None:
+    """The distance 1 is an integer, the peak 0.1 none: the similarity is known as finely as is asked for."""
+    data = ref.Made(
+        [[1.0], [0.0]],
+        [[0.0]],
+        {"similarity": {"kind": "quadratic"}, "domain": hm.domain(0.0, 1.0)},
+        bias=BIAS,
+        peak=[0.1],
+    ).data
+    truth = -((1 - Fraction(0.1)) ** 2)
+    below, above = hm.below(truth), hm.above(truth)
+    for interval, holds in (((below, above), True), ((-1.0, below), False), ((above, 0.0), False)):
+        verdict = audit(data, [hm.activation(0, *interval)], [[1.0]], paradigm="top_k")
+        assert (verdict.status is Status.PROVED) == holds

@@ -71,20 +71,28 @@ def test_top_k() -> None:
 
 @pytest.mark.parametrize(
     ("geometry", "pooling"),
-    [(geometry, kind) for geometry in ("euclidean", "cosine", "softmax") for kind in ("max", "max_minus_mean")]
-    + [("euclidean", "max_minus_mean_distance")],
+    [
+        (geometry, {"kind": kind})
+        for geometry in ("euclidean", "cosine", "softmax")
+        for kind in ("max", "max_minus_mean")
+    ]
+    + [(geometry, {"kind": "banks", "class_token": 2}) for geometry in ("euclidean", "cosine", "softmax")]
+    + [("euclidean", {"kind": "top_mean", "k": k}) for k in (1, 3, 9)]
+    + [("euclidean", {"kind": "max_minus_mean_distance"})],
 )
 @pytest.mark.parametrize("stated_patches", [1, 2, 5])
-def test_one_patch_bounded_again_is_the_same_as_all(geometry: str, pooling: str, stated_patches: int) -> None:
+def test_one_patch_bounded_again_is_the_same_as_all(
+    geometry: str, pooling: dict[str, Any], stated_patches: int
+) -> None:
     generator = random.Random(stated_patches)
     weight = [[1.0] * 6, [0.0] * 6]
     rows = [[generator.random() for _ in range(4)] for _ in range(6)]
     if geometry == "softmax":
-        data = hm.head(weight, geometry=hm.SOFTMAX, similarity=hm.IDENTITY, pooling={"kind": pooling})
+        data = hm.head(weight, geometry=hm.SOFTMAX, similarity=hm.IDENTITY, pooling=pooling)
     elif geometry == "cosine":
-        data = hm.head(weight, rows, geometry=hm.cosine(0.0), similarity=hm.IDENTITY, pooling={"kind": pooling})
+        data = hm.head(weight, rows, geometry=hm.cosine(0.0), similarity=hm.IDENTITY, pooling=pooling)
     else:
-        data = hm.head(weight, rows, pooling={"kind": pooling})
+        data = hm.head(weight, rows, pooling=pooling)
     statements = [
         hm.spatial(patch, j, low, low + 0.1)
         for patch in range(stated_patches)

@@ -17,7 +17,7 @@ from verale.checker.dyadic import exact
 from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.evaluation import Evaluation
-from verale.checker.rules.means import max_minus_mean, max_minus_mean_distance
+from verale.checker.rules.means import max_minus_mean, max_minus_mean_distance, top_mean
 from verale.checker.rules.pooling import pooling_of
 from verale.checker.rules.space import Ranges, Space
 from verale.checker.rules.top_k import TopK
@@ -89,6 +89,19 @@ def test_an_infinite_distance_is_the_limit_of_large_ones(infinite: int) -> None:
         assert abs(found[1] - limit[1]) < 9
 
 
+@pytest.mark.parametrize("k", [1, 2, 3, 10**17])
+@pytest.mark.parametrize("patches", [1, 2, 3, 4])
+def test_top_mean_is_the_exact_range(patches: int, k: int) -> None:
+    generator = random.Random(patches)
+    for _ in range(20):
+        column: Column = [(low - UNIT, (high or 0) - UNIT, 1) for low, high, _ in random_column(generator, patches)]
+        low, high = top_mean(column, k)
+        kept = min(k, patches)
+        truths = [Fraction(sum(sorted(point, reverse=True)[:kept]), kept) for point in corners(column)]
+        assert low == math.floor(min(truths))
+        assert high == math.ceil(max(truths))
+
+
 def test_patches_that_are_alike_count_as_often_as_there_are() -> None:
     generator = random.Random(7)
     for _ in range(40):
@@ -97,6 +110,8 @@ def test_patches_that_are_alike_count_as_often_as_there_are() -> None:
         together: Column = [(low, high, count) for (low, high, _), count in zip(column, counts, strict=True)]
         apart: Column = [entry for entry, count in zip(column, counts, strict=True) for _ in range(count)]
         assert max_minus_mean(together) == max_minus_mean(apart)
+        for k in (1, 2, 4, 9, 99):
+            assert top_mean(together, k) == top_mean(apart, k)
         assert max_minus_mean_distance(together, enclosed) == max_minus_mean_distance(apart, enclosed)
         one_infinite: Column = [(together[0][0], None, counts[0]), *together[1:]]
         apart = [(apart[0][0], None, 1)] * counts[0] + apart[counts[0] :]
@@ -106,6 +121,8 @@ def test_patches_that_are_alike_count_as_often_as_there_are() -> None:
 def test_a_similarity_is_bounded() -> None:
     with pytest.raises(ValueError, match="cannot be unbounded"):
         max_minus_mean([(0, None, 1)])
+    with pytest.raises(ValueError, match="cannot be unbounded"):
+        top_mean([(0, None, 1)], 1)
 
 
 def test_statements_that_no_latent_satisfies_do_no_harm() -> None:
@@ -318,3 +335,88 @@ def test_a_scale_is_taken_before_the_similarity() -> None:
             parts = [pooling.part(Ranges([0], [unit // 8])), pooling.part(Ranges([unit // 4], [unit]), 3)]
             boxes.append(pooling.box(parts))
         assert boxes[0] == boxes[1]
+
+
+def banks(count: int = 3, class_token: int = 1, **changes: Any) -> bytes:
+    pooling = {"kind": "banks", "class_token": class_token}
+    points = [[0.0]] * count
+    return hm.head([[1.0] * count, [0.0] * count], points, pooling=pooling, domain=hm.domain(None, None), **changes)
+
+
+def test_banks_keep_the_class_token_apart() -> None:
+    """The first prototypes see patch 0 alone, the others all but patch 0, in whatever order the parts come."""
+    space = Space(read_head(banks()), load_kernel("arb"))
+    pooling, unit = pooling_of(space), 1 << space.bits
+    first = pooling.part(Ranges([unit, 0, 0], [2 * unit, unit, 0]), first=True)
+    others = [
+        pooling.part(Ranges([0, unit, 3 * unit], [0, 4 * unit, 9 * unit])),
+        pooling.part(Ranges([0] * 3, None), 7),
+    ]
+    plain = Space(read_head(hm.head([[1.0]] * 2, [[0.0]])), load_kernel("arb"))
+
+    def alone(low: int, high: int | None) -> tuple[int, int]:
+        one = pooling_of(plain)
+        box = one.box([one.part(Ranges([low], None if high is None else [high]))])
+        return box.lower[0], box.upper[0]
+
+    expected = [alone(unit, 2 * unit), alone(0, 4 * unit), alone(0, 9 * unit)]
+    for parts in ([first, *others], [*others, first], pooling.merged([others[0], first, others[1]])):
+        box = pooling.box(parts)
+        assert list(zip(box.lower, box.upper, strict=True)) == expected
+    assert pooling.merged([first]) == [first]
+    (merged,) = pooling.merged(others)
+    assert (merged.count, merged.first) == (8, False)
+
+
+@pytest.mark.parametrize("patch", [0, 1])
+def test_a_statement_counts_for_the_bank_that_sees_its_patch(patch: int) -> None:
+    """Two prototypes at 0: a latent on them makes the first active at patch 0, the second at any other."""
+    statement = hm.spatial(patch, 0, 0.0, 0.0)  # of either: both prototypes live in one latent space
+    for seen in (0, 1):
+        data = hm.head(
+            [[1.0 * (seen == 0), 1.0 * (seen == 1)], [0.0, 0.0]],
+            [[0.0], [0.0]],
+            [0.0, 2.0],
+            pooling={"kind": "banks", "class_token": 1},
+        )
+        for kernel in KERNELS:
+            verdict = check(
+                hm.certificate(data, [statement], patches=3, minimality=True), data, kernel=kernel, minimality=True
+            )
+            assert (verdict.status is Status.PROVED) == (seen == patch), verdict.message
+            image = [[0.0] if number == patch else [1.0] for number in range(3)]
+            certificate = hm.certificate(data, [statement], patches=3, image=image)
+            status = check(certificate, data, hm.latents([image]), kernel).status
+            assert status is (Status.PROVED if seen == patch else Status.REFUTED)
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 10**17])
+def test_top_mean_counts_patches_without_statements(k: int) -> None:
+    """One patch at 0, the others anywhere in [0, 1]: the mean of k is at least that of one S(0) and k - 1 S(1)."""
+    for patches in (1, 2, 10**17):
+        kept = min(k, patches)
+        least = (math.log(1 / EPSILON) + (kept - 1) * similar(UNIT, 1)) / kept
+        for bar, proved in ((least - 1e-9, True), (least + 1e-9, False)):
+            data = hm.head([[1.0], [0.0]], [[0.0]], [0.0, bar], pooling={"kind": "top_mean", "k": k})
+            for kernel in KERNELS:
+                verdict = check(hm.certificate(data, [FIRST], patches=patches), data, kernel=kernel)
+                assert (verdict.status is Status.PROVED) == proved
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 9])
+def test_top_mean_merges_what_cannot_count(k: int) -> None:
+    space = Space(
+        read_head(hm.head([[1.0] * 4] * 2, [[0.0]] * 4, pooling={"kind": "top_mean", "k": k})), load_kernel("arb")
+    )
+    generator, pooling = random.Random(k), pooling_of(space)
+    for _ in range(20):
+        parts = []
+        for _ in range(generator.randrange(1, 6)):
+            ends = [sorted(generator.getrandbits(space.bits) for _ in "lh") for _ in range(4)]
+            ranges = Ranges([low for low, _ in ends], [high for _, high in ends])
+            parts.append(pooling.part(ranges, generator.choice((1, 2, 10**17))))
+        merged = pooling.merged(parts)
+        assert len(merged) <= max(k, 1)
+        assert pooling.box(merged) == pooling.box(parts)
+        more = pooling.part(Ranges([0] * 4, [1 << space.bits] * 4))
+        assert pooling.box([more, *merged]) == pooling.box([*parts, more])

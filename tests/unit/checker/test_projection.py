@@ -226,6 +226,72 @@ def test_cosine_ends_are_attained(anchors: int, kernel: str) -> None:
                     assert abs(reached - mpmath.mpf(int(end)) / size) < 1e-9
 
 
+def inner_space(
+    rows: Matrix, lower: float | None, upper: float | None, radius: float | None, kernel: str = "arb"
+) -> Space:
+    geometry = {"kind": "inner_product", "radius": None if radius is None else radius.hex()}
+    weight, domain = [[1.0] * len(rows)] * 2, hm.domain(lower, upper)
+    return Space(
+        read_head(hm.head(weight, rows, geometry=geometry, similarity=hm.IDENTITY, domain=domain)), load_kernel(kernel)
+    )
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("depth", [1, 2, 7])
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_inner_product_contains_the_truth(recipe: str, depth: int, kernel: str) -> None:
+    generator = random.Random(f"{recipe} {depth} inner")
+    for trial in range(6):
+        rows = RECIPES[recipe](generator, depth)
+        z = latent(generator, rows, depth)
+        above = hm.above(hm.root(hm.product(z, z) or Fraction(1, 2**2000))[1]) or 1.0
+        box = generator.choice(((None, None), (min(z), None), (min(z), max(z) + 1 + abs(max(z)))))
+        radius = None if box[1] is not None and generator.random() < 0.5 else above
+        where = inner_space(rows, *box, radius, kernel)
+        truths = [(m, m) for m in (hm.product(z, row) for row in rows)]
+        statements = stated(generator, truths, trial % 2 == 0, generator.randrange(0, 6))
+        found = Projection(where).ranges(statements)
+        assert found.upper is not None
+        for k, (truth, _) in enumerate(truths):
+            assert int(found.lower[k]) <= truth * 2**where.bits <= int(found.upper[k])
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("anchors", [1, 2, 4])
+@pytest.mark.parametrize("box", [(None, None, 3.0), (-1.0, 3.0, None)])
+def test_inner_product_ends_are_attained(
+    box: tuple[float | None, float | None, float | None], anchors: int, kernel: str
+) -> None:
+    """By points of the ball that satisfy exact statements; the domain's own range may be less than the ball's."""
+    generator = random.Random(anchors)
+    depth = anchors + 2
+    with mpmath.workdps(60):
+        for _ in range(5):
+            rows = gauss(generator, 9, depth)
+            rows[anchors] = [2 * x for x in rows[0]]
+            z = [generator.uniform(-0.9, 1.2) for _ in range(depth)]
+            where = inner_space(rows, *box, kernel)
+            centre = mpmath.matrix([0.0 if box[0] is None else 1.0] * depth)
+            radius = mpmath.mpf(3) if box[0] is None else 2 * mpmath.sqrt(depth)
+            products = [hm.product(z, row) for row in rows]
+            found = Projection(where).ranges([Spatial(0, j, products[j], products[j]) for j in range(anchors)])
+            assert found.upper is not None and where.domain.upper is not None
+            basis = frame([[mpmath.mpf(x) for x in row] for row in rows[:anchors]], depth)
+            foot, free = split(mpmath.matrix(z) - centre, basis)
+            reach = mpmath.sqrt(radius**2 - mpmath.norm(foot) ** 2)
+            for k, row in enumerate(rows):
+                target = mpmath.matrix(row)
+                direction = unit(split(target, basis)[1], free)
+                for sign, end, own in (
+                    (-1, found.lower[k], where.domain.lower[k]),
+                    (1, found.upper[k], where.domain.upper[k]),
+                ):
+                    extreme = centre + foot + sign * reach * direction
+                    reached = sign * (extreme.T * target)[0]
+                    limit = min(reached, mpmath.mpf(sign * int(own)) / 2**where.bits)
+                    assert abs(limit - mpmath.mpf(sign * int(end)) / 2**where.bits) < 1e-9
+
+
 def test_the_kernels_give_the_same_ranges() -> None:
     generator = random.Random(11)
     for geometry in ("euclidean", "cosine"):

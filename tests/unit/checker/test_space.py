@@ -67,6 +67,61 @@ def test_cosine(lower: float | None) -> None:
     ] == expected
 
 
+def inner(
+    rows: list[list[float]], lower: float | None, upper: float | None, radius: float | None, kernel: str = "mpmath"
+) -> Space:
+    geometry = {"kind": "inner_product", "radius": None if radius is None else radius.hex()}
+    data = hm.head([[1.0] * 4] * 2, rows, geometry=geometry, similarity=hm.IDENTITY, domain=hm.domain(lower, upper))
+    return Space(read_head(data), load_kernel(kernel))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(("lower", "upper"), [(-0.3, 0.7), (0.0, 1e-300), (-1e200, 0.1), (2.0, 3.0)])
+@pytest.mark.parametrize("scale", [1.0, 1e-200, 1e200])
+def test_inner_products_of_a_box(lower: float, upper: float, scale: float, kernel: str) -> None:
+    """The ends are the corners'; the ball about the centre reaches every corner, and its offsets are exact."""
+    rows = points(scale, 1)
+    rows[0] = [0.0] * 3
+    where = inner(rows, lower, upper, None, kernel)
+    assert where.domain.upper is not None
+    corners = list(itertools.product((lower, upper), repeat=3))
+    for row, low, high in zip(rows, where.domain.lower, where.domain.upper, strict=True):
+        truths = [hm.product(list(corner), row) for corner in corners]
+        for truth, end, sign in ((min(truths), low, 1), (max(truths), high, -1)):
+            assert 0 <= sign * (truth * 2**where.bits - int(end)) < 1
+    middle = (Fraction(lower) + Fraction(upper)) / 2
+    assert 0 <= where.reach - 3 * (Fraction(upper) - middle) ** 2 * 2**where.bits < 1
+    assert where.offsets == [middle * sum(map(Fraction, row)) * 2**where.bits for row in rows]
+
+
+@pytest.mark.parametrize("radius", [1.0, 0.3, 1e200, 5e-324])
+@pytest.mark.parametrize("lower", [None, -1.0, 0.0, 0.25])
+def test_inner_products_of_a_ball(lower: float | None, radius: float) -> None:
+    rows = [[3.0, -4.0], [0.375, 0.5], [-3.0, -4.0], [0.0, 0.0]]
+    where = inner(rows, lower, None, radius)
+    orthant = lower is not None and lower >= 0
+    expected = (
+        [(-4, 3), (0, Fraction(5, 8)), (-5, 0), (0, 0)] if orthant else [(-5, 5), (Fraction(-5, 8), Fraction(5, 8))]
+    )
+    assert where.domain.upper is not None
+    for (least, most), low, high in zip(expected, where.domain.lower, where.domain.upper, strict=False):
+        assert 0 <= Fraction(radius) * least * 2**where.bits - int(low) < 1
+        assert 0 <= int(high) - Fraction(radius) * most * 2**where.bits < 1
+    assert 0 <= where.reach - Fraction(radius) ** 2 * 2**where.bits < 1
+    assert where.offsets == [0] * 4
+
+
+def test_of_a_box_and_a_ball_both_hold_and_the_smaller_one_is_the_ball_of_projection() -> None:
+    rows = [[1.0, 1.0], [1.0, 0.0], [-1.0, -1.0], [0.5, 0.0]]
+    box, ball = inner(rows, -1.0, 3.0, None), inner(rows, None, None, 2.5)
+    both = inner(rows, -1.0, 3.0, 2.5)
+    assert (both.reach, both.offsets) == (ball.reach, ball.offsets)  # 6.25 < 8
+    assert both.domain == box.domain.met(ball.domain)
+    wide = inner(rows, -1.0, 3.0, 3.0)
+    assert (wide.reach, wide.offsets) == (box.reach, box.offsets)  # 9 > 8
+    assert both.domain != wide.domain
+
+
 @pytest.mark.parametrize(("count", "least"), [(1, 1), (2, 0), (5, 0)])
 def test_softmax(count: int, least: int) -> None:
     head = read_head(hm.head([[1.0] * count, [0.0] * count], geometry=hm.SOFTMAX, similarity=hm.IDENTITY))

@@ -18,7 +18,7 @@ def domain_ranges(head: Head, bits: int) -> _Ends:
     if head.geometry == "euclidean":
         return _distances(head, bits)
     if head.geometry in COSINES:
-        return _length_times_parts(head, Fraction(1), bits, 0)
+        return _within(head, Fraction(1), bits, 0)
     if head.geometry == "inner_product":
         return _products(head, bits)
     least = 1 << bits if head.count == 1 else 0
@@ -74,14 +74,14 @@ def _products(head: Head, bits: int) -> _Ends:
             )
         )
     if head.radius is not None:
-        ranges.append(_length_times_parts(head, head.radius, bits, head.prototypes.bits))
+        ranges.append(_within(head, head.radius, bits, head.prototypes.bits))
     lower, upper = zip(*ranges, strict=True)
     return list(map(max, zip(*lower, strict=True))), list(map(min, zip(*upper, strict=True)))
 
 
-def _length_times_parts(head: Head, length: Fraction, bits: int, places: int) -> tuple[list[int], list[int]]:
-    """<z, A 2^-places> for vectors z of at most that length: per prototype [-length |A|, length |A|]; where the domain has
-    no negative coordinate [-length |A^-|, length |A^+|], A^+ and A^- the positive and the negative part of A.
+def _within(head: Head, length: Fraction, bits: int, places: int) -> tuple[list[int], list[int]]:
+    """<z, A 2^-places> for vectors z of at most that length: per prototype [-length |A|, length |A|]; where the domain
+    has no negative coordinate [-length |A^-|, length |A^+|], A^+ and A^- the positive and the negative part of A.
 
     Soundness: Cauchy and Schwarz. If z >= 0 then <z, A> <= <z, A^+> <= |z| |A^+| and <z, A> >= -|z| |A^-|. A cosine's
     u = z / (|z| + E) or z / (|z|^2 + E)^(1/2) has |u| <= 1, and u >= 0 where z >= 0.

@@ -19,9 +19,9 @@ d_l >= max(lo_l, m), a >= S(m) - S(M) with M = mean max(lo_l, m) >= m, whose der
 where k of the lo_l are at most m; so m = T gives the least. It is attained at d_l = max(lo_l, T), which is at most
 hi_l, and T where hi_l = T. An infinite hi_l stands for its limit, S = 0.
 
-**top_mean**: a = mean of the min(k, L) greatest g_l, g_l in [lo_l, hi_l]. The range goes from that of the lo_l to that of
-the hi_l. *Proof.* The sum of the n greatest is the greatest sum of any n of them; none of these falls with any g_l, so
-neither does their maximum. Both ends are attained, at g = lo and g = hi.
+**top_mean**: a = mean of the min(k, L) greatest g_l, g_l in [lo_l, hi_l]. The range goes from that of the lo_l to that
+of the hi_l. *Proof.* The sum of the n greatest is the greatest sum of any n of them; none of these falls with any g_l,
+so neither does their maximum. Both ends are attained, at g = lo and g = hi.
 
 The focal ranges take both terms together; bounding them apart would let one patch be at both of its ends. All are exact
 where patches vary apart, as they do in every paradigm here. Sums are exact; the mean is divided inside the logarithm,

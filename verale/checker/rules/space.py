@@ -59,8 +59,8 @@ class Space:
         vectors: the integer prototypes A_k.
         squares: <A_k, A_k>.
         norms: cosines only: (lo, hi) of |A_k| on the grid.
-        reach: an upper bound of |v|^2 on the grid, v = u for cosines, v = z - c for inner products, whose latents lie in
-            a ball about c; the other geometries have none.
+        reach: an upper bound of |v|^2 on the grid, v = u for cosines, v = z - c for inner products, whose latents lie
+            in a ball about c; the other geometries have none.
         offsets: inner products only: <c, p_k> on the grid, exactly.
         chunks: all targets.
         domain: the range of every observable over the head's domain.
