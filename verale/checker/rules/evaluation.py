@@ -34,7 +34,7 @@ class Evaluation:
         self._exact = head.geometry in ("euclidean", "inner_product")
         self._places = max(2 * max(latents.bits, head.prototypes.bits), head.peaks.bits)  # of what is exact
         raise_by = self._places - 2 * latents.bits
-        self._squares = [dot(row, row) << raise_by for row in latents.rows]
+        self._squares = [space.kernel.integer(dot(row, row) << raise_by) for row in latents.rows]
         self._lengths: dict[tuple[int, int], _Ends] = {}
         self._norms: dict[tuple[int, int], _Ends] = {}
         self._totals: dict[tuple[int, int], _Ends] = {}
@@ -81,12 +81,17 @@ class Evaluation:
         if head.pooling == "banks":
             own = slice(1) if prototype < head.class_token else slice(1, None)
             lows, highs = lows[own], highs[own]
-        if head.pooling in ("max", "banks") and head.similarity != "quadratic":
-            pick = min if head.geometry == "euclidean" else max  # the similarity is monotone
-            return self._similar(pick(lows), pick(highs), prototype, bits)
+        if head.similarity != "quadratic":  # it is monotone: what is left out here is never among the greatest
+            if head.pooling in ("max", "banks"):
+                pick = min if head.geometry == "euclidean" else max
+                return self._similar(pick(lows), pick(highs), prototype, bits)
+            if head.pooling == "top_mean":
+                lows, highs = (
+                    sorted(values, reverse=head.geometry != "euclidean")[: head.k] for values in (lows, highs)
+                )
         if head.pooling == "max_minus_mean_distance":
             similarity = partial(self._of_mean, head.scales.rows[0][prototype], bits)
-            return max_minus_mean_distance([(distance, distance, 1) for distance in lows], similarity)
+            return max_minus_mean_distance([(distance, distance, 1) for distance in map(int, lows)], similarity)
         similar = [self._similar(low, high, prototype, bits) for low, high in zip(lows, highs, strict=True)]
         match head.pooling:
             case "max_minus_mean":
@@ -127,10 +132,15 @@ class Evaluation:
         """The lower and the upper ends of the working observables of some patches, whose <z, A> are given."""
         space, own, other = self._space, self._latents.bits, self._space.head.prototypes.bits
         if self._exact:
-            values = [int(product) << self._places - own - other for product in products]
-            if space.head.geometry == "euclidean":  # |z|^2 - 2 <z, p> + |p|^2
-                square = int(space.squares[prototype]) << self._places - 2 * other
-                values = [self._squares[at] - 2 * value + square for at, value in zip(patches, values, strict=True)]
+            places = self._places - own - other
+            if space.head.geometry == "inner_product":
+                values = [product << places for product in products]
+            else:  # |z|^2 - 2 <z, p> + |p|^2
+                square = space.squares[prototype] << self._places - 2 * other
+                values = [
+                    self._squares[patch] - (product << places + 1) + square
+                    for patch, product in zip(patches, products, strict=True)
+                ]
             return values, values
         if space.head.geometry == "softmax":
             ends = [self._mass(patch, prototype, bits) for patch in patches]
@@ -146,7 +156,7 @@ class Evaluation:
     def _observed(self, low: int, high: int, prototype: int, bits: int) -> _Ends:
         """The ends of an observable, given those of the working one."""
         if self._space.head.geometry not in COSINES:
-            return low, high
+            return int(low), int(high)
         norm = self._norm(prototype, bits)
         # By Cauchy and Schwarz no cosine leaves [-1, 1].
         return max(-1 << bits, (low << bits) // norm[low > 0]), min(1 << bits, -((-high << bits) // norm[high <= 0]))
