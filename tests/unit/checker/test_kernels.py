@@ -1,4 +1,7 @@
-"""Kernels: every enclosure holds the value, against 400-bit balls and exact rationals; mpmath's own does not."""
+"""Kernels at chosen arguments, against 400-bit balls and exact rationals; mpmath's own enclosures do not hold.
+
+Drawn arguments are in `test_enclosures`.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,6 @@ def check(ends: tuple[int, int], ball: flint.arb, bits: int) -> None:
 
 
 def logarithms() -> list[tuple[int, int, int]]:
-    generator = random.Random(5)
     cases = [
         (1, 1, 64),
         (2**53 + 2, 2**53, 128),
@@ -48,17 +50,10 @@ def logarithms() -> list[tuple[int, int, int]]:
         (4, 3, 90),
     ]
     cases += [(1, 10**300, 128), (10**300, 1, 128), (3, 1 << 1074, 128), (1 << 1024, 1, 200), (1, 2, 1), (1, 3, 0)]
-    for _ in range(1000):
-        bits = generator.choice((64, 128, 150, 200))
-        scale = generator.choice((1, 8, 53, 120, 300))
-        cases.append((generator.getrandbits(scale) + 1, generator.getrandbits(generator.choice((scale, 53))) + 1, bits))
-        near = generator.getrandbits(60) + (1 << 60)
-        cases.append((near + generator.randrange(1, 1 << generator.randrange(1, 60)), near, bits))
     return cases
 
 
 def exponents() -> list[tuple[int, int, int]]:
-    generator = random.Random(6)
     cases = [
         (0, 0, 128),
         (1, -1074, 128),
@@ -79,10 +74,6 @@ def exponents() -> list[tuple[int, int, int]]:
         (-1, -1, 1),
         (1, 0, 0),
     ]
-    for _ in range(1500):
-        bits = generator.choice((64, 128, 256))
-        sign = generator.choice((-1, 1, -1))
-        cases.append((sign * generator.getrandbits(53), generator.randrange(-120, -45), bits))
     return cases
 
 

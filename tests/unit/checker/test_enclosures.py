@@ -1,0 +1,49 @@
+"""Every operation of both kernels, at drawn arguments, against exact numbers and the other kernel's library.
+
+`python -m benchmarks.enclosures --samples 1000000` draws more of the same.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from benchmarks.enclosures import OF_A_KERNEL, failures
+from verale.checker.kernel import KERNELS, load_kernel
+
+
+def test_every_enclosure_holds() -> None:
+    found = failures(5_000)  # 10^4 of every operation, half for either kernel
+    assert len(found) == 15
+    assert not any(found.values()), found
+
+
+class Inward:
+    """A kernel that gives an end or an entry as one too much, or too little."""
+
+    def __init__(self, kernel: Any, by: tuple[int, int]) -> None:
+        self._kernel, self._by = kernel, by
+
+    def __getattr__(self, name: str) -> Any:
+        of_kernel, (low, high) = getattr(self._kernel, name), self._by
+        match name:
+            case "log" | "exp" | "exp_sum":
+                return lambda *arguments: tuple(map(sum, zip(of_kernel(*arguments), (low, high), strict=True)))
+            case "isqrt":
+                return lambda value: of_kernel(value) + low + high
+            case "product":
+                return lambda *matrices: self._kernel.matrix(
+                    [[x + low + high for x in row] for row in self._kernel.rows(of_kernel(*matrices))]
+                )
+        return of_kernel
+
+
+@pytest.mark.parametrize("by", [(1, 0), (0, -1)])
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("operation", OF_A_KERNEL, ids=lambda each: each.__name__)
+def test_one_unit_inward_is_found(operation: Any, name: str, by: tuple[int, int]) -> None:
+    generator = random.Random(1)
+    wrong = sum(not operation(Inward(load_kernel(name), by), generator) for _ in range(100))
+    assert wrong > 20
