@@ -11,10 +11,12 @@ from verale.errors import InputError
 __all__ = ["read", "write_atomically"]
 
 
-def read(path: str | Path, kind: str) -> bytes:
-    """The bytes of a file. Raises InputError that names the file, what it was to be, and the remedy."""
+def read(path: str | Path, kind: str, limit: int = -1) -> bytes:
+    """The bytes of a file, or the first `limit` of them. Raises InputError that names the file, what it was to be, and
+    the remedy."""
     try:
-        return Path(path).read_bytes()
+        with Path(path).open("rb") as stream:
+            return stream.read(limit)
     except FileNotFoundError:
         raise InputError(path, f"there is no such file; expected {kind}") from None
     except OSError as error:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from .certificate import Certificate, read_certificate
+from .cost import LIMIT, cost, require_within
 from .dyadic import Exact
 from .errors import FormatError, RefutedError, UnprovedError
 from .head_file import read_head
@@ -37,17 +38,19 @@ class Auditor:
         head: the bytes of the head file.
         latents: the bytes of a latents file; without it no instance claim is checked.
         kernel: `arb`, `mpmath` or `both`, which proves only what both prove.
+        limit: the most steps, as `cost` counts them, that a proof may take; one that takes more is not begun.
 
     Raises:
         HeadError, LatentsError: a file that cannot be used (step 2).
         KernelError: a kernel that is unknown or not installed.
     """
 
-    def __init__(self, head: bytes, latents: bytes | None = None, kernel: str = "arb") -> None:
+    def __init__(self, head: bytes, latents: bytes | None = None, kernel: str = "arb", limit: int = LIMIT) -> None:
         kernels = [load_kernel(name) for name in (KERNELS if kernel == "both" else (kernel,))]
         self._head = read_head(head)
         self._latents = None if latents is None else Latents(latents, self._head.depth)
         self._spaces = [Space(self._head, each) for each in kernels]
+        self._limit = limit
 
     def check(self, certificate: bytes, minimality: bool = False) -> Verdict:
         """The verdict on a certificate's bytes.
@@ -64,7 +67,7 @@ class Auditor:
         return verdicts[0] if len(verdicts) == 1 else _common(verdicts)
 
     def _verdict(self, certificate: Certificate, space: Space, minimality: bool) -> Verdict:
-        audit = _Audit(certificate, space, self._latents)
+        audit = _Audit(certificate, space, self._latents, self._limit)
         status, reason, message = Status.PROVED, "", "every claim that was checked is proved"
         try:
             audit.run(minimality)
@@ -96,10 +99,11 @@ def check(
 class _Audit:
     """One certificate in one kernel: what has been proved so far."""
 
-    def __init__(self, certificate: Certificate, space: Space, latents: Latents | None) -> None:
+    def __init__(self, certificate: Certificate, space: Space, latents: Latents | None, limit: int) -> None:
         self._certificate = certificate
         self._space = space
         self._latents = latents
+        self._limit = limit
         self.proved: set[str] = set()
         self.margins: _Margins = ()
 
@@ -108,9 +112,12 @@ class _Audit:
         certificate, head = self._certificate, self._space.head
         image = self._subject()  # 3.
         certificate.check_against(head)  # 4. Statements
+        asked = minimality and "minimality" in certificate.claims
+        patches = 0 if image is None else len(image.rows)
+        require_within(self._limit, cost(certificate, head, self._space.bits, patches, asked))
         evaluation = None if image is None else self._instance(image)  # 5.
         try:
-            self._entailment(minimality)
+            self._entailment(asked)
         except UnprovedError as error:
             # Step 6 comes before step 7, but what is refuted cannot be entailed: it is looked at where the proof fails.
             if evaluation is not None and error.reason == "entailment":
@@ -128,7 +135,7 @@ class _Audit:
             self.margins = priced.margins(box, self.margins)
         require(self.margins, certificate.margins)
         self.proved.add("entailment")
-        if minimality and "minimality" in certificate.claims:  # 8. Minimality
+        if minimality:  # 8. Minimality
             boxes = rule.boxes_without(certificate.statements, certificate.patches)
             provable = None if priced is None else priced.provable
             require_minimal(head, certificate.predicted, certificate.statements, boxes, self.margins, provable)

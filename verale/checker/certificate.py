@@ -18,10 +18,11 @@ from .errors import FormatError
 from .head import COSINES, SIMILARITIES, Head
 from .json_reader import brief, fields, index, read_object, text
 
-__all__ = ["Activation", "Certificate", "Others", "Spatial", "Statement", "read_certificate"]
+__all__ = ["LARGEST", "Activation", "Certificate", "Others", "Spatial", "Statement", "read_certificate"]
 
 _TYPE = "urn:verale:certificate:v1"
-_LARGEST = 64 * 2**20
+LARGEST = 8 * 2**20
+"""Bytes."""
 _CLAIMS = ("entailment", "instance", "minimality")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _GEOMETRIES = {
@@ -179,7 +180,7 @@ class Certificate:
 def read_certificate(data: bytes) -> Certificate:
     """The certificate of a file's bytes (step 1). Raises FormatError, which names the field."""
     document = fields(
-        read_object(data, "the certificate", _LARGEST),
+        read_object(data, "the certificate", LARGEST),
         "the certificate",
         ("_type", "subject", "predicate"),
         ("extensions",),

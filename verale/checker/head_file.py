@@ -12,7 +12,7 @@ from .head import SIMILARITIES, Head
 from .json_reader import brief, fields, index, read_object, text
 from .safetensors_reader import Tensor, read_tensors
 
-__all__ = ["read_head"]
+__all__ = ["LARGEST", "read_head"]
 
 _METADATA_KEY = "verale.head"
 _DESCRIPTION = ("version", "geometry", "domain", "similarity", "pooling", "labels")
@@ -34,7 +34,9 @@ _FIELDS: dict[str, dict[str, tuple[str, ...]]] = {
     "readout": {"linear": (), "soft_tree": ("absent", "present"), "maximum": ()},
 }
 """The kinds of each part of a head, and the fields that a kind has besides."""
-_LONGEST_DESCRIPTION = 2**26
+_LONGEST_DESCRIPTION = 4 * 2**20
+LARGEST = 128 * 2**20
+"""Bytes."""
 
 
 def read_head(data: bytes) -> Head:
@@ -46,6 +48,8 @@ def read_head(data: bytes) -> Head:
 
 
 def _read(data: bytes) -> Head:
+    if len(data) > LARGEST:
+        raise FormatError(f"it has more than {LARGEST} bytes, the most that are allowed")
     metadata, tensors = read_tensors(data)
     if set(metadata) != {_METADATA_KEY}:
         raise FormatError(f"__metadata__ has the entries {brief(sorted(metadata))}, expected one: {_METADATA_KEY!r}")

@@ -1,8 +1,9 @@
 """A strict JSON reader: what is not exactly one plain object is `FormatError`, whatever its size or depth.
 
 Stricter than the standard library: no repeated key, no NaN or infinity, no number with a fraction or exponent, no
-integer of more than 18 digits, no lone surrogate, no nesting deeper than 16. The depth is counted before parsing,
-without recursion, so that no input can exhaust the stack.
+integer of more than 18 digits, no lone surrogate, no nesting deeper than 16, no more than 2^19 strings, brackets and
+commas. Those are counted before parsing, without recursion, so that no input can exhaust the stack or, at a few bytes
+for a value that takes many, the memory.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ __all__ = ["brief", "fields", "index", "read_object", "text"]
 
 _DEEPEST = 16
 _LONGEST_INTEGER = 18
-# A string (closed or running to the end of the text; possessive, so linear in its length) or one bracket.
-_STRING_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.DOTALL)
+_MOST_TOKENS = 2**19
+# A string (closed or running to the end of the text; possessive, so linear in its length), one bracket or one comma.
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{\]},]', re.DOTALL)
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read_object(data: bytes, what: str, limit: int) -> dict[str, Any]:
@@ -31,12 +34,12 @@ def read_object(data: bytes, what: str, limit: int) -> dict[str, Any]:
         limit: bytes.
     """
     if len(data) > limit:
-        raise FormatError(f"{what} has {len(data)} bytes, expected at most {limit}")
+        raise FormatError(f"{what} has more than {limit} bytes, the most that are allowed")
     try:
         source = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise FormatError(f"{what} is not UTF-8 ({error.reason} at byte {error.start})") from None
-    _check_depth(source, what)
+    _check_structure(source, what)
     try:
         value = json.loads(
             source,
@@ -47,8 +50,8 @@ def read_object(data: bytes, what: str, limit: int) -> dict[str, Any]:
             ),
             parse_constant=lambda literal: _refuse(literal, "no JSON number"),
         )
-        if "\\u" in source:  # only an escape can make a lone surrogate
-            json.dumps(value, ensure_ascii=False).encode("utf-8")
+        if _SURROGATE.search(source):  # only an escape can make a lone one
+            _encode(value)
     except json.JSONDecodeError as error:
         raise FormatError(f"{what} is not JSON ({error.msg} at line {error.lineno} column {error.colno})") from None
     except UnicodeEncodeError:
@@ -92,9 +95,9 @@ def brief(value: Any) -> str:
     return reprlib.repr(value).encode("ascii", "backslashreplace").decode()
 
 
-def _check_depth(source: str, what: str) -> None:
+def _check_structure(source: str, what: str) -> None:
     depth = 0
-    for token in _STRING_OR_BRACKET.finditer(source):
+    for count, token in enumerate(_TOKEN.finditer(source)):
         character = source[token.start()]
         if character in "[{":
             depth += 1
@@ -102,6 +105,20 @@ def _check_depth(source: str, what: str) -> None:
                 raise FormatError(f"{what} is nested deeper than {_DEEPEST}")
         elif character in "]}":
             depth -= 1
+        if count == _MOST_TOKENS:
+            raise FormatError(f"{what} has more than {_MOST_TOKENS} strings, brackets and commas")
+
+
+def _encode(value: Any) -> None:
+    """Raises UnicodeEncodeError where a string of a document has a lone surrogate."""
+    if isinstance(value, str):
+        value.encode("utf-8")
+    elif isinstance(value, dict):
+        for each in value.items():
+            _encode(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            _encode(each)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

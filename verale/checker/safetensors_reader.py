@@ -17,7 +17,7 @@ from .json_reader import brief, fields, index, read_object, text
 
 __all__ = ["Tensor", "read_tensors"]
 
-_LONGEST_HEADER = 100 * 2**20
+_LONGEST_HEADER = 4 * 2**20
 _MOST_DIMENSIONS = 8
 _ITEM_BYTES = {
     **dict.fromkeys(("BOOL", "U8", "I8", "F8_E4M3", "F8_E5M2"), 1),

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
+from math import inf, nextafter
+from typing import Any
 
-__all__ = ["EXIT_UNUSABLE", "Status", "Verdict", "most_severe"]
+__all__ = ["EXIT_UNUSABLE", "Status", "Verdict", "line_of", "most_severe"]
 
 EXIT_UNUSABLE = 9
 _EXIT_CODES = {
@@ -21,8 +23,9 @@ _EXIT_CODES = {
     "subject": 6,
     "instance": 7,
     "minimality": 8,
+    "limit": 11,
 }
-_SEVERITY = (4, 5, EXIT_UNUSABLE, 6, 7, 3, 8, 0)
+_SEVERITY = (4, 5, EXIT_UNUSABLE, 6, 7, 3, 11, 8, 0)
 _DIGITS = 4
 
 
@@ -65,20 +68,11 @@ class Verdict:
 
     def line(self, name: str) -> str:
         """The verdict on one line, for the certificate of that name."""
-        parts = [f"{self.status.value:<10}", _printable(name)]
-        if self.predicted is not None:
-            parts.append(f"class {self.predicted}  {self.paradigm}  {self.statements} statements")
-        if self.status is Status.PROVED:
-            least = min(margin for margin in self.margins if margin is not None)
-            proved = "+".join(claim for claim, state in self.claims.items() if state == "proved")
-            unchecked = "".join(f", {claim} {state}" for claim, state in self.claims.items() if state != "proved")
-            parts.append(f"margin >= {_decimal_below(least)}  {proved} proved{unchecked}")
-        else:
-            parts.append(f"{self.reason}: {_printable(self.message)}")
-        return "  ".join(parts)
+        return line_of({"certificate": name, **self.record()})
 
-    def record(self) -> dict[str, object]:
-        """The verdict as plain data for JSON; the margin is the least one, rounded down to four digits."""
+    def record(self) -> dict[str, Any]:
+        """The verdict as plain data for JSON (certificates/report-v1.md). `margin` is the least one, rounded down to
+        four digits; `margins` are rounded down to binary64."""
         least = min((margin for margin in self.margins if margin is not None), default=None)
         return {
             "status": self.status.value,
@@ -90,12 +84,28 @@ class Verdict:
             "paradigm": self.paradigm,
             "statements": self.statements,
             "margin": None if least is None or least <= 0 else _decimal_below(least),
+            "margins": [None if margin is None else _binary64_below(margin).hex() for margin in self.margins],
         }
+
+
+def line_of(record: Mapping[str, Any]) -> str:
+    """A verdict on one line, from its record and the name of the certificate."""
+    parts = [f"{record['status']:<10}", _printable(record["certificate"])]
+    if record["predicted"] is not None:
+        parts.append(f"class {record['predicted']}  {record['paradigm']}  {record['statements']} statements")
+    if record["status"] == Status.PROVED.value:
+        claims = record["claims"].items()
+        proved = "+".join(claim for claim, state in claims if state == "proved")
+        unchecked = "".join(f", {claim} {state}" for claim, state in claims if state != "proved")
+        parts.append(f"margin >= {record['margin']}  {proved} proved{unchecked}")
+    else:
+        parts.append(f"{record['reason']}: {_printable(record['message'])}")
+    return "  ".join(parts)
 
 
 def most_severe(exit_codes: list[int]) -> int:
     """The exit code of several certificates: the first that occurs of refuted, malformed, unreadable file, subject,
-    instance, bounds, minimality, proved."""
+    instance, bounds, limit, minimality, proved."""
     return min(exit_codes, key=_SEVERITY.index)
 
 
@@ -105,6 +115,15 @@ def _decimal_below(value: Fraction) -> str:
     while value * 10**places < 10 ** (_DIGITS - 1):
         places += 1
     return str(Decimal(f"{int(value * 10**places)}E-{places}"))
+
+
+def _binary64_below(value: Fraction) -> float:
+    """The greatest binary64 that is no greater, minus infinity where there is none."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        nearest = inf if value > 0 else -inf
+    return nearest if nearest == -inf or nearest <= value else nextafter(nearest, -inf)
 
 
 def _printable(name: str) -> str:

@@ -35,6 +35,7 @@ MALFORMED = {
     "an integer of 19 digits": (b'{"a": 1234567890123456789}', "more than 18 digits"),
     "an integer of 10000 digits": (b'{"a": ' + b"9" * 10000 + b"}", "more than 18 digits"),
     "a lone surrogate": (b'{"a": "\\ud800"}', "lone surrogate"),
+    "a lone surrogate in a list": (b'{"a": [{"b": ["", "\\uDbff "]}]}', "lone surrogate"),
     "a lone surrogate in a key": (b'{"\\udfff": 1}', "lone surrogate"),
     "depth 17": (b'{"a":' + b"[" * 16 + b"]" * 16 + b"}", "nested deeper than 16"),
     "depth a million": (b"[" * 10**6, "nested deeper than 16"),
@@ -52,8 +53,14 @@ def test_refuses(name: str) -> None:
 
 
 def test_refuses_more_than_the_limit() -> None:
-    with pytest.raises(FormatError, match="has 3 bytes, expected at most 2"):
+    with pytest.raises(FormatError, match="has more than 2 bytes"):
         read_object(b"{ }", "the document", 2)
+
+
+def test_refuses_many_small_values() -> None:
+    for few in (b"[[],%s]", b'{"":"",%s}', b'"",%s', b"]%s"):
+        with pytest.raises(FormatError, match="more than 524288 strings, brackets and commas"):
+            read_object(few % (b"[]," * 200_000), "the document", 1 << 24)
 
 
 def test_reads_what_is_allowed() -> None:

@@ -42,9 +42,10 @@ from ..dyadic import ceil_at, ceil_shift, dot, floor_at
 from .space import Ranges, Space
 from .span import Span
 
-__all__ = ["Projection"]
+__all__ = ["WIDE", "Projection"]
 
-_WIDE = Fraction(1, 2**30)
+WIDE = Fraction(1, 2**30)
+"""An interval wider than this makes the first, the first two, ... statements count too."""
 
 
 class Projection:
@@ -61,7 +62,7 @@ class Projection:
         if not statements:
             return self._space.domain
         found = self._given(statements, in_order=False)
-        if len(statements) > 1 and any(statement.upper - statement.lower > _WIDE for statement in statements):
+        if len(statements) > 1 and any(statement.upper - statement.lower > WIDE for statement in statements):
             for count in range(1, len(statements) + 1):
                 found = found.met(self._given(statements[:count], in_order=True))
         return found
