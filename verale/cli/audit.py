@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import click
 
 from verale.cli import files_of
+from verale.errors import InputError
 
-__all__ = ["command"]
+__all__ = ["EXIT_INTERRUPTED", "command"]
+
+EXIT_INTERRUPTED = 130
+"""Ctrl-C: some certificates have not been audited."""
 
 
 @click.command(name="audit")
@@ -21,20 +26,59 @@ __all__ = ["command"]
     "--kernel", type=click.Choice(["arb", "mpmath", "both"]), default="arb", show_default=True, help="Arithmetic."
 )
 @click.option("--minimality", is_flag=True, help="Also prove that no statement can be dropped, where that is claimed.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Processes.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="The most steps that a proof may take.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a certificate instead of a line for people.")
+@click.option(
+    "--report", metavar="R", type=click.Path(), help="Write these objects to a file; what it has is not audited again."
+)
 def command(
-    certificates: tuple[str, ...], head: str, latents: str | None, kernel: str, minimality: bool, as_json: bool
+    certificates: tuple[str, ...],
+    head: str,
+    latents: str | None,
+    kernel: str,
+    minimality: bool,
+    jobs: int,
+    limit: int | None,
+    as_json: bool,
+    report: str | None,
 ) -> None:
     """Prove certificates again, in interval arithmetic, trusting nothing but the checker.
 
     One verdict line for each certificate on stdout. Exit code: 0 everything proved; 3 bounds do not reach; 4 refuted;
     5 malformed; 6 another head's or other latents'; 7 a statement is not true of the latents; 8 not minimal; 9 a file
-    that cannot be used.
+    that cannot be used; 11 more work than the limit; 130 interrupted.
     """
-    from verale.checker.__main__ import main
+    from verale.auditing import Options, Report, audit_files
+    from verale.checker.cost import LIMIT
+    from verale.checker.report import UNUSABLE, say
+    from verale.checker.verdict import EXIT_UNUSABLE, most_severe
 
-    arguments = ["--head", head, "--kernel", kernel]
-    arguments += ["--latents", latents] if latents is not None else []
-    arguments += ["--minimality"] if minimality else []
-    arguments += ["--json"] if as_json else []
-    sys.exit(main([*arguments, "--", *files_of(certificates, ".ale.json")]))
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # any file name can be printed
+    codes, paths = [], []
+    for given in certificates:
+        try:
+            paths += files_of((given,), ".ale.json")
+        except InputError as error:
+            say(f"error: {error}", sys.stderr)
+            codes.append(EXIT_UNUSABLE)
+    options = Options(head, latents, kernel, minimality, LIMIT if limit is None else limit)
+    audited = reused = 0
+    try:
+        for outcome in audit_files(paths, options, jobs, None if report is None else Report(report)):
+            codes.append(outcome.exit_code)
+            audited, reused = audited + 1, reused + outcome.reused
+            if as_json:
+                say(json.dumps(outcome.record))
+            elif outcome.record["status"] == UNUSABLE:
+                say(f"error: {outcome.record['certificate']}: {outcome.record['message']}", sys.stderr)
+            else:
+                say(outcome.line)
+    except KeyboardInterrupt:
+        again = "" if report is None else f"; {report} has them, the same command audits the rest"
+        say(f"interrupted: {audited} of {len(paths)} certificates are audited{again}", sys.stderr)
+        sys.exit(EXIT_INTERRUPTED)
+    if reused:
+        say(f"{reused} of {len(paths)} verdicts are those of {report}", sys.stderr)
+    sys.exit(most_severe(codes))

@@ -1,0 +1,182 @@
+"""`verale audit` over many files: processes, reports, pipes that close, Ctrl-C and processes that die."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import handmade as hm
+import jsonschema
+import pytest
+
+from verale.auditing import Options, Report, audit_files
+from verale.errors import InputError
+
+ROOT = Path(__file__).parents[3]
+SCHEMA = json.loads((ROOT / "certificates" / "report-v1.schema.json").read_text())
+IMAGE = [[0.0, 0.0]]
+HEAD = hm.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A head, and a folder of six certificates, of which the third and the fifth are not proved."""
+    (tmp_path / "head").write_bytes(HEAD)
+    (tmp_path / "latents").write_bytes(hm.latents([IMAGE]))
+    (tmp_path / "all").mkdir()
+    for number in range(6):
+        own = hm.spatial(0, 0, 0.0, number * 2.0**-40)
+        (tmp_path / "all" / f"{number}.ale.json").write_bytes(
+            {2: hm.certificate(HEAD, []), 4: b"{"}.get(number, hm.certificate(HEAD, [own], image=IMAGE))
+        )
+    return tmp_path
+
+
+def started(folder: Path, *arguments: object, **options: object) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "verale", "audit", *map(str, arguments), "--head", "head"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([*options.pop("path", []), str(ROOT)])}
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder, env=environment, **options
+    )
+
+
+def run(folder: Path, *arguments: object, **options: object) -> tuple[int, list[str], str]:
+    process = started(folder, *arguments, **options)
+    out, err = process.communicate(timeout=60)
+    assert "Traceback" not in err
+    return process.returncode, out.splitlines(), err
+
+
+def patched(folder: Path, unless: str) -> list[str]:
+    """Where Python looks for what it runs at its start: audits of files begin with this."""
+    (folder / "sitecustomize.py").write_text(
+        "import os, time\n"
+        "from verale.checker.report import FileAuditor\n"
+        "audit = FileAuditor.audit\n"
+        f"FileAuditor.audit = lambda self, path: {unless} audit(self, path)\n"
+    )
+    return [str(folder)]
+
+
+def records(path: Path) -> list[dict[str, object]]:
+    found = [json.loads(line) for line in path.read_text().splitlines()]
+    for record in found:
+        jsonschema.validate(record, SCHEMA)
+    return found
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_lines_come_in_order_and_one_bad_file_stops_nothing(folder: Path, jobs: int) -> None:
+    (folder / "empty").mkdir()
+    code, lines, err = run(folder, "empty", "nowhere", "all", "all/0.ale.json", "--jobs", jobs)
+    assert code == 5
+    assert [line.split()[0] for line in lines] == ["PROVED", "PROVED", "NOT_PROVED", "PROVED", "MALFORMED"] + [
+        "PROVED"
+    ] * 2
+    assert [line.split()[1] for line in lines] == [f"all/{number}.ale.json" for number in (0, 1, 2, 3, 4, 5, 0)]
+    assert err.splitlines() == [
+        "error: empty: holds no *.ale.json",
+        "error: nowhere: cannot be read (No such file or directory)",
+    ]
+
+
+def test_an_unusable_head_is_one_line_for_any_number_of_processes(folder: Path) -> None:
+    (folder / "head").write_bytes(b"{")
+    code, lines, err = run(folder, "all", "--jobs", 2)
+    assert (code, lines, err.count("\n")) == (9, [], 1)
+    assert err.startswith("error: head: head file: ")
+
+
+def test_a_report_is_what_json_prints_and_is_taken_up_again(folder: Path) -> None:
+    options = ("--latents", "latents", "--json", "--report", "R.json")
+    code, lines, err = run(folder, "all", *options)
+    assert (code, err) == (5, "")
+    assert records(folder / "R.json") == list(map(json.loads, lines))
+    first = records(folder / "R.json")
+    assert [record["exit_code"] for record in first] == [0, 0, 3, 0, 5, 0]
+
+    moved = folder / "all" / "0.ale.json"
+    moved.rename(folder / "all" / "9.ale.json")
+    (folder / "all" / "6.ale.json").write_bytes(hm.certificate(HEAD + b" ", []))
+    code, lines, err = run(folder, "all", *options, "--jobs", 2)
+    assert (code, err) == (5, "6 of 7 verdicts are those of R.json\n")
+    second = records(folder / "R.json")
+    assert second == list(map(json.loads, lines))
+    assert second[-1] == first[0] | {"certificate": "all/9.ale.json"}
+    assert second[:-2] == first[1:] and second[-2]["reason"] == "subject"
+
+    for other in (("--kernel", "mpmath"), ("--minimality",), ("--limit", "1000000000")):
+        assert "verdicts are those" not in run(folder, "all", *options, *other)[2]
+    assert [record["run"]["limit"] for record in records(folder / "R.json")] == [10**9] * 7
+
+
+def test_a_report_that_was_cut_short_is_taken_up_again(folder: Path) -> None:
+    run(folder, "all", "--report", "R.json")
+    whole = (folder / "R.json").read_bytes()
+    (folder / "R.json").write_bytes(whole[: len(whole) // 2])
+    code, _, err = run(folder, "all", "--report", "R.json")
+    assert code == 5
+    assert err in [f"{count} of 6 verdicts are those of R.json\n" for count in (2, 3)]
+    assert [record["certificate"] for record in records(folder / "R.json")] == [f"all/{n}.ale.json" for n in range(6)]
+
+
+@pytest.mark.parametrize("content", [b"{}\n", b"[]\n", b"0\n", HEAD, hm.certificate(HEAD, []), b"{\n}\n"])
+def test_a_file_that_is_no_report_is_left_alone(folder: Path, content: bytes) -> None:
+    (folder / "R.json").write_bytes(content)
+    with pytest.raises(InputError, match=r"no (record of a )?report"):
+        Report(folder / "R.json")
+    assert (folder / "R.json").read_bytes() == content
+
+
+def test_a_report_that_cannot_be_written(folder: Path) -> None:
+    report = Report(folder / "R.json")
+    (folder / "R.json").unlink()
+    (folder / "R.json").mkdir()
+    paths = [str(folder / "all" / "0.ale.json")]
+    with pytest.raises(InputError, match="cannot be written"):
+        list(audit_files(paths, Options(str(folder / "head")), report=report))
+
+
+@pytest.mark.parametrize("module", ["verale", "verale.checker"])
+def test_a_pipe_that_closes_changes_neither_the_exit_code_nor_stderr(folder: Path, module: str) -> None:
+    files = sorted(map(str, (folder / "all").glob("*")))
+    command = [sys.executable, "-m", module, *["audit"] * (module == "verale"), *files, "--head", "head"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)}
+    ) as process:
+        assert process.stdout and process.stderr
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 5
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_interrupt_leaves_a_report_that_is_taken_up_again(folder: Path, jobs: int) -> None:
+    (folder / "all" / "1b.ale.json").write_bytes(b"")
+    path = patched(folder, "time.sleep(600) if '/1b.' in path else")
+    process = started(folder, "all", "--report", "R.json", "--jobs", jobs, path=path, start_new_session=True)
+    assert process.stdout and process.stderr
+    assert [process.stdout.readline().split()[1] for _ in range(2)] == ["all/0.ale.json", "all/1.ale.json"]
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err == "interrupted: 2 of 7 certificates are audited; R.json has them, the same command audits the rest\n"
+    assert len(records(folder / "R.json")) == 2
+    (folder / "all" / "1b.ale.json").unlink()
+    code, lines, err = run(folder, "all", "--report", "R.json", "--jobs", jobs)
+    assert (code, len(lines), err) == (5, 6, "2 of 6 verdicts are those of R.json\n")
+
+
+def test_a_file_that_kills_its_process_stops_nothing(folder: Path) -> None:
+    path = patched(folder, "os._exit(1) if '/2.' in path or '/5.' in path else")
+    code, lines, err = run(folder, "all", "--jobs", 2, "--report", "R.json", path=path)
+    assert code == 5
+    assert [line.split()[1] for line in lines] == [f"all/{number}.ale.json" for number in (0, 1, 3, 4)]
+    assert err.count("the process that audited it died") == 2
+    assert [record["status"] for record in records(folder / "R.json")].count("UNUSABLE") == 2
+    code, lines, err = run(folder, "all", "--report", "R.json")
+    assert (len(lines), err) == (6, "4 of 6 verdicts are those of R.json\n")
