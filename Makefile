@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV := .venv
 
-.PHONY: demo test check clean
+.PHONY: demo test check fuzz clean
 
 demo: $(VENV)/explain
 	$(VENV)/bin/verale demo
@@ -18,14 +18,18 @@ check: $(VENV)/test
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 
+# Not part of `check`: atheris has wheels for some interpreters and systems only.
+fuzz: $(VENV)/fuzz
+	$(VENV)/bin/python tests/fuzz.py .fuzz -max_total_time=20
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --upgrade pip
 
 # The stamps are named after the extras.
-$(VENV)/explain $(VENV)/test: $(VENV)/bin/python pyproject.toml
+$(VENV)/explain $(VENV)/test $(VENV)/fuzz: $(VENV)/bin/python pyproject.toml
 	$(VENV)/bin/python -m pip install --quiet --editable '.[$(@F)]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) verale-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) verale-demo .fuzz .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
