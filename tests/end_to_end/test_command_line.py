@@ -210,6 +210,9 @@ def test_the_demo_explains_and_proves_every_packaged_digit(tmp_path):
     assert result.returncode == 0, result.stderr
     assert "50 images, 50 certificates, 50 proved" in result.stdout
     assert len(list((tmp_path / "demo" / "certificates").glob("*.ale.json"))) == 50
+    files = ("demo/certificates", "--head", "demo/head.safetensors", "--latents", "demo/latents.safetensors")
+    again = run("audit", *files, "--kernel", "both", "--jobs", "2", cwd=tmp_path)
+    assert again.returncode == 0 and again.stdout.count("PROVED") == 50, again.stdout + again.stderr
     assert "Traceback" not in result.stderr
     script = Path(__file__).parents[2] / "examples" / "tampering.py"
     told = subprocess.run([sys.executable, script, tmp_path / "demo"], capture_output=True, text=True, timeout=300)

@@ -115,7 +115,7 @@ def test_where_float64_cannot_follow_the_rule_minimality_is_not_claimed(geometry
     latents = small_latents(head, seed=1)
     found = [c for c in explain(head, latents, "hypersphere") if isinstance(c, Certificate)]
     assert found and not all(c.minimal for c in found)
-    auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents}))
+    auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents}), "both")
     assert all(auditor.check(c.to_bytes(), minimality=True).status is Status.PROVED for c in found)
 
 

@@ -1,0 +1,143 @@
+"""The report as an interface: what certificates/report-v1.md says of fields, codes and lines is so."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import platform
+import re
+import subprocess
+import sys
+from fractions import Fraction
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import handmade as hm
+import jsonschema
+import pytest
+
+from verale.checker import Status, Verdict, certificate, most_severe, report, verdict
+from verale.checker.report import FileAuditor, Outcome, checker_digest, file_digest, unusable
+
+ROOT = Path(__file__).parents[3]
+TEXT = (ROOT / "certificates" / "report-v1.md").read_text(encoding="utf-8")
+SCHEMA = json.loads((ROOT / "certificates" / "report-v1.schema.json").read_text())
+IMAGE = [[0.0, 0.0]]
+HEAD = hm.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
+GOOD = hm.certificate(HEAD, [hm.spatial(0, 0, 0.0, 0.0)], image=IMAGE)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "head").write_bytes(HEAD)
+    (tmp_path / "good").write_bytes(GOOD)
+    (tmp_path / "weak").write_bytes(hm.certificate(HEAD, []))
+    (tmp_path / "broken").write_bytes(b"{")
+    return tmp_path
+
+
+def auditor(folder: Path, **options: Any) -> FileAuditor:
+    return FileAuditor(str(folder / "head"), None, **options)
+
+
+def rows(heading: str) -> list[list[str]]:
+    """The rows of the table under a heading of the document."""
+    section = TEXT.split(f"## {heading}\n")[1].split("\n## ")[0]
+    return [[cell.strip() for cell in line[1:-1].split(" | ")] for line in re.findall(r"^\| .*$", section, re.M)][1:]
+
+
+def test_exit_codes_and_their_order_are_the_documented_ones() -> None:
+    codes = {reason: int(row[0]) for row in rows("Exit codes") for reason in re.findall(r"`(\w+)`", row[1])}
+    documented = {reason: code for reason, code in codes.items() if reason != "unusable"} | {"": 0}
+    assert documented == {reason: Verdict(Status.NOT_PROVED, reason, "").exit_code for reason in verdict._EXIT_CODES}
+    assert codes["unusable"] == verdict.EXIT_UNUSABLE
+    order = [int(row[0]) for row in rows("Exit codes")][2:]  # all but usage and interrupt are of files
+    assert sorted(order) == sorted(set(SCHEMA["properties"]["exit_code"]["enum"]))
+    assert all(most_severe([less, more]) == more for at, more in enumerate(order) for less in order[at:])
+    assert set(SCHEMA["properties"]["reason"]["enum"]) == {*documented, "unusable"}
+
+
+def test_fields_are_the_documented_ones(folder: Path) -> None:
+    documented = [name for row in rows("Records") for name in re.findall(r"`(\w+)`", row[0])]
+    assert sorted(documented) == sorted(SCHEMA["required"]) == sorted(SCHEMA["properties"])
+    for name in ("good", "weak", "broken", "nowhere"):
+        record = auditor(folder).audit(str(folder / name)).record
+        assert set(record) == set(documented)
+        jsonschema.validate(json.loads(json.dumps(record, allow_nan=False)), SCHEMA)
+
+
+@pytest.mark.parametrize(("kernel", "packages"), [
+    ("arb", ["python-flint"]), ("mpmath", ["mpmath"]), ("both", ["python-flint", "mpmath"]),
+])  # fmt: skip
+def test_a_record_names_all_that_the_verdict_depends_on(folder: Path, kernel: str, packages: list[str]) -> None:
+    (folder / "latents").write_bytes(hm.latents([IMAGE]))
+    both = FileAuditor(str(folder / "head"), str(folder / "latents"), kernel, True, 10**9)
+    record = both.audit(str(folder / "good")).record
+    assert record["sha256"] == hashlib.sha256(GOOD).hexdigest() == file_digest(str(folder / "good"))
+    assert record["claims"] == {"entailment": "proved", "instance": "proved"} and record["status"] == "PROVED"
+    run = record["run"]
+    assert run["head"] == hashlib.sha256(HEAD).hexdigest()
+    assert run["latents"] == hashlib.sha256(hm.latents([IMAGE])).hexdigest()
+    assert (run["kernel"], run["minimality"], run["limit"]) == (kernel, True, 10**9)
+    assert run["checker"]["sha256"] == checker_digest()
+    assert run["libraries"] == {"python": platform.python_version()} | {p: metadata.version(p) for p in packages}
+
+
+def test_the_checkers_digest_is_what_the_documented_command_prints() -> None:
+    command = re.search(r"^cd verale/checker && (.*)$", TEXT, re.M)
+    assert command
+    printed = subprocess.run(
+        ["bash", "-c", command[1]], cwd=ROOT / "verale" / "checker", capture_output=True, text=True, check=True
+    )
+    assert printed.stdout.split()[0] == checker_digest()
+
+
+def test_a_version_that_is_not_known_is_null(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    def missing(package: str) -> str:
+        raise metadata.PackageNotFoundError(package)
+
+    monkeypatch.setattr(report, "version", missing)
+    assert auditor(folder).run["checker"] == {"version": None, "sha256": checker_digest()}
+
+
+def test_margins_are_rounded_down() -> None:
+    third, huge, tiny = Fraction(1, 3), Fraction(2) ** 2000, Fraction(1, 2**2000)
+    margins = (None, third, -third, huge, -huge, tiny, -tiny, Fraction(2))
+    found = Verdict(Status.NOT_PROVED, "entailment", "", margins=margins).record()["margins"]
+    assert found[0] is None and found[4] == "-inf"
+    assert [found[place] for place in (3, 5, 6, 7)] == [x.hex() for x in (sys.float_info.max, 0.0, -5e-324, 2.0)]
+    for margin, text in ((third, found[1]), (-third, found[2])):
+        below = float.fromhex(text)
+        assert Fraction(below) < margin < Fraction(math.nextafter(below, math.inf))
+
+
+def test_lines_have_the_documented_form(folder: Path) -> None:
+    lines = [auditor(folder).audit(str(folder / name)).line for name in ("good", "weak", "broken")]
+    claims = r"(entailment|instance|minimality)"
+    proved = rf"PROVED {{6}}\S+  class \d+  \w+  \d+ statements  margin >= \S+  {claims}(\+{claims})* proved"
+    assert re.fullmatch(rf"{proved}(, {claims} not checked)*", lines[0])
+    assert re.fullmatch(r"NOT_PROVED  \S+  class \d+  \w+  \d+ statements  entailment: .*", lines[1])
+    assert re.fullmatch(r"MALFORMED {3}\S+  malformed: .*", lines[2])
+
+
+def test_a_file_without_a_verdict_stops_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    once = auditor(folder)
+    for error, told in ((MemoryError(), "more memory than there is"), (ZeroDivisionError("x"), "ZeroDivisionError: x")):
+        monkeypatch.setattr("verale.checker.auditor.read_certificate", lambda data, e=error: (_ for _ in ()).throw(e))
+        outcome = once.audit(str(folder / "good"))
+        assert (outcome.record["status"], outcome.exit_code) == ("UNUSABLE", 9)
+        assert told in outcome.record["message"]
+        assert outcome.record["sha256"] == hashlib.sha256(GOOD).hexdigest()
+    assert unusable("x", "gone", once.run) == Outcome(once.audit(str(folder / "nowhere")).record | {
+        "certificate": "x", "message": "gone"})  # fmt: skip
+
+
+def test_a_file_too_large_for_a_certificate_has_no_digest(folder: Path) -> None:
+    with (folder / "large").open("wb") as stream:
+        stream.truncate(certificate.LARGEST + 1)
+    record = auditor(folder).audit(str(folder / "large")).record
+    assert (record["status"], record["sha256"]) == ("MALFORMED", None)
+    assert file_digest(str(folder / "large")) is None
+    assert file_digest(str(folder / "nowhere")) is None
