@@ -14,6 +14,7 @@ import pytest
 
 import verale.errors
 import verale.head
+from verale.checker import head_file
 from verale.checker.errors import HeadError
 from verale.checker.head_file import read_head
 
@@ -416,3 +417,11 @@ def test_every_cut_is_refused() -> None:
     for length in range(len(data)):
         with pytest.raises(HeadError):
             read_head(data[:length])
+
+
+def test_refuses_more_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = hm.head([[1.0], [2.0]], [[0.5]])
+    monkeypatch.setattr(head_file, "LARGEST", len(data))
+    read_head(data)
+    with pytest.raises(HeadError, match=f"more than {len(data)} bytes"):
+        read_head(data + b" ")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import platform
 import re
 import subprocess
@@ -19,7 +20,7 @@ import jsonschema
 import pytest
 
 from verale.checker import Status, Verdict, certificate, most_severe, report, verdict
-from verale.checker.report import FileAuditor, Outcome, checker_digest, file_digest, unusable
+from verale.checker.report import FileAuditor, Outcome, checker_digest, file_digest, say, unusable
 
 ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "certificates" / "report-v1.md").read_text(encoding="utf-8")
@@ -141,3 +142,11 @@ def test_a_file_too_large_for_a_certificate_has_no_digest(folder: Path) -> None:
     assert (record["status"], record["sha256"]) == ("MALFORMED", None)
     assert file_digest(str(folder / "large")) is None
     assert file_digest(str(folder / "nowhere")) is None
+
+
+def test_what_nobody_reads_is_not_said_and_no_error() -> None:
+    ends = os.pipe()
+    os.close(ends[0])
+    with open(ends[1], "w", encoding="utf-8") as stream:
+        say("a line", stream)
+        say("another", stream)
