@@ -76,7 +76,7 @@ def inner(
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize(("lower", "upper"), [(-0.3, 0.7), (0.0, 1e-300), (-1e200, 0.1), (2.0, 3.0)])
+@pytest.mark.parametrize(("lower", "upper"), [(-0.3, 0.7), (0.0, 1e-300), (-5e-324, 5e-324), (-1e200, 0.1), (2.0, 3.0)])
 @pytest.mark.parametrize("scale", [1.0, 1e-200, 1e200])
 def test_inner_products_of_a_box(lower: float, upper: float, scale: float, kernel: str) -> None:
     """The ends are the corners'; the ball about the centre reaches every corner, and its offsets are exact."""
