@@ -120,6 +120,9 @@ def test_of_a_box_and_a_ball_both_hold_and_the_smaller_one_is_the_ball_of_projec
     wide = inner(rows, -1.0, 3.0, 3.0)
     assert (wide.reach, wide.offsets) == (box.reach, box.offsets)  # 9 > 8
     assert both.domain != wide.domain
+    rows = [[1.0] * 4] * 4
+    alike = inner(rows, 0.0, 2.0, 2.0)  # both have 4
+    assert (alike.reach, alike.offsets) == (4 << alike.bits, [0] * 4)
 
 
 @pytest.mark.parametrize(("count", "least"), [(1, 1), (2, 0), (5, 0)])
