@@ -28,7 +28,10 @@ _COMMANDS = {
     "head": "verale.cli.head",
 }
 
-_EXTRA_OF = {"torch": "explain", "numpy": "explain", "safetensors": "explain", "PIL": "explain", "yaml": "explain"}
+_EXTRA_OF = {
+    **dict.fromkeys(("torch", "numpy", "safetensors", "PIL", "yaml"), "explain"),
+    **dict.fromkeys(("cabrnet", "torchvision", "loguru"), "cabrnet"),
+}
 
 
 class _Commands(click.Group):
