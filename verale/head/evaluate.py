@@ -23,7 +23,7 @@ from verale.head.similarity import (
     Threshold,
 )
 
-__all__ = ["Evaluation", "evaluate", "observables", "read_out"]
+__all__ = ["Evaluation", "evaluate", "observables", "read_out", "similarity"]
 
 
 @dataclass(frozen=True)
@@ -74,12 +74,12 @@ def _direction(geometry: Cosine, patches: Tensor) -> Tensor:
 def evaluate(head: Head, patches: Tensor) -> Evaluation:
     """Evaluate a head on patches (N, L, D) float64."""
     observed = observables(head, patches)
-    similar = _similarity(head, observed)
+    similar = similarity(head, observed)
     activations = _pooled(head, observed, similar)
     return Evaluation(observed, activations, read_out(head, activations))
 
 
-def _similarity(head: Head, observed: Tensor) -> Tensor:
+def similarity(head: Head, observed: Tensor) -> Tensor:
     """S of observables (..., P)."""
     scale = 1.0 if head.scale is None else head.scale.to(observed)
     match head.similarity:
@@ -113,7 +113,7 @@ def _pooled(head: Head, observed: Tensor, similar: Tensor) -> Tensor:
         case FocalPooling("max_minus_mean"):
             return similar.amax(dim=1) - similar.mean(dim=1)
         case _:
-            return similar.amax(dim=1) - _similarity(head, observed.mean(dim=1))
+            return similar.amax(dim=1) - similarity(head, observed.mean(dim=1))
 
 
 def read_out(head: Head, activations: Tensor) -> Tensor:
