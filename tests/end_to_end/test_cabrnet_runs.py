@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from runs import FAMILIES, IMAGES, changed, final
 
 from verale.adapters.cabrnet import load
-from verale.adapters.run import load_yaml
+from verale.adapters.cabrnet.run import load_yaml
 from verale.checker import Auditor, Status
 from verale.cli import main
 from verale.cli.explain import command
@@ -179,7 +179,7 @@ def test_where_prototypes_come_from_is_looked_up_in_the_projection_set(tmp_path)
 
 
 def test_a_part_of_a_projection_set_is_taken_as_cabrnet_takes_it(cabrnet):
-    from verale.adapters.cabrnet import _projection_files
+    from verale.adapters.cabrnet.network import _projection_files
 
     projection = {
         "name": "ImageFolder",

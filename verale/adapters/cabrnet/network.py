@@ -1,4 +1,4 @@
-"""CaBRNet run directories: their heads, without CaBRNet; their networks from images to latents, with it."""
+"""A CaBRNet network from images to latents, and whether its head computes what it computes. Needs CaBRNet."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from verale.adapters.budget import budget
-from verale.adapters.heads import Rebuilt, rebuild
-from verale.adapters.run import DATASET, STATE, Run, load_yaml, open_run
+from verale.adapters.cabrnet.budget import budget
+from verale.adapters.cabrnet.heads import Rebuilt, rebuild
+from verale.adapters.cabrnet.run import DATASET, STATE, Run, load_yaml, open_run
 from verale.errors import InputError, LatentsError
 from verale.files import read
 from verale.head import Head, as_patches, evaluate
 
-__all__ = ["Network", "Origin", "Seen", "load", "load_head"]
+__all__ = ["Network", "Origin", "Seen", "load"]
 
 PROJECTION = "projection_info.csv"
 
@@ -37,22 +37,6 @@ _BATCH = 32
 
 _LOOKED_UP, _LOOKED_UP_APART = 8, 1e-3
 """How many prototypes are looked up in their images, about, and how far each coordinate may be off."""
-
-
-def load_head(run: str | Path) -> Head:
-    """The head of a trained network.
-
-    Args:
-        run: a CaBRNet 1.2 run directory (`RUN/final`) of a ProtoPNet, PIP-Net, ProtoPool, ProtoTree, TesNet or Gaussian
-            ProtoPNet. CaBRNet need not be installed.
-
-    Raises:
-        InputError: a file that is missing or broken, or a network that verale cannot explain, and why.
-
-    Soundness: sizes come from the tensors, never from the YAML; prototypes are kept as stored. What float32 does to
-    the framework's own logits is not part of the head: `Network.see` compares the two.
-    """
-    return rebuild(open_run(run)).head
 
 
 @dataclass(frozen=True)

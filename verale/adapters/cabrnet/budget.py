@@ -21,7 +21,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from verale.adapters.heads import Rebuilt
+from verale.adapters.cabrnet.heads import Rebuilt
 from verale.head import Cosine, Evaluation, FocalPooling, Head, Softmax
 from verale.head.evaluate import similarity
 

@@ -5,23 +5,21 @@ Nothing here imports CaBRNet, and nothing that is read is executed.
 
 from __future__ import annotations
 
-import io
-import pickle
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
 import yaml
 from torch import Tensor
 
+from verale.adapters.state import read_state
 from verale.errors import InputError
 from verale.files import read
 from verale.head import Box
 
-__all__ = ["ARCHITECTURE", "DATASET", "STATE", "Run", "load_state", "load_yaml", "open_run"]
+__all__ = ["ARCHITECTURE", "DATASET", "STATE", "Run", "load_yaml", "open_run"]
 
 
 ARCHITECTURE, DATASET, STATE = "model_arch.yml", "dataset.yml", "model_state.pth"
@@ -158,12 +156,7 @@ class Run:
 def open_run(path: str | Path) -> Run:
     """Read a run directory. Raises InputError: a file is missing, broken or names classes that verale does not know."""
     path = Path(path)
-    return Run(path, _normalised(path / ARCHITECTURE), _load(path / STATE))
-
-
-def load_state(path: Path) -> Mapping[str, Tensor]:
-    """The tensors of a state dictionary; nothing in the file is executed. Raises InputError."""
-    return {name: value for name, value in _load(path).items() if isinstance(value, Tensor)}
+    return Run(path, _normalised(path / ARCHITECTURE), read_state(path / STATE))
 
 
 def load_yaml(path: Path) -> Any:
@@ -172,20 +165,6 @@ def load_yaml(path: Path) -> Any:
         return yaml.safe_load(read(path, "a CaBRNet configuration"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError(path, f"is not YAML ({str(error).splitlines()[0]})") from error
-
-
-def _load(path: Path) -> Mapping[str, Any]:
-    data = read(path, f"a state dictionary ({STATE})")
-    try:
-        state = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
-    except (RuntimeError, EOFError, ValueError, KeyError, pickle.UnpicklingError) as error:
-        raise InputError(
-            path,
-            f"{len(data)} bytes that torch cannot read as a state dictionary: truncated, or a whole pickled module?",
-        ) from error
-    if not isinstance(state, Mapping) or not any(isinstance(value, Tensor) for value in state.values()):
-        raise InputError(path, f"holds a {type(state).__name__} without tensors, expected a state dictionary")
-    return state
 
 
 def _normalised(path: Path) -> dict[str, Any]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from verale.adapters.run import STATE, Run
+from verale.adapters.cabrnet.run import STATE, Run, open_run
 from verale.errors import HeadError
 from verale.head import (
     Cosine,
@@ -30,7 +31,7 @@ from verale.head import (
     merge_slots,
 )
 
-__all__ = ["Rebuilt", "rebuild"]
+__all__ = ["Rebuilt", "load_head", "rebuild"]
 
 _WEIGHT = "classifier.last_layer.weight"
 
@@ -52,6 +53,22 @@ class Rebuilt:
     weight: Tensor
     offset: Tensor
     terms: int
+
+
+def load_head(run: str | Path) -> Head:
+    """The head of a trained network.
+
+    Args:
+        run: a CaBRNet 1.2 run directory (`RUN/final`) of a ProtoPNet, PIP-Net, ProtoPool, ProtoTree, TesNet or Gaussian
+            ProtoPNet. CaBRNet need not be installed.
+
+    Raises:
+        InputError: a file that is missing or broken, or a network that verale cannot explain, and why.
+
+    Soundness: sizes come from the tensors, never from the YAML; prototypes are kept as stored. What float32 does to
+    the framework's own logits is not part of the head: `Network.see` compares them.
+    """
+    return rebuild(open_run(run)).head
 
 
 def rebuild(run: Run) -> Rebuilt:
