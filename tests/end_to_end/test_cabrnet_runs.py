@@ -274,6 +274,25 @@ def test_a_preprocessing_that_gives_no_tensor_is_refused(tmp_path):
         network.see(FILES)
 
 
+def test_a_preprocessing_that_an_image_is_too_small_for_names_it(tmp_path):
+    crop = {"crop": {"type": "RandomCrop", "params": {"size": 40}}, "tensor": {"type": "ToTensor"}}
+    network = load(changed("protopnet", tmp_path, dataset=transform(crop)))
+    with pytest.raises(InputError, match=r"png: cannot be preprocessed as test_set states \(ValueError"):
+        network.see(FILES)
+
+
+def test_a_network_that_gives_up_on_an_image_names_it(tmp_path):
+    def layer(architecture):
+        architecture["extractor"]["add_on"]["conv2"]["params"]["kernel_size"] = 9
+
+    def kernel(state):
+        state["extractor.add_on.conv2.weight"] = torch.zeros(8, 16, 9, 9)
+
+    network = load(changed("legacy", tmp_path, layer, kernel))
+    with pytest.raises(InputError, match=r"final: CaBRNet gives up on images from .*png on \(RuntimeError"):
+        network.see(FILES)
+
+
 def test_a_network_that_cabrnet_cannot_build_is_refused(tmp_path):
     def backbone(architecture):
         architecture["extractor"]["backbone"]["arch"] = "nonsense"

@@ -138,6 +138,13 @@ def parameter(section, name, value):
     return change
 
 
+def params(section, value):
+    def change(architecture):
+        architecture[section]["params"] = value
+
+    return change
+
+
 def named(section, name, module=None):
     def change(architecture):
         architecture[section]["name"] = name
@@ -164,6 +171,7 @@ ARCHITECTURES = [
     ("protopnet", parameter("similarity", "stability_factor", "much"), "stability_factor is 'much', expected a number"),
     ("protopnet", parameter("similarity", "stability_factor", 2), "epsilon"),
     ("protopnet", section("extractor", None), "field .* is missing or has another form"),
+    ("protopnet", params("similarity", [1]), "field similarity.params is missing or has another form"),
     ("protopnet", section("classifier", "ProtoPNet"), "field .* is missing or has another form"),
     ("tesnet", named("similarity", "ProtoPNetSimilarity"), "is a TesNet with ProtoPNetSimilarity"),
     ("protopool", parameter("classifier", "compatibility_mode", True), "slots mix all prototypes"),

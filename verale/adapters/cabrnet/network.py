@@ -102,9 +102,13 @@ class Network:
         for file in files:
             try:
                 with Image.open(file) as image:
-                    tensor = self._transform(image.convert("RGB"))
-            except OSError as error:
-                raise InputError(file, f"is no image that can be read ({error})") from error
+                    rgb = image.convert("RGB")
+            except Exception as error:  # PIL raises errors of any kind on broken bytes
+                raise InputError(file, f"is no image that can be read ({_first_line(error)})") from error
+            try:
+                tensor = self._transform(rgb)
+            except Exception as error:  # whatever a transform raises on sizes it does not like
+                raise InputError(file, f"cannot be preprocessed as test_set states ({_first_line(error)})") from error
             if not isinstance(tensor, Tensor) or tensor.dtype != torch.float32 or tensor.dim() != 3:
                 raise InputError(self.path / DATASET, "test_set's transform gives no float32 tensor (3, H, W)")
             if tensors and tensor.shape != tensors[0].shape:
@@ -129,15 +133,21 @@ class Network:
             advance: told how many are done, batch by batch.
 
         Raises:
-            InputError: an image that cannot be read; or whose logits differ by more than float32 explains
-                (`budget.py`), or whose latents are not finite: then the head is not this network's.
+            InputError: an image that cannot be read, or that CaBRNet gives up on; or whose logits differ by more than
+                float32 explains (`budget.py`), or whose latents are not finite: then the head is not this network's.
         """
         seen: list[Seen] = []
         for start in range(0, len(files), _BATCH):
             part = files[start : start + _BATCH]
-            latents = self.latents(self.preprocess(part))
-            with torch.no_grad():
-                output = self._model.classifier(latents)
+            images = self.preprocess(part)
+            try:
+                latents = self.latents(images)
+                with torch.no_grad():
+                    output = self._model.classifier(latents)
+            except Exception as error:  # layers that an image is too small for; assertions of the compatibility mode
+                raise InputError(
+                    self.path, f"CaBRNet gives up on images from {part[0]} on ({_first_line(error)})"
+                ) from error
             logits = output[2 if self._run.classifier == "PIPNetClassifier" else 0]
             try:
                 patches = as_patches(latents)

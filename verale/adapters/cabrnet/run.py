@@ -188,6 +188,8 @@ def _normalised(path: Path) -> dict[str, Any]:
                     path, f"{section} is {named[0]}.{named[1]}, which verale does not know; known: {names}"
                 )
             architecture[section]["module"] = known[named] or named[0]
+            if not isinstance(architecture[section].get("params") or {}, Mapping):
+                raise TypeError(f"{section}.params")
         layers = [layer for key, layer in (extractor["convnet"].get("add_on") or {}).items() if key != "init_mode"]
         if not all(isinstance(layer["type"], str) for layer in layers) or set(extractor) - {"backbone", "convnet"}:
             raise TypeError("extractor")
