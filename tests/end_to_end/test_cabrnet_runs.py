@@ -109,13 +109,30 @@ def test_a_pruned_gaussian_loads_with_what_is_left(tmp_path):
     assert network.origins is None, "the notes speak of 12 prototypes, and do not tell which are left"
 
 
-def test_the_papers_names_load_without_their_package(tmp_path):
-    def rename(architecture):
-        architecture["top_arch"]["module"] = "beyond_l2_ext.tesnet.model"
-        architecture["classifier"]["module"] = "beyond_l2_ext.tesnet.decision"
+PAPERS = {
+    "tesnet": {"top_arch": "beyond_l2_ext.tesnet.model", "classifier": "beyond_l2_ext.tesnet.decision"},
+    "gaussian": {"classifier": "beyond_l2_ext.protopnet_gaussian", "similarity": "beyond_l2_ext.similarities"},
+}
 
-    seen = load(changed("tesnet", tmp_path, rename)).see(FILES)
-    assert torch.equal(seen.logits, load(final("tesnet")).see(FILES).logits)
+
+@pytest.mark.parametrize("family", PAPERS)
+def test_runs_as_the_papers_publish_them_load_without_their_package(family, tmp_path):
+    """Their modules' names, one layer as older CaBRNets wrote it, channels not stated, no notes on prototypes."""
+
+    def rename(architecture):
+        for section, module in PAPERS[family].items():
+            architecture[section]["module"] = module
+        extractor = architecture["extractor"]
+        convnet = extractor.pop("convnet")
+        extractor["backbone"] |= {"layer": convnet["source_layer"], "weights": "examples/weights.pth"}
+        extractor["add_on"] = convnet["add_on"]
+        del architecture["classifier"]["params"]["num_features"]
+
+    run = changed(family, tmp_path, rename)
+    (run / "projection_info.csv").unlink()
+    network = load(run)
+    assert network.origins is None
+    assert torch.equal(network.see(FILES).logits, load(final(family)).see(FILES).logits)
 
 
 def test_pretrained_weights_are_neither_loaded_nor_fetched(tmp_path):
