@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import shutil
 import sys
@@ -13,7 +14,7 @@ import torch
 from click.testing import CliRunner
 from runs import FAMILIES, IMAGES, changed, final
 
-from verale.adapters.cabrnet import load
+from verale.adapters.cabrnet import load, load_head, network
 from verale.adapters.cabrnet.run import load_yaml
 from verale.checker import Auditor, Status
 from verale.cli import main
@@ -57,15 +58,15 @@ def test_latents_are_cabrnets_and_the_head_computes_its_logits(family, cabrnet):
         latents, output = reference.features(images), reference(images)
     logits = output[2] if family == "pipnet" else output[0]
 
-    network = load(final(family))
-    assert torch.equal(network.preprocess(FILES), images)
-    assert torch.equal(network.latents(images), latents)
-    found = evaluate(network.head, as_patches(latents))
+    loaded = load(final(family))
+    assert torch.equal(loaded.preprocess(FILES), images)
+    assert torch.equal(loaded.latents(images), latents)
+    found = evaluate(loaded.head, as_patches(latents))
     torch.testing.assert_close(found.logits.float(), logits, rtol=1e-3, atol=1e-3)
     assert torch.equal(found.predicted, logits.argmax(1))
     assert len(set(found.predicted.tolist())) > 2
 
-    seen = network.see(FILES)
+    seen = loaded.see(FILES)
     assert torch.equal(seen.latents, latents)
     assert torch.equal(seen.logits, logits)
     assert (seen.off <= seen.allowed).all()
@@ -84,6 +85,7 @@ def test_explained_from_its_run_directory_and_audited(family, tmp_path):
         verdict = auditor.check(certificate.read_bytes())
         assert verdict.status is Status.PROVED, verdict.message
     assert load_latents(latents).shape[:2] == (12, 8)
+    assert head.read_bytes() == load_head(final(family)).to_bytes(), "what `verale head import` writes"
 
     source = json.loads((tmp_path / "source.json").read_text(encoding="utf-8"))
     assert source["classes"] == ["0", "1", "2", "3"]
@@ -103,10 +105,10 @@ def test_a_pruned_gaussian_loads_with_what_is_left(tmp_path):
             state[f"classifier.{name}"] = state[f"classifier.{name}"][:9]
         state["classifier.last_layer.weight"] = state["classifier.last_layer.weight"][:, :9]
 
-    network = load(changed("gaussian", tmp_path, state=prune))
-    assert network.head.size == 9
-    assert network.see(FILES).latents.shape[0] == 12
-    assert network.origins is None, "the notes speak of 12 prototypes, and do not tell which are left"
+    loaded = load(changed("gaussian", tmp_path, state=prune))
+    assert loaded.head.size == 9
+    assert loaded.see(FILES).latents.shape[0] == 12
+    assert loaded.origins is None, "the notes speak of 12 prototypes, and do not tell which are left"
 
 
 PAPERS = {
@@ -130,9 +132,9 @@ def test_runs_as_the_papers_publish_them_load_without_their_package(family, tmp_
 
     run = changed(family, tmp_path, rename)
     (run / "projection_info.csv").unlink()
-    network = load(run)
-    assert network.origins is None
-    assert torch.equal(network.see(FILES).logits, load(final(family)).see(FILES).logits)
+    loaded = load(run)
+    assert loaded.origins is None
+    assert torch.equal(loaded.see(FILES).logits, load(final(family)).see(FILES).logits)
 
 
 def test_pretrained_weights_are_neither_loaded_nor_fetched(tmp_path):
@@ -144,29 +146,29 @@ def test_pretrained_weights_are_neither_loaded_nor_fetched(tmp_path):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_framework_that_computes_something_else_is_refused(family):
-    network = load(final(family))
+    loaded = load(final(family))
     with torch.no_grad():
-        for name, value in network._model.classifier.named_parameters():
+        for name, value in loaded._model.classifier.named_parameters():
             if "last_layer.weight" in name:
                 value.add_(0.1 * torch.rand(value.shape, generator=torch.Generator().manual_seed(0)))
             elif "relative_distribution" in name:  # leaves are far apart: a softmax of counts
                 value.copy_(value.roll(1, -1))
     with pytest.raises(InputError, match=r"model_state\.pth: for .*png CaBRNet's logit of class .* more than float32"):
-        network.see(FILES)
+        loaded.see(FILES)
 
 
 def test_an_image_whose_latents_are_not_finite_is_refused(tmp_path):
-    network = load(final("pipnet"))
+    loaded = load(final("pipnet"))
     with torch.no_grad():
-        network._model.extractor.add_on.conv2.bias[0] = torch.inf
+        loaded._model.extractor.add_on.conv2.bias[0] = torch.inf
     with pytest.raises(InputError, match="NaN or infinity"):
-        network.see(FILES)
+        loaded.see(FILES)
 
 
 def test_where_prototypes_come_from_is_looked_up_in_the_projection_set(tmp_path):
     """Three images are the set; the run's prototypes are made latents of them, then of others."""
-    network = load(final("protopnet"))
-    latents = network.latents(network.preprocess(FILES))
+    loaded = load(final("protopnet"))
+    latents = loaded.latents(loaded.preprocess(FILES))
     places = [(j % 12, j % 4, (j // 2) % 4) for j in range(12)]
 
     def project(state):
@@ -263,6 +265,22 @@ def test_images_that_cannot_be_used_are_refused_and_nothing_is_written(make, rea
     assert not out.exists()
 
 
+def test_sizes_that_differ_between_batches_are_refused(monkeypatch, tmp_path):
+    monkeypatch.setattr(network, "_BATCH", 1)
+    with pytest.raises(InputError, match=r"zz\.png: gives latents \(8, 4, 5\), .*png gives \(8, 4, 4\)"):
+        load(final("protopnet")).see(sorted(sizes(tmp_path / "in").iterdir()))
+
+
+def test_yaml_that_json_cannot_hold_is_written_as_text(tmp_path):
+    def dated(architecture):
+        architecture["date"] = datetime.date(2026, 11, 21)
+
+    out = tmp_path / "out"
+    run = changed("protopnet", tmp_path, dated)
+    assert explain("--checkpoint-dir", run, "--images", flat(tmp_path / "in"), "--out", out) == 0
+    assert json.loads((out / "source.json").read_text(encoding="utf-8"))["architecture"]["date"] == "2026-11-21"
+
+
 def transform(steps):
     def change(dataset):
         dataset["test_set"]["params"]["transform"] = steps
@@ -286,16 +304,16 @@ def test_a_preprocessing_that_cannot_be_used_is_refused(change, reason, tmp_path
 
 
 def test_a_preprocessing_that_gives_no_tensor_is_refused(tmp_path):
-    network = load(changed("protopnet", tmp_path, dataset=transform({"a": {"type": "PILToTensor"}})))
+    loaded = load(changed("protopnet", tmp_path, dataset=transform({"a": {"type": "PILToTensor"}})))
     with pytest.raises(InputError, match="gives no float32 tensor"):
-        network.see(FILES)
+        loaded.see(FILES)
 
 
 def test_a_preprocessing_that_an_image_is_too_small_for_names_it(tmp_path):
     crop = {"crop": {"type": "RandomCrop", "params": {"size": 40}}, "tensor": {"type": "ToTensor"}}
-    network = load(changed("protopnet", tmp_path, dataset=transform(crop)))
+    loaded = load(changed("protopnet", tmp_path, dataset=transform(crop)))
     with pytest.raises(InputError, match=r"png: cannot be preprocessed as test_set states \(ValueError"):
-        network.see(FILES)
+        loaded.see(FILES)
 
 
 def test_a_network_that_gives_up_on_an_image_names_it(tmp_path):
@@ -305,9 +323,9 @@ def test_a_network_that_gives_up_on_an_image_names_it(tmp_path):
     def kernel(state):
         state["extractor.add_on.conv2.weight"] = torch.zeros(8, 16, 9, 9)
 
-    network = load(changed("legacy", tmp_path, layer, kernel))
+    loaded = load(changed("legacy", tmp_path, layer, kernel))
     with pytest.raises(InputError, match=r"final: CaBRNet gives up on images from .*png on \(RuntimeError"):
-        network.see(FILES)
+        loaded.see(FILES)
 
 
 def test_a_network_that_cabrnet_cannot_build_is_refused(tmp_path):
@@ -369,12 +387,12 @@ def test_protopools_epilogue_hardens_slots_and_notes_what_is_left(tmp_path):
     from cabrnet.core.utils.optimizers import OptimizerManager
     from torch.utils.data import DataLoader, TensorDataset
 
-    network = load(final("protopool"))
-    model = network._model
+    loaded = load(final("protopool"))
+    model = loaded._model
     with torch.no_grad():
         model.classifier.proto_slot_map.mul_(2).sub_(0.1)
     labels = torch.tensor([int(file.parent.name) for file in FILES])
-    loader = DataLoader(TensorDataset(network.preprocess(FILES), labels), batch_size=4)
+    loader = DataLoader(TensorDataset(loaded.preprocess(FILES), labels), batch_size=4)
     optimizers = OptimizerManager.build_from_config(str(final("protopool") / "training.yml"), model)
     model.training_config["gumbel_epochs"] = 6
     noted = model.epilogue(
@@ -388,7 +406,7 @@ def test_protopools_epilogue_hardens_slots_and_notes_what_is_left(tmp_path):
     assert ((slots == 0) | (slots == 1)).all()
     assert [line["proto_idx"] for line in noted] == list(range(len(model.classifier.prototypes)))
     with torch.no_grad():
-        latents = model.features(network.preprocess(FILES))
+        latents = model.features(loaded.preprocess(FILES))
     for line, prototype in zip(noted, model.classifier.prototypes, strict=True):
         assert torch.equal(prototype.flatten(), latents[line["img_idx"], :, line["h"], line["w"]])
 

@@ -146,7 +146,9 @@ def see_to(directory: Path, run: Path, images: Path) -> tuple[Head, Tensor]:
     }
     network.head.save(directory / HEAD)
     save_latents(directory / LATENTS, seen.latents)
-    write_atomically(directory / SOURCE, (json.dumps(source, indent=1, ensure_ascii=False) + "\n").encode())
+    write_atomically(
+        directory / SOURCE, (json.dumps(source, indent=1, ensure_ascii=False, default=str) + "\n").encode()
+    )
     return network.head, seen.latents
 
 

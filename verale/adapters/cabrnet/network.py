@@ -148,6 +148,13 @@ class Network:
                 raise InputError(
                     self.path, f"CaBRNet gives up on images from {part[0]} on ({_first_line(error)})"
                 ) from error
+            if seen and latents.shape[1:] != seen[0].latents.shape[1:]:
+                sizes = tuple(latents.shape[1:]), tuple(seen[0].latents.shape[1:])
+                raise InputError(
+                    part[0],
+                    f"gives latents {sizes[0]}, {files[0]} gives {sizes[1]}: the test set's transform does not bring"
+                    " images to one size",
+                )
             logits = output[2 if self._run.classifier == "PIPNetClassifier" else 0]
             try:
                 patches = as_patches(latents)
@@ -177,7 +184,7 @@ class Network:
         return {
             "run": str(self.path.resolve()),
             "state_sha256": hashlib.sha256(read(self.path / STATE, "a state dictionary")).hexdigest(),
-            "architecture": {part: dict(self._run.architecture[part]) for part in self._run.architecture},
+            "architecture": self._run.architecture,
             "versions": versions,
             "preprocessing": self.preprocessing,
             "prototypes": None if self.origins is None else [vars(origin) for origin in self.origins],
