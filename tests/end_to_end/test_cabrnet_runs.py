@@ -361,6 +361,13 @@ def test_without_cabrnet_the_remedy_is_named(monkeypatch, capsys, tmp_path):
     assert "pip install 'verale[cabrnet]'" in capsys.readouterr().err
 
 
+def test_only_isotropic_gaussians_can_be_trained():
+    from verale.adapters.plugins.gaussian import MahalanobisLogDistance
+
+    with pytest.raises(ValueError, match="cov_type is diagonal, expected isotropic"):
+        MahalanobisLogDistance(num_prototypes=3, num_features=2, cov_type="diagonal")
+
+
 def test_tesnets_loss_asks_for_orthogonal_prototypes_and_different_subspaces():
     model = load(final("tesnet"))._model
     images = load(final("tesnet")).preprocess(FILES)

@@ -127,6 +127,10 @@ def last_layer(kind):
     return change
 
 
+def second_layer(architecture):
+    architecture["extractor"]["other"] = architecture["extractor"]["convnet"]
+
+
 def without_layers(architecture):
     del architecture["extractor"]["convnet"]["add_on"]
 
@@ -175,6 +179,7 @@ ARCHITECTURES = [
     ("protopnet", section("classifier", "ProtoPNet"), "field .* is missing or has another form"),
     ("tesnet", named("similarity", "ProtoPNetSimilarity"), "is a TesNet with ProtoPNetSimilarity"),
     ("protopool", parameter("classifier", "compatibility_mode", True), "slots mix all prototypes"),
+    ("protopnet", second_layer, "field extractor is missing or has another form"),
     ("protopool", named("similarity", "MahalanobisLogDensity"), "log_var"),
     ("prototree", parameter("classifier", "log_probabilities", True), "with log_probabilities"),
     ("prototree", parameter("similarity", "log_probabilities", True), "with log_probabilities"),
@@ -186,6 +191,15 @@ ARCHITECTURES = [
 def test_an_architecture_that_no_head_computes_is_refused(family, change, reason, tmp_path):
     with pytest.raises(InputError, match=reason):
         load_head(changed(family, tmp_path, change))
+
+
+def test_a_protopool_of_densities_is_refused(tmp_path):
+    def variances(state):
+        state["classifier.similarity_layer.log_var"] = torch.zeros(7)
+
+    run = changed("protopool", tmp_path, named("similarity", "MahalanobisLogDensity"), variances)
+    with pytest.raises(InputError, match="supported: distances, not densities"):
+        load_head(run)
 
 
 def tensor(name, change):
