@@ -101,7 +101,7 @@ def _facts(name: str, network: Network, folders: list[Path], trained: Path) -> F
         right += int((seen.logits.argmax(1) == torch.tensor([label for _, label in part])).sum())
         other += int(seen.undecided.sum())
         difference = max(difference, float(seen.off.max()))
-        share = max(share, float((seen.off / seen.allowed).max()))
+        share = max(share, seen.share)
         patches = seen.latents[0, 0].numel()
     head = network.head
     training = trained.read_text().splitlines()[-1] if trained.is_file() else ""

@@ -99,6 +99,16 @@ def test_explained_from_its_run_directory_and_audited(family, tmp_path):
     assert all(0 <= origin[name] < 4 for origin in origins for name in ("row", "column"))
 
 
+def test_a_class_without_weights_uses_no_share(tmp_path):
+    def forget(state):
+        state["classifier.last_layer.weight"][0] = -1
+        state["classifier.last_layer.bias"][0] = 0
+
+    seen = load(changed("pipnet", tmp_path, state=forget)).see(FILES)
+    assert (seen.allowed[:, 0] == 0).all()
+    assert 0 < seen.share < 1
+
+
 def test_a_pruned_gaussian_loads_with_what_is_left(tmp_path):
     def prune(state):
         for name in ("prototypes", "proto_class_map", "similarity_layer.log_var"):

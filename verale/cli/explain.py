@@ -142,7 +142,7 @@ def see_to(directory: Path, run: Path, images: Path) -> tuple[Head, Tensor]:
         ],
         "images_folder": str(images.resolve()),
         "largest_difference_of_logits": float(seen.off.max()),
-        "largest_share_of_allowed_difference": float((seen.off / seen.allowed).max()),
+        "largest_share_of_allowed_difference": seen.share,
     }
     network.head.save(directory / HEAD)
     save_latents(directory / LATENTS, seen.latents)

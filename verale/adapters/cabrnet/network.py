@@ -75,6 +75,11 @@ class Seen:
     allowed: Tensor
     undecided: Tensor
 
+    @property
+    def share(self) -> float:
+        """The largest share of what is allowed that is used; 0 where nothing is, since nothing is summed."""
+        return float((self.off / self.allowed).nan_to_num(0).max())
+
 
 @dataclass(frozen=True, eq=False)
 class Network:
