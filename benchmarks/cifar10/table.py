@@ -32,11 +32,13 @@ def report(names: Sequence[str], runs: Path, command: str) -> tuple[str, bool]:
     hardware = io.StringIO()
     with redirect_stdout(hardware):
         machine.main()
-    text = f"""# CIFAR-10: five architectures trained with CaBRNet, explained from their run directories
+    missing = [name for name in names if not (runs / name / "facts.csv").is_file()]
+    text = f"""# CIFAR-10: architectures trained with CaBRNet, explained from their run directories
 
 {chr(10).join(f"- {key}: {value}" for key, value in describe().items())}
 - command: `{command}`
 - certificates: {len(emitted)} emitted, {proved} proved
+- not measured: {", ".join(missing) or "none of the models asked for"}
 
 ## Models
 {_models(facts)}
