@@ -32,13 +32,18 @@ def report(names: Sequence[str], runs: Path, command: str) -> tuple[str, bool]:
     hardware = io.StringIO()
     with redirect_stdout(hardware):
         machine.main()
-    missing = [name for name in names if not (runs / name / "facts.csv").is_file()]
+    missing = [
+        f"{name} {paradigm}"
+        for name in names
+        for paradigm in (MASSES if name == "pipnet" else SPATIAL)
+        if not (runs / name / f"{paradigm}.csv").is_file()
+    ]
     text = f"""# CIFAR-10: architectures trained with CaBRNet, explained from their run directories
 
 {chr(10).join(f"- {key}: {value}" for key, value in describe().items())}
 - command: `{command}`
 - certificates: {len(emitted)} emitted, {proved} proved
-- not measured: {", ".join(missing) or "none of the models asked for"}
+- not measured yet: {", ".join(missing) or "nothing"}
 
 ## Models
 {_models(facts)}
