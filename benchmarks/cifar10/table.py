@@ -52,7 +52,8 @@ def report(names: Sequence[str], runs: Path, command: str) -> tuple[str, bool]:
 Mean ± standard deviation over the images that have a certificate, those that the network classifies correctly and those
 that it does not apart. Seconds are processor seconds of one thread, one image at a time. Relative size: statements over
 what could be stated, L P (top_k, sparse: P). `none`: the search found no explanation. `not tried`: the paradigm's time
-for its images was up.
+for its images was up. Date, commit and load above are this table's; trainings and measurements are kept from stage to
+stage (`RUNS/MODEL/trained.txt` says when and how a model was trained).
 
 ## This machine
 ```
@@ -112,8 +113,12 @@ def _spread(values: Sequence[float | None], factor: float = 1.0) -> str:
     known = [factor * value for value in values if value is not None]
     if not known:
         return "-"
-    mean = statistics.fmean(known)
-    return f"{mean:.3g}" + (f" ± {statistics.stdev(known):.2g}" if len(known) > 1 else "")
+    mean = _number(statistics.fmean(known), 3)
+    return mean + (f" ± {_number(statistics.stdev(known), 2)}" if len(known) > 1 else "")
+
+
+def _number(value: float, digits: int) -> str:
+    return f"{value:.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
 
 
 def _table(heads: Sequence[str], rows: list[list[str]]) -> str:
