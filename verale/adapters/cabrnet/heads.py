@@ -77,6 +77,8 @@ def rebuild(run: Run) -> Rebuilt:
         return _FAMILIES[run.classifier](run)
     except HeadError as error:
         raise run.refused(str(error), STATE) from error
+    except RecursionError as error:
+        raise run.refused("its tree is nested more deeply than Python follows", STATE) from error
 
 
 def _protopnet(run: Run) -> Rebuilt:
