@@ -21,8 +21,9 @@ _EXIT_CODES = {
     "subject": 6,
     "instance": 7,
     "minimality": 8,
+    "witness": 11,
 }
-_SEVERITY = (4, 5, EXIT_UNUSABLE, 6, 7, 3, 8, 0)
+_SEVERITY = (4, 5, EXIT_UNUSABLE, 6, 7, 3, 8, 11, 0)
 _DIGITS = 4
 
 
@@ -32,6 +33,7 @@ class Status(Enum):
     PROVED = "PROVED"
     NOT_PROVED = "NOT_PROVED"
     REFUTED = "REFUTED"
+    NOT_REFUTED = "NOT_REFUTED"
     MALFORMED = "MALFORMED"
 
 
@@ -95,7 +97,7 @@ class Verdict:
 
 def most_severe(exit_codes: list[int]) -> int:
     """The exit code of several certificates: the first that occurs of refuted, malformed, unreadable file, subject,
-    instance, bounds, minimality, proved."""
+    instance, bounds, minimality, no counterexample, proved."""
     return min(exit_codes, key=_SEVERITY.index)
 
 
