@@ -26,6 +26,7 @@ _COMMANDS = {
     "demo": "verale.cli.demo",
     "explain": "verale.cli.explain",
     "head": "verale.cli.head",
+    "refute": "verale.cli.refute",
 }
 
 _EXTRA_OF = {
