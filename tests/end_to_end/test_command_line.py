@@ -223,6 +223,7 @@ def test_help_and_version():
         ("audit", "--help"),
         ("explain", "-h"),
         ("demo", "-h"),
+        ("refute", "-h"),
         ("head", "-h"),
         ("--version",),
     ):

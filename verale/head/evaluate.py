@@ -23,7 +23,7 @@ from verale.head.similarity import (
     Threshold,
 )
 
-__all__ = ["Evaluation", "evaluate", "observables", "read_out", "similarity"]
+__all__ = ["Evaluation", "evaluate", "evaluate_observed", "observables", "read_out", "similarity"]
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,11 @@ def _direction(geometry: Cosine, patches: Tensor) -> Tensor:
 
 def evaluate(head: Head, patches: Tensor) -> Evaluation:
     """Evaluate a head on patches (N, L, D) float64."""
-    observed = observables(head, patches)
+    return evaluate_observed(head, observables(head, patches))
+
+
+def evaluate_observed(head: Head, observed: Tensor) -> Evaluation:
+    """Evaluate a head on observables (N, L, P)."""
     similar = similarity(head, observed)
     activations = _pooled(head, observed, similar)
     return Evaluation(observed, activations, read_out(head, activations))

@@ -9,12 +9,12 @@ import flint
 import torch
 from torch import Tensor
 
+from verale.bounds import activation, unseen
 from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement
 from verale.head import (
     BankPooling,
     Cosine,
     Euclidean,
-    Evaluation,
     ExpDistance,
     Exponential,
     Head,
@@ -26,7 +26,9 @@ from verale.head import (
     Quadratic,
     Rectified,
     Threshold,
+    observables,
 )
+from verale.rounding import Enclosure
 
 __all__ = ["PRECISION", "Demands", "Interval", "demands_of", "into_domain", "observables_and_slopes"]
 
@@ -124,7 +126,7 @@ class Demands:
         return flat + step
 
 
-def demands_of(head: Head, certificate: Certificate, shown: Tensor, evaluation: Evaluation, known: bool) -> Demands:
+def demands_of(head: Head, certificate: Certificate, image: Tensor, known: bool) -> Demands:
     """The demands of a certificate's statements on images that resemble one.
 
     A statement about an activation asks that the patch which shows the prototype in that image shows it as stated, and
@@ -134,12 +136,14 @@ def demands_of(head: Head, certificate: Certificate, shown: Tensor, evaluation: 
     Args:
         head: the head.
         certificate: a certificate of this head.
-        shown: (L, P) similarities of the image; minus infinity where a prototype does not look at a patch.
-        evaluation: of the image.
+        image: (L, D) float64.
         known: whether the image is one of which the statements are to be true: then patches of which the statements
             leave nothing open, those with as many as coordinates, are pinned.
     """
-    patches, observed = certificate.patches, evaluation.observables[0]
+    patches, observed = certificate.patches, observables(head, image[None])[0]
+    shown = activation(head, Enclosure.exact(observed)).upper
+    hidden = unseen(head, patches)
+    shown = shown if hidden is None else shown.masked_fill(hidden, -torch.inf)
     exact: list[dict[int, Interval]] = [{} for _ in range(patches)]
     pinned = torch.zeros(patches, dtype=torch.bool)
     with flint.ctx.workprec(PRECISION):

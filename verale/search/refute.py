@@ -17,7 +17,18 @@ from torch import Tensor
 from verale.bounds import Projection, Simplex, activation, domain_range, put, take, unseen
 from verale.certificate import Certificate, PatchStatement
 from verale.errors import UsageError
-from verale.head import Head, Linear, Maximum, Softmax, SoftTree, evaluate, read_out
+from verale.head import (
+    Euclidean,
+    Head,
+    Linear,
+    Maximum,
+    Softmax,
+    SoftTree,
+    evaluate,
+    evaluate_observed,
+    observables,
+    read_out,
+)
 from verale.rounding import Enclosure
 from verale.search.demands import Demands, demands_of, into_domain
 from verale.search.repair import repair
@@ -31,6 +42,7 @@ _IMAGES = 8
 """Images that climb together."""
 
 _STEPS = 150
+_LEAST_STEPS = 30
 _SETTLING = 40
 _FEASIBLE = 1e-9
 """How far, relative to what is asked, latents may be from complying to be worth a repair."""
@@ -49,7 +61,7 @@ def counterexamples(head: Head, certificate: Certificate, given: Tensor | None, 
         head: the head that the certificate speaks of.
         certificate: any, proved or not, whose indices fit the head.
         given: (L, D) float64 latents to start from, or None.
-        seconds: when to stop. At least one round is made for some rival.
+        seconds: when to stop. One climb for one rival is begun in any case.
 
     Raises:
         UsageError: more patches than can be searched.
@@ -126,12 +138,11 @@ class _Search:
     ) -> _Search:
         seen = evaluate(head, base[None])
         hidden = unseen(head, len(base))
-        shown = activation(head, Enclosure.exact(seen.observables[0])).upper
         ranges = _reachable(head, certificate)
         reach = activation(head, ranges).upper
         if hidden is not None:
-            shown, reach = shown.masked_fill(hidden, -torch.inf), reach.masked_fill(hidden, -torch.inf)
-        demands = demands_of(head, certificate, shown, seen, given)
+            reach = reach.masked_fill(hidden, -torch.inf)
+        demands = demands_of(head, certificate, base, given)
         anchors = torch.full((len(base),), -1)
         for patch, asked in enumerate(demands.exact):
             anchors[patch] = next((j for j, ends in asked.items() if None not in ends), -1)
@@ -150,9 +161,10 @@ class _Search:
     def run(self, rival: int, rounds: int) -> Iterator[Tensor]:
         """Candidates for one rival."""
         starts = self._starts(rival, rounds)
-        size = starts[0].numel() * max(1 if self.head.prototypes is None else self.head.size, self._asked)
-        for batch in torch.split(starts, max(1, min(_IMAGES, _LARGEST // size))):
-            if rounds and time.monotonic() > self.deadline:
+        patches, depth = starts.shape[1:]
+        size = patches * max(self.head.size, depth * self._asked)
+        for place, batch in enumerate(torch.split(starts, max(1, min(_IMAGES, _LARGEST // size)))):
+            if place and time.monotonic() > self.deadline:
                 return
             images, values = self._climb(rival, self.demands.comply(batch, _SETTLING))
             for place in values.argsort(descending=True).tolist():
@@ -186,9 +198,9 @@ class _Search:
         targets = _assigned(gain)
         loose = torch.tensor([not asked for asked in self.demands.exact])
         stays = self.base if rounds % 2 == 0 else self._against(worth)
-        sizes = sorted({0, 1, 2, 4, 8, len(targets) // 2, len(targets)} & set(range(len(targets) + 1)))
+        sizes = {0, 1, 2, 4, 8, len(targets) // 2, len(targets)}
         starts = []
-        for size in sizes:
+        for size in sorted((size for size in sizes if size <= len(targets)), reverse=True):
             for spread in (False, True) if loose.any() else (False,):
                 image = stays.clone()
                 if spread:
@@ -239,7 +251,7 @@ class _Search:
         for step in range(_STEPS):
             with torch.enable_grad():
                 images.requires_grad_()
-                logits = evaluate(self.head, images).logits
+                logits = evaluate_observed(self.head, _observables(self.head, images)).logits
                 value = logits[:, rival] - logits[:, self.certificate.predicted]
                 slope = torch.autograd.grad(value.sum(), images)[0].nan_to_num(0.0, 0.0, 0.0)
             images = images.detach()
@@ -248,7 +260,7 @@ class _Search:
             best[better], ahead[better] = images[better], value.detach()[better]
             if bool((ahead > 1e-6 * (1 + logits.detach().abs().amax())).any()):
                 break
-            if step >= _STEPS // 3 and time.monotonic() > self.deadline:
+            if step >= _LEAST_STEPS and time.monotonic() > self.deadline:
                 break
             slope[:, self.demands.pinned] = 0
             first, second = 0.9 * first + 0.1 * slope, 0.99 * second + 0.01 * slope.square()
@@ -278,6 +290,16 @@ def _reachable(head: Head, certificate: Certificate) -> Enclosure:
         rows = put(rows, where, paradigm.extend(take(rows, where), prototypes, Enclosure(*ends)))
     ranges: Enclosure = rows.range
     return ranges
+
+
+def _observables(head: Head, images: Tensor) -> Tensor:
+    """(N, L, P), fast: a squared distance from an inner product, which is inexact near a prototype."""
+    if head.prototypes is None or not isinstance(head.geometry, Euclidean):
+        return observables(head, images)
+    points = head.prototypes.to(images)
+    inner = images @ points.T
+    squared: Tensor = images.square().sum(2, keepdim=True) - 2 * inner + points.square().sum(1)
+    return squared.clamp(min=0)
 
 
 def _assigned(gain: Tensor) -> list[tuple[int, int]]:

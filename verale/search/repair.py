@@ -203,7 +203,4 @@ def _solved(gram: _Vector, lacking: _Vector) -> _Vector:
     scale = float(np.trace(gram))
     if scale == 0.0:
         return np.zeros_like(lacking)
-    try:
-        return np.asarray(np.linalg.solve(gram + 1e-13 * scale * np.eye(len(gram)), lacking))
-    except np.linalg.LinAlgError:
-        return np.asarray(np.linalg.lstsq(gram, lacking, rcond=1e-12)[0])
+    return np.asarray(np.linalg.solve(gram + 1e-13 * scale * np.eye(len(gram)), lacking))

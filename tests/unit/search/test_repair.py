@@ -15,7 +15,7 @@ from exact import PRECISION, inside, observable
 from small import small_head, varied_head
 
 from verale.certificate import Certificate, PatchStatement
-from verale.head import Head, evaluate
+from verale.head import Head
 from verale.search.demands import demands_of
 from verale.search.repair import repair
 
@@ -58,8 +58,7 @@ def test_other_latents_comply_exactly(name):
     if "ball" in name:
         image, other = image * 0.5, other * 0.5
     certificate = narrow(head, image, 4)
-    seen = evaluate(head, other[None])
-    demands = demands_of(head, certificate, seen.observables[0], seen, known=False)
+    demands = demands_of(head, certificate, other, known=False)
     near = demands.comply(other[None], 60)
     assert float(demands.violation(near)) < 1e-9
     found = repair(demands, near[0], np.random.default_rng(0))
@@ -74,8 +73,7 @@ def test_latents_that_comply_are_left_as_they_are():
     head = HEADS["euclidean"]
     image = torch.rand(3, DEPTH, generator=torch.Generator().manual_seed(4)).double()
     certificate = narrow(head, image, 12)
-    seen = evaluate(head, image[None])
-    demands = demands_of(head, certificate, seen.observables[0], seen, known=True)
+    demands = demands_of(head, certificate, image, known=True)
     assert repair(demands, image, np.random.default_rng(0)).equal(image)
     # Of float32 latents that statements pin, the last bits are found again.
     assert repair(demands, image + 1e-12, np.random.default_rng(0)).equal(image)
@@ -88,8 +86,7 @@ def test_what_cannot_be_met_is_not_met():
     certificate = narrow(head, image, 1)
     (stated,) = certificate.statements
     both = (stated, replace(stated, prototype=head.size - 1, lower=stated.upper * 1.1, upper=stated.upper * 1.2))
-    seen = evaluate(head, image[None])
-    demands = demands_of(head, replace(certificate, statements=both), seen.observables[0], seen, known=False)
+    demands = demands_of(head, replace(certificate, statements=both), image, known=False)
     near = demands.comply(image[None], 60)
     assert float(demands.violation(near)) > 1e-3
     assert repair(demands, near[0], np.random.default_rng(0)) is None
