@@ -111,7 +111,6 @@ class _Search:
         demands: what is asked of images that resemble it.
         reach: (L, P) bounds of the similarities that the statements leave open; minus infinity where unseen.
         activations: (P,) of the base.
-        anchors: (L,) a stated prototype a patch, -1 where there is none.
         generator: what is random.
         deadline: when to stop, as `time.monotonic` tells it.
     """
@@ -122,7 +121,6 @@ class _Search:
     demands: Demands
     reach: Tensor
     activations: Tensor
-    anchors: Tensor
     generator: torch.Generator
     deadline: float
 
@@ -143,10 +141,7 @@ class _Search:
         if hidden is not None:
             reach = reach.masked_fill(hidden, -torch.inf)
         demands = demands_of(head, certificate, base, given)
-        anchors = torch.full((len(base),), -1)
-        for patch, asked in enumerate(demands.exact):
-            anchors[patch] = next((j for j, ends in asked.items() if None not in ends), -1)
-        return cls(head, certificate, base, demands, reach, seen.activations[0], anchors, generator, deadline)
+        return cls(head, certificate, base, demands, reach, seen.activations[0], generator, deadline)
 
     @property
     def _asked(self) -> int:
@@ -163,8 +158,8 @@ class _Search:
         starts = self._starts(rival, rounds)
         patches, depth = starts.shape[1:]
         size = patches * max(self.head.size, depth * self._asked)
-        for place, batch in enumerate(torch.split(starts, max(1, min(_IMAGES, _LARGEST // size)))):
-            if place and time.monotonic() > self.deadline:
+        for number, batch in enumerate(torch.split(starts, max(1, min(_IMAGES, _LARGEST // size)))):
+            if number and time.monotonic() > self.deadline:
                 return
             images, values = self._climb(rival, self.demands.comply(batch, _SETTLING))
             for place in values.argsort(descending=True).tolist():
@@ -197,12 +192,11 @@ class _Search:
         gain[self.demands.pinned] = 0
         targets = _assigned(gain)
         loose = torch.tensor([not asked for asked in self.demands.exact])
-        stays = self.base if rounds % 2 == 0 else self._against(worth)
         sizes = {0, 1, 2, 4, 8, len(targets) // 2, len(targets)}
         starts = []
         for size in sorted((size for size in sizes if size <= len(targets)), reverse=True):
             for spread in (False, True) if loose.any() else (False,):
-                image = stays.clone()
+                image = self.base.clone()
                 if spread:
                     drawn = _drawn(self.head, 1, patches, self.generator)[0]
                     shown = [self._place(prototype) for _, prototype in targets[:size]]
@@ -228,18 +222,6 @@ class _Search:
             chosen[prototype] = 15.0
             return into_domain(self.head, chosen)
         return into_domain(self.head, self.head.prototypes[prototype].to(torch.float64))
-
-    def _against(self, worth: Tensor) -> Tensor:
-        """The base with each patch seen from the other side of its anchor: away from what helps the predicted class."""
-        if self.head.prototypes is None:
-            return self.base
-        points = self.head.prototypes.to(torch.float64)
-        cost = (-worth).clamp(min=0) * torch.rand(self.head.size, generator=self.generator, dtype=torch.float64)
-        worst = points[cost.argmax()]
-        centre = torch.where((self.anchors >= 0)[:, None], points[self.anchors.clamp(min=0)], self.base)
-        moved = 2 * centre - worst
-        moved[self.demands.pinned] = self.base[self.demands.pinned]
-        return into_domain(self.head, moved)
 
     def _climb(self, rival: int, images: Tensor) -> tuple[Tensor, Tensor]:
         """The best that was seen of each image on the way, and how far the rival was ahead there; minus infinity where
