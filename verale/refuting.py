@@ -99,13 +99,13 @@ def _named(path: str | Path, head: Head, certificate: Certificate) -> Tensor:
         check_domain(head, images)
     except LatentsError as error:
         raise InputError(path, str(error)) from error
+    if images.shape[1] != certificate.patches:
+        raise InputError(
+            path, f"holds images of {images.shape[1]} patches, expected the certificate's {certificate.patches}"
+        )
     if certificate.latents is None:
-        if len(images) != 1 or images.shape[1] != certificate.patches:
-            raise InputError(
-                path,
-                f"holds {len(images)} images of {images.shape[1]} patches, expected one of {certificate.patches}: the"
-                " certificate names no latents",
-            )
+        if len(images) != 1:
+            raise InputError(path, f"holds {len(images)} images, expected 1: the certificate names none of them")
         return images[0]
     for index in range(len(images)):
         if digest(images[index]) == certificate.latents:

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from verale.bounds import Projection, Simplex, activation, domain_range, put, take, unseen
+from verale.bounds import Projection, Simplex, activation, check_domain, domain_range, put, take, unseen
 from verale.certificate import Certificate, PatchStatement
 from verale.errors import UsageError
 from verale.head import (
@@ -60,11 +60,12 @@ def counterexamples(head: Head, certificate: Certificate, given: Tensor | None, 
     Args:
         head: the head that the certificate speaks of.
         certificate: any, proved or not, whose indices fit the head.
-        given: (L, D) float64 latents to start from, or None.
+        given: (L, D) float64 latents of the domain to start from, or None; L is the certificate's number of patches.
         seconds: when to stop. One climb for one rival is begun in any case.
 
     Raises:
         UsageError: more patches than can be searched.
+        LatentsError: fewer patches than the head needs.
     """
     if certificate.patches * head.depth > _LARGEST or certificate.patches * head.size > _LARGEST:
         raise UsageError(
@@ -76,6 +77,7 @@ def counterexamples(head: Head, certificate: Certificate, given: Tensor | None, 
     rounds = 0
     while True:
         base = _drawn(head, 1, certificate.patches, generator)[0]
+        check_domain(head, base[None])
         if given is not None and rounds % 2 == 0:
             base = given
         if base is given and not rounds:
