@@ -151,14 +151,14 @@ ATTACKS: dict[str, tuple[int, Callable[[], tuple[bytes, bytes]]]] = {
     "epsilon 0x1p-1074 under exp_distance": (3, _patches(similarity={"kind": "exp_distance", "epsilon": SMALLEST})),
     "100,000 prices": (5, lambda: _prices(100_000)),
     "2000 wide statements about one patch, P = 2000, D = 64": (
-        11,
+        12,
         lambda: _stated(head(2000, 64), spatial(1, 2000, ("0x0p+0", "0x1p+6"))),
     ),
     "20,000 patches stated, P = 2000, top_mean": (
-        11,
+        12,
         lambda: _stated(head(2000, 2, pooling={"kind": "top_mean", "k": 20_000}), spatial(20_000, 1), patches=20_000),
     ),
-    "38,000 statements, P = 2000, D = 64": (11, lambda: _stated(head(2000, 64), spatial(19, 2000), patches=19)),
+    "38,000 statements, P = 2000, D = 64": (12, lambda: _stated(head(2000, 64), spatial(19, 2000), patches=19)),
     "a header of 2^63 bytes": (9, lambda: _framed({}, 2**63)),
     "a header of 4 MiB of [": (9, lambda: _framed(b"{" + b"[" * (4 * 2**20 - 2))),
     "a shape of 10^17 to the 8th": (

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         merge_slots,
         save_latents,
     )
+    from verale.refuting import refute
     from verale.search import Unexplained, explain
     from verale.version import __version__
 
@@ -73,6 +74,7 @@ __all__ = [
     "explain",
     "load_latents",
     "merge_slots",
+    "refute",
     "save_latents",
 ]
 
@@ -107,6 +109,7 @@ _HOME = {
     "explain": "verale.search",
     "load_latents": "verale.head",
     "merge_slots": "verale.head",
+    "refute": "verale.refuting",
     "save_latents": "verale.head",
 }
 

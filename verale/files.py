@@ -8,7 +8,7 @@ from pathlib import Path
 
 from verale.errors import InputError
 
-__all__ = ["read", "write_atomically"]
+__all__ = ["read", "require_writable", "write_atomically"]
 
 
 def read(path: str | Path, kind: str, limit: int = -1) -> bytes:
@@ -21,6 +21,18 @@ def read(path: str | Path, kind: str, limit: int = -1) -> bytes:
         raise InputError(path, f"there is no such file; expected {kind}") from None
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror}); expected {kind}") from error
+
+
+def require_writable(path: str | Path) -> None:
+    """Raise InputError unless a file can be written there: to be asked before the work, not after it."""
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_dir():
+            raise InputError(path, "is a folder, expected the name of a file to write")
+        tempfile.TemporaryFile(dir=path.parent).close()
+    except OSError as error:
+        raise _unwritable(path, error) from error
 
 
 def write_atomically(path: str | Path, data: bytes) -> None:
@@ -38,4 +50,8 @@ def write_atomically(path: str | Path, data: bytes) -> None:
             os.unlink(beside)
             raise
     except OSError as error:
-        raise InputError(path, f"cannot be written ({error.strerror}); choose a folder that can") from error
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> InputError:
+    return InputError(path, f"cannot be written ({error.strerror}); choose a folder that can")

@@ -226,6 +226,7 @@ def test_help_and_version():
         ("audit", "--help"),
         ("explain", "-h"),
         ("demo", "-h"),
+        ("refute", "-h"),
         ("head", "-h"),
         ("--version",),
     ):

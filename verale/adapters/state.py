@@ -15,7 +15,7 @@ from torch import Tensor
 from verale.errors import HeadError, InputError
 from verale.files import read
 
-__all__ = ["State", "isotropic", "kernels", "load_state", "numbers", "positive", "unwrap"]
+__all__ = ["State", "isotropic", "kernels", "load_state", "numbers", "positive", "read_state", "unwrap"]
 
 State = Mapping[str, Tensor]
 
@@ -30,11 +30,19 @@ _RECIPE = """
 
 
 def load_state(path: str | Path) -> dict[str, Tensor]:
-    """The tensors of a checkpoint, unwrapped (`unwrap`).
+    """The tensors of a checkpoint, unwrapped (`unwrap`). Raises InputError, as `read_state`, or if it holds none."""
+    try:
+        return unwrap(read_state(path))
+    except HeadError as error:
+        raise InputError(path, str(error)) from error
+
+
+def read_state(path: str | Path) -> Mapping[str, Any]:
+    """What a checkpoint holds, as it is: tensors, numbers, strings and collections of them.
 
     Raises:
-        InputError: a file that is missing or broken, holds no tensors, or holds Python objects beside them (a whole
-            pickled model, say): reading those executes what the file says, which verale never does.
+        InputError: a file that is missing or broken, is no dictionary, or holds Python objects (a whole pickled model,
+            say): reading those executes what the file says, which verale never does.
     """
     size = len(read(path, "a state dictionary (.pth)"))
     try:
@@ -54,10 +62,7 @@ def load_state(path: str | Path) -> dict[str, Tensor]:
         ) from error
     if not isinstance(state, Mapping):
         raise InputError(path, f"holds a {type(state).__name__}, expected a state dictionary")
-    try:
-        return unwrap(state)
-    except HeadError as error:
-        raise InputError(path, str(error)) from error
+    return state
 
 
 def unwrap(state: Mapping[str, Any]) -> dict[str, Tensor]:

@@ -2,7 +2,7 @@
 
 One verdict line for each certificate on stdout, everything else on stderr. The exit code is that of the most severe
 verdict:
-0 proved, 3 bounds, 4 refuted, 5 malformed, 6 subject, 7 instance, 8 minimality, 9 a file that cannot be used, 11 limit,
+0 proved, 3 bounds, 4 refuted, 5 malformed, 6 subject, 7 instance, 8 minimality, 9 a file that cannot be used, 12 limit,
 2 usage.
 """
 

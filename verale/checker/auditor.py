@@ -1,7 +1,8 @@
-"""The auditor: the nine steps of certificates/v1.md, "Verification", in their order."""
+"""The auditor: the nine steps of certificates/v1.md, "Verification", in their order, and "Refutation by a witness"."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -59,24 +60,49 @@ class Auditor:
             certificate: the bytes of the certificate.
             minimality: whether to prove that claim too, where the certificate makes it.
         """
+        return self._judge(certificate, lambda audit: audit.run(minimality), Status.NOT_PROVED)
+
+    def refute(self, certificate: bytes, witness: bytes) -> Verdict:
+        """Whether a witness refutes a certificate: certificates/v1.md, "Refutation by a witness".
+
+        Args:
+            certificate: the bytes of the certificate. Latents that it names are not looked for.
+            witness: the bytes of a latents file of one image.
+
+        Returns:
+            REFUTED, NOT_REFUTED with the step that fails, or MALFORMED. No claim of the certificate is checked.
+
+        Raises:
+            LatentsError: a witness that is no latents file of this head, or not of one image.
+
+        Soundness: REFUTED means that these latents lie in the domain, certainly satisfy every statement, and that
+            some rival's logit is certainly at least the predicted one's: the certificate's entailment is false.
+        """
+        image = Latents(witness, self._head.depth).only()
+        return self._judge(certificate, lambda audit: audit.refute(image), Status.NOT_REFUTED)
+
+    def _judge(self, certificate: bytes, steps: Callable[[_Audit], None], failed: Status) -> Verdict:
+        """The verdict after the steps 2 and on, in every kernel."""
         try:
             document = read_certificate(certificate)  # 1. The certificate
         except FormatError as error:
             return Verdict(Status.MALFORMED, "malformed", str(error))
-        verdicts = [self._verdict(document, space, minimality) for space in self._spaces]
+        verdicts = [self._verdict(document, space, steps, failed) for space in self._spaces]
         return verdicts[0] if len(verdicts) == 1 else _common(verdicts)
 
-    def _verdict(self, certificate: Certificate, space: Space, minimality: bool) -> Verdict:
+    def _verdict(
+        self, certificate: Certificate, space: Space, steps: Callable[[_Audit], None], failed: Status
+    ) -> Verdict:
         audit = _Audit(certificate, space, self._latents, self._limit)
         status, reason, message = Status.PROVED, "", "every claim that was checked is proved"
         try:
-            audit.run(minimality)
+            steps(audit)
         except FormatError as error:
             status, reason, message = Status.MALFORMED, "malformed", str(error)
         except RefutedError as error:
             status, reason, message = Status.REFUTED, "refuted", str(error)
         except UnprovedError as error:
-            status, reason, message = Status.NOT_PROVED, error.reason, str(error)
+            status, reason, message = failed, error.reason, str(error)
         return Verdict(
             status,
             reason,
@@ -124,6 +150,18 @@ class _Audit:
                 require_not_refuted(head, certificate.predicted, evaluation)
             raise
 
+    def refute(self, image: Exact) -> None:
+        """Steps 3 to 6 for a witness. Raises FormatError, RefutedError, or UnprovedError at the first that fails."""
+        certificate, head = self._certificate, self._space.head
+        self._require_head()  # 3., of the head alone
+        certificate.check_against(head)  # 4. Statements
+        require_not_refuted(head, certificate.predicted, self._satisfied(image))  # 5. and 6.
+        raise UnprovedError(
+            "witness",
+            f"the witness satisfies every statement, and no rival's logit is certainly at least that of class"
+            f" {certificate.predicted}: it is no counterexample, which proves nothing",
+        )
+
     def _entailment(self, minimality: bool) -> None:
         """Steps 7 and 8."""
         certificate, head = self._certificate, self._space.head
@@ -143,13 +181,8 @@ class _Audit:
 
     def _subject(self) -> Exact | None:
         """Step 3. The head and the latents are the ones named."""
-        certificate, head = self._certificate, self._space.head
-        if certificate.head != head.sha256:
-            raise UnprovedError(
-                "subject",
-                f"the certificate speaks of the head {certificate.head[:16]}..., this one is {head.sha256[:16]}...;"
-                " check it with its own head",
-            )
+        certificate = self._certificate
+        self._require_head()
         if self._latents is None or certificate.latents is None:
             return None
         image = self._latents.find(certificate.latents)
@@ -161,13 +194,26 @@ class _Audit:
             )
         return image
 
+    def _require_head(self) -> None:
+        named, given = self._certificate.head, self._space.head.sha256
+        if named != given:
+            raise UnprovedError(
+                "subject",
+                f"the certificate speaks of the head {named[:16]}..., this one is {given[:16]}...;"
+                " check it with its own head",
+            )
+
     def _instance(self, image: Exact) -> Evaluation:
-        """Step 5. The latents satisfy every statement."""
-        certificate, head = self._certificate, self._space.head
-        require_domain(head, image, certificate.patches)
-        evaluation = Evaluation(self._space, image)
-        require_true(certificate, evaluation)
+        """Step 5. The latents that the certificate names satisfy every statement."""
+        evaluation = self._satisfied(image)
         self.proved.add("instance")
+        return evaluation
+
+    def _satisfied(self, image: Exact) -> Evaluation:
+        """Latents, evaluated, that lie in the domain and satisfy every statement."""
+        require_domain(self._space.head, image, self._certificate.patches)
+        evaluation = Evaluation(self._space, image)
+        require_true(self._certificate, evaluation)
         return evaluation
 
     def _rule(self) -> TopK | SpatialRule:

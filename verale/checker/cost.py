@@ -25,6 +25,7 @@ LIMIT = 2**35
 _MOST_NUMBERS = 2**25  # two to four GB
 _OPERATION = 10  # steps that one of Python's operations on such an integer takes
 _SIMILARITY = 200  # steps of a logarithm or an exponential, kernel arb
+_ROWS = 1024  # of inner products that are kept at most
 _BITS = 256  # grids of more bits take more in proportion
 
 
@@ -69,7 +70,8 @@ def cost(certificate: Certificate, head: Head, bits: int, patches: int, minimali
         if certificate.paradigm == "assignment":
             steps += statements * _OPERATION * (parts + min(certificate.patches, count)) * count
         kept = parts * min(head.k, parts) if head.pooling == "top_mean" else parts
-    return Cost(steps * max(1, bits // _BITS), 2 * kept * count)
+    rows = min(_ROWS, statements) if groups else 0
+    return Cost(steps * max(1, bits // _BITS), (2 * kept + rows) * count)
 
 
 def require_within(limit: int, found: Cost) -> None:

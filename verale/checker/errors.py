@@ -32,7 +32,7 @@ class UnprovedError(CheckerError):
     """A claim that the rules do not prove.
 
     Attributes:
-        reason: `subject`, `limit`, `instance`, `entailment`, `margin`, `minimality` or `kernels`.
+        reason: `subject`, `limit`, `instance`, `entailment`, `margin`, `minimality`, `kernels` or `witness`.
     """
 
     def __init__(self, reason: str, message: str) -> None:

@@ -118,6 +118,8 @@ class Head:
             raise HeadError(f"pooling is {self.pooling}, which is defined for euclidean only, not for {self.geometry}")
         if self.pooling.startswith("max_minus") and self.similarity not in ("log_ratio", "identity"):
             raise HeadError(f"pooling is {self.pooling}, which is defined for log_ratio and identity only")
+        if self.pooling.startswith("max_minus") and self.readout != "linear":
+            raise HeadError(f"pooling is {self.pooling}, which is defined for linear only, not for {self.readout}")
         if self.pooling == "banks" and not 1 <= self.class_token < self.count:
             raise HeadError(
                 f"pooling: class_token is {self.class_token}, expected from 1 to less than the {self.count} prototypes"
@@ -126,13 +128,13 @@ class Head:
             raise HeadError(f"pooling: k is {self.k}, expected at least 1")
 
     def _check_readout(self) -> None:
+        if self.geometry == "softmax" and self.readout != "linear":
+            raise HeadError(f"readout is {self.readout}, expected linear for softmax")
         if self.readout == "maximum":
             one = 1 << self.weight.bits
             for c, row in enumerate(self.weight.rows):
                 if not any(row) or any(entry not in (0, one) for entry in row):
                     raise HeadError(f"weight: row {c} is not of 0 and 1 with a 1, expected which prototypes it has")
-            if self.geometry == "softmax":
-                raise HeadError("readout is maximum, expected linear for softmax")
         if self.readout == "soft_tree":
             if self.similarity not in ("exp_distance", "exponential") or self.pooling != "max":
                 raise HeadError(

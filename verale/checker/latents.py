@@ -54,6 +54,12 @@ class Latents:
             self._found.setdefault(*seen)
         return exact(self._values(self._found[digest]), self._depth)
 
+    def only(self) -> Exact:
+        """The latents (L, D) of the one image. Raises LatentsError where the file holds none, or several."""
+        if self._images != 1:
+            raise LatentsError(f"latents file: holds {self._images} images, expected 1, the witness")
+        return exact(self._values(0), self._depth)
+
     def _digests(self) -> Iterator[tuple[str, int]]:
         prefix = f"verale.latents.v1 {self._patches} {self._depth}\n".encode("ascii")
         for image in range(self._images):

@@ -23,9 +23,10 @@ _EXIT_CODES = {
     "subject": 6,
     "instance": 7,
     "minimality": 8,
-    "limit": 11,
+    "witness": 11,
+    "limit": 12,
 }
-_SEVERITY = (4, 5, EXIT_UNUSABLE, 6, 7, 3, 11, 8, 0)
+_SEVERITY = (4, 5, EXIT_UNUSABLE, 6, 7, 3, 12, 8, 11, 0)
 _DIGITS = 4
 
 
@@ -35,6 +36,7 @@ class Status(Enum):
     PROVED = "PROVED"
     NOT_PROVED = "NOT_PROVED"
     REFUTED = "REFUTED"
+    NOT_REFUTED = "NOT_REFUTED"
     MALFORMED = "MALFORMED"
 
 
@@ -105,7 +107,7 @@ def line_of(record: Mapping[str, Any]) -> str:
 
 def most_severe(exit_codes: list[int]) -> int:
     """The exit code of several certificates: the first that occurs of refuted, malformed, unreadable file, subject,
-    instance, bounds, limit, minimality, proved."""
+    instance, bounds, limit, minimality, no counterexample, proved."""
     return min(exit_codes, key=_SEVERITY.index)
 
 

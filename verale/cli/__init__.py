@@ -26,9 +26,13 @@ _COMMANDS = {
     "demo": "verale.cli.demo",
     "explain": "verale.cli.explain",
     "head": "verale.cli.head",
+    "refute": "verale.cli.refute",
 }
 
-_EXTRA_OF = {"torch": "explain", "numpy": "explain", "safetensors": "explain", "PIL": "explain", "yaml": "explain"}
+_EXTRA_OF = {
+    **dict.fromkeys(("torch", "numpy", "safetensors", "PIL", "yaml"), "explain"),
+    **dict.fromkeys(("cabrnet", "torchvision", "loguru"), "cabrnet"),
+}
 
 
 class _Commands(click.Group):

@@ -47,7 +47,7 @@ def command(
 
     One verdict line for each certificate on stdout. Exit code: 0 everything proved; 3 bounds do not reach; 4 refuted;
     5 malformed; 6 another head's or other latents'; 7 a statement is not true of the latents; 8 not minimal; 9 a file
-    that cannot be used; 11 more work than the limit; 130 interrupted.
+    that cannot be used; 12 more work than the limit; 130 interrupted.
     """
     from verale.auditing import Options, Report, audit_files
     from verale.checker.cost import LIMIT

@@ -1,9 +1,10 @@
-"""`verale explain`: certified explanations of one's own latents."""
+"""`verale explain`: certified explanations of one's own latents, or of images that a CaBRNet network sees."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import sys
 import time
 from dataclasses import dataclass
@@ -23,9 +24,14 @@ if TYPE_CHECKING:
     from verale.head import Head
     from verale.search import Options, Unexplained
 
-__all__ = ["Explained", "command", "device_named", "explain_to"]
+__all__ = ["Explained", "command", "device_named", "explain_to", "see_to"]
 
 SUMMARY = "explanations.csv"
+HEAD, LATENTS, SOURCE = "head.safetensors", "latents.safetensors", "source.json"
+
+IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
+"""What torchvision's ImageFolder takes for an image."""
+
 COLUMNS = (
     "Idx",
     "Pred Label",
@@ -40,8 +46,10 @@ COLUMNS = (
 
 
 @click.command(name="explain")
-@click.option("--head", "head_path", required=True, metavar="H", type=click.Path(), help="The head file.")
-@click.option("--latents", "latents_path", required=True, metavar="Z", type=click.Path(), help="The images' latents.")
+@click.option("--head", "head_path", metavar="H", type=click.Path(), help="The head file.")
+@click.option("--latents", "latents_path", metavar="Z", type=click.Path(), help="The images' latents.")
+@click.option("--checkpoint-dir", "run", metavar="RUN", type=click.Path(), help="Instead: a CaBRNet run (RUN/final).")
+@click.option("--images", metavar="DIR", type=click.Path(), help="Images for that network, flat or a folder a class.")
 @click.option(
     "--paradigm",
     metavar="NAME",
@@ -57,8 +65,10 @@ COLUMNS = (
 @click.option("--max-memory", default=4.0, show_default=True, metavar="GIB", help="Batches shrink to stay within it.")
 @click.option("--overwrite", is_flag=True, help="Replace certificates that are there already.")
 def command(
-    head_path: str,
-    latents_path: str,
+    head_path: str | None,
+    latents_path: str | None,
+    run: str | None,
+    images: str | None,
     paradigm: str | None,
     order: str,
     out: str,
@@ -68,7 +78,10 @@ def command(
     max_memory: float,
     overwrite: bool,
 ) -> None:
-    """Explain every image of a latents file; write one certificate an image.
+    """Explain every image of a latents file (--head, --latents), or of a folder (--checkpoint-dir, --images).
+
+    One certificate an image. For a folder of images, the head, the latents and source.json (which network, which
+    images, where its prototypes come from) are written next to them.
 
     Exit code: 0 every image has a certificate; 10 some have none (explanations.csv says why); 9 a file or option that
     cannot be used.
@@ -79,12 +92,19 @@ def command(
     directory = Path(out)
     if not overwrite and any(directory.glob("*.ale.json")):
         raise InputError(directory, "holds certificates already; choose another --out, or say --overwrite")
-    head, latents = Head.load(head_path), load_latents(latents_path)
     options = Options(paradigm, order, tolerance, device_named(device), batch, max_memory * 2**30)
+    match (head_path, latents_path, run, images):
+        case (str(given_head), str(given_latents), None, None):
+            head, latents, described = Head.load(given_head), load_latents(given_latents), given_latents
+        case (None, None, str(given_run), str(given_images)):
+            head, latents = see_to(directory, Path(given_run), Path(given_images))
+            described = str(directory / LATENTS)
+        case _:
+            raise UsageError("give --head and --latents, or --checkpoint-dir and --images")
     try:
         explained = explain_to(directory, head, latents, options)
     except LatentsError as error:
-        raise InputError(latents_path, str(error)) from error
+        raise InputError(described, str(error)) from error
     without = [str(one.index) for one in explained if one.certificate is None]
     click.echo(
         f"{len(explained) - len(without)} of {len(explained)} images have a certificate in {directory}", err=True
@@ -92,6 +112,59 @@ def command(
     if without:
         click.echo(f"without one: {', '.join(without)}; reasons in {directory / SUMMARY}", err=True)
         sys.exit(EXIT_UNEXPLAINED)
+
+
+def see_to(directory: Path, run: Path, images: Path) -> tuple[Head, Tensor]:
+    """Head and latents of a CaBRNet network and a folder of images, written with `source.json` to `directory`.
+
+    Raises:
+        InputError: a run that verale cannot load, a folder without images, an image that cannot be read or that head
+            and network see differently; nothing is written.
+    """
+    from verale.adapters.cabrnet import load
+    from verale.head import save_latents
+
+    files = _image_files(images)
+    network = load(run)
+    with progress("seeing", len(files)) as advance:
+        seen = network.see(files, advance)
+    folders = sorted({file.parent.name for file in files}) if files[0].parent != images else []
+    classes = folders if len(folders) == network.head.classes else None
+    other = [str(file) for file, differs in zip(files, seen.undecided.tolist(), strict=True) if differs]
+    if other:
+        click.echo(f"CaBRNet's float32 logits name another class than the head's: {', '.join(other)}", err=True)
+    source = {
+        **network.describe(),
+        "classes": classes,
+        "images": [
+            {"file": str(file.relative_to(images)), "label": classes.index(file.parent.name) if classes else None}
+            for file in files
+        ],
+        "images_folder": str(images.resolve()),
+        "largest_difference_of_logits": float(seen.off.max()),
+        "largest_share_of_allowed_difference": seen.share,
+    }
+    network.head.save(directory / HEAD)
+    save_latents(directory / LATENTS, seen.latents)
+    write_atomically(
+        directory / SOURCE, (json.dumps(source, indent=1, ensure_ascii=False, default=str) + "\n").encode()
+    )
+    return network.head, seen.latents
+
+
+def _image_files(folder: Path) -> list[Path]:
+    """The images of a folder, or of its folders, in the order of their names. Raises InputError."""
+
+    def inside(pattern: str) -> list[Path]:
+        return sorted(path for path in folder.glob(pattern) if path.suffix.lower() in IMAGE_SUFFIXES)
+
+    flat, nested = inside("*"), inside("*/*")
+    if not folder.is_dir() or bool(flat) == bool(nested):
+        found = "images and folders of images" if flat else "no images" if folder.is_dir() else "no such folder"
+        raise InputError(
+            folder, f"{found}; expected images ({', '.join(IMAGE_SUFFIXES)}), or one folder of them a class"
+        )
+    return flat or nested
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from PIL import Image
 from torch import Tensor
 from torch.nn.functional import batch_norm, conv2d, max_pool2d, relu
 
-from verale.adapters.cabrnet import load_state, load_yaml
+from verale.adapters.cabrnet.run import load_yaml
+from verale.adapters.state import load_state
 from verale.errors import InputError, UsageError
 
 __all__ = ["DATA", "IMAGES", "RUN", "Digits", "Network", "load_images", "load_network"]

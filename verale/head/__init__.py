@@ -1,6 +1,6 @@
 """What a head is: frozen data, its file, its latents, and its reference evaluation."""
 
-from verale.head.evaluate import Evaluation, evaluate, observables, read_out
+from verale.head.evaluate import Evaluation, evaluate, evaluate_observed, observables, read_out
 from verale.head.geometry import Box, Cosine, Euclidean, Geometry, InnerProduct, Softmax
 from verale.head.head import Head
 from verale.head.latents import as_patches, digest, load_latents, save_latents
@@ -49,6 +49,7 @@ __all__ = [
     "as_patches",
     "digest",
     "evaluate",
+    "evaluate_observed",
     "load_latents",
     "merge_slots",
     "observables",

@@ -23,7 +23,7 @@ from verale.head.similarity import (
     Threshold,
 )
 
-__all__ = ["Evaluation", "evaluate", "observables", "read_out"]
+__all__ = ["Evaluation", "evaluate", "evaluate_observed", "observables", "read_out", "similarity"]
 
 
 @dataclass(frozen=True)
@@ -73,13 +73,17 @@ def _direction(geometry: Cosine, patches: Tensor) -> Tensor:
 
 def evaluate(head: Head, patches: Tensor) -> Evaluation:
     """Evaluate a head on patches (N, L, D) float64."""
-    observed = observables(head, patches)
-    similar = _similarity(head, observed)
+    return evaluate_observed(head, observables(head, patches))
+
+
+def evaluate_observed(head: Head, observed: Tensor) -> Evaluation:
+    """Evaluate a head on observables (N, L, P)."""
+    similar = similarity(head, observed)
     activations = _pooled(head, observed, similar)
     return Evaluation(observed, activations, read_out(head, activations))
 
 
-def _similarity(head: Head, observed: Tensor) -> Tensor:
+def similarity(head: Head, observed: Tensor) -> Tensor:
     """S of observables (..., P)."""
     scale = 1.0 if head.scale is None else head.scale.to(observed)
     match head.similarity:
@@ -113,7 +117,7 @@ def _pooled(head: Head, observed: Tensor, similar: Tensor) -> Tensor:
         case FocalPooling("max_minus_mean"):
             return similar.amax(dim=1) - similar.mean(dim=1)
         case _:
-            return similar.amax(dim=1) - _similarity(head, observed.mean(dim=1))
+            return similar.amax(dim=1) - similarity(head, observed.mean(dim=1))
 
 
 def read_out(head: Head, activations: Tensor) -> Tensor:

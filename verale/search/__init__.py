@@ -1,5 +1,15 @@
 """Search: how an explanation is found. Grow, then shrink; no state survives an image."""
 
 from verale.search.explain import ORDERS, PARADIGMS, Options, Unexplained, best_paradigm, explain, explain_batches
+from verale.search.refute import counterexamples
 
-__all__ = ["ORDERS", "PARADIGMS", "Options", "Unexplained", "best_paradigm", "explain", "explain_batches"]
+__all__ = [
+    "ORDERS",
+    "PARADIGMS",
+    "Options",
+    "Unexplained",
+    "best_paradigm",
+    "counterexamples",
+    "explain",
+    "explain_batches",
+]

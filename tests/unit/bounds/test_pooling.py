@@ -28,7 +28,8 @@ from verale.head import (
     as_patches,
     evaluate,
 )
-from verale.head.evaluate import _pooled, _similarity
+from verale.head.evaluate import _pooled
+from verale.head.evaluate import similarity as similarity_of
 from verale.rounding import Enclosure
 
 HEADS = [(geometry, "max") for geometry in GEOMETRIES] + list(FOCAL) + [(name, "varied") for name in VARIED]
@@ -58,7 +59,7 @@ def activation_of(head: Head, values: Tensor) -> Tensor:
     if not isinstance(head.similarity, (Identity, LogRatio)) or not isinstance(
         head.pooling, (MaxPooling, FocalPooling)
     ):
-        return _pooled(head, values, _similarity(head, values))
+        return _pooled(head, values, similarity_of(head, values))
 
     def similarity(m: Tensor) -> Tensor:
         if not isinstance(head.similarity, LogRatio):

@@ -74,13 +74,14 @@ def test_prices_take_more() -> None:
 
 
 def test_means_keep_every_stated_patch() -> None:
-    once = stated("projection", *spatial(9, 1))
-    assert cost(once, METRIC, 128, 0, False).numbers == 2 * COUNT
-    assert cost(once, METRIC, 128, 0, True).numbers == 2 * COUNT * 10
+    once, rows = stated("projection", *spatial(9, 1)), 9
+    assert cost(once, METRIC, 128, 0, False).numbers == (2 + rows) * COUNT
+    assert cost(once, METRIC, 128, 0, True).numbers == (2 * 10 + rows) * COUNT
     for of in MEANS:
-        assert cost(once, of, 128, 0, False).numbers == 2 * COUNT * 10
+        assert cost(once, of, 128, 0, False).numbers == (2 * 10 + rows) * COUNT
         assert steps(once, of) > steps(once)
-    assert cost(once, MEANS[0], 128, 0, True).numbers == 2 * COUNT * 30
+    assert cost(once, MEANS[0], 128, 0, True).numbers == (2 * 30 + rows) * COUNT
+    assert cost(stated("top_k"), METRIC, 128, 0, False).numbers == 2 * COUNT
 
 
 def test_patches_that_are_alike_count_once_and_bits_count() -> None:

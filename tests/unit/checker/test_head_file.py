@@ -210,6 +210,10 @@ UNUSABLE = {
         hm.head(WEIGHT, POINTS, **EXPONENTIAL, pooling=part("max_minus_mean")),
         "pooling is max_minus_mean, which is defined for log_ratio and identity only",
     ),
+    "focal pooling of a maximum": (
+        hm.head(ONE_EACH, POINTS, **MAXIMUM, pooling=part("max_minus_mean")),
+        "defined for linear only, not for maximum",
+    ),
     "a class token of no prototype": (
         hm.head(WEIGHT, POINTS, pooling=part("banks", class_token=0)),
         "class_token is 0",

@@ -39,5 +39,5 @@ def test_the_limit_is_the_auditors_to_set() -> None:
     proof = certificate(data, spatial(1, 3))
     assert Auditor(data).check(proof).exit_code == 0
     verdict = Auditor(data, limit=1000).check(proof)
-    assert (verdict.status.value, verdict.reason, verdict.exit_code) == ("NOT_PROVED", "limit", 11)
+    assert (verdict.status.value, verdict.reason, verdict.exit_code) == ("NOT_PROVED", "limit", 12)
     assert "steps, expected at most 1000; raise the limit" in verdict.message

@@ -390,6 +390,15 @@ def test_a_statement_counts_for_the_bank_that_sees_its_patch(patch: int) -> None
             assert status is (Status.PROVED if seen == patch else Status.REFUTED)
 
 
+def test_two_patches_are_the_class_token_and_one_other() -> None:
+    """With patch 1 at 1 the second prototype is no more active than S(1), as no third patch could be nearer."""
+    pooling = {"kind": "banks", "class_token": 1}
+    data = hm.head([[0.0, 0.0], [0.0, 1.0]], [[0.0], [0.0]], [1.0, 0.0], pooling=pooling)
+    for patches, proved in ((2, True), (3, False)):
+        verdict = check(hm.certificate(data, [hm.spatial(1, 0, 1.0, 1.0)], patches=patches), data)
+        assert (verdict.status is Status.PROVED) == proved
+
+
 @pytest.mark.parametrize("k", [1, 2, 5, 10**17])
 def test_top_mean_counts_patches_without_statements(k: int) -> None:
     """One patch at 0, the others anywhere in [0, 1]: the mean of k is at least that of one S(0) and k - 1 S(1)."""

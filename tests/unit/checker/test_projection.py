@@ -16,6 +16,7 @@ from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules import span
 from verale.checker.rules.multipliers import approximate_inverse
+from verale.checker.rules.pooling import pool
 from verale.checker.rules.projection import Projection
 from verale.checker.rules.space import Space
 
@@ -26,6 +27,8 @@ def space(
     prototypes: Matrix, geometry: str, lower: float | None, upper: float | None, kernel: str, epsilon: float = 0.0
 ) -> Space:
     changes = {"domain": hm.domain(lower, upper)}
+    if geometry == "inner_product":
+        changes |= {"geometry": {"kind": geometry, "radius": None}, "similarity": hm.IDENTITY}
     if geometry == "cosine":
         changes |= {"geometry": hm.cosine(epsilon), "similarity": hm.IDENTITY}
     weight = [[1.0] * len(prototypes), [0.0] * len(prototypes)]
@@ -411,13 +414,65 @@ def test_any_multipliers_are_sound(geometry: str, kernel: str, monkeypatch: pyte
             (d, d) if geometry == "euclidean" else hm.cosine_ends(z, row, 0.0)
             for row, d in zip(rows, (hm.squared_distance(z, row) for row in rows), strict=True)
         ]
-        found = Projection(where).ranges(stated(generator, truths, trial % 2 == 0, 4))
+        rule = Projection(where)
+        other = gauss(generator, 1, 3)[0]
+        elsewhere = [hm.squared_distance(other, row) for row in rows]
+        known = rule.ranges([Spatial(0, 0, elsewhere[0], elsewhere[0])]) if geometry == "euclidean" else rule.ranges([])
+        found = rule.ranges(stated(generator, truths, trial % 2 == 0, 4), known if trial % 3 else None)
         assert found.upper is not None
         for k, (low, high) in enumerate(truths):
             scales = (Fraction(1),) if geometry == "euclidean" else hm.root(Fraction(int(where.squares[k])))
             truth = sorted(end * scale * 2**where.bits for end in (low, high) for scale in scales)
             assert int(found.lower[k]) <= truth[-1]
             assert truth[0] <= int(found.upper[k])
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine", "inner_product"])
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_what_other_patches_give_changes_no_pooled_range(recipe: str, geometry: str, kernel: str) -> None:
+    """Screened ranges hold what the full ones hold, and pooled with the others they are as tight."""
+    generator = random.Random(f"{recipe} {geometry}")
+    looser = 0
+    for trial in range(12):
+        depth = generator.choice((1, 2, 5))
+        rows = (
+            without_zero(RECIPES[recipe](generator, depth))
+            if geometry == "cosine"
+            else RECIPES[recipe](generator, depth)
+        )
+        size = max(abs(x) for row in rows for x in row)
+        patches = [[min(max(x, -size), size) for x in latent(generator, rows, depth)] for _ in range(3)]
+        patches = [z if any(z) else [size or 1.0] * depth for z in patches]
+        domain = (-size or -1.0, size or 1.0) if geometry == "inner_product" or trial % 3 else (None, None)
+        where = space(rows, geometry, *domain, kernel, epsilon=1e-8 if geometry == "cosine" else 0.0)
+        rule, pooled = Projection(where), None
+        for z in patches:
+            match geometry:
+                case "euclidean":
+                    truths = [(d, d) for d in (hm.squared_distance(z, row) for row in rows)]
+                case "cosine":
+                    truths = [hm.cosine_ends(z, row, 1e-8) for row in rows]
+                case _:
+                    products = (sum(Fraction(a) * Fraction(b) for a, b in zip(z, row, strict=True)) for row in rows)
+                    truths = [(product, product) for product in products]
+            statements = stated(generator, truths, trial % 4 > 0, generator.randrange(1, 6))
+            full, screened = rule.ranges(statements), rule.ranges(statements, pooled)
+            assert full.upper is not None and screened.upper is not None
+            for k in range(len(rows)):
+                assert screened.lower[k] <= full.upper[k] and full.lower[k] <= screened.upper[k]
+            looser += [*full.lower, *full.upper] != [*screened.lower, *screened.upper]
+            smallest = geometry == "euclidean"
+            found = pool([screened] if pooled is None else [pooled, screened], smallest)
+            expected = pool([full] if pooled is None else [pooled, full], smallest)
+            same = found == expected
+            # With anchors of no length the full range is wider than the one that screens.
+            assert same or recipe in ("denormal", "with zero")
+            assert all(a >= b for a, b in zip(found.lower, expected.lower, strict=True))
+            assert all(a <= b for a, b in zip(found.upper or [], expected.upper or [], strict=True))
+            pooled = expected
+    # Little is left out where there is little, or where all is below the coarse grid.
+    assert looser or recipe in ("one", "two", "denormal", "tiny")
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

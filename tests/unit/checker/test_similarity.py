@@ -182,8 +182,10 @@ def test_exponentials_do_not_exceed_one(kernel: str) -> None:
     where = kind_space("exponential of cosines", kernel)
     far = 10**40 << where.bits
     assert Similarity(where).activations(Ranges([far] * 3, [far] * 3)).upper == [1 << where.bits] * 3
-    where = kind_space("exp_distance", kernel)
-    assert max(Similarity(where).activations(Ranges([0] * 3, [0] * 3)).upper) <= 1 << where.bits
+    slight = ref.Made(WEIGHT, [[0.5]] * 3, {"similarity": {"kind": "exponential"}}, scale=[2.0**-80] * 3)
+    where = Space(read_head(slight.data), load_kernel(kernel))
+    assert where.kernel.exp(-1, -where.bits - 80, where.bits)[1] > 1 << where.bits  # what is cut
+    assert Similarity(where).activations(Ranges([1] * 3, [1] * 3)).upper == [1 << where.bits] * 3
     plain = ref.Made(WEIGHT, [[0.5]] * 3, {"similarity": {"kind": "exp_distance", "epsilon": "0x0p+0"}})
     where = Space(read_head(plain.data), load_kernel(kernel))
     box = Similarity(where).activations(Ranges([0] * 3, [0] * 3))

@@ -76,7 +76,7 @@ def inner(
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize(("lower", "upper"), [(-0.3, 0.7), (0.0, 1e-300), (-1e200, 0.1), (2.0, 3.0)])
+@pytest.mark.parametrize(("lower", "upper"), [(-0.3, 0.7), (0.0, 1e-300), (-5e-324, 5e-324), (-1e200, 0.1), (2.0, 3.0)])
 @pytest.mark.parametrize("scale", [1.0, 1e-200, 1e200])
 def test_inner_products_of_a_box(lower: float, upper: float, scale: float, kernel: str) -> None:
     """The ends are the corners'; the ball about the centre reaches every corner, and its offsets are exact."""
@@ -120,6 +120,9 @@ def test_of_a_box_and_a_ball_both_hold_and_the_smaller_one_is_the_ball_of_projec
     wide = inner(rows, -1.0, 3.0, 3.0)
     assert (wide.reach, wide.offsets) == (box.reach, box.offsets)  # 9 > 8
     assert both.domain != wide.domain
+    rows = [[1.0] * 4] * 4
+    alike = inner(rows, 0.0, 2.0, 2.0)  # both have 4
+    assert (alike.reach, alike.offsets) == (4 << alike.bits, [0] * 4)
 
 
 @pytest.mark.parametrize(("count", "least"), [(1, 1), (2, 0), (5, 0)])

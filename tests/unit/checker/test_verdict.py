@@ -46,11 +46,14 @@ def test_lines() -> None:
 def test_exit_codes() -> None:
     codes = {
         reason: Verdict(Status.NOT_PROVED, reason, "").exit_code
-        for reason in ("entailment", "margin", "kernels", "subject", "instance", "minimality", "refuted", "malformed")
+        for reason in (
+            *("entailment", "margin", "kernels", "subject", "instance", "minimality", "refuted", "malformed"),
+            "witness",
+        )
     }
     assert codes == {
         "entailment": 3, "margin": 3, "kernels": 3, "refuted": 4, "malformed": 5, "subject": 6, "instance": 7,
-        "minimality": 8,
+        "minimality": 8, "witness": 11,
     }  # fmt: skip
 
 

@@ -74,3 +74,16 @@ def test_options_need_an_architecture(tmp_path):
 def test_help_lists_the_architectures():
     assert "|".join(ARCHITECTURES) in run("--help").output
     assert "'protonet' is not one of" in run("x", "-o", "y", "--arch", "protonet").output
+
+
+@pytest.mark.parametrize("name", ["protopnet", "gmm-max", "hyperpg-hyperpg", "protopformer"])
+def test_show_names_every_part(name, tmp_path):
+    head = cases()[name].head()
+    head.save(tmp_path / "head.safetensors")
+    result = CliRunner().invoke(command, ["show", str(tmp_path / "head.safetensors")])
+    assert result.exit_code == 0, result.output
+    shown = "".join(result.output.split())
+    for part in (head.geometry, head.similarity, head.pooling, head.readout):
+        assert type(part).__name__ in shown
+    for field in ("scale", "peak", "bias"):
+        assert f"{field}│{'none' if getattr(head, field) is None else 'yes'}" in shown

@@ -26,16 +26,17 @@ def domain_ranges(head: Head, bits: int) -> _Ends:
 
 
 def ball(head: Head) -> tuple[Fraction, Fraction]:
-    """(c, R^2) of the smaller ball that holds the latents of an inner product head: its centre is (c, ..., c).
+    """(c, R^2) of the smaller ball that holds the latents of an inner product head: its centre is (c, ..., c); of two
+    alike the one about 0.
 
     Soundness: in a box each coordinate is at most half an edge from the middle.
     """
     balls = []
+    if head.radius is not None:
+        balls.append((head.radius * head.radius, Fraction(0)))
     if head.lower is not None and head.upper is not None:
         half = (head.upper - head.lower) / 2
         balls.append((head.depth * half * half, head.lower + half))
-    if head.radius is not None:
-        balls.append((head.radius * head.radius, Fraction(0)))
     square, centre = min(balls, key=lambda each: each[0])
     return centre, square
 

@@ -43,6 +43,9 @@ class Pooling(Protocol):
     def merged(self, parts: Sequence[Part]) -> list[Part]:
         """As few parts as say the same to `box`."""
 
+    def known(self, parts: Sequence[Part]) -> Ranges | None:
+        """The one part, where it says which ranges of another patch cannot matter: its ends, and what lies beyond."""
+
     def box(self, parts: Iterable[Part]) -> Box:
         """The activations' enclosures, given all patches (at least one), taken in turn."""
 
@@ -77,13 +80,17 @@ def unstated(space: Space, pooling: Pooling, stated: Collection[int], patches: i
 class _Max:
     def __init__(self, space: Space) -> None:
         self._smallest = falls(space.head)
+        self._direct = space.head.similarity != "quadratic"
         self._similarity = Similarity(space)
 
     def part(self, ranges: Ranges, count: int = 1, first: bool = False) -> Part:
         return Part(self._similarity.comparable(ranges), count)
 
     def merged(self, parts: Sequence[Part]) -> list[Part]:
-        return [Part(self._pooled(parts), sum(part.count for part in parts))]
+        return [Part(self._pooled(parts), sum(part.count for part in parts))] if parts else []
+
+    def known(self, parts: Sequence[Part]) -> Ranges | None:
+        return parts[0].ranges if self._direct and len(parts) == 1 else None
 
     def box(self, parts: Iterable[Part]) -> Box:
         return self._similarity.activations(self._pooled(parts))
@@ -102,7 +109,10 @@ class _Banks:
 
     def merged(self, parts: Sequence[Part]) -> list[Part]:
         token, others = self._banks(parts)
-        return token + (self._max.merged(others) if others else [])
+        return token + self._max.merged(others)
+
+    def known(self, parts: Sequence[Part]) -> Ranges | None:
+        return None
 
     def box(self, parts: Iterable[Part]) -> Box:
         token, others = map(self._max.box, self._banks(parts))
@@ -130,6 +140,9 @@ class _MaxMinusMean:
     def merged(self, parts: Sequence[Part]) -> list[Part]:
         return list(parts)
 
+    def known(self, parts: Sequence[Part]) -> Ranges | None:
+        return None
+
     def box(self, parts: Iterable[Part]) -> Box:
         return _box((max_minus_mean(column) for column in _columns(parts)), self._bits)
 
@@ -152,6 +165,9 @@ class _TopMean:
         upper = self._greatest((part.ranges.upper or [] for part in parts), counts)
         return [Part(Ranges(*ends), 1) for ends in zip(lower, upper, strict=True)]
 
+    def known(self, parts: Sequence[Part]) -> Ranges | None:
+        return None
+
     def _greatest(self, rows: Iterable[list[int]], counts: Sequence[int]) -> list[list[int]]:
         """k rows: for each prototype the k greatest of the numbers that its column holds, each that many times."""
         each = (chain.from_iterable(map(repeat, column, counts)) for column in zip(*rows, strict=True))
@@ -173,6 +189,9 @@ class _MaxMinusMeanDistance:
 
     def merged(self, parts: Sequence[Part]) -> list[Part]:
         return list(parts)
+
+    def known(self, parts: Sequence[Part]) -> Ranges | None:
+        return None
 
     def box(self, parts: Iterable[Part]) -> Box:
         each = zip(_columns(parts), self._scales, strict=True)

@@ -39,8 +39,9 @@ from operator import add, sub
 
 from ..certificate import Spatial
 from ..dyadic import ceil_at, ceil_shift, dot, floor_at
+from .gram import Gram
 from .space import Ranges, Space
-from .span import Span
+from .span import Reach, Span
 
 __all__ = ["WIDE", "Projection"]
 
@@ -53,26 +54,39 @@ class Projection:
 
     def __init__(self, space: Space) -> None:
         self._space = space
-        moved = {"euclidean": self._distances, "inner_product": self._moved_products}
-        self._ends = moved.get(space.head.geometry, self._products)
+        self._gram = Gram(space)
+        self._reach = self._distances if space.head.geometry == "euclidean" else self._products
 
-    def ranges(self, statements: Sequence[Spatial]) -> Ranges:
+    def ranges(self, statements: Sequence[Spatial], known: Ranges | None = None) -> Ranges:
         """The range of every working observable of a patch, given its statements: the lemma's, cut by the domain's own
-        and by what is stated of the observable itself."""
+        and by what is stated of the observable itself.
+
+        Where other patches' pooled ranges are `known`, what cannot change them is given by ranges that hold, and need
+        not be tight.
+        """
         if not statements:
             return self._space.domain
-        found = self._given(statements, in_order=False)
-        if len(statements) > 1 and any(statement.upper - statement.lower > WIDE for statement in statements):
+        wide = any(statement.upper - statement.lower > WIDE for statement in statements)
+        found = self._given(statements, False, None if wide else known)
+        if wide and len(statements) > 1:
             for count in range(1, len(statements) + 1):
-                found = found.met(self._given(statements[:count], in_order=True))
+                found = found.met(self._given(statements[:count], True, None))
         return found
 
-    def _given(self, statements: Sequence[Spatial], in_order: bool) -> Ranges:
-        stated = [self.stated(statement) for statement in statements]
-        lower, upper = self._ends([statement.prototype for statement in statements], stated, in_order)
-        for statement, (low, high) in zip(statements, stated, strict=True):
-            lower[statement.prototype] = max(lower[statement.prototype], low)
-            upper[statement.prototype] = min(upper[statement.prototype], high)
+    def _given(self, statements: Sequence[Spatial], in_order: bool, known: Ranges | None) -> Ranges:
+        stated = [(statement.prototype, *self.stated(statement)) for statement in statements]
+        offsets = self._space.offsets
+        span, reach = self._reach([(j, low - offsets[j], high - offsets[j]) for j, low, high in stated], in_order)
+        if known is None or known.upper is None:
+            wanted, lower, upper = list(range(len(offsets))), list(offsets), list(offsets)
+        else:
+            moved = Ranges(list(map(sub, known.lower, offsets)), list(map(sub, known.upper, offsets)))
+            wanted, lower, upper = span.screen(reach, moved)
+            lower, upper = list(map(add, lower, offsets)), list(map(add, upper, offsets))
+        for k, (low, high) in zip(wanted, span.ends(reach, wanted), strict=True):
+            lower[k], upper[k] = low + offsets[k], high + offsets[k]
+        for j, low, high in stated:
+            lower[j], upper[j] = max(lower[j], low), min(upper[j], high)
         return Ranges(lower, upper).met(self._space.domain)
 
     def stated(self, statement: Spatial) -> tuple[int, int]:
@@ -86,25 +100,22 @@ class Projection:
         least, greatest = self._space.norms[statement.prototype]
         return min(low * least, low * greatest) >> bits, ceil_shift(max(high * least, high * greatest), -bits)
 
-    def _distances(
-        self, prototypes: Sequence[int], stated: Sequence[tuple[int, int]], in_order: bool
-    ) -> tuple[list[int], list[int]]:
-        """Ends of |z - p_k|^2, given stated ones."""
-        space, lift = self._space, self._space.lift
-        vectors = [space.vectors[j] for j in prototypes]
-        widths = [high - low for low, high in stated]
+    def _distances(self, stated: Sequence[tuple[int, int, int]], in_order: bool) -> tuple[Span, Reach]:
+        """Of |z - p_k|^2, given stated ones (prototype, low, high)."""
+        lift = self._space.lift
+        widths = [high - low for _, low, high in stated]
         first = 0 if in_order else widths.index(min(widths))
-        base, (low_0, high_0) = vectors[first], stated[first]
-        others = [i for i in range(len(vectors)) if i != first]
+        base, low_0, high_0 = stated[first]
+        others = [i for i in range(len(stated)) if i != first]
         span = Span(
-            space,
-            [list(map(sub, vectors[i], base)) for i in others],
+            self._gram,
+            [stated[i][0] for i in others],
             base,
             noise=[widths[i] + widths[first] >> 2 for i in others],
             reach=high_0 << lift,
             in_order=in_order,
         )
-        ends = [stated[others[i]] for i in span.kept]
+        ends = [stated[others[i]][1:] for i in span.kept]
         squares = [span.gram[i][i] << lift for i in range(len(ends))]
         # 4 beta_i at its middle; sigma = X beta; rho^2, each distance at the end that its coefficient asks for.
         middles = [low_0 + high_0 - low - high + 2 * square for (low, high), square in zip(ends, squares, strict=True)]
@@ -117,8 +128,9 @@ class Projection:
         rho = (distances - dot(sigma, squares) << span.bits) + (span.form(sigma) << lift)
         # Twice sum tau_i (d_i^2 - d_0^2 - g_ii) - 2 <gamma, r>, at the middles; to it come d_0^2 and g_kk.
         weights = [low + high - low_0 - high_0 - 2 * square for (low, high), square in zip(ends, squares, strict=True)]
-        return span.ends(
-            span.row(weights, sigma, -4 << lift),
+        return span, Reach(
+            sigma,
+            centre=span.row(weights, sigma, -4 << lift),
             shift=low_0 + high_0 >> 1,
             widths=[high - low for low, high in ends],
             base_width=high_0 - low_0,
@@ -126,35 +138,25 @@ class Projection:
             distances=True,
         )
 
-    def _moved_products(
-        self, prototypes: Sequence[int], stated: Sequence[tuple[int, int]], in_order: bool
-    ) -> tuple[list[int], list[int]]:
-        """Ends of <z, p_k>, given stated ones."""
-        offsets = self._space.offsets
-        moved = [(low - offsets[j], high - offsets[j]) for j, (low, high) in zip(prototypes, stated, strict=True)]
-        lower, upper = self._products(prototypes, moved, in_order)
-        return list(map(add, lower, offsets)), list(map(add, upper, offsets))
-
-    def _products(
-        self, prototypes: Sequence[int], stated: Sequence[tuple[int, int]], in_order: bool
-    ) -> tuple[list[int], list[int]]:
-        """Ends of <v, b_k>, given stated ones; |v|^2 <= space.reach."""
+    def _products(self, stated: Sequence[tuple[int, int, int]], in_order: bool) -> tuple[Span, Reach]:
+        """Of <v, b_k>, given stated ones (prototype, low, high); |v|^2 <= space.reach."""
         space, lift = self._space, self._space.lift
         span = Span(
-            space,
-            [space.vectors[j] for j in prototypes],
-            [0] * space.head.depth,
-            noise=[high - low >> 1 for low, high in stated],
+            self._gram,
+            [j for j, _, _ in stated],
+            None,
+            noise=[high - low >> 1 for _, low, high in stated],
             reach=space.reach << lift,
             in_order=in_order,
         )
-        ends = [stated[i] for i in span.kept]
+        ends = [stated[i][1:] for i in span.kept]
         middles = [low + high for low, high in ends]  # 2 beta_i
         sigma = span.times(middles, lift + 1)
         beta = sum(s * (low if s > 0 else high) for s, (low, high) in zip(sigma, ends, strict=True))
         rho = (space.reach << 2 * span.bits) - (2 * beta << span.bits) + (span.form(sigma) << lift)
-        return span.ends(
-            span.row(middles, sigma, 2 << lift),
+        return span, Reach(
+            sigma,
+            centre=span.row(middles, sigma, 2 << lift),
             shift=0,
             widths=[high - low for low, high in ends],
             base_width=0,

@@ -61,7 +61,7 @@ class Space:
         norms: cosines only: (lo, hi) of |A_k| on the grid.
         reach: an upper bound of |v|^2 on the grid, v = u for cosines, v = z - c for inner products, whose latents lie
             in a ball about c; the other geometries have none.
-        offsets: inner products only: <c, p_k> on the grid, exactly.
+        offsets: <c, p_k> on the grid, exactly; 0 but for inner products.
         chunks: all targets.
         domain: the range of every observable over the head's domain.
     """
@@ -73,6 +73,7 @@ class Space:
         self.vectors = head.prototypes.rows
         squares = [dot(row, row) for row in self.vectors]
         self.squares = list(map(kernel.integer, squares))
+        self.offsets = [0] * head.count
         self.chunks = [
             Chunk(
                 self.squares[start : start + _CHUNK],

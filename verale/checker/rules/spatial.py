@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import Protocol
 
 from ..certificate import Spatial, Statement
@@ -15,9 +14,10 @@ __all__ = ["PatchRule", "SpatialRule", "by_patch"]
 
 
 class PatchRule(Protocol):
-    """Ranges of all working observables of one patch, given the statements about it."""
+    """Ranges of all working observables of one patch, given the statements about it. They need not be tight where they
+    cannot change the ranges `known` of other patches, pooled."""
 
-    def ranges(self, statements: Sequence[Spatial]) -> Ranges: ...
+    def ranges(self, statements: Sequence[Spatial], known: Ranges | None = None) -> Ranges: ...
 
 
 class SpatialRule:
@@ -31,8 +31,14 @@ class SpatialRule:
     def box(self, statements: Sequence[Statement], patches: int) -> Box:
         """The activations' enclosures, given the statements."""
         groups = by_patch(statements)
-        parts = (self._part(patch, [statement for _, statement in group]) for patch, group in groups.items())
-        return self._pooling.box(chain(parts, unstated(self._space, self._pooling, groups, patches)))
+        parts = unstated(self._space, self._pooling, groups, patches)
+        # Patches of which much is said come first: most of the others then matter little.
+        for patch, group in sorted(groups.items(), key=lambda item: -len(item[1])):
+            known = self._pooling.known(parts)
+            parts.append(self._part(patch, [statement for _, statement in group], known))
+            if known is not None:
+                parts = self._pooling.merged(parts)
+        return self._pooling.box(parts)
 
     def boxes_without(self, statements: Sequence[Statement], patches: int) -> Iterator[tuple[int, Box]]:
         """For each statement its place and the enclosures given all the others; only its own patch is bounded again."""
@@ -44,14 +50,16 @@ class SpatialRule:
             after.append(self._pooling.merged([own, *after[-1]]))
         before: list[Part] = []
         for number, (patch, group) in enumerate(groups.items()):
-            others = before + after[len(groups) - 1 - number]
+            others = self._pooling.merged(before + after[len(groups) - 1 - number])
+            known = self._pooling.known(others)
             for place, dropped in group:
-                reduced = self._part(patch, [statement for _, statement in group if statement is not dropped])
+                left = [statement for _, statement in group if statement is not dropped]
+                reduced = self._part(patch, left, known)
                 yield place, self._pooling.box([reduced, *others])
             before = self._pooling.merged([*before, parts[number]])
 
-    def _part(self, patch: int, statements: Sequence[Spatial]) -> Part:
-        return self._pooling.part(self._rule.ranges(statements), first=patch == 0)
+    def _part(self, patch: int, statements: Sequence[Spatial], known: Ranges | None = None) -> Part:
+        return self._pooling.part(self._rule.ranges(statements, known), first=patch == 0)
 
 
 def by_patch(statements: Sequence[Statement]) -> dict[int, list[tuple[int, Spatial]]]:

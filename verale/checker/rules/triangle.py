@@ -25,9 +25,9 @@ class Triangle:
         self._domain = space.domain
         self._single = Projection(space)
 
-    def ranges(self, statements: Sequence[Spatial]) -> Ranges:
+    def ranges(self, statements: Sequence[Spatial], known: Ranges | None = None) -> Ranges:
         """The range of every working observable of a patch, given its statements one by one."""
         found = self._domain
         for statement in statements:
-            found = found.met(self._single.ranges([statement]))
+            found = found.met(self._single.ranges([statement], known))
         return found

@@ -1,0 +1,434 @@
+"""Networks that CaBRNet trained, from images to audited certificates, against CaBRNet itself."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import shutil
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+import torch
+from click.testing import CliRunner
+from runs import FAMILIES, IMAGES, changed, final
+
+from verale.adapters.cabrnet import load, load_head, network
+from verale.adapters.cabrnet.run import load_yaml
+from verale.checker import Auditor, Status
+from verale.cli import main
+from verale.cli.explain import command
+from verale.errors import InputError, UsageError
+from verale.head import Head, as_patches, evaluate, load_latents
+
+FILES = sorted(IMAGES.glob("*/*.png"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cabrnet():
+    """CaBRNet, imported as it has to be: it silences every warning of the process."""
+    with warnings.catch_warnings():
+        # thop, which cabrnet imports, compares versions with distutils.
+        warnings.filterwarnings("ignore", "distutils Version classes are deprecated", DeprecationWarning)
+        from cabrnet.archs.generic import model
+        from cabrnet.core.utils import data
+    return model.CaBRNet, data.DatasetManager
+
+
+def explain(*arguments: object) -> int:
+    """`verale explain` in this process; what it raises, it raises here."""
+    result = CliRunner().invoke(command, [str(one) for one in arguments], catch_exceptions=False)
+    return result.exit_code
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_latents_are_cabrnets_and_the_head_computes_its_logits(family, cabrnet):
+    model, datasets = cabrnet
+    architecture = load_yaml(final(family) / "model_arch.yml")
+    if family == "protopool":  # the epilogue dropped three of ten, and CaBRNet takes the number from the YAML
+        architecture["classifier"]["params"]["num_prototypes"] = 7
+    reference = model.build_from_config(architecture, state_dict_path=str(final(family) / "model_state.pth")).eval()
+    transform = datasets.get_dataset_transform(str(final(family) / "dataset.yml"), dataset="test_set")
+    from torchvision.datasets import ImageFolder
+
+    folder = ImageFolder(str(IMAGES), transform=transform)
+    images = torch.stack([image for image, _ in folder])
+    with torch.no_grad():
+        latents, output = reference.features(images), reference(images)
+    logits = output[2] if family == "pipnet" else output[0]
+
+    loaded = load(final(family))
+    assert torch.equal(loaded.preprocess(FILES), images)
+    assert torch.equal(loaded.latents(images), latents)
+    found = evaluate(loaded.head, as_patches(latents))
+    torch.testing.assert_close(found.logits.float(), logits, rtol=1e-3, atol=1e-3)
+    assert torch.equal(found.predicted, logits.argmax(1))
+    assert len(set(found.predicted.tolist())) > 2
+
+    seen = loaded.see(FILES)
+    assert torch.equal(seen.latents, latents)
+    assert torch.equal(seen.logits, logits)
+    assert (seen.off <= seen.allowed).all()
+    assert seen.allowed.max() < 0.2, "a budget that allows everything would tell nothing"
+    assert not seen.undecided.any()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_explained_from_its_run_directory_and_audited(family, tmp_path):
+    assert explain("--checkpoint-dir", final(family), "--images", IMAGES, "--out", tmp_path, "--device", "cpu") == 0
+    head, latents = tmp_path / "head.safetensors", tmp_path / "latents.safetensors"
+    auditor = Auditor(head.read_bytes(), latents.read_bytes(), "arb")
+    certificates = sorted(tmp_path.glob("*.ale.json"))
+    assert len(certificates) == len(FILES)
+    for certificate in certificates:
+        verdict = auditor.check(certificate.read_bytes())
+        assert verdict.status is Status.PROVED, verdict.message
+    assert load_latents(latents).shape[:2] == (12, 8)
+    assert head.read_bytes() == load_head(final(family)).to_bytes(), "what `verale head import` writes"
+
+    source = json.loads((tmp_path / "source.json").read_text(encoding="utf-8"))
+    assert source["classes"] == ["0", "1", "2", "3"]
+    assert [(image["file"], image["label"]) for image in source["images"]] == [
+        (str(file.relative_to(IMAGES)), int(file.parent.name)) for file in FILES
+    ]
+    assert source["preprocessing"]["tensor"] == {"type": "ToTensor"}
+    assert source["largest_share_of_allowed_difference"] <= 1
+    origins = source["prototypes"]
+    assert {origin["prototype"] for origin in origins} == set(range(Head.load(head).size))
+    assert all(0 <= origin[name] < 4 for origin in origins for name in ("row", "column"))
+
+
+def test_a_class_without_weights_uses_no_share(tmp_path):
+    def forget(state):
+        state["classifier.last_layer.weight"][0] = -1
+        state["classifier.last_layer.bias"][0] = 0
+
+    seen = load(changed("pipnet", tmp_path, state=forget)).see(FILES)
+    assert (seen.allowed[:, 0] == 0).all()
+    assert 0 < seen.share < 1
+
+
+def test_a_pruned_gaussian_loads_with_what_is_left(tmp_path):
+    def prune(state):
+        for name in ("prototypes", "proto_class_map", "similarity_layer.log_var"):
+            state[f"classifier.{name}"] = state[f"classifier.{name}"][:9]
+        state["classifier.last_layer.weight"] = state["classifier.last_layer.weight"][:, :9]
+
+    loaded = load(changed("gaussian", tmp_path, state=prune))
+    assert loaded.head.size == 9
+    assert loaded.see(FILES).latents.shape[0] == 12
+    assert loaded.origins is None, "the notes speak of 12 prototypes, and do not tell which are left"
+
+
+PAPERS = {
+    "tesnet": {"top_arch": "beyond_l2_ext.tesnet.model", "classifier": "beyond_l2_ext.tesnet.decision"},
+    "gaussian": {"classifier": "beyond_l2_ext.protopnet_gaussian", "similarity": "beyond_l2_ext.similarities"},
+}
+
+
+@pytest.mark.parametrize("family", PAPERS)
+def test_runs_as_the_papers_publish_them_load_without_their_package(family, tmp_path):
+    """Their modules' names, one layer as older CaBRNets wrote it, channels not stated, no notes on prototypes."""
+
+    def rename(architecture):
+        for section, module in PAPERS[family].items():
+            architecture[section]["module"] = module
+        extractor = architecture["extractor"]
+        convnet = extractor.pop("convnet")
+        extractor["backbone"] |= {"layer": convnet["source_layer"], "weights": "examples/weights.pth"}
+        extractor["add_on"] = convnet["add_on"]
+        del architecture["classifier"]["params"]["num_features"]
+
+    run = changed(family, tmp_path, rename)
+    (run / "projection_info.csv").unlink()
+    loaded = load(run)
+    assert loaded.origins is None
+    assert torch.equal(loaded.see(FILES).logits, load(final(family)).see(FILES).logits)
+
+
+def test_pretrained_weights_are_neither_loaded_nor_fetched(tmp_path):
+    def pretrained(architecture):
+        architecture["extractor"]["backbone"]["weights"] = "IMAGENET1K_V1"
+
+    assert load(changed("protopnet", tmp_path, pretrained)).see(FILES[:1]).latents.shape == (1, 8, 4, 4)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_framework_that_computes_something_else_is_refused(family):
+    loaded = load(final(family))
+    with torch.no_grad():
+        for name, value in loaded._model.classifier.named_parameters():
+            if "last_layer.weight" in name:
+                value.add_(0.1 * torch.rand(value.shape, generator=torch.Generator().manual_seed(0)))
+            elif "relative_distribution" in name:  # leaves are far apart: a softmax of counts
+                value.copy_(value.roll(1, -1))
+    with pytest.raises(InputError, match=r"model_state\.pth: for .*png CaBRNet's logit of class .* more than float32"):
+        loaded.see(FILES)
+
+
+def test_an_image_whose_latents_are_not_finite_is_refused(tmp_path):
+    loaded = load(final("pipnet"))
+    with torch.no_grad():
+        loaded._model.extractor.add_on.conv2.bias[0] = torch.inf
+    with pytest.raises(InputError, match="NaN or infinity"):
+        loaded.see(FILES)
+
+
+def test_where_prototypes_come_from_is_looked_up_in_the_projection_set(tmp_path):
+    """Three images are the set; the run's prototypes are made latents of them, then of others."""
+    loaded = load(final("protopnet"))
+    latents = loaded.latents(loaded.preprocess(FILES))
+    places = [(j % 12, j % 4, (j // 2) % 4) for j in range(12)]
+
+    def project(state):
+        state["classifier.prototypes"] = torch.stack([latents[i, :, h, w] for i, h, w in places])[..., None, None]
+
+    def folder(dataset):
+        dataset["projection_set"]["params"]["root"] = str(IMAGES)
+
+    run = changed("protopnet", tmp_path, state=project, dataset=folder)
+    rows = [f"{i},{h},{w},9.0,{j}" for j, (i, h, w) in enumerate(places)]
+    (run / "projection_info.csv").write_text("\n".join(["img_idx,h,w,score,proto_idx", *rows]))
+    origins = load(run).origins
+    assert origins is not None
+    assert [origin.file for origin in origins] == [str(FILES[i]) for i, _, _ in places]
+
+    rows[0] = f"{(places[0][0] + 1) % 12},0,0,9.0,0"
+    for row in (rows[0], "500,0,0,9.0,0", "0,7,0,9.0,0"):
+        (run / "projection_info.csv").write_text("\n".join(["img_idx,h,w,score,proto_idx", row, *rows[1:]]))
+        origins = load(run).origins
+        assert origins is not None
+        assert {origin.file for origin in origins} == {None}
+    (run / "projection_info.csv").write_text("img_idx,h\n1,2\n")
+    with pytest.raises(InputError, match="projection_info"):
+        load(run)
+    (run / "projection_info.csv").unlink()
+    assert load(run).origins is None
+
+
+def test_a_part_of_a_projection_set_is_taken_as_cabrnet_takes_it(cabrnet):
+    from verale.adapters.cabrnet.network import _projection_files
+
+    projection = {
+        "name": "ImageFolder",
+        "module": "torchvision.datasets",
+        "batch_size": 4,
+        "shuffle": False,
+        "params": {"root": str(IMAGES)},
+        "partition": [0.2, 0.9],
+        "partition_seed": 3,
+    }
+    config = {"train_set": projection, "projection_set": projection, "test_set": projection}
+    subset = cabrnet[1].get_datasets(config)["projection_set"]["dataset"]
+    expected = [subset.dataset.samples[index][0] for index in subset.indices]
+    assert [str(file) for file in _projection_files(config)] == expected
+
+
+def flat(folder: Path) -> Path:
+    folder.mkdir(exist_ok=True)
+    for file in FILES[:3]:
+        shutil.copy(file, folder)
+    return folder
+
+
+def test_a_flat_folder_has_no_labels(tmp_path):
+    out = tmp_path / "out"
+    assert explain("--checkpoint-dir", final("pipnet"), "--images", flat(tmp_path / "in"), "--out", out) == 0
+    source = json.loads((out / "source.json").read_text(encoding="utf-8"))
+    assert source["classes"] is None
+    assert [image["label"] for image in source["images"]] == [None] * 3
+
+
+def unreadable(folder: Path) -> Path:
+    (flat(folder) / "a.png").write_bytes(b"no image")
+    return folder
+
+
+def mixed(folder: Path) -> Path:
+    (flat(folder) / "class").mkdir()
+    shutil.copy(FILES[0], folder / "class")
+    return folder
+
+
+def sizes(folder: Path) -> Path:
+    from PIL import Image
+
+    Image.new("RGB", (20, 16)).save(flat(folder) / "zz.png")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda folder: folder, "no such folder"),
+        (lambda folder: folder.mkdir() or folder, "no images"),
+        (mixed, "images and folders of images"),
+        (unreadable, r"a\.png: is no image that can be read"),
+        (sizes, r"zz\.png: becomes a tensor \(3, 16, 20\)"),
+    ],
+)
+def test_images_that_cannot_be_used_are_refused_and_nothing_is_written(make, reason, tmp_path):
+    images, out = make(tmp_path / "in"), tmp_path / "out"
+    with pytest.raises(InputError, match=reason):
+        explain("--checkpoint-dir", final("protopnet"), "--images", images, "--out", out)
+    assert not out.exists()
+
+
+def test_sizes_that_differ_between_batches_are_refused(monkeypatch, tmp_path):
+    monkeypatch.setattr(network, "_BATCH", 1)
+    with pytest.raises(InputError, match=r"zz\.png: gives latents \(8, 4, 5\), .*png gives \(8, 4, 4\)"):
+        load(final("protopnet")).see(sorted(sizes(tmp_path / "in").iterdir()))
+
+
+def test_yaml_that_json_cannot_hold_is_written_as_text(tmp_path):
+    def dated(architecture):
+        architecture["date"] = datetime.date(2026, 11, 21)
+
+    out = tmp_path / "out"
+    run = changed("protopnet", tmp_path, dated)
+    assert explain("--checkpoint-dir", run, "--images", flat(tmp_path / "in"), "--out", out) == 0
+    assert json.loads((out / "source.json").read_text(encoding="utf-8"))["architecture"]["date"] == "2026-11-21"
+
+
+def transform(steps):
+    def change(dataset):
+        dataset["test_set"]["params"]["transform"] = steps
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (transform({"a": {"type": "system", "module": "os", "params": {"command": "touch /tmp/verale"}}}), "from os"),
+        (transform([{"type": "Compose", "transforms": [{"module": "subprocess", "type": "run"}]}]), "from subprocess"),
+        (transform({"a": {"type": "Nonsense"}}), "CaBRNet cannot build test_set's transform"),
+        (transform({}), "is empty"),
+        (lambda dataset: dataset.pop("test_set"), "states no test_set.params.transform"),
+    ],
+)
+def test_a_preprocessing_that_cannot_be_used_is_refused(change, reason, tmp_path):
+    with pytest.raises(InputError, match=rf"dataset\.yml: .*{reason}"):
+        load(changed("protopnet", tmp_path, dataset=change))
+
+
+def test_a_preprocessing_that_gives_no_tensor_is_refused(tmp_path):
+    loaded = load(changed("protopnet", tmp_path, dataset=transform({"a": {"type": "PILToTensor"}})))
+    with pytest.raises(InputError, match="gives no float32 tensor"):
+        loaded.see(FILES)
+
+
+def test_a_preprocessing_that_an_image_is_too_small_for_names_it(tmp_path):
+    crop = {"crop": {"type": "RandomCrop", "params": {"size": 40}}, "tensor": {"type": "ToTensor"}}
+    loaded = load(changed("protopnet", tmp_path, dataset=transform(crop)))
+    with pytest.raises(InputError, match=r"png: cannot be preprocessed as test_set states \(ValueError"):
+        loaded.see(FILES)
+
+
+def test_a_network_that_gives_up_on_an_image_names_it(tmp_path):
+    def layer(architecture):
+        architecture["extractor"]["add_on"]["conv2"]["params"]["kernel_size"] = 9
+
+    def kernel(state):
+        state["extractor.add_on.conv2.weight"] = torch.zeros(8, 16, 9, 9)
+
+    loaded = load(changed("legacy", tmp_path, layer, kernel))
+    with pytest.raises(InputError, match=r"final: CaBRNet gives up on images from .*png on \(RuntimeError"):
+        loaded.see(FILES)
+
+
+def test_a_network_that_cabrnet_cannot_build_is_refused(tmp_path):
+    def backbone(architecture):
+        architecture["extractor"]["backbone"]["arch"] = "nonsense"
+
+    with pytest.raises(InputError, match=r"model_arch\.yml: CaBRNet cannot build this network \(AssertionError"):
+        load(changed("protopnet", tmp_path, backbone))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("--head", "h"),
+        ("--checkpoint-dir", "run"),
+        ("--head", "h", "--images", "i"),
+        ("--head", "h", "--latents", "z", "--checkpoint-dir", "run", "--images", "i"),
+    ],
+)
+def test_either_a_head_or_a_run(arguments, tmp_path):
+    with pytest.raises(UsageError, match="give --head and --latents, or --checkpoint-dir and --images"):
+        explain(*arguments, "--out", tmp_path / "out")
+
+
+def test_without_cabrnet_the_remedy_is_named(monkeypatch, capsys, tmp_path):
+    arguments = ["--checkpoint-dir", final("protopnet"), "--images", IMAGES, "--out", tmp_path / "out"]
+    monkeypatch.setattr(sys, "argv", ["verale", "explain", *map(str, arguments)])
+    monkeypatch.setitem(sys.modules, "cabrnet.archs.generic.model", None)
+    with pytest.raises(SystemExit) as exit_:
+        main()
+    assert exit_.value.code == 9
+    assert "pip install 'verale[cabrnet]'" in capsys.readouterr().err
+
+
+def test_only_isotropic_gaussians_can_be_trained():
+    from verale.adapters.plugins.gaussian import MahalanobisLogDistance
+
+    with pytest.raises(ValueError, match="cov_type is diagonal, expected isotropic"):
+        MahalanobisLogDistance(num_prototypes=3, num_features=2, cov_type="diagonal")
+
+
+def test_tesnets_loss_asks_for_orthogonal_prototypes_and_different_subspaces():
+    model = load(final("tesnet"))._model
+    images = load(final("tesnet")).preprocess(FILES)
+    labels = torch.tensor([int(file.parent.name) for file in FILES])
+    with torch.no_grad():
+        output = model(images)
+    _, plain = super(type(model), model).loss(output, labels)
+    total, parts = model.loss(output, labels)
+    unit = model.classifier.prototypes.detach().flatten(1)
+    unit = unit / unit.norm(dim=1, keepdim=True)
+    bases = [unit[3 * c : 3 * c + 3] for c in range(4)]
+    orthogonality = sum(((b @ b.T - torch.eye(3)) ** 2).sum() for b in bases) / 4
+    apart = [(bases[c].T @ bases[c] - bases[k].T @ bases[k]).norm() for c in range(4) for k in range(c + 1, 4)]
+    subspaces = sum(apart) / len(apart) / 2**0.5
+    assert parts["orthogonality"] == pytest.approx(float(orthogonality), rel=1e-5)
+    assert parts["subspaces"] == pytest.approx(float(subspaces), rel=1e-5)
+    assert total.item() == pytest.approx(
+        plain["loss"] + 1e-4 * orthogonality.item() - 1e-7 * subspaces.item(), rel=1e-6
+    )
+
+
+def test_protopools_epilogue_hardens_slots_and_notes_what_is_left(tmp_path):
+    """From slots that are not hardened, as training leaves them."""
+    from cabrnet.core.utils.optimizers import OptimizerManager
+    from torch.utils.data import DataLoader, TensorDataset
+
+    loaded = load(final("protopool"))
+    model = loaded._model
+    with torch.no_grad():
+        model.classifier.proto_slot_map.mul_(2).sub_(0.1)
+    labels = torch.tensor([int(file.parent.name) for file in FILES])
+    loader = DataLoader(TensorDataset(loaded.preprocess(FILES), labels), batch_size=4)
+    optimizers = OptimizerManager.build_from_config(str(final("protopool") / "training.yml"), model)
+    model.training_config["gumbel_epochs"] = 6
+    noted = model.epilogue(
+        dataloaders=dict.fromkeys(("train_set", "projection_set", "test_set"), loader),
+        optimizer_mngr=optimizers,
+        output_dir=str(tmp_path),
+        device="cpu",
+        num_fine_tuning_epochs=1,
+    )
+    slots = model.classifier.proto_slot_map
+    assert ((slots == 0) | (slots == 1)).all()
+    assert [line["proto_idx"] for line in noted] == list(range(len(model.classifier.prototypes)))
+    with torch.no_grad():
+        latents = model.features(loaded.preprocess(FILES))
+    for line, prototype in zip(noted, model.classifier.prototypes, strict=True):
+        assert torch.equal(prototype.flatten(), latents[line["img_idx"], :, line["h"], line["w"]])
+
+
+def test_importing_cabrnet_leaves_warnings_as_they_were():
+    before = list(warnings.filters)
+    load(final("protopnet"))
+    assert warnings.filters == before

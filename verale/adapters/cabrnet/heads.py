@@ -1,0 +1,255 @@
+"""Heads from the tensors of CaBRNet's classifiers, one function a family, as their code computes them outside training.
+
+Sizes come from the tensors, never from the YAML: pruning leaves the YAML as it was.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from verale.adapters.cabrnet.run import STATE, Run, open_run
+from verale.errors import HeadError
+from verale.head import (
+    Cosine,
+    Euclidean,
+    ExpDistance,
+    FocalPooling,
+    Head,
+    Identity,
+    LogRatio,
+    Negated,
+    Similarity,
+    Softmax,
+    SoftTree,
+    merge_slots,
+)
+
+__all__ = ["Rebuilt", "load_head", "rebuild"]
+
+_WEIGHT = "classifier.last_layer.weight"
+
+
+@dataclass(frozen=True, eq=False)
+class Rebuilt:
+    """A head, with what bounds the rounding of the framework's own sums (`budget.py`).
+
+    Attributes:
+        head: the head.
+        kept: of each prototype of the head, its index in the run; None where they are the same.
+        weight: (C, P) float64, for each class and prototype the sum of the sizes of what multiplies its activation.
+        offset: (C,) float64, the sum of the sizes of the constants that go into a class.
+        terms: how many numbers a class is the sum of.
+    """
+
+    head: Head
+    kept: tuple[int, ...] | None
+    weight: Tensor
+    offset: Tensor
+    terms: int
+
+
+def load_head(run: str | Path) -> Head:
+    """The head of a trained network.
+
+    Args:
+        run: a CaBRNet 1.2 run directory (`RUN/final`) of a ProtoPNet, PIP-Net, ProtoPool, ProtoTree, TesNet or Gaussian
+            ProtoPNet. CaBRNet need not be installed.
+
+    Raises:
+        InputError: a file that is missing or broken, or a network that verale cannot explain, and why.
+
+    Soundness: sizes come from the tensors, never from the YAML; prototypes are kept as stored. What float32 does to
+    the framework's own logits is not part of the head: `Network.see` compares them.
+    """
+    return rebuild(open_run(run)).head
+
+
+def rebuild(run: Run) -> Rebuilt:
+    """The head of a run. Raises InputError: tensors that do not fit, or a decision that no head computes."""
+    try:
+        return _FAMILIES[run.classifier](run)
+    except HeadError as error:
+        raise run.refused(str(error), STATE) from error
+    except RecursionError as error:
+        raise run.refused("its tree is nested more deeply than Python follows", STATE) from error
+
+
+def _protopnet(run: Run) -> Rebuilt:
+    """ProtoPNet, Gaussian ProtoPNet: logits W S(min_l q_lj), where q is the squared distance, scaled if Gaussian.
+
+    In compatibility mode S is ln((q + 1) / (q + 1e-4)), whatever similarity the YAML names.
+    """
+    prototypes, weight = run.prototypes, run.tensor(_WEIGHT)
+    similarity, scale, constant = _of_distance(run, prototypes)
+    size = weight.to(torch.float64).abs()
+    if constant is None:
+        bias, offset = None, torch.zeros(len(weight), dtype=torch.float64)
+    elif weight.dim() == 2 and weight.shape[1] == len(constant):
+        bias, offset = weight.to(torch.float64) @ constant, size @ constant.abs()
+    else:
+        raise HeadError("weight", f"has shape {tuple(weight.shape)}, expected {len(constant)} columns, as variances")
+    head = Head(weight, Euclidean(), similarity, prototypes, bias, scale, domain=run.domain)
+    return Rebuilt(head, None, size, offset, 2 * head.size)
+
+
+def _tesnet(run: Run) -> Rebuilt:
+    """TesNet: logits W max_l <z_l, p_j> / (|p_j| (|z_l| + epsilon))."""
+    if run.similarity != "CosineSimilarity":
+        raise run.refused(f"is a TesNet with {run.similarity}; supported: CosineSimilarity")
+    epsilon = run.parameter("similarity", "stability_factor", 1e-8)
+    weight = run.tensor(_WEIGHT)
+    head = Head(weight, Cosine(_number(run, epsilon)), Identity(), run.prototypes, domain=run.domain)
+    return _plain(head)
+
+
+def _pipnet(run: Run) -> Rebuilt:
+    """PIP-Net: logits relu(W) max_l softmax(z_l) + b, without the original code's threshold."""
+    bias = run.state.get("classifier.last_layer.bias")
+    return _plain(Head(run.tensor(_WEIGHT).clamp(min=0), Softmax(), Identity(), bias=bias))
+
+
+def _protopool(run: Run) -> Rebuilt:
+    """ProtoPool: a slot's activation is S(min_l d2) - S(mean_l d2) of the prototype it shows; W on slots is merged."""
+    if run.compatible:
+        raise run.refused(
+            "is a ProtoPool in compatibility mode, whose slots mix all prototypes (softmax of the slot map) before the"
+            " similarity, which no head does; train it without, so that slots are hardened"
+        )
+    prototypes, weight, slots = run.prototypes, run.tensor(_WEIGHT), run.tensor("classifier.proto_slot_map")
+    similarity, scale, constant = _of_distance(run, prototypes)
+    if constant is not None:
+        raise run.refused(f"is a ProtoPool with {run.similarity}; supported: distances, not densities")
+    head = Head(
+        merge_slots(weight, slots),
+        *(Euclidean(), similarity, prototypes),
+        scale=scale,
+        domain=run.domain,
+        pooling=FocalPooling("max_minus_mean_distance"),
+    )
+    size = merge_slots(weight.abs(), slots)
+    return Rebuilt(head, None, size, torch.zeros(len(weight), dtype=torch.float64), weight.shape[1])
+
+
+def _prototree(run: Run) -> Rebuilt:
+    """ProtoTree: (1 - s_i) o(absent) + s_i o(present) from the root down, s_i = max_l exp(-sqrt(d2 + epsilon)).
+
+    Nodes are numbered before those below them, the absent side first. Prototypes that no node is left to use are left
+    out. A leaf is softmax(its parameters), in float64.
+    """
+    if run.parameter("classifier", "log_probabilities", False) or run.parameter("similarity", "log_probabilities", 0):
+        raise run.refused(
+            "is a ProtoTree with log_probabilities, which CaBRNet 1.2 does not hand on to its similarity layer: its"
+            " output is no distribution; train it without"
+        )
+    if run.similarity not in ("ProtoTreeSimilarity", "LegacyProtoTreeSimilarity"):
+        raise run.refused(f"is a ProtoTree with {run.similarity}; supported: ProtoTreeSimilarity and its legacy form")
+    similarity = ExpDistance(_number(run, run.parameter("similarity", "stability_factor", 1e-14)))
+    prototypes = run.prototypes
+    tree = _Tree(run)
+    tree.grow(run.state.get("_extra_state"), "classifier.tree")
+    if not tree.nodes:
+        raise run.refused("its tree is one leaf, which decides the same for every image", STATE)
+    if not all(0 <= index < len(prototypes) for index in tree.nodes):
+        raise run.refused(f"its tree names prototypes {sorted(set(tree.nodes))}, of {len(prototypes)} there are", STATE)
+    head = Head(
+        torch.stack(tree.leaves, dim=1),
+        *(Euclidean(), similarity, prototypes[tree.nodes]),
+        domain=run.domain,
+        readout=SoftTree(tuple(tree.absent), tuple(tree.present)),
+    )
+    # |o(present) - o(absent)| <= 1 for every node: what an activation is wrong by goes into a class once at most.
+    ones = torch.ones(head.classes, head.size, dtype=torch.float64)
+    return Rebuilt(head, tuple(tree.nodes), ones, torch.ones(head.classes, dtype=torch.float64), 4 * head.size)
+
+
+class _Tree:
+    """A tree as it is read: children and prototypes of nodes, leaves' distributions, in the order met."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.nodes: list[int] = []
+        self.absent: list[int] = []
+        self.present: list[int] = []
+        self.leaves: list[Tensor] = []
+
+    def grow(self, saved: Any, name: str) -> int:
+        """Add what is at and below a node; return its index, or -1 - leaf."""
+        try:
+            if saved["log_probabilities"]:
+                raise self.run.refused("its tree was saved with log_probabilities, which are not supported", STATE)
+            if saved["module"] == "LeafNode":
+                self.leaves.append(self._leaf(f"{name}._relative_distribution"))
+                return -len(self.leaves)
+            if saved["module"] != "BinaryNode":
+                raise self.run.refused(f"its tree has a {saved['module']}; supported: BinaryNode, LeafNode", STATE)
+            (prototype,), (absent, present), own = saved["proto_idxs"], saved["children"], saved["node_id"]
+        except (KeyError, TypeError, ValueError) as error:
+            raise self.run.refused(f"its tree has another form ({error}): is it a ProtoTree's state?", STATE) from error
+        node = len(self.nodes)
+        self.nodes.append(int(prototype))
+        self.absent.append(0)
+        self.present.append(0)
+        self.absent[node] = self.grow(absent, f"{name}.{own}_child_nsim")
+        self.present[node] = self.grow(present, f"{name}.{own}_child_sim")
+        return node
+
+    def _leaf(self, name: str) -> Tensor:
+        parameters = self.run.tensor(name)
+        if parameters.dim() != 2 or len(parameters) != 1 or (self.leaves and len(self.leaves[0]) != parameters.numel()):
+            raise self.run.refused(f"{name} has shape {tuple(parameters.shape)}, expected (1, C) of every leaf", STATE)
+        return torch.softmax(parameters[0].to(torch.float64), dim=0)
+
+
+def _of_distance(run: Run, prototypes: Tensor) -> tuple[Similarity, Tensor | None, Tensor | None]:
+    """The similarity of squared distances, what scales them, and the constant that each activation has besides."""
+    name = run.similarity
+    epsilon = 1e-4 if run.compatible else _number(run, run.parameter("similarity", "stability_factor", 1e-4))
+    if name in ("ProtoPNetSimilarity", "LegacyProtoPNetSimilarity"):
+        return LogRatio(epsilon), None, None
+    if name not in ("MahalanobisLogDistance", "MahalanobisLogDensity"):
+        raise run.refused(
+            f"is a {run.architecture['top_arch']['name']} with {name}; supported: ProtoPNetSimilarity, its legacy form,"
+            " MahalanobisLogDistance, MahalanobisLogDensity"
+        )
+    log_var = run.tensor("classifier.similarity_layer.log_var").to(torch.float64)
+    if log_var.shape != prototypes.shape[:1]:
+        raise run.refused(
+            f"classifier.similarity_layer.log_var has shape {tuple(log_var.shape)}, expected ({len(prototypes)},): one"
+            " variance a prototype (cov_type isotropic); others are not supported",
+            STATE,
+        )
+    precision = torch.exp(-log_var)
+    if not (torch.isfinite(precision) & (precision > 0)).all():
+        raise run.refused("classifier.similarity_layer.log_var has no positive finite variances", STATE)
+    if name == "MahalanobisLogDistance" or run.compatible:
+        return LogRatio(epsilon), precision, None
+    return Negated(), precision / 2, -prototypes.shape[1] / 2 * (math.log(2 * math.pi) + log_var)
+
+
+def _plain(head: Head) -> Rebuilt:
+    offset = torch.zeros(head.classes) if head.bias is None else head.bias.abs()
+    return Rebuilt(head, None, head.weight.to(torch.float64).abs(), offset.to(torch.float64), head.size)
+
+
+def _number(run: Run, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise run.refused(f"similarity.params.stability_factor is {value!r}, expected a number") from None
+
+
+_FAMILIES: dict[str, Callable[[Run], Rebuilt]] = {
+    "ProtoPNetClassifier": _protopnet,
+    "GaussianProtoPNetClassifier": _protopnet,
+    "TesNetClassifier": _tesnet,
+    "PIPNetClassifier": _pipnet,
+    "ProtoPoolClassifier": _protopool,
+    "ProtoTreeClassifier": _prototree,
+}

@@ -1,0 +1,198 @@
+"""A CaBRNet run directory as data: `model_arch.yml` says what the network is, `model_state.pth` holds its tensors.
+
+Nothing here imports CaBRNet, and nothing that is read is executed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from torch import Tensor
+
+from verale.adapters.state import read_state
+from verale.errors import InputError
+from verale.files import read
+from verale.head import Box
+
+__all__ = ["ARCHITECTURE", "DATASET", "STATE", "Run", "load_yaml", "open_run"]
+
+
+ARCHITECTURE, DATASET, STATE = "model_arch.yml", "dataset.yml", "model_state.pth"
+
+_SIMILARITIES = "cabrnet.core.utils.similarities"
+_PLUGINS = "verale.adapters.plugins"
+_NAMES = {
+    "top_arch": {
+        ("cabrnet.archs.protopnet.model", "ProtoPNet"): None,
+        ("cabrnet.archs.pipnet.model", "PIPNet"): None,
+        ("cabrnet.archs.protopool.model", "ProtoPool"): None,
+        ("cabrnet.archs.prototree.model", "ProtoTree"): None,
+        ("beyond_l2_ext.tesnet.model", "TesNet"): f"{_PLUGINS}.tesnet",
+        ("cabrnet.archs.tesnet.model", "TesNet"): f"{_PLUGINS}.tesnet",
+        (f"{_PLUGINS}.tesnet", "TesNet"): None,
+        (f"{_PLUGINS}.protopool", "ProtoPool"): None,
+    },
+    "classifier": {
+        ("cabrnet.archs.protopnet.decision", "ProtoPNetClassifier"): None,
+        ("cabrnet.archs.pipnet.decision", "PIPNetClassifier"): None,
+        ("cabrnet.archs.protopool.decision", "ProtoPoolClassifier"): None,
+        ("cabrnet.archs.prototree.decision", "ProtoTreeClassifier"): None,
+        ("beyond_l2_ext.protopnet_gaussian", "GaussianProtoPNetClassifier"): f"{_PLUGINS}.gaussian",
+        ("beyond_l2_ext.tesnet.decision", "TesNetClassifier"): f"{_PLUGINS}.tesnet",
+        ("cabrnet.archs.tesnet.decision", "TesNetClassifier"): f"{_PLUGINS}.tesnet",
+        (f"{_PLUGINS}.gaussian", "GaussianProtoPNetClassifier"): None,
+        (f"{_PLUGINS}.tesnet", "TesNetClassifier"): None,
+    },
+    "similarity": {
+        (_SIMILARITIES, "ProtoPNetSimilarity"): None,
+        (_SIMILARITIES, "LegacyProtoPNetSimilarity"): None,
+        (_SIMILARITIES, "ProtoTreeSimilarity"): None,
+        (_SIMILARITIES, "LegacyProtoTreeSimilarity"): None,
+        (_SIMILARITIES, "CosineSimilarity"): None,
+        (_SIMILARITIES, "SimilarityLayerStub"): None,
+        (_SIMILARITIES, "MahalanobisLogDistance"): f"{_PLUGINS}.gaussian",
+        (_SIMILARITIES, "MahalanobisLogDensity"): f"{_PLUGINS}.gaussian",
+        ("beyond_l2_ext.similarities", "MahalanobisLogDistance"): f"{_PLUGINS}.gaussian",
+        ("beyond_l2_ext.similarities", "MahalanobisLogDensity"): f"{_PLUGINS}.gaussian",
+        (f"{_PLUGINS}.gaussian", "MahalanobisLogDistance"): None,
+        (f"{_PLUGINS}.gaussian", "MahalanobisLogDensity"): None,
+    },
+}
+"""What a YAML may name, by section: (module, class), and the module to take in its place.
+
+The papers' package `beyond_l2_ext`, and the private modules that their networks were trained with, give way to verale's
+plug-ins, which hold the same tensors. CaBRNet would import and call whatever the YAML names.
+"""
+
+_LEGACY_SIMILARITY = {
+    "ProtoPNetClassifier": "LegacyProtoPNetSimilarity",
+    "ProtoTreeClassifier": "LegacyProtoTreeSimilarity",
+}
+"""What CaBRNet 1.2 takes where the YAML, of an older CaBRNet, names no similarity."""
+
+_DOMAIN_AFTER = {"Sigmoid": Box(0, 1), "Tanh": Box(-1, 1), "ReLU": Box(0, None), "Conv2d": Box(), "BatchNorm2d": Box()}
+"""Where latents live, by the last add-on layer; closed, since float32 sigmoids do reach 0 and 1."""
+
+_UNCHANGED = ("Dropout", "Dropout2d", "Identity")
+"""Layers that give what they are given, outside training."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run directory holds.
+
+    Attributes:
+        path: the directory (`RUN/final`).
+        architecture: `model_arch.yml` in the form of CaBRNet 1.2: `extractor.convnet`, `similarity`, modules that are
+            known here.
+        state: `model_state.pth`, entries by name; a tree's `_extra_state` is no tensor.
+    """
+
+    path: Path
+    architecture: Mapping[str, Any]
+    state: Mapping[str, Any]
+
+    @property
+    def similarity(self) -> str:
+        """The similarity layer's class."""
+        return str(self.architecture["similarity"]["name"])
+
+    @property
+    def classifier(self) -> str:
+        """The classifier's class."""
+        return str(self.architecture["classifier"]["name"])
+
+    @property
+    def compatible(self) -> bool:
+        """CaBRNet's `compatibility_mode`: other formulas, those of the original code."""
+        return bool(self.parameter("classifier", "compatibility_mode", False))
+
+    def parameter(self, section: str, name: str, default: Any) -> Any:
+        """A parameter of the similarity layer or the classifier, as CaBRNet passes it on: from `params` alone."""
+        return (self.architecture[section].get("params") or {}).get(name, default)
+
+    def tensor(self, name: str) -> Tensor:
+        """A tensor of the state. Raises InputError if there is none of that name."""
+        value = self.state.get(name)
+        if not isinstance(value, Tensor):
+            raise self.refused(f"holds no tensor '{name}': is it the state of this network?", STATE)
+        return value
+
+    @property
+    def prototypes(self) -> Tensor:
+        """(P, D), as stored. Raises InputError."""
+        prototypes = self.tensor("classifier.prototypes")
+        if prototypes.dim() != 4 or prototypes.shape[2:] != (1, 1):
+            raise self.refused(
+                f"classifier.prototypes has shape {tuple(prototypes.shape)}, expected (P, D, 1, 1): one latent each",
+                STATE,
+            )
+        return prototypes.flatten(1)
+
+    @property
+    def domain(self) -> Box:
+        """Where latents live, by the extractor's last layer. Raises InputError if that tells nothing."""
+        add_on = self.architecture["extractor"]["convnet"].get("add_on") or {}
+        layers = [layer["type"] for key, layer in add_on.items() if key != "init_mode"]
+        while layers and layers[-1] in _UNCHANGED:
+            layers.pop()
+        last = layers[-1] if layers else "the backbone itself"
+        if last not in _DOMAIN_AFTER:
+            raise self.refused(
+                f"the extractor ends in {last}, so nothing is known of its latents; known: {', '.join(_DOMAIN_AFTER)}"
+            )
+        return _DOMAIN_AFTER[last]
+
+    def refused(self, problem: str, file: str = ARCHITECTURE) -> InputError:
+        """The error that says why this run cannot be explained."""
+        return InputError(self.path / file, problem)
+
+
+def open_run(path: str | Path) -> Run:
+    """Read a run directory. Raises InputError: a file is missing, broken or names classes that verale does not know."""
+    path = Path(path)
+    return Run(path, _normalised(path / ARCHITECTURE), read_state(path / STATE))
+
+
+def load_yaml(path: Path) -> Any:
+    """A YAML file's content. Raises InputError."""
+    try:
+        return yaml.safe_load(read(path, "a CaBRNet configuration"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(path, f"is not YAML ({str(error).splitlines()[0]})") from error
+
+
+def _normalised(path: Path) -> dict[str, Any]:
+    """`model_arch.yml` as CaBRNet 1.2 reads it. Raises InputError."""
+    architecture = deepcopy(load_yaml(path))
+    try:
+        extractor, classifier = architecture["extractor"], architecture["classifier"]
+        if extractor["backbone"].get("layer"):  # one layer, written as before CaBRNet 1.0
+            extractor["convnet"] = {
+                "source_layer": extractor["backbone"].pop("layer"),
+                "add_on": extractor.pop("add_on", None),
+            }
+        if architecture.get("similarity") is None:
+            architecture["similarity"] = {"name": _LEGACY_SIMILARITY[classifier["name"]]}
+        architecture["similarity"].setdefault("module", _SIMILARITIES)
+        for section, known in _NAMES.items():
+            named = (architecture[section]["module"], architecture[section]["name"])
+            if named not in known:
+                names = ", ".join(sorted({name for _, name in known}))
+                raise InputError(
+                    path, f"{section} is {named[0]}.{named[1]}, which verale does not know; known: {names}"
+                )
+            architecture[section]["module"] = known[named] or named[0]
+            if not isinstance(architecture[section].get("params") or {}, Mapping):
+                raise TypeError(f"{section}.params")
+        layers = [layer for key, layer in (extractor["convnet"].get("add_on") or {}).items() if key != "init_mode"]
+        if not all(isinstance(layer["type"], str) for layer in layers) or set(extractor) - {"backbone", "convnet"}:
+            raise TypeError("extractor")
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(path, f"field {error} is missing or has another form: is this a CaBRNet 1.2 run?") from error
+    return dict(architecture)

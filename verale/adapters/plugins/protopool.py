@@ -1,0 +1,34 @@
+"""CaBRNet's ProtoPool with an epilogue that runs to its end.
+
+    top_arch: {module: verale.adapters.plugins.protopool, name: ProtoPool}
+
+CaBRNet 1.2 looks up `class_mapping` on the model, which has none, so that its own epilogue stops before it hardens the
+slots; and it drops unused prototypes after it has noted where each came from, so that the notes name others.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cabrnet.archs.protopool.model
+from torch import Tensor
+
+__all__ = ["ProtoPool"]
+
+
+class ProtoPool(cabrnet.archs.protopool.model.ProtoPool):
+    """ProtoPool: slots hardened, prototypes projected, unused ones dropped, last layer trained on."""
+
+    @property
+    def class_mapping(self) -> Tensor:
+        """(C, S) the prototype of each slot."""
+        mapping: Tensor = self.classifier.class_mapping
+        return mapping
+
+    def epilogue(
+        self, dataloaders: dict[str, Any], *args: Any, device: Any = "cpu", verbose: bool = False, **kwargs: Any
+    ) -> list[dict[str, Any]]:
+        """As CaBRNet's; returns where each prototype that is left comes from."""
+        super().epilogue(dataloaders, *args, device=device, verbose=verbose, **kwargs)
+        projected: list[dict[str, Any]] = self.project(dataloaders["projection_set"], device=device, verbose=verbose)
+        return projected
