@@ -5,6 +5,9 @@ some n^2 operations for each anchor that the patch keeps, n times that where the
 minimality. So the work is counted first, roughly, and not begun where it exceeds a limit. Nothing is proved of the
 count, and no proof depends on it: a limit can cost a proof, never soundness.
 
+Under `assignment`, minimality asks for matchings, seldom for more than a few: they are kept from statement to statement.
+One is counted, so that a certificate made for it can take as many times that as it has statements and rivals.
+
 A step is a multiplication and addition in a matrix product of exact integers of a few hundred bits, some 20 to 50 ns.
 """
 
@@ -68,7 +71,8 @@ def cost(certificate: Certificate, head: Head, bits: int, patches: int, minimali
         if not groups:
             steps += statements * statements
         if certificate.paradigm == "assignment":
-            steps += statements * _OPERATION * (parts + min(certificate.patches, count)) * count
+            rows = min(certificate.patches, parts + count)
+            steps += statements * _OPERATION * rows * count + min(rows, count) ** 2 * max(rows, count)
         kept = parts * min(head.k, parts) if head.pooling == "top_mean" else parts
     rows = min(_ROWS, statements) if groups else 0
     return Cost(steps * max(1, bits // _BITS), (2 * kept + rows) * count)
