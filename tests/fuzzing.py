@@ -59,10 +59,16 @@ def judge(data: bytes) -> Verdict | None:
         found = None
     certificate = certificate.replace(OF_HEAD, parsed.sha256.encode())
     certificate = certificate.replace(OF_LATENTS, OF_LATENTS if found is None else found[0].encode())
-    verdict = Auditor(head, None if found is None else latents, "both").check(certificate, minimality=True)
+    auditor = Auditor(head, None if found is None else latents, "both")
+    verdict = auditor.check(certificate, minimality=True)
     assert verdict.reason != "kernels", verdict.message
     assert verdict.line("it").isprintable()
     json.dumps(verdict.record(), allow_nan=False)
+    try:
+        refuted = auditor.refute(certificate, latents).status is Status.REFUTED
+    except LatentsError:
+        refuted = False
+    assert not (refuted and verdict.claims.get("entailment") == "proved")
     if verdict.status is Status.PROVED and verdict.claims.get("instance") == "proved":
         # What is proved of all latents holds of these: an upper bound of each margin there is no smaller.
         image = images.find(read_certificate(certificate).latents or "")
