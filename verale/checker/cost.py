@@ -5,8 +5,8 @@ some n^2 operations for each anchor that the patch keeps, n times that where the
 minimality. So the work is counted first, roughly, and not begun where it exceeds a limit. Nothing is proved of the
 count, and no proof depends on it: a limit can cost a proof, never soundness.
 
-Under `assignment`, minimality asks for matchings, seldom for more than a few: they are kept from statement to statement.
-One is counted, so that a certificate made for it can take as many times that as it has statements and rivals.
+Under `assignment`, minimality asks for matchings, seldom for more than a few, as they are kept from statement to
+statement. One is counted; a certificate made for it can take as many times that as it has statements and rivals.
 
 A step is a multiplication and addition in a matrix product of exact integers of a few hundred bits, some 20 to 50 ns.
 """
