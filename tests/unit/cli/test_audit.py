@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import handmade as hm
@@ -39,8 +40,16 @@ def folder(tmp_path: Path) -> Path:
 def started(folder: Path, *arguments: object, **options: object) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "verale", "audit", *map(str, arguments), "--head", "head"]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([*options.pop("path", []), str(ROOT)])}
+    # Where the tests themselves run in the background, an interrupt is ignored, and that would be inherited.
     return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder, env=environment, **options
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        env=environment,
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+        **options,
     )
 
 
