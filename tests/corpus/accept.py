@@ -55,6 +55,7 @@ SIMILARITIES = {
     "exp_distance": {"epsilon": (2.0**-20).hex()},
     "threshold": {"threshold": (0.25).hex()},
 }
+SAME_COSINE = {"geometry": hm.cosine(0.0), "similarity": hm.IDENTITY}
 USUAL = {"euclidean": "log_ratio", "euclidean-unbounded": "log_ratio"}
 
 
@@ -287,6 +288,20 @@ def by_hand() -> Iterator[Case]:
     comment = "Prices prove 1/32, the greatest margin that holds; simplex proves none."
     yield Case("accept/assignment-prices", encoded(document, comment), head, hm.latents([image]), "PROVED", "", comment)
 
+    head = hm.head([[1.0, 0.0], [0.0, 1.0]], bias=[1.0, 0.0], **softmax)
+    comment = "Without its statement the best prices leave exactly 0: a tie is no proof, so the statement is needed."
+    image = [with_masses(0.78, 0.22)]
+    document = hm.document(
+        head,
+        [hm.spatial(0, 0, 0.75, 0.875)],
+        paradigm="assignment",
+        image=image,
+        minimality=True,
+        margins=[None, 1.5],
+    )
+    latents = hm.latents([image])
+    yield Case("accept/needed-at-a-tie-of-prices", encoded(document, comment), head, latents, "PROVED", "", comment)
+
     head = hm.head([[1.0, 0.0], [0.0, 1.0]], [[0.5, 0.25], [9.0, 9.0]], [1.0, 0.0])
     image = [[0.5, 0.25], [0.75, 0.5]]
     comment = "Nothing is stated of the latents, which are not named: entailment alone, from the domain."
@@ -297,6 +312,32 @@ def by_hand() -> Iterator[Case]:
     yield Case("accept/latents-not-given", encoded(document, comment), head, None, "PROVED", "", comment)
     comment = "No minimality is claimed: that a statement can be dropped is no fault."
     yield Case("accept/not-minimal", encoded(document, comment), head, hm.latents([image]), "PROVED", "", comment)
+
+    negated = {"similarity": {"kind": "negated"}, "domain": hm.domain(-4.0, 4.0)}
+    head = hm.head([[1.0], [0.0]], [[0.0]], [16.0, 0.0], **negated)
+    comment = "Without its statement the margin is exactly 0: a tie is no proof, so the statement is needed."
+    document = hm.document(head, [hm.spatial(0, 0, 0.0, 1.0)], image=[[1.0]], minimality=True, margins=[None, 15.0])
+    yield Case("accept/needed-at-a-tie", encoded(document, comment), head, hm.latents([[[1.0]]]), "PROVED", "", comment)
+    head = hm.head([[1.0], [0.0]], [[0.0]], [0.0, 1.0], domain=UNBOUNDED)
+    comment = "One patch at the prototype is enough, however far the others are."
+    image = [[0.0], [9.0]]
+    stated = [hm.spatial(0, 0, 0.0, 0.0)]
+    document = hm.document(head, stated, patches=2, image=image, minimality=True, margins=[None, 5.0])
+    yield Case("accept/nearest-patch", encoded(document, comment), head, hm.latents([image]), "PROVED", "", comment)
+    head = hm.head([[-1.0], [0.0]], [[0.0]], [-0.75, 0.0], pooling=top_mean(2), **negated)
+    comment = "The mean of the two greatest of five: every patch is stated, and each is needed."
+    image = [[1.0], [2.0], [3.0], [1.0], [2.0]]
+    stated = [hm.spatial(patch, 0, z * z, z * z) for patch, (z,) in enumerate(image)]
+    document = hm.document(head, stated, patches=5, image=image, minimality=True, margins=[None, 0.25])
+    yield Case("accept/mean-of-five", encoded(document, comment), head, hm.latents([image]), "PROVED", "", comment)
+    head = hm.head([[1.0, 0.0], [0.0, 0.0]], [[1.0, 1.0], [0.0, -1.0]], **(GEOMETRIES["cosine"] | SAME_COSINE))
+    comment = "A cosine that is exactly 1: by Cauchy and Schwarz it is not more."
+    document = hm.document(
+        head, [hm.spatial(0, 0, 0.5, 1.0)], image=[[3.0, 3.0]], minimality=True, margins=[None, 0.25]
+    )
+    yield Case(
+        "accept/cosine-of-one", encoded(document, comment), head, hm.latents([[[3.0, 3.0]]]), "PROVED", "", comment
+    )
 
     head = hm.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
     comment = (

@@ -64,7 +64,8 @@ def attacked(
                 tally.verdicts[verdict] += 1
                 tally.kinds[mutant.kind] += 1
                 if verdict == ("NOT_PROVED", "entailment"):
-                    tally.refuted[judge.refuted(Claim.read(mutant.certificate, mutant.head, mutant.latents))] += 1
+                    claim = Claim.read(mutant.certificate, mutant.head, mutant.latents)
+                    tally.refuted[judge.refuted(claim)] += 1
                 if verdict[0] != "PROVED":
                     continue
                 if len(tally.wrong) >= most:
@@ -81,8 +82,8 @@ def attacked(
 
 
 def require_needed(auditor: Any, mutant: Mutant) -> int:
-    """Raises WrongError if minimality is claimed and a certificate without one of the statements is proved. Returns how many
-    were tried."""
+    """Raises WrongError if minimality is claimed and what is left without one of the statements is proved. Returns how
+    many were tried."""
     document = json.loads(mutant.certificate)
     predicate = document["predicate"]
     if "minimality" not in predicate["claims"]:

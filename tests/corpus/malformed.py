@@ -10,7 +10,7 @@ from typing import Any
 import handmade as hm
 
 from .cases import Case
-from .reject import described, joined, split
+from .reject import described, joined, split, tensor_times
 
 Change = Callable[[dict[str, Any]], object]
 ABSENT = object()
@@ -25,6 +25,7 @@ def malformed(cases: list[Case]) -> list[Case]:
         found.append(_case(original, name, comment, _with(original, path, value)))
     for base, name, comment, path, value in OTHERS:
         found.append(_case(by_name[base], name, comment, _with(by_name[base], path, value)))
+    found += _of_forms(by_name)
     found += _of_heads(by_name)
     found += _of_latents(original)
     return found
@@ -175,6 +176,25 @@ OTHERS: list[tuple[str, str, str, str, Any]] = [
     ("assignment-prices", "prices-rival-outside", "No such rival.", f"{PRICES}/0/rival", 2),
     ("assignment-prices", "prices-an-object", "Prices that are no list.", PRICES, {}),
 ]
+
+
+def _of_forms(cases: dict[str, Case]) -> Iterator[Case]:
+    """What only shows where nothing else is wrong."""
+    original = cases["top_k-euclidean-except"]
+    for name, listed in (("repeated", [1, 1]), ("unsorted", [1, 0]), ("outside", [4])):
+        document = json.loads(original.certificate)
+        clause = next(s for s in document["predicate"]["statements"] if "except" in s)
+        clause["except"] = listed
+        comment = f"The one clause with the list {listed}."
+        yield _case(original, f"clause-alone-{name}", comment, json.dumps(document).encode())
+    original = cases["projection-euclidean-banks"]
+    document = json.loads(original.certificate)
+    document["predicate"] |= {"patches": 1, "statements": []}
+    yield _case(original, "banks-of-one-patch-alone", "One patch and no statement.", json.dumps(document).encode())
+    original = cases["projection-euclidean-negated-maximum"]
+    head = tensor_times(original.head, "weight", 2.0)
+    comment = "The readout maximum with weights of 2."
+    yield Case("malformed/head-weights-two", original.certificate, head, None, "INPUT_ERROR", "head", comment)
 
 
 def _of_bytes(data: bytes) -> Iterator[tuple[str, str, bytes]]:

@@ -21,6 +21,8 @@ from .accept import contradiction, top_mean
 from .cases import Case, encoded
 
 Document = dict[str, Any]
+UNTIGHT = ("latents-not-given", "not-minimal", "contradiction-without-an-image", "nearest-patch", "cosine-of-one")
+"""Accepted cases with a margin less than the greatest that is proved."""
 BOX = {"domain": hm.domain(-4.0, 4.0)}
 NEGATED = {"similarity": {"kind": "negated"}}
 COSINE = {"geometry": hm.cosine(0.0), "similarity": hm.IDENTITY, "domain": hm.domain(None, None)}
@@ -109,6 +111,42 @@ def published() -> Iterator[Case]:
     )
     near, far = [[0.171875, 0.0], [-1.0, 0.0]], [[0.171875, 0.0], [1.0, 0.0]]
     yield from twice("order-clause-unstated", comment, head, [hm.activation(0, 3.0, 4.0)], near, far, paradigm="top_k")
+    # z lies at (1/2, 1/2) or (1/2, -1/2), which projection knows; |z - p_2|^2 is at most 1, by triangles at most 2.
+    head = hm.head(
+        [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]], [[0.0, 0.0], [1.0, 0.0], [0.5, -0.5]], [1.5, 0.0], **NEGATED, **BOX
+    )
+    image = [[0.5, 0.5]]
+    document = hm.document(
+        head, [hm.spatial(0, 0, 0.5, 0.5), hm.spatial(0, 1, 0.5, 0.5)], paradigm="triangle", image=image
+    )
+    comment = "Statements taken together under triangle, which takes each on its own."
+    yield case("triangle-as-projection", comment, document, head, image, "entailment")
+    head = hm.head(
+        [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]], [[0.0, 0.0], [1.0, 0.0], [3.0, 0.0]], [9.0, 0.0], **NEGATED, **BOX
+    )
+    comment = "m_2 = 3 m_1 - 2 m_0 + 6, where one interval's width is taken off the other's: they vary apart."
+    stated = [hm.spatial(0, 0, 1.0, 2.0), hm.spatial(0, 1, 1.0, 2.0)]
+    yield from twice("widths-that-cancel", comment, head, stated, [[0.5, 1.125]], [[0.0, 1.0]])
+    head = hm.head(
+        [[1.0, 0.0], [0.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]], [0.5, 0.0], **(COSINE | {"domain": hm.domain(-1.0, 1.0)})
+    )
+    comment = "Cosines taken to be 0 at least, as over latents that are not negative."
+    yield from twice("half-space", comment, head, [], [[1.0, 0.0]], [[-1.0, 0.0]], paradigm="top_k")
+    head = hm.head([[1.0, 0.0], [0.0, 0.0]], [[1.0, 1.0], [0.0, -1.0]], **COSINE)
+    comment = "A cosine stated to be 1 and no less: it is, but no number of digits can tell."
+    document = hm.document(head, [hm.spatial(0, 0, 1.0, 1.0)], image=[[3.0, 3.0]])
+    yield case("undecided", comment, document, head, [[3.0, 3.0]], "instance")
+    head = hm.head(
+        [[1.0, 0.0], [0.0, 1.0]],
+        [[1.0], [2.0**-200]],
+        geometry={"kind": "inner_product", "radius": None},
+        similarity=hm.IDENTITY,
+        domain=hm.domain(0.0, 1.0),
+    )
+    comment = "The clause about all others one hair below what one of them is: 2^-300 for 2^-200."
+    stated = [hm.activation(0, 1.0, 1.0), hm.others([0], 2.0**-300)]
+    document = hm.document(head, stated, paradigm="top_k", image=[[1.0]])
+    yield case("clause-below-the-grid", comment, document, head, [[1.0]], "instance")
     yield from _focal()
     yield from _cached()
     yield from _raw_prototypes()
@@ -350,7 +388,7 @@ def of_statements(cases: dict[str, Case]) -> Iterator[Case]:
 
     for name, original in cases.items():
         if json.loads(original.certificate)["predicate"]["statements"]:
-            if name in ("latents-not-given", "not-minimal", "contradiction-without-an-image"):
+            if name in UNTIGHT:
                 continue
             comment = "A margin one binary64 greater than what is proved."
             yield altered(original, f"margin-raised-{name}", comment, "margin", each(raise_margin))
@@ -425,9 +463,9 @@ def of_subjects(cases: dict[str, Case]) -> Iterator[Case]:
     flipped = bytes([*original.latents[:-8], original.latents[-8] ^ 1, *original.latents[-7:]])
     yield case("latents-one-bit", comment, document, original.head, None, "subject", flipped)
 
-    head = hm.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [2.0]], **NEGATED, domain=hm.domain(-1.0, 1.0))
+    head = hm.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [2.0, 0.0]], **NEGATED, domain=hm.domain(-1.0, 1.0))
     comment = "A coordinate one binary64 outside the head's domain."
-    image = [[nextafter(1.0, 2.0)], [0.0]]
+    image = [[nextafter(1.0, 2.0), 0.0], [0.0, 0.0]]
     document = hm.document(head, [hm.spatial(1, 0, 0.0, 0.0)], patches=2, image=image)
     yield case("outside-the-box", comment, document, head, image, "instance")
     ball = hm.head(
@@ -541,6 +579,13 @@ def of_proofs(cases: dict[str, Case]) -> Iterator[Case]:
 
         return change
 
+    wide = hm.head([[0.75, 0.0], [0.0, 1.0]], **SOFTMAX)
+    comment = "A mass stated by a wide interval taken at its lower end, where prices are paid for the others only."
+    for suffix, image, reason in (("", [[2.0, 0.0]], "entailment"), ("-refuted", [[0.0, 0.0]], "refuted")):
+        document = hm.document(wide, [hm.spatial(0, 1, 0.0, 0.5)], paradigm="assignment", image=image)
+        hinted({1: 2.0**-10})(document)
+        told = comment + (" Here with the latents of a counterexample." if suffix else "")
+        yield case(f"mass-at-its-lower-end{suffix}", told, document, wide, image, reason)
     comment = "No prices: simplex proves nothing here."
     yield altered(original, "no-prices", comment, "entailment", lambda document: document["predicate"].update(hints={}))
     for name, prices, comment in (
