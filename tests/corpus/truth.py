@@ -13,6 +13,7 @@ import json
 import random
 import struct
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 import flint
@@ -177,7 +178,13 @@ def holds(statement: Document, observed: Any, activations: Vector, certainly: bo
     else:
         values = [activations[statement["prototype"]]]
     if certainly:
-        return all(bool(low <= value) and bool(value <= high) for value in values)
+        # No cosine and no mass is greater than 1 in size, which a ball cannot show of 1.
+        bounded = "patch" in statement
+        return all(
+            ((bounded and bool(low <= -1)) or bool(low <= value))
+            and ((bounded and bool(high >= 1)) or bool(value <= high))
+            for value in values
+        )
     return not any(bool(value < low) or bool(value > high) for value in values)
 
 
@@ -262,8 +269,24 @@ class Claim:
         sight = Sight(self.head)
         if not all(map(self.head.admits, self.image)):
             raise WrongError("the latents lie outside the domain")
-        if not sight.all_hold(self.statements, self.image, sight.activations(self.image), certainly=True):
-            raise WrongError("a statement is not true of the image")
+        activations = sight.activations(self.image)
+        for statement in self.statements:
+            true = self._exactly(statement) if "patch" in statement else None
+            if true is None:
+                true = holds(statement, lambda patch, j: sight.of(self.image[patch])[0][j], activations, certainly=True)
+            if not true:
+                raise WrongError("a statement is not true of the image")
+
+    def _exactly(self, statement: Document) -> bool | None:
+        """Whether a statement about a patch holds, in rationals; None where the observable is no rational."""
+        kind, j = self.head.part("geometry")["kind"], statement["prototype"]
+        if kind not in ("euclidean", "inner_product"):
+            return None
+        assert self.image is not None and self.head.prototypes is not None
+        z = [float(x) for x in self.image[statement["patch"]]]  # they were floats
+        truth = (hm.squared_distance if kind == "euclidean" else hm.product)(z, self.head.prototypes[j])
+        low, high = map(float.fromhex, statement["interval"])
+        return Fraction(low) <= truth <= Fraction(high)
 
     def counterexample(self, sight: Sight, witnesses: list[list[Vector]]) -> list[Vector] | None:
         """A witness that satisfies every statement and certainly falls short of a margin."""

@@ -109,7 +109,7 @@ def caught(fault: Fault | None) -> str | None:
 
 
 def _corpora(module: Callable[[str], ModuleType], kernel: str) -> str:
-
+    """Every case gets its verdict."""
     checker = module("")
     for case in _cases():
         # The copy has errors of its own, which `judged` does not know.
