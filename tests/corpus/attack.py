@@ -1,0 +1,116 @@
+"""Every accepted case mutated, and what the checker proved judged: `PYTHONPATH=.:tests python -m corpus.attack`.
+
+The test takes one mutant in so many; here all are taken.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from verale.checker import Auditor
+
+from .cases import Case, judged, stored
+from .judge import Judge, precisely
+from .mutants import Mutant, mutants
+from .truth import Claim, WrongError
+
+VERDICTS = {
+    ("PROVED", ""),
+    *(("NOT_PROVED", reason) for reason in ("subject", "instance", "entailment", "margin", "minimality")),
+    ("REFUTED", "refuted"),
+    ("MALFORMED", "malformed"),
+    ("INPUT_ERROR", "head"),
+    ("INPUT_ERROR", "latents"),
+}
+
+
+@dataclass
+class Tally:
+    """Counts: mutants by verdict, of the proved ones what is changed in them, of those whose entailment is not proved
+    how many have a counterexample; and in words what is wrong."""
+
+    verdicts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
+    harmless: Counter[str] = field(default_factory=Counter)
+    refuted: Counter[bool] = field(default_factory=Counter)
+    redropped: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+
+def attacked(
+    one_in: int = 1,
+    thoroughly_one_in: int = 1,
+    auditor: Any = Auditor,
+    cases: list[Case] | None = None,
+    most: int = 100,
+) -> Tally:
+    """Mutants of the accepted cases, one in so many, judged; of what is proved, one in so many thoroughly. It ends with
+    so many wrong ones as `most`."""
+    tally, seen, proved = Tally(), 0, 0
+    accepted = [case for case in stored() if case.status == "PROVED"] if cases is None else cases
+    with precisely():
+        for case in accepted:
+            judge = Judge(case)
+            for mutant in mutants(case, random.Random(case.name)):
+                seen += 1
+                if seen % one_in or mutant == Mutant(mutant.kind, case.certificate, case.head, case.latents):
+                    continue
+                verdict = judged(auditor, mutant.certificate, mutant.head, mutant.latents)
+                tally.verdicts[verdict] += 1
+                tally.kinds[mutant.kind] += 1
+                if verdict == ("NOT_PROVED", "entailment"):
+                    claim = Claim.read(mutant.certificate, mutant.head, mutant.latents)
+                    tally.refuted[judge.refuted(claim)] += 1
+                if verdict[0] != "PROVED":
+                    continue
+                if len(tally.wrong) >= most:
+                    return tally
+                proved += 1
+                thoroughly = proved % thoroughly_one_in == 0
+                try:
+                    tally.harmless.update(judge.judge(mutant, thoroughly))
+                    if thoroughly:
+                        tally.redropped += require_needed(auditor, mutant)
+                except WrongError as wrong:
+                    tally.wrong.append(f"{case.name}, {mutant.kind}: {wrong}")
+    return tally
+
+
+def require_needed(auditor: Any, mutant: Mutant) -> int:
+    """Raises WrongError if minimality is claimed and what is left without one of the statements is proved. Returns how
+    many were tried."""
+    document = json.loads(mutant.certificate)
+    predicate = document["predicate"]
+    if "minimality" not in predicate["claims"]:
+        return 0
+    statements, prices = predicate["statements"], predicate["hints"]
+    predicate["margins"] = [margin and (2.0**-1074).hex() for margin in predicate["margins"]]
+    for place in range(len(statements)):
+        predicate["statements"] = [s for i, s in enumerate(statements) if i != place]
+        predicate["hints"] = prices
+        fewer = judged(auditor, json.dumps(document).encode(), mutant.head, mutant.latents)
+        # What is left may be minimal or not; that it entails the class is what the claim denies.
+        if fewer in {("PROVED", ""), ("NOT_PROVED", "minimality")}:
+            raise WrongError(f"statement {place} can be dropped though minimality is proved")
+    return len(statements)
+
+
+def main() -> int:
+    tally = attacked()
+    print(f"{tally.verdicts.total()} mutants of {len(tally.kinds)} kinds")
+    for (status, reason), count in tally.verdicts.most_common():
+        print(f"  {count:6} {status} {reason}")
+    print(f"proved, and harmless for: {dict(tally.harmless.most_common())}")
+    print(f"not entailed: {tally.refuted[True]} with a counterexample, {tally.refuted[False]} without")
+    print(f"statements dropped again from what is proved minimal: {tally.redropped}")
+    print(f"wrongly proved: {len(tally.wrong)}", *tally.wrong, sep="\n  ")
+    return 1 if tally.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

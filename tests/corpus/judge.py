@@ -1,0 +1,131 @@
+"""Whether a mutant that the checker proved is harmless: judged without the checker, and put into words."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+from math import inf
+from typing import Any
+
+import flint
+import reference as ref
+
+from .cases import Case
+from .mutants import Mutant
+from .truth import Claim, Sight, WrongError, read_json, witnesses
+
+Document = dict[str, Any]
+
+HARMLESS = {
+    "text": "white space, `generator`, `extensions`, another spelling of a number",
+    "order": "the order of statements",
+    "dropped": "a statement dropped that nothing rests on",
+    "narrower": "an interval narrower, and still true",
+    "wider": "an interval wider, within the margin",
+    "elsewhere": "an interval moved, and still true; or a statement about something else",
+    "lower margin": "a margin lowered",
+    "higher margin": "a margin raised, and still proved",
+    "claims": "fewer claims",
+    "paradigm": "another paradigm that proves as much",
+    "patches": "another number of patches, where no image is named",
+    "prices": "other prices, or none where none are needed",
+    "head": "another head, named by its digest, of which the same is true",
+    "image": "another image, named by its digest, of which the same is true",
+    "latents file": "other latents beside the image, or another layout of the file",
+    "image unchecked": "another image's digest, where no latents are given",
+}
+"""What can change in a certificate that stays proved; certificates/v1.md, "Harmless changes", explains each."""
+
+
+class Judge:
+    """Judges the mutants of one case."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._original = Claim.read(case.certificate, case.head, case.latents)
+        self._sight = Sight(self._original.head)
+        self._witnesses = witnesses(self._original, random.Random(case.name))
+
+    def judge(self, mutant: Mutant, thoroughly: bool) -> set[str]:
+        """What changed in a mutant that was proved: names of HARMLESS. Raises WrongError where it says what is not so.
+
+        Args:
+            thoroughly: whether to look for new witnesses, where the head or the image is another one.
+        """
+        claim = Claim.read(mutant.certificate, mutant.head, mutant.latents)
+        claim.require_instance()
+        if self.refuted(claim, thoroughly):
+            raise WrongError("latents that satisfy every statement fall short of a margin")
+        return self._changes(mutant)
+
+    def refuted(self, claim: Claim, thoroughly: bool = False) -> bool:
+        """Whether some latents satisfy every statement and fall short of a margin."""
+        own, other = self._original.head, claim.head
+        alike = replace(other, weight=own.weight, bias=own.bias) == own
+        sight = self._sight if alike else Sight(other)
+        if other.weight != own.weight or other.bias != own.bias:
+            sight = sight.with_head(other)
+        if claim.counterexample(sight, self._witnesses) is not None:
+            return True
+        if not thoroughly or (alike and claim.image == self._original.image):
+            return False
+        return claim.counterexample(Sight(other), witnesses(claim, random.Random(0))) is not None
+
+    def _changes(self, mutant: Mutant) -> set[str]:
+        before, after = (read_json(data) for data in (self._case.certificate, mutant.certificate))
+        old, new = before["predicate"], after["predicate"]
+        found = _of_statements(old["statements"], new["statements"])
+        if mutant.head != self._case.head:
+            found.add("head")
+        subject = before["subject"][1:], after["subject"][1:]
+        if subject[0] != subject[1] and subject[1]:
+            found.add("image" if mutant.latents is not None else "image unchecked")
+        elif mutant.latents != self._case.latents:
+            found.add("latents file")
+        for first, second in zip(old["margins"], new["margins"], strict=True):
+            if first is None or second is None:
+                if first != second:
+                    raise WrongError("another class is proved")
+            elif float.fromhex(first) != float.fromhex(second):
+                found.add("lower margin" if float.fromhex(second) < float.fromhex(first) else "higher margin")
+        for field in ("paradigm", "claims", "patches"):
+            if old[field] != new[field]:
+                found.add(field)
+        if old["hints"] != new["hints"]:
+            found.add("prices")
+        return found or {"text"}
+
+
+def _of_statements(old: list[Document], new: list[Document]) -> set[str]:
+    before, after = ({_about(statement): _ends(statement) for statement in each} for each in (old, new))
+    found = set()
+    for about, (low, high) in before.items():
+        if about not in after:
+            found.add("dropped")
+            continue
+        least, greatest = after[about]
+        if (least, greatest) != (low, high):
+            inside, outside = least >= low and greatest <= high, least <= low and greatest >= high
+            found.add("narrower" if inside else "wider" if outside else "elsewhere")
+    if set(after) - set(before):
+        found.add("elsewhere")
+    shared = [[about for about in each if about in before and about in after] for each in (before, after)]
+    if shared[0] != shared[1]:
+        found.add("order")
+    return found
+
+
+def _about(statement: Document) -> str:
+    return json.dumps([statement.get(name) for name in ("patch", "prototype", "except")])
+
+
+def _ends(statement: Document) -> tuple[float, float]:
+    if "except" in statement:
+        return -inf, float.fromhex(statement["upper"])
+    low, high = map(float.fromhex, statement["interval"])
+    return low, high
+
+
+def precisely() -> Any:
+    return flint.ctx.workprec(ref.PRECISION)

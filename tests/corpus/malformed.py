@@ -1,0 +1,339 @@
+"""`certificates/malformed`: what breaks a rule of the form, of a certificate, a head or a latents file."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import handmade as hm
+
+from .cases import Case
+from .reject import described, joined, split, tensor_times
+
+Change = Callable[[dict[str, Any]], object]
+ABSENT = object()
+
+
+def malformed(cases: list[Case]) -> list[Case]:
+    """All of them, given the accepted cases."""
+    by_name = {case.name.removeprefix("accept/"): case for case in cases}
+    original = by_name["projection-euclidean"]
+    found = [_case(original, name, comment, data) for name, comment, data in _of_bytes(original.certificate)]
+    for name, comment, path, value in FIELDS:
+        found.append(_case(original, name, comment, _with(original, path, value)))
+    for base, name, comment, path, value in OTHERS:
+        found.append(_case(by_name[base], name, comment, _with(by_name[base], path, value)))
+    found += _of_forms(by_name)
+    found += _of_heads(by_name)
+    found += _of_latents(original)
+    return found
+
+
+def _case(original: Case, name: str, comment: str, data: bytes) -> Case:
+    return Case(f"malformed/{name}", data, original.head, original.latents, "MALFORMED", "malformed", comment)
+
+
+def _with(original: Case, path: str, value: Any) -> bytes:
+    """The certificate with what lies at `path` replaced, or removed."""
+    document = json.loads(original.certificate)
+    document["extensions"] = {}
+    *way, last = [int(step) if step.isdigit() else step for step in path.split("/")]
+    at: Any = document
+    for step in way:
+        at = at[step]
+    if value is ABSENT:
+        del at[last]
+    elif isinstance(at, list) and last == len(at):
+        at.append(value)
+    else:
+        at[last] = value(copy.deepcopy(at[last])) if callable(value) else value
+    return (json.dumps(document, indent=1) + "\n").encode()
+
+
+S, P = "predicate/statements", "predicate"
+ONE = {"patch": 0, "prototype": 0, "interval": ["0x0p+0", "0x1p+4"]}
+CLAUSE = {"except": [0, 1], "upper": "0x1p+4"}
+FIELDS: list[tuple[str, str, str, Any]] = [
+    *[
+        (f"lacks-{path.split('/')[-1]}", f"Without {path}.", path, ABSENT)
+        for path in (
+            "_type",
+            "subject",
+            "predicate",
+            *(f"{P}/{name}" for name in ("predicted", "paradigm", "patches", "statements")),
+            *(f"{P}/{name}" for name in ("margins", "claims", "hints", "generator")),
+        )
+    ],
+    ("unknown-field", "A field that v1 does not have.", f"{P}/proved", True),
+    ("unknown-field-outside", "A field beside the predicate.", "signature", "0"),
+    ("unknown-type", "The type of another version.", "_type", "urn:verale:certificate:v2"),
+    ("unknown-paradigm", "A paradigm that there is not.", f"{P}/paradigm", "trust"),
+    ("paradigm-a-list", "A paradigm that is no string.", f"{P}/paradigm", ["projection"]),
+    ("paradigm-of-softmax", "simplex for a euclidean head.", f"{P}/paradigm", "simplex"),
+    ("paradigm-assignment", "assignment for a euclidean head.", f"{P}/paradigm", "assignment"),
+    ("paradigm-of-activations", "top_k over statements about patches.", f"{P}/paradigm", "top_k"),
+    ("extensions-a-list", "extensions that are no object.", "extensions", []),
+    ("subject-empty", "No subject.", "subject", []),
+    ("subject-exchanged", "The latents before the head.", "subject", lambda subject: subject[::-1]),
+    ("subject-three", "Three subjects.", "subject", lambda subject: [*subject, subject[1]]),
+    ("digest-upper-case", "A digest in upper case.", "subject/0/digest/sha256", str.upper),
+    ("digest-short", "A digest of 63 digits.", "subject/0/digest/sha256", lambda digest: digest[1:]),
+    ("digest-line-end", "A digest and a line end.", "subject/0/digest/sha256", lambda digest: digest + "\n"),
+    ("digest-unknown", "A digest of another kind.", "subject/0/digest", {"sha1": "00"}),
+    ("predicted-negative", "A negative class.", f"{P}/predicted", -1),
+    ("predicted-outside", "A class that the head does not have.", f"{P}/predicted", 3),
+    ("predicted-true", "A truth value for a class.", f"{P}/predicted", True),
+    ("predicted-a-string", "A string for a class.", f"{P}/predicted", "0"),
+    ("patches-zero", "No patch.", f"{P}/patches", 0),
+    ("patches-many-digits", "A number of 19 digits.", f"{P}/patches", 10**18),
+    ("patches-null", "null patches.", f"{P}/patches", None),
+    ("statements-an-object", "Statements that are no list.", S, {}),
+    ("statement-empty", "A statement without a field.", f"{S}/0", {}),
+    ("statement-a-list", "A statement that is a list.", f"{S}/0", [0, 0, "0x0p+0", "0x1p+0"]),
+    ("statement-of-both-forms", "A statement of two forms.", f"{S}/0", ONE | CLAUSE),
+    ("statement-of-an-activation", "An activation under projection.", f"{S}/0/patch", ABSENT),
+    ("statement-clause", "The clause about all others under projection.", f"{S}/0", CLAUSE),
+    ("statement-with-a-name", "A statement with one field more.", f"{S}/0/name", "wing"),
+    ("patch-negative", "A negative patch.", f"{S}/0/patch", -1),
+    ("patch-true", "A truth value for a patch.", f"{S}/0/patch", False),
+    ("prototype-outside", "A prototype that the head does not have.", f"{S}/0/prototype", 4),
+    ("interval-reversed", "The greater end first.", f"{S}/0/interval", ["0x1p+0", "0x0p+0"]),
+    ("interval-of-one", "One end.", f"{S}/0/interval", ["0x1p+0"]),
+    ("interval-of-three", "Three ends.", f"{S}/0/interval", ["0x0p+0", "0x1p+0", "0x1p+1"]),
+    ("interval-of-integers", "Ends that are JSON integers.", f"{S}/0/interval", [0, 4]),
+    ("interval-of-null", "An open end.", f"{S}/0/interval", ["0x0p+0", None]),
+    ("float-decimal", "A decimal number.", f"{S}/0/interval/0", "0.5"),
+    ("float-infinite", "Infinity.", f"{S}/0/interval/1", "inf"),
+    ("float-nan", "NaN.", f"{S}/0/interval/1", "nan"),
+    ("float-beyond", "An exponent beyond the greatest binary64.", f"{S}/0/interval/1", "0x1p+1024"),
+    ("float-below", "An exponent below the smallest binary64.", f"{S}/0/interval/0", "0x1p-1075"),
+    ("float-huge-exponent", "An exponent of ten digits.", f"{S}/0/interval/1", "0x1p+9999999999"),
+    ("float-long", "More digits than a binary64 has.", f"{S}/0/interval/0", "0x1.00000000000001p+0"),
+    ("float-upper-case", "Upper case digits.", f"{S}/0/interval/0", "0X1.8P+0"),
+    ("float-plus", "A sign +.", f"{S}/0/interval/0", "+0x1p+0"),
+    ("float-space", "A space before a number.", f"{S}/0/interval/0", " 0x1p+0"),
+    ("float-line-end", "A line end after a number.", f"{S}/0/interval/0", "0x0p+0\n"),
+    ("float-other-digits", "Digits of another script.", f"{S}/0/interval/0", "0x1p+\u0661"),
+    ("float-two", "A leading digit 2.", f"{S}/0/interval/1", "0x2p+0"),
+    ("margins-few", "One margin less.", f"{P}/margins", lambda margins: margins[:-1]),
+    ("margins-many", "One margin more.", f"{P}/margins", lambda margins: [*margins, "0x1p-4"]),
+    ("margins-all-null", "No margin at all.", f"{P}/margins", [None, None, None]),
+    ("margins-none-null", "A margin of the predicted class.", f"{P}/margins", ["0x1p-9"] * 3),
+    ("margins-a-number", "A margin that is a JSON integer.", f"{P}/margins", [1, 1, 1]),
+    ("margins-minus-zero", "Margins of -0.", f"{P}/margins", lambda margins: [m and "-0x0p+0" for m in margins]),
+    ("claims-empty", "No claim.", f"{P}/claims", []),
+    ("claims-reordered", "Claims in another order.", f"{P}/claims", ["instance", "entailment", "minimality"]),
+    ("claims-repeated", "A claim twice.", f"{P}/claims", ["entailment", "entailment", "instance"]),
+    ("claims-unknown", "A claim that there is not.", f"{P}/claims", ["entailment", "instance", "robustness"]),
+    ("claims-no-entailment", "An instance without entailment.", f"{P}/claims", ["instance"]),
+    ("claims-no-instance", "Latents named, the instance not claimed.", f"{P}/claims", ["entailment"]),
+    ("claims-no-latents", "An instance claimed, no latents named.", "subject", lambda subject: subject[:1]),
+    ("hints-prices", "Prices under projection.", f"{P}/hints", {"prices": []}),
+    ("hints-a-list", "Hints that are no object.", f"{P}/hints", []),
+    ("generator-a-string", "A generator that is no object.", f"{P}/generator", "verale"),
+]
+PRICES = "predicate/hints/prices"
+OTHERS: list[tuple[str, str, str, str, Any]] = [
+    (
+        "top_k-euclidean-except",
+        "clause-unsorted",
+        "A clause with a list that does not increase.",
+        f"{S}/0",
+        CLAUSE | {"except": [1, 0]},
+    ),
+    (
+        "top_k-euclidean-except",
+        "clause-repeated",
+        "A clause with a prototype twice.",
+        f"{S}/0",
+        CLAUSE | {"except": [1, 1]},
+    ),
+    (
+        "top_k-euclidean-except",
+        "clause-outside",
+        "A clause with no such prototype.",
+        f"{S}/0",
+        CLAUSE | {"except": [4]},
+    ),
+    ("top_k-euclidean-except", "clause-twice", "Two clauses.", f"{S}/3", CLAUSE),
+    ("sparse-softmax", "clause-of-sparse", "A clause under sparse.", f"{S}/0", CLAUSE),
+    ("top_k-euclidean", "patch-under-top_k", "A statement about a patch under top_k.", f"{S}/0", ONE),
+    ("simplex-softmax", "paradigm-of-prototypes", "projection for a softmax head.", f"{P}/paradigm", "projection"),
+    ("simplex-softmax-threshold", "assignment-threshold", "assignment with thresholds.", f"{P}/paradigm", "assignment"),
+    ("projection-inner_product", "hypersphere-products", "hypersphere for products.", f"{P}/paradigm", "hypersphere"),
+    ("projection-euclidean-banks", "banks-of-one-patch", "One patch where two banks look.", f"{P}/patches", 1),
+    ("assignment-prices", "prices-fewer", "Fewer prices than prototypes.", f"{PRICES}/0/prices", ["0x1p-3"]),
+    ("assignment-prices", "prices-unsorted", "Prototypes that do not increase.", f"{PRICES}/0/prototypes", [2, 1]),
+    (
+        "assignment-prices",
+        "prices-rival-twice",
+        "A rival twice.",
+        f"{PRICES}/1",
+        {"rival": 1, "prototypes": [], "prices": []},
+    ),
+    ("assignment-prices", "prices-rival-outside", "No such rival.", f"{PRICES}/0/rival", 2),
+    ("assignment-prices", "prices-an-object", "Prices that are no list.", PRICES, {}),
+]
+
+
+def _of_forms(cases: dict[str, Case]) -> Iterator[Case]:
+    """What only shows where nothing else is wrong."""
+    original = cases["top_k-euclidean-except"]
+    for name, listed in (("repeated", [1, 1]), ("unsorted", [1, 0]), ("outside", [4])):
+        document = json.loads(original.certificate)
+        clause = next(s for s in document["predicate"]["statements"] if "except" in s)
+        clause["except"] = listed
+        comment = f"The one clause with the list {listed}."
+        yield _case(original, f"clause-alone-{name}", comment, json.dumps(document).encode())
+    original = cases["projection-euclidean-banks"]
+    document = json.loads(original.certificate)
+    document["predicate"] |= {"patches": 1, "statements": []}
+    yield _case(original, "banks-of-one-patch-alone", "One patch and no statement.", json.dumps(document).encode())
+    original = cases["projection-euclidean-negated-maximum"]
+    head = tensor_times(original.head, "weight", 2.0)
+    comment = "The readout maximum with weights of 2."
+    yield Case("malformed/head-weights-two", original.certificate, head, None, "INPUT_ERROR", "head", comment)
+
+
+def _of_bytes(data: bytes) -> Iterator[tuple[str, str, bytes]]:
+    """What is no JSON, or none that v1 admits."""
+    text = data.decode()
+    yield "empty", "No byte.", b""
+    yield "truncated", "Cut in the middle.", data[: len(data) // 2]
+    yield "last-byte-missing", "Cut before the last brace.", data.rstrip()[:-1]
+    yield "tail", "A second document after the first.", data + b"{}"
+    yield "byte-order-mark", "UTF-8 with a byte order mark.", b"\xef\xbb\xbf" + data
+    yield "utf-16", "UTF-16.", text.encode("utf-16")
+    yield "not-utf-8", "A byte that is no UTF-8.", data.replace(b"projection", b"projectio\xff")
+    yield "a-list", "A list for an object.", b"[" + data + b"]"
+    yield "null", "null for an object.", b"null"
+    yield "repeated-key", "predicted twice.", data.replace(b'"predicted"', b'"predicted": 0, "predicted"', 1)
+    yield "repeated-key-extensions", "A key twice in extensions.", _extended(data, '{"a": 1, "a": 2}')
+    yield "nan", "NaN in extensions.", _extended(data, '{"a": NaN}')
+    yield "infinity", "-Infinity in extensions.", _extended(data, '{"a": -Infinity}')
+    yield "fraction", "A number with a fraction in extensions.", _extended(data, '{"a": 0.5}')
+    yield "exponent", "A huge exponent in extensions.", _extended(data, '{"a": 1e999999999}')
+    yield "many-digits", "An integer of 5000 digits in extensions.", _extended(data, '{"a": ' + "7" * 5000 + "}")
+    yield "deep", "Nested 17 deep.", _extended(data, '{"a":' + "[" * 15 + "]" * 15 + "}")
+    yield "very-deep", "Nested 20000 deep.", _extended(data, '{"a":' + "[" * 20000 + "]" * 20000 + "}")
+    yield "lone-surrogate", "Half a character in extensions.", _extended(data, '{"a": "\\ud800"}')
+    yield "comment", "A comment.", b"// proved\n" + data
+    yield "single-quotes", "Single quotes.", data.replace(b'"', b"'")
+    yield "trailing-comma", "A comma before the last brace.", data.rstrip()[:-1] + b",}"
+    yield "control-character", "A tab in a string.", data.replace(b"projection", b"projec\ttion")
+
+
+def _extended(data: bytes, extensions: str) -> bytes:
+    document = json.loads(data)
+    document["extensions"] = "HERE"
+    return json.dumps(document).replace('"HERE"', extensions).encode()
+
+
+def _of_heads(cases: dict[str, Case]) -> Iterator[Case]:
+    original = cases["projection-euclidean"]
+
+    def case(name: str, comment: str, head: bytes, base: Case = original) -> Case:
+        return Case(f"malformed/head-{name}", base.certificate, head, base.latents, "INPUT_ERROR", "head", comment)
+
+    def header_with(change: Change) -> bytes:
+        header, body = split(original.head)
+        change(header)
+        return joined(header, body)
+
+    data = original.head
+    yield case("empty", "No byte.", b"")
+    yield case("truncated", "Cut in the middle.", data[: len(data) // 2])
+    yield case("last-byte-missing", "Cut before the last byte.", data[:-1])
+    yield case("tail", "A byte after the last tensor.", data + b"\0")
+    yield case("length-huge", "A header of 2^64 - 1 bytes.", b"\xff" * 8 + data[8:])
+    yield case("not-safetensors", "No brace after the length.", data[:8] + b" " + data[9:])
+    yield case("dtype-f16", "Weights as half precision.", header_with(lambda h: h["weight"].update(dtype="F16")))
+    yield case("dtype-i64", "Weights as integers.", header_with(lambda h: h["weight"].update(dtype="I64")))
+    yield case("dtype-unknown", "A dtype that there is not.", header_with(lambda h: h["weight"].update(dtype="F65")))
+    yield case(
+        "shape-swapped", "Classes and prototypes exchanged.", header_with(lambda h: h["weight"]["shape"].reverse())
+    )
+    yield case("shape-true", "A truth value for a size.", header_with(lambda h: h["weight"].update(shape=[True, 12])))
+    yield case("offsets-overlap", "Two tensors at one place.", header_with(_overlap))
+    yield case(
+        "tensor-unknown", "A tensor that v1 does not have.", header_with(lambda h: h.update(extra=h.pop("bias")))
+    )
+    yield case("no-metadata", "No description.", header_with(lambda h: h.pop("__metadata__")))
+    yield case("more-metadata", "Two descriptions.", header_with(lambda h: h["__metadata__"].update(format="pt")))
+    for name, value in (("nan", b"\xff" * 8), ("infinity", b"\0\0\0\0\0\0\xf0\x7f")):
+        yield case(name, f"A weight of {name}.", data[: len(data) - len(split(data)[1])] + value + split(data)[1][8:])
+    for name, comment, change in (
+        ("version-2", "Another version.", {"version": 2}),
+        ("version-true", "A truth value for the version.", {"version": True}),
+        ("geometry-unknown", "A geometry that there is not.", {"geometry": {"kind": "hyperbolic"}}),
+        ("similarity-unknown", "A similarity that there is not.", {"similarity": {"kind": "tanh"}}),
+        ("similarity-of-cosines", "A similarity of another geometry.", {"similarity": {"kind": "identity"}}),
+        ("epsilon-one", "log_ratio with the epsilon 1.", {"similarity": hm.log_ratio(1.0)}),
+        ("epsilon-zero", "log_ratio with the epsilon 0.", {"similarity": hm.log_ratio(0.0)}),
+        ("epsilon-number", "An epsilon that is a JSON integer.", {"similarity": {"kind": "log_ratio", "epsilon": 0}}),
+        ("domain-reversed", "The upper end below the lower one.", {"domain": hm.domain(1.0, -1.0)}),
+        ("domain-point", "A domain of one point.", {"domain": hm.domain(1.0, 1.0)}),
+        (
+            "negated-unbounded",
+            "negated without bounds.",
+            {"similarity": {"kind": "negated"}, "domain": hm.domain(None, 1.0)},
+        ),
+        ("k-zero", "The mean of none.", {"pooling": {"kind": "top_mean", "k": 0}}),
+        ("class-token-all", "No prototype left for the image.", {"pooling": {"kind": "banks", "class_token": 4}}),
+        ("labels-few", "Fewer labels than classes.", {"labels": ["a"]}),
+        ("maximum-weights", "Weights that are not 0 or 1.", {"readout": {"kind": "maximum"}}),
+        ("field-unknown", "A field that v1 does not have.", {"temperature": "0x1p+0"}),
+    ):
+        yield case(name, comment, described(data, lambda description, change=change: description.update(change)))
+    cosine = cases["projection-cosine-bare"]
+    zero = hm.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]], geometry=hm.cosine(0.0), similarity=hm.IDENTITY)
+    yield case("zero-prototype", "A cosine with a prototype of no direction.", zero, cosine)
+    tree = cases["projection-euclidean-exp_distance-soft_tree"]
+
+    def crossed(description: dict[str, Any]) -> None:
+        description["readout"]["present"][0] = 1
+
+    yield case("tree-two-parents", "A node with two parents.", described(tree.head, crossed), tree)
+
+    def cyclic(description: dict[str, Any]) -> None:
+        description["readout"]["absent"][1] = 0
+
+    yield case("tree-cycle", "A child before its parent.", described(tree.head, cyclic), tree)
+
+
+def _overlap(header: dict[str, Any]) -> None:
+    header["bias"]["data_offsets"] = [0, 24]
+
+
+def _of_latents(original: Case) -> Iterator[Case]:
+    def case(name: str, comment: str, latents: bytes) -> Case:
+        return Case(
+            f"malformed/latents-{name}", original.certificate, original.head, latents, "INPUT_ERROR", "latents", comment
+        )
+
+    assert original.latents is not None
+    data = original.latents
+    header, body = split(data)
+    yield case("truncated", "Cut before the last byte.", data[:-1])
+    yield case("another-name", "A tensor of another name.", joined({"z": header["latents"]}, body))
+    for name, dtype in (("f16", "F16"), ("integers", "I64")):
+        entry = header["latents"] | {"dtype": dtype}
+        yield case(f"dtype-{name}", f"The dtype {dtype}.", joined({"latents": entry}, body))
+    yield case(
+        "two-dimensions", "No image dimension.", joined({"latents": header["latents"] | {"shape": [3, 3]}}, body)
+    )
+    yield case(
+        "another-depth",
+        "D that is not the head's.",
+        joined({"latents": header["latents"] | {"shape": [1, 9, 1]}}, body),
+    )
+    yield case("no-patch", "No patch.", hm.safetensors({"latents": ("F64", [1, 0, 3], b"")}))
+    yield case("nan", "A coordinate of NaN.", joined(header, b"\xff" * 8 + body[8:]))
+    yield case("infinity", "An infinite coordinate.", joined(header, b"\0\0\0\0\0\0\xf0\x7f" + body[8:]))
+    yield case(
+        "huge-shape",
+        "A shape of 10^17 images.",
+        joined({"latents": header["latents"] | {"shape": [10**17, 3, 3]}}, body),
+    )

@@ -1,0 +1,307 @@
+"""Mutants of an accepted case: its certificate, its head, its latents changed, one thing at a time, or their bytes.
+
+Where a head or latents are changed, the certificate names the changed ones, so that the check reaches the mathematics.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import random
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import inf, nextafter
+from typing import Any
+
+import handmade as hm
+
+from .cases import Case
+from .reject import described, joined, numbers, split
+from .truth import read_latents
+
+Document = dict[str, Any]
+PARADIGMS = ("top_k", "sparse", "projection", "triangle", "hypersphere", "simplex", "assignment")
+ODD_FLOATS = ("-0x0p+0", "0x0.0000000000001p-1022", "0x1p+9999", "0x1p-1074", "-0x1p+1023", "0x1p+1023", "nan", "inf")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    kind: str
+    certificate: bytes
+    head: bytes
+    latents: bytes | None
+
+
+def mutants(case: Case, generator: random.Random) -> Iterator[Mutant]:
+    yield from _of_bytes(case, generator)
+    yield from _of_documents(case, generator)
+    yield from _of_heads(case)
+    yield from _of_latents(case)
+
+
+def _of_bytes(case: Case, generator: random.Random) -> Iterator[Mutant]:
+    """Flipped, cut, repeated and inserted bytes, and what a strict reader of JSON has to refuse."""
+
+    def mangled(data: bytes) -> Iterator[tuple[str, bytes]]:
+        for _ in range(12):
+            at = generator.randrange(len(data))
+            yield "bit flipped", data[:at] + bytes([data[at] ^ 1 << generator.randrange(8)]) + data[at + 1 :]
+        for _ in range(4):
+            yield "truncated", data[: generator.randrange(len(data))]
+        for _ in range(4):
+            at, size = generator.randrange(len(data)), generator.randrange(1, 9)
+            yield "bytes repeated", data[: at + size] + data[at:]
+            yield "bytes removed", data[:at] + data[at + size :]
+        yield "tail", data + b"\n"
+        yield "tail", data + b"\0"
+
+    for kind, data in mangled(case.certificate):
+        yield Mutant(kind, data, case.head, case.latents)
+    for kind, data in mangled(case.head):
+        yield Mutant(f"head: {kind}", case.certificate, data, case.latents)
+        yield Mutant(f"head: {kind}, digest", _named(case, data, case.latents), data, case.latents)
+    for kind, data in mangled(case.latents) if case.latents is not None else ():
+        yield Mutant(f"latents: {kind}", case.certificate, case.head, data)
+    text = case.certificate.decode()
+    for key in ("predicted", "paradigm", "patches", "margins", "claims", "sha256", "_type", "extensions"):
+        value = json.dumps(None) if key == "margins" else '"0"'
+        yield Mutant(
+            "key repeated", text.replace(f'"{key}"', f'"{key}": {value}, "{key}"', 1).encode(), case.head, case.latents
+        )
+    for kind, value in (
+        ("nested", "[" * 12 + "]" * 12),
+        ("nested too deep", "[" * 5000 + "]" * 5000),
+        ("huge exponent", "1e400"),
+        ("huge exponent", "-1E-4000000000"),
+        ("NaN", "NaN"),
+        ("huge integer", "9" * 4301),
+        ("true", "true"),
+    ):
+        data = text.replace('"comment": "', f'"odd": {value}, "comment": "', 1).encode()
+        yield Mutant(f"extensions: {kind}", data, case.head, case.latents)
+        data = text.replace('"patches": ', f'"patches": {value}, "patch": ', 1).encode()
+        yield Mutant(f"patches: {kind}", data, case.head, case.latents)
+
+
+def _of_documents(case: Case, generator: random.Random) -> Iterator[Mutant]:
+    """The certificate's fields changed."""
+    original = json.loads(case.certificate)
+
+    def mutant(kind: str, change: Callable[[Document], object]) -> Mutant:
+        document = copy.deepcopy(original)
+        change(document["predicate"])
+        return Mutant(kind, json.dumps(document).encode(), case.head, case.latents)
+
+    predicate = original["predicate"]
+    count = len(predicate["statements"])
+    columns = len(split(case.head)[0]["weight"]["shape"]) and split(case.head)[0]["weight"]["shape"][1]
+    for i in range(count):
+        yield mutant("statement dropped", lambda p, i=i: p["statements"].pop(i))
+        yield mutant("statement repeated", lambda p, i=i: p["statements"].append(p["statements"][i]))
+        yield from _of_statement(i, predicate["statements"][i], columns, predicate["patches"], mutant)
+        for j in range(i):
+            yield mutant("two statements dropped", lambda p, i=i, j=j: (p["statements"].pop(i), p["statements"].pop(j)))
+            yield mutant("intervals exchanged", lambda p, i=i, j=j: _exchange(p["statements"][i], p["statements"][j]))
+    yield mutant("all statements dropped", lambda p: p["statements"].clear())
+    yield mutant("statements reversed", lambda p: p["statements"].reverse())
+    for _ in range(2):
+        yield mutant("statements shuffled", lambda p: generator.shuffle(p["statements"]))
+    for rival in range(len(predicate["margins"])):
+        if rival == predicate["predicted"]:
+            continue
+        yield mutant("class exchanged", lambda p, c=rival: _to_class(p, c))
+        yield mutant("class exchanged, margins kept", lambda p, c=rival: p.update(predicted=c))
+        own = float.fromhex(predicate["margins"][rival])
+        for kind, value in (
+            ("margin raised", nextafter(own, inf)),
+            ("margin raised", 2 * own),
+            ("margin raised", own + 2.0**-40),
+            ("margin raised", 1e300),
+            ("margin lowered", nextafter(own, 0.0)),
+            ("margin lowered", own / 2),
+            ("margin lowered", 2.0**-1074),
+            ("margin zero", 0.0),
+            ("margin negative", -own),
+        ):
+            yield mutant(kind, lambda p, c=rival, v=value: p["margins"].__setitem__(c, v.hex()))
+        for text in (*ODD_FLOATS, None, 1, "0.5"):
+            yield mutant("margin odd", lambda p, c=rival, v=text: p["margins"].__setitem__(c, v))
+    for value in (0, predicate["patches"] - 1, predicate["patches"] + 1, 1, 2, 10**17, 10**18, -1, "3"):
+        yield mutant("patches", lambda p, v=value: p.update(patches=v))
+    for paradigm in PARADIGMS:
+        yield mutant("paradigm", lambda p, v=paradigm: p.update(paradigm=v))
+    for claims in (["entailment"], ["entailment", "instance"], ["entailment", "minimality"], ["minimality"], []):
+        yield mutant("claims", lambda p, v=claims: p.update(claims=v))
+    for prices in (
+        [],
+        [{"rival": 1, "prototypes": [1], "prices": ["0x1p-4"]}],
+        [{"rival": 1, "prototypes": [], "prices": []}],
+    ):
+        yield mutant("prices", lambda p, v=prices: p.update(hints={"prices": v} if v else {}))
+    without = copy.deepcopy(original)
+    del without["subject"][1:]
+    without["predicate"]["claims"] = [claim for claim in predicate["claims"] if claim != "instance"]
+    yield Mutant("instance withdrawn", json.dumps(without).encode(), case.head, case.latents)
+    for patches in (1, predicate["patches"] + 1, 10**17):
+        without["predicate"]["patches"] = patches
+        yield Mutant("instance withdrawn, patches", json.dumps(without).encode(), case.head, case.latents)
+    for entry in range(len(original["subject"])):
+        other = copy.deepcopy(original)
+        digest = other["subject"][entry]["digest"]["sha256"]
+        other["subject"][entry]["digest"]["sha256"] = digest[1:] + digest[0]
+        yield Mutant("digest of another", json.dumps(other).encode(), case.head, case.latents)
+
+
+def _of_statement(
+    i: int,
+    statement: Document,
+    columns: int,
+    patches: int,
+    mutant: Callable[[str, Callable[[Document], object]], Mutant],
+) -> Iterator[Mutant]:
+    if "except" in statement:
+        own = float.fromhex(statement["upper"])
+        for kind, value in (("lowered", nextafter(own, -inf)), ("raised", nextafter(own, inf)), ("raised", own + 1.0)):
+            yield mutant(f"clause {kind}", lambda p, v=value: p["statements"][i].update(upper=v.hex()))
+        for listed in ([], [0], [0, 1, 2], [1, 0]):
+            yield mutant("clause lists others", lambda p, v=listed: p["statements"][i].update({"except": v}))
+        return
+    for j in range(columns):
+        if j != statement["prototype"]:
+            yield mutant("prototype exchanged", lambda p, j=j: p["statements"][i].update(prototype=j))
+    if "patch" in statement:
+        for patch in range(patches + 1):
+            if patch != statement["patch"]:
+                yield mutant("patch exchanged", lambda p, v=patch: p["statements"][i].update(patch=v))
+        yield mutant("patch left out", lambda p: p["statements"][i].pop("patch"))
+    ends = [float.fromhex(end) for end in statement["interval"]]
+
+    def moved(low: float, high: float) -> Callable[[Document], object]:
+        return lambda p: p["statements"][i].update(interval=[low.hex(), high.hex()])
+
+    low, high = ends
+    for side in (-inf, inf):
+        yield mutant("lower end moved by one", moved(nextafter(low, side), high))
+        yield mutant("upper end moved by one", moved(low, nextafter(high, side)))
+        yield mutant("both ends moved by one", moved(nextafter(low, side), nextafter(high, side)))
+        yield mutant("closed to an end", moved(low, low) if side < 0 else moved(high, high))
+    for width in (2.0**-45, 2.0**-28, 2.0**-9, 1.0, 1e300):
+        yield mutant("widened", moved(low - width, high + width))
+        yield mutant("widened below", moved(low - width, high))
+        yield mutant("widened above", moved(low, high + width))
+    yield mutant("ends exchanged", moved(high, low))
+    yield mutant("interval elsewhere", moved(low + 0.25, high + 0.25))
+    for end in (0, 1):
+        for text in ODD_FLOATS:
+            yield mutant("end odd", lambda p, e=end, v=text: p["statements"][i]["interval"].__setitem__(e, v))
+
+
+def _exchange(first: Document, second: Document) -> None:
+    one, two = ("upper" if "except" in s else "interval" for s in (first, second))
+    first[one], second[two] = second[two], first[one]
+
+
+def _to_class(predicate: Document, c: int) -> None:
+    margins, old = predicate["margins"], predicate["predicted"]
+    margins[old], margins[c] = margins[c], None
+    predicate["predicted"] = c
+
+
+def _named(case: Case, head: bytes, latents: bytes | None) -> bytes:
+    """The certificate with the digests of other files."""
+    document = json.loads(case.certificate)
+    document["subject"][0]["digest"]["sha256"] = hashlib.sha256(head).hexdigest()
+    if latents is not None and latents != case.latents:
+        assert case.latents is not None
+        for before, after in zip(read_latents(case.latents), read_latents(latents), strict=True):
+            if document["subject"][1]["digest"]["sha256"] == hm.digest(before):
+                document["subject"][1]["digest"]["sha256"] = hm.digest(after)
+                break
+    return json.dumps(document).encode()
+
+
+def _changes(value: float) -> Iterator[tuple[str, float]]:
+    yield "by one", nextafter(value, inf)
+    yield "by one", nextafter(value, -inf)
+    yield "by 1/4", value + 0.25
+    yield "by 1/4", value - 0.25
+    yield "to 0", 0.0
+    yield "to -0", -0.0
+    yield "to the smallest", 2.0**-1074
+
+
+def _of_heads(case: Case) -> Iterator[Mutant]:
+    """A number of the head changed; the certificate names the changed head. Once it does not."""
+
+    def mutant(kind: str, head: bytes) -> Mutant:
+        return Mutant(f"head: {kind}", _named(case, head, case.latents), head, case.latents)
+
+    header, body = split(case.head)
+    for name in header:
+        if name == "__metadata__" or header[name]["dtype"] != "F64":
+            continue
+        values, rebuilt = numbers(case.head, name)
+        for i, value in enumerate(values):
+            for kind, number in list(_changes(value))[i % 2 :: 2 if len(values) > 4 else 1]:
+                if number.hex() != value.hex():
+                    yield mutant(f"{name} {kind}", rebuilt([*values[:i], number, *values[i + 1 :]]))
+        yield Mutant("head: another under the same name", case.certificate, rebuilt(values[::-1]), case.latents)
+        for dtype in ("F16", "I64", "F32", "U64"):
+            other = header | {name: header[name] | {"dtype": dtype}}
+            yield mutant(f"dtype {dtype}", joined(other, body))
+        begin, end = header[name]["data_offsets"]
+        for kind, odd in (("NaN", b"\xff" * 8), ("infinity", b"\0\0\0\0\0\0\xf0\x7f")):
+            yield mutant(kind, joined(header, body[:begin] + odd + body[begin + 8 :]))
+        big = struct.pack(f">{len(values)}d", *values)
+        yield mutant("byte order", joined(header, body[:begin] + big + body[end:]))
+    description = json.loads(header["__metadata__"]["verale.head"])
+    for part in ("geometry", "similarity"):
+        for field, text in description[part].items():
+            if field != "kind" and text is not None:
+                for factor in (0.5, 1.0 + 2.0**-52, 2.0, 0.0, -1.0):
+                    value = factor * float.fromhex(text)
+                    yield mutant(f"{field} changed", _described(case.head, part, field, value.hex()))
+    for end, text in description["domain"].items():
+        values = (None, "-0x1p+2", "0x1p+2", "0x0p+0")
+        for value in values:
+            if value != text:
+                yield mutant("domain changed", _described(case.head, "domain", end, value))
+    for pooling in ("max", "max_minus_mean", "max_minus_mean_distance"):
+        yield mutant("pooling changed", described(case.head, lambda d, v=pooling: d.update(pooling={"kind": v})))
+    for k in (1, 3, 10**17):
+        yield mutant(
+            "pooling changed", described(case.head, lambda d, k=k: d.update(pooling={"kind": "top_mean", "k": k}))
+        )
+    yield mutant("described alike", described(case.head, lambda d: None) + b"")
+
+
+def _described(head: bytes, part: str, field: str, value: str | None) -> bytes:
+    return described(head, lambda description: description[part].update({field: value}))
+
+
+def _of_latents(case: Case) -> Iterator[Mutant]:
+    """A coordinate changed, named by the certificate and not; other layouts of the same values."""
+    if case.latents is None:
+        return
+    header, body = split(case.latents)
+    if header["latents"]["dtype"] != "F64":
+        return
+    values, rebuilt = numbers(case.latents, "latents")
+    for i, value in enumerate(values):
+        for kind, number in list(_changes(value))[i % 2 :: 2]:
+            if number.hex() != value.hex():
+                data = rebuilt([*values[:i], number, *values[i + 1 :]])
+                yield Mutant(f"latents: {kind}", _named(case, case.head, data), case.head, data)
+        data = rebuilt([*values[:i], nextafter(value, inf), *values[i + 1 :]])
+        yield Mutant("latents: another under the same name", case.certificate, case.head, data)
+    for dtype in ("F16", "I64", "F32"):
+        other = joined({"latents": header["latents"] | {"dtype": dtype}}, body)
+        yield Mutant(f"latents: dtype {dtype}", case.certificate, case.head, other)
+    big = struct.pack(f">{len(values)}d", *values)
+    yield Mutant("latents: byte order", case.certificate, case.head, joined(header, big))
+    for odd in (b"\xff" * 8, b"\0\0\0\0\0\0\xf0\x7f"):
+        yield Mutant("latents: not finite", case.certificate, case.head, joined(header, odd + body[8:]))
+    images = read_latents(case.latents)
+    yield Mutant("latents: laid out otherwise", case.certificate, case.head, hm.latents([images[0], *images]))

@@ -1,0 +1,89 @@
+"""The corpora: every file gets its verdict under both kernels, and the script makes every byte again."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import jsonschema
+import pytest
+from corpus.cases import FOLDER, MANIFEST, Case, files, stored
+from corpus.make import every_case
+
+from verale.checker.kernel import KERNELS
+
+CASES = stored()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_every_case_gets_its_verdict(kernel: str) -> None:
+    wrong = [(case.name, found) for case in CASES if (found := case.found(kernel)) != (case.status, case.reason)]
+    assert wrong == []
+
+
+def test_the_script_makes_the_same_bytes() -> None:
+    made = files(every_case())
+    there = {
+        MANIFEST,
+        *(_path(file) for name in ("accept", "reject", "malformed") for file in (FOLDER / name).iterdir()),
+    }
+    assert set(made) == there
+    assert [path for path, data in made.items() if (FOLDER / path).read_bytes() != data] == []
+
+
+def _path(file: Path) -> str:
+    return file.relative_to(FOLDER).as_posix()
+
+
+def test_the_corpora_are_small_and_no_fewer_are_malformed_than_accepted() -> None:
+    size = sum(file.stat().st_size for file in FOLDER.rglob("*") if file.is_file())
+    assert size < 2 * 2**20
+    counts = Counter(case.name.split("/")[0] for case in CASES)
+    assert counts["malformed"] >= counts["accept"]
+    assert {case.status for case in CASES if case.name.startswith("accept")} == {"PROVED"}
+    assert "PROVED" not in {case.status for case in CASES if not case.name.startswith("accept")}
+
+
+def test_accept_has_every_paradigm_and_every_part() -> None:
+    found: dict[str, set[str]] = {}
+    pairs = set()
+    for case in CASES:
+        if not case.name.startswith("accept"):
+            continue
+        description = _description(case)
+        for part in ("geometry", "similarity", "pooling", "readout"):
+            found.setdefault(part, set()).add(description.get(part, {"kind": "linear"})["kind"])
+        paradigm = json.loads(case.certificate)["predicate"]["paradigm"]
+        pairs.add((paradigm, description["geometry"]["kind"]))
+    metric = ("euclidean", "cosine", "rooted_cosine", "inner_product")
+    assert pairs == {
+        *(("top_k", geometry) for geometry in (*metric, "softmax")),
+        *((paradigm, geometry) for paradigm in ("projection", "triangle") for geometry in metric),
+        *(("hypersphere", geometry) for geometry in metric[:3]),
+        *((paradigm, "softmax") for paradigm in ("sparse", "simplex", "assignment")),
+    }
+    assert len(found["similarity"]) == 8
+    assert found["pooling"] == {"max", "banks", "top_mean", "max_minus_mean", "max_minus_mean_distance"}
+    assert found["readout"] == {"linear", "soft_tree", "maximum"}
+
+
+def _description(case: Case) -> dict[str, dict[str, str]]:
+    length = int.from_bytes(case.head[:8], "little")
+    description: dict[str, dict[str, str]] = json.loads(
+        json.loads(case.head[8 : 8 + length])["__metadata__"]["verale.head"]
+    )
+    return description
+
+
+def test_what_is_accepted_or_rejected_keeps_the_schema_and_tells_its_story() -> None:
+    """But where the schema is what it breaks."""
+    schema = json.loads((FOLDER / "v1.schema.json").read_bytes())
+    validator = jsonschema.Draft202012Validator(schema)
+    for case in CASES:
+        if case.name.startswith("malformed"):
+            continue
+        document = json.loads(case.certificate)
+        assert document["extensions"] == {"comment": case.comment}
+        if case.status != "MALFORMED":
+            validator.validate(document)
