@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from functools import partial
 from pathlib import Path
 
@@ -66,9 +67,19 @@ def patched(folder: Path, unless: str) -> list[str]:
         "import os, time\n"
         "from verale.checker.report import FileAuditor\n"
         "audit = FileAuditor.audit\n"
-        f"FileAuditor.audit = lambda self, path: {unless} audit(self, path)\n"
+        "def marked(self, path):\n"
+        "    open(os.path.basename(path) + '.begun', 'w').close()\n"
+        f"    return {unless} audit(self, path)\n"
+        "FileAuditor.audit = marked\n"
     )
     return [str(folder)]
+
+
+def wait_for(*paths: Path) -> None:
+    end = time.monotonic() + 60
+    while not all(path.exists() for path in paths):
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def records(path: Path) -> list[dict[str, object]]:
@@ -170,6 +181,8 @@ def test_an_interrupt_leaves_a_report_that_is_taken_up_again(folder: Path, jobs:
     process = started(folder, "all", "--report", "R.json", "--jobs", jobs, path=path, start_new_session=True)
     assert process.stdout and process.stderr
     assert [process.stdout.readline().split()[1] for _ in range(2)] == ["all/0.ale.json", "all/1.ale.json"]
+    # A process that is interrupted while it starts has a word to say, so all have to be at work.
+    wait_for(folder / "1b.ale.json.begun", *[folder / "5.ale.json.begun"] * (jobs - 1))
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
