@@ -282,9 +282,9 @@ def _around(ends: tuple[Fraction, Fraction], generator: random.Random, wide: boo
 def _containment(module: Callable[[str], ModuleType], kernel: str) -> str:
     """What is proved holds at the latents: on the usual grid and, where roundings show, on grids of a few bits."""
     own = module("kernel").load_kernel(kernel)
-    fine = (128, 64, 128, 128, 48)
+    fine = (128, 64, 128, 128)
     for number, trial in enumerate(_trials()):
-        _set_grid(module, *(fine, (6, 0, 8, 24, 3), (3, 0, 8, 24, 1))[number % 3])
+        _set_grid(module, *(fine, (6, 0, 8, 24), (3, 0, 8, 24))[number % 3])
         found = _contained(module, own, trial, number)
         if found:
             return f"{found}, grid {number % 3}"
@@ -292,12 +292,10 @@ def _containment(module: Callable[[str], ModuleType], kernel: str) -> str:
     return ""
 
 
-def _set_grid(
-    module: Callable[[str], ModuleType], least: int, below: int, multipliers: int, weights: int, coarse: int = 48
-) -> None:
+def _set_grid(module: Callable[[str], ModuleType], least: int, below: int, multipliers: int, weights: int) -> None:
     module("rules.space")._LEAST_BITS, module("rules.space")._BITS_BELOW_GRAM = least, below
     module("rules.span")._PRECISION, module("rules.hypersphere")._WEIGHT_BITS = multipliers, weights
-    module("rules.gram").COARSE = module("rules.span").COARSE = coarse
+    module("rules.gram").COARSE = module("rules.span").COARSE = least * 3 // 8  # twice it is less than the grid's bits
 
 
 def _contained(module: Callable[[str], ModuleType], own: Any, trial: Trial, number: int) -> str:

@@ -27,6 +27,11 @@ def test_every_fault_is_caught_but_those_listed(file: str) -> None:
     assert uncaught == []
 
 
+def test_every_fault_has_its_place() -> None:
+    """Else what is planted is an error, which anything catches."""
+    assert [str(fault) for fault in FAULTS if (CHECKER / fault.file).read_text().count(fault.old) != 1] == []
+
+
 def test_every_rule_and_kernel_has_faults_and_survivors_are_among_them() -> None:
     places = [*CHECKER.glob("rules/*.py"), *CHECKER.glob("kernel/*_kernel.py"), CHECKER / "dyadic.py"]
     assert {place.relative_to(CHECKER).as_posix() for place in places} - {"rules/__init__.py"} <= set(FILES)
