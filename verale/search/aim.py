@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from verale.bounds import activation
-from verale.bounds.pooling import Focal, Growing, MaxGrowing, TopMean, WholeGrowing
+from verale.bounds.means import Focal, TopMean, WholeGrowing
+from verale.bounds.pooling import Growing, MaxGrowing
 from verale.rounding import Enclosure
 
 __all__ = ["Wanted", "aim"]

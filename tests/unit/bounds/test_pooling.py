@@ -179,7 +179,7 @@ def test_unbounded_distances(geometry, kind):
 
 @pytest.mark.parametrize(("geometry", "kind"), HEADS)
 def test_replacing_patches_gives_the_box_of_all(geometry, kind, monkeypatch):
-    monkeypatch.setattr("verale.bounds.pooling._CHUNK_BYTES", 1000)
+    monkeypatch.setattr("verale.bounds.means._CHUNK_BYTES", 1000)
     head = head_of(geometry, kind)
     pooling = pooling_of(head)
     ranges, rows = random_ranges(head, 1, 4, seed=5)[0], random_ranges(head, 1, 9, seed=6)[0]
