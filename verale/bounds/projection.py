@@ -336,14 +336,13 @@ class Projection:
 def _ball(box: Box, radius: float | None, depth: int) -> tuple[float, float]:
     """A ball around the domain: the coordinate of its centre, the same in all dimensions, and an upper bound of its
     radius."""
+    balls = [] if radius is None else [(0.0, radius)]
     if box.lower is not None and box.upper is not None:
         centre = (box.lower + box.upper) / 2
         ends = torch.tensor([box.upper - centre, centre - box.lower], dtype=torch.float64)
         half = up(up(ends).amax() * up(torch.tensor(float(depth), dtype=torch.float64).sqrt()))
-        if radius is None or half < radius:
-            return centre, float(half)
-    assert radius is not None
-    return 0.0, radius
+        balls.append((centre, float(half)))
+    return min(balls, key=lambda ball: ball[1])  # of two alike the first, about 0, as the checker takes it
 
 
 def _with_room(rows: Hulls) -> Hulls:

@@ -15,8 +15,8 @@ __all__ = ["margins_of"]
 def margins_of(head: Head, predicted: Tensor, patches: int) -> Margins:
     """Margins of N predicted classes (N,), all classes as rivals, for images of L patches."""
     match head.readout:
-        case SoftTree():
-            return TreeMargins.of(head, predicted)
+        case SoftTree() as tree:
+            return TreeMargins.of(head, tree, predicted)
         case Maximum():
             return MaximumMargins.of(head, predicted)
         case _:

@@ -57,12 +57,12 @@ class TreeMargins:
     levels: tuple[_Level, ...]
 
     @classmethod
-    def of(cls, head: Head, predicted: Tensor) -> TreeMargins:
-        """Prepare the differences of leaves for N predicted classes (N,), all classes as rivals."""
-        assert isinstance(head.readout, SoftTree)
+    def of(cls, head: Head, tree: SoftTree, predicted: Tensor) -> TreeMargins:
+        """Prepare the differences of leaves for N predicted classes (N,) of a head that reads a tree out, all classes
+        as rivals."""
         weight = head.weight.to(predicted.device, torch.float64)
         leaves = down(weight[predicted][:, None] - weight)
-        levels = _levels(head.readout, predicted.device)
+        levels = _levels(tree, predicted.device)
         size = up(leaves.abs().amax(2) * (1 + 32 * len(levels) * UNIT))
         return cls(
             predicted=predicted,
