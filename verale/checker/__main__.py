@@ -9,14 +9,13 @@ verdict:
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 
 from .cost import LIMIT
 from .errors import CheckerError
 from .kernel import KERNELS
-from .report import UNUSABLE, FileAuditor, say
+from .report import FileAuditor, say, tell
 from .verdict import EXIT_UNUSABLE, most_severe
 
 __all__ = ["main"]
@@ -46,12 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path in options.certificates:
         outcome = auditor.audit(path)
         codes.append(outcome.exit_code)
-        if options.json:
-            say(json.dumps(outcome.record))
-        elif outcome.record["status"] == UNUSABLE:
-            say(f"error: {path}: {outcome.record['message']}", sys.stderr)
-        else:
-            say(outcome.line)
+        tell(outcome, options.json)
     return most_severe(codes)
 
 

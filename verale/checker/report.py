@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import platform
 import sys
@@ -21,7 +22,7 @@ from .head_file import LARGEST as LARGEST_HEAD
 from .kernel import KERNELS
 from .verdict import EXIT_UNUSABLE, line_of
 
-__all__ = ["FileAuditor", "Outcome", "UNUSABLE", "checker_digest", "file_digest", "say", "unusable"]
+__all__ = ["FileAuditor", "Outcome", "UNUSABLE", "checker_digest", "file_digest", "say", "tell", "unusable"]
 
 UNUSABLE = "UNUSABLE"
 """The status of a file of which there is no verdict."""
@@ -132,6 +133,16 @@ def checker_digest() -> str:
     here = Path(__file__).parent
     sources = {path.relative_to(here).as_posix(): path.read_bytes() for path in here.rglob("*.py")}
     return _digest("".join(f"{_digest(sources[name])}  {name}\n" for name in sorted(sources)).encode())
+
+
+def tell(outcome: Outcome, as_json: bool) -> None:
+    """One line on stdout: the verdict's, or the record as JSON. Of a file without a verdict, one on stderr."""
+    if as_json:
+        say(json.dumps(outcome.record))
+    elif outcome.record["status"] == UNUSABLE:
+        say(f"error: {outcome.record['certificate']}: {outcome.record['message']}", sys.stderr)
+    else:
+        say(outcome.line)
 
 
 def say(line: str, stream: TextIO | None = None) -> None:

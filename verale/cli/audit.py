@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import click
@@ -51,7 +50,7 @@ def command(
     """
     from verale.auditing import Options, Report, audit_files
     from verale.checker.cost import LIMIT
-    from verale.checker.report import UNUSABLE, say
+    from verale.checker.report import say, tell
     from verale.checker.verdict import EXIT_UNUSABLE, most_severe
 
     for stream in (sys.stdout, sys.stderr):
@@ -69,12 +68,7 @@ def command(
         for outcome in audit_files(paths, options, jobs, None if report is None else Report(report)):
             codes.append(outcome.exit_code)
             audited, reused = audited + 1, reused + outcome.reused
-            if as_json:
-                say(json.dumps(outcome.record))
-            elif outcome.record["status"] == UNUSABLE:
-                say(f"error: {outcome.record['certificate']}: {outcome.record['message']}", sys.stderr)
-            else:
-                say(outcome.line)
+            tell(outcome, as_json)
     except KeyboardInterrupt:
         again = "" if report is None else f"; {report} has them, the same command audits the rest"
         say(f"interrupted: {audited} of {len(paths)} certificates are audited{again}", sys.stderr)
