@@ -1,0 +1,60 @@
+"""Every lemma of proofs/: proved, its twins refuted, tied to the rules it justifies."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+import z3
+
+from proofs.lemma import Case, Lemma, run
+
+ROOT = Path(__file__).parents[2]
+NAMES = sorted(path.stem for path in (ROOT / "proofs").glob("*.py") if path.stem not in ("__init__", "lemma"))
+LEMMAS = {name: import_module(f"proofs.{name}").LEMMA for name in NAMES}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_proved_and_its_twins_are_refuted(name: str) -> None:
+    assert run(LEMMAS[name]).failures == ()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_code_that_it_names_is_there(name: str) -> None:
+    assert [file for file in LEMMAS[name].code if not (ROOT / file).is_file()] == []
+
+
+def test_every_rule_of_the_trusted_base_names_its_lemmas_and_every_lemma_is_named() -> None:
+    table = (ROOT / "TRUSTED.md").read_text().split("## The rules")[1].split("\n## ")[0]
+    rows = [line.strip("|").split(" | ") for line in table.splitlines() if line.startswith("| ")][1:]
+    named = {row[0].strip(): set(re.findall(r"`proofs/(\w+)\.py`", row[-1])) for row in rows}
+    assert all(named.values()), [rule for rule, lemmas in named.items() if not lemmas]
+    of_rules = {rule: {name for name in NAMES if rule in LEMMAS[name].rules} for rule in named}
+    assert named == of_rules
+    assert [name for name in NAMES if not set(LEMMAS[name].rules) <= {*named, "search"}] == []
+
+
+X = z3.Real("x")
+TRUE = Case("x + 1 is more than x", [X > 0], X + 1 > X)
+FALSE = Case("x is more than 1", [X > 0], X > 1)
+VACUOUS = Case("from a contradiction", [X > 0, X < 0], X > 1)
+HARD = Case("out of time", [z3.ForAll(X, z3.Exists(z3.Real("y"), z3.Real("y") ** X == X + 3))], X == 0, seconds=0.1)
+
+
+@pytest.mark.parametrize(
+    "lemma",
+    [
+        Lemma((), (), (FALSE,), (FALSE,)),  # a claim that is false
+        Lemma((), (), (VACUOUS,), (FALSE,)),  # hypotheses that contradict each other
+        Lemma((), (), (HARD,), (FALSE,)),  # unknown
+        Lemma((), (), (TRUE,), (TRUE,)),  # a twin that is true
+        Lemma((), (), (TRUE,), (VACUOUS,)),
+        Lemma((), (), (TRUE,), ()),  # no twin
+        Lemma((), (), (), (FALSE,)),
+    ],
+)
+def test_what_is_no_lemma_fails(lemma: Lemma) -> None:
+    assert len(run(lemma).failures) == 1
+    assert run(Lemma((), (), (TRUE,), (FALSE,))).failures == ()
