@@ -14,8 +14,6 @@ from itertools import product
 from typing import Any
 
 import flint
-import handmade as hm
-import reference as ref
 
 from verale.checker import Auditor, HeadError, LatentsError, Status, Verdict
 from verale.checker.certificate import read_certificate
@@ -28,6 +26,8 @@ from verale.checker.rules.evaluation import Evaluation
 from verale.checker.rules.margin import lower_bound
 from verale.checker.rules.space import Space
 from verale.checker.safetensors_reader import read_tensors
+from verale.soundness import handmade as hm
+from verale.soundness import reference as ref
 
 SEPARATOR = b"\n--\n"
 OF_HEAD, OF_LATENTS = b"H" * 64, b"Z" * 64

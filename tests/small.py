@@ -7,7 +7,6 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from benchmarks.soundness import random_tree
 from verale.head import (
     BankPooling,
     Box,
@@ -28,6 +27,7 @@ from verale.head import (
     Threshold,
     TopMeanPooling,
 )
+from verale.soundness.emitted import random_tree
 
 GEOMETRIES = ("euclidean", "scaled", "cosine", "softmax")
 FOCAL = (

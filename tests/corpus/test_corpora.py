@@ -8,10 +8,11 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from corpus.cases import FOLDER, MANIFEST, Case, files, stored
-from corpus.make import every_case
 
 from verale.checker.kernel import KERNELS
+from verale.soundness.corpus.cases import MANIFEST, Case, files, stored
+from verale.soundness.corpus.make import every_case
+from verale.soundness.places import CERTIFICATES
 
 CASES = stored()
 
@@ -26,18 +27,18 @@ def test_the_script_makes_the_same_bytes() -> None:
     made = files(every_case())
     there = {
         MANIFEST,
-        *(_path(file) for name in ("accept", "reject", "malformed") for file in (FOLDER / name).iterdir()),
+        *(_path(file) for name in ("accept", "reject", "malformed") for file in (CERTIFICATES / name).iterdir()),
     }
     assert set(made) == there
-    assert [path for path, data in made.items() if (FOLDER / path).read_bytes() != data] == []
+    assert [path for path, data in made.items() if (CERTIFICATES / path).read_bytes() != data] == []
 
 
 def _path(file: Path) -> str:
-    return file.relative_to(FOLDER).as_posix()
+    return file.relative_to(CERTIFICATES).as_posix()
 
 
 def test_the_corpora_are_small_and_no_fewer_are_malformed_than_accepted() -> None:
-    size = sum(file.stat().st_size for file in FOLDER.rglob("*") if file.is_file())
+    size = sum(file.stat().st_size for file in CERTIFICATES.rglob("*") if file.is_file())
     assert size < 2 * 2**20
     counts = Counter(case.name.split("/")[0] for case in CASES)
     assert counts["malformed"] >= counts["accept"]
@@ -78,7 +79,7 @@ def _description(case: Case) -> dict[str, dict[str, str]]:
 
 def test_what_is_accepted_or_rejected_keeps_the_schema_and_tells_its_story() -> None:
     """But where the schema is what it breaks."""
-    schema = json.loads((FOLDER / "v1.schema.json").read_bytes())
+    schema = json.loads((CERTIFICATES / "v1.schema.json").read_bytes())
     validator = jsonschema.Draft202012Validator(schema)
     for case in CASES:
         if case.name.startswith("malformed"):

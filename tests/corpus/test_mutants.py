@@ -8,11 +8,12 @@ from functools import cache
 from typing import Any
 
 import pytest
-from corpus.attack import VERDICTS, Tally, attacked
-from corpus.cases import FOLDER, stored
-from corpus.judge import HARMLESS
 
 from verale.checker import Auditor, Status, Verdict
+from verale.soundness.corpus.attack import VERDICTS, Tally, attacked
+from verale.soundness.corpus.cases import stored
+from verale.soundness.corpus.judge import HARMLESS
+from verale.soundness.places import CERTIFICATES
 
 ONE_IN = 4
 
@@ -39,7 +40,7 @@ def test_what_is_not_entailed_mostly_has_a_counterexample() -> None:
 
 def test_harmless_changes_are_those_that_the_specification_tells() -> None:
     assert set(tally().harmless) <= set(HARMLESS)
-    section = re.search(r"## Harmless changes\n(.*?)\n## ", (FOLDER / "v1.md").read_text(), re.DOTALL)
+    section = re.search(r"## Harmless changes\n(.*?)\n## ", (CERTIFICATES / "v1.md").read_text(), re.DOTALL)
     assert section is not None
     assert re.findall(r"^- \*\*(.*?)\*\*", section[1], re.MULTILINE) == list(HARMLESS)
 

@@ -1,16 +1,14 @@
 """Faults planted in a copy of the checker, one at a time: the corpora or a small property catches each.
 
-`PYTHONPATH=.:tests python -m soundness.test_planted_faults` prints what catches each, and the score.
+`python -m verale.soundness.faults` prints what catches each, and the score.
 """
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
-from soundness.faults import FAULTS, SURVIVORS
-from soundness.planted import CHECKER, caught
+
+from verale.soundness.faults import FAULTS, SURVIVORS
+from verale.soundness.planted import CHECKER, caught
 
 FILES = sorted({fault.file for fault in FAULTS})
 
@@ -39,16 +37,3 @@ def test_every_rule_and_kernel_has_faults_and_survivors_are_among_them() -> None
     assert len(set(names)) == len(names)
     assert set(SURVIVORS) <= set(names)
     assert len(SURVIVORS) < len(FAULTS) / 10
-
-
-def main() -> None:
-    by_whom = {str(fault): caught(fault) for fault in FAULTS}
-    for name, who in by_whom.items():
-        print(f"{name}\n    {who or 'SURVIVES: ' + SURVIVORS.get(name, 'not listed')}")
-    print(f"{len(by_whom)} faults in {len(FILES)} files, {sum(map(bool, by_whom.values()))} caught")
-    print(f"of {len(SURVIVORS)} listed survivors {sum(not by_whom[name] for name in SURVIVORS)} survive")
-
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[1]))
-    main()

@@ -1,4 +1,4 @@
-"""A small run of `benchmarks.soundness`: whatever is emitted for random heads, both kernels prove."""
+"""A small run of `verale.soundness.emitted`: whatever is emitted for random heads, both kernels prove."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from benchmarks.soundness import audit, random_case
+from verale.soundness.emitted import audit, random_case
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-import handmade as hm
 import pytest
 
 from verale.checker import Auditor, HeadError, KernelError, LatentsError, Status, Verdict, check
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.space import Space
+from verale.soundness import handmade as hm
 
 GENERATOR = random.Random(7)
 PATCHES, DEPTH, COUNT, CLASSES = 3, 5, 8, 3

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-import handmade as hm
 import pytest
 
 from verale.checker.certificate import Activation, Certificate, Others, Spatial
@@ -13,6 +12,7 @@ from verale.checker.cost import Cost, cost, require_within
 from verale.checker.errors import UnprovedError
 from verale.checker.head import Head
 from verale.checker.head_file import read_head
+from verale.soundness import handmade as hm
 
 COUNT, DEPTH, PATCHES = 40, 8, 10
 

@@ -1,6 +1,6 @@
 """Every operation of both kernels, at drawn arguments, against exact numbers and the other kernel's library.
 
-`python -m benchmarks.enclosures --samples 1000000` draws more of the same.
+`python -m verale.soundness.enclosures --samples 1000000` draws more of the same.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.enclosures import OF_A_KERNEL, failures
 from verale.checker.kernel import KERNELS, load_kernel
+from verale.soundness.enclosures import OF_A_KERNEL, failures
 
 
 def test_every_enclosure_holds() -> None:

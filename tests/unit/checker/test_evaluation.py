@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 
-import handmade as hm
 import pytest
 
 from verale.checker.dyadic import exact
@@ -13,6 +12,7 @@ from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.evaluation import Evaluation
 from verale.checker.rules.space import Space
+from verale.soundness import handmade as hm
 
 BITS = [0, 1, 2, 3, 5, 8, 20, 64, 256]
 

@@ -1,6 +1,6 @@
 """Every geometry, similarity, pooling and readout: what the rules prove holds at random latents, against 300-bit balls.
 
-The reference evaluation is written from certificates/v1.md alone (`tests/reference.py`).
+The reference evaluation is written from certificates/v1.md alone (`verale/soundness/reference.py`).
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ from itertools import product
 from typing import Any
 
 import flint
-import handmade as hm
 import pytest
-import reference as ref
 
 from verale.checker import Status, check
 from verale.checker.certificate import Activation, Others, Spatial, Statement
@@ -30,6 +28,8 @@ from verale.checker.rules.space import Space
 from verale.checker.rules.spatial import SpatialRule
 from verale.checker.rules.top_k import TopK
 from verale.checker.rules.triangle import Triangle
+from verale.soundness import handmade as hm
+from verale.soundness import reference as ref
 
 COUNT, DEPTH, CLASSES, PATCHES = 5, 3, 3, 4
 GEOMETRIES: dict[str, dict[str, Any]] = {

@@ -9,7 +9,6 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-import handmade as hm
 import pytest
 
 import verale.errors
@@ -17,6 +16,7 @@ import verale.head
 from verale.checker import head_file
 from verale.checker.errors import HeadError
 from verale.checker.head_file import read_head
+from verale.soundness import handmade as hm
 
 WEIGHT = [[1.0, -0.5], [0.25, 2.0]]
 POINTS = [[0.5, 0.25, 1.0], [0.0, 0.0, 0.0]]

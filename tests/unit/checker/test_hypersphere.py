@@ -6,7 +6,6 @@ from fractions import Fraction
 from random import Random
 from typing import Any
 
-import handmade as hm
 import pytest
 
 from verale.checker import Status, Verdict, check
@@ -17,6 +16,7 @@ from verale.checker.rules import hypersphere
 from verale.checker.rules.hypersphere import Hypersphere
 from verale.checker.rules.space import Ranges, Space
 from verale.checker.rules.triangle import Triangle
+from verale.soundness import handmade as hm
 
 Matrix = list[list[float]]
 Ends = tuple[Fraction, Fraction]

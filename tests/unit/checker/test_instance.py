@@ -7,12 +7,12 @@ import random
 from fractions import Fraction
 from typing import Any
 
-import handmade as hm
 import pytest
-import reference as ref
 
 from verale.checker import Status, Verdict, check
 from verale.checker.kernel import KERNELS
+from verale.soundness import handmade as hm
+from verale.soundness import reference as ref
 
 GENERATOR = random.Random(4)
 POINTS = [[GENERATOR.uniform(0.1, 1.0) for _ in range(3)] for _ in range(3)]

@@ -7,10 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import handmade as hm
 import pytest
 
 from verale.checker.__main__ import main
+from verale.soundness import handmade as hm
 
 IMAGE = [[0.0, 0.0]]
 HEAD = hm.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-import handmade as hm
 import mpmath
 import pytest
 
@@ -19,6 +18,7 @@ from verale.checker.rules.multipliers import approximate_inverse
 from verale.checker.rules.pooling import pool
 from verale.checker.rules.projection import Projection
 from verale.checker.rules.space import Space
+from verale.soundness import handmade as hm
 
 Matrix = list[list[float]]
 

@@ -15,12 +15,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import handmade as hm
 import jsonschema
 import pytest
 
 from verale.checker import Status, Verdict, certificate, most_severe, report, verdict
 from verale.checker.report import FileAuditor, Outcome, checker_digest, file_digest, say, unusable
+from verale.soundness import handmade as hm
 
 ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "certificates" / "report-v1.md").read_text(encoding="utf-8")

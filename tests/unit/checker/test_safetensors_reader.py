@@ -6,12 +6,12 @@ import json
 import struct
 from typing import Any
 
-import handmade as hm
 import pytest
 
 from verale.checker import safetensors_reader
 from verale.checker.errors import FormatError
 from verale.checker.safetensors_reader import read_tensors
+from verale.soundness import handmade as hm
 
 
 def entry(dtype: Any = "F32", shape: Any = (1,), offsets: Any = (0, 4)) -> dict[str, Any]:

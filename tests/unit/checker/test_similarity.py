@@ -6,10 +6,8 @@ import random
 from fractions import Fraction
 from typing import Any
 
-import handmade as hm
 import mpmath
 import pytest
-import reference as ref
 
 from verale.checker.dyadic import ceil_at, floor_at
 from verale.checker.head_file import read_head
@@ -17,6 +15,8 @@ from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.pooling import pool, pooling_of
 from verale.checker.rules.similarity import Similarity, similarity_ends
 from verale.checker.rules.space import Ranges, Space
+from verale.soundness import handmade as hm
+from verale.soundness import reference as ref
 
 WEIGHT = [[1.0] * 3, [0.0] * 3]
 EUCLIDEAN = {"geometry": hm.EUCLIDEAN, "domain": hm.domain(0.0, 1.0)}

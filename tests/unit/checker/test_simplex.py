@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 
-import handmade as hm
 import pytest
 
 from verale.checker.certificate import Spatial
@@ -13,6 +12,7 @@ from verale.checker.head_file import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.rules.simplex import Simplex
 from verale.checker.rules.space import Space
+from verale.soundness import handmade as hm
 
 
 def rule(count: int) -> tuple[Simplex, int]:

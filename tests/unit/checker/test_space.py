@@ -6,12 +6,12 @@ import itertools
 import random
 from fractions import Fraction
 
-import handmade as hm
 import pytest
 
 from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.space import Space
+from verale.soundness import handmade as hm
 
 WEIGHT = [[1.0] * 4, [0.0] * 4]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
-import handmade as hm
 import pytest
 
 from verale.checker import Auditor, Status
@@ -15,6 +14,7 @@ from verale.checker.kernel import load_kernel
 from verale.checker.rules.projection import Projection
 from verale.checker.rules.space import Space
 from verale.checker.rules.triangle import Triangle
+from verale.soundness import handmade as hm
 
 
 def points(random: Random, count: int, depth: int) -> list[list[float]]:

@@ -10,10 +10,10 @@ import sys
 import textwrap
 from pathlib import Path
 
-import handmade as hm
 import pytest
 
 import verale.checker
+from verale.soundness import handmade as hm
 
 ROOT = Path(verale.checker.__file__).parents[2]
 FORBIDDEN = {"torch", "numpy", "scipy", "safetensors", "click", "rich", "PIL", "yaml", "hypothesis"}

@@ -11,12 +11,12 @@ import time
 from functools import partial
 from pathlib import Path
 
-import handmade as hm
 import jsonschema
 import pytest
 
 from verale.auditing import Options, Report, audit_files
 from verale.errors import InputError
+from verale.soundness import handmade as hm
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = json.loads((ROOT / "certificates" / "report-v1.schema.json").read_text())

@@ -7,7 +7,6 @@ from fractions import Fraction
 from math import inf, nextafter
 
 import flint
-import handmade as hm
 import numpy as np
 import pytest
 import torch
@@ -18,6 +17,7 @@ from verale.certificate import Certificate, PatchStatement
 from verale.head import Head
 from verale.search.demands import demands_of
 from verale.search.repair import repair
+from verale.soundness import handmade as hm
 
 DEPTH = 16
 HEADS = {

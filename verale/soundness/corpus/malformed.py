@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import handmade as hm
+from verale.soundness import handmade as hm
 
 from .cases import Case
 from .reject import described, joined, split, tensor_times
@@ -313,8 +313,7 @@ def _of_latents(original: Case) -> Iterator[Case]:
             f"malformed/latents-{name}", original.certificate, original.head, latents, "INPUT_ERROR", "latents", comment
         )
 
-    assert original.latents is not None
-    data = original.latents
+    data = hm.given(original.latents)
     header, body = split(data)
     yield case("truncated", "Cut before the last byte.", data[:-1])
     yield case("another-name", "A tensor of another name.", joined({"z": header["latents"]}, body))

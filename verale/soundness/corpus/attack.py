@@ -1,4 +1,4 @@
-"""Every accepted case mutated, and what the checker proved judged: `PYTHONPATH=.:tests python -m corpus.attack`.
+"""Every accepted case mutated, and what the checker proved judged: `python -m verale.soundness.corpus.attack`.
 
 The test takes one mutant in so many; here all are taken.
 """

@@ -1,6 +1,6 @@
 """Emit certificates of random heads under every paradigm and order, and count those that the checker does not prove.
 
-    python -m benchmarks.soundness --seconds 600
+    python -m verale.soundness.emitted --seconds 600
 
 Heads and latents are small, so that there are many; they have duplicate, nearly equal, collinear, huge and tiny
 prototypes, weights without structure, biases, one patch, one dimension. Every certificate is audited with its latents,

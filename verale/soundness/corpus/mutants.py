@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from math import inf, nextafter
 from typing import Any
 
-import handmade as hm
+from verale.soundness import handmade as hm
 
 from .cases import Case
 from .reject import described, joined, numbers, split
@@ -126,10 +126,10 @@ def _of_documents(case: Case, generator: random.Random) -> Iterator[Mutant]:
             ("margin negative", -own),
         ):
             yield mutant(kind, lambda p, c=rival, v=value: p["margins"].__setitem__(c, v.hex()))
-        for text in (*ODD_FLOATS, None, 1, "0.5"):
-            yield mutant("margin odd", lambda p, c=rival, v=text: p["margins"].__setitem__(c, v))
-    for value in (0, predicate["patches"] - 1, predicate["patches"] + 1, 1, 2, 10**17, 10**18, -1, "3"):
-        yield mutant("patches", lambda p, v=value: p.update(patches=v))
+        for odd in (*ODD_FLOATS, None, 1, "0.5"):
+            yield mutant("margin odd", lambda p, c=rival, v=odd: p["margins"].__setitem__(c, v))
+    for patches in (0, predicate["patches"] - 1, predicate["patches"] + 1, 1, 2, 10**17, 10**18, -1, "3"):
+        yield mutant("patches", lambda p, v=patches: p.update(patches=v))
     for paradigm in PARADIGMS:
         yield mutant("paradigm", lambda p, v=paradigm: p.update(paradigm=v))
     for claims in (["entailment"], ["entailment", "instance"], ["entailment", "minimality"], ["minimality"], []):
@@ -214,8 +214,7 @@ def _named(case: Case, head: bytes, latents: bytes | None) -> bytes:
     document = json.loads(case.certificate)
     document["subject"][0]["digest"]["sha256"] = hashlib.sha256(head).hexdigest()
     if latents is not None and latents != case.latents:
-        assert case.latents is not None
-        for before, after in zip(read_latents(case.latents), read_latents(latents), strict=True):
+        for before, after in zip(read_latents(hm.given(case.latents)), read_latents(latents), strict=True):
             if document["subject"][1]["digest"]["sha256"] == hm.digest(before):
                 document["subject"][1]["digest"]["sha256"] = hm.digest(after)
                 break
@@ -264,10 +263,9 @@ def _of_heads(case: Case) -> Iterator[Mutant]:
                     value = factor * float.fromhex(text)
                     yield mutant(f"{field} changed", _described(case.head, part, field, value.hex()))
     for end, text in description["domain"].items():
-        values = (None, "-0x1p+2", "0x1p+2", "0x0p+0")
-        for value in values:
-            if value != text:
-                yield mutant("domain changed", _described(case.head, "domain", end, value))
+        for bound in (None, "-0x1p+2", "0x1p+2", "0x0p+0"):
+            if bound != text:
+                yield mutant("domain changed", _described(case.head, "domain", end, bound))
     for pooling in ("max", "max_minus_mean", "max_minus_mean_distance"):
         yield mutant("pooling changed", described(case.head, lambda d, v=pooling: d.update(pooling={"kind": v})))
     for k in (1, 3, 10**17):

@@ -5,12 +5,14 @@ Call within `flint.ctx.workprec(PRECISION)`.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 import flint
-import handmade as hm
+
+from verale.soundness import handmade as hm
 
 PRECISION = 300
 
@@ -39,7 +41,7 @@ class Made:
         tensors = {name: getattr(self, name) for name in ("weight", "prototypes", "bias", "scale", "peak")}
         return hm.safetensors(
             {name: hm.tensor(values) for name, values in tensors.items() if values is not None},
-            {"verale.head": hm.json.dumps(hm.description(**self.parts))},
+            {"verale.head": json.dumps(hm.description(**self.parts))},
         )
 
     def observable(self, z: list[float], j: int) -> Any:
@@ -47,8 +49,7 @@ class Made:
         geometry = self.part("geometry")
         if geometry["kind"] == "softmax":
             return 1 / sum((flint.arb(x) - flint.arb(z[j])).exp() for x in z)
-        assert self.prototypes is not None
-        p = self.prototypes[j]
+        p = hm.given(self.prototypes)[j]
         match geometry["kind"]:
             case "euclidean":
                 return hm.squared_distance(z, p)
@@ -78,7 +79,8 @@ class Made:
                 return m.max(flint.arb(0))
             case "threshold":
                 threshold = flint.arb(float.fromhex(part["threshold"]))
-                assert (m >= threshold) or (m < threshold)
+                if not (m >= threshold or m < threshold):
+                    raise ValueError("a mass cannot be told from the threshold")
                 return m if m >= threshold else flint.arb(0)
             case _:
                 return m

@@ -23,12 +23,15 @@ from types import ModuleType
 from typing import Any
 
 import flint
-import handmade as hm
-import reference as ref
-from corpus.accept import COUNT, PATCHES, drawn, made, recipes
-from corpus.cases import Case, stored
 
 import verale.checker
+from verale.soundness import handmade as hm
+from verale.soundness import reference as ref
+from verale.soundness.corpus.accept import COUNT, PATCHES, drawn, made, recipes
+from verale.soundness.corpus.cases import Case, stored
+
+Import = Callable[[str], Any]
+"""Gives a module of a copy by its name, "" for the package."""
 
 CHECKER = Path(verale.checker.__file__).parent
 
@@ -81,7 +84,7 @@ def _true_code(file: Path) -> Any:
 
 
 @contextmanager
-def planted(fault: Fault | None) -> Iterator[Callable[[str], ModuleType]]:
+def planted(fault: Fault | None) -> Iterator[Import]:
     """A copy of the checker with the fault: what imports a module of it, "" for the package."""
     name = "planted"
     finder = _Finder(name, fault)
@@ -108,7 +111,7 @@ def caught(fault: Fault | None) -> str | None:
     return None
 
 
-def _corpora(module: Callable[[str], ModuleType], kernel: str) -> str:
+def _corpora(module: Import, kernel: str) -> str:
     """Every case gets its verdict."""
     checker = module("")
     for case in _cases():
@@ -134,7 +137,7 @@ def _cases() -> list[Case]:
 # Properties. Each returns what it found wrong, "" for nothing.
 
 
-def _numbers(module: Callable[[str], ModuleType], kernel: str) -> str:
+def _numbers(module: Import, kernel: str) -> str:
     """Rounding of integers, roots, hex floats."""
     dyadic = module("dyadic")
     generator = random.Random(1)
@@ -168,7 +171,7 @@ def _numbers(module: Callable[[str], ModuleType], kernel: str) -> str:
     return ""
 
 
-def _transcendentals(module: Callable[[str], ModuleType], kernel: str) -> str:
+def _transcendentals(module: Import, kernel: str) -> str:
     """log, exp and sums of exp enclose, with few bits and a small guard."""
     generator = random.Random(2)
     for guard in (4, 32):
@@ -203,7 +206,7 @@ def _ball(mantissa: int, exponent: int) -> Any:
     return flint.arb((flint.fmpz(mantissa), flint.fmpz(exponent)))
 
 
-def _matching(module: Callable[[str], ModuleType], kernel: str) -> str:
+def _matching(module: Import, kernel: str) -> str:
     """The heaviest matching is as heavy as the best of all."""
     heaviest = module("rules.matching").heaviest_matching
     generator = random.Random(3)
@@ -279,7 +282,7 @@ def _around(ends: tuple[Fraction, Fraction], generator: random.Random, wide: boo
     return Fraction(hm.below(ends[0] - widths[0])), Fraction(hm.above(ends[1] + widths[1]))
 
 
-def _containment(module: Callable[[str], ModuleType], kernel: str) -> str:
+def _containment(module: Import, kernel: str) -> str:
     """What is proved holds at the latents: on the usual grid and, where roundings show, on grids of a few bits."""
     own = module("kernel").load_kernel(kernel)
     fine = (128, 64, 128, 128)
@@ -292,13 +295,13 @@ def _containment(module: Callable[[str], ModuleType], kernel: str) -> str:
     return ""
 
 
-def _set_grid(module: Callable[[str], ModuleType], least: int, below: int, multipliers: int, weights: int) -> None:
+def _set_grid(module: Import, least: int, below: int, multipliers: int, weights: int) -> None:
     module("rules.space")._LEAST_BITS, module("rules.space")._BITS_BELOW_GRAM = least, below
     module("rules.span")._PRECISION, module("rules.hypersphere")._WEIGHT_BITS = multipliers, weights
     module("rules.gram").COARSE = module("rules.span").COARSE = least * 3 // 8  # twice it is less than the grid's bits
 
 
-def _contained(module: Callable[[str], ModuleType], own: Any, trial: Trial, number: int) -> str:
+def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
     certificate = module("certificate")
     head = module("head_file").read_head(trial.data)
     space = module("rules.space").Space(head, own)
@@ -364,7 +367,7 @@ def _holds(space: Any, ranges: Any, observables: list[tuple[Fraction, Fraction]]
     return True
 
 
-def _priced(module: Callable[[str], ModuleType], space: Any, trial: Trial, stated: Any, box: Any, number: int) -> str:
+def _priced(module: Import, space: Any, trial: Trial, stated: Any, box: Any, number: int) -> str:
     """No prices prove more than what is so, nor than the best matching leaves."""
     generator = random.Random(number)
     predicted = number % 3
@@ -388,7 +391,7 @@ def _priced(module: Callable[[str], ModuleType], space: Any, trial: Trial, state
     return ""
 
 
-def _margins(module: Callable[[str], ModuleType], kernel: str) -> str:
+def _margins(module: Import, kernel: str) -> str:
     """The bound of a margin is the least value over all corners of a box, or a hair less."""
     bound, box_of = module("rules.margin").lower_bound, module("rules.similarity").Box
     generator = random.Random(5)
@@ -400,15 +403,14 @@ def _margins(module: Callable[[str], ModuleType], kernel: str) -> str:
         weight, unit = head.weight.rows, Fraction(1, 1 << head.weight.bits)
         bias = [Fraction(x, 1 << head.bias.bits) for x in head.bias.rows[0]]
         for c, d in ((0, 1), (1, 2), (2, 0)):
-            least = None
-            for corner in product(*sides):
-                a = [Fraction(x, 1 << bits) for x in corner]
-                value = _logit(head, weight[c], bias, c, a, unit) - _logit(head, weight[d], bias, d, a, unit)
-                least = value if least is None else min(least, value)
+            corners = [[Fraction(x, 1 << bits) for x in corner] for corner in product(*sides)]
+            least = min(
+                _logit(head, weight[c], bias, c, a, unit) - _logit(head, weight[d], bias, d, a, unit) for a in corners
+            )
             found = bound(head, box, c, d)
             shared = head.readout == "maximum" and any(x and y for x, y in zip(weight[c], weight[d], strict=True))
             if found > least or (not shared and found < least - 4 * unit):
-                return head.readout
+                return str(head.readout)
     return ""
 
 
@@ -426,7 +428,7 @@ def _logit(head: Any, row: list[int], bias: list[Fraction], c: int, a: list[Frac
     return below(0)
 
 
-def _similarities(module: Callable[[str], ModuleType], kernel: str) -> str:
+def _similarities(module: Import, kernel: str) -> str:
     """Similarities of ranges on a coarse grid hold those of the ranges' own ends."""
     own = module("kernel").load_kernel(kernel)
     _set_grid(module, 4, 0, 128, 128)
@@ -447,7 +449,7 @@ def _similarities(module: Callable[[str], ModuleType], kernel: str) -> str:
                         m = m / flint.arb(sum(x * x for x in space.vectors[j])).sqrt()
                     least, greatest = ref.ends(made_head.similarity(m, j))
                     if Fraction(low, 1 << box.bits) > greatest or Fraction(high, 1 << box.bits) < least:
-                        return head.similarity
+                        return str(head.similarity)
     finally:
         _set_grid(module, 128, 64, 128, 128)
     return ""

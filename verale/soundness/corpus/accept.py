@@ -16,10 +16,10 @@ from math import log
 from typing import Any
 
 import flint
-import handmade as hm
-import reference as ref
 
 from verale.checker import Auditor, Status
+from verale.soundness import handmade as hm
+from verale.soundness import reference as ref
 
 from .cases import Case, encoded
 
@@ -31,11 +31,11 @@ BANKS = {"kind": "banks", "class_token": 2}
 UNBOUNDED, BOX, POSITIVE = hm.domain(None, None), hm.domain(-1.0, 1.0), hm.domain(0.0, None)
 
 
-def top_mean(k: int) -> dict[str, Any]:
+def top_mean(k: int) -> hm.Part:
     return {"kind": "top_mean", "k": k}
 
 
-def inner_product(radius: float | None) -> dict[str, Any]:
+def inner_product(radius: float | None) -> hm.Part:
     return {"kind": "inner_product", "radius": None if radius is None else radius.hex()}
 
 

@@ -17,8 +17,9 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 import flint
-import handmade as hm
-import reference as ref
+
+from verale.soundness import handmade as hm
+from verale.soundness import reference as ref
 
 arb = flint.arb
 Vector: TypeAlias = list[Any]
@@ -37,8 +38,7 @@ class Real(ref.Made):
         geometry = self.part("geometry")
         if geometry["kind"] == "softmax":
             return 1 / sum(((x - z[j]).exp() for x in z), arb(0))
-        assert self.prototypes is not None
-        p = list(map(arb, self.prototypes[j]))
+        p = list(map(arb, hm.given(self.prototypes)[j]))
         match geometry["kind"]:
             case "euclidean":
                 return square([a - b for a, b in zip(z, p, strict=True)])
@@ -134,8 +134,7 @@ def read_head(data: bytes) -> Real:
         (_, width), values = found[name]
         return [values[start : start + width] for start in range(0, len(values), width)]
 
-    weight = rows("weight")
-    assert weight is not None
+    weight = hm.given(rows("weight"))
     parts = {name: description[name] for name in description if name not in ("version", "labels")}
     vectors = {name: found[name][1] for name in ("bias", "scale", "peak") if name in found}
     made = Real(weight, rows("prototypes"), parts, **vectors)
@@ -282,9 +281,8 @@ class Claim:
         kind, j = self.head.part("geometry")["kind"], statement["prototype"]
         if kind not in ("euclidean", "inner_product"):
             return None
-        assert self.image is not None and self.head.prototypes is not None
-        z = [float(x) for x in self.image[statement["patch"]]]  # they were floats
-        truth = (hm.squared_distance if kind == "euclidean" else hm.product)(z, self.head.prototypes[j])
+        z = [float(x) for x in hm.given(self.image)[statement["patch"]]]  # they were floats
+        truth = (hm.squared_distance if kind == "euclidean" else hm.product)(z, hm.given(self.head.prototypes)[j])
         low, high = map(float.fromhex, statement["interval"])
         return Fraction(low) <= truth <= Fraction(high)
 

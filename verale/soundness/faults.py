@@ -1,8 +1,13 @@
-"""The faults that are planted, file by file, and those that nothing catches, each with the reason for that."""
+"""The faults that are planted, file by file, and those that nothing catches, each with the reason for that.
+
+`python -m verale.soundness.faults` prints what catches each, and the score.
+"""
 
 from __future__ import annotations
 
-from .planted import Fault
+import sys
+
+from .planted import Fault, caught
 
 _OF_FILES: dict[str, list[tuple[str, str, str]]] = {
     "dyadic.py": [
@@ -435,3 +440,16 @@ SURVIVORS = {
     ),
 }
 """What no case and no property catches, and why."""
+
+
+def main() -> int:
+    by_whom = {str(fault): caught(fault) for fault in FAULTS}
+    for name, who in by_whom.items():
+        print(f"{name}\n    {who or 'SURVIVES: ' + SURVIVORS.get(name, 'not listed')}")
+    print(f"{len(by_whom)} faults, {sum(map(bool, by_whom.values()))} caught")
+    print(f"of {len(SURVIVORS)} listed survivors {sum(not by_whom[name] for name in SURVIVORS)} survive")
+    return 1 if any(who is None and name not in SURVIVORS for name, who in by_whom.items()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -9,7 +9,8 @@ from math import inf
 from typing import Any
 
 import flint
-import reference as ref
+
+from verale.soundness import reference as ref
 
 from .cases import Case
 from .mutants import Mutant

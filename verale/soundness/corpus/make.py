@@ -1,4 +1,4 @@
-"""Write the corpora again: `PYTHONPATH=.:tests python -m corpus.make` from the root of the repository.
+"""Write the corpora again: `python -m verale.soundness.corpus.make` from the root of the repository.
 
 Nothing is drawn but from seeds, so the same bytes come out; `test_corpora.py` makes sure that they do.
 """
@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import shutil
 
+from verale.soundness.places import CERTIFICATES
+
 from .accept import accepted
-from .cases import FOLDER, Case, files
+from .cases import Case, files
 from .malformed import malformed
 from .reject import rejected
 
@@ -20,10 +22,10 @@ def every_case() -> list[Case]:
 
 def main() -> None:
     for name in ("accept", "reject", "malformed"):
-        shutil.rmtree(FOLDER / name, ignore_errors=True)
+        shutil.rmtree(CERTIFICATES / name, ignore_errors=True)
     for path, data in files(every_case()).items():
-        (FOLDER / path).parent.mkdir(exist_ok=True)
-        (FOLDER / path).write_bytes(data)
+        (CERTIFICATES / path).parent.mkdir(exist_ok=True)
+        (CERTIFICATES / path).write_bytes(data)
 
 
 if __name__ == "__main__":

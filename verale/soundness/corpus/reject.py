@@ -15,7 +15,7 @@ from fractions import Fraction
 from math import inf, nextafter
 from typing import Any
 
-import handmade as hm
+from verale.soundness import handmade as hm
 
 from .accept import contradiction, top_mean
 from .cases import Case, encoded
@@ -24,7 +24,7 @@ Document = dict[str, Any]
 UNTIGHT = ("latents-not-given", "not-minimal", "contradiction-without-an-image", "nearest-patch", "cosine-of-one")
 """Accepted cases with a margin less than the greatest that is proved."""
 BOX = {"domain": hm.domain(-4.0, 4.0)}
-NEGATED = {"similarity": {"kind": "negated"}}
+NEGATED: hm.Part = {"similarity": {"kind": "negated"}}
 COSINE = {"geometry": hm.cosine(0.0), "similarity": hm.IDENTITY, "domain": hm.domain(None, None)}
 SOFTMAX = {"geometry": hm.SOFTMAX, "similarity": hm.IDENTITY, "domain": hm.domain(None, None)}
 THRESHOLD = SOFTMAX | {"similarity": {"kind": "threshold", "threshold": (0.5).hex()}}
@@ -335,7 +335,8 @@ def of_statements(cases: dict[str, Case]) -> Iterator[Case]:
     def beside(up: bool) -> Callable[[Document], None]:
         def action(predicate: Document) -> None:
             (low, high) = ends = predicate["statements"][0]["interval"]
-            assert low == high
+            if low != high:
+                raise ValueError("the interval is no point")
             ends[:] = [nextafter(float.fromhex(low), inf if up else -inf).hex()] * 2
 
         return each(action)
@@ -349,7 +350,8 @@ def of_statements(cases: dict[str, Case]) -> Iterator[Case]:
     def closed(end: int) -> Callable[[Document], None]:
         def action(predicate: Document) -> None:
             ends = predicate["statements"][0]["interval"]
-            assert nextafter(float.fromhex(ends[0]), inf) == float.fromhex(ends[1])
+            if nextafter(float.fromhex(ends[0]), inf) != float.fromhex(ends[1]):
+                raise ValueError("the ends are no neighbours")
             ends[1 - end] = ends[end]
 
         return each(action)
@@ -459,8 +461,8 @@ def of_subjects(cases: dict[str, Case]) -> Iterator[Case]:
     comment = "The latents of another image."
     yield case("another-image", comment, document, original.head, None, "subject", other.latents)
     comment = "One bit of the image's latents changed."
-    assert original.latents is not None
-    flipped = bytes([*original.latents[:-8], original.latents[-8] ^ 1, *original.latents[-7:]])
+    data = hm.given(original.latents)
+    flipped = bytes([*data[:-8], data[-8] ^ 1, *data[-7:]])
     yield case("latents-one-bit", comment, document, original.head, None, "subject", flipped)
 
     head = hm.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [2.0, 0.0]], **NEGATED, domain=hm.domain(-1.0, 1.0))

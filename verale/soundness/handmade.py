@@ -10,22 +10,32 @@ import json
 import struct
 from fractions import Fraction
 from math import inf, isqrt, nextafter, prod
-from typing import Any
+from typing import Any, TypeVar
 
+T = TypeVar("T")
 Matrix = list[list[float]]
+Part = Any
+"""A JSON object that describes a part of a head."""
 
-EUCLIDEAN = {"kind": "euclidean"}
-SOFTMAX = {"kind": "softmax"}
-IDENTITY = {"kind": "identity"}
-MAX = {"kind": "max"}
+EUCLIDEAN: Part = {"kind": "euclidean"}
+SOFTMAX: Part = {"kind": "softmax"}
+IDENTITY: Part = {"kind": "identity"}
+MAX: Part = {"kind": "max"}
 
 
-def cosine(epsilon: float) -> dict[str, str]:
+def cosine(epsilon: float) -> Part:
     return {"kind": "cosine", "epsilon": epsilon.hex()}
 
 
-def log_ratio(epsilon: float) -> dict[str, str]:
+def log_ratio(epsilon: float) -> Part:
     return {"kind": "log_ratio", "epsilon": epsilon.hex()}
+
+
+def given(value: T | None) -> T:
+    """A part that has to be there. Raises ValueError."""
+    if value is None:
+        raise ValueError("a part is not there that this needs")
+    return value
 
 
 def flat(values: Any) -> list[float]:
@@ -54,7 +64,8 @@ def framed(header: bytes, body: bytes) -> bytes:
 def tensor(values: Any, dtype: str = "F64", sizes: list[int] | None = None) -> tuple[str, list[int], bytes]:
     numbers, code = flat(values), {"F32": "f", "F64": "d"}[dtype]
     sizes = shape(values) if sizes is None else sizes
-    assert prod(sizes) == len(numbers)
+    if prod(sizes) != len(numbers):
+        raise ValueError(f"{len(numbers)} numbers for the shape {sizes}")
     return dtype, sizes, struct.pack(f"<{len(numbers)}{code}", *numbers)
 
 
@@ -70,7 +81,7 @@ def description(**changes: Any) -> dict[str, Any]:
     } | changes
 
 
-def domain(lower: float | None, upper: float | None) -> dict[str, str | None]:
+def domain(lower: float | None, upper: float | None) -> Part:
     return {
         "lower": None if lower is None else float(lower).hex(),
         "upper": None if upper is None else float(upper).hex(),

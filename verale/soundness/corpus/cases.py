@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from verale.checker import Auditor, HeadError, LatentsError
+from verale.soundness.places import CERTIFICATES
 
-FOLDER = Path(__file__).parents[2] / "certificates"
 MANIFEST = "corpora.json"
 CERTIFICATE, HEAD, LATENTS = ".ale.json", ".head.safetensors", ".latents.safetensors"
 
@@ -68,16 +67,16 @@ def files(cases: Iterable[Case]) -> dict[str, bytes]:
 
 def stored() -> list[Case]:
     """The corpora as committed."""
-    manifest = json.loads((FOLDER / MANIFEST).read_bytes())
+    manifest = json.loads((CERTIFICATES / MANIFEST).read_bytes())
 
     def read(path: str | None) -> bytes | None:
-        return None if path is None else (FOLDER / path).read_bytes()
+        return None if path is None else (CERTIFICATES / path).read_bytes()
 
     return [
         Case(
             name,
-            (FOLDER / (name + CERTIFICATE)).read_bytes(),
-            (FOLDER / entry["head"]).read_bytes(),
+            (CERTIFICATES / (name + CERTIFICATE)).read_bytes(),
+            (CERTIFICATES / entry["head"]).read_bytes(),
             read(entry.get("latents")),
             entry["status"],
             entry["reason"],

@@ -1,6 +1,6 @@
 """Draw arguments for every operation of both kernels and of `dyadic`, and count the enclosures that do not hold.
 
-    python -m benchmarks.enclosures --samples 1000000
+    python -m verale.soundness.enclosures --samples 1000000
 
 What is exact is compared with Python's integers and fractions. A logarithm or an exponential is compared with the other
 kernel's library, at 400 bits more than are asked for: arb with mpmath's `mp`, whose error of a few units in the last
@@ -81,8 +81,8 @@ def exp_sum(kernel: Kernel, generator: random.Random) -> bool:
     mantissas = [-abs(_mantissa(generator, 12 - exponent)) for _ in range(count)]
     mantissas[generator.randrange(count)] = 0
     truths = [_true_exp(kernel, mantissa, exponent, bits) for mantissa in mantissas]
-    truth = sum(low for low, _ in truths), sum(high for _, high in truths)
-    return _held(kernel.exp_sum(mantissas, exponent, bits), *truth, apart=2 * count)
+    low, high = (sum(ends, Fraction(0)) for ends in zip(*truths, strict=True))
+    return _held(kernel.exp_sum(mantissas, exponent, bits), low, high, apart=2 * count)
 
 
 def isqrt(kernel: Kernel, generator: random.Random) -> bool:

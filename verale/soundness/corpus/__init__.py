@@ -1,0 +1,1 @@
+"""Certificates with known verdicts, how they are made, and mutants of them with a judge."""
