@@ -27,11 +27,13 @@ _COMMANDS = {
     "explain": "verale.cli.explain",
     "head": "verale.cli.head",
     "refute": "verale.cli.refute",
+    "soundness": "verale.cli.soundness",
 }
 
 _EXTRA_OF = {
     **dict.fromkeys(("torch", "numpy", "safetensors", "PIL", "yaml"), "explain"),
     **dict.fromkeys(("cabrnet", "torchvision", "loguru"), "cabrnet"),
+    **dict.fromkeys(("z3", "hypothesis"), "soundness"),
 }
 
 

@@ -173,9 +173,11 @@ def drawn(head: ref.Made, generator: random.Random) -> hm.Matrix:
         return [[generator.randrange(-32, 49) / 16 for _ in range(COUNT)] for _ in range(PATCHES)]
     image: hm.Matrix = []
     near = generator.choice(head.prototypes)
+    tries = 0
     while len(image) < PATCHES:
+        tries += 1
         z = [generator.randrange(-16, 17) / 16 for _ in range(DEPTH)]
-        if len(image) == 1:
+        if len(image) == 1 and tries < 99:  # a prototype may lie too far outside
             z = [x + y / 16 for x, y in zip(near, z, strict=True)]
         z = [min(1.5 if high is None else high, max(-1.5 if low is None else low, x)) for x in z]
         if any(z) and (radius is None or hm.product(z, z) <= Fraction(float.fromhex(radius)) ** 2):

@@ -1,0 +1,94 @@
+"""`verale soundness`: the soundness suite."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import click
+
+from verale.soundness.suite import SECTIONS
+from verale.version import __version__
+
+__all__ = ["EXIT_UNSOUND", "command"]
+
+EXIT_UNSOUND = 13
+"""Something was found wrong."""
+
+
+@click.command(name="soundness")
+@click.option("--long", is_flag=True, help="Everything, and many more draws: hours instead of minutes.")
+@click.option(
+    "--only",
+    metavar="NAME,...",
+    help=f"Some of the sections: {', '.join(section.name for section in SECTIONS)}.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Draw other things.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a section instead of a table.")
+def command(long: bool, only: str | None, seed: int, as_json: bool) -> None:
+    """Try to find verale in the wrong: lemmas, property tests, corpora, mutants, kernels, planted faults.
+
+    One row a section. Exit code: 0 nothing was found wrong; 13 something was; 9 an extra that is not installed.
+    """
+    from verale.errors import UsageError
+    from verale.soundness.suite import run
+
+    known = [section.name for section in SECTIONS]
+    names = tuple(known if only is None else only.split(","))
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise UsageError(f"there is no section {unknown[0]!r}; choose of {', '.join(known)}")
+    _require_extras(names)
+    results = []
+    for result in run(names, long, seed):
+        results.append(result)
+        if as_json:
+            head = {"_type": "urn:verale:soundness:v1", "version": __version__, "long": long, "seed": seed}
+            click.echo(json.dumps(head | result.record()))
+        else:
+            click.echo(f"{result.section.name}: {result.seconds:.1f} s", err=True)
+        for line in result.wrong:
+            click.echo(f"WRONG  {result.section.name}: {line}", err=True)
+    if not as_json:
+        _table(results)
+    sys.exit(EXIT_UNSOUND if any(result.wrong for result in results) else 0)
+
+
+def _require_extras(names: tuple[str, ...]) -> None:
+    """Before anything is tried: a suite that leaves out a section unasked would look whole."""
+    from importlib.util import find_spec
+
+    from verale.errors import UsageError
+
+    modules = {"soundness": ("z3", "hypothesis"), "explain": ("torch", "safetensors")}
+    missing = {
+        extra: section.name
+        for section in SECTIONS
+        if section.name in names
+        for extra in section.needs
+        if any(find_spec(module) is None for module in modules[extra])
+    }
+    if missing:
+        rest = [s.name for s in SECTIONS if s.name in names and not set(s.needs) & set(missing)]
+        instead = f", or choose --only {','.join(rest)}" if rest else ""
+        raise UsageError(
+            f"the section {next(iter(missing.values()))} needs more: pip install 'verale[{','.join(missing)}]'{instead}"
+        )
+
+
+def _table(results: list) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold")
+    table.add_column("section")
+    for name in ("tried", "wrong", "seconds"):
+        table.add_column(name, justify="right")
+    table.add_column("", overflow="fold")
+    for result in results:
+        counts = f"{result.tried:,}", str(len(result.wrong)), f"{result.seconds:.1f}"
+        table.add_row(result.section.name, *counts, result.detail)
+    total = str(sum(len(result.wrong) for result in results)), f"{sum(result.seconds for result in results):.1f}"
+    table.add_row("all", "", *total, "")
+    console = Console()
+    console.print(table, width=None if console.is_terminal else 120)

@@ -1,0 +1,364 @@
+"""Properties of the checker and of certificates, tried by hypothesis on heads of every part.
+
+Heads, latents and statements are drawn as in the corpora: multiples of 1/16, so that squared distances and inner
+products are binary64 numbers. Truth is decided in rationals or 300-bit balls by `reference` and `corpus.truth`, which
+share nothing with the checker.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
+from typing import Any
+
+import flint
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Prices
+from verale.checker import Auditor, Status
+
+from . import handmade as hm
+from . import reference as ref
+from .corpus.accept import CLASSES, COUNT, PATCHES, Recipe, around, drawn, made, recipes
+from .corpus.cases import Case, judged, stored
+from .corpus.truth import Claim, Document, Real, Sight, read_head, read_latents, witnesses
+
+__all__ = ["PROPERTIES", "Property", "Tried", "try_property"]
+
+Count = Callable[[str], None]
+"""Called by a property with what an example came to."""
+
+RECIPES = [recipe for recipe in recipes() if recipe.paradigm != "assignment"]
+"""Assignment needs prices; the accepted cases have them."""
+
+
+@dataclass(frozen=True)
+class Property:
+    """Attributes:
+    says: the property in words.
+    strategies: what is drawn, by the names of the check's arguments.
+    check: raises AssertionError where the property does not hold; its first argument is told what an example came to.
+    shows: what some example has to come to, or the property says nothing.
+    """
+
+    says: str
+    strategies: dict[str, st.SearchStrategy[Any]]
+    check: Callable[..., None]
+    shows: str
+
+
+@dataclass(frozen=True)
+class Tried:
+    """How many examples came to what, and what was found wrong."""
+
+    examples: int
+    came_to: Counter[str]
+    failure: str
+
+
+def try_property(one: Property, examples: int, start: int = 0) -> Tried:
+    """Try a property on that many examples, the same for the same `start`; what fails is made small by hypothesis."""
+    came_to: Counter[str] = Counter()
+    tried = 0
+
+    def attempt(**drawn: Any) -> None:
+        nonlocal tried
+        tried += 1
+        with flint.ctx.workprec(ref.PRECISION):
+            one.check(lambda what: came_to.update((what,)), **drawn)
+
+    profile = settings(
+        max_examples=examples, database=None, deadline=None, print_blob=False, suppress_health_check=list(HealthCheck)
+    )
+    try:
+        seed(start)(profile(given(**one.strategies)(attempt)))()
+    except Exception as error:  # whatever is raised, a property does not hold
+        return Tried(tried, came_to, " ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())]))
+    return Tried(tried, came_to, "" if came_to[one.shows] else f"no example {one.shows}, so nothing was tried")
+
+
+def _require(holds: bool, what: str) -> None:
+    if not holds:
+        raise AssertionError(what)
+
+
+# What is proved, no constructed latent refutes.
+
+
+def _proved_margins_hold(count: Count, recipe: Recipe, number: int, left_out: frozenset[int], width: float) -> None:
+    """The greatest margins that the checker proves, of a random explanation, against images that satisfy it."""
+    generator = random.Random(f"{recipe.name} {number}")
+    head = made(recipe, generator)
+    image = drawn(head, generator)
+    activations = [head.activation(image, j) for j in range(COUNT)]
+    statements = _statements(recipe, head, [image], [activations], width)
+    statements = [statement for place, statement in enumerate(statements) if place not in left_out]
+    predicted = max(range(CLASSES), key=lambda c: float(head.logits(activations)[c]))
+    options: Document = {"predicted": predicted, "classes": CLASSES, "paradigm": recipe.paradigm, "patches": PATCHES}
+    data, latents = head.data, hm.latents([image])
+    auditor = Auditor(data, latents)
+    verdict = auditor.check(hm.certificate(data, statements, image=image, **options))
+    if verdict.status is not Status.PROVED:
+        return count("not proved")
+    margins = [None if margin is None else hm.below(margin) for margin in verdict.margins]
+    certificate = hm.certificate(data, statements, image=image, margins=margins, **options)
+    _require(auditor.check(certificate).status is Status.PROVED, "a margin that was proved is not proved when stated")
+    claim = Claim.read(certificate, data, latents)
+    claim.require_instance()
+    found = claim.counterexample(Sight(claim.head), witnesses(claim, generator))
+    _require(found is None, f"PROVED, and refuted by {found}")
+    count("proved")
+
+
+def _statements(
+    recipe: Recipe, head: ref.Made, images: list[hm.Matrix], activations: list[list[Any]], width: float
+) -> list[Document]:
+    """Everything that can be stated, true of every image."""
+
+    def hull(values: list[Any]) -> tuple[float, float]:
+        ends = [around(value, width) for value in values]
+        return min(low for low, _ in ends), max(high for _, high in ends)
+
+    if recipe.paradigm in ("top_k", "sparse"):
+        return [hm.activation(j, *hull([each[j] for each in activations])) for j in range(COUNT)]
+    return [
+        hm.spatial(patch, j, *hull([head.observable(image[patch], j) for image in images]))
+        for patch, j in product(range(PATCHES), range(COUNT))
+    ]
+
+
+def _two_classes_are_not_proved(count: Count, recipe: Recipe, numbers: tuple[int, int], width: float) -> None:
+    """Statements that are true of two images of different classes entail neither."""
+    head = made(recipe, random.Random(f"{recipe.name} {numbers[0]}"))
+    images = [drawn(head, random.Random(f"image {number}")) for number in numbers]
+    activations = [[head.activation(image, j) for j in range(COUNT)] for image in images]
+    logits = [head.logits(each) for each in activations]
+    classes = [max(range(CLASSES), key=lambda c, own=own: float(own[c])) for own in logits]
+    first, second = classes
+    apart = [logits[place][classes[place]] - logits[place][classes[1 - place]] for place in (0, 1)]
+    if first == second or not all(bool(difference > 0) for difference in apart):
+        return count("one class")
+    statements = _statements(recipe, head, images, activations, width)
+    for predicted, image in zip(classes, images, strict=True):
+        certificate = hm.certificate(head.data, statements, predicted, CLASSES, recipe.paradigm, PATCHES, image)
+        found = judged(Auditor, certificate, head.data, hm.latents([image]))
+        _require(found == ("NOT_PROVED", "entailment"), f"{found} of statements that two classes share")
+    count("two classes")
+
+
+# Verdicts do not depend on how a thing is written.
+
+
+@cache
+def _accepted() -> list[Case]:
+    return [case for case in stored() if case.name.startswith("accept") and case.latents is not None]
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """A case taken apart, its margins halved: the last digits of what is proved may depend on the order."""
+
+    head: Real
+    images: list[hm.Matrix]
+    document: Document
+
+    @classmethod
+    def of(cls, case: Case) -> _Parts:
+        document = json.loads(case.certificate)
+        predicate = document["predicate"]
+        predicate["margins"] = [m and (float.fromhex(m) / 2).hex() for m in predicate["margins"]]
+        return cls(read_head(case.head), read_latents(hm.given(case.latents)), document)
+
+    def verdict(self, head: Real, images: list[hm.Matrix]) -> tuple[str, str]:
+        """Of the document, which gets the digests of these."""
+        data, subject = head.data, self.document["subject"]
+        subject[0]["digest"]["sha256"] = hm.hashlib.sha256(data).hexdigest()
+        if len(subject) > 1:
+            place = [hm.digest(image) for image in self.images].index(subject[1]["digest"]["sha256"])
+            subject[1]["digest"]["sha256"] = hm.digest(images[place])
+        return judged(Auditor, hm.encode(self.document), data, hm.latents(images))
+
+
+def _order_is_free(count: Count, case: Case, shuffle: random.Random) -> None:
+    parts = _Parts.of(case)
+    before = parts.verdict(parts.head, parts.images)
+    shuffle.shuffle(parts.document["predicate"]["statements"])
+    after = parts.verdict(parts.head, parts.images)
+    _require(after == before, f"{before}, in another order {after}")
+    count(before[0])
+
+
+def _names_of_prototypes_are_free(count: Count, case: Case, order: list[int]) -> None:
+    """Prototype `order[j]` becomes j; with two banks each keeps its own, in a tree every node its place."""
+    parts = _Parts.of(case)
+    head = parts.head
+    order = [j for j in order if j < head.count]
+    pooling = head.part("pooling")
+    if pooling["kind"] == "banks":
+        order.sort(key=lambda j: j >= pooling["class_token"])
+    place = {old: new for new, old in enumerate(order)}
+
+    def moved(values: list[Any]) -> list[Any]:
+        return [values[j] for j in order] + values[head.count :]
+
+    readout = head.part("readout")
+    if readout["kind"] == "soft_tree":  # its root is prototype 0
+        return count("tree")
+    vectors = {name: getattr(head, name) for name in ("prototypes", "scale", "peak")}
+    if readout["kind"] == "maximum":
+        vectors["bias"] = head.bias
+    other = replace(
+        head,
+        weight=[moved(row) for row in head.weight],
+        **{name: None if values is None else moved(values) for name, values in vectors.items()},
+    )
+    images = parts.images
+    if head.prototypes is None:  # softmax: a latent has an entry a prototype
+        images = [[moved(z) for z in image] for image in images]
+    before = parts.verdict(head, parts.images)
+    predicate = parts.document["predicate"]
+    for statement in predicate["statements"]:
+        if "except" in statement:
+            statement["except"] = sorted(place[j] for j in statement["except"])
+        else:
+            statement["prototype"] = place[statement["prototype"]]
+    for prices in predicate["hints"].get("prices", ()):
+        pairs = sorted(zip((place[j] for j in prices["prototypes"]), prices["prices"], strict=True))
+        prices["prototypes"], prices["prices"] = [j for j, _ in pairs], [price for _, price in pairs]
+    after = parts.verdict(other, images)
+    _require(after == before, f"{before}, with prototypes in another order {after}")
+    count(before[0])
+
+
+def _unit_of_length_is_free(count: Count, case: Case, power: int) -> None:
+    """Everything that is a length times 2^power, in metric heads whose similarity can undo it."""
+    parts = _Parts.of(case)
+    head, unit = parts.head, 2.0**power
+    kind, similarity = head.part("geometry")["kind"], head.part("similarity")["kind"]
+    before = parts.verdict(head, parts.images)
+    longer = [[unit * x for x in row] for row in hm.given(head.prototypes)] if head.prototypes else None
+    if kind == "euclidean" and similarity in ("log_ratio", "negated", "exponential"):
+        ends = {name: end and (unit * float.fromhex(end)).hex() for name, end in head.part("domain").items()}
+        scale = [x / unit**2 for x in (head.scale or [1.0] * head.count)]
+        other = replace(head, prototypes=longer, scale=scale, parts={**head.parts, "domain": ends})
+        images = [[[unit * x for x in z] for z in image] for image in parts.images]
+        of_statement = unit**2
+    elif "cosine" in kind:  # the length of a prototype cancels
+        other, images, of_statement = replace(head, prototypes=longer), parts.images, 1.0
+    else:
+        return count("no unit")
+    for statement in parts.document["predicate"]["statements"]:
+        if "patch" in statement:
+            statement["interval"] = [(of_statement * float.fromhex(end)).hex() for end in statement["interval"]]
+    after = parts.verdict(other, images)
+    _require(after == before, f"{before}, in another unit {after}")
+    count(before[0])
+
+
+# Certificates keep what they hold.
+
+_INDEX = st.integers(0, 10**17)
+_NUMBER = st.floats(allow_nan=False, allow_infinity=False).map(lambda x: x + 0.0)
+_INTERVAL = st.tuples(_NUMBER, _NUMBER).map(sorted)
+_MARGIN = st.floats(min_value=0.0, exclude_min=True, allow_infinity=False)
+
+
+@st.composite
+def _certificates(draw: st.DrawFn) -> Certificate:
+    classes = draw(st.integers(2, 5))
+    predicted = draw(st.integers(0, classes - 1))
+    patches = draw(st.integers(1, 9))
+    statements: list[Any]
+    if draw(st.booleans()):
+        pairs = draw(st.sets(st.tuples(st.integers(0, patches - 1), _INDEX), max_size=6))
+        statements = [PatchStatement(*pair, *draw(_INTERVAL)) for pair in pairs]
+        paradigm = draw(st.sampled_from(("projection", "triangle", "hypersphere", "simplex", "assignment")))
+    else:
+        listed = sorted(draw(st.sets(_INDEX, max_size=6)))
+        statements = [ActivationStatement(j, *draw(_INTERVAL)) for j in listed]
+        statements += [OrderStatement(tuple(listed), draw(_NUMBER))] * draw(st.booleans())
+        paradigm = "top_k"
+    prices = []
+    if paradigm == "assignment":
+        for rival in sorted(draw(st.sets(st.integers(0, classes - 1), max_size=2)) - {predicted}):
+            listed = sorted(draw(st.sets(_INDEX, max_size=3)))
+            prices.append(Prices(rival, tuple(listed), tuple(draw(_MARGIN) for _ in listed)))
+    digest = st.text("0123456789abcdef", min_size=64, max_size=64)
+    return Certificate(
+        head=draw(digest),
+        latents=draw(st.none() | digest),
+        predicted=predicted,
+        paradigm=paradigm,
+        patches=patches,
+        statements=tuple(statements),
+        margins=tuple(None if c == predicted else draw(_MARGIN) for c in range(classes)),
+        minimal=draw(st.booleans()),
+        version=draw(st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_size=1, max_size=9)),
+        prices=tuple(prices),
+    )
+
+
+def _a_certificate_survives_its_file(count: Count, certificate: Certificate) -> None:
+    data = certificate.to_bytes()
+    again = Certificate.from_bytes(data)
+    _require(again == certificate, f"read as {again}")
+    _require(again.to_bytes() == data, "written differently")
+    count("kept")
+
+
+PROPERTIES = (
+    Property(
+        "what is proved, no constructed latent refutes",
+        {
+            "recipe": st.sampled_from(RECIPES),
+            "number": st.integers(0, 10**6),
+            "left_out": st.frozensets(st.integers(0, PATCHES * COUNT - 1), max_size=6),
+            "width": st.sampled_from((0.0, 2.0**-30, 2.0**-8, 2.0**-4)),
+        },
+        _proved_margins_hold,
+        "proved",
+    ),
+    Property(
+        "what two classes share proves neither",
+        {
+            "recipe": st.sampled_from(RECIPES),
+            "numbers": st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)),
+            "width": st.sampled_from((0.0, 2.0**-8)),
+        },
+        _two_classes_are_not_proved,
+        "two classes",
+    ),
+    Property(
+        "the order of statements is free",
+        {
+            "case": st.sampled_from(_accepted()),
+            "shuffle": st.randoms(use_true_random=False),
+        },
+        _order_is_free,
+        "PROVED",
+    ),
+    Property(
+        "so are the names of prototypes",
+        {"case": st.sampled_from(_accepted()), "order": st.permutations(range(COUNT))},
+        _names_of_prototypes_are_free,
+        "PROVED",
+    ),
+    Property(
+        "so is the unit of length",
+        {"case": st.sampled_from(_accepted()), "power": st.integers(-40, 40)},
+        _unit_of_length_is_free,
+        "PROVED",
+    ),
+    Property(
+        "a certificate survives its file",
+        {"certificate": _certificates()},
+        _a_certificate_survives_its_file,
+        "kept",
+    ),
+)

@@ -1,0 +1,147 @@
+"""The sections of `verale soundness`: what each tries, how much of it, and what it found."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+__all__ = ["SECTIONS", "Result", "Section", "run"]
+
+Found = tuple[int, str, tuple[str, ...]]
+"""How much was tried; that in words; what was found wrong."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """Attributes:
+    name: what `--only` takes.
+    says: what is tried.
+    needs: the extras that it needs.
+    try_it: whether everything is to be tried, and a number for what is drawn, to what was found.
+    """
+
+    name: str
+    says: str
+    needs: tuple[str, ...]
+    try_it: Callable[[bool, int], Found]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a section found: see `Found`; and the processor time that it took."""
+
+    section: Section
+    tried: int
+    detail: str
+    wrong: tuple[str, ...]
+    seconds: float
+
+    def record(self) -> dict[str, object]:
+        """As in the report."""
+        wrong, seconds = list(self.wrong), round(self.seconds, 3)
+        return {
+            "section": self.section.name,
+            "tried": self.tried,
+            "detail": self.detail,
+            "wrong": wrong,
+            "seconds": seconds,
+        }
+
+
+def run(names: tuple[str, ...], long: bool, seed: int) -> Iterator[Result]:
+    """The results of some sections, each when it is done. Whatever a section raises goes through: it is no result."""
+    for section in SECTIONS:
+        if section.name in names:
+            start = time.process_time()
+            tried, detail, wrong = section.try_it(long, seed)
+            yield Result(section, tried, detail, wrong, time.process_time() - start)
+
+
+def _lemmas(long: bool, seed: int) -> Found:
+    from .lemmas import lemmas, run
+
+    outcomes = {name: run(lemma) for name, lemma in lemmas().items()}
+    proved, refuted = sum(each.proved for each in outcomes.values()), sum(each.refuted for each in outcomes.values())
+    wrong = tuple(f"{name}: {failure}" for name, each in outcomes.items() for failure in each.failures)
+    return len(outcomes), f"lemmas: {proved} cases proved, {refuted} false twins refuted", wrong
+
+
+def _properties(long: bool, seed: int) -> Found:
+    from .properties import PROPERTIES, try_property
+
+    tried = {one.says: try_property(one, 5000 if long else 100, seed) for one in PROPERTIES}
+    wrong = tuple(f"{says}: {each.failure}" for says, each in tried.items() if each.failure)
+    return sum(each.examples for each in tried.values()), f"examples of {len(tried)} properties", wrong
+
+
+def _emitted(long: bool, seed: int) -> Found:
+    import torch
+
+    from .emitted import audit, emitted_of, random_case
+
+    torch.set_num_threads(1)
+    found: Counter[str] = Counter()
+    heads = 2000 if long else 20
+    wrong = tuple(
+        f"head {number}, {line}"
+        for number in range(heads * seed, heads * (seed + 1))
+        for line in audit(*random_case(number), "arb", found, judged_one_in=5)
+    )
+    return emitted_of(found), f"certificates of {heads} heads; {found['judged']} judged without the checker too", wrong
+
+
+def _corpora(long: bool, seed: int) -> Found:
+    from verale.checker.kernel import KERNELS
+
+    from .corpus.cases import stored
+
+    cases = [(case, kernel) for case in stored() for kernel in KERNELS]
+    wrong = tuple(
+        f"{case.name} ({kernel}): expected {case.status} {case.reason}, found {' '.join(found)}"
+        for case, kernel in cases
+        if (found := case.found(kernel)) != (case.status, case.reason)
+    )
+    return len(cases), f"verdicts on {len(cases) // len(KERNELS)} certificates by {len(KERNELS)} kernels", wrong
+
+
+def _mutants(long: bool, seed: int) -> Found:
+    from .corpus.attack import attacked
+
+    tally = attacked(1 if long else 4, 4 if long else 40)
+    proved = sum(count for (status, _), count in tally.verdicts.items() if status == "PROVED")
+    detail = f"mutants of accepted certificates; {proved} stayed proved, judged without the checker"
+    return tally.verdicts.total(), detail, tuple(tally.wrong)
+
+
+def _enclosures(long: bool, seed: int) -> Found:
+    from .enclosures import failures
+
+    draws = 1_000_000 if long else 10_000
+    found = failures(draws, seed)
+    wrong = tuple(f"{name}: {count} of {draws} do not hold" for name, count in found.items() if count)
+    return draws * len(found), f"draws for {len(found)} operations of the kernels", wrong
+
+
+def _faults(long: bool, seed: int) -> Found:
+    from .faults import FAULTS, SURVIVORS
+    from .planted import caught
+
+    planted = FAULTS if long else FAULTS[seed % 4 :: 4]
+    unseen = [str(fault) for fault in planted if not caught(fault)]
+    wrong = tuple(f"not caught: {name}" for name in unseen if name not in SURVIVORS)
+    wrong += () if caught(None) is None else ("the checker without a fault is caught",)
+    detail = f"faults planted in the checker; {len(planted) - len(unseen)} caught, {len(unseen)} listed as survivors"
+    return len(planted), detail, wrong
+
+
+SECTIONS = (
+    Section("lemmas", "what the rules rest on, proved by Z3", ("soundness",), _lemmas),
+    Section("properties", "the checker and certificates, tried by hypothesis", ("soundness",), _properties),
+    Section("emitted", "random heads explained under every paradigm, and audited", ("explain",), _emitted),
+    Section("corpora", "certificates whose verdicts are known", (), _corpora),
+    Section("mutants", "accepted certificates, changed", (), _mutants),
+    Section("enclosures", "the kernels' arithmetic against exact numbers", (), _enclosures),
+    Section("faults", "copies of the checker with an error in each", (), _faults),
+)
