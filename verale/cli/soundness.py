@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from verale.soundness.suite import SECTIONS
+from verale.soundness.suite import SECTIONS, Result
 from verale.version import __version__
 
 __all__ = ["EXIT_UNSOUND", "command"]
@@ -76,7 +76,7 @@ def _require_extras(names: tuple[str, ...]) -> None:
         )
 
 
-def _table(results: list) -> None:
+def _table(results: list[Result]) -> None:
     from rich.console import Console
     from rich.table import Table
 

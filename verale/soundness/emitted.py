@@ -172,7 +172,7 @@ def audit(head: Head, latents: Tensor, kernel: str, found: Counter[str], judged_
     """Explain under everything that the head admits; returns what was not proved.
 
     One in so many certificates, of those with few statements, is judged without the checker too: the statements are
-    true of the image, and of latents that satisfy them none falls short of a margin, as far as `corpus.truth` finds any.
+    true of the image, and no latents that `corpus.truth` finds satisfy them and fall short of a margin.
     """
     bad = []
     head_file, latents_file = head.to_bytes(), safetensors.torch.save({"latents": latents})
@@ -193,10 +193,8 @@ def audit(head: Head, latents: Tensor, kernel: str, found: Counter[str], judged_
                     bad.append(f"image {index} {paradigm} {order}: {verdict.reason}: {verdict.message}")
                 if judged_one_in and found.total() % judged_one_in == 0 and result.size <= FEW:
                     found["judged"] += 1
-                    bad += [
-                        f"image {index} {paradigm} {order}: {wrong}"
-                        for wrong in _judged(result, head_file, latents_file)
-                    ]
+                    wrongs = _judged(result, head_file, latents_file)
+                    bad += [f"image {index} {paradigm} {order}: {wrong}" for wrong in wrongs]
     return bad
 
 

@@ -7,6 +7,7 @@ share nothing with the checker.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 from collections import Counter
@@ -31,9 +32,6 @@ from .corpus.truth import Claim, Document, Real, Sight, read_head, read_latents,
 
 __all__ = ["PROPERTIES", "Property", "Tried", "try_property"]
 
-Count = Callable[[str], None]
-"""Called by a property with what an example came to."""
-
 RECIPES = [recipe for recipe in recipes() if recipe.paradigm != "assignment"]
 """Assignment needs prices; the accepted cases have them."""
 
@@ -43,13 +41,13 @@ class Property:
     """Attributes:
     says: the property in words.
     strategies: what is drawn, by the names of the check's arguments.
-    check: raises AssertionError where the property does not hold; its first argument is told what an example came to.
+    check: what an example came to; raises AssertionError where the property does not hold.
     shows: what some example has to come to, or the property says nothing.
     """
 
     says: str
     strategies: dict[str, st.SearchStrategy[Any]]
-    check: Callable[..., None]
+    check: Callable[..., str]
     shows: str
 
 
@@ -71,7 +69,7 @@ def try_property(one: Property, examples: int, start: int = 0) -> Tried:
         nonlocal tried
         tried += 1
         with flint.ctx.workprec(ref.PRECISION):
-            one.check(lambda what: came_to.update((what,)), **drawn)
+            came_to.update((one.check(**drawn),))
 
     profile = settings(
         max_examples=examples, database=None, deadline=None, print_blob=False, suppress_health_check=list(HealthCheck)
@@ -91,7 +89,7 @@ def _require(holds: bool, what: str) -> None:
 # What is proved, no constructed latent refutes.
 
 
-def _proved_margins_hold(count: Count, recipe: Recipe, number: int, left_out: frozenset[int], width: float) -> None:
+def _proved_margins_hold(recipe: Recipe, number: int, left_out: frozenset[int], width: float) -> str:
     """The greatest margins that the checker proves, of a random explanation, against images that satisfy it."""
     generator = random.Random(f"{recipe.name} {number}")
     head = made(recipe, generator)
@@ -99,13 +97,13 @@ def _proved_margins_hold(count: Count, recipe: Recipe, number: int, left_out: fr
     activations = [head.activation(image, j) for j in range(COUNT)]
     statements = _statements(recipe, head, [image], [activations], width)
     statements = [statement for place, statement in enumerate(statements) if place not in left_out]
-    predicted = max(range(CLASSES), key=lambda c: float(head.logits(activations)[c]))
+    predicted = _class(head.logits(activations))
     options: Document = {"predicted": predicted, "classes": CLASSES, "paradigm": recipe.paradigm, "patches": PATCHES}
     data, latents = head.data, hm.latents([image])
     auditor = Auditor(data, latents)
     verdict = auditor.check(hm.certificate(data, statements, image=image, **options))
     if verdict.status is not Status.PROVED:
-        return count("not proved")
+        return "not proved"
     margins = [None if margin is None else hm.below(margin) for margin in verdict.margins]
     certificate = hm.certificate(data, statements, image=image, margins=margins, **options)
     _require(auditor.check(certificate).status is Status.PROVED, "a margin that was proved is not proved when stated")
@@ -113,7 +111,11 @@ def _proved_margins_hold(count: Count, recipe: Recipe, number: int, left_out: fr
     claim.require_instance()
     found = claim.counterexample(Sight(claim.head), witnesses(claim, generator))
     _require(found is None, f"PROVED, and refuted by {found}")
-    count("proved")
+    return "proved"
+
+
+def _class(logits: list[Any]) -> int:
+    return max(range(CLASSES), key=lambda c: float(logits[c]))
 
 
 def _statements(
@@ -133,23 +135,23 @@ def _statements(
     ]
 
 
-def _two_classes_are_not_proved(count: Count, recipe: Recipe, numbers: tuple[int, int], width: float) -> None:
+def _two_classes_are_not_proved(recipe: Recipe, numbers: tuple[int, int], width: float) -> str:
     """Statements that are true of two images of different classes entail neither."""
     head = made(recipe, random.Random(f"{recipe.name} {numbers[0]}"))
     images = [drawn(head, random.Random(f"image {number}")) for number in numbers]
     activations = [[head.activation(image, j) for j in range(COUNT)] for image in images]
     logits = [head.logits(each) for each in activations]
-    classes = [max(range(CLASSES), key=lambda c, own=own: float(own[c])) for own in logits]
+    classes = list(map(_class, logits))
     first, second = classes
     apart = [logits[place][classes[place]] - logits[place][classes[1 - place]] for place in (0, 1)]
     if first == second or not all(bool(difference > 0) for difference in apart):
-        return count("one class")
+        return "one class"
     statements = _statements(recipe, head, images, activations, width)
     for predicted, image in zip(classes, images, strict=True):
         certificate = hm.certificate(head.data, statements, predicted, CLASSES, recipe.paradigm, PATCHES, image)
         found = judged(Auditor, certificate, head.data, hm.latents([image]))
         _require(found == ("NOT_PROVED", "entailment"), f"{found} of statements that two classes share")
-    count("two classes")
+    return "two classes"
 
 
 # Verdicts do not depend on how a thing is written.
@@ -178,23 +180,23 @@ class _Parts:
     def verdict(self, head: Real, images: list[hm.Matrix]) -> tuple[str, str]:
         """Of the document, which gets the digests of these."""
         data, subject = head.data, self.document["subject"]
-        subject[0]["digest"]["sha256"] = hm.hashlib.sha256(data).hexdigest()
+        subject[0]["digest"]["sha256"] = hashlib.sha256(data).hexdigest()
         if len(subject) > 1:
             place = [hm.digest(image) for image in self.images].index(subject[1]["digest"]["sha256"])
             subject[1]["digest"]["sha256"] = hm.digest(images[place])
         return judged(Auditor, hm.encode(self.document), data, hm.latents(images))
 
 
-def _order_is_free(count: Count, case: Case, shuffle: random.Random) -> None:
+def _order_is_free(case: Case, shuffle: random.Random) -> str:
     parts = _Parts.of(case)
     before = parts.verdict(parts.head, parts.images)
     shuffle.shuffle(parts.document["predicate"]["statements"])
     after = parts.verdict(parts.head, parts.images)
     _require(after == before, f"{before}, in another order {after}")
-    count(before[0])
+    return before[0]
 
 
-def _names_of_prototypes_are_free(count: Count, case: Case, order: list[int]) -> None:
+def _names_of_prototypes_are_free(case: Case, order: list[int]) -> str:
     """Prototype `order[j]` becomes j; with two banks each keeps its own, in a tree every node its place."""
     parts = _Parts.of(case)
     head = parts.head
@@ -209,15 +211,12 @@ def _names_of_prototypes_are_free(count: Count, case: Case, order: list[int]) ->
 
     readout = head.part("readout")
     if readout["kind"] == "soft_tree":  # its root is prototype 0
-        return count("tree")
-    vectors = {name: getattr(head, name) for name in ("prototypes", "scale", "peak")}
+        return "tree"
+    vectors: dict[str, Any] = {name: getattr(head, name) for name in ("prototypes", "scale", "peak")}
     if readout["kind"] == "maximum":
         vectors["bias"] = head.bias
-    other = replace(
-        head,
-        weight=[moved(row) for row in head.weight],
-        **{name: None if values is None else moved(values) for name, values in vectors.items()},
-    )
+    changed = {name: None if values is None else moved(values) for name, values in vectors.items()}
+    other = replace(head, **(changed | {"weight": [moved(row) for row in head.weight]}))
     images = parts.images
     if head.prototypes is None:  # softmax: a latent has an entry a prototype
         images = [[moved(z) for z in image] for image in images]
@@ -233,10 +232,10 @@ def _names_of_prototypes_are_free(count: Count, case: Case, order: list[int]) ->
         prices["prototypes"], prices["prices"] = [j for j, _ in pairs], [price for _, price in pairs]
     after = parts.verdict(other, images)
     _require(after == before, f"{before}, with prototypes in another order {after}")
-    count(before[0])
+    return before[0]
 
 
-def _unit_of_length_is_free(count: Count, case: Case, power: int) -> None:
+def _unit_of_length_is_free(case: Case, power: int) -> str:
     """Everything that is a length times 2^power, in metric heads whose similarity can undo it."""
     parts = _Parts.of(case)
     head, unit = parts.head, 2.0**power
@@ -252,13 +251,13 @@ def _unit_of_length_is_free(count: Count, case: Case, power: int) -> None:
     elif "cosine" in kind:  # the length of a prototype cancels
         other, images, of_statement = replace(head, prototypes=longer), parts.images, 1.0
     else:
-        return count("no unit")
+        return "no unit"
     for statement in parts.document["predicate"]["statements"]:
         if "patch" in statement:
             statement["interval"] = [(of_statement * float.fromhex(end)).hex() for end in statement["interval"]]
     after = parts.verdict(other, images)
     _require(after == before, f"{before}, in another unit {after}")
-    count(before[0])
+    return before[0]
 
 
 # Certificates keep what they hold.
@@ -304,12 +303,12 @@ def _certificates(draw: st.DrawFn) -> Certificate:
     )
 
 
-def _a_certificate_survives_its_file(count: Count, certificate: Certificate) -> None:
+def _a_certificate_survives_its_file(certificate: Certificate) -> str:
     data = certificate.to_bytes()
     again = Certificate.from_bytes(data)
     _require(again == certificate, f"read as {again}")
     _require(again.to_bytes() == data, "written differently")
-    count("kept")
+    return "kept"
 
 
 PROPERTIES = (

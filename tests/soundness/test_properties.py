@@ -1,0 +1,74 @@
+"""Every property, on a few examples; and each fails for a checker that it is there to see through."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+import pytest
+
+from verale.certificate import Certificate
+from verale.checker import Auditor, Status, Verdict
+from verale.soundness import properties
+from verale.soundness.properties import PROPERTIES, Property, try_property
+
+BY_NAME = {one.says: one for one in PROPERTIES}
+
+
+@pytest.mark.parametrize("one", PROPERTIES, ids=lambda one: one.says)
+def test_it_holds(one: Property) -> None:
+    tried = try_property(one, 60)
+    assert tried.failure == ""
+    assert tried.examples == 60
+    assert tried.came_to.total() == 60
+
+
+class Credulous(Auditor):
+    """Takes a millionth too much for a margin, and proves what has none."""
+
+    def check(self, *arguments: Any, **options: Any) -> Verdict:
+        verdict = super().check(*arguments, **options)
+        margins = tuple(None if m is None else m + abs(m) / 10**6 for m in verdict.margins)
+        proved = verdict.reason in ("", "entailment", "margin")
+        status, reason = (Status.PROVED, "") if proved else (verdict.status, verdict.reason)
+        return dataclasses.replace(verdict, status=status, reason=reason, margins=margins)
+
+
+class Fussy(Auditor):
+    """Depends on how a certificate is written: on its first statement, and on the size of what it says."""
+
+    def check(self, certificate: bytes, *arguments: Any, **options: Any) -> Verdict:
+        verdict = super().check(certificate, *arguments, **options)
+        first = json.loads(certificate)["predicate"]["statements"][0]
+        ends = [abs(float.fromhex(end)) for end in first.get("interval", ())]
+        if first.get("prototype", 0) == 0 or max(ends, default=1.0) > 2.0**9:
+            return dataclasses.replace(verdict, status=Status.NOT_PROVED, reason="margin")
+        return verdict
+
+
+@pytest.mark.parametrize(
+    ("says", "auditor"),
+    [
+        ("what is proved, no constructed latent refutes", Credulous),
+        ("what two classes share proves neither", Credulous),
+        ("the order of statements is free", Fussy),
+        ("so are the names of prototypes", Fussy),
+        ("so is the unit of length", Fussy),
+    ],
+)
+def test_a_wrong_checker_is_seen_through(says: str, auditor: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(properties, "Auditor", auditor)
+    tried = try_property(BY_NAME[says], 200)
+    assert tried.failure.startswith(("AssertionError", "WrongError")), tried
+
+
+def test_a_certificate_that_forgets_is_seen_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Certificate.to_bytes
+    monkeypatch.setattr(Certificate, "to_bytes", lambda self: whole(dataclasses.replace(self, minimal=False)))
+    assert "read as" in try_property(BY_NAME["a certificate survives its file"], 60).failure
+
+
+def test_a_property_of_which_no_example_shows_anything_fails() -> None:
+    vacuous = dataclasses.replace(BY_NAME["so is the unit of length"], shows="never")
+    assert "nothing was tried" in try_property(vacuous, 5).failure

@@ -1,0 +1,69 @@
+"""`verale soundness`: its table, its records, its exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from verale.cli import soundness as command
+from verale.errors import UsageError
+from verale.soundness import suite
+from verale.soundness.suite import SECTIONS, Section
+
+
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(command.command, arguments)
+
+
+def test_a_section_is_a_row_and_the_rest_is_left_out() -> None:
+    done = run("--only", "corpora,lemmas")
+    assert done.exit_code == 0, done.output
+    assert "verdicts on" in done.stdout
+    assert "false twins refuted" in done.stdout
+    assert "mutants" not in done.stdout
+
+
+def test_json_is_an_object_a_section() -> None:
+    done = run("--only", "corpora", "--json", "--seed", "3")
+    (record,) = map(json.loads, done.stdout.splitlines())
+    assert record["_type"] == "urn:verale:soundness:v1"
+    assert (record["section"], record["wrong"], record["seed"]) == ("corpora", [], 3)
+    assert record["tried"] > 400
+
+
+def test_whatever_is_found_wrong_is_told_and_ends_with_13(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = Section("wrong", "what fails", (), lambda long, seed: (2, "things", ("the second",)))
+    monkeypatch.setattr(suite, "SECTIONS", (wrong, *SECTIONS))
+    monkeypatch.setattr(command, "SECTIONS", (wrong, *SECTIONS))
+    done = run("--only", "wrong,corpora")
+    assert done.exit_code == command.EXIT_UNSOUND
+    assert "WRONG  wrong: the second" in done.stderr
+    assert "verdicts on" in done.stdout
+
+
+def test_an_unknown_section_is_an_error_that_names_the_known() -> None:
+    done = run("--only", "corpora,lemma")
+    assert isinstance(done.exception, UsageError)
+    assert "'lemma'" in str(done.exception)
+    assert "lemmas" in str(done.exception)
+
+
+def test_what_is_not_installed_is_told_before_anything_is_tried() -> None:
+    """In a process that has neither z3 nor torch."""
+    code = (
+        "import sys; sys.modules.update(z3=None, torch=None)\n"
+        "import importlib.util as u; find = u.find_spec\n"
+        "u.find_spec = lambda name, *a: None if name in ('z3', 'torch') else find(name, *a)\n"
+        "sys.argv = ['verale', 'soundness', '--only', 'lemmas,emitted,corpora']\n"
+        "from verale.cli import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 9
+    assert done.stdout == ""
+    assert "pip install 'verale[soundness,explain]'" in done.stderr
+    assert "--only corpora" in done.stderr
