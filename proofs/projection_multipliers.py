@@ -1,0 +1,111 @@
+"""What an approximate inverse costs: for X any matrix, g the Gram matrix of b_1, ..., b_n, g_k the vector of the <b_i,
+b_k>, tau = X g_k and r = b_k - sum tau_i b_i,
+
+    |r|^2 = g_kk - tau.g_k + g_k^T M g_k,  M = X^T (g X - 1),
+    |r|^2 <= g_kk (1 + epsilon) - tau.g_k,   epsilon = sum_ij |M_ij| max(g_ii, g_jj).
+
+Proof. |r|^2 = g_kk - 2 tau.g_k + tau^T g tau, and tau^T g tau - tau.g_k = g_k^T X^T g X g_k - g_k^T X^T g_k. By Cauchy
+and Schwarz |g_ik| <= |b_i| |b_k|, so |g_k^T M g_k| <= sum |M_ij| |b_i| |b_j| g_kk, and |b_i| |b_j| <= max(g_ii, g_jj).
+
+Where X is the inverse, g_k = g tau, and with beta = g sigma as well <gamma, b_k> = sigma.g_k = tau.beta, so <gamma, r>
+= 0, |r|^2 = g_kk - tau.g_k and |v - gamma|^2 = |v|^2 - sigma.beta: r and v - gamma are orthogonal to the span.
+
+Z3 covers the identity for n = 1, 2 and 3 and the exact inverse (in inner products: any dimension), one
+entry of M and the sum of the entries by one more of them. That the sum of n^2 entries is bounded by their n^2 bounds is
+induction.
+
+Reference: DESIGN 3.1; v1.md, `projection`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import z3
+
+from .lemma import Case, Lemma, main
+
+
+def _length(n: int) -> Case:
+    x = [z3.RealVector(f"x_{i}", n) for i in range(n)]
+    g = [[z3.Real(f"g_{min(i, j)}_{max(i, j)}") for j in range(n)] for i in range(n)]
+    gk, gkk, span = z3.RealVector("gk", n), z3.Real("gkk"), range(n)
+    tau = [z3.Sum([x[i][j] * gk[j] for j in span]) for i in span]
+    square = gkk - 2 * z3.Sum([tau[i] * gk[i] for i in span])
+    square += z3.Sum([tau[i] * tau[j] * g[i][j] for i in span for j in span])
+    error = [[z3.Sum([g[i][m] * x[m][j] for m in span]) - int(i == j) for j in span] for i in span]
+    form = [[z3.Sum([x[m][i] * error[m][j] for m in span]) for j in span] for i in span]
+    found = gkk - z3.Sum([tau[i] * gk[i] for i in span])
+    found += z3.Sum([gk[i] * form[i][j] * gk[j] for i in span for j in span])
+    return Case(f"|r|^2 for any X, {n} anchors, any dimension", [], square == found, tactic="qfnra-nlsat")
+
+
+def _inverse(n: int) -> Case:
+    """An exact inverse: g_k and beta are what g makes of tau and sigma."""
+    g = [[z3.Real(f"g_{min(i, j)}_{max(i, j)}") for j in range(n)] for i in range(n)]
+    tau, sigma, span = z3.RealVector("tau", n), z3.RealVector("sigma", n), range(n)
+    gk = [z3.Sum([g[i][j] * tau[j] for j in span]) for i in span]
+    beta = [z3.Sum([g[i][j] * sigma[j] for j in span]) for i in span]
+    gkk, vv = z3.Reals("gkk vv")
+
+    def of(left: Sequence[z3.ArithRef], right: Sequence[z3.ArithRef]) -> z3.ArithRef:
+        return z3.Sum([x * y for x, y in zip(left, right, strict=True)])
+
+    def form(weights: Sequence[z3.ArithRef]) -> z3.ArithRef:
+        return z3.Sum([weights[i] * weights[j] * g[i][j] for i in span for j in span])
+
+    return Case(
+        f"the exact inverse, {n} anchors, any dimension",
+        [],
+        z3.And(
+            of(sigma, gk) == of(tau, beta),
+            gkk - 2 * of(tau, gk) + form(tau) == gkk - of(tau, gk),
+            vv - 2 * of(sigma, beta) + form(sigma) == vv - of(sigma, beta),
+        ),
+        tactic="qfnra-nlsat",
+    )
+
+
+def _abs(value: z3.ArithRef) -> z3.ArithRef:
+    return z3.If(value >= 0, value, -value)
+
+
+ENTRY, GII, GJJ, GIK, GJK, GKK = z3.Reals("m_ij g_ii g_jj g_ik g_jk g_kk")
+CAUCHY = [GII >= 0, GJJ >= 0, GKK >= 0, GIK * GIK <= GII * GKK, GJK * GJK <= GJJ * GKK]
+MOST, LEAST = z3.If(GII > GJJ, GII, GJJ), z3.If(GII > GJJ, GJJ, GII)
+ONE, SUM, ONE_MOST, SUM_MOST = z3.Reals("one sum one_most sum_most")
+X, G, B1, BK = z3.Reals("x g b_1 b_k")
+
+LEMMA = Lemma(
+    rules=("projection",),
+    code=("verale/checker/rules/span.py", "verale/checker/rules/projection.py"),
+    cases=(
+        *(_length(n) for n in (1, 2, 3)),
+        *(_inverse(n) for n in (1, 2, 3)),
+        Case(
+            "|g_ik| |g_jk| <= max(g_ii, g_jj) g_kk",
+            CAUCHY,
+            z3.And(GIK * GJK <= MOST * GKK, -GIK * GJK <= MOST * GKK),
+            tactic="qfnra-nlsat",
+        ),
+        Case(
+            "one entry of M",
+            [ONE <= ONE_MOST, -ONE <= ONE_MOST],
+            ENTRY * ONE <= _abs(ENTRY) * ONE_MOST,
+        ),
+        Case("one more entry", [ONE <= ONE_MOST, SUM <= SUM_MOST], ONE + SUM <= ONE_MOST + SUM_MOST),
+    ),
+    twins=(
+        Case(
+            "without epsilon",
+            [G == B1 * B1],
+            (BK - X * B1 * BK * B1) * (BK - X * B1 * BK * B1) <= BK * BK - X * (B1 * BK) * (B1 * BK),
+            tactic="qfnra-nlsat",
+        ),
+        Case("the smaller of the two squares", CAUCHY, GIK * GJK <= LEAST * GKK, tactic="qfnra-nlsat"),
+        Case("M without its absolute value", [ONE <= ONE_MOST, -ONE <= ONE_MOST], ENTRY * ONE <= ENTRY * ONE_MOST),
+    ),
+)
+
+if __name__ == "__main__":
+    main(LEMMA)
