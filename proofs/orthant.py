@@ -1,0 +1,84 @@
+"""Products with a vector of at most some length, and of one without a negative coordinate: let |z| <= R. Then |<z, A>|
+<= R |A|; and if z >= 0, with A+ and A- the positive and the negative part of A (A = A+ - A-, both >= 0, never both
+positive in one coordinate),
+
+    -R |A-| <= <z, A> <= R |A+|.
+
+Both ends are attained, by z = R A+ / |A+| and z = R A- / |A-| where these are not 0, and by z = 0 where they are.
+
+Proof. Cauchy and Schwarz. If z >= 0, then <z, A-> >= 0 and <z, A+> >= 0, so <z, A> <= <z, A+> <= |z| |A+| and <z, A> >=
+-<z, A-> >= -|z| |A-|. <A+, A-> = 0, and R A+ / |A+| >= 0.
+
+Z3 covers it in inner products of z, A+ and A-, of which only <z, A+> >= 0, <z, A-> >= 0 and two minors of the Gram
+matrix are used, and so in any dimension; that these signs follow from z >= 0 it proves of one coordinate, which is
+enough as they are sums. The domain's range of a cosine is this at R = 1 (`unit_ball`). Roots are numbers whose square
+is known, as large as one likes.
+
+Reference: DESIGN 3.1, 3.5.
+"""
+
+from __future__ import annotations
+
+import z3
+
+from .lemma import Case, Lemma, main
+
+NLSAT = "qfnra-nlsat"
+
+ZZ, ZPLUS, ZMINUS, PLUS, MINUS, R, REACH, BELOW = z3.Reals("zz z_plus z_minus plus minus r reach below")
+"""|z|^2, <z, A+>, <z, A->, |A+|^2, |A-|^2, R, and what is put for R |A+| and R |A-|."""
+CAUCHY = [ZPLUS * ZPLUS <= ZZ * PLUS, ZMINUS * ZMINUS <= ZZ * MINUS]
+LENGTHS = [ZZ >= 0, PLUS >= 0, MINUS >= 0, R >= 0, ZZ <= R * R, *CAUCHY]
+ENDS = [REACH >= 0, REACH * REACH >= R * R * PLUS, BELOW >= 0, BELOW * BELOW >= R * R * MINUS]
+PRODUCT = ZPLUS - ZMINUS
+
+Z, A, ZA, AA, WHOLE, LENGTH, SHARE = z3.Reals("z a za aa whole length share")
+POSITIVE, NEGATIVE = z3.If(A > 0, A, 0), z3.If(A < 0, -A, 0)
+
+LEMMA = Lemma(
+    rules=("domain",),
+    code=("verale/checker/rules/domain.py", "verale/bounds/domain.py"),
+    cases=(
+        Case(
+            "any z",
+            [ZZ >= 0, AA >= 0, R >= 0, ZZ <= R * R, ZA * ZA <= ZZ * AA, WHOLE >= 0, WHOLE * WHOLE >= R * R * AA],
+            z3.And(-WHOLE <= ZA, ZA <= WHOLE),
+            tactic=NLSAT,
+        ),
+        Case(
+            "z >= 0",
+            [*LENGTHS, *ENDS, ZPLUS >= 0, ZMINUS >= 0],
+            z3.And(-BELOW <= PRODUCT, PRODUCT <= REACH),
+            tactic=NLSAT,
+        ),
+        Case(
+            "a coordinate",
+            [Z >= 0],
+            z3.And(
+                Z * A == Z * POSITIVE - Z * NEGATIVE,
+                Z * POSITIVE >= 0,
+                Z * NEGATIVE >= 0,
+                POSITIVE * NEGATIVE == 0,
+                A * A == POSITIVE * POSITIVE + NEGATIVE * NEGATIVE,
+            ),
+        ),
+        Case(
+            "attained by R A+ / |A+|: of the length R, with the product R |A+|, its coordinates not negative",
+            [LENGTH > 0, LENGTH * LENGTH == PLUS, R >= 0, SHARE * LENGTH == R],
+            z3.And(SHARE * SHARE * PLUS == R * R, SHARE * PLUS == R * LENGTH, SHARE * POSITIVE >= 0),
+            tactic=NLSAT,
+        ),
+    ),
+    twins=(
+        Case("without z >= 0", [*LENGTHS, *ENDS], PRODUCT <= REACH, tactic=NLSAT),
+        Case(
+            "one coordinate may be negative",
+            [Z >= -1, Z * Z <= 1, A < 0],
+            Z * A <= 0,
+        ),
+        Case("the two parts exchanged", [*LENGTHS, *ENDS, ZPLUS >= 0, ZMINUS >= 0], PRODUCT <= BELOW, tactic=NLSAT),
+    ),
+)
+
+if __name__ == "__main__":
+    main(LEMMA)
