@@ -1,0 +1,55 @@
+"""One latent refutes: if z lies in the head's domain, satisfies every statement and has a rival's logit that is no less
+than the predicted one's, then no margin > 0 is entailed, so a certificate that says so is wrong, and no sound rules
+prove it.
+
+An enclosure of the activations at z is enough if the least difference of the two logits over it is >= 0: then it is so
+at z. A tie refutes, since a margin is more than 0; a difference that an enclosure leaves open does not.
+
+Proof. Entailment speaks of every latent of the domain that satisfies E, so of z, where the difference o_predicted -
+o_rival is <= 0.
+
+Z3 covers it with the sort of latents left open: they may be anything.
+
+Reference: certificates/v1.md, "What is claimed" and "Verification", step 6; DESIGN 2.
+"""
+
+from __future__ import annotations
+
+import z3
+
+from .lemma import Case, Lemma, main
+
+LATENT = z3.DeclareSort("Latent")
+DOMAIN, STATEMENTS = (z3.Function(name, LATENT, z3.BoolSort()) for name in ("domain", "statements"))
+PREDICTED, RIVAL = (z3.Function(name, LATENT, z3.RealSort()) for name in ("predicted", "rival"))
+ANY, Z = z3.Consts("any z", LATENT)
+LEAST, MARGIN, PROVED = z3.Reals("least margin proved")
+
+
+def _entailed(margin: z3.ArithRef) -> z3.BoolRef:
+    given = z3.And(DOMAIN(ANY), STATEMENTS(ANY))
+    return z3.ForAll(ANY, z3.Implies(given, PREDICTED(ANY) - RIVAL(ANY) >= margin))
+
+
+WITNESS = [DOMAIN(Z), STATEMENTS(Z)]
+ENCLOSED = LEAST <= RIVAL(Z) - PREDICTED(Z)
+WRONG = z3.Not(_entailed(MARGIN))
+
+LEMMA = Lemma(
+    rules=("refutation",),
+    code=("verale/checker/rules/instance.py", "verale/checker/auditor.py"),
+    cases=(
+        Case("no margin is entailed", [*WITNESS, ENCLOSED, LEAST >= 0, MARGIN > 0], WRONG),
+        Case("what is entailed is not refuted", [_entailed(MARGIN), MARGIN > 0, *WITNESS, ENCLOSED], LEAST < 0),
+        Case("sound rules prove no margin of it", [*WITNESS, ENCLOSED, LEAST >= 0, _entailed(PROVED)], PROVED <= 0),
+    ),
+    twins=(
+        Case("a latent that breaks a statement", [DOMAIN(Z), ENCLOSED, LEAST >= 0, MARGIN > 0], WRONG),
+        Case("a latent outside the domain", [STATEMENTS(Z), ENCLOSED, LEAST >= 0, MARGIN > 0], WRONG),
+        Case("a rival that may be ahead", [*WITNESS, ENCLOSED, LEAST < 0, MARGIN > 0], WRONG),
+        Case("a tie, were a margin of 0 claimed", [*WITNESS, ENCLOSED, LEAST >= 0, MARGIN == 0], WRONG),
+    ),
+)
+
+if __name__ == "__main__":
+    main(LEMMA)
