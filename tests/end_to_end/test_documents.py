@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("proofs/errata.md",)
+PAGES = ("proofs/errata.md", "docs/theory.md")
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
@@ -46,6 +46,18 @@ def test_a_command_prints_what_stands_there(command: str, printed: str) -> None:
 def test_what_is_not_printed_is_noticed() -> None:
     assert not told("REFUTED ... wrong\n").fullmatch("PROVED it is wrong\n")
     assert told("REFUTED ... wrong\n").fullmatch("REFUTED it is wrong\n")
+
+
+def test_the_programs_of_the_theory_print_what_stands_there(tmp_path: Path) -> None:
+    programs, outputs = blocks("docs/theory.md", "python"), blocks("docs/theory.md", "text")
+    assert [prints([sys.executable, "-c", program], tmp_path) for program in programs] == outputs
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", (ROOT / page).read_text(encoding="utf-8"))
+    assert links
+    assert [link for link in links if "://" not in link and not (ROOT / page).parent.joinpath(link).exists()] == []
 
 
 def test_the_programs_of_the_errata_refute(tmp_path: Path) -> None:
