@@ -4,18 +4,17 @@ none, the twins are what has been published."""
 from __future__ import annotations
 
 import re
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 import z3
 
 from proofs.lemma import Case, Lemma, run
+from verale.soundness.lemmas import lemmas
 
 ROOT = Path(__file__).parents[2]
-NAMES = sorted(path.stem for path in (ROOT / "proofs").glob("*.py") if path.stem not in ("__init__", "lemma"))
-ERRATA = sorted(f"errata.{path.stem}" for path in (ROOT / "proofs" / "errata").glob("[!_]*.py") if path.stem != "count")
-LEMMAS = {name: import_module(f"proofs.{name}").LEMMA for name in (*NAMES, *ERRATA)}
+LEMMAS = lemmas()
+NAMES = [name for name in LEMMAS if not name.startswith("errata.")]
 
 
 @pytest.mark.parametrize("name", LEMMAS)

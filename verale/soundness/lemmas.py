@@ -19,9 +19,9 @@ def _module(name: str) -> Any:
 
 
 def lemmas() -> dict[str, Any]:
-    """Every lemma by the name of its file, `errata.` before those of the errata. They need z3."""
-    names = [path.stem for path in sorted(PROOFS.glob("*.py")) if path.stem not in ("__init__", "lemma")]
-    names += [f"errata.{path.stem}" for path in sorted(PROOFS.glob("errata/*.py")) if path.stem != "__init__"]
+    """Every lemma by the name of its file, with `errata.` before it for what corrects the literature. They need z3."""
+    names = [path.stem for path in sorted(PROOFS.glob("[!_]*.py")) if path.stem != "lemma"]
+    names += [f"errata.{path.stem}" for path in sorted(PROOFS.glob("errata/[!_]*.py")) if path.stem != "count"]
     return {name: _module(name).LEMMA for name in names}
 
 
