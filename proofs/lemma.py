@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import z3
 
-__all__ = ["Case", "LemmaError", "Lemma", "Outcome", "main", "run"]
+__all__ = ["Case", "LemmaError", "Lemma", "Outcome", "greatest", "least", "main", "run"]
 
 
 class LemmaError(Exception):
@@ -102,6 +102,22 @@ class Outcome:
     refuted: int
     failures: tuple[str, ...]
     seconds: float
+
+
+def greatest(*values: z3.ArithRef) -> z3.ArithRef:
+    """The greatest of some numbers, as a term."""
+    first, *others = values
+    for other in others:
+        first = z3.If(first >= other, first, other)
+    return first
+
+
+def least(*values: z3.ArithRef) -> z3.ArithRef:
+    """The least of some numbers, as a term."""
+    first, *others = values
+    for other in others:
+        first = z3.If(first <= other, first, other)
+    return first
 
 
 def run(lemma: Lemma) -> Outcome:

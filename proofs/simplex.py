@@ -1,0 +1,66 @@
+"""Simplex: masses m_1, ..., m_P >= 0 of one patch sum to one, and low_i <= m_i <= high_i is stated for i in J. With
+R = max(0, 1 - sum_J low_i):
+
+- an unstated mass lies in [0, R], and where it is the only unstated one, it is at least 1 - sum_J high_i;
+- a stated mass is at most low_i + R, and where all are stated, at least 1 - the sum of the other highs.
+
+Proof. Each mass is one minus the sum of the others. The others of an unstated mass are together at least sum_J low_i,
+those of a stated one at least that less its own, and where all others are stated, at most the sum of their highs.
+
+Z3 proves it for four masses of which the first none to four are stated; the order of masses does not matter. Ends on
+the grid are weaker statements, of which the same holds, and so does it of what is left
+where it is cut at 0 after each statement. That it holds for any number of masses is the human proof.
+
+Reference: DESIGN 3.2; Soria et al., Formal Abductive Latent Explanations (arXiv 2511.16588), PIP-Net bounds.
+"""
+
+from __future__ import annotations
+
+import z3
+
+from .lemma import Case, Lemma, greatest, main
+
+_MASSES = 4
+_M, _LOW, _HIGH = (z3.RealVector(name, _MASSES) for name in ("m", "low", "high"))
+
+
+def _given(stated: int) -> list[z3.BoolRef]:
+    ends = [end for i in range(stated) for end in (_LOW[i] >= 0, _LOW[i] <= _M[i], _M[i] <= _HIGH[i])]
+    return [z3.Sum(_M) == 1, *(mass >= 0 for mass in _M), *ends]
+
+
+def _rest(stated: int) -> z3.ArithRef:
+    return greatest(z3.RealVal(0), 1 - z3.Sum([z3.RealVal(0), *_LOW[:stated]]))
+
+
+def _case(stated: int) -> Case:
+    rest, highs = _rest(stated), z3.Sum([z3.RealVal(0), *_HIGH[:stated]])
+    claims = [_M[i] <= _LOW[i] + rest for i in range(stated)]
+    claims += [_M[i] <= rest for i in range(stated, _MASSES)]
+    if stated == _MASSES - 1:
+        claims.append(_M[-1] >= 1 - highs)
+    if stated == _MASSES:
+        claims += [_M[i] >= 1 - (highs - _HIGH[i]) for i in range(stated)]
+    return Case(f"the ranges of {_MASSES} masses, {stated} of them stated", _given(stated), z3.And(claims))
+
+
+LEMMA = Lemma(
+    rules=("simplex", "assignment"),
+    code=("verale/checker/rules/simplex.py", "verale/bounds/simplex.py"),
+    cases=(
+        *(_case(stated) for stated in range(_MASSES + 1)),
+        Case(
+            "what is left, statement by statement, is no less",
+            _given(2),
+            greatest(z3.RealVal(0), greatest(z3.RealVal(0), 1 - _LOW[0]) - _LOW[1]) >= _rest(2),
+        ),
+    ),
+    twins=(
+        Case("what is left if the upper ends were the masses", _given(2), _M[2] <= 1 - _HIGH[0] - _HIGH[1]),
+        Case("the least of one of two unstated masses", _given(2), _M[2] >= 1 - _HIGH[0] - _HIGH[1]),
+        Case("what is left, where masses may be negative", [z3.Sum(_M) == 1, _LOW[0] <= _M[0]], _M[1] <= 1 - _LOW[0]),
+    ),
+)
+
+if __name__ == "__main__":
+    main(LEMMA)
