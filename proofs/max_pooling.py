@@ -1,0 +1,77 @@
+"""Max pooling, and that of banks: with x_l in [lo_l, hi_l] for every patch l, max_l x_l lies in [max lo_l, max hi_l],
+min_l x_l in [min lo_l, min hi_l], both ends attained; and if S falls, max_l S(x_l) = S(min_l x_l), if it rises,
+S(max_l x_l). Of a bank that looks at some patches alone the others do not matter, of which patch 0, the class token, is
+one bank's only one.
+
+Proof. A maximum falls with none of its terms, and x = lo and x = hi attain the ends. S(x_l) <= S(min_l x_l) for every
+l, with equality where x_l is the least. What a bank does not look at is not among its terms.
+
+Z3 proves it for one to four patches. Of S it is told that it falls, or rises, between the numbers that occur; the maps
+that do are in `similarity`.
+
+Reference: DESIGN 3.3.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import z3
+
+from .lemma import Case, Lemma, greatest, least, main
+
+_PATCHES = 4
+_X, _LO, _HI = (z3.RealVector(name, _PATCHES) for name in ("x", "lo", "hi"))
+_S = z3.Function("S", z3.RealSort(), z3.RealSort())
+_RANGES = [z3.And(_LO[patch] <= _X[patch], _X[patch] <= _HI[patch]) for patch in range(_PATCHES)]
+
+
+def _ends(patches: range) -> z3.BoolRef:
+    """Of the maximum and of the minimum, and that x = lo, x = hi attain them."""
+    x, lo, hi = ([values[patch] for patch in patches] for values in (_X, _LO, _HI))
+    return z3.And(
+        [
+            z3.And(
+                pick(*lo) <= pick(*x),
+                pick(*x) <= pick(*hi),
+                z3.Implies(z3.And([a == b for a, b in zip(x, lo, strict=True)]), pick(*x) == pick(*lo)),
+                z3.Implies(z3.And([a == b for a, b in zip(x, hi, strict=True)]), pick(*x) == pick(*hi)),
+            )
+            for pick in (greatest, least)
+        ]
+    )
+
+
+def _monotone(falls: bool) -> list[z3.BoolRef]:
+    pairs = [*combinations(_X, 2), *((b, a) for a, b in combinations(_X, 2))]
+    return [z3.Implies(a <= b, _S(a) >= _S(b) if falls else _S(a) <= _S(b)) for a, b in pairs]
+
+
+_POOLED = greatest(*map(_S, _X))
+
+LEMMA = Lemma(
+    rules=("pooling",),
+    code=("verale/checker/rules/pooling.py", "verale/bounds/pooling.py", "verale/checker/rules/evaluation.py"),
+    cases=(
+        *(Case(f"the ends of {n} patches", _RANGES[:n], _ends(range(n))) for n in range(1, _PATCHES + 1)),
+        Case("the bank of patch 0 and that of the others", _RANGES, z3.And(_ends(range(1)), _ends(range(1, _PATCHES)))),
+        Case("S falls, and commutes", _monotone(falls=True), _POOLED == _S(least(*_X))),
+        Case("S rises, and commutes", _monotone(falls=False), _POOLED == _S(greatest(*_X))),
+    ),
+    twins=(
+        Case(
+            "the upper end from the patch with the greatest lower end",
+            [*_RANGES[:2], _LO[0] >= _LO[1]],
+            greatest(*_X[:2]) <= _HI[0],
+        ),
+        Case("another patch counts for the class token", _RANGES, _LO[1] <= _X[0]),
+        Case(
+            "S that neither falls nor rises commutes",
+            [_X[0] < _X[1], _X[1] < _X[2], _X[2] == _X[3]],
+            z3.Or(_POOLED == _S(least(*_X)), _POOLED == _S(greatest(*_X))),
+        ),
+    ),
+)
+
+if __name__ == "__main__":
+    main(LEMMA)
