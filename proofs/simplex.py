@@ -8,8 +8,8 @@ Proof. Each mass is one minus the sum of the others. The others of an unstated m
 those of a stated one at least that less its own, and where all others are stated, at most the sum of their highs.
 
 Z3 proves it for four masses of which the first none to four are stated; the order of masses does not matter. Ends on
-the grid are weaker statements, of which the same holds, and so does it of what is left
-where it is cut at 0 after each statement. That it holds for any number of masses is the human proof.
+the grid are weaker statements, of which the same holds, and what is left may be cut at 0
+after each. That it holds for any number of masses is the human proof.
 
 Reference: DESIGN 3.2; Soria et al., Formal Abductive Latent Explanations (arXiv 2511.16588), PIP-Net bounds.
 """
