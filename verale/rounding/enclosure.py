@@ -138,6 +138,7 @@ class Enclosure:
 
 
 def _within_ulps(lower: Tensor, upper: Tensor) -> Enclosure:
-    # One ulp of x is at most 2 u |x|; the product and the sum are rounded once each, which `down` and `up` undo.
+    # One ulp of x is at most 2 u |x|. What is missing where ulps are those of the true value, 208 u^2 of it, is in the
+    # half ulp that the outer step leaves: proofs/ulps.py.
     slack = 2 * TRANSCENDENTAL_ULPS * UNIT * (1 + 4 * UNIT)
     return Enclosure(down(lower - up(lower.abs() * slack + UNDERFLOW)), up(upper + up(upper.abs() * slack + UNDERFLOW)))
