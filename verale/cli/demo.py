@@ -6,12 +6,15 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from verale.cli import progress
-from verale.cli.explain import Explained, device_named, explain_to
 from verale.errors import VeraleError
+
+if TYPE_CHECKING:
+    from verale.explaining import Explained
 
 __all__ = ["command"]
 
@@ -25,6 +28,8 @@ def command(out: str, paradigm: str) -> None:
     """Explain 50 handwritten digits with a ProtoPNet that CaBRNet trained; audit every certificate."""
     from verale.adapters.cabrnet import load_head
     from verale.demo.network import RUN, load_images, load_network
+    from verale.devices import device_named
+    from verale.explaining import explain_to
     from verale.head import save_latents
     from verale.search import Options
 
@@ -36,7 +41,11 @@ def command(out: str, paradigm: str) -> None:
     head.save(head_path)
     save_latents(latents_path, latents)
     options = Options(paradigm, device=device_named("auto"))
-    explained = explain_to(directory / "certificates", head, latents, options)
+    explained = []
+    with progress("explaining", len(latents)) as advance:
+        for one in explain_to(directory / "certificates", head, latents, options):
+            explained.append(one)
+            advance(1)
     audited = _audit([one.path for one in explained if one.certificate is not None], head_path, latents_path)
     _print_table(explained, audited, [f"{path.parent.name}/{path.stem}" for path in digits.paths], digits.labels)
     click.echo(f"head:         {head_path}\nlatents:      {latents_path}\ncertificates: {directory / 'certificates'}")
