@@ -3,7 +3,7 @@
 from verale.head.evaluate import Evaluation, evaluate, evaluate_observed, observables, read_out
 from verale.head.geometry import Box, Cosine, Euclidean, Geometry, InnerProduct, Softmax
 from verale.head.head import Head
-from verale.head.latents import as_patches, digest, load_latents, save_latents
+from verale.head.latents import as_patches, digest, digest_of_all, load_labels, load_latents, save_latents
 from verale.head.pooling import BankPooling, FocalPooling, MaxPooling, Pooling, TopMeanPooling
 from verale.head.readout import Linear, Maximum, Readout, SoftTree
 from verale.head.similarity import (
@@ -48,8 +48,10 @@ __all__ = [
     "TopMeanPooling",
     "as_patches",
     "digest",
+    "digest_of_all",
     "evaluate",
     "evaluate_observed",
+    "load_labels",
     "load_latents",
     "merge_slots",
     "observables",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from torch import Tensor
 from verale.errors import InputError, LatentsError
 from verale.files import read, write_atomically
 
-__all__ = ["as_patches", "digest", "load_latents", "save_latents"]
+__all__ = ["as_patches", "digest", "digest_of_all", "load_labels", "load_latents", "save_latents"]
 
 
 def as_patches(latents: Any) -> Tensor:
@@ -46,19 +47,45 @@ def digest(patches: Tensor) -> str:
     return hashlib.sha256(f"verale.latents.v1 {count} {depth}\n".encode() + values.tobytes()).hexdigest()
 
 
-def save_latents(path: str | Path, latents: Tensor) -> None:
-    """Write latents, (N, D, H, W) or (N, L, D), as a safetensors file."""
-    write_atomically(path, safetensors.torch.save({"latents": latents.detach().cpu().contiguous()}))
+def digest_of_all(images: Tensor) -> str:
+    """SHA-256 (hex) of the digests of images (N, L, D)."""
+    return hashlib.sha256("".join(map(digest, images)).encode()).hexdigest()
+
+
+def save_latents(path: str | Path, latents: Tensor, labels: Sequence[int] | None = None) -> None:
+    """Write latents, (N, D, H, W) or (N, L, D), and the images' true classes, where known, as a safetensors file."""
+    tensors = {"latents": latents.detach().cpu().contiguous()}
+    if labels is not None:
+        tensors["labels"] = torch.tensor(labels, dtype=torch.int64)
+    write_atomically(path, safetensors.torch.save(tensors))
 
 
 def load_latents(path: str | Path) -> Tensor:
     """The tensor `latents` of a safetensors file, as stored. Raises InputError, which names the file."""
-    data = read(path, "a latents file (safetensors)")
-    try:
-        tensors = safetensors.torch.load(data)
-    except (safetensors.SafetensorError, ValueError) as error:
-        raise InputError(path, f"is not a readable safetensors file ({error})") from error
+    tensors = _tensors(path)
     if "latents" not in tensors:
         found = ", ".join(sorted(tensors)) or "nothing"
         raise InputError(path, f"holds {found}, expected a tensor named 'latents' of shape (N, D, H, W) or (N, L, D)")
     return tensors["latents"]
+
+
+def load_labels(path: str | Path) -> list[int] | None:
+    """The tensor `labels` (N,) of a latents file, the images' true classes; None if it has none. Raises InputError."""
+    labels = _tensors(path).get("labels")
+    if labels is None:
+        return None
+    if labels.dim() != 1 or labels.is_floating_point() or labels.is_complex():
+        raise InputError(
+            path, f"holds labels {labels.dtype} {tuple(labels.shape)}, expected an integer an image, or no labels"
+        )
+    found: list[int] = labels.tolist()
+    return found
+
+
+def _tensors(path: str | Path) -> dict[str, Tensor]:
+    data = read(path, "a latents file (safetensors)")
+    try:
+        tensors: dict[str, Tensor] = safetensors.torch.load(data)
+    except (safetensors.SafetensorError, ValueError) as error:
+        raise InputError(path, f"is not a readable safetensors file ({error})") from error
+    return tensors

@@ -11,10 +11,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from verale.bounds import Assignment, Hypersphere, Projection, Simplex, Triangle, check_domain
+from verale.bounds import (
+    Assignment,
+    Hypersphere,
+    Projection,
+    Simplex,
+    Triangle,
+    check_domain,
+    observe,
+    pooling_of,
+)
 from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Prices, Statement
 from verale.errors import UsageError
-from verale.head import BankPooling, Head, Identity, MaxPooling, Softmax, as_patches, digest
+from verale.head import BankPooling, Head, Identity, MaxPooling, Softmax, as_patches, digest, read_out
 from verale.search.assignment import explain_assignment
 from verale.search.problem import Problem, UnexplainedError
 from verale.search.sparse import explain_sparse
@@ -22,7 +31,7 @@ from verale.search.spatial import ORDERS, explain_spatial
 from verale.search.top_k import ORDER, explain_top_k
 from verale.version import __version__
 
-__all__ = ["ORDERS", "PARADIGMS", "Options", "Unexplained", "best_paradigm", "explain", "explain_batches"]
+__all__ = ["ORDERS", "PARADIGMS", "Batches", "Options", "Unexplained", "best_paradigm", "explain", "explain_batches"]
 
 PARADIGMS: dict[str, Callable[..., Any] | None] = {
     "top_k": None,
@@ -128,18 +137,58 @@ def explain_batches(
     head: Head, latents: Any, options: Options | None = None
 ) -> Iterator[list[Certificate | Unexplained]]:
     """`explain`, one batch after the other; arguments are checked before the first."""
-    options = options or Options()
-    images = as_patches(latents)
-    check_domain(head, images)
-    name = options.paradigm or best_paradigm(head)
-    if name == "sparse" and not isinstance(head.geometry, Softmax):
-        raise UsageError("paradigm 'sparse' needs a softmax head; for a metric head use 'top_k'")
-    make = PARADIGMS[name]
-    spatial = None if make is None else make(head, options.device)
-    maker = _Maker(head, head.digest, name, spatial, options)
-    batch = max(1, min(options.batch, int(options.max_memory // maker.bytes_per_image(images.shape[1]))))
-    parts = torch.split(images, batch) if len(images) else ()
-    return (results for part in parts for results in maker.within_memory(part))
+    batches = Batches(head, latents, options)
+    return (results for start in batches.starts for results in batches.parts(start))
+
+
+class Batches:
+    """Images that are explained in lockstep, `size` of them at a time; the same batch gives the same bytes.
+
+    Args:
+        head, latents, options: see `explain`.
+
+    Attributes:
+        head: the head.
+        options: how to explain.
+        paradigm: its name, the best one if none was chosen.
+        images: (N, L, D) float64.
+        size: images in a batch: what the options say, or fewer to stay within memory.
+
+    Raises:
+        LatentsError, UsageError: see `explain`.
+    """
+
+    def __init__(self, head: Head, latents: Any, options: Options | None = None) -> None:
+        self.head, self.options = head, options or Options()
+        self.images = as_patches(latents)
+        check_domain(head, self.images)
+        self.paradigm = self.options.paradigm or best_paradigm(head)
+        if self.paradigm == "sparse" and not isinstance(head.geometry, Softmax):
+            raise UsageError("paradigm 'sparse' needs a softmax head; for a metric head use 'top_k'")
+        make = PARADIGMS[self.paradigm]
+        spatial = None if make is None else make(head, self.options.device)
+        self._maker = _Maker(head, head.digest, self.paradigm, spatial, self.options)
+        fitting = self.options.max_memory // self._maker.bytes_per_image(self.images.shape[1])
+        self.size = max(1, int(min(self.options.batch, fitting)))
+
+    @property
+    def starts(self) -> range:
+        """The first image of every batch."""
+        return range(0, len(self.images), self.size)
+
+    def explain(self, start: int) -> list[Certificate | Unexplained]:
+        """The results for the batch that begins with an image."""
+        return [result for results in self.parts(start) for result in results]
+
+    def parts(self, start: int) -> Iterator[list[Certificate | Unexplained]]:
+        """The same, in the parts in which the batch fits into memory."""
+        return self._maker.within_memory(self.images[start : start + self.size])
+
+    def logits(self, index: int) -> Tensor:
+        """(C,) float64 of an image, an estimate."""
+        observed = observe(self.head, self.images[index].to(self.options.device))
+        activations = pooling_of(self.head).box(observed.view(1, *observed.shape))
+        return read_out(self.head, (activations.lower + activations.upper) / 2)[0].cpu()
 
 
 @dataclass(frozen=True)
