@@ -1,118 +1,190 @@
-"""Explain latents into a folder: a certificate an image, and a table."""
+"""Explain latents into a folder: a certificate an image and a table, resumed where an earlier run was interrupted."""
 
 from __future__ import annotations
 
-import csv
-import io
-import time
-from collections.abc import Iterator
+import hashlib
+import json
+import logging
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
 
-from verale.files import write_atomically
+from verale.errors import LatentsError
+from verale.explanations import Explained
+from verale.runfolder import RunFolder, certificate_name, locked
+from verale.version import __version__
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from verale.certificate import Certificate
     from verale.head import Head
-    from verale.search import Options, Unexplained
+    from verale.search import Batches, Options, Unexplained
 
-__all__ = ["SUMMARY", "Explained", "explain_to"]
+__all__ = ["Explaining", "explaining"]
 
-SUMMARY = "explanations.csv"
+_log = logging.getLogger(__name__)
 
-COLUMNS = (
-    "Idx",
-    "Pred Label",
-    "Exp Size",
-    "Relative Size",
-    "Margin",
-    "Runtime (s)",
-    "Paradigm",
-    "Certificate",
-    "Reason",
-)
+_TYPE = "urn:verale:run:v1"
 
 
-@dataclass(frozen=True)
-class Explained:
-    """One image's outcome.
+@contextmanager
+def explaining(
+    directory: Path,
+    head: Head,
+    latents: Tensor,
+    options: Options,
+    labels: Sequence[int] | None = None,
+    overwrite: bool = False,
+) -> Iterator[Explaining]:
+    """Begin to explain into a folder, or go on.
 
-    Attributes:
-        index: its place among the latents.
-        result: the certificate, or why there is none.
-        path: where the certificate is.
-        seconds: the time its explanation took: its batch's, divided by the images in it.
-        pairs: how many statements could have been made: L * P, or P where they are about activations.
-    """
+    The same head, latents, labels, options and version make the same run. What an interrupted one left is kept, batch
+    by batch, and the bytes of a certificate do not depend on where it was interrupted.
 
-    index: int
-    result: Certificate | Unexplained
-    path: Path
-    seconds: float
-    pairs: int
-
-    @property
-    def certificate(self) -> Certificate | None:
-        """The certificate, if there is one."""
-        from verale.certificate import Certificate
-
-        return self.result if isinstance(self.result, Certificate) else None
-
-    @property
-    def relative_size(self) -> float | None:
-        """Statements made over statements that could have been made."""
-        return None if self.certificate is None else self.certificate.size / self.pairs
-
-    def row(self) -> tuple[object, ...]:
-        """The line of the summary; empty where there is no certificate."""
-        certificate = self.certificate
-        if certificate is None:
-            reason = getattr(self.result, "reason", "")
-            return (self.index, self.result.predicted, "", "", "", f"{self.seconds:.4f}", "", "", reason)
-        size, share = certificate.size, f"{self.relative_size:.6f}"
-        return (
-            *(self.index, certificate.predicted, size, share, f"{certificate.margin:.6g}", f"{self.seconds:.4f}"),
-            *(certificate.paradigm, self.path.name, ""),
-        )
-
-
-def explain_to(directory: Path, head: Head, latents: Tensor, options: Options) -> Iterator[Explained]:
-    """Explain every image and write `NNNNNN.ale.json` for each, then `explanations.csv`; what is made of each, in turn.
-
-    Certificates of an earlier run that this one did not write again are removed: the folder is one run's.
+    Args:
+        directory: where certificates, `explanations.csv` and `run.json` go; one process at a time.
+        head: the head.
+        latents: (N, D, H, W) or (N, L, D), float32 or float64, exact.
+        options: how to explain.
+        labels: N true classes, if they are known.
+        overwrite: remove what is there, even if it is the same run's.
 
     Raises:
-        LatentsError: latents of another network; nothing is written.
-        UsageError: a paradigm that is not defined for the head; nothing is written.
+        LatentsError: latents or labels that are none of this head.
+        UsageError: a paradigm that is not defined for the head.
+        InputError: a folder that cannot be written, or holds another run.
+        Of these, nothing is written or removed.
     """
-    from verale.certificate import Certificate
-    from verale.head import as_patches
-    from verale.search import explain_batches
+    from verale.search import Batches
 
-    patches = as_patches(latents)
-    explained: list[Explained] = []
-    start = time.perf_counter()
-    for results in explain_batches(head, patches, options):
-        seconds = (time.perf_counter() - start) / len(results)
-        for result in results:
-            path = directory / f"{len(explained):06d}.ale.json"
+    batches = Batches(head, latents, options)
+    if labels is not None:
+        _check(labels, len(batches.images), head.classes)
+    with locked(directory):
+        folder = RunFolder(directory, _run(batches, labels), len(batches.images), batches.size, overwrite)
+        yield Explaining(batches, folder, labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Explaining:
+    """A run. Iterated, it explains what is left, and gives what is told of each image as soon as that is on disk."""
+
+    batches: Batches
+    folder: RunFolder
+    labels: Sequence[int] | None
+
+    @property
+    def total(self) -> int:
+        """How many images the run has."""
+        return len(self.batches.images)
+
+    @property
+    def found(self) -> list[Explained]:
+        """What is told of images that are explained, in their order."""
+        return [self.folder.found[index] for index in sorted(self.folder.found)]
+
+    def __iter__(self) -> Iterator[Explained]:
+        left = [start for start in self.batches.starts if start not in self.folder.found]
+        _log.info("%d of %d images are explained", len(self.folder.found), self.total)
+        for start in left:
+            clock = perf_counter()
+            results = self.batches.explain(start)
+            seconds = perf_counter() - clock
+            rows, certificates = self._told(start, results, round(seconds / len(results), 4))
+            self.folder.add(certificates, rows)
+            _log.info("images %d to %d: %.2f s", start, start + len(results) - 1, seconds)
+            yield from rows
+        self.folder.finish()
+
+    def _told(
+        self, start: int, results: list[Certificate | Unexplained], seconds: float
+    ) -> tuple[list[Explained], list[tuple[str, bytes]]]:
+        """What is told of a batch, and its certificates (name, bytes)."""
+        from verale.certificate import Certificate
+
+        rows, certificates = [], []
+        for index, result in enumerate(results, start):
+            label = None if self.labels is None else self.labels[index]
+            known: dict[str, Any] = {
+                "index": index,
+                "predicted": result.predicted,
+                "seconds": seconds,
+                "label": label,
+                "correct": None if label is None else label == result.predicted,
+                **_confidence(self.batches.logits(index), result.predicted),
+            }
             if isinstance(result, Certificate):
-                result.save(path)
-            explained.append(Explained(len(explained), result, path, seconds, _pairs(result, head, patches)))
-            yield explained[-1]
-        start = time.perf_counter()
-    written = {one.path for one in explained if one.certificate is not None}
-    for stale in set(directory.glob("*.ale.json")) - written:
-        stale.unlink()
-    table = io.StringIO()
-    writer = csv.writer(table, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(one.row() for one in explained)
-    write_atomically(directory / SUMMARY, table.getvalue().encode())
+                data, name = result.to_bytes(), certificate_name(index)
+                certificates.append((name, data))
+                known |= {
+                    "size": result.size,
+                    "relative_size": float(f"{result.size / self._pairs(result):.6g}"),
+                    "margin": float(f"{result.margin:.6g}"),
+                    "paradigm": result.paradigm,
+                    "certificate": name,
+                    "sha256": hashlib.sha256(data).hexdigest(),
+                }
+            else:
+                known["reason"] = result.reason
+            rows.append(Explained(**known))
+        return rows, certificates
+
+    def _pairs(self, certificate: Certificate) -> int:
+        """How many statements could be made."""
+        prototypes = self.batches.head.size
+        return prototypes if certificate.paradigm in ("top_k", "sparse") else prototypes * certificate.patches
 
 
-def _pairs(result: Certificate | Unexplained, head: Head, patches: Tensor) -> int:
-    return head.size if getattr(result, "paradigm", None) in ("top_k", "sparse") else head.size * patches.shape[1]
+def _confidence(logits: Tensor, predicted: int) -> dict[str, Any]:
+    """The predicted class and the next one, by their logits (C,); None where a logit is infinite."""
+    import torch
+
+    second = next(each for each in logits.argsort(descending=True).tolist() if each != predicted)
+    (score, other), (share, rest) = (
+        values[[predicted, second]].tolist() for values in (logits, torch.softmax(logits, dim=0))
+    )
+    numbers = {
+        "score": score,
+        "probability": share,
+        "second_score": other,
+        "second_probability": rest,
+        "score_difference": score - other,
+        "probability_difference": share - rest,
+    }
+    return {"second": second} | {key: value if math.isfinite(value) else None for key, value in numbers.items()}
+
+
+def _check(labels: Sequence[int], images: int, classes: int) -> None:
+    if len(labels) != images:
+        raise LatentsError(f"there are {len(labels)} labels of {images} images: leave them out, or give one an image")
+    for index, label in enumerate(labels):
+        if not 0 <= label < classes:
+            raise LatentsError(f"label {index} is {label}, expected one of the head's classes, 0 to {classes - 1}")
+
+
+def _run(batches: Batches, labels: Sequence[int] | None) -> dict[str, Any]:
+    """What the results depend on."""
+    import torch
+
+    from verale.head import digest_of_all
+
+    options = batches.options
+    return {
+        "_type": _TYPE,
+        "verale": __version__,
+        "torch": torch.__version__,
+        "head": batches.head.digest,
+        "latents": digest_of_all(batches.images),
+        "labels": None if labels is None else hashlib.sha256(json.dumps(list(labels)).encode()).hexdigest(),
+        "images": len(batches.images),
+        "paradigm": batches.paradigm,
+        "order": options.order,
+        "tolerance": options.tolerance,
+        "device": torch.device(options.device).type,
+        "batch": batches.size,
+    }

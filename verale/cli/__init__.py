@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
 from verale.errors import InputError, VeraleError
 from verale.version import __version__
 
-__all__ = ["EXIT_UNEXPLAINED", "EXIT_UNUSABLE", "files_of", "main", "progress"]
+__all__ = [
+    "EXIT_INTERRUPTED",
+    "EXIT_UNEXPLAINED",
+    "EXIT_UNUSABLE",
+    "cli",
+    "files_of",
+    "main",
+    "names",
+    "progress",
+    "verbose",
+]
+
+EXIT_USAGE = 2
+"""A command, option or argument that there is not."""
 
 EXIT_UNUSABLE = 9
 """A file, directory or option that cannot be used; the checker's code for the same."""
@@ -21,13 +37,19 @@ EXIT_UNUSABLE = 9
 EXIT_UNEXPLAINED = 10
 """Every image was treated, but some have no certificate."""
 
+EXIT_INTERRUPTED = 130
+"""Ctrl-C."""
+
 _COMMANDS = {
     "audit": "verale.cli.audit",
+    "completion": "verale.cli.completion",
     "demo": "verale.cli.demo",
+    "doctor": "verale.cli.doctor",
     "explain": "verale.cli.explain",
     "head": "verale.cli.head",
     "refute": "verale.cli.refute",
     "soundness": "verale.cli.soundness",
+    "summary": "verale.cli.summary",
 }
 
 _EXTRA_OF = {
@@ -49,20 +71,43 @@ class _Commands(click.Group):
         command: click.Command = import_module(_COMMANDS[cmd_name]).command
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            sys.exit(EXIT_INTERRUPTED)
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+
+@click.group(
+    name="verale", cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
+)
 @click.version_option(__version__, prog_name="verale")
-def _verale() -> None:
-    """Certified explanations of prototype networks, re-proved by an independent checker."""
+def cli() -> None:
+    """Certified explanations of prototype networks, re-proved by an independent checker.
+
+    Exit codes that every command has: 0 done; 2 a command, option or argument that there is not; 9 a file, directory or
+    option that cannot be used; 130 interrupted. Others are those of `verale COMMAND --help`.
+    """
 
 
 def main() -> None:
     """Entry point: errors that verale raises on purpose are one line and an exit code, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # any file name can be printed
     try:
-        sys.exit(_verale.main(standalone_mode=True))
+        sys.exit(cli.main(prog_name="verale", standalone_mode=False))
+    except click.UsageError as error:
+        message, path = error.format_message(), "verale" if error.ctx is None else error.ctx.command_path
+        whole = "\n" in message  # a group without a command: its help
+        click.echo(message if whole else f"error: {message.rstrip('.')}; '{path} --help' tells what there is", err=True)
+        sys.exit(EXIT_USAGE)
     except VeraleError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(EXIT_UNUSABLE)
+    except BrokenPipeError:  # nobody reads any more (... | head)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
     except ModuleNotFoundError as error:
         extra = _EXTRA_OF.get((error.name or "").split(".")[0])
         if extra is None:
@@ -82,14 +127,70 @@ def files_of(paths: tuple[str, ...], suffix: str) -> list[str]:
     return found
 
 
+def names(*known: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """What completes an option by these names; whether a value is one of them, the command says itself."""
+    return lambda ctx, param, incomplete: [name for name in known if name.startswith(incomplete)]
+
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def verbose(command: _Command) -> _Command:
+    """Give a command `-v`: what verale logs goes to stderr, with the time."""
+    return click.option(
+        *("-v", "--verbose"),
+        count=True,
+        expose_value=False,
+        callback=_log_to_stderr,
+        help="Log what is done, with times; -vv: in more detail.",
+    )(command)
+
+
+def _log_to_stderr(ctx: click.Context, param: click.Parameter, value: int) -> None:
+    if value:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        log = logging.getLogger("verale")
+        log.handlers = [handler]
+        log.setLevel(logging.INFO if value == 1 else logging.DEBUG)
+
+
 @contextmanager
-def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on stderr with count and remaining time, and what advances it; silent if stderr is no terminal."""
+def progress(label: str, total: int, done: int = 0, unit: str = "images") -> Iterator[Callable[[int], None]]:
+    """A bar on stderr with count, rate, elapsed and remaining time, and what advances it.
+
+    Silent if stderr is no terminal, or what is done is logged.
+    """
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        """Images a second since the beginning, without those that were there before."""
+
+        def render(self, task: Task) -> Text:
+            new = task.completed - done
+            return Text(f"{new / task.elapsed:.3g} {unit}/s" if new and task.elapsed else f"- {unit}/s")
 
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task(label, total=total)
-        yield lambda done: bar.advance(task, done)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        Rate(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    disable = not console.is_terminal or logging.getLogger("verale").isEnabledFor(logging.INFO)
+    with Progress(*columns, console=console, disable=disable, speed_estimate_period=600) as bar:
+        task = bar.add_task(label, total=total, completed=done)
+        yield lambda more: bar.advance(task, more)

@@ -10,27 +10,44 @@ from typing import TYPE_CHECKING
 
 import click
 
-from verale.cli import progress
-from verale.errors import VeraleError
+from verale.cli import names, progress, verbose
+from verale.errors import InputError, VeraleError
 
 if TYPE_CHECKING:
-    from verale.explaining import Explained
+    from verale.explanations import Explained
 
 __all__ = ["command"]
 
+METRIC = ("projection", "triangle", "hypersphere", "top_k")
+"""The paradigms of a ProtoPNet."""
 
-@click.command(name="demo")
+
+@click.command(name="demo", short_help="Explain and audit packaged digits.")
 @click.option(
     "--out", default="verale-demo", show_default=True, metavar="DIR", type=click.Path(), help="Where files go."
 )
-@click.option("--paradigm", metavar="NAME", default="projection", show_default=True, help="projection or top_k.")
-def command(out: str, paradigm: str) -> None:
-    """Explain 50 handwritten digits with a ProtoPNet that CaBRNet trained; audit every certificate."""
+@click.option(
+    "--paradigm",
+    metavar="NAME",
+    default="projection",
+    show_default=True,
+    shell_complete=names(*METRIC),
+    help=f"{', '.join(METRIC)}.",
+)
+@click.option("--overwrite", is_flag=True, help="Start anew, and replace what is in DIR.")
+@verbose
+def command(out: str, paradigm: str, overwrite: bool) -> None:
+    """Explain 50 handwritten digits with a ProtoPNet that CaBRNet trained; audit every certificate.
+
+    Exit code: 0 every certificate is proved; 9 a file or option that cannot be used; 130 interrupted, and the same
+    command goes on.
+    """
     from verale.adapters.cabrnet import load_head
     from verale.demo.network import RUN, load_images, load_network
     from verale.devices import device_named
-    from verale.explaining import explain_to
+    from verale.explaining import explaining
     from verale.head import save_latents
+    from verale.runfolder import RUN_FILE
     from verale.search import Options
 
     directory = Path(out)
@@ -38,17 +55,23 @@ def command(out: str, paradigm: str) -> None:
     digits = load_images()
     head = load_head(RUN)
     latents = load_network().latents(digits.images)
-    head.save(head_path)
-    save_latents(latents_path, latents)
     options = Options(paradigm, device=device_named("auto"))
-    explained = []
-    with progress("explaining", len(latents)) as advance:
-        for one in explain_to(directory / "certificates", head, latents, options):
-            explained.append(one)
-            advance(1)
-    audited = _audit([one.path for one in explained if one.certificate is not None], head_path, latents_path)
-    _print_table(explained, audited, [f"{path.parent.name}/{path.stem}" for path in digits.paths], digits.labels)
-    click.echo(f"head:         {head_path}\nlatents:      {latents_path}\ncertificates: {directory / 'certificates'}")
+    certificates = directory / "certificates"
+    if not overwrite and not (certificates / RUN_FILE).exists() and (head_path.exists() or latents_path.exists()):
+        raise InputError(directory, "holds a head or latents already; choose another --out, or say --overwrite")
+    with explaining(certificates, head, latents, options, digits.labels, overwrite) as run:
+        head.save(head_path)
+        save_latents(latents_path, latents, digits.labels)
+        explained = run.found
+        with progress("explaining", run.total, len(explained)) as advance:
+            for one in run:
+                explained.append(one)
+                advance(1)
+    explained.sort(key=lambda one: one.index)
+    paths = [certificates / one.certificate for one in explained if one.certificate is not None]
+    audited = _audit(paths, head_path, latents_path)
+    _print_table(explained, audited, [f"{path.parent.name}/{path.stem}" for path in digits.paths])
+    click.echo(f"head:         {head_path}\nlatents:      {latents_path}\ncertificates: {certificates}")
     if any(one.certificate is None for one in explained) or any(r["status"] != "PROVED" for r in audited.values()):
         raise VeraleError(
             "not every image has a proved certificate, which the packaged images should: please report it"
@@ -56,23 +79,21 @@ def command(out: str, paradigm: str) -> None:
 
 
 def _audit(certificates: list[Path], head: Path, latents: Path) -> dict[str, dict[str, object]]:
-    """The checker's records by certificate, from a process of its own that never loads torch."""
+    """The checker's records by the certificate's file, from a process of its own that never loads torch."""
     arguments = ["--json", "--head", str(head), "--latents", str(latents), "--", *map(str, certificates)]
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "verale.checker", *arguments], stdout=subprocess.PIPE, text=True, encoding="utf-8"
     )
     records = {}
-    with process, progress("auditing", len(certificates)) as advance:
+    with process, progress("auditing", len(certificates), unit="certificates") as advance:
         for line in process.stdout or ():
             record = json.loads(line)
-            records[record["certificate"]] = record
+            records[Path(record["certificate"]).name] = record
             advance(1)
     return records
 
 
-def _print_table(
-    explained: list[Explained], audited: dict[str, dict[str, object]], names: list[str], labels: tuple[int, ...]
-) -> None:
+def _print_table(explained: list[Explained], audited: dict[str, dict[str, object]], names: list[str]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -81,23 +102,23 @@ def _print_table(
     for heading in ("image", "class", "paradigm", "size", "of all", "margin", "explain", "audit", "verdict"):
         text = heading in ("image", "class", "paradigm", "verdict")
         table.add_column(heading, justify="left" if text else "right", no_wrap=True)
-    for one, name, label in zip(explained, names, labels, strict=True):
-        certificate, record = one.certificate, audited.get(str(one.path))
-        if certificate is None or record is None:
-            table.add_row(name, str(one.result.predicted), "", "", "", "", f"{one.seconds:.2f} s", "", "UNEXPLAINED")
+    for one, name in zip(explained, names, strict=True):
+        record = audited.get(one.certificate or "")
+        if record is None:
+            table.add_row(name, str(one.predicted), "", "", "", "", f"{one.seconds:.2f} s", "", "UNEXPLAINED")
             continue
-        mark = "" if certificate.predicted == label else f" not {label}"
+        mark = "" if one.correct else f" not {one.label}"
         table.add_row(
-            *(name, f"{certificate.predicted}{mark}", certificate.paradigm, str(certificate.size)),
-            *(f"{one.relative_size:.1%}", f"{certificate.margin:.1e}", f"{one.seconds:.2f} s"),
+            *(name, f"{one.predicted}{mark}", one.paradigm, str(one.size)),
+            *(f"{one.relative_size:.1%}", f"{one.margin:.1e}", f"{one.seconds:.2f} s"),
             *(f"{record['seconds']:.2f} s", str(record["status"])),
         )
     Console().print(table)
     proved = sum(record["status"] == "PROVED" for record in audited.values())
-    sizes = [one.certificate.size for one in explained if one.certificate is not None]
+    sizes = [one.size for one in explained if one.size is not None]
     click.echo(
         f"{len(explained)} images, {len(sizes)} certificates, {proved} proved; "
         f"mean {sum(sizes) / max(1, len(sizes)):.0f} statements, "
-        f"{sum(one.seconds for one in explained) / len(explained):.2f} s to explain, "
+        f"{sum(one.seconds or 0 for one in explained) / len(explained):.2f} s to explain, "
         f"{sum(float(str(r['seconds'])) for r in audited.values()) / max(1, len(audited)):.2f} s to audit an image"
     )

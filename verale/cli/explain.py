@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from verale.cli import EXIT_UNEXPLAINED, progress
+from verale.cli import EXIT_INTERRUPTED, EXIT_UNEXPLAINED, names, progress, verbose
 from verale.errors import InputError, LatentsError, UsageError
 
-__all__ = ["command"]
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from verale.explaining import Explaining
+    from verale.explanations import Explained
+    from verale.head import Head
+
+__all__ = ["DEVICES", "ORDERS", "PARADIGMS", "command"]
+
+PARADIGMS = ("projection", "triangle", "hypersphere", "simplex", "assignment", "sparse", "top_k")
+ORDERS = ("rival", "nearest")
+DEVICES = ("auto", "cpu", "cuda")
 
 
-@click.command(name="explain")
+@click.command(name="explain", short_help="Explain images, a certificate each.")
 @click.option("--head", "head_path", metavar="H", type=click.Path(), help="The head file.")
 @click.option("--latents", "latents_path", metavar="Z", type=click.Path(), help="The images' latents.")
 @click.option("--checkpoint-dir", "run", metavar="RUN", type=click.Path(), help="Instead: a CaBRNet run (RUN/final).")
@@ -21,17 +36,34 @@ __all__ = ["command"]
 @click.option(
     "--paradigm",
     metavar="NAME",
-    help="projection, triangle, hypersphere, simplex, assignment, sparse, top_k; by default the best.",
+    shell_complete=names(*PARADIGMS),
+    help=f"{', '.join(PARADIGMS)}; by default the best.",
 )
-@click.option("--order", default="rival", show_default=True, help="rival, or nearest: the published order.")
+@click.option(
+    "--order",
+    default="rival",
+    show_default=True,
+    metavar="NAME",
+    shell_complete=names(*ORDERS),
+    help="rival, or nearest: the published order.",
+)
 @click.option(
     "--tolerance", default=0.0, metavar="X", help="State intervals with ends at multiples of X, such as 0.01."
 )
-@click.option("--out", required=True, metavar="DIR", type=click.Path(), help="Where certificates and a CSV go.")
-@click.option("--device", default="auto", show_default=True, metavar="NAME", help="cpu, cuda, or auto: what is there.")
-@click.option("--batch", default=16, show_default=True, help="Images treated in lockstep.")
+@click.option("--out", required=True, metavar="OUT", type=click.Path(), help="Where certificates and a CSV go.")
+@click.option(
+    "--device",
+    default="auto",
+    show_default=True,
+    metavar="NAME",
+    shell_complete=names(*DEVICES),
+    help="cpu, cuda, or auto: what is there.",
+)
+@click.option("--batch", default=16, show_default=True, metavar="N", help="Images treated in lockstep.")
 @click.option("--max-memory", default=4.0, show_default=True, metavar="GIB", help="Batches shrink to stay within it.")
-@click.option("--overwrite", is_flag=True, help="Replace certificates that are there already.")
+@click.option("--overwrite", is_flag=True, help="Start anew, and replace whatever run is in OUT.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object an image on stdout, as soon as it is explained.")
+@verbose
 def command(
     head_path: str | None,
     latents_path: str | None,
@@ -45,41 +77,38 @@ def command(
     batch: int,
     max_memory: float,
     overwrite: bool,
+    as_json: bool,
 ) -> None:
     """Explain every image of a latents file (--head, --latents), or of a folder (--checkpoint-dir, --images).
 
-    One certificate an image. For a folder of images, the head, the latents and source.json (which network, which
-    images, where its prototypes come from) are written next to them.
+    One certificate an image, and explanations.csv; for a folder of images, the head, the latents and source.json (which
+    network, which images, where its prototypes come from) are written next to them. After an interruption the same
+    command goes on where it was; OUT never holds two runs.
 
     Exit code: 0 every image has a certificate; 10 some have none (explanations.csv says why); 9 a file or option that
-    cannot be used.
+    cannot be used; 130 interrupted; 2 an option that there is not.
     """
     from verale.devices import device_named
-    from verale.explaining import SUMMARY, explain_to
-    from verale.head import Head, load_latents
+    from verale.explaining import explaining
+    from verale.explanations import TABLE
+    from verale.head import Head, load_labels, load_latents
     from verale.search import Options
-    from verale.seeing import LATENTS, image_files, see_to
+    from verale.seeing import LATENTS
 
     directory = Path(out)
-    if not overwrite and any(directory.glob("*.ale.json")):
-        raise InputError(directory, "holds certificates already; choose another --out, or say --overwrite")
     options = Options(paradigm, order, tolerance, device_named(device), batch, max_memory * 2**30)
     match (head_path, latents_path, run, images):
         case (str(given_head), str(given_latents), None, None):
-            head, latents, described = Head.load(given_head), load_latents(given_latents), given_latents
+            head, described = Head.load(given_head), given_latents
+            latents, labels = load_latents(given_latents), load_labels(given_latents)
         case (None, None, str(given_run), str(given_images)):
-            files = image_files(Path(given_images))
-            with progress("seeing", len(files)) as advance:
-                head, latents = see_to(directory, Path(given_run), Path(given_images), files, advance)
+            head, latents, labels = _see(directory, Path(given_run), Path(given_images), overwrite)
             described = str(directory / LATENTS)
         case _:
             raise UsageError("give --head and --latents, or --checkpoint-dir and --images")
     try:
-        with progress("explaining", len(latents)) as advance:
-            explained = []
-            for one in explain_to(directory, head, latents, options):
-                explained.append(one)
-                advance(1)
+        with explaining(directory, head, latents, options, labels, overwrite) as begun:
+            explained = _explain(directory, begun, as_json)
     except LatentsError as error:
         raise InputError(described, str(error)) from error
     without = [str(one.index) for one in explained if one.certificate is None]
@@ -87,5 +116,42 @@ def command(
         f"{len(explained) - len(without)} of {len(explained)} images have a certificate in {directory}", err=True
     )
     if without:
-        click.echo(f"without one: {', '.join(without)}; reasons in {directory / SUMMARY}", err=True)
+        click.echo(f"without one: {', '.join(without)}; reasons in {directory / TABLE}", err=True)
         sys.exit(EXIT_UNEXPLAINED)
+
+
+def _see(directory: Path, run: Path, images: Path, overwrite: bool) -> tuple[Head, Tensor, list[int] | None]:
+    from verale.seeing import image_files, see_to
+
+    files = image_files(images)
+    with progress("seeing", len(files)) as advance:
+        return see_to(directory, run, images, files, advance, overwrite)
+
+
+def _explain(directory: Path, run: Explaining, as_json: bool) -> list[Explained]:
+    """Explain what is left, and tell how far it is."""
+    found, explained = run.found, []
+    if found:
+        left = run.total - len(found)
+        rest = f"{left} are left" if left else "nothing is left to do"
+        click.echo(f"{len(found)} of {run.total} images are explained in {directory} already: {rest}", err=True)
+    try:
+        with progress("explaining", run.total, len(found)) as advance:
+            for number, one in enumerate(chain(found, run)):
+                explained.append(one)
+                if as_json:
+                    _tell(directory, one)
+                if number >= len(found):
+                    advance(1)
+    except KeyboardInterrupt:
+        done = len(run.folder.found)
+        click.echo(f"interrupted: {done} of {run.total} images are explained; the same command goes on", err=True)
+        sys.exit(EXIT_INTERRUPTED)
+    return sorted(explained, key=lambda one: one.index)
+
+
+def _tell(directory: Path, one: Explained) -> None:
+    from verale.checker.report import say
+
+    path = None if one.certificate is None else str(directory / one.certificate)
+    say(json.dumps(asdict(one) | {"certificate": path}))

@@ -1,0 +1,177 @@
+"""What is told of an explained image: one line of `explanations.csv`.
+
+The first columns are those that the papers' `run_formal_exp.py` writes, in its order, so that what reads its tables
+reads these; verale's own come after them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from verale.errors import InputError
+from verale.files import read
+
+__all__ = ["COLUMNS", "TABLE", "Explained", "csv_lines", "read_table"]
+
+TABLE = "explanations.csv"
+
+
+@dataclass(frozen=True)
+class Explained:
+    """One image's outcome. None where something is not known, or there is no certificate.
+
+    Attributes:
+        index: its place among the latents.
+        predicted: the head's class; without a certificate an estimate.
+        seconds: the time its explanation took: its batch's, divided by the images in it.
+        label: its true class.
+        correct: whether that is the predicted one.
+        size: how many statements the certificate makes.
+        score, probability: the predicted class's logit, in float64, and what softmax makes of it; estimates.
+        second, second_score, second_probability: the next class, and the same of it.
+        score_difference, probability_difference: by how much the first is ahead.
+        relative_size: statements made over statements that could be made: L * P, or P where they are about activations.
+        margin: the least one that is proved.
+        paradigm: the certificate's.
+        certificate: its file's name.
+        sha256: of that file's bytes, as in reports of audits.
+        reason: why there is no certificate.
+    """
+
+    index: int
+    predicted: int
+    seconds: float | None = None
+    label: int | None = None
+    correct: bool | None = None
+    size: int | None = None
+    score: float | None = None
+    probability: float | None = None
+    second: int | None = None
+    second_score: float | None = None
+    second_probability: float | None = None
+    score_difference: float | None = None
+    probability_difference: float | None = None
+    relative_size: float | None = None
+    margin: float | None = None
+    paradigm: str | None = None
+    certificate: str | None = None
+    sha256: str | None = None
+    reason: str | None = None
+
+
+def _whole(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise ValueError(text)
+    return value
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+def _truth(text: str) -> bool:
+    return {"True": True, "False": False}[text]
+
+
+_FIELDS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "Idx": ("index", _whole),
+    "True Label": ("label", _whole),
+    "Pred Label": ("predicted", _whole),
+    "Correct": ("correct", _truth),
+    "Exp Size": ("size", _whole),
+    "Conf Score": ("score", _finite),
+    "Conf Softmax": ("probability", _finite),
+    "2nd Conf Score": ("second_score", _finite),
+    "2nd Conf Softmax": ("second_probability", _finite),
+    "Diff Conf Score": ("score_difference", _finite),
+    "Diff Conf Softmax": ("probability_difference", _finite),
+    "Next Label": ("second", _whole),
+    "Runtime (s)": ("seconds", _finite),
+    "Relative Size": ("relative_size", _finite),
+    "Margin": ("margin", _finite),
+    "Paradigm": ("paradigm", str),
+    "Certificate": ("certificate", str),
+    "SHA-256": ("sha256", str),
+    "Reason": ("reason", str),
+}
+"""Of each column, the field and how it is read; the first thirteen are the papers'."""
+
+COLUMNS = tuple(_FIELDS)
+
+_EXPECTED: dict[Callable[[str], Any], str] = {
+    _whole: "a whole number",
+    _finite: "a finite number",
+    _truth: "True or False",
+}
+_NEEDED = ("Idx", "Pred Label", "Exp Size", "Runtime (s)")
+_FILLED = ("Idx", "Pred Label")
+
+
+def csv_lines(rows: Iterable[Explained], heading: bool = False) -> str:
+    """The rows as lines of the table; what is None is left empty."""
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    if heading:
+        writer.writerow(COLUMNS)
+    writer.writerows([getattr(row, name) for name, _ in _FIELDS.values()] for row in rows)
+    return table.getvalue()
+
+
+def read_table(path: str | Path, whole: bool = True) -> list[Explained]:
+    """The rows of a table, verale's or the papers'.
+
+    Args:
+        whole: whether the file is; otherwise a last line without its end is left out.
+
+    Raises:
+        InputError: which names file, line and column.
+    """
+    text = read(path, "a table (explanations.csv)").decode("utf-8-sig", "replace")
+    if not whole:
+        text = text[: text.rfind("\n") + 1]
+        if not text:
+            return []
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    remedy = "restore the file, or explain again with --overwrite"
+    try:
+        missing = [name for name in _NEEDED if name not in (reader.fieldnames or ())]
+        if missing:
+            raise InputError(
+                path,
+                f"line 1: has no column {missing[0]!r}; expected the table of verale explain or of run_formal_exp.py,"
+                " separated by commas",
+            )
+        rows = []
+        for line in reader:
+            where = f"line {reader.line_num}"
+            if None in line or None in line.values():
+                raise InputError(path, f"{where}: has another number of columns than the first line; {remedy}")
+            rows.append(Explained(**_values(path, where, line, remedy)))
+        return rows
+    except csv.Error as error:
+        raise InputError(path, f"line {reader.line_num}: is no line of a table ({error}); {remedy}") from error
+
+
+def _values(path: str | Path, where: str, line: dict[str, str], remedy: str) -> dict[str, Any]:
+    values = {}
+    for column, text in line.items():
+        if column not in _FIELDS or (text == "" and column not in _FILLED):
+            continue
+        name, make = _FIELDS[column]
+        try:
+            values[name] = make(text)
+        except (ValueError, KeyError):
+            raise InputError(
+                path, f"{where}: column {column!r} is {text!r}, expected {_EXPECTED[make]}; {remedy}"
+            ) from None
+    return values
