@@ -1,0 +1,123 @@
+"""`verale summary`: tables like the papers', of what has been explained."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from verale.cli import verbose
+
+if TYPE_CHECKING:
+    from verale.summary import Spread, Summary
+
+__all__ = ["command"]
+
+HEADINGS = ("folder", "paradigm", "predictions", "images", "size", "% of all", "seconds", "without")
+
+
+@click.command(name="summary", short_help="Print means of sizes and times.")
+@click.argument("sources", nargs=-1, required=True, metavar="OUT|CSV...", type=click.Path())
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "csv", "markdown", "json"]),
+    default="text",
+    show_default=True,
+    help="text: a table for people; json: one object a line, full precision.",
+)
+@verbose
+def command(sources: tuple[str, ...], form: str) -> None:
+    """Print mean and standard deviation of size, relative size and time, of correct and incorrect predictions apart.
+
+    Of each folder that `verale explain` made, or each table, such as those of the papers' run_formal_exp.py. Images
+    without an explanation are counted (without), and enter no mean.
+
+    Exit code: 0 printed; 9 a table that cannot be used; 2 an option that there is not.
+    """
+    from verale.summary import summarize
+
+    summaries = [summary for source in sources for summary in summarize(source)]
+    printers[form](summaries)
+
+
+def _text(summaries: list[Summary]) -> None:
+    rows = [HEADINGS, *map(_cells, summaries)]
+    if sys.stdout.isatty():
+        from rich.box import SIMPLE_HEAD
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+        for column, heading in enumerate(HEADINGS):
+            table.add_column(heading, justify="left" if column < 3 else "right", overflow="fold")
+        for row in rows[1:]:
+            table.add_row(*row)
+        Console().print(table)
+        return
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [
+            cell.ljust(width) if column < 3 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        click.echo("  ".join(cells).rstrip())
+
+
+def _markdown(summaries: list[Summary]) -> None:
+    ruler = ["---"] * 3 + ["---:"] * (len(HEADINGS) - 3)
+    for row in (HEADINGS, ruler, *map(_cells, summaries)):
+        click.echo(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |")
+
+
+def _csv(summaries: list[Summary]) -> None:
+    flat = [_flat(summary) for summary in summaries]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(flat[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(flat)
+    click.echo(text.getvalue(), nl=False)
+
+
+def _json(summaries: list[Summary]) -> None:
+    for summary in summaries:
+        click.echo(json.dumps(asdict(summary)))
+
+
+def _flat(summary: Summary) -> dict[str, object]:
+    """Its numbers under one name each."""
+    flat: dict[str, object] = {}
+    for key, value in asdict(summary).items():
+        if isinstance(value, dict):
+            flat |= {f"{key}_{part}": number for part, number in value.items()}
+        else:
+            flat[key] = value
+    return flat
+
+
+def _cells(summary: Summary) -> tuple[str, ...]:
+    return (
+        *(summary.source, summary.paradigm or "-", summary.predictions, str(summary.images)),
+        *(_spread(summary.size, 1), _spread(summary.relative_size, 2), _spread(summary.seconds, 3)),
+        str(summary.without),
+    )
+
+
+def _spread(spread: Spread, digits: int) -> str:
+    if spread.mean is None:
+        return "-"
+    return f"{spread.mean:.{digits}f}" + ("" if spread.deviation is None else f" ± {spread.deviation:.{digits}f}")
+
+
+printers: dict[str, Callable[[list[Summary]], None]] = {
+    "text": _text,
+    "csv": _csv,
+    "markdown": _markdown,
+    "json": _json,
+}
