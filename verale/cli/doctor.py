@@ -1,0 +1,73 @@
+"""`verale doctor`: what is installed, what works, and what is missing for what."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from verale.cli import EXIT_UNUSABLE, verbose
+
+if TYPE_CHECKING:
+    from verale.doctor import Diagnosis, Package
+
+__all__ = ["command"]
+
+
+@click.command(name="doctor", short_help="Say what is installed, usable and missing.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of lines for people.")
+@verbose
+def command(as_json: bool) -> None:
+    """Say which versions are installed, which devices are usable, and what a missing extra would give.
+
+    Devices are tried. A packaged certificate is audited with both kernels of the checker.
+
+    Exit code: 0 certificates can be audited, whatever else is missing; 9 they cannot; 2 an option that there is not.
+    """
+    from verale.doctor import diagnose
+
+    found = diagnose()
+    if as_json:
+        click.echo(json.dumps(asdict(found) | {"works": found.works}))
+    else:
+        _print(found)
+    sys.exit(0 if found.works else EXIT_UNUSABLE)
+
+
+def _print(found: Diagnosis) -> None:
+    click.echo(f"verale {found.verale} in {found.place}\npython {found.python}, {found.system}")
+    click.echo("\nchecker")
+    for proof in found.proofs:
+        click.echo(f"  {_mark(proof.works)} kernel {proof.kernel}: {proof.detail} ({proof.seconds:.2f} s)")
+    click.echo("\ndevices")
+    for device in found.devices:
+        click.echo(f"  {_mark(device.usable)} {device.name}: {device.detail}")
+    if found.extras:
+        click.echo("\nextras")
+    for extra in found.extras:
+        click.echo(f"  {_mark(not extra.missing)} {extra.name}{extra.gives and f': {extra.gives}'}")
+        if extra.missing:
+            click.echo(f"     without {', '.join(extra.missing)}; to have it: {extra.remedy}")
+    packages = {package.name: package for extra in found.extras for package in extra.packages}
+    packages |= {package.name: package for package in found.core}
+    if packages:
+        click.echo("\npackages")
+    for name in sorted(packages):
+        click.echo(f"  {_package(packages[name])}")
+    if not found.core:
+        click.echo(
+            "\nverale is not installed as a distribution, which alone says what belongs to it: pip install verale"
+        )
+    click.echo(f"\n{'certificates can be audited' if found.works else 'certificates cannot be audited here'}")
+
+
+def _package(package: Package) -> str:
+    needs = f" (needs {package.needs})" if package.needs else ""
+    return f"{_mark(package.version is not None)} {package.name} {package.version or 'is missing'}{needs}"
+
+
+def _mark(good: bool) -> str:
+    return "ok" if good else "--"
