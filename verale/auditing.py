@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import logging
 import signal
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -22,6 +24,8 @@ from verale.errors import InputError
 from verale.files import read, write_atomically
 
 __all__ = ["Options", "Report", "audit", "audit_files"]
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,7 @@ def audit_files(
         raise InputError(error.filename, f"cannot be read ({error.strerror}); expected a file") from error
     known = {} if report is None else {path: report.known(path, auditor.run) for path in paths}
     new = [path for path in paths if known.get(path) is None]
+    _log.info("%d certificates, %d of them new, %d processes", len(paths), len(new), jobs)
     audited = map(auditor.audit, new) if jobs == 1 else _in_processes(new, options, jobs, auditor.run)
     outcomes = []
     for path in paths:
@@ -164,11 +169,28 @@ _own: FileAuditor
 def _begin(options: Options) -> None:
     global _own
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it without a word
+    _let_interrupts(through=True)
     _own = FileAuditor(**asdict(options))
 
 
 def _audit(path: str) -> Outcome:
     return _own.audit(path)
+
+
+def _let_interrupts(through: bool) -> None:
+    """Let Ctrl-C through to this thread, or make it wait; processes that are started meanwhile begin likewise."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK if through else signal.SIG_BLOCK, {signal.SIGINT})
+
+
+@contextmanager
+def _starting() -> Iterator[None]:
+    """While processes of a pool start: what they import would otherwise end in a traceback each on Ctrl-C."""
+    _let_interrupts(through=False)
+    try:
+        yield
+    finally:
+        _let_interrupts(through=True)
 
 
 def _pool(jobs: int, options: Options) -> ProcessPoolExecutor:
@@ -181,10 +203,13 @@ def _in_processes(paths: Sequence[str], options: Options, jobs: int, run: dict[s
     while left:
         pool = _pool(min(jobs, len(left)), options)
         try:
-            for outcome in pool.map(_audit, tuple(left)):
+            with _starting():
+                audited = pool.map(_audit, tuple(left))
+            for outcome in audited:
                 left.popleft()
                 yield outcome
         except BrokenProcessPool:
+            _log.warning("a process died; %s is audited alone", left[0])
             yield _alone(left.popleft(), options, run)
         finally:
             pool.shutdown(cancel_futures=True)
@@ -193,6 +218,8 @@ def _in_processes(paths: Sequence[str], options: Options, jobs: int, run: dict[s
 def _alone(path: str, options: Options, run: dict[str, Any]) -> Outcome:
     with _pool(1, options) as pool:
         try:
-            return pool.submit(_audit, path).result()
+            with _starting():
+                audited = pool.submit(_audit, path)
+            return audited.result()
         except BrokenProcessPool:
             return unusable(path, "the process that audited it died, perhaps for want of memory", run)

@@ -3,7 +3,7 @@
 One verdict line for each certificate on stdout, everything else on stderr. The exit code is that of the most severe
 verdict:
 0 proved, 3 bounds, 4 refuted, 5 malformed, 6 subject, 7 instance, 8 minimality, 9 a file that cannot be used, 12 limit,
-2 usage.
+2 usage, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from .report import FileAuditor, say, tell
 from .verdict import EXIT_UNUSABLE, most_severe
 
 __all__ = ["main"]
+
+EXIT_INTERRUPTED = 130
+"""Ctrl-C: some certificates have not been checked."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -41,11 +44,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (CheckerError, OSError) as error:
         say(f"error: {error}", sys.stderr)
         return EXIT_UNUSABLE
-    codes = []
-    for path in options.certificates:
-        outcome = auditor.audit(path)
-        codes.append(outcome.exit_code)
-        tell(outcome, options.json)
+    codes: list[int] = []
+    try:
+        for path in options.certificates:
+            outcome = auditor.audit(path)
+            codes.append(outcome.exit_code)
+            tell(outcome, options.json)
+    except KeyboardInterrupt:
+        say(f"interrupted: {len(codes)} of {len(options.certificates)} certificates are checked", sys.stderr)
+        return EXIT_INTERRUPTED
     return most_severe(codes)
 
 

@@ -6,16 +6,13 @@ import sys
 
 import click
 
-from verale.cli import files_of
+from verale.cli import EXIT_INTERRUPTED, files_of, verbose
 from verale.errors import InputError
 
-__all__ = ["EXIT_INTERRUPTED", "command"]
-
-EXIT_INTERRUPTED = 130
-"""Ctrl-C: some certificates have not been audited."""
+__all__ = ["command"]
 
 
-@click.command(name="audit")
+@click.command(name="audit", short_help="Prove certificates again.")
 @click.argument("certificates", nargs=-1, required=True, metavar="DIR|FILE...", type=click.Path())
 @click.option("--head", required=True, metavar="H", type=click.Path(), help="The head file that they speak of.")
 @click.option(
@@ -31,6 +28,7 @@ EXIT_INTERRUPTED = 130
 @click.option(
     "--report", metavar="R", type=click.Path(), help="Write these objects to a file; what it has is not audited again."
 )
+@verbose
 def command(
     certificates: tuple[str, ...],
     head: str,
@@ -46,7 +44,7 @@ def command(
 
     One verdict line for each certificate on stdout. Exit code: 0 everything proved; 3 bounds do not reach; 4 refuted;
     5 malformed; 6 another head's or other latents'; 7 a statement is not true of the latents; 8 not minimal; 9 a file
-    that cannot be used; 12 more work than the limit; 130 interrupted.
+    that cannot be used; 12 more work than the limit; 130 interrupted; 2 an option that there is not.
     """
     from verale.auditing import Options, Report, audit_files
     from verale.checker.cost import LIMIT

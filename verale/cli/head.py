@@ -21,7 +21,10 @@ def command() -> None:
 @command.command(name="show")
 @click.argument("head_path", metavar="H", type=click.Path())
 def show(head_path: str) -> None:
-    """Show what a head file holds."""
+    """Show what a head file holds.
+
+    Exit code: 0 shown; 9 a file that cannot be used; 2 an option that there is not.
+    """
     from rich.console import Console
     from rich.table import Table
 
@@ -62,7 +65,10 @@ def show(head_path: str) -> None:
     " docs/architectures.md lists the options of each network and their defaults, and so does a wrong one.",
 )
 def import_(source: str, output: str, arch: str | None, options: tuple[str, ...]) -> None:
-    """Make a head file from a CaBRNet run directory (RUN/final) or, with --arch, from a state dictionary (.pth)."""
+    """Make a head file from a CaBRNet run directory (RUN/final) or, with --arch, from a state dictionary (.pth).
+
+    Exit code: 0 written; 9 a file or option that cannot be used; 2 an option that there is not.
+    """
     if arch is None:
         if options:
             raise UsageError("--option belongs to --arch: a run directory says itself what its network is")
