@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from verale.checker.__main__ import main
+from verale.checker.report import FileAuditor, Outcome
 from verale.soundness import handmade as hm
 
 IMAGE = [[0.0, 0.0]]
@@ -106,3 +107,20 @@ def test_as_a_module_with_a_name_that_is_no_text(folder: Path) -> None:
     assert (result.returncode, result.stderr) == (0, b"")
     assert result.stdout.count(b"\n") == 1
     assert b"odd\\udcff\\n.json" in result.stdout
+
+
+def test_an_interrupt_is_one_line(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    audit = FileAuditor.audit
+
+    def interrupted(self: FileAuditor, path: str) -> Outcome:
+        if path.endswith("weak"):
+            raise KeyboardInterrupt
+        return audit(self, path)
+
+    monkeypatch.setattr(FileAuditor, "audit", interrupted)
+    assert run(folder, "good", "weak", "swapped") == 130
+    out, err = capsys.readouterr()
+    assert out.startswith("PROVED") and out.count("\n") == 1
+    assert err == "interrupted: 1 of 3 certificates are checked\n"

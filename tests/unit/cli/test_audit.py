@@ -193,6 +193,26 @@ def test_an_interrupt_leaves_a_report_that_is_taken_up_again(folder: Path, jobs:
     assert (code, len(lines), err) == (5, 6, "2 of 6 verdicts are those of R.json\n")
 
 
+@pytest.mark.parametrize("patience", [0, 1])
+def test_an_interrupt_while_processes_start_is_one_line(folder: Path, patience: int) -> None:
+    """Before any of them has a word to say in the matter: what they import would end in a traceback each."""
+    (folder / "sitecustomize.py").write_text(
+        "import os, sys, time\n"
+        "if '--multiprocessing-fork' in sys.argv or 'spawn_main' in ' '.join(sys.orig_argv):\n"
+        "    open(f'{os.getpid()}.starts', 'w').close()\n"
+        "    time.sleep(2)\n"
+    )
+    process = started(folder, "all", "--jobs", 2, path=[str(folder)], start_new_session=True)
+    end = time.monotonic() + 60
+    while len(list(folder.glob("*.starts"))) <= patience:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert err == "interrupted: 0 of 6 certificates are audited\n"
+
+
 def test_a_file_that_kills_its_process_stops_nothing(folder: Path) -> None:
     path = patched(folder, "os._exit(1) if '/2.' in path or '/5.' in path else")
     code, lines, err = run(folder, "all", "--jobs", 2, "--report", "R.json", path=path)
