@@ -159,7 +159,7 @@ def read_table(path: str | Path, whole: bool = True) -> list[Explained]:
             rows.append(Explained(**_values(path, where, line, remedy)))
         return rows
     except csv.Error as error:
-        raise InputError(path, f"line {reader.line_num}: is no line of a table ({error}); {remedy}") from error
+        raise InputError(path, f"line {reader.line_num + 1}: is no line of a table ({error}); {remedy}") from error
 
 
 def _values(path: str | Path, where: str, line: dict[str, str], remedy: str) -> dict[str, Any]:

@@ -94,7 +94,9 @@ class RunFolder:
             with self._table.open("a", encoding="utf-8", newline="") as stream:
                 stream.write(csv_lines(rows))
         except OSError as error:
-            raise InputError(self._table, f"cannot be written ({error.strerror})") from error
+            raise InputError(
+                self._table, f"cannot be written ({error.strerror}); make room, and the same command goes on"
+            ) from error
         self.found |= {row.index: row for row in rows}
 
     def finish(self) -> None:

@@ -20,7 +20,8 @@ from verale.checker import Auditor, Status
 from verale.cli import main
 from verale.cli.explain import command
 from verale.errors import InputError, UsageError
-from verale.head import Head, as_patches, evaluate, load_latents
+from verale.explanations import read_table
+from verale.head import Head, as_patches, evaluate, load_labels, load_latents
 
 FILES = sorted(IMAGES.glob("*/*.png"))
 
@@ -223,6 +224,123 @@ def test_a_part_of_a_projection_set_is_taken_as_cabrnet_takes_it(cabrnet):
     subset = cabrnet[1].get_datasets(config)["projection_set"]["dataset"]
     expected = [subset.dataset.samples[index][0] for index in subset.indices]
     assert [str(file) for file in _projection_files(config)] == expected
+
+
+@pytest.fixture
+def seeing(monkeypatch) -> list[int]:
+    """How many images were seen, each time that some were."""
+    counts = []
+    see = network.Network.see
+
+    def counted(self, files, advance=lambda done: None):
+        counts.append(len(files))
+        return see(self, files, advance)
+
+    monkeypatch.setattr(network.Network, "see", counted)
+    return counts
+
+
+def arguments(folder: Path, *more: object) -> list[object]:
+    given = ["--checkpoint-dir", folder / "final", "--images", folder / "in", "--out", folder / "out"]
+    return [*given, "--device", "cpu", *more]
+
+
+@pytest.fixture
+def once(tmp_path, seeing) -> Path:
+    """A network, three images, and what explaining them leaves."""
+    changed("protopnet", tmp_path)
+    flat(tmp_path / "in")
+    assert explain(*arguments(tmp_path)) == 0
+    assert seeing == [3]
+    return tmp_path
+
+
+def test_images_that_have_been_seen_are_not_seen_again(once, seeing):
+    before = {path: path.stat().st_mtime_ns for path in (once / "out").iterdir()}
+    assert explain(*arguments(once)) == 0
+    assert {path: path.stat().st_mtime_ns for path in (once / "out").iterdir()} == before
+    for path in (once / "out").glob("*.ale.json"):
+        path.unlink()
+    assert explain(*arguments(once)) == 0
+    assert seeing == [3]
+    assert explain(*arguments(once, "--overwrite")) == 0
+    assert seeing == [3, 3]
+
+
+@pytest.mark.parametrize("name", ["latents.safetensors", "head.safetensors"])
+def test_latents_that_were_lost_or_damaged_are_made_again(name, once, seeing):
+    whole = (once / "out" / name).read_bytes()
+    (once / "out" / name).unlink()
+    assert explain(*arguments(once)) == 0
+    (once / "out" / name).write_bytes(whole[:-8])
+    assert explain(*arguments(once)) == 0
+    assert (once / "out" / name).read_bytes() == whole
+    assert seeing == [3, 3, 3]
+
+
+def repainted(folder: Path) -> None:
+    shutil.copy(FILES[5], folder / "in" / FILES[0].name)
+
+
+def retrained(folder: Path) -> None:
+    state = torch.load(folder / "final" / "model_state.pth", weights_only=True)
+    state["classifier.last_layer.weight"] *= 2
+    torch.save(state, folder / "final" / "model_state.pth")
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (repainted, "images"),
+        (retrained, "state_sha256, head_sha256"),
+        (lambda folder: next((folder / "in").iterdir()).unlink(), "images"),
+    ],
+)
+def test_another_source_is_refused_before_anything_is_seen(change, named, once, seeing):
+    change(once)
+    before = {path: path.read_bytes() for path in (once / "out").iterdir()}
+    with pytest.raises(InputError, match=rf"out: was made from something else \({named} differ\).*--overwrite"):
+        explain(*arguments(once))
+    assert {path: path.read_bytes() for path in (once / "out").iterdir()} == before
+    assert seeing == [3]
+    assert explain(*arguments(once, "--overwrite")) == 0
+
+
+@pytest.mark.parametrize("name", ["head.safetensors", "latents.safetensors", "000000.ale.json"])
+def test_files_of_unknown_source_are_not_replaced(name, tmp_path, seeing):
+    changed("protopnet", tmp_path)
+    flat(tmp_path / "in")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / name).write_bytes(b"mine")
+    with pytest.raises(InputError, match="--overwrite"):
+        explain(*arguments(tmp_path))
+    assert (tmp_path / "out" / name).read_bytes() == b"mine"
+    assert seeing == []
+
+
+def test_latents_that_come_out_otherwise_are_refused(once, monkeypatch):
+    (once / "out" / "latents.safetensors").unlink()
+    latents = network.Network.latents
+    monkeypatch.setattr(network.Network, "latents", lambda self, images: latents(self, images) + 2.0**-20)
+    with pytest.raises(InputError, match=r"source\.json: notes other latents than the same network now makes"):
+        explain(*arguments(once))
+    assert not (once / "out" / "latents.safetensors").exists()
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", "7"])
+def test_a_source_that_is_none_is_refused(text, once):
+    (once / "out" / "source.json").write_text(text)
+    with pytest.raises(InputError, match=r"--overwrite"):
+        explain(*arguments(once))
+
+
+def test_labels_of_folders_are_in_the_table_and_beside_the_latents(tmp_path):
+    assert explain("--checkpoint-dir", final("pipnet"), "--images", IMAGES, "--out", tmp_path) == 0
+    truth = [int(file.parent.name) for file in FILES]
+    assert load_labels(tmp_path / "latents.safetensors") == truth
+    rows = read_table(tmp_path / "explanations.csv")
+    assert [row.label for row in rows] == truth
+    assert [row.correct for row in rows] == [row.label == row.predicted for row in rows]
 
 
 def flat(folder: Path) -> Path:

@@ -214,6 +214,11 @@ def test_the_demo_explains_and_proves_every_packaged_digit(tmp_path):
     again = run("audit", *files, "--kernel", "both", "--jobs", "2", cwd=tmp_path)
     assert again.returncode == 0 and again.stdout.count("PROVED") == 50, again.stdout + again.stderr
     assert "Traceback" not in result.stderr
+    refused = run("demo", "--out", tmp_path / "demo", "--paradigm", "top_k", cwd=tmp_path)
+    assert refused.returncode == 9 and "paradigm projection there, top_k here" in refused.stderr
+    certificates = {path: path.read_bytes() for path in (tmp_path / "demo" / "certificates").iterdir()}
+    assert "50 images, 50 certificates, 50 proved" in run("demo", "--out", tmp_path / "demo", cwd=tmp_path).stdout
+    assert {path: path.read_bytes() for path in certificates} == certificates
     script = Path(__file__).parents[2] / "examples" / "tampering.py"
     told = subprocess.run([sys.executable, script, tmp_path / "demo"], capture_output=True, text=True, timeout=300)
     codes = [int(line.rsplit(" ", 1)[1]) for line in told.stdout.splitlines() if "exit code" in line]

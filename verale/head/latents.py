@@ -18,6 +18,9 @@ from verale.files import read, write_atomically
 __all__ = ["as_patches", "digest", "digest_of_all", "load_labels", "load_latents", "save_latents"]
 
 
+_INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+
+
 def as_patches(latents: Any) -> Tensor:
     """Latents as (N, L, D) float64, patch l = h * W + w.
 
@@ -74,7 +77,7 @@ def load_labels(path: str | Path) -> list[int] | None:
     labels = _tensors(path).get("labels")
     if labels is None:
         return None
-    if labels.dim() != 1 or labels.is_floating_point() or labels.is_complex():
+    if labels.dim() != 1 or labels.dtype not in _INTEGERS:
         raise InputError(
             path, f"holds labels {labels.dtype} {tuple(labels.shape)}, expected an integer an image, or no labels"
         )

@@ -16,9 +16,9 @@ from verale.bounds import Hypersphere, LinearMargins, Projection, Simplex, hyper
 from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement
 from verale.checker import Auditor, Status
 from verale.errors import LatentsError, UsageError
-from verale.head import Box, Euclidean, Head, Identity, LogRatio, Softmax, as_patches, digest
+from verale.head import Box, Euclidean, Head, Identity, LogRatio, Softmax, as_patches, digest, evaluate
 from verale.rounding import Enclosure
-from verale.search import Options, Unexplained, best_paradigm, explain, explain_batches
+from verale.search import Batches, Options, Unexplained, best_paradigm, explain, explain_batches
 from verale.search.problem import Problem
 
 SPATIAL = {"euclidean": "projection", "scaled": "projection", "cosine": "projection", "softmax": "assignment"}
@@ -252,6 +252,25 @@ def test_small_memory_makes_small_batches_with_the_same_certificates():
     assert [c.to_bytes() for c in explain(head, latents, max_memory=1)] == whole
     assert [len(part) for part in explain_batches(head, latents, Options(max_memory=1))] == [1, 1, 1, 1]
     assert [len(part) for part in explain_batches(head, latents, Options(batch=3))] == [3, 1]
+
+
+def test_a_batch_can_be_explained_on_its_own():
+    head = small_head("euclidean")
+    latents = small_latents(head, images=5)
+    batches = Batches(head, latents, Options(batch=2))
+    assert (batches.size, list(batches.starts), batches.paradigm) == (2, [0, 2, 4], "projection")
+    parts = list(explain_batches(head, latents, Options(batch=2)))
+    for start in (4, 0, 2):
+        assert [c.to_bytes() for c in batches.explain(start)] == [c.to_bytes() for c in parts[start // 2]]
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_estimated_logits_are_the_reference_s(geometry):
+    head = small_head(geometry)
+    latents = small_latents(head)
+    batches = Batches(head, latents)
+    logits = torch.stack([batches.logits(index) for index in range(len(latents))])
+    torch.testing.assert_close(logits, evaluate(head, as_patches(latents)).logits, rtol=1e-9, atol=1e-9)
 
 
 def test_a_batch_that_runs_out_of_memory_is_halved(monkeypatch):

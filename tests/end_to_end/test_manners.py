@@ -1,0 +1,277 @@
+"""How the commands behave: interrupted, piped, at a terminal, given nonsense, and where little is installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+from small import small_head, small_latents
+
+from verale.explanations import read_table
+from verale.head import save_latents
+
+ROOT = Path(__file__).parents[2]
+INPUT = ("--head", "head", "--latents", "latents", "--out", "out", "--batch", "4")
+
+
+def started(folder: Path, *arguments: object, **options: object) -> subprocess.Popen[str]:
+    """`verale` in a folder, where `sitecustomize.py` is run first."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])} | options.pop("env", {})
+    # Where the tests themselves run in the background, an interrupt is ignored, and that would be inherited.
+    options.setdefault("preexec_fn", partial(signal.signal, signal.SIGINT, signal.SIG_DFL))
+    command = [sys.executable, "-m", "verale", *map(str, arguments)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+    return subprocess.Popen(command, cwd=folder, text=True, env=environment, **pipes)
+
+
+def run(folder: Path, *arguments: object, **options: object) -> tuple[int, str, str]:
+    process = started(folder, *arguments, **options)
+    out, err = process.communicate(timeout=120)
+    assert "Traceback" not in err
+    return process.returncode, out, err
+
+
+def wait_for(path: Path) -> None:
+    end = time.monotonic() + 60
+    while not path.exists():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory) -> Path:
+    """A head, latents of ten images, and what explaining them gives."""
+    folder = tmp_path_factory.mktemp("given")
+    head = small_head("euclidean")
+    head.save(folder / "head")
+    save_latents(folder / "latents", small_latents(head, images=10), labels=[n % 3 for n in range(10)])
+    assert run(folder, "explain", *INPUT)[0] == 0
+    return folder
+
+
+@pytest.fixture
+def folder(given: Path, tmp_path: Path) -> Path:
+    for name in ("head", "latents"):
+        shutil.copy(given / name, tmp_path)
+    return tmp_path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """The files of a run, without its times."""
+    found = {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
+    lines = found["explanations.csv"].decode().splitlines()
+    return found | {"explanations.csv": "\n".join(re.sub(r",\d+\.\d+(,[\d.]+,[^,]+,projection)", r"\1", line)
+                                                  for line in lines).encode()}  # fmt: skip
+
+
+def sleeping(folder: Path, start: int) -> None:
+    """Let a run say that a batch begins, and sleep instead of explaining it."""
+    (folder / "sitecustomize.py").write_text(
+        "import sys, time\n"
+        "from verale.search.explain import Batches\n"
+        "explain = Batches.explain\n"
+        "def slow(self, start):\n"
+        f"    if start == {start}:\n"
+        "        open('begun', 'w').close()\n"
+        "        time.sleep(600)\n"
+        "    return explain(self, start)\n"
+        "Batches.explain = slow\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("number", "done"), [(signal.SIGINT, 0), (signal.SIGINT, 8), (signal.SIGKILL, 0), (signal.SIGKILL, 4)]
+)
+def test_an_interrupted_run_goes_on_where_it_was(number, done, folder, given) -> None:
+    sleeping(folder, done)
+    process = started(folder, "explain", *INPUT)
+    wait_for(folder / "begun")
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    if number == signal.SIGINT:
+        assert process.returncode == 130
+        assert err == f"interrupted: {done} of 10 images are explained; the same command goes on\n"
+    assert len(list((folder / "out").glob("*.ale.json"))) == done
+    (folder / "sitecustomize.py").unlink()
+    times = {path: path.stat().st_mtime_ns for path in (folder / "out").glob("*.ale.json")}
+    code, out, err = run(folder, "explain", *INPUT)
+    told = [f"{done} of 10 images are explained in out already: {10 - done} are left"] * (done > 0)
+    assert (code, out, err.splitlines()) == (0, "", [*told, "10 of 10 images have a certificate in out"])
+    assert contents(folder) == contents(given)
+    assert {path: path.stat().st_mtime_ns for path in times} == times
+    code, _, err = run(folder, "explain", *INPUT)
+    assert code == 0
+    assert err.splitlines()[0] == "10 of 10 images are explained in out already: nothing is left to do"
+
+
+def test_a_full_disk_loses_nothing_that_counts(folder, given) -> None:
+    def full() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+    code, _, err = run(folder, "explain", *INPUT, preexec_fn=full)
+    assert code == 9
+    assert err == "error: out/explanations.csv: cannot be written (File too large); make room, and the same command " \
+                  "goes on\n"  # fmt: skip
+    assert (folder / "out" / "explanations.csv").stat().st_size == 2000, "a line is cut short"
+    code, _, err = run(folder, "explain", *INPUT)
+    assert code == 0 and "images are explained in out already" in err
+    assert contents(folder) == contents(given)
+
+
+def test_an_interrupt_before_anything_is_written_is_one_line(folder) -> None:
+    (folder / "sitecustomize.py").write_text(
+        "import time, verale.devices\n"
+        "def slow(name):\n"
+        "    open('begun', 'w').close()\n"
+        "    time.sleep(600)\n"
+        "verale.devices.device_named = slow\n"
+    )
+    process = started(folder, "explain", *INPUT)
+    wait_for(folder / "begun")
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "interrupted\n")
+    assert not (folder / "out").exists()
+
+
+def test_an_interrupted_search_for_counterexamples_leaves_no_witness(folder, given) -> None:
+    (folder / "sitecustomize.py").write_text(
+        "import time, verale.search as search\n"
+        "def slow(*arguments):\n"
+        "    open('begun', 'w').close()\n"
+        "    time.sleep(600)\n"
+        "search.counterexamples = slow\n"
+    )
+    process = started(folder, "refute", given / "out" / "000000.ale.json", "--head", "head", "--out", "witness")
+    wait_for(folder / "begun")
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "interrupted\n")
+    assert not (folder / "witness").exists()
+
+
+def test_piped_it_is_quiet_and_json_is_an_object_an_image(folder, given) -> None:
+    code, out, err = run(folder, "explain", *INPUT, "--json")
+    assert (code, err) == (0, "10 of 10 images have a certificate in out\n")
+    records = [json.loads(line) for line in out.splitlines()]
+    assert [record["index"] for record in records] == list(range(10))
+    assert all((folder / record["certificate"]).exists() for record in records)
+    assert [record["label"] for record in records] == [n % 3 for n in range(10)]
+    _, again, _ = run(folder, "explain", *INPUT, "--json")
+    assert [json.loads(line) for line in again.splitlines()] == records
+
+
+def test_v_logs_with_times(folder) -> None:
+    _, out, err = run(folder, "explain", *INPUT, "-v")
+    assert out == ""
+    assert re.search(r"^\d{4}-\d\d-\d\d [\d:,]+ INFO verale\.explaining: images 4 to 7: [\d.]+ s$", err, re.MULTILINE)
+
+
+def test_at_a_terminal_there_are_rate_and_times(folder) -> None:
+    ours, theirs = pty.openpty()
+    process = started(folder, "explain", *INPUT, stderr=theirs, env={"TERM": "xterm", "COLUMNS": "120"})
+    os.close(theirs)
+    told = b""
+    try:
+        while more := os.read(ours, 4096):
+            told += more
+    except OSError:  # what reading gives where nobody is left to write
+        pass
+    os.close(ours)
+    assert process.wait(timeout=60) == 0
+    assert process.stdout is not None and process.stdout.read() == ""
+    process.stdout.close()
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", told.decode())
+    last = [line for line in re.split(r"[\r\n]+", text) if line.startswith("explaining")][-1]
+    assert re.search(r"10/10 [\d.]+ images/s 0:00:0\d 0:00:00", last), last
+
+
+def test_labels_reach_the_table_and_the_summary(given) -> None:
+    rows = read_table(given / "out" / "explanations.csv")
+    assert [row.label for row in rows] == [n % 3 for n in range(10)]
+    right = sum(row.predicted == row.label for row in rows)
+    code, out, err = run(given, "summary", "out", "--format", "json")
+    assert (code, err) == (0, "")
+    kinds = {record["predictions"]: record["images"] for record in map(json.loads, out.splitlines())}
+    assert kinds == {"all": 10, "correct": right, "incorrect": 10 - right}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("guess",), "No such command 'guess'; 'verale --help' tells what there is"),
+        (
+            ("audit", "x", "--head", "h", "--kernel", "abacus"),
+            "'abacus' is not one of 'arb', 'mpmath', 'both'; 'verale",
+        ),
+        (("explain", "--paradigms", "x"), "No such option '--paradigms'"),
+        (("summary",), "Missing argument 'OUT|CSV...'; 'verale summary --help'"),
+        (("completion", "tcsh"), "'tcsh' is not one of 'bash', 'zsh', 'fish'"),
+    ],
+)
+def test_what_there_is_not_gets_one_line(arguments, reason, tmp_path) -> None:
+    code, out, err = run(tmp_path, *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ") and err.count("\n") == 1 and reason in err
+
+
+def test_without_a_command_there_is_help(tmp_path) -> None:
+    code, out, err = run(tmp_path)
+    assert code in (0, 2)
+    assert "Commands:\n  audit" in out + err and "error" not in err
+
+
+WITHOUT_TORCH = (
+    "import sys\nfor name in ('torch', 'numpy', 'safetensors', 'PIL', 'yaml'):\n    sys.modules[name] = None\n"
+)
+
+
+def test_a_core_installation_has_doctor_summary_and_completion(given, tmp_path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(WITHOUT_TORCH)
+    code, out, err = run(tmp_path, "doctor")
+    assert (code, err) == (0, "")
+    assert "-- cpu: torch is not installed" in out and "ok kernel arb: PROVED" in out
+    code, out, _ = run(tmp_path, "doctor", "--json")
+    assert json.loads(out)["devices"] == [{"name": "cpu", "usable": False, "detail": "torch is not installed"}]
+    assert run(tmp_path, "summary", given / "out")[0] == run(tmp_path, "completion", "fish")[0] == 0
+    code, out, err = run(tmp_path, "explain", "--head", "h", "--latents", "z", "--out", "o")
+    assert (code, out) == (9, "") and err.endswith(": pip install 'verale[explain]'\n")
+
+
+def completed(folder: Path, line: str) -> list[str]:
+    """What bash is told when a line is completed; torch cannot be loaded meanwhile."""
+    (folder / "sitecustomize.py").write_text(WITHOUT_TORCH)
+    words = {"_VERALE_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+    _, out, err = run(folder, env=words)
+    assert err == ""
+    return [each.split(",")[1] for each in out.splitlines()]
+
+
+def test_shells_complete_commands_options_and_names(tmp_path) -> None:
+    assert {"audit", "explain", "summary", "doctor"} <= set(completed(tmp_path, "verale "))
+    assert completed(tmp_path, "verale explain --par") == ["--paradigm"]
+    assert completed(tmp_path, "verale explain --paradigm s") == ["simplex", "sparse"]
+    assert completed(tmp_path, "verale explain --order ") == ["rival", "nearest"]
+    assert completed(tmp_path, "verale explain --device c") == ["cpu", "cuda"]
+    assert completed(tmp_path, "verale audit --kernel m") == ["mpmath"]
+    assert completed(tmp_path, "verale completion z") == ["zsh"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_say_where_they_go(shell, tmp_path) -> None:
+    code, out, _ = run(tmp_path, "completion", shell)
+    assert code == 0 and "_VERALE_COMPLETE" in out
+    assert out.splitlines()[-1].startswith(f"# To install: verale completion {shell} > ")
+    if shutil.which(shell):
+        assert subprocess.run([shell, "-n"], input=out, text=True, timeout=60).returncode == 0
