@@ -13,9 +13,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from verale.errors import LatentsError
+from verale.errors import InputError, LatentsError
 from verale.explanations import Explained
-from verale.runfolder import RunFolder, certificate_name, locked
+from verale.files import read
+from verale.runfolder import SOURCE, RunFolder, certificate_name, locked
 from verale.version import __version__
 
 if TYPE_CHECKING:
@@ -65,8 +66,10 @@ def explaining(
     batches = Batches(head, latents, options)
     if labels is not None:
         _check(labels, len(batches.images), head.classes)
+    run = _run(batches, labels)
+    _require_same_source(directory / SOURCE, run)
     with locked(directory):
-        folder = RunFolder(directory, _run(batches, labels), len(batches.images), batches.size, overwrite)
+        folder = RunFolder(directory, run, len(batches.images), batches.size, overwrite)
         yield Explaining(batches, folder, labels)
 
 
@@ -157,6 +160,19 @@ def _confidence(logits: Tensor, predicted: int) -> dict[str, Any]:
         "probability_difference": share - rest,
     }
     return {"second": second} | {key: value if math.isfinite(value) else None for key, value in numbers.items()}
+
+
+def _require_same_source(path: Path, run: dict[str, Any]) -> None:
+    """Raise InputError if the folder has head and latents that images were seen with, and the run has others."""
+    if not path.exists():
+        return
+    try:
+        there = json.loads(read(path, "the source of latents"))
+        same = (there["head_sha256"], there["latents_digest"]) == (run["head"], run["latents"])
+    except (ValueError, TypeError, KeyError):
+        same = False
+    if not same:
+        raise InputError(path, "speaks of another head or other latents, which lie beside it; choose another --out")
 
 
 def _check(labels: Sequence[int], images: int, classes: int) -> None:

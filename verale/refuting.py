@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from verale.head import Head
 
 __all__ = ["refute"]
+
+_log = logging.getLogger(__name__)
 
 SECONDS = 60.0
 
@@ -81,6 +84,8 @@ def refute(
     given = None if latents is None else _named(latents, target, record)
     for image in counterexamples(target, record, given, seconds):
         verdict, witness = verdict_on(image)
+        took = time.monotonic() - start
+        _log.info("after %.1f s the search has latents: %s, says the checker", took, verdict.status.value)
         if verdict.status is Status.REFUTED:
             if out is not None:
                 write_atomically(out, witness)

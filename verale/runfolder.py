@@ -19,9 +19,12 @@ from verale.errors import InputError
 from verale.explanations import TABLE, Explained, csv_lines, read_table
 from verale.files import read, write_atomically
 
-__all__ = ["RUN_FILE", "RunFolder", "certificate_name", "locked", "require_free"]
+__all__ = ["RUN_FILE", "SOURCE", "RunFolder", "certificate_name", "locked", "require_free"]
 
 RUN_FILE = "run.json"
+SOURCE = "source.json"
+"""Where latents that lie in the folder are from (`verale.seeing`)."""
+
 _REMEDY = "choose another --out, or say --overwrite"
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from verale.errors import InputError, VeraleError
 from verale.files import read, write_atomically
-from verale.runfolder import require_free
+from verale.runfolder import SOURCE, require_free
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -23,7 +23,7 @@ __all__ = ["HEAD", "LATENTS", "SOURCE", "image_files", "see_to"]
 
 _log = logging.getLogger(__name__)
 
-HEAD, LATENTS, SOURCE = "head.safetensors", "latents.safetensors", "source.json"
+HEAD, LATENTS = "head.safetensors", "latents.safetensors"
 
 IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
 """What torchvision's ImageFolder takes for an image."""

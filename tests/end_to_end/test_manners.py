@@ -161,6 +161,22 @@ def test_an_interrupted_search_for_counterexamples_leaves_no_witness(folder, giv
     assert not (folder / "witness").exists()
 
 
+def test_an_interrupt_while_the_demo_audits_is_one_line(folder) -> None:
+    (folder / "sitecustomize.py").write_text(
+        "import time\n"
+        "from verale.checker.report import FileAuditor\n"
+        "def slow(self, path):\n"
+        "    open('begun', 'w').close()\n"
+        "    time.sleep(600)\n"
+        "FileAuditor.audit = slow\n"
+    )
+    process = started(folder, "demo", start_new_session=True)
+    wait_for(folder / "begun")
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "interrupted\n")
+
+
 def test_piped_it_is_quiet_and_json_is_an_object_an_image(folder, given) -> None:
     code, out, err = run(folder, "explain", *INPUT, "--json")
     assert (code, err) == (0, "10 of 10 images have a certificate in out\n")
@@ -178,9 +194,10 @@ def test_v_logs_with_times(folder) -> None:
     assert re.search(r"^\d{4}-\d\d-\d\d [\d:,]+ INFO verale\.explaining: images 4 to 7: [\d.]+ s$", err, re.MULTILINE)
 
 
-def test_at_a_terminal_there_are_rate_and_times(folder) -> None:
+def at_a_terminal(folder: Path, *arguments: object) -> tuple[str, str]:
+    """What is printed on stdout, which is piped, and on stderr, which is a terminal."""
     ours, theirs = pty.openpty()
-    process = started(folder, "explain", *INPUT, stderr=theirs, env={"TERM": "xterm", "COLUMNS": "120"})
+    process = started(folder, *arguments, stderr=theirs, env={"TERM": "xterm", "COLUMNS": "120"})
     os.close(theirs)
     told = b""
     try:
@@ -189,12 +206,22 @@ def test_at_a_terminal_there_are_rate_and_times(folder) -> None:
     except OSError:  # what reading gives where nobody is left to write
         pass
     os.close(ours)
-    assert process.wait(timeout=60) == 0
-    assert process.stdout is not None and process.stdout.read() == ""
-    process.stdout.close()
-    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", told.decode())
-    last = [line for line in re.split(r"[\r\n]+", text) if line.startswith("explaining")][-1]
-    assert re.search(r"10/10 [\d.]+ images/s 0:00:0\d 0:00:00", last), last
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    return out, re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", told.decode())
+
+
+def last(begin: str, text: str) -> str:
+    return [line for line in re.split(r"[\r\n]+", text) if line.startswith(begin)][-1]
+
+
+def test_at_a_terminal_there_are_rate_and_times(folder, given) -> None:
+    out, err = at_a_terminal(folder, "explain", *INPUT, "--json")
+    assert [json.loads(line)["index"] for line in out.splitlines()] == list(range(10))
+    assert re.search(r"10/10 0:00:\d\d [\d.]+ images/s, 0:00:00 left", last("explaining", err)), err
+    out, err = at_a_terminal(folder, "audit", "out", "--head", "head")
+    assert out.count("PROVED") == 10
+    assert re.search(r"10/10 0:00:\d\d [\d.]+ certificates/s, 0:00:00 left", last("auditing", err)), err
 
 
 def test_labels_reach_the_table_and_the_summary(given) -> None:

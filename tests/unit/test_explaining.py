@@ -100,6 +100,16 @@ def test_what_was_lost_is_made_again(damage, tmp_path, whole) -> None:
     assert contents(tmp_path) == whole
 
 
+def test_a_batch_is_made_again_as_a_whole(tmp_path) -> None:
+    """Since the bytes of a certificate may depend on the others in its batch."""
+    run(tmp_path)
+    (tmp_path / "000003.ale.json").unlink()
+    with explaining(tmp_path, HEAD, LATENTS, OPTIONS) as begun:
+        assert [one.index for one in begun.found] == [0, 1, 4]
+        assert [one.index for one in begun] == [2, 3]
+    assert [row.index for row in read_table(tmp_path / "explanations.csv")] == list(range(5))
+
+
 def test_certificates_that_do_not_count_yet_are_made_again(tmp_path, whole) -> None:
     """As kill -9 leaves them between a certificate and its line."""
     run(tmp_path, 0)
@@ -138,7 +148,7 @@ def test_overwriting_leaves_nothing_of_the_other_run(tmp_path, whole) -> None:
 @pytest.mark.parametrize("name", ["000000.ale.json", "mine.ale.json", "explanations.csv"])
 def test_files_of_no_known_run_are_refused(name, tmp_path) -> None:
     (tmp_path / name).write_bytes(b"mine")
-    with pytest.raises(InputError, match="holds certificates already.*--overwrite"):
+    with pytest.raises(InputError, match=r"holds certificates already.*--overwrite"):
         run(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [name] and (tmp_path / name).read_bytes() == b"mine"
 
@@ -157,6 +167,19 @@ def test_a_description_that_is_none_is_refused(text, tmp_path) -> None:
     with pytest.raises(InputError, match=r"run\.json: is not what verale explain writes.*--overwrite"):
         run(tmp_path)
     run(tmp_path, overwrite=True)
+
+
+def test_latents_seen_in_the_folder_and_others_do_not_mix(tmp_path) -> None:
+    digest = digest_of_all(as_patches(LATENTS))
+    for head, latents in (("0", digest), (HEAD.digest, "0")):
+        (tmp_path / "source.json").write_text(json.dumps({"head_sha256": head, "latents_digest": latents}))
+        with pytest.raises(InputError, match=r"source\.json: speaks of another head or other latents"):
+            run(tmp_path, overwrite=True)
+    (tmp_path / "source.json").write_text("{")
+    with pytest.raises(InputError, match=r"source\.json: speaks of another"):
+        run(tmp_path)
+    (tmp_path / "source.json").write_text(json.dumps({"head_sha256": HEAD.digest, "latents_digest": digest}))
+    assert len(run(tmp_path)) == 5
 
 
 def test_one_process_at_a_time(tmp_path) -> None:

@@ -8,8 +8,8 @@ from verale.errors import InputError
 from verale.explanations import COLUMNS, Explained, csv_lines, read_table
 
 PAPERS = (
-    "Idx,True Label,Pred Label,Correct,Exp Size,Conf Score,Conf Softmax,2nd Conf Score,2nd Conf Softmax,Diff Conf Score,"
-    "Diff Conf Softmax,Next Label,Runtime (s)"
+    "Idx,True Label,Pred Label,Correct,Exp Size,Conf Score,Conf Softmax,2nd Conf Score,2nd Conf Softmax,"
+    "Diff Conf Score,Diff Conf Softmax,Next Label,Runtime (s)"
 )
 """The first line of run_formal_exp.py's tables."""
 

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
@@ -156,11 +157,17 @@ def _log_to_stderr(ctx: click.Context, param: click.Parameter, value: int) -> No
 
 
 @contextmanager
-def progress(label: str, total: int, done: int = 0, unit: str = "images") -> Iterator[Callable[[int], None]]:
+def progress(
+    label: str, total: int, done: int = 0, unit: str = "images", lines: bool = False
+) -> Iterator[Callable[[int], None]]:
     """A bar on stderr with count, rate, elapsed and remaining time, and what advances it.
 
-    Silent if stderr is no terminal, or what is done is logged.
+    Silent if stderr is no terminal, if what is done is logged, or if lines are printed meanwhile to a terminal.
     """
+    logged = logging.getLogger("verale").isEnabledFor(logging.INFO)
+    if not sys.stderr.isatty() or logged or (lines and sys.stdout.isatty()):
+        yield lambda more: None
+        return
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -170,27 +177,21 @@ def progress(label: str, total: int, done: int = 0, unit: str = "images") -> Ite
         Task,
         TextColumn,
         TimeElapsedColumn,
-        TimeRemainingColumn,
     )
     from rich.text import Text
 
-    class Rate(ProgressColumn):
-        """Images a second since the beginning, without those that were there before."""
+    class Pace(ProgressColumn):
+        """Rate and remaining time by all that was done since the beginning: batches are done all at once."""
 
         def render(self, task: Task) -> Text:
-            new = task.completed - done
-            return Text(f"{new / task.elapsed:.3g} {unit}/s" if new and task.elapsed else f"- {unit}/s")
+            new, elapsed = task.completed - done, task.elapsed
+            if not new or not elapsed:
+                return Text(f"- {unit}/s")
+            left = timedelta(seconds=round(elapsed / new * (total - task.completed)))
+            return Text(f"{new / elapsed:.3g} {unit}/s, {left} left")
 
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        Rate(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    disable = not console.is_terminal or logging.getLogger("verale").isEnabledFor(logging.INFO)
-    with Progress(*columns, console=console, disable=disable, speed_estimate_period=600) as bar:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), Pace())
+    # Left to itself, rich would print on stderr what is meant for stdout.
+    with Progress(*columns, console=Console(stderr=True), redirect_stdout=False) as bar:
         task = bar.add_task(label, total=total, completed=done)
         yield lambda more: bar.advance(task, more)

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from verale.cli import EXIT_INTERRUPTED, files_of, verbose
+from verale.cli import EXIT_INTERRUPTED, files_of, progress, verbose
 from verale.errors import InputError
 
 __all__ = ["command"]
@@ -63,10 +63,12 @@ def command(
     options = Options(head, latents, kernel, minimality, LIMIT if limit is None else limit)
     audited = reused = 0
     try:
-        for outcome in audit_files(paths, options, jobs, None if report is None else Report(report)):
-            codes.append(outcome.exit_code)
-            audited, reused = audited + 1, reused + outcome.reused
-            tell(outcome, as_json)
+        with progress("auditing", len(paths), unit="certificates", lines=True) as advance:
+            for outcome in audit_files(paths, options, jobs, None if report is None else Report(report)):
+                codes.append(outcome.exit_code)
+                audited, reused = audited + 1, reused + outcome.reused
+                tell(outcome, as_json)
+                advance(1)
     except KeyboardInterrupt:
         again = "" if report is None else f"; {report} has them, the same command audits the rest"
         say(f"interrupted: {audited} of {len(paths)} certificates are audited{again}", sys.stderr)

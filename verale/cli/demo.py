@@ -82,14 +82,22 @@ def _audit(certificates: list[Path], head: Path, latents: Path) -> dict[str, dic
     """The checker's records by the certificate's file, from a process of its own that never loads torch."""
     arguments = ["--json", "--head", str(head), "--latents", str(latents), "--", *map(str, certificates)]
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "verale.checker", *arguments], stdout=subprocess.PIPE, text=True, encoding="utf-8"
+        [sys.executable, "-P", "-m", "verale.checker", *arguments],
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        start_new_session=True,  # Ctrl-C is told once, here
     )
     records = {}
     with process, progress("auditing", len(certificates), unit="certificates") as advance:
-        for line in process.stdout or ():
-            record = json.loads(line)
-            records[Path(record["certificate"]).name] = record
-            advance(1)
+        try:
+            for line in process.stdout or ():
+                record = json.loads(line)
+                records[Path(record["certificate"]).name] = record
+                advance(1)
+        except KeyboardInterrupt:
+            process.kill()
+            raise
     return records
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from verale.cli import EXIT_UNUSABLE, verbose
+from verale.cli import EXIT_UNUSABLE
 
 if TYPE_CHECKING:
     from verale.doctor import Diagnosis, Package
@@ -19,7 +19,6 @@ __all__ = ["command"]
 
 @click.command(name="doctor", short_help="Say what is installed, usable and missing.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of lines for people.")
-@verbose
 def command(as_json: bool) -> None:
     """Say which versions are installed, which devices are usable, and what a missing extra would give.
 

@@ -136,7 +136,7 @@ def _explain(directory: Path, run: Explaining, as_json: bool) -> list[Explained]
         rest = f"{left} are left" if left else "nothing is left to do"
         click.echo(f"{len(found)} of {run.total} images are explained in {directory} already: {rest}", err=True)
     try:
-        with progress("explaining", run.total, len(found)) as advance:
+        with progress("explaining", run.total, len(found), lines=as_json) as advance:
             for number, one in enumerate(chain(found, run)):
                 explained.append(one)
                 if as_json:

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from verale.cli import verbose
-
 if TYPE_CHECKING:
     from verale.summary import Spread, Summary
 
@@ -32,7 +30,6 @@ HEADINGS = ("folder", "paradigm", "predictions", "images", "size", "% of all", "
     show_default=True,
     help="text: a table for people; json: one object a line, full precision.",
 )
-@verbose
 def command(sources: tuple[str, ...], form: str) -> None:
     """Print mean and standard deviation of size, relative size and time, of correct and incorrect predictions apart.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
@@ -32,6 +33,8 @@ from verale.search.top_k import ORDER, explain_top_k
 from verale.version import __version__
 
 __all__ = ["ORDERS", "PARADIGMS", "Batches", "Options", "Unexplained", "best_paradigm", "explain", "explain_batches"]
+
+_log = logging.getLogger(__name__)
 
 PARADIGMS: dict[str, Callable[..., Any] | None] = {
     "top_k": None,
@@ -219,6 +222,7 @@ class _Maker:
                 raise
             if len(images) == 1:
                 raise UsageError("memory ran out on a single image: use a smaller model or another device") from error
+        _log.info("memory ran out on %d images: they are treated in halves", len(images))
         for half in torch.split(images, (len(images) + 1) // 2):
             yield from self.within_memory(half)
 

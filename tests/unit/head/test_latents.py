@@ -69,7 +69,7 @@ def test_labels_travel_with_the_latents(tmp_path):
 def test_what_are_no_labels_is_refused(labels, tmp_path):
     tensors = {"latents": torch.rand(3, 2, 2, 2), "labels": labels}
     (tmp_path / "z").write_bytes(safetensors.torch.save(tensors))
-    with pytest.raises(InputError, match="z: holds labels .*expected an integer an image"):
+    with pytest.raises(InputError, match=r"z: holds labels .*expected an integer an image"):
         load_labels(tmp_path / "z")
 
 
