@@ -136,6 +136,8 @@ class RunFolder:
         """Whether the image was explained: its certificate is there with the digest noted, or there is none."""
         if row.certificate is None:
             return row.reason is not None
+        if row.certificate != certificate_name(row.index):
+            return False
         try:
             data = (self._directory / certificate_name(row.index)).read_bytes()
         except OSError:

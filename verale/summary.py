@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,8 +11,12 @@ from statistics import mean, stdev
 
 from verale.errors import InputError
 from verale.explanations import TABLE, Explained, read_table
+from verale.files import read
+from verale.runfolder import RUN_FILE
 
 __all__ = ["Spread", "Summary", "summarize", "table_of"]
+
+_log = logging.getLogger(__name__)
 
 _OF_THE_PAPERS = "_explanations.csv"
 
@@ -65,11 +71,16 @@ def table_of(source: str) -> Path:
 def summarize(source: str) -> list[Summary]:
     """The summaries of a folder or a table: all images, then those predicted correctly and incorrectly, where known.
 
+    Of a run that is not finished, what is there is summed up, with a warning.
+
     Raises:
         InputError: a table that cannot be read, or has no line; it names file, line and column.
     """
     path = table_of(source)
-    rows = read_table(path)
+    described = path.parent / RUN_FILE if path.name == TABLE else None
+    rows = read_table(path, whole=described is None or not described.exists())
+    if described is not None and described.exists():
+        _warn_of_what_is_left(described, len(rows))
     if not rows:
         raise InputError(path, "holds no image; explain some first")
     paradigms = sorted({row.paradigm for row in rows if row.paradigm is not None})
@@ -82,6 +93,16 @@ def summarize(source: str) -> list[Summary]:
     if any(row.correct is not None for row in rows):
         kinds |= {"correct": lambda row: row.correct is True, "incorrect": lambda row: row.correct is False}
     return [_summary(source, named, kind, filter(chosen, rows)) for kind, chosen in kinds.items()]
+
+
+def _warn_of_what_is_left(run: Path, images: int) -> None:
+    """Say so where a run is not finished."""
+    try:
+        total = json.loads(read(run, "the description of a run"))["images"]
+    except (ValueError, TypeError, KeyError):
+        return
+    if total != images:
+        _log.warning("%s: %d of %s images are explained so far", run.parent, images, total)
 
 
 def _summary(source: str, paradigm: str | None, kind: str, chosen: Iterable[Explained]) -> Summary:

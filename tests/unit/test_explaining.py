@@ -90,6 +90,9 @@ def test_a_finished_run_is_left_as_it_is(tmp_path) -> None:
         lambda folder: (folder / "explanations.csv").unlink(),
         lambda folder: (folder / "explanations.csv").write_bytes(b""),
         lambda folder: (folder / "explanations.csv").write_bytes((folder / "explanations.csv").read_bytes()[:-30]),
+        lambda folder: (folder / "explanations.csv").write_text(
+            (folder / "explanations.csv").read_text().replace("000002.ale.json", "000004.ale.json")
+        ),
         lambda folder: (folder / ".000001.ale.json.abcd").write_bytes(b"{"),
     ],
 )
