@@ -16,7 +16,7 @@ EXIT_UNSOUND = 13
 """Something was found wrong."""
 
 
-@click.command(name="soundness")
+@click.command(name="soundness", short_help="Try to find verale in the wrong.")
 @click.option("--long", is_flag=True, help="Everything, and many more draws: hours instead of minutes.")
 @click.option(
     "--only",
@@ -28,7 +28,8 @@ EXIT_UNSOUND = 13
 def command(long: bool, only: str | None, seed: int, as_json: bool) -> None:
     """Try to find verale in the wrong: lemmas, property tests, corpora, mutants, kernels, planted faults.
 
-    One row a section. Exit code: 0 nothing was found wrong; 13 something was; 9 an extra that is not installed.
+    One row a section. Exit code: 0 nothing was found wrong; 13 something was; 9 an extra that is not installed, or a
+    section that there is not; 130 interrupted; 2 an option that there is not.
     """
     from verale.errors import UsageError
     from verale.soundness.suite import run
@@ -90,5 +91,4 @@ def _table(results: list[Result]) -> None:
         table.add_row(result.section.name, *counts, result.detail)
     total = str(sum(len(result.wrong) for result in results)), f"{sum(result.seconds for result in results):.1f}"
     table.add_row("all", "", *total, "")
-    console = Console()
-    console.print(table, width=None if console.is_terminal else 120)
+    Console(width=None if sys.stdout.isatty() else 140).print(table)
