@@ -143,6 +143,12 @@ class Certificate:
 
         return decode(data)
 
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from verale.certificate.notebook import html
+
+        return html(self)
+
     def save(self, path: str | Path) -> None:
         """Write the certificate (beside its place, then renamed)."""
         write_atomically(path, self.to_bytes())

@@ -1,0 +1,49 @@
+"""A certificate in words and decimals, for people. Decimals are rounded so that what is said stays true."""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+
+__all__ = ["NOT_PROVED", "above", "below", "claim"]
+
+NOT_PROVED = (
+    "Not proved: anything about the network that makes latents from images; that the head, deployed in float32, rounds"
+    " to the same class; that the network is right."
+)
+
+
+def claim(predicted: str, size: int, margin: str, spatial: bool = True) -> str:
+    """The sentence that a certificate claims.
+
+    Args:
+        predicted: the class.
+        size: the number of statements.
+        margin: the least margin, rounded down.
+        spatial: whether statements speak of patches, not of activations.
+    """
+    what = "patches" if spatial else "activations"
+    which = f"the {size} statements about {what}" if size != 1 else f"the one statement about {what}"
+    satisfying = f"that satisfies {which}" if size else "of the head's domain"
+    return (
+        f"Every latent tensor {satisfying} is classified as {predicted}, every other class staying at least {margin}"
+        " below it, in real arithmetic."
+    )
+
+
+def below(value: float | Fraction, digits: int = 6) -> str:
+    """The greatest decimal of so many digits that is not greater than a finite number."""
+    return _decimal(value, digits, ROUND_FLOOR)
+
+
+def above(value: float | Fraction, digits: int = 6) -> str:
+    """The least decimal of so many digits that is not less than a finite number."""
+    return _decimal(value, digits, ROUND_CEILING)
+
+
+def _decimal(value: float | Fraction, digits: int, rounding: str) -> str:
+    exact = Fraction(value)
+    context = Context(prec=digits, rounding=rounding, Emin=-(10**6), Emax=10**6)
+    number = context.divide(Decimal(exact.numerator), Decimal(exact.denominator)).normalize(context)
+    plain = number == 0 or -5 <= number.adjusted() < 15
+    return f"{number:f}" if plain else f"{number:e}"
