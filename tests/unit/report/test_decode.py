@@ -1,0 +1,103 @@
+"""What head and latents say of an image, against the reference evaluation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+from small import VARIED, small_head, small_latents, varied_head
+
+from verale.certificate import Certificate
+from verale.checker.certificate import Activation, Others, Spatial, read_certificate
+from verale.errors import LatentsError
+from verale.head import BankPooling, as_patches, evaluate
+from verale.head.evaluate import similarity
+from verale.report.decode import decode, favoured
+from verale.search import explain
+
+
+def explained(head, paradigm=None):
+    latents = small_latents(head)
+    for index, certificate in enumerate(explain(head, latents, paradigm)):
+        if isinstance(certificate, Certificate):
+            return latents[index : index + 1], read_certificate(certificate.to_bytes())
+    raise AssertionError("no image has a certificate")
+
+
+@pytest.mark.parametrize("name", ["euclidean", "scaled", "cosine", "softmax", *VARIED])
+def test_similarities_and_leads_are_the_heads(name):
+    head = varied_head(name) if name in VARIED else small_head(name)
+    image, certificate = explained(head)
+    found = decode(certificate, head, image)
+    reference = evaluate(head, as_patches(image))
+    similar = similarity(head, reference.observables)[0]
+    for statement, value in zip(certificate.statements, found.similarity, strict=True):
+        assert isinstance(statement, Spatial)
+        assert value == pytest.approx(float(similar[statement.patch, statement.prototype]), abs=1e-9)
+    logits = reference.logits[0]
+    assert found.ahead == pytest.approx((logits[certificate.predicted] - logits).tolist(), abs=1e-9)
+    for margin, ahead in zip(certificate.margins, found.ahead, strict=True):
+        assert margin is None or margin <= ahead + 1e-9
+    without = decode(certificate, head, None)
+    assert without.similarity == pytest.approx(found.similarity, rel=1e-6, abs=1e-9) and without.ahead == []
+
+
+@pytest.mark.parametrize("name", ["euclidean", "softmax"])
+def test_activations_are_found_where_they_are_greatest(name):
+    head = small_head(name)
+    image, certificate = explained(head, "top_k")
+    found = decode(certificate, head, image)
+    similar = similarity(head, evaluate(head, as_patches(image)).observables)[0]
+    for statement, place in zip(certificate.statements, found.place, strict=True):
+        if isinstance(statement, Activation):
+            assert similar[place, statement.prototype] == similar[:, statement.prototype].max()
+        else:
+            assert isinstance(statement, Others) and place is None
+    assert found.similarity == [None] * len(certificate.statements)
+
+
+def test_a_class_token_is_where_its_own_prototypes_are():
+    head = replace(small_head("euclidean"), pooling=BankPooling(4))
+    image, certificate = explained(head, "top_k")
+    for statement, place in zip(certificate.statements, decode(certificate, head, image).place, strict=True):
+        if isinstance(statement, Activation):
+            assert (place == 0) == (statement.prototype < 4)
+
+
+def test_a_mean_is_nowhere():
+    head = varied_head("top mean")
+    image, certificate = explained(head, "top_k")
+    assert set(decode(certificate, head, image).place) == {None}
+
+
+def test_what_does_not_fit_the_head_is_left_out_or_refused():
+    head = small_head("euclidean")
+    image, certificate = explained(head)
+    beyond = replace(
+        certificate,
+        predicted=99,
+        statements=(Spatial(0, 10**9, 0, 1), Spatial(10**9, 0, 0, 1), Activation(10**9, 0, 1)),
+    )
+    assert decode(beyond, head, image).similarity == [None] * 3 and decode(beyond, head, image).ahead == []
+    assert decode(beyond, head, None).similarity == [None, pytest.approx(float(similarity(head, _half(head))[0])), None]
+    with pytest.raises(LatentsError):
+        decode(certificate, head, torch.zeros(1, 5, head.depth + 1))
+
+
+def _half(head):
+    return torch.full((head.size,), 0.5, dtype=torch.float64)
+
+
+def test_one_patch_with_banks_is_no_trouble():
+    head = replace(small_head("euclidean"), pooling=BankPooling(4))
+    _, certificate = explained(head)
+    single = replace(certificate, patches=1, statements=(Spatial(0, 0, 0, 1),))
+    assert decode(single, head, torch.zeros(1, 1, head.depth)).ahead == []
+
+
+def test_prototypes_vote_for_a_class_where_they_do():
+    head = small_head("euclidean")
+    assert favoured(head) == [j % 3 for j in range(12)]
+    assert favoured(replace(head, weight=-head.weight.abs())) == [None] * 12
+    assert set(favoured(varied_head("tree"))) == {None}

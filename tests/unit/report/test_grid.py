@@ -1,0 +1,27 @@
+"""Patches and their cells."""
+
+from __future__ import annotations
+
+from verale.report.grid import Grid, grid_of
+
+
+def test_the_shape_of_the_latents_counts():
+    assert grid_of(6, shape=(2, 3)) == Grid(2, 3)
+    assert [Grid(2, 3).cell(patch) for patch in (0, 2, 3, 5, 6)] == [(0, 0), (0, 2), (1, 0), (1, 2), None]
+
+
+def test_without_one_a_square_is_assumed():
+    assert grid_of(9) == Grid(3, 3, assumed=True)
+    assert grid_of(8) is None
+
+
+def test_a_class_token_has_no_cell():
+    grid = grid_of(10, tokens=1)
+    assert grid == Grid(3, 3, tokens=1, assumed=True)
+    assert grid.cell(0) is None and grid.cell(1) == (0, 0)
+
+
+def test_nothing_is_drawn_of_more_cells_than_anybody_sees():
+    assert grid_of(10**18) is None
+    assert grid_of(100 * 2, shape=(100, 2)) is None
+    assert grid_of(0, tokens=1) is None

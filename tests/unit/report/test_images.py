@@ -1,0 +1,72 @@
+"""What the network sees of an image, made smaller."""
+
+from __future__ import annotations
+
+import io
+from base64 import b64decode
+
+import pytest
+from PIL import Image
+
+from verale.errors import InputError
+from verale.report.images import Window, open_image, thumbnail, window_of
+
+WHOLE = (0, 0, 1, 1)
+
+
+def steps(*names_and_sizes: tuple[str, object]) -> dict[str, object]:
+    return {str(n): {"type": name, "params": {"size": size}} for n, (name, size) in enumerate(names_and_sizes)}
+
+
+def test_the_whole_image_is_seen_unless_something_is_cut():
+    for preprocessing in (None, {}, {"a": {"type": "ToTensor"}}, steps(("Resize", 256)), steps(("Resize", [224, 200]))):
+        assert window_of(preprocessing).box(640, 480) == WHOLE
+        assert window_of(preprocessing).unknown == ()
+
+
+def test_a_crop_of_the_centre():
+    window = window_of(steps(("Resize", 240), ("CenterCrop", 120)))
+    assert window.box(640, 480) == pytest.approx((5 / 16, 1 / 4, 11 / 16, 3 / 4))
+    assert window_of(steps(("CenterCrop", [100, 50]))).box(100, 200) == pytest.approx((0.25, 0.25, 0.75, 0.75))
+    assert window_of(steps(("CenterCrop", 500))).box(100, 100) == WHOLE
+    assert window_of(list(steps(("CenterCrop", 50)).values())).box(100, 100) == pytest.approx((0.25, 0.25, 0.75, 0.75))
+
+
+def test_steps_that_may_move_pixels_are_named():
+    odd = {"a": {"type": "RandomAffine"}, "b": {"type": "Resize", "params": {"size": "large"}}, "c": 3}
+    assert window_of(odd).unknown == ("RandomAffine", "Resize", "a step that is none")
+    assert window_of({"a": {"type": "Resize", "params": {"size": 8, "max_size": 9}}}).unknown == ("Resize",)
+    assert window_of("whatever").unknown
+
+
+def test_what_is_cut_away_is_not_shown(tmp_path):
+    image = Image.new("RGB", (100, 100), "white")
+    image.paste("black", (25, 25, 75, 75))
+    image.save(tmp_path / "a.png")
+    seen = open_image(tmp_path / "a.png", window_of(steps(("CenterCrop", 50))), 40)
+    assert seen.size == (40, 40) and seen.getextrema() == ((0, 0),) * 3
+
+
+@pytest.mark.parametrize(("side", "kind"), [(32, "png"), (300, "jpeg")])
+def test_thumbnails_are_small_and_of_what_the_file_holds(tmp_path, side, kind):
+    Image.new("RGB", (side, side // 2), (200, 30, 30)).save(tmp_path / "a.bmp")
+    uri, width, height = thumbnail(tmp_path / "a.bmp", Window(), 100)
+    assert (width, height) == (min(side, 100), min(side, 100) // 2)
+    assert uri.startswith(f"data:image/{kind};base64,")
+    with Image.open(io.BytesIO(b64decode(uri.split(",")[1]))) as image:
+        assert image.size == (width, height)
+        assert abs(image.convert("RGB").getpixel((3, 3))[0] - 200) < 8
+
+
+@pytest.mark.parametrize("content", [b"", b"no image", b"\x89PNG\r\n\x1a\n" + bytes(30)])
+def test_broken_images_are_named(tmp_path, content):
+    (tmp_path / "a.png").write_bytes(content)
+    with pytest.raises(InputError, match=r"a\.png: is no image that can be read"):
+        thumbnail(tmp_path / "a.png", Window(), 64)
+
+
+def test_bombs_are_refused(tmp_path, monkeypatch):
+    Image.new("RGB", (20, 20)).save(tmp_path / "a.png")
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 300)
+    with pytest.raises(InputError, match="DecompressionBombWarning"):
+        thumbnail(tmp_path / "a.png", Window(), 64)

@@ -1,0 +1,115 @@
+"""PROVED comes from the checker: asked now, or written in a report for the same bytes and the same head."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from reporting import folder_of, report_head
+
+from verale.cli.audit import command as audit
+from verale.errors import InputError
+from verale.report.collect import NOT_AUDITED, collect
+from verale.report.verdicts import audited, with_verdicts_of
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return folder_of(tmp_path / "out")
+
+
+def report_of(folder, *options: str):
+    arguments = [str(folder), "--head", str(folder / "head.safetensors"), "--report", str(folder / "r.json"), *options]
+    assert CliRunner().invoke(audit, arguments).exit_code in (0, 5)
+    return folder / "r.json"
+
+
+def statuses(collection) -> list[str]:
+    return [item.status for item in collection.items]
+
+
+def test_audited_now_with_head_and_latents(folder):
+    seen = []
+    found = audited(collect(folder), minimality=True, advance=seen.append)
+    assert statuses(found) == ["PROVED"] * 4 and seen == [1] * 4 and found.audited
+    assert found.items[0].record["claims"] == dict.fromkeys(("entailment", "instance", "minimality"), "proved")
+
+
+def test_without_a_head_nothing_is_audited(folder):
+    (folder / "head.safetensors").unlink()
+    found = audited(collect(folder))
+    assert statuses(found) == [NOT_AUDITED] * 4 and found.audited == ""
+
+
+def test_what_is_not_proved_is_not_called_so(folder):
+    (folder / "000001.ale.json").write_text("{")
+    record = json.loads((folder / "000002.ale.json").read_text())
+    record["predicate"]["statements"] = record["predicate"]["statements"][:1]
+    (folder / "000002.ale.json").write_text(json.dumps(record))
+    found = {item.path.name: item for item in audited(collect(folder)).items}
+    assert found["000001.ale.json"].status == "MALFORMED"
+    assert found["000002.ale.json"].status == "NOT_PROVED"
+    assert found["000002.ale.json"].record["reason"] == "entailment"
+
+
+def test_another_heads_certificates_are_not_proved(folder, tmp_path):
+    report_head(labels=None).save(tmp_path / "other.safetensors")
+    assert statuses(audited(collect(folder, tmp_path / "other.safetensors"))) == ["NOT_PROVED"] * 4
+
+
+def test_verdicts_of_a_report(folder):
+    found = with_verdicts_of(collect(folder), report_of(folder))
+    assert statuses(found) == ["PROVED"] * 4 and "r.json" in found.audited
+
+
+def test_a_verdict_is_for_the_same_bytes_only(folder):
+    report = report_of(folder)
+    path = folder / "000000.ale.json"
+    path.write_bytes(path.read_bytes() + b"\n")
+    assert statuses(with_verdicts_of(collect(folder), report)) == [NOT_AUDITED, *["PROVED"] * 3]
+
+
+def test_a_verdict_is_for_the_same_head_only(folder, tmp_path):
+    report = report_of(folder)
+    report_head(labels=None).save(tmp_path / "other.safetensors")
+    assert statuses(with_verdicts_of(collect(folder, tmp_path / "other.safetensors"), report)) == [NOT_AUDITED] * 4
+    (folder / "head.safetensors").unlink()  # then that which the certificate names
+    assert statuses(with_verdicts_of(collect(folder), report)) == ["PROVED"] * 4
+    text = report.read_text()
+    head = json.loads(text.splitlines()[0])["run"]["head"]
+    report.write_text(text.replace(head, "0" * 64))
+    assert statuses(with_verdicts_of(collect(folder), report)) == [NOT_AUDITED] * 4
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda record: record.update(status="proved"),
+        lambda record: record.update(status=["PROVED"]),
+        lambda record: record.update(_type="urn:verale:report:v2"),
+        lambda record: record.update(seconds=float("nan")),
+        lambda record: record.update(seconds="1"),
+        lambda record: record.update(message=None),
+        lambda record: record.update(claims={"entailment": 1}),
+        lambda record: record.update(claims=[]),
+        lambda record: record.update(sha256=[]),
+        lambda record: record["run"].pop("head"),
+        lambda record: record["run"].update(kernel=None),
+        lambda record: record["run"].update(checker=None),
+    ],
+)
+def test_a_record_of_another_form_is_refused(folder, spoil):
+    report = report_of(folder)
+    records = [json.loads(line) for line in report.read_text().splitlines()]
+    spoil(records[2])
+    report.write_text("".join(json.dumps(record) + "\n" for record in records))
+    with pytest.raises(InputError, match=r"r.json: line 3 is no record of a report"):
+        with_verdicts_of(collect(folder), report)
+
+
+@pytest.mark.parametrize("content", ["PROVED\n", "[1]\n", "[" * 100_000, "\xff"])
+def test_what_is_no_report_is_refused(folder, content):
+    (folder / "r.json").write_text(content, encoding="latin-1")
+    with pytest.raises(InputError, match="line 1 is no record"):
+        with_verdicts_of(collect(folder), folder / "r.json")

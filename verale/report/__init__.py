@@ -1,0 +1,1 @@
+"""Reports for people: one static page, a table, a picture. The `report` extra."""

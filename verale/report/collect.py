@@ -1,0 +1,268 @@
+"""What there is to report: certificates, what was made of their images, and what belongs to them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verale.checker import CheckerError
+from verale.checker.certificate import LARGEST, Certificate, read_certificate
+from verale.errors import InputError
+from verale.explanations import TABLE, Explained, read_table
+from verale.files import read
+from verale.report.source import Source, load_source
+from verale.runfolder import SOURCE
+from verale.seeing import HEAD, LATENTS
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from verale.head import Head
+
+__all__ = ["NOT_AUDITED", "UNEXPLAINED", "Collection", "Item", "Summary", "collect", "read_item"]
+
+NOT_AUDITED = "NOT_AUDITED"
+"""The status of a certificate that nobody has checked for this report."""
+UNEXPLAINED = "UNEXPLAINED"
+"""The status of an image without a certificate."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a certificate says, but for its statements.
+
+    Attributes:
+        head, latents: digests.
+        predicted, paradigm, patches, claims: as in the certificate.
+        size: the number of statements.
+        spatial: whether they speak of patches, not of activations.
+        margin: the least of its margins.
+    """
+
+    head: str
+    latents: str | None
+    predicted: int
+    paradigm: str
+    patches: int
+    claims: tuple[str, ...]
+    size: int
+    spatial: bool
+    margin: Fraction | None
+
+    @classmethod
+    def of(cls, certificate: Certificate) -> Summary:
+        """That of a certificate."""
+        return cls(
+            *(certificate.head, certificate.latents, certificate.predicted, certificate.paradigm),
+            *(certificate.patches, certificate.claims, len(certificate.statements)),
+            certificate.paradigm not in ("top_k", "sparse"),
+            min((margin for margin in certificate.margins if margin is not None), default=None),
+        )
+
+
+@dataclass(frozen=True)
+class Item:
+    """One image, or one certificate file.
+
+    Attributes:
+        path: the certificate's file; None for an image that has none.
+        sha256: of its bytes.
+        summary: what it says; None where there is no certificate, or none that can be read.
+        problem: why there is no summary.
+        predicted: the class, also of an image without a certificate.
+        index: the image's place among the latents, where known.
+        file, file_sha256, label: of the image, where known.
+        seconds: that explaining took, where known.
+        record: what an audit said (certificates/report-v1.md); None where nobody has audited it.
+    """
+
+    path: Path | None
+    sha256: str | None = None
+    summary: Summary | None = None
+    problem: str = ""
+    predicted: int | None = None
+    index: int | None = None
+    file: Path | None = None
+    file_sha256: str | None = None
+    label: int | None = None
+    seconds: float | None = None
+    record: Mapping[str, Any] | None = None
+
+    @property
+    def status(self) -> str:
+        """The verdict's; without one NOT_AUDITED, or UNEXPLAINED where there is no certificate."""
+        if self.path is None:
+            return UNEXPLAINED
+        return NOT_AUDITED if self.record is None else str(self.record["status"])
+
+    @property
+    def correct(self) -> bool | None:
+        """Whether the class is the true one; None where that is not known."""
+        return None if self.label is None or self.predicted is None else self.predicted == self.label
+
+
+@dataclass(frozen=True, eq=False)
+class Collection:
+    """What there is to report.
+
+    Attributes:
+        folder: where the certificates lie.
+        items: in the order of the images.
+        head, latents: those at hand; latents (N, D, H, W) or (N, L, D), as stored.
+        head_path, latents_path: their files.
+        source: where images and prototypes come from.
+        audited: where verdicts come from, for people; empty where there are none.
+    """
+
+    folder: Path
+    items: tuple[Item, ...]
+    head: Head | None = None
+    latents: Tensor | None = None
+    head_path: Path | None = None
+    latents_path: Path | None = None
+    source: Source = field(default_factory=Source)
+    audited: str = ""
+
+    @property
+    def paths(self) -> list[str]:
+        """The certificates' files."""
+        return [str(item.path) for item in self.items if item.path is not None]
+
+    @property
+    def classes(self) -> tuple[str, ...] | None:
+        """The names of the classes: the head's labels, else those of the images' folders."""
+        return self.head.labels if self.head is not None and self.head.labels is not None else self.source.classes
+
+    def name_of(self, predicted: int | None) -> str:
+        """A class for people: its name, else its number."""
+        if predicted is None:
+            return ""
+        named = self.classes is not None and predicted < len(self.classes)
+        return self.classes[predicted] if self.classes is not None and named else str(predicted)
+
+    def with_records(self, record_of: Callable[[Item], Mapping[str, Any] | None], audited: str) -> Collection:
+        """The same with verdicts."""
+        items = [item if item.path is None else replace(item, record=record_of(item)) for item in self.items]
+        return replace(self, items=tuple(items), audited=audited)
+
+
+def collect(
+    path: str | Path,
+    head: str | Path | None = None,
+    latents: str | Path | None = None,
+    images: str | Path | None = None,
+    advance: Callable[[int], object] = lambda done: None,
+) -> Collection:
+    """What there is to report of a folder of certificates, or of one certificate.
+
+    Args:
+        path: the folder, or the certificate's file.
+        head, latents: their files; by default those that `verale explain` wrote to the folder, if they are there.
+        images: the folder of the images; by default as `source.json` says.
+        advance: told how many files are read.
+
+    Raises:
+        InputError: no certificates; a head, latents or source file that cannot be used; another number of images than
+            of latents. Certificates that cannot be read are items without a summary.
+    """
+    given = Path(path)
+    folder = given if given.is_dir() else given.parent
+    files = sorted(folder.glob("*.ale.json")) if given.is_dir() else [given]
+    rows = _explained(folder / TABLE)
+    if not files and not rows:
+        raise InputError(given, "holds no *.ale.json; expected a folder that verale explain wrote, or a certificate")
+    head_path, latents_path = _beside(head, folder / HEAD), _beside(latents, folder / LATENTS)
+    source = load_source(_beside(None, folder / SOURCE), None if images is None else Path(images))
+    read_head = read_latents = None
+    if head_path is not None:
+        from verale.head import Head
+
+        read_head = Head.load(head_path)
+    places: Mapping[str, int] | None = None
+    if latents_path is not None:
+        from verale.head import load_latents
+
+        read_latents = load_latents(latents_path)
+        places = _places(read_latents, latents_path)
+        if source.files and len(source.files) != len(read_latents):
+            raise InputError(
+                images or folder / SOURCE,
+                f"has {len(source.files)} images, {latents_path} has the latents of {len(read_latents)}:"
+                " give the images that the latents were made from",
+            )
+    told = {row.certificate: row for row in rows if row.certificate is not None}
+    items = []
+    for file in files:
+        items.append(_item(file, told.get(file.name), source, places))
+        advance(1)
+    if given.is_dir():
+        items += [_unexplained(row, source) for row in rows if row.certificate is None]
+    items.sort(key=lambda item: (item.index is None, item.index or 0))
+    return Collection(folder, tuple(items), read_head, read_latents, head_path, latents_path, source)
+
+
+def read_item(item: Item) -> tuple[bytes, Certificate]:
+    """The certificate of an item that has a summary, read again. Raises InputError where the file has changed."""
+    data = read(str(item.path), "a certificate (.ale.json)", LARGEST + 1)
+    if hashlib.sha256(data).hexdigest() != item.sha256:
+        raise InputError(item.path, "changed while the report was made: make it again")
+    return data, read_certificate(data)
+
+
+def _beside(given: str | Path | None, by_default: Path) -> Path | None:
+    return Path(given) if given is not None else by_default if by_default.is_file() else None
+
+
+def _places(latents: Tensor, path: Path) -> dict[str, int]:
+    """By the digest of an image's latents, its place."""
+    from verale.errors import LatentsError
+    from verale.head import as_patches, digest
+
+    try:
+        return {digest(as_patches(image[None])[0]): index for index, image in reversed(list(enumerate(latents)))}
+    except LatentsError as error:
+        raise InputError(path, str(error)) from error
+
+
+def _item(path: Path, row: Explained | None, source: Source, places: Mapping[str, int] | None) -> Item:
+    """What there is of a certificate's file; a line of the table counts if it is of the same bytes."""
+    data = read(path, "a certificate (.ale.json)", LARGEST + 1)
+    digest = hashlib.sha256(data).hexdigest()
+    try:
+        summary = Summary.of(read_certificate(data))
+    except CheckerError as error:
+        return Item(path, digest, problem=str(error))
+    number = _number(path.name.removesuffix(".ale.json"))
+    index = number if places is None else places.get(summary.latents or "")
+    if row is None or row.sha256 not in (None, digest):
+        return _with_image(Item(path, digest, summary, "", summary.predicted, index), source)
+    item = Item(path, digest, summary, "", summary.predicted, index, label=row.label, seconds=row.seconds)
+    return _with_image(item, source)
+
+
+def _unexplained(row: Explained, source: Source) -> Item:
+    problem = row.reason or "the table does not say why"
+    item = Item(None, problem=problem, predicted=row.predicted, index=row.index, label=row.label, seconds=row.seconds)
+    return _with_image(item, source)
+
+
+def _with_image(item: Item, source: Source) -> Item:
+    if item.index is None or not item.index < len(source.files):
+        return item
+    label = source.labels[item.index]
+    file, digest = source.files[item.index], source.digests[item.index]
+    return replace(item, file=file, file_sha256=digest, label=item.label if label is None else label)
+
+
+def _explained(path: Path) -> list[Explained]:
+    """The lines of the table, of an unfinished run those that are whole. Raises InputError."""
+    return read_table(path, whole=False) if path.is_file() else []
+
+
+def _number(text: str) -> int | None:
+    """What a file's name says, if it is a number."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else None
