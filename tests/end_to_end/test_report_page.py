@@ -1,0 +1,327 @@
+"""The page in a real browser: what people click, type and see. It needs a Chromium, and fails without one."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+from reporting import browser, folder_of, report_head
+from small import small_head
+
+from verale.certificate.words import above, below
+from verale.checker.certificate import read_certificate
+from verale.report.collect import collect
+from verale.report.page import page
+from verale.report.verdicts import audited
+
+HOSTILE = (
+    "<img src=x onerror=\"document.title='owned'\">",
+    "</script><script>document.title='owned'</script>",
+    "<svg onload=\"document.title='owned'\">",
+)
+MANY = 130
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(
+            executable_path=browser(playwright.chromium.executable_path), args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """130 images, most of them explained by the same few certificates, whose verdicts are of every kind."""
+    folder = folder_of(tmp_path_factory.mktemp("page") / "out", report_head(labels=None), classes=["ant", "bee", "cat"])
+    certificates = [path.read_bytes() for path in sorted(folder.glob("*.ale.json"))]
+    for index in range(4, MANY):
+        (folder / f"{index:06d}.ale.json").write_bytes(certificates[index % 4])
+    (folder / "000007.ale.json").write_text("{")
+    record = json.loads(certificates[0])
+    record["predicate"]["statements"] = record["predicate"]["statements"][:1]
+    (folder / "000009.ale.json").write_text(json.dumps(record))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def report(folder) -> Path:
+    path = folder / "report.html"
+    path.write_bytes(page(audited(collect(folder)), "A report"))
+    return path
+
+
+@pytest.fixture
+def opened(chromium, request) -> Iterator[list[Page]]:
+    """Pages opened by `open_page`; none of them may have complained or asked for anything."""
+    pages: list[Page] = []
+    yield pages
+    for one in pages:
+        assert one.complaints == [] and one.asked == []
+        one.context.close()
+
+
+def open_page(chromium: Browser, opened: list[Page], path: Path, **options: object) -> Page:
+    tab = chromium.new_context(**options).new_page()
+    tab.complaints, tab.asked = [], []
+    tab.on("console", lambda message: tab.complaints.append(message.text))
+    tab.on("pageerror", lambda error: tab.complaints.append(str(error)))
+    tab.on("request", lambda one: tab.asked.append(one.url) if one.url.startswith(("http", "ws")) else None)
+    opened.append(tab)
+    tab.goto(f"file://{path}")
+    tab.wait_for_selector("html[data-ready]", state="attached")
+    return tab
+
+
+def lines(tab: Page) -> list[str]:
+    return tab.locator("#table tbody tr").all_inner_texts()
+
+
+def column(tab: Page, title: str) -> list[str]:
+    number = tab.locator("#table thead th").all_inner_texts()
+    place = next(n for n, text in enumerate(number) if text.startswith(title))
+    return tab.locator(f"#table tbody tr > :nth-child({place + 1})").all_inner_texts()
+
+
+def choose(tab: Page, name: str) -> None:
+    """Open the certificate of that file by clicking."""
+    tab.fill("#f-text", name)
+    tab.click("#table a")
+    tab.wait_for_selector(f"#detail:has-text('{name}')")
+
+
+def test_the_list_has_pages(chromium, opened, report):
+    tab = open_page(chromium, opened, report)
+    assert len(lines(tab)) == 50 and tab.inner_text("#count") == f"1 to 50 of {MANY}"
+    tab.click("#pages button:has-text('Next')")
+    tab.click("#pages button:has-text('Next')")
+    assert len(lines(tab)) == MANY - 100 and tab.is_disabled("#pages button:has-text('Next')")
+    tab.select_option("#pages select", "0")
+    assert tab.inner_text("#count") == f"1 to 50 of {MANY}"
+
+
+def test_it_is_sorted_by_what_is_clicked(chromium, opened, report):
+    tab = open_page(chromium, opened, report)
+    assert tab.locator("[aria-sort]").count() == 0
+    tab.click("button[data-sort=size]")
+    sizes = [int(size) for size in column(tab, "Statements")]
+    assert sizes == sorted(sizes)
+    assert tab.get_attribute("th:has([data-sort=size])", "aria-sort") == "ascending"
+    tab.keyboard.press("Enter")  # the focus stays where it was
+    sizes = [int(size) for size in column(tab, "Statements") if size]
+    assert sizes == sorted(sizes, reverse=True)
+    assert tab.get_attribute("th:has([data-sort=size])", "aria-sort") == "descending"
+    tab.click("button[data-sort=name]")
+    assert column(tab, "Image") == sorted(column(tab, "Image"))
+
+
+def test_it_is_filtered_by_name_class_and_verdict(chromium, opened, report):
+    tab = open_page(chromium, opened, report)
+    tab.fill("#f-text", "00012")
+    assert tab.inner_text("#count") == f"1 to 11 of 11 that the filters let through, of {MANY} in all"
+    tab.select_option("#f-status", "MALFORMED")
+    assert lines(tab) == [] and "Nothing is left by the filters" in tab.inner_text("#count")
+    tab.click("button[type=reset]")
+    tab.wait_for_selector("#table tbody tr >> nth=49")
+    tab.select_option("#f-status", "NOT_PROVED")
+    assert column(tab, "Verdict") == ["NOT PROVED"]
+    tab.select_option("#f-status", "")
+    tab.select_option("#f-correct", "yes")
+    assert set(map(tuple, zip(column(tab, "Class"), column(tab, "True class"), strict=True))) <= {
+        (name, name) for name in ("ant", "bee", "cat")
+    }
+    tab.click("button[type=reset]")
+    tab.click("summary:has-text('By class')")
+    tab.click(".only >> nth=0")
+    assert set(column(tab, "Class")) == {tab.inner_text(".only >> nth=0")}
+    assert tab.evaluate("document.activeElement.id") == "list"
+
+
+def test_a_certificate_is_opened_turned_and_left_by_keyboard(chromium, opened, report):
+    tab = open_page(chromium, opened, report)
+    tab.fill("#f-text", "00000")
+    tab.locator("#table a").nth(1).focus()
+    tab.keyboard.press("Enter")
+    tab.wait_for_selector("#title")
+    assert tab.url.endswith("#certificate-1") and tab.evaluate("document.activeElement.id") == "title"
+    assert not tab.is_visible("#overview")
+    tab.click("nav a:has-text('Next')")
+    tab.wait_for_selector("#detail[data-row='2']")
+    tab.go_back()
+    tab.wait_for_selector("#detail[data-row='1']")
+    tab.click(".steps a:has-text('Back to the list')")
+    tab.wait_for_selector("#overview")
+    assert tab.is_visible("#overview") and not tab.is_visible("#detail")
+    assert tab.evaluate("document.activeElement.getAttribute('href')") == "#certificate-1"
+    assert len(lines(tab)) == 10, "the filter is as it was left"
+
+
+def test_a_certificate_shows_its_statements_rounded_outward(chromium, opened, report, folder):
+    tab = open_page(chromium, opened, report)
+    choose(tab, "000003")
+    data = (folder / "000003.ale.json").read_bytes()
+    certificate = read_certificate(data)
+    shown = set(tab.locator(".group td:last-child").all_inner_texts())
+    assert shown == {f"[{below(s.lower)}, {above(s.upper)}]" for s in certificate.statements}
+    patches = {statement.patch for statement in certificate.statements}
+    assert tab.locator(".picture .patch").count() == tab.locator(".group").count() == len(patches)
+    assert tab.locator(".group tbody tr").count() == len(certificate.statements)
+    margins = sorted(margin for margin in certificate.margins if margin is not None)
+    assert tab.locator("section[aria-labelledby=margins] td:nth-child(3)").all_inner_texts() == [
+        below(margin, 4) for margin in margins
+    ]
+    assert tab.locator("rect.open").count() == len(margins)
+    said = tab.inner_text("#detail")
+    assert "Proved by the checker: Every latent tensor" in said and "Not proved: anything about the network" in said
+    assert "not checked: no statement can be dropped (minimality)" in said
+    assert certificate.head in said and certificate.latents in said
+    with tab.expect_download() as download:
+        tab.click("#save")
+    assert Path(download.value.path()).read_bytes() == data
+
+
+def test_a_patch_leads_to_its_statements(chromium, opened, report):
+    tab = open_page(chromium, opened, report)
+    choose(tab, "000003")
+    patch = tab.get_attribute(".picture .patch >> nth=1", "data-patch")
+    tab.locator(".picture .patch").nth(1).click()
+    assert tab.evaluate("document.activeElement.id") == f"patch-{patch}"
+    assert "on" in tab.get_attribute(f".picture [data-patch='{patch}']", "class").split()
+
+
+def test_what_is_not_proved_says_why(chromium, opened, report):
+    tab = open_page(chromium, opened, report)
+    for name, verdict, reason in (("000007", "MALFORMED", "JSON"), ("000009", "NOT PROVED", "class")):
+        tab.goto(f"file://{report}#list")
+        choose(tab, name)
+        said = tab.inner_text("#detail")
+        assert verdict in said and "Why: " in said and reason in said and "Proved by the checker" not in said
+
+
+def test_decimals_are_those_of_python(chromium, opened, report):
+    tab = open_page(chromium, opened, report)
+    generator = random.Random(0)
+    values = [0.0, 1.0, -1.0, 0.3, 999999.9, 1e15, 123456.0, 5e-324, -1.7976931348623157e308, 1e-5, 9.999999e-6]
+    values += [math.ldexp(generator.uniform(-1, 1), generator.randint(-1073, 1023)) for _ in range(300)]
+    values += [generator.uniform(-50, 50) for _ in range(300)]
+    said = tab.evaluate(
+        "texts => texts.map(fromHex).map(x => [outward(x, false), outward(x, true), outward(x, false, 4), String(x)])",
+        [value.hex().replace("0x0.0p+0", "0x0p+0") for value in values],
+    )
+    for value, (low, high, short, exact) in zip(values, said, strict=True):
+        assert float(exact) == value
+        assert (low, high, short) == (below(value), above(value), below(value, 4))
+
+
+def test_whatever_files_hold_nothing_of_it_is_run(chromium, opened, tmp_path):
+    names = [f"{n}{text}".replace("/", "") + ".png" for n, text in enumerate(HOSTILE)]
+    folder = folder_of(tmp_path / "out", report_head(labels=HOSTILE), names=names)
+    record = json.loads((folder / "000000.ale.json").read_text())
+    record["extensions"] = {HOSTILE[0]: HOSTILE[1]}
+    record["predicate"]["generator"] = {"name": HOSTILE[0], "version": HOSTILE[2]}
+    (folder / "000000.ale.json").write_text(json.dumps(record))
+    path = tmp_path / "report.html"
+    path.write_bytes(page(audited(collect(folder)), HOSTILE[1]))
+    tab = open_page(chromium, opened, path)
+    tab.click("summary:has-text('By class')")
+    assert set(column(tab, "Class")) <= set(HOSTILE) and names[0] in lines(tab)[0]
+    tab.click("#table a >> nth=0")
+    tab.wait_for_selector("#title")
+    tab.click("summary:has-text('Extensions')")
+    said = tab.inner_text("#detail")
+    assert HOSTILE[0] in said and HOSTILE[2] in said and "PROVED" in said
+    tab.wait_for_timeout(200)
+    assert tab.title() == HOSTILE[1]
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1280, "light")])
+def test_it_fits_phones_and_screens(chromium, opened, report, width, scheme):
+    tab = open_page(chromium, opened, report, viewport={"width": width, "height": 800}, color_scheme=scheme)
+    for place in ("#list", "#certificate-3"):
+        tab.goto(f"file://{report}{place}")
+        tab.wait_for_selector("#title" if "certificate" in place else "#table tbody tr")
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    dark = tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 24, 28)"
+    assert dark == (scheme == "dark")
+
+
+def test_it_prints_without_what_only_screens_need(chromium, opened, report):
+    tab = open_page(chromium, opened, report)
+    tab.emulate_media(media="print", color_scheme="dark")
+    assert not tab.is_visible("#filters") and not tab.is_visible("#pages")
+    assert tab.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+    assert tab.pdf().startswith(b"%PDF")
+
+
+def test_statements_about_activations(chromium, opened, tmp_path):
+    folder = folder_of(tmp_path / "out", paradigm="top_k")
+    path = tmp_path / "report.html"
+    path.write_bytes(page(audited(collect(folder)), "A report"))
+    tab = open_page(chromium, opened, path)
+    tab.click("#table a >> nth=0")
+    tab.wait_for_selector("#title")
+    said = tab.inner_text("#detail")
+    assert "every other prototype" in said and "at most " in said and "greatest, in float64, at patch " in said
+    assert tab.locator(".group").count() == 1 and tab.locator(".picture .patch").count() > 0
+    tab.locator(".picture .patch").first.click()
+
+
+def test_more_rivals_on_demand(chromium, opened, tmp_path):
+    head = small_head("euclidean", prototypes=30, classes=15)
+    path = tmp_path / "report.html"
+    path.write_bytes(page(audited(collect(folder_of(tmp_path / "out", head))), "A report"))
+    tab = open_page(chromium, opened, path)
+    tab.click("#table a >> nth=0")
+    rivals = tab.locator("section[aria-labelledby=margins] tbody tr")
+    tab.wait_for_selector("#all-rivals")
+    assert rivals.count() == 12
+    tab.click("#all-rivals")
+    assert rivals.count() == 14 and tab.locator("#all-rivals").count() == 0
+    assert tab.evaluate("document.activeElement.tagName") == "TH", "the focus is on the first that came"
+
+
+def test_every_certificate_of_the_corpora_can_be_shown(chromium, opened, tmp_path):
+    """Also those that the checker rejects, or cannot read."""
+    for kind in ("accept", "reject", "malformed"):
+        for file in (ROOT / "certificates" / kind).glob("*.ale.json"):
+            shutil.copy(file, tmp_path / f"{kind}-{file.name}")
+    path = tmp_path / "report.html"
+    path.write_bytes(page(collect(tmp_path), "The corpora"))
+    tab = open_page(chromium, opened, path)
+    shown = tab.evaluate("async () => { for (let row = 0; row < count; row++) await drawDetail(row); return count; }")
+    assert shown == len(list(tmp_path.glob("*.ale.json"))) > 400
+
+
+def test_what_is_left_out_of_a_page_is_said_where_it_is_missed(chromium, opened, folder, tmp_path):
+    from verale.report.page import Limits
+
+    path = tmp_path / "report.html"
+    path.write_bytes(page(audited(collect(folder)), "A report", Limits(size=1)))
+    tab = open_page(chromium, opened, path)
+    assert f"for the first 0 of {MANY - 1} certificates" in tab.inner_text("#overview")
+    tab.click("#table a >> nth=0")
+    tab.wait_for_selector("#title")
+    assert "Its statements are left out of this page" in tab.inner_text("#detail")
+
+
+def test_without_scripts_it_still_says_what_is_proved(chromium, report):
+    context = chromium.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto(f"file://{report}")
+    assert "proved 128 of 130" in tab.inner_text("#overview") and "need JavaScript" in tab.inner_text("#overview")
+    context.close()
+
+
+def test_a_missing_browser_is_a_failure_with_the_remedy(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(AssertionError, match="apt-get install chromium"):
+        browser("/nowhere/chromium")

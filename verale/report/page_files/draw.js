@@ -1,0 +1,80 @@
+// Drawings: images with their patches outlined, and bars.
+
+const UNIT = 100; // of the coordinates that a picture is drawn in, a side
+const AROUND = 1.5; // cells shown around a patch that is shown on its own
+
+function rectangle(grid, row, column) {
+  const width = UNIT / grid.columns, height = UNIT / grid.rows;
+  return { x: column * width, y: row * height, width, height };
+}
+
+function cellOf(grid, patch) {
+  if (!grid) return null;
+  const place = patch - grid.tokens;
+  return place < 0 || place >= grid.rows * grid.columns ? null : [Math.floor(place / grid.columns), place % grid.columns];
+}
+
+function patchName(grid, patch) {
+  const cell = cellOf(grid, patch);
+  if (grid && patch < grid.tokens) return "patch " + patch + ", the class token";
+  return cell ? "patch " + patch + ": row " + (cell[0] + 1) + ", column " + (cell[1] + 1) : "patch " + patch;
+}
+
+// Two strokes, a dark one on a light one, can be seen on any image.
+function outline(box, attributes = {}) {
+  return el("svg:g", attributes,
+    el("svg:rect", { ...box, class: "under" }), el("svg:rect", { ...box, class: "over" }));
+}
+
+function background(grid, uri) {
+  if (uri) return el("svg:image", { href: uri, width: UNIT, height: UNIT, preserveAspectRatio: "none" });
+  const lines = [];
+  for (let i = 0; grid && i <= grid.columns; i++) lines.push("M" + (i * UNIT) / grid.columns + " 0V" + UNIT);
+  for (let i = 0; grid && i <= grid.rows; i++) lines.push("M0 " + (i * UNIT) / grid.rows + "H" + UNIT);
+  return el("svg:path", { d: lines.join(""), class: "lines" });
+}
+
+// What no statement speaks of lies in shadow.
+function shadow(grid, patches) {
+  const parts = [];
+  for (let place = 0; place < grid.rows * grid.columns; place++) {
+    if (patches.has(place + grid.tokens)) continue;
+    const box = rectangle(grid, Math.floor(place / grid.columns), place % grid.columns);
+    parts.push("M" + box.x + " " + box.y + "h" + box.width + "v" + box.height + "h" + -box.width + "z");
+  }
+  return el("svg:path", { d: parts.join(""), class: "shadow" });
+}
+
+// The whole image with patches outlined; `choose` is called with the patch that is clicked.
+function picture(grid, uri, patches, describe, choose) {
+  const named = [...patches.keys()].filter((patch) => cellOf(grid, patch));
+  const svg = el("svg:svg", { viewBox: "-1 -1 102 102", role: "img", class: "picture", "aria-label": describe },
+    background(grid, uri), shadow(grid, patches));
+  for (const patch of named) {
+    const box = rectangle(grid, ...cellOf(grid, patch));
+    const group = outline(box, { "data-patch": patch, class: "patch", on: { click: () => choose(patch) } });
+    group.append(el("svg:title", {}, patchName(grid, patch) + ", " + plural(patches.get(patch), "statement")));
+    svg.append(group);
+  }
+  return svg;
+}
+
+// A part of an image: one cell, and what is around it.
+function closeUp(grid, uri, cell) {
+  const box = rectangle(grid, ...cell);
+  const width = Math.min(UNIT, box.width * (1 + 2 * AROUND)), height = Math.min(UNIT, box.height * (1 + 2 * AROUND));
+  const x = Math.min(Math.max(0, box.x - AROUND * box.width), UNIT - width);
+  const y = Math.min(Math.max(0, box.y - AROUND * box.height), UNIT - height);
+  return el("svg:svg", { viewBox: [x, y, width, height].join(" "), preserveAspectRatio: "none", class: "close", "aria-hidden": "true" },
+    background(grid, uri), outline(box));
+}
+
+// What is proved of a margin, and behind it what the statements leave open.
+function bar(proved, ahead, most) {
+  const share = (value) => Math.max(0, Math.min(100, (100 * value) / most));
+  const parts = [el("svg:rect", { class: "proved", width: share(proved), height: 10 })];
+  if (ahead > proved) {
+    parts.push(el("svg:rect", { class: "open", x: share(proved), width: share(ahead) - share(proved), y: 0.5, height: 9 }));
+  }
+  return el("svg:svg", { viewBox: "0 0 100 10", preserveAspectRatio: "none", class: "bar", "aria-hidden": "true" }, ...parts);
+}

@@ -1,0 +1,100 @@
+// The list: filtered, sorted, one page of it at a time.
+
+const PER_PAGE = 50;
+const NUMBER = (text) => (text === null ? null : Number(text));
+const COLUMNS = [
+  { key: "name", title: "Image", show: imageCell, of: (row) => rows.image[row] || rows.name[row] },
+  { key: "status", title: "Verdict", show: (row) => badge(rows.status[row]), of: (row) => rows.status[row] },
+  { key: "predicted", title: "Class", show: (row) => named(rows.predicted[row]), of: (row) => rows.predicted[row] },
+  { key: "label", title: "True class", show: (row) => named(rows.label[row]), of: (row) => rows.label[row] },
+  { key: "size", title: "Statements", number: true, of: (row) => rows.size[row] },
+  { key: "share", title: "of all", number: true, narrow: false, of: (row) => rows.share[row], show: (row) => (rows.share[row] === null ? "" : rows.share[row] + " %") },
+  { key: "margin", title: "Margin", number: true, of: (row) => NUMBER(rows.margin[row]), show: (row) => rows.margin[row] ?? "" },
+  { key: "explain", title: "Explained", number: true, narrow: false, of: (row) => rows.explain[row], show: (row) => seconds(rows.explain[row]) },
+  { key: "audit", title: "Audited", number: true, narrow: false, of: (row) => rows.audit[row], show: (row) => seconds(rows.audit[row]) },
+].filter((column) => rows[column.key] && rows[column.key].some((value) => value !== null));
+
+const state = { order: "", falling: false, page: 0, shown: [] };
+const filters = ["text", "class", "status", "correct"].map((name) => document.getElementById("f-" + name));
+
+function named(index) {
+  return el("bdi", {}, className(index));
+}
+
+function seconds(value) {
+  return value === null ? "" : value + " s";
+}
+
+function imageCell(row) {
+  const parts = embedded(row);
+  const image = parts && parts[1] ? el("img", { src: parts[1], alt: "", class: "thumbnail", loading: "lazy" }) : el("span", { class: "thumbnail" });
+  const second = rows.image[row] ? el("small", {}, el("bdi", {}, rows.name[row])) : "";
+  return [image, el("span", {}, el("a", { href: "#certificate-" + row }, el("bdi", {}, rows.image[row] || rows.name[row])), second)];
+}
+
+function keeps(row) {
+  const [text, ofClass, status, correct] = filters.map((filter) => (filter ? filter.value : ""));
+  const name = (rows.image[row] + " " + rows.name[row]).toLowerCase();
+  const right = rows.label[row] === null || rows.predicted[row] === null ? "" : rows.predicted[row] === rows.label[row] ? "yes" : "no";
+  return name.includes(text.trim().toLowerCase()) && (ofClass === "" || String(rows.predicted[row]) === ofClass)
+    && (status === "" || rows.status[row] === status) && (correct === "" || right === correct);
+}
+
+function order(shown) {
+  const column = COLUMNS.find((one) => one.key === state.order);
+  if (!column) return;
+  const sign = state.falling ? -1 : 1;
+  const known = new Map(shown.map((row) => [row, column.of(row)]));
+  shown.sort((a, b) => {
+    const x = known.get(a), y = known.get(b);
+    if (x === null || y === null) return (x === null) - (y === null) || a - b; // what is not known comes last
+    return sign * (typeof x === "string" ? x.localeCompare(y) : x - y) || a - b;
+  });
+}
+
+function sortBy(key) {
+  state.falling = state.order === key && !state.falling;
+  state.order = key;
+  select();
+  document.querySelector('[data-sort="' + key + '"]').focus();
+}
+
+// Filter and sort anew, from the first page.
+function select() {
+  state.shown = [...Array(count).keys()].filter(keeps);
+  order(state.shown);
+  state.page = 0;
+  drawList();
+}
+
+function turn(page) {
+  state.page = page;
+  drawList();
+  document.getElementById("count").scrollIntoView({ block: "nearest" });
+}
+
+function drawList() {
+  const last = Math.max(0, Math.ceil(state.shown.length / PER_PAGE) - 1);
+  const from = state.page * PER_PAGE, to = Math.min(from + PER_PAGE, state.shown.length);
+  const heading = (column) => {
+    const sorted = state.order !== column.key ? null : state.falling ? "descending" : "ascending";
+    const arrow = el("span", { "aria-hidden": "true" }, sorted === null ? "" : state.falling ? " ▼" : " ▲");
+    const button = el("button", { type: "button", class: "plain", "data-sort": column.key, on: { click: () => sortBy(column.key) } }, column.title, arrow);
+    return el("th", { scope: "col", "aria-sort": sorted, class: classesOf(column) }, button);
+  };
+  const classesOf = (column) => [column.number ? "number" : "", column.narrow === false ? "wide" : ""].join(" ").trim() || null;
+  const line = (row) => el("tr", {}, COLUMNS.map((column, place) => el(place ? "td" : "th",
+    { class: place ? classesOf(column) : "image", scope: place ? null : "row" }, column.show ? column.show(row) : String(column.of(row) ?? ""))));
+  document.getElementById("table").replaceChildren(
+    el("caption", { class: "hidden" }, "Certificates; the buttons in the first line sort them"),
+    el("thead", {}, el("tr", {}, COLUMNS.map(heading))),
+    el("tbody", {}, state.shown.slice(from, to).map(line)));
+  const filtered = state.shown.length === count ? "" : " that the filters let through, of " + count + " in all";
+  document.getElementById("count").textContent = state.shown.length
+    ? from + 1 + " to " + to + " of " + state.shown.length + filtered : "Nothing is left by the filters, of " + count + " in all";
+  const step = (text, page, off) => el("button", { type: "button", disabled: off, on: { click: () => turn(page) } }, text);
+  const pick = el("select", { "aria-label": "Page", on: { change: (event) => turn(Number(event.target.value)) } },
+    Array.from({ length: last + 1 }, (_, page) => el("option", { value: page, selected: page === state.page }, page + 1 + " of " + (last + 1))));
+  document.getElementById("pages").replaceChildren(...(last ? [
+    step("Previous", state.page - 1, state.page === 0), pick, step("Next", state.page + 1, state.page === last)] : []));
+}

@@ -1,0 +1,41 @@
+// Which part is seen: the overview, or the certificate that the address names.
+
+let asked = 0;
+
+async function show() {
+  const turn = ++asked;
+  const named = /^#certificate-(\d+)$/.exec(location.hash);
+  const row = named && Number(named[1]) < count ? Number(named[1]) : null;
+  const overview = document.getElementById("overview"), detail = document.getElementById("detail");
+  const before = detail.dataset.row;
+  if (row === null) {
+    overview.hidden = false;
+    detail.hidden = true;
+    delete detail.dataset.row;
+    const link = before === undefined ? null : document.querySelector('a[href="#certificate-' + before + '"]');
+    if (link) link.focus();
+    return;
+  }
+  const title = await drawDetail(row);
+  if (turn !== asked) return; // another one was asked for meanwhile
+  overview.hidden = true;
+  detail.hidden = false;
+  detail.dataset.row = row;
+  window.scrollTo(0, 0);
+  title.focus({ preventScroll: true });
+}
+
+const form = document.getElementById("filters");
+form.addEventListener("input", select);
+form.addEventListener("submit", (event) => event.preventDefault());
+form.addEventListener("reset", () => setTimeout(select));
+for (const button of document.querySelectorAll(".only")) {
+  button.addEventListener("click", () => {
+    document.getElementById("f-class").value = button.dataset.class;
+    select();
+    document.getElementById("list").focus();
+  });
+}
+window.addEventListener("hashchange", show);
+select();
+show().then(() => document.documentElement.setAttribute("data-ready", ""));

@@ -1,0 +1,66 @@
+"""The list of a page: a line an item, kept column by column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from verale.certificate.words import below
+from verale.report.collect import Collection, Item
+
+__all__ = ["rows_of", "runs_of"]
+
+
+def rows_of(collection: Collection) -> dict[str, list[Any]]:
+    """The columns, by name; `run` is the place in `runs_of`."""
+    runs = runs_of(collection)
+    rows = [_row(collection, item) for item in collection.items]
+    for item, row in zip(collection.items, rows, strict=True):
+        row["run"] = None if item.record is None else runs.index(_run(item.record))
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def _row(collection: Collection, item: Item) -> dict[str, Any]:
+    summary, record = item.summary, item.record or {}
+    name = item.path.name if item.path is not None else f"image {item.index}"
+    return {
+        "name": name,
+        "image": "" if item.file is None else "/".join(item.file.parts[-2:]),
+        "index": item.index,
+        "predicted": item.predicted,
+        "label": item.label,
+        "size": None if summary is None else summary.size,
+        "share": _share(collection, item),
+        "margin": None if summary is None or summary.margin is None else below(summary.margin, 4),
+        "explain": _rounded(item.seconds),
+        "audit": _rounded(record.get("seconds")),
+        "status": item.status,
+        "message": record.get("message") or item.problem,
+        "claims": ", ".join(f"{one} {state}" for one, state in record.get("claims", {}).items()),
+        "paradigm": None if summary is None else summary.paradigm,
+        "sha256": item.sha256,
+    }
+
+
+def _share(collection: Collection, item: Item) -> float | None:
+    """Statements made over statements that could have been made, in percent."""
+    if item.summary is None or collection.head is None:
+        return None
+    pairs = collection.head.size * (item.summary.patches if item.summary.spatial else 1)
+    return float(f"{100 * item.summary.size / pairs:.3g}")
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else float(f"{seconds:.3g}")
+
+
+def _run(record: Any) -> dict[str, str]:
+    return {"kernel": record["run"]["kernel"], "checker": record["run"]["checker"]["sha256"]}
+
+
+def runs_of(collection: Collection) -> list[dict[str, str]]:
+    """The distinct ways in which certificates were audited."""
+    found: list[dict[str, str]] = []
+    for item in collection.items:
+        if item.record is not None and _run(item.record) not in found:
+            found.append(_run(item.record))
+    return found
