@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         save_latents,
     )
     from verale.refuting import refute
+    from verale.report.picture import plot
     from verale.search import Unexplained, explain
     from verale.version import __version__
 
@@ -74,6 +75,7 @@ __all__ = [
     "explain",
     "load_latents",
     "merge_slots",
+    "plot",
     "refute",
     "save_latents",
 ]
@@ -109,6 +111,7 @@ _HOME = {
     "explain": "verale.search",
     "load_latents": "verale.head",
     "merge_slots": "verale.head",
+    "plot": "verale.report.picture",
     "refute": "verale.refuting",
     "save_latents": "verale.head",
 }

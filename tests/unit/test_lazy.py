@@ -10,7 +10,7 @@ import pytest
 import verale
 from verale import adapters
 
-HEAVY = {"torch", "numpy", "safetensors", "click", "rich", "flint", "mpmath"}
+HEAVY = {"torch", "numpy", "safetensors", "click", "rich", "flint", "mpmath", "matplotlib", "pandas", "PIL"}
 
 
 def loaded_by(statement: str) -> set[str]:

@@ -1,0 +1,141 @@
+"""One certificate as a picture."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+import torch
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from PIL import Image
+from reporting import folder_of, report_head, report_latents
+from small import small_head, small_latents
+
+import verale
+from verale.certificate import Certificate
+from verale.errors import InputError, LatentsError
+from verale.report.collect import collect
+from verale.report.picture import picture
+from verale.report.verdicts import audited
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return folder_of(tmp_path_factory.mktemp("picture") / "out")
+
+
+@pytest.fixture(scope="module")
+def certificate(folder) -> Certificate:
+    return Certificate.load(folder / "000001.ale.json")
+
+
+def texts(figure: Figure) -> str:
+    from matplotlib.text import Text
+
+    return "\n".join(text.get_text() for text in figure.findobj(Text))
+
+
+def outlined(figure: Figure) -> set[tuple[float, float]]:
+    axes = figure.subfigs[0].axes[0]
+    return {patch.get_xy() for patch in axes.patches if isinstance(patch, Rectangle)}
+
+
+def test_patches_statements_and_margins_are_drawn(folder, certificate):
+    head, latents = report_head(), report_latents(report_head())
+    figure = verale.plot(certificate, folder / "images" / "1.png", head, latents)
+    assert isinstance(figure, Figure)
+    said = texts(figure)
+    patches = {statement.patch for statement in certificate.statements}
+    assert outlined(figure) == {(patch % 3, patch // 3) for patch in patches}
+    assert f"NOT AUDITED: class {head.labels[certificate.predicted]}" in said
+    for name in set(head.labels) - {head.labels[certificate.predicted]}:
+        assert f"{name}\nat least " in said
+    assert said.count(" ~") == certificate.size and "similarity (about)" in said
+    assert "Not proved: anything about the network" in said
+
+
+def test_proved_is_said_of_a_verdict_only(folder, certificate):
+    verdict = verale.audit(folder / "000001.ale.json", folder / "head.safetensors")
+    said = texts(verale.plot(certificate, verdict=verdict)).splitlines()
+    assert f"PROVED: class {certificate.predicted}" in said
+    assert f"NOT AUDITED: class {certificate.predicted}" in texts(verale.plot(certificate))
+
+
+def test_it_is_saved_like_any_figure(certificate, tmp_path):
+    figure = verale.plot(certificate)
+    figure.savefig(tmp_path / "a.pdf")
+    assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
+    assert figure._repr_png_().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        np.zeros((20, 30), np.uint8),
+        np.zeros((20, 30, 3), np.uint8),
+        np.zeros((3, 20, 30), np.uint8),
+        np.zeros((1, 20, 30)),
+        torch.randn(3, 20, 30),
+        Image.new("RGB", (30, 20)),
+    ],
+)
+def test_images_of_every_form(certificate, image):
+    figure = verale.plot(certificate, image)
+    figure.savefig(io.BytesIO())
+
+
+def test_flat_float_images_are_drawn(certificate):
+    verale.plot(certificate, np.full((4, 6), 7.0)).savefig(io.BytesIO())
+
+
+def test_without_anything_else_the_grid_is_unknown(certificate):
+    figure = verale.plot(certificate)
+    assert "6 patches" in texts(figure) and " ~" not in texts(figure) and outlined(figure) == set()
+
+
+def test_activations(tmp_path):
+    folder = folder_of(tmp_path / "out", paradigm="top_k")
+    head, latents = report_head(), report_latents(report_head())
+    figure = verale.plot(Certificate.load(folder / "000000.ale.json"), None, head, latents)
+    assert "every other prototype: at most" in texts(figure) and "activation [" in texts(figure)
+    assert outlined(figure)
+
+
+def test_latents_of_other_images_are_refused(certificate):
+    with pytest.raises(LatentsError, match="no image of these latents is the certificate's"):
+        verale.plot(certificate, latents=torch.zeros(1, 6, 6))
+
+
+def test_long_ones_are_cut_and_names_are_no_mathematics(tmp_path):
+    head = small_head("euclidean", prototypes=120, depth=6)
+    latents = small_latents(head, images=1, patches=49)
+    statements = tuple(
+        verale.certificate.PatchStatement(patch, prototype, 0.0, 1.0) for patch in range(49) for prototype in range(10)
+    )
+    certificate = Certificate("0" * 64, None, 0, "projection", 49, statements, (None, 1.0), False, "")
+    said = texts(figure := verale.plot(certificate, classes=(r"$\frac{", "$a")))
+    figure.savefig(io.BytesIO())
+    assert "and 130 more" in said and r"class $\frac{" in said and len(latents) == 1
+
+
+@pytest.mark.parametrize(("kind", "magic"), [("pdf", b"%PDF"), ("svg", b"<?xml"), ("png", b"\x89PNG")])
+def test_files(folder, kind, magic):
+    collection = audited(collect(folder / "000001.ale.json"))
+    data = picture(collection, kind)
+    assert data.startswith(magic)
+    assert picture(collection, kind) == data, "the same certificate gives the same picture"
+
+
+def test_an_image_that_is_gone_is_named(tmp_path):
+    folder = folder_of(tmp_path / "out")
+    (folder / "images" / "0.png").unlink()
+    data = picture(collect(folder / "000000.ale.json"), "svg")
+    assert b"not shown: " in data and b"0.png: there is no such file" in data
+
+
+def test_no_certificate_is_no_picture(tmp_path):
+    (tmp_path / "a.ale.json").write_text("{")
+    with pytest.raises(InputError, match="is no certificate to draw"):
+        picture(collect(tmp_path / "a.ale.json"), "png")

@@ -1,0 +1,51 @@
+"""The table: what is in it, whatever its file."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pandas as pd
+import pytest
+from reporting import folder_of
+
+from verale.report.collect import collect
+from verale.report.table import encode, frame
+from verale.report.verdicts import audited
+
+
+@pytest.fixture(scope="module")
+def collection(tmp_path_factory):
+    folder = folder_of(tmp_path_factory.mktemp("table") / "out", names=[f"{n}-\udcff.png" for n in range(4)])
+    (folder / "000003.ale.json").write_text("{")
+    (folder / "000002.ale.json").unlink()
+    text = (folder / "explanations.csv").read_text().replace("000002.ale.json,", ",a tie")
+    (folder / "explanations.csv").write_text(text)
+    return audited(collect(folder))
+
+
+def test_one_row_an_image(collection):
+    table = frame(collection)
+    assert list(table["status"]) == ["PROVED", "PROVED", "UNEXPLAINED", "MALFORMED"]
+    assert list(table["class"][:2]) == [collection.name_of(item.predicted) for item in collection.items[:2]]
+    assert list(table["statements"][:2]) == [item.summary.size for item in collection.items[:2]]
+    assert table["margin"][0] == float(collection.items[0].summary.margin)
+    assert table["statements"].isna().tolist() == [False, False, True, True]
+    assert table["message"][2] == "a tie" and table["minimality"][0] == "not checked"
+    assert table["image"][0].endswith(r"0-\udcff.png"), "bytes that are no UTF-8 are escaped"
+
+
+def test_parquet_holds_the_table(collection):
+    pd.testing.assert_frame_equal(pd.read_parquet(io.BytesIO(encode(collection, "parquet"))), frame(collection))
+
+
+def test_csv_holds_the_table(collection):
+    rows = list(csv.DictReader(io.StringIO(encode(collection, "csv").decode())))
+    for row, (_, expected) in zip(rows, frame(collection).iterrows(), strict=True):
+        for name, value in expected.items():
+            if pd.isna(value):
+                assert row[name] == ""
+            else:
+                assert (float(row[name]) if isinstance(value, float) else row[name]) == (
+                    value if isinstance(value, float) else str(value)
+                )

@@ -1,0 +1,265 @@
+"""One certificate as a picture: the image with its patches outlined, the margins, the statements."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+from verale.certificate import Certificate
+from verale.certificate.words import NOT_PROVED, above, below, claim
+from verale.checker import Verdict
+from verale.checker import certificate as checked
+from verale.errors import InputError, LatentsError
+from verale.report.collect import Collection, read_item
+from verale.report.decode import Decoded, decode, decoded, grid_at
+from verale.report.grid import Grid, grid_of
+from verale.report.images import Window, open_image, window_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from torch import Tensor
+
+    from verale.head import Head
+
+__all__ = ["Picture", "picture", "plot"]
+
+_SIDE = 1024
+_RIVALS = 12
+_COLUMNS, _MOST = 3, 360
+"""Statements are listed in so many columns, and at most so many of them."""
+_LINE = 0.125
+"""Inches a listed statement takes."""
+_DARK, _LIGHT, _BAR = "#000000", "#ffd84d", "#2a6fb5"
+
+
+class Picture(Figure):
+    """A matplotlib figure that notebooks show, whatever backend is in use."""
+
+    def _repr_png_(self) -> bytes:
+        stream = io.BytesIO()
+        self.savefig(stream, format="png")
+        return stream.getvalue()
+
+
+def plot(
+    certificate: Certificate,
+    image: Any = None,
+    head: Head | None = None,
+    latents: Any = None,
+    verdict: Verdict | None = None,
+    classes: tuple[str, ...] | None = None,
+) -> Picture:
+    """Draw a certificate.
+
+    Args:
+        certificate: the certificate.
+        image: what the network saw: a file, a PIL image, or an array or tensor (H, W), (H, W, 3) or (3, H, W), bytes
+            or floats. Without it the grid of patches is drawn.
+        head: gives class names, and similarities (float64, for people).
+        latents: (N, D, H, W) or (N, L, D), the certificate's image among them; gives the shape of the grid, and with
+            the head how far the class is ahead.
+        verdict: what `verale.audit` said. Without it nothing is called proved.
+        classes: the names of the classes, if the head has none.
+
+    Returns:
+        A matplotlib Figure: `figure.savefig("0.pdf")`.
+
+    Raises:
+        InputError: an image that cannot be read.
+        LatentsError: no image of the latents is the certificate's, or they do not fit the head.
+    """
+    from verale.head import BankPooling, as_patches, digest
+
+    given = checked.read_certificate(certificate.to_bytes())
+    chosen: Tensor | None = None
+    shape = None
+    if latents is not None:
+        for index, patches in enumerate(as_patches(latents)):
+            if digest(patches) == given.latents:
+                chosen = latents[index : index + 1]
+                break
+        if chosen is None:
+            raise LatentsError("no image of these latents is the certificate's: give those that it was made from")
+        shape = (int(latents.shape[2]), int(latents.shape[3])) if len(latents.shape) == 4 else None
+    tokens = int(head is not None and isinstance(head.pooling, BankPooling))
+    decoded = Decoded() if head is None or head.digest != given.head else decode(given, head, chosen)
+    names = (head.labels if head is not None else None) or classes
+    return _draw(
+        given, _pixels(image), grid_of(given.patches, tokens, shape), names, decoded,
+        "NOT AUDITED" if verdict is None else verdict.status.value.replace("_", " "), "",
+    )  # fmt: skip
+
+
+def picture(collection: Collection, kind: str) -> bytes:
+    """The one certificate of a collection as a `pdf`, `svg` or `png` file.
+
+    Raises:
+        InputError: the certificate cannot be read. An image that cannot is named, and its grid drawn.
+    """
+    (item,) = collection.items
+    if item.summary is None:
+        raise InputError(item.path, f"is no certificate to draw: {item.problem}")
+    _, given = read_item(item)
+    window = window_of(collection.source.preprocessing)
+    pixels, name = None, "" if item.path is None else item.path.name
+    if item.file is not None:
+        try:
+            pixels = _pixels(item.file, window, item.file_sha256)
+        except InputError as error:
+            name += f"; not shown: {error}"
+    figure = _draw(
+        *(given, pixels, grid_at(collection, given.patches), collection.classes, decoded(collection, item, given)),
+        *(item.status.replace("_", " "), name),
+    )
+    stream = io.BytesIO()
+    dated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": None}
+    with rc_context({"svg.hashsalt": "verale"}):  # the same picture, the same bytes
+        figure.savefig(stream, format=kind, metadata=dated[kind])
+    return stream.getvalue()
+
+
+def _pixels(image: Any, window: Window | None = None, sha256: str | None = None) -> Any:
+    """An image as matplotlib takes it: (H, W) or (H, W, 3), floats in [0, 1] or bytes."""
+    if image is None:
+        return None
+    import numpy as np
+
+    if isinstance(image, (str, Path)):
+        return np.asarray(open_image(Path(image), window or Window(), _SIDE, sha256))
+    pixels = np.asarray(image)
+    if pixels.ndim == 3 and pixels.shape[0] in (1, 3) and pixels.shape[2] not in (1, 3, 4):
+        pixels = pixels.transpose(1, 2, 0)
+    if pixels.ndim == 3 and pixels.shape[2] == 1:
+        pixels = pixels[:, :, 0]
+    if pixels.dtype.kind == "f" and (pixels.min() < 0 or pixels.max() > 1):  # normalised, say
+        pixels = (pixels - pixels.min()) / max(pixels.max() - pixels.min(), np.finfo(pixels.dtype).tiny)
+    return pixels
+
+
+def _draw(
+    certificate: checked.Certificate,
+    pixels: Any,
+    grid: Grid | None,
+    classes: tuple[str, ...] | None,
+    decoded: Decoded,
+    status: str,
+    name: str,
+) -> Picture:
+    lines = _lines(certificate, decoded)
+    rows = -(-len(lines) // _COLUMNS)
+    figure = Picture(figsize=(11, 6.2 + rows * _LINE), dpi=150, layout="constrained")
+    panels: Any = figure.subfigures(2, 1, height_ratios=[6.2, max(rows * _LINE, 0.3)])
+    top, listing = panels
+    left, right = top.subplots(1, 2, width_ratios=[1, 1.3])
+    _outline(left, certificate, pixels, grid, decoded)
+    _margins(right, certificate, classes, decoded)
+    predicted = _name(certificate.predicted, classes)
+    least = min((margin for margin in certificate.margins if margin is not None), default=None)
+    said = (
+        ""
+        if least is None
+        else claim(predicted, len(certificate.statements), below(least, 4), bool(_patches(certificate)))
+    )
+    heading = f"{status}: class {predicted}" + (f" ({name})" if name else "")
+    top.suptitle(f"{heading}\n{said}", fontsize=9, wrap=True, parse_math=False)
+    for column in range(_COLUMNS):
+        text = "\n".join(lines[column * rows : (column + 1) * rows])
+        x = (column + 0.02) / _COLUMNS
+        listing.text(x, 1, text, fontsize=6, family="monospace", va="top", parse_math=False)
+    figure.supxlabel(NOT_PROVED, fontsize=6)
+    return figure
+
+
+def _name(index: int, classes: tuple[str, ...] | None) -> str:
+    return classes[index] if classes is not None and index < len(classes) else str(index)
+
+
+def _patches(certificate: checked.Certificate) -> Counter[int]:
+    """How many statements speak of each patch."""
+    return Counter(s.patch for s in certificate.statements if isinstance(s, checked.Spatial))
+
+
+def _outline(axes: Axes, certificate: checked.Certificate, pixels: Any, grid: Grid | None, decoded: Decoded) -> None:
+    """The image, stretched to the grid, and each stated patch's cell with its number of statements."""
+    from matplotlib.patches import Rectangle
+    from matplotlib.patheffects import withStroke
+
+    axes.set_axis_off()
+    if grid is None:
+        axes.text(0.5, 0.5, f"{certificate.patches} patches;\nwhere they lie is not known", ha="center", va="center")
+        return
+    extent = (0, grid.columns, grid.rows, 0)
+    high, wide = (grid.rows, grid.columns) if pixels is None else pixels.shape[:2]
+    axes.set(xlim=extent[:2], ylim=extent[2:], aspect=(high / wide) * (grid.columns / grid.rows))
+    if pixels is None:
+        axes.hlines(range(grid.rows + 1), 0, grid.columns, colors="#b0b0b0", linewidth=0.5)
+        axes.vlines(range(grid.columns + 1), 0, grid.rows, colors="#b0b0b0", linewidth=0.5)
+    else:
+        axes.imshow(pixels, extent=extent, cmap="gray", aspect=axes.get_aspect())
+    counts = _patches(certificate) or Counter(place for place in decoded.place if place is not None)
+    for patch, count in counts.items():
+        cell = grid.cell(patch)
+        if cell is None:
+            continue
+        row, column = cell
+        for colour, width in ((_DARK, 2.5), (_LIGHT, 1.2)):
+            axes.add_patch(Rectangle((column, row), 1, 1, fill=False, edgecolor=colour, linewidth=width))
+        stroke = [withStroke(linewidth=1.5, foreground=_DARK)]
+        axes.text(
+            column + 0.5, row + 0.5, str(count), ha="center", va="center", fontsize=6, color=_LIGHT, path_effects=stroke
+        )
+    what = "statements a patch" if _patches(certificate) else "where stated activations are greatest"
+    axes.set_title(what + (", square grid assumed" if grid.assumed else ""), fontsize=8)
+
+
+def _margins(axes: Axes, certificate: checked.Certificate, classes: tuple[str, ...] | None, decoded: Decoded) -> None:
+    """The closest rivals: what is stated, and what it leaves open."""
+    stated = sorted((margin, rival) for rival, margin in enumerate(certificate.margins) if margin is not None)
+    shown = stated[:_RIVALS]
+    for place, (margin, rival) in enumerate(shown):
+        proved = float(margin)
+        axes.barh(place, proved, color=_BAR, height=0.6)
+        if decoded.ahead and decoded.ahead[rival] > proved:
+            axes.barh(
+                place,
+                decoded.ahead[rival] - proved,
+                left=proved,
+                height=0.6,
+                fill=False,
+                edgecolor=_BAR,
+                linestyle="--",
+            )
+    named = [f"{_name(rival, classes)[:24]}\nat least {below(margin, 4)}" for margin, rival in shown]
+    axes.set_yticks(range(len(shown)), named, fontsize=7, parse_math=False)
+    axes.invert_yaxis()
+    axes.spines[["top", "right"]].set_visible(False)
+    rest = f", the {_RIVALS} closest of {len(stated)} rivals" if len(stated) > _RIVALS else ""
+    here = "; dashed: left open, up to the image's (float64)" if decoded.ahead else ""
+    axes.set_title(f"Margins{rest}{here}", fontsize=8)
+    axes.tick_params(axis="x", labelsize=7)
+
+
+def _lines(certificate: checked.Certificate, decoded: Decoded) -> list[str]:
+    """The statements, one a line, patch by patch."""
+    numbered = list(enumerate(certificate.statements))
+    numbered.sort(key=lambda one: one[1].patch if isinstance(one[1], checked.Spatial) else -1)
+    lines = [_line(statement, decoded, number) for number, statement in numbered[:_MOST]]
+    spatial = "patch - prototype, similarity (about), interval:" if _patches(certificate) else ""
+    more = f"and {len(numbered) - _MOST} more" if len(numbered) > _MOST else ""
+    return [line for line in (spatial, *lines, more) if line]
+
+
+def _line(statement: checked.Statement, decoded: Decoded, number: int) -> str:
+    if isinstance(statement, checked.Others):
+        return f"every other prototype: at most {above(statement.upper)}"
+    interval = f"[{below(statement.lower)}, {above(statement.upper)}]"
+    if isinstance(statement, checked.Activation):
+        return f"prototype {statement.prototype}: activation {interval}"
+    similar = decoded.similarity[number] if decoded.similarity else None
+    about = "" if similar is None else f" ~{similar:.3g}"
+    return f"{statement.patch} - {statement.prototype}{about} {interval}"

@@ -1,0 +1,90 @@
+"""A table of all certificates: one line an image."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+from verale.report.collect import Collection, Item
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["encode", "frame"]
+
+_TYPES = {
+    "index": "Int64",
+    "certificate": "string",
+    "sha256": "string",
+    "image": "string",
+    "label": "Int64",
+    "predicted": "Int64",
+    "class": "string",
+    "correct": "boolean",
+    "paradigm": "string",
+    "statements": "Int64",
+    "patches": "Int64",
+    "margin": "Float64",
+    "explain_seconds": "Float64",
+    "audit_seconds": "Float64",
+    "status": "string",
+    "reason": "string",
+    "message": "string",
+    "entailment": "string",
+    "instance": "string",
+    "minimality": "string",
+    "head": "string",
+    "latents": "string",
+}
+
+
+def frame(collection: Collection) -> pandas.DataFrame:
+    """The table, one row an item. `margin` is the least stated one; `entailment`, `instance` and
+    `minimality` are `proved` or `not checked`, missing where the certificate does not claim them."""
+    import pandas as pd
+
+    rows = [_row(collection, item) for item in collection.items]
+    return pd.DataFrame({name: pd.array([row[name] for row in rows], dtype=kind) for name, kind in _TYPES.items()})
+
+
+def encode(collection: Collection, kind: str) -> bytes:
+    """The table's file, `parquet` or `csv`."""
+    table = frame(collection)
+    if kind == "csv":
+        text: str = table.to_csv(index=False, lineterminator="\n")
+        return text.encode("utf-8", "backslashreplace")
+    stream = io.BytesIO()
+    table.to_parquet(stream, index=False)
+    return stream.getvalue()
+
+
+def _row(collection: Collection, item: Item) -> dict[str, Any]:
+    summary, record = item.summary, item.record or {}
+    claims = record.get("claims", {})
+    return {
+        "index": item.index,
+        "certificate": None if item.path is None else _text(str(item.path)),
+        "sha256": item.sha256,
+        "image": None if item.file is None else _text(str(item.file)),
+        "label": item.label,
+        "predicted": item.predicted,
+        "class": _text(collection.name_of(item.predicted)) if item.predicted is not None else None,
+        "correct": item.correct,
+        "paradigm": None if summary is None else summary.paradigm,
+        "statements": None if summary is None else summary.size,
+        "patches": None if summary is None else summary.patches,
+        "margin": None if summary is None or summary.margin is None else float(summary.margin),
+        "explain_seconds": item.seconds,
+        "audit_seconds": record.get("seconds"),
+        "status": item.status,
+        "reason": record.get("reason") or None,
+        "message": _text(record.get("message") or item.problem),
+        **{claim: claims.get(claim) for claim in ("entailment", "instance", "minimality")},
+        "head": None if summary is None else summary.head,
+        "latents": None if summary is None else summary.latents,
+    }
+
+
+def _text(text: str) -> str:
+    """Text that can be written: names of files may hold bytes that are no UTF-8."""
+    return text.encode("utf-8", "backslashreplace").decode()
