@@ -72,7 +72,8 @@ def train(build: Path) -> Path:
 
 
 def package(digits: Path, final: Path, packaged: Path) -> None:
-    """Copy what CaBRNet saved, less the files nobody needs, and the first five test images of each class."""
+    """Copy what CaBRNet saved, less the files nobody needs, the first five test images of each class, and the training
+    images that the prototypes were taken from, named by their places in the projection set."""
     shutil.rmtree(packaged / "run", ignore_errors=True)
     (packaged / "run" / "final").mkdir(parents=True)
     for name in KEPT:
@@ -84,6 +85,13 @@ def package(digits: Path, final: Path, packaged: Path) -> None:
         target.mkdir(parents=True)
         for image in sorted(folder.iterdir())[:PACKAGED_PER_CLASS]:
             shutil.copy(image, target / image.name)
+
+    shutil.rmtree(packaged / "projection", ignore_errors=True)
+    (packaged / "projection").mkdir()
+    trained = [image for folder in sorted((digits / "train").iterdir()) for image in sorted(folder.iterdir())]
+    with (final / "projection_info.csv").open() as rows:
+        for place in {int(row["img_idx"]) for row in csv.DictReader(rows)}:
+            shutil.copy(trained[place], packaged / "projection" / f"{place:04d}.png")
 
 
 def report(final: Path) -> None:

@@ -1,0 +1,34 @@
+"""Where the demonstration's prototypes come from: the packaged training images are the right ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from PIL import Image
+
+from verale.adapters.cabrnet import load_head
+from verale.demo.network import IMAGES, load_images, load_network
+from verale.demo.source import PROJECTION, describe
+
+
+def test_every_prototype_is_the_latent_of_its_image_at_its_place():
+    described = describe(load_images())
+    prototypes = load_head(described["run"]).prototypes
+    origins = described["prototypes"]
+    assert sorted(origin["prototype"] for origin in origins) == list(range(len(prototypes)))
+    assert {Path(origin["file"]) for origin in origins} == set(PROJECTION.iterdir())
+    for origin in origins:
+        with Image.open(origin["file"]) as image:
+            pixels = torch.frombuffer(bytearray(image.convert("RGB").tobytes()), dtype=torch.uint8)
+        preprocessed = (pixels.view(32, 32, 3).permute(2, 0, 1).float() / 255 - 0.5) / 0.5
+        latents = load_network().latents(preprocessed[None])[0, :, origin["row"], origin["column"]]
+        torch.testing.assert_close(latents, prototypes[origin["prototype"]], rtol=0, atol=1e-5)
+
+
+def test_images_and_classes():
+    digits = load_images()
+    described = describe(digits)
+    assert described["classes"] == [str(n) for n in range(10)]
+    assert [IMAGES / one["file"] for one in described["images"]] == list(digits.paths)
+    assert [one["label"] for one in described["images"]] == list(digits.labels)
