@@ -6,7 +6,7 @@ VENV := .venv
 
 .PHONY: demo test check fuzz clean
 
-demo: $(VENV)/explain
+demo: $(VENV)/report
 	$(VENV)/bin/verale demo
 
 test: $(VENV)/test
@@ -29,7 +29,7 @@ $(VENV)/bin/python:
 	$(VENV)/bin/python -m pip install --quiet --upgrade pip
 
 # The stamps are named after the extras.
-$(VENV)/explain $(VENV)/test $(VENV)/fuzz: $(VENV)/bin/python pyproject.toml
+$(VENV)/report $(VENV)/test $(VENV)/fuzz: $(VENV)/bin/python pyproject.toml
 	$(VENV)/bin/python -m pip install --quiet --editable '.[$(@F)]'
 	touch $@
 

@@ -210,6 +210,8 @@ def test_the_demo_explains_and_proves_every_packaged_digit(tmp_path):
     assert result.returncode == 0, result.stderr
     assert "50 images, 50 certificates, 50 proved" in result.stdout
     assert len(list((tmp_path / "demo" / "certificates").glob("*.ale.json"))) == 50
+    report = (tmp_path / "demo" / "report.html").read_text(encoding="utf-8")
+    assert "<b>proved 50 of 50</b>" in report and "What is missing here</h2>" not in report
     files = ("demo/certificates", "--head", "demo/head.safetensors", "--latents", "demo/latents.safetensors")
     again = run("audit", *files, "--kernel", "both", "--jobs", "2", cwd=tmp_path)
     assert again.returncode == 0 and again.stdout.count("PROVED") == 50, again.stdout + again.stderr
@@ -232,6 +234,7 @@ def test_help_and_version():
         ("explain", "-h"),
         ("demo", "-h"),
         ("refute", "-h"),
+        ("report", "-h"),
         ("head", "-h"),
         ("--version",),
     ):

@@ -49,6 +49,7 @@ _COMMANDS = {
     "explain": "verale.cli.explain",
     "head": "verale.cli.head",
     "refute": "verale.cli.refute",
+    "report": "verale.cli.report",
     "soundness": "verale.cli.soundness",
     "summary": "verale.cli.summary",
 }
@@ -56,6 +57,7 @@ _COMMANDS = {
 _EXTRA_OF = {
     **dict.fromkeys(("torch", "numpy", "safetensors", "PIL", "yaml"), "explain"),
     **dict.fromkeys(("cabrnet", "torchvision", "loguru"), "cabrnet"),
+    **dict.fromkeys(("jinja2", "matplotlib", "pandas", "pyarrow"), "report"),
     **dict.fromkeys(("z3", "hypothesis"), "soundness"),
 }
 

@@ -1,10 +1,11 @@
-"""`verale demo`: packaged digits and network, explained, audited by a process without torch, and tabulated."""
+"""`verale demo`: packaged digits and network, explained, audited by a process without torch, tabulated and reported."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ import click
 
 from verale.cli import names, progress, verbose
 from verale.errors import InputError, VeraleError
+from verale.files import write_atomically
 
 if TYPE_CHECKING:
     from verale.explanations import Explained
@@ -44,10 +46,11 @@ def command(out: str, paradigm: str, overwrite: bool) -> None:
     """
     from verale.adapters.cabrnet import load_head
     from verale.demo.network import RUN, load_images, load_network
+    from verale.demo.source import describe
     from verale.devices import device_named
     from verale.explaining import explaining
-    from verale.head import save_latents
-    from verale.runfolder import RUN_FILE
+    from verale.head import as_patches, digest_of_all, save_latents
+    from verale.runfolder import RUN_FILE, SOURCE
     from verale.search import Options
 
     directory = Path(out)
@@ -59,6 +62,8 @@ def command(out: str, paradigm: str, overwrite: bool) -> None:
     certificates = directory / "certificates"
     if not overwrite and not (certificates / RUN_FILE).exists() and (head_path.exists() or latents_path.exists()):
         raise InputError(directory, "holds a head or latents already; choose another --out, or say --overwrite")
+    if overwrite:
+        (certificates / SOURCE).unlink(missing_ok=True)
     with explaining(certificates, head, latents, options, digits.labels, overwrite) as run:
         head.save(head_path)
         save_latents(latents_path, latents, digits.labels)
@@ -70,8 +75,12 @@ def command(out: str, paradigm: str, overwrite: bool) -> None:
     explained.sort(key=lambda one: one.index)
     paths = [certificates / one.certificate for one in explained if one.certificate is not None]
     audited = _audit(paths, head_path, latents_path)
+    made_from = describe(digits) | {"head_sha256": head.digest, "latents_digest": digest_of_all(as_patches(latents))}
+    write_atomically(certificates / SOURCE, (json.dumps(made_from, indent=1) + "\n").encode())
     _print_table(explained, audited, [f"{path.parent.name}/{path.stem}" for path in digits.paths])
     click.echo(f"head:         {head_path}\nlatents:      {latents_path}\ncertificates: {certificates}")
+    report = _report(directory / "report.html", certificates, head_path, latents_path, audited)
+    click.echo(f"report:       {report}")
     if any(one.certificate is None for one in explained) or any(r["status"] != "PROVED" for r in audited.values()):
         raise VeraleError(
             "not every image has a proved certificate, which the packaged images should: please report it"
@@ -99,6 +108,20 @@ def _audit(certificates: list[Path], head: Path, latents: Path) -> dict[str, dic
             process.kill()
             raise
     return records
+
+
+def _report(path: Path, certificates: Path, head: Path, latents: Path, audited: dict[str, dict[str, object]]) -> str:
+    """Write the page with these verdicts, if what it takes is installed; what there is to say of it."""
+    if find_spec("jinja2") is None:
+        return "not written; pip install 'verale[report]'"
+    from verale.report.collect import collect
+    from verale.report.page import page
+
+    records = {record["sha256"]: record for record in audited.values()}
+    collection = collect(certificates, head, latents)
+    judged = collection.with_records(lambda item: records.get(item.sha256), "when this report was made")
+    write_atomically(path, page(judged, "Explanations of handwritten digits"))
+    return str(path)
 
 
 def _print_table(explained: list[Explained], audited: dict[str, dict[str, object]], names: list[str]) -> None:

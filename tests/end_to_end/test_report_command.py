@@ -1,0 +1,133 @@
+"""`verale report` as a user runs it, and the example notebook."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import nbclient
+import nbformat
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from reporting import folder_of
+
+from verale.cli import demo
+from verale.cli.report import command
+from verale.errors import InputError, UsageError, VeraleError
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return folder_of(tmp_path_factory.mktemp("report") / "out")
+
+
+def report(*arguments: object) -> str:
+    """Run it in this process; what it says on stderr."""
+    result = CliRunner().invoke(command, [str(one) for one in arguments], catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.stderr
+
+
+def test_a_page_is_written_and_told(folder, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "verale", "report", folder, "-o", tmp_path / "new" / "r.html"],
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "4 certificates, 4 PROVED (when this report was made)" in done.stderr and done.stdout == ""
+    assert (tmp_path / "new" / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_titles_and_limits(folder, tmp_path):
+    report(folder, "-o", tmp_path / "r.html", "--title", "Ants & bees", "--max-size", "0.1", "--image-size", "16")
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "<title>Ants &amp; bees</title>" in text and "the page would exceed 0.1 MiB" in text
+
+
+def test_nobody_asked_the_checker(folder, tmp_path):
+    assert "4 certificates, not audited" in report(folder, "-o", tmp_path / "r.html", "--no-audit")
+    assert "PROVED" not in pd.read_csv(_written(tmp_path / "t.csv", folder, "--no-audit"))["status"].tolist()
+
+
+def _written(path: Path, folder: Path, *options: object) -> Path:
+    report(folder, "-o", path, *options)
+    return path
+
+
+def test_tables(folder, tmp_path):
+    table = pd.read_parquet(_written(tmp_path / "t.parquet", folder, "--minimality"))
+    assert list(table["status"]) == ["PROVED"] * 4 and list(table["minimality"]) == ["proved"] * 4
+    assert len(pd.read_csv(_written(tmp_path / "table", folder, "--format", "csv"))) == 4
+
+
+@pytest.mark.parametrize("kind", ["pdf", "svg", "png"])
+def test_pictures_of_one_certificate(folder, tmp_path, kind):
+    report(folder / "000001.ale.json", "-o", tmp_path / f"one.{kind}")
+    assert (tmp_path / f"one.{kind}").stat().st_size > 10_000
+
+
+def test_verdicts_of_an_audit(folder, tmp_path):
+    audit = [sys.executable, "-m", "verale", "audit", folder, "--head", folder / "head.safetensors", "--report"]
+    subprocess.run([*audit, tmp_path / "R.json"], check=True, capture_output=True, timeout=300)
+    said = report(folder, "-o", tmp_path / "r.html", "--verdicts", tmp_path / "R.json")
+    assert f"4 PROVED (read from {tmp_path / 'R.json'})" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "reason"),
+    [
+        (("{f}", "-o", "{t}/r.doc"), UsageError, "known format"),
+        (("{f}", "-o", "{t}/r.pdf"), UsageError, "name its file"),
+        (("{f}", "-o", "{f}/source.json", "--format", "html"), InputError, "--overwrite"),
+        (("{t}/nowhere", "-o", "{t}/r.html"), InputError, "there is no such file"),
+        (("{t}", "-o", "{t}/r.html"), InputError, "holds no"),
+        (("{f}", "-o", "{t}/r.html", "--head", "{f}/latents.safetensors"), InputError, "latents.safetensors"),
+        (("{f}", "-o", "{t}/r.html", "--verdicts", "{f}/source.json"), InputError, "no record of a report"),
+        (("{f}", "-o", "{t}/r.html", "--verdicts", "{f}/R", "--no-audit"), UsageError, "--no-audit"),
+    ],
+)
+def test_what_cannot_be_is_named(folder, tmp_path, arguments, kind, reason):
+    with pytest.raises(kind, match=reason) as caught:
+        report(*(one.format(f=folder, t=tmp_path) for one in arguments))
+    assert isinstance(caught.value, VeraleError)
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_a_report_is_replaced_on_demand_only(folder, tmp_path):
+    path = _written(tmp_path / "r.html", folder)
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="is there already"):
+        report(folder, "-o", path)
+    report(folder, "-o", path, "--overwrite", "--title", "Another")
+    assert path.read_bytes() != before
+
+
+@pytest.mark.parametrize(("kind", "module"), [("html", "jinja2"), ("parquet", "pyarrow"), ("png", "matplotlib")])
+def test_what_is_not_installed_is_named_before_the_work(folder, tmp_path, kind, module):
+    code = f"import sys; sys.modules[{module!r}] = None; from verale.cli import main; main()"
+    arguments = ["report", str(folder), "-o", str(tmp_path / "r"), "--format", kind]
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 9
+    assert done.stderr == f"error: this command needs {module}: pip install 'verale[report]'\n"
+
+
+def test_the_example_notebook_runs_and_shows_a_certificate(tmp_path):
+    notebook = nbformat.read(ROOT / "examples" / "notebook.ipynb", as_version=4)
+    assert all(cell.get("outputs", []) == [] for cell in notebook.cells), "outputs are made, not kept"
+    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = [output.data for cell in notebook.cells for output in cell.get("outputs", []) if "data" in output]
+    assert any("Certificate: class" in data.get("text/html", "") for data in shown)
+    assert any("image/png" in data for data in shown)
+    assert any("PROVED" in data.get("text/plain", "") for data in shown)
+    assert (tmp_path / "report" / "report.html").exists()
+
+
+def test_a_demo_without_the_extra_says_what_is_missing(folder, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    files = (folder / "head.safetensors", folder / "latents.safetensors")
+    assert demo._report(tmp_path / "r.html", folder, *files, {}) == "not written; pip install 'verale[report]'"
+    assert not (tmp_path / "r.html").exists()

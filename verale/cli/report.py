@@ -1,0 +1,133 @@
+"""`verale report`: certificates for people, as one page, a picture or a table."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from verale.cli import progress, verbose
+from verale.errors import InputError, UsageError
+from verale.files import require_writable, write_atomically
+
+if TYPE_CHECKING:
+    from verale.report.collect import Collection
+
+__all__ = ["command"]
+
+PICTURES, TABLES = ("pdf", "svg", "png"), ("parquet", "csv")
+FORMATS = ("html", *PICTURES, *TABLES)
+_NEEDS = {
+    "html": ("jinja2", "PIL"),
+    "parquet": ("pandas", "pyarrow"),
+    "csv": ("pandas",),
+    **dict.fromkeys(PICTURES, ("matplotlib",)),
+}
+"""What is asked for before the work, not after it."""
+
+
+@click.command(name="report", short_help="Show certificates to people.")
+@click.argument("certificates", metavar="DIR|FILE", type=click.Path())
+@click.option("-o", "--output", required=True, metavar="R", type=click.Path(), help="The file to write.")
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(FORMATS),
+    help="By default as the output's name ends. pdf, svg, png: one certificate. parquet, csv: a table of all.",
+)
+@click.option("--head", metavar="H", type=click.Path(), help="The head file; by default DIR/head.safetensors.")
+@click.option("--latents", metavar="Z", type=click.Path(), help="By default DIR/latents.safetensors.")
+@click.option("--images", metavar="DIR", type=click.Path(), help="The images; by default where source.json says.")
+@click.option("--verdicts", metavar="R", type=click.Path(), help="Verdicts that verale audit --report R has written.")
+@click.option("--no-audit", is_flag=True, help="Show certificates that nobody has checked.")
+@click.option("--minimality", is_flag=True, help="Audit also that no statement can be dropped.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Processes that audit.")
+@click.option("--title", metavar="TEXT", help="The page's heading.")
+@click.option(
+    "--max-size", type=click.FloatRange(0), default=128.0, show_default=True, metavar="MIB",
+    help="Images and statements that would make the page larger are left out; the page says so.",
+)  # fmt: skip
+@click.option(
+    "--image-size", type=click.IntRange(8), default=224, show_default=True, metavar="PX",
+    help="Images are made smaller to that many pixels a side.",
+)  # fmt: skip
+@click.option("--overwrite", is_flag=True, help="Replace a file that is there already.")
+@verbose
+def command(
+    certificates: str,
+    output: str,
+    kind: str | None,
+    head: str | None,
+    latents: str | None,
+    images: str | None,
+    verdicts: str | None,
+    no_audit: bool,
+    minimality: bool,
+    jobs: int,
+    title: str | None,
+    max_size: float,
+    image_size: int,
+    overwrite: bool,
+) -> None:
+    """Show certificates to people: a page that needs neither network nor server, a picture, or a table.
+
+    PROVED is said of what the checker has proved: now, if there is a head, or as --verdicts has it. Exit code: 0 the
+    report is written, whatever it says; 9 a file or option that cannot be used.
+    """
+    target = Path(output)
+    kind = kind or target.suffix.lstrip(".").lower()
+    if kind not in FORMATS:
+        raise UsageError(f"{output} does not end in a known format; say --format {'|'.join(FORMATS)}")
+    if verdicts is not None and (no_audit or minimality):
+        raise UsageError("--verdicts are read, not made: leave --no-audit and --minimality away")
+    if target.exists() and not overwrite:
+        raise InputError(target, "is there already; choose another -o, or say --overwrite")
+    require_writable(target)
+    for module in _NEEDS[kind]:
+        import_module(module)
+    collection = _collected(certificates, head, latents, images)
+    if kind in PICTURES and len(collection.items) != 1:
+        raise UsageError(
+            f"{certificates} holds {len(collection.items)} certificates; a {kind} shows one: name its file"
+        )
+    collection = _judged(collection, verdicts, no_audit, minimality, jobs)
+    if kind == "html":
+        from verale.report.page import Limits, page
+
+        limits = Limits(int(max_size * 2**20), image_size)
+        heading = title or f"Explanations in {collection.folder.resolve().name}"
+        with progress("writing", len(collection.items)) as advance:
+            data = page(collection, heading, limits, advance)
+    elif kind in PICTURES:
+        from verale.report.picture import picture
+
+        data = picture(collection, kind)
+    else:
+        from verale.report.table import encode
+
+        data = encode(collection, kind)
+    write_atomically(target, data)
+    proved = sum(item.status == "PROVED" for item in collection.items)
+    said = f"{proved} PROVED ({collection.audited})" if collection.audited else "not audited"
+    click.echo(f"{target}: {len(collection.paths)} certificates, {said}; {len(data)} bytes", err=True)
+
+
+def _collected(certificates: str, head: str | None, latents: str | None, images: str | None) -> Collection:
+    from verale.report.collect import collect
+
+    count = len(list(Path(certificates).glob("*.ale.json"))) or 1
+    with progress("reading", count, unit="certificates") as advance:
+        return collect(certificates, head, latents, images, advance)
+
+
+def _judged(collection: Collection, verdicts: str | None, no_audit: bool, minimality: bool, jobs: int) -> Collection:
+    from verale.report.verdicts import audited, with_verdicts_of
+
+    if verdicts is not None:
+        return with_verdicts_of(collection, verdicts)
+    if no_audit or collection.head_path is None:
+        return collection
+    with progress("auditing", len(collection.paths), unit="certificates") as advance:
+        return audited(collection, minimality, jobs, advance)
