@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import signal
@@ -13,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from verale.checker import Auditor, CheckerError, HeadError, LatentsError, Verdict
 from verale.checker.certificate import LARGEST
@@ -23,9 +24,28 @@ from verale.checker.report import UNUSABLE, FileAuditor, Outcome, file_digest, u
 from verale.errors import InputError
 from verale.files import read, write_atomically
 
-__all__ = ["Options", "Report", "audit", "audit_files"]
+__all__ = ["DIED", "Options", "Report", "Stored", "audit", "audit_files", "auditor_of", "name_of"]
 
 _log = logging.getLogger(__name__)
+
+DIED = "the process that audited it died, perhaps for want of memory"
+"""What is told of a certificate that killed the process that audited it."""
+
+
+class Stored(Protocol):
+    """A certificate that is no file of its own."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    def read(self) -> bytes:
+        """Its bytes."""
+
+
+def name_of(path: str | Stored) -> str:
+    """What a certificate is called: its file, or its name."""
+    return path if isinstance(path, str) else path.name
 
 
 @dataclass(frozen=True)
@@ -77,11 +97,12 @@ def audit(
 
 
 def audit_files(
-    paths: Sequence[str], options: Options, jobs: int = 1, report: Report | None = None
+    paths: Sequence[str | Stored], options: Options, jobs: int = 1, report: Report | None = None
 ) -> Iterator[Outcome]:
     """Audit certificates' files; what is told of each, in their order, as soon as it is known.
 
     Args:
+        paths: files, or certificates that are stored otherwise.
         jobs: processes; with 1 everything is done in this one.
         report: gets every outcome; what it has already, from the same bytes, head, latents, options and checker, is
             taken from it.
@@ -91,19 +112,14 @@ def audit_files(
 
     A file that cannot be used is an outcome too, even where auditing it kills its process.
     """
-    try:
-        auditor = FileAuditor(**asdict(options))
-    except CheckerError as error:
-        raise InputError(*str(error).split(": ", 1)) from error
-    except OSError as error:
-        raise InputError(error.filename, f"cannot be read ({error.strerror}); expected a file") from error
-    known = {} if report is None else {path: report.known(path, auditor.run) for path in paths}
-    new = [path for path in paths if known.get(path) is None]
+    auditor = auditor_of(options)
+    known = {} if report is None else {name_of(path): report.known(path, auditor.run) for path in paths}
+    new = [path for path in paths if known.get(name_of(path)) is None]
     _log.info("%d certificates, %d of them new, %d processes", len(paths), len(new), jobs)
-    audited = map(auditor.audit, new) if jobs == 1 else _in_processes(new, options, jobs, auditor.run)
+    audited = (_told(auditor, path) for path in new) if jobs == 1 else _in_processes(new, options, jobs, auditor.run)
     outcomes = []
     for path in paths:
-        outcome = known.get(path)
+        outcome = known.get(name_of(path))
         if outcome is None:
             outcome = next(audited)
             if report is not None:
@@ -112,6 +128,16 @@ def audit_files(
         yield outcome
     if report is not None:
         report.finish(outcomes)
+
+
+def auditor_of(options: Options) -> FileAuditor:
+    """The auditor. Raises InputError: a head or latents file that cannot be used."""
+    try:
+        return FileAuditor(**asdict(options))
+    except CheckerError as error:
+        raise InputError(*str(error).split(": ", 1)) from error
+    except OSError as error:
+        raise InputError(error.filename, f"cannot be read ({error.strerror}); expected a file") from error
 
 
 class Report:
@@ -134,13 +160,13 @@ class Report:
             raise InputError(path, "is no report; choose another file")
         self._write(self._found.values())
 
-    def known(self, path: str, run: dict[str, Any]) -> Outcome | None:
+    def known(self, path: str | Stored, run: dict[str, Any]) -> Outcome | None:
         """What the report has of the same bytes, audited with the same: never of a file that could not be used."""
-        digest = file_digest(path)
+        digest = file_digest(path) if isinstance(path, str) else hashlib.sha256(path.read()).hexdigest()
         record = None if digest is None else self._found.get(_key(digest, run))
         if record is None or record["status"] == UNUSABLE:
             return None
-        return Outcome(record | {"certificate": path}, reused=True)
+        return Outcome(record | {"certificate": name_of(path)}, reused=True)
 
     def add(self, outcome: Outcome) -> None:
         """Append an outcome."""
@@ -173,8 +199,12 @@ def _begin(options: Options) -> None:
     _own = FileAuditor(**asdict(options))
 
 
-def _audit(path: str) -> Outcome:
-    return _own.audit(path)
+def _audit(path: str | Stored) -> Outcome:
+    return _told(_own, path)
+
+
+def _told(auditor: FileAuditor, path: str | Stored) -> Outcome:
+    return auditor.audit(path) if isinstance(path, str) else auditor.audit(path.name, path.read())
 
 
 def _let_interrupts(through: bool) -> None:
@@ -197,7 +227,7 @@ def _pool(jobs: int, options: Options) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(jobs, get_context("spawn"), _begin, (options,))
 
 
-def _in_processes(paths: Sequence[str], options: Options, jobs: int, run: dict[str, Any]) -> Iterator[Outcome]:
+def _in_processes(paths: Sequence[str | Stored], options: Options, jobs: int, run: dict[str, Any]) -> Iterator[Outcome]:
     """The outcomes in the order of the paths. Where a process dies, the next file is audited alone, then the rest."""
     left = deque(paths)
     while left:
@@ -209,17 +239,17 @@ def _in_processes(paths: Sequence[str], options: Options, jobs: int, run: dict[s
                 left.popleft()
                 yield outcome
         except BrokenProcessPool:
-            _log.warning("a process died; %s is audited alone", left[0])
+            _log.warning("a process died; %s is audited alone", name_of(left[0]))
             yield _alone(left.popleft(), options, run)
         finally:
             pool.shutdown(cancel_futures=True)
 
 
-def _alone(path: str, options: Options, run: dict[str, Any]) -> Outcome:
+def _alone(path: str | Stored, options: Options, run: dict[str, Any]) -> Outcome:
     with _pool(1, options) as pool:
         try:
             with _starting():
                 audited = pool.submit(_audit, path)
             return audited.result()
         except BrokenProcessPool:
-            return unusable(path, "the process that audited it died, perhaps for want of memory", run)
+            return unusable(name_of(path), DIED, run)

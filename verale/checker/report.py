@@ -90,12 +90,17 @@ class FileAuditor:
             },
         }
 
-    def audit(self, path: str) -> Outcome:
-        """The verdict on a file, or why there is none. Raises nothing: one bad file must not stop the rest."""
+    def audit(self, path: str, data: bytes | None = None) -> Outcome:
+        """The verdict on a file, or why there is none. Raises nothing: one bad file must not stop the rest.
+
+        Args:
+            path: the file, or what the certificate is called.
+            data: its bytes, where they are not in a file of that name.
+        """
         start = perf_counter()
         digest = None
         try:
-            data = _read(path, LARGEST)
+            data = _read(path, LARGEST) if data is None else data
             digest = _digest(data) if len(data) <= LARGEST else None
             found = self._auditor.check(data, self._minimality).record()
         except OSError as error:

@@ -43,6 +43,11 @@ def auditor(folder: Path, **options: Any) -> FileAuditor:
     return FileAuditor(str(folder / "head"), None, **options)
 
 
+def test_bytes_are_audited_under_any_name(folder: Path) -> None:
+    from_file, given = auditor(folder).audit(str(folder / "good")), auditor(folder).audit("a name", GOOD)
+    assert given.record | {"seconds": 0} == from_file.record | {"certificate": "a name", "seconds": 0}
+
+
 def rows(heading: str) -> list[list[str]]:
     """The rows of the table under a heading of the document."""
     section = TEXT.split(f"## {heading}\n")[1].split("\n## ")[0]
