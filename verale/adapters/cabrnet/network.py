@@ -26,14 +26,15 @@ from verale.errors import InputError, LatentsError
 from verale.files import read
 from verale.head import Head, as_patches, evaluate
 
-__all__ = ["Network", "Origin", "Seen", "load"]
+__all__ = ["BATCH", "Network", "Origin", "Seen", "load"]
 
 PROJECTION = "projection_info.csv"
 
 _TRANSFORMS = ("torchvision.transforms", "torchvision.transforms.v2", "cabrnet.core.utils.custom_preprocess")
 """Where a preprocessing step may come from; CaBRNet would import and call whatever dataset.yml names."""
 
-_BATCH = 32
+BATCH = 32
+"""How many images the network sees at once."""
 
 _LOOKED_UP, _LOOKED_UP_APART = 8, 1e-3
 """How many prototypes are looked up in their images, about, and how far each coordinate may be off."""
@@ -128,7 +129,7 @@ class Network:
     def latents(self, images: Tensor) -> Tensor:
         """(N, D, H, W) float32 of preprocessed images, what the classifier receives; on the CPU."""
         with torch.no_grad():
-            return torch.cat([self._model.extractor(part) for part in torch.split(images, _BATCH)])
+            return torch.cat([self._model.extractor(part) for part in torch.split(images, BATCH)])
 
     def see(self, files: Sequence[Path], advance: Callable[[int], object] = lambda done: None) -> Seen:
         """Latents and logits of image files; the head must compute the logits, but for rounding.
@@ -142,8 +143,8 @@ class Network:
                 float32 explains (`budget.py`), or whose latents are not finite: then the head is not this network's.
         """
         seen: list[Seen] = []
-        for start in range(0, len(files), _BATCH):
-            part = files[start : start + _BATCH]
+        for start in range(0, len(files), BATCH):
+            part = files[start : start + BATCH]
             images = self.preprocess(part)
             try:
                 latents = self.latents(images)
