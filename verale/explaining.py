@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from verale.head import Head
     from verale.search import Batches, Options, Unexplained
 
-__all__ = ["Explaining", "explaining"]
+__all__ = ["Explaining", "explaining", "told"]
 
 _log = logging.getLogger(__name__)
 
@@ -98,49 +98,59 @@ class Explaining:
             clock = perf_counter()
             results = self.batches.explain(start)
             seconds = perf_counter() - clock
-            rows, certificates = self._told(start, results, round(seconds / len(results), 4))
+            rows, certificates = told(self.batches, start, results, round(seconds / len(results), 4), self.labels)
             self.folder.add(certificates, rows)
             _log.info("images %d to %d: %.2f s", start, start + len(results) - 1, seconds)
             yield from rows
         self.folder.finish()
 
-    def _told(
-        self, start: int, results: list[Certificate | Unexplained], seconds: float
-    ) -> tuple[list[Explained], list[tuple[str, bytes]]]:
-        """What is told of a batch, and its certificates (name, bytes)."""
-        from verale.certificate import Certificate
 
-        rows, certificates = [], []
-        for index, result in enumerate(results, start):
-            label = None if self.labels is None else self.labels[index]
-            known: dict[str, Any] = {
-                "index": index,
-                "predicted": result.predicted,
-                "seconds": seconds,
-                "label": label,
-                "correct": None if label is None else label == result.predicted,
-                **_confidence(self.batches.logits(index), result.predicted),
+def told(
+    batches: Batches,
+    start: int,
+    results: list[Certificate | Unexplained],
+    seconds: float,
+    labels: Sequence[int | None] | None = None,
+    first: int = 0,
+) -> tuple[list[Explained], list[tuple[str, bytes]]]:
+    """What is told of a batch, and its certificates (name, bytes).
+
+    Args:
+        start: where the batch begins in `batches`.
+        seconds: an image.
+        labels: of all images of `batches`, if they are known.
+        first: which image of the run the first of `batches` is.
+    """
+    from verale.certificate import Certificate
+
+    prototypes = batches.head.size
+    rows, certificates = [], []
+    for place, result in enumerate(results, start):
+        label = None if labels is None else labels[place]
+        known: dict[str, Any] = {
+            "index": first + place,
+            "predicted": result.predicted,
+            "seconds": seconds,
+            "label": label,
+            "correct": None if label is None else label == result.predicted,
+            **_confidence(batches.logits(place), result.predicted),
+        }
+        if isinstance(result, Certificate):
+            data, name = result.to_bytes(), certificate_name(first + place)
+            certificates.append((name, data))
+            pairs = prototypes if result.paradigm in ("top_k", "sparse") else prototypes * result.patches
+            known |= {
+                "size": result.size,
+                "relative_size": round(result.size / pairs, 6),
+                "margin": float(f"{result.margin:.6g}"),
+                "paradigm": result.paradigm,
+                "certificate": name,
+                "sha256": hashlib.sha256(data).hexdigest(),
             }
-            if isinstance(result, Certificate):
-                data, name = result.to_bytes(), certificate_name(index)
-                certificates.append((name, data))
-                known |= {
-                    "size": result.size,
-                    "relative_size": float(f"{result.size / self._pairs(result):.6g}"),
-                    "margin": float(f"{result.margin:.6g}"),
-                    "paradigm": result.paradigm,
-                    "certificate": name,
-                    "sha256": hashlib.sha256(data).hexdigest(),
-                }
-            else:
-                known["reason"] = result.reason
-            rows.append(Explained(**known))
-        return rows, certificates
-
-    def _pairs(self, certificate: Certificate) -> int:
-        """How many statements could be made."""
-        prototypes = self.batches.head.size
-        return prototypes if certificate.paradigm in ("top_k", "sparse") else prototypes * certificate.patches
+        else:
+            known["reason"] = result.reason
+        rows.append(Explained(**known))
+    return rows, certificates
 
 
 def _confidence(logits: Tensor, predicted: int) -> dict[str, Any]:

@@ -10,7 +10,11 @@ import pytest
 import verale
 from verale import adapters
 
-HEAVY = {"torch", "numpy", "safetensors", "click", "rich", "flint", "mpmath", "matplotlib", "pandas", "PIL"}
+HEAVY = {"torch", "numpy", "safetensors", "click", "rich", "flint", "mpmath", "matplotlib", "pandas", "PIL"} | {
+    "ray",
+    "pyarrow",
+    "fsspec",
+}
 
 
 def loaded_by(statement: str) -> set[str]:
@@ -21,6 +25,12 @@ def loaded_by(statement: str) -> set[str]:
 
 def test_import_verale_loads_nothing_heavy():
     assert not HEAVY & loaded_by("import verale")
+
+
+def test_an_audit_at_scale_loads_nothing_heavy_before_it_begins():
+    engine = "pipeline, explain, images, latents, staged"
+    assert not HEAVY & loaded_by(f"from verale.engine import {engine}")
+    assert not (HEAVY - {"click", "flint", "mpmath"}) & loaded_by("import verale.engine.audit, verale.cli.engine")
 
 
 def test_import_adapters_loads_nothing_heavy():

@@ -43,6 +43,7 @@ EXIT_INTERRUPTED = 130
 
 _COMMANDS = {
     "audit": "verale.cli.audit",
+    "certificates": "verale.cli.certificates",
     "completion": "verale.cli.completion",
     "demo": "verale.cli.demo",
     "doctor": "verale.cli.doctor",
@@ -59,6 +60,7 @@ _EXTRA_OF = {
     **dict.fromkeys(("cabrnet", "torchvision", "loguru"), "cabrnet"),
     **dict.fromkeys(("jinja2", "matplotlib", "pandas", "pyarrow"), "report"),
     **dict.fromkeys(("z3", "hypothesis"), "soundness"),
+    **dict.fromkeys(("ray", "pyarrow", "fsspec"), "ray"),
 }
 
 

@@ -7,13 +7,14 @@ import sys
 import click
 
 from verale.cli import EXIT_INTERRUPTED, files_of, progress, verbose
+from verale.cli import engine as ray
 from verale.errors import InputError
 
 __all__ = ["command"]
 
 
 @click.command(name="audit", short_help="Prove certificates again.")
-@click.argument("certificates", nargs=-1, required=True, metavar="DIR|FILE...", type=click.Path())
+@click.argument("certificates", nargs=-1, required=True, metavar="DIR|FILE|PARQUET...", type=click.Path())
 @click.option("--head", required=True, metavar="H", type=click.Path(), help="The head file that they speak of.")
 @click.option(
     "--latents", metavar="Z", type=click.Path(), help="The images' latents; without it no instance is checked."
@@ -28,6 +29,7 @@ __all__ = ["command"]
 @click.option(
     "--report", metavar="R", type=click.Path(), help="Write these objects to a file; what it has is not audited again."
 )
+@ray.options
 @verbose
 def command(
     certificates: tuple[str, ...],
@@ -39,6 +41,9 @@ def command(
     limit: int | None,
     as_json: bool,
     report: str | None,
+    engine: str,
+    workers: int | None,
+    address: str | None,
 ) -> None:
     """Prove certificates again, in interval arithmetic, trusting nothing but the checker.
 
@@ -46,21 +51,25 @@ def command(
     5 malformed; 6 another head's or other latents'; 7 a statement is not true of the latents; 8 not minimal; 9 a file
     that cannot be used; 12 more work than the limit; 130 interrupted; 2 an option that there is not.
     """
-    from verale.auditing import Options, Report, audit_files
+    from verale.auditing import Options, Report, Stored, audit_files
     from verale.checker.cost import LIMIT
     from verale.checker.report import say, tell
     from verale.checker.verdict import EXIT_UNUSABLE, most_severe
+    from verale.engine.bulk import is_dataset, packed
 
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # any file name can be printed
-    codes, paths = [], []
+    options = Options(head, latents, kernel, minimality, LIMIT if limit is None else limit)
+    if ray.is_ray(engine, workers, address, jobs):
+        ray.audit(certificates, options, report, workers, address, as_json)
+    codes: list[int] = []
+    paths: list[str | Stored] = []
     for given in certificates:
         try:
-            paths += files_of((given,), ".ale.json")
+            paths += packed(given)[0] if is_dataset(given) else files_of((given,), ".ale.json")
         except InputError as error:
             say(f"error: {error}", sys.stderr)
             codes.append(EXIT_UNUSABLE)
-    options = Options(head, latents, kernel, minimality, LIMIT if limit is None else limit)
     audited = reused = 0
     try:
         with progress("auditing", len(paths), unit="certificates", lines=True) as advance:

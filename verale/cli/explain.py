@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from verale.cli import EXIT_INTERRUPTED, EXIT_UNEXPLAINED, names, progress, verbose
+from verale.cli import engine as ray
 from verale.errors import InputError, LatentsError, UsageError
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ DEVICES = ("auto", "cpu", "cuda")
 @click.option("--max-memory", default=4.0, show_default=True, metavar="GIB", help="Batches shrink to stay within it.")
 @click.option("--overwrite", is_flag=True, help="Start anew, and replace whatever run is in OUT.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object an image on stdout, as soon as it is explained.")
+@ray.options
 @verbose
 def command(
     head_path: str | None,
@@ -78,6 +80,9 @@ def command(
     max_memory: float,
     overwrite: bool,
     as_json: bool,
+    engine: str,
+    workers: int | None,
+    address: str | None,
 ) -> None:
     """Explain every image of a latents file (--head, --latents), or of a folder (--checkpoint-dir, --images).
 
@@ -95,6 +100,12 @@ def command(
     from verale.search import Options
     from verale.seeing import LATENTS
 
+    if ray.is_ray(engine, workers, address):
+        if as_json:
+            raise UsageError("--json is for --engine local; with ray the rows of the dataset say the same")
+        options = Options(paradigm, order, tolerance, batch=batch, max_memory=max_memory * 2**30)
+        ray.explain((head_path, latents_path, run, images), out, options, device, workers, address, overwrite)
+        return
     directory = Path(out)
     options = Options(paradigm, order, tolerance, device_named(device), batch, max_memory * 2**30)
     match (head_path, latents_path, run, images):

@@ -1,0 +1,73 @@
+"""`verale certificates`: many certificates in one Parquet file, and out of it again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from verale.cli import files_of
+from verale.errors import InputError
+
+__all__ = ["command"]
+
+
+@click.group(name="certificates")
+def command() -> None:
+    """Pack certificates into Parquet, or unpack them."""
+
+
+@command.command(name="pack")
+@click.argument("certificates", nargs=-1, required=True, metavar="DIR|FILE...", type=click.Path())
+@click.option("--out", required=True, metavar="P", help="The Parquet file; a path, or a URI such as s3://...")
+@click.option("--overwrite", is_flag=True, help="Replace a file that is there.")
+def pack(certificates: tuple[str, ...], out: str, overwrite: bool) -> None:
+    """Write certificates as rows of a Parquet file, their bytes in the column `certificate`.
+
+    Whether they are certificates is not checked; `verale audit` reads the file as it reads a folder.
+    """
+    from verale.checker.certificate import LARGEST
+    from verale.engine import places
+    from verale.engine.bulk import row_of, write_rows
+    from verale.files import read
+
+    files = files_of(certificates, ".ale.json")
+    names = [Path(file).name for file in files]
+    for file, name in zip(files, names, strict=True):
+        if names.count(name) > 1:
+            raise InputError(file, f"is not the only {name}; in one Parquet file names are unique")
+    if places.is_there(out) and not overwrite:
+        raise InputError(out, "is there already; choose another --out, or say --overwrite")
+    rows = (row_of(name, read(file, "a certificate", LARGEST + 1)) for file, name in zip(files, names, strict=True))
+    click.echo(f"{write_rows(out, rows)} certificates in {out}", err=True)
+
+
+@command.command(name="unpack")
+@click.argument("parquet", metavar="P")
+@click.option("--out", required=True, metavar="DIR", type=click.Path(), help="Where the certificates go.")
+@click.option("--overwrite", is_flag=True, help="Replace certificates that are there already.")
+def unpack(parquet: str, out: str, overwrite: bool) -> None:
+    """Write the certificates of a Parquet file, or of a directory of them, to files, byte for byte.
+
+    Latents that it has go to latents.safetensors.
+    """
+    from verale.engine.bulk import packed
+    from verale.engine.latents import latents_in
+    from verale.files import write_atomically
+
+    found, without = packed(parquet)
+    directory = Path(out)
+    for one in found:
+        if not one.is_plain:
+            raise InputError(parquet, f"has a certificate called {one.short!r}, which is no plain name of a file")
+        if not overwrite and (directory / one.short).exists():
+            raise InputError(directory / one.short, "is there already; choose another --out, or say --overwrite")
+    for one in found:
+        write_atomically(directory / one.short, one.read())
+    rest = f"; {without} rows have none" if without else ""
+    if (latents := latents_in(parquet)) is not None:
+        from verale.head import save_latents
+
+        save_latents(directory / "latents.safetensors", latents)
+        rest += "; their latents in latents.safetensors"
+    click.echo(f"{len(found)} certificates in {directory}{rest}", err=True)
