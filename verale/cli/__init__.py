@@ -60,7 +60,7 @@ _EXTRA_OF = {
     **dict.fromkeys(("cabrnet", "torchvision", "loguru"), "cabrnet"),
     **dict.fromkeys(("jinja2", "matplotlib", "pandas", "pyarrow"), "report"),
     **dict.fromkeys(("z3", "hypothesis"), "soundness"),
-    **dict.fromkeys(("ray", "pyarrow", "fsspec"), "ray"),
+    **dict.fromkeys(("ray", "fsspec"), "ray"),
 }
 
 

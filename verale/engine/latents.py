@@ -141,7 +141,8 @@ def _opened(path: str) -> _InTensor:
                 raise ValueError("offsets beyond the file")
             labels = header.get("labels")
             if labels is not None and (labels["dtype"] not in _LABELS or labels["shape"] != [shape[0]]):
-                raise InputError(path, f"holds labels {labels['dtype']} {labels['shape']}, expected integers")
+                found = f"{labels['dtype']} {labels['shape']}"
+                raise InputError(path, f"holds labels {found}, expected an integer an image, or no labels")
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise InputError(path, f"is not a readable safetensors file ({error})") from error
     beside = None if labels is None else (8 + length + int(labels["data_offsets"][0]), str(labels["dtype"]))

@@ -107,7 +107,7 @@ def together(workers: int | None = None, address: str | None = None, device: str
 def _connect(address: str, workers: int | None) -> None:
     import ray
 
-    here = {"num_cpus": workers or len(os.sched_getaffinity(0)), "include_dashboard": False}
+    here = {"num_cpus": workers or _cores(), "include_dashboard": False}
     # Elsewhere the code travels along, so that every node runs this verale.
     there = {"runtime_env": {"py_modules": [str(Path(verale.__file__).parent)]}}
     options: dict[str, Any] = here if address == "local" else there
@@ -120,12 +120,20 @@ def _connect(address: str, workers: int | None) -> None:
         ) from error
 
 
+def _cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @contextmanager
 def _importable() -> Iterator[None]:
     """This verale, for the processes that Ray starts here: also where it is no installed package."""
     before = os.environ.get("PYTHONPATH")
-    root = str(Path(verale.__file__).parents[1])
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (before, root)))
+    root = Path(verale.__file__).parents[1]
+    if root.name in ("site-packages", "dist-packages"):
+        yield
+        return
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (before, str(root))))
     try:
         yield
     finally:

@@ -1,0 +1,131 @@
+"""What the Ray engine costs beside the same work in one process: images and certificates a second.
+
+    python -m benchmarks.engine --head demo --images 300 --workers 1,2
+    python -m benchmarks.engine --head protopnet --data ../shared/data --images 64 --workers 1,2
+
+Processor seconds are those of the workers' processes while they make parts, the making of the job included; wall
+seconds are from the first part asked for to the dataset in its place, the start of the workers included, that of Ray
+itself not.
+Certificates are compared byte for byte with those made here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from benchmarks import environment
+from verale.auditing import Options as AuditOptions
+from verale.auditing import audit_files
+from verale.engine.audit import audit_rows
+from verale.engine.bulk import packed
+from verale.engine.explain import explain_latents
+from verale.engine.latents import open_latents
+from verale.engine.pipeline import Crew, together
+from verale.explaining import explaining
+from verale.head import Head, save_latents
+from verale.search import Options
+
+
+@dataclass
+class Spent:
+    """Processor and wall seconds."""
+
+    processor: float = 0.0
+    wall: float = 0.0
+
+
+@contextmanager
+def spent(here: bool = True) -> Iterator[Spent]:
+    """What is spent until the end; processor seconds of this process where the work is done here."""
+    found, wall, processor = Spent(), time.perf_counter(), time.process_time()
+    yield found
+    found.wall = time.perf_counter() - wall
+    if here:
+        found.processor = time.process_time() - processor
+
+
+def subject(name: str, data: Path, images: int) -> tuple[Head, Tensor]:
+    """A head and that many latents, those that there are one after the other, and again."""
+    if name == "demo":
+        from verale.adapters.cabrnet import load_head
+        from verale.demo.network import RUN, load_images, load_network
+
+        head, latents = load_head(RUN), load_network().latents(load_images().images)
+    else:
+        from benchmarks.heads import build
+
+        found = build(name, data, images)
+        head, latents = found.head, found.latents
+    return head, latents.repeat(-(-images // len(latents)), *[1] * (latents.dim() - 1))[:images]
+
+
+def measure(head: Head, latents: Tensor, folder: Path, workers: list[int]) -> Iterator[tuple[str, str, int, Spent]]:
+    """What is done, by whom, how often, and what was spent."""
+    images = len(latents)
+    head.save(folder / "head")
+    save_latents(folder / "latents", latents)
+    with spent() as here, explaining(folder / "here", head, latents, Options()) as begun:
+        list(begun)
+    expected = [path.read_bytes() for path in sorted((folder / "here").glob("*.ale.json"))]
+    yield "explain", "one process", images, here
+    audit = AuditOptions(str(folder / "head"), str(folder / "latents"))
+    for number in workers:
+        with together(number, device="cpu"):
+            data, opened = (folder / "head").read_bytes(), open_latents(str(folder / "latents"))
+            out = folder / f"{number}.parquet"
+            with spent(here=False) as there:
+                run = explain_latents(data, opened, str(out), Options(), Crew(number))
+                there.processor = sum(part.seconds for part in run.parts)
+                run.finish()
+            if [one.read() for one in packed(str(out))[0]] != expected:
+                raise SystemExit(f"{number} workers: other certificates than one process")
+            yield "explain", f"Ray, {number}", images, there
+            with spent(here=False) as there:
+                audits = audit_rows(str(out), audit, str(folder / f"{number}.report"), Crew(number))
+                parts = list(audits.parts)
+                audits.staged.publish(audits.total)
+                there.processor = sum(part.seconds for part in parts)
+            codes = [one.exit_code for part in parts for one in part.outcomes]
+            if any(codes):
+                raise SystemExit(f"{number} workers: not everything was proved")
+            yield "audit", f"Ray, {number}", len(codes), there
+    with spent() as here:
+        outcomes = list(audit_files(packed(str(folder / f"{workers[0]}.parquet"))[0], audit))
+    yield "audit", "one process", len(outcomes), here
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--head", default="demo", help="demo, or one of benchmarks.heads")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--images", type=int, default=300)
+    parser.add_argument("--workers", default="1,2")
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    head, latents = subject(given.head, given.data, given.images)
+    print(f"{given.head}, {len(latents)} images")
+    print("\n".join(f"- {name}: {value}" for name, value in environment.describe().items()))
+    print("\n| work | by | processor s each | to one process | wall s | a second of wall |")
+    print("|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        rows = list(measure(head, latents, Path(folder), [int(each) for each in given.workers.split(",")]))
+    alone = {work: took.processor / count for work, by, count, took in rows if by == "one process"}
+    for work, by, count, took in sorted(rows, key=lambda row: (row[0] != "explain", row[1] != "one process")):
+        each = took.processor / count
+        print(
+            f"| {work} | {by} | {each:.4f} | {each / alone[work]:.2f} | {took.wall:.1f} | {count / took.wall:.2f} |",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
