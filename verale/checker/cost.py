@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from .certificate import Activation, Certificate, Spatial
 from .errors import UnprovedError
 from .head import Head
-from .rules.projection import WIDE
+from .rules.projection import TOGETHER, WIDE
 
 __all__ = ["LIMIT", "Cost", "cost", "require_within"]
 
@@ -28,7 +28,6 @@ LIMIT = 2**35
 _MOST_NUMBERS = 2**25  # two to four GB
 _OPERATION = 10  # steps that one of Python's operations on such an integer takes
 _SIMILARITY = 200  # steps of a logarithm or an exponential, kernel arb
-_ROWS = 1024  # of inner products that are kept at most
 _BITS = 256  # grids of more bits take more in proportion
 
 
@@ -74,8 +73,10 @@ def cost(certificate: Certificate, head: Head, bits: int, patches: int, minimali
             rows = min(certificate.patches, parts + count)
             steps += statements * _OPERATION * rows * count + min(rows, count) ** 2 * max(rows, count)
         kept = parts * min(head.k, parts) if head.pooling == "top_mean" else parts
-    rows = min(_ROWS, statements) if groups else 0
-    return Cost(steps * max(1, bits // _BITS), (2 * kept + rows) * count)
+    # Of patches bounded together three numbers a prototype are kept, and matrices of their anchors.
+    anchors = min(depth, max(groups.values(), default=0))
+    together = min(TOGETHER, len(groups)) * (3 * count + anchors * (depth + 4 * anchors))
+    return Cost(steps * max(1, bits // _BITS), 2 * kept * count + together)
 
 
 def require_within(limit: int, found: Cost) -> None:

@@ -298,7 +298,7 @@ def _containment(module: Import, kernel: str) -> str:
 def _set_grid(module: Import, least: int, below: int, multipliers: int, weights: int) -> None:
     module("rules.space")._LEAST_BITS, module("rules.space")._BITS_BELOW_GRAM = least, below
     module("rules.span")._PRECISION, module("rules.hypersphere")._WEIGHT_BITS = multipliers, weights
-    module("rules.gram").COARSE = module("rules.span").COARSE = least * 3 // 8  # twice it is less than the grid's bits
+    module("rules.coarse")._BITS = 26 if least == 128 else least - 2
 
 
 def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
@@ -310,14 +310,19 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
     boxes = []
     for name in names.get(head.geometry, ["projection", "triangle", "hypersphere"]):
         rule = getattr(module(f"rules.{name}"), name.capitalize())(space)
-        known = None
-        for patch in [*range(PATCHES), 0]:
-            own_statements = [s for s in stated if s.patch == patch]
-            ranges = rule.ranges(own_statements)
-            for found in (ranges, rule.ranges(own_statements, known)):
-                if not _holds(space, found, trial.observables[patch]):
-                    return name
-            known = ranges
+        groups = [[s for s in stated if s.patch == patch] for patch in range(PATCHES)]
+        found = [rule.ranges(group) for group in groups]
+        if not all(map(_holds, [space] * PATCHES, found, trial.observables)):
+            return name
+        if name == "projection":
+            pick = min if head.geometry == "euclidean" else max
+            ends = [tuple(map(pick, zip(*each, strict=True))) for each in zip(*trial.observables, strict=True)]
+            for some, known in ((groups, None), (groups[1:], found[0]), (groups, space.domain)):
+                if not _holds(space, rule.pooled(some, known), ends):
+                    return "pooled"
+            for group, observables in zip(groups, trial.observables, strict=True):
+                if group and not all(_holds(space, ranges, observables) for ranges in _coarse(module, rule, group)):
+                    return "coarse"
         spatial = module("rules.spatial").SpatialRule(space, rule)
         boxes.append((name, spatial.box(stated, PATCHES)))
         boxes += [(f"{name} without {place}", box) for place, box in spatial.boxes_without(stated, PATCHES)]
@@ -351,6 +356,67 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
     if (head.geometry, head.similarity, head.pooling) == ("softmax", "identity", "max"):
         return _priced(module, space, trial, stated, dict(boxes)["simplex"], number)
     return ""
+
+
+def _screening(module: Callable[[str], ModuleType], kernel: str) -> str:
+    """Coarse ranges hold where little but rounding is between them and the truth, and what is pooled with their help is
+    what all exact ranges give."""
+    own, generator = module("kernel").load_kernel(kernel), random.Random(7)
+    for trial in range(12 if kernel == "arb" else 3):
+        geometry = ("euclidean", "cosine", "inner_product")[trial % 3]
+        depth, scale = generator.choice((1, 2, 16)), generator.choice((1.0, 2.0**-12))
+        sign = generator.choice((0.0, -scale))
+        rows = [[generator.uniform(sign, scale) for _ in range(depth)] for _ in range(9)]
+        rows.append([x * 2.0**-30 for x in rows[0]])
+        patches = [[x * generator.choice((1.0, 0.9)) for x in generator.choice(rows[:9])] for _ in range(6)]
+        patches += [[generator.uniform(sign, scale) for _ in range(depth)] for _ in range(2)]
+        parts: dict[str, Any] = {"domain": hm.domain(-scale, scale)}
+        if geometry != "euclidean":
+            kind = hm.cosine(0.0) if geometry == "cosine" else {"kind": geometry, "radius": None}
+            parts |= {"geometry": kind, "similarity": hm.IDENTITY}
+        data = hm.head([[1.0] * len(rows), [0.0] * len(rows)], rows, **parts)
+        space = module("rules.space").Space(module("head_file").read_head(data), own)
+        rule, groups = module("rules.projection").Projection(space), []
+        for patch, z in enumerate(patches):
+            truths = [_true_ends(geometry, z, row) for row in rows]
+            group = []
+            for j in generator.sample(range(len(rows)), min(generator.randrange(1, 5), depth + 1)):
+                width = Fraction(generator.choice((0, 1)), 2**31)
+                low, high = truths[j][0] - generator.choice((0, 1)) * width, truths[j][1] + width
+                group.append(module("certificate").Spatial(patch, j, low, high))
+            if not all(_holds(space, ranges, truths) for ranges in _coarse(module, rule, group)):
+                return "coarse"
+            groups.append(group)
+        each = [rule.ranges(group) for group in groups]
+        pool, smallest = module("rules.pooling").pool, geometry == "euclidean"
+        if rule.pooled(groups, None) != pool(each, smallest) or rule.pooled(groups[1:], each[0]) != pool(
+            each, smallest
+        ):
+            return "pooled"
+    return ""
+
+
+def _true_ends(geometry: str, z: list[float], row: list[float]) -> tuple[Fraction, Fraction]:
+    if geometry == "cosine":
+        return hm.cosine_ends(z, row, 0.0)
+    found = hm.squared_distance(z, row) if geometry == "euclidean" else hm.product(z, row)
+    return found, found
+
+
+def _coarse(module: Callable[[str], ModuleType], rule: Any, group: list[Any]) -> Iterator[Any]:
+    """The coarse ranges of a patch, those of its foot and those with swings."""
+    space, coarse = rule._space, rule._space.coarse
+    use = rule._use(group, False)
+    (bound,) = coarse.bounds([use.foot(coarse.places)])
+    each = list(zip(bound.peak, rule._swings(use, range(len(bound.peak))), strict=True))
+    swung = [peak - bound.beside - swing for peak, swing in each], [peak + swing for peak, swing in each]
+    for low, high in ((bound.low, bound.high), swung):
+        if space.head.geometry == "euclidean":
+            low, high = [-end for end in high], [-end for end in low]
+        lower = [module("dyadic").floor_shift(end, coarse.lift) for end in low]
+        upper = [module("dyadic").ceil_shift(end, coarse.lift) for end in high]
+        moved = ([end + offset for end, offset in zip(ends, space.offsets, strict=True)] for ends in (lower, upper))
+        yield module("rules.space").Ranges(*moved)
 
 
 def _holds(space: Any, ranges: Any, observables: list[tuple[Fraction, Fraction]]) -> bool:
@@ -469,4 +535,5 @@ CHECKS = (
     ("margins", _margins),
     ("similarities", _similarities),
     ("containment", _containment),
+    ("screening", _screening),
 )

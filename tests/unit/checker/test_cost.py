@@ -74,13 +74,13 @@ def test_prices_take_more() -> None:
 
 
 def test_means_keep_every_stated_patch() -> None:
-    once, rows = stated("projection", *spatial(9, 1)), 9
-    assert cost(once, METRIC, 128, 0, False).numbers == (2 + rows) * COUNT
-    assert cost(once, METRIC, 128, 0, True).numbers == (2 * 10 + rows) * COUNT
+    once, together = stated("projection", *spatial(9, 1)), 9 * (3 * COUNT + DEPTH + 4)
+    assert cost(once, METRIC, 128, 0, False).numbers == 2 * COUNT + together
+    assert cost(once, METRIC, 128, 0, True).numbers == 2 * 10 * COUNT + together
     for of in MEANS:
-        assert cost(once, of, 128, 0, False).numbers == (2 * 10 + rows) * COUNT
+        assert cost(once, of, 128, 0, False).numbers == 2 * 10 * COUNT + together
         assert steps(once, of) > steps(once)
-    assert cost(once, MEANS[0], 128, 0, True).numbers == (2 * 30 + rows) * COUNT
+    assert cost(once, MEANS[0], 128, 0, True).numbers == 2 * 30 * COUNT + together
     assert cost(stated("top_k"), METRIC, 128, 0, False).numbers == 2 * COUNT
 
 

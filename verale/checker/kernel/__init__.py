@@ -32,6 +32,9 @@ class Kernel(Protocol):
     def product(self, left: Any, right: Any) -> Any:
         """The exact product of two matrices."""
 
+    def transposed(self, matrix: Any) -> Any:
+        """Rows for columns."""
+
     def rows(self, matrix: Any) -> list[list[int]]:
         """The entries of a matrix, row by row."""
 

@@ -35,6 +35,9 @@ class ArbKernel:
     def product(self, left: Any, right: Any) -> Any:
         return left * right
 
+    def transposed(self, matrix: Any) -> Any:
+        return matrix.transpose()
+
     def rows(self, matrix: Any) -> list[list[int]]:
         return cast(list[list[int]], matrix.tolist())
 

@@ -50,6 +50,9 @@ class MpmathKernel:
         columns = list(zip(*right, strict=True))
         return [[sum(map(mul, row, column)) for column in columns] for row in left]
 
+    def transposed(self, matrix: Any) -> Any:
+        return list(zip(*matrix, strict=True))
+
     def rows(self, matrix: Any) -> list[list[int]]:
         return [list(row) for row in matrix]
 

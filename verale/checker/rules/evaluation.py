@@ -115,12 +115,8 @@ class Evaluation:
         kernel, rows = self._space.kernel, self._latents.rows
         if not self._space.chunks:
             return [[0] * len(rows)] * self.count
-        latents = kernel.matrix([[*row, 0] for row in rows])
-        return [
-            column
-            for chunk in self._space.chunks
-            for column in zip(*kernel.rows(kernel.product(latents, chunk.extended)), strict=True)
-        ]
+        latents = kernel.matrix(list(zip(*([*row, 0] for row in rows), strict=True)))
+        return [row for chunk in self._space.chunks for row in kernel.rows(kernel.product(chunk.extended, latents))]
 
     def _unit(self, bits: int) -> int:
         """Bits of the unit of observables."""

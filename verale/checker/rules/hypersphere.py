@@ -63,7 +63,7 @@ class Hypersphere:
         longest = 1 if self._euclidean else max(high for _, high in space.norms) >> space.bits
         self._bits = _WEIGHT_BITS + longest.bit_length()  # e
 
-    def ranges(self, statements: Sequence[Spatial], known: Ranges | None = None) -> Ranges:
+    def ranges(self, statements: Sequence[Spatial]) -> Ranges:
         """The range of every working observable of a patch, given its statements in their order: what the places of c
         say, cut by the domain's own and by what is stated of the observable itself."""
         if not statements:
@@ -72,11 +72,11 @@ class Hypersphere:
         stated = [self._stated(statement) for statement in statements]
         prototypes = [statement.prototype for statement in statements]
         places = list((self._spheres if self._euclidean else self._poles)(prototypes, stated))
-        centres = kernel.matrix([[*place.centre, 0] for place in places])
+        centres = kernel.matrix(list(zip(*([*place.centre, 0] for place in places), strict=True)))
         lower: list[int] = []
         upper: list[int] = []
         for chunk in self._space.chunks:
-            products = kernel.rows(kernel.product(centres, chunk.extended))
+            products = zip(*kernel.rows(kernel.product(chunk.extended, centres)), strict=True)
             each = [
                 (self._distances if self._euclidean else self._products)(place, chunk.squares, row)
                 for place, row in zip(places, products, strict=True)
@@ -149,7 +149,7 @@ class Hypersphere:
             least, most = _ends(weights, ends)
             yield _Place(centre, square, least >> bits, ceil_shift(most, -bits))
 
-    def _distances(self, place: _Place, squares: list[int], products: list[int]) -> tuple[list[int], list[int]]:
+    def _distances(self, place: _Place, squares: list[int], products: Sequence[int]) -> tuple[list[int], list[int]]:
         """Ends of |z - p_k|^2 = q^2 + r^2 -+ 2 q r for targets with these <A_k, A_k> and <c, A_k>."""
         integer, isqrt = self._space.kernel.integer, self._space.kernel.isqrt
         e, places = self._bits, self._space.lift - 2 * self._bits
@@ -167,7 +167,7 @@ class Hypersphere:
                 lower.append(integer(0))
         return lower, upper
 
-    def _products(self, place: _Place, squares: list[int], products: list[int]) -> tuple[list[int], list[int]]:
+    def _products(self, place: _Place, squares: list[int], products: Sequence[int]) -> tuple[list[int], list[int]]:
         """Ends of <u, A_k>, for targets with these <A_k, A_k> and <c, A_k>."""
         integer, isqrt, bits = self._space.kernel.integer, self._space.kernel.isqrt, self._space.bits
         n = max(1, place.square)  # c = 0 says nothing, whatever it is divided by

@@ -45,7 +45,7 @@ def lower_bound(head: Head, box: Box, winner: int, loser: int) -> Fraction:
         case _:
             differences = map(sub, weight.rows[winner], weight.rows[loser])
             ends = zip(differences, box.lower, box.upper, strict=True)
-            total = sum(d * (low if d > 0 else high) for d, low, high in ends)
+            total = sum([d * (low if d > 0 else high) for d, low, high in ends])
             return Fraction(total, unit) + Fraction(bias[winner] - bias[loser], 1 << head.bias.bits)
 
 

@@ -36,13 +36,13 @@ def approximate_inverse(
     """
     halves = [gram[i][i].bit_length() // 2 for i in range(len(gram))]  # |b_i| is about 2^halves[i]
     work = [
-        [floor_shift(entry, _WORK_BITS - halves[i] - halves[j]) for j, entry in enumerate(row)]
+        [floor_shift(entry, _WORK_BITS - halves[i] - halves[j]) for j, entry in enumerate(row[: i + 1])]
         for i, row in enumerate(gram)
     ]
     scaled_noise = [floor_shift(value, _WORK_BITS - half) for value, half in zip(noise, halves, strict=True)]
     kept: list[int] = []
     left = list(range(len(gram)))
-    own = [row[i] for i, row in enumerate(work)]
+    own = [row[-1] for row in work]
     while left:
         pivot = left[0] if in_order else max(left, key=lambda i: work[i][i])
         left.remove(pivot)
@@ -52,25 +52,33 @@ def approximate_inverse(
                 kept.append(pivot)
             continue
         # What the other anchors leave uncertain along the new direction, against how far v can reach along it.
-        doubt = scaled_noise[pivot] + sum(abs(work[pivot][i]) * scaled_noise[i] >> _WORK_BITS for i in kept)
+        doubt = scaled_noise[pivot] + sum(abs(_entry(work, pivot, i)) * scaled_noise[i] >> _WORK_BITS for i in kept)
         if work[pivot][pivot] > _NEGLIGIBLE and doubt * doubt < (reach * work[pivot][pivot] << _WORK_BITS):
             _sweep(work, pivot)
             kept.append(pivot)
     kept.sort()
     exponent = 2 * max((halves[i] for i in kept), default=0) + precision
-    inverse = [[floor_shift(-work[i][j], exponent - _WORK_BITS - halves[i] - halves[j]) for j in kept] for i in kept]
+    inverse = [
+        [floor_shift(-_entry(work, i, j), exponent - _WORK_BITS - halves[i] - halves[j]) for j in kept] for i in kept
+    ]
     return kept, inverse, exponent
 
 
 def _sweep(work: list[list[int]], pivot: int) -> None:
-    """Gauss's sweep: afterwards the swept block holds minus its inverse and the rest its Schur complement."""
-    row = work[pivot]
+    """Gauss's sweep: afterwards the swept block holds minus its inverse and the rest its Schur complement. The matrix
+    is symmetric, and stays so: its lower half is kept."""
+    row = [_entry(work, pivot, j) for j in range(len(work))]
     size = row[pivot]
     scaled = [(entry << _WORK_BITS) // size for entry in row]
-    for i, other in enumerate(work):
-        if i != pivot:
-            factor = other[pivot]
-            work[i] = [entry - (factor * share >> _WORK_BITS) for entry, share in zip(other, scaled, strict=True)]
-            work[i][pivot] = scaled[i]
     scaled[pivot] = -(1 << 2 * _WORK_BITS) // size
-    work[pivot] = scaled
+    for i, (factor, other) in enumerate(zip(row, work, strict=True)):
+        if i != pivot:
+            work[i] = [entry - (factor * share >> _WORK_BITS) for entry, share in zip(other, scaled, strict=False)]
+        if i > pivot:
+            work[i][pivot] = scaled[i]
+    work[pivot] = scaled[: pivot + 1]
+
+
+def _entry(work: list[list[int]], i: int, j: int) -> int:
+    """One of a symmetric matrix, of which the lower half is kept."""
+    return work[i][j] if j <= i else work[j][i]

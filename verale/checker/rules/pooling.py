@@ -37,14 +37,14 @@ class Part:
 class Pooling(Protocol):
     """The way of one head from patches to activations."""
 
+    direct: bool
+    """Whether a merged part is one of pooled observables: the smallest distances or the greatest of the others."""
+
     def part(self, ranges: Ranges, count: int = 1, first: bool = False) -> Part:
         """Patches with these ranges of the working observables; `first` where it is patch 0 alone."""
 
     def merged(self, parts: Sequence[Part]) -> list[Part]:
         """As few parts as say the same to `box`."""
-
-    def known(self, parts: Sequence[Part]) -> Ranges | None:
-        """The one part, where it says which ranges of another patch cannot matter: its ends, and what lies beyond."""
 
     def box(self, parts: Iterable[Part]) -> Box:
         """The activations' enclosures, given all patches (at least one), taken in turn."""
@@ -80,7 +80,7 @@ def unstated(space: Space, pooling: Pooling, stated: Collection[int], patches: i
 class _Max:
     def __init__(self, space: Space) -> None:
         self._smallest = falls(space.head)
-        self._direct = space.head.similarity != "quadratic"
+        self.direct = space.head.similarity != "quadratic"
         self._similarity = Similarity(space)
 
     def part(self, ranges: Ranges, count: int = 1, first: bool = False) -> Part:
@@ -88,9 +88,6 @@ class _Max:
 
     def merged(self, parts: Sequence[Part]) -> list[Part]:
         return [Part(self._pooled(parts), sum(part.count for part in parts))] if parts else []
-
-    def known(self, parts: Sequence[Part]) -> Ranges | None:
-        return parts[0].ranges if self._direct and len(parts) == 1 else None
 
     def box(self, parts: Iterable[Part]) -> Box:
         return self._similarity.activations(self._pooled(parts))
@@ -100,6 +97,8 @@ class _Max:
 
 
 class _Banks:
+    direct = False
+
     def __init__(self, space: Space) -> None:
         self._place = space.head.class_token
         self._max = _Max(space)
@@ -110,9 +109,6 @@ class _Banks:
     def merged(self, parts: Sequence[Part]) -> list[Part]:
         token, others = self._banks(parts)
         return token + self._max.merged(others)
-
-    def known(self, parts: Sequence[Part]) -> Ranges | None:
-        return None
 
     def box(self, parts: Iterable[Part]) -> Box:
         token, others = map(self._max.box, self._banks(parts))
@@ -130,6 +126,8 @@ class _Banks:
 
 
 class _MaxMinusMean:
+    direct = False
+
     def __init__(self, space: Space) -> None:
         self._bits = space.bits
         self._similarity = Similarity(space)
@@ -140,14 +138,13 @@ class _MaxMinusMean:
     def merged(self, parts: Sequence[Part]) -> list[Part]:
         return list(parts)
 
-    def known(self, parts: Sequence[Part]) -> Ranges | None:
-        return None
-
     def box(self, parts: Iterable[Part]) -> Box:
         return _box((max_minus_mean(column) for column in _columns(parts)), self._bits)
 
 
 class _TopMean:
+    direct = False
+
     def __init__(self, space: Space) -> None:
         self._bits, self._k = space.bits, space.head.k
         self._similarity = Similarity(space)
@@ -165,9 +162,6 @@ class _TopMean:
         upper = self._greatest((part.ranges.upper or [] for part in parts), counts)
         return [Part(Ranges(*ends), 1) for ends in zip(lower, upper, strict=True)]
 
-    def known(self, parts: Sequence[Part]) -> Ranges | None:
-        return None
-
     def _greatest(self, rows: Iterable[list[int]], counts: Sequence[int]) -> list[list[int]]:
         """k rows: for each prototype the k greatest of the numbers that its column holds, each that many times."""
         each = (chain.from_iterable(map(repeat, column, counts)) for column in zip(*rows, strict=True))
@@ -178,6 +172,8 @@ class _TopMean:
 
 
 class _MaxMinusMeanDistance:
+    direct = False
+
     def __init__(self, space: Space) -> None:
         self._bits = space.bits
         self._scales = space.head.scales.rows[0]
@@ -189,9 +185,6 @@ class _MaxMinusMeanDistance:
 
     def merged(self, parts: Sequence[Part]) -> list[Part]:
         return list(parts)
-
-    def known(self, parts: Sequence[Part]) -> Ranges | None:
-        return None
 
     def box(self, parts: Iterable[Part]) -> Box:
         each = zip(_columns(parts), self._scales, strict=True)

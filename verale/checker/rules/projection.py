@@ -33,61 +33,116 @@ taken as they come, are met with its range for all of them, anchors chosen.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from operator import add, sub
+from functools import partial
+from operator import add, neg, sub
 
 from ..certificate import Spatial
-from ..dyadic import ceil_at, ceil_shift, dot, floor_at
-from .gram import Gram
-from .space import Ranges, Space
+from ..dyadic import ceil_at, ceil_shift, dot, floor_at, floor_shift
+from .coarse import Foot
+from .pooling import pool
+from .screen import Candidate, greatest
+from .space import Chunk, Ranges, Space
 from .span import Reach, Span
 
-__all__ = ["WIDE", "Projection"]
+__all__ = ["TOGETHER", "WIDE", "Projection"]
 
 WIDE = Fraction(1, 2**30)
 """An interval wider than this makes the first, the first two, ... statements count too."""
 
+TOGETHER = 64
+"""Patches whose coarse ranges are held at once."""
+
+
+@dataclass(frozen=True)
+class _Use:
+    """One use of the lemma: the span, how far from it, and what is stated of the prototypes themselves."""
+
+    span: Span
+    reach: Reach
+    stated: dict[int, tuple[int, int]]
+
+    def ends(self, targets: Iterable[int], chunks: Iterable[Chunk]) -> list[tuple[int, int]]:
+        """The exact ranges for these targets, which the chunks hold."""
+        found = list(self.span.ends(self.reach, chunks))
+        for place, k in enumerate(targets):
+            if k in self.stated:
+                (low, high), (least, most) = found[place], self.stated[k]
+                found[place] = max(low, least), min(high, most)
+        return found
+
+    def foot(self, places: int) -> Foot:
+        return Foot(self.span.foot(self.reach.sigma, places), self.reach.near, self.reach.far, self.reach.stray)
+
 
 class Projection:
-    """Ranges of one patch of a head with prototypes."""
+    """Ranges of the patches of a head with prototypes."""
 
     def __init__(self, space: Space) -> None:
         self._space = space
-        self._gram = Gram(space)
-        self._reach = self._distances if space.head.geometry == "euclidean" else self._products
+        self._smallest = space.head.geometry == "euclidean"
+        self._reach = self._distances if self._smallest else self._products
 
-    def ranges(self, statements: Sequence[Spatial], known: Ranges | None = None) -> Ranges:
+    def ranges(self, statements: Sequence[Spatial]) -> Ranges:
         """The range of every working observable of a patch, given its statements: the lemma's, cut by the domain's own
-        and by what is stated of the observable itself.
-
-        Where other patches' pooled ranges are `known`, what cannot change them is given by ranges that hold, and need
-        not be tight.
-        """
+        and by what is stated of the observable itself."""
         if not statements:
             return self._space.domain
-        wide = any(statement.upper - statement.lower > WIDE for statement in statements)
-        found = self._given(statements, False, None if wide else known)
-        if wide and len(statements) > 1:
+        found = self._given(self._use(statements, False))
+        if _wide(statements) and len(statements) > 1:
             for count in range(1, len(statements) + 1):
-                found = found.met(self._given(statements[:count], True, None))
+                found = found.met(self._given(self._use(statements[:count], True)))
         return found
 
-    def _given(self, statements: Sequence[Spatial], in_order: bool, known: Ranges | None) -> Ranges:
-        stated = [(statement.prototype, *self.stated(statement)) for statement in statements]
+    def pooled(self, groups: Sequence[Sequence[Spatial]], known: Ranges | None) -> Ranges:
+        """The ranges of every working observable, pooled: the smallest distance or the greatest product, among patches
+        with these statements, at least one, and another whose ranges are `known`."""
+        narrow = [group for group in groups if group and not _wide(group)]
+        full = [self.ranges(group) for group in groups if not group or _wide(group)]
+        if full:
+            known = pool(full if known is None else [known, *full], self._smallest)
+        for start in range(0, len(narrow), TOGETHER):
+            known = self._among(narrow[start : start + TOGETHER], known)
+        return self._space.domain if known is None else known.met(self._space.domain)
+
+    def _among(self, groups: Sequence[Sequence[Spatial]], known: Ranges | None) -> Ranges:
+        """The same for narrow statements, but for the domain's own ranges."""
+        coarse, offsets = self._space.coarse, self._space.offsets
+        uses = [self._use(group, False) for group in groups]
+        bounds = coarse.bounds([use.foot(coarse.places) for use in uses])
+        ways = ((partial(self._closeness, use), partial(self._swings, use)) for use in uses)
+        candidates = [Candidate(bound, *way) for bound, way in zip(bounds, ways, strict=True)]
+        ends = (None, None) if known is None else (known.lower, known.upper)
+        if self._smallest:
+            far, near = (side and list(map(neg, side)) for side in ends)
+            lows, highs = greatest(candidates, near, far, coarse.lift)
+            return Ranges(list(map(neg, highs)), list(map(neg, lows)))
+        low, high = (side and list(map(sub, side, offsets)) for side in ends)
+        lows, highs = greatest(candidates, low, high, coarse.lift)
+        return Ranges(list(map(add, lows, offsets)), list(map(add, highs, offsets)))
+
+    def _closeness(self, use: _Use, targets: Sequence[int]) -> Iterable[tuple[int, int]]:
+        """The exact ranges of minus the distance, or of <v, b_k>, for some targets."""
+        ends = use.ends(targets, [self._space.singles[k] for k in targets])
+        return [(-high, -low) for low, high in ends] if self._smallest else ends
+
+    def _swings(self, use: _Use, targets: Sequence[int]) -> Iterable[int]:
+        """What `Bound` calls swings."""
+        found = use.span.swings(use.reach, [self._space.singles[k] for k in targets])
+        return [int(ceil_shift(swing, -self._space.coarse.lift)) for swing in found]
+
+    def _given(self, use: _Use) -> Ranges:
         offsets = self._space.offsets
-        span, reach = self._reach([(j, low - offsets[j], high - offsets[j]) for j, low, high in stated], in_order)
-        if known is None or known.upper is None:
-            wanted, lower, upper = list(range(len(offsets))), list(offsets), list(offsets)
-        else:
-            moved = Ranges(list(map(sub, known.lower, offsets)), list(map(sub, known.upper, offsets)))
-            wanted, lower, upper = span.screen(reach, moved)
-            lower, upper = list(map(add, lower, offsets)), list(map(add, upper, offsets))
-        for k, (low, high) in zip(wanted, span.ends(reach, wanted), strict=True):
-            lower[k], upper[k] = low + offsets[k], high + offsets[k]
-        for j, low, high in stated:
-            lower[j], upper[j] = max(lower[j], low), min(upper[j], high)
-        return Ranges(lower, upper).met(self._space.domain)
+        lower, upper = zip(*use.ends(range(len(offsets)), self._space.chunks), strict=True)
+        return Ranges(list(map(add, lower, offsets)), list(map(add, upper, offsets))).met(self._space.domain)
+
+    def _use(self, statements: Sequence[Spatial], in_order: bool) -> _Use:
+        offsets = self._space.offsets
+        each = ((statement.prototype, *self.stated(statement)) for statement in statements)
+        stated = [(j, low - offsets[j], high - offsets[j]) for j, low, high in each]
+        return _Use(*self._reach(stated, in_order), {j: (low, high) for j, low, high in stated})
 
     def stated(self, statement: Spatial) -> tuple[int, int]:
         """The stated interval of the working observable on the grid."""
@@ -102,13 +157,13 @@ class Projection:
 
     def _distances(self, stated: Sequence[tuple[int, int, int]], in_order: bool) -> tuple[Span, Reach]:
         """Of |z - p_k|^2, given stated ones (prototype, low, high)."""
-        lift = self._space.lift
+        space, lift = self._space, self._space.lift
         widths = [high - low for _, low, high in stated]
         first = 0 if in_order else widths.index(min(widths))
         base, low_0, high_0 = stated[first]
         others = [i for i in range(len(stated)) if i != first]
         span = Span(
-            self._gram,
+            space,
             [stated[i][0] for i in others],
             base,
             noise=[widths[i] + widths[first] >> 2 for i in others],
@@ -125,16 +180,20 @@ class Projection:
             *((s, *end) for s, end in zip(sigma, ends, strict=True)),
         ]
         distances = sum(s * (high if s > 0 else low) for s, low, high in terms)
-        rho = (distances - dot(sigma, squares) << span.bits) + (span.form(sigma) << lift)
+        far = (distances - dot(sigma, squares) << span.bits) + (span.form(sigma) << lift)
+        doubt = sum(abs(s) * (high - low) for s, low, high in terms)
+        betas = [(low_0 - high + s, high_0 - low + s) for (low, high), s in zip(ends, squares, strict=True)]
         # Twice sum tau_i (d_i^2 - d_0^2 - g_ii) - 2 <gamma, r>, at the middles; to it come d_0^2 and g_kk.
         weights = [low + high - low_0 - high_0 - 2 * square for (low, high), square in zip(ends, squares, strict=True)]
         return span, Reach(
             sigma,
-            centre=span.row(weights, sigma, -4 << lift),
+            linear=span.linear(span.row(weights, sigma, -4 << lift)),
             shift=low_0 + high_0 >> 1,
             widths=[high - low for low, high in ends],
             base_width=high_0 - low_0,
-            rho=4 * max(0, ceil_shift(rho, -2 * span.bits)),
+            near=max(0, floor_shift(far - (doubt << span.bits), -2 * span.bits)),
+            far=max(0, ceil_shift(far, -2 * span.bits)),
+            stray=span.stray(sigma, betas),
             distances=True,
         )
 
@@ -142,7 +201,7 @@ class Projection:
         """Of <v, b_k>, given stated ones (prototype, low, high); |v|^2 <= space.reach."""
         space, lift = self._space, self._space.lift
         span = Span(
-            self._gram,
+            space,
             [j for j, _, _ in stated],
             None,
             noise=[high - low >> 1 for _, low, high in stated],
@@ -153,13 +212,19 @@ class Projection:
         middles = [low + high for low, high in ends]  # 2 beta_i
         sigma = span.times(middles, lift + 1)
         beta = sum(s * (low if s > 0 else high) for s, (low, high) in zip(sigma, ends, strict=True))
-        rho = (space.reach << 2 * span.bits) - (2 * beta << span.bits) + (span.form(sigma) << lift)
+        far = (space.reach << 2 * span.bits) - (2 * beta << span.bits) + (span.form(sigma) << lift)
         return span, Reach(
             sigma,
-            centre=span.row(middles, sigma, 2 << lift),
+            linear=span.linear(span.row(middles, sigma, 2 << lift)),
             shift=0,
             widths=[high - low for low, high in ends],
             base_width=0,
-            rho=max(0, ceil_shift(rho, -2 * span.bits)),
+            near=0,
+            far=max(0, ceil_shift(far, -2 * span.bits)),
+            stray=span.stray(sigma, [(2 * low, 2 * high) for low, high in ends]),
             distances=False,
         )
+
+
+def _wide(statements: Sequence[Spatial]) -> bool:
+    return any(statement.upper - statement.lower > WIDE for statement in statements)

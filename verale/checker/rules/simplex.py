@@ -25,7 +25,7 @@ class Simplex:
     def __init__(self, space: Space) -> None:
         self._space = space
 
-    def ranges(self, statements: Sequence[Spatial], known: Ranges | None = None) -> Ranges:
+    def ranges(self, statements: Sequence[Spatial]) -> Ranges:
         """The range of every mass of a patch, given its statements."""
         bits, count = self._space.bits, self._space.head.count
         one = 1 << bits

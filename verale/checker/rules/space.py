@@ -10,11 +10,14 @@ there the unit is 1. In every case `<A_j, A_k> << lift` lies on the grid, exactl
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from math import isqrt
 from typing import Any
 
 from ..dyadic import ceil_at, dot, sqrt_ends
 from ..head import COSINES, Head
 from ..kernel import Kernel
+from .coarse import Coarse
 from .domain import ball, domain_ranges
 
 __all__ = ["Chunk", "Ranges", "Space"]
@@ -43,8 +46,8 @@ class Ranges:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some targets, consecutive: their <A_k, A_k>, and the matrix (D + 1, targets) of the A_k as columns over a row of
-    ones, in the kernel's type."""
+    """Some targets, consecutive: their <A_k, A_k>, and the matrix (targets, D + 1) whose rows are the A_k, each
+    followed by a 1, in the kernel's type."""
 
     squares: list[int]
     extended: Any
@@ -58,11 +61,11 @@ class Space:
         lift: see above.
         vectors: the integer prototypes A_k.
         squares: <A_k, A_k>.
+        longest: no less than any |A_k|.
         norms: cosines only: (lo, hi) of |A_k| on the grid.
         reach: an upper bound of |v|^2 on the grid, v = u for cosines, v = z - c for inner products, whose latents lie
             in a ball about c; the other geometries have none.
         offsets: <c, p_k> on the grid, exactly; 0 but for inner products.
-        chunks: all targets.
         domain: the range of every observable over the head's domain.
     """
 
@@ -73,16 +76,8 @@ class Space:
         self.vectors = head.prototypes.rows
         squares = [dot(row, row) for row in self.vectors]
         self.squares = list(map(kernel.integer, squares))
+        self.longest = isqrt(max(squares, default=0)) + 1
         self.offsets = [0] * head.count
-        self.chunks = [
-            Chunk(
-                self.squares[start : start + _CHUNK],
-                kernel.matrix(
-                    list(zip(*([*vector, 1] for vector in self.vectors[start : start + _CHUNK]), strict=True))
-                ),
-            )
-            for start in range(0, len(self.vectors), _CHUNK)
-        ]
         if head.geometry in ("euclidean", "inner_product"):
             unit = 2 * head.prototypes.bits
             whole = max(0, max(squares).bit_length() - unit)
@@ -101,3 +96,28 @@ class Space:
         self.domain = Ranges(
             list(map(kernel.integer, lower)), None if upper is None else list(map(kernel.integer, upper))
         )
+
+    @cached_property
+    def coarse(self) -> Coarse:
+        """Coarse ranges of products with the prototypes."""
+        reach = None if self.head.geometry == "euclidean" else self.reach
+        return Coarse(self.vectors, self.kernel, self.lift, reach)
+
+    @cached_property
+    def chunks(self) -> list[Chunk]:
+        """All targets, some together."""
+        return self._chunks(_CHUNK)
+
+    @cached_property
+    def singles(self) -> list[Chunk]:
+        """All targets, one by one."""
+        return self._chunks(1)
+
+    def _chunks(self, size: int) -> list[Chunk]:
+        return [
+            Chunk(
+                self.squares[start : start + size],
+                self.kernel.matrix([[*vector, 1] for vector in self.vectors[start : start + size]]),
+            )
+            for start in range(0, len(self.vectors), size)
+        ]

@@ -1,30 +1,30 @@
 """The span of one patch's anchors: the integers behind the lemma of `projection`, in whose letters this is written.
 
-Multipliers are integers at 2^-e. What concerns the anchors alone is small; what runs over all targets is done by the
+Multipliers are integers at 2^-e. What concerns the anchors alone is small; what concerns the targets is done by the
 kernel's matrix products, or touches each number once or twice.
 
-**Screening.** Most patches do not matter for most prototypes: pooled over patches, an observable has the ends of other
-patches. With tau = 0 the lemma says cheaply that <v, b_k> lies within rho |b_k| of <gamma, b_k> = sigma.g_k. Where that
-shows that a patch changes neither of the pooled ends `known` from other patches, it is left at that: the range given
-holds, and is as tight as pooling can tell.
+**Swings.** <v - gamma, b_k> = sum tau_i <v - gamma, b_i> + <v - gamma, r>. The statements bound every <v - gamma, b_i>
+closely, so the sum strays little, whatever the target; the rest swings by rho |r|.
+
+**epsilon.** With E = g X - 1, epsilon |b_k|^2 has to be no less than g_k^T X^T E g_k = sum_m (X g_k)_m (E g_k)_m, and by
+|g_ik| <= |b_i| |b_k| the sum over m of (sum_i |X_mi| |b_i|) (sum_j |E_mj| |b_j|) will do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import repeat
-from operator import add, mul, sub
+from functools import cached_property
+from math import isqrt
+from operator import mul, sub
+from typing import Any
 
 from ..dyadic import ceil_shift, dot, floor_shift
-from .gram import COARSE, Gram
 from .multipliers import approximate_inverse
-from .space import Ranges
+from .space import Chunk, Space
 
 __all__ = ["Reach", "Span"]
 
-_TOGETHER = 256  # targets: enough for matrix products, few enough for a processor's cache
-_SLACK = 256  # of the coarse grid, more than all that is rounded there
 _PRECISION = 128  # bits of the multipliers below the inverse of the longest anchor's square
 
 
@@ -34,19 +34,22 @@ class Reach:
 
     Attributes:
         sigma: the multipliers of gamma = sum sigma_i b_i, at 2^-e.
-        centre: the row over g_k that gives twice the middle, less `shift` [and g_kk], at 2^-2e on the grid.
+        linear: see `Span.linear`; the row of which gives twice the middle, less `shift` [and g_kk], on the grid.
         shift: on the grid, rounded down.
         widths, base_width: of the stated intervals, on the grid.
-        rho: the square of what multiplies |r|, on the grid.
+        near, far: the ends of |v - gamma|^2, on the grid.
+        stray: see `Span.stray`.
         distances: whether the observable is g_kk - 2 <v, b_k> + d_0^2, and not <v, b_k>.
     """
 
     sigma: Sequence[int]
-    centre: Sequence[int]
+    linear: Any
     shift: int
     widths: Sequence[int]
     base_width: int
-    rho: int
+    near: int
+    far: int
+    stray: int
     distances: bool
 
 
@@ -59,26 +62,29 @@ class Span:
         bits: e.
 
     Args:
-        gram: the inner products of the head's prototypes.
+        space: the head.
         anchors, base: the prototypes p_i and p_0; None for the origin.
         noise, reach, in_order: see `approximate_inverse`.
     """
 
     def __init__(
-        self, gram: Gram, anchors: Sequence[int], base: int | None, noise: Sequence[int], reach: int, in_order: bool
+        self, space: Space, anchors: Sequence[int], base: int | None, noise: Sequence[int], reach: int, in_order: bool
     ) -> None:
-        self._products, self._base = gram, base
-        self._space, self._kernel = gram.space, gram.space.kernel
-        # Numbers are kept small for speed: h_ik = <b_i, p_k>, and g_ik = h_ik - c_i, c_i = <b_i, p_0>.
-        constants = [0 if base is None else int(gram.row(j)[base] - gram.row(base)[base]) for j in anchors]
-        full = [[int(h) - c for h in self._inner(i, anchors)] for i, c in zip(anchors, constants, strict=True)]
+        self._space, self._kernel = space, space.kernel
+        origin = [0] * space.head.depth if base is None else space.vectors[base]
+        vectors = [list(map(sub, space.vectors[j], origin)) for j in anchors]
+        full = self._product(vectors, list(zip(*vectors, strict=True)))
         self.kept, self._inverse, self.bits = approximate_inverse(
-            full, noise, reach, max(_PRECISION, self._space.lift), in_order
+            full, noise, reach, max(_PRECISION, space.lift), in_order
         )
         self.gram = [[full[i][j] for j in self.kept] for i in self.kept]
-        self._columns = list(zip(*self._inverse, strict=True))
-        self._anchors = [anchors[i] for i in self.kept]
-        self._constants = [constants[i] for i in self.kept]
+        self._lengths = [isqrt(row[i]) + 1 for i, row in enumerate(self.gram)]  # more than |b_i|
+        # Numbers are kept small for speed: h_ik = <b_i, p_k>, and g_ik = h_ik - c_i, c_i = <b_i, p_0>.
+        spanning = [vectors[i] for i in self.kept]
+        self._constants, self._square = [dot(vector, origin) for vector in spanning], dot(origin, origin)
+        nothing = [0] * space.head.depth
+        columns = [[*vector, 0] for vector in spanning] + [[*nothing, 1], [*origin, 0]]
+        self._anchors = self._kernel.matrix(list(zip(*columns, strict=True)))  # takes (A_k, 1) to h_ik, 1, <p_0, p_k>
 
     def times(self, values: Sequence[int], places: int) -> list[int]:
         """X values / 2^places, rounded."""
@@ -93,104 +99,95 @@ class Span:
         reached = [dot(row, sigma) for row in self.gram]
         return [
             (dot(weights, column) << self.bits) + scale * ((s << self.bits) - dot(reached, column))
-            for s, column in zip(sigma, self._columns, strict=True)
+            for s, column in zip(sigma, zip(*self._inverse, strict=True), strict=True)
         ]
 
-    def ends(self, reach: Reach, wanted: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """For every target wanted, rounded outward to the grid:
-        shift + centre.g_k / 2 [+ g_kk] -+ (|1 - sum tau_i| base_width / 2 + sum |tau_i| width_i / 2 + rho |r|).
+    def foot(self, sigma: Sequence[int], places: int) -> list[int]:
+        """p_0 + gamma at 2^-places, rounded down."""
+        column = self._kernel.matrix([[s] for s in (*sigma, 0, 1 << self.bits)])
+        found = self._kernel.rows(self._kernel.product(self._anchors, column))
+        return [floor_shift(int(entry), places - self.bits) for (entry,) in found[:-1]]
+
+    def linear(self, row: Sequence[int]) -> Any:
+        """The matrix that takes h_ik, 1 and <p_0, p_k> to tau and row.g_k."""
+        rows = [*self._inverse, row]
+        constants = [-dot(each, self._constants) for each in rows]
+        return self._kernel.matrix([*zip(*rows, strict=True), constants, [0] * len(rows)])
+
+    def stray(self, sigma: Sequence[int], betas: Sequence[tuple[int, int]]) -> int:
+        """A bound of |2 <v - gamma, sum tau_i b_i>| + |2 <v - gamma, gamma>| for all targets, on the grid, given the
+        ends of all 2 beta_i."""
+        total = 0
+        for s, row, multipliers, (low, high) in zip(sigma, self.gram, self._inverse, betas, strict=True):
+            reached = dot(row, sigma) << self._space.lift + 1 >> self.bits
+            # |tau_i| <= sum_j |X_ij| |b_j| |b_k|, and |b_k| is at most twice the longest.
+            most = dot(map(abs, multipliers), self._lengths) * 2 * self._space.longest
+            total += max(high - reached, reached + 1 - low) * (abs(s) + most)
+        return ceil_shift(total, -self.bits)
+
+    def swings(self, reach: Reach, chunks: Iterable[Chunk]) -> Iterator[int]:
+        """For every target, in chunks of one, no less than |<v - gamma, r>|, or for distances twice that, on the grid:
+        with `stray` it bounds |<v - gamma, b_k>|, or |2 <v - gamma, gamma - b_k>|."""
+        kernel = self._kernel
+        product, rows, isqrt, transposed = kernel.product, kernel.rows, kernel.isqrt, kernel.transposed
+        rho, places = self._rho(reach)
+        form, whole = self._explained, self._whole
+        for chunk in chunks:
+            along = product(chunk.extended, self._anchors)
+            ((explained,),) = rows(product(product(along, form), transposed(along)))
+            yield isqrt((chunk.squares[0] * whole - explained) * rho >> places) + 1
+
+    def ends(self, reach: Reach, chunks: Iterable[Chunk]) -> Iterator[tuple[int, int]]:
+        """For every target of these chunks, rounded outward to the grid:
+        shift + row.g_k / 2 [+ g_kk] -+ (|1 - sum tau_i| base_width / 2 + sum |tau_i| width_i / 2 + rho |r|).
         """
-        kernel, e = self._kernel, self.bits
-        sums = [sum(column) for column in self._columns]
-        at_constants = [dot(self._constants, column) for column in self._columns]
-        rows = [*self._inverse, sums, at_constants, reach.centre]
-        linear = kernel.matrix([[*row, -dot(row, self._constants)] for row in rows])
-        integer = kernel.integer
-        shift, rho, base_width, one = map(integer, (reach.shift, reach.rho, reach.base_width, 1 << e))
-        whole, widths = one + self._defect(), list(map(integer, reach.widths))
-        raise_by, places = self._space.lift, e - self._space.lift
-        isqrt = kernel.isqrt
-        squares, _, _ = self._products.lengths(self._base)
-        for start in range(0, len(wanted), _TOGETHER):
-            part = wanted[start : start + _TOGETHER]
-            h = [self._inner(j, part) for j in self._anchors]
-            block = kernel.matrix([*h, [1] * len(part)])
-            *taus, totals, offsets, centres = kernel.rows(kernel.product(linear, block))
-            explained = [-offset for offset in offsets]
-            for tau, along in zip(taus, h, strict=True):
-                explained = list(map(add, explained, map(mul, tau, along)))  # tau.g_k
-            spreads = [abs(one - total) * base_width for total in totals]
-            for tau, width in zip(taus, widths, strict=True):
-                spreads = list(map(add, spreads, map(mul, map(abs, tau), repeat(width))))
-            for k, product, middle, spread in zip(part, explained, centres, spreads, strict=True):
-                g = squares[k]
+        kernel, e, lift = self._kernel, self.bits, self._space.lift
+        integer, product, rows, isqrt = kernel.integer, kernel.product, kernel.rows, kernel.isqrt
+        shift, base_width, one, own = map(integer, (reach.shift, reach.base_width, 1 << e, self._square))
+        constants, widths = (list(map(integer, row)) for row in (self._constants, reach.widths))
+        rho, places = self._rho(reach)
+        linear, whole = reach.linear, self._whole
+        for chunk in chunks:
+            along = product(chunk.extended, self._anchors)
+            each = zip(chunk.squares, rows(along), rows(product(along, linear)), strict=True)
+            for square, (*g, _, product_0), (*tau, middle) in each:
+                spread = sum(map(mul, map(abs, tau), widths))
                 middle = (middle >> 2 * e + 1) + shift
                 if reach.distances:
-                    middle += g << raise_by
-                swing = (spread >> e + 1) + isqrt((g * whole - product) * rho >> places) + 2  # 1 for each rounding down
+                    g = list(map(sub, g, constants))
+                    square += own - 2 * product_0
+                    middle += square << lift
+                    spread += abs(one - sum(tau)) * base_width
+                # 1 for each rounding down
+                swing = (spread >> e + 1) + isqrt((square * whole - sum(map(mul, tau, g))) * rho >> places) + 2
                 yield middle - swing, middle + swing + 2
 
-    def screen(self, reach: Reach, known: Ranges) -> tuple[list[int], list[int], list[int]]:
-        """The targets for which this patch may matter, and for the others ends that hold.
+    def _rho(self, reach: Reach) -> tuple[int, int]:
+        """What |r|^2 at 2^-e is to be multiplied by, and then shifted down by, for the square, on the grid, of rho |r|,
+        or for distances 2 rho |r|."""
+        return self._kernel.integer(reach.far << 2 * reach.distances), self.bits - self._space.lift
 
-        shift + [g_kk - 2] sigma.g_k -+ (base_width / 2 + rho |b_k|) is bounded on the coarse grid, a few units off.
+    @cached_property
+    def _explained(self) -> Any:
+        """The quadratic form that takes h_ik, 1 and <p_0, p_k> to tau.g_k - (1 + epsilon) (|b_k|^2 - |A_k|^2)."""
+        constants, whole = self._constants, int(self._whole)
+        right = [-dot(row, constants) for row in self._inverse]
+        below = [-dot(column, constants) for column in zip(*self._inverse, strict=True)]
+        rows = [[*row, entry, 0] for row, entry in zip(self._inverse, right, strict=True)]
+        last = [*below, -dot(right, constants) - whole * self._square, 2 * whole]
+        return self._kernel.matrix([*rows, last, [0] * len(last)])
 
-        Args:
-            known: what other patches give, pooled: the smallest ends of distances, the greatest of products; finite.
-
-        Returns:
-            the targets, in order; lower and upper ends of all, without meaning for these.
-        """
-        space, drop, guard = self._space, self._space.bits - COARSE, self._products.guard + 4
-        scaled = [-2 * s for s in reach.sigma] if reach.distances else reach.sigma
-        # sigma.g_k << lift is at 2^-(e + bits); coordinates are rounded down to what their sum needs.
-        places = self.bits + drop - space.lift
-        vector = [floor_shift(entry, guard - places) for entry in self._combined(scaled)]
-        constant = floor_shift(-dot(scaled, self._constants), -places) + (reach.shift >> drop)
-        _, squares, lengths = self._products.lengths(self._base)
-        middles = [(product >> guard) + constant for product in self._products.against(vector)]
-        if reach.distances:
-            middles = list(map(add, middles, squares))
-        radius = self._kernel.isqrt(reach.rho >> space.bits - 2 * COARSE) + 1
-        width = (reach.base_width >> drop + 1) + _SLACK
-        swings = [(radius * length >> COARSE) + width for length in lengths]
-        lower, upper = list(known.lower), list(known.upper or [])
-        each = enumerate(zip(middles, swings, lower, upper, strict=True))
-        if reach.distances:
-            wanted = [k for k, (m, swing, low, high) in each if m - swing <= low >> drop or m - _SLACK <= high >> drop]
-            return wanted, lower, [m + swing << drop for m, swing in zip(middles, swings, strict=True)]
-        wanted = [k for k, (m, swing, low, high) in each if m + swing > high >> drop or m + _SLACK > low >> drop]
-        return wanted, [m - swing << drop for m, swing in zip(middles, swings, strict=True)], upper
-
-    def _inner(self, anchor: int, targets: Sequence[int]) -> list[int]:
-        """h_ik = <b_i, p_k>."""
-        row = map(self._products.row(anchor).__getitem__, targets)
-        if self._base is None:
-            return list(row)
-        return list(map(sub, row, map(self._products.row(self._base).__getitem__, targets)))
-
-    def _combined(self, weights: Sequence[int]) -> list[int]:
-        """sum_i weights_i b_i."""
-        vectors = self._space.vectors
-        found = [0] * len(vectors[0])
-        for weight, j in zip(weights, self._anchors, strict=True):
-            found = list(map(add, found, map(mul, repeat(weight), vectors[j])))
-        if self._base is not None:
-            found = list(map(add, found, map(mul, repeat(-sum(weights)), vectors[self._base])))
-        return found
-
-    def _defect(self) -> int:
-        """epsilon at 2^-e, rounded up."""
+    @cached_property
+    def _whole(self) -> int:
+        """1 + epsilon at 2^-e, rounded up."""
         error = self._product(self.gram, self._inverse)
         for i, row in enumerate(error):
             row[i] -= 1 << self.bits
-        form = self._product(self._columns, error)
         total = sum(
-            abs(entry) * max(self.gram[i][i], self.gram[j][j])
-            for i, row in enumerate(form)
-            for j, entry in enumerate(row)
+            dot(map(abs, multipliers), self._lengths) * dot(map(abs, row), self._lengths)
+            for multipliers, row in zip(self._inverse, error, strict=True)
         )
-        return ceil_shift(total, -self.bits)
+        return self._kernel.integer((1 << self.bits) + ceil_shift(total, -self.bits))
 
     def _product(self, left: Sequence[Sequence[int]], right: Sequence[Sequence[int]]) -> list[list[int]]:
         """The product of two small matrices, in Python's integers."""

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ..certificate import Spatial, Statement
 from .pooling import Part, pooling_of, unstated
 from .similarity import Box
 from .space import Ranges, Space
 
-__all__ = ["PatchRule", "SpatialRule", "by_patch"]
+__all__ = ["PatchRule", "PooledRule", "SpatialRule", "by_patch"]
 
 
 class PatchRule(Protocol):
-    """Ranges of all working observables of one patch, given the statements about it. They need not be tight where they
-    cannot change the ranges `known` of other patches, pooled."""
+    """Ranges of all working observables of one patch, given the statements about it."""
 
-    def ranges(self, statements: Sequence[Spatial], known: Ranges | None = None) -> Ranges: ...
+    def ranges(self, statements: Sequence[Spatial]) -> Ranges: ...
+
+
+@runtime_checkable
+class PooledRule(Protocol):
+    """The same ranges, pooled: the smallest distances, or the greatest of the others, over patches with these
+    statements, and another whose ranges are `known`."""
+
+    def pooled(self, groups: Sequence[Sequence[Spatial]], known: Ranges | None) -> Ranges: ...
 
 
 class SpatialRule:
@@ -27,16 +34,18 @@ class SpatialRule:
         self._space = space
         self._rule = rule
         self._pooling = pooling_of(space)
+        self._pooled = rule if self._pooling.direct and isinstance(rule, PooledRule) else None
 
     def box(self, statements: Sequence[Statement], patches: int) -> Box:
         """The activations' enclosures, given the statements."""
         groups = by_patch(statements)
         parts = unstated(self._space, self._pooling, groups, patches)
-        # Patches of which much is said come first: most of the others then matter little.
-        for patch, group in sorted(groups.items(), key=lambda item: -len(item[1])):
-            known = self._pooling.known(parts)
-            parts.append(self._part(patch, [statement for _, statement in group], known))
-            if known is not None:
+        stated = [(patch, [statement for _, statement in group]) for patch, group in groups.items()]
+        if self._pooled is not None:
+            return self._pooling.box([*self._parts(stated, parts), *parts])
+        for patch, group in stated:
+            parts.append(self._part(patch, group))
+            if self._pooling.direct:
                 parts = self._pooling.merged(parts)
         return self._pooling.box(parts)
 
@@ -51,15 +60,20 @@ class SpatialRule:
         before: list[Part] = []
         for number, (patch, group) in enumerate(groups.items()):
             others = self._pooling.merged(before + after[len(groups) - 1 - number])
-            known = self._pooling.known(others)
             for place, dropped in group:
                 left = [statement for _, statement in group if statement is not dropped]
-                reduced = self._part(patch, left, known)
-                yield place, self._pooling.box([reduced, *others])
+                yield place, self._pooling.box([*self._parts([(patch, left)], others), *others])
             before = self._pooling.merged([*before, parts[number]])
 
-    def _part(self, patch: int, statements: Sequence[Spatial], known: Ranges | None = None) -> Part:
-        return self._pooling.part(self._rule.ranges(statements, known), first=patch == 0)
+    def _parts(self, stated: Sequence[tuple[int, Sequence[Spatial]]], others: Sequence[Part]) -> list[Part]:
+        """What is known of these patches; it may take in the others."""
+        if self._pooled is None:
+            return [self._part(patch, group) for patch, group in stated]
+        known = others[0].ranges if others else None
+        return [self._pooling.part(self._pooled.pooled([group for _, group in stated], known), len(stated))]
+
+    def _part(self, patch: int, statements: Sequence[Spatial]) -> Part:
+        return self._pooling.part(self._rule.ranges(statements), first=patch == 0)
 
 
 def by_patch(statements: Sequence[Statement]) -> dict[int, list[tuple[int, Spatial]]]:

@@ -25,9 +25,9 @@ class Triangle:
         self._domain = space.domain
         self._single = Projection(space)
 
-    def ranges(self, statements: Sequence[Spatial], known: Ranges | None = None) -> Ranges:
+    def ranges(self, statements: Sequence[Spatial]) -> Ranges:
         """The range of every working observable of a patch, given its statements one by one."""
         found = self._domain
         for statement in statements:
-            found = found.met(self._single.ranges([statement], known))
+            found = found.met(self._single.ranges([statement]))
         return found
