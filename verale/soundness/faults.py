@@ -222,7 +222,6 @@ _OF_FILES: dict[str, list[tuple[str, str, str]]] = {
         ("the weights have the wrong sign", "low + high - low_0 - high_0 - 2 * square", "low + high - low_0 - high_0 + 2 * square"),
         ("the latent is nearer", "            far=max(0, ceil_shift(far, -2 * span.bits)),\n            stray=span.stray(sigma, betas)", "            far=max(0, ceil_shift(far, -2 * span.bits)) >> 1,\n            stray=span.stray(sigma, betas)"),
         ("the latent is farther at least", "far - (doubt << span.bits)", "far"),
-        ("strays are those of other ends", "(low_0 - high + s, high_0 - low + s)", "(low_0 - high + s, low_0 - high + s)"),
         ("strays are halved", "[(2 * low, 2 * high) for low, high in ends]", "[(low, high) for low, high in ends]"),
         ("no interval has a width (distances)", "widths=[high - low for low, high in ends],\n            base_width=high_0 - low_0", "widths=[0 for low, high in ends],\n            base_width=high_0 - low_0"),
         ("the base's interval has no width", "base_width=high_0 - low_0", "base_width=0"),
@@ -262,7 +261,6 @@ _OF_FILES: dict[str, list[tuple[str, str, str]]] = {
         ("the shift is left out", "middle = (middle >> 2 * e + 1) + shift", "middle = (middle >> 2 * e + 1)"),
         ("errors of the inverse cancel", "dot(map(abs, row), self._lengths)", "dot(row, self._lengths)"),
         ("multipliers cancel", "dot(map(abs, multipliers), self._lengths) * dot(", "dot(multipliers, self._lengths) * dot("),
-        ("errors are those of another inverse", "row[i] -= 1 << self.bits", "row[i] -= row[i]"),
         ("the base's own constant is left out", "constants = [-dot(each, self._constants) for each in rows]", "constants = [0 for each in rows]"),
         ("the base's own constant is left out of what is explained", "g = list(map(sub, g, constants))", "g = list(g)"),
         ("products count once", "own - 2 * product_0", "own - product_0"),
@@ -274,7 +272,6 @@ _OF_FILES: dict[str, list[tuple[str, str, str]]] = {
         ("strays cancel", "max(high - reached, reached + 1 - low)", "(high - reached)"),
         ("the anchors' strays are left out", "* (abs(s) + most)", "* abs(s)"),
         ("gamma's stray is left out", "* (abs(s) + most)", "* most"),
-        ("a stray is that of half the product", "dot(row, sigma) << self._space.lift + 1 >> self.bits", "dot(row, sigma) << self._space.lift >> self.bits"),
         ("swings are rounded down", "* rho >> places) + 1", "* rho >> places) - 1"),
         ("what is explained is added to swings", "chunk.squares[0] * whole - explained", "chunk.squares[0] * whole + explained"),
         ("swings of distances are halved", "reach.far << 2 * reach.distances", "reach.far << 0 * reach.distances"),
@@ -459,6 +456,7 @@ SURVIVORS = {
     "rules/assignment.py: a matching takes from a tie": "the same answer, later",
     "rules/assignment.py: prices are rounded down": "any prices are sound",
     "rules/assignment.py: a priced mass takes what is left again": "proves less",
+    "rules/projection.py: the stated ends are the only ones": "proves less, where the lemma gives more",
     "rules/projection.py: narrow intervals are wide": "more ranges are met, or fewer; each holds",
     "rules/projection.py: each alone for the first so many": "other ranges are met; each holds",
     "rules/multipliers.py: the smallest pivot first": "any multipliers are sound",
@@ -486,6 +484,17 @@ SURVIVORS = {
     "rules/projection.py: gamma's part has the wrong sign (products)": (
         "it corrects the inverse, which is finer than the grid: an inverse of fewer bits than the grid would show it"
     ),
+    "rules/span.py: multipliers cancel": (
+        "epsilon is 2^-100 and less where all is well: multipliers of few bits, with signs that matter, would show it"
+    ),
+    "rules/span.py: strays cancel": (
+        "the foot is within the statements' intervals, which are then bounded on the other side: one beyond them would show it"
+    ),
+    "rules/span.py: gamma's stray is left out": "that of the anchors takes every target for the longest: twice what it is",
+    "rules/projection.py: strays are halved": "as gamma's",
+    "rules/coarse.py: roundings are left out (products)": "the slack of what is rounded of the prototypes holds it as well",
+    "rules/span.py: swings are rounded down": "a unit of the grid: they are rounded up again to the coarse one",
+    "rules/coarse.py: a root is rounded down": "a unit, where the slack for roundings has several to spare",
 }
 """What no case and no property catches, and why."""
 

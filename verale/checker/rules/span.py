@@ -6,8 +6,8 @@ kernel's matrix products, or touches each number once or twice.
 **Swings.** <v - gamma, b_k> = sum tau_i <v - gamma, b_i> + <v - gamma, r>. The statements bound every <v - gamma, b_i>
 closely, so the sum strays little, whatever the target; the rest swings by rho |r|.
 
-**epsilon.** With E = g X - 1, epsilon |b_k|^2 has to be no less than g_k^T X^T E g_k = sum_m (X g_k)_m (E g_k)_m, and by
-|g_ik| <= |b_i| |b_k| the sum over m of (sum_i |X_mi| |b_i|) (sum_j |E_mj| |b_j|) will do.
+**epsilon.** With E = g X - 1, epsilon |b_k|^2 has to be no less than g_k^T X^T E g_k = sum_m (X g_k)_m (E g_k)_m, and
+by |g_ik| <= |b_i| |b_k| the sum over m of (sum_i |X_mi| |b_i|) (sum_j |E_mj| |b_j|) will do.
 """
 
 from __future__ import annotations
