@@ -2,17 +2,18 @@
 b_k>, tau = X g_k and r = b_k - sum tau_i b_i,
 
     |r|^2 = g_kk - tau.g_k + g_k^T M g_k,  M = X^T (g X - 1),
-    |r|^2 <= g_kk (1 + epsilon) - tau.g_k,   epsilon = sum_ij |M_ij| max(g_ii, g_jj).
+    |r|^2 <= g_kk (1 + epsilon) - tau.g_k,   epsilon = sum_m (sum_i |X_mi| l_i) (sum_j |E_mj| l_j),
+    E = g X - 1,  l_i >= |b_i|.
 
 Proof. |r|^2 = g_kk - 2 tau.g_k + tau^T g tau, and tau^T g tau - tau.g_k = g_k^T X^T g X g_k - g_k^T X^T g_k. By Cauchy
-and Schwarz |g_ik| <= |b_i| |b_k|, so |g_k^T M g_k| <= sum |M_ij| |b_i| |b_j| g_kk, and |b_i| |b_j| <= max(g_ii, g_jj).
+and Schwarz |g_ik| <= l_i |b_k|, so (X g_k)_m and (E g_k)_m are at most |b_k| times the two sums, and g_k^T M g_k =
+sum_m (X g_k)_m (E g_k)_m.
 
 Where X is the inverse, g_k = g tau, and with beta = g sigma as well <gamma, b_k> = sigma.g_k = tau.beta, so <gamma, r>
 = 0, |r|^2 = g_kk - tau.g_k and |v - gamma|^2 = |v|^2 - sigma.beta: r and v - gamma are orthogonal to the span.
 
 Z3 covers the identity for n = 1, 2 and 3 and the exact inverse (in inner products: any dimension), one
-entry of M and the sum of the entries by one more of them. That the sum of n^2 entries is bounded by their n^2 bounds is
-induction.
+entry of a row, one more of them, and one m. That sums of n are bounded by their n bounds is induction.
 
 Reference: DESIGN 3.1; v1.md, `projection`.
 """
@@ -70,9 +71,9 @@ def _abs(value: z3.ArithRef) -> z3.ArithRef:
     return z3.If(value >= 0, value, -value)
 
 
-ENTRY, GII, GJJ, GIK, GJK, GKK = z3.Reals("m_ij g_ii g_jj g_ik g_jk g_kk")
-CAUCHY = [GII >= 0, GJJ >= 0, GKK >= 0, GIK * GIK <= GII * GKK, GJK * GJK <= GJJ * GKK]
-MOST, LEAST = z3.If(GII > GJJ, GII, GJJ), z3.If(GII > GJJ, GJJ, GII)
+ENTRY, GII, GIK, GKK, LI, BK_LENGTH = z3.Reals("x_mi g_ii g_ik g_kk l_i length_k")
+CAUCHY = [GII >= 0, GKK >= 0, GIK * GIK <= GII * GKK, LI >= 0, LI * LI >= GII, BK_LENGTH >= 0, BK_LENGTH**2 == GKK]
+LEFT, RIGHT, LEFT_MOST, RIGHT_MOST = z3.Reals("left right left_most right_most")
 ONE, SUM, ONE_MOST, SUM_MOST = z3.Reals("one sum one_most sum_most")
 X, G, B1, BK = z3.Reals("x g b_1 b_k")
 
@@ -83,15 +84,21 @@ LEMMA = Lemma(
         *(_length(n) for n in (1, 2, 3)),
         *(_inverse(n) for n in (1, 2, 3)),
         Case(
-            "|g_ik| |g_jk| <= max(g_ii, g_jj) g_kk",
+            "|g_ik| <= l_i |b_k|",
             CAUCHY,
-            z3.And(GIK * GJK <= MOST * GKK, -GIK * GJK <= MOST * GKK),
+            z3.And(GIK <= LI * BK_LENGTH, -GIK <= LI * BK_LENGTH),
             tactic="qfnra-nlsat",
         ),
         Case(
-            "one entry of M",
+            "one entry of a row",
             [ONE <= ONE_MOST, -ONE <= ONE_MOST],
             ENTRY * ONE <= _abs(ENTRY) * ONE_MOST,
+        ),
+        Case(
+            "one m",
+            [-LEFT_MOST <= LEFT, LEFT <= LEFT_MOST, -RIGHT_MOST <= RIGHT, RIGHT <= RIGHT_MOST],
+            LEFT * RIGHT <= LEFT_MOST * RIGHT_MOST,
+            tactic="qfnra-nlsat",
         ),
         Case("one more entry", [ONE <= ONE_MOST, SUM <= SUM_MOST], ONE + SUM <= ONE_MOST + SUM_MOST),
     ),
@@ -102,8 +109,13 @@ LEMMA = Lemma(
             (BK - X * B1 * BK * B1) * (BK - X * B1 * BK * B1) <= BK * BK - X * (B1 * BK) * (B1 * BK),
             tactic="qfnra-nlsat",
         ),
-        Case("the smaller of the two squares", CAUCHY, GIK * GJK <= LEAST * GKK, tactic="qfnra-nlsat"),
-        Case("M without its absolute value", [ONE <= ONE_MOST, -ONE <= ONE_MOST], ENTRY * ONE <= ENTRY * ONE_MOST),
+        Case(
+            "a length that is too short",
+            [*CAUCHY[:3], LI >= 0, LI * LI <= GII, *CAUCHY[5:]],
+            GIK <= LI * BK_LENGTH,
+            tactic="qfnra-nlsat",
+        ),
+        Case("a row without its absolute value", [ONE <= ONE_MOST, -ONE <= ONE_MOST], ENTRY * ONE <= ENTRY * ONE_MOST),
     ),
 )
 

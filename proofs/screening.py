@@ -1,27 +1,24 @@
-"""Screening: a target that a patch does not matter for gets a range without a root of its own, and rounded on a coarse
-grid.
+"""Screening: coarse ranges of the closeness, minus the squared distance or the product, which hold whatever is rounded
+in them; and which patches can be left out where the greatest is pooled.
 
-1. tau = 0 in `projection_identity`: <v, b_k> is within |v - gamma| |b_k| of <gamma, b_k>. With rho >= |v - gamma| and l
-   >= |b_k| the swing is at most rho l; both roots are taken once, not once for each pair.
-2. Let M be the middle in units of the coarse grid, S the swing, x the observable, |x - M| <= S. What is computed are
-   integers m with |M - m| <= 5 and s >= S - 2 + 256, so m - s <= x <= m + s.
-3. Distances, of which the pool takes the smallest. Other patches give the pooled ends low, high; m - s > floor(low)
-   says x > low. So [low, m + s] holds x, and the pool's lower end is low with either range. If m - 256 > floor(high) as
-   well, then M > high, hence so is the upper end of any range with x within some S' >= 0 of M, and m + s > high too:
-   the pool's upper end is high with any of them, also after all of them are cut at the same place. Products: the same
-   turned round, with the greatest.
+1. Distances: z - A = (c - a) + w with n <= |w| <= m and y = |c - a|, in the coarse unit: |z - A|^2 lies in [y^2 + n^2 -
+   2 m y, y^2 + m^2 + 2 m y]. Two vectors shorter than s between w and t make |w| differ from |t| by less than 2 s.
+2. Products: 2^q v = c + w, |w| <= m: <c, a> + <w, a> + 2^q <v, e> lies within m l + 2^q R s of <c, a>, l >= |a|.
+3. Swings: |c - a| is within 2 s of the true distance from the foot, so their squares differ by at most 4 s y + 4 s^2.
+   With a doubt of at least that and the stray, peak = doubt - y^2 - n^2 and beside = 2 doubt + m^2 - n^2, the closeness
+   lies in [peak - beside - swing, peak + swing].
+4. The greatest of two closenesses, of which one is left out because its high end is no more than what is known, lies
+   between the low and the high end that are known, if these are of the other. A coarse high end h <= floor(most / u)
+   has h u <= most, in any unit u > 0.
 
-Proof. 1 is Cauchy and Schwarz. 2: M is the sum of four numbers that are rounded down, each by less than 1, one of which
-comes from a vector whose coordinates are rounded down: by sum_d delta_d A_kd with 0 <= delta_d < 1, less than sum_d
-|A_kd| < 2^guard in units that are 2^-guard and less. So -1 < M - m < 5. S loses less than 1 in each of two places and
-gains 256. 3: m - s >= floor(low) + 1 > low, as they are integers, and x >= m - s. min(low, y) = low for every y >= low.
+Proof. 1 and 2 are Cauchy and Schwarz, with y and l rounded up. 3: |d - y| <= 2 s gives |d^2 - y^2| <= 2 s (2 y + 2 s);
+the rest is expansion. 4: what is greatest is no less than one of them, and no more than the greater of their high ends.
 
-Z3 covers all three, 1 in inner products and so in any dimension, one coordinate of the rounded vector for any number of
-them.
+Z3 covers all of it, inner products and lengths as numbers that keep Cauchy's inequality, and so in any dimension; of 4
+two patches, more by induction.
 
-What Z3 does not do. That a patch's own range, with tau = X g_k, has a middle within 250 units of M is true of an X as
-good as `multipliers` makes it, not of any: on it rests that screening loses nothing (and so what minimality compares),
-never that the ranges hold.
+What Z3 does not do. That no low end of an exact range is greater than its peak is true where some latent satisfies the
+statements: on it rests that screening loses nothing (and so what minimality compares), never that the ranges hold.
 
 Reference: DESIGN 3.1.
 """
@@ -33,75 +30,70 @@ import z3
 from .lemma import Case, Lemma, main
 
 NLSAT = "qfnra-nlsat"
-SLACK = 256
 
-PRODUCT, OFF, OWN, RHO, LENGTH = z3.Reals("product off own rho length")
-CAUCHY = [OFF >= 0, OWN >= 0, PRODUCT * PRODUCT <= OFF * OWN, RHO >= 0, LENGTH >= 0, LENGTH * LENGTH >= OWN]
-
-X, M, S, LOW, HIGH, CUT, REACH = z3.Reals("x middle swing low high cut reach")
-C, D, E, F, ERROR, DELTA, ENTRY = z3.Reals("c d e f error delta entry")
-MIDDLE, SWING = z3.Ints("m s")
-FLOORS = [MIDDLE == z3.ToInt(C) + z3.ToInt(D) + z3.ToInt(E) + z3.ToInt(F), -1 < ERROR, ERROR < 1]
-NEAR = [M - S <= X, X <= M + S, S >= 0, M - MIDDLE > -1, M - MIDDLE < 5]
-ROUNDED = [*NEAR, SWING >= S - 2 + SLACK]
-FAR = [*ROUNDED, MIDDLE - SWING > z3.ToInt(LOW), MIDDLE - SLACK > z3.ToInt(HIGH), LOW <= HIGH, REACH >= 0]
-
-
-def _min(*values: z3.ArithRef) -> z3.ArithRef:
-    least = values[0]
-    for value in values[1:]:
-        least = z3.If(value < least, value, least)
-    return least
-
+PRODUCT, W, Y, UP, N, M, T, S, OFF = z3.Reals("product w y up n m t s off")
+CAUCHY = [W >= 0, Y >= 0, PRODUCT <= W * Y, -PRODUCT <= W * Y]
+BETWEEN = [N >= 0, N <= W, W <= M, Y <= UP]
+V, E, R, OUT = z3.Reals("v e r out")
+D, DOUBT, SWING, X, T2, ADDED = z3.Reals("d doubt swing x t_2 added")
+SWUNG = [
+    S >= 0, Y >= 0, D >= 0, D - Y <= 2 * S, Y - D <= 2 * S, N * N <= T2, T2 <= M * M,
+    DOUBT >= 4 * S * Y + 4 * S * S + OFF, OFF >= 0, -SWING - OFF <= ADDED, ADDED <= SWING + OFF, SWING >= 0,
+    X == -T2 - D * D + ADDED,
+]  # fmt: skip
+PEAK, BESIDE = DOUBT - Y * Y - N * N, 2 * DOUBT + M * M - N * N
+ONE, OTHER, LOW, HIGH, BEYOND = z3.Reals("one other low high beyond")
+MOST, UNIT = z3.Reals("most unit")
+COARSE = z3.Int("coarse")
+POOL = z3.If(ONE > OTHER, ONE, OTHER)
 
 LEMMA = Lemma(
-    rules=("projection", "triangle", "minimality"),
-    code=("verale/checker/rules/span.py", "verale/checker/rules/gram.py"),
+    rules=("projection", "screening", "minimality"),
+    code=("verale/checker/rules/coarse.py", "verale/checker/rules/screen.py", "verale/checker/rules/span.py"),
     cases=(
         Case(
-            "1. without a root of its own",
-            [*CAUCHY, RHO * RHO >= OFF],
-            z3.And(-RHO * LENGTH <= PRODUCT, PRODUCT <= RHO * LENGTH),
+            "1. the range of a distance",
+            [*CAUCHY, *BETWEEN],
+            z3.And(
+                Y * Y + N * N - 2 * M * UP <= Y * Y + W * W + 2 * PRODUCT,
+                Y * Y + W * W + 2 * PRODUCT <= Y * Y + M * M + 2 * M * UP,
+            ),
             tactic=NLSAT,
         ),
         Case(
-            "2. a coordinate, rounded down",
-            [0 <= DELTA, DELTA < 1],
-            z3.And(DELTA * ENTRY <= z3.If(ENTRY > 0, ENTRY, -ENTRY), -DELTA * ENTRY <= z3.If(ENTRY > 0, ENTRY, -ENTRY)),
+            "1. two vectors shorter than s",
+            [W - T <= OFF, T - W <= OFF, OFF < 2 * S],
+            z3.And(W < T + 2 * S, W > T - 2 * S),
         ),
         Case(
-            "2. the floors of a middle", [*FLOORS, M == C + D + E + F + ERROR], z3.And(M - MIDDLE > -1, M - MIDDLE < 5)
+            "2. the range of a product",
+            [*CAUCHY, *BETWEEN, V >= 0, E >= 0, V <= R, E <= S, OUT <= V * E, -OUT <= V * E],
+            z3.And(-M * UP - R * S <= PRODUCT + OUT, PRODUCT + OUT <= M * UP + R * S),
+            tactic=NLSAT,
         ),
-        Case("2. the range", ROUNDED, z3.And(MIDDLE - SWING <= X, X <= MIDDLE + SWING)),
-        Case("3. the range that is given holds", [*ROUNDED, MIDDLE - SWING > z3.ToInt(LOW)], LOW <= X),
+        Case("3. the high end with a swing", SWUNG, X <= PEAK + SWING, tactic=NLSAT),
+        Case("3. the low end with a swing", SWUNG, PEAK - BESIDE - SWING <= X, tactic=NLSAT),
         Case(
-            "3. the pool's lower end is that of other patches",
-            FAR,
-            z3.And(_min(LOW, M - S) == LOW, _min(LOW, LOW) == LOW),
+            "4. one is left out",
+            [LOW <= ONE, ONE <= HIGH, OTHER <= BEYOND, BEYOND <= HIGH],
+            z3.And(LOW <= POOL, POOL <= HIGH),
         ),
         Case(
-            "3. the pool's upper end is that of other patches, cut or not",
-            FAR,
-            z3.And(
-                _min(HIGH, M + REACH) == HIGH,
-                _min(HIGH, MIDDLE + SWING) == HIGH,
-                _min(HIGH, CUT, M + REACH) == _min(HIGH, CUT, MIDDLE + SWING),
-            ),
+            "4. a coarse end",
+            [UNIT > 0, z3.ToReal(COARSE) * UNIT <= MOST, BEYOND <= z3.ToReal(COARSE) * UNIT],
+            BEYOND <= MOST,
         ),
     ),
     twins=(
-        Case("1. with a rho that is too small", [*CAUCHY, RHO * RHO <= OFF], PRODUCT <= RHO * LENGTH, tactic=NLSAT),
-        Case("2. without slack", [*NEAR, SWING >= S - 2], MIDDLE - SWING <= X),
         Case(
-            "3. a patch is left out whose middle is beyond others' lower end, its own lower end not",
-            [*ROUNDED, MIDDLE > z3.ToInt(LOW)],
-            LOW <= X,
+            "1. half the swing",
+            [*CAUCHY, *BETWEEN],
+            Y * Y + W * W + 2 * PRODUCT <= Y * Y + M * M + M * UP,
+            tactic=NLSAT,
         ),
-        Case(
-            "3. the pool's upper end, where only the lower one was looked at",
-            [*ROUNDED, MIDDLE - SWING > z3.ToInt(LOW), LOW <= HIGH],
-            _min(HIGH, M) == HIGH,
-        ),
+        Case("3. without the doubt", SWUNG, X <= PEAK - DOUBT + SWING, tactic=NLSAT),
+        Case("3. nothing beside", SWUNG, PEAK - SWING <= X, tactic=NLSAT),
+        Case("4. one is left out that may be more", [LOW <= ONE, ONE <= HIGH, OTHER <= BEYOND], POOL <= HIGH),
     ),
 )
 

@@ -317,11 +317,11 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
         if name == "projection":
             pick = min if head.geometry == "euclidean" else max
             ends = [tuple(map(pick, zip(*each, strict=True))) for each in zip(*trial.observables, strict=True)]
-            for some, known in ((groups, None), (groups[1:], found[0]), (groups, space.domain)):
-                if not _holds(space, rule.pooled(some, known), ends):
+            for narrow, known in ((groups, None), (groups[1:], found[0]), (groups, space.domain)):
+                if not _holds(space, rule.pooled(narrow, known), ends):
                     return "pooled"
-            for group, observables in zip(groups, trial.observables, strict=True):
-                if group and not all(_holds(space, ranges, observables) for ranges in _coarse(module, rule, group)):
+            for each, observables in zip(groups, trial.observables, strict=True):
+                if each and not all(_holds(space, ranges, observables) for ranges in _coarse(module, rule, each)):
                     return "coarse"
         spatial = module("rules.spatial").SpatialRule(space, rule)
         boxes.append((name, spatial.box(stated, PATCHES)))
@@ -358,15 +358,14 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
     return ""
 
 
-def _screening(module: Callable[[str], ModuleType], kernel: str) -> str:
+def _screening(module: Import, kernel: str) -> str:
     """Coarse ranges hold where little but rounding is between them and the truth, and what is pooled with their help is
     what all exact ranges give."""
     own, generator = module("kernel").load_kernel(kernel), random.Random(7)
     for trial in range(12 if kernel == "arb" else 3):
         geometry = ("euclidean", "cosine", "inner_product")[trial % 3]
-        module("rules.coarse")._BITS = (26, 60)[
-            trial % 2
-        ]  # with more, less of what is left out is made good by roundings
+        # With more bits roundings make good less of what is left out.
+        module("rules.coarse")._BITS = (26, 60)[trial % 2]
         depth, scale = generator.choice((1, 2, 16)), generator.choice((1.0, 2.0**-12))
         sign = generator.choice((0.0, -scale))
         rows = [[generator.uniform(sign, scale) for _ in range(depth)] for _ in range(9)]
@@ -406,7 +405,7 @@ def _true_ends(geometry: str, z: list[float], row: list[float]) -> tuple[Fractio
     return found, found
 
 
-def _coarse(module: Callable[[str], ModuleType], rule: Any, group: list[Any]) -> Iterator[Any]:
+def _coarse(module: Import, rule: Any, group: list[Any]) -> Iterator[Any]:
     """The coarse ranges of a patch, those of its foot and those with swings."""
     space, coarse = rule._space, rule._space.coarse
     use = rule._use(group, False)
