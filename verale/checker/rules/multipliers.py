@@ -1,9 +1,10 @@
 """Multipliers for one patch: an approximate inverse of its anchors' Gram matrix, with the rank it really has.
 
 Nothing here has to be right for entailment: the projection rule is an identity in the multipliers, so a poor choice
-costs a proof, never soundness; but statements seem needed then that are not (minimality). The matrix is swept pivot by pivot, largest remaining squared distance to the span of the anchors
-before it first. An anchor is left out, never divided by, where that distance is negligible (a duplicate, a combination
-of the others) or where its statement is too wide to say anything along its own direction.
+costs a proof, never soundness; but statements seem needed then that are not (minimality). The matrix is swept pivot by
+pivot, largest remaining squared distance to the span of the anchors before it first. An anchor is left out, never
+divided by, where that distance is negligible (a duplicate, a combination of the others) or where its statement is too
+wide to say anything along its own direction.
 """
 
 from __future__ import annotations
