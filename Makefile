@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV := .venv
 
-.PHONY: demo test check fuzz clean
+.PHONY: demo test check docs fuzz clean
 
 demo: $(VENV)/report
 	$(VENV)/bin/verale demo
@@ -12,11 +12,16 @@ demo: $(VENV)/report
 test: $(VENV)/test
 	$(VENV)/bin/python -m pytest
 
-check: $(VENV)/test fuzz
+check: $(VENV)/test $(VENV)/docs fuzz
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
+	$(VENV)/bin/mkdocs build --strict
+
+# Into site/; `.venv/bin/mkdocs serve` shows pages while they are written.
+docs: $(VENV)/docs
+	$(VENV)/bin/mkdocs build --quiet
 
 # atheris has wheels for Linux on x86-64 only; elsewhere nothing is fuzzed, and it says so.
 fuzz: $(VENV)/fuzz
@@ -29,9 +34,9 @@ $(VENV)/bin/python:
 	$(VENV)/bin/python -m pip install --quiet --upgrade pip
 
 # The stamps are named after the extras.
-$(VENV)/report $(VENV)/test $(VENV)/fuzz: $(VENV)/bin/python pyproject.toml
+$(VENV)/report $(VENV)/test $(VENV)/docs $(VENV)/fuzz: $(VENV)/bin/python pyproject.toml
 	$(VENV)/bin/python -m pip install --quiet --editable '.[$(@F)]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) verale-demo .fuzz .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) site verale-demo .fuzz .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

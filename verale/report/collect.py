@@ -161,7 +161,8 @@ def collect(
 
     Args:
         path: the folder, or the certificate's file.
-        head, latents: their files; by default those that `verale explain` wrote to the folder, if they are there.
+        head: its file; by default the one that `verale explain` wrote to the folder, if it is there.
+        latents: likewise.
         images: the folder of the images; by default as `source.json` says.
         advance: told how many files are read.
 
