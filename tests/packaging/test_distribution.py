@@ -1,0 +1,180 @@
+"""Wheel and source distribution: what is in them, and that the core audits where nothing else is installed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+import tomllib
+from collections.abc import Sequence
+from importlib.metadata import Distribution, PathDistribution, distribution
+from pathlib import Path
+from shutil import copyfile
+from venv import EnvBuilder
+from zipfile import ZipFile
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+VERSION = PROJECT["version"]
+CORE = {"click", "rich", "mpmath", "python-flint"}
+ACCEPTED = ROOT / "certificates" / "accept"
+
+
+def build(source: Path, to: Path, *targets: str) -> None:
+    arguments = [argument for target in targets for argument in ("-t", target)]
+    command = [sys.executable, "-m", "hatchling", "build", "-d", str(to), *arguments]
+    subprocess.run(command, cwd=source, check=True, capture_output=True, timeout=300)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel and the source distribution."""
+    folder = tmp_path_factory.mktemp("dist")
+    build(ROOT, folder, "sdist", "wheel")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(built: Path) -> Path:
+    return built / f"verale-{VERSION}-py3-none-any.whl"
+
+
+@pytest.fixture(scope="module")
+def unpacked(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source distribution, unpacked."""
+    folder = tmp_path_factory.mktemp("sdist")
+    with tarfile.open(built / f"verale-{VERSION}.tar.gz") as archive:
+        archive.extractall(folder, filter="data")
+    return folder / f"verale-{VERSION}"
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    with ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def files(folder: Path, *patterns: str) -> dict[str, bytes]:
+    """Everything below a folder that is no left-over of Python, by its path in it."""
+    found = [path for pattern in patterns for path in folder.glob(pattern) if "__pycache__" not in path.parts]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found if path.is_file()}
+
+
+def test_the_wheel_is_the_package_the_corpora_and_the_lemmas_and_nothing_else(wheel: Path) -> None:
+    expected = files(ROOT, "verale/**/*")
+    for folder in ("certificates", "proofs"):
+        expected |= {f"verale/soundness/{name}": data for name, data in files(ROOT, f"{folder}/**/*").items()}
+    found = contents(wheel)
+    notes = f"verale-{VERSION}.dist-info/"
+    assert {name: data for name, data in found.items() if not name.startswith(notes)} == expected
+    for name in ("py.typed", "soundness/certificates/v1.schema.json", "soundness/certificates/report-v1.schema.json"):
+        assert f"verale/{name}" in found
+    licences = {name.removeprefix(f"{notes}licenses/") for name in found if name.startswith(f"{notes}licenses/")}
+    assert licences == set(PROJECT["license-files"])
+
+
+def test_a_source_distribution_gives_the_same_wheel(wheel: Path, unpacked: Path, tmp_path: Path) -> None:
+    build(unpacked, tmp_path, "wheel")
+    assert contents(tmp_path / wheel.name) == contents(wheel)
+
+
+def test_a_source_distribution_can_be_tested_and_documented(unpacked: Path) -> None:
+    for name in ("tests", "docs", "examples", "benchmarks"):
+        assert files(unpacked, f"{name}/**/*") == files(ROOT, f"{name}/**/*")
+    for name in ("README.md", "CHANGELOG.md", "TRUSTED.md", "Makefile", "mkdocs.yml", *PROJECT["license-files"]):
+        assert (unpacked / name).read_bytes() == (ROOT / name).read_bytes()
+
+
+def closure(wanted: Sequence[str]) -> dict[str, Distribution]:
+    """Installed distributions that the named ones need, themselves among them, without extras."""
+    found: dict[str, Distribution] = {}
+    left = list(wanted)
+    while left:
+        name = canonicalize_name(left.pop())
+        if name not in found:
+            found[name] = distribution(name)
+            needs = map(Requirement, found[name].requires or ())
+            left += [need.name for need in needs if need.marker is None or need.marker.evaluate({"extra": ""})]
+    return found
+
+
+@pytest.fixture(scope="module")
+def clean(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A virtual environment with the wheel and what the core needs, and nothing else, not even pip."""
+    folder = tmp_path_factory.mktemp("clean")
+    EnvBuilder(symlinks=True, with_pip=False).create(folder)
+    (site,) = folder.glob("lib/python*/site-packages")
+    with ZipFile(wheel) as archive:
+        archive.extractall(site)
+    installed = PathDistribution(site / f"verale-{VERSION}.dist-info")
+    needs = [Requirement(line) for line in installed.requires or ()]
+    core = [need.name for need in needs if need.marker is None]
+    assert set(core) == CORE
+    for one in closure(core).values():
+        for file in one.files or ():
+            if ".." not in file.parts and "__pycache__" not in file.parts:
+                (site / file).parent.mkdir(parents=True, exist_ok=True)
+                copyfile(one.locate_file(file), site / file)
+    (script,) = installed.entry_points.select(group="console_scripts", name="verale")
+    (folder / "bin" / "verale").write_text(
+        f"#!{folder / 'bin' / 'python'}\nfrom {script.module} import {script.attr}\n{script.attr}()\n"
+    )
+    (folder / "bin" / "verale").chmod(0o755)
+    return folder / "bin"
+
+
+def run(program: Path, *arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "COV"))}
+    command = [str(program), *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300)
+
+
+def test_the_clean_environment_has_the_core_alone(clean: Path, tmp_path: Path) -> None:
+    said = run(clean / "python", "-c", "import verale; print(verale.__file__)", cwd=tmp_path)
+    assert Path(said.stdout.strip()).is_relative_to(clean.parent)
+    for name in ("torch", "numpy", "safetensors", "PIL", "yaml", "hypothesis", "z3", "pip"):
+        assert f"No module named '{name}'" in run(clean / "python", "-c", f"import {name}", cwd=tmp_path).stderr
+
+
+def test_the_version_is_that_of_the_metadata(clean: Path, tmp_path: Path) -> None:
+    assert run(clean / "verale", "--version", cwd=tmp_path).stdout == f"verale, version {VERSION}\n"
+    code = "import verale\nfrom importlib.metadata import version\nassert verale.__version__ == version('verale')"
+    assert run(clean / "python", "-c", code, cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("program", [("verale", "audit"), ("python", "-m", "verale.checker")])
+def test_the_core_audits(clean: Path, program: tuple[str, ...], tmp_path: Path) -> None:
+    name = ACCEPTED / "projection-euclidean"
+    given = ("--head", f"{name}.head.safetensors", "--latents", f"{name}.latents.safetensors")
+    options = ("--minimality", "--kernel", "both")
+    said = run(clean / program[0], *program[1:], f"{name}.ale.json", *given, *options, cwd=tmp_path)
+    assert (said.returncode, said.stderr) == (0, "")
+    assert said.stdout.startswith("PROVED ")
+    assert said.stdout.endswith("entailment+instance+minimality proved\n")
+
+
+def test_the_core_says_which_extra_is_missing(clean: Path, tmp_path: Path) -> None:
+    name = ACCEPTED / "projection-euclidean"
+    given = ("--head", f"{name}.head.safetensors", "--latents", f"{name}.latents.safetensors")
+    said = run(clean / "verale", "explain", *given, "--out", "out", cwd=tmp_path)
+    assert (said.returncode, said.stdout) == (9, "")
+    assert said.stderr == "error: this command needs torch: pip install 'verale[explain]'\n"
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_corpora_are_judged_from_the_installed_package(clean: Path, tmp_path: Path) -> None:
+    said = run(clean / "verale", "soundness", "--only", "corpora", "--json", cwd=tmp_path)
+    assert said.returncode == 0, said.stderr
+    assert '"wrong": []' in said.stdout
+    said = run(clean / "verale", "soundness", cwd=tmp_path)
+    assert said.returncode == 9
+    assert "pip install 'verale[" in said.stderr
+
+
+def test_the_doctor_finds_the_core_well(clean: Path, tmp_path: Path) -> None:
+    said = run(clean / "verale", "doctor", cwd=tmp_path)
+    assert said.returncode == 0, said.stderr
