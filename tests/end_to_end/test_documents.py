@@ -1,46 +1,172 @@
-"""The commands and programs of proofs/errata.md and docs/theory.md run, and print what stands there."""
+"""The pages of the documentation: every command and program on them runs, and prints what stands there."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
+import torch
+
+import verale
+from verale.cli import cli
+from verale.explanations import Explained, csv_lines
+from verale.files import write_atomically
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("proofs/errata.md", "docs/theory.md")
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+PAGES = sorted(
+    str(page.relative_to(ROOT))
+    for pattern in ("*.md", "docs/**/*.md", "certificates/*.md", "proofs/*.md")
+    for page in ROOT.glob(pattern)
+)
+CLONE = ("README.md", "TRUSTED.md", "certificates", "examples", "proofs", "pyproject.toml", "tests", "verale")
+
+ELSEWHERE = {
+    "make demo": ".ci/run",
+    "make test": ".ci/run",
+    "verale soundness": "tests/soundness runs its sections",
+    "pip install .": "tests/packaging installs the core",
+    "pip install '.[cabrnet,report]'": "make test",
+}
+"""Commands that these tests do not run, and what does."""
+
+COMMAND = re.compile(r"^ *(?:\$ )?((?:verale|python3?|pip|make|mkdocs|cabrnet|jq|cd) \S.*)$", re.MULTILINE)
 
 
-def blocks(page: str, language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
+def text_of(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
 
 
-def commands(page: str) -> list[tuple[str, str]]:
-    """(command, what it prints) of every `$` line of the console blocks; `...` stands for anything."""
-    found = (part.partition("\n") for block in blocks(page, "console") for part in re.split(r"^\$ ", block, flags=re.M))
-    return [(command, printed) for command, _, printed in found if command]
+def blocks(page: str) -> list[tuple[str, str]]:
+    """(language, text) of every fenced block."""
+    return re.findall(r"^```(\w*)\n(.*?)^```$", text_of(page), re.DOTALL | re.MULTILINE)
 
 
-def prints(program: list[str], cwd: Path) -> str:
-    done = subprocess.run(program, cwd=cwd, env=ENVIRONMENT, capture_output=True, text=True, timeout=600)
-    assert "Traceback" not in done.stderr, done.stderr
-    return done.stdout
+def steps(page: str) -> Iterator[tuple[str, str]]:
+    """What a page runs, in order, each with what stands there as printed: `$` lines, and Python programs."""
+    found = blocks(page)
+    for number, (language, text) in enumerate(found):
+        if language == "console":
+            for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+                command, printed = re.findall(r"\A((?:[^\n]*\\\n)*[^\n]*\n)(.*)\Z", part, re.DOTALL)[0]
+                yield command, printed
+        elif language == "python":
+            following = found[number + 1] if number + 1 < len(found) else ("", "")
+            yield f"python -c {shlex.quote(text)}", following[1] if following[0] == "text" else ""
 
 
 def told(printed: str) -> re.Pattern[str]:
+    """`...` stands for anything."""
     return re.compile(re.escape(printed).replace(re.escape("..."), ".*"), re.DOTALL)
 
 
-@pytest.mark.parametrize(("command", "printed"), [pair for page in PAGES for pair in commands(page)])
-def test_a_command_prints_what_stands_there(command: str, printed: str) -> None:
-    program = {"python": [sys.executable], "verale": [sys.executable, "-m", "verale"]}
-    first, *arguments = re.findall(r'"[^"]*"|\S+', command)
-    found = prints([*program[first], *(argument.strip('"') for argument in arguments)], ROOT)
-    assert told(printed).fullmatch(found), found
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """What a reader has: a clone, with what a page takes for granted, and `verale` and `python` that are those here."""
+    for name in CLONE:
+        source = ROOT / name
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(source, tmp_path / name, ignore=ignored) if source.is_dir() else shutil.copy(source, tmp_path)
+    for name, module in (("python", ""), ("verale", "-m verale")):
+        script = tmp_path / ".bin" / name
+        write_atomically(script, f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {module} "$@"\n'.encode())
+        script.chmod(0o755)
+    return tmp_path
+
+
+def a_run(folder: Path) -> None:
+    fixtures = ROOT / "tests" / "fixtures" / "cabrnet"
+    shutil.copytree(fixtures / "protopnet", folder / "RUN")
+    shutil.copytree(fixtures / "images", folder / "DIR")
+
+
+def published_states(folder: Path) -> None:
+    drawn = torch.Generator().manual_seed(0)
+    protopnet = {"prototype_vectors": torch.rand(6, 4, 1, 1, generator=drawn), "last_layer.weight": torch.rand(3, 6)}
+    torch.save(protopnet, folder / "state.pth")
+    hyperpg = {
+        "prototype_module.prototypes": torch.rand(3, 2, 4, 1, 1, generator=drawn),
+        "prototype_module.mus": torch.rand(3, 2, 1, generator=drawn),
+        "prototype_module.sigmas": torch.rand(3, 2, 1, generator=drawn) + 0.5,
+        "clf.2.weight": torch.rand(3, 6, generator=drawn),
+    }
+    torch.save({"state_dict": hyperpg}, folder / "last.ckpt")
+    folder.joinpath("yours.py").write_text(
+        "import torch\n"
+        "model = torch.nn.Sequential()\n"
+        "model.add_module('add_on_layers', torch.nn.Conv2d(3, 4, 1))\n"
+        "images = torch.rand(2, 3, 5, 5)\n"
+    )
+
+
+def accepted(folder: Path, certificate: str, files: str) -> None:
+    source = ROOT / "certificates" / "accept" / "projection-euclidean"
+    for name in ("head.safetensors", "latents.safetensors"):
+        write_atomically(folder / files / name, source.with_name(f"{source.name}.{name}").read_bytes())
+    write_atomically(folder / certificate, source.with_name(f"{source.name}.ale.json").read_bytes())
+
+
+def explained(folder: Path) -> None:
+    accepted(folder, "explained/000000.ale.json", ".")
+
+
+def explained_out(folder: Path) -> None:
+    accepted(folder, "OUT/000003.ale.json", "OUT")
+
+
+def head_latents_and_a_run(folder: Path) -> None:
+    a_run(folder)
+    for suffix, name in (("head", "H"), ("latents", "Z")):
+        shutil.copy(ROOT / "certificates" / "accept" / f"projection-euclidean.{suffix}.safetensors", folder / name)
+
+
+def tables(folder: Path) -> None:
+    rows = [Explained(index, 1, 0.5, 1, True, size=10 + index, paradigm="projection") for index in range(3)]
+    for name in ("OUT1/explanations.csv", "OUT2/explanations.csv", "cosine_explanations.csv"):
+        write_atomically(folder / name, csv_lines(rows, heading=True).encode())
+
+
+GIVEN = {
+    "certificates/report-v1.md": explained,
+    "docs/cabrnet.md": a_run,
+    "docs/cli.md": tables,
+    "docs/report.md": explained_out,
+    "docs/scale.md": head_latents_and_a_run,
+    "docs/architectures.md": published_states,
+}
+"""What pages take for granted that a reader has."""
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if list(steps(page))])
+def test_commands_and_programs_print_what_stands_there(page: str, clone: Path) -> None:
+    """One after the other in one clone. What is not shown to fail, has to succeed."""
+    GIVEN.get(page, lambda folder: None)(clone)
+    path = f"{clone / '.bin'}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "COLUMNS": "120", "PYTHONWARNINGS": "ignore"}
+    before = 0
+    for command, printed in steps(page):
+        done = subprocess.run(
+            ["bash", "-c", f"(exit {before}); {command}"],
+            cwd=clone,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=600,
+        )
+        found = re.sub(r" +$", "", done.stdout, flags=re.MULTILINE)
+        assert "Traceback" not in found, f"{command}{found}"
+        assert printed or done.returncode == 0, f"{command}{found}"
+        assert not printed or told(printed).fullmatch(found), f"{command}{found}"
+        before = done.returncode
 
 
 def test_what_is_not_printed_is_noticed() -> None:
@@ -48,18 +174,56 @@ def test_what_is_not_printed_is_noticed() -> None:
     assert told("REFUTED ... wrong\n").fullmatch("REFUTED it is wrong\n")
 
 
-def test_the_programs_of_the_theory_print_what_stands_there(tmp_path: Path) -> None:
-    programs, outputs = blocks("docs/theory.md", "python"), blocks("docs/theory.md", "text")
-    assert [prints([sys.executable, "-c", program], tmp_path) for program in programs] == outputs
+def not_run(text: str) -> list[str]:
+    """Commands in blocks, fenced or indented, that are not run."""
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+    indented = "\n".join(re.findall(r"^ {4,}.*$", prose, re.MULTILINE))
+    unseen = [text for language, text in fenced if language not in ("console", "python")]
+    return [command for block in (*unseen, indented) for command in COMMAND.findall(block)]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_is_run_here_or_elsewhere(page: str) -> None:
+    assert [command for command in not_run(text_of(page)) if command not in ELSEWHERE] == []
+
+
+def test_a_command_that_is_not_run_is_noticed() -> None:
+    assert not_run("a\n```\nverale audit X\n```\n") == ["verale audit X"]
+    assert not_run("a\n\n    make coffee\n") == ["make coffee"]
+    assert not_run("verale is code\n```console\n$ verale demo\n```\n") == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_within_sentences_exist(page: str) -> None:
+    """`verale audit --jobs N`: there is such a command, with such options."""
+    for command in re.findall(r"`verale ([a-z][^`]*)`", text_of(page).replace("\n", " ")):
+        name, *rest = command.split()
+        found = cli.get_command(click.Context(cli), name)
+        assert found is not None, command
+        options = {"--help", "-h"}
+        for one in (found, *getattr(found, "commands", {}).values()):
+            options.update(option for parameter in one.params for option in parameter.opts)
+        assert {word for word in rest if word.startswith("-")} <= options, command
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_modules_and_targets_within_sentences_exist(page: str) -> None:
+    """`python -m proofs.errata`, `make fuzz`."""
+    prose = re.sub(r"^```.*?^```$", "", text_of(page), flags=re.DOTALL | re.MULTILINE).replace("\n", " ")
+    for module in re.findall(r"`python -m ([a-z_.0-9]+)", prose):
+        assert importlib.util.find_spec(module) is not None, module
+    for target in re.findall(r"`make ([a-z]+)", prose):
+        assert re.search(rf"^{target}:", text_of("Makefile"), re.MULTILINE), target
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page: str) -> None:
-    links = re.findall(r"\]\(([^)#]+)[^)]*\)", (ROOT / page).read_text(encoding="utf-8"))
-    assert links
-    assert [link for link in links if "://" not in link and not (ROOT / page).parent.joinpath(link).exists()] == []
+    links = re.findall(r"\]\(([^)#\s]+)[^)\s]*\)", re.sub(r"`[^`]*`", "`", text_of(page)))
+    assert [link for link in links if "://" not in link and not (ROOT / page).parent.joinpath(link).is_file()] == []
 
 
-def test_the_programs_of_the_errata_refute(tmp_path: Path) -> None:
-    (program,) = blocks("proofs/errata.md", "python")
-    assert prints([sys.executable, "-c", program], tmp_path) == "NOT_PROVED\nREFUTED\n"
+def test_the_reference_has_every_public_name() -> None:
+    pages = "".join(text_of(page) for page in PAGES if page.startswith("docs/api/"))
+    documented = {name.split(".")[-1] for name in re.findall(r"^::: (\S+)$", pages, re.MULTILINE)}
+    assert set(verale.__all__) - documented == {"VeraleError", "__version__"}, "errors are on the page of their module"
