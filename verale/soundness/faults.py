@@ -29,7 +29,7 @@ _OF_FILES: dict[str, list[tuple[str, str, str]]] = {
         ("exp of what is small is 0", "return 0, 1", "return 0, 0"),
         ("exp takes too much for small", "if mantissa < 0 and ceil_shift(-mantissa, exponent) > bits:", "if mantissa < 0 and ceil_shift(-mantissa, exponent) > bits - 2:"),
         ("small summands are left out", "return low, high + tiny", "return low, high"),
-        ("a sum takes too much for small", "                if ceil_shift(-mantissa, exponent) > bits:", "                if ceil_shift(-mantissa, exponent) > bits - 2:"),
+        ("a sum takes too much for small", "least = -floor_shift(bits, -exponent)", "least = -floor_shift(bits - 2, -exponent)"),
         ("the logarithm of the inverse", "(arb(fmpz(numerator)) / arb(fmpz(denominator)))", "(arb(fmpz(denominator)) / arb(fmpz(numerator)))"),
         ("isqrt is one more", "fmpz(value).isqrt())", "fmpz(value).isqrt() + 1)"),
         ("exp(0) is not 1", "return 1 << bits, 1 << bits", "return 1 << bits, 1 << bits + 1"),

@@ -60,14 +60,14 @@ class ArbKernel:
 
     def exp_sum(self, mantissas: Sequence[int], exponent: int, bits: int) -> tuple[int, int]:
         tiny = 0  # how many are less than 2^-bits, like exp above
-        unit = fmpz(exponent)
+        least = -floor_shift(bits, -exponent)
         with ctx.workprec(bits + _GUARD_BITS):
-            total = arb(0)
+            total, unit = arb(0), arb((fmpz(1), fmpz(exponent)))
             for mantissa in mantissas:
-                if ceil_shift(-mantissa, exponent) > bits:
+                if mantissa < least:
                     tiny += 1
                 else:
-                    total += arb((fmpz(mantissa), unit)).exp()
+                    total += (arb(fmpz(mantissa)) * unit).exp()
             low, high = _ends(total, bits)
         return low, high + tiny
 
