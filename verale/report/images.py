@@ -100,7 +100,7 @@ def open_image(path: Path, window: Window, bound: int, sha256: str | None = None
             with Image.open(io.BytesIO(data)) as opened:
                 left, top, right, bottom = window.box(*opened.size)
                 opened.draft("RGB", (int(bound / (right - left)) + 1, int(bound / (bottom - top)) + 1))
-                image = opened.convert("RGB")
+                image: Image.Image = opened.convert("RGB")
     except Exception as error:  # PIL raises errors of any kind on broken bytes
         raise InputError(
             path, f"is no image that can be read ({type(error).__name__}): is the folder the right one?"
