@@ -394,7 +394,7 @@ def test_images_that_cannot_be_used_are_refused_and_nothing_is_written(make, rea
 
 
 def test_sizes_that_differ_between_batches_are_refused(monkeypatch, tmp_path):
-    monkeypatch.setattr(network, "_BATCH", 1)
+    monkeypatch.setattr(network, "BATCH", 1)
     with pytest.raises(InputError, match=r"zz\.png: gives latents \(8, 4, 5\), .*png gives \(8, 4, 4\)"):
         load(final("protopnet")).see(sorted(sizes(tmp_path / "in").iterdir()))
 

@@ -92,7 +92,7 @@ def test_a_record_names_all_that_the_verdict_depends_on(folder: Path, kernel: st
 
 
 def test_the_checkers_digest_is_what_the_documented_command_prints() -> None:
-    command = re.search(r"^cd verale/checker && (.*)$", TEXT, re.M)
+    command = re.search(r"^\$ cd verale/checker && (.*)$", TEXT, re.M)
     assert command
     printed = subprocess.run(
         ["bash", "-c", command[1]], cwd=ROOT / "verale" / "checker", capture_output=True, text=True, check=True
