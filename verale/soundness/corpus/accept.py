@@ -8,7 +8,7 @@ each certificate is minimal, and its margins are the greatest binary64 numbers t
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
@@ -348,6 +348,61 @@ def by_hand() -> Iterator[Case]:
     )
     document = hm.document(head, contradiction(), paradigm="top_k")
     yield Case("accept/contradiction-without-an-image", encoded(document, comment), head, None, "PROVED", "", comment)
+
+    head = hm.head(
+        [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]], [[0.0], [-4.0], [4.0]], [15.0, 0.0], pooling=top_mean(3), **negated
+    )
+    comment = (
+        "The mean of the three greatest of six, two of them not stated: each statement is needed, as without it three"
+        " patches may be close to the rival's prototype."
+    )
+    image = [[0.0], [0.0], [0.0], [-4.0], [1.0], [2.0]]
+    stated = [hm.spatial(patch, 0, 0.0, 0.0) for patch in range(3)] + [hm.spatial(3, 1, 0.0, 0.0)]
+    margins = [None, hm.below(Fraction(29, 3))]
+    document = hm.document(head, stated, patches=6, image=image, minimality=True, margins=margins)
+    yield Case("accept/two-alike-at-k", encoded(document, comment), head, hm.latents([image]), "PROVED", "", comment)
+    head = hm.head([[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]], [[0.0], [1.0], [3.0]], [7.0, 0.0], **negated)
+    comment = "A distance stated by a wide interval, which two exact ones determine: it is 81/16, not 16."
+    stated = [hm.spatial(0, 2, 0.0, 16.0), hm.spatial(0, 0, 0.5625, 0.5625), hm.spatial(0, 1, 0.0625, 0.0625)]
+    margins = [None, hm.below(Fraction(31, 16) - Fraction(1, 2**100))]
+    document = hm.document(head, stated, image=[[0.75]], margins=margins)
+    latents = hm.latents([[[0.75]]])
+    yield Case("accept/wide-but-determined", encoded(document, comment), head, latents, "PROVED", "", comment)
+    rows = [[0.625, -1.0, 0.625], [-0.875, 0.25, 1.375], [0.0, -1.625, 0.125], [0.875, -1.25, 0.875], [-2.0, 2.0, -2.0]]
+    head = hm.head([[0.0, 0.0, 0.0, 0.0, 1.0], [0.0] * 5], rows, [64.0, 0.0], **negated)
+    comment = "Wide intervals: what the first statements alone give proves more than all together, or each."
+    image = [[-1.25, 1.875, 0.875]]
+    widths = [0.5, 0.0625, 0.125, 0.5]
+    each = [(j, hm.squared_distance(image[0], rows[j]), Fraction(width)) for j, width in enumerate(widths)]
+    stated = [hm.spatial(0, j, *map(float, (distance - width, distance + width))) for j, distance, width in each]
+    document = hm.document(head, stated, image=image, margins=[None, 40.0])
+    latents = hm.latents([image])
+    yield Case("accept/first-statements-alone", encoded(document, comment), head, latents, "PROVED", "", comment)
+    inner = {"geometry": {"kind": "inner_product", "radius": (2.0).hex()}, "similarity": hm.IDENTITY}
+    head = hm.head([[1.0], [0.0]], [[1.0, 0.0]], **inner, domain=hm.domain(0.5, 1.0))
+    comment = "Nothing is stated. Of the domain's box and ball the box alone proves the class."
+    document = hm.document(head, [], margins=[None, 0.5])
+    yield Case("accept/box-within-a-ball", encoded(document, comment), head, None, "PROVED", "", comment)
+    comment = "Prices where a patch with most of its mass left has both of the rival's masses stated: it gives no more."
+    head, image, document = stated_gains()
+    latents = hm.latents([image])
+    yield Case("accept/assignment-stated-gains", encoded(document, comment), head, latents, "PROVED", "", comment)
+
+
+def stated_gains(*more: dict[str, Any], prices: Sequence[int] = (1, 2)) -> tuple[bytes, hm.Matrix, dict[str, Any]]:
+    """A head, an image and an assignment of it: patches leave 1/2, 1/8, 1/8 and 1, but of the last both masses are
+    stated that the rival gains by. The statements in `more` come last; `prices` are for these prototypes."""
+    head = hm.head([[0.75, 0.0, 0.0], [0.0, 1.0, 1.0]], geometry=hm.SOFTMAX, similarity=hm.IDENTITY, domain=UNBOUNDED)
+    rows = [[0.505, 0.2475, 0.2475], [0.88, 0.06, 0.06], [0.88, 0.06, 0.06], [0.96, 0.02, 0.02]]
+    image = [with_masses(*row) for row in rows]
+    stated = [hm.spatial(0, 0, 0.5, 0.51), hm.spatial(1, 0, 0.875, 0.885), hm.spatial(2, 0, 0.875, 0.885)]
+    stated += [hm.spatial(3, 1, 0.0, 0.0625), hm.spatial(3, 2, 0.0, 0.0625), *more]
+    document = hm.document(
+        head, stated, paradigm="assignment", patches=4, image=image, minimality=True, margins=[None, 2.0**-5]
+    )
+    each = {"rival": 1, "prototypes": list(prices), "prices": [(0.0625).hex()] * len(prices)}
+    document["predicate"]["hints"] = {"prices": [each]}
+    return head, image, document
 
 
 def with_masses(*masses: float) -> list[float]:
