@@ -10,7 +10,7 @@ import importlib.abc
 import importlib.util
 import random
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,9 +29,16 @@ from verale.soundness import handmade as hm
 from verale.soundness import reference as ref
 from verale.soundness.corpus.accept import COUNT, PATCHES, drawn, made, recipes
 from verale.soundness.corpus.cases import Case, stored
-
-Import = Callable[[str], Any]
-"""Gives a module of a copy by its name, "" for the package."""
+from verale.soundness.extremes import (
+    Import,
+    attained,
+    coarse_ranges,
+    holds,
+    next_to_the_grid,
+    one_way,
+    poor_multipliers,
+    true_ends,
+)
 
 CHECKER = Path(verale.checker.__file__).parent
 
@@ -312,21 +319,22 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
         rule = getattr(module(f"rules.{name}"), name.capitalize())(space)
         groups = [[s for s in stated if s.patch == patch] for patch in range(PATCHES)]
         found = [rule.ranges(group) for group in groups]
-        if not all(map(_holds, [space] * PATCHES, found, trial.observables)):
+        if not all(map(holds, [space] * PATCHES, found, trial.observables)):
             return name
         if name == "projection":
             pick = min if head.geometry == "euclidean" else max
             ends = [tuple(map(pick, zip(*each, strict=True))) for each in zip(*trial.observables, strict=True)]
             for narrow, known in ((groups, None), (groups[1:], found[0]), (groups, space.domain)):
-                if not _holds(space, rule.pooled(narrow, known), ends):
+                if not holds(space, rule.pooled(narrow, known), ends):
                     return "pooled"
             for each, observables in zip(groups, trial.observables, strict=True):
-                if each and not all(_holds(space, ranges, observables) for ranges in _coarse(module, rule, each)):
+                if each and not all(holds(space, ranges, observables) for ranges in coarse_ranges(module, rule, each)):
                     return "coarse"
         spatial = module("rules.spatial").SpatialRule(space, rule)
         boxes.append((name, spatial.box(stated, PATCHES)))
         boxes += [(f"{name} without {place}", box) for place, box in spatial.boxes_without(stated, PATCHES)]
     top_k = module("rules.top_k").TopK(space)
+    top_k.box([], 2)  # asked of so many patches, then of others
     pooled = [certificate.Activation(*statement) for statement in trial.pooled]
     most = max(high for _, high in trial.activations[1::2])
     pooled.append(certificate.Others(tuple(range(0, COUNT, 2)), most))
@@ -362,6 +370,7 @@ def _screening(module: Import, kernel: str) -> str:
     """Coarse ranges hold where little but rounding is between them and the truth, and what is pooled with their help is
     what all exact ranges give."""
     own, generator = module("kernel").load_kernel(kernel), random.Random(7)
+    module("rules.projection").TOGETHER = 3
     for trial in range(12 if kernel == "arb" else 3):
         geometry = ("euclidean", "cosine", "inner_product")[trial % 3]
         # With more bits roundings make good less of what is left out.
@@ -380,13 +389,13 @@ def _screening(module: Import, kernel: str) -> str:
         space = module("rules.space").Space(module("head_file").read_head(data), own)
         rule, groups = module("rules.projection").Projection(space), []
         for patch, z in enumerate(patches):
-            truths = [_true_ends(geometry, z, row) for row in rows]
+            truths = [true_ends(geometry, z, row) for row in rows]
             group = []
             for j in generator.sample(range(len(rows)), min(generator.randrange(1, 5), depth + 1)):
                 width = Fraction(generator.choice((0, 1)), 2**31)
                 low, high = truths[j][0] - generator.choice((0, 1)) * width, truths[j][1] + width
                 group.append(module("certificate").Spatial(patch, j, low, high))
-            if not all(_holds(space, ranges, truths) for ranges in _coarse(module, rule, group)):
+            if not all(holds(space, ranges, truths) for ranges in coarse_ranges(module, rule, group)):
                 return "coarse"
             groups.append(group)
         each = [rule.ranges(group) for group in groups]
@@ -396,43 +405,6 @@ def _screening(module: Import, kernel: str) -> str:
         ):
             return "pooled"
     return ""
-
-
-def _true_ends(geometry: str, z: list[float], row: list[float]) -> tuple[Fraction, Fraction]:
-    if geometry == "cosine":
-        return hm.cosine_ends(z, row, 0.0)
-    found = hm.squared_distance(z, row) if geometry == "euclidean" else hm.product(z, row)
-    return found, found
-
-
-def _coarse(module: Import, rule: Any, group: list[Any]) -> Iterator[Any]:
-    """The coarse ranges of a patch, those of its foot and those with swings."""
-    space, coarse = rule._space, rule._space.coarse
-    use = rule._use(group, False)
-    (bound,) = coarse.bounds([use.foot(coarse.places)])
-    each = list(zip(bound.peak, rule._swings(use, range(len(bound.peak))), strict=True))
-    swung = [peak - bound.beside - swing for peak, swing in each], [peak + swing for peak, swing in each]
-    for low, high in ((bound.low, bound.high), swung):
-        if space.head.geometry == "euclidean":
-            low, high = [-end for end in high], [-end for end in low]
-        lower = [module("dyadic").floor_shift(end, coarse.lift) for end in low]
-        upper = [module("dyadic").ceil_shift(end, coarse.lift) for end in high]
-        moved = ([end + offset for end, offset in zip(ends, space.offsets, strict=True)] for ends in (lower, upper))
-        yield module("rules.space").Ranges(*moved)
-
-
-def _holds(space: Any, ranges: Any, observables: list[tuple[Fraction, Fraction]]) -> bool:
-    """Whether the working observables lie in their ranges."""
-    lower = [Fraction(int(low), 1 << space.bits) for low in ranges.lower]
-    upper = None if ranges.upper is None else [Fraction(int(high), 1 << space.bits) for high in ranges.upper]
-    for j, (least, greatest) in enumerate(observables):
-        if space.head.geometry in ("cosine", "rooted_cosine"):
-            square = sum(entry * entry for entry in space.vectors[j])
-            near, far = (Fraction(isqrt(square << 400) + up, 1 << 200) for up in (0, 1))
-            least, greatest = min(least * near, least * far), max(greatest * near, greatest * far)
-        if lower[j] > greatest or (upper is not None and upper[j] < least):
-            return False
-    return True
 
 
 def _priced(module: Import, space: Any, trial: Trial, stated: Any, box: Any, number: int) -> str:
@@ -534,6 +506,10 @@ CHECKS = (
     ("kernel", _transcendentals),
     ("matching", _matching),
     ("corpora", _corpora),
+    ("next to the grid", next_to_the_grid),
+    ("attained", attained),
+    ("one way", one_way),
+    ("poor multipliers", poor_multipliers),
     ("margins", _margins),
     ("similarities", _similarities),
     ("containment", _containment),

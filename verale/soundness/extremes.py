@@ -1,0 +1,212 @@
+"""Properties of the planted faults that only extremes show: arguments next to the grid, latents at the ends of all that
+is stated, multipliers that are poor, roundings that all go one way.
+
+Each returns what it found wrong, "" for nothing. Latents are rational numbers here, as fine as is wanted: what a rule
+says holds for all real ones.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from itertools import product
+from math import isqrt
+from typing import Any
+
+import flint
+
+from verale.soundness import handmade as hm
+
+Import = Callable[[str], Any]
+"""Gives a module of a copy by its name, "" for the package."""
+
+Point = list[Fraction]
+_FINE = 1 << 400
+
+
+def next_to_the_grid(module: Import, kernel: str) -> str:
+    """Of (2^k + 1) / (2^k - 1) all but the first term of the logarithm is far below the grid, and its first term on it;
+    of -1/4 with two bits and no guard the first terms of the exponential are. What is left out is then all there is."""
+    implementation = module(f"kernel.{kernel}_kernel")
+    own = module("kernel").load_kernel(kernel)
+    for k, bits in product((20, 30, 40), range(30, 48)):
+        n, d = (1 << k) + 1, (1 << k) - 1
+        for numerator, denominator in ((n, d), (d, n)):
+            truth = flint.arb(flint.fmpq(numerator, denominator)).log()
+            if _outside(truth, own.log(numerator, denominator, bits), bits):
+                return "log"
+    implementation._GUARD_BITS = 0
+    for mantissa, bits in product((-1, 1), (2, 3, 4)):
+        if _outside((flint.arb(mantissa) / 4).exp(), own.exp(mantissa, -2, bits), bits):
+            return "exp"
+    implementation._GUARD_BITS = 32
+    return ""
+
+
+def _outside(truth: Any, ends: tuple[int, int], bits: int) -> bool:
+    low, high = (flint.arb(int(end)) / 2**bits for end in ends)
+    return bool(truth < low or truth > high)
+
+
+def attained(module: Import, kernel: str) -> str:
+    """One statement: latents on the line through its prototype and the target attain both ends of the target's."""
+    own, generator = module("kernel").load_kernel(kernel), random.Random(8)
+    for trial in range(20):
+        # With few bits of its weights roundings of a hypersphere are large.
+        module("rules.hypersphere")._WEIGHT_BITS = (128, 3)[trial % 2]
+        cosine = trial % 4 > 1
+        rows = [[float(generator.randrange(-9, 10)), float(generator.randrange(1, 10))] for _ in range(2)]
+        found = _on_circle(rows, generator) if cosine else _on_line(rows, generator)
+        space = _space(module, own, "cosine" if cosine else "euclidean", rows, 64.0)
+        for stated, observables in found:
+            statement = module("certificate").Spatial(0, 0, *stated)
+            for name in ("projection", "triangle", "hypersphere"):
+                rule = getattr(module(f"rules.{name}"), name.capitalize())(space)
+                if not holds(space, rule.ranges([statement]), observables):
+                    return name
+    module("rules.hypersphere")._WEIGHT_BITS = 128
+    return ""
+
+
+Ends = tuple[Fraction, Fraction]
+
+
+def _on_line(rows: hm.Matrix, generator: random.Random) -> Iterator[tuple[Ends, list[Ends]]]:
+    """What is stated of prototype 0, and the observables of latents on the line from it to prototype 1."""
+    end = Fraction(generator.randrange(1, 1 << 9), 1 << generator.choice((4, 9)))
+    apart = hm.squared_distance(rows[1], rows[0])
+    for way in (1, -1):
+        share = Fraction(isqrt(int(end / (apart or 1) * _FINE**2)), _FINE)
+        distances = [share * share * apart, (1 - way * share) ** 2 * apart]
+        yield (end - Fraction(1, 2**390), end), [(d, d) for d in distances]
+
+
+def _on_circle(rows: hm.Matrix, generator: random.Random) -> Iterator[tuple[Ends, list[Ends]]]:
+    """The same of cosines: latents in the plane of both prototypes."""
+    m = Fraction(generator.choice((1, -1)) * generator.randrange(8), 8)
+    (x, y), side = map(Fraction, rows[0]), Fraction(isqrt(int((1 - m * m) * _FINE**2)), _FINE)
+    for way in (1, -1):
+        z: Any = [m * x - way * side * y, m * y + way * side * x]
+        observables = [hm.cosine_ends(z, row, 0.0) for row in rows]
+        yield (min(m, observables[0][0]), max(m, observables[0][1])), observables
+
+
+def one_way(module: Import, kernel: str) -> str:
+    """Coarse ranges where all that they leave out goes the same way."""
+    own = module("kernel").load_kernel(kernel)
+    # <u, p_0> / |p_0| = length puts the foot at -1/64 of a coarse unit in the first coordinates, which are rounded down
+    # by nearly a unit, as every entry of the target is; the rest of u lies along the target.
+    rows = [[-0.125] * 7 + [0.875], [1 - 2.0**-53] * 8]
+    length = Fraction(isqrt(56 * _FINE**2), _FINE) / 2**32
+    rest = Fraction(isqrt(int((1 - length * length) / 8 * _FINE**2)), _FINE)
+    z: Any = [Fraction(x) / 2**29 + rest for x in rows[0]]
+    found = [("cosine", rows, z, [(0, Fraction(0), Fraction(0))])]
+    # The third row makes the unit fine. The target is 2 |p_k| from the base, and z at the nearer end of what is stated
+    # of it.
+    rows = [[-1.0, 0.0], [1.0, 0.0], [2.0**-30, 0.0]]
+    found.append(("euclidean", rows, [-0.875, 0.5], [(0, Fraction(0), Fraction(0)), (1, Fraction(0), Fraction(1))]))
+    # Anchors so alike that their multipliers are large and of unlike signs; z at a corner of what is stated.
+    rows, wide = [[1.0, 0.0], [1.0, 0.0625], [0.0, 1.0], [2.0**-30, 0.0]], Fraction(1, 2**12)
+    found.append(("inner_product", rows, [0.5, 0.0], [(0, Fraction(0), wide), (1, wide, Fraction(0))]))
+    for geometry, rows, z, stated in found:
+        space = _space(module, own, geometry, rows, 2.0)
+        truths = [true_ends(geometry, z, row) for row in rows]
+        group = [
+            module("certificate").Spatial(0, j, truths[j][0] - low, truths[j][1] + high) for j, low, high in stated
+        ]
+        ranges = coarse_ranges(module, module("rules.projection").Projection(space), group)
+        if not all(holds(space, each, truths) for each in ranges):
+            return geometry
+    return ""
+
+
+def _space(module: Import, own: Any, geometry: str, rows: hm.Matrix, edge: float) -> Any:
+    parts: dict[str, Any] = {"domain": hm.domain(-edge, edge)}
+    if geometry != "euclidean":
+        kind = hm.cosine(0.0) if geometry == "cosine" else {"kind": geometry, "radius": None}
+        parts |= {"geometry": kind, "similarity": hm.IDENTITY}
+    data = hm.head([[1.0] * len(rows), [0.0] * len(rows)], rows, **parts)
+    return module("rules.space").Space(module("head_file").read_head(data), own)
+
+
+def poor_multipliers(module: Import, kernel: str) -> str:
+    """The lemma of projection is one in any multipliers: what it says holds with such as are far from an inverse."""
+    own, generator = module("kernel").load_kernel(kernel), random.Random(30)
+    span = module("rules.span")
+    inverse = span.approximate_inverse
+
+    def poor(*arguments: Any) -> tuple[list[int], list[list[int]], int]:
+        kept, rows, exponent = inverse(*arguments)
+        factors = [generator.choice((2, 3, 4, 6)) for _ in range(4)]
+        each = [[factors[(i + 2 * j) % 4] * entry >> 2 for j, entry in enumerate(row)] for i, row in enumerate(rows)]
+        return kept, each, exponent
+
+    span.approximate_inverse = poor
+    try:
+        for trial in range(90):
+            geometry = ("euclidean", "cosine", "inner_product")[trial % 3]
+            found = _with_poor(module, own, generator, geometry)
+            if found:
+                return f"{found}, {geometry} at {trial}"
+    finally:
+        span.approximate_inverse = inverse
+    return ""
+
+
+def _with_poor(module: Import, own: Any, generator: random.Random, geometry: str) -> str:
+    depth, far = generator.choice((1, 2, 3)), generator.choice((1, 64))
+    rows = [[generator.uniform(-1.0, 1.0) for _ in range(depth)] for _ in range(4)]
+    # The longest target, and what is farthest from it; latents in its direction attain what is between.
+    rows += [[1.0] * depth, [-1.0] * depth]
+    z = [far * generator.uniform(-1.0, 1.0) for _ in range(depth)]
+    near = [x / 8.0 - 1.0 for x in rows[0]]
+    z = generator.choice((z, near, [1.0 * far] * depth))
+    space = _space(module, own, geometry, rows, 2.0 * far)
+    truths = [true_ends(geometry, z, row) for row in rows]
+    group = []
+    for j in generator.sample(range(len(rows)), generator.randrange(1, depth + 2)):
+        width, other = (Fraction(generator.choice((0.0, 0.0, 2.0**-31, 0.25))) for _ in range(2))
+        group.append(module("certificate").Spatial(0, j, truths[j][0] - width, truths[j][1] + other))
+    rule = module("rules.projection").Projection(space)
+    if not holds(space, rule.ranges(group), truths):
+        return "projection"
+    return "" if all(holds(space, ranges, truths) for ranges in coarse_ranges(module, rule, group)) else "coarse"
+
+
+def true_ends(geometry: str, z: Sequence[float], row: Sequence[float]) -> Ends:
+    """An enclosure of an observable of one patch."""
+    if geometry == "cosine":
+        return hm.cosine_ends(list(z), list(row), 0.0)
+    found = (hm.squared_distance if geometry == "euclidean" else hm.product)(list(z), list(row))
+    return found, found
+
+
+def coarse_ranges(module: Import, rule: Any, group: list[Any]) -> Iterator[Any]:
+    """The coarse ranges of a patch, those of its foot and those with swings."""
+    space, coarse = rule._space, rule._space.coarse
+    use = rule._use(group, False)
+    (bound,) = coarse.bounds([use.foot(coarse.places)])
+    each = list(zip(bound.peak, rule._swings(use, range(len(bound.peak))), strict=True))
+    swung = [peak - bound.beside - swing for peak, swing in each], [peak + swing for peak, swing in each]
+    for low, high in ((bound.low, bound.high), swung):
+        if space.head.geometry == "euclidean":
+            low, high = [-end for end in high], [-end for end in low]
+        lower = [module("dyadic").floor_shift(end, coarse.lift) for end in low]
+        upper = [module("dyadic").ceil_shift(end, coarse.lift) for end in high]
+        moved = ([end + offset for end, offset in zip(ends, space.offsets, strict=True)] for ends in (lower, upper))
+        yield module("rules.space").Ranges(*moved)
+
+
+def holds(space: Any, ranges: Any, observables: list[Ends]) -> bool:
+    """Whether the working observables lie in their ranges."""
+    lower = [Fraction(int(low), 1 << space.bits) for low in ranges.lower]
+    upper = None if ranges.upper is None else [Fraction(int(high), 1 << space.bits) for high in ranges.upper]
+    for j, (least, greatest) in enumerate(observables):
+        if space.head.geometry in ("cosine", "rooted_cosine"):
+            square = sum(entry * entry for entry in space.vectors[j])
+            near, far = (Fraction(isqrt(square << 400) + up, 1 << 200) for up in (0, 1))
+            least, greatest = min(least * near, least * far), max(greatest * near, greatest * far)
+        if lower[j] > greatest or (upper is not None and upper[j] < least):
+            return False
+    return True
