@@ -360,10 +360,13 @@ def _ends(head: Real) -> tuple[float, float]:
 def _anywhere(head: Real, generator: random.Random) -> Vector:
     low, high = _ends(head)
     depth = len(head.prototypes[0]) if head.prototypes else head.count
-    while True:
-        z = [arb(low + (high - low) * generator.randrange(1, 1024) / 1024) for _ in range(depth)]
+    middle, share = min(high, max(low, 0.0)), 1.0
+    while True:  # a small ball in many dimensions holds hardly any of a box: each try is nearer to its centre
+        entries = [low + (high - low) * generator.randrange(1, 1024) / 1024 for _ in range(depth)]
+        z = [arb(middle + share * (entry - middle)) for entry in entries]
         if head.admits(z):
             return z
+        share *= 0.75
 
 
 def _corners(head: Real) -> list[Vector]:
