@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import z3
@@ -45,7 +45,7 @@ class Case:
 
     def prove(self) -> None:
         """Raises LemmaError, with the model where there is one."""
-        if self._ask() != z3.sat:
+        if self._solver().check() != z3.sat:
             raise LemmaError(f"{self.says}: the hypotheses were not found satisfiable")
         solver = self._solver(z3.Not(self.claim))
         answer = solver.check()
@@ -65,9 +65,6 @@ class Case:
             if not z3.is_true(model.eval(formula, model_completion=True)):
                 raise LemmaError(f"{self.says}: Z3's model does not make {formula} true")
         return model
-
-    def _ask(self) -> z3.CheckSatResult:
-        return self._solver().check()
 
     def _solver(self, *further: z3.BoolRef) -> z3.Solver:
         solver = z3.Tactic(self.tactic).solver()
@@ -124,20 +121,20 @@ def run(lemma: Lemma) -> Outcome:
     """Prove every case, refute every twin; a lemma without either fails."""
     start = time.process_time()
     failures = [] if lemma.cases and lemma.twins else ["a lemma has a case and a twin at least"]
-    proved = refuted = 0
-    for case in lemma.cases:
+    proved, unproved = _tried([case.prove for case in lemma.cases])
+    refuted, unrefuted = _tried([twin.refute for twin in lemma.twins])
+    return Outcome(proved, refuted, (*failures, *unproved, *unrefuted), time.process_time() - start)
+
+
+def _tried(attempts: Sequence[Callable[[], object]]) -> tuple[int, list[str]]:
+    """How many attempts succeed, and what the others say."""
+    failures = []
+    for attempt in attempts:
         try:
-            case.prove()
-            proved += 1
+            attempt()
         except LemmaError as failure:
             failures.append(str(failure))
-    for twin in lemma.twins:
-        try:
-            twin.refute()
-            refuted += 1
-        except LemmaError as failure:
-            failures.append(str(failure))
-    return Outcome(proved, refuted, tuple(failures), time.process_time() - start)
+    return len(attempts) - len(failures), failures
 
 
 def main(lemma: Lemma) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verale.errors import UsageError
+from verale.errors import UsageError, first_line
 
 __all__ = ["device_named"]
 
@@ -17,7 +17,5 @@ def device_named(name: str) -> str:
     try:
         torch.zeros(1, device=name)
     except (RuntimeError, AssertionError) as error:
-        raise UsageError(
-            f"device {name!r} cannot be used here ({str(error).splitlines()[0]}); try --device cpu"
-        ) from error
+        raise UsageError(f"device {name!r} cannot be used here ({first_line(error)}); try --device cpu") from error
     return name

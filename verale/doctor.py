@@ -13,7 +13,7 @@ from pathlib import Path
 from time import perf_counter
 
 import verale.demo
-from verale.errors import VeraleError
+from verale.errors import VeraleError, first_line
 from verale.files import read
 from verale.version import __version__
 
@@ -25,6 +25,7 @@ PROOF = Path(verale.demo.__file__).parent / "data" / "proof"
 _GIVES = {
     "all": "everything that users need",
     "cabrnet": "from images to certificates: verale explain --checkpoint-dir",
+    "docs": "the documentation: make docs",
     "explain": "certificates from heads and latents: verale explain, refute, demo, head",
     "fuzz": "fuzzing of the checker: make fuzz",
     "ray": "many machines: --engine ray",
@@ -140,7 +141,7 @@ def _devices() -> Iterator[Device]:
             import torch
     except Exception as error:  # missing, or whatever a broken installation raises
         missing = isinstance(error, ModuleNotFoundError) and error.name == "torch"
-        yield Device("cpu", False, "torch is not installed" if missing else f"torch is broken: {_first_line(error)}")
+        yield Device("cpu", False, "torch is not installed" if missing else f"torch is broken: {first_line(error)}")
         return
     yield _tried("cpu", f"torch {torch.__version__}, {torch.get_num_threads()} threads")
     with warnings.catch_warnings(record=True) as told:
@@ -151,7 +152,7 @@ def _devices() -> Iterator[Device]:
         yield _tried(f"cuda:{index}", f"{properties.name}, {properties.total_memory / 2**30:.0f} GiB")
     if not count:
         built = "no CUDA device was found" if torch.version.cuda else "this torch is built without CUDA"
-        yield Device("cuda", False, _first_line(told[0].message) if told else built)
+        yield Device("cuda", False, first_line(told[0].message) if told else built)
 
 
 def _tried(name: str, what: str) -> Device:
@@ -161,7 +162,7 @@ def _tried(name: str, what: str) -> Device:
     try:
         total = float(torch.full((8,), 0.1, dtype=torch.float64, device=name).cumsum(0)[-1])
     except Exception as error:  # whatever a driver raises
-        return Device(name, False, f"{what}: {_first_line(error)}")
+        return Device(name, False, f"{what}: {first_line(error)}")
     good = abs(total - 0.8) < 1e-12
     return Device(name, good, what if good else f"{what}: eight times 0.1 is {total} there")
 
@@ -179,11 +180,7 @@ def _prove(kernel: str) -> Proof:
         del tampered["predicate"]["statements"][0]
         verdicts = auditor.check(data), auditor.check(json.dumps(tampered).encode())
     except (CheckerError, VeraleError, ImportError) as error:
-        return Proof(kernel, False, _first_line(error), perf_counter() - start)
+        return Proof(kernel, False, first_line(error), perf_counter() - start)
     works = verdicts[0].status is Status.PROVED and verdicts[1].status is Status.NOT_PROVED
     told = f"{verdicts[0].status.value}; without one of its statements {verdicts[1].status.value}"
     return Proof(kernel, works, told, perf_counter() - start)
-
-
-def _first_line(error: object) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

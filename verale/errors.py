@@ -5,7 +5,7 @@ A message says what was found, what was expected and what to do about it.
 
 from __future__ import annotations
 
-__all__ = ["CertificateError", "HeadError", "InputError", "LatentsError", "UsageError", "VeraleError"]
+__all__ = ["CertificateError", "HeadError", "InputError", "LatentsError", "UsageError", "VeraleError", "first_line"]
 
 
 class VeraleError(Exception):
@@ -50,3 +50,8 @@ class CertificateError(VeraleError):
 
 class UsageError(VeraleError):
     """An option or argument that has no meaning here, such as a paradigm not defined for a head."""
+
+
+def first_line(error: object) -> str:
+    """What another library says of an error, or its type where it says nothing: an error here is one line."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-from verale.cli import _EXTRA_OF
+from verale.cli import EXTRA_OF
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -58,8 +58,8 @@ def requirement(module: str) -> str:
 def test_every_import_is_of_the_core_or_of_the_extra_that_the_command_line_names() -> None:
     for module, where in imported().items():
         if requirement(module) not in brought(None):
-            assert module in _EXTRA_OF, f"{module} belongs to no extra: {where}"
-            assert requirement(module) in brought(_EXTRA_OF[module]), f"{module} is not in {_EXTRA_OF[module]}: {where}"
+            assert module in EXTRA_OF, f"{module} belongs to no extra: {where}"
+            assert requirement(module) in brought(EXTRA_OF[module]), f"{module} is not in {EXTRA_OF[module]}: {where}"
 
 
 def test_nothing_is_required_that_is_not_imported() -> None:

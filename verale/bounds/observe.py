@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import torch
 from torch import Tensor
 
@@ -39,8 +41,7 @@ def observe(head: Head, patches: Tensor) -> Enclosure:
         return _squared_distances(patches, prototypes)
     if isinstance(head.geometry, InnerProduct):
         return _inner_products(patches, prototypes)
-    assert isinstance(head.geometry, Cosine)
-    return _cosines(patches, prototypes, head.geometry)
+    return _cosines(patches, prototypes, cast(Cosine, head.geometry))
 
 
 def check_domain(head: Head, patches: Tensor) -> None:

@@ -21,6 +21,7 @@ __all__ = [
     "EXIT_INTERRUPTED",
     "EXIT_UNEXPLAINED",
     "EXIT_UNUSABLE",
+    "EXTRA_OF",
     "cli",
     "files_of",
     "main",
@@ -55,13 +56,14 @@ _COMMANDS = {
     "summary": "verale.cli.summary",
 }
 
-_EXTRA_OF = {
+EXTRA_OF = {
     **dict.fromkeys(("torch", "numpy", "safetensors", "PIL", "yaml"), "explain"),
     **dict.fromkeys(("cabrnet", "torchvision", "loguru"), "cabrnet"),
     **dict.fromkeys(("jinja2", "matplotlib", "pandas", "pyarrow"), "report"),
     **dict.fromkeys(("z3", "hypothesis"), "soundness"),
     **dict.fromkeys(("ray", "fsspec"), "ray"),
 }
+"""The extra that brings a module."""
 
 
 class _Commands(click.Group):
@@ -114,7 +116,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except ModuleNotFoundError as error:
-        extra = _EXTRA_OF.get((error.name or "").split(".")[0])
+        extra = EXTRA_OF.get((error.name or "").split(".")[0])
         if extra is None:
             raise
         click.echo(f"error: this command needs {error.name}: pip install 'verale[{extra}]'", err=True)

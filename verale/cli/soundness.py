@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from verale.cli import EXTRA_OF
 from verale.soundness.suite import SECTIONS, Result
 from verale.version import __version__
 
@@ -61,13 +62,12 @@ def _require_extras(names: tuple[str, ...]) -> None:
 
     from verale.errors import UsageError
 
-    modules = {"soundness": ("z3", "hypothesis"), "explain": ("torch", "safetensors")}
     missing = {
         extra: section.name
         for section in SECTIONS
         if section.name in names
         for extra in section.needs
-        if any(find_spec(module) is None for module in modules[extra])
+        if any(find_spec(module) is None for module, of in EXTRA_OF.items() if of == extra)
     }
     if missing:
         rest = [s.name for s in SECTIONS if s.name in names and not set(s.needs) & set(missing)]

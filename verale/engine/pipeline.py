@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import verale
 from verale.engine.staged import Staged
-from verale.errors import UsageError, VeraleError
+from verale.errors import UsageError, VeraleError, first_line
 
 __all__ = ["ATTEMPTS", "Crew", "Job", "Made", "Range", "made", "together"]
 
@@ -114,7 +114,7 @@ def _connect(address: str, workers: int | None) -> None:
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **options)
     except (ConnectionError, ValueError, RuntimeError) as error:
-        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        first = first_line(error)
         raise UsageError(
             f"Ray cannot be used at {address!r} ({first}); is `ray start --head` running there?"
         ) from error

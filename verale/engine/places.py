@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from verale.errors import InputError
+from verale.errors import InputError, first_line
 
 if TYPE_CHECKING:
     from pyarrow import NativeFile
@@ -44,13 +44,13 @@ def at(path: str) -> tuple[FileSystem, str]:
     except ArrowInvalid:
         pass  # no scheme of pyarrow's; fsspec knows more
     except OSError as error:
-        raise InputError(path, f"cannot be reached ({_first_line(error)})") from error
+        raise InputError(path, f"cannot be reached ({first_line(error)})") from error
     from fsspec.core import url_to_fs
 
     try:
         files, place = url_to_fs(path)
     except (ValueError, ImportError, OSError) as error:
-        raise InputError(path, f"cannot be reached ({_first_line(error)})") from error
+        raise InputError(path, f"cannot be reached ({first_line(error)})") from error
     return PyFileSystem(FSSpecHandler(files)), place
 
 
@@ -101,7 +101,7 @@ def opened(path: str) -> NativeFile:
     try:
         return files.open_input_file(place)
     except OSError as error:
-        raise InputError(path, f"cannot be read ({_first_line(error)})") from error
+        raise InputError(path, f"cannot be read ({first_line(error)})") from error
 
 
 def read_bytes(path: str, kind: str) -> bytes:
@@ -111,7 +111,7 @@ def read_bytes(path: str, kind: str) -> bytes:
             data: bytes = stream.read()
             return data
     except OSError as error:
-        raise InputError(path, f"cannot be read ({_first_line(error)}); expected {kind}") from error
+        raise InputError(path, f"cannot be read ({first_line(error)}); expected {kind}") from error
 
 
 def write_bytes(path: str, data: bytes) -> None:
@@ -137,7 +137,7 @@ def replaced(path: str) -> Iterator[NativeFile]:
                 files.delete_file(beside)
             raise
     except (OSError, NotImplementedError) as error:
-        raise InputError(path, f"cannot be written ({_first_line(error)}); choose a place that can") from error
+        raise InputError(path, f"cannot be written ({first_line(error)}); choose a place that can") from error
 
 
 def stamp(files: list[FileInfo]) -> list[list[object]]:
@@ -150,12 +150,8 @@ def _info(path: str) -> FileInfo:
     try:
         return files.get_file_info(place)
     except OSError as error:
-        raise InputError(path, f"cannot be reached ({_first_line(error)})") from error
+        raise InputError(path, f"cannot be reached ({first_line(error)})") from error
 
 
 def _is_hidden(relative: str) -> bool:
     return any(part.startswith((".", "_")) for part in relative.split("/"))
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -59,8 +60,9 @@ def observables(head: Head, patches: Tensor) -> Tensor:
         return torch.stack([(image[:, None, :] - prototypes).square().sum(-1) for image in patches])
     if isinstance(head.geometry, InnerProduct):
         return patches @ prototypes.T
-    assert isinstance(head.geometry, Cosine)
-    cosines: Tensor = _direction(head.geometry, patches) @ (prototypes / prototypes.norm(dim=-1, keepdim=True)).T
+    cosines: Tensor = (
+        _direction(cast(Cosine, head.geometry), patches) @ (prototypes / prototypes.norm(dim=-1, keepdim=True)).T
+    )
     return cosines
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -55,8 +55,8 @@ def _proved(problem: Problem, rows: SimplexRows, trials: _Trials) -> Spatial | s
         for place, rival in enumerate(open_.tolist()):
             prices[place] = torch.from_numpy(trials.prices(rival))
             written[rival] = {k: float(prices[place, k]) for k in prices[place].nonzero()[:, 0].tolist()}
-        assert isinstance(problem.margins, LinearMargins)  # of masses nothing else is read out
-        proved = assignment_margins(rows, problem.margins.keep(open_[None]), prices.to(margins))
+        linear = cast(LinearMargins, problem.margins)  # of masses nothing else is read out
+        proved = assignment_margins(rows, linear.keep(open_[None]), prices.to(margins))
         margins[0, open_] = torch.maximum(margins[0, open_], proved)
     if not bool((margins > 0).all()):
         return UNSETTLED

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import flint
 import numpy as np
@@ -183,9 +183,9 @@ class _Truth:
         products = [sum((a * b for a, b in zip(own, row, strict=True)), flint.arb(0)) for row in self._rows]
         if isinstance(self.head.geometry, InnerProduct):
             return products
-        assert isinstance(self.head.geometry, Cosine)
-        square, epsilon = sum((x * x for x in own), flint.arb(0)), flint.arb(self.head.geometry.epsilon)
-        length = (square + epsilon).sqrt() if self.head.geometry.rooted else square.sqrt() + epsilon
+        geometry = cast(Cosine, self.head.geometry)
+        square, epsilon = sum((x * x for x in own), flint.arb(0)), flint.arb(geometry.epsilon)
+        length = (square + epsilon).sqrt() if geometry.rooted else square.sqrt() + epsilon
         return [product / (length * other.sqrt()) for product, other in zip(products, self._squares, strict=True)]
 
 

@@ -18,6 +18,8 @@ rounding, not to prove anything. It is wide where a distance cancels: near d2 = 
 
 from __future__ import annotations
 
+from typing import cast
+
 import torch
 from torch import Tensor
 
@@ -62,8 +64,8 @@ def _observed(head: Head, patches: Tensor, observed: Tensor) -> Tensor:
         return 2 * (head.depth + 8 + spread[..., None]) * _U * observed + 2.0**-120
     if isinstance(head.geometry, Cosine):
         return torch.full_like(observed, (2 * head.depth + 16) * _U)
-    assert head.prototypes is not None
-    lengths = patches.norm(dim=-1)[..., None] + head.prototypes.to(patches).norm(dim=-1)
+    prototypes = cast(Tensor, head.prototypes)
+    lengths = patches.norm(dim=-1)[..., None] + prototypes.to(patches).norm(dim=-1)
     scaling = 8.0 if head.scale is None else 16 + head.scale.to(patches).log().abs()
     apart: Tensor = (head.depth + 16) * _U * lengths.square() + scaling * _U * observed
     return apart

@@ -15,7 +15,7 @@ import yaml
 from torch import Tensor
 
 from verale.adapters.state import read_state
-from verale.errors import InputError
+from verale.errors import InputError, first_line
 from verale.files import read
 from verale.head import Box
 
@@ -164,7 +164,7 @@ def load_yaml(path: Path) -> Any:
     try:
         return yaml.safe_load(read(path, "a CaBRNet configuration"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(path, f"is not YAML ({str(error).splitlines()[0]})") from error
+        raise InputError(path, f"is not YAML ({first_line(error)})") from error
 
 
 def _normalised(path: Path) -> dict[str, Any]:
