@@ -1,9 +1,9 @@
 """The record of a proved explanation, and its encoding."""
 
 from verale.certificate.encoding import TYPE
-from verale.certificate.record import (
+from verale.certificate.record import Certificate
+from verale.certificate.statements import (
     ActivationStatement,
-    Certificate,
     OrderStatement,
     PatchStatement,
     Prices,

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
-from verale.certificate.words import NOT_PROVED, above, below, claim
-
-if TYPE_CHECKING:
-    from verale.certificate.record import Certificate, Statement
+from verale.certificate.statements import PatchStatement, Statement
+from verale.certificate.words import NOT_PROVED, below, claim
 
 __all__ = ["html"]
 
@@ -16,41 +14,31 @@ _STATEMENTS, _RIVALS = 10, 5
 """How many are shown."""
 
 
-def html(certificate: Certificate) -> str:
-    """What the certificate claims, its closest rivals and its first statements. Whatever a file may hold is escaped."""
-    from verale.certificate.record import ActivationStatement, OrderStatement
-
-    spatial = not any(isinstance(s, (ActivationStatement, OrderStatement)) for s in certificate.statements)
-    margins = [(margin, rival) for rival, margin in enumerate(certificate.margins) if margin is not None]
-    predicted = f"class {certificate.predicted}"
-    said = (
-        claim(predicted, certificate.size, below(certificate.margin, 4), spatial) if margins else "Nothing: no rivals."
-    )
-    closest = [(f"class {rival}", f"at least {below(margin, 4)}") for margin, rival in sorted(margins)[:_RIVALS]]
-    stated = [_row(statement) for statement in certificate.statements[:_STATEMENTS]]
-    digests = [("head", certificate.head), ("latents", certificate.latents or "none named")]
+def html(
+    predicted: int,
+    paradigm: str,
+    statements: Sequence[Statement],
+    margins: Sequence[float | None],
+    digests: Mapping[str, str],
+) -> str:
+    """What a certificate claims, its closest rivals and its first statements. Whatever a file may hold is escaped."""
+    spatial = all(isinstance(statement, PatchStatement) for statement in statements)
+    proved = sorted((margin, rival) for rival, margin in enumerate(margins) if margin is not None)
+    name, size = f"class {predicted}", len(statements)
+    said = claim(name, size, below(proved[0][0], 4), spatial) if proved else "Nothing: no rivals."
+    closest = [(f"class {rival}", f"at least {below(margin, 4)}") for margin, rival in proved[:_RIVALS]]
+    stated = [statement.in_words() for statement in statements[:_STATEMENTS]]
     return "\n".join(
         [
-            f"<div><p><b>Certificate: {escape(predicted)}</b>, {escape(certificate.paradigm)}, {certificate.size}"
+            f"<div><p><b>Certificate: {escape(name)}</b>, {escape(paradigm)}, {size}"
             " statements. Claimed, and not audited here:</p>",
             f"<p>{escape(said)}</p><p><small>{escape(NOT_PROVED)}</small></p>",
-            _table("Margins", ("rival", "below"), closest, len(margins)),
-            _table("Statements", ("of", "in"), stated, certificate.size),
-            _table("Digests (SHA-256)", ("of", "is"), digests, len(digests)),
+            _table("Margins", ("rival", "below"), closest, len(proved)),
+            _table("Statements", ("of", "in"), stated, size),
+            _table("Digests (SHA-256)", ("of", "is"), list(digests.items()), len(digests)),
             "</div>",
         ]
     )
-
-
-def _row(statement: Statement) -> tuple[str, str]:
-    from verale.certificate.record import OrderStatement, PatchStatement
-
-    if isinstance(statement, OrderStatement):
-        return "every other prototype", f"at most {above(statement.upper)}"
-    interval = f"[{below(statement.lower)}, {above(statement.upper)}]"
-    if isinstance(statement, PatchStatement):
-        return f"patch {statement.patch}, prototype {statement.prototype}", interval
-    return f"activation of prototype {statement.prototype}", interval
 
 
 def _table(title: str, headings: tuple[str, str], rows: list[tuple[str, str]], total: int) -> str:

@@ -3,75 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from verale.certificate.encoding import decode, encode
+from verale.certificate.notebook import html
+from verale.certificate.statements import Prices, Statement, check_increasing, check_indices, statement_of
 from verale.errors import CertificateError, InputError
 from verale.files import read, write_atomically
 
-__all__ = ["ActivationStatement", "Certificate", "OrderStatement", "PatchStatement", "Prices", "Statement"]
-
-
-@dataclass(frozen=True)
-class PatchStatement:
-    """The observable m(z_patch, p_prototype) lies in [lower, upper]."""
-
-    patch: int
-    prototype: int
-    lower: float
-    upper: float
-
-    def __post_init__(self) -> None:
-        _check_indices(self.patch, self.prototype)
-        _check_interval(self.lower, self.upper)
-
-
-@dataclass(frozen=True)
-class ActivationStatement:
-    """The activation a_prototype lies in [lower, upper]."""
-
-    prototype: int
-    lower: float
-    upper: float
-
-    def __post_init__(self) -> None:
-        _check_indices(self.prototype)
-        _check_interval(self.lower, self.upper)
-
-
-@dataclass(frozen=True)
-class OrderStatement:
-    """No activation outside `exempt` exceeds `upper`."""
-
-    exempt: tuple[int, ...]
-    upper: float
-
-    def __post_init__(self) -> None:
-        _check_indices(*self.exempt)
-        _check_increasing(self.exempt, "the order statement's exempt prototypes")
-        _check_interval(self.upper, self.upper)
-
-
-Statement = PatchStatement | ActivationStatement | OrderStatement
-
-
-@dataclass(frozen=True)
-class Prices:
-    """A hint of the paradigm `assignment`: what each prototype pays for a patch's remainder, against one rival."""
-
-    rival: int
-    prototypes: tuple[int, ...]
-    values: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        _check_indices(self.rival, *self.prototypes)
-        _check_increasing(self.prototypes, "the prices' prototypes")
-        if len(self.values) != len(self.prototypes):
-            raise CertificateError(f"{len(self.values)} prices are given for {len(self.prototypes)} prototypes")
-        for value in self.values:
-            if not 0 < value < math.inf:
-                raise CertificateError(f"the price {value} is not positive and finite")
+__all__ = ["Certificate"]
 
 
 @dataclass(frozen=True)
@@ -107,7 +48,7 @@ class Certificate:
     prices: tuple[Prices, ...] = ()
 
     def __post_init__(self) -> None:
-        _check_indices(self.predicted, self.patches)
+        check_indices(self.predicted, self.patches)
         for name, digest in (("head", self.head), ("latents", self.latents)):
             if digest is not None and (len(digest) != 64 or set(digest) - set("0123456789abcdef")):
                 raise CertificateError(f"the {name} digest is {digest!r}, expected 64 hexadecimal digits")
@@ -118,7 +59,7 @@ class Certificate:
                 )
             if margin is not None and not 0 < margin < math.inf:
                 raise CertificateError(f"margin {rival} is {margin}: not positive and finite, so nothing is entailed")
-        _check_increasing([each.rival for each in self.prices], "the rivals with prices")
+        check_increasing([each.rival for each in self.prices], "the rivals with prices")
 
     @property
     def size(self) -> int:
@@ -132,22 +73,57 @@ class Certificate:
 
     def to_bytes(self) -> bytes:
         """The certificate's file; the same certificate gives the same bytes."""
-        from verale.certificate.encoding import encode
-
-        return encode(self)
+        subject = [{"name": "head", "digest": {"sha256": self.head}}]
+        claims = ["entailment"]
+        if self.latents is not None:
+            subject.append({"name": "latents", "digest": {"sha256": self.latents}})
+            claims.append("instance")
+        if self.minimal:
+            claims.append("minimality")
+        predicate = {
+            "predicted": self.predicted,
+            "paradigm": self.paradigm,
+            "patches": self.patches,
+            "statements": [statement.to_json() for statement in self.statements],
+            "margins": [None if margin is None else margin.hex() for margin in self.margins],
+            "claims": claims,
+            "hints": {"prices": [each.to_json() for each in self.prices]} if self.prices else {},
+            "generator": {"name": "verale", "version": self.version},
+        }
+        return encode(subject, predicate)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Certificate:
-        """Read a certificate, without proving anything. Raises CertificateError."""
-        from verale.certificate.encoding import decode
-
-        return decode(data)
+        """Read a certificate for use, not for proof: the checker has readers of its own. Raises CertificateError."""
+        try:
+            subject, predicate = decode(data)
+            digests = {entry["name"]: entry["digest"]["sha256"] for entry in subject}
+            return cls(
+                head=digests["head"],
+                latents=digests.get("latents"),
+                predicted=predicate["predicted"],
+                paradigm=predicate["paradigm"],
+                patches=predicate["patches"],
+                statements=tuple(map(statement_of, predicate["statements"])),
+                margins=tuple(None if margin is None else float.fromhex(margin) for margin in predicate["margins"]),
+                minimal="minimality" in predicate["claims"],
+                version=predicate["generator"]["version"],
+                prices=tuple(map(Prices.of, predicate["hints"].get("prices", []))),
+            )
+        except (ValueError, RecursionError, OverflowError) as error:
+            raise CertificateError(f"is no certificate: {error}") from error
+        except (KeyError, TypeError, AttributeError, IndexError) as error:
+            raise CertificateError(f"is no certificate v1: field {error} is missing or has another form") from error
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
-        from verale.certificate.notebook import html
-
-        return html(self)
+        return html(
+            self.predicted,
+            self.paradigm,
+            self.statements,
+            self.margins,
+            {"head": self.head, "latents": self.latents or "none named"},
+        )
 
     def save(self, path: str | Path) -> None:
         """Write the certificate (beside its place, then renamed)."""
@@ -160,19 +136,3 @@ class Certificate:
             return cls.from_bytes(read(path, "a certificate (.ale.json)"))
         except CertificateError as error:
             raise InputError(path, str(error)) from error
-
-
-def _check_indices(*indices: int) -> None:
-    for index in indices:
-        if index < 0:
-            raise CertificateError(f"index {index} is negative")
-
-
-def _check_increasing(indices: Sequence[int], what: str) -> None:
-    if list(indices) != sorted(set(indices)):
-        raise CertificateError(f"{what} are not strictly increasing")
-
-
-def _check_interval(lower: float, upper: float) -> None:
-    if not (math.isfinite(lower) and math.isfinite(upper) and lower <= upper):
-        raise CertificateError(f"[{lower}, {upper}] is no interval of finite numbers")

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from small import GEOMETRIES, small_head, small_latents
+from support.small import GEOMETRIES, small_head, small_latents
 
 from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Prices
 from verale.errors import CertificateError, InputError
-from verale.search import explain
+from verale.search.explain import explain
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "certificates" / "v1.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)

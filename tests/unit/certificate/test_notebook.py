@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from html.parser import HTMLParser
 
-from small import small_head, small_latents
+from support.small import small_head, small_latents
 
 from verale.certificate import Certificate
 from verale.certificate.words import below
-from verale.search import explain
+from verale.search.explain import explain
 
 
 def certificates(geometry: str, paradigm: str | None = None) -> list[Certificate]:

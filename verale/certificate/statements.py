@@ -1,0 +1,152 @@
+"""Statements, and prices: what a certificate says, and one hint; each checks itself and knows how a file spells it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from verale.certificate.words import above, below
+from verale.errors import CertificateError
+
+__all__ = [
+    "ActivationStatement",
+    "OrderStatement",
+    "PatchStatement",
+    "Prices",
+    "Statement",
+    "check_increasing",
+    "check_indices",
+    "statement_of",
+]
+
+
+@dataclass(frozen=True)
+class PatchStatement:
+    """The observable m(z_patch, p_prototype) lies in [lower, upper]."""
+
+    patch: int
+    prototype: int
+    lower: float
+    upper: float
+
+    def __post_init__(self) -> None:
+        check_indices(self.patch, self.prototype)
+        _check_interval(self.lower, self.upper)
+
+    def to_json(self) -> dict[str, Any]:
+        """As the file spells it."""
+        return {"patch": self.patch, "prototype": self.prototype, "interval": [self.lower.hex(), self.upper.hex()]}
+
+    def in_words(self) -> tuple[str, str]:
+        """What it is about, and what it says of that, rounded outward."""
+        return f"patch {self.patch}, prototype {self.prototype}", _between(self.lower, self.upper)
+
+
+@dataclass(frozen=True)
+class ActivationStatement:
+    """The activation a_prototype lies in [lower, upper]."""
+
+    prototype: int
+    lower: float
+    upper: float
+
+    def __post_init__(self) -> None:
+        check_indices(self.prototype)
+        _check_interval(self.lower, self.upper)
+
+    def to_json(self) -> dict[str, Any]:
+        """As the file spells it."""
+        return {"prototype": self.prototype, "interval": [self.lower.hex(), self.upper.hex()]}
+
+    def in_words(self) -> tuple[str, str]:
+        """What it is about, and what it says of that, rounded outward."""
+        return f"activation of prototype {self.prototype}", _between(self.lower, self.upper)
+
+
+@dataclass(frozen=True)
+class OrderStatement:
+    """No activation outside `exempt` exceeds `upper`."""
+
+    exempt: tuple[int, ...]
+    upper: float
+
+    def __post_init__(self) -> None:
+        check_indices(*self.exempt)
+        check_increasing(self.exempt, "the order statement's exempt prototypes")
+        _check_interval(self.upper, self.upper)
+
+    def to_json(self) -> dict[str, Any]:
+        """As the file spells it."""
+        return {"except": list(self.exempt), "upper": self.upper.hex()}
+
+    def in_words(self) -> tuple[str, str]:
+        """What it is about, and what it says of that, rounded outward."""
+        return "every other prototype", f"at most {above(self.upper)}"
+
+
+Statement = PatchStatement | ActivationStatement | OrderStatement
+
+
+def statement_of(value: dict[str, Any]) -> Statement:
+    """The statement that a file spells so. Raises KeyError, TypeError, ValueError: another form."""
+    if "except" in value:
+        return OrderStatement(tuple(value["except"]), float.fromhex(value["upper"]))
+    lower, upper = map(float.fromhex, value["interval"])
+    if "patch" in value:
+        return PatchStatement(value["patch"], value["prototype"], lower, upper)
+    return ActivationStatement(value["prototype"], lower, upper)
+
+
+@dataclass(frozen=True)
+class Prices:
+    """A hint of the paradigm `assignment`: what each prototype pays for a patch's remainder, against one rival."""
+
+    rival: int
+    prototypes: tuple[int, ...]
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        check_indices(self.rival, *self.prototypes)
+        check_increasing(self.prototypes, "the prices' prototypes")
+        if len(self.values) != len(self.prototypes):
+            raise CertificateError(f"{len(self.values)} prices are given for {len(self.prototypes)} prototypes")
+        for value in self.values:
+            if not 0 < value < math.inf:
+                raise CertificateError(f"the price {value} is not positive and finite")
+
+    def to_json(self) -> dict[str, Any]:
+        """As the file spells it."""
+        return {
+            "rival": self.rival,
+            "prototypes": list(self.prototypes),
+            "prices": [value.hex() for value in self.values],
+        }
+
+    @classmethod
+    def of(cls, value: dict[str, Any]) -> Prices:
+        """The prices that a file spells so. Raises KeyError, TypeError, ValueError: another form."""
+        return cls(value["rival"], tuple(value["prototypes"]), tuple(map(float.fromhex, value["prices"])))
+
+
+def check_indices(*indices: int) -> None:
+    """Raises CertificateError unless all are at least 0."""
+    for index in indices:
+        if index < 0:
+            raise CertificateError(f"index {index} is negative")
+
+
+def check_increasing(indices: Sequence[int], what: str) -> None:
+    """Raises CertificateError unless each is greater than the one before."""
+    if list(indices) != sorted(set(indices)):
+        raise CertificateError(f"{what} are not strictly increasing")
+
+
+def _check_interval(lower: float, upper: float) -> None:
+    if not (math.isfinite(lower) and math.isfinite(upper) and lower <= upper):
+        raise CertificateError(f"[{lower}, {upper}] is no interval of finite numbers")
+
+
+def _between(lower: float, upper: float) -> str:
+    return f"[{below(lower)}, {above(upper)}]"
