@@ -26,7 +26,7 @@ docs: $(VENV)/docs
 # atheris has wheels for Linux on x86-64 only; elsewhere nothing is fuzzed, and it says so.
 fuzz: $(VENV)/fuzz
 	@if $(VENV)/bin/python -c 'import atheris' 2>/dev/null; then \
-		$(VENV)/bin/python tests/fuzz.py .fuzz -max_total_time=20; \
+		PYTHONPATH=tests $(VENV)/bin/python -m support.fuzz .fuzz -max_total_time=20; \
 	else echo 'make fuzz: atheris is not to be had here, so nothing was fuzzed'; fi
 
 $(VENV)/bin/python:

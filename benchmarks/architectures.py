@@ -23,7 +23,8 @@ from verale.adapters import head_of
 from verale.certificate import Certificate
 from verale.checker import Auditor, Status
 from verale.head import Head
-from verale.search import best_paradigm, explain
+from verale.search import best_paradigm
+from verale.search.explain import explain
 
 CLASSES, PER_CLASS, DEPTH, PATCHES, IMAGES = 3, 4, 6, 5, 4
 SIZE = CLASSES * PER_CLASS

@@ -25,7 +25,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from benchmarks.environment import describe
 from benchmarks.heads import build
 from verale.certificate import Certificate
-from verale.search import best_paradigm, explain
+from verale.search import best_paradigm
+from verale.search.explain import explain
 
 __all__ = ["Calls", "main"]
 

@@ -23,16 +23,16 @@ import torch
 from torch import Tensor
 
 from benchmarks import environment
-from verale.auditing import Options as AuditOptions
-from verale.auditing import audit_files
-from verale.engine.audit import audit_rows
-from verale.engine.bulk import packed
-from verale.engine.explain import explain_latents
-from verale.engine.latents import open_latents
-from verale.engine.pipeline import Crew, together
-from verale.explaining import explaining
+from verale.datasets.certificates import packed
+from verale.datasets.latents import open_latents
 from verale.head import Head, save_latents
-from verale.search import Options
+from verale.ray.audit import audit_rows
+from verale.ray.explain import explain_latents
+from verale.ray.pipeline import Crew, together
+from verale.runs.audit import audit_files
+from verale.runs.auditor import AuditOptions
+from verale.runs.explain import explaining
+from verale.search import SearchOptions
 
 
 @dataclass
@@ -73,7 +73,7 @@ def measure(head: Head, latents: Tensor, folder: Path, workers: list[int]) -> It
     images = len(latents)
     head.save(folder / "head")
     save_latents(folder / "latents", latents)
-    with spent() as here, explaining(folder / "here", head, latents, Options()) as begun:
+    with spent() as here, explaining(folder / "here", head, latents, SearchOptions()) as begun:
         list(begun)
     expected = [path.read_bytes() for path in sorted((folder / "here").glob("*.ale.json"))]
     yield "explain", "one process", images, here
@@ -83,7 +83,7 @@ def measure(head: Head, latents: Tensor, folder: Path, workers: list[int]) -> It
             data, opened = (folder / "head").read_bytes(), open_latents(str(folder / "latents"))
             out = folder / f"{number}.parquet"
             with spent(here=False) as there:
-                run = explain_latents(data, opened, str(out), Options(), Crew(number))
+                run = explain_latents(data, opened, str(out), SearchOptions(), Crew(number))
                 there.processor = sum(part.seconds for part in run.parts)
                 run.finish()
             if [one.read() for one in packed(str(out))[0]] != expected:

@@ -17,7 +17,7 @@ from verale.certificate import Certificate, PatchStatement
 from verale.checker import Auditor, Status
 from verale.errors import LatentsError, UsageError
 from verale.head import Softmax, as_patches, digest
-from verale.search import explain
+from verale.search.explain import explain
 from verale.version import __version__
 
 __all__ = ["VERALE", "Measurement", "measure_baseline", "measure_verale"]

@@ -25,7 +25,7 @@ from verale.demo.network import RUN, load_images, load_network
 from verale.report.collect import collect
 from verale.report.page import Limits, page
 from verale.report.verdicts import audited
-from verale.search import explain
+from verale.search.explain import explain
 
 SIDE = 224
 

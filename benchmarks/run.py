@@ -21,7 +21,7 @@ from benchmarks.heads import HEADS, Subject, build
 from benchmarks.measure import Measurement, measure_baseline, measure_verale
 from benchmarks.table import images_csv, markdown, summarise, summary_csv, text
 from verale.errors import UsageError
-from verale.search import PARADIGMS
+from verale.paradigms import PARADIGMS
 
 __all__ = ["main", "measure"]
 

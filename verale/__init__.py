@@ -9,7 +9,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from verale.auditing import audit
     from verale.certificate import Certificate
     from verale.checker import Verdict
     from verale.errors import VeraleError
@@ -39,9 +38,11 @@ if TYPE_CHECKING:
         merge_slots,
         save_latents,
     )
-    from verale.refuting import refute
     from verale.report.picture import plot
-    from verale.search import Unexplained, explain
+    from verale.runs.audit import audit
+    from verale.runs.refute import refute
+    from verale.search import Unexplained
+    from verale.search.explain import explain
     from verale.version import __version__
 
 __all__ = [
@@ -107,12 +108,12 @@ _HOME = {
     "VeraleError": "verale.errors",
     "Verdict": "verale.checker",
     "__version__": "verale.version",
-    "audit": "verale.auditing",
-    "explain": "verale.search",
+    "audit": "verale.runs.audit",
+    "explain": "verale.search.explain",
     "load_latents": "verale.head",
     "merge_slots": "verale.head",
     "plot": "verale.report.picture",
-    "refute": "verale.refuting",
+    "refute": "verale.runs.refute",
     "save_latents": "verale.head",
 }
 

@@ -16,7 +16,7 @@ from verale.checker import Auditor
 from verale.files import write_atomically
 from verale.head import Head, Softmax, evaluate
 from verale.head.latents import as_patches
-from verale.search import explain
+from verale.search.explain import explain
 
 __all__ = ["Facts", "Line", "explain_model", "read_facts", "read_lines"]
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 import flint
 import pytest
 import torch
-from exact import PRECISION, inside, observable
+from support.exact import PRECISION, inside, observable
 from torch import Tensor
 
 from verale.bounds import Assignment, Hypersphere, Projection, Simplex, SpatialParadigm, Triangle, observe

@@ -12,7 +12,7 @@ import pytest
 from verale.checker.kernel import KERNELS
 from verale.soundness.corpus.cases import MANIFEST, Case, files, stored
 from verale.soundness.corpus.make import every_case
-from verale.soundness.places import CERTIFICATES
+from verale.soundness.paths import CERTIFICATES
 
 CASES = stored()
 

@@ -13,7 +13,7 @@ from verale.checker import Auditor, Status, Verdict
 from verale.soundness.corpus.attack import VERDICTS, Tally, attacked
 from verale.soundness.corpus.cases import stored
 from verale.soundness.corpus.judge import HARMLESS
-from verale.soundness.places import CERTIFICATES
+from verale.soundness.paths import CERTIFICATES
 
 ONE_IN = 4
 

@@ -8,7 +8,8 @@ from benchmarks.architectures import heads
 from verale.certificate import Certificate
 from verale.checker import Auditor, Status
 from verale.head import save_latents
-from verale.search import best_paradigm, explain
+from verale.search import best_paradigm
+from verale.search.explain import explain
 
 HEADS = heads()
 

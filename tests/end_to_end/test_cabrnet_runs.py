@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 from click.testing import CliRunner
-from runs import FAMILIES, IMAGES, changed, final
+from support.runs import FAMILIES, IMAGES, changed, final
 
 from verale.adapters.cabrnet import load, load_head, network
 from verale.adapters.cabrnet.run import load_yaml
@@ -20,8 +20,8 @@ from verale.checker import Auditor, Status
 from verale.cli import main
 from verale.cli.explain import command
 from verale.errors import InputError, UsageError
-from verale.explanations import read_table
 from verale.head import Head, as_patches, evaluate, load_labels, load_latents
+from verale.runs.table import read_table
 
 FILES = sorted(IMAGES.glob("*/*.png"))
 

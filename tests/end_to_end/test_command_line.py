@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from exact import observable
-from small import small_head, small_latents
+from support.exact import observable
+from support.small import small_head, small_latents
 
 from verale.head import Head, as_patches, load_latents, save_latents
-from verale.search import explain
+from verale.search.explain import explain
 
 
 def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

@@ -18,8 +18,8 @@ import torch
 
 import verale
 from verale.cli import cli
-from verale.explanations import Explained, csv_lines
 from verale.files import write_atomically
+from verale.runs.table import Explained, csv_lines
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(

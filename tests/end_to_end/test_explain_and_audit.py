@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 import torch
-from small import GEOMETRIES, small_head, small_latents
+from support.small import GEOMETRIES, small_head, small_latents
 
 import verale
 from verale.certificate import Certificate
 from verale.checker import Auditor, Status
 from verale.errors import InputError
 from verale.head import Box, Cosine, Euclidean, Head, Identity, LogRatio, Softmax, save_latents
-from verale.search import PARADIGMS, explain
+from verale.paradigms import PARADIGMS
+from verale.search.explain import explain
 
 CASES = [
     (geometry, name)

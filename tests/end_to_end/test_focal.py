@@ -6,15 +6,16 @@ from dataclasses import replace
 
 import pytest
 import torch
-from exact import redrawn_alike
-from small import FOCAL, focal_head, small_latents
+from support.exact import redrawn_alike
+from support.small import FOCAL, focal_head, small_latents
 
 from verale.bounds import activation_range, margins_of
 from verale.certificate import Certificate
 from verale.checker import Auditor, Status
 from verale.head import Box, Euclidean, FocalPooling, Head, LogRatio, as_patches, evaluate, save_latents
 from verale.rounding import Enclosure
-from verale.search import Unexplained, explain
+from verale.search import Unexplained
+from verale.search.explain import explain
 
 METRIC, MASSES = ("projection", "triangle", "hypersphere"), ("simplex", "sparse")
 CASES = [

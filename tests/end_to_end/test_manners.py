@@ -16,10 +16,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from small import small_head, small_latents
+from support.small import small_head, small_latents
 
-from verale.explanations import read_table
 from verale.head import save_latents
+from verale.runs.table import read_table
 
 ROOT = Path(__file__).parents[2]
 INPUT = ("--head", "head", "--latents", "latents", "--out", "out", "--batch", "4")
@@ -131,11 +131,11 @@ def test_a_full_disk_loses_nothing_that_counts(folder, given) -> None:
 
 def test_an_interrupt_before_anything_is_written_is_one_line(folder) -> None:
     (folder / "sitecustomize.py").write_text(
-        "import time, verale.devices\n"
+        "import time, verale.runs.device\n"
         "def slow(name):\n"
         "    open('begun', 'w').close()\n"
         "    time.sleep(600)\n"
-        "verale.devices.device_named = slow\n"
+        "verale.runs.device.device_named = slow\n"
     )
     process = started(folder, "explain", *INPUT)
     wait_for(folder / "begun")

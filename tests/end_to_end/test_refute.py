@@ -9,13 +9,14 @@ from pathlib import Path
 import flint
 import pytest
 import torch
-from exact import PRECISION, differences, inside, observable
-from small import GEOMETRIES, VARIED, focal_head, small_head, small_latents, varied_head
+from support.exact import PRECISION, differences, inside, observable
+from support.small import GEOMETRIES, VARIED, focal_head, small_head, small_latents, varied_head
 
 import verale
 from verale.certificate import Certificate, PatchStatement
 from verale.checker import Auditor, Status
 from verale.cli import main
+from verale.counterexample import counterexamples
 from verale.head import (
     Box,
     Cosine,
@@ -31,7 +32,7 @@ from verale.head import (
     load_latents,
     save_latents,
 )
-from verale.search import counterexamples, explain
+from verale.search.explain import explain
 
 
 def explained(head: Head, latents: torch.Tensor, paradigm: str | None = None) -> list[tuple[torch.Tensor, Certificate]]:

@@ -11,7 +11,7 @@ import nbformat
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from reporting import folder_of
+from support.reporting import folder_of
 
 from verale.cli import demo
 from verale.cli.report import command

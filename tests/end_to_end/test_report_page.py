@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
-from reporting import browser, folder_of, report_head
-from small import small_head
+from support.reporting import browser, folder_of, report_head
+from support.small import small_head
 
 from verale.certificate.words import above, below
 from verale.checker.certificate import read_certificate

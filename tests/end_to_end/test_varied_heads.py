@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 import torch
-from exact import redrawn_alike
-from small import VARIED, small_latents, varied_head
+from support.exact import redrawn_alike
+from support.small import VARIED, small_latents, varied_head
 
 from verale.certificate import Certificate
 from verale.checker import Auditor, Status
 from verale.errors import UsageError
 from verale.head import as_patches, save_latents
-from verale.search import PARADIGMS, explain
+from verale.paradigms import PARADIGMS
+from verale.search.explain import explain
 
 
 @pytest.mark.parametrize("name", VARIED)

@@ -1,14 +1,14 @@
 """Faults planted in a copy of the checker, one at a time: the corpora or a small property catches each.
 
-`python -m verale.soundness.faults` prints what catches each, and the score.
+`python -m verale.soundness.checker_mutants.run` prints what catches each, and the score.
 """
 
 from __future__ import annotations
 
 import pytest
 
-from verale.soundness.faults import FAULTS, SURVIVORS
-from verale.soundness.planted import CHECKER, caught
+from verale.soundness.checker_mutants.faults import CHECKER, caught
+from verale.soundness.checker_mutants.run import FAULTS, SURVIVORS
 
 FILES = sorted({fault.file for fault in FAULTS})
 

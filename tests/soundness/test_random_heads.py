@@ -1,4 +1,4 @@
-"""A small run of `verale.soundness.emitted`: whatever is emitted for random heads, both kernels prove."""
+"""A small run of `verale.soundness.random_heads`: whatever is emitted for random heads, both kernels prove."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from verale.soundness.emitted import audit, emitted_of, random_case
+from verale.soundness.random_heads import audit, emitted_of, random_case
 
 
 @pytest.mark.parametrize("seed", range(12))

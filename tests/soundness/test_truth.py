@@ -6,9 +6,9 @@ import random
 
 import flint
 
-from verale.soundness import handmade as hm
-from verale.soundness import reference as ref
-from verale.soundness.corpus.truth import Claim, read_head, witnesses
+from verale.soundness.independent import files as hm
+from verale.soundness.independent import head as ref
+from verale.soundness.independent.truth import Claim, read_head, witnesses
 
 
 def test_a_small_ball_in_many_dimensions_has_witnesses() -> None:

@@ -28,9 +28,10 @@ def test_import_verale_loads_nothing_heavy():
 
 
 def test_an_audit_at_scale_loads_nothing_heavy_before_it_begins():
-    engine = "pipeline, explain, images, latents, staged"
-    assert not HEAVY & loaded_by(f"from verale.engine import {engine}")
-    assert not (HEAVY - {"click", "flint", "mpmath"}) & loaded_by("import verale.engine.audit, verale.cli.engine")
+    assert not HEAVY & loaded_by(
+        "from verale.ray import pipeline, explain, images; from verale.datasets import latents, staging"
+    )
+    assert not (HEAVY - {"click", "flint", "mpmath"}) & loaded_by("import verale.ray.audit, verale.cli.ray")
 
 
 def test_import_adapters_loads_nothing_heavy():

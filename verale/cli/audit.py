@@ -6,8 +6,7 @@ import sys
 
 import click
 
-from verale.cli import EXIT_INTERRUPTED, files_of, progress, verbose
-from verale.cli import engine as ray
+from verale.cli import EXIT_INTERRUPTED, files_of, progress, ray, verbose
 from verale.errors import InputError
 
 __all__ = ["command"]
@@ -51,15 +50,17 @@ def command(
     5 malformed; 6 another head's or other latents'; 7 a statement is not true of the latents; 8 not minimal; 9 a file
     that cannot be used; 12 more work than the limit; 130 interrupted; 2 an option that there is not.
     """
-    from verale.auditing import Options, Report, Stored, audit_files
     from verale.checker.cost import LIMIT
     from verale.checker.report import say, tell
     from verale.checker.verdict import EXIT_UNUSABLE, most_severe
-    from verale.engine.bulk import is_dataset, packed
+    from verale.datasets.certificates import is_dataset, packed
+    from verale.runs.audit import audit_files
+    from verale.runs.audit_log import AuditLog
+    from verale.runs.auditor import AuditOptions, Stored
 
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # any file name can be printed
-    options = Options(head, latents, kernel, minimality, LIMIT if limit is None else limit)
+    options = AuditOptions(head, latents, kernel, minimality, LIMIT if limit is None else limit)
     if ray.is_ray(engine, workers, address, jobs):
         ray.audit(certificates, options, report, workers, address, as_json)
     codes: list[int] = []
@@ -73,7 +74,7 @@ def command(
     audited = reused = 0
     try:
         with progress("auditing", len(paths), unit="certificates", lines=True) as advance:
-            for outcome in audit_files(paths, options, jobs, None if report is None else Report(report)):
+            for outcome in audit_files(paths, options, jobs, None if report is None else AuditLog(report)):
                 codes.append(outcome.exit_code)
                 audited, reused = audited + 1, reused + outcome.reused
                 tell(outcome, as_json)

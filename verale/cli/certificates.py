@@ -27,8 +27,8 @@ def pack(certificates: tuple[str, ...], out: str, overwrite: bool) -> None:
     Whether they are certificates is not checked; `verale audit` reads the file as it reads a folder.
     """
     from verale.checker.certificate import LARGEST
-    from verale.engine import places
-    from verale.engine.bulk import row_of, write_rows
+    from verale.datasets import storage
+    from verale.datasets.certificates import row_of, write_rows
     from verale.files import read
 
     files = files_of(certificates, ".ale.json")
@@ -36,7 +36,7 @@ def pack(certificates: tuple[str, ...], out: str, overwrite: bool) -> None:
     for file, name in zip(files, names, strict=True):
         if names.count(name) > 1:
             raise InputError(file, f"is not the only {name}; in one Parquet file names are unique")
-    if places.is_there(out) and not overwrite:
+    if storage.is_there(out) and not overwrite:
         raise InputError(out, "is there already; choose another --out, or say --overwrite")
     rows = (row_of(name, read(file, "a certificate", LARGEST + 1)) for file, name in zip(files, names, strict=True))
     click.echo(f"{write_rows(out, rows)} certificates in {out}", err=True)
@@ -51,8 +51,8 @@ def unpack(parquet: str, out: str, overwrite: bool) -> None:
 
     Latents that it has go to latents.safetensors.
     """
-    from verale.engine.bulk import packed
-    from verale.engine.latents import latents_in
+    from verale.datasets.certificates import packed
+    from verale.datasets.latents import latents_in
     from verale.files import write_atomically
 
     found, without = packed(parquet)

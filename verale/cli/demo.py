@@ -16,7 +16,7 @@ from verale.errors import InputError, VeraleError
 from verale.files import write_atomically
 
 if TYPE_CHECKING:
-    from verale.explanations import Explained
+    from verale.runs.table import Explained
 
 __all__ = ["command"]
 
@@ -47,18 +47,18 @@ def command(out: str, paradigm: str, overwrite: bool) -> None:
     from verale.adapters.cabrnet import load_head
     from verale.demo.network import RUN, load_images, load_network
     from verale.demo.source import describe
-    from verale.devices import device_named
-    from verale.explaining import explaining
     from verale.head import as_patches, digest_of_all, save_latents
-    from verale.runfolder import RUN_FILE, SOURCE
-    from verale.search import Options
+    from verale.runs.device import device_named
+    from verale.runs.explain import explaining
+    from verale.runs.folder import RUN_FILE, SOURCE
+    from verale.search import SearchOptions
 
     directory = Path(out)
     head_path, latents_path = directory / "head.safetensors", directory / "latents.safetensors"
     digits = load_images()
     head = load_head(RUN)
     latents = load_network().latents(digits.images)
-    options = Options(paradigm, device=device_named("auto"))
+    options = SearchOptions(paradigm, device=device_named("auto"))
     certificates = directory / "certificates"
     if not overwrite and not (certificates / RUN_FILE).exists() and (head_path.exists() or latents_path.exists()):
         raise InputError(directory, "holds a head or latents already; choose another --out, or say --overwrite")

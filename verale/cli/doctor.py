@@ -12,7 +12,7 @@ import click
 from verale.cli import EXIT_UNUSABLE
 
 if TYPE_CHECKING:
-    from verale.doctor import Diagnosis, Package
+    from verale.runs.doctor import Diagnosis, Package
 
 __all__ = ["command"]
 
@@ -26,7 +26,7 @@ def command(as_json: bool) -> None:
 
     Exit code: 0 certificates can be audited, whatever else is missing; 9 they cannot; 2 an option that there is not.
     """
-    from verale.doctor import diagnose
+    from verale.runs.doctor import diagnose
 
     found = diagnose()
     if as_json:

@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from verale.cli import EXIT_INTERRUPTED, EXIT_UNEXPLAINED, names, progress, verbose
-from verale.cli import engine as ray
+from verale.cli import EXIT_INTERRUPTED, EXIT_UNEXPLAINED, names, progress, ray, verbose
 from verale.errors import InputError, LatentsError, UsageError
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from verale.explaining import Explaining
-    from verale.explanations import Explained
     from verale.head import Head
+    from verale.runs.explain import Explaining
+    from verale.runs.table import Explained
 
 __all__ = ["DEVICES", "ORDERS", "PARADIGMS", "command"]
 
@@ -93,21 +92,21 @@ def command(
     Exit code: 0 every image has a certificate; 10 some have none (explanations.csv says why); 9 a file or option that
     cannot be used; 130 interrupted; 2 an option that there is not.
     """
-    from verale.devices import device_named
-    from verale.explaining import explaining
-    from verale.explanations import TABLE
     from verale.head import Head, load_labels, load_latents
-    from verale.search import Options
-    from verale.seeing import LATENTS
+    from verale.runs.device import device_named
+    from verale.runs.explain import explaining
+    from verale.runs.images import LATENTS
+    from verale.runs.table import TABLE
+    from verale.search import SearchOptions
 
     if ray.is_ray(engine, workers, address):
         if as_json:
             raise UsageError("--json is for --engine local; with ray the rows of the dataset say the same")
-        options = Options(paradigm, order, tolerance, batch=batch, max_memory=max_memory * 2**30)
+        options = SearchOptions(paradigm, order, tolerance, batch=batch, max_memory=max_memory * 2**30)
         ray.explain((head_path, latents_path, run, images), out, options, device, workers, address, overwrite)
         return
     directory = Path(out)
-    options = Options(paradigm, order, tolerance, device_named(device), batch, max_memory * 2**30)
+    options = SearchOptions(paradigm, order, tolerance, device_named(device), batch, max_memory * 2**30)
     match (head_path, latents_path, run, images):
         case (str(given_head), str(given_latents), None, None):
             head, described = Head.load(given_head), given_latents
@@ -132,7 +131,7 @@ def command(
 
 
 def _see(directory: Path, run: Path, images: Path, overwrite: bool) -> tuple[Head, Tensor, list[int] | None]:
-    from verale.seeing import image_files, see_to
+    from verale.runs.images import image_files, see_to
 
     files = image_files(images)
     with progress("seeing", len(files)) as advance:

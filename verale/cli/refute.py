@@ -28,7 +28,7 @@ def command(certificate: str, head: str, latents: str | None, out: str | None, s
     found, which proves nothing; 5 malformed; 6 another head's; 9 a file or option that cannot be used; 130 interrupted;
     2 an option that there is not.
     """
-    from verale.refuting import refute
+    from verale.runs.refute import refute
 
     start = perf_counter()
     verdict = refute(certificate, head, latents, out, seconds)

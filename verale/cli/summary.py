@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from verale.summary import Spread, Summary
+    from verale.runs.summary import Spread, Summary
 
 __all__ = ["command"]
 
@@ -38,7 +38,7 @@ def command(sources: tuple[str, ...], form: str) -> None:
 
     Exit code: 0 printed; 9 a table that cannot be used; 2 an option that there is not.
     """
-    from verale.summary import summarize
+    from verale.runs.summary import summarize
 
     summaries = [summary for source in sources for summary in summarize(source)]
     printers[form](summaries)

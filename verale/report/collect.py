@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST, Certificate, read_certificate
 from verale.errors import InputError
-from verale.explanations import TABLE, Explained, read_table
 from verale.files import read
-from verale.report.source import Source, load_source
-from verale.runfolder import SOURCE
-from verale.seeing import HEAD, LATENTS
+from verale.runs.folder import SOURCE
+from verale.runs.images import HEAD, LATENTS
+from verale.runs.source import Source, load_source
+from verale.runs.table import TABLE, Explained, read_table
 
 if TYPE_CHECKING:
     from torch import Tensor

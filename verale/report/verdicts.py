@@ -8,10 +8,11 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from verale.auditing import Options, audit_files
 from verale.errors import InputError
 from verale.files import read
 from verale.report.collect import Collection, Item
+from verale.runs.audit import audit_files
+from verale.runs.auditor import AuditOptions
 
 __all__ = ["audited", "with_verdicts_of"]
 
@@ -34,7 +35,9 @@ def audited(
         return collection
     latents = None if collection.latents_path is None else str(collection.latents_path)
     records = {}
-    for outcome in audit_files(collection.paths, Options(str(collection.head_path), latents, "arb", minimality), jobs):
+    for outcome in audit_files(
+        collection.paths, AuditOptions(str(collection.head_path), latents, "arb", minimality), jobs
+    ):
         records[outcome.record["certificate"], outcome.record["sha256"]] = outcome.record
         advance(1)
     return collection.with_records(lambda item: records.get((str(item.path), item.sha256)), "when this report was made")

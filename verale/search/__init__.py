@@ -1,25 +1,6 @@
 """Search: how an explanation is found. Grow, then shrink; no state survives an image."""
 
-from verale.search.explain import (
-    ORDERS,
-    PARADIGMS,
-    Batches,
-    Options,
-    Unexplained,
-    best_paradigm,
-    explain,
-    explain_batches,
-)
-from verale.search.refute import counterexamples
+from verale.search.batches import Batches, best_paradigm
+from verale.search.options import SearchOptions, Unexplained
 
-__all__ = [
-    "ORDERS",
-    "PARADIGMS",
-    "Batches",
-    "Options",
-    "Unexplained",
-    "best_paradigm",
-    "counterexamples",
-    "explain",
-    "explain_batches",
-]
+__all__ = ["Batches", "SearchOptions", "Unexplained", "best_paradigm"]

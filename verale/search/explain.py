@@ -2,107 +2,17 @@
 
 from __future__ import annotations
 
-import logging
-import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
-from functools import partial
+from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch import Tensor
 
-from verale.bounds import (
-    Assignment,
-    Hypersphere,
-    Projection,
-    Simplex,
-    Triangle,
-    check_domain,
-    observe,
-    pooling_of,
-)
-from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Prices, Statement
-from verale.errors import UsageError
-from verale.head import BankPooling, Head, Identity, MaxPooling, Softmax, as_patches, digest, read_out
-from verale.search.assignment import explain_assignment
-from verale.search.problem import Problem, UnexplainedError
-from verale.search.sparse import explain_sparse
-from verale.search.spatial import ORDERS, explain_spatial
-from verale.search.top_k import ORDER, explain_top_k
-from verale.version import __version__
+from verale.certificate import Certificate
+from verale.head import Head
+from verale.search.batches import Batches
+from verale.search.options import SearchOptions, Unexplained
 
-__all__ = ["ORDERS", "PARADIGMS", "Batches", "Options", "Unexplained", "best_paradigm", "explain", "explain_batches"]
-
-_log = logging.getLogger(__name__)
-
-PARADIGMS: dict[str, Callable[..., Any] | None] = {
-    "top_k": None,
-    "sparse": None,
-    "projection": Projection,
-    "triangle": Triangle,
-    "hypersphere": Hypersphere,
-    "simplex": Simplex,
-    "assignment": Assignment,
-}
-"""Every paradigm by name; a spatial one with its constructor."""
-
-
-@dataclass(frozen=True)
-class Unexplained:
-    """An image without a certificate, and why.
-
-    Attributes:
-        predicted: the head's class in float64, an estimate.
-        reason: what stands in the way.
-    """
-
-    predicted: int
-    reason: str
-
-
-def best_paradigm(head: Head) -> str:
-    """The spatial paradigm that gives the smallest explanations of a head."""
-    if not isinstance(head.geometry, Softmax):
-        return "projection"
-    alike = isinstance(head.pooling, MaxPooling) and isinstance(head.similarity, Identity)
-    return "assignment" if alike else "simplex"
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to explain; what is proved does not depend on it.
-
-    Attributes:
-        paradigm: `projection`, `triangle`, `hypersphere` (euclidean, cosine), `simplex`, `assignment`, `sparse`
-            (softmax), `top_k` (any); None for the best.
-        order: `rival` (each statement chosen against the worst open rival) or `nearest` (the published order).
-        device: where to compute.
-        tolerance: what the ends of stated intervals are multiples of, in the units of what is stated (0.01: two
-            decimals); 0 for the tightest intervals that float64 gives. The guarantee holds for all that the intervals
-            allow; the wider they are, the more of them it takes.
-        batch: how many images are treated in lockstep; the same batch gives the same bytes.
-        max_memory: bytes that the search may use, about; batches shrink to fit.
-    """
-
-    paradigm: str | None = None
-    order: str = "rival"
-    tolerance: float = 0.0
-    device: str | torch.device = "cpu"
-    batch: int = 16
-    max_memory: float = 4 * 2**30
-
-    def __post_init__(self) -> None:
-        if self.paradigm is not None and self.paradigm not in PARADIGMS:
-            raise UsageError(f"paradigm {self.paradigm!r} is unknown, expected one of {', '.join(PARADIGMS)}")
-        if self.order not in ORDERS:
-            raise UsageError(f"order {self.order!r} is unknown, expected one of {', '.join(ORDERS)}")
-        if not 0 <= self.tolerance < math.inf:
-            raise UsageError(f"tolerance is {self.tolerance}, expected a finite number, at least 0")
-        if self.batch < 1:
-            raise UsageError(f"batch is {self.batch}, expected at least 1")
-        if not self.max_memory > 0:
-            raise UsageError(f"max_memory is {self.max_memory}, expected a number of bytes")
+__all__ = ["explain", "explain_batches"]
 
 
 def explain(
@@ -121,7 +31,7 @@ def explain(
     Args:
         head: the head.
         latents: (N, D, H, W) or (N, L, D), float32 or float64, exact.
-        paradigm: see `Options`, as of all that follow.
+        paradigm: see `SearchOptions`, as of all that follow.
 
     Returns:
         One entry an image, in order: a certificate, or an `Unexplained` with the reason (a tie, say).
@@ -132,200 +42,13 @@ def explain(
 
     Soundness: every certificate's margins are proved in outward-rounded float64; nothing is kept between images.
     """
-    options = Options(paradigm, order, tolerance, device, batch, max_memory)
+    options = SearchOptions(paradigm, order, tolerance, device, batch, max_memory)
     return [result for results in explain_batches(head, latents, options) for result in results]
 
 
 def explain_batches(
-    head: Head, latents: Any, options: Options | None = None
+    head: Head, latents: Any, options: SearchOptions | None = None
 ) -> Iterator[list[Certificate | Unexplained]]:
     """`explain`, one batch after the other; arguments are checked before the first."""
     batches = Batches(head, latents, options)
     return (results for start in batches.starts for results in batches.parts(start))
-
-
-class Batches:
-    """Images that are explained in lockstep, `size` of them at a time; the same batch gives the same bytes.
-
-    Args:
-        head, latents, options: see `explain`.
-
-    Attributes:
-        head: the head.
-        options: how to explain.
-        paradigm: its name, the best one if none was chosen.
-        images: (N, L, D) float64.
-        size: images in a batch: what the options say, or fewer to stay within memory.
-
-    Raises:
-        LatentsError, UsageError: see `explain`.
-    """
-
-    def __init__(self, head: Head, latents: Any, options: Options | None = None) -> None:
-        self.head, self.options = head, options or Options()
-        self.images = as_patches(latents)
-        check_domain(head, self.images)
-        self.paradigm = self.options.paradigm or best_paradigm(head)
-        if self.paradigm == "sparse" and not isinstance(head.geometry, Softmax):
-            raise UsageError("paradigm 'sparse' needs a softmax head; for a metric head use 'top_k'")
-        make = PARADIGMS[self.paradigm]
-        spatial = None if make is None else make(head, self.options.device)
-        self._maker = _Maker(head, head.digest, self.paradigm, spatial, self.options)
-        fitting = self.options.max_memory // self._maker.bytes_per_image(self.images.shape[1])
-        self.size = max(1, int(min(self.options.batch, fitting)))
-
-    @property
-    def starts(self) -> range:
-        """The first image of every batch."""
-        return range(0, len(self.images), self.size)
-
-    def explain(self, start: int) -> list[Certificate | Unexplained]:
-        """The results for the batch that begins with an image."""
-        return [result for results in self.parts(start) for result in results]
-
-    def parts(self, start: int) -> Iterator[list[Certificate | Unexplained]]:
-        """The same, in the parts in which the batch fits into memory."""
-        return self._maker.within_memory(self.images[start : start + self.size])
-
-    def logits(self, index: int) -> Tensor:
-        """(C,) float64 of an image, an estimate."""
-        observed = observe(self.head, self.images[index].to(self.options.device))
-        activations = pooling_of(self.head).box(observed.view(1, *observed.shape))
-        return read_out(self.head, (activations.lower + activations.upper) / 2)[0].cpu()
-
-
-@dataclass(frozen=True)
-class _Maker:
-    """Makes certificates of one head under one paradigm."""
-
-    head: Head
-    head_digest: str
-    name: str
-    spatial: Any
-    options: Options
-
-    def bytes_per_image(self, patches: int) -> int:
-        """About what the search keeps of one image: rows, thrice while they are copied, pooling's work, margins."""
-        per_pair = 8 * (5 if isinstance(self.head.pooling, (MaxPooling, BankPooling)) else 20)
-        if self.spatial is not None:
-            row = self.spatial.start(1)
-            per_pair += 3 * sum(getattr(row, f.name).nbytes for f in fields(row)) // self.head.size
-        return patches * self.head.size * per_pair + 16 * self.head.size * self.head.classes
-
-    def within_memory(self, images: Tensor) -> Iterator[list[Certificate | Unexplained]]:
-        """The results for images (N, L, D), in halves where memory runs out."""
-        try:
-            yield self.results(images)
-            return
-        except (RuntimeError, MemoryError) as error:
-            if not _is_out_of_memory(error):
-                raise
-            if len(images) == 1:
-                raise UsageError("memory ran out on a single image: use a smaller model or another device") from error
-        _log.info("memory ran out on %d images: they are treated in halves", len(images))
-        for half in torch.split(images, (len(images) + 1) // 2):
-            yield from self.within_memory(half)
-
-    def results(self, images: Tensor) -> list[Certificate | Unexplained]:
-        """One result an image (N, L, D)."""
-        problem = Problem.of(self.head, images.to(self.options.device), self.options.tolerance)
-        results: list[Certificate | Unexplained] = []
-        settled = [image for image, margin in enumerate(problem.settled.tolist()) if margin > 0]
-        of_activations = {"top_k": _top_k, "sparse": _sparse}.get(self.name)
-        solve = self._spatial if of_activations is None else partial(_one_by_one, of_activations)
-        solved = dict(zip(settled, solve(problem.take(settled)), strict=True))
-        for image, (patches, predicted) in enumerate(zip(images, problem.margins.predicted.tolist(), strict=True)):
-            match solved.get(image, _TOO_WIDE if self.options.tolerance else _TIE):
-                case str(reason):
-                    results.append(Unexplained(predicted, reason))
-                case (statements, margins, minimal, prices):
-                    results.append(self._certificate(patches, predicted, statements, margins, minimal, prices))
-        return results
-
-    def _certificate(
-        self,
-        patches: Tensor,
-        predicted: int,
-        statements: list[Statement],
-        margins: list[float],
-        minimal: bool,
-        prices: tuple[Prices, ...],
-    ) -> Certificate:
-        return Certificate(
-            head=self.head_digest,
-            latents=digest(patches),
-            predicted=predicted,
-            paradigm=self.name,
-            patches=len(patches),
-            statements=tuple(statements),
-            margins=tuple(None if rival == predicted else margin for rival, margin in enumerate(margins)),
-            minimal=minimal,
-            version=__version__,
-            prices=prices,
-        )
-
-    def _spatial(self, problem: Problem) -> list[_Solution]:
-        solutions: list[_Solution] = []
-        search = explain_assignment if self.name == "assignment" else explain_spatial
-        for image, found in enumerate(search(problem, self.spatial, self.options.order)):
-            if isinstance(found, str):
-                solutions.append(found)
-                continue
-            rows = problem.index([image * problem.patches + patch for patch, _ in found.pairs])
-            observed = problem.observed[rows, problem.index([prototype for _, prototype in found.pairs])]
-            ends = zip(found.pairs, observed.lower.tolist(), observed.upper.tolist(), strict=True)
-            statements: list[Statement] = [PatchStatement(*pair, lower, upper) for pair, lower, upper in ends]
-            prices = (Prices(c, tuple(paid), tuple(paid.values())) for c, paid in found.prices.items())
-            solutions.append((statements, _shortened(found.margins), found.minimal, tuple(prices)))
-        return solutions
-
-
-def _one_by_one(solve: Callable[[Problem], _Solution], problem: Problem) -> list[_Solution]:
-    """What explains each image under a paradigm that speaks of activations."""
-    solutions: list[_Solution] = []
-    for image in range(len(problem)):
-        try:
-            solutions.append(solve(problem.take([image])))
-        except UnexplainedError as error:
-            solutions.append(str(error))
-    return solutions
-
-
-def _top_k(one: Problem) -> _Solution:
-    kept, exempt, clause, margins, minimal = explain_top_k(one)
-    statements = _about_activations(one, sorted(j for j in kept if j != ORDER))
-    if ORDER in kept:
-        statements.append(OrderStatement(tuple(exempt), clause))
-    return statements, _shortened(margins), minimal, ()
-
-
-def _sparse(one: Problem) -> _Solution:
-    kept, margins, minimal = explain_sparse(one)
-    return _about_activations(one, kept), _shortened(margins), minimal, ()
-
-
-def _about_activations(problem: Problem, prototypes: list[int]) -> list[Statement]:
-    """What some activations of one image are."""
-    stated = problem.stated_activations()
-    lower, upper = stated.lower[0].tolist(), stated.upper[0].tolist()
-    return [ActivationStatement(j, lower[j], upper[j]) for j in prototypes]
-
-
-def _is_out_of_memory(error: Exception) -> bool:
-    """torch says so in different ways on different devices."""
-    return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or "can't allocate memory" in str(error)
-
-
-def _shortened(margins: Tensor) -> list[float]:
-    """Margins rounded down to float32: still proved, shorter, and free of the last bits, which depend on the batch."""
-    short = margins.to(torch.float32)
-    lower = torch.nextafter(short, torch.full_like(short, -torch.inf))
-    short = torch.where(short.to(torch.float64) > margins, lower, short)
-    return torch.where(short > 0, short.to(torch.float64), margins).tolist()
-
-
-_TOO_WIDE = "no class certainly beats all others even if every observable is stated within the tolerance"
-_TIE = "no class certainly beats all others at these latents: a tie, or too close for float64"
-
-_Solution = tuple[list[Statement], list[float], bool, tuple[Prices, ...]] | str
-"""Statements, the proved margin of every class, whether none can be dropped, and hints; or why there are none."""

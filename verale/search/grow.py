@@ -11,7 +11,7 @@ from torch import Tensor
 from verale.bounds import SpatialParadigm, pooling_of, put, take
 from verale.bounds.pooling import slots
 from verale.rounding import Enclosure
-from verale.search.aim import Wanted, aim
+from verale.search.candidates import Wanted, aim
 from verale.search.problem import Pair, Problem
 
 __all__ = ["Growth", "grow"]

@@ -16,7 +16,7 @@ from typing import Any
 
 import flint
 
-from verale.soundness import handmade as hm
+from verale.soundness.independent import files as hm
 
 Import = Callable[[str], Any]
 """Gives a module of a copy by its name, "" for the package."""

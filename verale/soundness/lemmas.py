@@ -6,7 +6,7 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from .places import PROOFS
+from verale.soundness.paths import PROOFS
 
 __all__ = ["lemmas", "run"]
 

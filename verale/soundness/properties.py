@@ -23,12 +23,11 @@ from hypothesis import strategies as st
 
 from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Prices
 from verale.checker import Auditor, Status
-
-from . import handmade as hm
-from . import reference as ref
-from .corpus.accept import CLASSES, COUNT, PATCHES, Recipe, around, drawn, made, recipes
-from .corpus.cases import Case, judged, stored
-from .corpus.truth import Claim, Document, Real, Sight, read_head, read_latents, witnesses
+from verale.soundness.corpus.accept import CLASSES, COUNT, PATCHES, Recipe, around, drawn, made, recipes
+from verale.soundness.corpus.cases import Case, judged, stored
+from verale.soundness.independent import files as hm
+from verale.soundness.independent import head as ref
+from verale.soundness.independent.truth import Claim, Document, Real, Sight, read_head, read_latents, witnesses
 
 __all__ = ["PROPERTIES", "Property", "Tried", "try_property"]
 

@@ -60,7 +60,7 @@ def run(names: tuple[str, ...], long: bool, seed: int) -> Iterator[Result]:
 
 
 def _lemmas(long: bool, seed: int) -> Found:
-    from .lemmas import lemmas, run
+    from verale.soundness.lemmas import lemmas, run
 
     outcomes = {name: run(lemma) for name, lemma in lemmas().items()}
     proved, refuted = sum(each.proved for each in outcomes.values()), sum(each.refuted for each in outcomes.values())
@@ -69,7 +69,7 @@ def _lemmas(long: bool, seed: int) -> Found:
 
 
 def _properties(long: bool, seed: int) -> Found:
-    from .properties import PROPERTIES, try_property
+    from verale.soundness.properties import PROPERTIES, try_property
 
     tried = {one.says: try_property(one, 5000 if long else 100, seed) for one in PROPERTIES}
     wrong = tuple(f"{says}: {each.failure}" for says, each in tried.items() if each.failure)
@@ -79,7 +79,7 @@ def _properties(long: bool, seed: int) -> Found:
 def _emitted(long: bool, seed: int) -> Found:
     import torch
 
-    from .emitted import audit, emitted_of, random_case
+    from verale.soundness.random_heads import audit, emitted_of, random_case
 
     torch.set_num_threads(1)
     found: Counter[str] = Counter()
@@ -94,8 +94,7 @@ def _emitted(long: bool, seed: int) -> Found:
 
 def _corpora(long: bool, seed: int) -> Found:
     from verale.checker.kernel import KERNELS
-
-    from .corpus.cases import stored
+    from verale.soundness.corpus.cases import stored
 
     cases = [(case, kernel) for case in stored() for kernel in KERNELS]
     wrong = tuple(
@@ -107,7 +106,7 @@ def _corpora(long: bool, seed: int) -> Found:
 
 
 def _mutants(long: bool, seed: int) -> Found:
-    from .corpus.attack import attacked
+    from verale.soundness.corpus.attack import attacked
 
     tally = attacked(1 if long else 4, 4 if long else 40)
     proved = sum(count for (status, _), count in tally.verdicts.items() if status == "PROVED")
@@ -116,7 +115,7 @@ def _mutants(long: bool, seed: int) -> Found:
 
 
 def _enclosures(long: bool, seed: int) -> Found:
-    from .enclosures import failures
+    from verale.soundness.enclosures import failures
 
     draws = 1_000_000 if long else 10_000
     found = failures(draws, seed)
@@ -125,8 +124,8 @@ def _enclosures(long: bool, seed: int) -> Found:
 
 
 def _faults(long: bool, seed: int) -> Found:
-    from .faults import FAULTS, SURVIVORS
-    from .planted import caught
+    from verale.soundness.checker_mutants.faults import caught
+    from verale.soundness.checker_mutants.run import FAULTS, SURVIVORS
 
     planted = FAULTS if long else FAULTS[seed % 4 :: 4]
     unseen = [str(fault) for fault in planted if not caught(fault)]

@@ -6,7 +6,7 @@ import math
 
 import pytest
 import torch
-from runs import FAMILIES, changed, final
+from support.runs import FAMILIES, changed, final
 
 from verale.adapters.cabrnet import load_head
 from verale.errors import InputError

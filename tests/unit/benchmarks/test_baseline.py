@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from small import GEOMETRIES, small_head, small_latents
+from support.small import GEOMETRIES, small_head, small_latents
 
 from benchmarks.baseline import Published, _Hypersphere, _Triangle, explain, methods_of
 from verale.errors import UsageError

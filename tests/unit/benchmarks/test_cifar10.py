@@ -7,7 +7,7 @@ import sys
 import warnings
 
 import pytest
-from runs import IMAGES, final
+from support.runs import IMAGES, final
 
 from benchmarks import machine
 from benchmarks.cifar10.explaining import explain_model, read_facts, read_lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from small import small_head, small_latents
+from support.small import small_head, small_latents
 
 from benchmarks import domain
 from benchmarks.domain import DomainProjection

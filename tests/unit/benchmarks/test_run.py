@@ -6,7 +6,7 @@ import csv
 from dataclasses import fields
 
 import pytest
-from small import small_head, small_latents
+from support.small import small_head, small_latents
 
 from benchmarks import run
 from benchmarks.baseline import Published

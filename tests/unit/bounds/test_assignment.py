@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 import torch
-from small import small_head
+from support.small import small_head
 
 from verale.bounds import Assignment, LinearMargins, assignment_margins
 from verale.rounding import Enclosure

@@ -8,7 +8,7 @@ from itertools import product
 import flint
 import pytest
 import torch
-from small import GEOMETRIES, small_head, small_latents, varied_head
+from support.small import GEOMETRIES, small_head, small_latents, varied_head
 
 from verale.bounds import LinearMargins, activation, domain_range, margins_of
 from verale.head import Euclidean, Head, LogRatio, Maximum, as_patches, evaluate

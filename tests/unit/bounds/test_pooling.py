@@ -8,8 +8,8 @@ from itertools import product
 import flint
 import pytest
 import torch
-from exact import PRECISION, pooled
-from small import FOCAL, GEOMETRIES, VARIED, focal_head, small_head, small_latents, varied_head
+from support.exact import PRECISION, pooled
+from support.small import FOCAL, GEOMETRIES, VARIED, focal_head, small_head, small_latents, varied_head
 from torch import Tensor
 
 from verale.bounds import LinearMargins, TopK, activation_range, margins_of, observe, pooling_of

@@ -20,7 +20,7 @@ from verale.checker.rules.matching import heaviest_matching
 from verale.checker.rules.simplex import Simplex
 from verale.checker.rules.space import Space
 from verale.checker.rules.spatial import SpatialRule
-from verale.soundness import handmade as hm
+from verale.soundness.independent import files as hm
 
 # Patches leave 1/2, 1/8 and 1/8. simplex gives 1/2 to both prototypes of the rival, no prices 1/2 + 1/8 + 1/8; but the
 # worst case is 1/2 to one and 1/8 to the other: 3/4 * 7/8 - 5/8 = 1/32 is left.

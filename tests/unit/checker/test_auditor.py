@@ -14,7 +14,7 @@ import pytest
 from verale.checker import Auditor, HeadError, KernelError, LatentsError, Status, Verdict, check
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.space import Space
-from verale.soundness import handmade as hm
+from verale.soundness.independent import files as hm
 
 GENERATOR = random.Random(7)
 PATCHES, DEPTH, COUNT, CLASSES = 3, 5, 8, 3

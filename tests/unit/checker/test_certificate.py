@@ -12,7 +12,7 @@ import pytest
 from verale.checker.certificate import Activation, Others, Spatial, read_certificate
 from verale.checker.errors import FormatError
 from verale.checker.head_file import read_head
-from verale.soundness import handmade as hm
+from verale.soundness.independent import files as hm
 
 HEAD = hm.head([[1.0] * 4, [0.0] * 4, [0.5] * 4], [[0.5, 0.25]] * 4)
 SOFTMAX = hm.head([[1.0] * 4, [0.0] * 4, [0.5] * 4], geometry=hm.SOFTMAX, similarity=hm.IDENTITY)

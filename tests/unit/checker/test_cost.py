@@ -12,7 +12,7 @@ from verale.checker.cost import Cost, cost, require_within
 from verale.checker.errors import UnprovedError
 from verale.checker.head import Head
 from verale.checker.head_file import read_head
-from verale.soundness import handmade as hm
+from verale.soundness.independent import files as hm
 
 COUNT, DEPTH, PATCHES = 40, 8, 10
 

@@ -12,7 +12,7 @@ from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.evaluation import Evaluation
 from verale.checker.rules.space import Space
-from verale.soundness import handmade as hm
+from verale.soundness.independent import files as hm
 
 BITS = [0, 1, 2, 3, 5, 8, 20, 64, 256]
 

@@ -1,6 +1,6 @@
 """Every geometry, similarity, pooling and readout: what the rules prove holds at random latents, against 300-bit balls.
 
-The reference evaluation is written from certificates/v1.md alone (`verale/soundness/reference.py`).
+The reference evaluation is written from certificates/v1.md alone (`verale/soundness/independent/head.py`).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from verale.checker.rules.space import Space
 from verale.checker.rules.spatial import SpatialRule
 from verale.checker.rules.top_k import TopK
 from verale.checker.rules.triangle import Triangle
-from verale.soundness import handmade as hm
-from verale.soundness import reference as ref
+from verale.soundness.independent import files as hm
+from verale.soundness.independent import head as ref
 
 COUNT, DEPTH, CLASSES, PATCHES = 5, 3, 3, 4
 GEOMETRIES: dict[str, dict[str, Any]] = {

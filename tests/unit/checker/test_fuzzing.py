@@ -6,8 +6,8 @@ import random
 from fractions import Fraction
 from typing import Any
 
-import fuzzing
 import pytest
+from support import fuzzing
 
 from verale.checker import Status, auditor
 

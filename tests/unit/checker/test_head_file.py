@@ -16,7 +16,7 @@ import verale.head
 from verale.checker import head_file
 from verale.checker.errors import HeadError
 from verale.checker.head_file import read_head
-from verale.soundness import handmade as hm
+from verale.soundness.independent import files as hm
 
 WEIGHT = [[1.0, -0.5], [0.25, 2.0]]
 POINTS = [[0.5, 0.25, 1.0], [0.0, 0.0, 0.0]]

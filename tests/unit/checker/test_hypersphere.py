@@ -16,7 +16,7 @@ from verale.checker.rules import hypersphere
 from verale.checker.rules.hypersphere import Hypersphere
 from verale.checker.rules.space import Ranges, Space
 from verale.checker.rules.triangle import Triangle
-from verale.soundness import handmade as hm
+from verale.soundness.independent import files as hm
 
 Matrix = list[list[float]]
 Ends = tuple[Fraction, Fraction]

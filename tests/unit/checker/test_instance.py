@@ -11,8 +11,8 @@ import pytest
 
 from verale.checker import Status, Verdict, check
 from verale.checker.kernel import KERNELS
-from verale.soundness import handmade as hm
-from verale.soundness import reference as ref
+from verale.soundness.independent import files as hm
+from verale.soundness.independent import head as ref
 
 GENERATOR = random.Random(4)
 POINTS = [[GENERATOR.uniform(0.1, 1.0) for _ in range(3)] for _ in range(3)]

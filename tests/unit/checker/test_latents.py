@@ -11,7 +11,7 @@ import pytest
 from verale.checker import latents as latents_module
 from verale.checker.errors import LatentsError
 from verale.checker.latents import Latents
-from verale.soundness import handmade as hm
+from verale.soundness.independent import files as hm
 
 GENERATOR = random.Random(1)
 IMAGES = [[[GENERATOR.choice((0.0, -0.0, 0.5, -1.25, 3.0)) for _ in range(3)] for _ in range(4)] for _ in range(5)]

@@ -11,7 +11,7 @@ import pytest
 
 from verale.checker.__main__ import main
 from verale.checker.report import FileAuditor, Outcome
-from verale.soundness import handmade as hm
+from verale.soundness.independent import files as hm
 
 IMAGE = [[0.0, 0.0]]
 HEAD = hm.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])

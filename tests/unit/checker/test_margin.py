@@ -12,8 +12,8 @@ from verale.checker.errors import UnprovedError
 from verale.checker.head_file import read_head
 from verale.checker.rules.margin import lower_bound, proved_margins, require
 from verale.checker.rules.similarity import Box
-from verale.soundness import handmade as hm
-from verale.soundness import reference as ref
+from verale.soundness.independent import files as hm
+from verale.soundness.independent import head as ref
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-320, 1e300])

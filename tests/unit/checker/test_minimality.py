@@ -15,7 +15,7 @@ from verale.checker.rules.projection import Projection
 from verale.checker.rules.simplex import Simplex
 from verale.checker.rules.space import Space
 from verale.checker.rules.spatial import SpatialRule
-from verale.soundness import handmade as hm
+from verale.soundness.independent import files as hm
 
 # One prototype for each of two classes, far apart; the latent lies on the first.
 NEAR, FAR = [0.0, 0.0], [1.0, 1.0]

@@ -20,7 +20,7 @@ from verale.checker.rules.means import max_minus_mean, max_minus_mean_distance, 
 from verale.checker.rules.pooling import pooling_of
 from verale.checker.rules.space import Ranges, Space
 from verale.checker.rules.top_k import TopK
-from verale.soundness import handmade as hm
+from verale.soundness.independent import files as hm
 
 EPSILON = 2.0**-10
 UNIT = 2**40

@@ -18,7 +18,7 @@ from verale.checker.rules.multipliers import approximate_inverse
 from verale.checker.rules.pooling import pool
 from verale.checker.rules.projection import Projection
 from verale.checker.rules.space import Ranges, Space
-from verale.soundness import handmade as hm
+from verale.soundness.independent import files as hm
 
 Matrix = list[list[float]]
 

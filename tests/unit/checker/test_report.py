@@ -20,7 +20,7 @@ import pytest
 
 from verale.checker import Status, Verdict, certificate, most_severe, report, verdict
 from verale.checker.report import FileAuditor, Outcome, checker_digest, file_digest, say, unusable
-from verale.soundness import handmade as hm
+from verale.soundness.independent import files as hm
 
 ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "certificates" / "report-v1.md").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ import pytest
 from verale.checker import safetensors_reader
 from verale.checker.errors import FormatError
 from verale.checker.safetensors_reader import read_tensors
-from verale.soundness import handmade as hm
+from verale.soundness.independent import files as hm
 
 
 def entry(dtype: Any = "F32", shape: Any = (1,), offsets: Any = (0, 4)) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.pooling import pool, pooling_of
 from verale.checker.rules.similarity import Similarity, similarity_ends
 from verale.checker.rules.space import Ranges, Space
-from verale.soundness import handmade as hm
-from verale.soundness import reference as ref
+from verale.soundness.independent import files as hm
+from verale.soundness.independent import head as ref
 
 WEIGHT = [[1.0] * 3, [0.0] * 3]
 EUCLIDEAN = {"geometry": hm.EUCLIDEAN, "domain": hm.domain(0.0, 1.0)}

@@ -12,7 +12,7 @@ from verale.checker.head_file import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.rules.simplex import Simplex
 from verale.checker.rules.space import Space
-from verale.soundness import handmade as hm
+from verale.soundness.independent import files as hm
 
 
 def rule(count: int) -> tuple[Simplex, int]:

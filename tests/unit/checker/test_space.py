@@ -11,7 +11,7 @@ import pytest
 from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.space import Space
-from verale.soundness import handmade as hm
+from verale.soundness.independent import files as hm
 
 WEIGHT = [[1.0] * 4, [0.0] * 4]
 

@@ -12,7 +12,7 @@ from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.space import Space
 from verale.checker.rules.top_k import TopK
-from verale.soundness import handmade as hm
+from verale.soundness.independent import files as hm
 
 HALF, QUARTER, ONE = Fraction(1, 2), Fraction(1, 4), Fraction(1)
 

@@ -14,7 +14,7 @@ from verale.checker.kernel import load_kernel
 from verale.checker.rules.projection import Projection
 from verale.checker.rules.space import Space
 from verale.checker.rules.triangle import Triangle
-from verale.soundness import handmade as hm
+from verale.soundness.independent import files as hm
 
 
 def points(random: Random, count: int, depth: int) -> list[list[float]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import verale.checker
-from verale.soundness import handmade as hm
+from verale.soundness.independent import files as hm
 
 ROOT = Path(verale.checker.__file__).parents[2]
 FORBIDDEN = {"torch", "numpy", "scipy", "safetensors", "click", "rich", "PIL", "yaml", "hypothesis"}

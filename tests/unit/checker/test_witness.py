@@ -9,7 +9,7 @@ import pytest
 
 from verale.checker import Auditor, LatentsError, Status, Verdict
 from verale.checker.kernel import KERNELS
-from verale.soundness import handmade as hm
+from verale.soundness.independent import files as hm
 
 # Two classes, one prototype each, on the line: whoever is nearer wins. Only patch 0 is spoken of.
 HEAD = hm.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]])

@@ -14,9 +14,11 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from verale.auditing import Options, Report, audit_files
 from verale.errors import InputError
-from verale.soundness import handmade as hm
+from verale.runs.audit import audit_files
+from verale.runs.audit_log import AuditLog
+from verale.runs.auditor import AuditOptions
+from verale.soundness.independent import files as hm
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = json.loads((ROOT / "certificates" / "report-v1.schema.json").read_text())
@@ -148,17 +150,17 @@ def test_a_report_that_was_cut_short_is_taken_up_again(folder: Path) -> None:
 def test_a_file_that_is_no_report_is_left_alone(folder: Path, content: bytes) -> None:
     (folder / "R.json").write_bytes(content)
     with pytest.raises(InputError, match=r"no (record of a )?report"):
-        Report(folder / "R.json")
+        AuditLog(folder / "R.json")
     assert (folder / "R.json").read_bytes() == content
 
 
 def test_a_report_that_cannot_be_written(folder: Path) -> None:
-    report = Report(folder / "R.json")
+    report = AuditLog(folder / "R.json")
     (folder / "R.json").unlink()
     (folder / "R.json").mkdir()
     paths = [str(folder / "all" / "0.ale.json")]
     with pytest.raises(InputError, match="cannot be written"):
-        list(audit_files(paths, Options(str(folder / "head")), report=report))
+        list(audit_files(paths, AuditOptions(str(folder / "head")), log=report))
 
 
 @pytest.mark.parametrize("module", ["verale", "verale.checker"])

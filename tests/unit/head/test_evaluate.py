@@ -6,7 +6,7 @@ import math
 
 import pytest
 import torch
-from small import FOCAL, GEOMETRIES, focal_head, small_head, small_latents
+from support.small import FOCAL, GEOMETRIES, focal_head, small_head, small_latents
 
 from verale.errors import LatentsError
 from verale.head import Cosine, Euclidean, LogRatio, as_patches, evaluate

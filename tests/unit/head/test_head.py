@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import safetensors.torch
 import torch
-from small import FOCAL, GEOMETRIES, VARIED, focal_head, small_head, varied_head
+from support.small import FOCAL, GEOMETRIES, VARIED, focal_head, small_head, varied_head
 
 from verale.errors import HeadError, InputError
 from verale.head import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from reporting import folder_of, report_head, report_latents
+from support.reporting import folder_of, report_head, report_latents
 
 from verale.errors import InputError
 from verale.head import save_latents

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from small import VARIED, small_head, small_latents, varied_head
+from support.small import VARIED, small_head, small_latents, varied_head
 
 from verale.certificate import Certificate
 from verale.checker.certificate import Activation, Others, Spatial, read_certificate
@@ -14,7 +14,7 @@ from verale.errors import LatentsError
 from verale.head import BankPooling, as_patches, evaluate
 from verale.head.evaluate import similarity
 from verale.report.decode import decode, favoured
-from verale.search import explain
+from verale.search.explain import explain
 
 
 def explained(head, paradigm=None):

@@ -12,7 +12,7 @@ from html import unescape
 from html.parser import HTMLParser
 
 import pytest
-from reporting import folder_of, report_head
+from support.reporting import folder_of, report_head
 
 from verale.head import BankPooling
 from verale.report.collect import collect

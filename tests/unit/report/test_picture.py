@@ -10,8 +10,8 @@ import torch
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from PIL import Image
-from reporting import folder_of, report_head, report_latents
-from small import small_head, small_latents
+from support.reporting import folder_of, report_head, report_latents
+from support.small import small_head, small_latents
 
 import verale
 from verale.certificate import Certificate

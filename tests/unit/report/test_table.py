@@ -7,7 +7,7 @@ import io
 
 import pandas as pd
 import pytest
-from reporting import folder_of
+from support.reporting import folder_of
 
 from verale.report.collect import collect
 from verale.report.table import encode, frame

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
-from reporting import folder_of, report_head
+from support.reporting import folder_of, report_head
 
 from verale.cli.audit import command as audit
 from verale.errors import InputError

@@ -8,9 +8,9 @@ import flint
 import pytest
 import safetensors.torch
 import torch
-from exact import PRECISION, differences, inside, observable, redrawn_alike
 from scipy.optimize import linear_sum_assignment
-from small import GEOMETRIES, small_head, small_latents
+from support.exact import PRECISION, differences, inside, observable, redrawn_alike
+from support.small import GEOMETRIES, small_head, small_latents
 
 from verale.bounds import Hypersphere, LinearMargins, Projection, Simplex, hypersphere, oriented, pooled_activation
 from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement
@@ -18,7 +18,8 @@ from verale.checker import Auditor, Status
 from verale.errors import LatentsError, UsageError
 from verale.head import Box, Euclidean, Head, Identity, LogRatio, Softmax, as_patches, digest, evaluate
 from verale.rounding import Enclosure
-from verale.search import Batches, Options, Unexplained, best_paradigm, explain, explain_batches
+from verale.search import Batches, SearchOptions, Unexplained, best_paradigm
+from verale.search.explain import explain, explain_batches
 from verale.search.problem import Problem
 
 SPATIAL = {"euclidean": "projection", "scaled": "projection", "cosine": "projection", "softmax": "assignment"}
@@ -250,16 +251,16 @@ def test_small_memory_makes_small_batches_with_the_same_certificates():
     latents = small_latents(head)
     whole = [c.to_bytes() for c in explain(head, latents)]
     assert [c.to_bytes() for c in explain(head, latents, max_memory=1)] == whole
-    assert [len(part) for part in explain_batches(head, latents, Options(max_memory=1))] == [1, 1, 1, 1]
-    assert [len(part) for part in explain_batches(head, latents, Options(batch=3))] == [3, 1]
+    assert [len(part) for part in explain_batches(head, latents, SearchOptions(max_memory=1))] == [1, 1, 1, 1]
+    assert [len(part) for part in explain_batches(head, latents, SearchOptions(batch=3))] == [3, 1]
 
 
 def test_a_batch_can_be_explained_on_its_own():
     head = small_head("euclidean")
     latents = small_latents(head, images=5)
-    batches = Batches(head, latents, Options(batch=2))
+    batches = Batches(head, latents, SearchOptions(batch=2))
     assert (batches.size, list(batches.starts), batches.paradigm) == (2, [0, 2, 4], "projection")
-    parts = list(explain_batches(head, latents, Options(batch=2)))
+    parts = list(explain_batches(head, latents, SearchOptions(batch=2)))
     for start in (4, 0, 2):
         assert [c.to_bytes() for c in batches.explain(start)] == [c.to_bytes() for c in parts[start // 2]]
 

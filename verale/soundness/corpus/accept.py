@@ -18,10 +18,9 @@ from typing import Any
 import flint
 
 from verale.checker import Auditor, Status
-from verale.soundness import handmade as hm
-from verale.soundness import reference as ref
-
-from .cases import Case, encoded
+from verale.soundness.corpus.cases import Case, encoded
+from verale.soundness.independent import files as hm
+from verale.soundness.independent import head as ref
 
 CLASSES, COUNT, DEPTH, PATCHES = 3, 4, 3, 3
 SOFT_TREE = {"kind": "soft_tree", "absent": [1, -1, -3, -4], "present": [2, 3, -2, -5]}

@@ -13,11 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from verale.checker import Auditor
-
-from .cases import Case, judged, stored
-from .judge import Judge, precisely
-from .mutants import Mutant, mutants
-from .truth import Claim, WrongError
+from verale.soundness.corpus.cases import Case, judged, stored
+from verale.soundness.corpus.judge import Judge, precisely
+from verale.soundness.corpus.mutants import Mutant, mutants
+from verale.soundness.independent.truth import Claim, WrongError
 
 VERDICTS = {
     ("PROVED", ""),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from verale.checker import Auditor, HeadError, LatentsError
-from verale.soundness.places import CERTIFICATES
+from verale.soundness.paths import CERTIFICATES
 
 MANIFEST = "corpora.json"
 CERTIFICATE, HEAD, LATENTS = ".ale.json", ".head.safetensors", ".latents.safetensors"

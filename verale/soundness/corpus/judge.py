@@ -10,11 +10,10 @@ from typing import Any
 
 import flint
 
-from verale.soundness import reference as ref
-
-from .cases import Case
-from .mutants import Mutant
-from .truth import Claim, Sight, WrongError, read_json, witnesses
+from verale.soundness.corpus.cases import Case
+from verale.soundness.corpus.mutants import Mutant
+from verale.soundness.independent import head as ref
+from verale.soundness.independent.truth import Claim, Sight, WrongError, read_json, witnesses
 
 Document = dict[str, Any]
 

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import shutil
 
-from verale.soundness.places import CERTIFICATES
-
-from .accept import accepted
-from .cases import Case, files
-from .malformed import malformed
-from .reject import rejected
+from verale.soundness.corpus.accept import accepted
+from verale.soundness.corpus.cases import Case, files
+from verale.soundness.corpus.malformed import malformed
+from verale.soundness.corpus.reject import rejected
+from verale.soundness.paths import CERTIFICATES
 
 
 def every_case() -> list[Case]:

@@ -7,10 +7,9 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from verale.soundness import handmade as hm
-
-from .cases import Case
-from .reject import described, joined, split, tensor_times
+from verale.soundness.corpus.cases import Case
+from verale.soundness.corpus.reject import described, joined, split, tensor_times
+from verale.soundness.independent import files as hm
 
 Change = Callable[[dict[str, Any]], object]
 ABSENT = object()

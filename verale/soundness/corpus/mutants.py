@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from math import inf, nextafter
 from typing import Any
 
-from verale.soundness import handmade as hm
-
-from .cases import Case
-from .reject import described, joined, numbers, split
-from .truth import read_latents
+from verale.soundness.corpus.cases import Case
+from verale.soundness.corpus.reject import described, joined, numbers, split
+from verale.soundness.independent import files as hm
+from verale.soundness.independent.truth import read_latents
 
 Document = dict[str, Any]
 PARADIGMS = ("top_k", "sparse", "projection", "triangle", "hypersphere", "simplex", "assignment")

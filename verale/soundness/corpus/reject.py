@@ -15,10 +15,9 @@ from fractions import Fraction
 from math import inf, nextafter
 from typing import Any
 
-from verale.soundness import handmade as hm
-
-from .accept import contradiction, stated_gains, top_mean
-from .cases import Case, encoded
+from verale.soundness.corpus.accept import contradiction, stated_gains, top_mean
+from verale.soundness.corpus.cases import Case, encoded
+from verale.soundness.independent import files as hm
 
 Document = dict[str, Any]
 UNTIGHT = (

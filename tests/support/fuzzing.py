@@ -1,0 +1,218 @@
+"""What `tests/support/fuzz.py` runs, without its fuzzer: one input to the checker, what must hold of it, and first inputs.
+
+An input is five pieces: certificate, header and body of the head file, header and body of the latents file. The lengths
+before the headers and the digests in the certificate are put in, so that a change of one piece reaches what lies behind
+them. Any other input goes to the readers as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import flint
+
+from verale.checker import Auditor, HeadError, LatentsError, Status, Verdict
+from verale.checker.certificate import read_certificate
+from verale.checker.errors import FormatError
+from verale.checker.head_file import read_head
+from verale.checker.json_reader import read_object
+from verale.checker.kernel import load_kernel
+from verale.checker.latents import Latents
+from verale.checker.rules.evaluation import Evaluation
+from verale.checker.rules.margin import lower_bound
+from verale.checker.rules.space import Space
+from verale.checker.safetensors_reader import read_tensors
+from verale.soundness.independent import files as hm
+from verale.soundness.independent import head as ref
+
+SEPARATOR = b"\n--\n"
+OF_HEAD, OF_LATENTS = b"H" * 64, b"Z" * 64
+"""Stand in a certificate for the digests."""
+
+
+def judge(data: bytes) -> Verdict | None:
+    """The verdict on an input, None where there is none. Raises AssertionError, or whatever the checker raises, where
+    the checker is at fault."""
+    pieces = data.split(SEPARATOR)
+    if len(pieces) != 5:
+        for reader in (read_tensors, read_certificate, lambda each: read_object(each, "it", 1 << 20)):
+            try:
+                reader(data)
+            except FormatError as error:
+                assert str(error).isprintable()
+        return None
+    certificate, head, latents = pieces[0], hm.framed(*pieces[1:3]), hm.framed(*pieces[3:])
+    try:
+        parsed = read_head(head)
+    except HeadError as error:
+        assert str(error).isprintable()
+        return None
+    try:
+        images = Latents(latents, parsed.depth)
+        found = next(images._digests(), None)
+    except LatentsError as error:
+        assert str(error).isprintable()
+        found = None
+    certificate = certificate.replace(OF_HEAD, parsed.sha256.encode())
+    certificate = certificate.replace(OF_LATENTS, OF_LATENTS if found is None else found[0].encode())
+    auditor = Auditor(head, None if found is None else latents, "both")
+    verdict = auditor.check(certificate, minimality=True)
+    assert verdict.reason != "kernels", verdict.message
+    assert verdict.line("it").isprintable()
+    json.dumps(verdict.record(), allow_nan=False)
+    try:
+        refuted = auditor.refute(certificate, latents).status is Status.REFUTED
+    except LatentsError:
+        refuted = False
+    assert not (refuted and verdict.claims.get("entailment") == "proved")
+    if verdict.status is Status.PROVED and verdict.claims.get("instance") == "proved":
+        # What is proved of all latents holds of these: an upper bound of each margin there is no smaller.
+        image = images.find(read_certificate(certificate).latents or "")
+        assert image is not None
+        box = Evaluation(Space(parsed, load_kernel("arb")), image).activations(256)
+        for rival, margin in enumerate(verdict.margins):
+            if margin is not None:
+                assert margin <= -lower_bound(parsed, box, rival, verdict.predicted or 0)
+    return verdict
+
+
+def pieces(head: bytes, certificate: dict[str, Any], latents: bytes, image: hm.Matrix) -> bytes:
+    """An input."""
+    text = json.dumps(certificate).encode().replace(hm.hashlib.sha256(head).hexdigest().encode(), OF_HEAD)
+    text = text.replace(hm.digest(image).encode(), OF_LATENTS)
+    split = [(data[8:][: int.from_bytes(data[:8], "little")], data) for data in (head, latents)]
+    return SEPARATOR.join([text, *(part for header, data in split for part in (header, data[8 + len(header) :]))])
+
+
+NUMBERS = ("0x1p-1074", "0x1.fffffffffffffp+1023", "0x0p+0", "-0x1p+0", "0x1p-1", 10**18 - 1, 0, 1, 2, -1)
+
+
+def varied(data: bytes, generator: random.Random) -> bytes | None:
+    """An input with one value of one document, or one number of one tensor, changed; None where it has none."""
+    parts = data.split(SEPARATOR)
+    if len(parts) != 5:
+        return None
+    at = generator.randrange(5)
+    if at in (2, 4):
+        place = 8 * generator.randrange(1 + len(parts[at]) // 8)
+        word = hm.struct.pack("<d", generator.choice((0.0, -1.0, 5e-324, 1.7e308, 1e-30, 0.5, generator.gauss(0, 1))))
+        parts[at] = parts[at][:place] + word + parts[at][place + 8 :]
+        return SEPARATOR.join(parts)
+    try:
+        parts[at] = json.dumps(_varied(json.loads(parts[at]), generator)).encode()
+    except (ValueError, RecursionError):
+        return None
+    return SEPARATOR.join(parts)
+
+
+def _varied(value: Any, generator: random.Random) -> Any:
+    if isinstance(value, dict) and value:
+        key = generator.choice(list(value))
+        return value | {key: _varied(value[key], generator)}
+    if isinstance(value, list) and value:
+        at = generator.randrange(len(value))
+        match generator.randrange(6):
+            case 0:
+                return value[:at] + value[at + 1 :]
+            case 1:
+                return [*value[: at + 1], *value[at:]]
+            case _:
+                return [*value[:at], _varied(value[at], generator), *value[at + 1 :]]
+    if isinstance(value, str) and value.startswith("{"):  # the description of a head, in its metadata
+        return json.dumps(_varied(json.loads(value), generator))
+    if isinstance(value, str) and "0x" in value and generator.random() < 0.5:
+        near = float.fromhex(value) * generator.choice((1 - 2**-53, 1 + 2**-52, 0.5, -1.0))
+        return near.hex()
+    if isinstance(value, int) and generator.random() < 0.5:
+        return value + generator.choice((-1, 1))
+    return generator.choice((*NUMBERS, *WORDS))
+
+
+IMAGE = [[0.5, 0.25], [0.75, 0.5]]
+PROTOTYPES = [[0.5, 0.25], [-0.5, 1.0], [0.75, 0.5]]
+TREE = {"kind": "soft_tree", "absent": [1, -1, -3], "present": [2, -2, -4]}
+SMALL = (0.25).hex()
+PARTS: list[dict[str, Any]] = [
+    {},
+    {"similarity": {"kind": "negated"}},
+    {"similarity": {"kind": "exp_distance", "epsilon": (1e-14).hex()}, "readout": TREE},
+    {"similarity": {"kind": "exponential"}, "pooling": {"kind": "top_mean", "k": 2}},
+    {"similarity": {"kind": "quadratic"}, "readout": {"kind": "maximum"}},
+    {"pooling": {"kind": "max_minus_mean_distance"}, "domain": hm.domain(None, None)},
+    {"geometry": hm.cosine(0.25), "similarity": hm.IDENTITY, "pooling": {"kind": "max_minus_mean"}},
+    {"geometry": hm.cosine(0.0), "similarity": {"kind": "exponential"}, "readout": TREE},
+    {"geometry": {"kind": "rooted_cosine", "epsilon": SMALL}, "similarity": {"kind": "rectified"}},
+    {"geometry": {"kind": "rooted_cosine", "epsilon": SMALL}, "similarity": {"kind": "quadratic"}},
+    {
+        "geometry": {"kind": "inner_product", "radius": None},
+        "similarity": hm.IDENTITY,
+        "pooling": {"kind": "banks", "class_token": 1},
+    },
+    {"geometry": {"kind": "inner_product", "radius": (1.5).hex()}, "similarity": {"kind": "quadratic"}},
+    {"geometry": hm.SOFTMAX, "similarity": hm.IDENTITY, "domain": hm.domain(None, None)},
+    {"geometry": hm.SOFTMAX, "similarity": {"kind": "threshold", "threshold": SMALL}, "domain": hm.domain(None, None)},
+]
+PARADIGMS = {
+    "euclidean": ("projection", "triangle", "hypersphere", "top_k"),
+    "cosine": ("projection", "triangle", "hypersphere", "top_k"),
+    "rooted_cosine": ("projection", "hypersphere"),
+    "inner_product": ("projection", "triangle", "top_k"),
+    "softmax": ("simplex", "sparse", "top_k"),
+}
+WORDS = sorted(
+    {part["kind"] for parts in PARTS for part in parts.values() if "kind" in part}
+    | {paradigm for paradigms in PARADIGMS.values() for paradigm in paradigms}
+    | {"entailment", "instance", "minimality", "head", "latents", "assignment", "log_ratio", "max", "linear", "F32"}
+)
+
+
+def seeds() -> Iterator[bytes]:
+    """Inputs of every part and paradigm, of claims that hold, and the readers' own formats."""
+    for number, parts in enumerate(PARTS):
+        generator = random.Random(number)
+        geometry, similarity = (hm.description(**parts)[name]["kind"] for name in ("geometry", "similarity"))
+        softmax, readout = geometry == "softmax", parts.get("readout", {}).get("kind", "linear")
+        image = [[*row, 0.25] for row in IMAGE] if softmax else IMAGE
+        weight = [[generator.gauss(0, 2) for _ in range(3 + (readout == "soft_tree"))] for _ in range(2)]
+        if readout == "maximum":
+            weight = [[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]]
+        head = ref.Made(
+            weight,
+            None if softmax else PROTOTYPES,
+            parts,
+            bias={"linear": [0.5, 0.25], "maximum": [0.0, 0.5, 0.25]}.get(readout),
+            scale=[0.5, 1.0, 2.0] if similarity in ("log_ratio", "negated", "exponential") else None,
+            peak=[0.5, 0.0, -0.25] if similarity == "quadratic" else None,
+        )
+        with flint.ctx.workprec(ref.PRECISION):
+            activations = [head.activation(image, j) for j in range(3)]
+            first, second = map(float, head.logits(activations))
+            spatial = [
+                hm.spatial(patch, j, *interval(head.observable(image[patch], j)))
+                for patch, j in product(range(2), range(3))
+            ]
+            pooled = [hm.activation(j, *interval(activation)) for j, activation in enumerate(activations)]
+        for paradigm in PARADIGMS[geometry] + ("assignment",) * (softmax and similarity == "identity"):
+            statements = pooled if paradigm in ("top_k", "sparse") else spatial
+            if paradigm == "top_k":
+                statements = [*pooled[:2], hm.others([0, 1], float.fromhex(pooled[2]["interval"][1]))]
+            options: dict[str, Any] = {"predicted": int(second > first), "patches": 2, "paradigm": paradigm}
+            certificate = hm.document(head.data, statements, image=image, minimality=number % 2 == 0, **options)
+            if paradigm == "assignment":
+                certificate["predicate"]["hints"] = {
+                    "prices": [{"rival": int(second <= first), "prototypes": [0, 2], "prices": [SMALL, SMALL]}]
+                }
+            yield pieces(head.data, certificate, hm.latents([image]), image)
+    yield hm.latents([IMAGE], "F32")
+    yield head.data
+    yield json.dumps(certificate).encode()
+
+
+def interval(value: Any) -> tuple[float, float]:
+    """The narrowest binary64 interval that holds a number."""
+    low, high = ref.ends(value)
+    return hm.below(low), hm.above(high)

@@ -1,0 +1,76 @@
+"""Folders of certificates for the tests of reports, as `verale explain` leaves them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from PIL import Image
+from support.small import small_head
+
+from verale.certificate import Certificate
+from verale.head import Head, save_latents
+from verale.search.explain import explain
+
+IMAGES = 4
+GRID = (2, 3)
+
+
+def browser(own: str) -> str:
+    """A Chromium's path: one of the PATH, else playwright's own. Without one the test fails, and says what to do."""
+    for path in (*map(shutil.which, ("chromium", "chromium-browser", "google-chrome")), own):
+        if path and Path(path).exists():
+            return path
+    raise AssertionError(
+        "the report's test needs a Chromium, and none is installed: apt-get install chromium, or"
+        " .venv/bin/playwright install chromium"
+    )
+
+
+def report_head(geometry: str = "euclidean", labels: Sequence[str] | None = ("ant", "bee", "cat")) -> Head:
+    return replace(small_head(geometry), labels=None if labels is None else tuple(labels))
+
+
+def report_latents(head: Head, images: int = IMAGES) -> torch.Tensor:
+    """(N, D, 2, 3)."""
+    values = torch.rand(images, head.depth, *GRID, generator=torch.Generator().manual_seed(3))
+    return values * 6 if head.prototypes is None else values
+
+
+def folder_of(
+    folder: Path,
+    head: Head | None = None,
+    paradigm: str | None = None,
+    names: Sequence[str] = tuple(f"{n}.png" for n in range(IMAGES)),
+    classes: Sequence[str] | None = None,
+    **changes: Any,
+) -> Path:
+    """Certificates, head, latents, CSV, images and source.json; `changes` are fields of the last."""
+    head = head or report_head()
+    latents = report_latents(head, len(names))
+    folder.mkdir(parents=True, exist_ok=True)
+    head.save(folder / "head.safetensors")
+    save_latents(folder / "latents.safetensors", latents)
+    lines = ["Idx,Pred Label,Exp Size,Runtime (s),Certificate,Reason"]
+    for index, certificate in enumerate(explain(head, latents, paradigm)):
+        assert isinstance(certificate, Certificate)
+        certificate.save(folder / f"{index:06d}.ale.json")
+        lines.append(f"{index},{certificate.predicted},{certificate.size},0.{index + 1}25,{index:06d}.ale.json,")
+    (folder / "explanations.csv").write_text("\n".join(lines) + "\n")
+    (folder / "images").mkdir()
+    for index, name in enumerate(names):
+        Image.new("RGB", (30, 20), (40 * index, 90, 120)).save(folder / "images" / name, "PNG")
+    source = {
+        "preprocessing": {"tensor": {"type": "ToTensor"}},
+        "prototypes": [{"prototype": 0, "image": 7, "file": str(folder / "images" / names[0]), "row": 1, "column": 2}],
+        "classes": classes,
+        "images": [{"file": name, "label": index % 3} for index, name in enumerate(names)],
+        "images_folder": str(folder / "images"),
+    }
+    (folder / "source.json").write_text(json.dumps(source | changes))
+    return folder

@@ -1,0 +1,167 @@
+"""Certificates as rows of Parquet, in places of several kinds, and the commands that pack and unpack them."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from verale.cli.audit import command as audit
+from verale.cli.certificates import command as certificates
+from verale.datasets import storage
+from verale.datasets.certificates import GROUP, Rows, is_dataset, packed, row_of, write_rows
+from verale.errors import InputError
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    done = CliRunner().invoke(certificates, [str(one) for one in arguments], catch_exceptions=False)
+    return done.exit_code, done.stderr
+
+
+@pytest.fixture
+def files(given, tmp_path: Path) -> Path:
+    """The certificates as files, and one that is none."""
+    folder = tmp_path / "files"
+    folder.mkdir()
+    for number, data in enumerate(given.certificates):
+        (folder / f"{number:06d}.ale.json").write_bytes(data)
+    (folder / "bad.ale.json").write_bytes(b"\xff{")
+    return folder
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_packed_and_unpacked_every_byte_is_the_same(files, tmp_path):
+    assert run("pack", files, "--out", tmp_path / "all.parquet") == (0, f"41 certificates in {tmp_path}/all.parquet\n")
+    assert run("unpack", tmp_path / "all.parquet", "--out", tmp_path / "again") == (
+        0,
+        f"41 certificates in {tmp_path}/again\n",
+    )
+    assert content(tmp_path / "again") == content(files)
+    table = pq.read_table(tmp_path / "all.parquet").to_pydict()
+    assert table["index"] == [*range(40), None]
+    assert table["predicted"][:40] != [None] * 40 and table["predicted"][40] is None
+    assert pq.ParquetFile(tmp_path / "all.parquet").metadata.num_row_groups == 2
+
+
+def test_nothing_is_replaced_unless_it_is_said(files, tmp_path):
+    out = tmp_path / "all.parquet"
+    run("pack", files, "--out", out)
+    with pytest.raises(InputError, match=r"all\.parquet: is there already"):
+        run("pack", files, "--out", out)
+    (files / "bad.ale.json").unlink()
+    assert run("pack", files, "--out", out, "--overwrite") == (0, f"40 certificates in {out}\n")
+    with pytest.raises(InputError, match="is there already"):
+        run("unpack", out, "--out", files)
+    assert run("unpack", out, "--out", files, "--overwrite")[0] == 0
+
+
+def test_names_in_one_file_are_unique(files, tmp_path):
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "000003.ale.json").write_bytes(b"")
+    with pytest.raises(InputError, match=r"is not the only 000003\.ale\.json"):
+        run("pack", files, tmp_path / "more", "--out", tmp_path / "all.parquet")
+
+
+@pytest.mark.parametrize("name", ["../a.ale.json", "/tmp/a.ale.json", "a/b", "..", ".", "c:a", "a\\b"])
+def test_a_name_that_leaves_the_folder_is_refused(name, tmp_path):
+    write_rows(str(tmp_path / "all.parquet"), [row_of("good.ale.json", b""), row_of(name, b"")])
+    with pytest.raises(InputError, match="no plain name of a file"):
+        run("unpack", tmp_path / "all.parquet", "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_dataset_is_audited_as_a_folder_is(files, given, tmp_path):
+    run("pack", files, "--out", tmp_path / "all.parquet")
+    report = tmp_path / "report.json"
+    told = []
+    for path, arguments in ((files, ()), (tmp_path / "all.parquet", ()), (tmp_path / "all.parquet", ("--jobs", "2"))):
+        options = [str(path), "--head", given.head, "--report", str(report), *arguments]
+        done = CliRunner().invoke(audit, options, catch_exceptions=False)
+        assert done.exit_code == 5
+        told.append(done.stdout.replace(str(path), "").splitlines())
+    assert told[0] == told[1] == told[2]
+    assert len(told[0]) == 41
+    assert done.stderr == f"41 of 41 verdicts are those of {report}\n"
+    report.unlink()
+    again = CliRunner().invoke(audit, options, catch_exceptions=False)
+    assert again.stdout.replace(str(path), "").splitlines() == told[0]
+
+
+def test_what_is_no_finished_dataset_is_refused(given, tmp_path):
+    with pytest.raises(InputError, match="there is no such file or folder"):
+        Rows.open(str(tmp_path / "nothing.parquet"), "certificate")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"holds no \*\.parquet"):
+        Rows.open(str(tmp_path / "empty"), "certificate")
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1")
+    with pytest.raises(InputError, match=r"bad\.parquet: is no Parquet file"):
+        Rows.open(str(tmp_path / "bad.parquet"), "certificate")
+    with pytest.raises(InputError, match="expected one named 'latents'"):
+        Rows.open(given.packed, "latents")
+    begun = tmp_path / "begun"
+    begun.mkdir()
+    (begun / "part-0.parquet").write_bytes(Path(given.packed).read_bytes())
+    (begun / "_verale.json").write_text("{}")
+    with pytest.raises(InputError, match="is not finished"):
+        Rows.open(str(begun), "certificate")
+    (begun / "_SUCCESS").touch()
+    assert len(Rows.open(str(begun), "certificate")) == 40
+
+
+def test_rows_are_found_across_files_and_groups(tmp_path):
+    for number, sizes in enumerate([(3, 0, 2), (0,), (4,)]):
+        with pq.ParquetWriter(tmp_path / f"{number}.parquet", pa.schema({"n": pa.int64()})) as writer:
+            for size in sizes:
+                writer.write_table(pa.table({"n": pa.array([number] * size, pa.int64())}))
+    rows = Rows.open(str(tmp_path), "n")
+    assert len(rows) == 9
+    assert rows.groups == [(0, 3), (3, 5), (5, 9)]
+    assert rows.take(0, 9, ("n",))["n"].to_pylist() == [0] * 5 + [2] * 4
+    assert rows.take(4, 6, ("n",))["n"].to_pylist() == [0, 2]
+    with pytest.raises(InputError, match="has 9 rows"):
+        rows.take(9, 12, ("n",))
+
+
+def test_other_file_systems(given, tmp_path):
+    rows = [row_of(f"{n:06d}.ale.json", data) for n, data in enumerate(given.certificates)]
+    for path in (f"file://{tmp_path}/a.parquet", "memory://verale/a.parquet"):
+        assert not storage.is_there(path)
+        write_rows(path, iter(rows))
+        assert [one.read() for one in packed(path)[0]] == given.certificates
+        assert packed(path)[0][0].name == f"{path}/000000.ale.json"
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.write(given.packed, "inside/a.parquet")
+    path = f"zip://inside::{tmp_path}/all.zip"
+    assert [one.read() for one in packed(path)[0]] == given.certificates
+    with pytest.raises(InputError, match="cannot be reached"):
+        storage.at("nowhere://a")
+    with pytest.raises(InputError, match="cannot be written"):
+        write_rows(f"{given.head}/a.parquet", [])
+
+
+def test_what_is_taken_for_a_dataset(given, tmp_path, files):
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "a.parquet").touch()
+    (tmp_path / "both").mkdir()
+    (tmp_path / "both" / "a.parquet").touch()
+    (tmp_path / "both" / "a.ale.json").touch()
+    paths = ["set", "both", "files", "files/000001.ale.json", "none", "none.parquet"]
+    assert [is_dataset(str(tmp_path / path)) for path in paths] == [True, False, False, False, False, True]
+    assert is_dataset("s3://bucket/certificates")
+
+
+def test_a_failed_write_leaves_nothing(tmp_path):
+    def rows():
+        yield from ({"name": str(n)} for n in range(2 * GROUP))
+        raise InputError("a certificate", "cannot be read")
+
+    with pytest.raises(InputError, match="a certificate"):
+        write_rows(str(tmp_path / "all.parquet"), rows())
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,119 @@
+"""A folder of images explained part by part: the same bytes as `verale explain` writes. Needs CaBRNet, not Ray."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import warnings
+import zipfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from support.runs import IMAGES, final
+
+from verale.cli.certificates import command as certificates
+from verale.cli.explain import command as explain
+from verale.datasets.certificates import Rows, packed
+from verale.datasets.latents import open_latents
+from verale.errors import InputError, VeraleError
+from verale.head import load_latents
+from verale.ray.audit import audit_rows
+from verale.ray.images import explain_images, open_images
+from verale.ray.pipeline import Crew
+from verale.runs.auditor import AuditOptions as Audit
+from verale.search import SearchOptions
+
+RUN = str(final("tesnet"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cabrnet():
+    """CaBRNet, imported as it has to be: it silences every warning of the process."""
+    with warnings.catch_warnings():
+        # thop, which cabrnet imports, compares versions with distutils.
+        warnings.filterwarnings("ignore", "distutils Version classes are deprecated", DeprecationWarning)
+        import cabrnet.archs.generic.model  # noqa: F401
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The images, thrice: more than the network sees at once."""
+    for number, file in enumerate(sorted(IMAGES.glob("*/*.png"))):
+        for copy in range(3):
+            to = tmp_path / "images" / file.parent.name / f"{number}-{copy}.png"
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, to)
+    return tmp_path / "images"
+
+
+def made(images: str, out: Path) -> None:
+    run, _ = explain_images(RUN, open_images(images), str(out), SearchOptions(batch=8), Crew(2))
+    assert [(one.start, one.stop) for one in run.parts] == [(0, 32), (32, 36)]
+    assert run.finish() == []
+
+
+def test_certificates_and_latents_are_those_of_the_local_run(folder, tmp_path, without_ray):
+    arguments = ["--checkpoint-dir", RUN, "--images", str(folder), "--out", str(tmp_path / "here"), "--batch", "8"]
+    assert CliRunner().invoke(explain, [*arguments, "--device", "cpu"], catch_exceptions=False).exit_code == 0
+    out = tmp_path / "out.parquet"
+    made(str(folder), out)
+    expected = [path.read_bytes() for path in sorted((tmp_path / "here").glob("*.ale.json"))]
+    assert [one.read() for one in packed(str(out))[0]] == expected
+    here = load_latents(tmp_path / "here" / "latents.safetensors")
+    assert open_latents(str(out)).whole().numpy().tobytes() == here.numpy().tobytes()
+    names = Rows.open(str(out), "image").take(0, 36, ("image",))["image"].to_pylist()
+    source = json.loads((tmp_path / "here" / "source.json").read_text())
+    assert names == [image["file"] for image in source["images"]]
+    labels = Rows.open(str(out), "label").take(0, 36, ("label",))["label"].to_pylist()
+    assert labels == [image["label"] for image in source["images"]] and len(set(labels)) == 4
+
+    unpacked = CliRunner().invoke(certificates, ["unpack", str(out), "--out", str(tmp_path / "unpacked")])
+    assert unpacked.exit_code == 0, unpacked.stderr
+    assert load_latents(tmp_path / "unpacked" / "latents.safetensors").equal(here)
+
+    options = Audit(str(tmp_path / "here" / "head.safetensors"), str(out))
+    records = [
+        outcome.record
+        for part in audit_rows(str(out), options, str(tmp_path / "report"), Crew(2)).parts
+        for outcome in part.outcomes
+    ]
+    assert [record["claims"]["instance"] for record in records] == ["proved"] * 36
+
+
+def test_images_elsewhere_are_the_same_images(folder, tmp_path, without_ray):
+    made(str(folder), tmp_path / "out")
+    with zipfile.ZipFile(tmp_path / "images.zip", "w") as archive:
+        for file in folder.glob("*/*.png"):
+            archive.write(file, f"inside/{file.relative_to(folder)}")
+    made(f"zip://inside::{tmp_path}/images.zip", tmp_path / "other")
+    one, other = (
+        Rows.open(str(path), "latents").take(0, 36, ("image", "certificate", "latents"))
+        for path in (tmp_path / "out", tmp_path / "other")
+    )
+    assert one.equals(other)
+
+
+def test_an_image_that_cannot_be_read_is_named(folder, tmp_path, without_ray):
+    bad = sorted(folder.glob("*/*.png"))[-1]
+    bad.write_bytes(b"no image")
+    with pytest.raises(VeraleError, match=f"{bad}: is no image that can be read"):
+        made(str(folder), tmp_path / "out")
+    with zipfile.ZipFile(tmp_path / "images.zip", "w") as archive:
+        archive.write(bad, "a/bad.png")
+    with pytest.raises(InputError, match=r"zip://a/bad\.png::/.*zip: is no image that can be read"):
+        explain_images(
+            RUN, open_images(f"zip://::{tmp_path}/images.zip"), str(tmp_path / "o"), SearchOptions(), Crew(1)
+        )
+
+
+def test_folders_that_hold_no_images(folder, tmp_path):
+    assert open_images(str(folder)).folders == ["0", "1", "2", "3"]
+    (folder / "0" / "deeper").mkdir()
+    shutil.copy(sorted(folder.glob("*/*.png"))[0], folder / "flat.png")
+    with pytest.raises(InputError, match="images and folders of images"):
+        open_images(str(folder))
+    with pytest.raises(InputError, match=r"holds no \*\.jpg"):
+        open_images(str(tmp_path / "images" / "0" / "deeper"))
+    with pytest.raises(InputError, match="there is no such"):
+        open_images(str(tmp_path / "nowhere"))

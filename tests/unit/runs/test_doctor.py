@@ -1,0 +1,143 @@
+"""What the doctor says of installations that lack something, or are broken."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from importlib import metadata
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+
+from verale.cli.doctor import command
+from verale.runs import doctor
+from verale.runs.doctor import PROOF, Device, Package, diagnose
+
+REQUIRES = [
+    "click>=8.1",
+    "rich (>=13.7)",
+    "verale[explain]; extra == 'ray'",
+    "torch>=2.4; extra == 'explain'",
+    "ray[data]>=2.30; extra == 'ray'",
+    "atheris>=3.0; (sys_platform == 'linux') and extra == 'fuzz'",
+    'nothing-like-it==1; extra == "odd-one"',
+]
+INSTALLED = {"click": "8.5.1", "rich": "15.0", "torch": "2.13.0"}
+
+
+def version(name: str) -> str:
+    if name not in INSTALLED:
+        raise metadata.PackageNotFoundError(name)
+    return INSTALLED[name]
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A distribution with these requirements."""
+    extras = SimpleNamespace(get_all=lambda field: ["explain", "fuzz", "odd-one", "ray"])
+    monkeypatch.setattr(doctor.metadata, "requires", lambda name: REQUIRES)
+    monkeypatch.setattr(doctor.metadata, "metadata", lambda name: extras)
+    monkeypatch.setattr(doctor.metadata, "version", version)
+
+
+def told(code: int, *arguments: str) -> str:
+    result = CliRunner().invoke(command, arguments)
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def test_extras_are_those_of_the_distribution(installed) -> None:
+    found = diagnose()
+    assert found.core == (Package("click", ">=8.1", "8.5.1"), Package("rich", ">=13.7", "15.0"))
+    extras = {extra.name: extra for extra in found.extras}
+    assert list(extras) == ["explain", "fuzz", "odd-one", "ray"]
+    assert extras["explain"].missing == () and extras["fuzz"].missing == ("atheris",)
+    assert extras["ray"].packages == (Package("ray", ">=2.30", None),)
+    assert extras["ray"].remedy == "pip install 'verale[ray]'"
+    assert extras["odd-one"].gives == "" and extras["odd-one"].missing == ("nothing-like-it",)
+    text = told(0)
+    assert "ok explain: certificates" in text and "without ray; to have it: pip install 'verale[ray]'" in text
+    assert json.loads(told(0, "--json"))["extras"][1]["missing"] == ["atheris"]
+
+
+def test_a_missing_part_of_the_core_is_no_working_core(installed, monkeypatch) -> None:
+    monkeypatch.delitem(INSTALLED, "rich")
+    assert "-- rich is missing (needs >=13.7)" in told(9)
+
+
+def test_an_unknown_distribution_is_told(monkeypatch) -> None:
+    def missing(name: str) -> list[str]:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(doctor.metadata, "requires", missing)
+    assert "verale is not installed as a distribution" in told(0)
+
+
+def test_both_kernels_prove_the_packaged_certificate_and_not_a_wrong_one() -> None:
+    assert [(proof.kernel, proof.works) for proof in diagnose().proofs] == [("arb", True), ("mpmath", True)]
+
+
+@pytest.mark.parametrize("kernel", ["flint", "mpmath"])
+def test_a_kernel_that_is_not_there(kernel, monkeypatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("verale.checker.kernel.")]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in [name for name in (*sys.modules, kernel) if name.split(".")[0] == kernel]:
+        monkeypatch.setitem(sys.modules, name, None)
+    assert f"-- kernel {kernel.replace('flint', 'arb')}: " in told(9)
+
+
+def test_packaged_files_that_are_damaged(monkeypatch, tmp_path) -> None:
+    shutil.copytree(PROOF, tmp_path / "proof")
+    monkeypatch.setattr(doctor, "PROOF", tmp_path / "proof")
+    (tmp_path / "proof" / "0.ale.json").write_bytes((PROOF / "0.ale.json").read_bytes().replace(b"0x1", b"0x2"))
+    assert "certificates cannot be audited here" in told(9)
+    (tmp_path / "proof" / "head.safetensors").unlink()
+    assert "head.safetensors: there is no such file" in told(9)
+    (tmp_path / "proof" / "0.ale.json").write_bytes(b"{")
+    assert not any(proof.works for proof in diagnose().proofs)
+
+
+def test_torch_that_is_missing_or_broken(monkeypatch, tmp_path) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == "torch"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert diagnose().devices == (Device("cpu", False, "torch is not installed"),)
+    monkeypatch.delitem(sys.modules, "torch")
+    (tmp_path / "torch.py").write_text("raise OSError('libcudart.so: cannot open\\nand so on')")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert diagnose().devices == (Device("cpu", False, "torch is broken: libcudart.so: cannot open"),)
+
+
+def test_a_device_that_is_there_but_does_not_work(monkeypatch) -> None:
+    import torch
+
+    full = torch.full
+
+    def broken(*size: object, device: str, **options: object) -> torch.Tensor:
+        if device != "cpu":
+            raise RuntimeError("CUDA error: out of memory\nand so on")
+        return full(*size, device=device, **options)
+
+    properties = SimpleNamespace(name="H0", total_memory=8 * 2**30)
+    monkeypatch.setattr(torch, "full", broken)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda index: properties)
+    cpu, cuda = diagnose().devices
+    assert cpu.usable and cpu.detail.startswith("torch ")
+    assert cuda == Device("cuda:0", False, "H0, 8 GiB: CUDA error: out of memory")
+
+
+def test_a_device_that_computes_something_else(monkeypatch) -> None:
+    import torch
+
+    monkeypatch.setattr(torch, "full", lambda *size, **options: torch.ones(8))
+    (cpu, *_) = diagnose().devices
+    assert not cpu.usable and cpu.detail.endswith("eight times 0.1 is 8.0 there")
+
+
+def test_the_packaged_certificate_is_small() -> None:
+    assert sum(path.stat().st_size for path in Path(PROOF).iterdir()) < 40_000

@@ -1,0 +1,245 @@
+"""A run's folder: whatever interrupts it, it ends with the bytes that it would have had, and holds one run alone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from support.small import small_head, small_latents
+
+from verale.certificate import Certificate
+from verale.errors import InputError, LatentsError, UsageError
+from verale.head import Head, as_patches, digest_of_all, evaluate
+from verale.runs.explain import explaining
+from verale.runs.table import Explained, read_table
+from verale.search import SearchOptions
+
+HEAD = small_head("euclidean")
+LATENTS = small_latents(HEAD, images=5)
+OPTIONS = SearchOptions(batch=2)
+
+
+def run(folder: Path, most: int | None = None, **changes: object) -> list[Explained]:
+    """Explain into a folder, or leave after so many images; what is told, without times."""
+    arguments = {"head": HEAD, "latents": LATENTS, "options": OPTIONS} | changes
+    told = []
+    with explaining(folder, **arguments) as begun:
+        for one in begun:
+            if most is not None and len(told) == most:
+                break
+            told.append(one)
+        return [replace(one, seconds=None) for one in begun.found]
+
+
+def contents(folder: Path) -> dict[str, object]:
+    """Every file's bytes, and the table without its times."""
+    found: dict[str, object] = {path.name: path.read_bytes() for path in folder.iterdir()}
+    found["explanations.csv"] = [replace(row, seconds=None) for row in read_table(folder / "explanations.csv")]
+    return found
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> dict[str, object]:
+    folder = tmp_path_factory.mktemp("whole")
+    run(folder)
+    return contents(folder)
+
+
+def test_the_folder_holds_certificates_a_table_and_what_the_run_was(tmp_path, whole) -> None:
+    assert sorted(whole) == [*(f"{index:06d}.ale.json" for index in range(5)), "explanations.csv", "run.json"]
+    described = json.loads(whole["run.json"])
+    assert described["head"] == HEAD.digest and described["latents"] == digest_of_all(as_patches(LATENTS))
+    assert (described["images"], described["batch"], described["paradigm"]) == (5, 2, "projection")
+
+
+@pytest.mark.parametrize("most", range(6))
+def test_an_interrupted_run_ends_as_it_would_have(most, tmp_path, whole) -> None:
+    run(tmp_path, most)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.ale.json")}
+    assert len(before) == min(5, (most + 2) // 2 * 2)
+    run(tmp_path)
+    assert contents(tmp_path) == whole
+    assert {path: path.stat().st_mtime_ns for path in before} == before, "what was there is not made again"
+
+
+def test_times_survive(tmp_path) -> None:
+    run(tmp_path, 2)
+    first = [row.seconds for row in read_table(tmp_path / "explanations.csv")]
+    run(tmp_path)
+    assert [row.seconds for row in read_table(tmp_path / "explanations.csv")][: len(first)] == first
+
+
+def test_a_finished_run_is_left_as_it_is(tmp_path) -> None:
+    run(tmp_path)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    with explaining(tmp_path, HEAD, LATENTS, OPTIONS) as begun:
+        assert len(begun.found) == begun.total == 5
+        assert list(begun) == []
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda folder: (folder / "000002.ale.json").unlink(),
+        lambda folder: (folder / "000003.ale.json").write_bytes(b""),
+        lambda folder: (folder / "000004.ale.json").write_bytes((folder / "000003.ale.json").read_bytes()),
+        lambda folder: (folder / "explanations.csv").unlink(),
+        lambda folder: (folder / "explanations.csv").write_bytes(b""),
+        lambda folder: (folder / "explanations.csv").write_bytes((folder / "explanations.csv").read_bytes()[:-30]),
+        lambda folder: (folder / "explanations.csv").write_text(
+            (folder / "explanations.csv").read_text().replace("000002.ale.json", "000004.ale.json")
+        ),
+        lambda folder: (folder / ".000001.ale.json.abcd").write_bytes(b"{"),
+    ],
+)
+def test_what_was_lost_is_made_again(damage, tmp_path, whole) -> None:
+    run(tmp_path)
+    damage(tmp_path)
+    run(tmp_path)
+    assert contents(tmp_path) == whole
+
+
+def test_a_batch_is_made_again_as_a_whole(tmp_path) -> None:
+    """Since the bytes of a certificate may depend on the others in its batch."""
+    run(tmp_path)
+    (tmp_path / "000003.ale.json").unlink()
+    with explaining(tmp_path, HEAD, LATENTS, OPTIONS) as begun:
+        assert [one.index for one in begun.found] == [0, 1, 4]
+        assert [one.index for one in begun] == [2, 3]
+    assert [row.index for row in read_table(tmp_path / "explanations.csv")] == list(range(5))
+
+
+def test_certificates_that_do_not_count_yet_are_made_again(tmp_path, whole) -> None:
+    """As kill -9 leaves them between a certificate and its line."""
+    run(tmp_path, 0)
+    (tmp_path / "000002.ale.json").write_bytes(b"{")
+    run(tmp_path)
+    assert contents(tmp_path) == whole
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"head": small_head("euclidean", seed=7)}, "head"),
+        ({"latents": LATENTS * 0.5}, "latents"),
+        ({"latents": LATENTS[:4]}, "images 5 there, 4 here"),
+        ({"options": SearchOptions("top_k", batch=2)}, "paradigm projection there, top_k here"),
+        ({"options": SearchOptions(order="nearest", batch=2)}, "order"),
+        ({"options": SearchOptions(tolerance=0.01, batch=2)}, "tolerance 0.0 there, 0.01 here"),
+        ({"options": SearchOptions(batch=3)}, "batch 2 there, 3 here"),
+        ({"labels": [0, 1, 2, 0, 1]}, "labels nothing there"),
+    ],
+)
+def test_another_run_is_refused_and_nothing_is_changed(changes, named, tmp_path) -> None:
+    run(tmp_path, 2)
+    before = contents(tmp_path)
+    with pytest.raises(InputError, match=f"holds certificates of another run .*{named}.*--overwrite"):
+        run(tmp_path, **changes)
+    assert contents(tmp_path) == before
+
+
+def test_overwriting_leaves_nothing_of_the_other_run(tmp_path, whole) -> None:
+    run(tmp_path, latents=small_latents(HEAD, images=9, seed=1), options=SearchOptions("top_k"))
+    run(tmp_path, overwrite=True)
+    assert contents(tmp_path) == whole
+
+
+@pytest.mark.parametrize("name", ["000000.ale.json", "mine.ale.json", "explanations.csv"])
+def test_files_of_no_known_run_are_refused(name, tmp_path) -> None:
+    (tmp_path / name).write_bytes(b"mine")
+    with pytest.raises(InputError, match=r"holds certificates already.*--overwrite"):
+        run(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [name] and (tmp_path / name).read_bytes() == b"mine"
+
+
+def test_a_stranger_among_the_run_s_files_is_refused(tmp_path) -> None:
+    run(tmp_path)
+    (tmp_path / "000005.ale.json").write_bytes(b"mine")
+    with pytest.raises(InputError, match=r"holds 000005\.ale\.json, which is not of this run; move it"):
+        run(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "7"])
+def test_a_description_that_is_none_is_refused(text, tmp_path) -> None:
+    run(tmp_path, 2)
+    (tmp_path / "run.json").write_text(text)
+    with pytest.raises(InputError, match=r"run\.json: is not what verale explain writes.*--overwrite"):
+        run(tmp_path)
+    run(tmp_path, overwrite=True)
+
+
+def test_latents_seen_in_the_folder_and_others_do_not_mix(tmp_path) -> None:
+    digest = digest_of_all(as_patches(LATENTS))
+    for head, latents in (("0", digest), (HEAD.digest, "0")):
+        (tmp_path / "source.json").write_text(json.dumps({"head_sha256": head, "latents_digest": latents}))
+        with pytest.raises(InputError, match=r"source\.json: speaks of another head or other latents"):
+            run(tmp_path, overwrite=True)
+    (tmp_path / "source.json").write_text("{")
+    with pytest.raises(InputError, match=r"source\.json: speaks of another"):
+        run(tmp_path)
+    (tmp_path / "source.json").write_text(json.dumps({"head_sha256": HEAD.digest, "latents_digest": digest}))
+    assert len(run(tmp_path)) == 5
+
+
+def test_one_process_at_a_time(tmp_path) -> None:
+    with explaining(tmp_path, HEAD, LATENTS, OPTIONS), pytest.raises(InputError, match="another process explains into"):
+        run(tmp_path)
+    run(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"options": SearchOptions("sparse")}, UsageError),
+        ({"latents": LATENTS[..., :3]}, LatentsError),
+        ({"labels": [0, 1]}, LatentsError),
+        ({"labels": [0, 1, 2, 0, 3]}, LatentsError),
+        ({"labels": [0, 1, 2, 0, -1]}, LatentsError),
+    ],
+)
+def test_what_cannot_be_explained_leaves_no_folder(changes, error, tmp_path) -> None:
+    with pytest.raises(error):
+        run(tmp_path / "out", **changes)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_cannot_be_made(tmp_path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(InputError, match="cannot be made"):
+        run(tmp_path / "file" / "out")
+
+
+def test_no_images_are_no_certificates(tmp_path) -> None:
+    assert run(tmp_path, latents=LATENTS[:0]) == []
+    assert read_table(tmp_path / "explanations.csv") == []
+
+
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine", "softmax"])
+def test_a_line_says_what_the_head_and_the_certificate_say(geometry, tmp_path) -> None:
+    head = small_head(geometry)
+    latents = small_latents(head)
+    labels = [0, 1, 2, 0]
+    logits = evaluate(head, as_patches(latents)).logits
+    for row in run(tmp_path, head=head, latents=latents, options=SearchOptions("top_k"), labels=labels):
+        certificate = Certificate.load(tmp_path / row.certificate)
+        assert (row.predicted, row.size) == (certificate.predicted, certificate.size)
+        assert row.label == labels[row.index] and row.correct == (row.label == row.predicted)
+        assert row.relative_size == pytest.approx(row.size / head.size, rel=1e-5)
+        first, second = logits[row.index].sort(descending=True).values[:2].tolist()
+        assert (row.score, row.second_score) == pytest.approx((first, second), rel=1e-9)
+        shares = torch.softmax(logits[row.index], 0)
+        assert row.probability == pytest.approx(float(shares[row.predicted]))
+        assert row.second_probability == pytest.approx(float(shares[row.second]))
+        assert row.score_difference == pytest.approx(first - second)
+
+
+def test_a_tie_has_a_reason_and_no_size(tmp_path) -> None:
+    tie = Head(HEAD.weight[:1].repeat(2, 1), HEAD.geometry, HEAD.similarity, prototypes=HEAD.prototypes)
+    for _ in range(2):
+        rows = run(tmp_path, head=tie, labels=[0] * 5)
+        assert all("tie" in row.reason and row.size is row.certificate is row.relative_size is None for row in rows)
+        assert [row.score_difference for row in rows] == pytest.approx([0.0] * 5, abs=1e-12)

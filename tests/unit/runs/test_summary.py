@@ -1,0 +1,108 @@
+"""What has been explained, summed up: the numbers are those of the papers' summarize_results.py."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from verale.cli.summary import command
+from verale.errors import InputError
+from verale.runs.summary import Spread, summarize
+from verale.runs.table import Explained, csv_lines
+
+ROWS = [
+    Explained(0, 1, 0.5, 1, True, 10, relative_size=0.1, paradigm="projection"),
+    Explained(1, 1, 1.5, 1, True, 14, relative_size=0.14, paradigm="projection"),
+    Explained(2, 0, 2.5, 1, False, 30, relative_size=0.3, paradigm="projection"),
+    Explained(3, 0, 9.5, 1, False, reason="a tie"),
+]
+
+
+def table(folder: Path, rows: list[Explained]) -> str:
+    folder.mkdir(exist_ok=True)
+    (folder / "explanations.csv").write_text(csv_lines(rows, heading=True))
+    return str(folder)
+
+
+def told(*arguments: str) -> str:
+    result = CliRunner().invoke(command, arguments, catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.output
+
+
+def test_correct_and_incorrect_predictions_are_apart(tmp_path) -> None:
+    every, right, wrong = summarize(table(tmp_path, ROWS))
+    assert [one.predictions for one in (every, right, wrong)] == ["all", "correct", "incorrect"]
+    assert [(one.images, one.without) for one in (every, right, wrong)] == [(3, 1), (2, 0), (1, 1)]
+    assert every.size.mean == 18 and every.size.deviation == pytest.approx(112**0.5)
+    assert right.size == Spread(12, pytest.approx(8**0.5))
+    assert right.relative_size.mean == pytest.approx(12) and right.seconds == Spread(1.0, pytest.approx(0.5**0.5))
+    assert wrong.size == Spread(30, None), "one number has no deviation"
+
+
+def test_without_true_classes_there_is_one_line(tmp_path) -> None:
+    (only,) = summarize(table(tmp_path, [Explained(0, 1, 0.5, size=3), Explained(1, 1, 0.5, size=5)]))
+    assert (only.predictions, only.paradigm, only.relative_size) == ("all", None, Spread(None, None))
+
+
+def test_images_without_explanations_alone_have_no_means(tmp_path) -> None:
+    (only,) = summarize(table(tmp_path, [Explained(0, 1, 0.5, reason="a tie")]))
+    assert (only.images, only.without, only.size) == (0, 1, Spread(None, None))
+    assert "-" in told(str(tmp_path)).splitlines()[1]
+
+
+def test_the_papers_tables_are_named_after_their_paradigm(tmp_path) -> None:
+    path = tmp_path / "cosine_explanations.csv"
+    path.write_text("Idx,True Label,Pred Label,Correct,Exp Size,Runtime (s)\n0,1,1,True,8,0.5\n1,1,0,False,6,1.5\n")
+    every, right, _ = summarize(str(path))
+    assert (every.paradigm, every.size.mean, every.seconds.mean, right.size.mean) == ("cosine", 7, 1.0, 8)
+
+
+def test_every_format_says_the_same(tmp_path) -> None:
+    first, second = table(tmp_path / "a|b", ROWS), table(tmp_path / "c", ROWS[:1])
+    text = told(first, second).splitlines()
+    assert text[0].split() == ["folder", "paradigm", "predictions", "images", "size", "%", "of", "all", "seconds",
+                               "without"]  # fmt: skip
+    assert text[1].split()[1:] == ["projection", "all", "3", "18.0", "±", "10.6", "18.00", "±", "10.58", "1.500", "±",
+                                   "1.000", "1"]  # fmt: skip
+    assert len(text) == 7 and len({line.rindex(line.split()[-1]) for line in text[1:]}) == 1, "columns are aligned"
+    markdown = told(first, "--format", "markdown").splitlines()
+    assert markdown[1].startswith("| --- |") and "a\\|b | projection | all | 3 | 18.0 ± 10.6 |" in markdown[2]
+    records = [json.loads(line) for line in told(first, "--format", "json").splitlines()]
+    assert records[0]["size"] == {"mean": 18, "deviation": pytest.approx(112**0.5)}
+    (row, *_) = csv.DictReader(io.StringIO(told(first, "--format", "csv")))
+    assert float(row["size_deviation"]) == pytest.approx(112**0.5) and row["images"] == "3"
+
+
+def test_a_run_that_is_not_finished_is_summed_up_with_a_warning(tmp_path, caplog) -> None:
+    folder = Path(table(tmp_path, ROWS))
+    with (folder / "explanations.csv").open("a") as stream:
+        stream.write("4,1,1,Tr")
+    (folder / "run.json").write_text('{"images": 9}')
+    assert summarize(str(folder))[0].images == 3
+    assert caplog.messages == [f"{folder}: 4 of 9 images are explained so far"]
+    caplog.clear()
+    for text in ('{"images": 4}', "{", "[]"):
+        (folder / "run.json").write_text(text)
+        assert summarize(str(folder))[0].images == 3
+    assert caplog.messages == []
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda folder: None, "there is no such file"),
+        (lambda folder: folder.mkdir(), r"holds no explanations\.csv; expected an --out of verale explain"),
+        (lambda folder: table(folder, []), "holds no image"),
+        (lambda folder: table(folder, [*ROWS, Explained(4, 1, size=1, paradigm="top_k")]), "holds several paradigms"),
+    ],
+)
+def test_what_cannot_be_summed_up_is_named(make, reason, tmp_path) -> None:
+    make(tmp_path / "out")
+    with pytest.raises(InputError, match=rf"out.*: {reason}"):
+        summarize(str(tmp_path / "out"))

@@ -1,0 +1,85 @@
+"""`explanations.csv`: the papers' columns first, read back as written, and told apart from what is no table."""
+
+from __future__ import annotations
+
+import pytest
+
+from verale.errors import InputError
+from verale.runs.table import COLUMNS, Explained, csv_lines, read_table
+
+PAPERS = (
+    "Idx,True Label,Pred Label,Correct,Exp Size,Conf Score,Conf Softmax,2nd Conf Score,2nd Conf Softmax,"
+    "Diff Conf Score,Diff Conf Softmax,Next Label,Runtime (s)"
+)
+"""The first line of run_formal_exp.py's tables."""
+
+ROWS = [
+    Explained(
+        *(0, 2, 0.25, 2, True, 17, -1.5, 0.9, 0, -3.25, 0.1, 1.75, 0.8, 2.5e-6, 0.00202327),
+        *("projection", "000000.ale.json", "ab" * 32),
+    ),
+    Explained(1, 0, 0.25, 2, False, reason='a tie, or "too close"'),
+    Explained(2, 1),
+]
+
+
+def test_the_papers_columns_come_first() -> None:
+    assert ",".join(COLUMNS[:13]) == PAPERS
+
+
+def test_what_is_written_is_read(tmp_path) -> None:
+    (tmp_path / "t.csv").write_text(csv_lines(ROWS, heading=True))
+    assert read_table(tmp_path / "t.csv") == ROWS
+    assert csv_lines(ROWS[:1]).startswith("0,2,2,True,17,-1.5,0.9,")
+
+
+def test_the_papers_tables_and_those_of_spreadsheets_are_read(tmp_path) -> None:
+    """What they do not have is not known; a spreadsheet adds a byte order mark and carriage returns."""
+    line = "7,3,4,False,120,1.0,0.5,0.5,0.25,0.5,0.25,3,0.1234"
+    (tmp_path / "t.csv").write_bytes(f"\ufeff{PAPERS}\r\n{line}\r\n".encode())
+    (row,) = read_table(tmp_path / "t.csv")
+    assert (row.index, row.label, row.predicted, row.correct, row.size, row.seconds) == (7, 3, 4, False, 120, 0.1234)
+    assert row.relative_size is row.certificate is None
+
+
+def test_a_line_that_was_cut_short_is_left_out_where_that_is_asked_for(tmp_path) -> None:
+    whole = csv_lines(ROWS, heading=True)
+    for cut in range(len(csv_lines([], heading=True)), len(whole)):
+        (tmp_path / "t.csv").write_text(whole[:cut])
+        assert read_table(tmp_path / "t.csv", whole=False) == ROWS[: whole[:cut].count("\n") - 1]
+    (tmp_path / "t.csv").write_text("")
+    assert read_table(tmp_path / "t.csv", whole=False) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "line 1: has no column 'Idx'"),
+        (PAPERS.replace(",", ";"), "line 1: has no column 'Idx'.*separated by commas"),
+        ("Idx,Pred Label,Runtime (s)\n0,0,1\n", "line 1: has no column 'Exp Size'"),
+        ("Idx,Pred Label,Exp Size,Runtime (s)\n0,0,5,1\n1,0\n", "line 3: has another number of columns"),
+        ("Idx,Pred Label,Exp Size,Runtime (s)\n0,0,5,1,2\n", "line 2: has another number of columns"),
+        ("Idx,Pred Label,Exp Size,Runtime (s)\n,0,5,1\n", "line 2: column 'Idx' is '', expected a whole number"),
+        ("Idx,Pred Label,Exp Size,Runtime (s)\n0,0,-5,1\n", "line 2: column 'Exp Size' is '-5', expected a whole"),
+        (
+            "Idx,Pred Label,Exp Size,Runtime (s)\n0,0,5,nan\n",
+            r"line 2: column 'Runtime \(s\)' is 'nan', expected a fin",
+        ),
+        (
+            "Idx,Pred Label,Exp Size,Runtime (s),Correct\n0,0,5,1,yes\n",
+            "line 2: column 'Correct' is 'yes', expected True or",
+        ),
+        ('Idx,Pred Label,Exp Size,Runtime (s)\n0,0,5,"' + "x" * 200000 + '"\n', "line 2: is no line of a table"),
+    ],
+)
+def test_what_is_wrong_is_named(text, reason, tmp_path) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(InputError, match=rf"t\.csv: {reason}") as raised:
+        read_table(tmp_path / "t.csv")
+    assert "\n" not in str(raised.value)
+
+
+def test_bytes_that_are_no_text_are_told(tmp_path) -> None:
+    (tmp_path / "t.csv").write_bytes(bytes(range(256)))
+    with pytest.raises(InputError, match=r"t\.csv: line "):
+        read_table(tmp_path / "t.csv")

@@ -1,0 +1,171 @@
+"""What `verale explain --engine ray` and `verale audit --engine ray` do: docs/scale.md."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from verale.cli import EXIT_INTERRUPTED, EXIT_UNEXPLAINED, progress
+from verale.errors import UsageError
+
+if TYPE_CHECKING:
+    from verale.ray.explain import Explaining
+    from verale.ray.pipeline import Crew
+    from verale.runs.auditor import AuditOptions
+    from verale.search import SearchOptions
+
+__all__ = ["audit", "explain", "is_ray", "options"]
+
+CERTIFICATES, HEAD, SOURCE = "certificates.parquet", "head.safetensors", "source.json"
+
+_NAMED = 20
+"""How many images without a certificate are named; the dataset has all."""
+
+
+def options(command: Any) -> Any:
+    """The options of both commands."""
+    for option in (
+        click.option(
+            "--address", metavar="A", help="With ray: a cluster, as ray.init takes it; by default this machine."
+        ),
+        click.option(
+            "--workers", type=click.IntRange(1), metavar="N", help="With ray: how many; default: a core each."
+        ),
+        click.option(
+            "--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True, help="docs/scale.md."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def is_ray(engine: str, workers: int | None, address: str | None, jobs: int = 1) -> bool:
+    """Whether Ray is to do it. Raises UsageError: options of the other engine."""
+    if engine == "local" and (workers or address):
+        raise UsageError("--workers and --address are for --engine ray")
+    if engine == "ray" and jobs > 1:
+        raise UsageError("--jobs is for --engine local; say --workers")
+    return engine == "ray"
+
+
+def explain(
+    given: tuple[str | None, str | None, str | None, str | None],
+    out: str,
+    options: SearchOptions,
+    device: str,
+    workers: int | None,
+    address: str | None,
+    overwrite: bool,
+) -> None:
+    """Explain into OUT/certificates.parquet. The arguments are those of `verale explain`."""
+    from verale.datasets import storage
+    from verale.datasets.staging import Staged
+    from verale.ray.pipeline import together
+
+    to = storage.beneath(out, CERTIFICATES)
+    begin = _beginning(given, out, to, options, overwrite)
+    Staged(to).require_free(overwrite)
+    with together(workers, address, device) as crew:
+        run = begin(crew)
+        _resumed(run.begun, run.total, "images")
+        done = run.begun
+        try:
+            with progress("explaining", run.total, run.begun) as advance:
+                for part in run.parts:
+                    done += part.stop - part.start
+                    advance(part.stop - part.start)
+                    if other := ", ".join((part.told or {}).get("undecided", [])):
+                        click.echo(f"CaBRNet's float32 logits name another class than the head's: {other}", err=True)
+        except KeyboardInterrupt:
+            _interrupted(done, run.total, "images", run.staged.partial)
+        without = run.finish()
+    click.echo(f"{run.total - len(without)} of {run.total} images have a certificate in {to}", err=True)
+    if without:
+        more = f" and {len(without) - _NAMED} more" if len(without) > _NAMED else ""
+        named = ", ".join(map(str, without[:_NAMED]))
+        click.echo(f"without one: {named}{more}; reasons in {to}, column reason", err=True)
+        sys.exit(EXIT_UNEXPLAINED)
+
+
+def _beginning(
+    given: tuple[str | None, str | None, str | None, str | None],
+    out: str,
+    to: str,
+    options: SearchOptions,
+    overwrite: bool,
+) -> Callable[[Crew], Explaining]:
+    """What begins the run. What can be read before Ray is started is."""
+    from verale.datasets import storage
+    from verale.datasets.latents import open_latents
+    from verale.ray.explain import explain_latents
+    from verale.ray.images import explain_images, open_images
+
+    match given:
+        case (str(head), str(latents), None, None):
+            data, source = storage.read_bytes(head, "a head file (safetensors)"), open_latents(latents)
+            return lambda crew: explain_latents(data, source, to, options, crew, overwrite)
+        case (None, None, str(run), str(folder)):
+            images = open_images(folder)
+
+            def begin(crew: Crew) -> Explaining:
+                begun, network = explain_images(run, images, to, options, crew, overwrite)
+                storage.write_bytes(storage.beneath(out, HEAD), network.head.to_bytes())
+                classes = images.folders if len(images.folders) == network.head.classes else None
+                source = {**network.describe(), "classes": classes, "images_folder": images.path}
+                text = json.dumps(source, indent=1, ensure_ascii=False, default=str)
+                storage.write_bytes(storage.beneath(out, SOURCE), f"{text}\n".encode())
+                return begun
+
+            return begin
+    raise UsageError("give --head and --latents, or --checkpoint-dir and --images")
+
+
+def audit(
+    certificates: tuple[str, ...],
+    options: AuditOptions,
+    report: str | None,
+    workers: int | None,
+    address: str | None,
+    as_json: bool,
+) -> None:
+    """Audit a dataset into another. The arguments are those of `verale audit`."""
+    from verale.checker.report import tell
+    from verale.checker.verdict import most_severe
+    from verale.datasets.staging import Staged
+    from verale.ray.audit import audit_rows
+    from verale.ray.pipeline import together
+
+    if report is None or len(certificates) != 1:
+        raise UsageError("--engine ray takes one dataset of certificates, and --report R.parquet for what it finds")
+    Staged(report).require_free(overwrite=False)
+    codes = []
+    with together(workers, address, "cpu") as crew:
+        run = audit_rows(certificates[0], options, report, crew)
+        _resumed(run.begun, run.total, "certificates")
+        done = 0
+        try:
+            with progress("auditing", run.total, unit="certificates", lines=True) as advance:
+                for part in run.parts:
+                    for outcome in part.outcomes:
+                        codes.append(outcome.exit_code)
+                        tell(outcome, as_json)
+                    done = part.stop
+                    advance(part.stop - part.start)
+        except KeyboardInterrupt:
+            _interrupted(done, run.total, "certificates", run.staged.partial)
+        run.staged.publish(run.total)
+    sys.exit(most_severe(codes))
+
+
+def _resumed(begun: int, total: int, what: str) -> None:
+    if begun:
+        click.echo(f"{begun} of {total} {what} were done before, by a run that was interrupted", err=True)
+
+
+def _interrupted(done: int, total: int, what: str, where: str) -> None:
+    click.echo(f"interrupted: {done} of {total} {what} are done; {where} has them, the same command goes on", err=True)
+    sys.exit(EXIT_INTERRUPTED)

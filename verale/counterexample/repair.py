@@ -1,0 +1,206 @@
+"""Repair: from latents that comply within rounding to floats that comply exactly."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import flint
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from verale.counterexample.demands import PRECISION, Demands, Interval, into_domain, observables_and_slopes
+from verale.head import Cosine, Euclidean, Head, InnerProduct
+
+__all__ = ["repair"]
+
+_Vector = NDArray[np.float64]
+
+_ROUNDS = 6
+_ATTEMPTS = 8
+_NARROW = 2.0**-70
+"""Of an interval without width, relative to its size: what is aimed at as if it were its width."""
+
+_FINE = (None, 2.0**-12, 2.0**-24, 2.0**-36)
+"""How small coordinates are made whose last bits are needed; None to leave them as they are."""
+
+
+def repair(demands: Demands, image: Tensor, generator: np.random.Generator) -> Tensor | None:
+    """Latents (L, D) float64 near those given that meet every demand exactly, as far as balls can tell; None if none
+    were found.
+
+    Patch by patch. The observables are known exactly; what they lack of their intervals' middles is spread over the
+    coordinates, one after the other: each takes its share of the shortest step that mends all, rounded to a multiple of
+    its own last bit, and those that come after make up for the rounding. Coordinates whose last bit moves the
+    observables least come last. Where this does not end inside all intervals, as many coordinates as there are
+    statements are made small first, whose last bits are smaller still.
+    """
+    rows = []
+    with flint.ctx.workprec(PRECISION):
+        for patch, asked in enumerate(demands.exact):
+            row = image[patch]
+            if asked and not bool(demands.pinned[patch]):
+                found = _patch(demands.head, asked, row, generator)
+                if found is None:
+                    return None
+                row = found
+            rows.append(row)
+    return torch.stack(rows)
+
+
+def _patch(head: Head, asked: dict[int, Interval], row: Tensor, generator: np.random.Generator) -> Tensor | None:
+    truth = _Truth(head, asked)
+    nearest = row.to(torch.float32).to(torch.float64)  # latents are often float32, and statements tell no others
+    for start in (row, nearest):
+        if truth.holds(start.numpy()):
+            return start
+    for fine in _FINE:
+        if fine is not None and not _has_small(head):
+            break
+        for attempt in range(_ATTEMPTS):
+            z = row.numpy().copy()
+            if fine is not None:
+                chosen = _smallest(z, len(asked), generator, attempt)
+                z[chosen] = fine * (1 + generator.random(len(chosen)))
+                z = _held(truth, z, chosen)
+            for _ in range(_ROUNDS):
+                z = truth.mended(z, generator if attempt else None)
+                if truth.holds(z):
+                    return torch.from_numpy(z)
+    return None
+
+
+def _has_small(head: Head) -> bool:
+    """Whether the domain holds small positive numbers, and small numbers serve: logits would lose what they are."""
+    lower, upper = head.domain.lower, head.domain.upper
+    return head.prototypes is not None and (lower is None or lower <= 0) and (upper is None or upper > 0)
+
+
+def _smallest(z: _Vector, count: int, generator: np.random.Generator, attempt: int) -> NDArray[np.int64]:
+    """Some coordinates that lose little if they are made small; others at each attempt."""
+    count = min(len(z), count + 1 + attempt // 2)
+    return np.argsort(np.abs(z) * (1 + attempt * generator.random(len(z))))[:count]
+
+
+def _held(truth: _Truth, z: _Vector, held: NDArray[np.int64]) -> _Vector:
+    """Floats near z that comply within rounding, some coordinates as they are."""
+    free = np.ones(len(z))
+    free[held] = 0.0
+    for _ in range(20):
+        lacking, slope = truth.lacking(z), truth.slope(z) * free
+        step = np.linalg.lstsq(slope, lacking, rcond=1e-12)[0]
+        z = np.where(free > 0, into_domain(truth.head, torch.from_numpy(z + step)).numpy(), z)
+    return z
+
+
+class _Truth:
+    """The observables of one patch that are asked for, as balls.
+
+    Args:
+        head: the head.
+        asked: intervals by prototype.
+    """
+
+    def __init__(self, head: Head, asked: dict[int, Interval]) -> None:
+        self.head = head
+        self._indices, self._ends = list(asked), list(asked.values())
+        self._both = np.array([None not in ends for ends in self._ends])
+        self._widths = np.array([_width(ends) for ends in self._ends])
+        self._index = torch.tensor([self._indices])
+        points = None if head.prototypes is None else head.prototypes[self._indices].tolist()
+        self._rows = None if points is None else [list(map(flint.arb, row)) for row in points]
+        self._squares = [sum((x * x for x in row), flint.arb(0)) for row in self._rows or ()]
+
+    def holds(self, z: _Vector) -> bool:
+        """Whether all observables certainly lie in their intervals, and the latent in the domain."""
+        lower, upper = self.head.domain.lower, self.head.domain.upper
+        if (lower is not None and z.min() < lower) or (upper is not None and z.max() > upper):
+            return False
+        return all(
+            (low is None or bool(low <= value)) and (high is None or bool(value <= high))
+            for value, (low, high) in zip(self._values(z), self._ends, strict=True)
+        )
+
+    def lacking(self, z: _Vector, aim: _Vector | None = None) -> _Vector:
+        """What each observable lacks of the place aimed at in its interval, 0 to 1; 0 where a single end holds."""
+        found = np.zeros(len(self._ends))
+        for place, (value, (low, high)) in enumerate(zip(self._values(z), self._ends, strict=True)):
+            inward = flint.arb(self._widths[place])
+            if low is not None and high is not None:
+                goal = low + (high - low) * (0.5 if aim is None else float(aim[place]))
+            elif low is not None and not low <= value:
+                goal = low + inward
+            elif high is not None and not value <= high:
+                goal = high - inward
+            else:
+                continue
+            found[place] = float((goal - value).mid())
+        return found
+
+    def slope(self, z: _Vector) -> _Vector:
+        """(K, D) gradients of the observables."""
+        observed, slopes = observables_and_slopes(self.head, torch.from_numpy(z)[None], self._index)
+        if self._rows is None:
+            slopes = slopes * observed[:, :, None]
+        return np.asarray(slopes[0].numpy())
+
+    def mended(self, z: _Vector, generator: np.random.Generator | None) -> _Vector:
+        """z moved by multiples of its coordinates' last bits towards all intervals; see `repair`."""
+        aim = None if generator is None else 0.5 + (generator.random(len(self._ends)) - 0.5) * 0.6
+        lacking = self.lacking(z, aim)
+        used = self._both | (lacking != 0)
+        if not used.any():
+            return z
+        lacking, slope = (lacking / self._widths)[used], (self.slope(z) / self._widths[:, None])[used]
+        effect = np.linalg.norm(slope, axis=0) * np.spacing(np.abs(z))
+        if generator is not None:
+            effect = effect * np.exp(generator.normal(0, 0.5, len(z)))
+        order = np.argsort(-effect, kind="stable")
+        columns = slope[:, order].T
+        # What the coordinates from a place on can do together: the Gram matrix of their columns.
+        together = np.cumsum((columns[:, :, None] * columns[:, None, :])[::-1], axis=0)[::-1]
+        moved = z.copy()
+        lower, upper = self.head.domain.lower, self.head.domain.upper
+        for place, coordinate in enumerate(order):
+            share = columns[place] @ _solved(together[place], lacking)
+            target = z[coordinate] + share  # rounded to a multiple of its last bit
+            target = target if lower is None else max(target, lower)
+            target = target if upper is None else min(target, upper)
+            moved[coordinate] = target
+            lacking = lacking - columns[place] * (target - z[coordinate])
+        return moved
+
+    def _values(self, z: _Vector) -> list[Any]:
+        """The observables."""
+        own = list(map(flint.arb, z.tolist()))
+        if self._rows is None:
+            masses = [x.exp() for x in own]
+            whole = sum(masses, flint.arb(0))
+            return [masses[j] / whole for j in self._indices]
+        if isinstance(self.head.geometry, Euclidean):
+            return [sum(((a - b) ** 2 for a, b in zip(own, row, strict=True)), flint.arb(0)) for row in self._rows]
+        products = [sum((a * b for a, b in zip(own, row, strict=True)), flint.arb(0)) for row in self._rows]
+        if isinstance(self.head.geometry, InnerProduct):
+            return products
+        geometry = cast(Cosine, self.head.geometry)
+        square, epsilon = sum((x * x for x in own), flint.arb(0)), flint.arb(geometry.epsilon)
+        length = (square + epsilon).sqrt() if geometry.rooted else square.sqrt() + epsilon
+        return [product / (length * other.sqrt()) for product, other in zip(products, self._squares, strict=True)]
+
+
+def _width(ends: Interval) -> float:
+    """An interval's width, at least a trifle; of one with a single end, what to stay away from it."""
+    low, high = ends
+    size = max(abs(float(end.mid())) for end in ends if end is not None)
+    if low is None or high is None:
+        return 2.0**-40 * max(size, 2.0**-20)
+    return max(float((high - low).mid()), _NARROW * size, 2.0**-400)
+
+
+def _solved(gram: _Vector, lacking: _Vector) -> _Vector:
+    """gram^-1 lacking, of what it can reach."""
+    scale = float(np.trace(gram))
+    if scale == 0.0:
+        return np.zeros_like(lacking)
+    return np.asarray(np.linalg.solve(gram + 1e-13 * scale * np.eye(len(gram)), lacking))

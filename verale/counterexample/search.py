@@ -1,0 +1,299 @@
+"""Refute: latents that satisfy every statement of a certificate and are classified otherwise, if they can be found.
+
+The reverse of a proof: nothing here is sound and nothing has to be, because the checker evaluates what is found.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from verale.bounds import Projection, Simplex, activation, check_domain, domain_range, put, take, unseen
+from verale.certificate import Certificate, PatchStatement
+from verale.counterexample.demands import Demands, demands_of, into_domain
+from verale.counterexample.repair import repair
+from verale.errors import UsageError
+from verale.head import (
+    Euclidean,
+    Head,
+    Linear,
+    Maximum,
+    Softmax,
+    SoftTree,
+    evaluate,
+    evaluate_observed,
+    observables,
+    read_out,
+)
+from verale.rounding import Enclosure
+
+__all__ = ["counterexamples"]
+
+_LARGEST = 2**24
+"""Coordinates of an image, and numbers in a batch's gradients: what fits any memory."""
+
+_IMAGES = 8
+"""Images that climb together."""
+
+_STEPS = 150
+_LEAST_STEPS = 30
+_SETTLING = 40
+_FEASIBLE = 1e-9
+"""How far, relative to what is asked, latents may be from complying to be worth a repair."""
+
+
+def counterexamples(head: Head, certificate: Certificate, given: Tensor | None, seconds: float) -> Iterator[Tensor]:
+    """Latents (L, D) float64 that may refute a certificate, the most promising first; ends when the time is over.
+
+    From a base, the given image or a random one, each rival in turn is helped: the bounds say how similar each patch
+    may get to each prototype under the statements; the patches that could gain the rival most are moved to where they
+    comply with the statements nearest to their prototype. From there, and from random places for the patches without
+    statements, the rival's logit climbs over the predicted one's by Adam's steps, each followed by a projection back to
+    the statements and the domain. What has climbed over is repaired until it complies exactly.
+
+    Args:
+        head: the head that the certificate speaks of.
+        certificate: any, proved or not, whose indices fit the head.
+        given: (L, D) float64 latents of the domain to start from, or None; L is the certificate's number of patches.
+        seconds: when to stop. One climb for one rival is begun in any case.
+
+    Raises:
+        UsageError: more patches than can be searched.
+        LatentsError: fewer patches than the head needs.
+    """
+    if certificate.patches * head.depth > _LARGEST or certificate.patches * head.size > _LARGEST:
+        raise UsageError(
+            f"the certificate speaks of {certificate.patches} patches of {head.depth} channels and {head.size}"
+            f" prototypes: more than {_LARGEST} numbers an image are not searched"
+        )
+    deadline = time.monotonic() + seconds
+    generator = torch.Generator().manual_seed(0)
+    rounds = 0
+    while True:
+        base = _drawn(head, 1, certificate.patches, generator)[0]
+        check_domain(head, base[None])
+        if given is not None and rounds % 2 == 0:
+            base = given
+        if base is given and not rounds:
+            yield base
+        search = _Search.of(head, certificate, base, base is given, generator, deadline)
+        for rival in search.rivals():
+            yield from search.run(rival, rounds)
+            if time.monotonic() > deadline:
+                return
+        rounds += 1
+
+
+def _drawn(head: Head, images: int, patches: int, generator: torch.Generator) -> Tensor:
+    """(N, L, D) random latents of the domain: mixtures of two prototypes with noise; logits of a few units."""
+    shape = (images, patches)
+    if head.prototypes is None:
+        return into_domain(head, 3 * torch.randn(*shape, head.depth, generator=generator, dtype=torch.float64))
+    points = head.prototypes.to(torch.float64)
+    first, second = (points[torch.randint(head.size, shape, generator=generator)] for _ in range(2))
+    share = torch.rand(*shape, 1, generator=generator, dtype=torch.float64)
+    noise = torch.randn(*shape, head.depth, generator=generator, dtype=torch.float64)
+    spread = (points - points.mean(0)).square().mean().sqrt() + 1e-6
+    return into_domain(head, share * first + (1 - share) * second + spread * noise * torch.rand(1, generator=generator))
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """One base image.
+
+    Attributes:
+        head, certificate: what is to be refuted.
+        base: (L, D).
+        demands: what is asked of images that resemble it.
+        reach: (L, P) bounds of the similarities that the statements leave open; minus infinity where unseen.
+        activations: (P,) of the base.
+        generator: what is random.
+        deadline: when to stop, as `time.monotonic` tells it.
+    """
+
+    head: Head
+    certificate: Certificate
+    base: Tensor
+    demands: Demands
+    reach: Tensor
+    activations: Tensor
+    generator: torch.Generator
+    deadline: float
+
+    @classmethod
+    def of(
+        cls,
+        head: Head,
+        certificate: Certificate,
+        base: Tensor,
+        given: bool,
+        generator: torch.Generator,
+        deadline: float,
+    ) -> _Search:
+        seen = evaluate(head, base[None])
+        hidden = unseen(head, len(base))
+        ranges = _reachable(head, certificate)
+        reach = activation(head, ranges).upper
+        if hidden is not None:
+            reach = reach.masked_fill(hidden, -torch.inf)
+        demands = demands_of(head, certificate, base, given)
+        return cls(head, certificate, base, demands, reach, seen.activations[0], generator, deadline)
+
+    @property
+    def _asked(self) -> int:
+        """K, the most that is asked of a patch."""
+        return int(self.demands.index.shape[1])
+
+    def rivals(self) -> list[int]:
+        """The rivals, those with the highest logit at the base first."""
+        logits = evaluate(self.head, self.base[None]).logits[0]
+        return [c for c in logits.argsort(descending=True).tolist() if c != self.certificate.predicted]
+
+    def run(self, rival: int, rounds: int) -> Iterator[Tensor]:
+        """Candidates for one rival."""
+        starts = self._starts(rival, rounds)
+        patches, depth = starts.shape[1:]
+        size = patches * max(self.head.size, depth * self._asked)
+        for number, batch in enumerate(torch.split(starts, max(1, min(_IMAGES, _LARGEST // size)))):
+            if number and time.monotonic() > self.deadline:
+                return
+            images, values = self._climb(rival, self.demands.comply(batch, _SETTLING))
+            for place in values.argsort(descending=True).tolist():
+                image = self.demands.comply(images[place : place + 1], _SETTLING)
+                if float(values[place]) < 0 or float(self.demands.violation(image)) > _FEASIBLE:
+                    continue
+                found = repair(self.demands, image[0], np.random.default_rng(rounds))
+                if found is not None:
+                    yield found
+
+    def _worth(self, rival: int) -> Tensor:
+        """(P,) what an activation's growth is worth to the rival."""
+        weight = self.head.weight.to(torch.float64)
+        match self.head.readout:
+            case Linear() | Maximum():
+                return weight[rival] - weight[self.certificate.predicted]
+            case SoftTree():
+                with torch.enable_grad():
+                    asked = self.activations.clone().requires_grad_()
+                    logits = read_out(self.head, asked[None])[0]
+                    ahead = logits[rival] - logits[self.certificate.predicted]
+                    return torch.autograd.grad(ahead, asked)[0]
+
+    def _starts(self, rival: int, rounds: int) -> Tensor:
+        """(N, L, D) the base with more and more of its patches moved to where they help the rival most."""
+        patches, count = len(self.base), self.head.size
+        worth = self._worth(rival)
+        chance = 1.0 if rounds == 0 else 0.5 + torch.rand(patches, count, generator=self.generator, dtype=torch.float64)
+        gain = worth.clamp(min=0) * (self.reach - self.activations).clamp(min=0) * chance
+        gain[self.demands.pinned] = 0
+        targets = _assigned(gain)
+        loose = torch.tensor([not asked for asked in self.demands.exact])
+        sizes = {0, 1, 2, 4, 8, len(targets) // 2, len(targets)}
+        starts = []
+        for size in sorted((size for size in sizes if size <= len(targets)), reverse=True):
+            for spread in (False, True) if loose.any() else (False,):
+                image = self.base.clone()
+                if spread:
+                    drawn = _drawn(self.head, 1, patches, self.generator)[0]
+                    shown = [self._place(prototype) for _, prototype in targets[:size]]
+                    for patch in loose.nonzero().flatten().tolist():
+                        # A copy of a patch that shows a prototype costs nothing: the maximum is what it was.
+                        image[patch] = shown[patch % len(shown)] if shown else drawn[patch]
+                for patch, prototype in targets[:size]:
+                    image[patch] = self._place(prototype)
+                starts.append(image)
+        if rounds:
+            images = torch.stack(starts)
+            noise = torch.randn(images.shape, generator=self.generator, dtype=torch.float64)
+            spread_by = 0.3 if self.head.prototypes is None else 0.05 * float(self.head.prototypes.abs().mean())
+            moved = into_domain(self.head, images + spread_by * noise)
+            moved[:, self.demands.pinned] = images[:, self.demands.pinned]
+            return moved
+        return torch.stack(starts)
+
+    def _place(self, prototype: int) -> Tensor:
+        """The latent most like a prototype, (D,)."""
+        if self.head.prototypes is None:
+            chosen = self.base.new_zeros(self.head.size)
+            chosen[prototype] = 15.0
+            return into_domain(self.head, chosen)
+        return into_domain(self.head, self.head.prototypes[prototype].to(torch.float64))
+
+    def _climb(self, rival: int, images: Tensor) -> tuple[Tensor, Tensor]:
+        """The best that was seen of each image on the way, and how far the rival was ahead there; minus infinity where
+        nothing complied."""
+        images = images.clone()
+        best, ahead = images.clone(), images.new_full((len(images),), -torch.inf)
+        first, second = torch.zeros_like(images), torch.zeros_like(images)
+        rate = 0.3 if self.head.prototypes is None else 0.2 * float(self.head.prototypes.abs().mean()) + 1e-6
+        for step in range(_STEPS):
+            with torch.enable_grad():
+                images.requires_grad_()
+                logits = evaluate_observed(self.head, _observables(self.head, images)).logits
+                value = logits[:, rival] - logits[:, self.certificate.predicted]
+                slope = torch.autograd.grad(value.sum(), images)[0].nan_to_num(0.0, 0.0, 0.0)
+            images = images.detach()
+            complies = self.demands.violation(images) < 1e-6
+            better = complies & (value.detach() > ahead)
+            best[better], ahead[better] = images[better], value.detach()[better]
+            if bool((ahead > 1e-6 * (1 + logits.detach().abs().amax())).any()):
+                break
+            if step >= _LEAST_STEPS and time.monotonic() > self.deadline:
+                break
+            slope[:, self.demands.pinned] = 0
+            first, second = 0.9 * first + 0.1 * slope, 0.99 * second + 0.01 * slope.square()
+            scale = second.amax(dim=(1, 2), keepdim=True) if step % 2 else second
+            move = first / (scale.sqrt() + 1e-12)
+            images = self.demands.comply(images + rate * (1 - step / _STEPS) * move, 3)
+        return best, ahead
+
+
+def _reachable(head: Head, certificate: Certificate) -> Enclosure:
+    """(L, P) bounds of the observables, given the statements about patches."""
+    patches = certificate.patches
+    by_patch: dict[int, list[PatchStatement]] = {}
+    for statement in certificate.statements:
+        if isinstance(statement, PatchStatement):
+            by_patch.setdefault(statement.patch, []).append(statement)
+    if not by_patch:
+        domain = domain_range(head)
+        return Enclosure(*(end.expand(patches, -1) for end in (domain.lower, domain.upper)))
+    paradigm: Any = Simplex(head) if isinstance(head.geometry, Softmax) else Projection(head)
+    rows = paradigm.start(patches)
+    for place in range(max(map(len, by_patch.values()))):
+        stated = [each[place] for each in by_patch.values() if place < len(each)]
+        where = torch.tensor([s.patch for s in stated])
+        ends = (torch.tensor([getattr(s, end) for s in stated], dtype=torch.float64) for end in ("lower", "upper"))
+        prototypes = torch.tensor([s.prototype for s in stated])
+        rows = put(rows, where, paradigm.extend(take(rows, where), prototypes, Enclosure(*ends)))
+    ranges: Enclosure = rows.range
+    return ranges
+
+
+def _observables(head: Head, images: Tensor) -> Tensor:
+    """(N, L, P), fast: a squared distance from an inner product, which is inexact near a prototype."""
+    if head.prototypes is None or not isinstance(head.geometry, Euclidean):
+        return observables(head, images)
+    points = head.prototypes.to(images)
+    inner = images @ points.T
+    squared: Tensor = images.square().sum(2, keepdim=True) - 2 * inner + points.square().sum(1)
+    return squared.clamp(min=0)
+
+
+def _assigned(gain: Tensor) -> list[tuple[int, int]]:
+    """Pairs (patch, prototype), the greatest gain first, each patch and each prototype once."""
+    gain, pairs = gain.clone(), []
+    for _ in range(min(gain.shape)):
+        place = int(gain.argmax())
+        patch, prototype = divmod(place, gain.shape[1])
+        if not float(gain[patch, prototype]) > 0:
+            break
+        pairs.append((patch, prototype))
+        gain[patch], gain[:, prototype] = 0, 0
+    return pairs

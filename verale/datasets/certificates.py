@@ -1,0 +1,248 @@
+"""Certificates in bulk: Parquet, one row a certificate, the bytes of its file in a column."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verale.datasets import storage
+from verale.errors import InputError
+
+if TYPE_CHECKING:
+    from pyarrow import Array, Schema, Table
+
+__all__ = [
+    "GROUP",
+    "MANIFEST",
+    "SUCCESS",
+    "Packed",
+    "Rows",
+    "certificates_schema",
+    "is_dataset",
+    "packed",
+    "row_of",
+    "to_parquet",
+    "to_table",
+    "write_rows",
+]
+
+GROUP = 32
+"""Rows of a row group: what is read at once, and audited by one worker at a time."""
+
+MANIFEST, SUCCESS = "_verale.json", "_SUCCESS"
+"""Of a dataset that verale makes: what it is made of, and that it is whole."""
+
+
+def certificates_schema() -> Schema:
+    """The columns of a dataset of certificates; `docs/scale.md` says what they mean."""
+    import pyarrow as pa
+
+    return pa.schema(
+        {
+            "index": pa.int64(),
+            **dict.fromkeys(("name", "image"), pa.string()),
+            **dict.fromkeys(("predicted", "label", "size"), pa.int64()),
+            "correct": pa.bool_(),
+            **dict.fromkeys(("relative_size", "margin"), pa.float64()),
+            **dict.fromkeys(("paradigm", "sha256", "reason"), pa.string()),
+            **dict.fromkeys(("seconds", "score", "probability"), pa.float64()),
+            "second": pa.int64(),
+            **dict.fromkeys(("second_score", "second_probability"), pa.float64()),
+            "certificate": pa.binary(),
+        }
+    )
+
+
+def row_of(name: str, data: bytes) -> dict[str, Any]:
+    """The row of a certificate's file. What is no certificate is packed too: the checker says what it is."""
+    row: dict[str, Any] = {"name": name, "sha256": hashlib.sha256(data).hexdigest(), "certificate": data}
+    stem = name.removesuffix(".ale.json")
+    if stem.isdecimal():
+        row["index"] = int(stem)
+    try:
+        predicate = json.loads(data)["predicate"]
+        margins = [float.fromhex(margin) for margin in predicate["margins"] if margin is not None]
+        found = {
+            "predicted": int(predicate["predicted"]),
+            "paradigm": str(predicate["paradigm"]),
+            "size": len(predicate["statements"]),
+            "margin": min(margins),
+        }
+    except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
+        return row
+    return row | found
+
+
+def to_table(rows: Sequence[dict[str, Any]], schema: Schema, columns: Mapping[str, Array] | None = None) -> Table:
+    """A table of rows, null where a row has no such column; of given columns as they are."""
+    import pyarrow as pa
+
+    found = {
+        field.name: (columns or {}).get(field.name)
+        or (
+            pa.ExtensionArray.from_storage(field.type, pa.nulls(len(rows), field.type.storage_type))
+            if isinstance(field.type, pa.BaseExtensionType)
+            else pa.array([row.get(field.name) for row in rows], field.type)
+        )
+        for field in schema
+    }
+    return pa.table(found, schema=schema)
+
+
+def to_parquet(table: Table) -> bytes:
+    """A Parquet file's bytes."""
+    import pyarrow.parquet as pq
+
+    stream = io.BytesIO()
+    pq.write_table(table, stream, compression="zstd", row_group_size=GROUP)
+    return stream.getvalue()
+
+
+def write_rows(path: str, rows: Iterable[dict[str, Any]]) -> int:
+    """Write certificates' rows as one file, group by group, beside its place and then moved; how many they are."""
+    import pyarrow.parquet as pq
+
+    schema, written = certificates_schema(), 0
+    with storage.replaced(path) as stream, pq.ParquetWriter(stream, schema, compression="zstd") as writer:
+        rest = iter(rows)
+        while group := list(islice(rest, GROUP)):
+            writer.write_table(to_table(group, schema))
+            written += len(group)
+    return written
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a Parquet file, or of a directory of them in the order of their names.
+
+    Attributes:
+        path: as given.
+        files: each file's path in its file system, and the sizes of its row groups.
+    """
+
+    path: str
+    files: tuple[tuple[str, tuple[int, ...]], ...]
+
+    @classmethod
+    def open(cls, path: str, column: str) -> Rows:
+        """Raises InputError: no Parquet, none with that column, or a dataset that is not finished."""
+        import pyarrow.parquet as pq
+        from pyarrow import ArrowInvalid
+
+        found = storage.files_under(path, ".parquet")
+        if storage.is_there(storage.beneath(path, MANIFEST)) and not storage.is_there(storage.beneath(path, SUCCESS)):
+            raise InputError(path, "is not finished; run again what began it")
+        files, _ = storage.at(path)
+        known = []
+        for info in found:
+            try:
+                with files.open_input_file(info.path) as stream:
+                    footer = pq.ParquetFile(stream).metadata
+            except (OSError, ArrowInvalid) as error:
+                raise InputError(info.path, f"is no Parquet file that can be read ({error})") from error
+            names = footer.schema.to_arrow_schema().names
+            if column not in names:
+                raise InputError(info.path, f"has the columns {', '.join(names)}; expected one named {column!r}")
+            known.append((info.path, tuple(footer.row_group(n).num_rows for n in range(footer.num_row_groups))))
+        return cls(path, tuple(known))
+
+    def __len__(self) -> int:
+        return sum(sum(groups) for _, groups in self.files)
+
+    @property
+    def groups(self) -> list[tuple[int, int]]:
+        """Where every row group starts and stops, empty ones apart."""
+        return [(start, start + size) for _, _, start, size in self._groups() if size]
+
+    def take(self, start: int, stop: int, columns: tuple[str, ...]) -> Table:
+        """Rows by their place: the columns, of those that there are."""
+        import pyarrow as pa
+
+        parts = []
+        for file, group, first, size in self._groups():
+            if first < stop and start < first + size:
+                begin, end = max(start - first, 0), min(stop - first, size)
+                parts.append(_group(self.path, file, group, columns).slice(begin, end - begin))
+        if not parts:
+            raise InputError(self.path, f"has {len(self)} rows; {start} to {stop} are not there")
+        return pa.concat_tables(parts)
+
+    def _groups(self) -> Iterator[tuple[str, int, int, int]]:
+        first = 0
+        for file, groups in self.files:
+            for number, size in enumerate(groups):
+                yield file, number, first, size
+                first += size
+
+
+@lru_cache(maxsize=1)
+def _group(path: str, file: str, group: int, columns: tuple[str, ...]) -> Table:
+    import pyarrow.parquet as pq
+
+    files, _ = storage.at(path)
+    try:
+        with files.open_input_file(file) as stream:
+            parquet = pq.ParquetFile(stream)
+            return parquet.read_row_group(group, [name for name in parquet.schema_arrow.names if name in columns])
+    except OSError as error:
+        raise InputError(file, f"cannot be read ({error})") from error
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A certificate in a dataset: what `verale.runs.audit` audits beside files.
+
+    Attributes:
+        name: the dataset's path and the certificate's name in it.
+        short: the latter alone.
+        rows, place: where its bytes are.
+    """
+
+    name: str
+    short: str
+    rows: Rows
+    place: int
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its own name can be that of a file, in any folder."""
+        return self.short not in ("", ".", "..") and not set(self.short) & set("/\\:\0")
+
+    def read(self) -> bytes:
+        """Its bytes."""
+        data: bytes = self.rows.take(self.place, self.place + 1, ("certificate",))["certificate"][0].as_py()
+        return data
+
+
+def packed(path: str) -> tuple[list[Packed], int]:
+    """The certificates of a dataset, and how many of its rows have none. Raises InputError."""
+    rows = Rows.open(path, "certificate")
+    found, without = [], 0
+    for place, (name, there) in enumerate(_names(rows)):
+        if there:
+            found.append(Packed(storage.beneath(path, name), name, rows, place))
+        without += not there
+    return found, without
+
+
+def _names(rows: Rows) -> Iterable[tuple[str, bool]]:
+    for start, stop in rows.groups:
+        table = rows.take(start, stop, ("name", "certificate"))
+        names = table["name"].to_pylist() if "name" in table.column_names else [None] * len(table)
+        for place, (name, there) in enumerate(zip(names, table["certificate"].is_valid().to_pylist(), strict=True)):
+            yield name or f"{start + place:06d}.ale.json", there
+
+
+def is_dataset(path: str) -> bool:
+    """Whether a path given by a user is Parquet rather than a certificate, or a folder of certificates."""
+    if path.endswith(".parquet") or "://" in path:
+        return True
+    folder = Path(path)
+    return folder.is_dir() and not any(folder.glob("*.ale.json")) and any(folder.rglob("*.parquet"))

@@ -1,0 +1,94 @@
+"""Audit certificates' files: the checker, called on paths, on as many processes as are wanted."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from verale.checker import Auditor, HeadError, LatentsError, Verdict
+from verale.checker.certificate import LARGEST
+from verale.checker.head_file import LARGEST as LARGEST_HEAD
+from verale.checker.report import Outcome
+from verale.errors import InputError
+from verale.files import read
+from verale.runs.audit_log import AuditLog
+from verale.runs.auditor import AuditOptions, Stored, auditor_of, name_of, outcome_of
+from verale.runs.processes import in_processes
+
+__all__ = ["audit", "audit_files"]
+
+_log = logging.getLogger(__name__)
+
+
+def audit(
+    certificate: str | Path,
+    head: str | Path,
+    latents: str | Path | None = None,
+    kernel: str = "arb",
+    minimality: bool = False,
+) -> Verdict:
+    """Prove a certificate again, from bytes, in interval arithmetic.
+
+    Args:
+        certificate: file of the certificate.
+        head: file of the head it speaks of.
+        latents: file that holds the image's latents; without it the instance claim is not checked.
+        kernel: `arb` (fast), `mpmath` (reference) or `both` (proves only what both prove).
+        minimality: also prove that no statement can be dropped, if the certificate claims it.
+
+    Returns:
+        The verdict: PROVED, NOT_PROVED, REFUTED or MALFORMED, with the reason.
+
+    Raises:
+        InputError: a file that cannot be read, or a head or latents file that is none.
+
+    Soundness: PROVED means that the checker, which shares no code with the search, proved every checked claim.
+    """
+    try:
+        auditor = Auditor(
+            read(head, "a head file (safetensors)", LARGEST_HEAD + 1),
+            None if latents is None else read(latents, "a latents file (safetensors)"),
+            kernel,
+        )
+    except HeadError as error:
+        raise InputError(head, str(error)) from error
+    except LatentsError as error:
+        raise InputError(latents, str(error)) from error
+    return auditor.check(read(certificate, "a certificate (.ale.json)", LARGEST + 1), minimality)
+
+
+def audit_files(
+    paths: Sequence[str | Stored], options: AuditOptions, jobs: int = 1, log: AuditLog | None = None
+) -> Iterator[Outcome]:
+    """Audit certificates' files; what is told of each, in their order, as soon as it is known.
+
+    Args:
+        paths: files, or certificates that are stored otherwise.
+        jobs: processes; with 1 everything is done in this one.
+        log: gets every outcome; what it has already, from the same bytes, head, latents, options and checker, is
+            taken from it.
+
+    Raises:
+        InputError: a head or latents file that cannot be used, or a log that cannot be written.
+
+    A file that cannot be used is an outcome too, even where auditing it kills its process.
+    """
+    auditor = auditor_of(options)
+    known = {} if log is None else {name_of(path): log.known(path, auditor.run) for path in paths}
+    new = [path for path in paths if known.get(name_of(path)) is None]
+    _log.info("%d certificates, %d of them new, %d processes", len(paths), len(new), jobs)
+    audited = (
+        (outcome_of(auditor, path) for path in new) if jobs == 1 else in_processes(new, options, jobs, auditor.run)
+    )
+    outcomes = []
+    for path in paths:
+        outcome = known.get(name_of(path))
+        if outcome is None:
+            outcome = next(audited)
+            if log is not None:
+                log.add(outcome)
+        outcomes.append(outcome)
+        yield outcome
+    if log is not None:
+        log.finish(outcomes)

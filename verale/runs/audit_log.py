@@ -1,0 +1,64 @@
+"""The audit log: a file with one record a certificate, that an interrupted audit takes up again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from verale.checker.report import UNUSABLE, Outcome, file_digest
+from verale.errors import InputError
+from verale.files import read, write_atomically
+from verale.runs.auditor import Stored, name_of
+
+__all__ = ["AuditLog"]
+
+
+class AuditLog:
+    """A report file: one JSON object a line (certificates/report-v1.md). Raises InputError where the file is no report.
+
+    While certificates are audited, records are appended, so that what has been done survives whatever stops it.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
+        self._found: dict[str, dict[str, Any]] = {}
+        lines = read(path, "a report").decode("utf-8", "replace").split("\n") if self._path.exists() else [""]
+        for number, line in enumerate(lines[:-1]):  # what follows the last newline is a record cut short, or nothing
+            try:
+                record = json.loads(line)
+                self._found[_key(record["sha256"], record["run"])] = record
+            except (ValueError, TypeError, KeyError):
+                raise InputError(path, f"line {number + 1} is no record of a report; choose another file") from None
+        if lines[-1] and not self._found:
+            raise InputError(path, "is no report; choose another file")
+        self._write(self._found.values())
+
+    def known(self, path: str | Stored, run: dict[str, Any]) -> Outcome | None:
+        """What the report has of the same bytes, audited with the same: never of a file that could not be used."""
+        digest = file_digest(path) if isinstance(path, str) else hashlib.sha256(path.read()).hexdigest()
+        record = None if digest is None else self._found.get(_key(digest, run))
+        if record is None or record["status"] == UNUSABLE:
+            return None
+        return Outcome(record | {"certificate": name_of(path)}, reused=True)
+
+    def add(self, outcome: Outcome) -> None:
+        """Append an outcome."""
+        try:
+            with self._path.open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps(outcome.record) + "\n")
+        except OSError as error:
+            raise InputError(self._path, f"cannot be written ({error.strerror})") from error
+
+    def finish(self, outcomes: Sequence[Outcome]) -> None:
+        """Make these the whole report, in their order."""
+        self._write([outcome.record for outcome in outcomes])
+
+    def _write(self, records: Any) -> None:
+        write_atomically(self._path, "".join(json.dumps(record) + "\n" for record in records).encode())
+
+
+def _key(digest: str, run: dict[str, Any]) -> str:
+    return json.dumps([digest, run], sort_keys=True)

@@ -1,0 +1,55 @@
+"""What certificates are audited with, and the checker made ready for it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Protocol
+
+from verale.checker import CheckerError
+from verale.checker.cost import LIMIT
+from verale.checker.report import FileAuditor, Outcome
+from verale.errors import InputError
+
+__all__ = ["AuditOptions", "Stored", "auditor_of", "name_of", "outcome_of"]
+
+
+class Stored(Protocol):
+    """A certificate that is no file of its own."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    def read(self) -> bytes:
+        """Its bytes."""
+
+
+def name_of(path: str | Stored) -> str:
+    """What a certificate is called: its file, or its name."""
+    return path if isinstance(path, str) else path.name
+
+
+@dataclass(frozen=True)
+class AuditOptions:
+    """What certificates are audited with; see `audit`. `limit` is the most steps that a proof may take."""
+
+    head: str
+    latents: str | None = None
+    kernel: str = "arb"
+    minimality: bool = False
+    limit: int = LIMIT
+
+
+def auditor_of(options: AuditOptions) -> FileAuditor:
+    """The auditor. Raises InputError: a head or latents file that cannot be used."""
+    try:
+        return FileAuditor(**asdict(options))
+    except CheckerError as error:
+        raise InputError(*str(error).split(": ", 1)) from error
+    except OSError as error:
+        raise InputError(error.filename, f"cannot be read ({error.strerror}); expected a file") from error
+
+
+def outcome_of(auditor: FileAuditor, path: str | Stored) -> Outcome:
+    """What the auditor says of a certificate, in a file or stored otherwise."""
+    return auditor.audit(path) if isinstance(path, str) else auditor.audit(path.name, path.read())

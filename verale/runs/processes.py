@@ -1,0 +1,89 @@
+"""Certificates audited on several processes, each of which may die."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import asdict
+from multiprocessing import get_context
+from typing import Any
+
+from verale.checker.report import FileAuditor, Outcome, unusable
+from verale.runs.auditor import AuditOptions, Stored, name_of, outcome_of
+
+__all__ = ["DIED", "in_processes"]
+
+_log = logging.getLogger(__name__)
+
+DIED = "the process that audited it died, perhaps for want of memory"
+"""What is told of a certificate that killed the process that audited it."""
+
+
+_own: FileAuditor
+"""That of a process of the pool."""
+
+
+def _begin(options: AuditOptions) -> None:
+    global _own
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it without a word
+    _let_interrupts(through=True)
+    _own = FileAuditor(**asdict(options))
+
+
+def _audit(path: str | Stored) -> Outcome:
+    return outcome_of(_own, path)
+
+
+def _let_interrupts(through: bool) -> None:
+    """Let Ctrl-C through to this thread, or make it wait; processes that are started meanwhile begin likewise."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK if through else signal.SIG_BLOCK, {signal.SIGINT})
+
+
+@contextmanager
+def _starting() -> Iterator[None]:
+    """While processes of a pool start: what they import would otherwise end in a traceback each on Ctrl-C."""
+    _let_interrupts(through=False)
+    try:
+        yield
+    finally:
+        _let_interrupts(through=True)
+
+
+def _pool(jobs: int, options: AuditOptions) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(jobs, get_context("spawn"), _begin, (options,))
+
+
+def in_processes(
+    paths: Sequence[str | Stored], options: AuditOptions, jobs: int, run: dict[str, Any]
+) -> Iterator[Outcome]:
+    """The outcomes in the order of the paths. Where a process dies, the next file is audited alone, then the rest."""
+    left = deque(paths)
+    while left:
+        pool = _pool(min(jobs, len(left)), options)
+        try:
+            with _starting():
+                audited = pool.map(_audit, tuple(left))
+            for outcome in audited:
+                left.popleft()
+                yield outcome
+        except BrokenProcessPool:
+            _log.warning("a process died; %s is audited alone", name_of(left[0]))
+            yield _alone(left.popleft(), options, run)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _alone(path: str | Stored, options: AuditOptions, run: dict[str, Any]) -> Outcome:
+    with _pool(1, options) as pool:
+        try:
+            with _starting():
+                audited = pool.submit(_audit, path)
+            return audited.result()
+        except BrokenProcessPool:
+            return unusable(name_of(path), DIED, run)

@@ -1,0 +1,123 @@
+"""Refute a certificate's file: the search, called on paths, and the checker, which has the last word."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verale.checker import Auditor, HeadError, Status, Verdict
+from verale.errors import InputError, LatentsError, UsageError
+from verale.files import read, require_writable, write_atomically
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from verale.certificate import Certificate
+    from verale.head import Head
+
+__all__ = ["refute"]
+
+_log = logging.getLogger(__name__)
+
+SECONDS = 60.0
+
+
+def refute(
+    certificate: str | Path,
+    head: str | Path,
+    latents: str | Path | None = None,
+    out: str | Path | None = None,
+    seconds: float = SECONDS,
+) -> Verdict:
+    """Search latents that satisfy every statement of a certificate and are classified otherwise.
+
+    Args:
+        certificate: file of the certificate.
+        head: file of the head it speaks of.
+        latents: file that holds the image's latents, to start from; that it is an instance is not needed.
+        out: where the witness goes that is found: a latents file of one image (1, L, D) float64.
+        seconds: when to stop searching; the step that is being made is finished.
+
+    Returns:
+        REFUTED: a witness was found, and the checker proved that it is one. NOT_REFUTED with the reason `witness`:
+        none was found in that time, which proves nothing. MALFORMED, or NOT_REFUTED with the reason `subject`: the
+        certificate cannot be read, or speaks of another head.
+
+    Raises:
+        InputError: a file that cannot be read or written, or that is no head or no latents of it.
+        UsageError: seconds below 0, or an image too large to search.
+
+    Soundness: REFUTED means that the checker evaluated the witness from its bytes: see `Auditor.refute`.
+    """
+    import safetensors.torch
+    import torch
+
+    from verale.certificate import Certificate
+    from verale.counterexample import counterexamples
+    from verale.head import Head
+
+    if not seconds >= 0:
+        raise UsageError(f"seconds is {seconds}, expected at least 0")
+    start = time.monotonic()
+    head_bytes = read(head, "a head file (safetensors)")
+    try:
+        auditor = Auditor(head_bytes)
+    except HeadError as error:
+        raise InputError(head, str(error)) from error
+    data = read(certificate, "a certificate (.ale.json)")
+    target = Head.load(head)
+    if out is not None:
+        require_writable(out)
+
+    def verdict_on(image: Tensor) -> tuple[Verdict, bytes]:
+        witness = safetensors.torch.save({"latents": image[None].contiguous()})
+        return auditor.refute(data, witness), witness
+
+    # Any latents tell whether the certificate can be read and speaks of this head.
+    verdict, _ = verdict_on(torch.zeros(1, target.depth, dtype=torch.float64))
+    if verdict.status is Status.MALFORMED or verdict.reason == "subject":
+        return verdict
+    record = Certificate.from_bytes(data)
+    given = None if latents is None else _named(latents, target, record)
+    for image in counterexamples(target, record, given, seconds):
+        verdict, witness = verdict_on(image)
+        took = time.monotonic() - start
+        _log.info("after %.1f s the search has latents: %s, says the checker", took, verdict.status.value)
+        if verdict.status is Status.REFUTED:
+            if out is not None:
+                write_atomically(out, witness)
+            return verdict
+    took = time.monotonic() - start
+    return replace(verdict, reason="witness", message=f"no counterexample found in {took:.1f} s, which proves nothing")
+
+
+def _named(path: str | Path, head: Head, certificate: Certificate) -> Tensor:
+    """The image (L, D) that the certificate names; where it names none, the file's only one."""
+    from verale.bounds import check_domain
+    from verale.head import as_patches, digest, load_latents
+
+    try:
+        images = as_patches(load_latents(path))
+        check_domain(head, images)
+    except LatentsError as error:
+        raise InputError(path, str(error)) from error
+    if images.shape[1] != certificate.patches:
+        raise InputError(
+            path, f"holds images of {images.shape[1]} patches, expected the certificate's {certificate.patches}"
+        )
+    if certificate.latents is None:
+        if len(images) != 1:
+            raise InputError(path, f"holds {len(images)} images, expected 1: the certificate names none of them")
+        return images[0]
+    for index in range(len(images)):
+        if digest(images[index]) == certificate.latents:
+            found: Tensor = images[index]
+            return found
+    raise InputError(
+        path,
+        f"holds no image with the digest {certificate.latents[:16]}... that the certificate names; give its own"
+        " latents, or none",
+    )

@@ -1,0 +1,247 @@
+"""Emit certificates of random heads under every paradigm and order, and count those that the checker does not prove.
+
+    python -m verale.soundness.random_heads --seconds 600
+
+Heads and latents are small, so that there are many; they have duplicate, nearly equal, collinear, huge and tiny
+prototypes, weights without structure, biases, one patch, one dimension. Every certificate is audited with its latents,
+minimality included. The exit code is 0 only if everything that was emitted was proved.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+import flint
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from verale.certificate import Certificate
+from verale.checker import Auditor, Status
+from verale.errors import UsageError
+from verale.head import (
+    BankPooling,
+    Box,
+    Cosine,
+    Euclidean,
+    ExpDistance,
+    Exponential,
+    FocalPooling,
+    Head,
+    Identity,
+    InnerProduct,
+    LogRatio,
+    Maximum,
+    MaxPooling,
+    Negated,
+    Quadratic,
+    Rectified,
+    Similarity,
+    Softmax,
+    SoftTree,
+    Threshold,
+    TopMeanPooling,
+)
+from verale.paradigms import ORDERS, PARADIGMS
+from verale.search.explain import explain
+from verale.soundness.independent.head import PRECISION
+from verale.soundness.independent.truth import Claim, Sight, WrongError, witnesses
+
+IMAGES = 6
+FEW = 8
+"""Statements of what is judged without the checker, which takes time with their number."""
+
+
+def random_case(seed: int) -> tuple[Head, Tensor]:
+    """A head and latents (IMAGES, L, D); a third of the heads with the oldest parts and max pooling."""
+    generator = torch.Generator().manual_seed(seed)
+    head, latents = _max_case(generator)
+    if seed % 3:
+        return _varied(head, latents, generator), latents
+    pooling = int(torch.randint(4, (), generator=generator))
+    tied = latents.shape[1] == 1 and head.bias is None  # under focal pooling: all activations are 0
+    if pooling < 2 or tied:
+        return head, latents
+    by_distance = pooling == 3 and isinstance(head.geometry, Euclidean)
+    return replace(head, pooling=FocalPooling("max_minus_mean_distance" if by_distance else "max_minus_mean")), latents
+
+
+def _varied(head: Head, latents: Tensor, generator: torch.Generator) -> Head:
+    """The same prototypes with another geometry, similarity, pooling or readout."""
+
+    def whole(high: int) -> int:
+        return int(torch.randint(high, (), generator=generator))
+
+    count, patches = head.size, latents.shape[1]
+    low, high = float(latents.min()), float(latents.max())
+    box = Box(low, high) if low < high else Box(low, low + 1)
+    scale = 10 ** (2 * torch.rand(count, generator=generator) - 1)
+    similarity: Similarity
+    if isinstance(head.geometry, Softmax):
+        similarity = (Identity(), Threshold(0.1))[whole(2)]
+        head = replace(head, similarity=similarity)
+    elif isinstance(head.geometry, Euclidean):
+        similarity = (LogRatio(1e-4), Negated(), ExpDistance(), Exponential(), Quadratic())[whole(5)]
+        takes = isinstance(similarity, (Negated, Exponential)) and whole(2)
+        domain = box if isinstance(similarity, (Negated, Quadratic)) else head.domain
+        head = replace(head, similarity=similarity, scale=scale if takes else None, domain=domain)
+    else:
+        geometry = (Cosine(1e-8), Cosine(1e-4, rooted=True), InnerProduct())[whole(3)]
+        similarity = (Identity(), Quadratic(), Rectified(), Exponential())[
+            whole(4 - isinstance(geometry, InnerProduct))
+        ]
+        peak = torch.rand(count, generator=generator) * 2 - 0.7 if isinstance(similarity, Quadratic) else None
+        takes = isinstance(similarity, Exponential) and whole(2)
+        domain = box if isinstance(geometry, InnerProduct) else head.domain
+        if isinstance(geometry, InnerProduct) and whole(2):
+            longest = float(latents.double().norm(dim=-1).max()) * 1.001 or 1.0
+            geometry, domain = InnerProduct(longest), Box(None if low < 0 else 0.0, None)
+        head = replace(
+            head, geometry=geometry, similarity=similarity, peak=peak, scale=scale if takes else None, domain=domain
+        )
+    pooling = (MaxPooling(), TopMeanPooling(1 + whole(4)), BankPooling(1 + whole(max(1, count - 1))))[whole(3)]
+    if not isinstance(pooling, BankPooling) or (patches > 1 and count > 1):
+        head = replace(head, pooling=pooling)
+    readout = whole(3)
+    if readout == 1 and not isinstance(head.geometry, Softmax):
+        members = (torch.arange(count) % head.classes == torch.arange(head.classes)[:, None]).float()
+        return replace(head, weight=members, bias=torch.rand(count, generator=generator) * 0.2, readout=Maximum())
+    if readout == 2 and isinstance(head.similarity, (ExpDistance, Exponential)) and head.pooling == MaxPooling():
+        tree, leaves = random_tree(count, head.classes, generator)
+        return replace(head, weight=leaves, bias=None, readout=tree)
+    return head
+
+
+def random_tree(nodes: int, classes: int, generator: torch.Generator) -> tuple[SoftTree, Tensor]:
+    """A tree of that many prototypes, unbalanced, and the classes' shares in its leaves (C, P + 1)."""
+    absent, present = [-1] * nodes, [-1] * nodes
+    free = [(0, False), (0, True)]
+    for node in range(1, nodes):
+        parent, side = free.pop(int(torch.randint(len(free), (), generator=generator)))
+        (present if side else absent)[parent] = node
+        free += [(node, False), (node, True)]
+    for leaf, (parent, side) in enumerate(free):
+        (present if side else absent)[parent] = -1 - leaf
+    shares = torch.softmax(4 * torch.randn(classes, nodes + 1, generator=generator, dtype=torch.float64), 0)
+    return SoftTree(tuple(absent), tuple(present)), shares
+
+
+def _max_case(generator: torch.Generator) -> tuple[Head, Tensor]:
+
+    def whole(low: int, high: int) -> int:
+        return int(torch.randint(low, high + 1, (), generator=generator))
+
+    def rand(*shape: int) -> Tensor:
+        return torch.rand(*shape, generator=generator)
+
+    classes, patches, depth = whole(2, 6), whole(1, 9), whole(1, 10)
+    count = classes * whole(1, 5)
+    weight = rand(classes, count) - 0.7
+    weight[torch.arange(count) % classes, torch.arange(count)] += 1.5
+    bias = rand(classes) * 0.2 if whole(0, 1) else None
+    if whole(0, 2) == 0:
+        return Head(weight, Softmax(), Identity(), bias=bias), rand(IMAGES, patches, count) * whole(1, 12)
+    points, latents = rand(count, depth) + 0.01, rand(IMAGES, patches, depth)
+    kind = whole(0, 5)
+    if kind == 1:
+        points = points[torch.randint(count, (count,), generator=generator)]
+    elif kind == 2:
+        points = points[:1] + 1e-5 * rand(count, depth)
+    elif kind == 3:
+        points = points[:1] + rand(count, 1) * (points[-1:] - points[:1])
+    points = points + 1e-12
+    scale = 10.0 ** whole(-12, 12) if kind == 4 else 1.0
+    near = torch.randint(count, (IMAGES,), generator=generator)
+    latents[:, 0] = torch.lerp(latents[:, 0], points[near].clamp(0, 1), rand(IMAGES, 1))
+    points, latents = points * scale, latents * scale
+    box = Box(0, float(latents.max()) or 1.0) if whole(0, 1) else Box()
+    if whole(0, 1):
+        scales = 10 ** (2 * rand(count) - 1) if whole(0, 2) == 0 else None
+        head = Head(weight, Euclidean(), LogRatio(1e-4), prototypes=points, bias=bias, scale=scales, domain=box)
+        return head, latents
+    shift = 0.5 * scale if whole(0, 1) else 0.0
+    return Head(weight, Cosine(1e-8), Identity(), prototypes=points - shift, bias=bias, domain=box), latents
+
+
+def audit(head: Head, latents: Tensor, kernel: str, found: Counter[str], judged_one_in: int = 0) -> list[str]:
+    """Explain under everything that the head admits; returns what was not proved.
+
+    One in so many certificates, of those with few statements, is judged without the checker too: the statements are
+    true of the image, and no latents that `corpus.truth` finds satisfy them and fall short of a margin.
+    """
+    bad = []
+    head_file, latents_file = head.to_bytes(), safetensors.torch.save({"latents": latents})
+    auditor = Auditor(head_file, latents_file, kernel)
+    for paradigm in PARADIGMS:
+        for order in ORDERS if paradigm not in ("top_k", "sparse") else ("rival",):
+            try:
+                results = explain(head, latents, paradigm, order=order)
+            except UsageError:
+                continue
+            for index, result in enumerate(results):
+                if not isinstance(result, Certificate):
+                    found["unexplained"] += 1
+                    continue
+                found[f"{_named(head)} {paradigm} {order}"] += 1
+                verdict = auditor.check(result.to_bytes(), minimality=True)
+                if verdict.status is not Status.PROVED:
+                    bad.append(f"image {index} {paradigm} {order}: {verdict.reason}: {verdict.message}")
+                if judged_one_in and found.total() % judged_one_in == 0 and result.size <= FEW:
+                    found["judged"] += 1
+                    wrongs = _judged(result, head_file, latents_file)
+                    bad += [f"image {index} {paradigm} {order}: {wrong}" for wrong in wrongs]
+    return bad
+
+
+def emitted_of(found: Counter[str]) -> int:
+    """How many certificates were emitted."""
+    return found.total() - found["unexplained"] - found["judged"]
+
+
+def _judged(certificate: Certificate, head: bytes, latents: bytes) -> Iterator[str]:
+    """What is wrong with a certificate, found without the checker."""
+    with flint.ctx.workprec(PRECISION):
+        claim = Claim.read(certificate.to_bytes(), head, latents)
+        try:
+            claim.require_instance()
+        except WrongError as wrong:
+            yield str(wrong)
+        if claim.counterexample(Sight(claim.head), witnesses(claim, random.Random(0))) is not None:
+            yield "latents satisfy the statements and fall short of a margin"
+
+
+def _named(head: Head) -> str:
+    parts = (head.geometry, head.similarity, head.pooling, head.readout)
+    return " ".join(type(part).__name__ for part in parts)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--seed", type=int, default=0, help="the first case")
+    parser.add_argument("--kernel", default="arb", choices=["arb", "mpmath", "both"])
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    found: Counter[str] = Counter()
+    bad: list[str] = []
+    seed, end = options.seed, time.monotonic() + options.seconds
+    while time.monotonic() < end:
+        bad += [f"case {seed}, {line}" for line in audit(*random_case(seed), options.kernel, found)]
+        seed += 1
+    for name, count in sorted(found.items()):
+        print(f"{count:8d}  {name}")
+    emitted = emitted_of(found)
+    proved = f"{emitted - len(bad)} proved, {len(bad)} not proved"
+    print(f"{seed - options.seed} heads, {emitted} certificates emitted, {proved}")
+    print("\n".join(bad))
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
