@@ -87,7 +87,7 @@ class DomainProjection(Projection):
                 low, high = self._of_one(rows, row, directions)
                 lower[row] = torch.maximum(lower[row], low - _SLACK)
                 upper[row] = torch.minimum(upper[row], high + _SLACK)
-        return Enclosure.of(lower, upper)
+        return Enclosure.unchecked(lower, upper)
 
     def _of_one(self, rows: Hulls, row: int, directions: int) -> tuple[Tensor, Tensor]:
         origin = self._points[rows.base[row]] if self._distances else self._points.new_zeros(self._points.shape[1])

@@ -46,7 +46,7 @@ def domain_range(head: Head, device: torch.device | str = "cpu") -> Enclosure:
 
 def _inner_products(prototypes: Tensor, box: Box, radius: float | None) -> Enclosure:
     depth = prototypes.shape[1]
-    ends = Enclosure.of(*(prototypes.new_full(prototypes.shape[:1], end) for end in (-math.inf, math.inf)))
+    ends = Enclosure.unchecked(*(prototypes.new_full(prototypes.shape[:1], end) for end in (-math.inf, math.inf)))
     if box.lower is not None and box.upper is not None:
         first, last = prototypes * box.lower, prototypes * box.upper
         low, high = torch.minimum(first, last), torch.maximum(first, last)

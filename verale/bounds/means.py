@@ -114,7 +114,7 @@ class WholeGrowing:
 
     def __init__(self, pooling: Focal | TopMean, ranges: Enclosure) -> None:
         self.pooling = pooling
-        self.ranges = Enclosure.of(ranges.lower.clone(), ranges.upper.clone())
+        self.ranges = Enclosure.unchecked(ranges.lower.clone(), ranges.upper.clone())
         self._box = pooling.box(ranges)
 
     @property
@@ -149,11 +149,11 @@ class WholeDropping:
 
     def __init__(self, pooling: Focal | TopMean, ranges: Enclosure) -> None:
         self._pooling = pooling
-        self._ranges = Enclosure.of(ranges.lower.clone(), ranges.upper.clone())
+        self._ranges = Enclosure.unchecked(ranges.lower.clone(), ranges.upper.clone())
 
     def alone(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
         lower, upper = (end.expand(len(patches), -1, -1) for end in (self._ranges.lower, self._ranges.upper))
-        return _replaced(self._pooling, Enclosure.of(lower, upper), patches, ranges)
+        return _replaced(self._pooling, Enclosure.unchecked(lower, upper), patches, ranges)
 
     def together(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
         boxes = []
@@ -172,7 +172,7 @@ def _replaced(pooling: Focal | TopMean, ranges: Enclosure, patches: Tensor, rows
     step = max(1, _CHUNK_BYTES // (16 * ranges.lower[0].numel()))
     boxes = []
     for part in torch.split(torch.arange(len(patches), device=patches.device), step):
-        chunk = Enclosure.of(ranges.lower[part].clone(), ranges.upper[part].clone())
+        chunk = Enclosure.unchecked(ranges.lower[part].clone(), ranges.upper[part].clone())
         each = torch.arange(len(part), device=part.device)
         chunk.lower[each, patches[part]], chunk.upper[each, patches[part]] = rows.lower[part], rows.upper[part]
         boxes.append(pooling.box(chunk))

@@ -70,7 +70,7 @@ class Hulls:
     @property
     def range(self) -> Enclosure:
         """(R, P) bounds of the observables."""
-        return Enclosure.of(self.lower, self.upper)
+        return Enclosure.unchecked(self.lower, self.upper)
 
 
 class Projection:

@@ -68,9 +68,9 @@ def pooled_activation(head: Head, near: Tensor, far: Tensor) -> Enclosure:
     scale = None if head.scale is None else head.scale.to(near)
     match head.similarity:
         case Identity():
-            return Enclosure.of(-far, -near)
+            return Enclosure.unchecked(-far, -near)
         case LogRatio(epsilon):
-            return Enclosure.of(
+            return Enclosure.unchecked(
                 (_log_ratio(far, scale, epsilon) * (1 - _LOG_RATIO_ERROR)).sub_(UNDERFLOW).clamp_(min=0),
                 (_log_ratio(near, scale, epsilon) * (1 + _LOG_RATIO_ERROR)).add_(UNDERFLOW),
             )
@@ -78,17 +78,17 @@ def pooled_activation(head: Head, near: Tensor, far: Tensor) -> Enclosure:
             return _negative(_times(near, far, scale))
         case ExpDistance(epsilon):
             added = Enclosure.exact(near.new_tensor(epsilon))
-            return _negative((Enclosure.of(near.clamp(min=0), far) + added).sqrt()).exp().clamp(0.0, 1.0)
+            return _negative((Enclosure.unchecked(near.clamp(min=0), far) + added).sqrt()).exp().clamp(0.0, 1.0)
         case Exponential():
             if not isinstance(head.geometry, Euclidean):
                 near, far = down(1 + near), up(1 + far)  # 1 - m
             return _negative(_times(near.clamp(min=0), far.clamp(min=0), scale)).exp().clamp(0.0, 1.0)
         case Quadratic():
-            return Enclosure.of(-up(far.square()), -down(near.square()).clamp(min=0))
+            return Enclosure.unchecked(-up(far.square()), -down(near.square()).clamp(min=0))
         case Rectified():
-            return Enclosure.of((-far).clamp(min=0), (-near).clamp(min=0))
+            return Enclosure.unchecked((-far).clamp(min=0), (-near).clamp(min=0))
         case Threshold(threshold):
-            return Enclosure.of(*(torch.where(-end >= threshold, -end, 0.0) for end in (far, near)))
+            return Enclosure.unchecked(*(torch.where(-end >= threshold, -end, 0.0) for end in (far, near)))
 
 
 def _log_ratio(m: Tensor, scale: Tensor | None, epsilon: float) -> Tensor:
@@ -99,12 +99,12 @@ def _log_ratio(m: Tensor, scale: Tensor | None, epsilon: float) -> Tensor:
 def _times(near: Tensor, far: Tensor, scale: Tensor | None) -> Enclosure:
     """Dissimilarities, at least 0, times the scale."""
     if scale is None:
-        return Enclosure.of(near, far)
+        return Enclosure.unchecked(near, far)
     return Enclosure(down(near * scale).clamp(min=0), up(far * scale))
 
 
 def _negative(values: Enclosure) -> Enclosure:
-    return Enclosure.of(-values.upper, -values.lower)
+    return Enclosure.unchecked(-values.upper, -values.lower)
 
 
 def _peak(head: Head, like: Tensor) -> Tensor:

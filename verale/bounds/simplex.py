@@ -35,7 +35,7 @@ class SimplexRows:
     @property
     def range(self) -> Enclosure:
         """(R, P) bounds of the masses."""
-        return Enclosure.of(self.lower, self.upper)
+        return Enclosure.unchecked(self.lower, self.upper)
 
 
 class Simplex:

@@ -106,7 +106,7 @@ class TreeMargins:
         """The derivatives of the difference where it is least."""
         each = torch.arange(len(column), device=column.device)
         one = TreeMargins(**{**taken(self, each), "size": self.size[each, column][:, None]})
-        boxes = Enclosure.of(box.lower[:, None], box.upper[:, None])
+        boxes = Enclosure.unchecked(box.lower[:, None], box.upper[:, None])
         values = one._values(boxes, self.leaves[each, column][:, None])[:, 0, 0]
         slope, reach = torch.zeros_like(actual), torch.zeros_like(values)
         reach[:, 0] = 1

@@ -25,7 +25,7 @@ class TriangleRows:
     @property
     def range(self) -> Enclosure:
         """(R, P) bounds of the observables."""
-        return Enclosure.of(self.lower, self.upper)
+        return Enclosure.unchecked(self.lower, self.upper)
 
 
 class Triangle:

@@ -39,8 +39,12 @@ class Enclosure:
         object.__setattr__(self, "upper", self.upper.nan_to_num(torch.inf, torch.inf, -torch.inf))
 
     @classmethod
-    def of(cls, lower: Tensor, upper: Tensor) -> Enclosure:
-        """Ends that are known to be float64 and no NaN, as those of a selection or a clamp of an enclosure."""
+    def unchecked(cls, lower: Tensor, upper: Tensor) -> Enclosure:
+        """An enclosure whose ends are not checked: neither their dtype nor that none is NaN.
+
+        Soundness: only for ends that come from an enclosure by selection, clamping or change of sign. A NaN end here
+        would not widen, and a proof could rest on it. Everything else goes through `Enclosure(lower, upper)`.
+        """
         enclosure = object.__new__(cls)
         object.__setattr__(enclosure, "lower", lower)
         object.__setattr__(enclosure, "upper", upper)
@@ -60,7 +64,7 @@ class Enclosure:
     @classmethod
     def cat(cls, parts: list[Enclosure]) -> Enclosure:
         """Enclosures one after the other along the first dimension; at least one."""
-        return cls.of(torch.cat([part.lower for part in parts]), torch.cat([part.upper for part in parts]))
+        return cls.unchecked(torch.cat([part.lower for part in parts]), torch.cat([part.upper for part in parts]))
 
     def __add__(self, other: Enclosure) -> Enclosure:
         return Enclosure(down(self.lower + other.lower), up(self.upper + other.upper))
@@ -91,7 +95,9 @@ class Enclosure:
 
     def sqrt(self) -> Enclosure:
         """Square root of max(0, x)."""
-        return Enclosure.of(down(self.lower.clamp(min=0).sqrt()).clamp(min=0), up(self.upper.clamp(min=0).sqrt()))
+        return Enclosure.unchecked(
+            down(self.lower.clamp(min=0).sqrt()).clamp(min=0), up(self.upper.clamp(min=0).sqrt())
+        )
 
     def exp(self) -> Enclosure:
         """exp, within TRANSCENDENTAL_ULPS."""
@@ -103,11 +109,11 @@ class Enclosure:
 
     def clamp(self, lower: float | None = None, upper: float | None = None) -> Enclosure:
         """What is left of the intervals when the real value is known to lie in [lower, upper]."""
-        return Enclosure.of(self.lower.clamp(lower, upper), self.upper.clamp(lower, upper))
+        return Enclosure.unchecked(self.lower.clamp(lower, upper), self.upper.clamp(lower, upper))
 
     def intersect(self, other: Enclosure) -> Enclosure:
         """Both hold: the larger of the lower ends, the smaller of the upper ends."""
-        return Enclosure.of(torch.maximum(self.lower, other.lower), torch.minimum(self.upper, other.upper))
+        return Enclosure.unchecked(torch.maximum(self.lower, other.lower), torch.minimum(self.upper, other.upper))
 
     def certainly_less(self, other: Enclosure) -> Tensor:
         """x < y for all x, y in the intervals."""
@@ -118,11 +124,11 @@ class Enclosure:
         return self.lower < other.upper
 
     def __getitem__(self, index: object) -> Enclosure:
-        return Enclosure.of(self.lower[index], self.upper[index])  # type: ignore[index]
+        return Enclosure.unchecked(self.lower[index], self.upper[index])  # type: ignore[index]
 
     def view(self, *shape: int) -> Enclosure:
         """The same intervals in another shape, without a copy."""
-        return Enclosure.of(self.lower.view(*shape), self.upper.view(*shape))
+        return Enclosure.unchecked(self.lower.view(*shape), self.upper.view(*shape))
 
     @property
     def shape(self) -> torch.Size:

@@ -184,7 +184,7 @@ class _Front:
         padded = [
             end.new_zeros(shape).index_put_((image, slot), end).flatten(1, 2) for end in (boxes.lower, boxes.upper)
         ]
-        margins = self._problem.margins.lower(Enclosure.of(*padded))
+        margins = self._problem.margins.lower(Enclosure.unchecked(*padded))
         return margins.view(*shape[:3], -1)[image, slot]
 
     def _narrow(self) -> None:

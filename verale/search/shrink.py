@@ -127,7 +127,7 @@ class _Shrinking:
             if self._paradigm.ordered:
                 self._lost.difference_update(stale)
                 self._lost.update(pair for pair, lost in zip(stale, built.lost.tolist(), strict=True) if lost)
-        ranges = Enclosure.of(*map(torch.stack, zip(*(self._without[pair] for pair in pairs), strict=True)))
+        ranges = Enclosure.unchecked(*map(torch.stack, zip(*(self._without[pair] for pair in pairs), strict=True)))
         least = self._least_margins(self._pooled.alone(self._patches(pairs), ranges))
         for pair, left in zip(pairs, least, strict=True):
             self._settle(pair, left)
