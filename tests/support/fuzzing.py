@@ -1,4 +1,4 @@
-"""What `tests/support/fuzz.py` runs, without its fuzzer: one input to the checker, what must hold of it, and first inputs.
+"""What the fuzzer runs, without it: one input to the checker, what must hold of it, and first inputs (`support.fuzz`).
 
 An input is five pieces: certificate, header and body of the head file, header and body of the latents file. The lengths
 before the headers and the digests in the certificate are put in, so that a change of one piece reaches what lies behind
