@@ -3,50 +3,17 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
 
 from verale.errors import HeadError
+from verale.head.fields import Kind, read_fields, write_fields
 
-__all__ = ["Box", "Cosine", "Euclidean", "Geometry", "InnerProduct", "Softmax"]
-
-
-@dataclass(frozen=True)
-class Euclidean:
-    """Observable: the squared distance m(z, p) = |z - p|^2."""
-
-
-@dataclass(frozen=True)
-class Cosine:
-    """Observable: m(z, p) = <u, p / |p|> with u = z / (|z| + epsilon), or z / sqrt(|z|^2 + epsilon) where `rooted`.
-
-    u is a vector of the closed unit ball. With epsilon = 0 the latent z = 0 lies outside the head's domain.
-    """
-
-    epsilon: float = 0.0
-    rooted: bool = False
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.epsilon) and self.epsilon >= 0):
-            raise HeadError("geometry.epsilon", f"is {self.epsilon}, expected a finite number >= 0")
-
-
-@dataclass(frozen=True)
-class InnerProduct:
-    """Observable: m(z, p) = <z, p>, neither of them normalised.
-
-    The domain is bounded: a box with two ends, or the part of the head's box with |z| <= radius.
-    """
-
-    radius: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.radius is not None and not (math.isfinite(self.radius) and self.radius > 0):
-            raise HeadError("geometry.radius", f"is {self.radius}, expected a finite number > 0, or None for no ball")
-
-
-@dataclass(frozen=True)
-class Softmax:
-    """Observable: the softmax mass m_j(z) = exp(z_j) / sum_i exp(z_i); prototypes are the channels."""
+__all__ = ["GEOMETRIES", "Box", "Cosine", "Euclidean", "Geometry", "InnerProduct", "Softmax"]
 
 
 @dataclass(frozen=True)
@@ -68,8 +35,152 @@ class Box:
 
     @property
     def bounded(self) -> bool:
-        """Whether both ends are there."""
+        """Whether it has both ends."""
         return self.lower is not None and self.upper is not None
 
+    def to_json(self) -> dict[str, Any]:
+        """The field `domain` of a head file."""
+        return write_fields(self)
 
-Geometry = Euclidean | Cosine | InnerProduct | Softmax
+    @classmethod
+    def from_json(cls, value: Any) -> Box:
+        """The box that the field `domain` of a head file describes. Raises HeadError, which names the field."""
+        if not isinstance(value, dict) or set(value) != {"lower", "upper"}:
+            raise HeadError("domain", f"is {value!r}, expected an object with lower and upper")
+        return read_fields("domain", value, cls)
+
+
+class Geometry(ABC):
+    """What all geometries answer; each one is a frozen dataclass with an entry in `GEOMETRIES`."""
+
+    is_distance: ClassVar[bool] = False
+    """Whether a small observable means similar. Otherwise a great one does."""
+
+    has_prototypes: ClassVar[bool] = True
+    """Whether prototypes are vectors of the head. Otherwise they are the latent channels."""
+
+    needs_directions: ClassVar[bool] = False
+    """Whether no prototype may be the zero vector."""
+
+    needs_bounded: ClassVar[bool] = False
+    """Whether the observables have to be bounded over the domain, whatever the similarity."""
+
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """Its name in head files."""
+
+    @property
+    def radius(self) -> float | None:
+        """R where the domain is cut to |z| <= R, else None."""
+        return None
+
+    @property
+    def undefined_at_zero(self) -> bool:
+        """Whether the latent z = 0 lies outside the domain."""
+        return False
+
+    @abstractmethod
+    def observables(self, patches: Tensor, points: Tensor) -> Tensor:
+        """m(z_l, p_j): (N, L, P) of patches (N, L, D) and prototypes (P, D), all float64; (0, D) without prototypes."""
+
+    def bounded_over(self, domain: Box) -> bool:
+        """Whether the observables are bounded over the domain."""
+        return True
+
+
+@dataclass(frozen=True)
+class Euclidean(Geometry):
+    """Observable: the squared distance m(z, p) = |z - p|^2."""
+
+    kind = "euclidean"
+    is_distance = True
+
+    def observables(self, patches: Tensor, points: Tensor) -> Tensor:
+        """From the differences, image by image."""
+        return torch.stack([(image[:, None, :] - points).square().sum(-1) for image in patches])
+
+    def bounded_over(self, domain: Box) -> bool:
+        """In a box with two ends."""
+        return domain.bounded
+
+
+@dataclass(frozen=True)
+class Cosine(Geometry):
+    """Observable: m(z, p) = <u, p / |p|> with u = z / (|z| + epsilon), or z / sqrt(|z|^2 + epsilon) where `rooted`.
+
+    u is a vector of the closed unit ball. With epsilon = 0 the latent z = 0 lies outside the head's domain.
+    """
+
+    epsilon: float = 0.0
+    rooted: bool = False
+
+    needs_directions = True
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.epsilon) and self.epsilon >= 0):
+            raise HeadError("geometry.epsilon", f"is {self.epsilon}, expected a finite number >= 0")
+
+    @property
+    def kind(self) -> str:
+        """One name for each of the two lengths."""
+        return "rooted_cosine" if self.rooted else "cosine"
+
+    @property
+    def undefined_at_zero(self) -> bool:
+        """With epsilon = 0."""
+        return self.epsilon == 0
+
+    def observables(self, patches: Tensor, points: Tensor) -> Tensor:
+        """<u, p / |p|>."""
+        length: Tensor = patches.norm(dim=-1, keepdim=True)
+        directions = patches / ((length.square() + self.epsilon).sqrt() if self.rooted else length + self.epsilon)
+        cosines: Tensor = directions @ (points / points.norm(dim=-1, keepdim=True)).T
+        return cosines
+
+
+@dataclass(frozen=True)
+class InnerProduct(Geometry):
+    """Observable: m(z, p) = <z, p>, neither of them normalised.
+
+    The domain is bounded: a box with two ends, or the part of the head's box with |z| <= radius.
+    """
+
+    radius: float | None = None
+
+    kind = "inner_product"
+    needs_bounded = True
+
+    def __post_init__(self) -> None:
+        if self.radius is not None and not (math.isfinite(self.radius) and self.radius > 0):
+            raise HeadError("geometry.radius", f"is {self.radius}, expected a finite number > 0, or None for no ball")
+
+    def observables(self, patches: Tensor, points: Tensor) -> Tensor:
+        """<z, p>."""
+        return patches @ points.T
+
+    def bounded_over(self, domain: Box) -> bool:
+        """In a ball, or in a box with two ends."""
+        return self.radius is not None or domain.bounded
+
+
+@dataclass(frozen=True)
+class Softmax(Geometry):
+    """Observable: the softmax mass m_j(z) = exp(z_j) / sum_i exp(z_i); prototypes are the channels."""
+
+    kind = "softmax"
+    has_prototypes = False
+
+    def observables(self, patches: Tensor, points: Tensor) -> Tensor:
+        """The masses of the channels."""
+        return torch.softmax(patches, dim=-1)
+
+
+GEOMETRIES: dict[str, Kind[Geometry]] = {
+    "euclidean": Kind(Euclidean),
+    "cosine": Kind(Cosine, {"rooted": False}),
+    "rooted_cosine": Kind(Cosine, {"rooted": True}),
+    "inner_product": Kind(InnerProduct),
+    "softmax": Kind(Softmax),
+}
+"""The geometries of head files, by their kind."""

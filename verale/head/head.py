@@ -3,37 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from verale.errors import HeadError
-from verale.head.geometry import Box, Cosine, Euclidean, Geometry, InnerProduct, Softmax
-from verale.head.pooling import BankPooling, FocalPooling, MaxPooling, Pooling
-from verale.head.readout import Linear, Maximum, Readout, SoftTree
-from verale.head.similarity import (
-    ExpDistance,
-    Exponential,
-    Identity,
-    LogRatio,
-    Negated,
-    Quadratic,
-    Rectified,
-    Similarity,
-    Threshold,
-)
+from verale.errors import HeadError, InputError
+from verale.files import read, write_atomically
+from verale.head.fields import Kind, read_part, write_part
+from verale.head.file import TENSORS, decode, encode
+from verale.head.geometry import GEOMETRIES, Box, Geometry
+from verale.head.pooling import POOLINGS, MaxPooling, Pooling
+from verale.head.readout import READOUTS, Linear, Readout
+from verale.head.similarity import SIMILARITIES, Similarity
 
 __all__ = ["Head"]
-
-_SIMILARITIES: dict[type[Geometry], tuple[type[Similarity], ...]] = {
-    Euclidean: (LogRatio, Negated, ExpDistance, Exponential, Quadratic),
-    Cosine: (Identity, Exponential, Quadratic, Rectified),
-    InnerProduct: (Identity, Quadratic, Rectified),
-    Softmax: (Identity, Threshold),
-}
-_SCALED = (LogRatio, Negated, Exponential)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,92 +73,68 @@ class Head:
         self._check_parts()
         self._check_prototypes()
         self._check_readout()
-        self._check_scale()
+        self._check_per_prototype()
         if self.labels is not None and len(self.labels) != self.classes:
             raise HeadError("labels", f"has {len(self.labels)} names, expected {self.classes}, one a class")
 
     def _check_parts(self) -> None:
         """The parts fit each other."""
-        expected = _SIMILARITIES.get(type(self.geometry))
-        if expected is None:
-            raise HeadError("geometry", f"is {self.geometry!r}, expected Euclidean, Cosine, InnerProduct or Softmax")
-        if not isinstance(self.similarity, expected):
-            names = " or ".join(kind.__name__ for kind in expected)
-            raise HeadError("similarity", f"is {self.similarity!r}, expected {names} for {self.geometry!r}")
-        if isinstance(self.geometry, InnerProduct) and self.geometry.radius is None and not self.domain.bounded:
-            raise HeadError("domain", "is unbounded, expected two ends or geometry.radius for inner products")
-        falling = isinstance(self.geometry, Euclidean) and isinstance(self.similarity, (Negated, Quadratic))
-        if falling and not self.domain.bounded:
-            raise HeadError(
-                "domain", f"is unbounded, expected a box with two ends: {self.similarity!r} has no least value without"
-            )
-        if isinstance(self.pooling, FocalPooling) and not isinstance(self.similarity, (LogRatio, Identity)):
-            raise HeadError("pooling", f"is focal, expected another for {self.similarity!r}")
-        if isinstance(self.pooling, FocalPooling) and not isinstance(self.readout, Linear):
-            raise HeadError("pooling", f"is focal, expected another for the readout {type(self.readout).__name__}")
-        if self.pooling == FocalPooling("max_minus_mean_distance") and not isinstance(self.geometry, Euclidean):
-            raise HeadError(
-                "pooling", f"is max_minus_mean_distance, expected another: only Euclidean has it, not {self.geometry!r}"
-            )
+        for name, kinds in _PARTS.items():
+            part, known = getattr(self, name), {kind.part for kind in kinds.values()}
+            if type(part) not in known:
+                raise HeadError(name, f"is {part!r}, expected {_listed(known)}")
+        if type(self.geometry) not in self.similarity.geometries:
+            expected = {kind.part for kind in SIMILARITIES.values() if type(self.geometry) in kind.part.geometries}
+            raise HeadError("similarity", f"is {self.similarity!r}, expected {_listed(expected)} for {self.geometry!r}")
+        for part in (self.geometry, self.similarity):
+            if part.needs_bounded and not self.geometry.bounded_over(self.domain):
+                raise HeadError(
+                    "domain",
+                    f"is unbounded, expected two ends, or geometry.radius for inner products: {part!r} needs them",
+                )
+        self.pooling.check(self.geometry, self.similarity)
+        self.readout.check(self.geometry, self.similarity, self.pooling)
 
     def _check_prototypes(self) -> None:
-        if isinstance(self.geometry, Softmax):
+        if not self.geometry.has_prototypes:
             if self.prototypes is not None:
                 raise HeadError(
                     "prototypes", "is given, expected none: the prototypes of a softmax head are its channels"
                 )
             return
-        count = len(self.readout.absent) if isinstance(self.readout, SoftTree) else self.weight.shape[1]
+        count = self.readout.prototypes(self.weight)
         if self.prototypes is None:
             raise HeadError("prototypes", f"is missing, expected a tensor of shape ({count}, D)")
         _check_tensor("prototypes", self.prototypes, 2)
         if self.prototypes.shape[0] != count:
-            nodes = "the tree has nodes" if isinstance(self.readout, SoftTree) else "weight has columns"
-            raise HeadError("prototypes", f"has {self.prototypes.shape[0]} rows, expected {count} as {nodes}")
-        if isinstance(self.geometry, Cosine):
+            raise HeadError(
+                "prototypes",
+                f"has {self.prototypes.shape[0]} rows, expected {count}, as many as the {self.readout.kind} reads",
+            )
+        if self.geometry.needs_directions:
             zero = (self.prototypes == 0).all(dim=1).nonzero().flatten().tolist()
             if zero:
                 raise HeadError("prototypes", f"row {zero[0]} is the zero vector, which has no direction: remove it")
 
     def _check_readout(self) -> None:
-        entries = self.size if isinstance(self.readout, Maximum) else self.classes
         if self.bias is not None:
             _check_tensor("bias", self.bias, 1)
+            entries, of = (self.size, "prototype") if self.readout.bias_per_prototype else (self.classes, "class")
             if self.bias.shape != (entries,):
-                expected = f"({entries},) as weight has {'columns' if isinstance(self.readout, Maximum) else 'rows'}"
-                raise HeadError("bias", f"has shape {tuple(self.bias.shape)}, expected {expected}")
-        if isinstance(self.geometry, Softmax) and not isinstance(self.readout, Linear):
-            raise HeadError("readout", f"is {type(self.readout).__name__}, expected Linear for softmax")
-        if isinstance(self.pooling, BankPooling) and not self.pooling.class_token < self.size:
-            raise HeadError(
-                "pooling.class_token", f"is {self.pooling.class_token}, expected less than the {self.size} prototypes"
-            )
-        if isinstance(self.readout, SoftTree):
-            if not isinstance(self.similarity, (ExpDistance, Exponential)) or self.pooling != MaxPooling():
-                raise HeadError("readout", "is a soft tree, expected activations in [0, 1]: exponentials, max pooling")
-            if self.weight.shape[1] != self.size + 1:
-                raise HeadError(
-                    "weight", f"has {self.weight.shape[1]} columns, expected {self.size + 1}, one a leaf of the tree"
-                )
-            if self.bias is not None:
-                raise HeadError("bias", "is given, expected none: a tree's leaves are all that it adds up")
-        member = (self.weight == 1) | (self.weight == 0)
-        if isinstance(self.readout, Maximum) and not bool(member.all() & (self.weight == 1).any(1).all()):
-            raise HeadError(
-                "weight", "is not 0 or 1 with a 1 in every row, expected which prototypes belong to which class"
-            )
+                raise HeadError("bias", f"has shape {tuple(self.bias.shape)}, expected ({entries},), one a {of}")
+        self.pooling.check_size(self.size)
+        self.readout.check_tensors(self.weight, self.bias, self.size)
 
-    def _check_scale(self) -> None:
-        for name, tensor, allowed in (
-            ("scale", self.scale, _SCALED),
-            ("peak", self.peak, (Quadratic,)),
-        ):
+    def _check_per_prototype(self) -> None:
+        for name, tensor in (("scale", self.scale), ("peak", self.peak)):
             if tensor is None:
                 continue
             _check_tensor(name, tensor, 1)
-            if not isinstance(self.similarity, allowed):
-                names = " and ".join(kind.__name__ for kind in allowed)
-                raise HeadError(name, f"is given, expected none for {self.similarity!r}: only {names} take it")
+            if name not in self.similarity.tensors:
+                taking = {kind.part for kind in SIMILARITIES.values() if name in kind.part.tensors}
+                raise HeadError(
+                    name, f"is given, expected none for {self.similarity!r}: it belongs to {_listed(taking)}"
+                )
             if tensor.shape != (self.size,):
                 raise HeadError(name, f"has shape {tuple(tensor.shape)}, expected ({self.size},), one a prototype")
         if self.scale is not None and not (self.scale > 0).all():
@@ -193,39 +156,71 @@ class Head:
         return self.size if self.prototypes is None else int(self.prototypes.shape[1])
 
     @property
+    def points(self) -> Tensor:
+        """The prototypes (P, D); (0, D) where they are the channels."""
+        return self.weight.new_zeros((0, self.depth)) if self.prototypes is None else self.prototypes
+
+    @property
     def digest(self) -> str:
         """SHA-256 (hex) of the head's file: of the bytes it was loaded from, else of the bytes `save` writes."""
         return self._digest or hashlib.sha256(self.to_bytes()).hexdigest()
 
     def to_bytes(self) -> bytes:
         """The head's file, safetensors; the same head gives the same bytes."""
-        from verale.head.file import encode
-
-        return encode(self)
+        described: dict[str, Any] = {
+            "geometry": write_part(self.geometry, GEOMETRIES),
+            "domain": self.domain.to_json(),
+            "similarity": write_part(self.similarity, SIMILARITIES),
+            "pooling": write_part(self.pooling, POOLINGS),
+            "labels": None if self.labels is None else list(self.labels),
+        }
+        if self.readout != Linear():
+            described["readout"] = write_part(self.readout, READOUTS)
+        tensors = {name: getattr(self, name) for name in TENSORS}
+        return encode(described, {name: tensor for name, tensor in tensors.items() if tensor is not None})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Head:
         """Read a head from the bytes of its file. Raises HeadError, which names the field."""
-        from verale.head.file import decode
-
-        return decode(data)
+        described, tensors = decode(data)
+        labels = described["labels"]
+        if labels is not None and not (isinstance(labels, list) and all(isinstance(name, str) for name in labels)):
+            raise HeadError("labels", "is not a list of strings or null")
+        return cls(
+            geometry=read_part("geometry", described["geometry"], GEOMETRIES),
+            similarity=read_part("similarity", described["similarity"], SIMILARITIES),
+            domain=Box.from_json(described["domain"]),
+            pooling=read_part("pooling", described["pooling"], POOLINGS),
+            readout=read_part("readout", described["readout"], READOUTS) if "readout" in described else Linear(),
+            labels=None if labels is None else tuple(labels),
+            _digest=hashlib.sha256(data).hexdigest(),
+            **tensors,
+        )
 
     def save(self, path: str | Path) -> None:
-        """Write the head's file (beside its place, then renamed)."""
-        from verale.files import write_atomically
-
+        """Write the head's file: a temporary file beside it, which is then renamed."""
         write_atomically(path, self.to_bytes())
 
     @classmethod
     def load(cls, path: str | Path) -> Head:
         """Read a head's file. Raises InputError, which names the file and the field."""
-        from verale.errors import InputError
-        from verale.files import read
-
         try:
             return cls.from_bytes(read(path, "a head file (safetensors)"))
         except HeadError as error:
             raise InputError(path, str(error)) from error
+
+
+_PARTS: dict[str, Mapping[str, Kind[Any]]] = {
+    "geometry": GEOMETRIES,
+    "similarity": SIMILARITIES,
+    "pooling": POOLINGS,
+    "readout": READOUTS,
+}
+"""The kinds of each part, by the head's field."""
+
+
+def _listed(parts: Iterable[type]) -> str:
+    return " or ".join(sorted(part.__name__ for part in parts))
 
 
 def _check_tensor(name: str, tensor: Tensor, dimensions: int) -> None:
@@ -234,5 +229,5 @@ def _check_tensor(name: str, tensor: Tensor, dimensions: int) -> None:
     if tensor.dim() != dimensions or 0 in tensor.shape:
         raise HeadError(name, f"has shape {tuple(tensor.shape)}, expected {dimensions} dimension(s), none empty")
     if not torch.isfinite(tensor).all():
-        place = (~torch.isfinite(tensor)).nonzero()[0].tolist()
-        raise HeadError(name, f"holds {tensor[tuple(place)].item()} at {place}, expected finite numbers")
+        index = (~torch.isfinite(tensor)).nonzero()[0].tolist()
+        raise HeadError(name, f"holds {tensor[tuple(index)].item()} at {index}, expected finite numbers")

@@ -2,20 +2,70 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
 
 from verale.errors import HeadError
+from verale.head.fields import Kind
+from verale.head.geometry import Geometry
+from verale.head.pooling import Pooling
+from verale.head.similarity import Similarity
 
-__all__ = ["Linear", "Maximum", "Readout", "SoftTree"]
+__all__ = ["READOUTS", "Linear", "Maximum", "Readout", "SoftTree"]
+
+
+class Readout(ABC):
+    """What all readouts answer; each one is a frozen dataclass with an entry in `READOUTS`."""
+
+    kind: ClassVar[str]
+    """Its name in head files."""
+
+    bias_per_prototype: ClassVar[bool] = False
+    """Whether the bias has one entry a prototype. Otherwise it has one a class."""
+
+    def prototypes(self, weight: Tensor) -> int:
+        """P, the number of prototypes that it reads with these weights."""
+        return int(weight.shape[1])
+
+    @abstractmethod
+    def read_out(self, activations: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """Logits (N, C) of activations (N, P) in float64, rounded to nearest; weight and bias in their dtype."""
+
+    def pull(self, activations: Tensor, weight: Tensor, rival: int, predicted: int) -> Tensor:
+        """(P,) about how much o_rival - o_predicted grows with each activation, at activations (P,); an estimate."""
+        return weight[rival] - weight[predicted]
+
+    def check(self, geometry: Geometry, similarity: Similarity, pooling: Pooling) -> None:
+        """Raise HeadError unless it is defined for these parts."""
+        if pooling.is_difference:
+            raise HeadError("pooling", f"is focal, expected another for the readout {type(self).__name__}")
+        if not geometry.has_prototypes:
+            raise HeadError("readout", f"is {type(self).__name__}, expected Linear for softmax")
+
+    def check_tensors(self, weight: Tensor, bias: Tensor | None, prototypes: int) -> None:  # noqa: B027
+        """Raise HeadError unless the weights and the bias are this readout's."""
 
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(Readout):
     """o_c = sum_j W_cj a_j + b_c with W (C, P) and b (C,)."""
 
+    kind = "linear"
+
+    def read_out(self, activations: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """W a + b."""
+        return activations @ weight.T + (0.0 if bias is None else bias)
+
+    def check(self, geometry: Geometry, similarity: Similarity, pooling: Pooling) -> None:
+        """Defined for all."""
+
 
 @dataclass(frozen=True)
-class SoftTree:
+class SoftTree(Readout):
     """A soft decision tree (ProtoTree): o = (1 - a_i) o(absent child) + a_i o(present child) from node 0 down.
 
     Node i asks for prototype i, so o is affine in every activation. A leaf q gives column q of W, (C, P + 1).
@@ -27,6 +77,8 @@ class SoftTree:
 
     absent: tuple[int, ...]
     present: tuple[int, ...]
+
+    kind = "soft_tree"
 
     def __post_init__(self) -> None:
         count = len(self.absent)
@@ -44,13 +96,64 @@ class SoftTree:
         if len({*self.absent, *self.present}) != 2 * count:
             raise HeadError("readout", "has a node or a leaf with two parents, expected a tree")
 
+    def prototypes(self, weight: Tensor) -> int:
+        """One a node."""
+        return len(self.absent)
+
+    def read_out(self, activations: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """The value of node 0, from the leaves up."""
+        below: dict[int, Tensor] = {-1 - leaf: column for leaf, column in enumerate(weight.T)}
+        for node in reversed(range(len(self.absent))):  # children come later
+            known = activations[:, node, None]
+            below[node] = (1 - known) * below.pop(self.absent[node]) + known * below.pop(self.present[node])
+        return below[0]
+
+    def pull(self, activations: Tensor, weight: Tensor, rival: int, predicted: int) -> Tensor:
+        """The gradient."""
+        with torch.enable_grad():
+            asked = activations.clone().requires_grad_()
+            logits = self.read_out(asked[None], weight, None)[0]
+            return torch.autograd.grad(logits[rival] - logits[predicted], asked)[0]
+
+    def check(self, geometry: Geometry, similarity: Similarity, pooling: Pooling) -> None:
+        """Activations are in [0, 1]."""
+        super().check(geometry, similarity, pooling)
+        if not similarity.in_unit_interval or not pooling.is_maximum:
+            raise HeadError("readout", "is a soft tree, expected activations in [0, 1]: exponentials, max pooling")
+
+    def check_tensors(self, weight: Tensor, bias: Tensor | None, prototypes: int) -> None:
+        """One column of W a leaf, and no bias."""
+        if weight.shape[1] != prototypes + 1:
+            raise HeadError(
+                "weight", f"has {weight.shape[1]} columns, expected {prototypes + 1}, one a leaf of the tree"
+            )
+        if bias is not None:
+            raise HeadError("bias", "is given, expected none: a tree's leaves are all that it adds up")
+
 
 @dataclass(frozen=True)
-class Maximum:
+class Maximum(Readout):
     """o_c = max over the prototypes j of class c of a_j + b_j (a mixture's best component).
 
     W (C, P) is 1 where the prototype belongs to the class, else 0; every class has one. b is (P,).
     """
 
+    kind = "maximum"
+    bias_per_prototype = True
 
-Readout = Linear | SoftTree | Maximum
+    def read_out(self, activations: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """The greatest a_j + b_j of each class."""
+        scores = activations + (0.0 if bias is None else bias)
+        return torch.where(weight > 0, scores[:, None], -torch.inf).amax(dim=2)
+
+    def check_tensors(self, weight: Tensor, bias: Tensor | None, prototypes: int) -> None:
+        """W says which prototypes belong to which class."""
+        member = (weight == 1) | (weight == 0)
+        if not bool(member.all() & (weight == 1).any(1).all()):
+            raise HeadError(
+                "weight", "is not 0 or 1 with a 1 in every row, expected which prototypes belong to which class"
+            )
+
+
+READOUTS: dict[str, Kind[Readout]] = {each.kind: Kind(each) for each in (Linear, SoftTree, Maximum)}
+"""The readouts of head files, by their kind."""

@@ -28,7 +28,6 @@ from verale.head import (
     as_patches,
     evaluate,
 )
-from verale.head.evaluate import _pooled
 from verale.head.evaluate import similarity as similarity_of
 from verale.rounding import Enclosure
 
@@ -59,7 +58,7 @@ def activation_of(head: Head, values: Tensor) -> Tensor:
     if not isinstance(head.similarity, (Identity, LogRatio)) or not isinstance(
         head.pooling, (MaxPooling, FocalPooling)
     ):
-        return _pooled(head, values, similarity_of(head, values))
+        return head.pooling.pool(values, lambda m: similarity_of(head, m))
 
     def similarity(m: Tensor) -> Tensor:
         if not isinstance(head.similarity, LogRatio):
