@@ -10,7 +10,14 @@ from verale.bounds.pooling import Pooling, activation_range, pooling_of, unseen
 from verale.bounds.projection import Projection
 from verale.bounds.readout import margins_of
 from verale.bounds.rows import Rows, SpatialParadigm, put, take
-from verale.bounds.similarity import activation, dissimilarity, oriented, pooled_activation
+from verale.bounds.similarity import (
+    Interval,
+    activation,
+    dissimilarity,
+    observables_between,
+    oriented,
+    pooled_activation,
+)
 from verale.bounds.simplex import Simplex, SimplexRows
 from verale.bounds.top_k import TopK
 from verale.bounds.tree import TreeMargins
@@ -19,6 +26,7 @@ from verale.bounds.triangle import Triangle
 __all__ = [
     "Assignment",
     "Hypersphere",
+    "Interval",
     "LinearMargins",
     "Margins",
     "MaximumMargins",
@@ -38,6 +46,7 @@ __all__ = [
     "dissimilarity",
     "domain_range",
     "margins_of",
+    "observables_between",
     "observe",
     "oriented",
     "pooled_activation",

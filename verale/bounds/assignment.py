@@ -8,7 +8,7 @@ from torch import Tensor
 from verale.bounds.margin import LinearMargins
 from verale.bounds.simplex import Simplex, SimplexRows
 from verale.errors import UsageError
-from verale.head import Head, Identity, MaxPooling
+from verale.head import Head, Identity
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
 __all__ = ["Assignment", "assignment_margins"]
@@ -23,10 +23,15 @@ class Assignment(Simplex):
 
     def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
         super().__init__(head, device)
-        if not isinstance(head.pooling, MaxPooling) or not isinstance(head.similarity, Identity):
+        if not self.admits(head):
             raise UsageError(
                 "paradigm 'assignment' needs max pooling of masses as they are; for this head use 'simplex'"
             )
+
+    @staticmethod
+    def admits(head: Head) -> bool:
+        """Whether the activations of a softmax head are greatest masses, of which the bound speaks."""
+        return head.pooling.is_maximum and isinstance(head.similarity, Identity)
 
 
 def assignment_margins(rows: SimplexRows, margins: LinearMargins, prices: Tensor) -> Tensor:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 from verale.bounds.observe import norm, scaled
-from verale.head import Box, Euclidean, Head, InnerProduct
+from verale.head import Cosine, Euclidean, Geometry, Head, InnerProduct, Softmax
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
 __all__ = ["domain_range"]
@@ -24,16 +25,17 @@ def domain_range(head: Head, device: torch.device | str = "cpu") -> Enclosure:
       parts, because u is a vector of the unit ball with u >= 0;
     - inner product: coordinate by coordinate over the box; in a ball of radius R as the cosine, times R |p|.
     """
-    if head.prototypes is None:
-        ones = torch.ones(head.size, dtype=torch.float64, device=device)
-        return Enclosure(ones if head.size == 1 else ones - 1, ones)
-    prototypes = head.prototypes.to(device, torch.float64)
-    if isinstance(head.geometry, Euclidean):
-        return _box_distances(prototypes, head.domain)
-    if isinstance(head.geometry, InnerProduct):
-        return _inner_products(prototypes, head.domain, head.geometry.radius)
+    return _RANGES[type(head.geometry)](head, head.points.to(device, torch.float64))
+
+
+def _masses(head: Head, prototypes: Tensor) -> Enclosure:
+    ones = torch.ones(head.size, dtype=torch.float64, device=prototypes.device)
+    return Enclosure(ones if head.size == 1 else ones - 1, ones)
+
+
+def _cosines(head: Head, prototypes: Tensor) -> Enclosure:
     if head.domain.lower is None or head.domain.lower < 0:
-        ones = torch.ones(head.size, dtype=torch.float64, device=device)
+        ones = prototypes.new_ones(len(prototypes))
         return Enclosure(-ones, ones)
     direction = scaled(prototypes)
     high = (norm(direction.clamp(min=0)) / norm(direction)).clamp(0.0, 1.0).upper
@@ -44,8 +46,8 @@ def domain_range(head: Head, device: torch.device | str = "cpu") -> Enclosure:
     return Enclosure(-low, high)
 
 
-def _inner_products(prototypes: Tensor, box: Box, radius: float | None) -> Enclosure:
-    depth = prototypes.shape[1]
+def _inner_products(head: Head, prototypes: Tensor) -> Enclosure:
+    box, radius, depth = head.domain, head.geometry.radius, prototypes.shape[1]
     ends = Enclosure.unchecked(*(prototypes.new_full(prototypes.shape[:1], end) for end in (-math.inf, math.inf)))
     if box.lower is not None and box.upper is not None:
         first, last = prototypes * box.lower, prototypes * box.upper
@@ -63,8 +65,8 @@ def _inner_products(prototypes: Tensor, box: Box, radius: float | None) -> Enclo
     return ends
 
 
-def _box_distances(prototypes: Tensor, box: Box) -> Enclosure:
-    depth = prototypes.shape[1]
+def _squared_distances(head: Head, prototypes: Tensor) -> Enclosure:
+    box, depth = head.domain, prototypes.shape[1]
     below = torch.zeros_like(prototypes) if box.lower is None else (box.lower - prototypes).clamp(min=0)
     above = torch.zeros_like(prototypes) if box.upper is None else (prototypes - box.upper).clamp(min=0)
     nearest = torch.maximum(below, above).square().sum(1)
@@ -76,3 +78,12 @@ def _box_distances(prototypes: Tensor, box: Box) -> Enclosure:
     return Enclosure(
         down(nearest - up(nearest * relative + lost)).clamp(min=0), up(farthest + up(farthest * relative + lost))
     )
+
+
+_RANGES: dict[type[Geometry], Callable[[Head, Tensor], Enclosure]] = {
+    Euclidean: _squared_distances,
+    Cosine: _cosines,
+    InnerProduct: _inner_products,
+    Softmax: _masses,
+}
+"""From a head and its prototypes (P, D) to the range of every observable (P,)."""

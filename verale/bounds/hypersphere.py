@@ -10,9 +10,9 @@ from torch.nn.functional import embedding_bag, pad
 
 from verale.bounds.domain import domain_range
 from verale.bounds.observe import norm, scaled
+from verale.bounds.rows import require_geometry
 from verale.bounds.similarity import dissimilarity
-from verale.errors import UsageError
-from verale.head import Euclidean, Head, InnerProduct
+from verale.head import Head
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
 __all__ = ["Hypersphere", "Spheres"]
@@ -96,13 +96,12 @@ class Hypersphere:
     ordered = True
 
     def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
-        if head.prototypes is None or isinstance(head.geometry, InnerProduct):
-            kind = type(head.geometry).__name__
-            raise UsageError(f"paradigm 'hypersphere' needs squared distances or cosines, this head has {kind}")
+        kind = type(head.geometry).__name__
+        require_geometry(self.name, head, f"squared distances or cosines, this head has {kind}")
         self._head = head
         self._domain = domain_range(head, device)
-        self._euclidean = isinstance(head.geometry, Euclidean)
-        points = head.prototypes.to(device, torch.float64)
+        self._euclidean = head.geometry.is_distance
+        points = head.points.to(device, torch.float64)
         if self._euclidean:
             self._pairs = torch.cdist(points, points, compute_mode="donot_use_mm_for_euclid_dist").square_()
         else:

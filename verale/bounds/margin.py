@@ -11,7 +11,7 @@ from torch import Tensor
 
 from verale.bounds.domain import domain_range
 from verale.bounds.similarity import activation
-from verale.head import FocalPooling, Head
+from verale.head import Head
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
 __all__ = ["LinearMargins", "Margins", "gathered", "taken"]
@@ -124,7 +124,7 @@ class LinearMargins:
         relative = gamma(2 * head.size + 8)
         magnitude = up((difference.abs() @ largest) * (1 + relative)) + bias.abs()
         error = up(magnitude * relative + 2 * head.size * UNDERFLOW)
-        if isinstance(head.pooling, FocalPooling):
+        if head.pooling.is_difference:
             error = up(error * up(error.new_tensor(2 + (patches + 12) / (2 * head.size))))
         return cls(
             predicted=predicted,

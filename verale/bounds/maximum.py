@@ -40,7 +40,7 @@ class MaximumMargins:
     error: Tensor
 
     @classmethod
-    def of(cls, head: Head, predicted: Tensor) -> MaximumMargins:
+    def of(cls, head: Head, predicted: Tensor, patches: int) -> MaximumMargins:
         """Prepare the classes' prototypes for N predicted classes (N,), all classes as rivals."""
         rows = [row.nonzero().flatten().tolist() for row in head.weight.cpu()]
         most = max(map(len, rows))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import torch
 from torch import Tensor
 
 from verale.bounds.similarity import activation
-from verale.head import Head
+from verale.head import FocalPooling, Head, TopMeanPooling
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
 __all__ = ["Focal", "TopMean", "WholeDropping", "WholeGrowing"]
@@ -31,9 +33,9 @@ class Focal:
         of_distances: whether the mean is of distances, and not of similarities.
     """
 
-    def __init__(self, head: Head, kind: str) -> None:
+    def __init__(self, head: Head) -> None:
         self.head = head
-        self.of_distances = kind == "max_minus_mean_distance"
+        self.of_distances = cast(FocalPooling, head.pooling).of_distances
 
     def box(self, ranges: Enclosure) -> Enclosure:
         return self._mean_distance(ranges) if self.of_distances else self._mean_similarity(ranges)
@@ -83,9 +85,9 @@ class TopMean:
         k: how many count.
     """
 
-    def __init__(self, head: Head, k: int) -> None:
+    def __init__(self, head: Head) -> None:
         self.head = head
-        self.k = k
+        self.k = cast(TopMeanPooling, head.pooling).k
 
     def box(self, ranges: Enclosure) -> Enclosure:
         similar = activation(self.head, ranges)

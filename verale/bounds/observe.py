@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from verale.errors import LatentsError
-from verale.head import BankPooling, Cosine, Euclidean, Head, InnerProduct
+from verale.head import Cosine, Euclidean, Geometry, Head, InnerProduct, Softmax
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
 __all__ = ["check_domain", "norm", "observe", "scaled"]
@@ -34,25 +35,19 @@ def observe(head: Head, patches: Tensor) -> Enclosure:
     the terms' sizes (cosine, inner product); softmax is composed of enclosures.
     """
     check_domain(head, patches[None])
-    if head.prototypes is None:
-        return _softmax(patches)
-    prototypes = head.prototypes.to(patches)
-    if isinstance(head.geometry, Euclidean):
-        return _squared_distances(patches, prototypes)
-    if isinstance(head.geometry, InnerProduct):
-        return _inner_products(patches, prototypes)
-    return _cosines(patches, prototypes, cast(Cosine, head.geometry))
+    return _OBSERVE[type(head.geometry)](head.geometry, patches, head.points.to(patches))
 
 
 def check_domain(head: Head, patches: Tensor) -> None:
-    """Raise LatentsError unless all latents (N, L, D) are latents of this head: its depth, its domain."""
+    """Raise LatentsError unless latents (N, L, D) fit the head: its depth, its least number of patches, its domain."""
     if patches.shape[-1] != head.depth:
         raise LatentsError(
             f"latents have {patches.shape[-1]} channels, the head expects {head.depth}: another network's?"
         )
-    if isinstance(head.pooling, BankPooling) and patches.shape[-2] < 2:
+    if patches.shape[-2] < head.pooling.least_patches:
         raise LatentsError(
-            f"latents have {patches.shape[-2]} patch(es), expected the class token and at least one token of the image"
+            f"latents have {patches.shape[-2]} patch(es), expected at least {head.pooling.least_patches} for"
+            f" {head.pooling!r}: the class token and one token of the image"
         )
     lower, upper = head.domain.lower, head.domain.upper
     outside = torch.zeros_like(patches, dtype=torch.bool)
@@ -66,16 +61,16 @@ def check_domain(head: Head, patches: Tensor) -> None:
             f"image {image}, patch {patch}, channel {channel} is {patches[image, patch, channel].item()}, outside the "
             f"head's domain [{lower}, {upper}]: another network's latents?"
         )
-    if isinstance(head.geometry, Cosine) and head.geometry.epsilon == 0 and bool((patches == 0).all(dim=-1).any()):
+    if head.geometry.undefined_at_zero and bool((patches == 0).all(dim=-1).any()):
         raise LatentsError("a patch is the zero vector, whose cosine is undefined with epsilon 0")
-    radius = head.geometry.radius if isinstance(head.geometry, InnerProduct) else None
+    radius = head.geometry.radius
     if radius is not None and patches.numel():
         longest = float(norm(patches.flatten(0, -2)).upper.max())
         if longest > radius:
             raise LatentsError(f"a patch has length {longest:.9g}, expected at most the radius {radius} of the domain")
 
 
-def _squared_distances(patches: Tensor, prototypes: Tensor) -> Enclosure:
+def _squared_distances(geometry: Euclidean, patches: Tensor, prototypes: Tensor) -> Enclosure:
     """|z_l - p_j|^2 from the differences: no cancellation."""
     depth = patches.shape[1]
     step = max(1, _CHUNK_BYTES // (8 * prototypes.numel()))
@@ -87,14 +82,14 @@ def _squared_distances(patches: Tensor, prototypes: Tensor) -> Enclosure:
     )
 
 
-def _inner_products(patches: Tensor, prototypes: Tensor) -> Enclosure:
+def _inner_products(geometry: InnerProduct, patches: Tensor, prototypes: Tensor) -> Enclosure:
     """<z, p>: an error of gamma_D of sum |z_i p_i|."""
     depth = patches.shape[1]
     sizes = up(patches.abs() @ prototypes.abs().T * (1 + gamma(depth + 4)))
     return Enclosure.around(patches @ prototypes.T, up(sizes * gamma(depth + 4) + depth * UNDERFLOW))
 
 
-def _cosines(patches: Tensor, prototypes: Tensor, geometry: Cosine) -> Enclosure:
+def _cosines(geometry: Cosine, patches: Tensor, prototypes: Tensor) -> Enclosure:
     """<z, p> / (|p| N(z)) with N(z) = |z| + epsilon or sqrt(|z|^2 + epsilon); the numerator is off by gamma_D |z| |p|.
 
     Both vectors are scaled to largest coordinate 1 first, so that no square overflows or underflows; the
@@ -126,7 +121,7 @@ def _squared_norm(vectors: Tensor) -> Enclosure:
     return Enclosure(down(squared - slack).clamp(min=0), up(squared + slack))
 
 
-def _softmax(patches: Tensor) -> Enclosure:
+def _softmax(geometry: Softmax, patches: Tensor, prototypes: Tensor) -> Enclosure:
     """exp(z_j - max z) / sum_i exp(z_i - max z)."""
     largest = Enclosure.exact(patches.amax(1, keepdim=True))
     mass = (Enclosure.exact(patches) - largest).exp()
@@ -134,3 +129,12 @@ def _softmax(patches: Tensor) -> Enclosure:
     total_lower, total_upper = mass.lower.sum(1, keepdim=True), mass.upper.sum(1, keepdim=True)
     total = Enclosure(down(total_lower - up(total_lower * relative)), up(total_upper + up(total_upper * relative)))
     return (mass / total).clamp(0.0, 1.0)
+
+
+_OBSERVE: dict[type[Geometry], Callable[[Any, Tensor, Tensor], Enclosure]] = {
+    Euclidean: _squared_distances,
+    InnerProduct: _inner_products,
+    Cosine: _cosines,
+    Softmax: _softmax,
+}
+"""From a geometry, patches (L, D) and prototypes (P, D) to observables (L, P)."""

@@ -10,6 +10,7 @@ Max pooling needs only the least dissimilarities over patches. The poolings with
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import torch
@@ -18,7 +19,8 @@ from torch import Tensor
 from verale.bounds.domain import domain_range
 from verale.bounds.means import Focal, TopMean
 from verale.bounds.similarity import oriented, pooled_activation
-from verale.head import BankPooling, FocalPooling, Head, TopMeanPooling
+from verale.head import BankPooling, FocalPooling, Head, MaxPooling, TopMeanPooling
+from verale.head import Pooling as HeadPooling
 from verale.rounding import Enclosure
 
 __all__ = [
@@ -88,22 +90,12 @@ class Dropping(Protocol):
 
 def pooling_of(head: Head) -> Pooling:
     """The head's pooling."""
-    match head.pooling:
-        case FocalPooling(kind):
-            return Focal(head, kind)
-        case TopMeanPooling(k) if k > 1:
-            return TopMean(head, k)
-        case _:
-            return Max(head)
+    return _POOLINGS[type(head.pooling)](head)
 
 
 def unseen(head: Head, patches: int, device: torch.device | str = "cpu") -> Tensor | None:
     """(L, P) which prototypes do not look at which patches; None where all look at all."""
-    if not isinstance(head.pooling, BankPooling):
-        return None
-    token = torch.arange(patches, device=device)[:, None] == 0
-    bank = torch.arange(head.size, device=device) < head.pooling.class_token
-    return token != bank
+    return head.pooling.hidden(patches, head.size, device)
 
 
 def activation_range(head: Head, patches: int, device: torch.device | str = "cpu") -> Enclosure:
@@ -251,3 +243,16 @@ def _as_replaced(values: Tensor, patches: Tensor, replacements: Tensor) -> Tenso
     after = values[patches].flip(0).cummin(0).values.flip(0)
     after = torch.cat([after[1:], torch.full_like(after[:1], torch.inf)])
     return torch.minimum(torch.minimum(replacements.cummin(0).values, after), rest.amin(0))
+
+
+def _top_mean(head: Head) -> Pooling:
+    """The mean of the single greatest is the greatest."""
+    return Max(head) if head.pooling == TopMeanPooling(1) else TopMean(head)
+
+
+_POOLINGS: dict[type[HeadPooling], Callable[[Head], Pooling]] = {
+    MaxPooling: Max,
+    BankPooling: Max,
+    TopMeanPooling: _top_mean,
+    FocalPooling: Focal,
+}

@@ -10,9 +10,8 @@ from torch.nn.functional import embedding_bag
 
 from verale.bounds.domain import domain_range
 from verale.bounds.observe import norm, scaled
-from verale.bounds.rows import put, take
-from verale.errors import UsageError
-from verale.head import Box, Euclidean, Head, InnerProduct, Softmax
+from verale.bounds.rows import put, require_geometry, take
+from verale.head import Box, Head, InnerProduct
 from verale.rounding import UNDERFLOW, UNIT, Enclosure, down, gamma, up
 
 __all__ = ["Hulls", "Projection"]
@@ -104,11 +103,10 @@ class Projection:
     ordered = False
 
     def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
-        if isinstance(head.geometry, Softmax) or head.prototypes is None:
-            raise UsageError("paradigm 'projection' needs a metric head; for softmax use 'simplex'")
+        require_geometry("projection", head, "a metric head; for softmax use 'simplex'")
         self._domain = domain_range(head, device)
-        self._euclidean = isinstance(head.geometry, Euclidean)
-        points = head.prototypes.to(device, torch.float64)
+        self._euclidean = head.geometry.is_distance
+        points = head.points.to(device, torch.float64)
         depth = head.depth
         self._whole = 1.0
         self._shift: Enclosure | None = None

@@ -7,9 +7,12 @@ from typing import Any, Protocol, TypeVar
 
 from torch import Tensor
 
+from verale.errors import UsageError
+from verale.head import Head
+from verale.paradigms import PARADIGMS
 from verale.rounding import Enclosure
 
-__all__ = ["Rows", "SpatialParadigm", "put", "take"]
+__all__ = ["Rows", "SpatialParadigm", "put", "require_geometry", "take"]
 
 
 class Rows(Protocol):
@@ -49,6 +52,12 @@ class SpatialParadigm(Protocol[R]):
     def pursue(self, rows: R, observed: Tensor) -> Tensor:
         """(R, P) how much of what is unknown of the patch each statement would explain; an estimate, for the search."""
         ...
+
+
+def require_geometry(paradigm: str, head: Head, needs: str) -> None:
+    """Raise UsageError, which says what the paradigm needs, unless it is defined for the head's geometry."""
+    if head.geometry.kind not in PARADIGMS[paradigm].geometries:
+        raise UsageError(f"paradigm {paradigm!r} needs {needs}")
 
 
 def take(rows: R, index: Tensor) -> R:

@@ -1,18 +1,25 @@
 """From observables to activations: monotone similarities commute with max pooling.
 
-How similar an observable makes two vectors is told here once, by the *dissimilarity*: a number that makes small mean
-similar, so that every similarity falls with it. It is the observable itself (squared distances), its negative (cosines,
-inner products, masses), or its distance from the prototype's peak (quadratic). The pooled patch is then always the one
-with the least dissimilarity.
+How similar an observable makes two vectors is said by one number, the *dissimilarity*. Small means similar, so every
+similarity falls with it. It is the observable itself (squared distances), its negative (cosines, inner products,
+masses), or its distance from the prototype's peak (quadratic). The pooled patch is then always the one with the least
+dissimilarity.
+
+Each similarity has one class here: how it is enclosed, and its inverse for the search for counterexamples. A new
+similarity is one more class and its entry in `_BOUNDS`.
 """
 
 from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import torch
 from torch import Tensor
 
 from verale.head import (
-    Euclidean,
     ExpDistance,
     Exponential,
     Head,
@@ -21,91 +28,259 @@ from verale.head import (
     Negated,
     Quadratic,
     Rectified,
+    Similarity,
     Threshold,
 )
 from verale.rounding import TRANSCENDENTAL_ULPS, UNDERFLOW, UNIT, Enclosure, down, up
 
-__all__ = ["activation", "dissimilarity", "oriented", "pooled_activation"]
+__all__ = ["Interval", "activation", "dissimilarity", "observables_between", "oriented", "pooled_activation"]
+
+Interval: TypeAlias = tuple[Any, Any]
+"""The ends of an observable, as balls; None where there is no end."""
 
 _LOG_RATIO_ERROR = 2 * (2 * TRANSCENDENTAL_ULPS + 4) * UNIT
+
+_BELOW_THRESHOLD = 2.0**-60
+"""How far below the threshold a mass is put whose similarity has to be 0; for the search alone."""
 
 
 def dissimilarity(head: Head, observables: Tensor) -> Tensor:
     """Dissimilarities of observables (..., P); an estimate where a peak is subtracted."""
-    if isinstance(head.similarity, Quadratic):
-        return (observables - _peak(head, observables)).abs()
-    return observables if isinstance(head.geometry, Euclidean) else -observables
+    return _bounds(head).dissimilarity(observables)
 
 
 def oriented(head: Head, observables: Enclosure) -> tuple[Tensor, Tensor]:
     """The least and the greatest dissimilarity (..., P) that the bounds allow, rounded outward."""
-    if isinstance(head.similarity, Quadratic):
-        peak = _peak(head, observables.lower)
-        above, below = observables.lower - peak, peak - observables.upper
-        near = down(torch.maximum(above, below)).clamp(min=0)
-        return near, up(torch.maximum(observables.upper - peak, peak - observables.lower))
-    if isinstance(head.geometry, Euclidean):
-        return observables.lower, observables.upper
-    return -observables.upper, -observables.lower
+    return _bounds(head).oriented(observables)
 
 
 def activation(head: Head, observables: Enclosure) -> Enclosure:
     """Similarities S(m) of observables m (..., P), or activations given pooled observables, elementwise."""
-    return pooled_activation(head, *oriented(head, observables))
+    bounds = _bounds(head)
+    return bounds.pooled(*bounds.oriented(observables))
 
 
 def pooled_activation(head: Head, near: Tensor, far: Tensor) -> Enclosure:
     """Boxes of activations from the least near and the least far dissimilarity over all patches, (..., P) each.
 
-    LogRatio: ln((x + 1) / (x + e)) = ln(1 + (1 - e) / (x + e)) with x = scale m; 0 at m = infinity.
-
     Soundness: S falls with the dissimilarity, so max_l S is S of the least one, and each patch ranges over its own
-    interval: the range of the pooled dissimilarity is [pool of near ends, pool of far ends]. Rounding of LogRatio: the
-    argument of log1p carries four relative roundings; |x log1p'(x) / log1p(x)| <= 1 for x > 0, so they pass
-    undiminished at most; log1p itself is within TRANSCENDENTAL_ULPS, each at most 2 u; the last product rounds once.
-    All of it is below _LOG_RATIO_ERROR. The others are composed of enclosures, and of operations rounded once.
+    interval: the range of the pooled dissimilarity is [pool of near ends, pool of far ends].
     """
-    scale = None if head.scale is None else head.scale.to(near)
-    match head.similarity:
-        case Identity():
-            return Enclosure.unchecked(-far, -near)
-        case LogRatio(epsilon):
-            return Enclosure.unchecked(
-                (_log_ratio(far, scale, epsilon) * (1 - _LOG_RATIO_ERROR)).sub_(UNDERFLOW).clamp_(min=0),
-                (_log_ratio(near, scale, epsilon) * (1 + _LOG_RATIO_ERROR)).add_(UNDERFLOW),
-            )
-        case Negated():
-            return _negative(_times(near, far, scale))
-        case ExpDistance(epsilon):
-            added = Enclosure.exact(near.new_tensor(epsilon))
-            return _negative((Enclosure.unchecked(near.clamp(min=0), far) + added).sqrt()).exp().clamp(0.0, 1.0)
-        case Exponential():
-            if not isinstance(head.geometry, Euclidean):
-                near, far = down(1 + near), up(1 + far)  # 1 - m
-            return _negative(_times(near.clamp(min=0), far.clamp(min=0), scale)).exp().clamp(0.0, 1.0)
-        case Quadratic():
-            return Enclosure.unchecked(-up(far.square()), -down(near.square()).clamp(min=0))
-        case Rectified():
-            return Enclosure.unchecked((-far).clamp(min=0), (-near).clamp(min=0))
-        case Threshold(threshold):
-            return Enclosure.unchecked(*(torch.where(-end >= threshold, -end, 0.0) for end in (far, near)))
+    return _bounds(head).pooled(near, far)
 
 
-def _log_ratio(m: Tensor, scale: Tensor | None, epsilon: float) -> Tensor:
-    x = m.clamp(min=0) if scale is None else m.clamp(min=0) * scale
-    return ((1 - epsilon) / (x + epsilon)).log1p()
+def observables_between(
+    head: Head, prototype: int, ends: tuple[float, float], at: float, ball: Callable[[float], Any]
+) -> Interval:
+    """The observables of a prototype whose similarity lies in an interval; for the search, not for proofs.
+
+    Args:
+        head: the head.
+        prototype: j.
+        ends: of the similarity; minus infinity where it has no lower end.
+        at: an observable. Of a similarity that is not monotone, only the side of the peak where it lies is returned.
+        ball: from a float to a number of the arithmetic that the ends are wanted in, such as `flint.arb`.
+    """
+    return _bounds(head).observables_between(prototype, ends, at, ball)
 
 
-def _times(near: Tensor, far: Tensor, scale: Tensor | None) -> Enclosure:
-    """Dissimilarities, at least 0, times the scale."""
-    if scale is None:
-        return Enclosure.unchecked(near, far)
-    return Enclosure(down(near * scale).clamp(min=0), up(far * scale))
+S = TypeVar("S", bound=Similarity)
+
+
+@dataclass(frozen=True, eq=False)
+class _Bounds(ABC, Generic[S]):
+    """What is known of one similarity of one head.
+
+    Attributes:
+        similarity: the head's.
+        of_distance: whether the observable is a squared distance; otherwise it grows with the similarity.
+        scale: (P,), or None for ones.
+        peak: (P,), or None for zeros.
+    """
+
+    similarity: S
+    of_distance: bool
+    scale: Tensor | None
+    peak: Tensor | None
+
+    def dissimilarity(self, observables: Tensor) -> Tensor:
+        """See the function of the same name."""
+        return observables if self.of_distance else -observables
+
+    def oriented(self, observables: Enclosure) -> tuple[Tensor, Tensor]:
+        """See the function of the same name."""
+        if self.of_distance:
+            return observables.lower, observables.upper
+        return -observables.upper, -observables.lower
+
+    @abstractmethod
+    def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
+        """Similarities of dissimilarities in [near, far], (..., P) each; rounded outward."""
+
+    def observables_between(
+        self, prototype: int, ends: tuple[float, float], at: float, ball: Callable[[float], Any]
+    ) -> Interval:
+        """See the function of the same name."""
+        scale = ball(1.0 if self.scale is None else float(self.scale[prototype]))
+        low, high = (
+            None if value == -torch.inf else self.inverse(value, least, scale, ball)
+            for value, least in zip(ends, (True, False), strict=True)
+        )
+        return (high, low) if self.of_distance else (low, high)
+
+    @abstractmethod
+    def inverse(self, value: float, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
+        """The observable with a similarity that is the least or the greatest allowed; None where it sets no bound."""
+
+    def scaled(self, near: Tensor, far: Tensor) -> Enclosure:
+        """Dissimilarities, at least 0, times the scale."""
+        if self.scale is None:
+            return Enclosure.unchecked(near, far)
+        scale = self.scale.to(near)
+        return Enclosure(down(near * scale).clamp(min=0), up(far * scale))
+
+
+class _Identity(_Bounds[Identity]):
+    """Exact."""
+
+    def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
+        return Enclosure.unchecked(-far, -near)
+
+    def inverse(self, value: float, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
+        return ball(value)
+
+
+class _LogRatio(_Bounds[LogRatio]):
+    """ln((x + 1) / (x + e)) = ln(1 + (1 - e) / (x + e)) with x = scale m; 0 at m = infinity.
+
+    Soundness: the argument of log1p carries four relative roundings; |x log1p'(x) / log1p(x)| <= 1 for x > 0, so they
+    pass undiminished at most; log1p itself is within TRANSCENDENTAL_ULPS, each at most 2 u; the last product rounds
+    once. All of it is below _LOG_RATIO_ERROR.
+    """
+
+    def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
+        return Enclosure.unchecked(
+            (self._estimate(far) * (1 - _LOG_RATIO_ERROR)).sub_(UNDERFLOW).clamp_(min=0),
+            (self._estimate(near) * (1 + _LOG_RATIO_ERROR)).add_(UNDERFLOW),
+        )
+
+    def _estimate(self, m: Tensor) -> Tensor:
+        epsilon = self.similarity.epsilon
+        x = m.clamp(min=0) if self.scale is None else m.clamp(min=0) * self.scale.to(m)
+        return ((1 - epsilon) / (x + epsilon)).log1p()
+
+    def inverse(self, value: float, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
+        power = ball(value).exp()
+        return (1 - ball(self.similarity.epsilon) * power) / (power - 1) / scale if value > 0 else None
+
+
+class _Negated(_Bounds[Negated]):
+    """Composed of operations rounded once."""
+
+    def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
+        return _negative(self.scaled(near, far))
+
+    def inverse(self, value: float, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
+        return -ball(value) / scale
+
+
+class _ExpDistance(_Bounds[ExpDistance]):
+    """Composed of enclosures."""
+
+    def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
+        added = Enclosure.exact(near.new_tensor(self.similarity.epsilon))
+        return _negative((Enclosure.unchecked(near.clamp(min=0), far) + added).sqrt()).exp().clamp(0.0, 1.0)
+
+    def inverse(self, value: float, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
+        return ball(value).log() ** 2 - ball(self.similarity.epsilon) if 0 < value < 1 else None
+
+
+class _Exponential(_Bounds[Exponential]):
+    """Composed of enclosures; of a cosine m, x = 1 - m takes the place of the squared distance."""
+
+    def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
+        if not self.of_distance:
+            near, far = down(1 + near), up(1 + far)  # 1 - m
+        return _negative(self.scaled(near.clamp(min=0), far.clamp(min=0))).exp().clamp(0.0, 1.0)
+
+    def inverse(self, value: float, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
+        if value <= 0:
+            return None
+        return -ball(value).log() / scale if self.of_distance else 1 + ball(value).log() / scale
+
+
+class _Quadratic(_Bounds[Quadratic]):
+    """The dissimilarity is x = |m - peak|, and S = -x^2: operations rounded once."""
+
+    def dissimilarity(self, observables: Tensor) -> Tensor:
+        return (observables - self._peak(observables)).abs()
+
+    def oriented(self, observables: Enclosure) -> tuple[Tensor, Tensor]:
+        peak = self._peak(observables.lower)
+        above, below = observables.lower - peak, peak - observables.upper
+        near = down(torch.maximum(above, below)).clamp(min=0)
+        return near, up(torch.maximum(observables.upper - peak, peak - observables.lower))
+
+    def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
+        return Enclosure.unchecked(-up(far.square()), -down(near.square()).clamp(min=0))
+
+    def observables_between(
+        self, prototype: int, ends: tuple[float, float], at: float, ball: Callable[[float], Any]
+    ) -> Interval:
+        peak = 0.0 if self.peak is None else float(self.peak[prototype])
+        far, near = (None if end == -torch.inf else self.inverse(end, False, None, ball) for end in ends)
+        if at >= peak:
+            return ball(peak) + near, None if far is None else ball(peak) + far
+        return None if far is None else ball(peak) - far, ball(peak) - near
+
+    def inverse(self, value: float, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
+        """The distance from the peak."""
+        return (-ball(min(value, 0.0))).sqrt()
+
+    def _peak(self, like: Tensor) -> Tensor:
+        return like.new_zeros(()) if self.peak is None else self.peak.to(like)
+
+
+class _Rectified(_Bounds[Rectified]):
+    """Exact."""
+
+    def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
+        return Enclosure.unchecked((-far).clamp(min=0), (-near).clamp(min=0))
+
+    def inverse(self, value: float, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
+        return ball(value) if value > 0 or not least else None
+
+
+class _Threshold(_Bounds[Threshold]):
+    """Exact. It falls with the dissimilarity, jump included, as masses are at least 0 and the threshold is above."""
+
+    def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
+        return Enclosure.unchecked(*(torch.where(-end >= self.similarity.threshold, -end, 0.0) for end in (far, near)))
+
+    def inverse(self, value: float, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
+        threshold = self.similarity.threshold
+        if value >= threshold:
+            return ball(value)
+        if not least:
+            return ball(threshold) - ball(_BELOW_THRESHOLD)
+        return ball(threshold) if value > 0 else None
+
+
+_BOUNDS: dict[type[Similarity], type[_Bounds[Any]]] = {
+    Identity: _Identity,
+    LogRatio: _LogRatio,
+    Negated: _Negated,
+    ExpDistance: _ExpDistance,
+    Exponential: _Exponential,
+    Quadratic: _Quadratic,
+    Rectified: _Rectified,
+    Threshold: _Threshold,
+}
+
+
+def _bounds(head: Head) -> _Bounds[Any]:
+    return _BOUNDS[type(head.similarity)](head.similarity, head.geometry.is_distance, head.scale, head.peak)
 
 
 def _negative(values: Enclosure) -> Enclosure:
     return Enclosure.unchecked(-values.upper, -values.lower)
-
-
-def _peak(head: Head, like: Tensor) -> Tensor:
-    return like.new_zeros(()) if head.peak is None else head.peak.to(like)

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from verale.bounds.domain import domain_range
-from verale.errors import UsageError
-from verale.head import Head, Softmax
+from verale.bounds.rows import require_geometry
+from verale.head import Head
 from verale.rounding import Enclosure, down, up
 
 __all__ = ["Simplex", "SimplexRows"]
@@ -52,8 +52,7 @@ class Simplex:
     ordered = False
 
     def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
-        if not isinstance(head.geometry, Softmax):
-            raise UsageError(f"paradigm {self.name!r} needs a softmax head; for a metric head use 'projection'")
+        require_geometry(self.name, head, "a softmax head; for a metric head use 'projection'")
         self._domain = domain_range(head, device)
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -57,9 +58,10 @@ class TreeMargins:
     levels: tuple[_Level, ...]
 
     @classmethod
-    def of(cls, head: Head, tree: SoftTree, predicted: Tensor) -> TreeMargins:
-        """Prepare the differences of leaves for N predicted classes (N,) of a head that reads a tree out, all classes
-        as rivals."""
+    def of(cls, head: Head, predicted: Tensor, patches: int) -> TreeMargins:
+        """Prepare the differences of leaves for N predicted classes (N,), all classes as rivals, of a head whose
+        readout is a soft tree."""
+        tree = cast(SoftTree, head.readout)
         weight = head.weight.to(predicted.device, torch.float64)
         leaves = down(weight[predicted][:, None] - weight)
         levels = _levels(tree, predicted.device)

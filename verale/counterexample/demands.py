@@ -2,41 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import flint
 import torch
 from torch import Tensor
 
-from verale.bounds import activation, unseen
+from verale.bounds import Interval, activation, observables_between, unseen
 from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement
-from verale.head import (
-    BankPooling,
-    Cosine,
-    Euclidean,
-    ExpDistance,
-    Exponential,
-    Head,
-    Identity,
-    InnerProduct,
-    LogRatio,
-    MaxPooling,
-    Negated,
-    Quadratic,
-    Rectified,
-    Threshold,
-    observables,
-)
+from verale.head import Cosine, Euclidean, Geometry, Head, InnerProduct, Softmax, observables
 from verale.rounding import Enclosure
 
-__all__ = ["PRECISION", "Demands", "Interval", "demands_of", "into_domain", "observables_and_slopes"]
+__all__ = ["PRECISION", "Demands", "demands_of", "into_domain", "observables_and_slopes"]
 
 PRECISION = 320
 """Bits of a ball: far more than statements tell apart. What is found is proved by the checker, never here."""
-
-Interval: TypeAlias = tuple[Any, Any]
-"""Ends of an observable, balls; None where there is no end."""
 
 _TINY = 1e-300
 _RIDGE = 1e-13
@@ -156,13 +138,13 @@ def demands_of(head: Head, certificate: Certificate, image: Tensor, known: bool)
                     at, asked = int(shown[:, prototype].argmax()), {prototype: lower}
                 case OrderStatement(exempt, upper):
                     at, asked = -1, dict.fromkeys(sorted(set(range(head.size)) - set(exempt)), -torch.inf)
-            pinned |= not isinstance(head.pooling, (MaxPooling, BankPooling))
+            pinned |= head.pooling.needs_all_patches
             for prototype, least in asked.items():
                 for patch in (shown[:, prototype] > -torch.inf).nonzero().flatten().tolist():
-                    above = float(observed[patch, prototype]) >= _peak(head, prototype)
                     low = least if patch == at else -torch.inf
-                    found = _observable_between(head, prototype, low, upper, above)
-                    exact[patch][prototype] = _met(found, exact[patch].get(prototype, (None, None)))
+                    here = float(observed[patch, prototype])
+                    interval = observables_between(head, prototype, (low, upper), here, flint.arb)
+                    exact[patch][prototype] = _met(interval, exact[patch].get(prototype, (None, None)))
         width = max(map(len, exact))
         index = torch.zeros(patches, width, dtype=torch.int64)
         ends = torch.tensor([-torch.inf, torch.inf], dtype=torch.float64)[:, None, None].repeat(1, patches, width)
@@ -182,7 +164,7 @@ def into_domain(head: Head, latents: Tensor) -> Tensor:
     """The latents (..., D) of the head's domain that are nearest."""
     if head.domain.lower is not None or head.domain.upper is not None:
         latents = latents.clamp(head.domain.lower, head.domain.upper)
-    radius = head.geometry.radius if isinstance(head.geometry, InnerProduct) else None
+    radius = head.geometry.radius
     if radius is not None:
         inside = radius * (1 - 2.0**-40)
         latents = latents * (inside / latents.norm(dim=-1, keepdim=True).clamp(min=_TINY)).clamp(max=1)
@@ -191,26 +173,40 @@ def into_domain(head: Head, latents: Tensor) -> Tensor:
 
 def observables_and_slopes(head: Head, flat: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
     """(R, K) observables of latents (R, D) and (R, K, D) their gradients; of softmax, of their logarithms."""
-    if head.prototypes is None:
-        logs = torch.log_softmax(flat, dim=1)
-        each = torch.nn.functional.one_hot(index, head.size).to(flat)
-        return logs.gather(1, index).exp(), each - logs.exp()[:, None]
-    points = head.prototypes.to(flat)
-    match head.geometry:
-        case Euclidean():
-            away = flat[:, None] - points[index]
-            return away.square().sum(2), 2 * away
-        case InnerProduct():
-            return (flat[:, None] * points[index]).sum(2), points[index]
-        case Cosine(epsilon, rooted):
-            directions = (points / points.norm(dim=1, keepdim=True))[index]
-            plain = flat.norm(dim=1).clamp(min=_TINY)
-            length = (plain.square() + epsilon).sqrt() if rooted else plain + epsilon
-            cosines = (flat[:, None] * directions).sum(2) / length[:, None]
-            outward = flat / (length if rooted else plain)[:, None]
-            return cosines, (directions - cosines[:, :, None] * outward[:, None]) / length[:, None, None]
-        case _:
-            raise TypeError(f"no observable of {type(head.geometry).__name__}")
+    return _SLOPES[type(head.geometry)](head.geometry, flat, head.points.to(flat), index)
+
+
+def _distances(geometry: Euclidean, flat: Tensor, points: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
+    away = flat[:, None] - points[index]
+    return away.square().sum(2), 2 * away
+
+
+def _inner_products(geometry: InnerProduct, flat: Tensor, points: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
+    return (flat[:, None] * points[index]).sum(2), points[index]
+
+
+def _cosines(geometry: Cosine, flat: Tensor, points: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
+    directions = (points / points.norm(dim=1, keepdim=True))[index]
+    plain = flat.norm(dim=1).clamp(min=_TINY)
+    length = (plain.square() + geometry.epsilon).sqrt() if geometry.rooted else plain + geometry.epsilon
+    cosines = (flat[:, None] * directions).sum(2) / length[:, None]
+    outward = flat / (length if geometry.rooted else plain)[:, None]
+    return cosines, (directions - cosines[:, :, None] * outward[:, None]) / length[:, None, None]
+
+
+def _masses(geometry: Softmax, flat: Tensor, points: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
+    logs = torch.log_softmax(flat, dim=1)
+    each = torch.nn.functional.one_hot(index, flat.shape[1]).to(flat)
+    return logs.gather(1, index).exp(), each - logs.exp()[:, None]
+
+
+_SLOPES: dict[type[Geometry], Callable[[Any, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]] = {
+    Euclidean: _distances,
+    InnerProduct: _inner_products,
+    Cosine: _cosines,
+    Softmax: _masses,
+}
+"""See `observables_and_slopes`; a geometry, latents (R, D), prototypes (P, D) and an index (R, K)."""
 
 
 def _masses_moved(flat: Tensor, index: Tensor, lower: Tensor, upper: Tensor) -> Tensor:
@@ -230,53 +226,6 @@ def _masses_moved(flat: Tensor, index: Tensor, lower: Tensor, upper: Tensor) -> 
     moved = torch.where(stated, moved, masses * (rest / free)).clamp(min=_TINY)
     shift = (flat - moved.log()).masked_fill(stated, 0.0).sum(1, keepdim=True) / (~stated).sum(1, keepdim=True).clamp(1)
     return moved.log() + shift
-
-
-def _peak(head: Head, prototype: int) -> float:
-    return 0.0 if head.peak is None else float(head.peak[prototype])
-
-
-def _observable_between(head: Head, prototype: int, lower: float, upper: float, above: bool) -> Interval:
-    """The observables whose similarity lies in [lower, upper]; of a quadratic one, those above the peak or below."""
-    if isinstance(head.similarity, Quadratic):
-        peak: Any = flint.arb(_peak(head, prototype))
-        near = (-flint.arb(min(upper, 0.0))).sqrt()
-        far: Any = None if lower == -torch.inf else (-flint.arb(min(lower, 0.0))).sqrt()
-        ends = peak + near, None if far is None else peak + far
-        return ends if above else (None if far is None else peak - far, peak - near)
-    ends = _inverse(head, prototype, lower, True), _inverse(head, prototype, upper, False)
-    return (ends[1], ends[0]) if isinstance(head.geometry, Euclidean) else ends
-
-
-def _inverse(head: Head, prototype: int, value: float, least: bool) -> Any:
-    """The observable of a similarity that is the least or the greatest allowed; None where it sets no bound."""
-    scale = flint.arb(1.0 if head.scale is None else float(head.scale[prototype]))
-    a = flint.arb(value) if value > -torch.inf else None
-    match head.similarity:
-        case _ if a is None:
-            return None
-        case Identity():
-            return a
-        case LogRatio(epsilon):
-            return (1 - flint.arb(epsilon) * a.exp()) / (a.exp() - 1) / scale if value > 0 else None
-        case Negated():
-            return -a / scale
-        case ExpDistance(epsilon):
-            return a.log() ** 2 - flint.arb(epsilon) if 0 < value < 1 else None
-        case Exponential():
-            if value <= 0:
-                return None
-            return -a.log() / scale if isinstance(head.geometry, Euclidean) else 1 + a.log() / scale
-        case Rectified():
-            return a if value > 0 or not least else None
-        case Threshold(threshold):
-            if value >= threshold:
-                return a
-            if not least:
-                return flint.arb(threshold) - flint.arb(2.0**-60)  # what is below the threshold has similarity 0
-            return flint.arb(threshold) if value > 0 else None
-        case _:
-            raise TypeError(f"no inverse of {type(head.similarity).__name__}")
 
 
 def _met(first: Interval, second: Interval) -> Interval:

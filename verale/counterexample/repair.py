@@ -10,7 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from verale.counterexample.demands import PRECISION, Demands, Interval, into_domain, observables_and_slopes
+from verale.bounds import Interval
+from verale.counterexample.demands import PRECISION, Demands, into_domain, observables_and_slopes
 from verale.head import Cosine, Euclidean, Head, InnerProduct
 
 __all__ = ["repair"]

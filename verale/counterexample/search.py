@@ -19,18 +19,7 @@ from verale.certificate import Certificate, PatchStatement
 from verale.counterexample.demands import Demands, demands_of, into_domain
 from verale.counterexample.repair import repair
 from verale.errors import UsageError
-from verale.head import (
-    Euclidean,
-    Head,
-    Linear,
-    Maximum,
-    Softmax,
-    SoftTree,
-    evaluate,
-    evaluate_observed,
-    observables,
-    read_out,
-)
+from verale.head import Head, evaluate, evaluate_observed, observables
 from verale.rounding import Enclosure
 
 __all__ = ["counterexamples"]
@@ -175,15 +164,7 @@ class _Search:
     def _worth(self, rival: int) -> Tensor:
         """(P,) what an activation's growth is worth to the rival."""
         weight = self.head.weight.to(torch.float64)
-        match self.head.readout:
-            case Linear() | Maximum():
-                return weight[rival] - weight[self.certificate.predicted]
-            case SoftTree():
-                with torch.enable_grad():
-                    asked = self.activations.clone().requires_grad_()
-                    logits = read_out(self.head, asked[None])[0]
-                    ahead = logits[rival] - logits[self.certificate.predicted]
-                    return torch.autograd.grad(ahead, asked)[0]
+        return self.head.readout.pull(self.activations, weight, rival, self.certificate.predicted)
 
     def _starts(self, rival: int, rounds: int) -> Tensor:
         """(N, L, D) the base with more and more of its patches moved to where they help the rival most."""
@@ -264,7 +245,7 @@ def _reachable(head: Head, certificate: Certificate) -> Enclosure:
     if not by_patch:
         domain = domain_range(head)
         return Enclosure(*(end.expand(patches, -1) for end in (domain.lower, domain.upper)))
-    paradigm: Any = Simplex(head) if isinstance(head.geometry, Softmax) else Projection(head)
+    paradigm: Any = Projection(head) if head.geometry.has_prototypes else Simplex(head)
     rows = paradigm.start(patches)
     for place in range(max(map(len, by_patch.values()))):
         stated = [each[place] for each in by_patch.values() if place < len(each)]
@@ -278,9 +259,9 @@ def _reachable(head: Head, certificate: Certificate) -> Enclosure:
 
 def _observables(head: Head, images: Tensor) -> Tensor:
     """(N, L, P), fast: a squared distance from an inner product, which is inexact near a prototype."""
-    if head.prototypes is None or not isinstance(head.geometry, Euclidean):
+    if not head.geometry.is_distance:
         return observables(head, images)
-    points = head.prototypes.to(images)
+    points = head.points.to(images)
     inner = images @ points.T
     squared: Tensor = images.square().sum(2, keepdim=True) - 2 * inner + points.square().sum(1)
     return squared.clamp(min=0)

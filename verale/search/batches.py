@@ -23,7 +23,8 @@ from verale.bounds import (
 )
 from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Prices, Statement
 from verale.errors import UsageError
-from verale.head import BankPooling, Head, Identity, MaxPooling, Softmax, as_patches, digest, read_out
+from verale.head import Head, as_patches, digest, read_out
+from verale.paradigms import PARADIGMS
 from verale.search.assignment import explain_assignment
 from verale.search.options import SearchOptions, Unexplained
 from verale.search.problem import Problem, UnexplainedError
@@ -44,10 +45,9 @@ _SPATIAL: dict[str, Callable[..., Any]] = {
 
 def best_paradigm(head: Head) -> str:
     """The spatial paradigm that gives the smallest explanations of a head."""
-    if not isinstance(head.geometry, Softmax):
+    if head.geometry.has_prototypes:
         return "projection"
-    alike = isinstance(head.pooling, MaxPooling) and isinstance(head.similarity, Identity)
-    return "assignment" if alike else "simplex"
+    return "assignment" if Assignment.admits(head) else "simplex"
 
 
 class Batches:
@@ -72,7 +72,7 @@ class Batches:
         self.images = as_patches(latents)
         check_domain(head, self.images)
         self.paradigm = self.options.paradigm or best_paradigm(head)
-        if self.paradigm == "sparse" and not isinstance(head.geometry, Softmax):
+        if self.paradigm == "sparse" and head.geometry.kind not in PARADIGMS["sparse"].geometries:
             raise UsageError("paradigm 'sparse' needs a softmax head; for a metric head use 'top_k'")
         make = _SPATIAL.get(self.paradigm)
         spatial = None if make is None else make(head, self.options.device)
@@ -112,7 +112,7 @@ class _Maker:
 
     def bytes_per_image(self, patches: int) -> int:
         """About what the search keeps of one image: rows, thrice while they are copied, pooling's work, margins."""
-        per_pair = 8 * (5 if isinstance(self.head.pooling, (MaxPooling, BankPooling)) else 20)
+        per_pair = 8 * (20 if self.head.pooling.needs_all_patches else 5)
         if self.spatial is not None:
             row = self.spatial.start(1)
             per_pair += 3 * sum(getattr(row, f.name).nbytes for f in fields(row)) // self.head.size

@@ -9,7 +9,6 @@ from typing import Any
 from torch import Tensor
 
 from verale.bounds import SpatialParadigm, put
-from verale.head import FocalPooling, Identity, LogRatio, Softmax
 from verale.search.grow import Growth, grow
 from verale.search.problem import NOISE, Pair, Problem
 from verale.search.shrink import enter, proved_margins, shrink
@@ -87,12 +86,11 @@ def _noise(problem: Problem) -> Tensor:
     """(N,) how far a margin may lie below the one that the checker proves, about; for minimality only.
 
     Focal activations are sums over all patches, so the rounding of every bound is in them; what is left of the margins
-    after shrinking is often as little. Similarities other than the logarithm and the identity may be as steep as a
-    root. Masses are too simple to be rounded much.
+    after shrinking is often as little. A similarity may be as steep as a root. Masses are too simple to be rounded
+    much.
     """
     head, noise = problem.head, NOISE * problem.margins.error
-    steep = isinstance(head.pooling, FocalPooling) or not isinstance(head.similarity, (LogRatio, Identity))
-    if steep and not isinstance(head.geometry, Softmax):
+    if (head.pooling.is_difference or head.similarity.steep) and head.geometry.has_prototypes:
         noise = noise + _BOUND_NOISE * problem.margins.sensitivity
     return noise.amax(1)
 
