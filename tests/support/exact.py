@@ -9,28 +9,21 @@ from typing import Any
 
 import flint
 import torch
+from support.similarities import similarity
 from torch import Tensor
 
 from verale.certificate import Certificate
 from verale.head import (
     BankPooling,
     Euclidean,
-    ExpDistance,
-    Exponential,
     FocalPooling,
     Head,
-    Identity,
     InnerProduct,
     Linear,
-    LogRatio,
     Maximum,
     MaxPooling,
-    Negated,
-    Quadratic,
-    Rectified,
     Softmax,
     SoftTree,
-    Threshold,
     TopMeanPooling,
 )
 
@@ -88,28 +81,6 @@ def pooled(head: Head, values: list[Any], j: int) -> Any:
             return _greatest(sums) / min(k, len(similar))
         case MaxPooling():
             return _greatest(similar)
-
-
-def similarity(head: Head, value: Any, j: int) -> Any:
-    """S of one observable, a ball."""
-    scale = flint.arb(1.0 if head.scale is None else float(head.scale[j]))
-    match head.similarity:
-        case Identity():
-            return value
-        case LogRatio(epsilon):
-            return ((scale * value + 1) / (scale * value + flint.arb(epsilon))).log()
-        case Negated():
-            return -scale * value
-        case ExpDistance(epsilon):
-            return (-(value + flint.arb(epsilon)).sqrt()).exp()
-        case Exponential():
-            return (-scale * (value if isinstance(head.geometry, Euclidean) else 1 - value)).exp()
-        case Quadratic():
-            return -((value - flint.arb(0.0 if head.peak is None else float(head.peak[j]))) ** 2)
-        case Rectified():
-            return value.max(flint.arb(0))
-        case Threshold(threshold):
-            return value if value >= flint.arb(threshold) else flint.arb(0)
 
 
 def read_out(head: Head, activations: list[Any], c: int) -> Any:

@@ -15,6 +15,7 @@ from verale.head import (
     ExpDistance,
     Exponential,
     FocalPooling,
+    Geometry,
     Head,
     Identity,
     InnerProduct,
@@ -27,6 +28,7 @@ from verale.head import (
     Threshold,
     TopMeanPooling,
 )
+from verale.rounding import Enclosure
 from verale.soundness.random_heads import random_tree
 
 GEOMETRIES = ("euclidean", "scaled", "cosine", "softmax")
@@ -158,3 +160,22 @@ def small_latents(head: Head, images: int = 4, patches: int = 5, seed: int = 0) 
 def focal_head(geometry: str, kind: str, seed: int = 0, **sizes: int) -> Head:
     """A small head with focal pooling."""
     return replace(small_head(geometry, seed, **sizes), pooling=FocalPooling(kind))
+
+
+def metric_head(geometry: Geometry, points: Tensor, domain: Box | None = None) -> Head:
+    """A head with these prototypes and the plainest parts; its weights say nothing."""
+    similarity = LogRatio() if geometry.is_distance else Identity()
+    return Head(torch.ones(2, len(points)), geometry, similarity, prototypes=points, domain=domain or Box())
+
+
+def random_ranges(head: Head, images: int, patches: int, seed: int) -> Enclosure:
+    """Observables (N, L, P): some ends coincide, some ranges are points, some overlap, some are all alike."""
+    generator = torch.Generator().manual_seed(seed)
+    ends = torch.rand(2, images, patches, head.size, generator=generator, dtype=torch.float64)
+    lower, upper = ends.amin(0), ends.amax(0)
+    point = torch.rand(lower.shape, generator=generator) < 0.3
+    upper = torch.where(point, lower, upper)
+    lower[:, -1], upper[:, -1] = lower[:, 0], upper[:, 0]
+    geometries = {Euclidean: (0.0, 4.0), Cosine: (-1.0, 1.0), Softmax: (0.0, 1.0), InnerProduct: (-2.0, 2.0)}
+    low, high = geometries[type(head.geometry)]
+    return Enclosure(low + lower * (high - low), low + upper * (high - low))

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 
 import flint
 import pytest
 import torch
 from support.exact import PRECISION, pooled
-from support.small import FOCAL, GEOMETRIES, VARIED, focal_head, small_head, small_latents, varied_head
+from support.small import FOCAL, GEOMETRIES, VARIED, focal_head, random_ranges, small_head, small_latents, varied_head
 from torch import Tensor
 
-from verale.bounds import LinearMargins, TopK, activation_range, margins_of, observe, pooling_of
+from verale.bounds import TopK, activation_range, pooling_of
 from verale.head import (
     BankPooling,
-    Cosine,
     Euclidean,
     FocalPooling,
     Head,
     Identity,
-    InnerProduct,
     LogRatio,
     MaxPooling,
     Quadratic,
-    Softmax,
     as_patches,
     evaluate,
 )
@@ -38,19 +34,6 @@ def head_of(geometry: str, kind: str, **sizes: int) -> Head:
     if kind == "varied":
         return varied_head(geometry, **sizes)
     return small_head(geometry, **sizes) if kind == "max" else focal_head(geometry, kind, **sizes)
-
-
-def random_ranges(head: Head, images: int, patches: int, seed: int) -> Enclosure:
-    """Some ends coincide, some ranges are points, some overlap, some are all alike."""
-    generator = torch.Generator().manual_seed(seed)
-    ends = torch.rand(2, images, patches, head.size, generator=generator, dtype=torch.float64)
-    lower, upper = ends.amin(0), ends.amax(0)
-    point = torch.rand(lower.shape, generator=generator) < 0.3
-    upper = torch.where(point, lower, upper)
-    lower[:, -1], upper[:, -1] = lower[:, 0], upper[:, 0]
-    geometries = {Euclidean: (0.0, 4.0), Cosine: (-1.0, 1.0), Softmax: (0.0, 1.0), InnerProduct: (-2.0, 2.0)}
-    low, high = geometries[type(head.geometry)]
-    return Enclosure(low + lower * (high - low), low + upper * (high - low))
 
 
 def activation_of(head: Head, values: Tensor) -> Tensor:
@@ -105,28 +88,6 @@ def test_boxes_hold_every_point_and_their_ends_are_attained(geometry, kind, patc
         assert not isinstance(head.pooling, FocalPooling) or (box.lower >= 0).all()
 
 
-@pytest.mark.parametrize(("geometry", "kind"), FOCAL)
-def test_the_exact_activation_lies_in_the_box_of_its_observables(geometry, kind):
-    """Ranges that are points, far apart in size: nothing but rounding separates the ends, and it goes outward."""
-    head = focal_head(geometry, kind)
-    generator = torch.Generator().manual_seed(1)
-    for patches in (1, 2, 7):
-        values = torch.rand(5, patches, head.size, generator=generator, dtype=torch.float64)
-        if geometry in ("euclidean", "scaled"):
-            values = values * 10 ** (20 * torch.rand(values.shape, generator=generator, dtype=torch.float64) - 10)
-        box = pooling_of(head).box(Enclosure.exact(values))
-        with flint.ctx.workprec(PRECISION):
-            for image in range(5):
-                for j in range(head.size):
-                    truth = pooled(head, [flint.arb(float(m)) for m in values[image, :, j]], j)
-                    lower, upper = float(box.lower[image, j]), float(box.upper[image, j])
-                    # With one patch, and where a mean is the maximum, the truth is 0, which no ball can show.
-                    assert lower == 0 or flint.arb(lower) <= truth
-                    assert patches == 1 or truth <= flint.arb(upper)
-                    assert upper - lower < 1e-12
-        assert patches > 1 or bool((box.lower == 0).all() and (box.upper >= 0).all())
-
-
 @pytest.mark.parametrize("name", VARIED)
 def test_the_exact_activation_of_a_varied_head_lies_in_the_box_of_its_observables(name):
     """Ranges that are points: nothing but rounding separates the ends, and it goes outward."""
@@ -146,34 +107,6 @@ def test_the_exact_activation_of_a_varied_head_lies_in_the_box_of_its_observable
                     assert flint.arb(lower) <= truth or lower == float(truth)
                     assert truth <= flint.arb(upper) or upper == float(truth)
                     assert upper - lower < 1e-12
-
-
-def test_small_distances_that_a_float_sum_loses_are_in_the_mean():
-    """Added to 1 one by one, 2^-54 leaves no trace; the mean of 60,000 patches is larger by 30,000 roundings."""
-    patches = 60_000
-    head = focal_head("euclidean", "max_minus_mean_distance", prototypes=1)
-    values = torch.full((1, patches, 1), 2.0**-54, dtype=torch.float64)
-    values[:, [0, -1]] = 1.0
-    box = pooling_of(head).box(Enclosure.exact(values))
-    with flint.ctx.workprec(PRECISION):
-        truth = pooled(head, [flint.arb(float(m)) for m in values[0, :, 0]], 0)
-        assert flint.arb(float(box.lower)) <= truth <= flint.arb(float(box.upper))
-
-
-@pytest.mark.parametrize("geometry", ["euclidean", "scaled"])
-@pytest.mark.parametrize("kind", ["max_minus_mean", "max_minus_mean_distance"])
-def test_unbounded_distances(geometry, kind):
-    """Infinity is the limit of ever larger upper ends, whether one patch has it or all."""
-    head = focal_head(geometry, kind)
-    for infinite in ([0], [1], [0, 1, 2]):
-        ranges = random_ranges(head, 1, 3, seed=2)
-        upper = ranges.upper.clone()
-        upper[:, infinite] = torch.inf
-        far = torch.where(upper == torch.inf, 1e30, upper)
-        found, limit = (pooling_of(head).box(Enclosure(ranges.lower, end)) for end in (upper, far))
-        assert torch.allclose(found.lower, limit.lower, atol=1e-9)
-        assert torch.allclose(found.upper, limit.upper, atol=1e-9)
-        assert bool(found.upper.isfinite().all())
 
 
 @pytest.mark.parametrize(("geometry", "kind"), HEADS)
@@ -248,18 +181,3 @@ def test_the_range_over_the_domain_holds_every_image(geometry, kind):
         found = evaluate(head, as_patches(small_latents(head, images=200, patches=patches))).activations
         assert (found >= whole.lower - 1e-9).all() and (found <= whole.upper + 1e-9).all()
         assert not isinstance(head.pooling, FocalPooling) or bool((whole.lower == 0).all())
-
-
-def test_a_cosine_may_differ_from_the_mean_by_more_than_one():
-    """All patches but one opposite to the prototype: the rounding of margins has to allow for 2, not for 1."""
-    head = focal_head("cosine", "max_minus_mean", prototypes=90)
-    assert head.prototypes is not None
-    head = replace(head, domain=replace(head.domain, lower=None))
-    own = head.prototypes[:1].double()
-    latents = torch.cat([own, -own.expand(19, -1)])
-    box = pooling_of(head).box(observe(head, latents)[None])
-    assert float(box.upper[0, 0]) == pytest.approx(1.9)
-    predicted = torch.tensor([0])
-    plain = replace(head, pooling=MaxPooling())
-    least = 2 * LinearMargins.of(plain, predicted, 20).error
-    assert (margins_of(head, predicted, 20).error[:, 1:] >= least[:, 1:]).all()

@@ -1,0 +1,87 @@
+"""Observables: enclosed sharply, and latents outside the domain refused. Containment is the contract suite's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import import_module
+
+import flint
+import pytest
+import torch
+from support.exact import PRECISION, inside, observable
+from support.small import metric_head, small_head, varied_head
+
+from verale.bounds import observe
+from verale.bounds.observe import _OBSERVE, norm, scaled
+from verale.errors import LatentsError
+from verale.head import Box, Cosine, Euclidean, Geometry, Head, Identity, InnerProduct, LogRatio
+from verale.head.geometry import GEOMETRIES
+
+POINTS = torch.randn(6, 3, generator=torch.Generator().manual_seed(1))
+
+
+def test_every_geometry_is_observed():
+    assert set(_OBSERVE) == {kind.part for kind in GEOMETRIES.values()}
+
+
+@pytest.mark.parametrize("geometry", [Euclidean(), Cosine(1e-8), Cosine(1e-4, rooted=True), InnerProduct(4.0)])
+def test_enclosures_are_sharp(geometry: Geometry):
+    head = metric_head(geometry, POINTS)
+    latents = torch.rand(5, 3, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+    bounds = observe(head, latents)
+    assert float((bounds.upper - bounds.lower).max()) < 1e-13
+    with flint.ctx.workprec(PRECISION):
+        for z, lowers, uppers in zip(latents.tolist(), bounds.lower.tolist(), bounds.upper.tolist(), strict=True):
+            assert all(inside(observable(head, z, j), lowers[j], uppers[j]) for j in range(6))
+
+
+def test_distances_in_chunks_are_the_same(monkeypatch):
+    head, latents = metric_head(Euclidean(), POINTS), torch.rand(9, 3, dtype=torch.float64)
+    whole = observe(head, latents)
+    monkeypatch.setattr(import_module("verale.bounds.observe"), "_CHUNK_BYTES", 1)
+    assert torch.equal(observe(head, latents).lower, whole.lower)
+
+
+def test_a_norm_holds_the_length_even_where_squares_underflow():
+    vectors = torch.tensor([[3e-170, 4e-170], [3.0, 4.0]], dtype=torch.float64)
+    length = norm(vectors)
+    assert (length.lower <= vectors.new_tensor([5e-170, 5.0])).all() and float(length.upper[0]) >= 5e-170
+    assert float(norm(scaled(vectors)).upper[0]) == pytest.approx(1.25)
+
+
+def test_too_few_patches_are_refused():
+    head = varied_head("banks")
+    with pytest.raises(LatentsError, match=r"1 patch\(es\), expected at least 2"):
+        observe(head, torch.ones(1, head.depth, dtype=torch.float64))
+
+
+def test_a_latent_outside_the_ball_is_refused():
+    head = replace(varied_head("inner product in a ball"), domain=Box())
+    with pytest.raises(LatentsError, match=r"expected at most the radius 4\.0"):
+        observe(head, torch.full((1, head.depth), 2.0, dtype=torch.float64))
+
+
+def test_a_zero_latent_is_refused_only_without_an_epsilon():
+    nothing = torch.zeros(1, 6, dtype=torch.float64)
+    bounds = observe(small_head("cosine"), nothing)
+    assert (bounds.lower <= 0).all() and (bounds.upper >= 0).all() and float(bounds.upper.max()) < 1e-300
+    with pytest.raises(LatentsError, match="zero vector"):
+        observe(replace(small_head("cosine"), geometry=Cosine(0.0)), nothing)
+
+
+@pytest.mark.parametrize(
+    ("head", "latents", "reason"),
+    [
+        (Head(torch.ones(2, 6), Euclidean(), LogRatio(), prototypes=POINTS, domain=Box(0, 1)), [[0.5, 1.5, 0]], "1.5"),
+        (
+            Head(torch.ones(2, 6), Euclidean(), LogRatio(), prototypes=POINTS, domain=Box(0, 1)),
+            [[0.5, -0.1, 0]],
+            "-0.1",
+        ),
+        (Head(torch.ones(2, 6), Cosine(0.0), Identity(), prototypes=POINTS), [[0.0, 0, 0]], "zero vector"),
+        (Head(torch.ones(2, 6), Euclidean(), LogRatio(), prototypes=POINTS), [[0.0, 0]], "2 channels"),
+    ],
+)
+def test_latents_outside_the_domain_are_refused(head, latents, reason):
+    with pytest.raises(LatentsError, match=reason):
+        observe(head, torch.tensor(latents, dtype=torch.float64))

@@ -1,0 +1,41 @@
+"""Simplex: what stated masses leave, rounded outward."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+import torch
+
+from verale.bounds import Simplex, observe
+from verale.head import Head, Identity, Softmax
+from verale.rounding import Enclosure
+
+
+def test_the_remainder_is_above_the_exact_one_and_never_negative():
+    head = Head(torch.ones(2, 4), Softmax(), Identity())
+    paradigm = Simplex(head)
+    masses = torch.tensor([[0.1, 0.2, 0.3, 0.4], [0.7, 0.3 + 2**-40, 0.0, 0.0]], dtype=torch.float64)
+    rows, left = paradigm.start(2), [Fraction(1), Fraction(1)]
+    for j in range(3):
+        stated = masses[:, j]
+        rows = paradigm.extend(rows, torch.full((2,), j), Enclosure.exact(stated))
+        left = [rest - Fraction(mass) for rest, mass in zip(left, stated.tolist(), strict=True)]
+        for row, rest in enumerate(left):
+            assert Fraction(float(rows.remainder[row])) >= max(rest, Fraction(0))
+            assert Fraction(float(rows.shortfall[row])) <= rest
+            assert float(rows.remainder[row]) == pytest.approx(max(0.0, float(rest)), abs=1e-15)
+        assert (rows.upper[0, j + 1 :] == rows.remainder[0]).all()
+    assert (rows.lower[1] >= 0).all()  # one mass is left, and the statements leave less than nothing for it
+
+
+def test_the_last_mass_is_what_the_others_leave():
+    head = Head(torch.ones(2, 3), Softmax(), Identity())
+    z = torch.tensor([[1.0, 0.0, 2.0]], dtype=torch.float64)
+    observed = observe(head, z)
+    paradigm = Simplex(head)
+    rows = paradigm.start(1)
+    for j in (0, 1):
+        rows = paradigm.extend(rows, torch.tensor([j]), observed[[0], [j]])
+    assert float(rows.lower[0, 2]) == pytest.approx(float(observed.lower[0, 2]), rel=1e-12)
+    assert float(rows.upper[0, 2]) == pytest.approx(float(observed.upper[0, 2]), rel=1e-12)
