@@ -41,8 +41,8 @@ _TOTAL, _IDENTITY = _identity(2)
 LEMMA = Lemma(
     rules=("projection", "hypersphere"),
     code=(
-        "verale/checker/rules/projection.py",
-        "verale/checker/rules/span.py",
+        "verale/checker/rules/projection/rule.py",
+        "verale/checker/rules/projection/span.py",
         "verale/checker/rules/hypersphere.py",
         "verale/bounds/projection.py",
         "verale/bounds/hypersphere.py",

@@ -79,7 +79,7 @@ SHELLS = [*CAPS, *(LOWS[j] <= DISTANCES[j] for j in range(2))]
 LEMMA = Lemma(
     rules=("projection", "hypersphere"),
     code=(
-        "verale/checker/rules/projection.py",
+        "verale/checker/rules/projection/rule.py",
         "verale/checker/rules/hypersphere.py",
         "verale/bounds/projection.py",
         "verale/bounds/hypersphere.py",

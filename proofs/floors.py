@@ -61,7 +61,7 @@ LEMMA = Lemma(
     code=(
         "verale/checker/dyadic.py",
         "verale/checker/rules/domain.py",
-        "verale/checker/rules/projection.py",
+        "verale/checker/rules/projection/rule.py",
         "verale/checker/rules/hypersphere.py",
         "verale/checker/rules/simplex.py",
         "verale/checker/rules/assignment.py",

@@ -48,7 +48,7 @@ LEMMA = Lemma(
     code=(
         "verale/checker/rules/space.py",
         "verale/checker/rules/triangle.py",
-        "verale/checker/rules/projection.py",
+        "verale/checker/rules/projection/rule.py",
         "verale/checker/rules/hypersphere.py",
         "verale/checker/rules/top_k.py",
     ),

@@ -54,7 +54,7 @@ SWING = SIN_A * SIN_T
 
 LEMMA = Lemma(
     rules=("projection", "triangle", "hypersphere"),
-    code=("verale/checker/rules/triangle.py", "verale/checker/rules/projection.py", "verale/bounds/triangle.py"),
+    code=("verale/checker/rules/triangle.py", "verale/checker/rules/projection/rule.py", "verale/bounds/triangle.py"),
     cases=(
         Case("distances, in Gram form", PSD_2, (DISTANCE - VV - BB) ** 2 <= 4 * VV * BB, tactic=NLSAT),
         Case(

@@ -76,7 +76,7 @@ HALFWAY = [H > 0, RHO > 0, 0 <= LESS, LESS < RHO * H, 2 * STEP * H == RHO * H + 
 
 LEMMA = Lemma(
     rules=("projection", "triangle"),
-    code=("verale/checker/rules/projection.py", "verale/bounds/projection.py"),
+    code=("verale/checker/rules/projection/rule.py", "verale/bounds/projection.py"),
     cases=(
         Case("distances: the interval holds", SPHERE, z3.And(NEAR <= DISTANCE, DISTANCE <= FAR), tactic=NLSAT),
         Case(

@@ -110,7 +110,11 @@ _WITHIN = [ROOT >= 0, ROOT == z3.If((V - _GAMMA) * _R >= 0, (V - _GAMMA) * _R, -
 
 LEMMA = Lemma(
     rules=("projection", "triangle"),
-    code=("verale/checker/rules/projection.py", "verale/checker/rules/span.py", "verale/bounds/projection.py"),
+    code=(
+        "verale/checker/rules/projection/rule.py",
+        "verale/checker/rules/projection/span.py",
+        "verale/bounds/projection.py",
+    ),
     cases=(
         *(_identities(n) for n in (1, 2, 3)),
         *(_distance(n) for n in (1, 2, 3)),

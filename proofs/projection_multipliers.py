@@ -79,7 +79,7 @@ X, G, B1, BK = z3.Reals("x g b_1 b_k")
 
 LEMMA = Lemma(
     rules=("projection",),
-    code=("verale/checker/rules/span.py", "verale/checker/rules/projection.py"),
+    code=("verale/checker/rules/projection/span.py", "verale/checker/rules/projection/rule.py"),
     cases=(
         *(_length(n) for n in (1, 2, 3)),
         *(_inverse(n) for n in (1, 2, 3)),

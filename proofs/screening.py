@@ -49,7 +49,11 @@ POOL = z3.If(ONE > OTHER, ONE, OTHER)
 
 LEMMA = Lemma(
     rules=("projection", "screening", "minimality"),
-    code=("verale/checker/rules/coarse.py", "verale/checker/rules/screen.py", "verale/checker/rules/span.py"),
+    code=(
+        "verale/checker/rules/projection/coarse.py",
+        "verale/checker/rules/projection/screen.py",
+        "verale/checker/rules/projection/span.py",
+    ),
     cases=(
         Case(
             "1. the range of a distance",

@@ -35,7 +35,7 @@ WIDER, LONGER, RHO, REST = z3.Reals("wider longer rho rest")
 
 LEMMA = Lemma(
     rules=("projection",),
-    code=("verale/checker/rules/span.py",),
+    code=("verale/checker/rules/projection/span.py",),
     cases=(
         Case("n below the next square is one below it, of integers", [N < NEXT], N + 1 <= NEXT),
         Case("the root", [*ISQRT, NR + 1 <= (TR + 1) * (TR + 1)], ROOT < TR + 1, tactic="qfnra-nlsat"),

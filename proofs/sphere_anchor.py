@@ -38,7 +38,7 @@ SWINGS = [LESS >= 0, LESS * LESS == (UU - GG) * REST, SWING >= 0, SWING * SWING 
 
 LEMMA = Lemma(
     rules=("projection", "triangle"),
-    code=("verale/checker/rules/projection.py", "verale/bounds/projection.py"),
+    code=("verale/checker/rules/projection/rule.py", "verale/bounds/projection.py"),
     cases=(
         Case("a. on the sphere", [*VECTORS, UU == 1], 2 * UP == 1 + PP - DISTANCE, tactic=NLSAT),
         Case("a. in general, with d_0", VECTORS, 2 * UP == UU + PP - DISTANCE, tactic=NLSAT),

@@ -88,7 +88,7 @@ ROOT, UU, UK, KK = z3.Reals("root uu uk kk")
 
 LEMMA = Lemma(
     rules=("projection",),
-    code=("verale/checker/rules/projection.py", "verale/bounds/projection.py"),
+    code=("verale/checker/rules/projection/rule.py", "verale/bounds/projection.py"),
     cases=(
         _identity(1),
         _identity(2),

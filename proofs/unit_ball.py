@@ -50,7 +50,7 @@ LEMMA = Lemma(
     code=(
         "verale/checker/rules/space.py",
         "verale/checker/rules/domain.py",
-        "verale/checker/rules/projection.py",
+        "verale/checker/rules/projection/rule.py",
         "verale/checker/rules/hypersphere.py",
         "verale/checker/rules/evaluation.py",
         "verale/bounds/domain.py",

@@ -31,8 +31,9 @@ def test_every_fault_has_its_place() -> None:
 
 
 def test_every_rule_and_kernel_has_faults_and_survivors_are_among_them() -> None:
-    places = [*CHECKER.glob("rules/*.py"), *CHECKER.glob("kernel/*_kernel.py"), CHECKER / "dyadic.py"]
-    assert {place.relative_to(CHECKER).as_posix() for place in places} - {"rules/__init__.py"} <= set(FILES)
+    files = [*CHECKER.rglob("rules/**/*.py"), *CHECKER.glob("kernel/*_kernel.py"), CHECKER / "dyadic.py"]
+    names_of_files = {file.relative_to(CHECKER).as_posix() for file in files if file.name != "__init__.py"}
+    assert names_of_files <= set(FILES)
     names = [str(fault) for fault in FAULTS]
     assert len(set(names)) == len(names)
     assert set(SURVIVORS) <= set(names)

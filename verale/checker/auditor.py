@@ -50,7 +50,7 @@ class Auditor:
         kernels = [load_kernel(name) for name in (KERNELS if kernel == "both" else (kernel,))]
         self._head = read_head(head)
         self._latents = None if latents is None else Latents(latents, self._head.depth)
-        self._spaces = [Space(self._head, each) for each in kernels]
+        self._projections = [Projection(Space(self._head, each)) for each in kernels]
         self._limit = limit
 
     def check(self, certificate: bytes, minimality: bool = False) -> Verdict:
@@ -87,13 +87,13 @@ class Auditor:
             document = read_certificate(certificate)  # 1. The certificate
         except FormatError as error:
             return Verdict(Status.MALFORMED, "malformed", str(error))
-        verdicts = [self._verdict(document, space, steps, failed) for space in self._spaces]
+        verdicts = [self._verdict(document, projection, steps, failed) for projection in self._projections]
         return verdicts[0] if len(verdicts) == 1 else _common(verdicts)
 
     def _verdict(
-        self, certificate: Certificate, space: Space, steps: Callable[[_Audit], None], failed: Status
+        self, certificate: Certificate, projection: Projection, steps: Callable[[_Audit], None], failed: Status
     ) -> Verdict:
-        audit = _Audit(certificate, space, self._latents, self._limit)
+        audit = _Audit(certificate, projection, self._latents, self._limit)
         status, reason, message = Status.PROVED, "", "every claim that was checked is proved"
         try:
             steps(audit)
@@ -125,9 +125,10 @@ def check(
 class _Audit:
     """One certificate in one kernel: what has been proved so far."""
 
-    def __init__(self, certificate: Certificate, space: Space, latents: Latents | None, limit: int) -> None:
+    def __init__(self, certificate: Certificate, projection: Projection, latents: Latents | None, limit: int) -> None:
         self._certificate = certificate
-        self._space = space
+        self._projection = projection
+        self._space = projection.space
         self._latents = latents
         self._limit = limit
         self.proved: set[str] = set()
@@ -221,7 +222,7 @@ class _Audit:
             case "top_k" | "sparse":
                 return TopK(self._space)
             case "projection":
-                return SpatialRule(self._space, Projection(self._space))
+                return SpatialRule(self._space, self._projection)
             case "triangle":
                 return SpatialRule(self._space, Triangle(self._space))
             case "hypersphere":

@@ -133,7 +133,7 @@ def _space(module: Import, own: Any, geometry: str, rows: hm.Matrix, edge: float
 def poor_multipliers(module: Import, kernel: str) -> str:
     """The lemma of projection is one in any multipliers: what it says holds with such as are far from an inverse."""
     own, generator = module("kernel").load_kernel(kernel), random.Random(30)
-    span = module("rules.span")
+    span = module("rules.projection.span")
     inverse = span.approximate_inverse
 
     def poor(*arguments: Any) -> tuple[list[int], list[list[int]], int]:
@@ -184,7 +184,7 @@ def true_ends(geometry: str, z: Sequence[float], row: Sequence[float]) -> Ends:
 
 def coarse_ranges(module: Import, rule: Any, group: list[Any]) -> Iterator[Any]:
     """The coarse ranges of a patch, those of its foot and those with swings."""
-    space, coarse = rule._space, rule._space.coarse
+    space, coarse = rule.space, rule.coarse
     use = rule._use(group, False)
     (bound,) = coarse.bounds([use.foot(coarse.places)])
     each = list(zip(bound.peak, rule._swings(use, range(len(bound.peak))), strict=True))

@@ -13,10 +13,9 @@ import pytest
 from verale.checker.certificate import Spatial
 from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
-from verale.checker.rules import span
-from verale.checker.rules.multipliers import approximate_inverse
 from verale.checker.rules.pooling import pool
-from verale.checker.rules.projection import Projection
+from verale.checker.rules.projection import Projection, span
+from verale.checker.rules.projection.multipliers import approximate_inverse
 from verale.checker.rules.space import Ranges, Space
 from verale.soundness.independent import files as hm
 
@@ -462,7 +461,8 @@ def test_coarse_ranges_hold(recipe: str, geometry: str) -> None:
     generator = random.Random(f"coarse {recipe} {geometry}")
     for trial in range(12):
         where, (z, *_) = any_space(recipe, geometry, generator, trial % 3 > 0)
-        rule, coarse, sign = Projection(where), where.coarse, -1 if geometry == "euclidean" else 1
+        rule, sign = Projection(where), -1 if geometry == "euclidean" else 1
+        coarse = rule.coarse
         truths = observed(where, z, 1e-8)
         use = rule._use(
             stated(generator, [ends for ends, _ in truths], trial % 4 > 0, generator.randrange(1, 6)), False

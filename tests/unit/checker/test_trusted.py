@@ -5,29 +5,13 @@ from __future__ import annotations
 import ast
 import re
 import sys
-import tokenize
 from pathlib import Path
 
 import pytest
+from support.trusted import CHECKER, DOCUMENT, ROW, counted, renewed
 
-ROOT = Path(__file__).parents[3]
-CHECKER = ROOT / "verale" / "checker"
-TEXT = (ROOT / "TRUSTED.md").read_text(encoding="utf-8")
+TEXT = DOCUMENT.read_text(encoding="utf-8")
 FILES = sorted(CHECKER.rglob("*.py"))
-BLANK = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
-
-
-def code_lines(path: Path) -> int:
-    """Lines that hold code: no blank ones, comments or docstrings."""
-    lines: set[int] = set()
-    with path.open(encoding="utf-8") as stream:
-        for token in tokenize.generate_tokens(stream.readline):
-            if token.type not in BLANK:
-                lines |= set(range(token.start[0], token.end[0] + 1))
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            lines -= set(range(node.lineno, (node.end_lineno or 0) + 1))
-    return len(lines)
 
 
 def imported(path: Path) -> set[tuple[str, str]]:
@@ -41,16 +25,22 @@ def imported(path: Path) -> set[tuple[str, str]]:
     return found
 
 
-def test_the_table_of_files() -> None:
-    rows = re.findall(r"^\| `([\w/]+\.py)` \| (\d+) \| (\d+) \| (yes|no) \|", TEXT, re.MULTILINE)
-    counted = {
-        path.relative_to(CHECKER).as_posix(): (len(path.read_text().splitlines()), code_lines(path)) for path in FILES
-    }
-    assert {name: (int(lines), int(code)) for name, lines, code, _ in rows} == counted
-    totals = [sum(each) for each in zip(*counted.values(), strict=True)]
-    needed = [sum(counted[name][place] for name, _, _, has in rows if has == "yes") for place in (0, 1)]
-    assert f"{len(counted)} files, {totals[0]} lines, {totals[1]} of them code" in TEXT
-    assert f"{needed[0]} lines, {needed[1]} of them code, have to be right" in TEXT
+def test_the_counts_are_those_of_the_files() -> None:
+    """If not: `PYTHONPATH=tests python -m support.trusted --write`."""
+    assert renewed(TEXT) == TEXT
+    rows = ROW.findall(TEXT)
+    assert [name for name, _, _ in rows] == list(counted())
+    assert all(purpose for _, _, purpose in rows)
+
+
+def test_old_counts_do_not_pass() -> None:
+    """Else the test above could not fail."""
+    name, (lines, code) = next(iter(counted().items()))
+    row = f"| `{name}` | {lines} | {code} |"
+    for old in (TEXT.replace(row, f"| `{name}` | {lines + 1} | {code} |"), re.sub(r"\d+ files,", "1 files,", TEXT)):
+        assert old != TEXT and renewed(old) == TEXT
+    gone = re.sub(rf"\| `{re.escape(name)}` .*\n", "", TEXT)
+    assert renewed(gone) not in (gone, TEXT)  # the row is there again, without what the file does
 
 
 def test_the_standard_library_that_is_used() -> None:
@@ -72,11 +62,11 @@ def test_the_packages_that_are_used(package: str) -> None:
 
 def test_every_rule_is_there_with_its_proof() -> None:
     section = TEXT.split("## The rules")[1].split("\n## ")[0]
-    named = set(re.findall(r"`((?:rules|kernel)/\w+\.py)`", section))
+    named = set(re.findall(r"`((?:rules|kernel)/[\w/]+\.py)`", section))
     for name in named:
         tree = ast.walk(ast.parse((CHECKER / name).read_text(encoding="utf-8")))
         parts = [node for node in tree if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
         documented = [ast.get_docstring(node) or "" for node in parts]
         assert sum(map(len, documented)) > 300, name
-    proofs = {f"rules/{path.name}" for path in FILES if "*Proof.*" in path.read_text(encoding="utf-8")}
+    proofs = {path.relative_to(CHECKER).as_posix() for path in FILES if "*Proof.*" in path.read_text(encoding="utf-8")}
     assert proofs <= named

@@ -17,7 +17,6 @@ from typing import Any
 from ..dyadic import ceil_at, dot, sqrt_ends
 from ..head import COSINES, Head
 from ..kernel import Kernel
-from .coarse import Coarse
 from .domain import ball, domain_ranges
 
 __all__ = ["Chunk", "Ranges", "Space"]
@@ -96,12 +95,6 @@ class Space:
         self.domain = Ranges(
             list(map(kernel.integer, lower)), None if upper is None else list(map(kernel.integer, upper))
         )
-
-    @cached_property
-    def coarse(self) -> Coarse:
-        """Coarse ranges of products with the prototypes."""
-        reach = None if self.head.geometry == "euclidean" else self.reach
-        return Coarse(self.vectors, self.kernel, self.lift, reach)
 
     @cached_property
     def chunks(self) -> list[Chunk]:

@@ -304,8 +304,8 @@ def _containment(module: Import, kernel: str) -> str:
 
 def _set_grid(module: Import, least: int, below: int, multipliers: int, weights: int) -> None:
     module("rules.space")._LEAST_BITS, module("rules.space")._BITS_BELOW_GRAM = least, below
-    module("rules.span")._PRECISION, module("rules.hypersphere")._WEIGHT_BITS = multipliers, weights
-    module("rules.coarse")._BITS = 26 if least == 128 else least - 2
+    module("rules.projection.span")._PRECISION, module("rules.hypersphere")._WEIGHT_BITS = multipliers, weights
+    module("rules.projection.coarse")._BITS = 26 if least == 128 else least - 2
 
 
 def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
@@ -370,11 +370,11 @@ def _screening(module: Import, kernel: str) -> str:
     """Coarse ranges hold where little but rounding is between them and the truth, and what is pooled with their help is
     what all exact ranges give."""
     own, generator = module("kernel").load_kernel(kernel), random.Random(7)
-    module("rules.projection").TOGETHER = 3
+    module("rules.projection.rule").TOGETHER = 3
     for trial in range(12 if kernel == "arb" else 3):
         geometry = ("euclidean", "cosine", "inner_product")[trial % 3]
         # With more bits roundings make good less of what is left out.
-        module("rules.coarse")._BITS = (26, 60)[trial % 2]
+        module("rules.projection.coarse")._BITS = (26, 60)[trial % 2]
         depth, scale = generator.choice((1, 2, 16)), generator.choice((1.0, 2.0**-12))
         sign = generator.choice((0.0, -scale))
         rows = [[generator.uniform(sign, scale) for _ in range(depth)] for _ in range(9)]

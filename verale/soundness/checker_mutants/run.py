@@ -208,13 +208,13 @@ _OF_FILES: dict[str, list[tuple[str, str, str]]] = {
         ("the domain is dropped", "return Ranges(lower, upper).met(self._space.domain)", "return Ranges(lower, upper)"),
         ("places are met the wrong way", "lower += map(max, zip(*(low", "lower += map(min, zip(*(low"),
     ],
-    "rules/projection.py": [
+    "rules/projection/rule.py": [
         ("a stated interval is rounded inward", "low, high = floor_at(statement.lower, bits), ceil_at(statement.upper, bits)", "low, high = ceil_at(statement.lower, bits), floor_at(statement.upper, bits)"),
         ("a stated cosine's lower end is the greater", "min(low * least, low * greatest) >> bits", "max(low * least, low * greatest) + (1 << bits) - 1 >> bits"),
         ("a stated cosine's upper end is the lesser", "ceil_shift(max(high * least, high * greatest), -bits)", "min(high * least, high * greatest) >> bits"),
         ("the stated ends are the only ones", "max(low, least), min(high, most)", "least, most"),
         ("the stated ends are not met", "max(low, least), min(high, most)", "min(low, least), max(high, most)"),
-        ("the domain is dropped", "list(map(add, upper, offsets))).met(self._space.domain)", "list(map(add, upper, offsets)))"),
+        ("the domain is dropped", "list(map(add, upper, offsets))).met(self.space.domain)", "list(map(add, upper, offsets)))"),
         ("the middles have the wrong sign", "middles = [low_0 + high_0 - low - high + 2 * square", "middles = [low_0 + high_0 - low - high - 2 * square"),
         ("distances are at the wrong ends", "s * (high if s > 0 else low) for s, low, high in terms", "s * (low if s > 0 else high) for s, low, high in terms"),
         ("the squares of the anchors are added", "far = (distances - dot(sigma, squares)", "far = (distances + dot(sigma, squares)"),
@@ -246,7 +246,7 @@ _OF_FILES: dict[str, list[tuple[str, str, str]]] = {
         ("narrow intervals are wide", "statement.upper - statement.lower > WIDE", "statement.upper - statement.lower < WIDE"),
         ("each alone for the first so many", "self._use(statements[:count], True)", "self._use(statements[count - 1 : count], True)"),
     ],
-    "rules/span.py": [
+    "rules/projection/span.py": [
         ("the roundings are not added", "* rho >> places) + 2", "* rho >> places) - 2"),
         ("the lower end goes up", "yield middle - swing,", "yield middle + swing,"),
         ("the upper end is rounded down", "middle + swing + 2", "middle + swing - 3"),
@@ -284,7 +284,7 @@ _OF_FILES: dict[str, list[tuple[str, str, str]]] = {
         ("the form counts products once", "- whole * self._square, 2 * whole]", "- whole * self._square, whole]"),
         ("the form forgets the constants", "right = [-dot(row, constants) for row in self._inverse]", "right = [0 for row in self._inverse]"),
     ],
-    "rules/coarse.py": [
+    "rules/projection/coarse.py": [
         ("a far latent is near", "far = self._root(foot.far) + 2 * self._slack", "far = self._root(foot.far) >> 1"),
         ("a near latent is far", "isqrt(floor_shift(foot.near, -self._drop)) - 2 * self._slack)", "isqrt(floor_shift(foot.near, -self._drop)) + 2 * self._slack)"),
         ("roundings are left out (distances)", "self._root(foot.far) + 2 * self._slack", "self._root(foot.far) - 1"),
@@ -310,7 +310,7 @@ _OF_FILES: dict[str, list[tuple[str, str, str]]] = {
         ("the coarse unit is half as large", "self.lift = lift + drop - self.places", "self.lift = lift + drop - self.places - 1"),
         ("lengths are rounded down", "[isqrt(square) + 1 for square in self._squares]", "[isqrt(square) >> 1 for square in self._squares]"),
     ],
-    "rules/screen.py": [
+    "rules/projection/screen.py": [
         ("patches that may be closer are left out", "if high > one or peak > other", "if peak > other"),
         ("patches whose low end may be more are left out", "if high > one or peak > other", "if high > one"),
         ("patches of half the closeness are left out", "if high > one or peak > other", "if high >> 1 > one or peak > other"),
@@ -323,7 +323,7 @@ _OF_FILES: dict[str, list[tuple[str, str, str]]] = {
         ("what is not known is more than it can be", "min(min(bound.low) for bound in bounds) - 1", "max(max(bound.high) for bound in bounds)"),
         ("what is known is forgotten", "list(unknown if high is None else high)", "list(unknown)"),
     ],
-    "rules/multipliers.py": [
+    "rules/projection/multipliers.py": [
         ("the inverse has the wrong sign", "floor_shift(-_entry(work, i, j),", "floor_shift(_entry(work, i, j),"),
         ("the smallest pivot first", "max(left, key=lambda i: work[i][i])", "min(left, key=lambda i: work[i][i])"),
         ("negligible anchors alone are kept", "work[pivot][pivot] > _NEGLIGIBLE", "work[pivot][pivot] < _NEGLIGIBLE"),
@@ -463,7 +463,7 @@ SURVIVORS = {
     "certificate.py: a class may be one too far": "margins, null exactly at predicted, refuse it",
     # Sound as well: the rules hold for any choice.
     "rules/assignment.py: prices are rounded down": "any prices are sound",
-    "rules/multipliers.py: the smallest pivot first": "any multipliers are sound, and v1.md leaves their choice open",
+    "rules/projection/multipliers.py: the smallest pivot first": "any multipliers are sound, and v1.md leaves their choice open",
     # Proves less.
     "rules/margin.py: an activation beyond [0, 1] is not cut": (
         "a tree is linear in each activation, so beyond [0, 1] it is less than at the worse end, and activations are cut"
@@ -471,7 +471,7 @@ SURVIVORS = {
     ),
     "rules/evaluation.py: the greatest is the least": "only says of a false clause that it cannot be decided",
     # Covered by slack: nothing that is false follows.
-    "rules/span.py: swings are rounded down": (
+    "rules/projection/span.py: swings are rounded down": (
         "at most two units of the grid, so of the coarse unit: the doubt has 7 s^2 of these to spare, s >= 2 as in"
         " `coarse`. It bounds s (|a_k| + |c| + s), or 4 s (y + s) with y <= |c| + |a_k|, by 8 s (|c| + m + |a_k|), m >= s"
     ),

@@ -19,9 +19,9 @@ from math import isqrt
 from operator import mul, sub
 from typing import Any
 
-from ..dyadic import ceil_shift, dot, floor_shift
+from ...dyadic import ceil_shift, dot, floor_shift
+from ..space import Chunk, Space
 from .multipliers import approximate_inverse
-from .space import Chunk, Space
 
 __all__ = ["Reach", "Span"]
 

@@ -26,8 +26,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isqrt
 
-from ..dyadic import ceil_shift, dot, floor_shift
-from ..kernel import Kernel
+from ...dyadic import ceil_shift, dot, floor_shift
+from ...kernel import Kernel
 
 __all__ = ["Bound", "Coarse", "Foot"]
 

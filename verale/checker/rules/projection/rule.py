@@ -36,15 +36,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from operator import add, neg, sub
 
-from ..certificate import Spatial
-from ..dyadic import ceil_at, ceil_shift, dot, floor_at, floor_shift
-from .coarse import Foot
-from .pooling import pool
+from ...certificate import Spatial
+from ...dyadic import ceil_at, ceil_shift, dot, floor_at, floor_shift
+from ..pooling import pool
+from ..space import Chunk, Ranges, Space
+from .coarse import Coarse, Foot
 from .screen import Candidate, greatest
-from .space import Chunk, Ranges, Space
 from .span import Reach, Span
 
 __all__ = ["TOGETHER", "WIDE", "Projection"]
@@ -78,18 +78,28 @@ class _Use:
 
 
 class Projection:
-    """Ranges of the patches of a head with prototypes."""
+    """Ranges of the patches of a head with prototypes. One serves many certificates.
+
+    Attributes:
+        space: the head.
+    """
 
     def __init__(self, space: Space) -> None:
-        self._space = space
+        self.space = space
         self._smallest = space.head.geometry == "euclidean"
         self._reach = self._distances if self._smallest else self._products
+
+    @cached_property
+    def coarse(self) -> Coarse:
+        """Coarse ranges of products with the prototypes, computed once."""
+        space = self.space
+        return Coarse(space.vectors, space.kernel, space.lift, None if self._smallest else space.reach)
 
     def ranges(self, statements: Sequence[Spatial]) -> Ranges:
         """The range of every working observable of a patch, given its statements: the lemma's, cut by the domain's own
         and by what is stated of the observable itself."""
         if not statements:
-            return self._space.domain
+            return self.space.domain
         found = self._given(self._use(statements, False))
         if _wide(statements) and len(statements) > 1:
             for count in range(1, len(statements) + 1):
@@ -105,11 +115,11 @@ class Projection:
             known = pool(full if known is None else [known, *full], self._smallest)
         for start in range(0, len(narrow), TOGETHER):
             known = self._among(narrow[start : start + TOGETHER], known)
-        return self._space.domain if known is None else known.met(self._space.domain)
+        return self.space.domain if known is None else known.met(self.space.domain)
 
     def _among(self, groups: Sequence[Sequence[Spatial]], known: Ranges | None) -> Ranges:
         """The same for narrow statements, but for the domain's own ranges."""
-        coarse, offsets = self._space.coarse, self._space.offsets
+        coarse, offsets = self.coarse, self.space.offsets
         uses = [self._use(group, False) for group in groups]
         bounds = coarse.bounds([use.foot(coarse.places) for use in uses])
         ways = ((partial(self._closeness, use), partial(self._swings, use)) for use in uses)
@@ -125,39 +135,39 @@ class Projection:
 
     def _closeness(self, use: _Use, targets: Sequence[int]) -> Iterable[tuple[int, int]]:
         """The exact ranges of minus the distance, or of <v, b_k>, for some targets."""
-        ends = use.ends(targets, [self._space.singles[k] for k in targets])
+        ends = use.ends(targets, [self.space.singles[k] for k in targets])
         return [(-high, -low) for low, high in ends] if self._smallest else ends
 
     def _swings(self, use: _Use, targets: Sequence[int]) -> Iterable[int]:
         """What `Bound` calls swings."""
-        found = use.span.swings(use.reach, [self._space.singles[k] for k in targets])
-        return [int(ceil_shift(swing, -self._space.coarse.lift)) for swing in found]
+        found = use.span.swings(use.reach, [self.space.singles[k] for k in targets])
+        return [int(ceil_shift(swing, -self.coarse.lift)) for swing in found]
 
     def _given(self, use: _Use) -> Ranges:
-        offsets = self._space.offsets
-        lower, upper = zip(*use.ends(range(len(offsets)), self._space.chunks), strict=True)
-        return Ranges(list(map(add, lower, offsets)), list(map(add, upper, offsets))).met(self._space.domain)
+        offsets = self.space.offsets
+        lower, upper = zip(*use.ends(range(len(offsets)), self.space.chunks), strict=True)
+        return Ranges(list(map(add, lower, offsets)), list(map(add, upper, offsets))).met(self.space.domain)
 
     def _use(self, statements: Sequence[Spatial], in_order: bool) -> _Use:
-        offsets = self._space.offsets
+        offsets = self.space.offsets
         each = ((statement.prototype, *self.stated(statement)) for statement in statements)
         stated = [(j, low - offsets[j], high - offsets[j]) for j, low, high in each]
         return _Use(*self._reach(stated, in_order), {j: (low, high) for j, low, high in stated})
 
     def stated(self, statement: Spatial) -> tuple[int, int]:
         """The stated interval of the working observable on the grid."""
-        bits = self._space.bits
+        bits = self.space.bits
         low, high = floor_at(statement.lower, bits), ceil_at(statement.upper, bits)
-        if self._space.head.geometry == "euclidean":
+        if self.space.head.geometry == "euclidean":
             return max(low, 0), max(high, 0)
-        if self._space.head.geometry == "inner_product":
+        if self.space.head.geometry == "inner_product":
             return low, high
-        least, greatest = self._space.norms[statement.prototype]
+        least, greatest = self.space.norms[statement.prototype]
         return min(low * least, low * greatest) >> bits, ceil_shift(max(high * least, high * greatest), -bits)
 
     def _distances(self, stated: Sequence[tuple[int, int, int]], in_order: bool) -> tuple[Span, Reach]:
         """Of |z - p_k|^2, given stated ones (prototype, low, high)."""
-        space, lift = self._space, self._space.lift
+        space, lift = self.space, self.space.lift
         widths = [high - low for _, low, high in stated]
         first = 0 if in_order else widths.index(min(widths))
         base, low_0, high_0 = stated[first]
@@ -199,7 +209,7 @@ class Projection:
 
     def _products(self, stated: Sequence[tuple[int, int, int]], in_order: bool) -> tuple[Span, Reach]:
         """Of <v, b_k>, given stated ones (prototype, low, high); |v|^2 <= space.reach."""
-        space, lift = self._space, self._space.lift
+        space, lift = self.space, self.space.lift
         span = Span(
             space,
             [j for j, _, _ in stated],

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..dyadic import floor_shift
+from ...dyadic import floor_shift
 
 __all__ = ["approximate_inverse"]
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from ..dyadic import floor_shift
+from ...dyadic import floor_shift
 from .coarse import Bound
 
 __all__ = ["Candidate", "greatest"]
