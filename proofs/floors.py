@@ -67,6 +67,7 @@ LEMMA = Lemma(
         "verale/checker/rules/assignment.py",
         "verale/checker/rules/top_k.py",
         "verale/checker/rules/similarity.py",
+        "verale/checker/similarities.py",
         "verale/checker/rules/evaluation.py",
         "verale/checker/rules/instance.py",
         "verale/checker/kernel/mpmath_kernel.py",

@@ -50,7 +50,7 @@ _OF_COSINE = -_S * (1 - _M) <= -_S * (1 - _N)
 
 LEMMA = Lemma(
     rules=("similarity",),
-    code=("verale/checker/rules/similarity.py", "verale/bounds/similarity.py"),
+    code=("verale/checker/similarities.py", "verale/bounds/similarity.py"),
     cases=(
         Case("the root of a distance rises", [*_DISTANCES, _E >= 0, *_ROOTS], _ROOT_M <= _ROOT_N, "qfnra-nlsat"),
         Case("negated, and what exponential takes of a distance, falls", [_ORDER, _S > 0], _NEGATED, "qfnra-nlsat"),

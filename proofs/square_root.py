@@ -46,7 +46,7 @@ LEMMA = Lemma(
         "verale/checker/dyadic.py",
         "verale/checker/rules/space.py",
         "verale/checker/rules/domain.py",
-        "verale/checker/rules/similarity.py",
+        "verale/checker/similarities.py",
         "verale/checker/rules/evaluation.py",
     ),
     cases=(

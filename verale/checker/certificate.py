@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from .dyadic import about, hex_float
 from .errors import FormatError
-from .head import COSINES, SIMILARITIES, Head
+from .head import COSINES, GEOMETRIES, Head
 from .json_reader import brief, fields, index, read_object, text
 
 __all__ = ["LARGEST", "Activation", "Certificate", "Others", "Spatial", "Statement", "read_certificate"]
@@ -26,7 +26,7 @@ LARGEST = 8 * 2**20
 _CLAIMS = ("entailment", "instance", "minimality")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _GEOMETRIES = {
-    "top_k": tuple(SIMILARITIES),
+    "top_k": GEOMETRIES,
     "sparse": ("softmax",),
     "projection": ("euclidean", *COSINES, "inner_product"),
     "triangle": ("euclidean", *COSINES, "inner_product"),
@@ -115,9 +115,9 @@ class Certificate:
                 f"paradigm {self.paradigm} is not defined for a {head.geometry} head,"
                 f" expected one of {', '.join(_GEOMETRIES[self.paradigm])}"
             )
-        if self.paradigm == "assignment" and (head.similarity, head.pooling) != ("identity", "max"):
+        if self.paradigm == "assignment" and (head.similarity.name, head.pooling) != ("identity", "max"):
             raise FormatError(
-                f"paradigm assignment is not defined for {head.similarity} and the pooling {head.pooling},"
+                f"paradigm assignment is not defined for {head.similarity.name} and the pooling {head.pooling},"
                 " expected identity and max"
             )
         if head.pooling == "banks" and self.patches < 2:

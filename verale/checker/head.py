@@ -7,17 +7,9 @@ from fractions import Fraction
 
 from .dyadic import Exact, about
 from .errors import HeadError
+from .similarities import COSINES, GEOMETRIES, SIMILARITIES, Similarity
 
-__all__ = ["COSINES", "SIMILARITIES", "Head"]
-
-COSINES = ("cosine", "rooted_cosine")
-SIMILARITIES = {
-    "euclidean": ("log_ratio", "negated", "exp_distance", "exponential", "quadratic"),
-    **dict.fromkeys(COSINES, ("identity", "exponential", "quadratic", "rectified")),
-    "inner_product": ("identity", "quadratic", "rectified"),
-    "softmax": ("identity", "threshold"),
-}
-"""The geometries, and the similarities that each has."""
+__all__ = ["COSINES", "GEOMETRIES", "Head"]
 
 
 @dataclass(frozen=True)
@@ -26,24 +18,22 @@ class Head:
 
     Attributes:
         sha256: digest of the file's bytes.
-        geometry, similarity, pooling, readout: the kinds of its parts, by the names that v1.md gives them.
+        geometry, pooling, readout: the kinds of these parts, by the names that v1.md gives them.
+        similarity: with its numbers (`similarities`).
         lower, upper: the domain of every latent coordinate, None where unbounded.
         weight: (C, P); of a soft tree (C, P + 1), its leaves.
         bias: (1, C), zeros where the file has none; of the readout `maximum` (1, P).
         prototypes: (P, D); no rows for softmax.
-        scales: (1, P), what log_ratio, negated and exponential multiply by; ones where the file has none.
-        peaks: (1, P), where a quadratic similarity is greatest; zeros where the file has none.
         depth: D.
-        epsilon: of a cosine, of log_ratio or of exp_distance; no head has two, others have 0.
+        epsilon: of a cosine; others have 0.
         radius: of inner products, None where there is none.
-        threshold: of the similarity of that name.
         class_token, k: of the poolings banks and top_mean.
         absent, present: of a soft tree, the children of each node: a later node, or a leaf q as -1 - q.
     """
 
     sha256: str
     geometry: str
-    similarity: str
+    similarity: Similarity
     pooling: str
     readout: str
     lower: Fraction | None
@@ -51,23 +41,20 @@ class Head:
     weight: Exact
     bias: Exact
     prototypes: Exact
-    scales: Exact
-    peaks: Exact
     depth: int
     epsilon: Fraction = Fraction(0)
     radius: Fraction | None = None
-    threshold: Fraction = Fraction(0)
     class_token: int = 0
     k: int = 0
     absent: tuple[int, ...] = ()
     present: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.similarity not in SIMILARITIES[self.geometry]:
-            expected = " or ".join(SIMILARITIES[self.geometry])
-            raise HeadError(f"similarity is {self.similarity}, expected {expected} for {self.geometry}")
+        if self.geometry not in self.similarity.geometries:
+            expected = " or ".join(name for name, each in SIMILARITIES.items() if self.geometry in each.geometries)
+            raise HeadError(f"similarity is {self.similarity.name}, expected {expected} for {self.geometry}")
         self._check_domain()
-        self._check_similarity()
+        self.similarity.check()
         self._check_pooling()
         self._check_readout()
 
@@ -91,8 +78,10 @@ class Head:
             )
         if self.geometry == "inner_product" and self.radius is None and not bounded:
             raise HeadError("domain is unbounded, expected two ends, or a radius of the geometry, for inner_product")
-        if self.geometry == "euclidean" and self.similarity in ("negated", "quadratic") and not bounded:
-            raise HeadError(f"domain is unbounded, expected two ends: {self.similarity} has no least value without")
+        if self.geometry == "euclidean" and not self.similarity.has_limit and not bounded:
+            raise HeadError(
+                f"domain is unbounded, expected two ends: {self.similarity.name} has no least value without"
+            )
         if self.geometry in COSINES:
             if self.epsilon < 0:
                 raise HeadError(f"geometry: epsilon is {about(self.epsilon)}, expected at least 0")
@@ -100,24 +89,12 @@ class Head:
                 if not any(row):
                     raise HeadError(f"prototypes: row {j} is zero, which has no direction: expected none for cosine")
 
-    def _check_similarity(self) -> None:
-        if self.similarity == "log_ratio" and not 0 < self.epsilon < 1:
-            raise HeadError(f"similarity: epsilon is {about(self.epsilon)}, expected between 0 and 1, both excluded")
-        if self.similarity == "exp_distance" and self.epsilon < 0:
-            raise HeadError(f"similarity: epsilon is {about(self.epsilon)}, expected at least 0")
-        if self.similarity == "threshold" and not 0 < self.threshold < 1:
-            raise HeadError(
-                f"similarity: threshold is {about(self.threshold)}, expected between 0 and 1, both excluded"
-            )
-        for j, scale in enumerate(self.scales.rows[0]):
-            if scale <= 0:
-                raise HeadError(f"scale: entry {j} is not positive, expected what shrinks or stretches a distance")
-
     def _check_pooling(self) -> None:
         if self.pooling == "max_minus_mean_distance" and self.geometry != "euclidean":
             raise HeadError(f"pooling is {self.pooling}, which is defined for euclidean only, not for {self.geometry}")
-        if self.pooling.startswith("max_minus") and self.similarity not in ("log_ratio", "identity"):
-            raise HeadError(f"pooling is {self.pooling}, which is defined for log_ratio and identity only")
+        if self.pooling.startswith("max_minus") and not self.similarity.focal:
+            expected = " and ".join(name for name, each in SIMILARITIES.items() if each.focal)
+            raise HeadError(f"pooling is {self.pooling}, which is defined for {expected} only")
         if self.pooling.startswith("max_minus") and self.readout != "linear":
             raise HeadError(f"pooling is {self.pooling}, which is defined for linear only, not for {self.readout}")
         if self.pooling == "banks" and not 1 <= self.class_token < self.count:
@@ -136,10 +113,9 @@ class Head:
                 if not any(row) or any(entry not in (0, one) for entry in row):
                     raise HeadError(f"weight: row {c} is not of 0 and 1 with a 1, expected which prototypes it has")
         if self.readout == "soft_tree":
-            if self.similarity not in ("exp_distance", "exponential") or self.pooling != "max":
-                raise HeadError(
-                    "readout is soft_tree, expected activations in [0, 1]: exp_distance or exponential, pooling max"
-                )
+            if not self.similarity.in_unit or self.pooling != "max":
+                expected = " or ".join(name for name, each in SIMILARITIES.items() if each.in_unit)
+                raise HeadError(f"readout is soft_tree, expected activations in [0, 1]: {expected}, pooling max")
             self._check_tree()
 
     def _check_tree(self) -> None:

@@ -8,22 +8,21 @@ from typing import Any
 
 from .dyadic import Exact, exact, hex_float
 from .errors import FormatError, HeadError
-from .head import SIMILARITIES, Head
+from .head import GEOMETRIES, Head
 from .json_reader import brief, fields, index, read_object, text
 from .safetensors_reader import Tensor, read_tensors
+from .similarities import SIMILARITIES, Similarity
 
 __all__ = ["LARGEST", "read_head"]
 
 _METADATA_KEY = "verale.head"
 _DESCRIPTION = ("version", "geometry", "domain", "similarity", "pooling", "labels")
-_TENSORS = ("weight", "bias", "prototypes", "scale", "peak")
-_TENSOR_OF = {"scale": ("log_ratio", "negated", "exponential"), "peak": ("quadratic",)}
-"""The similarities that take a tensor with one number a prototype."""
+_OWN = tuple(dict.fromkeys(each.tensor for each in SIMILARITIES.values() if each.tensor is not None))
+_TENSORS = ("weight", "bias", "prototypes", *_OWN)
 _FIELDS: dict[str, dict[str, tuple[str, ...]]] = {
-    "geometry": dict.fromkeys(SIMILARITIES, ())
+    "geometry": dict.fromkeys(GEOMETRIES, ())
     | {"cosine": ("epsilon",), "rooted_cosine": ("epsilon",), "inner_product": ("radius",)},
-    "similarity": {kind: () for kinds in SIMILARITIES.values() for kind in kinds}
-    | {"log_ratio": ("epsilon",), "exp_distance": ("epsilon",), "threshold": ("threshold",)},
+    "similarity": {name: each.fields for name, each in SIMILARITIES.items()},
     "pooling": {
         "max": (),
         "max_minus_mean": (),
@@ -57,8 +56,8 @@ def _read(data: bytes) -> Head:
     fields(description, _METADATA_KEY, _DESCRIPTION, ("readout",))
     if type(description["version"]) is not int or description["version"] != 1:
         raise FormatError(f"version is {brief(description['version'])}, expected 1")
-    parts = _part(description, "geometry") | _part(description, "similarity") | _part(description, "pooling")
-    parts |= _part({"readout": {"kind": "linear"}} | description, "readout")
+    parts, similarity = _part(description, "geometry"), _part(description, "similarity")
+    parts |= _part(description, "pooling") | _part({"readout": {"kind": "linear"}} | description, "readout")
     domain = fields(description["domain"], "domain", ("lower", "upper"))
 
     for name in tensors:
@@ -80,8 +79,7 @@ def _read(data: bytes) -> Head:
         weight=exact(tensors["weight"].floats(), columns),
         bias=_bias(tensors, parts["readout"], classes, count),
         prototypes=_prototypes(tensors, parts["geometry"], count),
-        scales=_each(tensors, "scale", parts["similarity"], count, 1),
-        peaks=_each(tensors, "peak", parts["similarity"], count, 0),
+        similarity=_similarity(tensors, similarity, parts["geometry"], count),
         depth=count if parts["geometry"] == "softmax" else tensors["prototypes"].shape[1],
         **parts,
     )
@@ -94,7 +92,7 @@ def _part(description: dict[str, Any], where: str) -> dict[str, Any]:
     if not isinstance(kind, str) or kind not in kinds:
         raise FormatError(f"{where} is {brief(value)}, expected an object whose kind is one of {', '.join(kinds)}")
     fields(value, where, ("kind", *kinds[kind]))
-    return {where: kind} | {name: _READERS[name](value[name], f"{where}.{name}") for name in kinds[kind]}
+    return {where: kind} | {name: _READERS.get(name, _number)(value[name], f"{where}.{name}") for name in kinds[kind]}
 
 
 def _number(value: Any, where: str) -> Fraction:
@@ -115,8 +113,6 @@ def _children(value: Any, where: str) -> tuple[int, ...]:
 
 
 _READERS = {
-    "epsilon": _number,
-    "threshold": _number,
     "radius": _end,
     "class_token": index,
     "k": index,
@@ -148,17 +144,20 @@ def _prototypes(tensors: dict[str, Tensor], geometry: str, count: int) -> Exact:
     return exact(tensors["prototypes"].floats(), depth)
 
 
-def _each(tensors: dict[str, Tensor], name: str, similarity: str, count: int, default: int) -> Exact:
-    """The tensor of that name, one number a prototype."""
-    if name not in tensors:
-        return Exact([[default] * count], 0)
-    if similarity not in _TENSOR_OF[name]:
-        raise FormatError(
-            f"tensor {name!r} is there, expected none for {similarity}, but for {', '.join(_TENSOR_OF[name])} only"
-        )
-    if _shape(tensors, name, 1) != (count,):
-        raise FormatError(f"tensor {name!r} has shape {list(tensors[name].shape)}, expected [{count}]")
-    return exact(tensors[name].floats(), count)
+def _similarity(tensors: dict[str, Tensor], part: dict[str, Any], geometry: str, count: int) -> Similarity:
+    """With the tensor of one number a prototype that it may have."""
+    kind = SIMILARITIES[part.pop("similarity")]
+    own = Exact([[kind.default] * count], 0)
+    for name in _OWN:
+        if name not in tensors:
+            continue
+        if name != kind.tensor:
+            takers = ", ".join(taker for taker, each in SIMILARITIES.items() if each.tensor == name)
+            raise FormatError(f"tensor {name!r} is there, expected none for {kind.name}, but for {takers} only")
+        if _shape(tensors, name, 1) != (count,):
+            raise FormatError(f"tensor {name!r} has shape {list(tensors[name].shape)}, expected [{count}]")
+        own = exact(tensors[name].floats(), count)
+    return kind(geometry, part, own)
 
 
 def _shape(tensors: dict[str, Tensor], name: str, dimensions: int) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ import pytest
 from verale.checker import Status, check
 from verale.checker.certificate import Activation, Others, Spatial, Statement
 from verale.checker.dyadic import exact
-from verale.checker.head import COSINES, SIMILARITIES
+from verale.checker.head import COSINES
 from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.evaluation import Evaluation
@@ -28,6 +28,7 @@ from verale.checker.rules.space import Space
 from verale.checker.rules.spatial import SpatialRule
 from verale.checker.rules.top_k import TopK
 from verale.checker.rules.triangle import Triangle
+from verale.checker.similarities import SIMILARITIES
 from verale.soundness.independent import files as hm
 from verale.soundness.independent import head as ref
 
@@ -73,15 +74,16 @@ def cases() -> list[tuple[str, str, dict[str, Any], dict[str, Any]]]:
     found = []
     for geometry in GEOMETRIES:
         kind = geometry.split()[0]
-        for similarity, pooling in product(SIMILARITIES[kind], POOLINGS):
+        similarities = [name for name, each in SIMILARITIES.items() if kind in each.geometries]
+        for similarity, pooling in product(similarities, POOLINGS):
             focal = similarity in ("log_ratio", "identity") and (
                 pooling["kind"] == "max_minus_mean" or similarity == "log_ratio"
             )
             if not pooling["kind"].startswith("max_minus") or focal:
                 found.append((geometry, similarity, pooling, LINEAR))
         if kind != "softmax":
-            found += [(geometry, similarity, hm.MAX, {"kind": "maximum"}) for similarity in SIMILARITIES[kind]]
-        for similarity in {"exp_distance", "exponential"} & set(SIMILARITIES[kind]):
+            found += [(geometry, similarity, hm.MAX, {"kind": "maximum"}) for similarity in similarities]
+        for similarity in {"exp_distance", "exponential"} & set(similarities):
             found.append((geometry, similarity, hm.MAX, TREE))
     return found
 

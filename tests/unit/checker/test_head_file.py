@@ -42,7 +42,7 @@ def test_reads_a_euclidean_head() -> None:
     data = hm.head(WEIGHT, POINTS, [1.0, -2.5], labels=["a", "b"], domain=hm.domain(-1.5, None))
     head = read_head(data)
     assert head.sha256 == hashlib.sha256(data).hexdigest()
-    assert (head.geometry, head.epsilon) == ("euclidean", Fraction(1, 1024))
+    assert (head.geometry, head.similarity.values) == ("euclidean", {"epsilon": Fraction(1, 1024)})
     assert (head.lower, head.upper) == (Fraction(-3, 2), None)
     assert (head.classes, head.count, head.depth) == (2, 2, 3)
     assert (head.weight.rows, head.weight.bits) == ([[4, -2], [1, 8]], 2)
@@ -93,9 +93,10 @@ def test_reads_new_parts() -> None:
     assert (rooted.geometry, rooted.epsilon) == ("rooted_cosine", Fraction(1, 16))
     assert read_head(hm.head(WEIGHT, POINTS, **INNER)).radius is None
     assert read_head(hm.head(WEIGHT, POINTS, **BALL)).radius == Fraction(3, 2)
-    assert read_head(hm.head(WEIGHT, POINTS, similarity=part("exp_distance", epsilon="0x0p+0"))).epsilon == 0
+    plain = read_head(hm.head(WEIGHT, POINTS, similarity=part("exp_distance", epsilon="0x0p+0"))).similarity
+    assert (plain.name, plain.values) == ("exp_distance", {"epsilon": 0})
     threshold = read_head(hm.head(WEIGHT, **SOFTMAX | {"similarity": part("threshold", threshold="0x1p-3")}))
-    assert (threshold.similarity, threshold.threshold) == ("threshold", Fraction(1, 8))
+    assert (threshold.similarity.name, threshold.similarity.values) == ("threshold", {"threshold": Fraction(1, 8)})
     assert read_head(hm.head(WEIGHT, POINTS, pooling=part("banks", class_token=1))).class_token == 1
     assert read_head(hm.head(WEIGHT, POINTS, pooling=part("top_mean", k=10**17))).k == 10**17
     assert read_head(hm.head(WEIGHT, POINTS, readout=part("linear"))).readout == "linear"
@@ -108,9 +109,9 @@ def test_reads_readouts_and_tensors_of_each_prototype() -> None:
     assert (best.readout, best.bias.rows) == ("maximum", [[1, 2, -4]])
     assert read_head(hm.head(ONE_EACH, POINTS, **MAXIMUM)).bias.rows == [[0, 0]]
     peaked = file(described(similarity=part("quadratic")), weight=WEIGHT, prototypes=POINTS, peak=[0.5, -1.0])
-    assert (read_head(peaked).peaks.rows, read_head(peaked).peaks.bits) == ([[1, -2]], 1)
+    assert (read_head(peaked).similarity.own.rows, read_head(peaked).similarity.own.bits) == ([[1, -2]], 1)
     scaled = file(described(similarity=part("negated")), weight=WEIGHT, prototypes=POINTS, scale=[0.5, 2.0])
-    assert read_head(scaled).scales.rows == [[1, 4]]
+    assert read_head(scaled).similarity.own.rows == [[1, 4]]
 
 
 def test_agrees_with_the_head_of_the_other_side_of_the_wall() -> None:

@@ -13,7 +13,7 @@ from verale.checker.dyadic import ceil_at, floor_at
 from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.pooling import pool, pooling_of
-from verale.checker.rules.similarity import Similarity, similarity_ends
+from verale.checker.rules.similarity import SimilarityRule
 from verale.checker.rules.space import Ranges, Space
 from verale.soundness.independent import files as hm
 from verale.soundness.independent import head as ref
@@ -36,7 +36,7 @@ def space(geometry: str, kernel: str, epsilon: float = 1e-4) -> Space:
 def test_log_ratio_swaps_the_ends(epsilon: float, kernel: str) -> None:
     rows = [[0.5, 0.25]] * 3
     where = Space(read_head(hm.head(WEIGHT, rows, similarity=hm.log_ratio(epsilon))), load_kernel(kernel))
-    similarity = Similarity(where)
+    similarity = SimilarityRule(where)
     generator = random.Random(1)
     with mpmath.workdps(400):
         for _ in range(20):
@@ -52,14 +52,14 @@ def test_log_ratio_swaps_the_ends(epsilon: float, kernel: str) -> None:
 
 def test_an_infinite_distance_has_similarity_zero_and_a_negative_one_is_none() -> None:
     where = space("euclidean", "arb")
-    assert Similarity(where).activations(Ranges([0, 0, 0], None)).lower == [0, 0, 0]
-    similarity = Similarity(where)
+    assert SimilarityRule(where).activations(Ranges([0, 0, 0], None)).lower == [0, 0, 0]
+    similarity = SimilarityRule(where)
     assert similarity.activations(Ranges([0] * 3, [-5] * 3)) == similarity.activations(Ranges([0] * 3, [0] * 3))
 
 
 def test_only_distances_may_be_infinite() -> None:
     with pytest.raises(ValueError, match="only a squared distance"):
-        Similarity(space("cosine", "arb")).activations(Ranges([0, 0, 0], None))
+        SimilarityRule(space("cosine", "arb")).activations(Ranges([0, 0, 0], None))
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -70,7 +70,7 @@ def test_cosines_are_divided_by_the_norm_outward(kernel: str) -> None:
     for more in (0, 3000) * 25:  # far beyond any cosine it shows which end of the norm divides
         lows = [-generator.getrandbits(where.bits + more), generator.getrandbits(where.bits + more), 0]
         highs = [generator.choice((-1, 0, 1)) + low for low in lows]
-        box = Similarity(where).activations(Ranges(lows, highs))
+        box = SimilarityRule(where).activations(Ranges(lows, highs))
         for low, high, least, greatest, norm in zip(lows, highs, box.lower, box.upper, norms, strict=True):
             assert least <= max(low / end for end in norm)
             assert greatest >= min(high / end for end in norm)
@@ -136,9 +136,9 @@ def domain_of(name: str, generator: random.Random) -> tuple[Fraction, Fraction]:
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("name", KINDS)
 def test_every_similarity_takes_a_range_to_its_exact_range(name: str, kernel: str) -> None:
-    """Both at the grid's precision (`Similarity`) and at another (`similarity_ends`): tight to the last units."""
+    """Both at the grid's precision (`SimilarityRule`) and at another (`Similarity.ends`): tight to the last units."""
     where = kind_space(name, kernel)
-    similarity, generator = Similarity(where), random.Random(name)
+    similarity, generator = SimilarityRule(where), random.Random(name)
     with mpmath.workdps(400):
         for trial in range(40):
             ends = [domain_of(name, generator) for _ in range(3)]
@@ -160,7 +160,7 @@ def test_every_similarity_takes_a_range_to_its_exact_range(name: str, kernel: st
                 values = [truth(name, Fraction(end, 1 << where.bits), j) for end in (low, high)]
                 if "quadratic" in name and low <= PEAKS[j] * 2**where.bits <= high:
                     values.append(mpmath.mpf(0))
-                other = similarity_ends(where.head, where.kernel, j, low, high, where.bits, 60)
+                other = where.head.similarity.ends(where.kernel, j, low, high, where.bits, 60)
                 for (least, most), bits in (((box.lower[j], box.upper[j]), box.bits), (other, 60)):
                     assert 0 <= min(values) * mpmath.mpf(2) ** bits - least < 400
                     assert 0 <= most - max(values) * mpmath.mpf(2) ** bits < 400
@@ -169,11 +169,11 @@ def test_every_similarity_takes_a_range_to_its_exact_range(name: str, kernel: st
 def test_infinite_distances_have_the_limit_zero() -> None:
     for name in ("exp_distance", "exponential"):
         where = kind_space(name, "arb")
-        box = Similarity(where).activations(Ranges([0] * 3, None))
+        box = SimilarityRule(where).activations(Ranges([0] * 3, None))
         assert box.lower == [0] * 3
         assert max(box.upper) <= 1 << where.bits
     with pytest.raises(ValueError, match="only a squared distance can be unbounded"):
-        Similarity(kind_space("quadratic", "arb")).comparable(Ranges([0] * 3, None))
+        SimilarityRule(kind_space("quadratic", "arb")).comparable(Ranges([0] * 3, None))
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -181,14 +181,14 @@ def test_exponentials_do_not_exceed_one(kernel: str) -> None:
     """Nor does an end beyond what a cosine can be make them: exp of a large number is not asked for."""
     where = kind_space("exponential of cosines", kernel)
     far = 10**40 << where.bits
-    assert Similarity(where).activations(Ranges([far] * 3, [far] * 3)).upper == [1 << where.bits] * 3
+    assert SimilarityRule(where).activations(Ranges([far] * 3, [far] * 3)).upper == [1 << where.bits] * 3
     slight = ref.Made(WEIGHT, [[0.5]] * 3, {"similarity": {"kind": "exponential"}}, scale=[2.0**-80] * 3)
     where = Space(read_head(slight.data), load_kernel(kernel))
     assert where.kernel.exp(-1, -where.bits - 80, where.bits)[1] > 1 << where.bits  # what is cut
-    assert Similarity(where).activations(Ranges([1] * 3, [1] * 3)).upper == [1 << where.bits] * 3
+    assert SimilarityRule(where).activations(Ranges([1] * 3, [1] * 3)).upper == [1 << where.bits] * 3
     plain = ref.Made(WEIGHT, [[0.5]] * 3, {"similarity": {"kind": "exp_distance", "epsilon": "0x0p+0"}})
     where = Space(read_head(plain.data), load_kernel(kernel))
-    box = Similarity(where).activations(Ranges([0] * 3, [0] * 3))
+    box = SimilarityRule(where).activations(Ranges([0] * 3, [0] * 3))
     assert box.lower == box.upper == [1 << where.bits] * 3
 
 
@@ -197,7 +197,7 @@ def test_a_threshold_is_met_exactly() -> None:
     where = kind_space("threshold", "arb")
     t = ceil_at(Fraction(0.3), where.bits)
     assert Fraction(t, 1 << where.bits) == Fraction(0.3)
-    found = Similarity(where).activations(Ranges([t, t - 1, 0], [t + 5, t + 5, t - 1]))
+    found = SimilarityRule(where).activations(Ranges([t, t - 1, 0], [t + 5, t + 5, t - 1]))
     assert (found.lower, found.upper) == ([t, 0, 0], [t + 5, t + 5, 0])
 
 

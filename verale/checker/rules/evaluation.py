@@ -16,7 +16,7 @@ from typing import TypeAlias
 from ..dyadic import Exact, ceil_at, dot, floor_at, sqrt_ends
 from ..head import COSINES
 from .means import max_minus_mean, max_minus_mean_distance, top_mean
-from .similarity import Box, similarity_at, similarity_ends
+from .similarity import Box
 from .space import Space
 
 __all__ = ["Evaluation"]
@@ -32,7 +32,7 @@ class Evaluation:
         self._latents = latents
         head = space.head
         self._exact = head.geometry in ("euclidean", "inner_product")
-        self._places = max(2 * max(latents.bits, head.prototypes.bits), head.peaks.bits)  # of what is exact
+        self._places = max(2 * max(latents.bits, head.prototypes.bits), head.similarity.places)  # of what is exact
         raise_by = self._places - 2 * latents.bits
         self._squares = [space.kernel.integer(dot(row, row) << raise_by) for row in latents.rows]
         self._lengths: dict[tuple[int, int], _Ends] = {}
@@ -81,7 +81,7 @@ class Evaluation:
         if head.pooling == "banks":
             own = slice(1) if prototype < head.class_token else slice(1, None)
             lows, highs = lows[own], highs[own]
-        if head.similarity != "quadratic":  # it is monotone: what is left out here is never among the greatest
+        if not head.similarity.unimodal:  # it is monotone: what is left out here is never among the greatest
             if head.pooling in ("max", "banks"):
                 pick = min if head.geometry == "euclidean" else max
                 return self._similar(pick(lows), pick(highs), prototype, bits)
@@ -90,7 +90,7 @@ class Evaluation:
                     sorted(values, reverse=head.geometry != "euclidean")[: head.k] for values in (lows, highs)
                 )
         if head.pooling == "max_minus_mean_distance":
-            similarity = partial(self._of_mean, head.scales.rows[0][prototype], bits)
+            similarity = partial(self._of_mean, head.similarity.own.rows[0][prototype], bits)
             return max_minus_mean_distance([(distance, distance, 1) for distance in map(int, lows)], similarity)
         similar = [self._similar(low, high, prototype, bits) for low, high in zip(lows, highs, strict=True)]
         match head.pooling:
@@ -104,11 +104,11 @@ class Evaluation:
     def _similar(self, low: int, high: int, prototype: int, bits: int) -> _Ends:
         """S at 2^-bits of a working observable in [low, high]."""
         space, ends = self._space, self._observed(low, high, prototype, bits)
-        return similarity_ends(space.head, space.kernel, prototype, *ends, self._unit(bits), bits)
+        return space.head.similarity.ends(space.kernel, prototype, *ends, self._unit(bits), bits)
 
-    def _of_mean(self, scale: int, bits: int, total: int, parts: int) -> _Ends:
+    def _of_mean(self, own: int, bits: int, total: int, parts: int) -> _Ends:
         """S at 2^-bits of the mean of distances."""
-        return similarity_at(self._space.head, self._space.kernel, total, self._places, scale, bits, parts)
+        return self._space.head.similarity.at(self._space.kernel, total, self._places, own, bits, parts)
 
     def _products(self) -> list[Sequence[int]]:
         """<z_l, A_j> for all l, one sequence for each j; zeros for softmax."""

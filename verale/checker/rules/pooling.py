@@ -18,7 +18,7 @@ from itertools import chain, repeat
 from typing import Protocol
 
 from .means import max_minus_mean, max_minus_mean_distance, top_mean
-from .similarity import Box, Similarity, falls
+from .similarity import Box, SimilarityRule
 from .space import Ranges, Space
 
 __all__ = ["Part", "Pooling", "pool", "pooling_of", "unstated"]
@@ -79,9 +79,9 @@ def unstated(space: Space, pooling: Pooling, stated: Collection[int], patches: i
 
 class _Max:
     def __init__(self, space: Space) -> None:
-        self._smallest = falls(space.head)
-        self.direct = space.head.similarity != "quadratic"
-        self._similarity = Similarity(space)
+        self._smallest = space.head.similarity.falls
+        self.direct = not space.head.similarity.unimodal
+        self._similarity = SimilarityRule(space)
 
     def part(self, ranges: Ranges, count: int = 1, first: bool = False) -> Part:
         return Part(self._similarity.comparable(ranges), count)
@@ -130,7 +130,7 @@ class _MaxMinusMean:
 
     def __init__(self, space: Space) -> None:
         self._bits = space.bits
-        self._similarity = Similarity(space)
+        self._similarity = SimilarityRule(space)
 
     def part(self, ranges: Ranges, count: int = 1, first: bool = False) -> Part:
         return _similar(self._similarity, ranges, count)
@@ -147,7 +147,7 @@ class _TopMean:
 
     def __init__(self, space: Space) -> None:
         self._bits, self._k = space.bits, space.head.k
-        self._similarity = Similarity(space)
+        self._similarity = SimilarityRule(space)
 
     def part(self, ranges: Ranges, count: int = 1, first: bool = False) -> Part:
         return _similar(self._similarity, ranges, count)
@@ -176,8 +176,8 @@ class _MaxMinusMeanDistance:
 
     def __init__(self, space: Space) -> None:
         self._bits = space.bits
-        self._scales = space.head.scales.rows[0]
-        self._similarity = Similarity(space)
+        self._own = space.head.similarity.own.rows[0]
+        self._similarity = SimilarityRule(space)
 
     def part(self, ranges: Ranges, count: int = 1, first: bool = False) -> Part:
         upper = None if ranges.upper is None else list(map(int, ranges.upper))
@@ -187,11 +187,11 @@ class _MaxMinusMeanDistance:
         return list(parts)
 
     def box(self, parts: Iterable[Part]) -> Box:
-        each = zip(_columns(parts), self._scales, strict=True)
-        return _box((self._ends(column, scale) for column, scale in each), self._bits)
+        each = zip(_columns(parts), self._own, strict=True)
+        return _box((self._ends(column, own) for column, own in each), self._bits)
 
-    def _ends(self, column: Sequence[tuple[int, int | None, int]], scale: int) -> tuple[int, int]:
-        return max_minus_mean_distance(column, lambda total, count: self._similarity.at(total, scale, count))
+    def _ends(self, column: Sequence[tuple[int, int | None, int]], own: int) -> tuple[int, int]:
+        return max_minus_mean_distance(column, lambda total, count: self._similarity.at(total, own, count))
 
 
 def pool(ranges: Iterable[Ranges], smallest: bool) -> Ranges:
@@ -214,7 +214,7 @@ def _pick(left: list[int], right: list[int], smallest: bool) -> list[int]:
     return [a if a > b else b for a, b in zip(left, right, strict=True)]
 
 
-def _similar(similarity: Similarity, ranges: Ranges, count: int) -> Part:
+def _similar(similarity: SimilarityRule, ranges: Ranges, count: int) -> Part:
     """The ranges of the similarities of patches."""
     box = similarity.activations(similarity.comparable(ranges))
     return Part(Ranges(box.lower, box.upper), count)

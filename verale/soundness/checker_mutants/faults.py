@@ -361,7 +361,7 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
         for c, d in product(range(head.classes), repeat=2):
             if bound(head, box, c, d) > trial.logits[c][d][1]:
                 return f"{name}: margin"
-    if (head.geometry, head.similarity, head.pooling) == ("softmax", "identity", "max"):
+    if (head.geometry, head.similarity.name, head.pooling) == ("softmax", "identity", "max"):
         return _priced(module, space, trial, stated, dict(boxes)["simplex"], number)
     return ""
 
@@ -477,7 +477,7 @@ def _similarities(module: Import, kernel: str) -> str:
         for made_head, data in _heads():
             head = module("head_file").read_head(data)
             space = module("rules.space").Space(head, own)
-            similarity = module("rules.similarity").Similarity(space)
+            similarity = module("rules.similarity").SimilarityRule(space)
             for _ in range(16):
                 values = [generator.randrange(1 << space.bits) for _ in range(COUNT)]
                 if head.geometry != "euclidean" and head.geometry != "softmax":
@@ -489,7 +489,7 @@ def _similarities(module: Import, kernel: str) -> str:
                         m = m / flint.arb(sum(x * x for x in space.vectors[j])).sqrt()
                     least, greatest = ref.ends(made_head.similarity(m, j))
                     if Fraction(low, 1 << box.bits) > greatest or Fraction(high, 1 << box.bits) < least:
-                        return str(head.similarity)
+                        return str(head.similarity.name)
     finally:
         _set_grid(module, 128, 64, 128, 128)
     return ""

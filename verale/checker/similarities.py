@@ -1,0 +1,252 @@
+"""The similarities of certificates/v1.md, one class each: where it is defined, its JSON and tensor, its formula. A new
+one is a class here and an entry of `SIMILARITIES`; no other file of the checker changes.
+
+**Lemma.** A similarity S falls or rises throughout with its argument x, which is the observable m, or for a quadratic
+one |m - c|. So over a range of x it lies between its values at the ends, exchanged where it falls; each class says why
+it is monotone. S commutes with max pooling over x, to which the smallest or the greatest x is enough. An infinite m, of
+a squared distance alone, has the similarity 0, its limit; what has no limit needs a bounded domain.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from .dyadic import Exact, about, ceil_at, ceil_shift, floor_shift, sqrt_ends
+from .errors import HeadError
+from .kernel import Kernel
+
+__all__ = ["COSINES", "GEOMETRIES", "SIMILARITIES", "Similarity"]
+
+COSINES = ("cosine", "rooted_cosine")
+GEOMETRIES = ("euclidean", *COSINES, "inner_product", "softmax")
+_Ends = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Similarity(ABC):
+    """The similarity of one head.
+
+    Attributes:
+        name: in head files.
+        geometries: those it is defined for.
+        fields: of its JSON besides the kind; all are numbers.
+        tensor, default: the tensor with one number a prototype that it may have; the number where a file has none.
+        has_limit: whether it tends to 0 as a squared distance grows, so that the domain may be unbounded.
+        in_unit: whether it lies in [0, 1], as soft trees need.
+        focal: whether poolings may subtract a mean from it; as a function of a squared distance it has to be convex
+            then, and `at` has to heed `parts` (`rules.means`).
+        unimodal: whether x is not m: then x has to be bounded patch by patch, before pooling.
+        unchanged: whether S(m) = m.
+        geometry: the head's.
+        values: of the fields.
+        own: (1, P), the tensor.
+    """
+
+    name: ClassVar[str]
+    geometries: ClassVar[tuple[str, ...]]
+    fields: ClassVar[tuple[str, ...]] = ()
+    tensor: ClassVar[str | None] = None
+    default: ClassVar[int] = 0
+    has_limit: ClassVar[bool] = True
+    in_unit: ClassVar[bool] = False
+    focal: ClassVar[bool] = False
+    unimodal: ClassVar[bool] = False
+    unchanged: ClassVar[bool] = False
+
+    geometry: str
+    values: Mapping[str, Fraction]
+    own: Exact
+
+    @property
+    def falls(self) -> bool:
+        """Whether S falls with x: a squared distance or |m - c|. It rises with all else."""
+        return self.geometry == "euclidean" or self.unimodal
+
+    @property
+    def places(self) -> int:
+        """x is a multiple of 2^-b where m is one and b is at least this."""
+        return 0
+
+    def check(self) -> None:
+        """Raises HeadError where a number is not one that v1.md allows."""
+        for j, scale in enumerate(self.own.rows[0] if self.tensor == "scale" else ()):
+            if scale <= 0:
+                raise HeadError(f"scale: entry {j} is not positive, expected what shrinks or stretches a distance")
+
+    def argument(self, prototype: int, low: int, high: int, bits: int) -> _Ends:
+        """The range of x at 2^-bits, rounded outward, for m in [low, high]."""
+        return low, high
+
+    @abstractmethod
+    def at(self, kernel: Kernel, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
+        """S at 2^-bits, rounded outward, of x / (parts 2^x_bits).
+
+        Args:
+            x: not negative where S falls.
+            own: the prototype's entry of `own`.
+            parts: 1 unless S is focal and of squared distances: a mean is divided exactly.
+        """
+
+    def ends(self, kernel: Kernel, prototype: int, low: int, high: int, m_bits: int, bits: int) -> _Ends:
+        """S at 2^-bits, rounded outward, for m in [low, high] at 2^-m_bits."""
+        low, high = self.argument(prototype, low, high, m_bits)
+        if self.falls:
+            low, high = high, low
+        own = self.own.rows[0][prototype]
+        ends = self.at(kernel, low, m_bits, own, bits)
+        return ends if low == high else (ends[0], self.at(kernel, high, m_bits, own, bits)[1])
+
+    def _require(self, field: str, right: bool, expected: str) -> None:
+        if not right:
+            raise HeadError(f"similarity: {field} is {about(self.values[field])}, expected {expected}")
+
+
+class Identity(Similarity):
+    """m. It rises."""
+
+    name = "identity"
+    geometries = (*COSINES, "inner_product", "softmax")
+    focal = True
+    unchanged = True
+
+    def at(self, kernel: Kernel, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
+        return _rounded(x, bits - x_bits)
+
+
+class _Scaled(Similarity):
+    """One with a positive scale s for each prototype."""
+
+    tensor = "scale"
+    default = 1
+
+
+class LogRatio(_Scaled):
+    """ln((s m + 1) / (s m + E)), 0 < E < 1, of a squared distance. It falls: the derivative of ln((x + 1) / (x + E)) is
+    (E - 1) / ((x + 1)(x + E)) < 0. It is convex (`rules.means`)."""
+
+    name = "log_ratio"
+    geometries = ("euclidean",)
+    fields = ("epsilon",)
+    focal = True
+
+    def check(self) -> None:
+        self._require("epsilon", 0 < self.values["epsilon"] < 1, "between 0 and 1, both excluded")
+        super().check()
+
+    def at(self, kernel: Kernel, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
+        """With x = n / parts, ln((x + 1) / (x + E)) = ln((n + parts) / (n + parts E))."""
+        epsilon = self.values["epsilon"]
+        places = epsilon.denominator.bit_length() - 1  # epsilon is dyadic: numerator / 2^places
+        product_bits = x_bits + self.own.bits
+        scaled = x * own << places
+        one, shift = 1 << product_bits + places, epsilon.numerator << product_bits
+        return kernel.log(scaled + parts * one, scaled + parts * shift, bits)
+
+
+class Negated(_Scaled):
+    """-s m of a squared distance. It falls, without a limit."""
+
+    name = "negated"
+    geometries = ("euclidean",)
+    has_limit = False
+
+    def at(self, kernel: Kernel, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
+        return _rounded(-x * own, bits - x_bits - self.own.bits)
+
+
+class ExpDistance(Similarity):
+    """exp(-(m + E)^(1/2)), E >= 0, of a squared distance. It falls. As m >= 0 it does not exceed 1: an end that says
+    otherwise is cut."""
+
+    name = "exp_distance"
+    geometries = ("euclidean",)
+    fields = ("epsilon",)
+    in_unit = True
+
+    def check(self) -> None:
+        self._require("epsilon", self.values["epsilon"] >= 0, "at least 0")
+
+    def at(self, kernel: Kernel, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
+        epsilon = self.values["epsilon"]
+        places = epsilon.denominator.bit_length() - 1
+        root_bits = max(bits, x_bits, places)
+        square = (x << 2 * root_bits - x_bits) + (epsilon.numerator << 2 * root_bits - places)
+        near, far = sqrt_ends(square)
+        return kernel.exp(-far, -root_bits, bits)[0], min(1 << bits, kernel.exp(-near, -root_bits, bits)[1])
+
+
+class Exponential(_Scaled):
+    """exp(-s m) of a squared distance, which falls; exp(-s (1 - m)) of a cosine, which rises. As m >= 0, and m <= 1 for
+    a cosine, it does not exceed 1: an end that says otherwise is cut."""
+
+    name = "exponential"
+    geometries = ("euclidean", *COSINES)
+    in_unit = True
+
+    def at(self, kernel: Kernel, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
+        distance = x if self.geometry == "euclidean" else max(0, (1 << x_bits) - x)
+        low, high = kernel.exp(-distance * own, -x_bits - self.own.bits, bits)
+        return low, min(1 << bits, high)
+
+
+class Quadratic(Similarity):
+    """-(m - c)^2 with a peak c for each prototype. It is not monotone in m. It falls with x = |m - c|, and m in
+    [lo, hi] says, for c in [c_lo, c_hi],
+        max(0, lo - c_hi, c_lo - hi) <= x <= max(hi - c_lo, c_hi - lo),
+    both attained where c is known exactly."""
+
+    name = "quadratic"
+    geometries = ("euclidean", *COSINES, "inner_product")
+    tensor = "peak"
+    has_limit = False
+    unimodal = True
+
+    @property
+    def places(self) -> int:
+        return self.own.bits
+
+    def argument(self, prototype: int, low: int, high: int, bits: int) -> _Ends:
+        peak, places = self.own.rows[0][prototype], bits - self.own.bits
+        least, most = floor_shift(peak, places), ceil_shift(peak, places)
+        return max(0, low - most, least - high), max(high - least, most - low)
+
+    def at(self, kernel: Kernel, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
+        return _rounded(-x * x, bits - 2 * x_bits)
+
+
+class Rectified(Similarity):
+    """max(0, m). It does not fall with m."""
+
+    name = "rectified"
+    geometries = (*COSINES, "inner_product")
+
+    def at(self, kernel: Kernel, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
+        return _rounded(max(0, x), bits - x_bits)
+
+
+class Threshold(Similarity):
+    """m where m >= t, else 0, 0 < t < 1, of a mass m >= 0. It does not fall with m, t being positive."""
+
+    name = "threshold"
+    geometries = ("softmax",)
+    fields = ("threshold",)
+
+    def check(self) -> None:
+        self._require("threshold", 0 < self.values["threshold"] < 1, "between 0 and 1, both excluded")
+
+    def at(self, kernel: Kernel, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
+        return _rounded(x if x >= ceil_at(self.values["threshold"], x_bits) else 0, bits - x_bits)
+
+
+def _rounded(value: int, places: int) -> _Ends:
+    return floor_shift(value, places), ceil_shift(value, places)
+
+
+SIMILARITIES: dict[str, type[Similarity]] = {
+    each.name: each for each in (LogRatio, Negated, ExpDistance, Identity, Exponential, Quadratic, Rectified, Threshold)
+}
+"""Every similarity by its name."""
