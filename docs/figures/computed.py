@@ -17,7 +17,8 @@ import torch
 
 import verale
 from verale.certificate import PatchStatement
-from verale.checker.certificate import Spatial, read_certificate
+from verale.checker import certificate as checked
+from verale.checker.certificate import read_certificate
 from verale.checker.head_file import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.rules.assignment import Assignment
@@ -75,7 +76,7 @@ def space_of(head: verale.Head) -> Space:
     return Space(read_head(head.to_bytes()), load_kernel("arb"))
 
 
-def distances(space: Space, rule: str, statements: Sequence[Spatial]) -> list[tuple[float, float]]:
+def distances(space: Space, rule: str, statements: Sequence[checked.PatchStatement]) -> list[tuple[float, float]]:
     """The range of every distance (not squared) of a patch, given its statements."""
     found = RULES[rule](space).ranges(statements)
     return [
@@ -102,7 +103,7 @@ def ball() -> Record:
 
     Raises ValueError where the checker's range of the distance to a prototype at c is not within the shell.
     """
-    stated = [Spatial(0, j, square(p, Z) - WIDTH, square(p, Z) + WIDTH) for j, p in enumerate(ANCHORS)]
+    stated = [checked.PatchStatement(0, j, square(p, Z) - WIDTH, square(p, Z) + WIDTH) for j, p in enumerate(ANCHORS)]
     found: Record = {"z": Z, "points": ANCHORS, "shells": []}
     found["stated"] = [[math.sqrt(s.lower), math.sqrt(s.upper)] for s in stated]
     for t in (Fraction(1, 8), Fraction(1, 2), Fraction(5, 4)):
@@ -126,7 +127,9 @@ def exact() -> Record:
     space = plane(points)
     found: Record = {"points": points, "z": Z, "distance": math.sqrt(square(points[2], Z))}
     for name, width in (("exact", Fraction(0)), ("wide", WIDTH)):
-        stated = [Spatial(0, j, square(points[j], Z) - width, square(points[j], Z) + width) for j in (0, 1)]
+        stated = [
+            checked.PatchStatement(0, j, square(points[j], Z) - width, square(points[j], Z) + width) for j in (0, 1)
+        ]
         found[name] = {
             "stated": [[math.sqrt(s.lower), math.sqrt(s.upper)] for s in stated],
             **{rule: distances(space, rule, stated)[2] for rule in ("triangle", "projection")},
@@ -140,7 +143,7 @@ def ranges(head: verale.Head, latents: torch.Tensor) -> Record:
     spoken = [s.patch for s in certificate.statements if isinstance(s, PatchStatement)]
     patch = max(set(spoken), key=lambda each: (spoken.count(each), -each))
     stated = [
-        Spatial(0, s.prototype, Fraction(s.lower), Fraction(s.upper))
+        checked.PatchStatement(0, s.prototype, Fraction(s.lower), Fraction(s.upper))
         for s in certificate.statements
         if isinstance(s, PatchStatement) and s.patch == patch
     ]

@@ -18,7 +18,15 @@ from .errors import FormatError
 from .head import COSINES, GEOMETRIES, Head
 from .json_reader import brief, fields, index, read_object, text
 
-__all__ = ["LARGEST", "Activation", "Certificate", "Others", "Spatial", "Statement", "read_certificate"]
+__all__ = [
+    "LARGEST",
+    "ActivationStatement",
+    "Certificate",
+    "OrderStatement",
+    "PatchStatement",
+    "Statement",
+    "read_certificate",
+]
 
 _TYPE = "urn:verale:certificate:v1"
 LARGEST = 8 * 2**20
@@ -37,7 +45,7 @@ _GEOMETRIES = {
 
 
 @dataclass(frozen=True)
-class Spatial:
+class PatchStatement:
     """m(z_patch, p_prototype) lies in [lower, upper]."""
 
     patch: int
@@ -50,7 +58,7 @@ class Spatial:
 
 
 @dataclass(frozen=True)
-class Activation:
+class ActivationStatement:
     """The activation of `prototype` lies in [lower, upper]."""
 
     prototype: int
@@ -62,19 +70,19 @@ class Activation:
 
 
 @dataclass(frozen=True)
-class Others:
-    """The activation of every prototype not listed is at most `upper`."""
+class OrderStatement:
+    """The activation of every prototype that is not exempt is at most `upper`."""
 
-    listed: tuple[int, ...]
+    exempt: tuple[int, ...]
     upper: Fraction
 
     def __str__(self) -> str:
-        return f"all but {len(self.listed)} prototypes"
+        return f"all but {len(self.exempt)} prototypes"
 
 
-Statement: TypeAlias = Spatial | Activation | Others
+Statement: TypeAlias = PatchStatement | ActivationStatement | OrderStatement
 
-_FORMS: dict[str, tuple[type, ...]] = {"top_k": (Activation, Others), "sparse": (Activation,)}
+_FORMS: dict[str, tuple[type, ...]] = {"top_k": (ActivationStatement, OrderStatement), "sparse": (ActivationStatement,)}
 """The forms of statements; all other paradigms have the spatial one."""
 
 
@@ -137,7 +145,7 @@ class Certificate:
         seen: set[object] = set()
         for number, statement in enumerate(self.statements):
             where = f"statement {number} ({statement})"
-            if not isinstance(statement, _FORMS.get(self.paradigm, Spatial)):
+            if not isinstance(statement, _FORMS.get(self.paradigm, PatchStatement)):
                 raise FormatError(f"{where} has a form that does not belong to the paradigm {self.paradigm}")
             subject = self._check_statement(statement, where, head)
             if subject in seen:
@@ -155,14 +163,14 @@ class Certificate:
 
     def _check_statement(self, statement: Statement, where: str, head: Head) -> object:
         """Check the indices and the interval; return what the statement speaks of."""
-        if isinstance(statement, Others):
-            if any(j >= head.count for j in statement.listed):
+        if isinstance(statement, OrderStatement):
+            if any(j >= head.count for j in statement.exempt):
                 raise FormatError(
-                    f"{where} lists {max(statement.listed)}, expected less than the head's {head.count} prototypes"
+                    f"{where} lists {max(statement.exempt)}, expected less than the head's {head.count} prototypes"
                 )
-            if any(first >= second for first, second in zip(statement.listed, statement.listed[1:], strict=False)):
+            if any(first >= second for first, second in zip(statement.exempt, statement.exempt[1:], strict=False)):
                 raise FormatError(f"{where} has a list that does not strictly increase")
-            return "others"
+            return "the order clause"
         if statement.prototype >= head.count:
             raise FormatError(f"{where}: expected a prototype less than the head's {head.count}")
         if statement.lower > statement.upper:
@@ -170,7 +178,7 @@ class Certificate:
                 f"{where} has the interval [{about(statement.lower)}, {about(statement.upper)}],"
                 " expected lower <= upper"
             )
-        if isinstance(statement, Activation):
+        if isinstance(statement, ActivationStatement):
             return statement.prototype
         if statement.patch >= self.patches:
             raise FormatError(f"{where}: expected a patch less than patches, {self.patches}")
@@ -224,8 +232,8 @@ def read_certificate(data: bytes) -> Certificate:
 def _statement(value: Any, where: str) -> Statement:
     if isinstance(value, dict) and "except" in value:
         fields(value, where, ("except", "upper"))
-        listed = tuple(index(j, f"{where}.except") for j in _list(value["except"], f"{where}.except"))
-        return Others(listed, _number(value["upper"], f"{where}.upper"))
+        exempt = tuple(index(j, f"{where}.except") for j in _list(value["except"], f"{where}.except"))
+        return OrderStatement(exempt, _number(value["upper"], f"{where}.upper"))
     fields(value, where, ("prototype", "interval"), ("patch",))
     prototype = index(value["prototype"], f"{where}.prototype")
     interval = _list(value["interval"], f"{where}.interval")
@@ -233,8 +241,8 @@ def _statement(value: Any, where: str) -> Statement:
         raise FormatError(f"{where}.interval has {len(interval)} entries, expected [lower, upper]")
     lower, upper = (_number(end, f"{where}.interval") for end in interval)
     if "patch" in value:
-        return Spatial(index(value["patch"], f"{where}.patch"), prototype, lower, upper)
-    return Activation(prototype, lower, upper)
+        return PatchStatement(index(value["patch"], f"{where}.patch"), prototype, lower, upper)
+    return ActivationStatement(prototype, lower, upper)
 
 
 def _prices(values: list[Any]) -> dict[int, dict[int, Fraction]]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from .certificate import Activation, Certificate, Spatial
+from .certificate import ActivationStatement, Certificate, PatchStatement
 from .errors import UnprovedError
 from .head import Head
 from .rules.projection import TOGETHER, WIDE
@@ -49,8 +49,8 @@ def cost(certificate: Certificate, head: Head, bits: int, patches: int, minimali
         minimality: whether that is to be proved.
     """
     count, depth, statements = head.count, head.depth, len(certificate.statements)
-    groups = Counter(s.patch for s in certificate.statements if isinstance(s, Spatial))
-    wide = {s.patch for s in certificate.statements if isinstance(s, Spatial) and s.upper - s.lower > WIDE}
+    groups = Counter(s.patch for s in certificate.statements if isinstance(s, PatchStatement))
+    wide = {s.patch for s in certificate.statements if isinstance(s, PatchStatement) and s.upper - s.lower > WIDE}
     each = {patch: _patch(certificate.paradigm, n, patch in wide, count, depth) for patch, n in groups.items()}
     mean = head.pooling in ("top_mean", "max_minus_mean", "max_minus_mean_distance")
     parts = len(groups) + 1
@@ -62,7 +62,7 @@ def cost(certificate: Certificate, head: Head, bits: int, patches: int, minimali
     kept = parts if mean else 1
     if patches:
         steps += statements * (_OPERATION * depth + _SIMILARITY) + patches * depth
-        if any(isinstance(s, Activation) for s in certificate.statements):
+        if any(isinstance(s, ActivationStatement) for s in certificate.statements):
             steps += patches * count * (depth + (_SIMILARITY if mean else _OPERATION))
     if minimality:
         again = sum(n * each[patch] for patch, n in groups.items())

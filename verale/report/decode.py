@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from verale.checker.certificate import Activation, Certificate, Spatial, Statement
+from verale.checker.certificate import ActivationStatement, Certificate, PatchStatement, Statement
 from verale.errors import InputError, LatentsError
 from verale.head import BankPooling, Euclidean, Head, MaxPooling, SoftTree, as_patches, evaluate_observed
 from verale.head.evaluate import observables, similarity
@@ -105,7 +105,7 @@ def _observables(head: Head, patches: Tensor) -> Tensor:
 
 def _at_middles(certificate: Certificate, head: Head) -> tuple[dict[int, int], Tensor]:
     """Observables (rows, P) with the middles of the intervals where something is stated; the row of each patch."""
-    stated = [s for s in certificate.statements if isinstance(s, Spatial) and s.prototype < head.size]
+    stated = [s for s in certificate.statements if isinstance(s, PatchStatement) and s.prototype < head.size]
     rows = {patch: row for row, patch in enumerate(sorted({s.patch for s in stated}))}
     observed = torch.zeros(len(rows), head.size, dtype=torch.float64)
     for s in stated:
@@ -114,13 +114,17 @@ def _at_middles(certificate: Certificate, head: Head) -> tuple[dict[int, int], T
 
 
 def _similarity(similar: Tensor, rows: Mapping[int, int], statement: Statement) -> float | None:
-    if not isinstance(statement, Spatial) or statement.prototype >= similar.shape[1] or statement.patch not in rows:
+    if (
+        not isinstance(statement, PatchStatement)
+        or statement.prototype >= similar.shape[1]
+        or statement.patch not in rows
+    ):
         return None
     return float(similar[rows[statement.patch], statement.prototype])
 
 
 def _place(head: Head, similar: Tensor, statement: Statement) -> int | None:
-    if not isinstance(statement, Activation) or statement.prototype >= head.size:
+    if not isinstance(statement, ActivationStatement) or statement.prototype >= head.size:
         return None
     prototype = statement.prototype
     if isinstance(head.pooling, BankPooling):

@@ -181,7 +181,7 @@ def _name(index: int, classes: tuple[str, ...] | None) -> str:
 
 def _patches(certificate: checked.Certificate) -> Counter[int]:
     """How many statements speak of each patch."""
-    return Counter(s.patch for s in certificate.statements if isinstance(s, checked.Spatial))
+    return Counter(s.patch for s in certificate.statements if isinstance(s, checked.PatchStatement))
 
 
 def _outline(axes: Axes, certificate: checked.Certificate, pixels: Any, grid: Grid | None, decoded: Decoded) -> None:
@@ -247,7 +247,7 @@ def _margins(axes: Axes, certificate: checked.Certificate, classes: tuple[str, .
 def _lines(certificate: checked.Certificate, decoded: Decoded) -> list[str]:
     """The statements, one a line, patch by patch."""
     numbered = list(enumerate(certificate.statements))
-    numbered.sort(key=lambda one: one[1].patch if isinstance(one[1], checked.Spatial) else -1)
+    numbered.sort(key=lambda one: one[1].patch if isinstance(one[1], checked.PatchStatement) else -1)
     lines = [_line(statement, decoded, number) for number, statement in numbered[:_MOST]]
     spatial = "patch - prototype, similarity (about), interval:" if _patches(certificate) else ""
     more = f"and {len(numbered) - _MOST} more" if len(numbered) > _MOST else ""
@@ -255,10 +255,10 @@ def _lines(certificate: checked.Certificate, decoded: Decoded) -> list[str]:
 
 
 def _line(statement: checked.Statement, decoded: Decoded, number: int) -> str:
-    if isinstance(statement, checked.Others):
+    if isinstance(statement, checked.OrderStatement):
         return f"every other prototype: at most {above(statement.upper)}"
     interval = f"[{below(statement.lower)}, {above(statement.upper)}]"
-    if isinstance(statement, checked.Activation):
+    if isinstance(statement, checked.ActivationStatement):
         return f"prototype {statement.prototype}: activation {interval}"
     similar = decoded.similarity[number] if decoded.similarity else None
     about = "" if similar is None else f" ~{similar:.3g}"

@@ -60,7 +60,7 @@ def attained(module: Import, kernel: str) -> str:
         found = _on_circle(rows, generator) if cosine else _on_line(rows, generator)
         space = _space(module, own, "cosine" if cosine else "euclidean", rows, 64.0)
         for stated, observables in found:
-            statement = module("certificate").Spatial(0, 0, *stated)
+            statement = module("certificate").PatchStatement(0, 0, *stated)
             for name in ("projection", "triangle", "hypersphere"):
                 rule = getattr(module(f"rules.{name}"), name.capitalize())(space)
                 if not holds(space, rule.ranges([statement]), observables):
@@ -113,7 +113,8 @@ def one_way(module: Import, kernel: str) -> str:
         space = _space(module, own, geometry, rows, 2.0)
         truths = [true_ends(geometry, z, row) for row in rows]
         group = [
-            module("certificate").Spatial(0, j, truths[j][0] - low, truths[j][1] + high) for j, low, high in stated
+            module("certificate").PatchStatement(0, j, truths[j][0] - low, truths[j][1] + high)
+            for j, low, high in stated
         ]
         ranges = coarse_ranges(module, module("rules.projection").Projection(space), group)
         if not all(holds(space, each, truths) for each in ranges):
@@ -167,7 +168,7 @@ def _with_poor(module: Import, own: Any, generator: random.Random, geometry: str
     group = []
     for j in generator.sample(range(len(rows)), generator.randrange(1, depth + 2)):
         width, other = (Fraction(generator.choice((0.0, 0.0, 2.0**-31, 0.25))) for _ in range(2))
-        group.append(module("certificate").Spatial(0, j, truths[j][0] - width, truths[j][1] + other))
+        group.append(module("certificate").PatchStatement(0, j, truths[j][0] - width, truths[j][1] + other))
     rule = module("rules.projection").Projection(space)
     if not holds(space, rule.ranges(group), truths):
         return "projection"

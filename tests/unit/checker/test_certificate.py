@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from verale.checker.certificate import Activation, Others, Spatial, read_certificate
+from verale.checker.certificate import ActivationStatement, OrderStatement, PatchStatement, read_certificate
 from verale.checker.errors import FormatError
 from verale.checker.head_file import read_head
 from verale.soundness.independent import files as hm
@@ -61,7 +61,7 @@ def test_reads_a_certificate() -> None:
     assert (certificate.predicted, certificate.paradigm, certificate.patches) == (1, "projection", 2)
     assert certificate.claims == ("entailment", "instance", "minimality")
     assert certificate.latents == hm.digest(IMAGE)
-    assert certificate.statements[1] == Spatial(1, 3, -Fraction(1, 4), -Fraction(1, 4))
+    assert certificate.statements[1] == PatchStatement(1, 3, -Fraction(1, 4), -Fraction(1, 4))
     assert certificate.margins[1] is None
     certificate.check_against(read_head(HEAD))
 
@@ -70,7 +70,7 @@ def test_reads_the_forms_of_top_k() -> None:
     statements = [hm.activation(2, 0.5, 1.0), hm.others([0, 2], 0.25)]
     certificate = read_certificate(hm.encode(document(statements, paradigm="top_k")))
     half, quarter, one = Fraction(1, 2), Fraction(1, 4), Fraction(1)
-    assert certificate.statements == (Activation(2, half, one), Others((0, 2), quarter))
+    assert certificate.statements == (ActivationStatement(2, half, one), OrderStatement((0, 2), quarter))
     certificate.check_against(read_head(HEAD))
 
 
@@ -297,7 +297,9 @@ def test_projection_is_not_defined_for_softmax() -> None:
 
 def test_statements_name_themselves() -> None:
     one = Fraction(1)
-    assert [str(s) for s in (Spatial(1, 2, one, one), Activation(2, one, one), Others((1, 2), one))] == [
+    assert [
+        str(s) for s in (PatchStatement(1, 2, one, one), ActivationStatement(2, one, one), OrderStatement((1, 2), one))
+    ] == [
         "patch 1, prototype 2",
         "prototype 2",
         "all but 2 prototypes",

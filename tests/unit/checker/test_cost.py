@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from verale.checker.certificate import Activation, Certificate, Others, Spatial
+from verale.checker.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement
 from verale.checker.cost import Cost, cost, require_within
 from verale.checker.errors import UnprovedError
 from verale.checker.head import Head
@@ -36,8 +36,8 @@ def stated(paradigm: str, *statements: Any, patches: int = PATCHES, prices: Any 
     return Certificate("", None, 0, paradigm, patches, statements, margins, ("entailment",), prices or {})
 
 
-def spatial(patches: int, prototypes: int, width: float = 0.0) -> list[Spatial]:
-    return [Spatial(i, j, Fraction(0), Fraction(width)) for i in range(patches) for j in range(prototypes)]
+def spatial(patches: int, prototypes: int, width: float = 0.0) -> list[PatchStatement]:
+    return [PatchStatement(i, j, Fraction(0), Fraction(width)) for i in range(patches) for j in range(prototypes)]
 
 
 def steps(certificate: Certificate, of: Head = METRIC, patches: int = 0, minimality: bool = False) -> int:
@@ -51,8 +51,8 @@ def test_more_statements_take_more() -> None:
     ):
         counts = [steps(stated(paradigm, *spatial(2, n)), of) for n in (0, 1, 2, 20)]
         assert counts == sorted(set(counts))
-    pooled = [Activation(j, Fraction(0), Fraction(1)) for j in range(20)]
-    assert steps(stated("top_k")) < steps(stated("top_k", *pooled, Others((0,), Fraction(1))))
+    pooled = [ActivationStatement(j, Fraction(0), Fraction(1)) for j in range(20)]
+    assert steps(stated("top_k")) < steps(stated("top_k", *pooled, OrderStatement((0,), Fraction(1))))
 
 
 def test_wide_statements_about_one_patch_take_more() -> None:
@@ -64,7 +64,9 @@ def test_wide_statements_about_one_patch_take_more() -> None:
 @pytest.mark.parametrize("paradigm", ["projection", "top_k", "assignment"])
 def test_minimality_and_an_image_take_more(paradigm: str) -> None:
     of = MASSES if paradigm == "assignment" else METRIC
-    statements = [Activation(j, Fraction(0), Fraction(1)) for j in range(9)] if paradigm == "top_k" else spatial(3, 3)
+    statements = (
+        [ActivationStatement(j, Fraction(0), Fraction(1)) for j in range(9)] if paradigm == "top_k" else spatial(3, 3)
+    )
     once = stated(paradigm, *statements)
     assert steps(once, of) < steps(once, of, patches=PATCHES) < steps(once, of, patches=PATCHES, minimality=True)
 

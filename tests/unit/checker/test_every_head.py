@@ -14,7 +14,7 @@ import flint
 import pytest
 
 from verale.checker import Status, check
-from verale.checker.certificate import Activation, Others, Spatial, Statement
+from verale.checker.certificate import ActivationStatement, OrderStatement, PatchStatement, Statement
 from verale.checker.dyadic import exact
 from verale.checker.head import COSINES
 from verale.checker.head_file import read_head
@@ -159,11 +159,15 @@ def test_what_is_proved_holds(case: tuple[Any, ...]) -> None:
             logits = head.logits(activations)
             stated: list[Statement] = []
             for patch, j in generator.sample(list(product(range(PATCHES), range(COUNT))), generator.randrange(9)):
-                stated.append(Spatial(patch, j, *around(head.observable(image[patch], j), generator)))
+                stated.append(PatchStatement(patch, j, *around(head.observable(image[patch], j), generator)))
             boxes = [rule.box(stated, PATCHES) for rule in rules(space)]
-            pooled: list[Statement] = [Activation(j, *around(activations[j], generator)) for j in range(0, COUNT, 2)]
+            pooled: list[Statement] = [
+                ActivationStatement(j, *around(activations[j], generator)) for j in range(0, COUNT, 2)
+            ]
             most = max(ref.ends(activations[j])[1] for j in (1, 3))
-            boxes += [TopK(space).box(statements, PATCHES) for statements in ([], [*pooled, Others((0, 2, 4), most)])]
+            boxes += [
+                TopK(space).box(statements, PATCHES) for statements in ([], [*pooled, OrderStatement((0, 2, 4), most)])
+            ]
             evaluation = Evaluation(space, exact(hm.flat(image), len(image[0])))
             boxes += [evaluation.activations(bits) for bits in (0, 3, 20, 200)]
             for box in boxes:

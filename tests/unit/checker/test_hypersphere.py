@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from verale.checker import Status, Verdict, check
-from verale.checker.certificate import Spatial
+from verale.checker.certificate import PatchStatement
 from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules import hypersphere
@@ -58,10 +58,10 @@ def truths(rows: Matrix, z: list[float], geometry: str) -> list[Ends]:
     return [(d, d) for d in (hm.squared_distance(z, row) for row in rows)]
 
 
-def stated(random: Random, ends: list[Ends], count: int) -> list[Spatial]:
+def stated(random: Random, ends: list[Ends], count: int) -> list[PatchStatement]:
     """True statements, as narrow as they can be or of any width."""
     return [
-        Spatial(0, j, ends[j][0] - width * abs(ends[j][0]), ends[j][1] + width * abs(ends[j][1]))
+        PatchStatement(0, j, ends[j][0] - width * abs(ends[j][0]), ends[j][1] + width * abs(ends[j][1]))
         for j in random.sample(range(len(ends)), min(count, len(ends)))
         for width in [Fraction(random.choice((0, 0, 1, 10**9, 10**16)), 10**15)]
     ]
@@ -103,7 +103,7 @@ def test_a_wrong_range_is_seen() -> None:
     random = Random(1)
     rows, (z,) = gauss(random, 3, 2), gauss(random, 1, 2)
     where, ends = space(rows, "euclidean"), truths(rows, z, "euclidean")
-    found = Hypersphere(where).ranges([Spatial(0, 0, *ends[0])])
+    found = Hypersphere(where).ranges([PatchStatement(0, 0, *ends[0])])
     assert found.upper is not None
     assert not contains(where, Ranges([low + (1 << where.bits + 8) for low in found.lower], found.upper), ends)
 
@@ -115,7 +115,7 @@ def values(where: Space, found: Ranges) -> list[tuple[float, float]]:
 
 # The latent (1, 1) and two statements about it: the circles meet in (1, 1) and (1, -1), on the circle about (1, 0).
 ROWS = [[0.0, 0.0], [2.0, 0.0], [1.0, 0.0], [1.0, -2.5], [1.0, 0.5]]
-BOTH = [Spatial(0, 0, Fraction(2), Fraction(2)), Spatial(0, 1, Fraction(2), Fraction(2))]
+BOTH = [PatchStatement(0, 0, Fraction(2), Fraction(2)), PatchStatement(0, 1, Fraction(2), Fraction(2))]
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -133,7 +133,7 @@ def test_two_circles_meet(kernel: str) -> None:
 def test_two_caps_meet(kernel: str) -> None:
     """u = (0.6, 0.48, 0.64), known along two axes: the pole is (0.6, 0.48, 0) and the rest of u has length 0.64."""
     where = space([[1.0, 0, 0], [0, 2.0, 0], [0, 0, 1.0], [3.0, 4.0, 0]], "cosine", kernel)
-    statements = [Spatial(0, j, m, m) for j, m in ((0, Fraction(3, 5)), (1, Fraction(12, 25)))]
+    statements = [PatchStatement(0, j, m, m) for j, m in ((0, Fraction(3, 5)), (1, Fraction(12, 25)))]
     found = values(where, Hypersphere(where).ranges(statements))
     assert found[2] == pytest.approx((-0.64, 0.64), abs=1e-5)
     along = 0.6 * 3 + 0.48 * 4
@@ -146,7 +146,7 @@ def test_one_statement_is_the_triangle_inequality(geometry: str) -> None:
     random = Random(2)
     rows, (z,) = gauss(random, 6, 4), gauss(random, 1, 4)
     where = space(rows, geometry)
-    statement = Spatial(0, 3, *truths(rows, z, geometry)[3])
+    statement = PatchStatement(0, 3, *truths(rows, z, geometry)[3])
     found, same = (values(where, rule(where).ranges([statement])) for rule in (Hypersphere, Triangle))
     for mine, theirs in zip(found, same, strict=True):
         assert mine == pytest.approx(theirs, abs=1e-12)
@@ -158,7 +158,7 @@ def test_a_duplicate_changes_nothing_and_the_order_does(geometry: str) -> None:
     rows, (z,) = gauss(random, 6, 4), gauss(random, 1, 4)
     rows[5] = rows[0]
     where = space(rows, geometry)
-    first, second, third, *_, same = (Spatial(0, j, *end) for j, end in enumerate(truths(rows, z, geometry)))
+    first, second, third, *_, same = (PatchStatement(0, j, *end) for j, end in enumerate(truths(rows, z, geometry)))
     rule = Hypersphere(where)
     with_it, without = rule.ranges([first, same, second]), rule.ranges([first, second])
     assert with_it.upper is not None and without.upper is not None
@@ -170,7 +170,7 @@ def test_a_duplicate_changes_nothing_and_the_order_does(geometry: str) -> None:
 def test_a_latent_across_both_prototypes_leaves_the_pole_where_it_is() -> None:
     """The projection on their span is nearly 0 and has no direction."""
     where = space([[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0]], "cosine")
-    small = [Spatial(0, j, Fraction(1, 1000), Fraction(1, 1000)) for j in (0, 1)]
+    small = [PatchStatement(0, j, Fraction(1, 1000), Fraction(1, 1000)) for j in (0, 1)]
     alone, both = (values(where, Hypersphere(where).ranges(small[:count])) for count in (1, 2))
     assert alone[2] == both[2]
 
@@ -197,7 +197,7 @@ def test_contradictory_statements_break_nothing(geometry: str) -> None:
     where = space([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [-1.0, 2.0], [1.0, 0.5]], geometry)
     for _ in range(200):
         ends = [Fraction(random.choice((-1, 1)) * 2 ** random.randrange(-400, 400)) for _ in range(5)]
-        found = Hypersphere(where).ranges([Spatial(0, j, end, end) for j, end in enumerate(ends)][:4])
+        found = Hypersphere(where).ranges([PatchStatement(0, j, end, end) for j, end in enumerate(ends)][:4])
         assert found.upper is not None and len(found.upper) == 5
 
 

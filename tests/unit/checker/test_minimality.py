@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from verale.checker import Status, check
-from verale.checker.certificate import Activation, read_certificate
+from verale.checker.certificate import ActivationStatement, read_certificate
 from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.projection import Projection
@@ -115,4 +115,4 @@ def test_one_patch_bounded_again_is_the_same_as_all(
 def test_a_statement_about_an_activation_is_refused() -> None:
     space = Space(read_head(HEAD), load_kernel("arb"))
     with pytest.raises(ValueError, match="does not belong to a spatial paradigm"):
-        SpatialRule(space, Projection(space)).box([Activation(0, hm.Fraction(0), hm.Fraction(1))], 1)
+        SpatialRule(space, Projection(space)).box([ActivationStatement(0, hm.Fraction(0), hm.Fraction(1))], 1)

@@ -10,7 +10,7 @@ from typing import Any
 import mpmath
 import pytest
 
-from verale.checker.certificate import Spatial
+from verale.checker.certificate import PatchStatement
 from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.pooling import pool
@@ -81,7 +81,9 @@ def without_zero(rows: Matrix) -> Matrix:
     return [row if any(row) else [5e-324] * len(row) for row in rows]
 
 
-def stated(generator: random.Random, truths: list[tuple[Fraction, Fraction]], exact: bool, count: int) -> list[Spatial]:
+def stated(
+    generator: random.Random, truths: list[tuple[Fraction, Fraction]], exact: bool, count: int
+) -> list[PatchStatement]:
     """True statements about some prototypes: as narrow as they can be, or of any width."""
     statements = []
     for j in generator.sample(range(len(truths)), min(count, len(truths))):
@@ -89,7 +91,7 @@ def stated(generator: random.Random, truths: list[tuple[Fraction, Fraction]], ex
         wide = [
             Fraction(0) if exact else abs(low) * Fraction(generator.choice((0, 1, 10**6, 10**15)), 10**15) for _ in "lh"
         ]
-        statements.append(Spatial(0, j, low - wide[0], high + wide[1]))
+        statements.append(PatchStatement(0, j, low - wide[0], high + wide[1]))
     return statements
 
 
@@ -188,7 +190,7 @@ def test_euclidean_ends_are_attained(anchors: int, kernel: str) -> None:
             z = gauss(generator, 1, depth)[0]
             where = space(rows, "euclidean", None, None, kernel)
             distances = [hm.squared_distance(z, row) for row in rows]
-            found = Projection(where).ranges([Spatial(0, j, distances[j], distances[j]) for j in range(anchors)])
+            found = Projection(where).ranges([PatchStatement(0, j, distances[j], distances[j]) for j in range(anchors)])
             base = mpmath.matrix(rows[0])
             basis = frame([list(mpmath.matrix(row) - base) for row in rows[1:anchors]], depth)
             foot, free = split(mpmath.matrix(z) - base, basis)
@@ -213,7 +215,7 @@ def test_cosine_ends_are_attained(anchors: int, kernel: str) -> None:
             z = gauss(generator, 1, depth)[0]
             where = space(rows, "cosine", None, None, kernel)
             cosines = [hm.cosine_ends(z, row, 0.0) for row in rows]
-            found = Projection(where).ranges([Spatial(0, j, *cosines[j]) for j in range(anchors)])
+            found = Projection(where).ranges([PatchStatement(0, j, *cosines[j]) for j in range(anchors)])
             basis = frame([[mpmath.mpf(x) for x in row] for row in rows[:anchors]], depth)
             foot, free = split(mpmath.matrix(z) / mpmath.norm(mpmath.matrix(z)), basis)
             assert found.upper is not None
@@ -276,7 +278,7 @@ def test_inner_product_ends_are_attained(
             centre = mpmath.matrix([0.0 if box[0] is None else 1.0] * depth)
             radius = mpmath.mpf(3) if box[0] is None else 2 * mpmath.sqrt(depth)
             products = [hm.product(z, row) for row in rows]
-            found = Projection(where).ranges([Spatial(0, j, products[j], products[j]) for j in range(anchors)])
+            found = Projection(where).ranges([PatchStatement(0, j, products[j], products[j]) for j in range(anchors)])
             assert found.upper is not None and where.domain.upper is not None
             basis = frame([[mpmath.mpf(x) for x in row] for row in rows[:anchors]], depth)
             foot, free = split(mpmath.matrix(z) - centre, basis)
@@ -316,12 +318,12 @@ def test_contradictory_statements_break_nothing(kernel: str) -> None:
     """A set that no latent satisfies entails everything; it must only not crash."""
     rows = [[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]]
     one = Fraction(1)
-    statements = [Spatial(0, 0, one, one), Spatial(0, 1, one, one), Spatial(0, 2, -one, -one / 2)]
+    statements = [PatchStatement(0, 0, one, one), PatchStatement(0, 1, one, one), PatchStatement(0, 2, -one, -one / 2)]
     found = Projection(space(rows, "euclidean", None, None, kernel)).ranges(statements)
     assert found.upper is not None
     assert all(int(high) >= 0 for high in found.upper[2:])
     Projection(space([[1.0, 0.0], [1.0, 0.0]], "cosine", None, None, kernel)).ranges(
-        [Spatial(0, 0, one, one), Spatial(0, 1, -one, -one)]
+        [PatchStatement(0, 0, one, one), PatchStatement(0, 1, -one, -one)]
     )
 
 
@@ -330,9 +332,9 @@ def test_a_wide_statement_does_not_loosen_what_a_narrow_one_gives() -> None:
     rows = gauss(generator, 5, 6)
     z = gauss(generator, 1, 6)[0]
     rule = Projection(space(rows, "euclidean", None, None, "arb"))
-    exact = [Spatial(0, j, *[hm.squared_distance(z, rows[j])] * 2) for j in (0, 1)]
+    exact = [PatchStatement(0, j, *[hm.squared_distance(z, rows[j])] * 2) for j in (0, 1)]
     narrow = rule.ranges(exact)
-    both = rule.ranges([Spatial(0, 2, Fraction(0), Fraction(10**300)), *exact])
+    both = rule.ranges([PatchStatement(0, 2, Fraction(0), Fraction(10**300)), *exact])
     assert list(map(int, both.lower)) == list(map(int, narrow.lower))
     assert narrow.upper is not None
     assert both.upper is not None
@@ -341,7 +343,7 @@ def test_a_wide_statement_does_not_loosen_what_a_narrow_one_gives() -> None:
 
 def test_an_own_statement_cuts_the_range() -> None:
     where = space([[0.0], [1.0]], "euclidean", None, None, "arb")
-    statements = [Spatial(0, 0, Fraction(1, 4), Fraction(1, 4)), Spatial(0, 1, Fraction(0), Fraction(1))]
+    statements = [PatchStatement(0, 0, Fraction(1, 4), Fraction(1, 4)), PatchStatement(0, 1, Fraction(0), Fraction(1))]
     found = Projection(where).ranges(statements)
     assert found.upper is not None
     assert (int(found.lower[0]), int(found.upper[0])) == (1 << where.bits - 2, 1 << where.bits - 2)
@@ -384,7 +386,7 @@ def test_one_anchor_on_a_line_is_sharp_to_the_last_units_of_the_grid(kernel: str
         where = space(rows, "euclidean", None, None, kernel)
         truths = [(z - Fraction(row[0])) ** 2 * 2**where.bits for row in rows]
         stated = truths[0] / 2**where.bits
-        found = Projection(where).ranges([Spatial(0, 0, stated, stated)])
+        found = Projection(where).ranges([PatchStatement(0, 0, stated, stated)])
         assert found.upper is not None
         for truth, low, high in zip(truths[1:], found.lower[1:], found.upper[1:], strict=True):
             assert int(low) <= truth <= int(high)
@@ -521,7 +523,7 @@ def test_wide_statements_never_loosen_what_earlier_ones_give(geometry: str, kern
     for number in range(5):
         width = Fraction(1, 2**60) if number == 0 else Fraction(3, 10)
         middle = Fraction(generator.random()) * (4 if geometry == "euclidean" else Fraction(1, 2))
-        statements.append(Spatial(0, number, middle, middle + width))
+        statements.append(PatchStatement(0, number, middle, middle + width))
         found = rule.ranges(statements)
         assert found.upper is not None
         assert all(low >= least for low, least in zip(found.lower, before.lower, strict=True))

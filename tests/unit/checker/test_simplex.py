@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from verale.checker.certificate import Spatial
+from verale.checker.certificate import PatchStatement
 from verale.checker.head_file import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.rules.simplex import Simplex
@@ -23,7 +23,7 @@ def rule(count: int) -> tuple[Simplex, int]:
 
 def found(count: int, *statements: tuple[int, Fraction, Fraction]) -> list[tuple[Fraction, Fraction]]:
     simplex, one = rule(count)
-    ranges = simplex.ranges([Spatial(0, *statement) for statement in statements])
+    ranges = simplex.ranges([PatchStatement(0, *statement) for statement in statements])
     assert ranges.upper is not None
     return [(Fraction(low, one), Fraction(high, one)) for low, high in zip(ranges.lower, ranges.upper, strict=True)]
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from verale.checker.certificate import Activation, Others, Spatial
+from verale.checker.certificate import ActivationStatement, OrderStatement, PatchStatement
 from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.space import Space
@@ -25,7 +25,7 @@ def softmax(count: int) -> bytes:
     return hm.head([[1.0] * count, [0.0] * count], geometry=hm.SOFTMAX, similarity=hm.IDENTITY)
 
 
-def ends(top_k: TopK, *statements: Activation | Others) -> list[tuple[Fraction, Fraction]]:
+def ends(top_k: TopK, *statements: ActivationStatement | OrderStatement) -> list[tuple[Fraction, Fraction]]:
     box = top_k.box(statements, 5)
     return [
         (Fraction(low, 1 << box.bits), Fraction(high, 1 << box.bits))
@@ -36,24 +36,28 @@ def ends(top_k: TopK, *statements: Activation | Others) -> list[tuple[Fraction, 
 def test_cuts() -> None:
     top_k = rule(softmax(3))
     assert ends(top_k) == [(0, 1)] * 3
-    assert ends(top_k, Activation(1, QUARTER, HALF)) == [(0, 1), (QUARTER, HALF), (0, 1)]
-    assert ends(top_k, Activation(1, -ONE, 9 * ONE)) == [(0, 1)] * 3
-    assert ends(top_k, Others((1,), QUARTER)) == [(0, QUARTER), (0, 1), (0, QUARTER)]
-    assert ends(top_k, Others((), 2 * ONE)) == [(0, 1)] * 3
-    assert ends(top_k, Activation(0, HALF, ONE), Others((0,), HALF)) == [(HALF, 1), (0, HALF), (0, HALF)]
+    assert ends(top_k, ActivationStatement(1, QUARTER, HALF)) == [(0, 1), (QUARTER, HALF), (0, 1)]
+    assert ends(top_k, ActivationStatement(1, -ONE, 9 * ONE)) == [(0, 1)] * 3
+    assert ends(top_k, OrderStatement((1,), QUARTER)) == [(0, QUARTER), (0, 1), (0, QUARTER)]
+    assert ends(top_k, OrderStatement((), 2 * ONE)) == [(0, 1)] * 3
+    assert ends(top_k, ActivationStatement(0, HALF, ONE), OrderStatement((0,), HALF)) == [
+        (HALF, 1),
+        (0, HALF),
+        (0, HALF),
+    ]
     assert ends(rule(softmax(1))) == [(1, 1)]
 
 
 def test_ends_finer_than_the_grid_are_rounded_outward() -> None:
     top_k = rule(softmax(2))
     fine, unit = Fraction(1, 2**300), Fraction(1, 2**128)
-    assert ends(top_k, Others((), fine)) == [(0, unit)] * 2
-    assert ends(top_k, Activation(0, fine, fine)) == [(0, unit), (0, 1)]
-    assert ends(top_k, Activation(0, HALF + fine, ONE - fine)) == [(HALF, 1), (0, 1)]
+    assert ends(top_k, OrderStatement((), fine)) == [(0, unit)] * 2
+    assert ends(top_k, ActivationStatement(0, fine, fine)) == [(0, unit), (0, 1)]
+    assert ends(top_k, ActivationStatement(0, HALF + fine, ONE - fine)) == [(HALF, 1), (0, 1)]
 
 
 def test_without_each() -> None:
-    statements = [Activation(0, HALF, ONE), Others((0,), HALF)]
+    statements = [ActivationStatement(0, HALF, ONE), OrderStatement((0,), HALF)]
     top_k = rule(softmax(2))
     found = dict(top_k.boxes_without(statements, 1))
     assert found == {0: top_k.box(statements[1:], 1), 1: top_k.box(statements[:1], 1)}
@@ -61,7 +65,7 @@ def test_without_each() -> None:
 
 def test_a_statement_about_a_patch_is_refused() -> None:
     with pytest.raises(ValueError, match="does not belong to top_k"):
-        rule(softmax(2)).box([Spatial(0, 0, ONE, ONE)], 1)
+        rule(softmax(2)).box([PatchStatement(0, 0, ONE, ONE)], 1)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from verale.checker import Auditor, Status
-from verale.checker.certificate import Spatial
+from verale.checker.certificate import PatchStatement
 from verale.checker.head_file import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.rules.projection import Projection
@@ -34,7 +34,7 @@ def test_true_distances_lie_within_and_projection_is_at_least_as_tight(
     for _ in range(20):
         (z,) = points(random, 1, 3)
         truth = [sum((Fraction(a) - Fraction(b)) ** 2 for a, b in zip(z, p, strict=True)) for p in prototypes]
-        statements = [Spatial(0, j, truth[j], truth[j]) for j in random.sample(range(6), 3)]
+        statements = [PatchStatement(0, j, truth[j], truth[j]) for j in random.sample(range(6), 3)]
         loose, tight = Triangle(space).ranges(statements), Projection(space).ranges(statements)
         assert loose.upper is not None and tight.upper is not None
         for k, value in enumerate(truth):

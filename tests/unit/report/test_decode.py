@@ -9,7 +9,7 @@ import torch
 from support.small import VARIED, small_head, small_latents, varied_head
 
 from verale.certificate import Certificate
-from verale.checker.certificate import Activation, Others, Spatial, read_certificate
+from verale.checker.certificate import ActivationStatement, OrderStatement, PatchStatement, read_certificate
 from verale.errors import LatentsError
 from verale.head import BankPooling, as_patches, evaluate
 from verale.head.evaluate import similarity
@@ -33,7 +33,7 @@ def test_similarities_and_leads_are_the_heads(name):
     reference = evaluate(head, as_patches(image))
     similar = similarity(head, reference.observables)[0]
     for statement, value in zip(certificate.statements, found.similarity, strict=True):
-        assert isinstance(statement, Spatial)
+        assert isinstance(statement, PatchStatement)
         assert value == pytest.approx(float(similar[statement.patch, statement.prototype]), abs=1e-9)
     logits = reference.logits[0]
     assert found.ahead == pytest.approx((logits[certificate.predicted] - logits).tolist(), abs=1e-9)
@@ -50,10 +50,10 @@ def test_activations_are_found_where_they_are_greatest(name):
     found = decode(certificate, head, image)
     similar = similarity(head, evaluate(head, as_patches(image)).observables)[0]
     for statement, place in zip(certificate.statements, found.place, strict=True):
-        if isinstance(statement, Activation):
+        if isinstance(statement, ActivationStatement):
             assert similar[place, statement.prototype] == similar[:, statement.prototype].max()
         else:
-            assert isinstance(statement, Others) and place is None
+            assert isinstance(statement, OrderStatement) and place is None
     assert found.similarity == [None] * len(certificate.statements)
 
 
@@ -61,7 +61,7 @@ def test_a_class_token_is_where_its_own_prototypes_are():
     head = replace(small_head("euclidean"), pooling=BankPooling(4))
     image, certificate = explained(head, "top_k")
     for statement, place in zip(certificate.statements, decode(certificate, head, image).place, strict=True):
-        if isinstance(statement, Activation):
+        if isinstance(statement, ActivationStatement):
             assert (place == 0) == (statement.prototype < 4)
 
 
@@ -77,7 +77,7 @@ def test_what_does_not_fit_the_head_is_left_out_or_refused():
     beyond = replace(
         certificate,
         predicted=99,
-        statements=(Spatial(0, 10**9, 0, 1), Spatial(10**9, 0, 0, 1), Activation(10**9, 0, 1)),
+        statements=(PatchStatement(0, 10**9, 0, 1), PatchStatement(10**9, 0, 0, 1), ActivationStatement(10**9, 0, 1)),
     )
     assert decode(beyond, head, image).similarity == [None] * 3 and decode(beyond, head, image).ahead == []
     assert decode(beyond, head, None).similarity == [None, pytest.approx(float(similarity(head, _half(head))[0])), None]
@@ -92,7 +92,7 @@ def _half(head):
 def test_one_patch_with_banks_is_no_trouble():
     head = replace(small_head("euclidean"), pooling=BankPooling(4))
     _, certificate = explained(head)
-    single = replace(certificate, patches=1, statements=(Spatial(0, 0, 0, 1),))
+    single = replace(certificate, patches=1, statements=(PatchStatement(0, 0, 0, 1),))
     assert decode(single, head, torch.zeros(1, 1, head.depth)).ahead == []
 
 

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from operator import sub
 
-from ..certificate import Certificate, Spatial
+from ..certificate import Certificate, PatchStatement
 from ..dyadic import ceil_at, floor_at
 from ..head import Head
 from .margin import lower_bound
@@ -100,7 +100,7 @@ class _Left:
     tops: dict[int, int]
 
     @classmethod
-    def of(cls, groups: Sequence[Sequence[Spatial]], patches: int, bits: int) -> _Left:
+    def of(cls, groups: Sequence[Sequence[PatchStatement]], patches: int, bits: int) -> _Left:
         """What groups of statements leave; one that is empty keeps its place."""
         found: list[tuple[int, set[int]]] = []
         tops: dict[int, int] = {}

@@ -30,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..certificate import Spatial
+from ..certificate import PatchStatement
 from ..dyadic import ceil_shift, dot, floor_shift
 from .projection import Projection
 from .space import Ranges, Space
@@ -63,7 +63,7 @@ class Hypersphere:
         longest = 1 if self._euclidean else max(high for _, high in space.norms) >> space.bits
         self._bits = _WEIGHT_BITS + longest.bit_length()  # e
 
-    def ranges(self, statements: Sequence[Spatial]) -> Ranges:
+    def ranges(self, statements: Sequence[PatchStatement]) -> Ranges:
         """The range of every working observable of a patch, given its statements in their order: what the places of c
         say, cut by the domain's own and by what is stated of the observable itself."""
         if not statements:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..certificate import Activation, Certificate, Spatial, Statement
+from ..certificate import ActivationStatement, Certificate, PatchStatement, Statement
 from ..dyadic import Exact, ceil_at, dot, floor_at
 from ..errors import RefutedError, UnprovedError
 from ..head import COSINES, Head
@@ -67,14 +67,14 @@ def require_not_refuted(head: Head, predicted: int, evaluation: Evaluation) -> N
 def _truth(statement: Statement, evaluation: Evaluation, bits: int) -> bool | None:
     """Whether the statement holds, None where the enclosures do not decide it."""
     match statement:
-        case Spatial():
+        case PatchStatement():
             low, high = evaluation.observable(statement.patch, statement.prototype, bits)
             return _inside(low, high, statement.lower, statement.upper)
-        case Activation():
+        case ActivationStatement():
             low, high = (Fraction(end, 1 << bits) for end in evaluation.greatest([statement.prototype], bits))
             return _inside(low, high, statement.lower, statement.upper)
         case _:
-            others = sorted(set(range(evaluation.count)) - set(statement.listed))
+            others = sorted(set(range(evaluation.count)) - set(statement.exempt))
             if not others:
                 return True
             least, most = evaluation.greatest(others, bits)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..certificate import Spatial
+from ..certificate import PatchStatement
 from ..dyadic import ceil_at, floor_at
 from .space import Ranges, Space
 
@@ -25,7 +25,7 @@ class Simplex:
     def __init__(self, space: Space) -> None:
         self._space = space
 
-    def ranges(self, statements: Sequence[Spatial]) -> Ranges:
+    def ranges(self, statements: Sequence[PatchStatement]) -> Ranges:
         """The range of every mass of a patch, given its statements."""
         bits, count = self._space.bits, self._space.head.count
         one = 1 << bits

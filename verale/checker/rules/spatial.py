@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
-from ..certificate import Spatial, Statement
+from ..certificate import PatchStatement, Statement
 from .pooling import Part, pooling_of, unstated
 from .similarity import Box
 from .space import Ranges, Space
@@ -16,7 +16,7 @@ __all__ = ["PatchRule", "PooledRule", "SpatialRule", "by_patch"]
 class PatchRule(Protocol):
     """Ranges of all working observables of one patch, given the statements about it."""
 
-    def ranges(self, statements: Sequence[Spatial]) -> Ranges: ...
+    def ranges(self, statements: Sequence[PatchStatement]) -> Ranges: ...
 
 
 @runtime_checkable
@@ -24,7 +24,7 @@ class PooledRule(Protocol):
     """The same ranges, pooled: the smallest distances, or the greatest of the others, over patches with these
     statements, and another whose ranges are `known`."""
 
-    def pooled(self, groups: Sequence[Sequence[Spatial]], known: Ranges | None) -> Ranges: ...
+    def pooled(self, groups: Sequence[Sequence[PatchStatement]], known: Ranges | None) -> Ranges: ...
 
 
 class SpatialRule:
@@ -65,22 +65,22 @@ class SpatialRule:
                 yield place, self._pooling.box([*self._parts([(patch, left)], others), *others])
             before = self._pooling.merged([*before, parts[number]])
 
-    def _parts(self, stated: Sequence[tuple[int, Sequence[Spatial]]], others: Sequence[Part]) -> list[Part]:
+    def _parts(self, stated: Sequence[tuple[int, Sequence[PatchStatement]]], others: Sequence[Part]) -> list[Part]:
         """What is known of these patches; it may take in the others."""
         if self._pooled is None:
             return [self._part(patch, group) for patch, group in stated]
         known = others[0].ranges if others else None
         return [self._pooling.part(self._pooled.pooled([group for _, group in stated], known), len(stated))]
 
-    def _part(self, patch: int, statements: Sequence[Spatial]) -> Part:
+    def _part(self, patch: int, statements: Sequence[PatchStatement]) -> Part:
         return self._pooling.part(self._rule.ranges(statements), first=patch == 0)
 
 
-def by_patch(statements: Sequence[Statement]) -> dict[int, list[tuple[int, Spatial]]]:
+def by_patch(statements: Sequence[Statement]) -> dict[int, list[tuple[int, PatchStatement]]]:
     """The statements about each patch, with their places."""
-    groups: dict[int, list[tuple[int, Spatial]]] = {}
+    groups: dict[int, list[tuple[int, PatchStatement]]] = {}
     for place, statement in enumerate(statements):
-        if not isinstance(statement, Spatial):
+        if not isinstance(statement, PatchStatement):
             raise ValueError("a statement about activations does not belong to a spatial paradigm")
         groups.setdefault(statement.patch, []).append((place, statement))
     return groups

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..certificate import Others, Spatial, Statement
+from ..certificate import OrderStatement, PatchStatement, Statement
 from ..dyadic import ceil_at, floor_at
 from .pooling import pooling_of, unstated
 from .similarity import Box
@@ -28,12 +28,12 @@ class TopK:
         lower, upper = list(domain.lower), list(domain.upper)
         for statement in statements:
             match statement:
-                case Spatial():
+                case PatchStatement():
                     raise ValueError("a statement about a patch does not belong to top_k")
-                case Others():
+                case OrderStatement():
                     most = ceil_at(statement.upper, self._bits)
-                    listed = set(statement.listed)
-                    upper = [high if j in listed else min(high, most) for j, high in enumerate(upper)]
+                    exempt = set(statement.exempt)
+                    upper = [high if j in exempt else min(high, most) for j, high in enumerate(upper)]
                 case _:
                     j = statement.prototype
                     lower[j] = max(lower[j], floor_at(statement.lower, self._bits))

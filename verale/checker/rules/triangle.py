@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..certificate import Spatial
+from ..certificate import PatchStatement
 from .projection import Projection
 from .space import Ranges, Space
 
@@ -25,7 +25,7 @@ class Triangle:
         self._domain = space.domain
         self._single = Projection(space)
 
-    def ranges(self, statements: Sequence[Spatial]) -> Ranges:
+    def ranges(self, statements: Sequence[PatchStatement]) -> Ranges:
         """The range of every working observable of a patch, given its statements one by one."""
         found = self._domain
         for statement in statements:

@@ -312,7 +312,7 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
     certificate = module("certificate")
     head = module("head_file").read_head(trial.data)
     space = module("rules.space").Space(head, own)
-    stated = [certificate.Spatial(*statement) for statement in trial.statements]
+    stated = [certificate.PatchStatement(*statement) for statement in trial.statements]
     names = {"softmax": ["simplex"], "inner_product": ["projection", "triangle"]}
     boxes = []
     for name in names.get(head.geometry, ["projection", "triangle", "hypersphere"]):
@@ -335,9 +335,9 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
         boxes += [(f"{name} without {place}", box) for place, box in spatial.boxes_without(stated, PATCHES)]
     top_k = module("rules.top_k").TopK(space)
     top_k.box([], 2)  # asked of so many patches, then of others
-    pooled = [certificate.Activation(*statement) for statement in trial.pooled]
+    pooled = [certificate.ActivationStatement(*statement) for statement in trial.pooled]
     most = max(high for _, high in trial.activations[1::2])
-    pooled.append(certificate.Others(tuple(range(0, COUNT, 2)), most))
+    pooled.append(certificate.OrderStatement(tuple(range(0, COUNT, 2)), most))
     boxes += [("top_k", top_k.box(pooled, PATCHES)), ("domain", top_k.box([], PATCHES))]
     boxes += [("top_k without", box) for _, box in top_k.boxes_without(pooled, PATCHES)]
     latents = module("dyadic").exact(hm.flat(trial.image), len(trial.image[0]))
@@ -394,7 +394,7 @@ def _screening(module: Import, kernel: str) -> str:
             for j in generator.sample(range(len(rows)), min(generator.randrange(1, 5), depth + 1)):
                 width = Fraction(generator.choice((0, 1)), 2**31)
                 low, high = truths[j][0] - generator.choice((0, 1)) * width, truths[j][1] + width
-                group.append(module("certificate").Spatial(patch, j, low, high))
+                group.append(module("certificate").PatchStatement(patch, j, low, high))
             if not all(holds(space, ranges, truths) for ranges in coarse_ranges(module, rule, group)):
                 return "coarse"
             groups.append(group)

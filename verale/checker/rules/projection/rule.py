@@ -39,7 +39,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from operator import add, neg, sub
 
-from ...certificate import Spatial
+from ...certificate import PatchStatement
 from ...dyadic import ceil_at, ceil_shift, dot, floor_at, floor_shift
 from ..pooling import pool
 from ..space import Chunk, Ranges, Space
@@ -95,7 +95,7 @@ class Projection:
         space = self.space
         return Coarse(space.vectors, space.kernel, space.lift, None if self._smallest else space.reach)
 
-    def ranges(self, statements: Sequence[Spatial]) -> Ranges:
+    def ranges(self, statements: Sequence[PatchStatement]) -> Ranges:
         """The range of every working observable of a patch, given its statements: the lemma's, cut by the domain's own
         and by what is stated of the observable itself."""
         if not statements:
@@ -106,7 +106,7 @@ class Projection:
                 found = found.met(self._given(self._use(statements[:count], True)))
         return found
 
-    def pooled(self, groups: Sequence[Sequence[Spatial]], known: Ranges | None) -> Ranges:
+    def pooled(self, groups: Sequence[Sequence[PatchStatement]], known: Ranges | None) -> Ranges:
         """The ranges of every working observable, pooled: the smallest distance or the greatest product, among patches
         with these statements, at least one, and another whose ranges are `known`."""
         narrow = [group for group in groups if group and not _wide(group)]
@@ -117,7 +117,7 @@ class Projection:
             known = self._among(narrow[start : start + TOGETHER], known)
         return self.space.domain if known is None else known.met(self.space.domain)
 
-    def _among(self, groups: Sequence[Sequence[Spatial]], known: Ranges | None) -> Ranges:
+    def _among(self, groups: Sequence[Sequence[PatchStatement]], known: Ranges | None) -> Ranges:
         """The same for narrow statements, but for the domain's own ranges."""
         coarse, offsets = self.coarse, self.space.offsets
         uses = [self._use(group, False) for group in groups]
@@ -148,13 +148,13 @@ class Projection:
         lower, upper = zip(*use.ends(range(len(offsets)), self.space.chunks), strict=True)
         return Ranges(list(map(add, lower, offsets)), list(map(add, upper, offsets))).met(self.space.domain)
 
-    def _use(self, statements: Sequence[Spatial], in_order: bool) -> _Use:
+    def _use(self, statements: Sequence[PatchStatement], in_order: bool) -> _Use:
         offsets = self.space.offsets
         each = ((statement.prototype, *self.stated(statement)) for statement in statements)
         stated = [(j, low - offsets[j], high - offsets[j]) for j, low, high in each]
         return _Use(*self._reach(stated, in_order), {j: (low, high) for j, low, high in stated})
 
-    def stated(self, statement: Spatial) -> tuple[int, int]:
+    def stated(self, statement: PatchStatement) -> tuple[int, int]:
         """The stated interval of the working observable on the grid."""
         bits = self.space.bits
         low, high = floor_at(statement.lower, bits), ceil_at(statement.upper, bits)
@@ -236,5 +236,5 @@ class Projection:
         )
 
 
-def _wide(statements: Sequence[Spatial]) -> bool:
+def _wide(statements: Sequence[PatchStatement]) -> bool:
     return any(statement.upper - statement.lower > WIDE for statement in statements)
