@@ -164,7 +164,7 @@ def test_an_interrupted_search_for_counterexamples_leaves_no_witness(folder, giv
 def test_an_interrupt_while_the_demo_audits_is_one_line(folder) -> None:
     (folder / "sitecustomize.py").write_text(
         "import time\n"
-        "from verale.checker.report import FileAuditor\n"
+        "from verale.checker.file_auditor import FileAuditor\n"
         "def slow(self, path):\n"
         "    open('begun', 'w').close()\n"
         "    time.sleep(600)\n"

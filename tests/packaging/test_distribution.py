@@ -71,7 +71,11 @@ def test_the_wheel_is_the_package_the_corpora_and_the_lemmas_and_nothing_else(wh
     found = contents(wheel)
     notes = f"verale-{VERSION}.dist-info/"
     assert {name: data for name, data in found.items() if not name.startswith(notes)} == expected
-    for name in ("py.typed", "soundness/certificates/v1.schema.json", "soundness/certificates/report-v1.schema.json"):
+    for name in (
+        "py.typed",
+        "soundness/certificates/v1.schema.json",
+        "soundness/certificates/audit-log-v1.schema.json",
+    ):
         assert f"verale/{name}" in found
     licences = {name.removeprefix(f"{notes}licenses/") for name in found if name.startswith(f"{notes}licenses/")}
     assert licences == set(PROJECT["license-files"])

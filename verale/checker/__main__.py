@@ -9,13 +9,16 @@ verdict:
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import sys
 from collections.abc import Sequence
+from typing import TextIO
 
 from .cost import LIMIT
 from .errors import CheckerError
+from .file_auditor import UNUSABLE, FileAuditor, Outcome
 from .kernel import KERNELS
-from .report import FileAuditor, say, tell
 from .verdict import EXIT_UNUSABLE, most_severe
 
 __all__ = ["main"]
@@ -42,18 +45,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         auditor = FileAuditor(options.head, options.latents, options.kernel, options.minimality, options.limit)
     except (CheckerError, OSError) as error:
-        say(f"error: {error}", sys.stderr)
+        print_line(f"error: {error}", sys.stderr)
         return EXIT_UNUSABLE
     codes: list[int] = []
     try:
         for path in options.certificates:
             outcome = auditor.audit(path)
             codes.append(outcome.exit_code)
-            tell(outcome, options.json)
+            print_outcome(outcome, options.json)
     except KeyboardInterrupt:
-        say(f"interrupted: {len(codes)} of {len(options.certificates)} certificates are checked", sys.stderr)
+        print_line(f"interrupted: {len(codes)} of {len(options.certificates)} certificates are checked", sys.stderr)
         return EXIT_INTERRUPTED
     return most_severe(codes)
+
+
+def print_outcome(outcome: Outcome, as_json: bool) -> None:
+    """Print the verdict line, or the record as JSON, on stdout; for a file without a verdict one line on stderr."""
+    if as_json:
+        print_line(json.dumps(outcome.record))
+    elif outcome.record["status"] == UNUSABLE:
+        print_line(f"error: {outcome.record['certificate']}: {outcome.record['message']}", sys.stderr)
+    else:
+        print_line(outcome.line)
+
+
+def print_line(line: str, stream: TextIO | None = None) -> None:
+    """Print a line. Where nobody reads any more (`... | head`), print nothing, now and at exit; the work goes on."""
+    stream = stream or sys.stdout
+    try:
+        print(line, file=stream, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 if __name__ == "__main__":  # pragma: no cover (run as a process of its own by the tests)

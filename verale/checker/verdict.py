@@ -73,7 +73,7 @@ class Verdict:
         return line_of({"certificate": name, **self.record()})
 
     def record(self) -> dict[str, Any]:
-        """The verdict as plain data for JSON (certificates/report-v1.md). `margin` is the least one, rounded down to
+        """The verdict as plain data for JSON (certificates/audit-log-v1.md). `margin` is the least one, rounded down to
         four digits; `margins` are rounded down to binary64."""
         least = min((margin for margin in self.margins if margin is not None), default=None)
         return {

@@ -7,6 +7,7 @@ import sys
 import click
 
 from verale.cli import EXIT_INTERRUPTED, files_of, progress, ray, verbose
+from verale.cli.output import print_line, print_outcome
 from verale.errors import InputError
 
 __all__ = ["command"]
@@ -26,7 +27,12 @@ __all__ = ["command"]
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="The most steps that a proof may take.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a certificate instead of a line for people.")
 @click.option(
-    "--report", metavar="R", type=click.Path(), help="Write these objects to a file; what it has is not audited again."
+    "--log",
+    "--report",
+    "log",
+    metavar="L",
+    type=click.Path(),
+    help="Write these objects to a file, the audit log; certificates that it holds are not audited again.",
 )
 @ray.options
 @verbose
@@ -39,7 +45,7 @@ def command(
     jobs: int,
     limit: int | None,
     as_json: bool,
-    report: str | None,
+    log: str | None,
     engine: str,
     workers: int | None,
     address: str | None,
@@ -51,7 +57,6 @@ def command(
     that cannot be used; 12 more work than the limit; 130 interrupted; 2 an option that there is not.
     """
     from verale.checker.cost import LIMIT
-    from verale.checker.report import say, tell
     from verale.checker.verdict import EXIT_UNUSABLE, most_severe
     from verale.datasets.certificates import is_dataset, packed
     from verale.runs.audit import audit_files
@@ -62,27 +67,27 @@ def command(
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # any file name can be printed
     options = AuditOptions(head, latents, kernel, minimality, LIMIT if limit is None else limit)
     if ray.is_ray(engine, workers, address, jobs):
-        ray.audit(certificates, options, report, workers, address, as_json)
+        ray.audit(certificates, options, log, workers, address, as_json)
     codes: list[int] = []
     paths: list[str | Stored] = []
     for given in certificates:
         try:
             paths += packed(given)[0] if is_dataset(given) else files_of((given,), ".ale.json")
         except InputError as error:
-            say(f"error: {error}", sys.stderr)
+            print_line(f"error: {error}", sys.stderr)
             codes.append(EXIT_UNUSABLE)
     audited = reused = 0
     try:
         with progress("auditing", len(paths), unit="certificates", lines=True) as advance:
-            for outcome in audit_files(paths, options, jobs, None if report is None else AuditLog(report)):
+            for outcome in audit_files(paths, options, jobs, None if log is None else AuditLog(log)):
                 codes.append(outcome.exit_code)
                 audited, reused = audited + 1, reused + outcome.reused
-                tell(outcome, as_json)
+                print_outcome(outcome, as_json)
                 advance(1)
     except KeyboardInterrupt:
-        again = "" if report is None else f"; {report} has them, the same command audits the rest"
-        say(f"interrupted: {audited} of {len(paths)} certificates are audited{again}", sys.stderr)
+        again = "" if log is None else f"; {log} has them, the same command audits the rest"
+        print_line(f"interrupted: {audited} of {len(paths)} certificates are audited{again}", sys.stderr)
         sys.exit(EXIT_INTERRUPTED)
     if reused:
-        say(f"{reused} of {len(paths)} verdicts are those of {report}", sys.stderr)
+        print_line(f"{reused} of {len(paths)} verdicts are those of {log}", sys.stderr)
     sys.exit(most_severe(codes))

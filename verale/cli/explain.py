@@ -161,7 +161,7 @@ def _explain(directory: Path, run: Explaining, as_json: bool) -> list[Explained]
 
 
 def _tell(directory: Path, one: Explained) -> None:
-    from verale.checker.report import say
+    from verale.cli.output import print_line
 
     path = None if one.certificate is None else str(directory / one.certificate)
-    say(json.dumps(asdict(one) | {"certificate": path}))
+    print_line(json.dumps(asdict(one) | {"certificate": path}))

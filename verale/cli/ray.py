@@ -127,24 +127,24 @@ def _beginning(
 def audit(
     certificates: tuple[str, ...],
     options: AuditOptions,
-    report: str | None,
+    log: str | None,
     workers: int | None,
     address: str | None,
     as_json: bool,
 ) -> None:
     """Audit a dataset into another. The arguments are those of `verale audit`."""
-    from verale.checker.report import tell
     from verale.checker.verdict import most_severe
+    from verale.cli.output import print_outcome
     from verale.datasets.staging import Staged
     from verale.ray.audit import audit_rows
     from verale.ray.pipeline import together
 
-    if report is None or len(certificates) != 1:
-        raise UsageError("--engine ray takes one dataset of certificates, and --report R.parquet for what it finds")
-    Staged(report).require_free(overwrite=False)
+    if log is None or len(certificates) != 1:
+        raise UsageError("--engine ray takes one dataset of certificates, and --log L.parquet for the audit log")
+    Staged(log).require_free(overwrite=False)
     codes = []
     with together(workers, address, "cpu") as crew:
-        run = audit_rows(certificates[0], options, report, crew)
+        run = audit_rows(certificates[0], options, log, crew)
         _resumed(run.begun, run.total, "certificates")
         done = 0
         try:
@@ -152,7 +152,7 @@ def audit(
                 for part in run.parts:
                     for outcome in part.outcomes:
                         codes.append(outcome.exit_code)
-                        tell(outcome, as_json)
+                        print_outcome(outcome, as_json)
                     done = part.stop
                     advance(part.stop - part.start)
         except KeyboardInterrupt:

@@ -40,7 +40,7 @@ _NEEDS = {
 @click.option("--head", metavar="H", type=click.Path(), help="The head file; by default DIR/head.safetensors.")
 @click.option("--latents", metavar="Z", type=click.Path(), help="By default DIR/latents.safetensors.")
 @click.option("--images", metavar="DIR", type=click.Path(), help="The images; by default where source.json says.")
-@click.option("--verdicts", metavar="R", type=click.Path(), help="Verdicts that verale audit --report R has written.")
+@click.option("--verdicts", metavar="R", type=click.Path(), help="An audit log, which verale audit --log has written.")
 @click.option("--no-audit", is_flag=True, help="Show certificates that nobody has checked.")
 @click.option("--minimality", is_flag=True, help="Audit also that no statement can be dropped.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Processes that audit.")

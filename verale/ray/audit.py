@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verale.checker.report import FileAuditor, Outcome, unusable
+from verale.checker.file_auditor import FileAuditor, Outcome, unusable
 from verale.datasets import storage
 from verale.datasets.certificates import Rows, to_parquet, to_table
 from verale.datasets.latents import Latents, open_latents
@@ -47,7 +47,7 @@ _READ = ("index", "name", "certificate")
 
 
 def records_schema() -> Schema:
-    """The columns of a report: fields of certificates/report-v1.md, and the whole record as JSON."""
+    """The columns of an audit log: fields of certificates/audit-log-v1.md, and the whole record as JSON."""
     import pyarrow as pa
 
     whole, real = ("exit_code", "predicted", "statements"), ("seconds",)

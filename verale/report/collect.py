@@ -77,7 +77,7 @@ class Item:
         index: the image's place among the latents, where known.
         file, file_sha256, label: of the image, where known.
         seconds: that explaining took, where known.
-        record: what an audit said (certificates/report-v1.md); None where nobody has audited it.
+        record: what an audit said (certificates/audit-log-v1.md); None where nobody has audited it.
     """
 
     path: Path | None

@@ -44,7 +44,7 @@ def audited(
 
 
 def with_verdicts_of(collection: Collection, report: str | Path) -> Collection:
-    """The collection with the verdicts of a report file (certificates/report-v1.md).
+    """The collection with the verdicts of an audit log (certificates/audit-log-v1.md).
 
     A record counts for a certificate of the same bytes, audited with the head at hand; with the head that the
     certificate names, where none is at hand.
@@ -62,7 +62,7 @@ def with_verdicts_of(collection: Collection, report: str | Path) -> Collection:
             records[record["sha256"], record["run"]["head"]] = record
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise InputError(
-                report, f"line {number + 1} is no record of a report: expected what verale audit --report writes"
+                report, f"line {number + 1} is no record of a report: expected what verale audit --log writes"
             ) from None
 
     def record_of(item: Item) -> Mapping[str, Any] | None:
@@ -73,7 +73,7 @@ def with_verdicts_of(collection: Collection, report: str | Path) -> Collection:
 
 
 def _well_formed(record: Mapping[str, Any]) -> bool:
-    """Whether the fields that a report shows are there, of the types that certificates/report-v1.md gives them."""
+    """Whether the fields that a page shows are there, of the types that certificates/audit-log-v1.md gives them."""
     return (
         record["status"] in _STATUSES
         and all(isinstance(record[name], str) for name in ("reason", "message"))

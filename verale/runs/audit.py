@@ -8,8 +8,8 @@ from pathlib import Path
 
 from verale.checker import Auditor, HeadError, LatentsError, Verdict
 from verale.checker.certificate import LARGEST
+from verale.checker.file_auditor import Outcome
 from verale.checker.head_file import LARGEST as LARGEST_HEAD
-from verale.checker.report import Outcome
 from verale.errors import InputError
 from verale.files import read
 from verale.runs.audit_log import AuditLog

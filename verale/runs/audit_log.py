@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from verale.checker.report import UNUSABLE, Outcome, file_digest
+from verale.checker.file_auditor import UNUSABLE, Outcome, file_digest
 from verale.errors import InputError
 from verale.files import read, write_atomically
 from verale.runs.auditor import Stored, name_of
@@ -17,7 +17,7 @@ __all__ = ["AuditLog"]
 
 
 class AuditLog:
-    """A report file: one JSON object a line (certificates/report-v1.md). Raises InputError where the file is no report.
+    """An audit log: one JSON object a line (certificates/audit-log-v1.md). Raises InputError where the file is none.
 
     While certificates are audited, records are appended, so that what has been done survives whatever stops it.
     """

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from verale.checker import CheckerError
 from verale.checker.cost import LIMIT
-from verale.checker.report import FileAuditor, Outcome
+from verale.checker.file_auditor import FileAuditor, Outcome
 from verale.errors import InputError
 
 __all__ = ["AuditOptions", "Stored", "auditor_of", "name_of", "outcome_of"]

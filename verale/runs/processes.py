@@ -13,7 +13,7 @@ from dataclasses import asdict
 from multiprocessing import get_context
 from typing import Any
 
-from verale.checker.report import FileAuditor, Outcome, unusable
+from verale.checker.file_auditor import FileAuditor, Outcome, unusable
 from verale.runs.auditor import AuditOptions, Stored, name_of, outcome_of
 
 __all__ = ["DIED", "in_processes"]

@@ -21,7 +21,7 @@ from verale.runs.auditor import AuditOptions
 from verale.soundness.independent import files as hm
 
 ROOT = Path(__file__).parents[3]
-SCHEMA = json.loads((ROOT / "certificates" / "report-v1.schema.json").read_text())
+SCHEMA = json.loads((ROOT / "certificates" / "audit-log-v1.schema.json").read_text())
 IMAGE = [[0.0, 0.0]]
 HEAD = hm.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
 
@@ -67,7 +67,7 @@ def patched(folder: Path, unless: str) -> list[str]:
     """Where Python looks for what it runs at its start: audits of files begin with this."""
     (folder / "sitecustomize.py").write_text(
         "import os, time\n"
-        "from verale.checker.report import FileAuditor\n"
+        "from verale.checker.file_auditor import FileAuditor\n"
         "audit = FileAuditor.audit\n"
         "def marked(self, path):\n"
         "    open(os.path.basename(path) + '.begun', 'w').close()\n"

@@ -198,7 +198,7 @@ def test_files_that_cannot_be_used_are_named_as_given(given, tmp_path, without_r
         (["--workers", "2"], "for --engine ray"),
         (["--address", "auto"], "for --engine ray"),
         (["--engine", "ray", "--jobs", "2"], "say --workers"),
-        (["--engine", "ray"], "--report"),
+        (["--engine", "ray"], "--log"),
     ],
 )
 def test_options_of_the_other_engine(wrong, message, given):

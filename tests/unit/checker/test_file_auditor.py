@@ -1,11 +1,10 @@
-"""The report as an interface: what certificates/report-v1.md says of fields, codes and lines is so."""
+"""The audit log as an interface: what certificates/audit-log-v1.md says about fields, codes and lines is so."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import math
-import os
 import platform
 import re
 import subprocess
@@ -18,13 +17,13 @@ from typing import Any
 import jsonschema
 import pytest
 
-from verale.checker import Status, Verdict, certificate, most_severe, report, verdict
-from verale.checker.report import FileAuditor, Outcome, checker_digest, file_digest, say, unusable
+from verale.checker import Status, Verdict, certificate, file_auditor, most_severe, verdict
+from verale.checker.file_auditor import FileAuditor, Outcome, checker_digest, file_digest, unusable
 from verale.soundness.independent import files as hm
 
 ROOT = Path(__file__).parents[3]
-TEXT = (ROOT / "certificates" / "report-v1.md").read_text(encoding="utf-8")
-SCHEMA = json.loads((ROOT / "certificates" / "report-v1.schema.json").read_text())
+TEXT = (ROOT / "certificates" / "audit-log-v1.md").read_text(encoding="utf-8")
+SCHEMA = json.loads((ROOT / "certificates" / "audit-log-v1.schema.json").read_text())
 IMAGE = [[0.0, 0.0]]
 HEAD = hm.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
 GOOD = hm.certificate(HEAD, [hm.spatial(0, 0, 0.0, 0.0)], image=IMAGE)
@@ -104,7 +103,7 @@ def test_a_version_that_is_not_known_is_null(monkeypatch: pytest.MonkeyPatch, fo
     def missing(package: str) -> str:
         raise metadata.PackageNotFoundError(package)
 
-    monkeypatch.setattr(report, "version", missing)
+    monkeypatch.setattr(file_auditor, "version", missing)
     assert auditor(folder).run["checker"] == {"version": None, "sha256": checker_digest()}
 
 
@@ -147,11 +146,3 @@ def test_a_file_too_large_for_a_certificate_has_no_digest(folder: Path) -> None:
     assert (record["status"], record["sha256"]) == ("MALFORMED", None)
     assert file_digest(str(folder / "large")) is None
     assert file_digest(str(folder / "nowhere")) is None
-
-
-def test_what_nobody_reads_is_not_said_and_no_error() -> None:
-    ends = os.pipe()
-    os.close(ends[0])
-    with open(ends[1], "w", encoding="utf-8") as stream:
-        say("a line", stream)
-        say("another", stream)

@@ -1,0 +1,34 @@
+"""Printing for the commands: lines on stdout or stderr that survive a reader who leaves early."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from verale.checker.file_auditor import Outcome
+
+__all__ = ["print_line", "print_outcome"]
+
+
+def print_outcome(outcome: Outcome, as_json: bool) -> None:
+    """Print the verdict line, or the record as JSON, on stdout; for a file without a verdict one line on stderr."""
+    from verale.checker.file_auditor import UNUSABLE
+
+    if as_json:
+        print_line(json.dumps(outcome.record))
+    elif outcome.record["status"] == UNUSABLE:
+        print_line(f"error: {outcome.record['certificate']}: {outcome.record['message']}", sys.stderr)
+    else:
+        print_line(outcome.line)
+
+
+def print_line(line: str, stream: TextIO | None = None) -> None:
+    """Print a line. Where nobody reads any more (`... | head`), print nothing, now and at exit; the work goes on."""
+    stream = stream or sys.stdout
+    try:
+        print(line, file=stream, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
