@@ -4,13 +4,23 @@
 PYTHON ?= python3
 VENV := .venv
 
-.PHONY: demo test check docs fuzz clean
+# One process for each core; the tests that share a running Ray go to the same one.
+PYTEST := $(VENV)/bin/python -m pytest -n logical --maxprocesses 8 --dist loadgroup
+
+.PHONY: demo test test-long test-all check docs fuzz clean
 
 demo: $(VENV)/report
 	$(VENV)/bin/verale demo
 
+# Every rule, both kernels, all corpora, every adapter, every page of the documentation.
 test: $(VENV)/test
-	$(VENV)/bin/python -m pytest
+	$(PYTEST) -m 'not long'
+
+# The same with more faults, more seeds and more processes: what is marked `long`.
+test-long: $(VENV)/test
+	$(PYTEST) -m long
+
+test-all: test test-long
 
 check: $(VENV)/test $(VENV)/docs fuzz
 	$(VENV)/bin/ruff check .

@@ -95,8 +95,8 @@ def test_where_the_order_matters_it_is_kept_and_none_can_be_dropped(geometry, or
     """Sorted within a patch, as under other paradigms, some of these statements prove nothing."""
     broken = 0
     for seed in range(3):
-        head = small_head(geometry, seed, prototypes=30, classes=5)
-        found = explain(head, small_latents(head, seed=seed), "hypersphere", order=order)
+        head = small_head(geometry, seed, prototypes=20, classes=4)
+        found = explain(head, small_latents(head, images=2, seed=seed), "hypersphere", order=order)
         for certificate in (c for c in found if isinstance(c, Certificate)):
             patches = [s.patch for s in certificate.statements]
             assert patches == sorted(patches) and certificate.minimal

@@ -1,0 +1,10 @@
+"""What every test needs, and what must be set before torch is imported."""
+
+from __future__ import annotations
+
+import os
+
+# One thread a process: pytest-xdist starts a process for each core, and tests start processes of their own.
+# More threads would only wait for each other. Processes that tests start inherit this.
+for _name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
