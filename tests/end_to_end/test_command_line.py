@@ -1,4 +1,4 @@
-"""The commands as a user runs them: real processes, real files, exit codes and messages."""
+"""The commands as a user runs them: real files, exit codes and messages; each command in a real process at least once."""
 
 from __future__ import annotations
 
@@ -11,16 +11,13 @@ from pathlib import Path
 
 import pytest
 import torch
+from support.commands import Completed, process
+from support.commands import in_process as run
 from support.exact import observable
 from support.small import small_head, small_latents
 
 from verale.head import Head, as_patches, load_latents, save_latents
 from verale.search.explain import explain
-
-
-def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "verale", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=300)
 
 
 @pytest.fixture(scope="module")
@@ -37,14 +34,12 @@ def folder(tmp_path_factory) -> Path:
     return folder
 
 
-def audit(folder: Path, data: bytes | None = None, **options: str) -> subprocess.CompletedProcess[str]:
+def audit(folder: Path, data: bytes, **options: str) -> Completed:
     """Audit changed certificate bytes with the latents at hand."""
     target = folder / "changed.ale.json"
-    if data is not None:
-        target.write_bytes(data)
+    target.write_bytes(data)
     head = options.get("head", "head.safetensors")
-    result = run("audit", target if data is not None else folder / "certificates",
-                 "--head", folder / head, "--latents", folder / "latents.safetensors")  # fmt: skip
+    result = run("audit", target, "--head", folder / head, "--latents", folder / "latents.safetensors")
     assert "Traceback" not in result.stderr
     return result
 
@@ -65,7 +60,7 @@ def summary(directory: Path) -> list[dict[str, str]]:
 
 
 def test_a_folder_of_certificates_is_proved(folder):
-    result = audit(folder)
+    result = process("audit", "certificates", "--head", "head.safetensors", "--latents", "latents.safetensors", cwd=folder)
     assert result.returncode == 0
     lines = result.stdout.splitlines()
     assert len(lines) == 4 and all(line.startswith("PROVED") for line in lines)
@@ -178,7 +173,7 @@ def test_bad_input_gets_one_line_that_names_it(folder, arguments, reason):
 
 
 def test_explain_writes_certificates_and_a_summary_that_audit_proves(folder, tmp_path):
-    explained = run("explain", "--head", folder / "head.safetensors", "--latents", folder / "latents.safetensors",
+    explained = process("explain", "--head", folder / "head.safetensors", "--latents", folder / "latents.safetensors",
                     "--out", tmp_path / "out")  # fmt: skip
     assert explained.returncode == 0, explained.stderr
     rows = summary(tmp_path / "out")
@@ -206,14 +201,14 @@ def test_an_image_without_an_explanation_is_told_and_the_others_are_kept(folder,
 
 
 def test_the_demo_explains_and_proves_every_packaged_digit(tmp_path):
-    result = run("demo", "--out", tmp_path / "demo", cwd=tmp_path)
+    result = process("demo", "--out", tmp_path / "demo", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     assert "50 images, 50 certificates, 50 proved" in result.stdout
     assert len(list((tmp_path / "demo" / "certificates").glob("*.ale.json"))) == 50
     report = (tmp_path / "demo" / "report.html").read_text(encoding="utf-8")
     assert "<b>proved 50 of 50</b>" in report and "What is missing here</h2>" not in report
     files = ("demo/certificates", "--head", "demo/head.safetensors", "--latents", "demo/latents.safetensors")
-    again = run("audit", *files, "--kernel", "both", "--jobs", "2", cwd=tmp_path)
+    again = process("audit", *files, "--kernel", "both", "--jobs", "2", cwd=tmp_path)
     assert again.returncode == 0 and again.stdout.count("PROVED") == 50, again.stdout + again.stderr
     assert "Traceback" not in result.stderr
     refused = run("demo", "--out", tmp_path / "demo", "--paradigm", "top_k", cwd=tmp_path)
@@ -240,4 +235,13 @@ def test_help_and_version():
     ):
         result = run(*arguments)
         assert result.returncode == 0 and "verale" in result.stdout.lower()
-    assert run("guess").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"), [(("head", "--help"), 0), (("guess",), 2), (("audit", "nowhere", "--head", "nowhere"), 9)]
+)
+def test_a_process_prints_and_returns_the_same(arguments, code):
+    """So the other tests of this file may run the commands in this process."""
+    apart, here = process(*arguments), run(*arguments)
+    assert (apart.returncode, apart.stdout, apart.stderr) == (here.returncode, here.stdout, here.stderr)
+    assert apart.returncode == code

@@ -32,6 +32,7 @@ CLONE = ("README.md", "TRUSTED.md", "certificates", "examples", "proofs", "pypro
 ELSEWHERE = {
     "make demo": ".ci/run",
     "make test": ".ci/run",
+    "make test-all": ".ci/run",
     "verale soundness": "tests/soundness runs its sections",
     "pip install .": "tests/packaging installs the core",
     "pip install '.[cabrnet,report]'": "make test",
@@ -145,7 +146,17 @@ GIVEN = {
 """What pages take for granted that a reader has."""
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if list(steps(page))])
+LONG = {
+    "docs/scale.md": "three commands start Ray, which tests/unit/ray does once",
+    "proofs/errata.md": "60,000 random pairs of caps, and a run of tests that are run anyway",
+}
+"""Pages that take long, and why; `make test-long` runs them."""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.long] * (page in LONG)) for page in PAGES if list(steps(page))],
+)
 def test_commands_and_programs_print_what_stands_there(page: str, clone: Path) -> None:
     """One after the other in one clone. What is not shown to fail, has to succeed."""
     GIVEN.get(page, lambda folder: None)(clone)
@@ -213,7 +224,7 @@ def test_modules_and_targets_within_sentences_exist(page: str) -> None:
     prose = re.sub(r"^```.*?^```$", "", text_of(page), flags=re.DOTALL | re.MULTILINE).replace("\n", " ")
     for module in re.findall(r"`python -m ([a-z_.0-9]+)", prose):
         assert importlib.util.find_spec(module) is not None, module
-    for target in re.findall(r"`make ([a-z]+)", prose):
+    for target in re.findall(r"`make ([a-z-]+)", prose):
         assert re.search(rf"^{target}:", text_of("Makefile"), re.MULTILINE), target
 
 

@@ -19,7 +19,7 @@ from verale.search.explain import explain
 @pytest.mark.parametrize("order", ["rival", "nearest"])
 def test_every_certificate_is_proved_by_both_kernels(name, order, tmp_path):
     head = varied_head(name, seed=4)
-    latents = small_latents(head, images=3, seed=4)
+    latents = small_latents(head, images=2, seed=4)
     save_latents(tmp_path / "latents.safetensors", latents)
     auditor = Auditor(head.to_bytes(), (tmp_path / "latents.safetensors").read_bytes(), "both")
     emitted = []

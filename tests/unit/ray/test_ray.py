@@ -58,6 +58,7 @@ class Always(audit._Audit):
         return super().__call__(start, stop)
 
 
+@pytest.mark.long  # seven workers die and are started again; test_pipeline.py has the same without Ray
 def test_a_certificate_that_kills_every_worker_is_an_outcome(given, tmp_path, crew, monkeypatch):
     monkeypatch.setattr(audit, "_Audit", Always)
     run = audit.audit_rows(given.packed, AuditOptions(given.head), str(tmp_path / "report"), crew)
