@@ -1,4 +1,4 @@
-"""The commands as a user runs them: real files, exit codes and messages; each command in a real process at least once."""
+"""The commands as a user runs them: real files, exit codes and messages; some in a process, the others in this one."""
 
 from __future__ import annotations
 
@@ -60,7 +60,9 @@ def summary(directory: Path) -> list[dict[str, str]]:
 
 
 def test_a_folder_of_certificates_is_proved(folder):
-    result = process("audit", "certificates", "--head", "head.safetensors", "--latents", "latents.safetensors", cwd=folder)
+    result = process(
+        "audit", "certificates", "--head", "head.safetensors", "--latents", "latents.safetensors", cwd=folder
+    )
     assert result.returncode == 0
     lines = result.stdout.splitlines()
     assert len(lines) == 4 and all(line.startswith("PROVED") for line in lines)

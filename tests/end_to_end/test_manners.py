@@ -198,7 +198,9 @@ def test_piped_it_is_quiet_and_json_is_an_object_an_image(folder, given) -> None
 def test_v_logs_with_times(folder) -> None:
     _, out, err = run(folder, "explain", *INPUT, "-v")
     assert out == ""
-    assert re.search(r"^\d{4}-\d\d-\d\d [\d:,]+ INFO verale\.runs\.explain: images 4 to 7: [\d.]+ s$", err, re.MULTILINE)
+    assert re.search(
+        r"^\d{4}-\d\d-\d\d [\d:,]+ INFO verale\.runs\.explain: images 4 to 7: [\d.]+ s$", err, re.MULTILINE
+    )
 
 
 def at_a_terminal(folder: Path, *arguments: object) -> tuple[str, str]:
