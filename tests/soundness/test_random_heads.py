@@ -8,7 +8,6 @@ import pytest
 
 from verale.soundness.random_heads import audit, emitted_of, random_case
 
-
 LONG = (3, 8, 9, 10, 11)  # 3 and 8 take longer than all others together
 
 

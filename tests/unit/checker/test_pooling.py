@@ -6,7 +6,7 @@ import math
 import random
 from fractions import Fraction
 from itertools import product
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -211,14 +211,14 @@ def test_a_single_patch_is_a_tie(kind: str) -> None:
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_a_billion_patches(kind: str, kernel: str) -> None:
     """Patches without statements are all alike: their number is a factor, no loop."""
-    start = perf_counter()
+    start = process_time()
     many = 10**17
     data = head(kind, bar=-1.0)
     certificate = hm.certificate(data, [FIRST, SECOND], patches=many)
     assert check(certificate, data, kernel=kernel).status is Status.PROVED
     top_k = hm.certificate(data, [hm.others([], 9.0)], patches=many, paradigm="top_k")
     assert check(top_k, data, kernel=kernel).status is Status.PROVED
-    assert perf_counter() - start < 5
+    assert process_time() - start < 5
 
 
 @pytest.mark.parametrize("kind", KINDS)
