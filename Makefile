@@ -12,11 +12,11 @@ PYTEST := $(VENV)/bin/python -m pytest -n logical --maxprocesses 8 --dist loadgr
 demo: $(VENV)/report
 	$(VENV)/bin/verale demo
 
-# Every rule, both kernels, all corpora, every adapter, every page of the documentation.
+# Every rule, both kernels, all corpora, every adapter, every page of the documentation but two.
 test: $(VENV)/test
 	$(PYTEST) -m 'not long'
 
-# The same with more faults, more seeds and more processes: what is marked `long`.
+# What is marked `long`: all injected faults, more seeds, and the pages and figures that take longest.
 test-long: $(VENV)/test
 	$(PYTEST) -m long
 
