@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
+
+import pytest
 
 # One thread a process: pytest-xdist starts a process for each core, and tests start processes of their own.
 # More threads would only wait for each other. Processes that tests start inherit this.
 for _name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
+
+
+@pytest.fixture(autouse=True)
+def same_random_numbers() -> None:
+    """Random numbers of a test without a generator of its own are the same in whatever order tests run."""
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(0)
