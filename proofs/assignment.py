@@ -15,7 +15,7 @@ prototypes beside another that takes what they leave, under each of the 16 choic
 
 What Z3 does not do: more patches and prototypes; this is the human proof, of which the first two cases are the steps.
 
-Reference: DESIGN 3.2.
+Reference: docs/design.md, 3.2.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ sum lam_j |p_j|^2, and |z - c|^2 = |z|^2 - 2 <z, c> + |c|^2.
 Only inner products occur, so Z3 proves it with <z, z>, <z, p_j> and <p_i, p_j> as free real numbers, which is any
 dimension at once; the number of anchors is one to four. That lam sums to one cannot be left out.
 
-Reference: DESIGN 3.1.
+Reference: docs/design.md, 3.1.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ The first twin says of balls what "Beyond L2", Lemma 1, says of caps: that the e
 latent is only known to be in the balls, with no lower end. It fails where a multiplier is negative, that is, where the
 foot of the plane lies outside the segment.
 
-Reference: DESIGN 3.1, 3.4; Soria et al., arXiv 2608.16773, Lemma 1.
+Reference: docs/design.md, 3.1, 3.4; Soria et al., arXiv 2608.16773, Lemma 1.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ any.
 The second twin is in distances what "Beyond L2", Corollary 2, is in angles, which needs |z - c| = r exactly: for a
 ball, where only r <= r_hi is known, |q - r_hi| is no bound.
 
-Reference: DESIGN 3.1, 3.4; Soria et al., arXiv 2511.16588 (hypersphere), 2608.16773, Corollary 2.
+Reference: docs/design.md, 3.1, 3.4; Soria et al., arXiv 2511.16588 (hypersphere), 2608.16773, Corollary 2.
 """
 
 from __future__ import annotations

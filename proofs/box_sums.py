@@ -16,7 +16,7 @@ falls up to p_d and rises from there. c: expand; |z|^2 has the coefficient 1 - s
 Z3 covers a coordinate, one more coordinate on a sum (any number by induction), and c for one to three anchors in inner
 products.
 
-Reference: DESIGN 3.1.
+Reference: docs/design.md, 3.1.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ Proof. |z_d - m| <= h in each coordinate. b is linear in z. c is Cauchy and Schw
 Z3 covers a coordinate of a and one more of them, a in two dimensions as a whole, b in inner products and c in the Gram
 matrix, which is any dimension.
 
-Reference: DESIGN 3.1; certificates/v1.md, `projection`.
+Reference: docs/design.md, 3.1; certificates/v1.md, `projection`.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ computed sum; and that `gamma` rounds upward.
 What Z3 does not do: the sum of any number of terms (the human proof: each on its own). That an operation is off by a
 factor 1 + d is in `nextafter`; underflow is added apart, an absolute amount for each product.
 
-Reference: Higham, Accuracy and Stability of Numerical Algorithms, lemma 3.1; DESIGN 4.
+Reference: Higham, Accuracy and Stability of Numerical Algorithms, lemma 3.1; docs/design.md, 4.
 """
 
 from __future__ import annotations

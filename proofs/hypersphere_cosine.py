@@ -18,7 +18,7 @@ an orthonormal basis of their span, so the dimension is any. That s = sum w_i <u
 The first twin is the papers' form for an equality, used for an interval: the swing at the end of s that is farther from
 0 does not hold for the others.
 
-Reference: DESIGN 3.1, 3.4; Soria et al., arXiv 2608.16773.
+Reference: docs/design.md, 3.1, 3.4; Soria et al., arXiv 2608.16773.
 """
 
 from __future__ import annotations

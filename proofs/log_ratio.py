@@ -11,7 +11,7 @@ the mean. ln itself is a free function of which is given that it rises and that 
 
 What Z3 does not do: that S' and S'' are the derivatives, and that S'' >= 0 makes convex; both are calculus.
 
-Reference: heads.md (ProtoPNet's activation); DESIGN 3.3.
+Reference: docs/heads.md, 1 (ProtoPNet's activation); docs/design.md, 3.3.
 """
 
 from __future__ import annotations

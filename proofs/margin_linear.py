@@ -10,7 +10,7 @@ W a - V a at either end. A minimum over more is no greater.
 
 Z3 proves each for one term with any numbers, and the whole for two activations; a sum over more is the human proof.
 
-Reference: DESIGN 3.3.
+Reference: docs/design.md, 3.3.
 """
 
 from __future__ import annotations

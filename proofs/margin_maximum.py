@@ -9,7 +9,7 @@ it.
 
 Z3 proves it for classes of two and three prototypes, apart and with one in common; more are the human proof.
 
-Reference: DESIGN 3.3; heads.md (mixtures by their best component).
+Reference: docs/design.md, 3.3; docs/heads.md, 13 (mixtures by their best component).
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ is off by at most 8 u M, for u <= 1/16 (of float64 it is 2^-53).
 Z3 proves the step for any numbers, the cut, the whole of a tree of three nodes and four leaves, and the rounding. Any
 tree is the induction, the human proof.
 
-Reference: DESIGN 3.3; ProtoTree in heads.md.
+Reference: docs/design.md, 3.3; docs/heads.md, 6 (ProtoTree).
 """
 
 from __future__ import annotations

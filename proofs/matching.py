@@ -19,7 +19,7 @@ needed: any will do, and a bad one only claims less.
 
 What Z3 does not do: any size, and the loop that moves partners; these are the human proof.
 
-Reference: DESIGN 3.2; weak duality of the assignment problem, Kuhn, The Hungarian method (1955).
+Reference: docs/design.md, 3.2; weak duality of the assignment problem, Kuhn, The Hungarian method (1955).
 """
 
 from __future__ import annotations

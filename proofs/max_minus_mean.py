@@ -10,7 +10,7 @@ at g_l = min(hi_l, t), which is at least lo_l.
 Z3 proves both ends, and that what is said to attain them does, for one to four patches; it is linear. Any L is the
 human proof. Bounding the two terms apart (the published form) is never tighter: that too is proved.
 
-Reference: DESIGN 3.3; Beyond L2 (arXiv 2608.16773), section 3.5.
+Reference: docs/design.md, 3.3; Beyond L2 (arXiv 2608.16773), section 3.5.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ a candidate of greater distance and smaller sum never gives more, on which `_unb
 
 What Z3 does not do: any number of patches (the human proof), and the limit.
 
-Reference: DESIGN 3.3.
+Reference: docs/design.md, 3.3.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ l, with equality where x_l is the least. What a bank does not look at is not amo
 Z3 proves it for one to four patches. Of S it is told that it falls, or rises, between the numbers that occur; the maps
 that do are in `similarity`.
 
-Reference: DESIGN 3.3.
+Reference: docs/design.md, 3.3.
 """
 
 from __future__ import annotations

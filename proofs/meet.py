@@ -11,7 +11,7 @@ Proof. x >= a and x >= c, so x >= the greater; likewise above. One range more at
 Z3 covers two ranges, of numbers and of every latent that two statements leave; the sort of latents is left open, so
 they may be anything.
 
-Reference: DESIGN 3.1.
+Reference: docs/design.md, 3.1.
 """
 
 from __future__ import annotations

@@ -22,7 +22,8 @@ products: any dimension; a for one more anchor, and so for any number of them.
 
 The first twin cuts t to [0, 1]: c' is no foot then.
 
-Reference: DESIGN 3.1, 3.4; Soria et al., arXiv 2511.16588 (hypersphere intersection approximation), 2608.16773.
+Reference: docs/design.md, 3.1, 3.4; Soria et al., arXiv 2511.16588 (hypersphere intersection approximation) and
+2608.16773.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ What Z3 does not do: the other operations in binary64, where they take seconds (
 there; nothing in the human proof depends on the size of the format. That torch's operations are IEEE 754's is assumed
 of the search; a certificate does not rest on it, as the checker proves again.
 
-Reference: IEEE 754-2019, 4.3 and 5.3.1; DESIGN 4.
+Reference: IEEE 754-2019, 4.3 and 5.3.1; docs/design.md, 4.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ one. 0 <= x <= y gives x^2 <= y^2.
 
 Z3 proves all of it for any numbers.
 
-Reference: DESIGN 3.3 (unimodal similarities).
+Reference: docs/design.md, 3.3 (unimodal similarities).
 """
 
 from __future__ import annotations

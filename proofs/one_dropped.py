@@ -25,7 +25,7 @@ in F, and S the set when s was kept: S - s was not proved, and F - s lies in S -
 
 Z3 covers sets of up to four statements, every function proves on them; the proof is for any number.
 
-Reference: certificates/v1.md, "What is claimed", 3; DESIGN 3.1.
+Reference: certificates/v1.md, "What is claimed", 3; docs/design.md, 3.1.
 """
 
 from __future__ import annotations

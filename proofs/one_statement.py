@@ -22,7 +22,7 @@ real numbers, of whose positive semidefiniteness only the minors that are named 
 three vectors span at most three dimensions, and an orthonormal basis of their span, taken in their order (Gram and
 Schmidt), gives them as many zeros. Sines and cosines enter as numbers whose squares sum to one.
 
-Reference: DESIGN 3.1, 3.4; Soria et al., arXiv 2511.16588 (triangular inequality), 2608.16773 (of angles).
+Reference: docs/design.md, 3.1, 3.4; Soria et al., arXiv 2511.16588 (triangular inequality), 2608.16773 (of angles).
 """
 
 from __future__ import annotations

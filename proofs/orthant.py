@@ -14,7 +14,7 @@ matrix are used, and so in any dimension; that these signs follow from z >= 0 it
 enough as they are sums. The domain's range of a cosine is this at R = 1 (`unit_ball`). Roots are numbers whose square
 is known, as large as one likes.
 
-Reference: DESIGN 3.1, 3.5.
+Reference: docs/design.md, 3.1.
 """
 
 from __future__ import annotations

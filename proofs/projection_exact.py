@@ -23,7 +23,7 @@ What it does not say. The latents of a head may also be held by a box: then the 
 allow together is not sought. A cosine with epsilon > 0 has |u| < 1: then the ends are approached, each number between
 them but the end itself is passed (the last case and the last twin).
 
-Reference: DESIGN 3.1.
+Reference: docs/design.md, 3.1.
 """
 
 from __future__ import annotations

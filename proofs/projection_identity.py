@@ -22,7 +22,7 @@ A vector is here a list of coefficients on v, b_1, ..., b_k, and inner products 
 proofs are of any dimension; n is one to three, more is left to the proof above. That tau and sigma are any multipliers
 is what makes an approximate inverse, rounded in any way, sound.
 
-Reference: DESIGN 3.1.
+Reference: docs/design.md, 3.1.
 """
 
 from __future__ import annotations

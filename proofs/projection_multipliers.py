@@ -15,7 +15,7 @@ Where X is the inverse, g_k = g tau, and with beta = g sigma as well <gamma, b_k
 Z3 covers the identity for n = 1, 2 and 3 and the exact inverse (in inner products: any dimension), one
 entry of a row, one more of them, and one m. That sums of n are bounded by their n bounds is induction.
 
-Reference: DESIGN 3.1; v1.md, `projection`.
+Reference: docs/design.md, 3.1; v1.md, `projection`.
 """
 
 from __future__ import annotations

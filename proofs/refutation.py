@@ -10,7 +10,7 @@ o_rival is <= 0.
 
 Z3 covers it with the sort of latents left open: they may be anything.
 
-Reference: certificates/v1.md, "What is claimed" and "Verification", step 6; DESIGN 2.
+Reference: certificates/v1.md, "What is claimed" and "Verification", step 6; docs/design.md, 2.
 """
 
 from __future__ import annotations

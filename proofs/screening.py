@@ -20,7 +20,7 @@ two patches, more by induction.
 What Z3 does not do. That no low end of an exact range is greater than its peak is true where some latent satisfies the
 statements: on it rests that screening loses nothing (and so what minimality compares), never that the ranges hold.
 
-Reference: DESIGN 3.1.
+Reference: docs/design.md, 3.1.
 """
 
 from __future__ import annotations

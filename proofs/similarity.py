@@ -14,7 +14,7 @@ Z3 proves each between any two m <= m', hence S(lo) and S(hi) enclose S(m), exch
 its square, exp is a free function of which is given that it rises between the numbers that occur and that exp 0 = 1.
 `log_ratio` and `off_peak` have the other two similarities.
 
-Reference: DESIGN 3.3; heads.md.
+Reference: docs/design.md, 3.3; docs/heads.md, 0.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ Z3 proves it for four masses of which the first none to four are stated; the ord
 the grid are weaker statements, of which the same holds, and what is left may be cut at 0
 after each. That it holds for any number of masses is the human proof.
 
-Reference: DESIGN 3.2; Soria et al., Formal Abductive Latent Explanations (arXiv 2511.16588), PIP-Net bounds.
+Reference: docs/design.md, 3.2; Soria et al., Formal Abductive Latent Explanations (arXiv 2511.16588), PIP-Net bounds.
 """
 
 from __future__ import annotations

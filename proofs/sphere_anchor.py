@@ -15,7 +15,7 @@ times that of the product, and its swing 2 rho |r| is twice that of the product,
 Only inner products occur: Z3's proofs are of any dimension. Attaining the ends is `projection_exact`, which of u in the
 open ball (epsilon > 0) says that they are approached.
 
-Reference: DESIGN 3.1.
+Reference: docs/design.md, 3.1.
 """
 
 from __future__ import annotations

@@ -12,7 +12,8 @@ negative. The published bound of 0 is a twin. So is a clause that binds those th
 Z3 proves it for three activations, of which one is stated and listed, one listed alone, and one neither, which are all
 kinds but those with an own statement and unlisted, of which there is a fourth.
 
-Reference: DESIGN 3.4 item 4; Soria et al., Formal Abductive Latent Explanations (arXiv 2511.16588), top-k explanations.
+Reference: docs/design.md, 3.4 item 4; Soria et al., Formal Abductive Latent Explanations (arXiv 2511.16588), top-k
+explanations.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ greatest is the maximum over sets of i of their least, which does not fall eithe
 Z3 proves the range for one to four patches and k of one to four, as the greatest sum of any k; that this is the sum of
 the k greatest of a sorted list; and the order of the i-th greatest for three.
 
-Reference: DESIGN 3.3.
+Reference: docs/design.md, 3.3.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ y, w, t) is any four vectors.
 
 What Z3 does not do: more than two statements besides a base. The proof above is for any number.
 
-Reference: DESIGN 3.1.
+Reference: docs/design.md, 3.1.
 """
 
 from __future__ import annotations

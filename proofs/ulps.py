@@ -20,7 +20,7 @@ What Z3 does not do: that a function whose derivative falls lies above its chord
 keep to 8 units: this is stated, of documentation that says 2, and measured by `tests/unit/rounding`. A certificate does
 not rest on it, as the checker proves again.
 
-Reference: DESIGN 4; `verale/rounding/directed.py`, `verale/bounds/similarity.py`.
+Reference: docs/design.md, 4; `verale/rounding/directed.py`, `verale/bounds/similarity.py`.
 """
 
 from __future__ import annotations

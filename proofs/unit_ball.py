@@ -12,7 +12,7 @@ Proof. |z| <= |z| + E and |z|^2 <= |z|^2 + E; a coordinate is divided by a posit
 Z3 covers all of it: of a vector only its length and one coordinate count, so the dimension is any; roots are numbers of
 which the square is known.
 
-Reference: DESIGN 3.1.
+Reference: docs/design.md, 3.1.
 """
 
 from __future__ import annotations

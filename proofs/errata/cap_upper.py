@@ -10,7 +10,7 @@ angle equal to r, |delta - r| is a lower bound, and cos |delta - r| = cos(delta 
 In coordinates p_int = (1, 0), p_k = (c, s) with s >= 0, cos r = k, sin r = h, z = (x, y) and w along all that is
 orthogonal to both, so any dimension: cos(delta - r) = c k + s h. delta >= r is c <= k.
 
-Reference: DESIGN 3.4, 2.
+Reference: docs/design.md, 3.4 item 2.
 """
 
 from __future__ import annotations

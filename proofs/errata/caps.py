@@ -22,7 +22,7 @@ R_i for |z - p_i|^2 is R_1 - alpha^2.
 
 A statement with any width is a pair of caps, or a shell; `ball_identity` covers those with multipliers of either sign.
 
-Reference: DESIGN 3.4, 1. Inner products are free numbers in the cases, so they hold in any dimension.
+Reference: docs/design.md, 3.4 item 1. Inner products are free numbers in the cases, so they hold in any dimension.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ coordinate has a term of its own.
 The twin is a whole explanation: logits o_0 = a_0 + a_1 and o_1 = bias, cosines, a_0 stated, a_1 not, and a_1 <= a_0 by
 the order clause. With 0 <= a_1 the class 0 would follow from a_0 > bias.
 
-Reference: DESIGN 3.4, 4.
+Reference: docs/design.md, 3.4 item 4.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ hi >= lo = t.
 Z3 proves it for two and three patches. The form S(min d^2) - S(mean d^2) of ProtoPool's code falls in the same way:
 both patches may be at the prototype, where it is 0.
 
-Reference: DESIGN 3.4, 5; heads.md, section 16.
+Reference: docs/design.md, 3.4 item 5; docs/heads.md, 16.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ is allowed.
 alpha + beta > pi is s + c < 0. In coordinates p_j = (1, 0), p_k = (c, h), h = sin beta >= 0, z = (s, y) and w along all
 that is orthogonal to both; sin alpha = g >= 0.
 
-Reference: DESIGN 3.4, 3.
+Reference: docs/design.md, 3.4 item 3.
 """
 
 from __future__ import annotations
