@@ -1,7 +1,7 @@
-"""What `verale audit` says of certificates that have been tampered with.
+"""What `verale audit` says about certificates that somebody tampered with.
 
-Run `verale demo` first, then `python examples/tampering.py verale-demo`: each attack on the first certificate of the
-demo is written to a temporary folder and audited by the command line, with the latents at hand.
+Run `verale demo` first, then `python examples/tampering.py verale-demo`. It writes each attack on the first certificate
+of the demo to a temporary folder, and audits it with the command line and the latents.
 """
 
 from __future__ import annotations

@@ -44,11 +44,11 @@ def write_digits(root: Path) -> None:
     """
     shutil.rmtree(root, ignore_errors=True)
     digits = load_digits()
-    seen: Counter[int] = Counter()
+    written: Counter[int] = Counter()
     for index, (counts, target) in enumerate(zip(digits.images, digits.target, strict=True)):
         label = int(target)
-        seen[label] += 1
-        split = "test" if seen[label] % TEST_EVERY == 0 else "train"
+        written[label] += 1
+        split = "test" if written[label] % TEST_EVERY == 0 else "train"
         folder = root / split / str(label)
         folder.mkdir(parents=True, exist_ok=True)
         small = Image.fromarray((counts * (255 / 16)).round().astype("uint8"))
@@ -72,8 +72,8 @@ def train(build: Path) -> Path:
 
 
 def package(digits: Path, final: Path, packaged: Path) -> None:
-    """Copy what CaBRNet saved, less the files nobody needs, the first five test images of each class, and the training
-    images that the prototypes were taken from, named by their places in the projection set."""
+    """Copy what CaBRNet saved without the files that nobody needs, the first five test images of each class, and the
+    training images that the prototypes were taken from, named by their indices in the projection set."""
     shutil.rmtree(packaged / "run", ignore_errors=True)
     (packaged / "run" / "final").mkdir(parents=True)
     for name in KEPT:
@@ -90,12 +90,12 @@ def package(digits: Path, final: Path, packaged: Path) -> None:
     (packaged / "projection").mkdir()
     trained = [image for folder in sorted((digits / "train").iterdir()) for image in sorted(folder.iterdir())]
     with (final / "projection_info.csv").open() as rows:
-        for place in {int(row["img_idx"]) for row in csv.DictReader(rows)}:
-            shutil.copy(trained[place], packaged / "projection" / f"{place:04d}.png")
+        for index in {int(row["img_idx"]) for row in csv.DictReader(rows)}:
+            shutil.copy(trained[index], packaged / "projection" / f"{index:04d}.png")
 
 
 def report(final: Path) -> None:
-    """Log how many prototypes the projection put on one and the same training patch."""
+    """Log how many different training patches the projection chose for the prototypes."""
     with (final / "projection_info.csv").open() as rows:
         patches = Counter((row["img_idx"], row["h"], row["w"]) for row in csv.DictReader(rows))
     log.info("%d prototypes on %d distinct patches", patches.total(), len(patches))
