@@ -31,7 +31,7 @@ from verale.ray.explain import explain_latents
 from verale.ray.pipeline import Crew, together
 from verale.runs.audit import audit_files
 from verale.runs.auditor import AuditOptions
-from verale.runs.explain import explaining
+from verale.runs.explain import open_run
 from verale.search import SearchOptions
 
 
@@ -73,7 +73,7 @@ def measure(head: Head, latents: Tensor, folder: Path, workers: list[int]) -> It
     images = len(latents)
     head.save(folder / "head")
     save_latents(folder / "latents", latents)
-    with spent() as here, explaining(folder / "here", head, latents, SearchOptions()) as begun:
+    with spent() as here, open_run(folder / "here", head, latents, SearchOptions()) as begun:
         list(begun)
     expected = [path.read_bytes() for path in sorted((folder / "here").glob("*.ale.json"))]
     yield "explain", "one process", images, here

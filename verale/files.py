@@ -1,4 +1,4 @@
-"""Files: read with a clear error, written beside their place and then renamed."""
+"""Files: names of certificate files, reading with a clear error, writing so that nobody sees half a file."""
 
 from __future__ import annotations
 
@@ -8,12 +8,28 @@ from pathlib import Path
 
 from verale.errors import InputError
 
-__all__ = ["read", "require_writable", "write_atomically"]
+__all__ = ["CERTIFICATE_SUFFIX", "certificate_name", "certificates_in", "read", "require_writable", "write_atomically"]
+
+CERTIFICATE_SUFFIX = ".ale.json"
+"""How the names of certificate files end."""
+
+
+def certificate_name(index: int) -> str:
+    """The name of the certificate of image number `index`."""
+    return f"{index:06d}{CERTIFICATE_SUFFIX}"
+
+
+def certificates_in(folder: Path) -> list[Path]:
+    """The certificate files of a folder, sorted by name."""
+    return sorted(folder.glob(f"*{CERTIFICATE_SUFFIX}"))
 
 
 def read(path: str | Path, kind: str, limit: int = -1) -> bytes:
-    """The bytes of a file, or the first `limit` of them. Raises InputError that names the file, what it was to be, and
-    the remedy."""
+    """The bytes of a file, or the first `limit` of them.
+
+    Raises:
+        InputError: the file cannot be read; the message names it and says which `kind` of file was expected.
+    """
     try:
         with Path(path).open("rb") as stream:
             return stream.read(limit)
@@ -24,7 +40,7 @@ def read(path: str | Path, kind: str, limit: int = -1) -> bytes:
 
 
 def require_writable(path: str | Path) -> None:
-    """Raise InputError unless a file can be written there: to be asked before the work, not after it."""
+    """Raise InputError unless a file can be written at `path`. Call this before long work, not after it."""
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -36,22 +52,26 @@ def require_writable(path: str | Path) -> None:
 
 
 def write_atomically(path: str | Path, data: bytes) -> None:
-    """Write a file so that nobody ever sees half of it, not even after a crash. Raises InputError."""
+    """Write a file so that nobody ever sees half of it, not even after a crash: write a temporary file, then rename it.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(handle, "wb") as stream:
                 stream.write(data)
-            os.chmod(beside, 0o644)
-            os.replace(beside, path)
+            os.chmod(temporary, 0o644)
+            os.replace(temporary, path)
         except BaseException:
-            os.unlink(beside)
+            os.unlink(temporary)
             raise
     except OSError as error:
         raise _unwritable(path, error) from error
 
 
 def _unwritable(path: Path, error: OSError) -> InputError:
-    return InputError(path, f"cannot be written ({error.strerror}); choose a folder that can")
+    return InputError(path, f"cannot be written ({error.strerror}); choose another folder")

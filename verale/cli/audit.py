@@ -9,6 +9,7 @@ import click
 from verale.cli import EXIT_INTERRUPTED, files_of, progress, ray, verbose
 from verale.cli.output import print_line, print_outcome
 from verale.errors import InputError
+from verale.files import CERTIFICATE_SUFFIX
 
 __all__ = ["command"]
 
@@ -72,7 +73,7 @@ def command(
     paths: list[str | Stored] = []
     for given in certificates:
         try:
-            paths += packed(given)[0] if is_dataset(given) else files_of((given,), ".ale.json")
+            paths += packed(given)[0] if is_dataset(given) else files_of((given,), CERTIFICATE_SUFFIX)
         except InputError as error:
             print_line(f"error: {error}", sys.stderr)
             codes.append(EXIT_UNUSABLE)

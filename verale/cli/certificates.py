@@ -29,9 +29,9 @@ def pack(certificates: tuple[str, ...], out: str, overwrite: bool) -> None:
     from verale.checker.certificate import LARGEST
     from verale.datasets import storage
     from verale.datasets.certificates import row_of, write_rows
-    from verale.files import read
+    from verale.files import CERTIFICATE_SUFFIX, read
 
-    files = files_of(certificates, ".ale.json")
+    files = files_of(certificates, CERTIFICATE_SUFFIX)
     names = [Path(file).name for file in files]
     for file, name in zip(files, names, strict=True):
         if names.count(name) > 1:
@@ -67,7 +67,8 @@ def unpack(parquet: str, out: str, overwrite: bool) -> None:
     rest = f"; {without} rows have none" if without else ""
     if (latents := latents_in(parquet)) is not None:
         from verale.head import save_latents
+        from verale.runs.folder import LATENTS
 
-        save_latents(directory / "latents.safetensors", latents)
+        save_latents(directory / LATENTS, latents)
         rest += "; their latents in latents.safetensors"
     click.echo(f"{len(found)} certificates in {directory}{rest}", err=True)

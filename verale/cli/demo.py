@@ -14,14 +14,15 @@ import click
 from verale.cli import names, progress, verbose
 from verale.errors import InputError, VeraleError
 from verale.files import write_atomically
+from verale.paradigms import paradigms_of
 
 if TYPE_CHECKING:
     from verale.runs.table import Explained
 
 __all__ = ["command"]
 
-METRIC = ("projection", "triangle", "hypersphere", "top_k")
-"""The paradigms of a ProtoPNet."""
+NAMES = paradigms_of("euclidean")
+"""The paradigms of the packaged ProtoPNet."""
 
 
 @click.command(name="demo", short_help="Explain and audit packaged digits.")
@@ -33,8 +34,8 @@ METRIC = ("projection", "triangle", "hypersphere", "top_k")
     metavar="NAME",
     default="projection",
     show_default=True,
-    shell_complete=names(*METRIC),
-    help=f"{', '.join(METRIC)}.",
+    shell_complete=names(*NAMES),
+    help=f"{', '.join(NAMES)}.",
 )
 @click.option("--overwrite", is_flag=True, help="Start anew, and replace what is in DIR.")
 @verbose
@@ -46,15 +47,15 @@ def command(out: str, paradigm: str, overwrite: bool) -> None:
     """
     from verale.adapters.cabrnet import load_head
     from verale.demo.network import RUN, load_images, load_network
-    from verale.demo.source import describe
+    from verale.demo.source import source_of
     from verale.head import as_patches, digest_of_all, save_latents
     from verale.runs.device import device_named
-    from verale.runs.explain import explaining
-    from verale.runs.folder import RUN_FILE, SOURCE
+    from verale.runs.explain import open_run
+    from verale.runs.folder import HEAD, LATENTS, RUN_FILE, SOURCE
     from verale.search import SearchOptions
 
     directory = Path(out)
-    head_path, latents_path = directory / "head.safetensors", directory / "latents.safetensors"
+    head_path, latents_path = directory / HEAD, directory / LATENTS
     digits = load_images()
     head = load_head(RUN)
     latents = load_network().latents(digits.images)
@@ -64,10 +65,10 @@ def command(out: str, paradigm: str, overwrite: bool) -> None:
         raise InputError(directory, "holds a head or latents already; choose another --out, or say --overwrite")
     if overwrite:
         (certificates / SOURCE).unlink(missing_ok=True)
-    with explaining(certificates, head, latents, options, digits.labels, overwrite) as run:
+    with open_run(certificates, head, latents, options, digits.labels, overwrite) as run:
         head.save(head_path)
         save_latents(latents_path, latents, digits.labels)
-        explained = run.found
+        explained = run.rows
         with progress("explaining", run.total, len(explained)) as advance:
             for one in run:
                 explained.append(one)
@@ -75,8 +76,8 @@ def command(out: str, paradigm: str, overwrite: bool) -> None:
     explained.sort(key=lambda one: one.index)
     paths = [certificates / one.certificate for one in explained if one.certificate is not None]
     audited = _audit(paths, head_path, latents_path)
-    made_from = describe(digits) | {"head_sha256": head.digest, "latents_digest": digest_of_all(as_patches(latents))}
-    write_atomically(certificates / SOURCE, (json.dumps(made_from, indent=1) + "\n").encode())
+    source = source_of(digits).noting(head_sha256=head.digest, latents_digest=digest_of_all(as_patches(latents)))
+    write_atomically(certificates / SOURCE, source.to_bytes())
     _print_table(explained, audited, [f"{path.parent.name}/{path.stem}" for path in digits.paths])
     click.echo(f"head:         {head_path}\nlatents:      {latents_path}\ncertificates: {certificates}")
     report = _report(directory / "report.html", certificates, head_path, latents_path, audited)

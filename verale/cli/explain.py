@@ -13,19 +13,17 @@ import click
 
 from verale.cli import EXIT_INTERRUPTED, EXIT_UNEXPLAINED, names, progress, ray, verbose
 from verale.errors import InputError, LatentsError, UsageError
+from verale.paradigms import ORDERS, PARADIGMS
+from verale.runs.device import DEVICES
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from verale.head import Head
-    from verale.runs.explain import Explaining
+    from verale.runs.explain import FolderRun
     from verale.runs.table import Explained
 
-__all__ = ["DEVICES", "ORDERS", "PARADIGMS", "command"]
-
-PARADIGMS = ("projection", "triangle", "hypersphere", "simplex", "assignment", "sparse", "top_k")
-ORDERS = ("rival", "nearest")
-DEVICES = ("auto", "cpu", "cuda")
+__all__ = ["command"]
 
 
 @click.command(name="explain", short_help="Explain images, a certificate each.")
@@ -94,8 +92,8 @@ def command(
     """
     from verale.head import Head, load_labels, load_latents
     from verale.runs.device import device_named
-    from verale.runs.explain import explaining
-    from verale.runs.images import LATENTS
+    from verale.runs.explain import open_run
+    from verale.runs.folder import LATENTS
     from verale.runs.table import TABLE
     from verale.search import SearchOptions
 
@@ -112,12 +110,12 @@ def command(
             head, described = Head.load(given_head), given_latents
             latents, labels = load_latents(given_latents), load_labels(given_latents)
         case (None, None, str(given_run), str(given_images)):
-            head, latents, labels = _see(directory, Path(given_run), Path(given_images), overwrite)
+            head, latents, labels = _capture(directory, Path(given_run), Path(given_images), overwrite)
             described = str(directory / LATENTS)
         case _:
             raise UsageError("give --head and --latents, or --checkpoint-dir and --images")
     try:
-        with explaining(directory, head, latents, options, labels, overwrite) as begun:
+        with open_run(directory, head, latents, options, labels, overwrite) as begun:
             explained = _explain(directory, begun, as_json)
     except LatentsError as error:
         raise InputError(described, str(error)) from error
@@ -130,31 +128,32 @@ def command(
         sys.exit(EXIT_UNEXPLAINED)
 
 
-def _see(directory: Path, run: Path, images: Path, overwrite: bool) -> tuple[Head, Tensor, list[int] | None]:
-    from verale.runs.images import image_files, see_to
+def _capture(directory: Path, run: Path, images: Path, overwrite: bool) -> tuple[Head, Tensor, list[int] | None]:
+    from verale.runs.capture import capture_images
+    from verale.runs.images import image_files
 
     files = image_files(images)
-    with progress("seeing", len(files)) as advance:
-        return see_to(directory, run, images, files, advance, overwrite)
+    with progress("capturing", len(files)) as advance:
+        return capture_images(directory, run, images, files, advance, overwrite)
 
 
-def _explain(directory: Path, run: Explaining, as_json: bool) -> list[Explained]:
+def _explain(directory: Path, run: FolderRun, as_json: bool) -> list[Explained]:
     """Explain what is left, and tell how far it is."""
-    found, explained = run.found, []
-    if found:
-        left = run.total - len(found)
+    rows, explained = run.rows, []
+    if rows:
+        left = run.total - len(rows)
         rest = f"{left} are left" if left else "nothing is left to do"
-        click.echo(f"{len(found)} of {run.total} images are explained in {directory} already: {rest}", err=True)
+        click.echo(f"{len(rows)} of {run.total} images are explained in {directory} already: {rest}", err=True)
     try:
-        with progress("explaining", run.total, len(found), lines=as_json) as advance:
-            for number, one in enumerate(chain(found, run)):
+        with progress("explaining", run.total, len(rows), lines=as_json) as advance:
+            for number, one in enumerate(chain(rows, run)):
                 explained.append(one)
                 if as_json:
                     _tell(directory, one)
-                if number >= len(found):
+                if number >= len(rows):
                     advance(1)
     except KeyboardInterrupt:
-        done = len(run.folder.found)
+        done = len(run.folder.rows)
         click.echo(f"interrupted: {done} of {run.total} images are explained; the same command goes on", err=True)
         sys.exit(EXIT_INTERRUPTED)
     return sorted(explained, key=lambda one: one.index)

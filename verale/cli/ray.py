@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["audit", "explain", "is_ray", "options"]
 
-CERTIFICATES, HEAD, SOURCE = "certificates.parquet", "head.safetensors", "source.json"
+CERTIFICATES = "certificates.parquet"
 
 _NAMED = 20
 """How many images without a certificate are named; the dataset has all."""
@@ -103,6 +102,8 @@ def _beginning(
     from verale.datasets.latents import open_latents
     from verale.ray.explain import explain_latents
     from verale.ray.images import explain_images, open_images
+    from verale.runs.folder import HEAD, SOURCE
+    from verale.runs.source import SourceFile
 
     match given:
         case (str(head), str(latents), None, None):
@@ -115,9 +116,8 @@ def _beginning(
                 begun, network = explain_images(run, images, to, options, crew, overwrite)
                 storage.write_bytes(storage.beneath(out, HEAD), network.head.to_bytes())
                 classes = images.folders if len(images.folders) == network.head.classes else None
-                source = {**network.describe(), "classes": classes, "images_folder": images.path}
-                text = json.dumps(source, indent=1, ensure_ascii=False, default=str)
-                storage.write_bytes(storage.beneath(out, SOURCE), f"{text}\n".encode())
+                source = SourceFile.build(network.describe(), images.path, classes)
+                storage.write_bytes(storage.beneath(out, SOURCE), source.to_bytes())
                 return begun
 
             return begin

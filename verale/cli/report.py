@@ -10,7 +10,7 @@ import click
 
 from verale.cli import progress, verbose
 from verale.errors import InputError, UsageError
-from verale.files import require_writable, write_atomically
+from verale.files import certificates_in, require_writable, write_atomically
 
 if TYPE_CHECKING:
     from verale.report.collect import Collection
@@ -117,7 +117,7 @@ def command(
 def _collected(certificates: str, head: str | None, latents: str | None, images: str | None) -> Collection:
     from verale.report.collect import collect
 
-    count = len(list(Path(certificates).glob("*.ale.json"))) or 1
+    count = len(certificates_in(Path(certificates))) or 1
     with progress("reading", count, unit="certificates") as advance:
         return collect(certificates, head, latents, images, advance)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from verale.datasets import storage
 from verale.errors import InputError
+from verale.files import CERTIFICATE_SUFFIX, certificate_name, certificates_in
 
 if TYPE_CHECKING:
     from pyarrow import Array, Schema, Table
@@ -63,7 +64,7 @@ def certificates_schema() -> Schema:
 def row_of(name: str, data: bytes) -> dict[str, Any]:
     """The row of a certificate's file. What is no certificate is packed too: the checker says what it is."""
     row: dict[str, Any] = {"name": name, "sha256": hashlib.sha256(data).hexdigest(), "certificate": data}
-    stem = name.removesuffix(".ale.json")
+    stem = name.removesuffix(CERTIFICATE_SUFFIX)
     if stem.isdecimal():
         row["index"] = int(stem)
     try:
@@ -237,7 +238,7 @@ def _names(rows: Rows) -> Iterable[tuple[str, bool]]:
         table = rows.take(start, stop, ("name", "certificate"))
         names = table["name"].to_pylist() if "name" in table.column_names else [None] * len(table)
         for place, (name, there) in enumerate(zip(names, table["certificate"].is_valid().to_pylist(), strict=True)):
-            yield name or f"{start + place:06d}.ale.json", there
+            yield name or certificate_name(start + place), there
 
 
 def is_dataset(path: str) -> bool:
@@ -245,4 +246,4 @@ def is_dataset(path: str) -> bool:
     if path.endswith(".parquet") or "://" in path:
         return True
     folder = Path(path)
-    return folder.is_dir() and not any(folder.glob("*.ale.json")) and any(folder.rglob("*.parquet"))
+    return folder.is_dir() and not certificates_in(folder) and any(folder.rglob("*.parquet"))

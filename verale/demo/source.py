@@ -1,4 +1,4 @@
-"""Where the demonstration's images and prototypes come from, in the form of `verale explain`'s source.json."""
+"""Where the demonstration's images and prototypes come from, as `source.json` says it."""
 
 from __future__ import annotations
 
@@ -8,30 +8,31 @@ from typing import Any
 
 from verale.adapters.cabrnet.run import DATASET, load_yaml
 from verale.demo.network import DATA, IMAGES, RUN, Digits
+from verale.runs.source import SourceFile, SourceImage
 
-__all__ = ["PROJECTION", "describe"]
+__all__ = ["PROJECTION", "source_of"]
 
 PROJECTION = DATA / "projection"
-"""The training images that prototypes were taken from, named by their places in the projection set."""
+"""The training images that prototypes were copied from, named by their index in the projection set."""
 
 
-def describe(digits: Digits) -> dict[str, Any]:
-    """What `source.json` says of the packaged images and prototypes."""
+def source_of(digits: Digits) -> SourceFile:
+    """What `source.json` says about the packaged images and prototypes."""
     classes = [str(label) for label in sorted(set(digits.labels))]
-    return {
+    network = {
         "run": str(RUN),
         "preprocessing": load_yaml(RUN / DATASET)["test_set"]["params"]["transform"],
         "prototypes": list(_origins()),
-        "classes": classes,
-        "images": [
-            {"file": path.relative_to(IMAGES).as_posix(), "label": classes.index(str(label))}
-            for path, label in zip(digits.paths, digits.labels, strict=True)
-        ],
-        "images_folder": str(IMAGES),
     }
+    images = [
+        SourceImage(path.relative_to(IMAGES).as_posix(), classes.index(str(label)))
+        for path, label in zip(digits.paths, digits.labels, strict=True)
+    ]
+    return SourceFile.build(network, str(IMAGES), classes, images)
 
 
 def _origins() -> Iterator[dict[str, Any]]:
+    """For each prototype, the patch that it was copied from."""
     with (RUN / "projection_info.csv").open(newline="") as stream:
         for row in csv.DictReader(stream):
             image = int(row["img_idx"])

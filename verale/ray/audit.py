@@ -17,6 +17,7 @@ from verale.datasets.certificates import Rows, to_parquet, to_table
 from verale.datasets.latents import Latents, open_latents
 from verale.datasets.staging import Staged
 from verale.errors import InputError
+from verale.files import certificate_name
 from verale.ray.explain import gaps
 from verale.ray.pipeline import Crew, Made, Range, made
 from verale.runs.auditor import AuditOptions, auditor_of
@@ -232,7 +233,7 @@ class _Auditors:
 
 def _names(rows: Rows, table: Table, start: int) -> list[str]:
     names = table["name"].to_pylist() if "name" in table.column_names else [None] * len(table)
-    return [storage.beneath(rows.path, name or f"{place:06d}.ale.json") for place, name in enumerate(names, start)]
+    return [storage.beneath(rows.path, name or certificate_name(place)) for place, name in enumerate(names, start)]
 
 
 def _parquet(records: list[dict[str, Any]]) -> bytes:

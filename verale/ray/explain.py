@@ -175,19 +175,20 @@ def rows_of(
     head: Head, latents: Any, options: SearchOptions, start: int, labels: Sequence[int | None] | None
 ) -> list[dict[str, Any]]:
     """The rows of images from `start` on. Raises LatentsError, which counts from there."""
-    from verale.runs.explain import told
-    from verale.runs.folder import certificate_name
+    from verale.files import certificate_name
+    from verale.runs.explain import rows_and_certificates
     from verale.search import Batches
 
     rows: list[dict[str, Any]] = []
     batches = Batches(head, latents, options)
-    for place in batches.starts:
+    for begin in batches.starts:
         clock = time.perf_counter()
-        results = batches.explain(place)
+        results = batches.explain(begin)
         seconds = round((time.perf_counter() - clock) / len(results), 4)
-        explained, certificates = told(batches, place, results, seconds, labels, start)
-        found = dict(certificates)
-        for one in explained:
-            name = certificate_name(one.index)
-            rows.append(asdict(one) | {"name": name, "certificate": found.get(name)})
+        known = None if labels is None else labels[begin : begin + len(results)]
+        explained, certificates = rows_and_certificates(results, start + begin, head.size, seconds, known)
+        bytes_of = dict(certificates)
+        for row in explained:
+            name = certificate_name(row.index)
+            rows.append(asdict(row) | {"name": name, "certificate": bytes_of.get(name)})
     return rows

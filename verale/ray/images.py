@@ -18,6 +18,7 @@ from verale.datasets.latents import column_of, latents_type
 from verale.errors import InputError
 from verale.ray.explain import Explaining, begin, rows_of
 from verale.ray.pipeline import Crew
+from verale.runs.images import IMAGE_SUFFIXES, flat_or_nested
 
 if TYPE_CHECKING:
     from pyarrow import Schema
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from verale.search import SearchOptions
 
 __all__ = ["Images", "explain_images", "open_images"]
-
-SUFFIXES = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
-"""What torchvision's ImageFolder takes for an image."""
 
 
 @dataclass(frozen=True)
@@ -60,15 +58,10 @@ class Images:
 def open_images(path: str) -> Images:
     """The images of a folder, or of its folders. Raises InputError."""
     root = storage.at(path)[1]
-    found = {info.path[len(root) :].lstrip("/"): info for info in storage.files_under(path, SUFFIXES)}
-    flat = [name for name in found if "/" not in name]
-    nested = [name for name in found if name.count("/") == 1]
-    if bool(flat) == bool(nested):
-        what = "images and folders of images" if flat else "no images"
-        raise InputError(path, f"{what}; expected images ({', '.join(SUFFIXES)}), or one folder of them a class")
-    names = sorted(flat or nested, key=lambda name: name.split("/"))
-    told = json.dumps(storage.stamp([found[name] for name in names]))
-    return Images(path, tuple(names), hashlib.sha256(told.encode()).hexdigest())
+    files = {info.path[len(root) :].lstrip("/"): info for info in storage.files_under(path, IMAGE_SUFFIXES)}
+    names = flat_or_nested(path, files)
+    stamp = json.dumps(storage.stamp([files[name] for name in names]))
+    return Images(path, tuple(names), hashlib.sha256(stamp.encode()).hexdigest())
 
 
 def explain_images(

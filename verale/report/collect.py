@@ -13,8 +13,7 @@ from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST, Certificate, read_certificate
 from verale.errors import InputError
 from verale.files import read
-from verale.runs.folder import SOURCE
-from verale.runs.images import HEAD, LATENTS
+from verale.runs.folder import HEAD, LATENTS, SOURCE
 from verale.runs.source import Source, load_source
 from verale.runs.table import TABLE, Explained, read_table
 

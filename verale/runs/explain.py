@@ -1,4 +1,4 @@
-"""Explain latents into a folder: a certificate an image and a table, resumed where an earlier run was interrupted."""
+"""A run: latents explained into a folder, one certificate an image and a table; an interrupted run is resumed."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from verale.errors import InputError, LatentsError
-from verale.files import read
-from verale.runs.folder import SOURCE, RunFolder, certificate_name, locked
+from verale.files import certificate_name
+from verale.paradigms import PARADIGMS
+from verale.runs.folder import SOURCE, RunFolder, locked
+from verale.runs.source import SourceFile
 from verale.runs.table import Explained
 from verale.version import __version__
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from verale.certificate import Certificate
     from verale.head import Head
-    from verale.search import Batches, SearchOptions, Unexplained
+    from verale.search import Batches, ImageResult, SearchOptions
 
-__all__ = ["Explaining", "explaining", "told"]
+__all__ = ["FolderRun", "open_run", "rows_and_certificates"]
 
 _log = logging.getLogger(__name__)
 
@@ -34,18 +35,18 @@ _TYPE = "urn:verale:run:v1"
 
 
 @contextmanager
-def explaining(
+def open_run(
     directory: Path,
     head: Head,
     latents: Tensor,
     options: SearchOptions,
     labels: Sequence[int] | None = None,
     overwrite: bool = False,
-) -> Iterator[Explaining]:
-    """Begin to explain into a folder, or go on.
+) -> Iterator[FolderRun]:
+    """Begin a run in a folder, or resume it.
 
-    The same head, latents, labels, options and version make the same run. What an interrupted one left is kept, batch
-    by batch, and the bytes of a certificate do not depend on where it was interrupted.
+    The same head, latents, labels, options and version make the same run. What an interrupted run has written is kept,
+    batch by batch, and the bytes of a certificate do not depend on where the run was interrupted.
 
     Args:
         directory: where certificates, `explanations.csv` and `run.json` go; one process at a time.
@@ -53,29 +54,29 @@ def explaining(
         latents: (N, D, H, W) or (N, L, D), float32 or float64, exact.
         options: how to explain.
         labels: N true classes, if they are known.
-        overwrite: remove what is there, even if it is the same run's.
+        overwrite: remove what the folder holds, even if it is of the same run.
 
     Raises:
-        LatentsError: latents or labels that are none of this head.
+        LatentsError: latents or labels that do not fit this head.
         UsageError: a paradigm that is not defined for the head.
         InputError: a folder that cannot be written, or holds another run.
-        Of these, nothing is written or removed.
+        In all these cases nothing is written or removed.
     """
     from verale.search import Batches
 
     batches = Batches(head, latents, options)
     if labels is not None:
         _check(labels, len(batches.images), head.classes)
-    run = _run(batches, labels)
+    run = _description(batches, labels)
     _require_same_source(directory / SOURCE, run)
     with locked(directory):
         folder = RunFolder(directory, run, len(batches.images), batches.size, overwrite)
-        yield Explaining(batches, folder, labels)
+        yield FolderRun(batches, folder, labels)
 
 
 @dataclass(frozen=True, eq=False)
-class Explaining:
-    """A run. Iterated, it explains what is left, and gives what is told of each image as soon as that is on disk."""
+class FolderRun:
+    """A run in a folder. Iterating over it explains the images that are left; each row comes once it is on disk."""
 
     batches: Batches
     folder: RunFolder
@@ -87,69 +88,71 @@ class Explaining:
         return len(self.batches.images)
 
     @property
-    def found(self) -> list[Explained]:
-        """What is told of images that are explained, in their order."""
-        return [self.folder.found[index] for index in sorted(self.folder.found)]
+    def rows(self) -> list[Explained]:
+        """The rows of images that are explained, in the images' order."""
+        return [self.folder.rows[index] for index in sorted(self.folder.rows)]
 
     def __iter__(self) -> Iterator[Explained]:
-        left = [start for start in self.batches.starts if start not in self.folder.found]
-        _log.info("%d of %d images are explained", len(self.folder.found), self.total)
+        left = [start for start in self.batches.starts if start not in self.folder.rows]
+        _log.info("%d of %d images are explained", len(self.folder.rows), self.total)
         for start in left:
             clock = perf_counter()
             results = self.batches.explain(start)
             seconds = perf_counter() - clock
-            rows, certificates = told(self.batches, start, results, round(seconds / len(results), 4), self.labels)
+            labels = None if self.labels is None else self.labels[start : start + len(results)]
+            rows, certificates = rows_and_certificates(
+                results, start, self.batches.head.size, round(seconds / len(results), 4), labels
+            )
             self.folder.add(certificates, rows)
             _log.info("images %d to %d: %.2f s", start, start + len(results) - 1, seconds)
             yield from rows
         self.folder.finish()
 
 
-def told(
-    batches: Batches,
-    start: int,
-    results: list[Certificate | Unexplained],
+def rows_and_certificates(
+    results: list[ImageResult],
+    first: int,
+    prototypes: int,
     seconds: float,
     labels: Sequence[int | None] | None = None,
-    first: int = 0,
 ) -> tuple[list[Explained], list[tuple[str, bytes]]]:
-    """What is told of a batch, and its certificates (name, bytes).
+    """The table's rows for a batch, and its certificates (name, bytes).
 
     Args:
-        start: where the batch begins in `batches`.
-        seconds: an image.
-        labels: of all images of `batches`, if they are known.
-        first: which image of the run the first of `batches` is.
+        results: one for each image of the batch.
+        first: the index of its first image.
+        prototypes: P of the head.
+        seconds: the time spent on one image.
+        labels: the true classes of the batch's images, if they are known.
     """
     from verale.certificate import Certificate
 
-    prototypes = batches.head.size
     rows, certificates = [], []
-    for place, result in enumerate(results, start):
-        label = None if labels is None else labels[place]
-        known: dict[str, Any] = {
-            "index": first + place,
-            "predicted": result.predicted,
+    for index, (result, label) in enumerate(zip(results, labels or [None] * len(results), strict=True), first):
+        explanation = result.explanation
+        values: dict[str, Any] = {
+            "index": index,
+            "predicted": explanation.predicted,
             "seconds": seconds,
             "label": label,
-            "correct": None if label is None else label == result.predicted,
-            **_confidence(batches.logits(place), result.predicted),
+            "correct": None if label is None else label == explanation.predicted,
+            **_confidence(result.logits, explanation.predicted),
         }
-        if isinstance(result, Certificate):
-            data, name = result.to_bytes(), certificate_name(first + place)
+        if isinstance(explanation, Certificate):
+            data, name = explanation.to_bytes(), certificate_name(index)
             certificates.append((name, data))
-            pairs = prototypes if result.paradigm in ("top_k", "sparse") else prototypes * result.patches
-            known |= {
-                "size": result.size,
-                "relative_size": round(result.size / pairs, 6),
-                "margin": float(f"{result.margin:.6g}"),
-                "paradigm": result.paradigm,
+            possible = prototypes * (explanation.patches if PARADIGMS[explanation.paradigm].spatial else 1)
+            values |= {
+                "size": explanation.size,
+                "relative_size": round(explanation.size / possible, 6),
+                "margin": float(f"{explanation.margin:.6g}"),
+                "paradigm": explanation.paradigm,
                 "certificate": name,
                 "sha256": hashlib.sha256(data).hexdigest(),
             }
         else:
-            known["reason"] = result.reason
-        rows.append(Explained(**known))
+            values["reason"] = explanation.reason
+        rows.append(Explained(**values))
     return rows, certificates
 
 
@@ -158,42 +161,37 @@ def _confidence(logits: Tensor, predicted: int) -> dict[str, Any]:
     import torch
 
     second = next(each for each in logits.argsort(descending=True).tolist() if each != predicted)
-    (score, other), (share, rest) = (
+    (score, second_score), (share, second_share) = (
         values[[predicted, second]].tolist() for values in (logits, torch.softmax(logits, dim=0))
     )
     numbers = {
         "score": score,
         "probability": share,
-        "second_score": other,
-        "second_probability": rest,
-        "score_difference": score - other,
-        "probability_difference": share - rest,
+        "second_score": second_score,
+        "second_probability": second_share,
+        "score_difference": score - second_score,
+        "probability_difference": share - second_share,
     }
     return {"second": second} | {key: value if math.isfinite(value) else None for key, value in numbers.items()}
 
 
 def _require_same_source(path: Path, run: dict[str, Any]) -> None:
-    """Raise InputError if the folder has head and latents that images were seen with, and the run has others."""
-    if not path.exists():
-        return
-    try:
-        there = json.loads(read(path, "the source of latents"))
-        same = (there["head_sha256"], there["latents_digest"]) == (run["head"], run["latents"])
-    except (ValueError, TypeError, KeyError):
-        same = False
-    if not same:
-        raise InputError(path, "speaks of another head or other latents, which lie beside it; choose another --out")
+    """Raise InputError if the folder holds head and latents captured from images, and the run has others."""
+    if path.exists() and not SourceFile.read(path, "choose another --out").is_of(run["head"], run["latents"]):
+        raise InputError(path, "describes another head or other latents, which lie beside it; choose another --out")
 
 
 def _check(labels: Sequence[int], images: int, classes: int) -> None:
     if len(labels) != images:
-        raise LatentsError(f"there are {len(labels)} labels of {images} images: leave them out, or give one an image")
+        raise LatentsError(
+            f"there are {len(labels)} labels for {images} images: give one label for each image, or none at all"
+        )
     for index, label in enumerate(labels):
         if not 0 <= label < classes:
             raise LatentsError(f"label {index} is {label}, expected one of the head's classes, 0 to {classes - 1}")
 
 
-def _run(batches: Batches, labels: Sequence[int] | None) -> dict[str, Any]:
+def _description(batches: Batches, labels: Sequence[int] | None) -> dict[str, Any]:
     """What the results depend on."""
     import torch
 

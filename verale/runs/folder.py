@@ -1,8 +1,8 @@
-"""A run's folder: one run's certificates and table, never two's, whatever interrupted it.
+"""A run's folder: the certificates and the table of one run, never of two, whatever interrupted it.
 
-`run.json` says which run: everything that its results depend on. A certificate is written under its name only when it
-is whole, and counts once the table has its line, which holds its digest. So what is there after an interruption, be it
-by Ctrl-C, kill -9 or a full disk, is known, and the rest can be explained as if nothing had happened.
+`run.json` says which run it is: everything that the results depend on. A certificate gets its name only when it is
+complete, and counts once the table has its line, which holds its digest. So after an interruption, be it Ctrl-C,
+kill -9 or a full disk, it is known what is there, and the rest can be explained as if nothing had happened.
 """
 
 from __future__ import annotations
@@ -16,36 +16,33 @@ from pathlib import Path
 from typing import Any
 
 from verale.errors import InputError
-from verale.files import read, write_atomically
+from verale.files import CERTIFICATE_SUFFIX, certificate_name, certificates_in, read, write_atomically
 from verale.runs.table import TABLE, Explained, csv_lines, read_table
 
-__all__ = ["RUN_FILE", "SOURCE", "RunFolder", "certificate_name", "locked", "require_free"]
+__all__ = ["HEAD", "LATENTS", "RUN_FILE", "SOURCE", "RunFolder", "locked", "require_free"]
 
 RUN_FILE = "run.json"
-SOURCE = "source.json"
-"""Where latents that lie in the folder are from (`verale.runs.images`)."""
+"""Which run the folder holds."""
+
+HEAD, LATENTS, SOURCE = "head.safetensors", "latents.safetensors", "source.json"
+"""Head and latents, where verale has made them from images, and where they come from (`verale.runs.source`)."""
 
 _REMEDY = "choose another --out, or say --overwrite"
 
 
-def certificate_name(index: int) -> str:
-    """The certificate's file of an image."""
-    return f"{index:06d}.ale.json"
-
-
 def require_free(directory: Path, holds: str = "certificates") -> None:
     """Raise InputError if a run's results are in the folder already."""
-    if any(directory.glob("*.ale.json")) or (directory / TABLE).exists() or (directory / RUN_FILE).exists():
+    if certificates_in(directory) or (directory / TABLE).exists() or (directory / RUN_FILE).exists():
         raise InputError(directory, f"holds {holds} already; {_REMEDY}")
 
 
 @contextmanager
 def locked(directory: Path) -> Iterator[None]:
-    """Make the folder, and keep other processes that ask likewise out of it. Raises InputError."""
+    """Create the folder, and keep out other processes that call this. Raises InputError."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(directory, f"cannot be made ({error.strerror}); choose another --out") from error
+        raise InputError(directory, f"cannot be created ({error.strerror}); choose another --out") from error
     try:
         from fcntl import LOCK_EX, LOCK_NB, flock
     except ModuleNotFoundError:  # pragma: no cover (Windows: no lock)
@@ -63,14 +60,16 @@ def locked(directory: Path) -> Iterator[None]:
 
 
 class RunFolder:
-    """The folder of a run of `images` images, treated `batch` at a time.
+    """The folder of a run of `images` images, explained `batch` at a time.
 
     Args:
+        directory: the folder.
         run: what the run's results depend on, as plain data.
-        overwrite: whether what is there, of whatever run, is removed.
+        images, batch: how many images the run has, and how many a batch.
+        overwrite: whether to remove what the folder holds, of whatever run.
 
     Attributes:
-        found: what is there of each image whose batch is complete, by index.
+        rows: by index, the rows of images whose batch is complete.
 
     Raises:
         InputError: the folder holds another run's files, or cannot be written.
@@ -86,11 +85,11 @@ class RunFolder:
             require_free(directory)
         if not (directory / RUN_FILE).exists():
             write_atomically(directory / RUN_FILE, (json.dumps(run, indent=1) + "\n").encode())
-        self.found = self._whole_batches(images, batch)
-        self._leave()
+        self.rows = self._complete_batches(images, batch)
+        self._remove_incomplete()
 
     def add(self, certificates: Sequence[tuple[str, bytes]], rows: Sequence[Explained]) -> None:
-        """Write a batch's certificates (name, bytes), then its lines, which make them count. Raises InputError."""
+        """Write a batch's certificates (name, bytes), then its rows, which make them count. Raises InputError."""
         for name, data in certificates:
             write_atomically(self._directory / name, data)
         try:
@@ -98,17 +97,17 @@ class RunFolder:
                 stream.write(csv_lines(rows))
         except OSError as error:
             raise InputError(
-                self._table, f"cannot be written ({error.strerror}); make room, and the same command goes on"
+                self._table, f"cannot be written ({error.strerror}); free some space, then the same command continues"
             ) from error
-        self.found |= {row.index: row for row in rows}
+        self.rows |= {row.index: row for row in rows}
 
     def finish(self) -> None:
-        """Put the lines of the table in order."""
+        """Sort the rows of the table."""
         self._write_table()
 
     def _clear(self) -> None:
-        """Remove what an earlier run left: the table first, so that nothing counts that is gone; `run.json` last."""
-        for path in (self._table, *self._directory.glob("*.ale.json"), self._directory / RUN_FILE):
+        """Remove an earlier run: the table first, so that no row outlives its certificate; `run.json` last."""
+        for path in (self._table, *certificates_in(self._directory), self._directory / RUN_FILE):
             path.unlink(missing_ok=True)
 
     def _require_same(self, run: dict[str, Any], images: int) -> None:
@@ -119,41 +118,42 @@ class RunFolder:
         except (ValueError, TypeError) as error:
             raise InputError(path, f"is not what verale explain writes ({error}); {_REMEDY}") from error
         if different:
-            told = ", ".join(f"{key} {_brief(there.get(key))} there, {_brief(run.get(key))} here" for key in different)
-            raise InputError(self._directory, f"holds certificates of another run ({told}); {_REMEDY}")
+            both = ", ".join(f"{key} {_brief(there.get(key))} there, {_brief(run.get(key))} here" for key in different)
+            raise InputError(self._directory, f"holds certificates of another run ({both}); {_REMEDY}")
         own = {certificate_name(index) for index in range(images)}
-        foreign = sorted(path.name for path in self._directory.glob("*.ale.json") if path.name not in own)
+        foreign = [path.name for path in certificates_in(self._directory) if path.name not in own]
         if foreign:
             raise InputError(self._directory, f"holds {foreign[0]}, which is not of this run; move it, or {_REMEDY}")
 
-    def _whole_batches(self, images: int, batch: int) -> dict[int, Explained]:
+    def _complete_batches(self, images: int, batch: int) -> dict[int, Explained]:
         rows = read_table(self._table, whole=False) if self._table.exists() else []
-        there = {row.index: row for row in rows if self._is_there(row)}
+        usable = {row.index: row for row in rows if self._is_usable(row)}
         batches = [range(start, min(start + batch, images)) for start in range(0, images, batch)]
-        return {index: there[index] for part in batches if all(index in there for index in part) for index in part}
+        return {index: usable[index] for part in batches if all(index in usable for index in part) for index in part}
 
-    def _is_there(self, row: Explained) -> bool:
-        """Whether the image was explained: its certificate is there with the digest noted, or there is none."""
+    def _is_usable(self, row: Explained) -> bool:
+        """Whether the image is explained: its certificate has the digest noted, or a reason says why it has none."""
         if row.certificate is None:
             return row.reason is not None
         if row.certificate != certificate_name(row.index):
             return False
         try:
-            data = (self._directory / certificate_name(row.index)).read_bytes()
+            data = (self._directory / row.certificate).read_bytes()
         except OSError:
             return False
         return hashlib.sha256(data).hexdigest() == row.sha256
 
-    def _leave(self) -> None:
-        """Remove certificates that do not count, and what was half-written; leave the lines that count."""
-        keep = {row.certificate for row in self.found.values()}
-        for path in (*self._directory.glob("*.ale.json"), *self._directory.glob(".*.ale.json.*")):
+    def _remove_incomplete(self) -> None:
+        """Remove certificates that do not count, temporary files, and rows of both."""
+        keep = {row.certificate for row in self.rows.values()}
+        temporary = self._directory.glob(f".*{CERTIFICATE_SUFFIX}.*")
+        for path in (*certificates_in(self._directory), *temporary):
             if path.name not in keep:
                 path.unlink()
         self._write_table()
 
     def _write_table(self) -> None:
-        lines = csv_lines([self.found[index] for index in sorted(self.found)], heading=True).encode()
+        lines = csv_lines([self.rows[index] for index in sorted(self.rows)], heading=True).encode()
         if not self._table.exists() or self._table.read_bytes() != lines:
             write_atomically(self._table, lines)
 

@@ -1,4 +1,4 @@
-"""Where certificates come from: image files, labels, class names, and the training images of the prototypes."""
+"""`source.json`: where latents come from, that is the network, the images, their classes and the prototypes' images."""
 
 from __future__ import annotations
 
@@ -12,13 +12,33 @@ from verale.errors import InputError
 from verale.files import read
 from verale.runs.images import image_files
 
-__all__ = ["Origin", "Source", "load_source"]
+__all__ = ["Source", "SourceFile", "SourceImage", "TrainingPatch", "load_source"]
 
 
 @dataclass(frozen=True)
-class Origin:
-    """Where projection took a prototype from: the training image's place in its set, its file where that is known, row
-    and column of the latent grid."""
+class SourceImage:
+    """An image as `source.json` lists it.
+
+    Attributes:
+        file: its path relative to the images' folder.
+        label: its true class, where known.
+        sha256: of the file's bytes; None leaves the entry out.
+    """
+
+    file: str
+    label: int | None
+    sha256: str | None = None
+
+
+@dataclass(frozen=True)
+class TrainingPatch:
+    """The patch of a training image that projection copied into a prototype.
+
+    Attributes:
+        image: the image's index in the projection set.
+        file: the image's file, where known.
+        row, column: the patch's position in the latent grid.
+    """
 
     image: int
     file: Path | None
@@ -28,15 +48,15 @@ class Origin:
 
 @dataclass(frozen=True)
 class Source:
-    """What is known of where the latents come from; by default nothing.
+    """What is known about where latents come from; by default nothing.
 
     Attributes:
         files: the images in the latents' order.
         labels: their true classes, where known; as many as files.
-        digests: SHA-256 of the files that were seen, where known; as many as files.
+        digests: SHA-256 of the files that were captured, where known; as many as files.
         classes: the names of the classes.
         preprocessing: the steps from image to tensor, as CaBRNet's dataset.yml states them.
-        origins: by prototype.
+        origins: by prototype, the patch that it was copied from.
     """
 
     files: tuple[Path, ...] = ()
@@ -44,59 +64,144 @@ class Source:
     digests: tuple[str | None, ...] = ()
     classes: tuple[str, ...] | None = None
     preprocessing: Any = None
-    origins: Mapping[int, Origin] = field(default_factory=dict)
+    origins: Mapping[int, TrainingPatch] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """The content of `source.json`: built, written, read and compared here and nowhere else.
+
+    Attributes:
+        record: the JSON object. It describes the network (`run`, `preprocessing`, `prototypes`, ...), the class names
+            (`classes`), the images (`images`, `images_folder`) and what came of them (`head_sha256`,
+            `latents_digest`, ...).
+    """
+
+    record: Mapping[str, Any]
+
+    @classmethod
+    def build(
+        cls,
+        network: Mapping[str, Any],
+        folder: str,
+        classes: list[str] | None,
+        images: Iterable[SourceImage] | None = None,
+    ) -> SourceFile:
+        """The source of latents that a network makes of a folder of images.
+
+        Args:
+            network: what describes the network; values that JSON cannot hold become strings.
+            folder: the images' folder.
+            classes: the names of the classes, where known.
+            images: the images in the latents' order; None where the latents themselves name them.
+        """
+        record: dict[str, Any] = {**network, "classes": classes}
+        if images is not None:
+            record["images"] = [
+                {"file": image.file, "label": image.label} | ({} if image.sha256 is None else {"sha256": image.sha256})
+                for image in images
+            ]
+        record["images_folder"] = folder
+        return cls(json.loads(json.dumps(record, default=str)))
+
+    def noting(self, **results: object) -> SourceFile:
+        """The same with further entries, such as the digest of the latents."""
+        return SourceFile({**self.record, **results})
+
+    def to_bytes(self) -> bytes:
+        """The bytes of the file. File names that are not UTF-8 survive."""
+        return f"{json.dumps(self.record, indent=1, ensure_ascii=False)}\n".encode("utf-8", "surrogatepass")
+
+    @classmethod
+    def read(cls, path: Path, remedy: str) -> SourceFile:
+        """Read a file. Raises InputError, which ends with the remedy, for anything but a JSON object."""
+        try:
+            record = json.loads(read(path, "what verale explain writes about its source"))
+            if not isinstance(record, dict):
+                raise TypeError("no JSON object")
+        except (TypeError, ValueError, RecursionError) as error:
+            raise _invalid(path, error, remedy) from error
+        return cls(record)
+
+    @property
+    def latents_digest(self) -> str | None:
+        """The digest of the latents, where noted."""
+        digest: str | None = self.record.get("latents_digest")
+        return digest
+
+    def is_of(self, head: str, latents: str) -> bool:
+        """Whether it describes the head and the latents with these digests."""
+        return (self.record.get("head_sha256"), self.latents_digest) == (head, latents)
+
+    def differences(self, other: SourceFile) -> list[str]:
+        """The keys of this record that the other one lacks or has with another value."""
+        return [key for key in self.record if other.record.get(key) != self.record[key]]
+
+    def source(self, images: Path | None = None) -> Source:
+        """What the record says about images and prototypes.
+
+        Args:
+            images: the images' folder, where it is not the one noted.
+
+        Raises:
+            KeyError, TypeError, ValueError, AttributeError: the record lacks an entry, or has one of another type.
+        """
+        folder = Path(self.record["images_folder"])
+        source = Source(
+            files=tuple(folder / _inside(image["file"]) for image in self.record["images"]),
+            labels=tuple(_index_or_none(image["label"]) for image in self.record["images"]),
+            digests=tuple(
+                None if image.get("sha256") is None else _text(image["sha256"]) for image in self.record["images"]
+            ),
+            classes=None if self.record["classes"] is None else tuple(map(_text, self.record["classes"])),
+            preprocessing=self.record["preprocessing"],
+            origins=_origins(self.record["prototypes"] or ()),
+        )
+        if images is None:
+            return source
+        return replace(source, files=tuple(images / file.relative_to(folder) for file in source.files))
 
 
 def load_source(path: Path | None, images: Path | None) -> Source:
     """What `source.json` says, with the images looked for in `images` where that is given.
 
     Args:
-        path: the file, or None if there is none; then images come from `images` in the order of their names.
+        path: the file, or None if there is none; then images come from `images`, sorted by name.
 
     Raises:
-        InputError: a file that is not what `verale explain` writes; a folder without images.
+        InputError: a file that `verale explain` has not written; a folder without images.
     """
     if path is None:
-        return Source() if images is None else _named(image_files(images))
+        if images is None:
+            return Source()
+        files = tuple(image_files(images))
+        return Source(files=files, labels=(None,) * len(files), digests=(None,) * len(files))
+    remedy = "remove it, or explain the images again"
     try:
-        record = json.loads(read(path, "what verale explain writes of its source"))
-        folder = Path(record["images_folder"])
-        source = Source(
-            files=tuple(folder / _inside(one["file"]) for one in record["images"]),
-            labels=tuple(_index_or_none(one["label"]) for one in record["images"]),
-            digests=tuple(None if one.get("sha256") is None else _text(one["sha256"]) for one in record["images"]),
-            classes=None if record["classes"] is None else tuple(map(_text, record["classes"])),
-            preprocessing=record["preprocessing"],
-            origins=_origins(record["prototypes"] or ()),
-        )
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise InputError(
-            path, f"is not what verale explain writes ({error}): remove it, or explain the images again"
-        ) from error
-    if images is None:
-        return source
-    return replace(source, files=tuple(images / file.relative_to(folder) for file in source.files))
+        return SourceFile.read(path, remedy).source(images)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise _invalid(path, error, remedy) from error
 
 
-def _named(files: list[Path]) -> Source:
-    return Source(files=tuple(files), labels=(None,) * len(files), digests=(None,) * len(files))
+def _invalid(path: Path, error: Exception, remedy: str) -> InputError:
+    return InputError(path, f"is not what verale explain writes ({error}); {remedy}")
 
 
-def _origins(entries: Iterable[Mapping[str, Any]]) -> dict[int, Origin]:
-    """By prototype; of several the first (PIP-Net's channels have several)."""
-    found: dict[int, Origin] = {}
+def _origins(entries: Iterable[Mapping[str, Any]]) -> dict[int, TrainingPatch]:
+    """By prototype; where a prototype has several (PIP-Net's channels do), the first."""
+    origins: dict[int, TrainingPatch] = {}
     for entry in entries:
         file = entry["file"]
-        origin = Origin(
+        origin = TrainingPatch(
             *(_index(entry["image"]), None if file is None else Path(_text(file))),
             *(_index(entry["row"]), _index(entry["column"])),
         )
-        found.setdefault(_index(entry["prototype"]), origin)
-    return found
+        origins.setdefault(_index(entry["prototype"]), origin)
+    return origins
 
 
 def _inside(value: object) -> Path:
-    """A path that leads out of no folder."""
+    """A path that stays inside its folder."""
     path = Path(_text(value))
     if path.is_absolute() or ".." in path.parts:
         raise ValueError(f"{value!r} leads out of the images' folder")
@@ -105,13 +210,13 @@ def _inside(value: object) -> Path:
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
+        raise TypeError(f"{value!r} is not a string")
     return value
 
 
 def _index(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise TypeError(f"{value!r} is no index")
+        raise TypeError(f"{value!r} is not an index")
     return value
 
 

@@ -1,4 +1,4 @@
-"""Images explained in batches: from latents to certificates."""
+"""Images explained batch by batch: from latents to certificates."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from verale.bounds import (
     Simplex,
     Triangle,
     check_domain,
-    observe,
-    pooling_of,
 )
 from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Prices, Statement
 from verale.errors import UsageError
@@ -33,7 +31,7 @@ from verale.search.spatial import explain_spatial
 from verale.search.top_k import ORDER, explain_top_k
 from verale.version import __version__
 
-__all__ = ["Batches", "best_paradigm"]
+__all__ = ["Batches", "ImageResult", "best_paradigm"]
 
 _log = logging.getLogger(__name__)
 
@@ -50,6 +48,19 @@ def best_paradigm(head: Head) -> str:
     return "assignment" if Assignment.admits(head) else "simplex"
 
 
+@dataclass(frozen=True, eq=False)
+class ImageResult:
+    """What explaining one image gives.
+
+    Attributes:
+        explanation: the certificate, or why there is none.
+        logits: (C,) float64 on the CPU, an estimate.
+    """
+
+    explanation: Certificate | Unexplained
+    logits: Tensor
+
+
 class Batches:
     """Images that are explained in lockstep, `size` of them at a time; the same batch gives the same bytes.
 
@@ -59,9 +70,9 @@ class Batches:
     Attributes:
         head: the head.
         options: how to explain.
-        paradigm: its name, the best one if none was chosen.
+        paradigm: its name; the best one if none was chosen.
         images: (N, L, D) float64.
-        size: images in a batch: what the options say, or fewer to stay within memory.
+        size: images in a batch: as many as the options say, or fewer to stay within memory.
 
     Raises:
         LatentsError, UsageError: see `explain`.
@@ -74,10 +85,10 @@ class Batches:
         self.paradigm = self.options.paradigm or best_paradigm(head)
         if self.paradigm == "sparse" and head.geometry.kind not in PARADIGMS["sparse"].geometries:
             raise UsageError("paradigm 'sparse' needs a softmax head; for a metric head use 'top_k'")
-        make = _SPATIAL.get(self.paradigm)
-        spatial = None if make is None else make(head, self.options.device)
-        self._maker = _Maker(head, head.digest, self.paradigm, spatial, self.options)
-        fitting = self.options.max_memory // self._maker.bytes_per_image(self.images.shape[1])
+        paradigm_class = _SPATIAL.get(self.paradigm)
+        spatial = None if paradigm_class is None else paradigm_class(head, self.options.device)
+        self._explainer = _Explainer(head, head.digest, self.paradigm, spatial, self.options)
+        fitting = self.options.max_memory // self._explainer.bytes_per_image(self.images.shape[1])
         self.size = max(1, int(min(self.options.batch, fitting)))
 
     @property
@@ -85,24 +96,18 @@ class Batches:
         """The first image of every batch."""
         return range(0, len(self.images), self.size)
 
-    def explain(self, start: int) -> list[Certificate | Unexplained]:
-        """The results for the batch that begins with an image."""
+    def explain(self, start: int) -> list[ImageResult]:
+        """The results for the batch that begins with image `start`."""
         return [result for results in self.parts(start) for result in results]
 
-    def parts(self, start: int) -> Iterator[list[Certificate | Unexplained]]:
+    def parts(self, start: int) -> Iterator[list[ImageResult]]:
         """The same, in the parts in which the batch fits into memory."""
-        return self._maker.within_memory(self.images[start : start + self.size])
-
-    def logits(self, index: int) -> Tensor:
-        """(C,) float64 of an image, an estimate."""
-        observed = observe(self.head, self.images[index].to(self.options.device))
-        activations = pooling_of(self.head).box(observed.view(1, *observed.shape))
-        return read_out(self.head, (activations.lower + activations.upper) / 2)[0].cpu()
+        return self._explainer.within_memory(self.images[start : start + self.size])
 
 
 @dataclass(frozen=True)
-class _Maker:
-    """Makes certificates of one head under one paradigm."""
+class _Explainer:
+    """Explains images of one head under one paradigm."""
 
     head: Head
     head_digest: str
@@ -111,15 +116,15 @@ class _Maker:
     options: SearchOptions
 
     def bytes_per_image(self, patches: int) -> int:
-        """About what the search keeps of one image: rows, thrice while they are copied, pooling's work, margins."""
+        """Roughly the memory that the search needs for one image: rows (three copies), pooling's work, margins."""
         per_pair = 8 * (20 if self.head.pooling.needs_all_patches else 5)
         if self.spatial is not None:
             row = self.spatial.start(1)
             per_pair += 3 * sum(getattr(row, f.name).nbytes for f in fields(row)) // self.head.size
         return patches * self.head.size * per_pair + 16 * self.head.size * self.head.classes
 
-    def within_memory(self, images: Tensor) -> Iterator[list[Certificate | Unexplained]]:
-        """The results for images (N, L, D), in halves where memory runs out."""
+    def within_memory(self, images: Tensor) -> Iterator[list[ImageResult]]:
+        """The results for images (N, L, D); where memory runs out, for one half after the other."""
         try:
             yield self.results(images)
             return
@@ -128,14 +133,14 @@ class _Maker:
                 raise
             if len(images) == 1:
                 raise UsageError("memory ran out on a single image: use a smaller model or another device") from error
-        _log.info("memory ran out on %d images: they are treated in halves", len(images))
+        _log.info("memory ran out on %d images: they are explained in halves", len(images))
         for half in torch.split(images, (len(images) + 1) // 2):
             yield from self.within_memory(half)
 
-    def results(self, images: Tensor) -> list[Certificate | Unexplained]:
-        """One result an image (N, L, D)."""
+    def results(self, images: Tensor) -> list[ImageResult]:
+        """One result for each of the images (N, L, D)."""
         problem = Problem.of(self.head, images.to(self.options.device), self.options.tolerance)
-        results: list[Certificate | Unexplained] = []
+        results = []
         settled = [image for image, margin in enumerate(problem.settled.tolist()) if margin > 0]
         of_activations = {"top_k": _top_k, "sparse": _sparse}.get(self.name)
         solve = self._spatial if of_activations is None else partial(_one_by_one, of_activations)
@@ -143,10 +148,17 @@ class _Maker:
         for image, (patches, predicted) in enumerate(zip(images, problem.margins.predicted.tolist(), strict=True)):
             match solved.get(image, _TOO_WIDE if self.options.tolerance else _TIE):
                 case str(reason):
-                    results.append(Unexplained(predicted, reason))
+                    explanation: Certificate | Unexplained = Unexplained(predicted, reason)
                 case (statements, margins, minimal, prices):
-                    results.append(self._certificate(patches, predicted, statements, margins, minimal, prices))
+                    explanation = self._certificate(patches, predicted, statements, margins, minimal, prices)
+            results.append(ImageResult(explanation, self._logits(problem, image)))
         return results
+
+    def _logits(self, problem: Problem, image: int) -> Tensor:
+        """(C,) the logits at the midpoints of one image's activations."""
+        # One image at a time: a matrix product's last bits depend on how many rows it has.
+        activations = problem.activations[image : image + 1]
+        return read_out(self.head, (activations.lower + activations.upper) / 2)[0].cpu()
 
     def _certificate(
         self,
@@ -173,21 +185,21 @@ class _Maker:
     def _spatial(self, problem: Problem) -> list[_Solution]:
         solutions: list[_Solution] = []
         search = explain_assignment if self.name == "assignment" else explain_spatial
-        for image, found in enumerate(search(problem, self.spatial, self.options.order)):
-            if isinstance(found, str):
-                solutions.append(found)
+        for image, solution in enumerate(search(problem, self.spatial, self.options.order)):
+            if isinstance(solution, str):
+                solutions.append(solution)
                 continue
-            rows = problem.index([image * problem.patches + patch for patch, _ in found.pairs])
-            observed = problem.observed[rows, problem.index([prototype for _, prototype in found.pairs])]
-            ends = zip(found.pairs, observed.lower.tolist(), observed.upper.tolist(), strict=True)
+            rows = problem.index([image * problem.patches + patch for patch, _ in solution.pairs])
+            observed = problem.observed[rows, problem.index([prototype for _, prototype in solution.pairs])]
+            ends = zip(solution.pairs, observed.lower.tolist(), observed.upper.tolist(), strict=True)
             statements: list[Statement] = [PatchStatement(*pair, lower, upper) for pair, lower, upper in ends]
-            prices = (Prices(c, tuple(paid), tuple(paid.values())) for c, paid in found.prices.items())
-            solutions.append((statements, _shortened(found.margins), found.minimal, tuple(prices)))
+            prices = (Prices(c, tuple(paid), tuple(paid.values())) for c, paid in solution.prices.items())
+            solutions.append((statements, _shortened(solution.margins), solution.minimal, tuple(prices)))
         return solutions
 
 
 def _one_by_one(solve: Callable[[Problem], _Solution], problem: Problem) -> list[_Solution]:
-    """What explains each image under a paradigm that speaks of activations."""
+    """The solution for each image under a paradigm whose statements are about activations."""
     solutions: list[_Solution] = []
     for image in range(len(problem)):
         try:
@@ -211,14 +223,14 @@ def _sparse(one: Problem) -> _Solution:
 
 
 def _about_activations(problem: Problem, prototypes: list[int]) -> list[Statement]:
-    """What some activations of one image are."""
+    """The statements that say what some activations of one image are."""
     stated = problem.stated_activations()
     lower, upper = stated.lower[0].tolist(), stated.upper[0].tolist()
     return [ActivationStatement(j, lower[j], upper[j]) for j in prototypes]
 
 
 def _is_out_of_memory(error: Exception) -> bool:
-    """torch says so in different ways on different devices."""
+    """Whether memory ran out; torch says so in different ways on different devices."""
     return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or "can't allocate memory" in str(error)
 
 
@@ -234,4 +246,5 @@ _TOO_WIDE = "no class certainly beats all others even if every observable is sta
 _TIE = "no class certainly beats all others at these latents: a tie, or too close for float64"
 
 _Solution = tuple[list[Statement], list[float], bool, tuple[Prices, ...]] | str
-"""Statements, the proved margin of every class, whether none can be dropped, and hints; or why there are none."""
+"""Statements, the proved margin of every class, whether no statement can be dropped, and the checker's hints; or the
+reason why there is no certificate."""

@@ -51,4 +51,4 @@ def explain_batches(
 ) -> Iterator[list[Certificate | Unexplained]]:
     """`explain`, one batch after the other; arguments are checked before the first."""
     batches = Batches(head, latents, options)
-    return (results for start in batches.starts for results in batches.parts(start))
+    return ([result.explanation for result in part] for start in batches.starts for part in batches.parts(start))

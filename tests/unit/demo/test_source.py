@@ -9,11 +9,11 @@ from PIL import Image
 
 from verale.adapters.cabrnet import load_head
 from verale.demo.network import IMAGES, load_images, load_network
-from verale.demo.source import PROJECTION, describe
+from verale.demo.source import PROJECTION, source_of
 
 
 def test_every_prototype_is_the_latent_of_its_image_at_its_place():
-    described = describe(load_images())
+    described = source_of(load_images()).record
     prototypes = load_head(described["run"]).prototypes
     origins = described["prototypes"]
     assert sorted(origin["prototype"] for origin in origins) == list(range(len(prototypes)))
@@ -28,7 +28,7 @@ def test_every_prototype_is_the_latent_of_its_image_at_its_place():
 
 def test_images_and_classes():
     digits = load_images()
-    described = describe(digits)
+    described = source_of(digits).record
     assert described["classes"] == [str(n) for n in range(10)]
     assert [IMAGES / one["file"] for one in described["images"]] == list(digits.paths)
     assert [one["label"] for one in described["images"]] == list(digits.labels)

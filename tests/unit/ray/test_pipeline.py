@@ -20,7 +20,7 @@ from verale.ray import audit, explain
 from verale.ray.pipeline import Crew
 from verale.runs.audit import audit_files
 from verale.runs.auditor import AuditOptions
-from verale.runs.explain import explaining
+from verale.runs.explain import open_run
 from verale.runs.processes import DIED
 from verale.search import SearchOptions as Search
 from verale.search.explain import explain as explain_here
@@ -84,7 +84,7 @@ def test_parts_give_the_bytes_of_one_run(given, tmp_path, without_ray):
 def test_rows_say_what_the_table_of_a_local_run_says(given, tmp_path, without_ray):
     made(begun(given, tmp_path / "out"))
     latents = open_latents(given.latents).take(0, 40)
-    with explaining(tmp_path / "here", Head.load(given.head), latents, Search(batch=4)) as run:
+    with open_run(tmp_path / "here", Head.load(given.head), latents, Search(batch=4)) as run:
         table = list(run)
     rows = Rows.open(str(tmp_path / "out"), "certificate").take(0, 40, tuple(explain.certificates_schema().names))
     for row, one, data in zip(rows.to_pylist(), table, given.certificates, strict=True):

@@ -13,7 +13,7 @@ from support.small import small_head, small_latents
 from verale.certificate import Certificate
 from verale.errors import InputError, LatentsError, UsageError
 from verale.head import Head, as_patches, digest_of_all, evaluate
-from verale.runs.explain import explaining
+from verale.runs.explain import open_run
 from verale.runs.table import Explained, read_table
 from verale.search import SearchOptions
 
@@ -26,12 +26,12 @@ def run(folder: Path, most: int | None = None, **changes: object) -> list[Explai
     """Explain into a folder, or leave after so many images; what is told, without times."""
     arguments = {"head": HEAD, "latents": LATENTS, "options": OPTIONS} | changes
     told = []
-    with explaining(folder, **arguments) as begun:
+    with open_run(folder, **arguments) as begun:
         for one in begun:
             if most is not None and len(told) == most:
                 break
             told.append(one)
-        return [replace(one, seconds=None) for one in begun.found]
+        return [replace(one, seconds=None) for one in begun.rows]
 
 
 def contents(folder: Path) -> dict[str, object]:
@@ -75,8 +75,8 @@ def test_times_survive(tmp_path) -> None:
 def test_a_finished_run_is_left_as_it_is(tmp_path) -> None:
     run(tmp_path)
     before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
-    with explaining(tmp_path, HEAD, LATENTS, OPTIONS) as begun:
-        assert len(begun.found) == begun.total == 5
+    with open_run(tmp_path, HEAD, LATENTS, OPTIONS) as begun:
+        assert len(begun.rows) == begun.total == 5
         assert list(begun) == []
     assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
 
@@ -107,8 +107,8 @@ def test_a_batch_is_made_again_as_a_whole(tmp_path) -> None:
     """Since the bytes of a certificate may depend on the others in its batch."""
     run(tmp_path)
     (tmp_path / "000003.ale.json").unlink()
-    with explaining(tmp_path, HEAD, LATENTS, OPTIONS) as begun:
-        assert [one.index for one in begun.found] == [0, 1, 4]
+    with open_run(tmp_path, HEAD, LATENTS, OPTIONS) as begun:
+        assert [one.index for one in begun.rows] == [0, 1, 4]
         assert [one.index for one in begun] == [2, 3]
     assert [row.index for row in read_table(tmp_path / "explanations.csv")] == list(range(5))
 
@@ -176,17 +176,17 @@ def test_latents_seen_in_the_folder_and_others_do_not_mix(tmp_path) -> None:
     digest = digest_of_all(as_patches(LATENTS))
     for head, latents in (("0", digest), (HEAD.digest, "0")):
         (tmp_path / "source.json").write_text(json.dumps({"head_sha256": head, "latents_digest": latents}))
-        with pytest.raises(InputError, match=r"source\.json: speaks of another head or other latents"):
+        with pytest.raises(InputError, match=r"source\.json: describes another head or other latents"):
             run(tmp_path, overwrite=True)
     (tmp_path / "source.json").write_text("{")
-    with pytest.raises(InputError, match=r"source\.json: speaks of another"):
+    with pytest.raises(InputError, match=r"source\.json: is not what verale explain writes"):
         run(tmp_path)
     (tmp_path / "source.json").write_text(json.dumps({"head_sha256": HEAD.digest, "latents_digest": digest}))
     assert len(run(tmp_path)) == 5
 
 
 def test_one_process_at_a_time(tmp_path) -> None:
-    with explaining(tmp_path, HEAD, LATENTS, OPTIONS), pytest.raises(InputError, match="another process explains into"):
+    with open_run(tmp_path, HEAD, LATENTS, OPTIONS), pytest.raises(InputError, match="another process explains into"):
         run(tmp_path)
     run(tmp_path)
 
@@ -209,7 +209,7 @@ def test_what_cannot_be_explained_leaves_no_folder(changes, error, tmp_path) -> 
 
 def test_a_folder_that_cannot_be_made(tmp_path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(InputError, match="cannot be made"):
+    with pytest.raises(InputError, match="cannot be created"):
         run(tmp_path / "file" / "out")
 
 

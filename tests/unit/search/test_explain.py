@@ -262,7 +262,8 @@ def test_a_batch_can_be_explained_on_its_own():
     assert (batches.size, list(batches.starts), batches.paradigm) == (2, [0, 2, 4], "projection")
     parts = list(explain_batches(head, latents, SearchOptions(batch=2)))
     for start in (4, 0, 2):
-        assert [c.to_bytes() for c in batches.explain(start)] == [c.to_bytes() for c in parts[start // 2]]
+        results = batches.explain(start)
+        assert [one.explanation.to_bytes() for one in results] == [c.to_bytes() for c in parts[start // 2]]
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
@@ -270,7 +271,7 @@ def test_estimated_logits_are_the_reference_s(geometry):
     head = small_head(geometry)
     latents = small_latents(head)
     batches = Batches(head, latents)
-    logits = torch.stack([batches.logits(index) for index in range(len(latents))])
+    logits = torch.stack([result.logits for result in batches.explain(0)])
     torch.testing.assert_close(logits, evaluate(head, as_patches(latents)).logits, rtol=1e-9, atol=1e-9)
 
 

@@ -1,0 +1,131 @@
+"""Images captured as latents: a CaBRNet network and a folder of images become a head, latents and `source.json`."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verale.errors import InputError, VeraleError
+from verale.files import read, write_atomically
+from verale.runs.folder import HEAD, LATENTS, SOURCE, require_free
+from verale.runs.source import SourceFile, SourceImage
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from verale.adapters.cabrnet import Network
+    from verale.head import Head
+
+__all__ = ["capture_images"]
+
+_log = logging.getLogger(__name__)
+
+
+def capture_images(
+    directory: Path,
+    run: Path,
+    images: Path,
+    files: list[Path],
+    advance: Callable[[int], object] = lambda done: None,
+    overwrite: bool = False,
+) -> tuple[Head, Tensor, list[int] | None]:
+    """Capture a folder of images with a CaBRNet network; write head, latents and `source.json` to a directory.
+
+    What an earlier run wrote for the same network and the same images, compared by their bytes, is used again.
+
+    Args:
+        directory: where the files go.
+        run: the network's CaBRNet run directory.
+        images: the folder of images.
+        files: its images, as `image_files` lists them.
+        advance: called with the number of images captured since the last call.
+        overwrite: capture again, and replace what the directory holds.
+
+    Returns:
+        The head, latents (N, D, H, W) float32, and N true classes where the folder has one subfolder for each class.
+
+    Raises:
+        InputError: a run that verale cannot load, an image that cannot be read or on which head and network disagree,
+            a directory that holds something else; then nothing is written.
+    """
+    from verale.adapters.cabrnet import load
+    from verale.head import as_patches, digest_of_all, save_latents
+
+    network = load(run)
+    source, labels = _source(network, images, files)
+    earlier = None if overwrite else _earlier(directory, source)
+    if earlier is not None and (latents := _captured_before(directory, earlier)) is not None:
+        _log.info("%d images were captured before", len(files))
+        advance(len(files))
+        return network.head, latents, labels
+    captured = network.see(files, advance)
+    undecided = [str(file) for file, differs in zip(files, captured.undecided.tolist(), strict=True) if differs]
+    if undecided:
+        _log.warning("CaBRNet's float32 logits name another class than the head's: %s", ", ".join(undecided))
+    digest = digest_of_all(as_patches(captured.latents))
+    if earlier is not None and earlier.latents_digest != digest:
+        raise InputError(
+            directory / SOURCE,
+            "notes other latents than the same network now makes of the same images; say --overwrite",
+        )
+    # source.json first: after an interruption, the same command then knows whose files these are.
+    noted = source.noting(
+        latents_digest=digest,
+        largest_difference_of_logits=float(captured.off.max()),
+        largest_share_of_allowed_difference=captured.share,
+    )
+    write_atomically(directory / SOURCE, noted.to_bytes())
+    network.head.save(directory / HEAD)
+    save_latents(directory / LATENTS, captured.latents, labels)
+    return network.head, captured.latents, labels
+
+
+def _source(network: Network, images: Path, files: list[Path]) -> tuple[SourceFile, list[int] | None]:
+    """What latents will be made from, and the true classes of the images."""
+    folders = sorted({file.parent.name for file in files}) if files[0].parent != images else []
+    classes = folders if len(folders) == network.head.classes else None
+    labels = None if classes is None else [classes.index(file.parent.name) for file in files]
+    entries = [
+        SourceImage(
+            file=str(file.relative_to(images)),
+            label=None if labels is None else labels[index],
+            sha256=hashlib.sha256(read(file, "an image")).hexdigest(),
+        )
+        for index, file in enumerate(files)
+    ]
+    network_and_head = {**network.describe(), "head_sha256": network.head.digest}
+    return SourceFile.build(network_and_head, str(images.resolve()), classes, entries), labels
+
+
+def _earlier(directory: Path, source: SourceFile) -> SourceFile | None:
+    """The directory's `source.json`, if it has one. Raises InputError if it holds files of another source."""
+    path = directory / SOURCE
+    if not path.exists():
+        for name in (HEAD, LATENTS):
+            if (directory / name).exists():
+                raise InputError(directory, f"holds {name} of unknown source; choose another --out, or say --overwrite")
+        require_free(directory)
+        return None
+    earlier = SourceFile.read(path, "say --overwrite")
+    different = source.differences(earlier)
+    if different or earlier.latents_digest is None:
+        keys = ", ".join(different) or "latents_digest"
+        raise InputError(
+            directory, f"was made from something else ({keys} differ); choose another --out, or say --overwrite"
+        )
+    return earlier
+
+
+def _captured_before(directory: Path, source: SourceFile) -> Tensor | None:
+    """The directory's latents, if they and the head are complete and are those that the source describes."""
+    from verale.head import Head, as_patches, digest_of_all, load_latents
+
+    try:
+        latents = load_latents(directory / LATENTS)
+        same = source.is_of(Head.load(directory / HEAD).digest, digest_of_all(as_patches(latents)))
+    except VeraleError:
+        return None
+    return latents if same else None
