@@ -23,12 +23,12 @@ import torch
 from torch import Tensor
 
 from benchmarks import environment
-from verale.datasets.certificates import packed
+from verale.datasets.certificates import packed_certificates
 from verale.datasets.latents import open_latents
 from verale.head import Head, save_latents
 from verale.ray.audit import audit_rows
 from verale.ray.explain import explain_latents
-from verale.ray.pipeline import Crew, together
+from verale.ray.pipeline import Workers, start_ray
 from verale.runs.audit import audit_files
 from verale.runs.auditor import AuditOptions
 from verale.runs.explain import open_run
@@ -79,18 +79,18 @@ def measure(head: Head, latents: Tensor, folder: Path, workers: list[int]) -> It
     yield "explain", "one process", images, here
     audit = AuditOptions(str(folder / "head"), str(folder / "latents"))
     for number in workers:
-        with together(number, device="cpu"):
+        with start_ray(number, device="cpu"):
             data, opened = (folder / "head").read_bytes(), open_latents(str(folder / "latents"))
             out = folder / f"{number}.parquet"
             with spent(here=False) as there:
-                run = explain_latents(data, opened, str(out), SearchOptions(), Crew(number))
+                run = explain_latents(data, opened, str(out), SearchOptions(), Workers(number))
                 there.processor = sum(part.seconds for part in run.parts)
                 run.finish()
-            if [one.read() for one in packed(str(out))[0]] != expected:
+            if [one.read() for one in packed_certificates(str(out))[0]] != expected:
                 raise SystemExit(f"{number} workers: other certificates than one process")
             yield "explain", f"Ray, {number}", images, there
             with spent(here=False) as there:
-                audits = audit_rows(str(out), audit, str(folder / f"{number}.report"), Crew(number))
+                audits = audit_rows(str(out), audit, str(folder / f"{number}.report"), Workers(number))
                 parts = list(audits.parts)
                 audits.staged.publish(audits.total)
                 there.processor = sum(part.seconds for part in parts)
@@ -99,7 +99,7 @@ def measure(head: Head, latents: Tensor, folder: Path, workers: list[int]) -> It
                 raise SystemExit(f"{number} workers: not everything was proved")
             yield "audit", f"Ray, {number}", len(codes), there
     with spent() as here:
-        outcomes = list(audit_files(packed(str(folder / f"{workers[0]}.parquet"))[0], audit))
+        outcomes = list(audit_files(packed_certificates(str(folder / f"{workers[0]}.parquet"))[0], audit))
     yield "audit", "one process", len(outcomes), here
 
 

@@ -1,6 +1,6 @@
 """verale: abductive latent explanations of prototype networks, certified and re-proved by an independent checker.
 
-Names are resolved when first used, so that `import verale.checker` loads nothing but the checker.
+Names are imported when first used, so that `import verale.checker` loads nothing but the checker.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Errors: one root, subclasses that carry what was found.
+"""Errors: one root class, and subclasses that carry the data.
 
-A message says what was found, what was expected and what to do about it.
+A message says what is wrong, what was expected and what to do about it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class InputError(VeraleError):
 
     Attributes:
         path: the file or directory.
-        problem: what was found, what was expected and the remedy.
+        problem: what is wrong, what was expected and the remedy.
     """
 
     def __init__(self, path: object, problem: str) -> None:
@@ -27,11 +27,11 @@ class InputError(VeraleError):
 
 
 class HeadError(VeraleError):
-    """A head that verale cannot explain: the field and the reason.
+    """A head that verale cannot explain.
 
     Attributes:
         field: the field or tensor of the head.
-        problem: what was found, what was expected.
+        problem: what is wrong, and what was expected.
     """
 
     def __init__(self, field: str, problem: str) -> None:
@@ -41,17 +41,17 @@ class HeadError(VeraleError):
 
 
 class LatentsError(VeraleError):
-    """Latents that do not fit the head, or are no latents at all."""
+    """Latents that are invalid or do not fit the head."""
 
 
 class CertificateError(VeraleError):
-    """A record that does not follow certificates/v1.md."""
+    """A certificate that does not follow certificates/v1.md."""
 
 
 class UsageError(VeraleError):
-    """An option or argument that has no meaning here, such as a paradigm not defined for a head."""
+    """An option or argument that cannot be used here, such as a paradigm not defined for the head."""
 
 
 def first_line(error: object) -> str:
-    """What another library says of an error, or its type where it says nothing: an error here is one line."""
+    """The first line of an error's message, or its type if it has no message: messages of verale are one line."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]

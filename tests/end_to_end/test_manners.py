@@ -108,7 +108,7 @@ def test_an_interrupted_run_goes_on_where_it_was(number, done, folder, given) ->
     _, err = process.communicate(timeout=600)
     if number == signal.SIGINT:
         assert process.returncode == 130
-        assert err == f"interrupted: {done} of 10 images are explained; the same command goes on\n"
+        assert err == f"interrupted: {done} of 10 images are explained; the same command continues\n"
     assert len(list((folder / "out").glob("*.ale.json"))) == done
     (folder / "sitecustomize.py").unlink()
     times = {path: path.stat().st_mtime_ns for path in (folder / "out").glob("*.ale.json")}
@@ -128,8 +128,8 @@ def test_a_full_disk_loses_nothing_that_counts(folder, given) -> None:
 
     code, _, err = run(folder, "explain", *INPUT, preexec_fn=full)
     assert code == 9
-    assert err == "error: out/explanations.csv: cannot be written (File too large); make room, and the same command " \
-                  "goes on\n"  # fmt: skip
+    assert err == "error: out/explanations.csv: cannot be written (File too large); free some space, then " \
+                  "the same command continues\n"  # fmt: skip
     assert (folder / "out" / "explanations.csv").stat().st_size == 2000, "a line is cut short"
     code, _, err = again(folder, "explain", *INPUT)
     assert code == 0 and "images are explained in out already" in err
@@ -246,13 +246,13 @@ def test_labels_reach_the_table_and_the_summary(given) -> None:
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("guess",), "No such command 'guess'; 'verale --help' tells what there is"),
+        (("guess",), "No such command 'guess'; see 'verale --help'"),
         (
             ("audit", "x", "--head", "h", "--kernel", "abacus"),
-            "'abacus' is not one of 'arb', 'mpmath', 'both'; 'verale",
+            "'abacus' is not one of 'arb', 'mpmath', 'both'; see 'verale",
         ),
         (("explain", "--paradigms", "x"), "No such option '--paradigms'"),
-        (("summary",), "Missing argument 'OUT|CSV...'; 'verale summary --help'"),
+        (("summary",), "Missing argument 'OUT|CSV...'; see 'verale summary --help'"),
         (("completion", "tcsh"), "'tcsh' is not one of 'bash', 'zsh', 'fish'"),
     ],
 )

@@ -100,7 +100,7 @@ def test_what_cannot_be_is_named(folder, tmp_path, arguments, kind, reason):
 def test_a_report_is_replaced_on_demand_only(folder, tmp_path):
     path = _written(tmp_path / "r.html", folder)
     before = path.read_bytes()
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         report(folder, "-o", path)
     report(folder, "-o", path, "--overwrite", "--title", "Another")
     assert path.read_bytes() != before

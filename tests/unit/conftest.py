@@ -55,17 +55,17 @@ def without_ray(monkeypatch: pytest.MonkeyPatch) -> type[Killed]:
     """Parts are made here, one after the other, by a worker that is another after it was killed."""
 
     def here(
-        make: Callable[[], pipeline.Job], staged: object, parts: list[tuple[int, int]], crew: object
-    ) -> Iterator[pipeline.Made]:
-        worker = pipeline._Worker(make, staged)
+        create_job: Callable[[], pipeline.Job], staged: object, parts: list[tuple[int, int]], workers: object
+    ) -> Iterator[pipeline.FinishedPart]:
+        worker = pipeline._Worker(create_job, staged)
         for start, stop in parts:
             while True:
                 try:
                     row = worker({"start": [start], "stop": [stop]})
                     break
                 except Killed:
-                    worker = pipeline._Worker(make, staged)
-            yield pipeline._read({name: value for name, (value,) in row.items()})
+                    worker = pipeline._Worker(create_job, staged)
+            yield pipeline._finished({name: value for name, (value,) in row.items()})
 
     monkeypatch.setattr(pipeline, "_through_ray", here)
     return Killed
@@ -97,9 +97,9 @@ def ray_itself() -> Iterator[None]:
 
 
 @pytest.fixture
-def crew(ray_itself: None) -> Iterator[pipeline.Crew]:
+def workers(ray_itself: None) -> Iterator[pipeline.Workers]:
     with warnings.catch_warnings():
         # Ray Data reads settings of its own that it has deprecated.
         warnings.filterwarnings("ignore", category=DeprecationWarning, module=r"ray\.")
-        with pipeline.together(2) as crew:
-            yield crew
+        with pipeline.start_ray(2) as workers:
+            yield workers

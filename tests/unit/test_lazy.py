@@ -31,7 +31,7 @@ def test_an_audit_at_scale_loads_nothing_heavy_before_it_begins():
     assert not HEAVY & loaded_by(
         "from verale.ray import pipeline, explain, images; from verale.datasets import latents, staging"
     )
-    assert not (HEAVY - {"click", "flint", "mpmath"}) & loaded_by("import verale.ray.audit, verale.cli.ray")
+    assert not (HEAVY - {"click", "flint", "mpmath"}) & loaded_by("import verale.ray.audit, verale.cli.ray_engine")
 
 
 def test_import_adapters_loads_nothing_heavy():

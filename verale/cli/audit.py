@@ -6,8 +6,10 @@ import sys
 
 import click
 
-from verale.cli import EXIT_INTERRUPTED, files_of, progress, ray, verbose
+from verale.cli import ray_engine
 from verale.cli.output import print_line, print_outcome
+from verale.cli.progress import progress
+from verale.cli.shared import EXIT_INTERRUPTED, files_of, verbose
 from verale.errors import InputError
 from verale.files import CERTIFICATE_SUFFIX
 
@@ -16,17 +18,17 @@ __all__ = ["command"]
 
 @click.command(name="audit", short_help="Prove certificates again.")
 @click.argument("certificates", nargs=-1, required=True, metavar="DIR|FILE|PARQUET...", type=click.Path())
-@click.option("--head", required=True, metavar="H", type=click.Path(), help="The head file that they speak of.")
+@click.option("--head", required=True, metavar="H", type=click.Path(), help="The head file they are about.")
 @click.option(
-    "--latents", metavar="Z", type=click.Path(), help="The images' latents; without it no instance is checked."
+    "--latents", metavar="Z", type=click.Path(), help="The images' latents; without them no instance is checked."
 )
 @click.option(
     "--kernel", type=click.Choice(["arb", "mpmath", "both"]), default="arb", show_default=True, help="Arithmetic."
 )
-@click.option("--minimality", is_flag=True, help="Also prove that no statement can be dropped, where that is claimed.")
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Processes.")
+@click.option("--minimality", is_flag=True, help="Also prove, where claimed, that no statement can be dropped.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Number of processes.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="The most steps that a proof may take.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a certificate instead of a line for people.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a certificate, not lines for people.")
 @click.option(
     "--log",
     "--report",
@@ -35,7 +37,7 @@ __all__ = ["command"]
     type=click.Path(),
     help="Write these objects to a file, the audit log; certificates that it holds are not audited again.",
 )
-@ray.options
+@ray_engine.options
 @verbose
 def command(
     certificates: tuple[str, ...],
@@ -53,27 +55,27 @@ def command(
 ) -> None:
     """Prove certificates again, in interval arithmetic, trusting nothing but the checker.
 
-    One verdict line for each certificate on stdout. Exit code: 0 everything proved; 3 bounds do not reach; 4 refuted;
-    5 malformed; 6 another head's or other latents'; 7 a statement is not true of the latents; 8 not minimal; 9 a file
-    that cannot be used; 12 more work than the limit; 130 interrupted; 2 an option that there is not.
+    Prints one verdict line for each certificate. Exit code: 0 everything proved; 3 bounds do not reach; 4 refuted;
+    5 malformed; 6 about another head or other latents; 7 a statement is not true of the latents; 8 not minimal; 9 a
+    file that cannot be used; 12 more work than the limit; 130 interrupted; 2 unknown option.
     """
     from verale.checker.cost import LIMIT
     from verale.checker.verdict import EXIT_UNUSABLE, most_severe
-    from verale.datasets.certificates import is_dataset, packed
+    from verale.datasets.certificates import is_dataset, packed_certificates
     from verale.runs.audit import audit_files
     from verale.runs.audit_log import AuditLog
     from verale.runs.auditor import AuditOptions, Stored
 
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # any file name can be printed
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # so that any file name can be printed
     options = AuditOptions(head, latents, kernel, minimality, LIMIT if limit is None else limit)
-    if ray.is_ray(engine, workers, address, jobs):
-        ray.audit(certificates, options, log, workers, address, as_json)
+    if ray_engine.is_ray(engine, workers, address, jobs):
+        ray_engine.audit(certificates, options, log, workers, address, as_json)
     codes: list[int] = []
     paths: list[str | Stored] = []
     for given in certificates:
         try:
-            paths += packed(given)[0] if is_dataset(given) else files_of((given,), CERTIFICATE_SUFFIX)
+            paths += packed_certificates(given)[0] if is_dataset(given) else files_of((given,), CERTIFICATE_SUFFIX)
         except InputError as error:
             print_line(f"error: {error}", sys.stderr)
             codes.append(EXIT_UNUSABLE)
@@ -86,9 +88,9 @@ def command(
                 print_outcome(outcome, as_json)
                 advance(1)
     except KeyboardInterrupt:
-        again = "" if log is None else f"; {log} has them, the same command audits the rest"
+        again = "" if log is None else f"; {log} has their verdicts, and the same command audits the rest"
         print_line(f"interrupted: {audited} of {len(paths)} certificates are audited{again}", sys.stderr)
         sys.exit(EXIT_INTERRUPTED)
     if reused:
-        print_line(f"{reused} of {len(paths)} verdicts are those of {log}", sys.stderr)
+        print_line(f"{reused} of {len(paths)} verdicts are taken from {log}", sys.stderr)
     sys.exit(most_severe(codes))

@@ -1,4 +1,4 @@
-"""`verale certificates`: many certificates in one Parquet file, and out of it again."""
+"""`verale certificates`: pack many certificates into one Parquet file, and unpack them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from verale.cli import files_of
+from verale.cli.shared import files_of
 from verale.errors import InputError
 
 __all__ = ["command"]
@@ -20,11 +20,11 @@ def command() -> None:
 @command.command(name="pack")
 @click.argument("certificates", nargs=-1, required=True, metavar="DIR|FILE...", type=click.Path())
 @click.option("--out", required=True, metavar="P", help="The Parquet file; a path, or a URI such as s3://...")
-@click.option("--overwrite", is_flag=True, help="Replace a file that is there.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing file.")
 def pack(certificates: tuple[str, ...], out: str, overwrite: bool) -> None:
     """Write certificates as rows of a Parquet file, their bytes in the column `certificate`.
 
-    Whether they are certificates is not checked; `verale audit` reads the file as it reads a folder.
+    The certificates are not checked. `verale audit` reads the file as it reads a folder.
     """
     from verale.checker.certificate import LARGEST
     from verale.datasets import storage
@@ -35,34 +35,34 @@ def pack(certificates: tuple[str, ...], out: str, overwrite: bool) -> None:
     names = [Path(file).name for file in files]
     for file, name in zip(files, names, strict=True):
         if names.count(name) > 1:
-            raise InputError(file, f"is not the only {name}; in one Parquet file names are unique")
-    if storage.is_there(out) and not overwrite:
-        raise InputError(out, "is there already; choose another --out, or say --overwrite")
+            raise InputError(file, f"is not the only {name}; names in a Parquet file must be unique")
+    if storage.exists(out) and not overwrite:
+        raise InputError(out, "already exists; choose another --out, or say --overwrite")
     rows = (row_of(name, read(file, "a certificate", LARGEST + 1)) for file, name in zip(files, names, strict=True))
     click.echo(f"{write_rows(out, rows)} certificates in {out}", err=True)
 
 
 @command.command(name="unpack")
 @click.argument("parquet", metavar="P")
-@click.option("--out", required=True, metavar="DIR", type=click.Path(), help="Where the certificates go.")
-@click.option("--overwrite", is_flag=True, help="Replace certificates that are there already.")
+@click.option("--out", required=True, metavar="DIR", type=click.Path(), help="The folder for the certificates.")
+@click.option("--overwrite", is_flag=True, help="Replace existing certificates.")
 def unpack(parquet: str, out: str, overwrite: bool) -> None:
-    """Write the certificates of a Parquet file, or of a directory of them, to files, byte for byte.
+    """Write the certificates of a Parquet file, or of a directory of such files, to files, byte for byte.
 
-    Latents that it has go to latents.safetensors.
+    If it has latents, they go to latents.safetensors.
     """
-    from verale.datasets.certificates import packed
+    from verale.datasets.certificates import packed_certificates
     from verale.datasets.latents import latents_in
     from verale.files import write_atomically
 
-    found, without = packed(parquet)
+    packed, without = packed_certificates(parquet)
     directory = Path(out)
-    for one in found:
+    for one in packed:
         if not one.is_plain:
-            raise InputError(parquet, f"has a certificate called {one.short!r}, which is no plain name of a file")
+            raise InputError(parquet, f"has a certificate called {one.short!r}, which is not the plain name of a file")
         if not overwrite and (directory / one.short).exists():
-            raise InputError(directory / one.short, "is there already; choose another --out, or say --overwrite")
-    for one in found:
+            raise InputError(directory / one.short, "already exists; choose another --out, or say --overwrite")
+    for one in packed:
         write_atomically(directory / one.short, one.read())
     rest = f"; {without} rows have none" if without else ""
     if (latents := latents_in(parquet)) is not None:
@@ -71,4 +71,4 @@ def unpack(parquet: str, out: str, overwrite: bool) -> None:
 
         save_latents(directory / LATENTS, latents)
         rest += "; their latents in latents.safetensors"
-    click.echo(f"{len(found)} certificates in {directory}{rest}", err=True)
+    click.echo(f"{len(packed)} certificates in {directory}{rest}", err=True)

@@ -1,4 +1,4 @@
-"""`verale completion`: what makes a shell complete verale's commands, options and files."""
+"""`verale completion`: a script with which a shell completes verale's commands, options and files."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ INSTALL = {
     "zsh": "verale completion zsh > ~/.zfunc/_verale, with fpath+=(~/.zfunc) before compinit in ~/.zshrc",
     "fish": "verale completion fish > ~/.config/fish/completions/verale.fish",
 }
-"""Where each shell looks for completions."""
+"""For each shell, a command that writes the script to where the shell looks for it."""
 
 
-@click.command(name="completion", short_help="Print what makes a shell complete commands.")
+@click.command(name="completion", short_help="Print a shell's completion script.")
 @click.argument("shell", type=click.Choice(tuple(INSTALL)))
 def command(shell: str) -> None:
-    """Print a shell's completion script; its last line says where it goes.
+    """Print a shell's completion script; its last line says how to install it.
 
-    Exit code: 0 printed; 2 another shell.
+    Exit code: 0 printed; 2 unknown shell.
     """
     from click.shell_completion import get_completion_class
 
     from verale.cli import cli
 
-    made = get_completion_class(shell)
-    if made is None:
-        raise click.UsageError(f"click completes nothing in {shell}")
-    click.echo(made(cli, {}, "verale", "_VERALE_COMPLETE").source().strip())
+    completion_class = get_completion_class(shell)
+    if completion_class is None:
+        raise click.UsageError(f"click has no completion for {shell}")
+    click.echo(completion_class(cli, {}, "verale", "_VERALE_COMPLETE").source().strip())
     click.echo(f"# To install: {INSTALL[shell]}")

@@ -1,4 +1,4 @@
-"""`verale demo`: packaged digits and network, explained, audited by a process without torch, tabulated and reported."""
+"""`verale demo`: explain packaged digits, audit them in a process without torch, print a table and write a report."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from verale.cli import names, progress, verbose
+from verale.cli.progress import progress
+from verale.cli.shared import names, verbose
 from verale.errors import InputError, VeraleError
 from verale.files import write_atomically
 from verale.paradigms import paradigms_of
@@ -27,7 +28,12 @@ NAMES = paradigms_of("euclidean")
 
 @click.command(name="demo", short_help="Explain and audit packaged digits.")
 @click.option(
-    "--out", default="verale-demo", show_default=True, metavar="DIR", type=click.Path(), help="Where files go."
+    "--out",
+    default="verale-demo",
+    show_default=True,
+    metavar="DIR",
+    type=click.Path(),
+    help="The output folder.",
 )
 @click.option(
     "--paradigm",
@@ -37,13 +43,13 @@ NAMES = paradigms_of("euclidean")
     shell_complete=names(*NAMES),
     help=f"{', '.join(NAMES)}.",
 )
-@click.option("--overwrite", is_flag=True, help="Start anew, and replace what is in DIR.")
+@click.option("--overwrite", is_flag=True, help="Start again, and replace what is in DIR.")
 @verbose
 def command(out: str, paradigm: str, overwrite: bool) -> None:
     """Explain 50 handwritten digits with a ProtoPNet that CaBRNet trained; audit every certificate.
 
     Exit code: 0 every certificate is proved; 9 a file or option that cannot be used; 130 interrupted, and the same
-    command goes on.
+    command continues.
     """
     from verale.adapters.cabrnet import load_head
     from verale.demo.network import RUN, load_images, load_network
@@ -84,19 +90,19 @@ def command(out: str, paradigm: str, overwrite: bool) -> None:
     click.echo(f"report:       {report}")
     if any(one.certificate is None for one in explained) or any(r["status"] != "PROVED" for r in audited.values()):
         raise VeraleError(
-            "not every image has a proved certificate, which the packaged images should: please report it"
+            "not every packaged image has a proved certificate, and each of them should: please report this"
         )
 
 
 def _audit(certificates: list[Path], head: Path, latents: Path) -> dict[str, dict[str, object]]:
-    """The checker's records by the certificate's file, from a process of its own that never loads torch."""
+    """The checker's records by certificate file, from a separate process that never loads torch."""
     arguments = ["--json", "--head", str(head), "--latents", str(latents), "--", *map(str, certificates)]
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "verale.checker", *arguments],
         stdout=subprocess.PIPE,
         text=True,
         encoding="utf-8",
-        start_new_session=True,  # Ctrl-C is told once, here
+        start_new_session=True,  # so that Ctrl-C reaches this process only
     )
     records = {}
     with process, progress("auditing", len(certificates), unit="certificates") as advance:
@@ -112,7 +118,7 @@ def _audit(certificates: list[Path], head: Path, latents: Path) -> dict[str, dic
 
 
 def _report(path: Path, certificates: Path, head: Path, latents: Path, audited: dict[str, dict[str, object]]) -> str:
-    """Write the page with these verdicts, if what it takes is installed; what there is to say of it."""
+    """Write the page with these verdicts, if the extra `report` is installed; return its path, or why there is none."""
     if find_spec("jinja2") is None:
         return "not written; pip install 'verale[report]'"
     from verale.report.collect import collect

@@ -1,4 +1,4 @@
-"""`verale explain`: certified explanations of one's own latents, or of images that a CaBRNet network sees."""
+"""`verale explain`: certified explanations of given latents, or of images that a CaBRNet network captures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from verale.cli import EXIT_INTERRUPTED, EXIT_UNEXPLAINED, names, progress, ray, verbose
+from verale.cli import ray_engine
+from verale.cli.progress import progress
+from verale.cli.shared import EXIT_INTERRUPTED, EXIT_UNEXPLAINED, names, verbose
 from verale.errors import InputError, LatentsError, UsageError
 from verale.paradigms import ORDERS, PARADIGMS
 from verale.runs.device import DEVICES
@@ -26,16 +28,21 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(name="explain", short_help="Explain images, a certificate each.")
+@click.command(name="explain", short_help="Explain images, one certificate each.")
 @click.option("--head", "head_path", metavar="H", type=click.Path(), help="The head file.")
 @click.option("--latents", "latents_path", metavar="Z", type=click.Path(), help="The images' latents.")
 @click.option("--checkpoint-dir", "run", metavar="RUN", type=click.Path(), help="Instead: a CaBRNet run (RUN/final).")
-@click.option("--images", metavar="DIR", type=click.Path(), help="Images for that network, flat or a folder a class.")
+@click.option(
+    "--images",
+    metavar="DIR",
+    type=click.Path(),
+    help="Its images, in DIR or in one subfolder for each class.",
+)
 @click.option(
     "--paradigm",
     metavar="NAME",
     shell_complete=names(*PARADIGMS),
-    help=f"{', '.join(PARADIGMS)}; by default the best.",
+    help=f"{', '.join(PARADIGMS)}; by default the best for the head.",
 )
 @click.option(
     "--order",
@@ -46,22 +53,22 @@ __all__ = ["command"]
     help="rival, or nearest: the published order.",
 )
 @click.option(
-    "--tolerance", default=0.0, metavar="X", help="State intervals with ends at multiples of X, such as 0.01."
+    "--tolerance", default=0.0, metavar="X", help="Widen each stated interval outward to multiples of X, such as 0.01."
 )
-@click.option("--out", required=True, metavar="OUT", type=click.Path(), help="Where certificates and a CSV go.")
+@click.option("--out", required=True, metavar="OUT", type=click.Path(), help="The folder for certificates and a CSV.")
 @click.option(
     "--device",
     default="auto",
     show_default=True,
     metavar="NAME",
     shell_complete=names(*DEVICES),
-    help="cpu, cuda, or auto: what is there.",
+    help="cpu, cuda, or auto: cuda where available.",
 )
-@click.option("--batch", default=16, show_default=True, metavar="N", help="Images treated in lockstep.")
+@click.option("--batch", default=16, show_default=True, metavar="N", help="Images explained at once.")
 @click.option("--max-memory", default=4.0, show_default=True, metavar="GIB", help="Batches shrink to stay within it.")
-@click.option("--overwrite", is_flag=True, help="Start anew, and replace whatever run is in OUT.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object an image on stdout, as soon as it is explained.")
-@ray.options
+@click.option("--overwrite", is_flag=True, help="Start again, and replace the run in OUT, whichever it is.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each image, when it is explained.")
+@ray_engine.options
 @verbose
 def command(
     head_path: str | None,
@@ -83,12 +90,12 @@ def command(
 ) -> None:
     """Explain every image of a latents file (--head, --latents), or of a folder (--checkpoint-dir, --images).
 
-    One certificate an image, and explanations.csv; for a folder of images, the head, the latents and source.json (which
-    network, which images, where its prototypes come from) are written next to them. After an interruption the same
-    command goes on where it was; OUT never holds two runs.
+    Writes one certificate for each image, and explanations.csv. For a folder of images it also writes the head, the
+    latents and source.json (which network, which images, where its prototypes come from). After an interruption the
+    same command continues where it stopped; OUT never holds two runs.
 
     Exit code: 0 every image has a certificate; 10 some have none (explanations.csv says why); 9 a file or option that
-    cannot be used; 130 interrupted; 2 an option that there is not.
+    cannot be used; 130 interrupted; 2 unknown option.
     """
     from verale.head import Head, load_labels, load_latents
     from verale.runs.device import device_named
@@ -97,28 +104,28 @@ def command(
     from verale.runs.table import TABLE
     from verale.search import SearchOptions
 
-    if ray.is_ray(engine, workers, address):
+    if ray_engine.is_ray(engine, workers, address):
         if as_json:
-            raise UsageError("--json is for --engine local; with ray the rows of the dataset say the same")
+            raise UsageError("--json is for --engine local; with ray the rows of the dataset have the same content")
         options = SearchOptions(paradigm, order, tolerance, batch=batch, max_memory=max_memory * 2**30)
-        ray.explain((head_path, latents_path, run, images), out, options, device, workers, address, overwrite)
+        ray_engine.explain((head_path, latents_path, run, images), out, options, device, workers, address, overwrite)
         return
     directory = Path(out)
     options = SearchOptions(paradigm, order, tolerance, device_named(device), batch, max_memory * 2**30)
     match (head_path, latents_path, run, images):
         case (str(given_head), str(given_latents), None, None):
-            head, described = Head.load(given_head), given_latents
+            head, latents_name = Head.load(given_head), given_latents
             latents, labels = load_latents(given_latents), load_labels(given_latents)
         case (None, None, str(given_run), str(given_images)):
             head, latents, labels = _capture(directory, Path(given_run), Path(given_images), overwrite)
-            described = str(directory / LATENTS)
+            latents_name = str(directory / LATENTS)
         case _:
             raise UsageError("give --head and --latents, or --checkpoint-dir and --images")
     try:
-        with open_run(directory, head, latents, options, labels, overwrite) as begun:
-            explained = _explain(directory, begun, as_json)
+        with open_run(directory, head, latents, options, labels, overwrite) as opened:
+            explained = _explain(directory, opened, as_json)
     except LatentsError as error:
-        raise InputError(described, str(error)) from error
+        raise InputError(latents_name, str(error)) from error
     without = [str(one.index) for one in explained if one.certificate is None]
     click.echo(
         f"{len(explained) - len(without)} of {len(explained)} images have a certificate in {directory}", err=True
@@ -138,7 +145,7 @@ def _capture(directory: Path, run: Path, images: Path, overwrite: bool) -> tuple
 
 
 def _explain(directory: Path, run: FolderRun, as_json: bool) -> list[Explained]:
-    """Explain what is left, and tell how far it is."""
+    """Explain what is left; report how much was done before, and how far an interrupted run came."""
     rows, explained = run.rows, []
     if rows:
         left = run.total - len(rows)
@@ -149,17 +156,17 @@ def _explain(directory: Path, run: FolderRun, as_json: bool) -> list[Explained]:
             for number, one in enumerate(chain(rows, run)):
                 explained.append(one)
                 if as_json:
-                    _tell(directory, one)
+                    _print_json(directory, one)
                 if number >= len(rows):
                     advance(1)
     except KeyboardInterrupt:
         done = len(run.folder.rows)
-        click.echo(f"interrupted: {done} of {run.total} images are explained; the same command goes on", err=True)
+        click.echo(f"interrupted: {done} of {run.total} images are explained; the same command continues", err=True)
         sys.exit(EXIT_INTERRUPTED)
     return sorted(explained, key=lambda one: one.index)
 
 
-def _tell(directory: Path, one: Explained) -> None:
+def _print_json(directory: Path, one: Explained) -> None:
     from verale.cli.output import print_line
 
     path = None if one.certificate is None else str(directory / one.certificate)

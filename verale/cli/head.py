@@ -1,4 +1,4 @@
-"""`verale head`: heads from checkpoints, and what is in them."""
+"""`verale head`: make head files from checkpoints, and show what they hold."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["command"]
 
 @click.group(name="head")
 def command() -> None:
-    """Make head files from checkpoints, or show what is in one."""
+    """Make a head file from a checkpoint, or show what one holds."""
 
 
 @command.command(name="show")
@@ -23,7 +23,7 @@ def command() -> None:
 def show(head_path: str) -> None:
     """Show what a head file holds.
 
-    Exit code: 0 shown; 9 a file that cannot be used; 2 an option that there is not.
+    Exit code: 0 shown; 9 a file that cannot be used; 2 unknown option.
     """
     from rich.console import Console
     from rich.table import Table
@@ -61,17 +61,17 @@ def show(head_path: str) -> None:
     "options",
     multiple=True,
     metavar="KEY=VALUE",
-    help="What the tensors cannot tell, such as domain=0:1 (lower:upper, either may be left out); repeatable."
-    " docs/architectures.md lists the options of each network and their defaults, and so does a wrong one.",
+    help="What the tensors do not say, such as domain=0:1 (lower:upper, either may be left out); repeatable."
+    " docs/architectures.md lists each network's options and their defaults; so does the error for an unknown one.",
 )
 def import_(source: str, output: str, arch: str | None, options: tuple[str, ...]) -> None:
     """Make a head file from a CaBRNet run directory (RUN/final) or, with --arch, from a state dictionary (.pth).
 
-    Exit code: 0 written; 9 a file or option that cannot be used; 2 an option that there is not.
+    Exit code: 0 written; 9 a file or option that cannot be used; 2 unknown option.
     """
     if arch is None:
         if options:
-            raise UsageError("--option belongs to --arch: a run directory says itself what its network is")
+            raise UsageError("--option is for --arch: a run directory describes its network itself")
         from verale.adapters.cabrnet import load_head
 
         head, chosen = load_head(source), ""
@@ -86,14 +86,14 @@ def import_(source: str, output: str, arch: str | None, options: tuple[str, ...]
 
 
 def _keywords(arch: str, options: tuple[str, ...]) -> dict[str, Any]:
-    """The keywords of an architecture: its defaults, and over them what was given. Raises UsageError."""
+    """The keywords of an architecture: its defaults, overridden by the options. Raises UsageError."""
     from inspect import signature
 
     from verale.adapters.published import architecture
 
     parameters = list(signature(architecture(arch)).parameters.values())[1:]
     kinds = {parameter.name: str(parameter.annotation).split()[0] for parameter in parameters}
-    makers: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str, "Box": _box}
+    parsers: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str, "Box": _box}
     keywords = {parameter.name: parameter.default for parameter in parameters if parameter.default is not None}
     for option in options:
         key, _, value = option.partition("=")
@@ -101,7 +101,7 @@ def _keywords(arch: str, options: tuple[str, ...]) -> dict[str, Any]:
             known = ", ".join(f"{name}={_text(keywords.get(name, '...'))}" for name in kinds)
             raise UsageError(f"option {option!r} is unknown, expected KEY=VALUE of {arch}'s: {known or 'none'}")
         try:
-            keywords[key] = makers[kinds[key]](value)
+            keywords[key] = parsers[kinds[key]](value)
         except ValueError:
             example = {"int": "1", "float": "0.5", "Box": "0:1"}[kinds[key]]
             raise UsageError(f"option {key} is {value!r}, expected a value such as {key}={example}") from None
@@ -109,7 +109,7 @@ def _keywords(arch: str, options: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _box(text: str) -> Any:
-    """The box LOWER:UPPER, unbounded where an end is left out."""
+    """The box LOWER:UPPER; it is unbounded where an end is left out."""
     from verale.head import Box
 
     lower, upper = text.split(":")

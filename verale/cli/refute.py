@@ -1,4 +1,4 @@
-"""`verale refute`: search a counterexample to a certificate."""
+"""`verale refute`: search for a counterexample to a certificate."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from time import perf_counter
 
 import click
 
-from verale.cli import verbose
+from verale.cli.shared import verbose
 
 __all__ = ["command"]
 
 
-@click.command(name="refute", short_help="Search a counterexample to a certificate.")
+@click.command(name="refute", short_help="Search for a counterexample to a certificate.")
 @click.argument("certificate", metavar="CERT", type=click.Path())
-@click.option("--head", required=True, metavar="H", type=click.Path(), help="The head file that it speaks of.")
+@click.option("--head", required=True, metavar="H", type=click.Path(), help="The head file it is about.")
 @click.option("--latents", metavar="Z", type=click.Path(), help="The image's latents, to start from.")
-@click.option("--out", metavar="W", type=click.Path(), help="Where a witness goes: a latents file of one image.")
-@click.option("--seconds", default=60.0, show_default=True, metavar="N", help="When to stop searching.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a line for people.")
+@click.option("--out", metavar="W", type=click.Path(), help="The file for a witness: latents of one image.")
+@click.option("--seconds", default=60.0, show_default=True, metavar="N", help="How long to search.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a line for people.")
 @verbose
 def command(certificate: str, head: str, latents: str | None, out: str | None, seconds: float, as_json: bool) -> None:
-    """Search latents that satisfy every statement of a certificate and are classified otherwise.
+    """Search for latents that satisfy every statement of a certificate but are classified otherwise.
 
-    One verdict line on stdout. What is found, the checker verifies exactly. Exit code: 4 refuted; 11 no counterexample
-    found, which proves nothing; 5 malformed; 6 another head's; 9 a file or option that cannot be used; 130 interrupted;
-    2 an option that there is not.
+    Prints one verdict line. The checker verifies a counterexample exactly. Exit code: 4 refuted; 11 no counterexample
+    found, which proves nothing; 5 malformed; 6 about another head; 9 a file or option that cannot be used; 130
+    interrupted; 2 unknown option.
     """
     from verale.runs.refute import refute
 

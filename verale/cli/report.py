@@ -1,4 +1,4 @@
-"""`verale report`: certificates for people, as one page, a picture or a table."""
+"""`verale report`: show certificates to people, as one page, a picture or a table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from verale.cli import progress, verbose
+from verale.cli.progress import progress
+from verale.cli.shared import verbose
 from verale.errors import InputError, UsageError
 from verale.files import certificates_in, require_writable, write_atomically
 
@@ -25,7 +26,7 @@ _NEEDS = {
     "csv": ("pandas",),
     **dict.fromkeys(PICTURES, ("matplotlib",)),
 }
-"""What is asked for before the work, not after it."""
+"""The modules that each format needs; they are imported before the work, so that a missing one is reported early."""
 
 
 @click.command(name="report", short_help="Show certificates to people.")
@@ -35,25 +36,29 @@ _NEEDS = {
     "--format",
     "kind",
     type=click.Choice(FORMATS),
-    help="By default as the output's name ends. pdf, svg, png: one certificate. parquet, csv: a table of all.",
+    help="By default the output's suffix. pdf, svg, png: one certificate. parquet, csv: a table of all.",
 )
 @click.option("--head", metavar="H", type=click.Path(), help="The head file; by default DIR/head.safetensors.")
 @click.option("--latents", metavar="Z", type=click.Path(), help="By default DIR/latents.safetensors.")
-@click.option("--images", metavar="DIR", type=click.Path(), help="The images; by default where source.json says.")
+@click.option(
+    "--images", metavar="DIR", type=click.Path(), help="The images; by default the folder that source.json names."
+)
 @click.option("--verdicts", metavar="R", type=click.Path(), help="An audit log, which verale audit --log has written.")
-@click.option("--no-audit", is_flag=True, help="Show certificates that nobody has checked.")
-@click.option("--minimality", is_flag=True, help="Audit also that no statement can be dropped.")
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Processes that audit.")
+@click.option("--no-audit", is_flag=True, help="Show certificates without checking them.")
+@click.option("--minimality", is_flag=True, help="Also audit that no statement can be dropped.")
+@click.option(
+    "--jobs", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Processes for the audit."
+)
 @click.option("--title", metavar="TEXT", help="The page's heading.")
 @click.option(
     "--max-size", type=click.FloatRange(0), default=128.0, show_default=True, metavar="MIB",
-    help="Images and statements that would make the page larger are left out; the page says so.",
+    help="The page's largest size. Images and statements beyond it are left out; the page says so.",
 )  # fmt: skip
 @click.option(
     "--image-size", type=click.IntRange(8), default=224, show_default=True, metavar="PX",
-    help="Images are made smaller to that many pixels a side.",
+    help="The largest width and height of an image; larger ones are scaled down.",
 )  # fmt: skip
-@click.option("--overwrite", is_flag=True, help="Replace a file that is there already.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing file.")
 @verbose
 def command(
     certificates: str,
@@ -71,28 +76,28 @@ def command(
     image_size: int,
     overwrite: bool,
 ) -> None:
-    """Show certificates to people: a page that needs neither network nor server, a picture, or a table.
+    """Show certificates to people: as a page that needs neither network nor server, a picture, or a table.
 
-    PROVED is said of what the checker has proved: now, if there is a head, or as --verdicts has it. Exit code: 0 the
-    report is written, whatever it says; 9 a file or option that cannot be used.
+    PROVED means that the checker has proved a certificate: now, if there is a head, or earlier, as --verdicts says.
+    Exit code: 0 the report is written, whatever it says; 9 a file or option that cannot be used.
     """
     target = Path(output)
     kind = kind or target.suffix.lstrip(".").lower()
     if kind not in FORMATS:
-        raise UsageError(f"{output} does not end in a known format; say --format {'|'.join(FORMATS)}")
+        raise UsageError(f"{output} has no known format as its suffix; say --format {'|'.join(FORMATS)}")
     if verdicts is not None and (no_audit or minimality):
-        raise UsageError("--verdicts are read, not made: leave --no-audit and --minimality away")
+        raise UsageError("--verdicts come from an earlier audit: leave out --no-audit and --minimality")
     if target.exists() and not overwrite:
-        raise InputError(target, "is there already; choose another -o, or say --overwrite")
+        raise InputError(target, "already exists; choose another -o, or say --overwrite")
     require_writable(target)
     for module in _NEEDS[kind]:
         import_module(module)
-    collection = _collected(certificates, head, latents, images)
+    collection = _collect(certificates, head, latents, images)
     if kind in PICTURES and len(collection.items) != 1:
         raise UsageError(
             f"{certificates} holds {len(collection.items)} certificates; a {kind} shows one: name its file"
         )
-    collection = _judged(collection, verdicts, no_audit, minimality, jobs)
+    collection = _judge(collection, verdicts, no_audit, minimality, jobs)
     if kind == "html":
         from verale.report.page import Limits, page
 
@@ -110,11 +115,11 @@ def command(
         data = encode(collection, kind)
     write_atomically(target, data)
     proved = sum(item.status == "PROVED" for item in collection.items)
-    said = f"{proved} PROVED ({collection.audited})" if collection.audited else "not audited"
-    click.echo(f"{target}: {len(collection.paths)} certificates, {said}; {len(data)} bytes", err=True)
+    summary = f"{proved} PROVED ({collection.audited})" if collection.audited else "not audited"
+    click.echo(f"{target}: {len(collection.paths)} certificates, {summary}; {len(data)} bytes", err=True)
 
 
-def _collected(certificates: str, head: str | None, latents: str | None, images: str | None) -> Collection:
+def _collect(certificates: str, head: str | None, latents: str | None, images: str | None) -> Collection:
     from verale.report.collect import collect
 
     count = len(certificates_in(Path(certificates))) or 1
@@ -122,7 +127,7 @@ def _collected(certificates: str, head: str | None, latents: str | None, images:
         return collect(certificates, head, latents, images, advance)
 
 
-def _judged(collection: Collection, verdicts: str | None, no_audit: bool, minimality: bool, jobs: int) -> Collection:
+def _judge(collection: Collection, verdicts: str | None, no_audit: bool, minimality: bool, jobs: int) -> Collection:
     from verale.report.verdicts import audited, with_verdicts_of
 
     if verdicts is not None:

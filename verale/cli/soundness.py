@@ -1,4 +1,4 @@
-"""`verale soundness`: the soundness suite."""
+"""`verale soundness`: run the soundness suite."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ import sys
 
 import click
 
-from verale.cli import EXTRA_OF
+from verale.cli.shared import EXTRA_OF
 from verale.soundness.suite import SECTIONS, Result
 from verale.version import __version__
 
 __all__ = ["EXIT_UNSOUND", "command"]
 
 EXIT_UNSOUND = 13
-"""Something was found wrong."""
+"""Something is wrong."""
 
 
-@click.command(name="soundness", short_help="Try to find verale in the wrong.")
-@click.option("--long", is_flag=True, help="Everything, and many more draws: hours instead of minutes.")
+@click.command(name="soundness", short_help="Try to find errors in verale.")
+@click.option("--long", is_flag=True, help="Run everything, with many more draws: hours instead of minutes.")
 @click.option(
     "--only",
     metavar="NAME,...",
-    help=f"Some of the sections: {', '.join(section.name for section in SECTIONS)}.",
+    help=f"Run only some sections: {', '.join(section.name for section in SECTIONS)}.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Draw other things.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a section instead of a table.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Seed of the draws.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each section instead of a table.")
 def command(long: bool, only: str | None, seed: int, as_json: bool) -> None:
-    """Try to find verale in the wrong: lemmas, property tests, corpora, mutants, kernels, planted faults.
+    """Try to find errors in verale: lemmas, property tests, corpora, mutants, kernels, injected faults.
 
-    One row a section. Exit code: 0 nothing was found wrong; 13 something was; 9 an extra that is not installed, or a
-    section that there is not; 130 interrupted; 2 an option that there is not.
+    Prints one row for each section. Exit code: 0 nothing is wrong; 13 something is; 9 an extra that is not installed,
+    or an unknown section; 130 interrupted; 2 unknown option.
     """
     from verale.errors import UsageError
     from verale.soundness.suite import run
@@ -39,7 +39,7 @@ def command(long: bool, only: str | None, seed: int, as_json: bool) -> None:
     names = tuple(known if only is None else only.split(","))
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise UsageError(f"there is no section {unknown[0]!r}; choose of {', '.join(known)}")
+        raise UsageError(f"unknown section {unknown[0]!r}; choose from {', '.join(known)}")
     _require_extras(names)
     results = []
     for result in run(names, long, seed):
@@ -57,7 +57,7 @@ def command(long: bool, only: str | None, seed: int, as_json: bool) -> None:
 
 
 def _require_extras(names: tuple[str, ...]) -> None:
-    """Before anything is tried: a suite that leaves out a section unasked would look whole."""
+    """Fail before anything runs: a suite that silently left out a section would look complete."""
     from importlib.util import find_spec
 
     from verale.errors import UsageError
@@ -73,7 +73,7 @@ def _require_extras(names: tuple[str, ...]) -> None:
         rest = [s.name for s in SECTIONS if s.name in names and not set(s.needs) & set(missing)]
         instead = f", or choose --only {','.join(rest)}" if rest else ""
         raise UsageError(
-            f"the section {next(iter(missing.values()))} needs more: pip install 'verale[{','.join(missing)}]'{instead}"
+            f"section {next(iter(missing.values()))} lacks extras: pip install 'verale[{','.join(missing)}]'{instead}"
         )
 
 

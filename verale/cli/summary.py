@@ -1,4 +1,4 @@
-"""`verale summary`: tables like the papers', of what has been explained."""
+"""`verale summary`: tables like the papers', with means of sizes and times."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from verale.runs.summary import Spread, Summary
+    from verale.runs.summary import RunSummary, Spread
 
 __all__ = ["command"]
 
@@ -31,12 +31,12 @@ HEADINGS = ("folder", "paradigm", "predictions", "images", "size", "% of all", "
     help="text: a table for people; json: one object a line, full precision.",
 )
 def command(sources: tuple[str, ...], form: str) -> None:
-    """Print mean and standard deviation of size, relative size and time, of correct and incorrect predictions apart.
+    """Print mean and standard deviation of size, relative size and time, also for correct and incorrect predictions.
 
-    Of each folder that `verale explain` made, or each table, such as those of the papers' run_formal_exp.py. Images
-    without an explanation are counted (without), and enter no mean.
+    Reads folders that `verale explain` wrote, or tables, such as those of the papers' run_formal_exp.py. Images without
+    an explanation are counted (without) but enter no mean.
 
-    Exit code: 0 printed; 9 a table that cannot be used; 2 an option that there is not.
+    Exit code: 0 printed; 9 a table that cannot be used; 2 unknown option.
     """
     from verale.runs.summary import summarize
 
@@ -44,7 +44,7 @@ def command(sources: tuple[str, ...], form: str) -> None:
     printers[form](summaries)
 
 
-def _text(summaries: list[Summary]) -> None:
+def _text(summaries: list[RunSummary]) -> None:
     rows = [HEADINGS, *map(_cells, summaries)]
     if sys.stdout.isatty():
         from rich.box import SIMPLE_HEAD
@@ -67,13 +67,13 @@ def _text(summaries: list[Summary]) -> None:
         click.echo("  ".join(cells).rstrip())
 
 
-def _markdown(summaries: list[Summary]) -> None:
+def _markdown(summaries: list[RunSummary]) -> None:
     ruler = ["---"] * 3 + ["---:"] * (len(HEADINGS) - 3)
     for row in (HEADINGS, ruler, *map(_cells, summaries)):
         click.echo(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |")
 
 
-def _csv(summaries: list[Summary]) -> None:
+def _csv(summaries: list[RunSummary]) -> None:
     flat = [_flat(summary) for summary in summaries]
     text = io.StringIO()
     writer = csv.DictWriter(text, list(flat[0]), lineterminator="\n")
@@ -82,13 +82,13 @@ def _csv(summaries: list[Summary]) -> None:
     click.echo(text.getvalue(), nl=False)
 
 
-def _json(summaries: list[Summary]) -> None:
+def _json(summaries: list[RunSummary]) -> None:
     for summary in summaries:
         click.echo(json.dumps(asdict(summary)))
 
 
-def _flat(summary: Summary) -> dict[str, object]:
-    """Its numbers under one name each."""
+def _flat(summary: RunSummary) -> dict[str, object]:
+    """The fields of a summary, each number under a name of its own."""
     flat: dict[str, object] = {}
     for key, value in asdict(summary).items():
         if isinstance(value, dict):
@@ -98,7 +98,7 @@ def _flat(summary: Summary) -> dict[str, object]:
     return flat
 
 
-def _cells(summary: Summary) -> tuple[str, ...]:
+def _cells(summary: RunSummary) -> tuple[str, ...]:
     return (
         *(summary.source, summary.paradigm or "-", summary.predictions, str(summary.images)),
         *(_spread(summary.size, 1), _spread(summary.relative_size, 2), _spread(summary.seconds, 3)),
@@ -112,7 +112,7 @@ def _spread(spread: Spread, digits: int) -> str:
     return f"{spread.mean:.{digits}f}" + ("" if spread.deviation is None else f" ± {spread.deviation:.{digits}f}")
 
 
-printers: dict[str, Callable[[list[Summary]], None]] = {
+printers: dict[str, Callable[[list[RunSummary]], None]] = {
     "text": _text,
     "csv": _csv,
     "markdown": _markdown,

@@ -1,4 +1,4 @@
-"""Datasets: certificates and latents as rows of Parquet, here or where fsspec and pyarrow reach (docs/scale.md).
+"""Datasets: certificates and latents as rows of Parquet, on this machine or wherever fsspec and pyarrow reach.
 
-Every file here loads pyarrow, fsspec and torch only where it uses them.
+`docs/scale.md` describes the format. The modules here load pyarrow, fsspec and torch only where they use them.
 """

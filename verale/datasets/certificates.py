@@ -1,4 +1,4 @@
-"""Certificates in bulk: Parquet, one row a certificate, the bytes of its file in a column."""
+"""Certificates in bulk: Parquet with one certificate a row, the bytes of its file in a column."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ __all__ = [
     "GROUP",
     "MANIFEST",
     "SUCCESS",
-    "Packed",
-    "Rows",
+    "PackedCertificate",
+    "ParquetRows",
     "certificates_schema",
     "is_dataset",
-    "packed",
+    "packed_certificates",
     "row_of",
     "to_parquet",
     "to_table",
@@ -35,10 +35,10 @@ __all__ = [
 ]
 
 GROUP = 32
-"""Rows of a row group: what is read at once, and audited by one worker at a time."""
+"""Rows of a row group: read at once, and audited by one worker at a time."""
 
 MANIFEST, SUCCESS = "_verale.json", "_SUCCESS"
-"""Of a dataset that verale makes: what it is made of, and that it is whole."""
+"""Files of a dataset that verale writes: what its rows depend on; and a mark that it is complete."""
 
 
 def certificates_schema() -> Schema:
@@ -62,7 +62,7 @@ def certificates_schema() -> Schema:
 
 
 def row_of(name: str, data: bytes) -> dict[str, Any]:
-    """The row of a certificate's file. What is no certificate is packed too: the checker says what it is."""
+    """The row of a certificate file. An invalid certificate gets a row too: the checker reports what is wrong."""
     row: dict[str, Any] = {"name": name, "sha256": hashlib.sha256(data).hexdigest(), "certificate": data}
     stem = name.removesuffix(CERTIFICATE_SUFFIX)
     if stem.isdecimal():
@@ -70,7 +70,7 @@ def row_of(name: str, data: bytes) -> dict[str, Any]:
     try:
         predicate = json.loads(data)["predicate"]
         margins = [float.fromhex(margin) for margin in predicate["margins"] if margin is not None]
-        found = {
+        values = {
             "predicted": int(predicate["predicted"]),
             "paradigm": str(predicate["paradigm"]),
             "size": len(predicate["statements"]),
@@ -78,14 +78,20 @@ def row_of(name: str, data: bytes) -> dict[str, Any]:
         }
     except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
         return row
-    return row | found
+    return row | values
 
 
 def to_table(rows: Sequence[dict[str, Any]], schema: Schema, columns: Mapping[str, Array] | None = None) -> Table:
-    """A table of rows, null where a row has no such column; of given columns as they are."""
+    """A table of rows.
+
+    Args:
+        rows: values by column; a missing value becomes null.
+        schema: the columns.
+        columns: whole columns, taken as they are.
+    """
     import pyarrow as pa
 
-    found = {
+    arrays = {
         field.name: (columns or {}).get(field.name)
         or (
             pa.ExtensionArray.from_storage(field.type, pa.nulls(len(rows), field.type.storage_type))
@@ -94,11 +100,11 @@ def to_table(rows: Sequence[dict[str, Any]], schema: Schema, columns: Mapping[st
         )
         for field in schema
     }
-    return pa.table(found, schema=schema)
+    return pa.table(arrays, schema=schema)
 
 
 def to_parquet(table: Table) -> bytes:
-    """A Parquet file's bytes."""
+    """The bytes of a Parquet file."""
     import pyarrow.parquet as pq
 
     stream = io.BytesIO()
@@ -107,11 +113,11 @@ def to_parquet(table: Table) -> bytes:
 
 
 def write_rows(path: str, rows: Iterable[dict[str, Any]]) -> int:
-    """Write certificates' rows as one file, group by group, beside its place and then moved; how many they are."""
+    """Write certificates' rows as one file, group by group; return how many. Nobody sees half of the file."""
     import pyarrow.parquet as pq
 
     schema, written = certificates_schema(), 0
-    with storage.replaced(path) as stream, pq.ParquetWriter(stream, schema, compression="zstd") as writer:
+    with storage.open_output(path) as stream, pq.ParquetWriter(stream, schema, compression="zstd") as writer:
         rest = iter(rows)
         while group := list(islice(rest, GROUP)):
             writer.write_table(to_table(group, schema))
@@ -120,8 +126,8 @@ def write_rows(path: str, rows: Iterable[dict[str, Any]]) -> int:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """The rows of a Parquet file, or of a directory of them in the order of their names.
+class ParquetRows:
+    """The rows of a Parquet file, or of all Parquet files of a directory, sorted by name.
 
     Attributes:
         path: as given.
@@ -132,38 +138,38 @@ class Rows:
     files: tuple[tuple[str, tuple[int, ...]], ...]
 
     @classmethod
-    def open(cls, path: str, column: str) -> Rows:
-        """Raises InputError: no Parquet, none with that column, or a dataset that is not finished."""
+    def open(cls, path: str, column: str) -> ParquetRows:
+        """Raises InputError: no Parquet file, one without that column, or an unfinished dataset."""
         import pyarrow.parquet as pq
         from pyarrow import ArrowInvalid
 
-        found = storage.files_under(path, ".parquet")
-        if storage.is_there(storage.beneath(path, MANIFEST)) and not storage.is_there(storage.beneath(path, SUCCESS)):
-            raise InputError(path, "is not finished; run again what began it")
-        files, _ = storage.at(path)
-        known = []
-        for info in found:
+        infos = storage.files_under(path, ".parquet")
+        if storage.exists(storage.join(path, MANIFEST)) and not storage.exists(storage.join(path, SUCCESS)):
+            raise InputError(path, "is not finished; run the command that began it again")
+        files, _ = storage.resolve(path)
+        sizes = []
+        for info in infos:
             try:
                 with files.open_input_file(info.path) as stream:
                     footer = pq.ParquetFile(stream).metadata
             except (OSError, ArrowInvalid) as error:
-                raise InputError(info.path, f"is no Parquet file that can be read ({error})") from error
+                raise InputError(info.path, f"cannot be read as a Parquet file ({error})") from error
             names = footer.schema.to_arrow_schema().names
             if column not in names:
                 raise InputError(info.path, f"has the columns {', '.join(names)}; expected one named {column!r}")
-            known.append((info.path, tuple(footer.row_group(n).num_rows for n in range(footer.num_row_groups))))
-        return cls(path, tuple(known))
+            sizes.append((info.path, tuple(footer.row_group(n).num_rows for n in range(footer.num_row_groups))))
+        return cls(path, tuple(sizes))
 
     def __len__(self) -> int:
         return sum(sum(groups) for _, groups in self.files)
 
     @property
     def groups(self) -> list[tuple[int, int]]:
-        """Where every row group starts and stops, empty ones apart."""
+        """Where every row group starts and stops; empty groups are left out."""
         return [(start, start + size) for _, _, start, size in self._groups() if size]
 
     def take(self, start: int, stop: int, columns: tuple[str, ...]) -> Table:
-        """Rows by their place: the columns, of those that there are."""
+        """The rows from `start` to `stop`, in those of the columns that exist."""
         import pyarrow as pa
 
         parts = []
@@ -172,7 +178,7 @@ class Rows:
                 begin, end = max(start - first, 0), min(stop - first, size)
                 parts.append(_group(self.path, file, group, columns).slice(begin, end - begin))
         if not parts:
-            raise InputError(self.path, f"has {len(self)} rows; {start} to {stop} are not there")
+            raise InputError(self.path, f"has {len(self)} rows; rows {start} to {stop} do not exist")
         return pa.concat_tables(parts)
 
     def _groups(self) -> Iterator[tuple[str, int, int, int]]:
@@ -187,7 +193,7 @@ class Rows:
 def _group(path: str, file: str, group: int, columns: tuple[str, ...]) -> Table:
     import pyarrow.parquet as pq
 
-    files, _ = storage.at(path)
+    files, _ = storage.resolve(path)
     try:
         with files.open_input_file(file) as stream:
             parquet = pq.ParquetFile(stream)
@@ -197,48 +203,50 @@ def _group(path: str, file: str, group: int, columns: tuple[str, ...]) -> Table:
 
 
 @dataclass(frozen=True)
-class Packed:
-    """A certificate in a dataset: what `verale.runs.audit` audits beside files.
+class PackedCertificate:
+    """A certificate in a dataset; `verale.runs.audit` audits these as it audits files.
 
     Attributes:
         name: the dataset's path and the certificate's name in it.
-        short: the latter alone.
-        rows, place: where its bytes are.
+        short: the certificate's name alone.
+        rows, index: the dataset, and the certificate's row in it.
     """
 
     name: str
     short: str
-    rows: Rows
-    place: int
+    rows: ParquetRows
+    index: int
 
     @property
     def is_plain(self) -> bool:
-        """Whether its own name can be that of a file, in any folder."""
+        """Whether its short name can be the name of a file in any folder."""
         return self.short not in ("", ".", "..") and not set(self.short) & set("/\\:\0")
 
     def read(self) -> bytes:
         """Its bytes."""
-        data: bytes = self.rows.take(self.place, self.place + 1, ("certificate",))["certificate"][0].as_py()
+        data: bytes = self.rows.take(self.index, self.index + 1, ("certificate",))["certificate"][0].as_py()
         return data
 
 
-def packed(path: str) -> tuple[list[Packed], int]:
+def packed_certificates(path: str) -> tuple[list[PackedCertificate], int]:
     """The certificates of a dataset, and how many of its rows have none. Raises InputError."""
-    rows = Rows.open(path, "certificate")
-    found, without = [], 0
-    for place, (name, there) in enumerate(_names(rows)):
-        if there:
-            found.append(Packed(storage.beneath(path, name), name, rows, place))
-        without += not there
-    return found, without
+    rows = ParquetRows.open(path, "certificate")
+    certificates, without = [], 0
+    for index, (name, has_one) in enumerate(_names(rows)):
+        if has_one:
+            certificates.append(PackedCertificate(storage.join(path, name), name, rows, index))
+        without += not has_one
+    return certificates, without
 
 
-def _names(rows: Rows) -> Iterable[tuple[str, bool]]:
+def _names(rows: ParquetRows) -> Iterable[tuple[str, bool]]:
+    """Each row's name, and whether it has a certificate."""
     for start, stop in rows.groups:
         table = rows.take(start, stop, ("name", "certificate"))
         names = table["name"].to_pylist() if "name" in table.column_names else [None] * len(table)
-        for place, (name, there) in enumerate(zip(names, table["certificate"].is_valid().to_pylist(), strict=True)):
-            yield name or certificate_name(start + place), there
+        has_one = table["certificate"].is_valid().to_pylist()
+        for index, (name, valid) in enumerate(zip(names, has_one, strict=True), start):
+            yield name or certificate_name(index), valid
 
 
 def is_dataset(path: str) -> bool:

@@ -1,4 +1,4 @@
-"""Latents by their place: rows of a safetensors file or of Parquet, of which only what is asked for is read."""
+"""Latents by index: rows of a safetensors file or of Parquet, of which only those asked for are read."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from verale.datasets import storage
-from verale.datasets.certificates import Rows
+from verale.datasets.certificates import ParquetRows
 from verale.errors import InputError
 
 if TYPE_CHECKING:
     from pyarrow import Array, ChunkedArray, DataType
     from torch import Tensor
 
-__all__ = ["Latents", "column_of", "latents_type", "open_latents"]
+__all__ = ["Latents", "column_of", "latents_in", "latents_type", "open_latents"]
 
 _COLUMN = "latents"
 _SIZES = {"F32": 4, "F64": 8}
@@ -24,7 +24,7 @@ _LABELS = {"I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1}
 
 
 class Latents(Protocol):
-    """Latents in a file: their number, some of them, and what names all of them."""
+    """Latents in a file: how many, some of them, and the digest of all."""
 
     @property
     def path(self) -> str:
@@ -33,43 +33,43 @@ class Latents(Protocol):
     def __len__(self) -> int: ...
 
     def take(self, start: int, stop: int) -> Tensor:
-        """(N, D, H, W) or (N, L, D), as stored."""
+        """The latents of some images, (N, D, H, W) or (N, L, D), as stored."""
 
     def labels(self, start: int, stop: int) -> list[int] | None:
-        """The true classes of some, where they are known: tensor `labels` (N,), or column `label`."""
+        """The true classes of some images, where known: tensor `labels` (N,), or column `label`."""
 
     def whole(self) -> Tensor:
-        """All there are; rows of a dataset of certificates that have none are left out."""
+        """The latents of all images; rows of a dataset without latents are left out."""
 
     def digest(self) -> str:
-        """SHA-256 of the file; of several, of what `sha256sum` says of them, sorted by name."""
+        """SHA-256 of the file; of several files, of the output of `sha256sum` for them, sorted by name."""
 
 
 def open_latents(path: str) -> Latents:
     """Latents in a safetensors file, or in Parquet with a column `latents`. Raises InputError."""
     if path.endswith(".parquet") or storage.is_folder(path):
-        return _InParquet(path, Rows.open(path, _COLUMN))
-    return _opened(path)
+        return _InParquet(path, ParquetRows.open(path, _COLUMN))
+    return _open_tensor(path)
 
 
 def latents_in(path: str) -> Tensor | None:
-    """The latents (N, ...) of a dataset of certificates, None if it has none."""
+    """The latents (N, ...) in a dataset of certificates; None if it has no latents."""
     try:
-        rows = Rows.open(path, _COLUMN)
+        rows = ParquetRows.open(path, _COLUMN)
     except InputError:
         return None
     return _InParquet(path, rows).whole()
 
 
 def latents_type(latents: Tensor) -> DataType:
-    """The type of a column of latents (N, ...): tensors of one shape."""
+    """The type of a column that holds latents (N, ...): tensors of one shape."""
     import pyarrow as pa
 
     return pa.fixed_shape_tensor(pa.from_numpy_dtype(latents.numpy().dtype), tuple(latents.shape[1:]))
 
 
 def column_of(latents: Tensor) -> Array:
-    """Latents (N, ...) as a column, bit by bit."""
+    """Latents (N, ...) as a column, unchanged to the last bit."""
     import pyarrow as pa
 
     flat = pa.array(latents.contiguous().flatten().numpy())
@@ -79,7 +79,7 @@ def column_of(latents: Tensor) -> Array:
 
 @dataclass(frozen=True)
 class _InTensor:
-    """The tensor `latents` of a safetensors file."""
+    """The tensor `latents` of a safetensors file; offsets count from the file's first byte."""
 
     path: str
     offset: int
@@ -111,7 +111,7 @@ class _InTensor:
         return self.take(0, len(self))
 
     def _read(self, offset: int, size: int, start: int, stop: int) -> bytearray:
-        with storage.opened(self.path) as stream:
+        with storage.open_input(self.path) as stream:
             data = bytearray(stream.read_at(size * (stop - start), offset + size * start))
         if len(data) != size * (stop - start):
             raise InputError(self.path, "is shorter than its header says; copy it again")
@@ -121,8 +121,8 @@ class _InTensor:
         return _digest(self.path)
 
 
-def _opened(path: str) -> _InTensor:
-    with storage.opened(path) as stream:
+def _open_tensor(path: str) -> _InTensor:
+    with storage.open_input(path) as stream:
         length = int.from_bytes(stream.read_at(8, 0), "little")
         try:
             if not 0 < length <= stream.size() - 8:
@@ -130,8 +130,8 @@ def _opened(path: str) -> _InTensor:
             header = json.loads(stream.read_at(length, 8))
             entry = header.get(_COLUMN)
             if entry is None:
-                found = ", ".join(sorted(set(header) - {"__metadata__"})) or "nothing"
-                raise InputError(path, f"holds {found}, expected a tensor named 'latents'")
+                names = ", ".join(sorted(set(header) - {"__metadata__"})) or "nothing"
+                raise InputError(path, f"holds {names}, expected a tensor named 'latents'")
             shape, dtype, (begin, end) = tuple(map(int, entry["shape"])), str(entry["dtype"]), entry["data_offsets"]
             if dtype not in _SIZES:
                 raise InputError(path, f"latents have dtype {dtype}, expected float32 or float64")
@@ -141,20 +141,20 @@ def _opened(path: str) -> _InTensor:
                 raise ValueError("offsets beyond the file")
             labels = header.get("labels")
             if labels is not None and (labels["dtype"] not in _LABELS or labels["shape"] != [shape[0]]):
-                found = f"{labels['dtype']} {labels['shape']}"
-                raise InputError(path, f"holds labels {found}, expected an integer an image, or no labels")
+                kind = f"{labels['dtype']} {labels['shape']}"
+                raise InputError(path, f"holds labels {kind}, expected one integer for each image, or no labels")
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise InputError(path, f"is not a readable safetensors file ({error})") from error
-    beside = None if labels is None else (8 + length + int(labels["data_offsets"][0]), str(labels["dtype"]))
-    return _InTensor(path, 8 + length + begin, shape, dtype, beside)
+    labels_at = None if labels is None else (8 + length + int(labels["data_offsets"][0]), str(labels["dtype"]))
+    return _InTensor(path, 8 + length + begin, shape, dtype, labels_at)
 
 
 @dataclass(frozen=True)
 class _InParquet:
-    """The column `latents` of Parquet: tensors of one shape, or lists of lists."""
+    """The column `latents` of Parquet: tensors of one shape, or nested lists."""
 
     path: str
-    rows: Rows
+    rows: ParquetRows
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -174,7 +174,7 @@ class _InParquet:
 
         try:
             if column.null_count:
-                raise ValueError("some rows have none")
+                raise ValueError("some rows have no latents")
             return torch.as_tensor(_array(column))
         except (ValueError, TypeError, RuntimeError) as error:
             raise InputError(
@@ -182,46 +182,46 @@ class _InParquet:
             ) from error
 
     def digest(self) -> str:
-        named = [(file, _digest_of(self.path, file)) for file, _ in self.rows.files]
-        if len(named) == 1:
-            return named[0][1]
-        root = storage.at(self.path)[1]
-        lines = sorted((file[len(root) :].lstrip("/"), digest) for file, digest in named)
+        digests = [(file, _digest_of(self.path, file)) for file, _ in self.rows.files]
+        if len(digests) == 1:
+            return digests[0][1]
+        root = storage.resolve(self.path)[1]
+        lines = sorted((file[len(root) :].lstrip("/"), digest) for file, digest in digests)
         return hashlib.sha256("".join(f"{digest}  {name}\n" for name, digest in lines).encode()).hexdigest()
 
 
 def _array(column: ChunkedArray) -> Any:
-    """Tensors, or lists of lists, one a row, as a writable array (N, ...). Raises ValueError: of several shapes."""
+    """Tensors or nested lists, one a row, as a writable array (N, ...). Raises ValueError: shapes differ."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     values = column.combine_chunks()
     rows, stated = len(values), getattr(values.type, "shape", ())
     if list(getattr(values.type, "permutation", None) or range(len(stated))) != list(range(len(stated))):
-        raise ValueError("its dimensions are permuted")
+        raise ValueError("the dimensions are permuted")
     values = values.storage if isinstance(values.type, pa.BaseExtensionType) else values
-    found = []
+    shape: list[int] = []
     while pa.types.is_nested(values.type):
         lengths = pc.unique(pc.list_value_length(values)).to_pylist()
         if len(lengths) != 1 or lengths[0] is None:
-            raise ValueError("its rows have several lengths")
-        found += lengths
+            raise ValueError("the rows differ in length")
+        shape += lengths
         values = values.flatten()
-    return values.to_numpy(zero_copy_only=False).reshape(rows, *(stated or found)).copy()
+    return values.to_numpy(zero_copy_only=False).reshape(rows, *(stated or shape)).copy()
 
 
 def _digest(path: str) -> str:
-    with storage.opened(path) as stream:
+    with storage.open_input(path) as stream:
         return _digest_stream(stream)
 
 
 def _digest_of(path: str, file: str) -> str:
-    with storage.at(path)[0].open_input_file(file) as stream:
+    with storage.resolve(path)[0].open_input_file(file) as stream:
         return _digest_stream(stream)
 
 
 def _digest_stream(stream: Any) -> str:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     while block := stream.read(1 << 22):
-        found.update(block)
-    return found.hexdigest()
+        digest.update(block)
+    return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""A dataset while it is made, beside its place: parts named by the rows they hold, so that each is written once."""
+"""Staging: a dataset while it is being written, in parts named by their rows, so that each part is written once."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from pathlib import Path
 from typing import Any
 
 from verale.datasets import storage
-from verale.datasets.certificates import MANIFEST, SUCCESS, Rows
+from verale.datasets.certificates import MANIFEST, SUCCESS, ParquetRows
 from verale.errors import InputError
 
-__all__ = ["Staged"]
+__all__ = ["StagedDataset"]
 
 _ATTEMPTS = "_attempts"
 
 
 @dataclass(frozen=True)
-class Staged:
-    """The dataset PATH, in PATH.partial until `publish`.
+class StagedDataset:
+    """The dataset PATH, which is PATH.partial until `publish`.
 
-    A part is a file that is written beside its place and then moved, and its name tells its rows: writing one twice
-    changes nothing, and what a killed worker had not moved is not there.
+    A part is a file that gets its name only when it is complete, and its name says which rows it holds. So writing a
+    part twice changes nothing, and a killed worker leaves no half of one.
 
     Attributes:
         path: where the dataset will be.
@@ -35,73 +35,76 @@ class Staged:
 
     @property
     def partial(self) -> str:
-        """Where it is until then."""
+        """Where it is until it is published."""
         first, chain, rest = self.path.partition("::")
         return f"{first.rstrip('/')}.partial{chain}{rest}"
 
     def require_free(self, overwrite: bool) -> None:
-        """Raise InputError if the dataset is there and may not be replaced: to be asked before Ray is started."""
-        if not overwrite and storage.is_there(self.path):
-            raise InputError(self.path, "is there already; choose another place, or say --overwrite")
+        """Raise InputError if the dataset exists and may not be replaced. Call this before Ray is started."""
+        if not overwrite and storage.exists(self.path):
+            raise InputError(self.path, "already exists; choose another path, or say --overwrite")
 
     @classmethod
-    def begin(cls, path: str, manifest: Mapping[str, Any], overwrite: bool = False) -> Staged:
-        """Begin the dataset, or go on with one of the same manifest.
+    def begin(cls, path: str, manifest: Mapping[str, Any], overwrite: bool = False) -> StagedDataset:
+        """Begin a dataset, or continue one that was begun with the same manifest.
 
         Args:
+            path: where the dataset will be.
             manifest: everything that its rows depend on, as plain data.
-            overwrite: whether a finished dataset may be replaced and one begun otherwise thrown away.
+            overwrite: whether a finished dataset may be replaced, and one begun with another manifest removed.
 
         Raises:
-            InputError: the dataset is there, or was begun with another manifest.
+            InputError: the dataset exists, or was begun with another manifest.
         """
         staged = cls(path)
         staged.require_free(overwrite)
-        noted = json.loads(json.dumps(manifest))
-        own = storage.beneath(staged.partial, MANIFEST)
-        if storage.is_there(staged.partial):
-            begun = json.loads(storage.read_bytes(own, "what verale began")) if storage.is_there(own) else None
-            if begun != noted:
-                differs = sorted(key for key in {*noted, *(begun or noted)} if (begun or {}).get(key) != noted.get(key))
+        current = json.loads(json.dumps(manifest))
+        file = storage.join(staged.partial, MANIFEST)
+        if storage.exists(staged.partial):
+            begun = json.loads(storage.read_bytes(file, "a manifest by verale")) if storage.exists(file) else None
+            if begun != current:
+                keys = {*current, *(begun or current)}
+                different = sorted(key for key in keys if (begun or {}).get(key) != current.get(key))
                 if not overwrite:
-                    other = ", ".join(differs)
                     raise InputError(
                         staged.partial,
-                        f"was begun with another {other}; remove it, choose another place, or say --overwrite",
+                        f"was begun with another {', '.join(different)}; remove it, choose another path, or say"
+                        " --overwrite",
                     )
                 _delete(staged.partial)
-        storage.write_bytes(own, (json.dumps(noted, indent=1) + "\n").encode())
-        _delete(storage.beneath(staged.partial, _ATTEMPTS))  # an interrupted run's say nothing of this one's
+        storage.write_bytes(file, (json.dumps(current, indent=1) + "\n").encode())
+        _delete(storage.join(staged.partial, _ATTEMPTS))  # attempts count within one run
         return staged
 
     def ranges(self) -> list[tuple[int, int]]:
-        """The rows that are there, part by part, in order."""
+        """The row ranges of the parts that are written, sorted."""
         from pyarrow.fs import FileSelector
 
-        files, place = storage.at(self.partial)
-        names = [posixpath.basename(one.path) for one in files.get_file_info(FileSelector(place))]
-        found = [name.removesuffix(".parquet").split("-")[1:] for name in names if name.startswith("part-")]
-        return sorted((int(start), int(stop)) for start, stop in found)
+        files, folder = storage.resolve(self.partial)
+        names = [posixpath.basename(one.path) for one in files.get_file_info(FileSelector(folder))]
+        ends = [name.removesuffix(".parquet").split("-")[1:] for name in names if name.startswith("part-")]
+        return sorted((int(start), int(stop)) for start, stop in ends)
 
     def write(self, start: int, stop: int, parquet: bytes) -> None:
-        """Write the part of these rows."""
+        """Write the part with these rows."""
         storage.write_bytes(self._part(start, stop), parquet)
 
     def read(self, start: int, stop: int, column: str) -> list[Any]:
-        """A column of the part of these rows."""
-        return list(Rows.open(self._part(start, stop), column).take(0, stop - start, (column,))[column].to_pylist())
+        """A column of the part with these rows."""
+        rows = ParquetRows.open(self._part(start, stop), column)
+        return list(rows.take(0, stop - start, (column,))[column].to_pylist())
 
     def attempt(self, start: int, stop: int) -> int:
-        """Note that these rows are begun; how often they have been in this run, this time included."""
+        """Note that work on these rows begins; return how often it has begun in this run, this time included."""
         from pyarrow.fs import FileSelector
 
-        folder = storage.beneath(self.partial, f"{_ATTEMPTS}/{start}-{stop}")
-        storage.write_bytes(storage.beneath(folder, uuid.uuid4().hex), b"-")
-        files, place = storage.at(folder)
-        return len(files.get_file_info(FileSelector(place)))
+        folder = storage.join(self.partial, f"{_ATTEMPTS}/{start}-{stop}")
+        storage.write_bytes(storage.join(folder, uuid.uuid4().hex), b"-")
+        files, inner = storage.resolve(folder)
+        return len(files.get_file_info(FileSelector(inner)))
 
     def publish(self, total: int) -> None:
-        """Put the dataset in its place, whole. Raises InputError: parts that are not there, or overlap."""
+        """Move the complete dataset to its path. Raises InputError: parts are missing, or overlap."""
         from pyarrow.fs import FileSelector
 
         reached = 0
@@ -112,49 +115,49 @@ class Staged:
         if reached != total:
             raise InputError(
                 self.partial,
-                f"has no part that begins with row {reached} of {total}: does every worker see this place? Otherwise"
-                " run again, or remove it",
+                f"has no part that begins with row {reached} of {total}: can every worker see this path? If so, run"
+                " again, or remove it",
             )
-        _delete(storage.beneath(self.partial, _ATTEMPTS))
-        files, place = storage.at(self.partial)
-        for one in files.get_file_info(FileSelector(place)):
-            if posixpath.basename(one.path).startswith("."):  # what a worker was writing when it died
+        _delete(storage.join(self.partial, _ATTEMPTS))
+        files, folder = storage.resolve(self.partial)
+        for one in files.get_file_info(FileSelector(folder)):
+            if posixpath.basename(one.path).startswith("."):  # a temporary file of a worker that died
                 files.delete_file(one.path)
         _move(self.partial, self.path)
 
     def _part(self, start: int, stop: int) -> str:
-        return storage.beneath(self.partial, f"part-{start:09d}-{stop:09d}.parquet")
+        return storage.join(self.partial, f"part-{start:09d}-{stop:09d}.parquet")
 
 
 def _delete(path: str) -> None:
-    files, place = storage.at(path)
-    if storage.is_there(path):
+    files, folder = storage.resolve(path)
+    if storage.exists(path):
         try:
-            files.delete_dir(place)
+            files.delete_dir(folder)
         except OSError as error:
             raise InputError(path, f"cannot be removed ({error})") from error
 
 
 def _move(source: str, to: str) -> None:
-    """A directory to its place, in one step on a disk; where only files can be moved, `_SUCCESS` comes last."""
+    """Move a directory: on a disk in one step; where only files can be moved, `_SUCCESS` is written last."""
     from pyarrow.fs import FileSelector, LocalFileSystem
 
-    files, place = storage.at(source)
+    files, folder = storage.resolve(source)
     if isinstance(files, LocalFileSystem):
-        storage.write_bytes(storage.beneath(source, SUCCESS), b"")
-        end = Path(storage.at(to)[1])
-        if end.is_dir():
-            shutil.rmtree(end)
-        elif end.exists():
-            end.unlink()
-        Path(place).rename(end)
+        storage.write_bytes(storage.join(source, SUCCESS), b"")
+        target = Path(storage.resolve(to)[1])
+        if target.is_dir():
+            shutil.rmtree(target)
+        elif target.exists():
+            target.unlink()
+        Path(folder).rename(target)
         return
-    if storage.is_there(to):
+    if storage.exists(to):
         _delete(to)
-    end_place = storage.at(to)[1]
-    inside = [one.path for one in files.get_file_info(FileSelector(place)) if one.type.name == "File"]
-    files.create_dir(end_place, recursive=True)
+    target_folder = storage.resolve(to)[1]
+    inside = [one.path for one in files.get_file_info(FileSelector(folder)) if one.type.name == "File"]
+    files.create_dir(target_folder, recursive=True)
     for path in sorted(inside, key=lambda path: posixpath.basename(path) != MANIFEST):  # the manifest first: unfinished
-        files.move(path, posixpath.join(end_place, posixpath.basename(path)))
-    storage.write_bytes(storage.beneath(to, SUCCESS), b"")
+        files.move(path, posixpath.join(target_folder, posixpath.basename(path)))
+    storage.write_bytes(storage.join(to, SUCCESS), b"")
     _delete(source)

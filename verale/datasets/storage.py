@@ -1,4 +1,4 @@
-"""Places: files here, or where fsspec and pyarrow reach: `s3://`, `gs://`, `file://`, `zip://...::...`."""
+"""Storage: files by path or URI, on this machine or wherever fsspec and pyarrow reach (`s3://`, `zip://...::...`)."""
 
 from __future__ import annotations
 
@@ -17,97 +17,100 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileInfo, FileSystem
 
 __all__ = [
-    "at",
-    "beneath",
+    "exists",
     "files_under",
     "is_folder",
-    "is_there",
-    "opened",
+    "join",
+    "open_input",
+    "open_output",
     "read_bytes",
-    "replaced",
+    "resolve",
     "stamp",
     "write_bytes",
 ]
 
 
 @lru_cache(maxsize=1024)
-def at(path: str) -> tuple[FileSystem, str]:
-    """The file system of a path or URI, and the path there. Raises InputError: a URI that nothing here reaches."""
+def resolve(path: str) -> tuple[FileSystem, str]:
+    """The file system of a path or URI, and the path in it. Raises InputError: no file system serves the URI."""
     from pyarrow import ArrowInvalid
     from pyarrow.fs import FileSystem, FSSpecHandler, LocalFileSystem, PyFileSystem
 
     if "://" not in path:
         return LocalFileSystem(), os.path.abspath(path)
     try:
-        found: tuple[FileSystem, str] = FileSystem.from_uri(path)
-        return found
+        resolved: tuple[FileSystem, str] = FileSystem.from_uri(path)
+        return resolved
     except ArrowInvalid:
-        pass  # no scheme of pyarrow's; fsspec knows more
+        pass  # pyarrow does not know the scheme; fsspec knows more of them
     except OSError as error:
         raise InputError(path, f"cannot be reached ({first_line(error)})") from error
     from fsspec.core import url_to_fs
 
     try:
-        files, place = url_to_fs(path)
+        files, inner = url_to_fs(path)
     except (ValueError, ImportError, OSError) as error:
         raise InputError(path, f"cannot be reached ({first_line(error)})") from error
-    return PyFileSystem(FSSpecHandler(files)), place
+    return PyFileSystem(FSSpecHandler(files)), inner
 
 
-def beneath(path: str, name: str) -> str:
-    """A name inside a directory, given as path or URI; of a chained one (`zip://a::b.zip`) inside its first part."""
+def join(path: str, name: str) -> str:
+    """The path or URI of a name in a directory; in a chained URI (`zip://a::b.zip`) the name joins the first part."""
     first, chain, rest = path.partition("::")
     return posixpath.join(first, name) + chain + rest
 
 
-def is_there(path: str) -> bool:
-    """Whether there is a file or a directory."""
+def exists(path: str) -> bool:
+    """Whether a path is a file or a directory."""
     return bool(_info(path).type.name != "NotFound")
 
 
 def is_folder(path: str) -> bool:
-    """Whether there is a directory."""
+    """Whether a path is a directory."""
     return bool(_info(path).type.name == "Directory")
 
 
 def files_under(path: str, suffix: str | tuple[str, ...]) -> list[FileInfo]:
-    """The file itself, or those of a directory, at any depth, that end so, by name; not hidden ones, nor `_...`.
+    """A file itself, or the files with a suffix in a directory, at any depth, sorted by path.
 
-    Raises InputError if there is none.
+    Files and directories whose names begin with `.` or `_` are left out.
+
+    Raises:
+        InputError: there is no such file.
     """
     from pyarrow.fs import FileSelector
 
-    files, place = at(path)
+    files, root = resolve(path)
     info = _info(path)
     wanted = ", ".join(f"*{each}" for each in ((suffix,) if isinstance(suffix, str) else suffix))
     if info.type.name == "File":
         return [info]
     if info.type.name == "NotFound":
         raise InputError(path, f"there is no such file or folder; expected {wanted}")
-    inside: list[FileInfo] = files.get_file_info(FileSelector(place, recursive=True))
-    found = [
+    inside: list[FileInfo] = files.get_file_info(FileSelector(root, recursive=True))
+    matches = [
         one
         for one in inside
-        if one.type.name == "File" and one.path.lower().endswith(suffix) and not _is_hidden(one.path[len(place) :])
+        if one.type.name == "File" and one.path.lower().endswith(suffix) and not _is_hidden(one.path[len(root) :])
     ]
-    if not found:
+    if not matches:
         raise InputError(path, f"holds no {wanted}")
-    return sorted(found, key=lambda one: str(one.path))
+    return sorted(matches, key=lambda one: str(one.path))
 
 
-def opened(path: str) -> NativeFile:
-    """A file to read parts of. Raises InputError."""
-    files, place = at(path)
+def open_input(path: str) -> NativeFile:
+    """A file opened for reading at any offset. Raises InputError."""
+    files, inner = resolve(path)
     try:
-        return files.open_input_file(place)
+        return files.open_input_file(inner)
     except OSError as error:
         raise InputError(path, f"cannot be read ({first_line(error)})") from error
 
 
 def read_bytes(path: str, kind: str) -> bytes:
-    """The bytes of a file. Raises InputError that names it, and what it was to be."""
+    """The bytes of a file. Raises InputError, which says which `kind` of file was expected."""
     try:
-        with opened(path) as stream:
+        with open_input(path) as stream:
             data: bytes = stream.read()
             return data
     except OSError as error:
@@ -115,40 +118,40 @@ def read_bytes(path: str, kind: str) -> bytes:
 
 
 def write_bytes(path: str, data: bytes) -> None:
-    """Write a file, as `replaced`."""
-    with replaced(path) as stream:
+    """Write a file as `open_output` does."""
+    with open_output(path) as stream:
         stream.write(data)
 
 
 @contextmanager
-def replaced(path: str) -> Iterator[NativeFile]:
-    """A file to write, beside its place, which is then moved there; its directory is made. Raises InputError."""
-    files, place = at(path)
-    folder, name = posixpath.split(place)
-    beside = posixpath.join(folder, f".{name}.{uuid.uuid4().hex}")
+def open_output(path: str) -> Iterator[NativeFile]:
+    """A temporary file to write, renamed to `path` at the end; its directory is created. Raises InputError."""
+    files, inner = resolve(path)
+    folder, name = posixpath.split(inner)
+    temporary = posixpath.join(folder, f".{name}.{uuid.uuid4().hex}")
     try:
         files.create_dir(folder, recursive=True)
         try:
-            with files.open_output_stream(beside) as stream:
+            with files.open_output_stream(temporary) as stream:
                 yield stream
-            files.move(beside, place)
+            files.move(temporary, inner)
         except BaseException:
             with suppress(OSError):
-                files.delete_file(beside)
+                files.delete_file(temporary)
             raise
     except (OSError, NotImplementedError) as error:
-        raise InputError(path, f"cannot be written ({first_line(error)}); choose a place that can") from error
+        raise InputError(path, f"cannot be written ({first_line(error)}); choose another location") from error
 
 
 def stamp(files: list[FileInfo]) -> list[list[object]]:
-    """What tells whether files have changed since: names, sizes, times."""
+    """Names, sizes and times of files: if these are equal, the files are taken to be unchanged."""
     return [[one.path, one.size, one.mtime_ns] for one in files]
 
 
 def _info(path: str) -> FileInfo:
-    files, place = at(path)
+    files, inner = resolve(path)
     try:
-        return files.get_file_info(place)
+        return files.get_file_info(inner)
     except OSError as error:
         raise InputError(path, f"cannot be reached ({first_line(error)})") from error
 

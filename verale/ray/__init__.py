@@ -1,4 +1,4 @@
-"""Ray: the work of `explain` and `audit` as Ray Data pipelines, over datasets in Parquet (docs/scale.md).
+"""Ray: `explain` and `audit` as Ray Data pipelines over datasets in Parquet (docs/scale.md).
 
-Every file here loads Ray, pyarrow and torch only where it uses them.
+The modules here load Ray, pyarrow and torch only where they use them.
 """

@@ -1,10 +1,10 @@
-"""Audit at scale: a dataset of certificates to a dataset of records, the same as `verale audit` tells."""
+"""Audit at scale: a dataset of certificates becomes a dataset of the records that `verale audit` gives."""
 
 from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from verale.checker.file_auditor import FileAuditor, Outcome, unusable
 from verale.datasets import storage
-from verale.datasets.certificates import Rows, to_parquet, to_table
+from verale.datasets.certificates import ParquetRows, to_parquet, to_table
 from verale.datasets.latents import Latents, open_latents
-from verale.datasets.staging import Staged
+from verale.datasets.staging import StagedDataset
 from verale.errors import InputError
 from verale.files import certificate_name
 from verale.ray.explain import gaps
-from verale.ray.pipeline import Crew, Made, Range, made
+from verale.ray.pipeline import FinishedPart, Job, Range, Workers, process_parts
 from verale.runs.auditor import AuditOptions, auditor_of
 from verale.runs.processes import DIED
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyarrow import Schema, Table
     from torch import Tensor
 
-__all__ = ["Audited", "Auditing", "audit_rows", "records_schema"]
+__all__ = ["AuditRun", "AuditedPart", "audit_rows", "records_schema"]
 
 _FLAT = (
     "certificate",
@@ -42,13 +42,14 @@ _FLAT = (
     "margin",
     "seconds",
 )
-
+"""The fields of a record that have a column of their own."""
 
 _READ = ("index", "name", "certificate")
+"""The columns that an audit reads."""
 
 
 def records_schema() -> Schema:
-    """The columns of an audit log: fields of certificates/audit-log-v1.md, and the whole record as JSON."""
+    """The columns of an audit log in Parquet: fields of certificates/audit-log-v1.md, and the whole record as JSON."""
     import pyarrow as pa
 
     whole, real = ("exit_code", "predicted", "statements"), ("seconds",)
@@ -57,8 +58,8 @@ def records_schema() -> Schema:
 
 
 @dataclass(frozen=True)
-class Audited:
-    """Rows that are audited, what is told of their certificates, and the worker's processor time."""
+class AuditedPart:
+    """Rows that are audited, the outcomes of their certificates, and the worker's processor time."""
 
     start: int
     stop: int
@@ -67,34 +68,36 @@ class Audited:
 
 
 @dataclass(frozen=True)
-class Auditing:
-    """A report that is made.
+class AuditRun:
+    """An audit log in Parquet while it is being written.
 
     Attributes:
-        staged: where.
-        total: rows of the dataset.
-        begun: how many of them were audited before.
-        parts: its rows in order, and what is told of their certificates.
+        staged: the audit log.
+        total: how many rows the dataset of certificates has.
+        begun: how many of them an earlier, interrupted run audited.
+        parts: the dataset's rows in order, with their outcomes; iterating does the work.
     """
 
-    staged: Staged
+    staged: StagedDataset
     total: int
     begun: int
-    parts: Iterator[Audited]
+    parts: Iterator[AuditedPart]
 
 
-def audit_rows(path: str, options: AuditOptions, report: str, crew: Crew, overwrite: bool = False) -> Auditing:
-    """Audit the certificates of a dataset; `publish` what is staged when all parts are made.
+def audit_rows(path: str, options: AuditOptions, log: str, workers: Workers, overwrite: bool = False) -> AuditRun:
+    """Audit the certificates of a dataset. Publish the run's staged dataset when all its parts are done.
 
     Args:
         path: Parquet with a column `certificate`, and `name` and `index` where they are known.
-        options: as `verale.runs.audit.audit_files`; latents may be Parquet.
-        report: the dataset to be made.
+        options: as for `verale.runs.audit.audit_files`; latents may be Parquet.
+        log: the dataset to write.
+        workers: who does the work.
+        overwrite: as for `StagedDataset.begin`.
 
     Raises:
-        InputError: a file that cannot be used, or as `Staged.begin`.
+        InputError: a file that cannot be used, or as `StagedDataset.begin`.
     """
-    rows = Rows.open(path, "certificate")
+    rows = ParquetRows.open(path, "certificate")
     latents = None if options.latents is None else open_latents(options.latents)
     head = storage.read_bytes(options.head, "a head file (safetensors)")
     run = _Auditors(head, options, None).whole().run
@@ -104,9 +107,9 @@ def audit_rows(path: str, options: AuditOptions, report: str, crew: Crew, overwr
         "certificates": storage.stamp(storage.files_under(path, ".parquet")),
         "run": run,
     }
-    staged = Staged.begin(report, manifest, overwrite)
-    there = staged.ranges()
-    left = gaps(there, len(rows))
+    staged = StagedDataset.begin(log, manifest, overwrite)
+    written = staged.ranges()
+    left = gaps(written, len(rows))
     parts = [
         (max(start, begin), min(stop, end))
         for begin, end in left
@@ -115,57 +118,65 @@ def audit_rows(path: str, options: AuditOptions, report: str, crew: Crew, overwr
     ]
     if not len(rows):
         staged.write(0, 0, _parquet([]))
-    make = partial(_Audit, rows, head, options, latents, run)
+    create_job = partial(_AuditRows, rows, head, options, latents, run)
     begun = len(rows) - sum(stop - start for start, stop in left)
-    told = _in_order(_audited(make, staged, parts, rows, run, crew), parts, staged, there)
-    return Auditing(staged, len(rows), begun, told)
+    finished = _finished(create_job, staged, parts, rows, run, workers)
+    return AuditRun(staged, len(rows), begun, _in_order(finished, parts, staged, written))
 
 
-def _audited(
-    make: Any, staged: Staged, parts: list[Range], rows: Rows, run: dict[str, Any], crew: Crew
-) -> Iterator[Made]:
-    for one in made(make, staged, parts, _one_by_one, crew):
-        if one.told is None:
-            name = _names(rows, rows.take(one.start, one.stop, _READ), one.start)[0]
+def _finished(
+    create_job: Callable[[], Job],
+    staged: StagedDataset,
+    parts: list[Range],
+    rows: ParquetRows,
+    run: dict[str, Any],
+    workers: Workers,
+) -> Iterator[FinishedPart]:
+    """The parts; a certificate that kills its workers gets a record that says so."""
+    for part in process_parts(create_job, staged, parts, _single_rows, workers):
+        if part.summary is None:
+            name = _names(rows, rows.take(part.start, part.stop, _READ), part.start)[0]
             record = unusable(name, DIED, run).record
-            staged.write(one.start, one.stop, _parquet([record]))
-            one = replace(one, told={"records": [record]})
-        yield one
+            staged.write(part.start, part.stop, _parquet([record]))
+            part = replace(part, summary={"records": [record]})
+        yield part
 
 
-def _one_by_one(part: Range) -> list[Range]:
+def _single_rows(part: Range) -> list[Range]:
     start, stop = part
     return [(row, row + 1) for row in range(start, stop)] if stop - start > 1 else []
 
 
-def _in_order(found: Iterator[Made], parts: list[Range], staged: Staged, there: list[Range]) -> Iterator[Audited]:
-    """What is found, as soon as everything before it has been; what was there before, in its place."""
-    waiting: dict[int, Made] = {}
-    earlier, todo = dict(there), dict(sorted([*parts, *there]))
-    for one in chain([None], found):
-        if one is not None:
-            waiting[one.start] = one
+def _in_order(
+    finished: Iterator[FinishedPart], parts: list[Range], staged: StagedDataset, written: list[Range]
+) -> Iterator[AuditedPart]:
+    """The parts in the order of their rows, each as soon as all before it are there; written ones are read again."""
+    waiting: dict[int, FinishedPart] = {}
+    earlier, todo = dict(written), dict(sorted([*parts, *written]))
+    for part in chain([None], finished):
+        if part is not None:
+            waiting[part.start] = part
         while todo:
             start = next(iter(todo))
             if start in earlier:
                 stop = todo.pop(start)
-                told = staged.read(start, stop, "record")
-                yield Audited(start, stop, [Outcome(json.loads(record), reused=True) for record in told])
+                records = staged.read(start, stop, "record")
+                yield AuditedPart(start, stop, [Outcome(json.loads(record), reused=True) for record in records])
             elif start in waiting:
                 first, stop = waiting.pop(start), todo.pop(start)
                 if first.stop < stop:  # a part that was split
                     todo = {first.stop: stop} | todo
-                outcomes = [Outcome(record) for record in (first.told or {})["records"]]
-                yield Audited(start, first.stop, outcomes, first.seconds)
+                outcomes = [Outcome(record) for record in (first.summary or {})["records"]]
+                yield AuditedPart(start, first.stop, outcomes, first.seconds)
             else:
                 break
 
 
-class _Audit:
-    """The job: rows of certificates to records."""
+class _AuditRows:
+    """The job: rows of certificates become records."""
 
     def __init__(
-        self, rows: Rows, head: bytes, options: AuditOptions, latents: Latents | None, run: dict[str, Any]
+        self, rows: ParquetRows, head: bytes, options: AuditOptions, latents: Latents | None, run: dict[str, Any]
     ) -> None:
         self._rows, self._run = rows, run
         self._auditors = _Auditors(head, options, latents)
@@ -174,44 +185,44 @@ class _Audit:
         table = self._rows.take(start, stop, _READ)
         names = _names(self._rows, table, start)
         indexes = table["index"].to_pylist() if "index" in table.column_names else [None] * len(table)
-        there = [
+        certificates = [
             (name, index, data)
             for name, index, data in zip(names, indexes, table["certificate"].to_pylist(), strict=True)
             if data is not None  # an image without a certificate
         ]
-        near = self._auditors.near([index for _, index, _ in there if index is not None])
+        near = self._auditors.near([index for _, index, _ in certificates if index is not None])
         records = []
-        for name, _, data in there:
+        for name, _, data in certificates:
             record = near.audit(name, data).record
             if record["reason"] == "subject" and self._auditors.latents is not None:
-                record = self._auditors.whole().audit(name, data).record  # its image may be anywhere
+                record = self._auditors.whole().audit(name, data).record  # its image may have any index
             records.append(record | {"run": self._run})
         return _parquet(records), {"records": records}
 
 
 class _Auditors:
-    """Auditors of one head, each of some of the latents: of a million images, a worker reads those it needs."""
+    """Auditors of one head, each with some of the latents: of a million images, a worker reads only those it needs."""
 
     def __init__(self, head: bytes, options: AuditOptions, latents: Latents | None) -> None:
         self._head, self._options, self.latents = head, options, latents
         self._whole: FileAuditor | None = None
 
     def near(self, indexes: list[int]) -> FileAuditor:
-        """One that has the images of these indexes, where they are there."""
+        """An auditor with the images of these indices, as far as they exist."""
         import torch
 
         latents = self.latents
         if latents is None:
             return self.whole()
-        found = sorted({index for index in indexes if 0 <= index < len(latents)})
-        if not found:
+        existing = sorted({index for index in indexes if 0 <= index < len(latents)})
+        if not existing:
             return self.whole()
-        at_once = found[-1] - found[0] < len(found)
-        runs = [(found[0], found[-1] + 1)] if at_once else [(index, index + 1) for index in found]
+        consecutive = existing[-1] - existing[0] < len(existing)
+        runs = [(existing[0], existing[-1] + 1)] if consecutive else [(index, index + 1) for index in existing]
         return self._with(latents, torch.cat([latents.take(*each) for each in runs]))
 
     def whole(self) -> FileAuditor:
-        """One that has all images, or checks no instance."""
+        """An auditor with all images; without latents it checks no instance."""
         if self._whole is None:
             self._whole = self._with(self.latents, None if self.latents is None else self.latents.whole())
         return self._whole
@@ -231,9 +242,9 @@ class _Auditors:
                 raise InputError(given, error.problem) from error
 
 
-def _names(rows: Rows, table: Table, start: int) -> list[str]:
+def _names(rows: ParquetRows, table: Table, start: int) -> list[str]:
     names = table["name"].to_pylist() if "name" in table.column_names else [None] * len(table)
-    return [storage.beneath(rows.path, name or certificate_name(place)) for place, name in enumerate(names, start)]
+    return [storage.join(rows.path, name or certificate_name(index)) for index, name in enumerate(names, start)]
 
 
 def _parquet(records: list[dict[str, Any]]) -> bytes:

@@ -1,4 +1,4 @@
-"""Explain at scale: certificates as rows, the same bytes as `verale explain` writes."""
+"""Explain at scale: certificates as rows of a dataset, with the same bytes as `verale explain` writes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from verale.datasets.certificates import Rows, certificates_schema, to_parquet, to_table
+from verale.datasets.certificates import ParquetRows, certificates_schema, to_parquet, to_table
 from verale.datasets.latents import Latents
-from verale.datasets.staging import Staged
+from verale.datasets.staging import StagedDataset
 from verale.errors import InputError, LatentsError
-from verale.ray.pipeline import ATTEMPTS, Crew, Job, Made, Range, made
+from verale.ray.pipeline import ATTEMPTS, FinishedPart, Job, Range, Workers, process_parts
 from verale.version import __version__
 
 if TYPE_CHECKING:
@@ -24,32 +24,32 @@ if TYPE_CHECKING:
     from verale.head import Head
     from verale.search import SearchOptions
 
-__all__ = ["Explaining", "begin", "cut", "explain_latents", "gaps", "rows_of"]
+__all__ = ["ExplainRun", "begin_run", "explain_latents", "gaps", "rows_of", "split"]
 
 _LARGEST = 128
-"""Images of a part, about: what a killed worker has to do again."""
+"""About how many images a part has: so much work is done again when a worker is killed."""
 
 
 @dataclass(frozen=True)
-class Explaining:
-    """A dataset of certificates that is made.
+class ExplainRun:
+    """A dataset of certificates while it is being written.
 
     Attributes:
-        staged: where.
-        total: images.
-        begun: how many of them were there before.
-        parts: what is made, in any order.
+        staged: the dataset.
+        total: how many images it will have.
+        begun: how many of them an earlier, interrupted run wrote.
+        parts: the parts in the order in which they are finished; iterating does the work.
     """
 
-    staged: Staged
+    staged: StagedDataset
     total: int
     begun: int
-    parts: Iterator[Made]
+    parts: Iterator[FinishedPart]
 
     def finish(self) -> list[int]:
-        """Put the dataset in its place; the images without a certificate. Raises InputError: parts are missing."""
+        """Publish the dataset; return the images without a certificate. Raises InputError: parts are missing."""
         self.staged.publish(self.total)
-        rows = Rows.open(self.staged.path, "reason")
+        rows = ParquetRows.open(self.staged.path, "reason")
         tables = (rows.take(*group, ("index", "reason")) for group in rows.groups)
         return [
             index
@@ -60,13 +60,13 @@ class Explaining:
 
 
 def explain_latents(
-    head: bytes, latents: Latents, out: str, options: SearchOptions, crew: Crew, overwrite: bool = False
-) -> Explaining:
-    """Explain every image of a latents file; `publish` what is staged when all parts are made.
+    head: bytes, latents: Latents, out: str, options: SearchOptions, workers: Workers, overwrite: bool = False
+) -> ExplainRun:
+    """Explain every image of a latents file. Call `finish` on the run when all its parts are done.
 
     Raises:
-        InputError: as `Staged.begin`.
-        UsageError, LatentsError: as `verale.search.explain_batches`, which here may come after other parts are made.
+        InputError: as `StagedDataset.begin`.
+        UsageError, LatentsError: as `verale.search.explain_batches`, here perhaps after some parts are done.
     """
     from verale.head import Head
     from verale.search import Batches
@@ -76,83 +76,89 @@ def explain_latents(
         batch = Batches(Head.from_bytes(head), first, replace(options, device="cpu")).size
     except LatentsError as error:
         raise InputError(latents.path, str(error)) from error
-    options = replace(options, device=crew.device)
+    options = replace(options, device=workers.device)
     manifest = {
         "head": hashlib.sha256(head).hexdigest(),
         "latents": latents.digest(),
         "options": asdict(options) | {"batch": batch, "max_memory": None},
     }
-    make = partial(_OfLatents, head, latents, options)
-    return begin(make, certificates_schema(), out, manifest, len(latents), batch, crew, overwrite)
+    create_job = partial(_ExplainLatents, head, latents, options)
+    return begin_run(create_job, certificates_schema(), out, manifest, len(latents), batch, workers, overwrite)
 
 
-def begin(
-    make: Callable[[], Job],
+def begin_run(
+    create_job: Callable[[], Job],
     schema: Schema,
     out: str,
     manifest: dict[str, Any],
     total: int,
     batch: int,
-    crew: Crew,
+    workers: Workers,
     overwrite: bool,
-) -> Explaining:
-    """Begin a dataset of certificates, or go on with it: parts of whole batches."""
+) -> ExplainRun:
+    """Begin a dataset of certificates, or continue one. Parts consist of whole batches."""
     import torch
 
     made_by = {"made_by": f"verale explain {__version__}, torch {torch.__version__}"}
-    staged = Staged.begin(out, made_by | manifest, overwrite)
-    there = staged.ranges()
-    parts = cut(gaps(there, total), batch, crew.size)
+    staged = StagedDataset.begin(out, made_by | manifest, overwrite)
+    written = staged.ranges()
+    parts = split(gaps(written, total), batch, workers.size)
     if not total:
         staged.write(0, 0, to_parquet(to_table([], schema)))
-    begun = sum(stop - start for start, stop in there)
-    return Explaining(staged, total, begun, _made(make, schema, staged, parts, batch, crew))
+    begun = sum(stop - start for start, stop in written)
+    return ExplainRun(staged, total, begun, _finished(create_job, schema, staged, parts, batch, workers))
 
 
-def _made(
-    make: Callable[[], Job], schema: Schema, staged: Staged, parts: list[Range], batch: int, crew: Crew
-) -> Iterator[Made]:
-    for one in made(make, staged, parts, partial(_smaller, batch), crew):
-        if one.told is None:
-            why = f"{ATTEMPTS} workers died of this image, perhaps for want of memory"
-            staged.write(one.start, one.stop, to_parquet(to_table([{"index": one.start, "reason": why}], schema)))
-            one = replace(one, told={})
-        yield one
+def _finished(
+    create_job: Callable[[], Job],
+    schema: Schema,
+    staged: StagedDataset,
+    parts: list[Range],
+    batch: int,
+    workers: Workers,
+) -> Iterator[FinishedPart]:
+    """The parts; an image that kills its workers gets a row with the reason."""
+    for part in process_parts(create_job, staged, parts, partial(_smaller, batch), workers):
+        if part.summary is None:
+            why = f"{ATTEMPTS} workers died of this image, perhaps because memory ran out"
+            staged.write(part.start, part.stop, to_parquet(to_table([{"index": part.start, "reason": why}], schema)))
+            part = replace(part, summary={})
+        yield part
 
 
-def gaps(there: list[Range], total: int) -> list[Range]:
-    """What of [0, total) is in none of the ranges."""
-    found, reached = [], 0
-    for start, stop in sorted(there):
+def gaps(ranges: list[Range], total: int) -> list[Range]:
+    """The ranges of [0, total) that no range covers."""
+    uncovered, reached = [], 0
+    for start, stop in sorted(ranges):
         if start > reached:
-            found.append((reached, start))
+            uncovered.append((reached, start))
         reached = max(reached, stop)
-    return [*found, (reached, total)] if reached < total else found
+    return [*uncovered, (reached, total)] if reached < total else uncovered
 
 
-def cut(ranges: list[Range], batch: int, workers: int) -> list[Range]:
-    """Parts of ranges, each of whole batches counted from image 0; small enough that all workers have some."""
+def split(ranges: list[Range], batch: int, workers: int) -> list[Range]:
+    """Parts of ranges, each of whole batches counted from image 0, small enough that all workers get some."""
     images = sum(stop - start for start, stop in ranges)
     batches = max(1, min(_LARGEST // batch, math.ceil(images / (4 * workers * batch))))
     return [part for whole in ranges for part in _steps(whole, batch * batches)]
 
 
 def _smaller(batch: int, part: Range) -> list[Range]:
-    """Batches of a part, images of a batch. An image alone may get another certificate than in its batch."""
+    """The batches of a part, or the images of a batch. An image alone may get another certificate than in its batch."""
     start, stop = part
     batches = _steps(part, batch)
     return batches if len(batches) > 1 else _steps(part, 1) if stop - start > 1 else []
 
 
 def _steps(part: Range, step: int) -> list[Range]:
-    """A range cut at the multiples of a step."""
+    """A range split at the multiples of a step."""
     start, stop = part
     cuts = [start, *range((start // step + 1) * step, stop, step), stop]
     return list(pairwise(cuts))
 
 
-class _OfLatents:
-    """The job: rows of latents to rows of certificates."""
+class _ExplainLatents:
+    """The job: rows of latents become rows of certificates."""
 
     def __init__(self, head: bytes, latents: Latents, options: SearchOptions) -> None:
         import torch
@@ -174,7 +180,7 @@ class _OfLatents:
 def rows_of(
     head: Head, latents: Any, options: SearchOptions, start: int, labels: Sequence[int | None] | None
 ) -> list[dict[str, Any]]:
-    """The rows of images from `start` on. Raises LatentsError, which counts from there."""
+    """Explain images; return their rows, with indices from `start` on. Raises LatentsError, which counts from there."""
     from verale.files import certificate_name
     from verale.runs.explain import rows_and_certificates
     from verale.search import Batches

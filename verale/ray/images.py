@@ -1,4 +1,4 @@
-"""Explain a folder of images at scale: a CaBRNet network in every worker, latents beside the certificates."""
+"""A folder of images explained at scale: a CaBRNet network in every worker, latents beside the certificates."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from verale.datasets import storage
 from verale.datasets.certificates import certificates_schema, to_parquet, to_table
 from verale.datasets.latents import column_of, latents_type
 from verale.errors import InputError
-from verale.ray.explain import Explaining, begin, rows_of
-from verale.ray.pipeline import Crew
+from verale.ray.explain import ExplainRun, begin_run, rows_of
+from verale.ray.pipeline import Workers
 from verale.runs.images import IMAGE_SUFFIXES, flat_or_nested
 
 if TYPE_CHECKING:
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from verale.adapters.cabrnet import Network
     from verale.search import SearchOptions
 
-__all__ = ["Images", "explain_images", "open_images"]
+__all__ = ["ImageFolder", "explain_images", "open_images"]
 
 
 @dataclass(frozen=True)
-class Images:
+class ImageFolder:
     """A folder of images.
 
     Attributes:
-        path: the folder, here or elsewhere.
-        names: its images, each relative to it, in the order of their names.
-        stamp: what tells whether they have changed since.
+        path: the folder's path or URI.
+        names: its images, relative to it, sorted.
+        stamp: a digest of the images' names, sizes and times.
     """
 
     path: str
@@ -46,39 +46,39 @@ class Images:
 
     @property
     def folders(self) -> list[str]:
-        """Of images a folder a class, those folders."""
+        """The subfolders, where there is one for each class."""
         return sorted({name.split("/")[0] for name in self.names if "/" in name})
 
     def labels(self, classes: int, names: Sequence[str]) -> list[int] | None:
-        """The classes of some images, if there is a folder for every class."""
+        """The true classes of some images, if every class has a subfolder."""
         folders = self.folders
         return [folders.index(name.split("/")[0]) for name in names] if len(folders) == classes else None
 
 
-def open_images(path: str) -> Images:
-    """The images of a folder, or of its folders. Raises InputError."""
-    root = storage.at(path)[1]
+def open_images(path: str) -> ImageFolder:
+    """The images of a folder, or of its subfolders. Raises InputError."""
+    root = storage.resolve(path)[1]
     files = {info.path[len(root) :].lstrip("/"): info for info in storage.files_under(path, IMAGE_SUFFIXES)}
     names = flat_or_nested(path, files)
     stamp = json.dumps(storage.stamp([files[name] for name in names]))
-    return Images(path, tuple(names), hashlib.sha256(stamp.encode()).hexdigest())
+    return ImageFolder(path, tuple(names), hashlib.sha256(stamp.encode()).hexdigest())
 
 
 def explain_images(
-    run: str, images: Images, out: str, options: SearchOptions, crew: Crew, overwrite: bool = False
-) -> tuple[Explaining, Network]:
-    """Explain every image of a folder; see `explain_latents`. The network, which this process loads too, for its head.
+    run: str, images: ImageFolder, out: str, options: SearchOptions, workers: Workers, overwrite: bool = False
+) -> tuple[ExplainRun, Network]:
+    """Explain every image of a folder, as `explain_latents` does; also return the network, loaded here too.
 
     Raises:
-        InputError: as `verale.adapters.cabrnet.load` and `Network.see`; here images come to be seen part by part.
+        InputError: as `verale.adapters.cabrnet.load` and `Network.see`; bad images show up part by part.
     """
     from verale.adapters.cabrnet import BATCH, load
     from verale.search import Batches
 
     network = load(run)
-    first = _Eye(network, images).see(0, 1).latents
+    first = _Capturer(network, images).capture(0, 1).latents
     batch = Batches(network.head, first, replace(options, device="cpu")).size
-    options = replace(options, device=crew.device)
+    options = replace(options, device=workers.device)
     manifest = {
         "head": network.head.digest,
         "network": hashlib.sha256(json.dumps(network.describe(), default=str).encode()).hexdigest(),
@@ -86,38 +86,39 @@ def explain_images(
         "options": asdict(options) | {"batch": batch, "max_memory": None},
     }
     schema = _schema(first)
-    make = partial(_OfImages, run, images, options, schema)
-    # The network sees so many images at once, counted from the first, and so many are explained at once.
-    return begin(make, schema, out, manifest, len(images.names), math.lcm(batch, BATCH), crew, overwrite), network
+    create_job = partial(_ExplainImages, run, images, options, schema)
+    # The network captures BATCH images at once, counted from the first; parts must be whole batches of both kinds.
+    step = math.lcm(batch, BATCH)
+    return begin_run(create_job, schema, out, manifest, len(images.names), step, workers, overwrite), network
 
 
 def _schema(latents: Tensor) -> Schema:
     import pyarrow as pa
 
-    found = certificates_schema().append(pa.field("difference_of_logits", pa.float64()))
-    return found.append(pa.field("latents", latents_type(latents)))
+    schema = certificates_schema().append(pa.field("difference_of_logits", pa.float64()))
+    return schema.append(pa.field("latents", latents_type(latents)))
 
 
-class _Eye:
-    """A network, and images wherever they are."""
+class _Capturer:
+    """A network that captures images as latents, wherever the images are."""
 
-    def __init__(self, network: Network, images: Images) -> None:
+    def __init__(self, network: Network, images: ImageFolder) -> None:
         self.network, self._images = network, images
 
-    def see(self, start: int, stop: int) -> Any:
-        """What the network sees in some of the images."""
+    def capture(self, start: int, stop: int) -> Any:
+        """What the network computes for some of the images."""
         from pyarrow.fs import LocalFileSystem
 
         names = self._images.names[start:stop]
-        files, root = storage.at(self._images.path)
+        files, root = storage.resolve(self._images.path)
         if isinstance(files, LocalFileSystem):
             return self.network.see([Path(root) / name for name in names])
         with tempfile.TemporaryDirectory() as folder:
             try:
                 return self.network.see(_copied(self._images.path, names, Path(folder)))
             except InputError as error:
-                there = str(error.path).removeprefix(f"{folder}/")
-                path = storage.beneath(self._images.path, there) if there != str(error.path) else there
+                name = str(error.path).removeprefix(f"{folder}/")
+                path = storage.join(self._images.path, name) if name != str(error.path) else name
                 problem = error.problem.replace(f"{folder}/", "")
                 raise InputError(path, problem) from error
 
@@ -127,28 +128,29 @@ def _copied(path: str, names: Sequence[str], to: Path) -> list[Path]:
     for name in names:
         copies.append(to / name)
         copies[-1].parent.mkdir(exist_ok=True)
-        copies[-1].write_bytes(storage.read_bytes(storage.beneath(path, name), "an image"))
+        copies[-1].write_bytes(storage.read_bytes(storage.join(path, name), "an image"))
     return copies
 
 
-class _OfImages:
-    """The job: images to rows of certificates and latents."""
+class _ExplainImages:
+    """The job: images become rows of certificates and latents."""
 
-    def __init__(self, run: str, images: Images, options: SearchOptions, schema: Schema) -> None:
+    def __init__(self, run: str, images: ImageFolder, options: SearchOptions, schema: Schema) -> None:
         import torch
 
         from verale.adapters.cabrnet import load
 
         torch.set_num_threads(1)
-        self._eye, self._images, self._options, self._schema = _Eye(load(run), images), images, options, schema
+        self._capturer = _Capturer(load(run), images)
+        self._images, self._options, self._schema = images, options, schema
 
     def __call__(self, start: int, stop: int) -> tuple[bytes, dict[str, Any]]:
-        seen = self._eye.see(start, stop)
+        captured = self._capturer.capture(start, stop)
         names = self._images.names[start:stop]
-        head = self._eye.network.head
-        rows = rows_of(head, seen.latents, self._options, start, self._images.labels(head.classes, names))
-        for row, name, off in zip(rows, names, seen.off.amax(dim=1).tolist(), strict=True):
+        head = self._capturer.network.head
+        rows = rows_of(head, captured.latents, self._options, start, self._images.labels(head.classes, names))
+        for row, name, off in zip(rows, names, captured.off.amax(dim=1).tolist(), strict=True):
             row |= {"image": name, "difference_of_logits": off}
-        table = to_table(rows, self._schema, {"latents": column_of(seen.latents)})
-        other = [name for name, differs in zip(names, seen.undecided.tolist(), strict=True) if differs]
-        return to_parquet(table), {"undecided": other}
+        table = to_table(rows, self._schema, {"latents": column_of(captured.latents)})
+        undecided = [name for name, differs in zip(names, captured.undecided.tolist(), strict=True) if differs]
+        return to_parquet(table), {"undecided": undecided}

@@ -1,4 +1,4 @@
-"""Rows made by Ray Data: an actor a worker, each part of a dataset made by one, whatever dies in between."""
+"""Parts of a dataset processed by Ray Data: one actor a worker, each part by one worker, whichever of them die."""
 
 from __future__ import annotations
 
@@ -14,35 +14,38 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from verale.datasets.staging import Staged
+from verale.datasets.staging import StagedDataset
 from verale.errors import UsageError, VeraleError, first_line
+from verale.runs.device import DEVICES
 
-__all__ = ["ATTEMPTS", "Crew", "Job", "Made", "Range", "made", "together"]
+__all__ = ["ATTEMPTS", "FinishedPart", "Job", "Range", "Workers", "process_parts", "start_ray"]
 
 ATTEMPTS = 2
-"""How often a part is begun before it is split: a machine that is taken away is no part's fault, twice seldom."""
+"""How often a part is begun before it is split. A machine that is taken away is not the part's fault, but the same part
+seldom loses two."""
 
 Range = tuple[int, int]
+"""Rows: from the first up to, but not including, the second."""
 
 _PACKAGE = Path(__file__).parents[1]
-"""This verale."""
+"""The directory of this verale."""
 
 _log = logging.getLogger(__name__)
 
 
 class Job(Protocol):
-    """What an actor does: some rows as a Parquet file, and what is told of them, as plain data."""
+    """What an actor does: it turns some rows into a Parquet file and a summary, which is plain data."""
 
     def __call__(self, start: int, stop: int) -> tuple[bytes, dict[str, Any]]: ...
 
 
 @dataclass(frozen=True)
-class Crew:
+class Workers:
     """Workers of a Ray cluster.
 
     Attributes:
         size: how many.
-        gpus: what each is given of them: 0 or 1.
+        gpus: how many GPUs each gets: 0 or 1.
     """
 
     size: int
@@ -55,37 +58,39 @@ class Crew:
 
 
 @dataclass(frozen=True)
-class Made:
-    """A part that a worker is done with.
+class FinishedPart:
+    """A part that needs no more work.
 
     Attributes:
         start, stop: its rows.
-        told: what the job tells of it; None where every worker that began it died.
-        seconds: the worker's processor time, the making of its job included if this was its first part.
+        summary: the job's; None where every worker that began the part died.
+        seconds: the worker's processor time; with its first part this includes creating the job.
     """
 
     start: int
     stop: int
-    told: dict[str, Any] | None
+    summary: dict[str, Any] | None
     seconds: float = 0.0
 
 
 @contextmanager
-def together(workers: int | None = None, address: str | None = None, device: str = "auto") -> Iterator[Crew]:
-    """Ray, quiet: one that this process is connected to, the cluster at an address, or one on this machine alone.
+def start_ray(workers: int | None = None, address: str | None = None, device: str = "auto") -> Iterator[Workers]:
+    """Start Ray on this machine, or connect to a cluster; keep it quiet.
+
+    A Ray that this process is connected to already is used as it is.
 
     Args:
-        workers: how many; by default one a GPU where the device is one, else one a core.
-        address: as `ray.init` takes it; by default that of RAY_ADDRESS, or none: this machine.
+        workers: how many; by default one for each GPU if GPUs are used, else one for each core.
+        address: as `ray.init` takes it; by default RAY_ADDRESS, or this machine if that is not set.
         device: `auto` (a GPU each where the cluster has some), `cpu` or `cuda`.
 
     Raises:
-        UsageError: no cluster answers there, or it has no GPU where one is asked for.
+        UsageError: no cluster answers at the address, or it has no GPU and `cuda` was asked for.
     """
-    if device not in ("auto", "cpu", "cuda"):
-        raise UsageError(f"device {device!r}: the workers of a cluster take auto, cpu or cuda")
+    if device not in DEVICES:
+        raise UsageError(f"device {device!r}: the workers of a cluster take {', '.join(DEVICES[:-1])} or {DEVICES[-1]}")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what Ray does about a dead worker is no error here
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # a dead worker, which Ray replaces, is no error here
     with _importable():
         import ray
         import ray.data
@@ -95,12 +100,12 @@ def together(workers: int | None = None, address: str | None = None, device: str
             _connect(address or os.environ.get("RAY_ADDRESS") or "local", workers)
         with _quiet():
             try:
-                there: dict[str, float] = ray.cluster_resources()
-                gpus = int(there.get("GPU", 0))
+                resources: dict[str, float] = ray.cluster_resources()
+                gpus = int(resources.get("GPU", 0))
                 if device == "cuda" and not gpus:
                     raise UsageError("device 'cuda': this cluster has no GPU; say --device cpu")
                 each = 1 if gpus and device != "cpu" else 0
-                yield Crew(workers or max(1, gpus if each else int(there.get("CPU", 1))), each)
+                yield Workers(workers or max(1, gpus if each else int(resources.get("CPU", 1))), each)
             finally:
                 if own:
                     ray.shutdown()
@@ -110,9 +115,9 @@ def _connect(address: str, workers: int | None) -> None:
     import ray
 
     here = {"num_cpus": workers or _cores(), "include_dashboard": False}
-    # Elsewhere the code travels along, so that every node runs this verale.
-    there = {"runtime_env": {"py_modules": [str(_PACKAGE)]}}
-    options: dict[str, Any] = here if address == "local" else there
+    # A cluster gets the code too, so that every node runs this verale.
+    elsewhere = {"runtime_env": {"py_modules": [str(_PACKAGE)]}}
+    options: dict[str, Any] = here if address == "local" else elsewhere
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **options)
     except (ConnectionError, ValueError, RuntimeError) as error:
@@ -123,13 +128,13 @@ def _connect(address: str, workers: int | None) -> None:
 
 
 def _cores() -> int:
-    """Those that this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager
 def _importable() -> Iterator[None]:
-    """This verale, for the processes that Ray starts here: also where it is no installed package."""
+    """Let the processes that Ray starts on this machine import this verale, even where it is not installed."""
     before = os.environ.get("PYTHONPATH")
     root = _PACKAGE.parent
     if root.name in ("site-packages", "dist-packages"):
@@ -147,7 +152,7 @@ def _importable() -> Iterator[None]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Ray Data without bars and reports of its own; its log file has them."""
+    """Ray Data without its progress bars and messages; its log file still has them."""
     from ray._private import worker
     from ray.data import DataContext
 
@@ -160,13 +165,13 @@ def _quiet() -> Iterator[None]:
         setattr(context, name, False)
     for one in handlers:
         one.setLevel(logging.CRITICAL)
-    # Otherwise a page about a dead worker goes to stdout, where verdicts are.
-    aloud = getattr(worker, "_worker_logs_enabled", True)
+    # Otherwise Ray prints a page about each dead worker to stdout, where verdicts go.
+    prints_logs = getattr(worker, "_worker_logs_enabled", True)
     worker._worker_logs_enabled = False
     try:
         yield
     finally:
-        worker._worker_logs_enabled = aloud
+        worker._worker_logs_enabled = prints_logs
         for name, value in before.items():
             setattr(context, name, value)
         for one, level in zip(handlers, levels, strict=True):
@@ -174,95 +179,103 @@ def _quiet() -> Iterator[None]:
 
 
 class _Worker:
-    """The actor. Its job is begun with the first part, so that what dies in that counts as an attempt too."""
+    """The actor. It creates its job with the first part, so that dying there counts as an attempt at that part."""
 
-    def __init__(self, make: Callable[[], Job], staged: Staged) -> None:
-        self._make, self._staged = make, staged
+    def __init__(self, create_job: Callable[[], Job], staged: StagedDataset) -> None:
+        self._create_job, self._staged = create_job, staged
         self._job: Job | None = None
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[Any]]:
         start, stop = int(batch["start"][0]), int(batch["stop"][0])
-        told: dict[str, Any] | None = None
+        summary: dict[str, Any] | None = None
         problem = trace = ""
         attempt, clock = 1, time.process_time()
         try:
             attempt = self._staged.attempt(start, stop)
             if attempt <= ATTEMPTS:
-                told = self._do(start, stop)
+                summary = self._process(start, stop)
         except VeraleError as error:
             problem = str(error)
-        except Exception as error:  # what Ray would repeat for ever, or wrap in pages
+        except Exception as error:  # Ray would retry forever, or wrap the error in pages
             problem = f"a worker failed at {start} to {stop - 1} ({type(error).__name__}: {error}); please report it"
             trace = traceback.format_exc()
         seconds = time.process_time() - clock
-        row = {"start": start, "stop": stop, "told": json.dumps(told), "died": attempt - 1, "seconds": seconds}
+        row = {"start": start, "stop": stop, "summary": json.dumps(summary), "died": attempt - 1, "seconds": seconds}
         return {name: [value] for name, value in (row | {"problem": problem, "trace": trace}).items()}
 
-    def _do(self, start: int, stop: int) -> dict[str, Any]:
+    def _process(self, start: int, stop: int) -> dict[str, Any]:
         if self._job is None:
-            self._job = self._make()
-        parquet, told = self._job(start, stop)
+            self._job = self._create_job()
+        parquet, summary = self._job(start, stop)
         self._staged.write(start, stop, parquet)
-        return told
+        return summary
 
 
-def made(
-    make: Callable[[], Job], staged: Staged, parts: Iterable[Range], smaller: Callable[[Range], list[Range]], crew: Crew
-) -> Iterator[Made]:
-    """Have the parts made, in any order.
+def process_parts(
+    create_job: Callable[[], Job],
+    staged: StagedDataset,
+    parts: Iterable[Range],
+    smaller: Callable[[Range], list[Range]],
+    workers: Workers,
+) -> Iterator[FinishedPart]:
+    """Have the workers process parts, in any order.
 
     Args:
-        make: makes a worker's job, in the worker.
+        create_job: creates a worker's job, in the worker.
+        staged: the dataset that the parts go to.
         parts: the rows of each.
-        smaller: into what a part is split that killed its workers; into nothing if it cannot be. What is smaller is
-            made by one worker alone.
+        smaller: splits a part that killed its workers; an empty list if it cannot be split. One worker alone processes
+            the smaller parts.
+        workers: who does the work.
 
     Raises:
-        VeraleError: what a job raised; or all parts killed their workers.
+        VeraleError: a job raised it; or all parts killed their workers.
 
-    A worker that dies is started again by Ray, and its part begun again, up to ATTEMPTS times.
+    Ray restarts a worker that dies and begins its part again, up to ATTEMPTS times.
     """
     todo, alone, alive = list(parts), False, False
     while todo:
         dead = []
-        for one in _through_ray(make, staged, todo, Crew(1, crew.gpus) if alone else crew):
-            if one.told is None:
-                dead.append((one.start, one.stop))
-                if not alive and not alone and len(dead) > crew.size:
+        for part in _through_ray(create_job, staged, todo, Workers(1, workers.gpus) if alone else workers):
+            if part.summary is None:
+                dead.append((part.start, part.stop))
+                if not alive and not alone and len(dead) > workers.size:
                     raise VeraleError(
-                        f"workers died at every part they began, {len(dead)} by now, perhaps for want of memory: take"
-                        " fewer --workers, or a smaller --batch"
+                        f"workers died at every part they began, {len(dead)} so far, perhaps because memory ran out:"
+                        " use fewer --workers, or a smaller --batch"
                     )
                 if smaller(dead[-1]):
                     continue
-            alive = alive or one.told is not None
-            yield one
-        todo, alone = [part for whole in sorted(dead) for part in smaller(whole)], True
+            alive = alive or part.summary is not None
+            yield part
+        todo, alone = [half for whole in sorted(dead) for half in smaller(whole)], True
 
 
-def _through_ray(make: Callable[[], Job], staged: Staged, parts: list[Range], crew: Crew) -> Iterator[Made]:
+def _through_ray(
+    create_job: Callable[[], Job], staged: StagedDataset, parts: list[Range], workers: Workers
+) -> Iterator[FinishedPart]:
     import ray.data
 
     pipeline = ray.data.from_items(
         [{"start": start, "stop": stop} for start, stop in parts], override_num_blocks=len(parts)
     ).map_batches(
         _Worker,
-        fn_constructor_kwargs={"make": make, "staged": staged},
+        fn_constructor_kwargs={"create_job": create_job, "staged": staged},
         batch_size=1,
-        compute=ray.data.ActorPoolStrategy(size=min(crew.size, len(parts)), max_tasks_in_flight_per_actor=2),
+        compute=ray.data.ActorPoolStrategy(size=min(workers.size, len(parts)), max_tasks_in_flight_per_actor=2),
         num_cpus=1,
-        num_gpus=crew.gpus or None,
+        num_gpus=workers.gpus or None,
     )
-    yield from map(_read, pipeline.iter_rows())
+    yield from map(_finished, pipeline.iter_rows())
 
 
-def _read(row: Mapping[str, Any]) -> Made:
-    """What a worker says of a part. Raises VeraleError: what its job raised."""
+def _finished(row: Mapping[str, Any]) -> FinishedPart:
+    """The part that a worker's row is about. Raises VeraleError: what its job raised."""
     if row["problem"]:
         if row["trace"]:
             _log.error(row["trace"])
         raise VeraleError(row["problem"])
     if row["died"]:
-        again = "left out" if row["told"] == "null" and row["stop"] - row["start"] == 1 else "begun again"
+        again = "left out" if row["summary"] == "null" and row["stop"] - row["start"] == 1 else "begun again"
         _log.warning("a worker died at %d to %d, %s", row["start"], row["stop"] - 1, again)
-    return Made(row["start"], row["stop"], json.loads(row["told"]), row["seconds"])
+    return FinishedPart(row["start"], row["stop"], json.loads(row["summary"]), row["seconds"])

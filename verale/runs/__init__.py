@@ -1,1 +1,1 @@
-"""Runs: what a command does with files, from reading its inputs to a folder that is whole."""
+"""Runs: what a command does with files, from reading its inputs to a complete folder of results."""

@@ -1,4 +1,4 @@
-"""Audit certificates' files: the checker, called on paths, on as many processes as are wanted."""
+"""Audit certificate files: the checker, called on paths, in one process or several."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def audit(
 
     Args:
         certificate: file of the certificate.
-        head: file of the head it speaks of.
+        head: file of the head that it is about.
         latents: file that holds the image's latents; without it the instance claim is not checked.
         kernel: `arb` (fast), `mpmath` (reference) or `both` (proves only what both prove).
         minimality: also prove that no statement can be dropped, if the certificate claims it.
@@ -41,7 +41,7 @@ def audit(
         The verdict: PROVED, NOT_PROVED, REFUTED or MALFORMED, with the reason.
 
     Raises:
-        InputError: a file that cannot be read, or a head or latents file that is none.
+        InputError: a file that cannot be read, or an invalid head or latents file.
 
     Soundness: PROVED means that the checker, which shares no code with the search, proved every checked claim.
     """
@@ -61,13 +61,14 @@ def audit(
 def audit_files(
     paths: Sequence[str | Stored], options: AuditOptions, jobs: int = 1, log: AuditLog | None = None
 ) -> Iterator[Outcome]:
-    """Audit certificates' files; what is told of each, in their order, as soon as it is known.
+    """Audit certificate files; give each outcome as soon as it is known, in the order of the paths.
 
     Args:
         paths: files, or certificates that are stored otherwise.
-        jobs: processes; with 1 everything is done in this one.
-        log: gets every outcome; what it has already, from the same bytes, head, latents, options and checker, is
-            taken from it.
+        options: what to audit them with.
+        jobs: number of processes; with 1 this process does everything.
+        log: gets every outcome. An outcome that it already has, for the same bytes, head, latents, options and checker,
+            is taken from it.
 
     Raises:
         InputError: a head or latents file that cannot be used, or a log that cannot be written.

@@ -1,4 +1,4 @@
-"""The audit log: a file with one record a certificate, that an interrupted audit takes up again."""
+"""The audit log: a file with one record for each certificate, from which an interrupted audit continues."""
 
 from __future__ import annotations
 
@@ -17,29 +17,34 @@ __all__ = ["AuditLog"]
 
 
 class AuditLog:
-    """An audit log: one JSON object a line (certificates/audit-log-v1.md). Raises InputError where the file is none.
+    """An audit log: one JSON object a line (certificates/audit-log-v1.md).
 
-    While certificates are audited, records are appended, so that what has been done survives whatever stops it.
+    Records are appended while certificates are audited, so that finished work survives an interruption.
+
+    Raises:
+        InputError: the file exists and is not an audit log.
     """
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
-        self._found: dict[str, dict[str, Any]] = {}
-        lines = read(path, "a report").decode("utf-8", "replace").split("\n") if self._path.exists() else [""]
-        for number, line in enumerate(lines[:-1]):  # what follows the last newline is a record cut short, or nothing
+        self._records: dict[str, dict[str, Any]] = {}
+        lines = read(path, "an audit log").decode("utf-8", "replace").split("\n") if self._path.exists() else [""]
+        for number, line in enumerate(lines[:-1]):  # after the last newline comes nothing, or half a record
             try:
                 record = json.loads(line)
-                self._found[_key(record["sha256"], record["run"])] = record
+                self._records[_key(record["sha256"], record["run"])] = record
             except (ValueError, TypeError, KeyError):
-                raise InputError(path, f"line {number + 1} is no record of a report; choose another file") from None
-        if lines[-1] and not self._found:
-            raise InputError(path, "is no report; choose another file")
-        self._write(self._found.values())
+                raise InputError(
+                    path, f"line {number + 1} is not a record of an audit log; choose another file"
+                ) from None
+        if lines[-1] and not self._records:
+            raise InputError(path, "is not an audit log; choose another file")
+        self._write(self._records.values())
 
     def known(self, path: str | Stored, run: dict[str, Any]) -> Outcome | None:
-        """What the report has of the same bytes, audited with the same: never of a file that could not be used."""
+        """The outcome for the same bytes, audited with the same options; None if there is none, or only UNUSABLE."""
         digest = file_digest(path) if isinstance(path, str) else hashlib.sha256(path.read()).hexdigest()
-        record = None if digest is None else self._found.get(_key(digest, run))
+        record = None if digest is None else self._records.get(_key(digest, run))
         if record is None or record["status"] == UNUSABLE:
             return None
         return Outcome(record | {"certificate": name_of(path)}, reused=True)
@@ -53,7 +58,7 @@ class AuditLog:
             raise InputError(self._path, f"cannot be written ({error.strerror})") from error
 
     def finish(self, outcomes: Sequence[Outcome]) -> None:
-        """Make these the whole report, in their order."""
+        """Rewrite the log with just these outcomes, in this order."""
         self._write([outcome.record for outcome in outcomes])
 
     def _write(self, records: Any) -> None:

@@ -1,4 +1,4 @@
-"""What certificates are audited with, and the checker made ready for it."""
+"""Audit options, and the checker prepared with them."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ __all__ = ["AuditOptions", "Stored", "auditor_of", "name_of", "outcome_of"]
 
 
 class Stored(Protocol):
-    """A certificate that is no file of its own."""
+    """A certificate that is not a file of its own, such as a row of a dataset."""
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Its name, for messages and records."""
 
     def read(self) -> bytes:
         """Its bytes."""
 
 
 def name_of(path: str | Stored) -> str:
-    """What a certificate is called: its file, or its name."""
+    """The name of a certificate: its path, or the name under which it is stored."""
     return path if isinstance(path, str) else path.name
 
 
 @dataclass(frozen=True)
 class AuditOptions:
-    """What certificates are audited with; see `audit`. `limit` is the most steps that a proof may take."""
+    """What certificates are audited with: see `audit`. `limit` is the most steps that a proof may take."""
 
     head: str
     latents: str | None = None
@@ -51,5 +51,5 @@ def auditor_of(options: AuditOptions) -> FileAuditor:
 
 
 def outcome_of(auditor: FileAuditor, path: str | Stored) -> Outcome:
-    """What the auditor says of a certificate, in a file or stored otherwise."""
+    """Audit a certificate, in a file or stored otherwise."""
     return auditor.audit(path) if isinstance(path, str) else auditor.audit(path.name, path.read())

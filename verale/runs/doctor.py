@@ -1,4 +1,4 @@
-"""What is installed, what works, and what would have to be installed for the rest. Needs nothing but the core."""
+"""Diagnosis: what is installed, what works, and what is missing for the rest. Needs only the core packages."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from verale.errors import VeraleError, first_line
 from verale.files import read
 from verale.version import __version__
 
-__all__ = ["PROOF", "Device", "Diagnosis", "Extra", "Package", "Proof", "diagnose"]
+__all__ = ["SAMPLE", "Device", "Diagnosis", "Extra", "KernelCheck", "Package", "diagnose"]
 
-PROOF = Path(__file__).parent / "sample"
+SAMPLE = Path(__file__).parent / "sample"
 """A certificate of a packaged digit, with its head and latents."""
 
 _GIVES = {
@@ -32,12 +32,12 @@ _GIVES = {
     "soundness": "lemmas and property tests: verale soundness",
     "test": "the test suite: make test",
 }
-"""What extras are for; which there are, and what they need, is read from the installed distribution."""
+"""What each extra is for. Which extras exist, and what they need, is read from the installed distribution."""
 
 
 @dataclass(frozen=True)
 class Package:
-    """A distribution: its name, the requirement on its version, and the version installed, None if it is not."""
+    """A distribution: its name, the versions allowed, and the version installed; None if it is not installed."""
 
     name: str
     needs: str
@@ -46,7 +46,7 @@ class Package:
 
 @dataclass(frozen=True)
 class Extra:
-    """An extra: what it gives, what it needs, what of that is missing, and the command that installs it."""
+    """An extra: what it gives, which packages it needs, which are missing, and the command that installs them."""
 
     name: str
     gives: str
@@ -57,7 +57,7 @@ class Extra:
 
 @dataclass(frozen=True)
 class Device:
-    """A device of torch: whether float64 tensors can be computed with there, tried, and what it is or why not."""
+    """A device of torch: whether a float64 computation works on it, and what it is, or why it does not work."""
 
     name: str
     usable: bool
@@ -65,8 +65,8 @@ class Device:
 
 
 @dataclass(frozen=True)
-class Proof:
-    """What a kernel of the checker says of the packaged certificate, and whether it tells it from a wrong one."""
+class KernelCheck:
+    """A kernel of the checker, tried on the packaged certificate and on a wrong one: whether it tells them apart."""
 
     kernel: str
     works: bool
@@ -76,7 +76,7 @@ class Proof:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """All of it."""
+    """Everything that `diagnose` has determined; `place` is the directory of the package."""
 
     verale: str
     place: str
@@ -85,7 +85,7 @@ class Diagnosis:
     core: tuple[Package, ...]
     extras: tuple[Extra, ...]
     devices: tuple[Device, ...]
-    proofs: tuple[Proof, ...]
+    proofs: tuple[KernelCheck, ...]
 
     @property
     def works(self) -> bool:
@@ -94,7 +94,7 @@ class Diagnosis:
 
 
 def diagnose() -> Diagnosis:
-    """Look. Raises nothing: what does not work is told."""
+    """Examine the installation. Never raises; what does not work is reported."""
     core, extras = _requirements()
     return Diagnosis(
         *(__version__, str(Path(__file__).parents[1]), platform.python_version(), platform.platform()),
@@ -103,13 +103,13 @@ def diagnose() -> Diagnosis:
 
 
 def _requirements() -> tuple[tuple[Package, ...], tuple[Extra, ...]]:
-    """Core and extras, as the installed distribution states them."""
+    """The core packages and the extras that the installed distribution declares."""
     try:
-        stated, named = metadata.requires("verale") or [], metadata.metadata("verale").get_all("Provides-Extra") or []
+        requirements, extras = metadata.requires("verale") or [], _extras()
     except metadata.PackageNotFoundError:
         return (), ()
-    packages: dict[str, list[Package]] = {name: [] for name in ("", *named)}
-    for requirement in stated:
+    packages: dict[str, list[Package]] = {name: [] for name in ("", *extras)}
+    for requirement in requirements:
         needs, _, marker = requirement.partition(";")
         extra = re.search(r"extra\s*==\s*['\"]([^'\"]+)['\"]", marker)
         name = re.match(r"[\w.-]+", needs.strip())
@@ -126,6 +126,10 @@ def _requirements() -> tuple[tuple[Package, ...], tuple[Extra, ...]]:
     )
 
 
+def _extras() -> list[str]:
+    return metadata.metadata("verale").get_all("Provides-Extra") or []
+
+
 def _version(name: str) -> str | None:
     try:
         return metadata.version(name)
@@ -138,48 +142,48 @@ def _devices() -> Iterator[Device]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             import torch
-    except Exception as error:  # missing, or whatever a broken installation raises
+    except Exception as error:  # a broken installation can raise anything
         missing = isinstance(error, ModuleNotFoundError) and error.name == "torch"
         yield Device("cpu", False, "torch is not installed" if missing else f"torch is broken: {first_line(error)}")
         return
     yield _tried("cpu", f"torch {torch.__version__}, {torch.get_num_threads()} threads")
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         count = torch.cuda.device_count() if torch.cuda.is_available() else 0
     for index in range(count):
         properties = torch.cuda.get_device_properties(index)
         yield _tried(f"cuda:{index}", f"{properties.name}, {properties.total_memory / 2**30:.0f} GiB")
     if not count:
-        built = "no CUDA device was found" if torch.version.cuda else "this torch is built without CUDA"
-        yield Device("cuda", False, first_line(told[0].message) if told else built)
+        reason = "no CUDA device was found" if torch.version.cuda else "this torch is built without CUDA"
+        yield Device("cuda", False, first_line(caught[0].message) if caught else reason)
 
 
 def _tried(name: str, what: str) -> Device:
-    """A device, after a computation there whose result is known."""
+    """A device, after a computation on it whose result is known."""
     import torch
 
     try:
         total = float(torch.full((8,), 0.1, dtype=torch.float64, device=name).cumsum(0)[-1])
-    except Exception as error:  # whatever a driver raises
+    except Exception as error:  # a driver can raise anything
         return Device(name, False, f"{what}: {first_line(error)}")
     good = abs(total - 0.8) < 1e-12
-    return Device(name, good, what if good else f"{what}: eight times 0.1 is {total} there")
+    return Device(name, good, what if good else f"{what}: eight times 0.1 gives {total}")
 
 
-def _prove(kernel: str) -> Proof:
-    """Audit the packaged certificate, and the same without its first statement, which must not be proved."""
+def _prove(kernel: str) -> KernelCheck:
+    """Audit the packaged certificate, and a copy without its first statement, which must not be proved."""
     from verale.checker import Auditor, CheckerError, Status
 
     start = perf_counter()
     try:
-        data = read(PROOF / "0.ale.json", "the packaged certificate")
-        latents = read(PROOF / "latents.safetensors", "the packaged latents")
-        auditor = Auditor(read(PROOF / "head.safetensors", "the packaged head"), latents, kernel)
+        data = read(SAMPLE / "0.ale.json", "the packaged certificate")
+        latents = read(SAMPLE / "latents.safetensors", "the packaged latents")
+        auditor = Auditor(read(SAMPLE / "head.safetensors", "the packaged head"), latents, kernel)
         tampered = json.loads(data)
         del tampered["predicate"]["statements"][0]
         verdicts = auditor.check(data), auditor.check(json.dumps(tampered).encode())
     except (CheckerError, VeraleError, ImportError) as error:
-        return Proof(kernel, False, first_line(error), perf_counter() - start)
+        return KernelCheck(kernel, False, first_line(error), perf_counter() - start)
     works = verdicts[0].status is Status.PROVED and verdicts[1].status is Status.NOT_PROVED
-    told = f"{verdicts[0].status.value}; without one of its statements {verdicts[1].status.value}"
-    return Proof(kernel, works, told, perf_counter() - start)
+    detail = f"{verdicts[0].status.value}; without one of its statements {verdicts[1].status.value}"
+    return KernelCheck(kernel, works, detail, perf_counter() - start)

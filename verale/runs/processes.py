@@ -1,4 +1,4 @@
-"""Certificates audited on several processes, each of which may die."""
+"""Certificates audited in several processes, each of which may die."""
 
 from __future__ import annotations
 
@@ -20,34 +20,34 @@ __all__ = ["DIED", "in_processes"]
 
 _log = logging.getLogger(__name__)
 
-DIED = "the process that audited it died, perhaps for want of memory"
-"""What is told of a certificate that killed the process that audited it."""
+DIED = "the process that audited it died, perhaps because memory ran out"
+"""The message for a certificate that killed the process that audited it."""
 
 
-_own: FileAuditor
-"""That of a process of the pool."""
+_auditor: FileAuditor
+"""The auditor of a process of the pool; `_begin` sets it."""
 
 
 def _begin(options: AuditOptions) -> None:
-    global _own
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it without a word
+    global _auditor
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends the process without a message
     _let_interrupts(through=True)
-    _own = FileAuditor(**asdict(options))
+    _auditor = FileAuditor(**asdict(options))
 
 
 def _audit(path: str | Stored) -> Outcome:
-    return outcome_of(_own, path)
+    return outcome_of(_auditor, path)
 
 
 def _let_interrupts(through: bool) -> None:
-    """Let Ctrl-C through to this thread, or make it wait; processes that are started meanwhile begin likewise."""
+    """Let Ctrl-C through to this thread, or block it; processes started meanwhile inherit this."""
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK if through else signal.SIG_BLOCK, {signal.SIGINT})
 
 
 @contextmanager
 def _starting() -> Iterator[None]:
-    """While processes of a pool start: what they import would otherwise end in a traceback each on Ctrl-C."""
+    """Block Ctrl-C while a pool starts: a process interrupted during its imports would print a traceback."""
     _let_interrupts(through=False)
     try:
         yield
@@ -62,7 +62,7 @@ def _pool(jobs: int, options: AuditOptions) -> ProcessPoolExecutor:
 def in_processes(
     paths: Sequence[str | Stored], options: AuditOptions, jobs: int, run: dict[str, Any]
 ) -> Iterator[Outcome]:
-    """The outcomes in the order of the paths. Where a process dies, the next file is audited alone, then the rest."""
+    """The outcomes, in the order of the paths. If a process dies, the next file is audited alone, then the rest."""
     left = deque(paths)
     while left:
         pool = _pool(min(jobs, len(left)), options)

@@ -1,4 +1,4 @@
-"""Refute a certificate's file: the search, called on paths, and the checker, which has the last word."""
+"""Refute a certificate file: the search for a counterexample, called on paths; the checker decides."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ def refute(
     out: str | Path | None = None,
     seconds: float = SECONDS,
 ) -> Verdict:
-    """Search latents that satisfy every statement of a certificate and are classified otherwise.
+    """Search for latents that satisfy every statement of a certificate but are classified otherwise.
 
     Args:
         certificate: file of the certificate.
-        head: file of the head it speaks of.
-        latents: file that holds the image's latents, to start from; that it is an instance is not needed.
-        out: where the witness goes that is found: a latents file of one image (1, L, D) float64.
-        seconds: when to stop searching; the step that is being made is finished.
+        head: file of the head that it is about.
+        latents: file that holds the image's latents, to start from; they need not be an instance of the certificate.
+        out: where a witness goes: a latents file of one image (1, L, D) float64.
+        seconds: how long to search; the current step is finished.
 
     Returns:
-        REFUTED: a witness was found, and the checker proved that it is one. NOT_REFUTED with the reason `witness`:
-        none was found in that time, which proves nothing. MALFORMED, or NOT_REFUTED with the reason `subject`: the
-        certificate cannot be read, or speaks of another head.
+        REFUTED: the search gave a witness, and the checker proved that it is one. NOT_REFUTED with the reason
+        `witness`: the search gave none in that time, which proves nothing. MALFORMED, or NOT_REFUTED with the reason
+        `subject`: the certificate cannot be read, or is about another head.
 
     Raises:
-        InputError: a file that cannot be read or written, or that is no head or no latents of it.
+        InputError: a file that cannot be read or written, an invalid head, or latents that do not fit it.
         UsageError: seconds below 0, or an image too large to search.
 
     Soundness: REFUTED means that the checker evaluated the witness from its bytes: see `Auditor.refute`.
@@ -76,7 +76,7 @@ def refute(
         witness = safetensors.torch.save({"latents": image[None].contiguous()})
         return auditor.refute(data, witness), witness
 
-    # Any latents tell whether the certificate can be read and speaks of this head.
+    # Any latents show whether the certificate can be read and is about this head.
     verdict, _ = verdict_on(torch.zeros(1, target.depth, dtype=torch.float64))
     if verdict.status is Status.MALFORMED or verdict.reason == "subject":
         return verdict
@@ -85,7 +85,7 @@ def refute(
     for image in counterexamples(target, record, given, seconds):
         verdict, witness = verdict_on(image)
         took = time.monotonic() - start
-        _log.info("after %.1f s the search has latents: %s, says the checker", took, verdict.status.value)
+        _log.info("after %.1f s the search has a candidate; the checker says %s", took, verdict.status.value)
         if verdict.status is Status.REFUTED:
             if out is not None:
                 write_atomically(out, witness)
@@ -114,10 +114,10 @@ def _named(path: str | Path, head: Head, certificate: Certificate) -> Tensor:
         return images[0]
     for index in range(len(images)):
         if digest(images[index]) == certificate.latents:
-            found: Tensor = images[index]
-            return found
+            image: Tensor = images[index]
+            return image
     raise InputError(
         path,
-        f"holds no image with the digest {certificate.latents[:16]}... that the certificate names; give its own"
-        " latents, or none",
+        f"holds no image with the digest {certificate.latents[:16]}... that the certificate names; give the latents of"
+        " its image, or none",
     )

@@ -1,4 +1,4 @@
-"""Tables of explanations summed up as the papers do: means and standard deviations of sizes and times."""
+"""Summaries of runs, as the papers have them: means and standard deviations of sizes and times."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from verale.files import read
 from verale.runs.folder import RUN_FILE
 from verale.runs.table import TABLE, Explained, read_table
 
-__all__ = ["Spread", "Summary", "summarize", "table_of"]
+__all__ = ["RunSummary", "Spread", "summarize", "table_of"]
 
 _log = logging.getLogger(__name__)
 
 _OF_THE_PAPERS = "_explanations.csv"
+"""How the names of the papers' tables end, after the paradigm."""
 
 
 @dataclass(frozen=True)
@@ -30,22 +31,23 @@ class Spread:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Spread:
+        """That of some numbers."""
         return cls(mean(values) if values else None, stdev(values) if len(values) > 1 else None)
 
 
 @dataclass(frozen=True)
-class Summary:
-    """Images of one table, one paradigm.
+class RunSummary:
+    """Images of one table, explained under one paradigm.
 
     Attributes:
         source: the folder or table, as given.
-        paradigm: None where there is no certificate, and where the table does not say.
-        predictions: `all`, `correct` or `incorrect`: which images; where true classes are not known, all.
+        paradigm: None where there is no certificate, or the table does not say.
+        predictions: which images: `all`, `correct` or `incorrect`; only `all` where true classes are not known.
         images: how many have an explanation.
-        without: how many have none. They count nowhere else.
-        size: statements an explanation.
-        relative_size: statements made over statements that could be made, in per cent.
-        seconds: an explanation.
+        without: how many have none; they count nowhere else.
+        size: statements in an explanation.
+        relative_size: statements in an explanation, in per cent of those possible.
+        seconds: time to explain an image.
     """
 
     source: str
@@ -68,35 +70,36 @@ def table_of(source: str) -> Path:
     return path / TABLE
 
 
-def summarize(source: str) -> list[Summary]:
+def summarize(source: str) -> list[RunSummary]:
     """The summaries of a folder or a table: all images, then those predicted correctly and incorrectly, where known.
 
-    Of a run that is not finished, what is there is summed up, with a warning.
+    For an unfinished run, the images explained so far count, and a warning says so.
 
     Raises:
-        InputError: a table that cannot be read, or has no line; it names file, line and column.
+        InputError: a table that cannot be read, or has no rows; the message names file, line and column.
     """
     path = table_of(source)
-    described = path.parent / RUN_FILE if path.name == TABLE else None
-    rows = read_table(path, whole=described is None or not described.exists())
-    if described is not None and described.exists():
-        _warn_of_what_is_left(described, len(rows))
+    run = path.parent / RUN_FILE
+    is_run = path.name == TABLE and run.exists()
+    rows = read_table(path, whole=not is_run)
+    if is_run:
+        _warn_if_unfinished(run, len(rows))
     if not rows:
-        raise InputError(path, "holds no image; explain some first")
+        raise InputError(path, "has no rows; explain some images first")
     paradigms = sorted({row.paradigm for row in rows if row.paradigm is not None})
     if len(paradigms) > 1:
-        raise InputError(path, f"holds several paradigms ({', '.join(paradigms)}), expected one run's table")
-    named = paradigms[0] if paradigms else None
-    if named is None and path.name.endswith(_OF_THE_PAPERS):
-        named = path.name.removesuffix(_OF_THE_PAPERS)
+        raise InputError(path, f"holds several paradigms ({', '.join(paradigms)}), expected the table of one run")
+    paradigm = paradigms[0] if paradigms else None
+    if paradigm is None and path.name.endswith(_OF_THE_PAPERS):
+        paradigm = path.name.removesuffix(_OF_THE_PAPERS)
     kinds: dict[str, Callable[[Explained], bool]] = {"all": lambda row: True}
     if any(row.correct is not None for row in rows):
         kinds |= {"correct": lambda row: row.correct is True, "incorrect": lambda row: row.correct is False}
-    return [_summary(source, named, kind, filter(chosen, rows)) for kind, chosen in kinds.items()]
+    return [_summary(source, paradigm, kind, filter(chosen, rows)) for kind, chosen in kinds.items()]
 
 
-def _warn_of_what_is_left(run: Path, images: int) -> None:
-    """Say so where a run is not finished."""
+def _warn_if_unfinished(run: Path, images: int) -> None:
+    """Log a warning if a run is not finished."""
     try:
         total = json.loads(read(run, "the description of a run"))["images"]
     except (ValueError, TypeError, KeyError):
@@ -105,10 +108,10 @@ def _warn_of_what_is_left(run: Path, images: int) -> None:
         _log.warning("%s: %d of %s images are explained so far", run.parent, images, total)
 
 
-def _summary(source: str, paradigm: str | None, kind: str, chosen: Iterable[Explained]) -> Summary:
+def _summary(source: str, paradigm: str | None, kind: str, chosen: Iterable[Explained]) -> RunSummary:
     rows = list(chosen)
     explained = [row for row in rows if row.size is not None]
-    return Summary(
+    return RunSummary(
         *(source, paradigm, kind, len(explained), len(rows) - len(explained)),
         size=Spread.of([row.size for row in explained if row.size is not None]),
         relative_size=Spread.of([100 * row.relative_size for row in explained if row.relative_size is not None]),

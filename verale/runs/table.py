@@ -1,7 +1,7 @@
-"""What is told of an explained image: one line of `explanations.csv`.
+"""`explanations.csv`: a table with one row for each explained image.
 
-The first columns are those that the papers' `run_formal_exp.py` writes, in its order, so that what reads its tables
-reads these; verale's own come after them.
+The first columns are those that the papers' `run_formal_exp.py` writes, in its order, so that scripts for its tables
+read this one too; verale's own columns come after them.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ TABLE = "explanations.csv"
 
 @dataclass(frozen=True)
 class Explained:
-    """One image's outcome. None where something is not known, or there is no certificate.
+    """One row: an image's result. A value is None where it is not known, or there is no certificate.
 
     Attributes:
-        index: its place among the latents.
+        index: the image's index among the latents.
         predicted: the head's class; without a certificate an estimate.
-        seconds: the time its explanation took: its batch's, divided by the images in it.
+        seconds: the time to explain it: that of its batch, divided by the number of images in it.
         label: its true class.
-        correct: whether that is the predicted one.
-        size: how many statements the certificate makes.
-        score, probability: the predicted class's logit, in float64, and what softmax makes of it; estimates.
-        second, second_score, second_probability: the next class, and the same of it.
-        score_difference, probability_difference: by how much the first is ahead.
-        relative_size: statements made over statements that could be made: L * P, or P where they are about activations.
-        margin: the least one that is proved.
+        correct: whether that is the predicted class.
+        size: how many statements the certificate has.
+        score, probability: the predicted class's logit, in float64, and its softmax; estimates.
+        second, second_score, second_probability: the class with the next logit, and the same for it.
+        score_difference, probability_difference: by how much the predicted class is ahead of it.
+        relative_size: the size over the number of possible statements: L * P, or P if they are about activations.
+        margin: the least margin that is proved.
         paradigm: the certificate's.
-        certificate: its file's name.
-        sha256: of that file's bytes, as in reports of audits.
+        certificate: the name of its file.
+        sha256: of that file's bytes, as in audit logs.
         reason: why there is no certificate.
     """
 
@@ -104,7 +104,7 @@ _FIELDS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "SHA-256": ("sha256", str),
     "Reason": ("reason", str),
 }
-"""Of each column, the field and how it is read; the first thirteen are the papers'."""
+"""For each column, the field and the function that reads it; the first thirteen are the papers'."""
 
 COLUMNS = tuple(_FIELDS)
 
@@ -113,12 +113,12 @@ _EXPECTED: dict[Callable[[str], Any], str] = {
     _finite: "a finite number",
     _truth: "True or False",
 }
-_NEEDED = ("Idx", "Pred Label", "Exp Size", "Runtime (s)")
-_FILLED = ("Idx", "Pred Label")
+_REQUIRED_COLUMNS = ("Idx", "Pred Label", "Exp Size", "Runtime (s)")
+_REQUIRED_VALUES = ("Idx", "Pred Label")
 
 
 def csv_lines(rows: Iterable[Explained], heading: bool = False) -> str:
-    """The rows as lines of the table; what is None is left empty."""
+    """The rows as lines of the table; None becomes an empty cell."""
     table = io.StringIO()
     writer = csv.writer(table, lineterminator="\n")
     if heading:
@@ -131,10 +131,11 @@ def read_table(path: str | Path, whole: bool = True) -> list[Explained]:
     """The rows of a table, verale's or the papers'.
 
     Args:
-        whole: whether the file is; otherwise a last line without its end is left out.
+        path: the table.
+        whole: whether the file is complete; if not, a last line without a line end is left out.
 
     Raises:
-        InputError: which names file, line and column.
+        InputError: the file is not such a table; the message names file, line and column.
     """
     text = read(path, "a table (explanations.csv)").decode("utf-8-sig", "replace")
     if not whole:
@@ -144,7 +145,7 @@ def read_table(path: str | Path, whole: bool = True) -> list[Explained]:
     reader = csv.DictReader(io.StringIO(text, newline=""))
     remedy = "restore the file, or explain again with --overwrite"
     try:
-        missing = [name for name in _NEEDED if name not in (reader.fieldnames or ())]
+        missing = [name for name in _REQUIRED_COLUMNS if name not in (reader.fieldnames or ())]
         if missing:
             raise InputError(
                 path,
@@ -155,23 +156,23 @@ def read_table(path: str | Path, whole: bool = True) -> list[Explained]:
         for line in reader:
             where = f"line {reader.line_num}"
             if None in line or None in line.values():
-                raise InputError(path, f"{where}: has another number of columns than the first line; {remedy}")
+                raise InputError(path, f"{where}: has a different number of columns from the first line; {remedy}")
             rows.append(Explained(**_values(path, where, line, remedy)))
         return rows
     except csv.Error as error:
-        raise InputError(path, f"line {reader.line_num + 1}: is no line of a table ({error}); {remedy}") from error
+        raise InputError(path, f"line {reader.line_num + 1}: cannot be read ({error}); {remedy}") from error
 
 
 def _values(path: str | Path, where: str, line: dict[str, str], remedy: str) -> dict[str, Any]:
     values = {}
     for column, text in line.items():
-        if column not in _FIELDS or (text == "" and column not in _FILLED):
+        if column not in _FIELDS or (text == "" and column not in _REQUIRED_VALUES):
             continue
-        name, make = _FIELDS[column]
+        name, parse = _FIELDS[column]
         try:
-            values[name] = make(text)
+            values[name] = parse(text)
         except (ValueError, KeyError):
             raise InputError(
-                path, f"{where}: column {column!r} is {text!r}, expected {_EXPECTED[make]}; {remedy}"
+                path, f"{where}: column {column!r} is {text!r}, expected {_EXPECTED[parse]}; {remedy}"
             ) from None
     return values

@@ -126,7 +126,7 @@ def test_a_report_is_what_json_prints_and_is_taken_up_again(folder: Path) -> Non
     moved.rename(folder / "all" / "9.ale.json")
     (folder / "all" / "6.ale.json").write_bytes(hm.certificate(HEAD + b" ", []))
     code, lines, err = run(folder, "all", *options, "--jobs", 2)
-    assert (code, err) == (5, "6 of 7 verdicts are those of R.json\n")
+    assert (code, err) == (5, "6 of 7 verdicts are taken from R.json\n")
     second = records(folder / "R.json")
     assert second == list(map(json.loads, lines))
     assert second[-1] == first[0] | {"certificate": "all/9.ale.json"}
@@ -143,14 +143,14 @@ def test_a_report_that_was_cut_short_is_taken_up_again(folder: Path) -> None:
     (folder / "R.json").write_bytes(whole[: len(whole) // 2])
     code, _, err = run(folder, "all", "--report", "R.json")
     assert code == 5
-    assert err in [f"{count} of 6 verdicts are those of R.json\n" for count in (2, 3)]
+    assert err in [f"{count} of 6 verdicts are taken from R.json\n" for count in (2, 3)]
     assert [record["certificate"] for record in records(folder / "R.json")] == [f"all/{n}.ale.json" for n in range(6)]
 
 
 @pytest.mark.parametrize("content", [b"{}\n", b"[]\n", b"0\n", HEAD, hm.certificate(HEAD, []), b"{\n}\n"])
 def test_a_file_that_is_no_report_is_left_alone(folder: Path, content: bytes) -> None:
     (folder / "R.json").write_bytes(content)
-    with pytest.raises(InputError, match=r"no (record of a )?report"):
+    with pytest.raises(InputError, match=r"not (a record of )?an audit log"):
         AuditLog(folder / "R.json")
     assert (folder / "R.json").read_bytes() == content
 
@@ -190,11 +190,12 @@ def test_an_interrupt_leaves_a_report_that_is_taken_up_again(folder: Path, jobs:
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     _, err = process.communicate(timeout=600)
     assert process.returncode == 130
-    assert err == "interrupted: 2 of 7 certificates are audited; R.json has them, the same command audits the rest\n"
+    done = "2 of 7 certificates are audited; R.json has their verdicts"
+    assert err == f"interrupted: {done}, and the same command audits the rest\n"
     assert len(records(folder / "R.json")) == 2
     (folder / "all" / "1b.ale.json").unlink()
     code, lines, err = run(folder, "all", "--report", "R.json", "--jobs", jobs)
-    assert (code, len(lines), err) == (5, 6, "2 of 6 verdicts are those of R.json\n")
+    assert (code, len(lines), err) == (5, 6, "2 of 6 verdicts are taken from R.json\n")
 
 
 @pytest.mark.parametrize("patience", [0, 1])
@@ -224,4 +225,4 @@ def test_a_file_that_kills_its_process_stops_nothing(folder: Path) -> None:
     assert err.count("the process that audited it died") == 2
     assert [record["status"] for record in records(folder / "R.json")].count("UNUSABLE") == 2
     code, lines, err = run(folder, "all", "--report", "R.json")
-    assert (len(lines), err) == (6, "4 of 6 verdicts are those of R.json\n")
+    assert (len(lines), err) == (6, "4 of 6 verdicts are taken from R.json\n")

@@ -68,7 +68,7 @@ def test_the_file_is_named_when_its_tensors_do_not_fit(tmp_path):
 
 def test_options_need_an_architecture(tmp_path):
     result = run(tmp_path, "-o", tmp_path / "h", "--option", "k=1")
-    assert isinstance(result.exception, UsageError) and "belongs to --arch" in str(result.exception)
+    assert isinstance(result.exception, UsageError) and "--option is for --arch" in str(result.exception)
 
 
 def test_help_lists_the_architectures():

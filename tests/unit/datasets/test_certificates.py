@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from verale.cli.audit import command as audit
 from verale.cli.certificates import command as certificates
 from verale.datasets import storage
-from verale.datasets.certificates import GROUP, Rows, is_dataset, packed, row_of, write_rows
+from verale.datasets.certificates import GROUP, ParquetRows, is_dataset, packed_certificates, row_of, write_rows
 from verale.errors import InputError
 
 
@@ -53,11 +53,11 @@ def test_packed_and_unpacked_every_byte_is_the_same(files, tmp_path):
 def test_nothing_is_replaced_unless_it_is_said(files, tmp_path):
     out = tmp_path / "all.parquet"
     run("pack", files, "--out", out)
-    with pytest.raises(InputError, match=r"all\.parquet: is there already"):
+    with pytest.raises(InputError, match=r"all\.parquet: already exists"):
         run("pack", files, "--out", out)
     (files / "bad.ale.json").unlink()
     assert run("pack", files, "--out", out, "--overwrite") == (0, f"40 certificates in {out}\n")
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         run("unpack", out, "--out", files)
     assert run("unpack", out, "--out", files, "--overwrite")[0] == 0
 
@@ -72,7 +72,7 @@ def test_names_in_one_file_are_unique(files, tmp_path):
 @pytest.mark.parametrize("name", ["../a.ale.json", "/tmp/a.ale.json", "a/b", "..", ".", "c:a", "a\\b"])
 def test_a_name_that_leaves_the_folder_is_refused(name, tmp_path):
     write_rows(str(tmp_path / "all.parquet"), [row_of("good.ale.json", b""), row_of(name, b"")])
-    with pytest.raises(InputError, match="no plain name of a file"):
+    with pytest.raises(InputError, match="not the plain name of a file"):
         run("unpack", tmp_path / "all.parquet", "--out", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -88,7 +88,7 @@ def test_a_dataset_is_audited_as_a_folder_is(files, given, tmp_path):
         told.append(done.stdout.replace(str(path), "").splitlines())
     assert told[0] == told[1] == told[2]
     assert len(told[0]) == 41
-    assert done.stderr == f"41 of 41 verdicts are those of {report}\n"
+    assert done.stderr == f"41 of 41 verdicts are taken from {report}\n"
     report.unlink()
     again = CliRunner().invoke(audit, options, catch_exceptions=False)
     assert again.stdout.replace(str(path), "").splitlines() == told[0]
@@ -96,23 +96,23 @@ def test_a_dataset_is_audited_as_a_folder_is(files, given, tmp_path):
 
 def test_what_is_no_finished_dataset_is_refused(given, tmp_path):
     with pytest.raises(InputError, match="there is no such file or folder"):
-        Rows.open(str(tmp_path / "nothing.parquet"), "certificate")
+        ParquetRows.open(str(tmp_path / "nothing.parquet"), "certificate")
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match=r"holds no \*\.parquet"):
-        Rows.open(str(tmp_path / "empty"), "certificate")
+        ParquetRows.open(str(tmp_path / "empty"), "certificate")
     (tmp_path / "bad.parquet").write_bytes(b"PAR1")
-    with pytest.raises(InputError, match=r"bad\.parquet: is no Parquet file"):
-        Rows.open(str(tmp_path / "bad.parquet"), "certificate")
+    with pytest.raises(InputError, match=r"bad\.parquet: cannot be read as a Parquet file"):
+        ParquetRows.open(str(tmp_path / "bad.parquet"), "certificate")
     with pytest.raises(InputError, match="expected one named 'latents'"):
-        Rows.open(given.packed, "latents")
+        ParquetRows.open(given.packed, "latents")
     begun = tmp_path / "begun"
     begun.mkdir()
     (begun / "part-0.parquet").write_bytes(Path(given.packed).read_bytes())
     (begun / "_verale.json").write_text("{}")
     with pytest.raises(InputError, match="is not finished"):
-        Rows.open(str(begun), "certificate")
+        ParquetRows.open(str(begun), "certificate")
     (begun / "_SUCCESS").touch()
-    assert len(Rows.open(str(begun), "certificate")) == 40
+    assert len(ParquetRows.open(str(begun), "certificate")) == 40
 
 
 def test_rows_are_found_across_files_and_groups(tmp_path):
@@ -120,7 +120,7 @@ def test_rows_are_found_across_files_and_groups(tmp_path):
         with pq.ParquetWriter(tmp_path / f"{number}.parquet", pa.schema({"n": pa.int64()})) as writer:
             for size in sizes:
                 writer.write_table(pa.table({"n": pa.array([number] * size, pa.int64())}))
-    rows = Rows.open(str(tmp_path), "n")
+    rows = ParquetRows.open(str(tmp_path), "n")
     assert len(rows) == 9
     assert rows.groups == [(0, 3), (3, 5), (5, 9)]
     assert rows.take(0, 9, ("n",))["n"].to_pylist() == [0] * 5 + [2] * 4
@@ -132,16 +132,16 @@ def test_rows_are_found_across_files_and_groups(tmp_path):
 def test_other_file_systems(given, tmp_path):
     rows = [row_of(f"{n:06d}.ale.json", data) for n, data in enumerate(given.certificates)]
     for path in (f"file://{tmp_path}/a.parquet", "memory://verale/a.parquet"):
-        assert not storage.is_there(path)
+        assert not storage.exists(path)
         write_rows(path, iter(rows))
-        assert [one.read() for one in packed(path)[0]] == given.certificates
-        assert packed(path)[0][0].name == f"{path}/000000.ale.json"
+        assert [one.read() for one in packed_certificates(path)[0]] == given.certificates
+        assert packed_certificates(path)[0][0].name == f"{path}/000000.ale.json"
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
         archive.write(given.packed, "inside/a.parquet")
     path = f"zip://inside::{tmp_path}/all.zip"
-    assert [one.read() for one in packed(path)[0]] == given.certificates
+    assert [one.read() for one in packed_certificates(path)[0]] == given.certificates
     with pytest.raises(InputError, match="cannot be reached"):
-        storage.at("nowhere://a")
+        storage.resolve("nowhere://a")
     with pytest.raises(InputError, match="cannot be written"):
         write_rows(f"{given.head}/a.parquet", [])
 

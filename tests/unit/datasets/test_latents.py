@@ -60,7 +60,7 @@ def test_labels_are_found_where_there_are_some(tmp_path):
     assert open_latents(str(tmp_path / "z.parquet")).labels(2, 7) == labels[2:]
     save_latents(tmp_path / "none", latents((7, 3, 2)))
     assert open_latents(str(tmp_path / "none")).labels(2, 7) is None
-    with pytest.raises(InputError, match=r"holds labels F32 \[2\], expected an integer"):
+    with pytest.raises(InputError, match=r"holds labels F32 \[2\], expected one integer"):
         labels = {"dtype": "F32", "shape": [2], "data_offsets": [48, 56]}
         open_latents(stored(tmp_path / "bad", GOOD | {"labels": labels}, 56))
 

@@ -14,13 +14,13 @@ from support.runs import IMAGES, final
 
 from verale.cli.certificates import command as certificates
 from verale.cli.explain import command as explain
-from verale.datasets.certificates import Rows, packed
+from verale.datasets.certificates import ParquetRows, packed_certificates
 from verale.datasets.latents import open_latents
 from verale.errors import InputError, VeraleError
 from verale.head import load_latents
 from verale.ray.audit import audit_rows
 from verale.ray.images import explain_images, open_images
-from verale.ray.pipeline import Crew
+from verale.ray.pipeline import Workers
 from verale.runs.auditor import AuditOptions as Audit
 from verale.search import SearchOptions
 
@@ -48,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def made(images: str, out: Path) -> None:
-    run, _ = explain_images(RUN, open_images(images), str(out), SearchOptions(batch=8), Crew(2))
+    run, _ = explain_images(RUN, open_images(images), str(out), SearchOptions(batch=8), Workers(2))
     assert [(one.start, one.stop) for one in run.parts] == [(0, 32), (32, 36)]
     assert run.finish() == []
 
@@ -59,13 +59,13 @@ def test_certificates_and_latents_are_those_of_the_local_run(folder, tmp_path, w
     out = tmp_path / "out.parquet"
     made(str(folder), out)
     expected = [path.read_bytes() for path in sorted((tmp_path / "here").glob("*.ale.json"))]
-    assert [one.read() for one in packed(str(out))[0]] == expected
+    assert [one.read() for one in packed_certificates(str(out))[0]] == expected
     here = load_latents(tmp_path / "here" / "latents.safetensors")
     assert open_latents(str(out)).whole().numpy().tobytes() == here.numpy().tobytes()
-    names = Rows.open(str(out), "image").take(0, 36, ("image",))["image"].to_pylist()
+    names = ParquetRows.open(str(out), "image").take(0, 36, ("image",))["image"].to_pylist()
     source = json.loads((tmp_path / "here" / "source.json").read_text())
     assert names == [image["file"] for image in source["images"]]
-    labels = Rows.open(str(out), "label").take(0, 36, ("label",))["label"].to_pylist()
+    labels = ParquetRows.open(str(out), "label").take(0, 36, ("label",))["label"].to_pylist()
     assert labels == [image["label"] for image in source["images"]] and len(set(labels)) == 4
 
     unpacked = CliRunner().invoke(certificates, ["unpack", str(out), "--out", str(tmp_path / "unpacked")])
@@ -75,7 +75,7 @@ def test_certificates_and_latents_are_those_of_the_local_run(folder, tmp_path, w
     options = Audit(str(tmp_path / "here" / "head.safetensors"), str(out))
     records = [
         outcome.record
-        for part in audit_rows(str(out), options, str(tmp_path / "report"), Crew(2)).parts
+        for part in audit_rows(str(out), options, str(tmp_path / "report"), Workers(2)).parts
         for outcome in part.outcomes
     ]
     assert [record["claims"]["instance"] for record in records] == ["proved"] * 36
@@ -88,7 +88,7 @@ def test_images_elsewhere_are_the_same_images(folder, tmp_path, without_ray):
             archive.write(file, f"inside/{file.relative_to(folder)}")
     made(f"zip://inside::{tmp_path}/images.zip", tmp_path / "other")
     one, other = (
-        Rows.open(str(path), "latents").take(0, 36, ("image", "certificate", "latents"))
+        ParquetRows.open(str(path), "latents").take(0, 36, ("image", "certificate", "latents"))
         for path in (tmp_path / "out", tmp_path / "other")
     )
     assert one.equals(other)
@@ -103,7 +103,7 @@ def test_an_image_that_cannot_be_read_is_named(folder, tmp_path, without_ray):
         archive.write(bad, "a/bad.png")
     with pytest.raises(InputError, match=r"zip://a/bad\.png::/.*zip: is no image that can be read"):
         explain_images(
-            RUN, open_images(f"zip://::{tmp_path}/images.zip"), str(tmp_path / "o"), SearchOptions(), Crew(1)
+            RUN, open_images(f"zip://::{tmp_path}/images.zip"), str(tmp_path / "o"), SearchOptions(), Workers(1)
         )
 
 

@@ -1,4 +1,4 @@
-"""Explaining and auditing part by part: the same bytes as in one go, whatever dies or is interrupted. Without Ray."""
+"""ExplainRun and auditing part by part: the same bytes as in one go, whatever dies or is interrupted. Without Ray."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from click.testing import CliRunner
 
 from verale.certificate import Certificate
 from verale.cli.audit import command as audit_command
-from verale.datasets.certificates import Rows, packed, write_rows
+from verale.datasets.certificates import ParquetRows, packed_certificates, write_rows
 from verale.datasets.latents import open_latents
 from verale.errors import InputError, UsageError, VeraleError
 from verale.head import Head, save_latents
 from verale.ray import audit, explain
-from verale.ray.pipeline import Crew
+from verale.ray.pipeline import Workers
 from verale.runs.audit import audit_files
 from verale.runs.auditor import AuditOptions
 from verale.runs.explain import open_run
@@ -27,17 +27,17 @@ from verale.search.explain import explain as explain_here
 from verale.search.problem import Problem
 
 
-def begun(given, out: Path, workers: int = 2, latents: str | None = None, **options) -> explain.Explaining:
+def begun(given, out: Path, workers: int = 2, latents: str | None = None, **options) -> explain.ExplainRun:
     opened = open_latents(latents or given.latents)
     search = Search(batch=4, **options)
-    return explain.explain_latents(Path(given.head).read_bytes(), opened, str(out), search, Crew(workers))
+    return explain.explain_latents(Path(given.head).read_bytes(), opened, str(out), search, Workers(workers))
 
 
-def made(run: explain.Explaining) -> tuple[list[bytes | None], list[str | None], list[int]]:
+def made(run: explain.ExplainRun) -> tuple[list[bytes | None], list[str | None], list[int]]:
     """Certificates, reasons, and the images without a certificate."""
     list(run.parts)
     without = run.finish()
-    rows = Rows.open(run.staged.path, "certificate")
+    rows = ParquetRows.open(run.staged.path, "certificate")
     table = rows.take(0, len(rows), ("index", "certificate", "reason"))
     assert table["index"].to_pylist() == list(range(40))
     return table["certificate"].to_pylist(), table["reason"].to_pylist(), without
@@ -86,7 +86,9 @@ def test_rows_say_what_the_table_of_a_local_run_says(given, tmp_path, without_ra
     latents = open_latents(given.latents).take(0, 40)
     with open_run(tmp_path / "here", Head.load(given.head), latents, Search(batch=4)) as run:
         table = list(run)
-    rows = Rows.open(str(tmp_path / "out"), "certificate").take(0, 40, tuple(explain.certificates_schema().names))
+    rows = ParquetRows.open(str(tmp_path / "out"), "certificate").take(
+        0, 40, tuple(explain.certificates_schema().names)
+    )
     for row, one, data in zip(rows.to_pylist(), table, given.certificates, strict=True):
         assert (row.pop("name"), row.pop("certificate"), row.pop("image")) == (one.certificate, data, None)
         assert row.pop("seconds") > 0
@@ -94,23 +96,23 @@ def test_rows_say_what_the_table_of_a_local_run_says(given, tmp_path, without_ra
 
 
 def test_an_image_that_kills_every_worker_is_left_out_with_the_reason(given, tmp_path, without_ray, monkeypatch):
-    class Dying(explain._OfLatents):
+    class Dying(explain._ExplainLatents):
         def __call__(self, start, stop):
             if start <= 21 < stop:
                 raise without_ray
             return super().__call__(start, stop)
 
-    monkeypatch.setattr(explain, "_OfLatents", Dying)
+    monkeypatch.setattr(explain, "_ExplainLatents", Dying)
     found, reasons, without = made(begun(given, tmp_path / "out"))
     assert without == [21]
     assert [(index, reason) for index, reason in enumerate(reasons) if reason] == [
-        (21, "2 workers died of this image, perhaps for want of memory")
+        (21, "2 workers died of this image, perhaps because memory ran out")
     ]
     batch = range(20, 24)  # explained one by one, since together they kill
     assert [one for n, one in enumerate(found) if n not in batch] == given.certificates[:20] + given.certificates[24:]
     for index in (20, 22, 23):
         assert Certificate.from_bytes(found[index]).latents == Certificate.from_bytes(given.certificates[index]).latents
-    certificates, rows_without = packed(str(tmp_path / "out"))
+    certificates, rows_without = packed_certificates(str(tmp_path / "out"))
     assert (len(certificates), rows_without) == (39, 1)
 
 
@@ -118,8 +120,8 @@ def test_workers_that_all_die_end_the_run(given, tmp_path, without_ray, monkeypa
     def doomed(*arguments):
         raise without_ray
 
-    monkeypatch.setattr(explain, "_OfLatents", doomed)
-    with pytest.raises(VeraleError, match="workers died at every part they began, 3 by now"):
+    monkeypatch.setattr(explain, "_ExplainLatents", doomed)
+    with pytest.raises(VeraleError, match="workers died at every part they began, 3 so far"):
         made(begun(given, tmp_path / "out"))
     assert not (tmp_path / "out").exists()
 
@@ -128,7 +130,7 @@ def test_a_bug_in_a_worker_is_one_line_and_a_log(given, tmp_path, without_ray, m
     def failing(*arguments):
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr(explain, "_OfLatents", failing)
+    monkeypatch.setattr(explain, "_ExplainLatents", failing)
     with pytest.raises(VeraleError, match=r"ZeroDivisionError: a bug\); please report it"):
         made(begun(given, tmp_path / "out"))
     assert "Traceback" in caplog.text
@@ -152,7 +154,7 @@ def test_an_interrupted_run_is_gone_on_with(given, tmp_path, without_ray):
     assert (again.begun, again.total) == (32, 40)
     assert made(again) == (given.certificates, [None] * 40, [])
     assert not list((tmp_path / "out").glob(".*"))
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         begun(given, tmp_path / "out")
 
 
@@ -161,19 +163,19 @@ def test_a_run_without_images_is_whole(given, tmp_path, without_ray):
     run = begun(given, tmp_path / "out", latents=str(tmp_path / "latents"))
     assert list(run.parts) == []
     assert run.finish() == []
-    assert packed(str(tmp_path / "out")) == ([], 0)
+    assert packed_certificates(str(tmp_path / "out")) == ([], 0)
 
 
 @pytest.mark.parametrize("latents", [False, True])
 def test_audits_tell_what_they_tell_in_one_go(latents, given, tmp_path, without_ray):
     options = AuditOptions(given.head, given.latents if latents else None)
-    run = audit.audit_rows(given.packed, options, str(tmp_path / "report"), Crew(2))
+    run = audit.audit_rows(given.packed, options, str(tmp_path / "report"), Workers(2))
     told = [outcome.record for part in run.parts for outcome in part.outcomes]
     run.staged.publish(run.total)
-    here = [outcome.record for outcome in audit_files(packed(given.packed)[0], options)]
+    here = [outcome.record for outcome in audit_files(packed_certificates(given.packed)[0], options)]
     assert [record | {"seconds": 0} for record in told] == [record | {"seconds": 0} for record in here]
     assert {record["status"] for record in told} == {"PROVED"}
-    table = Rows.open(str(tmp_path / "report"), "record").take(0, 40, ("certificate", "exit_code", "record"))
+    table = ParquetRows.open(str(tmp_path / "report"), "record").take(0, 40, ("certificate", "exit_code", "record"))
     assert [json.loads(record) for record in table["record"].to_pylist()] == told
     assert table["exit_code"].to_pylist() == [0] * 40
 
@@ -182,21 +184,21 @@ def test_an_image_is_found_wherever_its_latents_are(given, tmp_path, without_ray
     rows = [{"index": (n + 7) % 40, "certificate": given.certificates[n]} for n in (0, 3, 9)]
     write_rows(str(tmp_path / "some.parquet"), rows)
     options = AuditOptions(given.head, given.latents)
-    run = audit.audit_rows(str(tmp_path / "some.parquet"), options, str(tmp_path / "report"), Crew(2))
+    run = audit.audit_rows(str(tmp_path / "some.parquet"), options, str(tmp_path / "report"), Workers(2))
     records = [outcome.record for part in run.parts for outcome in part.outcomes]
     assert [record["claims"]["instance"] for record in records] == ["proved"] * 3
     assert records[2]["certificate"] == f"{tmp_path}/some.parquet/000002.ale.json"
 
 
 def test_an_interrupted_audit_tells_everything_in_the_end(given, tmp_path, without_ray, monkeypatch):
-    class Dying(audit._Audit):
+    class Dying(audit._AuditRows):
         def __call__(self, start, stop):
             if start <= 33 < stop:
                 raise without_ray
             return super().__call__(start, stop)
 
-    monkeypatch.setattr(audit, "_Audit", Dying)
-    arguments = given.packed, AuditOptions(given.head), str(tmp_path / "report"), Crew(2)
+    monkeypatch.setattr(audit, "_AuditRows", Dying)
+    arguments = given.packed, AuditOptions(given.head), str(tmp_path / "report"), Workers(2)
     first = [outcome for part in audit.audit_rows(*arguments).parts for outcome in part.outcomes]
     assert [outcome.record["message"] == DIED for outcome in first] == [False] * 33 + [True] + [False] * 6
     (tmp_path / "report.partial" / "part-000000000-000000032.parquet").unlink()
@@ -209,10 +211,10 @@ def test_an_interrupted_audit_tells_everything_in_the_end(given, tmp_path, witho
 def test_files_that_cannot_be_used_are_named_as_given(given, tmp_path, without_ray):
     (tmp_path / "bad").write_bytes(b"{")
     with pytest.raises(InputError, match=f"{tmp_path}/bad: head file"):
-        audit.audit_rows(given.packed, AuditOptions(str(tmp_path / "bad")), str(tmp_path / "report"), Crew(2))
+        audit.audit_rows(given.packed, AuditOptions(str(tmp_path / "bad")), str(tmp_path / "report"), Workers(2))
     save_latents(tmp_path / "other", open_latents(given.latents).take(0, 40)[:, :, :3])
     run = audit.audit_rows(
-        given.packed, AuditOptions(given.head, str(tmp_path / "other")), str(tmp_path / "r"), Crew(2)
+        given.packed, AuditOptions(given.head, str(tmp_path / "other")), str(tmp_path / "r"), Workers(2)
     )
     with pytest.raises(VeraleError, match=f"{tmp_path}/other: latents file: .* expected D = 8"):
         list(run.parts)
@@ -223,7 +225,7 @@ def test_files_that_cannot_be_used_are_named_as_given(given, tmp_path, without_r
     [
         (["--workers", "2"], "for --engine ray"),
         (["--address", "auto"], "for --engine ray"),
-        (["--engine", "ray", "--jobs", "2"], "say --workers"),
+        (["--engine", "ray", "--jobs", "2"], "use --workers"),
         (["--engine", "ray"], "--log"),
     ],
 )
@@ -235,7 +237,7 @@ def test_options_of_the_other_engine(wrong, message, given):
 def test_ranges_are_cut_at_whole_batches():
     assert explain.gaps([(4, 8), (16, 20)], 24) == [(0, 4), (8, 16), (20, 24)]
     assert explain.gaps([(0, 24)], 24) == []
-    assert explain.cut([(0, 100)], 16, 1) == [(0, 32), (32, 64), (64, 96), (96, 100)]
-    assert explain.cut([(20, 40)], 8, 100) == [(20, 24), (24, 32), (32, 40)]
-    assert explain.cut([(0, 10**6)], 16, 4)[-2:] == [(999936 - 128, 999936), (999936, 10**6)]
-    assert explain.cut([(0, 300)], 200, 1) == [(0, 200), (200, 300)]
+    assert explain.split([(0, 100)], 16, 1) == [(0, 32), (32, 64), (64, 96), (96, 100)]
+    assert explain.split([(20, 40)], 8, 100) == [(20, 24), (24, 32), (32, 40)]
+    assert explain.split([(0, 10**6)], 16, 4)[-2:] == [(999936 - 128, 999936), (999936, 10**6)]
+    assert explain.split([(0, 300)], 200, 1) == [(0, 200), (200, 300)]

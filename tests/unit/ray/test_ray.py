@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from verale.cli.audit import command as audit_command
 from verale.cli.explain import command as explain_command
-from verale.datasets.certificates import packed
+from verale.datasets.certificates import packed_certificates
 from verale.datasets.latents import open_latents
 from verale.errors import UsageError
 from verale.ray import audit, explain, pipeline
@@ -24,7 +24,7 @@ from verale.search import SearchOptions as Search
 ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 
-class Once(explain._OfLatents):
+class Once(explain._ExplainLatents):
     """Kills its process at image 21, the first time."""
 
     def __call__(self, start, stop):
@@ -35,21 +35,21 @@ class Once(explain._OfLatents):
         return super().__call__(start, stop)
 
 
-def test_a_killed_worker_loses_nothing_and_changes_no_byte(given, tmp_path, crew, monkeypatch, caplog, capfd):
-    monkeypatch.setattr(explain, "_OfLatents", Once)
+def test_a_killed_worker_loses_nothing_and_changes_no_byte(given, tmp_path, workers, monkeypatch, caplog, capfd):
+    monkeypatch.setattr(explain, "_ExplainLatents", Once)
     (tmp_path / "latents").write_bytes(Path(given.latents).read_bytes())
     out, latents = str(tmp_path / "out.parquet"), open_latents(str(tmp_path / "latents"))
-    run = explain.explain_latents(Path(given.head).read_bytes(), latents, out, Search(batch=4), crew)
+    run = explain.explain_latents(Path(given.head).read_bytes(), latents, out, Search(batch=4), workers)
     assert sorted((one.start, one.stop) for one in run.parts) == [(n, n + 8) for n in range(0, 40, 8)]
     assert run.finish() == []
     assert (tmp_path / "latents.killed").exists()
-    assert [one.read() for one in packed(out)[0]] == given.certificates
+    assert [one.read() for one in packed_certificates(out)[0]] == given.certificates
     assert "a worker died at 16 to 23, begun again" in caplog.text
     assert capfd.readouterr().out == ""
     assert not (tmp_path / "out.parquet.partial").exists()
 
 
-class Always(audit._Audit):
+class Always(audit._AuditRows):
     """Kills its process at certificate 38, every time."""
 
     def __call__(self, start, stop):
@@ -59,23 +59,23 @@ class Always(audit._Audit):
 
 
 @pytest.mark.long  # seven workers die and are started again; test_pipeline.py has the same without Ray
-def test_a_certificate_that_kills_every_worker_is_an_outcome(given, tmp_path, crew, monkeypatch):
-    monkeypatch.setattr(audit, "_Audit", Always)
-    run = audit.audit_rows(given.packed, AuditOptions(given.head), str(tmp_path / "report"), crew)
+def test_a_certificate_that_kills_every_worker_is_an_outcome(given, tmp_path, workers, monkeypatch):
+    monkeypatch.setattr(audit, "_AuditRows", Always)
+    run = audit.audit_rows(given.packed, AuditOptions(given.head), str(tmp_path / "report"), workers)
     outcomes = [outcome for part in run.parts for outcome in part.outcomes]
     assert [outcome.record["certificate"][-15:] for outcome in outcomes] == [f"{n:06d}.ale.json" for n in range(40)]
     assert [outcome.exit_code for outcome in outcomes] == [0] * 38 + [9, 0]
     assert outcomes[38].record["message"] == DIED
 
 
-def test_the_commands(given, tmp_path, crew):
+def test_the_commands(given, tmp_path, workers):
     head = ["--head", given.head, "--latents", given.latents]
     out, report, with_ray = str(tmp_path / "out"), str(tmp_path / "report.parquet"), ["--engine", "ray", "--workers"]
     arguments = [*head, "--out", out, "--batch", "4", *with_ray, "1"]
     done = CliRunner().invoke(explain_command, arguments, catch_exceptions=False)
     assert (done.exit_code, done.stdout) == (0, "")
     assert done.stderr == f"40 of 40 images have a certificate in {out}/certificates.parquet\n"
-    assert [one.read() for one in packed(f"{out}/certificates.parquet")[0]] == given.certificates
+    assert [one.read() for one in packed_certificates(f"{out}/certificates.parquet")[0]] == given.certificates
 
     arguments = [f"{out}/certificates.parquet", *head, "--report", report, *with_ray, "2"]
     done = CliRunner().invoke(audit_command, arguments, catch_exceptions=False)
@@ -85,8 +85,8 @@ def test_the_commands(given, tmp_path, crew):
     assert done.stdout.count("PROVED ") == 40
 
 
-def test_a_device_that_no_worker_has(crew):
-    with pytest.raises(UsageError, match="no GPU"), pipeline.together(1, device="cuda"):
+def test_a_device_that_no_worker_has(workers):
+    with pytest.raises(UsageError, match="no GPU"), pipeline.start_ray(1, device="cuda"):
         pass
-    with pytest.raises(UsageError, match="auto, cpu or cuda"), pipeline.together(1, device="mps"):
+    with pytest.raises(UsageError, match="auto, cpu or cuda"), pipeline.start_ray(1, device="mps"):
         pass

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from verale.cli.doctor import command
 from verale.runs import doctor
-from verale.runs.doctor import PROOF, Device, Package, diagnose
+from verale.runs.doctor import SAMPLE, Device, Package, diagnose
 
 REQUIRES = [
     "click>=8.1",
@@ -59,7 +59,7 @@ def test_extras_are_those_of_the_distribution(installed) -> None:
     assert extras["ray"].remedy == "pip install 'verale[ray]'"
     assert extras["odd-one"].gives == "" and extras["odd-one"].missing == ("nothing-like-it",)
     text = told(0)
-    assert "ok explain: certificates" in text and "without ray; to have it: pip install 'verale[ray]'" in text
+    assert "ok explain: certificates" in text and "without ray; to install it: pip install 'verale[ray]'" in text
     assert json.loads(told(0, "--json"))["extras"][1]["missing"] == ["atheris"]
 
 
@@ -90,9 +90,9 @@ def test_a_kernel_that_is_not_there(kernel, monkeypatch) -> None:
 
 
 def test_packaged_files_that_are_damaged(monkeypatch, tmp_path) -> None:
-    shutil.copytree(PROOF, tmp_path / "proof")
-    monkeypatch.setattr(doctor, "PROOF", tmp_path / "proof")
-    (tmp_path / "proof" / "0.ale.json").write_bytes((PROOF / "0.ale.json").read_bytes().replace(b"0x1", b"0x2"))
+    shutil.copytree(SAMPLE, tmp_path / "proof")
+    monkeypatch.setattr(doctor, "SAMPLE", tmp_path / "proof")
+    (tmp_path / "proof" / "0.ale.json").write_bytes((SAMPLE / "0.ale.json").read_bytes().replace(b"0x1", b"0x2"))
     assert "certificates cannot be audited here" in told(9)
     (tmp_path / "proof" / "head.safetensors").unlink()
     assert "head.safetensors: there is no such file" in told(9)
@@ -136,8 +136,8 @@ def test_a_device_that_computes_something_else(monkeypatch) -> None:
 
     monkeypatch.setattr(torch, "full", lambda *size, **options: torch.ones(8))
     (cpu, *_) = diagnose().devices
-    assert not cpu.usable and cpu.detail.endswith("eight times 0.1 is 8.0 there")
+    assert not cpu.usable and cpu.detail.endswith("eight times 0.1 gives 8.0")
 
 
 def test_the_packaged_certificate_is_small() -> None:
-    assert sum(path.stat().st_size for path in Path(PROOF).iterdir()) < 40_000
+    assert sum(path.stat().st_size for path in Path(SAMPLE).iterdir()) < 40_000

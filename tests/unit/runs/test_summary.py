@@ -98,7 +98,7 @@ def test_a_run_that_is_not_finished_is_summed_up_with_a_warning(tmp_path, caplog
     [
         (lambda folder: None, "there is no such file"),
         (lambda folder: folder.mkdir(), r"holds no explanations\.csv; expected an --out of verale explain"),
-        (lambda folder: table(folder, []), "holds no image"),
+        (lambda folder: table(folder, []), "has no rows"),
         (lambda folder: table(folder, [*ROWS, Explained(4, 1, size=1, paradigm="top_k")]), "holds several paradigms"),
     ],
 )

@@ -57,8 +57,8 @@ def test_a_line_that_was_cut_short_is_left_out_where_that_is_asked_for(tmp_path)
         ("", "line 1: has no column 'Idx'"),
         (PAPERS.replace(",", ";"), "line 1: has no column 'Idx'.*separated by commas"),
         ("Idx,Pred Label,Runtime (s)\n0,0,1\n", "line 1: has no column 'Exp Size'"),
-        ("Idx,Pred Label,Exp Size,Runtime (s)\n0,0,5,1\n1,0\n", "line 3: has another number of columns"),
-        ("Idx,Pred Label,Exp Size,Runtime (s)\n0,0,5,1,2\n", "line 2: has another number of columns"),
+        ("Idx,Pred Label,Exp Size,Runtime (s)\n0,0,5,1\n1,0\n", "line 3: has a different number of columns"),
+        ("Idx,Pred Label,Exp Size,Runtime (s)\n0,0,5,1,2\n", "line 2: has a different number of columns"),
         ("Idx,Pred Label,Exp Size,Runtime (s)\n,0,5,1\n", "line 2: column 'Idx' is '', expected a whole number"),
         ("Idx,Pred Label,Exp Size,Runtime (s)\n0,0,-5,1\n", "line 2: column 'Exp Size' is '-5', expected a whole"),
         (
@@ -69,7 +69,7 @@ def test_a_line_that_was_cut_short_is_left_out_where_that_is_asked_for(tmp_path)
             "Idx,Pred Label,Exp Size,Runtime (s),Correct\n0,0,5,1,yes\n",
             "line 2: column 'Correct' is 'yes', expected True or",
         ),
-        ('Idx,Pred Label,Exp Size,Runtime (s)\n0,0,5,"' + "x" * 200000 + '"\n', "line 2: is no line of a table"),
+        ('Idx,Pred Label,Exp Size,Runtime (s)\n0,0,5,"' + "x" * 200000 + '"\n', "line 2: cannot be read"),
     ],
 )
 def test_what_is_wrong_is_named(text, reason, tmp_path) -> None:

@@ -1,4 +1,4 @@
-"""What `verale explain --engine ray` and `verale audit --engine ray` do: docs/scale.md."""
+"""The engine `ray` of `verale explain` and `verale audit` (docs/scale.md)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from verale.cli import EXIT_INTERRUPTED, EXIT_UNEXPLAINED, progress
+from verale.cli.progress import progress
+from verale.cli.shared import EXIT_INTERRUPTED, EXIT_UNEXPLAINED
 from verale.errors import UsageError
 
 if TYPE_CHECKING:
-    from verale.ray.explain import Explaining
-    from verale.ray.pipeline import Crew
+    from verale.ray.explain import ExplainRun
+    from verale.ray.pipeline import Workers
     from verale.runs.auditor import AuditOptions
     from verale.search import SearchOptions
 
@@ -21,21 +22,27 @@ __all__ = ["audit", "explain", "is_ray", "options"]
 
 CERTIFICATES = "certificates.parquet"
 
-_NAMED = 20
-"""How many images without a certificate are named; the dataset has all."""
+_LISTED = 20
+"""At most so many images without a certificate are listed; the dataset has them all."""
 
 
 def options(command: Any) -> Any:
-    """The options of both commands."""
+    """Give a command the options of this engine."""
     for option in (
         click.option(
-            "--address", metavar="A", help="With ray: a cluster, as ray.init takes it; by default this machine."
+            "--address",
+            metavar="A",
+            help="With ray: a cluster, as ray.init takes it; by default this machine.",
         ),
         click.option(
-            "--workers", type=click.IntRange(1), metavar="N", help="With ray: how many; default: a core each."
+            "--workers", type=click.IntRange(1), metavar="N", help="With ray: how many; by default one for each core."
         ),
         click.option(
-            "--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True, help="docs/scale.md."
+            "--engine",
+            type=click.Choice(["local", "ray"]),
+            default="local",
+            show_default=True,
+            help="docs/scale.md.",
         ),
     ):
         command = option(command)
@@ -43,11 +50,11 @@ def options(command: Any) -> Any:
 
 
 def is_ray(engine: str, workers: int | None, address: str | None, jobs: int = 1) -> bool:
-    """Whether Ray is to do it. Raises UsageError: options of the other engine."""
+    """Whether the engine is ray. Raises UsageError: an option belongs to the other engine."""
     if engine == "local" and (workers or address):
         raise UsageError("--workers and --address are for --engine ray")
     if engine == "ray" and jobs > 1:
-        raise UsageError("--jobs is for --engine local; say --workers")
+        raise UsageError("--jobs is for --engine local; use --workers")
     return engine == "ray"
 
 
@@ -62,42 +69,44 @@ def explain(
 ) -> None:
     """Explain into OUT/certificates.parquet. The arguments are those of `verale explain`."""
     from verale.datasets import storage
-    from verale.datasets.staging import Staged
-    from verale.ray.pipeline import together
+    from verale.datasets.staging import StagedDataset
+    from verale.ray.pipeline import start_ray
 
-    to = storage.beneath(out, CERTIFICATES)
-    begin = _beginning(given, out, to, options, overwrite)
-    Staged(to).require_free(overwrite)
-    with together(workers, address, device) as crew:
-        run = begin(crew)
-        _resumed(run.begun, run.total, "images")
+    to = storage.join(out, CERTIFICATES)
+    begin = _starter(given, out, to, options, overwrite)
+    StagedDataset(to).require_free(overwrite)
+    with start_ray(workers, address, device) as started:
+        run = begin(started)
+        _report_resumed(run.begun, run.total, "images")
         done = run.begun
         try:
             with progress("explaining", run.total, run.begun) as advance:
                 for part in run.parts:
                     done += part.stop - part.start
                     advance(part.stop - part.start)
-                    if other := ", ".join((part.told or {}).get("undecided", [])):
-                        click.echo(f"CaBRNet's float32 logits name another class than the head's: {other}", err=True)
+                    if undecided := ", ".join((part.summary or {}).get("undecided", [])):
+                        click.echo(
+                            f"CaBRNet's float32 logits name another class than the head's: {undecided}", err=True
+                        )
         except KeyboardInterrupt:
-            _interrupted(done, run.total, "images", run.staged.partial)
+            _exit_interrupted(done, run.total, "images", run.staged.partial)
         without = run.finish()
     click.echo(f"{run.total - len(without)} of {run.total} images have a certificate in {to}", err=True)
     if without:
-        more = f" and {len(without) - _NAMED} more" if len(without) > _NAMED else ""
-        named = ", ".join(map(str, without[:_NAMED]))
-        click.echo(f"without one: {named}{more}; reasons in {to}, column reason", err=True)
+        more = f" and {len(without) - _LISTED} more" if len(without) > _LISTED else ""
+        listed = ", ".join(map(str, without[:_LISTED]))
+        click.echo(f"without one: {listed}{more}; reasons in {to}, column reason", err=True)
         sys.exit(EXIT_UNEXPLAINED)
 
 
-def _beginning(
+def _starter(
     given: tuple[str | None, str | None, str | None, str | None],
     out: str,
     to: str,
     options: SearchOptions,
     overwrite: bool,
-) -> Callable[[Crew], Explaining]:
-    """What begins the run. What can be read before Ray is started is."""
+) -> Callable[[Workers], ExplainRun]:
+    """Read what can be read before Ray starts; return a function that begins the run."""
     from verale.datasets import storage
     from verale.datasets.latents import open_latents
     from verale.ray.explain import explain_latents
@@ -108,16 +117,16 @@ def _beginning(
     match given:
         case (str(head), str(latents), None, None):
             data, source = storage.read_bytes(head, "a head file (safetensors)"), open_latents(latents)
-            return lambda crew: explain_latents(data, source, to, options, crew, overwrite)
+            return lambda workers: explain_latents(data, source, to, options, workers, overwrite)
         case (None, None, str(run), str(folder)):
             images = open_images(folder)
 
-            def begin(crew: Crew) -> Explaining:
-                begun, network = explain_images(run, images, to, options, crew, overwrite)
-                storage.write_bytes(storage.beneath(out, HEAD), network.head.to_bytes())
+            def begin(workers: Workers) -> ExplainRun:
+                begun, network = explain_images(run, images, to, options, workers, overwrite)
+                storage.write_bytes(storage.join(out, HEAD), network.head.to_bytes())
                 classes = images.folders if len(images.folders) == network.head.classes else None
                 source = SourceFile.build(network.describe(), images.path, classes)
-                storage.write_bytes(storage.beneath(out, SOURCE), source.to_bytes())
+                storage.write_bytes(storage.join(out, SOURCE), source.to_bytes())
                 return begun
 
             return begin
@@ -132,20 +141,20 @@ def audit(
     address: str | None,
     as_json: bool,
 ) -> None:
-    """Audit a dataset into another. The arguments are those of `verale audit`."""
+    """Audit a dataset of certificates; the audit log is a dataset too. The arguments are those of `verale audit`."""
     from verale.checker.verdict import most_severe
     from verale.cli.output import print_outcome
-    from verale.datasets.staging import Staged
+    from verale.datasets.staging import StagedDataset
     from verale.ray.audit import audit_rows
-    from verale.ray.pipeline import together
+    from verale.ray.pipeline import start_ray
 
     if log is None or len(certificates) != 1:
         raise UsageError("--engine ray takes one dataset of certificates, and --log L.parquet for the audit log")
-    Staged(log).require_free(overwrite=False)
+    StagedDataset(log).require_free(overwrite=False)
     codes = []
-    with together(workers, address, "cpu") as crew:
-        run = audit_rows(certificates[0], options, log, crew)
-        _resumed(run.begun, run.total, "certificates")
+    with start_ray(workers, address, "cpu") as started:
+        run = audit_rows(certificates[0], options, log, started)
+        _report_resumed(run.begun, run.total, "certificates")
         done = 0
         try:
             with progress("auditing", run.total, unit="certificates", lines=True) as advance:
@@ -156,16 +165,20 @@ def audit(
                     done = part.stop
                     advance(part.stop - part.start)
         except KeyboardInterrupt:
-            _interrupted(done, run.total, "certificates", run.staged.partial)
+            _exit_interrupted(done, run.total, "certificates", run.staged.partial)
         run.staged.publish(run.total)
     sys.exit(most_severe(codes))
 
 
-def _resumed(begun: int, total: int, what: str) -> None:
+def _report_resumed(begun: int, total: int, what: str) -> None:
+    """Say how much an earlier, interrupted run did."""
     if begun:
-        click.echo(f"{begun} of {total} {what} were done before, by a run that was interrupted", err=True)
+        click.echo(f"{begun} of {total} {what} were done before, by an interrupted run", err=True)
 
 
-def _interrupted(done: int, total: int, what: str, where: str) -> None:
-    click.echo(f"interrupted: {done} of {total} {what} are done; {where} has them, the same command goes on", err=True)
+def _exit_interrupted(done: int, total: int, what: str, where: str) -> None:
+    """Say how far the run came, and exit."""
+    click.echo(
+        f"interrupted: {done} of {total} {what} are done and kept in {where}; the same command continues", err=True
+    )
     sys.exit(EXIT_INTERRUPTED)

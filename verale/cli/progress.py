@@ -1,0 +1,59 @@
+"""A progress bar on stderr."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+__all__ = ["progress"]
+
+
+@contextmanager
+def progress(
+    label: str, total: int, done: int = 0, unit: str = "images", lines: bool = False
+) -> Iterator[Callable[[int], None]]:
+    """A bar with count, rate, elapsed and remaining time. There is none if stderr is not a terminal or verale logs.
+
+    Args:
+        label: what is being done.
+        total, done: how many units there are, and how many are done already.
+        unit: of the rate.
+        lines: whether lines are printed to stdout meanwhile; if that is a terminal, there is no bar.
+
+    Yields:
+        A function that advances the bar by a number of units.
+    """
+    logs = logging.getLogger("verale").isEnabledFor(logging.INFO)
+    if not sys.stderr.isatty() or logs or (lines and sys.stdout.isatty()):
+        yield lambda more: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+    from rich.text import Text
+
+    class Pace(ProgressColumn):
+        """Rate and remaining time, averaged since the beginning: a whole batch is done at once."""
+
+        def render(self, task: Task) -> Text:
+            new, elapsed = task.completed - done, task.elapsed
+            if not new or not elapsed:
+                return Text(f"- {unit}/s")
+            left = timedelta(seconds=round(elapsed / new * (total - task.completed)))
+            return Text(f"{new / elapsed:.3g} {unit}/s, {left} left")
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), Pace())
+    # By default, rich would redirect stdout to stderr.
+    with Progress(*columns, console=Console(stderr=True), redirect_stdout=False) as bar:
+        task = bar.add_task(label, total=total, completed=done)
+        yield lambda more: bar.advance(task, more)

@@ -1,0 +1,83 @@
+"""What commands share: exit codes, options, files given as arguments, and the extra that brings a module."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from verale.errors import InputError
+
+__all__ = [
+    "EXIT_INTERRUPTED",
+    "EXIT_UNEXPLAINED",
+    "EXIT_UNUSABLE",
+    "EXIT_USAGE",
+    "EXTRA_OF",
+    "files_of",
+    "names",
+    "verbose",
+]
+
+EXIT_USAGE = 2
+"""An unknown command, option or argument."""
+
+EXIT_UNUSABLE = 9
+"""A file, directory or option that cannot be used; the checker has the same code for it."""
+
+EXIT_UNEXPLAINED = 10
+"""All images are done, but some have no certificate."""
+
+EXIT_INTERRUPTED = 130
+"""Ctrl-C."""
+
+EXTRA_OF = {
+    **dict.fromkeys(("torch", "numpy", "safetensors", "PIL", "yaml"), "explain"),
+    **dict.fromkeys(("cabrnet", "torchvision", "loguru"), "cabrnet"),
+    **dict.fromkeys(("jinja2", "matplotlib", "pandas", "pyarrow"), "report"),
+    **dict.fromkeys(("z3", "hypothesis"), "soundness"),
+    **dict.fromkeys(("ray", "fsspec"), "ray"),
+}
+"""For each module, the extra that brings it."""
+
+
+def files_of(paths: tuple[str, ...], suffix: str) -> list[str]:
+    """Files as given; for each directory its files with the suffix, sorted. Raises InputError if it has none."""
+    files = []
+    for path in map(Path, paths):
+        inside = sorted(str(p) for p in path.glob(f"*{suffix}")) if path.is_dir() else [str(path)]
+        if not inside:
+            raise InputError(path, f"holds no *{suffix}")
+        files += inside
+    return files
+
+
+def names(*known: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """A shell completion for an option with these values. It only suggests: the command itself checks the value."""
+    return lambda ctx, param, incomplete: [name for name in known if name.startswith(incomplete)]
+
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def verbose(command: _Command) -> _Command:
+    """Give a command the option `-v`, which sends verale's log to stderr, with times."""
+    return click.option(
+        *("-v", "--verbose"),
+        count=True,
+        expose_value=False,
+        callback=_log_to_stderr,
+        help="Log progress, with times; -vv gives more detail.",
+    )(command)
+
+
+def _log_to_stderr(ctx: click.Context, param: click.Parameter, value: int) -> None:
+    if value:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        log = logging.getLogger("verale")
+        log.handlers = [handler]
+        log.setLevel(logging.INFO if value == 1 else logging.DEBUG)
