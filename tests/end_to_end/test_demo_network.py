@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from verale.adapters.cabrnet import load_head
-from verale.demo.network import IMAGES, RUN, Digits, Network, load_images, load_network
+from verale.demo.network import IMAGES, RUN, Digits, DigitsNetwork, load_images, load_network
 from verale.errors import InputError, UsageError
 from verale.head import as_patches, evaluate
 
@@ -53,7 +53,7 @@ def digits() -> Digits:
 
 
 @pytest.fixture(scope="module")
-def network() -> Network:
+def network() -> DigitsNetwork:
     return load_network()
 
 
@@ -66,7 +66,9 @@ def test_images_are_preprocessed_as_cabrnet_does(digits: Digits, reference: Refe
     assert torch.equal(digits.images, reference.images)
 
 
-def test_latents_are_what_cabrnets_classifier_receives(network: Network, digits: Digits, reference: Reference) -> None:
+def test_latents_are_what_cabrnets_classifier_receives(
+    network: DigitsNetwork, digits: Digits, reference: Reference
+) -> None:
     latents = network.latents(digits.images)
     assert latents.dtype == torch.float32
     assert latents.shape == (50, 32, 8, 8)
@@ -99,23 +101,23 @@ def test_a_state_of_another_architecture_is_rejected(tmp_path: Path) -> None:
     state = torch.load(RUN / "model_state.pth", weights_only=True)
     del state["extractor.add_on.conv2.bias"]
     torch.save(state, tmp_path / "model_state.pth")
-    with pytest.raises(InputError, match=r"extractor\.add_on\.conv2\.bias: found no such tensor"):
+    with pytest.raises(InputError, match=r"extractor\.add_on\.conv2\.bias is missing"):
         load_network(tmp_path)
 
 
 def test_another_preprocessing_is_rejected(tmp_path: Path) -> None:
     text = (RUN / "dataset.yml").read_text(encoding="utf-8")
     (tmp_path / "dataset.yml").write_text(text.replace("ToTensor", "PILToTensor"), encoding="utf-8")
-    with pytest.raises(InputError, match="found the transforms"):
+    with pytest.raises(InputError, match="states the transforms"):
         load_images(run=tmp_path)
 
 
 def test_a_directory_without_images_is_rejected(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="found no <label>"):
+    with pytest.raises(InputError, match="holds no <label>"):
         load_images(tmp_path)
 
 
 @pytest.mark.parametrize("images", [torch.zeros(1, 1, 32, 32), torch.zeros(1, 3, 32, 32, dtype=torch.uint8)])
-def test_images_of_another_kind_are_rejected(network: Network, images: Tensor) -> None:
+def test_images_of_another_kind_are_rejected(network: DigitsNetwork, images: Tensor) -> None:
     with pytest.raises(UsageError, match="expected float32"):
         network.latents(images)

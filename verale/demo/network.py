@@ -1,6 +1,6 @@
-"""The packaged demonstration network: digits to latents in plain torch, as CaBRNet computes them.
+"""The packaged demonstration network: from digits to latents in plain torch, as CaBRNet computes them.
 
-`examples/digits/train.py` made it. CaBRNet is not needed to run it.
+`examples/digits/train.py` trained it. Running it does not need CaBRNet.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from verale.adapters.cabrnet.run import load_yaml
 from verale.adapters.state import load_state
 from verale.errors import InputError, UsageError
 
-__all__ = ["DATA", "IMAGES", "RUN", "Digits", "Network", "load_images", "load_network"]
+__all__ = ["DATA", "IMAGES", "RUN", "Digits", "DigitsNetwork", "load_images", "load_network"]
 
 DATA = Path(__file__).parent / "data"
 RUN = DATA / "run" / "final"
@@ -40,13 +40,13 @@ _NORMS = {f"convnet.{layer}.{name}": (64,) for layer in ("bn1", "layer1.0.bn1", 
 
 
 @dataclass(frozen=True)
-class Network:
+class DigitsNetwork:
     """The model's extractor: ResNet-18 up to its first residual block, two 1x1 convolutions, a sigmoid."""
 
     state: Mapping[str, Tensor]
 
     def latents(self, images: Tensor) -> Tensor:
-        """Map images to latents, in evaluation mode.
+        """The latents of images, in evaluation mode.
 
         Args:
             images: float32 (N, 3, 32, 32), preprocessed as `load_images` does.
@@ -59,7 +59,7 @@ class Network:
         """
         if images.shape[1:] != IMAGE_SHAPE or images.dtype != torch.float32:
             raise UsageError(
-                f"found images {images.dtype} {tuple(images.shape)}, expected float32 (N, 3, 32, 32): "
+                f"images are {images.dtype} {tuple(images.shape)}, expected float32 (N, 3, 32, 32): "
                 "preprocess them with load_images"
             )
         x = conv2d(images, self.state["convnet.conv1.weight"], stride=2, padding=3)
@@ -85,15 +85,15 @@ class Network:
 
 @dataclass(frozen=True)
 class Digits:
-    """Preprocessed images, float32 (N, 3, 32, 32), their labels and the files they came from, in one order."""
+    """Preprocessed images, float32 (N, 3, 32, 32), their labels and the files they came from, all in the same order."""
 
     images: Tensor
     labels: tuple[int, ...]
     paths: tuple[Path, ...]
 
 
-def load_network(run: Path = RUN) -> Network:
-    """Load the extractor from a CaBRNet run directory made by `examples/digits`.
+def load_network(run: Path = RUN) -> DigitsNetwork:
+    """Load the extractor from a CaBRNet run directory that `examples/digits` wrote.
 
     Raises:
         InputError: `model_state.pth` cannot be read, or is not the state of this architecture.
@@ -104,14 +104,16 @@ def load_network(run: Path = RUN) -> Network:
     for name, shape in (_CONVOLUTIONS | _NORMS).items():
         value = state.get(f"extractor.{name}")
         if not isinstance(value, Tensor) or value.shape != shape:
-            found = tuple(value.shape) if isinstance(value, Tensor) else "no such tensor"
-            raise InputError(path, f"extractor.{name}: found {found}, expected {shape}: give a run of examples/digits")
+            shape_there = tuple(value.shape) if isinstance(value, Tensor) else "missing"
+            raise InputError(
+                path, f"extractor.{name} is {shape_there}, expected {shape}: give a run of examples/digits"
+            )
         extractor[name] = value
-    return Network(extractor)
+    return DigitsNetwork(extractor)
 
 
 def load_images(images: Path = IMAGES, run: Path = RUN) -> Digits:
-    """Load `images/<label>/<index>.png` in that order, preprocessed as the run's `dataset.yml` states.
+    """Load `images/<label>/<index>.png`, sorted by label and index and preprocessed as the run's `dataset.yml` states.
 
         x = (v / 255 - mean) / std, for bytes v
 
@@ -121,18 +123,18 @@ def load_images(images: Path = IMAGES, run: Path = RUN) -> Digits:
     mean, std = _normalisation(run / "dataset.yml")
     paths = sorted(images.glob("*/*.png"), key=lambda path: (int(path.parent.name), path.name))
     if not paths:
-        raise InputError(images, "found no <label>/<index>.png: give a folder with one folder per label")
+        raise InputError(images, "holds no <label>/<index>.png; give a folder with one subfolder for each label")
     pixels = torch.stack([_pixels(path) for path in paths])
     return Digits((pixels - mean) / std, tuple(int(path.parent.name) for path in paths), tuple(paths))
 
 
 def _normalisation(path: Path) -> tuple[Tensor, Tensor]:
-    """Return the mean and standard deviation of the test set's transform, each (3, 1, 1)."""
+    """The mean and standard deviation of the test set's transform, each (3, 1, 1)."""
     steps = load_yaml(path)["test_set"]["params"]["transform"]
-    found = [step["type"] for step in steps.values()]
-    if found != ["ToTensor", "Normalize"]:
+    types = [step["type"] for step in steps.values()]
+    if types != ["ToTensor", "Normalize"]:
         raise InputError(
-            path, f"found the transforms {found}, expected ToTensor, Normalize: give a run of examples/digits"
+            path, f"states the transforms {types}, expected ToTensor, Normalize: give a run of examples/digits"
         )
     *_, normalize = steps.values()
     mean, std = (torch.tensor(normalize["params"][name]).view(3, 1, 1) for name in ("mean", "std"))
@@ -140,7 +142,7 @@ def _normalisation(path: Path) -> tuple[Tensor, Tensor]:
 
 
 def _pixels(path: Path) -> Tensor:
-    """Return the image as float32 (3, H, W) in [0, 1]."""
+    """An image as float32 (3, H, W) in [0, 1]."""
     with Image.open(path) as image:
         rgb = image.convert("RGB")
     flat = torch.frombuffer(bytearray(rgb.tobytes()), dtype=torch.uint8)
