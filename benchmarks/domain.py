@@ -39,7 +39,7 @@ from verale.rounding import Enclosure
 from verale.search.grow import grow
 from verale.search.problem import Pair, Problem
 from verale.search.shrink import shrink
-from verale.search.spatial import explain_spatial, from_scratch
+from verale.search.spatial import explain_spatial, rows_from_scratch
 
 __all__ = ["DomainProjection", "main"]
 
@@ -137,7 +137,7 @@ def _tightening(problem: Problem, plain: Projection, tighter: DomainProjection, 
 
     Of patches with a direction, and of them the pairs that are not stated.
     """
-    rows = from_scratch(problem, plain, [pairs])
+    rows = rows_from_scratch(problem, plain, [pairs])
     ranges, shorter = rows.range, tighter.ends(rows)
     counted = (rows.count > 0)[:, None].expand_as(ranges.lower).clone()
     counted[tuple(torch.tensor(pairs).T)] = False
@@ -154,7 +154,7 @@ def _sizes(problem: Problem, plain: Projection, turns: int) -> Iterator[tuple[st
     for name, growing in (("shrink", plain), ("grow and shrink", tighter)):
         begin = time.process_time()
         grown = grow(problem, growing)[0][0].pairs
-        kept = shrink(problem, tighter, [grown], from_scratch(problem, tighter, [grown]))[0][0]
+        kept = shrink(problem, tighter, [grown], rows_from_scratch(problem, tighter, [grown]))[0][0]
         yield name, len(kept), time.process_time() - begin
 
 

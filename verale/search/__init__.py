@@ -1,4 +1,4 @@
-"""Search: how an explanation is found. Grow, then shrink; no state survives an image."""
+"""Search: grow an explanation until it entails the class, then shrink it. No state is kept between images."""
 
 from verale.search.batches import Batches, ImageResult, best_paradigm
 from verale.search.options import SearchOptions, Unexplained

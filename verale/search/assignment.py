@@ -1,4 +1,4 @@
-"""Assignment: a simplex explanation, and prices that let more of it be dropped (softmax heads)."""
+"""Assignment: a simplex explanation, and prices which prove the class from fewer of its statements (softmax heads)."""
 
 from __future__ import annotations
 
@@ -11,67 +11,69 @@ import torch
 from verale.bounds import Assignment, LinearMargins, SimplexRows, assignment_margins, take
 from verale.head import Head
 from verale.rounding import UNIT
-from verale.search.matching import Floats, Matching, Places
+from verale.search.matching import Floats, Indices, Matching
 from verale.search.problem import Pair, Problem
 from verale.search.shrink import proved_margins
-from verale.search.spatial import UNSETTLED, Spatial, explain_spatial, from_scratch
+from verale.search.spatial import UNSETTLED, SpatialExplanation, explain_spatial, rows_from_scratch
 
 __all__ = ["explain_assignment"]
 
-_LOST = 8
-"""Prices are rounded up to few digits; of a margin at most one part in so many goes that way."""
+_PRICE_SHARE = 8
+"""Prices are rounded up to few digits, which costs at most one part in so many of a margin."""
 
 
-def explain_assignment(problem: Problem, paradigm: Assignment, order: str) -> list[Spatial | str]:
+def explain_assignment(problem: Problem, paradigm: Assignment, order: str) -> list[SpatialExplanation | str]:
     """For each image an explanation, or the reason why there is none.
 
-    What `simplex` explains is sound here too, since `assignment` is never looser. From there each statement is dropped
-    if it can be, those about small masses first: they leave least to their patch.
+    It starts from an explanation under `simplex`, which is sound here too because `assignment` is never looser. Then it
+    tries to drop each statement, those about small masses first, because they leave the smallest remainder to their
+    patch. A statement is dropped if for every rival the best prices still prove a positive margin.
 
-    Soundness: the trials use plain floats; what is kept is proved from nothing but the statements and the prices.
+    Soundness: the trials use plain floats; the result is proved from nothing but the statements and the prices.
     """
-    found = explain_spatial(problem, paradigm, order)
+    explanations = explain_spatial(problem, paradigm, order)
     trials = {
         image: _Trials(problem.take([image]), sorted(simple.pairs))
-        for image, simple in enumerate(found)
+        for image, simple in enumerate(explanations)
         if not isinstance(simple, str)
     }
     for trial in trials.values():
         trial.drop_all()
     pairs = [trials[image].pairs if image in trials else [] for image in range(len(problem))]
-    rows = from_scratch(problem, paradigm, pairs)
+    rows = rows_from_scratch(problem, paradigm, pairs)
     for image, trial in trials.items():
-        found[image] = _proved(problem.take([image]), take(rows, problem.rows_of([image])), trial)
-    return found
+        explanations[image] = _proved(problem.take([image]), take(rows, problem.rows_of([image])), trial)
+    return explanations
 
 
-def _proved(problem: Problem, rows: SimplexRows, trials: _Trials) -> Spatial | str:
+def _proved(problem: Problem, rows: SimplexRows, trials: _Trials) -> SpatialExplanation | str:
     """The explanation of one image with its margins, from rows that know its statements alone."""
     margins = proved_margins(problem, rows)
     (open_,) = torch.nonzero(~(margins[0] > 0), as_tuple=True)
-    written: dict[int, dict[int, float]] = {}
+    stated: dict[int, dict[int, float]] = {}
     if len(open_):
         prices = torch.zeros(len(open_), problem.head.size, dtype=torch.float64)
-        for place, rival in enumerate(open_.tolist()):
-            prices[place] = torch.from_numpy(trials.prices(rival))
-            written[rival] = {k: float(prices[place, k]) for k in prices[place].nonzero()[:, 0].tolist()}
-        linear = cast(LinearMargins, problem.margins)  # of masses nothing else is read out
+        for row, rival in enumerate(open_.tolist()):
+            prices[row] = torch.from_numpy(trials.prices(rival))
+            stated[rival] = {k: float(prices[row, k]) for k in prices[row].nonzero()[:, 0].tolist()}
+        linear = cast(LinearMargins, problem.margins)  # softmax heads have no other readout
         proved = assignment_margins(rows, linear.keep(open_[None]), prices.to(margins))
         margins[0, open_] = torch.maximum(margins[0, open_], proved)
     if not bool((margins > 0).all()):
         return UNSETTLED
-    return Spatial(trials.pairs, margins[0], trials.minimal, written)
+    return SpatialExplanation(trials.pairs, margins[0], trials.minimal, stated)
 
 
 class _Trials:
-    """The statements left of one image, what they leave open, and for every rival prices that close it.
+    """The remaining statements of one image, what they leave open, and for every rival prices that close it.
 
-    Of each rival only the prototypes with w_k > 0 are kept, the greatest first: (K, Q) places, filled up with w_k = 0.
+    For each of K rivals only the prototypes with w_k > 0 count, the greatest first. The arrays are (K, Q): their
+    indices and weights, padded with w_k = 0.
 
     Attributes:
-        pairs: the statements left.
+        pairs: the remaining statements.
         minimal: whether every deletion that failed missed the class by more than rounding can explain. Bounds are
-            monotone, so what fails once fails for every subset too.
+            monotone, so a deletion that fails once fails for every subset too.
     """
 
     def __init__(self, problem: Problem, pairs: list[Pair]) -> None:
@@ -92,46 +94,46 @@ class _Trials:
         difference = weight[self._rivals] - weight[predicted]
         self._bias, self._pay = bias[predicted] - bias[self._rivals], difference.clip(max=0)
         self._needed = (difference > 0).sum(1)
-        self._places = np.argsort(-difference, axis=1, kind="stable")[:, : self._needed.max()]
-        self._gain = np.take_along_axis(difference, self._places, 1).clip(min=0)
-        # A remainder is off by P roundings, a sum over prototypes and patches by as many as it has terms.
+        self._paying = np.argsort(-difference, axis=1, kind="stable")[:, : self._needed.max()]
+        self._gain = np.take_along_axis(difference, self._paying, 1).clip(min=0)
+        # A remainder has P rounding errors; a sum over prototypes and patches has one for each of its terms.
         terms = 4 * sum(self._low.shape) + 64
         self._noise = terms * UNIT * (np.abs(difference).sum(1) + np.abs(self._bias))
 
-        # Simplex: each prototype can have the largest remainder there is for it, and pays as much.
+        # As under simplex, each prototype may take the largest remainder that is open to it, and pays for that.
         most = np.where(self._stated, 0.0, self._left[:, None]).max(0)
-        self._prices = self._gain * (most - self._top).clip(min=0)[self._places]
+        self._prices = self._gain * (most - self._top).clip(min=0)[self._paying]
         self._excess = np.zeros((len(self._rivals), len(self._low)))
         self._matchings: dict[int, Matching] = {}
 
     def drop_all(self) -> None:
-        """Try every statement once."""
+        """Try to drop every statement once."""
         self.pairs = sorted(pair for pair in sorted(self.pairs, key=lambda p: self._low[p]) if not self._drop(*pair))
 
     def prices(self, rival: int) -> Floats:
         """The best prices (P,) of a rival, rounded up to a grid that is as coarse as its margin allows."""
-        place = self._rivals.index(rival)
-        margin = float(self._known()[place]) - self._solve(place)
+        row = self._rivals.index(rival)
+        margin = float(self._known()[row]) - self._solve(row)
         prices: Floats = np.zeros(self._low.shape[1])
-        prices[self._of(place)[0]] = self._prices[place, : self._needed[place]]
+        prices[self._of(row)[0]] = self._prices[row, : self._needed[row]]
         if not margin > 0:
             return prices
-        grid = 2.0 ** math.floor(math.log2(margin / (_LOST * self._needed[place])))
+        grid = 2.0 ** math.floor(math.log2(margin / (_PRICE_SHARE * self._needed[row])))
         rounded: Floats = np.ceil(prices / grid) * grid
         return rounded
 
     def _patch(self, patch: int) -> tuple[float, Floats, Floats]:
-        """What is left of a patch, and the ends that `simplex` gives its masses: 0 for the upper of an unstated one."""
+        """A patch's remainder, and the ends that `simplex` gives its masses; the upper end of an unstated mass is 0."""
         stated, low, high = self._stated[patch], self._low[patch], self._high[patch]
         left = max(0.0, 1.0 - float(low[stated].sum()))
         floor = np.where(stated, low, 0.0)
-        if stated.sum() >= len(stated) - 1:  # the last mass is what the others leave
+        if stated.sum() >= len(stated) - 1:  # the other masses determine the last one
             others = float(high[stated].sum()) - np.where(stated, high, 0.0)
             floor = np.where(stated & ~stated.all(), floor, np.maximum(floor, 1.0 - others))
         return left, np.where(stated, np.minimum(high, low + left), 0.0), floor
 
     def _drop(self, patch: int, prototype: int) -> bool:
-        """Drop a statement, if all rivals stay closed."""
+        """Drop a statement if every rival stays closed; whether it was dropped."""
         self._undo.clear()
         tops, floors = self._tops[patch].copy(), self._floors[patch].copy()
         self._set(self._stated, (patch, prototype), False)
@@ -151,40 +153,40 @@ class _Trials:
         self._undo.append((array, index, array[index].copy()))
         array[index] = value
 
-    def _adjust_prices(self, patch: int, moved: Places) -> None:
-        """Cheap prices after a change: prototypes whose top has sunk pay for the other patches, the patch its own."""
+    def _adjust_prices(self, patch: int, moved: Indices) -> None:
+        """Prices after a change, quickly, not the best: prototypes whose top sank pay for the other patches."""
         for k in moved:
-            where = np.nonzero((self._places == k) & (self._gain > 0))
+            where = np.nonzero((self._paying == k) & (self._gain > 0))
             gap = np.where(self._stated[:, k], 0.0, self._left - self._top[k]).clip(min=0)
             gap[patch] = 0.0
             paid = self._prices[where]
             beyond = self._gain[where][:, None] * gap - paid[:, None] - self._excess[where[0]]
             self._set(self._prices, where, paid + beyond.max(1).clip(min=0))
         gap = np.where(self._stated[patch], 0.0, self._left[patch] - self._top).clip(min=0)
-        excess = (self._gain * gap[self._places] - self._prices).max(1, initial=0.0)
+        excess = (self._gain * gap[self._paying] - self._prices).max(1, initial=0.0)
         self._set(self._excess, (slice(None), patch), excess)
 
     def _closed(self) -> bool:
-        """Whether every rival is, by the best prices; the cheap ones and old matchings decide most."""
+        """Whether the best prices close every rival. Quick prices and earlier matchings decide most cases."""
         known = self._known()
         margins = known - self._prices.sum(1) - self._excess.sum(1)
         doubtful = np.flatnonzero(margins <= self._noise).tolist()
         at_most = {rival: known[rival] - self._matched(rival) for rival in doubtful if rival in self._matchings}
         if any(most < -self._noise[rival] for rival, most in at_most.items()):
             return False
-        for rival in sorted(doubtful, key=lambda rival: at_most.get(rival, np.inf)):  # the likeliest to fail first
+        for rival in sorted(doubtful, key=lambda rival: at_most.get(rival, np.inf)):  # the most likely to fail first
             if known[rival] - self._solve(rival) <= self._noise[rival]:
                 self.minimal &= bool(known[rival] - self._matched(rival) < -self._noise[rival])
                 return False
         return True
 
     def _matched(self, rival: int) -> float:
-        """What a rival's matching gives it, which no prices can cost less than."""
+        """What a rival's matching gives it; no prices sum to less."""
         return self._matchings[rival].weight(self._weights(rival))
 
     def _known(self) -> Floats:
-        """(K,) the margins if remainders went nowhere."""
-        known: Floats = self._bias - self._pay @ self._floor - (self._gain * self._top[self._places]).sum(1)
+        """(K,) the margins if no prototype got a remainder."""
+        known: Floats = self._bias - self._pay @ self._floor - (self._gain * self._top[self._paying]).sum(1)
         return known
 
     def _weights(self, rival: int) -> Floats:
@@ -193,13 +195,13 @@ class _Trials:
         gap: Floats = np.where(self._stated[:, chosen], 0.0, self._left[:, None] - self._top[chosen]).clip(min=0)
         return gain * gap
 
-    def _of(self, rival: int) -> tuple[Places, Floats]:
+    def _of(self, rival: int) -> tuple[Indices, Floats]:
         """The prototypes with w_k > 0, and w_k."""
         needed = self._needed[rival]
-        return self._places[rival, :needed], self._gain[rival, :needed]
+        return self._paying[rival, :needed], self._gain[rival, :needed]
 
     def _solve(self, rival: int) -> float:
-        """Set the best prices of a rival; returns what they and the patches' excess sum to."""
+        """Set the best prices of a rival; returns the sum of the prices and of the patches' excess."""
         weights, (chosen, gain) = self._weights(rival), self._of(rival)
         v, matching = _ranked(gain, self._left, self._top[chosen])
         u = (weights - v).max(1, initial=0.0)
@@ -211,9 +213,10 @@ class _Trials:
 
 
 def _ranked(gain: Floats, left: Floats, top: Floats) -> tuple[Floats, Matching]:
-    """Prices and a matching that are best if w_k (R_l - o_k) is never negative and nothing is stated: by rank.
+    """Prices and a matching by rank; the best ones if no w_k (R_l - o_k) is negative and nothing is stated.
 
-    Products of sorted factors are heaviest in order, and prices with v_i - v_i+1 = (w_i - w_i+1) R_i+1 prove it.
+    Products of sorted factors have the greatest sum in sorted order; prices with v_i - v_i+1 = (w_i - w_i+1) R_i+1
+    prove it.
 
     Args:
         gain: (q,) w_k, the greatest first.
@@ -223,7 +226,7 @@ def _ranked(gain: Floats, left: Floats, top: Floats) -> tuple[Floats, Matching]:
     rows, columns = np.argsort(-left, kind="stable"), np.arange(len(gain))
     descending = np.zeros(len(gain) + len(left) + 1)
     descending[: len(rows)] = left[rows]
-    for _ in range(2):  # those that gain nothing at their rank stand back
+    for _ in range(2):  # leave out the prototypes that gain nothing at their rank
         columns = columns[descending[: len(columns)] > top[columns]]
     worth = gain[columns]
     steps = (worth - np.append(worth[1:], 0.0)) * descending[1 : len(columns) + 1]
@@ -236,5 +239,6 @@ def _ranked(gain: Floats, left: Floats, top: Floats) -> tuple[Floats, Matching]:
 
 
 def _linear(head: Head) -> tuple[Floats, Floats]:
+    """The readout's weight (C, P) and bias (C,)."""
     weight: Floats = head.weight.cpu().double().numpy()
     return weight, np.zeros(len(weight)) if head.bias is None else head.bias.cpu().double().numpy()

@@ -31,14 +31,14 @@ def explain(
     Args:
         head: the head.
         latents: (N, D, H, W) or (N, L, D), float32 or float64, exact.
-        paradigm: see `SearchOptions`, as of all that follow.
+        paradigm, order, tolerance, device, batch, max_memory: see `SearchOptions`.
 
     Returns:
-        One entry an image, in order: a certificate, or an `Unexplained` with the reason (a tie, say).
+        One entry an image, in order: a certificate, or an `Unexplained` with the reason (a tie, for example).
 
     Raises:
-        LatentsError: latents that are no latents of this head.
-        UsageError: an option that does not exist or is not defined for the head.
+        LatentsError: latents whose shape or values do not fit this head.
+        UsageError: an unknown option, or a paradigm that is not defined for the head.
 
     Soundness: every certificate's margins are proved in outward-rounded float64; nothing is kept between images.
     """
@@ -49,6 +49,6 @@ def explain(
 def explain_batches(
     head: Head, latents: Any, options: SearchOptions | None = None
 ) -> Iterator[list[Certificate | Unexplained]]:
-    """`explain`, one batch after the other; arguments are checked before the first."""
+    """The same as `explain`, one batch after the other; arguments are checked before the first."""
     batches = Batches(head, latents, options)
     return ([result.explanation for result in part] for start in batches.starts for part in batches.parts(start))

@@ -1,4 +1,4 @@
-"""Grow: add the statement that most reduces what the open rivals still lack, until none is open."""
+"""Grow: state pairs against the worst rival, round by round, until every rival is proved to lose."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor
 from verale.bounds import SpatialParadigm, pooling_of, put, take
 from verale.bounds.pooling import slots
 from verale.rounding import Enclosure
-from verale.search.candidates import Wanted, aim
+from verale.search.candidates import Needs, candidate_pairs
 from verale.search.problem import Pair, Problem
 
 __all__ = ["Growth", "grow"]
@@ -19,31 +19,31 @@ __all__ = ["Growth", "grow"]
 R = TypeVar("R", bound=Any)
 
 _ROUNDS_BETWEEN_NARROWING = 16
-_AT_ONCE = 16
-"""Statements made in a round, at most."""
+_STATEMENTS_PER_ROUND = 16
+"""The most statements that a round adds to an image."""
 
 
 @dataclass
 class Growth:
-    """What became of one image.
+    """The statements of one image.
 
     Attributes:
-        pairs: the statements, in the order found.
-        stuck: why they do not entail the class; empty if they do.
+        pairs: what is stated, in the order in which it was chosen.
+        failure: why the pairs do not entail the class; empty if they do.
     """
 
     pairs: list[Pair]
-    stuck: str = ""
+    failure: str = ""
 
 
 def grow(problem: Problem, paradigm: SpatialParadigm[R]) -> tuple[list[Growth], R]:
-    """For each image, statements that entail its class; all images in lockstep.
+    """For each image, statements that entail its class; all images grow in lockstep.
 
-    In each round the worst open rival points at the activations that cost it most, and each of those at a patch: the
-    one where the activation is attained (if it must be shown to be high) or might be exceeded (if it must be shown to
-    be low). As many patches as its deficit calls for, at most _AT_ONCE, get a statement each. Two are tried, the one
-    that explains most of what is unknown of the latent and that prototype itself; the one that leaves the smaller sum
-    of open deficits is taken, the first if they leave the same.
+    A rival is open while its margin is not proved positive. In each round, the worst open rival of an image names the
+    activations that cost it most, and each of those names a patch: the one that attains the activation (to prove it
+    high) or one that may exceed it (to prove it low). As many patches as the rival's deficit calls for, at most
+    _STATEMENTS_PER_ROUND, get one statement each: either the named prototype, or the one that explains most of what is
+    unknown of the latent. The one that leaves the smaller sum of open deficits wins, the latter on a tie.
 
     Args:
         problem: N images of L patches.
@@ -52,37 +52,37 @@ def grow(problem: Problem, paradigm: SpatialParadigm[R]) -> tuple[list[Growth], 
     Returns:
         One Growth an image, and the paradigm's rows (N * L) after the statements.
 
-    Soundness: all bounds are rounded outward, so "no rival is open" is a proof. Every round states at least one more
-    pair of each open image: it ends.
+    Soundness: all bounds are rounded outward, so "no rival is open" is a proof. It ends, because every round states at
+    least one more pair of each open image.
     """
     rows = paradigm.start(len(problem) * problem.patches)
     growths = [Growth([]) for _ in range(len(problem))]
-    front = _Front(problem, paradigm)
-    while len(front.images):
-        target = front.target()
+    growing = _GrowingImages(problem, paradigm)
+    while len(growing.images):
+        choice = growing.choose()
         ended = []
-        for place, (open_, wanted) in enumerate(zip(target.open.tolist(), target.wanted.any(1).tolist(), strict=True)):
-            if front.live[place] and not wanted:
-                growths[front.images[place]].stuck = target.reason(place) if open_ else ""
-                ended.append(place)
+        for index, (open_, chosen) in enumerate(zip(choice.open.tolist(), choice.chosen.any(1).tolist(), strict=True)):
+            if growing.live[index] and not chosen:
+                growths[growing.images[index]].failure = choice.failure(index) if open_ else ""
+                ended.append(index)
         if ended:
-            rows = put(rows, problem.rows_of([front.images[place] for place in ended]), front.take_rows(ended))
-            if front.retire(ended):
+            rows = put(rows, problem.rows_of([growing.images[index] for index in ended]), growing.take_rows(ended))
+            if growing.retire(ended):
                 continue
-        for place, *pair in zip(*(part.tolist() for part in front.advance(target)), strict=True):
-            growths[front.images[place]].pairs.append((pair[0], pair[1]))
+        for index, *pair in zip(*(part.tolist() for part in growing.state(choice)), strict=True):
+            growths[growing.images[index]].pairs.append((pair[0], pair[1]))
     return growths, rows
 
 
 @dataclass(frozen=True)
-class _Target:
-    """For each image of the front, the pairs that its worst rival asks for.
+class _Choice:
+    """For each of n growing images, the pairs that its worst rival asks for.
 
     Attributes:
         open: (n,) whether a rival is open.
-        rival, margin: (n,) the worst, and what is proved of it.
-        patch, prototype: (n, M) pairs, the one that costs most first.
-        wanted: (n, M) which of them to state; all of different patches, and none where no rival is open.
+        rival, margin: (n,) the worst rival, and its proved margin.
+        patch, prototype: (n, M) pairs, the costliest first.
+        chosen: (n, M) which of them to state: at most one a patch, and none where no rival is open.
     """
 
     open: Tensor
@@ -90,19 +90,25 @@ class _Target:
     margin: Tensor
     patch: Tensor
     prototype: Tensor
-    wanted: Tensor
+    chosen: Tensor
 
-    def reason(self, place: int) -> str:
+    def failure(self, index: int) -> str:
+        """Why an image that is open and has nothing to state cannot be explained."""
         return (
-            f"class {int(self.rival[place])} stays open (margin >= {float(self.margin[place]):.3g}) though every "
+            f"class {int(self.rival[index])} stays open (margin >= {float(self.margin[index]):.3g}) though every "
             "statement that could help is made"
         )
 
 
-class _Front:
+class _GrowingImages:
     """The images that are still growing, and what is known of them.
 
-    Images that have ended stay among the tensors, ignored, until there are enough of them to be worth a copy.
+    The tensors keep images that have ended, and ignore them, until removing them is worth a copy.
+
+    Attributes:
+        images: the index in the problem of each image in the tensors.
+        live: whether each of them still grows.
+        rows: what the paradigm knows of their patches.
     """
 
     def __init__(self, problem: Problem, paradigm: SpatialParadigm[R]) -> None:
@@ -120,67 +126,67 @@ class _Front:
         self._each = torch.arange(len(problem), device=ranges.lower.device)
         self._rounds = 0
 
-    def target(self) -> _Target:
+    def choose(self) -> _Choice:
         """What to state next."""
         each, margins, box = self._each, self._problem.margins, self._pooled.box
         margin, rival = self._margins.min(1)
         favour, against = margins.wishes(box, self._actual, rival)
         loss = favour * (self._actual - box.lower) + against * (box.upper - self._actual)
-        help_ = Wanted(favour, against, loss, self._problem.observed, self._least, self._attained, self._stated)
-        patch, prototype, promise = aim(help_, self._pooled)
+        needs = Needs(favour, against, loss, self._problem.observed, self._least, self._attained, self._stated)
+        patch, prototype, promise = candidate_pairs(needs, self._pooled)
         open_ = ~(margin > 0)
-        wanted = (promise >= 0) & ~self._stated[each[:, None], patch, prototype] & open_[:, None]
-        # One statement a patch; and no more than could close the deficit if each gave all that it promises.
-        same = (patch[:, :, None] == patch[:, None, :]) & wanted[:, None, :]
-        wanted &= ~same.tril(-1).any(2)
-        promised = torch.where(wanted, promise, 0.0)
-        wanted &= (promised.cumsum(1) - promised < -margin[:, None]) & (wanted.cumsum(1) <= _AT_ONCE)
-        return _Target(
+        chosen = (promise >= 0) & ~self._stated[each[:, None], patch, prototype] & open_[:, None]
+        # One statement a patch, and no more than would close the deficit if each kept its promise.
+        same = (patch[:, :, None] == patch[:, None, :]) & chosen[:, None, :]
+        chosen &= ~same.tril(-1).any(2)
+        promised = torch.where(chosen, promise, 0.0)
+        chosen &= (promised.cumsum(1) - promised < -margin[:, None]) & (chosen.cumsum(1) <= _STATEMENTS_PER_ROUND)
+        return _Choice(
             open=open_,
             rival=margins.rivals[each, rival],
             margin=margin,
             patch=patch,
             prototype=prototype,
-            wanted=wanted,
+            chosen=chosen,
         )
 
-    def advance(self, target: _Target) -> tuple[Tensor, Tensor, Tensor]:
-        """State the pairs wanted, each as it is or with another prototype of its patch.
+    def state(self, choice: _Choice) -> tuple[Tensor, Tensor, Tensor]:
+        """State the chosen pairs, each as it is or with another prototype of its patch.
 
         Returns:
-            (S,) each: the places of the images, the patches, the prototypes chosen.
+            (S,) each: the images (their index in the tensors), the patches, the prototypes stated.
         """
         problem = self._problem
-        image, column = target.wanted.nonzero(as_tuple=True)
-        patch, own = target.patch[image, column], target.prototype[image, column]
+        image, column = choice.chosen.nonzero(as_tuple=True)
+        patch, named = choice.patch[image, column], choice.prototype[image, column]
         index = image * problem.patches + patch
         current = take(self.rows, index)
-        seen = problem.observed[index]
-        guess = self._paradigm.pursue(current, (seen.lower + seen.upper) / 2)
-        pursuit = guess.masked_fill(self._stated[image, patch], -torch.inf).argmax(1)
-        pursuit = torch.where(self._stated[image, patch, pursuit], own, pursuit)
-        candidates = torch.stack([pursuit, own], 1)
+        observed = problem.observed[index]
+        explained = self._paradigm.pursue(current, (observed.lower + observed.upper) / 2)
+        pursued = explained.masked_fill(self._stated[image, patch], -torch.inf).argmax(1)
+        pursued = torch.where(self._stated[image, patch, pursued], named, pursued)
+        options = torch.stack([pursued, named], 1)
 
         each = torch.arange(len(index), device=index.device)
         twice = each.repeat_interleave(2)
-        extended = self._paradigm.extend(take(current, twice), candidates.flatten(), seen[twice, candidates.flatten()])
+        extended = self._paradigm.extend(take(current, twice), options.flatten(), observed[twice, options.flatten()])
         boxes = self._pooled.trial(image, patch, extended.range.view(len(each), 2, -1))
         margins = self._margins_of(image, boxes)
         best = margins.clamp(max=0).sum(-1).argmax(1)
 
         self.rows = put(self.rows, index, take(extended, 2 * each + best))
-        chosen = candidates[each, best]
-        self._stated[image, patch, chosen] = True
+        stated = options[each, best]
+        self._stated[image, patch, stated] = True
         self._pooled.choose(best)
         self._margins = problem.margins.lower(self._pooled.box[:, None])[:, 0]
         self._narrow()
-        return image, patch, chosen
+        return image, patch, stated
 
     def _margins_of(self, image: Tensor, boxes: Enclosure) -> Tensor:
-        """(S, B, K) margins of boxes (S, B, P), each of the image named; images in order."""
-        _, candidates, size = boxes.shape
+        """(S, B, K) margins of boxes (S, B, P), each of the image (S,) at its index; the images are sorted."""
+        _, options, size = boxes.shape
         slot = slots(image)
-        shape = len(self.live), int(slot.max()) + 1, candidates, size
+        shape = len(self.live), int(slot.max()) + 1, options, size
         padded = [
             end.new_zeros(shape).index_put_((image, slot), end).flatten(1, 2) for end in (boxes.lower, boxes.upper)
         ]
@@ -188,7 +194,7 @@ class _Front:
         return margins.view(*shape[:3], -1)[image, slot]
 
     def _narrow(self) -> None:
-        """Forget rivals that are closed in every image: bounds only get tighter, so they stay closed."""
+        """Forget closed rivals: bounds only get tighter, so a closed rival stays closed."""
         self._rounds += 1
         if self._rounds % _ROUNDS_BETWEEN_NARROWING == 0:
             most = int((~(self._margins > 0)).sum(1).max())
@@ -196,26 +202,30 @@ class _Front:
                 self._margins, worst = self._margins.topk(most, largest=False)
                 self._problem = replace(self._problem, margins=self._problem.margins.keep(worst))
 
-    def take_rows(self, places: list[int]) -> Any:
+    def take_rows(self, indices: list[int]) -> Any:
         """The rows of some images."""
-        return take(self.rows, self._problem.rows_of(places))
+        return take(self.rows, self._problem.rows_of(indices))
 
-    def retire(self, places: list[int]) -> bool:
-        """Some images have ended. True if the tensors were made smaller, so that places have changed."""
-        for place in places:
-            self.live[place] = False
-        kept = [place for place, alive in enumerate(self.live) if alive]
+    def retire(self, indices: list[int]) -> bool:
+        """Some images have ended. True if the tensors shrank, so that indices have changed."""
+        for index in indices:
+            self.live[index] = False
+        kept = [index for index, alive in enumerate(self.live) if alive]
         if len(kept) > 0.9 * len(self.live):
             return False
-        self.images = [self.images[place] for place in kept]
+        self.images = [self.images[index] for index in kept]
         if not kept:
             return True
-        index = self._problem.index(kept)
+        remaining = self._problem.index(kept)
         self.rows = self.take_rows(kept)
         self._problem = self._problem.take(kept)
         self.live = [True] * len(kept)
-        self._pooled.select(index)
-        self._stated, self._margins = self._stated[index], self._margins[index]
-        self._least, self._attained, self._actual = self._least[index], self._attained[index], self._actual[index]
+        self._pooled.select(remaining)
+        self._stated, self._margins = self._stated[remaining], self._margins[remaining]
+        self._least, self._attained, self._actual = (
+            self._least[remaining],
+            self._attained[remaining],
+            self._actual[remaining],
+        )
         self._each = self._each[: len(kept)]
         return True

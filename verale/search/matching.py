@@ -1,6 +1,6 @@
-"""The heaviest matching of patches to prototypes, and the prices that prove that there is no heavier one.
+"""The heaviest matching of patches to prototypes, and the prices which prove that no matching is heavier.
 
-An estimate for the search: what it finds is proved elsewhere.
+These are estimates for the search; the proof is elsewhere.
 """
 
 from __future__ import annotations
@@ -8,23 +8,23 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Matching", "Places"]
+__all__ = ["Floats", "Indices", "Matching"]
 
 Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
+Indices = NDArray[np.int64]
 
 _SLACK = 1e-13
-"""Relative to the largest weight, what rounding may make of zero."""
+"""How far rounding may move a zero, relative to the largest weight."""
 
 
 class Matching:
     """A matching of n rows to m columns.
 
     Attributes:
-        of_row, of_column: (n,) and (m,), the partner of each, -1 for none.
+        of_row, of_column: (n,) and (m,), the partner of each row and column, -1 for none.
     """
 
-    def __init__(self, of_row: Places, of_column: Places) -> None:
+    def __init__(self, of_row: Indices, of_column: Indices) -> None:
         self.of_row, self.of_column = of_row, of_column
 
     def weight(self, weights: Floats) -> float:
@@ -33,11 +33,12 @@ class Matching:
         return float(weights[rows, self.of_row[rows]].sum())
 
     def improve(self, weights: Floats, u: Floats, v: Floats) -> None:
-        """Make the matching heaviest and the prices least, in place.
+        """Change the matching to a heaviest one and the prices to the least, in place.
 
         Args:
             weights: (n, m), >= 0.
-            u, v: (n,) and (m,), >= 0, u_i + v_j >= weights_ij. At the end sum u + sum v is the matching's weight.
+            u, v: (n,) and (m,) prices >= 0 with u_i + v_j >= weights_ij. At the end sum u + sum v is the matching's
+                weight.
 
         Reference: Kuhn, The Hungarian method for the assignment problem (1955); shortest augmenting paths.
         """
@@ -47,34 +48,34 @@ class Matching:
         loose = weights[rows, columns] - u[rows] - v[columns] < -slack
         self.of_row[rows[loose]], self.of_column[columns[loose]] = -1, -1
         for row in np.flatnonzero((self.of_row < 0) & (u > slack)):
-            _settle(weights, u, v, self.of_row, self.of_column, int(row))
+            _match_row(weights, u, v, self.of_row, self.of_column, int(row))
         for column in np.flatnonzero((self.of_column < 0) & (v > slack)):
-            _settle(weights.T, v, u, self.of_column, self.of_row, int(column))
+            _match_row(weights.T, v, u, self.of_column, self.of_row, int(column))
 
 
-def _settle(weights: Floats, u: Floats, v: Floats, of_row: Places, of_column: Places, start: int) -> None:
-    """Find a single row with a price a partner, or lower its price to 0.
+def _match_row(weights: Floats, u: Floats, v: Floats, of_row: Indices, of_column: Indices, start: int) -> None:
+    """Give an unmatched row with a price a partner, or lower its price to 0.
 
-    The shortest path, in units of u_i + v_j - weights_ij, from the row to a single column, or to a row whose price is
-    used up on the way and that gives its partner away.
+    It follows the shortest path, in units of u_i + v_j - weights_ij, from the row to an unmatched column, or to a row
+    whose price is used up on the way and that gives up its partner.
     """
     distance = np.full(len(v), np.inf)
     before = np.full(len(v), -1)
-    unseen = np.ones(len(v), dtype=bool)
+    unvisited = np.ones(len(v), dtype=bool)
     rows, columns = [(start, 0.0)], []
     row, way, limit, last = start, 0.0, float(u[start]), start
     while True:
         reached = (way + u[row]) + v - weights[row]
-        shorter = (reached < distance) & unseen
+        shorter = (reached < distance) & unvisited
         distance[shorter], before[shorter] = reached[shorter], row
-        column = int(np.where(unseen, distance, np.inf).argmin())
-        if not unseen[column] or distance[column] >= limit:
+        column = int(np.where(unvisited, distance, np.inf).argmin())
+        if not unvisited[column] or distance[column] >= limit:
             column, length = -1, limit
             break
         if of_column[column] < 0:
             length = float(distance[column])
             break
-        unseen[column] = False
+        unvisited[column] = False
         columns.append(column)
         row, way = int(of_column[column]), max(way, float(distance[column]))
         rows.append((row, way))

@@ -1,4 +1,4 @@
-"""How to explain, and what is said of an image that has no certificate."""
+"""The options of the search, and the result for an image without a certificate."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Unexplained:
 
     Attributes:
         predicted: the head's class in float64, an estimate.
-        reason: what stands in the way.
+        reason: why there is none.
     """
 
     predicted: int
@@ -28,18 +28,18 @@ class Unexplained:
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """How to explain; what is proved does not depend on it.
+    """How to search. The options change which explanation comes out, never whether it is sound.
 
     Attributes:
-        paradigm: `projection`, `triangle`, `hypersphere` (euclidean, cosine), `simplex`, `assignment`, `sparse`
-            (softmax), `top_k` (any); None for the best.
-        order: `rival` (each statement chosen against the worst open rival) or `nearest` (the published order).
+        paradigm: a name of `verale.paradigms.PARADIGMS` that is defined for the head's geometry; None for the spatial
+            paradigm with the smallest explanations.
+        order: `rival` (each statement is chosen against the worst open rival) or `nearest` (the published order).
         device: where to compute.
-        tolerance: what the ends of stated intervals are multiples of, in the units of what is stated (0.01: two
-            decimals); 0 for the tightest intervals that float64 gives. The guarantee holds for all that the intervals
-            allow; the wider they are, the more of them it takes.
-        batch: how many images are treated in lockstep; the same batch gives the same bytes.
-        max_memory: bytes that the search may use, about; batches shrink to fit.
+        tolerance: each interval is widened outward to multiples of this, in the units of the stated observable (0.01
+            gives two decimals); 0 for the tightest intervals that float64 gives. The guarantee holds for everything
+            that the intervals allow; wider intervals take more statements.
+        batch: how many images are explained in lockstep; the same batch gives the same bytes.
+        max_memory: about how many bytes the search may use; batches shrink to fit.
     """
 
     paradigm: str | None = None

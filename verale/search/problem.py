@@ -1,4 +1,4 @@
-"""Images to explain: what is observed of them, and what has to be shown."""
+"""The problem: images to explain, with their observables and the margins to prove."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from verale.rounding import Enclosure
 __all__ = ["NOISE", "Pair", "Problem", "UnexplainedError"]
 
 NOISE = 4
-"""Of the rounding errors of margins, how many make a difference that is worth a claim of minimality."""
+"""A margin must miss zero by so many of its rounding errors before minimality is claimed."""
 
 Pair = tuple[int, int]
 """(patch, prototype)."""
 
 
 class UnexplainedError(VeraleError):
-    """No explanation exists, or none was found, under the paradigm; the message is the reason."""
+    """The search has no explanation under the paradigm; the message says why."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +32,13 @@ class Problem:
     Attributes:
         head: the head.
         patches: L.
-        observed: (N * L, P) enclosure of m(z_l, p_j), image by image, within the tolerance; what statements say.
-        activations: (N, P) enclosure of a_j.
-        tolerance: what ends of stated intervals are multiples of; 0 for the tightest intervals.
+        observed: (N * L, P) enclosure of m(z_l, p_j), image by image, widened to the tolerance: the intervals that
+            statements give.
+        activations: (N, P) enclosure of a_j, not widened.
+        tolerance: intervals are widened outward to multiples of this; 0 for the tightest intervals.
         margins: the differences of logits to bound.
-        settled: (N,) the least margin when every observable is stated; where it is not positive, no class
-            certainly beats all others and there is nothing that could be entailed.
+        settled: (N,) the least margin when every observable is stated. Where it is not positive, no class certainly
+            beats all others, so no class can be entailed.
     """
 
     head: Head
@@ -66,7 +67,7 @@ class Problem:
         return len(self.settled)
 
     def stated_activations(self) -> Enclosure:
-        """(N, P) what statements say of activations."""
+        """(N, P) the intervals that statements about activations give."""
         return _widened(self.activations, self.tolerance)
 
     def index(self, values: list[int]) -> Tensor:
@@ -74,12 +75,12 @@ class Problem:
         return torch.tensor(values, dtype=torch.int64, device=self.settled.device)
 
     def rows_of(self, images: list[int]) -> Tensor:
-        """The places of some images' patches among the rows of all."""
+        """The indices of some images' patches among the rows of all images."""
         patches = torch.arange(self.patches, device=self.settled.device)
         return (self.index(images)[:, None] * self.patches + patches).flatten()
 
     def by_patch(self, explanations: list[list[Pair]]) -> dict[int, list[int]]:
-        """For each row about which something is stated, the prototypes, in their order."""
+        """The stated prototypes of each row that has a statement, in their order."""
         stated: dict[int, list[int]] = {}
         for image, pairs in enumerate(explanations):
             for patch, prototype in pairs:
@@ -100,7 +101,7 @@ class Problem:
         )
 
     def dissimilarities(self) -> Tensor:
-        """(N, L, P) small means similar, infinite where a prototype does not look; an estimate."""
+        """(N, L, P) small means similar, infinite where pooling ignores the patch; an estimate."""
         middle = dissimilarity(self.head, (self.observed.lower + self.observed.upper) / 2)
         middle = middle.view(len(self), self.patches, self.head.size)
         hidden = unseen(self.head, self.patches, middle.device)
@@ -108,11 +109,11 @@ class Problem:
 
 
 def _widened(observed: Enclosure, tolerance: float) -> Enclosure:
-    """Intervals with ends that are multiples of the tolerance, around those given."""
+    """The intervals, widened outward to multiples of the tolerance."""
     if not tolerance:
         return observed
     lower, upper = (observed.lower / tolerance).floor(), (observed.upper / tolerance).ceil()
-    # The quotient was rounded: a multiple too far inside is moved out by one.
+    # The quotient was rounded, so the multiple may lie inside the interval; then the next one outward is right.
     lower = torch.where(lower * tolerance > observed.lower, lower - 1, lower) * tolerance
     upper = torch.where(upper * tolerance < observed.upper, upper + 1, upper) * tolerance
     return Enclosure(torch.minimum(lower, observed.lower), torch.maximum(upper, observed.upper))

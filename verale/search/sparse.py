@@ -1,4 +1,4 @@
-"""Sparse: the activations that speak for the class, those that its worst rivals ask for, then a deletion pass."""
+"""Sparse: state the activations that support the class and those that rivals require, then drop what is not needed."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ __all__ = ["explain_sparse"]
 def explain_sparse(problem: Problem) -> tuple[list[int], Tensor, bool]:
     """A subset-minimal explanation of one image by activations alone.
 
-    It starts from the prototypes with positive weight for the predicted class; while a rival is open, the worst one
-    asks for the activation that costs it most.
+    It starts from the prototypes with a positive weight for the predicted class. While a rival is open, it states the
+    activation that costs the worst rival most. Then it drops each statement, the smallest activation first, if the
+    class still follows without it.
 
     Returns:
-        The prototypes stated, the proved margins (C,), and whether without any one of them the bounds miss the class by
-        more than rounding can explain.
+        The prototypes stated, the proved margins (C,), and whether every one is needed: without it, the bounds miss the
+        class by more than rounding can explain.
 
     Raises:
         UnexplainedError: a rival stays open though every activation that could help is stated.
@@ -29,12 +30,12 @@ def explain_sparse(problem: Problem) -> tuple[list[int], Tensor, bool]:
     """
     observed = problem.stated_activations()[0]
     paradigm = TopK.of(problem.head, problem.patches, observed.lower.device)
-    everyone = torch.ones(1, problem.head.size, dtype=torch.bool, device=observed.lower.device)
+    all_exempt = torch.ones(1, problem.head.size, dtype=torch.bool, device=observed.lower.device)
     no_order = observed.lower.new_full((1,), torch.inf)
     bounds = problem.margins
 
     def box_of(stated: Tensor) -> Enclosure:
-        return paradigm.box(stated[None], everyone, no_order, observed)
+        return paradigm.box(stated[None], all_exempt, no_order, observed)
 
     def margins_of(stated: Tensor) -> Tensor:
         return bounds.lower(box_of(stated)[None])[0, 0]
@@ -47,13 +48,13 @@ def explain_sparse(problem: Problem) -> tuple[list[int], Tensor, bool]:
         worst = int(margins.argmin())
         favour, against = bounds.wishes(box_of(stated), actual[None], problem.index([worst]))
         loss = favour[0] * cost_low + against[0] * cost_high
-        asked = int(loss.masked_fill(stated, 0.0).argmax())
-        if stated[asked] or not loss[asked] > 0:
+        costliest = int(loss.masked_fill(stated, 0.0).argmax())
+        if stated[costliest] or not loss[costliest] > 0:
             raise UnexplainedError(
                 f"class {worst} stays open (margin >= {float(margins[worst]):.3g}) though every activation that could "
                 "help is stated"
             )
-        stated[asked] = True
+        stated[costliest] = True
         margins = margins_of(stated)
 
     minimal, noise = True, NOISE * bounds.error[0].amax()

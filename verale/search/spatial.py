@@ -1,4 +1,4 @@
-"""Spatial explanations: find statements, drop what is not needed, and prove what is left from nothing but itself."""
+"""Spatial explanations: choose statements, drop those that are not needed, and prove the class from the rest alone."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from torch import Tensor
 from verale.bounds import SpatialParadigm, put
 from verale.search.grow import Growth, grow
 from verale.search.problem import NOISE, Pair, Problem
-from verale.search.shrink import enter, proved_margins, shrink
+from verale.search.shrink import extend_all, proved_margins, shrink
 from verale.search.sweep import sweep
 
-__all__ = ["ORDERS", "UNSETTLED", "Spatial", "explain_spatial", "from_scratch"]
+__all__ = ["ORDERS", "UNSETTLED", "SpatialExplanation", "explain_spatial", "rows_from_scratch"]
 
 ORDERS: dict[str, Callable[[Problem, Any], tuple[list[Growth], Any]]] = {"rival": grow, "nearest": sweep}
-"""How the next statement is chosen, by name."""
+"""The ways to choose the next statement, by name."""
 
 _BOUND_NOISE = 2.0**-22
-"""About what rounding does to the bound of an observable that nearly depends on stated ones: the root of some u."""
+"""About the rounding error in the bound of an observable that nearly depends on stated ones: the root of some u."""
 
 UNSETTLED = "the margin left is too small for float64 to prove"
 
 
 @dataclass(frozen=True)
-class Spatial:
-    """An explanation found.
+class SpatialExplanation:
+    """An explanation by statements about patches.
 
     Attributes:
         pairs: what is stated.
         margins: (C,) proved.
-        minimal: whether without any one pair the bounds miss the class by more than rounding can explain, so that the
-            checker, which rounds less, will miss it too.
+        minimal: whether every pair is needed: without it, the bounds miss the class by more than rounding can explain.
+            Then the checker, which rounds less, misses it too.
         prices: for each rival that needs them, the prices of prototypes (`assignment` only).
     """
 
@@ -43,30 +43,31 @@ class Spatial:
     prices: dict[int, dict[int, float]] = field(default_factory=dict)
 
 
-def explain_spatial(problem: Problem, paradigm: SpatialParadigm[Any], order: str) -> list[Spatial | str]:
+def explain_spatial(problem: Problem, paradigm: SpatialParadigm[Any], order: str) -> list[SpatialExplanation | str]:
     """For each image an explanation, or the reason why there is none.
 
-    Under an ordered paradigm bounds are not monotone in E, and shrinking is repeated until nothing can be dropped. What
-    is kept is proved again from rows that know the remaining statements alone, in their order.
+    First statements are added until the class follows (`ORDERS`), then those that are not needed are dropped. Under an
+    ordered paradigm bounds are not monotone in E, so dropping is repeated until nothing can be dropped. The class is
+    then proved again from rows that know the remaining statements alone, in their order.
     """
     if not len(problem):
         return []
     growths, rows = ORDERS[order](problem, paradigm)
-    explanations, slack = shrink(problem, paradigm, [[] if g.stuck else g.pairs for g in growths], rows)
-    rows = from_scratch(problem, paradigm, explanations)
+    explanations, slack = shrink(problem, paradigm, [[] if g.failure else g.pairs for g in growths], rows)
+    rows = rows_from_scratch(problem, paradigm, explanations)
     while paradigm.ordered:
         before = explanations
         explanations, slack = shrink(problem, paradigm, before, rows)
         if explanations == before:
             break
-        rows = from_scratch(problem, paradigm, explanations)
+        rows = rows_from_scratch(problem, paradigm, explanations)
     margins = proved_margins(problem, rows)
     noise = _noise(problem).tolist()
     return [
-        growth.stuck
+        growth.failure
         or (
-            Spatial(
-                _arranged(pairs, paradigm.ordered or problem.tolerance > 0),
+            SpatialExplanation(
+                _by_patch(pairs, paradigm.ordered or problem.tolerance > 0),
                 proved,
                 minimal=not problem.tolerance and all(left < -least for left in after),
             )
@@ -77,17 +78,17 @@ def explain_spatial(problem: Problem, paradigm: SpatialParadigm[Any], order: str
     ]
 
 
-def _arranged(pairs: list[Pair], ordered: bool) -> list[Pair]:
-    """Patch by patch, and there by prototype or, where the order matters, as found."""
+def _by_patch(pairs: list[Pair], ordered: bool) -> list[Pair]:
+    """The pairs sorted by patch; within a patch by prototype or, where the order matters, as they were chosen."""
     return sorted(pairs, key=lambda pair: (pair[0], 0 if ordered else pair[1]))
 
 
 def _noise(problem: Problem) -> Tensor:
-    """(N,) how far a margin may lie below the one that the checker proves, about; for minimality only.
+    """(N,) about how far a margin may lie below the one that the checker proves; used for minimality only.
 
-    Focal activations are sums over all patches, so the rounding of every bound is in them; what is left of the margins
-    after shrinking is often as little. A similarity may be as steep as a root. Masses are too simple to be rounded
-    much.
+    A focal activation sums over all patches, so it adds up the rounding errors of all bounds; after shrinking, a margin
+    is often no larger than that. Similarities other than the logarithm and the identity may be as steep as a root.
+    Softmax masses are rounded too little to matter.
     """
     head, noise = problem.head, NOISE * problem.margins.error
     if (head.pooling.is_difference or head.similarity.steep) and head.geometry.has_prototypes:
@@ -95,9 +96,9 @@ def _noise(problem: Problem) -> Tensor:
     return noise.amax(1)
 
 
-def from_scratch(problem: Problem, paradigm: SpatialParadigm[Any], explanations: list[list[Pair]]) -> Any:
-    """Rows that know the explanations alone, not how they were found."""
+def rows_from_scratch(problem: Problem, paradigm: SpatialParadigm[Any], explanations: list[list[Pair]]) -> Any:
+    """Rows (N * L) that know the explanations alone, not how the search came to them."""
     stated = problem.by_patch(explanations)
     where = list(stated)
-    built = enter(paradigm, problem, paradigm.start(len(where)), where, list(stated.values()))
+    built = extend_all(paradigm, problem, paradigm.start(len(where)), where, list(stated.values()))
     return put(paradigm.start(len(problem) * problem.patches), problem.index(where), built)

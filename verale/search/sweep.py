@@ -1,4 +1,4 @@
-"""Sweep: the published order. Every patch in turn states its next nearest prototype, until the class is entailed."""
+"""Sweep: the published order. Each sweep states the next nearest prototype of every patch, until the class follows."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ R = TypeVar("R", bound=Any)
 
 
 def sweep(problem: Problem, paradigm: SpatialParadigm[R]) -> tuple[list[Growth], R]:
-    """For each image, statements that entail its class, in the order of Soria et al.; for comparison like for like.
+    """For each image, statements that entail its class, in the order of Soria et al.; for a fair comparison.
 
-    Whole sweeps over the patches are entered at once; what the last one has too much, shrinking removes.
+    A sweep states one prototype at every patch of an open image, the nearest that is not stated yet. Sweeps are not
+    split: shrinking removes what the last one states too much.
 
     Returns:
         One Growth an image, and the paradigm's rows (N * L) after the statements.
@@ -30,7 +31,7 @@ def sweep(problem: Problem, paradigm: SpatialParadigm[R]) -> tuple[list[Growth],
     for step in range(problem.head.size + 1):
         proved = (proved_margins(problem, rows).amin(1) > 0).tolist()
         for growth, success in zip(growths, proved, strict=True):
-            growth.stuck = "" if success else growth.stuck
+            growth.failure = "" if success else growth.failure
         still = [image for image, success in enumerate(proved) if not success]
         if step == problem.head.size or not still:
             break

@@ -1,4 +1,4 @@
-"""The smallest k whose highest activations entail the class, then a deletion pass."""
+"""Top-k: state the fewest highest activations that entail the class, then drop what is not needed."""
 
 from __future__ import annotations
 
@@ -17,13 +17,17 @@ ORDER = -1
 def explain_top_k(problem: Problem) -> tuple[list[int], list[int], float, Tensor, bool]:
     """A subset-minimal top-k explanation of one image.
 
+    The k highest activations are stated, and the order clause says that no other activation exceeds the k-th. Bisection
+    gives the least k that entails the class. Then each statement is dropped if the class still follows without it, the
+    order clause first, then the lowest activation.
+
     Returns:
-        The statements kept (prototypes, ORDER for the order clause), the prototypes that the clause leaves out, its
-        upper end, the proved margins (C,), and whether without any one statement the bounds miss the class by more than
-        rounding can explain.
+        The statements kept (prototypes, ORDER for the order clause), the prototypes that the clause exempts, its upper
+        end, the proved margins (C,), and whether every statement is needed: without it, the bounds miss the class by
+        more than rounding can explain.
 
     Raises:
-        UnexplainedError: not even all activations together prove the class.
+        UnexplainedError: all activations together do not prove the class.
 
     Soundness: bounds are monotone in E and margins in k, so bisection finds the least k; every deletion is proved.
     """
@@ -31,14 +35,14 @@ def explain_top_k(problem: Problem) -> tuple[list[int], list[int], float, Tensor
     paradigm = TopK.of(problem.head, problem.patches, observed.lower.device)
     size = problem.head.size
     rank = observed.upper.argsort(descending=True, stable=True)
-    place = torch.empty_like(rank)
-    place[rank] = torch.arange(size, device=rank.device)
+    position = torch.empty_like(rank)
+    position[rank] = torch.arange(size, device=rank.device)
 
     def margins_of(stated: Tensor, exempt: Tensor, order: Tensor) -> Tensor:
         return problem.margins.lower(paradigm.box(stated, exempt, order, observed)[None])[0, 0]
 
     def margins_at(k: int) -> Tensor:
-        stated = (place < k)[None]
+        stated = (position < k)[None]
         return margins_of(stated, stated, observed.upper[rank[max(k, 1) - 1 :]].amax()[None])
 
     if not bool((margins_at(size) > 0).all()):
@@ -51,7 +55,7 @@ def explain_top_k(problem: Problem) -> tuple[list[int], list[int], float, Tensor
         else:
             low = middle + 1
     top = rank[:high].tolist()
-    exempt = (place < high)[None]
+    exempt = (position < high)[None]
     clause = observed.upper[rank[max(high, 1) - 1 :]].amax()
 
     minimal, noise = True, NOISE * problem.margins.error[0].amax()
