@@ -1,4 +1,4 @@
-"""The record of a proved explanation, and its encoding."""
+"""Certificates: a frozen record, its statements, its encoding, and its words for people."""
 
 from verale.certificate.encoding import TYPE
 from verale.certificate.record import Certificate

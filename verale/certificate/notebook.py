@@ -1,4 +1,4 @@
-"""A certificate as a small piece of HTML for notebooks: no script, nothing from anywhere else."""
+"""A certificate as a small piece of HTML for notebooks, without scripts and without outside resources."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from verale.certificate.words import NOT_PROVED, below, claim
 __all__ = ["html"]
 
 _STATEMENTS, _RIVALS = 10, 5
-"""How many are shown."""
+"""How many statements and rivals are shown."""
 
 
 def html(
@@ -21,18 +21,18 @@ def html(
     margins: Sequence[float | None],
     digests: Mapping[str, str],
 ) -> str:
-    """What a certificate claims, its closest rivals and its first statements. Whatever a file may hold is escaped."""
+    """What a certificate claims, its closest rivals and its first statements. All text from the file is escaped."""
     spatial = all(isinstance(statement, PatchStatement) for statement in statements)
     proved = sorted((margin, rival) for rival, margin in enumerate(margins) if margin is not None)
     name, size = f"class {predicted}", len(statements)
-    said = claim(name, size, below(proved[0][0], 4), spatial) if proved else "Nothing: no rivals."
+    claimed = claim(name, size, below(proved[0][0], 4), spatial) if proved else "Nothing: no rivals."
     closest = [(f"class {rival}", f"at least {below(margin, 4)}") for margin, rival in proved[:_RIVALS]]
     stated = [statement.in_words() for statement in statements[:_STATEMENTS]]
     return "\n".join(
         [
             f"<div><p><b>Certificate: {escape(name)}</b>, {escape(paradigm)}, {size}"
             " statements. Claimed, and not audited here:</p>",
-            f"<p>{escape(said)}</p><p><small>{escape(NOT_PROVED)}</small></p>",
+            f"<p>{escape(claimed)}</p><p><small>{escape(NOT_PROVED)}</small></p>",
             _table("Margins", ("rival", "below"), closest, len(proved)),
             _table("Statements", ("of", "in"), stated, size),
             _table("Digests (SHA-256)", ("of", "is"), list(digests.items()), len(digests)),
@@ -42,7 +42,7 @@ def html(
 
 
 def _table(title: str, headings: tuple[str, str], rows: list[tuple[str, str]], total: int) -> str:
-    """A table; how many lines there are in all, where not all are shown."""
+    """A table. Its caption gives the total where not all rows are shown."""
     if not rows:
         return ""
     more = "" if len(rows) == total else f", {len(rows)} of {total}"

@@ -1,4 +1,4 @@
-"""The certificate: a frozen record of what is claimed, that checks itself when built (certificates/v1.md)."""
+"""The certificate: a frozen record of its claims, which checks its form when built (certificates/v1.md)."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ class Certificate:
 
     Attributes:
         head: SHA-256 (hex) of the head's file.
-        latents: SHA-256 (hex) of the image's latents, or None: then nothing is claimed of an instance.
+        latents: SHA-256 (hex) of the image's latents, or None; with None, the certificate claims nothing of an image.
         predicted: the class that is entailed.
         paradigm: how bounds follow from the statements.
         patches: L.
         statements: the explanation E.
         margins: for each class a proved lower bound > 0 of o_predicted - o_class under E; None at the
             predicted class.
-        minimal: whether it is claimed that no statement can be dropped.
-        version: version of the verale that made it.
+        minimal: whether the certificate claims that every statement is needed.
+        version: the version of verale that wrote it.
         prices: hints of the paradigm `assignment`, rival by rival.
 
     Raises:
-        CertificateError: a record that certificates/v1.md would reject.
+        CertificateError: a record that certificates/v1.md rejects.
     """
 
     head: str
@@ -55,10 +55,11 @@ class Certificate:
         for rival, margin in enumerate(self.margins):
             if (margin is None) != (rival == self.predicted):
                 raise CertificateError(
-                    f"margin {rival} is {margin}: only the predicted class {self.predicted} has none"
+                    f"margin {rival} is {margin}, expected None for the predicted class {self.predicted}"
+                    " and a number for every other class"
                 )
             if margin is not None and not 0 < margin < math.inf:
-                raise CertificateError(f"margin {rival} is {margin}: not positive and finite, so nothing is entailed")
+                raise CertificateError(f"margin {rival} is {margin}, expected a positive finite number")
         check_increasing([each.rival for each in self.prices], "the rivals with prices")
 
     @property
@@ -72,7 +73,7 @@ class Certificate:
         return min(margin for margin in self.margins if margin is not None)
 
     def to_bytes(self) -> bytes:
-        """The certificate's file; the same certificate gives the same bytes."""
+        """The bytes of the certificate's file; the same certificate gives the same bytes."""
         subject = [{"name": "head", "digest": {"sha256": self.head}}]
         claims = ["entailment"]
         if self.latents is not None:
@@ -94,7 +95,7 @@ class Certificate:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Certificate:
-        """Read a certificate for use, not for proof: the checker has readers of its own. Raises CertificateError."""
+        """Read a certificate without proving it: the checker has readers of its own. Raises CertificateError."""
         try:
             subject, predicate = decode(data)
             digests = {entry["name"]: entry["digest"]["sha256"] for entry in subject}
@@ -111,27 +112,27 @@ class Certificate:
                 prices=tuple(map(Prices.of, predicate["hints"].get("prices", []))),
             )
         except (ValueError, RecursionError, OverflowError) as error:
-            raise CertificateError(f"is no certificate: {error}") from error
+            raise CertificateError(f"is not a certificate: {error}") from error
         except (KeyError, TypeError, AttributeError, IndexError) as error:
-            raise CertificateError(f"is no certificate v1: field {error} is missing or has another form") from error
+            raise CertificateError(f"is not a certificate v1: field {error} is missing or malformed") from error
 
     def _repr_html_(self) -> str:
-        """What notebooks show."""
+        """The HTML that notebooks show."""
         return html(
             self.predicted,
             self.paradigm,
             self.statements,
             self.margins,
-            {"head": self.head, "latents": self.latents or "none named"},
+            {"head": self.head, "latents": self.latents or "not given"},
         )
 
     def save(self, path: str | Path) -> None:
-        """Write the certificate (beside its place, then renamed)."""
+        """Write the certificate to a file: to a temporary name first, then renamed."""
         write_atomically(path, self.to_bytes())
 
     @classmethod
     def load(cls, path: str | Path) -> Certificate:
-        """Read a certificate's file, without proving anything. Raises InputError, which names the file."""
+        """Read a certificate from a file without proving it. Raises InputError, which names the file."""
         try:
             return cls.from_bytes(read(path, "a certificate (.ale.json)"))
         except CertificateError as error:

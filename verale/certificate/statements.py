@@ -1,4 +1,4 @@
-"""Statements, and prices: what a certificate says, and one hint; each checks itself and knows how a file spells it."""
+"""Statements and prices. Each class checks its fields and owns its JSON form."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class PatchStatement:
         _check_interval(self.lower, self.upper)
 
     def to_json(self) -> dict[str, Any]:
-        """As the file spells it."""
+        """Its JSON form in the file."""
         return {"patch": self.patch, "prototype": self.prototype, "interval": [self.lower.hex(), self.upper.hex()]}
 
     def in_words(self) -> tuple[str, str]:
-        """What it is about, and what it says of that, rounded outward."""
+        """Its subject and its interval for people, rounded outward."""
         return f"patch {self.patch}, prototype {self.prototype}", _between(self.lower, self.upper)
 
 
@@ -57,32 +57,32 @@ class ActivationStatement:
         _check_interval(self.lower, self.upper)
 
     def to_json(self) -> dict[str, Any]:
-        """As the file spells it."""
+        """Its JSON form in the file."""
         return {"prototype": self.prototype, "interval": [self.lower.hex(), self.upper.hex()]}
 
     def in_words(self) -> tuple[str, str]:
-        """What it is about, and what it says of that, rounded outward."""
+        """Its subject and its interval for people, rounded outward."""
         return f"activation of prototype {self.prototype}", _between(self.lower, self.upper)
 
 
 @dataclass(frozen=True)
 class OrderStatement:
-    """No activation outside `exempt` exceeds `upper`."""
+    """The order clause: no activation of a prototype outside `exempt` exceeds `upper`."""
 
     exempt: tuple[int, ...]
     upper: float
 
     def __post_init__(self) -> None:
         check_indices(*self.exempt)
-        check_increasing(self.exempt, "the order statement's exempt prototypes")
+        check_increasing(self.exempt, "the order clause's exempt prototypes")
         _check_interval(self.upper, self.upper)
 
     def to_json(self) -> dict[str, Any]:
-        """As the file spells it."""
+        """Its JSON form in the file."""
         return {"except": list(self.exempt), "upper": self.upper.hex()}
 
     def in_words(self) -> tuple[str, str]:
-        """What it is about, and what it says of that, rounded outward."""
+        """Its subject and its interval for people, rounded outward."""
         return "every other prototype", f"at most {above(self.upper)}"
 
 
@@ -90,7 +90,7 @@ Statement = PatchStatement | ActivationStatement | OrderStatement
 
 
 def statement_of(value: dict[str, Any]) -> Statement:
-    """The statement that a file spells so. Raises KeyError, TypeError, ValueError: another form."""
+    """The statement with this JSON form. Raises KeyError, TypeError, ValueError: malformed."""
     if "except" in value:
         return OrderStatement(tuple(value["except"]), float.fromhex(value["upper"]))
     lower, upper = map(float.fromhex, value["interval"])
@@ -101,7 +101,13 @@ def statement_of(value: dict[str, Any]) -> Statement:
 
 @dataclass(frozen=True)
 class Prices:
-    """A hint of the paradigm `assignment`: what each prototype pays for a patch's remainder, against one rival."""
+    """A hint of the paradigm `assignment`: what each prototype pays for a patch's remainder, for one rival.
+
+    Attributes:
+        rival: the class.
+        prototypes: those that pay, in increasing order.
+        values: the price of each, positive.
+    """
 
     rival: int
     prototypes: tuple[int, ...]
@@ -117,7 +123,7 @@ class Prices:
                 raise CertificateError(f"the price {value} is not positive and finite")
 
     def to_json(self) -> dict[str, Any]:
-        """As the file spells it."""
+        """Its JSON form in the file."""
         return {
             "rival": self.rival,
             "prototypes": list(self.prototypes),
@@ -126,7 +132,7 @@ class Prices:
 
     @classmethod
     def of(cls, value: dict[str, Any]) -> Prices:
-        """The prices that a file spells so. Raises KeyError, TypeError, ValueError: another form."""
+        """The prices with this JSON form. Raises KeyError, TypeError, ValueError: malformed."""
         return cls(value["rival"], tuple(value["prototypes"]), tuple(map(float.fromhex, value["prices"])))
 
 
@@ -145,7 +151,7 @@ def check_increasing(indices: Sequence[int], what: str) -> None:
 
 def _check_interval(lower: float, upper: float) -> None:
     if not (math.isfinite(lower) and math.isfinite(upper) and lower <= upper):
-        raise CertificateError(f"[{lower}, {upper}] is no interval of finite numbers")
+        raise CertificateError(f"[{lower}, {upper}] is not an interval with finite ends")
 
 
 def _between(lower: float, upper: float) -> str:

@@ -1,4 +1,4 @@
-"""A certificate in words and decimals, for people. Decimals are rounded so that what is said stays true."""
+"""A certificate in words and decimals, for people. Decimals are rounded so that each sentence stays true."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ NOT_PROVED = (
 
 
 def claim(predicted: str, size: int, margin: str, spatial: bool = True) -> str:
-    """The sentence that a certificate claims.
+    """A certificate's claim as a sentence.
 
     Args:
         predicted: the class.
         size: the number of statements.
         margin: the least margin, rounded down.
-        spatial: whether statements speak of patches, not of activations.
+        spatial: whether statements are about patches, not about activations.
     """
     what = "patches" if spatial else "activations"
     which = f"the {size} statements about {what}" if size != 1 else f"the one statement about {what}"
@@ -32,12 +32,12 @@ def claim(predicted: str, size: int, margin: str, spatial: bool = True) -> str:
 
 
 def below(value: float | Fraction, digits: int = 6) -> str:
-    """The greatest decimal of so many digits that is not greater than a finite number."""
+    """The greatest decimal with so many digits that is at most the value."""
     return _decimal(value, digits, ROUND_FLOOR)
 
 
 def above(value: float | Fraction, digits: int = 6) -> str:
-    """The least decimal of so many digits that is not less than a finite number."""
+    """The least decimal with so many digits that is at least the value."""
     return _decimal(value, digits, ROUND_CEILING)
 
 
