@@ -1,4 +1,4 @@
-"""The search for a counterexample: latents that satisfy every statement of a certificate and get another class."""
+"""Counterexamples: latents that satisfy every statement of a certificate and are classified as another class."""
 
 from verale.counterexample.search import counterexamples
 

@@ -21,40 +21,42 @@ _Vector = NDArray[np.float64]
 _ROUNDS = 6
 _ATTEMPTS = 8
 _NARROW = 2.0**-70
-"""Of an interval without width, relative to its size: what is aimed at as if it were its width."""
+"""The width to aim for, relative to its size, of an interval without width."""
 
 _FINE = (None, 2.0**-12, 2.0**-24, 2.0**-36)
-"""How small coordinates are made whose last bits are needed; None to leave them as they are."""
+"""The sizes tried for coordinates whose last bits are needed; None leaves the coordinates as they are."""
 
 
 def repair(demands: Demands, image: Tensor, generator: np.random.Generator) -> Tensor | None:
-    """Latents (L, D) float64 near those given that meet every demand exactly, as far as balls can tell; None if none
-    were found.
+    """Latents (L, D) float64 near those given that certainly meet every demand, by ball arithmetic; None if the repair
+    fails.
 
-    Patch by patch. The observables are known exactly; what they lack of their intervals' middles is spread over the
-    coordinates, one after the other: each takes its share of the shortest step that mends all, rounded to a multiple of
-    its own last bit, and those that come after make up for the rounding. Coordinates whose last bit moves the
-    observables least come last. Where this does not end inside all intervals, as many coordinates as there are
-    statements are made small first, whose last bits are smaller still.
+    It works patch by patch. The observables are known exactly, and what they lack to the middles of their intervals is
+    spread over the coordinates in turn: each takes its share of the shortest step that corrects all, rounded to a
+    multiple of its own last bit, and later coordinates make up for the rounding. Coordinates whose last bit moves the
+    observables least come last. If this does not end inside all intervals, it tries again after making as many
+    coordinates small as there are statements, because small coordinates have smaller last bits.
     """
     rows = []
     with flint.ctx.workprec(PRECISION):
         for patch, asked in enumerate(demands.exact):
             row = image[patch]
             if asked and not bool(demands.pinned[patch]):
-                found = _patch(demands.head, asked, row, generator)
-                if found is None:
+                repaired = _repaired_patch(demands.head, asked, row, generator)
+                if repaired is None:
                     return None
-                row = found
+                row = repaired
             rows.append(row)
     return torch.stack(rows)
 
 
-def _patch(head: Head, asked: dict[int, Interval], row: Tensor, generator: np.random.Generator) -> Tensor | None:
-    truth = _Truth(head, asked)
-    nearest = row.to(torch.float32).to(torch.float64)  # latents are often float32, and statements tell no others
+def _repaired_patch(
+    head: Head, asked: dict[int, Interval], row: Tensor, generator: np.random.Generator
+) -> Tensor | None:
+    exact = _ExactObservables(head, asked)
+    nearest = row.to(torch.float32).to(torch.float64)  # often float32: tight statements may hold of it alone
     for start in (row, nearest):
-        if truth.holds(start.numpy()):
+        if exact.holds(start.numpy()):
             return start
     for fine in _FINE:
         if fine is not None and not _has_small(head):
@@ -64,43 +66,43 @@ def _patch(head: Head, asked: dict[int, Interval], row: Tensor, generator: np.ra
             if fine is not None:
                 chosen = _smallest(z, len(asked), generator, attempt)
                 z[chosen] = fine * (1 + generator.random(len(chosen)))
-                z = _held(truth, z, chosen)
+                z = _complying_around(exact, z, chosen)
             for _ in range(_ROUNDS):
-                z = truth.mended(z, generator if attempt else None)
-                if truth.holds(z):
+                z = exact.corrected(z, generator if attempt else None)
+                if exact.holds(z):
                     return torch.from_numpy(z)
     return None
 
 
 def _has_small(head: Head) -> bool:
-    """Whether the domain holds small positive numbers, and small numbers serve: logits would lose what they are."""
+    """Whether the domain holds small positive numbers and they are of use; logits would lose their meaning."""
     lower, upper = head.domain.lower, head.domain.upper
     return head.prototypes is not None and (lower is None or lower <= 0) and (upper is None or upper > 0)
 
 
 def _smallest(z: _Vector, count: int, generator: np.random.Generator, attempt: int) -> NDArray[np.int64]:
-    """Some coordinates that lose little if they are made small; others at each attempt."""
+    """Some coordinates that change little if they are made small; other ones at each attempt."""
     count = min(len(z), count + 1 + attempt // 2)
     return np.argsort(np.abs(z) * (1 + attempt * generator.random(len(z))))[:count]
 
 
-def _held(truth: _Truth, z: _Vector, held: NDArray[np.int64]) -> _Vector:
-    """Floats near z that comply within rounding, some coordinates as they are."""
+def _complying_around(exact: _ExactObservables, z: _Vector, held: NDArray[np.int64]) -> _Vector:
+    """Floats near z that comply within rounding; the held coordinates do not change."""
     free = np.ones(len(z))
     free[held] = 0.0
     for _ in range(20):
-        lacking, slope = truth.lacking(z), truth.slope(z) * free
+        lacking, slope = exact.lacking(z), exact.slope(z) * free
         step = np.linalg.lstsq(slope, lacking, rcond=1e-12)[0]
-        z = np.where(free > 0, into_domain(truth.head, torch.from_numpy(z + step)).numpy(), z)
+        z = np.where(free > 0, into_domain(exact.head, torch.from_numpy(z + step)).numpy(), z)
     return z
 
 
-class _Truth:
-    """The observables of one patch that are asked for, as balls.
+class _ExactObservables:
+    """The observables of one patch that have an interval, as balls.
 
     Args:
         head: the head.
-        asked: intervals by prototype.
+        asked: the intervals by prototype.
     """
 
     def __init__(self, head: Head, asked: dict[int, Interval]) -> None:
@@ -124,20 +126,23 @@ class _Truth:
         )
 
     def lacking(self, z: _Vector, aim: _Vector | None = None) -> _Vector:
-        """What each observable lacks of the place aimed at in its interval, 0 to 1; 0 where a single end holds."""
-        found = np.zeros(len(self._ends))
-        for place, (value, (low, high)) in enumerate(zip(self._values(z), self._ends, strict=True)):
-            inward = flint.arb(self._widths[place])
+        """What each observable lacks to its goal: the share `aim` (0 to 1) of its interval, by default the middle.
+
+        It is 0 where the interval has a single end, and the observable satisfies it.
+        """
+        missing = np.zeros(len(self._ends))
+        for index, (value, (low, high)) in enumerate(zip(self._values(z), self._ends, strict=True)):
+            inward = flint.arb(self._widths[index])
             if low is not None and high is not None:
-                goal = low + (high - low) * (0.5 if aim is None else float(aim[place]))
+                goal = low + (high - low) * (0.5 if aim is None else float(aim[index]))
             elif low is not None and not low <= value:
                 goal = low + inward
             elif high is not None and not value <= high:
                 goal = high - inward
             else:
                 continue
-            found[place] = float((goal - value).mid())
-        return found
+            missing[index] = float((goal - value).mid())
+        return missing
 
     def slope(self, z: _Vector) -> _Vector:
         """(K, D) gradients of the observables."""
@@ -146,7 +151,7 @@ class _Truth:
             slopes = slopes * observed[:, :, None]
         return np.asarray(slopes[0].numpy())
 
-    def mended(self, z: _Vector, generator: np.random.Generator | None) -> _Vector:
+    def corrected(self, z: _Vector, generator: np.random.Generator | None) -> _Vector:
         """z moved by multiples of its coordinates' last bits towards all intervals; see `repair`."""
         aim = None if generator is None else 0.5 + (generator.random(len(self._ends)) - 0.5) * 0.6
         lacking = self.lacking(z, aim)
@@ -159,17 +164,17 @@ class _Truth:
             effect = effect * np.exp(generator.normal(0, 0.5, len(z)))
         order = np.argsort(-effect, kind="stable")
         columns = slope[:, order].T
-        # What the coordinates from a place on can do together: the Gram matrix of their columns.
+        # What this and all later coordinates can do together: the Gram matrix of their columns.
         together = np.cumsum((columns[:, :, None] * columns[:, None, :])[::-1], axis=0)[::-1]
         moved = z.copy()
         lower, upper = self.head.domain.lower, self.head.domain.upper
-        for place, coordinate in enumerate(order):
-            share = columns[place] @ _solved(together[place], lacking)
+        for index, coordinate in enumerate(order):
+            share = columns[index] @ _solved(together[index], lacking)
             target = z[coordinate] + share  # rounded to a multiple of its last bit
             target = target if lower is None else max(target, lower)
             target = target if upper is None else min(target, upper)
             moved[coordinate] = target
-            lacking = lacking - columns[place] * (target - z[coordinate])
+            lacking = lacking - columns[index] * (target - z[coordinate])
         return moved
 
     def _values(self, z: _Vector) -> list[Any]:
@@ -191,7 +196,7 @@ class _Truth:
 
 
 def _width(ends: Interval) -> float:
-    """An interval's width, at least a trifle; of one with a single end, what to stay away from it."""
+    """An interval's width, but not less than a small minimum; for a single end, how far to stay away from it."""
     low, high = ends
     size = max(abs(float(end.mid())) for end in ends if end is not None)
     if low is None or high is None:
@@ -200,7 +205,7 @@ def _width(ends: Interval) -> float:
 
 
 def _solved(gram: _Vector, lacking: _Vector) -> _Vector:
-    """gram^-1 lacking, of what it can reach."""
+    """gram^-1 lacking, on the range of gram."""
     scale = float(np.trace(gram))
     if scale == 0.0:
         return np.zeros_like(lacking)

@@ -1,6 +1,6 @@
-"""Refute: latents that satisfy every statement of a certificate and are classified otherwise, if they can be found.
+"""The search for a counterexample: latents that satisfy every statement of a certificate and get another class.
 
-The reverse of a proof: nothing here is sound and nothing has to be, because the checker evaluates what is found.
+Nothing here is proved, and nothing has to be: the checker evaluates every counterexample.
 """
 
 from __future__ import annotations
@@ -25,41 +25,41 @@ from verale.rounding import Enclosure
 __all__ = ["counterexamples"]
 
 _LARGEST = 2**24
-"""Coordinates of an image, and numbers in a batch's gradients: what fits any memory."""
+"""The most coordinates of an image, and numbers in a batch's gradients: this much fits any memory."""
 
 _IMAGES = 8
-"""Images that climb together."""
+"""How many images climb together."""
 
 _STEPS = 150
 _LEAST_STEPS = 30
 _SETTLING = 40
 _FEASIBLE = 1e-9
-"""How far, relative to what is asked, latents may be from complying to be worth a repair."""
+"""The largest relative violation of a demand that is worth a repair."""
 
 
 def counterexamples(head: Head, certificate: Certificate, given: Tensor | None, seconds: float) -> Iterator[Tensor]:
-    """Latents (L, D) float64 that may refute a certificate, the most promising first; ends when the time is over.
+    """Latents (L, D) float64 that may refute a certificate, the most promising first; it ends when the time is over.
 
-    From a base, the given image or a random one, each rival in turn is helped: the bounds say how similar each patch
-    may get to each prototype under the statements; the patches that could gain the rival most are moved to where they
-    comply with the statements nearest to their prototype. From there, and from random places for the patches without
-    statements, the rival's logit climbs over the predicted one's by Adam's steps, each followed by a projection back to
-    the statements and the domain. What has climbed over is repaired until it complies exactly.
+    It starts from a base, the given image or a random one, and takes one rival after the other. The bounds say how
+    similar each patch may get to each prototype under the statements; the patches that could help the rival most move
+    as near to their prototype as the statements allow. From there, with random latents for patches without statements,
+    Adam's steps raise the rival's logit over the predicted one's, and each step ends with a projection back to the
+    statements and the domain. Where the rival is ahead, the latents are repaired until they comply exactly.
 
     Args:
-        head: the head that the certificate speaks of.
-        certificate: any, proved or not, whose indices fit the head.
+        head: the certificate's head.
+        certificate: any certificate, proved or not, whose indices fit the head.
         given: (L, D) float64 latents of the domain to start from, or None; L is the certificate's number of patches.
-        seconds: when to stop. One climb for one rival is begun in any case.
+        seconds: when to stop. One climb for one rival begins in any case.
 
     Raises:
-        UsageError: more patches than can be searched.
+        UsageError: too many patches to search.
         LatentsError: fewer patches than the head needs.
     """
     if certificate.patches * head.depth > _LARGEST or certificate.patches * head.size > _LARGEST:
         raise UsageError(
-            f"the certificate speaks of {certificate.patches} patches of {head.depth} channels and {head.size}"
-            f" prototypes: more than {_LARGEST} numbers an image are not searched"
+            f"the certificate has {certificate.patches} patches of {head.depth} channels and {head.size} prototypes:"
+            f" the search takes at most {_LARGEST} numbers an image"
         )
     deadline = time.monotonic() + seconds
     generator = torch.Generator().manual_seed(0)
@@ -73,14 +73,14 @@ def counterexamples(head: Head, certificate: Certificate, given: Tensor | None, 
             yield base
         search = _Search.of(head, certificate, base, base is given, generator, deadline)
         for rival in search.rivals():
-            yield from search.run(rival, rounds)
+            yield from search.attempts(rival, rounds)
             if time.monotonic() > deadline:
                 return
         rounds += 1
 
 
 def _drawn(head: Head, images: int, patches: int, generator: torch.Generator) -> Tensor:
-    """(N, L, D) random latents of the domain: mixtures of two prototypes with noise; logits of a few units."""
+    """(N, L, D) random latents of the domain: mixtures of two prototypes with noise, or logits of a few units."""
     shape = (images, patches)
     if head.prototypes is None:
         return into_domain(head, 3 * torch.randn(*shape, head.depth, generator=generator, dtype=torch.float64))
@@ -94,16 +94,16 @@ def _drawn(head: Head, images: int, patches: int, generator: torch.Generator) ->
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """One base image.
+    """The search from one base image.
 
     Attributes:
-        head, certificate: what is to be refuted.
+        head, certificate: the certificate to refute, and its head.
         base: (L, D).
-        demands: what is asked of images that resemble it.
-        reach: (L, P) bounds of the similarities that the statements leave open; minus infinity where unseen.
+        demands: what images that resemble the base have to satisfy.
+        reach: (L, P) upper bounds of similarities under the statements; minus infinity where pooling ignores a pair.
         activations: (P,) of the base.
-        generator: what is random.
-        deadline: when to stop, as `time.monotonic` tells it.
+        generator: the source of random numbers.
+        deadline: when to stop, on the clock of `time.monotonic`.
     """
 
     head: Head
@@ -125,44 +125,44 @@ class _Search:
         generator: torch.Generator,
         deadline: float,
     ) -> _Search:
-        seen = evaluate(head, base[None])
+        evaluated = evaluate(head, base[None])
         hidden = unseen(head, len(base))
         ranges = _reachable(head, certificate)
         reach = activation(head, ranges).upper
         if hidden is not None:
             reach = reach.masked_fill(hidden, -torch.inf)
         demands = demands_of(head, certificate, base, given)
-        return cls(head, certificate, base, demands, reach, seen.activations[0], generator, deadline)
+        return cls(head, certificate, base, demands, reach, evaluated.activations[0], generator, deadline)
 
     @property
-    def _asked(self) -> int:
-        """K, the most that is asked of a patch."""
+    def _most_demands(self) -> int:
+        """K, the largest number of demands on one patch."""
         return int(self.demands.index.shape[1])
 
     def rivals(self) -> list[int]:
-        """The rivals, those with the highest logit at the base first."""
+        """The rivals, the one with the highest logit at the base first."""
         logits = evaluate(self.head, self.base[None]).logits[0]
         return [c for c in logits.argsort(descending=True).tolist() if c != self.certificate.predicted]
 
-    def run(self, rival: int, rounds: int) -> Iterator[Tensor]:
-        """Candidates for one rival."""
+    def attempts(self, rival: int, rounds: int) -> Iterator[Tensor]:
+        """Latents that comply and may be classified as the rival."""
         starts = self._starts(rival, rounds)
         patches, depth = starts.shape[1:]
-        size = patches * max(self.head.size, depth * self._asked)
+        size = patches * max(self.head.size, depth * self._most_demands)
         for number, batch in enumerate(torch.split(starts, max(1, min(_IMAGES, _LARGEST // size)))):
             if number and time.monotonic() > self.deadline:
                 return
             images, values = self._climb(rival, self.demands.comply(batch, _SETTLING))
-            for place in values.argsort(descending=True).tolist():
-                image = self.demands.comply(images[place : place + 1], _SETTLING)
-                if float(values[place]) < 0 or float(self.demands.violation(image)) > _FEASIBLE:
+            for index in values.argsort(descending=True).tolist():
+                image = self.demands.comply(images[index : index + 1], _SETTLING)
+                if float(values[index]) < 0 or float(self.demands.violation(image)) > _FEASIBLE:
                     continue
-                found = repair(self.demands, image[0], np.random.default_rng(rounds))
-                if found is not None:
-                    yield found
+                repaired = repair(self.demands, image[0], np.random.default_rng(rounds))
+                if repaired is not None:
+                    yield repaired
 
     def _worth(self, rival: int) -> Tensor:
-        """(P,) what an activation's growth is worth to the rival."""
+        """(P,) how much the rival gains from a unit of each activation."""
         weight = self.head.weight.to(torch.float64)
         return self.head.readout.pull(self.activations, weight, rival, self.certificate.predicted)
 
@@ -182,12 +182,12 @@ class _Search:
                 image = self.base.clone()
                 if spread:
                     drawn = _drawn(self.head, 1, patches, self.generator)[0]
-                    shown = [self._place(prototype) for _, prototype in targets[:size]]
+                    shown = [self._most_similar(prototype) for _, prototype in targets[:size]]
                     for patch in loose.nonzero().flatten().tolist():
-                        # A copy of a patch that shows a prototype costs nothing: the maximum is what it was.
+                        # A copy of a patch that shows a prototype changes no maximum.
                         image[patch] = shown[patch % len(shown)] if shown else drawn[patch]
                 for patch, prototype in targets[:size]:
-                    image[patch] = self._place(prototype)
+                    image[patch] = self._most_similar(prototype)
                 starts.append(image)
         if rounds:
             images = torch.stack(starts)
@@ -198,8 +198,8 @@ class _Search:
             return moved
         return torch.stack(starts)
 
-    def _place(self, prototype: int) -> Tensor:
-        """The latent most like a prototype, (D,)."""
+    def _most_similar(self, prototype: int) -> Tensor:
+        """The latent (D,) of the domain that is most similar to a prototype."""
         if self.head.prototypes is None:
             chosen = self.base.new_zeros(self.head.size)
             chosen[prototype] = 15.0
@@ -207,8 +207,8 @@ class _Search:
         return into_domain(self.head, self.head.prototypes[prototype].to(torch.float64))
 
     def _climb(self, rival: int, images: Tensor) -> tuple[Tensor, Tensor]:
-        """The best that was seen of each image on the way, and how far the rival was ahead there; minus infinity where
-        nothing complied."""
+        """The best compliant step of each image's climb, and how far the rival is ahead there; minus infinity where no
+        step complied."""
         images = images.clone()
         best, ahead = images.clone(), images.new_full((len(images),), -torch.inf)
         first, second = torch.zeros_like(images), torch.zeros_like(images)
@@ -247,8 +247,8 @@ def _reachable(head: Head, certificate: Certificate) -> Enclosure:
         return Enclosure(*(end.expand(patches, -1) for end in (domain.lower, domain.upper)))
     paradigm: Any = Projection(head) if head.geometry.has_prototypes else Simplex(head)
     rows = paradigm.start(patches)
-    for place in range(max(map(len, by_patch.values()))):
-        stated = [each[place] for each in by_patch.values() if place < len(each)]
+    for step in range(max(map(len, by_patch.values()))):
+        stated = [each[step] for each in by_patch.values() if step < len(each)]
         where = torch.tensor([s.patch for s in stated])
         ends = (torch.tensor([getattr(s, end) for s in stated], dtype=torch.float64) for end in ("lower", "upper"))
         prototypes = torch.tensor([s.prototype for s in stated])
@@ -258,7 +258,7 @@ def _reachable(head: Head, certificate: Certificate) -> Enclosure:
 
 
 def _observables(head: Head, images: Tensor) -> Tensor:
-    """(N, L, P), fast: a squared distance from an inner product, which is inexact near a prototype."""
+    """(N, L, P), fast: squared distances come from inner products, which is inexact near a prototype."""
     if not head.geometry.is_distance:
         return observables(head, images)
     points = head.points.to(images)
@@ -271,8 +271,7 @@ def _assigned(gain: Tensor) -> list[tuple[int, int]]:
     """Pairs (patch, prototype), the greatest gain first, each patch and each prototype once."""
     gain, pairs = gain.clone(), []
     for _ in range(min(gain.shape)):
-        place = int(gain.argmax())
-        patch, prototype = divmod(place, gain.shape[1])
+        patch, prototype = divmod(int(gain.argmax()), gain.shape[1])
         if not float(gain[patch, prototype]) > 0:
             break
         pairs.append((patch, prototype))
