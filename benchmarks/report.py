@@ -101,7 +101,7 @@ def measure(folder: Path, head: Path, target: Path, limits: Limits) -> Measured:
         tab.goto(f"file://{target}")
         tab.wait_for_selector("html[data-ready]", state="attached")
         opened = perf_counter() - start
-        full = tab.evaluate("rows.full.filter((place) => place >= 0).length")
+        full = tab.evaluate("rows.full.filter((index) => index >= 0).length")
         clicked = _timed(tab, "a[href^='#certificate-']", "#title")
         tab.click(".steps a[href='#list']")
         filtered = tab.evaluate(

@@ -86,7 +86,7 @@ def test_verdicts_of_an_audit(folder, tmp_path):
         (("{t}/nowhere", "-o", "{t}/r.html"), InputError, "there is no such file"),
         (("{t}", "-o", "{t}/r.html"), InputError, "holds no"),
         (("{f}", "-o", "{t}/r.html", "--head", "{f}/latents.safetensors"), InputError, "latents.safetensors"),
-        (("{f}", "-o", "{t}/r.html", "--verdicts", "{f}/source.json"), InputError, "no record of a report"),
+        (("{f}", "-o", "{t}/r.html", "--verdicts", "{f}/source.json"), InputError, "not a record of an audit log"),
         (("{f}", "-o", "{t}/r.html", "--verdicts", "{f}/R", "--no-audit"), UsageError, "--no-audit"),
     ],
 )

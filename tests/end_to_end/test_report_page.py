@@ -127,9 +127,9 @@ def test_it_is_sorted_by_what_is_clicked(chromium, opened, report):
 def test_it_is_filtered_by_name_class_and_verdict(chromium, opened, report):
     tab = open_page(chromium, opened, report)
     tab.fill("#f-text", "00012")
-    assert tab.inner_text("#count") == f"1 to 11 of 11 that the filters let through, of {MANY} in all"
+    assert tab.inner_text("#count") == f"1 to 11 of 11 that match the filters, of {MANY} in all"
     tab.select_option("#f-status", "MALFORMED")
-    assert lines(tab) == [] and "Nothing is left by the filters" in tab.inner_text("#count")
+    assert lines(tab) == [] and "No certificate matches the filters" in tab.inner_text("#count")
     tab.click("button[type=reset]")
     tab.wait_for_selector("#table tbody tr >> nth=49")
     tab.select_option("#f-status", "NOT_PROVED")

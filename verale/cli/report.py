@@ -128,10 +128,10 @@ def _collect(certificates: str, head: str | None, latents: str | None, images: s
 
 
 def _judge(collection: Collection, verdicts: str | None, no_audit: bool, minimality: bool, jobs: int) -> Collection:
-    from verale.report.verdicts import audited, with_verdicts_of
+    from verale.report.verdicts import audited, with_verdicts_from
 
     if verdicts is not None:
-        return with_verdicts_of(collection, verdicts)
+        return with_verdicts_from(collection, verdicts)
     if no_audit or collection.head_path is None:
         return collection
     with progress("auditing", len(collection.paths), unit="certificates") as advance:

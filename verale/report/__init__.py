@@ -1,1 +1,6 @@
-"""Reports for people: one static page, a table, a picture. The `report` extra."""
+"""Reports for people: one static page, a table, or a picture of one certificate. Needs the `report` extra.
+
+In the order of the work: `collect` (what a report shows), `verdicts` (what the checker says of it), `estimates`
+(float64 figures for people), `grid` and `thumbnails` (patches and images). Then one module a product: `page` with its
+parts `page_overview`, `page_list` and `page_files`; `table`; `picture`.
+"""

@@ -1,4 +1,4 @@
-"""What there is to report: certificates, what was made of their images, and what belongs to them."""
+"""Collect what a report shows: certificates with their images, and the head, latents and source that belong to them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from verale.certificate.words import below, claim
 from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST, Certificate, read_certificate
 from verale.errors import InputError
 from verale.files import read
+from verale.paradigms import PARADIGMS
 from verale.runs.folder import HEAD, LATENTS, SOURCE
 from verale.runs.source import Source, load_source
 from verale.runs.table import TABLE, Explained, read_table
@@ -22,24 +24,33 @@ if TYPE_CHECKING:
 
     from verale.head import Head
 
-__all__ = ["NOT_AUDITED", "UNEXPLAINED", "Collection", "Item", "Summary", "collect", "read_item"]
+__all__ = [
+    "NOT_AUDITED",
+    "UNEXPLAINED",
+    "CertificateSummary",
+    "Collection",
+    "Item",
+    "collect",
+    "indices_by_digest",
+    "read_item",
+]
 
 NOT_AUDITED = "NOT_AUDITED"
-"""The status of a certificate that nobody has checked for this report."""
+"""The status of a certificate without a verdict."""
 UNEXPLAINED = "UNEXPLAINED"
 """The status of an image without a certificate."""
 
 
 @dataclass(frozen=True)
-class Summary:
-    """What a certificate says, but for its statements.
+class CertificateSummary:
+    """What a certificate says, without its statements.
 
     Attributes:
         head, latents: digests.
         predicted, paradigm, patches, claims: as in the certificate.
         size: the number of statements.
-        spatial: whether they speak of patches, not of activations.
-        margin: the least of its margins.
+        spatial: whether they are about patches, not about activations.
+        margin: the least of its margins; None without rivals.
     """
 
     head: str
@@ -53,14 +64,18 @@ class Summary:
     margin: Fraction | None
 
     @classmethod
-    def of(cls, certificate: Certificate) -> Summary:
-        """That of a certificate."""
+    def of(cls, certificate: Certificate) -> CertificateSummary:
+        """The summary of a certificate."""
         return cls(
             *(certificate.head, certificate.latents, certificate.predicted, certificate.paradigm),
             *(certificate.patches, certificate.claims, len(certificate.statements)),
-            certificate.paradigm not in ("top_k", "sparse"),
+            PARADIGMS[certificate.paradigm].spatial,
             min((margin for margin in certificate.margins if margin is not None), default=None),
         )
+
+    def claim(self, predicted: str) -> str:
+        """The claim as a sentence, with the name of the class; empty without rivals."""
+        return "" if self.margin is None else claim(predicted, self.size, below(self.margin, 4), self.spatial)
 
 
 @dataclass(frozen=True)
@@ -68,20 +83,20 @@ class Item:
     """One image, or one certificate file.
 
     Attributes:
-        path: the certificate's file; None for an image that has none.
+        path: the certificate's file; None for an image without one.
         sha256: of its bytes.
-        summary: what it says; None where there is no certificate, or none that can be read.
+        summary: what it says; None where there is no readable certificate.
         problem: why there is no summary.
         predicted: the class, also of an image without a certificate.
-        index: the image's place among the latents, where known.
+        index: the image's index among the latents, where known.
         file, file_sha256, label: of the image, where known.
-        seconds: that explaining took, where known.
-        record: what an audit said (certificates/audit-log-v1.md); None where nobody has audited it.
+        seconds: how long explaining took, where known.
+        record: its record in an audit log (certificates/audit-log-v1.md); None without an audit.
     """
 
     path: Path | None
     sha256: str | None = None
-    summary: Summary | None = None
+    summary: CertificateSummary | None = None
     problem: str = ""
     predicted: int | None = None
     index: int | None = None
@@ -93,28 +108,28 @@ class Item:
 
     @property
     def status(self) -> str:
-        """The verdict's; without one NOT_AUDITED, or UNEXPLAINED where there is no certificate."""
+        """The verdict's status; without a verdict NOT_AUDITED, without a certificate UNEXPLAINED."""
         if self.path is None:
             return UNEXPLAINED
         return NOT_AUDITED if self.record is None else str(self.record["status"])
 
     @property
     def correct(self) -> bool | None:
-        """Whether the class is the true one; None where that is not known."""
+        """Whether the class is the true one; None where that is unknown."""
         return None if self.label is None or self.predicted is None else self.predicted == self.label
 
 
 @dataclass(frozen=True, eq=False)
 class Collection:
-    """What there is to report.
+    """What a report shows.
 
     Attributes:
-        folder: where the certificates lie.
+        folder: the folder of the certificates.
         items: in the order of the images.
-        head, latents: those at hand; latents (N, D, H, W) or (N, L, D), as stored.
+        head, latents: where available; latents (N, D, H, W) or (N, L, D), as stored.
         head_path, latents_path: their files.
         source: where images and prototypes come from.
-        audited: where verdicts come from, for people; empty where there are none.
+        audited: where verdicts come from, for people; empty without verdicts.
     """
 
     folder: Path
@@ -133,18 +148,18 @@ class Collection:
 
     @property
     def classes(self) -> tuple[str, ...] | None:
-        """The names of the classes: the head's labels, else those of the images' folders."""
+        """The names of the classes: the head's labels, otherwise the names of the images' folders."""
         return self.head.labels if self.head is not None and self.head.labels is not None else self.source.classes
 
     def name_of(self, predicted: int | None) -> str:
-        """A class for people: its name, else its number."""
+        """A class for people: its name, or its number where it has none."""
         if predicted is None:
             return ""
         named = self.classes is not None and predicted < len(self.classes)
         return self.classes[predicted] if self.classes is not None and named else str(predicted)
 
     def with_records(self, record_of: Callable[[Item], Mapping[str, Any] | None], audited: str) -> Collection:
-        """The same with verdicts."""
+        """The same collection with verdicts."""
         items = [item if item.path is None else replace(item, record=record_of(item)) for item in self.items]
         return replace(self, items=tuple(items), audited=audited)
 
@@ -156,18 +171,18 @@ def collect(
     images: str | Path | None = None,
     advance: Callable[[int], object] = lambda done: None,
 ) -> Collection:
-    """What there is to report of a folder of certificates, or of one certificate.
+    """Collect what a report shows of a folder of certificates, or of one certificate.
 
     Args:
         path: the folder, or the certificate's file.
-        head: its file; by default the one that `verale explain` wrote to the folder, if it is there.
+        head: its file; by default the one that `verale explain` wrote to the folder, if it exists.
         latents: likewise.
         images: the folder of the images; by default as `source.json` says.
-        advance: told how many files are read.
+        advance: called with the number of files read since the last call.
 
     Raises:
-        InputError: no certificates; a head, latents or source file that cannot be used; another number of images than
-            of latents. Certificates that cannot be read are items without a summary.
+        InputError: no certificates; a head, latents or source file that cannot be used; numbers of images and latents
+            that differ. A certificate that cannot be read becomes an item without a summary.
     """
     given = Path(path)
     folder = given if given.is_dir() else given.parent
@@ -182,22 +197,19 @@ def collect(
         from verale.head import Head
 
         read_head = Head.load(head_path)
-    places: Mapping[str, int] | None = None
+    indices: Mapping[str, int] | None = None
     if latents_path is not None:
-        from verale.head import load_latents
-
-        read_latents = load_latents(latents_path)
-        places = _places(read_latents, latents_path)
+        read_latents, indices = _load_latents(latents_path)
         if source.files and len(source.files) != len(read_latents):
             raise InputError(
                 images or folder / SOURCE,
                 f"has {len(source.files)} images, {latents_path} has the latents of {len(read_latents)}:"
-                " give the images that the latents were made from",
+                " give the images that the latents were computed from",
             )
-    told = {row.certificate: row for row in rows if row.certificate is not None}
+    row_of = {row.certificate: row for row in rows if row.certificate is not None}
     items = []
     for file in files:
-        items.append(_item(file, told.get(file.name), source, places))
+        items.append(_item(file, row_of.get(file.name), source, indices))
         advance(1)
     if given.is_dir():
         items += [_unexplained(row, source) for row in rows if row.certificate is None]
@@ -206,38 +218,46 @@ def collect(
 
 
 def read_item(item: Item) -> tuple[bytes, Certificate]:
-    """The certificate of an item that has a summary, read again. Raises InputError where the file has changed."""
+    """The certificate of an item with a summary, read again. Raises InputError if the file changed."""
     data = read(str(item.path), "a certificate (.ale.json)", LARGEST + 1)
     if hashlib.sha256(data).hexdigest() != item.sha256:
-        raise InputError(item.path, "changed while the report was made: make it again")
+        raise InputError(item.path, "changed while the report was written: run the command again")
     return data, read_certificate(data)
+
+
+def indices_by_digest(latents: Tensor) -> dict[str, int]:
+    """The index of every image by the digest of its latents, the first where several are equal. Raises LatentsError."""
+    from verale.head import as_patches, digest
+
+    return {digest(as_patches(image[None])[0]): index for index, image in reversed(list(enumerate(latents)))}
 
 
 def _beside(given: str | Path | None, by_default: Path) -> Path | None:
     return Path(given) if given is not None else by_default if by_default.is_file() else None
 
 
-def _places(latents: Tensor, path: Path) -> dict[str, int]:
-    """By the digest of an image's latents, its place."""
+def _load_latents(path: Path) -> tuple[Tensor, Mapping[str, int]]:
+    """The latents of a file, and the index of every image by digest. Raises InputError."""
     from verale.errors import LatentsError
-    from verale.head import as_patches, digest
+    from verale.head import load_latents
 
+    latents = load_latents(path)
     try:
-        return {digest(as_patches(image[None])[0]): index for index, image in reversed(list(enumerate(latents)))}
+        return latents, indices_by_digest(latents)
     except LatentsError as error:
         raise InputError(path, str(error)) from error
 
 
-def _item(path: Path, row: Explained | None, source: Source, places: Mapping[str, int] | None) -> Item:
-    """What there is of a certificate's file; a line of the table counts if it is of the same bytes."""
+def _item(path: Path, row: Explained | None, source: Source, indices: Mapping[str, int] | None) -> Item:
+    """The item of a certificate's file; a row of the table counts if it is about the same bytes."""
     data = read(path, "a certificate (.ale.json)", LARGEST + 1)
     digest = hashlib.sha256(data).hexdigest()
     try:
-        summary = Summary.of(read_certificate(data))
+        summary = CertificateSummary.of(read_certificate(data))
     except CheckerError as error:
         return Item(path, digest, problem=str(error))
     number = _number(path.name.removesuffix(".ale.json"))
-    index = number if places is None else places.get(summary.latents or "")
+    index = number if indices is None else indices.get(summary.latents or "")
     if row is None or row.sha256 not in (None, digest):
         return _with_image(Item(path, digest, summary, "", summary.predicted, index), source)
     item = Item(path, digest, summary, "", summary.predicted, index, label=row.label, seconds=row.seconds)
@@ -245,7 +265,7 @@ def _item(path: Path, row: Explained | None, source: Source, places: Mapping[str
 
 
 def _unexplained(row: Explained, source: Source) -> Item:
-    problem = row.reason or "the table does not say why"
+    problem = row.reason or "the table gives no reason"
     item = Item(None, problem=problem, predicted=row.predicted, index=row.index, label=row.label, seconds=row.seconds)
     return _with_image(item, source)
 
@@ -259,10 +279,10 @@ def _with_image(item: Item, source: Source) -> Item:
 
 
 def _explained(path: Path) -> list[Explained]:
-    """The lines of the table, of an unfinished run those that are whole. Raises InputError."""
+    """The rows of the table; of an unfinished run the complete ones. Raises InputError."""
     return read_table(path, whole=False) if path.is_file() else []
 
 
 def _number(text: str) -> int | None:
-    """What a file's name says, if it is a number."""
+    """The number that a file's name consists of, if any."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else None

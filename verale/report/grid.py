@@ -1,19 +1,25 @@
-"""Where patches lie in an image: cells of the latent grid, row by row."""
+"""The grid: where the patches of an image lie, as cells in rows and columns."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isqrt
+from typing import TYPE_CHECKING
 
-__all__ = ["Grid", "grid_of"]
+if TYPE_CHECKING:
+    from torch import Tensor
 
-_MOST = 64
-"""Cells that a side is drawn with."""
+    from verale.head import Head
+
+__all__ = ["Grid", "grid_of", "grid_of_image"]
+
+_LARGEST_SIDE = 64
+"""The most cells a side that are drawn."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Rows and columns of cells. The first patches, the tokens, have none.
+    """Rows and columns of cells. The first patches, the tokens, have no cell.
 
     Attributes:
         rows, columns: of the grid.
@@ -28,8 +34,8 @@ class Grid:
 
     def cell(self, patch: int) -> tuple[int, int] | None:
         """Row and column of a patch, from 0; None for a token."""
-        place = patch - self.tokens
-        return None if not 0 <= place < self.rows * self.columns else divmod(place, self.columns)
+        number = patch - self.tokens
+        return None if not 0 <= number < self.rows * self.columns else divmod(number, self.columns)
 
 
 def grid_of(patches: int, tokens: int = 0, shape: tuple[int, int] | None = None) -> Grid | None:
@@ -37,14 +43,25 @@ def grid_of(patches: int, tokens: int = 0, shape: tuple[int, int] | None = None)
 
     Args:
         patches: L.
-        tokens: how many of them are no cells.
+        tokens: how many of them have no cell.
         shape: (H, W) of the latents, where they have one; without it a square is assumed.
 
     Returns:
-        None where there is no telling, or too many cells to draw.
+        None where the shape is unknown, or has too many cells to draw.
     """
     cells = patches - tokens
     if shape is not None and not tokens and shape[0] * shape[1] == cells:
-        return Grid(*shape) if max(shape) <= _MOST else None
+        return Grid(*shape) if max(shape) <= _LARGEST_SIDE else None
     side = isqrt(max(0, cells))
-    return Grid(side, side, tokens, assumed=True) if side * side == cells and 1 <= side <= _MOST else None
+    return Grid(side, side, tokens, assumed=True) if side * side == cells and 1 <= side <= _LARGEST_SIDE else None
+
+
+def grid_of_image(patches: int, head: Head | None, latents: Tensor | None) -> Grid | None:
+    """The grid of an image's patches, from the head and the latents (N, D, H, W) or (N, L, D), where known."""
+    tokens = 0
+    if head is not None:
+        from verale.head import BankPooling
+
+        tokens = int(isinstance(head.pooling, BankPooling))
+    shape = None if latents is None or len(latents.shape) != 4 else (int(latents.shape[2]), int(latents.shape[3]))
+    return grid_of(patches, tokens, shape)

@@ -1,4 +1,4 @@
-"""The report as one static page: everything that it shows is inside, and it asks nothing of any network."""
+"""The report as one static page: it contains everything that it shows, and makes no network request."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from verale.certificate.words import NOT_PROVED, below, claim
+from verale.certificate.words import NOT_PROVED
 from verale.errors import InputError
-from verale.report.collect import Collection, Item, Summary, read_item
-from verale.report.images import thumbnail, window_of
-from verale.report.overview import overview
-from verale.report.rows import rows_of, runs_of
+from verale.report.collect import CertificateSummary, Collection, Item, read_item
+from verale.report.grid import grid_of_image
+from verale.report.page_list import columns_of, runs_of
+from verale.report.page_overview import overview
+from verale.report.thumbnails import thumbnail, window_of
 from verale.version import __version__
 
 if TYPE_CHECKING:
@@ -35,9 +36,9 @@ _OBSERVABLES = {
     "Softmax": "Softmax mass",
 }
 _FRAME = 80
-"""Bytes around each certificate, about."""
+"""About the bytes around each certificate."""
 _REST = 2**17
-"""Bytes for what is the same on every page, about."""
+"""About the bytes that are the same on every page."""
 _TRAINING_SHARE = 4
 """Training images take at most one part in so many of the page."""
 
@@ -47,9 +48,9 @@ class Limits:
     """How large a page may be.
 
     Attributes:
-        size: bytes. What does not fit is left out, and the page says so: first come the images of the prototypes, up to
-            a quarter, then image after image with the statements of its certificate.
-        side: pixels a side that images are made smaller to.
+        size: in bytes. First come the images of the prototypes, up to a quarter, then the images one by one, each with
+            the statements of its certificate. The page omits what does not fit, and says so.
+        side: pixels a side to which images are reduced.
     """
 
     size: int = 128 * 2**20
@@ -62,35 +63,35 @@ def page(
     limits: Limits | None = None,
     advance: Callable[[int], object] = lambda done: None,
 ) -> bytes:
-    """The page's file, UTF-8 HTML.
+    """The bytes of the page's file, UTF-8 HTML.
 
     Args:
         title: of the page.
-        advance: told how many items are in it.
+        advance: called with the number of items added since the last call.
 
     Raises:
         InputError: a certificate that changed since it was collected; latents that do not fit the head.
     """
     limits = limits or Limits()
     notes: list[str] = []
-    training = _training(collection, limits, notes)
-    rows = rows_of(collection)
-    left = limits.size - sum(map(len, training.values())) - len(json.dumps(rows)) - _REST
-    details, images, rows["full"] = _details(collection, limits, left, notes, advance)
+    training = _training_images(collection, limits, notes)
+    columns = columns_of(collection)
+    left = limits.size - sum(map(len, training.values())) - len(json.dumps(columns)) - _REST
+    details, images, columns["full"] = _details(collection, limits, left, notes, advance)
     data = {
         "version": __version__,
         "classes": collection.classes,
         "head": _head(collection),
-        "prototypes": _prototypes(collection, {file: place for place, file in enumerate(training)}),
+        "prototypes": _prototypes(collection, {file: index for index, file in enumerate(training)}),
         "training": list(training.values()),
-        "rows": rows,
+        "rows": columns,
         "runs": runs_of(collection),
         "notProved": NOT_PROVED,
     }
     style, script = _joined(_STYLES), _joined(_SCRIPTS)
     text = _template().render(
         title=title,
-        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         version=__version__,
         style=style,
         script=script,
@@ -137,13 +138,13 @@ def _head(collection: Collection) -> dict[str, Any] | None:
     }
 
 
-def _training(collection: Collection, limits: Limits, notes: list[str]) -> dict[Any, str]:
-    """The training images of the prototypes, by file, as far as they fit."""
-    found: dict[Any, str] = {}
+def _training_images(collection: Collection, limits: Limits, notes: list[str]) -> dict[Any, str]:
+    """The training images of the prototypes that fit, as data URIs by file."""
+    uris: dict[Any, str] = {}
     size = unread = left_out = 0
     window = window_of(collection.source.preprocessing)
     for origin in collection.source.origins.values():
-        if origin.file is None or origin.file in found:
+        if origin.file is None or origin.file in uris:
             continue
         try:
             uri, *_ = thumbnail(origin.file, window, limits.side)
@@ -153,29 +154,29 @@ def _training(collection: Collection, limits: Limits, notes: list[str]) -> dict[
         if size + len(uri) > limits.size // _TRAINING_SHARE:
             left_out += 1
             continue
-        found[origin.file], size = uri, size + len(uri)
+        uris[origin.file], size = uri, size + len(uri)
     if unread:
-        notes.append(f"{unread} training images of prototypes are not where they were, or cannot be read.")
+        notes.append(f"{unread} training images of prototypes were moved, or cannot be read.")
     if left_out:
         notes.append(
             f"{left_out} training images of prototypes are left out: they would take more than"
             f" {limits.size // _TRAINING_SHARE / 2**20:.3g} MiB (--max-size, --image-size)."
         )
-    return found
+    return uris
 
 
-def _prototypes(collection: Collection, places: dict[Any, int]) -> list[Any]:
-    """By prototype: the class it votes most for, the training image's number, row, column, its place among those that
-    are embedded."""
-    from verale.report.decode import favoured
+def _prototypes(collection: Collection, embedded: dict[Any, int]) -> list[Any]:
+    """For each prototype: the class it votes most for; of its training image the index, row, column, and the index
+    among the embedded images."""
+    from verale.report.estimates import favoured_classes
 
     origins = collection.source.origins
-    votes = [] if collection.head is None else favoured(collection.head)
+    votes = [] if collection.head is None else favoured_classes(collection.head)
     count = len(votes) or max(origins, default=-1) + 1
     known: list[Any] = []
     for prototype in range(count):
         origin = origins.get(prototype)
-        where = [None] * 4 if origin is None else [origin.image, origin.row, origin.column, places.get(origin.file)]
+        where = [None] * 4 if origin is None else [origin.image, origin.row, origin.column, embedded.get(origin.file)]
         known.append([votes[prototype] if votes else None, *where])
     return known
 
@@ -183,7 +184,7 @@ def _prototypes(collection: Collection, places: dict[Any, int]) -> list[Any]:
 def _details(
     collection: Collection, limits: Limits, left: int, notes: list[str], advance: Callable[[int], object]
 ) -> tuple[list[str], list[str], list[int]]:
-    """Statements and images, image by image, as long as they fit; and for each item its place among them, or -1."""
+    """The details and images that fit, item by item; and for each item its index among them, or -1."""
     window = window_of(collection.source.preprocessing)
     details: list[str] = []
     images: list[str] = []
@@ -192,7 +193,7 @@ def _details(
     room, with_summary = left, 0
     for item in collection.items:
         advance(1)
-        place = -1
+        index = -1
         with_summary += item.summary is not None
         if item.summary is not None and room > 0:
             detail, image = _detail(collection, item), ""
@@ -202,43 +203,39 @@ def _details(
                 except InputError as error:
                     unread.append(str(error))
             room -= len(detail) + len(image) + _FRAME
-            if room > 0:  # once something did not fit, nothing else does: the first so many are complete
-                place = len(details)
+            if room > 0:  # after the first that does not fit, none is added
+                index = len(details)
                 details.append(detail)
                 images.append(image)
-        full.append(place)
+        full.append(index)
     if len(details) < with_summary:
         notes.append(
-            f"Statements and images are here for the first {len(details)} of {with_summary} certificates; of the others"
-            f" there are only the lines of the list, because the page would exceed {limits.size / 2**20:.3g} MiB"
+            f"The page has statements and images for the first {len(details)} of {with_summary} certificates. The"
+            f" others are only in the list, because the page would exceed {limits.size / 2**20:.3g} MiB"
             " (--max-size, --image-size)."
         )
     if unread:
         notes.append(f"{len(unread)} images are not shown; the first: {unread[0]}")
     if not collection.source.files:
-        notes.append("The images are not known, so that only their grids are drawn (--images).")
+        notes.append("The images are unknown, so the page draws only their grids (--images).")
     elif window.unknown:
-        notes.append(
-            f"What {', '.join(window.unknown)} does to images is not known here, so that squares may be displaced."
-        )
+        notes.append(f"This page does not know how {', '.join(window.unknown)} changes images: squares may be off.")
     return details, images, full
 
 
 def _detail(collection: Collection, item: Item) -> str:
-    """One certificate with what is decoded for people: JSON, deflated, base64."""
-    from verale.report.decode import decoded, grid_at
+    """One certificate with estimates for people: JSON, deflated, base64."""
+    from verale.report.estimates import estimates_of_item
 
     data, certificate = read_item(item)
-    summary, said = Summary.of(certificate), decoded(collection, item, certificate)
-    grid = grid_at(collection, summary.patches)
-    margin = None if summary.margin is None else below(summary.margin, 4)
-    name = collection.name_of(summary.predicted)
+    summary, estimates = CertificateSummary.of(certificate), estimates_of_item(collection, item, certificate)
+    grid = grid_of_image(summary.patches, collection.head, collection.latents)
     detail = {
         "text": data.decode(),
-        "claim": "" if margin is None else claim(name, summary.size, margin, summary.spatial),
+        "claim": summary.claim(collection.name_of(summary.predicted)),
         "grid": None if grid is None else asdict(grid),
-        "similarity": [None if value is None else f"{value:.4g}" for value in said.similarity],
-        "place": said.place if any(place is not None for place in said.place) else [],
-        "ahead": [f"{value:.4g}" for value in said.ahead],
+        "similarity": [None if value is None else f"{value:.4g}" for value in estimates.similarity],
+        "attained": estimates.attained if any(patch is not None for patch in estimates.attained) else [],
+        "ahead": [f"{value:.4g}" for value in estimates.ahead],
     }
     return b64encode(zlib.compress(json.dumps(detail, separators=(",", ":")).encode(), 9)).decode()

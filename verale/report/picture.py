@@ -1,4 +1,4 @@
-"""One certificate as a picture: the image with its patches outlined, the margins, the statements."""
+"""One certificate as a picture: the image with outlined patches, the margins, and the statements."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from verale.certificate import Certificate
-from verale.certificate.words import NOT_PROVED, above, below, claim
+from verale.certificate.words import NOT_PROVED, above, below
 from verale.checker import Verdict
 from verale.checker import certificate as checked
 from verale.errors import InputError, LatentsError
-from verale.report.collect import Collection, read_item
-from verale.report.decode import Decoded, decode, decoded, grid_at
-from verale.report.grid import Grid, grid_of
-from verale.report.images import Window, open_image, window_of
+from verale.report.collect import CertificateSummary, Collection, indices_by_digest, read_item
+from verale.report.estimates import Estimates, estimates_of, estimates_of_item
+from verale.report.grid import Grid, grid_of_image
+from verale.report.thumbnails import Window, open_image, window_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from torch import Tensor
 
     from verale.head import Head
 
@@ -31,9 +30,9 @@ __all__ = ["Picture", "picture", "plot"]
 _SIDE = 1024
 _RIVALS = 12
 _COLUMNS, _MOST = 3, 360
-"""Statements are listed in so many columns, and at most so many of them."""
+"""The columns of the list of statements, and the most statements that are listed."""
 _LINE = 0.125
-"""Inches a listed statement takes."""
+"""The height of a listed statement in inches."""
 _DARK, _LIGHT, _BAR = "#000000", "#ffd84d", "#2a6fb5"
 
 
@@ -58,12 +57,12 @@ def plot(
 
     Args:
         certificate: the certificate.
-        image: what the network saw: a file, a PIL image, or an array or tensor (H, W), (H, W, 3) or (3, H, W), bytes
-            or floats. Without it the grid of patches is drawn.
+        image: what the network received: a file, a PIL image, or an array or tensor (H, W), (H, W, 3) or (3, H, W),
+            bytes or floats. Without it the grid of patches is drawn.
         head: gives class names, and similarities (float64, for people).
         latents: (N, D, H, W) or (N, L, D), the certificate's image among them; gives the shape of the grid, and with
             the head how far the class is ahead.
-        verdict: what `verale.audit` said. Without it nothing is called proved.
+        verdict: the result of `verale.audit`. Without it nothing is called proved.
         classes: the names of the classes, if the head has none.
 
     Returns:
@@ -71,39 +70,32 @@ def plot(
 
     Raises:
         InputError: an image that cannot be read.
-        LatentsError: no image of the latents is the certificate's, or they do not fit the head.
+        LatentsError: the certificate's image is not among the latents, or they do not fit the head.
     """
-    from verale.head import BankPooling, as_patches, digest
-
     given = checked.read_certificate(certificate.to_bytes())
-    chosen: Tensor | None = None
-    shape = None
+    own = None
     if latents is not None:
-        for index, patches in enumerate(as_patches(latents)):
-            if digest(patches) == given.latents:
-                chosen = latents[index : index + 1]
-                break
-        if chosen is None:
-            raise LatentsError("no image of these latents is the certificate's: give those that it was made from")
-        shape = (int(latents.shape[2]), int(latents.shape[3])) if len(latents.shape) == 4 else None
-    tokens = int(head is not None and isinstance(head.pooling, BankPooling))
-    decoded = Decoded() if head is None or head.digest != given.head else decode(given, head, chosen)
+        index = indices_by_digest(latents).get(given.latents or "")
+        if index is None:
+            raise LatentsError("the certificate's image is not among these latents: give those it was computed from")
+        own = latents[index : index + 1]
     names = (head.labels if head is not None else None) or classes
-    return _draw(
-        given, _pixels(image), grid_of(given.patches, tokens, shape), names, decoded,
-        "NOT AUDITED" if verdict is None else verdict.status.value.replace("_", " "), "",
-    )  # fmt: skip
+    status = "NOT AUDITED" if verdict is None else verdict.status.value.replace("_", " ")
+    grid = grid_of_image(given.patches, head, latents)
+    return _draw(given, _pixels(image), grid, names, estimates_of(given, head, own), status, "")
 
 
 def picture(collection: Collection, kind: str) -> bytes:
     """The one certificate of a collection as a `pdf`, `svg` or `png` file.
 
+    If the image cannot be read, the picture says so and shows the grid.
+
     Raises:
-        InputError: the certificate cannot be read. An image that cannot is named, and its grid drawn.
+        InputError: the certificate cannot be read.
     """
     (item,) = collection.items
     if item.summary is None:
-        raise InputError(item.path, f"is no certificate to draw: {item.problem}")
+        raise InputError(item.path, f"cannot be drawn: {item.problem}")
     _, given = read_item(item)
     window = window_of(collection.source.preprocessing)
     pixels, name = None, "" if item.path is None else item.path.name
@@ -112,10 +104,9 @@ def picture(collection: Collection, kind: str) -> bytes:
             pixels = _pixels(item.file, window, item.file_sha256)
         except InputError as error:
             name += f"; not shown: {error}"
-    figure = _draw(
-        *(given, pixels, grid_at(collection, given.patches), collection.classes, decoded(collection, item, given)),
-        *(item.status.replace("_", " "), name),
-    )
+    grid = grid_of_image(given.patches, collection.head, collection.latents)
+    estimates = estimates_of_item(collection, item, given)
+    figure = _draw(given, pixels, grid, collection.classes, estimates, item.status.replace("_", " "), name)
     stream = io.BytesIO()
     dated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": None}
     with rc_context({"svg.hashsalt": "verale"}):  # the same picture, the same bytes
@@ -124,7 +115,7 @@ def picture(collection: Collection, kind: str) -> bytes:
 
 
 def _pixels(image: Any, window: Window | None = None, sha256: str | None = None) -> Any:
-    """An image as matplotlib takes it: (H, W) or (H, W, 3), floats in [0, 1] or bytes."""
+    """An image in a form that matplotlib draws: (H, W) or (H, W, 3), floats in [0, 1] or bytes."""
     if image is None:
         return None
     import numpy as np
@@ -146,27 +137,22 @@ def _draw(
     pixels: Any,
     grid: Grid | None,
     classes: tuple[str, ...] | None,
-    decoded: Decoded,
+    estimates: Estimates,
     status: str,
     name: str,
 ) -> Picture:
-    lines = _lines(certificate, decoded)
+    lines = _lines(certificate, estimates)
     rows = -(-len(lines) // _COLUMNS)
     figure = Picture(figsize=(11, 6.2 + rows * _LINE), dpi=150, layout="constrained")
     panels: Any = figure.subfigures(2, 1, height_ratios=[6.2, max(rows * _LINE, 0.3)])
     top, listing = panels
     left, right = top.subplots(1, 2, width_ratios=[1, 1.3])
-    _outline(left, certificate, pixels, grid, decoded)
-    _margins(right, certificate, classes, decoded)
+    _outline(left, certificate, pixels, grid, estimates)
+    _margins(right, certificate, classes, estimates)
     predicted = _name(certificate.predicted, classes)
-    least = min((margin for margin in certificate.margins if margin is not None), default=None)
-    said = (
-        ""
-        if least is None
-        else claim(predicted, len(certificate.statements), below(least, 4), bool(_patches(certificate)))
-    )
     heading = f"{status}: class {predicted}" + (f" ({name})" if name else "")
-    top.suptitle(f"{heading}\n{said}", fontsize=9, wrap=True, parse_math=False)
+    claim = CertificateSummary.of(certificate).claim(predicted)
+    top.suptitle(f"{heading}\n{claim}", fontsize=9, wrap=True, parse_math=False)
     for column in range(_COLUMNS):
         text = "\n".join(lines[column * rows : (column + 1) * rows])
         x = (column + 0.02) / _COLUMNS
@@ -180,18 +166,20 @@ def _name(index: int, classes: tuple[str, ...] | None) -> str:
 
 
 def _patches(certificate: checked.Certificate) -> Counter[int]:
-    """How many statements speak of each patch."""
+    """The number of statements about each patch."""
     return Counter(s.patch for s in certificate.statements if isinstance(s, checked.PatchStatement))
 
 
-def _outline(axes: Axes, certificate: checked.Certificate, pixels: Any, grid: Grid | None, decoded: Decoded) -> None:
-    """The image, stretched to the grid, and each stated patch's cell with its number of statements."""
+def _outline(
+    axes: Axes, certificate: checked.Certificate, pixels: Any, grid: Grid | None, estimates: Estimates
+) -> None:
+    """The image, stretched to the grid, with each stated patch's cell outlined and its number of statements."""
     from matplotlib.patches import Rectangle
     from matplotlib.patheffects import withStroke
 
     axes.set_axis_off()
     if grid is None:
-        axes.text(0.5, 0.5, f"{certificate.patches} patches;\nwhere they lie is not known", ha="center", va="center")
+        axes.text(0.5, 0.5, f"{certificate.patches} patches;\ntheir grid is unknown", ha="center", va="center")
         return
     extent = (0, grid.columns, grid.rows, 0)
     high, wide = (grid.rows, grid.columns) if pixels is None else pixels.shape[:2]
@@ -201,7 +189,7 @@ def _outline(axes: Axes, certificate: checked.Certificate, pixels: Any, grid: Gr
         axes.vlines(range(grid.columns + 1), 0, grid.rows, colors="#b0b0b0", linewidth=0.5)
     else:
         axes.imshow(pixels, extent=extent, cmap="gray", aspect=axes.get_aspect())
-    counts = _patches(certificate) or Counter(place for place in decoded.place if place is not None)
+    counts = _patches(certificate) or Counter(patch for patch in estimates.attained if patch is not None)
     for patch, count in counts.items():
         cell = grid.cell(patch)
         if cell is None:
@@ -217,18 +205,20 @@ def _outline(axes: Axes, certificate: checked.Certificate, pixels: Any, grid: Gr
     axes.set_title(what + (", square grid assumed" if grid.assumed else ""), fontsize=8)
 
 
-def _margins(axes: Axes, certificate: checked.Certificate, classes: tuple[str, ...] | None, decoded: Decoded) -> None:
-    """The closest rivals: what is stated, and what it leaves open."""
+def _margins(
+    axes: Axes, certificate: checked.Certificate, classes: tuple[str, ...] | None, estimates: Estimates
+) -> None:
+    """The closest rivals: the stated margins, and what they leave open."""
     stated = sorted((margin, rival) for rival, margin in enumerate(certificate.margins) if margin is not None)
     shown = stated[:_RIVALS]
-    for place, (margin, rival) in enumerate(shown):
-        proved = float(margin)
-        axes.barh(place, proved, color=_BAR, height=0.6)
-        if decoded.ahead and decoded.ahead[rival] > proved:
+    for row, (margin, rival) in enumerate(shown):
+        stated_margin = float(margin)
+        axes.barh(row, stated_margin, color=_BAR, height=0.6)
+        if estimates.ahead and estimates.ahead[rival] > stated_margin:
             axes.barh(
-                place,
-                decoded.ahead[rival] - proved,
-                left=proved,
+                row,
+                estimates.ahead[rival] - stated_margin,
+                left=stated_margin,
                 height=0.6,
                 fill=False,
                 edgecolor=_BAR,
@@ -239,27 +229,27 @@ def _margins(axes: Axes, certificate: checked.Certificate, classes: tuple[str, .
     axes.invert_yaxis()
     axes.spines[["top", "right"]].set_visible(False)
     rest = f", the {_RIVALS} closest of {len(stated)} rivals" if len(stated) > _RIVALS else ""
-    here = "; dashed: left open, up to the image's (float64)" if decoded.ahead else ""
+    here = "; dashed: left open, up to the image's (float64)" if estimates.ahead else ""
     axes.set_title(f"Margins{rest}{here}", fontsize=8)
     axes.tick_params(axis="x", labelsize=7)
 
 
-def _lines(certificate: checked.Certificate, decoded: Decoded) -> list[str]:
+def _lines(certificate: checked.Certificate, estimates: Estimates) -> list[str]:
     """The statements, one a line, patch by patch."""
     numbered = list(enumerate(certificate.statements))
     numbered.sort(key=lambda one: one[1].patch if isinstance(one[1], checked.PatchStatement) else -1)
-    lines = [_line(statement, decoded, number) for number, statement in numbered[:_MOST]]
+    lines = [_line(statement, estimates, number) for number, statement in numbered[:_MOST]]
     spatial = "patch - prototype, similarity (about), interval:" if _patches(certificate) else ""
     more = f"and {len(numbered) - _MOST} more" if len(numbered) > _MOST else ""
     return [line for line in (spatial, *lines, more) if line]
 
 
-def _line(statement: checked.Statement, decoded: Decoded, number: int) -> str:
+def _line(statement: checked.Statement, estimates: Estimates, number: int) -> str:
     if isinstance(statement, checked.OrderStatement):
         return f"every other prototype: at most {above(statement.upper)}"
     interval = f"[{below(statement.lower)}, {above(statement.upper)}]"
     if isinstance(statement, checked.ActivationStatement):
         return f"prototype {statement.prototype}: activation {interval}"
-    similar = decoded.similarity[number] if decoded.similarity else None
+    similar = estimates.similarity[number] if estimates.similarity else None
     about = "" if similar is None else f" ~{similar:.3g}"
     return f"{statement.patch} - {statement.prototype}{about} {interval}"

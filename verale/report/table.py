@@ -1,4 +1,4 @@
-"""A table of all certificates: one line an image."""
+"""The table: one row an image, as a data frame, Parquet or CSV."""
 
 from __future__ import annotations
 
@@ -39,8 +39,11 @@ _TYPES = {
 
 
 def frame(collection: Collection) -> pandas.DataFrame:
-    """The table, one row an item. `margin` is the least stated one; `entailment`, `instance` and
-    `minimality` are `proved` or `not checked`, missing where the certificate does not claim them."""
+    """The table, one row an item.
+
+    `margin` is the certificate's least margin. `entailment`, `instance` and `minimality` are `proved` or `not checked`,
+    and missing where the certificate does not claim them.
+    """
     import pandas as pd
 
     rows = [_row(collection, item) for item in collection.items]
@@ -48,7 +51,7 @@ def frame(collection: Collection) -> pandas.DataFrame:
 
 
 def encode(collection: Collection, kind: str) -> bytes:
-    """The table's file, `parquet` or `csv`."""
+    """The bytes of the table's file, `parquet` or `csv`."""
     table = frame(collection)
     if kind == "csv":
         text: str = table.to_csv(index=False, lineterminator="\n")
@@ -86,5 +89,5 @@ def _row(collection: Collection, item: Item) -> dict[str, Any]:
 
 
 def _text(text: str) -> str:
-    """Text that can be written: names of files may hold bytes that are no UTF-8."""
+    """Text that UTF-8 can encode: names of files may hold other bytes, which are escaped."""
     return text.encode("utf-8", "backslashreplace").decode()

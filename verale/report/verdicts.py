@@ -1,4 +1,4 @@
-"""What the checker says of certificates: asked on the spot, or read from a report of `verale audit`."""
+"""The checker's verdicts on a collection: from an audit on the spot, or read from an audit log of `verale audit`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from verale.report.collect import Collection, Item
 from verale.runs.audit import audit_files
 from verale.runs.auditor import AuditOptions
 
-__all__ = ["audited", "with_verdicts_of"]
+__all__ = ["audited", "with_verdicts_from"]
 
 _CLAIMS = ("entailment", "instance", "minimality")
 _STATUSES = ("PROVED", "NOT_PROVED", "REFUTED", "MALFORMED", "UNUSABLE")
+"""What an audit log may say; NOT_REFUTED is only a status of `verale refute`."""
 
 
 def audited(
@@ -26,7 +27,12 @@ def audited(
     jobs: int = 1,
     advance: Callable[[int], object] = lambda done: None,
 ) -> Collection:
-    """The collection with the checker's verdicts, given now; unchanged where no head is at hand.
+    """The collection with the verdicts of an audit that runs now; unchanged without a head.
+
+    Args:
+        minimality: whether to check that every statement is needed, where that is claimed.
+        jobs: the number of processes.
+        advance: called with the number of certificates audited since the last call.
 
     Raises:
         InputError: a head or latents file that the checker cannot use.
@@ -43,18 +49,18 @@ def audited(
     return collection.with_records(lambda item: records.get((str(item.path), item.sha256)), "when this report was made")
 
 
-def with_verdicts_of(collection: Collection, report: str | Path) -> Collection:
+def with_verdicts_from(collection: Collection, audit_log: str | Path) -> Collection:
     """The collection with the verdicts of an audit log (certificates/audit-log-v1.md).
 
-    A record counts for a certificate of the same bytes, audited with the head at hand; with the head that the
-    certificate names, where none is at hand.
+    A record counts for a certificate with the same bytes if the audit used the collection's head; without a head in the
+    collection, if it used the head that the certificate names.
 
     Raises:
-        InputError: a file that is no report.
+        InputError: a file that is not an audit log.
     """
     head = None if collection.head is None else collection.head.digest
     records = {}
-    for number, line in enumerate(read(report, "a report of verale audit").splitlines()):
+    for number, line in enumerate(read(audit_log, "an audit log of verale audit").splitlines()):
         try:
             record = json.loads(line)
             if record["_type"] != "urn:verale:report:v1" or not _well_formed(record):
@@ -62,18 +68,19 @@ def with_verdicts_of(collection: Collection, report: str | Path) -> Collection:
             records[record["sha256"], record["run"]["head"]] = record
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise InputError(
-                report, f"line {number + 1} is no record of a report: expected what verale audit --log writes"
+                audit_log,
+                f"line {number + 1} is not a record of an audit log: expected a file that verale audit --log wrote",
             ) from None
 
     def record_of(item: Item) -> Mapping[str, Any] | None:
         named = None if item.summary is None else item.summary.head
         return records.get((item.sha256, head or named))
 
-    return collection.with_records(record_of, f"read from {report}")
+    return collection.with_records(record_of, f"read from {audit_log}")
 
 
 def _well_formed(record: Mapping[str, Any]) -> bool:
-    """Whether the fields that a page shows are there, of the types that certificates/audit-log-v1.md gives them."""
+    """Whether the fields that a report shows are present, with the types of certificates/audit-log-v1.md."""
     return (
         record["status"] in _STATUSES
         and all(isinstance(record[name], str) for name in ("reason", "message"))

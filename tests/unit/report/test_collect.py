@@ -151,5 +151,5 @@ def test_a_certificate_that_changes_meanwhile_is_noticed(folder):
     data, certificate = read_item(item)
     assert data == item.path.read_bytes() and len(certificate.statements) == item.summary.size
     item.path.write_bytes(data + b" ")
-    with pytest.raises(InputError, match="changed while the report was made"):
+    with pytest.raises(InputError, match="changed while the report was written"):
         read_item(item)

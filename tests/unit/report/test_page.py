@@ -61,34 +61,34 @@ class Page(HTMLParser):
         return [text.strip("\n") for attributes, text in self.blocks if attributes.get("type") == kind]
 
 
-def made(collection, **options) -> Page:
+def page_of(collection, **options) -> Page:
     return Page(page(collection, "A <b>title</b>", **options))
 
 
 def test_it_holds_every_certificate_byte_for_byte(folder):
-    found = made(audited(collect(folder)))
-    assert [detail["text"].encode() for detail in found.details] == [
+    shown = page_of(audited(collect(folder)))
+    assert [detail["text"].encode() for detail in shown.details] == [
         path.read_bytes() for path in sorted(folder.glob("*.ale.json"))
     ]
-    rows = found.data["rows"]
+    rows = shown.data["rows"]
     assert rows["status"] == ["PROVED"] * 4 and rows["full"] == [0, 1, 2, 3]
     assert rows["image"] == [f"images/{n}.png" for n in range(4)] and rows["explain"] == [0.125, 0.225, 0.325, 0.425]
     assert rows["claims"][0] == "entailment proved, instance proved, minimality not checked"
-    assert all(image.startswith("data:image/png;base64,") for image in found.images)
-    assert found.details[0]["grid"] == {"rows": 2, "columns": 3, "tokens": 0, "assumed": False}
-    assert len(found.details[0]["similarity"]) == rows["size"][0] and len(found.details[0]["ahead"]) == 3
-    assert found.data["prototypes"][0] == [0, 7, 1, 2, 0] and found.data["prototypes"][1] == [1, *[None] * 4]
-    assert found.data["training"] == [found.images[0]]
+    assert all(image.startswith("data:image/png;base64,") for image in shown.images)
+    assert shown.details[0]["grid"] == {"rows": 2, "columns": 3, "tokens": 0, "assumed": False}
+    assert len(shown.details[0]["similarity"]) == rows["size"][0] and len(shown.details[0]["ahead"]) == 3
+    assert shown.data["prototypes"][0] == [0, 7, 1, 2, 0] and shown.data["prototypes"][1] == [1, *[None] * 4]
+    assert shown.data["training"] == [shown.images[0]]
 
 
 def test_it_asks_nothing_of_any_network_and_runs_only_its_own_script(folder):
-    found = made(audited(collect(folder)))
-    policy = next(a["content"] for tag, a in found.tags if a.get("http-equiv") == "Content-Security-Policy")
-    script = next(text for attributes, text in found.blocks if "type" not in attributes)
+    shown = page_of(audited(collect(folder)))
+    policy = next(a["content"] for tag, a in shown.tags if a.get("http-equiv") == "Content-Security-Policy")
+    script = next(text for attributes, text in shown.blocks if "type" not in attributes)
     digest = b64encode(sha256(script.encode()).digest()).decode()
     assert "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src 'sha256-" in policy
     assert policy.endswith(f"script-src 'sha256-{digest}'")
-    for tag, attributes in found.tags:
+    for tag, attributes in shown.tags:
         assert tag not in ("link", "iframe", "object", "embed", "base")
         assert not {name for name in attributes if name.startswith("on") or name in ("src", "style")}
         assert (attributes.get("href") or "#").startswith("#")
@@ -100,100 +100,100 @@ def test_names_from_files_are_text(tmp_path):
     record = json.loads((folder / "000000.ale.json").read_text())
     record["extensions"] = {"note": HOSTILE[1]}
     (folder / "000000.ale.json").write_text(json.dumps(record))
-    found = made(audited(collect(folder)))
-    assert found.data["classes"] == list(HOSTILE)
-    assert found.data["rows"]["image"][1] == f"images/{names[1]}"
-    assert found.data["rows"]["status"] == ["PROVED"] * 4, "nothing of extensions is read"
-    assert not {"img", "i"} & {tag for tag, _ in found.tags}
-    assert len([tag for tag, _ in found.tags if tag == "script"]) == 1 + 4 + 1
-    assert "alert(1)" not in "".join(text for attributes, text in found.blocks if "type" not in attributes)
+    shown = page_of(audited(collect(folder)))
+    assert shown.data["classes"] == list(HOSTILE)
+    assert shown.data["rows"]["image"][1] == f"images/{names[1]}"
+    assert shown.data["rows"]["status"] == ["PROVED"] * 4, "nothing of extensions is read"
+    assert not {"img", "i"} & {tag for tag, _ in shown.tags}
+    assert len([tag for tag, _ in shown.tags if tag == "script"]) == 1 + 4 + 1
+    assert "alert(1)" not in "".join(text for attributes, text in shown.blocks if "type" not in attributes)
     for hostile in HOSTILE:
-        assert hostile not in found.text
-    assert HOSTILE[2] in unescape(found.text)
-    assert "<h1>A &lt;b&gt;title&lt;/b&gt;</h1>" in found.text
+        assert hostile not in shown.text
+    assert HOSTILE[2] in unescape(shown.text)
+    assert "<h1>A &lt;b&gt;title&lt;/b&gt;</h1>" in shown.text
 
 
 def test_file_names_that_are_no_utf8_can_be_written(tmp_path):
     folder = folder_of(tmp_path / "out", names=[f"{n}-\udcff.png" for n in range(4)])
-    assert made(collect(folder)).data["rows"]["image"][0] == "images/0-\udcff.png"
+    assert page_of(collect(folder)).data["rows"]["image"][0] == "images/0-\udcff.png"
 
 
 def test_nothing_is_called_proved_that_nobody_audited(folder):
-    found = made(collect(folder))
-    assert found.data["rows"]["status"] == ["NOT_AUDITED"] * 4 and found.data["runs"] == []
-    assert "Nothing here is audited" in found.text and "has <b>proved" not in found.text
+    shown = page_of(collect(folder))
+    assert shown.data["rows"]["status"] == ["NOT_AUDITED"] * 4 and shown.data["runs"] == []
+    assert "Nothing here is audited" in shown.text and "has <b>proved" not in shown.text
 
 
 def test_without_a_head_there_are_no_similarities(folder):
     (folder / "head.safetensors").unlink()
     (folder / "latents.safetensors").unlink()
-    found = made(collect(folder))
-    assert found.data["head"] is None and found.details[0]["similarity"] == []
-    assert found.details[0]["grid"] is None, "6 patches are no square"
-    assert found.data["rows"]["share"] == [None] * 4
+    shown = page_of(collect(folder))
+    assert shown.data["head"] is None and shown.details[0]["similarity"] == []
+    assert shown.details[0]["grid"] is None, "6 patches are no square"
+    assert shown.data["rows"]["share"] == [None] * 4
 
 
 def test_without_images_it_says_so(folder):
     (folder / "source.json").unlink()
-    found = made(audited(collect(folder)))
-    assert found.images == [""] * 4 and "The images are not known" in found.text
+    shown = page_of(audited(collect(folder)))
+    assert shown.images == [""] * 4 and "The images are unknown" in shown.text
 
 
 def test_images_that_are_gone_are_counted(folder):
     (folder / "images" / "1.png").unlink()
     (folder / "images" / "2.png").write_text("no image")
-    found = made(collect(folder))
-    assert [bool(image) for image in found.images] == [True, False, False, True]
-    assert "2 images are not shown; the first: " in found.text
+    shown = page_of(collect(folder))
+    assert [bool(image) for image in shown.images] == [True, False, False, True]
+    assert "2 images are not shown; the first: " in shown.text
 
 
 def test_images_that_have_changed_are_not_shown(tmp_path):
     images = [{"file": f"{n}.png", "label": None, "sha256": "0" * 64} for n in range(4)]
-    found = made(collect(folder_of(tmp_path / "out", images=images)))
-    assert found.images == [""] * 4 and "is not the image that was explained" in found.text
+    shown = page_of(collect(folder_of(tmp_path / "out", images=images)))
+    assert shown.images == [""] * 4 and "is not the image that was explained" in shown.text
 
 
 def test_training_images_that_are_gone_are_counted(tmp_path):
     origin = {"prototype": 0, "image": 7, "file": "/nowhere/a.png", "row": 1, "column": 2}
-    found = made(collect(folder_of(tmp_path / "out", prototypes=[origin])))
-    assert "1 training images of prototypes are not where they were" in found.text
-    assert found.data["prototypes"][0] == [0, 7, 1, 2, None]
+    shown = page_of(collect(folder_of(tmp_path / "out", prototypes=[origin])))
+    assert "1 training images of prototypes were moved" in shown.text
+    assert shown.data["prototypes"][0] == [0, 7, 1, 2, None]
 
 
-def test_what_would_make_it_too_large_is_left_out_and_said(folder):
+def test_what_does_not_fit_is_left_out_and_the_page_says_so(folder):
     collection = audited(collect(folder))
     counts = []
     for size in range(2**17, 2**17 + 20_000, 1000):
-        found = made(collection, limits=Limits(size=size))
-        kept = len(found.details)
+        shown = page_of(collection, limits=Limits(size=size))
+        kept = len(shown.details)
         counts.append(kept)
-        assert found.data["rows"]["full"] == [*range(kept), *[-1] * (4 - kept)]
-        assert (f"for the first {kept} of 4 certificates" in found.text) == (kept < 4)
-        assert len(found.text) <= size
+        assert shown.data["rows"]["full"] == [*range(kept), *[-1] * (4 - kept)]
+        assert (f"for the first {kept} of 4 certificates" in shown.text) == (kept < 4)
+        assert len(shown.text) <= size
     assert counts == sorted(counts) and {0, 1, 2, 3, 4} <= set(counts)
 
 
 def test_steps_that_move_pixels_are_said(tmp_path):
-    found = made(collect(folder_of(tmp_path / "out", preprocessing={"a": {"type": "RandomAffine"}})))
-    assert "What RandomAffine does to images is not known here" in found.text
+    shown = page_of(collect(folder_of(tmp_path / "out", preprocessing={"a": {"type": "RandomAffine"}})))
+    assert "does not know how RandomAffine changes images" in shown.text
 
 
 def test_another_heads_certificates_get_no_similarities(folder, tmp_path):
     report_head(labels=None).save(tmp_path / "other.safetensors")
-    found = made(audited(collect(folder, tmp_path / "other.safetensors")))
-    assert found.data["rows"]["status"] == ["NOT_PROVED"] * 4 and found.details[0]["similarity"] == []
-    assert "speaks of the head" in found.data["rows"]["message"][0]
+    shown = page_of(audited(collect(folder, tmp_path / "other.safetensors")))
+    assert shown.data["rows"]["status"] == ["NOT_PROVED"] * 4 and shown.details[0]["similarity"] == []
+    assert "speaks of the head" in shown.data["rows"]["message"][0]
 
 
 def test_a_class_token_comes_before_the_grid(tmp_path):
     head = replace(report_head(), pooling=BankPooling(4))
-    found = made(collect(folder_of(tmp_path / "out", head)))
-    assert found.details[0]["grid"] is None, "5 patches beside the token are no square"
+    shown = page_of(collect(folder_of(tmp_path / "out", head)))
+    assert shown.details[0]["grid"] is None, "5 patches beside the token are no square"
 
 
 def test_files_without_a_certificate_are_lines(folder):
     for path in folder.glob("*.ale.json"):
         path.write_text("{")
-    found = made(audited(collect(folder)))
-    assert found.data["rows"]["status"] == ["MALFORMED"] * 4 and found.details == []
-    assert re.search(r"<b>None of the 4</b> certificates is proved", found.text)
+    shown = page_of(audited(collect(folder)))
+    assert shown.data["rows"]["status"] == ["MALFORMED"] * 4 and shown.details == []
+    assert re.search(r"<b>None of the 4</b> certificates is proved", shown.text)

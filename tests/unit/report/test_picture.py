@@ -104,7 +104,7 @@ def test_activations(tmp_path):
 
 
 def test_latents_of_other_images_are_refused(certificate):
-    with pytest.raises(LatentsError, match="no image of these latents is the certificate's"):
+    with pytest.raises(LatentsError, match="image is not among these latents"):
         verale.plot(certificate, latents=torch.zeros(1, 6, 6))
 
 
@@ -137,5 +137,5 @@ def test_an_image_that_is_gone_is_named(tmp_path):
 
 def test_no_certificate_is_no_picture(tmp_path):
     (tmp_path / "a.ale.json").write_text("{")
-    with pytest.raises(InputError, match="is no certificate to draw"):
+    with pytest.raises(InputError, match="cannot be drawn"):
         picture(collect(tmp_path / "a.ale.json"), "png")

@@ -1,4 +1,4 @@
-"""PROVED comes from the checker: asked now, or written in a report for the same bytes and the same head."""
+"""PROVED comes from the checker: from an audit now, or from an audit log of the same bytes and the same head."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from support.reporting import folder_of, report_head
 from verale.cli.audit import command as audit
 from verale.errors import InputError
 from verale.report.collect import NOT_AUDITED, collect
-from verale.report.verdicts import audited, with_verdicts_of
+from verale.report.verdicts import audited, with_verdicts_from
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def folder(tmp_path):
     return folder_of(tmp_path / "out")
 
 
-def report_of(folder, *options: str):
+def audit_log_of(folder, *options: str):
     arguments = [str(folder), "--head", str(folder / "head.safetensors"), "--report", str(folder / "r.json"), *options]
     assert CliRunner().invoke(audit, arguments).exit_code in (0, 5)
     return folder / "r.json"
@@ -30,16 +30,16 @@ def statuses(collection) -> list[str]:
 
 
 def test_audited_now_with_head_and_latents(folder):
-    seen = []
-    found = audited(collect(folder), minimality=True, advance=seen.append)
-    assert statuses(found) == ["PROVED"] * 4 and seen == [1] * 4 and found.audited
-    assert found.items[0].record["claims"] == dict.fromkeys(("entailment", "instance", "minimality"), "proved")
+    counts = []
+    collection = audited(collect(folder), minimality=True, advance=counts.append)
+    assert statuses(collection) == ["PROVED"] * 4 and counts == [1] * 4 and collection.audited
+    assert collection.items[0].record["claims"] == dict.fromkeys(("entailment", "instance", "minimality"), "proved")
 
 
 def test_without_a_head_nothing_is_audited(folder):
     (folder / "head.safetensors").unlink()
-    found = audited(collect(folder))
-    assert statuses(found) == [NOT_AUDITED] * 4 and found.audited == ""
+    collection = audited(collect(folder))
+    assert statuses(collection) == [NOT_AUDITED] * 4 and collection.audited == ""
 
 
 def test_what_is_not_proved_is_not_called_so(folder):
@@ -47,10 +47,10 @@ def test_what_is_not_proved_is_not_called_so(folder):
     record = json.loads((folder / "000002.ale.json").read_text())
     record["predicate"]["statements"] = record["predicate"]["statements"][:1]
     (folder / "000002.ale.json").write_text(json.dumps(record))
-    found = {item.path.name: item for item in audited(collect(folder)).items}
-    assert found["000001.ale.json"].status == "MALFORMED"
-    assert found["000002.ale.json"].status == "NOT_PROVED"
-    assert found["000002.ale.json"].record["reason"] == "entailment"
+    by_name = {item.path.name: item for item in audited(collect(folder)).items}
+    assert by_name["000001.ale.json"].status == "MALFORMED"
+    assert by_name["000002.ale.json"].status == "NOT_PROVED"
+    assert by_name["000002.ale.json"].record["reason"] == "entailment"
 
 
 def test_another_heads_certificates_are_not_proved(folder, tmp_path):
@@ -58,28 +58,28 @@ def test_another_heads_certificates_are_not_proved(folder, tmp_path):
     assert statuses(audited(collect(folder, tmp_path / "other.safetensors"))) == ["NOT_PROVED"] * 4
 
 
-def test_verdicts_of_a_report(folder):
-    found = with_verdicts_of(collect(folder), report_of(folder))
-    assert statuses(found) == ["PROVED"] * 4 and "r.json" in found.audited
+def test_verdicts_of_an_audit_log(folder):
+    collection = with_verdicts_from(collect(folder), audit_log_of(folder))
+    assert statuses(collection) == ["PROVED"] * 4 and "r.json" in collection.audited
 
 
 def test_a_verdict_is_for_the_same_bytes_only(folder):
-    report = report_of(folder)
+    log = audit_log_of(folder)
     path = folder / "000000.ale.json"
     path.write_bytes(path.read_bytes() + b"\n")
-    assert statuses(with_verdicts_of(collect(folder), report)) == [NOT_AUDITED, *["PROVED"] * 3]
+    assert statuses(with_verdicts_from(collect(folder), log)) == [NOT_AUDITED, *["PROVED"] * 3]
 
 
 def test_a_verdict_is_for_the_same_head_only(folder, tmp_path):
-    report = report_of(folder)
+    log = audit_log_of(folder)
     report_head(labels=None).save(tmp_path / "other.safetensors")
-    assert statuses(with_verdicts_of(collect(folder, tmp_path / "other.safetensors"), report)) == [NOT_AUDITED] * 4
+    assert statuses(with_verdicts_from(collect(folder, tmp_path / "other.safetensors"), log)) == [NOT_AUDITED] * 4
     (folder / "head.safetensors").unlink()  # then that which the certificate names
-    assert statuses(with_verdicts_of(collect(folder), report)) == ["PROVED"] * 4
-    text = report.read_text()
+    assert statuses(with_verdicts_from(collect(folder), log)) == ["PROVED"] * 4
+    text = log.read_text()
     head = json.loads(text.splitlines()[0])["run"]["head"]
-    report.write_text(text.replace(head, "0" * 64))
-    assert statuses(with_verdicts_of(collect(folder), report)) == [NOT_AUDITED] * 4
+    log.write_text(text.replace(head, "0" * 64))
+    assert statuses(with_verdicts_from(collect(folder), log)) == [NOT_AUDITED] * 4
 
 
 @pytest.mark.parametrize(
@@ -100,16 +100,16 @@ def test_a_verdict_is_for_the_same_head_only(folder, tmp_path):
     ],
 )
 def test_a_record_of_another_form_is_refused(folder, spoil):
-    report = report_of(folder)
-    records = [json.loads(line) for line in report.read_text().splitlines()]
+    log = audit_log_of(folder)
+    records = [json.loads(line) for line in log.read_text().splitlines()]
     spoil(records[2])
-    report.write_text("".join(json.dumps(record) + "\n" for record in records))
-    with pytest.raises(InputError, match=r"r.json: line 3 is no record of a report"):
-        with_verdicts_of(collect(folder), report)
+    log.write_text("".join(json.dumps(record) + "\n" for record in records))
+    with pytest.raises(InputError, match=r"r.json: line 3 is not a record of an audit log"):
+        with_verdicts_from(collect(folder), log)
 
 
 @pytest.mark.parametrize("content", ["PROVED\n", "[1]\n", "[" * 100_000, "\xff"])
-def test_what_is_no_report_is_refused(folder, content):
+def test_what_is_not_an_audit_log_is_refused(folder, content):
     (folder / "r.json").write_text(content, encoding="latin-1")
-    with pytest.raises(InputError, match="line 1 is no record"):
-        with_verdicts_of(collect(folder), folder / "r.json")
+    with pytest.raises(InputError, match="line 1 is not a record"):
+        with_verdicts_from(collect(folder), folder / "r.json")

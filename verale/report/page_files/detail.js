@@ -1,6 +1,6 @@
 // One certificate: the image, what is proved, the margins, the statements patch by patch.
 
-const RIVALS = 12; // shown at first
+const RIVALS = 12; // how many are shown before "Show all"
 
 async function drawDetail(row) {
   const parts = embedded(row);
@@ -20,10 +20,10 @@ async function drawDetail(row) {
 }
 
 function steps(row) {
-  const place = state.shown.indexOf(row);
+  const position = state.shown.indexOf(row);
   const to = (text, other) => (other === undefined ? "" : el("a", { href: "#certificate-" + other }, text));
   return el("nav", { "aria-label": "Certificates", class: "steps" }, el("a", { href: "#list" }, "Back to the list"),
-    to("Previous", state.shown[place - 1]), to("Next", place < 0 ? undefined : state.shown[place + 1]));
+    to("Previous", state.shown[position - 1]), to("Next", position < 0 ? undefined : state.shown[position + 1]));
 }
 
 function summary(row, detail, certificate) {
@@ -31,8 +31,8 @@ function summary(row, detail, certificate) {
   const label = rows.label[row] === null || rows.label[row] === rows.predicted[row] ? "" : [", the true class is ", named(rows.label[row])];
   lines.push(el("p", {}, badge(status), " class ", el("b", {}, named(rows.predicted[row])), ...label));
   if (detail && detail.claim) {
-    const voice = { PROVED: "Proved by the checker: ", NOT_AUDITED: "Claimed by the certificate, checked by nobody for this page: " };
-    lines.push(el("p", { class: "lead" }, el("b", {}, voice[status] || "Claimed, and not proved: "), el("bdi", {}, detail.claim)));
+    const prefixes = { PROVED: "Proved by the checker: ", NOT_AUDITED: "Claimed by the certificate, not checked for this page: " };
+    lines.push(el("p", { class: "lead" }, el("b", {}, prefixes[status] || "Claimed, but not proved: "), el("bdi", {}, detail.claim)));
   }
   if (rows.claims[row]) {
     const meaning = { entailment: "the class follows from the statements", instance: "the statements are true of this image's latents", minimality: "no statement can be dropped" };
@@ -42,18 +42,18 @@ function summary(row, detail, certificate) {
     })));
   }
   if (rows.message[row] && status !== "PROVED") lines.push(el("p", { class: "reason" }, el("b", {}, "Why: "), el("bdi", {}, rows.message[row])));
-  if (!detail && rows.size[row] !== null) lines.push(el("p", {}, "Its statements are left out of this page, see “What is missing here”."));
+  if (!detail && rows.size[row] !== null) lines.push(el("p", {}, "Its statements are left out of this page, see “What is missing”."));
   if (certificate) lines.push(el("p", { class: "quiet" }, data.notProved));
   return el("div", {}, ...lines);
 }
 
-// The statements by patch, in the order in which patches are first spoken of; those about activations under null.
+// The statements by patch, sorted by patch; statements about activations are under null, at the end.
 function grouped(certificate, detail) {
   const groups = new Map();
   certificate.statements.forEach((statement, number) => {
     const patch = statement.patch ?? null;
     if (!groups.has(patch)) groups.set(patch, []);
-    groups.get(patch).push({ ...statement, similarity: detail.similarity[number] ?? null, place: detail.place[number] ?? null });
+    groups.get(patch).push({ ...statement, similarity: detail.similarity[number] ?? null, attained: detail.attained[number] ?? null });
   });
   return new Map([...groups].sort(([a], [b]) => (a === null) - (b === null) || a - b));
 }
@@ -62,17 +62,17 @@ function figure(row, detail, certificate, groups, uri) {
   const counts = new Map();
   for (const [patch, own] of groups) {
     if (patch !== null) counts.set(patch, own.length);
-    else for (const one of own) if (one.place !== null) counts.set(one.place, (counts.get(one.place) || 0) + 1);
+    else for (const one of own) if (one.attained !== null) counts.set(one.attained, (counts.get(one.attained) || 0) + 1);
   }
-  const spoken = groups.has(null) ? "where the stated activations are greatest" : "that the statements speak of";
-  const describe = (uri ? "The image" : "The latent grid") + " with the " + plural(counts.size, "patch") + " outlined " + spoken + ", of " + certificate.patches;
-  if (!detail.grid) return el("p", {}, "Where the " + certificate.patches + " patches lie in the image is not known.");
+  const which = groups.has(null) ? "where the stated activations are attained" : "that have statements";
+  const description = (uri ? "The image" : "The latent grid") + " with outlines around the " + plural(counts.size, "patch") + " " + which + ", of " + certificate.patches;
+  if (!detail.grid) return el("p", {}, "The positions of the " + certificate.patches + " patches in the image are unknown.");
   const choose = (patch) => {
     const target = document.getElementById("patch-" + patch);
     if (target) { target.scrollIntoView({ block: "start" }); target.focus(); }
   };
   const guess = detail.grid.assumed ? " The grid is assumed to be square." : "";
-  return el("figure", {}, picture(detail.grid, uri, counts, describe, choose), el("figcaption", {}, describe + "." + guess));
+  return el("figure", {}, picture(detail.grid, uri, counts, description, choose), el("figcaption", {}, description + "." + guess));
 }
 
 function margins(detail, certificate) {
@@ -80,7 +80,7 @@ function margins(detail, certificate) {
     .filter((one) => one.proved !== null).sort((a, b) => a.proved - b.proved);
   const known = detail.ahead.length > 0;
   const body = el("tbody");
-  const fill = (shown) => { // bars of one table have one scale
+  const fill = (shown) => { // the bars of a table share a scale
     const most = Math.max(Number.MIN_VALUE, ...shown.map((one) => Math.max(one.proved, one.ahead ?? 0)));
     body.replaceChildren(...shown.map((one) => el("tr", {}, el("th", { scope: "row", tabindex: "-1" }, named(one.rival)),
       el("td", { class: "bars" }, bar(one.proved, one.ahead ?? 0, most)),
@@ -92,7 +92,7 @@ function margins(detail, certificate) {
     event.target.remove();
     body.querySelectorAll("th")[RIVALS].focus();
   } } }, "Show all " + rivals.length + " rivals");
-  const open = known ? "Solid: the margin that follows from the statements. Dashed: what they leave open, up to how far the class is ahead at this image (float64)." : "The margin that follows from the statements; how far the class is ahead at the image is not known without its latents.";
+  const open = known ? "Solid: the margin that follows from the statements. Dashed: how much farther the class is ahead at this image (float64)." : "The margin that follows from the statements; how far the class is ahead at this image is unknown without its latents.";
   return el("section", { "aria-labelledby": "margins" }, el("h3", { id: "margins" }, "Margins, rival by rival"), el("p", { class: "quiet" }, open),
     el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Rival"), el("th", { scope: "col" }, el("span", { class: "hidden" }, "Bar")),
       el("th", { scope: "col", class: "number" }, "At least"), known ? el("th", { scope: "col", class: "number" }, "Here, about") : "")), body), rest);
@@ -100,7 +100,7 @@ function margins(detail, certificate) {
 
 function statements(detail, certificate, groups, uri) {
   const section = el("section", { "aria-labelledby": "statements" }, el("h3", { id: "statements" }, plural(certificate.statements.length, "statement")));
-  if (!certificate.statements.length) section.append(el("p", {}, "None: the class follows from the head alone."));
+  if (!certificate.statements.length) section.append(el("p", {}, "None are needed: the class follows from the head alone."));
   for (const [patch, own] of groups) section.append(group(detail, patch, own, uri));
   return section;
 }
@@ -128,13 +128,13 @@ function statement(detail, one, uri) {
 }
 
 function prototype(detail, one, uri) {
-  const [votes, image, row, column, place] = data.prototypes[one.prototype] || [null, null, null, null, null];
-  const training = place === null ? null : data.training[place];
-  const here = one.place === null ? null : cellOf(detail.grid, one.place);
+  const [votes, image, row, column, embeddedAt] = data.prototypes[one.prototype] || [null, null, null, null, null];
+  const training = embeddedAt === null ? null : data.training[embeddedAt];
+  const here = one.attained === null ? null : cellOf(detail.grid, one.attained);
   const inside = training && detail.grid && row < detail.grid.rows && column < detail.grid.columns;
   const lines = ["prototype " + one.prototype];
   if (votes !== null) lines.push(el("small", {}, "for class ", named(votes)));
-  if (one.place !== null) lines.push(el("small", {}, "greatest, in float64, at " + patchName(detail.grid, one.place)));
+  if (one.attained !== null) lines.push(el("small", {}, "greatest, in float64, at " + patchName(detail.grid, one.attained)));
   if (image !== null) lines.push(el("small", {}, "training image " + image + ", row " + (row + 1) + ", column " + (column + 1)));
   return el("span", { class: "prototype" }, here && uri ? closeUp(detail.grid, uri, here) : "",
     inside ? closeUp(detail.grid, training, [row, column]) : "", el("span", {}, ...lines));
@@ -145,7 +145,7 @@ function digests(row, detail) {
   const named = [["Certificate", rows.name[row]], ["SHA-256", rows.sha256[row]]];
   if (certificate) {
     named.push(...certificate.subject.map((one) => [one.name === "head" ? "Head" : "Latents", one.digest.sha256]));
-    named.push(["Paradigm", certificate.predicate.paradigm], ["Made by", certificate.predicate.generator.name + " " + certificate.predicate.generator.version]);
+    named.push(["Paradigm", certificate.predicate.paradigm], ["Written by", certificate.predicate.generator.name + " " + certificate.predicate.generator.version]);
   }
   if (rows.run[row] !== null) {
     const run = data.runs[rows.run[row]];
@@ -153,11 +153,11 @@ function digests(row, detail) {
   }
   const list = el("dl", { class: "digests" }, named.filter(([, value]) => value !== null).map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, el("bdi", {}, value)))));
   const save = detail ? el("button", { type: "button", id: "save", on: { click: () => saveAs(rows.name[row], detail.text) } }, "Save the certificate") : "";
-  const more = certificate && certificate.extensions ? el("details", {}, el("summary", {}, "Extensions, which nobody vouches for"), el("pre", { tabindex: "0" }, JSON.stringify(certificate.extensions, null, 1))) : "";
+  const more = certificate && certificate.extensions ? el("details", {}, el("summary", {}, "Extensions, which nothing here checks"), el("pre", { tabindex: "0" }, JSON.stringify(certificate.extensions, null, 1))) : "";
   return el("section", { "aria-labelledby": "digests" }, el("h3", { id: "digests" }, "Digests"), list, save, more);
 }
 
-// The certificate's own bytes, which an audit takes.
+// Saves the certificate's own bytes, for an audit.
 function saveAs(name, text) {
   const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));
   el("a", { href: url, download: name }).click();

@@ -1,7 +1,7 @@
-// Drawings: images with their patches outlined, and bars.
+// Drawings: images with outlined patches, and bars.
 
-const UNIT = 100; // of the coordinates that a picture is drawn in, a side
-const AROUND = 1.5; // cells shown around a patch that is shown on its own
+const UNIT = 100; // a side of a picture, in its own coordinates
+const AROUND = 1.5; // how many cells a close-up shows around its patch
 
 function rectangle(grid, row, column) {
   const width = UNIT / grid.columns, height = UNIT / grid.rows;
@@ -10,8 +10,8 @@ function rectangle(grid, row, column) {
 
 function cellOf(grid, patch) {
   if (!grid) return null;
-  const place = patch - grid.tokens;
-  return place < 0 || place >= grid.rows * grid.columns ? null : [Math.floor(place / grid.columns), place % grid.columns];
+  const cell = patch - grid.tokens;
+  return cell < 0 || cell >= grid.rows * grid.columns ? null : [Math.floor(cell / grid.columns), cell % grid.columns];
 }
 
 function patchName(grid, patch) {
@@ -20,7 +20,7 @@ function patchName(grid, patch) {
   return cell ? "patch " + patch + ": row " + (cell[0] + 1) + ", column " + (cell[1] + 1) : "patch " + patch;
 }
 
-// Two strokes, a dark one on a light one, can be seen on any image.
+// Two strokes, one dark and one light, are visible on any image.
 function outline(box, attributes = {}) {
   return el("svg:g", attributes,
     el("svg:rect", { ...box, class: "under" }), el("svg:rect", { ...box, class: "over" }));
@@ -34,21 +34,21 @@ function background(grid, uri) {
   return el("svg:path", { d: lines.join(""), class: "lines" });
 }
 
-// What no statement speaks of lies in shadow.
+// Cells without statements lie in shadow.
 function shadow(grid, patches) {
   const parts = [];
-  for (let place = 0; place < grid.rows * grid.columns; place++) {
-    if (patches.has(place + grid.tokens)) continue;
-    const box = rectangle(grid, Math.floor(place / grid.columns), place % grid.columns);
+  for (let cell = 0; cell < grid.rows * grid.columns; cell++) {
+    if (patches.has(cell + grid.tokens)) continue;
+    const box = rectangle(grid, Math.floor(cell / grid.columns), cell % grid.columns);
     parts.push("M" + box.x + " " + box.y + "h" + box.width + "v" + box.height + "h" + -box.width + "z");
   }
   return el("svg:path", { d: parts.join(""), class: "shadow" });
 }
 
-// The whole image with patches outlined; `choose` is called with the patch that is clicked.
-function picture(grid, uri, patches, describe, choose) {
+// The whole image with outlined patches; a click on a patch calls `choose` with it.
+function picture(grid, uri, patches, description, choose) {
   const named = [...patches.keys()].filter((patch) => cellOf(grid, patch));
-  const svg = el("svg:svg", { viewBox: "-1 -1 102 102", role: "img", class: "picture", "aria-label": describe },
+  const svg = el("svg:svg", { viewBox: "-1 -1 102 102", role: "img", class: "picture", "aria-label": description },
     background(grid, uri), shadow(grid, patches));
   for (const patch of named) {
     const box = rectangle(grid, ...cellOf(grid, patch));
@@ -59,7 +59,7 @@ function picture(grid, uri, patches, describe, choose) {
   return svg;
 }
 
-// A part of an image: one cell, and what is around it.
+// A close-up: one cell of an image and its surroundings.
 function closeUp(grid, uri, cell) {
   const box = rectangle(grid, ...cell);
   const width = Math.min(UNIT, box.width * (1 + 2 * AROUND)), height = Math.min(UNIT, box.height * (1 + 2 * AROUND));
@@ -69,7 +69,7 @@ function closeUp(grid, uri, cell) {
     background(grid, uri), outline(box));
 }
 
-// What is proved of a margin, and behind it what the statements leave open.
+// A proved margin, and behind it what the statements leave open.
 function bar(proved, ahead, most) {
   const share = (value) => Math.max(0, Math.min(100, (100 * value) / most));
   const parts = [el("svg:rect", { class: "proved", width: share(proved), height: 10 })];

@@ -1,4 +1,4 @@
-// The list: filtered, sorted, one page of it at a time.
+// The list of certificates: filtered, sorted, and shown page by page.
 
 const PER_PAGE = 50;
 const NUMBER = (text) => (text === null ? null : Number(text));
@@ -47,7 +47,7 @@ function order(shown) {
   const known = new Map(shown.map((row) => [row, column.of(row)]));
   shown.sort((a, b) => {
     const x = known.get(a), y = known.get(b);
-    if (x === null || y === null) return (x === null) - (y === null) || a - b; // what is not known comes last
+    if (x === null || y === null) return (x === null) - (y === null) || a - b; // unknown values come last
     return sign * (typeof x === "string" ? x.localeCompare(y) : x - y) || a - b;
   });
 }
@@ -59,7 +59,7 @@ function sortBy(key) {
   document.querySelector('[data-sort="' + key + '"]').focus();
 }
 
-// Filter and sort anew, from the first page.
+// Filters and sorts again, and shows the first page.
 function select() {
   state.shown = [...Array(count).keys()].filter(keeps);
   order(state.shown);
@@ -83,15 +83,15 @@ function drawList() {
     return el("th", { scope: "col", "aria-sort": sorted, class: classesOf(column) }, button);
   };
   const classesOf = (column) => [column.number ? "number" : "", column.narrow === false ? "wide" : ""].join(" ").trim() || null;
-  const line = (row) => el("tr", {}, COLUMNS.map((column, place) => el(place ? "td" : "th",
-    { class: place ? classesOf(column) : "image", scope: place ? null : "row" }, column.show ? column.show(row) : String(column.of(row) ?? ""))));
+  const line = (row) => el("tr", {}, COLUMNS.map((column, index) => el(index ? "td" : "th",
+    { class: index ? classesOf(column) : "image", scope: index ? null : "row" }, column.show ? column.show(row) : String(column.of(row) ?? ""))));
   document.getElementById("table").replaceChildren(
-    el("caption", { class: "hidden" }, "Certificates; the buttons in the first line sort them"),
+    el("caption", { class: "hidden" }, "Certificates; the buttons in the first row sort them"),
     el("thead", {}, el("tr", {}, COLUMNS.map(heading))),
     el("tbody", {}, state.shown.slice(from, to).map(line)));
-  const filtered = state.shown.length === count ? "" : " that the filters let through, of " + count + " in all";
+  const filtered = state.shown.length === count ? "" : " that match the filters, of " + count + " in all";
   document.getElementById("count").textContent = state.shown.length
-    ? from + 1 + " to " + to + " of " + state.shown.length + filtered : "Nothing is left by the filters, of " + count + " in all";
+    ? from + 1 + " to " + to + " of " + state.shown.length + filtered : "No certificate matches the filters, of " + count + " in all";
   const step = (text, page, off) => el("button", { type: "button", disabled: off, on: { click: () => turn(page) } }, text);
   const pick = el("select", { "aria-label": "Page", on: { change: (event) => turn(Number(event.target.value)) } },
     Array.from({ length: last + 1 }, (_, page) => el("option", { value: page, selected: page === state.page }, page + 1 + " of " + (last + 1))));

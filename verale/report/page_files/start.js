@@ -1,9 +1,9 @@
-// Which part is seen: the overview, or the certificate that the address names.
+// Shows one of two parts: the overview, or the certificate in the address.
 
-let asked = 0;
+let requests = 0;
 
 async function show() {
-  const turn = ++asked;
+  const request = ++requests;
   const named = /^#certificate-(\d+)$/.exec(location.hash);
   const row = named && Number(named[1]) < count ? Number(named[1]) : null;
   const overview = document.getElementById("overview"), detail = document.getElementById("detail");
@@ -17,7 +17,7 @@ async function show() {
     return;
   }
   const title = await drawDetail(row);
-  if (turn !== asked) return; // another one was asked for meanwhile
+  if (request !== requests) return; // a later request is already under way
   overview.hidden = true;
   detail.hidden = false;
   detail.dataset.row = row;

@@ -1,10 +1,10 @@
-// Text: numbers as people read them, elements, and what the page holds.
+// Text: readable numbers, HTML elements, and the data that the page contains.
 "use strict";
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const rows = data.rows, count = rows.name.length;
 
-// An element. Strings become text, never markup: names come from files that anybody may have written.
+// An element. Strings become text, never markup, because names come from files that anybody may have written.
 function el(tag, attributes = {}, ...children) {
   const element = tag.startsWith("svg:")
     ? document.createElementNS("http://www.w3.org/2000/svg", tag.slice(4))
@@ -18,13 +18,13 @@ function el(tag, attributes = {}, ...children) {
   return element;
 }
 
-// The number of a C99 hex float as certificates have them. Exact.
+// The exact number of a C99 hex float, as certificates spell it.
 function fromHex(text) {
   const [, sign, lead, rest = "", exponent] = /^(-?)0x([01])(?:\.([0-9a-f]+))?p([+-]\d+)$/.exec(text);
   return (sign ? -1 : 1) * Number("0x" + lead + rest) * 2 ** (Number(exponent) - 4 * rest.length);
 }
 
-// A decimal of so many digits, rounded down or up, so that what is said of an interval stays true.
+// A decimal with so many digits, rounded down or up, so that a stated interval stays true.
 function outward(value, up, digits = 6) {
   if (value === 0) return "0";
   const [mantissa, tens] = Math.abs(value).toExponential(100).split("e");
@@ -54,7 +54,7 @@ function badge(status) {
   return el("span", { class: "badge " + status }, status.replace("_", " "));
 }
 
-// What the page holds of one certificate: [its statements, its image], or null where they are left out.
+// A certificate in the page: [its statements, its image], or null where the page leaves them out.
 function embedded(row) {
   if (rows.full[row] < 0) return null;
   return document.getElementById("d" + rows.full[row]).textContent.trim().split(" ");

@@ -1,9 +1,9 @@
-"""What the top of the page says of all items."""
+"""The page's overview: the numbers at its top, and the table by class."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import Any
 
@@ -16,24 +16,32 @@ _BINS = 24
 
 
 def overview(collection: Collection) -> dict[str, Any]:
-    """The numbers, by the names that the template gives them."""
+    """The values of the template's variables, by name."""
     items = collection.items
-    sizes = [item.summary.size for item in items if item.summary is not None]
-    margins = [item.summary.margin for item in items if item.summary is not None and item.summary.margin is not None]
+    numbers = _numbers(items)
     explain = [item.seconds for item in items if item.seconds is not None]
     audit = [item.record["seconds"] for item in items if item.record is not None and item.record["seconds"] is not None]
-    judged = [item.correct for item in items if item.correct is not None]
     return {
         "images": len(items),
         "certificates": len(collection.paths),
         "statuses": Counter(item.status for item in items),
-        "median_size": f"{median(sizes):g}" if sizes else None,
-        "least_margin": below(min(margins), 4) if margins else None,
-        "explain_seconds": f"{median(explain):.2g}" if explain else None,
-        "audit_seconds": f"{median(audit):.2g}" if audit else None,
-        "correct": f"{sum(judged)} of {len(judged)}" if judged else None,
+        **numbers,
+        "explain_seconds": f"{median(explain):.2g}" if explain else "",
+        "audit_seconds": f"{median(audit):.2g}" if audit else "",
         "by_class": list(_by_class(collection)),
-        "bins": _bins(sizes),
+        "bins": _bins([item.summary.size for item in items if item.summary is not None]),
+    }
+
+
+def _numbers(items: Sequence[Item]) -> dict[str, str]:
+    """Median size, least margin and number of correct classes of some items; empty where unknown."""
+    summaries = [item.summary for item in items if item.summary is not None]
+    margins = [summary.margin for summary in summaries if summary.margin is not None]
+    judged = [item.correct for item in items if item.correct is not None]
+    return {
+        "median_size": f"{median(summary.size for summary in summaries):g}" if summaries else "",
+        "least_margin": below(min(margins), 4) if margins else "",
+        "correct": f"{sum(judged)} of {len(judged)}" if judged else "",
     }
 
 
@@ -43,24 +51,17 @@ def _by_class(collection: Collection) -> Iterator[dict[str, Any]]:
         if item.predicted is not None:
             of_class.setdefault(item.predicted, []).append(item)
     for predicted, items in sorted(of_class.items()):
-        sizes = [item.summary.size for item in items if item.summary is not None]
-        margins = [
-            item.summary.margin for item in items if item.summary is not None and item.summary.margin is not None
-        ]
-        judged = [item.correct for item in items if item.correct is not None]
         yield {
             "predicted": predicted,
             "name": collection.name_of(predicted),
             "images": len(items),
-            "correct": f"{sum(judged)} of {len(judged)}" if judged else "",
             "proved": sum(item.status == "PROVED" for item in items),
-            "sizes": f"{median(sizes):g}" if sizes else "",
-            "margin": below(min(margins), 4) if margins else "",
+            **_numbers(items),
         }
 
 
 def _bins(sizes: list[int]) -> list[dict[str, Any]]:
-    """How many certificates have how many statements, in bins of one width."""
+    """The histogram of the number of statements, in bins of equal width."""
     if len(set(sizes)) < 2:
         return []
     low, high = min(sizes), max(sizes)

@@ -1,4 +1,4 @@
-"""The list of a page: a line an item, kept column by column."""
+"""The page's list: one row an item, stored column by column."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 from verale.certificate.words import below
 from verale.report.collect import Collection, Item
 
-__all__ = ["rows_of", "runs_of"]
+__all__ = ["columns_of", "runs_of"]
 
 
-def rows_of(collection: Collection) -> dict[str, list[Any]]:
-    """The columns, by name; `run` is the place in `runs_of`."""
+def columns_of(collection: Collection) -> dict[str, list[Any]]:
+    """The columns by name; `run` is an index in `runs_of`."""
     runs = runs_of(collection)
     rows = [_row(collection, item) for item in collection.items]
     for item, row in zip(collection.items, rows, strict=True):
@@ -42,7 +42,7 @@ def _row(collection: Collection, item: Item) -> dict[str, Any]:
 
 
 def _share(collection: Collection, item: Item) -> float | None:
-    """Statements made over statements that could have been made, in percent."""
+    """The number of statements over the number of possible statements, in percent."""
     if item.summary is None or collection.head is None:
         return None
     pairs = collection.head.size * (item.summary.patches if item.summary.spatial else 1)
@@ -58,9 +58,9 @@ def _run(record: Any) -> dict[str, str]:
 
 
 def runs_of(collection: Collection) -> list[dict[str, str]]:
-    """The distinct ways in which certificates were audited."""
-    found: list[dict[str, str]] = []
+    """The distinct kernels and checkers that audited certificates."""
+    runs: list[dict[str, str]] = []
     for item in collection.items:
-        if item.record is not None and _run(item.record) not in found:
-            found.append(_run(item.record))
-    return found
+        if item.record is not None and _run(item.record) not in runs:
+            runs.append(_run(item.record))
+    return runs

@@ -1,4 +1,4 @@
-"""What head and latents say of an image, against the reference evaluation."""
+"""Estimates from head and latents, against the reference evaluation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from verale.checker.certificate import ActivationStatement, OrderStatement, Patc
 from verale.errors import LatentsError
 from verale.head import BankPooling, as_patches, evaluate
 from verale.head.evaluate import similarity
-from verale.report.decode import decode, favoured
+from verale.report.estimates import estimates_of, favoured_classes
 from verale.search.explain import explain
 
 
@@ -29,46 +29,46 @@ def explained(head, paradigm=None):
 def test_similarities_and_leads_are_the_heads(name):
     head = varied_head(name) if name in VARIED else small_head(name)
     image, certificate = explained(head)
-    found = decode(certificate, head, image)
+    estimates = estimates_of(certificate, head, image)
     reference = evaluate(head, as_patches(image))
     similar = similarity(head, reference.observables)[0]
-    for statement, value in zip(certificate.statements, found.similarity, strict=True):
+    for statement, value in zip(certificate.statements, estimates.similarity, strict=True):
         assert isinstance(statement, PatchStatement)
         assert value == pytest.approx(float(similar[statement.patch, statement.prototype]), abs=1e-9)
     logits = reference.logits[0]
-    assert found.ahead == pytest.approx((logits[certificate.predicted] - logits).tolist(), abs=1e-9)
-    for margin, ahead in zip(certificate.margins, found.ahead, strict=True):
+    assert estimates.ahead == pytest.approx((logits[certificate.predicted] - logits).tolist(), abs=1e-9)
+    for margin, ahead in zip(certificate.margins, estimates.ahead, strict=True):
         assert margin is None or margin <= ahead + 1e-9
-    without = decode(certificate, head, None)
-    assert without.similarity == pytest.approx(found.similarity, rel=1e-6, abs=1e-9) and without.ahead == []
+    without = estimates_of(certificate, head, None)
+    assert without.similarity == pytest.approx(estimates.similarity, rel=1e-6, abs=1e-9) and without.ahead == []
 
 
 @pytest.mark.parametrize("name", ["euclidean", "softmax"])
-def test_activations_are_found_where_they_are_greatest(name):
+def test_an_activation_is_attained_at_the_patch_with_the_greatest_similarity(name):
     head = small_head(name)
     image, certificate = explained(head, "top_k")
-    found = decode(certificate, head, image)
+    estimates = estimates_of(certificate, head, image)
     similar = similarity(head, evaluate(head, as_patches(image)).observables)[0]
-    for statement, place in zip(certificate.statements, found.place, strict=True):
+    for statement, patch in zip(certificate.statements, estimates.attained, strict=True):
         if isinstance(statement, ActivationStatement):
-            assert similar[place, statement.prototype] == similar[:, statement.prototype].max()
+            assert similar[patch, statement.prototype] == similar[:, statement.prototype].max()
         else:
-            assert isinstance(statement, OrderStatement) and place is None
-    assert found.similarity == [None] * len(certificate.statements)
+            assert isinstance(statement, OrderStatement) and patch is None
+    assert estimates.similarity == [None] * len(certificate.statements)
 
 
-def test_a_class_token_is_where_its_own_prototypes_are():
+def test_the_class_token_attains_its_own_prototypes_activations():
     head = replace(small_head("euclidean"), pooling=BankPooling(4))
     image, certificate = explained(head, "top_k")
-    for statement, place in zip(certificate.statements, decode(certificate, head, image).place, strict=True):
+    for statement, patch in zip(certificate.statements, estimates_of(certificate, head, image).attained, strict=True):
         if isinstance(statement, ActivationStatement):
-            assert (place == 0) == (statement.prototype < 4)
+            assert (patch == 0) == (statement.prototype < 4)
 
 
-def test_a_mean_is_nowhere():
+def test_no_single_patch_attains_a_mean():
     head = varied_head("top mean")
     image, certificate = explained(head, "top_k")
-    assert set(decode(certificate, head, image).place) == {None}
+    assert set(estimates_of(certificate, head, image).attained) == {None}
 
 
 def test_what_does_not_fit_the_head_is_left_out_or_refused():
@@ -79,25 +79,29 @@ def test_what_does_not_fit_the_head_is_left_out_or_refused():
         predicted=99,
         statements=(PatchStatement(0, 10**9, 0, 1), PatchStatement(10**9, 0, 0, 1), ActivationStatement(10**9, 0, 1)),
     )
-    assert decode(beyond, head, image).similarity == [None] * 3 and decode(beyond, head, image).ahead == []
-    assert decode(beyond, head, None).similarity == [None, pytest.approx(float(similarity(head, _half(head))[0])), None]
+    assert estimates_of(beyond, head, image).similarity == [None] * 3 and estimates_of(beyond, head, image).ahead == []
+    assert estimates_of(beyond, head, None).similarity == [
+        None,
+        pytest.approx(float(similarity(head, _half(head))[0])),
+        None,
+    ]
     with pytest.raises(LatentsError):
-        decode(certificate, head, torch.zeros(1, 5, head.depth + 1))
+        estimates_of(certificate, head, torch.zeros(1, 5, head.depth + 1))
 
 
 def _half(head):
     return torch.full((head.size,), 0.5, dtype=torch.float64)
 
 
-def test_one_patch_with_banks_is_no_trouble():
+def test_one_patch_with_banks_has_no_lead():
     head = replace(small_head("euclidean"), pooling=BankPooling(4))
     _, certificate = explained(head)
     single = replace(certificate, patches=1, statements=(PatchStatement(0, 0, 0, 1),))
-    assert decode(single, head, torch.zeros(1, 1, head.depth)).ahead == []
+    assert estimates_of(single, head, torch.zeros(1, 1, head.depth)).ahead == []
 
 
 def test_prototypes_vote_for_a_class_where_they_do():
     head = small_head("euclidean")
-    assert favoured(head) == [j % 3 for j in range(12)]
-    assert favoured(replace(head, weight=-head.weight.abs())) == [None] * 12
-    assert set(favoured(varied_head("tree"))) == {None}
+    assert favoured_classes(head) == [j % 3 for j in range(12)]
+    assert favoured_classes(replace(head, weight=-head.weight.abs())) == [None] * 12
+    assert set(favoured_classes(varied_head("tree"))) == {None}

@@ -1,4 +1,4 @@
-"""Images for a report: what the network sees of them, made smaller."""
+"""Thumbnails: the part of an image that the network receives, made smaller."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ _COLOURS = (
     "ToPILImage",
     "Grayscale",
 )
-"""Steps that leave every pixel where it is."""
+"""Preprocessing steps that move no pixel."""
 _TINY = 64
-"""Images of no more pixels a side are kept as they are: JPEG would blur them."""
+"""Images with at most so many pixels a side are stored as PNG: JPEG would blur them."""
 
 
 @dataclass(frozen=True)
 class Window:
-    """What of an image reaches the network.
+    """The part of an image that reaches the network.
 
     Attributes:
-        steps: (name, size), Resize and CenterCrop in their order; a size is one number or (height, width).
-        unknown: names of steps that may move pixels elsewhere: then squares may be off.
+        steps: (name, size) of Resize and CenterCrop in their order; a size is one number or (height, width).
+        unknown: names of steps that may move pixels; with such steps, outlined squares may be off.
     """
 
     steps: tuple[tuple[str, tuple[int, ...]], ...] = ()
     unknown: tuple[str, ...] = ()
 
     def box(self, width: int, height: int) -> tuple[float, float, float, float]:
-        """Left, top, right, bottom of what is seen of an image, as shares of its sides."""
+        """Left, top, right, bottom of the part of an image, as shares of its sides."""
         left, top, right, bottom = 0.0, 0.0, 1.0, 1.0
         wide, high = float(width), float(height)
         for name, size in self.steps:
@@ -62,14 +62,14 @@ class Window:
 
 
 def window_of(preprocessing: Any) -> Window:
-    """What is seen under CaBRNet's description of the steps (`dataset.yml`, kept in `source.json`)."""
+    """The window of CaBRNet's preprocessing steps (`dataset.yml`, kept in `source.json`)."""
     if not preprocessing:
         return Window()
     steps = list(preprocessing.values()) if isinstance(preprocessing, Mapping) else preprocessing
     known: list[tuple[str, tuple[int, ...]]] = []
     unknown: list[str] = []
     for step in steps if isinstance(steps, list) else [None]:
-        name = str(step.get("type")) if isinstance(step, Mapping) else "a step that is none"
+        name = str(step.get("type")) if isinstance(step, Mapping) else "an invalid step"
         size = _size(step) if isinstance(step, Mapping) and name in ("Resize", "CenterCrop") else None
         if size is not None:
             known.append((name, size))
@@ -86,14 +86,14 @@ def _size(step: Mapping[str, Any]) -> tuple[int, ...] | None:
 
 
 def open_image(path: Path, window: Window, bound: int, sha256: str | None = None) -> Image.Image:
-    """What the network sees of an image, at most `bound` pixels a side.
+    """The part of an image that the network receives, at most `bound` pixels a side.
 
     Raises:
-        InputError: a file that is no image, or too large a one, or that has not the digest that is given.
+        InputError: a file that is not an image, or too large, or whose digest differs from the given one.
     """
     data = read(path, "an image")
     if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
-        raise InputError(path, "is not the image that was explained: its bytes have changed")
+        raise InputError(path, "is not the image that was explained: its bytes changed")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
@@ -103,7 +103,7 @@ def open_image(path: Path, window: Window, bound: int, sha256: str | None = None
                 image: Image.Image = opened.convert("RGB")
     except Exception as error:  # PIL raises errors of any kind on broken bytes
         raise InputError(
-            path, f"is no image that can be read ({type(error).__name__}): is the folder the right one?"
+            path, f"cannot be read as an image ({type(error).__name__}): is this the right folder?"
         ) from error
     wide, high = image.size
     image = image.crop((round(left * wide), round(top * high), round(right * wide), round(bottom * high)))
@@ -112,7 +112,7 @@ def open_image(path: Path, window: Window, bound: int, sha256: str | None = None
 
 
 def thumbnail(path: Path, window: Window, bound: int, sha256: str | None = None) -> tuple[str, int, int]:
-    """An image as a data URI, with its width and height. Raises InputError as `open_image`."""
+    """An image as a data URI, with its width and height. Raises InputError, as `open_image` does."""
     image = open_image(path, window, bound, sha256)
     data, kind = io.BytesIO(), "PNG" if max(image.size) <= _TINY else "JPEG"
     image.save(data, kind, **({"optimize": True} if kind == "PNG" else {"quality": 85, "optimize": True}))

@@ -1,4 +1,4 @@
-"""What the network sees of an image, made smaller."""
+"""The part of an image that the network receives, made smaller."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from verale.errors import InputError
-from verale.report.images import Window, open_image, thumbnail, window_of
+from verale.report.thumbnails import Window, open_image, thumbnail, window_of
 
 WHOLE = (0, 0, 1, 1)
 
@@ -18,7 +18,7 @@ def steps(*names_and_sizes: tuple[str, object]) -> dict[str, object]:
     return {str(n): {"type": name, "params": {"size": size}} for n, (name, size) in enumerate(names_and_sizes)}
 
 
-def test_the_whole_image_is_seen_unless_something_is_cut():
+def test_the_whole_image_is_the_window_unless_something_is_cut():
     for preprocessing in (None, {}, {"a": {"type": "ToTensor"}}, steps(("Resize", 256)), steps(("Resize", [224, 200]))):
         assert window_of(preprocessing).box(640, 480) == WHOLE
         assert window_of(preprocessing).unknown == ()
@@ -34,7 +34,7 @@ def test_a_crop_of_the_centre():
 
 def test_steps_that_may_move_pixels_are_named():
     odd = {"a": {"type": "RandomAffine"}, "b": {"type": "Resize", "params": {"size": "large"}}, "c": 3}
-    assert window_of(odd).unknown == ("RandomAffine", "Resize", "a step that is none")
+    assert window_of(odd).unknown == ("RandomAffine", "Resize", "an invalid step")
     assert window_of({"a": {"type": "Resize", "params": {"size": 8, "max_size": 9}}}).unknown == ("Resize",)
     assert window_of("whatever").unknown
 
@@ -43,8 +43,8 @@ def test_what_is_cut_away_is_not_shown(tmp_path):
     image = Image.new("RGB", (100, 100), "white")
     image.paste("black", (25, 25, 75, 75))
     image.save(tmp_path / "a.png")
-    seen = open_image(tmp_path / "a.png", window_of(steps(("CenterCrop", 50))), 40)
-    assert seen.size == (40, 40) and seen.getextrema() == ((0, 0),) * 3
+    opened = open_image(tmp_path / "a.png", window_of(steps(("CenterCrop", 50))), 40)
+    assert opened.size == (40, 40) and opened.getextrema() == ((0, 0),) * 3
 
 
 @pytest.mark.parametrize(("side", "kind"), [(32, "png"), (300, "jpeg")])
@@ -61,7 +61,7 @@ def test_thumbnails_are_small_and_of_what_the_file_holds(tmp_path, side, kind):
 @pytest.mark.parametrize("content", [b"", b"no image", b"\x89PNG\r\n\x1a\n" + bytes(30)])
 def test_broken_images_are_named(tmp_path, content):
     (tmp_path / "a.png").write_bytes(content)
-    with pytest.raises(InputError, match=r"a\.png: is no image that can be read"):
+    with pytest.raises(InputError, match=r"a\.png: cannot be read as an image"):
         thumbnail(tmp_path / "a.png", Window(), 64)
 
 
