@@ -80,7 +80,7 @@ def explain_model(name: str, runs: Path, data: Path, per_class: int, limit: floa
     kept = [sorted(folder.iterdir())[:per_class] for folder in folders]
     # One of each class, then the next of each: what a time limit leaves out is left out evenly.
     files = [file for row in zip(*kept, strict=True) for file in row]
-    latents = network.see(files).latents
+    latents = network.capture(files).latents
     for paradigm in MASSES if isinstance(network.head.geometry, Softmax) else SPATIAL:
         path = runs / name / f"{paradigm}.csv"
         if not path.is_file():
@@ -97,12 +97,12 @@ def _facts(name: str, network: Network, folders: list[Path], trained: Path) -> F
     difference = share = 0.0
     for start in range(0, len(files), 500):
         part = files[start : start + 500]
-        seen = network.see([file for file, _ in part])
-        right += int((seen.logits.argmax(1) == torch.tensor([label for _, label in part])).sum())
-        other += int(seen.undecided.sum())
-        difference = max(difference, float(seen.off.max()))
-        share = max(share, seen.share)
-        patches = seen.latents[0, 0].numel()
+        captured = network.capture([file for file, _ in part])
+        right += int((captured.logits.argmax(1) == torch.tensor([label for _, label in part])).sum())
+        other += int(captured.undecided.sum())
+        difference = max(difference, float(captured.off.max()))
+        share = max(share, captured.share)
+        patches = captured.latents[0, 0].numel()
     head = network.head
     training = trained.read_text().splitlines()[-1] if trained.is_file() else ""
     return Facts(

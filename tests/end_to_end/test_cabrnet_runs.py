@@ -67,12 +67,12 @@ def test_latents_are_cabrnets_and_the_head_computes_its_logits(family, cabrnet):
     assert torch.equal(found.predicted, logits.argmax(1))
     assert len(set(found.predicted.tolist())) > 2
 
-    seen = loaded.see(FILES)
-    assert torch.equal(seen.latents, latents)
-    assert torch.equal(seen.logits, logits)
-    assert (seen.off <= seen.allowed).all()
-    assert seen.allowed.max() < 0.2, "a budget that allows everything would tell nothing"
-    assert not seen.undecided.any()
+    captured = loaded.capture(FILES)
+    assert torch.equal(captured.latents, latents)
+    assert torch.equal(captured.logits, logits)
+    assert (captured.off <= captured.allowed).all()
+    assert captured.allowed.max() < 0.2, "a budget that allows everything would tell nothing"
+    assert not captured.undecided.any()
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -105,9 +105,9 @@ def test_a_class_without_weights_uses_no_share(tmp_path):
         state["classifier.last_layer.weight"][0] = -1
         state["classifier.last_layer.bias"][0] = 0
 
-    seen = load(changed("pipnet", tmp_path, state=forget)).see(FILES)
-    assert (seen.allowed[:, 0] == 0).all()
-    assert 0 < seen.share < 1
+    captured = load(changed("pipnet", tmp_path, state=forget)).capture(FILES)
+    assert (captured.allowed[:, 0] == 0).all()
+    assert 0 < captured.share < 1
 
 
 def test_a_pruned_gaussian_loads_with_what_is_left(tmp_path):
@@ -118,7 +118,7 @@ def test_a_pruned_gaussian_loads_with_what_is_left(tmp_path):
 
     loaded = load(changed("gaussian", tmp_path, state=prune))
     assert loaded.head.size == 9
-    assert loaded.see(FILES).latents.shape[0] == 12
+    assert loaded.capture(FILES).latents.shape[0] == 12
     assert loaded.origins is None, "the notes speak of 12 prototypes, and do not tell which are left"
 
 
@@ -145,14 +145,14 @@ def test_runs_as_the_papers_publish_them_load_without_their_package(family, tmp_
     (run / "projection_info.csv").unlink()
     loaded = load(run)
     assert loaded.origins is None
-    assert torch.equal(loaded.see(FILES).logits, load(final(family)).see(FILES).logits)
+    assert torch.equal(loaded.capture(FILES).logits, load(final(family)).capture(FILES).logits)
 
 
 def test_pretrained_weights_are_neither_loaded_nor_fetched(tmp_path):
     def pretrained(architecture):
         architecture["extractor"]["backbone"]["weights"] = "IMAGENET1K_V1"
 
-    assert load(changed("protopnet", tmp_path, pretrained)).see(FILES[:1]).latents.shape == (1, 8, 4, 4)
+    assert load(changed("protopnet", tmp_path, pretrained)).capture(FILES[:1]).latents.shape == (1, 8, 4, 4)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -165,7 +165,7 @@ def test_a_framework_that_computes_something_else_is_refused(family):
             elif "relative_distribution" in name:  # leaves are far apart: a softmax of counts
                 value.copy_(value.roll(1, -1))
     with pytest.raises(InputError, match=r"model_state\.pth: for .*png CaBRNet's logit of class .* more than float32"):
-        loaded.see(FILES)
+        loaded.capture(FILES)
 
 
 def test_an_image_whose_latents_are_not_finite_is_refused(tmp_path):
@@ -173,7 +173,7 @@ def test_an_image_whose_latents_are_not_finite_is_refused(tmp_path):
     with torch.no_grad():
         loaded._model.extractor.add_on.conv2.bias[0] = torch.inf
     with pytest.raises(InputError, match="NaN or infinity"):
-        loaded.see(FILES)
+        loaded.capture(FILES)
 
 
 def test_where_prototypes_come_from_is_looked_up_in_the_projection_set(tmp_path):
@@ -227,16 +227,16 @@ def test_a_part_of_a_projection_set_is_taken_as_cabrnet_takes_it(cabrnet):
 
 
 @pytest.fixture
-def seeing(monkeypatch) -> list[int]:
-    """How many images were seen, each time that some were."""
+def captures(monkeypatch) -> list[int]:
+    """The number of images of each call that captured some."""
     counts = []
-    see = network.Network.see
+    capture = network.Network.capture
 
     def counted(self, files, advance=lambda done: None):
         counts.append(len(files))
-        return see(self, files, advance)
+        return capture(self, files, advance)
 
-    monkeypatch.setattr(network.Network, "see", counted)
+    monkeypatch.setattr(network.Network, "capture", counted)
     return counts
 
 
@@ -246,36 +246,36 @@ def arguments(folder: Path, *more: object) -> list[object]:
 
 
 @pytest.fixture
-def once(tmp_path, seeing) -> Path:
+def once(tmp_path, captures) -> Path:
     """A network, three images, and what explaining them leaves."""
     changed("protopnet", tmp_path)
     flat(tmp_path / "in")
     assert explain(*arguments(tmp_path)) == 0
-    assert seeing == [3]
+    assert captures == [3]
     return tmp_path
 
 
-def test_images_that_have_been_seen_are_not_seen_again(once, seeing):
+def test_images_that_have_been_seen_are_not_seen_again(once, captures):
     before = {path: path.stat().st_mtime_ns for path in (once / "out").iterdir()}
     assert explain(*arguments(once)) == 0
     assert {path: path.stat().st_mtime_ns for path in (once / "out").iterdir()} == before
     for path in (once / "out").glob("*.ale.json"):
         path.unlink()
     assert explain(*arguments(once)) == 0
-    assert seeing == [3]
+    assert captures == [3]
     assert explain(*arguments(once, "--overwrite")) == 0
-    assert seeing == [3, 3]
+    assert captures == [3, 3]
 
 
 @pytest.mark.parametrize("name", ["latents.safetensors", "head.safetensors"])
-def test_latents_that_were_lost_or_damaged_are_made_again(name, once, seeing):
+def test_latents_that_were_lost_or_damaged_are_made_again(name, once, captures):
     whole = (once / "out" / name).read_bytes()
     (once / "out" / name).unlink()
     assert explain(*arguments(once)) == 0
     (once / "out" / name).write_bytes(whole[:-8])
     assert explain(*arguments(once)) == 0
     assert (once / "out" / name).read_bytes() == whole
-    assert seeing == [3, 3, 3]
+    assert captures == [3, 3, 3]
 
 
 def repainted(folder: Path) -> None:
@@ -296,18 +296,18 @@ def retrained(folder: Path) -> None:
         (lambda folder: next((folder / "in").iterdir()).unlink(), "images"),
     ],
 )
-def test_another_source_is_refused_before_anything_is_seen(change, named, once, seeing):
+def test_another_source_is_refused_before_anything_is_seen(change, named, once, captures):
     change(once)
     before = {path: path.read_bytes() for path in (once / "out").iterdir()}
     with pytest.raises(InputError, match=rf"out: was made from something else \({named} differ\).*--overwrite"):
         explain(*arguments(once))
     assert {path: path.read_bytes() for path in (once / "out").iterdir()} == before
-    assert seeing == [3]
+    assert captures == [3]
     assert explain(*arguments(once, "--overwrite")) == 0
 
 
 @pytest.mark.parametrize("name", ["head.safetensors", "latents.safetensors", "000000.ale.json"])
-def test_files_of_unknown_source_are_not_replaced(name, tmp_path, seeing):
+def test_files_of_unknown_source_are_not_replaced(name, tmp_path, captures):
     changed("protopnet", tmp_path)
     flat(tmp_path / "in")
     (tmp_path / "out").mkdir()
@@ -315,7 +315,7 @@ def test_files_of_unknown_source_are_not_replaced(name, tmp_path, seeing):
     with pytest.raises(InputError, match="--overwrite"):
         explain(*arguments(tmp_path))
     assert (tmp_path / "out" / name).read_bytes() == b"mine"
-    assert seeing == []
+    assert captures == []
 
 
 def test_latents_that_come_out_otherwise_are_refused(once, monkeypatch):
@@ -382,7 +382,7 @@ def sizes(folder: Path) -> Path:
         (lambda folder: folder, "no such folder"),
         (lambda folder: folder.mkdir() or folder, "no images"),
         (mixed, "images and folders of images"),
-        (unreadable, r"a\.png: is no image that can be read"),
+        (unreadable, r"a\.png: cannot be read as an image"),
         (sizes, r"zz\.png: becomes a tensor \(3, 16, 20\)"),
     ],
 )
@@ -396,7 +396,7 @@ def test_images_that_cannot_be_used_are_refused_and_nothing_is_written(make, rea
 def test_sizes_that_differ_between_batches_are_refused(monkeypatch, tmp_path):
     monkeypatch.setattr(network, "BATCH", 1)
     with pytest.raises(InputError, match=r"zz\.png: gives latents \(8, 4, 5\), .*png gives \(8, 4, 4\)"):
-        load(final("protopnet")).see(sorted(sizes(tmp_path / "in").iterdir()))
+        load(final("protopnet")).capture(sorted(sizes(tmp_path / "in").iterdir()))
 
 
 def test_yaml_that_json_cannot_hold_is_written_as_text(tmp_path):
@@ -423,7 +423,7 @@ def transform(steps):
         (transform([{"type": "Compose", "transforms": [{"module": "subprocess", "type": "run"}]}]), "from subprocess"),
         (transform({"a": {"type": "Nonsense"}}), "CaBRNet cannot build test_set's transform"),
         (transform({}), "is empty"),
-        (lambda dataset: dataset.pop("test_set"), "states no test_set.params.transform"),
+        (lambda dataset: dataset.pop("test_set"), "has no test_set.params.transform"),
     ],
 )
 def test_a_preprocessing_that_cannot_be_used_is_refused(change, reason, tmp_path):
@@ -433,15 +433,15 @@ def test_a_preprocessing_that_cannot_be_used_is_refused(change, reason, tmp_path
 
 def test_a_preprocessing_that_gives_no_tensor_is_refused(tmp_path):
     loaded = load(changed("protopnet", tmp_path, dataset=transform({"a": {"type": "PILToTensor"}})))
-    with pytest.raises(InputError, match="gives no float32 tensor"):
-        loaded.see(FILES)
+    with pytest.raises(InputError, match="does not return a float32 tensor"):
+        loaded.capture(FILES)
 
 
 def test_a_preprocessing_that_an_image_is_too_small_for_names_it(tmp_path):
     crop = {"crop": {"type": "RandomCrop", "params": {"size": 40}}, "tensor": {"type": "ToTensor"}}
     loaded = load(changed("protopnet", tmp_path, dataset=transform(crop)))
     with pytest.raises(InputError, match=r"png: cannot be preprocessed as test_set states \(ValueError"):
-        loaded.see(FILES)
+        loaded.capture(FILES)
 
 
 def test_a_network_that_gives_up_on_an_image_names_it(tmp_path):
@@ -452,8 +452,8 @@ def test_a_network_that_gives_up_on_an_image_names_it(tmp_path):
         state["extractor.add_on.conv2.weight"] = torch.zeros(8, 16, 9, 9)
 
     loaded = load(changed("legacy", tmp_path, layer, kernel))
-    with pytest.raises(InputError, match=r"final: CaBRNet gives up on images from .*png on \(RuntimeError"):
-        loaded.see(FILES)
+    with pytest.raises(InputError, match=r"final: CaBRNet fails on images from .*png on \(RuntimeError"):
+        loaded.capture(FILES)
 
 
 def test_a_network_that_cabrnet_cannot_build_is_refused(tmp_path):

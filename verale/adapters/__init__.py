@@ -1,6 +1,8 @@
-"""Adapters: from the checkpoints people have to heads and latents. One family of checkpoints a file.
+"""Adapters: heads and latents from existing checkpoints.
 
-Names are resolved when first used, so that `import verale.adapters` loads no torch.
+`published` has one file an architecture, `cabrnet` reads CaBRNet's run directories, `plugins` are classes that CaBRNet
+loads, and `latents` captures the output of a layer of any torch model. Names are resolved when first used, so that
+`import verale.adapters` loads no torch.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ ARCHITECTURES = (
     "protopool",
     "tesnet",
 )
-"""What `head_of` takes: the functions of `verale.adapters.published`."""
+"""The architectures of `head_of`: each is a file of `verale/adapters/published`."""
 
 _HOME = {
     "capture": "verale.adapters.latents",

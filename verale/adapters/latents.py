@@ -1,4 +1,4 @@
-"""Latents from any torch model: what one of its layers gives out."""
+"""Latents from any torch model: the output of one of its layers."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ __all__ = ["capture"]
 
 
 def capture(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -> Tensor:
-    """What the named layer gives out for the inputs, in evaluation mode and without gradients.
+    """The output of the named layer for the inputs, in evaluation mode and without gradients.
 
     Args:
-        model: any torch model. It is left as it was: training flags, hooks and, in evaluation mode, buffers.
+        model: any torch model. It is unchanged afterwards: training flags, hooks and, in evaluation mode, buffers.
         layer: a name of `model.named_modules()`, such as "add_on_layers": the last layer before the head. For a softmax
             head that is the layer before the softmax.
         inputs: a batch of images, or a tuple of arguments for the model.
-        calls: how often the model calls the layer; giving the same tensor again does not count. ProtoPFormer calls its
-            add-on 2 times, for the class token and for the image tokens.
+        calls: how often the model calls the layer; returning the same tensor again does not count. ProtoPFormer calls
+            its add-on 2 times, for the class token and for the image tokens.
 
     Returns:
-        (N, D, H, W) or (N, L, D) float32 (float64 stays), on the model's device: what the layer gave, cast up if it
-        was half precision. Of several calls (N, L, D), the patches of each after those of the one before.
+        (N, D, H, W) or (N, L, D) float32 (float64 stays), on the model's device: the layer's output, cast up from half
+        precision. Several calls give (N, L, D), the patches of each call after those of the call before.
 
     Raises:
         UsageError: the model has no such layer.
-        LatentsError: the layer was called another number of times, or gave anything else than such tensors.
+        LatentsError: the layer was not called that often, or its output has another type or shape.
     """
     modules = dict(model.named_modules())
     if layer not in modules:
         near = get_close_matches(layer, modules, n=5) or [name for name in modules if name and "." not in name]
         raise UsageError(f"layer {layer!r} is unknown, expected a name of model.named_modules(): {', '.join(near)} ...")
-    given: list[tuple[Any, Any]] = []
+    outputs: list[tuple[Any, Any]] = []
 
     def hook(module: nn.Module, arguments: Any, output: Any) -> None:
-        if not any(output is earlier for earlier, _ in given):
-            # A layer behind this one may work in place.
-            given.append((output, output.detach().clone() if isinstance(output, Tensor) else output))
+        if not any(output is earlier for earlier, _ in outputs):
+            # Copied, because a later layer may change it in place.
+            outputs.append((output, output.detach().clone() if isinstance(output, Tensor) else output))
 
     training = {module: module.training for module in modules.values()}
     handle = modules[layer].register_forward_hook(hook)
@@ -53,20 +53,21 @@ def capture(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -> Tensor
         handle.remove()
         for module, flag in training.items():
             module.training = flag
-    if len(given) != calls:
+    if len(outputs) != calls:
         raise LatentsError(
-            f"layer {layer!r} was called {len(given)} times, expected {calls}: name another, or set calls"
+            f"layer {layer!r} was called {len(outputs)} times, expected {calls}: name another, or set calls"
         )
-    found = [_latents(layer, output) for _, output in given]
-    return found[0] if calls == 1 else torch.cat([_patches(latents) for latents in found], dim=1)
+    latents = [_latents(layer, output) for _, output in outputs]
+    return latents[0] if calls == 1 else torch.cat([_patches(each) for each in latents], dim=1)
 
 
 def _latents(layer: str, output: Any) -> Tensor:
+    """The output as latents, at least float32. Raises LatentsError."""
     if not isinstance(output, Tensor):
-        raise LatentsError(f"layer {layer!r} gives a {type(output).__name__}, expected a tensor: name another layer")
+        raise LatentsError(f"layer {layer!r} returns a {type(output).__name__}, expected a tensor: name another layer")
     if output.dim() not in (3, 4) or not output.is_floating_point():
         raise LatentsError(
-            f"layer {layer!r} gives {tuple(output.shape)} {output.dtype}, expected floats (N, D, H, W) or (N, L, D)"
+            f"layer {layer!r} returns {tuple(output.shape)} {output.dtype}, expected floats (N, D, H, W) or (N, L, D)"
         )
     return output if output.dtype == torch.float64 else output.to(torch.float32)
 

@@ -1,4 +1,4 @@
-"""Last layers: read from a state dictionary, and what is folded into them, in float64 and rounded to nearest."""
+"""Last layers: read from a state dictionary, with factors and constants folded in, in float64 rounded to nearest."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Layer:
     bias: Tensor | None = None
 
     def after(self, factor: Tensor | float, constant: Tensor | None = None) -> Layer:
-        """The layer that makes of a_j what this one makes of factor_j a_j + constant_j. Float64."""
+        """The layer whose output for a_j is this layer's output for factor_j a_j + constant_j. Float64."""
         weight, bias = self.weight.double(), self.bias
         if constant is not None:
             shift = weight @ constant
@@ -29,15 +29,15 @@ class Layer:
         return Layer(weight * factor, bias)
 
     def times(self, number: float) -> Layer:
-        """The layer whose logits are this one's, bias included, times a number. Float64."""
+        """The layer whose logits are this layer's, bias included, times a number. Float64."""
         return Layer(self.weight.double() * number, None if self.bias is None else self.bias.double() * number)
 
 
 def linear(state: State, key: str, size: int | None = None, **known: int) -> Layer:
-    """The layer of `key.weight` (C, size) and, if it is there, `key.bias` (C,). Raises HeadError.
+    """The layer of `key.weight` (C, size) and, if present, `key.bias` (C,). Raises HeadError.
 
     Args:
-        size: P, if other tensors fix it.
+        size: P, if other tensors determine it.
         known: C, likewise.
     """
     weight = numbers(state, f"{key}.weight", "C P", **known, **({} if size is None else {"P": size}))
@@ -47,8 +47,8 @@ def linear(state: State, key: str, size: int | None = None, **known: int) -> Lay
 def side_by_side(layers: list[Layer]) -> Layer:
     """The layer whose logits are the sums of these layers' logits, each on its own prototypes. Raises HeadError."""
     if len({len(layer.weight) for layer in layers}) > 1:
-        found = " and ".join(str(len(layer.weight)) for layer in layers)
-        raise HeadError("weight", f"has {found} classes in the branches of this network, expected as many in each")
+        classes = " and ".join(str(len(layer.weight)) for layer in layers)
+        raise HeadError("weight", f"has {classes} classes in the branches of this network, expected equal numbers")
     biases = [layer.bias for layer in layers if layer.bias is not None]
     return Layer(
         torch.cat([layer.weight for layer in layers], dim=1), torch.stack(biases).double().sum(0) if biases else None

@@ -1,4 +1,4 @@
-"""State dictionaries: read without executing anything, unwrapped, and their tensors looked up by key and shape."""
+"""State dictionaries: read without executing anything, unwrapped, and checked for the keys and shapes of a network."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ State = Mapping[str, Tensor]
 
 _WRAPPERS = ("model_state_dict", "state_dict", "model")
 _PREFIXES = re.compile(r"^(?:(?:module|model|_orig_mod)\.)+")
-"""What DataParallel, Lightning and torch.compile put before every key."""
+"""The prefixes that DataParallel, Lightning and torch.compile add to every key."""
 
 _RECIPE = """
     saved = torch.load({path!r}, map_location="cpu", weights_only=False)
@@ -30,7 +30,7 @@ _RECIPE = """
 
 
 def load_state(path: str | Path) -> dict[str, Tensor]:
-    """The tensors of a checkpoint, unwrapped (`unwrap`). Raises InputError, as `read_state`, or if it holds none."""
+    """The tensors of a checkpoint, unwrapped (`unwrap`). Raises InputError, as `read_state`, or without tensors."""
     try:
         return unwrap(read_state(path))
     except HeadError as error:
@@ -38,16 +38,16 @@ def load_state(path: str | Path) -> dict[str, Tensor]:
 
 
 def read_state(path: str | Path) -> Mapping[str, Any]:
-    """What a checkpoint holds, as it is: tensors, numbers, strings and collections of them.
+    """The content of a checkpoint: tensors, numbers, strings and collections of them.
 
     Raises:
-        InputError: a file that is missing or broken, is no dictionary, or holds Python objects (a whole pickled model,
-            say): reading those executes what the file says, which verale never does.
+        InputError: a file that is missing or broken, is not a dictionary, or holds Python objects, such as a whole
+            pickled model. Reading those executes code from the file, which verale never does.
     """
     size = len(read(path, "a state dictionary (.pth)"))
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Detected pickle protocol")  # if torch cannot read it, that is an error
+            warnings.filterwarnings("ignore", "Detected pickle protocol")  # a file that torch cannot read is an error
             state = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises errors of any kind on broken bytes
         objects = re.search(r"GLOBAL (\S+)|Unsupported operand", str(error))
@@ -57,7 +57,7 @@ def read_state(path: str | Path) -> Mapping[str, Any]:
             ) from error
         raise InputError(
             path,
-            f"holds {objects[1] or 'Python objects'} beside tensors, and reading that would execute what the file says."
+            f"holds {objects[1] or 'Python objects'} beside tensors, and reading that would execute code from the file."
             f" If you trust it, convert it once in the environment that wrote it:{_RECIPE.format(path=str(path))}",
         ) from error
     if not isinstance(state, Mapping):
@@ -66,11 +66,11 @@ def read_state(path: str | Path) -> Mapping[str, Any]:
 
 
 def unwrap(state: Mapping[str, Any]) -> dict[str, Tensor]:
-    """The tensors of a state dictionary under the names that the network itself gives them.
+    """The tensors of a state dictionary under the network's own names.
 
     Args:
         state: a state dictionary, or a dictionary that holds one as `model_state_dict`, `state_dict` or `model`. The
-            prefixes `module.`, `model.` and `_orig_mod.` are taken off; entries that are no tensors are left out.
+            prefixes `module.`, `model.` and `_orig_mod.` are removed; entries that are not tensors are left out.
 
     Raises:
         HeadError: no tensors, or two keys that differ only in their prefix.
@@ -87,7 +87,7 @@ def unwrap(state: Mapping[str, Any]) -> dict[str, Tensor]:
                 raise HeadError(name, "occurs twice, under different prefixes: keep the entries of one network only")
             tensors[name] = value
     if not tensors:
-        raise HeadError("state", f"holds {_some(state)}, none of them tensors: expected a state dictionary")
+        raise HeadError("state", f"holds {_first_keys(state)}, none of them tensors: expected a state dictionary")
     return tensors
 
 
@@ -95,32 +95,32 @@ def numbers(state: State, key: str, shape: str, **known: int) -> Tensor:
     """A tensor of finite floating-point numbers, as stored (half precision is cast up, which is exact).
 
     Args:
-        shape: what it is to be, such as `"C P"` or `"P D 1 1"`: letters stand for any size, numbers for themselves.
-        known: sizes of letters that other tensors have fixed.
+        shape: the expected shape, such as `"C P"` or `"P D 1 1"`: letters stand for any size, numbers for themselves.
+        known: the sizes of letters that other tensors determine.
 
     Raises:
-        HeadError: which names the key.
+        HeadError: the key is missing, or its tensor has another shape or type; the error names the key.
     """
     if key not in state:
         near = get_close_matches(key, state, n=3, cutoff=0.4)
         raise HeadError(
             key,
-            f"is missing from the state dictionary, which holds {', '.join(near) if near else _some(state)}:"
+            f"is missing from the state dictionary, which holds {', '.join(near) if near else _first_keys(state)}:"
             " is it the state of this architecture?",
         )
     tensor = state[key].detach().cpu()
     letters = shape.split()
     sizes = [known.get(letter, int(letter) if letter.isdigit() else None) for letter in letters]
     if len(sizes) != tensor.dim() or any(
-        found == 0 or wanted not in (None, found) for wanted, found in zip(sizes, tensor.shape, strict=True)
+        actual == 0 or wanted not in (None, actual) for wanted, actual in zip(sizes, tensor.shape, strict=True)
     ):
         expected = ", ".join(letter if size is None else str(size) for letter, size in zip(letters, sizes, strict=True))
         raise HeadError(key, f"has shape {tuple(tensor.shape)}, expected ({expected}): another network's, or pruned?")
     if not tensor.is_floating_point():
         raise HeadError(key, f"has dtype {tensor.dtype}, expected floating-point numbers")
     if not bool(torch.isfinite(tensor).all()):
-        place = (~torch.isfinite(tensor)).nonzero()[0].tolist()
-        raise HeadError(key, f"holds {tensor[tuple(place)].item()} at {place}, expected finite numbers")
+        index = (~torch.isfinite(tensor)).nonzero()[0].tolist()
+        raise HeadError(key, f"holds {tensor[tuple(index)].item()} at {index}, expected finite numbers")
     return tensor if tensor.dtype in (torch.float32, torch.float64) else tensor.to(torch.float32)
 
 
@@ -130,25 +130,27 @@ def kernels(state: State, key: str, **known: int) -> Tensor:
 
 
 def isotropic(key: str, spread: Tensor) -> Tensor:
-    """(P,) of (P, D) with constant rows. Raises HeadError: a Gaussian with other deviations measures no distance."""
+    """(P,) from (P, D) with constant rows. Raises HeadError: only an isotropic Gaussian measures a distance."""
     uneven = (spread != spread[:, :1]).any(dim=1).nonzero().flatten().tolist()
     if uneven:
         raise HeadError(
-            key, f"differs between the channels of prototype {uneven[0]}, expected one number: only isotropic are heads"
+            key,
+            f"differs between the channels of prototype {uneven[0]}, expected one number: only isotropic"
+            " Gaussians are supported",
         )
     return spread[:, 0]
 
 
 def positive(key: str, values: Tensor, expected: str = "positive numbers") -> Tensor:
-    """The values (P,) float64, if all are finite and at least the least normal number. Raises HeadError."""
+    """The values (P,) float64. Raises HeadError unless all are finite and at least the least normal number."""
     bad = ~((values >= torch.finfo(torch.float64).tiny) & values.isfinite())
     if bool(bad.any()):
-        place = int(bad.nonzero()[0])
-        raise HeadError(key, f"gives {values[place].item()} at prototype {place}, expected {expected}")
+        prototype = int(bad.nonzero()[0])
+        raise HeadError(key, f"gives {values[prototype].item()} at prototype {prototype}, expected {expected}")
     return values
 
 
-def _some(state: Mapping[str, Any]) -> str:
-    """A few of its keys, for a message."""
+def _first_keys(state: Mapping[str, Any]) -> str:
+    """The first keys, for a message."""
     keys = [str(key) for key in state]
     return ", ".join(keys[:5]) + (f" and {len(keys) - 5} more" if len(keys) > 5 else "") if keys else "nothing"

@@ -70,7 +70,7 @@ def explain_images(
     """Explain every image of a folder, as `explain_latents` does; also return the network, loaded here too.
 
     Raises:
-        InputError: as `verale.adapters.cabrnet.load` and `Network.see`; bad images show up part by part.
+        InputError: as `verale.adapters.cabrnet.load` and `Network.capture`; bad images show up part by part.
     """
     from verale.adapters.cabrnet import BATCH, load
     from verale.search import Batches
@@ -112,10 +112,10 @@ class _Capturer:
         names = self._images.names[start:stop]
         files, root = storage.resolve(self._images.path)
         if isinstance(files, LocalFileSystem):
-            return self.network.see([Path(root) / name for name in names])
+            return self.network.capture([Path(root) / name for name in names])
         with tempfile.TemporaryDirectory() as folder:
             try:
-                return self.network.see(_copied(self._images.path, names, Path(folder)))
+                return self.network.capture(_copied(self._images.path, names, Path(folder)))
             except InputError as error:
                 name = str(error.path).removeprefix(f"{folder}/")
                 path = storage.join(self._images.path, name) if name != str(error.path) else name

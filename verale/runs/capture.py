@@ -61,7 +61,7 @@ def capture_images(
         _log.info("%d images were captured before", len(files))
         advance(len(files))
         return network.head, latents, labels
-    captured = network.see(files, advance)
+    captured = network.capture(files, advance)
     undecided = [str(file) for file, differs in zip(files, captured.undecided.tolist(), strict=True) if differs]
     if undecided:
         _log.warning("CaBRNet's float32 logits name another class than the head's: %s", ", ".join(undecided))

@@ -166,7 +166,7 @@ def section(name, value):
 
 
 ARCHITECTURES = [
-    ("protopnet", last_layer("GELU"), "ends in GELU, so nothing is known of its latents"),
+    ("protopnet", last_layer("GELU"), "ends in GELU, so the domain of its latents is unknown"),
     ("protopnet", without_layers, "ends in the backbone itself"),
     ("protopnet", named("top_arch", "system", "os"), "top_arch is os.system, which verale does not know"),
     ("protopnet", named("classifier", "ProtoPNetClassifier", "evil"), "classifier is evil.ProtoPNetClassifier"),
@@ -174,12 +174,12 @@ ARCHITECTURES = [
     ("protopnet", named("similarity", "CosineSimilarity"), "is a ProtoPNet with CosineSimilarity"),
     ("protopnet", parameter("similarity", "stability_factor", "much"), "stability_factor is 'much', expected a number"),
     ("protopnet", parameter("similarity", "stability_factor", 2), "epsilon"),
-    ("protopnet", section("extractor", None), "field .* is missing or has another form"),
-    ("protopnet", params("similarity", [1]), "field similarity.params is missing or has another form"),
-    ("protopnet", section("classifier", "ProtoPNet"), "field .* is missing or has another form"),
+    ("protopnet", section("extractor", None), "field .* is missing or malformed"),
+    ("protopnet", params("similarity", [1]), "field similarity.params is missing or malformed"),
+    ("protopnet", section("classifier", "ProtoPNet"), "field .* is missing or malformed"),
     ("tesnet", named("similarity", "ProtoPNetSimilarity"), "is a TesNet with ProtoPNetSimilarity"),
     ("protopool", parameter("classifier", "compatibility_mode", True), "slots mix all prototypes"),
-    ("protopnet", second_layer, "field extractor is missing or has another form"),
+    ("protopnet", second_layer, "field extractor is missing or malformed"),
     ("protopool", named("similarity", "MahalanobisLogDensity"), "log_var"),
     ("prototree", parameter("classifier", "log_probabilities", True), "with log_probabilities"),
     ("prototree", parameter("similarity", "log_probabilities", True), "with log_probabilities"),
@@ -243,13 +243,13 @@ STATES = [
     ("tesnet", tensor("prototypes", torch.zeros_like), "zero vector, which has no direction"),
     ("protopool", tensor("proto_slot_map", lambda s: s.softmax(1)), "does not show exactly one prototype"),
     ("protopool", tensor("proto_slot_map", lambda s: s[:, :, :1]), r"expected \(K, P, S\)"),
-    ("prototree", lambda state: state.pop("_extra_state"), "its tree has another form"),
+    ("prototree", lambda state: state.pop("_extra_state"), "its tree is malformed"),
     ("prototree", tree(lambda node: node.update(module="ComparativeNode")), "has a ComparativeNode"),
     ("prototree", tree(lambda node: node.update(log_probabilities=True)), "saved with log_probabilities"),
-    ("prototree", tree(lambda node: node.update(proto_idxs=[0, 1])), "its tree has another form"),
-    ("prototree", tree(lambda node: node.update(proto_idxs=[99])), "names prototypes .*99.*, of 15 there are"),
-    ("prototree", tree(lambda node: node["children"].pop()), "its tree has another form"),
-    ("prototree", leaf_only, "one leaf, which decides the same for every image"),
+    ("prototree", tree(lambda node: node.update(proto_idxs=[0, 1])), "its tree is malformed"),
+    ("prototree", tree(lambda node: node.update(proto_idxs=[99])), "names prototypes .*99.*, but there are only 15"),
+    ("prototree", tree(lambda node: node["children"].pop()), "its tree is malformed"),
+    ("prototree", leaf_only, "one leaf, which gives every image the same class"),
     ("prototree", another_leaf, r"expected \(1, C\) of every leaf"),
     ("pipnet", tensor("last_layer.bias", lambda b: b[:2]), r"expected \(4,\)"),
 ]
@@ -279,9 +279,7 @@ def test_nothing_pickled_is_executed(tmp_path):
     assert not (tmp_path / "left").exists()
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"), [(b"[", "is not YAML"), (b"\x80", "is not YAML"), (b"", "another form")]
-)
+@pytest.mark.parametrize(("content", "reason"), [(b"[", "is not YAML"), (b"\x80", "is not YAML"), (b"", "malformed")])
 def test_a_broken_architecture_is_refused(content, reason, tmp_path):
     run = changed("protopnet", tmp_path)
     (run / "model_arch.yml").write_bytes(content)

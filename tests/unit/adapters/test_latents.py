@@ -96,8 +96,8 @@ def test_the_model_is_left_as_it_was(network, images):
         ("xyz", UsageError, "features, add_on_layers, tokens"),
         ("unused", LatentsError, "called 0 times, expected 1"),
         ("twice", LatentsError, "called 2 times, expected 1: name another, or set calls"),
-        ("pair", LatentsError, "gives a tuple, expected a tensor"),
-        ("head", LatentsError, r"gives \(2, 3\) torch.float32, expected floats \(N, D, H, W\) or \(N, L, D\)"),
+        ("pair", LatentsError, "returns a tuple, expected a tensor"),
+        ("head", LatentsError, r"returns \(2, 3\) torch.float32, expected floats \(N, D, H, W\) or \(N, L, D\)"),
     ],
 )
 def test_layers_that_give_no_latents(network, images, layer, error, message):

@@ -379,7 +379,7 @@ REFUSALS = [
     ("mgproto", "prototype_covs", at((2, 1), 1e-37), "float64 can hold"),
     ("mgproto", "last_layer.weight", at((0, 0), -0.1), "expected mixture weights"),
     ("gmm-sum", "diagonal", at((0, 0, 0), 0.7), "differs between the channels"),
-    ("gmm-sum", "diagonal", lambda s: torch.full_like(s.double(), 1e-60), "mixture=max takes any"),
+    ("gmm-sum", "diagonal", lambda s: torch.full_like(s.double(), 1e-60), "mixture=max has no limit"),
     ("gmm-max", "weights", at((0, 0), 0.0), "weights.*expected positive numbers"),
     ("nonparam", "prototypes", lambda p: p[:-1], r"has shape \(3, 4, 6\), expected \(4, 4, D\)"),
     ("gaussian-log_distance", "log_var", lambda v: v[:, None].expand(-1, 6) + torch.arange(6.0), "only isotropic"),

@@ -97,11 +97,11 @@ def test_images_elsewhere_are_the_same_images(folder, tmp_path, without_ray):
 def test_an_image_that_cannot_be_read_is_named(folder, tmp_path, without_ray):
     bad = sorted(folder.glob("*/*.png"))[-1]
     bad.write_bytes(b"no image")
-    with pytest.raises(VeraleError, match=f"{bad}: is no image that can be read"):
+    with pytest.raises(VeraleError, match=f"{bad}: cannot be read as an image"):
         made(str(folder), tmp_path / "out")
     with zipfile.ZipFile(tmp_path / "images.zip", "w") as archive:
         archive.write(bad, "a/bad.png")
-    with pytest.raises(InputError, match=r"zip://a/bad\.png::/.*zip: is no image that can be read"):
+    with pytest.raises(InputError, match=r"zip://a/bad\.png::/.*zip: cannot be read as an image"):
         explain_images(
             RUN, open_images(f"zip://::{tmp_path}/images.zip"), str(tmp_path / "o"), SearchOptions(), Workers(1)
         )

@@ -18,15 +18,16 @@ def folder(tmp_path):
 
 
 def test_a_folder_of_explain(folder):
-    found = collect(folder)
-    assert [item.index for item in found.items] == [0, 1, 2, 3]
-    assert [item.file.name for item in found.items] == ["0.png", "1.png", "2.png", "3.png"]
-    assert [item.label for item in found.items] == [0, 1, 2, 0]
-    assert [item.seconds for item in found.items] == [0.125, 0.225, 0.325, 0.425]
-    assert {item.status for item in found.items} == {NOT_AUDITED}
-    assert found.classes == ("ant", "bee", "cat") and found.name_of(1) == "bee" and found.name_of(9) == "9"
-    assert found.items[0].correct is (found.items[0].predicted == 0)
-    assert found.source.origins[0].column == 2
+    collection = collect(folder)
+    assert [item.index for item in collection.items] == [0, 1, 2, 3]
+    assert [item.file.name for item in collection.items] == ["0.png", "1.png", "2.png", "3.png"]
+    assert [item.label for item in collection.items] == [0, 1, 2, 0]
+    assert [item.seconds for item in collection.items] == [0.125, 0.225, 0.325, 0.425]
+    assert {item.status for item in collection.items} == {NOT_AUDITED}
+    assert collection.classes == ("ant", "bee", "cat")
+    assert collection.name_of(1) == "bee" and collection.name_of(9) == "9"
+    assert collection.items[0].correct is (collection.items[0].predicted == 0)
+    assert collection.source.origins[0].column == 2
 
 
 def test_one_certificate_with_what_lies_beside_it(folder):
@@ -38,9 +39,9 @@ def test_images_go_by_the_digest_of_their_latents_not_by_the_name_of_the_file(fo
     (folder / "000003.ale.json").rename(folder / "000000x.ale.json")
     assert [(item.path.name, item.index) for item in collect(folder).items][-1] == ("000000x.ale.json", 3)
     save_latents(folder / "latents.safetensors", report_latents(report_head()) * 0.5)
-    found = collect(folder)
-    assert [item.index for item in found.items] == [None] * 4, "none of these latents is a certificate's"
-    assert [item.file for item in found.items] == [None] * 4
+    collection = collect(folder)
+    assert [item.index for item in collection.items] == [None] * 4, "none of these latents is a certificate's"
+    assert [item.file for item in collection.items] == [None] * 4
 
 
 def test_without_latents_the_name_of_the_file_counts(folder):
@@ -96,11 +97,11 @@ def test_labels_come_from_the_table_where_the_images_have_none(folder):
 
 def test_images_may_have_moved(folder):
     (folder / "images").rename(folder / "elsewhere")
-    found = collect(folder, images=folder / "elsewhere")
-    assert [item.file.exists() for item in found.items] == [True] * 4
+    collection = collect(folder, images=folder / "elsewhere")
+    assert [item.file.exists() for item in collection.items] == [True] * 4
     (folder / "source.json").unlink()
-    found = collect(folder, images=folder / "elsewhere")
-    assert [(item.file.name, item.label) for item in found.items] == [(f"{n}.png", None) for n in range(4)]
+    collection = collect(folder, images=folder / "elsewhere")
+    assert [(item.file.name, item.label) for item in collection.items] == [(f"{n}.png", None) for n in range(4)]
 
 
 @pytest.mark.parametrize(

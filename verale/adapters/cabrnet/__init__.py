@@ -1,6 +1,6 @@
-"""CaBRNet run directories: their heads, without CaBRNet; their networks from images to latents, with it."""
+"""CaBRNet run directories: heads, read without CaBRNet, and networks from images to latents, which need CaBRNet."""
 
 from verale.adapters.cabrnet.heads import load_head
-from verale.adapters.cabrnet.network import BATCH, Network, Origin, Seen, load
+from verale.adapters.cabrnet.network import BATCH, Captured, Network, Origin, load
 
-__all__ = ["BATCH", "Network", "Origin", "Seen", "load", "load_head"]
+__all__ = ["BATCH", "Captured", "Network", "Origin", "load", "load_head"]

@@ -1,19 +1,19 @@
-"""How far a framework's float32 logits may lie from the head's real ones; beyond that, it computes something else.
+"""How far a framework's float32 logits may lie from the head's exact ones; beyond that, it computes another function.
 
 An a-priori bound of the rounding, for sums in any order. With u = 2^-24, |fl(sum of n products) - sum| is at most
-n u / (1 - n u) times the sum of the products' sizes, so that, each with some terms to spare,
+n u / (1 - n u) times the sum of the products' sizes. So, each with some terms to spare,
 
 - a squared distance, expanded as |z|^2 - 2 <z, p> + |p|^2 or not, is off by at most (D + 16) u (|z| + |p|)^2, and by
   another 8 u of itself for a root and a square, (8 + |ln scale|) u for its scale;
 - a cosine by (2 D + 16) u; a softmax mass by 2 (D + 8 + r) u of itself, r the spread of its patch's latents, and by
   2^-120 where it underflows;
-- similarities, monotone, lie between those at the ends of that; a mean of L numbers is off by another L u of itself;
+- similarities are monotone, so they lie between those at the ends; a mean of L numbers is off by another L u of itself;
   16 u and 8 u of themselves more for logarithms, roots, exponentials;
-- a class is the sum of n terms: n + 16 u of the sum of their sizes, plus what each activation is off by times the sizes
+- a class is the sum of n terms: n + 16 u of the sum of their sizes, plus the error of each activation times the sizes
   of its weights.
 
-Second-order terms are left to the terms to spare and to doubling u: the bound is meant to tell another function from
-rounding, not to prove anything. It is wide where a distance cancels: near d2 = 0 the log-ratio has slope 1 / epsilon.
+The spare terms and a doubled u cover second-order terms: the bound distinguishes rounding from another function, and
+proves nothing. It is wide where a distance cancels: near d2 = 0 the log-ratio has slope 1 / epsilon.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ __all__ = ["budget"]
 _U = 2.0**-23
 
 
-def budget(rebuilt: Rebuilt, patches: Tensor, found: Evaluation) -> Tensor:
-    """The most that float32 logits may be off by.
+def budget(rebuilt: Rebuilt, patches: Tensor, evaluated: Evaluation) -> Tensor:
+    """The largest rounding error of float32 logits.
 
     Args:
-        rebuilt: a head and the sizes of what it sums.
+        rebuilt: a head and the sizes of the terms that it sums.
         patches: (N, L, D) float64, exactly the framework's float32 latents.
-        found: what the head computes of them.
+        evaluated: what the head computes from them.
 
     Returns:
         (N, C) float64.
     """
-    head, observed = rebuilt.head, found.observables
+    head, observed = rebuilt.head, evaluated.observables
     slack = _observed(head, patches, observed)
     off = _similar(head, observed, slack).amax(1)
     if isinstance(head.pooling, FocalPooling):
         mean = observed.mean(1)
         off = off + _similar(head, mean, slack.amax(1) + observed.shape[1] * _U * mean)
-    sizes = found.activations.abs() + off
+    sizes = evaluated.activations.abs() + off
     if isinstance(head.pooling, FocalPooling):
         sizes = sizes + 2 * similarity(head, observed.mean(1)).abs()
     rounding = (rebuilt.terms + 16) * _U

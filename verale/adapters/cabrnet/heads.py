@@ -38,14 +38,14 @@ _WEIGHT = "classifier.last_layer.weight"
 
 @dataclass(frozen=True, eq=False)
 class Rebuilt:
-    """A head, with what bounds the rounding of the framework's own sums (`budget.py`).
+    """A head, with the sizes that bound the rounding of the framework's own sums (`budget.py`).
 
     Attributes:
         head: the head.
-        kept: of each prototype of the head, its index in the run; None where they are the same.
-        weight: (C, P) float64, for each class and prototype the sum of the sizes of what multiplies its activation.
-        offset: (C,) float64, the sum of the sizes of the constants that go into a class.
-        terms: how many numbers a class is the sum of.
+        kept: for each prototype of the head, its index in the run; None where the indices are equal.
+        weight: (C, P) float64, for each class and prototype the sum of the sizes of the factors of its activation.
+        offset: (C,) float64, the sum of the sizes of the constants in each class.
+        terms: how many numbers a class sums.
     """
 
     head: Head
@@ -63,22 +63,22 @@ def load_head(run: str | Path) -> Head:
             ProtoPNet. CaBRNet need not be installed.
 
     Raises:
-        InputError: a file that is missing or broken, or a network that verale cannot explain, and why.
+        InputError: a file is missing or broken, or verale cannot explain the network; the message says why.
 
-    Soundness: sizes come from the tensors, never from the YAML; prototypes are kept as stored. What float32 does to
-    the framework's own logits is not part of the head: `Network.see` compares them.
+    Soundness: sizes come from the tensors, never from the YAML; prototypes stay as stored. The float32 rounding
+    of the framework's own logits is not part of the head: `Network.capture` compares the two.
     """
     return rebuild(open_run(run)).head
 
 
 def rebuild(run: Run) -> Rebuilt:
-    """The head of a run. Raises InputError: tensors that do not fit, or a decision that no head computes."""
+    """The head of a run. Raises InputError: tensors that do not fit, or a decision that no head can express."""
     try:
         return _FAMILIES[run.classifier](run)
     except HeadError as error:
         raise run.refused(str(error), STATE) from error
     except RecursionError as error:
-        raise run.refused("its tree is nested more deeply than Python follows", STATE) from error
+        raise run.refused("its tree is nested too deeply", STATE) from error
 
 
 def _protopnet(run: Run) -> Rebuilt:
@@ -120,7 +120,7 @@ def _protopool(run: Run) -> Rebuilt:
     if run.compatible:
         raise run.refused(
             "is a ProtoPool in compatibility mode, whose slots mix all prototypes (softmax of the slot map) before the"
-            " similarity, which no head does; train it without, so that slots are hardened"
+            " similarity, which no head can express; train it without that mode, so that slots are hardened"
         )
     prototypes, weight, slots = run.prototypes, run.tensor(_WEIGHT), run.tensor("classifier.proto_slot_map")
     similarity, scale, constant = _of_distance(run, prototypes)
@@ -140,13 +140,13 @@ def _protopool(run: Run) -> Rebuilt:
 def _prototree(run: Run) -> Rebuilt:
     """ProtoTree: (1 - s_i) o(absent) + s_i o(present) from the root down, s_i = max_l exp(-sqrt(d2 + epsilon)).
 
-    Nodes are numbered before those below them, the absent side first. Prototypes that no node is left to use are left
-    out. A leaf is softmax(its parameters), in float64.
+    A node comes before the nodes below it, the absent side first. Prototypes that no remaining node uses are left out.
+    A leaf is softmax(its parameters), in float64.
     """
     if run.parameter("classifier", "log_probabilities", False) or run.parameter("similarity", "log_probabilities", 0):
         raise run.refused(
-            "is a ProtoTree with log_probabilities, which CaBRNet 1.2 does not hand on to its similarity layer: its"
-            " output is no distribution; train it without"
+            "is a ProtoTree with log_probabilities, which CaBRNet 1.2 does not pass to its similarity layer, so that"
+            " its output is not a distribution; train it without"
         )
     if run.similarity not in ("ProtoTreeSimilarity", "LegacyProtoTreeSimilarity"):
         raise run.refused(f"is a ProtoTree with {run.similarity}; supported: ProtoTreeSimilarity and its legacy form")
@@ -155,22 +155,24 @@ def _prototree(run: Run) -> Rebuilt:
     tree = _Tree(run)
     tree.grow(run.state.get("_extra_state"), "classifier.tree")
     if not tree.nodes:
-        raise run.refused("its tree is one leaf, which decides the same for every image", STATE)
+        raise run.refused("its tree is one leaf, which gives every image the same class", STATE)
     if not all(0 <= index < len(prototypes) for index in tree.nodes):
-        raise run.refused(f"its tree names prototypes {sorted(set(tree.nodes))}, of {len(prototypes)} there are", STATE)
+        raise run.refused(
+            f"its tree names prototypes {sorted(set(tree.nodes))}, but there are only {len(prototypes)}", STATE
+        )
     head = Head(
         torch.stack(tree.leaves, dim=1),
         *(Euclidean(), similarity, prototypes[tree.nodes]),
         domain=run.domain,
         readout=SoftTree(tuple(tree.absent), tuple(tree.present)),
     )
-    # |o(present) - o(absent)| <= 1 for every node: what an activation is wrong by goes into a class once at most.
+    # |o(present) - o(absent)| <= 1 for every node: so an activation's error enters a class at most once.
     ones = torch.ones(head.classes, head.size, dtype=torch.float64)
     return Rebuilt(head, tuple(tree.nodes), ones, torch.ones(head.classes, dtype=torch.float64), 4 * head.size)
 
 
 class _Tree:
-    """A tree as it is read: children and prototypes of nodes, leaves' distributions, in the order met."""
+    """A tree while it is read: prototypes and children of the nodes, and the leaves' distributions, in order."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -180,7 +182,7 @@ class _Tree:
         self.leaves: list[Tensor] = []
 
     def grow(self, saved: Any, name: str) -> int:
-        """Add what is at and below a node; return its index, or -1 - leaf."""
+        """Add a node and everything below it; returns its index, or -1 - leaf."""
         try:
             if saved["log_probabilities"]:
                 raise self.run.refused("its tree was saved with log_probabilities, which are not supported", STATE)
@@ -191,7 +193,7 @@ class _Tree:
                 raise self.run.refused(f"its tree has a {saved['module']}; supported: BinaryNode, LeafNode", STATE)
             (prototype,), (absent, present), own = saved["proto_idxs"], saved["children"], saved["node_id"]
         except (KeyError, TypeError, ValueError) as error:
-            raise self.run.refused(f"its tree has another form ({error}): is it a ProtoTree's state?", STATE) from error
+            raise self.run.refused(f"its tree is malformed ({error}): is it a ProtoTree's state?", STATE) from error
         node = len(self.nodes)
         self.nodes.append(int(prototype))
         self.absent.append(0)
@@ -208,7 +210,7 @@ class _Tree:
 
 
 def _of_distance(run: Run, prototypes: Tensor) -> tuple[Similarity, Tensor | None, Tensor | None]:
-    """The similarity of squared distances, what scales them, and the constant that each activation has besides."""
+    """The similarity of squared distances, their scale, and the constant that is added to each activation."""
     name = run.similarity
     epsilon = 1e-4 if run.compatible else _number(run, run.parameter("similarity", "stability_factor", 1e-4))
     if name in ("ProtoPNetSimilarity", "LegacyProtoPNetSimilarity"):

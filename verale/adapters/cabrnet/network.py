@@ -1,4 +1,4 @@
-"""A CaBRNet network from images to latents, and whether its head computes what it computes. Needs CaBRNet."""
+"""A CaBRNet network from images to latents, and the check that its head computes the same logits. Needs CaBRNet."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ from torch import Tensor
 from verale.adapters.cabrnet.budget import budget
 from verale.adapters.cabrnet.heads import Rebuilt, rebuild
 from verale.adapters.cabrnet.run import DATASET, STATE, Run, load_yaml, open_run
-from verale.errors import InputError, LatentsError
+from verale.errors import InputError, LatentsError, first_line
 from verale.files import read
 from verale.head import Head, as_patches, evaluate
 
-__all__ = ["BATCH", "Network", "Origin", "Seen", "load"]
+__all__ = ["BATCH", "Captured", "Network", "Origin", "load"]
 
 PROJECTION = "projection_info.csv"
 
 _TRANSFORMS = ("torchvision.transforms", "torchvision.transforms.v2", "cabrnet.core.utils.custom_preprocess")
-"""Where a preprocessing step may come from; CaBRNet would import and call whatever dataset.yml names."""
+"""The modules that preprocessing steps may come from; CaBRNet imports and calls whatever dataset.yml names."""
 
 BATCH = 32
-"""How many images the network sees at once."""
+"""How many images pass through the network at once."""
 
-_LOOKED_UP, _LOOKED_UP_APART = 8, 1e-3
-"""How many prototypes are looked up in their images, about, and how far each coordinate may be off."""
+_LOOKED_UP, _LARGEST_DIFFERENCE = 8, 1e-3
+"""About how many prototypes are compared with their training images, and how much a coordinate may differ."""
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where projection took a prototype from, as CaBRNet noted it.
+    """Where projection took a prototype from, as CaBRNet recorded it.
 
     Attributes:
         prototype: its index in the head.
-        image: the training image's place in the projection set.
-        file: the image, if the projection set is a folder that is there and holds it; CaBRNet does not note it.
-        row, column: the latent's place in the grid.
+        image: the training image's index in the projection set.
+        file: the image, if the projection set is an existing folder that holds it; CaBRNet does not record it.
+        row, column: the latent's position in the grid.
     """
 
     prototype: int
@@ -59,15 +59,15 @@ class Origin:
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
-    """What the network makes of images.
+class Captured:
+    """Images captured as latents, with the logits of framework and head.
 
     Attributes:
-        latents: (N, D, H, W) float32, on the CPU: what the classifier receives.
+        latents: (N, D, H, W) float32, on the CPU: the input of the classifier.
         logits: (N, C) float32, the framework's.
-        off: (N, C) float64, how far the head's logits are from them.
-        allowed: (N, C) float64, how far rounding can put them apart.
-        undecided: (N,) where the two name different classes, as rounding lets them.
+        off: (N, C) float64, the distance of the head's logits from them.
+        allowed: (N, C) float64, the distance that rounding can explain.
+        undecided: (N,) where framework and head name different classes, within rounding.
     """
 
     latents: Tensor
@@ -78,7 +78,7 @@ class Seen:
 
     @property
     def share(self) -> float:
-        """The largest share of what is allowed that is used; 0 where nothing is, since nothing is summed."""
+        """The largest ratio of `off` to `allowed`; 0 where nothing is allowed, because nothing is summed."""
         return float((self.off / self.allowed).nan_to_num(0).max())
 
 
@@ -89,8 +89,8 @@ class Network:
     Attributes:
         path: the run directory.
         head: the head.
-        preprocessing: the steps from image to tensor, as dataset.yml states them for the test set.
-        origins: where prototypes come from; None where the run does not say.
+        preprocessing: the steps from image to tensor, as dataset.yml gives them for the test set.
+        origins: where prototypes come from; None where the run does not record it.
     """
 
     path: Path
@@ -103,46 +103,46 @@ class Network:
     _transform: Callable[[Image.Image], Any]
 
     def preprocess(self, files: Sequence[Path]) -> Tensor:
-        """Images as the network takes them, (N, 3, H, W) float32. Raises InputError, which names the file."""
+        """Images as tensors for the network, (N, 3, H, W) float32. Raises InputError, which names the file."""
         tensors: list[Tensor] = []
         for file in files:
             try:
                 with Image.open(file) as image:
                     rgb = image.convert("RGB")
             except Exception as error:  # PIL raises errors of any kind on broken bytes
-                raise InputError(file, f"is no image that can be read ({_first_line(error)})") from error
+                raise InputError(file, f"cannot be read as an image ({_brief(error)})") from error
             try:
                 tensor = self._transform(rgb)
-            except Exception as error:  # whatever a transform raises on sizes it does not like
-                raise InputError(file, f"cannot be preprocessed as test_set states ({_first_line(error)})") from error
+            except Exception as error:  # transforms raise errors of any kind
+                raise InputError(file, f"cannot be preprocessed as test_set states ({_brief(error)})") from error
             if not isinstance(tensor, Tensor) or tensor.dtype != torch.float32 or tensor.dim() != 3:
-                raise InputError(self.path / DATASET, "test_set's transform gives no float32 tensor (3, H, W)")
+                raise InputError(self.path / DATASET, "test_set's transform does not return a float32 tensor (3, H, W)")
             if tensors and tensor.shape != tensors[0].shape:
                 raise InputError(
                     file,
                     f"becomes a tensor {tuple(tensor.shape)}, {files[0]} one {tuple(tensors[0].shape)}: the test set's"
-                    " transform does not bring images to one size",
+                    " transform does not give all images the same size",
                 )
             tensors.append(tensor)
         return torch.stack(tensors)
 
     def latents(self, images: Tensor) -> Tensor:
-        """(N, D, H, W) float32 of preprocessed images, what the classifier receives; on the CPU."""
+        """(N, D, H, W) float32 of preprocessed images, the input of the classifier; on the CPU."""
         with torch.no_grad():
             return torch.cat([self._model.extractor(part) for part in torch.split(images, BATCH)])
 
-    def see(self, files: Sequence[Path], advance: Callable[[int], object] = lambda done: None) -> Seen:
-        """Latents and logits of image files; the head must compute the logits, but for rounding.
+    def capture(self, files: Sequence[Path], advance: Callable[[int], object] = lambda done: None) -> Captured:
+        """Latents and logits of image files; the head must compute the same logits, within rounding.
 
         Args:
             files: the images.
-            advance: told how many are done, batch by batch.
+            advance: called with the number of images of each batch.
 
         Raises:
-            InputError: an image that cannot be read, or that CaBRNet gives up on; or whose logits differ by more than
-                float32 explains (`budget.py`), or whose latents are not finite: then the head is not this network's.
+            InputError: an image cannot be read, CaBRNet fails on it, its logits differ by more than float32 explains
+                (`budget.py`), or its latents are not finite. In the last two cases the head is not this network's.
         """
-        seen: list[Seen] = []
+        captured: list[Captured] = []
         for start in range(0, len(files), BATCH):
             part = files[start : start + BATCH]
             images = self.preprocess(part)
@@ -150,42 +150,41 @@ class Network:
                 latents = self.latents(images)
                 with torch.no_grad():
                     output = self._model.classifier(latents)
-            except Exception as error:  # layers that an image is too small for; assertions of the compatibility mode
-                raise InputError(
-                    self.path, f"CaBRNet gives up on images from {part[0]} on ({_first_line(error)})"
-                ) from error
-            if seen and latents.shape[1:] != seen[0].latents.shape[1:]:
-                sizes = tuple(latents.shape[1:]), tuple(seen[0].latents.shape[1:])
+            except Exception as error:  # an image too small for a layer; assertions of the compatibility mode
+                raise InputError(self.path, f"CaBRNet fails on images from {part[0]} on ({_brief(error)})") from error
+            if captured and latents.shape[1:] != captured[0].latents.shape[1:]:
+                sizes = tuple(latents.shape[1:]), tuple(captured[0].latents.shape[1:])
                 raise InputError(
                     part[0],
-                    f"gives latents {sizes[0]}, {files[0]} gives {sizes[1]}: the test set's transform does not bring"
-                    " images to one size",
+                    f"gives latents {sizes[0]}, {files[0]} gives {sizes[1]}: the test set's transform does not give all"
+                    " images the same size",
                 )
             logits = output[2 if self._run.classifier == "PIPNetClassifier" else 0]
             try:
                 patches = as_patches(latents)
-                found = evaluate(self.head, patches)
+                evaluated = evaluate(self.head, patches)
             except LatentsError as error:
                 raise InputError(self.path / STATE, f"for images from {part[0]} on: {error}") from error
-            undecided = found.predicted != logits.argmax(dim=1)
-            off = (found.logits - logits).abs()
-            one = Seen(latents, logits, off, budget(self._rebuilt, patches, found), undecided)
+            undecided = evaluated.predicted != logits.argmax(dim=1)
+            off = (evaluated.logits - logits).abs()
+            one = Captured(latents, logits, off, budget(self._rebuilt, patches, evaluated), undecided)
             beyond = (~(one.off <= one.allowed)).nonzero()
             if len(beyond):
                 image, of_class = beyond[0].tolist()
                 raise InputError(
                     self.path / STATE,
                     f"for {part[image]} CaBRNet's logit of class {of_class} is {float(logits[image, of_class])}, the"
-                    f" rebuilt head's {float(found.logits[image, of_class])}, more than float32 explains"
+                    f" rebuilt head's {float(evaluated.logits[image, of_class])}, more than float32 explains"
                     f" ({float(one.allowed[image, of_class]):.1e}): verale computes another function than CaBRNet here;"
                     " please report it",
                 )
-            seen.append(one)
+            captured.append(one)
             advance(len(part))
-        return Seen(*(torch.cat([getattr(one, name) for one in seen]) for name in Seen.__dataclass_fields__))
+        names = Captured.__dataclass_fields__
+        return Captured(*(torch.cat([getattr(one, name) for one in captured]) for name in names))
 
     def describe(self) -> dict[str, Any]:
-        """What `source.json` says of the network."""
+        """The network's entries in `source.json`."""
         versions = {name: importlib.metadata.version(name) for name in ("cabrnet", "torch", "torchvision")}
         return {
             "run": str(self.path.resolve()),
@@ -204,11 +203,11 @@ def load(run: str | Path) -> Network:
         run: a CaBRNet 1.2 run directory (`RUN/final`).
 
     Raises:
-        InputError: as `load_head`; or CaBRNet cannot build the network, or dataset.yml states no preprocessing.
+        InputError: as `load_head`; or CaBRNet cannot build the network, or dataset.yml has no preprocessing.
         ModuleNotFoundError: CaBRNet is not installed.
 
-    Safety: the state is loaded with `weights_only`, pretrained weights that the YAML may name are not loaded at all,
-    and only classes that verale knows are named to CaBRNet, so that nothing in the directory is executed.
+    Safety: the state is loaded with `weights_only`, pretrained weights that the YAML names are not loaded, and CaBRNet
+    receives only names of classes that verale knows. So nothing in the directory is executed.
     """
     opened = open_run(run)
     rebuilt = rebuild(opened)
@@ -220,15 +219,14 @@ def load(run: str | Path) -> Network:
         try:
             model = CaBRNet.build_from_config(_buildable(opened))
             model.load_state_dict(dict(opened.state))
-        except Exception as error:  # whatever a configuration can make CaBRNet and torch raise
-            raise opened.refused(f"CaBRNet cannot build this network ({_first_line(error)})") from error
+        except Exception as error:  # configurations make CaBRNet and torch raise errors of any kind
+            raise opened.refused(f"CaBRNet cannot build this network ({_brief(error)})") from error
         try:
             transform = DatasetManager.get_dataset_transform(deepcopy(dataset), dataset="test_set")
         except Exception as error:  # likewise
-            raise opened.refused(
-                f"CaBRNet cannot build test_set's transform ({_first_line(error)})", DATASET
-            ) from error
-    assert transform is not None
+            raise opened.refused(f"CaBRNet cannot build test_set's transform ({_brief(error)})", DATASET) from error
+    if transform is None:
+        raise opened.refused("CaBRNet builds no transform of test_set", DATASET)
     origins = _origins(opened, rebuilt)
     network = Network(opened.path, rebuilt.head, steps, origins, opened, rebuilt, model.eval(), transform)
     return _with_files(network, dataset)
@@ -236,7 +234,7 @@ def load(run: str | Path) -> Network:
 
 @contextmanager
 def _cabrnet() -> Iterator[None]:
-    """CaBRNet with its own log off. Importing it silences every warning of the process; leaving this undoes that."""
+    """Turn CaBRNet's log off. Importing CaBRNet silences all warnings of the process; leaving this undoes that."""
     with warnings.catch_warnings():
         # thop, which CaBRNet imports, compares versions with distutils.
         warnings.filterwarnings("ignore", "distutils Version classes are deprecated", DeprecationWarning)
@@ -250,7 +248,7 @@ def _cabrnet() -> Iterator[None]:
 
 
 def _buildable(run: Run) -> dict[str, Any]:
-    """The architecture as CaBRNet is to build it: without pretrained weights, with as many prototypes as there are."""
+    """The architecture for CaBRNet to build: without pretrained weights, and with the actual number of prototypes."""
     architecture: dict[str, Any] = deepcopy(dict(run.architecture))
     architecture["extractor"]["backbone"]["weights"] = "None"
     if run.classifier == "ProtoPoolClassifier":
@@ -259,12 +257,12 @@ def _buildable(run: Run) -> dict[str, Any]:
 
 
 def _preprocessing(run: Run) -> tuple[Any, Mapping[str, Any]]:
-    """The test set's transform, as stated, and the whole of dataset.yml. Raises InputError."""
+    """The test set's transform as written, and the whole of dataset.yml. Raises InputError."""
     dataset = load_yaml(run.path / DATASET)
     try:
         steps = dataset["test_set"]["params"]["transform"]
     except (KeyError, TypeError) as error:
-        raise run.refused("states no test_set.params.transform: how are images preprocessed?", DATASET) from error
+        raise run.refused("has no test_set.params.transform: how are images preprocessed?", DATASET) from error
     for module in _modules(steps):
         if module not in _TRANSFORMS:
             raise run.refused(f"a transform comes from {module}, which is not loaded; known: {_TRANSFORMS}", DATASET)
@@ -274,7 +272,7 @@ def _preprocessing(run: Run) -> tuple[Any, Mapping[str, Any]]:
 
 
 def _modules(value: Any) -> Iterator[object]:
-    """Every `module` that a configuration names, however deep."""
+    """Every `module` that a configuration names, at any depth."""
     if isinstance(value, Mapping):
         if "module" in value:
             yield value["module"]
@@ -286,37 +284,37 @@ def _modules(value: Any) -> Iterator[object]:
 
 
 def _origins(run: Run, rebuilt: Rebuilt) -> tuple[Origin, ...] | None:
-    """Where prototypes come from, by `projection_info.csv`; None if there is none, or it speaks of others.
+    """Where prototypes come from, by `projection_info.csv`; None if it is missing, or about other prototypes.
 
-    PIP-Net's channels have several images each, or none. Elsewhere every prototype has one line; a file with more or
-    fewer was written before some were pruned, and does not tell which.
+    PIP-Net's channels have several images each, or none. In other networks every prototype has one line. A file with
+    more or fewer lines was written before pruning, and does not say which prototypes remain.
     """
     path = run.path / PROJECTION
     if not path.is_file():
         return None
     try:
         rows = list(csv.DictReader(io.StringIO(read(path, "projection notes").decode())))
-        noted = [tuple(int(row[name]) for name in ("proto_idx", "img_idx", "h", "w")) for row in rows]
+        lines = [tuple(int(row[name]) for name in ("proto_idx", "img_idx", "h", "w")) for row in rows]
     except (KeyError, ValueError, TypeError) as error:
-        raise InputError(path, f"is not what CaBRNet writes ({error}): remove it, or write it again") from error
+        raise InputError(path, f"is not in CaBRNet's format ({error}): remove it, or write it again") from error
     total = rebuilt.head.size if rebuilt.head.prototypes is None else len(run.prototypes)
-    if rebuilt.head.prototypes is not None and sorted(line[0] for line in noted) != list(range(total)):
+    if rebuilt.head.prototypes is not None and sorted(line[0] for line in lines) != list(range(total)):
         return None
     kept = range(total) if rebuilt.kept is None else rebuilt.kept
     return tuple(
-        Origin(here, image, None, row, column)
-        for here, there in enumerate(kept)
-        for prototype, image, row, column in noted
-        if prototype == there and image >= 0
+        Origin(index, image, None, row, column)
+        for index, in_run in enumerate(kept)
+        for prototype, image, row, column in lines
+        if prototype == in_run and image >= 0
     )
 
 
 def _with_files(network: Network, dataset: Mapping[str, Any]) -> Network:
-    """The network with the files its prototypes come from, if the projection set is a folder that is there.
+    """The network with the files of its prototypes' training images, if the projection set is an existing folder.
 
-    CaBRNet notes places in the set, not files, and the set may be another than it was, or have been thinned out. So
-    some prototypes are looked up; if one is not the latent that its file has at its place, no file is named. PIP-Net's
-    channels are no latents, and get no files.
+    CaBRNet records indices in the set, not files, and the set may have changed since. So some prototypes are compared
+    with the latents at the recorded position of their file; if one differs, no file is named. PIP-Net's channels are
+    not latents, and get no files.
     """
     files = _projection_files(dataset)
     prototypes = network.head.prototypes
@@ -328,15 +326,15 @@ def _with_files(network: Network, dataset: Mapping[str, Any]) -> Network:
         latents = network.latents(network.preprocess([files[origin.image]]))[0]
         if not (origin.row < latents.shape[1] and origin.column < latents.shape[2]):
             return network
-        apart = latents[:, origin.row, origin.column] - prototypes[origin.prototype]
-        if float(apart.abs().max()) > _LOOKED_UP_APART:
+        difference = latents[:, origin.row, origin.column] - prototypes[origin.prototype]
+        if float(difference.abs().max()) > _LARGEST_DIFFERENCE:
             return network
     named = tuple(replace(origin, file=str(files[origin.image])) for origin in network.origins)
     return replace(network, origins=named)
 
 
 def _projection_files(dataset: Mapping[str, Any]) -> Sequence[Path] | None:
-    """The projection set's images in CaBRNet's order, where it is a folder that is there."""
+    """The projection set's images in CaBRNet's order, where it is an existing folder."""
     projection = dataset.get("projection_set")
     if not isinstance(projection, Mapping) or projection.get("name") != "ImageFolder":
         return None
@@ -354,6 +352,6 @@ def _projection_files(dataset: Mapping[str, Any]) -> Sequence[Path] | None:
     return files
 
 
-def _first_line(error: Exception) -> str:
-    text = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {text[0] if text else 'no message'}"
+def _brief(error: Exception) -> str:
+    """The type and the first line of another library's error."""
+    return f"{type(error).__name__}: {first_line(error)}"

@@ -1,6 +1,6 @@
 """A CaBRNet run directory as data: `model_arch.yml` says what the network is, `model_state.pth` holds its tensors.
 
-Nothing here imports CaBRNet, and nothing that is read is executed.
+Nothing here imports CaBRNet or executes what it reads.
 """
 
 from __future__ import annotations
@@ -63,34 +63,34 @@ _NAMES = {
         (f"{_PLUGINS}.gaussian", "MahalanobisLogDensity"): None,
     },
 }
-"""What a YAML may name, by section: (module, class), and the module to take in its place.
+"""What a YAML may name, by section: (module, class), and the module to use instead, if any.
 
-The papers' package `beyond_l2_ext`, and the private modules that their networks were trained with, give way to verale's
-plug-ins, which hold the same tensors. CaBRNet would import and call whatever the YAML names.
+Verale's plug-ins, which hold the same tensors, replace the papers' package `beyond_l2_ext` and the private modules that
+their networks were trained with. The table is complete because CaBRNet imports and calls whatever the YAML names.
 """
 
 _LEGACY_SIMILARITY = {
     "ProtoPNetClassifier": "LegacyProtoPNetSimilarity",
     "ProtoTreeClassifier": "LegacyProtoTreeSimilarity",
 }
-"""What CaBRNet 1.2 takes where the YAML, of an older CaBRNet, names no similarity."""
+"""What CaBRNet 1.2 uses where the YAML of an older CaBRNet names no similarity."""
 
 _DOMAIN_AFTER = {"Sigmoid": Box(0, 1), "Tanh": Box(-1, 1), "ReLU": Box(0, None), "Conv2d": Box(), "BatchNorm2d": Box()}
-"""Where latents live, by the last add-on layer; closed, since float32 sigmoids do reach 0 and 1."""
+"""The domain of latents by the last add-on layer; closed, because float32 sigmoids reach 0 and 1."""
 
 _UNCHANGED = ("Dropout", "Dropout2d", "Identity")
-"""Layers that give what they are given, outside training."""
+"""Layers that return their input, outside training."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a run directory holds.
+    """The content of a run directory.
 
     Attributes:
         path: the directory (`RUN/final`).
-        architecture: `model_arch.yml` in the form of CaBRNet 1.2: `extractor.convnet`, `similarity`, modules that are
-            known here.
-        state: `model_state.pth`, entries by name; a tree's `_extra_state` is no tensor.
+        architecture: `model_arch.yml` in the form of CaBRNet 1.2: `extractor.convnet`, `similarity`, modules that
+            verale knows.
+        state: `model_state.pth`, entries by name; a tree's `_extra_state` is not a tensor.
     """
 
     path: Path
@@ -109,15 +109,15 @@ class Run:
 
     @property
     def compatible(self) -> bool:
-        """CaBRNet's `compatibility_mode`: other formulas, those of the original code."""
+        """CaBRNet's `compatibility_mode`: the formulas of the original code."""
         return bool(self.parameter("classifier", "compatibility_mode", False))
 
     def parameter(self, section: str, name: str, default: Any) -> Any:
-        """A parameter of the similarity layer or the classifier, as CaBRNet passes it on: from `params` alone."""
+        """A parameter of the similarity layer or the classifier, as CaBRNet passes it on: only from `params`."""
         return (self.architecture[section].get("params") or {}).get(name, default)
 
     def tensor(self, name: str) -> Tensor:
-        """A tensor of the state. Raises InputError if there is none of that name."""
+        """A tensor of the state. Raises InputError if it is missing."""
         value = self.state.get(name)
         if not isinstance(value, Tensor):
             raise self.refused(f"holds no tensor '{name}': is it the state of this network?", STATE)
@@ -136,7 +136,7 @@ class Run:
 
     @property
     def domain(self) -> Box:
-        """Where latents live, by the extractor's last layer. Raises InputError if that tells nothing."""
+        """The domain of latents, by the extractor's last layer. Raises InputError if that does not determine it."""
         add_on = self.architecture["extractor"]["convnet"].get("add_on") or {}
         layers = [layer["type"] for key, layer in add_on.items() if key != "init_mode"]
         while layers and layers[-1] in _UNCHANGED:
@@ -144,12 +144,13 @@ class Run:
         last = layers[-1] if layers else "the backbone itself"
         if last not in _DOMAIN_AFTER:
             raise self.refused(
-                f"the extractor ends in {last}, so nothing is known of its latents; known: {', '.join(_DOMAIN_AFTER)}"
+                f"the extractor ends in {last}, so the domain of its latents is unknown; known endings:"
+                f" {', '.join(_DOMAIN_AFTER)}"
             )
         return _DOMAIN_AFTER[last]
 
     def refused(self, problem: str, file: str = ARCHITECTURE) -> InputError:
-        """The error that says why this run cannot be explained."""
+        """The error for a run that cannot be explained."""
         return InputError(self.path / file, problem)
 
 
@@ -194,5 +195,5 @@ def _normalised(path: Path) -> dict[str, Any]:
         if not all(isinstance(layer["type"], str) for layer in layers) or set(extractor) - {"backbone", "convnet"}:
             raise TypeError("extractor")
     except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(path, f"field {error} is missing or has another form: is this a CaBRNet 1.2 run?") from error
+        raise InputError(path, f"field {error} is missing or malformed: is this a CaBRNet 1.2 run?") from error
     return dict(architecture)

@@ -33,12 +33,12 @@ class _Isotropic(SimilarityLayer):
     def distances(self, features: Tensor, prototypes: Tensor, **kwargs: Any) -> Tensor:
         """Squared distances (N, P, H, W) of latents (N, D, H, W) to prototypes (P, D, 1, 1), over the variances."""
         points = features.flatten(2).transpose(1, 2)
-        apart = torch.cdist(points, prototypes.flatten(1), compute_mode="donot_use_mm_for_euclid_dist").square()
-        scaled = (apart * torch.exp(-self.log_var)).transpose(1, 2)
+        squared = torch.cdist(points, prototypes.flatten(1), compute_mode="donot_use_mm_for_euclid_dist").square()
+        scaled = (squared * torch.exp(-self.log_var)).transpose(1, 2)
         return scaled.reshape(*scaled.shape[:2], *features.shape[2:])
 
     def _load_from_state_dict(self, state_dict: dict[str, Tensor], prefix: str, *args: Any) -> None:
-        # Pruning deletes prototypes, and CaBRNet fits only its own tensors to the number that is left.
+        # After pruning, CaBRNet adapts only its own tensors to the number of remaining prototypes.
         saved = state_dict.get(f"{prefix}log_var")
         if saved is not None and saved.dim() == 1:
             self.log_var = nn.Parameter(torch.zeros(len(saved)))
@@ -59,4 +59,4 @@ class MahalanobisLogDensity(_Isotropic):
 
 
 GaussianProtoPNetClassifier = ProtoPNetClassifier
-"""The name that the papers' configurations use; what it adds to CaBRNet's is not part of the decision."""
+"""The name in the papers' configurations; what their class adds to CaBRNet's is not part of the decision."""

@@ -2,8 +2,8 @@
 
     top_arch: {module: verale.adapters.plugins.protopool, name: ProtoPool}
 
-CaBRNet 1.2 looks up `class_mapping` on the model, which has none, so that its own epilogue stops before it hardens the
-slots; and it drops unused prototypes after it has noted where each came from, so that the notes name others.
+CaBRNet 1.2 looks up `class_mapping` on the model, which has no such attribute, so its own epilogue stops before it
+hardens the slots. It also drops unused prototypes after it has recorded where each came from, so the record is wrong.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class ProtoPool(cabrnet.archs.protopool.model.ProtoPool):
     def epilogue(
         self, dataloaders: dict[str, Any], *args: Any, device: Any = "cpu", verbose: bool = False, **kwargs: Any
     ) -> list[dict[str, Any]]:
-        """As CaBRNet's; returns where each prototype that is left comes from."""
+        """As CaBRNet's epilogue; returns where each remaining prototype comes from."""
         super().epilogue(dataloaders, *args, device=device, verbose=verbose, **kwargs)
         projected: list[dict[str, Any]] = self.project(dataloaders["projection_set"], device=device, verbose=verbose)
         return projected

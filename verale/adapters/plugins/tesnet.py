@@ -1,11 +1,11 @@
-"""TesNet as "Beyond L2" has it: cosine to unit prototypes, the largest of the image, a linear layer.
+"""TesNet as in "Beyond L2": cosine to unit prototypes, the largest of the image, a linear layer.
 
     extractor: ..., similarity: {name: CosineSimilarity},
     classifier: {module: verale.adapters.plugins.tesnet, name: TesNetClassifier},
     top_arch: {module: verale.adapters.plugins.tesnet, name: TesNet}
 
-The tensors are a ProtoPNet's. Prototypes are stored as training or projection left them; only `forward` takes their
-direction.
+The tensors are a ProtoPNet's. Prototypes are stored as training or projection left them; only `forward` normalises
+them.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class TesNetClassifier(ProtoPNetClassifier):
 
 
 class TesNet(ProtoPNet):
-    """A ProtoPNet whose loss also asks each class for orthogonal prototypes, and classes for different subspaces.
+    """A ProtoPNet whose loss also favours orthogonal prototypes within a class, and different subspaces of classes.
 
     To ProtoPNet's loss it adds, with B_c the unit prototypes of class c as rows,
 
         orthogonality * mean_c |B_c B_c' - I|^2  +  subspaces * mean_{c<k} |B_c' B_c - B_k' B_k| / sqrt(2)
 
-    in Frobenius norms; `subspaces` is negative, since distances are to grow (Wang et al., ICCV 2021).
+    in Frobenius norms; `subspaces` is negative, because distances should grow (Wang et al., ICCV 2021).
     """
 
     def __init__(self, extractor: torch.nn.Module, classifier: TesNetClassifier, **kwargs: Any) -> None:
@@ -46,7 +46,7 @@ class TesNet(ProtoPNet):
         self.loss_coefficients |= {"orthogonality": 1e-4, "subspaces": -1e-7}
 
     def loss(self, model_output: Any, label: Tensor, **kwargs: Any) -> tuple[Tensor, dict[str, float]]:
-        """The loss of a batch, and what it is made of."""
+        """The loss of a batch, and its parts."""
         total, parts = super().loss(model_output, label, **kwargs)
         bases = normalize(self.classifier.prototypes.flatten(1), dim=1).view(
             self.classifier.num_classes, -1, self.classifier.num_features

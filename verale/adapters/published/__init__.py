@@ -1,12 +1,14 @@
-"""Heads from the state dictionaries that people publish: one file an architecture.
+"""Heads from the state dictionaries of published networks: one file an architecture.
 
-Each file has a function `head`. It takes the tensors under the names that the published network gives them
-(`state.unwrap`) and, as keywords, what those tensors cannot tell, with the published defaults. Numbers of prototypes,
-classes and channels come from the tensors. What all patches of a prototype share is folded into the last layer, in
-float64 and rounded to nearest: positive factors into its weights, constants into its bias. What is proved of a head is
-proved of the numbers it then holds.
+Each file has a function `head`. It takes the tensors under the published network's names (`state.unwrap`) and, as
+keywords with the published defaults, what the tensors do not determine. Numbers of prototypes, classes and channels
+come from the tensors. Factors and constants that a prototype has at every patch are folded into the last layer, in
+float64 rounded to nearest: positive factors into its weights, constants into its bias. Proofs are about the numbers
+that the head then holds.
 
-docs/architectures.md has a table of them all; tests/unit/adapters/test_published.py states each again, step by step.
+To add an architecture: write its file here, add its name to `verale.adapters.ARCHITECTURES` and its row to the table
+of docs/architectures.md. Tests then ask for a small network (benchmarks/architectures.py) and for the published code's
+computation, step by step (tests/unit/adapters/test_published.py).
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ __all__ = ["ANYWHERE", "SIGMOID", "architecture", "choice", "distance_similarity
 
 ANYWHERE = Box()
 SIGMOID = Box(0, 1)
-"""Latents after a sigmoid; closed, since float32 sigmoids do reach 0 and 1."""
+"""The domain after a sigmoid; closed, because float32 sigmoids reach 0 and 1."""
 
 _Choice = TypeVar("_Choice")
 
@@ -39,17 +41,17 @@ def head_of(name: str, state: Mapping[str, Any], **options: Any) -> Head:
         options: keywords of `head` in `verale/adapters/published/NAME.py`.
 
     Raises:
-        HeadError: which names the key, for anything that verale cannot vouch for.
-        UsageError: an architecture or the value of an option that does not exist.
+        HeadError: a tensor is missing or unsupported; the error names the key.
+        UsageError: an unknown architecture, or an invalid value of an option.
     """
     return architecture(name)(unwrap(state), **options)
 
 
 def load_published(path: str | Path, name: str, **options: Any) -> Head:
-    """The head of a published network, from the file of its state dictionary; nothing in the file is executed.
+    """The head of a published network, from the file of its state dictionary; no code from the file is executed.
 
     Raises:
-        InputError: which names the file, and the key.
+        InputError: the file cannot be read, or a tensor is missing or unsupported; the error names file and key.
         UsageError: as `head_of`.
     """
     head, state = architecture(name), load_state(path)
@@ -60,7 +62,7 @@ def load_published(path: str | Path, name: str, **options: Any) -> Head:
 
 
 def architecture(name: str) -> Callable[..., Head]:
-    """The function `head` of an architecture. Raises UsageError, which lists them."""
+    """The function `head` of an architecture. Raises UsageError, which lists the architectures."""
     if name not in ARCHITECTURES:
         raise UsageError(f"architecture {name!r} is unknown, expected one of {', '.join(ARCHITECTURES)}")
     head: Callable[..., Head] = import_module(f"verale.adapters.published.{name}").head
@@ -68,13 +70,13 @@ def architecture(name: str) -> Callable[..., Head]:
 
 
 def choice(option: str, value: str, choices: dict[str, _Choice]) -> _Choice:
-    """The choice of that name. Raises UsageError, which lists them."""
+    """The choice with that name. Raises UsageError, which lists the choices."""
     if value not in choices:
-        raise UsageError(f"option {option} is {value!r}, expected {' or '.join(choices)}: verale knows no bounds of it")
+        raise UsageError(f"option {option} is {value!r}, expected {' or '.join(choices)}: verale has no bounds for it")
     return choices[value]
 
 
 def distance_similarity(activation: str, epsilon: float) -> Similarity:
-    """ProtoPNet's `prototype_activation_function`: "log" or "linear". Raises UsageError for others and callables."""
+    """ProtoPNet's `prototype_activation_function`: "log" or "linear". Raises UsageError for other values."""
     similarities: dict[str, Similarity] = {"log": LogRatio(epsilon), "linear": Negated()}
     return choice("activation", activation, similarities)

@@ -1,4 +1,4 @@
-"""Deformable ProtoPNet (jdonnelly36/Deformable-ProtoPNet), from where its taps have been gathered."""
+"""Deformable ProtoPNet (jdonnelly36/Deformable-ProtoPNet). Its latents are what the taps read (`taps`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from verale.head import Box, Head, InnerProduct, Rectified
 __all__ = ["head", "taps"]
 
 _LENGTH = 64
-"""To which a latent is normalised."""
+"""The length to which a latent is normalised."""
 
 _EPSILON = 1e-4
 
@@ -29,7 +29,7 @@ def head(state: State) -> Head:
     The latent u of an output location stacks what its T taps (4 of a 2 x 2 prototype) read from the features x >= 0:
     two channels of epsilon = 1e-4 are appended, 64 x / sqrt(|x|^2 + epsilon) / sqrt(T) is interpolated as the root of
     the mean of squares, and channel d of tap t comes at d T + t, of (D + 2) T; `taps` computes it. Prototypes are
-    normalised alike, here and in float64: per tap q = p / (sqrt(|p|^2 + epsilon) + epsilon) / sqrt(T).
+    normalised the same way, here in float64: per tap q = p / (sqrt(|p|^2 + epsilon) + epsilon) / sqrt(T).
 
     Domain: u >= 0, and each tap is shorter than 64 / sqrt(T), since the weights of an interpolation sum to at most 1;
     so |u| < 64. Latents computed in float32 may exceed that: a sum of D + 2 squares has a relative error of at most
@@ -51,27 +51,29 @@ def head(state: State) -> Head:
 
 
 def taps(state: Mapping[str, Any], features: Tensor, dilation: int = 2) -> Tensor:
-    """The latents of `head`: what the taps read, at offsets that the network predicts from the features themselves.
+    """The latents of `head`: what the taps read at offsets that the network predicts from the features.
 
     Args:
         state: the state dictionary, with `conv_offset`.
-        features: (N, D, H, W) >= 0, float32 or float64: what `add_on_layers` gives.
+        features: (N, D, H, W) >= 0, float32 or float64: the output of `add_on_layers`.
         dilation: `prototype_dilation`.
 
     Returns:
-        (N, L, (D + 2) T) of the same dtype, for the L output locations; in another order of operations than the
-        network's own CUDA code, so equal to what that reads up to rounding.
+        (N, L, (D + 2) T) of the same dtype, for the L output locations. The order of operations differs from the
+        network's own CUDA code, so the latents are equal up to rounding.
 
     Raises:
-        HeadError: a key that is missing or does not fit.
-        LatentsError: features that do not fit, or are negative.
+        HeadError: a key is missing or has another shape.
+        LatentsError: features with another shape, or negative ones.
     """
     state = unwrap(state)
     _, depth, rows, columns = numbers(state, "prototype_vectors", "P D H W").shape
     if features.dim() != 4 or features.shape[1] != depth or min(features.shape[2:]) < 2:
         raise LatentsError(f"features have shape {tuple(features.shape)}, expected (N, {depth}, H, W), H and W > 1")
     if not bool((features >= 0).all()):
-        raise LatentsError("features are negative or NaN somewhere, expected those after a ReLU: add_on_layers' output")
+        raise LatentsError(
+            "features are negative or NaN somewhere, expected features after a ReLU: the output of add_on_layers"
+        )
     extended = _extended(features)
     normed = _LENGTH * extended / (extended.square().sum(1, keepdim=True) + _EPSILON).sqrt() / math.sqrt(rows * columns)
     offsets = normed
@@ -90,11 +92,11 @@ def taps(state: Mapping[str, Any], features: Tensor, dilation: int = 2) -> Tenso
     for tap in range(rows * columns):
         y = down[:, None] + dilation * (tap // columns) + offsets[:, 2 * tap]
         x = right + dilation * (tap % columns) + offsets[:, 2 * tap + 1]
-        places = torch.stack([2 * x / (width - 1) - 1, 2 * y / (height - 1) - 1], dim=-1)
-        read.append(functional.grid_sample(normed.square(), places, align_corners=True).clamp(min=0).sqrt())
+        points = torch.stack([2 * x / (width - 1) - 1, 2 * y / (height - 1) - 1], dim=-1)
+        read.append(functional.grid_sample(normed.square(), points, align_corners=True).clamp(min=0).sqrt())
     return torch.stack(read, dim=2).flatten(1, 2).flatten(2).transpose(1, 2)
 
 
 def _extended(maps: Tensor) -> Tensor:
-    """Two channels of epsilon behind the others."""
+    """The maps with two more channels of epsilon at the end."""
     return functional.pad(maps, (0, 0, 0, 0, 0, 2), value=_EPSILON)

@@ -25,7 +25,9 @@ def head(state: State, *, density: str = "log_distance", epsilon: float = 1e-4, 
     similarity = choice("density", density, densities)
     for key in state:
         if key.startswith("classifier.similarity_layer.L_"):
-            raise HeadError(key, "is part of a full covariance, expected log_var alone: only isotropic are heads")
+            raise HeadError(
+                key, "is part of a full covariance, expected log_var alone: only isotropic Gaussians are supported"
+            )
     prototypes = kernels(state, "classifier.prototypes")
     count, depth = prototypes.shape
     if _LOG_VAR in state and state[_LOG_VAR].dim() == 2:

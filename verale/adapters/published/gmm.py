@@ -1,4 +1,4 @@
-"""One isotropic Gaussian mixture a class: a stand-in, for no public classifier of ProtoGMM exists.
+"""One isotropic Gaussian mixture a class. It stands in for ProtoGMM, which has no public classifier.
 
 Keys as in GMMSeg (leonnnop/GMMSeg): `means` and `diagonal`.
 """
@@ -36,7 +36,7 @@ def head(state: State, *, mixture: str = "sum", domain: Box = _NORMALISED) -> He
         shares = numbers(state, "weights", "C K", C=classes, K=per_class).double()
         positive("weights", shares.flatten())
     if summed:
-        densities = positive("diagonal", constant.exp(), "densities that float64 can hold; mixture=max takes any")
+        densities = positive("diagonal", constant.exp(), "densities that float64 can hold; mixture=max has no limit")
         weight, bias = blocks(shares) * densities, None
     else:
         weight, bias = blocks(torch.ones_like(shares)), constant + shares.flatten().log()

@@ -14,7 +14,7 @@ __all__ = ["head"]
 def head(state: State, *, temperature: float = 0.2, domain: Box = ANYWHERE) -> Head:
     """o_c = sum_k K softmax(w_c)_k max_l cos(z_l, p_ck) / temperature; latents are patch tokens.
 
-    The last class of `prototypes` is the background, which no logit reads: it is left out.
+    The last class of `prototypes` is the background. No logit reads it, so the head leaves it out.
     """
     if not temperature > 0:
         raise UsageError(f"option temperature is {temperature}, expected a positive number")

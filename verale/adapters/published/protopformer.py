@@ -22,7 +22,7 @@ def head(
     The global prototypes come first.
 
     Args:
-        g: `global_coe`, which a checkpoint keeps among its arguments.
+        g: `global_coe`, which a checkpoint stores among its arguments.
         activation: as for ProtoPNet.
     """
     if not 0 <= g <= 1:

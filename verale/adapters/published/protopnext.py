@@ -31,10 +31,10 @@ def head(
 
     Args:
         activation: S, "l2" ln((d + 1) / (d + epsilon)) of the squared distance d, "exp_l2" exp(-sqrt(d + 1e-14)), or
-            "cosine" max(0, <z, p> / (sqrt(|z|^2 + epsilon) (sqrt(|p|^2 + epsilon) + epsilon) 1.01)). By default what
-            the published scripts train: "l2", and "cosine" for the support-trivial variant.
+            "cosine" max(0, <z, p> / (sqrt(|z|^2 + epsilon) (sqrt(|p|^2 + epsilon) + epsilon) 1.01)). By default as in
+            the published scripts: "l2", and "cosine" for the support-trivial variant.
         k: `k_for_topk`.
-        domain: by default a sigmoid's; anywhere for the support-trivial variant, whose add-on ends in a convolution.
+        domain: by default a sigmoid's; unbounded for the support-trivial variant, whose add-on ends in a convolution.
     """
     parts = sorted({".".join(key.split(".")[:2]) + "." for key in state if key.startswith("_models.")}) or [""]
     banks = [kernels(state, f"{parts[0]}prototype_layer.prototype_tensors")]

@@ -16,14 +16,14 @@ __all__ = ["head"]
 def head(
     state: State, *, presence: str = "argmax", activation: str = "log", epsilon: float = 1e-4, domain: Box = SIGMOID
 ) -> Head:
-    """Of the prototype that a slot shows, S(min_l d) - S(mean_l d) with S = ln((d + 1) / (d + epsilon)).
+    """A slot's activation is S(min_l d) - S(mean_l d) of its prototype, with S = ln((d + 1) / (d + epsilon)).
 
     The published evaluation draws its slot map at random (Gumbel noise on the presence logits), and the softmax of the
-    logits mixes distances before S: neither is a head. Which map is certified is a choice:
+    logits mixes distances before S. A head can express neither, so choose the map to certify:
 
     Args:
-        presence: "argmax", each slot shows the prototype of its greatest logit (what the noise converges to as the
-            logits part); or "stored", the map is taken as it is, and refused unless one-hot.
+        presence: "argmax", each slot shows the prototype with its greatest logit (the limit of the noise as the logits
+            move apart); or "stored", the map is used as it is, and must be one-hot.
         activation: "log" only.
     """
     similarity = choice("activation", activation, {"log": LogRatio(epsilon)})
@@ -35,7 +35,8 @@ def head(
     if presence == "argmax" and tied:
         of_class, slot = tied[0]
         raise HeadError(
-            "proto_presence", f"class {of_class}, slot {slot} has two greatest logits: which prototype it shows is open"
+            "proto_presence",
+            f"class {of_class}, slot {slot} has two greatest logits, expected one: its prototype is ambiguous",
         )
     classes, _, count = logits.shape
     layer = Layer(torch.eye(classes).repeat_interleave(count, dim=1))

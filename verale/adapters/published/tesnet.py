@@ -10,7 +10,7 @@ from verale.head import Box, Head, Identity, InnerProduct
 __all__ = ["head"]
 
 _LEAST_LENGTH = 1e-12
-"""By which torch.nn.functional.normalize divides at least."""
+"""The least divisor of torch.nn.functional.normalize."""
 
 
 def head(state: State, *, domain: Box = SIGMOID) -> Head:
