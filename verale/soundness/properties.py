@@ -27,7 +27,9 @@ from verale.soundness.corpus.accept import CLASSES, COUNT, PATCHES, Recipe, arou
 from verale.soundness.corpus.cases import Case, judged, stored
 from verale.soundness.independent import files as hm
 from verale.soundness.independent import head as ref
-from verale.soundness.independent.truth import Claim, Document, Real, Sight, read_head, read_latents, witnesses
+from verale.soundness.independent.claim import Claim, Evaluations
+from verale.soundness.independent.readers import Document, read_latents
+from verale.soundness.independent.witnesses import witnesses
 
 __all__ = ["PROPERTIES", "Property", "Tried", "try_property"]
 
@@ -108,7 +110,7 @@ def _proved_margins_hold(recipe: Recipe, number: int, left_out: frozenset[int], 
     _require(auditor.check(certificate).status is Status.PROVED, "a margin that was proved is not proved when stated")
     claim = Claim.read(certificate, data, latents)
     claim.require_instance()
-    found = claim.counterexample(Sight(claim.head), witnesses(claim, generator))
+    found = claim.counterexample(Evaluations(claim.head), witnesses(claim, generator))
     _require(found is None, f"PROVED, and refuted by {found}")
     return "proved"
 
@@ -165,7 +167,7 @@ def _accepted() -> list[Case]:
 class _Parts:
     """A case taken apart, its margins halved: the last digits of what is proved may depend on the order."""
 
-    head: Real
+    head: ref.Head
     images: list[hm.Matrix]
     document: Document
 
@@ -174,9 +176,9 @@ class _Parts:
         document = json.loads(case.certificate)
         predicate = document["predicate"]
         predicate["margins"] = [m and (float.fromhex(m) / 2).hex() for m in predicate["margins"]]
-        return cls(read_head(case.head), read_latents(hm.given(case.latents)), document)
+        return cls(ref.Head.read(case.head), read_latents(hm.given(case.latents)), document)
 
-    def verdict(self, head: Real, images: list[hm.Matrix]) -> tuple[str, str]:
+    def verdict(self, head: ref.Head, images: list[hm.Matrix]) -> tuple[str, str]:
         """Of the document, which gets the digests of these."""
         data, subject = head.data, self.document["subject"]
         subject[0]["digest"]["sha256"] = hashlib.sha256(data).hexdigest()

@@ -50,8 +50,10 @@ from verale.head import (
 )
 from verale.paradigms import ORDERS, PARADIGMS
 from verale.search.explain import explain
-from verale.soundness.independent.head import PRECISION
-from verale.soundness.independent.truth import Claim, Sight, WrongError, witnesses
+from verale.soundness.independent.arithmetic import PRECISION
+from verale.soundness.independent.claim import Claim, Evaluations
+from verale.soundness.independent.readers import WrongError
+from verale.soundness.independent.witnesses import witnesses
 
 IMAGES = 6
 FEW = 8
@@ -212,7 +214,7 @@ def _judged(certificate: Certificate, head: bytes, latents: bytes) -> Iterator[s
             claim.require_instance()
         except WrongError as wrong:
             yield str(wrong)
-        if claim.counterexample(Sight(claim.head), witnesses(claim, random.Random(0))) is not None:
+        if claim.counterexample(Evaluations(claim.head), witnesses(claim, random.Random(0))) is not None:
             yield "latents satisfy the statements and fall short of a margin"
 
 

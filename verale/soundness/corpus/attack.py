@@ -16,7 +16,8 @@ from verale.checker import Auditor
 from verale.soundness.corpus.cases import Case, judged, stored
 from verale.soundness.corpus.judge import Judge, precisely
 from verale.soundness.corpus.mutants import Mutant, mutants
-from verale.soundness.independent.truth import Claim, WrongError
+from verale.soundness.independent.claim import Claim
+from verale.soundness.independent.readers import WrongError
 
 VERDICTS = {
     ("PROVED", ""),

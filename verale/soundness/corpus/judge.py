@@ -12,8 +12,10 @@ import flint
 
 from verale.soundness.corpus.cases import Case
 from verale.soundness.corpus.mutants import Mutant
-from verale.soundness.independent import head as ref
-from verale.soundness.independent.truth import Claim, Sight, WrongError, read_json, witnesses
+from verale.soundness.independent.arithmetic import PRECISION
+from verale.soundness.independent.claim import Claim, Evaluations
+from verale.soundness.independent.readers import WrongError, read_json
+from verale.soundness.independent.witnesses import witnesses
 
 Document = dict[str, Any]
 
@@ -44,7 +46,7 @@ class Judge:
     def __init__(self, case: Case) -> None:
         self._case = case
         self._original = Claim.read(case.certificate, case.head, case.latents)
-        self._sight = Sight(self._original.head)
+        self._evaluations = Evaluations(self._original.head)
         self._witnesses = witnesses(self._original, random.Random(case.name))
 
     def judge(self, mutant: Mutant, thoroughly: bool) -> set[str]:
@@ -63,14 +65,14 @@ class Judge:
         """Whether some latents satisfy every statement and fall short of a margin."""
         own, other = self._original.head, claim.head
         alike = replace(other, weight=own.weight, bias=own.bias) == own
-        sight = self._sight if alike else Sight(other)
+        evaluations = self._evaluations if alike else Evaluations(other)
         if other.weight != own.weight or other.bias != own.bias:
-            sight = sight.with_head(other)
-        if claim.counterexample(sight, self._witnesses) is not None:
+            evaluations = evaluations.with_head(other)
+        if claim.counterexample(evaluations, self._witnesses) is not None:
             return True
         if not thoroughly or (alike and claim.image == self._original.image):
             return False
-        return claim.counterexample(Sight(other), witnesses(claim, random.Random(0))) is not None
+        return claim.counterexample(Evaluations(other), witnesses(claim, random.Random(0))) is not None
 
     def _changes(self, mutant: Mutant) -> set[str]:
         before, after = (read_json(data) for data in (self._case.certificate, mutant.certificate))
@@ -128,4 +130,4 @@ def _ends(statement: Document) -> tuple[float, float]:
 
 
 def precisely() -> Any:
-    return flint.ctx.workprec(ref.PRECISION)
+    return flint.ctx.workprec(PRECISION)

@@ -18,7 +18,7 @@ from typing import Any
 from verale.soundness.corpus.cases import Case
 from verale.soundness.corpus.reject import described, joined, numbers, split
 from verale.soundness.independent import files as hm
-from verale.soundness.independent.truth import read_latents
+from verale.soundness.independent.readers import read_latents
 
 Document = dict[str, Any]
 PARADIGMS = ("top_k", "sparse", "projection", "triangle", "hypersphere", "simplex", "assignment")

@@ -1,6 +1,6 @@
-"""Head, latents and certificate files made by hand, with struct and json only: an independent reading of v1.md.
+"""Head, latents and certificate files built with struct and json only: an independent reading of certificates/v1.md.
 
-Numbers are Python floats; matrices are lists of lists. What a test wants broken it changes in the returned pieces.
+Numbers are Python floats; matrices are lists of lists. A test that wants a broken file changes the returned pieces.
 """
 
 from __future__ import annotations
@@ -9,11 +9,56 @@ import hashlib
 import json
 import struct
 from fractions import Fraction
-from math import inf, isqrt, nextafter, prod
+from math import prod
 from typing import Any, TypeVar
 
+from verale.soundness.independent.arithmetic import (
+    Matrix,
+    above,
+    below,
+    cosine_ends,
+    product,
+    root,
+    squared_distance,
+)
+
+__all__ = [
+    "EUCLIDEAN",
+    "IDENTITY",
+    "MAX",
+    "SOFTMAX",
+    "Fraction",
+    "Matrix",
+    "Part",
+    "above",
+    "activation",
+    "below",
+    "certificate",
+    "cosine",
+    "cosine_ends",
+    "description",
+    "digest",
+    "document",
+    "domain",
+    "encode",
+    "flat",
+    "framed",
+    "given",
+    "head",
+    "latents",
+    "latents_nchw",
+    "log_ratio",
+    "others",
+    "product",
+    "root",
+    "safetensors",
+    "shape",
+    "spatial",
+    "squared_distance",
+    "tensor",
+]
+
 T = TypeVar("T")
-Matrix = list[list[float]]
 Part = Any
 """A JSON object that describes a part of a head."""
 
@@ -32,10 +77,13 @@ def log_ratio(epsilon: float) -> Part:
 
 
 def given(value: T | None) -> T:
-    """A part that has to be there. Raises ValueError."""
+    """A value that must not be None. Raises ValueError."""
     if value is None:
-        raise ValueError("a part is not there that this needs")
+        raise ValueError("a required part is missing")
     return value
+
+
+# Tensors.
 
 
 def flat(values: Any) -> list[float]:
@@ -44,6 +92,7 @@ def flat(values: Any) -> list[float]:
 
 
 def shape(values: Any) -> list[int]:
+    """The shape of nested lists."""
     return [len(values), *shape(values[0])] if isinstance(values, list) else []
 
 
@@ -58,15 +107,20 @@ def safetensors(tensors: dict[str, tuple[str, list[int], bytes]], metadata: dict
 
 
 def framed(header: bytes, body: bytes) -> bytes:
+    """A safetensors file of its header's text and its body."""
     return struct.pack("<Q", len(header)) + header + body
 
 
 def tensor(values: Any, dtype: str = "F64", sizes: list[int] | None = None) -> tuple[str, list[int], bytes]:
+    """(dtype, shape, bytes) of nested lists, or of their numbers in another shape."""
     numbers, code = flat(values), {"F32": "f", "F64": "d"}[dtype]
     sizes = shape(values) if sizes is None else sizes
     if prod(sizes) != len(numbers):
-        raise ValueError(f"{len(numbers)} numbers for the shape {sizes}")
+        raise ValueError(f"{len(numbers)} numbers do not fill the shape {sizes}")
     return dtype, sizes, struct.pack(f"<{len(numbers)}{code}", *numbers)
+
+
+# Heads.
 
 
 def description(**changes: Any) -> dict[str, Any]:
@@ -104,6 +158,9 @@ def head(
     return safetensors(tensors, {"verale.head": json.dumps(description(**changes))})
 
 
+# Latents.
+
+
 def latents(images: list[Matrix], dtype: str = "F64") -> bytes:
     """A latents file of N images (L, D), stored as (N, L, D)."""
     return safetensors({"latents": tensor(images, dtype)})
@@ -123,16 +180,22 @@ def digest(image: Matrix) -> str:
     return hashlib.sha256(prefix + struct.pack(f"<{len(numbers)}d", *numbers)).hexdigest()
 
 
+# Certificates.
+
+
 def spatial(patch: int, prototype: int, low: float, high: float) -> dict[str, Any]:
+    """A statement about a patch."""
     return {"patch": patch, "prototype": prototype, "interval": [float(low).hex(), float(high).hex()]}
 
 
 def activation(prototype: int, low: float, high: float) -> dict[str, Any]:
+    """A statement about an activation."""
     return {"prototype": prototype, "interval": [float(low).hex(), float(high).hex()]}
 
 
-def others(listed: list[int], high: float) -> dict[str, Any]:
-    return {"except": listed, "upper": float(high).hex()}
+def others(exempt: list[int], high: float) -> dict[str, Any]:
+    """The order clause: no activation exceeds `high` but those of the exempt prototypes."""
+    return {"except": exempt, "upper": float(high).hex()}
 
 
 def document(
@@ -146,7 +209,7 @@ def document(
     margins: list[float | None] | None = None,
     minimality: bool = False,
 ) -> dict[str, Any]:
-    """A certificate as a JSON object, with the smallest margins there are unless given."""
+    """A certificate as a JSON object; its margins are the smallest positive binary64 unless given."""
     subject = [{"name": "head", "digest": {"sha256": hashlib.sha256(head_bytes).hexdigest()}}]
     if image is not None:
         subject.append({"name": "latents", "digest": {"sha256": digest(image)}})
@@ -164,7 +227,7 @@ def document(
             "margins": [None if margin is None else float(margin).hex() for margin in margins],
             "claims": claims,
             "hints": {},
-            "generator": {"name": "handmade", "version": "1"},
+            "generator": {"name": "handmade", "version": "1"},  # the stored corpora have this name
         },
     }
 
@@ -176,47 +239,3 @@ def encode(value: Any) -> bytes:
 def certificate(*arguments: Any, **options: Any) -> bytes:
     """A certificate file; see `document`."""
     return encode(document(*arguments, **options))
-
-
-# The truth, in rationals. What is irrational comes as an enclosure 2^-600 wide.
-
-_PLACES = 600
-
-
-def squared_distance(z: list[float], p: list[float]) -> Fraction:
-    return sum(((Fraction(a) - Fraction(b)) ** 2 for a, b in zip(z, p, strict=True)), Fraction(0))
-
-
-def product(z: list[float], p: list[float]) -> Fraction:
-    return sum((Fraction(a) * Fraction(b) for a, b in zip(z, p, strict=True)), Fraction(0))
-
-
-def root(value: Fraction) -> tuple[Fraction, Fraction]:
-    """An enclosure of the root of a positive rational, 2^-600 of it wide."""
-    places = _PLACES + max(0, value.denominator.bit_length() - value.numerator.bit_length())
-    low = isqrt((value.numerator << 2 * places) // value.denominator)
-    return Fraction(low, 1 << places), Fraction(low + 1, 1 << places)
-
-
-def quotient(numerator: Fraction, ends: tuple[Fraction, Fraction]) -> tuple[Fraction, Fraction]:
-    """An enclosure of a number divided by an enclosed positive one."""
-    values = [numerator / end for end in ends]
-    return min(values), max(values)
-
-
-def cosine_ends(z: list[float], p: list[float], epsilon: float) -> tuple[Fraction, Fraction]:
-    """An enclosure of <z, p> / (|p| (|z| + epsilon)); z is not zero."""
-    (z_low, z_high), (p_low, p_high) = root(product(z, z)), root(product(p, p))
-    e = Fraction(epsilon)
-    return quotient(product(z, p), (p_low * (z_low + e), p_high * (z_high + e)))
-
-
-def below(value: Fraction) -> float:
-    """A binary64 at or below a number."""
-    nearest = float(value)
-    return nearest if Fraction(nearest) <= value else nextafter(nearest, -inf)
-
-
-def above(value: Fraction) -> float:
-    """A binary64 at or above a number."""
-    return -below(-value)

@@ -1,149 +1,162 @@
-"""What a head computes, read from certificates/v1.md alone: balls of 300 bits, from a description and lists of floats.
+"""What a head computes, read from certificates/v1.md alone: rationals where they are exact, else balls.
 
-Call within `flint.ctx.workprec(PRECISION)`.
+Call what evaluates a head within `flint.ctx.workprec(PRECISION)`.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import Any
+from functools import cached_property
+from typing import Any, Protocol
 
-import flint
+from verale.soundness.independent import files
+from verale.soundness.independent.arithmetic import PRECISION, Ball, Matrix, Number, Vector, ball, balls, ends, product
+from verale.soundness.independent.parts import (
+    LENGTHS,
+    OBSERVABLES,
+    POOLINGS,
+    READOUTS,
+    SIMILARITIES,
+    Fields,
+    PatchValues,
+    SimilarityValues,
+    fields,
+)
+from verale.soundness.independent.readers import WrongError, read_json, read_tensors
 
-from verale.soundness.independent import files as hm
+__all__ = ["PRECISION", "Head", "Made", "ball", "ends"]
 
-PRECISION = 300
+_PARTS = ("geometry", "similarity", "pooling", "readout")
+
+
+class Encodable(Protocol):
+    """Whatever can write a head's file."""
+
+    def to_bytes(self) -> bytes: ...
 
 
 @dataclass(frozen=True)
-class Made:
-    """A head as its description and its tensors, the numbers of which are floats."""
+class Head:
+    """A head as its description and its tensors.
 
-    weight: hm.Matrix
-    prototypes: hm.Matrix | None = None
+    Latents are lists of floats or of balls. Of floats, observables that are rational are Fractions.
+
+    Attributes:
+        weight: (C, P); of a soft tree (C, P + 1).
+        prototypes: (P, D); None for softmax.
+        parts: the fields of the description that differ from `files.description()`.
+        bias: (C); of the readout `maximum` (P); or None.
+        scale: (P), or None.
+        peak: (P), or None.
+    """
+
+    weight: Matrix
+    prototypes: Matrix | None = None
     parts: dict[str, Any] = field(default_factory=dict)
     bias: list[float] | None = None
     scale: list[float] | None = None
     peak: list[float] | None = None
 
-    def part(self, name: str) -> dict[str, Any]:
-        return dict(({"readout": {"kind": "linear"}} | hm.description(**self.parts))[name])
+    @classmethod
+    def read(cls, data: bytes) -> Head:
+        """A head from its file. Raises WrongError."""
+        metadata, tensors = read_tensors(data)
+        description = read_json(metadata["verale.head"].encode())
 
-    @property
-    def count(self) -> int:
-        return len(self.prototypes or self.weight[0])
+        def rows(name: str) -> Matrix | None:
+            if name not in tensors:
+                return None
+            (_, width), values = tensors[name]
+            return [values[start : start + width] for start in range(0, len(values), width)]
+
+        parts = {name: description[name] for name in description if name not in ("version", "labels")}
+        vectors = {name: tensors[name][1] for name in ("bias", "scale", "peak") if name in tensors}
+        head = cls(files.given(rows("weight")), rows("prototypes"), parts, **vectors)
+        if head.part("readout")["kind"] == "soft_tree" and head.prototypes is None:
+            raise WrongError("a soft tree without prototypes")
+        return head
+
+    @classmethod
+    def of(cls, head: Encodable) -> Head:
+        """The same of an object that writes a head's file."""
+        return cls.read(head.to_bytes())
 
     @property
     def data(self) -> bytes:
         """The head's file."""
         tensors = {name: getattr(self, name) for name in ("weight", "prototypes", "bias", "scale", "peak")}
-        return hm.safetensors(
-            {name: hm.tensor(values) for name, values in tensors.items() if values is not None},
-            {"verale.head": json.dumps(hm.description(**self.parts))},
+        return files.safetensors(
+            {name: files.tensor(values) for name, values in tensors.items() if values is not None},
+            {"verale.head": json.dumps(files.description(**self.parts))},
         )
 
-    def observable(self, z: list[float], j: int) -> Any:
-        """A Fraction where it is exact, else a ball."""
-        geometry = self.part("geometry")
-        if geometry["kind"] == "softmax":
-            return 1 / sum((flint.arb(x) - flint.arb(z[j])).exp() for x in z)
-        p = hm.given(self.prototypes)[j]
-        match geometry["kind"]:
-            case "euclidean":
-                return hm.squared_distance(z, p)
-            case "inner_product":
-                return hm.product(z, p)
-        length, epsilon = ball(hm.product(z, z)), ball(Fraction(float.fromhex(geometry["epsilon"])))
-        length = length.sqrt() + epsilon if geometry["kind"] == "cosine" else (length + epsilon).sqrt()
-        return ball(hm.product(z, p)) / (length * ball(hm.product(p, p)).sqrt())
+    @cached_property
+    def _description(self) -> dict[str, Any]:
+        return {"readout": {"kind": "linear"}} | files.description(**self.parts)
 
-    def similarity(self, m: Any, j: int) -> Any:
-        part = self.part("similarity")
-        scale = flint.arb(1.0 if self.scale is None else self.scale[j])
-        epsilon = flint.arb(float.fromhex(part.get("epsilon", "0x0p+0")))
-        m = ball(m)
-        match part["kind"]:
-            case "log_ratio":
-                return ((scale * m + 1) / (scale * m + epsilon)).log()
-            case "negated":
-                return -scale * m
-            case "exp_distance":
-                return (-(m + epsilon).sqrt()).exp()
-            case "exponential":
-                return (-scale * (m if self.part("geometry")["kind"] == "euclidean" else 1 - m)).exp()
-            case "quadratic":
-                return -((m - flint.arb(0.0 if self.peak is None else self.peak[j])) ** 2)
-            case "rectified":
-                return m.max(flint.arb(0))
-            case "threshold":
-                threshold = flint.arb(float.fromhex(part["threshold"]))
-                if not (m >= threshold or m < threshold):
-                    raise ValueError("a mass cannot be told from the threshold")
-                return m if m >= threshold else flint.arb(0)
-            case _:
-                return m
+    @cached_property
+    def _fields(self) -> dict[str, Fields]:
+        return {name: fields(self.part(name)) for name in _PARTS}
 
-    def activation(self, image: hm.Matrix, j: int) -> Any:
-        pooling = self.part("pooling")
-        observed = [self.observable(z, j) for z in image]
-        similar = [self.similarity(m, j) for m in observed]
-        match pooling["kind"]:
-            case "max":
-                return greatest(similar)
-            case "banks":
-                return similar[0] if j < pooling["class_token"] else greatest(similar[1:])
-            case "top_mean":
-                kept = sorted(similar, key=float, reverse=True)[: pooling["k"]]
-                return sum(kept, flint.arb(0)) / len(kept)
-            case "max_minus_mean":
-                return greatest(similar) - sum(similar, flint.arb(0)) / len(similar)
-            case _:
-                return greatest(similar) - self.similarity(sum(observed, Fraction(0)) / len(observed), j)
+    def part(self, name: str) -> dict[str, Any]:
+        """A field of the description: a part, or the domain."""
+        return dict(self._description[name])
 
-    def logits(self, activations: list[Any]) -> list[Any]:
-        readout = self.part("readout")
-        bias = [0.0] * max(len(self.weight), self.count) if self.bias is None else self.bias
-        match readout["kind"]:
-            case "maximum":
-                return [
-                    greatest([a + flint.arb(bias[j]) for j, a in enumerate(activations) if row[j]])
-                    for row in self.weight
-                ]
-            case "soft_tree":
-                return [self._below(0, row, activations) for row in self.weight]
-            case _:
-                each = (zip(row, activations, strict=True) for row in self.weight)
-                return [
-                    flint.arb(b) + sum(flint.arb(w) * a for w, a in row) for b, row in zip(bias, each, strict=False)
-                ]
+    def kind(self, name: str) -> str:
+        """The kind of a part."""
+        return str(self._description[name]["kind"])
 
-    def _below(self, node: int, row: list[float], activations: list[Any]) -> Any:
-        if node < 0:
-            return flint.arb(row[-1 - node])
-        readout, a = self.part("readout"), activations[node]
-        absent, present = (self._below(readout[side][node], row, activations) for side in ("absent", "present"))
-        return (1 - a) * absent + a * present
+    @property
+    def count(self) -> int:
+        """P, the number of prototypes."""
+        return len(self.prototypes or self.weight[0])
+
+    def length(self, z: Vector) -> Ball:
+        """What a cosine divides by besides |p|: |z| + E or (|z|^2 + E)^(1/2)."""
+        (z,) = balls([z])
+        return LENGTHS[self.kind("geometry")](product(z, z), self._fields["geometry"])
+
+    def observable(self, z: Vector, j: int) -> Number:
+        """m of a patch and a prototype: a Fraction where it is exact, else a ball."""
+        p = j if self.prototypes is None else self.prototypes[j]
+        return OBSERVABLES[self.kind("geometry")](z, p, self._fields["geometry"])
+
+    def similarity(self, m: Number, j: int) -> Ball:
+        """S of an observable."""
+        scale = ball(1.0 if self.scale is None else self.scale[j])
+        peak = ball(0.0 if self.peak is None else self.peak[j])
+        values = SimilarityValues(self.kind("geometry"), scale, peak, self._fields["similarity"])
+        return SIMILARITIES[self.kind("similarity")](ball(m), values)
+
+    def pooled(self, observables: list[Number], j: int, similarities: list[Ball] | None = None) -> Ball:
+        """The activation of a prototype, from its observables at all patches, and their similarities if known."""
+        if similarities is None:
+            similarities = [self.similarity(m, j) for m in observables]
+        values = PatchValues(j, observables, similarities, lambda m: self.similarity(m, j), self._fields["pooling"])
+        return POOLINGS[self.kind("pooling")](values)
+
+    def activation(self, image: list[Vector], j: int) -> Ball:
+        """The activation of a prototype at latents (L, D)."""
+        return self.pooled([self.observable(z, j) for z in image], j)
+
+    def logits(self, activations: list[Ball]) -> list[Ball]:
+        """The logits of all classes."""
+        return READOUTS[self.kind("readout")](self.weight, self.bias, activations, self._fields["readout"])
+
+    def admits(self, z: Vector) -> bool:
+        """Whether one patch's latent certainly lies in the domain."""
+        low, high = (None if end is None else ball(float.fromhex(end)) for end in self.part("domain").values())
+        geometry = self._fields["geometry"]
+        radius, epsilon = geometry.get("radius"), geometry.get("epsilon")
+        (z,) = balls([z])
+        return (
+            (low is None or all(x >= low for x in z))
+            and (high is None or all(x <= high for x in z))
+            and (radius is None or bool(product(z, z) <= radius**2))
+            and (epsilon is None or bool(epsilon > 0) or bool(product(z, z) > 0))
+        )
 
 
-def ball(value: Any) -> Any:
-    return flint.arb(flint.fmpq(value.numerator, value.denominator)) if isinstance(value, Fraction) else value
-
-
-def greatest(values: list[Any]) -> Any:
-    found = values[0]
-    for value in values[1:]:
-        found = found.max(value)
-    return found
-
-
-def ends(value: Any) -> tuple[Fraction, Fraction]:
-    """The ends of a ball, or a Fraction twice."""
-    if isinstance(value, Fraction):
-        return value, value
-    found = []
-    for end in (value.lower(), value.upper()):
-        mantissa, exponent = map(int, end.man_exp())
-        found.append(Fraction(mantissa) * Fraction(2) ** exponent)
-    return found[0], found[1]
+Made = Head
+"""The name that tests/unit/checker uses."""
