@@ -1,4 +1,4 @@
-"""No mutant of an accepted certificate is proved that says what is not so, and none raises but an input error."""
+"""No mutant with a false claim is proved, and no mutant raises anything but an input error."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def tally() -> Tally:
     return attacked(ONE_IN, 40)
 
 
-def test_no_mutant_that_says_what_is_not_so_is_proved() -> None:
+def test_no_mutant_with_a_false_claim_is_proved() -> None:
     assert tally().wrong == []
     assert tally().verdicts.total() >= 10_000
     assert tally().redropped > 50
@@ -33,12 +33,12 @@ def test_every_mutant_gets_a_verdict_or_an_input_error_and_every_verdict_occurs(
     assert set(tally().verdicts) == VERDICTS
 
 
-def test_what_is_not_entailed_mostly_has_a_counterexample() -> None:
-    """So the judge can find one where there is one."""
+def test_most_certificates_that_are_not_entailed_have_a_counterexample() -> None:
+    """So the judge finds counterexamples."""
     assert tally().refuted[True] > tally().refuted[False]
 
 
-def test_harmless_changes_are_those_that_the_specification_tells() -> None:
+def test_harmless_changes_are_those_of_the_specification() -> None:
     assert set(tally().harmless) <= set(HARMLESS)
     section = re.search(r"## Harmless changes\n(.*?)\n## ", (CERTIFICATES / "v1.md").read_text(), re.DOTALL)
     assert section is not None
@@ -46,8 +46,8 @@ def test_harmless_changes_are_those_that_the_specification_tells() -> None:
 
 
 @pytest.mark.parametrize("skipped", ["subject", "instance", "entailment", "margin", "minimality"])
-def test_a_checker_that_leaves_out_a_step_is_seen_through(skipped: str) -> None:
-    """The judge finds fault with a checker that proves what the true one says fails for one reason."""
+def test_a_checker_that_leaves_out_a_step_is_caught(skipped: str) -> None:
+    """A checker that proves whatever the true one rejects for one reason proves a false claim."""
 
     class Lenient(Auditor):
         def check(self, *arguments: Any, **options: Any) -> Verdict:

@@ -23,7 +23,16 @@ from hypothesis import strategies as st
 
 from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Prices
 from verale.checker import Auditor, Status
-from verale.soundness.corpus.accept import CLASSES, COUNT, PATCHES, Recipe, around, drawn, made, recipes
+from verale.soundness.corpus.accept.explained import around
+from verale.soundness.corpus.accept.recipes import (
+    CLASSES,
+    COUNT,
+    PATCHES,
+    Recipe,
+    draw_head,
+    draw_image,
+    recipes,
+)
 from verale.soundness.corpus.cases import Case, judged, stored
 from verale.soundness.independent import files as hm
 from verale.soundness.independent import head as ref
@@ -93,8 +102,8 @@ def _require(holds: bool, what: str) -> None:
 def _proved_margins_hold(recipe: Recipe, number: int, left_out: frozenset[int], width: float) -> str:
     """The greatest margins that the checker proves, of a random explanation, against images that satisfy it."""
     generator = random.Random(f"{recipe.name} {number}")
-    head = made(recipe, generator)
-    image = drawn(head, generator)
+    head = draw_head(recipe, generator)
+    image = draw_image(head, generator)
     activations = [head.activation(image, j) for j in range(COUNT)]
     statements = _statements(recipe, head, [image], [activations], width)
     statements = [statement for place, statement in enumerate(statements) if place not in left_out]
@@ -138,8 +147,8 @@ def _statements(
 
 def _two_classes_are_not_proved(recipe: Recipe, numbers: tuple[int, int], width: float) -> str:
     """Statements that are true of two images of different classes entail neither."""
-    head = made(recipe, random.Random(f"{recipe.name} {numbers[0]}"))
-    images = [drawn(head, random.Random(f"image {number}")) for number in numbers]
+    head = draw_head(recipe, random.Random(f"{recipe.name} {numbers[0]}"))
+    images = [draw_image(head, random.Random(f"image {number}")) for number in numbers]
     activations = [[head.activation(image, j) for j in range(COUNT)] for image in images]
     logits = [head.logits(each) for each in activations]
     classes = list(map(_class, logits))

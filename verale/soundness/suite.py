@@ -98,9 +98,9 @@ def _corpora(long: bool, seed: int) -> Found:
 
     cases = [(case, kernel) for case in stored() for kernel in KERNELS]
     wrong = tuple(
-        f"{case.name} ({kernel}): expected {case.status} {case.reason}, found {' '.join(found)}"
+        f"{case.name} ({kernel}): expected {case.status} {case.reason}, found {' '.join(verdict)}"
         for case, kernel in cases
-        if (found := case.found(kernel)) != (case.status, case.reason)
+        if (verdict := case.verdict(kernel)) != (case.status, case.reason)
     )
     return len(cases), f"verdicts on {len(cases) // len(KERNELS)} certificates by {len(KERNELS)} kernels", wrong
 

@@ -25,7 +25,7 @@ from typing import Any
 import flint
 
 import verale.checker
-from verale.soundness.corpus.accept import COUNT, PATCHES, drawn, made, recipes
+from verale.soundness.corpus.accept.recipes import COUNT, PATCHES, draw_head, draw_image, recipes
 from verale.soundness.corpus.cases import Case, stored
 from verale.soundness.extremes import (
     Import,
@@ -251,7 +251,7 @@ def _trials() -> list[Trial]:
         for number, recipe in enumerate(recipes()):
             generator = random.Random(f"trial {recipe.name}")
             for trial in range(12 if recipe.paradigm == "assignment" else 4):
-                head = made(recipe, generator)
+                head = draw_head(recipe, generator)
                 if recipe.similarity == "threshold":
                     head.parts["similarity"] = {"kind": "threshold", "threshold": generator.choice((0.3, 0.17)).hex()}
                 image = _drawn(head, generator, trial)
@@ -271,7 +271,7 @@ def _trials() -> list[Trial]:
 
 def _drawn(head: ref.Made, generator: random.Random, trial: int) -> hm.Matrix:
     """Latents in the domain, one of them on an axis, one at the corner of the domain that lies against a prototype."""
-    image = drawn(head, generator)
+    image = draw_image(head, generator)
     low, high = (None if end is None else float.fromhex(end) for end in head.part("domain").values())
     if trial == 3 and "cosine" in head.part("geometry")["kind"]:
         return [[float(generator.randrange(1, 4)), 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 2.0, 1.0]]
@@ -497,7 +497,7 @@ def _similarities(module: Import, kernel: str) -> str:
 
 @cache
 def _heads() -> list[tuple[ref.Made, bytes]]:
-    heads = [made(recipe, random.Random(f"head {recipe.name}")) for recipe in recipes()]
+    heads = [draw_head(recipe, random.Random(f"head {recipe.name}")) for recipe in recipes()]
     return [(head, head.data) for head in heads]
 
 

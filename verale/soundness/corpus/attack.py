@@ -1,6 +1,8 @@
-"""Every accepted case mutated, and what the checker proved judged: `python -m verale.soundness.corpus.attack`.
+"""Mutate every accepted case, and judge each mutant that the checker proves.
 
-The test takes one mutant in so many; here all are taken.
+    python -m verale.soundness.corpus.attack
+
+The command takes all mutants; the test takes one in so many.
 """
 
 from __future__ import annotations
@@ -31,8 +33,16 @@ VERDICTS = {
 
 @dataclass
 class Tally:
-    """Counts: mutants by verdict, of the proved ones what is changed in them, of those whose entailment is not proved
-    how many have a counterexample; and in words what is wrong."""
+    """Counts of mutants.
+
+    Attributes:
+        verdicts: by status and reason.
+        kinds: by kind.
+        harmless: of the proved ones, by what is changed in them.
+        refuted: of those whose entailment is not proved, by whether a counterexample was found.
+        redropped: statements dropped again from certificates that are proved minimal.
+        wrong: in words, whatever is wrong.
+    """
 
     verdicts: Counter[tuple[str, str]] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
@@ -49,16 +59,23 @@ def attacked(
     cases: list[Case] | None = None,
     most: int = 100,
 ) -> Tally:
-    """Mutants of the accepted cases, one in so many, judged; of what is proved, one in so many thoroughly. It ends with
-    so many wrong ones as `most`."""
-    tally, seen, proved = Tally(), 0, 0
+    """Judge mutants of accepted cases.
+
+    Args:
+        one_in: one mutant in so many is taken.
+        thoroughly_one_in: one in so many of the proved ones is judged thoroughly.
+        auditor: the checker, or a faulty one.
+        cases: the accepted cases; None for all.
+        most: it stops after so many wrong ones.
+    """
+    tally, number, proved = Tally(), 0, 0
     accepted = [case for case in stored() if case.status == "PROVED"] if cases is None else cases
     with precisely():
         for case in accepted:
             judge = Judge(case)
             for mutant in mutants(case, random.Random(case.name)):
-                seen += 1
-                if seen % one_in or mutant == Mutant(mutant.kind, case.certificate, case.head, case.latents):
+                number += 1
+                if number % one_in or mutant == Mutant(mutant.kind, case.certificate, case.head, case.latents):
                     continue
                 verdict = judged(auditor, mutant.certificate, mutant.head, mutant.latents)
                 tally.verdicts[verdict] += 1
@@ -82,21 +99,20 @@ def attacked(
 
 
 def require_needed(auditor: Any, mutant: Mutant) -> int:
-    """Raises WrongError if minimality is claimed and what is left without one of the statements is proved. Returns how
-    many were tried."""
+    """Raises WrongError if minimality is claimed and a statement can be dropped. Returns how many were tried."""
     document = json.loads(mutant.certificate)
     predicate = document["predicate"]
     if "minimality" not in predicate["claims"]:
         return 0
     statements, prices = predicate["statements"], predicate["hints"]
     predicate["margins"] = [margin and (2.0**-1074).hex() for margin in predicate["margins"]]
-    for place in range(len(statements)):
-        predicate["statements"] = [s for i, s in enumerate(statements) if i != place]
+    for index in range(len(statements)):
+        predicate["statements"] = [s for i, s in enumerate(statements) if i != index]
         predicate["hints"] = prices
         fewer = judged(auditor, json.dumps(document).encode(), mutant.head, mutant.latents)
         # What is left may be minimal or not; that it entails the class is what the claim denies.
         if fewer in {("PROVED", ""), ("NOT_PROVED", "minimality")}:
-            raise WrongError(f"statement {place} can be dropped though minimality is proved")
+            raise WrongError(f"statement {index} can be dropped though minimality is proved")
     return len(statements)
 
 

@@ -1,4 +1,4 @@
-"""A case of the corpora: the files of one certificate, the verdict it is to get, and what it is about."""
+"""A case of the corpora: the files of one certificate, the verdict it has to get, and a comment."""
 
 from __future__ import annotations
 
@@ -16,8 +16,17 @@ CERTIFICATE, HEAD, LATENTS = ".ale.json", ".head.safetensors", ".latents.safeten
 
 @dataclass(frozen=True)
 class Case:
-    """`status` and `reason` are those of the verdict; of an input error INPUT_ERROR, and `head` or `latents`.
-    Minimality is asked for everywhere."""
+    """One case. Minimality is always asked for.
+
+    Attributes:
+        name: its path below `certificates`, without a suffix.
+        certificate: the certificate's bytes.
+        head: the head's file.
+        latents: the latents' file, or None.
+        status: of the verdict, or INPUT_ERROR.
+        reason: of the verdict; of an input error "head" or "latents".
+        comment: what the case shows.
+    """
 
     name: str
     certificate: bytes
@@ -27,7 +36,7 @@ class Case:
     reason: str
     comment: str
 
-    def found(self, kernel: str) -> tuple[str, str]:
+    def verdict(self, kernel: str) -> tuple[str, str]:
         """Status and reason that the checker gives."""
         return judged(Auditor, self.certificate, self.head, self.latents, kernel)
 
@@ -35,7 +44,7 @@ class Case:
 def judged(
     auditor: Any, certificate: bytes, head: bytes, latents: bytes | None, kernel: str = "arb"
 ) -> tuple[str, str]:
-    """Status and reason of a verdict; an input error is one too. Anything else that is raised goes through."""
+    """Status and reason of a verdict or an input error. Any other exception passes through."""
     try:
         verdict = auditor(head, latents, kernel).check(certificate, minimality=True)
     except HeadError:
@@ -45,24 +54,24 @@ def judged(
     return verdict.status.value, verdict.reason
 
 
-def files(cases: Iterable[Case]) -> dict[str, bytes]:
+def files_of(cases: Iterable[Case]) -> dict[str, bytes]:
     """The corpora as files, by their path: every certificate, each head and latents file once, and the manifest."""
-    found: dict[str, bytes] = {}
-    place: dict[bytes, str] = {}
+    files: dict[str, bytes] = {}
+    path_of: dict[bytes, str] = {}
     manifest = {}
     for case in cases:
         entry = {"status": case.status, "reason": case.reason, "comment": case.comment}
         for part, suffix in ((case.certificate, CERTIFICATE), (case.head, HEAD), (case.latents, LATENTS)):
             if part is None:
                 continue
-            if suffix == CERTIFICATE or part not in place:
-                place[part] = case.name + suffix
-                found[case.name + suffix] = part
+            if suffix == CERTIFICATE or part not in path_of:
+                path_of[part] = case.name + suffix
+                files[case.name + suffix] = part
             if suffix != CERTIFICATE:
-                entry[suffix.split(".")[1]] = place[part]
+                entry[suffix.split(".")[1]] = path_of[part]
         manifest[case.name] = entry
-    found[MANIFEST] = (json.dumps(manifest, indent=1) + "\n").encode()
-    return found
+    files[MANIFEST] = (json.dumps(manifest, indent=1) + "\n").encode()
+    return files
 
 
 def stored() -> list[Case]:

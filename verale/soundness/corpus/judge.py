@@ -1,11 +1,10 @@
-"""Whether a mutant that the checker proved is harmless: judged without the checker, and put into words."""
+"""Whether a mutant that the checker proved is harmless: judged without the checker, with a name for each change."""
 
 from __future__ import annotations
 
 import json
 import random
 from dataclasses import replace
-from math import inf
 from typing import Any
 
 import flint
@@ -13,11 +12,9 @@ import flint
 from verale.soundness.corpus.cases import Case
 from verale.soundness.corpus.mutants import Mutant
 from verale.soundness.independent.arithmetic import PRECISION
-from verale.soundness.independent.claim import Claim, Evaluations
-from verale.soundness.independent.readers import WrongError, read_json
+from verale.soundness.independent.claim import Claim, Evaluations, interval
+from verale.soundness.independent.readers import Document, WrongError, read_json
 from verale.soundness.independent.witnesses import witnesses
-
-Document = dict[str, Any]
 
 HARMLESS = {
     "text": "white space, `generator`, `extensions`, another spelling of a number",
@@ -50,10 +47,10 @@ class Judge:
         self._witnesses = witnesses(self._original, random.Random(case.name))
 
     def judge(self, mutant: Mutant, thoroughly: bool) -> set[str]:
-        """What changed in a mutant that was proved: names of HARMLESS. Raises WrongError where it says what is not so.
+        """What changed in a mutant that was proved, by names of HARMLESS. Raises WrongError where its claim is false.
 
         Args:
-            thoroughly: whether to look for new witnesses, where the head or the image is another one.
+            thoroughly: whether to search for new witnesses where the head or the image is another one.
         """
         claim = Claim.read(mutant.certificate, mutant.head, mutant.latents)
         claim.require_instance()
@@ -77,57 +74,51 @@ class Judge:
     def _changes(self, mutant: Mutant) -> set[str]:
         before, after = (read_json(data) for data in (self._case.certificate, mutant.certificate))
         old, new = before["predicate"], after["predicate"]
-        found = _of_statements(old["statements"], new["statements"])
+        changes = _of_statements(old["statements"], new["statements"])
         if mutant.head != self._case.head:
-            found.add("head")
+            changes.add("head")
         subject = before["subject"][1:], after["subject"][1:]
         if subject[0] != subject[1] and subject[1]:
-            found.add("image" if mutant.latents is not None else "image unchecked")
+            changes.add("image" if mutant.latents is not None else "image unchecked")
         elif mutant.latents != self._case.latents:
-            found.add("latents file")
+            changes.add("latents file")
         for first, second in zip(old["margins"], new["margins"], strict=True):
             if first is None or second is None:
                 if first != second:
                     raise WrongError("another class is proved")
             elif float.fromhex(first) != float.fromhex(second):
-                found.add("lower margin" if float.fromhex(second) < float.fromhex(first) else "higher margin")
+                changes.add("lower margin" if float.fromhex(second) < float.fromhex(first) else "higher margin")
         for field in ("paradigm", "claims", "patches"):
             if old[field] != new[field]:
-                found.add(field)
+                changes.add(field)
         if old["hints"] != new["hints"]:
-            found.add("prices")
-        return found or {"text"}
+            changes.add("prices")
+        return changes or {"text"}
 
 
 def _of_statements(old: list[Document], new: list[Document]) -> set[str]:
-    before, after = ({_about(statement): _ends(statement) for statement in each} for each in (old, new))
-    found = set()
-    for about, (low, high) in before.items():
-        if about not in after:
-            found.add("dropped")
+    before, after = ({_subject(statement): interval(statement) for statement in each} for each in (old, new))
+    changes = set()
+    for subject, (low, high) in before.items():
+        if subject not in after:
+            changes.add("dropped")
             continue
-        least, greatest = after[about]
+        least, greatest = after[subject]
         if (least, greatest) != (low, high):
             inside, outside = least >= low and greatest <= high, least <= low and greatest >= high
-            found.add("narrower" if inside else "wider" if outside else "elsewhere")
+            changes.add("narrower" if inside else "wider" if outside else "elsewhere")
     if set(after) - set(before):
-        found.add("elsewhere")
-    shared = [[about for about in each if about in before and about in after] for each in (before, after)]
+        changes.add("elsewhere")
+    shared = [[subject for subject in each if subject in before and subject in after] for each in (before, after)]
     if shared[0] != shared[1]:
-        found.add("order")
-    return found
+        changes.add("order")
+    return changes
 
 
-def _about(statement: Document) -> str:
+def _subject(statement: Document) -> str:
     return json.dumps([statement.get(name) for name in ("patch", "prototype", "except")])
 
 
-def _ends(statement: Document) -> tuple[float, float]:
-    if "except" in statement:
-        return -inf, float.fromhex(statement["upper"])
-    low, high = map(float.fromhex, statement["interval"])
-    return low, high
-
-
 def precisely() -> Any:
+    """The context in which balls have PRECISION bits."""
     return flint.ctx.workprec(PRECISION)

@@ -1,6 +1,6 @@
 """Write the corpora again: `python -m verale.soundness.corpus.make` from the root of the repository.
 
-Nothing is drawn but from seeds, so the same bytes come out; `test_corpora.py` makes sure that they do.
+Every draw has a seed, so the same bytes come out; `test_corpora.py` checks it.
 """
 
 from __future__ import annotations
@@ -8,13 +8,14 @@ from __future__ import annotations
 import shutil
 
 from verale.soundness.corpus.accept import accepted
-from verale.soundness.corpus.cases import Case, files
+from verale.soundness.corpus.cases import Case, files_of
 from verale.soundness.corpus.malformed import malformed
 from verale.soundness.corpus.reject import rejected
 from verale.soundness.paths import CERTIFICATES
 
 
 def every_case() -> list[Case]:
+    """All cases, in the order of the manifest."""
     cases = accepted()
     return [*cases, *rejected(cases), *malformed(cases)]
 
@@ -22,7 +23,7 @@ def every_case() -> list[Case]:
 def main() -> None:
     for name in ("accept", "reject", "malformed"):
         shutil.rmtree(CERTIFICATES / name, ignore_errors=True)
-    for path, data in files(every_case()).items():
+    for path, data in files_of(every_case()).items():
         (CERTIFICATES / path).parent.mkdir(exist_ok=True)
         (CERTIFICATES / path).write_bytes(data)
 

@@ -1,4 +1,4 @@
-"""`certificates/malformed`: what breaks a rule of the form, of a certificate, a head or a latents file."""
+"""`certificates/malformed`: certificates, heads and latents files that each break a rule of their form."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from verale.soundness.corpus.cases import Case
-from verale.soundness.corpus.reject import described, joined, split, tensor_times
-from verale.soundness.independent import files as hm
+from verale.soundness.corpus.editing import described, joined, split, tensor_times
+from verale.soundness.independent import files
 
 Change = Callable[[dict[str, Any]], object]
 ABSENT = object()
@@ -19,15 +19,12 @@ def malformed(cases: list[Case]) -> list[Case]:
     """All of them, given the accepted cases."""
     by_name = {case.name.removeprefix("accept/"): case for case in cases}
     original = by_name["projection-euclidean"]
-    found = [_case(original, name, comment, data) for name, comment, data in _of_bytes(original.certificate)]
+    malformed = [_case(original, name, comment, data) for name, comment, data in _of_bytes(original.certificate)]
     for name, comment, path, value in FIELDS:
-        found.append(_case(original, name, comment, _with(original, path, value)))
-    for base, name, comment, path, value in OTHERS:
-        found.append(_case(by_name[base], name, comment, _with(by_name[base], path, value)))
-    found += _of_forms(by_name)
-    found += _of_heads(by_name)
-    found += _of_latents(original)
-    return found
+        malformed.append(_case(original, name, comment, _with(original, path, value)))
+    for base, name, comment, path, value in FIELDS_OF_OTHERS:
+        malformed.append(_case(by_name[base], name, comment, _with(by_name[base], path, value)))
+    return [*malformed, *_of_forms(by_name), *_of_heads(by_name), *_of_latents(original)]
 
 
 def _case(original: Case, name: str, comment: str, data: bytes) -> Case:
@@ -35,19 +32,19 @@ def _case(original: Case, name: str, comment: str, data: bytes) -> Case:
 
 
 def _with(original: Case, path: str, value: Any) -> bytes:
-    """The certificate with what lies at `path` replaced, or removed."""
+    """The certificate with the value at `path` replaced, or removed."""
     document = json.loads(original.certificate)
     document["extensions"] = {}
-    *way, last = [int(step) if step.isdigit() else step for step in path.split("/")]
-    at: Any = document
-    for step in way:
-        at = at[step]
+    *parents, last = [int(step) if step.isdigit() else step for step in path.split("/")]
+    parent: Any = document
+    for step in parents:
+        parent = parent[step]
     if value is ABSENT:
-        del at[last]
-    elif isinstance(at, list) and last == len(at):
-        at.append(value)
+        del parent[last]
+    elif isinstance(parent, list) and last == len(parent):
+        parent.append(value)
     else:
-        at[last] = value(copy.deepcopy(at[last])) if callable(value) else value
+        parent[last] = value(copy.deepcopy(parent[last])) if callable(value) else value
     return (json.dumps(document, indent=1) + "\n").encode()
 
 
@@ -134,7 +131,7 @@ FIELDS: list[tuple[str, str, str, Any]] = [
     ("generator-a-string", "A generator that is no object.", f"{P}/generator", "verale"),
 ]
 PRICES = "predicate/hints/prices"
-OTHERS: list[tuple[str, str, str, str, Any]] = [
+FIELDS_OF_OTHERS: list[tuple[str, str, str, str, Any]] = [
     (
         "top_k-euclidean-except",
         "clause-unsorted",
@@ -178,7 +175,7 @@ OTHERS: list[tuple[str, str, str, str, Any]] = [
 
 
 def _of_forms(cases: dict[str, Case]) -> Iterator[Case]:
-    """What only shows where nothing else is wrong."""
+    """Faults that show only where nothing else is wrong."""
     original = cases["top_k-euclidean-except"]
     for name, listed in (("repeated", [1, 1]), ("unsorted", [1, 0]), ("outside", [4])):
         document = json.loads(original.certificate)
@@ -197,7 +194,7 @@ def _of_forms(cases: dict[str, Case]) -> Iterator[Case]:
 
 
 def _of_bytes(data: bytes) -> Iterator[tuple[str, str, bytes]]:
-    """What is no JSON, or none that v1 admits."""
+    """Bytes that are not JSON, or not the JSON that v1 admits."""
     text = data.decode()
     yield "empty", "No byte.", b""
     yield "truncated", "Cut in the middle.", data[: len(data) // 2]
@@ -269,15 +266,15 @@ def _of_heads(cases: dict[str, Case]) -> Iterator[Case]:
         ("geometry-unknown", "A geometry that there is not.", {"geometry": {"kind": "hyperbolic"}}),
         ("similarity-unknown", "A similarity that there is not.", {"similarity": {"kind": "tanh"}}),
         ("similarity-of-cosines", "A similarity of another geometry.", {"similarity": {"kind": "identity"}}),
-        ("epsilon-one", "log_ratio with the epsilon 1.", {"similarity": hm.log_ratio(1.0)}),
-        ("epsilon-zero", "log_ratio with the epsilon 0.", {"similarity": hm.log_ratio(0.0)}),
+        ("epsilon-one", "log_ratio with the epsilon 1.", {"similarity": files.log_ratio(1.0)}),
+        ("epsilon-zero", "log_ratio with the epsilon 0.", {"similarity": files.log_ratio(0.0)}),
         ("epsilon-number", "An epsilon that is a JSON integer.", {"similarity": {"kind": "log_ratio", "epsilon": 0}}),
-        ("domain-reversed", "The upper end below the lower one.", {"domain": hm.domain(1.0, -1.0)}),
-        ("domain-point", "A domain of one point.", {"domain": hm.domain(1.0, 1.0)}),
+        ("domain-reversed", "The upper end below the lower one.", {"domain": files.domain(1.0, -1.0)}),
+        ("domain-point", "A domain of one point.", {"domain": files.domain(1.0, 1.0)}),
         (
             "negated-unbounded",
             "negated without bounds.",
-            {"similarity": {"kind": "negated"}, "domain": hm.domain(None, 1.0)},
+            {"similarity": {"kind": "negated"}, "domain": files.domain(None, 1.0)},
         ),
         ("k-zero", "The mean of none.", {"pooling": {"kind": "top_mean", "k": 0}}),
         ("class-token-all", "No prototype left for the image.", {"pooling": {"kind": "banks", "class_token": 4}}),
@@ -287,7 +284,7 @@ def _of_heads(cases: dict[str, Case]) -> Iterator[Case]:
     ):
         yield case(name, comment, described(data, lambda description, change=change: description.update(change)))
     cosine = cases["projection-cosine-bare"]
-    zero = hm.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]], geometry=hm.cosine(0.0), similarity=hm.IDENTITY)
+    zero = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]], geometry=files.cosine(0.0), similarity=files.IDENTITY)
     yield case("zero-prototype", "A cosine with a prototype of no direction.", zero, cosine)
     tree = cases["projection-euclidean-exp_distance-soft_tree"]
 
@@ -312,7 +309,7 @@ def _of_latents(original: Case) -> Iterator[Case]:
             f"malformed/latents-{name}", original.certificate, original.head, latents, "INPUT_ERROR", "latents", comment
         )
 
-    data = hm.given(original.latents)
+    data = files.given(original.latents)
     header, body = split(data)
     yield case("truncated", "Cut before the last byte.", data[:-1])
     yield case("another-name", "A tensor of another name.", joined({"z": header["latents"]}, body))
@@ -327,7 +324,7 @@ def _of_latents(original: Case) -> Iterator[Case]:
         "D that is not the head's.",
         joined({"latents": header["latents"] | {"shape": [1, 9, 1]}}, body),
     )
-    yield case("no-patch", "No patch.", hm.safetensors({"latents": ("F64", [1, 0, 3], b"")}))
+    yield case("no-patch", "No patch.", files.safetensors({"latents": ("F64", [1, 0, 3], b"")}))
     yield case("nan", "A coordinate of NaN.", joined(header, b"\xff" * 8 + body[8:]))
     yield case("infinity", "An infinite coordinate.", joined(header, b"\0\0\0\0\0\0\xf0\x7f" + body[8:]))
     yield case(

@@ -1,6 +1,6 @@
-"""Mutants of an accepted case: its certificate, its head, its latents changed, one thing at a time, or their bytes.
+"""Mutants of an accepted case: one thing changed in its certificate, its head, its latents, or their bytes.
 
-Where a head or latents are changed, the certificate names the changed ones, so that the check reaches the mathematics.
+Where a head or latents change, the certificate names the changed file, so that the check reaches the mathematics.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import inf, nextafter
-from typing import Any
 
+from verale.paradigms import PARADIGMS
 from verale.soundness.corpus.cases import Case
-from verale.soundness.corpus.reject import described, joined, numbers, split
-from verale.soundness.independent import files as hm
-from verale.soundness.independent.readers import read_latents
+from verale.soundness.corpus.editing import described, entries, joined, split
+from verale.soundness.independent import files
+from verale.soundness.independent.readers import Document, read_latents
 
-Document = dict[str, Any]
-PARADIGMS = ("top_k", "sparse", "projection", "triangle", "hypersphere", "simplex", "assignment")
 ODD_FLOATS = ("-0x0p+0", "0x0.0000000000001p-1022", "0x1p+9999", "0x1p-1074", "-0x1p+1023", "0x1p+1023", "nan", "inf")
 
 
 @dataclass(frozen=True)
 class Mutant:
+    """The files of a mutant, and what kind of change made it."""
+
     kind: str
     certificate: bytes
     head: bytes
@@ -34,6 +34,7 @@ class Mutant:
 
 
 def mutants(case: Case, generator: random.Random) -> Iterator[Mutant]:
+    """All mutants of a case."""
     yield from _of_bytes(case, generator)
     yield from _of_documents(case, generator)
     yield from _of_heads(case)
@@ -41,7 +42,7 @@ def mutants(case: Case, generator: random.Random) -> Iterator[Mutant]:
 
 
 def _of_bytes(case: Case, generator: random.Random) -> Iterator[Mutant]:
-    """Flipped, cut, repeated and inserted bytes, and what a strict reader of JSON has to refuse."""
+    """Flipped, cut, repeated and inserted bytes, and JSON that a strict reader has to refuse."""
 
     def mangled(data: bytes) -> Iterator[tuple[str, bytes]]:
         for _ in range(12):
@@ -213,14 +214,15 @@ def _named(case: Case, head: bytes, latents: bytes | None) -> bytes:
     document = json.loads(case.certificate)
     document["subject"][0]["digest"]["sha256"] = hashlib.sha256(head).hexdigest()
     if latents is not None and latents != case.latents:
-        for before, after in zip(read_latents(hm.given(case.latents)), read_latents(latents), strict=True):
-            if document["subject"][1]["digest"]["sha256"] == hm.digest(before):
-                document["subject"][1]["digest"]["sha256"] = hm.digest(after)
+        for before, after in zip(read_latents(files.given(case.latents)), read_latents(latents), strict=True):
+            if document["subject"][1]["digest"]["sha256"] == files.digest(before):
+                document["subject"][1]["digest"]["sha256"] = files.digest(after)
                 break
     return json.dumps(document).encode()
 
 
 def _changes(value: float) -> Iterator[tuple[str, float]]:
+    """Other values for a number, each with a name."""
     yield "by one", nextafter(value, inf)
     yield "by one", nextafter(value, -inf)
     yield "by 1/4", value + 0.25
@@ -231,7 +233,7 @@ def _changes(value: float) -> Iterator[tuple[str, float]]:
 
 
 def _of_heads(case: Case) -> Iterator[Mutant]:
-    """A number of the head changed; the certificate names the changed head. Once it does not."""
+    """A number of the head changed; the certificate names the changed head, but for one mutant a tensor."""
 
     def mutant(kind: str, head: bytes) -> Mutant:
         return Mutant(f"head: {kind}", _named(case, head, case.latents), head, case.latents)
@@ -240,7 +242,7 @@ def _of_heads(case: Case) -> Iterator[Mutant]:
     for name in header:
         if name == "__metadata__" or header[name]["dtype"] != "F64":
             continue
-        values, rebuilt = numbers(case.head, name)
+        values, rebuilt = entries(case.head, name)
         for i, value in enumerate(values):
             for kind, number in list(_changes(value))[i % 2 :: 2 if len(values) > 4 else 1]:
                 if number.hex() != value.hex():
@@ -279,13 +281,13 @@ def _described(head: bytes, part: str, field: str, value: str | None) -> bytes:
 
 
 def _of_latents(case: Case) -> Iterator[Mutant]:
-    """A coordinate changed, named by the certificate and not; other layouts of the same values."""
+    """A coordinate changed, in latents that the certificate names or does not; other layouts of the same values."""
     if case.latents is None:
         return
     header, body = split(case.latents)
     if header["latents"]["dtype"] != "F64":
         return
-    values, rebuilt = numbers(case.latents, "latents")
+    values, rebuilt = entries(case.latents, "latents")
     for i, value in enumerate(values):
         for kind, number in list(_changes(value))[i % 2 :: 2]:
             if number.hex() != value.hex():
@@ -301,4 +303,4 @@ def _of_latents(case: Case) -> Iterator[Mutant]:
     for odd in (b"\xff" * 8, b"\0\0\0\0\0\0\xf0\x7f"):
         yield Mutant("latents: not finite", case.certificate, case.head, joined(header, odd + body[8:]))
     images = read_latents(case.latents)
-    yield Mutant("latents: laid out otherwise", case.certificate, case.head, hm.latents([images[0], *images]))
+    yield Mutant("latents: laid out otherwise", case.certificate, case.head, files.latents([images[0], *images]))

@@ -1,0 +1,18 @@
+"""`certificates/accept`: every paradigm and geometry, every similarity, pooling and readout.
+
+`recipes` and `explained` draw heads and explain them; `chosen` has cases whose numbers are chosen.
+"""
+
+from __future__ import annotations
+
+from verale.soundness.corpus.accept.chosen import chosen
+from verale.soundness.corpus.accept.explained import explained
+from verale.soundness.corpus.accept.recipes import recipes
+from verale.soundness.corpus.cases import Case
+
+__all__ = ["accepted"]
+
+
+def accepted() -> list[Case]:
+    """All accepted cases, in the order of the manifest."""
+    return [*map(explained, recipes()), *chosen()]

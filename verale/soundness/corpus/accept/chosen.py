@@ -1,0 +1,172 @@
+"""Accepted cases whose numbers are chosen: claims left out, prices, ties, and statements that no latent satisfies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from math import log
+
+from verale.soundness.corpus.accept.recipes import GEOMETRIES, UNBOUNDED, top_mean
+from verale.soundness.corpus.cases import Case, encoded
+from verale.soundness.independent import files
+from verale.soundness.independent.arithmetic import below, squared_distance
+from verale.soundness.independent.readers import Document
+
+SOFTMAX = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": UNBOUNDED}
+NEGATED: files.Part = {"similarity": {"kind": "negated"}, "domain": files.domain(-4.0, 4.0)}
+BARE_COSINE = GEOMETRIES["cosine"] | {"geometry": files.cosine(0.0), "similarity": files.IDENTITY}
+
+
+def chosen() -> Iterator[Case]:
+    """All of them."""
+    yield from _prices()
+    yield from _claims_left_out()
+    yield from _single_patches()
+    yield from _contradiction()
+    yield from _sums_and_wide_intervals()
+    yield from _domain_and_stated_gains()
+
+
+def _case(name: str, comment: str, head: bytes, document: Document, image: files.Matrix | None) -> Case:
+    latents = None if image is None else files.latents([image])
+    return Case(f"accept/{name}", encoded(document, comment), head, latents, "PROVED", "", comment)
+
+
+def _prices() -> Iterator[Case]:
+    # Patches leave 1/2, 1/8 and 1/8; simplex gives 1/2 to both prototypes of the rival, prices 1/2 + 1/8 to them.
+    head = files.head([[0.75, 0.0, 0.0], [0.0, 1.0, 1.0]], **SOFTMAX)
+    image = [with_masses(*row) for row in ([0.505, 0.2475, 0.2475], [0.88, 0.06, 0.06], [0.88, 0.06, 0.06])]
+    stated = [files.spatial(0, 0, 0.5, 0.51), files.spatial(1, 0, 0.875, 0.885), files.spatial(2, 0, 0.875, 0.885)]
+    document = files.document(
+        head, stated, paradigm="assignment", patches=3, image=image, minimality=True, margins=[None, 2.0**-5]
+    )
+    document["predicate"]["hints"] = {"prices": [{"rival": 1, "prototypes": [1, 2], "prices": [(0.125).hex()] * 2}]}
+    comment = "Prices prove 1/32, the greatest margin that holds; simplex proves none."
+    yield _case("assignment-prices", comment, head, document, image)
+
+    head = files.head([[1.0, 0.0], [0.0, 1.0]], bias=[1.0, 0.0], **SOFTMAX)
+    comment = "Without its statement the best prices leave exactly 0: a tie is no proof, so the statement is needed."
+    image = [with_masses(0.78, 0.22)]
+    stated = [files.spatial(0, 0, 0.75, 0.875)]
+    document = files.document(head, stated, paradigm="assignment", image=image, minimality=True, margins=[None, 1.5])
+    yield _case("needed-at-a-tie-of-prices", comment, head, document, image)
+
+
+def _claims_left_out() -> Iterator[Case]:
+    head = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.5, 0.25], [9.0, 9.0]], [1.0, 0.0])
+    image = [[0.5, 0.25], [0.75, 0.5]]
+    comment = "Nothing is stated of the latents, which are not named: entailment alone, from the domain."
+    document = files.document(head, [], patches=2, margins=[None, 0.5])
+    yield _case("no-statement", comment, head, document, None)
+    comment = "Claimed of an image, checked without its latents: the verdict says that the instance is not checked."
+    document = files.document(head, [files.spatial(1, 0, 0.125, 0.125)], patches=2, image=image, margins=[None, 0.5])
+    yield _case("latents-not-given", comment, head, document, None)
+    comment = "No minimality is claimed: that a statement can be dropped is no fault."
+    yield _case("not-minimal", comment, head, document, image)
+
+
+def _single_patches() -> Iterator[Case]:
+    head = files.head([[1.0], [0.0]], [[0.0]], [16.0, 0.0], **NEGATED)
+    comment = "Without its statement the margin is exactly 0: a tie is no proof, so the statement is needed."
+    image, stated = [[1.0]], [files.spatial(0, 0, 0.0, 1.0)]
+    document = files.document(head, stated, image=image, minimality=True, margins=[None, 15.0])
+    yield _case("needed-at-a-tie", comment, head, document, image)
+    head = files.head([[1.0], [0.0]], [[0.0]], [0.0, 1.0], domain=UNBOUNDED)
+    comment = "One patch at the prototype is enough, however far the others are."
+    image, stated = [[0.0], [9.0]], [files.spatial(0, 0, 0.0, 0.0)]
+    document = files.document(head, stated, patches=2, image=image, minimality=True, margins=[None, 5.0])
+    yield _case("nearest-patch", comment, head, document, image)
+    head = files.head([[-1.0], [0.0]], [[0.0]], [-0.75, 0.0], pooling=top_mean(2), **NEGATED)
+    comment = "The mean of the two greatest of five: every patch is stated, and each is needed."
+    image = [[1.0], [2.0], [3.0], [1.0], [2.0]]
+    stated = [files.spatial(patch, 0, z * z, z * z) for patch, (z,) in enumerate(image)]
+    document = files.document(head, stated, patches=5, image=image, minimality=True, margins=[None, 0.25])
+    yield _case("mean-of-five", comment, head, document, image)
+    head = files.head([[1.0, 0.0], [0.0, 0.0]], [[1.0, 1.0], [0.0, -1.0]], **BARE_COSINE)
+    comment = "A cosine that is exactly 1: by Cauchy and Schwarz it is not more."
+    image, stated = [[3.0, 3.0]], [files.spatial(0, 0, 0.5, 1.0)]
+    document = files.document(head, stated, image=image, minimality=True, margins=[None, 0.25])
+    yield _case("cosine-of-one", comment, head, document, image)
+
+
+def _contradiction() -> Iterator[Case]:
+    head = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
+    comment = (
+        "No latent satisfies these statements, which hence entail everything. Nothing is claimed of an image;"
+        " reject/statements-that-contradict-each-other is the same with one."
+    )
+    document = files.document(head, contradiction(), paradigm="top_k")
+    yield _case("contradiction-without-an-image", comment, head, document, None)
+
+
+def _sums_and_wide_intervals() -> Iterator[Case]:
+    weight = [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    head = files.head(weight, [[0.0], [-4.0], [4.0]], [15.0, 0.0], pooling=top_mean(3), **NEGATED)
+    comment = (
+        "The mean of the three greatest of six, two of them not stated: each statement is needed, as without it three"
+        " patches may be close to the rival's prototype."
+    )
+    image = [[0.0], [0.0], [0.0], [-4.0], [1.0], [2.0]]
+    stated = [files.spatial(patch, 0, 0.0, 0.0) for patch in range(3)] + [files.spatial(3, 1, 0.0, 0.0)]
+    margins = [None, below(Fraction(29, 3))]
+    document = files.document(head, stated, patches=6, image=image, minimality=True, margins=margins)
+    yield _case("two-alike-at-k", comment, head, document, image)
+    head = files.head([[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]], [[0.0], [1.0], [3.0]], [7.0, 0.0], **NEGATED)
+    comment = "A distance stated by a wide interval, which two exact ones determine: it is 81/16, not 16."
+    image = [[0.75]]
+    stated = [files.spatial(0, 2, 0.0, 16.0), files.spatial(0, 0, 0.5625, 0.5625), files.spatial(0, 1, 0.0625, 0.0625)]
+    margins = [None, below(Fraction(31, 16) - Fraction(1, 2**100))]
+    document = files.document(head, stated, image=image, margins=margins)
+    yield _case("wide-but-determined", comment, head, document, image)
+    rows = [[0.625, -1.0, 0.625], [-0.875, 0.25, 1.375], [0.0, -1.625, 0.125], [0.875, -1.25, 0.875], [-2.0, 2.0, -2.0]]
+    head = files.head([[0.0, 0.0, 0.0, 0.0, 1.0], [0.0] * 5], rows, [64.0, 0.0], **NEGATED)
+    comment = "Wide intervals: what the first statements alone give proves more than all together, or each."
+    image = [[-1.25, 1.875, 0.875]]
+    widths = [0.5, 0.0625, 0.125, 0.5]
+    each = [(j, squared_distance(image[0], rows[j]), Fraction(width)) for j, width in enumerate(widths)]
+    stated = [files.spatial(0, j, *map(float, (distance - width, distance + width))) for j, distance, width in each]
+    document = files.document(head, stated, image=image, margins=[None, 40.0])
+    yield _case("first-statements-alone", comment, head, document, image)
+
+
+def _domain_and_stated_gains() -> Iterator[Case]:
+    inner = {"geometry": {"kind": "inner_product", "radius": (2.0).hex()}, "similarity": files.IDENTITY}
+    head = files.head([[1.0], [0.0]], [[1.0, 0.0]], **inner, domain=files.domain(0.5, 1.0))
+    comment = "Nothing is stated. Of the domain's box and ball the box alone proves the class."
+    document = files.document(head, [], margins=[None, 0.5])
+    yield _case("box-within-a-ball", comment, head, document, None)
+    comment = "Prices where a patch with most of its mass left has both of the rival's masses stated: it gives no more."
+    head, image, document = stated_gains()
+    yield _case("assignment-stated-gains", comment, head, document, image)
+
+
+def stated_gains(*more: Document, prices: Sequence[int] = (1, 2)) -> tuple[bytes, files.Matrix, Document]:
+    """A head, an image and a certificate under assignment.
+
+    Patches leave 1/2, 1/8, 1/8 and 1, but of the last patch both masses that the rival gains by are stated.
+
+    Args:
+        more: further statements, which come last.
+        prices: the prototypes that have prices.
+    """
+    head = files.head([[0.75, 0.0, 0.0], [0.0, 1.0, 1.0]], **SOFTMAX)
+    rows = [[0.505, 0.2475, 0.2475], [0.88, 0.06, 0.06], [0.88, 0.06, 0.06], [0.96, 0.02, 0.02]]
+    image = [with_masses(*row) for row in rows]
+    stated = [files.spatial(0, 0, 0.5, 0.51), files.spatial(1, 0, 0.875, 0.885), files.spatial(2, 0, 0.875, 0.885)]
+    stated += [files.spatial(3, 1, 0.0, 0.0625), files.spatial(3, 2, 0.0, 0.0625), *more]
+    document = files.document(
+        head, stated, paradigm="assignment", patches=4, image=image, minimality=True, margins=[None, 2.0**-5]
+    )
+    each = {"rival": 1, "prototypes": list(prices), "prices": [(0.0625).hex()] * len(prices)}
+    document["predicate"]["hints"] = {"prices": [each]}
+    return head, image, document
+
+
+def with_masses(*masses: float) -> list[float]:
+    """A softmax latent of nearly these masses, rounded so that no digit depends on a library's logarithm."""
+    return [round(1024 * log(mass)) / 1024 for mass in masses]
+
+
+def contradiction() -> list[Document]:
+    """Two activations that no latent has together: prototype 0 at distance 0, prototype 1 further than it can be."""
+    return [files.activation(0, 6.5, 7.0), files.activation(1, 0.0, 0.125)]

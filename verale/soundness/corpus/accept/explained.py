@@ -1,0 +1,113 @@
+"""Accepted cases drawn from recipes.
+
+Statements are dropped, one after the other, as long as the checker still proves the class. So each certificate is
+minimal, and its margins are the greatest binary64 numbers that are proved.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import flint
+
+from verale.checker import Auditor, Status
+from verale.paradigms import PARADIGMS
+from verale.soundness.corpus.accept.recipes import CLASSES, COUNT, PATCHES, Recipe, draw_head, draw_image
+from verale.soundness.corpus.cases import Case, encoded
+from verale.soundness.independent import files
+from verale.soundness.independent.arithmetic import PRECISION, Ball, Number, above, below, ends
+from verale.soundness.independent.head import Head
+from verale.soundness.independent.readers import Document
+
+
+def around(value: Number, width: float) -> tuple[float, float]:
+    """An interval that holds a number, wider by `width` at either end."""
+    low, high = ends(value)
+    return below(low - Fraction(width)), above(high + Fraction(width))
+
+
+def candidates(
+    recipe: Recipe, head: Head, image: files.Matrix, generator: random.Random
+) -> tuple[list[Document], list[Ball]]:
+    """All true statements of the recipe's form, in the order in which `minimal` tries to drop them, and the logits."""
+    with flint.ctx.workprec(PRECISION):
+        activations = [head.activation(image, j) for j in range(COUNT)]
+        logits = head.logits(activations)
+        if PARADIGMS[recipe.paradigm].spatial:
+            stated = [
+                files.spatial(patch, j, *around(head.observable(image[patch], j), recipe.width))
+                for patch, j in product(range(PATCHES), range(COUNT))
+            ]
+        else:
+            stated = [files.activation(j, *around(activations[j], recipe.width)) for j in range(COUNT)]
+            if "except" in recipe.options:
+                exempt = sorted(sorted(range(COUNT), key=lambda j: -float(activations[j]))[:2])
+                bounded = [ends(activations[j])[1] for j in range(COUNT) if j not in exempt]
+                stated = [stated[j] for j in exempt] + [files.others(exempt, above(max(bounded)))]
+    generator.shuffle(stated)
+    return stated, logits
+
+
+def minimal(stated: list[Document], proved: Callable[[list[Document]], bool]) -> list[Document] | None:
+    """Statements of which none can be dropped; None where all of them prove nothing."""
+    if not proved(stated):
+        return None
+    again = True
+    while again:
+        again = False
+        for one in list(stated):
+            fewer = [other for other in stated if other is not one]
+            if proved(fewer):
+                stated, again = fewer, True
+    return stated
+
+
+def explained(recipe: Recipe) -> Case:
+    """The first draw whose explanation has some statements and leaves some out."""
+    for trial in range(200):
+        generator = random.Random(f"{recipe.name} {trial}")
+        head = draw_head(recipe, generator)
+        image = draw_image(head, generator)
+        stated, logits = candidates(recipe, head, image, generator)
+        predicted = max(range(CLASSES), key=lambda c: float(logits[c]))
+        data = head.data
+        if "float32" in recipe.options:
+            data = files.head(head.weight, head.prototypes, head.bias, "F32", **head.parts)
+        latents = latents_file(recipe, image)
+        one_kernel, both = Auditor(data, latents), Auditor(data, latents, "both")
+        options: dict[str, Any] = {
+            "predicted": predicted,
+            "classes": CLASSES,
+            "paradigm": recipe.paradigm,
+            "patches": PATCHES,
+            "image": image,
+            "minimality": True,
+        }
+
+        def proved(statements: list[Document]) -> bool:
+            return one_kernel.check(files.certificate(data, statements, **options)).status is Status.PROVED  # noqa: B023
+
+        kept = minimal(stated, proved)
+        least = 3 if "except" in recipe.options else 2
+        if kept is None or not least <= len(kept) < len(stated) + ("except" in recipe.options):
+            continue
+        margins = both.check(files.certificate(data, kept, **options)).margins
+        options["margins"] = [None if margin is None else below(margin) for margin in margins]
+        comment = f"A minimal explanation under {recipe.paradigm}, each margin the greatest binary64 that is proved."
+        document = files.document(data, kept, **options)
+        return Case(recipe.name, encoded(document, comment), data, latents, "PROVED", "", comment)
+    raise ValueError(f"200 draws gave no explanation for {recipe.name}")
+
+
+def latents_file(recipe: Recipe, image: files.Matrix) -> bytes:
+    """The latents file. Under the option "images" the image is the second of three."""
+    if "images" in recipe.options:
+        first, last = [[x + 0.25 for x in z] for z in image], [[x / 2 for x in z] for z in reversed(image)]
+        return files.latents([first, image, last])
+    if "nchw" in recipe.options:
+        return files.latents_nchw([image], 1, PATCHES)
+    return files.latents([image], "F32" if "float32" in recipe.options else "F64")

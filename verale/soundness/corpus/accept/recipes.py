@@ -1,0 +1,187 @@
+"""What accepted cases are drawn from: a paradigm, the parts of a head, options; the head and the latents of a draw.
+
+Heads and latents are random multiples of 1/16, so that squared distances and inner products are binary64 numbers and
+their intervals points.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from verale.soundness.independent import arithmetic, files
+from verale.soundness.independent.head import Head
+
+CLASSES, COUNT, DEPTH, PATCHES = 3, 4, 3, 3
+SOFT_TREE = {"kind": "soft_tree", "absent": [1, -1, -3, -4], "present": [2, 3, -2, -5]}
+MAXIMUM = {"kind": "maximum"}
+MEAN, MEAN_DISTANCE = {"kind": "max_minus_mean"}, {"kind": "max_minus_mean_distance"}
+BANKS = {"kind": "banks", "class_token": 2}
+UNBOUNDED, BOX, POSITIVE = files.domain(None, None), files.domain(-1.0, 1.0), files.domain(0.0, None)
+
+
+def top_mean(k: int) -> files.Part:
+    return {"kind": "top_mean", "k": k}
+
+
+def inner_product(radius: float | None) -> files.Part:
+    return {"kind": "inner_product", "radius": None if radius is None else radius.hex()}
+
+
+GEOMETRIES: dict[str, dict[str, Any]] = {
+    "euclidean": {"geometry": files.EUCLIDEAN, "domain": BOX},
+    "euclidean-unbounded": {"geometry": files.EUCLIDEAN, "domain": UNBOUNDED},
+    "cosine": {"geometry": files.cosine(2.0**-10), "domain": UNBOUNDED},
+    "cosine-bare": {"geometry": files.cosine(0.0), "domain": POSITIVE},
+    "rooted_cosine": {"geometry": {"kind": "rooted_cosine", "epsilon": (2.0**-7).hex()}, "domain": POSITIVE},
+    "inner_product": {"geometry": inner_product(None), "domain": files.domain(-0.5, 1.0)},
+    "inner_product-ball": {"geometry": inner_product(1.5), "domain": UNBOUNDED},
+    "inner_product-orthant": {"geometry": inner_product(1.5), "domain": files.domain(0.0, 1.0)},
+    "softmax": {"geometry": files.SOFTMAX, "domain": UNBOUNDED},
+}
+SIMILARITIES = {
+    "log_ratio": {"epsilon": (2.0**-6).hex()},
+    "exp_distance": {"epsilon": (2.0**-20).hex()},
+    "threshold": {"threshold": (0.25).hex()},
+}
+USUAL = {"euclidean": "log_ratio", "euclidean-unbounded": "log_ratio"}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a case is drawn from.
+
+    Attributes:
+        paradigm: its name.
+        geometry: a key of GEOMETRIES.
+        similarity: its kind; "" for the usual one of the geometry.
+        pooling: its JSON object.
+        readout: its JSON object, None for linear.
+        width: added to intervals at either end; 0 for the narrowest that hold the truth.
+        options: "scaled" (a scale or peak), "except" (an order clause), "float32", "images", "nchw" (the files).
+    """
+
+    paradigm: str
+    geometry: str
+    similarity: str = ""
+    pooling: dict[str, Any] = field(default_factory=lambda: files.MAX)
+    readout: dict[str, Any] | None = None
+    width: float = 0.0
+    options: frozenset[str] = frozenset()
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        kind = self.similarity or USUAL.get(self.geometry, "identity")
+        parts = {"similarity": {"kind": kind, **SIMILARITIES.get(kind, {})}, "pooling": self.pooling}
+        return GEOMETRIES[self.geometry] | parts | ({} if self.readout is None else {"readout": self.readout})
+
+    @property
+    def name(self) -> str:
+        pooling = "" if self.pooling == files.MAX else self.pooling["kind"] + str(self.pooling.get("k", ""))
+        readout = "" if self.readout is None else self.readout["kind"]
+        width = "wide" if self.width else ""
+        parts = (self.paradigm, self.geometry, self.similarity, pooling, readout, width, *sorted(self.options))
+        return "accept/" + "-".join(part for part in parts if part)
+
+
+def recipes() -> Iterator[Recipe]:
+    """All but those of `chosen`."""
+    bare = ("euclidean", "cosine", "rooted_cosine", "inner_product")
+    for geometry in (*bare, "softmax"):
+        yield Recipe("top_k", geometry)
+    yield Recipe("sparse", "softmax")
+    for paradigm, geometry in product(("projection", "triangle"), bare):
+        yield Recipe(paradigm, geometry)
+    for geometry in bare[:3]:
+        yield Recipe("hypersphere", geometry)
+    for paradigm in ("simplex", "assignment"):
+        yield Recipe(paradigm, "softmax")
+    for similarity in ("negated", "exp_distance", "exponential", "quadratic"):
+        yield Recipe("projection", "euclidean", similarity, options=frozenset({"scaled"}))
+    for similarity in ("exponential", "quadratic", "rectified"):
+        yield Recipe("projection", "cosine", similarity, options=frozenset({"scaled"}))
+    for similarity in ("quadratic", "rectified"):
+        yield Recipe("projection", "inner_product", similarity, options=frozenset({"scaled"}))
+    yield Recipe("simplex", "softmax", "threshold")
+    yield Recipe("top_k", "rooted_cosine", "exponential")
+    yield Recipe("top_k", "euclidean", "negated")
+    for pooling in (BANKS, top_mean(2), top_mean(5), MEAN, MEAN_DISTANCE):
+        yield Recipe("projection", "euclidean", pooling=pooling)
+        yield Recipe("top_k", "euclidean", pooling=pooling)
+    for pooling in (BANKS, top_mean(2), MEAN):
+        yield Recipe("projection", "cosine", pooling=pooling)
+        yield Recipe("simplex", "softmax", pooling=pooling)
+    yield Recipe("projection", "inner_product", "quadratic", pooling=top_mean(2))
+    yield Recipe("projection", "euclidean-unbounded", pooling=MEAN_DISTANCE, options=frozenset({"scaled"}))
+    yield Recipe("projection", "euclidean", "exp_distance", readout=SOFT_TREE)
+    yield Recipe("projection", "cosine", "exponential", readout=SOFT_TREE)
+    yield Recipe("projection", "euclidean", "negated", readout=MAXIMUM)
+    yield Recipe("triangle", "cosine", readout=MAXIMUM)
+    for geometry in ("euclidean-unbounded", "cosine-bare", "inner_product-ball", "inner_product-orthant"):
+        yield Recipe("projection", geometry)
+    yield Recipe("hypersphere", "euclidean-unbounded", width=2.0**-8)
+    yield Recipe("hypersphere", "cosine-bare", width=2.0**-8)
+    for geometry in bare:
+        yield Recipe("projection", geometry, width=2.0**-6)
+    yield Recipe("triangle", "euclidean", width=2.0**-6)
+    yield Recipe("simplex", "softmax", width=2.0**-6)
+    yield Recipe("top_k", "euclidean", width=2.0**-6)
+    yield Recipe("top_k", "euclidean", options=frozenset({"except"}))
+    yield Recipe("top_k", "inner_product", "quadratic", options=frozenset({"except"}))
+    yield Recipe("projection", "euclidean", options=frozenset({"float32"}))
+    yield Recipe("projection", "cosine", options=frozenset({"images"}))
+    yield Recipe("projection", "euclidean", options=frozenset({"nchw"}))
+
+
+def draw_head(recipe: Recipe, generator: random.Random) -> Head:
+    """A head whose prototypes favour their class; the last prototype equals the first."""
+
+    def sixteenths(low: int, high: int) -> float:
+        return generator.randrange(low, high + 1) / 16
+
+    prototypes = None
+    if recipe.geometry != "softmax":
+        least = 0 if recipe.parts["domain"] == POSITIVE else -16
+        prototypes = [[sixteenths(least, 16) for _ in range(DEPTH)] for _ in range(COUNT - 1)]
+        prototypes = [[x or 0.0625 for x in row] for row in prototypes]
+        prototypes.append(list(prototypes[0]))
+    columns = COUNT + (recipe.readout == SOFT_TREE)
+    weight = [[sixteenths(-8, 4) + 1.5 * (j % CLASSES == c) for j in range(columns)] for c in range(CLASSES)]
+    bias: list[float] | None = [sixteenths(-4, 4) for _ in range(CLASSES)]
+    if recipe.readout == MAXIMUM:
+        weight = [[float(j % CLASSES == c) for j in range(COUNT)] for c in range(CLASSES)]
+        bias = [sixteenths(-4, 4) for _ in range(COUNT)]
+    kind = recipe.parts["similarity"]["kind"]
+    scaled = "scaled" in recipe.options and kind in ("log_ratio", "negated", "exponential")
+    return Head(
+        weight,
+        prototypes,
+        recipe.parts,
+        bias=None if recipe.readout == SOFT_TREE else bias,
+        scale=[generator.choice((0.5, 1.0, 3.0)) for _ in range(COUNT)] if scaled else None,
+        peak=[sixteenths(0, 24) for _ in range(COUNT)] if kind == "quadratic" else None,
+    )
+
+
+def draw_image(head: Head, generator: random.Random) -> files.Matrix:
+    """Latents in the head's domain, the patch 1 near a prototype."""
+    low, high = (None if x is None else float.fromhex(x) for x in head.part("domain").values())
+    radius = head.part("geometry").get("radius")
+    if head.prototypes is None:
+        return [[generator.randrange(-32, 49) / 16 for _ in range(COUNT)] for _ in range(PATCHES)]
+    image: files.Matrix = []
+    near = generator.choice(head.prototypes)
+    tries = 0
+    while len(image) < PATCHES:
+        tries += 1
+        z = [generator.randrange(-16, 17) / 16 for _ in range(DEPTH)]
+        if len(image) == 1 and tries < 99:  # a prototype may lie too far outside the domain
+            z = [x + y / 16 for x, y in zip(near, z, strict=True)]
+        z = [min(1.5 if high is None else high, max(-1.5 if low is None else low, x)) for x in z]
+        if any(z) and (radius is None or arithmetic.product(z, z) <= Fraction(float.fromhex(radius)) ** 2):
+            image.append(z)
+    return image

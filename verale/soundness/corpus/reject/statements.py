@@ -1,0 +1,195 @@
+"""Attacks on the statements and margins of an accepted certificate."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterator
+from math import inf, nextafter
+
+from verale.soundness.corpus.cases import Case
+from verale.soundness.corpus.reject.building import BOX, NEGATED, altered, case
+from verale.soundness.independent import files
+from verale.soundness.independent.readers import Document
+
+UNTIGHT = (
+    "latents-not-given",
+    "not-minimal",
+    "contradiction-without-an-image",
+    "nearest-patch",
+    "cosine-of-one",
+    "first-statements-alone",
+)
+"""Accepted cases with a margin less than the greatest that is proved."""
+
+
+Action = Callable[[Document], object]
+"""Changes the predicate of a certificate."""
+
+
+def of_statements(cases: dict[str, Case]) -> Iterator[Case]:
+    """All of them, given the accepted cases."""
+    yield from _repeated(cases)
+    yield from _intervals(cases)
+    yield from _indices(cases)
+    yield from _margins(cases)
+    yield from _ties()
+    yield from _patch_counts(cases)
+    yield from _removed(cases)
+
+
+def _attack(original: Case, name: str, comment: str, reason: str, action: Action) -> Case:
+    """An accepted case with its predicate changed."""
+    return altered(original, name, comment, reason, lambda document: action(document["predicate"]))
+
+
+def _repeated(cases: dict[str, Case]) -> Iterator[Case]:
+    def repeat(predicate: Document) -> None:
+        predicate["statements"].append(copy.deepcopy(predicate["statements"][0]))
+
+    yield _attack(cases["projection-euclidean"], "statement-twice", "A statement twice.", "malformed", repeat)
+
+    def repeat_wider(predicate: Document) -> None:
+        repeat(predicate)
+        predicate["statements"][-1]["interval"][0] = (0.0).hex()
+
+    comment = "Two statements about one observable; one of them says less."
+    yield _attack(cases["top_k-euclidean"], "statement-twice-but-wider", comment, "malformed", repeat_wider)
+
+    def swap(predicate: Document) -> None:
+        margins, predicted = predicate["margins"], predicate["predicted"]
+        rival = (predicted + 1) % len(margins)
+        margins[predicted], margins[rival] = margins[rival], None
+        predicate["predicted"] = rival
+
+    comment = "Another class under the same proof."
+    for name in ("projection-euclidean", "top_k-cosine", "simplex-softmax"):
+        yield _attack(cases[name], f"class-swapped-{name}", comment, "refuted", swap)
+
+
+def _intervals(cases: dict[str, Case]) -> Iterator[Case]:
+    def beside(up: bool) -> Action:
+        def action(predicate: Document) -> None:
+            (low, high) = ends = predicate["statements"][0]["interval"]
+            if low != high:
+                raise ValueError("the interval is not a point")
+            ends[:] = [nextafter(float.fromhex(low), inf if up else -inf).hex()] * 2
+
+        return action
+
+    for name, observable in (("projection-euclidean", "a squared distance"), ("projection-inner_product", "a product")):
+        for up in (False, True):
+            side = "above" if up else "below"
+            comment = f"An interval one binary64 {side} the truth, {observable} that is one itself."
+            yield _attack(cases[name], f"one-ulp-{side}-{name}", comment, "instance", beside(up))
+
+    def closed(end: int) -> Action:
+        def action(predicate: Document) -> None:
+            ends = predicate["statements"][0]["interval"]
+            if nextafter(float.fromhex(ends[0]), inf) != float.fromhex(ends[1]):
+                raise ValueError("the ends are not neighbours")
+            ends[1 - end] = ends[end]
+
+        return action
+
+    for name in ("projection-cosine", "simplex-softmax", "top_k-euclidean", "hypersphere-rooted_cosine"):
+        for end, side in ((0, "below"), (1, "above")):
+            comment = f"The interval closed to the binary64 {side} the truth."
+            yield _attack(cases[name], f"closed-{side}-{name}", comment, "instance", closed(end))
+
+
+def _indices(cases: dict[str, Case]) -> Iterator[Case]:
+    def no_such_patch(predicate: Document) -> None:
+        predicate["statements"][0]["patch"] = predicate["patches"]
+
+    comment = "A statement about a patch that is not there."
+    yield _attack(cases["projection-euclidean"], "patch-outside", comment, "malformed", no_such_patch)
+
+    def no_such_prototype(predicate: Document) -> None:
+        predicate["statements"][0]["prototype"] = 4
+
+    comment = "A statement about a prototype that the head does not have."
+    yield _attack(cases["simplex-softmax"], "prototype-outside", comment, "malformed", no_such_prototype)
+
+
+def _margins(cases: dict[str, Case]) -> Iterator[Case]:
+    def first(margins: list[str | None]) -> int:
+        return next(c for c, margin in enumerate(margins) if margin is not None)
+
+    def set_margin(value: float) -> Action:
+        def action(predicate: Document) -> None:
+            predicate["margins"][first(predicate["margins"])] = value.hex()
+
+        return action
+
+    euclidean = cases["projection-euclidean"]
+    yield _attack(euclidean, "margin-zero", "A margin of 0: a tie is no proof.", "malformed", set_margin(0.0))
+    yield _attack(euclidean, "margin-negative", "A negative margin.", "malformed", set_margin(-0.125))
+
+    def raise_margin(predicate: Document) -> None:
+        margins = predicate["margins"]
+        margins[first(margins)] = nextafter(float.fromhex(margins[first(margins)]), inf).hex()
+
+    comment = "A margin one binary64 greater than what is proved."
+    for name, original in cases.items():
+        if name not in UNTIGHT and json.loads(original.certificate)["predicate"]["statements"]:
+            yield _attack(original, f"margin-raised-{name}", comment, "margin", raise_margin)
+
+
+def _ties() -> Iterator[Case]:
+    tied = files.head([[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [1.0, 0.0]], **NEGATED, **BOX)
+    image = [[1.0, 0.0]]
+    stated = [files.spatial(0, 0, 0.0, 0.0)]
+    comment = "Two classes with the same prototype: their logits are equal, which is no decision."
+    yield case("tie", comment, files.document(tied, stated, image=image), tied, image, "refuted")
+    yield case("tie-without-an-image", comment, files.document(tied, stated), tied, None, "entailment")
+
+
+def _patch_counts(cases: dict[str, Case]) -> Iterator[Case]:
+    def more_patches(predicate: Document) -> None:
+        predicate["patches"] += 1
+
+    comment = "More patches than the image has."
+    yield _attack(cases["projection-euclidean"], "one-patch-more", comment, "instance", more_patches)
+
+    def stated_patches(predicate: Document) -> int:
+        return 1 + max(int(s.get("patch", 0)) for s in predicate["statements"])
+
+    def fewer_patches(predicate: Document) -> None:
+        predicate["patches"] = stated_patches(predicate)
+
+    def leaves_a_patch_out(original: Case) -> bool:
+        predicate = json.loads(original.certificate)["predicate"]
+        return stated_patches(predicate) < int(predicate["patches"])
+
+    comment = "Fewer patches than the image has: one that is not stated is left out."
+    few = next(each for name, each in cases.items() if name.startswith("projection") and leaves_a_patch_out(each))
+    yield _attack(few, "one-patch-fewer", comment, "instance", fewer_patches)
+
+
+def _removed(cases: dict[str, Case]) -> Iterator[Case]:
+    comment = "A statement removed of which the proof has need."
+    for name in ("projection-euclidean", "top_k-softmax", "hypersphere-cosine", "simplex-softmax", "triangle-cosine"):
+        yield _attack(cases[name], f"removed-{name}", comment, "entailment", lambda p: p["statements"].pop())
+    with_clause = cases["top_k-euclidean-except"]
+
+    def drop_clause(predicate: Document) -> None:
+        predicate["statements"] = [s for s in predicate["statements"] if "except" not in s]
+
+    comment = "The clause about all others removed, of which the proof has need."
+    yield _attack(with_clause, "clause-removed", comment, "entailment", drop_clause)
+
+    def lower_clause(predicate: Document) -> None:
+        clause = next(s for s in predicate["statements"] if "except" in s)
+        clause["upper"] = nextafter(nextafter(float.fromhex(clause["upper"]), -inf), -inf).hex()
+
+    comment = "The clause about all others says less than one of them is."
+    yield _attack(with_clause, "clause-too-low", comment, "instance", lower_clause)
+
+    def widen(predicate: Document) -> None:
+        interval = predicate["statements"][0]["interval"]
+        low, high = map(float.fromhex, interval)
+        interval[:] = [nextafter(low, -inf).hex(), nextafter(high, inf).hex()]
+
+    comment = "A wide interval made wider: the proof has need of it as it was."
+    yield _attack(cases["projection-euclidean-wide"], "widened", comment, "margin", widen)
