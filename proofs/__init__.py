@@ -1,1 +1,1 @@
-"""Lemmas, one file each, proved by Z3; `lemma.py` says what that means."""
+"""Lemmas, one a file, proved by Z3; `lemma.py` says what that means."""

@@ -1,19 +1,19 @@
-"""Assignment: prices bound what all patches together can give. Let masses be as in `simplex`, a_k = max_l m_lk, w_k > 0
+"""Assignment: prices bound what all patches can give together. Let masses be as in `simplex`, a_k = max_l m_lk, w_k > 0
 for the k below, R_l what is left of patch l, o_k >= 0 at least every stated mass of k, and x_lk = w_k (R_l - o_k)^+
 where k is unstated at l. For any prices v_k >= 0, with u_l the greatest of 0 and of these x_lk - v_k,
 
     sum_k w_k a_k <= sum_k (w_k o_k + v_k) + sum_l u_l.
 
 Proof. Where a_k <= o_k, v_k >= 0 is enough. Else a_k is attained by a mass m at a patch l where k is unstated, and
-o_k < m <= R_l. Then R_l (m - o_k) <= m (R_l - o_k), since the difference is o_k (R_l - m) >= 0. So
-w_k (m - o_k) <= (m / R_l) x_lk <= (m / R_l) (v_k + u_l) <= v_k + (m / R_l) u_l. Choose one such patch for each such k:
-of those that have chosen l the masses sum to at most R_l, so their bounds to at most their v_k and once u_l. Prices
-rounded up are prices.
+o_k < m <= R_l. Then R_l (m - o_k) <= m (R_l - o_k), because the difference is o_k (R_l - m) >= 0. So
+w_k (m - o_k) <= (m / R_l) x_lk <= (m / R_l) (v_k + u_l) <= v_k + (m / R_l) u_l. Choose one such patch for each such k.
+The masses of all k that chose l sum to at most R_l, so their bounds sum to at most their v_k plus u_l once. Prices
+rounded up are still prices.
 
 Z3 proves the bound of one mass; the sum over three masses of one patch; and the whole for two patches and two
-prototypes beside another that takes what they leave, under each of the 16 choices of what is stated, every number free.
+prototypes beside another that takes the rest, under each of the 16 choices of what is stated, with every number free.
 
-What Z3 does not do: more patches and prototypes; this is the human proof, of which the first two cases are the steps.
+What Z3 does not do: more patches and prototypes. That is the human proof; the first two cases are its steps.
 
 Reference: docs/design.md, 3.2.
 """
@@ -43,7 +43,7 @@ def _given(stated: set[tuple[int, int]]) -> list[z3.BoolRef]:
 
 
 def _bound(stated: set[tuple[int, int]], once: bool = False) -> z3.BoolRef:
-    """The rule; `once`: with the greatest u_l in place of their sum."""
+    """The rule; `once`: with the greatest u_l instead of their sum."""
     left = [
         greatest(_ZERO, 1 - z3.Sum([_ZERO, *(_LOW[patch][k] for k in _PROTOTYPES if (patch, k) in stated)]))
         for patch in _PATCHES

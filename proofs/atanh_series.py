@@ -3,7 +3,7 @@
     ln(n / d) = 2 atanh(t) + k ln 2,    atanh(t) = sum_{i < N} t^(2i+1) / (2i+1) + R,    |R| <= |t|^(2N+1)
 
 for |t| <= 1/3 and N >= 1. Integers of as many bits, of a bits, have a quotient between 1/2 and 2; doubling the one or
-the other where needed makes 2/3 <= x <= 4/3, and then |t| <= 1/5. Where |t| <= 2^-q and N = floor(w / 2q) + 1,
+the other if needed gives 2/3 <= x <= 4/3, and then |t| <= 1/5. Where |t| <= 2^-q and N = floor(w / 2q) + 1,
 |R| <= 2^-w.
 
 Proof. (1 + t) / (1 - t) = x, whose logarithm is 2 atanh(t). Let p = |t|^(2N+1), s = t^2 and
@@ -16,8 +16,8 @@ Z3 proves the reduction; that t turns back into x; the bound of t; the step from
 and with it a remainder of any length, and of three terms outright; that B_N <= p; the number of terms; and Horner's
 form for three terms.
 
-What Z3 does not do: that ln x = 2 atanh(t), the series of atanh and the limit (calculus); powers of a free exponent,
-which are named p, and of which only p = |t|^(2N+1) is used.
+What Z3 does not do: ln x = 2 atanh(t), the series of atanh, and the limit (calculus). Powers with a free exponent are
+named p, and only p = |t|^(2N+1) is used of them.
 
 Reference: `verale/checker/kernel/mpmath_kernel.py`.
 """

@@ -6,7 +6,7 @@ Proof. sum lam_j |z - p_j|^2 = |z|^2 sum lam_j - 2 <z, sum lam_j p_j> + sum lam_
 sum lam_j |p_j|^2, and |z - c|^2 = |z|^2 - 2 <z, c> + |c|^2.
 
 Only inner products occur, so Z3 proves it with <z, z>, <z, p_j> and <p_i, p_j> as free real numbers, which is any
-dimension at once; the number of anchors is one to four. That lam sums to one cannot be left out.
+dimension at once; the number of anchors is one to four. The condition that lam sums to one is necessary.
 
 Reference: docs/design.md, 3.1.
 """

@@ -8,18 +8,18 @@ As `projection` uses it: with v = z - p_0, b_i = p_i - p_0 and gamma = sum sigma
 
     |v - gamma|^2 = (1 - sum sigma_i) d_0^2 + sum sigma_i (d_i^2 - |b_i|^2) + |gamma|^2,
 
-where every d^2 = |z - p|^2 stands once and is taken at the end that the sign of its coefficient asks for. What comes
-out negative for latents that there are was not negative; 0 serves then.
+where every d^2 = |z - p|^2 occurs once and is taken at the end that the sign of its coefficient requires. If the upper
+end is negative, no latent satisfies the statements, and 0 is as good. A negative lower end may be replaced by 0.
 
 Proof. By `ball_identity` the middle is sum lam_j d_j^2. A term lam_j d_j^2 lies between lam_j lo_j and lam_j hi_j, in
 this order for lam_j >= 0 and in the other for lam_j < 0; the inequalities are added. The second identity is the first
-for lam_0 = 1 - sum sigma_i, lam_i = sigma_i, seen from p_0.
+for lam_0 = 1 - sum sigma_i, lam_i = sigma_i, with p_0 as the origin.
 
 What Z3 covers: one term, and one more term on a sum, from which any number follows by induction; and the whole, in
 inner products and so in any dimension, for two and three anchors. More anchors are left to the proof above.
 
-The first twin says of balls what "Beyond L2", Lemma 1, says of caps: that the ends of an equality serve where the
-latent is only known to be in the balls, with no lower end. It fails where a multiplier is negative, that is, where the
+The first twin says of balls what "Beyond L2", Lemma 1, says of caps: it uses the ends of an equality although the
+latent is only known to lie in the balls, without a lower end. It fails if a multiplier is negative, that is, if the
 foot of the plane lies outside the segment.
 
 Reference: docs/design.md, 3.1, 3.4; Soria et al., arXiv 2608.16773, Lemma 1.
@@ -60,13 +60,13 @@ def _ball(anchors: int) -> Case:
     )
 
 
-def _on_a_line(multipliers: Sequence[int], places: Sequence[int]) -> tuple[list[z3.ArithRef], z3.ArithRef]:
+def _on_a_line(multipliers: Sequence[int], positions: Sequence[int]) -> tuple[list[z3.ArithRef], z3.ArithRef]:
     """The squared distances of z from anchors on a line, and |z - c|^2 + kappa: real points, for the twins."""
     z = z3.Real("z")
-    pairs = list(zip(multipliers, places, strict=True))
+    pairs = list(zip(multipliers, positions, strict=True))
     centre = sum(m * p for m, p in pairs)
     kappa = sum(m * p * p for m, p in pairs) - centre * centre
-    return [(z - p) * (z - p) for p in places], (z - centre) * (z - centre) + kappa
+    return [(z - p) * (z - p) for p in positions], (z - centre) * (z - centre) + kappa
 
 
 LAM, X, LOW, HIGH, SUM, LEAST, MOST = z3.Reals("lam x low high sum least most")

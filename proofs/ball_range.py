@@ -8,19 +8,19 @@ and, squared, with low <= r^2 <= high,
     d^2 >= q^2 + high - 2 q high^(1/2)  where q^2 >= high,    d^2 >= q^2 + low - 2 q low^(1/2)  where q^2 <= low.
 
 Proof. |q - r| <= d <= q + r is the triangle inequality for z, c and p. q + r <= q + r_hi; q - r >= q - r_hi; r - q >=
-r_lo - q. Squared, (q - r)^2 falls with r up to q and rises from there, so its least value over [r_lo, r_hi] is at r_hi
-where r_hi <= q, at r_lo where q <= r_lo, and 0 between.
+r_lo - q. Squared, (q - r)^2 falls with r up to q and rises after it. So over [r_lo, r_hi] it is least at r_hi
+if r_hi <= q, at r_lo if q <= r_lo, and 0 in between.
 
 `hypersphere` has q^2 rounded down to n, and integers low, high, on a grid: n <= q^2 < n + 1. All three still hold with
-n + 1 for q^2 in the upper bound, n for q^2 in the lower ones, and an integer s, isqrt + 1, for the root, where s^2 is
-at least (n + 1) high, in the third (n + 1) low: q^2 enters the root too. And n >= high says q^2 >= high; n < low, of
-integers, says n + 1 <= low and so q^2 < low.
+n + 1 for q^2 in the upper bound, n for q^2 in the lower ones, and for the root an integer s, isqrt + 1, with s^2 at
+least (n + 1) high (in the third, (n + 1) low), since q^2 enters the root too. And n >= high says q^2 >= high; n < low,
+of integers, says n + 1 <= low and so q^2 < low.
 
-Z3 covers all of it, in the plane. Any three points lie in a plane, and only their distances count: the dimension is
-any.
+Z3 covers all of it, in the plane. Any three points lie in a plane and only their distances count, so this holds in any
+dimension.
 
-The second twin is in distances what "Beyond L2", Corollary 2, is in angles, which needs |z - c| = r exactly: for a
-ball, where only r <= r_hi is known, |q - r_hi| is no bound.
+The second twin is, for distances, what "Beyond L2", Corollary 2, is for angles. That needs |z - c| = r exactly. For a
+ball, where only r <= r_hi is known, |q - r_hi| is not a bound.
 
 Reference: docs/design.md, 3.1, 3.4; Soria et al., arXiv 2511.16588 (hypersphere), 2608.16773, Corollary 2.
 """

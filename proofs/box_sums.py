@@ -1,17 +1,17 @@
-"""Ranges over a box, coordinate by coordinate. Let f(z) = sum_d f_d(z_d), z_d in [lower_d, upper_d] each for itself,
-and let f_d have the range [a_d, b_d] there, both ends attained. Then f has the range [sum a_d, sum b_d], both ends
-attained. In particular
+"""Ranges over a box, coordinate by coordinate. Let f(z) = sum_d f_d(z_d), each z_d in [lower_d, upper_d]
+independently, and let f_d have the range [a_d, b_d] there, both ends attained. Then f has the range [sum a_d, sum b_d],
+both ends attained. In particular
 
 a. a linear form <z, w>: sum_d min(lower_d w_d, upper_d w_d) and sum_d max(lower_d w_d, upper_d w_d);
-b. |z - p|^2: sum_d max(0, lower_d - p_d, p_d - upper_d)^2 and sum_d max((p_d - lower_d)^2, (upper_d - p_d)^2); an end
-   that is infinite is left out of the first, which stays true and attained, and the second is infinite.
-c. What several distances say together is a linear form where multipliers sum to one: for sum mu_j = 1, |z - p_k|^2 -
-   sum mu_j |z - p_j|^2 = |p_k|^2 - sum mu_j |p_j|^2 - 2 <z, p_k - sum mu_j p_j>. Over the box a then bounds it. No rule
-   of the checker uses c yet; its ranges by projection and by the box are met.
+b. |z - p|^2: sum_d max(0, lower_d - p_d, p_d - upper_d)^2 and sum_d max((p_d - lower_d)^2, (upper_d - p_d)^2); an
+   infinite end is left out of the first, which stays true and attained, and makes the second infinite.
+c. Several distances together are a linear form if multipliers sum to one: for sum mu_j = 1, |z - p_k|^2 -
+   sum mu_j |z - p_j|^2 = |p_k|^2 - sum mu_j |p_j|^2 - 2 <z, p_k - sum mu_j p_j>. Over the box, a bounds it. No rule
+   of the checker uses c yet; it intersects the ranges of projection with those of the box.
 
-Proof. f(z) >= sum a_d term by term, with equality at the latent that has the coordinates that attain the a_d, which is
-in the box as its coordinates are free of each other. a: z_d w_d rises or falls with z_d throughout. b: (z_d - p_d)^2
-falls up to p_d and rises from there. c: expand; |z|^2 has the coefficient 1 - sum mu_j.
+Proof. f(z) >= sum a_d term by term, with equality at the latent whose coordinates attain the a_d. It is
+in the box because its coordinates are independent. a: z_d w_d rises or falls with z_d throughout. b: (z_d - p_d)^2
+falls up to p_d and rises after it. c: expand; |z|^2 has the coefficient 1 - sum mu_j.
 
 Z3 covers a coordinate, one more coordinate on a sum (any number by induction), and c for one to three anchors in inner
 products.

@@ -1,10 +1,10 @@
 """Inner products about the centre of the domain. Let z lie in [lower, upper]^D, c = (m, ..., m) with m the middle, h
 half an edge, v = z - c.
 
-a. |v|^2 <= D h^2, attained at the corners; so z is in the ball of that radius about c. Of that and |z| <= R either
-   holds, and so the smaller.
-b. <z, p> = <c, p> + <v, p>, <c, p> = m sum_d p_d, and beta_i = <z, p_i> - <c, p_i> = <v, p_i>: a statement about <z,
-   p_i> is one about <v, p_i>.
+a. |v|^2 <= D h^2, attained at the corners; so z is in the ball about c with that radius squared. This and |z| <= R
+   both hold, so the smaller ball may be used.
+b. <z, p> = <c, p> + <v, p>, <c, p> = m sum_d p_d, and beta_i = <z, p_i> - <c, p_i> = <v, p_i>. So a statement about
+   <z, p_i> is one about <v, p_i>.
 c. |v| <= R gives |<v, p>| <= R |p|, attained by v = R p / |p| and v = -R p / |p|.
 
 Proof. |z_d - m| <= h in each coordinate. b is linear in z. c is Cauchy and Schwarz.

@@ -1,21 +1,21 @@
-"""What enclosures decide of a statement at given latents. Let x lie in [low, high].
+"""What enclosures decide about a statement at given latents. Let x lie in [low, high].
 
-a. If lower <= low and high <= upper, x lies in [lower, upper]; if high < lower or upper < low, it does not. Else
-   nothing is known.
+a. If lower <= low and high <= upper, x lies in [lower, upper]; if high < lower or upper < low, it does not.
+   Otherwise it is undecided.
 b. An integer n over 2^b is at least y if and only if n >= ceil(y 2^b), and at most y if and only if n <= floor(y 2^b).
 c. y / l with l in [l_0, l_1], l_0 > 0: between y / l_1 and y / l_0 for y >= 0, between y / l_0 and y / l_1 for y <= 0;
-   with y in [low, high] the lower end is that of low and the upper one that of high. So are cosines, their divisors
-   enclosed: |z| by roots, + E, and (|z|^2 + E)^(1/2); so are masses exp / sum of exp. y = 0 gives 0, whatever it is
-   divided by.
-d. Of several x_j in [low_j, high_j] the greatest lies between the greatest low_j and the greatest high_j. So "no other
-   is above t" is true if every high_j <= t, and false if some low_j > t.
+   with y in [low, high] the lower end is that of low and the upper one that of high. This encloses cosines, whose
+   divisors are enclosed (|z| by roots, + E, and (|z|^2 + E)^(1/2)), and masses exp / sum of exp. y = 0 gives 0 for
+   every divisor.
+d. Of several x_j in [low_j, high_j] the greatest lies between the greatest low_j and the greatest high_j. So "none of
+   them is above t" is true if every high_j <= t, and false if some low_j > t.
 e. |z - p|^2 = |z|^2 - 2 <z, p> + |p|^2, exactly.
 
 Proof. a, b and d from the order alone; n is an integer, so n >= y 2^b says n >= ceil(y 2^b). c: y / l falls with l for
 y >= 0, rises for y <= 0, and rises with y. e: expand.
 
-Z3 covers all of it: d for two numbers, that is one more at a time, e of one coordinate, which is enough as they are
-sums. How the roots, exponentials and quotients of c are themselves enclosed is of the grid and the kernels.
+Z3 covers all of it: d for two numbers, that is, one more at a time; e for one coordinate, which is enough for sums.
+How the roots, exponentials and quotients of c are enclosed belongs to the grid and the kernels.
 
 Reference: certificates/v1.md, "Verification", step 5.
 """

@@ -1,4 +1,4 @@
-"""exp x by a series with its remainder: with r = x - k ln 2, |r| <= 1/2,
+"""exp x by a series with a remainder: with r = x - k ln 2, |r| <= 1/2,
 
     exp x = 2^k exp r,    exp r = sum_{i < N} r^i / i! + R,    |R| <= 2 |r|^N / N! <= 2 / b_N <= 2^-w
 
@@ -7,11 +7,11 @@ where b_N = 2^N N! is computed by b_1 = 2, b_(i+1) = 2 (i + 1) b_i, up to b_N >=
 Proof. Let p_N = |r|^N / N!. The first term left out and twice the next are together at most twice the first:
 p_N + 2 p_(N+1) = p_N (1 + 2 |r| / (N + 1)) <= 2 p_N for N >= 0. So, from the last term back, any number of terms from N
 on sum to at most 2 p_N, and so does the limit. p_N b_N <= 1 by induction, as p_(N+1) b_(N+1) = p_N b_N 2 |r|. (The
-docstring of the kernel has Lagrange's form of the remainder, with exp(1/2) <= 2, and the same bound.) Which k is chosen
-does not matter, as |r| <= 1/2 is checked of the interval that holds r; from another k comes a refusal.
+docstring of the kernel has Lagrange's form of the remainder, with exp(1/2) <= 2, and the same bound.) The choice of k
+does not matter: |r| <= 1/2 is checked for the interval that holds r, and a k for which it fails is refused.
 
-Z3 proves both inductions for every real N >= 0, hence remainders of any length; of three terms outright; the last
-inequality; and Horner's form for four terms.
+Z3 proves both inductions for every real N >= 0, hence remainders of any length; remainders of three terms directly; the
+last inequality; and Horner's form for four terms.
 
 What Z3 does not do: exp x = 2^k exp r, the series and the limit (calculus).
 

@@ -1,18 +1,18 @@
 """Floors and ceilings on the grid. For integers a and d > 0, the quotient n of Python's a // d, n d + r = a with
 0 <= r < d, is the greatest integer with n <= a / d, and -((-a) // d) the least with n >= a / d. With a = x 2^bits this
-is `floor_at` and `ceil_at`; with d = 2^k a shift to the right and `floor_shift`, `ceil_shift`; both are exact where the
+is `floor_at` and `ceil_at`; with d = 2^k a shift to the right and `floor_shift`, `ceil_shift`; both are exact if the
 value is an integer, as after a shift to the left.
 
-So a lower end that is floored and an upper end that is ceiled enclose what they enclosed; sums of ends stay ends,
-multiplied by an integer >= 0 too; by one < 0 they change places. Dyadic numbers m_i 2^-b_i at the greatest b of all are
-the integers m_i 2^(b - b_i), exactly.
+So an interval whose lower end is floored and whose upper end is ceiled still encloses the same values. Sums of ends are
+ends of the sum, and so are their multiples by an integer >= 0; a factor < 0 exchanges them. With b the greatest of all
+b_i, dyadic numbers m_i 2^-b_i are the integers m_i 2^(b - b_i) over 2^b, exactly.
 
 Proof. n <= a / d < n + 1 is 0 <= r < d. A greater integer is at least n + 1, so more than a / d. The ceiling is the
 negated floor of the negated number. The rest is monotone.
 
-Z3 proves it for any integers a and d, with the quotient and the remainder as the division defines them, and for shifts
-by one to four bits by the division itself. That Python divides so, and that << and >> are products and floors, is what
-TRUSTED.md assumes of CPython.
+Z3 proves it for any integers a and d, with quotient and remainder as the division defines them, and for shifts
+by one to four bits with the division itself. TRUSTED.md assumes of CPython that it divides in this way, and that << and
+>> are products and floors.
 
 Reference: `verale/checker/dyadic.py`.
 """

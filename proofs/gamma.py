@@ -1,27 +1,27 @@
 """gamma_n = n u / (1 - n u), n u < 1. If |d_i| <= u for i = 1..n, then (1 + d_1) ... (1 + d_n) = 1 + theta with
-|theta| <= gamma_n. Hence for a sum of products in which no term meets more than n rounded operations, in whatever
+|theta| <= gamma_n. Hence for a sum of products in which no term meets more than n rounded operations, in any
 order,
 
     |fl(sum x_i y_i) - sum x_i y_i| <= gamma_n sum |x_i y_i|.
 
-Of a computed sum s of terms >= 0 the exact one differs by at most gamma_n s / (1 - gamma_n) = n u s / (1 - 2 n u),
-which gamma_(n+k) s covers, even where it is multiplied by s in floats, as long as (n + k) (n + 1) u <= k and
-(n + k) u <= 1/4; for u = 2^-53 and k = 1 up to n = 94 million.
+If s is the computed sum of terms >= 0, the exact sum differs from it by at most gamma_n s / (1 - gamma_n) =
+n u s / (1 - 2 n u). gamma_(n+k) s, even multiplied in floats, is at least that if (n + k) (n + 1) u <= k and
+(n + k) u <= 1/4; for u = 2^-53 and k = 1 this holds up to n = 94 million.
 
 Proof. By induction: |theta + d + theta d| <= gamma_n + u + gamma_n u <= gamma_(n+1), since
 gamma_n + u + gamma_n u = (n + 1) u / (1 - n u). Fewer factors give less, as gamma_n rises with n. In an evaluation tree
-each term meets the operations on its way to the root, one factor each, and one for its own product, or none with a
-fused multiply-add; so fl(sum) = sum x_i y_i (1 + theta_i), and |theta_i| <= gamma_n.
+each term gets one factor for each operation on its way to the root, and one for its own product (none with a fused
+multiply-add); so fl(sum) = sum x_i y_i (1 + theta_i), and |theta_i| <= gamma_n.
 
 `gamma` computes n u exactly, 1 - n u, the quotient and the product with 1 + 8 u rounded once each, and is at least
 gamma_n: (1 + 8 u) (1 - u)^2 / (1 + u) >= 1 for u <= 1/16.
 
-Z3 proves the induction for every real n >= 0, hence products of any length; of two and three factors outright; that
+Z3 proves the induction for every real n >= 0, hence products of any length; two and three factors directly; that
 gamma rises; the error of four products, summed in turn, in pairs, and with fused operations; the bound from the
 computed sum; and that `gamma` rounds upward.
 
-What Z3 does not do: the sum of any number of terms (the human proof: each on its own). That an operation is off by a
-factor 1 + d is in `nextafter`; underflow is added apart, an absolute amount for each product.
+What Z3 does not do: sums of any number of terms (the human proof treats each term separately). `nextafter` proves that
+an operation is off by a factor 1 + d. Underflow is added separately, an absolute amount for each product.
 
 Reference: Higham, Accuracy and Stability of Numerical Algorithms, lemma 3.1; docs/design.md, 4.
 """

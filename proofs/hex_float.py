@@ -1,16 +1,16 @@
-"""Hex floats: an odd m > 0 times 2^e is a finite binary64 number exactly where m < 2^53, e >= -1074 and
-e + (the bits of m) <= 1024; and what the grammar allows, 0x0 or 0x1 and at most 13 digits, is an integer below 2^53
-times a power of two, which a shift by its trailing zeros makes odd without a change of value.
+"""Hex floats: an odd m > 0 times 2^e is a finite binary64 number exactly if m < 2^53, e >= -1074 and
+e + (the bits of m) <= 1024. The grammar allows 0x0 or 0x1 and at most 13 digits, so a number is an integer below 2^53
+times a power of two. A shift by its trailing zeros makes the integer odd and keeps the value.
 
 Proof. Finite binary64 numbers are the s 2^t with integers 0 <= s < 2^53 and -1074 <= t <= 971. If m 2^e is one,
 s = m 2^(e - t) with e >= t, as m is odd, so e >= -1074, m <= s, and e + bits(m) = t + bits(s) <= 971 + 53. Conversely
 take t = e if e <= 971, else t = 971 and s = m 2^(e - 971), which has bits(m) + e - 971 <= 53 bits. The lowest bit of m
 is m & -m in two's complement.
 
-Z3 proves all of it, of binary64 itself: with k = e - t one of -1 to 52, linear in m and e; the trailing zeros bit by
+Z3 proves all of it for binary64 itself: with k = e - t one of -1 to 52, linear in m and e; the trailing zeros bit by
 bit in 64 bits, of which 53 are used.
 
-What Z3 does not do: that k is not below -1 either (the human proof: m is odd), and that 2^k for k > 52 is too much for
+What Z3 does not do: that k is not below -1 (the human proof: m is odd), and that 2^k for k > 52 does not fit into
 53 bits.
 
 Reference: IEEE 754-2019, 3.3; C99 7.19.6.1; `verale/checker/dyadic.py`, hex_float.

@@ -1,22 +1,23 @@
-"""What a centre says of a cosine. Let c be any vector, n = |c|^2, s = <u, c> in [low, high], |u| <= 1, g = <c, A>. Then
+"""What a centre says about a cosine. Let c be any vector, n = |c|^2, s = <u, c> in [low, high], |u| <= 1, g = <c, A>.
+Then
 
     n <u, A> lies between min(low g, high g) - w and max(low g, high g) + w,
     w^2 = (n - l^2) (n |A|^2 - g^2),  l = max(0, low, -high),
 
-w rounded up as one likes, and quotients by n > 0 outward. Where c = 0, 1 may stand for n. As s <= n^(1/2), a negative n
-- l^2 is of no latent, and 0 serves as well.
+w may be rounded up by any amount, and quotients by n > 0 outward. If c = 0, 1 may replace n. Since |s| <= n^(1/2), no
+latent has a negative n - l^2, and 0 may replace it.
 
 Proof. u - (s / n) c and A - (g / n) c are orthogonal to c; their squares are |u|^2 - s^2 / n <= 1 - s^2 / n and |A|^2 -
 g^2 / n, and their product is <u, A> - s g / n: Cauchy and Schwarz, times n. This is `one_statement` with c for p. l <=
 |s|, so n - s^2 <= n - l^2; s g lies between its values at low and high. If c = 0, then s = g = 0 and the claim is |<u,
 A>| <= |A|.
 
-Z3 covers it in coordinates: u, c and A span at most three dimensions, c = (a, 0, 0), A = (b, d, 0) and u = (x, y, z) in
-an orthonormal basis of their span, so the dimension is any. That s = sum w_i <u, A_i> lies between its ends is
+Z3 covers it in coordinates: u, c and A span at most three dimensions, so c = (a, 0, 0), A = (b, d, 0) and u = (x, y, z)
+in an orthonormal basis of their span, and this covers any dimension. That s = sum w_i <u, A_i> lies between its ends is
 `ball_interval`.
 
 The first twin is the papers' form for an equality, used for an interval: the swing at the end of s that is farther from
-0 does not hold for the others.
+0 does not hold for other values of s.
 
 Reference: docs/design.md, 3.1, 3.4; Soria et al., arXiv 2608.16773.
 """

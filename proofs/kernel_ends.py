@@ -1,17 +1,19 @@
-"""From what a kernel's numbers enclose to integers at 2^-bits: a value v in [l, h] has
+"""From enclosures in a kernel's numbers to integers at 2^-bits: a value v in [l, h] has
 floor(l 2^bits) <= v 2^bits <= ceil(h 2^bits), and with l and h as integers times powers of two these are shifts. Where
-x < 0 and ceil(|x|) > bits, exp x lies between 0 and 2^-bits, so 0 and 1 enclose it; a sum of exponentials of which as
-many as n are left out for that, is between what encloses the rest and n more. exp 0 = 1, exactly.
+x < 0 and ceil(|x|) > bits, exp x lies between 0 and 2^-bits, so 0 and 1 enclose it. If n
+exponentials are left out of a sum for this reason, the sum lies between the enclosure of the rest and n more. exp 0 =
+1, exactly.
 
 Proof. The first is `floors`. Since |x| <= bits would give ceil(|x|) <= bits, |x| > bits, and
-exp x = e^x < 2^x < 2^-bits, as e > 2. What is left out of the sum is n terms between 0 and 2^-bits each.
+exp x = e^x < 2^x < 2^-bits, as e > 2. The n terms left out of the sum lie between 0 and 2^-bits each.
 
-Z3 proves the outward rounding; that the ceiling says that |x| > bits; and the sum of what is kept and of three terms
-that are not.
+Z3 proves the outward rounding; that |x| > bits follows from the ceiling; and the sum of the kept terms and of three
+that are left out.
 
-What Z3 does not do: exp x < 2^x for x < 0, which is e > 2: the first three terms of its series sum to 5/2. And what is
-assumed: an arb holds the value after / + log and exp; `lower()` and `upper()` are rounded outward; `man_exp()` is exact
-(TRUSTED.md). Of mpmath only + - * /, rounded outward, are assumed; its series are in `atanh_series` and `exp_series`.
+What Z3 does not do: exp x < 2^x for x < 0, which is e > 2: the first three terms of its series sum to 5/2. It is
+assumed that an arb holds the value after / + log and exp; `lower()` and `upper()` are rounded outward; `man_exp()` is
+exact (TRUSTED.md). Of mpmath only + - * /, rounded outward, are assumed; its series are in `atanh_series` and
+`exp_series`.
 
 Reference: `verale/checker/kernel`; TRUSTED.md, "What the files rest on".
 """

@@ -1,12 +1,12 @@
-"""What a lemma is, and what it takes for Z3 to have proved it.
+"""What a lemma is, and when Z3 has proved it.
 
-A file of this folder is one lemma: its docstring states it and proves it by hand, for any dimension and any number of
-anchors; its `LEMMA` lists what Z3 proves of it, where needed for small sizes. `python -m proofs.NAME` runs one.
+A file of this folder is one lemma. Its docstring states it and proves it in words, for any dimension and any number of
+anchors. Its `LEMMA` lists what Z3 proves of it, some of it for small sizes only. `python -m proofs.NAME` runs one.
 
-A `Case` is proved when Z3 finds its hypotheses satisfiable (else anything follows from them) and their conjunction with
-the negated claim not. `unknown`, which is also what a time limit gives, is a failure. A lemma has a `twin` at least, a
-case that looks alike and is false: Z3 has to find a model of its hypotheses in which its claim does not hold, and the
-model is put back into both. Else a lemma that says nothing would pass.
+A `Case` is proved when Z3 finds its hypotheses satisfiable (otherwise anything follows from them), and finds them
+unsatisfiable together with the negated claim. `unknown` is a failure; a time limit gives it too. A lemma has at least
+one `twin`, a case that looks alike and is false. Z3 has to find a model of its hypotheses in which its claim does not
+hold, and the model is checked against both. Without twins a lemma that says nothing would pass.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["Case", "LemmaError", "Lemma", "Outcome", "greatest", "least", "main"
 
 
 class LemmaError(Exception):
-    """What Z3 did instead of proving or refuting."""
+    """Z3 did not prove, or did not refute."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class Case:
     Attributes:
         says: the case, in words.
         given: the hypotheses.
-        claim: what follows from them (of a twin: what does not).
-        tactic: Z3's tactic for it; `smt` is the general solver, `qfnra-nlsat` the one for polynomials.
+        claim: what follows from them (in a twin: what does not).
+        tactic: Z3's tactic for it; `smt` is the general solver, `qfnra-nlsat` that for polynomials.
         seconds: the time limit of each question.
     """
 
@@ -44,7 +44,7 @@ class Case:
     seconds: float = 30.0
 
     def prove(self) -> None:
-        """Raises LemmaError, with the model where there is one."""
+        """Raises LemmaError, with the counterexample if there is one."""
         if self._solver().check() != z3.sat:
             raise LemmaError(f"{self.says}: the hypotheses were not found satisfiable")
         solver = self._solver(z3.Not(self.claim))
@@ -78,9 +78,9 @@ class Lemma:
     """A lemma and what it justifies.
 
     Attributes:
-        rules: the rules of the checker that rest on it, as TRUSTED.md names them; what is named `search` is a bound of
-            the search alone.
-        code: the files that use it, from the repository's root.
+        rules: the rules of the checker that rest on it, as TRUSTED.md names them; `search` means that only a bound of
+            the search rests on it.
+        code: the files that use it, relative to the repository's root.
         cases: what is proved.
         twins: what looks alike and is refuted.
     """
@@ -93,7 +93,7 @@ class Lemma:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was done for a lemma: cases proved, twins refuted, what failed, seconds of processor time."""
+    """The result for a lemma: cases proved, twins refuted, failures, seconds of processor time."""
 
     proved: int
     refuted: int
@@ -120,14 +120,14 @@ def least(*values: z3.ArithRef) -> z3.ArithRef:
 def run(lemma: Lemma) -> Outcome:
     """Prove every case, refute every twin; a lemma without either fails."""
     start = time.process_time()
-    failures = [] if lemma.cases and lemma.twins else ["a lemma has a case and a twin at least"]
+    failures = [] if lemma.cases and lemma.twins else ["a lemma has at least one case and one twin"]
     proved, unproved = _tried([case.prove for case in lemma.cases])
     refuted, unrefuted = _tried([twin.refute for twin in lemma.twins])
     return Outcome(proved, refuted, (*failures, *unproved, *unrefuted), time.process_time() - start)
 
 
 def _tried(attempts: Sequence[Callable[[], object]]) -> tuple[int, list[str]]:
-    """How many attempts succeed, and what the others say."""
+    """How many attempts succeed, and the messages of those that fail."""
     failures = []
     for attempt in attempts:
         try:
@@ -138,7 +138,7 @@ def _tried(attempts: Sequence[Callable[[], object]]) -> tuple[int, list[str]]:
 
 
 def main(lemma: Lemma) -> None:
-    """Tell what Z3 says of a lemma; the exit code is 1 where it fails."""
+    """Print what Z3 says of a lemma; the exit code is 1 if it fails."""
     for case in lemma.cases:
         print(f"to prove   {case.says}")
     for twin in lemma.twins:

@@ -6,10 +6,10 @@ s (1 / (x + 1) - 1 / (x + E)) = s (E - 1) / ((x + 1) (x + E)) < 0, and S'' = s^2
 since 0 < x + E < x + 1. A function with S'' >= 0 is convex. The last: multiply both terms of the quotient by p.
 
 Z3 proves that the quotient falls, exceeds 1, and has the limit 1 (it is less than 1 + delta from x = (1 - E) / delta
-on); the signs of S' and S'', as polynomials, with 1 / (x + 1) and 1 / (x + E) named by what they solve; the identity of
-the mean. ln itself is a free function of which is given that it rises and that ln 1 = 0.
+on); the signs of S' and S'', as polynomials, with 1 / (x + 1) and 1 / (x + E) as solutions of their equations; the
+identity for the mean. ln itself is a free function; only that it rises and that ln 1 = 0 is given.
 
-What Z3 does not do: that S' and S'' are the derivatives, and that S'' >= 0 makes convex; both are calculus.
+What Z3 does not do: that S' and S'' are the derivatives, and that S'' >= 0 implies convexity; both are calculus.
 
 Reference: docs/heads.md, 1 (ProtoPNet's activation); docs/design.md, 3.3.
 """

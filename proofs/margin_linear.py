@@ -2,13 +2,13 @@
 
     o_predicted - o_c = b_predicted - b_c + sum_j D_j a_j >= b_predicted - b_c + sum_j min(D_j lo_j, D_j hi_j),
 
-attained, never less than bounding the two logits apart gives, and no greater over a wider box.
+which is attained, is never less than the bound from the two logits separately, and is no greater over a wider box.
 
-Proof. D_j a_j is linear in a_j, so least at an end: at lo_j where D_j > 0, else at hi_j; the a_j vary apart, so all are
-least at once. Apart, the ends of one a_j are taken from both sides: min(W lo, W hi) - max(V lo, V hi) is at most
-W a - V a at either end. A minimum over more is no greater.
+Proof. D_j a_j is linear in a_j, so least at an end: at lo_j if D_j > 0, otherwise at hi_j. The a_j vary
+independently, so all are least at once. Bounded separately, the two logits take different ends of one a_j:
+min(W lo, W hi) - max(V lo, V hi) is at most W a - V a at either end. A minimum over more values is no greater.
 
-Z3 proves each for one term with any numbers, and the whole for two activations; a sum over more is the human proof.
+Z3 proves each for one term with any numbers, and the whole for two activations. More activations are the human proof.
 
 Reference: docs/design.md, 3.3.
 """

@@ -4,10 +4,10 @@
 
 attained where the two classes share no prototype.
 
-Proof. A maximum falls with none of its terms. a_j = lo_j for the predicted class and a_j = hi_j for the other attains
-it.
+Proof. A maximum does not fall when one of its terms rises. a_j = lo_j for the predicted class and a_j = hi_j for the
+other class attains it.
 
-Z3 proves it for classes of two and three prototypes, apart and with one in common; more are the human proof.
+Z3 proves it for classes of two and three prototypes, disjoint and with one in common. More are the human proof.
 
 Reference: docs/design.md, 3.3; docs/heads.md, 13 (mixtures by their best component).
 """

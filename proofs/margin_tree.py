@@ -3,18 +3,18 @@ a_i in [lo_i, hi_i], cut to [0, 1], where f_absent >= p and f_present >= q,
 
     f_i >= min over a in {lo_i, hi_i} of (1 - a) p + a q, at hi_i where q < p, else at lo_i,
 
-with equality if p and q are attained and no other node of the two subtrees asks for a_i; rounded down it is a bound
-still.
+with equality if p and q are attained and no other node of the two subtrees uses a_i. Rounded down, it is still a
+bound.
 
 Proof. No factor is negative, so f_i >= (1 - a) p + a q, which is affine in a with the slope q - p, hence least at an
-end. In a tree, nodes ask each for its own activation, so both children are least at once. By induction from the leaves
+end. In a tree every node has its own activation, so both children are least at once. By induction from the leaves
 the root's bound is the least difference of logits. Rounding down p and q lowers what is above them.
 
 In floats: v + s (w - v), |v|, |w| <= M, 0 <= s <= 1, with each of the three operations off by a factor 1 + d, |d| <= u,
 is off by at most 8 u M, for u <= 1/16 (of float64 it is 2^-53).
 
-Z3 proves the step for any numbers, the cut, the whole of a tree of three nodes and four leaves, and the rounding. Any
-tree is the induction, the human proof.
+Z3 proves the step for any numbers, the cut, a whole tree of three nodes and four leaves, and the rounding. Other trees
+follow by induction, the human proof.
 
 Reference: docs/design.md, 3.3; docs/heads.md, 6 (ProtoTree).
 """

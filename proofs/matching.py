@@ -1,5 +1,5 @@
-"""Matching: no prices cost less than any matching gives. Let x_lk >= 0, v_k >= 0, u_l = max(0, max_k x_lk - v_k), and
-let M pair patches l with prototypes k, each at most once. Then
+"""Matching: no prices sum to less than what a matching gives. Let x_lk >= 0, v_k >= 0, u_l = max(0, max_k x_lk - v_k),
+and let M pair patches l with prototypes k, each at most once. Then
 
     sum_{(l, k) in M} x_lk <= sum_k v_k + sum_l u_l.
 
@@ -9,13 +9,13 @@ v_k = max_l x_lk: there u_l = 0 and w_k o_k + v_k = w_k max(o_k, R_l of the patc
 Proof. x_lk <= v_k + u_l; each v_k and each u_l occurs in the sum over M at most once, and the others are >= 0. The
 last: o + max(0, max_l R_l - o) = max(o, max_l R_l).
 
-That the checker's pairs meet each row and each column at most once: a column has one partner; and the last loop of
-`heaviest_matching` moves partners one column on along a path of distinct columns, which ends at one without, and puts
-the entering row where the path begins. So one more row is placed, once, and none twice.
+The checker's pairs use each row and each column at most once. A column has one partner. The last loop of
+`heaviest_matching` moves partners one column further along a path of distinct columns that ends at a free column, and
+puts the entering row at the start of the path. So one more row gets a column, and no row gets two.
 
-Z3 proves it for three patches and three prototypes and every matching, the others' being parts of these, for two and
-four of which either is the more, and the last for three patches. That the checker's matching is the heaviest is not
-needed: any will do, and a bad one only claims less.
+Z3 proves it for three patches and three prototypes and every matching (smaller ones are parts of these), for two of one
+and four of the other, and the last claim for three patches. The checker's matching need not be the heaviest: any
+matching serves, and a poor one only shows less.
 
 What Z3 does not do: any size, and the loop that moves partners; these are the human proof.
 

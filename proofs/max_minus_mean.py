@@ -7,8 +7,8 @@ and g_i = lo_i has max g >= hi_l, so its a is at least that term. For inf let M 
 a >= M - mean min(hi_l, M) = mean max(0, M - hi_l), which does not fall with M, so M = t gives the least. It is attained
 at g_l = min(hi_l, t), which is at least lo_l.
 
-Z3 proves both ends, and that what is said to attain them does, for one to four patches; it is linear. Any L is the
-human proof. Bounding the two terms apart (the published form) is never tighter: that too is proved.
+Z3 proves both ends, and that the values above attain them, for one to four patches; the problem is linear. Any L is the
+human proof. Z3 also proves that bounding the two terms separately (the published form) is never tighter.
 
 Reference: docs/design.md, 3.3; Beyond L2 (arXiv 2608.16773), section 3.5.
 """
@@ -67,7 +67,7 @@ _TWO, _THREE = _Patches(2), _Patches(3)
 LEMMA = Lemma(
     rules=("pooling",),
     code=("verale/checker/rules/means.py", "verale/bounds/means.py"),
-    cases=tuple(make(count) for count in (1, 2, 3, 4) for make in (_range, _attained, _apart)),
+    cases=tuple(case(count) for count in (1, 2, 3, 4) for case in (_range, _attained, _apart)),
     twins=(
         Case(
             "the supremum is at the greatest upper end",

@@ -4,9 +4,9 @@ the range
     sup = max_l (S(lo_l) - S((lo_l + sum_{i != l} hi_i) / L)),
     inf = S(T) - S(mean_l max(lo_l, T)) with T = min_l hi_l.
 
-Proof. *Increments shrink*: for x <= y and h >= 0, S(x) - S(x + h) >= S(y) - S(y + h). For x + h and y lie between x and
-y + h, at shares of the way that sum to one; S is convex, so there at most as high as the chord, and the two chord
-values sum to S(x) + S(y + h).
+Proof. *Increments shrink*: for x <= y and h >= 0, S(x) - S(x + h) >= S(y) - S(y + h). The points x + h and y lie
+between x and y + h, at shares of the way that sum to one. S is convex, so at both points it is at most the chord, and
+the two chord values sum to S(x) + S(y + h).
 
 Sup: let m = d_l be the least and M = (m + sum_{i != l} hi_i) / L, so mean d <= M and a <= S(m) - S(M). With
 h = (m - lo_l) / L and N = M - h, the mean of the term of l, lo_l <= N; by increments
@@ -18,12 +18,12 @@ Inf: let m = min d <= T and M = mean max(lo_l, m) <= mean d, so a >= S(m) - S(M)
 h = N - M <= T - m; by increments S(M) - S(N) <= S(m) - S(m + h) <= S(m) - S(T). So S(m) - S(M) >= S(T) - S(N). It is
 attained at d_l = max(lo_l, T) <= hi_l, whose least is T, as the patch with hi_l = T has it.
 
-This is the proof of the docstring in `verale/checker/rules/means.py` without its derivatives. That log_ratio is
-decreasing and convex is in `log_ratio`. An infinite hi_l stands for its limit: S = 0 there.
+This is the proof of the docstring in `verale/checker/rules/means.py` without its derivatives. `log_ratio` proves that
+log_ratio is decreasing and convex. An infinite hi_l stands for its limit: S = 0 there.
 
-Z3 proves the increments from convexity at the two points, as polynomials; the two ends for two and three patches and
-for one, with S a free function of which the instances named above are given, and no others; what attains them; and that
-a candidate of greater distance and smaller sum never gives more, on which `_unbeaten` rests.
+Z3 proves the increments from convexity at the two points, as polynomials; the two ends for one, two and three
+patches, with S a free function of which only the instances named above are given; what attains them; and that a
+candidate of greater distance and smaller sum never gives more, on which `_unbeaten` rests.
 
 What Z3 does not do: any number of patches (the human proof), and the limit.
 
@@ -73,7 +73,7 @@ class _Patches:
         return self.mean([greatest(low, d) for low in self.lo])
 
     def term(self, patch: int, d: z3.ArithRef) -> z3.ArithRef:
-        """The mean with one patch at d, the others at their farthest."""
+        """The mean with one patch at d and the others at their farthest."""
         return self.mean([d, *(high for i, high in enumerate(self.hi) if i != patch)])
 
 
@@ -132,7 +132,7 @@ LEMMA = Lemma(
     code=("verale/checker/rules/means.py", "verale/bounds/means.py"),
     cases=(
         _increments(),
-        *(make(count) for count in (1, 2, 3) for make in (_supremum, _infimum, _attained)),
+        *(case(count) for count in (1, 2, 3) for case in (_supremum, _infimum, _attained)),
         Case(
             "a candidate that another beats",
             [_NEAR <= _FAR, _LESS <= _SUM, _falls(_NEAR, _FAR), _falls(_LESS, _SUM)],

@@ -1,13 +1,13 @@
 """Max pooling, and that of banks: with x_l in [lo_l, hi_l] for every patch l, max_l x_l lies in [max lo_l, max hi_l],
-min_l x_l in [min lo_l, min hi_l], both ends attained; and if S falls, max_l S(x_l) = S(min_l x_l), if it rises,
-S(max_l x_l). Of a bank that looks at some patches alone the others do not matter, of which patch 0, the class token, is
-one bank's only one.
+min_l x_l in [min lo_l, min hi_l], both ends attained. If S falls, max_l S(x_l) = S(min_l x_l); if it rises, it is
+S(max_l x_l). A bank that pools only some patches does not depend on the others. One bank pools only patch 0, the class
+token.
 
-Proof. A maximum falls with none of its terms, and x = lo and x = hi attain the ends. S(x_l) <= S(min_l x_l) for every
-l, with equality where x_l is the least. What a bank does not look at is not among its terms.
+Proof. A maximum does not fall when one of its terms rises, and x = lo and x = hi attain the ends. S(x_l) <= S(min_l
+x_l) for every l, with equality where x_l is the least. Patches that a bank does not pool are not among its terms.
 
-Z3 proves it for one to four patches. Of S it is told that it falls, or rises, between the numbers that occur; the maps
-that do are in `similarity`.
+Z3 proves it for one to four patches. It is given that S falls, or rises, between the numbers that occur; `similarity`
+proves this of the similarities.
 
 Reference: docs/design.md, 3.3.
 """

@@ -1,15 +1,16 @@
-"""What several rules say of one number is met: where x lies in [a, b] and in [c, d], it lies in [max(a, c), min(b, d)].
+"""The ranges that several rules give for one number are intersected: if x lies in [a, b] and in [c, d], it lies in
+[max(a, c), min(b, d)].
 
-It holds for a latent that satisfies all statements of E that x lies in what any subset of E says of it, since it
-satisfies that subset as well. So the ranges of single statements (`triangle`), of the first, the first two, ...
-(`projection` with wide intervals), of the places of a centre (`hypersphere`), the domain's own and a statement about x
-itself (`top_k` has these two) may all be met, in any number and order. Where the ends cross no latent satisfies E, and
-anything said of them all is true. An infinite end meets like no end at all.
+A latent that satisfies all statements of E also satisfies every subset of E, so x lies in the range that any subset
+gives. So these ranges may be intersected, in any number and order: those of single statements (`triangle`), of the
+first, the first two, ... (`projection` with wide intervals), of the positions of a centre (`hypersphere`), the domain's
+own, and a statement about x itself (`top_k` has these two). If the ends cross, no latent satisfies E, and every claim
+about all such latents is true. An infinite end counts as no end.
 
-Proof. x >= a and x >= c, so x >= the greater; likewise above. One range more at a time: induction on their number.
+Proof. x >= a and x >= c, so x >= the greater; likewise above. One more range at a time: induction on their number.
 
-Z3 covers two ranges, of numbers and of every latent that two statements leave; the sort of latents is left open, so
-they may be anything.
+Z3 covers two ranges, for numbers, and for every latent that satisfies two statements. The sort of latents is left open,
+so they may be anything.
 
 Reference: docs/design.md, 3.1.
 """

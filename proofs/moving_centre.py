@@ -1,12 +1,12 @@
-"""The moving centre of `hypersphere`: which t is best, and that any is sound.
+"""The moving centre of `hypersphere`: which t is best, and that every t is sound.
 
 Distances. Let c = sum w_i p_i with sum w_i = 1, |z - c| = rho, |z - p| = d, x = |p - c|^2 > 0 and c' = (1 - t) c + t p.
 
-a. The weights (1 - t) w_i and t sum to one, for any t; rounded in any way, they do if the last is one less the sum of
-   the others.
+a. The weights (1 - t) w_i and t sum to one, for any t; rounded in any way, they do if the last is one minus the sum
+   of the others.
 b. |z - c'|^2 = (1 - t) rho^2 + t d^2 - t (1 - t) x, for any t.
-c. t = 1/2 + (rho^2 - d^2) / (2 x) makes that least, and c' is the foot of the plane in which the spheres about c and p
-   meet: z - c' is orthogonal to p - c for every such z. It need not lie between c and p.
+c. t = 1/2 + (rho^2 - d^2) / (2 x) minimises this, and c' is the foot of the plane in which the spheres about c and p
+   intersect: z - c' is orthogonal to p - c for every such z. It need not lie between c and p.
 
 Cosines. Let |q| = 1, <u, c> = s, <u, q> = m, g = <c, q>, x = |c|^2 - g^2 > 0, a = (s - m g) / x and
 b = (m |c|^2 - s g) / x.
@@ -17,10 +17,10 @@ Proof. a is a sum. b is `ball_identity` for the two anchors c and p. c: b is x t
 where 2 x t = x + rho^2 - d^2; 2 <z - c, p - c> = rho^2 + x - d^2 = 2 t x, so <z - c', p - c> = <z - c, p - c> - t x =
 0. d: a |c|^2 + b g = s and a g + b = m are linear equations with determinant x; <c', c'> = a <c', c> + b <c', q>.
 
-Only a and b matter for soundness, c and d say why the rule moves the centre where it does. Z3 covers all, in inner
-products: any dimension; a for one more anchor, and so for any number of them.
+Only a and b matter for soundness; c and d say why the rule moves the centre there. Z3 covers all of it in inner
+products, hence in any dimension, and a for one more anchor, hence for any number of them.
 
-The first twin cuts t to [0, 1]: c' is no foot then.
+The first twin cuts t to [0, 1]; then c' is not a foot.
 
 Reference: docs/design.md, 3.1, 3.4; Soria et al., arXiv 2511.16588 (hypersphere intersection approximation) and
 2608.16773.
@@ -57,7 +57,7 @@ LEMMA = Lemma(
     code=("verale/checker/rules/hypersphere.py", "verale/bounds/hypersphere.py"),
     cases=(
         Case("a. the weights' sum", [SUM == 1], (1 - T) * SUM + T == 1),
-        Case("a. rounded, the last one less the others", [LAST == ONE - ROUNDED], ROUNDED + LAST == ONE),
+        Case("a. rounded, the last one minus the others", [LAST == ONE - ROUNDED], ROUNDED + LAST == ONE),
         Case("b. |z - c'|^2 for any t", [], MOVED == REACHED),
         Case("c. it is least", FOOT, REACHED <= AT_OTHER, tactic=NLSAT),
         Case("c. the foot", FOOT, ZP - T * PP == 0, tactic=NLSAT),

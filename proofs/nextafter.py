@@ -1,21 +1,23 @@
-"""One step of `nextafter` encloses: where fl(x op y) is rounded to nearest, the float below it is at most x op y, the
-one above at least. And fl(x op y) = (x op y) (1 + d) with |d| <= u = 2^-p of p significant bits, but for underflow,
-where it is off by at most half the smallest number; flushed to zero, by less than the smallest normal number.
-
-Proof. The float nearest to a real number is one of its two neighbours, or itself; so one step down passes it, or
-reaches it from above. An infinite result stands for a number beyond the greatest float, to which a step leads back.
-Neighbours are 2 u 2^e apart in [2^e, 2^(e+1)], and half of that is at most u |x op y|. What is rounded down and what is
-rounded to nearest differ by one float at most; IEEE 754 defines the former as the greatest float not above the real
+"""One step of `nextafter` encloses: if fl(x op y) is rounded to nearest, the float below it is at most x op y, and the
+one above at least x op y. And fl(x op y) = (x op y) (1 + d) with |d| <= u = 2^-p for p significant bits, except under
+underflow: then it is off by at most half the smallest number, or, if flushed to zero, by less than the smallest normal
 number.
 
-Z3 proves the steps in IEEE 754's own arithmetic, bit by bit, for every operand that is no NaN: + (and with it -) in
+Proof. The float nearest to a real number is one of its two neighbours, or the number itself. So one step down passes
+the number, or reaches it from above. An infinite result stands for a number beyond the greatest float, and one step
+leads back to that float.
+Neighbours are 2 u 2^e apart in [2^e, 2^(e+1)], and half of that is at most u |x op y|. The numbers rounded down and
+rounded to nearest differ by at most one float; IEEE 754 defines the former as the greatest float not above the real
+number.
+
+Z3 proves the steps in IEEE 754's own arithmetic, bit by bit, for every operand except NaN: + (and with it -) in
 binary64, * and the square root in binary32, / and the fused multiply-add in half precision; and that nextafter, which
 counts bits up or down, steps to the neighbour. The factor 1 + d is proved for + and * in a format of 3 bits of exponent
-and 3 of significand, against another which holds exact sums and products.
+and 3 of significand, against another format that holds exact sums and products.
 
-What Z3 does not do: the other operations in binary64, where they take seconds (*) to more than a minute (/), and 1 + d
-there; nothing in the human proof depends on the size of the format. That torch's operations are IEEE 754's is assumed
-of the search; a certificate does not rest on it, as the checker proves again.
+What Z3 does not do: the other operations in binary64, which take seconds (*) to more than a minute (/), and 1 + d
+there. Nothing in the human proof depends on the size of the format. For the search it is assumed that torch's
+operations are those of IEEE 754. No certificate rests on this, because the checker proves it again.
 
 Reference: IEEE 754-2019, 4.3 and 5.3.1; docs/design.md, 4.
 """

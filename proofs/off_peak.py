@@ -2,10 +2,10 @@
 
     max(0, lo - c_hi, c_lo - hi) <= x <= max(hi - c_lo, c_hi - lo),
 
-both attained where c is known exactly; and -(m - c)^2 = -x^2 falls with x >= 0.
+both attained if c is known exactly; and -(m - c)^2 = -x^2 falls with x >= 0.
 
-Proof. x is the greater of m - c and c - m, of which the first lies in [lo - c_hi, hi - c_lo], the second in [c_lo - hi,
-c_hi - lo]. Where c is known, m = hi or m = lo attains the upper end, and the point of [lo, hi] nearest to c the lower
+Proof. x is the greater of m - c, which lies in [lo - c_hi, hi - c_lo], and c - m, which lies in [c_lo - hi,
+c_hi - lo]. If c is known, m = hi or m = lo attains the upper end, and the point of [lo, hi] nearest to c the lower
 one. 0 <= x <= y gives x^2 <= y^2.
 
 Z3 proves all of it for any numbers.

@@ -1,26 +1,26 @@
 """What it means that no statement can be dropped. For a set T of statements let proves(T) say that the rules prove
 every margin from T.
 
-The claim of a certificate is proves(E) and, for each s in E, not proves(E - s). That is what the checker runs, and
-nothing is behind it but the runs. If proves is monotone, that is proves(T) whenever proves(S) for an S that T contains,
-then
+The claim of a certificate is proves(E) and, for each s in E, not proves(E - s). The checker runs exactly this, and
+nothing else supports the claim. If proves is monotone, that is, if proves(S) implies proves(T) for every T that
+contains S, then
 
 a. no proper subset of E is proved;
-b. one deletion pass, each s in turn dropped for good if what is left is still proved, ends in a set without a statement
-   that can be dropped.
+b. one deletion pass, in which each s in turn is dropped for good if the rest is still proved, ends in a set from which
+   no statement can be dropped.
 
-It is monotone where a rule is exact for what E says, since fewer constraints leave a larger set (`projection` for exact
-statements, `projection_exact`), and where a statement only cuts ranges (`top_k`, `sparse`). It is not for
-`hypersphere`, nor for `projection` where statements are wide: which anchors serve is chosen, and with one statement
-more the range of another observable can come out wider. There the claim remains that of single statements.
+It is monotone if a rule is exact for E, because fewer constraints leave a larger set (`projection` for exact
+statements, `projection_exact`), and if a statement only cuts ranges (`top_k`, `sparse`). It is not monotone for
+`hypersphere`, nor for `projection` with wide statements: the rule chooses anchors, and with one more statement
+the range of another observable can become wider. Then the claim is only about single statements.
 
-What only costs a proof elsewhere counts here: multipliers or a screening that lose something show more statements to be
-needed than exact ranges would.
+Elsewhere, multipliers or a screening that lose something only cost a proof. Here they count: more statements seem
+needed than under exact ranges.
 
-Not claimed: that without s some latent of the domain is classified otherwise. Bounds that are not exact fall short of a
+Not claimed: that without s some latent of the domain is classified otherwise. Bounds that are not exact can miss a
 margin that holds (the last twin).
 
-Proof. a: a proper subset lies in some E - s; were it proved, so would E - s be. b: let F be what is left at the end, s
+Proof. a: a proper subset lies in some E - s; were it proved, so would E - s be. b: let F be the set at the end, s
 in F, and S the set when s was kept: S - s was not proved, and F - s lies in S - s.
 
 Z3 covers sets of up to four statements, every function proves on them; the proof is for any number.

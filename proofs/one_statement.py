@@ -17,10 +17,10 @@ and b is positive semidefinite. Cosines: let G be the Gram matrix of u, p and k.
 |u| for R, less the left side, and det G >= 0 as G is positive semidefinite; the right side does not fall with R. cos a
 cos t -+ sin a sin t are the ends, as (1 - cos^2 a)(1 - cos^2 t) = (sin a sin t)^2.
 
-Only inner products occur, so the dimension is any. Z3 covers all of it with the entries of the Gram matrices as free
-real numbers, of whose positive semidefiniteness only the minors that are named are used; and once more in coordinates:
-three vectors span at most three dimensions, and an orthonormal basis of their span, taken in their order (Gram and
-Schmidt), gives them as many zeros. Sines and cosines enter as numbers whose squares sum to one.
+Only inner products occur, so this holds in any dimension. Z3 covers all of it with the entries of the Gram matrices as
+free real numbers; of their positive semidefiniteness it uses only the named minors. It covers it once more in
+coordinates: three vectors span at most three dimensions, and in an orthonormal basis of their span, taken in their
+order (Gram and Schmidt), their matrix is triangular. Sines and cosines are numbers whose squares sum to one.
 
 Reference: docs/design.md, 3.1, 3.4; Soria et al., arXiv 2511.16588 (triangular inequality), 2608.16773 (of angles).
 """

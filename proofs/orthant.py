@@ -1,18 +1,18 @@
-"""Products with a vector of at most some length, and of one without a negative coordinate: let |z| <= R. Then |<z, A>|
+"""Products with a vector of bounded length, and with one that has no negative coordinate: let |z| <= R. Then |<z, A>|
 <= R |A|; and if z >= 0, with A+ and A- the positive and the negative part of A (A = A+ - A-, both >= 0, never both
 positive in one coordinate),
 
     -R |A-| <= <z, A> <= R |A+|.
 
-Both ends are attained, by z = R A+ / |A+| and z = R A- / |A-| where these are not 0, and by z = 0 where they are.
+Both ends are attained, by z = R A+ / |A+| and z = R A- / |A-| if A+ and A- are not 0, and by z = 0 otherwise.
 
 Proof. Cauchy and Schwarz. If z >= 0, then <z, A-> >= 0 and <z, A+> >= 0, so <z, A> <= <z, A+> <= |z| |A+| and <z, A> >=
 -<z, A-> >= -|z| |A-|. <A+, A-> = 0, and R A+ / |A+| >= 0.
 
-Z3 covers it in inner products of z, A+ and A-, of which only <z, A+> >= 0, <z, A-> >= 0 and two minors of the Gram
-matrix are used, and so in any dimension; that these signs follow from z >= 0 it proves of one coordinate, which is
-enough as they are sums. The domain's range of a cosine is this at R = 1 (`unit_ball`). Roots are numbers whose square
-is known, as large as one likes.
+Z3 covers it in inner products of z, A+ and A-, hence in any dimension; it uses only <z, A+> >= 0, <z, A-> >= 0 and two
+minors of the Gram matrix. It proves for one coordinate that these signs follow from z >= 0, which is enough because
+they are sums. The domain's range of a cosine is this lemma at R = 1 (`unit_ball`). Roots are numbers whose squares are
+at least the given ones.
 
 Reference: docs/design.md, 3.1.
 """

@@ -1,9 +1,9 @@
-"""The interval of `projection` is exact: with exact statements it bounds, and both ends are attained.
+"""The interval of `projection` is exact: with exact statements it is a bound, and both ends are attained.
 
 Distances. Let y be the foot of z on the affine hull of the anchors, rho = |z - y|, and p_k - y = q + h with q along the
 hull and h orthogonal to it. Then d_k^2 lies in [|q|^2 + (rho - |h|)^2, |q|^2 + (rho + |h|)^2], and as soon as some
-direction is orthogonal to the hull there are latents at both ends that make the same statements true. In the letters of
-`projection` with tau and gamma exact: the interval is d_0^2 + g_kk - 2 <gamma, b_k> -+ 2 rho |r|, |r| = |h|.
+direction is orthogonal to the hull, latents at both ends satisfy the same statements. In the notation of
+`projection`, with tau and gamma exact: the interval is d_0^2 + g_kk - 2 <gamma, b_k> -+ 2 rho |r|, |r| = |h|.
 
 Products. Let gamma be the foot of u on the span of the anchors, |u| <= R, p_k = q + h likewise, rho^2 = R^2 -
 |gamma|^2. Then <u, p_k> is within rho |h| of <gamma, q>, and both ends are attained at a length of exactly R.
@@ -11,17 +11,17 @@ Products. Let gamma be the foot of u on the span of the anchors, |u| <= R, p_k =
 Proof. z = y + e with e orthogonal to the hull and |e| = rho, so d_k^2 = |q|^2 + |e - h|^2, and |rho - |h|| <= |e - h|
 <= rho + |h|. Any e of that length leaves every |z - p_j|^2 = |y - p_j|^2 + rho^2 as it is. e = -+ rho h / |h|, if h is
 not 0, attains the ends; if h = 0, they are the same and every e attains them. Without an orthogonal direction h = 0 and
-rho = 0: then too the ends are the same. u = gamma + e with |e| <= rho; <u, p_k> = <gamma, q> + <e, h>. Cauchy and
+rho = 0, and again the ends are the same. u = gamma + e with |e| <= rho; <u, p_k> = <gamma, q> + <e, h>. Cauchy and
 Schwarz; the same e.
 
-Reduced coordinates: an orthonormal basis of the hull's directions, then h / |h|, then what is left of e. The hull's
-part enters through <gamma, q>, |q|, |gamma| and the places of anchors, two or three vectors at a time, and so as three
-coordinates here, whatever its dimension; h = (0, 0, 0, H, 0) with H >= 0, e = (0, 0, 0, x, w). Z3 covers all of it with
-these, the latents at the ends included.
+Reduced coordinates: an orthonormal basis of the hull's directions, then h / |h|, then the rest of e. The hull's
+part enters through <gamma, q>, |q|, |gamma| and the positions of anchors, two or three vectors at a time. So three
+coordinates are enough for any dimension; h = (0, 0, 0, H, 0) with H >= 0, e = (0, 0, 0, x, w). Z3 covers all of it with
+these, including the latents at the ends.
 
-What it does not say. The latents of a head may also be held by a box: then the ends of the two are met, and what both
-allow together is not sought. A cosine with epsilon > 0 has |u| < 1: then the ends are approached, each number between
-them but the end itself is passed (the last case and the last twin).
+What the lemma does not say. A box may also bound the latents of a head. Then the two ranges are intersected, and the
+exact range under both conditions together is not computed. A cosine with epsilon > 0 has |u| < 1. Then the ends are
+approached: every number between them is attained, but not the ends (the last case and the last twin).
 
 Reference: docs/design.md, 3.1.
 """
@@ -66,7 +66,7 @@ SPHERE = [H >= 0, RHO >= 0, X * X + W * W == RHO * RHO]
 DISTANCE, QQ = _square(Z, P_K), _inner(Q, Q)
 NEAR, FAR = QQ + (RHO - H) * (RHO - H), QQ + (RHO + H) * (RHO + H)
 MIDDLE = _inner(Z, Z) + _inner(P_K, P_K) - 2 * _inner([*FOOT, 0, 0], P_K)
-"""d_0^2 + g_kk - 2 <gamma, b_k>, seen from p_0."""
+"""d_0^2 + g_kk - 2 <gamma, b_k>, with p_0 as the origin."""
 
 BALL = [H >= 0, R >= 0, RHO >= 0, RHO * RHO == R * R - _inner(FOOT, FOOT), _inner(Z, Z) <= R * R]
 PRODUCT, CENTRE = _inner(Z, K), _inner(FOOT, Q)

@@ -12,15 +12,15 @@ and by Cauchy and Schwarz |<v - gamma, r>| <= rho |r| where |v - gamma|^2 <= rho
     <z, p_k>    = <c, p_k> + <v, b_k>, beta_i = <z, p_i> - <c, p_i>     for v = z - c, b_i = p_i (`centred_ball`),
 
 and with d_i^2 between lo_i and hi_i, mid_i and width_i their mean and difference, the first is at most as far from its
-value at the mid_i as (|1 - sum tau_i| width_0 + sum |tau_i| width_i) / 2 + 2 rho |r|; likewise the others.
+value at the mid_i as (|1 - sum tau_i| width_0 + sum |tau_i| width_i) / 2 + 2 rho |r|; likewise the other observable.
 
 Proof. b_k = sum tau_i b_i + r, and v = gamma + (v - gamma); expand. 2 <v, b_i> = |v|^2 - |v - b_i|^2 + |b_i|^2 with |v|
 = d_0 and v - b_i = z - p_i gives the distances; <z, p> = <c, p> + <z - c, p> the inner products. A term t x is within
 |t| width / 2 of t mid.
 
-A vector is here a list of coefficients on v, b_1, ..., b_k, and inner products of these are free real numbers, so Z3's
-proofs are of any dimension; n is one to three, more is left to the proof above. That tau and sigma are any multipliers
-is what makes an approximate inverse, rounded in any way, sound.
+A vector here is a list of coefficients on v, b_1, ..., b_k, and inner products of these are free real numbers. So Z3's
+proofs hold in any dimension; n is one to three, and larger n are left to the proof above. Since tau and sigma may be
+any multipliers, an approximate inverse, rounded in any way, is sound.
 
 Reference: docs/design.md, 3.1.
 """
@@ -89,12 +89,12 @@ def _distance(n: int, own: int | None = None) -> Case:
     stated = [s.square(_minus(s.v, b)) - s.square(b) for b in s.b]
     base = (1 - z3.Sum(s.tau) if own is None else own) * s.square(s.v)
     rest = s.square(s.target) - 2 * s.inner(s.gamma, s.r) - 2 * s.inner(_minus(s.v, s.gamma), s.r)
-    found = base + s.weighted(s.tau, stated) + rest
+    expanded = base + s.weighted(s.tau, stated) + rest
     says = f"the squared distance, {n} anchors and a base, any dimension"
     return Case(
         says if own is None else f"{says}: d_0^2 stands once, whatever the multipliers",
         [],
-        s.square(_minus(s.v, s.target)) == found,
+        s.square(_minus(s.v, s.target)) == expanded,
         tactic="qfnra-nlsat",
     )
 

@@ -1,4 +1,4 @@
-"""What an approximate inverse costs: for X any matrix, g the Gram matrix of b_1, ..., b_n, g_k the vector of the <b_i,
+"""The cost of an approximate inverse: for X any matrix, g the Gram matrix of b_1, ..., b_n, g_k the vector of the <b_i,
 b_k>, tau = X g_k and r = b_k - sum tau_i b_i,
 
     |r|^2 = g_kk - tau.g_k + g_k^T M g_k,  M = X^T (g X - 1),
@@ -9,11 +9,11 @@ Proof. |r|^2 = g_kk - 2 tau.g_k + tau^T g tau, and tau^T g tau - tau.g_k = g_k^T
 and Schwarz |g_ik| <= l_i |b_k|, so (X g_k)_m and (E g_k)_m are at most |b_k| times the two sums, and g_k^T M g_k =
 sum_m (X g_k)_m (E g_k)_m.
 
-Where X is the inverse, g_k = g tau, and with beta = g sigma as well <gamma, b_k> = sigma.g_k = tau.beta, so <gamma, r>
+If X is the inverse, g_k = g tau, and with beta = g sigma as well <gamma, b_k> = sigma.g_k = tau.beta, so <gamma, r>
 = 0, |r|^2 = g_kk - tau.g_k and |v - gamma|^2 = |v|^2 - sigma.beta: r and v - gamma are orthogonal to the span.
 
-Z3 covers the identity for n = 1, 2 and 3 and the exact inverse (in inner products: any dimension), one
-entry of a row, one more of them, and one m. That sums of n are bounded by their n bounds is induction.
+Z3 covers the identity for n = 1, 2 and 3 and the exact inverse (in inner products, hence in any dimension), one
+entry of a row, one more of them, and one m. Sums of n terms follow by induction.
 
 Reference: docs/design.md, 3.1; v1.md, `projection`.
 """
@@ -36,13 +36,13 @@ def _length(n: int) -> Case:
     square += z3.Sum([tau[i] * tau[j] * g[i][j] for i in span for j in span])
     error = [[z3.Sum([g[i][m] * x[m][j] for m in span]) - int(i == j) for j in span] for i in span]
     form = [[z3.Sum([x[m][i] * error[m][j] for m in span]) for j in span] for i in span]
-    found = gkk - z3.Sum([tau[i] * gk[i] for i in span])
-    found += z3.Sum([gk[i] * form[i][j] * gk[j] for i in span for j in span])
-    return Case(f"|r|^2 for any X, {n} anchors, any dimension", [], square == found, tactic="qfnra-nlsat")
+    expanded = gkk - z3.Sum([tau[i] * gk[i] for i in span])
+    expanded += z3.Sum([gk[i] * form[i][j] * gk[j] for i in span for j in span])
+    return Case(f"|r|^2 for any X, {n} anchors, any dimension", [], square == expanded, tactic="qfnra-nlsat")
 
 
 def _inverse(n: int) -> Case:
-    """An exact inverse: g_k and beta are what g makes of tau and sigma."""
+    """An exact inverse: g_k = g tau and beta = g sigma."""
     g = [[z3.Real(f"g_{min(i, j)}_{max(i, j)}") for j in range(n)] for i in range(n)]
     tau, sigma, span = z3.RealVector("tau", n), z3.RealVector("sigma", n), range(n)
     gk = [z3.Sum([g[i][j] * tau[j] for j in span]) for i in span]

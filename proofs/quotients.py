@@ -1,16 +1,16 @@
 """Products and quotients of intervals. For x in [a, b]: x y, y in [c, d], lies between the least and the greatest of
 the four products a c, a d, b c and b d; x / y, 0 < c <= y <= d, lies in [a / d if a > 0, else a / c, b / c if b > 0,
-else b / d], and for c > 0 or d < 0 between the least and the greatest of the four quotients. A quotient of 0 is 0,
-whatever it is divided by.
+else b / d], and for c > 0 or d < 0 between the least and the greatest of the four quotients. 0 divided by any
+number is 0.
 
-So a cosine <z, A> / (|A| (|z| + E)), whose divisors are enclosed, is; and a mass e_j / sum e_i, which does not change
-when all e_i are multiplied by one number, as exp(-max z) is, rises with e_j among masses of one patch, and does not
+This encloses a cosine <z, A> / (|A| (|z| + E)) whose divisors are enclosed. A mass e_j / sum e_i does not change when
+all e_i are multiplied by one number, such as exp(-max z); among masses of one patch it rises with e_j; and it does not
 exceed 1.
 
-Proof. x y is affine in each of the two, so least and greatest at corners. 1 / y falls for y > 0: where x is positive
-its quotient is least over the greatest y. Sum and quotient are homogeneous.
+Proof. x y is affine in each of the two, so least and greatest at corners. 1 / y falls for y > 0, so for positive x
+the quotient is least at the greatest y. Sum and quotient are homogeneous.
 
-Z3 proves it for any real numbers, quotients named by what they solve, and for masses of three.
+Z3 proves it for any real numbers, with quotients as solutions of their equations, and for three masses.
 
 Reference: `verale/checker/rules/evaluation.py`, `verale/checker/rules/similarity.py`, `verale/rounding/enclosure.py`.
 """

@@ -1,14 +1,14 @@
-"""One latent refutes: if z lies in the head's domain, satisfies every statement and has a rival's logit that is no less
-than the predicted one's, then no margin > 0 is entailed, so a certificate that says so is wrong, and no sound rules
+"""One latent refutes: let z lie in the head's domain and satisfy every statement, and let a rival's logit at z be at
+least the predicted one's. Then no margin > 0 is entailed. So a certificate that claims one is wrong, and no sound rules
 prove it.
 
-An enclosure of the activations at z is enough if the least difference of the two logits over it is >= 0: then it is so
-at z. A tie refutes, since a margin is more than 0; a difference that an enclosure leaves open does not.
+An enclosure of the activations at z is enough if the least difference o_rival - o_predicted over it is >= 0: then it is
+>= 0 at z. A tie refutes, since margins are greater than 0. A difference that an enclosure does not decide does not
+refute.
 
-Proof. Entailment speaks of every latent of the domain that satisfies E, so of z, where the difference o_predicted -
-o_rival is <= 0.
+Proof. Entailment is about every latent of the domain that satisfies E, so about z, where o_predicted - o_rival <= 0.
 
-Z3 covers it with the sort of latents left open: they may be anything.
+Z3 covers it with the sort of latents left open, so they may be anything.
 
 Reference: certificates/v1.md, "What is claimed" and "Verification", step 6; docs/design.md, 2.
 """

@@ -1,5 +1,5 @@
-"""Screening: coarse ranges of the closeness, minus the squared distance or the product, which hold whatever is rounded
-in them; and which patches can be left out where the greatest is pooled.
+"""Screening: coarse ranges of the closeness (minus the squared distance, or the product), which hold whatever their
+rounding; and which patches can be left out when the greatest is pooled.
 
 1. Distances: z - A = (c - a) + w with n <= |w| <= m and y = |c - a|, in the coarse unit: |z - A|^2 lies in [y^2 + n^2 -
    2 m y, y^2 + m^2 + 2 m y]. Two vectors shorter than s between w and t make |w| differ from |t| by less than 2 s.
@@ -7,18 +7,18 @@ in them; and which patches can be left out where the greatest is pooled.
 3. Swings: |c - a| is within 2 s of the true distance from the foot, so their squares differ by at most 4 s y + 4 s^2.
    With a doubt of at least that and the stray, peak = doubt - y^2 - n^2 and beside = 2 doubt + m^2 - n^2, the closeness
    lies in [peak - beside - swing, peak + swing].
-4. The greatest of two closenesses, of which one is left out because its high end is no more than what is known, lies
-   between the low and the high end that are known, if these are of the other. A coarse high end h <= floor(most / u)
+4. Let one of two closenesses be left out because its high end is at most that of the other. Then the greatest
+   of the two lies between the low and the high end of the other. A coarse high end h <= floor(most / u)
    has h u <= most, in any unit u > 0.
 
 Proof. 1 and 2 are Cauchy and Schwarz, with y and l rounded up. 3: |d - y| <= 2 s gives |d^2 - y^2| <= 2 s (2 y + 2 s);
-the rest is expansion. 4: what is greatest is no less than one of them, and no more than the greater of their high ends.
+the rest is expansion. 4: the greatest is at least each of them, and at most the greater of their high ends.
 
-Z3 covers all of it, inner products and lengths as numbers that keep Cauchy's inequality, and so in any dimension; of 4
-two patches, more by induction.
+Z3 covers all of it, with inner products and lengths as numbers that satisfy Cauchy's inequality, hence in any
+dimension; of 4 it covers two patches, and more follow by induction.
 
-What Z3 does not do. That no low end of an exact range is greater than its peak is true where some latent satisfies the
-statements: on it rests that screening loses nothing (and so what minimality compares), never that the ranges hold.
+What Z3 does not do. If some latent satisfies the statements, no low end of an exact range is greater than its peak. It
+follows that screening loses nothing, which minimality compares. Whether the ranges hold does not depend on it.
 
 Reference: docs/design.md, 3.1.
 """

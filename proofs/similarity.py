@@ -4,14 +4,14 @@
 - m, max(0, m), exp(-s (1 - m)) for s > 0, and "m where m >= t, else 0" for t > 0 and a mass m rise with m;
 - exp(-(m + E)^(1/2)) and exp(-s m) of m >= 0, and exp(-s (1 - m)) of m <= 1, do not exceed 1.
 
-On a grid of 2^-b an integer n has n 2^-b >= t exactly where n is at least the ceiling of t 2^b.
+On a grid of 2^-b an integer n has n 2^-b >= t exactly if n is at least the ceiling of t 2^b.
 
 Proof. A root rises, exp rises, a product with -s < 0 falls. max(0, m) is the greater of a constant and m. Where m
-crosses t > 0 the value goes from 0 up to t; else it stays 0 or follows m. exp x <= exp 0 = 1 for x <= 0. The last is
-what a ceiling is.
+crosses t > 0 the value jumps from 0 up to t; elsewhere it is 0 or m. exp x <= exp 0 = 1 for x <= 0. The last is
+the definition of a ceiling.
 
-Z3 proves each between any two m <= m', hence S(lo) and S(hi) enclose S(m), exchanged where S falls. A root is named by
-its square, exp is a free function of which is given that it rises between the numbers that occur and that exp 0 = 1.
+Z3 proves each between any two m <= m', hence S(lo) and S(hi) enclose S(m), exchanged where S falls. A root is given by
+its square. exp is a free function; only that it rises between the numbers that occur, and that exp 0 = 1, is given.
 `log_ratio` and `off_peak` have the other two similarities.
 
 Reference: docs/design.md, 3.3; docs/heads.md, 0.

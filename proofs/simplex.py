@@ -1,15 +1,16 @@
 """Simplex: masses m_1, ..., m_P >= 0 of one patch sum to one, and low_i <= m_i <= high_i is stated for i in J. With
 R = max(0, 1 - sum_J low_i):
 
-- an unstated mass lies in [0, R], and where it is the only unstated one, it is at least 1 - sum_J high_i;
-- a stated mass is at most low_i + R, and where all are stated, at least 1 - the sum of the other highs.
+- an unstated mass lies in [0, R], and if it is the only unstated one, it is at least 1 - sum_J high_i;
+- a stated mass is at most low_i + R, and if all are stated, at least 1 - the sum of the other highs.
 
-Proof. Each mass is one minus the sum of the others. The others of an unstated mass are together at least sum_J low_i,
-those of a stated one at least that less its own, and where all others are stated, at most the sum of their highs.
+Proof. Each mass is one minus the sum of the others. For an unstated mass, the others sum to at least
+sum_J low_i; for a stated one, to at least that minus its own low. If all others are stated, they sum to at most the sum
+of their highs.
 
-Z3 proves it for four masses of which the first none to four are stated; the order of masses does not matter. Ends on
-the grid are weaker statements, of which the same holds, and what is left may be cut at 0
-after each. That it holds for any number of masses is the human proof.
+Z3 proves it for four masses, of which the first none to four are stated; the order of masses does not matter. Ends on
+the grid are weaker statements, for which the same holds, and the remainder may be cut at 0 after each. Any number of
+masses is the human proof.
 
 Reference: docs/design.md, 3.2; Soria et al., Formal Abductive Latent Explanations (arXiv 2511.16588), PIP-Net bounds.
 """

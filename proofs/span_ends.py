@@ -1,4 +1,4 @@
-"""The ends that `span` gives, on the grid. Let an observable be within S of M, in units of the grid,
+"""The ends that `span` computes, on the grid. Let an observable be within S of M, in units of the grid,
 
     M = A + B + G,  S = P + Q^(1/2),   G an integer, P, Q >= 0,
 
@@ -9,9 +9,9 @@ Proof. floor(y) <= y < floor(y) + 1, so m <= M < m + 2. With t = isqrt(n), n = f
 s.
 
 A is half of the row over g_k and B the mean of the base's ends, P half the sum of the stated widths times their
-multipliers, and Q = |r|^2 times what `Reach` calls rho. Q comes with |r|^2 rounded up (`projection_multipliers`) and
-rho^2 rounded up, so the root is no smaller than it has to be. The floors count what is rounded; Z3 covers all of it,
-roots as numbers whose square is known.
+multipliers, and Q = |r|^2 times what `Reach` calls rho. In Q, |r|^2 (`projection_multipliers`) and
+rho^2 are rounded up, so the root is not too small. The floors account for the rounding. Z3 covers all of it,
+with roots as numbers whose square is known.
 
 Reference: certificates/v1.md, "Verification": rounded outward.
 """

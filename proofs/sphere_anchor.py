@@ -1,8 +1,8 @@
-"""The sphere needs no geometry of its own: a latent u with |u| = 1 is one whose distance from the origin, an anchor
-more, is 1.
+"""The sphere needs no geometry of its own: a latent u with |u| = 1 is a latent at distance 1 from the origin, which is
+one more anchor.
 
 a. <u, p> = (d_0^2 + |p|^2 - |u - p|^2) / 2 with d_0 = |u|. On the sphere d_0 = 1: the products and the squared
-   distances are affine in each other, one falls where the other rises, and the interval of either gives that of the
+   distances are affine in each other, one falls as the other rises, and the interval of one gives that of the
    other.
 b. The interval of `projection` for distances, with the base p_0 = 0 at d_0^2 = 1, is that for products with |u| <= 1.
 c. In the ball, d_0^2 in [0, 1]: for given products with the anchors the interval of <u, p> widens with d_0^2, so that
@@ -12,8 +12,8 @@ Proof. a: |u - p|^2 = |u|^2 - 2 <u, p> + |p|^2. b: v = u, b_i = p_i; the middle 
 times that of the product, and its swing 2 rho |r| is twice that of the product, rho^2 = 1 - |gamma|^2 in both. c: rho^2
 = d_0^2 - |gamma|^2 rises with d_0^2.
 
-Only inner products occur: Z3's proofs are of any dimension. Attaining the ends is `projection_exact`, which of u in the
-open ball (epsilon > 0) says that they are approached.
+Only inner products occur, so Z3's proofs hold in any dimension. `projection_exact` shows that the ends are attained,
+and that for u in the open ball (epsilon > 0) they are approached.
 
 Reference: docs/design.md, 3.1.
 """

@@ -1,11 +1,11 @@
 """Roots of integers v >= 0: with r = isqrt(v), the integer with r^2 <= v < (r + 1)^2,
-r <= v^(1/2) <= r + (1 where r^2 != v, else 0); and where v encloses, lo <= v <= hi, the lower end of lo's root and the
-upper end of hi's enclose v's.
+r <= v^(1/2) <= r + (1 if r^2 != v, else 0). If lo <= v <= hi, the lower end of lo's root and the upper end of hi's
+root enclose v's root.
 
-Proof. A root rises. r >= 0 and r^2 <= v give r <= v^(1/2), and v < (r + 1)^2 the other; where r^2 = v both are r.
+Proof. A root rises. r >= 0 and r^2 <= v give r <= v^(1/2), and v < (r + 1)^2 the other end; if r^2 = v, both are r.
 
-Z3 proves it for any integers, the root named by its square. That isqrt is the floor of the root is what TRUSTED.md
-assumes of CPython and flint.
+Z3 proves it for any integers, with the root given by its square. TRUSTED.md assumes of CPython and flint that isqrt is
+the floor of the root.
 
 Reference: `verale/checker/dyadic.py`, sqrt_ends.
 """

@@ -1,16 +1,16 @@
 """Statements about activations: a_j lies in [lo_j, hi_j] for the stated ones, and none but the listed ones exceeds an
-upper end (the order clause). Over the head's domain a_j lies in [L_j, H_j]. Then a_j is at least L_j, and lo_j where it
-is stated; at most H_j, and hi_j where it is stated, and the clause's end where it is not listed. Ends rounded outward
-are ends still, and what is left of the statements gives a box that holds the one of all.
+upper end (the order clause). Over the head's domain a_j lies in [L_j, H_j]. Then a_j is at least L_j, and lo_j if it
+is stated; at most H_j, and hi_j if it is stated, and the clause's end if it is not listed. Ends rounded outward are
+still ends. Fewer statements give a box that contains the box of all.
 
 Proof. Each end is a statement or the domain's; all hold, so do the greatest of the lower and the least of the upper.
-With a statement less there is one less to take them of.
+With one statement less, one of them is missing.
 
-The lower end of what is not stated is the domain's, not 0: log-densities and inner products, hence activations, can be
-negative. The published bound of 0 is a twin. So is a clause that binds those that it lists.
+The lower end of an unstated activation is the domain's, not 0: log-densities and inner products, hence activations, can
+be negative. The published bound of 0 is a twin. So is a clause that binds those that it lists.
 
-Z3 proves it for three activations, of which one is stated and listed, one listed alone, and one neither, which are all
-kinds but those with an own statement and unlisted, of which there is a fourth.
+Z3 proves it for activations of every kind: stated and listed, listed alone, neither, and, as a fourth, stated and
+unlisted.
 
 Reference: docs/design.md, 3.4 item 4; Soria et al., Formal Abductive Latent Explanations (arXiv 2511.16588), top-k
 explanations.

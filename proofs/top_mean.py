@@ -1,9 +1,9 @@
-"""The mean of the k greatest of L similarities g_l in [lo_l, hi_l], of all where there are fewer: it lies between that
-of the lo_l and that of the hi_l, and attains both. Also, sorted apart, the i-th greatest of the lo_l is at most the
-i-th greatest of the g_l, and that at most the i-th of the hi_l; so the k greatest ends of either kind may be paired as
-they come, whichever patch they belong to.
+"""The mean of the k greatest of L similarities g_l in [lo_l, hi_l] (of all if there are fewer) lies between that
+of the lo_l and that of the hi_l, and attains both. Also, if each is sorted, the i-th greatest of the lo_l is at most
+the i-th greatest of the g_l, and that at most the i-th of the hi_l; so the k greatest ends of either kind may be paired
+in order, whichever patches they belong to.
 
-Proof. The sum of the k greatest is the greatest sum of any k of them, none of which falls with any g_l. The i-th
+Proof. The sum of the k greatest is the greatest sum of any k of them, and no such sum falls when a g_l rises. The i-th
 greatest is the maximum over sets of i of their least, which does not fall either. g = lo and g = hi attain the ends.
 
 Z3 proves the range for one to four patches and k of one to four, as the greatest sum of any k; that this is the sum of

@@ -1,23 +1,23 @@
-"""Two statements bound every other observable, in Gram form, and so do more.
+"""Two or more statements bound every other observable, in Gram form.
 
 Let u, p_1, ..., p_n, k be vectors, g the Gram matrix of the p_i, det g > 0, beta_i = <u, p_i> and g_k the <p_i, k>.
 Then
 
     (<u, k> - beta^T g^-1 g_k)^2 <= (|u|^2 - beta^T g^-1 beta) (|k|^2 - g_k^T g^-1 g_k),
 
-and both factors are >= 0. The first is |u|^2 less the square of the foot of u on the span, the second |r|^2 of
-`projection` at X = g^-1: this is the interval that its multipliers find. For distances u = z - p_0, k = p_k - p_0 and n
+and both factors are >= 0. The first is |u|^2 minus the square of the foot of u on the span, the second |r|^2 of
+`projection` at X = g^-1: this is the interval that its multipliers give. For distances u = z - p_0, k = p_k - p_0 and n
 statements besides the base's; for cosines u itself, with 1 for |u|^2, and n statements. n = 1 is `one_statement`.
 
 Proof. u - gamma and k - kappa, with gamma and kappa the feet on the span of the p_i, are orthogonal to it. The factors
 are their squares, and their product is <u, k> - beta^T g^-1 g_k. Cauchy and Schwarz.
 
-In determinants: the right side less the left one is det g^-1 times the determinant of the Gram matrix of p_1, ..., p_n,
-u, k, which is >= 0 as the matrix is positive semidefinite. Z3 proves that for n = 1 and 2 with the six and ten entries
-as free real numbers, so in any dimension; that the determinant is a square, and the inequality once more, in
-coordinates. Four vectors span at most four dimensions, and an orthonormal basis of their span, taken in their order
-(Gram and Schmidt), makes their matrix triangular; so p_1 = (a, 0, 0, 0), p_2 = (b, c, 0, 0), k = (d, e, f, 0), u = (x,
-y, w, t) is any four vectors.
+In determinants: the right side minus the left one is det g^-1 times the determinant of the Gram matrix of p_1, ...,
+p_n, u, k, which is >= 0 as the matrix is positive semidefinite. Z3 proves that for n = 1 and 2 with the six and ten
+entries as free real numbers, hence in any dimension. In coordinates it proves that the determinant is a square, and the
+inequality once more. Four vectors span at most four dimensions, and an orthonormal basis of their span, taken in their
+order (Gram and Schmidt), makes their matrix triangular; so p_1 = (a, 0, 0, 0), p_2 = (b, c, 0, 0), k = (d, e, f, 0), u
+= (x, y, w, t) is any four vectors.
 
 What Z3 does not do: more than two statements besides a base. The proof above is for any number.
 
@@ -43,7 +43,7 @@ def _det(matrix: Sequence[Sequence[z3.ArithRef]]) -> z3.ArithRef:
 
 
 def _bordered(gram: Sequence[Sequence[z3.ArithRef]], n: int, left: int, right: int) -> z3.ArithRef:
-    """det g times (<left, right> - what the span explains of it)."""
+    """det g times (<left, right> - its part within the span)."""
     rows, columns = [*range(n), left], [*range(n), right]
     return _det([[gram[i][j] for j in columns] for i in rows])
 
@@ -70,7 +70,7 @@ OWN = GRAM[0][0] * GRAM[1][1] - GRAM[0][1] * GRAM[0][1]
 
 
 def _explained(left: int, right: int) -> z3.ArithRef:
-    """det g times what the span of p_1 and p_2 explains of an inner product."""
+    """det g times the part of an inner product within the span of p_1 and p_2."""
     (g11, g12, *_), (_, g22, *_) = GRAM[:2]
     first, second = GRAM[0], GRAM[1]
     return (

@@ -1,15 +1,15 @@
-"""A function that is off by at most 8 units in the last place: let y be its value, c what is computed, u = 2^-53. An
-ulp of y is at most 2 u |y|, so |c - y| <= 16 u |y|, but for y below the smallest normal number N, which 8 ulps of such
-a y are far less than. Then c - t and c + t enclose y, with t = 16 u (1 + 4 u) |c| + N as computed, one step up, and the
-difference and the sum one step further out.
+"""A function that is off by at most 8 units in the last place: let y be its value, c the computed one, u = 2^-53. An
+ulp of y is at most 2 u |y|, so |c - y| <= 16 u |y|. The exception is y below the smallest normal number N; 8 ulps of
+such a y are far less than N. Then c - t and c + t enclose y, with t = 16 u (1 + 4 u) |c| + N as computed, one step up,
+and the difference and the sum one step further out.
 
-And ln(1 + y) of a y that is off by a factor is off by no more: for 0 < f <= 1, ln(1 + f y) >= f ln(1 + y), hence
+If y is off by a factor, ln(1 + y) is off by no more: for 0 < f <= 1, ln(1 + f y) >= f ln(1 + y), hence
 ln(1 + y / f) <= ln(1 + y) / f. So after four factors of 1 + d, |d| <= u, in y, 8 ulps, and two roundings when it is
-multiplied by 1 - e or 1 + e, e = 40 u, what is computed times these encloses ln(1 + y), underflow apart.
+multiplied by 1 - e or 1 + e, e = 40 u, the computed value times these encloses ln(1 + y), except under underflow.
 
 Proof. |y| <= |c| / (1 - 16 u), so |c - y| <= 16 u |c| / (1 - 16 u), which is at most
-16 u (1 + 4 u) (1 - u) |c| + (u / 4) |c|; 1 - u is for the rounding of the product in t. A step down from what is
-nearest to c - t lies below c - t by half a unit at least, and that is at least u |c - t| / 2 >= (u / 4) |c| where
+16 u (1 + 4 u) (1 - u) |c| + (u / 4) |c|; 1 - u is for the rounding of the product in t. A step down from the
+float nearest to c - t lies below c - t by at least half a unit, and that is at least u |c - t| / 2 >= (u / 4) |c| where
 t <= |c| / 2; elsewhere N in t is enough. For the logarithm: f -> ln(1 + f y) is concave, as its derivative
 y / (1 + f y) falls, and 0 at f = 0, so it lies above its chord.
 
@@ -17,8 +17,8 @@ Z3 proves the inequalities for every u <= 2^-12, with the factors at their worst
 is u / 2 at least of a number in [1, 2), which powers of two scale; and that y / (1 + f y) falls.
 
 What Z3 does not do: that a function whose derivative falls lies above its chord (calculus), and that torch's functions
-keep to 8 units: this is stated, of documentation that says 2, and measured by `tests/unit/rounding`. A certificate does
-not rest on it, as the checker proves again.
+are within 8 units. The latter is an assumption; the documentation says 2, and `tests/unit/rounding` measures it. No
+certificate rests on it, because the checker proves again.
 
 Reference: docs/design.md, 4; `verale/rounding/directed.py`, `verale/bounds/similarity.py`.
 """
@@ -36,12 +36,12 @@ _OFF = [-16 * _U * _Y <= _C - _Y, _C - _Y <= 16 * _U * _Y]
 
 
 def _apart(slack: z3.ArithRef) -> z3.BoolRef:
-    """For y > 0; of y < 0 both change their sign."""
+    """For y > 0; for y < 0 both change their sign."""
     return z3.And(_C - _Y <= slack * _C, _Y - _C <= slack * _C)
 
 
 def _logarithm(e: z3.ArithRef) -> z3.BoolRef:
-    """Of a value 1: the least computed, made greater, and the greatest, over (1 - u)^4, made less."""
+    """For a value 1: the least computed, enlarged, and the greatest, over (1 - u)^4, reduced."""
     least, most = (1 - _U) ** 4 * (1 - 16 * _U), 1 + 16 * _U
     return z3.And(least * (1 + e) * (1 - _U) ** 2 >= 1, most * (1 - e) * (1 + _U) ** 2 <= (1 - _U) ** 4)
 

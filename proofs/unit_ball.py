@@ -9,8 +9,8 @@ c. |m| <= 1.
 Proof. |z| <= |z| + E and |z|^2 <= |z|^2 + E; a coordinate is divided by a positive number. m |p| >= low |p|, and low
 |p| lies between low l and low g; likewise above. c is Cauchy and Schwarz.
 
-Z3 covers all of it: of a vector only its length and one coordinate count, so the dimension is any; roots are numbers of
-which the square is known.
+Z3 covers all of it, in any dimension: only the length and one coordinate of a vector count. Roots are numbers whose
+square is known.
 
 Reference: docs/design.md, 3.1.
 """

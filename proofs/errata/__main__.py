@@ -1,6 +1,6 @@
 """`python -m proofs.errata`: published statements with the models that Z3 finds against them, corrected ones proved.
 
-The exit code is 1 where a statement is not refuted, or a corrected one not proved.
+The exit code is 1 if a statement is not refuted, or a corrected one not proved.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ def main() -> None:
         print(f"\n{name}")
         for case, twin in (*((each, True) for each in lemma.twins), *((each, False) for each in lemma.cases)):
             try:
-                print(f"  {told(case, twin)}")
+                print(f"  {answer(case, twin)}")
             except LemmaError as failure:
                 failed = True
                 print(f"  FAILED   {failure}")
     sys.exit(failed)
 
 
-def told(case: Case, twin: bool) -> str:
+def answer(case: Case, twin: bool) -> str:
     """What Z3 says of a case, or of a twin. Raises LemmaError."""
     if not twin:
         case.prove()

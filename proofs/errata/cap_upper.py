@@ -1,10 +1,10 @@
 """The greatest cosine with p_k within a cap of radius r about p_int, delta being the angle of p_int and p_k.
 
-**Published** (Beyond L2, Corollary 2, as our design notes report it): it is at most cos(delta - r).
-**Corrected.** That holds where the angle of z and p_int *is* r. Where it is at most r, the bound is
-cos(max(0, delta - r)), which is attained: 1 where p_k itself lies in the cap.
+**Published** (Beyond L2, Corollary 2, as docs/design.md reports it): it is at most cos(delta - r).
+**Corrected.** That holds if the angle of z and p_int *is* r. If it is at most r, the bound is
+cos(max(0, delta - r)), which is attained: 1 if p_k itself lies in the cap.
 *Proof.* The angle of z and p_k is at least delta - angle(z, p_int) >= delta - r, and at least 0; the cosine falls on
-[0, pi]. Where delta >= r the point of the arc from p_int to p_k at the angle r attains it, else p_k does. With the
+[0, pi]. If delta >= r, the point at the angle r on the arc from p_int to p_k attains it, otherwise p_k does. With the
 angle equal to r, |delta - r| is a lower bound, and cos |delta - r| = cos(delta - r).
 
 In coordinates p_int = (1, 0), p_k = (c, s) with s >= 0, cos r = k, sin r = h, z = (x, y) and w along all that is

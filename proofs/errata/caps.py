@@ -1,21 +1,21 @@
-"""Two caps, or two balls: what lies in both lies in the one about the foot, if the foot is between the centres.
+"""Two caps, or two balls: their intersection lies in the one about the foot, if the foot is between the centres.
 
 Unit vectors p_1, p_2, z; the caps <z, p_i> >= k_i. The foot q = a p_1 + b p_2 is the point of their span with
 <q, p_i> = k_i; p_int = q / |q|, and cos r_int = |q|. The claim <z, p_int> >= cos r_int is <z, q> >= |q|^2.
 
-**Published** (Beyond L2, Lemma 1, as our design notes report it): it holds for all z in both caps.
-**Corrected.** It holds where a, b >= 0, that is where the angle from p_1 to the foot lies in [0, d_12]; and for any a,
-b where <z, p_i> = k_i. Where b < 0 < s, it fails at z = k_1 p_1 + (1 - k_1^2)^(1/2) e, e the unit vector from p_1
-towards p_2, s = (1 - <p_1, p_2>^2)^(1/2); where a < 0 likewise with 1 and 2 exchanged. Then the cap of p_1 alone (b <
-0), or that of p_2 alone (a < 0), holds, and no cap of less than its radius does, if that is at most a right angle: both
-caps have k_1 p_1 +- (1 - k_1^2)^(1/2) f, f orthogonal to p_1 and p_2, opposite each other on its rim.
+**Published** (Beyond L2, Lemma 1, as docs/design.md reports it): it holds for all z in both caps.
+**Corrected.** It holds if a, b >= 0, that is, if the angle from p_1 to the foot lies in [0, d_12]; and for any a,
+b if <z, p_i> = k_i. If b < 0 < s, it fails at z = k_1 p_1 + (1 - k_1^2)^(1/2) e, e the unit vector from p_1
+towards p_2, s = (1 - <p_1, p_2>^2)^(1/2); if a < 0, likewise with 1 and 2 exchanged. Then the cap of p_1 alone (b <
+0), or that of p_2 alone (a < 0), holds, and no cap with a smaller radius does, if that radius is at most a right angle:
+both caps contain k_1 p_1 +- (1 - k_1^2)^(1/2) f, f orthogonal to p_1 and p_2, opposite each other on its rim.
 *Proof.* <z, q> = a <z, p_1> + b <z, p_2>, and |q|^2 = a k_1 + b k_2: the difference is a (<z, p_1> - k_1) + b (<z, p_2>
-- k_2), 0 with equalities, and not negative where a, b >= 0. For the converse let t = b s be q's part along e, q = k_1
-p_1 + t e; |q| <= 1 where the circles meet. With h = (1 - k_1^2)^(1/2) >= |t|, <z, q> - |q|^2 = t (h - t) < 0 unless h =
-t, while <z, p_2> - k_2 = s (h - t) >= 0.
+- k_2), 0 with equalities, and not negative if a, b >= 0. For the converse let t = b s be q's part along e, q = k_1
+p_1 + t e; |q| <= 1 if the circles intersect. With h = (1 - k_1^2)^(1/2) >= |t|, <z, q> - |q|^2 = t (h - t) < 0 unless h
+= t, while <z, p_2> - k_2 = s (h - t) >= 0.
 
 **Balls.** The same with |z - p_i|^2 <= R_i, d = |p_1 - p_2|, the foot at p_1 + (alpha / d) (p_2 - p_1),
-alpha = (R_1 - R_2 + d^2) / (2 d) and r_int^2 = R_1 - alpha^2: it holds where 0 <= alpha <= d, and for any alpha where
+alpha = (R_1 - R_2 + d^2) / (2 d) and r_int^2 = R_1 - alpha^2: it holds if 0 <= alpha <= d, and for any alpha if
 |z - p_i|^2 = R_i.
 *Proof.* With w = alpha / d, |z - foot|^2 = (1 - w) |z - p_1|^2 + w |z - p_2|^2 - w (1 - w) d^2, and the right side with
 R_i for |z - p_i|^2 is R_1 - alpha^2.

@@ -3,7 +3,7 @@
 `python -m proofs.errata.count --pairs 10000 --seed 0` draws pairs of caps whose rims cross, and decides each exactly:
 the centres, radii and points tried are rational points of the unit circle in the plane of the centres. A pair breaks
 the lemma if one of six points lies in both caps and not in the cap about the foot: the centres, and the two points
-where each rim meets that plane. That this is so just where the foot is outside is checked for every pair.
+where each rim meets that plane. For every pair the script checks that this happens exactly if the foot is outside.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ ROUNDED = 2**30
 
 
 class Counts(NamedTuple):
-    """Pairs of caps whose rims cross; of these, those that break the lemma, and those where a centre that lies in the
-    other cap does."""
+    """Pairs of caps whose rims cross; of these, those that break the lemma, and those that a centre in the other cap
+    breaks."""
 
     crossing: int
     broken: int
@@ -37,8 +37,8 @@ def on_circle(angle: float) -> Point:
 
 
 def decide(d: float, r_1: float, r_2: float) -> tuple[bool, bool, bool] | None:
-    """Whether two caps break the lemma, whether a centre does, and whether the foot is outside. None where the rims do
-    not cross.
+    """Whether two caps break the lemma, whether a centre does, and whether the foot is outside. None if the rims do not
+    cross.
 
     Args:
         d: the angle between the centres, radians; rounded so that its sine and cosine are rational, as r_1, r_2 are.
@@ -66,8 +66,11 @@ def decide(d: float, r_1: float, r_2: float) -> tuple[bool, bool, bool] | None:
 
 
 def count(draw: Callable[[], Angles], pairs: int) -> Counts:
-    """Decide pairs of caps. Raises ArithmeticError where a pair breaks the lemma with its foot between the centres, or
-    does not with it outside."""
+    """Decide pairs of caps.
+
+    Raises:
+        ArithmeticError: a pair breaks the lemma with its foot between the centres, or does not with its foot outside.
+    """
     crossing = broken = by_a_centre = 0
     for _ in range(pairs):
         angles = draw()
@@ -84,10 +87,10 @@ def count(draw: Callable[[], Angles], pairs: int) -> Counts:
 
 
 def draws(generator: random.Random, dimension: int) -> dict[str, Callable[[], Angles]]:
-    """Ways to draw (d, r_1, r_2): centres uniform on the sphere of a space of that dimension, which is 3 at least."""
+    """Ways to draw (d, r_1, r_2), with centres uniform on the sphere in a space of that dimension, at least 3."""
 
     def cosine(rest: int) -> float:
-        """A coordinate of a uniform point of the sphere of a space of that dimension."""
+        """A coordinate of a uniform point on the sphere in a space of that dimension."""
         return 2 * generator.betavariate((rest - 1) / 2, (rest - 1) / 2) - 1
 
     def radii(most: float) -> Callable[[], Angles]:
@@ -113,10 +116,10 @@ def main() -> None:
     for dimension in (3, 128):
         generator = random.Random(arguments.seed)
         for name, draw in draws(generator, dimension).items():
-            found = count(draw, arguments.pairs)
+            counts = count(draw, arguments.pairs)
             print(
-                f"dimension {dimension:3}, {name:24} {found.crossing:6} pairs with crossing rims, "
-                f"{found.broken:6} break the lemma, {found.by_a_centre:6} of them at a centre"
+                f"dimension {dimension:3}, {name:24} {counts.crossing:6} pairs with crossing rims, "
+                f"{counts.broken:6} break the lemma, {counts.by_a_centre:6} of them at a centre"
             )
 
 

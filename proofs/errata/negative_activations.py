@@ -1,6 +1,6 @@
-"""Statements about the k greatest activations: what is the least that the others can be?
+"""Statements about the k greatest activations: how small can the other activations be?
 
-**Published** (top-k explanations, as our design notes report them): 0.
+**Published** (top-k explanations, as docs/design.md reports them): at least 0.
 **Corrected.** It is the least value of the similarity over the head's domain: -1 for cosines of latents of any sign,
 and -|p^-| for a unit p and latents without negative entries, p^- the vector of p's negative parts; for negated squared
 distances over a box -sum_i max((p_i - lo)^2, (hi - p_i)^2). 0 holds only for similarities that are never negative, as
@@ -46,7 +46,7 @@ LEMMA = Lemma(
     code=("verale/checker/rules/top_k.py", "verale/checker/rules/domain.py"),
     cases=(
         Case(
-            "with the least value of the domain in its place",
+            "with the least value over the domain instead",
             [STATED > BIAS - LEAST, OTHER >= LEAST, OTHER <= STATED],
             DECIDED,
         ),

@@ -1,10 +1,10 @@
-"""The range of the cosine of z and p_1, that of z and p_0 being s: prototypes as they are stored, or of length one.
+"""The range of the cosine of z and p_1, given the cosine s of z and p_0: prototypes as stored, or of length one.
 
-**Released** (the spherical hypersphere paradigm, as our design notes report it): <p_0, p_1> of the stored prototypes is
+**Released** (the spherical hypersphere paradigm, as docs/design.md reports it): <p_0, p_1> of the stored prototypes is
 taken for the cosine of their angle.
 **Corrected.** With n_i = |p_i| and g = <p_0, p_1>, the cosine m of z and p_1 has
     (n_0 n_1 m - s g)^2 <= (1 - s^2) (n_0^2 n_1^2 - g^2),
-which for n_0 = n_1 = 1 is what is used there.
+which for n_0 = n_1 = 1 is the released form.
 *Proof.* With u_i = p_i / n_i, c = <u_0, u_1> and z a unit vector, z - s u_0 and u_1 - c u_0 are orthogonal to u_0,
 their squares are 1 - s^2 and 1 - c^2, their product is m - s c; Cauchy and Schwarz, and g = n_0 n_1 c.
 

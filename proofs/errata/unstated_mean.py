@@ -1,16 +1,17 @@
-"""Similarities of patches with a mean subtracted, a = max_l g_l - mean_l g_l: what statements about some patches say.
+"""Similarities of patches minus their mean, a = max_l g_l - mean_l g_l: what follows from statements about some
+patches.
 
-**Released** (the explanations of ProtoPool, as our design notes report them): the mean of the image that is explained
-is used as it is, though it is not stated: a >= max of the stated g_l - that mean.
-**Corrected.** With g_l in [lo_l, hi_l], where the domain bounds a patch that is not stated, and t = max_l lo_l,
+**Released** (the explanations of ProtoPool, as docs/design.md reports them): the mean of the explained image is
+used, although it is not stated: a >= max of the stated g_l - that mean.
+**Corrected.** With g_l in [lo_l, hi_l], the domain's range for an unstated patch, and t = max_l lo_l,
     a >= t - mean_l min(hi_l, t),
-attained at g_l = min(hi_l, t). With one patch stated and the others free to be as similar, that is 0.
+attained at g_l = min(hi_l, t). With one patch stated, and the others possibly as similar, that is 0.
 *Proof.* a = mean_l (m - g_l), m = max_l g_l >= t. m - g_l >= m - min(hi_l, m) = max(0, m - hi_l) >= max(0, t - hi_l) =
 t - min(hi_l, t). At g_l = min(hi_l, t), which is at least lo_l, the maximum is t: the patch of the greatest lo has
 hi >= lo = t.
 
-Z3 proves it for two and three patches. The form S(min d^2) - S(mean d^2) of ProtoPool's code falls in the same way:
-both patches may be at the prototype, where it is 0.
+Z3 proves it for two and three patches. The form S(min d^2) - S(mean d^2) of ProtoPool's code fails in the same way:
+if both patches are at the prototype, it is 0.
 
 Reference: docs/design.md, 3.4 item 5; docs/heads.md, 16.
 """

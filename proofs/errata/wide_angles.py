@@ -1,14 +1,14 @@
-"""The least cosine with p_k where the angle of z and p_j is alpha and that of p_j and p_k is beta.
+"""The least cosine with p_k, if the angle of z and p_j is alpha and that of p_j and p_k is beta.
 
-**Published** (the angular triangle inequality of Beyond L2, as our design notes report it; in the released
+**Published** (the angular triangle inequality of Beyond L2, as docs/design.md reports it; in the released
 `explain/extended_explainers.py`, commit 79b81cb, `CosineSimFormalExplanation`): the lower bound is cos(alpha + beta)
-where alpha + beta <= pi, and -1 where it is more. That is sound, but -1 is not what is to be had.
+if alpha + beta <= pi, and -1 if it is more. That is sound, but -1 is not the best bound.
 **Corrected.** cos(alpha + beta) is a lower bound for all alpha and beta in [0, pi], and attained. Beyond pi it is more
-than -1 by 2 cos((alpha + beta) / 2)^2, and -1 itself is never attained. It needs the angle to *be* alpha: where it is
+than -1 by 2 cos((alpha + beta) / 2)^2, and -1 itself is never attained. The angle has to *be* alpha: if it is
 at most alpha, -1 is right beyond pi.
 *Proof.* With s = cos alpha, c = cos beta, |<z, p_k> - s c| <= ((1 - s^2) (1 - c^2))^(1/2) = sin alpha sin beta by
 Cauchy and Schwarz for the parts orthogonal to p_j; the point of their plane on the far side attains it. A unit z with
-<z, p_k> = -1 is -p_k, whose angle with p_j is pi - beta, not alpha. Where the angle is at most alpha > pi - beta, -p_k
+<z, p_k> = -1 is -p_k, whose angle with p_j is pi - beta, not alpha. If the angle is at most alpha > pi - beta, -p_k
 is allowed.
 
 alpha + beta > pi is s + c < 0. In coordinates p_j = (1, 0), p_k = (c, h), h = sin beta >= 0, z = (s, y) and w along all
