@@ -1,6 +1,6 @@
-"""Of MkDocs: whatever a page links to in this repository is part of the site, and the links of a clone hold there.
+"""MkDocs hooks: every file of this repository that a page links to becomes part of the site, and its links work there.
 
-What lies in `docs/` is at the root of the site, every other file keeps its path. The front page is README.md.
+Files of `docs/` are at the root of the site, all other files keep their paths. The front page is README.md.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ log = logging.getLogger("mkdocs.hooks.verale")
 
 
 def path_of(uri: str) -> str:
-    """Where a file of the site lies in the repository."""
+    """The path in the repository of a file of the site."""
     return f"docs/{uri}" if (ROOT / "docs" / uri).exists() else uri
 
 
 def linked(path: str, link: str) -> str | None:
-    """The file of the repository that a page at `path` links to; None where it is none."""
+    """The file of the repository that a page at `path` links to; None if the link is not to a file of it."""
     target = os.path.normpath(os.path.join(os.path.dirname(path), link))
     return target if (ROOT / target).is_file() else None
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add the front page, and from page to page what is linked."""
+    """Add the front page, then all linked files, page after page."""
     files.append(File.generated(config, "README.md", abs_src_path=str(ROOT / "README.md")))
     pages = [path_of(file.src_uri) for file in files.documentation_pages()]
     while pages:
@@ -47,7 +47,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Links as they are between the files of the site."""
+    """Rewrite links so that they work between the files of the site."""
     path = path_of(page.file.src_uri)
 
     def moved(link: re.Match[str]) -> str:
@@ -60,6 +60,6 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def on_post_page(output: str, page: Any, **_: Any) -> None:
-    """A page that loads something from elsewhere is warned of, which is an error in `make check`."""
+    """Warn about a page that loads something from elsewhere; warnings are errors in `make check`."""
     for tag in FOREIGN.findall(output):
         log.warning("%s loads from elsewhere: %s", page.file.src_uri, tag)

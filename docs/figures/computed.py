@@ -1,8 +1,8 @@
-"""The numbers that the figures show, all of them computed by verale: `figures()` gives one record a figure.
+"""The numbers in the figures, all computed by verale: `figures()` returns one record a figure.
 
-Ranges and margins come from the checker's rules, explanations from the search. The digits are images of `verale demo`;
-their latents are kept beside this file, `python docs/figures/make.py --latents` computes them again (the digits'
-licence, CC BY 4.0: verale/demo/data/LICENSE.digits.txt).
+Ranges and margins come from the checker's rules, explanations from the search. The digits are images of `verale demo`.
+Their latents are stored beside this file; `python docs/figures/make.py --latents` computes them again. (The licence of
+the digits is CC BY 4.0: verale/demo/data/LICENSE.digits.txt.)
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ TOLERANCES = (0.0, 1e-4, 1e-3, 3e-3, 1e-2, 2e-2, 3e-2, 5e-2)
 RULES = {"triangle": Triangle, "hypersphere": Hypersphere, "projection": Projection}
 
 ANCHORS, Z, WIDTH = [[0.0, 0.0], [3.0, 0.0]], [1.25, 1.5], Fraction(1, 2)
-"""Two prototypes of a plane, a latent, and by how much its stated squared distances may be off."""
+"""Two prototypes in a plane, a latent, and by how much its stated squared distances may be off."""
 
 Record = dict[str, Any]
 
@@ -78,10 +78,10 @@ def space_of(head: verale.Head) -> Space:
 
 def distances(space: Space, rule: str, statements: Sequence[checked.PatchStatement]) -> list[tuple[float, float]]:
     """The range of every distance (not squared) of a patch, given its statements."""
-    found = RULES[rule](space).ranges(statements)
+    bounds = RULES[rule](space).ranges(statements)
     return [
         (math.sqrt(max(0, int(low)) / 2**space.bits), math.sqrt(int(high) / 2**space.bits))
-        for low, high in zip(found.lower, found.upper or [], strict=True)
+        for low, high in zip(bounds.lower, bounds.upper or [], strict=True)
     ]
 
 
@@ -101,7 +101,7 @@ def square(point: Sequence[float], other: Sequence[float]) -> Fraction:
 def ball() -> Record:
     """The shells about c = (1 - t) p_0 + t p_1 that the ball lemma gives for two stated distances and some t.
 
-    Raises ValueError where the checker's range of the distance to a prototype at c is not within the shell.
+    Raises ValueError if the checker's range of the distance to a prototype at c is not within the shell.
     """
     stated = [checked.PatchStatement(0, j, square(p, Z) - WIDTH, square(p, Z) + WIDTH) for j, p in enumerate(ANCHORS)]
     found: Record = {"z": Z, "points": ANCHORS, "shells": []}
@@ -138,7 +138,7 @@ def exact() -> Record:
 
 
 def ranges(head: verale.Head, latents: torch.Tensor) -> Record:
-    """Distances of the patch of which most is stated: what the statements say of some prototypes, by paradigm."""
+    """Distances of the patch with the most statements to some other prototypes: their ranges by paradigm."""
     (certificate,) = explained(head, latents[:1])
     spoken = [s.patch for s in certificate.statements if isinstance(s, PatchStatement)]
     patch = max(set(spoken), key=lambda each: (spoken.count(each), -each))
@@ -159,12 +159,12 @@ def ranges(head: verale.Head, latents: torch.Tensor) -> Record:
         "statements": len(stated),
         "prototypes": shown,
         "truth": [truth[j] for j in shown],
-        **{rule: [found[j] for j in shown] for rule in RULES if (found := distances(space, rule, stated))},
+        **{rule: [bounds[j] for j in shown] for rule in RULES if (bounds := distances(space, rule, stated))},
     }
 
 
 def simplex() -> Record:
-    """Three patches, a rival with three prototypes: each remainder counted for every one of them, or given once."""
+    """Three patches, and a rival with three prototypes: each remainder counts for every prototype, or is given once."""
     weight = torch.tensor([[1.0, 0.0, 0.0, 0.0], [0.0, 0.75, 0.75, 0.75]])
     masses = torch.tensor(
         [[0.75, 0.125, 0.0625, 0.0625], [0.625, 0.125, 0.125, 0.125], [0.6875, 0.0625, 0.125, 0.125]],
@@ -190,20 +190,22 @@ def simplex() -> Record:
 
 
 def tolerance(head: verale.Head, latents: torch.Tensor) -> Record:
-    """Statements an image needs when each is widened to a tolerance's decimals; None where all of them would not do."""
-    found = [verale.explain(head, latents, tolerance=each) for each in TOLERANCES]
-    sizes = [[each.size if isinstance(each, verale.Certificate) else None for each in results] for results in found]
+    """The number of statements that each image needs under each tolerance; None if all statements are not enough."""
+    explained_under = [verale.explain(head, latents, tolerance=each) for each in TOLERANCES]
+    sizes = [
+        [each.size if isinstance(each, verale.Certificate) else None for each in results] for results in explained_under
+    ]
     return {"tolerances": list(TOLERANCES), "sizes": sizes, "of": head.size * latents[0, 0].numel()}
 
 
 def minimal(head: verale.Head, latents: torch.Tensor) -> Record:
-    """Two explanations of the same images, found in two orders; the checker proves that each is minimal."""
-    found: Record = {}
+    """Two explanations of the same images, grown in two orders; the checker proves that each is minimal."""
+    record: Record = {}
     for order in ("rival", "nearest"):
         certificates = explained(head, latents, order=order)
-        found[order] = [certificate.size for certificate in certificates]
-        found[f"{order} proved minimal"] = [proved_minimal(head, certificate) for certificate in certificates]
-    return found
+        record[order] = [certificate.size for certificate in certificates]
+        record[f"{order} proved minimal"] = [proved_minimal(head, certificate) for certificate in certificates]
+    return record
 
 
 def proved_minimal(head: verale.Head, certificate: verale.Certificate) -> bool:
@@ -217,7 +219,7 @@ def proved_minimal(head: verale.Head, certificate: verale.Certificate) -> bool:
 def explained(
     head: verale.Head, latents: torch.Tensor, paradigm: str | None = None, **options: Any
 ) -> list[verale.Certificate]:
-    """Certificates of every image. Raises ValueError where there is none."""
+    """Certificates of every image. Raises ValueError if an image has none."""
     certificates = []
     for result in verale.explain(head, latents, paradigm, **options):
         if not isinstance(result, verale.Certificate):

@@ -1,7 +1,7 @@
 """Draw the figures of docs/theory.md: `python docs/figures/make.py`.
 
-It computes what they show (`computed.py`), writes the numbers to `numbers.json`, and draws one SVG a figure from them:
-the same numbers give the same bytes with one version of matplotlib. It needs the extra `test`.
+It computes the numbers (`computed.py`), writes them to `numbers.json`, and draws one SVG a figure from them. With one
+version of matplotlib, the same numbers give the same bytes. It needs the extra `test`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from matplotlib.patches import Circle, Wedge
 HERE = Path(__file__).parent
 Record = dict[str, Any]
 BLUE, ORANGE, GREEN, INK, SOFT = "#0072B2", "#D55E00", "#009E73", "#222222", "#8C8C8C"
-"""Okabe and Ito's, which stay apart without red or green; shapes and dashes differ too."""
+"""Okabe and Ito's colours, which can be told apart without red or green; shapes and dashes differ too."""
 STYLE = {
     "svg.hashsalt": "verale",
     "svg.fonttype": "none",  # text stays text: it can be read aloud, searched and enlarged
@@ -46,7 +46,7 @@ STYLE = {
 
 
 def stated(axis: Axes, numbers: Record, bounds: Sequence[Sequence[float]]) -> None:
-    """Two prototypes, z, its mirror image, and where a latent may be by each statement."""
+    """Two prototypes, z, its mirror image, and where each statement allows a latent."""
     for centre, (low, high) in zip(numbers["points"], bounds, strict=False):
         if low == high:
             axis.add_patch(Circle(centre, low, fill=False, color=INK, linewidth=1.2))
@@ -86,11 +86,11 @@ def exact(numbers: Record) -> Figure:
     figure, axes = plt.subplots(1, 2, figsize=(8.6, 4.6))
     titles = ("stated exactly", "stated with a tolerance")
     for axis, name, title in zip(axes, ("exact", "wide"), titles, strict=True):
-        found = numbers[name]
-        stated(axis, numbers, found["stated"])
+        panel = numbers[name]
+        stated(axis, numbers, panel["stated"])
         centre = numbers["points"][2]
         for rule, colour, dashes in (("triangle", ORANGE, (0, (5, 3))), ("projection", BLUE, "solid")):
-            for distance in found[rule]:
+            for distance in panel[rule]:
                 axis.add_patch(Circle(centre, distance, fill=False, color=colour, linestyle=dashes, linewidth=1.6))
         axis.plot(*centre, "s", color=INK, markersize=6)
         axis.text(centre[0] + 0.15, centre[1] + 0.1, "target")
@@ -111,10 +111,10 @@ def ranges(numbers: Record) -> Figure:
     figure, axis = plt.subplots(figsize=(8.6, 4.6))
     rules = (("triangle", ORANGE, "^", -0.25), ("hypersphere", SOFT, "s", 0.0), ("projection", BLUE, "o", 0.25))
     for rule, colour, marker, shift in rules:
-        for place, (low, high) in enumerate(numbers[rule]):
+        for position, (low, high) in enumerate(numbers[rule]):
             axis.plot(
-                [place + shift] * 2, [low, high], marker=marker, color=colour, markersize=4.5, linewidth=1.6,
-                label=rule if place == 0 else None,
+                [position + shift] * 2, [low, high], marker=marker, color=colour, markersize=4.5, linewidth=1.6,
+                label=rule if position == 0 else None,
             )  # fmt: skip
     axis.plot(range(len(numbers["truth"])), numbers["truth"], "_", color=INK, markersize=22, label="this image")
     axis.set(xlabel="prototype, of which nothing is stated", ylabel="distance of the patch", ylim=(0, None))
@@ -137,9 +137,9 @@ def simplex(numbers: Record) -> Figure:
     left.set(ylabel="mass of a patch", ylim=(0, 1.12), yticks=[0, 0.5, 1])
     left.set_xticks(range(len(numbers["stated"])), [f"patch {row[0]}" for row in numbers["stated"]])
     bounds = (("simplex", ORANGE), ("assignment", BLUE), ("image", GREEN))
-    for place, (name, colour) in enumerate(bounds):
-        right.barh(-place, numbers[name], color=colour, height=0.6)
-        right.text(max(0, numbers[name]) + 0.015, -place, f"{numbers[name]:+.3f}", va="center")
+    for position, (name, colour) in enumerate(bounds):
+        right.barh(-position, numbers[name], color=colour, height=0.6)
+        right.text(max(0, numbers[name]) + 0.015, -position, f"{numbers[name]:+.3f}", va="center")
     right.axvline(0, color=INK, linewidth=1)
     right.set(xlabel="margin over the rival, at least", xlim=(-0.15, 0.62), yticks=[0, -1, -2])
     right.set_yticklabels(["each remainder\nfor every prototype", "each remainder\nonce", "this image"])
@@ -149,15 +149,17 @@ def simplex(numbers: Record) -> Figure:
 
 def tolerance(numbers: Record) -> Figure:
     figure, axis = plt.subplots(figsize=(8.6, 4.0))
-    places = range(len(numbers["tolerances"]))
+    positions = range(len(numbers["tolerances"]))
     for number, sizes in enumerate(zip(*numbers["sizes"], strict=True)):
         shown = [math.nan if size is None else size for size in sizes]
-        axis.plot(places, shown, "-o", color=BLUE, alpha=0.75, markersize=4, label="one image" if number == 0 else None)
+        axis.plot(
+            positions, shown, "-o", color=BLUE, alpha=0.75, markersize=4, label="one image" if number == 0 else None
+        )
     unexplained = [sum(size is None for size in sizes) for sizes in numbers["sizes"]]
-    for place, count in zip(places, unexplained, strict=True):
+    for position, count in zip(positions, unexplained, strict=True):
         if count:
-            axis.text(place, axis.get_ylim()[1], f"{count} not\nexplained", ha="center", va="bottom", color=ORANGE)
-    axis.set_xticks(places, [f"{each:g}" for each in numbers["tolerances"]])
+            axis.text(position, axis.get_ylim()[1], f"{count} not\nexplained", ha="center", va="bottom", color=ORANGE)
+    axis.set_xticks(positions, [f"{each:g}" for each in numbers["tolerances"]])
     axis.set(xlabel="tolerance", ylabel=f"statements, of {numbers['of']} there are", ylim=(0, None))
     figure.subplots_adjust(left=0.09, right=0.98, top=0.86, bottom=0.14)
     return figure
@@ -165,12 +167,12 @@ def tolerance(numbers: Record) -> Figure:
 
 def minimal(numbers: Record) -> Figure:
     figure, axis = plt.subplots(figsize=(8.6, 3.6))
-    for place, pair in enumerate(zip(numbers["rival"], numbers["nearest"], strict=True)):
-        axis.plot([place, place], pair, color=SOFT, linewidth=1.6)
-    places = range(len(numbers["rival"]))
-    axis.plot(places, numbers["nearest"], "^", color=ORANGE, markersize=8, label="nearest prototypes first")
-    axis.plot(places, numbers["rival"], "o", color=BLUE, markersize=8, label="against the worst rival")
-    axis.set_xticks(places, [f"digit {place}" for place in places])
+    for position, pair in enumerate(zip(numbers["rival"], numbers["nearest"], strict=True)):
+        axis.plot([position, position], pair, color=SOFT, linewidth=1.6)
+    positions = range(len(numbers["rival"]))
+    axis.plot(positions, numbers["nearest"], "^", color=ORANGE, markersize=8, label="nearest prototypes first")
+    axis.plot(positions, numbers["rival"], "o", color=BLUE, markersize=8, label="against the worst rival")
+    axis.set_xticks(positions, [f"digit {position}" for position in positions])
     axis.set(ylabel="statements", ylim=(0, None))
     figure.legend(loc="upper center", ncols=2)
     figure.subplots_adjust(left=0.09, right=0.98, top=0.88, bottom=0.1)
@@ -189,18 +191,18 @@ DRAWN: dict[str, Callable[[Record], Figure]] = {
 
 def draw(numbers: Record, out: Path) -> None:
     """Write one SVG a figure."""
-    for name, drawn in DRAWN.items():
+    for name, figure_of in DRAWN.items():
         with plt.rc_context(STYLE):
-            figure = drawn(numbers[name])
+            figure = figure_of(numbers[name])
             figure.savefig(out / f"{name}.svg", metadata={"Date": None, "Creator": None})
             plt.close(figure)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Draw the figures of docs/theory.md.")
-    parser.add_argument("--out", type=Path, default=HERE, help="where they go (default: beside this file)")
+    parser.add_argument("--out", type=Path, default=HERE, help="folder to write to (default: this one)")
     parser.add_argument("--latents", action="store_true", help="compute the latents of the digits again")
-    parser.add_argument("--numbers", type=Path, help="draw these numbers, and compute none")
+    parser.add_argument("--numbers", type=Path, help="draw these numbers instead of computing them")
     arguments = parser.parse_args()
     if arguments.latents:
         save_latents()
