@@ -64,8 +64,10 @@ def test_inner_products_in_a_box_and_in_a_ball():
     lengths = POINTS.double().norm(dim=1) / 2
     assert torch.allclose(ball.upper, lengths) and torch.equal(ball.lower, -ball.upper)
     assert (ball.upper >= lengths).all()
-    both = domain_range(metric_head(InnerProduct(0.5), POINTS, Box(-1, 2)))
-    assert torch.equal(both.upper, torch.minimum(ball.upper, bounds.upper))
+    wide, both = (domain_range(metric_head(InnerProduct(2.5), POINTS, box)) for box in (Box(), Box(-1, 2)))
+    assert torch.equal(both.lower, torch.maximum(wide.lower, bounds.lower))
+    assert torch.equal(both.upper, torch.minimum(wide.upper, bounds.upper))
+    assert (wide.upper < bounds.upper).any() and (bounds.upper < wide.upper).any()
 
 
 def test_every_geometry_has_a_range():

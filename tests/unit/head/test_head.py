@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
-import safetensors.torch
 import torch
-from support.small import FOCAL, GEOMETRIES, VARIED, focal_head, small_head, varied_head
+from support.small import small_head, varied_head
 
-from verale.errors import HeadError, InputError
+from verale.errors import HeadError
 from verale.head import (
     BankPooling,
     Box,
@@ -24,7 +22,6 @@ from verale.head import (
     InnerProduct,
     LogRatio,
     Maximum,
-    MaxPooling,
     Negated,
     Quadratic,
     Softmax,
@@ -32,60 +29,9 @@ from verale.head import (
     Threshold,
     TopMeanPooling,
 )
-from verale.head.file import METADATA_KEY
 
 WEIGHT = torch.ones(2, 3)
 POINTS = torch.rand(3, 4)
-
-
-def rewritten(head: Head, **fields: object) -> bytes:
-    """The head's file with fields of its description replaced (None removes one)."""
-    data = head.to_bytes()
-    length = int.from_bytes(data[:8], "little")
-    description = json.loads(json.loads(data[8 : 8 + length])["__metadata__"][METADATA_KEY])
-    for name, value in fields.items():
-        if value is None:
-            del description[name]
-        else:
-            description[name] = value
-    return safetensors.torch.save(safetensors.torch.load(data), metadata={METADATA_KEY: json.dumps(description)})
-
-
-@pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_a_head_survives_its_file(geometry, tmp_path):
-    head = small_head(geometry)
-    head.save(tmp_path / "head.safetensors")
-    loaded = Head.load(tmp_path / "head.safetensors")
-    assert (loaded.geometry, loaded.similarity, loaded.domain) == (head.geometry, head.similarity, head.domain)
-    assert torch.equal(loaded.weight, head.weight) and torch.equal(loaded.bias, head.bias)
-    assert loaded.to_bytes() == head.to_bytes()
-    assert loaded.digest == head.digest
-
-
-@pytest.mark.parametrize(("geometry", "kind"), FOCAL)
-def test_a_focal_head_survives_its_file(geometry, kind):
-    head = focal_head(geometry, kind)
-    loaded = Head.from_bytes(head.to_bytes())
-    assert loaded.pooling == head.pooling == FocalPooling(kind)
-    assert loaded.to_bytes() == head.to_bytes()
-    assert Head.from_bytes(small_head(geometry).to_bytes()).pooling == MaxPooling()
-
-
-@pytest.mark.parametrize("name", VARIED)
-def test_a_varied_head_survives_its_file(name):
-    head = varied_head(name)
-    loaded = Head.from_bytes(head.to_bytes())
-    for part in ("geometry", "similarity", "domain", "pooling", "readout"):
-        assert getattr(loaded, part) == getattr(head, part)
-    assert loaded.to_bytes() == head.to_bytes()
-    assert loaded.size == head.size == 12
-
-
-def test_the_digest_is_that_of_the_file_loaded():
-    data = rewritten(small_head("euclidean"), labels=["a", "b", "c"])
-    head = Head.from_bytes(data)
-    assert head.labels == ("a", "b", "c")
-    assert head.digest != small_head("euclidean").digest
 
 
 @pytest.mark.parametrize(
@@ -163,53 +109,3 @@ def test_what_cannot_be_vouched_for_is_refused(field, build):
         build()
     assert refusal.value.field == field
     assert "expected" in str(refusal.value) or "remove" in str(refusal.value)
-
-
-@pytest.mark.parametrize(
-    ("field", "fields"),
-    [
-        ("version", {"version": 2}),
-        ("version", {"version": True}),
-        ("colour", {"colour": "red"}),
-        ("pooling", {"pooling": None}),
-        ("pooling", {"pooling": {"kind": "mean"}}),
-        ("pooling", {"pooling": {"kind": "max_minus_mean", "k": 1}}),
-        ("geometry", {"geometry": {"kind": "euclidean", "epsilon": "0x0p+0"}}),
-        ("geometry", {"geometry": "euclidean"}),
-        ("similarity.epsilon", {"similarity": {"kind": "log_ratio", "epsilon": 1e-4}}),
-        ("similarity.epsilon", {"similarity": {"kind": "log_ratio", "epsilon": "-0x1p-10"}}),
-        ("domain", {"domain": {"lower": "0x0p+0"}}),
-        ("domain.upper", {"domain": {"lower": "0x0p+0", "upper": "inf"}}),
-        ("labels", {"labels": "abc"}),
-        ("pooling.k", {"pooling": {"kind": "top_mean", "k": True}}),
-        ("readout", {"readout": {"kind": "forest"}}),
-        ("readout.absent", {"readout": {"kind": "soft_tree", "absent": "-1", "present": [-2]}}),
-        ("readout.present", {"readout": {"kind": "soft_tree", "absent": [-1], "present": ["-2"]}}),
-        ("geometry.radius", {"geometry": {"kind": "inner_product", "radius": 4}}),
-    ],
-)
-def test_a_file_with_a_wrong_description_is_refused(field, fields):
-    with pytest.raises(HeadError) as refusal:
-        Head.from_bytes(rewritten(small_head("euclidean"), **fields))
-    assert refusal.value.field == field
-
-
-def test_files_that_are_no_heads_are_refused_by_name(tmp_path):
-    path = tmp_path / "head.safetensors"
-    with pytest.raises(InputError, match="no such file"):
-        Head.load(path)
-    whole = small_head("euclidean").to_bytes()
-    for data, reason in [
-        (b"", "not a readable safetensors"),
-        (whole[:100], "not a readable safetensors"),
-        (whole[:-1], "not a readable safetensors"),
-        (safetensors.torch.save({"weight": WEIGHT}), "no head file"),
-        (safetensors.torch.save({"weight": WEIGHT}, metadata={METADATA_KEY: "[]"}), "not a JSON object"),
-        (safetensors.torch.save({"weight": WEIGHT}, metadata={METADATA_KEY: "{"}), "not JSON"),
-        (safetensors.torch.save({"extra": WEIGHT}, metadata={METADATA_KEY: "{}"}), "unknown tensor"),
-        (safetensors.torch.save({"bias": WEIGHT}, metadata={METADATA_KEY: "{}"}), "missing"),
-    ]:
-        path.write_bytes(data)
-        with pytest.raises(InputError, match=reason) as refusal:
-            Head.load(path)
-        assert str(path) in str(refusal.value)

@@ -1,0 +1,54 @@
+"""Geometries: the observable is the formula, and the domain is what they say."""
+
+from __future__ import annotations
+
+import flint
+import pytest
+import torch
+from support.exact import PRECISION, observable
+from support.small import metric_head
+
+from verale.head import Box, Cosine, Euclidean, Geometry, Head, Identity, InnerProduct, Softmax, observables
+from verale.head.geometry import GEOMETRIES
+from verale.paradigms import PARADIGMS
+
+EVERY = [Euclidean(), Cosine(), Cosine(1e-4), Cosine(1e-4, rooted=True), InnerProduct(4.0), Softmax()]
+
+
+def test_every_geometry_is_tested_and_has_a_paradigm():
+    assert {geometry.kind for geometry in EVERY} == set(GEOMETRIES)
+    assert {name for paradigm in PARADIGMS.values() for name in paradigm.geometries} == set(GEOMETRIES)
+
+
+@pytest.mark.parametrize("geometry", EVERY, ids=str)
+def test_the_observable_is_the_formula(geometry: Geometry):
+    generator = torch.Generator().manual_seed(1)
+    points = torch.rand(3, 4, generator=generator) - 0.3
+    head = metric_head(geometry, points) if geometry.has_prototypes else Head(torch.ones(2, 4), geometry, Identity())
+    patches = torch.rand(2, 5, 4, generator=generator, dtype=torch.float64)
+    values = observables(head, patches)
+    with flint.ctx.workprec(PRECISION):
+        for image, row in zip(patches.tolist(), values.tolist(), strict=True):
+            for z, numbers in zip(image, row, strict=True):
+                truth = [float(observable(head, z, j)) for j in range(head.size)]
+                assert numbers == pytest.approx(truth, rel=1e-13, abs=1e-15)
+    nothing = observables(head, torch.zeros(1, 1, 4, dtype=torch.float64))
+    assert bool(nothing.isnan().any()) == geometry.undefined_at_zero
+
+
+@pytest.mark.parametrize("geometry", EVERY, ids=str)
+def test_whether_a_small_observable_means_similar(geometry: Geometry):
+    """A prototype's own latent is the most similar one."""
+    points = torch.eye(4)
+    head = metric_head(geometry, points) if geometry.has_prototypes else Head(torch.ones(2, 4), geometry, Identity())
+    values = observables(head, points.double()[None])[0]
+    own = values.amin(0) if geometry.is_distance else values.amax(0)
+    assert torch.equal(values.diagonal(), own) and not torch.equal(values[0], own)
+
+
+@pytest.mark.parametrize("box", [Box(), Box(0, None), Box(None, 1), Box(-1, 1)], ids=str)
+def test_where_observables_are_bounded(box: Box):
+    assert Euclidean().bounded_over(box) == InnerProduct().bounded_over(box) == box.bounded
+    assert Cosine().bounded_over(box) and Softmax().bounded_over(box) and InnerProduct(3.0).bounded_over(box)
+    assert Box.from_json(box.to_json()) == box
+    assert InnerProduct(3.0).radius == 3.0 and Euclidean().radius is Cosine().radius is Softmax().radius is None

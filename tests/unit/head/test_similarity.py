@@ -1,0 +1,86 @@
+"""Every similarity of the table: its float64 formula is the exact one, and its JSON that of certificates/v1.md."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import flint
+import pytest
+import torch
+from support.exact import PRECISION
+from support.similarities import CASES, NAMES, ROWS, Row, head_of, similarity
+
+from verale.errors import HeadError
+from verale.head import Box, Geometry, Head
+from verale.head.evaluate import similarity as reference
+from verale.head.fields import read_part, write_part
+from verale.head.geometry import GEOMETRIES
+from verale.head.similarity import SIMILARITIES
+
+every_similarity = pytest.mark.parametrize(("row", "geometry"), CASES, ids=NAMES)
+V1 = (Path(__file__).parents[3] / "certificates" / "v1.md").read_text()
+
+
+@every_similarity
+def test_the_reference_is_the_formula(row: Row, geometry: Geometry):
+    head = head_of(row, geometry)
+    low, high = (0.0, 8.0) if geometry.is_distance else (-1.0, 1.0) if geometry.has_prototypes else (0.0, 1.0)
+    values = torch.linspace(low, high, 40, dtype=torch.float64)[:, None].expand(-1, head.size)
+    computed = reference(head, values)
+    with flint.ctx.workprec(PRECISION):
+        for m, numbers in zip(values.tolist(), computed.tolist(), strict=True):
+            truth = [float(similarity(head, flint.arb(x), j).mid()) for j, x in enumerate(m)]
+            assert numbers == pytest.approx(truth, rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.json["kind"])
+def test_the_json_is_the_table_s(row: Row):
+    assert write_part(row.similarity, SIMILARITIES) == row.json
+    assert read_part("similarity", row.json, SIMILARITIES) == row.similarity
+    assert f"`{row.json['kind']}`" in V1
+
+
+def test_the_tables_agree_on_the_geometries():
+    tested = {(type(row.similarity), type(geometry)) for row, geometry in CASES}
+    assert tested == {(kind.part, geometry) for kind in SIMILARITIES.values() for geometry in kind.part.geometries}
+
+
+@every_similarity
+def test_a_head_with_it_survives_its_file(row: Row, geometry: Geometry):
+    head = head_of(row, geometry)
+    again = Head.from_bytes(head.to_bytes())
+    assert again.similarity == row.similarity and again.to_bytes() == head.to_bytes()
+    for name in ("scale", "peak"):
+        assert (getattr(again, name) is not None) == (name in row.similarity.tensors)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.json["kind"])
+def test_another_geometry_is_refused(row: Row):
+    for kind in GEOMETRIES.values():
+        if kind.part not in row.similarity.geometries:
+            geometry = kind.part(**kind.implied)
+            points = torch.ones(5, 4) if geometry.has_prototypes else None
+            with pytest.raises(HeadError, match="similarity"):
+                Head(torch.ones(2, 5), geometry, row.similarity, prototypes=points, domain=Box(-1, 1))
+
+
+@every_similarity
+def test_tensors_that_it_does_not_take_are_refused(row: Row, geometry: Geometry):
+    head = head_of(row, geometry)
+    given = {"weight": head.weight, "prototypes": head.prototypes, "domain": head.domain}
+    for name in {"scale", "peak"} - set(row.similarity.tensors):
+        with pytest.raises(HeadError, match=name):
+            Head(geometry=geometry, similarity=row.similarity, **given, **{name: torch.ones(head.size)})
+
+
+@every_similarity
+def test_an_unbounded_domain_is_refused_where_there_is_no_least_value(row: Row, geometry: Geometry):
+    head = head_of(row, geometry)
+    given = {"weight": head.weight, "prototypes": head.prototypes, "geometry": geometry}
+    unbounded = row.similarity.needs_bounded and not geometry.bounded_over(Box(0, None))
+    assert unbounded == (row.json["kind"] in ("negated", "quadratic") and geometry.is_distance)
+    if unbounded:
+        with pytest.raises(HeadError, match="domain"):
+            Head(similarity=row.similarity, domain=Box(0, None), **given)
+    else:
+        assert Head(similarity=row.similarity, domain=Box(0, None), **given).size == head.size
