@@ -1,4 +1,4 @@
-"""Paradigms: how bounds of all observables, activations and margins follow from an explanation. One a file."""
+"""Bounds of all observables, activations and margins from an explanation; one paradigm a file."""
 
 from verale.bounds.assignment import Assignment, assignment_margins
 from verale.bounds.domain import domain_range

@@ -1,4 +1,4 @@
-"""Assignment: what a patch has left it can give only once (softmax heads)."""
+"""Assignment: a patch can spend its remaining mass only once (softmax heads)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _RIVALS_AT_ONCE = 16
 
 
 class Assignment(Simplex):
-    """Patch by patch what `Simplex` says; rivals that it leaves open are bounded by `assignment_margins`."""
+    """The bounds of `Simplex`, patch by patch; rivals that these leave open are bounded by `assignment_margins`."""
 
     name = "assignment"
 
@@ -37,14 +37,14 @@ class Assignment(Simplex):
 def assignment_margins(rows: SimplexRows, margins: LinearMargins, prices: Tensor) -> Tensor:
     """Lower bounds of o_predicted - o_c for one image from prices of its prototypes.
 
-    With w_k = W_ck - W_pred,k, o_k the largest stated mass of k, R_l what is left of patch l, and any v_k >= 0:
+    With w_k = W_ck - W_pred,k, o_k the largest stated mass of k, R_l the remaining mass of patch l, and any v_k >= 0:
         sum_k w_k a_k <= sum_{w_k <= 0} w_k a_k^low + sum_{w_k > 0} (w_k o_k + v_k)
                          + sum_l max(0, max {w_k (R_l - o_k)^+ - v_k : k unstated at l, w_k > 0}).
 
     Args:
-        rows: the L patches of the image after its statements.
-        margins: of this one image, K rivals.
-        prices: (K, P) v >= 0; those of prototypes with w_k <= 0 are not used.
+        rows: the L patches of one image, with its statements entered.
+        margins: of this image alone, with K rivals.
+        prices: (K, P) v >= 0; entries of prototypes with w_k <= 0 are ignored.
 
     Returns:
         (K,) float64.

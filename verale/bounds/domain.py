@@ -1,4 +1,4 @@
-"""What the head's domain alone says of an observable: the bounds of a patch about which nothing is stated."""
+"""Bounds of observables from the head's domain alone: those of a patch without statements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["domain_range"]
 def domain_range(head: Head, device: torch.device | str = "cpu") -> Enclosure:
     """Enclose {m(z, p_j) : z in the domain}, for each prototype: (P,).
 
-    - softmax: [0, 1], and 1 if there is but one mass;
+    - softmax: [0, 1], and exactly 1 if there is only one mass;
     - squared distance, coordinate by coordinate over the box:
       [sum dist(p_i, [lo, hi])^2, sum max(|p_i - lo|, |hi - p_i|)^2];
     - cosine: [-1, 1]; on the positive orthant [-|p^-| / |p|, |p^+| / |p|], with p^- and p^+ the negative and positive
@@ -40,7 +40,7 @@ def _cosines(head: Head, prototypes: Tensor) -> Enclosure:
     direction = scaled(prototypes)
     high = (norm(direction.clamp(min=0)) / norm(direction)).clamp(0.0, 1.0).upper
     low = (norm(direction.clamp(max=0)) / norm(direction)).clamp(0.0, 1.0).upper
-    # A norm of nothing is exactly 0; its enclosure is not.
+    # The norm of a zero vector is exactly 0; its enclosure is wider.
     high = high.masked_fill((prototypes <= 0).all(1), 0.0)
     low = low.masked_fill((prototypes >= 0).all(1), 0.0)
     return Enclosure(-low, high)

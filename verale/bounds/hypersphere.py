@@ -1,4 +1,4 @@
-"""Hypersphere: statement after statement, the spheres on which a latent lies are met (metric heads)."""
+"""Hypersphere: statement after statement, the spheres on which a latent lies are intersected (metric heads)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 __all__ = ["Hypersphere", "Spheres"]
 
 _STEPS = 2.0**18
-"""Multipliers are multiples of its inverse: so coarse that float64 can say which one the checker will take."""
+"""Multipliers are multiples of its inverse: coarse enough for float64 to decide which one the checker will take."""
 
 _CONCENTRIC = 2.0**-13
 """An anchor whose squared distance from the centre (on the sphere: whose squared sine) is below this fraction says too
-little of where the latent is."""
+little about where the latent is."""
 
 _INFLATE = 1 + 2.0**-30
 """Error terms are sums of products >= 0, computed with fewer than 2**20 roundings: their own error is below this."""
@@ -37,12 +37,12 @@ class Spheres:
     Attributes:
         lower, upper: (R, P) bounds of the observables so far.
         count: (R,) number of anchors m.
-        anchors: (R, M) prototypes, in the order of the statements; those that left c as it was are not among them.
+        anchors: (R, M) prototypes, in the order of the statements, without those that left c unchanged.
         weights: (R, M), 0 from m on. They sum to 1 where the head is euclidean.
         near, far: (R, M) the stated intervals.
         moment, moment_error: (R,) euclidean sum_i weights_i |x_i - c|^2, cosine |c|^2; estimate and error.
-        lost: (R,) whether float64 could not tell what the rule does with a statement. From there on the patch keeps
-            the bounds it has, cut by the statements themselves.
+        lost: (R,) whether float64 could not decide what the rule does with a statement. From then on the patch keeps
+            its bounds, cut by the statements themselves.
     """
 
     lower: Tensor
@@ -63,33 +63,34 @@ class Spheres:
 
 
 class Hypersphere:
-    r"""One virtual anchor a patch, moved by each statement; each of its places bounds every observable.
+    r"""One virtual anchor a patch, moved by each statement; each of its positions bounds every observable.
 
     Squared distances: the first statement puts c on its prototype. Each further one, (p_j, d_j), moves it to the foot
     of the plane in which the spheres (c, rho) and (p_j, d_j) meet,
 
-        c' = c + t (p_j - c),   t = 1/2 + (rho^2 - d_j^2) / (2 |p_j - c|^2),   rho = |z - c|, both at their middles,
+        c' = c + t (p_j - c),   t = 1/2 + (rho^2 - d_j^2) / (2 |p_j - c|^2),   rho = |z - c|,
 
-    and |z - c|^2 = sum_i w_i d_i^2 - sum_i w_i |p_i - c|^2 for c = sum_i w_i p_i with sum w_i = 1 (the ball lemma).
-    Then | |p_k - c| - rho | <= d_k <= |p_k - c| + rho.
+    with rho and d_j at the middles of their intervals, and |z - c|^2 = sum_i w_i d_i^2 - sum_i w_i |p_i - c|^2 for
+    c = sum_i w_i p_i with sum w_i = 1 (the ball lemma). Then | |p_k - c| - rho | <= d_k <= |p_k - c| + rho.
 
     Cosines: with q_i = p_i / |p_i| and u the latent, |u| <= 1, the first c is q_0, and each further statement moves it
     to the projection of u on the span of c and q_j, at their middles. With y = <u, c> / |c| = sum_i w_i m_i / |c| and
     t_k = <q_k, c> / |c|, |m_k - y t_k| <= ((1 - y^2)(1 - t_k^2))^(1/2).
 
-    A statement leaves c as it is where its prototype is too near to c, or the projection too near to 0. The bounds of
-    all places of c are met. They depend on the order of the statements, and fewer statements can give tighter bounds.
+    A statement leaves c unchanged where its prototype is too near to c, or the projection too near to 0. The bounds
+    from all positions of c are intersected. They depend on the order of the statements, and fewer statements can give
+    tighter bounds.
 
-    Multipliers are rounded to multiples of 2^-18, so that the checker, which computes them with more digits, has the
-    very same c and bounds that are nowhere looser. Where float64 cannot tell which multiple that is, or whether c
-    moves, the patch is `lost`.
+    Multipliers are rounded to multiples of 2^-18. So the checker, which computes them with more digits, gets the very
+    same c, and bounds that are nowhere looser. Where float64 cannot decide which multiple it is, or whether c moves,
+    the patch is `lost`.
 
     Cost of one statement: O(P m) flops, one gather of m rows.
 
     Soundness: an identity in the weights, Cauchy's inequality, and intersection. Distances between prototypes have
     small relative errors, as they come from differences; sums over anchors are within gamma of the sum of magnitudes.
-    Reference: DESIGN 3.1 and 3.4; hypersphere intersection approximation of Soria et al. (arXiv 2511.16588) and its
-    spherical form (2608.16773), for shells instead of equalities.
+    Reference: docs/design.md, 3.1 and 3.4; hypersphere intersection approximation of Soria et al. (arXiv 2511.16588)
+    and its spherical form (2608.16773), for shells instead of equalities.
     """
 
     name = "hypersphere"
@@ -117,7 +118,7 @@ class Hypersphere:
         return int(self._pairs.shape[0])
 
     def start(self, rows: int) -> Spheres:
-        """Patches about which nothing is stated: the domain's range."""
+        """Patches without statements: the domain's range."""
         new = self._pairs.new_zeros
         return Spheres(
             lower=self._domain.lower.expand(rows, -1).clone(),
@@ -137,7 +138,7 @@ class Hypersphere:
         return -dissimilarity(self._head, observed)
 
     def extend(self, rows: Spheres, prototype: Tensor, observed: Enclosure) -> Spheres:
-        """Enter one observable a patch: c moves, and bounds are met with those of its new place."""
+        """Enter one observable a patch: c moves, and the bounds are intersected with those from its new position."""
         rows = _with_room(rows)
         own, new, moves, decided = (self._flat if self._euclidean else self._round)(rows, prototype, observed)
         first = rows.count == 0
@@ -146,18 +147,18 @@ class Hypersphere:
         moves = (first | moves) & ~lost
 
         each = torch.arange(len(prototype), device=prototype.device)
-        place = (each, rows.count)
+        newest = (each, rows.count)
         changed = {"anchors": prototype, "near": observed.lower, "far": observed.upper, "weights": new}
         entered = {name: getattr(rows, name).clone() for name in changed}
         entered["weights"] *= own[:, None]
         for name, values in changed.items():
-            entered[name][place] = values
+            entered[name][newest] = values
             entered[name] = torch.where(moves[:, None], entered[name], getattr(rows, name))
         moved = replace(rows, count=rows.count + moves, lost=lost, **entered)
         return self._tighten(moved, prototype, observed)
 
     def _flat(self, rows: Spheres, prototype: Tensor, observed: Enclosure) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Multipliers of c and of p_j, whether c moves, and whether all that is decided; (R,) each."""
+        """Multipliers of c and of p_j, whether c moves, and whether float64 decides all that; (R,) each."""
         centre, radius = self._at(rows, prototype), self._radius(rows, _middle(Enclosure(rows.near, rows.far)))
         distance = _middle(observed)
         apart = centre - Enclosure.around(rows.moment, rows.moment_error)
@@ -168,7 +169,7 @@ class Hypersphere:
         return 1 - new, new, moves, torch.where(moves, same, apart.upper <= least.lower)
 
     def _round(self, rows: Spheres, prototype: Tensor, observed: Enclosure) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Multipliers of c and of q_j, whether c moves, and whether all that is decided; (R,) each."""
+        """Multipliers of c and of q_j, whether c moves, and whether float64 decides all that; (R,) each."""
         inner, along = self._at(rows, prototype), self._radius(rows, _middle(Enclosure(rows.near, rows.far)))
         cosine = _middle(observed)
         square = Enclosure.around(rows.moment, rows.moment_error)
@@ -184,13 +185,13 @@ class Hypersphere:
         return own_multiple, new_multiple, moves, torch.where(moves, own_same & new_same, stays)
 
     def _at(self, rows: Spheres, prototype: Tensor) -> Enclosure:
-        """sum_i weights_i pairs_ij for one prototype a patch."""
+        """sum_i weights_i pairs_ij for one prototype j a patch."""
         terms = rows.weights * self._pairs[rows.anchors, prototype[:, None]]
         size = terms.abs().sum(1) if self._euclidean else rows.weights.abs().sum(1)
         return Enclosure.around(terms.sum(1), self._error(rows, size))
 
     def _radius(self, rows: Spheres, stated: Enclosure) -> Enclosure:
-        """|z - c|^2, or <u, c>, from what is stated of the anchors."""
+        """|z - c|^2, or <u, c>, from the statements about the anchors."""
         weights = rows.weights
         least = torch.where(weights > 0, stated.lower, stated.upper)
         most = torch.where(weights > 0, stated.upper, stated.lower)
@@ -199,7 +200,7 @@ class Hypersphere:
         return sums - Enclosure.around(rows.moment, rows.moment_error) if self._euclidean else sums
 
     def _error(self, rows: Spheres, size: Tensor) -> Tensor:
-        """What rounding may do to a sum of products of weights and pairs (or observables) whose magnitudes sum to
+        """The rounding error of a sum of products of weights and pairs (or observables) whose magnitudes sum to
         `size`, (R,) or (R, P)."""
         operations = self._operations + 4 * rows.weights.shape[1]
         whole = 1 + rows.weights.abs().sum(1)
@@ -207,7 +208,7 @@ class Hypersphere:
         return _INFLATE * (gamma(operations) * size + (lost if size.dim() == 1 else lost[:, None]))
 
     def _tighten(self, rows: Spheres, prototype: Tensor, observed: Enclosure) -> Spheres:
-        """The bounds of the class docstring, met with what was known and with the statement itself."""
+        """The bounds of the class docstring, intersected with the earlier ones and with the statement itself."""
         sums = embedding_bag(rows.anchors, self._pairs, per_sample_weights=rows.weights, mode="sum")
         size = rows.weights.abs()
         if self._euclidean:
@@ -220,9 +221,9 @@ class Hypersphere:
         moment = moment / 2 if self._euclidean else moment
         whole = 1 + rows.weights.abs().sum(1)
         rows = replace(rows, moment=moment, moment_error=2 * _INFLATE * whole * self._error(rows, magnitude / whole))
-        found = (self._distances if self._euclidean else self._cosines)(rows, sums, self._error(rows, size))
-        lower = torch.where(rows.lost[:, None], rows.lower, torch.maximum(rows.lower, found.lower))
-        upper = torch.where(rows.lost[:, None], rows.upper, torch.minimum(rows.upper, found.upper))
+        bounds = (self._distances if self._euclidean else self._cosines)(rows, sums, self._error(rows, size))
+        lower = torch.where(rows.lost[:, None], rows.lower, torch.maximum(rows.lower, bounds.lower))
+        upper = torch.where(rows.lost[:, None], rows.upper, torch.minimum(rows.upper, bounds.upper))
         each = torch.arange(len(prototype), device=prototype.device)
         lower[each, prototype] = torch.maximum(lower[each, prototype], observed.lower)
         upper[each, prototype] = torch.minimum(upper[each, prototype], observed.upper)

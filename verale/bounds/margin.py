@@ -1,4 +1,4 @@
-"""From activations to margins: logits are compared, never bounded apart."""
+"""From activations to margins: logits are compared with each other, never bounded one by one."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ __all__ = ["LinearMargins", "Margins", "gathered", "taken"]
 class Margins(Protocol):
     """Lower bounds of o_predicted - o_c for N images and some classes c each, from boxes of activations.
 
-    A frozen dataclass of tensors that begin with the N images.
+    A frozen dataclass of tensors whose first dimension is the N images.
     """
 
     @property
     def predicted(self) -> Tensor:
-        """(N,) the classes that are explained."""
+        """(N,) the explained classes."""
         ...
 
     @property
@@ -35,7 +35,7 @@ class Margins(Protocol):
 
     @property
     def error(self) -> Tensor:
-        """(N, K) what rounding may take off a bound, for any box within the head's range."""
+        """(N, K) how much rounding may lower a bound, for any box within the head's range."""
         ...
 
     @property
@@ -44,11 +44,11 @@ class Margins(Protocol):
         ...
 
     def take(self, images: Tensor | slice) -> Self:
-        """Those of some images: a copy for an index, a view for a slice."""
+        """The margins of some images: a copy for an index, a view for a slice."""
         ...
 
     def keep(self, columns: Tensor) -> Self:
-        """Some rivals only; columns (N, K') are places among the K."""
+        """Some rivals only; columns (N, K') are indices among the K."""
         ...
 
     def lower(self, box: Enclosure) -> Tensor:
@@ -56,12 +56,12 @@ class Margins(Protocol):
         ...
 
     def wishes(self, box: Enclosure, actual: Tensor, column: Tensor) -> tuple[Tensor, Tensor]:
-        """What would help against one rival an image, given what is known and what is so; estimates, for the search.
+        """What would help against one rival of each image; estimates, for the search.
 
         Args:
-            box: (N, P) activations as bounded.
-            actual: (N, P) activations as they are.
-            column: (N,) the rivals' places among the K.
+            box: (N, P) bounds of the activations.
+            actual: (N, P) the activations themselves.
+            column: (N,) the rivals, as indices among the K.
 
         Returns:
             (N, P) each: how much the margin grows with the lower end of an activation, and how much it falls with the
@@ -71,7 +71,7 @@ class Margins(Protocol):
 
 
 def taken(margins: Any, images: Tensor | slice) -> dict[str, Any]:
-    """All tensors of a dataclass, for some images."""
+    """The fields of a dataclass, its tensors cut to some images."""
     return {
         f.name: value[images] if isinstance(value := getattr(margins, f.name), Tensor) else value
         for f in fields(margins)
@@ -79,7 +79,7 @@ def taken(margins: Any, images: Tensor | slice) -> dict[str, Any]:
 
 
 def gathered(tensor: Tensor, columns: Tensor) -> Tensor:
-    """(N, K', ...) of a tensor (N, K, ...); columns (N, K') are places among the K."""
+    """(N, K', ...) of a tensor (N, K, ...); columns (N, K') are indices among the K."""
     wide = columns.view(*columns.shape, *[1] * (tensor.dim() - 2)).expand(-1, -1, *tensor.shape[2:])
     return tensor.gather(1, wide)
 
@@ -89,12 +89,12 @@ class LinearMargins:
     """Of a linear readout: m_c = b_pred - b_c + sum_j min(D_cj lo_j, D_cj hi_j), D_c = W_pred - W_c.
 
     Attributes:
-        predicted: (N,) the classes that are explained.
+        predicted: (N,) the explained classes.
         rivals: (N, K) the classes c.
         positive: (N, P, K) max(D, 0).
         negative: (N, P, K) min(D, 0).
         bias: (N, K) b_pred - b_c; infinity where c is the predicted class itself.
-        error: (N, K) what rounding may add, for any box within the head's range.
+        error: (N, K) the most that rounding may add, for any box within the head's range.
     """
 
     predicted: Tensor
@@ -109,8 +109,8 @@ class LinearMargins:
         """Prepare the differences of weights for N predicted classes (N,), all classes as rivals.
 
         Soundness: a focal activation is a difference of two similarities, so at most twice as large. Its own rounding,
-        at most gamma_(L+12) M before the sum over prototypes, need not be covered here (it is in the box), but has to
-        count as noise when minimality is claimed.
+        at most gamma_(L+12) M before the sum over prototypes, need not be covered here, as it is in the box. It has to
+        count as noise where minimality is claimed.
         """
         weight = head.weight.to(predicted.device, torch.float64)
         difference = weight[predicted][:, None] - weight
@@ -141,7 +141,7 @@ class LinearMargins:
         return (self.positive - self.negative).sum(1)
 
     def take(self, images: Tensor | slice) -> LinearMargins:
-        """Those of some images."""
+        """The margins of some images."""
         return LinearMargins(**taken(self, images))
 
     def keep(self, columns: Tensor) -> LinearMargins:

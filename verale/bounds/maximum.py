@@ -1,4 +1,4 @@
-"""Margins where a class scores as its best prototype does (mixtures by their best component)."""
+"""Margins where a class has the score of its best prototype (mixtures by their best component)."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class MaximumMargins:
     Attributes:
         predicted: (N,).
         rivals: (N, K).
-        own: (N, G) prototypes of the predicted class, the first one again where it has fewer than others.
-        others: (N, K, G) prototypes of the rivals.
-        bias: (N, P) what is added to activations.
-        error: (N, K) what rounding may take off a bound.
+        own: (N, G) prototypes of the predicted class, padded with its first one.
+        theirs: (N, K, G) prototypes of the rivals, padded in the same way.
+        bias: (N, P) added to the activations.
+        error: (N, K) how much rounding may lower a bound.
     """
 
     predicted: Tensor
     rivals: Tensor
     own: Tensor
-    others: Tensor
+    theirs: Tensor
     bias: Tensor
     error: Tensor
 
@@ -56,23 +56,23 @@ class MaximumMargins:
             predicted=predicted,
             rivals=torch.arange(head.classes, device=predicted.device).expand(images, -1),
             own=table[predicted],
-            others=table.expand(images, -1, -1),
+            theirs=table.expand(images, -1, -1),
             bias=bias.expand(images, -1),
             error=error.expand(images, head.classes),
         )
 
     @property
     def sensitivity(self) -> Tensor:
-        """(N, K) two activations count."""
+        """(N, K) 2: a margin depends on two activations."""
         return torch.full_like(self.error, 2.0)
 
     def take(self, images: Tensor | slice) -> MaximumMargins:
-        """Those of some images."""
+        """The margins of some images."""
         return MaximumMargins(**taken(self, images))
 
     def keep(self, columns: Tensor) -> MaximumMargins:
         """Some rivals only."""
-        return replace(self, **{name: gathered(getattr(self, name), columns) for name in ("rivals", "others", "error")})
+        return replace(self, **{name: gathered(getattr(self, name), columns) for name in ("rivals", "theirs", "error")})
 
     def lower(self, box: Enclosure) -> Tensor:
         """Lower bounds (N, B, K)."""
@@ -80,18 +80,18 @@ class MaximumMargins:
         least = down(box.lower + self.bias[:, None])
         most = up(box.upper + self.bias[:, None])
         own = least.gather(2, self.own[:, None].expand(-1, candidates, -1)).amax(2)
-        others = self.others[:, None].expand(-1, candidates, -1, -1)
-        rivals = most.gather(2, others.flatten(2)).view(others.shape).amax(3)
+        theirs = self.theirs[:, None].expand(-1, candidates, -1, -1)
+        rivals = most.gather(2, theirs.flatten(2)).view(theirs.shape).amax(3)
         same = self.rivals == self.predicted[:, None]
         return down(own[..., None] - rivals).masked_fill_(same[:, None], math.inf)
 
     def wishes(self, box: Enclosure, actual: Tensor, column: Tensor) -> tuple[Tensor, Tensor]:
-        """The best prototype of the class, and all those of the rival that may exceed what is known of it."""
+        """The best prototype of the class, and all those of the rival that may exceed its lower bound."""
         each = torch.arange(len(column), device=column.device)
         score, least = actual + self.bias, box.lower + self.bias
         best = self.own.gather(1, score.gather(1, self.own).argmax(1, keepdim=True))
         favour = torch.zeros_like(actual).scatter_(1, best, 1.0)
-        members = torch.zeros_like(actual).scatter_(1, self.others[each, column], 1.0)
+        members = torch.zeros_like(actual).scatter_(1, self.theirs[each, column], 1.0)
         reached = least.gather(1, self.own).amax(1, keepdim=True)
         exceeding = members * (box.upper + self.bias >= reached)
         return favour, exceeding * (1 - favour)

@@ -1,4 +1,4 @@
-"""Poolings with a mean: the similarities of all patches count, so every box is computed anew."""
+"""Poolings with a mean: the similarities of all patches matter, so every box is computed anew."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class TopMean:
 
     Attributes:
         head: the head.
-        k: how many count.
+        k: how many similarities enter the mean.
     """
 
     def __init__(self, head: Head) -> None:
@@ -160,8 +160,8 @@ class WholeDropping:
     def together(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
         boxes = []
         after = WholeDropping(self._pooling, self._ranges)
-        for place in range(len(patches)):
-            after.replace(patches[place : place + 1], ranges[place : place + 1])
+        for index in range(len(patches)):
+            after.replace(patches[index : index + 1], ranges[index : index + 1])
             boxes.append(self._pooling.box(after._ranges)[None])
         return Enclosure.cat(boxes)
 

@@ -1,4 +1,4 @@
-"""The observables of given latents, enclosed: what a statement says of an instance."""
+"""Enclosures of the observables of given latents: what statements say about an image."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 `pooling_of(head)` gives the head's own. A pooling answers, for ranges (..., L, P) of observables:
 - `box`: the activations, given all patches;
-- `growing`: N images whose patches' ranges get tighter (what would a statement add?);
-- `dropping`: one image whose patches' ranges are replaced (what if a statement were dropped?).
+- `growing`: N images whose patches' ranges get tighter (what does one more statement add?);
+- `dropping`: one image whose patches' ranges are replaced (what if a statement is dropped?).
 
 Max pooling needs only the least dissimilarities over patches. The poolings with a mean (`means`) need all of them.
 """
@@ -36,7 +36,7 @@ __all__ = [
 
 
 class Pooling(Protocol):
-    """How a head makes one activation of the similarities of all patches."""
+    """How the similarities of all patches become one activation."""
 
     def box(self, ranges: Enclosure) -> Enclosure:
         """(..., P) activations, given observables (..., L, P)."""
@@ -52,7 +52,7 @@ class Pooling(Protocol):
 
 
 class Growing(Protocol):
-    """N images whose patches' ranges get tighter; changed in place."""
+    """N images whose patches' ranges get tighter; it changes in place."""
 
     @property
     def box(self) -> Enclosure:
@@ -64,19 +64,19 @@ class Growing(Protocol):
         ...
 
     def choose(self, best: Tensor) -> None:
-        """Replace the ranges of all the trial's patches, each by the candidate of that place (S,)."""
+        """Replace the ranges of all the trial's patches, each by the candidate of that index (S,)."""
         ...
 
     def select(self, images: Tensor) -> None:
-        """Go on with some images only."""
+        """Keep some images only."""
         ...
 
 
 class Dropping(Protocol):
-    """One image whose patches' ranges are replaced; changed in place."""
+    """One image whose patches' ranges are replaced; it changes in place."""
 
     def alone(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
-        """(S, P) activations with the ranges (S, P) of one patch each, the others as they are."""
+        """(S, P) activations, for each row of (S, P) ranges with that of one patch replaced by it."""
         ...
 
     def together(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
@@ -105,9 +105,9 @@ def activation_range(head: Head, patches: int, device: torch.device | str = "cpu
 
 
 class Max:
-    """a_j = max_l S(m_lj) = S of the observable with the least dissimilarity; each end pools apart.
+    """a_j = max_l S(m_lj) = S of the observable with the least dissimilarity; each end is pooled by itself.
 
-    Prototypes that do not look at a patch find it infinitely dissimilar.
+    To a prototype that does not look at a patch, the patch is infinitely dissimilar.
 
     Soundness: see `pooled_activation`.
     """
@@ -135,7 +135,7 @@ class Max:
 
 
 class MaxGrowing:
-    """Of the farthest dissimilarities the least over all patches is enough: ranges only get tighter.
+    """Ranges only get tighter, so of the farthest dissimilarities the least over all patches is enough.
 
     Attributes:
         near: (N, L, P) the least dissimilarities that the bounds allow.
@@ -179,7 +179,7 @@ class MaxGrowing:
         self.near, self._far, self._box = self.near[images], self._far[images], self._box[images]
 
     def _in_slots(self, image: Tensor, slot: Tensor, values: Tensor) -> Tensor:
-        """(S, P) values at (N, most of an image, P); infinity where there is none."""
+        """Values (S, P) as (N, greatest number in an image, P); infinity elsewhere."""
         padded = values.new_full((len(self.near), int(slot.max()) + 1, *values.shape[1:]), torch.inf)
         padded[image, slot] = values
         return padded
@@ -215,7 +215,7 @@ class MaxDropping:
 
 
 def least_of_others(values: Tensor) -> Tensor:
-    """(N, L, P): for each patch, the least over the other patches; infinity if there is none."""
+    """(N, L, P): for each patch, the least over the other patches; infinity if there is no other."""
     nothing = torch.full_like(values[:, :1], torch.inf)
     before = torch.cat([nothing, values.cummin(1).values[:, :-1]], 1)
     after = torch.cat([values.flip(1).cummin(1).values.flip(1)[:, 1:], nothing], 1)
@@ -223,17 +223,17 @@ def least_of_others(values: Tensor) -> Tensor:
 
 
 def slots(image: Tensor) -> Tensor:
-    """For a sorted list of images (S,), the place of each entry among its image's."""
+    """For a sorted list of images (S,), the index of each entry among those of its image."""
     image = image.contiguous()
     return torch.arange(len(image), device=image.device) - torch.searchsorted(image, image)
 
 
 def _without_each(values: Tensor, patches: Tensor) -> Tensor:
     """(S, P) the least of (L, P) values over all patches but one, for each of S patches."""
-    unique, place = torch.unique(patches, return_inverse=True)
+    unique, index = torch.unique(patches, return_inverse=True)
     rest = values.clone()
     rest[unique] = torch.inf
-    return torch.minimum(least_of_others(values[unique][None])[0], rest.amin(0))[place]
+    return torch.minimum(least_of_others(values[unique][None])[0], rest.amin(0))[index]
 
 
 def _as_replaced(values: Tensor, patches: Tensor, replacements: Tensor) -> Tensor:

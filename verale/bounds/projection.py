@@ -18,7 +18,8 @@ __all__ = ["Hulls", "Projection"]
 
 _DEPENDENT = 1e-9
 """An anchor whose squared distance from the hull of the others is below this fraction of its own length is not used
-as a direction (its own statement still holds). A choice of multipliers: it touches tightness, never soundness."""
+as a direction (its own statement still holds). This is a choice of multipliers: it affects tightness, never
+soundness."""
 
 _INFLATE = 1 + 2.0**-30
 """Error terms are sums of products >= 0, computed with fewer than 2**20 roundings: their own error is below this."""
@@ -28,7 +29,7 @@ _INFLATE = 1 + 2.0**-30
 class Hulls:
     """R patches, each with the affine hull of its anchors.
 
-    Vectors are seen from the patch's base x_0 (the first anchor; the origin on the sphere): b_k = x_k - x_0
+    Vectors are relative to the patch's base x_0 (the first anchor; the origin on the sphere): b_k = x_k - x_0
     for prototype k. Directions e_i = sum_j coefficients[i, j] b_anchor(j) are *defined* by these floats; they
     are orthonormal up to `defect`.
 
@@ -90,12 +91,12 @@ class Projection:
     With exact statements the e_i span the anchors' hull, w is the projection of z and |r_k| the distance of
     p_k from the hull: both ends are attained as soon as the hull is not the whole space.
 
-    Cost of one statement: O(P m) flops, one gather of m rows of the Gram matrix, nothing in D.
+    Cost of one statement: O(P m) flops, one gather of m rows of the Gram matrix, independent of D.
 
     Soundness: any floats t, w, coefficients are sound; the errors of every computed inner product are bounded
     a priori (gamma_n) and not recursively, since each row of <e_i, b_k> is computed from the Gram matrix
     itself.
-    Reference: DESIGN 3.1; generalises the triangular and hypersphere bounds of Soria et al. (arXiv
+    Reference: docs/design.md, 3.1; generalises the triangular and hypersphere bounds of Soria et al. (arXiv
     2511.16588, 2608.16773).
     """
 
@@ -136,7 +137,7 @@ class Projection:
         return int(self._gram.shape[0])
 
     def start(self, rows: int) -> Hulls:
-        """Patches about which nothing is stated: the domain's range; on the sphere the origin is their base."""
+        """Patches without statements: the domain's range; on the sphere the origin is their base."""
         new = self._gram.new_zeros
         unset = torch.full((rows,), -1, dtype=torch.int64, device=self._gram.device)
         reach = new((rows, self.size)) if self._euclidean else self._gram.diagonal().expand(rows, -1).clone()
@@ -165,9 +166,9 @@ class Projection:
         if not self._euclidean:
             shift = 0.0 if self._shift is None else (self._shift.lower + self._shift.upper) / 2
             return self._score(rows, observed - shift - rows.along)
-        seen = (rows.base >= 0)[:, None]
+        based = (rows.base >= 0)[:, None]
         inner = (rows.base_upper[:, None] + rows.reach - observed) / 2
-        return torch.where(seen, self._score(rows, inner - rows.along), -observed)
+        return torch.where(based, self._score(rows, inner - rows.along), -observed)
 
     def _score(self, rows: Hulls, unexplained: Tensor) -> Tensor:
         usable = rows.across > _DEPENDENT * rows.reach
@@ -177,17 +178,17 @@ class Projection:
         """Enter one observable a patch: as its base if it has none, else as one more direction."""
         unset = rows.base < 0 if self._euclidean else torch.zeros_like(rows.base, dtype=torch.bool)
         if bool(unset.all()):
-            extended = self._found(rows, prototype, observed)
+            extended = self._add_base(rows, prototype, observed)
         elif not bool(unset.any()):
             extended = self._add_direction(rows, prototype, observed)
         else:
             extended = take(rows, torch.arange(len(prototype), device=prototype.device))
-            for part, enter in ((unset, self._found), (~unset, self._add_direction)):
+            for part, enter in ((unset, self._add_base), (~unset, self._add_direction)):
                 index = part.nonzero().flatten()
                 extended = put(extended, index, enter(take(rows, index), prototype[index], observed[index]))
         return self._tighten(extended, prototype, observed)
 
-    def _found(self, rows: Hulls, prototype: Tensor, observed: Enclosure) -> Hulls:
+    def _add_base(self, rows: Hulls, prototype: Tensor, observed: Enclosure) -> Hulls:
         """The first anchor of a patch becomes its base."""
         gram = self._gram
         corner = gram[prototype, prototype][:, None]
@@ -205,7 +206,7 @@ class Projection:
         """One more direction e = sum_j coefficients_j b_j, for patches that have a base."""
         rows = _with_room(rows)
         each = torch.arange(len(prototype), device=prototype.device)
-        place = (each, rows.count)
+        newest = (each, rows.count)
         residual = rows.across[each, prototype]
         usable = (residual > _DEPENDENT * rows.reach[each, prototype]) & (residual > 16 * self._reach_error)
         scale = torch.where(usable, residual.clamp(min=1e-300).rsqrt(), 0.0)
@@ -213,12 +214,12 @@ class Projection:
         known = self._inner(rows, rows.anchors, prototype[:, None])
         overlap = torch.einsum("rij,rj->ri", rows.coefficients, known)
         row = -scale[:, None] * torch.einsum("ri,rij->rj", overlap, rows.coefficients)
-        row[place] = scale
+        row[newest] = scale
         coefficients, anchors = rows.coefficients.clone(), rows.anchors.clone()
         coefficients[each, rows.count] = row
-        anchors[place] = prototype
+        anchors[newest] = prototype
         offset, offset_error = rows.offset.clone(), rows.offset_error.clone()
-        offset[place], offset_error[place] = self._offset(rows, prototype, observed)
+        offset[newest], offset_error[newest] = self._offset(rows, prototype, observed)
 
         operations = 2 * row.shape[1] + 16
         length = row.abs().sum(1)
@@ -231,7 +232,7 @@ class Projection:
 
         new = {name: getattr(rows, name).clone() for name in ("centre", "centre_error", "dual_error")}
         for name, value in (("centre", centre), ("centre_error", radius), ("dual_error", dual_radius)):
-            new[name][place] = torch.where(usable, value, 0.0)
+            new[name][newest] = torch.where(usable, value, 0.0)
         return replace(
             rows,
             count=rows.count + usable,
@@ -275,23 +276,26 @@ class Projection:
         middle = (observed.lower + observed.upper) / 2
         return middle, up(torch.maximum(observed.upper - middle, middle - observed.lower))
 
-    def _defect(self, coefficients: Tensor, seen: Tensor, radius: Tensor, count: Tensor) -> Tensor:
-        """What the new direction adds to the squared Frobenius norm of (<e_i, e_j>) - identity."""
+    def _defect(self, coefficients: Tensor, products: Tensor, radius: Tensor, count: Tensor) -> Tensor:
+        """What the new direction e adds to the squared Frobenius norm of (<e_i, e_j>) - identity.
+
+        `products` are <e, b_anchor(i)>, each within its `radius`.
+        """
         each = torch.arange(len(count), device=count.device)
-        products = torch.einsum("rij,rj->ri", coefficients, seen)
-        products[each, count] -= 1
+        deviation = torch.einsum("rij,rj->ri", coefficients, products)
+        deviation[each, count] -= 1
         lengths = coefficients.abs().sum(2)
-        rounding = gamma(2 * seen.shape[1] + 4) * seen.abs().amax(1, keepdim=True)
-        deviation = _INFLATE * (products.abs() + lengths * (radius[:, None] + rounding) + 4 * UNIT)
-        present = torch.arange(seen.shape[1], device=count.device) <= count[:, None]
+        rounding = gamma(2 * products.shape[1] + 4) * products.abs().amax(1, keepdim=True)
+        deviation = _INFLATE * (deviation.abs() + lengths * (radius[:, None] + rounding) + 4 * UNIT)
+        present = torch.arange(products.shape[1], device=count.device) <= count[:, None]
         squares = torch.where(present, deviation.square(), 0.0)
         return _INFLATE * (2 * squares.sum(1) - squares[each, count])
 
     def _tighten(self, rows: Hulls, prototype: Tensor, observed: Enclosure) -> Hulls:
-        """The bounds of the class docstring, met with what was known and with the statement itself.
+        """The bounds of the class docstring, intersected with the earlier ones and with the statement itself.
 
-        Every error is a number a patch but `tilt`, which grows with the statements' widths; all are >= 0 and inflated,
-        and `slack` times the sum of all magnitudes covers the roundings of this method itself.
+        Every error is one number a patch; only `tilt` grows with the statements' widths. All are >= 0 and inflated, and
+        `slack` times the sum of all magnitudes covers the roundings of this method itself.
         """
         slack = gamma(4 * rows.centre.shape[1] + 96)
         weight = rows.centre.square().sum(1, keepdim=True)
@@ -323,7 +327,7 @@ class Projection:
             lower, upper = rows.along - radius, rows.along + radius
             if self._shift is not None:
                 lower, upper = down(lower + self._shift.lower), up(upper + self._shift.upper)
-        # fmax and fmin take the other end where one is no number: what cannot be computed tightens nothing.
+        # fmax and fmin take the other end where one is NaN: an invalid result tightens nothing.
         lower, upper = torch.fmax(lower, rows.lower), torch.fmin(upper, rows.upper)
         each = torch.arange(len(prototype), device=prototype.device)
         lower[each, prototype] = torch.maximum(lower[each, prototype], observed.lower)
@@ -340,7 +344,7 @@ def _ball(box: Box, radius: float | None, depth: int) -> tuple[float, float]:
         ends = torch.tensor([box.upper - centre, centre - box.lower], dtype=torch.float64)
         half = up(up(ends).amax() * up(torch.tensor(float(depth), dtype=torch.float64).sqrt()))
         balls.append((centre, float(half)))
-    return min(balls, key=lambda ball: ball[1])  # of two alike the first, about 0, as the checker takes it
+    return min(balls, key=lambda ball: ball[1])  # of equal ones the first, around 0, as in the checker
 
 
 def _with_room(rows: Hulls) -> Hulls:

@@ -1,4 +1,4 @@
-"""Rows: what a spatial paradigm knows of each patch, a frozen dataclass of tensors that share their first dimension."""
+"""Rows: the state of a spatial paradigm, one row a patch; a frozen dataclass of tensors with R rows each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Rows", "SpatialParadigm", "put", "require_geometry", "take"]
 
 
 class Rows(Protocol):
-    """The state of R patches: bounds of every observable, given the statements entered so far."""
+    """The state of R patches: bounds of every observable, given the statements so far."""
 
     @property
     def range(self) -> Enclosure:
@@ -34,7 +34,7 @@ class SpatialParadigm(Protocol[R]):
 
     ordered: bool
     """Whether the bounds depend on the order in which statements are entered, and dropping one may tighten them. Rows
-    of such a paradigm also have `lost`, (R,) bool: where its bounds are not all that the statements give under it."""
+    of such a paradigm also have `lost`, (R,) bool: where its bounds may be looser than those of the checker."""
 
     @property
     def size(self) -> int:
@@ -42,7 +42,7 @@ class SpatialParadigm(Protocol[R]):
         ...
 
     def start(self, rows: int) -> R:
-        """Rows about which nothing is stated."""
+        """Rows without statements."""
         ...
 
     def extend(self, rows: R, prototype: Tensor, observed: Enclosure) -> R:
@@ -50,7 +50,7 @@ class SpatialParadigm(Protocol[R]):
         ...
 
     def pursue(self, rows: R, observed: Tensor) -> Tensor:
-        """(R, P) how much of what is unknown of the patch each statement would explain; an estimate, for the search."""
+        """(R, P) how much each statement would add to what is known of the patch; an estimate, for the search."""
         ...
 
 
@@ -66,11 +66,11 @@ def take(rows: R, index: Tensor) -> R:
     return taken
 
 
-def put(rows: R, index: Tensor, others: R) -> R:
-    """`rows` with the rows of an index overwritten, in place; only a trailing dimension that has grown is copied."""
+def put(rows: R, index: Tensor, replacements: R) -> R:
+    """`rows` with the rows of an index replaced, in place; only tensors with a grown trailing dimension are copied."""
     replaced = {}
     for f in fields(rows):
-        old, new = getattr(rows, f.name), getattr(others, f.name)
+        old, new = getattr(rows, f.name), getattr(replacements, f.name)
         if old.shape[1:] != new.shape[1:]:
             shape = [max(a, b) for a, b in zip(old.shape[1:], new.shape[1:], strict=True)]
             old, new = _pad(old, shape), _pad(new, shape)

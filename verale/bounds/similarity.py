@@ -1,6 +1,6 @@
 """From observables to activations: monotone similarities commute with max pooling.
 
-How similar an observable makes two vectors is said by one number, the *dissimilarity*. Small means similar, so every
+One number says how unlike two vectors are, the *dissimilarity*. Small means similar, so every
 similarity falls with it. It is the observable itself (squared distances), its negative (cosines, inner products,
 masses), or its distance from the prototype's peak (quadratic). The pooled patch is then always the one with the least
 dissimilarity.
@@ -89,7 +89,7 @@ S = TypeVar("S", bound=Similarity)
 
 @dataclass(frozen=True, eq=False)
 class _Bounds(ABC, Generic[S]):
-    """What is known of one similarity of one head.
+    """How the similarity of one head is bounded, and inverted.
 
     Attributes:
         similarity: the head's.
@@ -196,7 +196,7 @@ class _ExpDistance(_Bounds[ExpDistance]):
 
 
 class _Exponential(_Bounds[Exponential]):
-    """Composed of enclosures; of a cosine m, x = 1 - m takes the place of the squared distance."""
+    """Composed of enclosures; of a cosine m, x = 1 - m stands for the squared distance."""
 
     def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
         if not self.of_distance:

@@ -1,4 +1,4 @@
-"""Simplex: what the stated masses of a patch leave for the others (softmax heads)."""
+"""Simplex: how much mass the stated masses of a patch leave for the others (softmax heads)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SimplexRows:
         lower, upper: (R, P) bounds of the masses.
         stated: (R, P) which masses are stated.
         remainder: (R,) upper bound of 1 - the sum of the stated masses.
-        shortfall: (R,) lower bound of the same.
+        shortfall: (R,) lower bound of 1 - the sum of the stated masses.
     """
 
     lower: Tensor
@@ -61,7 +61,7 @@ class Simplex:
         return int(self._domain.shape[0])
 
     def start(self, rows: int) -> SimplexRows:
-        """Patches about which nothing is stated: every mass in [0, 1], or exactly 1 if there is but one."""
+        """Patches without statements: every mass in [0, 1], or exactly 1 if there is only one."""
         lower = self._domain.lower.expand(rows, -1).clone()
         return SimplexRows(
             lower=lower,
@@ -87,5 +87,5 @@ class Simplex:
         return SimplexRows(torch.maximum(lower, least), torch.minimum(upper, most), stated, remainder, shortfall)
 
     def pursue(self, rows: SimplexRows, observed: Tensor) -> Tensor:
-        """The unstated masses: the largest leaves the least."""
+        """The unstated masses: stating the largest leaves the least mass."""
         return observed.masked_fill(rows.stated, -1.0)

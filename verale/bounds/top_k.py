@@ -19,17 +19,16 @@ class TopK:
     """The k highest activations are stated, and that no other activation exceeds the least of them.
 
     A stated activation lies in its interval; any other in the head's own range over its domain, cut from
-    above by the order clause. The clause lists whom it exempts, so that dropping a statement makes E weaker
-    and nothing else.
+    above by the order clause. The clause lists whom it exempts, so dropping a statement only makes E weaker.
 
     Soundness: each bound is a statement or the head's range. The range's lower end is the head's own, not 0:
     similarities can be negative.
     Reference: Soria et al., Formal Abductive Latent Explanations (arXiv 2511.16588), top-k explanations;
-    DESIGN 3.4 item 4.
+    docs/design.md, 3.4 item 4.
     """
 
     range: Enclosure
-    """(P,) what each activation can be at all."""
+    """(P,) the range of each activation over the domain."""
 
     @classmethod
     def of(cls, head: Head, patches: int, device: torch.device | str = "cpu") -> TopK:
@@ -42,7 +41,7 @@ class TopK:
         Args:
             stated: (R, P) bool, activations with a statement of their own.
             exempt: (R, P) bool, activations that the order clause leaves out.
-            order: (R,) upper end of the order clause, infinity where there is none.
+            order: (R,) upper end of the order clause, infinity without one.
             observed: (P,) the statements' intervals.
 
         Returns:

@@ -17,12 +17,12 @@ __all__ = ["TreeMargins"]
 
 _CHUNK_BYTES = 64 * 2**20
 _FLOOR = 1e-9
-"""Of the largest wish, what every activation is worth at least: what has no reach now may have it later."""
+"""The least worth of an activation, relative to the largest wish: a node that is not reached now may be later."""
 
 
 @dataclass(frozen=True)
 class _Level:
-    """Nodes whose children lie on earlier levels; children are places in (nodes, leaves)."""
+    """Nodes whose children lie on earlier levels; children are indices into (nodes, leaves)."""
 
     nodes: Tensor
     absent: Tensor
@@ -38,15 +38,15 @@ class TreeMargins:
         v = min over s in {lo, hi} of (1 - s) v_absent + s v_present.
 
     Soundness: 0 <= s <= 1, so lower bounds of the children give a lower bound of the node, which is affine in s and so
-    least at an end. It is attained: no two nodes share an activation, so all choose apart. Rounding: the computed v +
-    s (w - v), with |v|, |w| <= M, is off by at most 8 u M; that much is taken off at every node.
+    least at an end. The bound is attained: no two nodes share an activation, so each takes its own end. Rounding: the
+    computed v + s (w - v), with |v|, |w| <= M, is off by at most 8 u M; that much is taken off at every node.
 
     Attributes:
         predicted: (N,).
         rivals: (N, K).
         leaves: (N, K, P + 1) the differences D.
         size: (N, K) M, an upper bound of all |v|.
-        error: (N, K) what rounding may take off a bound.
+        error: (N, K) how much rounding may lower a bound.
         levels: the nodes, bottom up.
     """
 
@@ -77,11 +77,11 @@ class TreeMargins:
 
     @property
     def sensitivity(self) -> Tensor:
-        """(N, K): a path's activations move what it carries, one a level."""
+        """(N, K): one activation a level changes what a path carries."""
         return 2 * len(self.levels) * self.size
 
     def take(self, images: Tensor | slice) -> TreeMargins:
-        """Those of some images."""
+        """The margins of some images."""
         return TreeMargins(**taken(self, images))
 
     def keep(self, columns: Tensor) -> TreeMargins:

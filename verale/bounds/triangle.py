@@ -1,4 +1,4 @@
-"""Triangle: what each stated observable of a patch says of the others on its own (metric heads)."""
+"""Triangle: how each stated observable of a patch, by itself, bounds the others (metric heads)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Triangle:
     Squared distances: |d_jk - d_j| <= d_k <= d_jk + d_j with d_jk = |p_j - p_k|. Cosines: with alpha = arccos m_j and
     theta the angle of p_j and p_k, cos(alpha + theta) <= m_k <= cos(alpha - theta), for any alpha and theta.
 
-    Both are the projection onto the hull of one anchor, and are computed as such: no arccos, no case distinction.
+    Both are the projection onto the hull of one anchor and are computed as such, without arccos and without cases.
 
     Soundness: an intersection of projection bounds, each sound; see `Projection`.
     Reference: Soria et al., arXiv 2511.16588 (triangular inequality) and 2608.16773 (cosine triangular inequality).
@@ -53,16 +53,16 @@ class Triangle:
         return self._single.size
 
     def start(self, rows: int) -> TriangleRows:
-        """Patches about which nothing is stated: the domain's range."""
-        nothing = self._single.start(rows)
-        return TriangleRows(nothing.lower, nothing.upper)
+        """Patches without statements: the domain's range."""
+        unstated = self._single.start(rows)
+        return TriangleRows(unstated.lower, unstated.upper)
 
     def extend(self, rows: TriangleRows, prototype: Tensor, observed: Enclosure) -> TriangleRows:
         """Enter one observable a patch."""
         alone = self._single.extend(self._single.start(len(prototype)), prototype, observed).range
-        met = rows.range.intersect(alone)
-        return TriangleRows(met.lower, met.upper)
+        both = rows.range.intersect(alone)
+        return TriangleRows(both.lower, both.upper)
 
     def pursue(self, rows: TriangleRows, observed: Tensor) -> Tensor:
-        """The nearest prototype says most of the others."""
+        """The nearest prototype bounds the others most tightly."""
         return -dissimilarity(self._head, observed)

@@ -1,4 +1,4 @@
-"""Demands: what a certificate asks of single observables, and the way back to latents that comply."""
+"""Demands: what a certificate requires of single observables, and steps towards latents that comply."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from verale.rounding import Enclosure
 __all__ = ["PRECISION", "Demands", "demands_of", "into_domain", "observables_and_slopes"]
 
 PRECISION = 320
-"""Bits of a ball: far more than statements tell apart. What is found is proved by the checker, never here."""
+"""Bits of a ball: far more than statements need. The checker proves what comes out, never this module."""
 
 _TINY = 1e-300
 _RIDGE = 1e-13
@@ -26,14 +26,14 @@ _RIDGE = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class Demands:
-    """What single observables of L patches have to be.
+    """Intervals in which single observables of L patches have to lie.
 
     Attributes:
         head: the head.
         exact: for each patch, intervals by prototype.
         index: (L, K) prototypes, patch by patch.
-        lower, upper: (L, K) the same ends rounded to nearest, infinite where there is none or where `index` is padding.
-        pinned: (L,) patches that have to stay what they are.
+        lower, upper: (L, K) the same ends rounded to nearest; infinite without an end and where `index` is padding.
+        pinned: (L,) patches that must not change.
     """
 
     head: Head
@@ -44,7 +44,7 @@ class Demands:
     pinned: Tensor
 
     def violation(self, images: Tensor) -> Tensor:
-        """(N,) how far images (N, L, D) are from complying, relative to what is asked; an estimate."""
+        """(N,) how far images (N, L, D) are from complying, as a distance in latent space; an estimate."""
         if not self.index.shape[1]:
             return images.new_zeros(len(images))
         flat = images.flatten(0, 1)
@@ -53,11 +53,11 @@ class Demands:
         return worst
 
     def comply(self, images: Tensor, steps: int) -> Tensor:
-        """Images (N, L, D) near those given that comply better: Gauss and Newton's steps, within the domain.
+        """Images (N, L, D) near those given that comply better: Gauss-Newton steps within the domain.
 
-        A step is the shortest one that meets all statements about a patch, were observables linear in the latent. Of a
-        squared distance it stays in the plane through the anchors' hull and the latent: from a prototype's place it
-        ends where the latents that comply are nearest to that prototype. Masses are replaced in one step.
+        A step is the shortest one that would meet all demands on a patch if observables were linear in the latent. With
+        squared distances it stays in the plane through the anchors' hull and the latent: a step that starts at a
+        prototype ends where the latents that comply are nearest to it. Masses are replaced in one step.
         """
         if not self.index.shape[1]:
             return into_domain(self.head, images)
@@ -74,16 +74,16 @@ class Demands:
         return self.index.repeat(count, 1), self.lower.repeat(count, 1), self.upper.repeat(count, 1)
 
     def _missing(self, flat: Tensor, index: Tensor, lower: Tensor, upper: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """(R, K) observables, (R, K, D) their gradients, and (R, K) what the observables lack, relative to |gradient|.
+        """(R, K) observables, (R, K, D) their unit gradients, and (R, K) their distance to the interval / |gradient|.
 
-        Gradients are zero, and nothing is lacking, where an interval has one end and holds.
+        Both are zero where an interval has a single end and the observable complies.
         """
         observed, slope = observables_and_slopes(self.head, flat, index)
         missing = torch.maximum(torch.minimum(observed, upper), lower) - observed
-        asked = (missing != 0) | (torch.isfinite(lower) & torch.isfinite(upper))
+        active = (missing != 0) | (torch.isfinite(lower) & torch.isfinite(upper))
         length = slope.norm(dim=2).clamp(min=_TINY)
-        slope = torch.where(asked[:, :, None], slope / length[:, :, None], 0.0)
-        return observed, slope, torch.where(asked, missing / length, 0.0)
+        slope = torch.where(active[:, :, None], slope / length[:, :, None], 0.0)
+        return observed, slope, torch.where(active, missing / length, 0.0)
 
     def _step(self, flat: Tensor, index: Tensor, lower: Tensor, upper: Tensor) -> Tensor:
         if self.head.prototypes is None:
@@ -91,7 +91,7 @@ class Demands:
         _, slope, missing = self._missing(flat, index, lower, upper)
         low, high = self.head.domain.lower, self.head.domain.upper
         free, step = torch.ones_like(flat), torch.zeros_like(flat)
-        for _ in range(3):  # a coordinate at the domain's end that a step would move out of it is left where it is
+        for _ in range(3):  # a coordinate at the domain's end stays there if the step would move it out
             open_slope = slope * free[:, None]
             normal = open_slope @ open_slope.transpose(1, 2)
             ridge = torch.where(normal.diagonal(dim1=1, dim2=2) > 0, _RIDGE, 1.0)
@@ -111,16 +111,16 @@ class Demands:
 def demands_of(head: Head, certificate: Certificate, image: Tensor, known: bool) -> Demands:
     """The demands of a certificate's statements on images that resemble one.
 
-    A statement about an activation asks that the patch which shows the prototype in that image shows it as stated, and
-    that no other patch shows it better: that is enough, and not all that there is. Under a pooling with a mean nothing
-    as simple is enough: all patches are pinned.
+    A statement about an activation demands that the patch with that activation in the image keeps it as stated, and
+    that no other patch exceeds it. That is sufficient, not necessary. Under a pooling with a mean no demand that simple
+    is sufficient, so all patches are pinned.
 
     Args:
         head: the head.
         certificate: a certificate of this head.
         image: (L, D) float64.
-        known: whether the image is one of which the statements are to be true: then patches of which the statements
-            leave nothing open, those with as many as coordinates, are pinned.
+        known: whether the statements are about this image. Then patches with as many two-sided demands as coordinates
+            are pinned, as the demands determine them.
     """
     patches, observed = certificate.patches, observables(head, image[None])[0]
     shown = activation(head, Enclosure.exact(observed)).upper
@@ -135,13 +135,13 @@ def demands_of(head: Head, certificate: Certificate, image: Tensor, known: bool)
                     exact[patch][prototype] = flint.arb(lower), flint.arb(upper)
                     continue
                 case ActivationStatement(prototype, lower, upper):
-                    at, asked = int(shown[:, prototype].argmax()), {prototype: lower}
+                    at, least = int(shown[:, prototype].argmax()), {prototype: lower}
                 case OrderStatement(exempt, upper):
-                    at, asked = -1, dict.fromkeys(sorted(set(range(head.size)) - set(exempt)), -torch.inf)
+                    at, least = -1, dict.fromkeys(sorted(set(range(head.size)) - set(exempt)), -torch.inf)
             pinned |= head.pooling.needs_all_patches
-            for prototype, least in asked.items():
+            for prototype, low_end in least.items():
                 for patch in (shown[:, prototype] > -torch.inf).nonzero().flatten().tolist():
-                    low = least if patch == at else -torch.inf
+                    low = low_end if patch == at else -torch.inf
                     here = float(observed[patch, prototype])
                     interval = observables_between(head, prototype, (low, upper), here, flint.arb)
                     exact[patch][prototype] = _met(interval, exact[patch].get(prototype, (None, None)))
@@ -149,19 +149,19 @@ def demands_of(head: Head, certificate: Certificate, image: Tensor, known: bool)
         index = torch.zeros(patches, width, dtype=torch.int64)
         ends = torch.tensor([-torch.inf, torch.inf], dtype=torch.float64)[:, None, None].repeat(1, patches, width)
         for patch, intervals in enumerate(exact):
-            for place, (prototype, interval) in enumerate(intervals.items()):
-                index[patch, place] = prototype
+            for column, (prototype, interval) in enumerate(intervals.items()):
+                index[patch, column] = prototype
                 for end, ball in enumerate(interval):
                     if ball is not None:
-                        ends[end, patch, place] = float(ball.mid())
-    counts = torch.tensor([sum(None not in interval for interval in asked.values()) for asked in exact])
+                        ends[end, patch, column] = float(ball.mid())
+    counts = torch.tensor([sum(None not in interval for interval in intervals.values()) for intervals in exact])
     if known and head.prototypes is not None:
         pinned |= counts >= head.depth
     return Demands(head, tuple(exact), index, ends[0], ends[1], pinned)
 
 
 def into_domain(head: Head, latents: Tensor) -> Tensor:
-    """The latents (..., D) of the head's domain that are nearest."""
+    """The nearest latents (..., D) of the head's domain."""
     if head.domain.lower is not None or head.domain.upper is not None:
         latents = latents.clamp(head.domain.lower, head.domain.upper)
     radius = head.geometry.radius
@@ -210,12 +210,12 @@ _SLOPES: dict[type[Geometry], Callable[[Any, Tensor, Tensor, Tensor], tuple[Tens
 
 
 def _masses_moved(flat: Tensor, index: Tensor, lower: Tensor, upper: Tensor) -> Tensor:
-    """Logits whose stated masses are the nearest that comply, and whose other masses share the rest as they did."""
+    """Logits whose stated masses are the nearest that comply, and whose other masses keep their shares of the rest."""
     masses = torch.softmax(flat, dim=1).clamp(min=_TINY)
     mine = masses.gather(1, index)
     wanted = torch.maximum(torch.minimum(mine, upper), lower)
     fixed = (wanted != mine) | (torch.isfinite(lower) & torch.isfinite(upper))
-    # Padding names prototype 0: it writes nothing, because it is never fixed.
+    # Padding names prototype 0; it is never fixed, so it changes nothing.
     row = torch.arange(len(flat))[:, None].expand_as(index)[fixed]
     stated = torch.zeros_like(masses, dtype=torch.bool)
     stated[row, index[fixed]] = True
@@ -229,7 +229,7 @@ def _masses_moved(flat: Tensor, index: Tensor, lower: Tensor, upper: Tensor) -> 
 
 
 def _met(first: Interval, second: Interval) -> Interval:
-    """Both hold."""
+    """The intersection of two intervals."""
     low = [end for end in (first[0], second[0]) if end is not None]
     high = [end for end in (first[1], second[1]) if end is not None]
     return (max(low, key=_middle) if low else None, min(high, key=_middle) if high else None)

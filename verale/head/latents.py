@@ -1,4 +1,4 @@
-"""Latents: one exact float tensor an image, its digest and its file (certificates/v1.md, "The latents")."""
+"""Latents: one tensor of exact floats an image, its digest and its file (certificates/v1.md, "The latents")."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def digest_of_all(images: Tensor) -> str:
 
 
 def save_latents(path: str | Path, latents: Tensor, labels: Sequence[int] | None = None) -> None:
-    """Write latents, (N, D, H, W) or (N, L, D), and the images' true classes, where known, as a safetensors file."""
+    """Write latents, (N, D, H, W) or (N, L, D), and the images' true classes, if known, as a safetensors file."""
     tensors = {"latents": latents.detach().cpu().contiguous()}
     if labels is not None:
         tensors["labels"] = torch.tensor(labels, dtype=torch.int64)
@@ -67,22 +67,22 @@ def load_latents(path: str | Path) -> Tensor:
     """The tensor `latents` of a safetensors file, as stored. Raises InputError, which names the file."""
     tensors = _tensors(path)
     if "latents" not in tensors:
-        found = ", ".join(sorted(tensors)) or "nothing"
-        raise InputError(path, f"holds {found}, expected a tensor named 'latents' of shape (N, D, H, W) or (N, L, D)")
+        names = ", ".join(sorted(tensors)) or "nothing"
+        raise InputError(path, f"holds {names}, expected a tensor named 'latents' of shape (N, D, H, W) or (N, L, D)")
     return tensors["latents"]
 
 
 def load_labels(path: str | Path) -> list[int] | None:
-    """The tensor `labels` (N,) of a latents file, the images' true classes; None if it has none. Raises InputError."""
+    """The tensor `labels` (N,) of a latents file, the images' true classes; None without one. Raises InputError."""
     labels = _tensors(path).get("labels")
     if labels is None:
         return None
     if labels.dim() != 1 or labels.dtype not in _INTEGERS:
         raise InputError(
-            path, f"holds labels {labels.dtype} {tuple(labels.shape)}, expected an integer an image, or no labels"
+            path, f"holds labels {labels.dtype} {tuple(labels.shape)}, expected one integer an image, or no labels"
         )
-    found: list[int] = labels.tolist()
-    return found
+    classes: list[int] = labels.tolist()
+    return classes
 
 
 def _tensors(path: str | Path) -> dict[str, Tensor]:

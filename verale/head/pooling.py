@@ -31,7 +31,7 @@ class Pooling(ABC):
     """Whether an activation is a difference of two similarities, and so up to twice as large."""
 
     least_patches: ClassVar[int] = 1
-    """How many patches an image has at least."""
+    """The least number of patches of an image."""
 
     @property
     @abstractmethod
@@ -50,7 +50,7 @@ class Pooling(ABC):
         """Raise HeadError unless it is defined for the geometry and the similarity."""
 
     def check_size(self, prototypes: int) -> None:  # noqa: B027
-        """Raise HeadError unless it is defined for so many prototypes."""
+        """Raise HeadError unless it is defined for this number of prototypes."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class FocalPooling(Pooling):
         return similar.amax(dim=1) - mean
 
     def check(self, geometry: Geometry, similarity: Similarity) -> None:
-        """Of some similarities, and the mean distance of distances."""
+        """Defined for some similarities only; the mean distance needs distances."""
         if not similarity.focal:
             raise HeadError("pooling", f"is focal, expected another for {similarity!r}")
         if self.of_distances and not geometry.is_distance:

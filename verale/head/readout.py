@@ -68,7 +68,7 @@ class Linear(Readout):
 class SoftTree(Readout):
     """A soft decision tree (ProtoTree): o = (1 - a_i) o(absent child) + a_i o(present child) from node 0 down.
 
-    Node i asks for prototype i, so o is affine in every activation. A leaf q gives column q of W, (C, P + 1).
+    Node i reads activation i alone, so o is affine in every activation. A leaf q gives column q of W, (C, P + 1).
 
     Attributes:
         absent, present: the children of every node: a node by its index, which is greater, or a leaf q by -1 - q. Every
@@ -111,9 +111,9 @@ class SoftTree(Readout):
     def pull(self, activations: Tensor, weight: Tensor, rival: int, predicted: int) -> Tensor:
         """The gradient."""
         with torch.enable_grad():
-            asked = activations.clone().requires_grad_()
-            logits = self.read_out(asked[None], weight, None)[0]
-            return torch.autograd.grad(logits[rival] - logits[predicted], asked)[0]
+            inputs = activations.clone().requires_grad_()
+            logits = self.read_out(inputs[None], weight, None)[0]
+            return torch.autograd.grad(logits[rival] - logits[predicted], inputs)[0]
 
     def check(self, geometry: Geometry, similarity: Similarity, pooling: Pooling) -> None:
         """Activations are in [0, 1]."""
@@ -128,7 +128,7 @@ class SoftTree(Readout):
                 "weight", f"has {weight.shape[1]} columns, expected {prototypes + 1}, one a leaf of the tree"
             )
         if bias is not None:
-            raise HeadError("bias", "is given, expected none: a tree's leaves are all that it adds up")
+            raise HeadError("bias", "is given, expected none: a tree adds up its leaves only")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Slots: ProtoPool's way from prototypes to classes, folded into the weights."""
+"""Slots: how ProtoPool assigns prototypes to classes, folded into the weights."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def merge_slots(weight: Tensor, slots: Tensor) -> Tensor:
 
     Returns:
         (C, P) float64. The sums are rounded to nearest, in the order of the slots; they are exact for up to 512
-        float32 weights that differ by less than 2^20 in size. What is proved of a head is proved of the sums it holds.
+        float32 weights that differ by less than 2^20 in size. What is proved of a head is proved of these sums.
 
     Raises:
         HeadError: shapes that do not fit, or a slot that does not show exactly one prototype: then it mixes distances
@@ -39,7 +39,7 @@ def merge_slots(weight: Tensor, slots: Tensor) -> Tensor:
         raise HeadError(
             "slots",
             f"class {of_class}, slot {slot} does not show exactly one prototype, expected one 1 and else 0:"
-            " the map is soft, or was not hardened before it was saved",
+            " the map is soft; harden it before saving it",
         )
     shown = slots.argmax(1).flatten()
     merged = torch.zeros(weight.shape[0], slots.shape[1], dtype=torch.float64, device=weight.device)

@@ -1,7 +1,7 @@
-"""Directed rounding of correctly rounded operations, and the a-priori bounds for those that are not.
+"""Directed rounding of correctly rounded operations, and a-priori bounds for other operations.
 
 float64 only. `+ - * /` and square root are correctly rounded (IEEE 754) on CPU and on CUDA, so one step of
-`nextafter` encloses the real result. Sums and products in an order nobody controls are enclosed by gamma_n;
+`nextafter` encloses the real result. Sums of products whose order nobody controls are enclosed by gamma_n;
 exp and log by a stated number of units in the last place.
 """
 
@@ -18,7 +18,7 @@ UNIT = 2.0**-53
 """u, the unit roundoff of float64: fl(x op y) = (x op y)(1 + delta) with |delta| <= u, above underflow."""
 
 UNDERFLOW = 2.0**-1022
-"""What one operation may lose to underflow, gradual or flushed to zero: at most the smallest normal number."""
+"""The most that one operation may lose to underflow, gradual or flushed to zero: the smallest normal number."""
 
 TRANSCENDENTAL_ULPS = 8
 """Stated bound, in units in the last place, on the error of torch's float64 exp, log and log1p.

@@ -1,6 +1,6 @@
 """`Enclosure`: a tensor of intervals that are proved to hold the real values.
 
-Whatever is a bare tensor is an estimate that nobody vouches for; only an Enclosure enters a certificate.
+A bare tensor is an estimate that nobody vouches for; only an Enclosure enters a certificate.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Enclosure:
 
     @classmethod
     def exact(cls, values: Tensor) -> Enclosure:
-        """Values that are exact as they stand."""
+        """Exact values: intervals without width."""
         values = values.to(torch.float64)
         return cls(values, values)
 
@@ -108,11 +108,11 @@ class Enclosure:
         return _within_ulps(self.lower.clamp(min=0).log1p(), self.upper.clamp(min=0).log1p()).clamp(lower=0.0)
 
     def clamp(self, lower: float | None = None, upper: float | None = None) -> Enclosure:
-        """What is left of the intervals when the real value is known to lie in [lower, upper]."""
+        """The intervals cut to [lower, upper], where the real value is known to lie."""
         return Enclosure.unchecked(self.lower.clamp(lower, upper), self.upper.clamp(lower, upper))
 
     def intersect(self, other: Enclosure) -> Enclosure:
-        """Both hold: the larger of the lower ends, the smaller of the upper ends."""
+        """The intersection: the larger of the lower ends, the smaller of the upper ends."""
         return Enclosure.unchecked(torch.maximum(self.lower, other.lower), torch.minimum(self.upper, other.upper))
 
     def certainly_less(self, other: Enclosure) -> Tensor:
@@ -144,7 +144,7 @@ class Enclosure:
 
 
 def _within_ulps(lower: Tensor, upper: Tensor) -> Enclosure:
-    # One ulp of x is at most 2 u |x|. What is missing where ulps are those of the true value, 208 u^2 of it, is in the
-    # half ulp that the outer step leaves: proofs/ulps.py.
+    # One ulp of x is at most 2 u |x|. Where ulps are those of the true value, 208 u^2 of it is missing here. The half
+    # ulp that the outer step leaves covers it: proofs/ulps.py.
     slack = 2 * TRANSCENDENTAL_ULPS * UNIT * (1 + 4 * UNIT)
     return Enclosure(down(lower - up(lower.abs() * slack + UNDERFLOW)), up(upper + up(upper.abs() * slack + UNDERFLOW)))
