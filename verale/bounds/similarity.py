@@ -1,9 +1,8 @@
 """From observables to activations: monotone similarities commute with max pooling.
 
-One number says how unlike two vectors are, the *dissimilarity*. Small means similar, so every
-similarity falls with it. It is the observable itself (squared distances), its negative (cosines, inner products,
-masses), or its distance from the prototype's peak (quadratic). The pooled patch is then always the one with the least
-dissimilarity.
+One number says how unlike two vectors are, the *dissimilarity*. Small means similar, so every similarity falls with it.
+It is the observable itself (squared distances), its negative (cosines, inner products, masses), or its distance from
+the prototype's peak (quadratic). The pooled patch is then always the one with the least dissimilarity.
 
 Each similarity has one class here: how it is enclosed, and its inverse for the search for counterexamples. A new
 similarity is one more class and its entry in `_BOUNDS`.
@@ -88,12 +87,12 @@ S = TypeVar("S", bound=Similarity)
 
 
 @dataclass(frozen=True, eq=False)
-class _Bounds(ABC, Generic[S]):
+class SimilarityBounds(ABC, Generic[S]):
     """How the similarity of one head is bounded, and inverted.
 
     Attributes:
         similarity: the head's.
-        of_distance: whether the observable is a squared distance; otherwise it grows with the similarity.
+        of_distance: whether the observable is a squared distance, so that S falls with it; otherwise S rises.
         scale: (P,), or None for ones.
         peak: (P,), or None for zeros.
     """
@@ -140,7 +139,7 @@ class _Bounds(ABC, Generic[S]):
         return Enclosure(down(near * scale).clamp(min=0), up(far * scale))
 
 
-class _Identity(_Bounds[Identity]):
+class _Identity(SimilarityBounds[Identity]):
     """Exact."""
 
     def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
@@ -150,7 +149,7 @@ class _Identity(_Bounds[Identity]):
         return ball(value)
 
 
-class _LogRatio(_Bounds[LogRatio]):
+class _LogRatio(SimilarityBounds[LogRatio]):
     """ln((x + 1) / (x + e)) = ln(1 + (1 - e) / (x + e)) with x = scale m; 0 at m = infinity.
 
     Soundness: the argument of log1p carries four relative roundings; |x log1p'(x) / log1p(x)| <= 1 for x > 0, so they
@@ -174,7 +173,7 @@ class _LogRatio(_Bounds[LogRatio]):
         return (1 - ball(self.similarity.epsilon) * power) / (power - 1) / scale if value > 0 else None
 
 
-class _Negated(_Bounds[Negated]):
+class _Negated(SimilarityBounds[Negated]):
     """Composed of operations rounded once."""
 
     def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
@@ -184,7 +183,7 @@ class _Negated(_Bounds[Negated]):
         return -ball(value) / scale
 
 
-class _ExpDistance(_Bounds[ExpDistance]):
+class _ExpDistance(SimilarityBounds[ExpDistance]):
     """Composed of enclosures."""
 
     def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
@@ -195,7 +194,7 @@ class _ExpDistance(_Bounds[ExpDistance]):
         return ball(value).log() ** 2 - ball(self.similarity.epsilon) if 0 < value < 1 else None
 
 
-class _Exponential(_Bounds[Exponential]):
+class _Exponential(SimilarityBounds[Exponential]):
     """Composed of enclosures; of a cosine m, x = 1 - m stands for the squared distance."""
 
     def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
@@ -209,7 +208,7 @@ class _Exponential(_Bounds[Exponential]):
         return -ball(value).log() / scale if self.of_distance else 1 + ball(value).log() / scale
 
 
-class _Quadratic(_Bounds[Quadratic]):
+class _Quadratic(SimilarityBounds[Quadratic]):
     """The dissimilarity is x = |m - peak|, and S = -x^2: operations rounded once."""
 
     def dissimilarity(self, observables: Tensor) -> Tensor:
@@ -241,7 +240,7 @@ class _Quadratic(_Bounds[Quadratic]):
         return like.new_zeros(()) if self.peak is None else self.peak.to(like)
 
 
-class _Rectified(_Bounds[Rectified]):
+class _Rectified(SimilarityBounds[Rectified]):
     """Exact."""
 
     def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
@@ -251,7 +250,7 @@ class _Rectified(_Bounds[Rectified]):
         return ball(value) if value > 0 or not least else None
 
 
-class _Threshold(_Bounds[Threshold]):
+class _Threshold(SimilarityBounds[Threshold]):
     """Exact. It falls with the dissimilarity, jump included, as masses are at least 0 and the threshold is above."""
 
     def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
@@ -266,7 +265,7 @@ class _Threshold(_Bounds[Threshold]):
         return ball(threshold) if value > 0 else None
 
 
-_BOUNDS: dict[type[Similarity], type[_Bounds[Any]]] = {
+_BOUNDS: dict[type[Similarity], type[SimilarityBounds[Any]]] = {
     Identity: _Identity,
     LogRatio: _LogRatio,
     Negated: _Negated,
@@ -278,7 +277,7 @@ _BOUNDS: dict[type[Similarity], type[_Bounds[Any]]] = {
 }
 
 
-def _bounds(head: Head) -> _Bounds[Any]:
+def _bounds(head: Head) -> SimilarityBounds[Any]:
     return _BOUNDS[type(head.similarity)](head.similarity, head.geometry.is_distance, head.scale, head.peak)
 
 

@@ -36,8 +36,8 @@ class Head:
         similarity: S, from observable to similarity.
         prototypes: (P, D) float32 or float64, unnormalised as stored; None for softmax, where D = P.
         bias: (C,) or None; of a `Maximum` readout (P,).
-        scale: (P,) positive, or None for ones: what log_ratio, negated and exponential multiply the observable by
-            (isotropic Gaussians: 1 / sigma_j^2). Statements speak of the unscaled observable.
+        scale: (P,) positive, or None for ones: some similarities multiply the observable by it (isotropic Gaussians:
+            1 / sigma_j^2). Statements speak of the unscaled observable.
         peak: (P,), or None for zeros: where a quadratic similarity is greatest.
         domain: where latents live; the wider, the weaker the bounds.
         pooling: how similarities of patches become one activation.

@@ -35,8 +35,8 @@ def test_any_prices_stay_below_the_truth(seed):
     margins = LinearMargins.of(head, torch.tensor([0]), 5).keep(torch.tensor([[1, 2]]))
     for scale in (0.0, 0.1, 1.0, 100.0):
         prices = scale * torch.rand(2, 6, generator=generator, dtype=torch.float64)
-        found = assignment_margins(rows, margins, prices).tolist()
-        for rival, bound in zip((1, 2), found, strict=True):
+        bounds = assignment_margins(rows, margins, prices).tolist()
+        for rival, bound in zip((1, 2), bounds, strict=True):
             assert Fraction(bound) <= difference(head, masses, rival)
             rule = exact_rule(head, rows, rival, prices[rival - 1].tolist())
             assert Fraction(bound) <= rule

@@ -17,14 +17,11 @@ from verale.head import (
     Euclidean,
     FocalPooling,
     Head,
-    Identity,
-    LogRatio,
-    MaxPooling,
     Quadratic,
     as_patches,
     evaluate,
 )
-from verale.head.evaluate import similarity as similarity_of
+from verale.head.evaluate import similarity
 from verale.rounding import Enclosure
 
 HEADS = [(geometry, "max") for geometry in GEOMETRIES] + list(FOCAL) + [(name, "varied") for name in VARIED]
@@ -37,28 +34,12 @@ def head_of(geometry: str, kind: str, **sizes: int) -> Head:
 
 
 def activation_of(head: Head, values: Tensor) -> Tensor:
-    """(N, P) activations of observables (N, L, P), in float64, written out for the oldest heads."""
-    if not isinstance(head.similarity, (Identity, LogRatio)) or not isinstance(
-        head.pooling, (MaxPooling, FocalPooling)
-    ):
-        return head.pooling.pool(values, lambda m: similarity_of(head, m))
-
-    def similarity(m: Tensor) -> Tensor:
-        if not isinstance(head.similarity, LogRatio):
-            return m
-        m = m if head.scale is None else m * head.scale
-        return ((m + 1) / (m + 1e-4)).log()
-
-    similar = similarity(values)
-    highest = similar.amax(-2)
-    kind = getattr(head.pooling, "kind", "max")
-    if kind == "max":
-        return highest
-    return highest - (similar.mean(-2) if kind == "max_minus_mean" else similarity(values.mean(-2)))
+    """(N, P) activations of observables (N, L, P), in float64; tests/unit/head compares these with exact formulas."""
+    return head.pooling.pool(values, lambda m: similarity(head, m))
 
 
 def critical_points(head: Head, ranges: Enclosure) -> Tensor:
-    """(K, L, P): every combination of values where a minimum, a maximum or a clamp can change its place."""
+    """(K, L, P): every combination of values where a minimum, a maximum or a clamp can move."""
     patches = ranges.shape[0]
     ends = torch.cat([ranges.lower, ranges.upper])
     if isinstance(head.similarity, Quadratic):
@@ -66,7 +47,7 @@ def critical_points(head: Head, ranges: Enclosure) -> Tensor:
         ends = torch.cat([ends, peak.double()[None]])
     choices = [torch.maximum(torch.minimum(ends, ranges.upper[n]), ranges.lower[n]) for n in range(patches)]
     everywhere = product(range(len(ends)), repeat=patches)
-    return torch.stack([torch.stack([choices[n][at] for n, at in enumerate(places)]) for places in everywhere])
+    return torch.stack([torch.stack([choices[n][at] for n, at in enumerate(chosen)]) for chosen in everywhere])
 
 
 @pytest.mark.parametrize(("geometry", "kind"), HEADS)
@@ -118,8 +99,8 @@ def test_replacing_patches_gives_the_box_of_all(geometry, kind, monkeypatch):
     dropping = pooling.dropping(ranges)
     index = torch.tensor([0, 3, 1, 2, 2, 1, 2, 0, 3])
     alone = dropping.alone(index, rows)
-    for place, patch in enumerate(index.tolist()):
-        assert_equal(alone[place], pooling.box(replaced(ranges, [patch], rows[[place]])))
+    for row, patch in enumerate(index.tolist()):
+        assert_equal(alone[row], pooling.box(replaced(ranges, [patch], rows[[row]])))
     different = torch.tensor([2, 0, 3])
     together = dropping.together(different, rows[:3])
     for count in (1, 2, 3):
@@ -148,15 +129,15 @@ def test_growing_is_the_box_of_all(geometry, kind):
         low, high = known.lower[image, patch][:, None], known.upper[image, patch][:, None]
         tighter = Enclosure(low + part[0] * (high - low), high - part[1] * (high - low))
         tried = growing.trial(image, patch, tighter)
-        for place, (n, at) in enumerate(chosen):
+        for row, (n, at) in enumerate(chosen):
             for candidate in range(2):
-                expected = pooling.box(replaced(known[n], [at], tighter[[place], candidate]))
-                assert_equal(tried[place, candidate], expected)
+                expected = pooling.box(replaced(known[n], [at], tighter[[row], candidate]))
+                assert_equal(tried[row, candidate], expected)
         best = torch.randint(2, (len(chosen),), generator=generator)
         growing.choose(best)
         for n in range(len(known.lower)):
-            mine = [place for place, (owner, _) in enumerate(chosen) if owner == n]
-            now = replaced(known[n], [chosen[place][1] for place in mine], tighter[mine, best[mine]])
+            mine = [row for row, (owner, _) in enumerate(chosen) if owner == n]
+            now = replaced(known[n], [chosen[row][1] for row in mine], tighter[mine, best[mine]])
             known.lower[n], known.upper[n] = now.lower, now.upper
         assert_equal(growing.box, pooling.box(known))
 
@@ -167,9 +148,9 @@ def replaced(ranges: Enclosure, patches: list[int], rows: Enclosure) -> Enclosur
     return Enclosure(lower, upper)
 
 
-def assert_equal(found: Enclosure, expected: Enclosure) -> None:
-    assert torch.equal(found.lower, expected.lower)
-    assert torch.equal(found.upper, expected.upper)
+def assert_equal(box: Enclosure, expected: Enclosure) -> None:
+    assert torch.equal(box.lower, expected.lower)
+    assert torch.equal(box.upper, expected.upper)
 
 
 @pytest.mark.parametrize(("geometry", "kind"), HEADS)
@@ -178,6 +159,6 @@ def test_the_range_over_the_domain_holds_every_image(geometry, kind):
     for patches in (2, 9) if isinstance(head.pooling, BankPooling) else (1, 2, 9):
         whole = activation_range(head, patches)
         assert torch.equal(TopK.of(head, patches).range.lower, whole.lower)
-        found = evaluate(head, as_patches(small_latents(head, images=200, patches=patches))).activations
-        assert (found >= whole.lower - 1e-9).all() and (found <= whole.upper + 1e-9).all()
+        values = evaluate(head, as_patches(small_latents(head, images=200, patches=patches))).activations
+        assert (values >= whole.lower - 1e-9).all() and (values <= whole.upper + 1e-9).all()
         assert not isinstance(head.pooling, FocalPooling) or bool((whole.lower == 0).all())

@@ -1,4 +1,4 @@
-"""Rows: copies of some, rows overwritten in place, and paradigms refused for geometries that they do not have."""
+"""Rows: copies of some, rows replaced in place, and paradigms refused for geometries they are not defined for."""
 
 from __future__ import annotations
 

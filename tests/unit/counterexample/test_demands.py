@@ -48,11 +48,11 @@ def test_latents_that_comply_have_the_activations_stated(name):
     head = head_of(name)
     image, other = as_patches(small_latents(head, images=2))
     certificate, demands = stated(head, image)
-    found = repair(demands, demands.comply(other[None], 60)[0], np.random.default_rng(0))
-    assert found is not None and not found.equal(image)
+    repaired = repair(demands, demands.comply(other[None], 60)[0], np.random.default_rng(0))
+    assert repaired is not None and not repaired.equal(image)
     with flint.ctx.workprec(PRECISION):
         activations = [
-            pooled(head, [flint.arb(1) * _ball(observable(head, z, j)) for z in found.tolist()], j)
+            pooled(head, [flint.arb(1) * _ball(observable(head, z, j)) for z in repaired.tolist()], j)
             for j in range(head.size)
         ]
         *three, order = certificate.statements

@@ -61,12 +61,12 @@ def test_other_latents_comply_exactly(name):
     demands = demands_of(head, certificate, other, known=False)
     near = demands.comply(other[None], 60)
     assert float(demands.violation(near)) < 1e-9
-    found = repair(demands, near[0], np.random.default_rng(0))
-    assert found is not None
-    assert bool(((found - image).abs().amax(1) > 1e-3).all())
+    repaired = repair(demands, near[0], np.random.default_rng(0))
+    assert repaired is not None
+    assert bool(((repaired - image).abs().amax(1) > 1e-3).all())
     with flint.ctx.workprec(PRECISION):
         for s in certificate.statements:
-            assert inside(observable(head, found[s.patch].tolist(), s.prototype), s.lower, s.upper)
+            assert inside(observable(head, repaired[s.patch].tolist(), s.prototype), s.lower, s.upper)
 
 
 def test_latents_that_comply_are_left_as_they_are():
@@ -75,7 +75,7 @@ def test_latents_that_comply_are_left_as_they_are():
     certificate = narrow(head, image, 12)
     demands = demands_of(head, certificate, image, known=True)
     assert repair(demands, image, np.random.default_rng(0)).equal(image)
-    # Of float32 latents that statements pin, the last bits are found again.
+    # Of float32 latents that statements pin, the last bits are recovered.
     assert repair(demands, image + 1e-12, np.random.default_rng(0)).equal(image)
 
 

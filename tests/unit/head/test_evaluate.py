@@ -26,7 +26,7 @@ def observable(head, z, j):
 def test_evaluation_is_the_formula(geometry):
     head = small_head(geometry)
     patches = as_patches(small_latents(head))
-    found = evaluate(head, patches)
+    evaluation = evaluate(head, patches)
     for image, rows in enumerate(patches.tolist()):
         activations = []
         for j in range(head.size):
@@ -39,16 +39,16 @@ def test_evaluation_is_the_formula(geometry):
             sum(w * a for w, a in zip(row, activations, strict=True)) + b
             for row, b in zip(head.weight.tolist(), head.bias.tolist(), strict=True)
         ]
-        assert found.activations[image].tolist() == pytest.approx(activations, rel=1e-12)
-        assert found.logits[image].tolist() == pytest.approx(logits, rel=1e-9, abs=1e-12)
-        assert int(found.predicted[image]) == logits.index(max(logits))
+        assert evaluation.activations[image].tolist() == pytest.approx(activations, rel=1e-12)
+        assert evaluation.logits[image].tolist() == pytest.approx(logits, rel=1e-9, abs=1e-12)
+        assert int(evaluation.predicted[image]) == logits.index(max(logits))
 
 
 @pytest.mark.parametrize(("geometry", "kind"), FOCAL)
 def test_focal_activations_are_the_formula(geometry, kind):
     head = focal_head(geometry, kind)
     patches = as_patches(small_latents(head))
-    found = evaluate(head, patches)
+    evaluation = evaluate(head, patches)
 
     def similarity(m, j):
         if not isinstance(head.similarity, LogRatio):
@@ -64,17 +64,17 @@ def test_focal_activations_are_the_formula(geometry, kind):
                 activation = max(similar) - sum(similar) / len(similar)
             else:
                 activation = similarity(min(values), j) - similarity(sum(values) / len(values), j)
-            assert float(found.activations[image, j]) == pytest.approx(activation, rel=1e-9, abs=1e-14)
+            assert float(evaluation.activations[image, j]) == pytest.approx(activation, rel=1e-9, abs=1e-14)
     assert torch.allclose(
-        found.logits, found.activations @ head.weight.double().T + head.bias.double(), rtol=1e-12, atol=1e-12
+        evaluation.logits, evaluation.activations @ head.weight.double().T + head.bias.double(), rtol=1e-12, atol=1e-12
     )
 
 
 @pytest.mark.parametrize(("geometry", "kind"), FOCAL)
 def test_one_patch_is_nothing_special(geometry, kind):
     head = focal_head(geometry, kind)
-    found = evaluate(head, as_patches(small_latents(head, patches=1)))
-    assert torch.equal(found.activations, torch.zeros_like(found.activations))
+    evaluation = evaluate(head, as_patches(small_latents(head, patches=1)))
+    assert torch.equal(evaluation.activations, torch.zeros_like(evaluation.activations))
 
 
 def test_latents_of_another_network_are_refused():

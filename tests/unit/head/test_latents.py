@@ -69,11 +69,16 @@ def test_labels_travel_with_the_latents(tmp_path):
 def test_what_are_no_labels_is_refused(labels, tmp_path):
     tensors = {"latents": torch.rand(3, 2, 2, 2), "labels": labels}
     (tmp_path / "z").write_bytes(safetensors.torch.save(tensors))
-    with pytest.raises(InputError, match=r"z: holds labels .*expected an integer an image"):
+    with pytest.raises(InputError, match=r"z: holds labels .*expected one integer an image"):
         load_labels(tmp_path / "z")
 
 
 def test_the_digest_of_all_depends_on_every_image_and_their_order():
     images = torch.rand(3, 4, 2, dtype=torch.float64)
-    found = {digest_of_all(images), digest_of_all(images[:2]), digest_of_all(images.flip(0)), digest_of_all(images[:0])}
-    assert len(found) == 4
+    digests = {
+        digest_of_all(images),
+        digest_of_all(images[:2]),
+        digest_of_all(images.flip(0)),
+        digest_of_all(images[:0]),
+    }
+    assert len(digests) == 4

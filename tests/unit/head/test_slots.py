@@ -18,7 +18,7 @@ def one_hot(generator: torch.Generator) -> torch.Tensor:
 
 
 def test_the_merged_head_computes_what_protopool_computes():
-    """heads.md, section 5: distances are distributed to slots, then become similarities, then are subtracted."""
+    """docs/heads.md, section 5: distances are distributed to slots, then become similarities, then are subtracted."""
     generator = torch.Generator().manual_seed(0)
     slots = one_hot(generator)
     weight = torch.randn(CLASSES, CLASSES * SLOTS, generator=generator)

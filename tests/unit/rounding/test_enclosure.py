@@ -39,8 +39,8 @@ def test_arithmetic_holds_the_exact_rational(name):
         "mul": lambda a, b: a * b,
         "truediv": lambda a, b: a / b,
     }[name]
-    found = operation(Enclosure.exact(first), Enclosure.exact(second))
-    for a, b, lower, upper in zip(*(t.tolist() for t in (first, second, found.lower, found.upper)), strict=True):
+    result = operation(Enclosure.exact(first), Enclosure.exact(second))
+    for a, b, lower, upper in zip(*(t.tolist() for t in (first, second, result.lower, result.upper)), strict=True):
         if name == "truediv" and b == 0:
             assert (lower, upper) == (-math.inf, math.inf)
             continue
@@ -65,10 +65,10 @@ def test_intervals_multiply_and_divide_over_their_whole_range():
 def test_functions_hold_the_200_bit_value(name):
     values = torch.cat([random_values(4000, 4), torch.tensor([0.0, 1e-300, 5e-324, 1.0, 700.0], dtype=torch.float64)])
     values = values.clamp(-700, 700) if name == "exp" else values.abs()
-    found = getattr(Enclosure.exact(values), name)()
+    result = getattr(Enclosure.exact(values), name)()
     worst = 0.0
     with flint.ctx.workprec(200):
-        for x, lower, upper in zip(values.tolist(), found.lower.tolist(), found.upper.tolist(), strict=True):
+        for x, lower, upper in zip(values.tolist(), result.lower.tolist(), result.upper.tolist(), strict=True):
             truth = getattr(flint.arb(x), name)()
             assert flint.arb(lower) <= truth <= flint.arb(upper)
             if truth > 1e-290:
