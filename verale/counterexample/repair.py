@@ -12,7 +12,7 @@ from torch import Tensor
 
 from verale.bounds import Interval
 from verale.counterexample.demands import PRECISION, Demands, into_domain, observables_and_slopes
-from verale.head import Cosine, Euclidean, Head, InnerProduct
+from verale.head import Cosine, Head, InnerProduct
 
 __all__ = ["repair"]
 
@@ -184,7 +184,7 @@ class _ExactObservables:
             masses = [x.exp() for x in own]
             whole = sum(masses, flint.arb(0))
             return [masses[j] / whole for j in self._indices]
-        if isinstance(self.head.geometry, Euclidean):
+        if self.head.geometry.is_distance:
             return [sum(((a - b) ** 2 for a, b in zip(own, row, strict=True)), flint.arb(0)) for row in self._rows]
         products = [sum((a * b for a, b in zip(own, row, strict=True)), flint.arb(0)) for row in self._rows]
         if isinstance(self.head.geometry, InnerProduct):
