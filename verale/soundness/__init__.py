@@ -2,7 +2,7 @@
 
 One file a kind of attempt: `lemmas` (Z3), `properties` (hypothesis), `emitted` (random heads explained and audited),
 `corpus` (certificates with known verdicts, and mutants of them), `enclosures` (the kernels' arithmetic), `faults`
-(errors planted in a copy of the checker). `suite` runs them for `verale soundness`.
+(faults injected into copies of the checker). `suite` runs them for `verale soundness`.
 
 `handmade` and `reference` are a second reading of certificates/v1.md, which shares nothing with the checker.
 """

@@ -124,15 +124,16 @@ def _enclosures(long: bool, seed: int) -> Found:
 
 
 def _faults(long: bool, seed: int) -> Found:
-    from verale.soundness.checker_mutants.faults import caught
-    from verale.soundness.checker_mutants.run import FAULTS, SURVIVORS
+    from verale.soundness.checker_mutants.attacks import detected_by
+    from verale.soundness.checker_mutants.faults import FAULTS, SURVIVORS
 
-    planted = FAULTS if long else FAULTS[seed % 4 :: 4]
-    unseen = [str(fault) for fault in planted if not caught(fault)]
-    wrong = tuple(f"not caught: {name}" for name in unseen if name not in SURVIVORS)
-    wrong += () if caught(None) is None else ("the checker without a fault is caught",)
-    detail = f"faults planted in the checker; {len(planted) - len(unseen)} caught, {len(unseen)} listed as survivors"
-    return len(planted), detail, wrong
+    faults = FAULTS if long else FAULTS[seed % 4 :: 4]
+    undetected = [str(fault) for fault in faults if not detected_by(fault)]
+    wrong = tuple(f"not detected: {name}" for name in undetected if name not in SURVIVORS)
+    wrong += () if detected_by(None) is None else ("an attack accuses the checker without a fault",)
+    survivors = len(undetected)
+    detail = f"faults injected into the checker; {len(faults) - survivors} detected, {survivors} listed as survivors"
+    return len(faults), detail, wrong
 
 
 SECTIONS = (

@@ -1,1 +1,1 @@
-"""Faults planted in copies of the checker, and the attacks that have to catch them."""
+"""Faults injected into copies of the checker, one a copy (`faults`), and attacks that must detect them (`attacks`)."""

@@ -1,0 +1,101 @@
+"""Attacks on exact numbers, kernels and the heaviest matching. Each returns what it finds wrong, "" for nothing."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from itertools import permutations
+from math import inf, isqrt, nextafter
+from typing import Any
+
+import flint
+
+from verale.soundness.extremes import Import
+
+__all__ = ["matching", "numbers", "transcendentals"]
+
+
+def numbers(module: Import, kernel: str) -> str:
+    """Rounding of integers, roots, hex floats."""
+    dyadic = module("dyadic")
+    generator = random.Random(1)
+    for _ in range(60):
+        value = Fraction(generator.randrange(-99, 99), generator.choice((1, 3, 8, 64)))
+        bits = generator.randrange(5)
+        low, high = dyadic.floor_at(value, bits), dyadic.ceil_at(value, bits)
+        if not (Fraction(low, 1 << bits) <= value < Fraction(low + 1, 1 << bits)):
+            return "floor_at"
+        if not (Fraction(high - 1, 1 << bits) < value <= Fraction(high, 1 << bits)):
+            return "ceil_at"
+        number, places = generator.randrange(-99, 99), generator.randrange(-4, 4)
+        exact = Fraction(number) * Fraction(2) ** places
+        if not exact - 1 < dyadic.floor_shift(number, places) <= exact <= dyadic.ceil_shift(number, places) < exact + 1:
+            return "shift"
+        low, high = dyadic.sqrt_ends(abs(number))
+        if not (low * low <= abs(number) <= high * high and high - low == (low * low != abs(number))):
+            return "sqrt_ends"
+        x = generator.choice((1.0, -1.0)) * generator.choice(
+            (2.0**-1074, nextafter(inf, 0.0), generator.random(), 0.0, 3e-310)
+        )
+        if dyadic.hex_float(x.hex()) != Fraction(x):
+            return "hex_float"
+        rows = [generator.choice((0.375, -(2.0**-1074), 1e300, float(number))) for _ in range(4)]
+        found = dyadic.exact(rows, 2)
+        if [Fraction(entry, 1 << found.bits) for row in found.rows for entry in row] != list(map(Fraction, rows)):
+            return "exact"
+    for text in ("0x1p+1024", "0x1.8p-1074", "0x1p-1075", "1.0", "0x2p+0"):
+        if dyadic.hex_float(text) is not None:
+            return f"hex_float {text}"
+    return ""
+
+
+def transcendentals(module: Import, kernel: str) -> str:
+    """log, exp and sums of exp enclose, with few bits and a small guard."""
+    generator = random.Random(2)
+    for guard in (4, 32):
+        implementation = module(f"kernel.{kernel}_kernel")
+        implementation._GUARD_BITS = guard
+        own = module("kernel").load_kernel(kernel)
+        for _ in range(150):
+            bits = generator.choice((0, 1, 2, 3, 5, 12, 40))
+            n, d = (generator.randrange(1, 1 << generator.choice((3, 9, 60))) for _ in range(2))
+            mantissa, exponent = generator.randrange(-99, 40), generator.choice((-70, -9, -5, -4, -3))
+            many = [-generator.randrange(60) for _ in range(4)]
+            for found, truth in (
+                (own.log(n, d, bits), flint.arb(flint.fmpq(n, d)).log()),
+                (own.exp(mantissa, exponent, bits), _ball(mantissa, exponent).exp()),
+                (own.exp_sum(many, -3, bits), sum((_ball(m, -3).exp() for m in many), flint.arb(0))),
+            ):
+                low, high = (flint.arb(int(end)) / 2**bits for end in found)
+                if truth < low or truth > high:
+                    return f"{bits} bits, guard {guard}"
+            if own.isqrt(n) != isqrt(n):
+                return "isqrt"
+            if own.exp(0, 0, bits) != (1 << bits, 1 << bits):
+                return "exp(0)"
+            low, high = own.log(n, d, 40)
+            if guard == 32 and high - low > 8:
+                return "log is wide"
+    implementation._GUARD_BITS = 32
+    return ""
+
+
+def _ball(mantissa: int, exponent: int) -> Any:
+    return flint.arb((flint.fmpz(mantissa), flint.fmpz(exponent)))
+
+
+def matching(module: Import, kernel: str) -> str:
+    """The heaviest matching is as heavy as the best of all."""
+    heaviest = module("rules.matching").heaviest_matching
+    generator = random.Random(3)
+    for _ in range(80):
+        rows, columns = generator.randrange(1, 6), generator.randrange(1, 6)
+        weights = [[generator.randrange(9) for _ in range(columns)] for _ in range(rows)]
+        pairs = heaviest(weights)
+        if len({row for row, _ in pairs}) != len(pairs) or len({column for _, column in pairs}) != len(pairs):
+            return "no matching"
+        padded = [[weights[i][j] if i < rows and j < columns else 0 for j in range(5)] for i in range(5)]
+        best = max(sum(padded[i][j] for i, j in enumerate(order)) for order in permutations(range(5)))
+        if sum(weights[row][column] for row, column in pairs) != best:
+            return "not the heaviest"
+    return ""

@@ -1,0 +1,110 @@
+"""What the rules prove holds at latents of which the truth is known."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from verale.soundness.checker_mutants.trials import Trial, set_grid, trials
+from verale.soundness.corpus.accept.recipes import COUNT, PATCHES
+from verale.soundness.extremes import Import, coarse_ranges, holds
+from verale.soundness.independent import files as hm
+
+__all__ = ["containment"]
+
+
+def containment(module: Import, kernel: str) -> str:
+    """What is proved holds at the latents: on the usual grid and, where roundings show, on grids of a few bits."""
+    own = module("kernel").load_kernel(kernel)
+    fine = (128, 64, 128, 128)
+    for number, trial in enumerate(trials()):
+        set_grid(module, *(fine, (6, 0, 8, 24), (3, 0, 8, 24))[number % 3])
+        found = _contained(module, own, trial, number)
+        if found:
+            return f"{found}, grid {number % 3}"
+    set_grid(module, *fine)
+    return ""
+
+
+def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
+    certificate = module("certificate")
+    head = module("head_file").read_head(trial.data)
+    space = module("rules.space").Space(head, own)
+    stated = [certificate.PatchStatement(*statement) for statement in trial.statements]
+    names = {"softmax": ["simplex"], "inner_product": ["projection", "triangle"]}
+    boxes = []
+    for name in names.get(head.geometry, ["projection", "triangle", "hypersphere"]):
+        rule = getattr(module(f"rules.{name}"), name.capitalize())(space)
+        groups = [[s for s in stated if s.patch == patch] for patch in range(PATCHES)]
+        found = [rule.ranges(group) for group in groups]
+        if not all(map(holds, [space] * PATCHES, found, trial.observables)):
+            return name
+        if name == "projection":
+            pick = min if head.geometry == "euclidean" else max
+            ends = [tuple(map(pick, zip(*each, strict=True))) for each in zip(*trial.observables, strict=True)]
+            for narrow, known in ((groups, None), (groups[1:], found[0]), (groups, space.domain)):
+                if not holds(space, rule.pooled(narrow, known), ends):
+                    return "pooled"
+            for each, observables in zip(groups, trial.observables, strict=True):
+                if each and not all(holds(space, ranges, observables) for ranges in coarse_ranges(module, rule, each)):
+                    return "coarse"
+        spatial = module("rules.spatial").SpatialRule(space, rule)
+        boxes.append((name, spatial.box(stated, PATCHES)))
+        boxes += [(f"{name} without {place}", box) for place, box in spatial.boxes_without(stated, PATCHES)]
+    top_k = module("rules.top_k").TopK(space)
+    top_k.box([], 2)  # asked of so many patches, then of others
+    pooled = [certificate.ActivationStatement(*statement) for statement in trial.pooled]
+    most = max(high for _, high in trial.activations[1::2])
+    pooled.append(certificate.OrderStatement(tuple(range(0, COUNT, 2)), most))
+    boxes += [("top_k", top_k.box(pooled, PATCHES)), ("domain", top_k.box([], PATCHES))]
+    boxes += [("top_k without", box) for _, box in top_k.boxes_without(pooled, PATCHES)]
+    latents = module("dyadic").exact(hm.flat(trial.image), len(trial.image[0]))
+    evaluation = module("rules.evaluation").Evaluation(space, latents)
+    for bits in (0, 3, 20):
+        boxes.append((f"evaluation at {bits}", evaluation.activations(bits)))
+        for patch, j in product(range(PATCHES), range(COUNT)):
+            low, high = evaluation.observable(patch, j, bits)
+            least, greatest = trial.observables[patch][j]
+            if not (low <= greatest and least <= high and high - low <= Fraction(16, 1 << bits)):
+                return "observable"
+        for some in ([0, 2], [1, 3], [0, 1, 2, 3]):
+            low, high = (Fraction(int(end), 1 << bits) for end in evaluation.greatest(some, bits))
+            if low > max(trial.activations[j][1] for j in some) or high < max(trial.activations[j][0] for j in some):
+                return "greatest"
+    bound = module("rules.margin").lower_bound
+    for name, box in boxes:
+        for (least, greatest), low, high in zip(trial.activations, box.lower, box.upper, strict=True):
+            if Fraction(int(low), 1 << box.bits) > greatest or Fraction(int(high), 1 << box.bits) < least:
+                return f"{name}: activation"
+        for c, d in product(range(head.classes), repeat=2):
+            if bound(head, box, c, d) > trial.logits[c][d][1]:
+                return f"{name}: margin"
+    if (head.geometry, head.similarity.name, head.pooling) == ("softmax", "identity", "max"):
+        return _priced(module, space, trial, stated, dict(boxes)["simplex"], number)
+    return ""
+
+
+def _priced(module: Import, space: Any, trial: Trial, stated: Any, box: Any, number: int) -> str:
+    """No prices prove more than what is so, nor than the best matching leaves."""
+    generator = random.Random(number)
+    predicted = number % 3
+    proved = module("rules.margin").proved_margins(space.head, box, predicted)
+    for _ in range(4):
+        prices = {
+            c: {k: Fraction(generator.randrange(1, 40), 32) for k in range(COUNT) if generator.random() < 0.6}
+            for c in range(3)
+            if c != predicted
+        }
+        high = tuple(None if c == predicted else Fraction(10**6) for c in range(3))
+        document = module("certificate").Certificate(
+            "0" * 64, None, predicted, "assignment", PATCHES, tuple(stated), high, ("entailment",), prices
+        )
+        rule = module("rules.assignment").Assignment(space, document)
+        for c, margin in enumerate(rule.margins(box, proved)):
+            if margin is not None and margin > trial.logits[predicted][c][1]:
+                return "prices"
+            if margin is not None and margin < proved[c]:
+                return "prices prove less than simplex"
+    return ""

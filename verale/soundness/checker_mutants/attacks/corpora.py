@@ -1,0 +1,33 @@
+"""The corpora as an attack."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from verale.soundness.corpus.cases import Case, stored
+from verale.soundness.extremes import Import
+
+__all__ = ["corpora"]
+
+
+def corpora(module: Import, kernel: str) -> str:
+    """Every case gets its verdict."""
+    checker = module("")
+    for case in _cases():
+        # The copy has errors of its own, which `judged` does not know.
+        try:
+            verdict = checker.Auditor(case.head, case.latents, kernel).check(case.certificate, minimality=True)
+            found = verdict.status.value, verdict.reason
+        except checker.HeadError:
+            found = "INPUT_ERROR", "head"
+        except checker.LatentsError:
+            found = "INPUT_ERROR", "latents"
+        if found != (case.status, case.reason):
+            return case.name
+    return ""
+
+
+@cache
+def _cases() -> list[Case]:
+    """What tells most first: what is accepted, with its margins raised, then all other attacks."""
+    return sorted(stored(), key=lambda case: (case.name.startswith("malformed"), "margin-raised" in case.name))

@@ -1,0 +1,46 @@
+"""Faults of what reads certificates, heads and latents, and of the steps of an audit."""
+
+from __future__ import annotations
+
+__all__ = ["FAULTS"]
+
+FAULTS: dict[str, list[tuple[str, str, str]]] = {
+    "certificate.py": [
+        ("a patch may be one too far", "if statement.patch >= self.patches:", "if statement.patch > self.patches:"),
+        ("a prototype may be one too far", "if statement.prototype >= head.count:", "if statement.prototype > head.count:"),
+        ("a margin may be 0", "if margin is not None and margin <= 0:", "if margin is not None and margin < 0:"),
+        ("statements may repeat", "if subject in seen:", "if subject in ():"),
+        ("intervals may be empty", "if statement.lower > statement.upper:", "if statement.lower > statement.upper + 99:"),
+        ("prices may be 0", "any(price <= 0 for", "any(price < 0 for"),
+        ("a class may be one too far", "if self.predicted >= head.classes:", "if self.predicted > head.classes:"),
+        ("margins may be fewer", "if len(self.margins) != head.classes:", "if len(self.margins) > head.classes:"),
+        ("an instance needs no latents", 'if ("instance" in self.claims) != (self.latents is not None):', "if False:"),
+        ("a list may repeat", "any(first >= second for first, second in zip(statement.exempt", "any(first > second for first, second in zip(statement.exempt"),
+        ("banks may have one patch", "self.patches < 2", "self.patches < 1"),
+        ("a digest may have anything after it", "_DIGEST.fullmatch(digest)", "_DIGEST.match(digest)"),
+    ],
+    "head.py": [
+        ("a domain may be reversed", "self.lower >= self.upper", "self.lower == self.upper"),
+        ("a prototype may be 0", "if not any(row):", "if row is None:"),
+        ("a tree may have a cycle", "node < child < count or", "0 <= child < count or"),
+        ("a tree may be none", "!= 2 * count:", "> 2 * count:"),
+        ("classes may have any weights", "entry not in (0, one)", "entry is None"),
+    ],
+    "latents.py": [
+        ("the digest leaves out the shape", 'f"verale.latents.v1 {self._patches} {self._depth}\\n".encode("ascii")', 'b"verale.latents.v1\\n"'),
+        ("the first image is taken", "self._values(self._found[digest])", "self._values(0)"),
+        ("channels are taken for patches", "self._channels_first = len(shape) == 4", "self._channels_first = False"),
+    ],
+    "auditor.py": [
+        ("another head is taken", "if named != given:", "if named == given * 2:"),
+        ("another image is taken for none", '        if image is None:\n            raise UnprovedError(\n                "subject",', '        if image is None and not certificate.head:\n            raise UnprovedError(\n                "subject",'),
+        ("statements are not looked at", "        require_true(self._certificate, evaluation)\n", ""),
+        ("the domain is not looked at", "        require_domain(self._space.head, image, self._certificate.patches)\n", ""),
+        ("margins are not looked at", "        require(self.margins, certificate.margins)\n", ""),
+        ("minimality is not looked at", 'asked = minimality and "minimality"', 'asked = not minimality and "minimality"'),
+        ("what fails is not refuted", 'error.reason == "entailment"', 'error.reason == "margin"'),
+        ("nothing is checked against the head", "certificate.check_against(head)  # 4. Statements\n        asked", "asked"),
+        ("prices are not looked at", 'if certificate.paradigm == "assignment" else None', "if False else None"),
+    ],
+}  # fmt: skip
+"""For each file of the checker: what is wrong, the source text, and what takes its place."""

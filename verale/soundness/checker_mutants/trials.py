@@ -1,0 +1,89 @@
+"""Heads, latents and true statements about them, with the truth in rational ends."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from itertools import product
+
+import flint
+
+from verale.soundness.corpus.accept.recipes import COUNT, PATCHES, draw_head, draw_image, recipes
+from verale.soundness.extremes import Import
+from verale.soundness.independent import files as hm
+from verale.soundness.independent import head as ref
+
+__all__ = ["Trial", "heads", "set_grid", "trials"]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A head, latents, statements true of them, and the truth in rational ends."""
+
+    data: bytes
+    image: hm.Matrix
+    statements: list[tuple[int, int, Fraction, Fraction]]
+    observables: list[list[tuple[Fraction, Fraction]]]
+    activations: list[tuple[Fraction, Fraction]]
+    logits: list[list[tuple[Fraction, Fraction]]]
+    pooled: list[tuple[int, Fraction, Fraction]]
+
+
+@cache
+def trials() -> list[Trial]:
+    """Heads of every part; one observable in three is stated, by intervals narrow and wide."""
+    found = []
+    with flint.ctx.workprec(ref.PRECISION):
+        for number, recipe in enumerate(recipes()):
+            generator = random.Random(f"trial {recipe.name}")
+            for trial in range(12 if recipe.paradigm == "assignment" else 4):
+                head = draw_head(recipe, generator)
+                if recipe.similarity == "threshold":
+                    head.parts["similarity"] = {"kind": "threshold", "threshold": generator.choice((0.3, 0.17)).hex()}
+                image = _drawn(head, generator, trial)
+                activations = [head.activation(image, j) for j in range(COUNT)]
+                logits = head.logits(activations)
+                observables = [[ref.ends(head.observable(z, j)) for j in range(COUNT)] for z in image]
+                stated = []
+                for patch, j in generator.sample(list(product(range(PATCHES), range(COUNT))), (number + 3 * trial) % 8):
+                    stated.append((patch, j, *_around(observables[patch][j], generator, trial == 2)))
+                pooled = [(j, *_around(ref.ends(activations[j]), generator)) for j in range(0, COUNT, 2)]
+                differences = [[ref.ends(ref.ball(one - other)) for other in logits] for one in logits]
+                found.append(
+                    Trial(head.data, image, stated, observables, list(map(ref.ends, activations)), differences, pooled)
+                )
+    return found
+
+
+def _drawn(head: ref.Made, generator: random.Random, trial: int) -> hm.Matrix:
+    """Latents in the domain, one of them on an axis, one at the corner of the domain that lies against a prototype."""
+    image = draw_image(head, generator)
+    low, high = (None if end is None else float.fromhex(end) for end in head.part("domain").values())
+    if trial == 3 and "cosine" in head.part("geometry")["kind"]:
+        return [[float(generator.randrange(1, 4)), 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 2.0, 1.0]]
+    if head.prototypes and trial % 2:
+        image[0] = [0.5, 0.0, 0.0]
+        if low is not None and high is not None and head.part("geometry").get("radius") is None:
+            image[2] = [low if 2 * x > low + high else high for x in head.prototypes[1]]
+    return image
+
+
+def _around(ends: tuple[Fraction, Fraction], generator: random.Random, wide: bool = False) -> tuple[Fraction, Fraction]:
+    widths = [generator.choice((Fraction(0), Fraction(1, 2**50), Fraction(1, 9))) for _ in range(2)]
+    if wide:
+        widths = generator.choice(([Fraction(0), Fraction(1, 9)], [Fraction(1, 9), Fraction(0)]))
+    return Fraction(hm.below(ends[0] - widths[0])), Fraction(hm.above(ends[1] + widths[1]))
+
+
+@cache
+def heads() -> list[tuple[ref.Made, bytes]]:
+    heads = [draw_head(recipe, random.Random(f"head {recipe.name}")) for recipe in recipes()]
+    return [(head, head.data) for head in heads]
+
+
+def set_grid(module: Import, least: int, below: int, multipliers: int, weights: int) -> None:
+    module("rules.space")._LEAST_BITS, module("rules.space")._BITS_BELOW_GRAM = least, below
+    module("rules.projection.span")._PRECISION, module("rules.hypersphere")._WEIGHT_BITS = multipliers, weights
+    module("rules.projection.coarse")._BITS = 26 if least == 128 else least - 2
