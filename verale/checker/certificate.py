@@ -23,6 +23,7 @@ __all__ = [
     "ActivationStatement",
     "Certificate",
     "OrderStatement",
+    "PARADIGMS",
     "PatchStatement",
     "Statement",
     "read_certificate",
@@ -33,7 +34,7 @@ LARGEST = 8 * 2**20
 """Bytes."""
 _CLAIMS = ("entailment", "instance", "minimality")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_GEOMETRIES = {
+PARADIGMS: dict[str, tuple[str, ...]] = {
     "top_k": GEOMETRIES,
     "sparse": ("softmax",),
     "projection": ("euclidean", *COSINES, "inner_product"),
@@ -42,6 +43,7 @@ _GEOMETRIES = {
     "simplex": ("softmax",),
     "assignment": ("softmax",),
 }
+"""The paradigms, and the geometries that each is defined for."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ class OrderStatement:
 Statement: TypeAlias = PatchStatement | ActivationStatement | OrderStatement
 
 _FORMS: dict[str, tuple[type, ...]] = {"top_k": (ActivationStatement, OrderStatement), "sparse": (ActivationStatement,)}
-"""The forms of statements; all other paradigms have the spatial one."""
+"""The classes of a paradigm's statements; all other paradigms have statements about patches."""
 
 
 @dataclass(frozen=True)
@@ -102,8 +104,8 @@ class Certificate:
     prices: Mapping[int, Mapping[int, Fraction]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.paradigm not in _GEOMETRIES:
-            raise FormatError(f"paradigm is {brief(self.paradigm)}, expected one of {', '.join(_GEOMETRIES)}")
+        if self.paradigm not in PARADIGMS:
+            raise FormatError(f"paradigm is {brief(self.paradigm)}, expected one of {', '.join(PARADIGMS)}")
         if self.patches < 1:
             raise FormatError(f"patches is {self.patches}, expected at least 1")
         expected = [claim for claim in _CLAIMS if claim in self.claims]
@@ -118,10 +120,10 @@ class Certificate:
     def check_against(self, head: Head) -> None:
         """Step 4: indices, intervals, forms, paradigm and margins fit the head. Raises FormatError, which names the
         field."""
-        if head.geometry not in _GEOMETRIES[self.paradigm]:
+        if head.geometry not in PARADIGMS[self.paradigm]:
             raise FormatError(
                 f"paradigm {self.paradigm} is not defined for a {head.geometry} head,"
-                f" expected one of {', '.join(_GEOMETRIES[self.paradigm])}"
+                f" expected one of {', '.join(PARADIGMS[self.paradigm])}"
             )
         if self.paradigm == "assignment" and (head.similarity.name, head.pooling) != ("identity", "max"):
             raise FormatError(
