@@ -144,17 +144,17 @@ class Certificate:
                 )
             if margin is not None and margin <= 0:
                 raise FormatError(f"margins[{rival}] is {about(margin)}, expected a positive number")
-        seen: set[object] = set()
+        subjects: set[object] = set()
         for number, statement in enumerate(self.statements):
             where = f"statement {number} ({statement})"
             if not isinstance(statement, _FORMS.get(self.paradigm, PatchStatement)):
                 raise FormatError(f"{where} has a form that does not belong to the paradigm {self.paradigm}")
             subject = self._check_statement(statement, where, head)
-            if subject in seen:
+            if subject in subjects:
                 raise FormatError(
                     f"{where} speaks of what an earlier statement speaks of, expected one statement for each"
                 )
-            seen.add(subject)
+            subjects.add(subject)
         for rival, prices in self.prices.items():
             if rival >= head.classes or rival == self.predicted:
                 raise FormatError(f"hints have prices for class {rival}, expected a rival of {self.predicted}")
@@ -249,7 +249,7 @@ def _statement(value: Any, where: str) -> Statement:
 
 def _prices(values: list[Any]) -> dict[int, dict[int, Fraction]]:
     """The hints of `assignment`: rivals strictly increasing, each with strictly increasing prototypes."""
-    found: dict[int, dict[int, Fraction]] = {}
+    by_rival: dict[int, dict[int, Fraction]] = {}
     for number, value in enumerate(values):
         where = f"hints.prices[{number}]"
         fields(value, where, ("rival", "prototypes", "prices"))
@@ -262,10 +262,10 @@ def _prices(values: list[Any]) -> dict[int, dict[int, Fraction]]:
         if any(price <= 0 for price in prices):
             raise FormatError(f"{where}.prices has {about(min(prices))}, expected positive numbers")
         rival = index(value["rival"], f"{where}.rival")
-        if rival <= max(found, default=-1):
+        if rival <= max(by_rival, default=-1):
             raise FormatError(f"{where}.rival is {rival}, expected rivals that strictly increase")
-        found[rival] = dict(zip(prototypes, prices, strict=True))
-    return found
+        by_rival[rival] = dict(zip(prototypes, prices, strict=True))
+    return by_rival
 
 
 def _digest(value: Any, name: str) -> str:

@@ -79,16 +79,16 @@ def cost(certificate: Certificate, head: Head, bits: int, patches: int, minimali
     return Cost(steps * max(1, bits // _BITS), 2 * kept * count + together)
 
 
-def require_within(limit: int, found: Cost) -> None:
+def require_within(limit: int, counted: Cost) -> None:
     """Raises UnprovedError where proving takes more than `limit` steps, or more numbers than there is room for."""
-    if found.steps > limit:
+    if counted.steps > limit:
         raise UnprovedError(
-            "limit", f"proving takes about {found.steps} steps, expected at most {limit}; raise the limit to try it"
+            "limit", f"proving takes about {counted.steps} steps, expected at most {limit}; raise the limit to try it"
         )
-    if found.numbers > _MOST_NUMBERS:
+    if counted.numbers > _MOST_NUMBERS:
         raise UnprovedError(
             "limit",
-            f"proving keeps about {found.numbers} numbers at once, expected at most {_MOST_NUMBERS};"
+            f"proving keeps about {counted.numbers} numbers at once, expected at most {_MOST_NUMBERS};"
             " state less, about fewer patches",
         )
 

@@ -42,17 +42,17 @@ class Latents:
             self._tensor.floats()  # all of them finite
         except FormatError as error:
             raise LatentsError(f"latents file: {error}") from None
-        self._found: dict[str, int] = {}
-        self._unseen = self._digests()
+        self._index_of: dict[str, int] = {}
+        self._remaining = self._digests()
 
     def find(self, digest: str) -> Exact | None:
         """The latents (L, D) of the image with that digest, None where no image has it."""
-        while digest not in self._found:
-            seen = next(self._unseen, None)
-            if seen is None:
+        while digest not in self._index_of:
+            entry = next(self._remaining, None)
+            if entry is None:
                 return None
-            self._found.setdefault(*seen)
-        return exact(self._values(self._found[digest]), self._depth)
+            self._index_of.setdefault(*entry)
+        return exact(self._values(self._index_of[digest]), self._depth)
 
     def only(self) -> Exact:
         """The latents (L, D) of the one image. Raises LatentsError where the file holds none, or several."""

@@ -46,9 +46,9 @@ class Tensor:
         if sys.byteorder == "big":
             values.byteswap()
         if not all(map(isfinite, values)):
-            place = next(i for i, value in enumerate(values) if not isfinite(value))
+            position = next(i for i, value in enumerate(values) if not isfinite(value))
             where = f"tensor {brief(self.name)}"
-            raise FormatError(f"{where} holds {values[place]} at entry {start + place}, expected finite numbers")
+            raise FormatError(f"{where} holds {values[position]} at entry {start + position}, expected finite numbers")
         return array("d", values)
 
 

@@ -1,7 +1,7 @@
-"""The paradigm `assignment`: what a patch has left it can give only once (softmax heads).
+"""The paradigm `assignment`: a patch can give the mass it has left only once (softmax heads).
 
-Activations have the ranges of `simplex`, and so the margins. For a rival c that these leave short, write
-w_k = W_ck - W_predicted,k; low_l and high_l for the ends that statements give masses of patch l; and
+Activations and margins have the ranges of `simplex`. For a rival c whose margin these leave too small, write
+w_k = W_ck - W_predicted,k; low_l and high_l for the stated ends of masses of patch l; and
     R_l = max(0, 1 - sum of the lows stated at l), 1 where nothing is stated,
     o_k = max over the patches where k is stated of min(high, low + R_l), at least 0,
     x_lk = w_k (R_l - o_k)^+ where w_k > 0 and k is unstated at l.
@@ -41,7 +41,7 @@ __all__ = ["Assignment"]
 
 
 class Assignment:
-    """What prices prove of one certificate."""
+    """What prices prove about one certificate."""
 
     def __init__(self, space: Space, certificate: Certificate) -> None:
         self._head, self._certificate = space.head, certificate
@@ -51,7 +51,7 @@ class Assignment:
         self._matchings: dict[int, list[tuple[int, int]]] = {}
 
     def margins(self, box: Box, simplex: Sequence[Fraction | None]) -> tuple[Fraction | None, ...]:
-        """The margins of `simplex`; where they fall short of what is stated, those of the prices if they are greater.
+        """The margins of `simplex`; where one is less than the stated margin, that of the prices if it is greater.
 
         Args:
             box: the ranges of `simplex`.
@@ -63,18 +63,18 @@ class Assignment:
                 margins[rival] = max(bound, self._against(rival, box, self._left).by_prices(prices))
         return tuple(margins)
 
-    def provable(self, place: int, box: Box, rival: int) -> bool:
-        """Whether some prices prove a positive margin without the statement at `place`.
+    def provable(self, index: int, box: Box, rival: int) -> bool:
+        """Whether some prices prove a positive margin without the statement at `index`.
 
         Args:
             box: the ranges of `simplex` without it.
         """
         if lower_bound(self._head, box, self._certificate.predicted, rival) > 0:
             return True
-        if self._without[0] != place:
-            dropped = self._certificate.statements[place]
+        if self._without[0] != index:
+            dropped = self._certificate.statements[index]
             groups = [[s for s in group if s is not dropped] for group in self._groups]
-            self._without = place, _Left.of(groups, self._certificate.patches, box.bits)
+            self._without = index, _Left.of(groups, self._certificate.patches, box.bits)
         against = self._against(rival, box, self._without[1])
         if rival in self._matchings and against.by_matching(self._matchings[rival]) <= 0:
             return False
@@ -91,26 +91,26 @@ class _Left:
 
     Attributes:
         patches: for each group of statements about one patch, R_l and the prototypes that are stated.
-        others: how many more patches there are.
-        tops: o_k, 0 where there is none.
+        unstated: how many patches have no statement.
+        tops: o_k, 0 where it is missing.
     """
 
     patches: list[tuple[int, set[int]]]
-    others: int
+    unstated: int
     tops: dict[int, int]
 
     @classmethod
     def of(cls, groups: Sequence[Sequence[PatchStatement]], patches: int, bits: int) -> _Left:
-        """What groups of statements leave; one that is empty keeps its place."""
-        found: list[tuple[int, set[int]]] = []
+        """What groups of statements leave. An empty group keeps its position."""
+        remainders: list[tuple[int, set[int]]] = []
         tops: dict[int, int] = {}
         for group in groups:
             lows = [max(0, floor_at(s.lower, bits)) for s in group]
             rest = max(0, (1 << bits) - sum(lows))
-            found.append((rest, {s.prototype for s in group}))
+            remainders.append((rest, {s.prototype for s in group}))
             for s, low in zip(group, lows, strict=True):
                 tops[s.prototype] = max(tops.get(s.prototype, 0), min(ceil_at(s.upper, bits), low + rest))
-        return cls(found, patches - len(groups), tops)
+        return cls(remainders, patches - len(groups), tops)
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class _Against:
     """One rival.
 
     Attributes:
-        known: the margin if what is left went nowhere.
+        known: the margin if no patch gave the mass it has left.
         gains: k, w_k and o_k for the prototypes with w_k > 0.
         unit: bits of the grid of x_lk and prices.
     """
@@ -139,26 +139,26 @@ class _Against:
         return cls(known, gains, left, 1 << box.bits, box.bits + head.weight.bits)
 
     def by_prices(self, prices: Mapping[int, Fraction]) -> Fraction:
-        """The margin that prices prove; they are rounded up, which leaves them prices."""
+        """The margin that prices prove. They are rounded up: any prices are sound."""
         paid = {k: ceil_at(prices[k], self.unit) for k, _, _ in self.gains if k in prices}
         priced = [(k, w, top, paid.get(k, 0)) for k, w, top in self.gains]
         total = sum(paid.values())
-        for count, (rest, stated) in [(1, patch) for patch in self.left.patches] + [(self.left.others, self._nothing)]:
+        for count, (rest, stated) in [(1, patch) for patch in self.left.patches] + [(self.left.unstated, self._free)]:
             excess = (w * (rest - top) - price for k, w, top, price in priced if rest > top and k not in stated)
             total += count * max(0, max(excess, default=0))
         return self.known - Fraction(total, 1 << self.unit)
 
     def by_matching(self, pairs: Sequence[tuple[int, int]]) -> Fraction:
-        """What no prices can prove more than: pairs are places of patches (others come last) and of gains."""
+        """An upper bound of what prices prove. Pairs: indices of a patch (those without statements last) and a gain."""
         patches = self.left.patches
         total = 0
-        for place, number in pairs:
-            total += self._worth(patches[place] if place < len(patches) else self._nothing, self.gains[number])
+        for patch, gain in pairs:
+            total += self._worth(patches[patch] if patch < len(patches) else self._free, self.gains[gain])
         return self.known - Fraction(total, 1 << self.unit)
 
     def heaviest_matching(self) -> list[tuple[int, int]]:
-        """The pairs that leave least."""
-        patches = self.left.patches + [self._nothing] * min(self.left.others, len(self.gains))
+        """The pairs that leave the least margin."""
+        patches = self.left.patches + [self._free] * min(self.left.unstated, len(self.gains))
         return heaviest_matching([[self._worth(patch, gain) for gain in self.gains] for patch in patches])
 
     def _worth(self, patch: tuple[int, set[int]], gain: tuple[int, int, int]) -> int:
@@ -166,5 +166,5 @@ class _Against:
         return w * (rest - top) if rest > top and k not in stated else 0
 
     @property
-    def _nothing(self) -> tuple[int, set[int]]:
+    def _free(self) -> tuple[int, set[int]]:
         return self.one, set()

@@ -1,4 +1,4 @@
-"""The domain's own ranges: what every observable is over the latents that the head admits, on the grid (`space`)."""
+"""The range of every observable over the latents of the head's domain, on the grid (`space`)."""
 
 from __future__ import annotations
 

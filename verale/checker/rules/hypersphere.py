@@ -1,5 +1,5 @@
-"""The paradigm `hypersphere`: the statements about a patch, one after the other, move a virtual anchor c; each of its
-places bounds every observable, and all these bounds are met.
+"""The paradigm `hypersphere`: the statements about a patch, one after the other, move a virtual anchor c. Each position
+of c bounds every observable; the range is the intersection of these bounds.
 
 **Rule, euclidean.** c starts at the first statement's prototype. Let rho^2 be |z - c|^2 and d^2 the next observable, to
 p, both at the middles of what is stated, and x = |p - c|^2. Where x <= (rho^2 + d^2) / 2^13, c stays. Else it becomes
@@ -21,8 +21,8 @@ it stays where x <= |c|^2 / 2^13 or the projection's squared length a s + b m <=
 *Proof.* u - (s / n) c and A - (g / n) c are orthogonal to c. Their squares are |u|^2 - s^2 / n <= 1 - s^2 / n and
 |A|^2 - g^2 / n, their product is <u, A> - s g / n. Cauchy and Schwarz.
 
-Both lemmas hold for any weights, so no rounding of a multiplier is wrong; that it is so coarse lets a search in float64
-find the same c. Everything is exact in integers but roots, quotients and ends, which are rounded outward to the grid.
+Both lemmas hold for any weights, so any rounding of a multiplier is sound. The rounding is coarse so that a search in
+float64 finds the same c. Integers are exact; roots, quotients and ends are rounded outward to the grid.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _WEIGHT_BITS = 128  # of the weights of the c; far more than float64 has
 
 
 @dataclass(frozen=True)
-class _Place:
-    """One place of c: the integer vector c = sum w_i A_i at 2^-e, |c|^2 at 2^-2e, and the ends of |z - c|^2 on the grid
-    (euclidean) or of <u, c> at 2^-e (cosine)."""
+class _Position:
+    """One position of c: the integer vector c = sum w_i A_i at 2^-e, |c|^2 at 2^-2e, and the ends of |z - c|^2 on the
+    grid (euclidean) or of <u, c> at 2^-e (cosine)."""
 
     centre: list[int]
     square: int
@@ -64,22 +64,22 @@ class Hypersphere:
         self._bits = _WEIGHT_BITS + longest.bit_length()  # e
 
     def ranges(self, statements: Sequence[PatchStatement]) -> Ranges:
-        """The range of every working observable of a patch, given its statements in their order: what the places of c
-        say, cut by the domain's own and by what is stated of the observable itself."""
+        """The range of every working observable of a patch, given its statements in their order: what every position of
+        c says, intersected with the domain's range and with what is stated about the observable itself."""
         if not statements:
             return self._space.domain
         kernel = self._space.kernel
         stated = [self._stated(statement) for statement in statements]
         prototypes = [statement.prototype for statement in statements]
-        places = list((self._spheres if self._euclidean else self._poles)(prototypes, stated))
-        centres = kernel.matrix(list(zip(*([*place.centre, 0] for place in places), strict=True)))
+        positions = list((self._spheres if self._euclidean else self._poles)(prototypes, stated))
+        centres = kernel.matrix(list(zip(*([*position.centre, 0] for position in positions), strict=True)))
         lower: list[int] = []
         upper: list[int] = []
         for chunk in self._space.chunks:
             products = zip(*kernel.rows(kernel.product(chunk.extended, centres)), strict=True)
             each = [
-                (self._distances if self._euclidean else self._products)(place, chunk.squares, row)
-                for place, row in zip(places, products, strict=True)
+                (self._distances if self._euclidean else self._products)(position, chunk.squares, row)
+                for position, row in zip(positions, products, strict=True)
             ]
             lower += map(max, zip(*(low for low, _ in each), strict=True))
             upper += map(min, zip(*(high for _, high in each), strict=True))
@@ -88,8 +88,8 @@ class Hypersphere:
             upper[prototype] = min(upper[prototype], high)
         return Ranges(lower, upper).met(self._space.domain)
 
-    def _spheres(self, prototypes: Sequence[int], stated: Sequence[tuple[int, int]]) -> Iterator[_Place]:
-        """The places of c, euclidean. The weights sum to 1 exactly."""
+    def _spheres(self, prototypes: Sequence[int], stated: Sequence[tuple[int, int]]) -> Iterator[_Position]:
+        """The positions of c, euclidean. The weights sum to 1 exactly."""
         e, lift = self._bits, self._space.lift
         one, step = 1 << e, 1 << _STEP_BITS
         vectors: list[list[int]] = []
@@ -113,15 +113,15 @@ class Hypersphere:
             centre, square = _combined(weights, vectors)
             moment = (sum(w * dot(v, v) for w, v in zip(weights, vectors, strict=True)) << e) - square << lift
             least, most = _ends(weights, ends)
-            yield _Place(
+            yield _Position(
                 centre,
                 square,
                 max(0, (least << e) - moment >> 2 * e),
                 max(0, ceil_shift((most << e) - moment, -2 * e)),
             )
 
-    def _poles(self, prototypes: Sequence[int], stated: Sequence[tuple[int, int]]) -> Iterator[_Place]:
-        """The places of c, cosine. A weight of A_i is that of q_i over |A_i|."""
+    def _poles(self, prototypes: Sequence[int], stated: Sequence[tuple[int, int]]) -> Iterator[_Position]:
+        """The positions of c, cosine. A weight of A_i is that of q_i over |A_i|."""
         e, bits = self._bits, self._space.bits
         vectors: list[list[int]] = []
         weights: list[int] = []
@@ -147,13 +147,13 @@ class Hypersphere:
             ends.append((low, high))
             centre, square = _combined(weights, vectors)
             least, most = _ends(weights, ends)
-            yield _Place(centre, square, least >> bits, ceil_shift(most, -bits))
+            yield _Position(centre, square, least >> bits, ceil_shift(most, -bits))
 
-    def _distances(self, place: _Place, squares: list[int], products: Sequence[int]) -> tuple[list[int], list[int]]:
+    def _distances(self, at: _Position, squares: list[int], products: Sequence[int]) -> tuple[list[int], list[int]]:
         """Ends of |z - p_k|^2 = q^2 + r^2 -+ 2 q r for targets with these <A_k, A_k> and <c, A_k>."""
         integer, isqrt = self._space.kernel.integer, self._space.kernel.isqrt
         e, places = self._bits, self._space.lift - 2 * self._bits
-        square, low, high = map(integer, (place.square, place.low, place.high))
+        square, low, high = map(integer, (at.square, at.low, at.high))
         lower, upper = [], []
         for own, product in zip(squares, products, strict=True):
             q = floor_shift((own << 2 * e) - (product << e + 1) + square, places)  # at most 1 below q^2
@@ -167,12 +167,12 @@ class Hypersphere:
                 lower.append(integer(0))
         return lower, upper
 
-    def _products(self, place: _Place, squares: list[int], products: Sequence[int]) -> tuple[list[int], list[int]]:
+    def _products(self, at: _Position, squares: list[int], products: Sequence[int]) -> tuple[list[int], list[int]]:
         """Ends of <u, A_k>, for targets with these <A_k, A_k> and <c, A_k>."""
         integer, isqrt, bits = self._space.kernel.integer, self._space.kernel.isqrt, self._space.bits
-        n = max(1, place.square)  # c = 0 says nothing, whatever it is divided by
-        least = max(0, place.low, -place.high)
-        n, low, high, rest = map(integer, (n, place.low, place.high, max(0, n - least * least)))
+        n = max(1, at.square)  # if c = 0, no divisor makes the range wrong
+        least = max(0, at.low, -at.high)
+        n, low, high, rest = map(integer, (n, at.low, at.high, max(0, n - least * least)))
         lower, upper = [], []
         for own, product in zip(squares, products, strict=True):
             root = isqrt(rest * (n * own - product * product)) + 1

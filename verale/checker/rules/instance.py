@@ -15,11 +15,11 @@ from .margin import lower_bound
 __all__ = ["require_domain", "require_not_refuted", "require_true"]
 
 _BITS = 256
-_LADDER = (128, 320, 1280)  # the last tells any two binary64 numbers apart, the smallest included
+_LADDER = (128, 320, 1280)  # the last separates any two binary64 numbers, even the smallest
 
 
 def require_domain(head: Head, latents: Exact, patches: int) -> None:
-    """Raises UnprovedError unless the latents have that many patches and every coordinate lies in the head's domain."""
+    """Raises UnprovedError unless the latents have that many patches, all of them in the head's domain."""
     if len(latents.rows) != patches:
         raise UnprovedError(
             "instance", f"the latents have {len(latents.rows)} patches, expected the certificate's {patches}"
@@ -41,14 +41,14 @@ def require_domain(head: Head, latents: Exact, patches: int) -> None:
 
 def require_true(certificate: Certificate, evaluation: Evaluation) -> None:
     """Raises UnprovedError, which names the first statement that is false or cannot be decided."""
-    for place, statement in enumerate(certificate.statements):
+    for number, statement in enumerate(certificate.statements):
         tries = (_truth(statement, evaluation, bits) for bits in _LADDER)
-        truth = next((found for found in tries if found is not None), None)
+        truth = next((each for each in tries if each is not None), None)
         if not truth:
-            found = "is false" if truth is False else f"cannot be decided with {_LADDER[-1]} bits"
+            fault = "is false" if truth is False else f"cannot be decided with {_LADDER[-1]} bits"
             raise UnprovedError(
                 "instance",
-                f"statement {place} ({statement}) {found} at the latents; state an interval that holds the observable",
+                f"statement {number} ({statement}) {fault} at the latents; state an interval that holds the observable",
             )
 
 

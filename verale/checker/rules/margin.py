@@ -1,5 +1,5 @@
-"""Margins: a lower bound of o_predicted - o_c, given a_j in [lo_j, hi_j] for every j; the least value there is, but for
-rounding. Logits are never bounded apart where two classes share something.
+"""Margins: a lower bound of o_predicted - o_c, given a_j in [lo_j, hi_j] for every j. It is the least value, up to
+rounding. Two logits that share a term are bounded together.
 
 **linear**: o_predicted - o_c = b_predicted - b_c + sum_j D_j a_j with D = W_predicted - W_c, and D_j a_j is at least
 min(D_j lo_j, D_j hi_j). What two classes share cancels in D, exactly.
@@ -7,14 +7,14 @@ min(D_j lo_j, D_j hi_j). What two classes share cancels in D, exactly.
 **soft_tree**: o_predicted - o_c is the root's value f_0, where a leaf q has the value D_q and node i the value
 f_i = (1 - a_i) f_absent + a_i f_present. With a_i cut to [0, 1], where exponentials lie,
     inf f_i = min over a_i in {lo_i, hi_i} of (1 - a_i) inf f_absent + a_i inf f_present.
-*Proof.* In a tree the two subtrees of node i ask neither for a_i nor for what the other asks for. So for each a_i in
+*Proof.* In a tree the two subtrees of node i depend neither on a_i nor on a common activation. So for each a_i in
 [0, 1], of which no factor is negative, both children reach their least values at once; what is left is affine in a_i,
-and least at an end. Rounding down at a node rounds down what is above it, as no factor is negative.
+and least at an end. Rounding a node down rounds down every node above it, as no factor is negative.
 
 **maximum**: o_c = max over the prototypes j of class c of a_j + b_j, so
     o_predicted - o_c >= max over predicted's of (lo_j + b_j) - max over c's of (hi_j + b_j).
-*Proof.* A maximum does not fall with any of its terms. Where the two classes share no prototype, a_j = lo_j for the one
-and a_j = hi_j for the other attains it.
+*Proof.* A maximum does not fall with any of its terms. If the classes share no prototype, a_j = lo_j for the first and
+a_j = hi_j for the second attain it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["lower_bound", "proved_margins", "require"]
 
 
 def lower_bound(head: Head, box: Box, winner: int, loser: int) -> Fraction:
-    """The lower bound of o_winner - o_loser: exact, but for a soft tree, where it is rounded down."""
+    """The lower bound of o_winner - o_loser: exact; for a soft tree rounded down."""
     weight, bias = head.weight, head.bias.rows[0]
     unit = 1 << weight.bits + box.bits
     match head.readout:

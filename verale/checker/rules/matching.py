@@ -1,4 +1,4 @@
-"""The heaviest matching of a matrix of integers: a witness for minimality, in need of no proof."""
+"""The heaviest matching of a matrix of integers: a witness for minimality, which needs no proof."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ def heaviest_matching(weights: Sequence[Sequence[int]]) -> list[tuple[int, int]]
     columns = len(weights[0]) if weights else 0
     if len(weights) > columns:
         return [(row, column) for column, row in heaviest_matching(list(zip(*weights, strict=True)))]
-    # Of the rows so far weights[i][j] <= of_row[i] + of_column[j], with equality where j's partner is i.
+    # For the rows so far, weights[i][j] <= of_row[i] + of_column[j], with equality where j's partner is i.
     of_row, of_column, partner = [0] * len(weights), [0] * columns, [-1] * columns
     for entering, own in enumerate(weights):
         of_row[entering] = max(own)
         distance = [of_row[entering] + price - weight for price, weight in zip(of_column, own, strict=True)]
         before = [-1] * columns
-        unseen, seen = set(range(columns)), []
+        unvisited, visited = set(range(columns)), []
         while True:
-            column = min(unseen, key=distance.__getitem__)
-            unseen.remove(column)
+            column = min(unvisited, key=distance.__getitem__)
+            unvisited.remove(column)
             row = partner[column]
             if row < 0:
                 break
-            seen.append(column)
+            visited.append(column)
             way, own = distance[column] + of_row[row], weights[row]
-            for j in unseen:
+            for j in unvisited:
                 reached = way + of_column[j] - own[j]
                 if reached < distance[j]:
                     distance[j], before[j] = reached, column
         of_row[entering] -= distance[column]
-        for j in seen:
+        for j in visited:
             of_row[partner[j]] -= distance[column] - distance[j]
             of_column[j] += distance[column] - distance[j]
         while before[column] >= 0:

@@ -23,9 +23,9 @@ hi_l, and T where hi_l = T. An infinite hi_l stands for its limit, S = 0.
 of the hi_l. *Proof.* The sum of the n greatest is the greatest sum of any n of them; none of these falls with any g_l,
 so neither does their maximum. Both ends are attained, at g = lo and g = hi.
 
-The focal ranges take both terms together; bounding them apart would let one patch be at both of its ends. All are exact
-where patches vary apart, as they do in every paradigm here. Sums are exact; the mean is divided inside the logarithm,
-or rounded outward.
+The two poolings that subtract a mean bound both terms together: apart, one patch could be at both of its ends. All
+ranges are exact if patches vary independently, as they do in every paradigm here. Sums are exact; the mean is divided
+inside the logarithm, or rounded outward.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def max_minus_mean_distance(
 
 
 def _unbeaten(candidates: Iterable[tuple[int, int | None]]) -> list[tuple[int, int | None]]:
-    """Of pairs (distance, sum) those that no other beats, by a smaller distance and a larger sum: logarithms cost."""
+    """The pairs (distance, sum) that no other beats with a smaller distance and a larger sum. Logarithms are slow."""
     kept: list[tuple[int, int | None]] = []
     for low, total in sorted(candidates, key=lambda pair: (pair[0], pair[1] is not None, -(pair[1] or 0))):
         most = kept[-1][1] if kept else -1

@@ -25,21 +25,21 @@ def require_minimal(
     """Raises UnprovedError, which names a statement that can be dropped.
 
     Args:
-        boxes: for each statement its place and the activations' enclosures without it.
-        margins: the margins proved with all statements: rivals are tried from the closest, the likeliest to fail.
-        provable: whether a rival's margin can be proved positive, from the place, the enclosures and the rival; by
+        boxes: for each statement its index and the activations' enclosures without it.
+        margins: those proved with all statements. The closest rival is tried first: it is the likeliest to fail.
+        provable: whether a rival's margin can be proved positive, from the index, the enclosures and the rival; by
             default from the enclosures.
     """
 
-    def positive(place: int, box: Box, rival: int) -> bool:
+    def positive(index: int, box: Box, rival: int) -> bool:
         return lower_bound(head, box, predicted, rival) > 0
 
     provable = provable or positive
     rivals = sorted((bound, rival) for rival, bound in enumerate(margins) if bound is not None)
-    for place, box in boxes:
-        if all(provable(place, box, rival) for _, rival in rivals):
+    for index, box in boxes:
+        if all(provable(index, box, rival) for _, rival in rivals):
             raise UnprovedError(
                 "minimality",
-                f"statement {place} ({statements[place]}) can be dropped: without it every margin is still proved"
+                f"statement {index} ({statements[index]}) can be dropped: without it every margin is still proved"
                 " positive; drop it, or withdraw the claim",
             )

@@ -100,29 +100,29 @@ class _Banks:
     direct = False
 
     def __init__(self, space: Space) -> None:
-        self._place = space.head.class_token
+        self._class_token = space.head.class_token
         self._max = _Max(space)
 
     def part(self, ranges: Ranges, count: int = 1, first: bool = False) -> Part:
         return Part(self._max.part(ranges).ranges, count, first)
 
     def merged(self, parts: Sequence[Part]) -> list[Part]:
-        token, others = self._banks(parts)
-        return token + self._max.merged(others)
+        token, rest = self._banks(parts)
+        return token + self._max.merged(rest)
 
     def box(self, parts: Iterable[Part]) -> Box:
-        token, others = map(self._max.box, self._banks(parts))
+        token, rest = map(self._max.box, self._banks(parts))
         return Box(
-            token.lower[: self._place] + others.lower[self._place :],
-            token.upper[: self._place] + others.upper[self._place :],
+            token.lower[: self._class_token] + rest.lower[self._class_token :],
+            token.upper[: self._class_token] + rest.upper[self._class_token :],
             token.bits,
         )
 
     def _banks(self, parts: Iterable[Part]) -> tuple[list[Part], list[Part]]:
-        found: tuple[list[Part], list[Part]] = [], []
+        banks: tuple[list[Part], list[Part]] = [], []
         for part in parts:
-            found[not part.first].append(part)
-        return found
+            banks[not part.first].append(part)
+        return banks
 
 
 class _MaxMinusMean:

@@ -1,11 +1,11 @@
 """The paradigm `simplex`: softmax masses of one patch are non-negative and sum to one.
 
-With low_i <= m_i <= high_i stated for i in J and R = 1 - sum_J low_i, what the lows leave:
-- an unstated mass lies in [0, R]; where it is the only unstated one, it is at least 1 - sum_J high_i;
-- a stated mass lies in [low_i, min(high_i, low_i + R)]; where all are stated, it is at least 1 - sum of the other
+Let low_i <= m_i <= high_i be stated for i in J, and R = 1 - sum_J low_i, the mass that the lows leave:
+- an unstated mass lies in [0, R]; if it is the only unstated one, it is at least 1 - sum_J high_i;
+- a stated mass lies in [low_i, min(high_i, low_i + R)]; if all are stated, it is at least 1 - sum of the other
   highs.
-*Proof.* Each mass is 1 minus the sum of the others. A negative R means that no latent satisfies the statements; 0
-serves then as well as any.
+*Proof.* Each mass is 1 minus the sum of the others. If R is negative, no latent satisfies the statements,
+and any value is sound; it is 0 then.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""What the rules need of one head in one kernel, computed once: the grid, the prototypes, the domain's own ranges.
+"""What the rules need of one head in one kernel, computed once: the grid, the prototypes, the ranges over the domain.
 
-The **grid** has `bits` fractional bits. What the rules bound per patch and prototype is the *working observable*:
+The **grid** has `bits` fractional bits. For each patch and prototype the rules bound the *working observable*:
 euclidean |z - p_k|^2, inner product <z, p_k>, softmax the mass, both cosines <u, A_k> with u = z / (|z| + E) or
 z / (|z|^2 + E)^(1/2). A_k are the prototypes as integers at a common exponent 2^-s: euclidean and inner product keep
-that unit, so <A_j, A_k> 2^-2s is a product of prototypes; a cosine does not change when all prototypes are scaled, so
-there the unit is 1. In every case `<A_j, A_k> << lift` lies on the grid, exactly.
+that unit, so <A_j, A_k> 2^-2s is a product of prototypes. Scaling all prototypes does not change a cosine, so there
+the unit is 1. In every case `<A_j, A_k> << lift` is exactly on the grid.
 """
 
 from __future__ import annotations
@@ -23,20 +23,19 @@ __all__ = ["Chunk", "Ranges", "Space"]
 
 _LEAST_BITS = 128
 _BITS_BELOW_GRAM = 64
-_CHUNK = 128  # targets done together: enough for matrix products, few enough for a processor's cache
+_CHUNK = 128  # targets at a time: enough for matrix products, few enough for a processor's cache
 
 
 @dataclass(frozen=True)
 class Ranges:
-    """Enclosures of one working observable per prototype, on the grid. `upper` is None where all upper ends are
-    infinite:
-    a squared distance over an unbounded domain."""
+    """Enclosures of one working observable for each prototype, on the grid. `upper` is None if all upper ends are
+    infinite: squared distances over an unbounded domain."""
 
     lower: list[int]
     upper: list[int] | None
 
     def met(self, other: Ranges) -> Ranges:
-        """Both hold."""
+        """The intersection."""
         lower = [a if a > b else b for a, b in zip(self.lower, other.lower, strict=True)]
         if self.upper is None or other.upper is None:
             return Ranges(lower, other.upper if self.upper is None else self.upper)
@@ -45,7 +44,7 @@ class Ranges:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some targets, consecutive: their <A_k, A_k>, and the matrix (targets, D + 1) whose rows are the A_k, each
+    """Some consecutive targets: their <A_k, A_k>, and the matrix (targets, D + 1) whose rows are the A_k, each
     followed by a 1, in the kernel's type."""
 
     squares: list[int]
@@ -57,15 +56,15 @@ class Space:
 
     Attributes:
         bits: fractional bits of the grid.
-        lift: see above.
+        lift: `<A_j, A_k> << lift` is on the grid.
         vectors: the integer prototypes A_k.
         squares: <A_k, A_k>.
         longest: no less than any |A_k|.
         norms: cosines only: (lo, hi) of |A_k| on the grid.
         reach: an upper bound of |v|^2 on the grid, v = u for cosines, v = z - c for inner products, whose latents lie
-            in a ball about c; the other geometries have none.
-        offsets: <c, p_k> on the grid, exactly; 0 but for inner products.
-        domain: the range of every observable over the head's domain.
+            in a ball about c; missing for other geometries.
+        offsets: <c, p_k> on the grid, exactly, for inner products; otherwise 0.
+        domain: the range of every working observable over the head's domain.
     """
 
     def __init__(self, head: Head, kernel: Kernel) -> None:
@@ -98,12 +97,12 @@ class Space:
 
     @cached_property
     def chunks(self) -> list[Chunk]:
-        """All targets, some together."""
+        """All targets, many at a time."""
         return self._chunks(_CHUNK)
 
     @cached_property
     def singles(self) -> list[Chunk]:
-        """All targets, one by one."""
+        """All targets, one at a time."""
         return self._chunks(1)
 
     def _chunks(self, size: int) -> list[Chunk]:

@@ -1,4 +1,4 @@
-"""Paradigms that bound each patch apart from its own statements: `projection` and `simplex`."""
+"""Paradigms that bound each patch from its own statements: `projection`, `triangle`, `hypersphere`, `simplex`."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class PatchRule(Protocol):
 
 @runtime_checkable
 class PooledRule(Protocol):
-    """The same ranges, pooled: the smallest distances, or the greatest of the others, over patches with these
-    statements, and another whose ranges are `known`."""
+    """The same ranges, pooled over patches with these statements, and another patch whose ranges are `known`: the
+    smallest distances, the greatest of all other observables."""
 
     def pooled(self, groups: Sequence[Sequence[PatchStatement]], known: Ranges | None) -> Ranges: ...
 
@@ -50,26 +50,26 @@ class SpatialRule:
         return self._pooling.box(parts)
 
     def boxes_without(self, statements: Sequence[Statement], patches: int) -> Iterator[tuple[int, Box]]:
-        """For each statement its place and the enclosures given all the others; only its own patch is bounded again."""
+        """For each statement its index and the enclosures given all the others; only its patch is bounded again."""
         groups = by_patch(statements)
         parts = [self._part(patch, [statement for _, statement in group]) for patch, group in groups.items()]
-        # merged: the patches from each place on
+        # after[n]: the patches without statements and the last n with some, merged
         after: list[list[Part]] = [unstated(self._space, self._pooling, groups, patches)]
         for own in reversed(parts):
             after.append(self._pooling.merged([own, *after[-1]]))
         before: list[Part] = []
         for number, (patch, group) in enumerate(groups.items()):
-            others = self._pooling.merged(before + after[len(groups) - 1 - number])
-            for place, dropped in group:
+            rest = self._pooling.merged(before + after[len(groups) - 1 - number])
+            for index, dropped in group:
                 left = [statement for _, statement in group if statement is not dropped]
-                yield place, self._pooling.box([*self._parts([(patch, left)], others), *others])
+                yield index, self._pooling.box([*self._parts([(patch, left)], rest), *rest])
             before = self._pooling.merged([*before, parts[number]])
 
-    def _parts(self, stated: Sequence[tuple[int, Sequence[PatchStatement]]], others: Sequence[Part]) -> list[Part]:
-        """What is known of these patches; it may take in the others."""
+    def _parts(self, stated: Sequence[tuple[int, Sequence[PatchStatement]]], rest: Sequence[Part]) -> list[Part]:
+        """What is known about these patches; the rest may be merged into it."""
         if self._pooled is None:
             return [self._part(patch, group) for patch, group in stated]
-        known = others[0].ranges if others else None
+        known = rest[0].ranges if rest else None
         return [self._pooling.part(self._pooled.pooled([group for _, group in stated], known), len(stated))]
 
     def _part(self, patch: int, statements: Sequence[PatchStatement]) -> Part:
@@ -77,10 +77,10 @@ class SpatialRule:
 
 
 def by_patch(statements: Sequence[Statement]) -> dict[int, list[tuple[int, PatchStatement]]]:
-    """The statements about each patch, with their places."""
+    """The statements about each patch, with their indices."""
     groups: dict[int, list[tuple[int, PatchStatement]]] = {}
-    for place, statement in enumerate(statements):
+    for index, statement in enumerate(statements):
         if not isinstance(statement, PatchStatement):
             raise ValueError("a statement about activations does not belong to a spatial paradigm")
-        groups.setdefault(statement.patch, []).append((place, statement))
+        groups.setdefault(statement.patch, []).append((index, statement))
     return groups

@@ -1,4 +1,8 @@
-"""The paradigm `top_k`: the head's own range over its domain, cut by statements about activations."""
+"""The paradigms `top_k` and `sparse`: the activations' ranges over the domain, cut by what is stated about them.
+
+**Rule.** An activation lies in its range over the domain and in its stated interval; one that the order clause does not
+exempt is at most the clause's `upper`. *Proof.* All of these hold, so the intersection does.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ __all__ = ["TopK"]
 
 
 class TopK:
-    """Activations under statements about activations. Every patch has the domain's ranges."""
+    """Activations, given statements about activations. Every patch has the ranges of the domain."""
 
     def __init__(self, space: Space) -> None:
         self._bits = space.bits
@@ -41,9 +45,9 @@ class TopK:
         return Box(lower, upper, self._bits)
 
     def boxes_without(self, statements: Sequence[Statement], patches: int) -> Iterator[tuple[int, Box]]:
-        """For each statement its place and the enclosures given all the others."""
-        for place in range(len(statements)):
-            yield place, self.box([*statements[:place], *statements[place + 1 :]], patches)
+        """For each statement its index and the enclosures given all the others."""
+        for index in range(len(statements)):
+            yield index, self.box([*statements[:index], *statements[index + 1 :]], patches)
 
     def _domain(self, patches: int) -> Box:
         """The activations' enclosures over the domain, for that many patches."""

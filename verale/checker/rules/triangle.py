@@ -1,10 +1,10 @@
-"""The paradigm `triangle`: what each statement says of the other observables on its own.
+"""The paradigm `triangle`: what each statement alone says about the other observables.
 
 **Rule.** The range of an observable of a patch is the intersection, over the statements about the patch, of the range
 that `projection` gives for that statement alone. With one anchor p_j and distance d_j that is the triangle inequality,
     |d_jk - d_j| <= d_k <= d_jk + d_j, d_jk = |p_j - p_k|,
 and with one cosine m_j = cos(a), theta the angle of p_j and p_k, it is cos(a + theta) <= m_k <= cos(a - theta).
-*Proof.* Every range of the intersection holds the observable (`projection`); hence so does their intersection.
+*Proof.* Each of these ranges holds the observable (`projection`); hence so does their intersection.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Triangle:
 
     def ranges(self, statements: Sequence[PatchStatement]) -> Ranges:
         """The range of every working observable of a patch, given its statements one by one."""
-        found = self._domain
+        ranges = self._domain
         for statement in statements:
-            found = found.met(self._single.ranges([statement]))
-        return found
+            ranges = ranges.met(self._single.ranges([statement]))
+        return ranges

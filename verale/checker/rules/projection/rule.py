@@ -66,12 +66,12 @@ class _Use:
 
     def ends(self, targets: Iterable[int], chunks: Iterable[Chunk]) -> list[tuple[int, int]]:
         """The exact ranges for these targets, which the chunks hold."""
-        found = list(self.span.ends(self.reach, chunks))
-        for place, k in enumerate(targets):
+        ranges = list(self.span.ends(self.reach, chunks))
+        for position, k in enumerate(targets):
             if k in self.stated:
-                (low, high), (least, most) = found[place], self.stated[k]
-                found[place] = max(low, least), min(high, most)
-        return found
+                (low, high), (least, most) = ranges[position], self.stated[k]
+                ranges[position] = max(low, least), min(high, most)
+        return ranges
 
     def foot(self, places: int) -> Foot:
         return Foot(self.span.foot(self.reach.sigma, places), self.reach.near, self.reach.far, self.reach.stray)
@@ -100,11 +100,11 @@ class Projection:
         and by what is stated of the observable itself."""
         if not statements:
             return self.space.domain
-        found = self._given(self._use(statements, False))
+        ranges = self._given(self._use(statements, False))
         if _wide(statements) and len(statements) > 1:
             for count in range(1, len(statements) + 1):
-                found = found.met(self._given(self._use(statements[:count], True)))
-        return found
+                ranges = ranges.met(self._given(self._use(statements[:count], True)))
+        return ranges
 
     def pooled(self, groups: Sequence[Sequence[PatchStatement]], known: Ranges | None) -> Ranges:
         """The ranges of every working observable, pooled: the smallest distance or the greatest product, among patches
@@ -140,8 +140,8 @@ class Projection:
 
     def _swings(self, use: _Use, targets: Sequence[int]) -> Iterable[int]:
         """What `Bound` calls swings."""
-        found = use.span.swings(use.reach, [self.space.singles[k] for k in targets])
-        return [int(ceil_shift(swing, -self.coarse.lift)) for swing in found]
+        swings = use.span.swings(use.reach, [self.space.singles[k] for k in targets])
+        return [int(ceil_shift(swing, -self.coarse.lift)) for swing in swings]
 
     def _given(self, use: _Use) -> Ranges:
         offsets = self.space.offsets
@@ -171,16 +171,16 @@ class Projection:
         widths = [high - low for _, low, high in stated]
         first = 0 if in_order else widths.index(min(widths))
         base, low_0, high_0 = stated[first]
-        others = [i for i in range(len(stated)) if i != first]
+        rest = [i for i in range(len(stated)) if i != first]
         span = Span(
             space,
-            [stated[i][0] for i in others],
+            [stated[i][0] for i in rest],
             base,
-            noise=[widths[i] + widths[first] >> 2 for i in others],
+            noise=[widths[i] + widths[first] >> 2 for i in rest],
             reach=high_0 << lift,
             in_order=in_order,
         )
-        ends = [stated[others[i]][1:] for i in span.kept]
+        ends = [stated[rest[i]][1:] for i in span.kept]
         squares = [span.gram[i][i] << lift for i in range(len(ends))]
         # 4 beta_i at its middle; sigma = X beta; rho^2, each distance at the end that its coefficient asks for.
         middles = [low_0 + high_0 - low - high + 2 * square for (low, high), square in zip(ends, squares, strict=True)]

@@ -84,9 +84,9 @@ def _best(bounds: Sequence[Bound], least: Sequence[int], most: Sequence[int]) ->
     wanted: list[list[int]] = [[] for _ in bounds]
     each = (zip(*ends, strict=True) for ends in ([bound.low for bound in bounds], [bound.high for bound in bounds]))
     for k, (lows, highs) in enumerate(zip(*each, strict=True)):
-        for place in {lows.index(max(lows)), highs.index(max(highs))}:
-            if highs[place] > most[k] or bounds[place].peak[k] > least[k]:
-                wanted[place].append(k)
+        for patch in {lows.index(max(lows)), highs.index(max(highs))}:
+            if highs[patch] > most[k] or bounds[patch].peak[k] > least[k]:
+                wanted[patch].append(k)
     return wanted
 
 

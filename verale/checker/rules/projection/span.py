@@ -105,8 +105,8 @@ class Span:
     def foot(self, sigma: Sequence[int], places: int) -> list[int]:
         """p_0 + gamma at 2^-places, rounded down."""
         column = self._kernel.matrix([[s] for s in (*sigma, 0, 1 << self.bits)])
-        found = self._kernel.rows(self._kernel.product(self._anchors, column))
-        return [floor_shift(int(entry), places - self.bits) for (entry,) in found[:-1]]
+        entries = self._kernel.rows(self._kernel.product(self._anchors, column))
+        return [floor_shift(int(entry), places - self.bits) for (entry,) in entries[:-1]]
 
     def linear(self, row: Sequence[int]) -> Any:
         """The matrix that takes h_ik, 1 and <p_0, p_k> to tau and row.g_k."""

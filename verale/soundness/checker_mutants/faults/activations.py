@@ -38,9 +38,9 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
     ],
     "rules/pooling.py": [
         ("the greatest distance is pooled", "    if smallest:\n", "    if not smallest:\n"),
-        ("the banks are exchanged", "found[not part.first]", "found[part.first]"),
-        ("the banks' activations are exchanged", "token.lower[: self._place] + others.lower[self._place :]", "others.lower[: self._place] + token.lower[self._place :]"),
-        ("the banks' upper ends are exchanged", "token.upper[: self._place] + others.upper[self._place :]", "others.upper[: self._place] + token.upper[self._place :]"),
+        ("the banks are exchanged", "banks[not part.first]", "banks[part.first]"),
+        ("the banks' activations are exchanged", "token.lower[: self._class_token] + rest.lower[self._class_token :]", "others.lower[: self._class_token] + token.lower[self._class_token :]"),
+        ("the banks' upper ends are exchanged", "token.upper[: self._class_token] + rest.upper[self._class_token :]", "others.upper[: self._class_token] + token.upper[self._class_token :]"),
         ("a patch that is not stated is forgotten", "left = patches - len(stated)", "left = patches - len(stated) - 1"),
         ("no patch that is not stated is seen", "    if left:\n", "    if not left:\n"),
         ("the class token is unknown where it is stated", "and 0 not in stated", "and 0 in stated"),
@@ -79,7 +79,7 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("lower ends are rounded up", "floor_at(statement.lower, self._bits)", "ceil_at(statement.lower, self._bits)"),
         ("upper ends are rounded down", "ceil_at(statement.upper, self._bits))", "floor_at(statement.upper, self._bits))"),
         ("the clause's end is rounded down", "most = ceil_at(statement.upper, self._bits)", "most = floor_at(statement.upper, self._bits)"),
-        ("nothing is dropped", "*statements[place + 1 :]", "*statements[place:]"),
+        ("nothing is dropped", "*statements[index + 1 :]", "*statements[index:]"),
         ("the domain is remembered for another number of patches", "if patches not in self._domains:", "if not self._domains:"),
         ("activations begin at 0", "lower, upper = list(domain.lower), list(domain.upper)", "lower, upper = [max(0, low) for low in domain.lower], list(domain.upper)"),
     ],
@@ -104,7 +104,7 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
     "rules/minimality.py": [
         ("one rival is enough", "if all(provable(", "if any(provable("),
         ("a tie proves", "predicted, rival) > 0", "predicted, rival) >= 0"),
-        ("only the first statement is tried", "    for place, box in boxes:\n", "    for place, box in list(boxes)[:1]:\n"),
+        ("only the first statement is tried", "    for index, box in boxes:\n", "    for index, box in list(boxes)[:1]:\n"),
         ("rivals are forgotten", "for _, rival in rivals", "for _, rival in rivals[1:]"),
     ],
     "rules/evaluation.py": [

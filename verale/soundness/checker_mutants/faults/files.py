@@ -9,7 +9,7 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("a patch may be one too far", "if statement.patch >= self.patches:", "if statement.patch > self.patches:"),
         ("a prototype may be one too far", "if statement.prototype >= head.count:", "if statement.prototype > head.count:"),
         ("a margin may be 0", "if margin is not None and margin <= 0:", "if margin is not None and margin < 0:"),
-        ("statements may repeat", "if subject in seen:", "if subject in ():"),
+        ("statements may repeat", "if subject in subjects:", "if subject in ():"),
         ("intervals may be empty", "if statement.lower > statement.upper:", "if statement.lower > statement.upper + 99:"),
         ("prices may be 0", "any(price <= 0 for", "any(price < 0 for"),
         ("a class may be one too far", "if self.predicted >= head.classes:", "if self.predicted > head.classes:"),
@@ -28,7 +28,7 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
     ],
     "latents.py": [
         ("the digest leaves out the shape", 'f"verale.latents.v1 {self._patches} {self._depth}\\n".encode("ascii")', 'b"verale.latents.v1\\n"'),
-        ("the first image is taken", "self._values(self._found[digest])", "self._values(0)"),
+        ("the first image is taken", "self._values(self._index_of[digest])", "self._values(0)"),
         ("channels are taken for patches", "self._channels_first = len(shape) == 4", "self._channels_first = False"),
     ],
     "auditor.py": [
