@@ -1,4 +1,4 @@
-"""The checker: proves certificates again, from bytes, trusting nothing that made them.
+"""The checker: proves certificates again, from bytes, and trusts nothing that wrote them.
 
 It imports the standard library and, each on demand, mpmath and python-flint; no other part of verale and no tensor
 library. It never searches. What it proves is defined in certificates/v1.md.

@@ -24,7 +24,7 @@ from .verdict import EXIT_UNUSABLE, most_severe
 __all__ = ["main"]
 
 EXIT_INTERRUPTED = 130
-"""Ctrl-C: some certificates have not been checked."""
+"""Ctrl-C: some certificates are not checked."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--kernel", choices=[*KERNELS, "both"], default="arb", help="the arithmetic (default: arb)")
     parser.add_argument("--minimality", action="store_true", help="prove minimality too, where it is claimed")
     parser.add_argument(
-        "--limit", type=int, default=LIMIT, metavar="STEPS", help="work not begun (default: %(default)s)"
+        "--limit", type=int, default=LIMIT, metavar="STEPS", help="the most steps of a proof (default: %(default)s)"
     )
     parser.add_argument("--json", action="store_true", help="one JSON object a certificate instead of a line")
     options = parser.parse_args(arguments)

@@ -39,7 +39,7 @@ class Auditor:
         head: the bytes of the head file.
         latents: the bytes of a latents file; without it no instance claim is checked.
         kernel: `arb`, `mpmath` or `both`, which proves only what both prove.
-        limit: the most steps, as `cost` counts them, that a proof may take; one that takes more is not begun.
+        limit: the most steps that a proof may take, as `cost` counts them; a longer one is not begun.
 
     Raises:
         HeadError, LatentsError: a file that cannot be used (step 2).
@@ -58,7 +58,7 @@ class Auditor:
 
         Args:
             certificate: the bytes of the certificate.
-            minimality: whether to prove that claim too, where the certificate makes it.
+            minimality: whether to prove that claim too, if the certificate makes it.
         """
         return self._judge(certificate, lambda audit: audit.run(minimality), Status.NOT_PROVED)
 
@@ -66,14 +66,14 @@ class Auditor:
         """Whether a witness refutes a certificate: certificates/v1.md, "Refutation by a witness".
 
         Args:
-            certificate: the bytes of the certificate. Latents that it names are not looked for.
+            certificate: the bytes of the certificate. Latents that it names are ignored.
             witness: the bytes of a latents file of one image.
 
         Returns:
             REFUTED, NOT_REFUTED with the step that fails, or MALFORMED. No claim of the certificate is checked.
 
         Raises:
-            LatentsError: a witness that is no latents file of this head, or not of one image.
+            LatentsError: the witness is not a latents file of one image that fits this head.
 
         Soundness: REFUTED means that these latents lie in the domain, certainly satisfy every statement, and that
             some rival's logit is certainly at least the predicted one's: the certificate's entailment is false.
@@ -82,7 +82,7 @@ class Auditor:
         return self._judge(certificate, lambda audit: audit.refute(image), Status.NOT_REFUTED)
 
     def _judge(self, certificate: bytes, steps: Callable[[_Audit], None], failed: Status) -> Verdict:
-        """The verdict after the steps 2 and on, in every kernel."""
+        """The verdict after the steps from 2 on, in every kernel."""
         try:
             document = read_certificate(certificate)  # 1. The certificate
         except FormatError as error:
@@ -146,7 +146,7 @@ class _Audit:
         try:
             self._entailment(asked)
         except UnprovedError as error:
-            # Step 6 comes before step 7, but what is refuted cannot be entailed: it is looked at where the proof fails.
+            # Step 6 comes before step 7. What is refuted cannot be entailed, so it is tried only where the proof fails.
             if evaluation is not None and error.reason == "entailment":
                 require_not_refuted(head, certificate.predicted, evaluation)
             raise
@@ -211,7 +211,7 @@ class _Audit:
         return evaluation
 
     def _satisfied(self, image: Exact) -> Evaluation:
-        """Latents, evaluated, that lie in the domain and satisfy every statement."""
+        """The evaluation of latents. Raises UnprovedError unless they lie in the domain and satisfy every statement."""
         require_domain(self._space.head, image, self._certificate.patches)
         evaluation = Evaluation(self._space, image)
         require_true(self._certificate, evaluation)
@@ -232,7 +232,7 @@ class _Audit:
 
 
 def _common(verdicts: list[Verdict]) -> Verdict:
-    """What two kernels both prove."""
+    """What both kernels prove."""
     first, second = verdicts
     if (first.status, first.reason) != (second.status, second.reason):
         message = "; ".join(f"{name}: {v.status.value} {v.message}" for name, v in zip(KERNELS, verdicts, strict=True))

@@ -1,7 +1,6 @@
 """The certificate (certificates/v1.md, "Schema"), read into frozen records that check themselves when built.
 
-What needs no head is checked on reading (step 1 of "Verification"), what needs one by `Certificate.check_against` (step
-4).
+Reading checks all that needs no head (step 1 of "Verification"); `Certificate.check_against` checks the rest (step 4).
 """
 
 from __future__ import annotations
@@ -90,7 +89,7 @@ _FORMS: dict[str, tuple[type, ...]] = {"top_k": (ActivationStatement, OrderState
 
 @dataclass(frozen=True)
 class Certificate:
-    """A certificate, version 1. `margins` has None at `predicted`; `latents` is None where the subject names none;
+    """A certificate, version 1. `margins` has None at `predicted`; `latents` is None if the subject names none;
     `prices` are the hints of `assignment`, by rival and prototype."""
 
     head: str

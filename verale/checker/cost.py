@@ -1,12 +1,12 @@
-"""What proving a certificate takes, counted from its shape before it is begun (certificates/v1.md, step 4).
+"""How much work a proof takes, counted from the certificate's shape before it begins (certificates/v1.md, step 4).
 
 A certificate of a few kilobytes can ask for years: the range of an observable under n statements about one patch takes
 some n^2 operations for each anchor that the patch keeps, n times that where they are wide, n times that again for
-minimality. So the work is counted first, roughly, and not begun where it exceeds a limit. Nothing is proved of the
+minimality. So the work is counted first, roughly, and not begun if it exceeds a limit. Nothing is proved about the
 count, and no proof depends on it: a limit can cost a proof, never soundness.
 
-Under `assignment`, minimality asks for matchings, seldom for more than a few, as they are kept from statement to
-statement. One is counted; a certificate made for it can take as many times that as it has statements and rivals.
+Under `assignment`, minimality needs matchings, seldom more than a few, as they are kept from statement to statement.
+One is counted; a hostile certificate can need one for each statement and rival.
 
 A step is a multiplication and addition in a matrix product of exact integers of a few hundred bits, some 20 to 50 ns.
 """
@@ -24,9 +24,9 @@ from .rules.projection import TOGETHER, WIDE
 __all__ = ["LIMIT", "Cost", "cost", "require_within"]
 
 LIMIT = 2**35
-"""Steps: a quarter of an hour or so."""
+"""Steps: about a quarter of an hour."""
 _MOST_NUMBERS = 2**25  # two to four GB
-_OPERATION = 10  # steps that one of Python's operations on such an integer takes
+_OPERATION = 10  # steps of one operation of Python on such an integer
 _SIMILARITY = 200  # steps of a logarithm or an exponential, kernel arb
 _BITS = 256  # grids of more bits take more in proportion
 
@@ -40,13 +40,13 @@ class Cost:
 
 
 def cost(certificate: Certificate, head: Head, bits: int, patches: int, minimality: bool) -> Cost:
-    """What steps 5 to 8 take, about.
+    """About how much steps 5 to 8 take.
 
     Args:
         certificate: one that fits the head.
         bits: of the grid.
-        patches: of the image at which the statements are to be tried, 0 where there is none.
-        minimality: whether that is to be proved.
+        patches: of the image at which the statements are tried; 0 without an image.
+        minimality: whether to prove it.
     """
     count, depth, statements = head.count, head.depth, len(certificate.statements)
     groups = Counter(s.patch for s in certificate.statements if isinstance(s, PatchStatement))
@@ -73,14 +73,14 @@ def cost(certificate: Certificate, head: Head, bits: int, patches: int, minimali
             rows = min(certificate.patches, parts + count)
             steps += statements * _OPERATION * rows * count + min(rows, count) ** 2 * max(rows, count)
         kept = parts * min(head.k, parts) if head.pooling == "top_mean" else parts
-    # Of patches bounded together three numbers a prototype are kept, and matrices of their anchors.
+    # For each patch that is bounded with others: three numbers a prototype, and matrices of its anchors.
     anchors = min(depth, max(groups.values(), default=0))
     together = min(TOGETHER, len(groups)) * (3 * count + anchors * (depth + 4 * anchors))
     return Cost(steps * max(1, bits // _BITS), 2 * kept * count + together)
 
 
 def require_within(limit: int, counted: Cost) -> None:
-    """Raises UnprovedError where proving takes more than `limit` steps, or more numbers than there is room for."""
+    """Raises UnprovedError if proving takes more than `limit` steps, or keeps too many numbers at once."""
     if counted.steps > limit:
         raise UnprovedError(
             "limit", f"proving takes about {counted.steps} steps, expected at most {limit}; raise the limit to try it"

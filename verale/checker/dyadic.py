@@ -2,7 +2,7 @@
 
 A number is a `Fraction`, a tensor is `Exact`: integers at one common exponent. On the fixed-point grid of `bits`
 fractional bits a number x becomes floor(x 2^bits) as a lower end and ceil(x 2^bits) as an upper end. No function of
-this file rounds to nearest and none touches a float but to read its exact value.
+this file rounds a bound to nearest, and floats are only read, exactly.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def exact(values: Iterable[float], width: int) -> Exact:
 
 
 def hex_float(text: str) -> Fraction | None:
-    """The exact value of a C99 hex float, None where `text` is none or its value is no finite binary64."""
+    """The exact value of a C99 hex float; None if `text` is not one or its value is not a finite binary64."""
     match = _HEX_FLOAT.fullmatch(text)
     if match is None:
         return None
@@ -61,13 +61,13 @@ def hex_float(text: str) -> Fraction | None:
     trailing = (mantissa & -mantissa).bit_length() - 1
     mantissa, exponent = mantissa >> trailing, exponent + trailing
     if exponent < _LEAST_EXPONENT or exponent + mantissa.bit_length() > _GREATEST_EXPONENT:
-        return None  # no other cause: the grammar holds the 53 bits of a binary64
+        return None  # the only other fault: the grammar already limits the value to 53 bits
     value = Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
     return -value if sign else value
 
 
 def about(value: Fraction) -> str:
-    """A decimal near a number. For messages only: it rounds to nearest, and nothing is proved of it."""
+    """A decimal near a number. For messages only: it rounds to nearest."""
     return str(Context(prec=6).divide(Decimal(value.numerator), Decimal(value.denominator)))
 
 
@@ -97,6 +97,6 @@ def ceil_shift(value: int, places: int) -> int:
 
 
 def sqrt_ends(value: int) -> tuple[int, int]:
-    """Integers (lo, hi), lo <= sqrt(value) <= hi, equal where the root is an integer."""
+    """Integers (lo, hi), lo <= sqrt(value) <= hi, equal if the root is an integer."""
     root = math.isqrt(value)
     return root, root + (root * root != value)

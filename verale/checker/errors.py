@@ -1,6 +1,6 @@
-"""Errors: what the checker raises, and how a rule says that it stops.
+"""The errors that the checker raises, also to say that a step fails.
 
-A message says what was found, what was expected and what to do about it.
+A message says what is wrong, what was expected and what to do.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ class CheckerError(Exception):
 
 
 class HeadError(CheckerError):
-    """A head file that breaks a rule of certificates/v1.md: there can be no verdict."""
+    """A head file that breaks a rule of certificates/v1.md: no verdict is possible."""
 
 
 class LatentsError(CheckerError):

@@ -21,14 +21,14 @@ class Head:
         geometry, pooling, readout: the kinds of these parts, by the names that v1.md gives them.
         similarity: with its numbers (`similarities`).
         lower, upper: the domain of every latent coordinate, None where unbounded.
-        weight: (C, P); of a soft tree (C, P + 1), its leaves.
-        bias: (1, C), zeros where the file has none; of the readout `maximum` (1, P).
+        weight: (C, P); for a soft tree (C, P + 1), its leaves.
+        bias: (1, C), zeros if the file has none; for the readout `maximum` (1, P).
         prototypes: (P, D); no rows for softmax.
         depth: D.
-        epsilon: of a cosine; others have 0.
-        radius: of inner products, None where there is none.
+        epsilon: of a cosine; otherwise 0.
+        radius: of inner products; None without a ball.
         class_token, k: of the poolings banks and top_mean.
-        absent, present: of a soft tree, the children of each node: a later node, or a leaf q as -1 - q.
+        absent, present: the children of each node of a soft tree: a later node, or a leaf q as -1 - q.
     """
 
     sha256: str

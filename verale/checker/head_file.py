@@ -32,7 +32,7 @@ _FIELDS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "readout": {"linear": (), "soft_tree": ("absent", "present"), "maximum": ()},
 }
-"""The kinds of each part of a head, and the fields that a kind has besides."""
+"""The kinds of each part of a head, and the fields of each kind."""
 _LONGEST_DESCRIPTION = 4 * 2**20
 LARGEST = 128 * 2**20
 """Bytes."""
@@ -86,7 +86,7 @@ def _read(data: bytes) -> Head:
 
 
 def _part(description: dict[str, Any], where: str) -> dict[str, Any]:
-    """The kind of a part, under its name, and the fields that this kind has."""
+    """The kind of a part under the part's name, and the fields of this kind."""
     value, kinds = description[where], _FIELDS[where]
     kind = value.get("kind") if isinstance(value, dict) else None
     if not isinstance(kind, str) or kind not in kinds:
@@ -122,7 +122,7 @@ _READERS = {
 
 
 def _bias(tensors: dict[str, Tensor], readout: str, classes: int, count: int) -> Exact:
-    """(1, C), or (1, P) for the readout `maximum`; zeros where there is none."""
+    """(1, C), or (1, P) for the readout `maximum`; zeros if the file has none."""
     size = count if readout == "maximum" else classes
     if "bias" not in tensors:
         return Exact([[0] * size], 0)
@@ -145,7 +145,7 @@ def _prototypes(tensors: dict[str, Tensor], geometry: str, count: int) -> Exact:
 
 
 def _similarity(tensors: dict[str, Tensor], part: dict[str, Any], geometry: str, count: int) -> Similarity:
-    """With the tensor of one number a prototype that it may have."""
+    """The similarity, with its tensor of one number a prototype."""
     kind = SIMILARITIES[part.pop("similarity")]
     own = Exact([[kind.default] * count], 0)
     for name in _OWN:

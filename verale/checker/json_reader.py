@@ -1,9 +1,9 @@
-"""A strict JSON reader: what is not exactly one plain object is `FormatError`, whatever its size or depth.
+"""A strict JSON reader: it takes exactly one plain object; all else is a FormatError, at any size and depth.
 
 Stricter than the standard library: no repeated key, no NaN or infinity, no number with a fraction or exponent, no
 integer of more than 18 digits, no lone surrogate, no nesting deeper than 16, no more than 2^19 strings, brackets and
-commas. Those are counted before parsing, without recursion, so that no input can exhaust the stack or, at a few bytes
-for a value that takes many, the memory.
+commas. They are counted before parsing, without recursion, so that no input exhausts the stack or the memory: a value
+can take many times the bytes of its text.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def read_object(data: bytes, what: str, limit: int) -> dict[str, Any]:
 
 
 def fields(value: Any, where: str, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, Any]:
-    """`value`, an object with exactly the required fields and perhaps the optional ones. Raises FormatError."""
+    """`value`, an object with all required fields, perhaps optional ones, and no more. Raises FormatError."""
     if not isinstance(value, dict):
         raise FormatError(f"{where} is {brief(value)}, expected an object")
     for name in required:
@@ -78,7 +78,7 @@ def fields(value: Any, where: str, required: tuple[str, ...], optional: tuple[st
 
 def index(value: Any, where: str) -> int:
     """`value`, an integer that counts from 0. Raises FormatError."""
-    if type(value) is not int or value < 0:  # a bool is an int to isinstance, not to a reader of JSON
+    if type(value) is not int or value < 0:  # in JSON a boolean is not an integer
         raise FormatError(f"{where} is {brief(value)}, expected an integer from 0")
     return value
 
@@ -91,7 +91,7 @@ def text(value: Any, where: str) -> str:
 
 
 def brief(value: Any) -> str:
-    """A short, printable description of anything found in a document."""
+    """A short, printable description of any value of a document."""
     return reprlib.repr(value).encode("ascii", "backslashreplace").decode()
 
 

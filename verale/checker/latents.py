@@ -1,4 +1,4 @@
-"""The latents file (certificates/v1.md, "The latents"): images found by the digest of their values."""
+"""The latents file (certificates/v1.md, "The latents"): images, by the digest of their values."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Latents:
         self._remaining = self._digests()
 
     def find(self, digest: str) -> Exact | None:
-        """The latents (L, D) of the image with that digest, None where no image has it."""
+        """The latents (L, D) of the image with that digest; None if no image has it."""
         while digest not in self._index_of:
             entry = next(self._remaining, None)
             if entry is None:
@@ -55,7 +55,7 @@ class Latents:
         return exact(self._values(self._index_of[digest]), self._depth)
 
     def only(self) -> Exact:
-        """The latents (L, D) of the one image. Raises LatentsError where the file holds none, or several."""
+        """The latents (L, D) of the only image. Raises LatentsError unless the file holds exactly one."""
         if self._images != 1:
             raise LatentsError(f"latents file: holds {self._images} images, expected 1, the witness")
         return exact(self._values(0), self._depth)

@@ -1,7 +1,7 @@
 """A strict safetensors reader: an 8-byte little-endian length, a JSON header, the tensors' bytes without gap or
 overlap.
 
-Nothing is allocated on the word of the header: a claimed shape must fit the bytes that are there.
+Nothing is allocated because the header says so: a claimed shape must fit the bytes of the file.
 """
 
 from __future__ import annotations

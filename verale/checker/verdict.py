@@ -31,7 +31,7 @@ _DIGITS = 4
 
 
 class Status(Enum):
-    """What was found."""
+    """The answer."""
 
     PROVED = "PROVED"
     NOT_PROVED = "NOT_PROVED"
@@ -42,16 +42,16 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the checker found of one certificate.
+    """The checker's answer for one certificate.
 
     Attributes:
         status: the answer.
-        reason: the step that failed, "" where none did.
-        message: one sentence: what was found, what was expected, what to do.
+        reason: the step that failed; "" if none did.
+        message: one sentence: what is wrong, what was expected, what to do.
         claims: every claim of the certificate: "proved" or "not checked".
-        predicted, paradigm: those of the certificate, None where it could not be read.
-        statements: how many it has, None where it could not be read.
-        margins: the proved lower bound for every class, None at `predicted`; empty where the proof did not get there.
+        predicted, paradigm: those of the certificate; None if it could not be read.
+        statements: how many it has; None if it could not be read.
+        margins: the proved lower bound for every class, None at `predicted`; empty if the proof did not get that far.
     """
 
     status: Status
@@ -65,7 +65,7 @@ class Verdict:
 
     @property
     def exit_code(self) -> int:
-        """0 where PROVED, else a code of its own for each kind of failure."""
+        """0 if PROVED, otherwise one code for each kind of failure."""
         return _EXIT_CODES[self.reason]
 
     def line(self, name: str) -> str:
@@ -106,7 +106,7 @@ def line_of(record: Mapping[str, Any]) -> str:
 
 
 def most_severe(exit_codes: list[int]) -> int:
-    """The exit code of several certificates: the first that occurs of refuted, malformed, unreadable file, subject,
+    """The exit code of several certificates: the first of these that occurs: refuted, malformed, unusable, subject,
     instance, bounds, limit, minimality, no counterexample, proved."""
     return min(exit_codes, key=_SEVERITY.index)
 
@@ -120,7 +120,7 @@ def _decimal_below(value: Fraction) -> str:
 
 
 def _binary64_below(value: Fraction) -> float:
-    """The greatest binary64 that is no greater, minus infinity where there is none."""
+    """The greatest binary64 that is no greater; minus infinity below all of them."""
     try:
         nearest = float(value)
     except OverflowError:

@@ -1,7 +1,7 @@
 """Kernels: two independent implementations of the few operations that need rounding or speed.
 
-`arb` (python-flint) is the fast one, `mpmath` the reference. Each is imported only when asked for, so either may be
-absent.
+`arb` (python-flint) is the fast one, `mpmath` the reference. Each is imported only when it is chosen, so either may be
+missing.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Kernel(Protocol):
 
 
 def load_kernel(name: str) -> Kernel:
-    """The kernel of that name. Raises KernelError where it is unknown or not installed."""
+    """The kernel of that name. Raises KernelError if it is unknown or not installed."""
     try:
         if name == "arb":
             from .arb_kernel import ArbKernel

@@ -1,9 +1,9 @@
-"""The head evaluated at one image's latents: observables and activations, enclosed.
+"""The head at one image's latents: enclosures of observables and activations.
 
 Everything starts from the exact values of the stored floats. Squared distances and inner products are exact. A cosine
     <z, A> / (|A| (|z| + E))    or    <z, A> / (|A| (|z|^2 + E)^(1/2))
-and a softmax mass exp(z_j - max z) / sum_i exp(z_i - max z) are enclosed with as many bits as asked for. Similarities
-and poolings are those of the rules, for ranges as narrow as these enclosures.
+and a softmax mass exp(z_j - max z) / sum_i exp(z_i - max z) are enclosed with a given number of bits. Similarities and
+poolings are those of the rules, applied to ranges as narrow as these enclosures.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ class Evaluation:
         self._latents = latents
         head = space.head
         self._exact = head.geometry in ("euclidean", "inner_product")
-        self._places = max(2 * max(latents.bits, head.prototypes.bits), head.similarity.places)  # of what is exact
+        self._places = max(
+            2 * max(latents.bits, head.prototypes.bits), head.similarity.places
+        )  # bits of exact observables
         raise_by = self._places - 2 * latents.bits
         self._squares = [space.kernel.integer(dot(row, row) << raise_by) for row in latents.rows]
         self._lengths: dict[tuple[int, int], _Ends] = {}
@@ -81,7 +83,7 @@ class Evaluation:
         if head.pooling == "banks":
             own = slice(1) if prototype < head.class_token else slice(1, None)
             lows, highs = lows[own], highs[own]
-        if not head.similarity.unimodal:  # it is monotone: what is left out here is never among the greatest
+        if not head.similarity.unimodal:  # monotone: only the greatest observables matter
             if head.pooling in ("max", "banks"):
                 pick = min if head.geometry == "euclidean" else max
                 return self._similar(pick(lows), pick(highs), prototype, bits)
@@ -169,7 +171,7 @@ class Evaluation:
             else:
                 low = sqrt_ends(square + floor_at(head.epsilon, 2 * places))[0]
                 high = sqrt_ends(square + ceil_at(head.epsilon, 2 * places))[1]
-            # A zero latent has <z, A> = 0 and the cosine 0, whatever it is divided by.
+            # A zero latent has <z, A> = 0, so its cosine is 0 for any divisor.
             self._lengths[key] = max(1, low), max(1, high)
         return self._lengths[key]
 

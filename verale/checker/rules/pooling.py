@@ -1,13 +1,13 @@
-"""Pooling: from what is known of every patch to the activations.
+"""Pooling: from ranges of every patch to the activations.
 
-**max**: a = max_l S(m_l). Done on what the similarity falls or rises with (`similarity`), with which it commutes: a
-similarity that falls turns the largest activation into the smallest of these, one that rises into the largest. Ends
-pool apart: min_l x_l lies in [min lower, min upper], max_l x_l in [max lower, max upper].
+**max**: a = max_l S(m_l). It is computed on the argument x of the similarity (`similarities`): if S falls, the largest
+activation is that of the smallest x; if S rises, that of the largest. The two ends are pooled separately: min_l x_l
+lies in [min lower, min upper], max_l x_l in [max lower, max upper].
 
 **banks**: a_j = S(m_0j) of patch 0, the class token, for the first prototypes, max over the patches 1, 2, ... for the
-others: for each of the two kinds of prototypes the other kind of patch is left out.
+rest of the prototypes.
 
-The poolings with a mean are in `means`; there similarities are taken patch by patch.
+The poolings with a mean are in `means`; they need the similarity of every patch.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ __all__ = ["Part", "Pooling", "pool", "pooling_of", "unstated"]
 
 @dataclass(frozen=True)
 class Part:
-    """What is known of `count` patches that are alike, in the form that the pooling wants; they may be 10^18. `first`
-    says that it is patch 0, where that is not like the others."""
+    """The ranges of `count` patches that are alike, in the form that the pooling needs; `count` may be 10^18. `first`
+    says that it is patch 0, if the pooling treats that differently."""
 
     ranges: Ranges
     count: int
@@ -38,16 +38,16 @@ class Pooling(Protocol):
     """The way of one head from patches to activations."""
 
     direct: bool
-    """Whether a merged part is one of pooled observables: the smallest distances or the greatest of the others."""
+    """Whether a merged part holds pooled observables: the smallest distances, or the greatest of any other."""
 
     def part(self, ranges: Ranges, count: int = 1, first: bool = False) -> Part:
-        """Patches with these ranges of the working observables; `first` where it is patch 0 alone."""
+        """Patches with these ranges of the working observables; `first` if it is patch 0 alone."""
 
     def merged(self, parts: Sequence[Part]) -> list[Part]:
-        """As few parts as say the same to `box`."""
+        """Fewer parts, if possible, with the same `box`."""
 
     def box(self, parts: Iterable[Part]) -> Box:
-        """The activations' enclosures, given all patches (at least one), taken in turn."""
+        """The activations' enclosures, given all patches (at least one); iterates once."""
 
 
 def pooling_of(space: Space) -> Pooling:
@@ -66,7 +66,7 @@ def pooling_of(space: Space) -> Pooling:
 
 
 def unstated(space: Space, pooling: Pooling, stated: Collection[int], patches: int) -> list[Part]:
-    """The patches without a statement, all alike however many there are, but for the class token."""
+    """The patches without a statement: one part for all of them, and one for the class token if it is treated apart."""
     parts = []
     left = patches - len(stated)
     if space.head.pooling == "banks" and 0 not in stated:
@@ -153,8 +153,8 @@ class _TopMean:
         return _similar(self._similarity, ranges, count)
 
     def merged(self, parts: Sequence[Part]) -> list[Part]:
-        """No more than k parts: only the k greatest lower and the k greatest upper ends of a prototype count, and which
-        of them belong together does not."""
+        """At most k parts: for a prototype only the k greatest lower and the k greatest upper ends count; it does not
+        matter which of them belong together."""
         if len(parts) <= self._k:
             return list(parts)
         counts = [min(part.count, self._k) for part in parts]
@@ -163,7 +163,7 @@ class _TopMean:
         return [Part(Ranges(*ends), 1) for ends in zip(lower, upper, strict=True)]
 
     def _greatest(self, rows: Iterable[list[int]], counts: Sequence[int]) -> list[list[int]]:
-        """k rows: for each prototype the k greatest of the numbers that its column holds, each that many times."""
+        """k rows: for each prototype the k greatest numbers of its column, each repeated as often as its count."""
         each = (chain.from_iterable(map(repeat, column, counts)) for column in zip(*rows, strict=True))
         return list(map(list, zip(*(sorted(values, reverse=True)[: self._k] for values in each), strict=True)))
 
@@ -195,13 +195,13 @@ class _MaxMinusMeanDistance:
 
 
 def pool(ranges: Iterable[Ranges], smallest: bool) -> Ranges:
-    """The range of what is pooled for every prototype, over the patches' ranges (at least one), taken in turn."""
+    """The range of the pooled observable of every prototype, given the ranges of at least one patch; iterates once."""
     each = iter(ranges)
     first = next(each)
     lower, upper = first.lower, first.upper
     for other in each:
         lower = _pick(lower, other.lower, smallest)
-        if upper is None or other.upper is None:  # infinite ends, squared distances only: no candidate for the smallest
+        if upper is None or other.upper is None:  # infinite: never the smallest distance
             upper = other.upper if upper is None else upper
         else:
             upper = _pick(upper, other.upper, smallest)

@@ -1,8 +1,8 @@
 """From observables to similarities, and so from pooled observables to activations.
 
-The observable m is the working one but for cosines, where that is divided by |A_k|, an enclosure of which is at hand.
-What each similarity does with a range of m is in `similarities`. One that is unimodal takes x = |m - c|, which is put
-where m was before anything else, of every patch for itself.
+The observable m is the working one; a cosine's working observable is divided by |A_k|, which is enclosed. What each
+similarity does with a range of m is in `similarities`. For a unimodal one x = |m - c| replaces m, patch by patch,
+before pooling.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class Box:
 
 
 class SimilarityRule:
-    """Similarities of one head; remembers those that it has taken."""
+    """Similarities of one head. Remembers values that it has computed."""
 
     def __init__(self, space: Space) -> None:
         self._space, self._similarity = space, space.head.similarity
-        self._taken: dict[tuple[int, int, int], tuple[int, int]] = {}
+        self._computed: dict[tuple[int, int, int], tuple[int, int]] = {}
 
     def comparable(self, ranges: Ranges) -> Ranges:
         """What the similarity falls or rises with, given the working observables of one patch."""
@@ -41,7 +41,7 @@ class SimilarityRule:
         return Ranges([near for near, _ in ends], [far for _, far in ends])
 
     def activations(self, pooled: Ranges) -> Box:
-        """The activations' enclosures, given what is `comparable`, pooled; the similarities', given one patch's."""
+        """Enclosures of activations, given pooled `comparable` ranges; of similarities, given those of one patch."""
         bits, own = self._space.bits, self._similarity.own.rows[0]
         if self._similarity.falls:
             lower = [int(low) for low in pooled.lower]
@@ -63,10 +63,10 @@ class SimilarityRule:
     def at(self, value: int, own: int, parts: int = 1) -> tuple[int, int]:
         """S(value / parts), value on the grid; see `Similarity.at`."""
         key = value, own, parts
-        if key not in self._taken:
+        if key not in self._computed:
             kernel, bits = self._space.kernel, self._space.bits
-            self._taken[key] = self._similarity.at(kernel, value, bits, own, bits, parts)
-        return self._taken[key]
+            self._computed[key] = self._similarity.at(kernel, value, bits, own, bits, parts)
+        return self._computed[key]
 
     def _observed(self, working: Ranges) -> tuple[list[int], list[int] | None]:
         """The ends of the observables on the grid."""

@@ -1,23 +1,23 @@
-"""Coarse ranges: of all prototypes at once, from few bits. They hold, and show where exact ranges can be spared.
+"""Coarse ranges of all prototypes at once, from few bits. They hold, and show which exact ranges are not needed.
 
-What is bounded is the *closeness* of a patch to a prototype: minus the squared distance |z - p_k|^2, or the product
-<v, b_k> (`projection`), so that pooling over patches takes the greatest. The statements give a point f, the foot, and
+They bound the *closeness* of a patch to a prototype: minus the squared distance |z - p_k|^2, or the product
+<v, b_k> (`projection`), so pooling over patches takes the greatest. The statements give a point f, the foot, and
 the ends of |t|, t = z - f or v - f, in the unit of the A_k (`space`). Write A_k = 2^x (a_k + e_k), a_k integers, every
 entry of e_k in [0, 1), so |e_k| < s, s an integer above the root of the depth.
 
 **Distances.** Let c be 2^-x f rounded down and y = |c - a_k|. Then 2^-x (z - A_k) = c - a_k + w with
-w = 2^-x t + (2^-x f - c) - e_k. The last two are shorter than s, so |w| lies in [n, m], n = 2^-x min |t| - 2 s or 0,
-m = 2^-x max |t| + 2 s, and by Cauchy and Schwarz
+w = 2^-x t + (2^-x f - c) - e_k. The last two terms are shorter than s, so |w| lies in [n, m],
+n = 2^-x min |t| - 2 s or 0, m = 2^-x max |t| + 2 s, and by Cauchy and Schwarz
     2^-2x |z - A_k|^2 = y^2 + |w|^2 + 2 <w, c - a_k>  lies in  [y^2 + n^2 - 2 m y, y^2 + m^2 + 2 m y].
 
 **Products.** |v| <= R. Let c be 2^q f rounded down: 2^q v = c + w, |w| <= m = 2^q max |t| + s, and
     2^(q - x) <v, A_k> = <c, a_k> + <w, a_k> + 2^q <v, e_k>  lies within  m |a_k| + 2^q R s  of  <c, a_k>.
 
-**Swings.** -|z - A_k|^2 = -|t|^2 - |f - A_k|^2 - 2 <t, f - A_k>, and <v, A_k> = <f, A_k> + <t, A_k>. What is added
-last is at most swing + stray, the swing another for each k (`span`). In the coarse unit |f - A_k|^2 differs from y^2 by
+**Swings.** -|z - A_k|^2 = -|t|^2 - |f - A_k|^2 - 2 <t, f - A_k>, and <v, A_k> = <f, A_k> + <t, A_k>. The last
+term is at most swing + stray, with a swing for each k (`span`). In the coarse unit |f - A_k|^2 differs from y^2 by
 at most 4 s y + 4 s^2, and <f, A_k> from <c, a_k> by at most s |a_k| + s (|c| + s); 8 s (|c| + m + max |a_k|), with |c|
-rounded down, is more than either. What mirrors t at the span satisfies the same statements: so the low end of an exact
-range is no more than what is reached without a swing.
+rounded down, is more than either. The mirror image of t at the span satisfies the same statements, so the low end of an
+exact range is at most the closeness without a swing.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from ...kernel import Kernel
 
 __all__ = ["Bound", "Coarse", "Foot"]
 
-_BITS = 26  # of an entry of a_k: squares of distances then have less than 64, unless there are many entries
+_BITS = 26  # of an entry of a_k: squared distances then have less than 64 bits, unless there are many entries
 
 
 @dataclass(frozen=True)
 class Foot:
-    """What is known of a latent: the foot at 2^-places; on the grid the ends of |t|^2, and the stray."""
+    """What is known about a latent: the foot at 2^-places; on the grid the ends of |t|^2, and the stray."""
 
     at: Sequence[int]
     near: int
@@ -50,7 +50,7 @@ class Bound:
 
     Attributes:
         low, high: the ends.
-        peak: no less than the low ends of the exact ranges: only how tight bounds are rests on it.
+        peak: no less than the low ends of the exact ranges, which affects only how tight bounds are.
         beside: the closeness lies in [peak - beside - swing, peak + swing].
     """
 
@@ -65,12 +65,12 @@ class Coarse:
 
     Args:
         vectors: the A_k.
-        kernel: for the product of matrices.
+        kernel: for matrix products.
         lift: <A_j, A_k> << lift is on the grid.
         reach: R^2 on the grid; None for distances.
 
     Attributes:
-        places: q, or -x for distances: of feet.
+        places: the unit of feet is 2^-places; q, or -x for distances.
         lift: the coarse unit is 2^lift on the grid.
     """
 
@@ -84,7 +84,7 @@ class Coarse:
         self._slack = isqrt(len(vectors[0])) + 1  # s
         self.places = -drop if reach is None else _BITS - (reach.bit_length() - lift >> 1)
         self.lift = lift + drop - self.places
-        self._drop = lift - 2 * self.places  # what is a square on the grid is one in the unit of feet at 2^drop
+        self._drop = lift - 2 * self.places  # squares: 2^drop of the grid is 1 in the unit of feet
 
     def bounds(self, feet: Sequence[Foot]) -> list[Bound]:
         """For every foot the closeness to every prototype."""
@@ -125,6 +125,6 @@ class Coarse:
         return isqrt(ceil_shift(square, -self._drop)) + 1
 
     def _doubt(self, foot: Foot, far: int) -> int:
-        """The stray, and more than what is rounded in a middle."""
+        """More than the stray and all roundings in a middle."""
         rounded = 8 * self._slack * (isqrt(dot(foot.at, foot.at)) + far + max(self._lengths))
         return rounded + ceil_shift(foot.stray, -self.lift)

@@ -1,10 +1,11 @@
 """Multipliers for one patch: an approximate inverse of its anchors' Gram matrix, with the rank it really has.
 
-Nothing here has to be right for entailment: the projection rule is an identity in the multipliers, so a poor choice
-costs a proof, never soundness; but statements seem needed then that are not (minimality). The matrix is swept pivot by
-pivot, largest remaining squared distance to the span of the anchors before it first. An anchor is left out, never
-divided by, where that distance is negligible (a duplicate, a combination of the others) or where its statement is too
-wide to say anything along its own direction.
+Entailment does not need these to be right: the projection rule is an identity in the multipliers, so a poor choice can
+cost a proof, never soundness. For minimality it matters: statements then seem needed that are not.
+
+The matrix is swept pivot by pivot: next comes the anchor with the largest squared distance to the span of those before.
+An anchor is left out, and never divided by, if that distance is negligible (a duplicate, a combination of other anchors)
+or if its statement is too wide to say anything along its own direction.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ __all__ = ["approximate_inverse"]
 
 _WORK_BITS = 320
 _NEGLIGIBLE = 1 << _WORK_BITS - 80  # of an anchor's own square: 10^-12 of its length
-_DEPENDENT = 10**9  # taken in order: an anchor whose square shrinks by this factor is left out
+_DEPENDENT = 10**9  # if taken in order, an anchor whose square shrinks by this factor is left out
 
 
 def approximate_inverse(
@@ -30,7 +31,7 @@ def approximate_inverse(
         noise: half the width of the enclosure of <v, b_i>, in any unit 2^-t.
         reach: an upper bound of |v|^2, in the unit 2^-2t.
         precision: bits of X below the inverse of the largest <b_i, b_i>.
-        in_order: whether to take the anchors as they come, and leave out the dependent ones alone.
+        in_order: whether to take the anchors in their order and leave out only dependent ones.
 
     Returns:
         the kept indices, X as integers, and the exponent e of their unit 2^-e.
@@ -52,7 +53,7 @@ def approximate_inverse(
                 _sweep(work, pivot)
                 kept.append(pivot)
             continue
-        # What the other anchors leave uncertain along the new direction, against how far v can reach along it.
+        # The uncertainty that the other anchors leave along the new direction, against how far v can reach along it.
         doubt = scaled_noise[pivot] + sum(abs(_entry(work, pivot, i)) * scaled_noise[i] >> _WORK_BITS for i in kept)
         if work[pivot][pivot] > _NEGLIGIBLE and doubt * doubt < (reach * work[pivot][pivot] << _WORK_BITS):
             _sweep(work, pivot)
@@ -81,5 +82,5 @@ def _sweep(work: list[list[int]], pivot: int) -> None:
 
 
 def _entry(work: list[list[int]], i: int, j: int) -> int:
-    """One of a symmetric matrix, of which the lower half is kept."""
+    """An entry of a symmetric matrix that is stored as its lower half."""
     return work[i][j] if j <= i else work[j][i]

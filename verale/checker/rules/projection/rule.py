@@ -7,7 +7,7 @@ every case the statements bound beta_i = <v, b_i>: euclidean 2 beta_i = d_0^2 - 
 beta_i = |p_i| m_i, inner product beta_i = m_i - <c, p_i>, exactly.
 
 **Lemma.** Let g_ij = <b_i, b_j>, tau and sigma any real multipliers, r = b_k - sum tau_i b_i, gamma = sum sigma_i b_i
-and rho^2 >= |v - gamma|^2. Then <v, b_k> lies within rho |r| of sum tau_i beta_i + <gamma, r>, and
+and rho^2 >= |v - gamma|^2. Then <v, b_k> is within rho |r| of sum tau_i beta_i + <gamma, r>, and
     |v - gamma|^2 = |v|^2 - 2 sum sigma_i beta_i + sigma^T g sigma,
     <gamma, r>    = sum_i sigma_i (g_ik - sum_j g_ij tau_j).
 *Proof.* <v, b_k> = sum tau_i <v, b_i> + <v, r> = sum tau_i beta_i + <gamma, r> + <v - gamma, r>; Cauchy and Schwarz
@@ -16,19 +16,19 @@ bound the last term. The rest is expansion.
 For X any matrix and tau = X g_k, |r|^2 = g_kk - tau.g_k + g_k^T X^T (g X - 1) g_k, and |g_ik| <= |b_i| |b_k|, so
     |r|^2 <= g_kk (1 + epsilon) - tau.g_k,   epsilon = sum_ij |X^T (g X - 1)|_ij |b_i| |b_j|.
 X is an approximate inverse of g (`multipliers`), which makes epsilon tiny, gamma the foot of v on the span of the
-anchors and the range the exact one: with exact statements both ends are attained as soon as the anchors leave a
-direction free.
+anchors and the range the exact one: with exact statements both ends are attained if the anchors leave a direction
+free.
 
 The euclidean observable is d_k^2 = d_0^2 - 2 <v, b_k> + g_kk
     = (1 - sum tau_i) d_0^2 + sum tau_i (d_i^2 - g_ii) + g_kk - 2 <gamma, r> -+ 2 rho |r|,
-with d_0^2 grouped, so that every stated end is taken by the sign of its coefficient. An inner product is
-<c, p_k> + <v, b_k>, and |v|^2 is at most the square of the ball's radius. All of it is exact in integers but
-the root, which is rounded up, and the ends, which are rounded outward to the grid. A negative rho^2 means that no
-latent satisfies the statements; 0 serves then as well as any.
+with d_0^2 grouped, so that the sign of its coefficient selects every stated end. An inner product is
+<c, p_k> + <v, b_k>, and |v|^2 is at most the square of the ball's radius. All of it is exact in integers,
+except the root, which is rounded up, and the ends, which are rounded outward to the grid. If rho^2 is negative, no
+latent satisfies the statements, and any value is sound; it is 0 then.
 
-**Wide statements.** Which anchors serve best depends on the target where intervals have some width. Where one about the
-patch is wider than 2^-30, the lemma's ranges for the first, the first two, ... all statements, in their order, anchors
-taken as they come, are met with its range for all of them, anchors chosen.
+**Wide statements.** If intervals have some width, the best anchors depend on the target. If an interval about the patch
+is wider than 2^-30, the range for all statements, anchors chosen, is intersected with the lemma's ranges for the first,
+the first two, ... all statements, anchors taken in this order.
 """
 
 from __future__ import annotations
@@ -50,15 +50,15 @@ from .span import Reach, Span
 __all__ = ["TOGETHER", "WIDE", "Projection"]
 
 WIDE = Fraction(1, 2**30)
-"""An interval wider than this makes the first, the first two, ... statements count too."""
+"""If an interval is wider than this, the ranges for the first, the first two, ... statements count too."""
 
 TOGETHER = 64
-"""Patches whose coarse ranges are held at once."""
+"""How many patches have their coarse ranges in memory at once."""
 
 
 @dataclass(frozen=True)
 class _Use:
-    """One use of the lemma: the span, how far from it, and what is stated of the prototypes themselves."""
+    """One use of the lemma: the span, the distance from it, and the stated intervals by prototype."""
 
     span: Span
     reach: Reach
@@ -96,8 +96,8 @@ class Projection:
         return Coarse(space.vectors, space.kernel, space.lift, None if self._smallest else space.reach)
 
     def ranges(self, statements: Sequence[PatchStatement]) -> Ranges:
-        """The range of every working observable of a patch, given its statements: the lemma's, cut by the domain's own
-        and by what is stated of the observable itself."""
+        """The range of every working observable of a patch, given its statements: the lemma's, cut by the domain's
+        and by what is stated about the observable itself."""
         if not statements:
             return self.space.domain
         ranges = self._given(self._use(statements, False))
@@ -107,8 +107,8 @@ class Projection:
         return ranges
 
     def pooled(self, groups: Sequence[Sequence[PatchStatement]], known: Ranges | None) -> Ranges:
-        """The ranges of every working observable, pooled: the smallest distance or the greatest product, among patches
-        with these statements, at least one, and another whose ranges are `known`."""
+        """The ranges of every working observable, pooled: the smallest distance or the greatest product among at least
+        one patch with these statements, and another patch whose ranges are `known`."""
         narrow = [group for group in groups if group and not _wide(group)]
         full = [self.ranges(group) for group in groups if not group or _wide(group)]
         if full:
@@ -118,7 +118,7 @@ class Projection:
         return self.space.domain if known is None else known.met(self.space.domain)
 
     def _among(self, groups: Sequence[Sequence[PatchStatement]], known: Ranges | None) -> Ranges:
-        """The same for narrow statements, but for the domain's own ranges."""
+        """The same for narrow statements; the domain's ranges are not used."""
         coarse, offsets = self.coarse, self.space.offsets
         uses = [self._use(group, False) for group in groups]
         bounds = coarse.bounds([use.foot(coarse.places) for use in uses])
@@ -139,7 +139,7 @@ class Projection:
         return [(-high, -low) for low, high in ends] if self._smallest else ends
 
     def _swings(self, use: _Use, targets: Sequence[int]) -> Iterable[int]:
-        """What `Bound` calls swings."""
+        """The swings of `Bound`, in the coarse unit, rounded up."""
         swings = use.span.swings(use.reach, [self.space.singles[k] for k in targets])
         return [int(ceil_shift(swing, -self.coarse.lift)) for swing in swings]
 
@@ -166,7 +166,7 @@ class Projection:
         return min(low * least, low * greatest) >> bits, ceil_shift(max(high * least, high * greatest), -bits)
 
     def _distances(self, stated: Sequence[tuple[int, int, int]], in_order: bool) -> tuple[Span, Reach]:
-        """Of |z - p_k|^2, given stated ones (prototype, low, high)."""
+        """The span and the reach for |z - p_k|^2, given stated distances (prototype, low, high)."""
         space, lift = self.space, self.space.lift
         widths = [high - low for _, low, high in stated]
         first = 0 if in_order else widths.index(min(widths))
@@ -182,7 +182,7 @@ class Projection:
         )
         ends = [stated[rest[i]][1:] for i in span.kept]
         squares = [span.gram[i][i] << lift for i in range(len(ends))]
-        # 4 beta_i at its middle; sigma = X beta; rho^2, each distance at the end that its coefficient asks for.
+        # 4 beta_i at its middle; sigma = X beta; rho^2, each distance at the end that makes it greatest.
         middles = [low_0 + high_0 - low - high + 2 * square for (low, high), square in zip(ends, squares, strict=True)]
         sigma = span.times(middles, lift + 2)
         terms = [
@@ -193,7 +193,7 @@ class Projection:
         far = (distances - dot(sigma, squares) << span.bits) + (span.form(sigma) << lift)
         doubt = sum(abs(s) * (high - low) for s, low, high in terms)
         betas = [(low_0 - high + s, high_0 - low + s) for (low, high), s in zip(ends, squares, strict=True)]
-        # Twice sum tau_i (d_i^2 - d_0^2 - g_ii) - 2 <gamma, r>, at the middles; to it come d_0^2 and g_kk.
+        # Twice sum tau_i (d_i^2 - d_0^2 - g_ii) - 2 <gamma, r>, at the middles; d_0^2 and g_kk are added later.
         weights = [low + high - low_0 - high_0 - 2 * square for (low, high), square in zip(ends, squares, strict=True)]
         return span, Reach(
             sigma,
@@ -208,7 +208,7 @@ class Projection:
         )
 
     def _products(self, stated: Sequence[tuple[int, int, int]], in_order: bool) -> tuple[Span, Reach]:
-        """Of <v, b_k>, given stated ones (prototype, low, high); |v|^2 <= space.reach."""
+        """The span and the reach for <v, b_k>, given stated products (prototype, low, high); |v|^2 <= space.reach."""
         space, lift = self.space, self.space.lift
         span = Span(
             space,

@@ -1,14 +1,14 @@
-"""Screening: which patches have to be bounded exactly, where observables are pooled over patches.
+"""Screening: which patches need exact ranges, where observables are pooled over patches.
 
-Pooled, an observable has the ends of one patch or two. So for every prototype the exact range of the patch that looks
-best is computed; then, of all patches whose coarse range (`coarse`) does not show that they give no more, a better one;
-and so again, with these, the best and all that are left.
+A pooled observable has its ends from one patch or two. So for every prototype the patch that looks best gets its exact
+range. Every other patch whose coarse range (`coarse`) does not rule it out gets a tighter coarse range. Then the patch
+that looks best now gets its exact range, and so do all that are still not ruled out.
 
 **Rule.** Each patch has a closeness c_k in [low_k, high_k], and another may be `known` in the same way. The greatest
-c_k lies between the greatest low end of some of the patches, and the greatest high end of some, if for each patch that
-is left out among these it is shown that its c_k is no more.
-*Proof.* The greatest is no less than any c_k, so than any low end. Whichever patch attains it, its c_k is at most its
-high end if it is not left out, and otherwise at most the greatest of these.
+c_k lies between the greatest low end of some patches and the greatest high end of some patches, if every patch left
+out of the latter is shown to have a c_k of at most that end.
+*Proof.* The greatest is no less than any c_k, hence no less than any low end. The patch that attains it has a c_k of at
+most its high end if it is not left out, and otherwise of at most the greatest of these high ends.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ class Candidate:
 def greatest(
     candidates: Sequence[Candidate], low: Sequence[int] | None, high: Sequence[int] | None, lift: int
 ) -> tuple[list[int], list[int]]:
-    """The ends, on the grid, of the greatest closeness among at least one candidate and what else is known, for every
+    """The ends, on the grid, of the greatest closeness among at least one candidate and a known patch, for every
     prototype.
 
     Args:
-        low, high: the ends of what else is known; None where it is nothing.
+        low, high: the ends for the known patch; None if there is no such patch.
         lift: the coarse unit is 2^lift on the grid.
     """
     bounds = [candidate.bound for candidate in candidates]
-    # Less than any low end of a candidate, so a low end as well as any.
+    # Less than the low end of any candidate, so it is a low end too.
     nothing = min(min(bound.low) for bound in bounds) - 1
     unknown = [floor_shift(nothing, lift)] * len(bounds[0].low)
     lows, highs = list(unknown if low is None else low), list(unknown if high is None else high)
@@ -60,7 +60,7 @@ def greatest(
                     lows[k] = least
                 if most > highs[k]:
                     highs[k] = most
-                bound.low[k] = bound.high[k] = bound.peak[k] = nothing  # it is not wanted again
+                bound.low[k] = bound.high[k] = bound.peak[k] = nothing  # so it is not wanted again
 
     exactly(_best)
     for candidate, targets in wanted(_open):
@@ -71,7 +71,7 @@ def greatest(
 
 
 def _narrow(bound: Bound, targets: Sequence[int], swings: Iterable[int]) -> None:
-    """The ranges of some targets, given their swings: not twice."""
+    """Tighten the ranges of some targets, given their swings. Only once: `peak` changes its meaning."""
     for k, swing in zip(targets, swings, strict=True):
         peak = bound.peak[k]
         bound.low[k], bound.high[k] = peak - bound.beside - swing, peak + swing
@@ -79,8 +79,7 @@ def _narrow(bound: Bound, targets: Sequence[int], swings: Iterable[int]) -> None
 
 
 def _best(bounds: Sequence[Bound], least: Sequence[int], most: Sequence[int]) -> list[list[int]]:
-    """For each patch the prototypes to which it is the closest, as it seems by either end, where that is more than is
-    known."""
+    """For each patch the prototypes to which it seems the closest by either end, if that exceeds what is known."""
     wanted: list[list[int]] = [[] for _ in bounds]
     each = (zip(*ends, strict=True) for ends in ([bound.low for bound in bounds], [bound.high for bound in bounds]))
     for k, (lows, highs) in enumerate(zip(*each, strict=True)):
@@ -91,8 +90,8 @@ def _best(bounds: Sequence[Bound], least: Sequence[int], most: Sequence[int]) ->
 
 
 def _open(bounds: Sequence[Bound], least: Sequence[int], most: Sequence[int]) -> list[list[int]]:
-    """For each patch the prototypes to which it may be closer than is known: a high end that is no more than what is
-    known cannot change it, nor a low end."""
+    """For each patch the prototypes to which it may be closer than is known. If its ends do not exceed the known ones,
+    they change nothing."""
     return [
         [
             k

@@ -1,13 +1,13 @@
-"""The span of one patch's anchors: the integers behind the lemma of `projection`, in whose letters this is written.
+"""The span of one patch's anchors: the integers behind the lemma of `rule`. README.md has all symbols.
 
-Multipliers are integers at 2^-e. What concerns the anchors alone is small; what concerns the targets is done by the
-kernel's matrix products, or touches each number once or twice.
+Multipliers are integers at 2^-e. There are few anchors, so their numbers are computed in Python's integers; there are
+many targets, so theirs are computed by the kernel's matrix products, or touch each number once or twice.
 
 **Swings.** <v - gamma, b_k> = sum tau_i <v - gamma, b_i> + <v - gamma, r>. The statements bound every <v - gamma, b_i>
 closely, so the sum strays little, whatever the target; the rest swings by rho |r|.
 
 **epsilon.** With E = g X - 1, epsilon |b_k|^2 has to be no less than g_k^T X^T E g_k = sum_m (X g_k)_m (E g_k)_m, and
-by |g_ik| <= |b_i| |b_k| the sum over m of (sum_i |X_mi| |b_i|) (sum_j |E_mj| |b_j|) will do.
+by |g_ik| <= |b_i| |b_k| the sum over m of (sum_i |X_mi| |b_i|) (sum_j |E_mj| |b_j|) is enough.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _PRECISION = 128  # bits of the multipliers below the inverse of the longest anc
 
 @dataclass(frozen=True)
 class Reach:
-    """How far an observable may be from its middle, for all targets at once.
+    """How far an observable can be from its middle, for all targets at once.
 
     Attributes:
         sigma: the multipliers of gamma = sum sigma_i b_i, at 2^-e.
-        linear: see `Span.linear`; the row of which gives twice the middle, less `shift` [and g_kk], on the grid.
+        linear: see `Span.linear`; its row gives twice the middle, less `shift` [and g_kk], on the grid.
         shift: on the grid, rounded down.
         widths, base_width: of the stated intervals, on the grid.
         near, far: the ends of |v - gamma|^2, on the grid.
@@ -57,13 +57,13 @@ class Span:
     """The span of the vectors b_i = p_i - p_0, and the multipliers tau = X g_k that it gives every target k.
 
     Attributes:
-        kept: which of the vectors span it; the others are left out.
+        kept: the indices of the vectors that span it; the rest are left out.
         gram: g_ij.
         bits: e.
 
     Args:
         space: the head.
-        anchors, base: the prototypes p_i and p_0; None for the origin.
+        anchors, base: the prototypes p_i and p_0; p_0 None for the origin.
         noise, reach, in_order: see `approximate_inverse`.
     """
 
@@ -79,7 +79,7 @@ class Span:
         )
         self.gram = [[full[i][j] for j in self.kept] for i in self.kept]
         self._lengths = [isqrt(row[i]) + 1 for i, row in enumerate(self.gram)]  # more than |b_i|
-        # Numbers are kept small for speed: h_ik = <b_i, p_k>, and g_ik = h_ik - c_i, c_i = <b_i, p_0>.
+        # Small numbers are faster: h_ik = <b_i, p_k>, and g_ik = h_ik - c_i, c_i = <b_i, p_0>.
         spanning = [vectors[i] for i in self.kept]
         self._constants, self._square = [dot(vector, origin) for vector in spanning], dot(origin, origin)
         nothing = [0] * space.head.depth
