@@ -4,7 +4,7 @@ Entailment does not need these to be right: the projection rule is an identity i
 cost a proof, never soundness. For minimality it matters: statements then seem needed that are not.
 
 The matrix is swept pivot by pivot: next comes the anchor with the largest squared distance to the span of those before.
-An anchor is left out, and never divided by, if that distance is negligible (a duplicate, a combination of other anchors)
+An anchor is left out, and never divided by, if that distance is negligible (a duplicate, a combination of others)
 or if its statement is too wide to say anything along its own direction.
 """
 
