@@ -50,10 +50,10 @@ def verdict(
 
 @pytest.mark.parametrize("kernel", [*KERNELS, "both"])
 def test_prices_prove_what_simplex_cannot(kernel: str) -> None:
-    found = verdict(kernel=kernel)
-    assert found.status is Status.PROVED
-    assert set(found.claims.values()) == {"proved"}
-    assert found.margins == (None, Fraction(1, 32))
+    result = verdict(kernel=kernel)
+    assert result.status is Status.PROVED
+    assert set(result.claims.values()) == {"proved"}
+    assert result.margins == (None, Fraction(1, 32))
     for refused in (verdict(prices=None, kernel=kernel), verdict(paradigm="simplex", prices=None, kernel=kernel)):
         assert (refused.reason, refused.margins[1]) == ("entailment", Fraction(3, 4) * Fraction(7, 8) - 1)
 
@@ -68,8 +68,8 @@ def test_the_margin_that_prices_prove_can_be_stated_and_no_more() -> None:
     [({}, 0.75), ({1: 0.125}, 0.875), ({1: 0.125, 2: 0.25}, 0.75), ({1: 0.5, 2: 0.5}, 1.0), ({1: 1e300}, 1.0)],
 )
 def test_other_prices_prove_less(prices: dict[int, float], paid: float) -> None:
-    found = verdict(prices=prices)
-    assert (found.reason, found.margins[1]) == ("entailment", Fraction(21, 32) - Fraction(paid))
+    result = verdict(prices=prices)
+    assert (result.reason, result.margins[1]) == ("entailment", Fraction(21, 32) - Fraction(paid))
 
 
 def test_prices_are_left_alone_where_simplex_reaches_what_is_stated() -> None:
@@ -109,9 +109,9 @@ def test_a_wrong_class_is_refuted() -> None:
 
 def test_a_statement_that_can_be_dropped_at_the_best_prices_is_named() -> None:
     """What these prices prove without the statement does not matter: others prove it."""
-    found = verdict([*STATED, hm.spatial(0, 1, 0.24, 0.25)], {2: 0.125})
-    assert (found.status, found.reason) == (Status.NOT_PROVED, "minimality")
-    assert "statement 3 (patch 0, prototype 1) can be dropped" in found.message
+    result = verdict([*STATED, hm.spatial(0, 1, 0.24, 0.25)], {2: 0.125})
+    assert (result.status, result.reason) == (Status.NOT_PROVED, "minimality")
+    assert "statement 3 (patch 0, prototype 1) can be dropped" in result.message
 
 
 def test_without_a_statement_even_simplex_may_prove_it() -> None:
@@ -145,24 +145,22 @@ def test_random_prices_stay_below_the_truth_and_the_best_are_matched(seed: int) 
     box = rule.box(certificate.statements, patches)
     simplex = proved_margins(space.head, box, 0)
     assignment = Assignment(space, certificate)
-    found = assignment.margins(box, simplex)
+    result = assignment.margins(box, simplex)
 
     def logit(c: int) -> Fraction:
         bias = Fraction((0.25, 0.0, -0.5)[c])
         return bias + sum(Fraction(w) * max(column) for w, column in zip(weight[c], zip(*z, strict=True), strict=True))
 
     for rival in (1, 2):
-        bound, least = found[rival], simplex[rival]
+        bound, least = result[rival], simplex[rival]
         assert bound is not None and least is not None
         against = assignment._against(rival, box, assignment._left)
         best = against.by_matching(against.heaviest_matching())
         assert least <= bound <= max(best, least)
         assert bound <= logit(0) - logit(rival)
         assert least <= best
-        gains, places = len(against.gains), list(range(patches))
-        each = (
-            list(zip(order, range(gains), strict=False)) for order in permutations([*places, *[None] * gains], gains)
-        )
+        gains, rows = len(against.gains), list(range(patches))
+        each = (list(zip(order, range(gains), strict=False)) for order in permutations([*rows, *[None] * gains], gains))
         assert best == min(against.by_matching([p for p in pairs if p[0] is not None]) for pairs in each)
 
 
@@ -179,15 +177,15 @@ def test_what_is_provable_without_a_statement_is_what_is_provable_of_the_rest(se
     def rule(statements: list[dict[str, Any]]) -> Assignment:
         return Assignment(space, read_certificate(hm.encode(hm.document(data, statements, 0, 3, "assignment", 3))))
 
-    whole, found = rule(stated), set()
-    for place, box in SpatialRule(space, Simplex(space)).boxes_without(whole._certificate.statements, 3):
-        rest = rule(stated[:place] + stated[place + 1 :])
+    whole, result = rule(stated), set()
+    for index, box in SpatialRule(space, Simplex(space)).boxes_without(whole._certificate.statements, 3):
+        rest = rule(stated[:index] + stated[index + 1 :])
         for rival in (1, 2):
             against = rest._against(rival, box, rest._left)
             best = against.by_matching(against.heaviest_matching())
-            assert whole.provable(place, box, rival) == (best > 0)
-            found.add(best > 0)
-    assert found
+            assert whole.provable(index, box, rival) == (best > 0)
+            result.add(best > 0)
+    assert result
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -207,5 +205,5 @@ def test_the_heaviest_matching_is_found(seed: int) -> None:
 def test_it_is_refused_where_activations_are_no_maxima() -> None:
     """Its rule speaks of the largest masses alone."""
     head = hm.head([[0.75, 0.0, 0.0], [0.0, 1.0, 1.0]], **SOFTMAX, pooling={"kind": "max_minus_mean"})
-    found = check(hm.encode(hm.document(head, STATED, paradigm="assignment", patches=3)), head)
-    assert found.status is Status.MALFORMED and "pooling max_minus_mean" in found.message
+    result = check(hm.encode(hm.document(head, STATED, paradigm="assignment", patches=3)), head)
+    assert result.status is Status.MALFORMED and "pooling max_minus_mean" in result.message

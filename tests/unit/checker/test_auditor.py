@@ -35,13 +35,13 @@ def head(geometry: str) -> bytes:
 
 def statements(geometry: str) -> list[dict[str, Any]]:
     """Every observable, enclosed as narrowly as floats can."""
-    found = []
+    result = []
     for patch, z in enumerate(IMAGE):
         for j, p in enumerate(POINTS):
             d = hm.squared_distance(z, p)
             low, high = (d, d) if geometry == "euclidean" else hm.cosine_ends(z, p, 1e-8)
-            found.append(hm.spatial(patch, j, hm.below(low), hm.above(high)))
-    return found
+            result.append(hm.spatial(patch, j, hm.below(low), hm.above(high)))
+    return result
 
 
 HEADS = {geometry: head(geometry) for geometry in ("euclidean", "cosine")}

@@ -15,9 +15,9 @@ from verale.soundness.enclosures import OF_A_KERNEL, failures
 
 
 def test_every_enclosure_holds() -> None:
-    found = failures(5_000)  # 10^4 of every operation, half for either kernel
-    assert len(found) == 15
-    assert not any(found.values()), found
+    result = failures(5_000)  # 10^4 of every operation, half for either kernel
+    assert len(result) == 15
+    assert not any(result.values()), result
 
 
 class Inward:

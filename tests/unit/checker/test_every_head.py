@@ -71,7 +71,7 @@ TREE = {"kind": "soft_tree", "absent": [1, -1, -3, -5, -4], "present": [2, 3, 4,
 
 def cases() -> list[tuple[str, str, dict[str, Any], dict[str, Any]]]:
     """Every combination of parts that v1.md allows, but for readouts under every pooling."""
-    found = []
+    result = []
     for geometry in GEOMETRIES:
         kind = geometry.split()[0]
         similarities = [name for name, each in SIMILARITIES.items() if kind in each.geometries]
@@ -80,15 +80,15 @@ def cases() -> list[tuple[str, str, dict[str, Any], dict[str, Any]]]:
                 pooling["kind"] == "max_minus_mean" or similarity == "log_ratio"
             )
             if not pooling["kind"].startswith("max_minus") or focal:
-                found.append((geometry, similarity, pooling, LINEAR))
+                result.append((geometry, similarity, pooling, LINEAR))
         if kind != "softmax":
-            found += [(geometry, similarity, hm.MAX, {"kind": "maximum"}) for similarity in similarities]
+            result += [(geometry, similarity, hm.MAX, {"kind": "maximum"}) for similarity in similarities]
         for similarity in {"exp_distance", "exponential"} & set(similarities):
-            found.append((geometry, similarity, hm.MAX, TREE))
-    return found
+            result.append((geometry, similarity, hm.MAX, TREE))
+    return result
 
 
-def made(
+def head_with(
     geometry: str, similarity: str, pooling: dict[str, Any], readout: dict[str, Any], generator: random.Random
 ) -> ref.Made:
     """A head with these parts, its other numbers drawn."""
@@ -141,10 +141,10 @@ def around(value: Any, generator: random.Random) -> tuple[Fraction, Fraction]:
 def rules(space: Space) -> list[SpatialRule]:
     if space.head.geometry == "softmax":
         return [SpatialRule(space, Simplex(space))]
-    found = [SpatialRule(space, Projection(space)), SpatialRule(space, Triangle(space))]
+    result = [SpatialRule(space, Projection(space)), SpatialRule(space, Triangle(space))]
     if space.head.geometry != "inner_product":
-        found.append(SpatialRule(space, Hypersphere(space)))
-    return found
+        result.append(SpatialRule(space, Hypersphere(space)))
+    return result
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: " ".join(map(str, case)))
@@ -152,7 +152,7 @@ def test_what_is_proved_holds(case: tuple[Any, ...]) -> None:
     generator = random.Random(str(case))
     with flint.ctx.workprec(ref.PRECISION):
         for kernel in KERNELS:
-            head = made(*case, generator)
+            head = head_with(*case, generator)
             space = Space(read_head(head.data), load_kernel(kernel))
             image = draw(head, generator)
             activations = [head.activation(image, j) for j in range(COUNT)]
@@ -195,7 +195,7 @@ def test_certificates_of_every_claim(case: tuple[Any, ...]) -> None:
     generator = random.Random(str(case) + "whole")
     paradigm = "simplex" if case[0] == "softmax" else "projection"
     with flint.ctx.workprec(ref.PRECISION):
-        head = made(*case, generator)
+        head = head_with(*case, generator)
         image = draw(head, generator)
         logits = head.logits([head.activation(image, j) for j in range(COUNT)])
         order = sorted(range(CLASSES), key=lambda c: float(logits[c]))

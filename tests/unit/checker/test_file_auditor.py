@@ -110,10 +110,10 @@ def test_a_version_that_is_not_known_is_null(monkeypatch: pytest.MonkeyPatch, fo
 def test_margins_are_rounded_down() -> None:
     third, huge, tiny = Fraction(1, 3), Fraction(2) ** 2000, Fraction(1, 2**2000)
     margins = (None, third, -third, huge, -huge, tiny, -tiny, Fraction(2))
-    found = Verdict(Status.NOT_PROVED, "entailment", "", margins=margins).record()["margins"]
-    assert found[0] is None and found[4] == "-inf"
-    assert [found[place] for place in (3, 5, 6, 7)] == [x.hex() for x in (sys.float_info.max, 0.0, -5e-324, 2.0)]
-    for margin, text in ((third, found[1]), (-third, found[2])):
+    result = Verdict(Status.NOT_PROVED, "entailment", "", margins=margins).record()["margins"]
+    assert result[0] is None and result[4] == "-inf"
+    assert [result[index] for index in (3, 5, 6, 7)] == [x.hex() for x in (sys.float_info.max, 0.0, -5e-324, 2.0)]
+    for margin, text in ((third, result[1]), (-third, result[2])):
         below = float.fromhex(text)
         assert Fraction(below) < margin < Fraction(math.nextafter(below, math.inf))
 
@@ -129,11 +129,14 @@ def test_lines_have_the_documented_form(folder: Path) -> None:
 
 def test_a_file_without_a_verdict_stops_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     once = auditor(folder)
-    for error, told in ((MemoryError(), "more memory than there is"), (ZeroDivisionError("x"), "ZeroDivisionError: x")):
+    for error, message in (
+        (MemoryError(), "more memory than there is"),
+        (ZeroDivisionError("x"), "ZeroDivisionError: x"),
+    ):
         monkeypatch.setattr("verale.checker.auditor.read_certificate", lambda data, e=error: (_ for _ in ()).throw(e))
         outcome = once.audit(str(folder / "good"))
         assert (outcome.record["status"], outcome.exit_code) == ("UNUSABLE", 9)
-        assert told in outcome.record["message"]
+        assert message in outcome.record["message"]
         assert outcome.record["sha256"] == hashlib.sha256(GOOD).hexdigest()
     assert unusable("x", "gone", once.run) == Outcome(once.audit(str(folder / "nowhere")).record | {
         "certificate": "x", "message": "gone"})  # fmt: skip

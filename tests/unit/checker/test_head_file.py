@@ -103,8 +103,8 @@ def test_reads_new_parts() -> None:
 
 
 def test_reads_readouts_and_tensors_of_each_prototype() -> None:
-    found = read_head(hm.head(LEAVES, POINTS, **tree([1, -1], [-2, -3])))
-    assert (found.readout, found.absent, found.present, found.count) == ("soft_tree", (1, -1), (-2, -3), 2)
+    result = read_head(hm.head(LEAVES, POINTS, **tree([1, -1], [-2, -3])))
+    assert (result.readout, result.absent, result.present, result.count) == ("soft_tree", (1, -1), (-2, -3), 2)
     best = read_head(hm.head([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]], [POINTS[0]] * 3, [0.5, 1.0, -2.0], **MAXIMUM))
     assert (best.readout, best.bias.rows) == ("maximum", [[1, 2, -4]])
     assert read_head(hm.head(ONE_EACH, POINTS, **MAXIMUM)).bias.rows == [[0, 0]]

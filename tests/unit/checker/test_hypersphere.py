@@ -67,14 +67,14 @@ def stated(random: Random, ends: list[Ends], count: int) -> list[PatchStatement]
     ]
 
 
-def contains(where: Space, found: Ranges, ends: list[Ends]) -> bool:
+def contains(where: Space, result: Ranges, ends: list[Ends]) -> bool:
     """Whether the ranges of working observables hold the true observables."""
-    if found.upper is None:
+    if result.upper is None:
         return False
     for k, (low, high) in enumerate(ends):
         scales = hm.root(Fraction(int(where.squares[k]))) if where.head.geometry == "cosine" else (Fraction(1),)
         truth = sorted(end * scale * 2**where.bits for end in (low, high) for scale in scales)
-        if not (int(found.lower[k]) <= truth[-1] and truth[0] <= int(found.upper[k])):
+        if not (int(result.lower[k]) <= truth[-1] and truth[0] <= int(result.upper[k])):
             return False
     return True
 
@@ -103,14 +103,14 @@ def test_a_wrong_range_is_seen() -> None:
     random = Random(1)
     rows, (z,) = gauss(random, 3, 2), gauss(random, 1, 2)
     where, ends = space(rows, "euclidean"), truths(rows, z, "euclidean")
-    found = Hypersphere(where).ranges([PatchStatement(0, 0, *ends[0])])
-    assert found.upper is not None
-    assert not contains(where, Ranges([low + (1 << where.bits + 8) for low in found.lower], found.upper), ends)
+    result = Hypersphere(where).ranges([PatchStatement(0, 0, *ends[0])])
+    assert result.upper is not None
+    assert not contains(where, Ranges([low + (1 << where.bits + 8) for low in result.lower], result.upper), ends)
 
 
-def values(where: Space, found: Ranges) -> list[tuple[float, float]]:
-    assert found.upper is not None
-    return [(int(a) / 2**where.bits, int(b) / 2**where.bits) for a, b in zip(found.lower, found.upper, strict=True)]
+def values(where: Space, result: Ranges) -> list[tuple[float, float]]:
+    assert result.upper is not None
+    return [(int(a) / 2**where.bits, int(b) / 2**where.bits) for a, b in zip(result.lower, result.upper, strict=True)]
 
 
 # The latent (1, 1) and two statements about it: the circles meet in (1, 1) and (1, -1), on the circle about (1, 0).
@@ -121,10 +121,10 @@ BOTH = [PatchStatement(0, 0, Fraction(2), Fraction(2)), PatchStatement(0, 1, Fra
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_two_circles_meet(kernel: str) -> None:
     where = space(ROWS, "euclidean", kernel)
-    found = values(where, Hypersphere(where).ranges(BOTH))
-    assert found[2] == pytest.approx((1, 1), abs=1e-9)  # the new centre
-    assert found[3] == pytest.approx((1.5**2, 3.5**2), abs=1e-9)  # outside the circle
-    assert found[4] == pytest.approx((0.5**2, 1.5**2), abs=1e-9)  # inside
+    result = values(where, Hypersphere(where).ranges(BOTH))
+    assert result[2] == pytest.approx((1, 1), abs=1e-9)  # the new centre
+    assert result[3] == pytest.approx((1.5**2, 3.5**2), abs=1e-9)  # outside the circle
+    assert result[4] == pytest.approx((0.5**2, 1.5**2), abs=1e-9)  # inside
     loose = values(where, Triangle(where).ranges(BOTH))
     assert loose[2][1] > 5 and loose[3][0] < 1.7
 
@@ -134,11 +134,11 @@ def test_two_caps_meet(kernel: str) -> None:
     """u = (0.6, 0.48, 0.64), known along two axes: the pole is (0.6, 0.48, 0) and the rest of u has length 0.64."""
     where = space([[1.0, 0, 0], [0, 2.0, 0], [0, 0, 1.0], [3.0, 4.0, 0]], "cosine", kernel)
     statements = [PatchStatement(0, j, m, m) for j, m in ((0, Fraction(3, 5)), (1, Fraction(12, 25)))]
-    found = values(where, Hypersphere(where).ranges(statements))
-    assert found[2] == pytest.approx((-0.64, 0.64), abs=1e-5)
+    result = values(where, Hypersphere(where).ranges(statements))
+    assert result[2] == pytest.approx((-0.64, 0.64), abs=1e-5)
     along = 0.6 * 3 + 0.48 * 4
     swing = 0.64 * (25 - along**2 / (1 - 0.64**2)) ** 0.5
-    assert found[3] == pytest.approx((along - swing, along + swing), abs=1e-4)
+    assert result[3] == pytest.approx((along - swing, along + swing), abs=1e-4)
 
 
 @pytest.mark.parametrize("geometry", ["euclidean", "cosine"])
@@ -147,8 +147,8 @@ def test_one_statement_is_the_triangle_inequality(geometry: str) -> None:
     rows, (z,) = gauss(random, 6, 4), gauss(random, 1, 4)
     where = space(rows, geometry)
     statement = PatchStatement(0, 3, *truths(rows, z, geometry)[3])
-    found, same = (values(where, rule(where).ranges([statement])) for rule in (Hypersphere, Triangle))
-    for mine, theirs in zip(found, same, strict=True):
+    result, same = (values(where, rule(where).ranges([statement])) for rule in (Hypersphere, Triangle))
+    for mine, theirs in zip(result, same, strict=True):
         assert mine == pytest.approx(theirs, abs=1e-12)
 
 
@@ -197,8 +197,8 @@ def test_contradictory_statements_break_nothing(geometry: str) -> None:
     where = space([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [-1.0, 2.0], [1.0, 0.5]], geometry)
     for _ in range(200):
         ends = [Fraction(random.choice((-1, 1)) * 2 ** random.randrange(-400, 400)) for _ in range(5)]
-        found = Hypersphere(where).ranges([PatchStatement(0, j, end, end) for j, end in enumerate(ends)][:4])
-        assert found.upper is not None and len(found.upper) == 5
+        result = Hypersphere(where).ranges([PatchStatement(0, j, end, end) for j, end in enumerate(ends)][:4])
+        assert result.upper is not None and len(result.upper) == 5
 
 
 # Two classes: the third prototype speaks for the first, the fourth for the second. Both statements are needed.
@@ -214,13 +214,13 @@ def verdict(statements: list[dict[str, Any]], kernel: str, **options: Any) -> Ve
 
 @pytest.mark.parametrize("kernel", [*KERNELS, "both"])
 def test_a_certificate_is_proved_and_altered_ones_are_not(kernel: str) -> None:
-    found = verdict(STATED, kernel)
-    assert (found.status, found.paradigm) == (Status.PROVED, "hypersphere"), found.message
-    assert set(found.claims.values()) == {"proved"}
+    result = verdict(STATED, kernel)
+    assert (result.status, result.paradigm) == (Status.PROVED, "hypersphere"), result.message
+    assert set(result.claims.values()) == {"proved"}
     assert (verdict(STATED, kernel, paradigm="triangle")).reason == "entailment"
     for altered in (STATED[:1], STATED[1:], [STATED[0], hm.spatial(0, 1, 2.0, 8.0)]):
-        found = verdict(altered, kernel)
-        assert (found.status, found.reason) == (Status.NOT_PROVED, "entailment")
+        result = verdict(altered, kernel)
+        assert (result.status, result.reason) == (Status.NOT_PROVED, "entailment")
     assert verdict([STATED[0], hm.spatial(0, 1, 2.5, 3.0)], kernel).reason == "instance"
     assert verdict(STATED, kernel, predicted=1).status is Status.REFUTED
     assert verdict([*STATED, hm.spatial(0, 2, 1.0, 1.0)], kernel).reason == "minimality"

@@ -220,8 +220,8 @@ def test_an_order_clause_that_exempts_everyone_is_true_and_says_nothing() -> Non
     image = [[3.0, 0.0]]
     statements = [hm.activation(0, 0.9, 1.0), hm.activation(1, 0.0, 0.1), hm.others([0, 1], 0.0)]
     document = hm.document(head, statements, paradigm="top_k", patches=1, image=image)
-    found = check(hm.encode(document), head, hm.latents([image]))
-    assert found.status is Status.PROVED and found.claims["instance"] == "proved"
+    result = check(hm.encode(document), head, hm.latents([image]))
+    assert result.status is Status.PROVED and result.claims["instance"] == "proved"
 
 
 BALL = {"geometry": {"kind": "inner_product", "radius": "0x1.4p+0"}, "similarity": hm.IDENTITY}

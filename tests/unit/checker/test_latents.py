@@ -17,8 +17,8 @@ GENERATOR = random.Random(1)
 IMAGES = [[[GENERATOR.choice((0.0, -0.0, 0.5, -1.25, 3.0)) for _ in range(3)] for _ in range(4)] for _ in range(5)]
 
 
-def values(found: object) -> list[list[Fraction]]:
-    return [[Fraction(entry, 1 << found.bits) for entry in row] for row in found.rows]  # type: ignore[attr-defined]
+def values(result: object) -> list[list[Fraction]]:
+    return [[Fraction(entry, 1 << result.bits) for entry in row] for row in result.rows]  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -29,9 +29,9 @@ def values(found: object) -> list[list[Fraction]]:
 def test_finds_every_image_by_its_values_in_any_layout(data: bytes) -> None:
     latents = Latents(data, 3)
     for image in (IMAGES[3], IMAGES[0], IMAGES[4], IMAGES[0]):
-        found = latents.find(hm.digest(image))
-        assert found is not None
-        assert values(found) == [[Fraction(x) for x in row] for row in image]
+        result = latents.find(hm.digest(image))
+        assert result is not None
+        assert values(result) == [[Fraction(x) for x in row] for row in image]
     assert latents.find("0" * 64) is None
     assert latents.find(hm.digest(IMAGES[1])) is not None
 

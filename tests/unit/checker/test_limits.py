@@ -17,11 +17,11 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_is_answered_at_once_and_in_little_memory(name: str, tmp_path: Path) -> None:
-    found = answer(tmp_path, name)
-    assert found.code == ATTACKS[name][0], found.line
-    assert found.megabytes < 200
-    assert found.seconds < 10  # processor time; less than one, alone on a machine
-    assert "failed" not in found.line and len(found.line) < 1000
+    outcome = answer(tmp_path, name)
+    assert outcome.code == ATTACKS[name][0], outcome.line
+    assert outcome.megabytes < 200
+    assert outcome.seconds < 10  # processor time; less than one, alone on a machine
+    assert "failed" not in outcome.line and len(outcome.line) < 1000
 
 
 def test_a_file_without_end_is_refused() -> None:

@@ -53,8 +53,8 @@ def grown(generator: random.Random, count: int) -> tuple[list[int], list[int]]:
     """A random tree: each node takes the place of a leaf that is there."""
     children: list[list[int]] = [[-1, -2]]
     for node in range(1, count):
-        places = [(parent, side) for parent in range(node) for side in (0, 1) if children[parent][side] < 0]
-        parent, side = generator.choice(places)
+        free = [(parent, side) for parent in range(node) for side in (0, 1) if children[parent][side] < 0]
+        parent, side = generator.choice(free)
         children.append([children[parent][side], -2 - node])
         children[parent][side] = node
     return [absent for absent, _ in children], [present for _, present in children]
@@ -76,7 +76,7 @@ def test_of_a_soft_tree_is_the_least_difference_over_the_box(count: int) -> None
     for _ in range(25):
         tree = grown(generator, count)
         weight = [[generator.gauss(0, 1) for _ in range(count + 1)] for _ in range(3)]
-        made = ref.Made(
+        built = ref.Made(
             weight,
             [[0.5]] * count,
             {
@@ -84,7 +84,7 @@ def test_of_a_soft_tree_is_the_least_difference_over_the_box(count: int) -> None
                 "readout": {"kind": "soft_tree", "absent": tree[0], "present": tree[1]},
             },
         )
-        head, box = read_head(made.data), box_of(generator, count, generator.choice((0, 1 << 38)))
+        head, box = read_head(built.data), box_of(generator, count, generator.choice((0, 1 << 38)))
         one = 1 << box.bits
         cut = [
             [Fraction(min(one, max(0, end)), one) for end in ends] for ends in zip(box.lower, box.upper, strict=True)
@@ -100,7 +100,7 @@ def test_of_a_soft_tree_is_the_least_difference_over_the_box(count: int) -> None
 def test_a_soft_tree_of_a_thousand_nodes_in_a_row_is_cheap() -> None:
     """Each node rounds: the numbers do not grow with the depth."""
     count = 1000
-    made = ref.Made(
+    built = ref.Made(
         [[generator.gauss(0, 1) for _ in range(count + 1)] for generator in map(random.Random, range(2))],
         [[0.5]] * count,
         {
@@ -112,7 +112,7 @@ def test_a_soft_tree_of_a_thousand_nodes_in_a_row_is_cheap() -> None:
             },
         },
     )
-    bound = lower_bound(read_head(made.data), box_of(random.Random(1), count, 0, 128), 0, 1)
+    bound = lower_bound(read_head(built.data), box_of(random.Random(1), count, 0, 128), 0, 1)
     assert bound.denominator.bit_length() < 300
 
 
@@ -121,8 +121,8 @@ def test_of_a_maximum_is_the_least_difference_over_the_box() -> None:
     weight = [[1.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0, 1.0]]
     for _ in range(40):
         bias = [generator.gauss(0, 1) for _ in range(5)] if generator.random() < 0.8 else None
-        made = ref.Made(weight, [[0.5]] * 5, {"readout": {"kind": "maximum"}}, bias=bias)
-        head, box = read_head(made.data), box_of(generator, 5, 1 << 40)
+        built = ref.Made(weight, [[0.5]] * 5, {"readout": {"kind": "maximum"}}, bias=bias)
+        head, box = read_head(built.data), box_of(generator, 5, 1 << 40)
         moved = [
             [Fraction(end, 1 << box.bits) + Fraction(b) for end in ends]
             for *ends, b in zip(box.lower, box.upper, bias or [0.0] * 5, strict=True)
@@ -138,8 +138,8 @@ def test_of_a_maximum_is_the_least_difference_over_the_box() -> None:
 
 def test_of_a_maximum_whose_classes_share_a_prototype_is_sound() -> None:
     """Prototype 1 decides for both: a tie, whatever its activation; the bound says no more than that."""
-    made = ref.Made([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]], [[0.5]] * 3, {"readout": {"kind": "maximum"}})
-    head = read_head(made.data)
+    built = ref.Made([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]], [[0.5]] * 3, {"readout": {"kind": "maximum"}})
+    head = read_head(built.data)
     assert lower_bound(head, Box([0, 5, 0], [1, 9, 1], 0), 0, 1) == -4
     assert lower_bound(head, Box([7, 3, 0], [8, 5, 1], 0), 0, 1) == 2
 

@@ -31,16 +31,16 @@ def verdict(statements: list[dict[str, Any]], kernel: str = "arb", data: bytes =
 
 @pytest.mark.parametrize("kernel", [*KERNELS, "both"])
 def test_minimal(kernel: str) -> None:
-    found = verdict([OWN], kernel)
-    assert (found.status, found.claims) == (Status.PROVED, {"entailment": "proved", "minimality": "proved"})
+    result = verdict([OWN], kernel)
+    assert (result.status, result.claims) == (Status.PROVED, {"entailment": "proved", "minimality": "proved"})
 
 
 @pytest.mark.parametrize("kernel", [*KERNELS, "both"])
 def test_not_minimal(kernel: str) -> None:
-    found = verdict([OTHER, OWN], kernel)
-    assert (found.status, found.reason, found.exit_code) == (Status.NOT_PROVED, "minimality", 8)
-    assert "statement 0 (patch 0, prototype 1) can be dropped" in found.message
-    assert found.claims == {"entailment": "proved", "minimality": "not checked"}
+    result = verdict([OTHER, OWN], kernel)
+    assert (result.status, result.reason, result.exit_code) == (Status.NOT_PROVED, "minimality", 8)
+    assert "statement 0 (patch 0, prototype 1) can be dropped" in result.message
+    assert result.claims == {"entailment": "proved", "minimality": "not checked"}
 
 
 def test_not_asked_or_not_claimed() -> None:
@@ -65,8 +65,8 @@ def test_top_k() -> None:
     data = hm.head([[1.0, 0.0], [0.0, 1.0]], geometry=hm.SOFTMAX, similarity=hm.IDENTITY)
     high, low = hm.activation(0, 0.75, 1.0), hm.others([0], 0.5)
     assert verdict([high, low], data=data, paradigm="top_k").status is Status.PROVED
-    found = verdict([high, low, hm.activation(1, 0.0, 0.5)], data=data, paradigm="top_k")
-    assert (found.reason, "statement 1 (all but 1 prototypes)" in found.message) == ("minimality", True)
+    result = verdict([high, low, hm.activation(1, 0.0, 0.5)], data=data, paradigm="top_k")
+    assert (result.reason, "statement 1 (all but 1 prototypes)" in result.message) == ("minimality", True)
 
 
 @pytest.mark.parametrize(
@@ -105,10 +105,10 @@ def test_one_patch_bounded_again_is_the_same_as_all(
     for kernel in KERNELS:
         space = Space(read_head(data), load_kernel(kernel))
         rule = SpatialRule(space, Simplex(space) if geometry == "softmax" else Projection(space))
-        found = dict(rule.boxes_without(certificate.statements, 5))
-        assert sorted(found) == list(range(len(statements)))
-        for place, box in found.items():
-            rest = [*certificate.statements[:place], *certificate.statements[place + 1 :]]
+        result = dict(rule.boxes_without(certificate.statements, 5))
+        assert sorted(result) == list(range(len(statements)))
+        for index, box in result.items():
+            rest = [*certificate.statements[:index], *certificate.statements[index + 1 :]]
             assert box == rule.box(rest, 5)
 
 

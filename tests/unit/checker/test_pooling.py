@@ -1,4 +1,4 @@
-"""Focal pooling: the ranges are the exact ones, rounded outward; hand-made certificates that need every statement."""
+"""Focal pooling: the ranges are the exact ones, rounded outward, and certificates that need every statement."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def random_column(generator: random.Random, patches: int) -> Column:
 
 
 def corners(column: Column) -> list[tuple[int, ...]]:
-    """Every combination of values at which a minimum, a maximum or a clamp can change its place."""
+    """Every combination of values at which a minimum, a maximum or a clamp can change."""
     ends = [end for low, high, _ in column for end in (low, high) if end is not None]
     choices = [{min(max(end, low), high or 0) for end in ends} for low, high, _ in column]
     return list(product(*choices))
@@ -81,12 +81,12 @@ def test_an_infinite_distance_is_the_limit_of_large_ones(infinite: int) -> None:
     generator = random.Random(infinite)
     for _ in range(40):
         column = random_column(generator, 3)
-        for place in range(infinite):
-            column[place] = (column[place][0], None, 1)
+        for index in range(infinite):
+            column[index] = (column[index][0], None, 1)
         far: Column = [(low, 1 << 120 if high is None else high, count) for low, high, count in column]
-        found, limit = (max_minus_mean_distance(each, enclosed) for each in (column, far))
-        assert abs(found[0] - limit[0]) < 9
-        assert abs(found[1] - limit[1]) < 9
+        result, limit = (max_minus_mean_distance(each, enclosed) for each in (column, far))
+        assert abs(result[0] - limit[0]) < 9
+        assert abs(result[1] - limit[1]) < 9
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 10**17])
@@ -229,8 +229,8 @@ def test_unbounded_domains(kind: str) -> None:
     data = hm.head([[0.0], [1.0]], [[0.0]], [7.0, 0.0], pooling={"kind": kind}, domain=hm.domain(None, None))
     assert check(hm.certificate(data, [], patches=3), data).status is Status.PROVED  # S(0) = ln 1024 = 6.93
     data = hm.head([[0.0], [1.0]], [[0.0]], [6.9, 0.0], pooling={"kind": kind}, domain=hm.domain(None, None))
-    found = check(hm.certificate(data, [], patches=10**9), data)
-    assert found.reason == "entailment"
+    result = check(hm.certificate(data, [], patches=10**9), data)
+    assert result.reason == "entailment"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -372,9 +372,9 @@ def test_banks_keep_the_class_token_apart() -> None:
 def test_a_statement_counts_for_the_bank_that_sees_its_patch(patch: int) -> None:
     """Two prototypes at 0: a latent on them makes the first active at patch 0, the second at any other."""
     statement = hm.spatial(patch, 0, 0.0, 0.0)  # of either: both prototypes live in one latent space
-    for seen in (0, 1):
+    for shown in (0, 1):
         data = hm.head(
-            [[1.0 * (seen == 0), 1.0 * (seen == 1)], [0.0, 0.0]],
+            [[1.0 * (shown == 0), 1.0 * (shown == 1)], [0.0, 0.0]],
             [[0.0], [0.0]],
             [0.0, 2.0],
             pooling={"kind": "banks", "class_token": 1},
@@ -383,11 +383,11 @@ def test_a_statement_counts_for_the_bank_that_sees_its_patch(patch: int) -> None
             verdict = check(
                 hm.certificate(data, [statement], patches=3, minimality=True), data, kernel=kernel, minimality=True
             )
-            assert (verdict.status is Status.PROVED) == (seen == patch), verdict.message
+            assert (verdict.status is Status.PROVED) == (shown == patch), verdict.message
             image = [[0.0] if number == patch else [1.0] for number in range(3)]
             certificate = hm.certificate(data, [statement], patches=3, image=image)
             status = check(certificate, data, hm.latents([image]), kernel).status
-            assert status is (Status.PROVED if seen == patch else Status.REFUTED)
+            assert status is (Status.PROVED if shown == patch else Status.REFUTED)
 
 
 def test_two_patches_are_the_class_token_and_one_other() -> None:

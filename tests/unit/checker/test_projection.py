@@ -116,14 +116,14 @@ def test_euclidean_contains_the_truth(recipe: str, depth: int, kernel: str) -> N
         where = space(rows, "euclidean", *domain, kernel)
         truths = [(d, d) for d in (hm.squared_distance(z, row) for row in rows)]
         statements = stated(generator, truths, trial % 2 == 0, generator.randrange(0, 6))
-        found = Projection(where).ranges(statements)
+        result = Projection(where).ranges(statements)
         for k, (truth, _) in enumerate(truths):
-            assert int(found.lower[k]) <= truth * 2**where.bits
-            if found.upper is None:
+            assert int(result.lower[k]) <= truth * 2**where.bits
+            if result.upper is None:
                 assert domain[0] is None or domain[1] is None
                 assert not statements
             else:
-                assert truth * 2**where.bits <= int(found.upper[k])
+                assert truth * 2**where.bits <= int(result.upper[k])
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -142,14 +142,14 @@ def test_cosine_contains_the_truth(recipe: str, depth: int, epsilon: float, kern
         where = space(rows, "cosine", lower, None, kernel, epsilon)
         truths = [hm.cosine_ends(z, row, epsilon) for row in rows]
         statements = stated(generator, truths, trial % 2 == 0, generator.randrange(0, 6))
-        found = Projection(where).ranges(statements)
-        assert found.upper is not None
+        result = Projection(where).ranges(statements)
+        assert result.upper is not None
         for k, (low, high) in enumerate(truths):
             # The working observable is |A_k| m_k, A_k the prototype as integers.
             ends = hm.root(Fraction(where.squares[k].__int__()))
             truth = sorted(cosine * end for cosine in (low, high) for end in ends)
-            assert int(found.lower[k]) <= truth[-1] * 2**where.bits
-            assert truth[0] * 2**where.bits <= int(found.upper[k])
+            assert int(result.lower[k]) <= truth[-1] * 2**where.bits
+            assert truth[0] * 2**where.bits <= int(result.upper[k])
 
 
 def frame(rows: list[list[mpmath.mpf]], depth: int) -> list[mpmath.matrix]:
@@ -190,14 +190,16 @@ def test_euclidean_ends_are_attained(anchors: int, kernel: str) -> None:
             z = gauss(generator, 1, depth)[0]
             where = space(rows, "euclidean", None, None, kernel)
             distances = [hm.squared_distance(z, row) for row in rows]
-            found = Projection(where).ranges([PatchStatement(0, j, distances[j], distances[j]) for j in range(anchors)])
+            result = Projection(where).ranges(
+                [PatchStatement(0, j, distances[j], distances[j]) for j in range(anchors)]
+            )
             base = mpmath.matrix(rows[0])
             basis = frame([list(mpmath.matrix(row) - base) for row in rows[1:anchors]], depth)
             foot, free = split(mpmath.matrix(z) - base, basis)
             for k, row in enumerate(rows):
                 _, height = split(mpmath.matrix(row) - base, basis)
                 direction = unit(height, free)
-                for sign, end in ((1, found.lower[k]), (-1, found.upper[k])):
+                for sign, end in ((1, result.lower[k]), (-1, result.upper[k])):
                     extreme = base + foot + sign * mpmath.norm(free) * direction
                     reached = mpmath.norm(extreme - mpmath.matrix(row)) ** 2
                     assert abs(reached - mpmath.mpf(int(end)) / 2**where.bits) < 1e-9
@@ -215,16 +217,16 @@ def test_cosine_ends_are_attained(anchors: int, kernel: str) -> None:
             z = gauss(generator, 1, depth)[0]
             where = space(rows, "cosine", None, None, kernel)
             cosines = [hm.cosine_ends(z, row, 0.0) for row in rows]
-            found = Projection(where).ranges([PatchStatement(0, j, *cosines[j]) for j in range(anchors)])
+            result = Projection(where).ranges([PatchStatement(0, j, *cosines[j]) for j in range(anchors)])
             basis = frame([[mpmath.mpf(x) for x in row] for row in rows[:anchors]], depth)
             foot, free = split(mpmath.matrix(z) / mpmath.norm(mpmath.matrix(z)), basis)
-            assert found.upper is not None
+            assert result.upper is not None
             for k, row in enumerate(rows):
                 target = mpmath.matrix(row)
                 _, height = split(target, basis)
                 direction = unit(height, free)
                 size = mpmath.sqrt(int(where.squares[k])) * mpmath.mpf(2) ** where.bits
-                for sign, end in ((-1, found.lower[k]), (1, found.upper[k])):
+                for sign, end in ((-1, result.lower[k]), (1, result.upper[k])):
                     extreme = foot + sign * mpmath.norm(free) * direction
                     reached = (extreme.T * target)[0] / mpmath.norm(target)
                     assert abs(reached - mpmath.mpf(int(end)) / size) < 1e-9
@@ -254,10 +256,10 @@ def test_inner_product_contains_the_truth(recipe: str, depth: int, kernel: str) 
         where = inner_space(rows, *box, radius, kernel)
         truths = [(m, m) for m in (hm.product(z, row) for row in rows)]
         statements = stated(generator, truths, trial % 2 == 0, generator.randrange(0, 6))
-        found = Projection(where).ranges(statements)
-        assert found.upper is not None
+        result = Projection(where).ranges(statements)
+        assert result.upper is not None
         for k, (truth, _) in enumerate(truths):
-            assert int(found.lower[k]) <= truth * 2**where.bits <= int(found.upper[k])
+            assert int(result.lower[k]) <= truth * 2**where.bits <= int(result.upper[k])
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -278,8 +280,8 @@ def test_inner_product_ends_are_attained(
             centre = mpmath.matrix([0.0 if box[0] is None else 1.0] * depth)
             radius = mpmath.mpf(3) if box[0] is None else 2 * mpmath.sqrt(depth)
             products = [hm.product(z, row) for row in rows]
-            found = Projection(where).ranges([PatchStatement(0, j, products[j], products[j]) for j in range(anchors)])
-            assert found.upper is not None and where.domain.upper is not None
+            result = Projection(where).ranges([PatchStatement(0, j, products[j], products[j]) for j in range(anchors)])
+            assert result.upper is not None and where.domain.upper is not None
             basis = frame([[mpmath.mpf(x) for x in row] for row in rows[:anchors]], depth)
             foot, free = split(mpmath.matrix(z) - centre, basis)
             reach = mpmath.sqrt(radius**2 - mpmath.norm(foot) ** 2)
@@ -287,8 +289,8 @@ def test_inner_product_ends_are_attained(
                 target = mpmath.matrix(row)
                 direction = unit(split(target, basis)[1], free)
                 for sign, end, own in (
-                    (-1, found.lower[k], where.domain.lower[k]),
-                    (1, found.upper[k], where.domain.upper[k]),
+                    (-1, result.lower[k], where.domain.lower[k]),
+                    (1, result.upper[k], where.domain.upper[k]),
                 ):
                     extreme = centre + foot + sign * reach * direction
                     reached = sign * (extreme.T * target)[0]
@@ -307,10 +309,10 @@ def test_the_kernels_give_the_same_ranges() -> None:
                 for row, d in zip(rows, (hm.squared_distance(z, row) for row in rows), strict=True)
             ]
             statements = stated(generator, ends, False, 3)
-            found = [Projection(space(rows, geometry, None, None, kernel)).ranges(statements) for kernel in KERNELS]
-            assert list(map(int, found[0].lower)) == found[1].lower
-            assert found[0].upper is not None
-            assert list(map(int, found[0].upper)) == found[1].upper
+            result = [Projection(space(rows, geometry, None, None, kernel)).ranges(statements) for kernel in KERNELS]
+            assert list(map(int, result[0].lower)) == result[1].lower
+            assert result[0].upper is not None
+            assert list(map(int, result[0].upper)) == result[1].upper
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -319,9 +321,9 @@ def test_contradictory_statements_break_nothing(kernel: str) -> None:
     rows = [[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]]
     one = Fraction(1)
     statements = [PatchStatement(0, 0, one, one), PatchStatement(0, 1, one, one), PatchStatement(0, 2, -one, -one / 2)]
-    found = Projection(space(rows, "euclidean", None, None, kernel)).ranges(statements)
-    assert found.upper is not None
-    assert all(int(high) >= 0 for high in found.upper[2:])
+    result = Projection(space(rows, "euclidean", None, None, kernel)).ranges(statements)
+    assert result.upper is not None
+    assert all(int(high) >= 0 for high in result.upper[2:])
     Projection(space([[1.0, 0.0], [1.0, 0.0]], "cosine", None, None, kernel)).ranges(
         [PatchStatement(0, 0, one, one), PatchStatement(0, 1, -one, -one)]
     )
@@ -344,10 +346,10 @@ def test_a_wide_statement_does_not_loosen_what_a_narrow_one_gives() -> None:
 def test_an_own_statement_cuts_the_range() -> None:
     where = space([[0.0], [1.0]], "euclidean", None, None, "arb")
     statements = [PatchStatement(0, 0, Fraction(1, 4), Fraction(1, 4)), PatchStatement(0, 1, Fraction(0), Fraction(1))]
-    found = Projection(where).ranges(statements)
-    assert found.upper is not None
-    assert (int(found.lower[0]), int(found.upper[0])) == (1 << where.bits - 2, 1 << where.bits - 2)
-    assert int(found.upper[1]) <= 1 << where.bits
+    result = Projection(where).ranges(statements)
+    assert result.upper is not None
+    assert (int(result.lower[0]), int(result.upper[0])) == (1 << where.bits - 2, 1 << where.bits - 2)
+    assert int(result.upper[1]) <= 1 << where.bits
 
 
 def test_multipliers_leave_out_what_depends() -> None:
@@ -386,9 +388,9 @@ def test_one_anchor_on_a_line_is_sharp_to_the_last_units_of_the_grid(kernel: str
         where = space(rows, "euclidean", None, None, kernel)
         truths = [(z - Fraction(row[0])) ** 2 * 2**where.bits for row in rows]
         stated = truths[0] / 2**where.bits
-        found = Projection(where).ranges([PatchStatement(0, 0, stated, stated)])
-        assert found.upper is not None
-        for truth, low, high in zip(truths[1:], found.lower[1:], found.upper[1:], strict=True):
+        result = Projection(where).ranges([PatchStatement(0, 0, stated, stated)])
+        assert result.upper is not None
+        for truth, low, high in zip(truths[1:], result.lower[1:], result.upper[1:], strict=True):
             assert int(low) <= truth <= int(high)
             closest.append(min(truth - int(low), int(high) - truth))
     assert max(closest) < 1 << 12
@@ -413,12 +415,12 @@ def test_any_multipliers_are_sound(geometry: str, kernel: str, monkeypatch: pyte
         rule = Projection(where)
         both = [observed(where, z) for z in gauss(generator, 2, 3)]
         groups = [stated(generator, [stating for stating, _ in each], trial % 2 == 0, 4) for each in both]
-        found = [rule.ranges(group) for group in groups]
-        pooled = rule.pooled(groups[:1], found[1]) if trial % 3 else rule.pooled(groups, None)
+        result = [rule.ranges(group) for group in groups]
+        pooled = rule.pooled(groups[:1], result[1]) if trial % 3 else rule.pooled(groups, None)
         pick = min if geometry == "euclidean" else max
         for k, truths in enumerate(zip(*([working for _, working in each] for each in both), strict=True)):
             together = tuple(map(pick, zip(*truths, strict=True)))
-            for ranges, (low, high) in zip([*found, pooled], [*truths, together], strict=True):
+            for ranges, (low, high) in zip([*result, pooled], [*truths, together], strict=True):
                 assert ranges.upper is not None
                 assert int(ranges.lower[k]) <= high and low <= int(ranges.upper[k])
 
@@ -426,7 +428,7 @@ def test_any_multipliers_are_sound(geometry: str, kernel: str, monkeypatch: pyte
 def observed(where: Space, z: list[float], epsilon: float = 0.0) -> list[tuple[tuple[Fraction, Fraction], ...]]:
     """For every prototype the ends of the observable, and those of the working one on the grid."""
     head, unit = where.head, 2**where.bits
-    found = []
+    result = []
     for vector, square in zip(where.vectors, where.squares, strict=True):
         row = [Fraction(entry, 1 << head.prototypes.bits) for entry in vector]
         match head.geometry:
@@ -440,8 +442,8 @@ def observed(where: Space, z: list[float], epsilon: float = 0.0) -> list[tuple[t
             case _:
                 ends = (sum(Fraction(a) * b for a, b in zip(z, row, strict=True)),) * 2
                 working = [end * unit for end in ends]
-        found.append((ends, (working[0], working[-1])))
-    return found
+        result.append((ends, (working[0], working[-1])))
+    return result
 
 
 def any_space(recipe: str, geometry: str, generator: random.Random, bounded: bool) -> tuple[Space, list[list[float]]]:
@@ -505,11 +507,11 @@ def test_pooled_ranges_are_those_of_all_patches(recipe: str, geometry: str, monk
     assert sum(exact) < pairs * 0.8 or recipe in ("one", "two", "denormal", "tiny")
 
 
-def assert_as_tight(found: Ranges, expected: Ranges, recipe: str) -> None:
+def assert_as_tight(result: Ranges, expected: Ranges, recipe: str) -> None:
     # With anchors of no length the full range is wider than the coarse one.
-    assert found == expected or recipe in ("denormal", "with zero")
-    assert all(a >= b for a, b in zip(found.lower, expected.lower, strict=True))
-    assert all(a <= b for a, b in zip(found.upper or [], expected.upper or [], strict=True))
+    assert result == expected or recipe in ("denormal", "with zero")
+    assert all(a >= b for a, b in zip(result.lower, expected.lower, strict=True))
+    assert all(a <= b for a, b in zip(result.upper or [], expected.upper or [], strict=True))
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -524,12 +526,12 @@ def test_wide_statements_never_loosen_what_earlier_ones_give(geometry: str, kern
         width = Fraction(1, 2**60) if number == 0 else Fraction(3, 10)
         middle = Fraction(generator.random()) * (4 if geometry == "euclidean" else Fraction(1, 2))
         statements.append(PatchStatement(0, number, middle, middle + width))
-        found = rule.ranges(statements)
-        assert found.upper is not None
-        assert all(low >= least for low, least in zip(found.lower, before.lower, strict=True))
+        result = rule.ranges(statements)
+        assert result.upper is not None
+        assert all(low >= least for low, least in zip(result.lower, before.lower, strict=True))
         if before.upper is not None:
-            assert all(high <= most for high, most in zip(found.upper, before.upper, strict=True))
-        before = found
+            assert all(high <= most for high, most in zip(result.upper, before.upper, strict=True))
+        before = result
 
 
 def test_multipliers_in_order_leave_out_what_depends_and_nothing_else() -> None:

@@ -94,14 +94,14 @@ SCALES, PEAKS = [0.1, 1.0, 7.0], [0.1, -0.7, 3.0]
 def kind_space(name: str, kernel: str) -> Space:
     kind, (fields, changes) = name.split()[0], KINDS[name]
     softmax = changes["geometry"] == hm.SOFTMAX
-    made = ref.Made(
+    built = ref.Made(
         WEIGHT[:2],
         None if softmax else [[0.6, 0.8]] * 3,
         {**changes, "similarity": {"kind": kind, **fields}},
         scale=SCALES if kind in ("negated", "exponential") else None,
         peak=PEAKS if kind == "quadratic" else None,
     )
-    return Space(read_head(made.data), load_kernel(kernel))
+    return Space(read_head(built.data), load_kernel(kernel))
 
 
 def truth(name: str, m: Fraction, j: int) -> Any:
@@ -197,8 +197,8 @@ def test_a_threshold_is_met_exactly() -> None:
     where = kind_space("threshold", "arb")
     t = ceil_at(Fraction(0.3), where.bits)
     assert Fraction(t, 1 << where.bits) == Fraction(0.3)
-    found = SimilarityRule(where).activations(Ranges([t, t - 1, 0], [t + 5, t + 5, t - 1]))
-    assert (found.lower, found.upper) == ([t, 0, 0], [t + 5, t + 5, 0])
+    result = SimilarityRule(where).activations(Ranges([t, t - 1, 0], [t + 5, t + 5, t - 1]))
+    assert (result.lower, result.upper) == ([t, 0, 0], [t + 5, t + 5, 0])
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -21,7 +21,7 @@ def rule(count: int) -> tuple[Simplex, int]:
     return Simplex(where), 1 << where.bits
 
 
-def found(count: int, *statements: tuple[int, Fraction, Fraction]) -> list[tuple[Fraction, Fraction]]:
+def result(count: int, *statements: tuple[int, Fraction, Fraction]) -> list[tuple[Fraction, Fraction]]:
     simplex, one = rule(count)
     ranges = simplex.ranges([PatchStatement(0, *statement) for statement in statements])
     assert ranges.upper is not None
@@ -39,25 +39,25 @@ def test_contains_the_truth(count: int) -> None:
         for j in generator.sample(range(count), generator.randrange(count + 1)):
             wide = [Fraction(generator.choice((0, 1, 10**8)), 10**9) for _ in "lh"]
             statements.append((j, masses[j] - wide[0], masses[j] + wide[1]))
-        for (low, high), mass in zip(found(count, *statements), masses, strict=True):
+        for (low, high), mass in zip(result(count, *statements), masses, strict=True):
             assert low <= mass <= high
 
 
 def test_says_what_the_lows_leave() -> None:
     quarter, half = Fraction(1, 4), Fraction(1, 2)
-    assert found(3, (0, quarter, half)) == [(quarter, half), (0, 3 * quarter), (0, 3 * quarter)]
-    assert found(3, (0, half, Fraction(9))) == [(half, 1), (0, half), (0, half)]
-    assert found(3, (0, quarter, quarter), (1, quarter, quarter)) == [
+    assert result(3, (0, quarter, half)) == [(quarter, half), (0, 3 * quarter), (0, 3 * quarter)]
+    assert result(3, (0, half, Fraction(9))) == [(half, 1), (0, half), (0, half)]
+    assert result(3, (0, quarter, quarter), (1, quarter, quarter)) == [
         (quarter, quarter),
         (quarter, quarter),
         (half, half),
     ]
-    assert found(2, (0, Fraction(0), quarter), (1, Fraction(0), Fraction(1))) == [(0, quarter), (3 * quarter, 1)]
-    assert found(1) == [(1, 1)]
-    assert found(1, (0, Fraction(-3), Fraction(7))) == [(1, 1)]
-    assert found(2) == [(0, 1), (0, 1)]
+    assert result(2, (0, Fraction(0), quarter), (1, Fraction(0), Fraction(1))) == [(0, quarter), (3 * quarter, 1)]
+    assert result(1) == [(1, 1)]
+    assert result(1, (0, Fraction(-3), Fraction(7))) == [(1, 1)]
+    assert result(2) == [(0, 1), (0, 1)]
 
 
 def test_contradictory_statements_leave_nothing() -> None:
     nine = Fraction(9, 10)
-    assert found(3, (0, nine, nine), (1, nine, nine))[2] == (0, 0)
+    assert result(3, (0, nine, nine), (1, nine, nine))[2] == (0, 0)

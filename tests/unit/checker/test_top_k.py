@@ -59,8 +59,8 @@ def test_ends_finer_than_the_grid_are_rounded_outward() -> None:
 def test_without_each() -> None:
     statements = [ActivationStatement(0, HALF, ONE), OrderStatement((0,), HALF)]
     top_k = rule(softmax(2))
-    found = dict(top_k.boxes_without(statements, 1))
-    assert found == {0: top_k.box(statements[1:], 1), 1: top_k.box(statements[:1], 1)}
+    result = dict(top_k.boxes_without(statements, 1))
+    assert result == {0: top_k.box(statements[1:], 1), 1: top_k.box(statements[:1], 1)}
 
 
 def test_a_statement_about_a_patch_is_refused() -> None:

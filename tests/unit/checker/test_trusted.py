@@ -16,13 +16,13 @@ FILES = sorted(CHECKER.rglob("*.py"))
 
 def imported(path: Path) -> set[tuple[str, str]]:
     """(module, name) of everything that is imported from outside the checker."""
-    found = set()
+    result = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {(alias.name, "") for alias in node.names}
+            result |= {(alias.name, "") for alias in node.names}
         if isinstance(node, ast.ImportFrom) and not node.level:
-            found |= {(str(node.module), alias.name) for alias in node.names}
-    return found
+            result |= {(str(node.module), alias.name) for alias in node.names}
+    return result
 
 
 def test_the_counts_are_those_of_the_files() -> None:

@@ -25,7 +25,7 @@ def trespassers(module: str, folder: Path, call: str, path: list[Path]) -> set[s
     script.write_text(
         textwrap.dedent(f"""
             import sys
-            sys.path[:0] = {[str(place) for place in path]!r}
+            sys.path[:0] = {[str(each) for each in path]!r}
             import {module}
             {call}
             print("\\n".join(sys.modules))
@@ -67,5 +67,5 @@ def test_a_kernel_does_not_need_the_other_ones_package(kernel: str, absent: str,
 @pytest.mark.parametrize("intruder", ["numpy", "verale.head"])
 def test_an_intruder_is_caught(intruder: str, tmp_path: Path) -> None:
     (tmp_path / "leaky.py").write_text(f"import verale.checker\nimport {intruder}\n")
-    found = trespassers("leaky", tmp_path, "", [tmp_path, ROOT])
-    assert intruder in found
+    outcome = trespassers("leaky", tmp_path, "", [tmp_path, ROOT])
+    assert intruder in outcome
