@@ -4,8 +4,8 @@
 PYTHON ?= python3
 VENV := .venv
 
-# One process for each core; the tests that share a running Ray go to the same one.
-PYTEST := $(VENV)/bin/python -m pytest -n logical --maxprocesses 8 --dist loadgroup
+# One process for each core. What a file shares, a running Ray say, is mostly built once: neighbours go to the same process.
+PYTEST := $(VENV)/bin/python -m pytest -n logical --maxprocesses 8 --dist worksteal
 
 .PHONY: demo test test-long test-all check docs fuzz clean
 

@@ -9,12 +9,14 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
 import pytest
 import torch
+from support.commands import in_process, program
 
 import verale
 from verale.cli import cli
@@ -146,25 +148,36 @@ GIVEN = {
 """What pages take for granted that a reader has."""
 
 
+RUNNABLE = sorted(page for page in PAGES if list(steps(page)))
 LONG = {
     "docs/scale.md": "three commands start Ray, which tests/unit/ray does once",
     "proofs/errata.md": "60,000 random pairs of caps, and a run of tests that are run anyway",
 }
-"""Pages that take long, and why; `make test-long` runs them."""
+"""Pages that are run as processes only, and why."""
+
+Run = Callable[[str, int], subprocess.CompletedProcess[str]]
+"""How a command is run, given the exit code of the command before."""
 
 
-@pytest.mark.parametrize(
-    "page",
-    [pytest.param(page, marks=[pytest.mark.long] * (page in LONG)) for page in PAGES if list(steps(page))],
-)
-def test_commands_and_programs_print_what_stands_there(page: str, clone: Path) -> None:
+def expect_what_stands_there(page: str, run: Run) -> None:
     """One after the other in one clone. What is not shown to fail, has to succeed."""
-    GIVEN.get(page, lambda folder: None)(clone)
-    path = f"{clone / '.bin'}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "COLUMNS": "120", "PYTHONWARNINGS": "ignore"}
     before = 0
     for command, printed in steps(page):
-        done = subprocess.run(
+        done = run(command, before)
+        output = re.sub(r" +$", "", done.stdout, flags=re.MULTILINE)
+        assert "Traceback" not in output, f"{command}{output}"
+        assert printed or done.returncode == 0, f"{command}{output}"
+        assert not printed or told(printed).fullmatch(output), f"{command}{output}"
+        before = done.returncode
+
+
+@pytest.fixture
+def shell(clone: Path) -> Run:
+    path = f"{clone / '.bin'}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "COLUMNS": "120", "PYTHONWARNINGS": "ignore"}
+
+    def run(command: str, before: int) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
             ["bash", "-c", f"(exit {before}); {command}"],
             cwd=clone,
             env=environment,
@@ -173,11 +186,40 @@ def test_commands_and_programs_print_what_stands_there(page: str, clone: Path) -
             text=True,
             timeout=600,
         )
-        found = re.sub(r" +$", "", done.stdout, flags=re.MULTILINE)
-        assert "Traceback" not in found, f"{command}{found}"
-        assert printed or done.returncode == 0, f"{command}{found}"
-        assert not printed or told(printed).fullmatch(found), f"{command}{found}"
-        before = done.returncode
+
+    return run
+
+
+@pytest.fixture
+def here(clone: Path, shell: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """`verale` and Python programs in this process, which has torch already; all else, and `--jobs`, by the shell."""
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def run(command: str, before: int) -> subprocess.CompletedProcess[str]:
+        words = shlex.split(command.replace("\\\n", " "), comments=True)
+        plain = not set("$|<>;&*") & set("".join(words[1:]) if words[0] == "verale" else "")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if words[0] == "verale" and plain and "--jobs" not in words:
+                return in_process(*words[1:], cwd=clone, merged=True)
+            if words[:2] == ["python", "-c"]:
+                return program(words[2], clone)
+        return shell(command, before)
+
+    return run
+
+
+@pytest.mark.parametrize("page", [page for page in RUNNABLE if page not in LONG])
+def test_commands_and_programs_print_what_stands_there(page: str, clone: Path, here: Run) -> None:
+    GIVEN.get(page, lambda folder: None)(clone)
+    expect_what_stands_there(page, here)
+
+
+@pytest.mark.long  # a process a command, most of which load torch
+@pytest.mark.parametrize("page", RUNNABLE)
+def test_a_shell_prints_what_stands_there(page: str, clone: Path, shell: Run) -> None:
+    GIVEN.get(page, lambda folder: None)(clone)
+    expect_what_stands_there(page, shell)
 
 
 def test_what_is_not_printed_is_noticed() -> None:

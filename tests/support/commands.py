@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
-from contextlib import chdir, nullcontext, redirect_stderr, redirect_stdout
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from pathlib import Path
 from unittest.mock import patch
 
@@ -14,21 +15,50 @@ from verale.cli import main
 Completed = subprocess.CompletedProcess[str]
 
 
-def in_process(*arguments: object, cwd: Path | None = None) -> Completed:
+@contextmanager
+def _printed(to_out: io.TextIOWrapper, to_err: io.TextIOWrapper, cwd: Path | None) -> Iterator[None]:
+    directory = chdir(cwd) if cwd is not None else nullcontext()
+    with directory, redirect_stdout(to_out), redirect_stderr(to_err):
+        yield
+
+
+def _stream() -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+
+
+def _text(stream: io.TextIOWrapper) -> str:
+    return stream.buffer.getvalue().decode()  # type: ignore[attr-defined]
+
+
+def in_process(*arguments: object, cwd: Path | None = None, merged: bool = False) -> Completed:
     """What `verale` prints and returns. It is the entry point itself that runs, so errors are what a user gets.
 
     Log handlers and signal handlers stay as they are set: `-v`, `--jobs` and interrupts need a process.
+    `merged`: what goes to stderr is printed where stdout goes.
     """
     command = ["verale", *map(str, arguments)]
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
-    directory = chdir(cwd) if cwd is not None else nullcontext()
-    with directory, patch.object(sys, "argv", command), redirect_stdout(out), redirect_stderr(err):
+    out = _stream()
+    err = out if merged else _stream()
+    code: object = 0
+    with _printed(out, err, cwd), patch.object(sys, "argv", command):
         try:
             main()
         except SystemExit as stop:
             code = stop.code
-    printed, errors = (stream.buffer.getvalue().decode() for stream in (out, err))  # type: ignore[attr-defined]
-    return subprocess.CompletedProcess(command, int(code or 0), printed, errors)
+    return subprocess.CompletedProcess(command, int(code or 0), _text(out), "" if merged else _text(err))  # type: ignore[call-overload]
+
+
+def program(text: str, cwd: Path) -> Completed:
+    """What a Python program prints, run as `python -c` runs it, but in this process. What it raises is raised."""
+    out, before = _stream(), set(sys.modules)
+    with _printed(out, out, cwd), patch.object(sys, "path", [str(cwd), *sys.path]):
+        try:
+            exec(compile(text, "<program>", "exec"), {"__name__": "__main__"})
+        finally:
+            for name in set(sys.modules) - before:
+                if str(getattr(sys.modules[name], "__file__", None) or "").startswith(str(cwd)):
+                    del sys.modules[name]
+    return subprocess.CompletedProcess(["python", "-c", text], 0, _text(out), "")
 
 
 def process(*arguments: object, cwd: Path | None = None) -> Completed:

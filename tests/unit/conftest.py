@@ -71,13 +71,6 @@ def without_ray(monkeypatch: pytest.MonkeyPatch) -> type[Killed]:
     return Killed
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One process of pytest-xdist runs all tests of the Ray that they share."""
-    for item in items:
-        if "ray_itself" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("ray"))
-
-
 @pytest.fixture(scope="session")
 def ray_itself() -> Iterator[None]:
     with ExitStack() as stack:
