@@ -235,7 +235,7 @@ def test_help_and_version():
         ("head", "-h"),
         ("--version",),
     ):
-        result = run(*arguments)
+        result = process(*arguments)  # here, click would remember how other tests called a command
         assert result.returncode == 0 and "verale" in result.stdout.lower()
 
 

@@ -98,7 +98,13 @@ def sleeping(folder: Path, start: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "done"), [(signal.SIGINT, 0), (signal.SIGINT, 8), (signal.SIGKILL, 0), (signal.SIGKILL, 4)]
+    ("number", "done"),
+    [
+        (signal.SIGINT, 0),
+        (signal.SIGINT, 8),
+        (signal.SIGKILL, 4),
+        pytest.param(signal.SIGKILL, 0, marks=pytest.mark.long),  # a process more
+    ],
 )
 def test_an_interrupted_run_goes_on_where_it_was(number, done, folder, given) -> None:
     sleeping(folder, done)

@@ -147,7 +147,12 @@ def test_the_masses_left_are_given_to_a_rival(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "seconds"), [*((name, 0.0) for name in (*GEOMETRIES, "focal", *VARIED)), ("cosine", 2.0), ("softmax", 1.0)]
+    ("name", "seconds"),
+    [
+        *((name, 0.0) for name in (*GEOMETRIES, "focal", *VARIED)),
+        ("cosine", 0.5),
+        *(pytest.param(name, 2.0, marks=pytest.mark.long) for name in ("cosine", "softmax")),  # for so long an image
+    ],
 )
 def test_nothing_is_found_against_a_proof(name, seconds):
     """What the search comes up with, if it complies with the statements, is classified alike."""

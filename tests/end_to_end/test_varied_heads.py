@@ -16,7 +16,7 @@ from verale.search.explain import explain
 
 
 @pytest.mark.parametrize("name", VARIED)
-@pytest.mark.parametrize("order", ["rival", "nearest"])
+@pytest.mark.parametrize("order", ["rival", pytest.param("nearest", marks=pytest.mark.long)])  # which states more
 def test_every_certificate_is_proved_by_both_kernels(name, order, tmp_path):
     head = varied_head(name, seed=4)
     latents = small_latents(head, images=2, seed=4)
