@@ -133,7 +133,7 @@ def test_a_report_is_what_json_prints_and_is_taken_up_again(folder: Path) -> Non
     assert second[:-2] == first[1:] and second[-2]["reason"] == "subject"
 
     for other in (("--kernel", "mpmath"), ("--minimality",), ("--limit", "1000000000")):
-        assert "verdicts are those" not in run(folder, "all", *options, *other)[2]
+        assert "verdicts are taken" not in run(folder, "all", *options, *other)[2]
     assert [record["run"]["limit"] for record in records(folder / "R.json")] == [10**9] * 7
 
 

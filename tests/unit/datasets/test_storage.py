@@ -1,0 +1,75 @@
+"""Storage: paths and URIs behave alike; nobody sees half a file."""
+
+from __future__ import annotations
+
+import zipfile
+
+import pytest
+
+from verale.datasets import storage
+from verale.errors import InputError
+
+
+def test_names_join_the_first_part_of_a_chained_uri() -> None:
+    assert storage.join("/a", "b") == "/a/b"
+    assert storage.join("s3://bucket/a", "b") == "s3://bucket/a/b"
+    assert storage.join("zip://a::s3://bucket/x.zip", "b") == "zip://a/b::s3://bucket/x.zip"
+
+
+@pytest.mark.parametrize("prefix", ["", "file://"])
+def test_what_is_written_is_read(prefix, tmp_path) -> None:
+    path = f"{prefix}{tmp_path}/new/folder/x"
+    assert not storage.exists(path)
+    storage.write_bytes(path, b"abc")
+    assert storage.read_bytes(path, "text") == b"abc"
+    assert storage.exists(path) and not storage.is_folder(path)
+    assert storage.is_folder(f"{prefix}{tmp_path}/new/folder")
+    with storage.open_input(path) as stream:
+        assert stream.read_at(1, 2) == b"c"
+
+
+def test_a_write_that_fails_leaves_the_file_as_it_was(tmp_path) -> None:
+    storage.write_bytes(str(tmp_path / "x"), b"before")
+    with pytest.raises(ZeroDivisionError), storage.open_output(str(tmp_path / "x")) as stream:
+        stream.write(b"half")
+        raise ZeroDivisionError
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+    assert (tmp_path / "x").read_bytes() == b"before"
+
+
+def test_files_are_listed_by_path_without_hidden_ones(tmp_path) -> None:
+    for name in ("b.PNG", "a/z.png", "a/.hidden.png", "_attempts/c.png", "a/text.txt"):
+        storage.write_bytes(str(tmp_path / name), b"")
+    listed = storage.files_under(str(tmp_path), (".png", ".jpg"))
+    assert [info.path.removeprefix(f"{tmp_path}/") for info in listed] == ["a/z.png", "b.PNG"]
+    (single,) = storage.files_under(str(tmp_path / "a" / "text.txt"), ".png")
+    assert single.path.endswith("text.txt"), "a file that is named is taken whatever its suffix"
+    with pytest.raises(InputError, match=r"holds no \*\.bmp"):
+        storage.files_under(str(tmp_path), ".bmp")
+    with pytest.raises(InputError, match=r"there is no such file or folder; expected \*\.png, \*\.jpg"):
+        storage.files_under(str(tmp_path / "nowhere"), (".png", ".jpg"))
+
+
+def test_files_in_an_archive(tmp_path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.writestr("inside/a.txt", "abc")
+    path = f"zip://inside::{tmp_path}/x.zip"
+    assert storage.read_bytes(storage.join(path, "a.txt"), "text") == b"abc"
+    with pytest.raises(InputError, match=r"cannot be written .*choose another location"):
+        storage.write_bytes(storage.join(path, "b.txt"), b"")
+
+
+def test_a_changed_file_changes_the_stamp(tmp_path) -> None:
+    path = str(tmp_path / "x")
+    storage.write_bytes(path, b"abc")
+    before = storage.stamp(storage.files_under(path, ""))
+    assert storage.stamp(storage.files_under(path, "")) == before
+    storage.write_bytes(path, b"abcd")
+    assert storage.stamp(storage.files_under(path, "")) != before
+
+
+def test_what_cannot_be_reached_is_named(tmp_path) -> None:
+    with pytest.raises(InputError, match=r"nowhere://a: cannot be reached"):
+        storage.resolve("nowhere://a")
+    with pytest.raises(InputError, match="x: cannot be read"):
+        storage.read_bytes(str(tmp_path / "x"), "text")

@@ -1,0 +1,41 @@
+"""A run's folder: what it may hold before a run, and who may write to it. Its resumption is in test_explain.py."""
+
+from __future__ import annotations
+
+import pytest
+
+from verale.errors import InputError
+from verale.runs.folder import RUN_FILE, RunFolder, locked, require_free
+from verale.runs.table import TABLE, Explained, read_table
+
+RUN = {"head": "a", "images": 2}
+
+
+@pytest.mark.parametrize("name", ["0.ale.json", TABLE, RUN_FILE])
+def test_results_of_a_run_are_in_the_way(name, tmp_path) -> None:
+    (tmp_path / "head.safetensors").write_bytes(b"")
+    require_free(tmp_path)
+    (tmp_path / name).write_bytes(b"")
+    with pytest.raises(InputError, match="holds something already; choose another --out, or say --overwrite"):
+        require_free(tmp_path, "something")
+
+
+def test_a_folder_is_locked_once(tmp_path) -> None:
+    again = locked(tmp_path / "new")
+    with locked(tmp_path / "new"), pytest.raises(InputError, match="another process explains into it"):
+        again.__enter__()
+    with locked(tmp_path / "new"):
+        pass
+
+
+def test_rows_count_once_they_are_in_the_table(tmp_path) -> None:
+    folder = RunFolder(tmp_path, RUN, images=2, batch=1)
+    assert folder.rows == {}
+    folder.add([], [Explained(1, 0, reason="a tie")])
+    folder.add([], [Explained(0, 2, reason="a tie")])
+    assert [row.index for row in read_table(tmp_path / TABLE)] == [1, 0]
+    folder.finish()
+    assert [row.index for row in read_table(tmp_path / TABLE)] == [0, 1]
+    assert sorted(RunFolder(tmp_path, RUN, images=2, batch=1).rows) == [0, 1]
+    with pytest.raises(InputError, match=r"another run \(head a there, b here\)"):
+        RunFolder(tmp_path, RUN | {"head": "b"}, images=2, batch=1)

@@ -1,0 +1,113 @@
+"""`source.json`: built, written, read and compared in one class; read as what a report shows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from verale.errors import InputError
+from verale.runs.source import Source, SourceFile, SourceImage, TrainingPatch, load_source
+
+NETWORK = {
+    "run": "/runs/final",
+    "preprocessing": {"a": 1},
+    "prototypes": [
+        {"prototype": 1, "image": 7, "file": None, "row": 2, "column": 3},
+        {"prototype": 0, "image": 4, "file": "/train/4.png", "row": 0, "column": 1},
+        {"prototype": 1, "image": 9, "file": "/train/9.png", "row": 0, "column": 0},
+    ],
+}
+IMAGES = [SourceImage("a/0.png", 0, "ab" * 32), SourceImage("b/1-\udcff.png", None)]
+
+
+def built() -> SourceFile:
+    return SourceFile.build(NETWORK, "/images", ["a", "b"], IMAGES)
+
+
+def test_the_bytes_are_indented_json_in_this_order() -> None:
+    data = built().noting(latents_digest="d").to_bytes()
+    record = json.loads(data)
+    assert list(record) == [
+        "run",
+        "preprocessing",
+        "prototypes",
+        "classes",
+        "images",
+        "images_folder",
+        "latents_digest",
+    ]
+    assert record["images"][0] == {"file": "a/0.png", "label": 0, "sha256": "ab" * 32}
+    assert record["images"][1] == {"file": "b/1-\udcff.png", "label": None}
+    assert data.startswith(b'{\n "run": "/runs/final",\n') and data.endswith(b"}\n")
+
+
+def test_names_stay_readable_and_unusual_values_become_strings() -> None:
+    source = SourceFile.build({"run": Path("/runs/é")}, "/bilder/ü", None)
+    assert source.to_bytes().decode() == '{\n "run": "/runs/é",\n "classes": null,\n "images_folder": "/bilder/ü"\n}\n'
+
+
+def test_what_is_written_is_read(tmp_path) -> None:
+    (tmp_path / "source.json").write_bytes(built().to_bytes())
+    assert SourceFile.read(tmp_path / "source.json", "") == built()
+    source = load_source(tmp_path / "source.json", None)
+    assert source == Source(
+        files=(Path("/images/a/0.png"), Path("/images/b/1-\udcff.png")),
+        labels=(0, None),
+        digests=("ab" * 32, None),
+        classes=("a", "b"),
+        preprocessing={"a": 1},
+        origins={1: TrainingPatch(7, None, 2, 3), 0: TrainingPatch(4, Path("/train/4.png"), 0, 1)},
+    )
+    moved = load_source(tmp_path / "source.json", tmp_path / "elsewhere")
+    assert moved.files[0] == tmp_path / "elsewhere" / "a" / "0.png"
+
+
+def test_sources_are_compared_by_what_latents_are_made_from() -> None:
+    earlier = built().noting(head_sha256="h", latents_digest="d")
+    assert built().differences(earlier) == []
+    other = SourceFile.build({**NETWORK, "run": "/other"}, "/images", None, IMAGES)
+    assert other.differences(earlier) == ["run", "classes"]
+    assert earlier.latents_digest == "d" and built().latents_digest is None
+    assert earlier.is_of("h", "d")
+    assert not earlier.is_of("h", "e") and not earlier.is_of("g", "d") and not built().is_of("h", "d")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "7", "null", '"text"', "[" * 100_000])
+def test_anything_but_an_object_is_refused(text, tmp_path) -> None:
+    (tmp_path / "source.json").write_text(text)
+    with pytest.raises(InputError, match=r"source\.json: is not what verale explain writes \(.*\); do this"):
+        SourceFile.read(tmp_path / "source.json", "do this")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"images": [{"file": "../a.png", "label": None}]},
+        {"images": [{"file": "/a.png", "label": None}]},
+        {"images": [{"file": "a.png", "label": -1}]},
+        {"images": [{"file": "a.png", "label": True}]},
+        {"images": [{"file": 7, "label": None}]},
+        {"images": [{"file": "a.png"}]},
+        {"images": [{"file": "a.png", "label": None, "sha256": 7}]},
+        {"images": 7},
+        {"classes": [1]},
+        {"images_folder": None},
+        {"prototypes": [{"prototype": 0}]},
+        {"prototypes": [7]},
+    ],
+)
+def test_entries_of_another_kind_are_refused(changes, tmp_path) -> None:
+    (tmp_path / "source.json").write_bytes(built().noting(**changes).to_bytes())
+    with pytest.raises(InputError, match=r"is not what verale explain writes .*remove it"):
+        load_source(tmp_path / "source.json", None)
+
+
+def test_without_a_file_images_come_from_the_folder(tmp_path) -> None:
+    assert load_source(None, None) == Source()
+    for name in ("1.png", "0.png"):
+        (tmp_path / name).write_bytes(b"")
+    source = load_source(None, tmp_path)
+    assert source.files == (tmp_path / "0.png", tmp_path / "1.png")
+    assert source.labels == source.digests == (None, None)
