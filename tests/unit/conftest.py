@@ -1,4 +1,4 @@
-"""A dataset to make and to audit; a Ray of two workers for all tests; and the same without Ray, in this process."""
+"""A head, latents and certificates; a Ray of two workers for all tests; and the same without Ray, in this process."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Given:
 
 
 class Killed(BaseException):
-    """What stands for SIGKILL where there is no process to kill."""
+    """Replaces SIGKILL where there is no process to kill."""
 
 
 @pytest.fixture
 def without_ray(monkeypatch: pytest.MonkeyPatch) -> type[Killed]:
-    """Parts are made here, one after the other, by a worker that is another after it was killed."""
+    """Parts are processed here, one after the other; a worker that was killed is replaced by another."""
 
     def here(
         create_job: Callable[[], pipeline.Job], staged: object, parts: list[tuple[int, int]], workers: object

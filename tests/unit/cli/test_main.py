@@ -33,8 +33,8 @@ def run(monkeypatch, capsys, *arguments: str) -> tuple[int, str, str]:
 )
 def test_an_error_is_one_line(arguments, code, line, monkeypatch, capsys, tmp_path) -> None:
     monkeypatch.chdir(tmp_path)
-    found, out, err = run(monkeypatch, capsys, *arguments)
-    assert (found, out, err.count("\n")) == (code, "", 1)
+    status, out, err = run(monkeypatch, capsys, *arguments)
+    assert (status, out, err.count("\n")) == (code, "", 1)
     assert line in err
 
 

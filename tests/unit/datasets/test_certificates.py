@@ -1,4 +1,4 @@
-"""Certificates as rows of Parquet, in places of several kinds, and the commands that pack and unpack them."""
+"""Certificates as rows of Parquet, in storage of several kinds, and the commands that pack and unpack them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def run(*arguments: object) -> tuple[int, str]:
 
 @pytest.fixture
 def files(given, tmp_path: Path) -> Path:
-    """The certificates as files, and one that is none."""
+    """The certificates as files, and one that is invalid."""
     folder = tmp_path / "files"
     folder.mkdir()
     for number, data in enumerate(given.certificates):
@@ -79,19 +79,19 @@ def test_a_name_that_leaves_the_folder_is_refused(name, tmp_path):
 
 def test_a_dataset_is_audited_as_a_folder_is(files, given, tmp_path):
     run("pack", files, "--out", tmp_path / "all.parquet")
-    report = tmp_path / "report.json"
-    told = []
+    log = tmp_path / "report.json"
+    printed = []
     for path, arguments in ((files, ()), (tmp_path / "all.parquet", ()), (tmp_path / "all.parquet", ("--jobs", "2"))):
-        options = [str(path), "--head", given.head, "--report", str(report), *arguments]
+        options = [str(path), "--head", given.head, "--report", str(log), *arguments]
         done = CliRunner().invoke(audit, options, catch_exceptions=False)
         assert done.exit_code == 5
-        told.append(done.stdout.replace(str(path), "").splitlines())
-    assert told[0] == told[1] == told[2]
-    assert len(told[0]) == 41
-    assert done.stderr == f"41 of 41 verdicts are taken from {report}\n"
-    report.unlink()
+        printed.append(done.stdout.replace(str(path), "").splitlines())
+    assert printed[0] == printed[1] == printed[2]
+    assert len(printed[0]) == 41
+    assert done.stderr == f"41 of 41 verdicts are taken from {log}\n"
+    log.unlink()
     again = CliRunner().invoke(audit, options, catch_exceptions=False)
-    assert again.stdout.replace(str(path), "").splitlines() == told[0]
+    assert again.stdout.replace(str(path), "").splitlines() == printed[0]
 
 
 def test_what_is_no_finished_dataset_is_refused(given, tmp_path):
@@ -105,14 +105,14 @@ def test_what_is_no_finished_dataset_is_refused(given, tmp_path):
         ParquetRows.open(str(tmp_path / "bad.parquet"), "certificate")
     with pytest.raises(InputError, match="expected one named 'latents'"):
         ParquetRows.open(given.packed, "latents")
-    begun = tmp_path / "begun"
-    begun.mkdir()
-    (begun / "part-0.parquet").write_bytes(Path(given.packed).read_bytes())
-    (begun / "_verale.json").write_text("{}")
+    unfinished = tmp_path / "unfinished"
+    unfinished.mkdir()
+    (unfinished / "part-0.parquet").write_bytes(Path(given.packed).read_bytes())
+    (unfinished / "_verale.json").write_text("{}")
     with pytest.raises(InputError, match="is not finished"):
-        ParquetRows.open(str(begun), "certificate")
-    (begun / "_SUCCESS").touch()
-    assert len(ParquetRows.open(str(begun), "certificate")) == 40
+        ParquetRows.open(str(unfinished), "certificate")
+    (unfinished / "_SUCCESS").touch()
+    assert len(ParquetRows.open(str(unfinished), "certificate")) == 40
 
 
 def test_rows_are_found_across_files_and_groups(tmp_path):

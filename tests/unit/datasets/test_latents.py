@@ -1,4 +1,4 @@
-"""Latents by their place, in safetensors and in Parquet."""
+"""Latents by index, in safetensors and in Parquet."""
 
 from __future__ import annotations
 
@@ -125,8 +125,8 @@ def test_rows_of_several_shapes_or_without_latents_are_refused(tmp_path):
 def test_latents_beside_certificates(given, tmp_path):
     assert latents_in(given.packed) is None
     pq.write_table(pa.table({"latents": column_of(latents((7, 3, 2)))}), tmp_path / "z.parquet")
-    found = latents_in(str(tmp_path / "z.parquet"))
-    assert found is not None and same(found, latents((7, 3, 2)))
+    packed = latents_in(str(tmp_path / "z.parquet"))
+    assert packed is not None and same(packed, latents((7, 3, 2)))
 
 
 def test_permuted_tensors_are_refused(tmp_path):

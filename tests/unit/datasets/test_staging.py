@@ -1,4 +1,4 @@
-"""A dataset while it is made."""
+"""A dataset while it is being written."""
 
 from __future__ import annotations
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from verale.checker.report import Outcome, unusable
 from verale.errors import InputError
 from verale.runs.audit_log import AuditLog
 from verale.runs.auditor import AuditOptions, auditor_of
 
 
 @pytest.fixture
-def outcome(files) -> Outcome:
+def outcome(files):
+    """That of the first certificate."""
     return auditor_of(AuditOptions(files.head_path)).audit(files.certificates[0])
 
 
@@ -40,8 +41,7 @@ def test_a_known_certificate_may_have_moved(files, outcome, tmp_path) -> None:
 
 
 def test_a_file_that_could_not_be_used_is_audited_again(files, outcome, tmp_path) -> None:
-    failed = unusable(files.certificates[0], "died", outcome.record["run"], outcome.record["sha256"])
-    AuditLog(tmp_path / "log").add(failed)
+    AuditLog(tmp_path / "log").add(replace(outcome, record=outcome.record | {"status": "UNUSABLE"}))
     assert AuditLog(tmp_path / "log").known(files.certificates[0], outcome.record["run"]) is None
 
 

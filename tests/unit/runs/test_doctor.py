@@ -43,29 +43,29 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor.metadata, "version", version)
 
 
-def told(code: int, *arguments: str) -> str:
+def printed(code: int, *arguments: str) -> str:
     result = CliRunner().invoke(command, arguments)
     assert result.exit_code == code, result.output
     return result.output
 
 
 def test_extras_are_those_of_the_distribution(installed) -> None:
-    found = diagnose()
-    assert found.core == (Package("click", ">=8.1", "8.5.1"), Package("rich", ">=13.7", "15.0"))
-    extras = {extra.name: extra for extra in found.extras}
+    diagnosis = diagnose()
+    assert diagnosis.core == (Package("click", ">=8.1", "8.5.1"), Package("rich", ">=13.7", "15.0"))
+    extras = {extra.name: extra for extra in diagnosis.extras}
     assert list(extras) == ["explain", "fuzz", "odd-one", "ray"]
     assert extras["explain"].missing == () and extras["fuzz"].missing == ("atheris",)
     assert extras["ray"].packages == (Package("ray", ">=2.30", None),)
     assert extras["ray"].remedy == "pip install 'verale[ray]'"
     assert extras["odd-one"].gives == "" and extras["odd-one"].missing == ("nothing-like-it",)
-    text = told(0)
+    text = printed(0)
     assert "ok explain: certificates" in text and "without ray; to install it: pip install 'verale[ray]'" in text
-    assert json.loads(told(0, "--json"))["extras"][1]["missing"] == ["atheris"]
+    assert json.loads(printed(0, "--json"))["extras"][1]["missing"] == ["atheris"]
 
 
 def test_a_missing_part_of_the_core_is_no_working_core(installed, monkeypatch) -> None:
     monkeypatch.delitem(INSTALLED, "rich")
-    assert "-- rich is missing (needs >=13.7)" in told(9)
+    assert "-- rich is missing (needs >=13.7)" in printed(9)
 
 
 def test_an_unknown_distribution_is_told(monkeypatch) -> None:
@@ -73,7 +73,7 @@ def test_an_unknown_distribution_is_told(monkeypatch) -> None:
         raise metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(doctor.metadata, "requires", missing)
-    assert "verale is not installed as a distribution" in told(0)
+    assert "verale is not installed as a distribution" in printed(0)
 
 
 def test_both_kernels_prove_the_packaged_certificate_and_not_a_wrong_one() -> None:
@@ -86,16 +86,16 @@ def test_a_kernel_that_is_not_there(kernel, monkeypatch) -> None:
         monkeypatch.delitem(sys.modules, name)
     for name in [name for name in (*sys.modules, kernel) if name.split(".")[0] == kernel]:
         monkeypatch.setitem(sys.modules, name, None)
-    assert f"-- kernel {kernel.replace('flint', 'arb')}: " in told(9)
+    assert f"-- kernel {kernel.replace('flint', 'arb')}: " in printed(9)
 
 
 def test_packaged_files_that_are_damaged(monkeypatch, tmp_path) -> None:
     shutil.copytree(SAMPLE, tmp_path / "proof")
     monkeypatch.setattr(doctor, "SAMPLE", tmp_path / "proof")
     (tmp_path / "proof" / "0.ale.json").write_bytes((SAMPLE / "0.ale.json").read_bytes().replace(b"0x1", b"0x2"))
-    assert "certificates cannot be audited here" in told(9)
+    assert "certificates cannot be audited here" in printed(9)
     (tmp_path / "proof" / "head.safetensors").unlink()
-    assert "head.safetensors: there is no such file" in told(9)
+    assert "head.safetensors: there is no such file" in printed(9)
     (tmp_path / "proof" / "0.ale.json").write_bytes(b"{")
     assert not any(proof.works for proof in diagnose().proofs)
 

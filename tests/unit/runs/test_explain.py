@@ -1,4 +1,4 @@
-"""A run's folder: whatever interrupts it, it ends with the bytes that it would have had, and holds one run alone."""
+"""A run's folder: an interrupted run ends with the same bytes, and the folder holds one run only."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ OPTIONS = SearchOptions(batch=2)
 
 
 def run(folder: Path, most: int | None = None, **changes: object) -> list[Explained]:
-    """Explain into a folder, or leave after so many images; what is told, without times."""
+    """Explain into a folder, or leave after so many images; return the rows without times."""
     arguments = {"head": HEAD, "latents": LATENTS, "options": OPTIONS} | changes
-    told = []
-    with open_run(folder, **arguments) as begun:
-        for one in begun:
-            if most is not None and len(told) == most:
+    rows = []
+    with open_run(folder, **arguments) as opened:
+        for one in opened:
+            if most is not None and len(rows) == most:
                 break
-            told.append(one)
-        return [replace(one, seconds=None) for one in begun.rows]
+            rows.append(one)
+        return [replace(one, seconds=None) for one in opened.rows]
 
 
 def contents(folder: Path) -> dict[str, object]:
     """Every file's bytes, and the table without its times."""
-    found: dict[str, object] = {path.name: path.read_bytes() for path in folder.iterdir()}
-    found["explanations.csv"] = [replace(row, seconds=None) for row in read_table(folder / "explanations.csv")]
-    return found
+    files: dict[str, object] = {path.name: path.read_bytes() for path in folder.iterdir()}
+    files["explanations.csv"] = [replace(row, seconds=None) for row in read_table(folder / "explanations.csv")]
+    return files
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_an_interrupted_run_ends_as_it_would_have(most, tmp_path, whole) -> None
     assert len(before) == min(5, (most + 2) // 2 * 2)
     run(tmp_path)
     assert contents(tmp_path) == whole
-    assert {path: path.stat().st_mtime_ns for path in before} == before, "what was there is not made again"
+    assert {path: path.stat().st_mtime_ns for path in before} == before, "what was there is not written again"
 
 
 def test_times_survive(tmp_path) -> None:
@@ -75,9 +75,9 @@ def test_times_survive(tmp_path) -> None:
 def test_a_finished_run_is_left_as_it_is(tmp_path) -> None:
     run(tmp_path)
     before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
-    with open_run(tmp_path, HEAD, LATENTS, OPTIONS) as begun:
-        assert len(begun.rows) == begun.total == 5
-        assert list(begun) == []
+    with open_run(tmp_path, HEAD, LATENTS, OPTIONS) as opened:
+        assert len(opened.rows) == opened.total == 5
+        assert list(opened) == []
     assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
 
 
@@ -96,24 +96,24 @@ def test_a_finished_run_is_left_as_it_is(tmp_path) -> None:
         lambda folder: (folder / ".000001.ale.json.abcd").write_bytes(b"{"),
     ],
 )
-def test_what_was_lost_is_made_again(damage, tmp_path, whole) -> None:
+def test_what_was_lost_is_explained_again(damage, tmp_path, whole) -> None:
     run(tmp_path)
     damage(tmp_path)
     run(tmp_path)
     assert contents(tmp_path) == whole
 
 
-def test_a_batch_is_made_again_as_a_whole(tmp_path) -> None:
+def test_a_batch_is_explained_again_as_a_whole(tmp_path) -> None:
     """Since the bytes of a certificate may depend on the others in its batch."""
     run(tmp_path)
     (tmp_path / "000003.ale.json").unlink()
-    with open_run(tmp_path, HEAD, LATENTS, OPTIONS) as begun:
-        assert [one.index for one in begun.rows] == [0, 1, 4]
-        assert [one.index for one in begun] == [2, 3]
+    with open_run(tmp_path, HEAD, LATENTS, OPTIONS) as opened:
+        assert [one.index for one in opened.rows] == [0, 1, 4]
+        assert [one.index for one in opened] == [2, 3]
     assert [row.index for row in read_table(tmp_path / "explanations.csv")] == list(range(5))
 
 
-def test_certificates_that_do_not_count_yet_are_made_again(tmp_path, whole) -> None:
+def test_certificates_that_do_not_count_yet_are_explained_again(tmp_path, whole) -> None:
     """As kill -9 leaves them between a certificate and its line."""
     run(tmp_path, 0)
     (tmp_path / "000002.ale.json").write_bytes(b"{")
@@ -164,7 +164,7 @@ def test_a_stranger_among_the_run_s_files_is_refused(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "7"])
-def test_a_description_that_is_none_is_refused(text, tmp_path) -> None:
+def test_an_invalid_description_is_refused(text, tmp_path) -> None:
     run(tmp_path, 2)
     (tmp_path / "run.json").write_text(text)
     with pytest.raises(InputError, match=r"run\.json: is not what verale explain writes.*--overwrite"):
@@ -172,7 +172,7 @@ def test_a_description_that_is_none_is_refused(text, tmp_path) -> None:
     run(tmp_path, overwrite=True)
 
 
-def test_latents_seen_in_the_folder_and_others_do_not_mix(tmp_path) -> None:
+def test_latents_captured_in_the_folder_and_others_do_not_mix(tmp_path) -> None:
     digest = digest_of_all(as_patches(LATENTS))
     for head, latents in (("0", digest), (HEAD.digest, "0")):
         (tmp_path / "source.json").write_text(json.dumps({"head_sha256": head, "latents_digest": latents}))
@@ -207,7 +207,7 @@ def test_what_cannot_be_explained_leaves_no_folder(changes, error, tmp_path) -> 
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_that_cannot_be_made(tmp_path) -> None:
+def test_a_folder_that_cannot_be_created(tmp_path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(InputError, match="cannot be created"):
         run(tmp_path / "file" / "out")

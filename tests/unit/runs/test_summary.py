@@ -29,7 +29,7 @@ def table(folder: Path, rows: list[Explained]) -> str:
     return str(folder)
 
 
-def told(*arguments: str) -> str:
+def printed(*arguments: str) -> str:
     result = CliRunner().invoke(command, arguments, catch_exceptions=False)
     assert result.exit_code == 0
     return result.output
@@ -53,7 +53,7 @@ def test_without_true_classes_there_is_one_line(tmp_path) -> None:
 def test_images_without_explanations_alone_have_no_means(tmp_path) -> None:
     (only,) = summarize(table(tmp_path, [Explained(0, 1, 0.5, reason="a tie")]))
     assert (only.images, only.without, only.size) == (0, 1, Spread(None, None))
-    assert "-" in told(str(tmp_path)).splitlines()[1]
+    assert "-" in printed(str(tmp_path)).splitlines()[1]
 
 
 def test_the_papers_tables_are_named_after_their_paradigm(tmp_path) -> None:
@@ -65,17 +65,17 @@ def test_the_papers_tables_are_named_after_their_paradigm(tmp_path) -> None:
 
 def test_every_format_says_the_same(tmp_path) -> None:
     first, second = table(tmp_path / "a|b", ROWS), table(tmp_path / "c", ROWS[:1])
-    text = told(first, second).splitlines()
+    text = printed(first, second).splitlines()
     assert text[0].split() == ["folder", "paradigm", "predictions", "images", "size", "%", "of", "all", "seconds",
                                "without"]  # fmt: skip
     assert text[1].split()[1:] == ["projection", "all", "3", "18.0", "±", "10.6", "18.00", "±", "10.58", "1.500", "±",
                                    "1.000", "1"]  # fmt: skip
     assert len(text) == 7 and len({line.rindex(line.split()[-1]) for line in text[1:]}) == 1, "columns are aligned"
-    markdown = told(first, "--format", "markdown").splitlines()
+    markdown = printed(first, "--format", "markdown").splitlines()
     assert markdown[1].startswith("| --- |") and "a\\|b | projection | all | 3 | 18.0 ± 10.6 |" in markdown[2]
-    records = [json.loads(line) for line in told(first, "--format", "json").splitlines()]
+    records = [json.loads(line) for line in printed(first, "--format", "json").splitlines()]
     assert records[0]["size"] == {"mean": 18, "deviation": pytest.approx(112**0.5)}
-    (row, *_) = csv.DictReader(io.StringIO(told(first, "--format", "csv")))
+    (row, *_) = csv.DictReader(io.StringIO(printed(first, "--format", "csv")))
     assert float(row["size_deviation"]) == pytest.approx(112**0.5) and row["images"] == "3"
 
 

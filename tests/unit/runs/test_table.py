@@ -1,4 +1,4 @@
-"""`explanations.csv`: the papers' columns first, read back as written, and told apart from what is no table."""
+"""`explanations.csv`: the papers' columns first, read back as written, and and other files refused."""
 
 from __future__ import annotations
 
