@@ -17,7 +17,7 @@ EXIT_UNSOUND = 13
 """Something is wrong."""
 
 
-@click.command(name="soundness", short_help="Try to find errors in verale.")
+@click.command(name="soundness", short_help="Run the soundness suite.")
 @click.option("--long", is_flag=True, help="Run everything, with many more draws: hours instead of minutes.")
 @click.option(
     "--only",
@@ -27,10 +27,10 @@ EXIT_UNSOUND = 13
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Seed of the draws.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each section instead of a table.")
 def command(long: bool, only: str | None, seed: int, as_json: bool) -> None:
-    """Try to find errors in verale: lemmas, property tests, corpora, mutants, kernels, injected faults.
+    """Run the soundness suite: lemmas, property tests, corpora, mutants, kernels, injected faults.
 
-    Prints one row for each section. Exit code: 0 nothing is wrong; 13 something is; 9 an extra that is not installed,
-    or an unknown section; 130 interrupted; 2 unknown option.
+    It tries to find mistakes in verale. Prints one row for each section. Exit code: 0 nothing is wrong; 13 something
+    is; 9 an extra that is not installed, or an unknown section; 130 interrupted; 2 unknown option.
     """
     from verale.errors import UsageError
     from verale.soundness.suite import run
