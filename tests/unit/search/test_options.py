@@ -1,0 +1,34 @@
+"""Options are checked when they are given."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from verale.errors import UsageError
+from verale.paradigms import ORDERS, PARADIGMS
+from verale.search import SearchOptions
+
+
+def test_every_paradigm_and_order_of_the_tables_is_accepted():
+    assert {SearchOptions(paradigm=name).paradigm for name in PARADIGMS} == set(PARADIGMS)
+    assert [SearchOptions(order=order).order for order in ORDERS] == list(ORDERS)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"paradigm": "triangulation"}, "paradigm 'triangulation' is unknown, expected one of projection"),
+        ({"order": "random"}, "order 'random' is unknown, expected one of rival, nearest"),
+        ({"tolerance": -1e-9}, "tolerance is -1e-09"),
+        ({"tolerance": math.nan}, "tolerance is nan"),
+        ({"tolerance": math.inf}, "tolerance is inf"),
+        ({"batch": 0}, "batch is 0, expected at least 1"),
+        ({"max_memory": 0}, "max_memory is 0"),
+        ({"max_memory": math.nan}, "max_memory is nan"),
+    ],
+)
+def test_an_invalid_option_is_named(options, message):
+    with pytest.raises(UsageError, match=message):
+        SearchOptions(**options)

@@ -1,0 +1,73 @@
+"""A problem: observables, the intervals that statements give, and the margins to prove."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+from support.problems import small_problem, tied_problem
+from support.small import GEOMETRIES, small_head, small_latents
+
+from verale.bounds import pooling_of
+from verale.head import BankPooling, as_patches, evaluate
+from verale.search.problem import Problem
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_intervals_contain_the_reference(geometry):
+    head = small_head(geometry)
+    patches = as_patches(small_latents(head))
+    problem, reference = Problem.of(head, patches), evaluate(head, patches)
+    assert problem.margins.predicted.tolist() == reference.predicted.tolist()
+    for interval, value in (
+        (problem.observed, reference.observables.flatten(0, 1)),
+        (problem.activations, reference.activations),
+    ):
+        assert (interval.lower <= value + 1e-12).all() and (value - 1e-12 <= interval.upper).all()
+
+
+@pytest.mark.parametrize("tolerance", [0.25, 0.01, 0.003])
+def test_a_tolerance_widens_outward_to_its_multiples(tolerance):
+    head = small_head("euclidean")
+    patches = as_patches(small_latents(head))
+    tight, wide = Problem.of(head, patches), Problem.of(head, patches, tolerance)
+    for inner, outer in ((tight.observed, wide.observed), (tight.activations, wide.stated_activations())):
+        assert (outer.lower <= inner.lower).all() and (inner.upper <= outer.upper).all()
+        assert (inner.lower - outer.lower < 1.001 * tolerance).all()
+        assert (outer.upper - inner.upper < 1.001 * tolerance).all()
+        for end in (outer.lower, outer.upper):
+            torch.testing.assert_close(end / tolerance, (end / tolerance).round(), rtol=0, atol=1e-9)
+    assert (wide.settled <= tight.settled).all(), "wider intervals prove no more"
+
+
+def test_rows_are_numbered_image_by_image():
+    problem = small_problem("euclidean", images=6)
+    patches = problem.patches
+    assert problem.rows_of([1, 0]).tolist() == [*range(patches, 2 * patches), *range(patches)]
+    assert problem.by_patch([[(2, 7), (0, 1), (2, 3)], [(0, 4)]]) == {2: [7, 3], 0: [1], patches: [4]}
+
+
+def test_some_of_the_images_keep_all_that_is_known_of_them():
+    problem = small_problem("cosine", images=6)
+    taken = problem.take([2, 0])
+    assert len(taken) == 2 and taken.patches == problem.patches
+    rows = problem.rows_of([2, 0])
+    assert torch.equal(taken.observed.lower, problem.observed.lower[rows])
+    assert torch.equal(taken.activations.upper, problem.activations.upper[[2, 0]])
+    assert torch.equal(taken.margins.predicted, problem.margins.predicted[[2, 0]])
+    box = pooling_of(taken.head).box(taken.observed.view(2, taken.patches, -1))
+    torch.testing.assert_close(taken.margins.lower(box[:, None])[:, 0].amin(1), taken.settled, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("softmax", [False, True])
+def test_a_tie_is_never_settled(softmax):
+    assert (tied_problem(softmax).settled <= 0).all()
+
+
+def test_patches_that_pooling_ignores_are_infinitely_dissimilar():
+    head = replace(small_head("euclidean"), pooling=BankPooling(4))
+    problem = Problem.of(head, as_patches(small_latents(head)))
+    infinite = problem.dissimilarities().isinf()
+    assert infinite[:, 0, 4:].all() and infinite[:, 1:, :4].all()
+    assert not infinite[:, 0, :4].any() and not infinite[:, 1:, 4:].any()
