@@ -1,16 +1,16 @@
-"""The papers' spatial explainers in plain float32, rounded to nearest: what verale is compared with. NOT sound.
+"""The papers' spatial explainers in plain float32, rounded to nearest, for comparison with verale. NOT sound.
 
-Written from the formulas of Soria et al. (arXiv 2511.16588, 2608.16773), no public code copied. Wherever the
-description leaves a choice, the one that is kinder to the baseline is taken:
+Written from the formulas of Soria et al. (arXiv 2511.16588, 2608.16773), without copying public code. Where the
+description leaves a choice, this file makes the one that favours the baseline:
 - bounds of successive triangles or spheres are intersected, never replaced, and both sides of a sphere's surface
   are used, as for exact equality (which makes them as tight as the papers' formulas can be);
-- nothing is recomputed that is not needed: a sweep over all patches is one batch, the step inside the last sweep
-  at which the class is first entailed is found by bisection (the same step that a check after each addition would
-  find, since the intersected bounds only tighten), and a deletion rebuilds one patch only;
+- nothing is computed without need: a sweep over all patches is one batch; bisection gives the step inside the last
+  sweep at which the class is first entailed (a check after each addition gives the same step, because the intersected
+  bounds only tighten); a deletion rebuilds one patch only;
 - cos(alpha +- beta) comes from the addition theorem, not from acos in float32.
 
 Nothing is rounded outward, statements are taken as equalities, and `cos` ignores the head's tiny epsilon: an
-explanation found here may fail to entail the class. `benchmarks.measure` asks the checker.
+explanation may fail to entail the class. `benchmarks.measure` asks the checker.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ METHODS = ("triangle", "hypersphere", "mass")
 """The papers' spatial paradigms: the first two for metric heads, the last for PIP-Net."""
 
 _CONCENTRIC = 1e-4
-"""A sphere whose centre is (relatively) this near to the ball's is not intersected: float32 cannot say where."""
+"""A sphere whose centre is (relatively) this near to the ball's is not intersected: float32 is too coarse for it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """A head as the papers' explainers see it, in float32.
+    """A head in the form of the papers' explainers, in float32.
 
     Attributes:
         kind: "flat" (distances, possibly scaled), "sphere" (cosines of unit vectors) or "mass" (softmax).
@@ -75,7 +75,7 @@ class Published:
         raise UsageError(f"the papers have no spatial bounds for {head.geometry!r} with {head.similarity!r}")
 
     def observe(self, patches: Tensor) -> Tensor:
-        """(L, P) what a statement speaks of: distance (unscaled), cosine or mass of patches (L, D)."""
+        """(L, P) the observables of patches (L, D): distances (unscaled), cosines or masses."""
         patches = patches.float()
         if self.kind == "mass":
             return torch.softmax(patches, 1)
@@ -92,15 +92,15 @@ class Published:
 
 @dataclass(frozen=True)
 class Explained:
-    """What the baseline found for one image.
+    """The baseline's explanation of one image.
 
     Attributes:
         method: which of METHODS.
         predicted: the class.
-        pairs: (patch, prototype), the statements left.
+        pairs: (patch, prototype), the remaining statements.
         grown: how many statements the search had added before deleting.
         seconds: processor time of its one thread.
-        finished: whether it came to its end within the limit; if not, `pairs` is what it had.
+        finished: whether it ended within the limit; if not, `pairs` holds the statements at that time.
         entails: whether its own float32 bounds say that `pairs` entails the class.
     """
 
@@ -157,7 +157,7 @@ class _Clock:
 
 @dataclass(frozen=True, eq=False)
 class _Goal:
-    """The margins to be shown positive."""
+    """The margins to prove positive."""
 
     published: Published
     predicted: int
@@ -224,7 +224,7 @@ class _Hypersphere:
 
     def __init__(self, published: Published) -> None:
         self._flat = published.kind == "flat"
-        # Squared distances or cosines: what the recursions are linear in.
+        # Squared distances or cosines: the recursions are linear in them.
         self._between = published.apart.square() if self._flat else published.apart
         self._centre: Tensor | None = None
         self._radius = torch.zeros(0)
@@ -322,11 +322,11 @@ def _explain_metric(goal: _Goal, observed: Tensor, balls: _Balls, method: str, c
         value = observed.gather(1, prototype[:, None])
         new_lower, new_upper = balls.step(prototype, value[:, 0])
         new_lower, new_upper = torch.maximum(lower, new_lower), torch.minimum(upper, new_upper)
-        # What is stated is known, now and later: intersecting must not lose it to rounding.
-        told = order[:, : sweep + 1]
-        known = observed.gather(1, told)
-        new_lower.scatter_(1, told, known)
-        new_upper.scatter_(1, told, known)
+        # Stated values are known: the rounding of intersections must not change them.
+        known = order[:, : sweep + 1]
+        values = observed.gather(1, known)
+        new_lower.scatter_(1, known, values)
+        new_upper.scatter_(1, known, values)
         count, reached = _first_in_sweep(goal, (lower, upper), (new_lower, new_upper))
         lower, upper = _mixed(lower, new_lower, count), _mixed(upper, new_upper, count)
         for patch, j in enumerate(prototype[:count].tolist()):
@@ -351,7 +351,7 @@ def _explain_metric(goal: _Goal, observed: Tensor, balls: _Balls, method: str, c
 
 
 def _first_in_sweep(goal: _Goal, old: tuple[Tensor, Tensor], new: tuple[Tensor, Tensor]) -> tuple[int, bool]:
-    """After how many patches of a sweep the class is entailed (all of them if it is not), and whether it is."""
+    """After how many patches of a sweep the class is first entailed (all if never), and whether it is."""
     if not goal.reached_from(*new):
         return len(new[0]), False
     low, high = 0, len(new[0])
@@ -369,7 +369,7 @@ def _mixed(old: Tensor, new: Tensor, count: int) -> Tensor:
 
 
 def _fill(balls: _Balls, observed: Tensor, prototypes: list[int], lower: Tensor, upper: Tensor, flat: bool) -> None:
-    """One patch's bounds from its statements, in place."""
+    """Overwrite one patch's bounds with those from its statements."""
     if not prototypes:
         lower.fill_(0.0 if flat else -1.0)
         upper.fill_(torch.inf if flat else 1.0)
@@ -392,9 +392,9 @@ def _explain_masses(goal: _Goal, observed: Tensor, clock: _Clock) -> Explained:
     rank = rank.view(patches, size)
 
     def bounds(stated: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        told = observed * stated
-        remainder = (1 - told.sum(1)).clamp(min=0)
-        return told.amax(0), torch.where(stated, observed, remainder[:, None]).amax(0), remainder
+        known = observed * stated
+        remainder = (1 - known.sum(1)).clamp(min=0)
+        return known.amax(0), torch.where(stated, observed, remainder[:, None]).amax(0), remainder
 
     low, high = -1, patches * size
     while high - low > 1 and not clock.over:
@@ -406,23 +406,23 @@ def _explain_masses(goal: _Goal, observed: Tensor, clock: _Clock) -> Explained:
     stated = rank < high
     lower, upper, remainder = bounds(stated)
     reached = goal.reached(lower, upper)
-    finished, told = reached, observed * stated
-    for place in reversed(order[:high].tolist()) if reached else ():
+    finished, known = reached, observed * stated
+    for pair in reversed(order[:high].tolist()) if reached else ():
         if clock.over:
             finished = False
             break
-        patch, j = divmod(place, size)
-        # Dropping (patch, j) loosens this patch's unstated masses and lowers what is told of j, nothing else.
+        patch, j = divmod(pair, size)
+        # Dropping (patch, j) loosens this patch's unstated masses and lowers the known masses of j, nothing else.
         rest = remainder[patch] + observed[patch, j]
-        stated[patch, j], told[patch, j] = False, 0.0
+        stated[patch, j], known[patch, j] = False, 0.0
         new_upper = torch.maximum(upper, torch.where(stated[patch], observed[patch], rest))
         new_lower = lower.clone()
-        new_lower[j] = told[:, j].amax()
+        new_lower[j] = known[:, j].amax()
         if goal.reached(new_lower, new_upper):
             lower, upper = new_lower, new_upper
             remainder[patch] = rest
         else:
-            stated[patch, j], told[patch, j] = True, observed[patch, j]
+            stated[patch, j], known[patch, j] = True, observed[patch, j]
     pairs = tuple((patch, j) for patch, j in stated.nonzero().tolist())
     return Explained("mass", goal.predicted, pairs, high, clock.seconds, finished, reached)
 

@@ -1,8 +1,8 @@
-"""What explaining an image calls: torch operations, their flops and bytes, and where Python spends its time.
+"""The cost of explaining an image: torch operations, their flops and bytes, and the time of Python functions.
 
     python -m benchmarks.cost --data ../shared/data --head protopnet --image 0
 
-Counts come from a run with torch's dispatcher watched, times from another without it.
+Counts come from a run under torch's dispatch mode, times from another run without it.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ __all__ = ["Calls", "main"]
 _VIEWS = ("view", "_unsafe_view", "expand", "select", "slice", "unsqueeze", "squeeze", "transpose", "permute", "alias")
 _VIEWS += ("detach", "as_strided", "t.", "split", "unbind", "diagonal", "lift_fresh")
 _FILLED = ("new_", "zeros", "ones", "full", "empty", "arange", "scalar_tensor")
-"""Operations that only write: of their arguments they read the shape."""
+"""Operations that only write: they read only the shapes of their arguments."""
 
 
 class Calls(TorchDispatchMode):
-    """Counts every operation that reaches a kernel, and the bytes of the tensors it takes and gives."""
+    """Counts every operation that reaches a kernel, and the bytes of its input and output tensors."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class Calls(TorchDispatchMode):
 
 
 def _traffic(name: str, tensor: torch.Tensor, result: Any) -> int:
-    """Bytes of a tensor that are touched: of a source that is indexed, only as much as comes out."""
+    """The bytes of a tensor that an operation touches; of an indexed source, only as much as the result has."""
     size = tensor.numel() * tensor.element_size()
     if name.startswith(_FILLED) and tensor is not result:
         return 0
@@ -72,11 +72,16 @@ def _traffic(name: str, tensor: torch.Tensor, result: Any) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Count, time and profile one image."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cost", description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared" / "data")
-    parser.add_argument("--head", default="protopnet")
-    parser.add_argument("--image", type=int, default=0, help="the first one (default 0)")
-    parser.add_argument("--batch", type=int, default=1, help="how many images, in lockstep (default 1)")
-    parser.add_argument("--paradigm", help="by default the head's best")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        help="trained heads and latents",
+        default=Path(__file__).resolve().parents[2] / "shared" / "data",
+    )
+    parser.add_argument("--head", default="protopnet", help="a head of benchmarks.heads (default protopnet)")
+    parser.add_argument("--image", type=int, default=0, help="index of the first image (default 0)")
+    parser.add_argument("--batch", type=int, default=1, help="images explained in lockstep (default 1)")
+    parser.add_argument("--paradigm", help="by default the head's best paradigm")
     parser.add_argument("--lines", type=int, default=14, help="lines of each list (default 14)")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
@@ -102,16 +107,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print("statements:", *(r.size if isinstance(r, Certificate) else f"unexplained ({r.reason})" for r in results))
     total, moved = sum(calls.calls.values()), sum(calls.bytes.values())
     print(f"wall {wall:.3f} s, processor {cpu:.3f} s")
-    print(f"torch calls, views apart: {total} ({1e6 * cpu / total:.2f} us each); views: {calls.views}")
-    print(f"matrix flops: {flops.get_total_flops() / 1e9:.3f} G; bytes taken and given: {moved / 1e9:.3f} G")
+    print(f"torch calls without views: {total} ({1e6 * cpu / total:.2f} us each); views: {calls.views}")
+    print(f"matrix flops: {flops.get_total_flops() / 1e9:.3f} G; bytes read and written: {moved / 1e9:.3f} G")
     print("\ncalls, MB, operation")
     for name, _ in calls.calls.most_common(options.lines):
         print(f"{calls.calls[name]:8d} {calls.bytes[name] / 1e6:10.1f}  {name}")
-    print("\nPython functions of verale by time within (with cProfile's own cost)")
+    print("\nPython functions of verale by cumulative time (with the cost of cProfile)")
     entries = pstats.Stats(profile).stats  # type: ignore[attr-defined]
     ours = [(own, within, count, key) for key, (_, count, own, within, _) in entries.items() if "verale" in key[0]]
     for own, within, count, (file, line, name) in sorted(ours, key=lambda e: -e[1])[: options.lines + 6]:
-        print(f"{within:8.3f} s within {own:8.3f} s own {count:8d} x  {Path(file).name}:{line} {name}")
+        print(f"{within:8.3f} s cumulative {own:8.3f} s own {count:8d} x  {Path(file).name}:{line} {name}")
     return 0
 
 

@@ -1,10 +1,10 @@
-"""What `projection` would gain if it used that the latent lies in the head's domain. An experiment, NOT sound.
+"""How much smaller `projection` would be if it used the head's domain of latents. An experiment, NOT sound.
 
     python -m benchmarks.domain --data ../shared/data
 
-The paradigm bounds <v, b_k> = <c, b_k> + <v - c, r> by rho |r|: v is the latent seen from its base, c its projection
-on the span of the anchors, r what the span leaves of b_k, rho >= |v - c|. If lo <= v <= hi in every coordinate, then
-for any n, m >= 0 and any t in the span
+The paradigm bounds <v, b_k> = <c, b_k> + <v - c, r> by rho |r|: v is the latent minus its base, c its projection
+on the span of the anchors, r the part of b_k outside the span, rho >= |v - c|. If lo <= v <= hi in every coordinate,
+then for any n, m >= 0 and any t in the span
 
     <v - c, r> = <v - c, r + n - m - t> - <v - c, n> + <v - c, m> <= rho |r + n - m - t| + <c - lo, n> + <hi - c, m>,
 
@@ -13,7 +13,7 @@ length over rho; given n and m, the best t is their projection on the span. One 
 costs a few passes over P D numbers; cutting and projecting in turns approaches the best there are. On the sphere v =
 z / (|z| + E), of which a non-negative domain says v >= 0 and nothing else.
 
-All is rounded to nearest, so the sizes are estimates and nothing here is a proof.
+Everything is rounded to nearest, so the sizes are estimates and nothing here is a proof.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ _SHARES = (0.1, 0.5, 0.9, 0.99)
 
 
 class DomainProjection(Projection):
-    """`projection` whose rows give their range with the domain: when they are asked for it, not at each statement.
+    """`projection` whose rows use the domain in their range, computed on access and not at each statement.
 
     Args:
         head: a metric head.
-        turns: how often t is chosen anew.
+        turns: how often t is chosen again.
     """
 
     def __init__(self, head: Head, turns: int = 0) -> None:
@@ -80,7 +80,7 @@ class DomainProjection(Projection):
         return started
 
     def ends(self, rows: Hulls) -> Enclosure:
-        """(R, P) the range of every observable; of patches about which too little is stated, the plain one."""
+        """(R, P) the range of every observable; the plain one for patches with too few statements."""
         lower, upper = rows.lower.clone(), rows.upper.clone()
         for row, directions in enumerate(rows.count.tolist()):
             if directions:
@@ -133,9 +133,9 @@ class DomainProjection(Projection):
 
 
 def _tightening(problem: Problem, plain: Projection, tighter: DomainProjection, pairs: list[Pair]) -> Tensor:
-    """By how much, relatively, the domain shortens the ranges that a finished explanation leaves.
+    """How much shorter, relatively, the domain makes the ranges under a finished explanation.
 
-    Of patches with a direction, and of them the pairs that are not stated.
+    Only patches with a direction count, and of them only pairs that are not stated.
     """
     rows = rows_from_scratch(problem, plain, [pairs])
     ranges, shorter = rows.range, tighter.ends(rows)
@@ -146,10 +146,10 @@ def _tightening(problem: Problem, plain: Projection, tighter: DomainProjection, 
 
 
 def _sizes(problem: Problem, plain: Projection, turns: int) -> Iterator[tuple[str, int, float]]:
-    """Statements and processor seconds: plain, with the domain in shrink, and with it in grow too."""
+    """Statements and processor seconds: plain, with the domain in shrink, and with it in grow and shrink."""
     begin = time.process_time()
-    found = explain_spatial(problem, plain, "rival")[0]
-    yield "plain", len(getattr(found, "pairs", [])), time.process_time() - begin
+    explanation = explain_spatial(problem, plain, "rival")[0]
+    yield "plain", len(getattr(explanation, "pairs", [])), time.process_time() - begin
     tighter = DomainProjection(problem.head, turns)
     for name, growing in (("shrink", plain), ("grow and shrink", tighter)):
         begin = time.process_time()
@@ -161,10 +161,15 @@ def _sizes(problem: Problem, plain: Projection, turns: int) -> Iterator[tuple[st
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.domain", description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared" / "data")
-    parser.add_argument("--heads", default="tesnet,protopnet", help=f"metric ones of {','.join(HEADS)}")
-    parser.add_argument("--images", type=int, default=12, help="the first ones (default 12)")
-    parser.add_argument("--turns", default="0", help="how often t is chosen anew, comma separated (default 0)")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        help="trained heads and latents",
+        default=Path(__file__).resolve().parents[2] / "shared" / "data",
+    )
+    parser.add_argument("--heads", default="tesnet,protopnet", help=f"metric heads among {','.join(HEADS)}")
+    parser.add_argument("--images", type=int, default=12, help="number of images (default 12)")
+    parser.add_argument("--turns", default="0", help="how often t is chosen again, comma separated (default 0)")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     for key, value in describe().items():
@@ -182,11 +187,11 @@ def _report(head: Head, images: Tensor, plain: Projection, turns: int) -> None:
     shares, results = [], []
     for number, image in enumerate(images):
         problem = Problem.of(head, image[None])
-        found = explain_spatial(problem, plain, "rival")[0]
-        if isinstance(found, str):
-            print(f"image {number}: unexplained ({found})")
+        explanation = explain_spatial(problem, plain, "rival")[0]
+        if isinstance(explanation, str):
+            print(f"image {number}: unexplained ({explanation})")
             continue
-        shares.append(_tightening(problem, plain, DomainProjection(head, turns), found.pairs))
+        shares.append(_tightening(problem, plain, DomainProjection(head, turns), explanation.pairs))
         results.append(list(_sizes(problem, plain, turns)))
         print(f"image {number}:", *(f"{n} {size} in {s:.2f} s;" for n, size, s in results[-1]), flush=True)
     all_shares = torch.cat(shares).sort().values

@@ -1,12 +1,11 @@
-"""What the Ray engine costs beside the same work in one process: images and certificates a second.
+"""The cost of the Ray engine compared with the same work in one process: images and certificates a second.
 
     python -m benchmarks.engine --head demo --images 300 --workers 1,2
     python -m benchmarks.engine --head protopnet --data ../shared/data --images 64 --workers 1,2
 
-Processor seconds are those of the workers' processes while they make parts, the making of the job included; wall
-seconds are from the first part asked for to the dataset in its place, the start of the workers included, that of Ray
-itself not.
-Certificates are compared byte for byte with those made here.
+Processor seconds are those of the workers' processes while they produce parts, including the creation of the job. Wall
+seconds run from the request for the first part to the published dataset, including the start of the workers but not of
+Ray itself. Certificates are compared byte for byte with those of one process.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from verale.search import SearchOptions
 
 @dataclass
 class Spent:
-    """Processor and wall seconds."""
+    """Processor and wall seconds that some work took."""
 
     processor: float = 0.0
     wall: float = 0.0
@@ -45,16 +44,16 @@ class Spent:
 
 @contextmanager
 def spent(here: bool = True) -> Iterator[Spent]:
-    """What is spent until the end; processor seconds of this process where the work is done here."""
-    found, wall, processor = Spent(), time.perf_counter(), time.process_time()
-    yield found
-    found.wall = time.perf_counter() - wall
+    """The seconds of the block; processor seconds only where this process does the work."""
+    total, wall, processor = Spent(), time.perf_counter(), time.process_time()
+    yield total
+    total.wall = time.perf_counter() - wall
     if here:
-        found.processor = time.process_time() - processor
+        total.processor = time.process_time() - processor
 
 
 def subject(name: str, data: Path, images: int) -> tuple[Head, Tensor]:
-    """A head and that many latents, those that there are one after the other, and again."""
+    """A head and so many latents; the available ones are repeated in order."""
     if name == "demo":
         from verale.adapters.cabrnet import load_head
         from verale.demo.network import RUN, load_images, load_network
@@ -63,13 +62,13 @@ def subject(name: str, data: Path, images: int) -> tuple[Head, Tensor]:
     else:
         from benchmarks.heads import build
 
-        found = build(name, data, images)
-        head, latents = found.head, found.latents
+        built = build(name, data, images)
+        head, latents = built.head, built.latents
     return head, latents.repeat(-(-images // len(latents)), *[1] * (latents.dim() - 1))[:images]
 
 
 def measure(head: Head, latents: Tensor, folder: Path, workers: list[int]) -> Iterator[tuple[str, str, int, Spent]]:
-    """What is done, by whom, how often, and what was spent."""
+    """Rows: the work, who did it, how often, and the seconds spent."""
     images = len(latents)
     head.save(folder / "head")
     save_latents(folder / "latents", latents)
@@ -87,7 +86,7 @@ def measure(head: Head, latents: Tensor, folder: Path, workers: list[int]) -> It
                 there.processor = sum(part.seconds for part in run.parts)
                 run.finish()
             if [one.read() for one in packed_certificates(str(out))[0]] != expected:
-                raise SystemExit(f"{number} workers: other certificates than one process")
+                raise SystemExit(f"{number} workers: the certificates differ from those of one process")
             yield "explain", f"Ray, {number}", images, there
             with spent(here=False) as there:
                 audits = audit_rows(str(out), audit, str(folder / f"{number}.report"), Workers(number))
@@ -96,7 +95,7 @@ def measure(head: Head, latents: Tensor, folder: Path, workers: list[int]) -> It
                 there.processor = sum(part.seconds for part in parts)
             codes = [one.exit_code for part in parts for one in part.outcomes]
             if any(codes):
-                raise SystemExit(f"{number} workers: not everything was proved")
+                raise SystemExit(f"{number} workers: a certificate was not proved")
             yield "audit", f"Ray, {number}", len(codes), there
     with spent() as here:
         outcomes = list(audit_files(packed_certificates(str(folder / f"{workers[0]}.parquet"))[0], audit))
@@ -106,9 +105,9 @@ def measure(head: Head, latents: Tensor, folder: Path, workers: list[int]) -> It
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--head", default="demo", help="demo, or one of benchmarks.heads")
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--images", type=int, default=300)
-    parser.add_argument("--workers", default="1,2")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="trained heads and latents")
+    parser.add_argument("--images", type=int, default=300, help="number of images (default 300)")
+    parser.add_argument("--workers", default="1,2", help="numbers of workers, comma separated (default 1,2)")
     given = parser.parse_args()
     torch.set_num_threads(1)
     head, latents = subject(given.head, given.data, given.images)

@@ -1,4 +1,4 @@
-"""Where and when a measurement was made."""
+"""Where and when a measurement ran."""
 
 from __future__ import annotations
 

@@ -29,25 +29,25 @@ from verale.head import (
 __all__ = ["HEADS", "Subject", "build"]
 
 SIGMOID = Box(0, 1)
-"""Closed: a float32 sigmoid does reach 0 and 1."""
+"""Closed, because a float32 sigmoid reaches 0 and 1."""
 
 CLASSES, PER_CLASS, DEPTH, PATCHES = 200, 10, 128, 49
 RANK = 24
 MASKS, MASS_PATCHES = 768, 676
 CLEARLY = 0.5
-"""Least margin, in logits, of a synthetic image."""
+"""The least margin, in logits, of a synthetic image."""
 
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What is measured.
+    """A head to measure, with latents.
 
     Attributes:
         name: short, as on the command line.
         head: the head.
-        published: the same head as the papers' explainers see it, or None where they have no bounds for it.
+        published: the same head in the form of the papers' explainers, or None where they have no bounds for it.
         latents: (N, L, D) float32.
-        note: one line on where it comes from.
+        note: one line about its origin.
     """
 
     name: str
@@ -61,14 +61,14 @@ def build(name: str, data: Path, images: int) -> Subject:
     """A subject by name, with its first `images` images.
 
     Raises:
-        UsageError: a name that is unknown, a data file that is missing, or a head that verale does not support yet.
+        UsageError: an unknown name, a missing data file, or a head that verale does not support yet.
     """
     if name not in HEADS:
         raise UsageError(f"head {name!r} is unknown, expected one of {', '.join(HEADS)}")
     return HEADS[name](data, images)
 
 
-def _trained(architecture: str, make: Callable[[Mapping[str, Tensor]], Head]) -> Callable[[Path, int], Subject]:
+def _trained(architecture: str, head_from: Callable[[Mapping[str, Tensor]], Head]) -> Callable[[Path, int], Subject]:
     def load(data: Path, images: int) -> Subject:
         path = data / f"cifar100_{architecture}.safetensors"
         if not path.is_file():
@@ -76,7 +76,7 @@ def _trained(architecture: str, make: Callable[[Mapping[str, Tensor]], Head]) ->
         with safetensors.safe_open(str(path), "pt") as file:
             accuracy = (file.metadata() or {}).get("test_accuracy", "unknown")
         tensors = safetensors.torch.load_file(path)
-        head = make(tensors)
+        head = head_from(tensors)
         latents = tensors["latents"][:images].flatten(2).transpose(1, 2).contiguous()
         size = f"P={head.size}, L={latents.shape[1]}, D={head.depth}, C={head.classes}"
         return Subject(
@@ -91,10 +91,9 @@ def _trained(architecture: str, make: Callable[[Mapping[str, Tensor]], Head]) ->
 
 
 def _published(head: Head, tensors: Mapping[str, Tensor]) -> Published | None:
-    """The papers' view; an isotropic Gaussian head differs from the Euclidean one by its scales only.
+    """The papers' form of a head; an isotropic Gaussian head differs from the Euclidean one only by its scales.
 
-    None for focal pooling: their ProtoPool code takes the exact mean distance of every prototype, which it does not
-    state.
+    None for focal pooling: their ProtoPool code uses the exact mean distance of every prototype without stating it.
     """
     if not isinstance(head.pooling, MaxPooling):
         return None
@@ -160,7 +159,7 @@ def _cub_metric(name: str, seed: int, cosine: bool, shift: float, spread: float)
     in ten has been projected onto a latent that another prototype of the class has too.
     """
 
-    def make(data: Path, images: int) -> Subject:
+    def generate(data: Path, images: int) -> Subject:
         generator = torch.Generator().manual_seed(seed)
 
         def noise(*shape: int) -> Tensor:
@@ -191,8 +190,8 @@ def _cub_metric(name: str, seed: int, cosine: bool, shift: float, spread: float)
         )
 
         def image(c: int) -> Tensor:
-            seen = torch.randperm(PER_CLASS, generator=generator)[:7]
-            own = parts[c, seen[torch.randint(len(seen), (20,), generator=generator)]]
+            shown = torch.randperm(PER_CLASS, generator=generator)[:7]
+            own = parts[c, shown[torch.randint(len(shown), (20,), generator=generator)]]
             rest = background[torch.randint(len(background), (PATCHES - 20,), generator=generator)]
             patches = torch.cat([own, rest]) + 0.3 * varied(PATCHES)
             return torch.sigmoid(patches[torch.randperm(PATCHES, generator=generator)])
@@ -200,13 +199,13 @@ def _cub_metric(name: str, seed: int, cosine: bool, shift: float, spread: float)
         note = f"synthetic, seed {seed}, P={head.size}, L={PATCHES}, D={DEPTH}, C={CLASSES}"
         return Subject(name, head, Published.of(head), _clear_images(head, images, image, generator), note)
 
-    return make
+    return generate
 
 
 def _cub_pipnet(name: str, seed: int) -> Callable[[Path, int], Subject]:
-    """Nearly one-hot masses, as PIP-Net's losses make them; a sparse non-negative last layer, 12 parts a class."""
+    """Nearly one-hot masses, as PIP-Net's losses favour them; a sparse non-negative last layer, 12 parts a class."""
 
-    def make(data: Path, images: int) -> Subject:
+    def generate(data: Path, images: int) -> Subject:
         generator = torch.Generator().manual_seed(seed)
         parts = torch.stack([torch.randperm(MASKS, generator=generator)[:12] for _ in range(CLASSES)])
         weight = torch.zeros(CLASSES, MASKS)
@@ -227,7 +226,7 @@ def _cub_pipnet(name: str, seed: int) -> Callable[[Path, int], Subject]:
         note = f"synthetic, seed {seed}, P={MASKS}, L={MASS_PATCHES}, C={CLASSES}"
         return Subject(name, head, Published.of(head), _clear_images(head, images, image, generator), note)
 
-    return make
+    return generate
 
 
 def _clear_images(head: Head, images: int, image: Callable[[int], Tensor], generator: torch.Generator) -> Tensor:

@@ -1,8 +1,8 @@
-"""Certificates and heads that ask for more than anybody has, and what the checker takes to answer.
+"""Certificates and heads that demand huge resources, and the time and memory that the checker takes to answer.
 
     python -m benchmarks.limits
 
-Each is checked in a process of its own. Its processor time and greatest resident memory count from the start of the
+Each is checked in a process of its own. Its processor time and peak resident memory include the start of the
 interpreter.
 """
 
@@ -33,7 +33,7 @@ print(code, time.process_time(), peak)
 
 @dataclass(frozen=True)
 class Answer:
-    """Exit code, verdict line or error, seconds of processor time, MB."""
+    """Exit code, verdict line or error message, processor seconds, and peak memory in MB."""
 
     code: int
     line: str
@@ -42,7 +42,7 @@ class Answer:
 
 
 def head(count: int = 2, depth: int = 2, classes: int = 2, dtype: str = "f", fill: float = 0.5, **parts: Any) -> bytes:
-    """A head of ones and of prototypes with these entries."""
+    """A head with weights of 1 and -1, and prototypes with the given entries."""
     description = {
         "version": 1,
         "geometry": {"kind": "euclidean"},
@@ -83,7 +83,7 @@ def certificate(data: bytes, statements: list[Any] | None = None, **changes: Any
 
 
 def spatial(patches: int, prototypes: int, interval: tuple[str, str] = ("0x0p+0", "0x0p+0")) -> list[Any]:
-    """Statements about every one of so many prototypes at so many patches."""
+    """Statements about every pair of so many patches and prototypes."""
     return [
         {"patch": patch, "prototype": prototype, "interval": interval}
         for patch in range(patches)
@@ -91,8 +91,8 @@ def spatial(patches: int, prototypes: int, interval: tuple[str, str] = ("0x0p+0"
     ]
 
 
-def _large(make: Callable[[int], bytes]) -> Callable[[], tuple[bytes, bytes]]:
-    return lambda: (make(_LARGEST), head())
+def _large(content: Callable[[int], bytes]) -> Callable[[], tuple[bytes, bytes]]:
+    return lambda: (content(_LARGEST), head())
 
 
 def _patches(**parts: Any) -> Callable[[], tuple[bytes, bytes]]:
@@ -172,11 +172,11 @@ ATTACKS: dict[str, tuple[int, Callable[[], tuple[bytes, bytes]]]] = {
     "a soft tree of 50,000 nodes, one below the other": (3, _tree),
     "a head of 1 MiB of 5e-324 and 1": (3, lambda: _stated(head(2**10, 2**7, dtype="d", fill=5e-324), [])),
 }
-"""Name, exit code, certificate and head. Those with the code 3 are answered in full: they only look like attacks."""
+"""Exit code, certificate and head by name. Those with code 3 get a full answer: they only look like attacks."""
 
 
 def answer(folder: Path, name: str) -> Answer:
-    """Check one of them."""
+    """The checker's answer to one attack."""
     files = [folder / "certificate", folder / "head"]
     for path, data in zip(files, ATTACKS[name][1](), strict=True):
         path.write_bytes(data)
@@ -188,7 +188,7 @@ def answer(folder: Path, name: str) -> Answer:
 
 
 def answers() -> Iterator[tuple[str, Answer]]:
-    """All of them."""
+    """The checker's answers to all attacks, by name."""
     with tempfile.TemporaryDirectory() as folder:
         for name in ATTACKS:
             yield name, answer(Path(folder), name)
@@ -196,8 +196,8 @@ def answers() -> Iterator[tuple[str, Answer]]:
 
 def main() -> None:
     print("| attack | exit code | s | MB |\n|---|---|---|---|")
-    for name, found in answers():
-        print(f"| {name} | {found.code} | {found.seconds:.2f} | {found.megabytes:.0f} |")
+    for name, result in answers():
+        print(f"| {name} | {result.code} | {result.seconds:.2f} | {result.megabytes:.0f} |")
 
 
 if __name__ == "__main__":

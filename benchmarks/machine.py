@@ -1,9 +1,9 @@
-"""What one thread of this machine can do: the roofline to hold measured times against.
+"""The speed of one thread of this machine: a roofline to compare measured times with.
 
     python -m benchmarks.machine
 
-Double precision: matrix product, matrix-vector product, copies at three sizes, gather of rows, logarithms; and what
-one call of torch costs whatever it computes.
+Double precision: matrix product, matrix-vector product, copies at three sizes, gather of rows, logarithms; and the
+fixed cost of one call of torch.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["main", "seconds_of"]
 
 
 def seconds_of(call: Callable[[], object], least: float = 0.2) -> float:
-    """Seconds one call takes: the best of five rounds that together take at least `least` seconds each."""
+    """Seconds of one call: the best of five rounds of calls, each round at least about `least` / 5 seconds long."""
     call()
     repeat, elapsed = 1, 0.0
     while elapsed < least / 5:

@@ -1,4 +1,4 @@
-"""One measurement: explain an image, audit what came out, count and time both."""
+"""One measurement: explain an image, audit the certificate, count statements and time both."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from verale.certificate import Certificate, PatchStatement
 from verale.checker import Auditor, Status
 from verale.errors import LatentsError, UsageError
 from verale.head import Softmax, as_patches, digest
+from verale.paradigms import PARADIGMS
 from verale.search.explain import explain
 from verale.version import __version__
 
@@ -24,7 +25,7 @@ __all__ = ["VERALE", "Measurement", "measure_baseline", "measure_verale"]
 
 VERALE = "verale"
 _LEAST = 2.0**-1000
-"""A margin that any proof of positivity exceeds."""
+"""A positive margin below any that a proof gives."""
 
 
 @dataclass(frozen=True)
@@ -35,19 +36,19 @@ class Measurement:
         head: the subject's name.
         source: `verale` or `baseline`.
         method: paradigm of verale, or of the papers.
-        image: its place among the latents.
+        image: its index among the latents.
         predicted: the class explained.
-        outcome: `certificate`, `unexplained`, `not sound` (a baseline explanation), `> limit` (baseline, given up).
-        size: statements; for `> limit` those left when the time was over; None where unexplained.
+        outcome: `certificate`, `unexplained`, `not sound` (a baseline explanation), `> limit` (baseline, out of time).
+        size: statements; for `> limit` those at the end of the time; None where unexplained.
         share: size over the number of possible statements (L * P; P for top_k).
         grown: baseline: statements before deletion.
-        explain_seconds: processor time of the one thread, which other programs do not inflate as they do wall time; on
-            another device than the CPU wall time. verale: an equal share of the batch's, its set-up included.
+        explain_seconds: processor time of the one thread, which other programs inflate less than wall time; wall time
+            on a device other than the CPU. verale: an equal share of the batch's time, including its set-up.
         explain_wall_seconds: wall time of the same.
         audit_seconds: processor time of Auditor.check, arb kernel, instance claim included.
         bytes: of the certificate.
-        verdict: what the checker says: PROVED, NOT_PROVED...; for the baseline: of the same statements, enclosed and
-            stated as a certificate of the strongest paradigm. Empty where nothing was audited.
+        verdict: the checker's status: PROVED, NOT_PROVED...; for the baseline, of the same statements as intervals in a
+            certificate of the strongest paradigm. Empty where nothing was audited.
         reason: why there is no certificate, or no proof.
     """
 
@@ -74,12 +75,12 @@ def measure_verale(
     """Explain and audit every image of a subject; `batch` images are explained in lockstep and share its time equally.
 
     Raises:
-        UsageError: a paradigm that the head refuses.
+        UsageError: a paradigm that is not defined for the head.
     """
-    of_activations = paradigm in ("top_k", "sparse")
-    method = paradigm if order == "rival" or of_activations else f"{paradigm}, {order} first"
+    spatial = paradigm in PARADIGMS and PARADIGMS[paradigm].spatial
+    method = paradigm if order == "rival" or not spatial else f"{paradigm}, {order} first"
     auditor = _auditor(subject)
-    possible = subject.head.size * (1 if of_activations else subject.latents.shape[1])
+    possible = subject.head.size * (subject.latents.shape[1] if spatial else 1)
     for start in range(0, len(subject.latents), batch):
         images = subject.latents[start : start + batch]
         begin, begin_cpu = time.perf_counter(), time.process_time()
@@ -102,7 +103,7 @@ def measure_verale(
 
 
 def measure_baseline(subject: Subject, method: str, limit: float) -> Iterator[Measurement]:
-    """Explain every image as published, then ask the checker whether those statements entail the class."""
+    """Explain every image with the published method, then ask the checker whether the statements entail the class."""
     published = subject.published
     if published is None:
         raise UsageError(f"the papers have no spatial bounds for {subject.name}")
@@ -110,25 +111,27 @@ def measure_baseline(subject: Subject, method: str, limit: float) -> Iterator[Me
     possible = subject.head.size * subject.latents.shape[1]
     for index, patches in enumerate(subject.latents):
         wall = time.perf_counter()
-        found = baseline.explain(published, patches, method, limit)
+        explained = baseline.explain(published, patches, method, limit)
         wall = time.perf_counter() - wall
         verdict, reason = "", ""
-        if found.finished:
-            verdict, reason = _verdict_on_baseline(subject, auditor, patches, found)
+        if explained.finished:
+            verdict, reason = _verdict_on_baseline(subject, auditor, patches, explained)
+        size = len(explained.pairs)
         yield Measurement(
-            *(subject.name, "baseline", method, index, found.predicted, "not sound" if found.finished else "> limit"),
-            *(len(found.pairs), len(found.pairs) / possible, found.grown, found.seconds, wall, None, None),
+            *(subject.name, "baseline", method, index, explained.predicted),
+            "not sound" if explained.finished else "> limit",
+            *(size, size / possible, explained.grown, explained.seconds, wall, None, None),
             *(verdict, reason),
         )
 
 
 def _verdict_on_baseline(
-    subject: Subject, auditor: Auditor, patches: Tensor, found: baseline.Explained
+    subject: Subject, auditor: Auditor, patches: Tensor, explained: baseline.Explained
 ) -> tuple[str, str]:
     """The checker's verdict on the baseline's statements, each with an interval that holds the true value.
 
-    The strongest paradigm is named, whose bounds are at least as tight as the papers': PROVED says that the
-    explanation entails the class. NOT_PROVED leaves it open: these bounds treat patches one by one, as the papers do.
+    The certificate names the strongest paradigm, whose bounds are at least as tight as the papers'. PROVED means that
+    the explanation entails the class. NOT_PROVED leaves it open: these bounds treat each patch alone, as the papers do.
     """
     softmax = isinstance(subject.head.geometry, Softmax)
     image = as_patches(patches[None])[0]
@@ -139,14 +142,14 @@ def _verdict_on_baseline(
     certificate = Certificate(
         head=subject.head.digest,
         latents=digest(image),
-        predicted=found.predicted,
+        predicted=explained.predicted,
         paradigm="simplex" if softmax else "projection",
         patches=len(image),
         statements=tuple(
             PatchStatement(patch, j, float(observed.lower[patch, j]), float(observed.upper[patch, j]))
-            for patch, j in found.pairs
+            for patch, j in explained.pairs
         ),
-        margins=tuple(None if c == found.predicted else _LEAST for c in range(subject.head.classes)),
+        margins=tuple(None if c == explained.predicted else _LEAST for c in range(subject.head.classes)),
         minimal=False,
         version=__version__,
     )

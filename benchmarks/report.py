@@ -1,10 +1,9 @@
-"""How large a report is, how long it takes to make, and to open in a browser.
+"""The size of a report, and the time to write it and to open it in a browser.
 
     python -m benchmarks.report [--counts 1,100,10000] [--max-size 128]
 
-The certificates are the packaged demonstration's 50, as often as it takes, each with an image of 224 x 224 pixels of
-its own (clouds of noise, about what JPEG makes of a photograph); verdicts are the checker's, asked once for each of the
-50.
+The certificates are the 50 of the packaged demonstration, repeated. Each has its own image of 224 x 224 pixels, clouds
+of noise that compress about as well as a photograph. Verdicts are the checker's, computed once for each of the 50.
 Needs the extras `report` and `test`, and a Chromium.
 """
 
@@ -32,14 +31,22 @@ SIDE = 224
 
 @dataclass(frozen=True)
 class Measured:
-    """Of one report: certificates, those shown in full, bytes, processor seconds to make it; seconds from the start of
-    the navigation until the list is there, from a click until a certificate is there, and to filter and sort the list;
-    MB that scripts hold."""
+    """One report.
+
+    Attributes:
+        certificates, full: how many there are, and how many are shown in full.
+        size: bytes.
+        written: processor seconds to write it.
+        opened: seconds from the start of the navigation until the list appears.
+        clicked: seconds from a click until a certificate appears.
+        filtered: seconds to filter and sort the list.
+        heap: MB of memory in use by scripts.
+    """
 
     certificates: int
     full: int
     size: int
-    made: float
+    written: float
     opened: float
     clicked: float
     filtered: float
@@ -47,7 +54,7 @@ class Measured:
 
 
 def browser() -> str:
-    """A Chromium's path. Raises SystemExit with the remedy."""
+    """The path of a Chromium. Raises SystemExit, which says how to install one."""
     for name in ("chromium", "chromium-browser", "google-chrome"):
         path = shutil.which(name)
         if path:
@@ -73,7 +80,7 @@ def cloud(generator: np.random.Generator) -> Image.Image:
 
 
 def write(folder: Path, certificates: list[bytes], count: int) -> None:
-    """So many certificates, and an image for each."""
+    """Write so many certificates, and an image for each."""
     generator = np.random.default_rng(0)
     (folder / "images").mkdir(parents=True)
     for index in range(count):
@@ -82,7 +89,7 @@ def write(folder: Path, certificates: list[bytes], count: int) -> None:
 
 
 def measure(folder: Path, head: Path, target: Path, limits: Limits) -> Measured:
-    """Make a report of the folder and open it."""
+    """Write a report of the folder and open it."""
     from playwright.sync_api import sync_playwright
 
     collection = collect(folder, head, images=folder / "images")
@@ -92,7 +99,7 @@ def measure(folder: Path, head: Path, target: Path, limits: Limits) -> Measured:
     collection = collection.with_records(lambda item: verdicts[item.sha256], "when this report was made")
     start = process_time()
     data = page(collection, "Benchmark", limits)
-    made = process_time() - start
+    written = process_time() - start
     target.write_bytes(data)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=browser(), args=["--no-sandbox", "--disable-gpu"])
@@ -111,7 +118,7 @@ def measure(folder: Path, head: Path, target: Path, limits: Limits) -> Measured:
         )
         heap = tab.evaluate("performance.memory.usedJSHeapSize") / 2**20
         chromium.close()
-    return Measured(len(collection.items), full, len(data), made, opened, clicked, filtered, heap)
+    return Measured(len(collection.items), full, len(data), written, opened, clicked, filtered, heap)
 
 
 def _timed(tab: object, clicked: str, until: str) -> float:
@@ -123,20 +130,20 @@ def _timed(tab: object, clicked: str, until: str) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--counts", default="1,100,10000")
-    parser.add_argument("--max-size", type=float, default=128.0, help="MiB")
+    parser.add_argument("--counts", default="1,100,10000", help="numbers of certificates (default 1,100,10000)")
+    parser.add_argument("--max-size", type=float, default=128.0, help="largest page in MiB (default 128)")
     args = parser.parse_args()
-    print("| certificates | shown in full | bytes | made, s | opened, s | clicked, s | filtered, s | scripts, MB |")
+    print("| certificates | shown in full | bytes | written, s | opened, s | clicked, s | filtered, s | scripts, MB |")
     print("|---|---|---|---|---|---|---|---|")
     for count in map(int, args.counts.split(",")):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             certificates, head = prepare(folder)
             write(folder / "all", certificates, count)
-            found = measure(folder / "all", head, folder / "report.html", Limits(int(args.max_size * 2**20)))
+            m = measure(folder / "all", head, folder / "report.html", Limits(int(args.max_size * 2**20)))
         print(
-            f"| {found.certificates:,} | {found.full:,} | {found.size:,} | {found.made:.2f} | {found.opened:.2f}"
-            f" | {found.clicked:.2f} | {found.filtered:.3f} | {found.heap:.0f} |",
+            f"| {m.certificates:,} | {m.full:,} | {m.size:,} | {m.written:.2f} | {m.opened:.2f}"
+            f" | {m.clicked:.2f} | {m.filtered:.3f} | {m.heap:.0f} |",
             flush=True,
         )
 

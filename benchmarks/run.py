@@ -1,4 +1,4 @@
-"""Measure verale, and beside it the papers' explainers, on the same heads and latents, in one run.
+"""Measure verale and the papers' explainers on the same heads and latents, in one run.
 
     python -m benchmarks.run --data ../shared/data --images 4
 
@@ -27,7 +27,7 @@ __all__ = ["main", "measure"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the benchmark; 0 if every emitted certificate was proved, else 1."""
+    """Run the benchmark; 0 if every certificate was proved, otherwise 1."""
     options = _parser().parse_args(arguments)
     torch.set_num_threads(1)
     facts = describe(options.device)
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             measurements.append(m)
         facts[name] = subject.note
         facts["wall / processor time so far"] = f"{(time.perf_counter() - begin) / (time.process_time() - cpu):.2f}"
-        # After each head: whoever stops a long run keeps what it has found.
+        # After each head, so that an interrupted run keeps its results.
         _write(options.out, facts, measurements, options.time_limit)
     if measurements:
         print((options.out / "table.txt").read_text())
@@ -59,7 +59,7 @@ def _write(out: Path, facts: dict[str, str], measurements: Sequence[Measurement]
     out.mkdir(parents=True, exist_ok=True)
     heading = [f"{key}: {value}" for key, value in facts.items()]
     caution = (
-        f"The papers' methods: float32, NOT sound, given up after {limit:g} s an image. "
+        f"The papers' methods: float32, NOT sound, stopped after {limit:g} s an image. "
         "Seconds are processor time of one thread."
     )
     (out / "images.csv").write_text(images_csv(measurements))
@@ -69,7 +69,7 @@ def _write(out: Path, facts: dict[str, str], measurements: Sequence[Measurement]
 
 
 def measure(subject: Subject, options: argparse.Namespace, limit: float | None) -> Iterator[Measurement]:
-    """Every paradigm that the head does not refuse, then every method of the papers, unless `limit` is None."""
+    """Every paradigm that is defined for the head, then every method of the papers, unless `limit` is None."""
     for paradigm in options.paradigms:
         try:
             yield from measure_verale(subject, paradigm, options.batch, options.device, options.order)
@@ -103,13 +103,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--data", type=Path, default=root.parent / "shared" / "data", help="trained heads and latents")
     parser.add_argument("--order", default="rival", help="verale's order of statements: rival or nearest")
     parser.add_argument("--images", type=int, default=4, help="images a head (default 4)")
-    parser.add_argument("--heads", type=_names(heads, "head"), default=heads, help=f"of {','.join(heads)}")
+    parser.add_argument("--heads", type=_names(heads, "head"), default=heads, help=f"among {','.join(heads)}")
     parser.add_argument("--paradigms", type=_names(paradigms, "paradigm"), default=paradigms, help="comma separated")
     parser.add_argument("--baseline", action=argparse.BooleanOptionalAction, default=True, help="papers' methods too")
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds an image, for the papers' methods")
     parser.add_argument("--batch", type=int, default=1, help="images explained in lockstep (default 1)")
     parser.add_argument("--device", default="cpu", help="cpu or cuda")
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results", help="where the tables go")
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results", help="folder for the tables")
     return parser
 
 

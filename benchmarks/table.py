@@ -15,7 +15,7 @@ __all__ = ["COLUMNS", "Row", "images_csv", "markdown", "summarise", "summary_csv
 
 @dataclass(frozen=True)
 class Row:
-    """One method on one head. The fields are the columns of summary.csv; README.md tells what they mean."""
+    """One method on one head. The fields are the columns of summary.csv; README.md explains them."""
 
     head: str
     method: str
@@ -64,7 +64,7 @@ def _row(group: list[Measurement], everything: Sequence[Measurement]) -> Row:
         *_spread(m.size for m in emitted),
         *_spread(m.share for m in emitted),
         explain_mean or 0.0,
-        explain_sd or None,  # images of one batch share its time: no deviation is known
+        explain_sd or None,  # images of one batch share its time, so there is no deviation
         *_spread(m.audit_seconds for m in emitted),
         *_spread(m.bytes for m in emitted),
         *_ratios(pairs),
@@ -72,7 +72,7 @@ def _row(group: list[Measurement], everything: Sequence[Measurement]) -> Row:
 
 
 def _compared(ours: list[Measurement], everything: Sequence[Measurement]) -> list[tuple[Measurement, Measurement]]:
-    """Each image with the baseline's smallest explanation of it, where the baseline finished one."""
+    """The measurements of each image, with the baseline's smallest finished explanation of it, where there is one."""
     pairs = []
     for m in ours:
         theirs = [
@@ -138,7 +138,7 @@ COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
     ("size / papers'", lambda r: _ratio(r.size_ratio, r)),
     ("time / papers'", lambda r: _ratio(r.time_ratio, r)),
 )
-"""The printed table: heading, cell."""
+"""The columns of the printed table: heading, and cell of a row."""
 
 
 def markdown(rows: Sequence[Row]) -> str:

@@ -69,16 +69,16 @@ def test_the_search_ends_with_an_explanation(geometry, seed):
     published = Published.of(head)
     for patches in small_latents(head, seed=seed):
         for method in methods_of(published):
-            found = explain(published, patches, method)
-            assert found.finished and found.entails
-            assert 0 < len(found.pairs) <= found.grown <= patches.shape[0] * head.size
-            assert len(set(found.pairs)) == len(found.pairs)
+            explained = explain(published, patches, method)
+            assert explained.finished and explained.entails
+            assert 0 < len(explained.pairs) <= explained.grown <= patches.shape[0] * head.size
+            assert len(set(explained.pairs)) == len(explained.pairs)
 
 
 def test_time_is_limited_and_said():
     head = small_head("euclidean", prototypes=60)
-    found = explain(Published.of(head), small_latents(head)[0], "triangle", limit=0.0)
-    assert not found.finished
+    explained = explain(Published.of(head), small_latents(head)[0], "triangle", limit=0.0)
+    assert not explained.finished
 
 
 def test_a_method_of_another_head_is_refused():

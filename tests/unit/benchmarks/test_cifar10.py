@@ -16,7 +16,7 @@ from benchmarks.cifar10.table import report
 
 
 @pytest.fixture
-def places(tmp_path):
+def folders(tmp_path):
     """Runs and data: the images as a test set, two fixtures as models."""
     shutil.copytree(IMAGES, tmp_path / "data" / "test")
     for name in ("protopnet", "pipnet"):
@@ -24,8 +24,8 @@ def places(tmp_path):
     return tmp_path / "runs", tmp_path / "data"
 
 
-def test_every_paradigm_of_a_model_is_measured_audited_and_kept(places, monkeypatch):
-    runs, data = places
+def test_every_paradigm_of_a_model_is_measured_audited_and_kept(folders, monkeypatch):
+    runs, data = folders
     for name in ("protopnet", "pipnet"):
         explain_model(name, runs, data, 1, 300.0)
     monkeypatch.setattr(machine, "main", lambda: sys.stdout.write("the machine"))
@@ -49,8 +49,8 @@ def test_every_paradigm_of_a_model_is_measured_audited_and_kept(places, monkeypa
     assert (runs / "protopnet" / "projection.csv").read_bytes() == kept
 
 
-def test_what_a_time_limit_leaves_out_is_said(places, monkeypatch):
-    runs, data = places
+def test_what_a_time_limit_leaves_out_is_said(folders, monkeypatch):
+    runs, data = folders
     explain_model("pipnet", runs, data, 1, -1.0)
     assert {line.outcome for line in read_lines(runs / "pipnet" / "assignment.csv")} == {"not tried"}
     monkeypatch.setattr(machine, "main", lambda: None)
@@ -59,8 +59,8 @@ def test_what_a_time_limit_leaves_out_is_said(places, monkeypatch):
     assert row.split(" | ")[3:7] == ["0 + 0", "0", "0", "4"]
 
 
-def test_a_certificate_that_is_not_proved_is_told(places, monkeypatch):
-    runs, data = places
+def test_a_certificate_that_is_not_proved_is_reported(folders, monkeypatch):
+    runs, data = folders
     explain_model("pipnet", runs, data, 1, 300.0)
     path = runs / "pipnet" / "top_k.csv"
     path.write_text(path.read_text().replace("PROVED", "NOT_PROVED", 1))

@@ -23,12 +23,13 @@ def test_the_truth_is_inside_and_the_domain_never_loosens(geometry, seed, turns)
     latents = small_latents(head, images=1, patches=12, seed=seed)[0].double()
     # Latents on the domain's boundary, where a bound that were too tight would show.
     latents = (2 * latents - 0.5).clamp(0, 1)
-    seen, paradigm = observe(head, latents), DomainProjection(head, turns)
+    observed, paradigm = observe(head, latents), DomainProjection(head, turns)
     rows, gained = paradigm.start(len(latents)), 0.0
     for prototype in range(5):
         index = torch.full((len(latents),), prototype)
-        rows = paradigm.extend(rows, index, seen[torch.arange(len(latents)), index])
-        assert (rows.range.lower <= seen.upper + ROUNDING).all() and (rows.range.upper >= seen.lower - ROUNDING).all()
+        rows = paradigm.extend(rows, index, observed[torch.arange(len(latents)), index])
+        assert (rows.range.lower <= observed.upper + ROUNDING).all()
+        assert (rows.range.upper >= observed.lower - ROUNDING).all()
         assert (rows.range.lower >= rows.lower).all() and (rows.range.upper <= rows.upper).all()
         gained += float((rows.upper - rows.lower - rows.range.upper + rows.range.lower).sum())
     assert gained > 0.1
@@ -49,14 +50,15 @@ def test_both_ends_are_attained_where_the_domain_cuts_the_free_direction(geometr
     similarity, box = (LogRatio(1e-4), Box(0, 1)) if distances else (Identity(), Box(0, None))
     prototypes = torch.tensor(points, dtype=torch.float32)
     head = Head(torch.ones(2, len(points)), geometry, similarity, prototypes=prototypes, domain=box)
-    seen = observe(head, torch.tensor([latent], dtype=torch.float64))
-    found = []
+    observed = observe(head, torch.tensor([latent], dtype=torch.float64))
+    ranges = []
     for paradigm in (Projection(head), DomainProjection(head, turns)):
         rows = paradigm.start(1)
         for prototype in range(len(points) - 1):
-            rows = paradigm.extend(rows, torch.tensor([prototype]), seen[torch.tensor([0]), torch.tensor([prototype])])
-        found.append((float(rows.range.lower[0, -1]), float(rows.range.upper[0, -1])))
-    plain, tighter = found
+            index = torch.tensor([prototype])
+            rows = paradigm.extend(rows, index, observed[torch.tensor([0]), index])
+        ranges.append((float(rows.range.lower[0, -1]), float(rows.range.upper[0, -1])))
+    plain, tighter = ranges
     assert tighter == pytest.approx(expected, abs=1e-6)
     assert plain[1] > expected[1] + 0.1
 

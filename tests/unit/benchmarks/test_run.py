@@ -15,14 +15,15 @@ from benchmarks.measure import Measurement
 from benchmarks.table import COLUMNS, Row
 from verale.errors import UsageError
 from verale.head import as_patches
+from verale.paradigms import PARADIGMS
 
 
 def tiny(geometry: str):
-    def make(_, images: int) -> Subject:
+    def generate(_, images: int) -> Subject:
         head = small_head(geometry)
         return Subject("tiny", head, Published.of(head), small_latents(head, images=images), "synthetic, tiny")
 
-    return make
+    return generate
 
 
 @pytest.mark.parametrize("geometry", ["euclidean", "softmax"])
@@ -54,7 +55,7 @@ def test_a_head_that_cannot_be_built_is_skipped_with_its_reason(tmp_path, capsys
 def test_unknown_names_are_refused(tmp_path, capsys):
     with pytest.raises(SystemExit):
         run.main(["--paradigms", "astrology"])
-    assert "known: top_k" in capsys.readouterr().err
+    assert f"known: {', '.join(PARADIGMS)}\n" in capsys.readouterr().err
     with pytest.raises(UsageError, match="unknown"):
         build("astrology", tmp_path, 1)
 
