@@ -1,12 +1,12 @@
 """Train five architectures of "Beyond L2" on CIFAR-10 with CaBRNet, explain test images, audit every certificate.
 
-    python -m benchmarks.cifar10 train --data CIFAR10 --runs RUNS        # a model after the other, in one thread
+    python -m benchmarks.cifar10 train --data CIFAR10 --runs RUNS        # one model after the other, in one thread
     python -m benchmarks.cifar10 explain --data CIFAR10 --runs RUNS      # from the run directories
     python -m benchmarks.cifar10 table --runs RUNS --out FILE            # Markdown; exit code 1 if one is not proved
 
 CIFAR10 holds train/CLASS/*.jpg and test/CLASS/*.jpg, or is the zip file of such a folder; it is unpacked next to RUNS.
-What is there already is not done again: a training goes on from its last epoch, models and paradigms that are explained
-are left alone.
+Finished work is not repeated: a training continues from its last epoch, and explained models and paradigms are
+kept.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ def main() -> int:
     """Run one stage."""
     parser = argparse.ArgumentParser(prog="benchmarks.cifar10", description="CIFAR-10, five architectures.")
     parser.add_argument("stage", choices=("train", "explain", "table"))
-    parser.add_argument("--runs", type=Path, required=True, help="where models are trained and measurements kept")
+    parser.add_argument("--runs", type=Path, required=True, help="folder for models and measurements")
     parser.add_argument("--data", type=Path, help="CIFAR-10, a folder or a zip file")
-    parser.add_argument("--models", default=",".join(MODELS), help="some of them, separated by commas")
-    parser.add_argument("--per-class", type=int, default=5, help="images of each class to explain")
-    parser.add_argument("--limit", type=float, default=300, help="processor seconds a model and paradigm")
-    parser.add_argument("--out", type=Path, help="the report")
+    parser.add_argument("--models", default=",".join(MODELS), help="comma separated (default all)")
+    parser.add_argument("--per-class", type=int, default=5, help="images of each class to explain (default 5)")
+    parser.add_argument("--limit", type=float, default=300, help="processor seconds a model and paradigm (default 300)")
+    parser.add_argument("--out", type=Path, help="file for the tables")
     args = parser.parse_args()
     names = args.models.split(",")
     if unknown := set(names) - set(MODELS):
-        parser.error(f"unknown models {', '.join(sorted(unknown))}; there are {', '.join(MODELS)}")
+        parser.error(f"unknown models {', '.join(sorted(unknown))}, expected some of {', '.join(MODELS)}")
     torch.set_num_threads(1)
     if args.stage == "table":
         from benchmarks.cifar10.table import report
@@ -69,10 +69,10 @@ def _unpacked(data: Path, runs: Path) -> Path:
             with zipfile.ZipFile(data) as archive:
                 archive.extractall(folder)
         data = folder
-    found = next((folder for folder in (data, data / "cifar10") if (folder / "test").is_dir()), None)
-    if found is None:
-        raise SystemExit(f"{data}: holds no train/ and test/")
-    return found.resolve()
+    root = next((folder for folder in (data, data / "cifar10") if (folder / "test").is_dir()), None)
+    if root is None:
+        raise SystemExit(f"{data}: expected a folder with train/ and test/")
+    return root.resolve()
 
 
 if __name__ == "__main__":

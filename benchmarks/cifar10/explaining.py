@@ -16,19 +16,20 @@ from verale.checker import Auditor
 from verale.files import write_atomically
 from verale.head import Head, Softmax, evaluate
 from verale.head.latents import as_patches
+from verale.paradigms import PARADIGMS, paradigms_of
 from verale.search.explain import explain
 
 __all__ = ["Facts", "Line", "explain_model", "read_facts", "read_lines"]
 
-SPATIAL = ("projection", "hypersphere", "triangle", "top_k")
-MASSES = ("assignment", "simplex", "sparse", "top_k")
+SPATIAL, MASSES = paradigms_of("euclidean"), paradigms_of("softmax")
+"""The paradigms of metric heads (euclidean and cosine have the same) and of softmax heads."""
 
 
 @dataclass(frozen=True)
 class Line:
     """One image under one paradigm.
 
-    `outcome` is `certificate`, `none` (the search found no explanation), or `not tried`: the paradigm's time was up.
+    `outcome` is `certificate`, `none` (the search has no explanation), or `not tried` (the paradigm's time was over).
     """
 
     model: str
@@ -48,7 +49,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Facts:
-    """A trained model: accuracies on the whole test set, and how far its head is from CaBRNet's own logits there."""
+    """A trained model: its accuracy on the whole test set, and how far its head's logits are from CaBRNet's there."""
 
     model: str
     accuracy: float
@@ -63,14 +64,14 @@ class Facts:
 
 
 def explain_model(name: str, runs: Path, data: Path, per_class: int, limit: float) -> None:
-    """Leave `runs/name/facts.csv` and `runs/name/PARADIGM.csv`, each unless it is there.
+    """Write `runs/name/facts.csv` and `runs/name/PARADIGM.csv`, each unless it exists.
 
     Args:
-        name: of the model; `runs/name/final` is its run directory.
-        runs: where models are.
+        name: the model; `runs/name/final` is its run directory.
+        runs: the folder of the models.
         data: CIFAR-10, `test/CLASS/*.jpg`.
-        per_class: how many images of each class are explained, the first ones.
-        limit: processor seconds of a paradigm; images that are not begun by then are `not tried`.
+        per_class: how many images of each class to explain, from the first.
+        limit: processor seconds of a paradigm; later images are `not tried`.
     """
     network = load(runs / name / "final")
     folders = sorted(folder for folder in (data / "test").iterdir() if folder.is_dir())
@@ -78,7 +79,7 @@ def explain_model(name: str, runs: Path, data: Path, per_class: int, limit: floa
     if not (runs / name / "facts.csv").is_file():
         _write(runs / name / "facts.csv", Facts, [_facts(name, network, folders, runs / name / "trained.txt")])
     kept = [sorted(folder.iterdir())[:per_class] for folder in folders]
-    # One of each class, then the next of each: what a time limit leaves out is left out evenly.
+    # One image of each class, then the next of each, so that a time limit leaves out equal numbers.
     files = [file for row in zip(*kept, strict=True) for file in row]
     latents = network.capture(files).latents
     for paradigm in MASSES if isinstance(network.head.geometry, Softmax) else SPATIAL:
@@ -115,15 +116,15 @@ def _explain(
 ) -> list[Line]:
     auditor = Auditor(head.to_bytes(), save({"latents": latents.contiguous()}), "arb")
     predicted = evaluate(head, as_patches(latents)).predicted.tolist()
-    pairs = head.size * (1 if paradigm in ("sparse", "top_k") else latents[0, 0].numel())
+    possible = head.size * (latents[0, 0].numel() if PARADIGMS[paradigm].spatial else 1)
     lines: list[Line] = []
-    begun = time.process_time()
+    begin = time.process_time()
     for image, (file, chosen) in enumerate(zip(files, predicted, strict=True)):
         label = file.parent.name
         start = time.process_time()
         known = (name, paradigm, f"{label}/{file.name}", label, classes[chosen], classes[chosen] == label)
-        if start - begun > limit:
-            lines.append(Line(*known, "not tried", message=f"{limit:.0f} s were up"))
+        if start - begin > limit:
+            lines.append(Line(*known, "not tried", message=f"{limit:.0f} s were over"))
             continue
         (result,) = explain(head, latents[image : image + 1], paradigm)
         seconds = time.process_time() - start
@@ -133,7 +134,7 @@ def _explain(
         start = time.process_time()
         verdict = auditor.check(result.to_bytes())
         audit = time.process_time() - start
-        size = (result.size, result.size / pairs)
+        size = (result.size, result.size / possible)
         lines.append(Line(*known, "certificate", *size, seconds, audit, verdict.status.value, verdict.message))
     return lines
 
@@ -165,6 +166,6 @@ def read_lines(path: Path) -> list[Line]:
 
 
 def read_facts(path: Path) -> dict[str, str]:
-    """The one line of a facts.csv, as text."""
+    """The line of a facts.csv, as text."""
     with path.open(encoding="utf-8", newline="") as stream:
         return next(csv.DictReader(stream))

@@ -1,7 +1,7 @@
-"""The YAML files that `cabrnet train` is given, as dictionaries.
+"""The YAML files for `cabrnet train`, as dictionaries.
 
 All five share an extractor: the first convolution of a ResNet-18 (stride 2), three 3x3 convolutions and a 1x1, an 8x8
-grid; trained from nothing on `IMAGES` of the 50,000 training images, each drawn with a random shift and flip.
+grid; trained without pretraining on `IMAGES` of the 50,000 training images, each with a random shift and flip.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ CLASSES = 10
 PROTOTYPES_PER_CLASS = 10
 DEPTH = 64
 CHANNELS = 128
-"""Of PIP-Net, whose channels are its prototypes."""
+"""The channels of PIP-Net, which are its prototypes."""
 
 IMAGES = 0.4
-"""The share of the training images that is trained on; prototypes come from a quarter of these."""
+"""The share of the training images to train on; prototypes come from a quarter of these."""
 EPOCHS = 10
 FINE_TUNING_EPOCHS = 2
 BATCH = 64
@@ -51,7 +51,7 @@ _TWO_VIEWS = [
 
 
 def _steps(steps: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    return {f"step{place}": deepcopy(step) for place, step in enumerate(steps)}
+    return {f"step{number}": deepcopy(step) for number, step in enumerate(steps)}
 
 
 def _set(root: Path, steps: list[dict[str, Any]], shuffle: bool, **more: Any) -> dict[str, Any]:
@@ -83,13 +83,13 @@ def _dataset(data: Path, two_views: bool) -> dict[str, Any]:
 
 def _extractor(depth: int, sigmoid: bool) -> dict[str, Any]:
     layers: dict[str, Any] = {"init_mode": "PROTOPNET"}
-    for place, (channels, stride) in enumerate([(64, 1), (96, 2), (96, 1)]):
-        layers[f"conv{place}"] = {
+    for number, (channels, stride) in enumerate([(64, 1), (96, 2), (96, 1)]):
+        layers[f"conv{number}"] = {
             "type": "Conv2d",
             "params": {"out_channels": channels, "kernel_size": 3, "stride": stride, "padding": 1, "bias": False},
         }
-        layers[f"bn{place}"] = {"type": "BatchNorm2d", "params": {"num_features": channels}}
-        layers[f"relu{place}"] = {"type": "ReLU"}
+        layers[f"bn{number}"] = {"type": "BatchNorm2d", "params": {"num_features": channels}}
+        layers[f"relu{number}"] = {"type": "ReLU"}
     layers["last"] = {"type": "Conv2d", "params": {"out_channels": depth, "kernel_size": 1, "bias": True}}
     if sigmoid:
         layers["sigmoid"] = {"type": "Sigmoid"}
@@ -141,7 +141,7 @@ def _training(groups: dict[str, Any], rates: dict[str, float], epilogue: dict[st
 
 
 def _protopnet_training(prototypes: str | list[str] = "classifier.prototypes", **coefficients: float) -> Any:
-    # Prototypes are projected once, at the end; CaBRNet 1.2 trains the last layer on only where it may also prune.
+    # Prototypes are projected once, at the end; CaBRNet 1.2 trains the last layer further only where it may also prune.
     return _training(
         {"prototypes": prototypes},
         {"prototypes": 0.003, "last_layer": 0.003},

@@ -18,7 +18,7 @@ _PARADIGMS = tuple(dict.fromkeys((*SPATIAL, *MASSES)))
 
 
 def report(names: Sequence[str], runs: Path, command: str) -> tuple[str, bool]:
-    """The report on all models that are explained, and whether every certificate was proved."""
+    """The tables of all models in Markdown, and whether every certificate was proved."""
     lines = [
         line
         for name in names
@@ -49,11 +49,11 @@ def report(names: Sequence[str], runs: Path, command: str) -> tuple[str, bool]:
 {_models(facts)}
 ## Explanations
 {_explanations(lines)}
-Mean ± standard deviation over the images that have a certificate, those that the network classifies correctly and those
-that it does not apart. Seconds are processor seconds of one thread, one image at a time. Relative size: statements over
-what could be stated, L P (top_k, sparse: P). `none`: the search found no explanation. `not tried`: the paradigm's time
-for its images was up. Date, commit and load above are this table's; trainings and measurements are kept from stage to
-stage (`RUNS/MODEL/trained.txt` says when and how a model was trained).
+Mean ± standard deviation over the images with a certificate, separately for images that the network classifies
+correctly and for the others. Seconds are processor seconds of one thread, one image at a time. Relative size:
+statements over possible statements, L P (top_k, sparse: P). `none`: the search has no explanation. `not tried`: the
+paradigm's time was over. Date, commit and load above are those of this table; trainings and measurements are kept from
+stage to stage (`RUNS/MODEL/trained.txt` says when and how a model was trained).
 
 ## This machine
 ```

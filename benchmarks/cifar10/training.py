@@ -1,4 +1,4 @@
-"""Train the models, one after the other; what is there already is left alone, what was interrupted goes on."""
+"""Train the models, one after the other; finished models are kept, and interrupted trainings continue."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ THREADS = 1
 
 
 def train(name: str, data: Path, runs: Path) -> None:
-    """Leave `runs/name/final`, CaBRNet's run directory, made by `cabrnet train` in one thread.
+    """Write `runs/name/final`, CaBRNet's run directory, with `cabrnet train` in one thread.
 
     Raises:
-        subprocess.CalledProcessError, RuntimeError: CaBRNet gave up; `runs/name/log.txt` says why.
+        subprocess.CalledProcessError, RuntimeError: CaBRNet failed; `runs/name/log.txt` says why.
     """
     run = runs / name
     if (run / "final").is_dir():
-        print(f"{name}: {run / 'final'} is there already")
+        print(f"{name}: {run / 'final'} exists already")
         return
     if (run / "latest").is_dir():
-        source = ["--resume-from", str(run / "latest")]  # and on in its parent
+        source = ["--resume-from", str(run / "latest")]  # continues in its parent
     else:
         (run / "config").mkdir(parents=True, exist_ok=True)
         for file, content in configuration(name, data).items():
@@ -44,8 +44,8 @@ def train(name: str, data: Path, runs: Path) -> None:
     threads = {"OMP_NUM_THREADS": str(THREADS), "MKL_NUM_THREADS": str(THREADS)}
     subprocess.run(command, env=os.environ | threads, check=True)
     seconds = time.perf_counter() - start
-    if not (run / "final").is_dir():  # CaBRNet's exit code may be 0 all the same
-        raise RuntimeError(f"{name}: CaBRNet left no {run / 'final'}; {run / 'log.txt'} or the lines above say why")
+    if not (run / "final").is_dir():  # CaBRNet's exit code may be 0 even then
+        raise RuntimeError(f"{name}: CaBRNet wrote no {run / 'final'}; {run / 'log.txt'} or the lines above say why")
     facts = [f"{key}: {value}" for key, value in describe().items()]
     (run / "trained.txt").write_text("\n".join([*facts, f"command: {' '.join(command)}", f"seconds: {seconds:.0f}\n"]))
     print(f"{name}: trained in {seconds:.0f} s", flush=True)

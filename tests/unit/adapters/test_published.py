@@ -192,9 +192,9 @@ def reference(name: str, case: Case, latents: Tensor) -> Tensor:
 def test_the_head_computes_what_the_architecture_computes(name):
     case = cases()[name]
     expected = reference(name, case, case.latents)
-    found = evaluate(case.head(), case.latents.double()).logits
-    assert expected.shape == found.shape == (len(case.latents), CLASSES)
-    torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-12)
+    logits = evaluate(case.head(), case.latents.double()).logits
+    assert expected.shape == logits.shape == (len(case.latents), CLASSES)
+    torch.testing.assert_close(logits, expected, rtol=1e-9, atol=1e-12)
 
 
 def test_every_architecture_is_there():
@@ -219,8 +219,8 @@ def test_prototypes_are_counted_in_the_tensors(name):
     }
     pruned = replace(case, state=state)
     assert pruned.head().size == 5
-    found = evaluate(pruned.head(), case.latents.double()).logits
-    torch.testing.assert_close(found, reference(name, pruned, case.latents), rtol=1e-9, atol=1e-12)
+    logits = evaluate(pruned.head(), case.latents.double()).logits
+    torch.testing.assert_close(logits, reference(name, pruned, case.latents), rtol=1e-9, atol=1e-12)
 
 
 def test_a_mass_on_the_threshold_counts():
@@ -272,7 +272,7 @@ def test_the_taps_of_a_deformable_prototype(hidden):
     state = deformable_network(3, hidden)
     x = torch.rand(2, 3, 5, 6, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     x[0, :, 2, 3] = 0.0
-    found = taps({"model": state}, x)
+    latents = taps({"model": state}, x)
 
     state = {key: value.double() for key, value in state.items()}
     p = state["prototype_vectors"]
@@ -286,20 +286,20 @@ def test_the_taps_of_a_deformable_prototype(hidden):
         )
     assert offset.abs().max() > 2
 
-    def tent(place: Tensor, size: int) -> Tensor:
-        return torch.relu(1 - (place[..., None] - torch.arange(size)).abs())
+    def tent(coordinate: Tensor, size: int) -> Tensor:
+        return torch.relu(1 - (coordinate[..., None] - torch.arange(size)).abs())
 
     dot = 0
     for i, j in ((0, 0), (0, 1), (1, 0), (1, 1)):
         dy, dx = offset[:, 4 * i + 2 * j], offset[:, 4 * i + 2 * j + 1]
         y, w = torch.arange(5)[:, None] - 1 + 2 * i + dy, torch.arange(6) - 1 + 2 * j + dx
         read = torch.einsum("nhwa,nhwb,ndab->nhwd", tent(y, 5), tent(w, 6), x**2).sqrt()
-        torch.testing.assert_close(found.unflatten(1, (5, 6)).unflatten(3, (5, 4))[..., 2 * i + j], read)
+        torch.testing.assert_close(latents.unflatten(1, (5, 6)).unflatten(3, (5, 4))[..., 2 * i + j], read)
         dot = dot + torch.einsum("nhwd,pd->nphw", read, p[:, :, i, j])
     logits = functional.linear(torch.relu(dot / (64 * 1.01)).amax((2, 3)), state["last_layer.weight"])
     head = head_of("deformable", state)
-    torch.testing.assert_close(evaluate(head, found).logits, logits, rtol=1e-9, atol=1e-12)
-    assert (found >= 0).all() and (found.norm(dim=-1) < 64).all()
+    torch.testing.assert_close(evaluate(head, latents).logits, logits, rtol=1e-9, atol=1e-12)
+    assert (latents >= 0).all() and (latents.norm(dim=-1) < 64).all()
 
 
 def test_the_ball_of_a_deformable_head_holds_what_float32_reads():
@@ -351,10 +351,10 @@ def changed(name: str, key: str, change) -> tuple[str, dict, dict]:
     return case.architecture, state, case.options
 
 
-def at(place: tuple[int, ...], value: float):
+def at(index: tuple[int, ...], value: float):
     def change(tensor: Tensor) -> Tensor:
         tensor = tensor.clone()
-        tensor[place] = value
+        tensor[index] = value
         return tensor
 
     return change

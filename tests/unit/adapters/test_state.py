@@ -92,8 +92,8 @@ def test_broken_bytes_are_refused_and_nothing_else_is_raised(zipped, tmp_path):
     torch.save({"layer.weight": WEIGHT}, path, _use_new_zipfile_serialization=zipped)
     data = path.read_bytes()
     refused = 0
-    for place in range(0, len(data), 5):
-        path.write_bytes(data[:place] + bytes([data[place] ^ 0x11]) + data[place + 1 :])
+    for index in range(0, len(data), 5):
+        path.write_bytes(data[:index] + bytes([data[index] ^ 0x11]) + data[index + 1 :])
         try:
             load_state(path)
         except InputError:
@@ -111,8 +111,8 @@ def test_a_missing_key_names_its_neighbours():
 
 def test_half_precision_is_cast_up_and_gradients_are_left_behind():
     half = torch.tensor([0.1, 2.0], dtype=torch.float16, requires_grad=True)
-    found = numbers({"x": half}, "x", "P")
-    assert found.dtype == torch.float32 and not found.requires_grad and torch.equal(found.half(), half.detach())
+    tensor = numbers({"x": half}, "x", "P")
+    assert tensor.dtype == torch.float32 and not tensor.requires_grad and torch.equal(tensor.half(), half.detach())
 
 
 def test_folding():

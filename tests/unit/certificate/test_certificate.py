@@ -19,14 +19,14 @@ VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 
 def certificates() -> list[Certificate]:
-    found = []
+    emitted = []
     for geometry in GEOMETRIES:
         head = small_head(geometry)
         for paradigm in (None, "top_k"):
-            found += [c for c in explain(head, small_latents(head), paradigm) if isinstance(c, Certificate)]
+            emitted += [c for c in explain(head, small_latents(head), paradigm) if isinstance(c, Certificate)]
     for paradigm in ("simplex", "sparse"):  # the last head is a softmax one
-        found += [c for c in explain(head, small_latents(head), paradigm) if isinstance(c, Certificate)]
-    return found
+        emitted += [c for c in explain(head, small_latents(head), paradigm) if isinstance(c, Certificate)]
+    return emitted
 
 
 def priced() -> Certificate:

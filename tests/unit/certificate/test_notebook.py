@@ -23,13 +23,13 @@ class Tags(HTMLParser):
     def __init__(self, text: str) -> None:
         super().__init__()
         self.open: list[str] = []
-        self.seen: set[str] = set()
+        self.names: set[str] = set()
         self.feed(text)
         assert self.open == []
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
         self.open.append(tag)
-        self.seen.add(tag)
+        self.names.add(tag)
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
@@ -38,7 +38,7 @@ class Tags(HTMLParser):
 def test_it_says_what_is_claimed_and_that_nobody_audited_it():
     for certificate in certificates("euclidean"):
         text = certificate._repr_html_()
-        assert Tags(text).seen <= {"div", "p", "b", "small", "table", "caption", "thead", "tbody", "tr", "th", "td"}
+        assert Tags(text).names <= {"div", "p", "b", "small", "table", "caption", "thead", "tbody", "tr", "th", "td"}
         assert f"the {certificate.size} statements about patches is classified as class {certificate.predicted}" in text
         assert f"at least {below(certificate.margin, 4)} below it" in text
         assert "not audited here" in text and "Not proved: anything about the network" in text

@@ -35,15 +35,15 @@ def optimum(head: Head, certificate: Certificate, statements, floor) -> list[flo
     gap = (torch.tensor(left)[:, None] - torch.tensor(top)).clamp(min=0).double()
     for s in statements:
         gap[s.patch, s.prototype] = 0.0
-    found = []
+    margins = []
     for rival in set(range(head.classes)) - {certificate.predicted}:
         gain = (head.weight[rival] - head.weight[certificate.predicted]).double()
         weights = gain.clamp(min=0) * gap
         given = weights[linear_sum_assignment(weights.numpy(), maximize=True)].sum()
         known = gain.clamp(min=0) @ torch.tensor(top).double() + gain.clamp(max=0) @ floor
         bias = 0.0 if head.bias is None else float(head.bias[certificate.predicted] - head.bias[rival])
-        found.append(bias - float(known + given))
-    return found
+        margins.append(bias - float(known + given))
+    return margins
 
 
 def proves(head: Head, certificate: Certificate, statements) -> bool:
@@ -97,8 +97,8 @@ def test_where_the_order_matters_it_is_kept_and_none_can_be_dropped(geometry, or
     broken = 0
     for seed in range(3):
         head = small_head(geometry, seed, prototypes=16)
-        found = explain(head, small_latents(head, images=1, seed=seed), "hypersphere", order=order)
-        for certificate in (c for c in found if isinstance(c, Certificate)):
+        results = explain(head, small_latents(head, images=1, seed=seed), "hypersphere", order=order)
+        for certificate in (c for c in results if isinstance(c, Certificate)):
             patches = [s.patch for s in certificate.statements]
             assert patches == sorted(patches) and certificate.minimal
             assert proves(head, certificate, certificate.statements)
@@ -115,10 +115,10 @@ def test_where_float64_cannot_follow_the_rule_minimality_is_not_claimed(geometry
     monkeypatch.setattr(hypersphere, "_STEPS", 2.0**80)
     head = small_head(geometry, 1)
     latents = small_latents(head, seed=1)
-    found = [c for c in explain(head, latents, "hypersphere") if isinstance(c, Certificate)]
-    assert found and not all(c.minimal for c in found)
+    certificates = [c for c in explain(head, latents, "hypersphere") if isinstance(c, Certificate)]
+    assert certificates and not all(c.minimal for c in certificates)
     auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents}), "both")
-    assert all(auditor.check(c.to_bytes(), minimality=True).status is Status.PROVED for c in found)
+    assert all(auditor.check(c.to_bytes(), minimality=True).status is Status.PROVED for c in certificates)
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
@@ -190,20 +190,20 @@ def least_margin(margins, size, statements):
 
 
 def test_sparse_states_activations_alone_and_none_can_be_dropped():
-    found = 0
+    explained = 0
     for head, latents in softmax_cases():
         problem = Problem.of(head, as_patches(latents))
         for image, certificate in enumerate(explain(head, latents, "sparse")):
             if isinstance(certificate, Unexplained):
                 continue
-            found += 1
+            explained += 1
             assert certificate.minimal
             assert all(isinstance(s, ActivationStatement) for s in certificate.statements)
             margins, stated = problem.margins.take([image]), certificate.statements
             assert least_margin(margins, head.size, stated) >= certificate.margin
             for dropped in stated:
                 assert least_margin(margins, head.size, [s for s in stated if s != dropped]) <= 0
-    assert found > 20
+    assert explained > 20
 
 
 def test_the_same_input_gives_the_same_bytes():
@@ -308,16 +308,16 @@ def test_a_softmax_head_that_cannot_tell_gets_a_reason(paradigm):
     (close,) = explain(Head(torch.eye(2), Softmax(), Identity(), bias=bias), torch.zeros(1, 4, 2), paradigm)
     assert isinstance(close, Unexplained)
     sure = Head(torch.zeros(2, 3), Softmax(), Identity(), bias=torch.tensor([0.0, 1.0]))
-    (found,) = explain(sure, torch.rand(1, 4, 3), paradigm)
-    assert (found.predicted, found.size) == (1, 0)
+    (result,) = explain(sure, torch.rand(1, 4, 3), paradigm)
+    assert (result.predicted, result.size) == (1, 0)
 
 
 @pytest.mark.parametrize("paradigm", ["projection", "top_k"])
 def test_a_tie_gets_a_reason_and_no_certificate(paradigm):
     head = Head(torch.ones(2, 3), Euclidean(), LogRatio(), prototypes=torch.rand(3, 2), domain=Box(0, 1))
-    (found,) = explain(head, torch.rand(1, 4, 2), paradigm)
-    assert isinstance(found, Unexplained)
-    assert "tie" in found.reason
+    (result,) = explain(head, torch.rand(1, 4, 2), paradigm)
+    assert isinstance(result, Unexplained)
+    assert "tie" in result.reason
 
 
 def test_a_tiny_margin_is_unknown_not_wrong():
@@ -325,15 +325,15 @@ def test_a_tiny_margin_is_unknown_not_wrong():
     points = torch.rand(1, 2).expand(2, 2)
     bias = torch.tensor([1e-18, 0.0])
     head = Head(torch.eye(2), Euclidean(), LogRatio(), prototypes=points, bias=bias, domain=Box(0, 1))
-    (found,) = explain(head, torch.rand(1, 4, 2))
-    assert isinstance(found, Unexplained)
+    (result,) = explain(head, torch.rand(1, 4, 2))
+    assert isinstance(result, Unexplained)
 
 
 def test_a_class_that_wins_by_its_bias_needs_no_statement():
     head = Head(torch.zeros(2, 3), Euclidean(), LogRatio(), prototypes=torch.rand(3, 2), bias=torch.tensor([0.0, 1.0]))
     for paradigm in ("projection", "top_k"):
-        (found,) = explain(head, torch.rand(1, 4, 2), paradigm)
-        assert (found.predicted, found.size) == (1, 0)
+        (result,) = explain(head, torch.rand(1, 4, 2), paradigm)
+        assert (result.predicted, result.size) == (1, 0)
 
 
 def test_minimality_is_claimed_only_where_rounding_does_not_decide():
@@ -341,8 +341,8 @@ def test_minimality_is_claimed_only_where_rounding_does_not_decide():
     head = small_head("euclidean", 4)
     assert all(c.minimal for c in explain(head, small_latents(head)) if isinstance(c, Certificate))
     far = Head(head.weight, Euclidean(), LogRatio(), prototypes=head.prototypes * 1e6)
-    found = [c for c in explain(far, small_latents(head, images=12) * 1e6) if isinstance(c, Certificate)]
-    assert found and not all(c.minimal for c in found)
+    certificates = [c for c in explain(far, small_latents(head, images=12) * 1e6) if isinstance(c, Certificate)]
+    assert certificates and not all(c.minimal for c in certificates)
 
 
 def test_no_images_give_no_certificates():
@@ -381,8 +381,8 @@ def test_within_a_tolerance_statements_read_well_and_are_proved(geometry, tolera
         )
         for paradigm in (*defined, "top_k"):
             for order in ("rival", "nearest"):
-                found = explain(head, latents, paradigm, order=order, tolerance=tolerance)
-                for certificate in (c for c in found if isinstance(c, Certificate)):
+                results = explain(head, latents, paradigm, order=order, tolerance=tolerance)
+                for certificate in (c for c in results if isinstance(c, Certificate)):
                     assert auditor.check(certificate.to_bytes(), minimality=True).status is Status.PROVED
                     for statement in certificate.statements:
                         ends = (
