@@ -1,4 +1,4 @@
-"""The lemmas of `proofs`, found in an installed package and in a clone."""
+"""The lemmas of `proofs`, in an installed package or in a clone."""
 
 from __future__ import annotations
 
@@ -6,25 +6,24 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from verale.soundness.paths import PROOFS
+from verale.soundness.paths import INSTALLED, PROOFS
 
 __all__ = ["lemmas", "run"]
 
 
 def _module(name: str) -> Any:
-    installed = PROOFS.parent.name == "soundness"
-    if not installed and str(PROOFS.parent) not in sys.path:
+    if not INSTALLED and str(PROOFS.parent) not in sys.path:
         sys.path.append(str(PROOFS.parent))
-    return import_module(f"verale.soundness.proofs.{name}" if installed else f"proofs.{name}")
+    return import_module(f"verale.soundness.proofs.{name}" if INSTALLED else f"proofs.{name}")
 
 
 def lemmas() -> dict[str, Any]:
-    """Every lemma by the name of its file, with `errata.` before it for what corrects the literature. They need z3."""
+    """Every lemma by the name of its file; names of errata of the literature begin with `errata.`. They need z3."""
     names = [path.stem for path in sorted(PROOFS.glob("[!_]*.py")) if path.stem != "lemma"]
     names += [f"errata.{path.stem}" for path in sorted(PROOFS.glob("errata/[!_]*.py")) if path.stem != "count"]
     return {name: _module(name).LEMMA for name in names}
 
 
 def run(lemma: Any) -> Any:
-    """See `proofs/lemma.py`."""
+    """Prove a lemma and refute its false twins; see `proofs/lemma.py`."""
     return _module("lemma").run(lemma)
