@@ -1,4 +1,4 @@
-"""Every property, on a few examples; and each fails for a checker that it is there to see through."""
+"""Every property holds on a few examples, and fails for a checker that it should catch."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def test_it_holds(one: Property) -> None:
     tried = try_property(one, 60)
     assert tried.failure == ""
     assert tried.examples == 60
-    assert tried.came_to.total() == 60
+    assert tried.outcomes.total() == 60
 
 
 class Credulous(Auditor):
-    """Takes a millionth too much for a margin, and proves what has none."""
+    """Reports margins a millionth too great, and proves certificates without a margin."""
 
     def check(self, *arguments: Any, **options: Any) -> Verdict:
         verdict = super().check(*arguments, **options)
@@ -37,7 +37,7 @@ class Credulous(Auditor):
 
 
 class Fussy(Auditor):
-    """Depends on how a certificate is written: on its first statement, and on the size of what it says."""
+    """Depends on how a certificate is written: on its first statement, and on the size of its intervals."""
 
     def check(self, certificate: bytes, *arguments: Any, **options: Any) -> Verdict:
         verdict = super().check(certificate, *arguments, **options)
@@ -58,22 +58,23 @@ class Fussy(Auditor):
         ("so is the unit of length", Fussy),
     ],
 )
-def test_a_wrong_checker_is_seen_through(says: str, auditor: type, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_checker_is_caught(says: str, auditor: type, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(properties, "Auditor", auditor)
     one = BY_NAME[says]
-    fewer = {"recipe": st.just(RECIPES[0]), "number": st.integers(0, 3)}  # what fails is tried many times to shrink it
+    # Hypothesis tries a failure many times to shrink it.
+    fewer = {"recipe": st.just(RECIPES[0]), "number": st.integers(0, 3)}
     strategies = {name: fewer.get(name, strategy) for name, strategy in one.strategies.items()}
     one = dataclasses.replace(one, strategies=strategies)
     tried = try_property(one, 200)
     assert tried.failure.startswith(("AssertionError", "WrongError")), tried
 
 
-def test_a_certificate_that_forgets_is_seen_through(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_certificate_that_forgets_a_field_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = Certificate.to_bytes
     monkeypatch.setattr(Certificate, "to_bytes", lambda self: whole(dataclasses.replace(self, minimal=False)))
     assert "read as" in try_property(BY_NAME["a certificate survives its file"], 60).failure
 
 
-def test_a_property_of_which_no_example_shows_anything_fails() -> None:
+def test_a_property_without_the_outcome_that_it_needs_fails() -> None:
     vacuous = dataclasses.replace(BY_NAME["so is the unit of length"], shows="never")
     assert "nothing was tried" in try_property(vacuous, 5).failure

@@ -1,4 +1,4 @@
-"""A small run of `verale.soundness.random_heads`: whatever is emitted for random heads, both kernels prove."""
+"""A small run of `verale.soundness.random_heads`: both kernels prove every certificate of random heads."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ LONG = (3, 8, 9, 10, 11)  # 3 and 8 take longer than all others together
 
 @pytest.mark.parametrize("seed", [pytest.param(n, marks=[pytest.mark.long] * (n in LONG)) for n in range(12)])
 def test_what_is_emitted_is_proved(seed):
-    found: Counter[str] = Counter()
-    assert audit(*random_case(seed), "both", found) == []
-    assert emitted_of(found) > 0
+    counts: Counter[str] = Counter()
+    assert audit(*random_case(seed), "both", counts) == []
+    assert emitted_of(counts) > 0

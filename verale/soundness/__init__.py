@@ -1,8 +1,14 @@
-"""The soundness suite, the third job of the library: what tries to find the checker or the search in the wrong.
+"""The soundness suite, the third job of the library: it tries to prove the checker or the search wrong.
 
-One file a kind of attempt: `lemmas` (Z3), `properties` (hypothesis), `emitted` (random heads explained and audited),
-`corpus` (certificates with known verdicts, and mutants of them), `enclosures` (the kernels' arithmetic), `faults`
-(faults injected into copies of the checker). `suite` runs them for `verale soundness`.
+`suite` runs the sections of `verale soundness`, one file or room for each kind of attempt:
 
-`handmade` and `reference` are a second reading of certificates/v1.md, which shares nothing with the checker.
+- `lemmas`: the lemmas of `proofs`, by Z3.
+- `properties`: properties of certificates and of the checker, by hypothesis.
+- `random_heads`: random heads, explained and audited.
+- `corpus`: certificates with known verdicts (accepted, rejected, malformed), and mutants of the accepted ones.
+- `enclosures`: the arithmetic of the kernels, against exact numbers.
+- `checker_mutants`: copies of the checker with a fault in each; `extremes` has properties that only these need.
+
+`independent` is a second reading of certificates/v1.md, which shares nothing with the checker; it decides what is true.
+`paths` says where the corpora and the lemmas lie.
 """

@@ -2,10 +2,10 @@
 
     python -m verale.soundness.enclosures --samples 1000000
 
-What is exact is compared with Python's integers and fractions. A logarithm or an exponential is compared with the other
-kernel's library, at 400 bits more than are asked for: arb with mpmath's `mp`, whose error of a few units in the last
-place is allowed for, mpmath with arb's balls. Ends must also be next to each other or have one number between them. The
-exit code is 0 only if nothing failed.
+Exact results are compared with Python's integers and fractions. Logarithms and exponentials are compared with the other
+kernel's library, at 400 bits more than are asked for: arb with mpmath's `mp`, allowing for its error of a few units in
+the last place, mpmath with arb's balls. The two ends must also be neighbours or have one number between them. The exit
+code is 0 only if nothing failed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from verale.checker.dyadic import (
 from verale.checker.kernel import KERNELS, Kernel, load_kernel
 
 TRUTH_BITS = 400
-_ERROR_BITS = 8  # of mpmath's results, in units in the last place: far more than they have
+_ERROR_BITS = 8  # mpmath's results are taken to err by 2^8 units in the last place, far more than they do
 _BITS = (0, 1, 64, 128, 150, 256, 320)
 
 
@@ -51,7 +51,7 @@ def log(kernel: Kernel, generator: random.Random) -> bool:
         case 1:  # binary64 numbers, denormal to huge
             numerator, denominator = abs(_binary64(generator)).as_integer_ratio()
             numerator += numerator == 0
-        case 2:  # what log_ratio asks: (x + 1) / (x + epsilon)
+        case 2:  # as log_ratio needs it: (x + 1) / (x + epsilon)
             x, places = abs(_mantissa(generator, 200)), generator.randrange(200)
             scale = generator.choice((1, 7, 1 << 52))
             numerator, denominator = (x << 1074) + (scale << 1074 + places), (x << 1074) + (scale << places)
@@ -63,15 +63,17 @@ def log(kernel: Kernel, generator: random.Random) -> bool:
     near = max(0, denominator.bit_length() - abs(numerator - denominator).bit_length())  # bits lost next to 1
     if kernel.name == "arb":
         quotient = libmp.from_rational(numerator, denominator, precision + near)
-        return _held(ends, *_around(libmp.mpf_log(quotient, precision), bits, precision))
+        return _enclosed(ends, *_around(libmp.mpf_log(quotient, precision), bits, precision))
     with flint.ctx.workprec(precision + near):
-        return _held(ends, *_ball((flint.arb(flint.fmpz(numerator)) / flint.arb(flint.fmpz(denominator))).log(), bits))
+        return _enclosed(
+            ends, *_ball((flint.arb(flint.fmpz(numerator)) / flint.arb(flint.fmpz(denominator))).log(), bits)
+        )
 
 
 def exp(kernel: Kernel, generator: random.Random) -> bool:
-    """exp(m 2^e): arguments next to 0, of any size below, about where it vanishes, up to 2^10."""
+    """exp(m 2^e): arguments next to 0, negative ones of any size, near where it vanishes, up to 2^10."""
     mantissa, exponent, bits = _argument(generator)
-    return _held(kernel.exp(mantissa, exponent, bits), *_true_exp(kernel, mantissa, exponent, bits))
+    return _enclosed(kernel.exp(mantissa, exponent, bits), *_true_exp(kernel, mantissa, exponent, bits))
 
 
 def exp_sum(kernel: Kernel, generator: random.Random) -> bool:
@@ -82,7 +84,7 @@ def exp_sum(kernel: Kernel, generator: random.Random) -> bool:
     mantissas[generator.randrange(count)] = 0
     truths = [_true_exp(kernel, mantissa, exponent, bits) for mantissa in mantissas]
     low, high = (sum(ends, Fraction(0)) for ends in zip(*truths, strict=True))
-    return _held(kernel.exp_sum(mantissas, exponent, bits), low, high, apart=2 * count)
+    return _enclosed(kernel.exp_sum(mantissas, exponent, bits), low, high, apart=2 * count)
 
 
 def isqrt(kernel: Kernel, generator: random.Random) -> bool:
@@ -98,9 +100,9 @@ def product(kernel: Kernel, generator: random.Random) -> bool:
     bits = generator.choice((1, 60, 64, 200, 2100))
     left = [[_mantissa(generator, bits) for _ in range(n)] for _ in range(m)]
     right = [[_mantissa(generator, bits) for _ in range(k)] for _ in range(n)]
-    found = kernel.rows(kernel.product(kernel.matrix(left), kernel.matrix(right)))
+    rows = kernel.rows(kernel.product(kernel.matrix(left), kernel.matrix(right)))
     truth = [[sum(row[i] * right[i][j] for i in range(n)) for j in range(k)] for row in left]
-    return [list(map(int, row)) for row in found] == truth
+    return [list(map(int, row)) for row in rows] == truth
 
 
 def roots(generator: random.Random) -> bool:
@@ -128,7 +130,7 @@ def grid(generator: random.Random) -> bool:
 
 
 def spelled(generator: random.Random) -> bool:
-    """`hex_float`, compared with the bits of the number and with Python's own reading; also what is no binary64."""
+    """`hex_float`, compared with the number's bits and with Python's reading; also of texts that are not binary64."""
     value = _binary64(generator)
     if hex_float(value.hex()) != Fraction(value):
         return False
@@ -157,15 +159,15 @@ OF_NONE: tuple[Callable[[random.Random], bool], ...] = (roots, shifts, grid, spe
 
 def failures(samples: int, seed: int = 0) -> Counter[str]:
     """How many of `samples` draws of every operation (and kernel) failed, by its name; 0 where none did."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for each in OF_A_KERNEL:
         for name in KERNELS:
             kernel, generator = load_kernel(name), random.Random(f"{each.__name__} {seed}")
-            found[f"{each.__name__}, {name}"] = sum(not each(kernel, generator) for _ in range(samples))
+            counts[f"{each.__name__}, {name}"] = sum(not each(kernel, generator) for _ in range(samples))
     for plain in OF_NONE:
         generator = random.Random(f"{plain.__name__} {seed}")
-        found[plain.__name__] = sum(not plain(generator) for _ in range(samples))
-    return found
+        counts[plain.__name__] = sum(not plain(generator) for _ in range(samples))
+    return counts
 
 
 def _true_exp(kernel: Kernel, mantissa: int, exponent: int, bits: int) -> tuple[Fraction, Fraction]:
@@ -182,12 +184,12 @@ def _true_exp(kernel: Kernel, mantissa: int, exponent: int, bits: int) -> tuple[
         return _ball(flint.arb((flint.fmpz(mantissa), flint.fmpz(exponent))).exp(), bits)
 
 
-def _held(ends: tuple[int, int], low: Fraction, high: Fraction, apart: int = 2) -> bool:
+def _enclosed(ends: tuple[int, int], low: Fraction, high: Fraction, apart: int = 2) -> bool:
     return ends[0] <= low and high <= ends[1] and ends[1] - ends[0] <= apart
 
 
 def _around(value: tuple[int, int, int, int], bits: int, precision: int) -> tuple[Fraction, Fraction]:
-    """An interval about a floating-point number of mpmath's, times 2^bits."""
+    """An interval about a floating-point number of mpmath, times 2^bits."""
     sign, mantissa, exponent, _ = value
     middle = Fraction(-mantissa if sign else mantissa) * Fraction(2) ** (exponent + bits)
     error = abs(middle) / 2 ** (precision - _ERROR_BITS)
@@ -196,11 +198,13 @@ def _around(value: tuple[int, int, int, int], bits: int, precision: int) -> tupl
 
 def _ball(ball: flint.arb, bits: int) -> tuple[Fraction, Fraction]:
     """The ends of a ball, times 2^bits."""
-    found = []
-    for end in (ball.lower(), ball.upper()):
-        mantissa, exponent = end.man_exp()
-        found.append(Fraction(int(mantissa)) * Fraction(2) ** (int(exponent) + bits))
-    return found[0], found[1]
+    low, high = (end.man_exp() for end in (ball.lower(), ball.upper()))
+    return _dyadic(*low, bits), _dyadic(*high, bits)
+
+
+def _dyadic(mantissa: flint.fmpz, exponent: flint.fmpz, bits: int) -> Fraction:
+    """mantissa 2^(exponent + bits)."""
+    return Fraction(int(mantissa)) * Fraction(2) ** (int(exponent) + bits)
 
 
 def _argument(generator: random.Random) -> tuple[int, int, int]:
@@ -210,7 +214,7 @@ def _argument(generator: random.Random) -> tuple[int, int, int]:
         case 0:  # next to 0
             exponent = -generator.randrange(60, 1100)
             return _mantissa(generator, generator.randrange(1, 54)), exponent, bits
-        case 1:  # about where it vanishes
+        case 1:  # near where it vanishes
             vanishing = math.floor(bits * generator.choice((0.693, 0.6931471805599453, 1.0)) * 2**20)
             return -abs(vanishing + generator.randrange(-(2**20), 2**20)), -20, bits
         case 2:  # any size up to 2^10, huge ones below
@@ -257,11 +261,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     start = time.process_time()
-    found = failures(options.samples, options.seed)
-    for name, count in found.items():
+    counts = failures(options.samples, options.seed)
+    for name, count in counts.items():
         print(f"{name:<18} {options.samples} samples, {count} failures")
     print(f"{time.process_time() - start:.0f} s of processor time, flint {flint.__version__}")
-    return int(any(found.values()))
+    return int(any(counts.values()))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Properties of the planted faults that only extremes show: arguments next to the grid, latents at the ends of all that
-is stated, multipliers that are poor, roundings that all go one way.
+"""Properties that some injected faults break only at extremes: arguments next to the grid, latents at the ends of
+stated intervals, poor multipliers, roundings that all go one way.
 
-Each returns what it found wrong, "" for nothing. Latents are rational numbers here, as fine as is wanted: what a rule
-says holds for all real ones.
+Each function returns what is wrong, "" for nothing. Latents are rational numbers here, as fine as needed: a rule holds
+for all real ones.
 """
 
 from __future__ import annotations
@@ -16,18 +16,22 @@ from typing import Any
 
 import flint
 
-from verale.soundness.independent import files as hm
+from verale.soundness.independent import arithmetic, files
+from verale.soundness.independent.arithmetic import Interval, Matrix, cosine_ends
 
 Import = Callable[[str], Any]
-"""Gives a module of a copy by its name, "" for the package."""
+"""A module of a copy of the checker, by its name; "" for the package."""
 
 Point = list[Fraction]
 _FINE = 1 << 400
 
 
 def next_to_the_grid(module: Import, kernel: str) -> str:
-    """Of (2^k + 1) / (2^k - 1) all but the first term of the logarithm is far below the grid, and its first term on it;
-    of -1/4 with two bits and no guard the first terms of the exponential are. What is left out is then all there is."""
+    """Series whose first terms lie on the grid, so that the terms left out decide.
+
+    Of the logarithm of (2^k + 1) / (2^k - 1) the first term lies on the grid and the others far below. Of the
+    exponential of -1/4, with two bits and no guard bits, the first terms lie on the grid.
+    """
     implementation = module(f"kernel.{kernel}_kernel")
     own = module("kernel").load_kernel(kernel)
     for k, bits in product((20, 30, 40), range(30, 48)):
@@ -57,9 +61,9 @@ def attained(module: Import, kernel: str) -> str:
         module("rules.hypersphere")._WEIGHT_BITS = (128, 3)[trial % 2]
         cosine = trial % 4 > 1
         rows = [[float(generator.randrange(-9, 10)), float(generator.randrange(1, 10))] for _ in range(2)]
-        found = _on_circle(rows, generator) if cosine else _on_line(rows, generator)
+        cases = _on_circle(rows, generator) if cosine else _on_line(rows, generator)
         space = _space(module, own, "cosine" if cosine else "euclidean", rows, 64.0)
-        for stated, observables in found:
+        for stated, observables in cases:
             statement = module("certificate").PatchStatement(0, 0, *stated)
             for name in ("projection", "triangle", "hypersphere"):
                 rule = getattr(module(f"rules.{name}"), name.capitalize())(space)
@@ -69,31 +73,28 @@ def attained(module: Import, kernel: str) -> str:
     return ""
 
 
-Ends = tuple[Fraction, Fraction]
-
-
-def _on_line(rows: hm.Matrix, generator: random.Random) -> Iterator[tuple[Ends, list[Ends]]]:
-    """What is stated of prototype 0, and the observables of latents on the line from it to prototype 1."""
+def _on_line(rows: Matrix, generator: random.Random) -> Iterator[tuple[Interval, list[Interval]]]:
+    """The interval stated of prototype 0, and the observables of latents on the line from it to prototype 1."""
     end = Fraction(generator.randrange(1, 1 << 9), 1 << generator.choice((4, 9)))
-    apart = hm.squared_distance(rows[1], rows[0])
+    apart = arithmetic.squared_distance(rows[1], rows[0])
     for way in (1, -1):
         share = Fraction(isqrt(int(end / (apart or 1) * _FINE**2)), _FINE)
         distances = [share * share * apart, (1 - way * share) ** 2 * apart]
         yield (end - Fraction(1, 2**390), end), [(d, d) for d in distances]
 
 
-def _on_circle(rows: hm.Matrix, generator: random.Random) -> Iterator[tuple[Ends, list[Ends]]]:
+def _on_circle(rows: Matrix, generator: random.Random) -> Iterator[tuple[Interval, list[Interval]]]:
     """The same of cosines: latents in the plane of both prototypes."""
     m = Fraction(generator.choice((1, -1)) * generator.randrange(8), 8)
     (x, y), side = map(Fraction, rows[0]), Fraction(isqrt(int((1 - m * m) * _FINE**2)), _FINE)
     for way in (1, -1):
         z: Any = [m * x - way * side * y, m * y + way * side * x]
-        observables = [hm.cosine_ends(z, row, 0.0) for row in rows]
+        observables = [cosine_ends(z, row, 0.0) for row in rows]
         yield (min(m, observables[0][0]), max(m, observables[0][1])), observables
 
 
 def one_way(module: Import, kernel: str) -> str:
-    """Coarse ranges where all that they leave out goes the same way."""
+    """Coarse ranges where every rounding goes the same way."""
     own = module("kernel").load_kernel(kernel)
     # <u, p_0> / |p_0| = length puts the foot at -1/64 of a coarse unit in the first coordinates, which are rounded down
     # by nearly a unit, as every entry of the target is; the rest of u lies along the target.
@@ -101,15 +102,15 @@ def one_way(module: Import, kernel: str) -> str:
     length = Fraction(isqrt(56 * _FINE**2), _FINE) / 2**32
     rest = Fraction(isqrt(int((1 - length * length) / 8 * _FINE**2)), _FINE)
     z: Any = [Fraction(x) / 2**29 + rest for x in rows[0]]
-    found = [("cosine", rows, z, [(0, Fraction(0), Fraction(0))])]
+    cases = [("cosine", rows, z, [(0, Fraction(0), Fraction(0))])]
     # The third row makes the unit fine. The target is 2 |p_k| from the base, and z at the nearer end of what is stated
     # of it.
     rows = [[-1.0, 0.0], [1.0, 0.0], [2.0**-30, 0.0]]
-    found.append(("euclidean", rows, [-0.875, 0.5], [(0, Fraction(0), Fraction(0)), (1, Fraction(0), Fraction(1))]))
+    cases.append(("euclidean", rows, [-0.875, 0.5], [(0, Fraction(0), Fraction(0)), (1, Fraction(0), Fraction(1))]))
     # Anchors so alike that their multipliers are large and of unlike signs; z at a corner of what is stated.
     rows, wide = [[1.0, 0.0], [1.0, 0.0625], [0.0, 1.0], [2.0**-30, 0.0]], Fraction(1, 2**12)
-    found.append(("inner_product", rows, [0.5, 0.0], [(0, Fraction(0), wide), (1, wide, Fraction(0))]))
-    for geometry, rows, z, stated in found:
+    cases.append(("inner_product", rows, [0.5, 0.0], [(0, Fraction(0), wide), (1, wide, Fraction(0))]))
+    for geometry, rows, z, stated in cases:
         space = _space(module, own, geometry, rows, 2.0)
         truths = [true_ends(geometry, z, row) for row in rows]
         group = [
@@ -122,17 +123,17 @@ def one_way(module: Import, kernel: str) -> str:
     return ""
 
 
-def _space(module: Import, own: Any, geometry: str, rows: hm.Matrix, edge: float) -> Any:
-    parts: dict[str, Any] = {"domain": hm.domain(-edge, edge)}
+def _space(module: Import, own: Any, geometry: str, rows: Matrix, edge: float) -> Any:
+    parts: dict[str, Any] = {"domain": files.domain(-edge, edge)}
     if geometry != "euclidean":
-        kind = hm.cosine(0.0) if geometry == "cosine" else {"kind": geometry, "radius": None}
-        parts |= {"geometry": kind, "similarity": hm.IDENTITY}
-    data = hm.head([[1.0] * len(rows), [0.0] * len(rows)], rows, **parts)
+        kind = files.cosine(0.0) if geometry == "cosine" else {"kind": geometry, "radius": None}
+        parts |= {"geometry": kind, "similarity": files.IDENTITY}
+    data = files.head([[1.0] * len(rows), [0.0] * len(rows)], rows, **parts)
     return module("rules.space").Space(module("head_file").read_head(data), own)
 
 
 def poor_multipliers(module: Import, kernel: str) -> str:
-    """The lemma of projection is one in any multipliers: what it says holds with such as are far from an inverse."""
+    """The lemma of projection holds for any multipliers, also for such as are far from an inverse."""
     own, generator = module("kernel").load_kernel(kernel), random.Random(30)
     span = module("rules.projection.span")
     inverse = span.approximate_inverse
@@ -147,9 +148,9 @@ def poor_multipliers(module: Import, kernel: str) -> str:
     try:
         for trial in range(90):
             geometry = ("euclidean", "cosine", "inner_product")[trial % 3]
-            found = _with_poor(module, own, generator, geometry)
-            if found:
-                return f"{found}, {geometry} at {trial}"
+            wrong = _with_poor(module, own, generator, geometry)
+            if wrong:
+                return f"{wrong}, {geometry} at {trial}"
     finally:
         span.approximate_inverse = inverse
     return ""
@@ -175,12 +176,12 @@ def _with_poor(module: Import, own: Any, generator: random.Random, geometry: str
     return "" if all(holds(space, ranges, truths) for ranges in coarse_ranges(module, rule, group)) else "coarse"
 
 
-def true_ends(geometry: str, z: Sequence[float], row: Sequence[float]) -> Ends:
+def true_ends(geometry: str, z: Sequence[float], row: Sequence[float]) -> Interval:
     """An enclosure of an observable of one patch."""
     if geometry == "cosine":
-        return hm.cosine_ends(list(z), list(row), 0.0)
-    found = (hm.squared_distance if geometry == "euclidean" else hm.product)(list(z), list(row))
-    return found, found
+        return cosine_ends(list(z), list(row), 0.0)
+    value = (arithmetic.squared_distance if geometry == "euclidean" else arithmetic.product)(list(z), list(row))
+    return value, value
 
 
 def coarse_ranges(module: Import, rule: Any, group: list[Any]) -> Iterator[Any]:
@@ -199,7 +200,7 @@ def coarse_ranges(module: Import, rule: Any, group: list[Any]) -> Iterator[Any]:
         yield module("rules.space").Ranges(*moved)
 
 
-def holds(space: Any, ranges: Any, observables: list[Ends]) -> bool:
+def holds(space: Any, ranges: Any, observables: list[Interval]) -> bool:
     """Whether the working observables lie in their ranges."""
     lower = [Fraction(int(low), 1 << space.bits) for low in ranges.lower]
     upper = None if ranges.upper is None else [Fraction(int(high), 1 << space.bits) for high in ranges.upper]

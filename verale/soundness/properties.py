@@ -1,8 +1,8 @@
 """Properties of the checker and of certificates, tried by hypothesis on heads of every part.
 
 Heads, latents and statements are drawn as in the corpora: multiples of 1/16, so that squared distances and inner
-products are binary64 numbers. Truth is decided in rationals or 300-bit balls by `reference` and `corpus.truth`, which
-share nothing with the checker.
+products are binary64 numbers. `verale.soundness.independent`, which shares nothing with the checker, decides what is
+true, in rationals or 300-bit balls.
 """
 
 from __future__ import annotations
@@ -23,26 +23,28 @@ from hypothesis import strategies as st
 
 from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Prices
 from verale.checker import Auditor, Status
+from verale.paradigms import PARADIGMS
 from verale.soundness.corpus.accept.explained import around
 from verale.soundness.corpus.accept.recipes import (
     CLASSES,
     COUNT,
     PATCHES,
     Recipe,
+    all_recipes,
     draw_head,
     draw_image,
-    recipes,
 )
 from verale.soundness.corpus.cases import Case, judged, stored
-from verale.soundness.independent import files as hm
-from verale.soundness.independent import head as ref
+from verale.soundness.independent import files
+from verale.soundness.independent.arithmetic import PRECISION, below
 from verale.soundness.independent.claim import Claim, Evaluations
+from verale.soundness.independent.head import Head
 from verale.soundness.independent.readers import Document, read_latents
 from verale.soundness.independent.witnesses import witnesses
 
 __all__ = ["PROPERTIES", "Property", "Tried", "try_property"]
 
-RECIPES = [recipe for recipe in recipes() if recipe.paradigm != "assignment"]
+RECIPES = [recipe for recipe in all_recipes() if recipe.paradigm != "assignment"]
 """Assignment needs prices; the accepted cases have them."""
 
 
@@ -50,9 +52,9 @@ RECIPES = [recipe for recipe in recipes() if recipe.paradigm != "assignment"]
 class Property:
     """Attributes:
     says: the property in words.
-    strategies: what is drawn, by the names of the check's arguments.
-    check: what an example came to; raises AssertionError where the property does not hold.
-    shows: what some example has to come to, or the property says nothing.
+    strategies: how the check's arguments are drawn, by their names.
+    check: the outcome of an example in a few words; raises AssertionError where the property does not hold.
+    shows: the outcome that some example must have. Without it nothing was tried.
     """
 
     says: str
@@ -63,32 +65,32 @@ class Property:
 
 @dataclass(frozen=True)
 class Tried:
-    """How many examples came to what, and what was found wrong."""
+    """How many examples were tried, how many had which outcome, and the failure in words, "" for none."""
 
     examples: int
-    came_to: Counter[str]
+    outcomes: Counter[str]
     failure: str
 
 
 def try_property(one: Property, examples: int, start: int = 0) -> Tried:
-    """Try a property on that many examples, the same for the same `start`; what fails is made small by hypothesis."""
-    came_to: Counter[str] = Counter()
+    """Try a property on that many examples, the same for the same `start`. Hypothesis shrinks an example that fails."""
+    outcomes: Counter[str] = Counter()
     tried = 0
 
     def attempt(**drawn: Any) -> None:
         nonlocal tried
         tried += 1
-        with flint.ctx.workprec(ref.PRECISION):
-            came_to.update((one.check(**drawn),))
+        with flint.ctx.workprec(PRECISION):
+            outcomes.update((one.check(**drawn),))
 
     profile = settings(
         max_examples=examples, database=None, deadline=None, print_blob=False, suppress_health_check=list(HealthCheck)
     )
     try:
         seed(start)(profile(given(**one.strategies)(attempt)))()
-    except Exception as error:  # whatever is raised, a property does not hold
-        return Tried(tried, came_to, " ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())]))
-    return Tried(tried, came_to, "" if came_to[one.shows] else f"no example {one.shows}, so nothing was tried")
+    except Exception as error:  # the property does not hold, whatever is raised
+        return Tried(tried, outcomes, " ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())]))
+    return Tried(tried, outcomes, "" if outcomes[one.shows] else f"no example {one.shows}, so nothing was tried")
 
 
 def _require(holds: bool, what: str) -> None:
@@ -96,31 +98,31 @@ def _require(holds: bool, what: str) -> None:
         raise AssertionError(what)
 
 
-# What is proved, no constructed latent refutes.
+# No constructed latent refutes what is proved.
 
 
 def _proved_margins_hold(recipe: Recipe, number: int, left_out: frozenset[int], width: float) -> str:
-    """The greatest margins that the checker proves, of a random explanation, against images that satisfy it."""
+    """The greatest margins that the checker proves of a random explanation hold for constructed images."""
     generator = random.Random(f"{recipe.name} {number}")
     head = draw_head(recipe, generator)
     image = draw_image(head, generator)
     activations = [head.activation(image, j) for j in range(COUNT)]
     statements = _statements(recipe, head, [image], [activations], width)
-    statements = [statement for place, statement in enumerate(statements) if place not in left_out]
+    statements = [statement for index, statement in enumerate(statements) if index not in left_out]
     predicted = _class(head.logits(activations))
     options: Document = {"predicted": predicted, "classes": CLASSES, "paradigm": recipe.paradigm, "patches": PATCHES}
-    data, latents = head.data, hm.latents([image])
+    data, latents = head.data, files.latents([image])
     auditor = Auditor(data, latents)
-    verdict = auditor.check(hm.certificate(data, statements, image=image, **options))
+    verdict = auditor.check(files.certificate(data, statements, image=image, **options))
     if verdict.status is not Status.PROVED:
         return "not proved"
-    margins = [None if margin is None else hm.below(margin) for margin in verdict.margins]
-    certificate = hm.certificate(data, statements, image=image, margins=margins, **options)
+    margins = [None if margin is None else below(margin) for margin in verdict.margins]
+    certificate = files.certificate(data, statements, image=image, margins=margins, **options)
     _require(auditor.check(certificate).status is Status.PROVED, "a margin that was proved is not proved when stated")
     claim = Claim.read(certificate, data, latents)
     claim.require_instance()
-    found = claim.counterexample(Evaluations(claim.head), witnesses(claim, generator))
-    _require(found is None, f"PROVED, and refuted by {found}")
+    counterexample = claim.counterexample(Evaluations(claim.head), witnesses(claim, generator))
+    _require(counterexample is None, f"PROVED, and refuted by {counterexample}")
     return "proved"
 
 
@@ -129,18 +131,18 @@ def _class(logits: list[Any]) -> int:
 
 
 def _statements(
-    recipe: Recipe, head: ref.Made, images: list[hm.Matrix], activations: list[list[Any]], width: float
+    recipe: Recipe, head: Head, images: list[files.Matrix], activations: list[list[Any]], width: float
 ) -> list[Document]:
-    """Everything that can be stated, true of every image."""
+    """All statements of the recipe's form, each true of every image."""
 
     def hull(values: list[Any]) -> tuple[float, float]:
         ends = [around(value, width) for value in values]
         return min(low for low, _ in ends), max(high for _, high in ends)
 
-    if recipe.paradigm in ("top_k", "sparse"):
-        return [hm.activation(j, *hull([each[j] for each in activations])) for j in range(COUNT)]
+    if not PARADIGMS[recipe.paradigm].spatial:
+        return [files.activation(j, *hull([each[j] for each in activations])) for j in range(COUNT)]
     return [
-        hm.spatial(patch, j, *hull([head.observable(image[patch], j) for image in images]))
+        files.spatial(patch, j, *hull([head.observable(image[patch], j) for image in images]))
         for patch, j in product(range(PATCHES), range(COUNT))
     ]
 
@@ -153,18 +155,18 @@ def _two_classes_are_not_proved(recipe: Recipe, numbers: tuple[int, int], width:
     logits = [head.logits(each) for each in activations]
     classes = list(map(_class, logits))
     first, second = classes
-    apart = [logits[place][classes[place]] - logits[place][classes[1 - place]] for place in (0, 1)]
+    apart = [logits[n][classes[n]] - logits[n][classes[1 - n]] for n in (0, 1)]
     if first == second or not all(bool(difference > 0) for difference in apart):
         return "one class"
     statements = _statements(recipe, head, images, activations, width)
     for predicted, image in zip(classes, images, strict=True):
-        certificate = hm.certificate(head.data, statements, predicted, CLASSES, recipe.paradigm, PATCHES, image)
-        found = judged(Auditor, certificate, head.data, hm.latents([image]))
-        _require(found == ("NOT_PROVED", "entailment"), f"{found} of statements that two classes share")
+        certificate = files.certificate(head.data, statements, predicted, CLASSES, recipe.paradigm, PATCHES, image)
+        verdict = judged(Auditor, certificate, head.data, files.latents([image]))
+        _require(verdict == ("NOT_PROVED", "entailment"), f"{verdict} of statements that two classes share")
     return "two classes"
 
 
-# Verdicts do not depend on how a thing is written.
+# Verdicts do not depend on how a certificate is written.
 
 
 @cache
@@ -174,10 +176,10 @@ def _accepted() -> list[Case]:
 
 @dataclass(frozen=True)
 class _Parts:
-    """A case taken apart, its margins halved: the last digits of what is proved may depend on the order."""
+    """A case taken apart. Its margins are halved, as the last digits of what is proved may depend on the order."""
 
-    head: ref.Head
-    images: list[hm.Matrix]
+    head: Head
+    images: list[files.Matrix]
     document: Document
 
     @classmethod
@@ -185,16 +187,16 @@ class _Parts:
         document = json.loads(case.certificate)
         predicate = document["predicate"]
         predicate["margins"] = [m and (float.fromhex(m) / 2).hex() for m in predicate["margins"]]
-        return cls(ref.Head.read(case.head), read_latents(hm.given(case.latents)), document)
+        return cls(Head.read(case.head), read_latents(files.given(case.latents)), document)
 
-    def verdict(self, head: ref.Head, images: list[hm.Matrix]) -> tuple[str, str]:
-        """Of the document, which gets the digests of these."""
+    def verdict(self, head: Head, images: list[files.Matrix]) -> tuple[str, str]:
+        """Status and reason of the document after it gets the digests of these."""
         data, subject = head.data, self.document["subject"]
         subject[0]["digest"]["sha256"] = hashlib.sha256(data).hexdigest()
         if len(subject) > 1:
-            place = [hm.digest(image) for image in self.images].index(subject[1]["digest"]["sha256"])
-            subject[1]["digest"]["sha256"] = hm.digest(images[place])
-        return judged(Auditor, hm.encode(self.document), data, hm.latents(images))
+            index = [files.digest(image) for image in self.images].index(subject[1]["digest"]["sha256"])
+            subject[1]["digest"]["sha256"] = files.digest(images[index])
+        return judged(Auditor, files.encode(self.document), data, files.latents(images))
 
 
 def _order_is_free(case: Case, shuffle: random.Random) -> str:
@@ -207,14 +209,14 @@ def _order_is_free(case: Case, shuffle: random.Random) -> str:
 
 
 def _names_of_prototypes_are_free(case: Case, order: list[int]) -> str:
-    """Prototype `order[j]` becomes j; with two banks each keeps its own, in a tree every node its place."""
+    """Prototype `order[j]` becomes j. With two banks each keeps its own prototypes; a tree is left as it is."""
     parts = _Parts.of(case)
     head = parts.head
     order = [j for j in order if j < head.count]
     pooling = head.part("pooling")
     if pooling["kind"] == "banks":
         order.sort(key=lambda j: j >= pooling["class_token"])
-    place = {old: new for new, old in enumerate(order)}
+    new_index = {old: new for new, old in enumerate(order)}
 
     def moved(values: list[Any]) -> list[Any]:
         return [values[j] for j in order] + values[head.count :]
@@ -234,11 +236,11 @@ def _names_of_prototypes_are_free(case: Case, order: list[int]) -> str:
     predicate = parts.document["predicate"]
     for statement in predicate["statements"]:
         if "except" in statement:
-            statement["except"] = sorted(place[j] for j in statement["except"])
+            statement["except"] = sorted(new_index[j] for j in statement["except"])
         else:
-            statement["prototype"] = place[statement["prototype"]]
+            statement["prototype"] = new_index[statement["prototype"]]
     for prices in predicate["hints"].get("prices", ()):
-        pairs = sorted(zip((place[j] for j in prices["prototypes"]), prices["prices"], strict=True))
+        pairs = sorted(zip((new_index[j] for j in prices["prototypes"]), prices["prices"], strict=True))
         prices["prototypes"], prices["prices"] = [j for j, _ in pairs], [price for _, price in pairs]
     after = parts.verdict(other, images)
     _require(after == before, f"{before}, with prototypes in another order {after}")
@@ -246,12 +248,12 @@ def _names_of_prototypes_are_free(case: Case, order: list[int]) -> str:
 
 
 def _unit_of_length_is_free(case: Case, power: int) -> str:
-    """Everything that is a length times 2^power, in metric heads whose similarity can undo it."""
+    """Every length multiplied by 2^power, in metric heads whose similarity can undo it."""
     parts = _Parts.of(case)
     head, unit = parts.head, 2.0**power
     kind, similarity = head.part("geometry")["kind"], head.part("similarity")["kind"]
     before = parts.verdict(head, parts.images)
-    longer = [[unit * x for x in row] for row in hm.given(head.prototypes)] if head.prototypes else None
+    longer = [[unit * x for x in row] for row in files.given(head.prototypes)] if head.prototypes else None
     if kind == "euclidean" and similarity in ("log_ratio", "negated", "exponential"):
         ends = {name: end and (unit * float.fromhex(end)).hex() for name, end in head.part("domain").items()}
         scale = [x / unit**2 for x in (head.scale or [1.0] * head.count)]
@@ -270,7 +272,7 @@ def _unit_of_length_is_free(case: Case, power: int) -> str:
     return before[0]
 
 
-# Certificates keep what they hold.
+# Certificates survive their files.
 
 _INDEX = st.integers(0, 10**17)
 _NUMBER = st.floats(allow_nan=False, allow_infinity=False).map(lambda x: x + 0.0)
@@ -287,11 +289,11 @@ def _certificates(draw: st.DrawFn) -> Certificate:
     if draw(st.booleans()):
         pairs = draw(st.sets(st.tuples(st.integers(0, patches - 1), _INDEX), max_size=6))
         statements = [PatchStatement(*pair, *draw(_INTERVAL)) for pair in pairs]
-        paradigm = draw(st.sampled_from(("projection", "triangle", "hypersphere", "simplex", "assignment")))
+        paradigm = draw(st.sampled_from([name for name, each in PARADIGMS.items() if each.spatial]))
     else:
-        listed = sorted(draw(st.sets(_INDEX, max_size=6)))
-        statements = [ActivationStatement(j, *draw(_INTERVAL)) for j in listed]
-        statements += [OrderStatement(tuple(listed), draw(_NUMBER))] * draw(st.booleans())
+        exempt = sorted(draw(st.sets(_INDEX, max_size=6)))
+        statements = [ActivationStatement(j, *draw(_INTERVAL)) for j in exempt]
+        statements += [OrderStatement(tuple(exempt), draw(_NUMBER))] * draw(st.booleans())
         paradigm = "top_k"
     prices = []
     if paradigm == "assignment":

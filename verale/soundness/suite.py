@@ -1,4 +1,4 @@
-"""The sections of `verale soundness`: what each tries, how much of it, and what it found."""
+"""The sections of `verale soundness`: what each tries, how much of it, and what is wrong."""
 
 from __future__ import annotations
 
@@ -9,28 +9,30 @@ from dataclasses import dataclass
 
 __all__ = ["SECTIONS", "Result", "Section", "run"]
 
-Found = tuple[int, str, tuple[str, ...]]
-"""How much was tried; that in words; what was found wrong."""
+Outcome = tuple[int, str, tuple[str, ...]]
+"""How much was tried, the same in words, and what is wrong, a line each."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """Attributes:
-    name: what `--only` takes.
-    says: what is tried.
-    needs: the extras that it needs.
-    try_it: whether everything is to be tried, and a number for what is drawn, to what was found.
+    """One kind of attempt.
+
+    Attributes:
+        name: as `--only` takes it.
+        says: what is tried.
+        needs: the extras that it needs.
+        try_it: tries it, given whether to try everything (`--long`) and a seed.
     """
 
     name: str
     says: str
     needs: tuple[str, ...]
-    try_it: Callable[[bool, int], Found]
+    try_it: Callable[[bool, int], Outcome]
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a section found: see `Found`; and the processor time that it took."""
+    """A section's outcome (see `Outcome`), and the processor time that it took."""
 
     section: Section
     tried: int
@@ -39,7 +41,7 @@ class Result:
     seconds: float
 
     def record(self) -> dict[str, object]:
-        """As in the report."""
+        """The JSON object of `verale soundness --json`."""
         wrong, seconds = list(self.wrong), round(self.seconds, 3)
         return {
             "section": self.section.name,
@@ -51,7 +53,7 @@ class Result:
 
 
 def run(names: tuple[str, ...], long: bool, seed: int) -> Iterator[Result]:
-    """The results of some sections, each when it is done. Whatever a section raises goes through: it is no result."""
+    """The results of some sections, each as soon as it is done. An exception of a section passes through."""
     for section in SECTIONS:
         if section.name in names:
             start = time.process_time()
@@ -59,7 +61,7 @@ def run(names: tuple[str, ...], long: bool, seed: int) -> Iterator[Result]:
             yield Result(section, tried, detail, wrong, time.process_time() - start)
 
 
-def _lemmas(long: bool, seed: int) -> Found:
+def _lemmas(long: bool, seed: int) -> Outcome:
     from verale.soundness.lemmas import lemmas, run
 
     outcomes = {name: run(lemma) for name, lemma in lemmas().items()}
@@ -68,7 +70,7 @@ def _lemmas(long: bool, seed: int) -> Found:
     return len(outcomes), f"lemmas: {proved} cases proved, {refuted} false twins refuted", wrong
 
 
-def _properties(long: bool, seed: int) -> Found:
+def _properties(long: bool, seed: int) -> Outcome:
     from verale.soundness.properties import PROPERTIES, try_property
 
     tried = {one.says: try_property(one, 5000 if long else 100, seed) for one in PROPERTIES}
@@ -76,23 +78,27 @@ def _properties(long: bool, seed: int) -> Found:
     return sum(each.examples for each in tried.values()), f"examples of {len(tried)} properties", wrong
 
 
-def _emitted(long: bool, seed: int) -> Found:
+def _emitted(long: bool, seed: int) -> Outcome:
     import torch
 
     from verale.soundness.random_heads import audit, emitted_of, random_case
 
     torch.set_num_threads(1)
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     heads = 400 if long else 20
     wrong = tuple(
         f"head {number}, {line}"
         for number in range(heads * seed, heads * (seed + 1))
-        for line in audit(*random_case(number), "arb", found, judged_one_in=5)
+        for line in audit(*random_case(number), "arb", counts, judged_one_in=5)
     )
-    return emitted_of(found), f"certificates of {heads} heads; {found['judged']} judged without the checker too", wrong
+    return (
+        emitted_of(counts),
+        f"certificates of {heads} heads; {counts['judged']} judged without the checker too",
+        wrong,
+    )
 
 
-def _corpora(long: bool, seed: int) -> Found:
+def _corpora(long: bool, seed: int) -> Outcome:
     from verale.checker.kernel import KERNELS
     from verale.soundness.corpus.cases import stored
 
@@ -105,7 +111,7 @@ def _corpora(long: bool, seed: int) -> Found:
     return len(cases), f"verdicts on {len(cases) // len(KERNELS)} certificates by {len(KERNELS)} kernels", wrong
 
 
-def _mutants(long: bool, seed: int) -> Found:
+def _mutants(long: bool, seed: int) -> Outcome:
     from verale.soundness.corpus.attack import attacked
 
     tally = attacked(1 if long else 4, 4 if long else 40)
@@ -114,16 +120,16 @@ def _mutants(long: bool, seed: int) -> Found:
     return tally.verdicts.total(), detail, tuple(tally.wrong)
 
 
-def _enclosures(long: bool, seed: int) -> Found:
+def _enclosures(long: bool, seed: int) -> Outcome:
     from verale.soundness.enclosures import failures
 
     draws = 1_000_000 if long else 10_000
-    found = failures(draws, seed)
-    wrong = tuple(f"{name}: {count} of {draws} do not hold" for name, count in found.items() if count)
-    return draws * len(found), f"draws for {len(found)} operations of the kernels", wrong
+    counts = failures(draws, seed)
+    wrong = tuple(f"{name}: {count} of {draws} do not hold" for name, count in counts.items() if count)
+    return draws * len(counts), f"draws for {len(counts)} operations of the kernels", wrong
 
 
-def _faults(long: bool, seed: int) -> Found:
+def _faults(long: bool, seed: int) -> Outcome:
     from verale.soundness.checker_mutants.attacks import detected_by
     from verale.soundness.checker_mutants.faults import FAULTS, SURVIVORS
 

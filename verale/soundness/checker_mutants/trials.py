@@ -10,7 +10,7 @@ from itertools import product
 
 import flint
 
-from verale.soundness.corpus.accept.recipes import COUNT, PATCHES, draw_head, draw_image, recipes
+from verale.soundness.corpus.accept.recipes import COUNT, PATCHES, all_recipes, draw_head, draw_image
 from verale.soundness.extremes import Import
 from verale.soundness.independent import files as hm
 from verale.soundness.independent import head as ref
@@ -36,7 +36,7 @@ def trials() -> list[Trial]:
     """Heads of every part; one observable in three is stated, by intervals narrow and wide."""
     found = []
     with flint.ctx.workprec(ref.PRECISION):
-        for number, recipe in enumerate(recipes()):
+        for number, recipe in enumerate(all_recipes()):
             generator = random.Random(f"trial {recipe.name}")
             for trial in range(12 if recipe.paradigm == "assignment" else 4):
                 head = draw_head(recipe, generator)
@@ -79,7 +79,7 @@ def _around(ends: tuple[Fraction, Fraction], generator: random.Random, wide: boo
 
 @cache
 def heads() -> list[tuple[ref.Made, bytes]]:
-    heads = [draw_head(recipe, random.Random(f"head {recipe.name}")) for recipe in recipes()]
+    heads = [draw_head(recipe, random.Random(f"head {recipe.name}")) for recipe in all_recipes()]
     return [(head, head.data) for head in heads]
 
 

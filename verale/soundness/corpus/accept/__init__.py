@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from verale.soundness.corpus.accept.chosen import chosen
-from verale.soundness.corpus.accept.explained import explained
-from verale.soundness.corpus.accept.recipes import recipes
+from verale.soundness.corpus.accept.chosen import chosen_cases
+from verale.soundness.corpus.accept.explained import explain
+from verale.soundness.corpus.accept.recipes import all_recipes
 from verale.soundness.corpus.cases import Case
 
 __all__ = ["accepted"]
@@ -15,4 +15,4 @@ __all__ = ["accepted"]
 
 def accepted() -> list[Case]:
     """All accepted cases, in the order of the manifest."""
-    return [*map(explained, recipes()), *chosen()]
+    return [*map(explain, all_recipes()), *chosen_cases()]

@@ -17,7 +17,7 @@ NEGATED: files.Part = {"similarity": {"kind": "negated"}, "domain": files.domain
 BARE_COSINE = GEOMETRIES["cosine"] | {"geometry": files.cosine(0.0), "similarity": files.IDENTITY}
 
 
-def chosen() -> Iterator[Case]:
+def chosen_cases() -> Iterator[Case]:
     """All of them."""
     yield from _prices()
     yield from _claims_left_out()

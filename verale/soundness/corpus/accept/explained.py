@@ -66,7 +66,7 @@ def minimal(stated: list[Document], proved: Callable[[list[Document]], bool]) ->
     return stated
 
 
-def explained(recipe: Recipe) -> Case:
+def explain(recipe: Recipe) -> Case:
     """The first draw whose explanation has some statements and leaves some out."""
     for trial in range(200):
         generator = random.Random(f"{recipe.name} {trial}")

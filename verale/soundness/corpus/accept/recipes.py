@@ -88,7 +88,7 @@ class Recipe:
         return "accept/" + "-".join(part for part in parts if part)
 
 
-def recipes() -> Iterator[Recipe]:
+def all_recipes() -> Iterator[Recipe]:
     """All but those of `chosen`."""
     bare = ("euclidean", "cosine", "rooted_cosine", "inner_product")
     for geometry in (*bare, "softmax"):

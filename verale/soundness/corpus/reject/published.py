@@ -14,7 +14,7 @@ from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import below
 
 
-def published() -> Iterator[Case]:
+def published_attacks() -> Iterator[Case]:
     """Lemmas of papers, and steps of their programs, that do not hold."""
     yield from _caps()
     yield from _activations()
