@@ -1,4 +1,4 @@
-"""The count of pairs of caps in proofs/errata: what decides a pair, and that one decided otherwise is noticed."""
+"""The count of pairs of caps in proofs/errata: how a pair is decided, and that a wrong decision is noticed."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ def test_a_pair(d: float, r_1: float, r_2: float, decided: tuple[bool, bool, boo
     assert count.decide(d, r_1, r_2) == decided
 
 
-def test_every_way_to_draw_breaks_some() -> None:
+def test_every_way_to_draw_breaks_some_pairs() -> None:
     for dimension in (3, 128):
         for name, draw in count.draws(random.Random(1), dimension).items():
-            found = count.count(draw, 200)
-            assert 0 < found.broken < found.crossing <= 200, name
+            pairs = count.count(draw, 200)
+            assert 0 < pairs.broken < pairs.crossing <= 200, name
 
 
-def test_a_pair_that_breaks_it_otherwise_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrongly_decided_pair_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(count, "decide", lambda *angles: (True, False, False))
     with pytest.raises(ArithmeticError, match="the foot outside False"):
         count.count(lambda: (1.0, 1.0, 1.0), 1)
 
 
-def test_the_counterexample_of_the_page_is_one() -> None:
-    """In the numbers that stand there."""
+def test_the_counterexample_of_the_page_holds() -> None:
+    """In the numbers of errata.md."""
     p_1, p_2, foot = (Fraction(1), Fraction(0)), (Fraction(4, 5), Fraction(3, 5)), (Fraction(3, 5), Fraction(-3, 5))
 
     def dot(left: tuple[Fraction, Fraction], right: tuple[Fraction, Fraction]) -> Fraction:

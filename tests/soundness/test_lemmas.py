@@ -1,5 +1,5 @@
-"""Every lemma of proofs/: proved, its twins refuted, tied to the rules it justifies. In proofs/errata, which justifies
-none, the twins are what has been published."""
+"""Every lemma of proofs/ is proved, its twins are refuted, and it names the rules that it justifies. Lemmas of
+proofs/errata justify no rule; their twins are published claims."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ NAMES = [name for name in LEMMAS if not name.startswith("errata.")]
 
 
 @pytest.mark.parametrize("name", LEMMAS)
-def test_it_is_proved_and_its_twins_are_refuted(name: str) -> None:
+def test_a_lemma_is_proved_and_its_twins_are_refuted(name: str) -> None:
     assert run(LEMMAS[name]).failures == ()
 
 
 @pytest.mark.parametrize("name", LEMMAS)
-def test_the_code_that_it_names_is_there(name: str) -> None:
+def test_the_code_that_a_lemma_names_exists(name: str) -> None:
     assert [file for file in LEMMAS[name].code if not (ROOT / file).is_file()] == []
 
 
@@ -56,6 +56,6 @@ HARD = Case("out of time", [z3.ForAll(X, z3.Exists(z3.Real("y"), z3.Real("y") **
         Lemma((), (), (), (FALSE,)),
     ],
 )
-def test_what_is_no_lemma_fails(lemma: Lemma) -> None:
+def test_a_false_or_vacuous_lemma_fails(lemma: Lemma) -> None:
     assert len(run(lemma).failures) == 1
     assert run(Lemma((), (), (TRUE,), (FALSE,))).failures == ()

@@ -1,14 +1,16 @@
-"""What the fuzzer runs, without it: one input to the checker, what must hold of it, and first inputs (`support.fuzz`).
+"""What the fuzzer runs (`support.fuzz`), without it: the checker on one input, what must hold then, and first inputs.
 
-An input is five pieces: certificate, header and body of the head file, header and body of the latents file. The lengths
-before the headers and the digests in the certificate are put in, so that a change of one piece reaches what lies behind
-them. Any other input goes to the readers as it is.
+An input is five pieces: certificate, header and body of the head file, header and body of the latents file. `judge`
+writes the lengths before the headers and the digests in the certificate, so that a change of one piece reaches the code
+behind those checks. Any other input goes to the readers as it is.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
+import struct
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
@@ -26,17 +28,21 @@ from verale.checker.rules.evaluation import Evaluation
 from verale.checker.rules.margin import lower_bound
 from verale.checker.rules.space import Space
 from verale.checker.safetensors_reader import read_tensors
-from verale.soundness.independent import files as hm
-from verale.soundness.independent import head as ref
+from verale.paradigms import PARADIGMS, paradigms_of
+from verale.soundness.independent import files
+from verale.soundness.independent.arithmetic import PRECISION, above, below, ends
+from verale.soundness.independent.head import Head
 
 SEPARATOR = b"\n--\n"
 OF_HEAD, OF_LATENTS = b"H" * 64, b"Z" * 64
-"""Stand in a certificate for the digests."""
+"""What a certificate has where the digests go."""
 
 
 def judge(data: bytes) -> Verdict | None:
-    """The verdict on an input, None where there is none. Raises AssertionError, or whatever the checker raises, where
-    the checker is at fault."""
+    """The verdict on an input, None where the checker gives none.
+
+    Raises AssertionError, or whatever the checker raises, where the checker is wrong.
+    """
     pieces = data.split(SEPARATOR)
     if len(pieces) != 5:
         for reader in (read_tensors, read_certificate, lambda each: read_object(each, "it", 1 << 20)):
@@ -45,7 +51,7 @@ def judge(data: bytes) -> Verdict | None:
             except FormatError as error:
                 assert str(error).isprintable()
         return None
-    certificate, head, latents = pieces[0], hm.framed(*pieces[1:3]), hm.framed(*pieces[3:])
+    certificate, head, latents = pieces[0], files.framed(*pieces[1:3]), files.framed(*pieces[3:])
     try:
         parsed = read_head(head)
     except HeadError as error:
@@ -53,13 +59,13 @@ def judge(data: bytes) -> Verdict | None:
         return None
     try:
         images = Latents(latents, parsed.depth)
-        found = next(images._digests(), None)
+        first = next(images._digests(), None)
     except LatentsError as error:
         assert str(error).isprintable()
-        found = None
+        first = None
     certificate = certificate.replace(OF_HEAD, parsed.sha256.encode())
-    certificate = certificate.replace(OF_LATENTS, OF_LATENTS if found is None else found[0].encode())
-    auditor = Auditor(head, None if found is None else latents, "both")
+    certificate = certificate.replace(OF_LATENTS, OF_LATENTS if first is None else first[0].encode())
+    auditor = Auditor(head, None if first is None else latents, "both")
     verdict = auditor.check(certificate, minimality=True)
     assert verdict.reason != "kernels", verdict.message
     assert verdict.line("it").isprintable()
@@ -70,7 +76,7 @@ def judge(data: bytes) -> Verdict | None:
         refuted = False
     assert not (refuted and verdict.claims.get("entailment") == "proved")
     if verdict.status is Status.PROVED and verdict.claims.get("instance") == "proved":
-        # What is proved of all latents holds of these: an upper bound of each margin there is no smaller.
+        # A margin proved of all latents holds for these: it is at most an upper bound of the difference of logits.
         image = images.find(read_certificate(certificate).latents or "")
         assert image is not None
         box = Evaluation(Space(parsed, load_kernel("arb")), image).activations(256)
@@ -80,10 +86,10 @@ def judge(data: bytes) -> Verdict | None:
     return verdict
 
 
-def pieces(head: bytes, certificate: dict[str, Any], latents: bytes, image: hm.Matrix) -> bytes:
-    """An input."""
-    text = json.dumps(certificate).encode().replace(hm.hashlib.sha256(head).hexdigest().encode(), OF_HEAD)
-    text = text.replace(hm.digest(image).encode(), OF_LATENTS)
+def pieces(head: bytes, certificate: dict[str, Any], latents: bytes, image: files.Matrix) -> bytes:
+    """An input of these files."""
+    text = json.dumps(certificate).encode().replace(hashlib.sha256(head).hexdigest().encode(), OF_HEAD)
+    text = text.replace(files.digest(image).encode(), OF_LATENTS)
     split = [(data[8:][: int.from_bytes(data[:8], "little")], data) for data in (head, latents)]
     return SEPARATOR.join([text, *(part for header, data in split for part in (header, data[8 + len(header) :]))])
 
@@ -92,18 +98,21 @@ NUMBERS = ("0x1p-1074", "0x1.fffffffffffffp+1023", "0x0p+0", "-0x1p+0", "0x1p-1"
 
 
 def varied(data: bytes, generator: random.Random) -> bytes | None:
-    """An input with one value of one document, or one number of one tensor, changed; None where it has none."""
+    """An input with one value of a document, or one number of a tensor, changed.
+
+    None where the input is not in pieces, or the document is not JSON.
+    """
     parts = data.split(SEPARATOR)
     if len(parts) != 5:
         return None
-    at = generator.randrange(5)
-    if at in (2, 4):
-        place = 8 * generator.randrange(1 + len(parts[at]) // 8)
-        word = hm.struct.pack("<d", generator.choice((0.0, -1.0, 5e-324, 1.7e308, 1e-30, 0.5, generator.gauss(0, 1))))
-        parts[at] = parts[at][:place] + word + parts[at][place + 8 :]
+    which = generator.randrange(5)
+    if which in (2, 4):
+        start = 8 * generator.randrange(1 + len(parts[which]) // 8)
+        word = struct.pack("<d", generator.choice((0.0, -1.0, 5e-324, 1.7e308, 1e-30, 0.5, generator.gauss(0, 1))))
+        parts[which] = parts[which][:start] + word + parts[which][start + 8 :]
         return SEPARATOR.join(parts)
     try:
-        parts[at] = json.dumps(_varied(json.loads(parts[at]), generator)).encode()
+        parts[which] = json.dumps(_varied(json.loads(parts[which]), generator)).encode()
     except (ValueError, RecursionError):
         return None
     return SEPARATOR.join(parts)
@@ -142,45 +151,41 @@ PARTS: list[dict[str, Any]] = [
     {"similarity": {"kind": "exp_distance", "epsilon": (1e-14).hex()}, "readout": TREE},
     {"similarity": {"kind": "exponential"}, "pooling": {"kind": "top_mean", "k": 2}},
     {"similarity": {"kind": "quadratic"}, "readout": {"kind": "maximum"}},
-    {"pooling": {"kind": "max_minus_mean_distance"}, "domain": hm.domain(None, None)},
-    {"geometry": hm.cosine(0.25), "similarity": hm.IDENTITY, "pooling": {"kind": "max_minus_mean"}},
-    {"geometry": hm.cosine(0.0), "similarity": {"kind": "exponential"}, "readout": TREE},
+    {"pooling": {"kind": "max_minus_mean_distance"}, "domain": files.domain(None, None)},
+    {"geometry": files.cosine(0.25), "similarity": files.IDENTITY, "pooling": {"kind": "max_minus_mean"}},
+    {"geometry": files.cosine(0.0), "similarity": {"kind": "exponential"}, "readout": TREE},
     {"geometry": {"kind": "rooted_cosine", "epsilon": SMALL}, "similarity": {"kind": "rectified"}},
     {"geometry": {"kind": "rooted_cosine", "epsilon": SMALL}, "similarity": {"kind": "quadratic"}},
     {
         "geometry": {"kind": "inner_product", "radius": None},
-        "similarity": hm.IDENTITY,
+        "similarity": files.IDENTITY,
         "pooling": {"kind": "banks", "class_token": 1},
     },
     {"geometry": {"kind": "inner_product", "radius": (1.5).hex()}, "similarity": {"kind": "quadratic"}},
-    {"geometry": hm.SOFTMAX, "similarity": hm.IDENTITY, "domain": hm.domain(None, None)},
-    {"geometry": hm.SOFTMAX, "similarity": {"kind": "threshold", "threshold": SMALL}, "domain": hm.domain(None, None)},
+    {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)},
+    {
+        "geometry": files.SOFTMAX,
+        "similarity": {"kind": "threshold", "threshold": SMALL},
+        "domain": files.domain(None, None),
+    },
 ]
-PARADIGMS = {
-    "euclidean": ("projection", "triangle", "hypersphere", "top_k"),
-    "cosine": ("projection", "triangle", "hypersphere", "top_k"),
-    "rooted_cosine": ("projection", "hypersphere"),
-    "inner_product": ("projection", "triangle", "top_k"),
-    "softmax": ("simplex", "sparse", "top_k"),
-}
 WORDS = sorted(
     {part["kind"] for parts in PARTS for part in parts.values() if "kind" in part}
-    | {paradigm for paradigms in PARADIGMS.values() for paradigm in paradigms}
-    | {"entailment", "instance", "minimality", "head", "latents", "assignment", "log_ratio", "max", "linear", "F32"}
+    | {*PARADIGMS, "entailment", "instance", "minimality", "head", "latents", "log_ratio", "max", "linear", "F32"}
 )
 
 
 def seeds() -> Iterator[bytes]:
-    """Inputs of every part and paradigm, of claims that hold, and the readers' own formats."""
+    """Inputs of every part and paradigm, whose claims hold, and a file for each reader."""
     for number, parts in enumerate(PARTS):
         generator = random.Random(number)
-        geometry, similarity = (hm.description(**parts)[name]["kind"] for name in ("geometry", "similarity"))
+        geometry, similarity = (files.description(**parts)[name]["kind"] for name in ("geometry", "similarity"))
         softmax, readout = geometry == "softmax", parts.get("readout", {}).get("kind", "linear")
         image = [[*row, 0.25] for row in IMAGE] if softmax else IMAGE
         weight = [[generator.gauss(0, 2) for _ in range(3 + (readout == "soft_tree"))] for _ in range(2)]
         if readout == "maximum":
             weight = [[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]]
-        head = ref.Made(
+        head = Head(
             weight,
             None if softmax else PROTOTYPES,
             parts,
@@ -188,31 +193,33 @@ def seeds() -> Iterator[bytes]:
             scale=[0.5, 1.0, 2.0] if similarity in ("log_ratio", "negated", "exponential") else None,
             peak=[0.5, 0.0, -0.25] if similarity == "quadratic" else None,
         )
-        with flint.ctx.workprec(ref.PRECISION):
+        with flint.ctx.workprec(PRECISION):
             activations = [head.activation(image, j) for j in range(3)]
             first, second = map(float, head.logits(activations))
             spatial = [
-                hm.spatial(patch, j, *interval(head.observable(image[patch], j)))
+                files.spatial(patch, j, *interval(head.observable(image[patch], j)))
                 for patch, j in product(range(2), range(3))
             ]
-            pooled = [hm.activation(j, *interval(activation)) for j, activation in enumerate(activations)]
-        for paradigm in PARADIGMS[geometry] + ("assignment",) * (softmax and similarity == "identity"):
-            statements = pooled if paradigm in ("top_k", "sparse") else spatial
+            pooled = [files.activation(j, *interval(activation)) for j, activation in enumerate(activations)]
+        for paradigm in paradigms_of(geometry):
+            if paradigm == "assignment" and similarity != "identity":
+                continue
+            statements = spatial if PARADIGMS[paradigm].spatial else pooled
             if paradigm == "top_k":
-                statements = [*pooled[:2], hm.others([0, 1], float.fromhex(pooled[2]["interval"][1]))]
+                statements = [*pooled[:2], files.others([0, 1], float.fromhex(pooled[2]["interval"][1]))]
             options: dict[str, Any] = {"predicted": int(second > first), "patches": 2, "paradigm": paradigm}
-            certificate = hm.document(head.data, statements, image=image, minimality=number % 2 == 0, **options)
+            certificate = files.document(head.data, statements, image=image, minimality=number % 2 == 0, **options)
             if paradigm == "assignment":
                 certificate["predicate"]["hints"] = {
                     "prices": [{"rival": int(second <= first), "prototypes": [0, 2], "prices": [SMALL, SMALL]}]
                 }
-            yield pieces(head.data, certificate, hm.latents([image]), image)
-    yield hm.latents([IMAGE], "F32")
+            yield pieces(head.data, certificate, files.latents([image]), image)
+    yield files.latents([IMAGE], "F32")
     yield head.data
     yield json.dumps(certificate).encode()
 
 
 def interval(value: Any) -> tuple[float, float]:
     """The narrowest binary64 interval that holds a number."""
-    low, high = ref.ends(value)
-    return hm.below(low), hm.above(high)
+    low, high = ends(value)
+    return below(low), above(high)

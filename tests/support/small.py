@@ -84,7 +84,7 @@ VARIED = (
     "maximum",
     "cosine maximum",
 )
-"""Heads of one part that is not in GEOMETRIES each."""
+"""Heads with one part each that those of GEOMETRIES lack."""
 
 
 def varied_head(name: str, seed: int = 0, **sizes: int) -> Head:
