@@ -52,9 +52,9 @@ def log(kernel: Kernel, generator: random.Random) -> bool:
             numerator, denominator = abs(_binary64(generator)).as_integer_ratio()
             numerator += numerator == 0
         case 2:  # as log_ratio needs it: (x + 1) / (x + epsilon)
-            x, places = abs(_mantissa(generator, 200)), generator.randrange(200)
+            x, shift = abs(_mantissa(generator, 200)), generator.randrange(200)
             scale = generator.choice((1, 7, 1 << 52))
-            numerator, denominator = (x << 1074) + (scale << 1074 + places), (x << 1074) + (scale << places)
+            numerator, denominator = (x << 1074) + (scale << 1074 + shift), (x << 1074) + (scale << shift)
         case _:
             numerator = abs(_mantissa(generator, 1100)) + 1
             denominator = abs(_mantissa(generator, 1100)) + 1
@@ -114,9 +114,9 @@ def roots(generator: random.Random) -> bool:
 
 def shifts(generator: random.Random) -> bool:
     """`floor_shift` and `ceil_shift`, compared with fractions."""
-    value, places = _mantissa(generator, 300), generator.randrange(-400, 100)
-    scaled = value * Fraction(2) ** places
-    return (floor_shift(value, places), ceil_shift(value, places)) == (math.floor(scaled), math.ceil(scaled))
+    value, shift = _mantissa(generator, 300), generator.randrange(-400, 100)
+    scaled = value * Fraction(2) ** shift
+    return (floor_shift(value, shift), ceil_shift(value, shift)) == (math.floor(scaled), math.ceil(scaled))
 
 
 def grid(generator: random.Random) -> bool:

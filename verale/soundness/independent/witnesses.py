@@ -1,4 +1,4 @@
-"""Latents that satisfy a certificate's statements, or all but one, and are as bad for its class as they can be made.
+"""Latents that satisfy a certificate's statements, or all but one, and fall as far short of its margins as possible.
 
 Patches without statements go to prototypes and corners of the domain. Patches with statements turn about the span of
 what is stated, as far as they can towards every prototype. Of each combination the worst is kept.

@@ -1,4 +1,4 @@
-"""`certificates/reject`: attacks, each told in its file.
+"""`certificates/reject`: attacks, each described in its certificate.
 
 An attack that rests on a bound that does not hold comes twice: with an image that satisfies every statement and is
 classified as claimed (the proof fails), and, `-refuted`, with one that satisfies them too and is classified otherwise.

@@ -40,7 +40,7 @@ def _threshold_up(head: bytes) -> bytes:
 
 
 def _weights(head: bytes) -> bytes:
-    """Every weight made greater, by factors that take turns."""
+    """Every weight multiplied by 1, 65/64 or 66/64, in turn."""
     values, rebuilt = entries(head, "weight")
     return rebuilt([value * (1 + (i % 3) / 64) for i, value in enumerate(values)])
 
