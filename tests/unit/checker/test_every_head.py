@@ -83,8 +83,7 @@ def cases() -> list[tuple[str, str, dict[str, Any], dict[str, Any]]]:
                 result.append((geometry, similarity, pooling, LINEAR))
         if kind != "softmax":
             result += [(geometry, similarity, hm.MAX, {"kind": "maximum"}) for similarity in similarities]
-        for similarity in {"exp_distance", "exponential"} & set(similarities):
-            result.append((geometry, similarity, hm.MAX, TREE))
+        result += [(geometry, each, hm.MAX, TREE) for each in similarities if each in ("exp_distance", "exponential")]
     return result
 
 
