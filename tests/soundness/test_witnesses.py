@@ -17,7 +17,7 @@ def test_a_small_ball_in_many_dimensions_has_witnesses() -> None:
     """Draws come from the box about the ball, of which the ball fills hardly anything."""
     parts = {"geometry": {"kind": "inner_product", "radius": (0.5).hex()}, "similarity": files.IDENTITY}
     data = files.head([[1.0], [0.0]], [[0.25] * 24], [1.0, 0.0], domain=files.domain(None, None), **parts)
-    certificate = files.certificate(data, [files.spatial(0, 0, -1.0, 1.0)], patches=2)
+    certificate = files.certificate(data, [files.patch_statement(0, 0, -1.0, 1.0)], patches=2)
     with flint.ctx.workprec(PRECISION):
         images = witnesses(Claim.read(certificate, data, None), random.Random(0))
         assert images

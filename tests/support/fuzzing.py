@@ -197,16 +197,16 @@ def seeds() -> Iterator[bytes]:
             activations = [head.activation(image, j) for j in range(3)]
             first, second = map(float, head.logits(activations))
             spatial = [
-                files.spatial(patch, j, *interval(head.observable(image[patch], j)))
+                files.patch_statement(patch, j, *interval(head.observable(image[patch], j)))
                 for patch, j in product(range(2), range(3))
             ]
-            pooled = [files.activation(j, *interval(activation)) for j, activation in enumerate(activations)]
+            pooled = [files.activation_statement(j, *interval(activation)) for j, activation in enumerate(activations)]
         for paradigm in paradigms_of(geometry):
             if paradigm == "assignment" and similarity != "identity":
                 continue
             statements = spatial if PARADIGMS[paradigm].spatial else pooled
             if paradigm == "top_k":
-                statements = [*pooled[:2], files.others([0, 1], float.fromhex(pooled[2]["interval"][1]))]
+                statements = [*pooled[:2], files.order_clause([0, 1], float.fromhex(pooled[2]["interval"][1]))]
             options: dict[str, Any] = {"predicted": int(second > first), "patches": 2, "paradigm": paradigm}
             certificate = files.document(head.data, statements, image=image, minimality=number % 2 == 0, **options)
             if paradigm == "assignment":

@@ -140,9 +140,9 @@ def _statements(
         return min(low for low, _ in ends), max(high for _, high in ends)
 
     if not PARADIGMS[recipe.paradigm].spatial:
-        return [files.activation(j, *hull([each[j] for each in activations])) for j in range(COUNT)]
+        return [files.activation_statement(j, *hull([each[j] for each in activations])) for j in range(COUNT)]
     return [
-        files.spatial(patch, j, *hull([head.observable(image[patch], j) for image in images]))
+        files.patch_statement(patch, j, *hull([head.observable(image[patch], j) for image in images]))
         for patch, j in product(range(PATCHES), range(COUNT))
     ]
 

@@ -20,14 +20,18 @@ from verale.checker.rules.matching import heaviest_matching
 from verale.checker.rules.simplex import Simplex
 from verale.checker.rules.space import Space
 from verale.checker.rules.spatial import SpatialRule
-from verale.soundness.independent import files as hm
+from verale.soundness.independent import arithmetic, files
 
 # Patches leave 1/2, 1/8 and 1/8. simplex gives 1/2 to both prototypes of the rival, no prices 1/2 + 1/8 + 1/8; but the
 # worst case is 1/2 to one and 1/8 to the other: 3/4 * 7/8 - 5/8 = 1/32 is left.
-SOFTMAX = {"geometry": hm.SOFTMAX, "similarity": hm.IDENTITY, "domain": hm.domain(None, None)}
-HEAD = hm.head([[0.75, 0.0, 0.0], [0.0, 1.0, 1.0]], **SOFTMAX)
+SOFTMAX = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)}
+HEAD = files.head([[0.75, 0.0, 0.0], [0.0, 1.0, 1.0]], **SOFTMAX)
 IMAGE = [[log(p) for p in row] for row in ([0.505, 0.2475, 0.2475], [0.88, 0.06, 0.06], [0.88, 0.06, 0.06])]
-STATED = [hm.spatial(0, 0, 0.5, 0.51), hm.spatial(1, 0, 0.875, 0.885), hm.spatial(2, 0, 0.875, 0.885)]
+STATED = [
+    files.patch_statement(0, 0, 0.5, 0.51),
+    files.patch_statement(1, 0, 0.875, 0.885),
+    files.patch_statement(2, 0, 0.875, 0.885),
+]
 EIGHTH = {1: 0.125, 2: 0.125}
 
 
@@ -42,10 +46,10 @@ def verdict(
     **options: Any,
 ) -> Verdict:
     options = {"paradigm": "assignment", "patches": 3, "image": IMAGE, "minimality": True} | options
-    document = hm.document(HEAD, stated, **options)
+    document = files.document(HEAD, stated, **options)
     if prices is not None:
         document["predicate"]["hints"] = {"prices": [hint(prices)]}
-    return check(hm.encode(document), HEAD, hm.latents([IMAGE]), kernel, minimality=True)
+    return check(files.encode(document), HEAD, files.latents([IMAGE]), kernel, minimality=True)
 
 
 @pytest.mark.parametrize("kernel", [*KERNELS, "both"])
@@ -73,7 +77,7 @@ def test_other_prices_prove_less(prices: dict[int, float], paid: float) -> None:
 
 
 def test_prices_are_left_alone_where_simplex_reaches_what_is_stated() -> None:
-    sure = [hm.spatial(patch, 0, 0.875, 0.885) for patch in range(3)]
+    sure = [files.patch_statement(patch, 0, 0.875, 0.885) for patch in range(3)]
     assert verdict(sure, image=None).margins == (None, Fraction(21, 32) - Fraction(1, 4))
     assert verdict(sure, {1: 0.0625, 2: 0.125}, image=None, margins=[None, 0.4375]).reason == "margin"
 
@@ -97,26 +101,26 @@ def test_a_removed_statement_is_missed(dropped: int) -> None:
 def test_a_patch_more_or_a_moved_end_is_missed() -> None:
     assert verdict(patches=4, image=None).reason == "entailment"
     assert verdict(patches=10**18 - 1, image=None).reason == "entailment"
-    assert verdict([hm.spatial(0, 0, 0.4375, 0.51), *STATED[1:]]).reason == "entailment"
+    assert verdict([files.patch_statement(0, 0, 0.4375, 0.51), *STATED[1:]]).reason == "entailment"
 
 
 def test_a_wrong_class_is_refuted() -> None:
     assert verdict(predicted=1, prices=None).status is Status.REFUTED
-    document = hm.document(HEAD, STATED, predicted=1, paradigm="assignment", patches=3)
+    document = files.document(HEAD, STATED, predicted=1, paradigm="assignment", patches=3)
     document["predicate"]["hints"] = {"prices": [hint({0: 0.5}, rival=0)]}
-    assert check(hm.encode(document), HEAD).reason == "entailment"
+    assert check(files.encode(document), HEAD).reason == "entailment"
 
 
 def test_a_statement_that_can_be_dropped_at_the_best_prices_is_named() -> None:
     """What these prices prove without the statement does not matter: others prove it."""
-    result = verdict([*STATED, hm.spatial(0, 1, 0.24, 0.25)], {2: 0.125})
+    result = verdict([*STATED, files.patch_statement(0, 1, 0.24, 0.25)], {2: 0.125})
     assert (result.status, result.reason) == (Status.NOT_PROVED, "minimality")
     assert "statement 3 (patch 0, prototype 1) can be dropped" in result.message
 
 
 def test_without_a_statement_even_simplex_may_prove_it() -> None:
-    sure = [hm.spatial(patch, 0, 0.875, 0.885) for patch in range(3)]
-    assert verdict([*sure, hm.spatial(0, 1, 0.0, 0.125)], image=None).reason == "minimality"
+    sure = [files.patch_statement(patch, 0, 0.875, 0.885) for patch in range(3)]
+    assert verdict([*sure, files.patch_statement(0, 1, 0.0, 0.125)], image=None).reason == "minimality"
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -125,7 +129,7 @@ def test_random_prices_stay_below_the_truth_and_the_best_are_matched(seed: int) 
     generator = random.Random(seed)
     count, patches = generator.randrange(1, 5), generator.randrange(1, 4)
     weight = [[generator.choice((0.0, 0.5, 1.0, 2.0, -1.0)) for _ in range(count)] for _ in range(3)]
-    data = hm.head(weight, bias=[0.25, 0.0, -0.5], **SOFTMAX)
+    data = files.head(weight, bias=[0.25, 0.0, -0.5], **SOFTMAX)
     space = Space(read_head(data), load_kernel(generator.choice(KERNELS)))
 
     def masses() -> list[Fraction]:
@@ -136,11 +140,14 @@ def test_random_prices_stay_below_the_truth_and_the_best_are_matched(seed: int) 
     z = [masses() for _ in range(patches)]
     pairs = [(patch, j) for patch in range(patches) for j in range(count) if generator.random() < 0.4]
     wide = generator.choice((0, 2.0**-3))
-    stated = [hm.spatial(patch, j, hm.below(z[patch][j]) - wide, hm.above(z[patch][j]) + wide) for patch, j in pairs]
-    document = hm.document(data, stated, 0, 3, "assignment", patches, margins=[None, 1e9, 1e9])
+    stated = [
+        files.patch_statement(patch, j, arithmetic.below(z[patch][j]) - wide, arithmetic.above(z[patch][j]) + wide)
+        for patch, j in pairs
+    ]
+    document = files.document(data, stated, 0, 3, "assignment", patches, margins=[None, 1e9, 1e9])
     prices = {j: generator.choice((2.0**-9, 0.125, 1.0)) for j in range(count) if generator.random() < 0.7}
     document["predicate"]["hints"] = {"prices": [hint(prices, rival) for rival in (1, 2)]}
-    certificate = read_certificate(hm.encode(document))
+    certificate = read_certificate(files.encode(document))
     rule = SpatialRule(space, Simplex(space))
     box = rule.box(certificate.statements, patches)
     simplex = proved_margins(space.head, box, 0)
@@ -169,13 +176,15 @@ def test_what_is_provable_without_a_statement_is_what_is_provable_of_the_rest(se
     """For every statement and every rival in turn, as a certificate without it would have it."""
     generator = random.Random(seed)
     weight = [[1.5, 1.0, 0.0, 0.0], [0.0, 0.25, 1.0, 0.5], [0.25, 0.0, 0.5, 1.0]]
-    data = hm.head(weight, **SOFTMAX)
+    data = files.head(weight, **SOFTMAX)
     space = Space(read_head(data), load_kernel("arb"))
     pairs = [(patch, j) for patch in range(3) for j in range(2) if generator.random() < 0.8]
-    stated = [hm.spatial(patch, j, 0.25 + generator.random() / 4, 0.5) for patch, j in pairs]
+    stated = [files.patch_statement(patch, j, 0.25 + generator.random() / 4, 0.5) for patch, j in pairs]
 
     def rule(statements: list[dict[str, Any]]) -> Assignment:
-        return Assignment(space, read_certificate(hm.encode(hm.document(data, statements, 0, 3, "assignment", 3))))
+        return Assignment(
+            space, read_certificate(files.encode(files.document(data, statements, 0, 3, "assignment", 3)))
+        )
 
     whole, result = rule(stated), set()
     for index, box in SpatialRule(space, Simplex(space)).boxes_without(whole._certificate.statements, 3):
@@ -204,6 +213,6 @@ def test_the_heaviest_matching_is_found(seed: int) -> None:
 
 def test_it_is_refused_where_activations_are_no_maxima() -> None:
     """Its rule speaks of the largest masses alone."""
-    head = hm.head([[0.75, 0.0, 0.0], [0.0, 1.0, 1.0]], **SOFTMAX, pooling={"kind": "max_minus_mean"})
-    result = check(hm.encode(hm.document(head, STATED, paradigm="assignment", patches=3)), head)
+    head = files.head([[0.75, 0.0, 0.0], [0.0, 1.0, 1.0]], **SOFTMAX, pooling={"kind": "max_minus_mean"})
+    result = check(files.encode(files.document(head, STATED, paradigm="assignment", patches=3)), head)
     assert result.status is Status.MALFORMED and "pooling max_minus_mean" in result.message

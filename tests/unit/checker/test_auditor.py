@@ -15,7 +15,7 @@ from verale.checker import Auditor, HeadError, KernelError, LatentsError, Status
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.projection import Projection
 from verale.checker.rules.space import Space
-from verale.soundness.independent import files as hm
+from verale.soundness.independent import arithmetic, files
 
 GENERATOR = random.Random(7)
 PATCHES, DEPTH, COUNT, CLASSES = 3, 5, 8, 3
@@ -24,13 +24,13 @@ POINTS.append(POINTS[0])  # a duplicate, as projection leaves them
 WEIGHT = [[1.5 if j % CLASSES == c else -0.5 for j in range(COUNT)] for c in range(CLASSES)]
 IMAGE = [[min(1.0, max(0.0, x + GENERATOR.gauss(0, 0.02))) for x in POINTS[patch]] for patch in (0, 3, 6)]
 OTHER_IMAGE = [[GENERATOR.random() for _ in range(DEPTH)] for _ in range(PATCHES)]
-LATENTS = hm.latents([OTHER_IMAGE, IMAGE])
+LATENTS = files.latents([OTHER_IMAGE, IMAGE])
 
 
 def head(geometry: str) -> bytes:
     if geometry == "euclidean":
-        return hm.head(WEIGHT, POINTS, similarity=hm.log_ratio(1e-4))
-    return hm.head(WEIGHT, POINTS, geometry=hm.cosine(1e-8), similarity=hm.IDENTITY)
+        return files.head(WEIGHT, POINTS, similarity=files.log_ratio(1e-4))
+    return files.head(WEIGHT, POINTS, geometry=files.cosine(1e-8), similarity=files.IDENTITY)
 
 
 def statements(geometry: str) -> list[dict[str, Any]]:
@@ -38,9 +38,9 @@ def statements(geometry: str) -> list[dict[str, Any]]:
     result = []
     for patch, z in enumerate(IMAGE):
         for j, p in enumerate(POINTS):
-            d = hm.squared_distance(z, p)
-            low, high = (d, d) if geometry == "euclidean" else hm.cosine_ends(z, p, 1e-8)
-            result.append(hm.spatial(patch, j, hm.below(low), hm.above(high)))
+            d = arithmetic.squared_distance(z, p)
+            low, high = (d, d) if geometry == "euclidean" else arithmetic.cosine_ends(z, p, 1e-8)
+            result.append(files.patch_statement(patch, j, arithmetic.below(low), arithmetic.above(high)))
     return result
 
 
@@ -49,7 +49,7 @@ HEADS = {geometry: head(geometry) for geometry in ("euclidean", "cosine")}
 
 def document(geometry: str = "euclidean", **options: Any) -> dict[str, Any]:
     options = {"classes": CLASSES, "patches": PATCHES, "image": IMAGE} | options
-    return hm.document(HEADS[geometry], options.pop("stated", None) or statements(geometry), **options)
+    return files.document(HEADS[geometry], options.pop("stated", None) or statements(geometry), **options)
 
 
 @pytest.fixture(params=[*KERNELS, "both"])
@@ -64,7 +64,7 @@ def reasons(verdict: Verdict) -> tuple[Status, str, int]:
 @pytest.mark.parametrize("kernel", [*KERNELS, "both"])
 @pytest.mark.parametrize("geometry", ["euclidean", "cosine"])
 def test_a_true_certificate_is_proved(geometry: str, kernel: str) -> None:
-    verdict = check(hm.encode(document(geometry)), HEADS[geometry], LATENTS, kernel)
+    verdict = check(files.encode(document(geometry)), HEADS[geometry], LATENTS, kernel)
     assert reasons(verdict) == (Status.PROVED, "", 0)
     assert verdict.claims == {"entailment": "proved", "instance": "proved"}
     assert (verdict.predicted, verdict.paradigm, verdict.statements) == (0, "projection", PATCHES * COUNT)
@@ -75,9 +75,10 @@ def test_a_true_certificate_is_proved(geometry: str, kernel: str) -> None:
 @pytest.mark.parametrize("geometry", ["euclidean", "cosine"])
 def test_the_proved_margin_is_below_the_true_difference_and_close(geometry: str) -> None:
     """With every observable stated the bound is the difference of the logits, but for the floats' width."""
-    verdict = check(hm.encode(document(geometry)), HEADS[geometry], LATENTS)
+    verdict = check(files.encode(document(geometry)), HEADS[geometry], LATENTS)
     swapped = [
-        check(hm.encode(document(geometry, predicted=rival)), HEADS[geometry]).margins[0] for rival in range(1, CLASSES)
+        check(files.encode(document(geometry, predicted=rival)), HEADS[geometry]).margins[0]
+        for rival in range(1, CLASSES)
     ]
     for margin, reverse in zip(verdict.margins[1:], swapped, strict=True):
         assert margin is not None
@@ -86,32 +87,32 @@ def test_the_proved_margin_is_below_the_true_difference_and_close(geometry: str)
 
 
 def test_without_latents_the_instance_is_not_checked() -> None:
-    verdict = check(hm.encode(document()), HEADS["euclidean"])
+    verdict = check(files.encode(document()), HEADS["euclidean"])
     assert reasons(verdict) == (Status.PROVED, "", 0)
     assert verdict.claims == {"entailment": "proved", "instance": "not checked"}
 
 
 def test_latents_that_no_claim_names_are_not_used(auditor: Auditor) -> None:
-    assert auditor.check(hm.encode(document(image=None))).claims == {"entailment": "proved"}
+    assert auditor.check(files.encode(document(image=None))).claims == {"entailment": "proved"}
 
 
 def test_the_margin_that_was_proved_can_be_stated_and_no_more(auditor: Auditor) -> None:
-    proved = auditor.check(hm.encode(document())).margins
-    floats = [None if margin is None else hm.below(margin) for margin in proved]
-    assert auditor.check(hm.encode(document(margins=floats))).status is Status.PROVED
+    proved = auditor.check(files.encode(document())).margins
+    floats = [None if margin is None else arithmetic.below(margin) for margin in proved]
+    assert auditor.check(files.encode(document(margins=floats))).status is Status.PROVED
     for rival in (1, 2):
         margin = proved[rival]
         assert margin is not None
         more = [*floats]
-        more[rival] = hm.above(margin) * (1 + 2**-50)
-        verdict = auditor.check(hm.encode(document(margins=more)))
+        more[rival] = arithmetic.above(margin) * (1 + 2**-50)
+        verdict = auditor.check(files.encode(document(margins=more)))
         assert reasons(verdict) == (Status.NOT_PROVED, "margin", 3)
         assert f"rival {rival}" in verdict.message
         assert verdict.margins == proved
 
 
 def test_a_removed_statement_is_missed(auditor: Auditor) -> None:
-    verdict = auditor.check(hm.encode(document(stated=statements("euclidean")[:2])))
+    verdict = auditor.check(files.encode(document(stated=statements("euclidean")[:2])))
     assert reasons(verdict) == (Status.NOT_PROVED, "entailment", 3)
     assert "rival 2" in verdict.message or "rival 1" in verdict.message
 
@@ -119,33 +120,33 @@ def test_a_removed_statement_is_missed(auditor: Auditor) -> None:
 def test_another_head(auditor: Auditor) -> None:
     value = document()
     value["subject"][0]["digest"]["sha256"] = "0" * 64
-    assert reasons(auditor.check(hm.encode(value))) == (Status.NOT_PROVED, "subject", 6)
+    assert reasons(auditor.check(files.encode(value))) == (Status.NOT_PROVED, "subject", 6)
     changed = bytearray(HEADS["euclidean"])
     changed[-1] ^= 1
-    assert check(hm.encode(document()), bytes(changed)).reason == "subject"
+    assert check(files.encode(document()), bytes(changed)).reason == "subject"
 
 
 def test_other_latents(auditor: Auditor) -> None:
     value = document()
     value["subject"][1]["digest"]["sha256"] = "0" * 64
-    verdict = auditor.check(hm.encode(value))
+    verdict = auditor.check(files.encode(value))
     assert reasons(verdict) == (Status.NOT_PROVED, "subject", 6)
     assert "no image of the latents file" in verdict.message
 
 
 def test_latents_of_another_image_of_the_file(auditor: Auditor) -> None:
-    verdict = auditor.check(hm.encode(document(image=OTHER_IMAGE)))
+    verdict = auditor.check(files.encode(document(image=OTHER_IMAGE)))
     assert reasons(verdict) == (Status.NOT_PROVED, "instance", 7)
 
 
 def test_a_swapped_class_is_refuted_with_latents_and_not_proved_without(auditor: Auditor) -> None:
-    value = hm.encode(document(predicted=1))
+    value = files.encode(document(predicted=1))
     assert reasons(auditor.check(value)) == (Status.REFUTED, "refuted", 4)
     assert check(value, HEADS["euclidean"]).reason == "entailment"
 
 
 def test_every_cut_is_malformed(auditor: Auditor) -> None:
-    data = hm.encode(document())
+    data = files.encode(document())
     for length in range(0, len(data), 37):
         assert reasons(auditor.check(data[:length])) == (Status.MALFORMED, "malformed", 5)
 
@@ -153,7 +154,7 @@ def test_every_cut_is_malformed(auditor: Auditor) -> None:
 def edit(change: Callable[[dict[str, Any]], Any], **options: Any) -> bytes:
     value = document(**options)
     change(value)
-    return hm.encode(value)
+    return files.encode(value)
 
 
 def test_the_steps_run_in_their_order(auditor: Auditor) -> None:
@@ -178,9 +179,9 @@ def test_the_steps_run_in_their_order(auditor: Auditor) -> None:
 
 def test_a_billion_patches_cost_nothing(auditor: Auditor) -> None:
     value = document(image=None, patches=10**18 - 1)
-    assert auditor.check(hm.encode(value)).reason == "entailment"
+    assert auditor.check(files.encode(value)).reason == "entailment"
     value["predicate"]["statements"] = []
-    assert auditor.check(hm.encode(value)).reason == "entailment"
+    assert auditor.check(files.encode(value)).reason == "entailment"
 
 
 def test_unusable_input() -> None:
@@ -189,13 +190,13 @@ def test_unusable_input() -> None:
     with pytest.raises(LatentsError):
         Auditor(HEADS["euclidean"], b"")
     with pytest.raises(LatentsError, match="expected D = 5"):
-        Auditor(HEADS["euclidean"], hm.latents([[[1.0, 2.0]]]))
+        Auditor(HEADS["euclidean"], files.latents([[[1.0, 2.0]]]))
     with pytest.raises(KernelError):
         Auditor(HEADS["euclidean"], kernel="float")
 
 
 def test_one_auditor_many_certificates(auditor: Auditor) -> None:
-    good, bad = hm.encode(document()), hm.encode(document(predicted=1))
+    good, bad = files.encode(document()), files.encode(document(predicted=1))
     first = auditor.check(good)
     assert [auditor.check(data).status for data in (bad, b"", good)] == [
         Status.REFUTED,
@@ -206,26 +207,37 @@ def test_one_auditor_many_certificates(auditor: Auditor) -> None:
 
 
 def test_simplex_and_top_k_on_whole_files(auditor: Auditor) -> None:
-    data = hm.head([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]], geometry=hm.SOFTMAX, similarity=hm.IDENTITY)
+    data = files.head([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]], geometry=files.SOFTMAX, similarity=files.IDENTITY)
     image = [[1.0, 0.0, 0.0], [0.5, 0.25, 0.25]]
     image = [[x * 3 for x in row] for row in image]
     kernel = "both"
-    whole = hm.head(
-        [[3.0, 0.0, 0.0], [0.0, 1.0, 1.0]], geometry=hm.SOFTMAX, similarity=hm.IDENTITY, domain=hm.domain(None, None)
+    whole = files.head(
+        [[3.0, 0.0, 0.0], [0.0, 1.0, 1.0]],
+        geometry=files.SOFTMAX,
+        similarity=files.IDENTITY,
+        domain=files.domain(None, None),
     )
-    simplex = hm.certificate(
-        whole, [hm.spatial(0, 0, 0.9, 0.91), hm.spatial(1, 0, 0.5, 0.6)], image=image, patches=2, paradigm="simplex"
+    simplex = files.certificate(
+        whole,
+        [files.patch_statement(0, 0, 0.9, 0.91), files.patch_statement(1, 0, 0.5, 0.6)],
+        image=image,
+        patches=2,
+        paradigm="simplex",
     )
-    verdict = check(simplex, whole, hm.latents([image]), kernel)
+    verdict = check(simplex, whole, files.latents([image]), kernel)
     assert verdict.status is Status.PROVED
     # 3 * 0.9 against the two remainders 0.1 and 0.5, each counted for both of the rival's prototypes.
     margin = verdict.margins[1]
     assert margin is not None
     assert abs(margin - Fraction(17, 10)) < Fraction(1, 10**9)
-    top_k = hm.certificate(
-        whole, [hm.activation(0, 0.9, 1.0), hm.others([0], 0.5)], image=image, patches=2, paradigm="top_k"
+    top_k = files.certificate(
+        whole,
+        [files.activation_statement(0, 0.9, 1.0), files.order_clause([0], 0.5)],
+        image=image,
+        patches=2,
+        paradigm="top_k",
     )
-    assert check(top_k, whole, hm.latents([image]), kernel).status is Status.PROVED
+    assert check(top_k, whole, files.latents([image]), kernel).status is Status.PROVED
     assert check(simplex, data).reason == "subject"
 
 
@@ -234,7 +246,7 @@ def test_kernels_that_disagree_prove_nothing(monkeypatch: pytest.MonkeyPatch) ->
     broken = load_kernel("mpmath")
     monkeypatch.setattr(broken, "log", lambda numerator, denominator, bits: (-(1 << bits + 9), 1 << bits + 9))
     auditor._projections[1] = Projection(Space(auditor._head, broken))
-    verdict = auditor.check(hm.encode(document()))
+    verdict = auditor.check(files.encode(document()))
     assert reasons(verdict) == (Status.NOT_PROVED, "kernels", 3)
     assert verdict.claims == {"entailment": "not checked", "instance": "not checked"}
     assert "arb: PROVED" in verdict.message
@@ -248,9 +260,9 @@ def test_both_takes_the_smaller_margin(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         looser, "log", lambda n, d, bits: (exact_log(n, d, bits)[0] - (1 << 99), exact_log(n, d, bits)[1] + (1 << 99))
     )
-    first = auditor.check(hm.encode(document())).margins
+    first = auditor.check(files.encode(document())).margins
     auditor._projections[1] = Projection(Space(auditor._head, looser))
-    verdict = auditor.check(hm.encode(document()))
+    verdict = auditor.check(files.encode(document()))
     assert verdict.status is Status.PROVED
     assert verdict.margins[0] is None
     assert all(a < b for a, b in zip(verdict.margins[1:], first[1:], strict=True) if a is not None and b is not None)
@@ -266,8 +278,8 @@ def test_random_small_certificates_never_contradict_the_latents() -> None:
         predicted = generator.randrange(CLASSES)
         options: dict[str, Any] = {"classes": CLASSES, "patches": PATCHES, "image": IMAGE, "predicted": predicted}
         kernel = KERNELS[trial % 2]
-        verdict = check(hm.certificate(HEADS[geometry], chosen, **options), HEADS[geometry], LATENTS, kernel)
-        full = check(hm.encode(document(geometry, predicted=predicted)), HEADS[geometry]).margins
+        verdict = check(files.certificate(HEADS[geometry], chosen, **options), HEADS[geometry], LATENTS, kernel)
+        full = check(files.encode(document(geometry, predicted=predicted)), HEADS[geometry]).margins
         for margin, truth in zip(verdict.margins, full, strict=False):
             # `truth` is itself a lower bound, within 1e-9 of the difference.
             assert margin is None or (truth is not None and margin <= truth + Fraction(1, 10**9))
@@ -279,14 +291,14 @@ def test_random_small_certificates_never_contradict_the_latents() -> None:
 def test_json_spelling_does_not_matter(auditor: Auditor) -> None:
     value = document()
     pretty = json.dumps(value, indent=3, ensure_ascii=True).encode()
-    assert auditor.check(pretty) == auditor.check(hm.encode(value))
+    assert auditor.check(pretty) == auditor.check(files.encode(value))
 
 
 def test_changed_bytes_never_crash_and_never_prove_what_is_false() -> None:
     """Random edits of the certificate, the head and the latents give a verdict or an input error, nothing else."""
     generator = random.Random(9)
     image, data = IMAGE, HEADS["cosine"]
-    certificate = hm.encode(document("cosine", stated=statements("cosine")[:6]))
+    certificate = files.encode(document("cosine", stated=statements("cosine")[:6]))
     alphabet = b'0123456789abcdefpx.+-"{}[],: \\\xff\x00'
 
     def changed(source: bytes) -> bytes:
@@ -302,11 +314,11 @@ def test_changed_bytes_never_crash_and_never_prove_what_is_false() -> None:
                     value[at:at] = generator.choice((b"9" * 20, b"[" * 20, b'"', b"-", b"\\ud800", b"0x1p+9", b","))
         return bytes(value)
 
-    auditor = Auditor(data, hm.latents([image]))
+    auditor = Auditor(data, files.latents([image]))
     for _ in range(1500):
         assert auditor.check(changed(certificate), minimality=True).status in Status
     for _ in range(300):
         with contextlib.suppress(HeadError):
             assert check(certificate, changed(data)).status is not Status.PROVED
         with contextlib.suppress(LatentsError):
-            assert check(certificate, data, changed(hm.latents([image]))).status is not Status.PROVED
+            assert check(certificate, data, changed(files.latents([image]))).status is not Status.PROVED

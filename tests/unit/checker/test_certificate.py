@@ -12,16 +12,20 @@ import pytest
 from verale.checker.certificate import ActivationStatement, OrderStatement, PatchStatement, read_certificate
 from verale.checker.errors import FormatError
 from verale.checker.head_file import read_head
-from verale.soundness.independent import files as hm
+from verale.soundness.independent import files
 
-HEAD = hm.head([[1.0] * 4, [0.0] * 4, [0.5] * 4], [[0.5, 0.25]] * 4)
-SOFTMAX = hm.head([[1.0] * 4, [0.0] * 4, [0.5] * 4], geometry=hm.SOFTMAX, similarity=hm.IDENTITY)
+HEAD = files.head([[1.0] * 4, [0.0] * 4, [0.5] * 4], [[0.5, 0.25]] * 4)
+SOFTMAX = files.head([[1.0] * 4, [0.0] * 4, [0.5] * 4], geometry=files.SOFTMAX, similarity=files.IDENTITY)
 IMAGE = [[0.5, 0.5], [0.25, 0.75]]
-STATEMENTS = [hm.spatial(0, 3, 0.0, 0.5), hm.spatial(1, 3, -0.25, -0.25), hm.spatial(0, 1, 1.0, 2.0)]
+STATEMENTS = [
+    files.patch_statement(0, 3, 0.0, 0.5),
+    files.patch_statement(1, 3, -0.25, -0.25),
+    files.patch_statement(0, 1, 1.0, 2.0),
+]
 
 
 def document(statements: Any = STATEMENTS, **options: Any) -> dict[str, Any]:
-    return hm.document(HEAD, deepcopy(statements), predicted=1, classes=3, patches=2, image=IMAGE, **options)
+    return files.document(HEAD, deepcopy(statements), predicted=1, classes=3, patches=2, image=IMAGE, **options)
 
 
 def edited(edit: Callable[[Any], Any], **options: Any) -> dict[str, Any]:
@@ -57,18 +61,20 @@ P = "predicate"
 
 
 def test_reads_a_certificate() -> None:
-    certificate = read_certificate(hm.encode(document(minimality=True) | {"extensions": {"any": [1, "thing", None]}}))
+    certificate = read_certificate(
+        files.encode(document(minimality=True) | {"extensions": {"any": [1, "thing", None]}})
+    )
     assert (certificate.predicted, certificate.paradigm, certificate.patches) == (1, "projection", 2)
     assert certificate.claims == ("entailment", "instance", "minimality")
-    assert certificate.latents == hm.digest(IMAGE)
+    assert certificate.latents == files.digest(IMAGE)
     assert certificate.statements[1] == PatchStatement(1, 3, -Fraction(1, 4), -Fraction(1, 4))
     assert certificate.margins[1] is None
     certificate.check_against(read_head(HEAD))
 
 
 def test_reads_the_forms_of_top_k() -> None:
-    statements = [hm.activation(2, 0.5, 1.0), hm.others([0, 2], 0.25)]
-    certificate = read_certificate(hm.encode(document(statements, paradigm="top_k")))
+    statements = [files.activation_statement(2, 0.5, 1.0), files.order_clause([0, 2], 0.25)]
+    certificate = read_certificate(files.encode(document(statements, paradigm="top_k")))
     half, quarter, one = Fraction(1, 2), Fraction(1, 4), Fraction(1)
     assert certificate.statements == (ActivationStatement(2, half, one), OrderStatement((0, 2), quarter))
     certificate.check_against(read_head(HEAD))
@@ -88,10 +94,10 @@ def priced(*entries: Any) -> Callable[[Any], None]:
 
 
 def test_reads_prices() -> None:
-    certificate = read_certificate(hm.encode(edited(priced(prices(), prices(2, [], [])))))
+    certificate = read_certificate(files.encode(edited(priced(prices(), prices(2, [], [])))))
     assert certificate.prices == {0: {1: Fraction(1, 8), 3: Fraction(1, 16)}, 2: {}}
     certificate.check_against(read_head(SOFTMAX))
-    assert read_certificate(hm.encode(edited(put(P, "paradigm", "assignment")))).prices == {}
+    assert read_certificate(files.encode(edited(put(P, "paradigm", "assignment")))).prices == {}
 
 
 STEP_1: dict[str, tuple[Callable[[Any], Any], str]] = {
@@ -165,7 +171,7 @@ STEP_1: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a negative patch": (put(P, "statements", 0, "patch", -1), r"statements\[0\].patch is -1"),
     "a negative prototype": (put(P, "statements", 0, "prototype", -1), "prototype is -1"),
     "both forms at once": (
-        put(P, "statements", 0, {**hm.spatial(0, 0, 0, 1), "except": [], "upper": "0x0p+0"}),
+        put(P, "statements", 0, {**files.patch_statement(0, 0, 0, 1), "except": [], "upper": "0x0p+0"}),
         "unknown",
     ),
     "an except that is a number": (put(P, "statements", 0, {"except": 1, "upper": "0x0p+0"}), "except is 1"),
@@ -190,7 +196,7 @@ STEP_1: dict[str, tuple[Callable[[Any], Any], str]] = {
 def test_step_1_refuses(name: str) -> None:
     edit, fault = STEP_1[name]
     with pytest.raises(FormatError, match=fault):
-        read_certificate(hm.encode(edited(edit)))
+        read_certificate(files.encode(edited(edit)))
 
 
 TOP_K = {"paradigm": "top_k"}
@@ -203,20 +209,32 @@ STEP_4: dict[str, tuple[dict[str, Any], str]] = {
     "null elsewhere": (document(margins=[None, None, 1.0]), r"margins\[0\] is null"),
     "a margin of zero": (document(margins=[1.0, None, 0.0]), r"margins\[2\] is 0, expected a positive"),
     "a margin below zero": (document(margins=[-1.0, None, 1.0]), r"margins\[0\] is -1,"),
-    "a patch out of range": (document([hm.spatial(2, 0, 0, 1)]), "less than patches, 2"),
-    "a prototype out of range": (document([hm.spatial(0, 4, 0, 1)]), "less than the head's 4"),
-    "an activation out of range": (document([hm.activation(4, 0, 1)], **TOP_K), "less than the head's 4"),
-    "a listed prototype out of range": (document([hm.others([0, 4], 1)], **TOP_K), "lists 4"),
-    "a list that does not increase": (document([hm.others([1, 1], 1)], **TOP_K), "strictly increase"),
-    "a list that decreases": (document([hm.others([2, 1], 1)], **TOP_K), "strictly increase"),
-    "ends in reverse": (document([hm.spatial(0, 0, 1, 0.5)]), r"\[1, 0.5\], expected lower <= upper"),
-    "ends of an activation in reverse": (document([hm.activation(0, 1, 0.5)], **TOP_K), "expected lower <= upper"),
-    "a pair twice": (document([*STATEMENTS, hm.spatial(1, 3, 0, 1)]), "statement 3 .* earlier statement"),
-    "an activation twice": (document([hm.activation(1, 0, 1), hm.activation(1, 0, 1)], **TOP_K), "earlier"),
-    "two except forms": (document([hm.others([1], 1), hm.others([2], 1)], **TOP_K), "earlier"),
-    "a patch in top_k": (document([hm.spatial(0, 0, 0, 1)], **TOP_K), "does not belong to the paradigm top_k"),
-    "an activation in projection": (document([hm.activation(0, 0, 1)]), "does not belong to the paradigm projection"),
-    "an except form in projection": (document([hm.others([0], 1)]), "does not belong"),
+    "a patch out of range": (document([files.patch_statement(2, 0, 0, 1)]), "less than patches, 2"),
+    "a prototype out of range": (document([files.patch_statement(0, 4, 0, 1)]), "less than the head's 4"),
+    "an activation out of range": (document([files.activation_statement(4, 0, 1)], **TOP_K), "less than the head's 4"),
+    "a listed prototype out of range": (document([files.order_clause([0, 4], 1)], **TOP_K), "lists 4"),
+    "a list that does not increase": (document([files.order_clause([1, 1], 1)], **TOP_K), "strictly increase"),
+    "a list that decreases": (document([files.order_clause([2, 1], 1)], **TOP_K), "strictly increase"),
+    "ends in reverse": (document([files.patch_statement(0, 0, 1, 0.5)]), r"\[1, 0.5\], expected lower <= upper"),
+    "ends of an activation in reverse": (
+        document([files.activation_statement(0, 1, 0.5)], **TOP_K),
+        "expected lower <= upper",
+    ),
+    "a pair twice": (document([*STATEMENTS, files.patch_statement(1, 3, 0, 1)]), "statement 3 .* earlier statement"),
+    "an activation twice": (
+        document([files.activation_statement(1, 0, 1), files.activation_statement(1, 0, 1)], **TOP_K),
+        "earlier",
+    ),
+    "two except forms": (document([files.order_clause([1], 1), files.order_clause([2], 1)], **TOP_K), "earlier"),
+    "a patch in top_k": (
+        document([files.patch_statement(0, 0, 0, 1)], **TOP_K),
+        "does not belong to the paradigm top_k",
+    ),
+    "an activation in projection": (
+        document([files.activation_statement(0, 0, 1)]),
+        "does not belong to the paradigm projection",
+    ),
+    "an except form in projection": (document([files.order_clause([0], 1)]), "does not belong"),
     "sparse for a euclidean head": (document([], paradigm="sparse"), "sparse is not defined for a euclidean head"),
     "assignment for a euclidean head": (edited(priced()), "assignment is not defined for a euclidean head"),
     "simplex for a euclidean head": (document(paradigm="simplex"), "simplex is not defined for a euclidean head"),
@@ -225,8 +243,11 @@ STEP_4: dict[str, tuple[dict[str, Any], str]] = {
 
 STEP_4_SOFTMAX: dict[str, tuple[dict[str, Any], str]] = {
     "a patch in sparse": (document(paradigm="sparse"), "does not belong to the paradigm sparse"),
-    "an except form in sparse": (document([hm.others([0], 1)], paradigm="sparse"), "paradigm sparse"),
-    "an activation in assignment": (document([hm.activation(0, 0, 1)], paradigm="assignment"), "paradigm assignment"),
+    "an except form in sparse": (document([files.order_clause([0], 1)], paradigm="sparse"), "paradigm sparse"),
+    "an activation in assignment": (
+        document([files.activation_statement(0, 0, 1)], paradigm="assignment"),
+        "paradigm assignment",
+    ),
     "prices for the predicted class": (edited(priced(prices(1))), "prices for class 1, expected a rival of 1"),
     "prices for no class": (edited(priced(prices(3))), "prices for class 3"),
     "a price for no prototype": (edited(priced(prices(prototypes=[1, 4]))), "prototype 4, expected less than"),
@@ -236,7 +257,7 @@ STEP_4_SOFTMAX: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", STEP_4_SOFTMAX)
 def test_step_4_refuses_for_softmax(name: str) -> None:
     value, fault = STEP_4_SOFTMAX[name]
-    certificate = read_certificate(hm.encode(value))
+    certificate = read_certificate(files.encode(value))
     with pytest.raises(FormatError, match=fault):
         certificate.check_against(read_head(SOFTMAX))
 
@@ -244,23 +265,23 @@ def test_step_4_refuses_for_softmax(name: str) -> None:
 @pytest.mark.parametrize("name", STEP_4)
 def test_step_4_refuses(name: str) -> None:
     value, fault = STEP_4[name]
-    certificate = read_certificate(hm.encode(value))
+    certificate = read_certificate(files.encode(value))
     with pytest.raises(FormatError, match=fault):
         certificate.check_against(read_head(HEAD))
 
 
-INNER = {"geometry": {"kind": "inner_product", "radius": None}, "similarity": hm.IDENTITY}
+INNER = {"geometry": {"kind": "inner_product", "radius": None}, "similarity": files.IDENTITY}
 UNDEFINED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "hypersphere of inner products": (INNER, {"paradigm": "hypersphere"}, "not defined for a inner_product head"),
     "simplex of inner products": (INNER, {"paradigm": "simplex"}, "not defined for a inner_product head"),
     "sparse of inner products": (INNER, {"paradigm": "sparse"}, "not defined for a inner_product head"),
     "assignment of thresholds": (
-        {"geometry": hm.SOFTMAX, "similarity": {"kind": "threshold", "threshold": "0x1p-3"}},
+        {"geometry": files.SOFTMAX, "similarity": {"kind": "threshold", "threshold": "0x1p-3"}},
         {"paradigm": "assignment"},
         "assignment is not defined for threshold and the pooling max, expected identity and max",
     ),
     "assignment of a mean": (
-        {"geometry": hm.SOFTMAX, "similarity": hm.IDENTITY, "pooling": {"kind": "top_mean", "k": 2}},
+        {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "pooling": {"kind": "top_mean", "k": 2}},
         {"paradigm": "assignment"},
         "for identity and the pooling top_mean",
     ),
@@ -275,20 +296,20 @@ UNDEFINED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", UNDEFINED)
 def test_what_is_not_defined_for_a_head(name: str) -> None:
     changes, options, fault = UNDEFINED[name]
-    points = None if changes.get("geometry") == hm.SOFTMAX else [[0.5]] * 4
-    head = read_head(hm.head([[1.0] * 4] * 3, points, **changes))
+    points = None if changes.get("geometry") == files.SOFTMAX else [[0.5]] * 4
+    head = read_head(files.head([[1.0] * 4] * 3, points, **changes))
     with pytest.raises(FormatError, match=fault):
-        read_certificate(hm.encode(edited(put(P, "patches", 1), statements=[], **options))).check_against(head)
+        read_certificate(files.encode(edited(put(P, "patches", 1), statements=[], **options))).check_against(head)
 
 
 @pytest.mark.parametrize("paradigm", ["projection", "triangle", "top_k"])
 def test_what_is_defined_for_inner_products(paradigm: str) -> None:
-    head = read_head(hm.head([[1.0] * 4] * 3, [[0.5]] * 4, **INNER))
-    read_certificate(hm.encode(document([], paradigm=paradigm))).check_against(head)
+    head = read_head(files.head([[1.0] * 4] * 3, [[0.5]] * 4, **INNER))
+    read_certificate(files.encode(document([], paradigm=paradigm))).check_against(head)
 
 
 def test_projection_is_not_defined_for_softmax() -> None:
-    certificate = read_certificate(hm.encode(document()))
+    certificate = read_certificate(files.encode(document()))
     with pytest.raises(
         FormatError, match="projection is not defined for a softmax head, expected one of euclidean, cosine"
     ):

@@ -12,18 +12,18 @@ from verale.checker.cost import Cost, cost, require_within
 from verale.checker.errors import UnprovedError
 from verale.checker.head import Head
 from verale.checker.head_file import read_head
-from verale.soundness.independent import files as hm
+from verale.soundness.independent import files
 
 COUNT, DEPTH, PATCHES = 40, 8, 10
 
 
 def head(**parts: Any) -> Head:
-    prototypes = None if parts.get("geometry") == hm.SOFTMAX else [[0.5] * DEPTH] * COUNT
-    return read_head(hm.head([[1.0] * COUNT] * 2, prototypes, **parts))
+    prototypes = None if parts.get("geometry") == files.SOFTMAX else [[0.5] * DEPTH] * COUNT
+    return read_head(files.head([[1.0] * COUNT] * 2, prototypes, **parts))
 
 
 METRIC = head()
-MASSES = head(geometry=hm.SOFTMAX, similarity=hm.IDENTITY, domain=hm.domain(None, None))
+MASSES = head(geometry=files.SOFTMAX, similarity=files.IDENTITY, domain=files.domain(None, None))
 MEANS = [
     head(pooling={"kind": "top_mean", "k": 3}),
     head(pooling={"kind": "max_minus_mean"}),

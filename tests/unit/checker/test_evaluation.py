@@ -12,14 +12,14 @@ from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.evaluation import Evaluation
 from verale.checker.rules.space import Space
-from verale.soundness.independent import files as hm
+from verale.soundness.independent import arithmetic, files
 
 BITS = [0, 1, 2, 3, 5, 8, 20, 64, 256]
 
 
 def cosine_head(rows: list[list[float]], epsilon: float) -> bytes:
     weight = [[1.0] * len(rows)] * 2
-    return hm.head(weight, rows, geometry=hm.cosine(epsilon), similarity=hm.IDENTITY)
+    return files.head(weight, rows, geometry=files.cosine(epsilon), similarity=files.IDENTITY)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -34,11 +34,11 @@ def test_cosines(scale: float, epsilon: float, kernel: str) -> None:
         )
         patches.append([x * generator.choice((1.0, 0.5)) for x in rows[0]])
         space = Space(read_head(cosine_head(rows, epsilon)), load_kernel(kernel))
-        evaluation = Evaluation(space, exact(hm.flat(patches), 2))
+        evaluation = Evaluation(space, exact(files.flat(patches), 2))
         for bits in BITS:
             box = evaluation.activations(bits)
             for j, row in enumerate(rows):
-                truths = [hm.cosine_ends(patch, row, epsilon) for patch in patches]
+                truths = [arithmetic.cosine_ends(patch, row, epsilon) for patch in patches]
                 for patch, (least, greatest) in enumerate(truths):
                     low, high = evaluation.observable(patch, j, bits)
                     assert low <= greatest
@@ -53,10 +53,10 @@ def test_cosines_of_small_integers_at_coarse_precision() -> None:
     """Every pair of a grid: here one wrong choice of a norm's end shows."""
     points = [[float(x), float(y)] for x in range(-2, 4) for y in range(4) if x or y]
     space = Space(read_head(cosine_head(points, 0.0)), load_kernel("mpmath"))
-    evaluation = Evaluation(space, exact(hm.flat(points), 2))
+    evaluation = Evaluation(space, exact(files.flat(points), 2))
     for patch, z in enumerate(points):
         for j, row in enumerate(points):
-            least, greatest = hm.cosine_ends(z, row, 0.0)
+            least, greatest = arithmetic.cosine_ends(z, row, 0.0)
             for bits in range(9):
                 low, high = evaluation.observable(patch, j, bits)
                 assert low <= greatest
@@ -75,12 +75,12 @@ def test_a_coarse_cosine() -> None:
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_masses(kernel: str) -> None:
     """Logits ln 2, ln 3 and the like are no floats; sums of masses and their ratios are known all the same."""
-    head = read_head(hm.head([[1.0] * 3] * 2, geometry=hm.SOFTMAX, similarity=hm.IDENTITY))
+    head = read_head(files.head([[1.0] * 3] * 2, geometry=files.SOFTMAX, similarity=files.IDENTITY))
     space = Space(head, load_kernel(kernel))
     generator = random.Random(2)
     for _ in range(20):
         patches = [[generator.gauss(0, 2) for _ in range(3)] for _ in range(2)]
-        evaluation = Evaluation(space, exact(hm.flat(patches), 3))
+        evaluation = Evaluation(space, exact(files.flat(patches), 3))
         fine = [[evaluation.observable(patch, j, 400) for j in range(3)] for patch in range(2)]
         for bits in BITS:
             for patch in range(2):
@@ -98,7 +98,7 @@ def test_masses(kernel: str) -> None:
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_equal_logits_share_exactly(kernel: str) -> None:
     for count in (1, 2, 3, 8):
-        data = hm.head([[1.0] * count] * 2, geometry=hm.SOFTMAX, similarity=hm.IDENTITY)
+        data = files.head([[1.0] * count] * 2, geometry=files.SOFTMAX, similarity=files.IDENTITY)
         evaluation = Evaluation(Space(read_head(data), load_kernel(kernel)), exact([0.75] * count, count))
         low, high = evaluation.observable(0, 0, 64)
         assert low <= Fraction(1, count) <= high
@@ -111,11 +111,11 @@ def test_squared_distances_are_exact(scale: float, kernel: str) -> None:
     generator = random.Random(3)
     rows = [[generator.randrange(-9, 9) * scale for _ in range(3)] for _ in range(4)]
     patches = [[generator.gauss(0, 1) for _ in range(3)] for _ in range(3)]
-    space = Space(read_head(hm.head([[1.0] * 4] * 2, rows)), load_kernel(kernel))
-    evaluation = Evaluation(space, exact(hm.flat(patches), 3))
+    space = Space(read_head(files.head([[1.0] * 4] * 2, rows)), load_kernel(kernel))
+    evaluation = Evaluation(space, exact(files.flat(patches), 3))
     for j, row in enumerate(rows):
         for patch, z in enumerate(patches):
-            truth = hm.squared_distance(z, row)
+            truth = arithmetic.squared_distance(z, row)
             assert evaluation.observable(patch, j, 1) == (truth, truth)
     box = evaluation.activations(100)
     assert all(high - low <= 2 for low, high in zip(box.lower, box.upper, strict=True))

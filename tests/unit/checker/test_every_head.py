@@ -29,27 +29,27 @@ from verale.checker.rules.spatial import SpatialRule
 from verale.checker.rules.top_k import TopK
 from verale.checker.rules.triangle import Triangle
 from verale.checker.similarities import SIMILARITIES
-from verale.soundness.independent import files as hm
-from verale.soundness.independent import head as ref
+from verale.soundness.independent import arithmetic, files
+from verale.soundness.independent.head import Head as IndependentHead
 
 COUNT, DEPTH, CLASSES, PATCHES = 5, 3, 3, 4
 GEOMETRIES: dict[str, dict[str, Any]] = {
-    "euclidean": {"geometry": hm.EUCLIDEAN, "domain": hm.domain(-1.0, 1.0)},
-    "cosine": {"geometry": hm.cosine(0.25), "domain": hm.domain(None, None)},
+    "euclidean": {"geometry": files.EUCLIDEAN, "domain": files.domain(-1.0, 1.0)},
+    "cosine": {"geometry": files.cosine(0.25), "domain": files.domain(None, None)},
     "rooted_cosine": {
         "geometry": {"kind": "rooted_cosine", "epsilon": (0.1).hex()},
-        "domain": hm.domain(0.0, None),
+        "domain": files.domain(0.0, None),
     },
-    "inner_product": {"geometry": {"kind": "inner_product", "radius": None}, "domain": hm.domain(-0.3, 1.0)},
+    "inner_product": {"geometry": {"kind": "inner_product", "radius": None}, "domain": files.domain(-0.3, 1.0)},
     "inner_product in a ball": {
         "geometry": {"kind": "inner_product", "radius": (1.5).hex()},
-        "domain": hm.domain(None, None),
+        "domain": files.domain(None, None),
     },
     "inner_product in an orthant of a ball": {
         "geometry": {"kind": "inner_product", "radius": (1.5).hex()},
-        "domain": hm.domain(0.0, 1.0),
+        "domain": files.domain(0.0, 1.0),
     },
-    "softmax": {"geometry": hm.SOFTMAX, "domain": hm.domain(None, None)},
+    "softmax": {"geometry": files.SOFTMAX, "domain": files.domain(None, None)},
 }
 SIMILARITY_FIELDS = {
     "log_ratio": {"epsilon": (1e-3).hex()},
@@ -57,7 +57,7 @@ SIMILARITY_FIELDS = {
     "threshold": {"threshold": (0.15).hex()},
 }
 POOLINGS: list[dict[str, Any]] = [
-    hm.MAX,
+    files.MAX,
     {"kind": "banks", "class_token": 2},
     {"kind": "top_mean", "k": 1},
     {"kind": "top_mean", "k": 3},
@@ -82,17 +82,19 @@ def cases() -> list[tuple[str, str, dict[str, Any], dict[str, Any]]]:
             if not pooling["kind"].startswith("max_minus") or focal:
                 result.append((geometry, similarity, pooling, LINEAR))
         if kind != "softmax":
-            result += [(geometry, similarity, hm.MAX, {"kind": "maximum"}) for similarity in similarities]
-        result += [(geometry, each, hm.MAX, TREE) for each in similarities if each in ("exp_distance", "exponential")]
+            result += [(geometry, similarity, files.MAX, {"kind": "maximum"}) for similarity in similarities]
+        result += [
+            (geometry, each, files.MAX, TREE) for each in similarities if each in ("exp_distance", "exponential")
+        ]
     return result
 
 
 def head_with(
     geometry: str, similarity: str, pooling: dict[str, Any], readout: dict[str, Any], generator: random.Random
-) -> ref.Made:
+) -> IndependentHead:
     """A head with these parts, its other numbers drawn."""
 
-    def gauss(rows: int, columns: int) -> hm.Matrix:
+    def gauss(rows: int, columns: int) -> files.Matrix:
         return [[generator.gauss(0, 1) for _ in range(columns)] for _ in range(rows)]
 
     prototypes = None if geometry == "softmax" else gauss(COUNT, DEPTH)
@@ -103,7 +105,7 @@ def head_with(
         weight = [[float(j % CLASSES == c) for j in range(COUNT)] for c in range(CLASSES)]
     size = COUNT if readout["kind"] == "maximum" else CLASSES
     scaled = similarity in ("log_ratio", "negated", "exponential") and generator.random() < 0.7
-    return ref.Made(
+    return IndependentHead(
         weight,
         prototypes,
         GEOMETRIES[geometry]
@@ -115,7 +117,7 @@ def head_with(
     )
 
 
-def draw(head: ref.Made, generator: random.Random) -> hm.Matrix:
+def draw(head: IndependentHead, generator: random.Random) -> files.Matrix:
     """Latents in the head's domain; some near a prototype or at a corner."""
     ends = [None if x is None else float.fromhex(x) for x in head.part("domain").values()]
     low, high = (d if x is None else x for x, d in zip(ends, (-1.5, 1.5), strict=True))
@@ -125,16 +127,16 @@ def draw(head: ref.Made, generator: random.Random) -> hm.Matrix:
         centre = generator.choice(head.prototypes or [[0.0] * COUNT])
         size = generator.choice((0.01, 0.5, 5.0))
         z = [min(high, max(low, generator.choice((-1, 1, 1)) * x + generator.gauss(0, size))) for x in centre]
-        if any(z) and (radius is None or hm.product(z, z) <= Fraction(float.fromhex(radius)) ** 2):
+        if any(z) and (radius is None or arithmetic.product(z, z) <= Fraction(float.fromhex(radius)) ** 2):
             image.append(z)
     return image
 
 
 def around(value: Any, generator: random.Random) -> tuple[Fraction, Fraction]:
     """An interval that holds a number, narrow or wide."""
-    low, high = ref.ends(value)
+    low, high = arithmetic.ends(value)
     width = generator.choice((Fraction(0), Fraction(1, 2**50), Fraction(1, 10)))
-    return Fraction(hm.below(low - width)), Fraction(hm.above(high + width * generator.randrange(3)))
+    return Fraction(arithmetic.below(low - width)), Fraction(arithmetic.above(high + width * generator.randrange(3)))
 
 
 def rules(space: Space) -> list[SpatialRule]:
@@ -149,7 +151,7 @@ def rules(space: Space) -> list[SpatialRule]:
 @pytest.mark.parametrize("case", cases(), ids=lambda case: " ".join(map(str, case)))
 def test_what_is_proved_holds(case: tuple[Any, ...]) -> None:
     generator = random.Random(str(case))
-    with flint.ctx.workprec(ref.PRECISION):
+    with flint.ctx.workprec(arithmetic.PRECISION):
         for kernel in KERNELS:
             head = head_with(*case, generator)
             space = Space(read_head(head.data), load_kernel(kernel))
@@ -163,24 +165,26 @@ def test_what_is_proved_holds(case: tuple[Any, ...]) -> None:
             pooled: list[Statement] = [
                 ActivationStatement(j, *around(activations[j], generator)) for j in range(0, COUNT, 2)
             ]
-            most = max(ref.ends(activations[j])[1] for j in (1, 3))
+            most = max(arithmetic.ends(activations[j])[1] for j in (1, 3))
             boxes += [
                 TopK(space).box(statements, PATCHES) for statements in ([], [*pooled, OrderStatement((0, 2, 4), most)])
             ]
-            evaluation = Evaluation(space, exact(hm.flat(image), len(image[0])))
+            evaluation = Evaluation(space, exact(files.flat(image), len(image[0])))
             boxes += [evaluation.activations(bits) for bits in (0, 3, 20, 200)]
             for box in boxes:
                 for a, low, high in zip(activations, box.lower, box.upper, strict=True):
-                    least, greatest = ref.ends(a)
+                    least, greatest = arithmetic.ends(a)
                     assert Fraction(int(low), 1 << box.bits) <= greatest
                     assert least <= Fraction(int(high), 1 << box.bits)
                 for c, d in product(range(CLASSES), repeat=2):
-                    assert lower_bound(space.head, box, c, d) <= ref.ends(ref.ball(logits[c] - logits[d]))[1]
+                    assert (
+                        lower_bound(space.head, box, c, d) <= arithmetic.ends(arithmetic.ball(logits[c] - logits[d]))[1]
+                    )
             narrow = boxes[-1]
             for low, high in zip(narrow.lower, narrow.upper, strict=True):
                 assert high - low <= 1 << 20
             for patch, j in product(range(PATCHES), range(COUNT)):
-                least, greatest = ref.ends(head.observable(image[patch], j))
+                least, greatest = arithmetic.ends(head.observable(image[patch], j))
                 for bits in (0, 3, 20, 200):
                     m_low, m_high = evaluation.observable(patch, j, bits)
                     assert m_low <= greatest
@@ -193,22 +197,22 @@ def test_certificates_of_every_claim(case: tuple[Any, ...]) -> None:
     """With everything stated the class is proved and a worse one refuted; step 8 comes to an answer."""
     generator = random.Random(str(case) + "whole")
     paradigm = "simplex" if case[0] == "softmax" else "projection"
-    with flint.ctx.workprec(ref.PRECISION):
+    with flint.ctx.workprec(arithmetic.PRECISION):
         head = head_with(*case, generator)
         image = draw(head, generator)
         logits = head.logits([head.activation(image, j) for j in range(COUNT)])
         order = sorted(range(CLASSES), key=lambda c: float(logits[c]))
         statements = []
         for patch, j in product(range(PATCHES), range(COUNT)):
-            low, high = ref.ends(head.observable(image[patch], j))
-            statements.append(hm.spatial(patch, j, hm.below(low), hm.above(high)))
+            low, high = arithmetic.ends(head.observable(image[patch], j))
+            statements.append(files.patch_statement(patch, j, arithmetic.below(low), arithmetic.above(high)))
     options: dict[str, Any] = {"classes": CLASSES, "patches": PATCHES, "image": image, "paradigm": paradigm}
-    best = hm.document(head.data, statements, predicted=order[-1], minimality=True, **options)
-    verdict = check(hm.encode(best), head.data, hm.latents([image]), "both", minimality=True)
+    best = files.document(head.data, statements, predicted=order[-1], minimality=True, **options)
+    verdict = check(files.encode(best), head.data, files.latents([image]), "both", minimality=True)
     assert verdict.reason in ("", "minimality"), verdict.message
     assert verdict.claims["entailment"] == verdict.claims["instance"] == "proved"
-    worst = hm.document(head.data, statements, predicted=order[0], **options)
-    assert check(hm.encode(worst), head.data, hm.latents([image]), "both").status is Status.REFUTED
+    worst = files.document(head.data, statements, predicted=order[0], **options)
+    assert check(files.encode(worst), head.data, files.latents([image]), "both").status is Status.REFUTED
 
 
 def test_the_cases_name_every_part() -> None:

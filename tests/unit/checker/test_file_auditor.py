@@ -19,21 +19,21 @@ import pytest
 
 from verale.checker import Status, Verdict, certificate, file_auditor, most_severe, verdict
 from verale.checker.file_auditor import FileAuditor, Outcome, checker_digest, file_digest, unusable
-from verale.soundness.independent import files as hm
+from verale.soundness.independent import files
 
 ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "certificates" / "audit-log-v1.md").read_text(encoding="utf-8")
 SCHEMA = json.loads((ROOT / "certificates" / "audit-log-v1.schema.json").read_text())
 IMAGE = [[0.0, 0.0]]
-HEAD = hm.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
-GOOD = hm.certificate(HEAD, [hm.spatial(0, 0, 0.0, 0.0)], image=IMAGE)
+HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
+GOOD = files.certificate(HEAD, [files.patch_statement(0, 0, 0.0, 0.0)], image=IMAGE)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "head").write_bytes(HEAD)
     (tmp_path / "good").write_bytes(GOOD)
-    (tmp_path / "weak").write_bytes(hm.certificate(HEAD, []))
+    (tmp_path / "weak").write_bytes(files.certificate(HEAD, []))
     (tmp_path / "broken").write_bytes(b"{")
     return tmp_path
 
@@ -77,14 +77,14 @@ def test_fields_are_the_documented_ones(folder: Path) -> None:
     ("arb", ["python-flint"]), ("mpmath", ["mpmath"]), ("both", ["python-flint", "mpmath"]),
 ])  # fmt: skip
 def test_a_record_names_all_that_the_verdict_depends_on(folder: Path, kernel: str, packages: list[str]) -> None:
-    (folder / "latents").write_bytes(hm.latents([IMAGE]))
+    (folder / "latents").write_bytes(files.latents([IMAGE]))
     both = FileAuditor(str(folder / "head"), str(folder / "latents"), kernel, True, 10**9)
     record = both.audit(str(folder / "good")).record
     assert record["sha256"] == hashlib.sha256(GOOD).hexdigest() == file_digest(str(folder / "good"))
     assert record["claims"] == {"entailment": "proved", "instance": "proved"} and record["status"] == "PROVED"
     run = record["run"]
     assert run["head"] == hashlib.sha256(HEAD).hexdigest()
-    assert run["latents"] == hashlib.sha256(hm.latents([IMAGE])).hexdigest()
+    assert run["latents"] == hashlib.sha256(files.latents([IMAGE])).hexdigest()
     assert (run["kernel"], run["minimality"], run["limit"]) == (kernel, True, 10**9)
     assert run["checker"]["sha256"] == checker_digest()
     assert run["libraries"] == {"python": platform.python_version()} | {p: metadata.version(p) for p in packages}

@@ -16,30 +16,30 @@ import verale.head
 from verale.checker import head_file
 from verale.checker.errors import HeadError
 from verale.checker.head_file import read_head
-from verale.soundness.independent import files as hm
+from verale.soundness.independent import files
 
 WEIGHT = [[1.0, -0.5], [0.25, 2.0]]
 POINTS = [[0.5, 0.25, 1.0], [0.0, 0.0, 0.0]]
-COSINE = {"geometry": hm.cosine(0.5), "similarity": hm.IDENTITY}
-SOFTMAX = {"geometry": hm.SOFTMAX, "similarity": hm.IDENTITY}
+COSINE = {"geometry": files.cosine(0.5), "similarity": files.IDENTITY}
+SOFTMAX = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY}
 
 
 def file(metadata: Any, **tensors: Any) -> bytes:
-    return hm.safetensors({name: hm.tensor(values) for name, values in tensors.items()}, metadata)
+    return files.safetensors({name: files.tensor(values) for name, values in tensors.items()}, metadata)
 
 
 def described(**changes: Any) -> dict[str, str]:
-    return {"verale.head": json.dumps(hm.description(**changes))}
+    return {"verale.head": json.dumps(files.description(**changes))}
 
 
 def without(field: str) -> dict[str, str]:
-    description = hm.description()
+    description = files.description()
     del description[field]
     return {"verale.head": json.dumps(description)}
 
 
 def test_reads_a_euclidean_head() -> None:
-    data = hm.head(WEIGHT, POINTS, [1.0, -2.5], labels=["a", "b"], domain=hm.domain(-1.5, None))
+    data = files.head(WEIGHT, POINTS, [1.0, -2.5], labels=["a", "b"], domain=files.domain(-1.5, None))
     head = read_head(data)
     assert head.sha256 == hashlib.sha256(data).hexdigest()
     assert (head.geometry, head.similarity.values) == ("euclidean", {"epsilon": Fraction(1, 1024)})
@@ -51,28 +51,28 @@ def test_reads_a_euclidean_head() -> None:
 
 
 def test_reads_the_other_geometries_and_f32() -> None:
-    cosine = read_head(hm.head(WEIGHT, POINTS[:1] * 2, dtype="F32", **COSINE))
+    cosine = read_head(files.head(WEIGHT, POINTS[:1] * 2, dtype="F32", **COSINE))
     assert (cosine.geometry, cosine.epsilon, cosine.bias.rows) == ("cosine", Fraction(1, 2), [[0, 0]])
-    softmax = read_head(hm.head(WEIGHT, **SOFTMAX))
+    softmax = read_head(files.head(WEIGHT, **SOFTMAX))
     assert (softmax.geometry, softmax.depth, softmax.prototypes.rows) == ("softmax", 2, [])
 
 
 def test_reads_poolings() -> None:
-    assert read_head(hm.head(WEIGHT, POINTS)).pooling == "max"
+    assert read_head(files.head(WEIGHT, POINTS)).pooling == "max"
     for kind in ("max_minus_mean", "max_minus_mean_distance"):
-        assert read_head(hm.head(WEIGHT, POINTS, pooling={"kind": kind})).pooling == kind
-    assert read_head(hm.head(WEIGHT, **SOFTMAX, pooling={"kind": "max_minus_mean"})).pooling == "max_minus_mean"
+        assert read_head(files.head(WEIGHT, POINTS, pooling={"kind": kind})).pooling == kind
+    assert read_head(files.head(WEIGHT, **SOFTMAX, pooling={"kind": "max_minus_mean"})).pooling == "max_minus_mean"
 
 
 def part(kind: str, **fields: Any) -> dict[str, Any]:
     return {"kind": kind, **fields}
 
 
-INNER = {"geometry": part("inner_product", radius=None), "similarity": hm.IDENTITY}
+INNER = {"geometry": part("inner_product", radius=None), "similarity": files.IDENTITY}
 BALL = {
     "geometry": part("inner_product", radius="0x1.8p+0"),
-    "similarity": hm.IDENTITY,
-    "domain": hm.domain(None, None),
+    "similarity": files.IDENTITY,
+    "domain": files.domain(None, None),
 }
 EXPONENTIAL = {"similarity": part("exponential")}
 MAXIMUM = {"readout": part("maximum")}
@@ -88,26 +88,26 @@ LEAVES = [[1.0, -0.5, 2.0], [0.25, 2.0, 3.0]]
 
 def test_reads_new_parts() -> None:
     rooted = read_head(
-        hm.head(WEIGHT, [POINTS[0]] * 2, geometry=part("rooted_cosine", epsilon="0x1p-4"), similarity=hm.IDENTITY)
+        files.head(WEIGHT, [POINTS[0]] * 2, geometry=part("rooted_cosine", epsilon="0x1p-4"), similarity=files.IDENTITY)
     )
     assert (rooted.geometry, rooted.epsilon) == ("rooted_cosine", Fraction(1, 16))
-    assert read_head(hm.head(WEIGHT, POINTS, **INNER)).radius is None
-    assert read_head(hm.head(WEIGHT, POINTS, **BALL)).radius == Fraction(3, 2)
-    plain = read_head(hm.head(WEIGHT, POINTS, similarity=part("exp_distance", epsilon="0x0p+0"))).similarity
+    assert read_head(files.head(WEIGHT, POINTS, **INNER)).radius is None
+    assert read_head(files.head(WEIGHT, POINTS, **BALL)).radius == Fraction(3, 2)
+    plain = read_head(files.head(WEIGHT, POINTS, similarity=part("exp_distance", epsilon="0x0p+0"))).similarity
     assert (plain.name, plain.values) == ("exp_distance", {"epsilon": 0})
-    threshold = read_head(hm.head(WEIGHT, **SOFTMAX | {"similarity": part("threshold", threshold="0x1p-3")}))
+    threshold = read_head(files.head(WEIGHT, **SOFTMAX | {"similarity": part("threshold", threshold="0x1p-3")}))
     assert (threshold.similarity.name, threshold.similarity.values) == ("threshold", {"threshold": Fraction(1, 8)})
-    assert read_head(hm.head(WEIGHT, POINTS, pooling=part("banks", class_token=1))).class_token == 1
-    assert read_head(hm.head(WEIGHT, POINTS, pooling=part("top_mean", k=10**17))).k == 10**17
-    assert read_head(hm.head(WEIGHT, POINTS, readout=part("linear"))).readout == "linear"
+    assert read_head(files.head(WEIGHT, POINTS, pooling=part("banks", class_token=1))).class_token == 1
+    assert read_head(files.head(WEIGHT, POINTS, pooling=part("top_mean", k=10**17))).k == 10**17
+    assert read_head(files.head(WEIGHT, POINTS, readout=part("linear"))).readout == "linear"
 
 
 def test_reads_readouts_and_tensors_of_each_prototype() -> None:
-    result = read_head(hm.head(LEAVES, POINTS, **tree([1, -1], [-2, -3])))
+    result = read_head(files.head(LEAVES, POINTS, **tree([1, -1], [-2, -3])))
     assert (result.readout, result.absent, result.present, result.count) == ("soft_tree", (1, -1), (-2, -3), 2)
-    best = read_head(hm.head([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]], [POINTS[0]] * 3, [0.5, 1.0, -2.0], **MAXIMUM))
+    best = read_head(files.head([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]], [POINTS[0]] * 3, [0.5, 1.0, -2.0], **MAXIMUM))
     assert (best.readout, best.bias.rows) == ("maximum", [[1, 2, -4]])
-    assert read_head(hm.head(ONE_EACH, POINTS, **MAXIMUM)).bias.rows == [[0, 0]]
+    assert read_head(files.head(ONE_EACH, POINTS, **MAXIMUM)).bias.rows == [[0, 0]]
     peaked = file(described(similarity=part("quadratic")), weight=WEIGHT, prototypes=POINTS, peak=[0.5, -1.0])
     assert (read_head(peaked).similarity.own.rows, read_head(peaked).similarity.own.bits) == ([[1, -2]], 1)
     scaled = file(described(similarity=part("negated")), weight=WEIGHT, prototypes=POINTS, scale=[0.5, 2.0])
@@ -117,33 +117,33 @@ def test_reads_readouts_and_tensors_of_each_prototype() -> None:
 def test_agrees_with_the_head_of_the_other_side_of_the_wall() -> None:
     """Every combination of parts, most of them wrong: both read it, or both refuse it."""
     geometries = [
-        hm.EUCLIDEAN,
-        hm.cosine(0.0),
+        files.EUCLIDEAN,
+        files.cosine(0.0),
         part("rooted_cosine", epsilon="0x1p-4"),
         INNER["geometry"],
         BALL["geometry"],
-        hm.SOFTMAX,
+        files.SOFTMAX,
     ]
     similarities = [
-        hm.IDENTITY,
-        hm.log_ratio(0.5),
+        files.IDENTITY,
+        files.log_ratio(0.5),
         part("exp_distance", epsilon="0x1p-40"),
         part("threshold", threshold="0x1p-3"),
         *map(part, ("negated", "exponential", "quadratic", "rectified")),
     ]
     poolings = [
-        hm.MAX,
+        files.MAX,
         part("banks", class_token=1),
         part("top_mean", k=2),
         *map(part, ("max_minus_mean", "max_minus_mean_distance")),
     ]
     readouts = [part("linear"), part("maximum"), tree([1, -1], [-2, -3])["readout"]]
-    domains = [hm.domain(0.0, 1.0), hm.domain(None, None), hm.domain(0.0, None)]
+    domains = [files.domain(0.0, 1.0), files.domain(None, None), files.domain(0.0, None)]
     generator, accepted = random.Random(1), 0
     for parts in product(geometries, similarities, poolings, readouts, domains):
         fields = dict(zip(("geometry", "similarity", "pooling", "readout", "domain"), parts, strict=True))
         tensors: dict[str, Any] = {"weight": LEAVES if parts[3]["kind"] == "soft_tree" else ONE_EACH}
-        if parts[0] != hm.SOFTMAX:
+        if parts[0] != files.SOFTMAX:
             tensors["prototypes"] = [[0.5, 0.25], [1.0, -1.0]]
         for name in ("bias", "scale", "peak"):
             if generator.random() < 0.2:
@@ -163,111 +163,119 @@ def test_agrees_with_the_head_of_the_other_side_of_the_wall() -> None:
 
 UNUSABLE = {
     "a negative epsilon of a rooted cosine": (
-        hm.head(WEIGHT, [POINTS[0]] * 2, geometry=part("rooted_cosine", epsilon="-0x1p-4"), similarity=hm.IDENTITY),
+        files.head(
+            WEIGHT, [POINTS[0]] * 2, geometry=part("rooted_cosine", epsilon="-0x1p-4"), similarity=files.IDENTITY
+        ),
         "geometry: epsilon is -0.0625, expected at least 0",
     ),
     "a zero prototype of rooted cosines": (
-        hm.head(WEIGHT, POINTS, geometry=part("rooted_cosine", epsilon="0x1p-4"), similarity=hm.IDENTITY),
+        files.head(WEIGHT, POINTS, geometry=part("rooted_cosine", epsilon="0x1p-4"), similarity=files.IDENTITY),
         "row 1 is zero",
     ),
     "inner products without a bound": (
-        hm.head(WEIGHT, POINTS, **INNER | {"domain": hm.domain(0.0, None)}),
+        files.head(WEIGHT, POINTS, **INNER | {"domain": files.domain(0.0, None)}),
         "domain is unbounded",
     ),
     "a radius of 0": (
-        hm.head(WEIGHT, POINTS, **BALL | {"geometry": part("inner_product", radius="0x0p+0")}),
+        files.head(WEIGHT, POINTS, **BALL | {"geometry": part("inner_product", radius="0x0p+0")}),
         "radius is 0, expected a positive",
     ),
     "a radius that is a number": (
-        hm.head(WEIGHT, POINTS, **BALL | {"geometry": part("inner_product", radius=1)}),
+        files.head(WEIGHT, POINTS, **BALL | {"geometry": part("inner_product", radius=1)}),
         "geometry.radius is 1, expected a string",
     ),
-    "no radius": (hm.head(WEIGHT, POINTS, **BALL | {"geometry": part("inner_product")}), "lacks the field 'radius'"),
+    "no radius": (files.head(WEIGHT, POINTS, **BALL | {"geometry": part("inner_product")}), "lacks the field 'radius'"),
     "negated distances without a bound": (
-        hm.head(WEIGHT, POINTS, similarity=part("negated"), domain=hm.domain(0.0, None)),
+        files.head(WEIGHT, POINTS, similarity=part("negated"), domain=files.domain(0.0, None)),
         "domain is unbounded, expected two ends: negated",
     ),
     "quadratic distances without a bound": (
-        hm.head(WEIGHT, POINTS, similarity=part("quadratic"), domain=hm.domain(None, 0.0)),
+        files.head(WEIGHT, POINTS, similarity=part("quadratic"), domain=files.domain(None, 0.0)),
         "domain is unbounded, expected two ends: quadratic",
     ),
     "a negative epsilon of exp_distance": (
-        hm.head(WEIGHT, POINTS, similarity=part("exp_distance", epsilon="-0x1p-4")),
+        files.head(WEIGHT, POINTS, similarity=part("exp_distance", epsilon="-0x1p-4")),
         "similarity: epsilon is -0.0625, expected at least 0",
     ),
     "a threshold of 0": (
-        hm.head(WEIGHT, **SOFTMAX | {"similarity": part("threshold", threshold="0x0p+0")}),
+        files.head(WEIGHT, **SOFTMAX | {"similarity": part("threshold", threshold="0x0p+0")}),
         "threshold is 0, expected between 0 and 1",
     ),
     "a threshold of 1": (
-        hm.head(WEIGHT, **SOFTMAX | {"similarity": part("threshold", threshold="0x1p+0")}),
+        files.head(WEIGHT, **SOFTMAX | {"similarity": part("threshold", threshold="0x1p+0")}),
         "threshold is 1, expected between 0 and 1",
     ),
     "a threshold of cosines": (
-        hm.head(WEIGHT, [POINTS[0]] * 2, **COSINE | {"similarity": part("threshold", threshold="0x1p-1")}),
+        files.head(WEIGHT, [POINTS[0]] * 2, **COSINE | {"similarity": part("threshold", threshold="0x1p-1")}),
         "similarity is threshold, expected identity or exponential or quadratic or rectified for cosine",
     ),
     "focal pooling of exponentials": (
-        hm.head(WEIGHT, POINTS, **EXPONENTIAL, pooling=part("max_minus_mean")),
+        files.head(WEIGHT, POINTS, **EXPONENTIAL, pooling=part("max_minus_mean")),
         "pooling is max_minus_mean, which is defined for log_ratio and identity only",
     ),
     "focal pooling of a maximum": (
-        hm.head(ONE_EACH, POINTS, **MAXIMUM, pooling=part("max_minus_mean")),
+        files.head(ONE_EACH, POINTS, **MAXIMUM, pooling=part("max_minus_mean")),
         "defined for linear only, not for maximum",
     ),
     "a class token of no prototype": (
-        hm.head(WEIGHT, POINTS, pooling=part("banks", class_token=0)),
+        files.head(WEIGHT, POINTS, pooling=part("banks", class_token=0)),
         "class_token is 0",
     ),
     "a class token of all": (
-        hm.head(WEIGHT, POINTS, pooling=part("banks", class_token=2)),
+        files.head(WEIGHT, POINTS, pooling=part("banks", class_token=2)),
         "class_token is 2, expected from 1 to less than the 2 prototypes",
     ),
     "a class token below 0": (
-        hm.head(WEIGHT, POINTS, pooling=part("banks", class_token=-1)),
+        files.head(WEIGHT, POINTS, pooling=part("banks", class_token=-1)),
         "expected an integer from 0",
     ),
-    "the mean of the top 0": (hm.head(WEIGHT, POINTS, pooling=part("top_mean", k=0)), "k is 0, expected at least 1"),
-    "the mean of the top true": (hm.head(WEIGHT, POINTS, pooling=part("top_mean", k=True)), "pooling.k is True"),
-    "an unknown readout": (hm.head(WEIGHT, POINTS, readout=part("argmax")), "readout is .* linear, soft_tree, maximum"),
+    "the mean of the top 0": (files.head(WEIGHT, POINTS, pooling=part("top_mean", k=0)), "k is 0, expected at least 1"),
+    "the mean of the top true": (files.head(WEIGHT, POINTS, pooling=part("top_mean", k=True)), "pooling.k is True"),
+    "an unknown readout": (
+        files.head(WEIGHT, POINTS, readout=part("argmax")),
+        "readout is .* linear, soft_tree, maximum",
+    ),
     "a maximum with other weights": (
-        hm.head([[1.0, 0.5], [0.0, 1.0]], POINTS, **MAXIMUM),
+        files.head([[1.0, 0.5], [0.0, 1.0]], POINTS, **MAXIMUM),
         "weight: row 0 is not of 0 and 1",
     ),
-    "a maximum with an empty class": (hm.head([[1.0, 1.0], [0.0, 0.0]], POINTS, **MAXIMUM), "weight: row 1"),
+    "a maximum with an empty class": (files.head([[1.0, 1.0], [0.0, 0.0]], POINTS, **MAXIMUM), "weight: row 1"),
     "a maximum with a bias for classes": (
-        hm.head([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]], [POINTS[0]] * 3, [0.0, 1.0], **MAXIMUM),
+        files.head([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]], [POINTS[0]] * 3, [0.0, 1.0], **MAXIMUM),
         r"'bias' has shape \[2\], expected \[3\]",
     ),
-    "a maximum of masses": (hm.head(ONE_EACH, **SOFTMAX, **MAXIMUM), "readout is maximum, expected linear"),
+    "a maximum of masses": (files.head(ONE_EACH, **SOFTMAX, **MAXIMUM), "readout is maximum, expected linear"),
     "a tree of log ratios": (
-        hm.head(LEAVES, POINTS, readout=tree([1, -1], [-2, -3])["readout"]),
+        files.head(LEAVES, POINTS, readout=tree([1, -1], [-2, -3])["readout"]),
         "readout is soft_tree, expected activations in",
     ),
     "a tree of means": (
-        hm.head(LEAVES, POINTS, **tree([1, -1], [-2, -3]), pooling=part("top_mean", k=2)),
+        files.head(LEAVES, POINTS, **tree([1, -1], [-2, -3]), pooling=part("top_mean", k=2)),
         "readout is soft_tree, expected activations in",
     ),
     "a tree with a bias": (
-        hm.head(LEAVES, POINTS, [0.0, 0.0], **tree([1, -1], [-2, -3])),
+        files.head(LEAVES, POINTS, [0.0, 0.0], **tree([1, -1], [-2, -3])),
         "expected none for soft_tree",
     ),
-    "a tree of one leaf": (hm.head([[1.0], [0.0]], POINTS, **tree([], [])), "1 column, expected at least 2"),
+    "a tree of one leaf": (files.head([[1.0], [0.0]], POINTS, **tree([], [])), "1 column, expected at least 2"),
     "a tree with too few nodes": (
-        hm.head(LEAVES, POINTS, **tree([-1], [-2])),
+        files.head(LEAVES, POINTS, **tree([-1], [-2])),
         "has 1 absent and 1 present .* 2 prototypes",
     ),
-    "a tree with a child less": (hm.head(LEAVES, POINTS, **tree([1, -1], [-2])), "has 2 absent and 1 present"),
-    "a tree with a loop": (hm.head(LEAVES, POINTS, **tree([0, -1], [-2, -3])), "node 0 has the child 0"),
-    "a tree with a node beyond": (hm.head(LEAVES, POINTS, **tree([2, -1], [-2, -3])), "node 0 has the child 2"),
+    "a tree with a child less": (files.head(LEAVES, POINTS, **tree([1, -1], [-2])), "has 2 absent and 1 present"),
+    "a tree with a loop": (files.head(LEAVES, POINTS, **tree([0, -1], [-2, -3])), "node 0 has the child 0"),
+    "a tree with a node beyond": (files.head(LEAVES, POINTS, **tree([2, -1], [-2, -3])), "node 0 has the child 2"),
     "a tree with a leaf beyond": (
-        hm.head(LEAVES, POINTS, **tree([1, -1], [-2, -4])),
+        files.head(LEAVES, POINTS, **tree([1, -1], [-2, -4])),
         "node 1 has the child -4.* -1 to -3",
     ),
-    "a tree with a leaf twice": (hm.head(LEAVES, POINTS, **tree([1, -1], [-2, -2])), "two parents"),
-    "children that are no list": (hm.head(LEAVES, POINTS, **tree(1, [-2, -2])), "readout.absent is 1, expected a list"),
+    "a tree with a leaf twice": (files.head(LEAVES, POINTS, **tree([1, -1], [-2, -2])), "two parents"),
+    "children that are no list": (
+        files.head(LEAVES, POINTS, **tree(1, [-2, -2])),
+        "readout.absent is 1, expected a list",
+    ),
     "children that are no integers": (
-        hm.head(LEAVES, POINTS, **tree([1, True], [-2, -2])),
+        files.head(LEAVES, POINTS, **tree([1, True], [-2, -2])),
         "expected a list of integers",
     ),
     "a peak of distances' log ratios": (
@@ -292,96 +300,96 @@ UNUSABLE = {
     "a list for metadata": (file({"verale.head": "[]"}), "expected one JSON object"),
     **{
         f"no {field}": (file(without(field), weight=WEIGHT, prototypes=POINTS), f"lacks the field '{field}'")
-        for field in hm.description()
+        for field in files.description()
     },
-    "another field": (hm.head(WEIGHT, POINTS, scale=1), "unknown field 'scale'"),
-    "version 2": (hm.head(WEIGHT, POINTS, version=2), "version is 2, expected 1"),
-    "version true": (hm.head(WEIGHT, POINTS, version=True), "version is True, expected 1"),
-    "version as a string": (hm.head(WEIGHT, POINTS, version="1"), "version is '1'"),
-    "an unknown geometry": (hm.head(WEIGHT, POINTS, geometry={"kind": "hyperbolic"}), "geometry is .*euclidean"),
-    "a geometry that is no object": (hm.head(WEIGHT, POINTS, geometry="euclidean"), "geometry is 'euclidean'"),
-    "a kind that is a list": (hm.head(WEIGHT, POINTS, geometry={"kind": []}), "geometry is"),
+    "another field": (files.head(WEIGHT, POINTS, scale=1), "unknown field 'scale'"),
+    "version 2": (files.head(WEIGHT, POINTS, version=2), "version is 2, expected 1"),
+    "version true": (files.head(WEIGHT, POINTS, version=True), "version is True, expected 1"),
+    "version as a string": (files.head(WEIGHT, POINTS, version="1"), "version is '1'"),
+    "an unknown geometry": (files.head(WEIGHT, POINTS, geometry={"kind": "hyperbolic"}), "geometry is .*euclidean"),
+    "a geometry that is no object": (files.head(WEIGHT, POINTS, geometry="euclidean"), "geometry is 'euclidean'"),
+    "a kind that is a list": (files.head(WEIGHT, POINTS, geometry={"kind": []}), "geometry is"),
     "a euclidean epsilon": (
-        hm.head(WEIGHT, POINTS, geometry={"kind": "euclidean", "epsilon": "0x0p+0"}),
+        files.head(WEIGHT, POINTS, geometry={"kind": "euclidean", "epsilon": "0x0p+0"}),
         "unknown field",
     ),
     "no cosine epsilon": (
-        hm.head(WEIGHT, POINTS[:1] * 2, **COSINE | {"geometry": {"kind": "cosine"}}),
+        files.head(WEIGHT, POINTS[:1] * 2, **COSINE | {"geometry": {"kind": "cosine"}}),
         "lacks the field",
     ),
     "a negative cosine epsilon": (
-        hm.head(WEIGHT, POINTS[:1] * 2, **COSINE | {"geometry": hm.cosine(-0.5)}),
+        files.head(WEIGHT, POINTS[:1] * 2, **COSINE | {"geometry": files.cosine(-0.5)}),
         "at least 0",
     ),
-    "a zero prototype of cosines": (hm.head(WEIGHT, POINTS, **COSINE), "row 1 is zero"),
-    "an unknown similarity": (hm.head(WEIGHT, POINTS, similarity={"kind": "exp"}), "similarity is"),
+    "a zero prototype of cosines": (files.head(WEIGHT, POINTS, **COSINE), "row 1 is zero"),
+    "an unknown similarity": (files.head(WEIGHT, POINTS, similarity={"kind": "exp"}), "similarity is"),
     "identity of squared distances": (
-        hm.head(WEIGHT, POINTS, similarity=hm.IDENTITY),
+        files.head(WEIGHT, POINTS, similarity=files.IDENTITY),
         "expected log_ratio or .* for euclidean",
     ),
     "log_ratio of cosines": (
-        hm.head(WEIGHT, POINTS[:1] * 2, geometry=hm.cosine(0.0)),
+        files.head(WEIGHT, POINTS[:1] * 2, geometry=files.cosine(0.0)),
         "expected identity or .* for cosine",
     ),
-    "log_ratio of masses": (hm.head(WEIGHT, geometry=hm.SOFTMAX), "expected identity or threshold for softmax"),
-    "epsilon 0": (hm.head(WEIGHT, POINTS, similarity=hm.log_ratio(0.0)), "between 0 and 1"),
-    "epsilon 1": (hm.head(WEIGHT, POINTS, similarity=hm.log_ratio(1.0)), "between 0 and 1"),
-    "epsilon -1": (hm.head(WEIGHT, POINTS, similarity=hm.log_ratio(-1.0)), "between 0 and 1"),
-    "a decimal epsilon": (hm.head(WEIGHT, POINTS, similarity={"kind": "log_ratio", "epsilon": "0.1"}), "hex float"),
+    "log_ratio of masses": (files.head(WEIGHT, geometry=files.SOFTMAX), "expected identity or threshold for softmax"),
+    "epsilon 0": (files.head(WEIGHT, POINTS, similarity=files.log_ratio(0.0)), "between 0 and 1"),
+    "epsilon 1": (files.head(WEIGHT, POINTS, similarity=files.log_ratio(1.0)), "between 0 and 1"),
+    "epsilon -1": (files.head(WEIGHT, POINTS, similarity=files.log_ratio(-1.0)), "between 0 and 1"),
+    "a decimal epsilon": (files.head(WEIGHT, POINTS, similarity={"kind": "log_ratio", "epsilon": "0.1"}), "hex float"),
     "a number as epsilon": (
-        hm.head(WEIGHT, POINTS, similarity={"kind": "log_ratio", "epsilon": 1}),
+        files.head(WEIGHT, POINTS, similarity={"kind": "log_ratio", "epsilon": 1}),
         "expected a string",
     ),
-    "mean pooling": (hm.head(WEIGHT, POINTS, pooling={"kind": "mean"}), "pooling is"),
+    "mean pooling": (files.head(WEIGHT, POINTS, pooling={"kind": "mean"}), "pooling is"),
     "focal pooling with a field": (
-        hm.head(WEIGHT, POINTS, pooling={"kind": "max_minus_mean", "k": 1}),
+        files.head(WEIGHT, POINTS, pooling={"kind": "max_minus_mean", "k": 1}),
         "unknown field 'k'",
     ),
     "the mean distance of cosines": (
-        hm.head(WEIGHT, POINTS[:1] * 2, **COSINE, pooling={"kind": "max_minus_mean_distance"}),
+        files.head(WEIGHT, POINTS[:1] * 2, **COSINE, pooling={"kind": "max_minus_mean_distance"}),
         "defined for euclidean only, not for cosine",
     ),
     "the mean distance of masses": (
-        hm.head(WEIGHT, **SOFTMAX, pooling={"kind": "max_minus_mean_distance"}),
+        files.head(WEIGHT, **SOFTMAX, pooling={"kind": "max_minus_mean_distance"}),
         "defined for euclidean only, not for softmax",
     ),
     "a domain with another field": (
-        hm.head(WEIGHT, POINTS, domain={"lower": None, "upper": None, "x": 1}),
+        files.head(WEIGHT, POINTS, domain={"lower": None, "upper": None, "x": 1}),
         "unknown field",
     ),
-    "a domain without upper": (hm.head(WEIGHT, POINTS, domain={"lower": None}), "domain lacks"),
-    "a domain with a number": (hm.head(WEIGHT, POINTS, domain={"lower": 0, "upper": None}), "domain.lower is 0"),
-    "an infinite domain": (hm.head(WEIGHT, POINTS, domain={"lower": None, "upper": "inf"}), "domain.upper is 'inf'"),
-    "an empty domain": (hm.head(WEIGHT, POINTS, domain=hm.domain(1.0, 0.0)), "less than upper"),
-    "a domain of one point": (hm.head(WEIGHT, POINTS, domain=hm.domain(1.0, 1.0)), "less than upper"),
-    "labels too few": (hm.head(WEIGHT, POINTS, labels=["a"]), "list of 2 strings"),
-    "labels of numbers": (hm.head(WEIGHT, POINTS, labels=[1, 2]), "list of 2 strings"),
-    "labels that are no list": (hm.head(WEIGHT, POINTS, labels="ab"), "list of 2 strings"),
+    "a domain without upper": (files.head(WEIGHT, POINTS, domain={"lower": None}), "domain lacks"),
+    "a domain with a number": (files.head(WEIGHT, POINTS, domain={"lower": 0, "upper": None}), "domain.lower is 0"),
+    "an infinite domain": (files.head(WEIGHT, POINTS, domain={"lower": None, "upper": "inf"}), "domain.upper is 'inf'"),
+    "an empty domain": (files.head(WEIGHT, POINTS, domain=files.domain(1.0, 0.0)), "less than upper"),
+    "a domain of one point": (files.head(WEIGHT, POINTS, domain=files.domain(1.0, 1.0)), "less than upper"),
+    "labels too few": (files.head(WEIGHT, POINTS, labels=["a"]), "list of 2 strings"),
+    "labels of numbers": (files.head(WEIGHT, POINTS, labels=[1, 2]), "list of 2 strings"),
+    "labels that are no list": (files.head(WEIGHT, POINTS, labels="ab"), "list of 2 strings"),
     "no weight": (file(described(), prototypes=POINTS), "tensor 'weight' is missing"),
     "a weight of one dimension": (file(described(), weight=[1.0, 2.0], prototypes=POINTS), "expected 2 dimensions"),
-    "one class": (hm.head(WEIGHT[:1], POINTS), "at least 2 classes"),
+    "one class": (files.head(WEIGHT[:1], POINTS), "at least 2 classes"),
     "no prototype in weight": (
-        hm.safetensors({"weight": hm.tensor([], sizes=[2, 0])}, described()),
+        files.safetensors({"weight": files.tensor([], sizes=[2, 0])}, described()),
         "at least 2 classes and 1 prototype",
     ),
-    "a bias of another length": (hm.head(WEIGHT, POINTS, [1.0]), r"shape \[1\], expected \[2\]"),
+    "a bias of another length": (files.head(WEIGHT, POINTS, [1.0]), r"shape \[1\], expected \[2\]"),
     "a bias of two dimensions": (
         file(described(), weight=WEIGHT, prototypes=POINTS, bias=[[1.0, 2.0]]),
         "1 dimensions",
     ),
-    "no prototypes": (hm.head(WEIGHT), "tensor 'prototypes' is missing"),
-    "prototypes too few": (hm.head(WEIGHT, POINTS[:1]), r"shape \[1, 3\], expected \[2, D\]"),
+    "no prototypes": (files.head(WEIGHT), "tensor 'prototypes' is missing"),
+    "prototypes too few": (files.head(WEIGHT, POINTS[:1]), r"shape \[1, 3\], expected \[2, D\]"),
     "prototypes of no depth": (
-        hm.safetensors({"weight": hm.tensor(WEIGHT), "prototypes": hm.tensor([], sizes=[2, 0])}, described()),
+        files.safetensors({"weight": files.tensor(WEIGHT), "prototypes": files.tensor([], sizes=[2, 0])}, described()),
         "D from 1",
     ),
-    "prototypes of a softmax head": (hm.head(WEIGHT, POINTS, **SOFTMAX), "expected none for softmax"),
+    "prototypes of a softmax head": (files.head(WEIGHT, POINTS, **SOFTMAX), "expected none for softmax"),
     "another tensor": (file(described(), weight=WEIGHT, prototypes=POINTS, gamma=[1.0]), "tensor 'gamma' is unknown"),
     "a scale too few": (file(described(), weight=WEIGHT, prototypes=POINTS, scale=[1.0]), "tensor 'scale' has shape"),
     "a scale of 0": (file(described(), weight=WEIGHT, prototypes=POINTS, scale=[1.0, 0.0]), "entry 1 is not positive"),
     "a scale of cosines": (
         file(
-            described(geometry=hm.cosine(0.0), similarity=hm.IDENTITY),
+            described(geometry=files.cosine(0.0), similarity=files.IDENTITY),
             weight=WEIGHT,
             prototypes=POINTS,
             scale=[1.0, 1.0],
@@ -389,14 +397,14 @@ UNUSABLE = {
         "expected none for identity",
     ),
     "a half-precision weight": (
-        hm.safetensors({"weight": ("F16", [2, 2], b"\0" * 8), "prototypes": hm.tensor(POINTS)}, described()),
+        files.safetensors({"weight": ("F16", [2, 2], b"\0" * 8), "prototypes": files.tensor(POINTS)}, described()),
         "dtype F16",
     ),
-    "a NaN prototype": (hm.head(WEIGHT, [[float("nan"), 0.0], [1.0, 1.0]]), "holds nan"),
-    "an infinite weight": (hm.head([[1.0, 2.0], [3.0, float("inf")]], POINTS), "holds inf at entry 3"),
-    "a NaN bias": (hm.head(WEIGHT, POINTS, [0.0, float("nan")]), "tensor 'bias' holds nan"),
+    "a NaN prototype": (files.head(WEIGHT, [[float("nan"), 0.0], [1.0, 1.0]]), "holds nan"),
+    "an infinite weight": (files.head([[1.0, 2.0], [3.0, float("inf")]], POINTS), "holds inf at entry 3"),
+    "a NaN bias": (files.head(WEIGHT, POINTS, [0.0, float("nan")]), "tensor 'bias' holds nan"),
     "a million claimed classes": (
-        hm.framed(
+        files.framed(
             json.dumps(
                 {
                     "__metadata__": described(),
@@ -418,14 +426,14 @@ def test_refuses(name: str) -> None:
 
 
 def test_every_cut_is_refused() -> None:
-    data = hm.head(WEIGHT, POINTS)
+    data = files.head(WEIGHT, POINTS)
     for length in range(len(data)):
         with pytest.raises(HeadError):
             read_head(data[:length])
 
 
 def test_refuses_more_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = hm.head([[1.0], [2.0]], [[0.5]])
+    data = files.head([[1.0], [2.0]], [[0.5]])
     monkeypatch.setattr(head_file, "LARGEST", len(data))
     read_head(data)
     with pytest.raises(HeadError, match=f"more than {len(data)} bytes"):

@@ -16,7 +16,7 @@ from verale.checker.rules import hypersphere
 from verale.checker.rules.hypersphere import Hypersphere
 from verale.checker.rules.space import Ranges, Space
 from verale.checker.rules.triangle import Triangle
-from verale.soundness.independent import files as hm
+from verale.soundness.independent import arithmetic, files
 
 Matrix = list[list[float]]
 Ends = tuple[Fraction, Fraction]
@@ -28,10 +28,10 @@ CONSTANTS = {"own": (18, 13), "coarse": (1, 13), "fine": (90, 200), "idle": (18,
 def space(
     rows: Matrix, geometry: str, kernel: str = "arb", lower: float | None = None, upper: float | None = None
 ) -> Space:
-    changes: dict[str, Any] = {"domain": hm.domain(lower, upper)}
+    changes: dict[str, Any] = {"domain": files.domain(lower, upper)}
     if geometry == "cosine":
-        changes |= {"geometry": hm.cosine(0.0), "similarity": hm.IDENTITY}
-    return Space(read_head(hm.head([[1.0] * len(rows), [0.0] * len(rows)], rows, **changes)), load_kernel(kernel))
+        changes |= {"geometry": files.cosine(0.0), "similarity": files.IDENTITY}
+    return Space(read_head(files.head([[1.0] * len(rows), [0.0] * len(rows)], rows, **changes)), load_kernel(kernel))
 
 
 def gauss(random: Random, rows: int, depth: int, scale: float = 1.0) -> Matrix:
@@ -54,8 +54,8 @@ def clouds(random: Random, depth: int) -> dict[str, Matrix]:
 
 def truths(rows: Matrix, z: list[float], geometry: str) -> list[Ends]:
     if geometry == "cosine":
-        return [hm.cosine_ends(z, row, 0.0) for row in rows]
-    return [(d, d) for d in (hm.squared_distance(z, row) for row in rows)]
+        return [arithmetic.cosine_ends(z, row, 0.0) for row in rows]
+    return [(d, d) for d in (arithmetic.squared_distance(z, row) for row in rows)]
 
 
 def stated(random: Random, ends: list[Ends], count: int) -> list[PatchStatement]:
@@ -72,7 +72,7 @@ def contains(where: Space, result: Ranges, ends: list[Ends]) -> bool:
     if result.upper is None:
         return False
     for k, (low, high) in enumerate(ends):
-        scales = hm.root(Fraction(int(where.squares[k]))) if where.head.geometry == "cosine" else (Fraction(1),)
+        scales = arithmetic.root(Fraction(int(where.squares[k]))) if where.head.geometry == "cosine" else (Fraction(1),)
         truth = sorted(end * scale * 2**where.bits for end in (low, high) for scale in scales)
         if not (int(result.lower[k]) <= truth[-1] and truth[0] <= int(result.upper[k])):
             return False
@@ -202,14 +202,14 @@ def test_contradictory_statements_break_nothing(geometry: str) -> None:
 
 
 # Two classes: the third prototype speaks for the first, the fourth for the second. Both statements are needed.
-HEAD = hm.head([[0.0, 0, 1, 0, 0], [0.0, 0, 0, 1, 0]], ROWS, domain=hm.domain(None, None))
+HEAD = files.head([[0.0, 0, 1, 0, 0], [0.0, 0, 0, 1, 0]], ROWS, domain=files.domain(None, None))
 IMAGE = [[1.0, 1.0]]
-STATED = [hm.spatial(0, 0, 2.0, 2.0), hm.spatial(0, 1, 2.0, 2.0)]
+STATED = [files.patch_statement(0, 0, 2.0, 2.0), files.patch_statement(0, 1, 2.0, 2.0)]
 
 
 def verdict(statements: list[dict[str, Any]], kernel: str, **options: Any) -> Verdict:
     options = {"paradigm": "hypersphere", "image": IMAGE, "minimality": True} | options
-    return check(hm.certificate(HEAD, statements, **options), HEAD, hm.latents([IMAGE]), kernel, minimality=True)
+    return check(files.certificate(HEAD, statements, **options), HEAD, files.latents([IMAGE]), kernel, minimality=True)
 
 
 @pytest.mark.parametrize("kernel", [*KERNELS, "both"])
@@ -218,9 +218,9 @@ def test_a_certificate_is_proved_and_altered_ones_are_not(kernel: str) -> None:
     assert (result.status, result.paradigm) == (Status.PROVED, "hypersphere"), result.message
     assert set(result.claims.values()) == {"proved"}
     assert (verdict(STATED, kernel, paradigm="triangle")).reason == "entailment"
-    for altered in (STATED[:1], STATED[1:], [STATED[0], hm.spatial(0, 1, 2.0, 8.0)]):
+    for altered in (STATED[:1], STATED[1:], [STATED[0], files.patch_statement(0, 1, 2.0, 8.0)]):
         result = verdict(altered, kernel)
         assert (result.status, result.reason) == (Status.NOT_PROVED, "entailment")
-    assert verdict([STATED[0], hm.spatial(0, 1, 2.5, 3.0)], kernel).reason == "instance"
+    assert verdict([STATED[0], files.patch_statement(0, 1, 2.5, 3.0)], kernel).reason == "instance"
     assert verdict(STATED, kernel, predicted=1).status is Status.REFUTED
-    assert verdict([*STATED, hm.spatial(0, 2, 1.0, 1.0)], kernel).reason == "minimality"
+    assert verdict([*STATED, files.patch_statement(0, 2, 1.0, 1.0)], kernel).reason == "minimality"

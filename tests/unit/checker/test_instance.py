@@ -11,8 +11,8 @@ import pytest
 
 from verale.checker import Status, Verdict, check
 from verale.checker.kernel import KERNELS
-from verale.soundness.independent import files as hm
-from verale.soundness.independent import head as ref
+from verale.soundness.independent import arithmetic, files
+from verale.soundness.independent.head import Head as IndependentHead
 
 GENERATOR = random.Random(4)
 POINTS = [[GENERATOR.uniform(0.1, 1.0) for _ in range(3)] for _ in range(3)]
@@ -24,11 +24,11 @@ GEOMETRIES = ["euclidean", "cosine", "cosine with epsilon", "softmax"]
 
 def head(geometry: str, bias: list[float] | None = BIAS, **changes: Any) -> bytes:
     if geometry == "softmax":
-        return hm.head(WEIGHT, None, bias, geometry=hm.SOFTMAX, similarity=hm.IDENTITY, **changes)
+        return files.head(WEIGHT, None, bias, geometry=files.SOFTMAX, similarity=files.IDENTITY, **changes)
     if geometry == "euclidean":
-        return hm.head(WEIGHT, POINTS, bias, similarity=hm.log_ratio(1e-4), **changes)
+        return files.head(WEIGHT, POINTS, bias, similarity=files.log_ratio(1e-4), **changes)
     epsilon = 0.25 if "epsilon" in geometry else 0.0
-    return hm.head(WEIGHT, POINTS, bias, geometry=hm.cosine(epsilon), similarity=hm.IDENTITY, **changes)
+    return files.head(WEIGHT, POINTS, bias, geometry=files.cosine(epsilon), similarity=files.IDENTITY, **changes)
 
 
 def mass_ends(z: list[float], j: int) -> tuple[Fraction, Fraction]:
@@ -45,17 +45,17 @@ def mass_ends(z: list[float], j: int) -> tuple[Fraction, Fraction]:
 
 def truth(geometry: str, patch: int, j: int) -> tuple[Fraction, Fraction]:
     if geometry == "euclidean":
-        return (hm.squared_distance(IMAGE[patch], POINTS[j]),) * 2
+        return (arithmetic.squared_distance(IMAGE[patch], POINTS[j]),) * 2
     if geometry == "softmax":
         return mass_ends(IMAGE[patch], j)
-    return hm.cosine_ends(IMAGE[patch], POINTS[j], 0.25 if "epsilon" in geometry else 0.0)
+    return arithmetic.cosine_ends(IMAGE[patch], POINTS[j], 0.25 if "epsilon" in geometry else 0.0)
 
 
 def audit(
     data: bytes, statements: list[dict[str, Any]], image: Any = IMAGE, kernel: str = "arb", **options: Any
 ) -> Verdict:
     options = {"patches": len(image), "paradigm": "projection"} | options
-    return check(hm.certificate(data, statements, image=image, **options), data, hm.latents([image]), kernel)
+    return check(files.certificate(data, statements, image=image, **options), data, files.latents([image]), kernel)
 
 
 def paradigm(geometry: str) -> str:
@@ -69,7 +69,7 @@ def test_an_end_moved_by_one_ulp_across_the_true_value(geometry: str, kernel: st
     for patch in range(2):
         for j in range(3):
             low, high = truth(geometry, patch, j)
-            below, above = hm.below(low), hm.above(high)
+            below, above = arithmetic.below(low), arithmetic.above(high)
             assert above == math.nextafter(below, math.inf)
             for interval, holds in (
                 ((below, above), True),
@@ -79,7 +79,9 @@ def test_an_end_moved_by_one_ulp_across_the_true_value(geometry: str, kernel: st
                 ((above, 9.0), False),
                 ((below, below), False),
             ):
-                verdict = audit(data, [hm.spatial(patch, j, *interval)], paradigm=paradigm(geometry), kernel=kernel)
+                verdict = audit(
+                    data, [files.patch_statement(patch, j, *interval)], paradigm=paradigm(geometry), kernel=kernel
+                )
                 if holds:
                     assert (verdict.status, verdict.claims["instance"]) == (Status.PROVED, "proved")
                 else:
@@ -98,15 +100,15 @@ def test_activations(geometry: str, kernel: str) -> None:
             value = math.log((d + 1) / (d + Fraction(1e-4)))
             low, high = value * (1 - 1e-14), value * (1 + 1e-14)
         else:
-            low = hm.below(max(low for low, _ in observables))
-            high = hm.above(max(high for _, high in observables))
+            low = arithmetic.below(max(low for low, _ in observables))
+            high = arithmetic.above(max(high for _, high in observables))
         for interval, holds in (((low, high), True), ((-9.0, low), False), ((high, 99.0), False)):
-            verdict = audit(data, [hm.activation(j, *interval)], paradigm="top_k", kernel=kernel)
+            verdict = audit(data, [files.activation_statement(j, *interval)], paradigm="top_k", kernel=kernel)
             assert (verdict.status is Status.PROVED) == holds
             assert holds or verdict.reason == "instance"
         rest = [k for k in range(3) if k != j]
-        assert audit(data, [hm.others(rest, high)], paradigm="top_k", kernel=kernel).status is Status.PROVED
-        assert audit(data, [hm.others(rest, low)], paradigm="top_k", kernel=kernel).reason == "instance"
+        assert audit(data, [files.order_clause(rest, high)], paradigm="top_k", kernel=kernel).status is Status.PROVED
+        assert audit(data, [files.order_clause(rest, low)], paradigm="top_k", kernel=kernel).reason == "instance"
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
@@ -115,53 +117,69 @@ def test_a_value_that_is_a_float_is_decided(geometry: str) -> None:
     z = [[0.5, 0.5, 0.5, 0.5]]
     weight = [[1.0] * 4, [0.0] * 4]
     if geometry == "softmax":
-        data = hm.head(weight, None, BIAS, geometry=hm.SOFTMAX, similarity=hm.IDENTITY)
+        data = files.head(weight, None, BIAS, geometry=files.SOFTMAX, similarity=files.IDENTITY)
         interval = (0.25, 0.25)
     elif geometry == "euclidean":
-        data, interval = hm.head(weight, [[0.5] * 4] * 4, BIAS), (0.0, 0.0)
+        data, interval = files.head(weight, [[0.5] * 4] * 4, BIAS), (0.0, 0.0)
     elif geometry == "cosine":
-        data = hm.head(weight, [[1.0] * 4] * 4, BIAS, geometry=hm.cosine(0.0), similarity=hm.IDENTITY)
+        data = files.head(weight, [[1.0] * 4] * 4, BIAS, geometry=files.cosine(0.0), similarity=files.IDENTITY)
         interval = (1.0, 1.0)
     else:
-        data = hm.head(weight, [[1.0] * 4] * 4, BIAS, geometry=hm.cosine(1.0), similarity=hm.IDENTITY)
+        data = files.head(weight, [[1.0] * 4] * 4, BIAS, geometry=files.cosine(1.0), similarity=files.IDENTITY)
         interval = (0.5, 0.5)
-    assert audit(data, [hm.spatial(0, 2, *interval)], z, paradigm=paradigm(geometry)).status is Status.PROVED
+    assert audit(data, [files.patch_statement(0, 2, *interval)], z, paradigm=paradigm(geometry)).status is Status.PROVED
 
 
 def test_a_cosine_of_one_that_is_irrational_on_the_way_is_decided() -> None:
     z = [[0.1, 0.2, 0.7]]
-    data = hm.head(WEIGHT, [[0.1, 0.2, 0.7]] * 3, BIAS, geometry=hm.cosine(0.0), similarity=hm.IDENTITY)
-    assert audit(data, [hm.spatial(0, 0, math.nextafter(1.0, 0), 1.0)], z).status is Status.PROVED
+    data = files.head(WEIGHT, [[0.1, 0.2, 0.7]] * 3, BIAS, geometry=files.cosine(0.0), similarity=files.IDENTITY)
+    assert audit(data, [files.patch_statement(0, 0, math.nextafter(1.0, 0), 1.0)], z).status is Status.PROVED
 
 
 def test_a_mass_far_below_the_first_precision_is_decided() -> None:
     """exp(-740) is near the least float: 256 bits do not tell it from 0, 1280 do."""
-    data = hm.head(
-        [[1.0, 1.0], [0.0, 0.0]], None, BIAS, geometry=hm.SOFTMAX, similarity=hm.IDENTITY, domain=hm.domain(None, 0.0)
+    data = files.head(
+        [[1.0, 1.0], [0.0, 0.0]],
+        None,
+        BIAS,
+        geometry=files.SOFTMAX,
+        similarity=files.IDENTITY,
+        domain=files.domain(None, 0.0),
     )
     z = [[0.0, -740.0]]
     value = math.exp(-740)
-    near = [hm.spatial(0, 1, value * 0.9, value * 1.1)]
+    near = [files.patch_statement(0, 1, value * 0.9, value * 1.1)]
     assert audit(data, near, z, paradigm="simplex").status is Status.PROVED
-    assert audit(data, [hm.spatial(0, 1, 0.0, value * 0.9)], z, paradigm="simplex").reason == "instance"
-    assert audit(data, [hm.activation(1, value * 0.9, value * 1.1)], z, paradigm="top_k").status is Status.PROVED
+    assert audit(data, [files.patch_statement(0, 1, 0.0, value * 0.9)], z, paradigm="simplex").reason == "instance"
+    assert (
+        audit(data, [files.activation_statement(1, value * 0.9, value * 1.1)], z, paradigm="top_k").status
+        is Status.PROVED
+    )
 
 
 def test_what_cannot_be_decided_is_not_proved() -> None:
     """exp(-2000) is positive and below every other float: 1280 bits do not tell it from 0."""
-    data = hm.head(
-        [[1.0, 1.0], [0.0, 0.0]], None, BIAS, geometry=hm.SOFTMAX, similarity=hm.IDENTITY, domain=hm.domain(None, 0.0)
+    data = files.head(
+        [[1.0, 1.0], [0.0, 0.0]],
+        None,
+        BIAS,
+        geometry=files.SOFTMAX,
+        similarity=files.IDENTITY,
+        domain=files.domain(None, 0.0),
     )
     z = [[0.0, -2000.0]]
-    for statement, name in ((hm.spatial(0, 1, 0.0, 0.0), "simplex"), (hm.others([0], 0.0), "top_k")):
+    for statement, name in (
+        (files.patch_statement(0, 1, 0.0, 0.0), "simplex"),
+        (files.order_clause([0], 0.0), "top_k"),
+    ):
         verdict = audit(data, [statement], z, paradigm=name)
         assert verdict.reason == "instance"
         assert "cannot be decided with 1280 bits" in verdict.message
-    assert audit(data, [hm.spatial(0, 1, 0.0, 5e-324)], z, paradigm="simplex").status is Status.PROVED
+    assert audit(data, [files.patch_statement(0, 1, 0.0, 5e-324)], z, paradigm="simplex").status is Status.PROVED
 
 
 def test_the_domain() -> None:
-    data = head("euclidean", domain=hm.domain(0.25, 0.75))
+    data = head("euclidean", domain=files.domain(0.25, 0.75))
     inside, outside = [[0.25, 0.75, 0.5]], [[0.25, math.nextafter(0.75, 1), 0.5]]
     assert audit(data, [], inside).claims["instance"] == "proved"
     for image in (outside, [inside[0], [0.0, 0.5, 0.5]]):
@@ -175,7 +193,7 @@ def test_the_domain() -> None:
         (0.25, None, True),
         (None, None, True),
     ):
-        verdict = audit(head("euclidean", domain=hm.domain(lower, upper)), [], inside)
+        verdict = audit(head("euclidean", domain=files.domain(lower, upper)), [], inside)
         assert (verdict.status is Status.PROVED) == holds
 
 
@@ -183,9 +201,9 @@ def test_a_zero_latent() -> None:
     zero = [[0.0, 0.0, 0.0]]
     verdict = audit(head("cosine"), [], zero)
     assert "patch 0: the latent is zero, where a cosine without epsilon is undefined" in verdict.message
-    assert audit(head("cosine with epsilon"), [hm.spatial(0, 0, 0.0, 0.0)], zero).status is Status.PROVED
-    tiny = hm.head(WEIGHT, POINTS, BIAS, geometry=hm.cosine(5e-324), similarity=hm.IDENTITY)
-    assert audit(tiny, [hm.spatial(0, 0, 0.0, 0.0)], zero).status is Status.PROVED
+    assert audit(head("cosine with epsilon"), [files.patch_statement(0, 0, 0.0, 0.0)], zero).status is Status.PROVED
+    tiny = files.head(WEIGHT, POINTS, BIAS, geometry=files.cosine(5e-324), similarity=files.IDENTITY)
+    assert audit(tiny, [files.patch_statement(0, 0, 0.0, 0.0)], zero).status is Status.PROVED
     assert audit(head("softmax"), [], zero, paradigm="simplex").status is Status.PROVED
 
 
@@ -206,31 +224,37 @@ def test_a_swapped_class_is_refuted(geometry: str, kernel: str) -> None:
 
 
 def test_a_tie_is_refuted() -> None:
-    data = hm.head([[1.0, 1.0, 1.0]] * 2, POINTS)
+    data = files.head([[1.0, 1.0, 1.0]] * 2, POINTS)
     assert audit(data, []).status is Status.REFUTED
 
 
 def test_a_false_statement_is_found_before_the_class() -> None:
-    verdict = audit(head("euclidean"), [hm.spatial(0, 0, 50.0, 60.0)], predicted=1)
+    verdict = audit(head("euclidean"), [files.patch_statement(0, 0, 50.0, 60.0)], predicted=1)
     assert verdict.reason == "instance"
 
 
 def test_an_order_clause_that_exempts_everyone_is_true_and_says_nothing() -> None:
-    head = hm.head([[1.0, 0.0], [0.0, 1.0]], geometry=hm.SOFTMAX, similarity=hm.IDENTITY, domain=hm.domain(None, None))
+    head = files.head(
+        [[1.0, 0.0], [0.0, 1.0]], geometry=files.SOFTMAX, similarity=files.IDENTITY, domain=files.domain(None, None)
+    )
     image = [[3.0, 0.0]]
-    statements = [hm.activation(0, 0.9, 1.0), hm.activation(1, 0.0, 0.1), hm.others([0, 1], 0.0)]
-    document = hm.document(head, statements, paradigm="top_k", patches=1, image=image)
-    result = check(hm.encode(document), head, hm.latents([image]))
+    statements = [
+        files.activation_statement(0, 0.9, 1.0),
+        files.activation_statement(1, 0.0, 0.1),
+        files.order_clause([0, 1], 0.0),
+    ]
+    document = files.document(head, statements, paradigm="top_k", patches=1, image=image)
+    result = check(files.encode(document), head, files.latents([image]))
     assert result.status is Status.PROVED and result.claims["instance"] == "proved"
 
 
-BALL = {"geometry": {"kind": "inner_product", "radius": "0x1.4p+0"}, "similarity": hm.IDENTITY}
+BALL = {"geometry": {"kind": "inner_product", "radius": "0x1.4p+0"}, "similarity": files.IDENTITY}
 
 
 def test_the_ball_of_inner_products() -> None:
     """The latent (0.75, 1, 0) is as long as the radius 1.25: it lies in the ball; one ulp more does not."""
     for lower, upper in ((None, None), (0.0, 1.0)):
-        data = hm.head(WEIGHT, POINTS, BIAS, domain=hm.domain(lower, upper), **BALL)
+        data = files.head(WEIGHT, POINTS, BIAS, domain=files.domain(lower, upper), **BALL)
         assert audit(data, [], [[0.75, 1.0, 0.0]]).claims["instance"] == "proved"
         verdict = audit(data, [], [[0.0, 0.0, 1.0], [math.nextafter(0.75, 1), 1.0, 0.0]])
         assert verdict.reason == "instance"
@@ -239,20 +263,20 @@ def test_the_ball_of_inner_products() -> None:
 
 def test_inner_products_are_exact() -> None:
     z = [0.1, 0.2, 0.7]
-    data = hm.head(WEIGHT, [[1.0, 1.0, 1.0], *POINTS[1:]], BIAS, domain=hm.domain(None, None), **BALL)
-    truth = hm.product(z, [1.0] * 3)  # no float: the sum of three
-    below, above = hm.below(truth), hm.above(truth)
+    data = files.head(WEIGHT, [[1.0, 1.0, 1.0], *POINTS[1:]], BIAS, domain=files.domain(None, None), **BALL)
+    truth = arithmetic.product(z, [1.0] * 3)  # no float: the sum of three
+    below, above = arithmetic.below(truth), arithmetic.above(truth)
     assert below < truth < above
     for interval, holds in (((below, above), True), ((below, below), False), ((above, above), False)):
-        assert (audit(data, [hm.spatial(0, 0, *interval)], [z]).status is Status.PROVED) == holds
+        assert (audit(data, [files.patch_statement(0, 0, *interval)], [z]).status is Status.PROVED) == holds
 
 
 def test_a_zero_latent_of_rooted_cosines() -> None:
     zero = [[0.0, 0.0, 0.0]]
     for epsilon, holds in ((0.0, False), (5e-324, True)):
         geometry = {"kind": "rooted_cosine", "epsilon": epsilon.hex()}
-        data = hm.head(WEIGHT, POINTS, BIAS, geometry=geometry, similarity=hm.IDENTITY)
-        verdict = audit(data, [hm.spatial(0, 0, 0.0, 0.0)], zero)
+        data = files.head(WEIGHT, POINTS, BIAS, geometry=geometry, similarity=files.IDENTITY)
+        verdict = audit(data, [files.patch_statement(0, 0, 0.0, 0.0)], zero)
         assert (verdict.status is Status.PROVED) == holds
         assert holds or "the latent is zero, where a cosine without epsilon is undefined" in verdict.message
 
@@ -260,16 +284,16 @@ def test_a_zero_latent_of_rooted_cosines() -> None:
 def test_a_rooted_cosine_is_not_a_cosine() -> None:
     """|z| = 5, E = 11: the one has 5 + 11 below, the other (25 + 11)^(1/2) = 6, and the prototype has length 1."""
     for kind, truth in (("cosine", 3 / 16), ("rooted_cosine", 3 / 6)):
-        data = hm.head(
+        data = files.head(
             WEIGHT,
             [[1.0, 0.0]] * 3,
             BIAS,
             geometry={"kind": kind, "epsilon": (11.0).hex()},
-            similarity=hm.IDENTITY,
-            domain=hm.domain(None, None),
+            similarity=files.IDENTITY,
+            domain=files.domain(None, None),
         )
-        assert audit(data, [hm.spatial(0, 0, truth, truth)], [[3.0, 4.0]]).status is Status.PROVED
-        wrong = hm.spatial(0, 0, math.nextafter(truth, 1), 1.0)
+        assert audit(data, [files.patch_statement(0, 0, truth, truth)], [[3.0, 4.0]]).status is Status.PROVED
+        wrong = files.patch_statement(0, 0, math.nextafter(truth, 1), 1.0)
         assert audit(data, [wrong], [[3.0, 4.0]]).reason == "instance"
 
 
@@ -278,25 +302,34 @@ def test_a_mass_that_meets_the_threshold_exactly_counts() -> None:
     z = [[0.5] * 4]
     for threshold, activation in ((0.25, 0.25), (math.nextafter(0.25, 1), 0.0)):
         similarity = {"kind": "threshold", "threshold": threshold.hex()}
-        data = hm.head([[1.0] * 4, [0.0] * 4], None, BIAS, geometry=hm.SOFTMAX, similarity=similarity)
+        data = files.head([[1.0] * 4, [0.0] * 4], None, BIAS, geometry=files.SOFTMAX, similarity=similarity)
         for kernel in KERNELS:
-            for statement in (hm.activation(1, activation, activation), hm.others([0], activation)):
+            for statement in (
+                files.activation_statement(1, activation, activation),
+                files.order_clause([0], activation),
+            ):
                 assert audit(data, [statement], z, kernel, paradigm="top_k").status is Status.PROVED
-            assert audit(data, [hm.activation(1, 0.125, 0.125)], z, kernel, paradigm="top_k").reason == "instance"
-            assert audit(data, [hm.spatial(0, 1, 0.25, 0.25)], z, kernel, paradigm="simplex").status is Status.PROVED
+            assert (
+                audit(data, [files.activation_statement(1, 0.125, 0.125)], z, kernel, paradigm="top_k").reason
+                == "instance"
+            )
+            assert (
+                audit(data, [files.patch_statement(0, 1, 0.25, 0.25)], z, kernel, paradigm="simplex").status
+                is Status.PROVED
+            )
 
 
 def test_a_peak_finer_than_the_distance_is_met() -> None:
     """The distance 1 is an integer, the peak 0.1 none: the similarity is known as finely as is asked for."""
-    data = ref.Made(
+    data = IndependentHead(
         [[1.0], [0.0]],
         [[0.0]],
-        {"similarity": {"kind": "quadratic"}, "domain": hm.domain(0.0, 1.0)},
+        {"similarity": {"kind": "quadratic"}, "domain": files.domain(0.0, 1.0)},
         bias=BIAS,
         peak=[0.1],
     ).data
     truth = -((1 - Fraction(0.1)) ** 2)
-    below, above = hm.below(truth), hm.above(truth)
+    below, above = arithmetic.below(truth), arithmetic.above(truth)
     for interval, holds in (((below, above), True), ((-1.0, below), False), ((above, 0.0), False)):
-        verdict = audit(data, [hm.activation(0, *interval)], [[1.0]], paradigm="top_k")
+        verdict = audit(data, [files.activation_statement(0, *interval)], [[1.0]], paradigm="top_k")
         assert (verdict.status is Status.PROVED) == holds

@@ -11,7 +11,7 @@ import pytest
 from verale.checker import latents as latents_module
 from verale.checker.errors import LatentsError
 from verale.checker.latents import Latents
-from verale.soundness.independent import files as hm
+from verale.soundness.independent import files
 
 GENERATOR = random.Random(1)
 IMAGES = [[[GENERATOR.choice((0.0, -0.0, 0.5, -1.25, 3.0)) for _ in range(3)] for _ in range(4)] for _ in range(5)]
@@ -23,48 +23,53 @@ def values(result: object) -> list[list[Fraction]]:
 
 @pytest.mark.parametrize(
     "data",
-    [hm.latents(IMAGES), hm.latents(IMAGES, "F32"), hm.latents_nchw(IMAGES, 2, 2), hm.latents_nchw(IMAGES, 1, 4)],
+    [
+        files.latents(IMAGES),
+        files.latents(IMAGES, "F32"),
+        files.latents_nchw(IMAGES, 2, 2),
+        files.latents_nchw(IMAGES, 1, 4),
+    ],
     ids=["NLD", "NLD F32", "NCHW 2x2", "NCHW 1x4"],
 )
 def test_finds_every_image_by_its_values_in_any_layout(data: bytes) -> None:
     latents = Latents(data, 3)
     for image in (IMAGES[3], IMAGES[0], IMAGES[4], IMAGES[0]):
-        result = latents.find(hm.digest(image))
+        result = latents.find(files.digest(image))
         assert result is not None
         assert values(result) == [[Fraction(x) for x in row] for row in image]
     assert latents.find("0" * 64) is None
-    assert latents.find(hm.digest(IMAGES[1])) is not None
+    assert latents.find(files.digest(IMAGES[1])) is not None
 
 
 def test_other_tensors_are_not_read() -> None:
-    data = hm.safetensors({"labels": ("I64", [5], b"\xff" * 40), "latents": hm.tensor(IMAGES)}, {"any": "thing"})
-    assert Latents(data, 3).find(hm.digest(IMAGES[2])) is not None
+    data = files.safetensors({"labels": ("I64", [5], b"\xff" * 40), "latents": files.tensor(IMAGES)}, {"any": "thing"})
+    assert Latents(data, 3).find(files.digest(IMAGES[2])) is not None
 
 
 def test_no_images() -> None:
-    assert Latents(hm.safetensors({"latents": hm.tensor([], sizes=[0, 4, 3])}), 3).find("0" * 64) is None
+    assert Latents(files.safetensors({"latents": files.tensor([], sizes=[0, 4, 3])}), 3).find("0" * 64) is None
 
 
 def test_the_digest_is_the_same_on_a_big_endian_host(monkeypatch: pytest.MonkeyPatch) -> None:
     """There tensors are swapped on reading and swapped back for the digest; here both swaps are seen."""
-    latents = Latents(hm.latents(IMAGES), 3)
+    latents = Latents(files.latents(IMAGES), 3)
     monkeypatch.setattr(latents_module.sys, "byteorder", "big")
-    assert latents.find(hm.digest(IMAGES[0])) is not None
+    assert latents.find(files.digest(IMAGES[0])) is not None
 
 
 UNUSABLE = {
     "no safetensors": (b"x" * 20, "latents file: "),
-    "another tensor": (hm.safetensors({"z": hm.tensor(IMAGES)}), "holds 'z', expected a tensor 'latents'"),
-    "no tensor": (hm.safetensors({}), "holds no tensor"),
-    "two dimensions": (hm.safetensors({"latents": hm.tensor(IMAGES[0])}), "shape"),
-    "five dimensions": (hm.safetensors({"latents": hm.tensor([[IMAGES]])}), "shape"),
-    "another depth": (hm.latents([[[1.0, 2.0]]]), "expected D = 3"),
-    "another depth, channels first": (hm.latents_nchw([[[1.0, 2.0]] * 3], 1, 3), "expected D = 3"),
-    "no patches": (hm.safetensors({"latents": hm.tensor([], sizes=[2, 0, 3])}), "and a patch"),
-    "integers": (hm.safetensors({"latents": ("I64", [1, 1, 3], b"\0" * 24)}), "dtype I64"),
-    "NaN in any image": (hm.latents([*IMAGES, [[1.0, math.nan, 0.0]] * 4]), "holds nan at entry 61"),
+    "another tensor": (files.safetensors({"z": files.tensor(IMAGES)}), "holds 'z', expected a tensor 'latents'"),
+    "no tensor": (files.safetensors({}), "holds no tensor"),
+    "two dimensions": (files.safetensors({"latents": files.tensor(IMAGES[0])}), "shape"),
+    "five dimensions": (files.safetensors({"latents": files.tensor([[IMAGES]])}), "shape"),
+    "another depth": (files.latents([[[1.0, 2.0]]]), "expected D = 3"),
+    "another depth, channels first": (files.latents_nchw([[[1.0, 2.0]] * 3], 1, 3), "expected D = 3"),
+    "no patches": (files.safetensors({"latents": files.tensor([], sizes=[2, 0, 3])}), "and a patch"),
+    "integers": (files.safetensors({"latents": ("I64", [1, 1, 3], b"\0" * 24)}), "dtype I64"),
+    "NaN in any image": (files.latents([*IMAGES, [[1.0, math.nan, 0.0]] * 4]), "holds nan at entry 61"),
     "a claim of 10^17 images": (
-        hm.framed(
+        files.framed(
             b'{"latents": {"dtype": "F32", "shape": [100000000000000000, 1, 3], "data_offsets": [0, 12]}}', b"\0" * 12
         ),
         "spans 12 bytes",

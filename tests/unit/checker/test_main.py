@@ -12,25 +12,25 @@ import pytest
 
 from verale.checker.__main__ import main, print_line
 from verale.checker.file_auditor import FileAuditor, Outcome
-from verale.soundness.independent import files as hm
+from verale.soundness.independent import files
 
 IMAGE = [[0.0, 0.0]]
-HEAD = hm.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
-OWN = hm.spatial(0, 0, 0.0, 0.0)
+HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
+OWN = files.patch_statement(0, 0, 0.0, 0.0)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     for name, data in {
         "head": HEAD,
-        "latents": hm.latents([IMAGE]),
-        "good": hm.certificate(HEAD, [OWN], image=IMAGE, minimality=True),
-        "weak": hm.certificate(HEAD, [], image=IMAGE),
-        "swapped": hm.certificate(HEAD, [OWN], image=IMAGE, predicted=1),
+        "latents": files.latents([IMAGE]),
+        "good": files.certificate(HEAD, [OWN], image=IMAGE, minimality=True),
+        "weak": files.certificate(HEAD, [], image=IMAGE),
+        "swapped": files.certificate(HEAD, [OWN], image=IMAGE, predicted=1),
         "broken": b"{",
-        "false": hm.certificate(HEAD, [hm.spatial(0, 0, 1.0, 1.0)], image=IMAGE),
-        "fat": hm.certificate(HEAD, [OWN, hm.spatial(0, 1, 2.0, 2.0)], minimality=True),
-        "foreign": hm.certificate(HEAD + b" ", [OWN]),
+        "false": files.certificate(HEAD, [files.patch_statement(0, 0, 1.0, 1.0)], image=IMAGE),
+        "fat": files.certificate(HEAD, [OWN, files.patch_statement(0, 1, 2.0, 2.0)], minimality=True),
+        "foreign": files.certificate(HEAD + b" ", [OWN]),
     }.items():
         (tmp_path / name).write_bytes(data)
     return tmp_path

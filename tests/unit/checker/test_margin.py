@@ -12,8 +12,8 @@ from verale.checker.errors import UnprovedError
 from verale.checker.head_file import read_head
 from verale.checker.rules.margin import lower_bound, proved_margins, require
 from verale.checker.rules.similarity import Box
-from verale.soundness.independent import files as hm
-from verale.soundness.independent import head as ref
+from verale.soundness.independent import files
+from verale.soundness.independent.head import Head as IndependentHead
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-320, 1e300])
@@ -22,7 +22,7 @@ def test_is_the_least_difference_over_the_box(scale: float) -> None:
     for _ in range(20):
         weight = [[generator.gauss(0, scale) for _ in range(4)] for _ in range(3)]
         bias = [generator.choice((generator.gauss(0, 1), 5e-324, 0.0)) for _ in range(3)]
-        head = read_head(hm.head(weight, bias=bias, geometry=hm.SOFTMAX, similarity=hm.IDENTITY))
+        head = read_head(files.head(weight, bias=bias, geometry=files.SOFTMAX, similarity=files.IDENTITY))
         low = [generator.randrange(-99, 99) for _ in range(4)]
         high = [end + generator.randrange(9) for end in low]
         box = Box(low, high, 5)
@@ -76,7 +76,7 @@ def test_of_a_soft_tree_is_the_least_difference_over_the_box(count: int) -> None
     for _ in range(25):
         tree = grown(generator, count)
         weight = [[generator.gauss(0, 1) for _ in range(count + 1)] for _ in range(3)]
-        built = ref.Made(
+        built = IndependentHead(
             weight,
             [[0.5]] * count,
             {
@@ -100,7 +100,7 @@ def test_of_a_soft_tree_is_the_least_difference_over_the_box(count: int) -> None
 def test_a_soft_tree_of_a_thousand_nodes_in_a_row_is_cheap() -> None:
     """Each node rounds: the numbers do not grow with the depth."""
     count = 1000
-    built = ref.Made(
+    built = IndependentHead(
         [[generator.gauss(0, 1) for _ in range(count + 1)] for generator in map(random.Random, range(2))],
         [[0.5]] * count,
         {
@@ -121,7 +121,7 @@ def test_of_a_maximum_is_the_least_difference_over_the_box() -> None:
     weight = [[1.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0, 1.0]]
     for _ in range(40):
         bias = [generator.gauss(0, 1) for _ in range(5)] if generator.random() < 0.8 else None
-        built = ref.Made(weight, [[0.5]] * 5, {"readout": {"kind": "maximum"}}, bias=bias)
+        built = IndependentHead(weight, [[0.5]] * 5, {"readout": {"kind": "maximum"}}, bias=bias)
         head, box = read_head(built.data), box_of(generator, 5, 1 << 40)
         moved = [
             [Fraction(end, 1 << box.bits) + Fraction(b) for end in ends]
@@ -138,14 +138,14 @@ def test_of_a_maximum_is_the_least_difference_over_the_box() -> None:
 
 def test_of_a_maximum_whose_classes_share_a_prototype_is_sound() -> None:
     """Prototype 1 decides for both: a tie, whatever its activation; the bound says no more than that."""
-    built = ref.Made([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]], [[0.5]] * 3, {"readout": {"kind": "maximum"}})
+    built = IndependentHead([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]], [[0.5]] * 3, {"readout": {"kind": "maximum"}})
     head = read_head(built.data)
     assert lower_bound(head, Box([0, 5, 0], [1, 9, 1], 0), 0, 1) == -4
     assert lower_bound(head, Box([7, 3, 0], [8, 5, 1], 0), 0, 1) == 2
 
 
 def test_what_two_classes_share_cancels() -> None:
-    head = read_head(hm.head([[1.0, 3.0], [0.0, 3.0]], geometry=hm.SOFTMAX, similarity=hm.IDENTITY))
+    head = read_head(files.head([[1.0, 3.0], [0.0, 3.0]], geometry=files.SOFTMAX, similarity=files.IDENTITY))
     assert lower_bound(head, Box([1, -(10**9)], [1, 10**9], 0), 0, 1) == 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -15,17 +16,17 @@ from verale.checker.rules.projection import Projection
 from verale.checker.rules.simplex import Simplex
 from verale.checker.rules.space import Space
 from verale.checker.rules.spatial import SpatialRule
-from verale.soundness.independent import files as hm
+from verale.soundness.independent import files
 
 # One prototype for each of two classes, far apart; the latent lies on the first.
 NEAR, FAR = [0.0, 0.0], [1.0, 1.0]
-HEAD = hm.head([[1.0, 0.0], [0.0, 1.0]], [NEAR, FAR], domain=hm.domain(None, None))
+HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [NEAR, FAR], domain=files.domain(None, None))
 IMAGE = [NEAR]
-OWN, OTHER = hm.spatial(0, 0, 0.0, 0.0), hm.spatial(0, 1, 2.0, 2.0)
+OWN, OTHER = files.patch_statement(0, 0, 0.0, 0.0), files.patch_statement(0, 1, 2.0, 2.0)
 
 
 def verdict(statements: list[dict[str, Any]], kernel: str = "arb", data: bytes = HEAD, **options: Any) -> Any:
-    certificate = hm.certificate(data, statements, minimality=True, **options)
+    certificate = files.certificate(data, statements, minimality=True, **options)
     return check(certificate, data, kernel=kernel, minimality=True)
 
 
@@ -44,28 +45,28 @@ def test_not_minimal(kernel: str) -> None:
 
 
 def test_not_asked_or_not_claimed() -> None:
-    certificate = hm.certificate(HEAD, [OTHER, OWN], minimality=True)
+    certificate = files.certificate(HEAD, [OTHER, OWN], minimality=True)
     assert check(certificate, HEAD).claims == {"entailment": "proved", "minimality": "not checked"}
-    certificate = hm.certificate(HEAD, [OTHER, OWN])
+    certificate = files.certificate(HEAD, [OTHER, OWN])
     assert check(certificate, HEAD, minimality=True).claims == {"entailment": "proved"}
 
 
 def test_a_margin_of_zero_is_not_positive() -> None:
     """Without its only statement the least difference is exactly 0, which proves nothing: the statement is needed."""
-    data = hm.head([[1.0, 0.0], [0.0, 0.0]], geometry=hm.SOFTMAX, similarity=hm.IDENTITY)
-    assert verdict([hm.activation(0, 0.5, 1.0)], data=data, paradigm="top_k").status is Status.PROVED
+    data = files.head([[1.0, 0.0], [0.0, 0.0]], geometry=files.SOFTMAX, similarity=files.IDENTITY)
+    assert verdict([files.activation_statement(0, 0.5, 1.0)], data=data, paradigm="top_k").status is Status.PROVED
 
 
 def test_no_statements_are_minimal() -> None:
-    data = hm.head([[1.0, 0.0], [0.0, 1.0]], [NEAR, FAR], [1e3, 0.0])
+    data = files.head([[1.0, 0.0], [0.0, 1.0]], [NEAR, FAR], [1e3, 0.0])
     assert verdict([], data=data).status is Status.PROVED
 
 
 def test_top_k() -> None:
-    data = hm.head([[1.0, 0.0], [0.0, 1.0]], geometry=hm.SOFTMAX, similarity=hm.IDENTITY)
-    high, low = hm.activation(0, 0.75, 1.0), hm.others([0], 0.5)
+    data = files.head([[1.0, 0.0], [0.0, 1.0]], geometry=files.SOFTMAX, similarity=files.IDENTITY)
+    high, low = files.activation_statement(0, 0.75, 1.0), files.order_clause([0], 0.5)
     assert verdict([high, low], data=data, paradigm="top_k").status is Status.PROVED
-    result = verdict([high, low, hm.activation(1, 0.0, 0.5)], data=data, paradigm="top_k")
+    result = verdict([high, low, files.activation_statement(1, 0.0, 0.5)], data=data, paradigm="top_k")
     assert (result.reason, "statement 1 (all but 1 prototypes)" in result.message) == ("minimality", True)
 
 
@@ -88,20 +89,20 @@ def test_one_patch_bounded_again_is_the_same_as_all(
     weight = [[1.0] * 6, [0.0] * 6]
     rows = [[generator.random() for _ in range(4)] for _ in range(6)]
     if geometry == "softmax":
-        data = hm.head(weight, geometry=hm.SOFTMAX, similarity=hm.IDENTITY, pooling=pooling)
+        data = files.head(weight, geometry=files.SOFTMAX, similarity=files.IDENTITY, pooling=pooling)
     elif geometry == "cosine":
-        data = hm.head(weight, rows, geometry=hm.cosine(0.0), similarity=hm.IDENTITY, pooling=pooling)
+        data = files.head(weight, rows, geometry=files.cosine(0.0), similarity=files.IDENTITY, pooling=pooling)
     else:
-        data = hm.head(weight, rows, pooling=pooling)
+        data = files.head(weight, rows, pooling=pooling)
     statements = [
-        hm.spatial(patch, j, low, low + 0.1)
+        files.patch_statement(patch, j, low, low + 0.1)
         for patch in range(stated_patches)
         for j in generator.sample(range(6), 3)
         for low in [generator.random() / 6]
     ]
     generator.shuffle(statements)
     paradigm = "simplex" if geometry == "softmax" else "projection"
-    certificate = read_certificate(hm.certificate(data, statements, patches=5, paradigm=paradigm))
+    certificate = read_certificate(files.certificate(data, statements, patches=5, paradigm=paradigm))
     for kernel in KERNELS:
         space = Space(read_head(data), load_kernel(kernel))
         rule = SpatialRule(space, Simplex(space) if geometry == "softmax" else Projection(space))
@@ -115,4 +116,4 @@ def test_one_patch_bounded_again_is_the_same_as_all(
 def test_a_statement_about_an_activation_is_refused() -> None:
     space = Space(read_head(HEAD), load_kernel("arb"))
     with pytest.raises(ValueError, match="does not belong to a spatial paradigm"):
-        SpatialRule(space, Projection(space)).box([ActivationStatement(0, hm.Fraction(0), hm.Fraction(1))], 1)
+        SpatialRule(space, Projection(space)).box([ActivationStatement(0, Fraction(0), Fraction(1))], 1)

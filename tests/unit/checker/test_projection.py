@@ -17,7 +17,7 @@ from verale.checker.rules.pooling import pool
 from verale.checker.rules.projection import Projection, span
 from verale.checker.rules.projection.multipliers import approximate_inverse
 from verale.checker.rules.space import Ranges, Space
-from verale.soundness.independent import files as hm
+from verale.soundness.independent import arithmetic, files
 
 Matrix = list[list[float]]
 
@@ -25,13 +25,13 @@ Matrix = list[list[float]]
 def space(
     prototypes: Matrix, geometry: str, lower: float | None, upper: float | None, kernel: str, epsilon: float = 0.0
 ) -> Space:
-    changes = {"domain": hm.domain(lower, upper)}
+    changes = {"domain": files.domain(lower, upper)}
     if geometry == "inner_product":
-        changes |= {"geometry": {"kind": geometry, "radius": None}, "similarity": hm.IDENTITY}
+        changes |= {"geometry": {"kind": geometry, "radius": None}, "similarity": files.IDENTITY}
     if geometry == "cosine":
-        changes |= {"geometry": hm.cosine(epsilon), "similarity": hm.IDENTITY}
+        changes |= {"geometry": files.cosine(epsilon), "similarity": files.IDENTITY}
     weight = [[1.0] * len(prototypes), [0.0] * len(prototypes)]
-    return Space(read_head(hm.head(weight, prototypes, **changes)), load_kernel(kernel))
+    return Space(read_head(files.head(weight, prototypes, **changes)), load_kernel(kernel))
 
 
 def gauss(generator: random.Random, rows: int, depth: int, scale: float = 1.0) -> Matrix:
@@ -114,7 +114,7 @@ def test_euclidean_contains_the_truth(recipe: str, depth: int, kernel: str) -> N
             ((None, None), (min(z), None), (None, max(z)), (min(z), max(z) + max(map(abs, z)) + 1))
         )
         where = space(rows, "euclidean", *domain, kernel)
-        truths = [(d, d) for d in (hm.squared_distance(z, row) for row in rows)]
+        truths = [(d, d) for d in (arithmetic.squared_distance(z, row) for row in rows)]
         statements = stated(generator, truths, trial % 2 == 0, generator.randrange(0, 6))
         result = Projection(where).ranges(statements)
         for k, (truth, _) in enumerate(truths):
@@ -140,13 +140,13 @@ def test_cosine_contains_the_truth(recipe: str, depth: int, epsilon: float, kern
             z = [abs(x) for x in z]
         z = z if any(z) else [1.0] * depth
         where = space(rows, "cosine", lower, None, kernel, epsilon)
-        truths = [hm.cosine_ends(z, row, epsilon) for row in rows]
+        truths = [arithmetic.cosine_ends(z, row, epsilon) for row in rows]
         statements = stated(generator, truths, trial % 2 == 0, generator.randrange(0, 6))
         result = Projection(where).ranges(statements)
         assert result.upper is not None
         for k, (low, high) in enumerate(truths):
             # The working observable is |A_k| m_k, A_k the prototype as integers.
-            ends = hm.root(Fraction(where.squares[k].__int__()))
+            ends = arithmetic.root(Fraction(where.squares[k].__int__()))
             truth = sorted(cosine * end for cosine in (low, high) for end in ends)
             assert int(result.lower[k]) <= truth[-1] * 2**where.bits
             assert truth[0] * 2**where.bits <= int(result.upper[k])
@@ -189,7 +189,7 @@ def test_euclidean_ends_are_attained(anchors: int, kernel: str) -> None:
             rows[anchors] = rows[0]  # a duplicate of an anchor
             z = gauss(generator, 1, depth)[0]
             where = space(rows, "euclidean", None, None, kernel)
-            distances = [hm.squared_distance(z, row) for row in rows]
+            distances = [arithmetic.squared_distance(z, row) for row in rows]
             result = Projection(where).ranges(
                 [PatchStatement(0, j, distances[j], distances[j]) for j in range(anchors)]
             )
@@ -216,7 +216,7 @@ def test_cosine_ends_are_attained(anchors: int, kernel: str) -> None:
             rows[anchors] = [2 * x for x in rows[0]]
             z = gauss(generator, 1, depth)[0]
             where = space(rows, "cosine", None, None, kernel)
-            cosines = [hm.cosine_ends(z, row, 0.0) for row in rows]
+            cosines = [arithmetic.cosine_ends(z, row, 0.0) for row in rows]
             result = Projection(where).ranges([PatchStatement(0, j, *cosines[j]) for j in range(anchors)])
             basis = frame([[mpmath.mpf(x) for x in row] for row in rows[:anchors]], depth)
             foot, free = split(mpmath.matrix(z) / mpmath.norm(mpmath.matrix(z)), basis)
@@ -236,9 +236,10 @@ def inner_space(
     rows: Matrix, lower: float | None, upper: float | None, radius: float | None, kernel: str = "arb"
 ) -> Space:
     geometry = {"kind": "inner_product", "radius": None if radius is None else radius.hex()}
-    weight, domain = [[1.0] * len(rows)] * 2, hm.domain(lower, upper)
+    weight, domain = [[1.0] * len(rows)] * 2, files.domain(lower, upper)
     return Space(
-        read_head(hm.head(weight, rows, geometry=geometry, similarity=hm.IDENTITY, domain=domain)), load_kernel(kernel)
+        read_head(files.head(weight, rows, geometry=geometry, similarity=files.IDENTITY, domain=domain)),
+        load_kernel(kernel),
     )
 
 
@@ -250,11 +251,11 @@ def test_inner_product_contains_the_truth(recipe: str, depth: int, kernel: str) 
     for trial in range(6):
         rows = RECIPES[recipe](generator, depth)
         z = latent(generator, rows, depth)
-        above = hm.above(hm.root(hm.product(z, z) or Fraction(1, 2**2000))[1]) or 1.0
+        above = arithmetic.above(arithmetic.root(arithmetic.product(z, z) or Fraction(1, 2**2000))[1]) or 1.0
         box = generator.choice(((None, None), (min(z), None), (min(z), max(z) + 1 + abs(max(z)))))
         radius = None if box[1] is not None and generator.random() < 0.5 else above
         where = inner_space(rows, *box, radius, kernel)
-        truths = [(m, m) for m in (hm.product(z, row) for row in rows)]
+        truths = [(m, m) for m in (arithmetic.product(z, row) for row in rows)]
         statements = stated(generator, truths, trial % 2 == 0, generator.randrange(0, 6))
         result = Projection(where).ranges(statements)
         assert result.upper is not None
@@ -279,7 +280,7 @@ def test_inner_product_ends_are_attained(
             where = inner_space(rows, *box, kernel)
             centre = mpmath.matrix([0.0 if box[0] is None else 1.0] * depth)
             radius = mpmath.mpf(3) if box[0] is None else 2 * mpmath.sqrt(depth)
-            products = [hm.product(z, row) for row in rows]
+            products = [arithmetic.product(z, row) for row in rows]
             result = Projection(where).ranges([PatchStatement(0, j, products[j], products[j]) for j in range(anchors)])
             assert result.upper is not None and where.domain.upper is not None
             basis = frame([[mpmath.mpf(x) for x in row] for row in rows[:anchors]], depth)
@@ -305,8 +306,8 @@ def test_the_kernels_give_the_same_ranges() -> None:
             rows = without_zero(recipe(generator, 4))
             z = latent(generator, rows, 4)
             ends = [
-                (d, d) if geometry == "euclidean" else hm.cosine_ends(z, row, 0.0)
-                for row, d in zip(rows, (hm.squared_distance(z, row) for row in rows), strict=True)
+                (d, d) if geometry == "euclidean" else arithmetic.cosine_ends(z, row, 0.0)
+                for row, d in zip(rows, (arithmetic.squared_distance(z, row) for row in rows), strict=True)
             ]
             statements = stated(generator, ends, False, 3)
             result = [Projection(space(rows, geometry, None, None, kernel)).ranges(statements) for kernel in KERNELS]
@@ -334,7 +335,7 @@ def test_a_wide_statement_does_not_loosen_what_a_narrow_one_gives() -> None:
     rows = gauss(generator, 5, 6)
     z = gauss(generator, 1, 6)[0]
     rule = Projection(space(rows, "euclidean", None, None, "arb"))
-    exact = [PatchStatement(0, j, *[hm.squared_distance(z, rows[j])] * 2) for j in (0, 1)]
+    exact = [PatchStatement(0, j, *[arithmetic.squared_distance(z, rows[j])] * 2) for j in (0, 1)]
     narrow = rule.ranges(exact)
     both = rule.ranges([PatchStatement(0, 2, Fraction(0), Fraction(10**300)), *exact])
     assert list(map(int, both.lower)) == list(map(int, narrow.lower))
@@ -436,8 +437,8 @@ def observed(where: Space, z: list[float], epsilon: float = 0.0) -> list[tuple[t
                 ends = (sum((Fraction(a) - b) ** 2 for a, b in zip(z, row, strict=True)),) * 2
                 working = [end * unit for end in ends]
             case "cosine":
-                ends = hm.cosine_ends(z, list(map(float, row)), epsilon)
-                scales = hm.root(Fraction(int(square)))
+                ends = arithmetic.cosine_ends(z, list(map(float, row)), epsilon)
+                scales = arithmetic.root(Fraction(int(square)))
                 working = sorted(end * scale * unit for end in ends for scale in scales)
             case _:
                 ends = (sum(Fraction(a) * b for a, b in zip(z, row, strict=True)),) * 2

@@ -11,7 +11,7 @@ import pytest
 from verale.checker import safetensors_reader
 from verale.checker.errors import FormatError
 from verale.checker.safetensors_reader import read_tensors
-from verale.soundness.independent import files as hm
+from verale.soundness.independent import files
 
 
 def entry(dtype: Any = "F32", shape: Any = (1,), offsets: Any = (0, 4)) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def entry(dtype: Any = "F32", shape: Any = (1,), offsets: Any = (0, 4)) -> dict[
 
 
 def file(header: Any, body: bytes = b"\0" * 4) -> bytes:
-    return hm.framed(json.dumps(header).encode(), body)
+    return files.framed(json.dumps(header).encode(), body)
 
 
 MALFORMED = {
@@ -27,9 +27,9 @@ MALFORMED = {
     "a header longer than the file": (struct.pack("<Q", 100) + b"{}", "claims 100 bytes, expected at most 2"),
     "a header of 2^63 bytes": (struct.pack("<Q", 1 << 63) + b"{}", "claims 9223372036854775808 bytes"),
     "no header": (struct.pack("<Q", 0), "does not begin with"),
-    "a header that begins with a space": (hm.framed(b" {}", b""), "does not begin with"),
-    "a header that is no JSON": (hm.framed(b"{", b""), "the header is not JSON"),
-    "a repeated tensor": (hm.framed(b'{"a": 1, "a": 1}', b""), "repeats the key 'a'"),
+    "a header that begins with a space": (files.framed(b" {}", b""), "does not begin with"),
+    "a header that is no JSON": (files.framed(b"{", b""), "the header is not JSON"),
+    "a repeated tensor": (files.framed(b'{"a": 1, "a": 1}', b""), "repeats the key 'a'"),
     "metadata that is no object": (file({"__metadata__": 1}, b""), "__metadata__ is 1"),
     "metadata that holds a number": (file({"__metadata__": {"a": 1}}, b""), "expected an object of strings"),
     "an entry that is no object": (file({"a": 1}), "tensor 'a' is 1"),
@@ -63,7 +63,7 @@ def test_refuses(name: str) -> None:
 
 
 def test_every_cut_is_refused() -> None:
-    data = hm.safetensors({"a": hm.tensor([[1.0, 2.0], [3.0, 4.0]], "F32")}, {"key": "value"})
+    data = files.safetensors({"a": files.tensor([[1.0, 2.0], [3.0, 4.0]], "F32")}, {"key": "value"})
     read_tensors(data)
     for length in range(len(data)):
         with pytest.raises(FormatError):
@@ -93,7 +93,7 @@ def test_an_empty_file_has_no_tensors() -> None:
 @pytest.mark.parametrize("dtype", ["F32", "F64"])
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
 def test_refuses_what_is_not_finite(dtype: str, value: float) -> None:
-    _, tensors = read_tensors(hm.safetensors({"a": hm.tensor([1.0, 2.0, value, 3.0], dtype)}))
+    _, tensors = read_tensors(files.safetensors({"a": files.tensor([1.0, 2.0, value, 3.0], dtype)}))
     with pytest.raises(FormatError, match=f"holds {value} at entry 2, expected finite numbers"):
         tensors["a"].floats()
     with pytest.raises(FormatError, match="at entry 2"):
@@ -103,9 +103,9 @@ def test_refuses_what_is_not_finite(dtype: str, value: float) -> None:
 
 @pytest.mark.parametrize("dtype", ["F32", "F64"])
 def test_a_big_endian_host_swaps_bytes(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    code, kind, data = hm.tensor([1.5, -2.25], dtype)
+    code, kind, data = files.tensor([1.5, -2.25], dtype)
     size = len(data) // 2
     swapped = b"".join(data[at : at + size][::-1] for at in (0, size))
     monkeypatch.setattr(safetensors_reader.sys, "byteorder", "big")
-    _, tensors = read_tensors(hm.safetensors({"a": (code, kind, swapped)}))
+    _, tensors = read_tensors(files.safetensors({"a": (code, kind, swapped)}))
     assert tensors["a"].floats().tolist() == [1.5, -2.25]

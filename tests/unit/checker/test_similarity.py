@@ -15,27 +15,29 @@ from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.pooling import pool, pooling_of
 from verale.checker.rules.similarity import SimilarityRule
 from verale.checker.rules.space import Ranges, Space
-from verale.soundness.independent import files as hm
-from verale.soundness.independent import head as ref
+from verale.soundness.independent import arithmetic, files
+from verale.soundness.independent.head import Head as IndependentHead
 
 WEIGHT = [[1.0] * 3, [0.0] * 3]
-EUCLIDEAN = {"geometry": hm.EUCLIDEAN, "domain": hm.domain(0.0, 1.0)}
-COSINE = {"geometry": hm.cosine(0.5)}
-INNER = {"geometry": {"kind": "inner_product", "radius": None}, "domain": hm.domain(0.0, 1.0)}
+EUCLIDEAN = {"geometry": files.EUCLIDEAN, "domain": files.domain(0.0, 1.0)}
+COSINE = {"geometry": files.cosine(0.5)}
+INNER = {"geometry": {"kind": "inner_product", "radius": None}, "domain": files.domain(0.0, 1.0)}
 
 
 def space(geometry: str, kernel: str, epsilon: float = 1e-4) -> Space:
     rows = [[3.0, -4.0], [0.1, 1e-30], [5e-324, 1e200]]
     if geometry == "euclidean":
-        return Space(read_head(hm.head(WEIGHT, rows, similarity=hm.log_ratio(epsilon))), load_kernel(kernel))
-    return Space(read_head(hm.head(WEIGHT, rows, geometry=hm.cosine(0.0), similarity=hm.IDENTITY)), load_kernel(kernel))
+        return Space(read_head(files.head(WEIGHT, rows, similarity=files.log_ratio(epsilon))), load_kernel(kernel))
+    return Space(
+        read_head(files.head(WEIGHT, rows, geometry=files.cosine(0.0), similarity=files.IDENTITY)), load_kernel(kernel)
+    )
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("epsilon", [1e-4, 0.5, 1 - 2.0**-53, 1e-300])
 def test_log_ratio_swaps_the_ends(epsilon: float, kernel: str) -> None:
     rows = [[0.5, 0.25]] * 3
-    where = Space(read_head(hm.head(WEIGHT, rows, similarity=hm.log_ratio(epsilon))), load_kernel(kernel))
+    where = Space(read_head(files.head(WEIGHT, rows, similarity=files.log_ratio(epsilon))), load_kernel(kernel))
     similarity = SimilarityRule(where)
     generator = random.Random(1)
     with mpmath.workdps(400):
@@ -65,7 +67,7 @@ def test_only_distances_may_be_infinite() -> None:
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_cosines_are_divided_by_the_norm_outward(kernel: str) -> None:
     where = space("cosine", kernel)
-    norms = [hm.root(Fraction(int(square))) for square in where.squares]
+    norms = [arithmetic.root(Fraction(int(square))) for square in where.squares]
     generator = random.Random(2)
     for more in (0, 3000) * 25:  # far beyond any cosine it shows which end of the norm divides
         lows = [-generator.getrandbits(where.bits + more), generator.getrandbits(where.bits + more), 0]
@@ -86,15 +88,15 @@ KINDS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
     "quadratic": ({}, EUCLIDEAN),
     "quadratic of inner products": ({}, INNER),
     "rectified": ({}, INNER),
-    "threshold": ({"threshold": (0.3).hex()}, {"geometry": hm.SOFTMAX}),
+    "threshold": ({"threshold": (0.3).hex()}, {"geometry": files.SOFTMAX}),
 }
 SCALES, PEAKS = [0.1, 1.0, 7.0], [0.1, -0.7, 3.0]
 
 
 def kind_space(name: str, kernel: str) -> Space:
     kind, (fields, changes) = name.split()[0], KINDS[name]
-    softmax = changes["geometry"] == hm.SOFTMAX
-    built = ref.Made(
+    softmax = changes["geometry"] == files.SOFTMAX
+    built = IndependentHead(
         WEIGHT[:2],
         None if softmax else [[0.6, 0.8]] * 3,
         {**changes, "similarity": {"kind": kind, **fields}},
@@ -182,11 +184,11 @@ def test_exponentials_do_not_exceed_one(kernel: str) -> None:
     where = kind_space("exponential of cosines", kernel)
     far = 10**40 << where.bits
     assert SimilarityRule(where).activations(Ranges([far] * 3, [far] * 3)).upper == [1 << where.bits] * 3
-    slight = ref.Made(WEIGHT, [[0.5]] * 3, {"similarity": {"kind": "exponential"}}, scale=[2.0**-80] * 3)
+    slight = IndependentHead(WEIGHT, [[0.5]] * 3, {"similarity": {"kind": "exponential"}}, scale=[2.0**-80] * 3)
     where = Space(read_head(slight.data), load_kernel(kernel))
     assert where.kernel.exp(-1, -where.bits - 80, where.bits)[1] > 1 << where.bits  # what is cut
     assert SimilarityRule(where).activations(Ranges([1] * 3, [1] * 3)).upper == [1 << where.bits] * 3
-    plain = ref.Made(WEIGHT, [[0.5]] * 3, {"similarity": {"kind": "exp_distance", "epsilon": "0x0p+0"}})
+    plain = IndependentHead(WEIGHT, [[0.5]] * 3, {"similarity": {"kind": "exp_distance", "epsilon": "0x0p+0"}})
     where = Space(read_head(plain.data), load_kernel(kernel))
     box = SimilarityRule(where).activations(Ranges([0] * 3, [0] * 3))
     assert box.lower == box.upper == [1 << where.bits] * 3

@@ -12,11 +12,11 @@ from verale.checker.head_file import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.rules.simplex import Simplex
 from verale.checker.rules.space import Space
-from verale.soundness.independent import files as hm
+from verale.soundness.independent import files
 
 
 def rule(count: int) -> tuple[Simplex, int]:
-    data = hm.head([[1.0] * count, [0.0] * count], geometry=hm.SOFTMAX, similarity=hm.IDENTITY)
+    data = files.head([[1.0] * count, [0.0] * count], geometry=files.SOFTMAX, similarity=files.IDENTITY)
     where = Space(read_head(data), load_kernel("mpmath"))
     return Simplex(where), 1 << where.bits
 

@@ -11,13 +11,13 @@ import pytest
 from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.space import Space
-from verale.soundness.independent import files as hm
+from verale.soundness.independent import arithmetic, files
 
 WEIGHT = [[1.0] * 4, [0.0] * 4]
 
 
 def euclidean(prototypes: list[list[float]], lower: float | None, upper: float | None, kernel: str = "mpmath") -> Space:
-    return Space(read_head(hm.head(WEIGHT, prototypes, domain=hm.domain(lower, upper))), load_kernel(kernel))
+    return Space(read_head(files.head(WEIGHT, prototypes, domain=files.domain(lower, upper))), load_kernel(kernel))
 
 
 def points(scale: float, seed: int, depth: int = 3) -> list[list[float]]:
@@ -33,8 +33,10 @@ def test_euclidean_box(lower: float, upper: float, scale: float, kernel: str) ->
     where = euclidean(rows, lower, upper, kernel)
     assert where.domain.upper is not None
     for row, low, high in zip(rows, where.domain.lower, where.domain.upper, strict=True):
-        corners = [hm.squared_distance(list(corner), row) for corner in itertools.product((lower, upper), repeat=3)]
-        nearest = hm.squared_distance([min(max(x, lower), upper) for x in row], row)
+        corners = [
+            arithmetic.squared_distance(list(corner), row) for corner in itertools.product((lower, upper), repeat=3)
+        ]
+        nearest = arithmetic.squared_distance([min(max(x, lower), upper) for x in row], row)
         for truth, end, sign in ((nearest, low, 1), (max(corners), high, -1)):
             assert 0 <= sign * (truth * 2**where.bits - int(end)) < 1
 
@@ -55,7 +57,9 @@ def test_euclidean_half_boxes() -> None:
 def test_cosine(lower: float | None) -> None:
     rows = [[3.0, -4.0], [3.0, 4.0], [-3.0, -4.0], [0.0, 12.0]]
     head = read_head(
-        hm.head(WEIGHT, rows, geometry=hm.cosine(0.0), similarity=hm.IDENTITY, domain=hm.domain(lower, None))
+        files.head(
+            WEIGHT, rows, geometry=files.cosine(0.0), similarity=files.IDENTITY, domain=files.domain(lower, None)
+        )
     )
     where = Space(head, load_kernel("mpmath"))
     orthant = lower is not None and lower >= 0
@@ -71,7 +75,9 @@ def inner(
     rows: list[list[float]], lower: float | None, upper: float | None, radius: float | None, kernel: str = "mpmath"
 ) -> Space:
     geometry = {"kind": "inner_product", "radius": None if radius is None else radius.hex()}
-    data = hm.head([[1.0] * 4] * 2, rows, geometry=geometry, similarity=hm.IDENTITY, domain=hm.domain(lower, upper))
+    data = files.head(
+        [[1.0] * 4] * 2, rows, geometry=geometry, similarity=files.IDENTITY, domain=files.domain(lower, upper)
+    )
     return Space(read_head(data), load_kernel(kernel))
 
 
@@ -86,7 +92,7 @@ def test_inner_products_of_a_box(lower: float, upper: float, scale: float, kerne
     assert where.domain.upper is not None
     corners = list(itertools.product((lower, upper), repeat=3))
     for row, low, high in zip(rows, where.domain.lower, where.domain.upper, strict=True):
-        truths = [hm.product(list(corner), row) for corner in corners]
+        truths = [arithmetic.product(list(corner), row) for corner in corners]
         for truth, end, sign in ((min(truths), low, 1), (max(truths), high, -1)):
             assert 0 <= sign * (truth * 2**where.bits - int(end)) < 1
     middle = (Fraction(lower) + Fraction(upper)) / 2
@@ -127,7 +133,7 @@ def test_of_a_box_and_a_ball_both_hold_and_the_smaller_one_is_the_ball_of_projec
 
 @pytest.mark.parametrize(("count", "least"), [(1, 1), (2, 0), (5, 0)])
 def test_softmax(count: int, least: int) -> None:
-    head = read_head(hm.head([[1.0] * count, [0.0] * count], geometry=hm.SOFTMAX, similarity=hm.IDENTITY))
+    head = read_head(files.head([[1.0] * count, [0.0] * count], geometry=files.SOFTMAX, similarity=files.IDENTITY))
     where = Space(head, load_kernel("mpmath"))
     assert where.domain.lower == [least << where.bits] * count
     assert where.domain.upper == [1 << where.bits] * count

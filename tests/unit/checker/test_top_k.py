@@ -12,7 +12,7 @@ from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.space import Space
 from verale.checker.rules.top_k import TopK
-from verale.soundness.independent import files as hm
+from verale.soundness.independent import arithmetic, files
 
 HALF, QUARTER, ONE = Fraction(1, 2), Fraction(1, 4), Fraction(1)
 
@@ -22,7 +22,7 @@ def rule(data: bytes, kernel: str = "mpmath") -> TopK:
 
 
 def softmax(count: int) -> bytes:
-    return hm.head([[1.0] * count, [0.0] * count], geometry=hm.SOFTMAX, similarity=hm.IDENTITY)
+    return files.head([[1.0] * count, [0.0] * count], geometry=files.SOFTMAX, similarity=files.IDENTITY)
 
 
 def ends(top_k: TopK, *statements: ActivationStatement | OrderStatement) -> list[tuple[Fraction, Fraction]]:
@@ -74,8 +74,12 @@ def test_cosines_of_a_domain_contain_every_latent(epsilon: float, kernel: str) -
     generator = random.Random(1)
     rows = [[generator.gauss(0, 1) for _ in range(3)] for _ in range(4)]
     for lower in (None, 0.0):
-        data = hm.head(
-            [[1.0] * 4] * 2, rows, geometry=hm.cosine(epsilon), similarity=hm.IDENTITY, domain=hm.domain(lower, None)
+        data = files.head(
+            [[1.0] * 4] * 2,
+            rows,
+            geometry=files.cosine(epsilon),
+            similarity=files.IDENTITY,
+            domain=files.domain(lower, None),
         )
         box = ends(rule(data, kernel))
         for _ in range(200):
@@ -83,6 +87,6 @@ def test_cosines_of_a_domain_contain_every_latent(epsilon: float, kernel: str) -
             z = z if lower is None else [abs(x) for x in z]
             if any(z):
                 for row, (low, high) in zip(rows, box, strict=True):
-                    least, greatest = hm.cosine_ends(z, row, epsilon)
+                    least, greatest = arithmetic.cosine_ends(z, row, epsilon)
                     assert low <= greatest
                     assert least <= high

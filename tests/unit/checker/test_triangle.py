@@ -14,7 +14,7 @@ from verale.checker.kernel import load_kernel
 from verale.checker.rules.projection import Projection
 from verale.checker.rules.space import Space
 from verale.checker.rules.triangle import Triangle
-from verale.soundness.independent import files as hm
+from verale.soundness.independent import files
 
 
 def points(random: Random, count: int, depth: int) -> list[list[float]]:
@@ -28,7 +28,7 @@ def test_true_distances_lie_within_and_projection_is_at_least_as_tight(
 ) -> None:
     random = Random(1)
     prototypes = points(random, 6, 3)
-    head = read_head(hm.head([[1.0] * 6, [0.0] * 6], prototypes, domain={"lower": box[0], "upper": box[1]}))
+    head = read_head(files.head([[1.0] * 6, [0.0] * 6], prototypes, domain={"lower": box[0], "upper": box[1]}))
     space = Space(head, load_kernel(kernel))
     unit = Fraction(1, 2**space.bits)
     for _ in range(20):
@@ -44,14 +44,15 @@ def test_true_distances_lie_within_and_projection_is_at_least_as_tight(
 
 def test_without_statements_the_domain_speaks() -> None:
     space = Space(
-        read_head(hm.head([[1.0], [0.0]], [[0.5]], domain={"lower": "0x0p+0", "upper": "0x1p+0"})), load_kernel("arb")
+        read_head(files.head([[1.0], [0.0]], [[0.5]], domain={"lower": "0x0p+0", "upper": "0x1p+0"})),
+        load_kernel("arb"),
     )
     assert Triangle(space).ranges([]) == space.domain
 
 
 def test_a_certificate_under_the_paradigm_is_proved() -> None:
     image = [[0.0, 0.0]]
-    head = hm.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
-    data = hm.certificate(head, [hm.spatial(0, 0, 0.0, 0.0)], image=image, paradigm="triangle")
-    verdict = Auditor(head, hm.latents([image])).check(data)
+    head = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
+    data = files.certificate(head, [files.patch_statement(0, 0, 0.0, 0.0)], image=image, paradigm="triangle")
+    verdict = Auditor(head, files.latents([image])).check(data)
     assert (verdict.status, verdict.paradigm) == (Status.PROVED, "triangle"), verdict.message

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import verale.checker
-from verale.soundness.independent import files as hm
+from verale.soundness.independent import files
 
 ROOT = Path(verale.checker.__file__).parents[2]
 FORBIDDEN = {"torch", "numpy", "scipy", "safetensors", "click", "rich", "PIL", "yaml", "hypothesis"}
@@ -44,9 +44,11 @@ def trespassers(module: str, folder: Path, call: str, path: list[Path]) -> set[s
 def written(folder: Path) -> str:
     """A call that checks a proved certificate with every paradigm's files in the folder."""
     image = [[0.5, 0.25], [0.75, 0.5]]
-    data = hm.head([[1.0, 0.0], [0.0, 1.0]], [[0.5, 0.25], [9.0, 9.0]], [1.0, 0.0])
-    certificate = hm.certificate(data, [hm.spatial(0, 0, 0.0, 0.0)], patches=2, image=image, minimality=True)
-    for name, content in (("head", data), ("certificate", certificate), ("latents", hm.latents([image]))):
+    data = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.5, 0.25], [9.0, 9.0]], [1.0, 0.0])
+    certificate = files.certificate(
+        data, [files.patch_statement(0, 0, 0.0, 0.0)], patches=2, image=image, minimality=True
+    )
+    for name, content in (("head", data), ("certificate", certificate), ("latents", files.latents([image]))):
         (folder / name).write_bytes(content)
     read = "*(open(f'{folder}/{name}', 'rb').read() for name in ('certificate', 'head', 'latents'))"
     return f"folder = {str(folder)!r}; assert verale.checker.check({read}, kernel=kernel).exit_code == 0"

@@ -9,19 +9,19 @@ import pytest
 
 from verale.checker import Auditor, LatentsError, Status, Verdict
 from verale.checker.kernel import KERNELS
-from verale.soundness.independent import files as hm
+from verale.soundness.independent import files
 
 # Two classes, one prototype each, on the line: whoever is nearer wins. Only patch 0 is spoken of.
-HEAD = hm.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]])
-STATEMENTS = [hm.spatial(0, 0, 0.0625, 0.0625)]
+HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]])
+STATEMENTS = [files.patch_statement(0, 0, 0.0625, 0.0625)]
 IMAGE = [[0.25], [0.25]]
 WITNESS = [[0.25], [1.0]]
 
 
 def refute(witness: Any, kernel: str = "arb", data: bytes = HEAD, **options: Any) -> Verdict:
     options = {"patches": 2, "image": IMAGE, "paradigm": "projection"} | options
-    certificate = hm.certificate(data, options.pop("statements", STATEMENTS), **options)
-    return Auditor(data, kernel=kernel).refute(certificate, hm.latents([witness]))
+    certificate = files.certificate(data, options.pop("statements", STATEMENTS), **options)
+    return Auditor(data, kernel=kernel).refute(certificate, files.latents([witness]))
 
 
 @pytest.mark.parametrize("kernel", [*KERNELS, "both"])
@@ -64,24 +64,27 @@ def test_the_part_that_fails_is_named(witness: Any, message: str) -> None:
 
 def test_activations_and_their_order() -> None:
     """The witness shows the rival's prototype as well as the clause allows, one ulp more is too much."""
-    biased = hm.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]], [0.0, 1.0])
+    biased = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]], [0.0, 1.0])
     similar = math.log((0.0625 + 1) / (0.0625 + 2.0**-10))
-    clause = [hm.activation(0, similar * (1 - 2**-50), similar * (1 + 2**-50)), hm.others([0], similar * (1 - 2**-40))]
+    clause = [
+        files.activation_statement(0, similar * (1 - 2**-50), similar * (1 + 2**-50)),
+        files.order_clause([0], similar * (1 - 2**-40)),
+    ]
     options: dict[str, Any] = {"data": biased, "paradigm": "top_k", "statements": clause}
     assert refute([[0.25], [0.7499]], **options).status is Status.REFUTED
     assert refute([[0.25], [0.75]], **options).reason == "instance"
 
 
 def test_another_head_and_a_malformed_certificate() -> None:
-    auditor, witness = Auditor(HEAD), hm.latents([WITNESS])
-    other = hm.head([[1.0, 0.0], [0.0, 2.0]], [[0.0], [1.0]])
-    verdict = auditor.refute(hm.certificate(other, STATEMENTS, patches=2), witness)
+    auditor, witness = Auditor(HEAD), files.latents([WITNESS])
+    other = files.head([[1.0, 0.0], [0.0, 2.0]], [[0.0], [1.0]])
+    verdict = auditor.refute(files.certificate(other, STATEMENTS, patches=2), witness)
     assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.NOT_REFUTED, "subject", 6)
-    for data in (b"", hm.certificate(HEAD, [hm.spatial(2, 0, 0.0, 1.0)], patches=2)):
+    for data in (b"", files.certificate(HEAD, [files.patch_statement(2, 0, 0.0, 1.0)], patches=2)):
         assert auditor.refute(data, witness).status is Status.MALFORMED
 
 
 @pytest.mark.parametrize("images", [[WITNESS, WITNESS], [[[0.25, 1.0]]]])
 def test_a_witness_is_one_image_of_the_head(images: Any) -> None:
     with pytest.raises(LatentsError, match="expected"):
-        Auditor(HEAD).refute(hm.certificate(HEAD, STATEMENTS, patches=2), hm.latents(images))
+        Auditor(HEAD).refute(files.certificate(HEAD, STATEMENTS, patches=2), files.latents(images))

@@ -19,24 +19,24 @@ from verale.errors import InputError
 from verale.runs.audit import audit_files
 from verale.runs.audit_log import AuditLog
 from verale.runs.auditor import AuditOptions
-from verale.soundness.independent import files as hm
+from verale.soundness.independent import files
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = json.loads((ROOT / "certificates" / "audit-log-v1.schema.json").read_text())
 IMAGE = [[0.0, 0.0]]
-HEAD = hm.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
+HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A head, and a folder of six certificates, of which the third and the fifth are not proved."""
     (tmp_path / "head").write_bytes(HEAD)
-    (tmp_path / "latents").write_bytes(hm.latents([IMAGE]))
+    (tmp_path / "latents").write_bytes(files.latents([IMAGE]))
     (tmp_path / "all").mkdir()
     for number in range(6):
-        own = hm.spatial(0, 0, 0.0, number * 2.0**-40)
+        own = files.patch_statement(0, 0, 0.0, number * 2.0**-40)
         (tmp_path / "all" / f"{number}.ale.json").write_bytes(
-            {2: hm.certificate(HEAD, []), 4: b"{"}.get(number, hm.certificate(HEAD, [own], image=IMAGE))
+            {2: files.certificate(HEAD, []), 4: b"{"}.get(number, files.certificate(HEAD, [own], image=IMAGE))
         )
     return tmp_path
 
@@ -124,7 +124,7 @@ def test_a_report_is_what_json_prints_and_is_taken_up_again(folder: Path) -> Non
 
     moved = folder / "all" / "0.ale.json"
     moved.rename(folder / "all" / "9.ale.json")
-    (folder / "all" / "6.ale.json").write_bytes(hm.certificate(HEAD + b" ", []))
+    (folder / "all" / "6.ale.json").write_bytes(files.certificate(HEAD + b" ", []))
     code, lines, err = run(folder, "all", *options, "--jobs", 2)
     assert (code, err) == (5, "6 of 7 verdicts are taken from R.json\n")
     second = records(folder / "R.json")
@@ -147,7 +147,7 @@ def test_a_report_that_was_cut_short_is_taken_up_again(folder: Path) -> None:
     assert [record["certificate"] for record in records(folder / "R.json")] == [f"all/{n}.ale.json" for n in range(6)]
 
 
-@pytest.mark.parametrize("content", [b"{}\n", b"[]\n", b"0\n", HEAD, hm.certificate(HEAD, []), b"{\n}\n"])
+@pytest.mark.parametrize("content", [b"{}\n", b"[]\n", b"0\n", HEAD, files.certificate(HEAD, []), b"{\n}\n"])
 def test_a_file_that_is_no_report_is_left_alone(folder: Path, content: bytes) -> None:
     (folder / "R.json").write_bytes(content)
     with pytest.raises(InputError, match=r"not (a record of )?an audit log"):

@@ -17,7 +17,7 @@ from verale.certificate import Certificate, PatchStatement
 from verale.counterexample.demands import demands_of
 from verale.counterexample.repair import repair
 from verale.head import Head
-from verale.soundness.independent import files as hm
+from verale.soundness.independent import arithmetic
 
 DEPTH = 16
 HEADS = {
@@ -33,7 +33,7 @@ HEADS = {
 def neighbours(truth) -> tuple[float, float]:
     """The floats around a number."""
     if isinstance(truth, Fraction):
-        return hm.below(truth), hm.above(truth)
+        return arithmetic.below(truth), arithmetic.above(truth)
     near = float(truth.mid())
     return (near, nextafter(near, inf)) if flint.arb(near) <= truth else (nextafter(near, -inf), near)
 

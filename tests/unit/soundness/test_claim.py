@@ -15,7 +15,7 @@ from verale.soundness.independent.readers import WrongError, read_json, read_lat
 
 IMAGE = [[0.5, 0.25], [0.75, 0.5]]
 HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.5, 0.25], [1.0, 1.0]], [1.0, 0.0])
-STATED = [files.spatial(1, 0, 0.125, 0.125)]
+STATED = [files.patch_statement(1, 0, 0.125, 0.125)]
 
 
 def claim(statements: list[Any] = STATED, latents: bytes | None = None, **options: Any) -> Claim:
@@ -51,10 +51,10 @@ def test_a_true_claim_is_true_of_its_image() -> None:
         ("one margin for each rival", lambda: claim(margins=[None, None])),
         ("not positive", lambda: claim(margins=[None, 0.0])),
         ("the same thing", lambda: claim(STATED * 2)),
-        ("does not exist", lambda: claim([files.spatial(2, 0, 0.0, 1.0)])),
-        ("not true", lambda: claim([files.spatial(1, 0, 0.0, 0.0625)]).require_instance()),
-        ("not true", lambda: claim([files.activation(0, 0.0, 0.5)]).require_instance()),
-        ("not true", lambda: claim([files.others([0], 0.0)]).require_instance()),
+        ("does not exist", lambda: claim([files.patch_statement(2, 0, 0.0, 1.0)])),
+        ("not true", lambda: claim([files.patch_statement(1, 0, 0.0, 0.0625)]).require_instance()),
+        ("not true", lambda: claim([files.activation_statement(0, 0.0, 0.5)]).require_instance()),
+        ("not true", lambda: claim([files.order_clause([0], 0.0)]).require_instance()),
     ],
 )
 def test_a_contradiction_is_an_error(message: str, wrong: Callable[[], object]) -> None:

@@ -12,8 +12,8 @@ import flint
 
 from verale.soundness.corpus.accept.recipes import COUNT, PATCHES, all_recipes, draw_head, draw_image
 from verale.soundness.extremes import Import
-from verale.soundness.independent import files as hm
-from verale.soundness.independent import head as ref
+from verale.soundness.independent import arithmetic, files
+from verale.soundness.independent.head import Head as IndependentHead
 
 __all__ = ["Trial", "heads", "set_grid", "trials"]
 
@@ -23,7 +23,7 @@ class Trial:
     """A head, latents, statements true of them, and the truth in rational ends."""
 
     data: bytes
-    image: hm.Matrix
+    image: files.Matrix
     statements: list[tuple[int, int, Fraction, Fraction]]
     observables: list[list[tuple[Fraction, Fraction]]]
     activations: list[tuple[Fraction, Fraction]]
@@ -35,7 +35,7 @@ class Trial:
 def trials() -> list[Trial]:
     """Heads of every part; one observable in three is stated, by intervals narrow and wide."""
     found = []
-    with flint.ctx.workprec(ref.PRECISION):
+    with flint.ctx.workprec(arithmetic.PRECISION):
         for number, recipe in enumerate(all_recipes()):
             generator = random.Random(f"trial {recipe.name}")
             for trial in range(12 if recipe.paradigm == "assignment" else 4):
@@ -45,19 +45,27 @@ def trials() -> list[Trial]:
                 image = _drawn(head, generator, trial)
                 activations = [head.activation(image, j) for j in range(COUNT)]
                 logits = head.logits(activations)
-                observables = [[ref.ends(head.observable(z, j)) for j in range(COUNT)] for z in image]
+                observables = [[arithmetic.ends(head.observable(z, j)) for j in range(COUNT)] for z in image]
                 stated = []
                 for patch, j in generator.sample(list(product(range(PATCHES), range(COUNT))), (number + 3 * trial) % 8):
                     stated.append((patch, j, *_around(observables[patch][j], generator, trial == 2)))
-                pooled = [(j, *_around(ref.ends(activations[j]), generator)) for j in range(0, COUNT, 2)]
-                differences = [[ref.ends(ref.ball(one - other)) for other in logits] for one in logits]
+                pooled = [(j, *_around(arithmetic.ends(activations[j]), generator)) for j in range(0, COUNT, 2)]
+                differences = [[arithmetic.ends(arithmetic.ball(one - other)) for other in logits] for one in logits]
                 found.append(
-                    Trial(head.data, image, stated, observables, list(map(ref.ends, activations)), differences, pooled)
+                    Trial(
+                        head.data,
+                        image,
+                        stated,
+                        observables,
+                        list(map(arithmetic.ends, activations)),
+                        differences,
+                        pooled,
+                    )
                 )
     return found
 
 
-def _drawn(head: ref.Made, generator: random.Random, trial: int) -> hm.Matrix:
+def _drawn(head: IndependentHead, generator: random.Random, trial: int) -> files.Matrix:
     """Latents in the domain, one of them on an axis, one at the corner of the domain that lies against a prototype."""
     image = draw_image(head, generator)
     low, high = (None if end is None else float.fromhex(end) for end in head.part("domain").values())
@@ -74,11 +82,11 @@ def _around(ends: tuple[Fraction, Fraction], generator: random.Random, wide: boo
     widths = [generator.choice((Fraction(0), Fraction(1, 2**50), Fraction(1, 9))) for _ in range(2)]
     if wide:
         widths = generator.choice(([Fraction(0), Fraction(1, 9)], [Fraction(1, 9), Fraction(0)]))
-    return Fraction(hm.below(ends[0] - widths[0])), Fraction(hm.above(ends[1] + widths[1]))
+    return Fraction(arithmetic.below(ends[0] - widths[0])), Fraction(arithmetic.above(ends[1] + widths[1]))
 
 
 @cache
-def heads() -> list[tuple[ref.Made, bytes]]:
+def heads() -> list[tuple[IndependentHead, bytes]]:
     heads = [draw_head(recipe, random.Random(f"head {recipe.name}")) for recipe in all_recipes()]
     return [(head, head.data) for head in heads]
 

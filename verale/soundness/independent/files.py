@@ -8,55 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
-from fractions import Fraction
 from math import prod
 from typing import Any, TypeVar
 
-from verale.soundness.independent.arithmetic import (
-    Matrix,
-    above,
-    below,
-    cosine_ends,
-    product,
-    root,
-    squared_distance,
-)
-
-__all__ = [
-    "EUCLIDEAN",
-    "IDENTITY",
-    "MAX",
-    "SOFTMAX",
-    "Fraction",
-    "Matrix",
-    "Part",
-    "above",
-    "activation",
-    "below",
-    "certificate",
-    "cosine",
-    "cosine_ends",
-    "description",
-    "digest",
-    "document",
-    "domain",
-    "encode",
-    "flat",
-    "framed",
-    "given",
-    "head",
-    "latents",
-    "latents_nchw",
-    "log_ratio",
-    "others",
-    "product",
-    "root",
-    "safetensors",
-    "shape",
-    "spatial",
-    "squared_distance",
-    "tensor",
-]
+from verale.soundness.independent.arithmetic import Matrix as Matrix
 
 T = TypeVar("T")
 Part = Any
@@ -183,17 +138,17 @@ def digest(image: Matrix) -> str:
 # Certificates.
 
 
-def spatial(patch: int, prototype: int, low: float, high: float) -> dict[str, Any]:
+def patch_statement(patch: int, prototype: int, low: float, high: float) -> dict[str, Any]:
     """A statement about a patch."""
     return {"patch": patch, "prototype": prototype, "interval": [float(low).hex(), float(high).hex()]}
 
 
-def activation(prototype: int, low: float, high: float) -> dict[str, Any]:
+def activation_statement(prototype: int, low: float, high: float) -> dict[str, Any]:
     """A statement about an activation."""
     return {"prototype": prototype, "interval": [float(low).hex(), float(high).hex()]}
 
 
-def others(exempt: list[int], high: float) -> dict[str, Any]:
+def order_clause(exempt: list[int], high: float) -> dict[str, Any]:
     """The order clause: no activation exceeds `high` but those of the exempt prototypes."""
     return {"except": exempt, "upper": float(high).hex()}
 

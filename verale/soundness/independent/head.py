@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from verale.soundness.independent import files
-from verale.soundness.independent.arithmetic import PRECISION, Ball, Matrix, Number, Vector, ball, balls, ends, product
+from verale.soundness.independent.arithmetic import Ball, Matrix, Number, Vector, ball, balls, product
 from verale.soundness.independent.parts import (
     LENGTHS,
     OBSERVABLES,
@@ -24,8 +24,6 @@ from verale.soundness.independent.parts import (
     fields,
 )
 from verale.soundness.independent.readers import WrongError, read_json, read_tensors
-
-__all__ = ["PRECISION", "Head", "Made", "ball", "ends"]
 
 _PARTS = ("geometry", "similarity", "pooling", "readout")
 
@@ -156,7 +154,3 @@ class Head:
             and (radius is None or bool(product(z, z) <= radius**2))
             and (epsilon is None or bool(epsilon > 0) or bool(product(z, z) > 0))
         )
-
-
-Made = Head
-"""The name that tests/unit/checker uses."""

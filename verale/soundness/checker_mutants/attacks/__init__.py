@@ -14,7 +14,7 @@ from verale.soundness.checker_mutants.attacks.corpora import corpora
 from verale.soundness.checker_mutants.attacks.screening import screening
 from verale.soundness.checker_mutants.mutant import Fault, injected
 from verale.soundness.extremes import attained, next_to_the_grid, one_way, poor_multipliers
-from verale.soundness.independent import head as ref
+from verale.soundness.independent import arithmetic
 
 __all__ = ["ATTACKS", "detected_by"]
 
@@ -42,7 +42,7 @@ def detected_by(fault: Fault | None) -> str | None:
         ValueError, SyntaxError: a fault that cannot be injected (`Fault.code`).
     """
     kernel = "mpmath" if fault is not None and "mpmath" in fault.file else "arb"
-    with injected(fault) as module, flint.ctx.workprec(ref.PRECISION):
+    with injected(fault) as module, flint.ctx.workprec(arithmetic.PRECISION):
         for name, attack in ATTACKS:
             try:
                 wrong = attack(module, kernel)

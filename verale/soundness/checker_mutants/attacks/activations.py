@@ -12,7 +12,7 @@ import flint
 from verale.soundness.checker_mutants.trials import heads, set_grid, trials
 from verale.soundness.corpus.accept.recipes import COUNT
 from verale.soundness.extremes import Import
-from verale.soundness.independent import head as ref
+from verale.soundness.independent import arithmetic
 
 __all__ = ["margins", "similarities"]
 
@@ -73,7 +73,7 @@ def similarities(module: Import, kernel: str) -> str:
                     m = flint.arb(value) / 2**space.bits
                     if head.geometry in ("cosine", "rooted_cosine"):
                         m = m / flint.arb(sum(x * x for x in space.vectors[j])).sqrt()
-                    least, greatest = ref.ends(made_head.similarity(m, j))
+                    least, greatest = arithmetic.ends(made_head.similarity(m, j))
                     if Fraction(low, 1 << box.bits) > greatest or Fraction(high, 1 << box.bits) < least:
                         return str(head.similarity.name)
     finally:

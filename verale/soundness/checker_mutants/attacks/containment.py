@@ -10,7 +10,7 @@ from typing import Any
 from verale.soundness.checker_mutants.trials import Trial, set_grid, trials
 from verale.soundness.corpus.accept.recipes import COUNT, PATCHES
 from verale.soundness.extremes import Import, coarse_ranges, holds
-from verale.soundness.independent import files as hm
+from verale.soundness.independent import files
 
 __all__ = ["containment"]
 
@@ -60,7 +60,7 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
     pooled.append(certificate.OrderStatement(tuple(range(0, COUNT, 2)), most))
     boxes += [("top_k", top_k.box(pooled, PATCHES)), ("domain", top_k.box([], PATCHES))]
     boxes += [("top_k without", box) for _, box in top_k.boxes_without(pooled, PATCHES)]
-    latents = module("dyadic").exact(hm.flat(trial.image), len(trial.image[0]))
+    latents = module("dyadic").exact(files.flat(trial.image), len(trial.image[0]))
     evaluation = module("rules.evaluation").Evaluation(space, latents)
     for bits in (0, 3, 20):
         boxes.append((f"evaluation at {bits}", evaluation.activations(bits)))

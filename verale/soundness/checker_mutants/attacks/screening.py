@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from verale.soundness.extremes import Import, coarse_ranges, holds, true_ends
-from verale.soundness.independent import files as hm
+from verale.soundness.independent import files
 
 __all__ = ["screening"]
 
@@ -27,11 +27,11 @@ def screening(module: Import, kernel: str) -> str:
         rows.append([x * 2.0**-30 for x in rows[0]])
         patches = [[x * generator.choice((1.0, 0.9)) for x in generator.choice(rows[:9])] for _ in range(6)]
         patches += [[generator.uniform(sign, scale) for _ in range(depth)] for _ in range(2)]
-        parts: dict[str, Any] = {"domain": hm.domain(-scale, scale)}
+        parts: dict[str, Any] = {"domain": files.domain(-scale, scale)}
         if geometry != "euclidean":
-            kind = hm.cosine(0.0) if geometry == "cosine" else {"kind": geometry, "radius": None}
-            parts |= {"geometry": kind, "similarity": hm.IDENTITY}
-        data = hm.head([[1.0] * len(rows), [0.0] * len(rows)], rows, **parts)
+            kind = files.cosine(0.0) if geometry == "cosine" else {"kind": geometry, "radius": None}
+            parts |= {"geometry": kind, "similarity": files.IDENTITY}
+        data = files.head([[1.0] * len(rows), [0.0] * len(rows)], rows, **parts)
         space = module("rules.space").Space(module("head_file").read_head(data), own)
         rule, groups = module("rules.projection").Projection(space), []
         for patch, z in enumerate(patches):

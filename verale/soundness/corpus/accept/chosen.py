@@ -36,7 +36,11 @@ def _prices() -> Iterator[Case]:
     # Patches leave 1/2, 1/8 and 1/8; simplex gives 1/2 to both prototypes of the rival, prices 1/2 + 1/8 to them.
     head = files.head([[0.75, 0.0, 0.0], [0.0, 1.0, 1.0]], **SOFTMAX)
     image = [with_masses(*row) for row in ([0.505, 0.2475, 0.2475], [0.88, 0.06, 0.06], [0.88, 0.06, 0.06])]
-    stated = [files.spatial(0, 0, 0.5, 0.51), files.spatial(1, 0, 0.875, 0.885), files.spatial(2, 0, 0.875, 0.885)]
+    stated = [
+        files.patch_statement(0, 0, 0.5, 0.51),
+        files.patch_statement(1, 0, 0.875, 0.885),
+        files.patch_statement(2, 0, 0.875, 0.885),
+    ]
     document = files.document(
         head, stated, paradigm="assignment", patches=3, image=image, minimality=True, margins=[None, 2.0**-5]
     )
@@ -47,7 +51,7 @@ def _prices() -> Iterator[Case]:
     head = files.head([[1.0, 0.0], [0.0, 1.0]], bias=[1.0, 0.0], **SOFTMAX)
     comment = "Without its statement the best prices leave exactly 0: a tie is no proof, so the statement is needed."
     image = [with_masses(0.78, 0.22)]
-    stated = [files.spatial(0, 0, 0.75, 0.875)]
+    stated = [files.patch_statement(0, 0, 0.75, 0.875)]
     document = files.document(head, stated, paradigm="assignment", image=image, minimality=True, margins=[None, 1.5])
     yield _case("needed-at-a-tie-of-prices", comment, head, document, image)
 
@@ -59,7 +63,9 @@ def _claims_left_out() -> Iterator[Case]:
     document = files.document(head, [], patches=2, margins=[None, 0.5])
     yield _case("no-statement", comment, head, document, None)
     comment = "Claimed of an image, checked without its latents: the verdict says that the instance is not checked."
-    document = files.document(head, [files.spatial(1, 0, 0.125, 0.125)], patches=2, image=image, margins=[None, 0.5])
+    document = files.document(
+        head, [files.patch_statement(1, 0, 0.125, 0.125)], patches=2, image=image, margins=[None, 0.5]
+    )
     yield _case("latents-not-given", comment, head, document, None)
     comment = "No minimality is claimed: that a statement can be dropped is no fault."
     yield _case("not-minimal", comment, head, document, image)
@@ -68,23 +74,23 @@ def _claims_left_out() -> Iterator[Case]:
 def _single_patches() -> Iterator[Case]:
     head = files.head([[1.0], [0.0]], [[0.0]], [16.0, 0.0], **NEGATED)
     comment = "Without its statement the margin is exactly 0: a tie is no proof, so the statement is needed."
-    image, stated = [[1.0]], [files.spatial(0, 0, 0.0, 1.0)]
+    image, stated = [[1.0]], [files.patch_statement(0, 0, 0.0, 1.0)]
     document = files.document(head, stated, image=image, minimality=True, margins=[None, 15.0])
     yield _case("needed-at-a-tie", comment, head, document, image)
     head = files.head([[1.0], [0.0]], [[0.0]], [0.0, 1.0], domain=UNBOUNDED)
     comment = "One patch at the prototype is enough, however far the others are."
-    image, stated = [[0.0], [9.0]], [files.spatial(0, 0, 0.0, 0.0)]
+    image, stated = [[0.0], [9.0]], [files.patch_statement(0, 0, 0.0, 0.0)]
     document = files.document(head, stated, patches=2, image=image, minimality=True, margins=[None, 5.0])
     yield _case("nearest-patch", comment, head, document, image)
     head = files.head([[-1.0], [0.0]], [[0.0]], [-0.75, 0.0], pooling=top_mean(2), **NEGATED)
     comment = "The mean of the two greatest of five: every patch is stated, and each is needed."
     image = [[1.0], [2.0], [3.0], [1.0], [2.0]]
-    stated = [files.spatial(patch, 0, z * z, z * z) for patch, (z,) in enumerate(image)]
+    stated = [files.patch_statement(patch, 0, z * z, z * z) for patch, (z,) in enumerate(image)]
     document = files.document(head, stated, patches=5, image=image, minimality=True, margins=[None, 0.25])
     yield _case("mean-of-five", comment, head, document, image)
     head = files.head([[1.0, 0.0], [0.0, 0.0]], [[1.0, 1.0], [0.0, -1.0]], **BARE_COSINE)
     comment = "A cosine that is exactly 1: by Cauchy and Schwarz it is not more."
-    image, stated = [[3.0, 3.0]], [files.spatial(0, 0, 0.5, 1.0)]
+    image, stated = [[3.0, 3.0]], [files.patch_statement(0, 0, 0.5, 1.0)]
     document = files.document(head, stated, image=image, minimality=True, margins=[None, 0.25])
     yield _case("cosine-of-one", comment, head, document, image)
 
@@ -107,14 +113,18 @@ def _sums_and_wide_intervals() -> Iterator[Case]:
         " patches may be close to the rival's prototype."
     )
     image = [[0.0], [0.0], [0.0], [-4.0], [1.0], [2.0]]
-    stated = [files.spatial(patch, 0, 0.0, 0.0) for patch in range(3)] + [files.spatial(3, 1, 0.0, 0.0)]
+    stated = [files.patch_statement(patch, 0, 0.0, 0.0) for patch in range(3)] + [files.patch_statement(3, 1, 0.0, 0.0)]
     margins = [None, below(Fraction(29, 3))]
     document = files.document(head, stated, patches=6, image=image, minimality=True, margins=margins)
     yield _case("two-alike-at-k", comment, head, document, image)
     head = files.head([[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]], [[0.0], [1.0], [3.0]], [7.0, 0.0], **NEGATED)
     comment = "A distance stated by a wide interval, which two exact ones determine: it is 81/16, not 16."
     image = [[0.75]]
-    stated = [files.spatial(0, 2, 0.0, 16.0), files.spatial(0, 0, 0.5625, 0.5625), files.spatial(0, 1, 0.0625, 0.0625)]
+    stated = [
+        files.patch_statement(0, 2, 0.0, 16.0),
+        files.patch_statement(0, 0, 0.5625, 0.5625),
+        files.patch_statement(0, 1, 0.0625, 0.0625),
+    ]
     margins = [None, below(Fraction(31, 16) - Fraction(1, 2**100))]
     document = files.document(head, stated, image=image, margins=margins)
     yield _case("wide-but-determined", comment, head, document, image)
@@ -124,7 +134,9 @@ def _sums_and_wide_intervals() -> Iterator[Case]:
     image = [[-1.25, 1.875, 0.875]]
     widths = [0.5, 0.0625, 0.125, 0.5]
     each = [(j, squared_distance(image[0], rows[j]), Fraction(width)) for j, width in enumerate(widths)]
-    stated = [files.spatial(0, j, *map(float, (distance - width, distance + width))) for j, distance, width in each]
+    stated = [
+        files.patch_statement(0, j, *map(float, (distance - width, distance + width))) for j, distance, width in each
+    ]
     document = files.document(head, stated, image=image, margins=[None, 40.0])
     yield _case("first-statements-alone", comment, head, document, image)
 
@@ -152,8 +164,12 @@ def stated_gains(*more: Document, prices: Sequence[int] = (1, 2)) -> tuple[bytes
     head = files.head([[0.75, 0.0, 0.0], [0.0, 1.0, 1.0]], **SOFTMAX)
     rows = [[0.505, 0.2475, 0.2475], [0.88, 0.06, 0.06], [0.88, 0.06, 0.06], [0.96, 0.02, 0.02]]
     image = [with_masses(*row) for row in rows]
-    stated = [files.spatial(0, 0, 0.5, 0.51), files.spatial(1, 0, 0.875, 0.885), files.spatial(2, 0, 0.875, 0.885)]
-    stated += [files.spatial(3, 1, 0.0, 0.0625), files.spatial(3, 2, 0.0, 0.0625), *more]
+    stated = [
+        files.patch_statement(0, 0, 0.5, 0.51),
+        files.patch_statement(1, 0, 0.875, 0.885),
+        files.patch_statement(2, 0, 0.875, 0.885),
+    ]
+    stated += [files.patch_statement(3, 1, 0.0, 0.0625), files.patch_statement(3, 2, 0.0, 0.0625), *more]
     document = files.document(
         head, stated, paradigm="assignment", patches=4, image=image, minimality=True, margins=[None, 2.0**-5]
     )
@@ -169,4 +185,4 @@ def with_masses(*masses: float) -> list[float]:
 
 def contradiction() -> list[Document]:
     """Two activations that no latent has together: prototype 0 at distance 0, prototype 1 further than it can be."""
-    return [files.activation(0, 6.5, 7.0), files.activation(1, 0.0, 0.125)]
+    return [files.activation_statement(0, 6.5, 7.0), files.activation_statement(1, 0.0, 0.125)]

@@ -39,15 +39,15 @@ def candidates(
         logits = head.logits(activations)
         if PARADIGMS[recipe.paradigm].spatial:
             stated = [
-                files.spatial(patch, j, *around(head.observable(image[patch], j), recipe.width))
+                files.patch_statement(patch, j, *around(head.observable(image[patch], j), recipe.width))
                 for patch, j in product(range(PATCHES), range(COUNT))
             ]
         else:
-            stated = [files.activation(j, *around(activations[j], recipe.width)) for j in range(COUNT)]
+            stated = [files.activation_statement(j, *around(activations[j], recipe.width)) for j in range(COUNT)]
             if "except" in recipe.options:
                 exempt = sorted(sorted(range(COUNT), key=lambda j: -float(activations[j]))[:2])
                 bounded = [ends(activations[j])[1] for j in range(COUNT) if j not in exempt]
-                stated = [stated[j] for j in exempt] + [files.others(exempt, above(max(bounded)))]
+                stated = [stated[j] for j in exempt] + [files.order_clause(exempt, above(max(bounded)))]
     generator.shuffle(stated)
     return stated, logits
 

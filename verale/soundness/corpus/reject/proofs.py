@@ -30,7 +30,7 @@ def _prices(cases: dict[str, Case]) -> Iterator[Case]:
     wide = files.head([[0.75, 0.0], [0.0, 1.0]], **SOFTMAX)
     comment = "A mass stated by a wide interval taken at its lower end, where prices are paid for the others only."
     for suffix, image, reason in (("", [[2.0, 0.0]], "entailment"), ("-refuted", [[0.0, 0.0]], "refuted")):
-        document = files.document(wide, [files.spatial(0, 1, 0.0, 0.5)], paradigm="assignment", image=image)
+        document = files.document(wide, [files.patch_statement(0, 1, 0.0, 0.5)], paradigm="assignment", image=image)
         hinted({1: 2.0**-10})(document)
         whole = comment + (" Here with the latents of a counterexample." if suffix else "")
         yield case(f"mass-at-its-lower-end{suffix}", whole, document, wide, image, reason)
@@ -62,28 +62,28 @@ def _minimality(cases: dict[str, Case]) -> Iterator[Case]:
     head = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [2.0]], [2.0, 0.0], **NEGATED, **BOX)
     image = [[0.0], [0.25]]
     comment = "Minimality claimed of two statements of which one is enough."
-    stated = [files.spatial(0, 0, 0.0, 0.0), files.spatial(1, 0, 0.0625, 0.0625)]
+    stated = [files.patch_statement(0, 0, 0.0, 0.0), files.patch_statement(1, 0, 0.0625, 0.0625)]
     document = files.document(head, stated, patches=2, image=image, minimality=True)
     yield case("not-minimal", comment, document, head, image, "minimality")
     comment = "Minimality claimed of a statement, but the empty set proves the class."
     sure = cases["no-statement"]
     document = files.document(
-        sure.head, [files.spatial(0, 0, 0.0, 0.0)], patches=2, image=[[0.5, 0.25], [0.75, 0.5]], minimality=True
+        sure.head, [files.patch_statement(0, 0, 0.0, 0.0)], patches=2, image=[[0.5, 0.25], [0.75, 0.5]], minimality=True
     )
     yield case("not-minimal-empty", comment, document, sure.head, [[0.5, 0.25], [0.75, 0.5]], "minimality")
     comment = "Minimality claimed of a clause that is never used."
     ratio = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 0.0]], [3.0, 0.0], **BOX)
-    stated = [files.activation(0, 5.0, 7.0), files.others([0, 1], 1.0)]
+    stated = [files.activation_statement(0, 5.0, 7.0), files.order_clause([0, 1], 1.0)]
     document = files.document(ratio, stated, paradigm="top_k", image=[[0.0, 0.0]], minimality=True)
     yield case("not-minimal-clause", comment, document, ratio, [[0.0, 0.0]], "minimality")
     comment = "Minimality claimed of an assignment that the best prices prove without a statement."
     document = changed(
-        original, lambda document: document["predicate"]["statements"].append(files.spatial(0, 1, 0.125, 0.25))
+        original, lambda document: document["predicate"]["statements"].append(files.patch_statement(0, 1, 0.125, 0.25))
     )
     yield case("not-minimal-assignment", comment, document, original.head, None, "minimality", original.latents)
     comment = (
         "The same of one where a patch with most of its mass left has both of the rival's masses stated: no matching"
         " gives it another."
     )
-    head, image, document = stated_gains(files.spatial(0, 1, 0.125, 0.25), prices=[2])
+    head, image, document = stated_gains(files.patch_statement(0, 1, 0.125, 0.25), prices=[2])
     yield case("not-minimal-assignment-stated", comment, document, head, image, "minimality")

@@ -41,7 +41,7 @@ def _caps() -> Iterator[Case]:
             **NEGATED,
             **BOX,
         )
-        stated = [files.spatial(0, 0, 0.0, 0.0625), files.spatial(0, 1, 0.0, 1.5)]
+        stated = [files.patch_statement(0, 0, 0.0, 0.0625), files.patch_statement(0, 1, 0.0, 1.5)]
         comment = "The lemma on two spheres applied to caps (Beyond L2, Lemma 1), under " + paradigm + "."
         yield from twice(f"caps-{paradigm}", comment, head, stated, [[-0.21875, 0.0]], [[0.0, 0.0]], paradigm=paradigm)
     for paradigm in ("triangle", "hypersphere", "projection"):
@@ -50,7 +50,7 @@ def _caps() -> Iterator[Case]:
             "cos(delta - r) as the upper bound within a cap of radius r > delta (Beyond L2, Corollary 2):"
             f" it is cos(max(0, delta - r)) = 1. Under {paradigm}."
         )
-        stated = [files.spatial(0, 0, 0.5, 1.0)]
+        stated = [files.patch_statement(0, 0, 0.5, 1.0)]
         yield from twice(
             f"cap-around-{paradigm}", comment, head, stated, [[0.5, 0.75]], [[4.0, 3.0]], paradigm=paradigm
         )
@@ -64,7 +64,7 @@ def _activations() -> Iterator[Case]:
         "activations-from-zero",
         comment,
         head,
-        [files.activation(0, -1.5, 0.0)],
+        [files.activation_statement(0, -1.5, 0.0)],
         [[1.0, 0.0]],
         [[-1.0, 0.0]],
         paradigm="top_k",
@@ -77,7 +77,7 @@ def _activations() -> Iterator[Case]:
     )
     near, far = [[0.171875, 0.0], [-1.0, 0.0]], [[0.171875, 0.0], [1.0, 0.0]]
     yield from twice(
-        "order-clause-unstated", comment, head, [files.activation(0, 3.0, 4.0)], near, far, paradigm="top_k"
+        "order-clause-unstated", comment, head, [files.activation_statement(0, 3.0, 4.0)], near, far, paradigm="top_k"
     )
 
 
@@ -89,7 +89,10 @@ def _ranges() -> Iterator[Case]:
     )
     image = [[0.5, 0.5]]
     document = files.document(
-        head, [files.spatial(0, 0, 0.5, 0.5), files.spatial(0, 1, 0.5, 0.5)], paradigm="triangle", image=image
+        head,
+        [files.patch_statement(0, 0, 0.5, 0.5), files.patch_statement(0, 1, 0.5, 0.5)],
+        paradigm="triangle",
+        image=image,
     )
     comment = "Statements taken together under triangle, which takes each on its own."
     yield case("triangle-as-projection", comment, document, head, image, "entailment")
@@ -97,7 +100,7 @@ def _ranges() -> Iterator[Case]:
         [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]], [[0.0, 0.0], [1.0, 0.0], [3.0, 0.0]], [9.0, 0.0], **NEGATED, **BOX
     )
     comment = "m_2 = 3 m_1 - 2 m_0 + 6, where one interval's width is taken off the other's: they vary apart."
-    stated = [files.spatial(0, 0, 1.0, 2.0), files.spatial(0, 1, 1.0, 2.0)]
+    stated = [files.patch_statement(0, 0, 1.0, 2.0), files.patch_statement(0, 1, 1.0, 2.0)]
     yield from twice("widths-that-cancel", comment, head, stated, [[0.5, 1.125]], [[0.0, 1.0]])
     head = files.head(
         [[1.0, 0.0], [0.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]], [0.5, 0.0], **(COSINE | {"domain": files.domain(-1.0, 1.0)})
@@ -110,7 +113,7 @@ def _undecided() -> Iterator[Case]:
     """Instances that need more digits than there are."""
     head = files.head([[1.0, 0.0], [0.0, 0.0]], [[1.0, 1.0], [0.0, -1.0]], **COSINE)
     comment = "A cosine stated to be 1 and no less: it is, but no number of digits can tell."
-    document = files.document(head, [files.spatial(0, 0, 1.0, 1.0)], image=[[3.0, 3.0]])
+    document = files.document(head, [files.patch_statement(0, 0, 1.0, 1.0)], image=[[3.0, 3.0]])
     yield case("undecided", comment, document, head, [[3.0, 3.0]], "instance")
     head = files.head(
         [[1.0, 0.0], [0.0, 1.0]],
@@ -120,7 +123,7 @@ def _undecided() -> Iterator[Case]:
         domain=files.domain(0.0, 1.0),
     )
     comment = "The clause about all others one hair below what one of them is: 2^-300 for 2^-200."
-    stated = [files.activation(0, 1.0, 1.0), files.others([0], 2.0**-300)]
+    stated = [files.activation_statement(0, 1.0, 1.0), files.order_clause([0], 2.0**-300)]
     document = files.document(head, stated, paradigm="top_k", image=[[1.0]])
     yield case("clause-below-the-grid", comment, document, head, [[1.0]], "instance")
 
@@ -136,15 +139,17 @@ def _rounded() -> Iterator[Case]:
     """Observables clamped or rounded before they are stated."""
     head = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [2.0]], [0.0, -0.5], **NEGATED, **BOX)
     comment = "A distance clamped from below at 1e-3 before it is stated; it is 0."
-    document = files.document(head, [files.spatial(0, 0, 1e-3, 1e-3)], image=[[0.0]])
+    document = files.document(head, [files.patch_statement(0, 0, 1e-3, 1e-3)], image=[[0.0]])
     yield case("distance-clamped", comment, document, head, [[0.0]], "instance")
     comment = "A distance recovered in float32 from its similarity by the inverse of log_ratio: 0.25000016 for 0.25."
     ratio = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [2.0]], [0.0, -0.5], similarity=files.log_ratio(1e-4), **BOX)
-    document = files.document(ratio, [files.spatial(0, 0, 0.25000016, 0.2500002)], image=[[0.5]])
+    document = files.document(ratio, [files.patch_statement(0, 0, 0.25000016, 0.2500002)], image=[[0.5]])
     yield case("distance-from-its-similarity", comment, document, ratio, [[0.5]], "instance")
     comment = "A cosine rounded to float32 and stated as a point: 0.6 is none."
     cosine = files.head([[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, -1.0]], **COSINE)
-    document = files.document(cosine, [files.spatial(0, 0, 0.6000000238418579, 0.6000000238418579)], image=[[3.0, 4.0]])
+    document = files.document(
+        cosine, [files.patch_statement(0, 0, 0.6000000238418579, 0.6000000238418579)], image=[[3.0, 4.0]]
+    )
     yield case("cosine-rounded", comment, document, cosine, [[3.0, 4.0]], "instance")
 
 
@@ -154,7 +159,9 @@ def _terms_left_out() -> Iterator[Case]:
     with_epsilon = files.head(
         [[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, -1.0]], **(COSINE | {"geometry": files.cosine(2.0**-40)})
     )
-    document = files.document(with_epsilon, [files.spatial(0, 0, below(Fraction(3, 5)), 0.625)], image=[[3.0, 4.0]])
+    document = files.document(
+        with_epsilon, [files.patch_statement(0, 0, below(Fraction(3, 5)), 0.625)], image=[[3.0, 4.0]]
+    )
     yield case("epsilon-left-out", comment, document, with_epsilon, [[3.0, 4.0]], "instance")
     comment = "The epsilon of a rooted cosine taken as that of a plain one: |z| + E for (|z|^2 + E)^(1/2)."
     rooted = files.head(
@@ -163,13 +170,13 @@ def _terms_left_out() -> Iterator[Case]:
         **(COSINE | {"geometry": {"kind": "rooted_cosine", "epsilon": (2.0**-4).hex()}}),
     )
     document = files.document(
-        rooted, [files.spatial(0, 0, below(Fraction(3) / Fraction(81, 16)), 0.59375)], image=[[3.0, 4.0]]
+        rooted, [files.patch_statement(0, 0, below(Fraction(3) / Fraction(81, 16)), 0.59375)], image=[[3.0, 4.0]]
     )
     yield case("epsilon-outside-the-root", comment, document, rooted, [[3.0, 4.0]], "instance")
     comment = "The bias forgotten in the margin: 1/8 of it is the bias of the rival."
     biased = files.head([[1.0, 0.0], [0.0, 0.0]], bias=[0.0, 0.125], **SOFTMAX)
     document = files.document(
-        biased, [files.spatial(0, 0, 0.5, 0.5)], paradigm="simplex", image=[[0.0, 0.0]], margins=[None, 0.5]
+        biased, [files.patch_statement(0, 0, 0.5, 0.5)], paradigm="simplex", image=[[0.0, 0.0]], margins=[None, 0.5]
     )
     yield case("bias-forgotten", comment, document, biased, [[0.0, 0.0]], "margin")
 
@@ -190,13 +197,13 @@ def _focal() -> Iterator[Case]:
             f"mean-unstated-{kind}",
             comment,
             head,
-            [files.spatial(0, 0, 0.0, 0.0)],
+            [files.patch_statement(0, 0, 0.0, 0.0)],
             [[0.0], [2.0], [2.0]],
             [[0.0], [0.0], [0.0]],
         )
     head = files.head([[1.0], [0.0]], [[0.0]], [0.0, 4.0], pooling=top_mean(2), domain=files.domain(-2.0, 2.0))
     comment = "The mean of the two greatest similarities bounded by the greatest."
-    stated, near, far = [files.spatial(0, 0, 2.0**-8, 2.0**-8)], [[0.0625], [0.0]], [[0.0625], [2.0]]
+    stated, near, far = [files.patch_statement(0, 0, 2.0**-8, 2.0**-8)], [[0.0625], [0.0]], [[0.0625], [2.0]]
     yield from twice("mean-of-two-as-maximum", comment, head, stated, near, far)
     head = files.head(
         [[1.0, 0.0], [0.0, 1.0]],
@@ -210,7 +217,7 @@ def _focal() -> Iterator[Case]:
         "banks-exchanged",
         comment,
         head,
-        [files.spatial(1, 0, 0.0, 0.0)],
+        [files.patch_statement(1, 0, 0.0, 0.0)],
         [[0.0], [0.0]],
         [[2.0], [0.0]],
     )
@@ -222,13 +229,13 @@ def _cached() -> Iterator[Case]:
     first, second = [[0.0, 0.0], [0.5, 0.5]], [[0.25, 0.0], [-0.5, 0.0]]
     comment = "Bounds kept from the image before: of this one the rival's distances are not stated at all."
     other = [[0.25, 0.0], [2.0, 0.0]]
-    stated = [files.spatial(0, 0, 0.0625, 0.0625)]
+    stated = [files.patch_statement(0, 0, 0.0625, 0.0625)]
     for suffix, image, reason in (("", second, "entailment"), ("-refuted", other, "refuted")):
         document = files.document(head, stated, patches=2, image=image)
         whole = comment + (" Here with the latents of a counterexample." if suffix else "")
         yield case(f"bounds-cached{suffix}", whole, document, head, image, reason, files.latents([first, image]))
     comment = "The statements of the image before, under this one's digest."
-    stated = [files.spatial(0, 0, 0.0, 0.0), files.spatial(1, 0, 0.5, 0.5)]
+    stated = [files.patch_statement(0, 0, 0.0, 0.0), files.patch_statement(1, 0, 0.5, 0.5)]
     document = files.document(head, stated, patches=2, image=second)
     yield case("statements-cached", comment, document, head, second, "instance", files.latents([first, second]))
 
@@ -238,10 +245,10 @@ def _raw_prototypes() -> Iterator[Case]:
     head = files.head([[1.0, 0.0], [0.0, 1.0]], [[2.0, 0.0], [0.0, 2.0]], **COSINE)
     image = [[4.0, 3.0]]
     comment = "<z, p> / |z| stated of prototypes that are no unit vectors: 1.6 for 0.8."
-    document = files.document(head, [files.spatial(0, 0, 1.6, 1.6)], image=image)
+    document = files.document(head, [files.patch_statement(0, 0, 1.6, 1.6)], image=image)
     yield case("raw-prototypes-stated", comment, document, head, image, "instance")
     comment = "A margin for prototypes of length 2 where the head has their directions: twice what is proved."
-    stated = [files.spatial(0, 0, 0.75, 0.8125), files.spatial(0, 1, 0.5, 0.625)]
+    stated = [files.patch_statement(0, 0, 0.75, 0.8125), files.patch_statement(0, 1, 0.5, 0.625)]
     for paradigm in ("projection", "hypersphere"):
         document = files.document(head, stated, paradigm=paradigm, image=image, margins=[None, 0.25])
         yield case(f"raw-prototypes-{paradigm}", f"{comment} Under {paradigm}.", document, head, image, "margin")
@@ -255,7 +262,7 @@ def _thresholds() -> Iterator[Case]:
         "just-below-the-threshold",
         comment,
         head,
-        [files.spatial(0, 0, nextafter(0.5, 0.0), 0.5)],
+        [files.patch_statement(0, 0, nextafter(0.5, 0.0), 0.5)],
         [[0.0, 0.0]],
         [[0.0, 2.0**-53]],
         paradigm="simplex",
@@ -266,7 +273,7 @@ def _thresholds() -> Iterator[Case]:
         "at-the-threshold",
         comment,
         head,
-        [files.spatial(0, 1, 0.25, 0.5)],
+        [files.patch_statement(0, 1, 0.25, 0.5)],
         [[1.0, 0.0]],
         [[0.0, 0.0]],
         paradigm="simplex",

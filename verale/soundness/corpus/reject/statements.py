@@ -139,7 +139,7 @@ def _margins(cases: dict[str, Case]) -> Iterator[Case]:
 def _ties() -> Iterator[Case]:
     tied = files.head([[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [1.0, 0.0]], **NEGATED, **BOX)
     image = [[1.0, 0.0]]
-    stated = [files.spatial(0, 0, 0.0, 0.0)]
+    stated = [files.patch_statement(0, 0, 0.0, 0.0)]
     comment = "Two classes with the same prototype: their logits are equal, which is no decision."
     yield case("tie", comment, files.document(tied, stated, image=image), tied, image, "refuted")
     yield case("tie-without-an-image", comment, files.document(tied, stated), tied, None, "entailment")

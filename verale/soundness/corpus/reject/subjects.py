@@ -28,7 +28,7 @@ def of_subjects(cases: dict[str, Case]) -> Iterator[Case]:
     head = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [2.0, 0.0]], **NEGATED, domain=files.domain(-1.0, 1.0))
     comment = "A coordinate one binary64 outside the head's domain."
     image = [[nextafter(1.0, 2.0), 0.0], [0.0, 0.0]]
-    document = files.document(head, [files.spatial(1, 0, 0.0, 0.0)], patches=2, image=image)
+    document = files.document(head, [files.patch_statement(1, 0, 0.0, 0.0)], patches=2, image=image)
     yield case("outside-the-box", comment, document, head, image, "instance")
     ball = files.head(
         [[1.0, 0.0], [0.0, 1.0]],
@@ -39,10 +39,10 @@ def of_subjects(cases: dict[str, Case]) -> Iterator[Case]:
     )
     comment = "A latent a hair longer than the radius of the head's domain."
     image = [[nextafter(0.6, 1.0), 0.8]]
-    document = files.document(ball, [files.spatial(0, 0, 0.5, 0.75)], image=image)
+    document = files.document(ball, [files.patch_statement(0, 0, 0.5, 0.75)], image=image)
     yield case("outside-the-ball", comment, document, ball, image, "instance")
     cosine = files.head([[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]], **COSINE)
     comment = "A zero latent, of which a cosine without epsilon says nothing."
     image = [[1.0, 0.0], [0.0, 0.0]]
-    document = files.document(cosine, [files.spatial(0, 0, 0.5, 1.0)], patches=2, image=image)
+    document = files.document(cosine, [files.patch_statement(0, 0, 0.5, 1.0)], patches=2, image=image)
     yield case("zero-latent", comment, document, cosine, image, "instance")
