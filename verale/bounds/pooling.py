@@ -19,15 +19,14 @@ from torch import Tensor
 from verale.bounds.domain import domain_range
 from verale.bounds.means import Focal, TopMean
 from verale.bounds.similarity import oriented, pooled_activation
-from verale.head import BankPooling, FocalPooling, Head, MaxPooling, TopMeanPooling
-from verale.head import Pooling as HeadPooling
+from verale.head import BankPooling, FocalPooling, Head, MaxPooling, Pooling, TopMeanPooling
 from verale.rounding import Enclosure
 
 __all__ = [
     "Dropping",
     "Growing",
     "MaxGrowing",
-    "Pooling",
+    "PoolingBounds",
     "activation_range",
     "pooling_of",
     "slots",
@@ -35,7 +34,7 @@ __all__ = [
 ]
 
 
-class Pooling(Protocol):
+class PoolingBounds(Protocol):
     """How the similarities of all patches become one activation."""
 
     def box(self, ranges: Enclosure) -> Enclosure:
@@ -88,7 +87,7 @@ class Dropping(Protocol):
         ...
 
 
-def pooling_of(head: Head) -> Pooling:
+def pooling_of(head: Head) -> PoolingBounds:
     """The head's pooling."""
     return _POOLINGS[type(head.pooling)](head)
 
@@ -245,12 +244,12 @@ def _as_replaced(values: Tensor, patches: Tensor, replacements: Tensor) -> Tenso
     return torch.minimum(torch.minimum(replacements.cummin(0).values, after), rest.amin(0))
 
 
-def _top_mean(head: Head) -> Pooling:
+def _top_mean(head: Head) -> PoolingBounds:
     """The mean of the single greatest is the greatest."""
     return Max(head) if head.pooling == TopMeanPooling(1) else TopMean(head)
 
 
-_POOLINGS: dict[type[HeadPooling], Callable[[Head], Pooling]] = {
+_POOLINGS: dict[type[Pooling], Callable[[Head], PoolingBounds]] = {
     MaxPooling: Max,
     BankPooling: Max,
     TopMeanPooling: _top_mean,
