@@ -34,7 +34,7 @@ class Trial:
 @cache
 def trials() -> list[Trial]:
     """Heads of every part; one observable in three is stated, by intervals narrow and wide."""
-    found = []
+    result = []
     with flint.ctx.workprec(arithmetic.PRECISION):
         for number, recipe in enumerate(all_recipes()):
             generator = random.Random(f"trial {recipe.name}")
@@ -51,7 +51,7 @@ def trials() -> list[Trial]:
                     stated.append((patch, j, *_around(observables[patch][j], generator, trial == 2)))
                 pooled = [(j, *_around(arithmetic.ends(activations[j]), generator)) for j in range(0, COUNT, 2)]
                 differences = [[arithmetic.ends(arithmetic.ball(one - other)) for other in logits] for one in logits]
-                found.append(
+                result.append(
                     Trial(
                         head.data,
                         image,
@@ -62,7 +62,7 @@ def trials() -> list[Trial]:
                         pooled,
                     )
                 )
-    return found
+    return result
 
 
 def _drawn(head: IndependentHead, generator: random.Random, trial: int) -> files.Matrix:

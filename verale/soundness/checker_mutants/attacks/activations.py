@@ -33,9 +33,9 @@ def margins(module: Import, kernel: str) -> str:
             least = min(
                 _logit(head, weight[c], bias, c, a, unit) - _logit(head, weight[d], bias, d, a, unit) for a in corners
             )
-            found = bound(head, box, c, d)
+            margin = bound(head, box, c, d)
             shared = head.readout == "maximum" and any(x and y for x, y in zip(weight[c], weight[d], strict=True))
-            if found > least or (not shared and found < least - 4 * unit):
+            if margin > least or (not shared and margin < least - 4 * unit):
                 return str(head.readout)
     return ""
 

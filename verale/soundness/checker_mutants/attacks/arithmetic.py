@@ -40,8 +40,8 @@ def numbers(module: Import, kernel: str) -> str:
         if dyadic.hex_float(x.hex()) != Fraction(x):
             return "hex_float"
         rows = [generator.choice((0.375, -(2.0**-1074), 1e300, float(number))) for _ in range(4)]
-        found = dyadic.exact(rows, 2)
-        if [Fraction(entry, 1 << found.bits) for row in found.rows for entry in row] != list(map(Fraction, rows)):
+        read = dyadic.exact(rows, 2)
+        if [Fraction(entry, 1 << read.bits) for row in read.rows for entry in row] != list(map(Fraction, rows)):
             return "exact"
     for text in ("0x1p+1024", "0x1.8p-1074", "0x1p-1075", "1.0", "0x2p+0"):
         if dyadic.hex_float(text) is not None:
@@ -61,12 +61,12 @@ def transcendentals(module: Import, kernel: str) -> str:
             n, d = (generator.randrange(1, 1 << generator.choice((3, 9, 60))) for _ in range(2))
             mantissa, exponent = generator.randrange(-99, 40), generator.choice((-70, -9, -5, -4, -3))
             many = [-generator.randrange(60) for _ in range(4)]
-            for found, truth in (
+            for enclosed, truth in (
                 (own.log(n, d, bits), flint.arb(flint.fmpq(n, d)).log()),
                 (own.exp(mantissa, exponent, bits), _ball(mantissa, exponent).exp()),
                 (own.exp_sum(many, -3, bits), sum((_ball(m, -3).exp() for m in many), flint.arb(0))),
             ):
-                low, high = (flint.arb(int(end)) / 2**bits for end in found)
+                low, high = (flint.arb(int(end)) / 2**bits for end in enclosed)
                 if truth < low or truth > high:
                     return f"{bits} bits, guard {guard}"
             if own.isqrt(n) != isqrt(n):

@@ -21,9 +21,9 @@ def containment(module: Import, kernel: str) -> str:
     fine = (128, 64, 128, 128)
     for number, trial in enumerate(trials()):
         set_grid(module, *(fine, (6, 0, 8, 24), (3, 0, 8, 24))[number % 3])
-        found = _contained(module, own, trial, number)
-        if found:
-            return f"{found}, grid {number % 3}"
+        violation = _contained(module, own, trial, number)
+        if violation:
+            return f"{violation}, grid {number % 3}"
     set_grid(module, *fine)
     return ""
 
@@ -38,13 +38,13 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
     for name in names.get(head.geometry, ["projection", "triangle", "hypersphere"]):
         rule = getattr(module(f"rules.{name}"), name.capitalize())(space)
         groups = [[s for s in stated if s.patch == patch] for patch in range(PATCHES)]
-        found = [rule.ranges(group) for group in groups]
-        if not all(map(holds, [space] * PATCHES, found, trial.observables)):
+        ranges = [rule.ranges(group) for group in groups]
+        if not all(map(holds, [space] * PATCHES, ranges, trial.observables)):
             return name
         if name == "projection":
             pick = min if head.geometry == "euclidean" else max
             ends = [tuple(map(pick, zip(*each, strict=True))) for each in zip(*trial.observables, strict=True)]
-            for narrow, known in ((groups, None), (groups[1:], found[0]), (groups, space.domain)):
+            for narrow, known in ((groups, None), (groups[1:], ranges[0]), (groups, space.domain)):
                 if not holds(space, rule.pooled(narrow, known), ends):
                     return "pooled"
             for each, observables in zip(groups, trial.observables, strict=True):

@@ -17,12 +17,12 @@ def corpora(module: Import, kernel: str) -> str:
         # The copy has errors of its own, which `judged` does not know.
         try:
             verdict = checker.Auditor(case.head, case.latents, kernel).check(case.certificate, minimality=True)
-            found = verdict.status.value, verdict.reason
+            outcome = verdict.status.value, verdict.reason
         except checker.HeadError:
-            found = "INPUT_ERROR", "head"
+            outcome = "INPUT_ERROR", "head"
         except checker.LatentsError:
-            found = "INPUT_ERROR", "latents"
-        if found != (case.status, case.reason):
+            outcome = "INPUT_ERROR", "latents"
+        if outcome != (case.status, case.reason):
             return case.name
     return ""
 
