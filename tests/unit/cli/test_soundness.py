@@ -20,6 +20,7 @@ def run(*arguments: str) -> Any:
     return CliRunner().invoke(command.command, arguments)
 
 
+@pytest.mark.long  # all lemmas, each of which tests/soundness/test_lemmas.py proves too
 def test_a_section_is_a_row_and_the_rest_is_left_out() -> None:
     done = run("--only", "corpora,lemmas")
     assert done.exit_code == 0, done.output

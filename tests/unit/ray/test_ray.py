@@ -35,6 +35,7 @@ class Once(explain._ExplainLatents):
         return super().__call__(start, stop)
 
 
+@pytest.mark.long  # Ray starts workers again; test_pipeline.py has the same without Ray
 def test_a_killed_worker_loses_nothing_and_changes_no_byte(given, tmp_path, workers, monkeypatch, caplog, capfd):
     monkeypatch.setattr(explain, "_ExplainLatents", Once)
     (tmp_path / "latents").write_bytes(Path(given.latents).read_bytes())
