@@ -1,13 +1,15 @@
-"""The similarities: one row generates the tests of each, with a formula that shares nothing with the package's."""
+"""The similarities, one row each: it generates the tests of every similarity, on both sides of the wall.
+
+The formula that they are compared with is that of `verale.soundness.independent.parts`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import flint
 import torch
+from support.exact import independent
 
 from verale.head import (
     Box,
@@ -28,58 +30,57 @@ from verale.head import (
     Threshold,
 )
 
-Formula = Callable[[Any, Any, Any, Any], Any]
-"""S in balls, from the observable m, the similarity (for its numbers), the prototype's scale and its peak."""
-
 
 @dataclass(frozen=True)
 class Row:
-    """One similarity, the geometries it is defined for, its JSON, and its formula."""
+    """What certificates/v1.md says of one similarity.
+
+    Attributes:
+        similarity: an example.
+        geometries: those it is defined for.
+        json: of the example, in a head file.
+        tensor: the tensor that it may have, and the number that stands for it where a file has none.
+        focal, in_unit, unimodal, unchanged, has_limit: as `verale.checker.similarities.Similarity` has them.
+    """
 
     similarity: Similarity
     geometries: tuple[Geometry, ...]
     json: dict[str, Any]
-    formula: Formula
+    tensor: tuple[str, int] | None = None
+    focal: bool = False
+    in_unit: bool = False
+    unimodal: bool = False
+    unchanged: bool = False
+    has_limit: bool = True
 
 
 COSINES = (Cosine(1e-8), Cosine(1e-4, rooted=True))
+INNER = InnerProduct(4.0)
 ONE_THOUSANDTH, ONE_TENTH = 0.001, 0.1
+HEX_THOUSANDTH, HEX_TENTH = "0x1.0624dd2f1a9fcp-10", "0x1.999999999999ap-4"
 
 ROWS = (
-    Row(Identity(), (*COSINES, InnerProduct(4.0), Softmax()), {"kind": "identity"}, lambda m, s, scale, peak: m),
+    Row(Identity(), (*COSINES, INNER, Softmax()), {"kind": "identity"}, focal=True, unchanged=True),
     Row(
         LogRatio(ONE_THOUSANDTH),
         (Euclidean(),),
-        {"kind": "log_ratio", "epsilon": "0x1.0624dd2f1a9fcp-10"},
-        lambda m, s, scale, peak: ((scale * m + 1) / (scale * m + flint.arb(s.epsilon))).log(),
+        {"kind": "log_ratio", "epsilon": HEX_THOUSANDTH},
+        tensor=("scale", 1),
+        focal=True,
     ),
-    Row(Negated(), (Euclidean(),), {"kind": "negated"}, lambda m, s, scale, peak: -scale * m),
-    Row(
-        ExpDistance(ONE_THOUSANDTH),
-        (Euclidean(),),
-        {"kind": "exp_distance", "epsilon": "0x1.0624dd2f1a9fcp-10"},
-        lambda m, s, scale, peak: (-(m + flint.arb(s.epsilon)).sqrt()).exp(),
-    ),
-    Row(Exponential(), (Euclidean(),), {"kind": "exponential"}, lambda m, s, scale, peak: (-scale * m).exp()),
-    Row(Exponential(), COSINES, {"kind": "exponential"}, lambda m, s, scale, peak: (-scale * (1 - m)).exp()),
+    Row(Negated(), (Euclidean(),), {"kind": "negated"}, tensor=("scale", 1), has_limit=False),
+    Row(ExpDistance(ONE_THOUSANDTH), (Euclidean(),), {"kind": "exp_distance", "epsilon": HEX_THOUSANDTH}, in_unit=True),
+    Row(Exponential(), (Euclidean(), *COSINES), {"kind": "exponential"}, tensor=("scale", 1), in_unit=True),
     Row(
         Quadratic(),
-        (Euclidean(), *COSINES, InnerProduct(4.0)),
+        (Euclidean(), *COSINES, INNER),
         {"kind": "quadratic"},
-        lambda m, s, scale, peak: -((m - peak) ** 2),
+        tensor=("peak", 0),
+        unimodal=True,
+        has_limit=False,
     ),
-    Row(
-        Rectified(),
-        (*COSINES, InnerProduct(4.0)),
-        {"kind": "rectified"},
-        lambda m, s, scale, peak: m.max(flint.arb(0)),
-    ),
-    Row(
-        Threshold(ONE_TENTH),
-        (Softmax(),),
-        {"kind": "threshold", "threshold": "0x1.999999999999ap-4"},
-        lambda m, s, scale, peak: m if m >= flint.arb(s.threshold) else flint.arb(0),
-    ),
+    Row(Rectified(), (*COSINES, INNER), {"kind": "rectified"}),
+    Row(Threshold(ONE_TENTH), (Softmax(),), {"kind": "threshold", "threshold": HEX_TENTH}),
 )
 """Every similarity; a new one is one more row."""
 
@@ -89,14 +90,7 @@ NAMES = [f"{row.json['kind']}-{geometry.kind}" for row, geometry in CASES]
 
 def similarity(head: Head, value: Any, j: int) -> Any:
     """S of one observable of prototype j, a ball (call within `flint.ctx.workprec`)."""
-    (row,) = [
-        row
-        for row, geometry in CASES
-        if type(row.similarity) is type(head.similarity) and geometry.kind == head.geometry.kind
-    ]
-    scale = flint.arb(1.0 if head.scale is None else float(head.scale[j]))
-    peak = flint.arb(0.0 if head.peak is None else float(head.peak[j]))
-    return row.formula(value, head.similarity, scale, peak)
+    return independent(head).similarity(value, j)
 
 
 def head_of(row: Row, geometry: Geometry, prototypes: int = 5, seed: int = 0) -> Head:
