@@ -31,7 +31,7 @@ def explain(
     Args:
         head: the head.
         latents: (N, D, H, W) or (N, L, D), float32 or float64, exact.
-        paradigm, order, tolerance, device, batch, max_memory: see `SearchOptions`.
+        paradigm: see `SearchOptions`, as for all options that follow.
 
     Returns:
         One entry an image, in order: a certificate, or an `Unexplained` with the reason (a tie, for example).
