@@ -1,6 +1,6 @@
 """The cost of explaining an image: torch operations, their flops and bytes, and the time of Python functions.
 
-    python -m benchmarks.cost --data ../shared/data --head protopnet --image 0
+    python -m benchmarks.cost --data DATA --head protopnet --image 0
 
 Counts come from a run under torch's dispatch mode, times from another run without it.
 """

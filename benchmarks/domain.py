@@ -1,6 +1,6 @@
 """How much smaller `projection` would be if it used the head's domain of latents. An experiment, NOT sound.
 
-    python -m benchmarks.domain --data ../shared/data
+    python -m benchmarks.domain --data DATA
 
 The paradigm bounds <v, b_k> = <c, b_k> + <v - c, r> by rho |r|: v is the latent minus its base, c its projection
 on the span of the anchors, r the part of b_k outside the span, rho >= |v - c|. If lo <= v <= hi in every coordinate,

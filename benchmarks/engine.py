@@ -1,7 +1,7 @@
 """The cost of the Ray engine compared with the same work in one process: images and certificates a second.
 
     python -m benchmarks.engine --head demo --images 300 --workers 1,2
-    python -m benchmarks.engine --head protopnet --data ../shared/data --images 64 --workers 1,2
+    python -m benchmarks.engine --head protopnet --data DATA --images 64 --workers 1,2
 
 Processor seconds are those of the workers' processes while they produce parts, including the creation of the job. Wall
 seconds run from the request for the first part to the published dataset, including the start of the workers but not of
@@ -105,7 +105,7 @@ def measure(head: Head, latents: Tensor, folder: Path, workers: list[int]) -> It
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--head", default="demo", help="demo, or one of benchmarks.heads")
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="trained heads and latents")
+    parser.add_argument("--data", type=Path, default=Path("data"), help="trained heads and latents (default data)")
     parser.add_argument("--images", type=int, default=300, help="number of images (default 300)")
     parser.add_argument("--workers", default="1,2", help="numbers of workers, comma separated (default 1,2)")
     given = parser.parse_args()

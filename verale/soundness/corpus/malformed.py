@@ -65,12 +65,12 @@ FIELDS: list[tuple[str, str, str, Any]] = [
     ("unknown-field", "A field that v1 does not have.", f"{P}/proved", True),
     ("unknown-field-outside", "A field beside the predicate.", "signature", "0"),
     ("unknown-type", "The type of another version.", "_type", "urn:verale:certificate:v2"),
-    ("unknown-paradigm", "A paradigm that there is not.", f"{P}/paradigm", "trust"),
-    ("paradigm-a-list", "A paradigm that is no string.", f"{P}/paradigm", ["projection"]),
+    ("unknown-paradigm", "An unknown paradigm.", f"{P}/paradigm", "trust"),
+    ("paradigm-a-list", "A paradigm that is not a string.", f"{P}/paradigm", ["projection"]),
     ("paradigm-of-softmax", "simplex for a euclidean head.", f"{P}/paradigm", "simplex"),
     ("paradigm-assignment", "assignment for a euclidean head.", f"{P}/paradigm", "assignment"),
     ("paradigm-of-activations", "top_k over statements about patches.", f"{P}/paradigm", "top_k"),
-    ("extensions-a-list", "extensions that are no object.", "extensions", []),
+    ("extensions-a-list", "extensions that are not an object.", "extensions", []),
     ("subject-empty", "No subject.", "subject", []),
     ("subject-exchanged", "The latents before the head.", "subject", lambda subject: subject[::-1]),
     ("subject-three", "Three subjects.", "subject", lambda subject: [*subject, subject[1]]),
@@ -85,7 +85,7 @@ FIELDS: list[tuple[str, str, str, Any]] = [
     ("patches-zero", "No patch.", f"{P}/patches", 0),
     ("patches-many-digits", "A number of 19 digits.", f"{P}/patches", 10**18),
     ("patches-null", "null patches.", f"{P}/patches", None),
-    ("statements-an-object", "Statements that are no list.", S, {}),
+    ("statements-an-object", "Statements that are not a list.", S, {}),
     ("statement-empty", "A statement without a field.", f"{S}/0", {}),
     ("statement-a-list", "A statement that is a list.", f"{S}/0", [0, 0, "0x0p+0", "0x1p+0"]),
     ("statement-of-both-forms", "A statement of two forms.", f"{S}/0", ONE | CLAUSE),
@@ -122,13 +122,13 @@ FIELDS: list[tuple[str, str, str, Any]] = [
     ("claims-empty", "No claim.", f"{P}/claims", []),
     ("claims-reordered", "Claims in another order.", f"{P}/claims", ["instance", "entailment", "minimality"]),
     ("claims-repeated", "A claim twice.", f"{P}/claims", ["entailment", "entailment", "instance"]),
-    ("claims-unknown", "A claim that there is not.", f"{P}/claims", ["entailment", "instance", "robustness"]),
+    ("claims-unknown", "An unknown claim.", f"{P}/claims", ["entailment", "instance", "robustness"]),
     ("claims-no-entailment", "An instance without entailment.", f"{P}/claims", ["instance"]),
     ("claims-no-instance", "Latents named, the instance not claimed.", f"{P}/claims", ["entailment"]),
     ("claims-no-latents", "An instance claimed, no latents named.", "subject", lambda subject: subject[:1]),
     ("hints-prices", "Prices under projection.", f"{P}/hints", {"prices": []}),
-    ("hints-a-list", "Hints that are no object.", f"{P}/hints", []),
-    ("generator-a-string", "A generator that is no object.", f"{P}/generator", "verale"),
+    ("hints-a-list", "Hints that are not an object.", f"{P}/hints", []),
+    ("generator-a-string", "A generator that is not an object.", f"{P}/generator", "verale"),
 ]
 PRICES = "predicate/hints/prices"
 FIELDS_OF_OTHERS: list[tuple[str, str, str, str, Any]] = [
@@ -170,7 +170,7 @@ FIELDS_OF_OTHERS: list[tuple[str, str, str, str, Any]] = [
         {"rival": 1, "prototypes": [], "prices": []},
     ),
     ("assignment-prices", "prices-rival-outside", "No such rival.", f"{PRICES}/0/rival", 2),
-    ("assignment-prices", "prices-an-object", "Prices that are no list.", PRICES, {}),
+    ("assignment-prices", "prices-an-object", "Prices that are not a list.", PRICES, {}),
 ]
 
 
@@ -202,7 +202,7 @@ def _of_bytes(data: bytes) -> Iterator[tuple[str, str, bytes]]:
     yield "tail", "A second document after the first.", data + b"{}"
     yield "byte-order-mark", "UTF-8 with a byte order mark.", b"\xef\xbb\xbf" + data
     yield "utf-16", "UTF-16.", text.encode("utf-16")
-    yield "not-utf-8", "A byte that is no UTF-8.", data.replace(b"projection", b"projectio\xff")
+    yield "not-utf-8", "A byte that is not UTF-8.", data.replace(b"projection", b"projectio\xff")
     yield "a-list", "A list for an object.", b"[" + data + b"]"
     yield "null", "null for an object.", b"null"
     yield "repeated-key", "predicted twice.", data.replace(b'"predicted"', b'"predicted": 0, "predicted"', 1)
@@ -247,7 +247,7 @@ def _of_heads(cases: dict[str, Case]) -> Iterator[Case]:
     yield case("not-safetensors", "No brace after the length.", data[:8] + b" " + data[9:])
     yield case("dtype-f16", "Weights as half precision.", header_with(lambda h: h["weight"].update(dtype="F16")))
     yield case("dtype-i64", "Weights as integers.", header_with(lambda h: h["weight"].update(dtype="I64")))
-    yield case("dtype-unknown", "A dtype that there is not.", header_with(lambda h: h["weight"].update(dtype="F65")))
+    yield case("dtype-unknown", "An unknown dtype.", header_with(lambda h: h["weight"].update(dtype="F65")))
     yield case(
         "shape-swapped", "Classes and prototypes exchanged.", header_with(lambda h: h["weight"]["shape"].reverse())
     )
@@ -263,8 +263,8 @@ def _of_heads(cases: dict[str, Case]) -> Iterator[Case]:
     for name, comment, change in (
         ("version-2", "Another version.", {"version": 2}),
         ("version-true", "A truth value for the version.", {"version": True}),
-        ("geometry-unknown", "A geometry that there is not.", {"geometry": {"kind": "hyperbolic"}}),
-        ("similarity-unknown", "A similarity that there is not.", {"similarity": {"kind": "tanh"}}),
+        ("geometry-unknown", "An unknown geometry.", {"geometry": {"kind": "hyperbolic"}}),
+        ("similarity-unknown", "An unknown similarity.", {"similarity": {"kind": "tanh"}}),
         ("similarity-of-cosines", "A similarity of another geometry.", {"similarity": {"kind": "identity"}}),
         ("epsilon-one", "log_ratio with the epsilon 1.", {"similarity": files.log_ratio(1.0)}),
         ("epsilon-zero", "log_ratio with the epsilon 0.", {"similarity": files.log_ratio(0.0)}),

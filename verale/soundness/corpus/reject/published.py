@@ -244,7 +244,7 @@ def _raw_prototypes() -> Iterator[Case]:
     """A cosine head whose prototypes have the length 2, treated as if it were 1."""
     head = files.head([[1.0, 0.0], [0.0, 1.0]], [[2.0, 0.0], [0.0, 2.0]], **COSINE)
     image = [[4.0, 3.0]]
-    comment = "<z, p> / |z| stated of prototypes that are no unit vectors: 1.6 for 0.8."
+    comment = "<z, p> / |z| stated of prototypes that are not unit vectors: 1.6 for 0.8."
     document = files.document(head, [files.patch_statement(0, 0, 1.6, 1.6)], image=image)
     yield case("raw-prototypes-stated", comment, document, head, image, "instance")
     comment = "A margin for prototypes of length 2 where the head has their directions: twice what is proved."
