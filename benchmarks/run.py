@@ -1,6 +1,6 @@
 """Measure verale and the papers' explainers on the same heads and latents, in one run.
 
-    python -m benchmarks.run --data ../shared/data --images 4
+    python -m benchmarks.run --data DATA --images 4
 
 Writes images.csv, summary.csv, table.md and table.txt to --out.
 """
