@@ -12,11 +12,11 @@ PYTEST := $(VENV)/bin/python -m pytest -n logical --maxprocesses 8 --dist workst
 demo: $(VENV)/report
 	$(VENV)/bin/verale demo
 
-# Every rule, both kernels, all corpora, every adapter, every page of the documentation but two.
+# Every rule, both kernels, all corpora, every adapter, every page of the documentation but the longest.
 test: $(VENV)/test
 	$(PYTEST) -m 'not long'
 
-# What is marked `long`: all injected faults, more seeds, and the pages and figures that take longest.
+# What is marked `long`: the demo, Ray itself, all injected faults, more seeds, and the longest pages and figures.
 test-long: $(VENV)/test
 	$(PYTEST) -m long
 

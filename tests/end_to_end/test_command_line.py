@@ -202,6 +202,7 @@ def test_an_image_without_an_explanation_is_told_and_the_others_are_kept(folder,
     assert all("tie" in row["Reason"] and row["Certificate"] == "" for row in rows)
 
 
+@pytest.mark.long  # 50 digits, explained and audited
 def test_the_demo_explains_and_proves_every_packaged_digit(tmp_path):
     result = process("demo", "--out", tmp_path / "demo", cwd=tmp_path)
     assert result.returncode == 0, result.stderr

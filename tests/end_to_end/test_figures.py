@@ -112,6 +112,7 @@ def test_another_number_is_noticed() -> None:
     assert not same(kept, other)
 
 
+@pytest.mark.long  # matplotlib draws all of them
 @pytest.mark.parametrize("name", NAMES)
 def test_it_is_drawn_from_them(name: str, again: Path) -> None:
     """Another version of matplotlib may name and place things a little differently: a point by half a unit."""
@@ -122,6 +123,7 @@ def test_it_is_drawn_from_them(name: str, again: Path) -> None:
         assert all(abs(x - y) < 0.5 for x, y in zip(points, others, strict=True))
 
 
+@pytest.mark.long  # likewise
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_numbers_are_drawn_alike(name: str, again: Path) -> None:
     drawn = again / "again"

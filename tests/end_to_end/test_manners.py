@@ -100,10 +100,12 @@ def sleeping(folder: Path, start: int) -> None:
 @pytest.mark.parametrize(
     ("number", "done"),
     [
-        (signal.SIGINT, 0),
         (signal.SIGINT, 8),
-        (signal.SIGKILL, 4),
-        pytest.param(signal.SIGKILL, 0, marks=pytest.mark.long),  # a process more
+        # A process more each.
+        *(
+            pytest.param(*case, marks=pytest.mark.long)
+            for case in ((signal.SIGINT, 0), (signal.SIGKILL, 4), (signal.SIGKILL, 0))
+        ),
     ],
 )
 def test_an_interrupted_run_goes_on_where_it_was(number, done, folder, given) -> None:

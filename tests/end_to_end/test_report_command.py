@@ -115,6 +115,7 @@ def test_what_is_not_installed_is_named_before_the_work(folder, tmp_path, kind, 
     assert done.stderr == f"error: this command needs {module}: pip install 'verale[report]'\n"
 
 
+@pytest.mark.long  # a Jupyter kernel
 def test_the_example_notebook_runs_and_shows_a_certificate(tmp_path):
     notebook = nbformat.read(ROOT / "examples" / "notebook.ipynb", as_version=4)
     assert all(cell.get("outputs", []) == [] for cell in notebook.cells), "outputs are made, not kept"

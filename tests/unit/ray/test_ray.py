@@ -69,6 +69,7 @@ def test_a_certificate_that_kills_every_worker_is_an_outcome(given, tmp_path, wo
     assert outcomes[38].record["message"] == DIED
 
 
+@pytest.mark.long  # Ray starts twice; test_pipeline.py has the same without Ray
 def test_the_commands(given, tmp_path, workers):
     head = ["--head", given.head, "--latents", given.latents]
     out, report, with_ray = str(tmp_path / "out"), str(tmp_path / "report.parquet"), ["--engine", "ray", "--workers"]

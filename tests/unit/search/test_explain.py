@@ -90,7 +90,7 @@ def test_statements_are_true_and_entail_and_none_can_be_dropped(geometry, seed):
             assert not proves(head, certificate, [s for s in certificate.statements if s != dropped])
 
 
-@pytest.mark.parametrize("order", ["rival", "nearest"])
+@pytest.mark.parametrize("order", ["rival", pytest.param("nearest", marks=pytest.mark.long)])  # which states more
 @pytest.mark.parametrize("geometry", ["euclidean", "cosine"])
 def test_where_the_order_matters_it_is_kept_and_none_can_be_dropped(geometry, order):
     """Sorted within a patch, as under other paradigms, some of these statements prove nothing."""
