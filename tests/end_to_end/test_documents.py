@@ -151,7 +151,7 @@ GIVEN = {
 RUNNABLE = sorted(page for page in PAGES if list(steps(page)))
 LONG = {
     "docs/tutorial.md": "a network captures 50 images, which are explained twice",
-    "docs/paradigms.md": "six paradigms in turn",
+    "docs/paradigms.md": "every paradigm of one head in turn",
     "docs/scale.md": "three commands start Ray, which tests/unit/ray does once",
     "proofs/errata.md": "60,000 random pairs of caps, and a run of tests that are run anyway",
 }
