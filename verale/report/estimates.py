@@ -10,7 +10,7 @@ from torch import Tensor
 
 from verale.checker.certificate import ActivationStatement, Certificate, PatchStatement, Statement
 from verale.errors import InputError, LatentsError
-from verale.head import BankPooling, Euclidean, Head, MaxPooling, SoftTree, as_patches, evaluate_observed
+from verale.head import Head, as_patches, evaluate_observed
 from verale.head.evaluate import observables, similarity
 from verale.report.collect import Collection, Item
 
@@ -47,7 +47,7 @@ def estimates_of(certificate: Certificate, head: Head | None, image: Tensor | No
     """
     if head is None or certificate.head != head.digest:
         return Estimates()
-    if image is None or (isinstance(head.pooling, BankPooling) and certificate.patches < 2):
+    if image is None or certificate.patches < head.pooling.least_patches:
         rows, observed = _at_middles(certificate, head)
         similar = similarity(head, observed)
         return Estimates([_similarity(similar, rows, statement) for statement in certificate.statements])
@@ -79,7 +79,7 @@ def estimates_of_item(collection: Collection, item: Item, certificate: Certifica
 
 def favoured_classes(head: Head) -> list[int | None]:
     """For each prototype the class it votes most for; None where there is no such class (trees, equal weights)."""
-    if isinstance(head.readout, SoftTree):
+    if head.weight.shape[1] != head.size:  # a tree's columns are leaves
         return [None] * head.size
     top = head.weight.to(torch.float64).topk(2, dim=0)
     return [
@@ -90,7 +90,7 @@ def favoured_classes(head: Head) -> list[int | None]:
 
 def _observables(head: Head, patches: Tensor) -> Tensor:
     """(N, L, P). As `verale.head.observables`, with less memory for distances."""
-    if not isinstance(head.geometry, Euclidean) or head.prototypes is None or patches.shape[-1] != head.depth:
+    if not head.geometry.is_distance or head.prototypes is None or patches.shape[-1] != head.depth:
         return observables(head, patches)
     prototypes = head.prototypes.to(patches)
     return torch.cdist(patches, prototypes, compute_mode="donot_use_mm_for_euclid_dist").square()
@@ -119,7 +119,8 @@ def _similarity(similar: Tensor, rows: Mapping[int, int], statement: Statement) 
 def _attained(head: Head, similar: Tensor, statement: Statement) -> int | None:
     if not isinstance(statement, ActivationStatement) or statement.prototype >= head.size:
         return None
-    prototype = statement.prototype
-    if isinstance(head.pooling, BankPooling):
-        return 0 if prototype < head.pooling.class_token else 1 + int(similar[1:, prototype].argmax())
-    return int(similar[:, prototype].argmax()) if isinstance(head.pooling, MaxPooling) else None
+    if head.pooling.needs_all_patches:
+        return None
+    hidden = head.pooling.hidden(len(similar), head.size, similar.device)
+    shown = similar if hidden is None else similar.masked_fill(hidden, -torch.inf)
+    return int(shown[:, statement.prototype].argmax())
