@@ -1,4 +1,4 @@
-"""The table of docs/design.md that says which bound mirrors which rule names every file of the two folders, once."""
+"""Bounds and rules mirror each other, as docs/design.md says; unit tests mirror the rooms that change most."""
 
 from __future__ import annotations
 
@@ -40,3 +40,9 @@ def test_a_file_that_is_missing_is_noticed() -> None:
     )
     table = "\n".join(rows) + "\n\n"
     assert named(table) == (["a.py"], ["b.py", "c/d.py", "e.py"])
+
+
+@pytest.mark.parametrize("room", ["bounds", "datasets", "head", "rounding", "search"])
+def test_every_module_of_the_room_has_a_file_of_unit_tests(room: str) -> None:
+    tests = {path.name for path in (ROOT / "tests" / "unit" / room).glob("test_*.py")}
+    assert {f"test_{name}" for name in files(f"verale/{room}")} <= tests

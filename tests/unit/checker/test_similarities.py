@@ -1,4 +1,4 @@
-"""Each similarity is one class of one file. That its formula is right is tested in test_similarity.py."""
+"""Each similarity is one class of one file. That its formula is right is tested in rules/test_similarity.py."""
 
 from __future__ import annotations
 
