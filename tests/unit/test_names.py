@@ -1,10 +1,14 @@
-"""Names: no two public classes share one, unless they are independent readings of the same thing."""
+"""Names: no two public classes share one, unless they read the same thing apart; none hides a module."""
 
 from __future__ import annotations
 
 import ast
+import sys
 from collections import defaultdict
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
+from types import ModuleType
 
 import verale
 
@@ -36,3 +40,16 @@ def test_a_shared_name_is_noticed_unless_the_readings_differ(tmp_path) -> None:
         (tmp_path / module).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / module).write_text(f"class {name}:\n    class Inner: ...\n\nclass _Own: ...\n")
     assert shared_names(tmp_path) == {"Options": ["b.py", "soundness/c.py"]}
+
+
+def test_no_name_hides_a_module() -> None:
+    """`import verale.search.explain as m` gives a module: no room exports a function under the name of its file."""
+    hidden = []
+    for info in walk_packages(verale.__path__, "verale."):
+        if ".plugins" in info.name or info.name.endswith("__main__"):  # CaBRNet's side; what runs when imported
+            continue
+        import_module(info.name)
+        room, _, name = info.name.rpartition(".")
+        if not isinstance(getattr(sys.modules[room], name), ModuleType):
+            hidden.append(info.name)
+    assert hidden == []

@@ -5,7 +5,7 @@ from verale.bounds.domain import domain_range
 from verale.bounds.hypersphere import Hypersphere
 from verale.bounds.margin import LinearMargins, Margins
 from verale.bounds.maximum import MaximumMargins
-from verale.bounds.observe import check_domain, observe
+from verale.bounds.observables import check_domain, observe
 from verale.bounds.pooling import PoolingBounds, activation_range, pooling_of, unseen
 from verale.bounds.projection import Projection
 from verale.bounds.readout import margins_of

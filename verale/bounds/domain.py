@@ -8,7 +8,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from verale.bounds.observe import norm, scaled
+from verale.bounds.observables import norm, scaled
 from verale.head import Cosine, Euclidean, Geometry, Head, InnerProduct, Softmax
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import embedding_bag, pad
 
 from verale.bounds.domain import domain_range
-from verale.bounds.observe import norm, scaled
+from verale.bounds.observables import norm, scaled
 from verale.bounds.rows import require_geometry
 from verale.bounds.similarity import dissimilarity
 from verale.head import Head

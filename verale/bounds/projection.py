@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import embedding_bag
 
 from verale.bounds.domain import domain_range
-from verale.bounds.observe import norm, scaled
+from verale.bounds.observables import norm, scaled
 from verale.bounds.rows import put, require_geometry, take
 from verale.head import Box, Head, InnerProduct
 from verale.rounding import UNDERFLOW, UNIT, Enclosure, down, gamma, up

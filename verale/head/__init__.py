@@ -1,7 +1,7 @@
 """What a head is: frozen data, its file, its latents, and its reference evaluation."""
 
 from verale.head import similarity as _similarities
-from verale.head.evaluate import Evaluation, evaluate, evaluate_observed, observables, read_out
+from verale.head.evaluation import Evaluation, evaluate, evaluate_observed, observables, read_out
 from verale.head.geometry import Box, Cosine, Euclidean, Geometry, InnerProduct, Softmax
 from verale.head.head import Head
 from verale.head.latents import as_patches, digest, digest_of_all, load_labels, load_latents, save_latents

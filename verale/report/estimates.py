@@ -11,7 +11,7 @@ from torch import Tensor
 from verale.checker.certificate import ActivationStatement, Certificate, PatchStatement, Statement
 from verale.errors import InputError, LatentsError
 from verale.head import Head, as_patches, evaluate_observed
-from verale.head.evaluate import observables, similarity
+from verale.head.evaluation import observables, similarity
 from verale.report.collect import Collection, Item
 
 __all__ = ["Estimates", "estimates_of", "estimates_of_item", "favoured_classes"]

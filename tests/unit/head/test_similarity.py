@@ -12,7 +12,7 @@ from support.similarities import CASES, NAMES, ROWS, Row, head_of, similarity
 
 from verale.errors import HeadError
 from verale.head import Box, Geometry, Head
-from verale.head.evaluate import similarity as reference
+from verale.head.evaluation import similarity as reference
 from verale.head.fields import read_part, write_part
 from verale.head.geometry import GEOMETRIES
 from verale.head.similarity import SIMILARITIES

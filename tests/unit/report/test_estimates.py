@@ -12,7 +12,7 @@ from verale.certificate import Certificate
 from verale.checker.certificate import ActivationStatement, OrderStatement, PatchStatement, read_certificate
 from verale.errors import LatentsError
 from verale.head import BankPooling, as_patches, evaluate
-from verale.head.evaluate import similarity
+from verale.head.evaluation import similarity
 from verale.report.estimates import estimates_of, favoured_classes
 from verale.search.explain import explain
 

@@ -25,7 +25,7 @@ from torch import Tensor
 
 from verale.adapters.cabrnet.heads import Rebuilt
 from verale.head import Cosine, Evaluation, FocalPooling, Head, Softmax
-from verale.head.evaluate import similarity
+from verale.head.evaluation import similarity
 
 __all__ = ["budget"]
 

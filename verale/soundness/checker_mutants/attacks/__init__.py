@@ -9,9 +9,9 @@ import flint
 
 from verale.soundness.checker_mutants.attacks.activations import margins, similarities
 from verale.soundness.checker_mutants.attacks.arithmetic import matching, numbers, transcendentals
-from verale.soundness.checker_mutants.attacks.containment import containment
-from verale.soundness.checker_mutants.attacks.corpora import corpora
-from verale.soundness.checker_mutants.attacks.screening import screening
+from verale.soundness.checker_mutants.attacks.containment import ranges_contain
+from verale.soundness.checker_mutants.attacks.corpora import verdicts_differ
+from verale.soundness.checker_mutants.attacks.screening import screened_ranges_contain
 from verale.soundness.checker_mutants.mutant import Fault, injected
 from verale.soundness.extremes import attained, next_to_the_grid, one_way, poor_multipliers
 from verale.soundness.independent import arithmetic
@@ -22,15 +22,15 @@ ATTACKS = (
     ("numbers", numbers),
     ("kernel", transcendentals),
     ("matching", matching),
-    ("corpora", corpora),
+    ("corpora", verdicts_differ),
     ("next to the grid", next_to_the_grid),
     ("attained", attained),
     ("one way", one_way),
     ("poor multipliers", poor_multipliers),
     ("margins", margins),
     ("similarities", similarities),
-    ("containment", containment),
-    ("screening", screening),
+    ("containment", ranges_contain),
+    ("screening", screened_ranges_contain),
 )
 
 

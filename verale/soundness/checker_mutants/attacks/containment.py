@@ -12,10 +12,10 @@ from verale.soundness.corpus.accept.recipes import COUNT, PATCHES
 from verale.soundness.extremes import Import, coarse_ranges, holds
 from verale.soundness.independent import files
 
-__all__ = ["containment"]
+__all__ = ["ranges_contain"]
 
 
-def containment(module: Import, kernel: str) -> str:
+def ranges_contain(module: Import, kernel: str) -> str:
     """What is proved holds at the latents: on the usual grid and, where roundings show, on grids of a few bits."""
     own = module("kernel").load_kernel(kernel)
     fine = (128, 64, 128, 128)

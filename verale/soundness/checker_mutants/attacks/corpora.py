@@ -7,10 +7,10 @@ from functools import cache
 from verale.soundness.corpus.cases import Case, stored
 from verale.soundness.extremes import Import
 
-__all__ = ["corpora"]
+__all__ = ["verdicts_differ"]
 
 
-def corpora(module: Import, kernel: str) -> str:
+def verdicts_differ(module: Import, kernel: str) -> str:
     """Every case gets its verdict."""
     checker = module("")
     for case in _cases():

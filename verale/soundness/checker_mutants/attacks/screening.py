@@ -9,10 +9,10 @@ from typing import Any
 from verale.soundness.extremes import Import, coarse_ranges, holds, true_ends
 from verale.soundness.independent import files
 
-__all__ = ["screening"]
+__all__ = ["screened_ranges_contain"]
 
 
-def screening(module: Import, kernel: str) -> str:
+def screened_ranges_contain(module: Import, kernel: str) -> str:
     """Coarse ranges hold where little but rounding is between them and the truth, and what is pooled with their help is
     what all exact ranges give."""
     own, generator = module("kernel").load_kernel(kernel), random.Random(7)

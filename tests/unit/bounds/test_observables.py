@@ -12,7 +12,7 @@ from support.exact import PRECISION, inside, observable
 from support.small import metric_head, small_head, varied_head
 
 from verale.bounds import observe
-from verale.bounds.observe import _OBSERVE, norm, scaled
+from verale.bounds.observables import _OBSERVE, norm, scaled
 from verale.errors import LatentsError
 from verale.head import Box, Cosine, Euclidean, Geometry, Head, Identity, InnerProduct, LogRatio
 from verale.head.geometry import GEOMETRIES
@@ -38,7 +38,7 @@ def test_enclosures_are_sharp(geometry: Geometry):
 def test_distances_in_chunks_are_the_same(monkeypatch):
     head, latents = metric_head(Euclidean(), POINTS), torch.rand(9, 3, dtype=torch.float64)
     whole = observe(head, latents)
-    monkeypatch.setattr(import_module("verale.bounds.observe"), "_CHUNK_BYTES", 1)
+    monkeypatch.setattr(import_module("verale.bounds.observables"), "_CHUNK_BYTES", 1)
     assert torch.equal(observe(head, latents).lower, whole.lower)
 
 
