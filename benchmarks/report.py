@@ -96,7 +96,7 @@ def measure(folder: Path, head: Path, target: Path, limits: Limits) -> Measured:
     verdicts: dict[str | None, object] = {}
     for item in collection.items[:50]:
         verdicts[item.sha256] = audited(collect(str(item.path), head)).items[0].record
-    collection = collection.with_records(lambda item: verdicts[item.sha256], "when this report was made")
+    collection = collection.with_records(lambda item: verdicts[item.sha256], "when this page was written")
     start = process_time()
     data = page(collection, "Benchmark", limits)
     written = process_time() - start

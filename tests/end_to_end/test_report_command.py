@@ -38,7 +38,7 @@ def test_a_page_is_written_and_told(folder, tmp_path):
         capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "4 certificates, 4 PROVED (when this report was made)" in done.stderr and done.stdout == ""
+    assert "4 certificates, 4 PROVED (when this page was written)" in done.stderr and done.stdout == ""
     assert (tmp_path / "new" / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 

@@ -46,7 +46,8 @@ def audited(
     ):
         records[outcome.record["certificate"], outcome.record["sha256"]] = outcome.record
         advance(1)
-    return collection.with_records(lambda item: records.get((str(item.path), item.sha256)), "when this report was made")
+    when = "when this page was written"
+    return collection.with_records(lambda item: records.get((str(item.path), item.sha256)), when)
 
 
 def with_verdicts_from(collection: Collection, audit_log: str | Path) -> Collection:
