@@ -161,7 +161,7 @@ def test_accepted_with_every_claim(kind: str, paradigm: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_mean_is_bounded_from_statements_alone(kind: str) -> None:
-    """The published ProtoPool explanations take the exact mean, which they do not state (heads.md, section 16): with it
+    """The published ProtoPool explanations take the exact mean, which they do not state (docs/heads.md, 16): with it
     the patch at 0 would be enough. It is not: both patches may be at 0."""
     for statements in ([FIRST], [SECOND], []):
         verdict = audit(kind, statements)
