@@ -9,16 +9,14 @@ verdict:
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import sys
 from collections.abc import Sequence
-from typing import TextIO
 
 from .cost import LIMIT
 from .errors import CheckerError
-from .file_auditor import UNUSABLE, FileAuditor, Outcome
+from .file_auditor import FileAuditor
 from .kernel import KERNELS
+from .output import print_line, print_outcome
 from .verdict import EXIT_UNUSABLE, most_severe
 
 __all__ = ["main"]
@@ -57,25 +55,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print_line(f"interrupted: {len(codes)} of {len(options.certificates)} certificates are checked", sys.stderr)
         return EXIT_INTERRUPTED
     return most_severe(codes)
-
-
-def print_outcome(outcome: Outcome, as_json: bool) -> None:
-    """Print the verdict line, or the record as JSON, on stdout; for a file without a verdict one line on stderr."""
-    if as_json:
-        print_line(json.dumps(outcome.record))
-    elif outcome.record["status"] == UNUSABLE:
-        print_line(f"error: {outcome.record['certificate']}: {outcome.record['message']}", sys.stderr)
-    else:
-        print_line(outcome.line)
-
-
-def print_line(line: str, stream: TextIO | None = None) -> None:
-    """Print a line. Where nobody reads any more (`... | head`), print nothing, now and at exit; the work goes on."""
-    stream = stream or sys.stdout
-    try:
-        print(line, file=stream, flush=True)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 if __name__ == "__main__":  # pragma: no cover (run as a process of its own by the tests)

@@ -6,8 +6,8 @@ import sys
 
 import click
 
+from verale.checker.output import print_line, print_outcome
 from verale.cli import ray_engine
-from verale.cli.output import print_line, print_outcome
 from verale.cli.progress import progress
 from verale.cli.shared import EXIT_INTERRUPTED, files_of, verbose
 from verale.errors import InputError

@@ -167,7 +167,7 @@ def _explain(directory: Path, run: FolderRun, as_json: bool) -> list[Explained]:
 
 
 def _print_json(directory: Path, one: Explained) -> None:
-    from verale.cli.output import print_line
+    from verale.checker.output import print_line
 
     path = None if one.certificate is None else str(directory / one.certificate)
     print_line(json.dumps(asdict(one) | {"certificate": path}))

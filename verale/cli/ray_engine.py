@@ -142,8 +142,8 @@ def audit(
     as_json: bool,
 ) -> None:
     """Audit a dataset of certificates; the audit log is a dataset too. The arguments are those of `verale audit`."""
+    from verale.checker.output import print_outcome
     from verale.checker.verdict import most_severe
-    from verale.cli.output import print_outcome
     from verale.datasets.staging import StagedDataset
     from verale.ray.audit import audit_rows
     from verale.ray.pipeline import start_ray

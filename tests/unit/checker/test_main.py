@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from verale.checker.__main__ import main, print_line
+from verale.checker.__main__ import main
 from verale.checker.file_auditor import FileAuditor, Outcome
 from verale.soundness.independent import files
 
@@ -125,11 +124,3 @@ def test_an_interrupt_is_one_line(
     out, err = capsys.readouterr()
     assert out.startswith("PROVED") and out.count("\n") == 1
     assert err == "interrupted: 1 of 3 certificates are checked\n"
-
-
-def test_a_reader_who_leaves_is_no_error() -> None:
-    ends = os.pipe()
-    os.close(ends[0])
-    with open(ends[1], "w", encoding="utf-8") as stream:
-        print_line("a line", stream)
-        print_line("another", stream)

@@ -1,22 +1,19 @@
-"""Printing for the commands: lines on stdout or stderr that survive a reader who leaves early."""
+"""Prints outcomes, for `python -m verale.checker` and all commands that audit: the same line, whoever prints it."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
-if TYPE_CHECKING:
-    from verale.checker.file_auditor import Outcome
+from .file_auditor import UNUSABLE, Outcome
 
 __all__ = ["print_line", "print_outcome"]
 
 
 def print_outcome(outcome: Outcome, as_json: bool) -> None:
     """Print the verdict line, or the record as JSON, on stdout; for a file without a verdict one line on stderr."""
-    from verale.checker.file_auditor import UNUSABLE
-
     if as_json:
         print_line(json.dumps(outcome.record))
     elif outcome.record["status"] == UNUSABLE:

@@ -1,4 +1,4 @@
-"""What commands print."""
+"""What audits print, from whichever command."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import pytest
 
 from verale.checker.file_auditor import Outcome, unusable
-from verale.cli.output import print_line, print_outcome
+from verale.checker.output import print_line, print_outcome
 
 
 def test_a_reader_who_leaves_is_no_error() -> None:
