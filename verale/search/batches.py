@@ -54,11 +54,19 @@ class ImageResult:
 
     Attributes:
         explanation: the certificate, or why there is none.
-        logits: (C,) float64 on the CPU, an estimate.
+        head: the head.
+        activations: (P,) float64, the midpoints of what was observed; an estimate.
     """
 
     explanation: Certificate | Unexplained
-    logits: Tensor
+    head: Head
+    activations: Tensor
+
+    @property
+    def logits(self) -> Tensor:
+        """(C,) float64 on the CPU, an estimate."""
+        # One image at a time: a matrix product's last bits depend on how many rows it has.
+        return read_out(self.head, self.activations[None])[0].cpu()
 
 
 class Batches:
@@ -141,6 +149,7 @@ class _Explainer:
         """One result for each of the images (N, L, D)."""
         problem = Problem.of(self.head, images.to(self.options.device), self.options.tolerance)
         results = []
+        midpoints = (problem.activations.lower + problem.activations.upper) / 2
         settled = [image for image, margin in enumerate(problem.settled.tolist()) if margin > 0]
         of_activations = {"top_k": _top_k, "sparse": _sparse}.get(self.name)
         solve = self._spatial if of_activations is None else partial(_one_by_one, of_activations)
@@ -151,14 +160,8 @@ class _Explainer:
                     explanation: Certificate | Unexplained = Unexplained(predicted, reason)
                 case (statements, margins, minimal, prices):
                     explanation = self._certificate(patches, predicted, statements, margins, minimal, prices)
-            results.append(ImageResult(explanation, self._logits(problem, image)))
+            results.append(ImageResult(explanation, self.head, midpoints[image]))
         return results
-
-    def _logits(self, problem: Problem, image: int) -> Tensor:
-        """(C,) the logits at the midpoints of one image's activations."""
-        # One image at a time: a matrix product's last bits depend on how many rows it has.
-        activations = problem.activations[image : image + 1]
-        return read_out(self.head, (activations.lower + activations.upper) / 2)[0].cpu()
 
     def _certificate(
         self,
