@@ -112,6 +112,7 @@ def _starter(
     from verale.ray.explain import explain_latents
     from verale.ray.images import explain_images, open_images
     from verale.runs.folder import HEAD, SOURCE
+    from verale.runs.images import class_folders
     from verale.runs.source import SourceFile
 
     match given:
@@ -124,7 +125,7 @@ def _starter(
             def begin(workers: Workers) -> ExplainRun:
                 begun, network = explain_images(run, images, to, options, workers, overwrite)
                 storage.write_bytes(storage.join(out, HEAD), network.head.to_bytes())
-                classes = images.folders if len(images.folders) == network.head.classes else None
+                classes = class_folders(images.names, network.head.classes)
                 source = SourceFile.build(network.describe(), images.path, classes)
                 storage.write_bytes(storage.join(out, SOURCE), source.to_bytes())
                 return begun

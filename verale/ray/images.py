@@ -18,7 +18,7 @@ from verale.datasets.latents import column_of, latents_type
 from verale.errors import InputError
 from verale.ray.explain import ExplainRun, begin_run, rows_of
 from verale.ray.pipeline import Workers
-from verale.runs.images import IMAGE_SUFFIXES, flat_or_nested
+from verale.runs.images import IMAGE_SUFFIXES, class_folders, flat_or_nested, labels_of
 
 if TYPE_CHECKING:
     from pyarrow import Schema
@@ -43,16 +43,6 @@ class ImageFolder:
     path: str
     names: tuple[str, ...]
     stamp: str
-
-    @property
-    def folders(self) -> list[str]:
-        """The subfolders, where there is one for each class."""
-        return sorted({name.split("/")[0] for name in self.names if "/" in name})
-
-    def labels(self, classes: int, names: Sequence[str]) -> list[int] | None:
-        """The true classes of some images, if every class has a subfolder."""
-        folders = self.folders
-        return [folders.index(name.split("/")[0]) for name in names] if len(folders) == classes else None
 
 
 def open_images(path: str) -> ImageFolder:
@@ -148,7 +138,9 @@ class _ExplainImages:
         captured = self._capturer.capture(start, stop)
         names = self._images.names[start:stop]
         head = self._capturer.network.head
-        rows = rows_of(head, captured.latents, self._options, start, self._images.labels(head.classes, names))
+        folders = class_folders(self._images.names, head.classes)
+        labels = None if folders is None else labels_of(names, folders)
+        rows = rows_of(head, captured.latents, self._options, start, labels)
         for row, name, off in zip(rows, names, captured.off.amax(dim=1).tolist(), strict=True):
             row |= {"image": name, "difference_of_logits": off}
         table = to_table(rows, self._schema, {"latents": column_of(captured.latents)})

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from verale.errors import InputError, VeraleError
 from verale.files import read, write_atomically
 from verale.runs.folder import HEAD, LATENTS, SOURCE, require_free
+from verale.runs.images import class_folders, labels_of
 from verale.runs.source import SourceFile, SourceImage
 
 if TYPE_CHECKING:
@@ -85,9 +86,9 @@ def capture_images(
 
 def _source(network: Network, images: Path, files: list[Path]) -> tuple[SourceFile, list[int] | None]:
     """What latents will be made from, and the true classes of the images."""
-    folders = sorted({file.parent.name for file in files}) if files[0].parent != images else []
-    classes = folders if len(folders) == network.head.classes else None
-    labels = None if classes is None else [classes.index(file.parent.name) for file in files]
+    names = [file.relative_to(images).as_posix() for file in files]
+    classes = class_folders(names, network.head.classes)
+    labels = None if classes is None else labels_of(names, classes)
     entries = [
         SourceImage(
             file=str(file.relative_to(images)),

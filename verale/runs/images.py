@@ -7,7 +7,7 @@ from pathlib import Path
 
 from verale.errors import InputError
 
-__all__ = ["IMAGE_SUFFIXES", "flat_or_nested", "image_files"]
+__all__ = ["IMAGE_SUFFIXES", "class_folders", "flat_or_nested", "image_files", "labels_of"]
 
 IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
 """The suffixes of image files, as torchvision's ImageFolder has them."""
@@ -41,6 +41,17 @@ def flat_or_nested(folder: object, names: Iterable[str]) -> list[str]:
     if bool(flat) == bool(nested):
         raise _unexpected(folder, "images and folders of images" if flat else "no images")
     return sorted(flat or nested, key=lambda name: name.split("/"))
+
+
+def class_folders(names: Iterable[str], classes: int) -> list[str] | None:
+    """The subfolders of images, sorted, if there is one for each class. Names are relative to the folder, with `/`."""
+    folders = sorted({name.split("/")[0] for name in names if "/" in name})
+    return folders if len(folders) == classes else None
+
+
+def labels_of(names: Iterable[str], folders: list[str]) -> list[int]:
+    """The true classes of images: the indices of their subfolders."""
+    return [folders.index(name.split("/")[0]) for name in names]
 
 
 def _unexpected(folder: object, problem: str) -> InputError:

@@ -22,6 +22,7 @@ from verale.ray.audit import audit_rows
 from verale.ray.images import explain_images, open_images
 from verale.ray.pipeline import Workers
 from verale.runs.auditor import AuditOptions as Audit
+from verale.runs.images import class_folders
 from verale.search import SearchOptions
 
 RUN = str(final("tesnet"))
@@ -108,7 +109,7 @@ def test_an_image_that_cannot_be_read_is_named(folder, tmp_path, without_ray):
 
 
 def test_folders_that_hold_no_images(folder, tmp_path):
-    assert open_images(str(folder)).folders == ["0", "1", "2", "3"]
+    assert class_folders(open_images(str(folder)).names, 4) == ["0", "1", "2", "3"]
     (folder / "0" / "deeper").mkdir()
     shutil.copy(sorted(folder.glob("*/*.png"))[0], folder / "flat.png")
     with pytest.raises(InputError, match="images and folders of images"):
