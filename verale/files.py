@@ -8,7 +8,15 @@ from pathlib import Path
 
 from verale.errors import InputError
 
-__all__ = ["CERTIFICATE_SUFFIX", "certificate_name", "certificates_in", "read", "require_writable", "write_atomically"]
+__all__ = [
+    "CERTIFICATE_SUFFIX",
+    "certificate_index",
+    "certificate_name",
+    "certificates_in",
+    "read",
+    "require_writable",
+    "write_atomically",
+]
 
 CERTIFICATE_SUFFIX = ".ale.json"
 """How the names of certificate files end."""
@@ -17,6 +25,12 @@ CERTIFICATE_SUFFIX = ".ale.json"
 def certificate_name(index: int) -> str:
     """The name of the certificate of image number `index`."""
     return f"{index:06d}{CERTIFICATE_SUFFIX}"
+
+
+def certificate_index(name: str) -> int | None:
+    """The image of a certificate's file name, where the name is a number as `certificate_name` writes it."""
+    text = name.removesuffix(CERTIFICATE_SUFFIX)
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else None
 
 
 def certificates_in(folder: Path) -> list[Path]:

@@ -9,9 +9,8 @@ import click
 from verale.checker.output import print_line, print_outcome
 from verale.cli import ray_engine
 from verale.cli.progress import progress
-from verale.cli.shared import EXIT_INTERRUPTED, files_of, verbose
+from verale.cli.shared import EXIT_INTERRUPTED, certificate_files, verbose
 from verale.errors import InputError
-from verale.files import CERTIFICATE_SUFFIX
 
 __all__ = ["command"]
 
@@ -75,7 +74,7 @@ def command(
     paths: list[str | Stored] = []
     for given in certificates:
         try:
-            paths += packed_certificates(given)[0] if is_dataset(given) else files_of((given,), CERTIFICATE_SUFFIX)
+            paths += packed_certificates(given)[0] if is_dataset(given) else certificate_files((given,))
         except InputError as error:
             print_line(f"error: {error}", sys.stderr)
             codes.append(EXIT_UNUSABLE)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from verale.cli.shared import files_of
+from verale.cli.shared import certificate_files
 from verale.errors import InputError
 
 __all__ = ["command"]
@@ -29,9 +29,9 @@ def pack(certificates: tuple[str, ...], out: str, overwrite: bool) -> None:
     from verale.checker.certificate import LARGEST
     from verale.datasets import storage
     from verale.datasets.certificates import row_of, write_rows
-    from verale.files import CERTIFICATE_SUFFIX, read
+    from verale.files import read
 
-    files = files_of(certificates, CERTIFICATE_SUFFIX)
+    files = certificate_files(certificates)
     names = [Path(file).name for file in files]
     for file, name in zip(files, names, strict=True):
         if names.count(name) > 1:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from verale.errors import InputError
+from verale.files import CERTIFICATE_SUFFIX, certificates_in
 
 __all__ = [
     "EXIT_INTERRUPTED",
@@ -17,7 +18,7 @@ __all__ = [
     "EXIT_UNUSABLE",
     "EXIT_USAGE",
     "EXTRA_OF",
-    "files_of",
+    "certificate_files",
     "names",
     "verbose",
 ]
@@ -44,14 +45,14 @@ EXTRA_OF = {
 """For each module, the extra that brings it."""
 
 
-def files_of(paths: tuple[str, ...], suffix: str) -> list[str]:
-    """Files as given; for each directory its files with the suffix, sorted. Raises InputError if it has none."""
-    files = []
+def certificate_files(paths: tuple[str, ...]) -> list[str]:
+    """Files as given; for each directory its certificates, sorted. Raises InputError if it has none."""
+    files: list[str] = []
     for path in map(Path, paths):
-        inside = sorted(str(p) for p in path.glob(f"*{suffix}")) if path.is_dir() else [str(path)]
+        inside = certificates_in(path) if path.is_dir() else [path]
         if not inside:
-            raise InputError(path, f"holds no *{suffix}")
-        files += inside
+            raise InputError(path, f"holds no *{CERTIFICATE_SUFFIX}")
+        files += map(str, inside)
     return files
 
 

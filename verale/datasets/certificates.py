@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from verale.datasets import storage
 from verale.errors import InputError
-from verale.files import CERTIFICATE_SUFFIX, certificate_name, certificates_in
+from verale.files import certificate_index, certificate_name, certificates_in
 
 if TYPE_CHECKING:
     from pyarrow import Array, Schema, Table
@@ -64,9 +64,9 @@ def certificates_schema() -> Schema:
 def row_of(name: str, data: bytes) -> dict[str, Any]:
     """The row of a certificate file. An invalid certificate gets a row too: the checker reports what is wrong."""
     row: dict[str, Any] = {"name": name, "sha256": hashlib.sha256(data).hexdigest(), "certificate": data}
-    stem = name.removesuffix(CERTIFICATE_SUFFIX)
-    if stem.isdecimal():
-        row["index"] = int(stem)
+    index = certificate_index(name)
+    if index is not None:
+        row["index"] = index
     try:
         predicate = json.loads(data)["predicate"]
         margins = [float.fromhex(margin) for margin in predicate["margins"] if margin is not None]

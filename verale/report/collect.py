@@ -13,7 +13,7 @@ from verale.certificate.words import below, claim
 from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST, Certificate, read_certificate
 from verale.errors import InputError
-from verale.files import read
+from verale.files import certificate_index, certificates_in, read
 from verale.paradigms import PARADIGMS
 from verale.runs.folder import HEAD, LATENTS, SOURCE
 from verale.runs.source import Source, load_source
@@ -186,7 +186,7 @@ def collect(
     """
     given = Path(path)
     folder = given if given.is_dir() else given.parent
-    files = sorted(folder.glob("*.ale.json")) if given.is_dir() else [given]
+    files = certificates_in(folder) if given.is_dir() else [given]
     rows = _explained(folder / TABLE)
     if not files and not rows:
         raise InputError(given, "holds no *.ale.json; expected a folder that verale explain wrote, or a certificate")
@@ -256,7 +256,7 @@ def _item(path: Path, row: Explained | None, source: Source, indices: Mapping[st
         summary = CertificateSummary.of(read_certificate(data))
     except CheckerError as error:
         return Item(path, digest, problem=str(error))
-    number = _number(path.name.removesuffix(".ale.json"))
+    number = certificate_index(path.name)
     index = number if indices is None else indices.get(summary.latents or "")
     if row is None or row.sha256 not in (None, digest):
         return _with_image(Item(path, digest, summary, "", summary.predicted, index), source)
@@ -281,8 +281,3 @@ def _with_image(item: Item, source: Source) -> Item:
 def _explained(path: Path) -> list[Explained]:
     """The rows of the table; of an unfinished run the complete ones. Raises InputError."""
     return read_table(path, whole=False) if path.is_file() else []
-
-
-def _number(text: str) -> int | None:
-    """The number that a file's name consists of, if any."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else None

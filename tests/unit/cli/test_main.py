@@ -8,7 +8,7 @@ import pytest
 
 from verale import cli
 from verale.cli import main
-from verale.cli.shared import EXTRA_OF, files_of, names
+from verale.cli.shared import EXTRA_OF, certificate_files, names
 from verale.errors import InputError
 
 
@@ -63,10 +63,11 @@ def test_a_module_of_no_extra_is_a_defect(monkeypatch) -> None:
 def test_folders_stand_for_their_files(tmp_path) -> None:
     for name in ("b.ale.json", "a.ale.json", "c.txt"):
         (tmp_path / name).write_bytes(b"")
-    listed = files_of((str(tmp_path), "given.txt"), ".ale.json")
+    listed = certificate_files((str(tmp_path), "given.txt"))
     assert listed == [f"{tmp_path}/a.ale.json", f"{tmp_path}/b.ale.json", "given.txt"]
-    with pytest.raises(InputError, match=r"holds no \*\.json5"):
-        files_of((str(tmp_path),), ".json5")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"holds no \*\.ale\.json"):
+        certificate_files((str(tmp_path / "empty"),))
 
 
 def test_a_completion_suggests_what_fits() -> None:
