@@ -10,6 +10,7 @@ from torch import Tensor
 
 from verale.errors import LatentsError
 from verale.head import Cosine, Euclidean, Geometry, Head, InnerProduct, Softmax
+from verale.head.evaluation import require_depth
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
 __all__ = ["check_domain", "norm", "observe", "scaled"]
@@ -40,10 +41,7 @@ def observe(head: Head, patches: Tensor) -> Enclosure:
 
 def check_domain(head: Head, patches: Tensor) -> None:
     """Raise LatentsError unless latents (N, L, D) fit the head: its depth, its least number of patches, its domain."""
-    if patches.shape[-1] != head.depth:
-        raise LatentsError(
-            f"latents have {patches.shape[-1]} channels, the head expects {head.depth}: another network's?"
-        )
+    require_depth(head, patches)
     if patches.shape[-2] < head.pooling.least_patches:
         raise LatentsError(
             f"latents have {patches.shape[-2]} patch(es), expected at least {head.pooling.least_patches} for"

@@ -9,7 +9,7 @@ from torch import Tensor
 from verale.errors import LatentsError
 from verale.head.head import Head
 
-__all__ = ["Evaluation", "evaluate", "evaluate_observed", "observables", "read_out", "similarity"]
+__all__ = ["Evaluation", "evaluate", "evaluate_observed", "observables", "read_out", "require_depth", "similarity"]
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,17 @@ class Evaluation:
         return self.logits.argmax(dim=1)
 
 
-def observables(head: Head, patches: Tensor) -> Tensor:
-    """m(z_l, p_j) for patches (N, L, D) float64: (N, L, P). Raises LatentsError when the depth does not fit."""
+def require_depth(head: Head, patches: Tensor) -> None:
+    """Raise LatentsError unless latents (..., D) have the head's number of channels."""
     if patches.shape[-1] != head.depth:
         raise LatentsError(
             f"latents have {patches.shape[-1]} channels, the head expects {head.depth}: another network's?"
         )
+
+
+def observables(head: Head, patches: Tensor) -> Tensor:
+    """m(z_l, p_j) for patches (N, L, D) float64: (N, L, P). Raises LatentsError when the depth does not fit."""
+    require_depth(head, patches)
     return head.geometry.observables(patches, head.points.to(patches))
 
 
