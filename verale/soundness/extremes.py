@@ -22,7 +22,6 @@ from verale.soundness.independent.arithmetic import Interval, Matrix, cosine_end
 Import = Callable[[str], Any]
 """A module of a copy of the checker, by its name; "" for the package."""
 
-Point = list[Fraction]
 _FINE = 1 << 400
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from verale.soundness.corpus.accept.chosen import SOFTMAX
 from verale.soundness.corpus.cases import Case, encoded
 from verale.soundness.independent import files
 from verale.soundness.independent.readers import Document
@@ -13,7 +14,6 @@ from verale.soundness.independent.readers import Document
 BOX = {"domain": files.domain(-4.0, 4.0)}
 NEGATED: files.Part = {"similarity": {"kind": "negated"}}
 COSINE = {"geometry": files.cosine(0.0), "similarity": files.IDENTITY, "domain": files.domain(None, None)}
-SOFTMAX = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)}
 THRESHOLD = SOFTMAX | {"similarity": {"kind": "threshold", "threshold": (0.5).hex()}}
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from verale.soundness.corpus.accept.chosen import stated_gains
+from verale.soundness.corpus.accept.chosen import SOFTMAX, stated_gains
 from verale.soundness.corpus.cases import Case
-from verale.soundness.corpus.reject.building import BOX, NEGATED, SOFTMAX, altered, case, changed
+from verale.soundness.corpus.reject.building import BOX, NEGATED, altered, case, changed
 from verale.soundness.independent import files
 from verale.soundness.independent.readers import Document
 
