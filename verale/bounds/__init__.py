@@ -6,7 +6,7 @@ from verale.bounds.hypersphere import Hypersphere
 from verale.bounds.margin import LinearMargins, Margins
 from verale.bounds.maximum import MaximumMargins
 from verale.bounds.observables import check_domain, observe
-from verale.bounds.pooling import PoolingBounds, activation_range, pooling_of, unseen
+from verale.bounds.pooling import PoolingBounds, activation_range, pooling_of
 from verale.bounds.projection import Projection
 from verale.bounds.readout import margins_of
 from verale.bounds.rows import Rows, SpatialParadigm, put, take
@@ -53,5 +53,4 @@ __all__ = [
     "pooling_of",
     "put",
     "take",
-    "unseen",
 ]

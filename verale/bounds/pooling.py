@@ -30,7 +30,6 @@ __all__ = [
     "activation_range",
     "pooling_of",
     "slots",
-    "unseen",
 ]
 
 
@@ -92,11 +91,6 @@ def pooling_of(head: Head) -> PoolingBounds:
     return _POOLINGS[type(head.pooling)](head)
 
 
-def unseen(head: Head, patches: int, device: torch.device | str = "cpu") -> Tensor | None:
-    """(L, P) which prototypes do not look at which patches; None where all look at all."""
-    return head.pooling.hidden(patches, head.size, device)
-
-
 def activation_range(head: Head, patches: int, device: torch.device | str = "cpu") -> Enclosure:
     """(P,) what each activation of an image of L patches can be over the head's domain."""
     domain = domain_range(head, device)
@@ -115,8 +109,7 @@ class Max:
         self.head = head
 
     def box(self, ranges: Enclosure) -> Enclosure:
-        hidden = unseen(self.head, ranges.shape[-2], ranges.lower.device)
-        near, far = (end.amin(-2) for end in self.oriented(ranges, hidden))
+        near, far = (end.amin(-2) for end in self.oriented(ranges, self.hidden(ranges)))
         return pooled_activation(self.head, near, far)
 
     def growing(self, ranges: Enclosure) -> MaxGrowing:
@@ -124,6 +117,10 @@ class Max:
 
     def dropping(self, ranges: Enclosure) -> MaxDropping:
         return MaxDropping(self, ranges)
+
+    def hidden(self, ranges: Enclosure) -> Tensor | None:
+        """(L, P) which prototypes do not look at which patches of ranges (..., L, P); None where all look at all."""
+        return self.head.pooling.hidden(ranges.shape[-2], self.head.size, ranges.lower.device)
 
     def oriented(self, ranges: Enclosure, hidden: Tensor | None) -> tuple[Tensor, Tensor]:
         """The least and the greatest dissimilarity; infinite where hidden."""
@@ -142,7 +139,7 @@ class MaxGrowing:
 
     def __init__(self, pooling: Max, ranges: Enclosure) -> None:
         self._pooling, self._head = pooling, pooling.head
-        self._hidden = unseen(self._head, ranges.shape[1], ranges.lower.device)
+        self._hidden = pooling.hidden(ranges)
         near, far = pooling.oriented(ranges, self._hidden)
         self.near = near.clone()
         self._far = far.amin(1)
@@ -189,7 +186,7 @@ class MaxDropping:
 
     def __init__(self, pooling: Max, ranges: Enclosure) -> None:
         self._pooling, self._head = pooling, pooling.head
-        self._hidden = unseen(self._head, len(ranges.lower), ranges.lower.device)
+        self._hidden = pooling.hidden(ranges)
         self._near, self._far = (end.clone() for end in pooling.oriented(ranges, self._hidden))
 
     def alone(self, patches: Tensor, ranges: Enclosure) -> Enclosure:

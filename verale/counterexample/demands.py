@@ -10,7 +10,7 @@ import flint
 import torch
 from torch import Tensor
 
-from verale.bounds import Interval, activation, observables_between, unseen
+from verale.bounds import Interval, activation, observables_between
 from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement
 from verale.head import Cosine, Euclidean, Geometry, Head, InnerProduct, Softmax, observables
 from verale.rounding import Enclosure
@@ -124,7 +124,7 @@ def demands_of(head: Head, certificate: Certificate, image: Tensor, known: bool)
     """
     patches, observed = certificate.patches, observables(head, image[None])[0]
     shown = activation(head, Enclosure.exact(observed)).upper
-    hidden = unseen(head, patches)
+    hidden = head.pooling.hidden(patches, head.size, observed.device)
     shown = shown if hidden is None else shown.masked_fill(hidden, -torch.inf)
     exact: list[dict[int, Interval]] = [{} for _ in range(patches)]
     pinned = torch.zeros(patches, dtype=torch.bool)

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from verale.bounds import Projection, Simplex, activation, check_domain, domain_range, put, take, unseen
+from verale.bounds import Projection, Simplex, activation, check_domain, domain_range, put, take
 from verale.certificate import Certificate, PatchStatement
 from verale.counterexample.demands import Demands, demands_of, into_domain
 from verale.counterexample.repair import repair
@@ -126,7 +126,7 @@ class _Search:
         deadline: float,
     ) -> _Search:
         evaluated = evaluate(head, base[None])
-        hidden = unseen(head, len(base))
+        hidden = head.pooling.hidden(len(base), head.size, base.device)
         ranges = _reachable(head, certificate)
         reach = activation(head, ranges).upper
         if hidden is not None:

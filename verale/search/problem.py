@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from verale.bounds import Margins, dissimilarity, margins_of, observe, pooling_of, unseen
+from verale.bounds import Margins, dissimilarity, margins_of, observe, pooling_of
 from verale.errors import VeraleError
 from verale.head import Head, read_out
 from verale.rounding import Enclosure
@@ -104,7 +104,7 @@ class Problem:
         """(N, L, P) small means similar, infinite where pooling ignores the patch; an estimate."""
         middle = dissimilarity(self.head, (self.observed.lower + self.observed.upper) / 2)
         middle = middle.view(len(self), self.patches, self.head.size)
-        hidden = unseen(self.head, self.patches, middle.device)
+        hidden = self.head.pooling.hidden(self.patches, self.head.size, middle.device)
         return middle if hidden is None else middle.masked_fill(hidden, torch.inf)
 
 
