@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -55,7 +55,7 @@ def estimates_of(certificate: Certificate, head: Head | None, image: Tensor | No
     similar = similarity(head, observed)
     rows = {patch: patch for patch in range(len(observed))}
     similarities = [_similarity(similar, rows, statement) for statement in certificate.statements]
-    attained = [_attained(head, similar, statement) for statement in certificate.statements]
+    attained = _attained(head, similar, certificate.statements)
     if certificate.predicted >= head.classes:
         return Estimates(similarities, attained)
     logits = evaluate_observed(head, observed[None]).logits[0]
@@ -116,11 +116,12 @@ def _similarity(similar: Tensor, rows: Mapping[int, int], statement: Statement) 
     return float(similar[rows[statement.patch], statement.prototype])
 
 
-def _attained(head: Head, similar: Tensor, statement: Statement) -> int | None:
-    if not isinstance(statement, ActivationStatement) or statement.prototype >= head.size:
-        return None
+def _attained(head: Head, similar: Tensor, statements: Sequence[Statement]) -> list[int | None]:
     if head.pooling.needs_all_patches:
-        return None
+        return [None] * len(statements)
     hidden = head.pooling.hidden(len(similar), head.size, similar.device)
-    shown = similar if hidden is None else similar.masked_fill(hidden, -torch.inf)
-    return int(shown[:, statement.prototype].argmax())
+    best = (similar if hidden is None else similar.masked_fill(hidden, -torch.inf)).argmax(0).tolist()
+    return [
+        best[s.prototype] if isinstance(s, ActivationStatement) and s.prototype < head.size else None
+        for s in statements
+    ]
