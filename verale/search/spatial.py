@@ -9,14 +9,15 @@ from typing import Any
 from torch import Tensor
 
 from verale.bounds import SpatialParadigm, put
+from verale.paradigms import ORDERS
 from verale.search.grow import Growth, grow
 from verale.search.problem import NOISE, Pair, Problem
 from verale.search.shrink import extend_all, proved_margins, shrink
 from verale.search.sweep import sweep
 
-__all__ = ["ORDERS", "UNSETTLED", "SpatialExplanation", "explain_spatial", "rows_from_scratch"]
+__all__ = ["UNSETTLED", "SpatialExplanation", "explain_spatial", "rows_from_scratch"]
 
-ORDERS: dict[str, Callable[[Problem, Any], tuple[list[Growth], Any]]] = {"rival": grow, "nearest": sweep}
+_GROWTH: dict[str, Callable[[Problem, Any], tuple[list[Growth], Any]]] = dict(zip(ORDERS, (grow, sweep), strict=True))
 """The ways to choose the next statement, by name."""
 
 _BOUND_NOISE = 2.0**-22
@@ -46,13 +47,13 @@ class SpatialExplanation:
 def explain_spatial(problem: Problem, paradigm: SpatialParadigm[Any], order: str) -> list[SpatialExplanation | str]:
     """For each image an explanation, or the reason why there is none.
 
-    First statements are added until the class follows (`ORDERS`), then those that are not needed are dropped. Under an
+    First statements are added until the class follows (`_GROWTH`), then those that are not needed are dropped. Under an
     ordered paradigm bounds are not monotone in E, so dropping is repeated until nothing can be dropped. The class is
     then proved again from rows that know the remaining statements alone, in their order.
     """
     if not len(problem):
         return []
-    growths, rows = ORDERS[order](problem, paradigm)
+    growths, rows = _GROWTH[order](problem, paradigm)
     explanations, slack = shrink(problem, paradigm, [[] if g.failure else g.pairs for g in growths], rows)
     rows = rows_from_scratch(problem, paradigm, explanations)
     while paradigm.ordered:

@@ -7,8 +7,9 @@ import torch
 from support.problems import SLACK, SPATIAL, margins_from_scratch, small_problem, tied_problem
 
 from verale.bounds import Projection
+from verale.paradigms import ORDERS
 from verale.search.problem import Problem
-from verale.search.spatial import ORDERS, SpatialExplanation, explain_spatial
+from verale.search.spatial import SpatialExplanation, explain_spatial
 
 
 @pytest.mark.parametrize(("geometry", "paradigm"), SPATIAL)
