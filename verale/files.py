@@ -1,10 +1,16 @@
-"""Files: names of certificate files, reading with a clear error, writing so that nobody sees half a file."""
+"""Files: names of certificate files, reading with a clear error, writing so that nobody sees half a file.
+
+Only regular files are read and replaced: a pipe can keep a reader waiting for ever, and a device has no end.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import tempfile
 from pathlib import Path
+from typing import BinaryIO
 
 from verale.errors import InputError
 
@@ -13,10 +19,13 @@ __all__ = [
     "certificate_index",
     "certificate_name",
     "certificates_in",
+    "open_regular",
     "read",
     "require_writable",
     "write_atomically",
 ]
+
+_IRREGULAR = "it is a pipe, socket or device; write its content to a regular file"
 
 CERTIFICATE_SUFFIX = ".ale.json"
 """How the names of certificate files end."""
@@ -34,18 +43,32 @@ def certificate_index(name: str) -> int | None:
 
 
 def certificates_in(folder: Path) -> list[Path]:
-    """The certificate files of a folder, sorted by name."""
+    """The certificate files of a folder, sorted by name. Whatever else has such a name is there too, to be refused."""
     return sorted(folder.glob(f"*{CERTIFICATE_SUFFIX}"))
 
 
+def open_regular(path: str | Path) -> BinaryIO:
+    """A regular file, opened for reading; it never waits. Raises OSError for anything else, with the reason."""
+    return open(path, "rb", opener=_opened)
+
+
+def _opened(path: str, flags: int) -> int:
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # opening a pipe waits for a writer otherwise
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):  # of a folder, `open` itself says so
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, _IRREGULAR, path)
+
+
 def read(path: str | Path, kind: str, limit: int = -1) -> bytes:
-    """The bytes of a file, or the first `limit` of them.
+    """The bytes of a regular file, or the first `limit` of them.
 
     Raises:
         InputError: the file cannot be read; the message names it and says which `kind` of file was expected.
     """
     try:
-        with Path(path).open("rb") as stream:
+        with open_regular(path) as stream:
             return stream.read(limit)
     except FileNotFoundError:
         raise InputError(path, f"there is no such file; expected {kind}") from None
@@ -58,8 +81,7 @@ def require_writable(path: str | Path) -> None:
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_dir():
-            raise InputError(path, "is a folder, expected the name of a file to write")
+        _require_replaceable(path)
         tempfile.TemporaryFile(dir=path.parent).close()
     except OSError as error:
         raise _unwritable(path, error) from error
@@ -69,11 +91,12 @@ def write_atomically(path: str | Path, data: bytes) -> None:
     """Write a file so that nobody ever sees half of it, not even after a crash: write a temporary file, then rename it.
 
     Raises:
-        InputError: the file cannot be written.
+        InputError: the file cannot be written, or something other than a regular file has its name.
     """
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        _require_replaceable(path)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(handle, "wb") as stream:
@@ -85,6 +108,14 @@ def write_atomically(path: str | Path, data: bytes) -> None:
             raise
     except OSError as error:
         raise _unwritable(path, error) from error
+
+
+def _require_replaceable(path: Path) -> None:
+    """Raise InputError for what a rename would replace by a regular file, such as /dev/null."""
+    if path.is_dir():
+        raise InputError(path, "is a folder, expected the name of a file to write")
+    if path.exists() and not path.is_file():
+        raise InputError(path, "is a pipe, socket or device, expected the name of a file to write")
 
 
 def _unwritable(path: Path, error: OSError) -> InputError:

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import os
+import socket
 
 import pytest
 
+from verale.checker.file_auditor import file_digest
 from verale.errors import InputError
-from verale.files import certificate_index, certificate_name, certificates_in, read, require_writable, write_atomically
+from verale.files import (
+    certificate_index,
+    certificate_name,
+    certificates_in,
+    open_regular,
+    read,
+    require_writable,
+    write_atomically,
+)
 
 
 def test_certificates_are_named_by_index(tmp_path) -> None:
@@ -31,6 +41,47 @@ def test_a_file_is_read_up_to_a_limit(tmp_path) -> None:
         read(tmp_path / "nowhere", "text")
     with pytest.raises(InputError, match=r"cannot be read \(Is a directory\); expected text"):
         read(tmp_path, "text")
+
+
+@pytest.mark.parametrize("what", ["pipe", "socket", "device"])
+def test_only_regular_files_are_read_and_replaced(tmp_path, monkeypatch, what) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "x.ale.json"
+    with socket.socket(socket.AF_UNIX) as served:
+        match what:
+            case "pipe":
+                os.mkfifo(path)
+            case "socket":
+                served.bind(path.name)
+            case "device":
+                path.symlink_to("/dev/zero")
+        assert certificates_in(tmp_path) == [path]
+        reason = "No such device" if what == "socket" else "it is a pipe, socket or device; write its content to"
+        with pytest.raises(InputError, match=rf"x.ale.json: cannot be read \({reason}"):
+            read(path, "text")
+        assert file_digest(str(path)) is None
+        for write in (require_writable, lambda path: write_atomically(path, b"")):
+            with pytest.raises(InputError, match="is a pipe, socket or device, expected the name of a file to write"):
+                write(path)
+    assert path.exists() and not path.is_file()
+
+
+def test_a_link_is_what_it_leads_to(tmp_path) -> None:
+    (tmp_path / "x").write_bytes(b"abc")
+    (tmp_path / "link").symlink_to("x")
+    (tmp_path / "dangling").symlink_to("nowhere")
+    assert read(tmp_path / "link", "text") == b"abc"
+    with pytest.raises(InputError, match="dangling: there is no such file; expected text"):
+        read(tmp_path / "dangling", "text")
+
+
+def test_a_refused_file_is_closed(tmp_path) -> None:
+    os.mkfifo(tmp_path / "x")
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        with pytest.raises(OSError, match="it is a pipe"):
+            open_regular(tmp_path / "x")
+    assert len(os.listdir("/proc/self/fd")) == before
 
 
 def test_a_write_that_fails_changes_nothing(tmp_path, monkeypatch) -> None:
