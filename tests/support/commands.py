@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -33,18 +34,23 @@ def _text(stream: io.TextIOWrapper) -> str:
 def in_process(*arguments: object, cwd: Path | None = None, merged: bool = False) -> Completed:
     """What `verale` prints and returns. It is the entry point itself that runs, so errors are what a user gets.
 
-    Log handlers and signal handlers stay as they are set: `-v`, `--jobs` and interrupts need a process.
+    Signal handlers stay as they are set: `--jobs` and interrupts need a process.
     `merged`: what goes to stderr is printed where stdout goes.
     """
     command = ["verale", *map(str, arguments)]
     out = _stream()
     err = out if merged else _stream()
     code: object = 0
-    with _printed(out, err, cwd), patch.object(sys, "argv", command):
+    log = logging.getLogger("verale")
+    before = log.level
+    alone = patch.multiple(log, handlers=[], propagate=False)  # as in a process: what is logged is printed, or nowhere
+    with alone, _printed(out, err, cwd), patch.object(sys, "argv", command):
         try:
             main()
         except SystemExit as stop:
             code = stop.code
+        finally:
+            log.setLevel(before)
     return subprocess.CompletedProcess(command, int(code or 0), _text(out), "" if merged else _text(err))  # type: ignore[call-overload]
 
 

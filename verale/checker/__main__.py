@@ -1,9 +1,10 @@
-"""`python -m verale.checker CERT... --head H [--latents Z] [--kernel arb|mpmath|both] [--minimality]`
+"""`python -m verale.checker CERT... --head H [--latents Z] [--kernel arb|mpmath|both] [--minimality]
+[--entailment-only]`
 
 One verdict line for each certificate on stdout, everything else on stderr. The exit code is that of the most severe
 verdict:
 0 proved, 3 bounds, 4 refuted, 5 malformed, 6 subject, 7 instance, 8 minimality, 9 a file that cannot be used, 12 limit,
-2 usage, 130 interrupted.
+14 no instance claimed, 2 usage, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from .cost import LIMIT
 from .errors import CheckerError
 from .file_auditor import FileAuditor
 from .kernel import KERNELS
 from .output import print_line, print_outcome
-from .verdict import EXIT_UNUSABLE, most_severe
+from .verdict import EXIT_UNUSABLE, most_severe, printable
 
 __all__ = ["main"]
 
@@ -25,23 +27,42 @@ EXIT_INTERRUPTED = 130
 """Ctrl-C: some certificates are not checked."""
 
 
+class _Parser(argparse.ArgumentParser):
+    """Quotes unknown arguments on one line."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(printable(message))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Check certificates; return the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m verale.checker", description="Prove verale certificates again.")
+    parser = _Parser(prog="python -m verale.checker", description="Prove verale certificates again.")
     parser.add_argument("certificates", nargs="+", metavar="CERT", help="certificate files")
     parser.add_argument("--head", required=True, metavar="H", help="the head file")
     parser.add_argument("--latents", metavar="Z", help="the latents file; without it no instance is checked")
     parser.add_argument("--kernel", choices=[*KERNELS, "both"], default="arb", help="the arithmetic (default: arb)")
     parser.add_argument("--minimality", action="store_true", help="prove minimality too, where it is claimed")
     parser.add_argument(
-        "--limit", type=int, default=LIMIT, metavar="STEPS", help="the most steps of a proof (default: %(default)s)"
+        "--entailment-only",
+        action="store_true",
+        help="accept certificates that name no latents, though perhaps no latents satisfy their statements",
+    )
+    parser.add_argument(
+        "--limit",
+        type=int,
+        default=LIMIT,
+        metavar="STEPS",
+        help="the most steps of a proof, for each MB of head, certificate and image (default: %(default)s, 10 s)",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object a certificate instead of a line")
     options = parser.parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # any file name can be printed
     try:
-        auditor = FileAuditor(options.head, options.latents, options.kernel, options.minimality, options.limit)
+        auditor = FileAuditor(
+            *(options.head, options.latents, options.kernel, options.minimality),
+            *(options.limit, options.entailment_only),
+        )
     except (CheckerError, OSError) as error:
         print_line(f"error: {error}", sys.stderr)
         return EXIT_UNUSABLE

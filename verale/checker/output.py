@@ -8,6 +8,7 @@ import sys
 from typing import TextIO
 
 from .file_auditor import UNUSABLE, Outcome
+from .verdict import printable
 
 __all__ = ["print_line", "print_outcome"]
 
@@ -23,9 +24,12 @@ def print_outcome(outcome: Outcome, as_json: bool) -> None:
 
 
 def print_line(line: str, stream: TextIO | None = None) -> None:
-    """Print a line. Where nobody reads any more (`... | head`), print nothing, now and at exit; the work goes on."""
+    """Print exactly one line: what a name or a message from outside holds cannot end it, nor steer a terminal.
+
+    Where nobody reads any more (`... | head`), print nothing, now and at exit; the work goes on.
+    """
     stream = stream or sys.stdout
     try:
-        print(line, file=stream, flush=True)
+        print(printable(line), file=stream, flush=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

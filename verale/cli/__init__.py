@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
-from verale.cli.shared import EXIT_INTERRUPTED, EXIT_UNUSABLE, EXIT_USAGE, EXTRA_OF
+from verale.cli.shared import EXIT_INTERRUPTED, EXIT_UNUSABLE, EXIT_USAGE, EXTRA_OF, log_to_stderr
 from verale.errors import VeraleError
 from verale.version import __version__
 
@@ -30,6 +31,10 @@ _COMMANDS = {
 }
 
 
+_HELP: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
+"""What click raises, from version 8.2 on, where a group is called without a command: its message is the help."""
+
+
 class _Commands(click.Group):
     """Imports a command's module only when the command is asked for."""
 
@@ -46,8 +51,7 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            click.echo("interrupted", err=True)
-            sys.exit(EXIT_INTERRUPTED)
+            _exit("interrupted", EXIT_INTERRUPTED)
 
 
 @click.group(
@@ -65,23 +69,33 @@ def cli() -> None:
 def main() -> None:
     """Entry point. An error that verale raises on purpose becomes one line and an exit code, never a traceback."""
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # so that any file name can be printed
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # so that any text can be printed
+    log_to_stderr(logging.WARNING, "%(levelname)s: %(message)s")
     try:
         sys.exit(cli.main(prog_name="verale", standalone_mode=False))
     except click.UsageError as error:
         message, path = error.format_message(), "verale" if error.ctx is None else error.ctx.command_path
-        is_help = "\n" in message  # of a group called without a command
-        click.echo(message if is_help else f"error: {message.rstrip('.')}; see '{path} --help'", err=True)
-        sys.exit(EXIT_USAGE)
+        if isinstance(error, _HELP):
+            click.echo(message, err=True)
+            sys.exit(EXIT_USAGE)
+        _exit(f"error: {message.rstrip('.')}; see '{path} --help'", EXIT_USAGE)
     except VeraleError as error:
-        click.echo(f"error: {error}", err=True)
-        sys.exit(EXIT_UNUSABLE)
+        _exit(f"error: {error}")
     except BrokenPipeError:  # nobody reads the rest (... | head)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:  # such as a name that is too long, or a folder that may not be listed
+        _exit(f"error: {error if error.filename is None else f'{error.filename}: {error.strerror}'}")
     except ModuleNotFoundError as error:
         extra = EXTRA_OF.get((error.name or "").split(".")[0])
         if extra is None:
             raise
-        click.echo(f"error: this command needs {error.name}: pip install 'verale[{extra}]'", err=True)
-        sys.exit(EXIT_UNUSABLE)
+        _exit(f"error: this command needs {error.name}: pip install 'verale[{extra}]'")
+
+
+def _exit(line: str, code: int = EXIT_UNUSABLE) -> NoReturn:
+    """Print a line on stderr, and exit. The checker, which prints it, is loaded only now: completion does without."""
+    from verale.checker.output import print_line
+
+    print_line(line, sys.stderr)
+    sys.exit(code)

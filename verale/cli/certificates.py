@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from pathlib import Path
 
 import click
 
+from verale.checker.output import print_line
 from verale.cli.shared import certificate_files
 from verale.errors import InputError
 
@@ -33,13 +36,18 @@ def pack(certificates: tuple[str, ...], out: str, overwrite: bool) -> None:
 
     files = certificate_files(certificates)
     names = [Path(file).name for file in files]
+    times = Counter(names)
     for file, name in zip(files, names, strict=True):
-        if names.count(name) > 1:
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise InputError(file, "has a name that is not UTF-8, as names in Parquet must be; rename it") from None
+        if times[name] > 1:
             raise InputError(file, f"is not the only {name}; names in a Parquet file must be unique")
     if storage.exists(out) and not overwrite:
         raise InputError(out, "already exists; choose another --out, or say --overwrite")
     rows = (row_of(name, read(file, "a certificate", LARGEST + 1)) for file, name in zip(files, names, strict=True))
-    click.echo(f"{write_rows(out, rows)} certificates in {out}", err=True)
+    print_line(f"{write_rows(out, rows)} certificates in {out}", sys.stderr)
 
 
 @command.command(name="unpack")
@@ -56,8 +64,14 @@ def unpack(parquet: str, out: str, overwrite: bool) -> None:
     from verale.files import write_atomically
 
     packed, without = packed_certificates(parquet)
+    if not packed:
+        raise InputError(parquet, f"holds no certificate in {without} rows")
     directory = Path(out)
+    seen: set[str] = set()
     for one in packed:
+        if one.short in seen:
+            raise InputError(parquet, f"has several certificates called {one.short!r}, which would replace each other")
+        seen.add(one.short)
         if not one.is_plain:
             raise InputError(parquet, f"has a certificate called {one.short!r}, which is not the plain name of a file")
         if not overwrite and (directory / one.short).exists():
@@ -71,4 +85,4 @@ def unpack(parquet: str, out: str, overwrite: bool) -> None:
 
         save_latents(directory / LATENTS, latents)
         rest += "; their latents in latents.safetensors"
-    click.echo(f"{len(packed)} certificates in {directory}{rest}", err=True)
+    print_line(f"{len(packed)} certificates in {directory}{rest}", sys.stderr)

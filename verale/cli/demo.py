@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from verale.checker.output import print_line
 from verale.cli.progress import progress
 from verale.cli.shared import names, verbose
 from verale.errors import InputError, VeraleError
@@ -85,10 +86,11 @@ def command(out: str, paradigm: str, overwrite: bool) -> None:
     source = source_of(digits).noting(head_sha256=head.digest, latents_digest=digest_of_all(as_patches(latents)))
     write_atomically(certificates / SOURCE, source.to_bytes())
     _print_table(explained, audited, [f"{path.parent.name}/{path.stem}" for path in digits.paths])
-    click.echo(f"head:         {head_path}\nlatents:      {latents_path}\ncertificates: {certificates}")
+    for line in (f"head:         {head_path}", f"latents:      {latents_path}", f"certificates: {certificates}"):
+        print_line(line)
     report = _report(directory / "report.html", certificates, head_path, latents_path, audited)
-    click.echo(f"report:       {report}")
-    if any(one.certificate is None for one in explained) or any(r["status"] != "PROVED" for r in audited.values()):
+    print_line(f"report:       {report}")
+    if any(one.certificate is None for one in explained) or any(r["exit_code"] != 0 for r in audited.values()):
         raise VeraleError(
             "not every packaged image has a proved certificate, and each of them should: please report this"
         )
@@ -132,11 +134,9 @@ def _report(path: Path, certificates: Path, head: Path, latents: Path, audited: 
 
 
 def _print_table(explained: list[Explained], audited: dict[str, dict[str, object]], names: list[str]) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
+    from verale.cli.tables import PLAIN, TextTable, print_table
 
-    table = Table(title="Certified explanations of the packaged digits", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table = TextTable(title="Certified explanations of the packaged digits", **PLAIN)
     for heading in ("image", "class", "paradigm", "size", "of all", "margin", "explain", "audit", "verdict"):
         text = heading in ("image", "class", "paradigm", "verdict")
         table.add_column(heading, justify="left" if text else "right", no_wrap=True)
@@ -147,14 +147,14 @@ def _print_table(explained: list[Explained], audited: dict[str, dict[str, object
             continue
         mark = "" if one.correct else f" not {one.label}"
         table.add_row(
-            *(name, f"{one.predicted}{mark}", one.paradigm, str(one.size)),
+            *(name, f"{one.predicted}{mark}", str(one.paradigm), str(one.size)),
             *(f"{one.relative_size:.1%}", f"{one.margin:.1e}", f"{one.seconds:.2f} s"),
             *(f"{record['seconds']:.2f} s", str(record["status"])),
         )
-    Console().print(table)
-    proved = sum(record["status"] == "PROVED" for record in audited.values())
+    print_table(table)
+    proved = sum(record["exit_code"] == 0 for record in audited.values())
     sizes = [one.size for one in explained if one.size is not None]
-    click.echo(
+    print_line(
         f"{len(explained)} images, {len(sizes)} certificates, {proved} proved; "
         f"mean {sum(sizes) / max(1, len(sizes)):.0f} statements, "
         f"{sum(one.seconds or 0 for one in explained) / len(explained):.2f} s to explain, "

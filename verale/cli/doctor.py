@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from verale.checker.output import print_line
 from verale.cli.shared import EXIT_UNUSABLE
 
 if TYPE_CHECKING:
@@ -30,35 +31,42 @@ def command(as_json: bool) -> None:
 
     diagnosis = diagnose()
     if as_json:
-        click.echo(json.dumps(asdict(diagnosis) | {"works": diagnosis.works}))
+        print_line(json.dumps(asdict(diagnosis) | {"works": diagnosis.works}))
     else:
         _print(diagnosis)
     sys.exit(0 if diagnosis.works else EXIT_UNUSABLE)
 
 
 def _print(diagnosis: Diagnosis) -> None:
-    click.echo(f"verale {diagnosis.verale} in {diagnosis.place}\npython {diagnosis.python}, {diagnosis.system}")
-    click.echo("\nchecker")
+    print_line(f"verale {diagnosis.verale} in {diagnosis.place}")
+    print_line(f"python {diagnosis.python}, {diagnosis.system}")
+    _heading("checker")
     for proof in diagnosis.proofs:
-        click.echo(f"  {_mark(proof.works)} kernel {proof.kernel}: {proof.detail} ({proof.seconds:.2f} s)")
-    click.echo("\ndevices")
+        print_line(f"  {_mark(proof.works)} kernel {proof.kernel}: {proof.detail} ({proof.seconds:.2f} s)")
+    _heading("devices")
     for device in diagnosis.devices:
-        click.echo(f"  {_mark(device.usable)} {device.name}: {device.detail}")
+        print_line(f"  {_mark(device.usable)} {device.name}: {device.detail}")
     if diagnosis.extras:
-        click.echo("\nextras")
+        _heading("extras")
     for extra in diagnosis.extras:
-        click.echo(f"  {_mark(not extra.missing)} {extra.name}{extra.gives and f': {extra.gives}'}")
+        print_line(f"  {_mark(not extra.missing)} {extra.name}{extra.gives and f': {extra.gives}'}")
         if extra.missing:
-            click.echo(f"     without {', '.join(extra.missing)}; to install it: {extra.remedy}")
+            print_line(f"     without {', '.join(extra.missing)}; to install it: {extra.remedy}")
     packages = {package.name: package for extra in diagnosis.extras for package in extra.packages}
     packages |= {package.name: package for package in diagnosis.core}
     if packages:
-        click.echo("\npackages")
+        _heading("packages")
     for name in sorted(packages):
-        click.echo(f"  {_package(packages[name])}")
+        print_line(f"  {_package(packages[name])}")
     if not diagnosis.core:
-        click.echo("\nverale is not installed as a distribution, so its extras are unknown: pip install verale")
-    click.echo(f"\n{'certificates can be audited' if diagnosis.works else 'certificates cannot be audited here'}")
+        _heading("verale is not installed as a distribution, so its extras are unknown: pip install verale")
+    _heading("certificates can be audited" if diagnosis.works else "certificates cannot be audited here")
+
+
+def _heading(line: str) -> None:
+    """Print a line after an empty one."""
+    print_line("")
+    print_line(line)
 
 
 def _package(package: Package) -> str:

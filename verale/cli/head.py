@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import click
 
 from verale.adapters import ARCHITECTURES
+from verale.checker.output import print_line
 from verale.errors import UsageError
 
 __all__ = ["command"]
@@ -25,13 +27,12 @@ def show(head_path: str) -> None:
 
     Exit code: 0 shown; 9 a file that cannot be used; 2 unknown option.
     """
-    from rich.console import Console
-    from rich.table import Table
-
+    from verale.cli.tables import TextTable, print_table
     from verale.head import Head
 
     head = Head.load(head_path)
-    table = Table("field", title=str(head_path), title_justify="left")
+    print_line(head_path)
+    table = TextTable("field")
     table.add_column("value", overflow="fold")
     for name, value in (
         ("sha256", head.digest),
@@ -49,7 +50,7 @@ def show(head_path: str) -> None:
         ("labels", "none" if head.labels is None else ", ".join(head.labels)),
     ):
         table.add_row(name, str(value))
-    Console().print(table)
+    print_table(table)
 
 
 @command.command(name="import")
@@ -82,7 +83,7 @@ def import_(source: str, output: str, arch: str | None, options: tuple[str, ...]
         head = load_published(source, arch, **keywords)
         chosen = "".join(f", {key}={_text(value)}" for key, value in keywords.items())
     head.save(output)
-    click.echo(f"{output}: {head.classes} classes, {head.size} prototypes{chosen}, sha256 {head.digest}", err=True)
+    print_line(f"{output}: {head.classes} classes, {head.size} prototypes{chosen}, sha256 {head.digest}", sys.stderr)
 
 
 def _keywords(arch: str, options: tuple[str, ...]) -> dict[str, Any]:

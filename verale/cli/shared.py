@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,6 +20,7 @@ __all__ = [
     "EXIT_USAGE",
     "EXTRA_OF",
     "certificate_files",
+    "log_to_stderr",
     "names",
     "verbose",
 ]
@@ -70,15 +72,30 @@ def verbose(command: _Command) -> _Command:
         *("-v", "--verbose"),
         count=True,
         expose_value=False,
-        callback=_log_to_stderr,
+        callback=_set_level,
         help="Log progress, with times; -vv gives more detail.",
     )(command)
 
 
-def _log_to_stderr(ctx: click.Context, param: click.Parameter, value: int) -> None:
+class _Lines(logging.Handler):
+    """Prints each record of the log on stderr, as one line."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        from verale.checker.output import print_line
+
+        print_line(self.format(record), sys.stderr)
+
+
+def log_to_stderr(level: int, form: str) -> None:
+    """Send verale's log to stderr, from a level on, in a format of `logging`."""
+    handler = _Lines()
+    handler.setFormatter(logging.Formatter(form))
+    log = logging.getLogger("verale")
+    log.handlers = [handler]
+    log.setLevel(level)
+
+
+def _set_level(ctx: click.Context, param: click.Parameter, value: int) -> None:
     if value:
-        handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-        log = logging.getLogger("verale")
-        log.handlers = [handler]
-        log.setLevel(logging.INFO if value == 1 else logging.DEBUG)
+        level = logging.INFO if value == 1 else logging.DEBUG
+        log_to_stderr(level, "%(asctime)s %(levelname)s %(name)s: %(message)s")

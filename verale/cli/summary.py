@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import sys
 from collections.abc import Callable
@@ -11,6 +9,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
+
+from verale.checker.output import print_line
+from verale.checker.verdict import printable
 
 if TYPE_CHECKING:
     from verale.runs.summary import RunSummary, Spread
@@ -47,16 +48,14 @@ def command(sources: tuple[str, ...], form: str) -> None:
 def _text(summaries: list[RunSummary]) -> None:
     rows = [HEADINGS, *map(_cells, summaries)]
     if sys.stdout.isatty():
-        from rich.box import SIMPLE_HEAD
-        from rich.console import Console
-        from rich.table import Table
+        from verale.cli.tables import PLAIN, TextTable, print_table
 
-        table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+        table = TextTable(**PLAIN)
         for column, heading in enumerate(HEADINGS):
             table.add_column(heading, justify="left" if column < 3 else "right", overflow="fold")
         for row in rows[1:]:
             table.add_row(*row)
-        Console().print(table)
+        print_table(table)
         return
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
@@ -64,27 +63,27 @@ def _text(summaries: list[RunSummary]) -> None:
             cell.ljust(width) if column < 3 else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
-        click.echo("  ".join(cells).rstrip())
+        print_line("  ".join(cells).rstrip())
 
 
 def _markdown(summaries: list[RunSummary]) -> None:
     ruler = ["---"] * 3 + ["---:"] * (len(HEADINGS) - 3)
     for row in (HEADINGS, ruler, *map(_cells, summaries)):
-        click.echo(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |")
+        print_line(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |")
 
 
 def _csv(summaries: list[RunSummary]) -> None:
+    from verale.runs.table import csv_line
+
     flat = [_flat(summary) for summary in summaries]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(flat[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(flat)
-    click.echo(text.getvalue(), nl=False)
+    rows: list[list[object]] = [[*flat[0]], *([*each.values()] for each in flat)]
+    for row in rows:
+        print_line(csv_line(row))
 
 
 def _json(summaries: list[RunSummary]) -> None:
     for summary in summaries:
-        click.echo(json.dumps(asdict(summary)))
+        print_line(json.dumps(asdict(summary)))
 
 
 def _flat(summary: RunSummary) -> dict[str, object]:
@@ -100,7 +99,7 @@ def _flat(summary: RunSummary) -> dict[str, object]:
 
 def _cells(summary: RunSummary) -> tuple[str, ...]:
     return (
-        *(summary.source, summary.paradigm or "-", summary.predictions, str(summary.images)),
+        *(printable(summary.source), printable(summary.paradigm or "-"), summary.predictions, str(summary.images)),
         *(_spread(summary.size, 1), _spread(summary.relative_size, 2), _spread(summary.seconds, 3)),
         str(summary.without),
     )

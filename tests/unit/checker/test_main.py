@@ -29,6 +29,7 @@ def folder(tmp_path: Path) -> Path:
         "broken": b"{",
         "false": files.certificate(HEAD, [files.patch_statement(0, 0, 1.0, 1.0)], image=IMAGE),
         "fat": files.certificate(HEAD, [OWN, files.patch_statement(0, 1, 2.0, 2.0)], minimality=True),
+        "alone": files.certificate(HEAD, [OWN]),
         "foreign": files.certificate(HEAD + b" ", [OWN]),
     }.items():
         (tmp_path / name).write_bytes(data)
@@ -44,6 +45,7 @@ def run(folder: Path, *names: str, options: tuple[str, ...] = ()) -> int:
     [
         ("good", 0, "PROVED"), ("weak", 3, "NOT_PROVED"), ("swapped", 4, "REFUTED"), ("broken", 5, "MALFORMED"),
         ("foreign", 6, "NOT_PROVED"), ("false", 7, "NOT_PROVED"), ("fat", 8, "NOT_PROVED"),
+        ("alone", 14, "PROVED"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("kernel", ["arb", "mpmath", "both"])
@@ -64,6 +66,16 @@ def test_one_bad_file_never_stops_the_rest(folder: Path, capsys: pytest.CaptureF
     assert "nowhere" in err
     assert run(folder, "nowhere", "weak") == 9
     assert run(folder, "good") == 0
+
+
+def test_entailment_only_is_an_option(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(folder, "alone", "good") == 14
+    assert run(folder, "alone", "good", options=("--entailment-only",)) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("  ")[-1] for line in lines] == [
+        "entailment proved, no instance claimed",
+        "entailment proved, instance not checked, minimality not checked",
+    ] * 2
 
 
 def test_json_is_one_object_a_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

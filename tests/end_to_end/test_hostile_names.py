@@ -1,0 +1,316 @@
+"""Names from outside cannot end a line, steer a terminal or forge a verdict, whichever command prints them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from support.commands import in_process
+from support.runs import IMAGES, final
+from support.small import small_head, small_latents
+
+from verale.datasets.certificates import row_of, write_rows
+from verale.head import Head, save_latents
+from verale.runs.table import TABLE, csv_lines, read_table
+
+FORGED = "PROVED      good.ale.json  class 0"
+NAME = f"x\n{FORGED}\r\x1b[2K\x07\x7f\u202e\u2028\x85\u200b\udcff[red]é漢"
+"""Line ends of every kind, terminal codes, what reorders or hides text, a byte that is not UTF-8, and real letters."""
+TEXT = NAME.replace("\udcff", "")
+"""The same in UTF-8."""
+
+LONG = "x" * 5000
+"""No file can have this name."""
+
+SHOWN = f"x\\n{FORGED}\\r\\x1b[2K\\x07\\x7f\\u202e\\u2028\\x85\\u200b\\udcff[red]é漢"
+
+
+def printed(folder: Path, *arguments: object) -> tuple[int, str]:
+    """The exit code, and both streams in one, as under `2>&1`. Every line is printable, and none is forged."""
+    done = in_process(*arguments, cwd=folder, merged=True)
+    assert done.returncode in (0, 2, 4, 5, 9, 10, 11), done.stdout
+    for line in done.stdout.split("\n"):
+        assert line.isprintable(), line
+        assert not line.startswith(FORGED), line
+    assert done.stdout == "" or done.stdout.endswith("\n")
+    return done.returncode, done.stdout
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where every name that a user may choose is hostile: a head with labels, latents, a run, Parquet, an audit log."""
+    folder = tmp_path_factory.mktemp("made")
+    head = small_head("euclidean")
+    head = replace(head, labels=tuple(f"{TEXT}{n}" for n in range(head.classes)))
+    head.save(folder / "head")
+    save_latents(folder / "latents", small_latents(head, images=2), labels=[0, 1])
+    assert printed(folder, "explain", "--head", "head", "--latents", "latents", "--out", "out")[0] == 0
+    good = (folder / "out" / "000000.ale.json").read_bytes()
+    (folder / "good.ale.json").write_bytes(good)
+    (folder / "bad.ale.json").write_text(json.dumps({NAME[:40]: NAME[:40]}))
+    (folder / NAME).mkdir()
+    (folder / NAME / f"{NAME}.ale.json").write_bytes(good)
+    (folder / "odd").mkdir()
+    (folder / "odd" / f"{NAME}.parquet").touch()
+    (folder / "dangling").mkdir()
+    (folder / "dangling" / f"{NAME}.ale.json").symlink_to("nowhere")
+    write_rows(str(folder / "hostile.parquet"), [row_of(f"{TEXT}.ale.json", good)])
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    shutil.copytree(made, tmp_path / "work", symlinks=True)
+    return tmp_path / "work"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (NAME,),
+        ("audit", f"-{NAME}", "--head", "head"),
+        ("audit", "good.ale.json", "--head", "head", "--kernel", NAME),
+        ("audit", "good.ale.json", "--head", "head", "--limit", NAME),
+        ("audit", "good.ale.json", "--head", "head", "--engine", "ray", "--log", NAME, "--workers", "1", NAME),
+        ("completion", NAME),
+        ("completion", "bash", NAME),
+        ("certificates", NAME),
+        ("doctor", NAME),
+        ("head", NAME),
+        ("head", "show", "head", NAME),
+        ("refute", "good.ale.json", NAME, "--head", "head"),
+        ("soundness", "--only", NAME),
+        ("summary", "out", "--format", NAME),
+        ("report", "out", "-o", NAME),
+        ("report", "out", "-o", "r.html", "--format", NAME),
+        ("explain", "--out", "o", "--engine", NAME),
+        ("explain", "--out", "o", "--tolerance", NAME),
+        ("explain", "--head", "head", "--latents", "latents", "--out", "o", "--paradigm", NAME),
+        ("explain", "--head", "head", "--latents", "latents", "--out", "o", "--order", NAME),
+        ("explain", "--head", "head", "--latents", "latents", "--out", "o", "--device", NAME),
+        ("demo", "--paradigm", NAME),
+        ("head", "import", "head", "-o", "h", "--arch", "protopnet", "--option", NAME),
+        ("head", "import", "head", "-o", "h", "--arch", "protopnet", "--option", f"{NAME}={NAME}"),
+        ("head", "import", "head", "-o", "h", "--arch", "protopnet", "--option", f"domain={NAME}"),
+    ],
+    ids=lambda arguments: " ".join(arguments).replace(NAME, "NAME").replace("\n", " ")[:60],
+)
+def test_a_wrong_option_is_one_line(arguments: tuple[str, ...], folder: Path) -> None:
+    code, text = printed(folder, *arguments)
+    assert code in (2, 9) and text.count("\n") == 1
+    assert text.startswith("error: ")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("audit", f"{NAME}.gone", "--head", "head"),
+        ("audit", "good.ale.json", "--head", f"{NAME}.gone"),
+        ("audit", "good.ale.json", "--head", NAME),
+        ("audit", "good.ale.json", "--head", "head", "--latents", f"{NAME}.gone"),
+        ("audit", "good.ale.json", "--head", "head", "--log", NAME),
+        ("audit", "good.ale.json", "--head", "head", "--log", f"{NAME}/{NAME}.ale.json"),
+        ("audit", f"{NAME}.parquet", "--head", "head"),
+        ("audit", f"memory://{NAME}", "--head", "head"),
+        ("audit", f"nowhere{NAME}://{NAME}", "--head", "head"),
+        ("audit", "dangling", "--head", "head"),
+        ("certificates", "pack", f"{NAME}.gone", "--out", "p.parquet"),
+        ("certificates", "pack", "dangling", "--out", "p.parquet"),
+        ("certificates", "pack", NAME, "--out", "p.parquet"),
+        ("certificates", "pack", "out", "--out", f"{NAME}.parquet"),
+        ("audit", "odd", "--head", "head"),
+        ("audit", LONG, "--head", "head"),
+        ("audit", "good.ale.json", "--head", LONG),
+        ("certificates", "unpack", "odd", "--out", "p"),
+        ("head", "show", LONG),
+        ("report", LONG, "-o", "r.html"),
+        ("report", "out", "-o", f"{LONG}.html"),
+        ("refute", LONG, "--head", "head"),
+        ("explain", "--head", "head", "--latents", "latents", "--out", LONG),
+        ("summary", LONG),
+        ("certificates", "unpack", f"{NAME}.gone", "--out", "p"),
+        ("certificates", "unpack", "hostile.parquet", "--out", "good.ale.json"),
+        ("demo", "--out", NAME),
+        ("explain", "--head", f"{NAME}.gone", "--latents", "latents", "--out", "o"),
+        ("explain", "--head", "head", "--latents", f"{NAME}.gone", "--out", "o"),
+        ("explain", "--head", "head", "--latents", "latents", "--out", NAME),
+        ("explain", "--checkpoint-dir", NAME, "--images", NAME, "--out", "o"),
+        ("explain", "--checkpoint-dir", "out", "--images", f"{NAME}.gone", "--out", "o"),
+        ("head", "show", f"{NAME}.gone"),
+        ("head", "show", "good.ale.json"),
+        ("head", "import", NAME, "-o", "h"),
+        ("head", "import", f"{NAME}.gone", "-o", "h", "--arch", "protopnet"),
+        ("refute", f"{NAME}.gone", "--head", "head"),
+        ("refute", "good.ale.json", "--head", f"{NAME}.gone"),
+        ("refute", "good.ale.json", "--head", "head", "--latents", f"{NAME}.gone"),
+        ("refute", "good.ale.json", "--head", "head", "--out", NAME),
+        ("report", NAME, "-o", f"{NAME}/no/folder/{NAME}"),
+        ("report", f"{NAME}.gone", "-o", "r.html"),
+        ("report", "out", "-o", "r.html", "--head", f"{NAME}.gone"),
+        ("report", "out", "-o", "r.html", "--latents", f"{NAME}.gone"),
+        ("report", "out", "-o", "r.html", "--images", f"{NAME}.gone"),
+        ("report", "out", "-o", "r.html", "--verdicts", f"{NAME}.gone"),
+        ("summary", f"{NAME}.gone"),
+        ("summary", NAME),
+    ],
+    ids=lambda arguments: " ".join(arguments).replace(NAME, "NAME").replace("\n", " ")[:60],
+)
+def test_a_file_that_cannot_be_used_is_one_line(arguments: tuple[str, ...], folder: Path) -> None:
+    if arguments == ("demo", "--out", NAME):
+        (folder / NAME / "head.safetensors").touch()
+    code, text = printed(folder, *arguments)
+    assert code in (2, 9) and text.count("\n") == 1
+    assert text.startswith("error: ")
+
+
+def test_a_verdict_names_its_file_on_one_line(folder: Path) -> None:
+    for given in (NAME, f"{NAME}/{NAME}.ale.json"):
+        code, text = printed(folder, "audit", given, "--head", "head")
+        assert code == 0 and text.count("\n") == 1
+        assert text.startswith(f"PROVED      {SHOWN}/{SHOWN}.ale.json  class "), text
+    for log in (f"{NAME}.log", f"{NAME}.log"):
+        code, text = printed(folder, "audit", NAME, "bad.ale.json", "--head", "head", "--log", log)
+        assert code == 5
+    assert text.splitlines()[-1] == f"2 of 2 verdicts are taken from {SHOWN}.log"
+    code, text = printed(folder, "audit", "hostile.parquet", "--head", "head")
+    assert code == 0 and text.startswith("PROVED      hostile.parquet/x\\nPROVED ")
+    assert json.loads(printed(folder, "audit", NAME, "--head", "head", "--json")[1])["certificate"].startswith(NAME)
+    code, text = printed(folder, "refute", f"{NAME}/{NAME}.ale.json", "--head", "head", "--seconds", "0")
+    assert code == 11 and text.startswith(f"NOT_REFUTED  {SHOWN}/{SHOWN}.ale.json  class ")
+
+
+def test_what_is_written_is_named_on_one_line(folder: Path) -> None:
+    code, text = printed(folder, "certificates", "pack", "out", "--out", f"{TEXT}.parquet")
+    assert code == 0 and text.startswith("2 certificates in x\\nPROVED")
+    code, text = printed(folder, "certificates", "unpack", "hostile.parquet", "--out", f"{NAME}2")
+    assert (code, text) == (0, f"1 certificates in {SHOWN}2\n")
+    for _ in range(2):
+        code, text = printed(folder, "explain", "--head", "head", "--latents", "latents", "--out", f"{NAME}3")
+        assert code == 0 and text.endswith(f"2 of 2 images have a certificate in {SHOWN}3\n")
+    code, text = printed(folder, "report", NAME, "-o", f"{NAME}.html", "--head", "head")
+    assert code == 0 and text.startswith(f"{SHOWN}.html: 1 certificates, 1 PROVED")
+    code, text = printed(folder, "head", "show", "head")
+    assert code == 0 and "\\u202e" in text and "é漢" in text
+
+
+@pytest.mark.parametrize("form", ["text", "csv", "markdown", "json"])
+def test_a_summary_is_a_line_a_row(form: str, folder: Path) -> None:
+    shutil.copytree(folder / "out", folder / f"{NAME}4")
+    code, text = printed(folder, "summary", f"{NAME}4", "--format", form)
+    lines = {"text": 4, "csv": 4, "markdown": 5, "json": 3}[form]
+    assert code == 0 and text.count("\n") == lines
+    if form == "json":
+        assert json.loads(text.splitlines()[0])["source"] == f"{NAME}4"
+    else:
+        assert SHOWN in text
+    rows = [replace(row, paradigm=TEXT) for row in read_table(folder / "out" / TABLE)]
+    (folder / "table.csv").write_text(csv_lines(rows, heading=True), newline="")
+    code, text = printed(folder, "summary", "table.csv", "--format", form)
+    assert code == 0 and text.count("\n") == lines
+    rows[0] = replace(rows[0], paradigm="b")
+    (folder / "table.csv").write_text(csv_lines(rows, heading=True), newline="")
+    code, text = printed(folder, "summary", "table.csv")
+    assert code == 9 and text.count("\n") == 1
+
+
+def test_a_warning_is_one_line(folder: Path) -> None:
+    shutil.copytree(folder / "out", folder / f"{NAME}5")
+    path = folder / f"{NAME}5" / TABLE
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:2]))
+    code, text = printed(folder, "summary", f"{NAME}5", "--format", "json")
+    assert code == 0
+    assert text.splitlines()[0] == f"WARNING: {SHOWN}5: 1 of 2 images are explained so far"
+
+
+def test_a_log_record_is_one_line(folder: Path) -> None:
+    command = [sys.executable, "-m", "verale", "explain", "--head", "head", "--latents", "latents", "--out", f"{NAME}6"]
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run([*command, "-vv"], capture_output=True, cwd=folder, timeout=600, env=environment)
+    assert done.returncode == 0 and done.stdout == b""
+    assert all(line.decode("ascii").isprintable() for line in done.stderr.split(b"\n"))
+
+
+def test_text_in_files_is_printed_on_one_line(folder: Path) -> None:
+    """Fields of a certificate, a head, a table, an audit log and `source.json`."""
+    code, text = printed(folder, "audit", "bad.ale.json", "--head", "head")
+    assert code == 5 and text.count("\n") == 1
+    (folder / "out" / "source.json").write_text(json.dumps({"images_folder": ".", NAME: NAME, "images": NAME}))
+    assert printed(folder, "report", "out", "-o", "r.html")[0] == 9
+    (folder / "out" / "source.json").write_text(
+        json.dumps({"images_folder": ".", "images": [{"file": f"/{NAME}", "label": 0}], "classes": None})
+    )
+    assert printed(folder, "report", "out", "-o", "r.html")[0] == 9
+    (folder / "out" / "source.json").unlink()
+    (folder / "log").write_text(json.dumps({NAME: NAME}) + "\n")
+    assert printed(folder, "report", "out", "-o", "r.html", "--verdicts", "log")[0] == 9
+    assert printed(folder, "audit", "out", "--head", "head", "--log", "log")[0] == 9
+    table = (folder / "out" / TABLE).read_text()
+    (folder / "out" / TABLE).write_text(table.replace("\n0,", f'\n"{NAME[:30]}",'))
+    assert printed(folder, "report", "out", "-o", "r.html")[0] == 9
+    assert printed(folder, "summary", "out")[0] == 9
+    header = json.dumps({NAME: {"dtype": NAME, "shape": [1], "data_offsets": [0, 4]}}).encode()
+    (folder / "strange").write_bytes(len(header).to_bytes(8, "little") + header + bytes(4))
+    for arguments in (
+        ("head", "show", "strange"),
+        ("audit", "good.ale.json", "--head", "strange"),
+        ("audit", "good.ale.json", "--head", "head", "--latents", "strange"),
+        ("explain", "--head", "head", "--latents", "strange", "--out", "o"),
+        ("head", "import", "strange", "-o", "h", "--arch", "protopnet"),
+    ):
+        code, text = printed(folder, *arguments)
+        assert code == 9 and text.count("\n") == 1
+
+
+def test_images_are_named_on_one_line(folder: Path) -> None:
+    """By `explain` with a CaBRNet run, and by reports."""
+    inside = folder / "images" / NAME
+    inside.mkdir(parents=True)
+    shutil.copy(IMAGES / "0" / "0000.png", inside / f"{NAME}.png")
+    given = ("explain", "--checkpoint-dir", final("protopnet"), "--images", "images", "--out", "captured")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # CaBRNet's own
+        assert printed(folder, *given)[0] == 0
+    for report in ("r.html", "r.csv", "r.parquet"):
+        assert printed(folder, "report", "captured", "-o", report)[0] == 0
+    assert printed(folder, "report", "captured/000000.ale.json", "-o", "r.svg")[0] == 0
+    (inside / f"{NAME}.png").write_bytes(b"")
+    for command in (given, ("report", "captured", "-o", "2.html")):
+        code, text = printed(folder, *command)
+        assert code in (0, 9) and text.count("\n") == 1
+
+
+def test_markup_in_a_label_is_text(folder: Path) -> None:
+    head = Head.load(folder / "head")
+    labels = ("[red]a[/red]", "[link=http://x]b[/link]", ":smile:", *map(str, range(head.classes)))[: head.classes]
+    replace(head, labels=labels).save(folder / "[bold]h[/nonsense]")
+    code, text = printed(folder, "head", "show", "[bold]h[/nonsense]")
+    assert code == 0
+    assert "[bold]h[/nonsense]" in text and ", ".join(labels) in text
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (NAME, "--head", "head"),
+        ("good.ale.json", "--head", NAME),
+        ("good.ale.json", "--head", "head", "--latents", NAME),
+        ("good.ale.json", "--head", "head", f"--{NAME}"),
+        ("good.ale.json", "--head", "head", "--kernel", NAME),
+        ("good.ale.json", "--head", "head", "--limit", NAME),
+    ],
+)
+def test_the_checker_alone_escapes_too(arguments: tuple[str, ...], folder: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "verale.checker", *arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=folder, timeout=600,
+    )  # fmt: skip
+    assert done.returncode in (2, 9)
+    lines = done.stdout.decode().split("\n")
+    assert all(line.isprintable() and not line.startswith("PROVED") for line in lines)

@@ -1,0 +1,497 @@
+"""Small files that claim, name or describe too much: models, configurations, notes and images.
+
+    PYTHONPATH=.:tests python -m support.hostile [NAME...]
+
+writes each into a temporary directory, gives it to the command that reads such files, and prints its exit code, its
+seconds of processor time, the megabytes beyond those of an honest file, and the first line of its message.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import torch
+import yaml
+from support.runs import IMAGES, final
+
+__all__ = ["ATTACKS", "Command", "archive", "png"]
+
+Command = list[str]
+"""The arguments of `verale`."""
+
+
+def imported(folder: Path, data: bytes) -> Command:
+    """Import these bytes as a ProtoPNet's state."""
+    (folder / "state.pth").write_bytes(data)
+    return ["head", "import", str(folder / "state.pth"), "--arch", "protopnet", "-o", str(folder / "head.safetensors")]
+
+
+def saved(state: object, **options: object) -> bytes:
+    """What torch.save writes."""
+    stream = io.BytesIO()
+    torch.save(state, stream, **options)
+    return stream.getvalue()
+
+
+def state(shape: Sequence[int] = (4, 3, 1, 1)) -> dict[str, torch.Tensor]:
+    """A ProtoPNet's state."""
+    return {"prototype_vectors": torch.rand(*shape), "last_layer.weight": torch.rand(2, shape[0])}
+
+
+def archive(pickled: bytes, storages: dict[str, bytes] | None = None, method: int = zipfile.ZIP_STORED) -> bytes:
+    """A checkpoint with this pickle and these storages."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", method) as file:
+        file.writestr("archive/data.pkl", pickled)
+        file.writestr("archive/byteorder", b"little")
+        for key, data in (storages or {}).items():
+            file.writestr(f"archive/data/{key}", data)
+        file.writestr("archive/version", b"3\n")
+    return stream.getvalue()
+
+
+def number(value: int) -> bytes:
+    """The opcodes of an integer."""
+    data = pickle.encode_long(value)
+    return b"\x8a" + bytes([len(data)]) + data
+
+
+def text(value: str) -> bytes:
+    """The opcodes of a string."""
+    return b"X" + struct.pack("<I", len(value)) + value.encode()
+
+
+def tensor(count: int, shape: Sequence[int], strides: Sequence[int], key: str = "0", kind: str = "Float") -> bytes:
+    """The opcodes of a tensor on a storage of so many numbers."""
+    storage = b"(" + text("storage") + f"ctorch\n{kind}Storage\n".encode() + text(key) + text("cpu")
+    sizes = b"".join(b"(" + b"".join(map(number, part)) + b"t" for part in (shape, strides))
+    return (
+        b"ctorch._utils\n_rebuild_tensor_v2\n(" + storage + number(count) + b"tQ" + number(0) + sizes
+        + b"\x89ccollections\nOrderedDict\n)RtR"
+    )  # fmt: skip
+
+
+def dictionary(**items: bytes) -> bytes:
+    """A pickled dictionary of these opcodes."""
+    return b"\x80\x02}(" + b"".join(text(key) + value for key, value in items.items()) + b"u."
+
+
+def zero_strides(size: int) -> Callable[[Path], Command]:
+    """One number that claims to be a matrix."""
+
+    def attack(folder: Path) -> Command:
+        one = torch.zeros(1)
+        weights = {"prototype_vectors": one.expand(size, size, 1, 1), "last_layer.weight": one.expand(2, size)}
+        return imported(folder, saved(weights))
+
+    return attack
+
+
+def shared_storage(folder: Path) -> Command:
+    """A thousand tensors on one storage of 100 kB."""
+    storage = torch.zeros(25_000)
+    return imported(folder, saved({f"t{i}": storage.view(-1) for i in range(1000)} | state()))
+
+
+def deflated(folder: Path) -> Command:
+    """A storage of zeros, compressed."""
+    size = 400_000_000
+    pickled = dictionary(prototype_vectors=tensor(size // 4, (size // 400, 100, 1, 1), (100, 1, 1, 1)))
+    return imported(folder, archive(pickled, {"0": bytes(size)}, zipfile.ZIP_DEFLATED))
+
+
+def beyond(folder: Path) -> Command:
+    """A storage that claims a million times what its entry holds: memory of the process would become weights."""
+    pickled = dictionary(
+        **{
+            "prototype_vectors": tensor(10**6, (1000, 1000, 1, 1), (1000, 1, 1, 1)),
+            "last_layer.weight": tensor(10**6, (2, 1000), (1000, 1)),
+        }
+    )
+    return imported(folder, archive(pickled, {"0": bytes(4)}))
+
+
+def overlapping(folder: Path) -> Command:
+    """An archive in which 5,000 entries are the same bytes."""
+    data = archive(dictionary(a=tensor(25_000, (25_000,), (1,))), {"0": bytes(100_000)})
+    end = data.rindex(b"PK\x05\x06")
+    start = struct.unpack("<I", data[end + 16 : end + 20])[0]
+    entries = re.split(rb"(?=PK\x01\x02)", data[start:end])[1:]
+    big = next(entry for entry in entries if entry[46:].startswith(b"archive/data/0"))
+    copies = [big[:28] + struct.pack("<H", 18) + big[30:46] + b"archive/data/%05d" % i for i in range(5000)]
+    copies = [copy[:28] + struct.pack("<H", len(copy) - 46) + copy[30:] for copy in copies]
+    directory = b"".join(entries + copies)
+    count = struct.pack("<HH", len(entries) + 5000, len(entries) + 5000)
+    return imported(folder, data[:start] + directory + data[end : end + 8] + count
+                    + struct.pack("<IIH", len(directory), start, 0))  # fmt: skip
+
+
+def called(name: bytes, arguments: bytes) -> Callable[[Path], Command]:
+    """A function that torch allows, with these arguments."""
+
+    def attack(folder: Path) -> Command:
+        return imported(folder, archive(b"\x80\x02}(" + text("a") + b"c" + name + arguments + b"Ru."))
+
+    return attack
+
+
+def doubled(folder: Path) -> Command:
+    """Tuples of tuples as the key of a dictionary: hashing it takes 2^60 steps."""
+    return imported(folder, archive(b"\x80\x02})" + b"q\x00h\x00\x86" * 60 + b"Ns."))
+
+
+def nested(folder: Path) -> Command:
+    """A tuple nested 400,000 times as a key."""
+    return imported(folder, archive(b"\x80\x02})" + b"\x85" * 400_000 + b"Ns."))
+
+
+def encoded(folder: Path) -> Command:
+    """Bytes encoded as hexadecimal digits again and again: each call doubles them."""
+    call = b"c_codecs\nencode\n"
+    body = text("x" * 100)
+    for codec in ["latin1", *["hex_codec"] * 24]:
+        body = call + body + text(codec) + b"\x86R"
+    return imported(folder, archive(b"\x80\x02}(" + text("a") + body + b"u."))
+
+
+def repeated(folder: Path) -> Command:
+    """A tuple of 300,000 items, in a list 300,000 times."""
+    return imported(
+        folder,
+        archive(b"\x80\x02}(" + text("a") + b"](" + b"(" + b"N" * 300_000 + b"tq\x00" + b"h\x00" * 300_000 + b"eu."),
+    )
+
+
+def nested_key(folder: Path) -> Command:
+    """The older format, with a tuple nested 400,000 times among the keys of its storages."""
+    start = b"".join(pickle.dumps(part, 2) for part in (0x1950A86A20F9469CFC6C, 1001, {"little_endian": True}))
+    return imported(folder, start + b"\x80\x02}.\x80\x02])" + b"\x85" * 400_000 + b"a.")
+
+
+def grown(change: Callable[[dict], object]) -> Callable[[Path], Command]:
+    """A run of a ProtoTree whose tree, as its state describes it, is changed."""
+
+    def attack(folder: Path) -> Command:
+        directory = run(folder, "prototree")
+        content = torch.load(directory / "model_state.pth", weights_only=True)
+        change(content["_extra_state"])
+        torch.save(content, directory / "model_state.pth")
+        return explained(folder, directory)
+
+    return attack
+
+
+def leaves(node: dict, **fields: object) -> None:
+    """Give every leaf these fields."""
+    for child in node.get("children", ()):
+        leaves(child, **fields)
+    if not node.get("children"):
+        node.update(fields)
+
+
+def deepened(node: dict) -> None:
+    """A chain of 80 nodes above the tree, all with one name of 300 kB."""
+    name = "n" * 300_000
+    whole = dict(node)
+    for _ in range(80):
+        whole = {**node, "node_id": name, "children": [whole, {"module": "LeafNode", "log_probabilities": False}]}
+    node.update(whole)
+
+
+def many_opcodes(folder: Path) -> Command:
+    """A million items."""
+    return imported(folder, archive(b"\x80\x02}(" + text("a") + b"]" + b"(" + b"N" * 10**6 + b"eu."))
+
+
+def long_text(folder: Path) -> Command:
+    """A string that claims 4 GB."""
+    return imported(folder, archive(b"\x80\x02}X" + struct.pack("<I", 2**32 - 1) + b"abc"))
+
+
+def old_storage(folder: Path) -> Command:
+    """The older format, with a storage of 20 GB claimed."""
+    old = saved(state(), _use_new_zipfile_serialization=False)
+    return imported(folder, old.replace(b"K\x0cN", number(5 * 10**9) + b"N", 1))
+
+
+def old_shape(folder: Path) -> Command:
+    """The older format, with a tensor larger than its storage."""
+    old = saved({"prototype_vectors": torch.zeros(1).expand(50_000, 50_000)}, _use_new_zipfile_serialization=False)
+    return imported(folder, old)
+
+
+def published(name: str, tensors: Callable[[], dict[str, torch.Tensor]]) -> Callable[[Path], Command]:
+    """A published network's state, of less than 1 MB, whose head would be huge."""
+
+    def attack(folder: Path) -> Command:
+        torch.save(tensors(), folder / "state.pth")
+        output = str(folder / "head.safetensors")
+        return ["head", "import", str(folder / "state.pth"), "--arch", name, "-o", output]
+
+    return attack
+
+
+def run(folder: Path, family: str = "protopnet", **files: bytes) -> Path:
+    """A copy of a run with other files: `model_arch`, `dataset`, `projection_info`."""
+    directory = folder / "final"
+    shutil.copytree(final(family), directory)
+    for name, content in files.items():
+        (directory / f"{name}.{'csv' if name == 'projection_info' else 'yml'}").write_bytes(content)
+    return directory
+
+
+def architecture(content: bytes) -> Callable[[Path], Command]:
+    """A run whose model_arch.yml is this."""
+
+    def attack(folder: Path) -> Command:
+        return ["head", "import", str(run(folder, model_arch=content)), "-o", str(folder / "head.safetensors")]
+
+    return attack
+
+
+def with_field(content: str) -> Callable[[Path], Command]:
+    """A run whose model_arch.yml has another field."""
+    return architecture((final("protopnet") / "model_arch.yml").read_bytes() + content.encode())
+
+
+def explained(folder: Path, directory: Path, images: Path = IMAGES) -> Command:
+    """Explain images with a run."""
+    return ["explain", "--checkpoint-dir", str(directory), "--images", str(images), "--out", str(folder / "out")]
+
+
+def built(change: Callable[[dict], object], family: str = "protopnet") -> Callable[[Path], Command]:
+    """A run that is explained, after a change of model_arch.yml."""
+
+    def attack(folder: Path) -> Command:
+        content = yaml.safe_load((final(family) / "model_arch.yml").read_bytes())
+        change(content)
+        return explained(folder, run(folder, family, model_arch=yaml.safe_dump(content).encode()))
+
+    return attack
+
+
+def transformed(*steps: dict) -> Callable[[Path], Command]:
+    """A run that is explained, with other steps before the test set's."""
+
+    def attack(folder: Path) -> Command:
+        content = yaml.safe_load((final("protopnet") / "dataset.yml").read_bytes())
+        params = content["test_set"]["params"]
+        params["transform"] = [*steps, *params["transform"].values()]
+        return explained(folder, run(folder, dataset=yaml.safe_dump(content).encode()))
+
+    return attack
+
+
+def backbone(**fields: object) -> Callable[[Path], Command]:
+    """A run that is explained, with other fields of its backbone."""
+    return built(lambda content: content["extractor"]["backbone"].update(fields))
+
+
+def add_on(**layer: object) -> Callable[[Path], Command]:
+    """A run that is explained, with another layer before its last."""
+
+    def change(content: dict) -> None:
+        layers = content["extractor"]["convnet"]["add_on"]
+        last = layers.pop("last")
+        layers |= {"more": layer, "last": last}
+
+    return built(change)
+
+
+def classifier(family: str, **params: object) -> Callable[[Path], Command]:
+    """A run that is explained, with other sizes of its classifier."""
+    return built(lambda content: content["classifier"]["params"].update(params), family)
+
+
+def noted(content: bytes) -> Callable[[Path], Command]:
+    """A run that is explained, with these notes on its prototypes."""
+    return lambda folder: explained(folder, run(folder, projection_info=content))
+
+
+def png(width: int, height: int) -> bytes:
+    """A black image that compresses to almost nothing."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
+    compressor, row = zlib.compressobj(9), bytes(1 + (width + 7) // 8)
+    rows = b"".join(compressor.compress(row) for _ in range(height)) + compressor.flush()
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+def shown(width: int, height: int, *steps: dict) -> Callable[[Path], Command]:
+    """A run that explains one image of this size, with other steps before the test set's."""
+
+    def attack(folder: Path) -> Command:
+        command = transformed(*steps)(folder)
+        (folder / "images").mkdir()
+        (folder / "images" / "a.png").write_bytes(png(width, height))
+        command[command.index(str(IMAGES))] = str(folder / "images")
+        return command
+
+    return attack
+
+
+def laughs(levels: int, repeated: int = 9) -> str:
+    """Aliases of aliases."""
+    lines = [f"l0: &l0 [{', '.join(['lol'] * repeated)}]"]
+    lines += [f"l{i}: &l{i} [{', '.join([f'*l{i - 1}'] * repeated)}]" for i in range(1, levels)]
+    return "\n".join(lines) + "\n"
+
+
+ATTACKS: dict[str, Callable[[Path], Command]] = {
+    "honest import": lambda folder: imported(folder, saved(state())),
+    "honest run": lambda folder: explained(folder, run(folder)),
+    "zero strides 10^4 x 10^4": zero_strides(10_000),
+    "zero strides 5 10^4 x 5 10^4": zero_strides(50_000),
+    "1,000 tensors, one storage": shared_storage,
+    "compressed storage": deflated,
+    "storage larger than its entry": beyond,
+    "overlapping entries": overlapping,
+    "bytearray(10^10)": called(b"builtins\nbytearray\n", number(10**10) + b"\x85"),
+    "FloatTensor(10^5, 10^5)": called(b"torch\nFloatTensor\n", (number(10**5) * 2) + b"\x86"),
+    "sparse tensor": called(b"torch._utils\n_rebuild_sparse_tensor\n", text("layout") + b"N\x86"),
+    "hex of hex": encoded,
+    "tuples as a key, doubled": doubled,
+    "tuples as a key, nested": nested,
+    "a long tuple, repeated": repeated,
+    "older format: nested key": nested_key,
+    "tree: 10^9 classes": grown(lambda tree: leaves(tree, num_classes=10**9)),
+    "tree: long names": grown(deepened),
+    "a million opcodes": many_opcodes,
+    "a string that claims 4 GB": long_text,
+    "older format: storage of 20 GB": old_storage,
+    "older format: zero strides": old_shape,
+    "nonparam: 60,000 classes": published(
+        "nonparam",
+        lambda: {"classifier.weights": torch.zeros(60_000, 1), "prototypes": torch.rand(60_001, 1, 1) + 1},
+    ),
+    "protopool: 60,000 classes": published(
+        "protopool",
+        lambda: {"prototype_vectors": torch.zeros(1, 1, 1, 1), "proto_presence": torch.zeros(60_000, 1, 1)},
+    ),
+    "YAML: alias bomb": with_field(laughs(12)),
+    "YAML: alias bomb, explained": built(lambda content: content.update(yaml.safe_load(laughs(12)))),
+    "YAML: alias of itself": with_field("loop: &loop [*loop]\n"),
+    "YAML: merged again and again": with_field(
+        "m0: &m0 {a: 1}\n" + "".join(f"m{i}: &m{i} {{<<: [*m{i - 1}, *m{i - 1}]}}\n" for i in range(1, 28))
+    ),
+    "YAML: nested deeply": with_field("deep: " + "[" * 40_000 + "]" * 40_000 + "\n"),
+    "YAML: nested deeply, mappings": with_field("deep: " + "{a: " * 15_000 + "}" * 15_000 + "\n"),
+    "YAML: an integer of 5,000 digits": with_field(f"big: {'9' * 5000}\n"),
+    "YAML: a bad date": with_field("date: 2024-99-99\n"),
+    "YAML: an empty integer": with_field('int: !!int ""\n'),
+    "YAML: a bad boolean": with_field("bool: !!bool maybe\n"),
+    "YAML: a list as a key": with_field("? [a]\n: 1\n"),
+    "YAML: a Python object": with_field("x: !!python/object/apply:os.system [true]\n"),
+    "YAML: NUL": with_field("x: \0\n"),
+    "YAML: not UTF-8": architecture(b"x: \xff\xfe\xfa\n"),
+    "YAML: 900 kB": with_field("".join(f"k{i}: [1, 2, 3]\n" for i in range(50_000))),
+    "YAML: two documents": with_field("---\nx: 1\n"),
+    "backbone: weights DEFAULT": backbone(weights="DEFAULT"),
+    "backbone: weights in params": backbone(params={"weights": "DEFAULT"}),
+    "backbone: pretrained in params": backbone(params={"pretrained": True}),
+    "backbone: segmentation, downloads by default": backbone(arch="deeplabv3_resnet50"),
+    "backbone: detection, downloads by default": backbone(arch="fasterrcnn_resnet50_fpn"),
+    "backbone: an ONNX file": backbone(arch="generic_onnx_model", params={"onnx_path": "/tmp/x.onnx"}),
+    "backbone: a network of 2.6 GB": backbone(arch="regnet_y_128gf"),
+    "backbone: a width of 10^4": backbone(params={"width_mult": 1e4}),
+    "add-on: 10^9 channels": add_on(type="Conv2d", params={"in_channels": 8, "out_channels": 10**9, "kernel_size": 1}),
+    "add-on: Upsample": add_on(type="Upsample", params={"scale_factor": 10_000}),
+    "add-on: padding": built(
+        lambda content: content["extractor"]["convnet"]["add_on"]["conv1"]["params"].update(padding=30_000)
+    ),
+    "classifier: 10^8 prototypes a class": classifier("protopnet", num_proto_per_class=10**8),
+    "classifier: 10^9 classes": classifier("protopnet", num_classes=10**9),
+    "classifier: a tree of depth 40": classifier("prototree", depth=40),
+    "classifier: 10^9 slots": classifier("protopool", num_slots_per_class=10**9),
+    "transform: Resize to 10^5": transformed({"type": "Resize", "params": {"size": [100_000, 100_000]}}),
+    "transform: Pad by 10^5": transformed({"type": "Pad", "params": {"padding": 50_000}}),
+    "transform: a function of CaBRNet's": transformed(
+        {"module": "cabrnet.core.utils.custom_preprocess", "type": "load_transform", "params": {"config": []}}
+    ),
+    "transform: 10^8 views": transformed(
+        {
+            "module": "cabrnet.core.utils.custom_preprocess",
+            "type": "AugmentationSplitter",
+            "params": {"num_samples": 10**8, "transform": {"type": "ToTensor"}},
+        }
+    ),
+    "transform: a module": transformed({"module": "os", "type": "system", "params": {"command": "true"}}),
+    "notes: a field of 200 kB": noted(b"img_idx,h,w,score,proto_idx\n" + b'"' + b"1" * 200_000 + b'",0,0,0,0\n'),
+    "notes: 5,000 digits": noted(b"img_idx,h,w,score,proto_idx\n" + b"9" * 5000 + b",0,0,0,0\n"),
+    "notes: 4,000 digits": noted(
+        b"img_idx,h,w,score,proto_idx\n" + b"".join(b"%s,0,0,0,%d\n" % (b"9" * 4000, i) for i in range(12))
+    ),
+    "notes: not UTF-8": noted(b"img_idx,h,w,score,proto_idx\n\xff,0,0,0,0\n"),
+    "notes: NUL": noted(b"img_idx,h,w,score,proto_idx\n0,0,0,0,\x000\n"),
+    "notes: 100,000 lines": noted(b"img_idx,h,w,score,proto_idx\n" + b"0,0,0,0,0\n" * 80_000),
+    "image: 50,000 x 50,000": shown(50_000, 50_000),
+    "image: 13,000 x 13,000": shown(13_000, 13_000),
+    "image: 60,000 x 1, enlarged": shown(60_000, 1, {"type": "Resize", "params": {"size": 224}}),
+}
+"""For each attack, a function that writes its files into a folder and returns the command that reads them."""
+
+
+def measured(
+    command: Command, limit: float = float(os.environ.get("LIMIT", "60"))
+) -> tuple[int | str, float, int, str]:
+    """The exit code of `verale`, its seconds of processor time, its largest memory in MB and its last message."""
+    with tempfile.TemporaryFile() as errors:
+        start = time.monotonic()
+        child = subprocess.Popen(
+            [sys.executable, "-m", "verale", *command], stdout=subprocess.DEVNULL, stderr=errors, env=ENVIRONMENT
+        )
+        usage, status = None, 0
+        while usage is None:
+            done, status, used = os.wait4(child.pid, os.WNOHANG)
+            usage = used if done else None
+            if not done and time.monotonic() - start > limit:
+                child.kill()
+                _, status, usage = os.wait4(child.pid, 0)
+            time.sleep(0.02)
+        child.returncode = 0
+        seconds = time.monotonic() - start
+        errors.seek(0)
+        lines = errors.read().decode(errors="replace").strip().splitlines() or [""]
+    code, used = os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
+    message = next((line for line in reversed(lines) if "rror" in line), lines[-1])
+    return ("timeout" if code == -9 and seconds > limit else code), used, usage.ru_maxrss // 1024, message
+
+
+ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
+
+
+def main() -> None:
+    """The table of all attacks, or of those named."""
+    honest: dict[str, int] = {}
+    for name, attack in ATTACKS.items():
+        if sys.argv[1:] and name not in sys.argv[1:] and not name.startswith("honest"):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            command = attack(Path(folder))
+            size = sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file())
+            code, seconds, memory, message = measured(command)
+            baseline = honest.setdefault(command[0], memory)
+            message = message.replace(folder, "")[:110]
+            row = (name, f"{size / 1000:.1f}", code, f"{seconds:.1f}", memory - baseline, message)
+            sys.stdout.write("| " + " | ".join(map(str, row)) + " |\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

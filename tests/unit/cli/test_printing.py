@@ -1,0 +1,89 @@
+"""All that verale prints goes through a few functions, which keep to the line and to plain text."""
+
+from __future__ import annotations
+
+import ast
+import io
+import logging
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import pytest
+
+from verale.cli.shared import log_to_stderr
+from verale.cli.tables import TextTable, print_table
+
+ROOT = Path(__file__).parents[3] / "verale"
+
+PRINTS = {
+    "checker/output.py": "print_line itself",
+    "cli/tables.py": "print_table itself",
+    "cli/__init__.py": "the help of click, for a group without a command",
+    "cli/completion.py": "a script that click makes, of several lines",
+}
+"""The files that may print in another way, and why."""
+PROGRAMS = "soundness/"
+"""Programs for developers, which read nothing from outside: they print tables of their own numbers."""
+
+
+def prints(source: str) -> list[str]:
+    """The calls in a module that write to the standard streams."""
+    names = ("print", "pprint", "echo", "secho", "echo_via_pager", "StreamHandler", "basicConfig", "print_exc", "input")
+    streams = ("stdout", "stderr", "__stdout__", "__stderr__")
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call):
+            name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+            if name in names:
+                found.append(name)
+        elif isinstance(node, ast.Attribute) and getattr(node.value, "attr", "") in streams:
+            found += [node.attr] if node.attr in ("write", "writelines", "buffer") else []
+    return found
+
+
+def test_nothing_else_prints() -> None:
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for path in ROOT.rglob("*.py")
+        if prints(path.read_text(encoding="utf-8"))
+    }  # fmt: skip
+    assert {name for name in found if not name.startswith(PROGRAMS)} == set(PRINTS)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "print(1)",
+        "click.echo(1)",
+        "sys.stdout.write('')",
+        "sys.stderr.buffer",
+        "Console().print(t)",
+        "logging.StreamHandler()",
+    ],
+)
+def test_the_first_test_can_fail(source: str) -> None:
+    assert prints(source)
+
+
+def test_a_table_takes_its_cells_as_text() -> None:
+    table = TextTable("a", "b")
+    table.add_row("[red]x[/red] :smile:\n", "\x1b[31m\u202ey")
+    out = io.StringIO()
+    with redirect_stdout(out):
+        print_table(table, width=80)
+    assert r"[red]x[/red] :smile:\n" in out.getvalue() and r"\x1b[31m\u202ey" in out.getvalue()
+    assert all(line.isprintable() for line in out.getvalue().split("\n"))
+
+
+def test_a_record_of_the_log_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = logging.getLogger("verale")
+    monkeypatch.setattr(log, "handlers", [])
+    before, err = log.level, io.StringIO()
+    try:
+        log_to_stderr(logging.INFO, "%(levelname)s: %(message)s")
+        with redirect_stderr(err):
+            logging.getLogger("verale.x").info("of %s", "a\nPROVED\r\x1b")
+            logging.getLogger("verale.x").debug("less")
+    finally:
+        log.setLevel(before)
+    assert err.getvalue() == "INFO: of a\\nPROVED\\r\\x1b\n"
