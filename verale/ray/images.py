@@ -37,12 +37,14 @@ class ImageFolder:
     Attributes:
         path: the folder's path or URI.
         names: its images, relative to it, sorted.
-        stamp: a digest of the images' names, sizes and times.
     """
 
     path: str
     names: tuple[str, ...]
-    stamp: str
+
+    def sha256(self, name: str) -> str:
+        """The digest of an image's bytes. Raises InputError."""
+        return hashlib.sha256(storage.read_bytes(storage.join(self.path, name), "an image")).hexdigest()
 
 
 def open_images(path: str) -> ImageFolder:
@@ -50,8 +52,7 @@ def open_images(path: str) -> ImageFolder:
     root = storage.resolve(path)[1]
     files = {info.path[len(root) :].lstrip("/"): info for info in storage.files_under(path, IMAGE_SUFFIXES)}
     names = flat_or_nested(path, files)
-    stamp = json.dumps(storage.stamp([files[name] for name in names]))
-    return ImageFolder(path, tuple(names), hashlib.sha256(stamp.encode()).hexdigest())
+    return ImageFolder(path, tuple(names))
 
 
 def explain_images(
@@ -72,20 +73,28 @@ def explain_images(
     manifest = {
         "head": network.head.digest,
         "network": hashlib.sha256(json.dumps(network.describe(), default=str).encode()).hexdigest(),
-        "images": images.stamp,
+        "images": hashlib.sha256(json.dumps(images.names).encode()).hexdigest(),
         "options": asdict(options) | {"batch": batch, "max_memory": None},
     }
     schema = _schema(first)
     create_job = partial(_ExplainImages, run, images, options, schema)
     # The network captures BATCH images at once, counted from the first; parts must be whole batches of both kinds.
     step = math.lcm(batch, BATCH)
-    return begin_run(create_job, schema, out, manifest, len(images.names), step, workers, overwrite), network
+    total, is_same = len(images.names), partial(_is_of_same_image, images)
+    return begin_run(create_job, schema, out, manifest, total, step, workers, overwrite, is_same), network
+
+
+def _is_of_same_image(images: ImageFolder, row: dict[str, Any]) -> bool:
+    """Whether a row is of the image that lies there now. Raises InputError: it cannot be read."""
+    name = images.names[row["index"]]
+    return (row.get("image"), row.get("image_sha256")) == (name, images.sha256(name))
 
 
 def _schema(latents: Tensor) -> Schema:
     import pyarrow as pa
 
     schema = certificates_schema().append(pa.field("difference_of_logits", pa.float64()))
+    schema = schema.append(pa.field("image_sha256", pa.string()))
     return schema.append(pa.field("latents", latents_type(latents)))
 
 
@@ -135,14 +144,15 @@ class _ExplainImages:
         self._images, self._options, self._schema = images, options, schema
 
     def __call__(self, start: int, stop: int) -> tuple[bytes, dict[str, Any]]:
-        captured = self._capturer.capture(start, stop)
         names = self._images.names[start:stop]
+        digests = [self._images.sha256(name) for name in names]
+        captured = self._capturer.capture(start, stop)
         head = self._capturer.network.head
         folders = class_folders(self._images.names, head.classes)
         labels = None if folders is None else labels_of(names, folders)
         rows = rows_of(head, captured.latents, self._options, start, labels)
-        for row, name, off in zip(rows, names, captured.off.amax(dim=1).tolist(), strict=True):
-            row |= {"image": name, "difference_of_logits": off}
+        for row, name, digest, off in zip(rows, names, digests, captured.off.amax(dim=1).tolist(), strict=True):
+            row |= {"image": name, "image_sha256": digest, "difference_of_logits": off}
         table = to_table(rows, self._schema, {"latents": column_of(captured.latents)})
         undecided = [name for name, differs in zip(names, captured.undecided.tolist(), strict=True) if differs]
         return to_parquet(table), {"undecided": undecided}

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections import Counter
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from verale.certificate import Certificate
-from verale.certificate.words import NOT_PROVED, above, below
+from verale.certificate.words import NOT_PROVED, above, below, caveat
 from verale.checker import Verdict
 from verale.checker import certificate as checked
+from verale.checker.verdict import printable
 from verale.errors import InputError, LatentsError
 from verale.report.collect import CertificateSummary, Collection, indices_by_digest, read_item
 from verale.report.estimates import Estimates, estimates_of, estimates_of_item
@@ -30,7 +33,9 @@ __all__ = ["Picture", "picture", "plot"]
 _SIDE = 1024
 _RIVALS = 12
 _COLUMNS, _MOST = 3, 360
-"""The columns of the list of statements, and the most statements that are listed."""
+"""The columns of the list of statements, and the most statements that are listed, and patches that are numbered."""
+_WIDE = 150
+"""The most characters of a line of the heading."""
 _LINE = 0.125
 """The height of a listed statement in inches."""
 _DARK, _LIGHT, _BAR = "#000000", "#ffd84d", "#2a6fb5"
@@ -80,7 +85,10 @@ def plot(
             raise LatentsError("the certificate's image is not among these latents: give those it was computed from")
         own = latents[index : index + 1]
     names = (head.labels if head is not None else None) or classes
-    status = "NOT AUDITED" if verdict is None else verdict.status.value.replace("_", " ")
+    status = "NOT AUDITED"
+    if verdict is not None:
+        said = verdict.status.value, caveat(verdict.status.value, verdict.claims)
+        status = ", ".join(filter(None, said)).replace("_", " ")
     grid = grid_of_image(given.patches, head, latents)
     return _draw(given, _pixels(image), grid, names, estimates_of(given, head, own), status, "")
 
@@ -106,10 +114,11 @@ def picture(collection: Collection, kind: str) -> bytes:
             name += f"; not shown: {error}"
     grid = grid_of_image(given.patches, collection.head, collection.latents)
     estimates = estimates_of_item(collection, item, given)
-    figure = _draw(given, pixels, grid, collection.classes, estimates, item.status.replace("_", " "), name)
+    figure = _draw(given, pixels, grid, collection.classes, estimates, item.verdict, name)
     stream = io.BytesIO()
     dated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": None}
-    with rc_context({"svg.hashsalt": "verale"}):  # the same picture, the same bytes
+    with rc_context({"svg.hashsalt": "verale"}), warnings.catch_warnings():  # the same picture, the same bytes
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # which is drawn as a box
         figure.savefig(stream, format=kind, metadata=dated[kind])
     return stream.getvalue()
 
@@ -152,7 +161,9 @@ def _draw(
     predicted = _name(certificate.predicted, classes)
     heading = f"{status}: class {predicted}" + (f" ({name})" if name else "")
     claim = CertificateSummary.of(certificate).claim(predicted)
-    top.suptitle(f"{heading}\n{claim}", fontsize=9, wrap=True, parse_math=False)
+    # Lines are wrapped here, since matplotlib reads mathematics in those that it wraps itself.
+    wrapped = "\n".join(fill(printable(line), _WIDE) for line in (heading, claim))
+    top.suptitle(wrapped, fontsize=9, parse_math=False)
     for column in range(_COLUMNS):
         text = "\n".join(lines[column * rows : (column + 1) * rows])
         x = (column + 0.02) / _COLUMNS
@@ -162,7 +173,7 @@ def _draw(
 
 
 def _name(index: int, classes: tuple[str, ...] | None) -> str:
-    return classes[index] if classes is not None and index < len(classes) else str(index)
+    return printable(classes[index]) if classes is not None and index < len(classes) else str(index)
 
 
 def _patches(certificate: checked.Certificate) -> Counter[int]:
@@ -174,6 +185,7 @@ def _outline(
     axes: Axes, certificate: checked.Certificate, pixels: Any, grid: Grid | None, estimates: Estimates
 ) -> None:
     """The image, stretched to the grid, with each stated patch's cell outlined and its number of statements."""
+    from matplotlib.collections import PatchCollection
     from matplotlib.patches import Rectangle
     from matplotlib.patheffects import withStroke
 
@@ -190,18 +202,17 @@ def _outline(
     else:
         axes.imshow(pixels, extent=extent, cmap="gray", aspect=axes.get_aspect())
     counts = _patches(certificate) or Counter(patch for patch in estimates.attained if patch is not None)
-    for patch, count in counts.items():
-        cell = grid.cell(patch)
-        if cell is None:
-            continue
-        row, column = cell
-        for colour, width in ((_DARK, 2.5), (_LIGHT, 1.2)):
-            axes.add_patch(Rectangle((column, row), 1, 1, fill=False, edgecolor=colour, linewidth=width))
-        stroke = [withStroke(linewidth=1.5, foreground=_DARK)]
+    cells = [(cell, count) for patch, count in counts.items() if (cell := grid.cell(patch)) is not None]
+    squares = [Rectangle((column, row), 1, 1) for (row, column), _ in cells]
+    for colour, width in ((_DARK, 2.5), (_LIGHT, 1.2)):
+        axes.add_collection(PatchCollection(squares, facecolor="none", edgecolor=colour, linewidth=width))
+    stroke = [withStroke(linewidth=1.5, foreground=_DARK)]
+    for (row, column), count in cells[:_MOST]:
         axes.text(
             column + 0.5, row + 0.5, str(count), ha="center", va="center", fontsize=6, color=_LIGHT, path_effects=stroke
         )
     what = "statements a patch" if _patches(certificate) else "where stated activations are greatest"
+    what += f", of the first {_MOST} patches" if len(cells) > _MOST else ""
     axes.set_title(what + (", square grid assumed" if grid.assumed else ""), fontsize=8)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import warnings
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,8 +14,9 @@ from PIL import Image
 
 from verale.errors import InputError
 from verale.files import read
+from verale.pictures import opened
 
-__all__ = ["Window", "open_image", "thumbnail", "window_of"]
+__all__ = ["Thumbnails", "Window", "open_image", "thumbnail", "window_of"]
 
 _COLOURS = (
     "ToTensor",
@@ -29,6 +29,9 @@ _COLOURS = (
     "Grayscale",
 )
 """Preprocessing steps that move no pixel."""
+_LARGEST = 2**20
+"""The most pixels a side of a preprocessing step."""
+_MOST_STEPS = 100
 _TINY = 64
 """Images with at most so many pixels a side are stored as PNG: JPEG would blur them."""
 
@@ -68,7 +71,7 @@ def window_of(preprocessing: Any) -> Window:
     steps = list(preprocessing.values()) if isinstance(preprocessing, Mapping) else preprocessing
     known: list[tuple[str, tuple[int, ...]]] = []
     unknown: list[str] = []
-    for step in steps if isinstance(steps, list) else [None]:
+    for step in steps if isinstance(steps, list) and len(steps) <= _MOST_STEPS else [None]:
         name = str(step.get("type")) if isinstance(step, Mapping) else "an invalid step"
         size = _size(step) if isinstance(step, Mapping) and name in ("Resize", "CenterCrop") else None
         if size is not None:
@@ -82,7 +85,7 @@ def _size(step: Mapping[str, Any]) -> tuple[int, ...] | None:
     params = step.get("params") or {}
     size = params.get("size") if isinstance(params, Mapping) and set(params) <= {"size", "interpolation"} else None
     sizes = tuple(size) if isinstance(size, (list, tuple)) else (size,)
-    return sizes if 1 <= len(sizes) <= 2 and all(type(one) is int and one > 0 for one in sizes) else None
+    return sizes if 1 <= len(sizes) <= 2 and all(type(one) is int and 0 < one <= _LARGEST for one in sizes) else None
 
 
 def open_image(path: Path, window: Window, bound: int, sha256: str | None = None) -> Image.Image:
@@ -91,29 +94,63 @@ def open_image(path: Path, window: Window, bound: int, sha256: str | None = None
     Raises:
         InputError: a file that is not an image, or too large, or whose digest differs from the given one.
     """
+    return _decoded(path, _bytes_of(path, sha256), window, bound)
+
+
+def _bytes_of(path: Path, sha256: str | None) -> bytes:
     data = read(path, "an image")
     if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
         raise InputError(path, "is not the image that was explained: its bytes changed")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(io.BytesIO(data)) as opened:
-                left, top, right, bottom = window.box(*opened.size)
-                opened.draft("RGB", (int(bound / (right - left)) + 1, int(bound / (bottom - top)) + 1))
-                image: Image.Image = opened.convert("RGB")
-    except Exception as error:  # PIL raises errors of any kind on broken bytes
-        raise InputError(
-            path, f"cannot be read as an image ({type(error).__name__}): is this the right folder?"
-        ) from error
+    return data
+
+
+def _decoded(path: Path, data: bytes, window: Window, bound: int) -> Image.Image:
+    with opened(path, data) as picture:
+        left, top, right, bottom = window.box(*picture.size)
+        picture.draft("RGB", (int(bound / (right - left)) + 1, int(bound / (bottom - top)) + 1))
+        image: Image.Image = picture.convert("RGB")
     wide, high = image.size
-    image = image.crop((round(left * wide), round(top * high), round(right * wide), round(bottom * high)))
+    left_end, right_end = _pixels(left, right, wide)
+    upper_end, lower_end = _pixels(top, bottom, high)
+    image = image.crop((left_end, upper_end, right_end, lower_end))
     image.thumbnail((bound, bound), Image.Resampling.LANCZOS)
     return image
 
 
+def _pixels(first: float, last: float, side: int) -> tuple[int, int]:
+    """The pixels from one share of a side to another: at least one."""
+    start = min(round(first * side), side - 1)
+    return start, max(round(last * side), start + 1)
+
+
+class Thumbnails:
+    """Thumbnails of at most `side` pixels a side, as data URIs; the same bytes are decoded once."""
+
+    def __init__(self, side: int) -> None:
+        self._side = side
+        self._made: dict[tuple[str, Window], str | InputError] = {}
+
+    def uri(self, path: Path, window: Window, sha256: str | None = None) -> str:
+        """The data URI of an image. Raises InputError, as `open_image` does."""
+        data = _bytes_of(path, sha256)
+        key = hashlib.sha256(data).hexdigest(), window
+        if key not in self._made:
+            try:
+                self._made[key], *_ = _encoded(_decoded(path, data, window, self._side))
+            except InputError as error:
+                self._made[key] = error
+        made = self._made[key]
+        if isinstance(made, InputError):
+            raise InputError(path, made.problem)
+        return made
+
+
 def thumbnail(path: Path, window: Window, bound: int, sha256: str | None = None) -> tuple[str, int, int]:
     """An image as a data URI, with its width and height. Raises InputError, as `open_image` does."""
-    image = open_image(path, window, bound, sha256)
+    return _encoded(open_image(path, window, bound, sha256))
+
+
+def _encoded(image: Image.Image) -> tuple[str, int, int]:
     data, kind = io.BytesIO(), "PNG" if max(image.size) <= _TINY else "JPEG"
     image.save(data, kind, **({"optimize": True} if kind == "PNG" else {"quality": 85, "optimize": True}))
     return f"data:image/{kind.lower()};base64,{b64encode(data.getvalue()).decode()}", *image.size

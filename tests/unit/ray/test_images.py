@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import warnings
 import zipfile
@@ -80,6 +81,36 @@ def test_certificates_and_latents_are_those_of_the_local_run(folder, tmp_path, w
         for outcome in part.outcomes
     ]
     assert [record["claims"]["instance"] for record in records] == ["proved"] * 36
+
+
+def test_an_image_of_the_old_length_and_time_is_explained_again(folder, tmp_path, without_ray):
+    """The certificates that an interrupted run wrote are kept for the images whose bytes are those that it read."""
+
+    def begun(out: str):
+        return explain_images(RUN, open_images(str(folder)), str(tmp_path / out), SearchOptions(batch=8), Workers(2))[0]
+
+    def certificates() -> list[bytes]:
+        path = tmp_path / "out.partial" / "part-000000032-000000036.parquet"
+        return ParquetRows.open(str(path), "certificate").take(0, 4, ("certificate",))["certificate"].to_pylist()
+
+    list(begun("out").parts)
+    assert begun("out").begun == 36
+    before = certificates()
+    names = open_images(str(folder)).names
+    replaced = folder / names[33]
+    others = (path for path in sorted(folder.glob("*/*.png")) if path.stat().st_size <= replaced.stat().st_size)
+    other = next(path for path in others if path.read_bytes() != replaced.read_bytes())
+    info, length = replaced.stat(), len(replaced.read_bytes())
+    replaced.write_bytes(other.read_bytes().ljust(length, b"\0"))  # what follows the picture is not read
+    os.utime(replaced, ns=(info.st_atime_ns, info.st_mtime_ns))
+    again = begun("out")
+    assert again.begun == 32
+    assert [(one.start, one.stop) for one in again.parts] == [(32, 36)]
+    assert [one == other for one, other in zip(before, certificates(), strict=True)] == [True, False, True, True]
+
+    replaced.rename(replaced.with_name("renamed.png"))
+    with pytest.raises(InputError, match="was begun with another images; remove it"):
+        begun("out")
 
 
 def test_images_elsewhere_are_the_same_images(folder, tmp_path, without_ray):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import io
+import re
+from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 import torch
+from matplotlib.collections import PatchCollection
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 from PIL import Image
 from support.reporting import folder_of, report_head, report_latents
 from support.small import small_head, small_latents
@@ -39,7 +42,8 @@ def texts(figure: Figure) -> str:
 
 def outlined(figure: Figure) -> set[tuple[float, float]]:
     axes = figure.subfigs[0].axes[0]
-    return {patch.get_xy() for patch in axes.patches if isinstance(patch, Rectangle)}
+    squares = [collection for collection in axes.collections if isinstance(collection, PatchCollection)]
+    return {tuple(path.get_extents().min) for collection in squares for path in collection.get_paths()}
 
 
 def test_patches_statements_and_margins_are_drawn(folder, certificate):
@@ -59,7 +63,7 @@ def test_patches_statements_and_margins_are_drawn(folder, certificate):
 def test_proved_is_said_of_a_verdict_only(folder, certificate):
     verdict = verale.audit(folder / "000001.ale.json", folder / "head.safetensors")
     said = texts(verale.plot(certificate, verdict=verdict)).splitlines()
-    assert f"PROVED: class {certificate.predicted}" in said
+    assert f"PROVED, instance not checked: class {certificate.predicted}" in said
     assert f"NOT AUDITED: class {certificate.predicted}" in texts(verale.plot(certificate))
 
 
@@ -120,6 +124,25 @@ def test_long_ones_are_cut_and_names_are_no_mathematics(tmp_path):
     assert "and 130 more" in said and r"class $\frac{" in said and len(latents) == 1
 
 
+LABELS = ("$\\frac{$", "$x^{2$ $", "a\n\x1b[2K\x00\ufffe\u202e", "a<x>b", "漢", "\udcff", "long " * 90)
+
+
+@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("kind", ["svg", "pdf"])
+def test_names_are_text_and_nothing_else(label, kind, folder):
+    collection = collect(folder / "000001.ale.json")
+    labels = tuple(f"{label}{n}".replace("\udcff", "") for n in range(3))
+    item = replace(collection.items[0], path=folder / f"{label[:9]}.ale.json".replace("\0", ""))
+    (folder / item.path.name).write_bytes((folder / "000001.ale.json").read_bytes())
+    named = replace(collection, items=(item,), head=replace(collection.head, labels=labels))
+    try:
+        drawn = picture(named, kind)
+    finally:
+        item.path.unlink()
+    if kind == "svg":
+        assert not any(node.tag.endswith("x") and node.tag != "text" for node in ElementTree.fromstring(drawn).iter())
+
+
 @pytest.mark.parametrize(("kind", "magic"), [("pdf", b"%PDF"), ("svg", b"<?xml"), ("png", b"\x89PNG")])
 def test_files(folder, kind, magic):
     collection = audited(collect(folder / "000001.ale.json"))
@@ -132,7 +155,8 @@ def test_an_image_that_is_gone_is_named(tmp_path):
     folder = folder_of(tmp_path / "out")
     (folder / "images" / "0.png").unlink()
     data = picture(collect(folder / "000000.ale.json"), "svg")
-    assert b"not shown: " in data and b"0.png: there is no such file" in data
+    heading = " ".join(re.findall(r"<!-- (.*?) -->", data.decode()))
+    assert "not shown: " in heading and "0.png: there is no such file" in heading
 
 
 def test_no_certificate_is_no_picture(tmp_path):

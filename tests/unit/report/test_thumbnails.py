@@ -8,6 +8,7 @@ from base64 import b64decode
 import pytest
 from PIL import Image
 
+from verale import pictures
 from verale.errors import InputError
 from verale.report.thumbnails import Window, open_image, thumbnail, window_of
 
@@ -66,7 +67,14 @@ def test_broken_images_are_named(tmp_path, content):
 
 
 def test_bombs_are_refused(tmp_path, monkeypatch):
+    """A file may have some pixels whatever its size, and some more for each byte."""
     Image.new("RGB", (20, 20)).save(tmp_path / "a.png")
-    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 300)
-    with pytest.raises(InputError, match="DecompressionBombWarning"):
+    size = (tmp_path / "a.png").stat().st_size
+    for most, each in ((400, 0), (0, -(-400 // size))):
+        monkeypatch.setattr(pictures, "MOST_PIXELS", most)
+        monkeypatch.setattr(pictures, "_PIXELS_A_BYTE", each)
+        thumbnail(tmp_path / "a.png", Window(), 64)
+    monkeypatch.setattr(pictures, "MOST_PIXELS", 399)
+    monkeypatch.setattr(pictures, "_PIXELS_A_BYTE", 0)
+    with pytest.raises(InputError, match=rf"a\.png: has 20 x 20 pixels in {size} bytes, expected at most 399: make it"):
         thumbnail(tmp_path / "a.png", Window(), 64)
