@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from support.runs import FAMILIES, IMAGES, changed, final
 
 from verale.adapters.cabrnet import load, load_head, network
-from verale.adapters.cabrnet.run import load_yaml
+from verale.adapters.cabrnet.configuration import load_yaml
 from verale.checker import Auditor, Status
 from verale.cli import main
 from verale.cli.explain import command
@@ -222,7 +222,7 @@ def test_a_part_of_a_projection_set_is_taken_as_cabrnet_takes_it(cabrnet):
     config = {"train_set": projection, "projection_set": projection, "test_set": projection}
     subset = cabrnet[1].get_datasets(config)["projection_set"]["dataset"]
     expected = [subset.dataset.samples[index][0] for index in subset.indices]
-    assert [str(file) for file in _projection_files(config)] == expected
+    assert [str(file) for file in _projection_files(Path(), config)] == expected
 
 
 @pytest.fixture
@@ -420,7 +420,11 @@ def transform(steps):
     [
         (transform({"a": {"type": "system", "module": "os", "params": {"command": "touch /tmp/verale"}}}), "from os"),
         (transform([{"type": "Compose", "transforms": [{"module": "subprocess", "type": "run"}]}]), "from subprocess"),
-        (transform({"a": {"type": "Nonsense"}}), "CaBRNet cannot build test_set's transform"),
+        (transform({"a": {"type": "Nonsense"}}), "a transform is Nonsense, which is not built"),
+        (
+            transform({"a": {"type": "Normalize", "params": {"mean": 0.5}}}),
+            "CaBRNet cannot build test_set's transform",
+        ),
         (transform({}), "is empty"),
         (lambda dataset: dataset.pop("test_set"), "has no test_set.params.transform"),
     ],
@@ -459,7 +463,7 @@ def test_a_network_that_cabrnet_cannot_build_is_refused(tmp_path):
     def backbone(architecture):
         architecture["extractor"]["backbone"]["arch"] = "nonsense"
 
-    with pytest.raises(InputError, match=r"model_arch\.yml: CaBRNet cannot build this network \(AssertionError"):
+    with pytest.raises(InputError, match=r"model_arch\.yml: backbone nonsense is not one of torchvision's"):
         load(changed("protopnet", tmp_path, backbone))
 
 

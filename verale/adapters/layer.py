@@ -10,7 +10,11 @@ from torch import Tensor
 from verale.adapters.state import State, numbers
 from verale.errors import HeadError
 
-__all__ = ["Layer", "blocks", "linear", "side_by_side"]
+__all__ = ["MOST_WEIGHTS", "Layer", "blocks", "linear", "side_by_side"]
+
+
+MOST_WEIGHTS = 20_000_000
+"""The most numbers of a layer that is written out from fewer: 1,000 classes with 20 prototypes each."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,11 @@ def side_by_side(layers: list[Layer]) -> Layer:
 
 
 def blocks(weights: Tensor) -> Tensor:
-    """Weights (C, C K) of a layer in which class c reads its own K prototypes, from weights (C, K)."""
+    """Weights (C, C K) of a layer in which class c reads its own K prototypes, from (C, K). Raises HeadError."""
     classes, per_class = weights.shape
+    if classes * classes * per_class > MOST_WEIGHTS:
+        raise HeadError(
+            "weight",
+            f"gives {classes} classes {per_class} prototypes each, expected a layer of at most {MOST_WEIGHTS} numbers",
+        )
     return torch.eye(classes, dtype=weights.dtype).repeat_interleave(per_class, dim=1) * weights.flatten()

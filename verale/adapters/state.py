@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,8 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from verale.adapters.checkpoint import read_checkpoint
 from verale.errors import HeadError, InputError
-from verale.files import read
 
 __all__ = ["State", "isotropic", "kernels", "load_state", "numbers", "positive", "read_state", "unwrap"]
 
@@ -22,11 +21,6 @@ State = Mapping[str, Tensor]
 _WRAPPERS = ("model_state_dict", "state_dict", "model")
 _PREFIXES = re.compile(r"^(?:(?:module|model|_orig_mod)\.)+")
 """The prefixes that DataParallel, Lightning and torch.compile add to every key."""
-
-_RECIPE = """
-    saved = torch.load({path!r}, map_location="cpu", weights_only=False)
-    torch.save({{k: v for k, v in saved.state_dict().items() if torch.is_tensor(v)}}, "state.pth")
-(or, where saved is a dictionary, of its entry that holds the state dictionary)"""
 
 
 def load_state(path: str | Path) -> dict[str, Tensor]:
@@ -41,25 +35,9 @@ def read_state(path: str | Path) -> Mapping[str, Any]:
     """The content of a checkpoint: tensors, numbers, strings and collections of them.
 
     Raises:
-        InputError: a file that is missing or broken, is not a dictionary, or holds Python objects, such as a whole
-            pickled model. Reading those executes code from the file, which verale never does.
+        InputError: as `read_checkpoint`, or the file holds no dictionary.
     """
-    size = len(read(path, "a state dictionary (.pth)"))
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Detected pickle protocol")  # a file that torch cannot read is an error
-            state = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # torch raises errors of any kind on broken bytes
-        objects = re.search(r"GLOBAL (\S+)|Unsupported operand", str(error))
-        if objects is None:
-            raise InputError(
-                path, f"{size} bytes that torch cannot read as a state dictionary: truncated, or another format?"
-            ) from error
-        raise InputError(
-            path,
-            f"holds {objects[1] or 'Python objects'} beside tensors, and reading that would execute code from the file."
-            f" If you trust it, convert it once in the environment that wrote it:{_RECIPE.format(path=str(path))}",
-        ) from error
+    state = read_checkpoint(path)
     if not isinstance(state, Mapping):
         raise InputError(path, f"holds a {type(state).__name__}, expected a state dictionary")
     return state

@@ -218,8 +218,18 @@ def tree(change):
 
 
 def leaf_only(state):
-    state["_extra_state"] = {"module": "LeafNode", "log_probabilities": False, "node_id": "leaf"}
+    state["_extra_state"] = {"module": "LeafNode", "log_probabilities": False, "node_id": "leaf", "num_classes": 4}
     state["classifier.tree._relative_distribution"] = torch.zeros(1, 4)
+
+
+def of_classes(number):
+    def change(node):
+        for child in node.get("children", ()):
+            change(child)
+        if "children" not in node:
+            node["num_classes"] = number
+
+    return tree(change)
 
 
 def another_leaf(state):
@@ -229,13 +239,13 @@ def another_leaf(state):
 
 STATES = [
     ("protopnet", without("last_layer.weight"), "holds no tensor 'classifier.last_layer.weight'"),
-    ("protopnet", tensor("prototypes", lambda p: p.expand(-1, -1, 2, 2)), r"expected \(P, D, 1, 1\)"),
+    ("protopnet", tensor("prototypes", lambda p: p.expand(-1, -1, 2, 2).contiguous()), r"expected \(P, D, 1, 1\)"),
     ("protopnet", tensor("prototypes", lambda p: p[:5]), "has 5 rows, expected 12"),
     ("protopnet", tensor("prototypes", lambda p: p * math.nan), "holds nan"),
     ("protopnet", tensor("last_layer.weight", lambda w: w * math.inf), "holds -?inf"),
     ("protopnet", tensor("last_layer.weight", lambda w: w.half()), "float16"),
     ("gaussian", without("similarity_layer.log_var"), "holds no tensor 'classifier.similarity_layer.log_var'"),
-    ("gaussian", tensor("similarity_layer.log_var", lambda v: v[:, None].expand(-1, 8)), "one variance a prototype"),
+    ("gaussian", tensor("similarity_layer.log_var", lambda v: v[:, None].repeat(1, 8)), "one variance a prototype"),
     ("gaussian", tensor("similarity_layer.log_var", lambda v: v - 2000), "no positive finite variances"),
     ("gaussian", tensor("similarity_layer.log_var", lambda v: v + 2000), "no positive finite variances"),
     ("gaussian", tensor("similarity_layer.log_var", lambda v: v * math.nan), "no positive finite variances"),
@@ -250,6 +260,9 @@ STATES = [
     ("prototree", tree(lambda node: node.update(proto_idxs=[99])), "names prototypes .*99.*, but there are only 15"),
     ("prototree", tree(lambda node: node["children"].pop()), "its tree is malformed"),
     ("prototree", leaf_only, "one leaf, which gives every image the same class"),
+    ("prototree", of_classes(10**9), "has 4 numbers, but the tree says 1000000000"),
+    ("prototree", tree(lambda node: node.update(node_id="n" * 101)), "its tree is malformed"),
+    ("prototree", tree(lambda node: node.update(proto_idxs=["0"])), "its tree is malformed"),
     ("prototree", another_leaf, r"expected \(1, C\) of every leaf"),
     ("pipnet", tensor("last_layer.bias", lambda b: b[:2]), r"expected \(4,\)"),
 ]

@@ -171,6 +171,10 @@ def _prototree(run: Run) -> Rebuilt:
     return Rebuilt(head, tuple(tree.nodes), ones, torch.ones(head.classes, dtype=torch.float64), 4 * head.size)
 
 
+_LONGEST_NAME = 100
+"""The most characters of a node's name; CaBRNet's have about ten."""
+
+
 class _Tree:
     """A tree while it is read: prototypes and children of the nodes, and the leaves' distributions, in order."""
 
@@ -187,25 +191,31 @@ class _Tree:
             if saved["log_probabilities"]:
                 raise self.run.refused("its tree was saved with log_probabilities, which are not supported", STATE)
             if saved["module"] == "LeafNode":
-                self.leaves.append(self._leaf(f"{name}._relative_distribution"))
+                self.leaves.append(self._leaf(f"{name}._relative_distribution", saved.get("num_classes")))
                 return -len(self.leaves)
             if saved["module"] != "BinaryNode":
-                raise self.run.refused(f"its tree has a {saved['module']}; supported: BinaryNode, LeafNode", STATE)
+                raise self.run.refused(
+                    f"its tree has a {saved['module']!s:.80}; supported: BinaryNode, LeafNode", STATE
+                )
             (prototype,), (absent, present), own = saved["proto_idxs"], saved["children"], saved["node_id"]
-        except (KeyError, TypeError, ValueError) as error:
+            if type(prototype) is not int or type(own) is not str or len(own) > _LONGEST_NAME:
+                raise TypeError("proto_idxs or node_id")
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise self.run.refused(f"its tree is malformed ({error}): is it a ProtoTree's state?", STATE) from error
         node = len(self.nodes)
-        self.nodes.append(int(prototype))
+        self.nodes.append(prototype)
         self.absent.append(0)
         self.present.append(0)
         self.absent[node] = self.grow(absent, f"{name}.{own}_child_nsim")
         self.present[node] = self.grow(present, f"{name}.{own}_child_sim")
         return node
 
-    def _leaf(self, name: str) -> Tensor:
+    def _leaf(self, name: str, classes: Any) -> Tensor:
         parameters = self.run.tensor(name)
         if parameters.dim() != 2 or len(parameters) != 1 or (self.leaves and len(self.leaves[0]) != parameters.numel()):
             raise self.run.refused(f"{name} has shape {tuple(parameters.shape)}, expected (1, C) of every leaf", STATE)
+        if classes != parameters.numel():
+            raise self.run.refused(f"{name} has {parameters.numel()} numbers, but the tree says {classes!s:.20}", STATE)
         return torch.softmax(parameters[0].to(torch.float64), dim=0)
 
 

@@ -6,6 +6,7 @@ import csv
 import hashlib
 import importlib.metadata
 import io
+import os
 import random
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,24 +21,30 @@ from PIL import Image
 from torch import Tensor
 
 from verale.adapters.cabrnet.budget import budget
+from verale.adapters.cabrnet.building import LARGEST_SIDE, build, preprocessing
 from verale.adapters.cabrnet.heads import Rebuilt, rebuild
-from verale.adapters.cabrnet.run import DATASET, STATE, Run, load_yaml, open_run
+from verale.adapters.cabrnet.run import DATASET, STATE, Run, open_run
 from verale.errors import InputError, LatentsError, first_line
 from verale.files import read
 from verale.head import Head, as_patches, evaluate
+from verale.pictures import opened
 
 __all__ = ["BATCH", "Captured", "Network", "Origin", "load"]
 
 PROJECTION = "projection_info.csv"
 
-_TRANSFORMS = ("torchvision.transforms", "torchvision.transforms.v2", "cabrnet.core.utils.custom_preprocess")
-"""The modules that preprocessing steps may come from; CaBRNet imports and calls whatever dataset.yml names."""
-
 BATCH = 32
 """How many images pass through the network at once."""
 
+_LONGEST = 16
+"""The greatest ratio of an image's sides: a step that resizes the shorter side enlarges the longer one with it."""
+
 _LOOKED_UP, _LARGEST_DIFFERENCE = 8, 1e-3
 """About how many prototypes are compared with their training images, and how much a coordinate may differ."""
+
+
+_MOST_FILES = 200_000
+"""A projection set with more files is not listed, and no prototype's file is named."""
 
 
 @dataclass(frozen=True)
@@ -106,17 +113,25 @@ class Network:
         """Images as tensors for the network, (N, 3, H, W) float32. Raises InputError, which names the file."""
         tensors: list[Tensor] = []
         for file in files:
-            try:
-                with Image.open(file) as image:
-                    rgb = image.convert("RGB")
-            except Exception as error:  # PIL raises errors of any kind on broken bytes
-                raise InputError(file, f"cannot be read as an image ({_brief(error)})") from error
+            with opened(file, read(file, "an image")) as picture:
+                rgb = picture.convert("RGB")
+            sides = sorted(rgb.size)
+            if sides[1] > _LONGEST * sides[0]:
+                raise InputError(
+                    file, f"is {rgb.width} x {rgb.height}, expected a longer side of at most {_LONGEST} times the other"
+                )
             try:
                 tensor = self._transform(rgb)
             except Exception as error:  # transforms raise errors of any kind
                 raise InputError(file, f"cannot be preprocessed as test_set states ({_brief(error)})") from error
             if not isinstance(tensor, Tensor) or tensor.dtype != torch.float32 or tensor.dim() != 3:
                 raise InputError(self.path / DATASET, "test_set's transform does not return a float32 tensor (3, H, W)")
+            if tensor[0].numel() > LARGEST_SIDE**2:
+                raise InputError(
+                    file,
+                    f"becomes a tensor {tuple(tensor.shape)}, expected at most {LARGEST_SIDE**2} pixels: does test_set"
+                    " resize images?",
+                )
             if tensors and tensor.shape != tensors[0].shape:
                 raise InputError(
                     file,
@@ -209,26 +224,26 @@ def load(run: str | Path) -> Network:
     Safety: the state is loaded with `weights_only`, pretrained weights that the YAML names are not loaded, and CaBRNet
     receives only names of classes that verale knows. So nothing in the directory is executed.
     """
-    opened = open_run(run)
-    rebuilt = rebuild(opened)
-    steps, dataset = _preprocessing(opened)
+    content = open_run(run)
+    rebuilt = rebuild(content)
+    steps, dataset = preprocessing(content)
     with _cabrnet():
-        from cabrnet.archs.generic.model import CaBRNet
         from cabrnet.core.utils.data import DatasetManager
 
         try:
-            model = CaBRNet.build_from_config(_buildable(opened))
-            model.load_state_dict(dict(opened.state))
+            model = build(content, rebuilt.head)
+        except (InputError, ModuleNotFoundError):
+            raise
         except Exception as error:  # configurations make CaBRNet and torch raise errors of any kind
-            raise opened.refused(f"CaBRNet cannot build this network ({_brief(error)})") from error
+            raise content.refused(f"CaBRNet cannot build this network ({_brief(error)})") from error
         try:
             transform = DatasetManager.get_dataset_transform(deepcopy(dataset), dataset="test_set")
         except Exception as error:  # likewise
-            raise opened.refused(f"CaBRNet cannot build test_set's transform ({_brief(error)})", DATASET) from error
+            raise content.refused(f"CaBRNet cannot build test_set's transform ({_brief(error)})", DATASET) from error
     if transform is None:
-        raise opened.refused("CaBRNet builds no transform of test_set", DATASET)
-    origins = _origins(opened, rebuilt)
-    network = Network(opened.path, rebuilt.head, steps, origins, opened, rebuilt, model.eval(), transform)
+        raise content.refused("CaBRNet builds no transform of test_set", DATASET)
+    origins = _origins(content, rebuilt)
+    network = Network(content.path, rebuilt.head, steps, origins, content, rebuilt, model, transform)
     return _with_files(network, dataset)
 
 
@@ -247,42 +262,6 @@ def _cabrnet() -> Iterator[None]:
             logger.enable("cabrnet")
 
 
-def _buildable(run: Run) -> dict[str, Any]:
-    """The architecture for CaBRNet to build: without pretrained weights, and with the actual number of prototypes."""
-    architecture: dict[str, Any] = deepcopy(dict(run.architecture))
-    architecture["extractor"]["backbone"]["weights"] = "None"
-    if run.classifier == "ProtoPoolClassifier":
-        architecture["classifier"]["params"]["num_prototypes"] = len(run.prototypes)
-    return architecture
-
-
-def _preprocessing(run: Run) -> tuple[Any, Mapping[str, Any]]:
-    """The test set's transform as written, and the whole of dataset.yml. Raises InputError."""
-    dataset = load_yaml(run.path / DATASET)
-    try:
-        steps = dataset["test_set"]["params"]["transform"]
-    except (KeyError, TypeError) as error:
-        raise run.refused("has no test_set.params.transform: how are images preprocessed?", DATASET) from error
-    for module in _modules(steps):
-        if module not in _TRANSFORMS:
-            raise run.refused(f"a transform comes from {module}, which is not loaded; known: {_TRANSFORMS}", DATASET)
-    if not steps:
-        raise run.refused("test_set.params.transform is empty, expected ToTensor at least", DATASET)
-    return steps, dataset
-
-
-def _modules(value: Any) -> Iterator[object]:
-    """Every `module` that a configuration names, at any depth."""
-    if isinstance(value, Mapping):
-        if "module" in value:
-            yield value["module"]
-        for inner in value.values():
-            yield from _modules(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _modules(inner)
-
-
 def _origins(run: Run, rebuilt: Rebuilt) -> tuple[Origin, ...] | None:
     """Where prototypes come from, by `projection_info.csv`; None if it is missing, or about other prototypes.
 
@@ -295,17 +274,24 @@ def _origins(run: Run, rebuilt: Rebuilt) -> tuple[Origin, ...] | None:
     try:
         rows = list(csv.DictReader(io.StringIO(read(path, "projection notes").decode())))
         lines = [tuple(int(row[name]) for name in ("proto_idx", "img_idx", "h", "w")) for row in rows]
-    except (KeyError, ValueError, TypeError) as error:
-        raise InputError(path, f"is not in CaBRNet's format ({error}): remove it, or write it again") from error
+    except (KeyError, ValueError, TypeError, csv.Error) as error:
+        raise InputError(
+            path, f"is not in CaBRNet's format ({first_line(error):.80}): remove it, or write it again"
+        ) from error
+    if any(not -1 <= number < 2**31 for line in lines for number in line):
+        raise InputError(path, "holds a number that is no index: remove it, or write it again")
     total = rebuilt.head.size if rebuilt.head.prototypes is None else len(run.prototypes)
     if rebuilt.head.prototypes is not None and sorted(line[0] for line in lines) != list(range(total)):
         return None
+    taken: dict[int, list[tuple[int, ...]]] = {}
+    for prototype, *place in lines:
+        taken.setdefault(prototype, []).append(tuple(place))
     kept = range(total) if rebuilt.kept is None else rebuilt.kept
     return tuple(
         Origin(index, image, None, row, column)
         for index, in_run in enumerate(kept)
-        for prototype, image, row, column in lines
-        if prototype == in_run and image >= 0
+        for image, row, column in taken.get(in_run, [])
+        if image >= 0
     )
 
 
@@ -316,15 +302,18 @@ def _with_files(network: Network, dataset: Mapping[str, Any]) -> Network:
     with the latents at the recorded position of their file; if one differs, no file is named. PIP-Net's channels are
     not latents, and get no files.
     """
-    files = _projection_files(dataset)
+    files = _projection_files(network.path, dataset)
     prototypes = network.head.prototypes
     if not files or not network.origins or prototypes is None:
         return network
     if any(origin.image >= len(files) for origin in network.origins):
         return network
     for origin in network.origins[:: max(1, len(network.origins) // _LOOKED_UP)]:
-        latents = network.latents(network.preprocess([files[origin.image]]))[0]
-        if not (origin.row < latents.shape[1] and origin.column < latents.shape[2]):
+        try:
+            latents = network.latents(network.preprocess([files[origin.image]]))[0]
+        except InputError:
+            return network
+        if not (0 <= origin.row < latents.shape[1] and 0 <= origin.column < latents.shape[2]):
             return network
         difference = latents[:, origin.row, origin.column] - prototypes[origin.prototype]
         if float(difference.abs().max()) > _LARGEST_DIFFERENCE:
@@ -333,23 +322,38 @@ def _with_files(network: Network, dataset: Mapping[str, Any]) -> Network:
     return replace(network, origins=named)
 
 
-def _projection_files(dataset: Mapping[str, Any]) -> Sequence[Path] | None:
-    """The projection set's images in CaBRNet's order, where it is an existing folder."""
+def _projection_files(run: Path, dataset: Mapping[str, Any]) -> Sequence[Path] | None:
+    """The projection set's images in CaBRNet's order, where it is an existing folder. Raises InputError."""
     projection = dataset.get("projection_set")
     if not isinstance(projection, Mapping) or projection.get("name") != "ImageFolder":
         return None
-    root = Path(str((projection.get("params") or {}).get("root", "")))
-    if not root.is_dir():
-        return None
-    from torchvision.datasets import ImageFolder
+    try:
+        root = Path(str((projection.get("params") or {}).get("root", "")))
+        if not root.is_dir() or _many(root):
+            return None
+        from torchvision.datasets import ImageFolder
 
-    files = [Path(file) for file, _ in ImageFolder(str(root)).samples]
-    if "partition" in projection:
-        start, end = (int(share * len(files)) for share in projection["partition"])
-        if "partition_seed" in projection:
-            random.Random(projection["partition_seed"]).shuffle(files)
-        files = files[start:end]
+        files = [Path(file) for file, _ in ImageFolder(str(root)).samples]
+        if "partition" in projection:
+            start, end = (int(share * len(files)) for share in projection["partition"])
+            if "partition_seed" in projection:
+                random.Random(projection["partition_seed"]).shuffle(files)
+            files = files[start:end]
+    except Exception as error:  # a folder that is none of classes, a share that is no number
+        raise InputError(
+            run / DATASET, f"projection_set cannot be read ({_brief(error)}): correct or remove it"
+        ) from error
     return files
+
+
+def _many(folder: Path) -> bool:
+    """Whether a folder holds more files than a projection set has: the YAML may name any folder of this machine."""
+    found = 0
+    for _, folders, names in os.walk(folder, followlinks=True):
+        found += len(folders) + len(names)
+        if found > _MOST_FILES:
+            return True
+    return False
 
 
 def _brief(error: Exception) -> str:

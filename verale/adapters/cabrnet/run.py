@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
 from torch import Tensor
 
+from verale.adapters.cabrnet.configuration import load_yaml
 from verale.adapters.state import read_state
-from verale.errors import InputError, first_line
-from verale.files import read
+from verale.errors import InputError
 from verale.head import Box
 
-__all__ = ["ARCHITECTURE", "DATASET", "STATE", "Run", "load_yaml", "open_run"]
+__all__ = ["ARCHITECTURE", "DATASET", "STATE", "Run", "open_run"]
 
 
 ARCHITECTURE, DATASET, STATE = "model_arch.yml", "dataset.yml", "model_state.pth"
@@ -160,14 +159,6 @@ def open_run(path: str | Path) -> Run:
     return Run(path, _normalised(path / ARCHITECTURE), read_state(path / STATE))
 
 
-def load_yaml(path: Path) -> Any:
-    """A YAML file's content. Raises InputError."""
-    try:
-        return yaml.safe_load(read(path, "a CaBRNet configuration"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(path, f"is not YAML ({first_line(error)})") from error
-
-
 def _normalised(path: Path) -> dict[str, Any]:
     """`model_arch.yml` as CaBRNet 1.2 reads it. Raises InputError."""
     architecture = deepcopy(load_yaml(path))
@@ -194,6 +185,8 @@ def _normalised(path: Path) -> dict[str, Any]:
         layers = [layer for key, layer in (extractor["convnet"].get("add_on") or {}).items() if key != "init_mode"]
         if not all(isinstance(layer["type"], str) for layer in layers) or set(extractor) - {"backbone", "convnet"}:
             raise TypeError("extractor")
+        if not all(isinstance(layer.get("params") or {}, Mapping) for layer in layers):
+            raise TypeError("params of an add-on layer")
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(path, f"field {error} is missing or malformed: is this a CaBRNet 1.2 run?") from error
     return dict(architecture)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from verale.adapters.layer import Layer, linear
+from verale.adapters.layer import Layer, blocks, linear
 from verale.adapters.published import SIGMOID, choice
 from verale.adapters.state import State, kernels, numbers
 from verale.errors import HeadError
@@ -39,9 +39,10 @@ def head(
             f"class {of_class}, slot {slot} has two greatest logits, expected one: its prototype is ambiguous",
         )
     classes, _, count = logits.shape
-    layer = Layer(torch.eye(classes).repeat_interleave(count, dim=1))
     if "last_layer.weight" in state:
         layer = linear(state, "last_layer", classes * count, C=classes)
+    else:
+        layer = Layer(blocks(torch.ones(classes, count)))
     return Head(
         weight=merge_slots(layer.weight, slots),
         bias=layer.bias,

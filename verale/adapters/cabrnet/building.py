@@ -1,0 +1,200 @@
+"""What CaBRNet is given to build: names that verale knows, and sizes that the run's tensors bear out.
+
+CaBRNet calls what its configuration names. It fetches weights that are named there, torchvision's detectors and
+segmenters fetch some unasked, and a line of YAML may describe a network of any size. The state replaces all weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from verale.adapters.cabrnet.configuration import load_yaml
+from verale.adapters.cabrnet.run import ARCHITECTURE, DATASET, STATE, Run
+from verale.head import Head
+
+__all__ = ["LARGEST_SIDE", "build", "preprocessing"]
+
+_ADD_ONS = frozenset({
+    "AvgPool2d", "BatchNorm2d", "Conv2d", "Dropout", "Dropout2d", "ELU", "GELU", "Hardswish", "Identity", "LeakyReLU",
+    "MaxPool2d", "ReLU", "ReLU6", "SiLU", "Sigmoid", "Softplus", "Tanh",
+})  # fmt: skip
+"""The add-on layers that are built: none enlarges the grid of latents (`_enlarges`)."""
+
+_FETCHING = ("weights", "weights_backbone", "pretrained", "pretrained_backbone", "progress")
+"""Parameters of torchvision's networks that load pretrained weights."""
+
+_CUSTOM = "cabrnet.core.utils.custom_preprocess"
+_TRANSFORMS = ("torchvision.transforms", "torchvision.transforms.v2", _CUSTOM)
+_STEPS = frozenset({
+    "CenterCrop", "Compose", "ConvertImageDtype", "Grayscale", "Normalize", "PILToTensor", "RandomCrop", "Resize",
+    "ToImage", "ToTensor", "convert_to_rgb",
+})  # fmt: skip
+"""Steps from image to tensor that are built: known modules have other attributes, and CaBRNet calls what it is told."""
+
+LARGEST_SIDE = 1024
+"""The largest `size` of a preprocessing step."""
+
+
+def build(run: Run, head: Head) -> nn.Module:
+    """CaBRNet's network, in evaluation mode. It is first built without memory, then gets the tensors of the state.
+
+    Raises:
+        InputError: a backbone, layer or parameter that verale does not let CaBRNet build, or a state that does not hold
+            the network's tensors.
+        Exception: of any kind, where CaBRNet or torch cannot build it.
+    """
+    from cabrnet.archs.generic.model import CaBRNet
+
+    architecture = _described(run, head)
+    with _WithoutMemory():
+        model: nn.Module = CaBRNet.build_from_config(architecture)
+    _require_extractor(run, model.get_submodule("extractor"))
+    model.to_empty(device="cpu")
+    model.load_state_dict(dict(run.state))
+    _require_loaded(run, model)
+    return model.eval()
+
+
+def _described(run: Run, head: Head) -> dict[str, Any]:
+    """The architecture for CaBRNet to build: without pretrained weights, sizes from the tensors. Raises InputError."""
+    architecture: dict[str, Any] = deepcopy(dict(run.architecture))
+    extractor = architecture["extractor"]
+    extractor["backbone"] = _backbone(run, extractor["backbone"])
+    for name, layer in (extractor["convnet"].get("add_on") or {}).items():
+        if name != "init_mode" and (layer["type"] not in _ADD_ONS or _enlarges(layer.get("params") or {})):
+            known = ", ".join(sorted(_ADD_ONS))
+            raise run.refused(
+                f"add-on layer {name!r} is {layer['type']} with {layer.get('params')!s:.100}, expected one of {known},"
+                " without padding that enlarges the grid"
+            )
+    classifier = architecture["classifier"]
+    classifier["params"] = {**(classifier.get("params") or {}), **_sizes(run, head)}
+    return architecture
+
+
+def _backbone(run: Run, backbone: Mapping[str, Any]) -> dict[str, Any]:
+    """The backbone's configuration, if it is one of torchvision's classifiers."""
+    import torchvision.models
+
+    arch, params = backbone.get("arch"), backbone.get("params") or {}
+    if not isinstance(arch, str) or arch.lower() not in torchvision.models.list_models(module=torchvision.models):
+        raise run.refused(f"backbone {arch!s:.80} is not one of torchvision's classification networks")
+    if not isinstance(params, Mapping) or any(isinstance(value, (Mapping, list)) for value in params.values()):
+        raise run.refused("extractor.backbone.params holds collections, expected numbers and strings")
+    kept = {name: value for name, value in params.items() if name not in _FETCHING}
+    return {**backbone, "weights": "None", "params": kept}
+
+
+def _enlarges(params: Mapping[str, Any]) -> bool:
+    """Whether a convolution or pooling gives more rows than it receives: its padding exceeds what its kernel takes."""
+
+    def numbers(name: str, default: int) -> list[Any]:
+        value = params.get(name, default)
+        return value if isinstance(value, list) else [value]
+
+    kernels, dilations, paddings = numbers("kernel_size", 1), numbers("dilation", 1), numbers("padding", 0)
+    if paddings in (["same"], ["valid"]):
+        return False
+    if not all(type(number) is int for number in (*kernels, *dilations, *paddings)):
+        return True
+    return 2 * max(paddings, default=0) > min(dilations, default=1) * (min(kernels, default=1) - 1)
+
+
+def _sizes(run: Run, head: Head) -> dict[str, int]:
+    """The sizes of the classifier's tensors, which the YAML states as they were before pruning."""
+    sizes = {"num_classes": head.classes}
+    if run.classifier == "PIPNetClassifier":
+        return sizes
+    prototypes = len(run.prototypes)
+    if run.classifier == "ProtoTreeClassifier":
+        return sizes | {"depth": max(1, (prototypes + 1).bit_length() - 1)}
+    if run.classifier == "ProtoPoolClassifier":
+        slots = run.tensor("classifier.proto_slot_map").shape[2]
+        return sizes | {"num_prototypes": prototypes, "num_slots_per_class": slots}
+    return sizes | {"num_proto_per_class": max(1, prototypes // head.classes)}
+
+
+class _WithoutMemory(TorchFunctionMode):
+    """Tensors that torch is told to make have shapes and no numbers. Sequences of numbers, from which torchvision takes
+    the widths of some networks, are made as they are."""
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        made = {"device": "meta"} if function in _MAKERS else {}
+        return function(*args, **{**(kwargs or {}), **made})
+
+
+_MAKERS = frozenset({torch.empty, torch.zeros, torch.ones, torch.full, torch.rand, torch.randn})
+
+
+def _require_extractor(run: Run, extractor: nn.Module) -> None:
+    """Raise InputError unless the state holds every tensor of the extractor, in its shape."""
+    persistent = extractor.state_dict()
+    for name, _ in extractor.named_buffers():
+        if name not in persistent:
+            raise run.refused(f"the extractor's buffer {name} is in no state, so its numbers are unknown")
+    for name, tensor in persistent.items():
+        key = f"extractor.{name}"
+        held = run.state.get(key)
+        if not isinstance(held, Tensor) or held.shape != tensor.shape:
+            found = f"has shape {tuple(held.shape)}" if isinstance(held, Tensor) else "is missing"
+            raise run.refused(f"{key} {found}, and {ARCHITECTURE} describes {tuple(tensor.shape)}", STATE)
+
+
+def _require_loaded(run: Run, model: nn.Module) -> None:
+    """Raise InputError unless the network's tensors are the state's."""
+    for name, tensor in model.state_dict().items():
+        held = run.state.get(name)
+        if isinstance(tensor, Tensor) and not (isinstance(held, Tensor) and torch.equal(tensor, held.to(tensor.dtype))):
+            raise run.refused(f"CaBRNet does not load {name} as it is stored: is it missing, or not finite?", STATE)
+
+
+def preprocessing(run: Run) -> tuple[Any, Mapping[str, Any]]:
+    """The test set's transform as written, and the whole of dataset.yml.
+
+    Raises:
+        InputError: there is none, or one of its steps is unknown or has a large size.
+    """
+    dataset = load_yaml(run.path / DATASET)
+    try:
+        steps = dataset["test_set"]["params"]["transform"]
+    except (KeyError, TypeError) as error:
+        raise run.refused("has no test_set.params.transform: how are images preprocessed?", DATASET) from error
+    if not steps:
+        raise run.refused("test_set.params.transform is empty, expected ToTensor at least", DATASET)
+    for step in _each_step(run, steps):
+        module, kind = step.get("module", _TRANSFORMS[0]), step["type"]
+        if module not in _TRANSFORMS:
+            raise run.refused(f"a transform comes from {module}, which is not loaded; known: {_TRANSFORMS}", DATASET)
+        if not isinstance(kind, str) or kind not in _STEPS:
+            raise run.refused(f"a transform is {kind}, which is not built; known: {', '.join(sorted(_STEPS))}", DATASET)
+        if any(size > LARGEST_SIDE for size in _integers(step.get("params"))):
+            raise run.refused(f"a transform {kind} has a size of more than {LARGEST_SIDE}", DATASET)
+    return steps, dataset
+
+
+def _each_step(run: Run, value: Any) -> Iterator[Mapping[str, Any]]:
+    """Every step of a transform, as CaBRNet reads it: one, a list of them, or a mapping of them."""
+    if isinstance(value, Mapping) and "type" in value:
+        yield value
+        if "transforms" in value:
+            yield from _each_step(run, value["transforms"])
+    elif isinstance(value, (Mapping, list)):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _each_step(run, inner)
+    else:
+        raise run.refused(f"a transform is {value!s:.80}, expected a step with a type", DATASET)
+
+
+def _integers(value: Any) -> Iterator[float]:
+    """Every number in a value, at any depth."""
+    if isinstance(value, (int, float)):
+        yield value
+    elif isinstance(value, (Mapping, list)):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _integers(inner)
