@@ -2,13 +2,11 @@
 
 A certificate of a few kilobytes can ask for years: the range of an observable under n statements about one patch takes
 some n^2 operations for each anchor that the patch keeps, n times that where they are wide, n times that again for
-minimality. So the work is counted first, roughly, and not begun if it exceeds a limit. Nothing is proved about the
-count, and no proof depends on it: a limit can cost a proof, never soundness.
+minimality. So the work is counted first, roughly, and not begun if it exceeds a limit. What only the proof itself can
+tell is counted while it runs, against the same limit (`work`, which also says what a step is).
 
-Under `assignment`, minimality needs matchings, seldom more than a few, as they are kept from statement to statement.
-One is counted; a hostile certificate can need one for each statement and rival.
-
-A step is a multiplication and addition in a matrix product of exact integers of a few hundred bits, some 20 to 50 ns.
+Larger files may take longer: the limit is for each megabyte that they begin. So an honest proof about a large head
+passes, and what anybody sends in less than a megabyte is answered in seconds.
 """
 
 from __future__ import annotations
@@ -16,95 +14,103 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from .certificate import ActivationStatement, Certificate, PatchStatement
+from .certificate import Certificate, PatchStatement
 from .errors import UnprovedError
-from .head import Head
+from .rules.margin import margin_steps
 from .rules.projection import TOGETHER, WIDE
+from .rules.space import Space
+from .work import OPERATION, Work
 
-__all__ = ["LIMIT", "Cost", "cost", "require_within"]
+__all__ = ["LIMIT", "Cost", "allowed", "cost", "require_within"]
 
-LIMIT = 2**35
-"""Steps: about a quarter of an hour."""
-_MOST_NUMBERS = 2**25  # two to four GB
-_OPERATION = 10  # steps of one operation of Python on such an integer
-_SIMILARITY = 200  # steps of a logarithm or an exponential, kernel arb
-_BITS = 256  # grids of more bits take more in proportion
+LIMIT = 3 * 2**27
+"""Steps for each megabyte: at most 10 seconds."""
+_MEGABYTE = 2**20
+_STEPS_A_NUMBER = 96  # a proof of 3 2^27 steps may keep 2^22 numbers: 300 MB
+_STATEMENT = 400  # steps to read a statement and to bring its ends to the grid
+_SWEEP = 7  # steps of an operation on 320 bits
+_BITS = 512  # a number of so many bits takes the memory of two
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Steps, and how many numbers are kept at once."""
+    """Steps, and how many numbers of few bits are kept at once."""
 
     steps: int
     numbers: int
 
 
-def cost(certificate: Certificate, head: Head, bits: int, patches: int, minimality: bool) -> Cost:
-    """About how much steps 5 to 8 take.
+def allowed(limit: int, size: int) -> int:
+    """The steps that files of `size` bytes may take: `limit` for each megabyte that they begin."""
+    return limit * max(1, -(-size // _MEGABYTE))
+
+
+def cost(certificate: Certificate, space: Space, minimality: bool) -> Cost:
+    """About how much entailment and minimality take, without what `work` counts.
 
     Args:
         certificate: one that fits the head.
-        bits: of the grid.
-        patches: of the image at which the statements are tried; 0 without an image.
+        space: the head.
         minimality: whether to prove it.
     """
-    count, depth, statements = head.count, head.depth, len(certificate.statements)
+    head, work = space.head, space.work
+    count, statements = head.count, len(certificate.statements)
     groups = Counter(s.patch for s in certificate.statements if isinstance(s, PatchStatement))
     wide = {s.patch for s in certificate.statements if isinstance(s, PatchStatement) and s.upper - s.lower > WIDE}
-    each = {patch: _patch(certificate.paradigm, n, patch in wide, count, depth) for patch, n in groups.items()}
+
+    def patch(number: int, n: int) -> int:
+        return _patch(certificate.paradigm, n, number in wide, count, head.depth, work)
+
     mean = head.pooling in ("top_mean", "max_minus_mean", "max_minus_mean_distance")
     parts = len(groups) + 1
-    similarities = 2 * _SIMILARITY * count
-    box = similarities + _OPERATION * count * parts if mean else similarities
-    steps = sum(each.values()) + parts * (similarities if mean else _OPERATION * count) + box
-    steps += _OPERATION * (statements + head.classes * count)
-    steps += _OPERATION * len(certificate.prices) * parts * count
+    box = OPERATION * count * (4 + 3 * parts if mean else 4)
+    steps = sum(patch(number, n) for number, n in groups.items()) + parts * OPERATION * count + box
+    steps += _STATEMENT * statements + head.classes * margin_steps(head)
+    steps += len(certificate.prices) * (2 * margin_steps(head) + OPERATION * parts * count)
     kept = parts if mean else 1
-    if patches:
-        steps += statements * (_OPERATION * depth + _SIMILARITY) + patches * depth
-        if any(isinstance(s, ActivationStatement) for s in certificate.statements):
-            steps += patches * count * (depth + (_SIMILARITY if mean else _OPERATION))
     if minimality:
-        again = sum(n * each[patch] for patch, n in groups.items())
-        steps += again + statements * (box + 2 * _OPERATION * count)
-        if not groups:
-            steps += statements * statements
-        if certificate.paradigm == "assignment":
-            rows = min(certificate.patches, parts + count)
-            steps += statements * _OPERATION * rows * count + min(rows, count) ** 2 * max(rows, count)
         kept = parts * min(head.k, parts) if head.pooling == "top_mean" else parts
+        steps += sum(patch(number, n) + n * patch(number, n - 1) for number, n in groups.items())
+        steps += statements * (box + OPERATION * count) + 3 * OPERATION * count * kept
+        if not groups:
+            steps += _STATEMENT // 10 * statements * statements
     # For each patch that is bounded with others: three numbers a prototype, and matrices of its anchors.
-    anchors = min(depth, max(groups.values(), default=0))
-    together = min(TOGETHER, len(groups)) * (3 * count + anchors * (depth + 4 * anchors))
-    return Cost(steps * max(1, bits // _BITS), 2 * kept * count + together)
+    anchors = min(head.depth, max(groups.values(), default=0))
+    together = min(TOGETHER, len(groups)) * (3 * count + anchors * (head.depth + 4 * anchors))
+    numbers = 2 * kept * count + together + 2 * count + statements
+    return Cost(work.scaled(steps), numbers * (_BITS + work.bits) // _BITS)
 
 
 def require_within(limit: int, counted: Cost) -> None:
     """Raises UnprovedError if proving takes more than `limit` steps, or keeps too many numbers at once."""
     if counted.steps > limit:
         raise UnprovedError(
-            "limit", f"proving takes about {counted.steps} steps, expected at most {limit}; raise the limit to try it"
+            "limit",
+            f"proving takes about {counted.steps} steps, expected at most {limit} for files of this size;"
+            " raise the limit to try it",
         )
-    if counted.numbers > _MOST_NUMBERS:
+    if counted.numbers > limit // _STEPS_A_NUMBER:
         raise UnprovedError(
             "limit",
-            f"proving keeps about {counted.numbers} numbers at once, expected at most {_MOST_NUMBERS};"
-            " state less, about fewer patches",
+            f"proving keeps about {counted.numbers} numbers at once, expected at most {limit // _STEPS_A_NUMBER} for"
+            " files of this size; raise the limit to try it, or state less, about fewer patches",
         )
 
 
-def _patch(paradigm: str, n: int, wide: bool, count: int, depth: int) -> int:
+def _patch(paradigm: str, n: int, wide: bool, count: int, depth: int, work: Work) -> int:
     """The ranges of one patch with n statements."""
-    if paradigm in ("simplex", "assignment"):
-        return _OPERATION * (count + n)
+    if n == 0 or paradigm in ("simplex", "assignment"):
+        return OPERATION * (count + n)
     if paradigm == "triangle":
-        return n * _projection(1, count, depth)
+        return n * _projection(1, count, depth, work)
     if paradigm == "hypersphere":
-        return n * count * (depth + 10 * _OPERATION) + _OPERATION * n * n * depth
-    return _projection(n, count, depth) * (n + 1 if wide and n > 1 else 1)
+        return n * count * (work.products(depth) + 10 * OPERATION) + OPERATION * n * n * depth
+    uses = range(1, n + 1) if wide and n > 1 else ()
+    return sum(_projection(each, count, depth, work) for each in (n, *uses))
 
 
-def _projection(n: int, count: int, depth: int) -> int:
+def _projection(n: int, count: int, depth: int, work: Work) -> int:
     """One use of the lemma of `projection`: Gram matrix, its sweeps, and all targets."""
     kept = min(n, depth)
-    return _OPERATION * n * n * kept + count * (kept * (depth + kept) + _OPERATION * (10 + 2 * kept))
+    target = work.products(kept * (depth + kept)) + OPERATION * (28 + 3 * kept)
+    return work.products(n * n * depth) + _SWEEP * n * n * kept + count * target

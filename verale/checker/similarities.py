@@ -41,6 +41,7 @@ class Similarity(ABC):
             then, and `at` has to heed `parts` (`rules.means`).
         unimodal: whether x is not m: then x has to be bounded patch by patch, before pooling.
         unchanged: whether S(m) = m.
+        series: whether it takes a logarithm or an exponential, which takes long.
         geometry: the head's.
         values: of the fields.
         own: (1, P), the tensor.
@@ -56,6 +57,7 @@ class Similarity(ABC):
     focal: ClassVar[bool] = False
     unimodal: ClassVar[bool] = False
     unchanged: ClassVar[bool] = False
+    series: ClassVar[bool] = False
 
     geometry: str
     values: Mapping[str, Fraction]
@@ -129,6 +131,7 @@ class LogRatio(_Scaled):
     (E - 1) / ((x + 1)(x + E)) < 0. It is convex (`rules.means`)."""
 
     name = "log_ratio"
+    series = True
     geometries = ("euclidean",)
     fields = ("epsilon",)
     focal = True
@@ -163,6 +166,7 @@ class ExpDistance(Similarity):
     otherwise is cut."""
 
     name = "exp_distance"
+    series = True
     geometries = ("euclidean",)
     fields = ("epsilon",)
     in_unit = True
@@ -184,6 +188,7 @@ class Exponential(_Scaled):
     a cosine, it does not exceed 1: an end that says otherwise is cut."""
 
     name = "exponential"
+    series = True
     geometries = ("euclidean", *COSINES)
     in_unit = True
 

@@ -8,18 +8,20 @@ from typing import Any
 import pytest
 
 from verale.checker.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement
-from verale.checker.cost import Cost, cost, require_within
+from verale.checker.cost import LIMIT, Cost, allowed, cost, require_within
 from verale.checker.errors import UnprovedError
-from verale.checker.head import Head
 from verale.checker.head_file import read_head
+from verale.checker.kernel import load_kernel
+from verale.checker.rules.space import Space
+from verale.checker.work import Work
 from verale.soundness.independent import files
 
 COUNT, DEPTH, PATCHES = 40, 8, 10
 
 
-def head(**parts: Any) -> Head:
-    prototypes = None if parts.get("geometry") == files.SOFTMAX else [[0.5] * DEPTH] * COUNT
-    return read_head(files.head([[1.0] * COUNT] * 2, prototypes, **parts))
+def head(kernel: str = "arb", scale: float = 1.0, **parts: Any) -> Space:
+    prototypes = None if parts.get("geometry") == files.SOFTMAX else [[0.5 * scale] * DEPTH] * COUNT
+    return Space(read_head(files.head([[1.0] * COUNT] * 2, prototypes, **parts)), load_kernel(kernel))
 
 
 METRIC = head()
@@ -40,8 +42,8 @@ def spatial(patches: int, prototypes: int, width: float = 0.0) -> list[PatchStat
     return [PatchStatement(i, j, Fraction(0), Fraction(width)) for i in range(patches) for j in range(prototypes)]
 
 
-def steps(certificate: Certificate, of: Head = METRIC, patches: int = 0, minimality: bool = False) -> int:
-    return cost(certificate, of, 128, patches, minimality).steps
+def steps(certificate: Certificate, of: Space = METRIC, minimality: bool = False) -> int:
+    return cost(certificate, of, minimality).steps
 
 
 def test_more_statements_take_more() -> None:
@@ -62,13 +64,13 @@ def test_wide_statements_about_one_patch_take_more() -> None:
 
 
 @pytest.mark.parametrize("paradigm", ["projection", "top_k", "assignment"])
-def test_minimality_and_an_image_take_more(paradigm: str) -> None:
+def test_minimality_takes_more(paradigm: str) -> None:
     of = MASSES if paradigm == "assignment" else METRIC
     statements = (
         [ActivationStatement(j, Fraction(0), Fraction(1)) for j in range(9)] if paradigm == "top_k" else spatial(3, 3)
     )
     once = stated(paradigm, *statements)
-    assert steps(once, of) < steps(once, of, patches=PATCHES) < steps(once, of, patches=PATCHES, minimality=True)
+    assert steps(once, of) < steps(once, of, minimality=True)
 
 
 def test_prices_take_more() -> None:
@@ -76,26 +78,59 @@ def test_prices_take_more() -> None:
 
 
 def test_means_keep_every_stated_patch() -> None:
-    once, together = stated("projection", *spatial(9, 1)), 9 * (3 * COUNT + DEPTH + 4)
-    assert cost(once, METRIC, 128, 0, False).numbers == 2 * COUNT + together
-    assert cost(once, METRIC, 128, 0, True).numbers == 2 * 10 * COUNT + together
+    once, together = stated("projection", *spatial(9, 1)), 9 * (3 * COUNT + DEPTH + 4) + 2 * COUNT + 9
+
+    def numbers(of: Space, minimality: bool) -> int:
+        return cost(once, of, minimality).numbers * 512 // (512 + of.work.bits)
+
+    assert numbers(METRIC, False) == pytest.approx(2 * COUNT + together, abs=2)
+    assert numbers(METRIC, True) == pytest.approx(2 * 10 * COUNT + together, abs=2)
     for of in MEANS:
-        assert cost(once, of, 128, 0, False).numbers == 2 * 10 * COUNT + together
+        assert numbers(of, False) == pytest.approx(2 * 10 * COUNT + together, abs=2)
         assert steps(once, of) > steps(once)
-    assert cost(once, MEANS[0], 128, 0, True).numbers == 2 * 30 * COUNT + together
-    assert cost(stated("top_k"), METRIC, 128, 0, False).numbers == 2 * COUNT
+    assert numbers(MEANS[0], True) == pytest.approx(2 * 30 * COUNT + together, abs=2)
 
 
 def test_patches_that_are_alike_count_once_and_bits_count() -> None:
     assert steps(stated("projection", patches=10**17)) == steps(stated("projection"))
-    once = stated("projection")
-    assert cost(once, METRIC, 1280, 0, False).steps == 5 * cost(once, METRIC, 128, 0, False).steps
+    long = head(scale=2.0**-600)
+    assert long.work.bits > 1024
+    assert steps(stated("projection"), long) > 5 * steps(stated("projection"))
+    assert cost(stated("projection"), long, False).numbers > 2 * cost(stated("projection"), METRIC, False).numbers
+
+
+def test_a_slow_kernel_takes_more() -> None:
+    once = stated("projection", *spatial(1, 8))
+    assert steps(once, head("mpmath")) > steps(once)
+    assert head("mpmath").work.series > 10 * METRIC.work.series
+
+
+def test_large_files_may_take_more() -> None:
+    assert allowed(LIMIT, 10) == allowed(LIMIT, 2**20) == LIMIT
+    assert allowed(LIMIT, 2**20 + 1) == 2 * LIMIT
+
+
+def test_work_is_counted_as_it_is_done() -> None:
+    work = Work("arb", 128)
+    work.take(10**30)  # without a limit
+    work.allow(1000, taken=400)
+    work.take(500)
+    with pytest.raises(UnprovedError, match="takes more than 1000 steps, the most for files") as caught:
+        work.take(100)
+    assert caught.value.reason == "limit"
+    work.allow(1000)
+    with pytest.raises(UnprovedError):
+        work.take(500, bits=1024)
 
 
 def test_what_is_refused() -> None:
     require_within(10, Cost(10, 0))
-    with pytest.raises(UnprovedError, match="takes about 11 steps, expected at most 10; raise the limit") as caught:
+    with pytest.raises(
+        UnprovedError, match="takes about 11 steps, expected at most 10 for files of this size; raise the limit"
+    ) as caught:
         require_within(10, Cost(11, 0))
     assert caught.value.reason == "limit"
-    with pytest.raises(UnprovedError, match="keeps about 33554433 numbers at once"):
-        require_within(10, Cost(1, 2**25 + 1))
+    require_within(960, Cost(1, 10))
+    with pytest.raises(UnprovedError, match="keeps about 11 numbers at once, expected at most 10") as caught:
+        require_within(960, Cost(1, 11))
+    assert caught.value.reason == "limit"

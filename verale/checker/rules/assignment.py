@@ -31,7 +31,8 @@ from operator import sub
 from ..certificate import Certificate, PatchStatement
 from ..dyadic import ceil_at, floor_at
 from ..head import Head
-from .margin import lower_bound
+from ..work import OPERATION, Work
+from .margin import lower_bound, margin_steps
 from .matching import heaviest_matching
 from .similarity import Box
 from .space import Space
@@ -44,7 +45,7 @@ class Assignment:
     """What prices prove about one certificate."""
 
     def __init__(self, space: Space, certificate: Certificate) -> None:
-        self._head, self._certificate = space.head, certificate
+        self._head, self._certificate, self._work = space.head, certificate, space.work
         self._groups = [[statement for _, statement in group] for group in by_patch(certificate.statements).values()]
         self._left = _Left.of(self._groups, certificate.patches, space.bits)
         self._without = -1, self._left
@@ -69,16 +70,20 @@ class Assignment:
         Args:
             box: the ranges of `simplex` without it.
         """
+        work, steps = self._work, margin_steps(self._head)
+        work.take(steps)
         if lower_bound(self._head, box, self._certificate.predicted, rival) > 0:
             return True
         if self._without[0] != index:
+            work.take(6 * OPERATION * len(self._certificate.statements))
             dropped = self._certificate.statements[index]
             groups = [[s for s in group if s is not dropped] for group in self._groups]
             self._without = index, _Left.of(groups, self._certificate.patches, box.bits)
+        work.take(2 * steps)
         against = self._against(rival, box, self._without[1])
         if rival in self._matchings and against.by_matching(self._matchings[rival]) <= 0:
             return False
-        self._matchings[rival] = against.heaviest_matching()
+        self._matchings[rival] = against.heaviest_matching(work)
         return against.by_matching(self._matchings[rival]) > 0
 
     def _against(self, rival: int, box: Box, left: _Left) -> _Against:
@@ -156,10 +161,12 @@ class _Against:
             total += self._worth(patches[patch] if patch < len(patches) else self._free, self.gains[gain])
         return self.known - Fraction(total, 1 << self.unit)
 
-    def heaviest_matching(self) -> list[tuple[int, int]]:
-        """The pairs that leave the least margin."""
+    def heaviest_matching(self, work: Work) -> list[tuple[int, int]]:
+        """The pairs that leave the least margin. Raises UnprovedError if that takes too long."""
         patches = self.left.patches + [self._free] * min(self.left.unstated, len(self.gains))
-        return heaviest_matching([[self._worth(patch, gain) for gain in self.gains] for patch in patches])
+        work.take(OPERATION * (1 + len(patches)) * (1 + len(self.gains)))
+        weights = [[self._worth(patch, gain) for gain in self.gains] for patch in patches]
+        return heaviest_matching(weights, lambda columns: work.take(OPERATION * columns))
 
     def _worth(self, patch: tuple[int, set[int]], gain: tuple[int, int, int]) -> int:
         (rest, stated), (k, w, top) = patch, gain

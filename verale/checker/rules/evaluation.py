@@ -8,13 +8,14 @@ poolings are those of the rules, applied to ranges as narrow as these enclosures
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import TypeAlias
 
 from ..dyadic import Exact, ceil_at, dot, floor_at, sqrt_ends
 from ..head import COSINES
+from ..work import OPERATION
 from .means import max_minus_mean, max_minus_mean_distance, top_mean
 from .similarity import Box
 from .space import Space
@@ -23,9 +24,17 @@ __all__ = ["Evaluation"]
 
 _Ends: TypeAlias = tuple[int, int]
 
+_MANY = 1024
+"""With more patches than this, the products of one prototype at a time are in memory."""
+
 
 class Evaluation:
-    """The head at the latents (L, D) of one image. The latents lie in the head's domain."""
+    """The head at the latents (L, D) of one image. The latents lie in the head's domain. Whatever takes too long raises
+    UnprovedError.
+
+    Attributes:
+        work: what may still be taken.
+    """
 
     def __init__(self, space: Space, latents: Exact) -> None:
         self._space = space
@@ -36,6 +45,10 @@ class Evaluation:
             2 * max(latents.bits, head.prototypes.bits), head.similarity.places
         )  # bits of exact observables
         raise_by = self._places - 2 * latents.bits
+        self.work = space.work
+        most = max(max(max(row), -min(row)) for row in latents.rows).bit_length()
+        self._width = max(self._places, 2 * most)
+        self.work.take(OPERATION * len(latents.rows) * head.depth, self._width)
         self._squares = [space.kernel.integer(dot(row, row) << raise_by) for row in latents.rows]
         self._lengths: dict[tuple[int, int], _Ends] = {}
         self._norms: dict[tuple[int, int], _Ends] = {}
@@ -49,6 +62,7 @@ class Evaluation:
 
     def observable(self, patch: int, prototype: int, bits: int) -> tuple[Fraction, Fraction]:
         """An enclosure of m(z_patch, p_prototype)."""
+        self.work.take(OPERATION * (40 + self._space.head.depth), max(bits, self._width))
         rows = self._space.head.prototypes.rows
         product = dot(self._latents.rows[patch], rows[prototype]) if rows else 0
         (low,), (high,) = self._working([patch], [product], prototype, bits)
@@ -60,6 +74,7 @@ class Evaluation:
         """The enclosures of all activations at 2^-bits."""
         if bits not in self._boxes:
             patches = range(len(self._latents.rows))
+            self.work.take(self._steps(), max(bits, self._width))
             ends = [
                 self._activation(*self._working(patches, column, j, bits), j, bits)
                 for j, column in enumerate(self._products())
@@ -112,13 +127,22 @@ class Evaluation:
         """S at 2^-bits of the mean of distances."""
         return self._space.head.similarity.at(self._space.kernel, total, self._places, own, bits, parts)
 
-    def _products(self) -> list[Sequence[int]]:
+    def _steps(self) -> int:
+        """Of all activations, but for masses, which are counted one by one."""
+        head, patches = self._space.head, len(self._latents.rows)
+        similar = patches if head.pooling not in ("max", "banks") or head.similarity.unimodal else 1
+        each = 4 * OPERATION + (self.work.series if head.similarity.series else 0)
+        return self.count * (patches * (self.work.products(head.depth) + 4 * OPERATION) + 2 * similar * each)
+
+    def _products(self) -> Iterator[Sequence[int]]:
         """<z_l, A_j> for all l, one sequence for each j; zeros for softmax."""
         kernel, rows = self._space.kernel, self._latents.rows
-        if not self._space.chunks:
-            return [[0] * len(rows)] * self.count
+        if not self._space.vectors:
+            yield from [[0] * len(rows)] * self.count
+            return
         latents = kernel.matrix(list(zip(*([*row, 0] for row in rows), strict=True)))
-        return [row for chunk in self._space.chunks for row in kernel.rows(kernel.product(chunk.extended, latents))]
+        for chunk in self._space.chunks if len(rows) < _MANY else self._space.singles:
+            yield from kernel.rows(kernel.product(chunk.extended, latents))
 
     def _unit(self, bits: int) -> int:
         """Bits of the unit of observables."""
@@ -187,7 +211,9 @@ class Evaluation:
         row, unit = self._latents.rows[patch], -self._latents.bits
         top = max(row)
         key = patch, bits
+        self.work.take(len(row) + self.work.series, bits)
         if key not in self._totals:
+            self.work.take(len(row) * self.work.series // 2, bits)
             self._totals[key] = self._space.kernel.exp_sum([entry - top for entry in row], unit, bits)
         least, greatest = self._totals[key]
         low, high = self._space.kernel.exp(row[prototype] - top, unit, bits)

@@ -10,7 +10,7 @@ from ..dyadic import Exact, ceil_at, dot, floor_at
 from ..errors import RefutedError, UnprovedError
 from ..head import COSINES, Head
 from .evaluation import Evaluation
-from .margin import lower_bound
+from .margin import lower_bound, margin_steps
 
 __all__ = ["require_domain", "require_not_refuted", "require_true"]
 
@@ -56,6 +56,7 @@ def require_not_refuted(head: Head, predicted: int, evaluation: Evaluation) -> N
     """Raises RefutedError, which names a rival whose logit is certainly greater than or equal to the predicted
     one's."""
     box = evaluation.activations(_BITS)
+    evaluation.work.take(head.classes * margin_steps(head), _BITS)
     for rival in range(head.classes):
         if rival != predicted and lower_bound(head, box, rival, predicted) >= 0:
             raise RefutedError(

@@ -26,9 +26,10 @@ from operator import sub
 from ..dyadic import about
 from ..errors import UnprovedError
 from ..head import Head
+from ..work import OPERATION
 from .similarity import Box
 
-__all__ = ["lower_bound", "proved_margins", "require"]
+__all__ = ["lower_bound", "margin_steps", "proved_margins", "require"]
 
 
 def lower_bound(head: Head, box: Box, winner: int, loser: int) -> Fraction:
@@ -47,6 +48,11 @@ def lower_bound(head: Head, box: Box, winner: int, loser: int) -> Fraction:
             ends = zip(differences, box.lower, box.upper, strict=True)
             total = sum([d * (low if d > 0 else high) for d, low, high in ends])
             return Fraction(total, unit) + Fraction(bias[winner] - bias[loser], 1 << head.bias.bits)
+
+
+def margin_steps(head: Head) -> int:
+    """The steps of one lower bound (`work`): a node of a tree takes a few operations, a fraction some dozens."""
+    return OPERATION * (40 + head.count * (4 if head.readout == "soft_tree" else 1))
 
 
 def _greatest(head: Head, ends: Sequence[int], bits: int, c: int) -> int:

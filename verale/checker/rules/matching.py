@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 __all__ = ["heaviest_matching"]
 
 
-def heaviest_matching(weights: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
+def heaviest_matching(
+    weights: Sequence[Sequence[int]], passed: Callable[[int], None] = lambda columns: None
+) -> list[tuple[int, int]]:
     """Pairs (row, column), each row and column at most once, of greatest total weight.
 
     Args:
         weights: a matrix of numbers >= 0.
+        passed: told how many columns each step of a path looks at; may raise.
 
     Reference: Kuhn, The Hungarian method for the assignment problem (1955), by shortest augmenting paths.
     """
     columns = len(weights[0]) if weights else 0
     if len(weights) > columns:
-        return [(row, column) for column, row in heaviest_matching(list(zip(*weights, strict=True)))]
+        return [(row, column) for column, row in heaviest_matching(list(zip(*weights, strict=True)), passed)]
     # For the rows so far, weights[i][j] <= of_row[i] + of_column[j], with equality where j's partner is i.
     of_row, of_column, partner = [0] * len(weights), [0] * columns, [-1] * columns
     for entering, own in enumerate(weights):
@@ -26,6 +29,7 @@ def heaviest_matching(weights: Sequence[Sequence[int]]) -> list[tuple[int, int]]
         before = [-1] * columns
         unvisited, visited = set(range(columns)), []
         while True:
+            passed(len(unvisited))
             column = min(unvisited, key=distance.__getitem__)
             unvisited.remove(column)
             row = partner[column]

@@ -8,7 +8,8 @@ from fractions import Fraction
 from ..certificate import Statement
 from ..errors import UnprovedError
 from ..head import Head
-from .margin import lower_bound
+from ..work import Work
+from .margin import lower_bound, margin_steps
 from .similarity import Box
 
 __all__ = ["require_minimal"]
@@ -20,18 +21,21 @@ def require_minimal(
     statements: Sequence[Statement],
     boxes: Iterable[tuple[int, Box]],
     margins: Sequence[Fraction | None],
+    work: Work,
     provable: Callable[[int, Box, int], bool] | None = None,
 ) -> None:
-    """Raises UnprovedError, which names a statement that can be dropped.
+    """Raises UnprovedError, which names a statement that can be dropped, or if that takes too long.
 
     Args:
         boxes: for each statement its index and the activations' enclosures without it.
+        work: counts each lower bound.
         margins: those proved with all statements. The closest rival is tried first: it is the likeliest to fail.
         provable: whether a rival's margin can be proved positive, from the index, the enclosures and the rival; by
             default from the enclosures.
     """
 
     def positive(index: int, box: Box, rival: int) -> bool:
+        work.take(margin_steps(head))
         return lower_bound(head, box, predicted, rival) > 0
 
     provable = provable or positive

@@ -10,9 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..head import COSINES
+from ..work import OPERATION
 from .space import Ranges, Space
 
 __all__ = ["Box", "SimilarityRule"]
+
+_MOST_REMEMBERED = 2**16
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ class Box:
 
 
 class SimilarityRule:
-    """Similarities of one head. Remembers values that it has computed."""
+    """Similarities of one head. Remembers some of the values that it has computed."""
 
     def __init__(self, space: Space) -> None:
         self._space, self._similarity = space, space.head.similarity
@@ -64,6 +67,10 @@ class SimilarityRule:
         """S(value / parts), value on the grid; see `Similarity.at`."""
         key = value, own, parts
         if key not in self._computed:
+            if len(self._computed) == _MOST_REMEMBERED:
+                self._computed.clear()
+            work = self._space.work
+            work.take(4 * OPERATION + (work.series if self._similarity.series else 0))
             kernel, bits = self._space.kernel, self._space.bits
             self._computed[key] = self._similarity.at(kernel, value, bits, own, bits, parts)
         return self._computed[key]

@@ -17,6 +17,7 @@ from typing import Any
 from ..dyadic import ceil_at, dot, sqrt_ends
 from ..head import COSINES, Head
 from ..kernel import Kernel
+from ..work import Work
 from .domain import ball, domain_ranges
 
 __all__ = ["Chunk", "Ranges", "Space"]
@@ -65,6 +66,7 @@ class Space:
             in a ball about c; missing for other geometries.
         offsets: <c, p_k> on the grid, exactly, for inner products; otherwise 0.
         domain: the range of every working observable over the head's domain.
+        work: what a proof may still take.
     """
 
     def __init__(self, head: Head, kernel: Kernel) -> None:
@@ -90,6 +92,8 @@ class Space:
         elif head.geometry in COSINES:
             self.reach = 1 << self.bits
             self.norms = [sqrt_ends(square << 2 * self.bits) for square in squares]
+        weight, own = max(map(_most_bits, head.weight.rows)), _most_bits(head.similarity.own.rows[0])
+        self.work = Work(kernel.name, max(self.bits, 2 * self.longest.bit_length(), weight, own))
         lower, upper = domain_ranges(head, self.bits)
         self.domain = Ranges(
             list(map(kernel.integer, lower)), None if upper is None else list(map(kernel.integer, upper))
@@ -113,3 +117,7 @@ class Space:
             )
             for start in range(0, len(self.vectors), size)
         ]
+
+
+def _most_bits(row: list[int]) -> int:
+    return max(max(row), -min(row)).bit_length()

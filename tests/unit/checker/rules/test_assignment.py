@@ -162,7 +162,7 @@ def test_random_prices_stay_below_the_truth_and_the_best_are_matched(seed: int) 
         bound, least = result[rival], simplex[rival]
         assert bound is not None and least is not None
         against = assignment._against(rival, box, assignment._left)
-        best = against.by_matching(against.heaviest_matching())
+        best = against.by_matching(against.heaviest_matching(space.work))
         assert least <= bound <= max(best, least)
         assert bound <= logit(0) - logit(rival)
         assert least <= best
@@ -191,7 +191,7 @@ def test_what_is_provable_without_a_statement_is_what_is_provable_of_the_rest(se
         rest = rule(stated[:index] + stated[index + 1 :])
         for rival in (1, 2):
             against = rest._against(rival, box, rest._left)
-            best = against.by_matching(against.heaviest_matching())
+            best = against.by_matching(against.heaviest_matching(space.work))
             assert whole.provable(index, box, rival) == (best > 0)
             result.add(best > 0)
     assert result

@@ -101,8 +101,9 @@ def test_inner_products_of_a_box(lower: float, upper: float, scale: float, kerne
 
 
 @pytest.mark.parametrize("radius", [1.0, 0.3, 1e200, 5e-324])
-@pytest.mark.parametrize("lower", [None, -1.0, 0.0, 0.25])
-def test_inner_products_of_a_ball(lower: float | None, radius: float) -> None:
+@pytest.mark.parametrize("share", [None, -1.0, 0.0, 0.5])
+def test_inner_products_of_a_ball(share: float | None, radius: float) -> None:
+    lower = None if share is None else share * radius
     rows = [[3.0, -4.0], [0.375, 0.5], [-3.0, -4.0], [0.0, 0.0]]
     where = inner(rows, lower, None, radius)
     orthant = lower is not None and lower >= 0
