@@ -76,6 +76,12 @@ class Head:
             raise HeadError(
                 f"geometry: radius is {about(self.radius)}, expected a positive number, or null for no ball"
             )
+        nearest = max(self.lower or Fraction(0), -(self.upper or Fraction(0)), Fraction(0))
+        if self.radius is not None and self.depth * nearest**2 > self.radius**2:
+            raise HeadError(
+                f"domain is empty: latents with {self.depth} coordinates, each at least {about(nearest)} away from 0,"
+                f" are longer than the radius, {about(self.radius)}; expected latents both in the box and in the ball"
+            )
         if self.geometry == "inner_product" and self.radius is None and not bounded:
             raise HeadError("domain is unbounded, expected two ends, or a radius of the geometry, for inner_product")
         if self.geometry == "euclidean" and not self.similarity.has_limit and not bounded:

@@ -74,7 +74,7 @@ def _metadata(data: bytes) -> dict[str, str]:
 def _fields(text: str) -> dict[str, Any]:
     try:
         fields = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise HeadError(METADATA_KEY, f"is not JSON ({error})") from error
     if not isinstance(fields, dict):
         raise HeadError(METADATA_KEY, "is not a JSON object")

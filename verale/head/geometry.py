@@ -89,6 +89,10 @@ class Geometry(ABC):
         return True
 
 
+_DIFFERENCES = 2**23
+"""The most differences that are kept at once: 64 MiB."""
+
+
 @dataclass(frozen=True)
 class Euclidean(Geometry):
     """Observable: the squared distance m(z, p) = |z - p|^2."""
@@ -97,8 +101,14 @@ class Euclidean(Geometry):
     is_distance = True
 
     def observables(self, patches: Tensor, points: Tensor) -> Tensor:
-        """From the differences, image by image."""
-        return torch.stack([(image[:, None, :] - points).square().sum(-1) for image in patches])
+        """From the differences, image by image, and of a large image some patches at a time."""
+        many = max(1, _DIFFERENCES // max(1, points.numel()))
+        return torch.stack(
+            [
+                torch.cat([(some[:, None, :] - points).square().sum(-1) for some in image.split(many)])
+                for image in patches
+            ]
+        )
 
     def bounded_over(self, domain: Box) -> bool:
         """In a box with two ends."""
@@ -143,7 +153,7 @@ class Cosine(Geometry):
 class InnerProduct(Geometry):
     """Observable: m(z, p) = <z, p>, neither of them normalised.
 
-    The domain is bounded: a box with two ends, or the part of the head's box with |z| <= radius.
+    The domain is bounded: a box with two ends, or the part of the head's box with |z| <= radius. It must not be empty.
     """
 
     radius: float | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,7 @@ class Head:
             )
         self._check_parts()
         self._check_prototypes()
+        self._check_domain()
         self._check_readout()
         self._check_per_prototype()
         if self.labels is not None and len(self.labels) != self.classes:
@@ -115,6 +117,16 @@ class Head:
             zero = (self.prototypes == 0).all(dim=1).nonzero().flatten().tolist()
             if zero:
                 raise HeadError("prototypes", f"row {zero[0]} is the zero vector, which has no direction: remove it")
+
+    def _check_domain(self) -> None:
+        """Some latent lies in both the box and the ball. The one nearest to 0 has equal coordinates."""
+        radius, nearest = self.geometry.radius, max(self.domain.lower or 0.0, -(self.domain.upper or 0.0), 0.0)
+        if radius is not None and self.depth * Fraction(nearest) ** 2 > Fraction(radius) ** 2:
+            raise HeadError(
+                "domain",
+                f"is empty: latents with {self.depth} coordinates, each at least {nearest} away from 0, are longer than"
+                f" the radius, {radius}; expected latents both in the box and in the ball",
+            )
 
     def _check_readout(self) -> None:
         if self.bias is not None:

@@ -89,6 +89,6 @@ def _tensors(path: str | Path) -> dict[str, Tensor]:
     data = read(path, "a latents file (safetensors)")
     try:
         tensors: dict[str, Tensor] = safetensors.torch.load(data)
-    except (safetensors.SafetensorError, ValueError) as error:
+    except (safetensors.SafetensorError, ValueError, KeyError) as error:  # KeyError: a type that torch does not have
         raise InputError(path, f"is not a readable safetensors file ({error})") from error
     return tensors

@@ -58,9 +58,6 @@ class Similarity(ABC):
     focal: ClassVar[bool] = False
     """Whether focal pooling is defined for it."""
 
-    steep: ClassVar[bool] = True
-    """Whether its slope may be unbounded, as a root's is. Then float64 may be too coarse to claim minimality."""
-
     @abstractmethod
     def of(self, observed: Tensor, geometry: Geometry, scale: Tensor | float, peak: Tensor | float) -> Tensor:
         """S of observables (..., P) in float64, rounded to nearest.
@@ -80,7 +77,6 @@ class Identity(Similarity):
     kind = "identity"
     geometries = (Cosine, InnerProduct, Softmax)
     focal = True
-    steep = False
 
     def of(self, observed: Tensor, geometry: Geometry, scale: Tensor | float, peak: Tensor | float) -> Tensor:
         return observed
@@ -96,7 +92,6 @@ class LogRatio(Similarity):
     geometries = (Euclidean,)
     tensors = ("scale",)
     focal = True
-    steep = False
 
     def __post_init__(self) -> None:
         if not _LEAST_EPSILON <= self.epsilon < 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import random
 from fractions import Fraction
 from itertools import product
@@ -159,6 +160,49 @@ def test_agrees_with_the_head_of_the_other_side_of_the_wall() -> None:
             assert (ours.classes, ours.count, ours.depth) == (theirs.classes, theirs.size, theirs.depth)
             accepted += 1
     assert 100 < accepted < 1000
+
+
+def in_ball(lower: float | None, upper: float | None, radius: float, depth: int) -> bytes:
+    """A head of inner products whose latents lie in a box and in a ball."""
+    geometry = part("inner_product", radius=radius.hex())
+    points = [[1.0] * depth, [0.5] * depth]
+    return files.head(WEIGHT, points, geometry=geometry, similarity=files.IDENTITY, domain=files.domain(lower, upper))
+
+
+CORNERS = [
+    # The box, the radius and D; whether any latent is in both. The latent nearest to 0 has equal coordinates.
+    (2.0, 3.0, 1.0, 2, False),
+    (2.0, 3.0, 2.0, 1, True),  # one latent, 2
+    (2.0, 3.0, math.nextafter(2.0, 0.0), 1, False),
+    (2.0, None, 4.0, 4, True),
+    (2.0, None, 4.0, 5, False),
+    (None, -2.0, 4.0, 4, True),
+    (-3.0, -2.0, math.nextafter(4.0, 0.0), 4, False),
+    (None, 2.0, 2.0**-1074, 9, True),
+    (-2.0, None, 2.0**-1074, 9, True),
+    (0.0, 1.0, 2.0**-1074, 9, True),
+    (2.0**-1074, 1.0, 2.0**-1074, 1, True),
+    (2.0**-1074, 1.0, 2.0**-1074, 2, False),  # squares that no float holds
+    (2.0**1000, None, 2.0**1001, 4, True),
+    (2.0**1000, None, 2.0**1001, 5, False),
+    (0.1, 1.0, 0.30000000000000004, 9, True),  # 9 (0.1)^2 rounds to 0.09000000000000001
+    (0.1, 1.0, 0.3, 9, False),  # as floats, 0.3 is less than 3 times 0.1
+]
+
+
+@pytest.mark.parametrize(("lower", "upper", "radius", "depth", "latents"), CORNERS)
+def test_a_ball_that_misses_the_box_is_refused_and_one_that_touches_it_is_not(
+    lower: float | None, upper: float | None, radius: float, depth: int, latents: bool
+) -> None:
+    data = in_ball(lower, upper, radius, depth)
+    if latents:
+        assert read_head(data).radius == Fraction(radius)
+        assert verale.head.Head.from_bytes(data).depth == depth
+        return
+    with pytest.raises(HeadError, match=r"domain is empty: .* expected latents both in the box and"):
+        read_head(data)
+    with pytest.raises(verale.errors.HeadError, match=r"'domain': is empty: .* expected latents"):
+        verale.head.Head.from_bytes(data)
 
 
 UNUSABLE = {

@@ -107,6 +107,7 @@ def test_other_files_are_refused_by_name(tmp_path):
         (safetensors.torch.save({"weight": WEIGHT}), "no head file"),
         (safetensors.torch.save({"weight": WEIGHT}, metadata={METADATA_KEY: "[]"}), "not a JSON object"),
         (safetensors.torch.save({"weight": WEIGHT}, metadata={METADATA_KEY: "{"}), "not JSON"),
+        (safetensors.torch.save({"weight": WEIGHT}, metadata={METADATA_KEY: "[" * 100_000}), "not JSON"),
         (safetensors.torch.save({"extra": WEIGHT}, metadata={METADATA_KEY: "{}"}), "unknown tensor"),
         (safetensors.torch.save({"bias": WEIGHT}, metadata={METADATA_KEY: "{}"}), "missing"),
     ]:

@@ -73,6 +73,8 @@ POINTS = torch.rand(3, 4)
         ("geometry.radius", lambda: InnerProduct(0.0)),
         ("geometry.radius", lambda: InnerProduct(float("inf"))),
         ("domain", lambda: Head(WEIGHT, InnerProduct(), Identity(), prototypes=POINTS, domain=Box(0, None))),
+        ("domain", lambda: Head(WEIGHT, InnerProduct(1.0), Identity(), prototypes=POINTS, domain=Box(2, 3))),
+        ("domain", lambda: Head(WEIGHT, InnerProduct(1.0), Identity(), prototypes=POINTS, domain=Box(None, -2))),
         ("domain", lambda: Head(WEIGHT, Euclidean(), Negated(), prototypes=POINTS)),
         ("domain", lambda: Head(WEIGHT, Euclidean(), Quadratic(), prototypes=POINTS, domain=Box(0, None))),
         ("similarity", lambda: Head(WEIGHT, InnerProduct(9.0), Exponential(), prototypes=POINTS)),

@@ -56,6 +56,13 @@ def test_latents_survive_their_file(tmp_path):
         load_latents(tmp_path / "broken.safetensors")
 
 
+def test_a_type_that_torch_does_not_have_is_refused(tmp_path):
+    header = b'{"latents":{"dtype":"F8_E8M0","shape":[1,1,1],"data_offsets":[0,1]}}'
+    (tmp_path / "z").write_bytes(len(header).to_bytes(8, "little") + header + bytes(1))
+    with pytest.raises(InputError, match="is not a readable safetensors file"):
+        load_latents(tmp_path / "z")
+
+
 def test_labels_travel_with_the_latents(tmp_path):
     latents = torch.rand(3, 2, 2, 2)
     save_latents(tmp_path / "z", latents, labels=[2, 0, 1])
