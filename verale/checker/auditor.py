@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import TypeAlias
 
 from .certificate import Certificate, read_certificate
-from .cost import LIMIT, cost, require_within
+from .cost import LIMIT, allowed, cost, require_within
 from .dyadic import Exact
 from .errors import FormatError, RefutedError, UnprovedError
 from .head_file import read_head
@@ -30,6 +31,10 @@ from .verdict import Status, Verdict
 __all__ = ["Auditor", "check"]
 
 _Margins: TypeAlias = tuple[Fraction | None, ...]
+_UNCLAIMED = (
+    "every claim that was checked is proved, but the certificate names no latents: perhaps none satisfy the statements;"
+    " name them, or ask for entailment only"
+)
 
 
 class Auditor:
@@ -39,7 +44,7 @@ class Auditor:
         head: the bytes of the head file.
         latents: the bytes of a latents file; without it no instance claim is checked.
         kernel: `arb`, `mpmath` or `both`, which proves only what both prove.
-        limit: the most steps that a proof may take, as `cost` counts them; a longer one is not begun.
+        limit: the most steps that a proof may take for each megabyte of head, certificate and image (`cost`).
 
     Raises:
         HeadError, LatentsError: a file that cannot be used (step 2).
@@ -48,19 +53,24 @@ class Auditor:
 
     def __init__(self, head: bytes, latents: bytes | None = None, kernel: str = "arb", limit: int = LIMIT) -> None:
         kernels = [load_kernel(name) for name in (KERNELS if kernel == "both" else (kernel,))]
-        self._head = read_head(head)
+        self._head, self._size = read_head(head), len(head)
         self._latents = None if latents is None else Latents(latents, self._head.depth)
         self._projections = [Projection(Space(self._head, each)) for each in kernels]
         self._limit = limit
 
-    def check(self, certificate: bytes, minimality: bool = False) -> Verdict:
+    def check(self, certificate: bytes, minimality: bool = False, entailment_only: bool = False) -> Verdict:
         """The verdict on a certificate's bytes.
 
         Args:
             certificate: the bytes of the certificate.
             minimality: whether to prove that claim too, if the certificate makes it.
+            entailment_only: whether to accept certificates that claim nothing of an image. Otherwise these have the
+                reason `unclaimed` where they are PROVED: perhaps no latents satisfy their statements.
         """
-        return self._judge(certificate, lambda audit: audit.run(minimality), Status.NOT_PROVED)
+        verdict = self._judge(certificate, lambda audit: audit.run(minimality), Status.NOT_PROVED)
+        if verdict.status is not Status.PROVED or "not claimed" not in verdict.claims.values() or entailment_only:
+            return verdict
+        return replace(verdict, reason="unclaimed", message=_UNCLAIMED)
 
     def refute(self, certificate: bytes, witness: bytes) -> Verdict:
         """Whether a witness refutes a certificate: certificates/v1.md, "Refutation by a witness".
@@ -87,13 +97,19 @@ class Auditor:
             document = read_certificate(certificate)  # 1. The certificate
         except FormatError as error:
             return Verdict(Status.MALFORMED, "malformed", str(error))
-        verdicts = [self._verdict(document, projection, steps, failed) for projection in self._projections]
+        size = self._size + len(certificate)
+        verdicts = [self._verdict(document, size, projection, steps, failed) for projection in self._projections]
         return verdicts[0] if len(verdicts) == 1 else _common(verdicts)
 
     def _verdict(
-        self, certificate: Certificate, projection: Projection, steps: Callable[[_Audit], None], failed: Status
+        self,
+        certificate: Certificate,
+        size: int,
+        projection: Projection,
+        steps: Callable[[_Audit], None],
+        failed: Status,
     ) -> Verdict:
-        audit = _Audit(certificate, projection, self._latents, self._limit)
+        audit = _Audit(certificate, projection, self._latents, self._limit, size)
         status, reason, message = Status.PROVED, "", "every claim that was checked is proved"
         try:
             steps(audit)
@@ -107,7 +123,7 @@ class Auditor:
             status,
             reason,
             message,
-            {claim: "proved" if claim in audit.proved else "not checked" for claim in certificate.claims},
+            audit.claims(),
             certificate.predicted,
             certificate.paradigm,
             len(certificate.statements),
@@ -116,23 +132,39 @@ class Auditor:
 
 
 def check(
-    certificate: bytes, head: bytes, latents: bytes | None = None, kernel: str = "arb", minimality: bool = False
+    certificate: bytes,
+    head: bytes,
+    latents: bytes | None = None,
+    kernel: str = "arb",
+    minimality: bool = False,
+    entailment_only: bool = False,
 ) -> Verdict:
     """The verdict on one certificate; see `Auditor`."""
-    return Auditor(head, latents, kernel).check(certificate, minimality)
+    return Auditor(head, latents, kernel).check(certificate, minimality, entailment_only)
 
 
 class _Audit:
-    """One certificate in one kernel: what has been proved so far."""
+    """One certificate in one kernel: what has been proved so far. `size` is that of its bytes and the head's."""
 
-    def __init__(self, certificate: Certificate, projection: Projection, latents: Latents | None, limit: int) -> None:
+    def __init__(
+        self, certificate: Certificate, projection: Projection, latents: Latents | None, limit: int, size: int
+    ) -> None:
         self._certificate = certificate
         self._projection = projection
         self._space = projection.space
         self._latents = latents
         self._limit = limit
+        self._size = size
         self.proved: set[str] = set()
         self.margins: _Margins = ()
+
+    def claims(self) -> dict[str, str]:
+        """What became of each claim; the instance is among them even where it is not claimed."""
+        claimed = self._certificate.claims
+        return {
+            claim: "proved" if claim in self.proved else "not checked" if claim in claimed else "not claimed"
+            for claim in ("entailment", "instance", *claimed)
+        }
 
     def run(self, minimality: bool) -> None:
         """Steps 3 to 8. Raises FormatError, UnprovedError or RefutedError at the first that fails."""
@@ -140,8 +172,10 @@ class _Audit:
         image = self._subject()  # 3.
         certificate.check_against(head)  # 4. Statements
         asked = minimality and "minimality" in certificate.claims
-        patches = 0 if image is None else len(image.rows)
-        require_within(self._limit, cost(certificate, head, self._space.bits, patches, asked))
+        size = self._size if image is None else self._size + 8 * len(image.rows) * head.depth
+        limit, counted = allowed(self._limit, size), cost(certificate, self._space, asked)
+        require_within(limit, counted)
+        self._space.work.allow(limit, counted.steps)
         evaluation = None if image is None else self._instance(image)  # 5.
         try:
             self._entailment(asked)
@@ -154,6 +188,7 @@ class _Audit:
     def refute(self, image: Exact) -> None:
         """Steps 3 to 6 for a witness. Raises FormatError, RefutedError, or UnprovedError at the first that fails."""
         certificate, head = self._certificate, self._space.head
+        self._space.work.allow(None)
         self._require_head()  # 3., of the head alone
         certificate.check_against(head)  # 4. Statements
         require_not_refuted(head, certificate.predicted, self._satisfied(image))  # 5. and 6.
@@ -177,7 +212,9 @@ class _Audit:
         if minimality:  # 8. Minimality
             boxes = rule.boxes_without(certificate.statements, certificate.patches)
             provable = None if priced is None else priced.provable
-            require_minimal(head, certificate.predicted, certificate.statements, boxes, self.margins, provable)
+            require_minimal(
+                head, certificate.predicted, certificate.statements, boxes, self.margins, self._space.work, provable
+            )
             self.proved.add("minimality")
 
     def _subject(self) -> Exact | None:
@@ -240,7 +277,7 @@ def _common(verdicts: list[Verdict]) -> Verdict:
             Status.NOT_PROVED,
             "kernels",
             f"the kernels disagree, expected one verdict ({message}); report it",
-            dict.fromkeys(first.claims, "not checked"),
+            {claim: "not checked" if state == "proved" else state for claim, state in first.claims.items()},
             first.predicted,
             first.paradigm,
             first.statements,

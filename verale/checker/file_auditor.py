@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
 import platform
+import stat
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -33,11 +36,14 @@ class Outcome:
 
     Attributes:
         record: plain data for JSON.
-        reused: whether it was taken from an earlier audit log.
     """
 
     record: dict[str, Any]
-    reused: bool = False
+
+    @property
+    def reused(self) -> bool:
+        """Whether it was taken from an earlier audit log, not proved now."""
+        return "reused" in self.record
 
     @property
     def exit_code(self) -> int:
@@ -47,7 +53,7 @@ class Outcome:
     @property
     def line(self) -> str:
         """The verdict line."""
-        return line_of(self.record)
+        return line_of(self.record) + "  taken from the audit log" * self.reused
 
 
 class FileAuditor:
@@ -63,7 +69,13 @@ class FileAuditor:
     """
 
     def __init__(
-        self, head: str, latents: str | None, kernel: str = "arb", minimality: bool = False, limit: int = LIMIT
+        self,
+        head: str,
+        latents: str | None,
+        kernel: str = "arb",
+        minimality: bool = False,
+        limit: int = LIMIT,
+        entailment_only: bool = False,
     ) -> None:
         head_data = _read(head, LARGEST_HEAD)
         latents_data = None if latents is None else _read(latents)
@@ -73,12 +85,13 @@ class FileAuditor:
             raise HeadError(f"{head}: {error}") from None
         except LatentsError as error:
             raise LatentsError(f"{latents}: {error}") from None
-        self._minimality = minimality
+        self._asked = minimality, entailment_only
         self.run = {
             "head": _digest(head_data),
             "latents": None if latents_data is None else _digest(latents_data),
             "kernel": kernel,
             "minimality": minimality,
+            "entailment_only": entailment_only,
             "limit": limit,
             "checker": {"version": _version("verale"), "sha256": checker_digest()},
             "libraries": {
@@ -99,7 +112,7 @@ class FileAuditor:
         try:
             data = _read(path, LARGEST) if data is None else data
             digest = _digest(data) if len(data) <= LARGEST else None
-            verdict = self._auditor.check(data, self._minimality).record()
+            verdict = self._auditor.check(data, *self._asked).record()
         except OSError as error:
             return unusable(path, f"cannot be read ({error.strerror})", self.run, digest)
         except MemoryError:
@@ -153,6 +166,16 @@ def _version(package: str) -> str | None:
 
 
 def _read(path: str, limit: int | None = None) -> bytes:
-    """The bytes of a file, at most `limit` + 1 of them: enough to refuse a file that is too long."""
-    with open(path, "rb") as stream:
+    """The bytes of a regular file, at most `limit` + 1 of them: enough to refuse a file that is too long."""
+    with open(path, "rb", opener=_opened) as stream:
         return stream.read() if limit is None else stream.read(limit + 1)
+
+
+def _opened(path: str, flags: int) -> int:
+    """The descriptor of a regular file, without waiting. Raises OSError for a pipe or a device: they may never end."""
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):  # of a folder, `open` itself says so
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, "it is a pipe, socket or device; write its content to a regular file", path)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import inf, nextafter
 from typing import Any
 
-__all__ = ["EXIT_UNUSABLE", "Status", "Verdict", "line_of", "most_severe"]
+__all__ = ["EXIT_UNUSABLE", "Status", "Verdict", "line_of", "most_severe", "printable"]
 
 EXIT_UNUSABLE = 9
 _EXIT_CODES = {
@@ -25,8 +25,9 @@ _EXIT_CODES = {
     "minimality": 8,
     "witness": 11,
     "limit": 12,
+    "unclaimed": 14,
 }
-_SEVERITY = (4, 5, EXIT_UNUSABLE, 6, 7, 3, 12, 8, 11, 0)
+_SEVERITY = (4, 5, EXIT_UNUSABLE, 6, 7, 3, 12, 8, 11, 14, 0)
 _DIGITS = 4
 
 
@@ -46,9 +47,9 @@ class Verdict:
 
     Attributes:
         status: the answer.
-        reason: the step that failed; "" if none did.
+        reason: the step that failed; "" if none did; "unclaimed" if it is PROVED, but claims no instance.
         message: one sentence: what is wrong, what was expected, what to do.
-        claims: every claim of the certificate: "proved" or "not checked".
+        claims: every claim of the certificate: "proved" or "not checked"; and the instance, if it is "not claimed".
         predicted, paradigm: those of the certificate; None if it could not be read.
         statements: how many it has; None if it could not be read.
         margins: the proved lower bound for every class, None at `predicted`; empty if the proof did not get that far.
@@ -65,7 +66,7 @@ class Verdict:
 
     @property
     def exit_code(self) -> int:
-        """0 if PROVED, otherwise one code for each kind of failure."""
+        """0 without a reason, otherwise one code for each kind of reason."""
         return _EXIT_CODES[self.reason]
 
     def line(self, name: str) -> str:
@@ -92,23 +93,28 @@ class Verdict:
 
 def line_of(record: Mapping[str, Any]) -> str:
     """A verdict on one line, from its record and the name of the certificate."""
-    parts = [f"{record['status']:<10}", _printable(record["certificate"])]
+    parts = [f"{record['status']:<10}", record["certificate"]]
     if record["predicted"] is not None:
         parts.append(f"class {record['predicted']}  {record['paradigm']}  {record['statements']} statements")
     if record["status"] == Status.PROVED.value:
         claims = record["claims"].items()
         proved = "+".join(claim for claim, state in claims if state == "proved")
-        unchecked = "".join(f", {claim} {state}" for claim, state in claims if state != "proved")
+        unchecked = "".join(
+            f", no {claim} claimed" if state == "not claimed" else f", {claim} {state}"
+            for claim, state in claims
+            if state != "proved"
+        )
         parts.append(f"margin >= {record['margin']}  {proved} proved{unchecked}")
     else:
-        parts.append(f"{record['reason']}: {_printable(record['message'])}")
-    return "  ".join(parts)
+        parts.append(f"{record['reason']}: {record['message']}")
+    return printable("  ".join(parts))
 
 
 def most_severe(exit_codes: list[int]) -> int:
     """The exit code of several certificates: the first of these that occurs: refuted, malformed, unusable, subject,
-    instance, bounds, limit, minimality, no counterexample, proved."""
-    return min(exit_codes, key=_SEVERITY.index)
+    instance, bounds, limit, minimality, no counterexample, no instance claimed, proved. Of none it is `unusable`:
+    nothing was proved."""
+    return min(exit_codes, key=_SEVERITY.index, default=EXIT_UNUSABLE)
 
 
 def _decimal_below(value: Fraction) -> str:
@@ -128,5 +134,8 @@ def _binary64_below(value: Fraction) -> float:
     return nearest if nearest == -inf or nearest <= value else nextafter(nearest, -inf)
 
 
-def _printable(name: str) -> str:
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in name)
+def printable(text: str) -> str:
+    """A text on one line: what is not printable, such as a line end or an escape sequence, is written as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

@@ -25,8 +25,18 @@ __all__ = ["command"]
     "--kernel", type=click.Choice(["arb", "mpmath", "both"]), default="arb", show_default=True, help="Arithmetic."
 )
 @click.option("--minimality", is_flag=True, help="Also prove, where claimed, that no statement can be dropped.")
+@click.option(
+    "--entailment-only",
+    is_flag=True,
+    help="Accept certificates that name no latents, though perhaps no latents satisfy their statements.",
+)
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Number of processes.")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="The most steps that a proof may take.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    metavar="N",
+    help="The most steps of a proof for each MB of files; by default 402653184, at most 10 s.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a certificate, not lines for people.")
 @click.option(
     "--log",
@@ -44,6 +54,7 @@ def command(
     latents: str | None,
     kernel: str,
     minimality: bool,
+    entailment_only: bool,
     jobs: int,
     limit: int | None,
     as_json: bool,
@@ -56,7 +67,8 @@ def command(
 
     Prints one verdict line for each certificate. Exit code: 0 everything proved; 3 bounds do not reach; 4 refuted;
     5 malformed; 6 about another head or other latents; 7 a statement is not true of the latents; 8 not minimal; 9 a
-    file that cannot be used; 12 more work than the limit; 130 interrupted; 2 unknown option.
+    file that cannot be used; 12 more work than the limit; 14 proved, but no instance is claimed; 130 interrupted;
+    2 unknown option.
     """
     from verale.checker.cost import LIMIT
     from verale.checker.verdict import EXIT_UNUSABLE, most_severe
@@ -65,17 +77,18 @@ def command(
     from verale.runs.audit_log import AuditLog
     from verale.runs.auditor import AuditOptions, Stored
 
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # so that any file name can be printed
-    options = AuditOptions(head, latents, kernel, minimality, LIMIT if limit is None else limit)
+    options = AuditOptions(head, latents, kernel, minimality, LIMIT if limit is None else limit, entailment_only)
     if ray_engine.is_ray(engine, workers, address, jobs):
         ray_engine.audit(certificates, options, log, workers, address, as_json)
     codes: list[int] = []
     paths: list[str | Stored] = []
     for given in certificates:
         try:
-            paths += packed_certificates(given)[0] if is_dataset(given) else certificate_files((given,))
-        except InputError as error:
+            inside = packed_certificates(given)[0] if is_dataset(given) else certificate_files((given,))
+            if not inside:
+                raise InputError(given, "holds no certificate, so nothing is proved")
+            paths += inside
+        except (InputError, OSError) as error:
             print_line(f"error: {error}", sys.stderr)
             codes.append(EXIT_UNUSABLE)
     audited = reused = 0

@@ -93,7 +93,34 @@ def test_without_latents_the_instance_is_not_checked() -> None:
 
 
 def test_latents_that_no_claim_names_are_not_used(auditor: Auditor) -> None:
-    assert auditor.check(files.encode(document(image=None))).claims == {"entailment": "proved"}
+    verdict = auditor.check(files.encode(document(image=None)))
+    assert reasons(verdict) == (Status.PROVED, "unclaimed", 14)
+    assert verdict.claims == {"entailment": "proved", "instance": "not claimed"}
+    assert "perhaps none satisfy the statements" in verdict.message
+
+
+@pytest.mark.parametrize("minimality", [False, True])
+def test_entailment_alone_is_accepted_where_it_is_asked_for(auditor: Auditor, minimality: bool) -> None:
+    for options in ({"image": None}, {}):
+        data = files.encode(document(**options))
+        alone, both = (auditor.check(data, minimality, entailment_only=asked) for asked in (True, False))
+        assert reasons(alone) == (Status.PROVED, "", 0)
+        assert (alone.claims, alone.margins) == (both.claims, both.margins)
+    failing = files.encode(document(stated=statements("euclidean")[:2], image=None))
+    assert reasons(auditor.check(failing, entailment_only=True)) == (Status.NOT_PROVED, "entailment", 3)
+
+
+@pytest.mark.parametrize("kernel", [*KERNELS, "both"])
+@pytest.mark.parametrize("predicted", range(CLASSES))
+def test_statements_that_contradict_each_other_entail_every_class_and_exit_code_0_is_for_none(
+    predicted: int, kernel: str
+) -> None:
+    """No activation of this head is 0, so the statements hold of no latents. Only the instance claim excludes that."""
+    stated = [files.activation_statement(j, *[5.0 * (j % CLASSES == predicted)] * 2) for j in range(COUNT)]
+    vacuous = files.encode(document(stated=stated, predicted=predicted, paradigm="top_k", image=None))
+    verdict = check(vacuous, HEADS["euclidean"], LATENTS, kernel)
+    assert reasons(verdict) == (Status.PROVED, "unclaimed", 14)
+    assert "entailment proved, no instance claimed" in verdict.line("x")
 
 
 def test_the_margin_that_was_proved_can_be_stated_and_no_more(auditor: Auditor) -> None:

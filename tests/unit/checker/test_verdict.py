@@ -35,6 +35,8 @@ def test_lines() -> None:
         "PROVED      a.json  class 3  projection  42 statements  margin >= 0.2500  entailment+minimality proved,"
         " instance not checked"
     )
+    alone = proved(Fraction(1, 4), entailment="proved", instance="not claimed", minimality="not checked")
+    assert alone.line("a.json").endswith("  entailment proved, no instance claimed, minimality not checked")
     assert Verdict(Status.MALFORMED, "malformed", "the certificate is cut\nshort").line("b\n\udcff.json") == (
         "MALFORMED   b\\n\\udcff.json  malformed: the certificate is cut\\nshort"
     )
@@ -48,20 +50,24 @@ def test_exit_codes() -> None:
         reason: Verdict(Status.NOT_PROVED, reason, "").exit_code
         for reason in (
             *("entailment", "margin", "kernels", "subject", "instance", "minimality", "refuted", "malformed"),
-            "witness",
+            *("witness", "unclaimed"),
         )
     }
     assert codes == {
         "entailment": 3, "margin": 3, "kernels": 3, "refuted": 4, "malformed": 5, "subject": 6, "instance": 7,
-        "minimality": 8, "witness": 11,
+        "minimality": 8, "witness": 11, "unclaimed": 14,
     }  # fmt: skip
 
 
 def test_the_most_severe_decides() -> None:
     assert most_severe([0, 0]) == 0
+    assert most_severe([0, 14]) == 14
+    assert most_severe([14, 11]) == 11
+    assert most_severe([14, 8]) == 8
     assert most_severe([0, 8, 3]) == 3
     assert most_severe([3, 7, 8]) == 7
     assert most_severe([6, 7]) == 6
     assert most_severe([6, 9]) == 9
     assert most_severe([9, 5]) == 5
     assert most_severe([5, 4, 0]) == 4
+    assert most_severe([]) == 9, "nothing was proved"

@@ -15,6 +15,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+import verale
+from verale.datasets.certificates import write_rows
 from verale.errors import InputError
 from verale.runs.audit import audit_files
 from verale.runs.audit_log import AuditLog
@@ -23,6 +25,8 @@ from verale.soundness.independent import files
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = json.loads((ROOT / "certificates" / "audit-log-v1.schema.json").read_text())
+PACKAGES = str(Path(verale.__file__).parents[1])
+"""Where processes find the package that this one has."""
 IMAGE = [[0.0, 0.0]]
 HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
 
@@ -43,7 +47,7 @@ def folder(tmp_path: Path) -> Path:
 
 def started(folder: Path, *arguments: object, **options: object) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "verale", "audit", *map(str, arguments), "--head", "head"]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([*options.pop("path", []), str(ROOT)])}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([*options.pop("path", []), PACKAGES])}
     # Where the tests themselves run in the background, an interrupt is ignored, and that would be inherited.
     return subprocess.Popen(
         command,
@@ -107,6 +111,30 @@ def test_lines_come_in_order_and_one_bad_file_stops_nothing(folder: Path, jobs: 
     ]
 
 
+@pytest.mark.parametrize("given", ["empty", "none.parquet"])
+def test_what_holds_no_certificate_is_code_9_beside_what_is_proved(given: str, folder: Path) -> None:
+    (folder / "empty").mkdir()
+    write_rows(str(folder / "none.parquet"), [])
+    code, lines, err = run(folder, given, "all/0.ale.json")
+    assert (code, len(lines)) == (9, 1) and lines[0].startswith("PROVED")
+    assert err.startswith(f"error: {given}: holds no ") and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_every_option_reaches_the_audit(jobs: int, folder: Path) -> None:
+    """Of a certificate that claims everything, and of one that names no latents."""
+    own = files.patch_statement(0, 0, 0.0, 2.0**-40)
+    (folder / "whole").write_bytes(files.certificate(HEAD, [own], image=IMAGE, minimality=True))
+    (folder / "bare").write_bytes(files.certificate(HEAD, [own]))
+    options = ("--latents", "latents", "--minimality", "--kernel", "mpmath", "--limit", 2**40, "--jobs", jobs, "--json")
+    code, lines, _ = run(folder, "whole", "bare", *options)
+    whole, bare = map(json.loads, lines)
+    assert (code, whole["exit_code"], bare["exit_code"]) == (14, 0, 14)
+    assert whole["claims"] == dict.fromkeys(("entailment", "instance", "minimality"), "proved")
+    assert whole["run"]["kernel"] == "mpmath" and whole["run"]["limit"] == 2**40
+    assert run(folder, "bare", "--entailment-only", "--jobs", jobs)[0] == 0
+
+
 def test_an_unusable_head_is_one_line_for_any_number_of_processes(folder: Path) -> None:
     (folder / "head").write_bytes(b"{")
     code, lines, err = run(folder, "all", "--jobs", 2)
@@ -129,10 +157,11 @@ def test_a_report_is_what_json_prints_and_is_taken_up_again(folder: Path) -> Non
     assert (code, err) == (5, "6 of 7 verdicts are taken from R.json\n")
     second = records(folder / "R.json")
     assert second == list(map(json.loads, lines))
-    assert second[-1] == first[0] | {"certificate": "all/9.ale.json"}
-    assert second[:-2] == first[1:] and second[-2]["reason"] == "subject"
+    assert second[-1] == first[0] | {"certificate": "all/9.ale.json", "reused": True}
+    assert second[:-2] == [record | {"reused": True} for record in first[1:]]
+    assert second[-2]["reason"] == "subject" and "reused" not in second[-2]
 
-    for other in (("--kernel", "mpmath"), ("--minimality",), ("--limit", "1000000000")):
+    for other in (("--kernel", "mpmath"), ("--minimality",), ("--entailment-only",), ("--limit", "1000000000")):
         assert "verdicts are taken" not in run(folder, "all", *options, *other)[2]
     assert [record["run"]["limit"] for record in records(folder / "R.json")] == [10**9] * 7
 
@@ -150,7 +179,7 @@ def test_a_report_that_was_cut_short_is_taken_up_again(folder: Path) -> None:
 @pytest.mark.parametrize("content", [b"{}\n", b"[]\n", b"0\n", HEAD, files.certificate(HEAD, []), b"{\n}\n"])
 def test_a_file_that_is_no_report_is_left_alone(folder: Path, content: bytes) -> None:
     (folder / "R.json").write_bytes(content)
-    with pytest.raises(InputError, match=r"not (a record of )?an audit log"):
+    with pytest.raises(InputError, match="line 1 is not a record of an audit log"):
         AuditLog(folder / "R.json")
     assert (folder / "R.json").read_bytes() == content
 
@@ -169,7 +198,7 @@ def test_a_pipe_that_closes_changes_neither_the_exit_code_nor_stderr(folder: Pat
     files = sorted(map(str, (folder / "all").glob("*")))
     command = [sys.executable, "-m", module, *["audit"] * (module == "verale"), *files, "--head", "head"]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)}
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, env=os.environ | {"PYTHONPATH": PACKAGES}
     ) as process:
         assert process.stdout and process.stderr
         process.stdout.close()

@@ -1,0 +1,68 @@
+"""The documented gate passes what is proved of an image, and no statements that contradict each other."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from verale.soundness.independent import files
+
+ROOT = Path(__file__).parents[2]
+CLASSES = 3
+IMAGE = [[0.0, 0.0]]
+HEAD = files.head(
+    [[float(c == j) for j in range(CLASSES)] for c in range(CLASSES)], [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0]]
+)
+LATENTS = " --latents latents.safetensors"
+
+
+def gate() -> tuple[str, str]:
+    text = (ROOT / "certificates" / "audit-log-v1.md").read_text(encoding="utf-8")
+    audit, search = re.findall(r"^\$ (.*)$", text.split("## A gate\n")[1], re.MULTILINE)
+    assert LATENTS in audit
+    return audit, search
+
+
+def codes(folder: Path, certificate: bytes, without: str = "", also: str = "") -> tuple[int, int]:
+    """The exit codes of the gate's two commands; the first one without an option, and with another."""
+    (folder / "explained").mkdir(exist_ok=True)
+    (folder / "head.safetensors").write_bytes(HEAD)
+    (folder / "latents.safetensors").write_bytes(files.latents([IMAGE]))
+    (folder / "explained" / "0.ale.json").write_bytes(certificate)
+    audit, search = gate()
+    verale = f'verale() {{ {shlex.quote(sys.executable)} -m verale "$@"; }}'
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+
+    def code(command: str) -> int:
+        return subprocess.run(
+            ["bash", "-c", f"{verale}; {command}"], cwd=folder, env=environment, timeout=600, capture_output=True
+        ).returncode
+
+    return code(audit.replace(without, "") + also), code(search)
+
+
+def contradiction(predicted: int, image: files.Matrix | None) -> bytes:
+    """The predicted class has its prototype, and no other prototype is as near as each of them is everywhere."""
+    stated = [files.activation_statement(j, *((6.5, 7.0) if j == predicted else (0.0, 0.125))) for j in range(CLASSES)]
+    return files.certificate(HEAD, stated, predicted, CLASSES, "top_k", image=image)
+
+
+def test_what_is_proved_of_an_image_passes(tmp_path: Path) -> None:
+    stated = [files.patch_statement(0, j, d, d) for j, d in enumerate((0.0, 2.0, 1.0))]
+    assert codes(tmp_path, files.certificate(HEAD, stated, 0, CLASSES, image=IMAGE, minimality=False)) == (0, 0)
+
+
+@pytest.mark.parametrize("predicted", range(CLASSES))
+def test_statements_that_contradict_each_other_do_not_pass(predicted: int, tmp_path: Path) -> None:
+    nowhere = [[0.5, 0.25]]
+    assert codes(tmp_path, contradiction(predicted, None)) == (14, 1)
+    assert codes(tmp_path, contradiction(predicted, None), also=" --entailment-only") == (0, 1)
+    assert codes(tmp_path, contradiction(predicted, IMAGE))[0] == 7
+    assert codes(tmp_path, contradiction(predicted, nowhere))[0] == 6
+    assert codes(tmp_path, contradiction(predicted, nowhere), without=LATENTS) == (0, 1)
