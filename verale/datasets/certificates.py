@@ -5,19 +5,23 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import uuid
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verale.datasets import storage
+from verale.datasets.limits import decoded, is_bytes, require_proportionate
 from verale.errors import InputError
 from verale.files import certificate_index, certificate_name, certificates_in
 
 if TYPE_CHECKING:
-    from pyarrow import Array, Schema, Table
+    from pyarrow import Array, NativeFile, Schema, Table
 
 __all__ = [
     "GROUP",
@@ -25,6 +29,8 @@ __all__ = [
     "SUCCESS",
     "PackedCertificate",
     "ParquetRows",
+    "RowNames",
+    "certificate_rows",
     "certificates_schema",
     "is_dataset",
     "packed_certificates",
@@ -36,6 +42,12 @@ __all__ = [
 
 GROUP = 32
 """Rows of a row group: read at once, and audited by one worker at a time."""
+
+_BINARY, _TEXT, _WHOLE = ("binary", "large_binary"), ("string", "large_string"), ("int64", "int32", "int16", "int8")
+_KINDS = {"certificate": _BINARY, "name": _TEXT, "index": (*_WHOLE, *(f"u{kind}" for kind in _WHOLE))}
+"""The types that columns of a dataset of certificates may have where they exist; of nulls only they may have none."""
+_READERS = 16
+"""How many files are read at once for their rows' names: if they are far away, this is mostly waiting."""
 
 MANIFEST, SUCCESS = "_verale.json", "_SUCCESS"
 """Files of a dataset that verale writes: what its rows depend on; and a mark that it is complete."""
@@ -76,6 +88,7 @@ def row_of(name: str, data: bytes) -> dict[str, Any]:
             "size": len(predicate["statements"]),
             "margin": min(margins),
         }
+        to_table([values], certificates_schema())  # whether Parquet can hold them
     except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
         return row
     return row | values
@@ -132,16 +145,18 @@ class ParquetRows:
     Attributes:
         path: as given.
         files: each file's path in its file system, and the sizes of its row groups.
+        opened: which call of `open` made this. A group that was read for one call is not taken for another.
     """
 
     path: str
     files: tuple[tuple[str, tuple[int, ...]], ...]
+    opened: str = field(default_factory=lambda: uuid.uuid4().hex, compare=False)
 
     @classmethod
     def open(cls, path: str, column: str) -> ParquetRows:
-        """Raises InputError: no Parquet file, one without that column, or an unfinished dataset."""
+        """Raises InputError: no Parquet file, one without that column or of other types, or an unfinished dataset."""
         import pyarrow.parquet as pq
-        from pyarrow import ArrowInvalid
+        from pyarrow import ArrowException
 
         infos = storage.files_under(path, ".parquet")
         if storage.exists(storage.join(path, MANIFEST)) and not storage.exists(storage.join(path, SUCCESS)):
@@ -150,13 +165,13 @@ class ParquetRows:
         sizes = []
         for info in infos:
             try:
-                with files.open_input_file(info.path) as stream:
-                    footer = pq.ParquetFile(stream).metadata
-            except (OSError, ArrowInvalid) as error:
-                raise InputError(info.path, f"cannot be read as a Parquet file ({error})") from error
-            names = footer.schema.to_arrow_schema().names
-            if column not in names:
-                raise InputError(info.path, f"has the columns {', '.join(names)}; expected one named {column!r}")
+                with storage.open_file(files, info.path) as stream:
+                    footer, size = pq.ParquetFile(stream).metadata, stream.size()
+                    schema = footer.schema.to_arrow_schema()
+            except (OSError, ValueError, ArrowException) as error:
+                raise InputError(info.path, f"cannot be read as a Parquet file ({storage.reason(error)})") from error
+            require_proportionate(info.path, size, footer)
+            _require_columns(info.path, schema, column)
             sizes.append((info.path, tuple(footer.row_group(n).num_rows for n in range(footer.num_row_groups))))
         return cls(path, tuple(sizes))
 
@@ -176,7 +191,7 @@ class ParquetRows:
         for file, group, first, size in self._groups():
             if first < stop and start < first + size:
                 begin, end = max(start - first, 0), min(stop - first, size)
-                parts.append(_group(self.path, file, group, columns).slice(begin, end - begin))
+                parts.append(_group(self.opened, self.path, file, group, columns).slice(begin, end - begin))
         if not parts:
             raise InputError(self.path, f"has {len(self)} rows; rows {start} to {stop} do not exist")
         return pa.concat_tables(parts)
@@ -190,16 +205,105 @@ class ParquetRows:
 
 
 @lru_cache(maxsize=1)
-def _group(path: str, file: str, group: int, columns: tuple[str, ...]) -> Table:
-    import pyarrow.parquet as pq
+def _group(opened: str, path: str, file: str, group: int, columns: tuple[str, ...]) -> Table:
+    from pyarrow import ArrowException
 
     files, _ = storage.resolve(path)
     try:
-        with files.open_input_file(file) as stream:
-            parquet = pq.ParquetFile(stream)
-            return parquet.read_row_group(group, [name for name in parquet.schema_arrow.names if name in columns])
-    except OSError as error:
-        raise InputError(file, f"cannot be read ({error})") from error
+        with storage.open_file(files, file) as stream:
+            table = _decoded(file, stream, group, columns)
+        table.validate(full=True)  # so that all texts are UTF-8
+        return table
+    except (OSError, ValueError, ArrowException) as error:
+        raise InputError(file, f"cannot be read ({storage.reason(error)})") from error
+
+
+def _decoded(file: str, stream: NativeFile, group: int | None, columns: tuple[str, ...]) -> Table:
+    """Those of the columns that exist, of one row group or of all. Raises InputError if they are too large."""
+    import pyarrow.parquet as pq
+
+    plain = pq.ParquetFile(stream)
+    shared = [field.name for field in plain.schema_arrow if is_bytes(field.type)]
+    parquet = pq.ParquetFile(stream, metadata=plain.metadata, read_dictionary=shared)
+    present = [name for name in plain.schema_arrow.names if name in columns]
+    table = parquet.read(present) if group is None else parquet.read_row_group(group, present)
+    return decoded(file, stream.size(), table)
+
+
+def _require_columns(path: str, schema: Schema, column: str) -> None:
+    """Raise InputError unless a file has a column, once; certificates, their names and indices need the right types."""
+    from pyarrow.types import is_dictionary, is_null
+
+    names = schema.names
+    if names.count(column) != 1:
+        raise InputError(path, f"has the columns {', '.join(names) or 'none'}; expected one named {column!r}")
+    for name, kinds in _KINDS.items() if column == "certificate" else ():
+        for place in schema.get_all_field_indices(name):
+            kind = schema.types[place]
+            kind = kind.value_type if is_dictionary(kind) else kind
+            if names.count(name) > 1 or not (is_null(kind) or str(kind) in kinds):
+                repeated = " and repeated" if names.count(name) > 1 else ""
+                raise InputError(path, f"column {name!r} is {kind}{repeated}, expected {kinds[0]}")
+
+
+def certificate_rows(path: str) -> ParquetRows:
+    """The rows of a dataset of certificates. Raises InputError, as `ParquetRows.open` does."""
+    return ParquetRows.open(path, "certificate")
+
+
+@dataclass(frozen=True)
+class RowNames:
+    """What the certificates of a dataset are called in messages and records: no two of them alike.
+
+    The name in the column `name`, or NNNNNN.ale.json with the row's number where there is none. A name that several
+    rows have is followed by `#` and the row's number, and so is a name that holds a `#`.
+
+    Attributes:
+        path: the dataset's, which stands before every name.
+        repeated: the names that several rows have.
+    """
+
+    path: str
+    repeated: frozenset[str]
+
+    @classmethod
+    def of(cls, rows: ParquetRows) -> RowNames:
+        """The names of a dataset; all its names are read."""
+        counts: Counter[str] = Counter()
+        with ThreadPoolExecutor(_READERS) as pool:
+            start = 0
+            for names in pool.map(lambda file: _names_in(rows.path, *file), rows.files):
+                counts.update(_plain(row, name) for row, name in enumerate(names, start))
+                start += len(names)
+        return cls(rows.path, frozenset(name for name, count in counts.items() if count > 1))
+
+    def label(self, row: int, name: str | None) -> str:
+        """What the certificate of a row is called, given its value in the column `name`."""
+        plain = _plain(row, name)
+        return storage.join(self.path, f"{plain}#{row}" if plain in self.repeated or "#" in plain else plain)
+
+
+def _plain(row: int, name: object) -> str:
+    """The name of a row, which never leads out of the dataset as a path from the root would."""
+    return str(name or certificate_name(row)).lstrip("/")
+
+
+def _names_in(path: str, file: str, groups: tuple[int, ...]) -> list[str | None]:
+    """The column `name` of a file, all groups at once: its footer, which may be long, is read once."""
+    from pyarrow import ArrowException
+
+    files, _ = storage.resolve(path)
+    try:
+        with storage.open_file(files, file) as stream:
+            table = _decoded(file, stream, None, ("name",))
+        if "name" not in table.column_names:
+            return [None] * sum(groups)
+        names: list[str | None] = table["name"].to_pylist()
+    except (OSError, ValueError, ArrowException) as error:
+        raise InputError(file, f"cannot be read ({storage.reason(error)})") from error
+    if len(names) != sum(groups):
+        raise InputError(file, "changed while it was read; run the command again")
+    return names
 
 
 @dataclass(frozen=True)
@@ -207,8 +311,8 @@ class PackedCertificate:
     """A certificate in a dataset; `verale.runs.audit` audits these as it audits files.
 
     Attributes:
-        name: the dataset's path and the certificate's name in it.
-        short: the certificate's name alone.
+        name: as `RowNames.label` says.
+        short: the certificate's name alone, which other rows may have too.
         rows, index: the dataset, and the certificate's row in it.
     """
 
@@ -230,23 +334,19 @@ class PackedCertificate:
 
 def packed_certificates(path: str) -> tuple[list[PackedCertificate], int]:
     """The certificates of a dataset, and how many of its rows have none. Raises InputError."""
-    rows = ParquetRows.open(path, "certificate")
+    rows = certificate_rows(path)
+    names = RowNames.of(rows)
     certificates, without = [], 0
-    for index, (name, has_one) in enumerate(_names(rows)):
-        if has_one:
-            certificates.append(PackedCertificate(storage.join(path, name), name, rows, index))
-        without += not has_one
-    return certificates, without
-
-
-def _names(rows: ParquetRows) -> Iterable[tuple[str, bool]]:
-    """Each row's name, and whether it has a certificate."""
     for start, stop in rows.groups:
         table = rows.take(start, stop, ("name", "certificate"))
-        names = table["name"].to_pylist() if "name" in table.column_names else [None] * len(table)
+        given = table["name"].to_pylist() if "name" in table.column_names else [None] * len(table)
         has_one = table["certificate"].is_valid().to_pylist()
-        for index, (name, valid) in enumerate(zip(names, has_one, strict=True), start):
-            yield name or certificate_name(index), valid
+        for index, (name, valid) in enumerate(zip(given, has_one, strict=True), start):
+            if valid:
+                short = str(name or certificate_name(index))
+                certificates.append(PackedCertificate(names.label(index, name), short, rows, index))
+            without += not valid
+    return certificates, without
 
 
 def is_dataset(path: str) -> bool:

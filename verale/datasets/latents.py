@@ -121,6 +121,13 @@ class _InTensor:
         return _digest(self.path)
 
 
+def _require_counts(*values: object) -> None:
+    """Raise ValueError unless all are whole numbers from 0."""
+    for value in values:
+        if type(value) is not int or value < 0:
+            raise ValueError(f"{value!r} is not a whole number from 0")
+
+
 def _open_tensor(path: str) -> _InTensor:
     with storage.open_input(path) as stream:
         length = int.from_bytes(stream.read_at(8, 0), "little")
@@ -132,20 +139,24 @@ def _open_tensor(path: str) -> _InTensor:
             if entry is None:
                 names = ", ".join(sorted(set(header) - {"__metadata__"})) or "nothing"
                 raise InputError(path, f"holds {names}, expected a tensor named 'latents'")
-            shape, dtype, (begin, end) = tuple(map(int, entry["shape"])), str(entry["dtype"]), entry["data_offsets"]
+            shape, dtype, (begin, end) = tuple(entry["shape"]), str(entry["dtype"]), entry["data_offsets"]
+            _require_counts(*shape, begin, end)
             if dtype not in _SIZES:
                 raise InputError(path, f"latents have dtype {dtype}, expected float32 or float64")
             if len(shape) not in (3, 4) or 0 in shape[1:]:
                 raise InputError(path, f"latents have shape {shape}, expected (N, D, H, W) or (N, L, D)")
-            if begin < 0 or end - begin != math.prod(shape) * _SIZES[dtype] or 8 + length + end > stream.size():
+            if end - begin != math.prod(shape) * _SIZES[dtype] or 8 + length + end > stream.size():
                 raise ValueError("offsets beyond the file")
             labels = header.get("labels")
             if labels is not None and (labels["dtype"] not in _LABELS or labels["shape"] != [shape[0]]):
                 kind = f"{labels['dtype']} {labels['shape']}"
                 raise InputError(path, f"holds labels {kind}, expected one integer for each image, or no labels")
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            labels_at = None
+            if labels is not None:
+                _require_counts(*labels["data_offsets"])
+                labels_at = 8 + length + labels["data_offsets"][0], labels["dtype"]
+        except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError) as error:
             raise InputError(path, f"is not a readable safetensors file ({error})") from error
-    labels_at = None if labels is None else (8 + length + int(labels["data_offsets"][0]), str(labels["dtype"]))
     return _InTensor(path, 8 + length + begin, shape, dtype, labels_at)
 
 
@@ -216,7 +227,7 @@ def _digest(path: str) -> str:
 
 
 def _digest_of(path: str, file: str) -> str:
-    with storage.resolve(path)[0].open_input_file(file) as stream:
+    with storage.open_file(storage.resolve(path)[0], file) as stream:
         return _digest_stream(stream)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
 import posixpath
+import re
 import shutil
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,10 @@ from verale.errors import InputError
 
 __all__ = ["StagedDataset"]
 
+_log = logging.getLogger(__name__)
+
 _ATTEMPTS = "_attempts"
+_PART = re.compile(r"part-([0-9]{9,18})-([0-9]{9,18})\.parquet")
 
 
 @dataclass(frozen=True)
@@ -61,10 +66,9 @@ class StagedDataset:
         current = json.loads(json.dumps(manifest))
         file = storage.join(staged.partial, MANIFEST)
         if storage.exists(staged.partial):
-            begun = json.loads(storage.read_bytes(file, "a manifest by verale")) if storage.exists(file) else None
+            begun = _manifest(file)
             if begun != current:
-                keys = {*current, *(begun or current)}
-                different = sorted(key for key in keys if (begun or {}).get(key) != current.get(key))
+                different = sorted(key for key in {*current, *begun} if begun.get(key) != current.get(key))
                 if not overwrite:
                     raise InputError(
                         staged.partial,
@@ -77,22 +81,59 @@ class StagedDataset:
         return staged
 
     def ranges(self) -> list[tuple[int, int]]:
-        """The row ranges of the parts that are written, sorted."""
+        """The row ranges of the parts that are written, sorted.
+
+        Raises:
+            InputError: something else lies beside them. It would be published with them, as if verale had written it.
+        """
         from pyarrow.fs import FileSelector
 
         files, folder = storage.resolve(self.partial)
-        names = [posixpath.basename(one.path) for one in files.get_file_info(FileSelector(folder))]
-        ends = [name.removesuffix(".parquet").split("-")[1:] for name in names if name.startswith("part-")]
-        return sorted((int(start), int(stop)) for start, stop in ends)
+        found = []
+        for one in files.get_file_info(FileSelector(folder)):
+            name = posixpath.basename(one.path)
+            if name.startswith((".", "_")):
+                continue
+            match = _PART.fullmatch(name)
+            start, stop = (int(match[1]), int(match[2])) if match else (0, 0)
+            if one.type.name != "File" or name != posixpath.basename(self._part(start, stop)):
+                raise InputError(self.partial, f"holds {name!r}, which is not a part of this dataset; move it away")
+            found.append((start, stop))
+        return sorted(found)
+
+    def keep(self, total: int, is_true: Callable[[int, int], bool]) -> list[tuple[int, int]]:
+        """The parts of an interrupted run that still count; the others are removed, so that their rows are done again.
+
+        Args:
+            total: how many rows the dataset will have.
+            is_true: whether the part with these rows still says what is true of its sources.
+        """
+        kept, reached = [], 0
+        for start, stop in self.ranges():
+            if reached <= start <= stop <= total and (start < stop or not total) and is_true(start, stop):
+                kept.append((start, stop))
+                reached = stop
+            else:
+                _log.warning("%s: rows %d to %d have changed, and are done again", self.partial, start, stop - 1)
+                files, path = storage.resolve(self._part(start, stop))
+                files.delete_file(path)
+        return kept
 
     def write(self, start: int, stop: int, parquet: bytes) -> None:
         """Write the part with these rows."""
         storage.write_bytes(self._part(start, stop), parquet)
 
-    def read(self, start: int, stop: int, column: str) -> list[Any]:
-        """A column of the part with these rows."""
-        rows = ParquetRows.open(self._part(start, stop), column)
-        return list(rows.take(0, stop - start, (column,))[column].to_pylist())
+    def read(self, start: int, stop: int, columns: tuple[str, ...]) -> list[dict[str, Any]]:
+        """The rows of the part with these rows, in those of the columns that exist. Raises InputError."""
+        rows = ParquetRows.open(self._part(start, stop), columns[0])
+        if not len(rows):
+            return []
+        found: list[dict[str, Any]] = rows.take(0, len(rows), columns).to_pylist()
+        return found
+
+    def discard(self) -> None:
+        """Remove everything that is written: it is known to be wrong."""
+        _delete(self.partial)
 
     def attempt(self, start: int, stop: int) -> int:
         """Note that work on these rows begins; return how often it has begun in this run, this time included."""
@@ -127,6 +168,17 @@ class StagedDataset:
 
     def _part(self, start: int, stop: int) -> str:
         return storage.join(self.partial, f"part-{start:09d}-{stop:09d}.parquet")
+
+
+def _manifest(file: str) -> dict[str, Any]:
+    """A dataset's manifest; empty if there is none, or something else."""
+    if not storage.exists(file):
+        return {}
+    try:
+        found = json.loads(storage.read_bytes(file, "a manifest by verale"))
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _delete(path: str) -> None:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from verale.errors import InputError, first_line
+from verale.files import open_regular
 
 if TYPE_CHECKING:
     from pyarrow import NativeFile
@@ -21,23 +22,33 @@ __all__ = [
     "files_under",
     "is_folder",
     "join",
+    "open_file",
     "open_input",
     "open_output",
     "read_bytes",
+    "reason",
     "resolve",
-    "stamp",
     "write_bytes",
 ]
 
 
-@lru_cache(maxsize=1024)
 def resolve(path: str) -> tuple[FileSystem, str]:
     """The file system of a path or URI, and the path in it. Raises InputError: no file system serves the URI."""
-    from pyarrow import ArrowInvalid
-    from pyarrow.fs import FileSystem, FSSpecHandler, LocalFileSystem, PyFileSystem
+    from pyarrow.fs import LocalFileSystem
 
-    if "://" not in path:
-        return LocalFileSystem(), os.path.abspath(path)
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise InputError(path, "is not UTF-8, which the name of a Parquet file or a URI must be; rename it") from None
+    return _resolve_uri(path) if "://" in path else (LocalFileSystem(), os.path.abspath(path))
+
+
+@lru_cache(maxsize=1024)
+def _resolve_uri(path: str) -> tuple[FileSystem, str]:
+    """The same for a URI, which means the same wherever the process is."""
+    from pyarrow import ArrowInvalid
+    from pyarrow.fs import FileSystem, FSSpecHandler, PyFileSystem
+
     try:
         resolved: tuple[FileSystem, str] = FileSystem.from_uri(path)
         return resolved
@@ -83,16 +94,21 @@ def files_under(path: str, suffix: str | tuple[str, ...]) -> list[FileInfo]:
     files, root = resolve(path)
     info = _info(path)
     wanted = ", ".join(f"*{each}" for each in ((suffix,) if isinstance(suffix, str) else suffix))
-    if info.type.name == "File":
+    if info.type.name in ("File", "Unknown"):  # unknown are pipes, sockets and devices, to be refused when opened
         return [info]
     if info.type.name == "NotFound":
         raise InputError(path, f"there is no such file or folder; expected {wanted}")
     inside: list[FileInfo] = files.get_file_info(FileSelector(root, recursive=True))
-    matches = [
-        one
-        for one in inside
-        if one.type.name == "File" and one.path.lower().endswith(suffix) and not _is_hidden(one.path[len(root) :])
-    ]
+    try:
+        matches = [
+            one
+            for one in inside
+            if one.type.name in ("File", "Unknown")
+            and one.path.lower().endswith(suffix)
+            and not _is_hidden(one.path[len(root) :])
+        ]
+    except UnicodeDecodeError:
+        raise InputError(path, "holds a file whose name is not UTF-8; rename it") from None
     if not matches:
         raise InputError(path, f"holds no {wanted}")
     return sorted(matches, key=lambda one: str(one.path))
@@ -100,11 +116,25 @@ def files_under(path: str, suffix: str | tuple[str, ...]) -> list[FileInfo]:
 
 def open_input(path: str) -> NativeFile:
     """A file opened for reading at any offset. Raises InputError."""
-    files, inner = resolve(path)
     try:
-        return files.open_input_file(inner)
+        return open_file(*resolve(path))
     except OSError as error:
-        raise InputError(path, f"cannot be read ({first_line(error)})") from error
+        raise InputError(path, f"cannot be read ({reason(error)})") from error
+
+
+def open_file(files: FileSystem, inner: str) -> NativeFile:
+    """A file of a file system opened for reading; on this machine only a regular one. Raises OSError."""
+    from pyarrow import PythonFile
+    from pyarrow.fs import LocalFileSystem
+
+    if isinstance(files, LocalFileSystem):
+        return PythonFile(open_regular(inner), mode="r")
+    return files.open_input_file(inner)
+
+
+def reason(error: Exception) -> str:
+    """Why a file cannot be read, on one line: the system's reason where it gives one."""
+    return getattr(error, "strerror", None) or first_line(error)
 
 
 def read_bytes(path: str, kind: str) -> bytes:
@@ -141,11 +171,6 @@ def open_output(path: str) -> Iterator[NativeFile]:
             raise
     except (OSError, NotImplementedError) as error:
         raise InputError(path, f"cannot be written ({first_line(error)}); choose another location") from error
-
-
-def stamp(files: list[FileInfo]) -> list[list[object]]:
-    """Names, sizes and times of files: if these are equal, the files are taken to be unchanged."""
-    return [[one.path, one.size, one.mtime_ns] for one in files]
 
 
 def _info(path: str) -> FileInfo:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from pathlib import Path
 
@@ -62,6 +63,17 @@ def test_nothing_is_replaced_unless_it_is_said(files, tmp_path):
     assert run("unpack", out, "--out", files, "--overwrite")[0] == 0
 
 
+@pytest.mark.parametrize("field", [("predicted", 2**70), ("paradigm", "\ud800"), ("statements", 1), ("margins", [])])
+def test_what_parquet_cannot_hold_is_left_out(field, given, tmp_path):
+    certificate = json.loads(given.certificates[0])
+    certificate["predicate"] |= dict([field])
+    (tmp_path / "a.ale.json").write_text(json.dumps(certificate))
+    assert run("pack", tmp_path, "--out", tmp_path / "all.parquet")[0] == 0
+    row = pq.read_table(tmp_path / "all.parquet").to_pylist()[0]
+    assert (row["predicted"], row["paradigm"], row["size"], row["margin"]) == (None, None, None, None)
+    assert row["certificate"] == (tmp_path / "a.ale.json").read_bytes()
+
+
 def test_names_in_one_file_are_unique(files, tmp_path):
     (tmp_path / "more").mkdir()
     (tmp_path / "more" / "000003.ale.json").write_bytes(b"")
@@ -85,7 +97,8 @@ def test_a_dataset_is_audited_as_a_folder_is(files, given, tmp_path):
         options = [str(path), "--head", given.head, "--report", str(log), *arguments]
         done = CliRunner().invoke(audit, options, catch_exceptions=False)
         assert done.exit_code == 5
-        printed.append(done.stdout.replace(str(path), "").splitlines())
+        assert done.stdout.count("  taken from the audit log\n") == (41 if printed else 0)
+        printed.append(done.stdout.replace(str(path), "").replace("  taken from the audit log", "").splitlines())
     assert printed[0] == printed[1] == printed[2]
     assert len(printed[0]) == 41
     assert done.stderr == f"41 of 41 verdicts are taken from {log}\n"
@@ -113,6 +126,29 @@ def test_what_is_no_finished_dataset_is_refused(given, tmp_path):
         ParquetRows.open(str(unfinished), "certificate")
     (unfinished / "_SUCCESS").touch()
     assert len(ParquetRows.open(str(unfinished), "certificate")) == 40
+
+
+def test_no_two_rows_are_called_alike(tmp_path):
+    """Neither by a name that several have, nor by one that looks like a label, nor by a path."""
+    given = [["a", None, "a"], ["a#0", "/b", "b"], ["000001.ale.json", "c", "x#9"]]
+    (tmp_path / "set").mkdir()
+    for number, names in enumerate(given):
+        rows = [{"name": name, "certificate": b""} for name in names]
+        write_rows(f"{tmp_path}/set/{number}.parquet", rows)
+    labels = [one.name.removeprefix(f"{tmp_path}/set/") for one in packed_certificates(f"{tmp_path}/set")[0]]
+    assert labels[:5] == ["a#0", "000001.ale.json#1", "a#2", "a#0#3", "b#4"]
+    assert labels[5:] == ["b#5", "000001.ale.json#6", "c", "x#9#8"]
+    with pytest.raises(InputError, match="has several certificates called 'a', which would replace each other"):
+        run("unpack", tmp_path / "set", "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_name_that_is_not_text_is_one_error(tmp_path):
+    binary = pa.array([b"\xff"], pa.binary())
+    not_text = pa.StringArray.from_buffers(1, binary.buffers()[1], binary.buffers()[2])
+    pq.write_table(pa.table({"name": not_text, "certificate": binary}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"a\.parquet: cannot be read"):
+        packed_certificates(str(tmp_path / "a.parquet"))
 
 
 def test_rows_are_found_across_files_and_groups(tmp_path):

@@ -59,15 +59,6 @@ def test_files_in_an_archive(tmp_path) -> None:
         storage.write_bytes(storage.join(path, "b.txt"), b"")
 
 
-def test_a_changed_file_changes_the_stamp(tmp_path) -> None:
-    path = str(tmp_path / "x")
-    storage.write_bytes(path, b"abc")
-    before = storage.stamp(storage.files_under(path, ""))
-    assert storage.stamp(storage.files_under(path, "")) == before
-    storage.write_bytes(path, b"abcd")
-    assert storage.stamp(storage.files_under(path, "")) != before
-
-
 def test_what_cannot_be_reached_is_named(tmp_path) -> None:
     with pytest.raises(InputError, match=r"nowhere://a: cannot be reached"):
         storage.resolve("nowhere://a")
