@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
-from math import inf
 from pathlib import Path
 from typing import Any
 
-from verale.errors import InputError
 from verale.files import read
 from verale.report.collect import Collection, Item
 from verale.runs.audit import audit_files
 from verale.runs.auditor import AuditOptions
+from verale.runs.records import read_records
 
 __all__ = ["audited", "with_verdicts_from"]
-
-_CLAIMS = ("entailment", "instance", "minimality")
-_STATUSES = ("PROVED", "NOT_PROVED", "REFUTED", "MALFORMED", "UNUSABLE")
-"""What an audit log may say; NOT_REFUTED is only a status of `verale refute`."""
 
 
 def audited(
@@ -60,34 +54,11 @@ def with_verdicts_from(collection: Collection, audit_log: str | Path) -> Collect
         InputError: a file that is not an audit log.
     """
     head = None if collection.head is None else collection.head.digest
-    records = {}
-    for number, line in enumerate(read(audit_log, "an audit log of verale audit").splitlines()):
-        try:
-            record = json.loads(line)
-            if record["_type"] != "urn:verale:report:v1" or not _well_formed(record):
-                raise ValueError
-            records[record["sha256"], record["run"]["head"]] = record
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise InputError(
-                audit_log,
-                f"line {number + 1} is not a record of an audit log: expected a file that verale audit --log wrote",
-            ) from None
+    found, _ = read_records(audit_log, read(audit_log, "an audit log of verale audit"))
+    records = {(record["sha256"], record["run"]["head"]): record for record in found}
 
     def record_of(item: Item) -> Mapping[str, Any] | None:
         named = None if item.summary is None else item.summary.head
         return records.get((item.sha256, head or named))
 
     return collection.with_records(record_of, f"read from {audit_log}")
-
-
-def _well_formed(record: Mapping[str, Any]) -> bool:
-    """Whether the fields that a report shows are present, with the types of certificates/audit-log-v1.md."""
-    return (
-        record["status"] in _STATUSES
-        and all(isinstance(record[name], str) for name in ("reason", "message"))
-        and (record["seconds"] is None or 0 <= record["seconds"] < inf)
-        and set(record["claims"]) <= set(_CLAIMS)
-        and set(record["claims"].values()) <= {"proved", "not checked"}
-        and isinstance(record["run"]["kernel"], str)
-        and isinstance(record["run"]["checker"]["sha256"], str)
-    )

@@ -13,7 +13,7 @@ from verale.checker.head_file import LARGEST as LARGEST_HEAD
 from verale.errors import InputError
 from verale.files import read
 from verale.runs.audit_log import AuditLog
-from verale.runs.auditor import AuditOptions, Stored, auditor_of, name_of, outcome_of
+from verale.runs.auditor import AuditOptions, Stored, auditor_of, outcome_of
 from verale.runs.processes import in_processes
 
 __all__ = ["audit", "audit_files"]
@@ -27,6 +27,7 @@ def audit(
     latents: str | Path | None = None,
     kernel: str = "arb",
     minimality: bool = False,
+    entailment_only: bool = False,
 ) -> Verdict:
     """Prove a certificate again, from bytes, in interval arithmetic.
 
@@ -36,6 +37,8 @@ def audit(
         latents: file that holds the image's latents; without it the instance claim is not checked.
         kernel: `arb` (fast), `mpmath` (reference) or `both` (proves only what both prove).
         minimality: also prove that no statement can be dropped, if the certificate claims it.
+        entailment_only: accept a certificate that claims nothing of an image, though perhaps no latents satisfy its
+            statements. Otherwise its verdict, if PROVED, has the reason `unclaimed` and the exit code 14.
 
     Returns:
         The verdict: PROVED, NOT_PROVED, REFUTED or MALFORMED, with the reason.
@@ -55,7 +58,7 @@ def audit(
         raise InputError(head, str(error)) from error
     except LatentsError as error:
         raise InputError(latents, str(error)) from error
-    return auditor.check(read(certificate, "a certificate (.ale.json)", LARGEST + 1), minimality)
+    return auditor.check(read(certificate, "a certificate (.ale.json)", LARGEST + 1), minimality, entailment_only)
 
 
 def audit_files(
@@ -67,24 +70,23 @@ def audit_files(
         paths: files, or certificates that are stored otherwise.
         options: what to audit them with.
         jobs: number of processes; with 1 this process does everything.
-        log: gets every outcome. An outcome that it already has, for the same bytes, head, latents, options and checker,
-            is taken from it.
+        log: gets every outcome. A verdict that it already has, on the same bytes, for the same head, latents, options
+            and checker, is taken from it, whatever the certificate is called; the outcome says so.
 
     Raises:
-        InputError: a head or latents file that cannot be used, or a log that cannot be written.
+        InputError: a head or latents file that cannot be used or changes meanwhile, or a log that cannot be written.
 
     A file that cannot be used is an outcome too, even where auditing it kills its process.
     """
     auditor = auditor_of(options)
-    known = {} if log is None else {name_of(path): log.known(path, auditor.run) for path in paths}
-    new = [path for path in paths if known.get(name_of(path)) is None]
+    known = [None if log is None else log.known(path, auditor.run) for path in paths]
+    new = [path for path, outcome in zip(paths, known, strict=True) if outcome is None]
     _log.info("%d certificates, %d of them new, %d processes", len(paths), len(new), jobs)
     audited = (
         (outcome_of(auditor, path) for path in new) if jobs == 1 else in_processes(new, options, jobs, auditor.run)
     )
     outcomes = []
-    for path in paths:
-        outcome = known.get(name_of(path))
+    for outcome in known:
         if outcome is None:
             outcome = next(audited)
             if log is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Any
 from verale.checker.file_auditor import UNUSABLE, Outcome, file_digest
 from verale.errors import InputError
 from verale.files import read, write_atomically
-from verale.runs.auditor import Stored, name_of
+from verale.runs.auditor import Stored, certificate_digest, name_of
+from verale.runs.records import read_records
 
 __all__ = ["AuditLog"]
 
@@ -22,32 +22,23 @@ class AuditLog:
     Records are appended while certificates are audited, so that finished work survives an interruption.
 
     Raises:
-        InputError: the file exists and is not an audit log.
+        InputError: the file exists and is not an audit log, or contradicts itself; then it stays as it is.
     """
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
-        self._records: dict[str, dict[str, Any]] = {}
-        lines = read(path, "an audit log").decode("utf-8", "replace").split("\n") if self._path.exists() else [""]
-        for number, line in enumerate(lines[:-1]):  # after the last newline comes nothing, or half a record
-            try:
-                record = json.loads(line)
-                self._records[_key(record["sha256"], record["run"])] = record
-            except (ValueError, TypeError, KeyError):
-                raise InputError(
-                    path, f"line {number + 1} is not a record of an audit log; choose another file"
-                ) from None
-        if lines[-1] and not self._records:
-            raise InputError(path, "is not an audit log; choose another file")
-        self._write(self._records.values())
+        data = read(path, "an audit log") if self._path.exists() else b""
+        records, length = read_records(path, data)
+        self._verdicts = _verdicts(path, records)
+        write_atomically(self._path, data[:length])  # without half a record; and so it is known that it can be written
 
     def known(self, path: str | Stored, run: dict[str, Any]) -> Outcome | None:
-        """The outcome for the same bytes, audited with the same options; None if there is none, or only UNUSABLE."""
-        digest = file_digest(path) if isinstance(path, str) else hashlib.sha256(path.read()).hexdigest()
-        record = None if digest is None else self._records.get(_key(digest, run))
-        if record is None or record["status"] == UNUSABLE:
+        """The verdict on the same bytes, audited with the same head, latents, options and checker; None without one."""
+        if not self._verdicts:
             return None
-        return Outcome(record | {"certificate": name_of(path)}, reused=True)
+        digest = _digest(path)
+        record = None if digest is None else self._verdicts.get(_key(digest, run))
+        return None if record is None else Outcome(record | {"certificate": name_of(path), "reused": True})
 
     def add(self, outcome: Outcome) -> None:
         """Append an outcome."""
@@ -59,10 +50,31 @@ class AuditLog:
 
     def finish(self, outcomes: Sequence[Outcome]) -> None:
         """Rewrite the log with just these outcomes, in this order."""
-        self._write([outcome.record for outcome in outcomes])
+        write_atomically(self._path, "".join(json.dumps(outcome.record) + "\n" for outcome in outcomes).encode())
 
-    def _write(self, records: Any) -> None:
-        write_atomically(self._path, "".join(json.dumps(record) + "\n" for record in records).encode())
+
+def _digest(path: str | Stored) -> str | None:
+    """`certificate_digest` of a certificate; None if it cannot be read, which its audit then reports."""
+    if isinstance(path, str):
+        return file_digest(path)
+    try:
+        return certificate_digest(path.read())
+    except InputError:
+        return None
+
+
+def _verdicts(path: str | Path, records: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The records with a verdict, by what it is about. Raises InputError: two verdicts are about the same."""
+    verdicts: dict[str, dict[str, Any]] = {}
+    for number, record in enumerate(records, 1):
+        if record["status"] == UNUSABLE or record["sha256"] is None:
+            continue
+        other = verdicts.setdefault(_key(record["sha256"], record["run"]), record)
+        if any(other[field] != record[field] for field in ("status", "reason", "claims", "margins")):
+            raise InputError(
+                path, f"line {number} has another verdict than an earlier line, on the same bytes; remove this file"
+            )
+    return verdicts
 
 
 def _key(digest: str, run: dict[str, Any]) -> str:

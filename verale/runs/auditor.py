@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import asdict, dataclass
 from typing import Protocol
 
 from verale.checker import CheckerError
+from verale.checker.certificate import LARGEST
 from verale.checker.cost import LIMIT
-from verale.checker.file_auditor import FileAuditor, Outcome
+from verale.checker.file_auditor import FileAuditor, Outcome, unusable
 from verale.errors import InputError
 
-__all__ = ["AuditOptions", "Stored", "auditor_of", "name_of", "outcome_of"]
+__all__ = ["AuditOptions", "Stored", "auditor_of", "certificate_digest", "name_of", "outcome_of"]
 
 
 class Stored(Protocol):
@@ -21,7 +23,7 @@ class Stored(Protocol):
         """Its name, for messages and records."""
 
     def read(self) -> bytes:
-        """Its bytes."""
+        """Its bytes. Raises InputError."""
 
 
 def name_of(path: str | Stored) -> str:
@@ -31,13 +33,19 @@ def name_of(path: str | Stored) -> str:
 
 @dataclass(frozen=True)
 class AuditOptions:
-    """What certificates are audited with: see `audit`. `limit` is the most steps that a proof may take."""
+    """What certificates are audited with: see `audit`. `limit` is the most steps of a proof for each megabyte."""
 
     head: str
     latents: str | None = None
     kernel: str = "arb"
     minimality: bool = False
     limit: int = LIMIT
+    entailment_only: bool = False
+
+
+def certificate_digest(data: bytes) -> str | None:
+    """SHA-256 of a certificate's bytes, as records have it: None if they are too many for a certificate."""
+    return hashlib.sha256(data).hexdigest() if len(data) <= LARGEST else None
 
 
 def auditor_of(options: AuditOptions) -> FileAuditor:
@@ -51,5 +59,11 @@ def auditor_of(options: AuditOptions) -> FileAuditor:
 
 
 def outcome_of(auditor: FileAuditor, path: str | Stored) -> Outcome:
-    """Audit a certificate, in a file or stored otherwise."""
-    return auditor.audit(path) if isinstance(path, str) else auditor.audit(path.name, path.read())
+    """Audit a certificate, in a file or stored otherwise. One that cannot be read is an outcome too."""
+    if isinstance(path, str):
+        return auditor.audit(path)
+    try:
+        data = path.read()
+    except InputError as error:
+        return unusable(path.name, str(error), auditor.run)
+    return auditor.audit(path.name, data)

@@ -115,7 +115,7 @@ class RunFolder:
         try:
             there = json.loads(read(path, "the description of a run"))
             different = [key for key in run | there if run.get(key) != there.get(key)]
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
             raise InputError(path, f"is not what verale explain writes ({error}); {_REMEDY}") from error
         if different:
             both = ", ".join(f"{key} {_brief(there.get(key))} there, {_brief(run.get(key))} here" for key in different)
@@ -138,8 +138,8 @@ class RunFolder:
         if row.certificate != certificate_name(row.index):
             return False
         try:
-            data = (self._directory / row.certificate).read_bytes()
-        except OSError:
+            data = read(self._directory / row.certificate, "a certificate")
+        except InputError:
             return False
         return hashlib.sha256(data).hexdigest() == row.sha256
 
@@ -154,7 +154,7 @@ class RunFolder:
 
     def _write_table(self) -> None:
         lines = csv_lines([self.rows[index] for index in sorted(self.rows)], heading=True).encode()
-        if not self._table.exists() or self._table.read_bytes() != lines:
+        if not self._table.exists() or read(self._table, "a table (explanations.csv)") != lines:
             write_atomically(self._table, lines)
 
 

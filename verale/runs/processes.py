@@ -13,7 +13,9 @@ from dataclasses import asdict
 from multiprocessing import get_context
 from typing import Any
 
+from verale.checker import CheckerError
 from verale.checker.file_auditor import FileAuditor, Outcome, unusable
+from verale.errors import InputError
 from verale.runs.auditor import AuditOptions, Stored, name_of, outcome_of
 
 __all__ = ["DIED", "in_processes"]
@@ -24,19 +26,29 @@ DIED = "the process that audited it died, perhaps because memory ran out"
 """The message for a certificate that killed the process that audited it."""
 
 
-_auditor: FileAuditor
-"""The auditor of a process of the pool; `_begin` sets it."""
+_auditor: FileAuditor | None
+"""The auditor of a process of the pool; `_begin` sets it. None where head or latents cannot be used any more."""
 
 
 def _begin(options: AuditOptions) -> None:
     global _auditor
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends the process without a message
     _let_interrupts(through=True)
-    _auditor = FileAuditor(**asdict(options))
+    try:
+        _auditor = FileAuditor(**asdict(options))
+    except (CheckerError, OSError):
+        _auditor = None
 
 
 def _audit(path: str | Stored) -> Outcome:
-    return outcome_of(_auditor, path)
+    return unusable(name_of(path), "", {}) if _auditor is None else outcome_of(_auditor, path)
+
+
+def _require_same(outcome: Outcome, options: AuditOptions, run: dict[str, Any]) -> Outcome:
+    """The outcome. Raises InputError: it is about another head or other latents than this process has read."""
+    if outcome.record["run"] != run:
+        raise InputError(options.head, "or the latents changed while certificates were audited; run the command again")
+    return outcome
 
 
 def _let_interrupts(through: bool) -> None:
@@ -62,7 +74,17 @@ def _pool(jobs: int, options: AuditOptions) -> ProcessPoolExecutor:
 def in_processes(
     paths: Sequence[str | Stored], options: AuditOptions, jobs: int, run: dict[str, Any]
 ) -> Iterator[Outcome]:
-    """The outcomes, in the order of the paths. If a process dies, the next file is audited alone, then the rest."""
+    """The outcomes, in the order of the paths. If a process dies, the next file is audited alone, then the rest.
+
+    Args:
+        paths: the certificates.
+        options: what to audit them with.
+        jobs: the number of processes.
+        run: `FileAuditor.run` of this process.
+
+    Raises:
+        InputError: the head or the latents file changes meanwhile; each process reads them when it starts.
+    """
     left = deque(paths)
     while left:
         pool = _pool(min(jobs, len(left)), options)
@@ -71,7 +93,7 @@ def in_processes(
                 audited = pool.map(_audit, tuple(left))
             for outcome in audited:
                 left.popleft()
-                yield outcome
+                yield _require_same(outcome, options, run)
         except BrokenProcessPool:
             _log.warning("a process died; %s is audited alone", name_of(left[0]))
             yield _alone(left.popleft(), options, run)
@@ -84,6 +106,6 @@ def _alone(path: str | Stored, options: AuditOptions, run: dict[str, Any]) -> Ou
         try:
             with _starting():
                 audited = pool.submit(_audit, path)
-            return audited.result()
+            return _require_same(audited.result(), options, run)
         except BrokenProcessPool:
             return unusable(name_of(path), DIED, run)

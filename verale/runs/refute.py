@@ -39,7 +39,7 @@ def refute(
         head: file of the head that it is about.
         latents: file that holds the image's latents, to start from; they need not be an instance of the certificate.
         out: where a witness goes: a latents file of one image (1, L, D) float64.
-        seconds: how long to search; the current step is finished.
+        seconds: how long to search; a step that began may take 5 seconds more.
 
     Returns:
         REFUTED: the search gave a witness, and the checker proved that it is one. NOT_REFUTED with the reason

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import reprlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +15,11 @@ from verale.files import read
 from verale.runs.images import image_files
 
 __all__ = ["Source", "SourceFile", "SourceImage", "TrainingPatch", "load_source"]
+
+_LARGEST = 2**53
+"""Indices and labels are below this: every reader of JSON has them exactly."""
+_LONGEST = 4096
+"""The most characters of a file's or a class's name."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +153,7 @@ class SourceFile:
         Raises:
             KeyError, TypeError, ValueError, AttributeError: the record lacks an entry, or has one of another type.
         """
-        folder = Path(self.record["images_folder"])
+        folder = Path(_text(self.record["images_folder"]))
         source = Source(
             files=tuple(folder / _inside(image["file"]) for image in self.record["images"]),
             labels=tuple(_index_or_none(image["label"]) for image in self.record["images"]),
@@ -200,23 +207,33 @@ def _origins(entries: Iterable[Mapping[str, Any]]) -> dict[int, TrainingPatch]:
     return origins
 
 
+def _brief(value: object) -> str:
+    """A value of any size on one short line."""
+    return reprlib.repr(value)
+
+
 def _inside(value: object) -> Path:
     """A path that stays inside its folder."""
     path = Path(_text(value))
     if path.is_absolute() or ".." in path.parts:
-        raise ValueError(f"{value!r} leads out of the images' folder")
+        raise ValueError(f"{_brief(value)} leads out of the images' folder")
     return path
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is not a string")
+        raise TypeError(f"{_brief(value)} is not a string")
+    if len(value) > _LONGEST:
+        raise ValueError(f"a name has {len(value)} characters, expected at most {_LONGEST}")
+    if "\0" in value:
+        raise ValueError("a name holds a null character")
+    os.fsencode(value)  # a ValueError where no file can have that name
     return value
 
 
 def _index(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise TypeError(f"{value!r} is not an index")
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _LARGEST:
+        raise TypeError(f"{_brief(value)} is not an index")
     return value
 
 

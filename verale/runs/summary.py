@@ -102,10 +102,10 @@ def _warn_if_unfinished(run: Path, images: int) -> None:
     """Log a warning if a run is not finished."""
     try:
         total = json.loads(read(run, "the description of a run"))["images"]
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return
-    if total != images:
-        _log.warning("%s: %d of %s images are explained so far", run.parent, images, total)
+    if type(total) is int and total != images:
+        _log.warning("%s: %d of %d images are explained so far", run.parent, images, total)
 
 
 def _summary(source: str, paradigm: str | None, kind: str, chosen: Iterable[Explained]) -> RunSummary:

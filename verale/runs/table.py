@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import csv
 import io
-import math
+import re
+import reprlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any
 from verale.errors import InputError
 from verale.files import read
 
-__all__ = ["COLUMNS", "TABLE", "Explained", "csv_lines", "read_table"]
+__all__ = ["COLUMNS", "TABLE", "Explained", "csv_line", "csv_lines", "read_table"]
 
 TABLE = "explanations.csv"
 
@@ -65,16 +66,40 @@ class Explained:
     reason: str | None = None
 
 
+_GREATEST = 1e100
+"""More than any score, time or margin; sums of squares of smaller numbers are finite."""
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+"""How a text begins that a spreadsheet would take for a formula; the last four are the wide forms of = + - @."""
+
+
+def csv_line(values: Iterable[Any]) -> str:
+    """Values as one row of CSV, without the line end; None becomes an empty cell.
+
+    A text that a spreadsheet would run as a formula gets an apostrophe in front; numbers stay as they are. The table's
+    reader takes the apostrophe away again: `'=1` stands for `=1`, and `''=1` for `'=1`.
+    """
+    cells = [f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value for value in values]
+    row, end = io.StringIO(newline=""), "\r\n"
+    csv.writer(row, lineterminator=end).writerow(cells)  # which quotes cells that hold a part of the line end
+    return row.getvalue().removesuffix(end)
+
+
+def _text(text: str) -> str:
+    """A text as it was before `csv_line`."""
+    return text[1:] if text[:1] == "'" and _FORMULA.match(text) else text
+
+
 def _whole(text: str) -> int:
     value = int(text)
-    if value < 0:
+    if not 0 <= value < 2**53:
         raise ValueError(text)
     return value
 
 
 def _finite(text: str) -> float:
     value = float(text)
-    if not math.isfinite(value):
+    if not abs(value) < _GREATEST:  # also where it is not a number
         raise ValueError(text)
     return value
 
@@ -99,18 +124,18 @@ _FIELDS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "Runtime (s)": ("seconds", _finite),
     "Relative Size": ("relative_size", _finite),
     "Margin": ("margin", _finite),
-    "Paradigm": ("paradigm", str),
-    "Certificate": ("certificate", str),
-    "SHA-256": ("sha256", str),
-    "Reason": ("reason", str),
+    "Paradigm": ("paradigm", _text),
+    "Certificate": ("certificate", _text),
+    "SHA-256": ("sha256", _text),
+    "Reason": ("reason", _text),
 }
 """For each column, the field and the function that reads it; the first thirteen are the papers'."""
 
 COLUMNS = tuple(_FIELDS)
 
 _EXPECTED: dict[Callable[[str], Any], str] = {
-    _whole: "a whole number",
-    _finite: "a finite number",
+    _whole: "a whole number below 2^53",
+    _finite: f"a finite number, less than {_GREATEST:g} in size",
     _truth: "True or False",
 }
 _REQUIRED_COLUMNS = ("Idx", "Pred Label", "Exp Size", "Runtime (s)")
@@ -118,13 +143,10 @@ _REQUIRED_VALUES = ("Idx", "Pred Label")
 
 
 def csv_lines(rows: Iterable[Explained], heading: bool = False) -> str:
-    """The rows as lines of the table; None becomes an empty cell."""
-    table = io.StringIO()
-    writer = csv.writer(table, lineterminator="\n")
-    if heading:
-        writer.writerow(COLUMNS)
-    writer.writerows([getattr(row, name) for name, _ in _FIELDS.values()] for row in rows)
-    return table.getvalue()
+    """The rows as lines of the table, as `csv_line` writes them."""
+    lines = [csv_line(COLUMNS)] if heading else []
+    lines += [csv_line(getattr(row, name) for name, _ in _FIELDS.values()) for row in rows]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def read_table(path: str | Path, whole: bool = True) -> list[Explained]:
@@ -173,6 +195,6 @@ def _values(path: str | Path, where: str, line: dict[str, str], remedy: str) -> 
             values[name] = parse(text)
         except (ValueError, KeyError):
             raise InputError(
-                path, f"{where}: column {column!r} is {text!r}, expected {_EXPECTED[parse]}; {remedy}"
+                path, f"{where}: column {column!r} is {reprlib.repr(text)}, expected {_EXPECTED[parse]}; {remedy}"
             ) from None
     return values

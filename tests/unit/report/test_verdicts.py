@@ -9,8 +9,11 @@ from click.testing import CliRunner
 from support.reporting import folder_of, report_head
 
 from verale.cli.audit import command as audit
+from verale.cli.report import command as report
 from verale.errors import InputError
 from verale.report.collect import NOT_AUDITED, collect
+from verale.report.page import page
+from verale.report.table import frame
 from verale.report.verdicts import audited, with_verdicts_from
 
 
@@ -53,6 +56,29 @@ def test_what_is_not_proved_is_not_called_so(folder):
     assert by_name["000002.ale.json"].record["reason"] == "entailment"
 
 
+def test_what_claims_no_instance_is_not_just_called_proved(folder, tmp_path):
+    """Nor what is audited without latents: perhaps no latents satisfy its statements."""
+    record = json.loads((folder / "000001.ale.json").read_text())
+    del record["subject"][1]
+    record["predicate"]["claims"].remove("instance")
+    (folder / "000001.ale.json").write_text(json.dumps(record))
+    caveats = ["no instance claimed", "", "", ""]
+    collection = audited(collect(folder))
+    assert statuses(collection) == ["PROVED"] * 4
+    assert sorted((item.caveat for item in collection.items), reverse=True) == caveats
+    (item,) = (item for item in collection.items if item.caveat)
+    assert item.verdict == "PROVED, no instance claimed" and item.record["reason"] == "unclaimed"
+    assert "<b>1 of them: no instance claimed</b>, so perhaps" in page(collection, "").decode()
+    assert sorted(frame(collection)["instance"]) == ["not claimed", "proved", "proved", "proved"]
+    arguments = [str(folder), "-o", str(tmp_path / "r.html")]
+    written = CliRunner().invoke(report, arguments, catch_exceptions=False).stderr
+    assert "4 PROVED (when this page was written), 1 of them: no instance claimed;" in written
+    arguments = [str(folder), "--head", str(folder / "head.safetensors"), "--log", str(tmp_path / "log")]
+    assert CliRunner().invoke(audit, [*arguments, "--entailment-only"]).exit_code == 0
+    read = with_verdicts_from(collect(folder), tmp_path / "log")
+    assert sorted(item.caveat for item in read.items) == ["instance not checked"] * 3 + ["no instance claimed"]
+
+
 def test_another_heads_certificates_are_not_proved(folder, tmp_path):
     report_head(labels=None).save(tmp_path / "other.safetensors")
     assert statuses(audited(collect(folder, tmp_path / "other.safetensors"))) == ["NOT_PROVED"] * 4
@@ -68,6 +94,14 @@ def test_a_verdict_is_for_the_same_bytes_only(folder):
     path = folder / "000000.ale.json"
     path.write_bytes(path.read_bytes() + b"\n")
     assert statuses(with_verdicts_from(collect(folder), log)) == [NOT_AUDITED, *["PROVED"] * 3]
+
+
+def test_a_verdict_of_now_is_for_the_bytes_that_are_shown(folder):
+    """The certificate changes after it was read for the page, and is proved under its name."""
+    collection = collect(folder)
+    path = folder / "000000.ale.json"
+    path.write_bytes(path.read_bytes() + b"\n")
+    assert statuses(audited(collection)) == [NOT_AUDITED, *["PROVED"] * 3]
 
 
 def test_a_verdict_is_for_the_same_head_only(folder, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from verale.errors import InputError
 from verale.runs.audit import audit_files
 from verale.runs.audit_log import AuditLog
 from verale.runs.auditor import AuditOptions
+
+CORPORA = Path(__file__).parents[3] / "certificates"
 
 
 def test_a_certificate_is_proved_with_and_without_its_latents(files) -> None:
@@ -45,6 +48,25 @@ def test_what_the_log_has_is_not_audited_again(files, tmp_path) -> None:
     outcomes = list(audit_files(files.certificates, options, log=AuditLog(tmp_path / "log")))
     assert [outcome.reused for outcome in outcomes] == [True, True, False]
     assert len(Path(tmp_path / "log").read_text().splitlines()) == 3
+
+
+def test_the_log_ends_with_this_run_in_its_order(files, tmp_path) -> None:
+    """What an earlier run audited besides is not in it."""
+    options = AuditOptions(files.head_path)
+    first, second, third = files.certificates[:3]
+    for paths in ([first, second], [third, second]):
+        list(audit_files(paths, options, log=AuditLog(tmp_path / "log")))
+        records = map(json.loads, (tmp_path / "log").read_text().splitlines())
+        assert [record["certificate"] for record in records] == paths
+
+
+def test_a_certificate_without_an_instance_claim_is_accepted_only_where_that_is_asked() -> None:
+    named = str(CORPORA / "accept" / "contradiction-without-an-image")
+    certificate, head = f"{named}.ale.json", f"{named}.head.safetensors"
+    for asked, code in ((False, 14), (True, 0)):
+        assert verale.audit(certificate, head, entailment_only=asked).exit_code == code
+        (outcome,) = audit_files([certificate], AuditOptions(head, entailment_only=asked))
+        assert outcome.exit_code == code
 
 
 def test_an_unusable_head_is_refused_before_anything_is_audited(files, tmp_path) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from verale.checker.file_auditor import unusable
 from verale.errors import InputError
 from verale.runs.audit_log import AuditLog
 from verale.runs.auditor import AuditOptions, auditor_of
@@ -27,28 +27,99 @@ def test_an_outcome_is_known_for_the_same_bytes_and_options(files, outcome, tmp_
     AuditLog(tmp_path / "log").add(outcome)
     log = AuditLog(tmp_path / "log")
     known = log.known(files.certificates[0], outcome.record["run"])
-    assert known is not None and known.reused and known.record == outcome.record
+    assert known is not None and known.reused and known.record == outcome.record | {"reused": True}
     assert log.known(files.certificates[1], outcome.record["run"]) is None
     assert log.known(files.certificates[0], outcome.record["run"] | {"kernel": "mpmath"}) is None
     assert log.known(str(tmp_path / "nowhere"), outcome.record["run"]) is None
+
+
+def test_an_outcome_is_known_only_where_all_of_its_run_is_the_same(files, outcome, tmp_path) -> None:
+    """Head, latents, every option, the checker's code, and every library."""
+    AuditLog(tmp_path / "log").add(outcome)
+    log, run = AuditLog(tmp_path / "log"), outcome.record["run"]
+    for field in run:
+        assert log.known(files.certificates[0], run | {field: "another"}) is None, field
+    for part in ("checker", "libraries"):
+        for field in run[part]:
+            assert log.known(files.certificates[0], run | {part: run[part] | {field: "another"}}) is None, field
 
 
 def test_a_known_certificate_may_have_moved(files, outcome, tmp_path) -> None:
     AuditLog(tmp_path / "log").add(outcome)
     moved = Path(files.certificates[0]).rename(tmp_path / "moved.ale.json")
     known = AuditLog(tmp_path / "log").known(str(moved), outcome.record["run"])
-    assert known is not None and known.record == outcome.record | {"certificate": str(moved)}
+    assert known is not None and known.record == outcome.record | {"certificate": str(moved), "reused": True}
 
 
 def test_a_file_that_could_not_be_used_is_audited_again(files, outcome, tmp_path) -> None:
-    AuditLog(tmp_path / "log").add(replace(outcome, record=outcome.record | {"status": "UNUSABLE"}))
+    AuditLog(tmp_path / "log").add(unusable("x", "gone", outcome.record["run"], outcome.record["sha256"]))
     assert AuditLog(tmp_path / "log").known(files.certificates[0], outcome.record["run"]) is None
 
 
 def test_half_a_record_at_the_end_is_dropped(outcome, tmp_path) -> None:
-    (tmp_path / "log").write_text(json.dumps(outcome.record) + '\n{"certif')
+    (tmp_path / "log").write_text(json.dumps(outcome.record) + "\n" + json.dumps(outcome.record)[:200])
     AuditLog(tmp_path / "log")
     assert lines(tmp_path / "log") == [json.dumps(outcome.record)]
+
+
+def test_a_log_that_begins_with_half_a_record_is_one(outcome, tmp_path) -> None:
+    """An audit that was killed while it wrote its first record."""
+    (tmp_path / "log").write_text(json.dumps(outcome.record)[:100])
+    AuditLog(tmp_path / "log")
+    assert (tmp_path / "log").read_bytes() == b""
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"status": "REFUTED"},
+        {"exit_code": 4},
+        {"reason": "refuted"},
+        {"claims": {}},
+        {"sha256": 1},
+        {"run": {}},
+        {"margins": []},
+        {"mine": 1},
+    ],
+)
+def test_a_log_with_an_invalid_record_is_refused_and_left_alone(change, outcome, tmp_path) -> None:
+    """To the byte, half a record at its end included."""
+    text = "".join(json.dumps(record) + "\n" for record in (outcome.record, outcome.record | change)) + '{"_type'
+    (tmp_path / "log").write_text(text)
+    with pytest.raises(InputError, match="log: line 2 is not a record of an audit log"):
+        AuditLog(tmp_path / "log")
+    assert (tmp_path / "log").read_text() == text
+
+
+def test_a_log_with_two_verdicts_on_the_same_bytes_is_refused_and_left_alone(outcome, tmp_path) -> None:
+    """Whichever comes first: the checker gives one."""
+    why = {"status": "NOT_PROVED", "reason": "entailment", "exit_code": 3, "margin": None}
+    other = outcome.record | why | {"claims": dict.fromkeys(("entailment", "instance"), "not checked")}
+    for records in ((outcome.record, other), (other, outcome.record)):
+        text = "".join(json.dumps(record) + "\n" for record in records) + '{"_type'
+        (tmp_path / "log").write_text(text)
+        with pytest.raises(InputError, match="log: line 2 has another verdict than an earlier line, on the same bytes"):
+            AuditLog(tmp_path / "log")
+        assert (tmp_path / "log").read_text() == text
+
+
+def test_a_log_that_is_opened_keeps_its_bytes(files, outcome, tmp_path) -> None:
+    gone = unusable("x", "gone", outcome.record["run"])
+    text = "".join(json.dumps(record) + "\n" for record in (gone.record, gone.record, outcome.record, outcome.record))
+    (tmp_path / "log").write_text(text)
+    AuditLog(tmp_path / "log")
+    assert (tmp_path / "log").read_text() == text
+
+
+def test_a_stored_certificate_that_cannot_be_read_is_not_known(outcome, tmp_path) -> None:
+    class Unreadable:
+        name = "unreadable"
+
+        def read(self) -> bytes:
+            raise InputError("x.parquet", "cannot be read")
+
+    AuditLog(tmp_path / "log").add(outcome)
+    assert AuditLog(tmp_path / "log").known(Unreadable(), outcome.record["run"]) is None
 
 
 def test_finishing_puts_the_outcomes_in_order(files, outcome, tmp_path) -> None:
@@ -63,6 +134,8 @@ def test_finishing_puts_the_outcomes_in_order(files, outcome, tmp_path) -> None:
 @pytest.mark.parametrize("text", ["{}\n", "[]\n", "mine", '{"sha256": "a"}\n'])
 def test_another_file_is_refused_and_left_alone(text, tmp_path) -> None:
     (tmp_path / "log").write_text(text)
-    with pytest.raises(InputError, match=r"not (a record of )?an audit log; choose another file"):
+    with pytest.raises(
+        InputError, match=r"log: line 1 is not a record of an audit log \(.*\); choose another file, or remove this one"
+    ):
         AuditLog(tmp_path / "log")
     assert (tmp_path / "log").read_text() == text

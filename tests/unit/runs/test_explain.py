@@ -86,6 +86,9 @@ def test_a_finished_run_is_left_as_it_is(tmp_path) -> None:
     [
         lambda folder: (folder / "000002.ale.json").unlink(),
         lambda folder: (folder / "000003.ale.json").write_bytes(b""),
+        lambda folder: (folder / "000003.ale.json").write_bytes(
+            (folder / "000003.ale.json").read_bytes().replace(b'"predicted": ', b'"predicted" :')
+        ),
         lambda folder: (folder / "000004.ale.json").write_bytes((folder / "000003.ale.json").read_bytes()),
         lambda folder: (folder / "explanations.csv").unlink(),
         lambda folder: (folder / "explanations.csv").write_bytes(b""),
@@ -163,7 +166,7 @@ def test_a_stranger_among_the_run_s_files_is_refused(tmp_path) -> None:
         run(tmp_path)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "7"])
+@pytest.mark.parametrize("text", ["", "{", "[]", "7", "[" * 100_000, '{"images": ' + "1" * 5000 + "}"])
 def test_an_invalid_description_is_refused(text, tmp_path) -> None:
     run(tmp_path, 2)
     (tmp_path / "run.json").write_text(text)

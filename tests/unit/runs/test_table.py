@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+
 import pytest
 
 from verale.errors import InputError
@@ -31,6 +34,28 @@ def test_what_is_written_is_read(tmp_path) -> None:
     (tmp_path / "t.csv").write_text(csv_lines(ROWS, heading=True))
     assert read_table(tmp_path / "t.csv") == ROWS
     assert csv_lines(ROWS[:1]).startswith("0,2,2,True,17,-1.5,0.9,")
+
+
+FORMULAS = ("=1+1", "+1", "-1", "-0.5", "@SUM(A1)", "\tx", "\rx", "\nx", "\uff1d1", "'=1", "''=1", "'-")
+TEXTS = ("'", "'x'", "a=1", "a\nb", "a\rb", "a\r\nb", " =1")
+
+
+@pytest.mark.parametrize("text", FORMULAS + TEXTS)
+def test_texts_that_look_like_formulas_are_made_safe_and_read_back(text, tmp_path) -> None:
+    rows = [Explained(0, 1, paradigm=text, certificate=text, sha256=text, reason=text, score=-0.5)]
+    lines = csv_lines(rows, heading=True)
+    (tmp_path / "t.csv").write_text(lines, newline="")
+    assert read_table(tmp_path / "t.csv") == rows
+    cells = next(csv.DictReader(io.StringIO(lines, newline="")))
+    assert cells["Conf Score"] == "-0.5"
+    for column in ("Paradigm", "Certificate", "SHA-256", "Reason"):
+        assert cells[column] == (f"'{text}" if text in FORMULAS else text)
+
+
+def test_texts_of_older_tables_are_read_as_they_are(tmp_path) -> None:
+    (tmp_path / "t.csv").write_text("Idx,Pred Label,Exp Size,Runtime (s),Reason,Paradigm\n0,0,5,1,-a,'b'\n")
+    (row,) = read_table(tmp_path / "t.csv")
+    assert (row.reason, row.paradigm) == ("-a", "'b'")
 
 
 def test_the_papers_tables_and_those_of_spreadsheets_are_read(tmp_path) -> None:

@@ -1,0 +1,211 @@
+"""An audit taken up again: a verdict from the log belongs to the bytes that it was given for, whatever they are called.
+
+The attacks that turned REFUTED into PROVED, in both engines. `without_ray` processes the parts in this process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import jsonschema
+import pytest
+from support.commands import Completed, in_process
+
+from verale.datasets.certificates import row_of, write_rows
+from verale.soundness.independent import files
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "certificates" / "audit-log-v1.schema.json").read_text())
+IMAGE = [[0.0, 0.0]]
+HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
+GOOD = files.certificate(HEAD, [files.patch_statement(0, 0, 0.0, 2.0**-40)], image=IMAGE)
+WRONG = files.certificate(HEAD, [], image=IMAGE)
+"""A certificate that nothing proves."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "head").write_bytes(HEAD)
+    (tmp_path / "latents").write_bytes(files.latents([IMAGE]))
+    return tmp_path
+
+
+def parquet(path: Path, *certificates: bytes, names: Sequence[str] | None = None) -> Path:
+    """A part that holds certificates; all are named 000000.ale.json, unless names are given."""
+    path.parent.mkdir(exist_ok=True)
+    names = names or ["000000.ale.json"] * len(certificates)
+    write_rows(str(path), [row_of(*each) for each in zip(names, certificates, strict=True)])
+    return path
+
+
+def audited(folder: Path, *arguments: object) -> Completed:
+    return in_process("audit", *arguments, "--head", folder / "head", "--latents", folder / "latents")
+
+
+def locally(folder: Path, *arguments: object) -> Completed:
+    return audited(folder, *arguments, "--log", folder / "R.json")
+
+
+def statuses(done: Completed) -> list[str]:
+    return [line.split()[0] for line in done.stdout.splitlines()]
+
+
+def records(path: Path) -> list[dict]:
+    found = [json.loads(line) for line in path.read_text().splitlines()]
+    for record in found:
+        jsonschema.validate(record, SCHEMA)
+    return found
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("order", [(WRONG, GOOD), (GOOD, WRONG)])
+def test_the_same_audit_twice_says_the_same(order, jobs, folder: Path) -> None:
+    """Two parts with a certificate of the same name: by name, the second one's verdict was told for both."""
+    for number, certificate in enumerate(order):
+        parquet(folder / "set" / f"part-{number}.parquet", certificate)
+    first = locally(folder, folder / "set")
+    expected = ["PROVED" if each is GOOD else "NOT_PROVED" for each in order]
+    assert (statuses(first), first.returncode) == (expected, 3)
+    again = locally(folder, folder / "set", "--jobs", jobs)
+    assert (statuses(again), again.returncode) == (expected, 3)
+    assert [record["status"] for record in records(folder / "R.json")] == expected
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_certificate_that_was_never_audited_is_not_proved_by_its_name(jobs, folder: Path) -> None:
+    parquet(folder / "set" / "part-0.parquet", GOOD)
+    assert locally(folder, folder / "set").returncode == 0
+    parquet(folder / "set" / "part-1.parquet", WRONG)
+    again = locally(folder, folder / "set", "--jobs", jobs)
+    assert (statuses(again), again.returncode) == (["PROVED", "NOT_PROVED"], 3)
+
+
+def test_another_certificate_under_the_old_name_is_audited(folder: Path) -> None:
+    path = folder / "0.ale.json"
+    path.write_bytes(GOOD)
+    assert locally(folder, path).returncode == 0
+    before = path.stat()
+    path.write_bytes(WRONG)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert locally(folder, path).returncode == 3
+
+
+def test_names_that_several_rows_have_are_told_apart(folder: Path) -> None:
+    """By the row's number in the dataset; a name that looks like such a label gets one too."""
+    parquet(folder / "set" / "a.parquet", GOOD, WRONG, names=["0.ale.json", "0.ale.json"])
+    parquet(folder / "set" / "b.parquet", GOOD, GOOD, names=["0.ale.json#1", "1.ale.json"])
+    done = locally(folder, folder / "set")
+    labels = [f"{folder}/set/{name}" for name in ("0.ale.json#0", "0.ale.json#1", "0.ale.json#1#2", "1.ale.json")]
+    assert [line.split()[1] for line in done.stdout.splitlines()] == labels
+    assert [record["certificate"] for record in records(folder / "R.json")] == labels
+
+
+def test_a_name_that_is_a_path_does_not_leave_the_dataset(folder: Path) -> None:
+    """Otherwise a row could be called PROVED under the name of another file."""
+    parquet(folder / "a.parquet", GOOD, GOOD, names=["/elsewhere/0.ale.json", "elsewhere/0.ale.json"])
+    names = [line.split()[1] for line in audited(folder, folder / "a.parquet").stdout.splitlines()]
+    assert names == [f"{folder}/a.parquet/elsewhere/0.ale.json#{row}" for row in (0, 1)]
+
+
+def test_who_reads_a_verdict_sees_that_it_comes_from_the_log(folder: Path) -> None:
+    """On the line, in JSON and in the log; never for what was proved now."""
+    (folder / "0.ale.json").write_bytes(GOOD)
+    first = locally(folder, folder / "0.ale.json")
+    (folder / "1.ale.json").write_bytes(WRONG)
+    both = [folder / "0.ale.json", folder / "1.ale.json"]
+    second = locally(folder, *both)
+    assert "log" not in first.stdout
+    lines = second.stdout.splitlines()
+    assert lines[0] == first.stdout.removesuffix("\n") + "  taken from the audit log"
+    assert "taken from" not in lines[1]
+    assert [record.get("reused") for record in records(folder / "R.json")] == [True, None]
+    third = [json.loads(line) for line in locally(folder, *both, "--json").stdout.splitlines()]
+    assert [record["reused"] for record in third] == [True, True]
+    assert third == records(folder / "R.json")
+    (folder / "R.json").unlink()
+    assert [
+        record.get("reused") for record in map(json.loads, locally(folder, *both, "--json").stdout.splitlines())
+    ] == [
+        None,
+        None,
+    ]
+
+
+@pytest.mark.parametrize("other", [("--kernel", "mpmath"), ("--minimality",), ("--limit", "123456789")])
+def test_a_verdict_belongs_to_its_options(other, folder: Path) -> None:
+    (folder / "0.ale.json").write_bytes(GOOD)
+    locally(folder, folder / "0.ale.json")
+    assert "taken from" not in locally(folder, folder / "0.ale.json", *other).stderr
+
+
+@pytest.mark.parametrize("field", ["head", "latents", "checker", "libraries"])
+def test_a_verdict_belongs_to_head_latents_and_checker(field, folder: Path) -> None:
+    (folder / "0.ale.json").write_bytes(GOOD)
+    locally(folder, folder / "0.ale.json")
+    (record,) = records(folder / "R.json")
+    other = {"checker": {"version": None, "sha256": "0" * 64}, "libraries": {"python": "2.7"}}.get(field, "0" * 64)
+    (folder / "R.json").write_text(json.dumps(record | {"run": record["run"] | {field: other}}) + "\n")
+    assert "taken from" not in locally(folder, folder / "0.ale.json").stderr
+
+
+def test_a_log_that_contradicts_itself_is_refused(folder: Path) -> None:
+    """Two verdicts for the same bytes, head, latents, options and checker: one of them is not the checker's."""
+    (folder / "0.ale.json").write_bytes(WRONG)
+    locally(folder, folder / "0.ale.json")
+    (folder / "1.ale.json").write_bytes(GOOD)
+    locally(folder, folder / "0.ale.json", folder / "1.ale.json")
+    wrong, good = records(folder / "R.json")
+    wrong.pop("reused")
+    text = "".join(json.dumps(each) + "\n" for each in (wrong, good | {"sha256": wrong["sha256"]}))
+    (folder / "R.json").write_text(text)
+    done = locally(folder, folder / "0.ale.json")
+    assert (done.returncode, done.stdout) == (9, "")
+    assert done.stderr.startswith(f"error: {folder}/R.json: line 2 has another verdict than an earlier line")
+    assert (folder / "R.json").read_text() == text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{}",
+        "[1]",
+        "PROVED",
+        "[" * 100_000,
+        '{"sha256": ' + "1" * 5000 + "}",
+        '{"sha256": 1, "run": {}}',
+        '{"sha256": "0", "run": 1, "status": "PROVED"}',
+        "\x00" * 1000,
+    ],
+)
+def test_what_is_not_a_record_is_one_clear_line(line, folder: Path) -> None:
+    """It was a traceback, or was believed. The file stays as it is, and nothing is called PROVED."""
+    (folder / "0.ale.json").write_bytes(GOOD)
+    locally(folder, folder / "0.ale.json")
+    text = (folder / "R.json").read_text() + line + "\n"
+    (folder / "R.json").write_text(text)
+    done = locally(folder, folder / "0.ale.json")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (9, "", 1)
+    assert done.stderr.startswith(f"error: {folder}/R.json: line 2 is not a record of an audit log (")
+    assert (folder / "R.json").read_text() == text
+
+
+def lie(record: dict) -> dict:
+    """A record that calls a certificate PROVED and contradicts itself only where it says how that ended."""
+    return record | {
+        "status": "PROVED",
+        "reason": "",
+        "message": "",
+        "claims": dict.fromkeys(record["claims"], "proved"),
+    }
+
+
+@pytest.mark.parametrize("exit_code", [0, 3, 4])
+def test_a_record_that_lies_is_not_taken_over(exit_code, folder: Path) -> None:
+    (folder / "0.ale.json").write_bytes(WRONG)
+    locally(folder, folder / "0.ale.json")
+    (record,) = records(folder / "R.json")
+    (folder / "R.json").write_text(json.dumps(lie(record) | {"exit_code": exit_code}) + "\n")
+    done = locally(folder, folder / "0.ale.json")
+    assert (done.returncode, done.stdout) == (9, "") and "R.json: line 1 is not a record" in done.stderr

@@ -1,0 +1,290 @@
+"""Records of audit logs, read back: what an audit writes is read, and what it cannot have written is refused."""
+
+from __future__ import annotations
+
+import copy
+import json
+import time
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from verale.checker.certificate import LARGEST
+from verale.checker.file_auditor import FileAuditor, unusable
+from verale.checker.verdict import Status, Verdict
+from verale.errors import InputError
+from verale.runs.records import read_record, read_records
+from verale.soundness.independent import files
+
+SCHEMA = json.loads((Path(__file__).parents[3] / "certificates" / "audit-log-v1.schema.json").read_text())
+IMAGE = [[0.0, 0.0]]
+HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
+OWN = files.patch_statement(0, 0, 0.0, 2.0**-40)
+CERTIFICATES = {
+    "PROVED": files.certificate(HEAD, [OWN], image=IMAGE, minimality=True),
+    "entailment": files.certificate(HEAD, [], image=IMAGE),
+    "malformed": b"{",
+    "subject": files.certificate(HEAD + b" ", [OWN]),
+    "instance": files.certificate(HEAD, [files.patch_statement(0, 1, 0.0, 2.0**-40)], image=IMAGE),
+    "refuted": files.certificate(HEAD, [], image=[[1.0, 1.0]]),
+    "too long": b" " * (LARGEST + 1),
+}
+
+
+@pytest.fixture(scope="module", params=[(False, "arb", False), (True, "arb", True), (True, "both", False)], ids=str)
+def auditor(request, tmp_path_factory) -> FileAuditor:
+    """With and without latents, for every kind of record."""
+    folder = tmp_path_factory.mktemp("audited")
+    latents, kernel, minimality = request.param
+    (folder / "head").write_bytes(HEAD)
+    (folder / "latents").write_bytes(files.latents([IMAGE, [[1.0, 1.0]]]))
+    return FileAuditor(str(folder / "head"), str(folder / "latents") if latents else None, kernel, minimality)
+
+
+@pytest.fixture(scope="module")
+def proved(tmp_path_factory) -> dict[str, Any]:
+    """The record of a certificate whose every claim is proved."""
+    folder = tmp_path_factory.mktemp("proved")
+    (folder / "head").write_bytes(HEAD)
+    (folder / "latents").write_bytes(files.latents([IMAGE]))
+    auditor = FileAuditor(str(folder / "head"), str(folder / "latents"), "arb", True)
+    record = auditor.audit("a.ale.json", CERTIFICATES["PROVED"]).record
+    assert record["status"] == "PROVED" and record["claims"]["instance"] == "proved"
+    return record
+
+
+@pytest.mark.parametrize("name", CERTIFICATES)
+def test_what_an_audit_writes_is_read(name, auditor) -> None:
+    record = auditor.audit("a\udcff\n.ale.json", CERTIFICATES[name]).record
+    assert read_record(json.dumps(record)) == record
+    assert read_record(json.dumps(record | {"reused": True}).encode()) == record, "who takes it over says so anew"
+
+
+def test_the_record_of_a_certificate_without_a_verdict_is_read(auditor) -> None:
+    for record in (unusable("a", "gone", auditor.run).record, unusable("a", "gone", auditor.run, "0" * 64).record):
+        assert read_record(json.dumps(record)) == record
+
+
+@pytest.mark.parametrize("least", [Fraction(1, 10), Fraction(1, 10**400), Fraction(10**300), Fraction(2, 3) ** 50])
+def test_any_margin_that_an_audit_can_prove_is_read(least, proved) -> None:
+    """It stands twice in the record, rounded down to four digits and to binary64: the two need not agree."""
+    verdict = Verdict(Status.PROVED, "", "", proved["claims"], 0, "projection", 1, (None, least)).record()
+    assert read_record(json.dumps(proved | verdict)) == proved | verdict
+
+
+WRONG: dict[str, list[Any]] = {
+    "_type": [None, "urn:verale:report:v2", 1],
+    "certificate": [None, 1, ["a"]],
+    "sha256": [None, "", "0" * 63, "G" * 64, "0" * 64 + "\n", 1],
+    "run": [None, [], "", {}],
+    "seconds": [None, "1", -1, True, 1e16, 10**400, 1e999],
+    "status": ["proved", "NOT_PROVED", "REFUTED", "MALFORMED", "UNUSABLE", "NOT_REFUTED", ["PROVED"], None, {}],
+    "reason": ["refuted", "entailment", "minimality", "witness", "unusable", "nonsense", "unclaimed", None, [""]],
+    "message": [None, 1, []],
+    "exit_code": [3, 4, 9, 14, "0", 0.0, False, None, 10**30],
+    "claims": [
+        {},
+        [],
+        None,
+        {"entailment": 1},
+        {"entailment": "not checked"},
+        {"instance": "proved"},
+        {"entailment": "proved", "instance": "not checked"},
+        {"entailment": "proved", "instance": "not claimed"},
+        {"entailment": "not claimed", "instance": "proved"},
+        {"entailment": "proved", "minimality": "not checked"},
+        {"entailment": "proved", "other": "proved"},
+    ],
+    "predicted": [None, -1, 1, 2, 0.0, True, "0"],
+    "paradigm": [None, "", "projection\nPROVED", [], 1],
+    "statements": [None, -1, 1.0, "1"],
+    "margin": [None, 1, "0", "0.0000", "-1", "nan", "inf", "1e9", "9" * 30, "1\n", ""],
+    "margins": [None, [], [None], ["0x1.0p+0"], [None, "-0x1.0p+0"], [None, "nan"], [None, None], [None, 1.0], {}],
+    "reused": [False, None, 1, "yes"],
+    "other": [1],
+}
+WRONG_RUN: dict[str, list[Any]] = {
+    "head": [None, "", 1, "0" * 65],
+    "latents": [None, "", 1, []],
+    "kernel": [None, "float", ["arb"]],
+    "minimality": [None, 0, False],
+    "entailment_only": [None, 0, "no"],
+    "limit": [None, "1", 1.0, True],
+    "checker": [None, {}, {"version": None}, {"version": 1, "sha256": "0" * 64}, {"sha256": "0" * 64}],
+    "libraries": [None, {}, {"python": None}, {"python": "3", "other": 1}, []],
+    "other": [1],
+}
+
+
+@pytest.mark.parametrize(("field", "value"), [(field, value) for field in WRONG for value in WRONG[field]])
+def test_a_field_of_another_value_is_refused(field, value, proved) -> None:
+    """The record says PROVED: a value that contradicts this is refused like one of another type."""
+    with pytest.raises(ValueError, match=r"^it |wrong$|contradict each other$"):
+        read_record(json.dumps(proved | {field: value}))
+
+
+@pytest.mark.parametrize(("field", "value"), [(field, value) for field in WRONG_RUN for value in WRONG_RUN[field]])
+def test_a_run_of_another_value_is_refused(field, value, proved) -> None:
+    with pytest.raises(ValueError, match=r"^run is wrong$|contradict each other$"):
+        read_record(json.dumps(proved | {"run": proved["run"] | {field: value}}))
+
+
+@pytest.mark.parametrize("field", [name for name in SCHEMA["properties"] if name != "reused"])
+def test_a_field_that_is_lacking_is_refused(field, proved) -> None:
+    with pytest.raises(ValueError, match=f"^it lacks {field}$"):
+        read_record(json.dumps({name: value for name, value in proved.items() if name != field}))
+    for name in proved["run"]:
+        broken = copy.deepcopy(proved)
+        del broken["run"][name]
+        with pytest.raises(ValueError, match=r"^run is wrong$"):
+            read_record(json.dumps(broken))
+
+
+@pytest.mark.parametrize("name", [name for name in CERTIFICATES if name != "PROVED"])
+def test_no_other_verdict_becomes_proved(name, auditor) -> None:
+    """By its status, its exit code, its reason, or all of them."""
+    record = auditor.audit("a", CERTIFICATES[name]).record
+    assert record["status"] != "PROVED", "each of these has a fault that every audit finds"
+    good = {"status": "PROVED", "reason": "", "exit_code": 0}
+    changes = [{key: good[key]} for key in good] + [{k: good[k] for k in good if k != one} for one in good] + [good]
+    for change in changes:
+        with pytest.raises(ValueError, match=r"contradict each other$"):
+            read_record(json.dumps(record | change))
+
+
+@pytest.mark.parametrize("entailment_only", [False, True])
+def test_a_proof_without_an_instance_claim_stays_one(entailment_only, tmp_path) -> None:
+    """No other claim, reason, exit code or option makes of it a proof that says something of an image."""
+    (tmp_path / "head").write_bytes(HEAD)
+    auditor = FileAuditor(str(tmp_path / "head"), None, entailment_only=entailment_only)
+    record = auditor.audit("a", files.certificate(HEAD, [OWN])).record
+    assert (record["status"], record["exit_code"]) == ("PROVED", 0 if entailment_only else 14)
+    assert read_record(json.dumps(record)) == record
+    other = {"reason": "unclaimed", "exit_code": 14} if entailment_only else {"reason": "", "exit_code": 0}
+    for change in (
+        other,
+        {"claims": record["claims"] | {"instance": "proved"}},
+        {"claims": {"entailment": "proved"}},
+        {"run": record["run"] | {"entailment_only": not entailment_only}},
+    ):
+        with pytest.raises(ValueError, match=r"contradict each other$"):
+            read_record(json.dumps(record | change))
+
+
+NOT_CHECKED = {"entailment": "not checked", "instance": "not checked"}
+NOTHING = dict.fromkeys(("predicted", "paradigm", "statements", "margin")) | {"claims": {}, "margins": []}
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "problem"),
+    [
+        ("malformed", {"claims": {"entailment": "not checked"}}, "predicted and claims"),
+        ("subject", {"claims": {}}, "predicted and claims"),
+        ("subject", {"claims": {"entailment": "not checked"}}, "predicted and claims"),
+        ("subject", NOTHING, "status and predicted"),
+        ("subject", {"claims": {"entailment": "proved", "instance": "not checked"}}, "status and claims"),
+        ("entailment", {"claims": {"entailment": "proved", "instance": "not checked"}}, "status and claims"),
+        ("entailment", {"reason": "minimality", "exit_code": 8}, "status and claims"),
+        ("entailment", {"claims": NOT_CHECKED | {"minimality": "proved"}}, "claims and run"),
+        ("entailment", {"seconds": None}, "status and seconds"),
+        ("entailment", {"sha256": None}, "status and sha256"),
+    ],
+)
+def test_a_verdict_that_is_not_proved_does_not_contradict_itself_either(name, change, problem, auditor) -> None:
+    """Nor does it call a claim proved that the audit did not prove."""
+    record = auditor.audit("a", CERTIFICATES[name]).record
+    with pytest.raises(ValueError, match=f"^{problem} contradict each other$"):
+        read_record(json.dumps(record | change))
+
+
+def test_no_instance_is_proved_without_latents(auditor) -> None:
+    record = auditor.audit("a", CERTIFICATES["entailment"]).record
+    changed = record | {"run": record["run"] | {"latents": None}, "claims": record["claims"] | {"instance": "proved"}}
+    with pytest.raises(ValueError, match=r"^claims and run contradict each other$"):
+        read_record(json.dumps(changed))
+
+
+def test_a_file_without_a_verdict_says_nothing_about_the_certificate(auditor) -> None:
+    subject = {"predicted": 0, "paradigm": "projection", "statements": 1, "claims": {"entailment": "not checked"}}
+    with pytest.raises(ValueError, match=r"^status and predicted contradict each other$"):
+        read_record(json.dumps(unusable("a", "gone", auditor.run).record | subject))
+    with pytest.raises(ValueError, match=r"^status and seconds contradict each other$"):
+        read_record(json.dumps(unusable("a", "gone", auditor.run).record | {"seconds": 1.0}))
+
+
+def test_what_the_schema_refuses_is_refused(proved) -> None:
+    """The two say the same of every field alone; of fields together, this reader knows more."""
+    for field, values in WRONG.items():
+        for value in values:
+            record = proved | {field: value}
+            if not jsonschema.Draft202012Validator(SCHEMA).is_valid(record):
+                with pytest.raises(ValueError):
+                    read_record(json.dumps(record))
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (b"", "it is not JSON"),
+        (b"PROVED", "it is not JSON"),
+        (b"[1]", "it is not an object"),
+        (b"null", "it is not an object"),
+        (b"\xff", "it is not ASCII"),
+        ('{"é": 1}'.encode(), "it is not ASCII"),
+        (b"[" * 100_000, "it is nested too deeply"),
+        (b'{"a":' * 100_000, "it is nested too deeply"),
+        (b'{"exit_code": ' + b"1" * 5000 + b"}", "it holds an integer of 5000 digits"),
+        (b'{"seconds": NaN}', "it holds NaN"),
+        (b'{"seconds": -Infinity}', "it holds -Infinity"),
+    ],
+)
+def test_a_line_that_is_not_plain_json_is_refused(line, problem) -> None:
+    with pytest.raises(ValueError, match=f"^{problem}"):
+        read_record(line)
+
+
+def test_a_repeated_key_is_refused(proved) -> None:
+    """Of two values a reader takes the one it likes."""
+    with pytest.raises(ValueError, match="it repeats a key"):
+        read_record(json.dumps(proved)[:-1] + ', "status": "PROVED"}')
+
+
+def lines_of(*records: dict[str, Any]) -> bytes:
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
+def test_a_log_may_end_with_half_a_record(proved) -> None:
+    whole = lines_of(proved, proved)
+    length = len(whole) // 2
+    for end in range(length, len(whole)):
+        assert read_records("log", whole[:end]) == ([proved], length)
+    assert read_records("log", whole) == ([proved, proved], len(whole))
+    assert read_records("log", b"") == ([], 0)
+    assert read_records("log", whole[:100]) == ([], 0)
+
+
+@pytest.mark.parametrize("end", ["mine", "{", '{"_type": "urn:verale', '{"_type": "urn:verale:report:v2", '])
+def test_what_does_not_begin_like_a_record_is_not_half_of_one(end, proved) -> None:
+    with pytest.raises(InputError, match=r"log: line 1 is not a record of an audit log \(nor the beginning of one\)"):
+        read_records("log", end.encode())
+    if not json.dumps(proved).startswith(end):
+        with pytest.raises(InputError, match="line 2 is not a record"):
+            read_records("log", lines_of(proved) + end.encode())
+
+
+def test_the_line_is_named(proved) -> None:
+    with pytest.raises(
+        InputError, match=r"log: line 2 is not a record of an audit log \(status, reason and exit_code contradict"
+    ):
+        read_records("log", lines_of(proved, proved | {"exit_code": 4}, proved))
+
+
+@pytest.mark.parametrize("data", [b"\n" * 10**6, b"{" * 10**6, b'{"a":1,' * 10**5, b"1" * 10**6 + b"\n"])
+def test_a_file_of_a_megabyte_is_refused_at_once(data) -> None:
+    start = time.process_time()
+    with pytest.raises(InputError, match="line 1 is not a record"):
+        read_records("log", data)
+    assert time.process_time() - start < 10

@@ -1,0 +1,242 @@
+"""Records of audit logs, read back (certificates/audit-log-v1.md): a line that no audit can have written is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from verale.checker.file_auditor import UNUSABLE
+from verale.checker.verdict import EXIT_UNUSABLE, Status, Verdict
+from verale.errors import InputError
+from verale.paradigms import PARADIGMS
+
+__all__ = ["read_record", "read_records"]
+
+_START = b'{"_type": "urn:verale:report:v1", '
+"""How every record begins."""
+
+_REASONS = {
+    "PROVED": ("", "unclaimed"),
+    "REFUTED": ("refuted",),
+    "MALFORMED": ("malformed",),
+    UNUSABLE: ("unusable",),
+    "NOT_PROVED": ("subject", "limit", "instance", "entailment", "margin", "kernels", "minimality"),
+}
+"""The reasons that a status can have. NOT_REFUTED is a status of `verale refute` alone."""
+
+_STATES = {
+    "entailment": ("proved", "not checked"),
+    "instance": ("proved", "not checked", "not claimed"),
+    "minimality": ("proved", "not checked"),
+}
+"""What can become of a claim."""
+_DIGEST, _DECIMAL = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9]+(\.[0-9]+)?(E-[0-9]+)?")
+_HEX_FLOAT = re.compile(r"-inf|-?0x[01](\.[0-9a-f]{1,13})?p[+-][0-9]{1,4}")
+
+_LONGEST_INTEGER = 1000
+"""Digits."""
+_LONGEST = 1e15
+"""Seconds."""
+
+_Check = Callable[[Any], bool]
+
+
+def _is_text(value: Any) -> bool:
+    return type(value) is str
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_seconds(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value < _LONGEST
+
+
+def _matches(pattern: re.Pattern[str]) -> _Check:
+    return lambda value: type(value) is str and pattern.fullmatch(value) is not None
+
+
+def _or_null(check: _Check) -> _Check:
+    return lambda value: value is None or check(value)
+
+
+def _is_claims(value: Any) -> bool:
+    return type(value) is dict and all(state in _STATES.get(name, ()) for name, state in value.items())
+
+
+def _is_margins(value: Any) -> bool:
+    return type(value) is list and all(map(_or_null(_matches(_HEX_FLOAT)), value))
+
+
+def _is_versions(value: Any) -> bool:
+    return type(value) is dict and _is_text(value.get("python")) and all(map(_or_null(_is_text), value.values()))
+
+
+_RUN: dict[str, _Check] = {
+    "head": _matches(_DIGEST),
+    "latents": _or_null(_matches(_DIGEST)),
+    "kernel": lambda value: value in ("arb", "mpmath", "both"),
+    "minimality": lambda value: type(value) is bool,
+    "entailment_only": lambda value: type(value) is bool,
+    "limit": lambda value: type(value) is int,
+    "checker": lambda value: _problem(value, {"version": _or_null(_is_text), "sha256": _matches(_DIGEST)}) is None,
+    "libraries": _is_versions,
+}
+_RECORD: dict[str, _Check] = {
+    "_type": lambda value: value == "urn:verale:report:v1",
+    "certificate": _is_text,
+    "sha256": _or_null(_matches(_DIGEST)),
+    "run": lambda value: _problem(value, _RUN) is None,
+    "seconds": _or_null(_is_seconds),
+    "status": lambda value: type(value) is str and value in _REASONS,
+    "reason": _is_text,
+    "message": _is_text,
+    "exit_code": lambda value: type(value) is int,
+    "claims": _is_claims,
+    "predicted": _or_null(_is_count),
+    "paradigm": lambda value: value is None or (type(value) is str and value in PARADIGMS),
+    "statements": _or_null(_is_count),
+    "margin": _or_null(_matches(_DECIMAL)),
+    "margins": _is_margins,
+}
+"""Every field of a record, and what its value must be."""
+
+_OPTIONAL: dict[str, _Check] = {"reused": lambda value: value is True}
+
+
+def read_record(line: bytes | str) -> dict[str, Any]:
+    """The record that a line of an audit log holds, without `reused`: whoever takes it over says that anew.
+
+    Raises:
+        ValueError: no audit can have written it; the message says what is wrong, in a few words.
+
+    Soundness: this finds damage and contradictions, not lies. A line that is consistent is believed.
+    """
+    try:
+        text = line.decode("ascii") if isinstance(line, bytes) else line
+        record = json.loads(text, object_pairs_hook=_object, parse_int=_integer, parse_constant=_refuse)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    except json.JSONDecodeError:
+        raise ValueError("it is not JSON") from None
+    except UnicodeDecodeError:
+        raise ValueError("it is not ASCII") from None
+    problem = _problem(record, _RECORD, _OPTIONAL) or _contradiction(record)
+    if problem is not None:
+        raise ValueError(problem)
+    return {name: value for name, value in record.items() if name not in _OPTIONAL}
+
+
+def read_records(path: object, data: bytes) -> tuple[list[dict[str, Any]], int]:
+    """The records of an audit log, and how many bytes they take: after them comes nothing, or half a record.
+
+    Args:
+        path: the log's, for messages.
+        data: its bytes.
+
+    Raises:
+        InputError: a line that is not a record, or not the beginning of one at the end; the message names the line.
+    """
+    *lines, last = data.split(b"\n")
+    records = []
+    for number, line in enumerate(lines, 1):
+        try:
+            records.append(read_record(line))
+        except ValueError as error:
+            raise _refused(path, number, str(error)) from None
+    if last and not (last.startswith(_START) or (records and _START.startswith(last))):
+        raise _refused(path, len(lines) + 1, "nor the beginning of one")
+    return records, len(data) - len(last)
+
+
+def _refused(path: object, line: int, problem: str) -> InputError:
+    return InputError(
+        path, f"line {line} is not a record of an audit log ({problem}); choose another file, or remove this one"
+    )
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise ValueError("it repeats a key")
+    return value
+
+
+def _integer(literal: str) -> int:
+    if len(literal) > _LONGEST_INTEGER:
+        raise ValueError(f"it holds an integer of {len(literal)} digits")
+    return int(literal)
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"it holds {constant}")
+
+
+def _problem(value: Any, required: Mapping[str, _Check], optional: Mapping[str, _Check] | None = None) -> str | None:
+    """What is wrong with an object's fields, one by one; None if nothing is."""
+    if type(value) is not dict:
+        return "it is not an object"
+    allowed = {**required, **(optional or {})}
+    for name in required:
+        if name not in value:
+            return f"it lacks {name}"
+    if not value.keys() <= allowed.keys():
+        return "it has an unknown field"
+    return next((f"{name} is wrong" for name, each in value.items() if not allowed[name](each)), None)
+
+
+def _contradiction(record: Mapping[str, Any]) -> str | None:
+    """Which fields contradict each other; None if they can all be true together."""
+    status, reason, claims, run = record["status"], record["reason"], record["claims"], record["run"]
+    proved = {claim for claim, state in claims.items() if state == "proved"}
+    subject = [record[name] is None for name in ("predicted", "paradigm", "statements")]
+    rules = {
+        "status, reason and exit_code": reason in _REASONS[status] and record["exit_code"] == _exit_code(record),
+        "status and sha256": status == UNUSABLE or record["sha256"] is not None or status == "MALFORMED",
+        "status and seconds": (status == UNUSABLE) == (record["seconds"] is None),
+        "predicted, paradigm and statements": len(set(subject)) == 1,
+        "status and predicted": subject[0] if status == UNUSABLE else status == "MALFORMED" or not subject[0],
+        "predicted and claims": not claims if subject[0] else {"entailment", "instance"} <= claims.keys(),
+        "status and claims": ("entailment" in proved) == (status == "PROVED" or reason == "minimality"),
+        "claims and run": ("instance" not in proved or run["latents"] is not None)
+        and ("minimality" not in proved or (status == "PROVED" and run["minimality"])),
+        "claims and status": status != "PROVED" or proved == _asked(claims, run),
+        "claims and reason": (reason == "unclaimed") == (status == "PROVED" and _is_unclaimed(claims, run)),
+        "status and margins": status != "PROVED" or _are_positive(record),
+    }
+    return next((f"{fields} contradict each other" for fields, hold in rules.items() if not hold), None)
+
+
+def _exit_code(record: Mapping[str, Any]) -> int:
+    """That of the status and the reason, which belong together."""
+    if record["status"] == UNUSABLE:
+        return EXIT_UNUSABLE
+    return Verdict(Status(record["status"]), record["reason"], record["message"], record["claims"]).exit_code
+
+
+def _asked(claims: Mapping[str, str], run: Mapping[str, Any]) -> set[str]:
+    """The claims of a certificate that an audit with these options checks."""
+    asked = {"entailment": True, "instance": run["latents"] is not None, "minimality": run["minimality"]}
+    return {claim for claim, state in claims.items() if asked[claim] and state != "not claimed"}
+
+
+def _is_unclaimed(claims: Mapping[str, str], run: Mapping[str, Any]) -> bool:
+    """Whether an audit with these options minds that no instance is claimed."""
+    return claims.get("instance") == "not claimed" and not run["entailment_only"]
+
+
+def _are_positive(record: Mapping[str, Any]) -> bool:
+    """Whether there is a margin over every class but the predicted one, and the least is the one that is printed."""
+    bounds = [None if margin is None else float.fromhex(margin) for margin in record["margins"]]
+    rivals = [bound for bound in bounds if bound is not None]
+    own = [number for number, bound in enumerate(bounds) if bound is None]
+    if own != [record["predicted"]] or not rivals or record["margin"] is None:
+        return False
+    # Both are rounded down from the same number, one to four digits and the other to binary64.
+    stated = Decimal(record["margin"])
+    return min(rivals) >= 0 and 0 < stated <= Decimal(math.nextafter(min(rivals), math.inf))
