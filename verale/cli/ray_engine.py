@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from verale.checker.output import print_line, print_outcome
 from verale.cli.progress import progress
 from verale.cli.shared import EXIT_INTERRUPTED, EXIT_UNEXPLAINED
-from verale.errors import UsageError
+from verale.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from verale.ray.explain import ExplainRun
@@ -85,17 +86,17 @@ def explain(
                     done += part.stop - part.start
                     advance(part.stop - part.start)
                     if undecided := ", ".join((part.summary or {}).get("undecided", [])):
-                        click.echo(
-                            f"CaBRNet's float32 logits name another class than the head's: {undecided}", err=True
+                        print_line(
+                            f"CaBRNet's float32 logits name another class than the head's: {undecided}", sys.stderr
                         )
         except KeyboardInterrupt:
             _exit_interrupted(done, run.total, "images", run.staged.partial)
         without = run.finish()
-    click.echo(f"{run.total - len(without)} of {run.total} images have a certificate in {to}", err=True)
+    print_line(f"{run.total - len(without)} of {run.total} images have a certificate in {to}", sys.stderr)
     if without:
         more = f" and {len(without) - _LISTED} more" if len(without) > _LISTED else ""
         listed = ", ".join(map(str, without[:_LISTED]))
-        click.echo(f"without one: {listed}{more}; reasons in {to}, column reason", err=True)
+        print_line(f"without one: {listed}{more}; reasons in {to}, column reason", sys.stderr)
         sys.exit(EXIT_UNEXPLAINED)
 
 
@@ -143,7 +144,6 @@ def audit(
     as_json: bool,
 ) -> None:
     """Audit a dataset of certificates; the audit log is a dataset too. The arguments are those of `verale audit`."""
-    from verale.checker.output import print_outcome
     from verale.checker.verdict import most_severe
     from verale.datasets.staging import StagedDataset
     from verale.ray.audit import audit_rows
@@ -168,18 +168,20 @@ def audit(
         except KeyboardInterrupt:
             _exit_interrupted(done, run.total, "certificates", run.staged.partial)
         run.staged.publish(run.total)
+    if not codes:
+        raise InputError(certificates[0], "holds no certificate, so nothing is proved")
     sys.exit(most_severe(codes))
 
 
 def _report_resumed(begun: int, total: int, what: str) -> None:
     """Say how much an earlier, interrupted run did."""
     if begun:
-        click.echo(f"{begun} of {total} {what} were done before, by an interrupted run", err=True)
+        print_line(f"{begun} of {total} {what} were done before, by an interrupted run", sys.stderr)
 
 
 def _exit_interrupted(done: int, total: int, what: str, where: str) -> None:
     """Say how far the run came, and exit."""
-    click.echo(
-        f"interrupted: {done} of {total} {what} are done and kept in {where}; the same command continues", err=True
+    print_line(
+        f"interrupted: {done} of {total} {what} are done and kept in {where}; the same command continues", sys.stderr
     )
     sys.exit(EXIT_INTERRUPTED)

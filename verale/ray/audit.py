@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import tempfile
 from collections.abc import Callable, Iterator
@@ -13,18 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 from verale.checker.file_auditor import FileAuditor, Outcome, unusable
 from verale.datasets import storage
-from verale.datasets.certificates import ParquetRows, to_parquet, to_table
+from verale.datasets.certificates import ParquetRows, RowNames, certificate_rows, to_parquet, to_table
 from verale.datasets.latents import Latents, open_latents
 from verale.datasets.staging import StagedDataset
 from verale.errors import InputError
-from verale.files import certificate_name
 from verale.ray.explain import gaps
 from verale.ray.pipeline import FinishedPart, Job, Range, Workers, process_parts
-from verale.runs.auditor import AuditOptions, auditor_of
+from verale.runs.auditor import AuditOptions, auditor_of, certificate_digest
 from verale.runs.processes import DIED
+from verale.runs.records import read_record
 
 if TYPE_CHECKING:
-    from pyarrow import Schema, Table
+    from pyarrow import Schema
     from torch import Tensor
 
 __all__ = ["AuditRun", "AuditedPart", "audit_rows", "records_schema"]
@@ -87,6 +88,8 @@ class AuditRun:
 def audit_rows(path: str, options: AuditOptions, log: str, workers: Workers, overwrite: bool = False) -> AuditRun:
     """Audit the certificates of a dataset. Publish the run's staged dataset when all its parts are done.
 
+    What an interrupted run has audited is taken over where the records are about the bytes that lie there now.
+
     Args:
         path: Parquet with a column `certificate`, and `name` and `index` where they are known.
         options: as for `verale.runs.audit.audit_files`; latents may be Parquet.
@@ -97,18 +100,16 @@ def audit_rows(path: str, options: AuditOptions, log: str, workers: Workers, ove
     Raises:
         InputError: a file that cannot be used, or as `StagedDataset.begin`.
     """
-    rows = ParquetRows.open(path, "certificate")
+    rows = certificate_rows(path)
+    names = RowNames.of(rows)
     latents = None if options.latents is None else open_latents(options.latents)
     head = storage.read_bytes(options.head, "a head file (safetensors)")
     run = _Auditors(head, options, None).whole().run
     run |= {"latents": None if latents is None else latents.digest()}
-    manifest = {
-        "made_by": "verale audit",
-        "certificates": storage.stamp(storage.files_under(path, ".parquet")),
-        "run": run,
-    }
+    layout = hashlib.sha256(json.dumps(rows.files).encode()).hexdigest()
+    manifest = {"made_by": "verale audit", "certificates": {"rows": len(rows), "layout": layout}, "run": run}
     staged = StagedDataset.begin(log, manifest, overwrite)
-    written = staged.ranges()
+    written = staged.keep(len(rows), partial(_is_still_true, staged, rows, names, run))
     left = gaps(written, len(rows))
     parts = [
         (max(start, begin), min(stop, end))
@@ -118,10 +119,44 @@ def audit_rows(path: str, options: AuditOptions, log: str, workers: Workers, ove
     ]
     if not len(rows):
         staged.write(0, 0, _parquet([]))
-    create_job = partial(_AuditRows, rows, head, options, latents, run)
+    create_job = partial(_AuditRows, rows, names, head, options, latents, run)
     begun = len(rows) - sum(stop - start for start, stop in left)
-    finished = _finished(create_job, staged, parts, rows, run, workers)
-    return AuditRun(staged, len(rows), begun, _in_order(finished, parts, staged, written))
+    finished = _finished(create_job, staged, parts, rows, names, run, workers)
+    audited = _in_order(finished, parts, staged, written)
+    return AuditRun(staged, len(rows), begun, _unless_changed(audited, latents, run, staged))
+
+
+def _is_still_true(
+    staged: StagedDataset, rows: ParquetRows, names: RowNames, run: dict[str, Any], start: int, stop: int
+) -> bool:
+    """Whether a part holds exactly the verdicts on its rows: by name, by the digest of their bytes now, of this run.
+
+    If it does, it is written again, from those records alone, and they say that they were taken over.
+    """
+    try:
+        records = [read_record(row["record"]) for row in staged.read(start, stop, ("record",))]
+    except (InputError, ValueError, TypeError):  # damaged, or not what an audit writes
+        return False
+    if any(record["run"] != run for record in records):
+        return False
+    now = [(label, certificate_digest(data)) for label, _, data in _certificates(rows, names, start, stop)]
+    if [(record["certificate"], record["sha256"]) for record in records] != now:
+        return False
+    staged.write(start, stop, _parquet([record | {"reused": True} for record in records]))
+    return True
+
+
+def _unless_changed(
+    parts: Iterator[AuditedPart], latents: Latents | None, run: dict[str, Any], staged: StagedDataset
+) -> Iterator[AuditedPart]:
+    """The parts. Raises InputError after the last one: the latents are no longer those whose digest all records have.
+
+    Workers read parts of the latents, long after the digest was taken.
+    """
+    yield from parts
+    if latents is not None and latents.digest() != run["latents"]:
+        staged.discard()
+        raise InputError(latents.path, "changed while certificates were audited; run the command again")
 
 
 def _finished(
@@ -129,16 +164,17 @@ def _finished(
     staged: StagedDataset,
     parts: list[Range],
     rows: ParquetRows,
+    names: RowNames,
     run: dict[str, Any],
     workers: Workers,
 ) -> Iterator[FinishedPart]:
     """The parts; a certificate that kills its workers gets a record that says so."""
     for part in process_parts(create_job, staged, parts, _single_rows, workers):
         if part.summary is None:
-            name = _names(rows, rows.take(part.start, part.stop, _READ), part.start)[0]
-            record = unusable(name, DIED, run).record
-            staged.write(part.start, part.stop, _parquet([record]))
-            part = replace(part, summary={"records": [record]})
+            given = _certificates(rows, names, part.start, part.stop)
+            records = [unusable(label, DIED, run, certificate_digest(data)).record for label, _, data in given]
+            staged.write(part.start, part.stop, _parquet(records))
+            part = replace(part, summary={"records": records})
         yield part
 
 
@@ -160,8 +196,8 @@ def _in_order(
             start = next(iter(todo))
             if start in earlier:
                 stop = todo.pop(start)
-                records = staged.read(start, stop, "record")
-                yield AuditedPart(start, stop, [Outcome(json.loads(record), reused=True) for record in records])
+                records = [json.loads(row["record"]) for row in staged.read(start, stop, ("record",))]
+                yield AuditedPart(start, stop, [Outcome(record) for record in records])
             elif start in waiting:
                 first, stop = waiting.pop(start), todo.pop(start)
                 if first.stop < stop:  # a part that was split
@@ -176,27 +212,27 @@ class _AuditRows:
     """The job: rows of certificates become records."""
 
     def __init__(
-        self, rows: ParquetRows, head: bytes, options: AuditOptions, latents: Latents | None, run: dict[str, Any]
+        self,
+        rows: ParquetRows,
+        names: RowNames,
+        head: bytes,
+        options: AuditOptions,
+        latents: Latents | None,
+        run: dict[str, Any],
     ) -> None:
-        self._rows, self._run = rows, run
+        self._rows, self._names, self._run = rows, names, run
         self._auditors = _Auditors(head, options, latents)
 
     def __call__(self, start: int, stop: int) -> tuple[bytes, dict[str, Any]]:
-        table = self._rows.take(start, stop, _READ)
-        names = _names(self._rows, table, start)
-        indexes = table["index"].to_pylist() if "index" in table.column_names else [None] * len(table)
-        certificates = [
-            (name, index, data)
-            for name, index, data in zip(names, indexes, table["certificate"].to_pylist(), strict=True)
-            if data is not None  # an image without a certificate
-        ]
+        certificates = list(_certificates(self._rows, self._names, start, stop))
         near = self._auditors.near([index for _, index, _ in certificates if index is not None])
         records = []
-        for name, _, data in certificates:
-            record = near.audit(name, data).record
+        for label, _, data in certificates:
+            record = near.audit(label, data).record
             if record["reason"] == "subject" and self._auditors.latents is not None:
-                record = self._auditors.whole().audit(name, data).record  # its image may have any index
-            records.append(record | {"run": self._run})
+                record = self._auditors.whole().audit(label, data).record  # its image may have any index
+            # Head, checker and libraries are this worker's own; the latents are those that it has read a part of.
+            records.append(record | {"run": record["run"] | {"latents": self._run["latents"]}})
         return _parquet(records), {"records": records}
 
 
@@ -242,9 +278,16 @@ class _Auditors:
                 raise InputError(given, error.problem) from error
 
 
-def _names(rows: ParquetRows, table: Table, start: int) -> list[str]:
-    names = table["name"].to_pylist() if "name" in table.column_names else [None] * len(table)
-    return [storage.join(rows.path, name or certificate_name(index)) for index, name in enumerate(names, start)]
+def _certificates(rows: ParquetRows, names: RowNames, start: int, stop: int) -> Iterator[tuple[str, int | None, bytes]]:
+    """The certificates of rows: label, index among the images where known, bytes. Rows without one are left out."""
+    table = rows.take(start, stop, _READ)
+    given = table["name"].to_pylist() if "name" in table.column_names else [None] * len(table)
+    indexes = table["index"].to_pylist() if "index" in table.column_names else [None] * len(table)
+    for row, (name, index, data) in enumerate(
+        zip(given, indexes, table["certificate"].to_pylist(), strict=True), start
+    ):
+        if data is not None:
+            yield names.label(row, name), index, data
 
 
 def _parquet(records: list[dict[str, Any]]) -> bytes:

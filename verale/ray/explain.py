@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 
 __all__ = ["ExplainRun", "begin_run", "explain_latents", "gaps", "rows_of", "split"]
 
+_DIED = f"{ATTEMPTS} workers died of this image, perhaps because memory ran out"
+
+_OF_IMAGES = ("image", "image_sha256")
+"""The columns that say which image a row is of, where there are image files."""
+
 _LARGEST = 128
 """About how many images a part has: so much work is done again when a worker is killed."""
 
@@ -95,18 +100,41 @@ def begin_run(
     batch: int,
     workers: Workers,
     overwrite: bool,
+    is_of_same_image: Callable[[dict[str, Any]], bool] = lambda row: True,
 ) -> ExplainRun:
-    """Begin a dataset of certificates, or continue one. Parts consist of whole batches."""
+    """Begin a dataset of certificates, or continue one. Parts consist of whole batches.
+
+    A part of an interrupted run is kept if it has a row for each of its images, each certificate has the digest noted,
+    and each row is of the image that lies there now; where latents are given, the manifest has their digest.
+    """
     import torch
 
     made_by = {"made_by": f"verale explain {__version__}, torch {torch.__version__}"}
     staged = StagedDataset.begin(out, made_by | manifest, overwrite)
-    written = staged.ranges()
+    written = staged.keep(total, partial(_is_whole, staged, is_of_same_image))
     parts = split(gaps(written, total), batch, workers.size)
     if not total:
         staged.write(0, 0, to_parquet(to_table([], schema)))
     begun = sum(stop - start for start, stop in written)
     return ExplainRun(staged, total, begun, _finished(create_job, schema, staged, parts, batch, workers))
+
+
+def _is_whole(staged: StagedDataset, is_of_same_image: Callable[[dict[str, Any]], bool], start: int, stop: int) -> bool:
+    try:
+        rows = staged.read(start, stop, ("index", "certificate", "sha256", "reason", *_OF_IMAGES))
+    except InputError:  # damaged
+        return False
+    return [row["index"] for row in rows] == list(range(start, stop)) and all(
+        _is_noted(row) and (row.get("reason") == _DIED or is_of_same_image(row)) for row in rows
+    )
+
+
+def _is_noted(row: dict[str, Any]) -> bool:
+    """Whether a row has a certificate with the digest noted, or a reason why it has none."""
+    data = row.get("certificate")
+    if data is None:
+        return row.get("reason") is not None
+    return isinstance(data, bytes) and hashlib.sha256(data).hexdigest() == row.get("sha256")
 
 
 def _finished(
@@ -120,8 +148,8 @@ def _finished(
     """The parts; an image that kills its workers gets a row with the reason."""
     for part in process_parts(create_job, staged, parts, partial(_smaller, batch), workers):
         if part.summary is None:
-            why = f"{ATTEMPTS} workers died of this image, perhaps because memory ran out"
-            staged.write(part.start, part.stop, to_parquet(to_table([{"index": part.start, "reason": why}], schema)))
+            row = {"index": part.start, "reason": _DIED}
+            staged.write(part.start, part.stop, to_parquet(to_table([row], schema)))
             part = replace(part, summary={})
         yield part
 

@@ -273,7 +273,8 @@ def _finished(row: Mapping[str, Any]) -> FinishedPart:
     """The part that a worker's row is about. Raises VeraleError: what its job raised."""
     if row["problem"]:
         if row["trace"]:
-            _log.error(row["trace"])
+            for line in row["trace"].splitlines():
+                _log.error("  %s", line)
         raise VeraleError(row["problem"])
     if row["died"]:
         again = "left out" if row["summary"] == "null" and row["stop"] - row["start"] == 1 else "begun again"

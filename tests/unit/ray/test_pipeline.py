@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -180,6 +180,20 @@ def test_audits_tell_what_they_tell_in_one_go(latents, given, tmp_path, without_
     assert table["exit_code"].to_pylist() == [0] * 40
 
 
+@pytest.mark.parametrize("entailment_only", [False, True])
+def test_a_certificate_that_claims_no_instance_is_accepted_only_where_that_is_asked_for(
+    entailment_only, given, tmp_path, without_ray
+):
+    alone = replace(Certificate.from_bytes(given.certificates[0]), latents=None).to_bytes()
+    write_rows(str(tmp_path / "some.parquet"), [{"index": 0, "certificate": alone}])
+    options = AuditOptions(given.head, given.latents, entailment_only=entailment_only)
+    run = audit.audit_rows(str(tmp_path / "some.parquet"), options, str(tmp_path / "report"), Workers(2))
+    (outcome,) = (outcome for part in run.parts for outcome in part.outcomes)
+    assert outcome.record["status"] == "PROVED" and outcome.record["claims"]["instance"] == "not claimed"
+    assert outcome.record["run"]["entailment_only"] is entailment_only
+    assert outcome.exit_code == (0 if entailment_only else 14)
+
+
 def test_an_image_is_found_wherever_its_latents_are(given, tmp_path, without_ray):
     rows = [{"index": (n + 7) % 40, "certificate": given.certificates[n]} for n in (0, 3, 9)]
     write_rows(str(tmp_path / "some.parquet"), rows)
@@ -204,7 +218,8 @@ def test_an_interrupted_audit_tells_everything_in_the_end(given, tmp_path, witho
     (tmp_path / "report.partial" / "part-000000000-000000032.parquet").unlink()
     (tmp_path / "report.partial" / "part-000000035-000000036.parquet").unlink()
     again = [outcome for part in audit.audit_rows(*arguments).parts for outcome in part.outcomes]
-    assert [one.record | {"seconds": 0} for one in again] == [one.record | {"seconds": 0} for one in first]
+    told, once = ([{**one.record, "seconds": 0, "reused": True} for one in all_of] for all_of in (again, first))
+    assert told == once
     assert [outcome.reused for outcome in again] == [False] * 32 + [True] * 3 + [False] + [True] * 4
 
 
