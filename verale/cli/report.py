@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from verale.checker.output import print_line
 from verale.cli.progress import progress
 from verale.cli.shared import verbose
 from verale.errors import InputError, UsageError
@@ -23,7 +26,7 @@ FORMATS = ("html", *PICTURES, *TABLES)
 _NEEDS = {
     "html": ("jinja2", "PIL"),
     "parquet": ("pandas", "pyarrow"),
-    "csv": ("pandas",),
+    "csv": (),
     **dict.fromkeys(PICTURES, ("matplotlib",)),
 }
 """The modules that each format needs; they are imported before the work, so that a missing one is reported early."""
@@ -116,7 +119,9 @@ def command(
     write_atomically(target, data)
     proved = sum(item.status == "PROVED" for item in collection.items)
     summary = f"{proved} PROVED ({collection.audited})" if collection.audited else "not audited"
-    click.echo(f"{target}: {len(collection.paths)} certificates, {summary}; {len(data)} bytes", err=True)
+    for caveat, count in sorted(Counter(item.caveat for item in collection.items if item.caveat).items()):
+        summary += f", {count} of them: {caveat}"
+    print_line(f"{target}: {len(collection.paths)} certificates, {summary}; {len(data)} bytes", sys.stderr)
 
 
 def _collect(certificates: str, head: str | None, latents: str | None, images: str | None) -> Collection:

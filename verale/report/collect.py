@@ -6,10 +6,11 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from os.path import lexists
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verale.certificate.words import below, claim
+from verale.certificate.words import below, caveat, claim
 from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST, Certificate, read_certificate
 from verale.errors import InputError
@@ -39,6 +40,8 @@ NOT_AUDITED = "NOT_AUDITED"
 """The status of a certificate without a verdict."""
 UNEXPLAINED = "UNEXPLAINED"
 """The status of an image without a certificate."""
+_LONGEST_NAME = 200
+"""The most characters shown of a class's name, which stands in every line about it."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,16 @@ class Item:
         return NOT_AUDITED if self.record is None else str(self.record["status"])
 
     @property
+    def caveat(self) -> str:
+        """What goes with PROVED, where perhaps no latents satisfy the statements."""
+        return caveat(self.status, {} if self.record is None else self.record["claims"])
+
+    @property
+    def verdict(self) -> str:
+        """The status and its caveat, for people."""
+        return ", ".join(filter(None, [self.status.replace("_", " "), self.caveat]))
+
+    @property
     def correct(self) -> bool | None:
         """Whether the class is the true one; None where that is unknown."""
         return None if self.label is None or self.predicted is None else self.predicted == self.label
@@ -156,7 +169,8 @@ class Collection:
         if predicted is None:
             return ""
         named = self.classes is not None and predicted < len(self.classes)
-        return self.classes[predicted] if self.classes is not None and named else str(predicted)
+        name = self.classes[predicted] if self.classes is not None and named else str(predicted)
+        return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}..."
 
     def with_records(self, record_of: Callable[[Item], Mapping[str, Any] | None], audited: str) -> Collection:
         """The same collection with verdicts."""
@@ -233,7 +247,7 @@ def indices_by_digest(latents: Tensor) -> dict[str, int]:
 
 
 def _beside(given: str | Path | None, by_default: Path) -> Path | None:
-    return Path(given) if given is not None else by_default if by_default.is_file() else None
+    return Path(given) if given is not None else by_default if lexists(by_default) else None
 
 
 def _load_latents(path: Path) -> tuple[Tensor, Mapping[str, int]]:
@@ -280,4 +294,4 @@ def _with_image(item: Item, source: Source) -> Item:
 
 def _explained(path: Path) -> list[Explained]:
     """The rows of the table; of an unfinished run the complete ones. Raises InputError."""
-    return read_table(path, whole=False) if path.is_file() else []
+    return read_table(path, whole=False) if lexists(path) else []

@@ -56,7 +56,7 @@ def estimates_of(certificate: Certificate, head: Head | None, image: Tensor | No
     rows = {patch: patch for patch in range(len(observed))}
     similarities = [_similarity(similar, rows, statement) for statement in certificate.statements]
     attained = _attained(head, similar, certificate.statements)
-    if certificate.predicted >= head.classes:
+    if certificate.predicted >= head.classes or len(certificate.margins) != head.classes:
         return Estimates(similarities, attained)
     logits = evaluate_observed(head, observed[None]).logits[0]
     return Estimates(similarities, attained, (logits[certificate.predicted] - logits).tolist())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import reprlib
 import zlib
 from base64 import b64encode
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from verale.report.collect import CertificateSummary, Collection, Item, read_ite
 from verale.report.grid import grid_of_image
 from verale.report.page_list import columns_of, runs_of
 from verale.report.page_overview import overview
-from verale.report.thumbnails import thumbnail, window_of
+from verale.report.thumbnails import Thumbnails, window_of
 from verale.version import __version__
 
 if TYPE_CHECKING:
@@ -142,12 +143,12 @@ def _training_images(collection: Collection, limits: Limits, notes: list[str]) -
     """The training images of the prototypes that fit, as data URIs by file."""
     uris: dict[Any, str] = {}
     size = unread = left_out = 0
-    window = window_of(collection.source.preprocessing)
+    window, made = window_of(collection.source.preprocessing), Thumbnails(limits.side)
     for origin in collection.source.origins.values():
         if origin.file is None or origin.file in uris:
             continue
         try:
-            uri, *_ = thumbnail(origin.file, window, limits.side)
+            uri = made.uri(origin.file, window)
         except InputError:
             unread += 1
             continue
@@ -165,27 +166,27 @@ def _training_images(collection: Collection, limits: Limits, notes: list[str]) -
     return uris
 
 
-def _prototypes(collection: Collection, embedded: dict[Any, int]) -> list[Any]:
+def _prototypes(collection: Collection, embedded: dict[Any, int]) -> list[Any] | dict[int, Any]:
     """For each prototype: the class it votes most for; of its training image the index, row, column, and the index
-    among the embedded images."""
+    among the embedded images. Without a head only the prototypes that have a training image are known, by index."""
     from verale.report.estimates import favoured_classes
 
     origins = collection.source.origins
-    votes = [] if collection.head is None else favoured_classes(collection.head)
-    count = len(votes) or max(origins, default=-1) + 1
-    known: list[Any] = []
-    for prototype in range(count):
-        origin = origins.get(prototype)
-        where = [None] * 4 if origin is None else [origin.image, origin.row, origin.column, embedded.get(origin.file)]
-        known.append([votes[prototype] if votes else None, *where])
-    return known
+    where = {
+        prototype: [origin.image, origin.row, origin.column, embedded.get(origin.file)]
+        for prototype, origin in origins.items()
+    }
+    if collection.head is None:
+        return {prototype: [None, *each] for prototype, each in where.items()}
+    votes = favoured_classes(collection.head)
+    return [[vote, *where.get(prototype, [None] * 4)] for prototype, vote in enumerate(votes)]
 
 
 def _details(
     collection: Collection, limits: Limits, left: int, notes: list[str], advance: Callable[[int], object]
 ) -> tuple[list[str], list[str], list[int]]:
     """The details and images that fit, item by item; and for each item its index among them, or -1."""
-    window = window_of(collection.source.preprocessing)
+    window, made = window_of(collection.source.preprocessing), Thumbnails(limits.side)
     details: list[str] = []
     images: list[str] = []
     full: list[int] = []
@@ -199,7 +200,7 @@ def _details(
             detail, image = _detail(collection, item), ""
             if item.file is not None:
                 try:
-                    image, *_ = thumbnail(item.file, window, limits.side, item.file_sha256)
+                    image = made.uri(item.file, window, item.file_sha256)
                 except InputError as error:
                     unread.append(str(error))
             room -= len(detail) + len(image) + _FRAME
@@ -219,7 +220,8 @@ def _details(
     if not collection.source.files:
         notes.append("The images are unknown, so the page draws only their grids (--images).")
     elif window.unknown:
-        notes.append(f"This page does not know how {', '.join(window.unknown)} changes images: squares may be off.")
+        names = reprlib.repr(", ".join(window.unknown))[1:-1]
+        notes.append(f"This page does not know how {names} changes images: squares may be off.")
     return details, images, full
 
 

@@ -34,6 +34,7 @@ def _row(collection: Collection, item: Item) -> dict[str, Any]:
         "explain": _rounded(item.seconds),
         "audit": _rounded(record.get("seconds")),
         "status": item.status,
+        "caveat": item.caveat,
         "message": record.get("message") or item.problem,
         "claims": ", ".join(f"{one} {state}" for one, state in record.get("claims", {}).items()),
         "paradigm": None if summary is None else summary.paradigm,

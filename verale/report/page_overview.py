@@ -25,6 +25,7 @@ def overview(collection: Collection) -> dict[str, Any]:
         "images": len(items),
         "certificates": len(collection.paths),
         "statuses": Counter(item.status for item in items),
+        "caveats": Counter(item.caveat for item in items if item.caveat),
         **numbers,
         "explain_seconds": f"{median(explain):.2g}" if explain else "",
         "audit_seconds": f"{median(audit):.2g}" if audit else "",

@@ -6,6 +6,7 @@ import io
 from typing import TYPE_CHECKING, Any
 
 from verale.report.collect import Collection, Item
+from verale.runs.table import csv_line
 
 if TYPE_CHECKING:
     import pandas
@@ -41,8 +42,8 @@ _TYPES = {
 def frame(collection: Collection) -> pandas.DataFrame:
     """The table, one row an item.
 
-    `margin` is the certificate's least margin. `entailment`, `instance` and `minimality` are `proved` or `not checked`,
-    and missing where the certificate does not claim them.
+    `margin` is the certificate's least margin. `entailment`, `instance` and `minimality` are `proved` or `not checked`.
+    Where the certificate does not claim it, the instance is `not claimed`, and minimality is missing.
     """
     import pandas as pd
 
@@ -51,13 +52,12 @@ def frame(collection: Collection) -> pandas.DataFrame:
 
 
 def encode(collection: Collection, kind: str) -> bytes:
-    """The bytes of the table's file, `parquet` or `csv`."""
-    table = frame(collection)
+    """The bytes of the table's file, `parquet` or `csv`; CSV as `csv_line` writes it."""
     if kind == "csv":
-        text: str = table.to_csv(index=False, lineterminator="\n")
-        return text.encode("utf-8", "backslashreplace")
+        rows = [list(_TYPES), *([_row(collection, item)[name] for name in _TYPES] for item in collection.items)]
+        return "".join(f"{csv_line(row)}\n" for row in rows).encode("utf-8", "backslashreplace")
     stream = io.BytesIO()
-    table.to_parquet(stream, index=False)
+    frame(collection).to_parquet(stream, index=False)
     return stream.getvalue()
 
 

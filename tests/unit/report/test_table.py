@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ from support.reporting import folder_of
 from verale.report.collect import collect
 from verale.report.table import encode, frame
 from verale.report.verdicts import audited
+from verale.runs.source import Source
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +40,18 @@ def test_one_row_an_image(collection):
 
 def test_parquet_holds_the_table(collection):
     pd.testing.assert_frame_equal(pd.read_parquet(io.BytesIO(encode(collection, "parquet"))), frame(collection))
+
+
+def test_texts_in_csv_are_no_formulas(collection):
+    hostile = [replace(item, file=Path("=1"), problem="-1") for item in collection.items]
+    encoded = encode(
+        replace(collection, items=tuple(hostile), head=None, source=Source(classes=("@a", "+1", "=x"))), "csv"
+    )
+    for row in csv.DictReader(io.StringIO(encoded.decode())):
+        assert row["image"] == "'=1"
+        assert row["message"] in ("every claim that was checked is proved", "'-1") or row["status"] == "MALFORMED"
+        assert row["class"] in ("'@a", "'+1", "'=x", "")
+        assert row["margin"] == "" or float(row["margin"]) > 0
 
 
 def test_csv_holds_the_table(collection):

@@ -41,6 +41,7 @@ function summary(row, detail, certificate) {
       return el("li", {}, el("b", {}, state.join(" ")), ": " + (meaning[name] || name) + " (" + name + ")");
     })));
   }
+  if (rows.caveat[row]) lines.push(el("p", { class: "reason" }, el("b", {}, rows.caveat[row] + ": "), "perhaps no latents satisfy the statements"));
   if (rows.message[row] && status !== "PROVED") lines.push(el("p", { class: "reason" }, el("b", {}, "Why: "), el("bdi", {}, rows.message[row])));
   if (!detail && rows.size[row] !== null) lines.push(el("p", {}, "Its statements are left out of this page, see “What is missing”."));
   if (certificate) lines.push(el("p", { class: "quiet" }, data.notProved));

@@ -4,7 +4,7 @@ const PER_PAGE = 50;
 const NUMBER = (text) => (text === null ? null : Number(text));
 const COLUMNS = [
   { key: "name", title: "Image", show: imageCell, of: (row) => rows.image[row] || rows.name[row] },
-  { key: "status", title: "Verdict", show: (row) => badge(rows.status[row]), of: (row) => rows.status[row] },
+  { key: "status", title: "Verdict", show: (row) => [badge(rows.status[row]), rows.caveat[row] && el("small", {}, " " + rows.caveat[row])], of: (row) => rows.status[row] },
   { key: "predicted", title: "Class", show: (row) => named(rows.predicted[row]), of: (row) => rows.predicted[row] },
   { key: "label", title: "True class", show: (row) => named(rows.label[row]), of: (row) => rows.label[row] },
   { key: "size", title: "Statements", number: true, of: (row) => rows.size[row] },
