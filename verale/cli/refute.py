@@ -8,6 +8,7 @@ from time import perf_counter
 
 import click
 
+from verale.checker.output import print_line
 from verale.cli.shared import verbose
 
 __all__ = ["command"]
@@ -33,5 +34,5 @@ def command(certificate: str, head: str, latents: str | None, out: str | None, s
     start = perf_counter()
     verdict = refute(certificate, head, latents, out, seconds)
     record = {"certificate": certificate, "seconds": perf_counter() - start, **verdict.record()}
-    click.echo(json.dumps(record) if as_json else verdict.line(certificate))
+    print_line(json.dumps(record) if as_json else verdict.line(certificate))
     sys.exit(verdict.exit_code)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import flint
@@ -12,6 +13,7 @@ from torch import Tensor
 
 from verale.bounds import Interval, activation, observables_between
 from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement
+from verale.counterexample.limits import ENDLESS, TOGETHER, Clock
 from verale.head import Cosine, Euclidean, Geometry, Head, InnerProduct, Softmax, observables
 from verale.rounding import Enclosure
 
@@ -34,6 +36,7 @@ class Demands:
         index: (L, K) prototypes, patch by patch.
         lower, upper: (L, K) the same ends rounded to nearest; infinite without an end and where `index` is padding.
         pinned: (L,) patches that must not change.
+        clock: says when to stop; every step asks it.
     """
 
     head: Head
@@ -42,15 +45,15 @@ class Demands:
     lower: Tensor
     upper: Tensor
     pinned: Tensor
+    clock: Clock
 
     def violation(self, images: Tensor) -> Tensor:
         """(N,) how far images (N, L, D) are from complying, as a distance in latent space; an estimate."""
         if not self.index.shape[1]:
             return images.new_zeros(len(images))
-        flat = images.flatten(0, 1)
-        _, _, missing = self._missing(flat, *self._rows(len(images)))
-        worst: Tensor = missing.abs().view(len(images), -1).amax(1)
-        return worst
+        parts = self._parts(images.flatten(0, 1), *self._rows(len(images)))
+        worst: Tensor = torch.cat([self._missing(*part)[2].abs().amax(1) for part in parts])
+        return worst.view(len(images), -1).amax(1)
 
     def comply(self, images: Tensor, steps: int) -> Tensor:
         """Images (N, L, D) near those given that comply better: Gauss-Newton steps within the domain.
@@ -64,7 +67,7 @@ class Demands:
         kept = images[:, self.pinned]
         flat, rows = into_domain(self.head, images.flatten(0, 1)), self._rows(len(images))
         for _ in range(steps):
-            flat = into_domain(self.head, self._step(flat, *rows))
+            flat = torch.cat([into_domain(self.head, self._step(*part)) for part in self._parts(flat, *rows)])
         images = flat.view_as(images).clone()
         images[:, self.pinned] = kept
         return images
@@ -72,6 +75,14 @@ class Demands:
     def _rows(self, count: int) -> tuple[Tensor, Tensor, Tensor]:
         """The demands of N images' patches."""
         return self.index.repeat(count, 1), self.lower.repeat(count, 1), self.upper.repeat(count, 1)
+
+    def _parts(self, flat: Tensor, *rows: Tensor) -> Iterator[tuple[Tensor, ...]]:
+        """Latents (R, D) and their demands, as many at once as fit the memory."""
+        kept, depth = self.index.shape[1], flat.shape[1]
+        many = max(1, TOGETHER // (kept * max(kept, depth)))
+        for part in zip(*(torch.split(each, many) for each in (flat, *rows)), strict=True):
+            self.clock.check()
+            yield part
 
     def _missing(self, flat: Tensor, index: Tensor, lower: Tensor, upper: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """(R, K) observables, (R, K, D) their unit gradients, and (R, K) their distance to the interval / |gradient|.
@@ -108,7 +119,7 @@ class Demands:
         return flat + step
 
 
-def demands_of(head: Head, certificate: Certificate, image: Tensor, known: bool) -> Demands:
+def demands_of(head: Head, certificate: Certificate, image: Tensor, known: bool, clock: Clock = ENDLESS) -> Demands:
     """The demands of a certificate's statements on images that resemble one.
 
     A statement about an activation demands that the patch with that activation in the image keeps it as stated, and
@@ -121,11 +132,18 @@ def demands_of(head: Head, certificate: Certificate, image: Tensor, known: bool)
         image: (L, D) float64.
         known: whether the statements are about this image. Then patches with as many two-sided demands as coordinates
             are pinned, as the demands determine them.
+        clock: says when to stop.
     """
     patches, observed = certificate.patches, observables(head, image[None])[0]
     shown = activation(head, Enclosure.exact(observed)).upper
     hidden = head.pooling.hidden(patches, head.size, observed.device)
     shown = shown if hidden is None else shown.masked_fill(hidden, -torch.inf)
+    beyond = observed >= (0.0 if head.peak is None else head.peak.to(observed))  # on which side of its peak each lies
+
+    @cache
+    def between(prototype: int, low: float, high: float, above: bool) -> Interval:
+        return observables_between(head, prototype, (low, high), torch.inf if above else -torch.inf, flint.arb)
+
     exact: list[dict[int, Interval]] = [{} for _ in range(patches)]
     pinned = torch.zeros(patches, dtype=torch.bool)
     with flint.ctx.workprec(PRECISION):
@@ -138,12 +156,13 @@ def demands_of(head: Head, certificate: Certificate, image: Tensor, known: bool)
                     at, least = int(shown[:, prototype].argmax()), {prototype: lower}
                 case OrderStatement(exempt, upper):
                     at, least = -1, dict.fromkeys(sorted(set(range(head.size)) - set(exempt)), -torch.inf)
+            clock.check()
             pinned |= head.pooling.needs_all_patches
             for prototype, low_end in least.items():
+                clock.check()
                 for patch in (shown[:, prototype] > -torch.inf).nonzero().flatten().tolist():
                     low = low_end if patch == at else -torch.inf
-                    here = float(observed[patch, prototype])
-                    interval = observables_between(head, prototype, (low, upper), here, flint.arb)
+                    interval = between(prototype, low, upper, bool(beyond[patch, prototype]))
                     exact[patch][prototype] = _met(interval, exact[patch].get(prototype, (None, None)))
         width = max(map(len, exact))
         index = torch.zeros(patches, width, dtype=torch.int64)
@@ -157,7 +176,7 @@ def demands_of(head: Head, certificate: Certificate, image: Tensor, known: bool)
     counts = torch.tensor([sum(None not in interval for interval in intervals.values()) for intervals in exact])
     if known and head.prototypes is not None:
         pinned |= counts >= head.depth
-    return Demands(head, tuple(exact), index, ends[0], ends[1], pinned)
+    return Demands(head, tuple(exact), index, ends[0], ends[1], pinned, clock)
 
 
 def into_domain(head: Head, latents: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 import flint
@@ -12,6 +13,7 @@ from torch import Tensor
 
 from verale.bounds import Interval
 from verale.counterexample.demands import PRECISION, Demands, into_domain, observables_and_slopes
+from verale.counterexample.limits import TOGETHER, Clock
 from verale.head import Cosine, Head, InnerProduct
 
 __all__ = ["repair"]
@@ -40,9 +42,10 @@ def repair(demands: Demands, image: Tensor, generator: np.random.Generator) -> T
     rows = []
     with flint.ctx.workprec(PRECISION):
         for patch, asked in enumerate(demands.exact):
+            demands.clock.check()
             row = image[patch]
             if asked and not bool(demands.pinned[patch]):
-                repaired = _repaired_patch(demands.head, asked, row, generator)
+                repaired = _repaired_patch(demands, asked, row, generator)
                 if repaired is None:
                     return None
                 row = repaired
@@ -51,15 +54,15 @@ def repair(demands: Demands, image: Tensor, generator: np.random.Generator) -> T
 
 
 def _repaired_patch(
-    head: Head, asked: dict[int, Interval], row: Tensor, generator: np.random.Generator
+    demands: Demands, asked: dict[int, Interval], row: Tensor, generator: np.random.Generator
 ) -> Tensor | None:
-    exact = _ExactObservables(head, asked)
+    exact = _ExactObservables(demands.head, asked, demands.clock)
     nearest = row.to(torch.float32).to(torch.float64)  # often float32: tight statements may hold of it alone
     for start in (row, nearest):
         if exact.holds(start.numpy()):
             return start
     for fine in _FINE:
-        if fine is not None and not _has_small(head):
+        if fine is not None and not _has_small(demands.head):
             break
         for attempt in range(_ATTEMPTS):
             z = row.numpy().copy()
@@ -91,6 +94,7 @@ def _complying_around(exact: _ExactObservables, z: _Vector, held: NDArray[np.int
     free = np.ones(len(z))
     free[held] = 0.0
     for _ in range(20):
+        exact.clock.check()
         lacking, slope = exact.lacking(z), exact.slope(z) * free
         step = np.linalg.lstsq(slope, lacking, rcond=1e-12)[0]
         z = np.where(free > 0, into_domain(exact.head, torch.from_numpy(z + step)).numpy(), z)
@@ -103,10 +107,11 @@ class _ExactObservables:
     Args:
         head: the head.
         asked: the intervals by prototype.
+        clock: is asked before each long step.
     """
 
-    def __init__(self, head: Head, asked: dict[int, Interval]) -> None:
-        self.head = head
+    def __init__(self, head: Head, asked: dict[int, Interval], clock: Clock) -> None:
+        self.head, self.clock = head, clock
         self._indices, self._ends = list(asked), list(asked.values())
         self._both = np.array([None not in ends for ends in self._ends])
         self._widths = np.array([_width(ends) for ends in self._ends])
@@ -164,12 +169,12 @@ class _ExactObservables:
             effect = effect * np.exp(generator.normal(0, 0.5, len(z)))
         order = np.argsort(-effect, kind="stable")
         columns = slope[:, order].T
-        # What this and all later coordinates can do together: the Gram matrix of their columns.
-        together = np.cumsum((columns[:, :, None] * columns[:, None, :])[::-1], axis=0)[::-1]
+        together = _grams(columns)
         moved = z.copy()
         lower, upper = self.head.domain.lower, self.head.domain.upper
         for index, coordinate in enumerate(order):
-            share = columns[index] @ _solved(together[index], lacking)
+            self.clock.check()
+            share = columns[index] @ _solved(together(index), lacking)
             target = z[coordinate] + share  # rounded to a multiple of its last bit
             target = target if lower is None else max(target, lower)
             target = target if upper is None else min(target, upper)
@@ -193,6 +198,14 @@ class _ExactObservables:
         square, epsilon = sum((x * x for x in own), flint.arb(0)), flint.arb(geometry.epsilon)
         length = (square + epsilon).sqrt() if geometry.rooted else square.sqrt() + epsilon
         return [product / (length * other.sqrt()) for product, other in zip(products, self._squares, strict=True)]
+
+
+def _grams(columns: _Vector) -> Callable[[int], _Vector]:
+    """What a coordinate and all later ones can do together: the Gram matrix of their columns (D, K), by coordinate."""
+    if columns.size * columns.shape[1] > TOGETHER:
+        return lambda index: np.asarray(columns[index:].T @ columns[index:])
+    grams = np.cumsum((columns[:, :, None] * columns[:, None, :])[::-1], axis=0)[::-1]
+    return lambda index: np.asarray(grams[index])
 
 
 def _width(ends: Interval) -> float:

@@ -5,9 +5,9 @@ Nothing here is proved, and nothing has to be: the checker evaluates every count
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
@@ -17,15 +17,12 @@ from torch import Tensor
 from verale.bounds import Projection, Simplex, activation, check_domain, domain_range, put, take
 from verale.certificate import Certificate, PatchStatement
 from verale.counterexample.demands import Demands, demands_of, into_domain
+from verale.counterexample.limits import TOGETHER, Clock, TimeIsUpError, require_searchable
 from verale.counterexample.repair import repair
-from verale.errors import UsageError
 from verale.head import Head, evaluate, evaluate_observed, observables
 from verale.rounding import Enclosure
 
 __all__ = ["counterexamples"]
-
-_LARGEST = 2**24
-"""The most coordinates of an image, and numbers in a batch's gradients: this much fits any memory."""
 
 _IMAGES = 8
 """How many images climb together."""
@@ -35,6 +32,8 @@ _LEAST_STEPS = 30
 _SETTLING = 40
 _FEASIBLE = 1e-9
 """The largest relative violation of a demand that is worth a repair."""
+_MOST_TARGETS = 1024
+"""The most patches that are moved to show a prototype."""
 
 
 def counterexamples(head: Head, certificate: Certificate, given: Tensor | None, seconds: float) -> Iterator[Tensor]:
@@ -50,18 +49,20 @@ def counterexamples(head: Head, certificate: Certificate, given: Tensor | None, 
         head: the certificate's head.
         certificate: any certificate, proved or not, whose indices fit the head.
         given: (L, D) float64 latents of the domain to start from, or None; L is the certificate's number of patches.
-        seconds: when to stop. One climb for one rival begins in any case.
+        seconds: when to stop. One climb for one rival begins in any case, and may take `limits.GRACE` seconds more.
 
     Raises:
-        UsageError: too many patches to search.
+        UsageError: a certificate too large to search in this time, or at all.
         LatentsError: fewer patches than the head needs.
     """
-    if certificate.patches * head.depth > _LARGEST or certificate.patches * head.size > _LARGEST:
-        raise UsageError(
-            f"the certificate has {certificate.patches} patches of {head.depth} channels and {head.size} prototypes:"
-            f" the search takes at most {_LARGEST} numbers an image"
-        )
-    deadline = time.monotonic() + seconds
+    require_searchable(head, certificate, seconds)
+    try:
+        yield from _counterexamples(head, certificate, given, Clock.of(seconds))
+    except TimeIsUpError:
+        return
+
+
+def _counterexamples(head: Head, certificate: Certificate, given: Tensor | None, clock: Clock) -> Iterator[Tensor]:
     generator = torch.Generator().manual_seed(0)
     rounds = 0
     while True:
@@ -71,10 +72,10 @@ def counterexamples(head: Head, certificate: Certificate, given: Tensor | None, 
             base = given
         if base is given and not rounds:
             yield base
-        search = _Search.of(head, certificate, base, base is given, generator, deadline)
+        search = _Search.of(head, certificate, base, base is given, generator, clock)
         for rival in search.rivals():
             yield from search.attempts(rival, rounds)
-            if time.monotonic() > deadline:
+            if clock.is_over:
                 return
         rounds += 1
 
@@ -103,7 +104,7 @@ class _Search:
         reach: (L, P) upper bounds of similarities under the statements; minus infinity where pooling ignores a pair.
         activations: (P,) of the base.
         generator: the source of random numbers.
-        deadline: when to stop, on the clock of `time.monotonic`.
+        clock: says when to stop.
     """
 
     head: Head
@@ -113,7 +114,7 @@ class _Search:
     reach: Tensor
     activations: Tensor
     generator: torch.Generator
-    deadline: float
+    clock: Clock
 
     @classmethod
     def of(
@@ -123,21 +124,16 @@ class _Search:
         base: Tensor,
         given: bool,
         generator: torch.Generator,
-        deadline: float,
+        clock: Clock,
     ) -> _Search:
         evaluated = evaluate(head, base[None])
         hidden = head.pooling.hidden(len(base), head.size, base.device)
-        ranges = _reachable(head, certificate)
+        ranges = _reachable(head, certificate, clock)
         reach = activation(head, ranges).upper
         if hidden is not None:
             reach = reach.masked_fill(hidden, -torch.inf)
-        demands = demands_of(head, certificate, base, given)
-        return cls(head, certificate, base, demands, reach, evaluated.activations[0], generator, deadline)
-
-    @property
-    def _most_demands(self) -> int:
-        """K, the largest number of demands on one patch."""
-        return int(self.demands.index.shape[1])
+        demands = demands_of(head, certificate, base, given, clock)
+        return cls(head, certificate, base, demands, reach, evaluated.activations[0], generator, clock)
 
     def rivals(self) -> list[int]:
         """The rivals, the one with the highest logit at the base first."""
@@ -146,13 +142,13 @@ class _Search:
 
     def attempts(self, rival: int, rounds: int) -> Iterator[Tensor]:
         """Latents that comply and may be classified as the rival."""
-        starts = self._starts(rival, rounds)
-        patches, depth = starts.shape[1:]
-        size = patches * max(self.head.size, depth * self._most_demands)
-        for number, batch in enumerate(torch.split(starts, max(1, min(_IMAGES, _LARGEST // size)))):
-            if number and time.monotonic() > self.deadline:
+        starts, size = self._starts(rival, rounds), self.base.numel() + self.reach.numel()
+        for number in count():
+            batch = list(islice(starts, max(1, min(_IMAGES, TOGETHER // size))))
+            if not batch or (number and self.clock.is_over):
                 return
-            images, values = self._climb(rival, self.demands.comply(batch, _SETTLING))
+            images = self._moved(torch.stack(batch)) if rounds else torch.stack(batch)
+            images, values = self._climb(rival, self.demands.comply(images, _SETTLING))
             for index in values.argsort(descending=True).tolist():
                 image = self.demands.comply(images[index : index + 1], _SETTLING)
                 if float(values[index]) < 0 or float(self.demands.violation(image)) > _FEASIBLE:
@@ -166,37 +162,36 @@ class _Search:
         weight = self.head.weight.to(torch.float64)
         return self.head.readout.pull(self.activations, weight, rival, self.certificate.predicted)
 
-    def _starts(self, rival: int, rounds: int) -> Tensor:
-        """(N, L, D) the base with more and more of its patches moved to where they help the rival most."""
+    def _starts(self, rival: int, rounds: int) -> Iterator[Tensor]:
+        """(L, D) each: the base with more and more of its patches moved to where they help the rival most."""
         patches, count = len(self.base), self.head.size
         worth = self._worth(rival)
         chance = 1.0 if rounds == 0 else 0.5 + torch.rand(patches, count, generator=self.generator, dtype=torch.float64)
         gain = worth.clamp(min=0) * (self.reach - self.activations).clamp(min=0) * chance
         gain[self.demands.pinned] = 0
         targets = _assigned(gain)
-        loose = torch.tensor([not asked for asked in self.demands.exact])
+        loose = torch.tensor([not asked for asked in self.demands.exact]).nonzero().flatten()
         sizes = {0, 1, 2, 4, 8, len(targets) // 2, len(targets)}
-        starts = []
         for size in sorted((size for size in sizes if size <= len(targets)), reverse=True):
-            for spread in (False, True) if loose.any() else (False,):
+            for spread in (False, True) if len(loose) else (False,):
+                self.clock.check()
                 image = self.base.clone()
                 if spread:
                     drawn = _drawn(self.head, 1, patches, self.generator)[0]
                     shown = [self._most_similar(prototype) for _, prototype in targets[:size]]
-                    for patch in loose.nonzero().flatten().tolist():
-                        # A copy of a patch that shows a prototype changes no maximum.
-                        image[patch] = shown[patch % len(shown)] if shown else drawn[patch]
+                    # A copy of a patch that shows a prototype changes no maximum.
+                    image[loose] = torch.stack(shown)[loose % len(shown)] if shown else drawn[loose]
                 for patch, prototype in targets[:size]:
                     image[patch] = self._most_similar(prototype)
-                starts.append(image)
-        if rounds:
-            images = torch.stack(starts)
-            noise = torch.randn(images.shape, generator=self.generator, dtype=torch.float64)
-            spread_by = 0.3 if self.head.prototypes is None else 0.05 * float(self.head.prototypes.abs().mean())
-            moved = into_domain(self.head, images + spread_by * noise)
-            moved[:, self.demands.pinned] = images[:, self.demands.pinned]
-            return moved
-        return torch.stack(starts)
+                yield image
+
+    def _moved(self, images: Tensor) -> Tensor:
+        """Images (N, L, D) with noise on the patches that may change."""
+        noise = torch.randn(images.shape, generator=self.generator, dtype=torch.float64)
+        spread_by = 0.3 if self.head.prototypes is None else 0.05 * float(self.head.prototypes.abs().mean())
+        moved = into_domain(self.head, images + spread_by * noise)
+        moved[:, self.demands.pinned] = images[:, self.demands.pinned]
+        return moved
 
     def _most_similar(self, prototype: int) -> Tensor:
         """The latent (D,) of the domain that is most similar to a prototype."""
@@ -214,6 +209,7 @@ class _Search:
         first, second = torch.zeros_like(images), torch.zeros_like(images)
         rate = 0.3 if self.head.prototypes is None else 0.2 * float(self.head.prototypes.abs().mean()) + 1e-6
         for step in range(_STEPS):
+            self.clock.check()
             with torch.enable_grad():
                 images.requires_grad_()
                 logits = evaluate_observed(self.head, _observables(self.head, images)).logits
@@ -225,7 +221,7 @@ class _Search:
             best[better], ahead[better] = images[better], value.detach()[better]
             if bool((ahead > 1e-6 * (1 + logits.detach().abs().amax())).any()):
                 break
-            if step >= _LEAST_STEPS and time.monotonic() > self.deadline:
+            if step >= _LEAST_STEPS and self.clock.is_over:
                 break
             slope[:, self.demands.pinned] = 0
             first, second = 0.9 * first + 0.1 * slope, 0.99 * second + 0.01 * slope.square()
@@ -235,25 +231,33 @@ class _Search:
         return best, ahead
 
 
-def _reachable(head: Head, certificate: Certificate) -> Enclosure:
-    """(L, P) bounds of the observables, given the statements about patches."""
+def _reachable(head: Head, certificate: Certificate, clock: Clock) -> Enclosure:
+    """(L, P) bounds of the observables, given the statements about patches, where these are not too many to be of use.
+
+    They only order what is tried.
+    """
     patches = certificate.patches
     by_patch: dict[int, list[PatchStatement]] = {}
     for statement in certificate.statements:
         if isinstance(statement, PatchStatement):
             by_patch.setdefault(statement.patch, []).append(statement)
-    if not by_patch:
-        domain = domain_range(head)
-        return Enclosure(*(end.expand(patches, -1) for end in (domain.lower, domain.upper)))
+    domain = domain_range(head)
+    ranges = Enclosure(*(end.repeat(patches, 1) for end in (domain.lower, domain.upper)))
+    own = max(map(len, by_patch.values()), default=0)
+    together = len(by_patch) * (head.size + own * own)
+    if not by_patch or max(head.points.numel() and head.size * head.size, together) > 8 * TOGETHER:
+        return ranges
     paradigm: Any = Projection(head) if head.geometry.has_prototypes else Simplex(head)
-    rows = paradigm.start(patches)
-    for step in range(max(map(len, by_patch.values()))):
+    rows, row_of = paradigm.start(len(by_patch)), {patch: row for row, patch in enumerate(by_patch)}
+    for step in range(own):
+        clock.check()
         stated = [each[step] for each in by_patch.values() if step < len(each)]
-        where = torch.tensor([s.patch for s in stated])
+        where = torch.tensor([row_of[s.patch] for s in stated])
         ends = (torch.tensor([getattr(s, end) for s in stated], dtype=torch.float64) for end in ("lower", "upper"))
         prototypes = torch.tensor([s.prototype for s in stated])
         rows = put(rows, where, paradigm.extend(take(rows, where), prototypes, Enclosure(*ends)))
-    ranges: Enclosure = rows.range
+    for end, tightened in ((ranges.lower, rows.range.lower), (ranges.upper, rows.range.upper)):
+        end[torch.tensor(list(row_of))] = tightened
     return ranges
 
 
@@ -270,7 +274,7 @@ def _observables(head: Head, images: Tensor) -> Tensor:
 def _assigned(gain: Tensor) -> list[tuple[int, int]]:
     """Pairs (patch, prototype), the greatest gain first, each patch and each prototype once."""
     gain, pairs = gain.clone(), []
-    for _ in range(min(gain.shape)):
+    for _ in range(min(*gain.shape, _MOST_TARGETS)):
         patch, prototype = divmod(int(gain.argmax()), gain.shape[1])
         if not float(gain[patch, prototype]) > 0:
             break

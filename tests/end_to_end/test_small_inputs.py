@@ -1,0 +1,113 @@
+"""Small inputs cost little: each hostile file is answered or refused within the bound that docs/cli.md states.
+
+`python tests/end_to_end/test_small_inputs.py [WORD...]` prints the cost of each attack, or of those with a word.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.attacks import ATTACKS
+from support.measured import Cost, Measurer, measurer
+
+SECONDS, MEGABYTES = 10, 500
+"""The bound of docs/cli.md, "Limits". It is processor time, of which a loaded machine takes hardly more."""
+
+ANSWERED: dict[str, tuple[int, ...]] = {
+    "report with an image that is a pipe": (0,),
+    **dict.fromkeys(
+        (
+            "refute 58000 patches",
+            "refute 58000 patches near a prototype",
+            "refute 10000 patches with activations",
+            "refute many stated patches",
+            "refute a patch with 2000 statements",
+            "refute patches with 200 statements",
+            "refute under triangle",
+            "refute many classes",
+            "refute a deep patch",
+            "refute with many multiplications",
+            "refute with many latents",
+        ),
+        (4, 11),
+    ),
+    **dict.fromkeys(
+        (
+            "report on prototype 100000000",
+            "report on 100000 classes",
+            "report on 10000 prototypes of one image each",
+            "report on 500 names of four images",
+            "report on huge preprocessing",
+            "report on preprocessing of 10 to the 400",
+            "report on 10000 steps of preprocessing",
+            "report on unknown preprocessing of a megabyte",
+            "report on a certificate of many patches",
+            "report on many certificates",
+            "report with latents of no images",
+            "picture of a certificate of many patches",
+            "picture of a certificate of many statements",
+            "picture of a certificate without its head",
+            "picture of more margins than classes",
+            "summary of a megabyte of rows",
+            "summary of tiny numbers",
+            "summary of a run nested deeply",
+            "explain an image of 40000 patches",
+            "explain with 10000 classes",
+            "doctor",
+            "unpack 4000 columns",
+        ),
+        (0,),
+    ),
+    "explain with 100000 classes": (10,),
+    "audit with latents of no images": (6,),
+}
+"""The exit codes of those that are not refused with 9."""
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[Measurer]:
+    with measurer() as started:
+        yield started
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_is_answered_or_refused_within_the_bound(name: str, runner: Measurer, tmp_path: Path) -> None:
+    cost = runner.run(tmp_path, *ATTACKS[name](tmp_path), timeout=300)
+    assert cost.code in ANSWERED.get(name, (9,)), cost
+    assert cost.seconds < SECONDS and cost.megabytes < MEGABYTES, cost
+    assert "Traceback" not in cost.err
+    if cost.code == 9 and "folder with" not in name:
+        assert cost.err.startswith("error: ") and cost.err.count("\n") == 1 and len(cost.err) < 1000
+    if any(what in name for what in ("pipe", "device")) and cost.code == 9:
+        assert "it is a pipe, socket or device; write its content to a regular file" in cost.err
+
+
+def test_a_page_names_the_image_that_it_cannot_show(runner: Measurer, tmp_path: Path) -> None:
+    runner.run(tmp_path, *ATTACKS["report with an image that is a pipe"](tmp_path))
+    assert "0.png: cannot be read (it is a pipe, socket or device" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_the_measurement_counts_time_memory_and_waiting(runner: Measurer, tmp_path: Path) -> None:
+    (tmp_path / "h").write_bytes(bytes(100 * 10**6))
+    cost = runner.run(tmp_path, "checker", "h", "--head", "h")
+    assert cost.code == 9 and 90 < cost.megabytes < 300 and cost.seconds > 0
+
+
+def _print(name: str, cost: Cost, place: str) -> None:
+    last = ((cost.err or cost.out).strip().splitlines() or [""])[-1].replace(place, "")
+    print(f"{name} | {cost.code} | {cost.seconds:.1f} s | {cost.megabytes:.0f} MB | {last[:150]}", flush=True)  # noqa: T201
+
+
+def _measure(words: list[str]) -> None:
+    with measurer() as started:
+        for name in (name for name in ATTACKS if not words or any(word in name for word in words)):
+            with tempfile.TemporaryDirectory() as place:
+                _print(name, started.run(Path(place), *ATTACKS[name](Path(place))), place)
+
+
+if __name__ == "__main__":
+    _measure(sys.argv[1:])
