@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+import safetensors.torch
 import torch
 from support.exact import redrawn_alike
 from support.small import FOCAL, focal_head, small_latents
@@ -48,6 +49,20 @@ def test_every_certificate_is_proved_by_both_kernels(geometry, kind, paradigm, s
         assert set(verdict.claims.values()) == {"proved"}
         for claimed, proved in zip(certificate.margins, verdict.margins, strict=True):
             assert (claimed is None and proved is None) or claimed <= proved
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))])
+def test_what_a_mean_of_cosines_proves_within_a_tolerance_is_proved_by_both_kernels(seed):
+    """A wide cosine may allow more than 1; every patch counts in the mean."""
+    head = focal_head("cosine", "max_minus_mean", seed)
+    latents = small_latents(head, images=4, seed=seed)
+    auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents}), "both")
+    results = explain(head, latents, "hypersphere", tolerance=0.01)
+    emitted = [result for result in results if isinstance(result, Certificate)]
+    assert len(emitted) >= 2
+    for certificate in emitted:
+        verdict = auditor.check(certificate.to_bytes(), minimality=True)
+        assert verdict.status is Status.PROVED, verdict.message
 
 
 @pytest.mark.parametrize(("geometry", "kind"), FOCAL)

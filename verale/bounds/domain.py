@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from verale.bounds.observables import norm, scaled
-from verale.head import Cosine, Euclidean, Geometry, Head, InnerProduct, Softmax
+from verale.head import Box, Cosine, Euclidean, Geometry, Head, InnerProduct, Softmax
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
-__all__ = ["domain_range"]
+__all__ = ["ball_around", "domain_range", "inner_domain_range"]
 
 
 def domain_range(head: Head, device: torch.device | str = "cpu") -> Enclosure:
@@ -26,6 +26,41 @@ def domain_range(head: Head, device: torch.device | str = "cpu") -> Enclosure:
     - inner product: coordinate by coordinate over the box; in a ball of radius R as the cosine, times R |p|.
     """
     return _RANGES[type(head.geometry)](head, head.points.to(device, torch.float64))
+
+
+def inner_domain_range(head: Head, device: torch.device | str = "cpu") -> Enclosure:
+    """The range of `domain_range` from within, (P,): no end lies outside the real one.
+
+    Both ends there have fewer than D + 32 relative roundings, of numbers no larger than `size`; here twice as many are
+    taken off.
+    """
+    outer, points = domain_range(head, device), head.points.to(device, torch.float64)
+    depth, box = head.depth, head.domain
+    if isinstance(head.geometry, Softmax):
+        return outer
+    size = torch.maximum(outer.lower.abs(), outer.upper.abs().nan_to_num(posinf=0.0))
+    if isinstance(head.geometry, Cosine):
+        size = torch.ones_like(size)
+    elif isinstance(head.geometry, InnerProduct) and box.lower is not None and box.upper is not None:
+        size = points.abs().sum(1) * max(abs(box.lower), abs(box.upper))
+    elif isinstance(head.geometry, Euclidean):
+        # Sums of squares are off by a share of themselves.
+        relative, lost = 2 * gamma(depth + 32), 2 * depth * UNDERFLOW
+        return Enclosure.unchecked(outer.lower * (1 + relative) + lost, outer.upper * (1 - relative) - lost)
+    error = size * (2 * gamma(depth + 32)) + 4 * depth * UNDERFLOW
+    return Enclosure.unchecked(outer.lower + error, outer.upper - error)
+
+
+def ball_around(box: Box, radius: float | None, depth: int) -> tuple[float, float]:
+    """A ball around the domain: the coordinate of its centre, the same in all dimensions, and an upper bound of its
+    radius."""
+    balls = [] if radius is None else [(0.0, radius)]
+    if box.lower is not None and box.upper is not None:
+        centre = (box.lower + box.upper) / 2
+        ends = torch.tensor([box.upper - centre, centre - box.lower], dtype=torch.float64)
+        half = up(up(ends).amax() * up(torch.tensor(float(depth), dtype=torch.float64).sqrt()))
+        balls.append((centre, float(half)))
+    return min(balls, key=lambda ball: ball[1])  # of equal ones the first, around 0, as in the checker
 
 
 def _masses(head: Head, prototypes: Tensor) -> Enclosure:

@@ -109,8 +109,8 @@ class LinearMargins:
         """Prepare the differences of weights for N predicted classes (N,), all classes as rivals.
 
         Soundness: a focal activation is a difference of two similarities, so at most twice as large. Its own rounding,
-        at most gamma_(L+12) M before the sum over prototypes, need not be covered here, as it is in the box. It has to
-        count as noise where minimality is claimed.
+        at most gamma_(L+12) M before the sum over prototypes, need not be covered here, as it is in the box. Where
+        minimality is claimed it counts (`verale.search.needed`).
         """
         weight = head.weight.to(predicted.device, torch.float64)
         difference = weight[predicted][:, None] - weight

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
-from verale.bounds.domain import domain_range
+from verale.bounds.domain import ball_around, domain_range, inner_domain_range
 from verale.bounds.observables import norm, scaled
 from verale.bounds.rows import put, require_geometry, take
-from verale.head import Box, Head, InnerProduct
+from verale.head import Head, InnerProduct
 from verale.rounding import UNDERFLOW, UNIT, Enclosure, down, gamma, up
 
 __all__ = ["Hulls", "Projection"]
@@ -20,6 +21,10 @@ _DEPENDENT = 1e-9
 """An anchor whose squared distance from the hull of the others is below this fraction of its own length is not used
 as a direction (its own statement still holds). This is a choice of multipliers: it affects tightness, never
 soundness."""
+
+_TOO_WIDE = 1 - 1e-6
+"""The least square of an interval's half width, as a fraction of that of the ball's along the prototype, at which a
+single statement about a patch is used for its own observable only."""
 
 _INFLATE = 1 + 2.0**-30
 """Error terms are sums of products >= 0, computed with fewer than 2**20 roundings: their own error is below this."""
@@ -47,6 +52,7 @@ class Hulls:
         defect: (R,) upper bound of the squared Frobenius norm of (<e_i, e_j>) - identity.
         along: (R, P) sum_i w_i <e_i, b_k>, estimate.
         across: (R, P) |b_k|^2 - sum_i <e_i, b_k>^2, estimate.
+        dropped: (R,) whether the prototype of a statement is not used as a direction.
     """
 
     lower: Tensor
@@ -66,6 +72,7 @@ class Hulls:
     defect: Tensor
     along: Tensor
     across: Tensor
+    dropped: Tensor
 
     @property
     def range(self) -> Enclosure:
@@ -91,7 +98,8 @@ class Projection:
     With exact statements the e_i span the anchors' hull, w is the projection of z and |r_k| the distance of
     p_k from the hull: both ends are attained as soon as the hull is not the whole space.
 
-    Cost of one statement: O(P m) flops, one gather of m rows of the Gram matrix, independent of D.
+    Cost of one statement: O(P m) flops, one gather of m rows of the Gram matrix, independent of D. Of a single
+    statement that is wider than the ball along its prototype, only its own interval is kept, as in the checker.
 
     Soundness: any floats t, w, coefficients are sound; the errors of every computed inner product are bounded
     a priori (gamma_n) and not recursively, since each row of <e_i, b_k> is computed from the Gram matrix
@@ -105,6 +113,7 @@ class Projection:
 
     def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
         require_geometry("projection", head, "a metric head; for softmax use 'simplex'")
+        self._head, self._inside = head, False
         self._domain = domain_range(head, device)
         self._euclidean = head.geometry.is_distance
         points = head.points.to(device, torch.float64)
@@ -112,7 +121,7 @@ class Projection:
         self._whole = 1.0
         self._shift: Enclosure | None = None
         if isinstance(head.geometry, InnerProduct):
-            centre, radius = _ball(head.domain, head.geometry.radius, depth)
+            centre, radius = ball_around(head.domain, head.geometry.radius, depth)
             self._whole = float(up(points.new_tensor(radius).square()))
             size = up(abs(centre) * points.abs().sum(1) * (1 + gamma(depth + 4)))
             self._shift = Enclosure.around(centre * points.sum(1), up(size * gamma(depth + 4) + depth * UNDERFLOW))
@@ -159,7 +168,22 @@ class Projection:
             defect=new(rows),
             along=new((rows, self.size)),
             across=reach.clone(),
+            dropped=torch.zeros_like(unset, dtype=torch.bool),
         )
+
+    def inner(self) -> Projection:
+        """See `SpatialParadigm.inner`.
+
+        Soundness: any multipliers give a range that holds <v, b_k> for all v of the ball (squared distances: of the
+        sphere) that satisfy the statements. Let f be the foot of the image's own v on the span of the stated b_i, and
+        r' the part of b_k orthogonal to the span. Then f -+ (|v|^2 - |f|^2)^(1/2) r' / |r'| satisfies the statements
+        too, and attains <f, b_k> -+ (|v|^2 - |f|^2)^(1/2) |r'|. All this is known within the errors of the outer
+        bounds and what c and r_k are short of f and r'; here they are taken off. A direction that is left out may be
+        one that the checker uses: then nothing is known of the patch.
+        """
+        within = copy(self)
+        within._inside, within._domain = True, inner_domain_range(self._head, self._gram.device)
+        return within
 
     def pursue(self, rows: Hulls, observed: Tensor) -> Tensor:
         """Orthogonal matching pursuit: the part of the unexplained latent along each prototype's unexplained part."""
@@ -243,6 +267,7 @@ class Projection:
             defect=torch.where(usable, rows.defect + defect, rows.defect),
             along=rows.along + dual * centre[:, None],
             across=rows.across - dual.square(),
+            dropped=rows.dropped | ~usable,
             **new,
         )
 
@@ -316,6 +341,14 @@ class Projection:
         swing = (rows.across + _INFLATE * outside_error).clamp_(min=0).mul_(ball).sqrt_()
         tilt = rows.centre_error.norm(dim=1, keepdim=True) + (defect + slack) * weight.sqrt()
         error = weight.sqrt() * dual_error + slack * magnitude
+        if self._inside:
+            short = dual_error + defect * widest.sqrt()
+            rest = rows.across - 2 * (_INFLATE * outside_error + short.square())
+            least = (rows.base_lower[:, None] if self._euclidean else whole) - weight
+            least -= 2 * (_INFLATE * (ball_error + slack * (whole + weight)) + tilt.square())
+            swing = rest.clamp(min=0).mul_(least.clamp(min=0)).sqrt_().mul_(1 - slack)
+            radius = swing - _INFLATE * (spread.sqrt() * tilt + error + tilt * short)
+            return self._cut(rows, *self._within(rows, radius, slack * magnitude), prototype, observed)
         radius = swing.add_(spread.sqrt_().mul_(_INFLATE * tilt)).add_(error)
         if self._euclidean:
             centre = rows.reach - 2 * rows.along
@@ -327,24 +360,33 @@ class Projection:
             lower, upper = rows.along - radius, rows.along + radius
             if self._shift is not None:
                 lower, upper = down(lower + self._shift.lower), up(upper + self._shift.upper)
+            # The checker takes no direction from a single statement that is wider than the ball.
+            own = self._gram.diagonal()[rows.anchors[:, 0]]
+            single = (rows.count == 1) & (rows.offset_error[:, 0].square() > _TOO_WIDE * whole[:, 0] * own)
+            lower, upper = lower.masked_fill(single[:, None], -torch.inf), upper.masked_fill(single[:, None], torch.inf)
         # fmax and fmin take the other end where one is NaN: an invalid result tightens nothing.
-        lower, upper = torch.fmax(lower, rows.lower), torch.fmin(upper, rows.upper)
+        return self._cut(rows, torch.fmax(lower, rows.lower), torch.fmin(upper, rows.upper), prototype, observed)
+
+    def _within(self, rows: Hulls, radius: Tensor, rounding: Tensor) -> tuple[Tensor, Tensor]:
+        """The ends of `inner`, given what the observable, or half a squared distance, surely swings by."""
+        radius = (2 * radius - self._reach_error if self._euclidean else radius) - 4 * rounding
+        if self._euclidean:
+            middle = rows.reach - 2 * rows.along
+            lower, upper = middle + rows.base_upper[:, None] - radius, middle + rows.base_lower[:, None] + radius
+        else:
+            lower, upper = rows.along - radius, rows.along + radius
+            if self._shift is not None:
+                lower, upper = up(lower + self._shift.upper), down(upper + self._shift.lower)
+        unknown = rows.dropped[:, None] | lower.isnan() | upper.isnan()
+        lower = torch.maximum(lower, rows.lower).masked_fill(unknown, torch.inf)
+        return lower, torch.minimum(upper, rows.upper).masked_fill(unknown, -torch.inf)
+
+    def _cut(self, rows: Hulls, lower: Tensor, upper: Tensor, prototype: Tensor, observed: Enclosure) -> Hulls:
+        """Rows with these ends, cut by the statement itself."""
         each = torch.arange(len(prototype), device=prototype.device)
         lower[each, prototype] = torch.maximum(lower[each, prototype], observed.lower)
         upper[each, prototype] = torch.minimum(upper[each, prototype], observed.upper)
         return replace(rows, lower=lower, upper=upper)
-
-
-def _ball(box: Box, radius: float | None, depth: int) -> tuple[float, float]:
-    """A ball around the domain: the coordinate of its centre, the same in all dimensions, and an upper bound of its
-    radius."""
-    balls = [] if radius is None else [(0.0, radius)]
-    if box.lower is not None and box.upper is not None:
-        centre = (box.lower + box.upper) / 2
-        ends = torch.tensor([box.upper - centre, centre - box.lower], dtype=torch.float64)
-        half = up(up(ends).amax() * up(torch.tensor(float(depth), dtype=torch.float64).sqrt()))
-        balls.append((centre, float(half)))
-    return min(balls, key=lambda ball: ball[1])  # of equal ones the first, around 0, as in the checker
 
 
 def _with_room(rows: Hulls) -> Hulls:

@@ -49,6 +49,12 @@ class SpatialParadigm(Protocol[R]):
         """Rows after one more statement each: m(z_r, p_j) in observed[r] with j = prototype[r]; (R,) int64 and (R,)."""
         ...
 
+    def inner(self) -> SpatialParadigm[R]:
+        """The same paradigm, but its rows have ranges from within: each end is attained under the statements, or at
+        least lies inside what the rule gives in exact arithmetic, whatever its multipliers. Where float64 cannot tell,
+        lower ends are infinity and upper ends minus infinity. They serve the claim of minimality, never a proof."""
+        ...
+
     def pursue(self, rows: R, observed: Tensor) -> Tensor:
         """(R, P) how much each statement would add to what is known of the patch; an estimate, for the search."""
         ...

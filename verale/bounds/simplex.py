@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 
 import torch
@@ -54,6 +55,7 @@ class Simplex:
     def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
         require_geometry(self.name, head, "a softmax head; for a metric head use 'projection'")
         self._domain = domain_range(head, device)
+        self._inside = False
 
     @property
     def size(self) -> int:
@@ -81,10 +83,20 @@ class Simplex:
         upper[each, prototype] = torch.minimum(upper[each, prototype], observed.upper)
         remainder = up(rows.remainder - observed.lower).clamp(min=0)
         shortfall = down(rows.shortfall - observed.upper)
-        most = torch.where(stated, up(lower + remainder[:, None]), remainder[:, None])
+        left, short = (shortfall.clamp(min=0), remainder) if self._inside else (remainder, shortfall)
+        most = torch.where(stated, up(lower + left[:, None]), left[:, None])
         alone = ~stated & (stated.sum(1, keepdim=True) == self.size - 1)
-        least = torch.where(alone, shortfall[:, None], 0.0)
+        least = torch.where(alone, short[:, None], 0.0)
+        if self._inside:  # if all masses are stated, each is what the others leave
+            full = stated.all(1, keepdim=True)
+            least, most = least.masked_fill(full, torch.inf), most.masked_fill(full, -torch.inf)
         return SimplexRows(torch.maximum(lower, least), torch.minimum(upper, most), stated, remainder, shortfall)
+
+    def inner(self) -> Simplex:
+        """See `SpatialParadigm.inner`."""
+        within = copy(self)
+        within._inside = True
+        return within
 
     def pursue(self, rows: SimplexRows, observed: Tensor) -> Tensor:
         """The unstated masses: stating the largest leaves the least mass."""

@@ -123,7 +123,7 @@ class Certificate:
             self.paradigm,
             self.statements,
             self.margins,
-            {"head": self.head, "latents": self.latents or "not given"},
+            {"head": self.head, "latents": self.latents or "not named: no instance claimed"},
         )
 
     def save(self, path: str | Path) -> None:

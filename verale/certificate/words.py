@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
-__all__ = ["NOT_PROVED", "above", "below", "claim"]
+__all__ = ["NOT_PROVED", "above", "below", "caveat", "claim"]
 
 NOT_PROVED = (
     "Not proved: anything about the network that makes latents from images; that the head, deployed in float32, rounds"
@@ -29,6 +30,14 @@ def claim(predicted: str, size: int, margin: str, spatial: bool = True) -> str:
         f"Every latent tensor {satisfying} is classified as {predicted}, every other class staying at least {margin}"
         " below it, in real arithmetic."
     )
+
+
+def caveat(status: str, claims: Mapping[str, str]) -> str:
+    """Why perhaps no latents satisfy the statements of what is PROVED; empty where the instance is proved too."""
+    instance = claims.get("instance", "not claimed")
+    if status != "PROVED" or instance == "proved":
+        return ""
+    return "no instance claimed" if instance == "not claimed" else f"instance {instance}"
 
 
 def below(value: float | Fraction, digits: int = 6) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from verale.checker.output import print_line
 from verale.cli import ray_engine
 from verale.cli.progress import progress
 from verale.cli.shared import EXIT_INTERRUPTED, EXIT_UNEXPLAINED, names, verbose
@@ -127,11 +128,11 @@ def command(
     except LatentsError as error:
         raise InputError(latents_name, str(error)) from error
     without = [str(one.index) for one in explained if one.certificate is None]
-    click.echo(
-        f"{len(explained) - len(without)} of {len(explained)} images have a certificate in {directory}", err=True
+    print_line(
+        f"{len(explained) - len(without)} of {len(explained)} images have a certificate in {directory}", sys.stderr
     )
     if without:
-        click.echo(f"without one: {', '.join(without)}; reasons in {directory / TABLE}", err=True)
+        print_line(f"without one: {', '.join(without)}; reasons in {directory / TABLE}", sys.stderr)
         sys.exit(EXIT_UNEXPLAINED)
 
 
@@ -150,7 +151,7 @@ def _explain(directory: Path, run: FolderRun, as_json: bool) -> list[Explained]:
     if rows:
         left = run.total - len(rows)
         rest = f"{left} are left" if left else "nothing is left to do"
-        click.echo(f"{len(rows)} of {run.total} images are explained in {directory} already: {rest}", err=True)
+        print_line(f"{len(rows)} of {run.total} images are explained in {directory} already: {rest}", sys.stderr)
     try:
         with progress("explaining", run.total, len(rows), lines=as_json) as advance:
             for number, one in enumerate(chain(rows, run)):
@@ -161,13 +162,11 @@ def _explain(directory: Path, run: FolderRun, as_json: bool) -> list[Explained]:
                     advance(1)
     except KeyboardInterrupt:
         done = len(run.folder.rows)
-        click.echo(f"interrupted: {done} of {run.total} images are explained; the same command continues", err=True)
+        print_line(f"interrupted: {done} of {run.total} images are explained; the same command continues", sys.stderr)
         sys.exit(EXIT_INTERRUPTED)
     return sorted(explained, key=lambda one: one.index)
 
 
 def _print_json(directory: Path, one: Explained) -> None:
-    from verale.checker.output import print_line
-
     path = None if one.certificate is None else str(directory / one.certificate)
     print_line(json.dumps(asdict(one) | {"certificate": path}))

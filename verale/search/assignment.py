@@ -13,8 +13,8 @@ from verale.head import Head
 from verale.rounding import UNIT
 from verale.search.matching import Floats, Indices, Matching
 from verale.search.problem import Pair, Problem
-from verale.search.shrink import proved_margins
-from verale.search.spatial import UNSETTLED, SpatialExplanation, explain_spatial, rows_from_scratch
+from verale.search.shrink import proved_margins, rows_from_scratch
+from verale.search.spatial import UNSETTLED, SpatialExplanation, explain_spatial
 
 __all__ = ["explain_assignment"]
 
@@ -72,12 +72,13 @@ class _Trials:
 
     Attributes:
         pairs: the remaining statements.
-        minimal: whether every deletion that failed missed the class by more than rounding can explain. Bounds are
-            monotone, so a deletion that fails once fails for every subset too.
+        minimal: whether every statement is needed: the last time that each was tried, the class was missed by more than
+            rounding can explain.
     """
 
     def __init__(self, problem: Problem, pairs: list[Pair]) -> None:
         self.pairs, self.minimal = pairs, True
+        self._monotone = not problem.tolerance
         self._low = problem.observed.lower.cpu().numpy()
         self._high = problem.observed.upper.cpu().numpy()
         self._stated = np.zeros(self._low.shape, dtype=bool)
@@ -107,8 +108,19 @@ class _Trials:
         self._matchings: dict[int, Matching] = {}
 
     def drop_all(self) -> None:
-        """Try to drop every statement once."""
-        self.pairs = sorted(pair for pair in sorted(self.pairs, key=lambda p: self._low[p]) if not self._drop(*pair))
+        """Drop statements until none can be dropped.
+
+        Statements by equality give monotone bounds: a deletion that fails once fails for every subset too, and one pass
+        is enough. Wide ones do not. A stated mass counts with its upper end, and leaves to its patch only what its
+        lower end leaves; a second statement about the patch may cost more than it saves.
+        """
+        before: list[Pair] = []
+        while before != self.pairs:
+            before, self.minimal = self.pairs, True
+            tried = sorted(before, key=lambda pair: self._low[pair])
+            self.pairs = sorted(pair for pair in tried if not self._drop(*pair))
+            if self._monotone:
+                break
 
     def prices(self, rival: int) -> Floats:
         """The best prices (P,) of a rival, rounded up to a grid that is as coarse as its margin allows."""

@@ -94,10 +94,13 @@ class Batches:
         if self.paradigm == "sparse" and head.geometry.kind not in PARADIGMS["sparse"].geometries:
             raise UsageError("paradigm 'sparse' needs a softmax head; for a metric head use 'top_k'")
         paradigm_class = _SPATIAL.get(self.paradigm)
+        if paradigm_class is not None and head.prototypes is not None:
+            _require_memory(16 * head.size**2, f"the products of {head.size} prototypes", self.options)
         spatial = None if paradigm_class is None else paradigm_class(head, self.options.device)
         self._explainer = _Explainer(head, head.digest, self.paradigm, spatial, self.options)
-        fitting = self.options.max_memory // self._explainer.bytes_per_image(self.images.shape[1])
-        self.size = max(1, int(min(self.options.batch, fitting)))
+        one = self._explainer.bytes_per_image(self.images.shape[1])
+        _require_memory(one, f"the {self.images.shape[1]} patches of an image", self.options)
+        self.size = max(1, int(min(self.options.batch, self.options.max_memory // one)))
 
     @property
     def starts(self) -> range:
@@ -111,6 +114,16 @@ class Batches:
     def parts(self, start: int) -> Iterator[list[ImageResult]]:
         """The same, in the parts in which the batch fits into memory."""
         return self._explainer.within_memory(self.images[start : start + self.size])
+
+
+def _require_memory(needed: int, what: str, options: SearchOptions) -> None:
+    """Raise UsageError, which names the limit, if what cannot be split exceeds the memory allowed, at least 4 GiB."""
+    most = max(options.max_memory, SearchOptions.max_memory)
+    if needed > most:
+        raise UsageError(
+            f"{what} take about {needed / 2**30:.2g} GiB, expected at most {most / 2**30:.2g}: allow more"
+            " (--max-memory)"
+        )
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,13 @@ import torch
 from verale.errors import UsageError
 from verale.paradigms import ORDERS, PARADIGMS
 
-__all__ = ["SearchOptions", "Unexplained"]
+__all__ = ["LEAST_TOLERANCE", "SearchOptions", "Unexplained"]
+
+
+LEAST_TOLERANCE = 2.0**-29
+"""About 2e-9. Statements that are wider than 2^-30 are proved by the first, the first two, ... of them as well
+(certificates/v1.md, "Paradigms"). The search counts on that, so intervals are either this wide or as narrow as they can
+be."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +42,9 @@ class SearchOptions:
         order: `rival` (each statement is chosen against the worst open rival) or `nearest` (the published order).
         device: where to compute.
         tolerance: each interval is widened outward to multiples of this, in the units of the stated observable (0.01
-            gives two decimals); 0 for the tightest intervals that float64 gives. The guarantee holds for everything
-            that the intervals allow; wider intervals take more statements.
+            gives two decimals); 0 for the tightest intervals that float64 gives, otherwise at least
+            LEAST_TOLERANCE. The guarantee holds for everything that the intervals allow; wider intervals take more
+            statements.
         batch: how many images are explained in lockstep; the same batch gives the same bytes.
         max_memory: about how many bytes the search may use; batches shrink to fit.
     """
@@ -56,6 +63,11 @@ class SearchOptions:
             raise UsageError(f"order {self.order!r} is unknown, expected one of {', '.join(ORDERS)}")
         if not 0 <= self.tolerance < math.inf:
             raise UsageError(f"tolerance is {self.tolerance}, expected a finite number, at least 0")
+        if 0 < self.tolerance < LEAST_TOLERANCE:
+            raise UsageError(
+                f"tolerance is {self.tolerance}, expected at least {LEAST_TOLERANCE:.3g},"
+                " or 0 for the tightest intervals"
+            )
         if self.batch < 1:
             raise UsageError(f"batch is {self.batch}, expected at least 1")
         if not self.max_memory > 0:

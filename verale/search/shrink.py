@@ -13,7 +13,7 @@ from verale.bounds import SpatialParadigm, pooling_of, put, take
 from verale.rounding import Enclosure
 from verale.search.problem import Pair, Problem
 
-__all__ = ["extend_all", "proved_margins", "shrink"]
+__all__ = ["chunks", "extend_all", "proved_margins", "rows_from_scratch", "shrink", "without_each"]
 
 R = TypeVar("R", bound=Any)
 
@@ -22,9 +22,7 @@ _TRIED_AT_ONCE = 128
 _DROPPED_AT_ONCE = 32
 
 
-def shrink(
-    problem: Problem, paradigm: SpatialParadigm[R], explanations: list[list[Pair]], rows: R
-) -> tuple[list[list[Pair]], list[list[float]]]:
+def shrink(problem: Problem, paradigm: SpatialParadigm[R], explanations: list[list[Pair]], rows: R) -> list[list[Pair]]:
     """For each image a subset of its pairs that still entails the class and, where bounds are monotone, from which
     nothing can be dropped.
 
@@ -41,18 +39,16 @@ def shrink(
         rows: the paradigm's rows (N * L) after them.
 
     Returns:
-        The pairs kept, in their order; and for each of them the least margin, not positive, at the time its deletion
-        failed. It is an upper bound of the least margin when the pair is dropped from the pairs kept.
+        The pairs kept, in their order.
 
     Soundness: a deletion is accepted only if every margin is proved positive, rounded outward, without it.
     """
-    kept, slack = [], []
+    kept = []
     for image, pairs in enumerate(explanations):
         ranges = rows.range[image * problem.patches : (image + 1) * problem.patches]
         needed = _Shrinker(problem.take([image]), paradigm, pairs, ranges).run()
         kept.append([pair for pair in pairs if pair in needed])
-        slack.append([needed[pair] for pair in kept[-1]])
-    return kept, slack
+    return kept
 
 
 def proved_margins(problem: Problem, rows: Any) -> Tensor:
@@ -76,15 +72,13 @@ class _Shrinker:
         self._stated = problem.by_patch([pairs])
         # For each undecided statement, an upper bound of the least margin without it.
         self._undecided = dict.fromkeys(pairs, math.inf)
-        self._needed: dict[Pair, float] = {}
+        self._needed: set[Pair] = set()
         # For a statement, both ends (P,) of its patch's bounds without it; forgotten when the patch changes.
         self._without: dict[Pair, tuple[Tensor, Tensor]] = {}
-        # Statements for which those bounds are looser than the paradigm's rule: their failed deletion shows nothing.
-        self._lost: set[Pair] = set()
 
-    def run(self) -> dict[Pair, float]:
-        """Drop statements; returns those that are needed, each with the least margin without it."""
-        for chunk in _chunks(list(self._stated), lambda patch: len(self._stated[patch])):
+    def run(self) -> set[Pair]:
+        """Drop statements; returns those whose deletion fails."""
+        for chunk in chunks(list(self._stated), lambda patch: len(self._stated[patch])):
             self._try_alone([(patch, prototype) for patch in chunk for prototype in self._stated[patch]])
         while self._undecided:
             together: dict[int, Pair] = {}  # one a patch: dropping it leaves the other patches' bounds as they are
@@ -110,7 +104,7 @@ class _Shrinker:
         if margin > 0:
             self._undecided[pair] = margin
         else:
-            self._needed[pair] = 0.0 if pair in self._lost else margin
+            self._needed.add(pair)
             del self._undecided[pair]
 
     def _try_alone(self, pairs: list[Pair]) -> None:
@@ -123,11 +117,8 @@ class _Shrinker:
             if len(stale) <= sum(len(group).bit_length() for group in groups.values()):
                 built = self._without_one(stale)
             else:
-                stale, built = _without_each(self._paradigm, self._problem, groups)
+                stale, built = without_each(self._paradigm, self._problem, groups)
             self._without |= zip(stale, zip(built.range.lower, built.range.upper, strict=True), strict=True)
-            if self._paradigm.ordered:
-                self._lost.difference_update(stale)
-                self._lost.update(pair for pair, lost in zip(stale, built.lost.tolist(), strict=True) if lost)
         ranges = Enclosure.unchecked(*map(torch.stack, zip(*(self._without[pair] for pair in pairs), strict=True)))
         least = self._least_margins(self._pooled.alone(self._patches(pairs), ranges))
         for pair, margin in zip(pairs, least, strict=True):
@@ -163,7 +154,7 @@ class _Shrinker:
         return least
 
 
-def _without_each(
+def without_each(
     paradigm: SpatialParadigm[R], problem: Problem, groups: dict[int, list[int]]
 ) -> tuple[list[tuple[int, int]], R]:
     """Rows for each patch, leaving out each of its statements in turn.
@@ -221,7 +212,15 @@ def extend_all(
     return rows
 
 
-def _chunks(items: list[int], weight: Any) -> list[list[int]]:
+def rows_from_scratch(problem: Problem, paradigm: SpatialParadigm[Any], explanations: list[list[Pair]]) -> Any:
+    """Rows (N * L) that know the explanations alone, not how the search came to them."""
+    stated = problem.by_patch(explanations)
+    where = list(stated)
+    built = extend_all(paradigm, problem, paradigm.start(len(where)), where, list(stated.values()))
+    return put(paradigm.start(len(problem) * problem.patches), problem.index(where), built)
+
+
+def chunks(items: list[int], weight: Any) -> list[list[int]]:
     """Runs of consecutive items whose weights sum to at most _ROWS_AT_ONCE; a heavier item is a run of its own."""
     chunks: list[list[int]] = []
     total = _ROWS_AT_ONCE

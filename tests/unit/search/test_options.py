@@ -22,6 +22,7 @@ def test_every_paradigm_and_order_of_the_tables_is_accepted():
         ({"paradigm": "triangulation"}, "paradigm 'triangulation' is unknown, expected one of projection"),
         ({"order": "random"}, "order 'random' is unknown, expected one of rival, nearest"),
         ({"tolerance": -1e-9}, "tolerance is -1e-09"),
+        ({"tolerance": 1e-9}, "tolerance is 1e-09, expected at least 1.86e-09, or 0 for the tightest intervals"),
         ({"tolerance": math.nan}, "tolerance is nan"),
         ({"tolerance": math.inf}, "tolerance is inf"),
         ({"batch": 0}, "batch is 0, expected at least 1"),

@@ -1,0 +1,144 @@
+"""The ranges of the search are nowhere narrower than those of the checker: so what the search proves, the checker
+proves too. docs/design.md says which bound mirrors which rule.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+import torch
+from support.small import metric_head
+from torch import Tensor
+
+from verale.bounds import Hypersphere, Projection, Simplex, SpatialParadigm, Triangle, observe
+from verale.checker.certificate import PatchStatement
+from verale.checker.head_file import read_head
+from verale.checker.kernel import load_kernel
+from verale.checker.rules import hypersphere, simplex, triangle
+from verale.checker.rules.projection import Projection as ProjectionRule
+from verale.checker.rules.space import Space
+from verale.checker.rules.spatial import PatchRule
+from verale.head import Box, Cosine, Euclidean, Geometry, Head, Identity, InnerProduct, Softmax
+from verale.rounding import Enclosure
+from verale.search.options import LEAST_TOLERANCE
+
+RULES = {
+    Projection: ProjectionRule,
+    Triangle: triangle.Triangle,
+    Hypersphere: hypersphere.Hypersphere,
+    Simplex: simplex.Simplex,
+}
+METRIC = (Euclidean(), Cosine(1e-8), Cosine(1e-4, rooted=True))
+CASES = [
+    *((paradigm, geometry) for paradigm in (Projection, Triangle, Hypersphere) for geometry in METRIC),
+    (Projection, InnerProduct()),
+    (Simplex, Softmax()),
+]
+WIDTHS = (0.0, LEAST_TOLERANCE, 1e-6, 0.01, 0.1, 0.5, 2.0)
+DEPTHS = (1, 2, 5, 20)
+COUNT, PATCHES = 7, 3
+ROUNDING = 1e-12
+"""More than what is lost where the checker's numbers become floats."""
+
+FLOATS = 1e-15
+"""What is lost there: so much less than the ranges from within give away."""
+
+
+def drawn(geometry: Geometry, depth: int, seed: int) -> tuple[Head, Tensor]:
+    """A head and latents (PATCHES, D), the first patch at a prototype and the second far from all."""
+    generator = torch.Generator().manual_seed(seed)
+    points, latents = (torch.rand(n, depth, generator=generator) for n in (COUNT, PATCHES))
+    if isinstance(geometry, Softmax):
+        latents = 4 * torch.rand(PATCHES, COUNT, generator=generator)
+        return Head(torch.eye(2, COUNT), geometry, Identity()), latents.double()
+    points[-1] = points[0]
+    latents[0], latents[1] = points[1], torch.tensor([1.0, 0.0]).repeat(depth)[:depth]
+    head = metric_head(geometry, points - (0.0 if seed % 2 else 0.4), Box(0, 1))
+    return head, latents.double()
+
+
+def ranges_of(
+    head: Head, space: Space, rule: PatchRule, stated: list[tuple[int, float, float]]
+) -> tuple[Tensor, Tensor]:
+    """The checker's ranges (P,) of the observables of one patch, as floats."""
+    statements = [PatchStatement(0, j, Fraction(low), Fraction(high)) for j, low, high in stated]
+    found = rule.ranges(statements)
+    unit = Fraction(1, 1 << space.bits)
+    norms = [Fraction(1)] * head.size
+    if isinstance(head.geometry, Cosine):
+        norms = [Fraction(low + high, 2) * unit for low, high in space.norms]
+    lower, upper = (
+        [float(int(end) * unit / norm) for end, norm in zip(ends, norms, strict=True)]
+        for ends in (found.lower, found.upper)
+    )
+    return torch.tensor(lower, dtype=torch.float64), torch.tensor(upper, dtype=torch.float64)
+
+
+def widened(observed: Enclosure, width: float, generator: torch.Generator) -> Enclosure:
+    """Intervals at least `width` wide, as with a tolerance: what is not negative stays so."""
+    first = width * torch.rand(observed.shape, generator=generator, dtype=torch.float64)
+    lower = observed.lower - first
+    lower = torch.where(observed.lower >= 0, lower.clamp(min=0), lower)
+    return Enclosure(lower, torch.maximum(lower + width, observed.upper + (width - first)))
+
+
+@pytest.mark.parametrize(("paradigm", "geometry"), CASES, ids=lambda each: getattr(each, "__name__", repr(each)))
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_ranges_of_the_search_hold_those_of_the_checker(
+    paradigm: type[SpatialParadigm], geometry: Geometry, width: float
+) -> None:
+    for seed, depth in enumerate(DEPTHS):
+        head, latents = drawn(geometry, depth, seed)
+        generator = torch.Generator().manual_seed(seed)
+        observed = widened(observe(head, latents), width, generator)
+        bounds = paradigm(head)
+        space = Space(read_head(head.to_bytes()), load_kernel("mpmath"))
+        rule = RULES[paradigm](space)
+        rows, order = bounds.start(PATCHES), torch.randperm(COUNT, generator=generator).tolist()
+        for count, prototype in enumerate(order, start=1):
+            rows = bounds.extend(rows, torch.full((PATCHES,), prototype), observed[:, prototype])
+            for patch in range(PATCHES):
+                entered = [(j, float(observed.lower[patch, j]), float(observed.upper[patch, j])) for j in order[:count]]
+                lower, upper = ranges_of(head, space, rule, entered)
+                case = f"seed {seed}, patch {patch}, statements {entered}"
+                assert (rows.range.lower[patch] <= lower + ROUNDING).all(), case
+                assert (rows.range.upper[patch] >= upper - ROUNDING).all(), case
+
+
+NEARLY_EQUAL = (0.0, 1e-9, 1e-7, 1e-5, 1e-3, 1.0)
+"""How far the prototypes are apart."""
+
+
+@pytest.mark.parametrize(("paradigm", "geometry"), CASES, ids=lambda each: getattr(each, "__name__", repr(each)))
+@pytest.mark.parametrize("apart", NEARLY_EQUAL)
+def test_the_ranges_from_within_lie_in_those_of_the_checker(
+    paradigm: type[SpatialParadigm], geometry: Geometry, apart: float
+) -> None:
+    known = total = 0
+    for seed, depth in enumerate(DEPTHS):
+        head, latents = drawn(geometry, depth, seed)
+        generator = torch.Generator().manual_seed(seed)
+        if head.prototypes is not None:
+            spread = apart * torch.rand(COUNT, depth, generator=generator)
+            head = metric_head(geometry, 0.7 * head.prototypes[:1] + 0.2 * spread, Box(0, 1))
+        observed = observe(head, latents)
+        bounds = paradigm(head)
+        space = Space(read_head(head.to_bytes()), load_kernel("mpmath"))
+        rule = RULES[paradigm](space)
+        within, outer = bounds.inner().start(PATCHES), bounds.start(PATCHES)
+        order = torch.randperm(COUNT, generator=generator).tolist()
+        for count, prototype in enumerate(order, start=1):
+            statement = torch.full((PATCHES,), prototype), observed[:, prototype]
+            within, outer = bounds.inner().extend(within, *statement), bounds.extend(outer, *statement)
+            for patch in range(PATCHES):
+                entered = [(j, float(observed.lower[patch, j]), float(observed.upper[patch, j])) for j in order[:count]]
+                lower, upper = ranges_of(head, space, rule, entered)
+                least = torch.minimum(within.range.lower[patch], observed.upper[patch])
+                most = torch.maximum(within.range.upper[patch], observed.lower[patch])
+                case = f"seed {seed}, patch {patch}, statements {entered}"
+                assert (least >= lower - FLOATS).all() and (most <= upper + FLOATS).all(), case
+                assert head.prototypes is not None or (most - least >= upper - lower - ROUNDING).all(), case
+                known += int((most - least >= 0.9 * (upper - lower) - ROUNDING).sum())
+                total += COUNT
+    assert apart < 1 or known > 0.8 * total

@@ -1,0 +1,34 @@
+"""Minimality is claimed where every statement is needed, whatever the rounding and the multipliers."""
+
+from __future__ import annotations
+
+import pytest
+from support.problems import MONOTONE, small_problem, tied_problem
+
+from verale.bounds import Projection, Simplex, take
+from verale.search.grow import grow
+from verale.search.needed import surely_needed
+from verale.search.shrink import shrink
+
+
+@pytest.mark.parametrize(("geometry", "paradigm"), MONOTONE)
+def test_what_is_shrunk_is_needed_and_what_grew_is_not(geometry, paradigm) -> None:
+    """A statement that could be dropped takes the claim from the whole explanation."""
+    problem = small_problem(geometry)
+    paradigm = paradigm(problem.head)
+    growths, rows = grow(problem, paradigm)
+    images = [image for image, growth in enumerate(growths) if not growth.failure]
+    problem, rows = problem.take(images), take(rows, problem.rows_of(images))
+    grown = [growths[image].pairs for image in images]
+    kept = shrink(problem, paradigm, grown, rows)
+    dropped = [len(before) > len(after) for before, after in zip(grown, kept, strict=True)]
+    assert any(dropped), "otherwise the test shows nothing"
+    assert surely_needed(problem, paradigm, kept) == [True] * len(kept)
+    assert surely_needed(problem, paradigm, grown) == [not each for each in dropped]
+
+
+@pytest.mark.parametrize(("softmax", "paradigm"), [(False, Projection), (True, Simplex)])
+def test_a_margin_of_zero_shows_nothing(softmax, paradigm) -> None:
+    """Both logits are equal, so the class is missed by nothing: rounding could decide it."""
+    problem = tied_problem(softmax)
+    assert surely_needed(problem, paradigm(problem.head), [[(0, 0)]]) == [False]

@@ -1,0 +1,73 @@
+"""Which explanations may claim that every statement is needed: where neither rounding nor multipliers can decide it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from verale.bounds import SpatialParadigm, pooling_of
+from verale.rounding import UNIT, Enclosure
+from verale.search.problem import Pair, Problem
+from verale.search.shrink import chunks, rows_from_scratch, without_each
+
+__all__ = ["surely_needed"]
+
+_EVALUATION = 64
+"""So many times the rounding error of a margin, similarities and pooling are rounded less."""
+
+
+def surely_needed(problem: Problem, paradigm: SpatialParadigm[Any], explanations: list[list[Pair]]) -> list[bool]:
+    """For each image, whether no checker can prove the class without some one of its statements.
+
+    A statement is needed if a margin without it is negative though all observables have the paradigm's ranges from
+    within (`SpatialParadigm.inner`). The checker's ranges hold these, whatever its multipliers and its precision, so
+    its margins are no greater. The observables of the image itself satisfy the statements, so they too lie within.
+
+    Args:
+        problem: N images.
+        paradigm: how statements bound observables.
+        explanations: for each image, its statements, in their order.
+    """
+    inner = paradigm.inner()
+    ranges = _with_actual(rows_from_scratch(problem, inner, explanations).range, problem.observed)
+    noise = _noise(problem).tolist()
+    return [
+        _each_needed(
+            problem.take([image]), inner, pairs, ranges[image * problem.patches : (image + 1) * problem.patches], least
+        )
+        for image, (pairs, least) in enumerate(zip(explanations, noise, strict=True))
+    ]
+
+
+def _each_needed(
+    problem: Problem, inner: SpatialParadigm[Any], pairs: list[Pair], ranges: Enclosure, noise: float
+) -> bool:
+    """Whether each statement of one image is needed, given (L, P) ranges from within."""
+    stated = problem.by_patch([pairs])
+    pooled = pooling_of(problem.head).dropping(ranges)
+    for chunk in chunks(list(stated), lambda patch: len(stated[patch])):
+        left_out, rows = without_each(inner, problem, {patch: stated[patch] for patch in chunk})
+        patches = problem.index([patch for patch, _ in left_out])
+        boxes = pooled.alone(patches, _with_actual(rows.range, problem.observed[patches]))
+        if not bool((problem.margins.lower(boxes[None])[0].amin(1) < -noise).all()):
+            return False
+    return True
+
+
+def _with_actual(ranges: Enclosure, observed: Enclosure) -> Enclosure:
+    """Ranges from within, and the image's own observables."""
+    return Enclosure.unchecked(torch.minimum(ranges.lower, observed.upper), torch.maximum(ranges.upper, observed.lower))
+
+
+def _noise(problem: Problem) -> Tensor:
+    """(N,) more than rounding lowers a margin from given ranges of observables.
+
+    A similarity is rounded a few times, relative to the greatest one, which `error` counts for every prototype. Of a
+    cosine m, 1 - m is rounded before it is multiplied by the scale.
+    """
+    noise = _EVALUATION * problem.margins.error
+    if problem.head.scale is not None:
+        noise = noise + _EVALUATION * UNIT * float(problem.head.scale.max()) * problem.margins.sensitivity
+    return noise.amax(1)
