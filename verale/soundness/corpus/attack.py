@@ -23,6 +23,7 @@ from verale.soundness.independent.readers import WrongError
 
 VERDICTS = {
     ("PROVED", ""),
+    ("PROVED", "unclaimed"),
     *(("NOT_PROVED", reason) for reason in ("subject", "instance", "entailment", "margin", "minimality")),
     ("REFUTED", "refuted"),
     ("MALFORMED", "malformed"),
@@ -111,7 +112,7 @@ def require_needed(auditor: Any, mutant: Mutant) -> int:
         predicate["hints"] = prices
         fewer = judged(auditor, json.dumps(document).encode(), mutant.head, mutant.latents)
         # What is left may be minimal or not; that it entails the class is what the claim denies.
-        if fewer in {("PROVED", ""), ("NOT_PROVED", "minimality")}:
+        if fewer[0] == "PROVED" or fewer == ("NOT_PROVED", "minimality"):
             raise WrongError(f"statement {index} can be dropped though minimality is proved")
     return len(statements)
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from verale.soundness.corpus.cases import Case
 from verale.soundness.corpus.editing import described, joined, split, tensor_times
+from verale.soundness.corpus.malformed_heads import ABSENT, malformed_heads, malformed_latents
 from verale.soundness.independent import files
 
 Change = Callable[[dict[str, Any]], object]
-ABSENT = object()
 
 
 def malformed(cases: list[Case]) -> list[Case]:
@@ -24,7 +24,13 @@ def malformed(cases: list[Case]) -> list[Case]:
         malformed.append(_case(original, name, comment, _with(original, path, value)))
     for base, name, comment, path, value in FIELDS_OF_OTHERS:
         malformed.append(_case(by_name[base], name, comment, _with(by_name[base], path, value)))
-    return [*malformed, *_of_forms(by_name), *_of_heads(by_name), *_of_latents(original)]
+    return [
+        *malformed,
+        *_of_forms(by_name),
+        *_of_heads(by_name),
+        *malformed_heads(by_name),
+        *malformed_latents(original),
+    ]
 
 
 def _case(original: Case, name: str, comment: str, data: bytes) -> Case:
@@ -129,6 +135,30 @@ FIELDS: list[tuple[str, str, str, Any]] = [
     ("hints-prices", "Prices under projection.", f"{P}/hints", {"prices": []}),
     ("hints-a-list", "Hints that are not an object.", f"{P}/hints", []),
     ("generator-a-string", "A generator that is not an object.", f"{P}/generator", "verale"),
+    ("generator-of-a-number", "A version that is a JSON integer.", f"{P}/generator/version", 1),
+    ("generator-without-a-name", "A generator without a name.", f"{P}/generator/name", ABSENT),
+    ("extensions-null", "null extensions.", "extensions", None),
+    ("predicate-a-list", "A predicate that is a list.", "predicate", []),
+    ("subject-an-object", "A subject that is not a list.", "subject", {}),
+    ("subject-without-a-digest", "A subject without a digest.", "subject/0/digest", ABSENT),
+    ("subject-more", "A subject with a field more.", "subject/0/uri", "file:head"),
+    ("digest-of-two-kinds", "Two digests.", "subject/0/digest/sha512", "00"),
+    ("digest-a-number", "A digest that is a JSON integer.", "subject/0/digest/sha256", 0),
+    ("digest-not-hex", "A digest with the letter g.", "subject/1/digest/sha256", lambda digest: "g" + digest[1:]),
+    ("statement-without-an-interval", "A statement without its interval.", f"{S}/0/interval", ABSENT),
+    ("statement-without-a-prototype", "A statement without its prototype.", f"{S}/0/prototype", ABSENT),
+    ("patch-null", "A patch that is null.", f"{S}/0/patch", None),
+    ("patch-outside-alone", "A patch that the image does not have.", f"{S}/0/patch", 3),
+    ("prototype-negative", "A negative prototype.", f"{S}/0/prototype", -1),
+    ("prototype-true", "A truth value for a prototype.", f"{S}/0/prototype", True),
+    ("interval-a-string", "An interval that is a string.", f"{S}/0/interval", "0x"),
+    ("claims-a-string", "Claims that are a string.", f"{P}/claims", "entailment"),
+    ("claims-of-numbers", "A claim that is a number.", f"{P}/claims", ["entailment", 1]),
+    ("margins-an-object", "Margins that are not a list.", f"{P}/margins", {}),
+    ("hints-more", "A hint that v1 does not have.", f"{P}/hints", {"order": []}),
+    ("float-no-exponent", "A number without its exponent.", f"{S}/0/interval/0", "0x0"),
+    ("float-no-sign", "An exponent without its sign.", f"{S}/0/interval/0", "0x0p0"),
+    ("float-no-digits", "A point without digits.", f"{S}/0/interval/0", "0x0.p+0"),
 ]
 PRICES = "predicate/hints/prices"
 FIELDS_OF_OTHERS: list[tuple[str, str, str, str, Any]] = [
@@ -171,6 +201,32 @@ FIELDS_OF_OTHERS: list[tuple[str, str, str, str, Any]] = [
     ),
     ("assignment-prices", "prices-rival-outside", "No such rival.", f"{PRICES}/0/rival", 2),
     ("assignment-prices", "prices-an-object", "Prices that are not a list.", PRICES, {}),
+    ("assignment-prices", "prices-of-no-rival", "Prices without a rival.", f"{PRICES}/0/rival", ABSENT),
+    ("assignment-prices", "prices-with-more", "Prices with a field more.", f"{PRICES}/0/cost", "0x1p+0"),
+    ("assignment-prices", "prices-a-list", "Prices that are a list.", f"{PRICES}/0", []),
+    ("assignment-prices", "prices-zero", "A price of 0.", f"{PRICES}/0/prices/0", "0x0p+0"),
+    ("assignment-prices", "prices-negative", "A negative price.", f"{PRICES}/0/prices/1", "-0x1p-3"),
+    ("assignment-prices", "prices-twice", "A prototype twice.", f"{PRICES}/0/prototypes", [1, 1]),
+    ("assignment-prices", "prices-outside", "No such prototype.", f"{PRICES}/0/prototypes", [1, 3]),
+    ("assignment-prices", "prices-of-predicted", "Prices of the predicted class.", f"{PRICES}/0/rival", 0),
+    ("assignment-prices", "hints-with-more", "A hint beside the prices.", "predicate/hints/order", []),
+    (
+        "top_k-euclidean-except",
+        "clause-a-string",
+        "A clause with a string for a list.",
+        f"{S}/0",
+        CLAUSE | {"except": "01"},
+    ),
+    ("top_k-euclidean-except", "clause-negative", "A clause with -1.", f"{S}/0", CLAUSE | {"except": [-1]}),
+    (
+        "top_k-euclidean-except",
+        "clause-true",
+        "A clause with truth values.",
+        f"{S}/0",
+        CLAUSE | {"except": [False, True]},
+    ),
+    ("top_k-euclidean-except", "clause-a-number", "A clause with a JSON integer.", f"{S}/0", CLAUSE | {"upper": 16}),
+    ("top_k-euclidean-except", "clause-more", "A clause with a field more.", f"{S}/0", CLAUSE | {"lower": "0x0p+0"}),
 ]
 
 
@@ -187,6 +243,26 @@ def _of_forms(cases: dict[str, Case]) -> Iterator[Case]:
     document = json.loads(original.certificate)
     document["predicate"] |= {"patches": 1, "statements": []}
     yield _case(original, "banks-of-one-patch-alone", "One patch and no statement.", json.dumps(document).encode())
+    original = cases["projection-euclidean"]
+    document = json.loads(original.certificate)
+    document["predicate"] |= {"predicted": 3, "margins": ["0x1p-9"] * 3}
+    comment = "A class that the head does not have, and a margin for every one that it has."
+    yield _case(original, "predicted-outside-alone", comment, json.dumps(document).encode())
+    document = json.loads(original.certificate)
+    document["subject"].append(document["subject"][1])
+    document["predicate"] |= {"claims": ["entailment"]}
+    yield _case(original, "subject-three-alone", "Three subjects, and no instance.", json.dumps(document).encode())
+    document = json.loads(original.certificate)
+    document["predicate"] |= {"patches": 0, "statements": []}
+    yield _case(original, "patches-zero-alone", "No patch and no statement.", json.dumps(document).encode())
+    softmax = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)}
+    four = files.head([[1.0, 0.0], [0.0, 0.5], [0.0, 0.25], [0.0, 0.125]], **softmax)
+    document = files.document(four, [], classes=4, paradigm="assignment")
+    for name, rivals in (("unsorted", (1, 3, 2)), ("repeated", (1, 3, 1)), ("again", (1, 1))):
+        prices = [{"rival": rival, "prototypes": [1], "prices": ["0x1p-3"]} for rival in rivals]
+        document["predicate"]["hints"] = {"prices": prices}
+        data, comment = files.encode(document), f"Prices of the rivals {', '.join(map(str, rivals))}, in this order."
+        yield Case(f"malformed/prices-rivals-{name}", data, four, None, "MALFORMED", "malformed", comment)
     original = cases["projection-euclidean-negated-maximum"]
     head = tensor_times(original.head, "weight", 2.0)
     comment = "The readout maximum with weights of 2."
@@ -218,6 +294,16 @@ def _of_bytes(data: bytes) -> Iterator[tuple[str, str, bytes]]:
     yield "comment", "A comment.", b"// proved\n" + data
     yield "single-quotes", "Single quotes.", data.replace(b'"', b"'")
     yield "trailing-comma", "A comma before the last brace.", data.rstrip()[:-1] + b",}"
+    yield "surrogate-in-a-key", "Half a character in a key.", _extended(data, '{"\\uDFFF": ["\\ud83d\\ude00"]}')
+    yield "surrogate-in-a-list", "Half a character in a list.", _extended(data, '{"a": [0, "\\uD800\\ud800"]}')
+    yield "digits-19", "An integer of 19 digits in extensions.", _extended(data, '{"a": ' + "7" * 19 + "}")
+    yield "digits-19-negative", "A negative integer of 19 digits.", _extended(data, '{"a": -' + "7" * 19 + "}")
+    yield "deep-objects", "Objects nested 17 deep.", _extended(data, '{"a":' * 16 + "0" + "}" * 16)
+    yield (
+        "deep-in-a-row",
+        "Nested 17 deep at last.",
+        _extended(data, '{"a":[[],[]' + ",[]" * 9 + "," + "[" * 14 + "]" * 15 + "}"),
+    )
     yield "control-character", "A tab in a string.", data.replace(b"projection", b"projec\ttion")
 
 
@@ -286,6 +372,14 @@ def _of_heads(cases: dict[str, Case]) -> Iterator[Case]:
     cosine = cases["projection-cosine-bare"]
     zero = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]], geometry=files.cosine(0.0), similarity=files.IDENTITY)
     yield case("zero-prototype", "A cosine with a prototype of no direction.", zero, cosine)
+    for name, radius, box, toward, comment in (
+        ("empty", 1.0, (2.0, 3.0), 1.0, "box [2, 3] in two dimensions, radius 1."),
+        ("empty-corner", 2.5, (None, -2.0), -1.0, "coordinates of at most -2 in two dimensions, radius 2.5."),
+    ):
+        ball = {"geometry": {"kind": "inner_product", "radius": radius.hex()}, "similarity": files.IDENTITY}
+        empty = files.head([[1.0], [0.0]], [[toward, 0.0]], **ball, domain=files.domain(*box))
+        proof, comment = files.encode(files.document(empty, [])), f"A domain without latents: {comment}"
+        yield Case(f"malformed/head-domain-{name}", proof, empty, None, "INPUT_ERROR", "head", comment)
     tree = cases["projection-euclidean-exp_distance-soft_tree"]
 
     def crossed(description: dict[str, Any]) -> None:
@@ -301,34 +395,3 @@ def _of_heads(cases: dict[str, Case]) -> Iterator[Case]:
 
 def _overlap(header: dict[str, Any]) -> None:
     header["bias"]["data_offsets"] = [0, 24]
-
-
-def _of_latents(original: Case) -> Iterator[Case]:
-    def case(name: str, comment: str, latents: bytes) -> Case:
-        return Case(
-            f"malformed/latents-{name}", original.certificate, original.head, latents, "INPUT_ERROR", "latents", comment
-        )
-
-    data = files.given(original.latents)
-    header, body = split(data)
-    yield case("truncated", "Cut before the last byte.", data[:-1])
-    yield case("another-name", "A tensor of another name.", joined({"z": header["latents"]}, body))
-    for name, dtype in (("f16", "F16"), ("integers", "I64")):
-        entry = header["latents"] | {"dtype": dtype}
-        yield case(f"dtype-{name}", f"The dtype {dtype}.", joined({"latents": entry}, body))
-    yield case(
-        "two-dimensions", "No image dimension.", joined({"latents": header["latents"] | {"shape": [3, 3]}}, body)
-    )
-    yield case(
-        "another-depth",
-        "D that is not the head's.",
-        joined({"latents": header["latents"] | {"shape": [1, 9, 1]}}, body),
-    )
-    yield case("no-patch", "No patch.", files.safetensors({"latents": ("F64", [1, 0, 3], b"")}))
-    yield case("nan", "A coordinate of NaN.", joined(header, b"\xff" * 8 + body[8:]))
-    yield case("infinity", "An infinite coordinate.", joined(header, b"\0\0\0\0\0\0\xf0\x7f" + body[8:]))
-    yield case(
-        "huge-shape",
-        "A shape of 10^17 images.",
-        joined({"latents": header["latents"] | {"shape": [10**17, 3, 3]}}, body),
-    )

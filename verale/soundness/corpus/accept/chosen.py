@@ -29,7 +29,8 @@ def chosen_cases() -> Iterator[Case]:
 
 def _case(name: str, comment: str, head: bytes, document: Document, image: files.Matrix | None) -> Case:
     latents = None if image is None else files.latents([image])
-    return Case(f"accept/{name}", encoded(document, comment), head, latents, "PROVED", "", comment)
+    reason = "" if "instance" in document["predicate"]["claims"] else "unclaimed"
+    return Case(f"accept/{name}", encoded(document, comment), head, latents, "PROVED", reason, comment)
 
 
 def _prices() -> Iterator[Case]:
@@ -147,6 +148,17 @@ def _domain_and_stated_gains() -> Iterator[Case]:
     comment = "Nothing is stated. Of the domain's box and ball the box alone proves the class."
     document = files.document(head, [], margins=[None, 0.5])
     yield _case("box-within-a-ball", comment, head, document, None)
+    inner["domain"] = files.domain(2.0, 3.0)
+    head, image = files.head([[1.0], [0.0]], [[1.0]], **inner), [[2.0]]
+    comment = "The box [2, 3] and the ball of radius 2 in one dimension: they share one latent, which is enough."
+    document = files.document(head, [files.patch_statement(0, 0, 2.0, 2.0)], image=image, margins=[None, 2.0])
+    yield _case("one-latent-in-the-domain", comment, head, document, image)
+    inner["domain"] = files.domain(-3.0, -1.0)
+    head, image = files.head([[0.0], [1.0]], [[1.0] * 4], [-2.0, 0.0], **inner), [[-1.0] * 4]
+    comment = "The box [-3, -1] in four dimensions touches the ball of radius 2 in one latent: the domain has it alone."
+    stated = [files.patch_statement(0, 0, -4.0, -4.0)]
+    document = files.document(head, stated, image=image, margins=[None, 2.0])
+    yield _case("corner-on-the-ball", comment, head, document, image)
     comment = "Prices where a patch with most of its mass left has both of the rival's masses stated: it gives no more."
     head, image, document = stated_gains()
     yield _case("assignment-stated-gains", comment, head, document, image)

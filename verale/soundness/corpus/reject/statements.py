@@ -34,6 +34,7 @@ def of_statements(cases: dict[str, Case]) -> Iterator[Case]:
     yield from _indices(cases)
     yield from _margins(cases)
     yield from _ties()
+    yield from _beyond_a_tree()
     yield from _patch_counts(cases)
     yield from _removed(cases)
 
@@ -143,6 +144,19 @@ def _ties() -> Iterator[Case]:
     comment = "Two classes with the same prototype: their logits are equal, which is no decision."
     yield case("tie", comment, files.document(tied, stated, image=image), tied, image, "refuted")
     yield case("tie-without-an-image", comment, files.document(tied, stated), tied, None, "entailment")
+
+
+def _beyond_a_tree() -> Iterator[Case]:
+    tree = {"kind": "soft_tree", "absent": [-1], "present": [-2]}
+    parts: Document = {"similarity": {"kind": "exp_distance", "epsilon": (0.0).hex()}, "readout": tree}
+    for name, leaves, stated in (("below-0", [1.0, -0.5], (-2.0, -1.0)), ("beyond-1", [-0.5, 1.0], (2.0, 3.0))):
+        head = files.head([leaves, [0.0, 0.0]], [[0.0]], **parts, **BOX)
+        statements = [files.activation_statement(0, *stated)]
+        document = files.document(head, statements, paradigm="top_k", margins=[None, 1.25])
+        comment = (
+            "A tree takes activations cut to [0, 1]: there the margin is 1, and more only where no activation lies."
+        )
+        yield case(f"activation-{name}", comment, document, head, None, "margin")
 
 
 def _patch_counts(cases: dict[str, Case]) -> Iterator[Case]:
