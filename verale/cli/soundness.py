@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from verale.checker.output import print_line
 from verale.cli.shared import EXTRA_OF
 from verale.soundness.suite import SECTIONS, Result
 from verale.version import __version__
@@ -46,11 +47,11 @@ def command(long: bool, only: str | None, seed: int, as_json: bool) -> None:
         results.append(result)
         if as_json:
             head = {"_type": "urn:verale:soundness:v1", "version": __version__, "long": long, "seed": seed}
-            click.echo(json.dumps(head | result.record()))
+            print_line(json.dumps(head | result.record()))
         else:
-            click.echo(f"{result.section.name}: {result.seconds:.1f} s", err=True)
+            print_line(f"{result.section.name}: {result.seconds:.1f} s", sys.stderr)
         for line in result.wrong:
-            click.echo(f"WRONG  {result.section.name}: {line}", err=True)
+            print_line(f"WRONG  {result.section.name}: {line}", sys.stderr)
     if not as_json:
         _table(results)
     sys.exit(EXIT_UNSOUND if any(result.wrong for result in results) else 0)
@@ -78,10 +79,9 @@ def _require_extras(names: tuple[str, ...]) -> None:
 
 
 def _table(results: list[Result]) -> None:
-    from rich.console import Console
-    from rich.table import Table
+    from verale.cli.tables import TextTable, print_table
 
-    table = Table(box=None, header_style="bold")
+    table = TextTable(box=None, header_style="bold")
     table.add_column("section")
     for name in ("tried", "wrong", "seconds"):
         table.add_column(name, justify="right")
@@ -91,4 +91,4 @@ def _table(results: list[Result]) -> None:
         table.add_row(result.section.name, *counts, result.detail)
     total = str(sum(len(result.wrong) for result in results)), f"{sum(result.seconds for result in results):.1f}"
     table.add_row("all", "", *total, "")
-    Console(width=None if sys.stdout.isatty() else 140).print(table)
+    print_table(table, width=None if sys.stdout.isatty() else 140)

@@ -5,6 +5,9 @@
 - `lemmas`: the lemmas of `proofs`, by Z3.
 - `properties`: properties of certificates and of the checker, by hypothesis.
 - `random_heads`: random heads, explained and audited.
+- `combinations`: random heads of every combination of parts, in turn (`python -m benchmarks.emitted`).
+- `slack`: latents that satisfy a certificate and bring a rival as near as they can; `teeth` tries whether it would
+  notice a rule that proves a little too much, on the certificates of `targets` and `tight`.
 - `corpus`: certificates with known verdicts (accepted, rejected, malformed), and mutants of the accepted ones.
 - `enclosures`: the arithmetic of the kernels, against exact numbers.
 - `checker_mutants`: copies of the checker with a fault in each; `extremes` has properties that only these need.

@@ -50,6 +50,7 @@ from verale.head import (
 )
 from verale.paradigms import ORDERS, PARADIGMS
 from verale.search.explain import explain
+from verale.search.options import LEAST_TOLERANCE
 from verale.soundness.independent.arithmetic import PRECISION
 from verale.soundness.independent.claim import Claim, Evaluations
 from verale.soundness.independent.readers import WrongError
@@ -172,13 +173,22 @@ def _max_case(generator: torch.Generator) -> tuple[Head, Tensor]:
     return Head(weight, Cosine(1e-8), Identity(), prototypes=points - shift, bias=bias, domain=box), latents
 
 
-def audit(head: Head, latents: Tensor, kernel: str, counts: Counter[str], judged_one_in: int = 0) -> list[str]:
+def random_tolerance(seed: int) -> float:
+    """The tolerance of a case: none for one in two, else between LEAST_TOLERANCE and 1."""
+    drawn = random.Random(seed)
+    return 0.0 if drawn.random() < 0.5 else LEAST_TOLERANCE ** drawn.random()
+
+
+def audit(
+    head: Head, latents: Tensor, kernel: str, counts: Counter[str], judged_one_in: int = 0, tolerance: float = 0.0
+) -> list[str]:
     """Explain under every paradigm and order that the head admits, and audit.
 
     Args:
         counts: gets the number of certificates by head and paradigm, and under "unexplained" and "judged".
         judged_one_in: one in so many certificates, of those with few statements, is judged without the checker too: its
             statements must be true of the image, and no witness may satisfy them and fall short of a margin.
+        tolerance: see `SearchOptions`.
 
     Returns:
         What was not proved, or is wrong, a line each.
@@ -189,7 +199,7 @@ def audit(head: Head, latents: Tensor, kernel: str, counts: Counter[str], judged
     for paradigm in PARADIGMS:
         for order in ORDERS if PARADIGMS[paradigm].spatial else ("rival",):
             try:
-                results = explain(head, latents, paradigm, order=order)
+                results = explain(head, latents, paradigm, order=order, tolerance=tolerance)
             except UsageError:
                 continue
             for index, result in enumerate(results):
@@ -240,7 +250,9 @@ def main() -> int:
     bad: list[str] = []
     seed, end = options.seed, time.monotonic() + options.seconds
     while time.monotonic() < end:
-        bad += [f"case {seed}, {line}" for line in audit(*random_case(seed), options.kernel, counts)]
+        tolerance = random_tolerance(seed)
+        lines = audit(*random_case(seed), options.kernel, counts, tolerance=tolerance)
+        bad += [f"case {seed}, tolerance {tolerance}, {line}" for line in lines]
         seed += 1
     for name, count in sorted(counts.items()):
         print(f"{count:8d}  {name}")

@@ -28,6 +28,9 @@ from verale.soundness.independent.readers import Document, WrongError, read_json
 _TOLERANCE_BITS = 100
 """Constructed latents satisfy their statements up to the width of a ball, 2^-300 or so; margins allow for that."""
 
+_AT_MOST_ONE = ("cosine", "rooted_cosine", "softmax")
+"""Geometries whose observables are at most 1 in size. A ball cannot show that 1 <= 1."""
+
 
 class Evaluations:
     """Observables, similarities and activations of a head, each patch evaluated once."""
@@ -73,7 +76,8 @@ class Evaluations:
         else:
             values = [activations[statement["prototype"]]]
         if certainly:
-            return all(certainly_within(value, low, high, at_most_one="patch" in statement) for value in values)
+            at_most_one = "patch" in statement and self.head.kind("geometry") in _AT_MOST_ONE
+            return all(certainly_within(value, low, high, at_most_one) for value in values)
         return all(possibly_within(value, low, high) for value in values)
 
     def all_may_hold(self, statements: list[Document], image: list[Vector], activations: list[Ball]) -> bool:

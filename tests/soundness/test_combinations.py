@@ -1,0 +1,79 @@
+"""Random heads of every combination of parts: all that certificates/v1.md admits, and each with every option."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from verale.bounds import check_domain
+from verale.errors import UsageError
+from verale.head import as_patches
+from verale.paradigms import ORDERS, PARADIGMS
+from verale.search.explain import explain
+from verale.soundness.combinations import COMBINATIONS, CYCLE, TOLERANCES, draw, searches
+
+SIMILARITIES = {
+    "euclidean": ("log_ratio", "negated", "exp_distance", "exponential", "quadratic"),
+    "cosine": ("identity", "exponential", "quadratic", "rectified"),
+    "rooted_cosine": ("identity", "exponential", "quadratic", "rectified"),
+    "inner_product": ("identity", "quadratic", "rectified"),
+    "softmax": ("identity", "threshold"),
+}
+"""The table of geometries in certificates/v1.md."""
+
+
+def admissible() -> set[str]:
+    """What the paragraph below that table admits."""
+    found = set()
+    for geometry, similarities in SIMILARITIES.items():
+        for similarity in similarities:
+            for pooling in ("max", "banks", "top_mean"):
+                found.add(f"{geometry} {similarity} {pooling} linear")
+                if geometry != "softmax":
+                    found.add(f"{geometry} {similarity} {pooling} maximum")
+            if similarity in ("exp_distance", "exponential"):
+                found.add(f"{geometry} {similarity} max soft_tree")
+            if similarity in ("log_ratio", "identity"):
+                found.add(f"{geometry} {similarity} max_minus_mean linear")
+            if similarity == "log_ratio":
+                found.add(f"{geometry} {similarity} max_minus_mean_distance linear")
+    return found
+
+
+def test_every_admissible_combination_is_there():
+    assert [*map(str, COMBINATIONS)] == [*dict.fromkeys(map(str, COMBINATIONS))]
+    assert {*map(str, COMBINATIONS)} == admissible()
+
+
+@pytest.mark.parametrize("combination", COMBINATIONS, ids=str)
+def test_a_cycle_has_every_tolerance_with_and_without_each_tensor(combination):
+    drawn = [draw(combination, number, 2) for number in range(CYCLE)]
+    for one in drawn:
+        head = one.head
+        parts = (head.geometry.kind, head.similarity.kind, head.pooling.kind, head.readout.kind)
+        assert " ".join(parts) == str(combination)
+        check_domain(head, as_patches(one.latents))
+    found = {(one.tolerance, one.head.bias is None, (one.head.scale, one.head.peak) == (None, None)) for one in drawn}
+    biased = {True, False} if combination.readout != "soft_tree" else {True}
+    own = {True, False} if drawn[0].head.similarity.tensors else {True}
+    assert found == {(t, b, o) for t in TOLERANCES for b in biased for o in own}
+
+
+def test_the_same_draw_is_the_same():
+    first, second = draw(COMBINATIONS[3], 5, 2), draw(COMBINATIONS[3], 5, 2)
+    assert first.head.digest == second.head.digest
+    assert torch.equal(first.latents, second.latents)
+
+
+@pytest.mark.parametrize("combination", COMBINATIONS[::9], ids=str)
+def test_searches_are_those_that_explain_admits(combination):
+    drawn = draw(combination, 0, 1)
+    admitted = []
+    for paradigm in PARADIGMS:
+        for order in ORDERS if PARADIGMS[paradigm].spatial else ORDERS[:1]:
+            try:
+                explain(drawn.head, drawn.latents, paradigm, order=order)
+            except UsageError:
+                continue
+            admitted.append((paradigm, order))
+    assert searches(drawn.head) == admitted

@@ -1,0 +1,131 @@
+"""The attack refutes rules that prove half a per cent too much, and no true certificate."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import flint
+import pytest
+
+from verale.checker import Auditor, Status
+from verale.paradigms import PARADIGMS
+from verale.soundness import slack, targets, teeth
+from verale.soundness.combinations import COMBINATIONS
+from verale.soundness.independent import files
+from verale.soundness.independent.arithmetic import PRECISION
+from verale.soundness.slack import attack
+from verale.soundness.suite import SECTIONS
+from verale.soundness.tight import tight
+
+ATTACK = next(each for each in SECTIONS if each.name == "attack")
+
+
+@pytest.mark.parametrize("combination", targets.some(99), ids=str)
+def test_tight_certificates_are_refuted_after_a_cut_and_not_before(combination):
+    tally = teeth.attacked(targets.of_tight_heads(combination, 0, brief=True))
+    assert tally.tried.total() > 0
+    assert tally.wrong == []
+    assert tally.toothless == []
+
+
+def test_every_paradigm_pooling_and_readout_has_tight_certificates():
+    expected = {
+        (name, each.pooling, each.readout)
+        for each in COMBINATIONS
+        for name, paradigm in PARADIGMS.items()
+        if each.geometry in paradigm.geometries and (name != "assignment" or each.pooling == "max")
+    }
+    found = {
+        (target.paradigm, each.pooling, each.readout)
+        for each in targets.some(99)
+        for target in tight(each, 0, brief=True)
+    }
+    assert found == expected
+
+
+def test_prices_have_teeth():
+    """The tight certificates of `assignment` are proved by prices alone, so that no other cut can refute them."""
+    softmax = next(each for each in COMBINATIONS if str(each) == "softmax identity max linear")
+    found = [each for each in targets.of_tight_heads(softmax, 0) if each.key[0] == "assignment"]
+    tally = teeth.attacked(each for each in found if each.kind == "tight")
+    assert {cut: tally.bitten["assignment", "max", "linear", "tight", cut] for cut in teeth.CUTS} == {
+        "activations": 0,
+        "prices": 2,
+    }
+
+
+def test_mutants_of_the_corpora_that_stay_proved_are_attacked():
+    found = list(targets.of_corpora(4000, 0))
+    assert found
+    for target in found:
+        assert Auditor(target.head, target.latents).check(target.certificate).status is Status.PROVED
+    tally = teeth.attacked(found)
+    assert tally.tried.total() == len(found)
+    assert tally.wrong == []
+
+
+def handmade(margin):
+    """In the plane m_0 = |z|^2 = 1 is stated and p_1 = (2, 0), so m_1 is at least 1. The logits are 2 - m_0 = 1 and
+    -m_1 <= -1, so the least difference is 2, but for the width of the interval."""
+    head = files.head(
+        [[1.0, 0.0], [0.0, 1.0]],
+        [[0.0, 0.0], [2.0, 0.0]],
+        [2.0, 0.0],
+        similarity={"kind": "negated"},
+        domain=files.domain(-8.0, 8.0),
+    )
+    image = [[0.0, 1.0]]
+    statement = files.patch_statement(0, 0, 1.0 - 2.0**-40, 1.0 + 2.0**-40)
+    latents = files.latents([image])
+    return files.certificate(head, [statement], margins=[None, margin], image=image), head, latents
+
+
+def test_the_exact_margin_is_attained_and_not_refuted():
+    (attempt,) = attack(*handmade(2.0 - 2.0**-30))
+    with flint.ctx.workprec(PRECISION):
+        assert not attempt.refutes()
+        assert 0 <= attempt.slack < 1e-6
+
+
+def test_a_margin_half_a_per_cent_too_great_is_refuted():
+    """At the image the difference is 6, so half a per cent of what lies between is 0.02."""
+    (attempt,) = attack(*handmade(2.02))
+    with flint.ctx.workprec(PRECISION):
+        assert attempt.refutes()
+        assert attempt.slack < 0
+
+
+def test_the_attack_shares_nothing_with_search_and_checker():
+    sources = [Path(slack.__file__), *(Path(slack.__file__).parent / "independent").glob("*.py")]
+    for path in sources:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            assert all(
+                name.startswith("verale.soundness.independent") for name in names if name.split(".")[0] == "verale"
+            ), path
+
+
+def nothing(*_):
+    return iter(())
+
+
+def test_a_blunt_attack_is_noticed(monkeypatch):
+    """If no image were moved onto the statements, no cut rule would be refuted, and the section would say so."""
+    monkeypatch.setattr(slack._Search, "complying", lambda *_: None)
+    monkeypatch.setattr(targets, "some", lambda _: COMBINATIONS[:1])
+    monkeypatch.setattr(targets, "of_corpora", nothing)
+    _, _, wrong = ATTACK.try_it(False, 0)
+    assert len(wrong) == 4
+    assert all(line.endswith("not refuted after a rule was cut") for line in wrong)
+
+
+def test_a_false_certificate_is_noticed(monkeypatch):
+    """As if the checker had proved a margin that is too great."""
+    certificate, head, latents = handmade(2.02)
+    target = targets.Target(("projection", "max", "linear"), "corpus", "false", certificate, head, latents)
+    monkeypatch.setattr(targets, "some", nothing)
+    monkeypatch.setattr(targets, "of_corpora", lambda *_: iter([target]))
+    _, _, wrong = ATTACK.try_it(False, 0)
+    assert wrong == ("false: latents satisfy the statements and fall short of a margin",)

@@ -1,0 +1,233 @@
+"""Random heads of every admissible combination of parts, in turn: none is left to chance.
+
+A combination is a geometry, a similarity, a pooling and a readout that head files may hold together (`COMBINATIONS`).
+A draw of a combination also varies what is beside the parts: a bias, a scale or a peak, the domain, and the tolerance
+of the explanations. `CYCLE` draws of a combination have each of these with each tolerance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+
+import torch
+from torch import Tensor
+
+from verale.errors import HeadError
+from verale.head import (
+    BankPooling,
+    Box,
+    Cosine,
+    Euclidean,
+    ExpDistance,
+    Exponential,
+    FocalPooling,
+    Geometry,
+    Head,
+    Identity,
+    InnerProduct,
+    LogRatio,
+    Maximum,
+    MaxPooling,
+    Negated,
+    Pooling,
+    Quadratic,
+    Rectified,
+    Similarity,
+    Softmax,
+    Threshold,
+    TopMeanPooling,
+)
+from verale.paradigms import ORDERS, PARADIGMS, paradigms_of
+from verale.soundness.random_heads import random_tree
+
+__all__ = ["COMBINATIONS", "CYCLE", "TOLERANCES", "Combination", "Draw", "draw", "searches"]
+
+TOLERANCES = (0.0, 0.001, 0.01, 0.1)
+"""The tolerances of explanations that are tried, in the units of the observable."""
+
+_VARIED = 4
+"""With and without a bias, with and without the similarity's own tensor."""
+
+CYCLE = len(TOLERANCES) * _VARIED
+"""So many draws of a combination in a row have every tolerance with and without each optional tensor."""
+
+
+@dataclass(frozen=True)
+class Combination:
+    """The parts of a head by their kinds, as head files spell them."""
+
+    geometry: str
+    similarity: str
+    pooling: str
+    readout: str
+
+    def __str__(self) -> str:
+        return f"{self.geometry} {self.similarity} {self.pooling} {self.readout}"
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A head, latents (N, L, D) of its domain, and the tolerance to explain them with."""
+
+    head: Head
+    latents: Tensor
+    tolerance: float
+
+
+_GEOMETRIES: tuple[Geometry, ...] = (Euclidean(), Cosine(1e-8), Cosine(1e-4, rooted=True), InnerProduct(), Softmax())
+_SIMILARITIES: tuple[Similarity, ...] = (
+    Identity(),
+    LogRatio(1e-4),
+    Negated(),
+    ExpDistance(),
+    Exponential(),
+    Quadratic(),
+    Rectified(),
+    Threshold(0.1),
+)
+_POOLINGS: tuple[Pooling, ...] = (
+    MaxPooling(),
+    BankPooling(1),
+    TopMeanPooling(2),
+    FocalPooling(),
+    FocalPooling("max_minus_mean_distance"),
+)
+
+
+def _combinations() -> Iterator[Combination]:
+    """Every choice of parts from which a head can be built."""
+    for geometry, similarity, pooling, readout in product(
+        _GEOMETRIES, _SIMILARITIES, _POOLINGS, ("linear", "maximum", "soft_tree")
+    ):
+        combination = Combination(geometry.kind, similarity.kind, pooling.kind, readout)
+        try:
+            _head(combination, 2, 4, 2, torch.Generator().manual_seed(0), True, True, 1.0)
+        except HeadError:
+            continue
+        yield combination
+
+
+def searches(head: Head) -> list[tuple[str, str]]:
+    """Every paradigm that is defined for the head, with every order that it has (certificates/v1.md, "Paradigms")."""
+    assigns = head.similarity == Identity() and head.pooling == MaxPooling()
+    return [
+        (name, order)
+        for name in paradigms_of(head.geometry.kind)
+        if name != "assignment" or assigns
+        for order in (ORDERS if PARADIGMS[name].spatial else ORDERS[:1])
+    ]
+
+
+def draw(combination: Combination, number: int, images: int, small: bool = False) -> Draw:
+    """The head, latents and tolerance of one draw of a combination; the same arguments give the same draw.
+
+    A `small` head has two classes and two or three prototypes: then little stands between its bounds and latents that
+    attain them.
+    """
+    seed = 1_000_003 * number + _SEEDS[combination]
+    generator = torch.Generator().manual_seed(seed)
+
+    def whole(low: int, high: int) -> int:
+        return int(torch.randint(low, high + 1, (), generator=generator))
+
+    tolerance, varied = TOLERANCES[number % len(TOLERANCES)], number // len(TOLERANCES) % _VARIED
+    large = whole(0, 15) == 0
+    classes, depth = whole(2, 6 if large else 4), whole(1, 12 if large else 7)
+    count = classes * whole(1, 4)
+    focal = combination.pooling.startswith("max_minus_mean")
+    patches = whole(2 if focal or combination.pooling == "banks" else 1, 9 if large else 5)
+    if small:
+        large, classes, depth, patches = False, 2, whole(2, 3), whole(2, 3)
+        count = whole(2, 3)
+    size = 2.0 ** whole(-40, 40) if whole(0, 5) == 0 and not tolerance and not small else 1.0
+    head = _head(combination, classes, count, depth, generator, bool(varied & 1), bool(varied & 2), size)
+    return Draw(head, _latents(head, images, patches, size, generator), tolerance)
+
+
+def _head(
+    combination: Combination,
+    classes: int,
+    count: int,
+    depth: int,
+    generator: torch.Generator,
+    biased: bool,
+    own_tensor: bool,
+    size: float,
+) -> Head:
+    """A head of a combination. Raises HeadError where its parts do not fit each other."""
+
+    def rand(*shape: int) -> Tensor:
+        return torch.rand(*shape, generator=generator)
+
+    def whole(high: int) -> int:
+        return int(torch.randint(high, (), generator=generator))
+
+    geometry = next(each for each in _GEOMETRIES if each.kind == combination.geometry)
+    similarity = next(each for each in _SIMILARITIES if each.kind == combination.similarity)
+    pooling = next(each for each in _POOLINGS if each.kind == combination.pooling)
+    if isinstance(geometry, Cosine):
+        geometry = replace(geometry, epsilon=(geometry.epsilon, 0.0, 0.25 * size)[whole(3)])
+    if isinstance(similarity, LogRatio):
+        similarity = LogRatio((1e-4, 0.5)[whole(2)])
+    if isinstance(similarity, Threshold):
+        similarity = Threshold((0.1, 0.3)[whole(2)])
+    if isinstance(pooling, BankPooling):
+        pooling = BankPooling(1 + whole(count - 1))
+    if isinstance(pooling, TopMeanPooling):
+        pooling = TopMeanPooling(1 + whole(4))
+    weight = rand(classes, count) - 0.7
+    weight[torch.arange(count) % classes, torch.arange(count)] += 1.5
+    bias = rand(classes) * 0.2 if biased else None
+    points = None if isinstance(geometry, Softmax) else _points(count, depth, whole(5), generator) * size
+    domain = Box(None, None) if whole(2) else Box(0.0, None)
+    if isinstance(geometry, InnerProduct) and whole(2):
+        geometry = InnerProduct(1.5 * size * depth**0.5)
+    elif isinstance(geometry, Softmax):
+        domain = (Box(None, None), Box(0.0, None), Box(-0.5, 12.5))[whole(3)]
+    elif geometry.needs_bounded or (similarity.needs_bounded and isinstance(geometry, Euclidean)) or whole(3) == 0:
+        domain = Box(0.0, size) if whole(2) else Box(-0.5 * size, 1.5 * size)
+    if points is not None and not isinstance(geometry, Euclidean) and whole(2):
+        points = points - 0.5 * size
+    scale = 10 ** (2 * rand(count) - 1) if own_tensor and "scale" in similarity.tensors else None
+    peak = (rand(count) * 2 - 0.7) * size if own_tensor and "peak" in similarity.tensors else None
+    head = Head(weight, geometry, similarity, points, bias, scale, peak, domain, pooling)
+    if combination.readout == "maximum":
+        members = (torch.arange(count) % classes == torch.arange(classes)[:, None]).float()
+        bias = rand(count) * 0.2 if biased else None
+        return replace(head, weight=members, bias=bias, readout=Maximum())
+    if combination.readout == "soft_tree":
+        tree, leaves = random_tree(count, classes, generator)
+        return replace(head, weight=leaves, bias=None, readout=tree)
+    return head
+
+
+def _points(count: int, depth: int, kind: int, generator: torch.Generator) -> Tensor:
+    """Prototypes (P, D) in [0, 1]: in general position, with duplicates, nearly equal, or on a line."""
+    points = torch.rand(count, depth, generator=generator) * 0.98 + 0.01
+    if kind == 1:
+        points = points[torch.randint(count, (count,), generator=generator)]
+    elif kind == 2:
+        points = points[:1] * 0.99 + 1e-5 * torch.rand(count, depth, generator=generator)
+    elif kind == 3:
+        points = points[:1] + torch.rand(count, 1, generator=generator) * (points[-1:] - points[:1])
+    return points
+
+
+def _latents(head: Head, images: int, patches: int, size: float, generator: torch.Generator) -> Tensor:
+    """Latents (N, L, D) in the domain; one patch of each image is near a prototype."""
+    latents = torch.rand(images, patches, head.depth, generator=generator)
+    if head.prototypes is None:
+        return latents * float(torch.randint(1, 13, (), generator=generator))
+    near = head.prototypes[torch.randint(head.size, (images,), generator=generator)] / size
+    share = torch.rand(images, 1, generator=generator)
+    patch = torch.randint(patches, (images,), generator=generator)
+    latents[torch.arange(images), patch] = torch.lerp(latents[torch.arange(images), patch], near.clamp(0, 1), share)
+    return latents * size
+
+
+COMBINATIONS: tuple[Combination, ...] = tuple(_combinations())
+"""Every admissible combination of parts."""
+
+_SEEDS = {combination: number for number, combination in enumerate(COMBINATIONS)}

@@ -1,0 +1,189 @@
+"""Certificates that the checker proves and that name an image, for `teeth` to attack.
+
+- `emitted`: what the search writes for random heads, and for those of `tight`.
+- `mutated`: the same with a statement dropped or with wider intervals; the margins are those that the checker proves.
+- `random`: statements drawn at random that are true of the same image; likewise.
+- `tight`: certificates whose rule is attained (`tight`), so that the attack must attain it too.
+- `corpus`: mutants of the corpora's accepted certificates that stay proved.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import flint
+import safetensors.torch
+import torch
+
+from verale.certificate import Certificate
+from verale.checker import Auditor, Status
+from verale.head import Head as TorchHead
+from verale.paradigms import ORDERS
+from verale.search.explain import explain
+from verale.soundness.combinations import COMBINATIONS, Combination, draw, searches
+from verale.soundness.corpus.cases import judged, stored
+from verale.soundness.corpus.mutants import mutants
+from verale.soundness.independent import files
+from verale.soundness.independent.arithmetic import PRECISION, below
+from verale.soundness.independent.claim import Evaluations
+from verale.soundness.independent.head import Head
+from verale.soundness.independent.readers import read_latents
+from verale.soundness.tight import around, tight
+
+__all__ = ["KINDS", "Key", "Target", "of_corpora", "of_random_heads", "of_tight_heads", "some", "verdict_of"]
+
+KINDS = ("emitted", "mutated", "random", "tight", "corpus")
+
+Key = tuple[str, str, str]
+"""Paradigm, pooling and readout."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A certificate that the checker proves, with its files; its kind is one of `KINDS`."""
+
+    key: Key
+    kind: str
+    name: str
+    certificate: bytes
+    head: bytes
+    latents: bytes
+
+
+def some(one_in: int) -> tuple[Combination, ...]:
+    """One in so many combinations, and at least one of softmax and one of the others with each pooling and readout."""
+    groups: dict[tuple[bool, str, str], list[Combination]] = {}
+    for each in COMBINATIONS:
+        groups.setdefault((each.geometry == "softmax", each.pooling, each.readout), []).append(each)
+    return tuple(each for group in groups.values() for each in group[::one_in])
+
+
+def of_random_heads(combination: Combination, number: int) -> Iterator[Target]:
+    """Certificates of a small random head and one image under every paradigm: emitted, mutated and random."""
+    drawn = draw(combination, number, 1, small=True)
+    head, latents = drawn.head.to_bytes(), safetensors.torch.save({"latents": drawn.latents})
+    for paradigm, order in searches(drawn.head):
+        if order == ORDERS[0]:
+            key = paradigm, combination.pooling, combination.readout
+            name = f"{combination}, {paradigm}, draw {number}"
+            yield from _of_search(key, name, drawn.head, drawn.latents, (head, latents), drawn.tolerance)
+
+
+def of_tight_heads(combination: Combination, number: int, brief: bool = False) -> Iterator[Target]:
+    """Tight certificates, and those that the search writes for the same heads. If `brief`, one for each paradigm."""
+    for each in tight(combination, number, brief):
+        key = each.paradigm, combination.pooling, combination.readout
+        name = f"{combination}, {each.paradigm}, {each.name}, draw {number}"
+        certificate = _proved(each.document, Auditor(each.head, each.latents))
+        if certificate is None:
+            raise ValueError(f"{name}: a certificate that was built to be proved is not")
+        yield Target(key, "tight", name, certificate, each.head, each.latents)
+        if not brief:
+            head, subject = TorchHead.from_bytes(each.head), (each.head, each.latents)
+            latents = safetensors.torch.load(each.latents)["latents"]
+            yield from _of_search(key, f"{name}, of its head", head, latents, subject, 0.0)
+
+
+def of_corpora(one_in: int, seed: int) -> Iterator[Target]:
+    """One in so many mutants of accepted certificates: of these, those that stay proved and name an image."""
+    number = seed
+    for case in stored():
+        if case.status != "PROVED" or case.latents is None:
+            continue
+        for mutant in mutants(case, random.Random(case.name)):
+            number += 1
+            if number % one_in or mutant.latents is None:
+                continue
+            if judged(Auditor, mutant.certificate, mutant.head, mutant.latents) != ("PROVED", ""):
+                continue
+            predicate, head = json.loads(mutant.certificate)["predicate"], Head.read(mutant.head)
+            if "instance" in predicate["claims"]:
+                key = predicate["paradigm"], head.kind("pooling"), head.kind("readout")
+                name = f"{case.name}, {mutant.kind}"
+                yield Target(key, "corpus", name, mutant.certificate, mutant.head, mutant.latents)
+
+
+def _of_search(
+    key: Key,
+    name: str,
+    head: TorchHead,
+    latents: torch.Tensor,
+    subject: tuple[bytes, bytes],
+    tolerance: float,
+) -> Iterator[Target]:
+    """What the search writes for one image under one paradigm; the same mutated, and random statements."""
+    (result,) = explain(head, latents, key[0], tolerance=tolerance)
+    if not isinstance(result, Certificate):
+        return
+    emitted, auditor, generator = result.to_bytes(), Auditor(*subject), random.Random(name)
+    if auditor.check(emitted).status is Status.PROVED:
+        yield Target(key, "emitted", f"{name}, emitted", emitted, *subject)
+    document = json.loads(emitted)
+    mutated = _with(document, _mutated(document["predicate"]["statements"], generator))
+    for kind, changed in (("mutated", mutated), ("random", _drawn(document, *subject, generator))):
+        proved = _proved(changed, auditor)
+        if proved is not None:
+            yield Target(key, kind, f"{name}, {kind}", proved, *subject)
+
+
+def verdict_of(document: dict[str, Any], auditor: Any) -> Any:
+    """The verdict on a certificate that claims no more than positive margins, and nothing of minimality."""
+    document = _with(document)
+    predicate = document["predicate"]
+    least = [None if margin is None else (2.0**-1074).hex() for margin in predicate["margins"]]
+    return auditor.check(files.encode(document | {"predicate": predicate | {"margins": least}}))
+
+
+def _with(document: dict[str, Any], statements: list[dict[str, Any]] | None = None) -> dict[str, Any]:
+    """The same with other statements, if any are given, and without the claim of minimality."""
+    predicate = document["predicate"] | {"claims": ["entailment", "instance"]}
+    return document | {"predicate": predicate | ({} if statements is None else {"statements": statements})}
+
+
+def _proved(document: dict[str, Any], auditor: Auditor) -> bytes | None:
+    """The certificate with the margins that the checker proves, rounded down; None where they are not all positive."""
+    verdict = verdict_of(document, auditor)
+    if verdict.status is not Status.PROVED:
+        return None
+    margins = [None if margin is None else below(margin).hex() for margin in verdict.margins]
+    return files.encode(document | {"predicate": document["predicate"] | {"margins": margins}})
+
+
+def _mutated(statements: list[dict[str, Any]], generator: random.Random) -> list[dict[str, Any]]:
+    """One statement dropped, or every interval wider."""
+    if generator.randrange(2) and len(statements) > 1:
+        gone = generator.randrange(len(statements))
+        return [each for index, each in enumerate(statements) if index != gone]
+    share = 10.0 ** -generator.randint(2, 6)
+    return [_widened(each, share) if "interval" in each else each for each in statements]
+
+
+def _widened(statement: dict[str, Any], share: float) -> dict[str, Any]:
+    low, high = map(float.fromhex, statement["interval"])
+    by = share * max(abs(low), abs(high))
+    return statement | {"interval": [(low - by).hex(), (high + by).hex()]}
+
+
+def _drawn(document: dict[str, Any], head: bytes, latents: bytes, generator: random.Random) -> dict[str, Any]:
+    """The certificate with statements drawn at random that are true of its image, in about the same number."""
+    predicate = document["predicate"]
+    with flint.ctx.workprec(PRECISION):
+        image, parsed = read_latents(latents)[0], Head.read(head)
+        evaluations = Evaluations(parsed)
+        count = min(len(predicate["statements"]) + generator.randint(0, 1), parsed.count * len(image))
+        if predicate["paradigm"] in ("top_k", "sparse"):
+            activations = evaluations.activations(image)
+            chosen = generator.sample(range(parsed.count), min(count, parsed.count))
+            return _with(document, [files.activation_statement(j, *around(activations[j])) for j in sorted(chosen)])
+        pairs = [(patch, j) for patch in range(len(image)) for j in range(parsed.count)]
+        return _with(
+            document,
+            [
+                files.patch_statement(patch, j, *around(evaluations.observable(image[patch], j)))
+                for patch, j in sorted(generator.sample(pairs, count))
+            ],
+        )

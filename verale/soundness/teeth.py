@@ -1,0 +1,162 @@
+"""Whether the attack of `slack` is sharp, and what it finds: certificates that the checker proves, attacked.
+
+    python -m verale.soundness.teeth --one-in 8 --out benchmarks/results/attack.md
+
+`targets` says which certificates. The *slack* of a margin says how near the attack comes: 0 where it attains the
+margin, 1 where it finds nothing better than the image, less than 0 where it refutes it. The attack has teeth where it
+refutes what checkers prove whose rules are cut by half a per cent (`CUTS`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+from math import isnan
+from pathlib import Path
+
+import flint
+import torch
+
+from verale.soundness.checker_mutants.mutant import Fault, injected
+from verale.soundness.combinations import Combination
+from verale.soundness.independent.arithmetic import PRECISION
+from verale.soundness.slack import attack
+from verale.soundness.targets import KINDS, Key, Target, of_corpora, of_random_heads, of_tight_heads, some, verdict_of
+
+__all__ = ["CUTS", "Bites", "attacked", "table", "targets"]
+
+CUTS = {
+    "activations": Fault(
+        "auditor.py",
+        "every range of an activation is cut by half a per cent at either end",
+        "        box = rule.box(certificate.statements, certificate.patches)  # 7. Entailment",
+        "        box = rule.box(certificate.statements, certificate.patches)\n"
+        "        cuts = [(high - low) // 200 for low, high in zip(box.lower, box.upper)]\n"
+        "        lower = [low + cut for low, cut in zip(box.lower, cuts)]\n"
+        "        box = type(box)(lower, [high - cut for high, cut in zip(box.upper, cuts)], box.bits)",
+    ),
+    "prices": Fault(
+        "rules/assignment.py",
+        "what prices leave to a rival is cut by half a per cent",
+        "            total += count * max(0, max(excess, default=0))",
+        "            total += count * max(0, max(excess, default=0))\n        total = total * 199 // 200",
+    ),
+}
+"""Rules of the checker that prove a little too much."""
+
+
+@dataclass
+class Bites:
+    """What the attack found, by paradigm, pooling and readout, and by kind of certificate.
+
+    Attributes:
+        tried: how many were attacked.
+        slacks: the least slack of each certificate whose image does not attain its margins.
+        bitten: how many were refuted after a cut; last in the key is its name, or `any`.
+        toothless: the names of tight certificates that were refuted after no cut.
+        wrong: certificates that were refuted as they are.
+    """
+
+    tried: Counter[tuple[Key, str]] = field(default_factory=Counter)
+    slacks: dict[tuple[Key, str], list[float]] = field(default_factory=dict)
+    bitten: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    toothless: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+
+
+def targets(combinations: tuple[Combination, ...], draws: range, brief: bool = False) -> Iterator[Target]:
+    """Certificates of random and of tight heads, draw by draw of each combination."""
+    for number in draws:
+        for combination in combinations:
+            yield from of_random_heads(combination, number)
+            yield from of_tight_heads(combination, number, brief)
+
+
+def attacked(certificates: Iterable[Target]) -> Bites:
+    """Attack certificates that are proved, and what checkers with a cut rule prove of the same statements."""
+    tally = Bites()
+    for target in certificates:
+        attempts = attack(target.certificate, target.head, target.latents)
+        document = json.loads(target.certificate)
+        at = target.key, target.kind
+        with flint.ctx.workprec(PRECISION):
+            if any(attempt.refutes() for attempt in attempts):
+                tally.wrong.append(f"{target.name}: latents satisfy the statements and fall short of a margin")
+            slacks = [attempt.slack for attempt in attempts if not isnan(attempt.slack)]
+            tally.tried[at] += 1
+            if slacks:
+                tally.slacks.setdefault(at, []).append(min(slacks))
+            bites = []
+            for cut, fault in CUTS.items():
+                with injected(fault) as load:
+                    margins = verdict_of(document, load("").Auditor(target.head, target.latents)).margins
+                if margins and any(attempt.refutes(margins[attempt.rival]) for attempt in attempts):
+                    bites.append(cut)
+            tally.bitten.update((*target.key, target.kind, cut) for cut in [*bites, *["any"] * bool(bites)])
+            if target.kind == "tight" and not bites:
+                tally.toothless.append(target.name)
+    return tally
+
+
+def table(tally: Bites, command: str) -> str:
+    """The table in Markdown."""
+    total = {name: sum(count for key, count in tally.bitten.items() if key[-1] == name) for name in (*CUTS, "any")}
+    tight = sum(count for (_, kind), count in tally.tried.items() if kind == "tight")
+    lines = [
+        "# Latents that satisfy certificates, and how near they come",
+        "",
+        f"Written by `{command}`; see [the suite](../../docs/soundness.md#how-sharp-the-attack-is).",
+        "",
+        f"**{len(tally.wrong)} of {tally.tried.total():,} proved certificates were refuted.** Of what checkers prove",
+        f"whose rules are cut by half a per cent, {total['any']:,} were: "
+        + ", ".join(f"{total[name]:,} with {name} cut" for name in CUTS)
+        + ".",
+        f"Of the {tight:,} *tight* ones, whose rule is attained, {tight - len(tally.toothless):,}.",
+        "",
+        "The last columns: how many certificates of each kind were refuted after a cut, of how many.",
+        "",
+        f"| paradigm | pooling | readout | least slack | median | least of tight | greatest of tight |"
+        f" {' | '.join(KINDS)} |",
+        "|---|---|---|" + "---:|" * (4 + len(KINDS)),
+    ]
+    for key in sorted({key for key, _ in tally.tried}):
+        slacks = sorted(chain.from_iterable(tally.slacks.get((key, kind), []) for kind in KINDS))
+        own = sorted(tally.slacks.get((key, "tight"), []))
+        found = [_number(slacks[0]), _number(slacks[len(slacks) // 2])] if slacks else ["attained"] * 2
+        found += [_number(own[0]), _number(own[-1])] if own else ["-"] * 2
+        bites = [f"{tally.bitten[*key, kind, 'any']} of {tally.tried[key, kind]}" for kind in KINDS]
+        lines.append(f"| {' | '.join([*key, *found, *bites])} |")
+    lines += ["", *(f"- WRONG {line}" for line in tally.wrong), *(f"- no teeth: {line}" for line in tally.toothless)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _number(value: float) -> str:
+    return f"{value:.0e}" if value < 0.1 else f"{value:.2g}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--draws", type=int, default=1, help="heads of each combination (default 1)")
+    parser.add_argument("--first", type=int, default=0, help="the first draw")
+    parser.add_argument("--one-in", type=int, default=1, help="take one in so many combinations")
+    parser.add_argument("--mutants-one-in", type=int, default=100, help="take one in so many mutants of the corpora")
+    parser.add_argument("--out", type=Path, help="file for the table, in Markdown")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    draws = range(options.first, options.first + options.draws)
+    command = f"python -m verale.soundness.teeth {' '.join(sys.argv[1:])}".strip()
+    certificates = chain(targets(some(options.one_in), draws), of_corpora(options.mutants_one_in, options.first))
+    text = table(tally := attacked(certificates), command)
+    print(text, end="")
+    if options.out:
+        options.out.write_text(text, encoding="utf-8")
+    return 1 if tally.wrong or tally.toothless else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
