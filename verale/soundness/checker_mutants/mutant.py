@@ -79,8 +79,13 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.util.spec_from_loader(fullname, self, is_package=_file(fullname).name == "__init__.py")
 
     def exec_module(self, module: ModuleType) -> None:
-        file = _file(module.__name__)
-        exec(self._changed.get(file) or _true_code(file), module.__dict__)
+        module.__file__ = str(_file(module.__name__))  # the checker tells the digest of its own sources
+        exec(self.get_code(module.__name__), module.__dict__)
+
+    def get_code(self, fullname: str) -> CodeType:
+        """As `runpy` asks for it."""
+        file = _file(fullname)
+        return self._changed.get(file) or _true_code(file)
 
 
 def _file(fullname: str) -> Path:

@@ -5,24 +5,40 @@ Each takes what imports a module of the copy, and the kernel; it returns what it
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import flint
 
 from verale.soundness.checker_mutants.attacks.activations import margins, similarities
 from verale.soundness.checker_mutants.attacks.arithmetic import matching, numbers, transcendentals
+from verale.soundness.checker_mutants.attacks.command import commands_differ, records_differ
 from verale.soundness.checker_mutants.attacks.containment import ranges_contain
 from verale.soundness.checker_mutants.attacks.corpora import verdicts_differ
+from verale.soundness.checker_mutants.attacks.limits import work_is_counted
+from verale.soundness.checker_mutants.attacks.readers import json_at_its_limits, tensors_at_their_limits
 from verale.soundness.checker_mutants.attacks.screening import screened_ranges_contain
+from verale.soundness.checker_mutants.attacks.verdicts import margins_in_records, two_kernels, witnesses
 from verale.soundness.checker_mutants.mutant import Fault, injected
-from verale.soundness.extremes import attained, next_to_the_grid, one_way, poor_multipliers
+from verale.soundness.extremes import Import, attained, next_to_the_grid, one_way, poor_multipliers
 from verale.soundness.independent import arithmetic
 
 __all__ = ["ATTACKS", "detected_by"]
 
-ATTACKS = (
+Attack = Callable[[Import, str], str]
+
+ATTACKS: tuple[tuple[str, Attack], ...] = (
     ("numbers", numbers),
     ("kernel", transcendentals),
     ("matching", matching),
     ("corpora", verdicts_differ),
+    ("JSON", json_at_its_limits),
+    ("tensors", tensors_at_their_limits),
+    ("margins in records", margins_in_records),
+    ("two kernels", two_kernels),
+    ("witnesses", witnesses),
+    ("records", records_differ),
+    ("commands", commands_differ),
+    ("limits", work_is_counted),
     ("next to the grid", next_to_the_grid),
     ("attained", attained),
     ("one way", one_way),
@@ -34,7 +50,7 @@ ATTACKS = (
 )
 
 
-def detected_by(fault: Fault | None) -> str | None:
+def detected_by(fault: Fault | None, attacks: Sequence[tuple[str, Attack]] = ATTACKS) -> str | None:
     """The first attack that detects the fault, and what it finds; None if no attack does. An error of the copy detects
     the fault too.
 
@@ -43,7 +59,7 @@ def detected_by(fault: Fault | None) -> str | None:
     """
     kernel = "mpmath" if fault is not None and "mpmath" in fault.file else "arb"
     with injected(fault) as module, flint.ctx.workprec(arithmetic.PRECISION):
-        for name, attack in ATTACKS:
+        for name, attack in attacks:
             try:
                 wrong = attack(module, kernel)
             except Exception as error:

@@ -43,7 +43,19 @@ def numbers(module: Import, kernel: str) -> str:
         read = dyadic.exact(rows, 2)
         if [Fraction(entry, 1 << read.bits) for row in read.rows for entry in row] != list(map(Fraction, rows)):
             return "exact"
-    for text in ("0x1p+1024", "0x1.8p-1074", "0x1p-1075", "1.0", "0x2p+0"):
+    wrong = (
+        "0x1p+1024",
+        "0x1.8p-1074",
+        "0x1p-1075",
+        "1.0",
+        "0x2p+0",
+        "0x1.Ap+0",
+        "0X1p+0",
+        "0x1p0",
+        "0x1p+0\n",
+        " 0x1p+0",
+    )
+    for text in (*wrong, "0x1.00000000000000p+0", "0x1.00000000000001p+0", "0x1.p+0", "0x1p+00001", "+0x1p+0", "inf"):
         if dyadic.hex_float(text) is not None:
             return f"hex_float {text}"
     return ""

@@ -73,6 +73,8 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
             low, high = (Fraction(int(end), 1 << bits) for end in evaluation.greatest(some, bits))
             if low > max(trial.activations[j][1] for j in some) or high < max(trial.activations[j][0] for j in some):
                 return "greatest"
+            if bits == 20 and high - low > Fraction(1, 1 << 10):  # else false clauses cannot be decided
+                return "greatest is wide"
     bound = module("rules.margin").lower_bound
     for name, box in boxes:
         for (least, greatest), low, high in zip(trial.activations, box.lower, box.upper, strict=True):

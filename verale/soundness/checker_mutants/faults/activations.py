@@ -123,7 +123,7 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("the farthest are averaged", 'reverse=head.geometry != "euclidean"', 'reverse=head.geometry == "euclidean"'),
         ("the greatest is the least", "return max(box.lower[j] for j in prototypes)", "return min(box.lower[j] for j in prototypes)"),
         ("a cosine may exceed 1", "min(1 << bits, -((-high << bits) // norm[high <= 0]))", "-((-high << bits) // norm[high <= 0])"),
-        ("what was seen at other bits is used", "key = patch, bits\n        if key not in self._totals", "key = patch, 0\n        if key not in self._totals"),
+        ("what was seen at other bits is used", "key = patch, bits\n        self.work.take(len(row)", "key = patch, 0\n        self.work.take(len(row)"),
     ],
     "rules/instance.py": [
         ("patches are not counted", "if len(latents.rows) != patches:", "if len(latents.rows) > patches + 9:"),

@@ -21,6 +21,9 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
     ],
     "head.py": [
         ("a domain may be reversed", "self.lower >= self.upper", "self.lower == self.upper"),
+        ("a domain may be empty", "self.depth * nearest**2 > self.radius**2", "nearest**2 > self.radius**2"),
+        ("a domain may not be one point", "self.depth * nearest**2 > self.radius**2", "self.depth * nearest**2 >= self.radius**2"),
+        ("an upper end below 0 is looked over", "-(self.upper or Fraction(0)), ", ""),
         ("a prototype may be 0", "if not any(row):", "if row is None:"),
         ("a tree may have a cycle", "node < child < count or", "0 <= child < count or"),
         ("a tree may be none", "!= 2 * count:", "> 2 * count:"),
@@ -32,6 +35,8 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("channels are taken for patches", "self._channels_first = len(shape) == 4", "self._channels_first = False"),
     ],
     "auditor.py": [
+        ("no instance need be claimed", '"not claimed" not in verdict.claims.values()', "True"),
+        ("every instance counts as unclaimed", '"not claimed" not in verdict.claims.values()', "False"),
         ("another head is taken", "if named != given:", "if named == given * 2:"),
         ("another image is taken for none", '        if image is None:\n            raise UnprovedError(\n                "subject",', '        if image is None and not certificate.head:\n            raise UnprovedError(\n                "subject",'),
         ("statements are not looked at", "        require_true(self._certificate, evaluation)\n", ""),

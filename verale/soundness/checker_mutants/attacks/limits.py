@@ -1,0 +1,144 @@
+"""Attacks on the count of work. Returns what it finds wrong, "" for nothing."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from verale.soundness.corpus.cases import stored
+from verale.soundness.extremes import Import
+from verale.soundness.independent import files
+
+__all__ = ["work_is_counted"]
+
+_COUNT, _DEPTH = 30, 8
+_MEAN = {"pooling": {"kind": "top_mean", "k": 3}}
+_SOFTMAX = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)}
+_COUNTED: dict[tuple[str, int, int, float, str, bool], tuple[int, int]] = {
+    ("projection", 1, 0, 0.0, "", False): (3086, 150),
+    ("projection", 1, 0, 0.0, "", True): (4044, 150),
+    ("projection", 1, 6, 0.0, "", False): (23007, 511),
+    ("projection", 1, 6, 0.0, "", True): (142913, 586),
+    ("projection", 5, 3, 0.0, "", False): (72527, 1109),
+    ("projection", 5, 3, 0.0, "", True): (329963, 1485),
+    ("projection", 2, 6, 0.5, "", False): (201510, 872),
+    ("projection", 2, 6, 0.5, "", True): (1345884, 1023),
+    ("triangle", 1, 6, 0.0, "", False): (65799, 511),
+    ("triangle", 1, 6, 0.0, "", True): (436323, 586),
+    ("hypersphere", 1, 6, 0.0, "", False): (28570, 511),
+    ("hypersphere", 1, 6, 0.0, "", True): (173167, 586),
+    ("hypersphere", 2, 6, 0.5, "", False): (54053, 872),
+    ("hypersphere", 2, 6, 0.5, "", True): (342290, 1023),
+    ("projection", 1, 0, 0.0, "mean", False): (4044, 150),
+    ("projection", 1, 0, 0.0, "mean", True): (5003, 150),
+    ("projection", 1, 6, 0.0, "mean", False): (24923, 586),
+    ("projection", 1, 6, 0.0, "mean", True): (158241, 737),
+    ("projection", 5, 3, 0.0, "mean", False): (78275, 1485),
+    ("projection", 5, 3, 0.0, "mean", True): (433430, 2388),
+    ("projection", 2, 6, 0.5, "mean", False): (204384, 1023),
+    ("projection", 2, 6, 0.5, "mean", True): (1388994, 1474),
+    ("simplex", 1, 6, 0.0, "softmax", False): (6332, 675),
+    ("simplex", 1, 6, 0.0, "softmax", True): (20421, 750),
+    ("assignment", 1, 6, 0.0, "softmax", False): (8457, 675),
+    ("assignment", 1, 6, 0.0, "softmax", True): (22546, 750),
+    ("assignment", 2, 6, 0.5, "softmax", False): (12027, 1200),
+    ("assignment", 2, 6, 0.5, "softmax", True): (39248, 1350),
+    ("top_k", 1, 6, 0.0, "", False): (5641, 157),
+    ("top_k", 1, 6, 0.0, "", True): (17712, 157),
+}
+"""Paradigm, patches, statements about each, width, head, minimality: steps and numbers by kernel arb, as calibrated by
+`benchmarks` when the limit was set. Another count has to be calibrated again."""
+
+
+def work_is_counted(module: Import, kernel: str) -> str:
+    """Counts are those that were calibrated, and a proof ends where they exceed the limit."""
+    wrong = _wrong_counts(module)
+    return wrong or _wrong_limits(module) or _wrong_audits(module, kernel)
+
+
+def _wrong_counts(module: Import) -> str:
+    for shape, expected in _COUNTED.items():
+        for counted, right, what in zip(count(module, *shape), expected, ("steps", "numbers"), strict=True):
+            if counted != right:
+                return f"{what} of {shape}"
+    return ""
+
+
+def count(
+    module: Import, paradigm: str, patches: int, each: int, width: float, of: str, minimality: bool
+) -> tuple[int, int]:
+    """The steps and the numbers of such a certificate."""
+    parts: dict[str, Any] = {"": {}, "mean": _MEAN, "softmax": _SOFTMAX}[of]
+    prototypes = None if of == "softmax" else [[0.5] * _DEPTH] * _COUNT
+    head = module("head_file").read_head(files.head([[1.0] * _COUNT] * 2, prototypes, **parts))
+    space = module("rules.space").Space(head, module("kernel").load_kernel("arb"))
+    certificate = module("certificate")
+    low, high = Fraction(0), Fraction(width)
+    stated: list[Any] = [certificate.PatchStatement(i, j, low, high) for i in range(patches) for j in range(each)]
+    if paradigm == "top_k":
+        stated = [certificate.ActivationStatement(j, low, high) for j in range(each)]
+    prices = {1: {0: Fraction(1)}} if paradigm == "assignment" else {}
+    document = certificate.Certificate(
+        "", None, 0, paradigm, patches + 1, tuple(stated), (None, Fraction(1)), ("entailment",), prices
+    )
+    counted = module("cost").cost(document, space, minimality)
+    return counted.steps, counted.numbers
+
+
+def _wrong_limits(module: Import) -> str:
+    cost, error = module("cost"), module("errors").UnprovedError
+    for size, times in ((0, 1), (1, 1), (2**20, 1), (2**20 + 1, 2), (5 * 2**20, 5)):
+        if cost.allowed(1000, size) != 1000 * times:
+            return "the limit of larger files"
+    for steps, numbers, right in ((9600, 0, True), (9601, 0, False), (0, 100, True), (0, 101, False)):
+        if _within(lambda a=steps, b=numbers: cost.require_within(9600, cost.Cost(a, b)), error) != right:
+            return "what is within the limit"
+    work = module("work").Work("arb", 512)
+    work.allow(10, 4)
+    if not _within(lambda: work.take(3), error) or _within(lambda: work.take(1), error):
+        return "what is left"  # a step on 512 bits counts twice
+    work.allow(None)
+    if not _within(lambda: work.take(10**9), error):
+        return "no limit"
+    return "" if cost.LIMIT == 3 * 2**27 else "the limit"
+
+
+def _within(action: Any, error: Any) -> bool:
+    try:
+        action()
+    except error as unproved:
+        return bool(unproved.reason != "limit")
+    return True
+
+
+def _wrong_audits(module: Import, kernel: str) -> str:
+    """A proof passes where the limit is what it takes, to the step, and fails by the reason `limit` below."""
+    auditor = module("").Auditor
+    names = {f"accept/{name}" for name in ("projection-euclidean", "top_k-euclidean", "assignment-prices")}
+    for case in (case for case in stored() if case.name in names):
+        low, high = 0, 2**40  # it fails with low steps, and is proved with high ones
+        while high - low > 1:
+            middle = (low + high) // 2
+            verdict = auditor(case.head, case.latents, kernel, middle).check(case.certificate, True)
+            if verdict.status.value == "PROVED":
+                high = middle
+            elif verdict.reason == "limit":
+                low = middle
+            else:
+                return f"{verdict.reason} with {middle} steps"
+        made = auditor(case.head, case.latents, kernel, 2**40)
+        made.check(case.certificate, True)
+        space = made._projections[0].space
+        used, document = 2**40 - space.work._left, module("certificate").read_certificate(case.certificate)
+        if used != high or used <= module("cost").cost(document, space, True).steps:
+            return f"{case.name} uses {used} steps, and takes {high}"
+        numbers, module("cost")._STEPS_A_NUMBER = module("cost")._STEPS_A_NUMBER, 2**41
+        many = made.check(case.certificate, True).reason
+        module("cost")._STEPS_A_NUMBER = numbers
+        if many != "limit":
+            return "numbers without a limit"
+        without = auditor(case.head, case.latents, kernel, high - 1).check(case.certificate, False)
+        unlatent = auditor(case.head, None, kernel, high - 1).check(case.certificate, True)
+        if "PROVED" not in (without.status.value, unlatent.status.value) or not 1000 < high < 2**24:
+            return f"{case.name} takes {high} steps"
+    return ""

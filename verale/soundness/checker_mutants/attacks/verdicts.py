@@ -1,0 +1,116 @@
+"""Attacks on verdicts, witnesses and limits. Each returns what it finds wrong, "" for nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from decimal import Decimal
+from fractions import Fraction
+from math import inf, nextafter
+from typing import Any
+
+from verale.soundness.corpus.cases import Case, stored
+from verale.soundness.extremes import Import
+
+__all__ = ["margins_in_records", "two_kernels", "witnesses"]
+
+
+def margins_in_records(module: Import, kernel: str) -> str:
+    """Margins are rounded down: in decimal to some digits, in binary64 to the greatest that is no greater."""
+    verdict = module("verdict")
+    generator = random.Random(9)
+    tiny = Fraction(1, 2**1074)
+    values = [Fraction(1, 3), Fraction(9999, 10000), Fraction(99999, 10000), Fraction(1), tiny, Fraction(2) ** 1030]
+    values += [Fraction(generator.randrange(1, 10**9), 10 ** generator.randrange(40)) for _ in range(60)]
+    values += [Fraction(1 + 2**-60), Fraction(10**9 + 1, 10**9), Fraction(1, 2**60)]
+    for value in values:
+        margins = (None, value, value * 2)
+        made = verdict.Verdict(verdict.Status.PROVED, "", "", {"entailment": "proved"}, 0, "top_k", 1, margins)
+        record = made.record()
+        shown = Fraction(Decimal(record["margin"]))
+        if not value * Fraction(999, 1000) < shown <= value:
+            return f"margin {record['margin']}"
+        for end, exact in zip(record["margins"][1:], margins[1:], strict=True):
+            if _not_below(end, exact):
+                return f"margins {end}"
+        least = verdict.Verdict(verdict.Status.NOT_PROVED, "entailment", "", {}, 0, "top_k", 1, (value, None, -value))
+        below = least.record()
+        if below["margin"] is not None or _not_below(below["margins"][2], -value) or below["margins"][1] is not None:
+            return "a negative margin"
+        if not made.line("a\nb").startswith("PROVED      a\\nb  class 0  top_k  1 statements  margin >= "):
+            return "line"
+    return ""
+
+
+def _not_below(end: str, exact: Any) -> bool:
+    """Whether this is another binary64 than the greatest that is no greater."""
+    value = float.fromhex(end)
+    return bool((value != -inf and value > exact) or nextafter(value, inf) <= exact)
+
+
+def witnesses(module: Import, kernel: str) -> str:
+    """Latents refute a certificate exactly where they satisfy its statements and a rival wins."""
+    checker = module("")
+    for case in _with_latents():
+        auditor = checker.Auditor(case.head, None, kernel)
+        try:
+            verdict = auditor.refute(case.certificate, case.latents)
+        except checker.LatentsError:
+            if _images(case) == 1:
+                return f"{case.name}: no witness"
+            continue
+        if _images(case) != 1:
+            return f"{case.name}: a witness of several images"
+        # A file that lacks the certificate's own latents is a witness nevertheless.
+        known = {"refuted": ("REFUTED", "refuted"), "instance": ("NOT_REFUTED", "instance")}
+        known |= {"malformed": ("MALFORMED", "malformed")}
+        known |= dict.fromkeys(("", "margin", "minimality", "entailment"), ("NOT_REFUTED", "witness"))
+        if case.reason == "subject" and hashlib.sha256(case.head).hexdigest().encode() not in case.certificate:
+            known["subject"] = "NOT_REFUTED", "subject"
+        found = verdict.status.value, verdict.reason
+        if found != known.get(case.reason, found):
+            return f"{case.name}: {' '.join(found)}"
+        if "proved" in verdict.claims.values() or verdict.margins:
+            return f"{case.name}: a witness proves nothing"
+    return ""
+
+
+def _with_latents() -> list[Case]:
+    return [case for case in stored() if case.latents is not None and case.status != "INPUT_ERROR"]
+
+
+def _images(case: Case) -> int:
+    from verale.soundness.corpus.editing import split
+    from verale.soundness.independent.files import given
+
+    return int(split(given(case.latents))[0]["latents"]["shape"][0])
+
+
+def two_kernels(module: Import, kernel: str) -> str:
+    """`both` proves what both kernels prove, with the lesser margins."""
+    auditor, verdict = module("auditor"), module("verdict")
+    status, third = verdict.Status, Fraction(1, 3)
+
+    def made(found: Any, reason: str, *margins: Fraction | None) -> Any:
+        return verdict.Verdict(found, reason, "words", {"entailment": "proved"}, 0, "top_k", 1, margins)
+
+    one, other = made(status.PROVED, "", None, third, third), made(status.PROVED, "", None, 2 * third, third / 2)
+    for pair in ([one, other], [other, one]):
+        both = auditor._common(pair)
+        if (both.status, both.reason, both.margins) != (status.PROVED, "", (None, third, third / 2)):
+            return "margins of both"
+        if both.claims != {"entailment": "proved"} or (both.predicted, both.paradigm, both.statements) != (
+            0,
+            "top_k",
+            1,
+        ):
+            return "claims of both"
+    unlike = made(status.NOT_PROVED, "entailment", None, -third, third)
+    for pair in ([one, unlike], [unlike, one], [unlike, made(status.NOT_PROVED, "margin", None, third, third)]):
+        both = auditor._common(pair)
+        if (both.status, both.reason, both.margins) != (status.NOT_PROVED, "kernels", ()):
+            return "kernels that disagree"
+        if "proved" in both.claims.values() or (both.predicted, both.paradigm, both.statements) != (0, "top_k", 1):
+            return "claims of kernels that disagree"
+    names = [each.space.kernel.name for each in auditor.Auditor(stored()[0].head, None, "both")._projections]
+    return "" if names == ["arb", "mpmath"] else "the kernels of both"
