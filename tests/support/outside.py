@@ -1,0 +1,243 @@
+"""Faults outside the checker, in what stands between its verdicts and a user: each in a copy of the whole package, in
+which the tests of its file then run. A fault that they do not detect is a test that is missing.
+
+    PYTHONPATH=tests python -m support.outside [WORD...]
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from dataclasses import dataclass
+from importlib import import_module
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+
+_SECONDS = 600
+ROOT = Path(__file__).parents[2]
+RECORDS = ("tests/unit/runs/test_records.py",)
+LOG = ("tests/unit/runs/test_audit_log.py",)
+RUNS = ("tests/unit/runs/test_audit.py", "tests/unit/runs/test_processes.py", "tests/unit/cli/test_audit.py")
+RAY = ("tests/unit/ray/test_resume.py", "tests/unit/datasets/test_staging.py")
+REPORT = ("tests/unit/report/test_verdicts.py",)
+TESTS = {
+    "runs/records.py": RECORDS,
+    "runs/audit_log.py": LOG,
+    "runs/audit.py": (*LOG, *RUNS),
+    "runs/auditor.py": (*RUNS, *RAY),
+    "runs/processes.py": RUNS,
+    "cli/audit.py": RUNS,
+    "ray/audit.py": (*RAY, "tests/unit/ray/test_pipeline.py"),
+    "datasets/staging.py": RAY,
+    "report/verdicts.py": REPORT,
+}
+"""The tests that have to detect the faults of a file."""
+
+
+@dataclass(frozen=True)
+class OutsideFault:
+    """The text `old`, which the file of `verale` holds once, replaced by `new`; `wrong` says what is wrong then.
+
+    Not `Fault` of the checker mutants: this process must not import `verale`, whose copy its children import.
+    """
+
+    file: str
+    wrong: str
+    old: str
+    new: str
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.wrong}"
+
+    def source(self) -> str:
+        """The file with the fault. Raises ValueError where the text is not there exactly once."""
+        source = (ROOT / "verale" / self.file).read_text(encoding="utf-8")
+        if source.count(self.old) != 1:
+            raise ValueError(f"{self}: {self.old!r} is there {source.count(self.old)} times, expected once")
+        return source.replace(self.old, self.new)
+
+
+_FAULTS: dict[str, list[tuple[str, str, str]]] = {
+    "runs/audit_log.py": [
+        ("a verdict belongs to a name", "return json.dumps([digest, run], sort_keys=True)", "return json.dumps([run], sort_keys=True)"),
+        ("a verdict belongs to any run", "return json.dumps([digest, run], sort_keys=True)", "return digest"),
+        ("a verdict belongs to a head alone", "return json.dumps([digest, run], sort_keys=True)", 'return json.dumps([digest, run["head"]])'),
+        ("the checker of a verdict may be another", "return json.dumps([digest, run], sort_keys=True)", 'return json.dumps([digest, {**run, "checker": None}], sort_keys=True)'),
+        ("the options of a verdict may be others", "return json.dumps([digest, run], sort_keys=True)", 'return json.dumps([digest, {**run, "minimality": None}], sort_keys=True)'),
+        ("the latents of a verdict may be others", "return json.dumps([digest, run], sort_keys=True)", 'return json.dumps([digest, {**run, "latents": None}], sort_keys=True)'),
+        ("two verdicts on the same bytes", 'if any(other[field] != record[field] for field in ("status", "reason", "claims", "margins")):', "if False:"),
+        ("what had no verdict has one", 'if record["status"] == UNUSABLE or record["sha256"] is None:', 'if record["sha256"] is None:'),
+        ("a taken verdict has its old name", '{"certificate": name_of(path), "reused": True}', '{"reused": True}'),
+        ("a taken verdict looks new", 'name_of(path), "reused": True}', "name_of(path)}"),
+        ("a taken verdict counts as new", 'Outcome(record | {"certificate": name_of(path), "reused": True})', 'Outcome({**record, "certificate": name_of(path), "reused": True}, False)'),
+        ("half a record is kept", "data[:length])", "data)"),
+        ("the log forgets at its end", '"".join(json.dumps(outcome.record) + "\\n" for outcome in outcomes)', '"".join(json.dumps(outcome.record) + "\\n" for outcome in outcomes[1:])'),
+        ("nothing is written on the way", '                stream.write(json.dumps(outcome.record) + "\\n")', "                pass"),
+        ("a stored certificate is known by its name", "return certificate_digest(path.read())", "return certificate_digest(path.name.encode())"),
+    ],
+    "runs/records.py": [
+        ("fields may contradict each other", "_problem(record, _RECORD, _OPTIONAL) or _contradiction(record)", "_problem(record, _RECORD, _OPTIONAL)"),
+        ("fields may be anything", "_problem(record, _RECORD, _OPTIONAL) or _contradiction(record)", "_contradiction(record)"),
+        ("a key may repeat", "if len(value) != len(pairs):", "if False:"),
+        ("a record may lack fields", "if name not in value:", "if False:"),
+        ("a record may have more fields", "if not value.keys() <= allowed.keys():", "if False:"),
+        ("the code need not be the reason's", ' and record["exit_code"] == _exit_code(record)', ""),
+        ("a reason need not be the status's", 'reason in _REASONS[status] and record', "record"),
+        ("proved without entailment", '("entailment" in proved) == (status == "PROVED" or reason == "minimality")', "True"),
+        ("an instance proved without latents", '("instance" not in proved or run["latents"] is not None)', "True"),
+        ("minimality proved unasked", '("minimality" not in proved or (status == "PROVED" and run["minimality"]))', "True"),
+        ("a claim that was asked for is not checked", 'status != "PROVED" or proved == _asked(claims, run)', "True"),
+        ("proved where no instance is claimed", '(reason == "unclaimed") == (status == "PROVED" and _is_unclaimed(claims, run))', "True"),
+        ("proved with a margin below 0", 'status != "PROVED" or _are_positive(record)', "True"),
+        ("a margin greater than all margins", "0 < stated <= Decimal", "0 < stated or Decimal"),
+        ("a verdict on no bytes", 'status == UNUSABLE or record["sha256"] is not None or status == "MALFORMED"', "True"),
+        ("nesting ends the program", "except RecursionError:", "except ZeroDivisionError:"),
+        ("any line may come last", "if last and not (last.startswith(_START) or (records and _START.startswith(last))):", "if False:"),
+        ("lines that are no records are left out", "            raise _refused(path, number, str(error)) from None", "            continue"),
+    ],
+    "runs/audit.py": [
+        ("what is known is audited again", "None if log is None else log.known(path, auditor.run) for path in paths", "None for path in paths"),
+        ("new ones are audited in another order", "zip(paths, known, strict=True) if outcome is None]", "zip(paths, known, strict=True) if outcome is None][::-1]"),
+        ("what is new is not logged", "                log.add(outcome)\n", "                pass\n"),
+        ("the log is not finished", "        log.finish(outcomes)\n", "        pass\n"),
+        ("the log has the last outcome alone", "        outcomes.append(outcome)\n", "        outcomes = [outcome]\n"),
+        ("a certificate need claim no instance", "minimality, entailment_only)", "minimality, True)"),
+        ("the latents are not read", "None if latents is None else read(latents", "None if True else read(latents"),
+    ],
+    "runs/auditor.py": [
+        ("what cannot be read is proved", "return unusable(path.name, str(error), auditor.run)", 'return Outcome(unusable(path.name, str(error), auditor.run).record | {"exit_code": 0})'),
+        ("a stored certificate is read as a file", "return auditor.audit(path.name, data)", "return auditor.audit(path.name)"),
+        ("the options are the usual ones", "return FileAuditor(**asdict(options))", "return FileAuditor(options.head, options.latents)"),
+    ],
+    "runs/processes.py": [
+        ("a head may change meanwhile", 'if outcome.record["run"] != run:', "if False:"),
+        ("what killed a process is left out", "            yield _alone(left.popleft(), options, run)\n", "            left.popleft()\n"),
+        ("what killed a process is proved", "return unusable(name_of(path), DIED, run)", 'from verale.checker.file_auditor import Outcome as O\n            return O(unusable(name_of(path), DIED, run).record | {"exit_code": 0})'),
+        ("processes have other options", "_auditor = FileAuditor(**asdict(options))", "_auditor = FileAuditor(options.head, options.latents)"),
+    ],
+    "cli/audit.py": [
+        ("the code of the last", "sys.exit(most_severe(codes))", "sys.exit(codes[-1])"),
+        ("the code is 0", "sys.exit(most_severe(codes))", "sys.exit(0)"),
+        ("a folder without certificates is looked over", "            if not inside:\n", "            if False:\n"),
+        ("what cannot be read has no code", "            codes.append(EXIT_UNUSABLE)\n", "            pass\n"),
+        ("an outcome has no code", "                codes.append(outcome.exit_code)\n", "                codes.append(0)\n"),
+        ("who interrupts has proved", "sys.exit(EXIT_INTERRUPTED)", "sys.exit(0)"),
+        ("minimality is not asked for", "AuditOptions(head, latents, kernel, minimality,", "AuditOptions(head, latents, kernel, False,"),
+        ("the latents are not given", "AuditOptions(head, latents, kernel, minimality,", "AuditOptions(head, None, kernel, minimality,"),
+        ("the limit is the usual one", "LIMIT if limit is None else limit,", "LIMIT,"),
+        ("a certificate need claim no instance", "LIMIT if limit is None else limit, entailment_only)", "LIMIT if limit is None else limit, True)"),
+        ("what is taken from the log is not said", "    if reused:\n", "    if False:\n"),
+    ],
+    "ray/audit.py": [
+        ("records need not be of this run", '    if any(record["run"] != run for record in records):\n        return False\n', ""),
+        ("records need not be of these bytes", '    if [(record["certificate"], record["sha256"]) for record in records] != now:\n        return False\n', ""),
+        ("records belong to names", '    if [(record["certificate"], record["sha256"]) for record in records] != now:', '    if [record["certificate"] for record in records] != [name for name, _ in now]:'),
+        ("records may have any order", '    if [(record["certificate"], record["sha256"]) for record in records] != now:', '    if sorted((record["certificate"], str(record["sha256"])) for record in records) != sorted((a, str(b)) for a, b in now):'),
+        ("damaged records are kept", "    except (InputError, ValueError, TypeError):  # damaged, or not what an audit writes\n        return False", "    except (InputError, ValueError, TypeError):  # damaged, or not what an audit writes\n        return True"),
+        ("records are not looked at", "read_record(row[\"record\"]) for row", "json.loads(row[\"record\"]) for row"),
+        ("what is taken over looks new", '_parquet([record | {"reused": True} for record in records])', "_parquet(records)"),
+        ("the latents may change meanwhile", 'if latents is not None and latents.digest() != run["latents"]:', "if False:"),
+        ("changed latents leave their records", "        staged.discard()\n", ""),
+        ("the layout may be another", '"layout": layout}', '"layout": 0}'),
+        ("the run is left out of the manifest", '"layout": layout}, "run": run}', '"layout": layout}}'),
+        ("an image with another index is not found", 'if record["reason"] == "subject" and self._auditors.latents is not None:', "if False:"),
+    ],
+    "datasets/staging.py": [
+        ("every part is kept", "and is_true(start, stop):", "and (is_true(start, stop) or True):"),
+        ("parts may overlap", "if reached <= start <= stop <= total", "if start <= stop <= total"),
+        ("parts may lie behind the end", "if reached <= start <= stop <= total", "if reached <= start <= stop"),
+        ("a part that does not count stays", "                files.delete_file(path)\n        return kept", "                pass\n        return kept"),
+        ("a dataset begun otherwise is continued", "            if begun != current:\n", "            if False:\n"),
+        ("a dataset is published with a gap", "            if start != reached:\n                break\n", ""),
+        ("a dataset is published before its end", "        if reached != total:\n", "        if reached > total:\n"),
+        ("what is no part is published", "if one.type.name != \"File\" or name != posixpath.basename(self._part(start, stop)):", "if False:"),
+        ("a finished dataset is replaced unasked", "if not overwrite and storage.exists(self.path):", "if False:"),
+    ],
+    "report/verdicts.py": [
+        ("a verdict belongs to a name", "records.get((str(item.path), item.sha256))", "next((r for (n, _), r in records.items() if n == str(item.path)), None)"),
+        ("a verdict of another head", "return records.get((item.sha256, head or named))", "return next((r for (s, _), r in records.items() if s == item.sha256), None)"),
+        ("a verdict on other bytes", "return records.get((item.sha256, head or named))", "return next((r for (_, h), r in records.items() if h == (head or named)), None)"),
+        ("minimality is not asked for", 'latents, "arb", minimality), jobs', 'latents, "arb", False), jobs'),
+        ("the latents are not given", 'AuditOptions(str(collection.head_path), latents, "arb"', 'AuditOptions(str(collection.head_path), None, "arb"'),
+    ],
+}  # fmt: skip
+FAULTS = [OutsideFault(file, *each) for file, faults in _FAULTS.items() for each in faults]
+"""What is wrong, the source text, and what takes its place."""
+
+SURVIVORS: dict[str, str] = {
+    "runs/audit_log.py: a stored certificate is known by its name": "no log has that digest: it is audited again",
+}
+"""Faults that no test detects, and why."""
+
+
+def detected_by(fault: OutsideFault | None, tests: tuple[str, ...]) -> str | None:
+    """The first of the tests that fails in a copy of the package with the fault; None if none does.
+
+    Raises:
+        ValueError: a fault that cannot be injected, or tests that cannot run.
+    """
+    source = None if fault is None else fault.source()
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(ROOT / "verale", Path(folder) / "verale", ignore=shutil.ignore_patterns("__pycache__"))
+        if fault is not None and source is not None:
+            (Path(folder) / "verale" / fault.file).write_text(source, encoding="utf-8")
+        output = Path(folder) / "output"
+        process = get_context("fork").Process(target=_test, args=(folder, output, tests))
+        process.start()
+        process.join(_SECONDS)
+        if process.is_alive():
+            process.kill()
+            process.join()
+            raise ValueError(f"{fault}: the tests take more than {_SECONDS} seconds")
+        lines = output.read_text(encoding="utf-8", errors="replace").splitlines()
+    failed = next((line for line in lines if line.startswith(("FAILED", "ERROR"))), None)
+    if process.exitcode not in ((0,) if failed is None else (1, 2)):
+        raise ValueError("the tests cannot run: " + "\n".join(lines[-20:]))
+    return failed
+
+
+def _test(folder: str, output: Path, tests: tuple[str, ...]) -> None:
+    """In a process of its own: its exit code is that of pytest."""
+    with output.open("wb") as stream:
+        os.dup2(stream.fileno(), 1)
+        os.dup2(stream.fileno(), 2)
+    os.chdir(ROOT)
+    # Where this process and those that it starts find the package.
+    os.environ["PYTHONPATH"] = os.pathsep.join((folder, str(ROOT / "tests")))
+    sys.path[:] = [folder, str(ROOT / "tests"), *(path for path in sys.path if path and Path(path) != ROOT)]
+    import verale
+
+    if not str(verale.__file__).startswith(folder):
+        raise ValueError(f"{verale.__file__} is another copy of the package")
+    options = ["-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=no", "-o", f"pythonpath={folder} tests ."]
+    sys.exit(pytest.main([*options, *tests]))
+
+
+def main(words: list[str]) -> int:
+    for module in ("torch", "pyarrow.parquet", "pyarrow.fs", "pyarrow.dataset", "jsonschema", "flint"):
+        import_module(module)  # once, not in every process
+    chosen = [fault for fault in FAULTS if not words or any(word in str(fault) for word in words)]
+    undetected = 0
+    for tests in dict.fromkeys(TESTS[fault.file] for fault in chosen):
+        if accused := detected_by(None, tests):
+            sys.stdout.write(f"without a fault: {accused}\n")
+            return 1
+    for fault in chosen:
+        try:
+            found = detected_by(fault, TESTS[fault.file])
+        except ValueError as error:
+            found = None
+            sys.stderr.write(f"{error}\n")
+        undetected += found is None
+        sys.stdout.write(f"{fault}\n    {found or 'SURVIVES: ' + SURVIVORS.get(str(fault), 'not listed')}\n")
+        sys.stdout.flush()
+    sys.stdout.write(f"{len(chosen)} faults, {len(chosen) - undetected} detected\n")
+    return 1 if undetected > sum(str(fault) in SURVIVORS for fault in chosen) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
