@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from PIL import Image
 from torch import Tensor
 from torch.nn.functional import batch_norm, conv2d, max_pool2d, relu
 
-from verale.adapters.cabrnet.run import load_yaml
+from verale.adapters.cabrnet.configuration import load_yaml
 from verale.adapters.state import load_state
 from verale.errors import InputError, UsageError
+from verale.files import read
+from verale.pictures import opened
 
 __all__ = ["DATA", "IMAGES", "RUN", "Digits", "DigitsNetwork", "load_images", "load_network"]
 
@@ -143,7 +144,7 @@ def _normalisation(path: Path) -> tuple[Tensor, Tensor]:
 
 def _pixels(path: Path) -> Tensor:
     """An image as float32 (3, H, W) in [0, 1]."""
-    with Image.open(path) as image:
+    with opened(path, read(path, "an image")) as image:
         rgb = image.convert("RGB")
     flat = torch.frombuffer(bytearray(rgb.tobytes()), dtype=torch.uint8)
     return flat.view(rgb.height, rgb.width, 3).permute(2, 0, 1).float() / 255

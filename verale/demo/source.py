@@ -6,7 +6,8 @@ import csv
 from collections.abc import Iterator
 from typing import Any
 
-from verale.adapters.cabrnet.run import DATASET, load_yaml
+from verale.adapters.cabrnet.configuration import load_yaml
+from verale.adapters.cabrnet.run import DATASET
 from verale.demo.network import DATA, IMAGES, RUN, Digits
 from verale.runs.source import SourceFile, SourceImage
 
