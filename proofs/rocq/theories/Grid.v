@@ -125,7 +125,9 @@ Lemma opp_ends_ok : forall B e r, encloses B e r -> encloses B (opp_ends e) (- r
 Proof. intros B e r []. unfold encloses. cbn [opp_ends fst snd]. rewrite !opp_IZR, Ropp_mult_distr_r_reverse. lra. Qed.
 
 Lemma sub_ends_ok : forall B e f r s, encloses B e r -> encloses B f s -> encloses B (sub_ends e f) (r - s).
-Proof. intros B e f r s [] []. unfold encloses. cbn [sub_ends fst snd]. rewrite !minus_IZR, Rmult_minus_distr_l. lra. Qed.
+Proof.
+  intros B e f r s [] []. unfold encloses. cbn [sub_ends fst snd]. rewrite !minus_IZR, Rmult_minus_distr_l. lra.
+Qed.
 
 (* An integer times an enclosed number: exact *)
 Definition scale_ends (k : Z) (e : Z * Z) : Z * Z :=

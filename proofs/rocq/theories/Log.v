@@ -4,7 +4,7 @@
    ln (m / e) = 2 atanh ((m - e) / (m + e)) by the series of atanh.  The guess of k and the number of terms need not be
    right: a poor k is refused, and few terms make the enclosure wide. *)
 From Coq Require Import Reals ZArith Lia Lra.
-From Verale Require Import Grid Slope.
+From Verale Require Import Grid Slope Monotone.
 Open Scope R_scope.
 
 (* ---------------------------------------------------------------- the series over the reals *)
@@ -51,7 +51,7 @@ Qed.
 Lemma odd_sum_0 : forall n i c, odd_sum i n c 0 = 0.
 Proof. induction n as [|n IH]; intros i c; cbn [odd_sum]; [|rewrite IH]; rewrite pow_i by lia; unfold Rdiv; ring. Qed.
 
-Lemma power_slope : forall i t, derivable_pt_lim (fun x => x ^ (2 * i + 1) / INR (2 * i + 1)) t (t ^ (2 * i)).
+Lemma odd_power_slope : forall i t, derivable_pt_lim (fun x => x ^ (2 * i + 1) / INR (2 * i + 1)) t (t ^ (2 * i)).
 Proof.
   intros i t. assert (N : INR (2 * i + 1) <> 0) by (apply not_0_INR; lia).
   replace (t ^ (2 * i)) with (INR (2 * i + 1) * t ^ pred (2 * i + 1) * / INR (2 * i + 1)).
@@ -62,9 +62,9 @@ Qed.
 Lemma odd_sum_slope : forall n i c t, derivable_pt_lim (odd_sum i n c) t (even_sum i n c t).
 Proof.
   induction n as [|n IH]; intros i c t; cbn [odd_sum even_sum].
-  - apply (derivable_pt_lim_scal (fun x => x ^ (2 * i + 1) / INR (2 * i + 1))). apply power_slope.
+  - apply (derivable_pt_lim_scal (fun x => x ^ (2 * i + 1) / INR (2 * i + 1))). apply odd_power_slope.
   - apply (derivable_pt_lim_plus (fun x => x ^ (2 * i + 1) / INR (2 * i + 1)) (odd_sum (S i) n c)).
-    + apply power_slope.
+    + apply odd_power_slope.
     + apply IH.
 Qed.
 
@@ -115,7 +115,8 @@ Qed.
 Lemma series_above : forall n t, 0 <= t <= 1/3 -> log_ratio_of t <= 2 * odd_sum 0 n (9/8) t.
 Proof.
   intros n t Ht.
-  apply (stays_below _ (fun x => 2 * odd_sum 0 n (9/8) x) (fun x => 2 / (1 - x * x)) (fun x => 2 * even_sum 0 n (9/8) x)).
+  apply (stays_below _ (fun x => 2 * odd_sum 0 n (9/8) x)
+                     (fun x => 2 / (1 - x * x)) (fun x => 2 * even_sum 0 n (9/8) x)).
   - lra.
   - rewrite odd_sum_0, log_ratio_of_0. ring.
   - intros x Hx. apply log_ratio_of_slope. lra.
@@ -132,8 +133,8 @@ Lemma series_exact : forall n t, 0 <= t <= 1/3 ->
   exists c, 1 <= c <= 9/8 /\ log_ratio_of t = 2 * (t * horner 0 n c (t * t)).
 Proof.
   intros n t Ht.
-  destruct (affine_between (odd_sum 0 n 0 t) (t ^ (2 * (0 + n) + 1) / INR (2 * (0 + n) + 1)) 1 (9/8) (log_ratio_of t / 2))
-    as [c [Hc E]].
+  set (next := t ^ (2 * (0 + n) + 1) / INR (2 * (0 + n) + 1)).
+  destruct (affine_between (odd_sum 0 n 0 t) next 1 (9/8) (log_ratio_of t / 2)) as [c [Hc E]]; subst next.
   - lra.
   - apply div_nonneg; [apply pow_le; lra|apply lt_0_INR; lia].
   - rewrite <- !odd_sum_affine. assert (L := series_below n t Ht). assert (U := series_above n t Ht). lra.
@@ -223,12 +224,15 @@ Proof.
     apply atanh_ends_ok; lia.
 Qed.
 
-(* ln 2 = 2 atanh (1/3), whose series takes twice the terms for the same precision.  The caller computes it once. *)
-Definition ln2_ends (B : Z) (terms : nat) : Z * Z := atanh_ends B (2 * terms) 1 3.
+(* ln 2 = 2 atanh (1/3), whose series takes twice the terms for the same precision.  The caller computes it once, and
+   it is multiplied by k: it is computed on a finer scale. *)
+Definition ln2_ends (B : Z) (terms : nat) : Z * Z :=
+  let W := (65536 * B)%Z in rescale_ends W B (atanh_ends W (2 * terms) 1 3).
 
 Theorem ln2_ends_ok : forall B terms, (0 < B)%Z -> encloses B (ln2_ends B terms) (ln 2).
 Proof.
-  intros B terms HB. replace (ln 2) with (log_ratio_of (IZR 1 / IZR 3)); [apply atanh_ends_ok; lia|].
+  intros B terms HB. unfold ln2_ends. apply rescale_ends_ok; [lia|exact HB|].
+  replace (ln 2) with (log_ratio_of (IZR 1 / IZR 3)); [apply atanh_ends_ok; lia|].
   unfold log_ratio_of. rewrite <- ln_div by lra. f_equal. field.
 Qed.
 
@@ -285,3 +289,23 @@ Theorem log_ends_ok : forall B terms ln2 n d a b, (0 < B)%Z -> encloses B ln2 (l
   log_ends B terms ln2 n d = Some (a, b) ->
   (0 < n)%Z /\ (0 < d)%Z /\ IZR a <= IZR B * ln (IZR n / IZR d) <= IZR b.
 Proof. intros B terms ln2 n d a b HB H2 H. exact (log_ends_encloses B terms ln2 n d (a, b) HB H2 H). Qed.
+
+(* The logarithm of a number that is itself enclosed, on a scale A of its own *)
+Definition log_of_ends (B : Z) (terms : nat) (ln2 : Z * Z) (A : Z) (e : Z * Z) : option (Z * Z) :=
+  match log_ends B terms ln2 (fst e) A, log_ends B terms ln2 (snd e) A with
+  | Some l, Some u => Some (fst l, snd u)
+  | _, _ => None
+  end.
+
+Theorem log_of_ends_ok : forall B terms ln2 A e y f, (0 < B)%Z -> encloses B ln2 (ln 2) -> encloses A e y ->
+  log_of_ends B terms ln2 A e = Some f -> 0 < y /\ encloses B f (ln y).
+Proof.
+  intros B terms ln2 A e y f HB H2 He H. unfold log_of_ends in H.
+  destruct (log_ends B terms ln2 (fst e) A) as [l|] eqn:L; [|discriminate].
+  destruct (log_ends B terms ln2 (snd e) A) as [u|] eqn:U; [|discriminate]. injection H as <-.
+  apply (log_ends_encloses B terms ln2 _ _ _ HB H2) in L as [L0 [HA L]].
+  apply (log_ends_encloses B terms ln2 _ _ _ HB H2) in U as [_ [_ U]].
+  assert (Y := encloses_pos A e y HA L0 He). split; [exact Y|].
+  apply (encloses_between B l u _ _ _ HB L U). destruct He as [E1 E2]. apply IZR_pos in HA. apply IZR_pos in L0.
+  split; apply ln_monotone; [apply div_pos|apply div_le_iff| |apply le_div_iff]; assumption.
+Qed.
