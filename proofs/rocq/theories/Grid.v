@@ -157,6 +157,63 @@ Proof.
   - apply ceil_div_above; [exact HB|]. rewrite mult_IZR, P. apply Rmult_le_compat; lra.
 Qed.
 
+(* The product of any two enclosed numbers: its extremes lie at ends of both. *)
+Definition product_ends (B : Z) (e f : Z * Z) : Z * Z :=
+  (let p := fst e * fst f in let q := fst e * snd f in let r := snd e * fst f in let s := snd e * snd f in
+   (floor_div (Z.min (Z.min p q) (Z.min r s)) B, ceil_div (Z.max (Z.max p q) (Z.max r s)) B))%Z.
+
+Lemma affine_ends : forall a b x y, a <= x <= b -> Rmin (a * y) (b * y) <= x * y <= Rmax (a * y) (b * y).
+Proof.
+  intros a b x y H. assert (L1 := Rmin_l (a * y) (b * y)). assert (L2 := Rmin_r (a * y) (b * y)).
+  assert (U1 := Rmax_l (a * y) (b * y)). assert (U2 := Rmax_r (a * y) (b * y)). destruct (Rle_dec 0 y) as [Y|Y].
+  - assert (a * y <= x * y <= b * y) by (split; apply Rmult_le_compat_r; lra). lra.
+  - rewrite !(Rmult_comm _ y) in *.
+    assert (y * b <= y * x <= y * a) by (split; apply Rmult_le_compat_neg_l; lra). lra.
+Qed.
+
+Lemma IZR_min : forall a b : Z, IZR (Z.min a b) = Rmin (IZR a) (IZR b).
+Proof.
+  intros a b. destruct (Z.min_spec a b) as [[H ->]|[H ->]]; symmetry.
+  - apply Rmin_left. left. apply IZR_lt. exact H.
+  - apply Rmin_right. apply IZR_le. exact H.
+Qed.
+
+Lemma IZR_max : forall a b : Z, IZR (Z.max a b) = Rmax (IZR a) (IZR b).
+Proof.
+  intros a b. destruct (Z.max_spec a b) as [[H ->]|[H ->]]; symmetry.
+  - apply Rmax_right. left. apply IZR_lt. exact H.
+  - apply Rmax_left. apply IZR_le. exact H.
+Qed.
+
+Lemma product_ends_ok : forall B e f r s, (0 < B)%Z -> encloses B e r -> encloses B f s ->
+  encloses B (product_ends B e f) (r * s).
+Proof.
+  intros B [a b] [c d] r s HB E F. unfold encloses in E, F. cbn [fst snd] in E, F.
+  assert (P : IZR B * (IZR B * (r * s)) = (IZR B * r) * (IZR B * s)) by ring.
+  set (x := IZR B * r) in *. set (y := IZR B * s) in *. assert (X := affine_ends _ _ x y E).
+  assert (A := affine_ends _ _ y (IZR a) F). assert (D := affine_ends _ _ y (IZR b) F).
+  rewrite !(Rmult_comm _ (IZR a)) in A. rewrite !(Rmult_comm _ (IZR b)) in D.
+  split; cbn [product_ends fst snd].
+  - apply floor_div_below; [exact HB|]. rewrite P, !IZR_min, !mult_IZR. eapply Rle_trans; [|apply X].
+    apply Rmin_glb; [eapply Rle_trans; [apply Rmin_l|apply A]|eapply Rle_trans; [apply Rmin_r|apply D]].
+  - apply ceil_div_above; [exact HB|]. rewrite P, !IZR_max, !mult_IZR. eapply Rle_trans; [apply X|].
+    apply Rmax_lub; [eapply Rle_trans; [apply A|apply Rmax_l]|eapply Rle_trans; [apply D|apply Rmax_r]].
+Qed.
+
+(* The greater of two numbers *)
+Definition max_ends (e f : Z * Z) : Z * Z := (Z.max (fst e) (fst f), Z.max (snd e) (snd f)).
+
+Lemma max_ends_ok : forall B e f r s, (0 < B)%Z -> encloses B e r -> encloses B f s ->
+  encloses B (max_ends e f) (Rmax r s).
+Proof.
+  intros B e f r s HB [E1 E2] [F1 F2]. apply IZR_pos in HB. unfold encloses. cbn [max_ends fst snd].
+  rewrite <- RmaxRmult by lra. rewrite !IZR_max. split; apply Rmax_lub.
+  - eapply Rle_trans; [exact E1|apply Rmax_l].
+  - eapply Rle_trans; [exact F1|apply Rmax_r].
+  - eapply Rle_trans; [exact E2|apply Rmax_l].
+  - eapply Rle_trans; [exact F2|apply Rmax_r].
+Qed.
+
 (* The inverse of a number whose lower end is positive *)
 Definition inverse_ends (B : Z) (e : Z * Z) : Z * Z := (floor_div (B * B) (snd e), ceil_div (B * B) (fst e)).
 
