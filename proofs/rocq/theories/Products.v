@@ -1,0 +1,148 @@
+(** Inner products of prototypes, computed once and used by every patch.
+
+    A table of products has a row for each prototype that some statement is about, its products with all prototypes, and
+    an empty row for the others. From it come, for the facts of one patch, the products of their vectors with one another
+    and with each prototype in turn. *)
+
+From Coq Require Import Reals ZArith List Lia Lra Bool.
+From Verale Require Import Semantics Sums Quadratic Embedding.
+Import ListNotations.
+Open Scope R_scope.
+
+Section Products.
+Variable h : head.
+Let D := depth h.
+Hypothesis short : forall j, (length (points h j) <= D)%nat.
+
+Definition point (j : nat) : nat -> R := vector (points h j).
+Definition everywhere (k : Z) : nat -> R := fun _ => IZR k.
+
+(** * The table *)
+
+Definition row_of (wanted : nat -> bool) (j : nat) (p : list Z) : list Z :=
+  if wanted j then map (zdot p) (prototypes h) else nil.
+Fixpoint table_from (wanted : nat -> bool) (j : nat) (ps : list (list Z)) : list (list Z) :=
+  match ps with p :: ps' => row_of wanted j p :: table_from wanted (S j) ps' | nil => nil end.
+Definition products (wanted : nat -> bool) : list (list Z) := table_from wanted 0 (prototypes h).
+
+Definition row_right (j : nat) (row : list Z) : Prop :=
+  forall k, (k < count h)%nat -> IZR (nth k row 0%Z) = inner D (point j) (point k).
+Definition products_right (G : list (list Z)) : Prop := forall j, nth j G nil <> nil -> row_right j (nth j G nil).
+
+Lemma table_from_nth : forall wanted ps j i, nth i (table_from wanted j ps) nil <> nil ->
+  nth i (table_from wanted j ps) nil = map (zdot (nth i ps nil)) (prototypes h).
+Proof.
+  induction ps as [|p ps IH]; intros j [|i] H; try (exfalso; apply H; reflexivity); cbn [table_from nth] in *.
+  - unfold row_of in *. destruct (wanted j); [reflexivity|exfalso; apply H; reflexivity].
+  - apply IH. exact H.
+Qed.
+
+Theorem products_of_head : forall wanted, length (prototypes h) = count h -> products_right (products wanted).
+Proof.
+  intros wanted HL j H k Hk. unfold products in *. rewrite table_from_nth by assumption.
+  rewrite (nth_indep _ 0%Z (zdot (nth j (prototypes h) nil) nil)) by (rewrite map_length; lia).
+  rewrite map_nth. apply zdot_real. apply short.
+Qed.
+
+(** * The products of one patch's facts *)
+
+(** Their vectors: the prototypes [js], then constant vectors [ks]. *)
+Definition vectors (js : list nat) (ks : list Z) : list (nat -> R) := map point js ++ map everywhere ks.
+
+Fixpoint corner (ks : list Z) : list (list Z) :=
+  match ks with
+  | k :: ks' => map (fun k' => Z.of_nat (depth h) * k * k')%Z ks :: corner ks'
+  | nil => nil
+  end.
+
+(** The upper half of the matrix of products; [rows] are those of [js] in the table. *)
+Fixpoint triangle (js : list nat) (totals : nat -> Z) (rows : list (list Z)) (ks : list Z) : list (list Z) :=
+  match js, rows with
+  | j :: js', row :: rows' =>
+      (map (fun i => nth i row 0%Z) js ++ map (Z.mul (totals j)) ks) :: triangle js' totals rows' ks
+  | _, _ => corner ks
+  end.
+
+Lemma inner_everywhere : forall k k', inner D (everywhere k) (everywhere k') = IZR (Z.of_nat D * k * k').
+Proof. intros. unfold inner, everywhere. rewrite rsum_const, !mult_IZR, <- INR_IZR_INZ. ring. Qed.
+
+Lemma inner_point_everywhere : forall j k t, IZR t = rsum D (point j) -> inner D (point j) (everywhere k) = IZR (t * k).
+Proof.
+  intros j k t H. rewrite mult_IZR, H, Rmult_comm. unfold inner, everywhere. rewrite <- rsum_scal.
+  apply rsum_ext. intros. ring.
+Qed.
+
+Lemma corner_right : forall ks, gram_ok D (map everywhere ks) (corner ks).
+Proof.
+  induction ks as [|k ks IH]; [exact I|]. split; [|exact IH]. unfold products_ok.
+  assert (X : forall l, Forall2 (fun u x => IZR x = inner D (everywhere k) u) (map everywhere l)
+    (map (fun k' => Z.of_nat (depth h) * k * k')%Z l)).
+  { induction l as [|k' l IHl]; constructor; [|exact IHl]. symmetry. apply inner_everywhere. }
+  exact (X (k :: ks)).
+Qed.
+
+(** The products of one prototype with prototypes and constant vectors. *)
+Lemma column_right : forall j t ks js xs, IZR t = rsum D (point j) ->
+  Forall2 (fun i x => IZR x = inner D (point j) (point i)) js xs ->
+  products_ok D (point j) (vectors js ks) (xs ++ map (Z.mul t) ks).
+Proof.
+  intros j t ks js xs Ht H. apply Forall2_app.
+  - induction H as [|i x js xs E H IH]; constructor; assumption.
+  - induction ks as [|k ks IH]; constructor; [|exact IH]. symmetry. apply inner_point_everywhere. exact Ht.
+Qed.
+
+Lemma triangle_right : forall js totals rows ks,
+  Forall (fun j => (j < count h)%nat /\ IZR (totals j) = rsum D (point j)) js -> Forall2 row_right js rows ->
+  gram_ok D (vectors js ks) (triangle js totals rows ks).
+Proof.
+  intros js totals rows ks HJ H. induction H as [|j row js rows R H IH]; [apply corner_right|].
+  assert (HJ' := HJ). inversion HJ as [|? ? [_ T] HJs]; subst. split; [|apply IH; assumption].
+  assert (X : products_ok D (point j) (vectors (j :: js) ks)
+    (map (fun i => nth i row 0%Z) (j :: js) ++ map (Z.mul (totals j)) ks)); [|exact X].
+  apply column_right; [exact T|]. revert HJ'. generalize (j :: js). intros l HJ'.
+  induction HJ' as [|i l [L _] HL IHl]; constructor; [apply R; exact L|exact IHl].
+Qed.
+
+(** The rows of the table for the prototypes [js], none if one is missing. *)
+Fixpoint rows_at (G : list (list Z)) (js : list nat) : option (list (list Z)) :=
+  match js with
+  | nil => Some nil
+  | j :: js' =>
+      match nth j G nil, rows_at G js' with
+      | x :: row, Some rows => Some ((x :: row) :: rows)
+      | _, _ => None
+      end
+  end.
+
+Lemma rows_at_right : forall G js rows, products_right G -> rows_at G js = Some rows -> Forall2 row_right js rows.
+Proof.
+  induction js as [|j js IH]; intros rows HG H; [injection H as <-; constructor|]. cbn [rows_at] in H.
+  destruct (nth j G nil) as [|x row] eqn:E; [discriminate|]. destruct (rows_at G js) as [rows'|]; [|discriminate].
+  injection H as <-. constructor; [|apply IH; auto]. rewrite <- E. apply HG. rewrite E. discriminate.
+Qed.
+
+(** * One prototype after the other *)
+
+(** What is left of the rows at prototype [k]. *)
+Definition from_here (k j : nat) (row : list Z) : Prop :=
+  forall i, (k + i < count h)%nat -> IZR (nth i row 0%Z) = inner D (point j) (point (k + i)).
+
+Lemma row_from_start : forall j row, row_right j row -> from_here 0 j row.
+Proof. intros j row H i Hi. apply H. exact Hi. Qed.
+
+Lemma row_step : forall k j row, from_here k j row -> from_here (S k) j (tl row).
+Proof.
+  intros k j row H i Hi. replace (S k + i)%nat with (k + S i)%nat in * by lia. rewrite <- H by exact Hi.
+  destruct row; [destruct i|]; reflexivity.
+Qed.
+
+Lemma heads_right : forall k js rows, (k < count h)%nat -> Forall2 (from_here k) js rows ->
+  Forall2 (fun i x => IZR x = inner D (point k) (point i)) js (map (hd 0%Z) rows).
+Proof.
+  intros k js rows Hk H. induction H as [|j row js rows R H IH]; constructor; [|exact IH].
+  specialize (R 0%nat ltac:(lia)). rewrite Nat.add_0_r, inner_comm in R. rewrite <- R. destruct row; reflexivity.
+Qed.
+
+Lemma rows_step : forall k js rows, Forall2 (from_here k) js rows -> Forall2 (from_here (S k)) js (map (@tl Z) rows).
+Proof. intros k js rows H. induction H; constructor; [apply row_step|]; assumption. Qed.
+End Products.
