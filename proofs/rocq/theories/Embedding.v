@@ -196,7 +196,7 @@ Definition measure_of (p : list Z) : measure :=
 
 Definition measures : option (list measure) :=
   let ms := map measure_of (prototypes h) in
-  if spatial && Nat.eqb (length ms) (count h) && forallb (fun p => Nat.leb (length p) (depth h)) (prototypes h) &&
+  if spatial && Nat.eqb (length ms) (count h) && forallb (fun p => Nat.eqb (length p) (depth h)) (prototypes h) &&
      forallb (fun m => (0 <? near m)%Z) ms
   then Some ms else None.
 
@@ -231,20 +231,28 @@ Proof. intros A f l i d H Hi. rewrite forallb_forall in H. apply H. apply nth_In
 (** What [measures] says of a head, and of each of its prototypes. *)
 Theorem measures_ok : forall h ms, measures h = Some ms ->
   spatial h = true /\ length ms = count h /\
-  (forall j, (length (points h j) <= depth h)%nat) /\
+  (forall j, (j < count h)%nat -> length (points h j) = depth h) /\
   forall j d, (j < count h)%nat -> measure_ok h j (nth j ms d).
 Proof.
   intros h ms H. unfold measures in H. destruct (_ && _) eqn:E; [|discriminate]. injection H as <-.
   apply andb_prop in E as [E HN]. apply andb_prop in E as [E HL]. apply andb_prop in E as [E1 HC].
   apply Nat.eqb_eq in HC. rewrite map_length in HC.
-  assert (L : forall j, (length (points h j) <= depth h)%nat).
-  { intros j. unfold points. destruct (Nat.lt_ge_cases j (length (prototypes h))) as [J|J].
-    - apply Nat.leb_le. apply (forallb_nth _ (fun p => Nat.leb (length p) (depth h))); assumption.
-    - rewrite nth_overflow by assumption. simpl. lia. }
+  assert (L : forall j, (j < count h)%nat -> length (points h j) = depth h).
+  { intros j J. apply Nat.eqb_eq. unfold points.
+    apply (forallb_nth _ (fun p => Nat.eqb (length p) (depth h))); [exact HL|lia]. }
   split; [exact E1|]. split; [rewrite map_length; exact HC|]. split; [exact L|].
   intros j d Hj. assert (M : nth j (map (measure_of h) (prototypes h)) d = measure_of h (points h j)).
   { rewrite (nth_indep _ d (measure_of h nil)) by (rewrite map_length; lia). apply map_nth. }
-  rewrite M. apply measure_of_ok; [apply L|].
+  rewrite M. apply measure_of_ok; [rewrite L by exact Hj; lia|].
   rewrite <- M. apply Z.ltb_lt. apply (forallb_nth _ (fun m => (0 <? near m)%Z)); [exact HN|].
   rewrite map_length. lia.
+Qed.
+
+Corollary measures_short : forall h ms j, measures h = Some ms -> (length (points h j) <= depth h)%nat.
+Proof.
+  intros h ms j H. assert (P : measures h = Some (map (measure_of h) (prototypes h))).
+  { unfold measures in *. destruct (_ && _); [reflexivity|discriminate]. }
+  destruct (measures_ok h _ P) as (_ & C & L & _). rewrite map_length in C.
+  destruct (Nat.lt_ge_cases j (count h)) as [J|J]; [rewrite L by exact J; lia|].
+  unfold points. rewrite nth_overflow by lia. simpl. lia.
 Qed.

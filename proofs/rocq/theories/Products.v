@@ -146,3 +146,11 @@ Qed.
 Lemma rows_step : forall k js rows, Forall2 (from_here k) js rows -> Forall2 (from_here (S k)) js (map (@tl Z) rows).
 Proof. intros k js rows H. induction H; constructor; [apply row_step|]; assumption. Qed.
 End Products.
+
+Corollary products_of_measured_head : forall h ms wanted, measures h = Some ms -> products_right h (products h wanted).
+Proof.
+  intros h ms wanted H. apply products_of_head; [intros j; apply (measures_short h ms); exact H|].
+  assert (E : ms = map (measure_of h) (prototypes h)).
+  { unfold measures in H. destruct (_ && _); [injection H as <-; reflexivity|discriminate]. }
+  rewrite <- (map_length (measure_of h)), <- E. apply (measures_ok h ms H).
+Qed.
