@@ -1,0 +1,119 @@
+(** Softmax masses at given latents: exp (z_j - top) / sum_i exp (z_i - top), where any top will do; the greatest
+    coordinate keeps the exponentials between 0 and 1. *)
+
+From Coq Require Import Reals ZArith List Lia Lra Bool.
+From Verale Require Import Semantics Sums Grid Exponential Boxes Columns Simplex Vectors.
+Import ListNotations.
+
+(** * What runs *)
+
+Section Run.
+Local Open Scope Z_scope.
+Variables (T : Z) (terms : nat).
+
+Definition greatest_coordinate (z : list Z) : Z := fold_right Z.max (hd 0 z) z.
+
+Definition exponentials (U : positive) (top : Z) (z : list Z) : option (list (Z * Z)) :=
+  all_some (map (fun k => exp_ends T terms (k - top) (Zpos U)) z).
+
+Definition mass_ends (total e : Z * Z) : Z * Z :=
+  (floor_div (T * fst e) (snd total), Z.min T (ceil_div (T * snd e) (fst total))).
+
+Definition masses (U : positive) (z : list Z) : option (list (Z * Z)) :=
+  match exponentials U (greatest_coordinate z) z with
+  | Some es =>
+      let total := (zsum (map fst es), zsum (map snd es)) in
+      if 0 <? fst total then Some (map (mass_ends total) es) else None
+  | None => None
+  end.
+End Run.
+
+Open Scope R_scope.
+
+(** * What it means *)
+
+Section Sound.
+Variables (T : Z) (terms : nat) (h : head) (z : list Z) (U : positive).
+Hypothesis T_positive : (0 < T)%Z.
+Hypothesis softmax : is_softmax h = true.
+Hypothesis width : length z = count h.
+Let v : nat -> R := over z U.
+
+Section Top.
+Variables (top : Z) (es : list (Z * Z)).
+Hypothesis enclosed : exponentials T terms U top z = Some es.
+Let y (i : nat) : R := exp (IZR (nth i z 0%Z - top) / IZR (Zpos U)).
+
+Lemma length_exponentials : length es = count h.
+Proof. assert (K := all_some_spec _ _ _ enclosed). apply length_values in K. congruence. Qed.
+
+Lemma exponential_ok : forall i, (i < count h)%nat ->
+  (0 <= fst (nth i es (0, 0)))%Z /\ encloses T (nth i es (0, 0)%Z) (y i).
+Proof.
+  intros i Hi. assert (K := all_some_spec _ _ _ enclosed). set (f := fun k => exp_ends T terms (k - top) (Zpos U)) in K.
+  assert (N : f (nth i z 0%Z) = Some (nth i es (0, 0)%Z)).
+  { rewrite <- (map_nth Some), <- (map_nth f), K. apply nth_indep. rewrite map_length, length_exponentials.
+    exact Hi. }
+  unfold f in N. apply exp_ends_encloses in N as [_ N]; [exact N|exact T_positive].
+Qed.
+
+Lemma sum_of_ends : forall side : Z * Z -> Z,
+  IZR (zsum (map side es)) = rsum (count h) (fun i => IZR (side (nth i es (0, 0)%Z))).
+Proof.
+  intros side. rewrite <- length_exponentials. clear. induction es as [|e l IH]; [reflexivity|].
+  cbn [map zsum length]. rewrite rsum_front, plus_IZR, IH. reflexivity.
+Qed.
+
+Lemma total_ok : IZR (zsum (map fst es)) <= IZR T * rsum (count h) y <= IZR (zsum (map snd es)).
+Proof.
+  rewrite !sum_of_ends, <- rsum_scal. split; apply rsum_le; intros i Hi; apply exponential_ok; exact Hi.
+Qed.
+
+(** The top cancels. *)
+Lemma mass_is_ratio : forall j, observable h v j = y j / rsum (count h) y.
+Proof.
+  intros j. destruct (is_softmax_ok h softmax) as [G D]. unfold observable. rewrite G, D.
+  set (k := exp (IZR top / IZR (Zpos U))). assert (K : 0 < k) by apply exp_pos.
+  assert (E : forall i, exp (v i) = k * y i).
+  { intros i. unfold k, y, v, over, q. rewrite <- exp_plus. f_equal. rewrite minus_IZR. assert (P := Zpos_pos U).
+    field. lra. }
+  rewrite (rsum_ext _ (fun i => exp (v i)) (fun i => k * y i)) by (intros; apply E). rewrite rsum_scal, E.
+  unfold Rdiv. rewrite Rinv_mult. generalize (/ rsum (count h) y). intros. field. lra.
+Qed.
+
+Lemma mass_at_most_one : forall j, (j < count h)%nat -> observable h v j <= 1.
+Proof.
+  intros j Hj. rewrite <- (masses_sum_to_one h v softmax) by lia.
+  apply (rsum_ge_term (count h) (observable h v)); [|exact Hj]. intros k Hk. left. apply mass_positive; assumption.
+Qed.
+
+Lemma mass_ends_ok : forall j, (j < count h)%nat -> (0 < zsum (map fst es))%Z ->
+  encloses T (mass_ends T (zsum (map fst es), zsum (map snd es)) (nth j es (0, 0)%Z)) (observable h v j).
+Proof.
+  intros j Hj P. destruct total_ok as [L H]. destruct (exponential_ok j Hj) as [E0 [EL EH]].
+  assert (HT := IZR_pos _ T_positive).
+  assert (M1 := mass_at_most_one j Hj). assert (M0 := mass_positive h v j softmax Hj). rewrite mass_is_ratio in *.
+  set (s := rsum (count h) y) in *. apply IZR_pos in P as PR. assert (S : 0 < s) by nra.
+  assert (HP : (0 < zsum (map snd es))%Z) by (apply lt_IZR; lra).
+  set (m := y j / s) in *. assert (Y : y j = m * s) by (unfold m; field; lra). rewrite Y in EL, EH.
+  assert (E : IZR T * (IZR T * (m * s)) = (IZR T * s) * (IZR T * m)) by ring.
+  split; cbn [mass_ends fst snd].
+  - apply floor_div_below; [exact HP|]. rewrite mult_IZR. apply Rle_trans with (IZR T * (IZR T * (m * s))); [nra|].
+    rewrite E. apply Rmult_le_compat_r; [nra|exact H].
+  - destruct (Z.min_spec T (ceil_div (T * snd (nth j es (0, 0)%Z)) (zsum (map fst es)))) as [[_ ->]|[_ ->]]; [nra|].
+    apply ceil_div_above; [exact P|]. rewrite mult_IZR. apply Rle_trans with (IZR T * (IZR T * (m * s))); [|nra].
+    rewrite E. apply Rmult_le_compat_r; [nra|exact L].
+Qed.
+End Top.
+
+Theorem masses_ok : forall r, masses T terms U z = Some r ->
+  length r = count h /\ forall j, (j < count h)%nat -> encloses T (nth j r (0, 0)%Z) (observable h v j).
+Proof.
+  intros r E. unfold masses in E. destruct (exponentials _ _ _ _ _) as [es|] eqn:X; [|discriminate].
+  cbn [fst] in E. destruct (0 <? zsum (map fst es))%Z eqn:P; [|discriminate]. injection E as <-.
+  apply Z.ltb_lt in P. assert (L := length_exponentials _ _ X). split; [rewrite map_length; exact L|].
+  intros j Hj. set (total := (zsum (map fst es), zsum (map snd es))).
+  rewrite (nth_indep _ (0, 0)%Z (mass_ends T total (0, 0)%Z)) by (rewrite map_length, L; exact Hj).
+  rewrite map_nth. apply (mass_ends_ok _ _ X); assumption.
+Qed.
+End Sound.
