@@ -65,13 +65,6 @@ Definition observed_ends (z : list Z) (U : positive) (square : Z) (stretch : Z *
   | Cosine _ | RootedCosine _ => cosine_ends D (length_ends m) stretch
   | Softmax => None
   end.
-
-Definition spatial_ends (z : list Z) (U : positive) (ms : list measured) : list (option (Z * Z)) :=
-  let square := zdot z z in
-  match stretch_ends U square with
-  | Some stretch => map (observed_ends z U square stretch) ms
-  | None => nil
-  end.
 End Run.
 
 Open Scope R_scope.
