@@ -146,6 +146,13 @@ Qed.
 Lemma length_values : forall A V (f : A -> option V) c s, map f c = map Some s -> length s = length c.
 Proof. intros A V f c s H. rewrite <- (map_length f c), <- (map_length Some s), H. reflexivity. Qed.
 
+Lemma nth_all_some : forall A V (f : A -> option V) l s i a d, all_some (map f l) = Some s -> (i < length l)%nat ->
+  f (nth i l a) = Some (nth i s d).
+Proof.
+  intros A V f l s i a d H Hi. apply all_some_spec in H. assert (L := length_values _ _ _ _ _ H).
+  rewrite <- (map_nth Some), <- (map_nth f), H. apply nth_indep. rewrite map_length, L. exact Hi.
+Qed.
+
 (** * Mapping a slow function *)
 
 (** Most patches have no statement, and so the same ends. The last two arguments and their values are remembered: an

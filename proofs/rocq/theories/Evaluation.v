@@ -56,13 +56,6 @@ Proof.
   rewrite map_nth. exact (H j Hj).
 Qed.
 
-Lemma nth_all_some : forall A V (f : A -> option V) l s i a d, all_some (map f l) = Some s -> (i < length l)%nat ->
-  f (nth i l a) = Some (nth i s d).
-Proof.
-  intros A V f l s i a d H Hi. apply all_some_spec in H. assert (L := length_values _ _ _ _ _ H).
-  rewrite <- (map_nth Some), <- (map_nth f), H. apply nth_indep. rewrite map_length, L. exact Hi.
-Qed.
-
 Lemma nth_short : forall (ps : list (list Z)) n j, forallb (fun p => Nat.leb (length p) n) ps = true ->
   (length (nth j ps nil) <= n)%nat.
 Proof.
