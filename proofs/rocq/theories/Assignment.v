@@ -56,17 +56,6 @@ Open Scope R_scope.
 
 (** * What it means *)
 
-Definition least_term (d : Z) (e : Z * Z) : Z := (if 0 <=? d then d * fst e else d * snd e)%Z.
-
-Lemma least_sum_real : forall ps rs (bx : box), length ps = length bx -> length rs = length bx ->
-  IZR (least_sum ps rs bx) =
-  rsum (length bx) (fun k => IZR (least_term (nth k ps 0 - nth k rs 0) (nth k bx (0, 0)))%Z).
-Proof.
-  intros ps rs bx. revert ps rs. induction bx as [|e bx IH]; intros [|p ps] [|r rs] Hp Hr; try discriminate;
-    [reflexivity|]. injection Hp as Hp. injection Hr as Hr. cbn [least_sum length].
-  rewrite rsum_front, plus_IZR, IH by auto. reflexivity.
-Qed.
-
 Lemma zsum_of_prices : forall gs, IZR (zsum (map price_paid gs)) =
   rsum (length gs) (fun k => IZR (price_paid (nth k gs no_gain))).
 Proof.
@@ -146,8 +135,8 @@ Proof.
   unfold ends_of_tops. rewrite combine_nth by (unfold kept; rewrite map_length, length_tops; exact L).
   unfold least_term, price_paid. rewrite nth_gains. cbn [worth price fst snd].
   destruct (Z.leb_spec 0 (difference k)) as [D|D], (Z.ltb_spec 0 (- difference k)) as [W|W]; try lia.
-  - rewrite (map_nth fst b (0, 0)%Z k : nth k (map fst b) 0%Z = _), mult_IZR. destruct (E k Hk) as [Lo _]. apply IZR_nonneg in D.
-    nra.
+  - rewrite (map_nth fst b (0, 0)%Z k : nth k (map fst b) 0%Z = _), mult_IZR.
+    destruct (E k Hk) as [Lo _]. apply IZR_nonneg in D. nra.
   - rewrite activation_is_greatest_mass.
     destruct (rmax_attained (patches c) (fun l => observable h (z l) k) has_patches) as [l [Hl ->]]. fold (x l k).
     assert (M := mass_worth_at_most T n (es l) gs (x l) (masses_stated l) (masses_total l ltac:(lia)) length_gains

@@ -17,11 +17,13 @@ Definition unit_of_weights : Z := Zpos (weight_unit h).
 Definition weights (c : nat) : list Z := nth c (weight h) nil.
 Definition bias_number (i : nat) : Z := nth i (bias h) 0.
 
+(** The least d a for an activation between two ends. *)
+Definition least_term (d : Z) (e : Z * Z) : Z := if 0 <=? d then d * fst e else d * snd e.
+
 (** The least sum_j (p_j - r_j) a_j, term by term. What two classes share cancels in p_j - r_j. *)
 Fixpoint least_sum (ps rs : list Z) (b : box) : Z :=
   match ps, rs, b with
-  | p :: ps', r :: rs', e :: b' =>
-      let d := p - r in (if 0 <=? d then d * fst e else d * snd e) + least_sum ps' rs' b'
+  | p :: ps', r :: rs', e :: b' => least_term (p - r) e + least_sum ps' rs' b'
   | _, _, _ => 0
   end.
 
@@ -59,24 +61,29 @@ Proof. intros i. apply q_times_unit. Qed.
 Lemma unit_of_weights_positive : 0 < W.
 Proof. apply Zpos_pos. Qed.
 
-Lemma least_term_ok : forall d e x, encloses B e x ->
-  IZR (if 0 <=? d then d * fst e else d * snd e)%Z <= IZR B * (IZR d * x).
+Lemma least_term_ok : forall d e x, encloses B e x -> IZR (least_term d e) <= IZR B * (IZR d * x).
 Proof.
-  intros d e x [L H]. replace (IZR B * (IZR d * x)) with (IZR d * (IZR B * x)) by ring.
+  intros d e x [L H]. unfold least_term. replace (IZR B * (IZR d * x)) with (IZR d * (IZR B * x)) by ring.
   destruct (0 <=? d)%Z eqn:E; rewrite mult_IZR.
   - apply Z.leb_le, IZR_nonneg in E. apply Rmult_le_compat_l; lra.
   - apply Z.leb_gt, IZR_lt in E. apply Rmult_le_compat_neg_l; lra.
+Qed.
+
+Lemma least_sum_real : forall ps rs (bx : box), length ps = length bx -> length rs = length bx ->
+  IZR (least_sum ps rs bx) =
+  rsum (length bx) (fun j => IZR (least_term (nth j ps 0 - nth j rs 0) (nth j bx (0, 0)))%Z).
+Proof.
+  intros ps rs bx. revert ps rs. induction bx as [|e bx IH]; intros [|p ps] [|r rs] Hp Hr; try discriminate;
+    [reflexivity|]. injection Hp as Hp. injection Hr as Hr. cbn [least_sum length].
+  rewrite rsum_front, plus_IZR, IH by auto. reflexivity.
 Qed.
 
 Lemma least_sum_ok : forall ps rs (bx : box) (x : nat -> R), length ps = length bx -> length rs = length bx ->
   (forall j, (j < length bx)%nat -> encloses B (nth j bx (0, 0)%Z) (x j)) ->
   IZR (least_sum ps rs bx) <= IZR B * rsum (length bx) (fun j => (IZR (nth j ps 0%Z) - IZR (nth j rs 0%Z)) * x j).
 Proof.
-  intros ps rs bx. revert ps rs. induction bx as [|e bx IH]; intros [|p ps] [|r rs] x Hp Hr H;
-    try discriminate; [cbn; lra|]. injection Hp as Hp. injection Hr as Hr. cbn [least_sum length].
-  rewrite rsum_front. cbn [nth]. rewrite plus_IZR, Rmult_plus_distr_l. apply Rplus_le_compat.
-  - rewrite <- minus_IZR. apply least_term_ok. apply (H O). cbn. lia.
-  - apply (IH ps rs (fun j => x (S j)) Hp Hr). intros j Hj. apply (H (S j)). cbn. lia.
+  intros ps rs bx x Hp Hr H. rewrite least_sum_real, <- rsum_scal by assumption. apply rsum_le. intros j Hj.
+  rewrite <- minus_IZR. apply least_term_ok, H, Hj.
 Qed.
 
 Lemma linear_difference : forall winner loser, head_readout h = Linear ->
