@@ -49,11 +49,11 @@ Definition simplex_ends (rest highs : Z) (open : nat) (e : entry) : ends :=
 Definition is_softmax (h : head) : bool :=
   match head_geometry h with Softmax => Nat.eqb (depth h) (count h) | _ => false end.
 
+Definition row_of_entries (es : list entry) : row :=
+  map (simplex_ends (remainder es) (zsum (map high_or_zero es)) (number_open es)) es.
+
 Definition simplex_row (h : head) (c : certificate) (l : nat) : option row :=
-  if is_softmax h then
-    let es := entries c (count h) l in
-    Some (map (simplex_ends (remainder es) (zsum (map high_or_zero es)) (number_open es)) es)
-  else None.
+  if is_softmax h then Some (row_of_entries (entries c (count h) l)) else None.
 End Run.
 
 Open Scope R_scope.
@@ -217,15 +217,13 @@ Proof.
 Qed.
 End Rule.
 
-Theorem simplex_row_ok : forall h c z T l r, (0 < T)%Z -> complies h c z -> simplex_row T h c l = Some r ->
-  row_ok h T r (z l).
+Lemma row_of_entries_ok : forall h T v es, is_softmax h = true ->
+  entries_ok (count h) es (fun j => IZR T * observable h v j) -> row_ok h T (row_of_entries T es) v.
 Proof.
-  intros h c z T l r HT H E. unfold simplex_row in E. destruct (is_softmax h) eqn:S; [|discriminate]. injection E as <-.
-  assert (K := entries_hold h c z T l HT S H). set (es := entries T c (count h) l) in *.
-  set (highs := zsum (map high_or_zero es)).
-  split; [rewrite map_length; apply K|]. intros j Hj.
-  assert (M : rsum (count h) (fun j => IZR T * observable h (z l) j) = IZR T)
+  intros h T v es S K. split; [unfold row_of_entries; rewrite map_length; apply K|]. intros j Hj.
+  assert (M : rsum (count h) (fun j => IZR T * observable h v j) = IZR T)
     by (rewrite rsum_scal, masses_sum_to_one by (auto; lia); ring).
+  unfold row_of_entries. set (highs := zsum (map high_or_zero es)).
   rewrite (nth_indep _ anything (simplex_ends T (remainder T es) highs (number_open es) unstated))
     by (rewrite map_length, (proj1 K); exact Hj).
   rewrite map_nth. unfold simplex_ends, within, above, below. cbn [fst snd]. split.
@@ -235,4 +233,11 @@ Proof.
     destruct (Z.max_spec (fst (nth j es unstated)) (T - (highs - high_or_zero (nth j es unstated)))) as [[_ ->]|[_ ->]];
       assumption.
   - exact (most_of_ok T es _ _ K M j Hj).
+Qed.
+
+Theorem simplex_row_ok : forall h c z T l r, (0 < T)%Z -> complies h c z -> simplex_row T h c l = Some r ->
+  row_ok h T r (z l).
+Proof.
+  intros h c z T l r HT H E. unfold simplex_row in E. destruct (is_softmax h) eqn:S; [|discriminate]. injection E as <-.
+  apply row_of_entries_ok; [exact S|]. apply entries_hold; assumption.
 Qed.
