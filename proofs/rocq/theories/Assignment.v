@@ -5,14 +5,14 @@
     any that are not negative are sound. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics Sums Grid Boxes LinearReadout Simplex Left Prices.
+From Verale Require Import Semantics Sums Grid Boxes LinearReadout Simplex Leftover Prices.
 Import ListNotations.
 
 (** * What runs *)
 
 Section Run.
 Local Open Scope Z_scope.
-Variables (T : Z) (h : head) (left_over : left) (b : box) (prices : list Z).
+Variables (T : Z) (h : head) (left_over : leftover) (b : box) (prices : list Z).
 
 (** Per prototype its worth to the rival, over the unit of the weights; its top, over T; its price, over T times the
     unit of the weights. *)
@@ -47,7 +47,7 @@ Definition assignment_least (winner loser : nat) : option Z :=
 End Run.
 
 (** [prices] are over T times the unit of the weights; [left_over] is [left_of T c (count h)], computed once. *)
-Definition assignment_at_least (h : head) (c : certificate) (T : Z) (left_over : left) (b : box) (prices : list Z)
+Definition assignment_at_least (h : head) (c : certificate) (T : Z) (left_over : leftover) (b : box) (prices : list Z)
     (rival : nat) (num : Z) (den : positive) : bool :=
   Nat.ltb 0 (patches c) &&
   bound_at_least h T (assignment_least T h left_over b prices (predicted c) rival) num den.
@@ -79,7 +79,7 @@ Hypothesis width_winner : length ps = n.
 Hypothesis width_loser : length rs = n.
 Hypothesis width_prices : length prices = n.
 Hypothesis prices_nonneg : forallb (Z.leb 0) prices = true.
-Let kept : left := left_of T c n.
+Let kept : leftover := left_of T c n.
 Let gs : list gain := gains kept prices ps rs.
 Let es (l : nat) : list entry := entries T c n l.
 Let x (l k : nat) : R := IZR T * observable h (z l) k.

@@ -1,7 +1,7 @@
 (** Softmax heads: the table of all patches, given a certificate. All patches without a statement share one row. *)
 
 From Coq Require Import Reals ZArith List Lia.
-From Verale Require Import Semantics Boxes Simplex Left.
+From Verale Require Import Semantics Boxes Simplex Leftover.
 Import ListNotations.
 
 Definition simplex_table (T : Z) (h : head) (c : certificate) : option table :=

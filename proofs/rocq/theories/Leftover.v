@@ -8,7 +8,7 @@ Import ListNotations.
 
 (** * What runs *)
 
-Record left := Left {
+Record leftover := Leftover {
   stated_patches : list (Z * list entry);   (* what the patch leaves of one, and what is stated of its masses *)
   free_patches : Z;                         (* how many patches have no statement *)
   tops : list Z                             (* per prototype: no stated mass is greater *)
@@ -32,10 +32,10 @@ Fixpoint tops_with (rest : Z) (ts : list Z) (es : list entry) : list Z :=
   | _, _ => ts
   end.
 
-Definition left_of (c : certificate) (n : nat) : left :=
+Definition left_of (c : certificate) (n : nat) : leftover :=
   let indices := seq 0 (patches c) in
   let stated := map (left_at c n) (filter (has_statement c) indices) in
-  Left stated
+  Leftover stated
     (Z.of_nat (length (filter (fun l => negb (has_statement c l)) indices)))
     (fold_left (fun ts '(rest, es) => tops_with rest ts es) stated (repeat 0 n)).
 End Run.
