@@ -14,6 +14,9 @@ From Verale Require Import Semantics Sums Grid Root Quadratic.
 Import ListNotations.
 Open Scope R_scope.
 
+(** Sizes are enclosed over this unit. *)
+Definition fine : Z := 2 ^ 64.
+
 Section Embedding.
 Variable h : head.
 
@@ -184,7 +187,7 @@ Qed.
 (** |P|^2, the sum of its coordinates, and its size between two integers over [root_unit]. *)
 Record measure := Measure { square : Z; total : Z; near : Z; far : Z }.
 
-Definition root_unit : Z := match head_geometry h with Cosine _ | RootedCosine _ => 2 ^ 64 | _ => 1 end.
+Definition root_unit : Z := match head_geometry h with Cosine _ | RootedCosine _ => fine | _ => 1 end.
 
 Definition measure_of (p : list Z) : measure :=
   let s := zdot p p in
@@ -216,11 +219,11 @@ Proof.
   - unfold measure_of. destruct (head_geometry h); exact E.
   - unfold measure_of. destruct (head_geometry h); apply zsum_real; exact HL.
   - unfold measure_of, size, root_unit. destruct (head_geometry h); cbn [near]; try lra;
-      fold D; rewrite <- E, sqrt_scaled by (apply IZR_nonneg; (lia || apply zdot_square_nonneg)); rewrite <- !mult_IZR;
-      apply root_ok; (apply Z.mul_nonneg_nonneg; [lia|apply zdot_square_nonneg]).
+      fold D; rewrite <- E, sqrt_scaled by (apply IZR_nonneg; (discriminate || apply zdot_square_nonneg)); rewrite <- !mult_IZR;
+      apply root_ok; (apply Z.mul_nonneg_nonneg; [discriminate|apply zdot_square_nonneg]).
   - unfold measure_of, size, root_unit. destruct (head_geometry h); cbn [far]; try lra;
-      fold D; rewrite <- E, sqrt_scaled by (apply IZR_nonneg; (lia || apply zdot_square_nonneg)); rewrite <- !mult_IZR;
-      apply root_ok; (apply Z.mul_nonneg_nonneg; [lia|apply zdot_square_nonneg]).
+      fold D; rewrite <- E, sqrt_scaled by (apply IZR_nonneg; (discriminate || apply zdot_square_nonneg)); rewrite <- !mult_IZR;
+      apply root_ok; (apply Z.mul_nonneg_nonneg; [discriminate|apply zdot_square_nonneg]).
 Qed.
 
 End Embedding.

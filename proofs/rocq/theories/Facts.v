@@ -12,20 +12,19 @@ Open Scope R_scope.
 
 (** F, F / u, F / T *)
 Definition common (u T : Z) : Z * Z * Z :=
-  if (T mod u =? 0)%Z then (T, (T / u)%Z, 1%Z)
-  else if (u mod T =? 0)%Z then (u, 1%Z, (u / T)%Z)
-  else ((u * T)%Z, T, u).
-
-Lemma quotient_of_multiple : forall a b, (0 < a)%Z -> (0 < b)%Z -> (a mod b = 0)%Z -> (a = b * (a / b) /\ 0 < a / b)%Z.
-Proof. intros a b Ha Hb H. assert (E := Z.div_mod a b ltac:(lia)). rewrite H in E. split; nia. Qed.
+  let k := (T / u)%Z in
+  if (T =? u * k)%Z then (T, k, 1%Z) else
+  let k := (u / T)%Z in
+  if (u =? T * k)%Z then (u, 1%Z, k) else ((u * T)%Z, T, u).
 
 Lemma common_ok : forall u T F fu ft, (0 < u)%Z -> (0 < T)%Z -> common u T = (F, fu, ft) ->
   (F = u * fu /\ F = T * ft /\ 0 < fu /\ 0 < ft)%Z.
 Proof.
-  intros u T F fu ft Hu HT H. unfold common in H. destruct (T mod u =? 0)%Z eqn:E1; [|destruct (u mod T =? 0)%Z eqn:E2].
-  - apply Z.eqb_eq, quotient_of_multiple in E1; [|assumption|assumption]. injection H as <- <- <-. lia.
-  - apply Z.eqb_eq, quotient_of_multiple in E2; [|assumption|assumption]. injection H as <- <- <-. lia.
-  - injection H as <- <- <-. lia.
+  intros u T F fu ft Hu HT H. unfold common in H. cbv zeta in H.
+  destruct (T =? u * (T / u))%Z eqn:E1; [|destruct (u =? T * (u / T))%Z eqn:E2]; injection H as <- <- <-.
+  - apply Z.eqb_eq in E1. nia.
+  - apply Z.eqb_eq in E2. nia.
+  - lia.
 Qed.
 
 (** * Sizes, rounded *)

@@ -110,22 +110,25 @@ Qed.
 
 (** * Ends by weights *)
 
+(** The sign of the slope. *)
+Definition turn (h : head) : Z := match head_geometry h with Euclidean => 1 | _ => -1 end.
+
+(** Num / den being a bound of the weighted target, the observable's is num / (den step), up to size. *)
+Definition step_of (h : head) (ft : Z) : Z := (ft * (turn h * slope h))%Z.
+
 Section Patch.
 Variable h : head.
-Variables F ft : Z.
+Variables F step : Z.
 Variables (facts : list fact) (rows : list (list Z)) (ks : list Z).
 Let D := depth h.
-
-(** The sign of the slope. *)
-Definition turn : Z := match head_geometry h with Euclidean => 1 | _ => -1 end.
 
 (** With [sign] 1 a low end; with [sign] -1 minus a high end. *)
 Definition reach (sign : Z) (m : measure) (column : list Z) (claim : option weights) : option Z :=
   match claim with
   | Some (w, ws) =>
       if (0 <? w)%Z then
-        match bound F facts rows (curvature h) (constant h F (square m)) (square m) column (sign * turn * w) ws with
-        | Some (num, den) => Some (over_down h m num (den * w * ft * (turn * slope h))%Z)
+        match bound F facts rows (curvature h) (constant h F (square m)) (square m) column (sign * turn h * w) ws with
+        | Some (num, den) => Some (over_down h m num (den * w * step)%Z)
         | None => None
         end
       else None
@@ -146,8 +149,9 @@ Fixpoint refine (hints : list hint) (ms : list measure) (products : list (list Z
   | _, _, _ => r
   end.
 
-Variable T : Z.
+Variables T ft : Z.
 Variables (v : nat -> R) (js : list nat).
+Hypothesis step_is : step = step_of h ft.
 Hypothesis spatial_head : spatial h = true.
 Hypothesis ft_positive : (0 < ft)%Z.
 Hypothesis T_positive : (0 < T)%Z.
@@ -156,7 +160,7 @@ Hypothesis in_the_domain : patch_in_domain h v.
 Hypothesis facts_right : Forall2 (fact_ok D F (embedded h v)) facts (vectors h js ks).
 Hypothesis rows_right : gram_ok D (vectors h js ks) rows.
 
-Lemma turn_slope : (0 < turn * slope h)%Z /\ (turn * turn = 1)%Z.
+Lemma turn_slope : (0 < turn h * slope h)%Z /\ (turn h * turn h = 1)%Z.
 Proof.
   assert (U : (0 < unit_of h)%Z) by reflexivity. unfold turn, slope.
   destruct (head_geometry h); split; try reflexivity; nia.
@@ -173,9 +177,10 @@ Proof.
   destruct (bound_ok D F (embedded h v) HF _ _ _ _ _ _ _ _ _ _ _ _ facts_right rows_right (proj1 HM) HC B) as [HD HB].
   assert (V := value_of_observable h spatial_head F v j (square m) in_the_domain P (proj1 HM)).
   fold D in V. rewrite V in HB.
-  assert (HW : (0 < den * w * ft)%Z) by (repeat apply Z.mul_pos_pos; assumption).
+  assert (HW : (0 < den * w)%Z) by (apply Z.mul_pos_pos; assumption).
+  assert (HT : (0 < step)%Z) by (rewrite step_is; apply Z.mul_pos_pos; assumption).
   apply (over_down_ok h j); [exact HM|apply Z.mul_pos_pos; assumption|].
-  eapply Rle_trans; [exact HB|]. rewrite F_multiple, !mult_IZR. right. ring.
+  eapply Rle_trans; [exact HB|]. rewrite step_is, F_multiple. unfold step_of. rewrite !mult_IZR. right. ring.
 Qed.
 
 Lemma narrow_ok : forall k m products x e, (k < count h)%nat -> measure_ok h k m ->
@@ -242,7 +247,7 @@ Definition metric_row (ms : list measure) (G : list (list Z)) (own : row) (l : n
             let known := domain_facts h F in
             let ks := map fst known in
             let rows := triangle h js (fun j => total (measure_at ms j)) products ks in
-            Some (refine h F ft (stated ++ map snd known) rows ks hints ms products base)
+            Some (refine h F (step_of h ft) (stated ++ map snd known) rows ks hints ms products base)
         | None, _ => None
         end
     end
@@ -290,7 +295,7 @@ Proof.
   { apply Forall_forall. intros j Hj. apply Nat.ltb_lt. rewrite forallb_forall in HJ. apply HJ. exact Hj. }
   assert (R := rows_at_right h G js products table_right HR).
   split; [rewrite refine_length; apply B|]. intros j Hj.
-  apply (refine_ok h F ft _ _ _ T (z l) js HS Hft T_positive F2 in_domain_here) with (k := 0%nat) (d := Measure 0 0 1 1).
+  apply (refine_ok h F (step_of h ft) _ _ _ T ft (z l) js eq_refl HS Hft T_positive F2 in_domain_here) with (k := 0%nat) (d := Measure 0 0 1 1).
   - apply Forall2_app.
     + assert (A := statement_true). fold here in A. assert (HV := in_domain_here).
       clear - HM HS Hfu F1 J A HV. unfold js in *. induction here as [|s ss IH]; [constructor|].
