@@ -5,7 +5,7 @@
     and with each prototype in turn. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics Sums Quadratic Embedding.
+From Verale Require Import Semantics Sums Quadratic Embedding Packing.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -19,27 +19,47 @@ Definition everywhere (k : Z) : nat -> R := fun _ => IZR k.
 
 (** * The table *)
 
-Definition row_of (wanted : nat -> bool) (j : nat) (p : list Z) : list Z :=
-  if wanted j then map (zdot p) (prototypes h) else nil.
-Fixpoint table_from (wanted : nat -> bool) (j : nat) (ps : list (list Z)) : list (list Z) :=
-  match ps with p :: ps' => row_of wanted j p :: table_from wanted (S j) ps' | nil => nil end.
-Definition products (wanted : nat -> bool) : list (list Z) := table_from wanted 0 (prototypes h).
+(** Above all squares, and so above all products. *)
+Definition half (ms : list measure) : Z := fold_right (fun m x => Z.max (square m + 1) x)%Z 1%Z ms.
+
+Fixpoint table_from (half : Z) (packed : list (nat * list Z)) (wanted : nat -> bool) (j : nat) (ps : list (list Z)) :
+  list (list Z) :=
+  match ps with
+  | p :: ps' => (if wanted j then products_with half p packed else nil) :: table_from half packed wanted (S j) ps'
+  | nil => nil
+  end.
+
+(** [ms] are the measures of the head. *)
+Definition products (ms : list measure) (wanted : nat -> bool) : list (list Z) :=
+  let half := half ms in
+  table_from half (packs (2 * half) (length (prototypes h)) (prototypes h)) wanted 0 (prototypes h).
 
 Definition row_right (j : nat) (row : list Z) : Prop :=
   forall k, (k < count h)%nat -> IZR (nth k row 0%Z) = inner D (point j) (point k).
 Definition products_right (G : list (list Z)) : Prop := forall j, nth j G nil <> nil -> row_right j (nth j G nil).
 
-Lemma table_from_nth : forall wanted ps j i, nth i (table_from wanted j ps) nil <> nil ->
-  nth i (table_from wanted j ps) nil = map (zdot (nth i ps nil)) (prototypes h).
+Lemma table_from_nth : forall half packed wanted ps j i, nth i (table_from half packed wanted j ps) nil <> nil ->
+  (i < length ps)%nat /\ nth i (table_from half packed wanted j ps) nil = products_with half (nth i ps nil) packed.
 Proof.
-  induction ps as [|p ps IH]; intros j [|i] H; try (exfalso; apply H; reflexivity); cbn [table_from nth] in *.
-  - unfold row_of in *. destruct (wanted j); [reflexivity|exfalso; apply H; reflexivity].
-  - apply IH. exact H.
+  induction ps as [|p ps IH]; intros j [|i] H; try (exfalso; apply H; reflexivity); cbn [table_from nth length] in *.
+  - destruct (wanted j); [split; [lia|reflexivity]|exfalso; apply H; reflexivity].
+  - destruct (IH _ _ H) as [L E]. split; [lia|exact E].
 Qed.
 
-Theorem products_of_head : forall wanted, length (prototypes h) = count h -> products_right (products wanted).
+Lemma below_half : forall m ms, In m ms -> (square m < half ms)%Z.
+Proof. induction ms as [|m' ms IH]; intros H; [destruct H|]. cbn [half fold_right]. destruct H as [->|H]; [lia|].
+  specialize (IH H). fold (half ms). lia. Qed.
+
+Lemma square_of_measure : forall p, square (measure_of h p) = zdot p p.
+Proof. intros p. unfold measure_of. destruct (head_geometry h); reflexivity. Qed.
+
+Theorem products_of_head : forall wanted, length (prototypes h) = count h ->
+  products_right (products (map (measure_of h) (prototypes h)) wanted).
 Proof.
-  intros wanted HL j H k Hk. unfold products in *. rewrite table_from_nth by assumption.
+  intros wanted HL j H k Hk. unfold products in *. cbv zeta in *. destruct (table_from_nth _ _ _ _ _ _ H) as [J ->].
+  assert (B : forall p, In p (prototypes h) -> (zdot p p < half (map (measure_of h) (prototypes h)))%Z).
+  { intros p Hp. rewrite <- square_of_measure. apply below_half. apply in_map. exact Hp. }
+  rewrite products_with_packs; [|apply B, nth_In, J|apply Forall_forall; exact B|lia].
   rewrite (nth_indep _ 0%Z (zdot (nth j (prototypes h) nil) nil)) by (rewrite map_length; lia).
   rewrite map_nth. apply zdot_real. apply short.
 Qed.
@@ -147,10 +167,12 @@ Lemma rows_step : forall k js rows, Forall2 (from_here k) js rows -> Forall2 (fr
 Proof. intros k js rows H. induction H; constructor; [apply row_step|]; assumption. Qed.
 End Products.
 
-Corollary products_of_measured_head : forall h ms wanted, measures h = Some ms -> products_right h (products h wanted).
+Corollary products_of_measured_head : forall h ms wanted, measures h = Some ms ->
+  products_right h (products h ms wanted).
 Proof.
-  intros h ms wanted H. apply products_of_head; [intros j; apply (measures_short h ms); exact H|].
+  intros h ms wanted H.
   assert (E : ms = map (measure_of h) (prototypes h)).
   { unfold measures in H. destruct (_ && _); [injection H as <-; reflexivity|discriminate]. }
+  rewrite E. apply products_of_head; [intros j; apply (measures_short h ms); exact H|].
   rewrite <- (map_length (measure_of h)), <- E. apply (measures_ok h ms H).
 Qed.
