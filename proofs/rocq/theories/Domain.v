@@ -5,23 +5,9 @@
     part of P, so |P^+| serves instead of |P|. Softmax: masses. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics Boxes Sums Grid Root Quadratic Embedding Facts Metric.
+From Verale Require Import Semantics Boxes Sums Grid Root Ends Quadratic Embedding Facts Coordinates.
 Import ListNotations.
 Open Scope R_scope.
-
-(** * Sums over coordinates *)
-
-Lemma vector_map : forall f p d, (d < length p)%nat -> vector (map f p) d = IZR (f (nth d p 0%Z)).
-Proof.
-  intros f p d H. unfold vector. rewrite (nth_indep _ 0%Z (f 0%Z)) by (rewrite map_length; exact H).
-  rewrite map_nth. reflexivity.
-Qed.
-
-Lemma zsum_map_real : forall n f p, length p = n -> IZR (zsum (map f p)) = rsum n (fun d => IZR (f (nth d p 0%Z))).
-Proof.
-  intros n f p H. rewrite (zsum_real n) by (rewrite map_length; lia). apply rsum_ext. intros d Hd.
-  apply vector_map. lia.
-Qed.
 
 Section Domain.
 Variable h : head.
@@ -29,103 +15,13 @@ Variable T : Z.
 Let D := depth h.
 Let S := unit_of h.
 
-(** ** Boxes *)
+(** * The row *)
 
-(** (x - y)^2 is at least this for y in the box. *)
-Definition gap (x : Z) : Z :=
-  let left := match lower h with Some a => Z.max 0 (a - x) | None => 0%Z end in
-  let right := match upper h with Some b => Z.max 0 (x - b) | None => 0%Z end in
-  (let d := Z.max left right in d * d)%Z.
-
-(** At most this for y in [a, b]. *)
-Definition spread (a b x : Z) : Z := (let d := Z.max (x - a) (b - x) in d * d)%Z.
-
-Lemma gap_below : forall x y, (match lower h with Some a => IZR a <= y | None => True end) ->
-  (match upper h with Some b => y <= IZR b | None => True end) -> IZR (gap x) <= (y - IZR x) * (y - IZR x).
-Proof.
-  intros x y L U. unfold gap. set (left := match lower h with Some a => _ | None => _ end).
-  set (right := match upper h with Some b => _ | None => _ end). cbv zeta.
-  assert (HL : 0 <= IZR left <= Rmax 0 (y - IZR x)).
-  { subst left. destruct (lower h) as [a|]; [|split; [lra|apply Rmax_l]]. split; [apply IZR_nonneg; lia|].
-    destruct (Z.max_spec 0 (a - x)) as [[_ ->]|[_ ->]]; [|apply Rmax_l]. rewrite minus_IZR.
-    eapply Rle_trans; [|apply Rmax_r]. lra. }
-  assert (HR : 0 <= IZR right <= Rmax 0 (IZR x - y)).
-  { subst right. destruct (upper h) as [b|]; [|split; [lra|apply Rmax_l]]. split; [apply IZR_nonneg; lia|].
-    destruct (Z.max_spec 0 (x - b)) as [[_ ->]|[_ ->]]; [|apply Rmax_l]. rewrite minus_IZR.
-    eapply Rle_trans; [|apply Rmax_r]. lra. }
-  rewrite mult_IZR. replace ((y - IZR x) * (y - IZR x)) with (Rabs (y - IZR x) * Rabs (y - IZR x)) by
-    (rewrite <- Rabs_mult; apply Rabs_pos_eq, Rle_0_sqr).
-  assert (A : 0 <= IZR (Z.max left right) <= Rabs (y - IZR x)).
-  { unfold Rabs, Rmax in *. destruct (Rcase_abs _), (Rle_dec 0 _), (Rle_dec 0 _), (Z.max_spec left right) as [[_ ->]|[_ ->]];
-      lra. }
-  apply Rmult_le_compat; apply A.
-Qed.
-
-Lemma spread_above : forall a b x y, IZR a <= y <= IZR b -> (y - IZR x) * (y - IZR x) <= IZR (spread a b x).
-Proof.
-  intros a b x y H. unfold spread. cbv zeta. rewrite mult_IZR.
-  assert (A : y - IZR x <= IZR (Z.max (x - a) (b - x))).
-  { eapply Rle_trans; [|apply IZR_le, Z.le_max_r]. rewrite minus_IZR. lra. }
-  assert (B : IZR x - y <= IZR (Z.max (x - a) (b - x))).
-  { eapply Rle_trans; [|apply IZR_le, Z.le_max_l]. rewrite minus_IZR. lra. }
-  set (s := IZR (Z.max (x - a) (b - x))) in *.
-  destruct (Rle_dec 0 (y - IZR x)) as [P|P]; [apply Rmult_le_compat; lra|].
-  replace ((y - IZR x) * (y - IZR x)) with ((IZR x - y) * (IZR x - y)) by ring. apply Rmult_le_compat; lra.
-Qed.
-
-Lemma product_in_box : forall a b x y, IZR a <= y <= IZR b ->
-  IZR (Z.min (a * x) (b * x)) <= y * IZR x <= IZR (Z.max (a * x) (b * x)).
-Proof.
-  intros a b x y [H1 H2]. split.
-  - destruct (Z.le_gt_cases 0 x) as [P|P].
-    + eapply Rle_trans; [apply IZR_le, Z.le_min_l|]. apply IZR_le in P. rewrite mult_IZR. apply Rmult_le_compat_r; lra.
-    + eapply Rle_trans; [apply IZR_le, Z.le_min_r|]. apply IZR_lt in P. rewrite mult_IZR, !(Rmult_comm _ (IZR x)).
-      apply Rmult_le_compat_neg_l; lra.
-  - destruct (Z.le_gt_cases 0 x) as [P|P].
-    + eapply Rle_trans; [|apply IZR_le, Z.le_max_r]. apply IZR_le in P. rewrite mult_IZR. apply Rmult_le_compat_r; lra.
-    + eapply Rle_trans; [|apply IZR_le, Z.le_max_l]. apply IZR_lt in P. rewrite mult_IZR, !(Rmult_comm _ (IZR x)).
-      apply Rmult_le_compat_neg_l; lra.
-Qed.
-
-(** ** Balls *)
-
-Definition no_negative_coordinate : bool := match lower h with Some a => (0 <=? a)%Z | None => false end.
-
-(** |P|^2, or |P^+|^2 where that serves. *)
-Definition span (p : list Z) : Z :=
-  zsum (map (fun x => if no_negative_coordinate && (x <? 0)%Z then 0%Z else (x * x)%Z) p).
-
-Lemma span_nonneg : forall p, (0 <= span p)%Z.
-Proof.
-  intros p. unfold span. induction p as [|x p IH]; cbn [map zsum]; [lia|].
-  destruct (no_negative_coordinate && (x <? 0)%Z); [lia|]. assert (S1 := Z.square_nonneg x). lia.
-Qed.
-
-Lemma inner_span : forall y p, length p = D -> (no_negative_coordinate = true -> forall d, (d < D)%nat -> 0 <= y d) ->
-  inner D y (vector p) <= sqrt (inner D y y) * sqrt (IZR (span p)).
-Proof.
-  intros y p L H. set (part := map (fun x => if no_negative_coordinate && (x <? 0)%Z then 0%Z else x) p).
-  assert (E : IZR (span p) = inner D (vector part) (vector part)).
-  { unfold span. rewrite (zsum_map_real D) by exact L. apply rsum_ext. intros d Hd. unfold part.
-    rewrite vector_map by lia. rewrite <- mult_IZR. f_equal. destruct (_ && _); ring. }
-  rewrite E. eapply Rle_trans; [|eapply Rle_trans; [apply Rle_abs|apply abs_inner_le]].
-  apply rsum_le. intros d Hd. unfold part. rewrite vector_map by lia. unfold vector.
-  destruct no_negative_coordinate eqn:N; cbn [andb]; [|lra].
-  destruct (nth d p 0%Z <? 0)%Z eqn:X; [|lra]. apply Z.ltb_lt, IZR_lt in X. specialize (H eq_refl d Hd). nra.
-Qed.
-
-Lemma vector_opp : forall p, length p = D -> forall y, inner D y (vector (map Z.opp p)) = - inner D y (vector p).
-Proof.
-  intros p L y. unfold inner. rewrite <- rsum_opp. apply rsum_ext. intros d Hd. rewrite vector_map by lia.
-  rewrite opp_IZR. unfold vector. ring.
-Qed.
-
-(** At least T / S times |<y, P>| / S resp. |P|, for |y| <= S radius resp. S. *)
+(** T times the observable is at most this: an inner product in the ball of radius [r], and a cosine; [square] is |P|^2.
+    What is so proved of the prototype's opposite is a low end. *)
 Definition ball_reach (r : fraction) (p : list Z) : Z :=
-  ceil_div (root_ceil (T * T * (numerator r * numerator r) * span p)) (Zpos (denominator r) * S).
-Definition cosine_reach (square : Z) (p : list Z) : Z := root_ceil (ceil_div (T * T * span p) square).
-
-(** ** The row *)
+  ceil_div (root_ceil (T * T * (numerator r * numerator r) * span h p)) (Zpos (denominator r) * S).
+Definition cosine_reach (square : Z) (p : list Z) : Z := root_ceil (ceil_div (T * T * span h p) square).
 
 Definition box_ends (p : list Z) : ends :=
   match lower h, upper h with
@@ -136,7 +32,7 @@ Definition box_ends (p : list Z) : ends :=
   end.
 
 Definition distance_ends (p : list Z) : ends :=
-  (Some (floor_div (T * zsum (map gap p)) (S * S)),
+  (Some (floor_div (T * zsum (map (gap h) p)) (S * S)),
    match lower h, upper h with
    | Some a, Some b => Some (ceil_div (T * zsum (map (spread a b) p)) (S * S))
    | _, _ => None
@@ -220,9 +116,9 @@ Proof.
     apply product_in_box. apply (B d Hd).
 Qed.
 
-(** ** Inner products in a ball *)
+(** * Inner products in a ball *)
 
-Lemma sign_of_coordinates : no_negative_coordinate = true -> forall d, (d < D)%nat -> 0 <= v d.
+Lemma sign_of_coordinates : no_negative_coordinate h = true -> forall d, (d < D)%nat -> 0 <= v d.
 Proof.
   intros N d Hd. unfold no_negative_coordinate in N. assert (B := proj1 (scaled_in_box d Hd)).
   destruct (lower h) as [a|]; [|discriminate]. apply Z.leb_le, IZR_le in N. assert (P := IZR_pos _ S_positive).
@@ -234,14 +130,14 @@ Lemma ball_reach_ok : forall r p, length p = D -> norm h v <= real r ->
   IZR T * (/ IZR S * inner D v (vector p)) <= IZR (ball_reach r p).
 Proof.
   intros r p L H. assert (P := IZR_pos _ S_positive). assert (PT := IZR_pos _ T_positive).
-  assert (C := inner_span v p L sign_of_coordinates). fold (norm h v) in C.
-  change (sqrt (inner D v v)) with (norm h v) in C. assert (R0 := sqrt_pos (IZR (span p))).
+  assert (C := inner_span h v p L sign_of_coordinates). fold (norm h v) in C.
+  change (sqrt (inner D v v)) with (norm h v) in C. assert (R0 := sqrt_pos (IZR (span h p))).
   set (d := Zpos (denominator r)) in *. assert (Pd : 0 < IZR d) by apply unit_positive.
   assert (Q : IZR d * real r = IZR (numerator r)) by apply q_times_unit.
   apply ceil_div_above; [reflexivity|]. fold d. rewrite mult_IZR.
   replace (IZR d * IZR S * (IZR T * (/ IZR S * inner D v (vector p)))) with (IZR T * (IZR d * inner D v (vector p))) by
     (field; lra).
-  eapply Rle_trans with (IZR T * Rabs (IZR (numerator r)) * sqrt (IZR (span p))).
+  eapply Rle_trans with (IZR T * Rabs (IZR (numerator r)) * sqrt (IZR (span h p))).
   - rewrite Rmult_assoc. apply Rmult_le_compat_l; [lra|].
     eapply Rle_trans; [apply Rmult_le_compat_l; [lra|exact C]|]. rewrite <- Rmult_assoc.
     apply Rmult_le_compat_r; [exact R0|]. eapply Rle_trans; [apply Rmult_le_compat_l; [lra|exact H]|].
@@ -250,7 +146,7 @@ Proof.
       (rewrite mult_IZR, Rabs_mult, (Rabs_pos_eq (IZR T)); lra).
     rewrite sqrt_scaled by (try apply Rabs_pos; apply IZR_nonneg, span_nonneg). rewrite <- Rabs_mult, <- mult_IZR.
     rewrite Rabs_pos_eq by (apply IZR_nonneg, Z.square_nonneg). rewrite <- mult_IZR.
-    replace (T * numerator r * (T * numerator r) * span p)%Z with (T * T * (numerator r * numerator r) * span p)%Z by ring.
+    replace (T * numerator r * (T * numerator r) * span h p)%Z with (T * T * (numerator r * numerator r) * span h p)%Z by ring.
     apply root_ok. apply Z.mul_nonneg_nonneg; [|apply span_nonneg].
     apply Z.mul_nonneg_nonneg; apply Z.square_nonneg.
 Qed.
@@ -260,10 +156,10 @@ Lemma ball_ends_ok : forall j r, length (points h j) = D -> norm h v <= real r -
 Proof.
   intros j r L H. rewrite inner_coord. fold S D. split; cbn [fst snd above below]; [|apply ball_reach_ok; assumption].
   assert (B := ball_reach_ok r (map Z.opp (points h j)) ltac:(rewrite map_length; exact L) H).
-  rewrite vector_opp in B by exact L. rewrite opp_IZR. lra.
+  rewrite inner_opp_r in B by exact L. rewrite opp_IZR. lra.
 Qed.
 
-(** ** Cosines *)
+(** * Cosines *)
 
 Lemma cosine_reach_ok : forall j p k s, spatial h = true -> length p = D -> 0 < size h j ->
   size h j = sqrt (IZR s) -> (0 < s)%Z ->
@@ -272,16 +168,16 @@ Lemma cosine_reach_ok : forall j p k s, spatial h = true -> length p = D -> 0 < 
   IZR T * k <= IZR (cosine_reach s p).
 Proof.
   intros j p k s HS L PS ES Ps HB E. assert (P := IZR_pos _ S_positive). assert (PT := IZR_pos _ T_positive).
-  assert (N : no_negative_coordinate = true -> forall d, (d < D)%nat -> 0 <= embedded h v d).
+  assert (N : no_negative_coordinate h = true -> forall d, (d < D)%nat -> 0 <= embedded h v d).
   { intros N d Hd. apply Rmult_le_pos; [|apply sign_of_coordinates; assumption].
     left. apply Rdiv_lt_0_compat; [exact P|apply stretch_positive; assumption]. }
-  assert (C := inner_span (embedded h v) p L N). rewrite E in C.
+  assert (C := inner_span h (embedded h v) p L N). fold D in C. rewrite E in C.
   assert (Q : sqrt (inner D (embedded h v) (embedded h v)) <= IZR S).
   { rewrite <- (sqrt_square (IZR S)) by lra. apply sqrt_le_1_alt. exact HB. }
-  assert (R0 := sqrt_pos (IZR (span p))).
-  assert (K : size h j * k <= sqrt (IZR (span p))).
+  assert (R0 := sqrt_pos (IZR (span h p))).
+  assert (K : size h j * k <= sqrt (IZR (span h p))).
   { apply (Rmult_le_reg_l (IZR S)); [exact P|]. eapply Rle_trans; [exact C|]. apply Rmult_le_compat_r; assumption. }
-  unfold cosine_reach. apply Rle_trans with (sqrt (IZR (T * T * span p) / IZR s)).
+  unfold cosine_reach. apply Rle_trans with (sqrt (IZR (T * T * span h p) / IZR s)).
   - rewrite sqrt_div_alt by (apply IZR_pos; exact Ps). rewrite <- ES. apply le_div_iff; [exact PS|].
     rewrite !mult_IZR, <- sqrt_scaled by (try apply IZR_nonneg, span_nonneg; lra).
     apply (Rmult_le_compat_l (IZR T)) in K; lra.
@@ -316,7 +212,7 @@ Proof.
       rewrite sqrt_neg_0 in PS by exact N. lra. }
     split; cbn [fst snd above below]; [|apply (cosine_reach_ok j); assumption].
     assert (O : IZR T * - observable h v j <= IZR (cosine_reach (zdot (points h j) (points h j)) (map Z.opp (points h j)))).
-    { apply (cosine_reach_ok j); try assumption; [rewrite map_length; exact L|]. rewrite vector_opp by exact L.
+    { apply (cosine_reach_ok j); try assumption; [rewrite map_length; exact L|]. rewrite inner_opp_r by exact L.
       rewrite E. ring. }
     rewrite opp_IZR. lra. }
   unfold size, ball, curvature, constant, slope in *. destruct (head_geometry h); try exact I.
@@ -326,7 +222,7 @@ Proof.
     apply main; [rewrite Z1; reflexivity|lra|lra].
 Qed.
 
-(** ** Masses *)
+(** * Masses *)
 
 Lemma mass_in_range : forall j, (j < D)%nat -> 0 <= exp (v j) / rsum D (fun i => exp (v i)) <= 1.
 Proof.
@@ -347,7 +243,7 @@ Proof.
   - rewrite <- (Rmult_1_r (IZR T)) at 2. apply Rmult_le_compat_l; lra.
 Qed.
 
-(** ** All of them *)
+(** * All of them *)
 
 Lemma domain_ends_ok : forall j, spatial h = true -> length (points h j) = D -> 0 < size h j ->
   within T (domain_ends (points h j)) (observable h v j).

@@ -32,12 +32,12 @@ Qed.
 Section Sizes.
 Variable h : head.
 
-(** An integer at most x |P|, and one at least. *)
+(** An integer at most x times the size of [m], and one at least. *)
 Definition times_down (m : measure) (x : Z) : Z :=
   floor_div (x * (if (0 <=? x)%Z then near m else far m)) (root_unit h).
 Definition times_up (m : measure) (x : Z) : Z := (- times_down m (- x))%Z.
 
-(** An integer at most r, if x <= d |P| r. *)
+(** An integer at most r, if x <= d size r. *)
 Definition over_down (m : measure) (x d : Z) : Z :=
   floor_div (x * root_unit h) (d * (if (0 <=? x)%Z then far m else near m)).
 

@@ -1,0 +1,95 @@
+(** Ends, met with one another, and what a statement or the geometry gives without any further argument. *)
+
+From Coq Require Import Reals ZArith List Lia Lra.
+From Verale Require Import Semantics Boxes Sums Grid.
+Import ListNotations.
+Open Scope R_scope.
+
+(** * Intersections *)
+
+Definition raise (a : option Z) (e : option Z) : option Z :=
+  match a, e with Some x, Some y => Some (Z.max x y) | Some x, None => Some x | None, _ => e end.
+Definition cut (b : option Z) (e : option Z) : option Z :=
+  match b, e with Some x, Some y => Some (Z.min x y) | Some x, None => Some x | None, _ => e end.
+
+Lemma raise_ok : forall T a e x, above T a x -> above T e x -> above T (raise a e) x.
+Proof. intros T [a|] [e|] x Ha He; cbn in *; auto. destruct (Z.max_spec a e) as [[_ ->]|[_ ->]]; assumption. Qed.
+
+Lemma cut_ok : forall T b e x, below T b x -> below T e x -> below T (cut b e) x.
+Proof. intros T [b|] [e|] x Hb He; cbn in *; auto. destruct (Z.min_spec b e) as [[_ ->]|[_ ->]]; assumption. Qed.
+
+Definition meet (a e : ends) : ends := (raise (fst a) (fst e), cut (snd a) (snd e)).
+
+Lemma meet_ok : forall T a e x, within T a x -> within T e x -> within T (meet a e) x.
+Proof. intros T a e x [] []. split; [apply raise_ok|apply cut_ok]; assumption. Qed.
+
+(** One prototype's ends, met with others. *)
+Fixpoint meet_at (j : nat) (a : ends) (r : row) : row :=
+  match r, j with
+  | nil, _ => nil
+  | e :: r', O => meet a e :: r'
+  | e :: r', S j' => e :: meet_at j' a r'
+  end.
+
+Lemma meet_at_length : forall r j a, length (meet_at j a r) = length r.
+Proof. induction r as [|e r IH]; intros [|j] a; cbn; auto. Qed.
+
+Lemma meet_at_nth : forall T r j a x, within T a (x j) ->
+  (forall i, within T (nth i r anything) (x i)) -> forall i, within T (nth i (meet_at j a r) anything) (x i).
+Proof.
+  induction r as [|e r IH]; intros j a x Ha H i; [destruct j; apply (H i)|].
+  destruct j as [|j]; cbn [meet_at].
+  - destruct i as [|i]; [apply meet_ok; [exact Ha|apply (H 0%nat)]|apply (H (S i))].
+  - destruct i as [|i]; [apply (H 0%nat)|]. cbn [nth]. apply (IH j a (fun k => x (S k))); [exact Ha|].
+    intros k. apply (H (S k)).
+Qed.
+
+(** * Statements about the observable itself *)
+
+(** The ends that a statement gives by itself, over the unit [T]. *)
+Definition stated_ends (u T : Z) (e : Z * Z) : ends :=
+  (Some (floor_div (T * fst e) u), Some (ceil_div (T * snd e) u)).
+
+Lemma stated_ends_ok : forall u T lo hi x, (0 < T)%Z -> q lo u <= x <= q hi u ->
+  within T (stated_ends (Zpos u) T (lo, hi)) x.
+Proof.
+  intros u T lo hi x HT [H1 H2]. apply IZR_pos in HT.
+  apply (Rmult_le_compat_l (IZR (Zpos u))) in H1, H2; try (left; apply unit_positive). rewrite q_times_unit in H1, H2.
+  apply (Rmult_le_compat_l (IZR T)) in H1, H2; try lra.
+  split; cbn [stated_ends fst snd above below].
+  - apply floor_div_below; [reflexivity|]. rewrite mult_IZR. lra.
+  - apply ceil_div_above; [reflexivity|]. rewrite mult_IZR. lra.
+Qed.
+
+Fixpoint meet_statements (u T : Z) (here : list (nat * (Z * Z))) (r : row) : row :=
+  match here with
+  | s :: here' => meet_at (fst s) (stated_ends u T (snd s)) (meet_statements u T here' r)
+  | nil => r
+  end.
+
+Lemma meet_statements_length : forall u T here r, length (meet_statements u T here r) = length r.
+Proof. induction here; intros; [reflexivity|]. cbn. rewrite meet_at_length. auto. Qed.
+
+Lemma meet_statements_ok : forall u T here r x,
+  (forall s, In s here -> within T (stated_ends u T (snd s)) (x (fst s))) ->
+  (forall i, within T (nth i r anything) (x i)) ->
+  forall i, within T (nth i (meet_statements u T here r) anything) (x i).
+Proof.
+  induction here as [|s here IH]; intros r x Hs H; [exact H|]. cbn [meet_statements]. apply meet_at_nth.
+  - apply Hs. left. reflexivity.
+  - apply IH; [|exact H]. intros. apply Hs. right. assumption.
+Qed.
+
+(** * Squared distances are not below 0 *)
+
+Definition raise_to_zero (r : row) : row := map (fun e => (raise (Some 0%Z) (fst e), snd e)) r.
+
+Theorem raise_to_zero_ok : forall h T r v, (0 <= T)%Z -> head_geometry h = Euclidean -> row_ok h T r v ->
+  row_ok h T (raise_to_zero r) v.
+Proof.
+  intros h T r v HT HG [L H]. split; [unfold raise_to_zero; rewrite map_length; exact L|]. intros j Hj.
+  set (f := fun e : ends => (raise (Some 0%Z) (fst e), snd e)). change (raise_to_zero r) with (map f r).
+  rewrite (nth_indep (map f r) anything (f anything)) by (rewrite map_length, L; exact Hj).
+  rewrite map_nth. destruct (H j Hj) as [H1 H2]. split; [|exact H2]. apply raise_ok; [|exact H1].
+  apply Rmult_le_pos; [apply IZR_nonneg; exact HT|]. unfold observable. rewrite HG. apply rsum_nonneg. intros. apply Rle_0_sqr.
+Qed.
