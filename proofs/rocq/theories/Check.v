@@ -4,8 +4,8 @@
     activations of it, which statements about activations cut. From the box come the margins, each against one rival. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics Boxes Sums Grid Log Columns Embedding Products Metric Domain Simplex Left Assignment
-  Activations Pooling LinearReadout Readout.
+From Verale Require Import Semantics Boxes Sums Grid Log Columns Embedding Products Metric Domain Table SimplexTable
+  Leftover Assignment Activations Pooling LinearReadout Readout.
 Import ListNotations.
 
 (** * What runs *)
@@ -26,11 +26,11 @@ Record prepared := Prepared {
 Definition prepare (h : head) (s : settings) : prepared :=
   Prepared h s (ln2_ends (Zpos (box_unit s)) (terms s)) (measures h) (domain_row h (Zpos (range_unit s))).
 
-(** Untrusted: weights for the patches that are listed, prices against the rivals that are listed. *)
-Record hints := Hints { weights_of : list (nat * list hint); prices_of : list (nat * list Z) }.
+(** Untrusted: weights for the patches in their order, and prices against some rivals. *)
+Record hints := Hints { weights_of : list (list hint); prices_of : list (nat * list Z) }.
 
-Fixpoint find {A} (i : nat) (l : list (nat * A)) : option A :=
-  match l with (k, a) :: l' => if Nat.eqb k i then Some a else find i l' | nil => None end.
+Fixpoint prices_against (r : nat) (l : list (nat * list Z)) : option (list Z) :=
+  match l with (k, prices) :: l' => if Nat.eqb k r then Some prices else prices_against r l' | nil => None end.
 
 Section Run.
 Variables (p : prepared) (c : certificate) (x : hints).
@@ -38,21 +38,15 @@ Let h := head_of p.
 Let T := Zpos (range_unit (settings_of p)).
 Let B := Zpos (box_unit (settings_of p)).
 
-Definition products_of : list (list Z) :=
-  let stated := stated_prototypes c in products h (fun j => existsb (Nat.eqb j) stated).
-
-Definition patch_row (G : list (list Z)) (l : nat) : option row :=
-  if has_statement c l then
-    match head_geometry h, measures_of p, domain_of p with
-    | Softmax, _, _ => simplex_row T h c l
-    | _, Some ms, Some own =>
-        metric_row h c T ms G own l (match find l (weights_of x) with Some ws => ws | None => nil end)
-    | _, _, _ => None
-    end
-  else domain_of p.
+Definition products_of (ms : list measure) : list (list Z) :=
+  let stated := stated_prototypes c in products h ms (fun j => existsb (Nat.eqb j) stated).
 
 Definition given_table : option table :=
-  let G := products_of in all_some (map (patch_row G) (seq 0 (patches c))).
+  match head_geometry h, measures_of p, domain_of p with
+  | Softmax, _, _ => simplex_table T h c
+  | _, Some ms, Some own => metric_table h c T ms (products_of ms) own (weights_of x)
+  | _, _, _ => None
+  end.
 
 Definition given_box : option box :=
   match given_table with
@@ -62,7 +56,7 @@ Definition given_box : option box :=
   end.
 
 Definition by_prices (b : box) (r : nat) (num : Z) : bool :=
-  match find r (prices_of x) with
+  match prices_against r (prices_of x) with
   | Some prices => (T =? B)%Z && assignment_at_least h c B (left_of B c (count h)) b prices r num (margin_unit c)
   | None => false
   end.
@@ -91,43 +85,27 @@ Hypothesis compliant : complies h c z.
 Lemma range_unit_positive : (0 < T)%Z. Proof. reflexivity. Qed.
 Lemma box_unit_positive : (0 < B)%Z. Proof. reflexivity. Qed.
 
-Lemma products_of_right : forall ms, measures h = Some ms -> products_right h (products_of p c).
+Lemma products_of_right : forall ms, measures h = Some ms -> products_right h (products_of p c ms).
 Proof.
   intros ms M. destruct (measures_ok h ms M) as (_ & C & L & _).
-  assert (N : length (prototypes h) = count h).
-  { unfold measures in M. destruct (_ && _)%bool; [injection M as <-; rewrite map_length in C; exact C|discriminate]. }
-  apply (products_of_head h); [|exact N]. intros j. destruct (Nat.lt_ge_cases j (count h)) as [J|J].
+  assert (E : ms = map (measure_of h) (prototypes h)).
+  { unfold measures in M. destruct (_ && _)%bool; [injection M as <-; reflexivity|discriminate]. }
+  assert (N : length (prototypes h) = count h) by (rewrite E, map_length in C; exact C).
+  rewrite E. apply (products_of_head h); [|exact N]. intros j. destruct (Nat.lt_ge_cases j (count h)) as [J|J].
   - rewrite L by exact J. lia.
   - unfold points. rewrite nth_overflow by lia. cbn. lia.
 Qed.
 
-Lemma domain_of_ok : forall l r, (l < patches c)%nat -> domain_row h T = Some r -> row_ok h T r (z l).
-Proof.
-  intros l r Hl. apply domain_row_ok; [exact range_unit_positive|]. apply compliant. exact Hl.
-Qed.
-
-Lemma patch_row_ok : forall l r, (l < patches c)%nat -> patch_row p c x (products_of p c) l = Some r ->
-  row_ok h T r (z l).
-Proof.
-  intros l r Hl E. unfold patch_row in E. cbn [p prepare head_of settings_of measures_of domain_of] in E. fold T in E.
-  destruct (has_statement c l); [|apply domain_of_ok; assumption].
-  assert (simplex : simplex_row T h c l = Some r -> row_ok h T r (z l)).
-  { apply (simplex_row_ok h c); [exact range_unit_positive|exact compliant]. }
-  assert (metric : forall ms own ws, measures h = Some ms -> domain_row h T = Some own ->
-            metric_row h c T ms (products_of p c) own l ws = Some r -> row_ok h T r (z l)).
-  { intros ms own ws M D. apply metric_row_ok; auto using range_unit_positive, domain_of_ok.
-    apply (products_of_right ms M). }
-  destruct (head_geometry h); [| | | |apply simplex; exact E];
-    (destruct (measures h) as [ms|] eqn:M; [|discriminate]; destruct (domain_row h T) as [own|] eqn:D; [|discriminate];
-     eapply metric; eauto).
-Qed.
-
 Lemma given_table_ok : forall t, given_table p c x = Some t -> table_ok h T (patches c) t z.
 Proof.
-  intros t E. unfold given_table in E. cbv zeta in E.
-  assert (L := length_values _ _ _ _ _ (all_some_spec _ _ _ E)). rewrite seq_length in L. split; [exact L|].
-  intros l Hl. apply patch_row_ok; [exact Hl|].
-  assert (N := nth_all_some _ _ _ _ _ l O nil E). rewrite seq_length, seq_nth in N by exact Hl. apply N. exact Hl.
+  intros t E. unfold given_table in E. cbn [p prepare head_of settings_of measures_of domain_of] in E. fold T in E.
+  assert (metric : forall ms own, measures h = Some ms -> domain_row h T = Some own ->
+            metric_table h c T ms (products_of p c ms) own (weights_of x) = Some t -> table_ok h T (patches c) t z).
+  { intros ms own M O K. eapply metric_table_ok; eauto using range_unit_positive, products_of_right.
+    intros v V. eapply domain_row_ok; eauto using range_unit_positive. }
+  destruct (head_geometry h); [| | | |eapply simplex_table_ok; eauto using range_unit_positive];
+    (destruct (measures h) as [ms|] eqn:M; [|discriminate]; destruct (domain_row h T) as [own|] eqn:O; [|discriminate];
+     eapply metric; eauto).
 Qed.
 
 Lemma given_box_ok : forall b, (0 < patches c)%nat -> given_box p c x = Some b -> box_ok h B (patches c) b z.
@@ -151,7 +129,7 @@ Proof.
   - apply orb_prop in E2 as [E2|E2].
     + apply (difference_at_least_ok h B b); [exact box_unit_positive|exact Hb|exact E2].
     + unfold by_prices in E2. cbn [p prepare head_of settings_of] in E2. fold T B in E2.
-      destruct (find r (prices_of x)) as [prices|]; [|discriminate]. apply andb_prop in E2 as [_ E2].
+      destruct (prices_against r (prices_of x)) as [prices|]; [|discriminate]. apply andb_prop in E2 as [_ E2].
       eapply assignment_at_least_ok; [exact box_unit_positive|exact compliant|exact Hb|exact E2].
   - unfold margin, q. apply (IZR_lt 0) in E1. apply Rdiv_lt_0_compat; [exact E1|]. apply (IZR_lt 0). reflexivity.
 Qed.

@@ -61,6 +61,9 @@ Definition statement_true (s : statement) : bool :=
   end.
 End Statements.
 
+(** Statements about patches need no box. *)
+Definition about_a_patch (s : statement) : bool := match s with AboutPatch _ _ _ _ => true | _ => false end.
+
 Definition instance_holds (h : head) (c : certificate) (T : Z) (t : table) (B : Z) (b : box) (i : image) : bool :=
   Nat.eqb (length (rows i)) (patches c) && forallb (latent_inside h (image_unit i)) (rows i) &&
   forallb (statement_true T t B b (statement_unit c)) (statements c).
@@ -155,18 +158,26 @@ Proof.
   - apply (IH (Datatypes.S s)); [exact H2|cbn in Hk; lia|]. rewrite Nat.add_succ_l, <- Nat.add_succ_r. exact N.
 Qed.
 
+Lemma patch_statement_ok : forall h c T t B b z l j lo hi, (0 < T)%Z -> table_ok h T (patches c) t z ->
+  statement_true T t B b (statement_unit c) (AboutPatch l j lo hi) = true -> holds h c z (AboutPatch l j lo hi).
+Proof.
+  intros h c T t B b z l j lo hi HT [Lt Ht] H. cbn [statement_true holds] in *.
+  destruct (nth_error t l) as [r|] eqn:Nl; [|discriminate]. destruct (nth_error r j) as [e|] eqn:Nj; [|discriminate].
+  assert (Hl : (l < length t)%nat) by (apply nth_error_Some; rewrite Nl; discriminate).
+  assert (Hj : (j < length r)%nat) by (apply nth_error_Some; rewrite Nj; discriminate).
+  destruct (Ht l ltac:(lia)) as [Lr Hr]. rewrite (nth_error_nth _ _ (nil : row) Nl : nth l t nil = r) in Lr, Hr.
+  specialize (Hr j ltac:(lia)). rewrite (nth_error_nth _ _ anything Nj) in Hr.
+  exact (ends_in_ok T _ e lo hi _ HT H Hr).
+Qed.
+
 Lemma statement_true_ok : forall h c T t B b z s, (0 < T)%Z -> (0 < B)%Z ->
-  table_ok h T (patches c) t z -> box_ok h B (patches c) b z ->
+  table_ok h T (patches c) t z -> about_a_patch s = true \/ box_ok h B (patches c) b z ->
   statement_true T t B b (statement_unit c) s = true -> holds h c z s.
 Proof.
-  intros h c T t B b z s HT HB [Lt Ht] [Lb Hb] H.
+  intros h c T t B b z s HT HB [Lt Ht] [A|[Lb Hb]] H.
+  { destruct s as [l j lo hi| |]; try discriminate. revert H. apply patch_statement_ok; [exact HT|split; assumption]. }
   destruct s as [l j lo hi|j lo hi|except hi]; cbn [statement_true holds] in *.
-  - destruct (nth_error t l) as [r|] eqn:Nl; [|discriminate]. destruct (nth_error r j) as [e|] eqn:Nj; [|discriminate].
-    assert (Hl : (l < length t)%nat) by (apply nth_error_Some; rewrite Nl; discriminate).
-    assert (Hj : (j < length r)%nat) by (apply nth_error_Some; rewrite Nj; discriminate).
-    destruct (Ht l ltac:(lia)) as [Lr Hr]. rewrite (nth_error_nth _ _ (nil : row) Nl : nth l t nil = r) in Lr, Hr.
-    specialize (Hr j ltac:(lia)). rewrite (nth_error_nth _ _ anything Nj) in Hr.
-    exact (ends_in_ok T _ e lo hi _ HT H Hr).
+  - revert H. apply (patch_statement_ok h c T t B b z l j); [exact HT|split; assumption].
   - destruct (nth_error b j) as [e|] eqn:Nj; [|discriminate]. apply andb_prop in H as [H1 H2].
     assert (Hj : (j < length b)%nat) by (apply nth_error_Some; rewrite Nj; discriminate).
     destruct (Hb j ltac:(lia)) as [L K]. rewrite (nth_error_nth _ _ (0, 0)%Z Nj) in L, K.
@@ -176,7 +187,8 @@ Proof.
 Qed.
 
 Theorem instance_holds_ok : forall h c T t B b i, (0 < T)%Z -> (0 < B)%Z ->
-  table_ok h T (length (rows i)) t (latents_of i) -> box_ok h B (length (rows i)) b (latents_of i) ->
+  table_ok h T (length (rows i)) t (latents_of i) ->
+  forallb about_a_patch (statements c) = true \/ box_ok h B (length (rows i)) b (latents_of i) ->
   instance_holds h c T t B b i = true -> instance h c i.
 Proof.
   intros h c T t B b i HT HB Ht Hb H. apply andb_prop in H as [H HS]. apply andb_prop in H as [HL HD].
@@ -185,4 +197,5 @@ Proof.
   - split.
     + intros l Hl. rewrite latents_over. apply latent_inside_ok, HD, nth_In. rewrite HL. exact Hl.
     + intros s I. apply (statement_true_ok h c T t B b); auto.
+      destruct Hb as [A|Hb]; [left|right; exact Hb]. rewrite forallb_forall in A. apply A. exact I.
 Qed.

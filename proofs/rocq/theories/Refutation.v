@@ -16,7 +16,7 @@ Theorem refutation_holds_ok : forall h c T t B b i rival, (0 < T)%Z -> (0 < B)%Z
 Proof.
   intros h c T t B b i rival HT HB Ht Hb H. apply andb_prop in H as [H D]. apply andb_prop in H as [H N].
   apply andb_prop in H as [H C]. apply Nat.ltb_lt in C. apply negb_true_iff, Nat.eqb_neq in N.
-  assert (I : instance h c i) by (apply (instance_holds_ok h c T t B b); assumption). split; [exact I|].
+  assert (I : instance h c i) by (apply (instance_holds_ok h c T t B b); auto). split; [exact I|].
   exists rival. split; [exact C|]. split; [exact N|]. rewrite (proj1 I) in Hb.
   apply (difference_at_least_ok h B b (patches c) (latents_of i)) in D; [|assumption|assumption].
   unfold q in D. lra.

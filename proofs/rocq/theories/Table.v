@@ -1,23 +1,9 @@
 (** The observables of all patches: a row for each. *)
 
 From Coq Require Import Reals ZArith List Lia.
-From Verale Require Import Semantics Boxes Embedding Products Metric.
+From Verale Require Import Semantics Boxes Columns Embedding Products Metric.
 Import ListNotations.
 Open Scope R_scope.
-
-(** All of a list, or none. *)
-Fixpoint all_of {A : Type} (l : list (option A)) : option (list A) :=
-  match l with
-  | nil => Some nil
-  | Some x :: l' => match all_of l' with Some xs => Some (x :: xs) | None => None end
-  | None :: _ => None
-  end.
-
-Lemma all_of_map : forall A (l : list (option A)) xs, all_of l = Some xs -> l = map Some xs.
-Proof.
-  induction l as [|[x|] l IH]; intros xs H; cbn [all_of] in H; [injection H as <-; reflexivity| |discriminate].
-  destruct (all_of l) as [xs'|]; [|discriminate]. injection H as <-. cbn [map]. rewrite (IH xs' eq_refl). reflexivity.
-Qed.
 
 (** The rows of the patches [l], [l + 1], ..., [l + n - 1], with the hints of each; missing ones are no hints. *)
 Fixpoint metric_rows (row_of : nat -> list hint -> option row) (l n : nat) (hints : list (list hint)) : list (option row) :=
@@ -29,7 +15,7 @@ Fixpoint metric_rows (row_of : nat -> list hint -> option row) (l n : nat) (hint
 (** The measures [ms] and the products [G] of the head, and the row [own] of its domain, are computed once. *)
 Definition metric_table (h : head) (c : certificate) (T : Z) (ms : list measure) (G : list (list Z)) (own : row)
   (hints : list (list hint)) : option table :=
-  all_of (metric_rows (metric_row h c T ms G own) 0 (patches c) hints).
+  all_some (metric_rows (metric_row h c T ms G own) 0 (patches c) hints).
 
 Lemma metric_rows_nth : forall row_of n l hints i, (i < n)%nat ->
   exists x, nth i (metric_rows row_of l n hints) None = row_of (l + i)%nat x.
@@ -46,7 +32,7 @@ Theorem metric_table_ok : forall h c T ms G own hints t z, (0 < T)%Z -> measures
   (forall v, patch_in_domain h v -> row_ok h T own v) -> metric_table h c T ms G own hints = Some t ->
   complies h c z -> table_ok h T (patches c) t z.
 Proof.
-  intros h c T ms G own hints t z HT HM HG HO H HC. unfold metric_table in H. apply all_of_map in H.
+  intros h c T ms G own hints t z HT HM HG HO H HC. unfold metric_table in H. apply all_some_spec in H.
   assert (L : length t = patches c) by (rewrite <- (map_length Some t), <- H; apply metric_rows_length).
   split; [exact L|]. intros l Hl.
   destruct (metric_rows_nth (metric_row h c T ms G own) (patches c) 0 hints l Hl) as [x E]. rewrite H in E.
