@@ -15,7 +15,7 @@ Import ListNotations.
 Open Scope R_scope.
 
 (** Sizes are enclosed over this unit. *)
-Definition fine : Z := 2 ^ 64.
+Definition fine : Z := 2 ^ 128.
 
 Section Embedding.
 Variable h : head.
