@@ -56,7 +56,8 @@ Proof.
   rewrite mult_IZR. replace ((y - IZR x) * (y - IZR x)) with (Rabs (y - IZR x) * Rabs (y - IZR x)) by
     (rewrite <- Rabs_mult; apply Rabs_pos_eq, Rle_0_sqr).
   assert (A : 0 <= IZR (Z.max left right) <= Rabs (y - IZR x)).
-  { unfold Rabs, Rmax in *. destruct (Rcase_abs _), (Rle_dec 0 _), (Rle_dec 0 _), (Z.max_spec left right) as [[_ ->]|[_ ->]];
+  { unfold Rabs, Rmax in *.
+    destruct (Rcase_abs _), (Rle_dec 0 _), (Rle_dec 0 _), (Z.max_spec left right) as [[_ ->]|[_ ->]];
       lra. }
   apply Rmult_le_compat; apply A.
 Qed.

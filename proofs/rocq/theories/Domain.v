@@ -146,7 +146,8 @@ Proof.
       (rewrite mult_IZR, Rabs_mult, (Rabs_pos_eq (IZR T)); lra).
     rewrite sqrt_scaled by (try apply Rabs_pos; apply IZR_nonneg, span_nonneg). rewrite <- Rabs_mult, <- mult_IZR.
     rewrite Rabs_pos_eq by (apply IZR_nonneg, Z.square_nonneg). rewrite <- mult_IZR.
-    replace (T * numerator r * (T * numerator r) * span h p)%Z with (T * T * (numerator r * numerator r) * span h p)%Z by ring.
+    replace (T * numerator r * (T * numerator r) * span h p)%Z with
+      (T * T * (numerator r * numerator r) * span h p)%Z by ring.
     apply root_ok. apply Z.mul_nonneg_nonneg; [|apply span_nonneg].
     apply Z.mul_nonneg_nonneg; apply Z.square_nonneg.
 Qed.
@@ -197,21 +198,22 @@ Proof.
   assert (V := value_of_observable h HS 1 v j _ in_the_domain PS Z1). unfold value in V. fold D in V.
   assert (B := fun r => embedded_in_ball h HS v r in_the_domain). fold D S in B.
   assert (one : real (Fraction 1 1) = 1) by (unfold real, q; simpl; field).
+  set (s := zdot (points h j) (points h j)) in *.
   assert (X : match head_geometry h with
-    | Cosine _ | RootedCosine _ => within T (Some (- cosine_reach (zdot (points h j) (points h j)) (map Z.opp (points h j)))%Z,
-        Some (cosine_reach (zdot (points h j) (points h j)) (points h j))) (observable h v j)
+    | Cosine _ | RootedCosine _ => within T (Some (- cosine_reach s (map Z.opp (points h j)))%Z,
+        Some (cosine_reach s (points h j))) (observable h v j)
     | _ => True end).
   2: { unfold domain_ends. destruct (head_geometry h); exact X. }
-  assert (main : size h j = sqrt (IZR (zdot (points h j) (points h j))) ->
+  assert (main : size h j = sqrt (IZR s) ->
     inner D (embedded h v) (embedded h v) <= IZR S * IZR S ->
     inner D (embedded h v) (vector (points h j)) = IZR S * (size h j * observable h v j) ->
-    within T (Some (- cosine_reach (zdot (points h j) (points h j)) (map Z.opp (points h j)))%Z,
-        Some (cosine_reach (zdot (points h j) (points h j)) (points h j))) (observable h v j)).
-  { intros ES HB E. assert (Ps : (0 < zdot (points h j) (points h j))%Z).
-    { apply lt_IZR. rewrite ES in PS. destruct (Rle_dec (IZR (zdot (points h j) (points h j))) 0) as [N|N]; [|lra].
+    within T (Some (- cosine_reach s (map Z.opp (points h j)))%Z,
+        Some (cosine_reach s (points h j))) (observable h v j)).
+  { intros ES HB E. assert (Ps : (0 < s)%Z).
+    { apply lt_IZR. rewrite ES in PS. destruct (Rle_dec (IZR s) 0) as [N|N]; [|lra].
       rewrite sqrt_neg_0 in PS by exact N. lra. }
     split; cbn [fst snd above below]; [|apply (cosine_reach_ok j); assumption].
-    assert (O : IZR T * - observable h v j <= IZR (cosine_reach (zdot (points h j) (points h j)) (map Z.opp (points h j)))).
+    assert (O : IZR T * - observable h v j <= IZR (cosine_reach s (map Z.opp (points h j)))).
     { apply (cosine_reach_ok j); try assumption; [rewrite map_length; exact L|]. rewrite inner_opp_r by exact L.
       rewrite E. ring. }
     rewrite opp_IZR. lra. }
@@ -248,7 +250,8 @@ Qed.
 Lemma domain_ends_ok : forall j, spatial h = true -> length (points h j) = D -> 0 < size h j ->
   within T (domain_ends (points h j)) (observable h v j).
 Proof.
-  intros j HS L PS. assert (C := cosine_ends_ok j HS L PS). assert (E := distance_ends_ok j L). assert (B := box_ends_ok j L).
+  intros j HS L PS. assert (C := cosine_ends_ok j HS L PS). assert (E := distance_ends_ok j L).
+  assert (B := box_ends_ok j L).
   assert (K := fun r => ball_ends_ok j r L). assert (H := proj2 in_the_domain).
   unfold spatial in HS. unfold domain_ends, observable in *. destruct (head_geometry h) as [|e|e|[r|]|]; try exact C.
   - apply E. reflexivity.

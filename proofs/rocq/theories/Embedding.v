@@ -1,8 +1,8 @@
 (** The vector that the statements about a patch speak of, and what is known of it without any statement.
 
-    Euclidean and inner product: y = S z, where S is the unit of the coordinates. Cosines: y = S u, where u = z / (|z| + E),
-    of the rooted kind u = z / (|z|^2 + E)^(1/2). In these terms an observable is a function of the kind that
-    [Quadratic.v] bounds, with the integer prototype P = S p as its vector:
+    Euclidean and inner product: y = S z, where S is the unit of the coordinates. Cosines: y = S u, where
+    u = z / (|z| + E), of the rooted kind u = z / (|z|^2 + E)^(1/2). In these terms an observable is a function of
+    the kind that [Quadratic.v] bounds, with the integer prototype P = S p as its vector:
 
         |y|^2 - 2 <y, P> + |P|^2 = S^2 m  (euclidean),   - 2 <y, P> = - 2 S^2 m  (inner product),
         - 2 <y, P> = - 2 S |P| m  (cosines).
@@ -219,10 +219,12 @@ Proof.
   - unfold measure_of. destruct (head_geometry h); exact E.
   - unfold measure_of. destruct (head_geometry h); apply zsum_real; exact HL.
   - unfold measure_of, size, root_unit. destruct (head_geometry h); cbn [near]; try lra;
-      fold D; rewrite <- E, sqrt_scaled by (apply IZR_nonneg; (discriminate || apply zdot_square_nonneg)); rewrite <- !mult_IZR;
+      fold D; rewrite <- E, sqrt_scaled by (apply IZR_nonneg; (discriminate || apply zdot_square_nonneg));
+      rewrite <- !mult_IZR;
       apply root_ok; (apply Z.mul_nonneg_nonneg; [discriminate|apply zdot_square_nonneg]).
   - unfold measure_of, size, root_unit. destruct (head_geometry h); cbn [far]; try lra;
-      fold D; rewrite <- E, sqrt_scaled by (apply IZR_nonneg; (discriminate || apply zdot_square_nonneg)); rewrite <- !mult_IZR;
+      fold D; rewrite <- E, sqrt_scaled by (apply IZR_nonneg; (discriminate || apply zdot_square_nonneg));
+      rewrite <- !mult_IZR;
       apply root_ok; (apply Z.mul_nonneg_nonneg; [discriminate|apply zdot_square_nonneg]).
 Qed.
 

@@ -91,5 +91,6 @@ Proof.
   set (f := fun e : ends => (raise (Some 0%Z) (fst e), snd e)). change (raise_to_zero r) with (map f r).
   rewrite (nth_indep (map f r) anything (f anything)) by (rewrite map_length, L; exact Hj).
   rewrite map_nth. destruct (H j Hj) as [H1 H2]. split; [|exact H2]. apply raise_ok; [|exact H1].
-  apply Rmult_le_pos; [apply IZR_nonneg; exact HT|]. unfold observable. rewrite HG. apply rsum_nonneg. intros. apply Rle_0_sqr.
+  apply Rmult_le_pos; [apply IZR_nonneg; exact HT|]. unfold observable. rewrite HG. apply rsum_nonneg. intros.
+  apply Rle_0_sqr.
 Qed.

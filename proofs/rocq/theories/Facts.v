@@ -66,14 +66,18 @@ Proof.
   { assert (R := root_unit_positive h). apply (Rmult_le_compat_r (IZR (root_unit h))) in H; [|lra]. unfold k. lra. }
   assert (HF : (0 < far m)%Z) by (apply lt_IZR; lra). assert (HN : (0 < near m)%Z) by (apply lt_IZR; lra).
   apply IZR_pos in Hd as Hd'. assert (R := root_unit_positive h).
-  unfold over_down. destruct (0 <=? x)%Z eqn:E; (apply floor_div_below; [apply Z.mul_pos_pos; assumption|]; rewrite !mult_IZR).
+  unfold over_down.
+  destruct (0 <=? x)%Z eqn:E; (apply floor_div_below; [apply Z.mul_pos_pos; assumption|]; rewrite !mult_IZR).
   - apply Z.leb_le, IZR_le in E. assert (0 <= IZR x * IZR (root_unit h)) by (apply Rmult_le_pos; lra).
-    assert (0 < IZR d * k) by (apply Rmult_lt_0_compat; lra). assert (0 <= r) by (apply (Rmult_le_reg_l (IZR d * k)); lra).
+    assert (0 < IZR d * k) by (apply Rmult_lt_0_compat; lra).
+    assert (0 <= r) by (apply (Rmult_le_reg_l (IZR d * k)); lra).
     eapply Rle_trans; [exact K|]. apply Rmult_le_compat_r; [assumption|]. apply Rmult_le_compat_l; lra.
-  - apply Z.leb_gt, IZR_lt in E. assert (0 <= - (IZR x * IZR (root_unit h))) by (rewrite Ropp_mult_distr_l; apply Rmult_le_pos; lra).
+  - apply Z.leb_gt, IZR_lt in E.
+    assert (0 <= - (IZR x * IZR (root_unit h))) by (rewrite Ropp_mult_distr_l; apply Rmult_le_pos; lra).
     destruct (Rle_dec 0 r) as [Hr|Hr].
     + assert (0 <= IZR d * IZR (near m) * r) by (apply Rmult_le_pos; [apply Rmult_le_pos|]; lra). lra.
-    + eapply Rle_trans; [exact K|]. rewrite !(Rmult_comm _ r). apply Rmult_le_compat_neg_l; [lra|]. apply Rmult_le_compat_l; lra.
+    + eapply Rle_trans; [exact K|]. rewrite !(Rmult_comm _ r). apply Rmult_le_compat_neg_l; [lra|].
+      apply Rmult_le_compat_l; lra.
 Qed.
 End Sizes.
 

@@ -23,9 +23,9 @@ Open Scope R_scope.
         ball of radius num / den (cosines: 1 / 1):          f = den^2 |x|^2 - num^2 <= 0
 
     where e is that end of the statement which makes f <= 0 if the weight is positive, f >= 0 if it is negative; box and
-    ball take no negative weights. Weights w and w_1, w_2, ... prove a low end of a squared distance by the least value of
-    w t + sum_i w_i f_i over all x, a high one by that of - w t + sum_i w_i f_i; of the others, whose t falls as m rises,
-    a low end by - w t + sum_i w_i f_i and a high one by w t + sum_i w_i f_i. *)
+    ball take no negative weights. Weights w and w_1, w_2, ... prove a low end of a squared distance by the least value
+    of w t + sum_i w_i f_i over all x, a high one by that of - w t + sum_i w_i f_i; of the others, whose t falls as m
+    rises, a low end by - w t + sum_i w_i f_i and a high one by w t + sum_i w_i f_i. *)
 Definition weights : Type := Z * list Z.
 Record hint := Hint { for_low : option weights; for_high : option weights }.
 
@@ -109,7 +109,8 @@ Lemma narrow_ok : forall k m products x e, (k < count h)%nat -> measure_ok h k m
   within T (narrow x m products e) (observable h v k).
 Proof.
   intros k m products x e Hk HM HP [H1 H2].
-  assert (C : products_ok D (vector (points h k)) (vectors h js ks) (map (hd 0%Z) products ++ map (Z.mul (total m)) ks)).
+  assert (C : products_ok D (vector (points h k)) (vectors h js ks)
+    (map (hd 0%Z) products ++ map (Z.mul (total m)) ks)).
   { apply (column_right h); [apply HM|]. apply heads_right; assumption. }
   assert (G : within T (raise (reach 1 m (map (hd 0%Z) products ++ map (Z.mul (total m)) ks) (for_low x)) (fst e),
     cut (option_map Z.opp (reach (-1) m (map (hd 0%Z) products ++ map (Z.mul (total m)) ks) (for_high x))) (snd e))
@@ -134,7 +135,8 @@ Proof.
   destruct ms as [|m ms]; [exact HR|]. destruct r as [|e r]; [exact HR|].
   intros [|i] Hi; cbn [refine nth].
   - assert (M := HM 0%nat Hi). assert (W := HR 0%nat Hi). rewrite Nat.add_0_r in *. apply narrow_ok; assumption.
-  - replace (k + S i)%nat with (S k + i)%nat in * by lia. apply (IH ms _ r (S k) d); [apply rows_step; exact HP| | |exact Hi].
+  - replace (k + S i)%nat with (S k + i)%nat in * by lia.
+    apply (IH ms _ r (S k) d); [apply rows_step; exact HP| | |exact Hi].
     + intros i' Hi'. specialize (HM (S i')). cbn [nth] in HM. rewrite Nat.add_succ_r in HM. apply HM. exact Hi'.
     + intros i' Hi'. specialize (HR (S i')). cbn [nth] in HR. rewrite Nat.add_succ_r in HR. apply HR. exact Hi'.
 Qed.
@@ -216,7 +218,8 @@ Proof.
   { apply Forall_forall. intros j Hj. apply Nat.ltb_lt. rewrite forallb_forall in HJ. apply HJ. exact Hj. }
   assert (R := rows_at_right h G js products table_right HR).
   split; [rewrite refine_length; apply B|]. intros j Hj.
-  apply (refine_ok h F (step_of h ft) _ _ _ T ft (z l) js eq_refl HS Hft T_positive F2 in_domain_here) with (k := 0%nat) (d := Measure 0 0 1 1).
+  apply (refine_ok h F (step_of h ft) _ _ _ T ft (z l) js eq_refl HS Hft T_positive F2 in_domain_here)
+    with (k := 0%nat) (d := Measure 0 0 1 1).
   - apply Forall2_app.
     + assert (A := statement_true). fold here in A. assert (HV := in_domain_here).
       clear - HM HS Hfu F1 J A HV. unfold js in *. induction here as [|s ss IH]; [constructor|].
@@ -227,7 +230,8 @@ Proof.
     + assert (HF' : (0 < F)%Z) by (rewrite F2; apply Z.mul_pos_pos; assumption).
       assert (K := domain_facts_ok h F (z l) HS HF' in_domain_here). clear - K.
       induction K as [|e es E K IH]; constructor; assumption.
-  - apply triangle_right; [|exact R]. eapply Forall_impl; [|exact J]. intros i Hi. split; [exact Hi|]. apply (HM i _ Hi).
+  - apply triangle_right; [|exact R]. eapply Forall_impl; [|exact J]. intros i Hi. split; [exact Hi|].
+    apply (HM i _ Hi).
   - clear - R. induction R as [|i row is rs E R IH]; constructor; [apply row_from_start; exact E|exact IH].
   - intros i Hi. apply HM. exact Hi.
   - apply B.

@@ -6,9 +6,9 @@
 
     with an integer a, an integer c and a vector v; the factor F > 0 makes integers of the c. A stated squared distance
     is known from below and from above, each with its own c; so is a stated inner product (a = 0); a ball or a box that
-    holds y gives one side only. What is asked is such a function too, the target. For any integer weights the sum of the
-    weighted target and the weighted facts is again such a function, with A, Q and C; if each weighted fact is <= 0, then
-    the sum is not above the weighted target. Its least value is C - F |Q|^2 / A if A > 0, and C if A = 0 and Q = 0. So
+    holds y gives one side only. What is asked is such a function too, the target. For any integer
+    weights the sum of the weighted target and the weighted facts is again such a function, with A, Q and C; if each
+    weighted fact is <= 0, then the sum is not above the weighted target. Its least value is C - F |Q|^2 / A if A > 0, and C if A = 0 and Q = 0. So
     any weights are sound, and they come from hints.
 
     |Q|^2 is computed from the products of the vectors with one another, never from Q itself: the vectors do not occur
@@ -86,7 +86,8 @@ Proof.
   induction ws as [|w ws IH]; intros facts vs A C A' C' x H E.
   { injection E as <- <-. rewrite inner_mix_nil. right. ring. }
   destruct H as [|f v facts vs H1 H2].
-  { injection E as <- <-. replace (mix (w :: ws) nil) with (mix nil nil) by reflexivity. rewrite inner_mix_nil. right. ring. }
+  { injection E as <- <-. replace (mix (w :: ws) nil) with (mix nil nil) by reflexivity. rewrite inner_mix_nil.
+    right. ring. }
   rewrite inner_mix_cons. cbn [weigh] in E. destruct (w =? 0)%Z eqn:W.
   - apply Z.eqb_eq in W. subst w. apply (IH _ vs _ _ _ _ x H2) in E.
     replace (x + (0 * inner n y v + inner n y (mix ws vs))) with (x + inner n y (mix ws vs)) by ring. exact E.

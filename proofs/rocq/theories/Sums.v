@@ -161,7 +161,8 @@ Proof.
     apply Rmult_le_reg_l with (inner n w w); [assumption|]. lra.
   - assert (W : forall d, (d < n)%nat -> w d = 0).
     { intros d Hd. apply Rsqr_0_uniq. unfold Rsqr.
-      assert (w d * w d <= inner n w w) by (apply (rsum_ge_term n (fun i => w i * w i)); [intros; apply Rle_0_sqr|assumption]).
+      assert (w d * w d <= inner n w w) by
+        (apply (rsum_ge_term n (fun i => w i * w i)); [intros; apply Rle_0_sqr|assumption]).
       assert (0 <= w d * w d) by apply Rle_0_sqr. lra. }
     replace (inner n v w) with 0; [rewrite <- N; lra|]. symmetry. apply rsum_zero. intros i Hi. rewrite (W i Hi). ring.
 Qed.
@@ -223,7 +224,8 @@ Lemma zsum_real : forall n u, (length u <= n)%nat -> IZR (zsum u) = rsum n (vect
 Proof.
   intros n u. revert n. induction u as [|a u IH]; intros n H.
   - symmetry. apply rsum_zero. intros i _. apply vector_past_end. simpl. lia.
-  - destruct n as [|n]; [simpl in H; lia|]. rewrite rsum_front. simpl zsum. rewrite plus_IZR, (IH n) by (simpl in H; lia).
+  - destruct n as [|n]; [simpl in H; lia|]. rewrite rsum_front. simpl zsum.
+    rewrite plus_IZR, (IH n) by (simpl in H; lia).
     reflexivity.
 Qed.
 

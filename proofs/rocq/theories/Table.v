@@ -6,7 +6,8 @@ Import ListNotations.
 Open Scope R_scope.
 
 (** The rows of the patches [l], [l + 1], ..., [l + n - 1], with the hints of each; missing ones are no hints. *)
-Fixpoint metric_rows (row_of : nat -> list hint -> option row) (l n : nat) (hints : list (list hint)) : list (option row) :=
+Fixpoint metric_rows (row_of : nat -> list hint -> option row) (l n : nat) (hints : list (list hint)) :
+  list (option row) :=
   match n with
   | O => nil
   | S n' => row_of l (hd nil hints) :: metric_rows row_of (S l) n' (tl hints)
