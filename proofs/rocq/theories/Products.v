@@ -1,8 +1,8 @@
 (** Inner products of prototypes, computed once and used by every patch.
 
     A table of products has a row for each prototype that some statement is about, its products with all prototypes, and
-    an empty row for the others. From it come, for the facts of one patch, the products of their vectors with one another
-    and with each prototype in turn. *)
+    an empty row for the others. From it come, for the facts of one patch, the products of their vectors with one
+    another and with each prototype in turn. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
 From Verale Require Import Semantics Sums Quadratic Embedding Packing.

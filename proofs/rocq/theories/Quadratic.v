@@ -6,9 +6,9 @@
 
     with an integer a, an integer c and a vector v; the factor F > 0 makes integers of the c. A stated squared distance
     is known from below and from above, each with its own c; so is a stated inner product (a = 0); a ball or a box that
-    holds y gives one side only. What is asked is such a function too, the target. For any integer
-    weights the sum of the weighted target and the weighted facts is again such a function, with A, Q and C; if each
-    weighted fact is <= 0, then the sum is not above the weighted target. Its least value is C - F |Q|^2 / A if A > 0, and C if A = 0 and Q = 0. So
+    holds y gives one side only. What is asked is such a function too, the target. For any integer weights the sum of the
+    weighted target and the weighted facts is again such a function, with A, Q and C; if each weighted fact is <= 0, then
+    the sum is not above the weighted target. Its least value is C - F |Q|^2 / A if A > 0, and C if A = 0 and Q = 0. So
     any weights are sound, and they come from hints.
 
     |Q|^2 is computed from the products of the vectors with one another, never from Q itself: the vectors do not occur
