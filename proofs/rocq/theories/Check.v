@@ -85,23 +85,12 @@ Hypothesis compliant : complies h c z.
 Lemma range_unit_positive : (0 < T)%Z. Proof. reflexivity. Qed.
 Lemma box_unit_positive : (0 < B)%Z. Proof. reflexivity. Qed.
 
-Lemma products_of_right : forall ms, measures h = Some ms -> products_right h (products_of p c ms).
-Proof.
-  intros ms M. destruct (measures_ok h ms M) as (_ & C & L & _).
-  assert (E : ms = map (measure_of h) (prototypes h)).
-  { unfold measures in M. destruct (_ && _)%bool; [injection M as <-; reflexivity|discriminate]. }
-  assert (N : length (prototypes h) = count h) by (rewrite E, map_length in C; exact C).
-  rewrite E. apply (products_of_head h); [|exact N]. intros j. destruct (Nat.lt_ge_cases j (count h)) as [J|J].
-  - rewrite L by exact J. lia.
-  - unfold points. rewrite nth_overflow by lia. cbn. lia.
-Qed.
-
 Lemma given_table_ok : forall t, given_table p c x = Some t -> table_ok h T (patches c) t z.
 Proof.
   intros t E. unfold given_table in E. cbn [p prepare head_of settings_of measures_of domain_of] in E. fold T in E.
   assert (metric : forall ms own, measures h = Some ms -> domain_row h T = Some own ->
             metric_table h c T ms (products_of p c ms) own (weights_of x) = Some t -> table_ok h T (patches c) t z).
-  { intros ms own M O K. eapply metric_table_ok; eauto using range_unit_positive, products_of_right.
+  { intros ms own M O K. eapply metric_table_ok; eauto using range_unit_positive, products_of_measured_head.
     intros v V. eapply domain_row_ok; eauto using range_unit_positive. }
   destruct (head_geometry h); [| | | |eapply simplex_table_ok; eauto using range_unit_positive];
     (destruct (measures h) as [ms|] eqn:M; [|discriminate]; destruct (domain_row h T) as [own|] eqn:O; [|discriminate];
