@@ -1,0 +1,81 @@
+"""The texts for the proved checker: two writers, each with its own readers, write the same bytes of every file."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from verale.checker import HeadError, LatentsError
+from verale.checker.certificate import read_certificate
+from verale.checker.dyadic import exact
+from verale.checker.errors import FormatError
+from verale.checker.head_file import read_head
+from verale.checker.latents import Latents
+from verale.checker.proved.text import certificate_text, head_text, image_text
+from verale.runs.doctor import SAMPLE
+from verale.soundness.corpus.cases import stored
+from verale.soundness.independent import files
+from verale.soundness.independent.readers import read_latents
+from verale.soundness.independent.text import text_of_certificate, text_of_head, text_of_image
+
+CASES = stored()
+SAMPLED = {name: (SAMPLE / name).read_bytes() for name in ("head.safetensors", "0.ale.json", "latents.safetensors")}
+
+
+def test_heads() -> None:
+    compared = 0
+    for data in {SAMPLED["head.safetensors"], *(case.head for case in CASES)}:
+        try:
+            head = read_head(data)
+        except HeadError:
+            continue
+        assert head_text(head) == text_of_head(data)
+        compared += 1
+    assert compared > 100
+
+
+def test_certificates() -> None:
+    compared = 0
+    for data in {SAMPLED["0.ale.json"], *(case.certificate for case in CASES)}:
+        try:
+            certificate = read_certificate(data)
+        except FormatError:
+            continue
+        assert certificate_text(certificate) == text_of_certificate(data)
+        compared += 1
+    assert compared > 200
+
+
+def test_images() -> None:
+    compared = 0
+    for case in CASES:
+        if case.latents is None:
+            continue
+        try:
+            depth = read_head(case.head).depth
+            latents = Latents(case.latents, depth)
+        except (HeadError, LatentsError):
+            continue
+        for image in read_latents(case.latents):
+            found = latents.find(files.digest(image))
+            assert found is not None and image_text(found) == text_of_image(image)
+            compared += 1
+    assert compared > 100
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_images_of_every_size_of_number(seed: int) -> None:
+    generator = random.Random(seed)
+    image = [
+        [generator.choice((-1, 1)) * generator.random() * 2.0 ** generator.randint(-1070, 1020) for _ in range(3)]
+        for _ in range(4)
+    ]
+    assert image_text(exact([value for row in image for value in row], 3)) == text_of_image(image)
+
+
+def test_another_value_is_another_text() -> None:
+    """Else the tests above could not fail."""
+    data = SAMPLED["0.ale.json"]
+    changed = data.replace(b'"predicted": 5', b'"predicted": 6')
+    assert changed != data and text_of_certificate(changed) != text_of_certificate(data)

@@ -1,0 +1,129 @@
+"""The text of heads, certificates and images: the grammar of its docstring, and the values of the files."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from verale.checker.certificate import read_certificate
+from verale.checker.dyadic import exact
+from verale.checker.head_file import read_head
+from verale.checker.proved.text import certificate_text, head_text, image_text
+from verale.soundness.independent import files
+
+POINTS = [[0.5, -0.75], [3.0, 2.0**-3]]
+WEIGHT = [[1.0, 0.0], [0.0, 1.5]]
+
+
+def of_head(data: bytes) -> str:
+    line = head_text(read_head(data)).decode("ascii")
+    assert line.endswith("\n") and line.count("\n") == 1
+    return line[:-1]
+
+
+def test_a_head_as_it_is_written() -> None:
+    """Units: 8 of the prototypes and the domain, 2 of weights and biases."""
+    assert of_head(files.head(WEIGHT, POINTS, [0.5, -1.0])) == (
+        "head 2 2 2 euclidean log_ratio 1 400 max linear 8 2 2 4 -6 2 18 1 some 0 some 8 2 2 2 2 0 2 0 3 2 1 -2 1 0 1 0"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"domain": files.domain(None, None)}, "none none"),
+        ({"domain": files.domain(-(2.0**-5), None)}, "20 2 2 10 -18 2 60 4 some -1 none"),
+        ({"geometry": files.cosine(0.0), "similarity": files.IDENTITY}, "cosine 0 1 identity max linear"),
+        (
+            {"geometry": {"kind": "rooted_cosine", "epsilon": "0x1.8p-1"}, "similarity": {"kind": "rectified"}},
+            "rooted_cosine 3 4 rectified max linear",
+        ),
+        (
+            {"geometry": {"kind": "inner_product", "radius": "0x1.8p+4"}, "similarity": {"kind": "quadratic"}},
+            "inner_product some 18 1 quadratic max linear",
+        ),
+        (
+            {"geometry": {"kind": "inner_product", "radius": None}, "similarity": files.IDENTITY},
+            "inner_product none identity max linear",
+        ),
+        ({"similarity": {"kind": "exp_distance", "epsilon": "0x0p+0"}}, "euclidean exp_distance 0 1 max linear"),
+        ({"pooling": {"kind": "banks", "class_token": 1}}, "400 banks 1 linear"),
+        ({"pooling": {"kind": "top_mean", "k": 26}}, "400 top_mean 1a linear"),
+        ({"pooling": {"kind": "max_minus_mean_distance"}}, "400 max_minus_mean_distance linear"),
+    ],
+)
+def test_parts_of_heads(changes, words) -> None:
+    assert f" {words} " in of_head(files.head(WEIGHT, POINTS, **changes))
+
+
+def test_a_softmax_has_no_prototypes() -> None:
+    head = of_head(files.head(WEIGHT, geometry=files.SOFTMAX, similarity={"kind": "threshold", "threshold": "0x1p-2"}))
+    assert head == "head 2 2 2 softmax threshold 1 4 max linear 1 0 some 0 some 1 2 2 2 2 0 2 0 3 2 0 0 1 0 1 0"
+
+
+def test_a_tree_and_maxima() -> None:
+    tree = {"kind": "soft_tree", "absent": [1, -1], "present": [-2, -3]}
+    data = files.head([[1.0, 0.0, 2.0], [0.0, 1.0, 4.0]], POINTS, similarity={"kind": "exponential"}, readout=tree)
+    head = of_head(data)
+    assert " soft_tree 2 1 -1 2 -2 -3 " in head and head.endswith(" 1 2 3 1 0 2 3 0 1 4 2 0 0 1 0 1 0")
+    maxima = of_head(files.head([[1.0, 0.0], [1.0, 1.0]], POINTS, [0.0, 0.25], readout={"kind": "maximum"}))
+    assert " max maximum " in maxima and maxima.endswith(" 4 2 2 4 0 2 4 4 2 0 1 1 0 1 0")
+
+
+@pytest.mark.parametrize(
+    ("name", "similarity", "values", "end"),
+    [
+        ("scale", "negated", [1.0, 1.0], " 1 0 1 0"),
+        ("scale", "negated", [1.0, 0.75], " 4 2 4 3 1 0"),
+        ("peak", "quadratic", [0.0, 0.0], " 1 0 1 0"),
+        ("peak", "quadratic", [-0.5, 4.0], " 1 0 2 2 -1 8"),
+    ],
+)
+def test_scales_and_peaks_are_there_where_one_is_not_the_default(name, similarity, values, end) -> None:
+    tensors = {"weight": files.tensor(WEIGHT), "prototypes": files.tensor(POINTS), name: files.tensor(values)}
+    description = files.encode(files.description(similarity={"kind": similarity})).decode()
+    assert of_head(files.safetensors(tensors, {"verale.head": description})).endswith(end)
+
+
+@pytest.mark.parametrize(
+    ("paradigm", "statements", "words"),
+    [
+        ("projection", [], "1 0"),
+        ("projection", [files.patch_statement(10, 1, -0.5, 2.0)], "2 1 patch a 1 -1 4"),
+        ("top_k", [files.order_clause([], 1.0)], "1 1 others 0 1"),
+        (
+            "top_k",
+            [files.activation_statement(0, 0.0, 2.0**-4), files.order_clause([0, 31], -3.0)],
+            "10 2 activation 0 0 1 others 2 0 1f -30",
+        ),
+    ],
+)
+def test_a_certificate_as_it_is_written(paradigm, statements, words) -> None:
+    data = files.certificate(b"", statements, predicted=1, paradigm=paradigm, margins=[0.25, None, 1.5], patches=255)
+    assert certificate_text(read_certificate(data)).decode() == f"certificate 1 ff {words} 4 3 1 0 6\n"
+
+
+def test_an_image_as_it_is_written() -> None:
+    assert image_text(exact([0.5, -0.0, 3.0, -4.25], 2)) == b"image 4 2 2 2 0 2 c -11\n"
+
+
+def test_the_smallest_and_the_greatest_numbers_fit() -> None:
+    extremes = [[2.0**-1074, -(2.0**-1074)], [-1.7976931348623157e308, 5e300]]
+    head = of_head(files.head(WEIGHT, extremes))
+    words = head.split()
+    assert f"{1 << 1074:x}" in words and f"-{int(Fraction(1.7976931348623157e308)) << 1074:x}" in words
+    assert max(map(len, words)) < 600, "a number has at most 1024 digits"
+
+
+def test_only_values_matter() -> None:
+    """Neither the dtype nor a spelling, nor minus zero."""
+    plain = files.head(WEIGHT, POINTS, [0.0, 0.0])
+    assert of_head(files.head(WEIGHT, POINTS, [-0.0, 0.0], dtype="F32")) == of_head(plain)
+    assert of_head(files.head(WEIGHT, POINTS)) == of_head(plain)
+    spelled = files.certificate(b"", [files.patch_statement(0, 0, 0.5, 1.0)]).replace(
+        b"0x1.0000000000000p+0", b"0x1p+0"
+    )
+    assert certificate_text(read_certificate(spelled)) == certificate_text(
+        read_certificate(files.certificate(b"", [files.patch_statement(0, 0, 0.5, 1.0)]))
+    )

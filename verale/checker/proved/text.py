@@ -1,0 +1,174 @@
+"""Heads, certificates and images as integers, for the proved checker, which reads nothing else.
+
+A text is one line of ASCII that ends with a line feed; one space stands between two items. Its fields are those of
+the records of `proofs/rocq/theories/Semantics.v`, in their order.
+
+    head        = "head" depth count classes geometry similarity pooling readout
+                  unit matrix(count, depth; of softmax 0) option option    prototypes, lower, upper
+                  unit matrix(classes, count; of a soft tree count + 1)    weight
+                  list(classes; of "maximum" count)                        bias
+                  unit list(count or 0) unit list(count or 0)              scales, peaks
+    certificate = "certificate" predicted patches unit list(any, statement) unit list(classes)    margins
+    image       = "image" unit matrix(any, depth)
+    geometry    = "euclidean" | "cosine" fraction | "rooted_cosine" fraction | "softmax"
+                | "inner_product" ("none" | "some" fraction)
+    similarity  = "log_ratio" fraction | "exp_distance" fraction | "threshold" fraction
+                | "identity" | "negated" | "exponential" | "quadratic" | "rectified"
+    pooling     = "max" | "banks" natural | "top_mean" natural | "max_minus_mean" | "max_minus_mean_distance"
+    readout     = "linear" | "soft_tree" list(count) list(count) | "maximum"
+    statement   = "patch" natural natural integer integer | "activation" natural integer integer
+                | "others" list(any, natural) integer
+    list(n)     = n, then n integers, or n of what is named; matrix(n, m) = n, then n times list(m)
+    option      = "none" | "some" integer
+    fraction    = integer unit
+    integer     = "0" | "-"? [1-9a-f] [0-9a-f]{0,1023}, in base 16; a unit is positive, a natural is not negative
+
+The numbers after a unit, up to the next one, are multiples of its inverse, and stand there multiplied by it; it is the
+least power of two for which this is so. There are no scales where all are 1, and no peaks where all are 0. The margin
+of the predicted class is 0.
+
+`verale/soundness/independent/text.py` writes the same from the files' bytes, with readers of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from ..certificate import ActivationStatement, Certificate, PatchStatement, Statement
+from ..dyadic import Exact
+from ..head import Head
+
+__all__ = ["certificate_text", "head_text", "image_text"]
+
+
+def head_text(head: Head) -> bytes:
+    """The text of a head."""
+    coordinates = _common(head.prototypes.bits, head.lower, head.upper)
+    weights = max(head.weight.bits, head.bias.bits)
+    own = {head.similarity.tensor: head.similarity.own}
+    return _line(
+        *("head", _integers((head.depth, head.count, head.classes))),
+        *(_geometry(head), _similarity(head), _pooling(head), _readout(head)),
+        *(_unit(coordinates), _matrix(head.prototypes, coordinates)),
+        *(_option(None if end is None else _scaled(end, coordinates)) for end in (head.lower, head.upper)),
+        *(_unit(weights), _matrix(head.weight, weights), _list(_raised(head.bias, weights)[0])),
+        *(_own(own.get("scale"), 1), _own(own.get("peak"), 0)),
+    )
+
+
+def certificate_text(certificate: Certificate) -> bytes:
+    """The text of a certificate."""
+    ends = [end for statement in certificate.statements for end in _ends(statement)]
+    bits, places = _common(0, *ends), _common(0, *certificate.margins)
+    statements = (_statement(each, bits) for each in certificate.statements)
+    return _line(
+        *("certificate", _integers((certificate.predicted, certificate.patches))),
+        *(_unit(bits), f"{len(certificate.statements):x}", *statements),
+        *(_unit(places), _list([0 if each is None else _scaled(each, places) for each in certificate.margins])),
+    )
+
+
+def image_text(latents: Exact) -> bytes:
+    """The text of an image's latents."""
+    return _line("image", _unit(latents.bits), _matrix(latents, latents.bits))
+
+
+def _geometry(head: Head) -> str:
+    match head.geometry:
+        case "cosine" | "rooted_cosine":
+            return f"{head.geometry} {_fraction(head.epsilon)}"
+        case "inner_product":
+            return f"inner_product {'none' if head.radius is None else 'some ' + _fraction(head.radius)}"
+        case _:
+            return head.geometry
+
+
+def _similarity(head: Head) -> str:
+    return " ".join([head.similarity.name, *map(_fraction, head.similarity.values.values())])
+
+
+def _pooling(head: Head) -> str:
+    match head.pooling:
+        case "banks":
+            return f"banks {head.class_token:x}"
+        case "top_mean":
+            return f"top_mean {head.k:x}"
+        case _:
+            return head.pooling
+
+
+def _readout(head: Head) -> str:
+    if head.readout == "soft_tree":
+        return f"soft_tree {_list(head.absent)} {_list(head.present)}"
+    return head.readout
+
+
+def _statement(statement: Statement, bits: int) -> str:
+    ends = _integers(_scaled(end, bits) for end in _ends(statement))
+    match statement:
+        case PatchStatement():
+            return f"patch {statement.patch:x} {statement.prototype:x} {ends}"
+        case ActivationStatement():
+            return f"activation {statement.prototype:x} {ends}"
+        case _:
+            return f"others {_list(statement.exempt)} {ends}"
+
+
+def _ends(statement: Statement) -> tuple[Fraction, ...]:
+    if isinstance(statement, PatchStatement | ActivationStatement):
+        return statement.lower, statement.upper
+    return (statement.upper,)
+
+
+def _own(values: Exact | None, default: int) -> str:
+    """The unit and the list of one number a prototype; an empty list where all of them have the default."""
+    if values is None or all(value == default << values.bits for value in values.rows[0]):
+        return f"{_unit(0)} {_list(())}"
+    return f"{_unit(values.bits)} {_list(values.rows[0])}"
+
+
+def _common(bits: int, *values: Fraction | None) -> int:
+    """The least number of fractional bits, not below `bits`, that holds dyadic numbers."""
+    return max(bits, *(value.denominator.bit_length() - 1 for value in values if value is not None), 0)
+
+
+def _scaled(value: Fraction, bits: int) -> int:
+    """value 2^bits, of a number that has no more fractional bits."""
+    return value.numerator << bits + 1 - value.denominator.bit_length()
+
+
+def _raised(values: Exact, bits: int) -> list[list[int]]:
+    """The rows at more fractional bits."""
+    places = bits - values.bits
+    return [[value << places for value in row] for row in values.rows] if places else values.rows
+
+
+def _matrix(values: Exact, bits: int) -> str:
+    rows = _raised(values, bits)
+    return " ".join([f"{len(rows):x}", *map(_list, rows)])
+
+
+def _list(values: Iterable[int]) -> str:
+    values = tuple(values)
+    return _integers((len(values), *values))
+
+
+def _option(value: int | None) -> str:
+    return "none" if value is None else f"some {value:x}"
+
+
+def _fraction(value: Fraction) -> str:
+    return f"{value.numerator:x} {value.denominator:x}"
+
+
+def _unit(bits: int) -> str:
+    return f"{1 << bits:x}"
+
+
+def _integers(values: Iterable[int]) -> str:
+    return " ".join(map("{:x}".format, values))
+
+
+def _line(*items: str) -> bytes:
+    return (" ".join(items) + "\n").encode("ascii")

@@ -1,0 +1,127 @@
+"""The texts of `verale/checker/proved/text.py`, written again from the files' bytes: the same grammar, read apart.
+
+Every float becomes a fraction, every group of numbers gets its unit from the fractions' denominators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+from verale.soundness.independent.arithmetic import Matrix, Vector
+from verale.soundness.independent.files import flat
+from verale.soundness.independent.head import Head
+from verale.soundness.independent.readers import read_json
+
+__all__ = ["text_of_certificate", "text_of_head", "text_of_image"]
+
+_IN_ORDER = {
+    "cosine": ("epsilon",),
+    "rooted_cosine": ("epsilon",),
+    "log_ratio": ("epsilon",),
+    "exp_distance": ("epsilon",),
+    "threshold": ("threshold",),
+    "banks": ("class_token",),
+    "top_mean": ("k",),
+    "soft_tree": ("absent", "present"),
+}
+"""The fields of a kind. Those of inner_product are none, or its radius as an option."""
+
+
+def text_of_head(data: bytes) -> bytes:
+    """The text of a head file."""
+    head = Head.read(data)
+    tree, maximum = head.kind("readout") == "soft_tree", head.kind("readout") == "maximum"
+    classes = len(head.weight)
+    count = len(head.weight[0]) - tree
+    points = head.prototypes or []
+    ends = [None if end is None else float.fromhex(end) for end in map(head.part("domain").get, ("lower", "upper"))]
+    bias = head.bias or [0.0] * (count if maximum else classes)
+    items = ["head", _hex(len(points[0]) if points else count), _hex(count), _hex(classes)]
+    items += [item for name in ("geometry", "similarity", "pooling", "readout") for item in _part(head.part(name))]
+    unit = _unit([*flat(points), *(end for end in ends if end is not None)])
+    items += [_hex(unit), *_rows(points, unit)]
+    for end in ends:
+        items += ["none"] if end is None else ["some", _times(end, unit)]
+    unit = _unit([*flat(head.weight), *bias])
+    items += [_hex(unit), *_rows(head.weight, unit), *_row(bias, unit)]
+    for own, default in ((head.scale, 1.0), (head.peak, 0.0)):
+        kept = [] if own is None or set(own) == {default} else own
+        items += [_hex(_unit(kept)), *_row(kept, _unit(kept))]
+    return _joined(items)
+
+
+def text_of_certificate(data: bytes) -> bytes:
+    """The text of a certificate file."""
+    predicate = read_json(data)["predicate"]
+    ends = [[float.fromhex(end) for end in s.get("interval", [s.get("upper")])] for s in predicate["statements"]]
+    margins = [0.0 if margin is None else float.fromhex(margin) for margin in predicate["margins"]]
+    unit = _unit(flat(ends))
+    items = ["certificate", _hex(predicate["predicted"]), _hex(predicate["patches"])]
+    items += [_hex(unit), _hex(len(predicate["statements"]))]
+    for statement, interval in zip(predicate["statements"], ends, strict=True):
+        if "except" in statement:
+            items += ["others", _hex(len(statement["except"])), *map(_hex, statement["except"])]
+        elif "patch" in statement:
+            items += ["patch", _hex(statement["patch"]), _hex(statement["prototype"])]
+        else:
+            items += ["activation", _hex(statement["prototype"])]
+        items += [_times(end, unit) for end in interval]
+    unit = _unit(margins)
+    return _joined([*items, _hex(unit), *_row(margins, unit)])
+
+
+def text_of_image(image: Matrix) -> bytes:
+    """The text of latents (L, D)."""
+    unit = _unit(flat(image))
+    return _joined(["image", _hex(unit), *_rows(image, unit)])
+
+
+def _part(part: dict[str, Any]) -> list[str]:
+    """A part of a head: its kind, and the fields of the kind."""
+    kind = part["kind"]
+    items: list[str] = [kind]
+    if kind == "inner_product":
+        radius = part["radius"]
+        return [*items, "none"] if radius is None else [*items, "some", *_ratio(radius)]
+    for name in _IN_ORDER.get(kind, ()):
+        match part[name]:
+            case str() as number:
+                items += _ratio(number)
+            case list() as children:
+                items += map(_hex, (len(children), *children))
+            case whole:
+                items.append(_hex(whole))
+    return items
+
+
+def _ratio(number: str) -> list[str]:
+    return list(map(_hex, float.fromhex(number).as_integer_ratio()))
+
+
+def _unit(values: Iterable[float]) -> int:
+    """The least common denominator."""
+    return lcm(*(value.as_integer_ratio()[1] for value in values))
+
+
+def _rows(rows: Matrix, unit: int) -> list[str]:
+    return [_hex(len(rows)), *(item for row in rows for item in _row(row, unit))]
+
+
+def _row(row: Vector, unit: int) -> list[str]:
+    return [_hex(len(row)), *(_times(value, unit) for value in row)]
+
+
+def _times(value: float, unit: int) -> str:
+    product = Fraction(value) * unit
+    return _hex(product.numerator)
+
+
+def _hex(number: int) -> str:
+    return ("-" if number < 0 else "") + hex(abs(number))[2:]
+
+
+def _joined(items: list[str]) -> bytes:
+    return " ".join(items).encode() + b"\n"
