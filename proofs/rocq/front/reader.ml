@@ -1,0 +1,230 @@
+(* Reads heads, certificates and images from the text that verale/checker/proved/text.py defines. Trusted: what is
+   proved is proved of the records that this file makes.
+
+   Strict: an item that the grammar does not have at its place is an error, never a default. So is a tensor that has
+   not the rows and columns that depth, count and classes say, and an index that is out of range. *)
+
+exception Wrong of string
+(* The text does not keep the grammar. *)
+
+exception Too_large of string
+(* It does, but a number is larger than this program takes. *)
+
+let wrong expected found = raise (Wrong (Printf.sprintf "expected %s, found %S" expected found))
+
+(* Items. *)
+
+type input = {
+  next : unit -> char; (* the next byte; raises End_of_file *)
+  item : Buffer.t;
+  mutable ended : bool; (* whether the line feed has been read *)
+}
+
+let input_of next = { next; item = Buffer.create 64; ended = false }
+
+let longest_item = 1025
+
+(* The bytes up to the next space or line feed, which is read too. *)
+let word input =
+  if input.ended then raise (Wrong "expected another item, found the end of the line");
+  Buffer.clear input.item;
+  let rec read () =
+    match input.next () with
+    | ' ' -> ()
+    | '\n' -> input.ended <- true
+    | _ when Buffer.length input.item = longest_item -> wrong "at most 1025 bytes" (Buffer.contents input.item)
+    | byte -> Buffer.add_char input.item byte; read ()
+  in
+  read ();
+  Buffer.contents input.item
+
+let the_word expected input =
+  let found = word input in
+  if found <> expected then wrong expected found
+
+let line_end input = if not input.ended then raise (Wrong "expected the end of the line, found another item")
+
+(* Numbers. *)
+
+let is_digit byte = ('0' <= byte && byte <= '9') || ('a' <= byte && byte <= 'f')
+
+let integer input =
+  let text = word input in
+  let sign = if text <> "" && text.[0] = '-' then 1 else 0 in
+  let digits = String.length text - sign in
+  let canonical = digits = 1 && sign = 0 || digits >= 1 && text.[sign] <> '0' in
+  let rec all_digits at = at = String.length text || (is_digit text.[at] && all_digits (at + 1)) in
+  if not (canonical && digits <= 1024 && all_digits sign) then wrong "an integer in base 16" text;
+  Z.of_string_base 16 text
+
+let unit_of input =
+  let number = integer input in
+  if Z.sign number <= 0 then wrong "a positive integer" (Z.format "%x" number);
+  number
+
+let most = 1 lsl 20
+
+let natural input =
+  let number = integer input in
+  if Z.sign number < 0 then wrong "a natural number" (Z.format "%x" number);
+  if Z.gt number (Z.of_int most) then raise (Too_large (Printf.sprintf "a number is more than %d" most));
+  Z.to_int number
+
+(* Coq's naturals are unary. They are made once, so that a large one costs nothing where it occurs again. *)
+let unary =
+  let made = ref [| Checker.O |] in
+  fun number ->
+    let have = Array.length !made in
+    if number >= have then begin
+      let more = Array.make (max (number + 1) (2 * have)) Checker.O in
+      Array.blit !made 0 more 0 have;
+      for each = have to Array.length more - 1 do more.(each) <- Checker.S more.(each - 1) done;
+      made := more
+    end;
+    !made.(number)
+
+let index expected limit input =
+  let number = natural input in
+  if number >= limit then wrong (Printf.sprintf "%s below %x" expected limit) (Printf.sprintf "%x" number);
+  number
+
+(* Lists. *)
+
+let any_list item input =
+  let rec items left made = if left = 0 then List.rev made else items (left - 1) (item input :: made) in
+  items (natural input) []
+
+(* A list whose length is one of these. *)
+let list_of lengths item input =
+  let found = any_list item input in
+  if not (List.mem (List.length found) lengths) then
+    wrong
+      ("a list of " ^ String.concat " or " (List.map (Printf.sprintf "%x") lengths))
+      (Printf.sprintf "one of %x" (List.length found));
+  found
+
+let matrix lengths width input = list_of lengths (list_of [ width ] integer) input
+
+let option item input =
+  match word input with "none" -> None | "some" -> Some (item input) | other -> wrong "none or some" other
+
+let fraction input =
+  let numerator = integer input in
+  let denominator = unit_of input in
+  { Checker.numerator; denominator }
+
+(* Heads. *)
+
+let geometry input =
+  match word input with
+  | "euclidean" -> Checker.Euclidean
+  | "cosine" -> Checker.Cosine (fraction input)
+  | "rooted_cosine" -> Checker.RootedCosine (fraction input)
+  | "inner_product" -> Checker.InnerProduct (option fraction input)
+  | "softmax" -> Checker.Softmax
+  | other -> wrong "a geometry" other
+
+let similarity input =
+  match word input with
+  | "log_ratio" -> Checker.LogRatio (fraction input)
+  | "exp_distance" -> Checker.ExpDistance (fraction input)
+  | "threshold" -> Checker.Threshold (fraction input)
+  | "identity" -> Checker.Identity
+  | "negated" -> Checker.Negated
+  | "exponential" -> Checker.Exponential
+  | "quadratic" -> Checker.Quadratic
+  | "rectified" -> Checker.Rectified
+  | other -> wrong "a similarity" other
+
+let pooling input =
+  match word input with
+  | "max" -> Checker.MaxPool
+  | "banks" -> Checker.Banks (unary (natural input))
+  | "top_mean" -> Checker.TopMean (unary (natural input))
+  | "max_minus_mean" -> Checker.MaxMinusMean
+  | "max_minus_mean_distance" -> Checker.MaxMinusMeanDistance
+  | other -> wrong "a pooling" other
+
+let readout count input =
+  match word input with
+  | "linear" -> Checker.Linear
+  | "soft_tree" ->
+      let absent = list_of [ count ] integer input in
+      let present = list_of [ count ] integer input in
+      Checker.SoftTree (absent, present)
+  | "maximum" -> Checker.Maximum
+  | other -> wrong "a readout" other
+
+(* Each field is read before the next one: OCaml does not say in which order a record's fields are computed. *)
+let head input =
+  the_word "head" input;
+  let d = natural input in
+  let p = natural input in
+  let c = natural input in
+  let head_geometry = geometry input in
+  let head_similarity = similarity input in
+  let head_pooling = pooling input in
+  let head_readout = readout p input in
+  let rows = if head_geometry = Checker.Softmax then 0 else p in
+  let columns = match head_readout with Checker.SoftTree _ -> p + 1 | _ -> p in
+  let biases = if head_readout = Checker.Maximum then p else c in
+  let coord_unit = unit_of input in
+  let prototypes = matrix [ rows ] d input in
+  let lower = option integer input in
+  let upper = option integer input in
+  let weight_unit = unit_of input in
+  let weight = matrix [ c ] columns input in
+  let bias = list_of [ biases ] integer input in
+  let scale_unit = unit_of input in
+  let scales = list_of [ 0; p ] integer input in
+  let peak_unit = unit_of input in
+  let peaks = list_of [ 0; p ] integer input in
+  { Checker.depth = unary d; count = unary p; classes = unary c;
+    head_geometry; head_similarity; head_pooling; head_readout;
+    coord_unit; prototypes; lower; upper; weight_unit; weight; bias; scale_unit; scales; peak_unit; peaks }
+
+(* Certificates and images of a head. *)
+
+let int_of_unary number =
+  let rec count made = function Checker.O -> made | Checker.S rest -> count (made + 1) rest in
+  count 0 number
+
+let certificate (head : Checker.head) =
+  let c = int_of_unary head.classes and p = int_of_unary head.count in
+  fun input ->
+    the_word "certificate" input;
+    let predicted = index "a class" c input in
+    let patches = natural input in
+    let prototype input = unary (index "a prototype" p input) in
+    let statement input =
+      match word input with
+      | "patch" ->
+          let l = index "a patch" patches input in
+          let j = prototype input in
+          let low = integer input in
+          let high = integer input in
+          Checker.AboutPatch (unary l, j, low, high)
+      | "activation" ->
+          let j = prototype input in
+          let low = integer input in
+          let high = integer input in
+          Checker.AboutActivation (j, low, high)
+      | "others" ->
+          let except = any_list prototype input in
+          let high = integer input in
+          Checker.AboutOthers (except, high)
+      | other -> wrong "a statement" other
+    in
+    let statement_unit = unit_of input in
+    let statements = any_list statement input in
+    let margin_unit = unit_of input in
+    let margins = list_of [ c ] integer input in
+    { Checker.predicted = unary predicted; patches = unary patches; statement_unit; statements; margin_unit; margins }
+
+let image (head : Checker.head) =
+  let d = int_of_unary head.depth in
+  fun input ->
+    the_word "image" input;
+    let image_unit = unit_of input in
+    let rows = any_list (list_of [ d ] integer) input in
+    { Checker.image_unit; rows }
