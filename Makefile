@@ -7,7 +7,7 @@ VENV := .venv
 # One process for each core. What a file shares, a running Ray say, is mostly built once: neighbours go to the same process.
 PYTEST := $(VENV)/bin/python -m pytest -n logical --maxprocesses 8 --dist worksteal
 
-.PHONY: demo test test-long test-all check docs fuzz clean
+.PHONY: demo test test-long test-all check docs fuzz proved clean
 
 demo: $(VENV)/report
 	$(VENV)/bin/verale demo
@@ -29,6 +29,11 @@ check: $(VENV)/test $(VENV)/docs fuzz
 	$(VENV)/bin/lint-imports
 	$(VENV)/bin/mkdocs build --strict
 
+# The proved checker, from the extracted OCaml that is committed, into build/verale-proved; `verale audit --kernel proved`
+# finds it there. Coq is not needed.
+proved:
+	$(MAKE) --directory proofs/rocq
+
 # Into site/; `.venv/bin/mkdocs serve` shows pages while they are written.
 docs: $(VENV)/docs
 	$(VENV)/bin/mkdocs build --quiet
@@ -49,4 +54,4 @@ $(VENV)/report $(VENV)/test $(VENV)/docs $(VENV)/fuzz: $(VENV)/bin/python pyproj
 	touch $@
 
 clean:
-	rm -rf $(VENV) site verale-demo .fuzz .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build site verale-demo .fuzz .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,10 +1,10 @@
-"""`python -m verale.checker CERT... --head H [--latents Z] [--kernel arb|mpmath|both] [--minimality]
+"""`python -m verale.checker CERT... --head H [--latents Z] [--kernel arb|mpmath|both|proved|all] [--minimality]
 [--entailment-only]`
 
 One verdict line for each certificate on stdout, everything else on stderr. The exit code is that of the most severe
 verdict:
 0 proved, 3 bounds, 4 refuted, 5 malformed, 6 subject, 7 instance, 8 minimality, 9 a file that cannot be used, 12 limit,
-14 no instance claimed, 2 usage, 130 interrupted.
+14 no instance claimed, 15 not covered by the proof, 2 usage, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NoReturn
 from .cost import LIMIT
 from .errors import CheckerError
 from .file_auditor import FileAuditor
-from .kernel import KERNELS
+from .kernel import CHOICES
 from .output import print_line, print_outcome
 from .verdict import EXIT_UNUSABLE, most_severe, printable
 
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("certificates", nargs="+", metavar="CERT", help="certificate files")
     parser.add_argument("--head", required=True, metavar="H", help="the head file")
     parser.add_argument("--latents", metavar="Z", help="the latents file; without it no instance is checked")
-    parser.add_argument("--kernel", choices=[*KERNELS, "both"], default="arb", help="the arithmetic (default: arb)")
+    parser.add_argument("--kernel", choices=CHOICES, default="arb", help="the arithmetic (default: arb)")
     parser.add_argument("--minimality", action="store_true", help="prove minimality too, where it is claimed")
     parser.add_argument(
         "--entailment-only",

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
-from typing import TypeAlias
 
 from .certificate import Certificate, read_certificate
 from .cost import LIMIT, allowed, cost, require_within
 from .dyadic import Exact
 from .errors import FormatError, RefutedError, UnprovedError
 from .head_file import read_head
-from .kernel import KERNELS, load_kernel
+from .kernel import CHOICES, KERNELS, PROVED, load_kernel
 from .latents import Latents
+from .proved import Executable, ProvedAudit, ProvedClaims, find_executable
 from .rules.assignment import Assignment
 from .rules.evaluation import Evaluation
 from .rules.hypersphere import Hypersphere
@@ -26,11 +25,11 @@ from .rules.space import Space
 from .rules.spatial import SpatialRule
 from .rules.top_k import TopK
 from .rules.triangle import Triangle
+from .steps import Steps
 from .verdict import Status, Verdict
 
 __all__ = ["Auditor", "check"]
 
-_Margins: TypeAlias = tuple[Fraction | None, ...]
 _UNCLAIMED = (
     "every claim that was checked is proved, but the certificate names no latents: perhaps none satisfy the statements;"
     " name them, or ask for entailment only"
@@ -43,7 +42,7 @@ class Auditor:
     Args:
         head: the bytes of the head file.
         latents: the bytes of a latents file; without it no instance claim is checked.
-        kernel: `arb`, `mpmath` or `both`, which proves only what both prove.
+        kernel: `arb`, `mpmath` or `proved`; or `both`, the first two, or `all`, which prove only what each proves.
         limit: the most steps that a proof may take for each megabyte of head, certificate and image (`cost`).
 
     Raises:
@@ -52,10 +51,13 @@ class Auditor:
     """
 
     def __init__(self, head: bytes, latents: bytes | None = None, kernel: str = "arb", limit: int = LIMIT) -> None:
-        kernels = [load_kernel(name) for name in (KERNELS if kernel == "both" else (kernel,))]
+        names = CHOICES.get(kernel, (kernel,))
+        kernels = [load_kernel(name) for name in names if name != PROVED]
+        self.executable: Executable | None = find_executable() if PROVED in names else None
         self._head, self._size = read_head(head), len(head)
         self._latents = None if latents is None else Latents(latents, self._head.depth)
         self._projections = [Projection(Space(self._head, each)) for each in kernels]
+        self._proved = None if self.executable is None else ProvedClaims(self._head, self._size, self.executable)
         self._limit = limit
 
     def check(self, certificate: bytes, minimality: bool = False, entailment_only: bool = False) -> Verdict:
@@ -91,44 +93,20 @@ class Auditor:
         image = Latents(witness, self._head.depth).only()
         return self._judge(certificate, lambda audit: audit.refute(image), Status.NOT_REFUTED)
 
-    def _judge(self, certificate: bytes, steps: Callable[[_Audit], None], failed: Status) -> Verdict:
+    def _judge(self, certificate: bytes, steps: Callable[[Steps], None], failed: Status) -> Verdict:
         """The verdict after the steps from 2 on, in every kernel."""
         try:
             document = read_certificate(certificate)  # 1. The certificate
         except FormatError as error:
             return Verdict(Status.MALFORMED, "malformed", str(error))
-        size = self._size + len(certificate)
-        verdicts = [self._verdict(document, size, projection, steps, failed) for projection in self._projections]
-        return verdicts[0] if len(verdicts) == 1 else _common(verdicts)
-
-    def _verdict(
-        self,
-        certificate: Certificate,
-        size: int,
-        projection: Projection,
-        steps: Callable[[_Audit], None],
-        failed: Status,
-    ) -> Verdict:
-        audit = _Audit(certificate, projection, self._latents, self._limit, size)
-        status, reason, message = Status.PROVED, "", "every claim that was checked is proved"
-        try:
-            steps(audit)
-        except FormatError as error:
-            status, reason, message = Status.MALFORMED, "malformed", str(error)
-        except RefutedError as error:
-            status, reason, message = Status.REFUTED, "refuted", str(error)
-        except UnprovedError as error:
-            status, reason, message = failed, error.reason, str(error)
-        return Verdict(
-            status,
-            reason,
-            message,
-            audit.claims(),
-            certificate.predicted,
-            certificate.paradigm,
-            len(certificate.statements),
-            audit.margins,
-        )
+        given = self._latents, self._limit, self._size + len(certificate)
+        audits: list[Steps] = [_Audit(document, each, *given) for each in self._projections]
+        if self._proved is not None:
+            audits.append(ProvedAudit(document, self._head, *given, self._proved))
+        *verdicts, last = [_verdict(audit, steps, failed) for audit in audits]
+        if not verdicts:
+            return last
+        return _common([*verdicts, last]) if len(verdicts) == 1 else _with_proved(_common(verdicts), last)
 
 
 def check(
@@ -143,31 +121,19 @@ def check(
     return Auditor(head, latents, kernel).check(certificate, minimality, entailment_only)
 
 
-class _Audit:
-    """One certificate in one kernel: what has been proved so far. `size` is that of its bytes and the head's."""
+class _Audit(Steps):
+    """One certificate in a kernel with rules. `size` is that of its bytes and the head's."""
 
     def __init__(
         self, certificate: Certificate, projection: Projection, latents: Latents | None, limit: int, size: int
     ) -> None:
-        self._certificate = certificate
+        super().__init__(certificate, projection.space.head, latents)
         self._projection = projection
         self._space = projection.space
-        self._latents = latents
         self._limit = limit
         self._size = size
-        self.proved: set[str] = set()
-        self.margins: _Margins = ()
-
-    def claims(self) -> dict[str, str]:
-        """What became of each claim; the instance is among them even where it is not claimed."""
-        claimed = self._certificate.claims
-        return {
-            claim: "proved" if claim in self.proved else "not checked" if claim in claimed else "not claimed"
-            for claim in ("entailment", "instance", *claimed)
-        }
 
     def run(self, minimality: bool) -> None:
-        """Steps 3 to 8. Raises FormatError, UnprovedError or RefutedError at the first that fails."""
         certificate, head = self._certificate, self._space.head
         image = self._subject()  # 3.
         certificate.check_against(head)  # 4. Statements
@@ -186,7 +152,6 @@ class _Audit:
             raise
 
     def refute(self, image: Exact) -> None:
-        """Steps 3 to 6 for a witness. Raises FormatError, RefutedError, or UnprovedError at the first that fails."""
         certificate, head = self._certificate, self._space.head
         self._space.work.allow(None)
         self._require_head()  # 3., of the head alone
@@ -217,30 +182,6 @@ class _Audit:
             )
             self.proved.add("minimality")
 
-    def _subject(self) -> Exact | None:
-        """Step 3. The head and the latents are the ones named."""
-        certificate = self._certificate
-        self._require_head()
-        if self._latents is None or certificate.latents is None:
-            return None
-        image = self._latents.find(certificate.latents)
-        if image is None:
-            raise UnprovedError(
-                "subject",
-                f"no image of the latents file has the digest {certificate.latents[:16]}...;"
-                " check it with its own latents, or without any",
-            )
-        return image
-
-    def _require_head(self) -> None:
-        named, given = self._certificate.head, self._space.head.sha256
-        if named != given:
-            raise UnprovedError(
-                "subject",
-                f"the certificate speaks of the head {named[:16]}..., this one is {given[:16]}...;"
-                " check it with its own head",
-            )
-
     def _instance(self, image: Exact) -> Evaluation:
         """Step 5. The latents that the certificate names satisfy every statement."""
         evaluation = self._satisfied(image)
@@ -268,20 +209,40 @@ class _Audit:
                 return SpatialRule(self._space, Simplex(self._space))
 
 
+def _verdict(audit: Steps, steps: Callable[[Steps], None], failed: Status) -> Verdict:
+    """The verdict of an audit after some steps."""
+    status, reason, message = Status.PROVED, "", "every claim that was checked is proved"
+    try:
+        steps(audit)
+    except FormatError as error:
+        status, reason, message = Status.MALFORMED, "malformed", str(error)
+    except RefutedError as error:
+        status, reason, message = Status.REFUTED, "refuted", str(error)
+    except UnprovedError as error:
+        status, reason, message = failed, error.reason, str(error)
+    return audit.verdict(status, reason, message)
+
+
+def _with_proved(common: Verdict, proved: Verdict) -> Verdict:
+    """What is proved by the kernels with rules, whose common verdict is given, and by the kernel `proved` too.
+
+    Where the latter decides nothing, the verdict is its own. Nor do they disagree where neither proves anything.
+    """
+    decided = (Status.PROVED, Status.REFUTED)
+    if common.status in decided and proved.reason in ("uncovered", "limit"):
+        return replace(proved, message=f"{proved.message} ({' and '.join(KERNELS)}: {common.status.value})")
+    if common.status is proved.status is Status.PROVED:
+        return _common([common, proved])
+    if common.status is proved.status or {common.status, proved.status}.isdisjoint(decided):
+        return common
+    return _disagreement(common, f"{' and '.join(KERNELS)}: {_said(common)}; {PROVED}: {_said(proved)}")
+
+
 def _common(verdicts: list[Verdict]) -> Verdict:
     """What both kernels prove."""
     first, second = verdicts
     if (first.status, first.reason) != (second.status, second.reason):
-        message = "; ".join(f"{name}: {v.status.value} {v.message}" for name, v in zip(KERNELS, verdicts, strict=True))
-        return Verdict(
-            Status.NOT_PROVED,
-            "kernels",
-            f"the kernels disagree, expected one verdict ({message}); report it",
-            {claim: "not checked" if state == "proved" else state for claim, state in first.claims.items()},
-            first.predicted,
-            first.paradigm,
-            first.statements,
-        )
+        return _disagreement(first, "; ".join(f"{name}: {_said(v)}" for name, v in zip(KERNELS, verdicts, strict=True)))
     margins = tuple(
         None if one is None or other is None else min(one, other)
         for one, other in zip(first.margins, second.margins, strict=True)
@@ -296,3 +257,20 @@ def _common(verdicts: list[Verdict]) -> Verdict:
         first.statements,
         margins,
     )
+
+
+def _disagreement(verdict: Verdict, said: str) -> Verdict:
+    """The verdict in place of one that another kernel does not share."""
+    return Verdict(
+        Status.NOT_PROVED,
+        "kernels",
+        f"the kernels disagree, expected one verdict ({said}); report it",
+        {claim: "not checked" if state == "proved" else state for claim, state in verdict.claims.items()},
+        verdict.predicted,
+        verdict.paradigm,
+        verdict.statements,
+    )
+
+
+def _said(verdict: Verdict) -> str:
+    return f"{verdict.status.value} {verdict.message}"

@@ -5,7 +5,16 @@ A message says what is wrong, what was expected and what to do.
 
 from __future__ import annotations
 
-__all__ = ["CheckerError", "HeadError", "KernelError", "LatentsError", "FormatError", "RefutedError", "UnprovedError"]
+__all__ = [
+    "CheckerError",
+    "ExecutableError",
+    "FormatError",
+    "HeadError",
+    "KernelError",
+    "LatentsError",
+    "RefutedError",
+    "UnprovedError",
+]
 
 
 class CheckerError(Exception):
@@ -24,6 +33,10 @@ class KernelError(CheckerError):
     """An arithmetic kernel that is unknown or not installed."""
 
 
+class ExecutableError(CheckerError):
+    """The executable of the kernel `proved` died, or said what is no answer: there is no verdict."""
+
+
 class FormatError(CheckerError):
     """Bytes that break a rule of their format: JSON, safetensors or certificate."""
 
@@ -32,7 +45,8 @@ class UnprovedError(CheckerError):
     """A claim that the rules do not prove.
 
     Attributes:
-        reason: `subject`, `limit`, `instance`, `entailment`, `margin`, `minimality`, `kernels` or `witness`.
+        reason: `subject`, `limit`, `instance`, `entailment`, `margin`, `minimality`, `kernels`, `witness` or
+            `uncovered`.
     """
 
     def __init__(self, reason: str, message: str) -> None:

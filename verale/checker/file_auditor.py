@@ -17,9 +17,9 @@ from typing import Any
 from .auditor import Auditor
 from .certificate import LARGEST
 from .cost import LIMIT
-from .errors import HeadError, LatentsError
+from .errors import ExecutableError, HeadError, KernelError, LatentsError
 from .head_file import LARGEST as LARGEST_HEAD
-from .kernel import KERNELS
+from .kernel import CHOICES, KERNELS
 from .verdict import EXIT_UNUSABLE, line_of
 
 __all__ = ["FileAuditor", "Outcome", "UNUSABLE", "checker_digest", "file_digest", "unusable"]
@@ -85,6 +85,7 @@ class FileAuditor:
             raise HeadError(f"{head}: {error}") from None
         except LatentsError as error:
             raise LatentsError(f"{latents}: {error}") from None
+        executable = {} if self._auditor.executable is None else {"executable": self._auditor.executable.sha256}
         self._asked = minimality, entailment_only
         self.run = {
             "head": _digest(head_data),
@@ -93,10 +94,10 @@ class FileAuditor:
             "minimality": minimality,
             "entailment_only": entailment_only,
             "limit": limit,
-            "checker": {"version": _version("verale"), "sha256": checker_digest()},
+            "checker": {"version": _version("verale"), "sha256": checker_digest(), **executable},
             "libraries": {
                 "python": platform.python_version(),
-                **{_PACKAGES[name]: _version(_PACKAGES[name]) for name in KERNELS if kernel in (name, "both")},
+                **{_PACKAGES[name]: _version(_PACKAGES[name]) for name in KERNELS if name in CHOICES[kernel]},
             },
         }
 
@@ -115,6 +116,8 @@ class FileAuditor:
             verdict = self._auditor.check(data, *self._asked).record()
         except OSError as error:
             return unusable(path, f"cannot be read ({error.strerror})", self.run, digest)
+        except (ExecutableError, KernelError) as error:
+            return unusable(path, str(error), self.run, digest)
         except MemoryError:
             return unusable(path, "takes more memory than there is", self.run, digest)
         except Exception as error:

@@ -26,8 +26,9 @@ _EXIT_CODES = {
     "witness": 11,
     "limit": 12,
     "unclaimed": 14,
+    "uncovered": 15,
 }
-_SEVERITY = (4, 5, EXIT_UNUSABLE, 6, 7, 3, 12, 8, 11, 14, 0)
+_SEVERITY = (4, 5, EXIT_UNUSABLE, 6, 7, 3, 12, 15, 8, 11, 14, 0)
 _DIGITS = 4
 
 
@@ -112,8 +113,8 @@ def line_of(record: Mapping[str, Any]) -> str:
 
 def most_severe(exit_codes: list[int]) -> int:
     """The exit code of several certificates: the first of these that occurs: refuted, malformed, unusable, subject,
-    instance, bounds, limit, minimality, no counterexample, no instance claimed, proved. Of none it is `unusable`:
-    nothing was proved."""
+    instance, bounds, limit, not covered by the proof, minimality, no counterexample, no instance claimed, proved. Of
+    none it is `unusable`: nothing was proved."""
     return min(exit_codes, key=_SEVERITY.index, default=EXIT_UNUSABLE)
 
 

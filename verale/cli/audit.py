@@ -22,7 +22,11 @@ __all__ = ["command"]
     "--latents", metavar="Z", type=click.Path(), help="The images' latents; without them no instance is checked."
 )
 @click.option(
-    "--kernel", type=click.Choice(["arb", "mpmath", "both"]), default="arb", show_default=True, help="Arithmetic."
+    "--kernel",
+    type=click.Choice(["arb", "mpmath", "both", "proved", "all"]),
+    default="arb",
+    show_default=True,
+    help="What proves: rules in the arithmetic of arb, mpmath or both; the proved checker; or all three.",
 )
 @click.option("--minimality", is_flag=True, help="Also prove, where claimed, that no statement can be dropped.")
 @click.option(
@@ -67,8 +71,8 @@ def command(
 
     Prints one verdict line for each certificate. Exit code: 0 everything proved; 3 bounds do not reach; 4 refuted;
     5 malformed; 6 about another head or other latents; 7 a statement is not true of the latents; 8 not minimal; 9 a
-    file that cannot be used; 12 more work than the limit; 14 proved, but no instance is claimed; 130 interrupted;
-    2 unknown option.
+    file that cannot be used; 12 more work than the limit; 14 proved, but no instance is claimed; 15 not covered by
+    the proof of the kernel `proved`; 130 interrupted; 2 unknown option.
     """
     from verale.checker.cost import LIMIT
     from verale.checker.verdict import EXIT_UNUSABLE, most_severe

@@ -35,7 +35,8 @@ def audit(
         certificate: file of the certificate.
         head: file of the head that it is about.
         latents: file that holds the image's latents; without it the instance claim is not checked.
-        kernel: `arb` (fast), `mpmath` (reference) or `both` (proves only what both prove).
+        kernel: `arb` (fast), `mpmath` (reference), `both` (proves only what both prove), `proved` (a checker that is
+            proved right, where its executable is there) or `all` (proves only what all three prove).
         minimality: also prove that no statement can be dropped, if the certificate claims it.
         entailment_only: accept a certificate that claims nothing of an image, though perhaps no latents satisfy its
             statements. Otherwise its verdict, if PROVED, has the reason `unclaimed` and the exit code 14.

@@ -66,12 +66,14 @@ class Device:
 
 @dataclass(frozen=True)
 class KernelCheck:
-    """A kernel of the checker, tried on the packaged certificate and on a wrong one: whether it tells them apart."""
+    """A kernel of the checker, tried on the packaged certificate and on a wrong one: whether it tells them apart, and
+    whether it is optional for audits."""
 
     kernel: str
     works: bool
     detail: str
     seconds: float
+    optional: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,9 @@ class Diagnosis:
     @property
     def works(self) -> bool:
         """Whether certificates can be audited."""
-        return all(package.version for package in self.core) and all(proof.works for proof in self.proofs)
+        return all(package.version for package in self.core) and all(
+            proof.works or proof.optional for proof in self.proofs
+        )
 
 
 def diagnose() -> Diagnosis:
@@ -98,7 +102,7 @@ def diagnose() -> Diagnosis:
     core, extras = _requirements()
     return Diagnosis(
         *(__version__, str(Path(__file__).parents[1]), platform.python_version(), platform.platform()),
-        *(core, extras, tuple(_devices()), tuple(_prove(kernel) for kernel in ("arb", "mpmath"))),
+        *(core, extras, tuple(_devices()), (_prove("arb"), _prove("mpmath"), _prove("proved", optional=True))),
     )
 
 
@@ -170,7 +174,7 @@ def _tried(name: str, what: str) -> Device:
     return Device(name, good, what if good else f"{what}: eight times 0.1 gives {total}")
 
 
-def _prove(kernel: str) -> KernelCheck:
+def _prove(kernel: str, optional: bool = False) -> KernelCheck:
     """Audit the packaged certificate, and a copy without its first statement, which must not be proved."""
     from verale.checker import Auditor, CheckerError, Status
 
@@ -183,7 +187,10 @@ def _prove(kernel: str) -> KernelCheck:
         del tampered["predicate"]["statements"][0]
         verdicts = auditor.check(data), auditor.check(json.dumps(tampered).encode())
     except (CheckerError, VeraleError, ImportError) as error:
-        return KernelCheck(kernel, False, first_line(error), perf_counter() - start)
+        why = first_line(error).removeprefix(f"kernel {kernel}: ")
+        return KernelCheck(kernel, False, why, perf_counter() - start, optional)
     works = verdicts[0].status is Status.PROVED and verdicts[1].status is Status.NOT_PROVED
     detail = f"{verdicts[0].status.value}; without one of its statements {verdicts[1].status.value}"
-    return KernelCheck(kernel, works, detail, perf_counter() - start)
+    if auditor.executable is not None:
+        detail += f"; {auditor.executable.path}"
+    return KernelCheck(kernel, works, detail, perf_counter() - start, optional)

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from verale.checker.file_auditor import UNUSABLE
+from verale.checker.kernel import CHOICES, PROVED
 from verale.checker.verdict import EXIT_UNUSABLE, Status, Verdict
 from verale.errors import InputError
 from verale.paradigms import PARADIGMS
@@ -24,7 +25,7 @@ _REASONS = {
     "REFUTED": ("refuted",),
     "MALFORMED": ("malformed",),
     UNUSABLE: ("unusable",),
-    "NOT_PROVED": ("subject", "limit", "instance", "entailment", "margin", "kernels", "minimality"),
+    "NOT_PROVED": ("subject", "limit", "instance", "entailment", "margin", "kernels", "minimality", "uncovered"),
 }
 """The reasons that a status can have. NOT_REFUTED is a status of `verale refute` alone."""
 
@@ -77,14 +78,16 @@ def _is_versions(value: Any) -> bool:
     return type(value) is dict and _is_text(value.get("python")) and all(map(_or_null(_is_text), value.values()))
 
 
+_CHECKER: dict[str, _Check] = {"version": _or_null(_is_text), "sha256": _matches(_DIGEST)}
+_EXECUTABLE: dict[str, _Check] = {"executable": _matches(_DIGEST)}
 _RUN: dict[str, _Check] = {
     "head": _matches(_DIGEST),
     "latents": _or_null(_matches(_DIGEST)),
-    "kernel": lambda value: value in ("arb", "mpmath", "both"),
+    "kernel": lambda value: type(value) is str and value in CHOICES,
     "minimality": lambda value: type(value) is bool,
     "entailment_only": lambda value: type(value) is bool,
     "limit": lambda value: type(value) is int,
-    "checker": lambda value: _problem(value, {"version": _or_null(_is_text), "sha256": _matches(_DIGEST)}) is None,
+    "checker": lambda value: _problem(value, _CHECKER, _EXECUTABLE) is None,
     "libraries": _is_versions,
 }
 _RECORD: dict[str, _Check] = {
@@ -203,6 +206,7 @@ def _contradiction(record: Mapping[str, Any]) -> str | None:
         "status and predicted": subject[0] if status == UNUSABLE else status == "MALFORMED" or not subject[0],
         "predicted and claims": not claims if subject[0] else {"entailment", "instance"} <= claims.keys(),
         "status and claims": ("entailment" in proved) == (status == "PROVED" or reason == "minimality"),
+        "kernel and executable": ("executable" in run["checker"]) == (PROVED in CHOICES[run["kernel"]]),
         "claims and run": ("instance" not in proved or run["latents"] is not None)
         and ("minimality" not in proved or (status == "PROVED" and run["minimality"])),
         "claims and status": status != "PROVED" or proved == _asked(claims, run),

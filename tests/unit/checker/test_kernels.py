@@ -182,7 +182,7 @@ def test_integers(kernel: Kernel, value: int) -> None:
 
 
 def test_an_unknown_kernel() -> None:
-    with pytest.raises(KernelError, match="'float' is unknown, expected one of arb, mpmath or both"):
+    with pytest.raises(KernelError, match="'float' is unknown, expected one of arb, mpmath, proved, both, all"):
         load_kernel("float")
 
 

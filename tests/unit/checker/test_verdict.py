@@ -50,12 +50,12 @@ def test_exit_codes() -> None:
         reason: Verdict(Status.NOT_PROVED, reason, "").exit_code
         for reason in (
             *("entailment", "margin", "kernels", "subject", "instance", "minimality", "refuted", "malformed"),
-            *("witness", "unclaimed"),
+            *("witness", "unclaimed", "uncovered"),
         )
     }
     assert codes == {
         "entailment": 3, "margin": 3, "kernels": 3, "refuted": 4, "malformed": 5, "subject": 6, "instance": 7,
-        "minimality": 8, "witness": 11, "unclaimed": 14,
+        "minimality": 8, "witness": 11, "unclaimed": 14, "uncovered": 15,
     }  # fmt: skip
 
 
@@ -64,6 +64,8 @@ def test_the_most_severe_decides() -> None:
     assert most_severe([0, 14]) == 14
     assert most_severe([14, 11]) == 11
     assert most_severe([14, 8]) == 8
+    assert most_severe([8, 15, 14]) == 15
+    assert most_severe([15, 12]) == 12
     assert most_severe([0, 8, 3]) == 3
     assert most_severe([3, 7, 8]) == 7
     assert most_severe([6, 7]) == 6

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
+from support.proved import fake
 
 from verale.cli.doctor import command
 from verale.runs import doctor
@@ -77,7 +78,32 @@ def test_an_unknown_distribution_is_told(monkeypatch) -> None:
 
 
 def test_both_kernels_prove_the_packaged_certificate_and_not_a_wrong_one() -> None:
-    assert [(proof.kernel, proof.works) for proof in diagnose().proofs] == [("arb", True), ("mpmath", True)]
+    assert [(proof.kernel, proof.works) for proof in diagnose().proofs[:2]] == [("arb", True), ("mpmath", True)]
+
+
+@pytest.mark.parametrize(
+    ("body", "works", "said"),
+    [
+        ("return 'proved' if question != 'head' and text.split(' ')[4] == '5f' else 'not proved'", True, "ok"),
+        ("return 'proved'", False, "--"),
+        ("os._exit(1)", False, "--"),
+    ],
+)
+def test_the_proved_kernel_is_tried_where_it_is_there(body, works, said, monkeypatch, tmp_path) -> None:
+    """On 95 statements, and on one less. Without it certificates can be audited all the same."""
+    monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, f"if question != 'head':\n    {body}"))
+    proof = diagnose().proofs[2]
+    assert (proof.kernel, proof.works, proof.optional) == ("proved", works, True)
+    assert f"{said} kernel proved: " in printed(0)
+    assert (str(tmp_path / "fake") in proof.detail) and json.loads(printed(0, "--json"))["works"]
+
+
+def test_the_proved_kernel_is_not_needed_and_the_doctor_says_how_to_get_it(monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("VERALE_PROVED", str(tmp_path / "nowhere"))
+    lines = printed(0).splitlines()
+    (line,) = [line for line in lines if "kernel proved" in line]
+    assert line.startswith(f"  -- kernel proved: there is no executable at {tmp_path / 'nowhere'}; build it with `make")
+    assert "libzarith-ocaml-dev" in line and lines[-1] == "certificates can be audited"
 
 
 @pytest.mark.parametrize("kernel", ["flint", "mpmath"])

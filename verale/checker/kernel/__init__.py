@@ -1,7 +1,7 @@
 """Kernels: two independent implementations of the few operations that need rounding or speed.
 
 `arb` (python-flint) is the fast one, `mpmath` the reference. Each is imported only when it is chosen, so either may be
-missing.
+missing. A third kernel, `proved`, takes the place of all rules too, and is not loaded here (`verale.checker.proved`).
 """
 
 from __future__ import annotations
@@ -11,9 +11,16 @@ from typing import Any, Protocol
 
 from ..errors import KernelError
 
-__all__ = ["KERNELS", "Kernel", "load_kernel"]
+__all__ = ["CHOICES", "KERNELS", "PROVED", "Kernel", "load_kernel"]
 
 KERNELS = ("arb", "mpmath")
+PROVED = "proved"
+CHOICES: dict[str, tuple[str, ...]] = {
+    **{name: (name,) for name in (*KERNELS, PROVED)},
+    "both": KERNELS,
+    "all": (*KERNELS, PROVED),
+}
+"""What a user can choose, and the kernels that it asks; what is proved is what each of them proves."""
 
 
 class Kernel(Protocol):
@@ -65,4 +72,4 @@ def load_kernel(name: str) -> Kernel:
     except ImportError as error:
         package = {"arb": "python-flint", "mpmath": "mpmath"}[name]
         raise KernelError(f"kernel {name} needs {package} ({error}): install it, or choose the other kernel") from error
-    raise KernelError(f"kernel {name!r} is unknown, expected one of {', '.join(KERNELS)} or both")
+    raise KernelError(f"kernel {name!r} is unknown, expected one of {', '.join(CHOICES)}")

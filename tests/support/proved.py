@@ -1,0 +1,61 @@
+"""The executable of the kernel `proved`: built once for all tests, or a fake one that behaves as a test wants."""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+__all__ = ["TOOLS", "build", "fake", "missing_tools"]
+
+ROCQ = Path(__file__).parents[2] / "proofs" / "rocq"
+TOOLS = "OCaml with findlib and Zarith (Debian: ocaml-nox ocaml-findlib libzarith-ocaml-dev)"
+
+_FAKE = """#!{python} -I
+import os, signal, sys, time
+asked = []
+def answer(question, number, text):
+{body}
+print("verale-proved 1 a fake", flush=True)
+for line in sys.stdin:
+    question, number, milliseconds, text = line.split(" ", 3)
+    asked.append(question)
+    said = answer(question, number, text) or "ready"
+    print(said[1:] if said.startswith("=") else f"{{number}} 1 {{said}}", flush=True)
+"""
+
+
+def fake(folder: Path, body: str, name: str = "fake") -> str:
+    """An executable whose answers a function's body gives, from `question`, `number`, `text` and `asked`, all questions
+    so far. What it returns follows the number, unless it begins with `=`; nothing stands for `ready`."""
+    path = folder / name
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    path.write_text(_FAKE.format(python=sys.executable, body=lines))
+    path.chmod(0o755)
+    return str(path)
+
+
+def missing_tools() -> bool:
+    """Whether the executable cannot be built here."""
+    if shutil.which("ocamlfind") is None or shutil.which("ocamlopt") is None or shutil.which("make") is None:
+        return True
+    return subprocess.run(["ocamlfind", "query", "zarith"], capture_output=True, timeout=60).returncode != 0
+
+
+def build(shared: Path) -> Path:
+    """The executable, built in a folder that several processes share. Skips the test where it cannot be built."""
+    if missing_tools():
+        pytest.skip(f"the proved checker is not built here, which takes {TOOLS}")
+    shared.mkdir(exist_ok=True)
+    with (shared / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        made = subprocess.run(
+            ["make", "--directory", str(ROCQ), f"BUILD={shared}"], capture_output=True, text=True, timeout=600
+        )
+    if made.returncode:
+        pytest.fail(f"make proved failed:\n{made.stdout}{made.stderr}")
+    return shared / "verale-proved"

@@ -1,0 +1,301 @@
+"""The kernel `proved` in audits: what the executable says becomes a verdict, and nothing else does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.proved import fake
+
+from verale.checker import Auditor, KernelError, Status, Verdict
+from verale.checker.file_auditor import FileAuditor
+from verale.checker.proved import dialogue
+from verale.runs.records import read_record
+from verale.soundness.independent import files
+
+IMAGE = [[0.0, 0.0]]
+HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
+OWN = files.patch_statement(0, 0, 0.0, 2.0**-40)
+OTHER = files.patch_statement(0, 1, 2.0, 2.0)
+GOOD = files.certificate(HEAD, [OWN, OTHER], image=IMAGE, margins=[None, 0.5])
+LATENTS = files.latents([IMAGE])
+
+
+class Asked:
+    """A fake executable and what it was asked."""
+
+    def __init__(self, folder: Path, body: str) -> None:
+        self._log = folder / "asked"
+        self.path = fake(folder, f"open({str(self._log)!r}, 'a').write(line)\n{body}")
+
+    @property
+    def questions(self) -> list[str]:
+        return [line.split(" ")[0] for line in self.lines]
+
+    @property
+    def lines(self) -> list[str]:
+        return self._log.read_text().splitlines() if self._log.exists() else []
+
+
+@pytest.fixture
+def asked(request, tmp_path, monkeypatch) -> Asked:
+    """That of the test's mark `says`: the answers by question; those not named are `proved`."""
+    body = f"return None if question == 'head' else {request.param!r}.get(question, 'proved')"
+    one = Asked(tmp_path, body)
+    monkeypatch.setenv("VERALE_PROVED", one.path)
+    return one
+
+
+def says(**answers: str) -> Any:
+    return pytest.mark.parametrize("asked", [answers], indirect=True)
+
+
+def check(data: bytes = GOOD, latents: bytes | None = LATENTS, kernel: str = "proved", **options: Any) -> Verdict:
+    return Auditor(HEAD, latents, kernel).check(data, **options)
+
+
+@says()
+def test_what_it_proves_is_proved(asked) -> None:
+    verdict = check()
+    assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.PROVED, "", 0)
+    assert verdict.claims == {"entailment": "proved", "instance": "proved"}
+    assert verdict.margins[0] is None and float(verdict.margins[1] or 0) == 0.5, "the stated margins"
+    assert asked.questions == ["head", "instance", "entails"]
+    assert asked.lines[1].split(" ", 3)[3].endswith(" image 1 1 2 0 0")
+    assert asked.lines[2].split(" ", 3)[3].startswith("certificate 0 1 ")
+
+
+@says()
+def test_without_latents_only_entailment_is_asked(asked) -> None:
+    assert check(latents=None).claims == {"entailment": "proved", "instance": "not checked"}
+    assert asked.questions == ["head", "entails"]
+    assert check(files.certificate(HEAD, [OWN])).reason == "unclaimed"
+
+
+@says(entails="not proved", refuted="not proved")
+def test_what_it_does_not_prove_is_not_proved(asked) -> None:
+    verdict = check()
+    assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.NOT_PROVED, "entailment", 3)
+    assert verdict.claims == {"entailment": "not checked", "instance": "proved"} and verdict.margins == ()
+    assert asked.questions == ["head", "instance", "entails", "refuted", "entails"]
+
+
+def test_a_margin_that_is_too_large_is_told_from_none(tmp_path, monkeypatch) -> None:
+    """It is asked again with the smallest margin."""
+    too_large = "question == 'refuted' or text.endswith(' 2 2 0 1\\n')"
+    body = f"return None if question == 'head' else 'not proved' if {too_large} else 'proved'"
+    monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, body))
+    verdict = check()
+    assert (verdict.status, verdict.reason, verdict.claims["entailment"]) == (
+        Status.NOT_PROVED,
+        "margin",
+        "not checked",
+    )
+
+
+@says(entails="not proved", refuted="proved")
+def test_what_it_refutes_is_refuted(asked) -> None:
+    verdict = check()
+    assert (verdict.status, verdict.exit_code) == (Status.REFUTED, 4)
+    assert check(latents=None).status is Status.NOT_PROVED, "refuted is asked of an image alone"
+    assert "refuted" not in asked.questions[4:]
+
+
+@says(entails="not proved", refuted="not covered: trees")
+def test_refutation_that_is_not_covered_refutes_nothing(asked) -> None:
+    assert check().reason == "entailment"
+
+
+@pytest.mark.parametrize("true", [-1, 0, 1])
+def test_the_first_statement_that_is_not_proved_true_is_named(true, tmp_path, monkeypatch) -> None:
+    """An instance with up to so many statements is proved."""
+    body = f"return None if question == 'head' else 'proved' if int(text.split(' ')[4]) <= {true} else 'not proved'"
+    monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, body))
+    verdict = check()
+    assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.NOT_PROVED, "instance", 7)
+    named = "outside the head's domain" if true < 0 else f"statement {true} (patch 0, prototype {true}) is false, or"
+    assert named in verdict.message and verdict.claims["instance"] == "not checked"
+
+
+@says(entails="not covered: the pooling banks")
+def test_what_it_does_not_cover_is_refused_by_name(asked) -> None:
+    verdict = check()
+    assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.NOT_PROVED, "uncovered", 15)
+    assert verdict.message.startswith("not covered by the proof: the pooling banks; audit it with another kernel")
+    assert verdict.claims == {"entailment": "not checked", "instance": "proved"}
+
+
+@says()
+def test_minimality_is_not_covered(asked) -> None:
+    data = files.certificate(HEAD, [OWN], image=IMAGE, minimality=True)
+    assert check(data).claims["minimality"] == "not checked" and check(data).status is Status.PROVED
+    verdict = check(data, minimality=True)
+    assert (verdict.status, verdict.reason) == (Status.NOT_PROVED, "uncovered")
+    assert verdict.message.startswith("not covered by the proof: minimality;")
+    assert check(GOOD, minimality=True).status is Status.PROVED, "it is not claimed"
+
+
+@says(entails="limit: it took more processor time than was allowed")
+def test_what_takes_too_long_is_not_proved(asked) -> None:
+    verdict = check()
+    assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.NOT_PROVED, "limit", 12)
+
+
+def test_the_time_of_all_questions_is_added_up(tmp_path, monkeypatch) -> None:
+    body = "if question == 'head': return\nreturn f'={number} 1388 proved'"
+    log = Asked(tmp_path, body)
+    monkeypatch.setenv("VERALE_PROVED", log.path)
+    assert check().status is Status.PROVED, "of 10 s, each takes 5"
+    budgets = [int(line.split(" ")[2], 16) for line in log.lines]
+    assert budgets == [10066, 10065, 5065]
+    verdict = Auditor(HEAD, LATENTS, "proved", limit=40_000 * 5_000).check(GOOD)
+    assert (verdict.status, verdict.reason) == (Status.NOT_PROVED, "limit") and "all questions" in verdict.message
+
+
+def test_a_head_that_is_too_large_is_not_proved(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, "return 'limit: a number is more than 1048576'"))
+    auditor = Auditor(HEAD, LATENTS, "proved")
+    for _ in range(2):
+        verdict = auditor.check(GOOD)
+        assert (verdict.status, verdict.reason) == (Status.NOT_PROVED, "limit")
+
+
+@says()
+def test_steps_1_to_4_stay_here(asked) -> None:
+    assert check(b"{").status is Status.MALFORMED
+    assert check(files.certificate(HEAD, [files.patch_statement(0, 2, 0.0, 1.0)])).status is Status.MALFORMED
+    assert check(files.certificate(HEAD + b" ", [OWN])).reason == "subject"
+    assert check(files.certificate(HEAD, [OWN], image=[[1.0, 0.0]])).reason == "subject"
+    assert asked.questions == [], "nothing was asked"
+
+
+@says()
+def test_the_head_is_told_once(asked) -> None:
+    auditor = Auditor(HEAD, LATENTS, "proved")
+    for _ in range(5):
+        assert auditor.check(GOOD).status is Status.PROVED
+    assert asked.questions == ["head", *["instance", "entails"] * 5]
+    assert [int(line.split(" ")[1], 16) for line in asked.lines] == list(range(11))
+
+
+BROKEN = [
+    "print('nonsense')",
+    "print('proved\\nproved')",
+    "print('1 1 proved\\n1 1 proved')",
+    "os._exit(1)",
+    "os.kill(os.getpid(), signal.SIGKILL)",
+    "return '=error: the text is wrong'",
+]
+
+
+@pytest.mark.parametrize("body", BROKEN)
+@pytest.mark.parametrize("kernel", ["proved", "all"])
+def test_a_broken_executable_gives_no_verdict(body, kernel, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(dialogue, "_ENDING", 0.2)
+    monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, f"if question != 'head':\n    {body}\n    return 'proved'"))
+    (tmp_path / "head").write_bytes(HEAD)
+    auditor = FileAuditor(str(tmp_path / "head"), None, kernel)
+    for _ in range(2):
+        record = auditor.audit("a.ale.json", GOOD).record
+        assert (record["status"], record["exit_code"]) == ("UNUSABLE", 9)
+        assert record["message"].endswith("; nothing is proved") and "never should" not in record["message"]
+        assert read_record(json.dumps(record)) == record
+
+
+def test_an_executable_that_hangs_proves_nothing(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(dialogue, "_STARTING", 1.0)
+    monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, "if question != 'head':\n    time.sleep(600)"))
+    verdict = Auditor(HEAD, LATENTS, "proved", limit=40_000 * 20).check(GOOD)
+    assert (verdict.status, verdict.reason) == (Status.NOT_PROVED, "limit")
+    assert "it did not answer in time" in verdict.message
+
+
+def test_after_a_failure_another_executable_is_started(tmp_path, monkeypatch) -> None:
+    """It dies at its third question, which is about the second certificate."""
+    body = "if len(asked) == 4: os._exit(1)\nreturn None if question == 'head' else 'proved'"
+    monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, body))
+    (tmp_path / "head").write_bytes(HEAD)
+    (tmp_path / "latents").write_bytes(LATENTS)
+    auditor = FileAuditor(str(tmp_path / "head"), str(tmp_path / "latents"), "proved")
+    statuses = [auditor.audit("a.ale.json", GOOD).record["status"] for _ in range(4)]
+    assert statuses == ["PROVED", "UNUSABLE", "PROVED", "UNUSABLE"]
+
+
+@says()
+def test_records_name_the_executable(asked, tmp_path) -> None:
+    (tmp_path / "head").write_bytes(HEAD)
+    for kernel in ("proved", "all"):
+        auditor = FileAuditor(str(tmp_path / "head"), None, kernel)
+        record = auditor.audit("a.ale.json", GOOD).record
+        digest = auditor._auditor.executable
+        assert digest is not None and record["run"]["checker"]["executable"] == digest.sha256
+        assert set(record["run"]["libraries"]) == {"python", *["python-flint", "mpmath"] * (kernel == "all")}
+        assert read_record(json.dumps(record)) == record
+        lost = json.loads(json.dumps(record))
+        del lost["run"]["checker"]["executable"]
+        with pytest.raises(ValueError, match="kernel and executable contradict"):
+            read_record(json.dumps(lost))
+    record["run"]["kernel"] = "both"
+    with pytest.raises(ValueError, match="kernel and executable contradict"):
+        read_record(json.dumps(record))
+
+
+def test_without_an_executable_there_is_no_auditor(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("VERALE_PROVED", str(tmp_path / "nowhere"))
+    for kernel in ("proved", "all"):
+        with pytest.raises(KernelError, match="make proved"):
+            Auditor(HEAD, LATENTS, kernel)
+    assert Auditor(HEAD, LATENTS, "both").check(GOOD).status is Status.PROVED
+
+
+WEAK = files.certificate(HEAD, [OWN], image=IMAGE, margins=[None, 100.0])
+FALSE = files.certificate(HEAD, [], image=[[1.0, 1.0]])
+
+
+@pytest.mark.parametrize(
+    ("data", "answers", "status", "reason"),
+    [
+        (GOOD, {}, "PROVED", ""),
+        (GOOD, {"entails": "not proved", "refuted": "not proved"}, "NOT_PROVED", "kernels"),
+        (GOOD, {"instance": "not proved"}, "NOT_PROVED", "kernels"),
+        (GOOD, {"entails": "not proved", "refuted": "proved"}, "NOT_PROVED", "kernels"),
+        (GOOD, {"entails": "not covered: it"}, "NOT_PROVED", "uncovered"),
+        (GOOD, {"entails": "limit: it"}, "NOT_PROVED", "limit"),
+        (WEAK, {"entails": "not proved", "refuted": "not proved"}, "NOT_PROVED", "margin"),
+        (WEAK, {"entails": "not covered: it"}, "NOT_PROVED", "margin"),
+        (WEAK, {}, "NOT_PROVED", "kernels"),
+        (FALSE, {"entails": "not proved"}, "REFUTED", "refuted"),
+        (FALSE, {}, "NOT_PROVED", "kernels"),
+        (FALSE, {"entails": "not covered: it"}, "NOT_PROVED", "uncovered"),
+        (b"{", {}, "MALFORMED", "malformed"),
+    ],
+)
+def test_all_proves_only_what_each_proves(data, answers, status, reason, tmp_path, monkeypatch) -> None:
+    body = f"return None if question == 'head' else {answers!r}.get(question, 'proved')"
+    monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, body))
+    latents = files.latents([IMAGE, [[1.0, 1.0]]])
+    verdict = check(data, latents, "all")
+    assert (verdict.status.value, verdict.reason) == (status, reason)
+    assert ("proved" in verdict.claims.values()) <= (status != "NOT_PROVED" or reason != "kernels")
+    if status == "PROVED":
+        assert [None if m is None else float(m) for m in verdict.margins] == [None, 0.5], "the smaller margin"
+    if reason == "kernels":
+        assert "arb and mpmath: " in verdict.message and "; proved: " in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("answers", "status", "reason"),
+    [
+        ({}, "REFUTED", "refuted"),
+        ({"refuted": "not proved"}, "NOT_REFUTED", "witness"),
+        ({"refuted": "not proved", "instance": "not proved"}, "NOT_REFUTED", "instance"),
+        ({"refuted": "not covered: it"}, "NOT_REFUTED", "uncovered"),
+    ],
+)
+def test_witnesses(answers, status, reason, tmp_path, monkeypatch) -> None:
+    body = f"return None if question == 'head' else {answers!r}.get(question, 'proved')"
+    monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, body))
+    verdict = Auditor(HEAD, kernel="proved").refute(GOOD, LATENTS)
+    assert (verdict.status.value, verdict.reason) == (status, reason)

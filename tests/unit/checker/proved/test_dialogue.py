@@ -1,0 +1,167 @@
+"""A conversation with an executable that lies, garbles, dies or hangs: nothing of it is an answer."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from pathlib import Path
+
+import pytest
+from support.proved import fake
+
+from verale.checker.errors import ExecutableError, KernelError
+from verale.checker.proved import Executable, dialogue, find_executable
+from verale.checker.proved.dialogue import Answer, Dialogue
+
+
+def started(path: str, monkeypatch: pytest.MonkeyPatch) -> Dialogue:
+    monkeypatch.setenv("VERALE_PROVED", path)
+    return Dialogue(find_executable(), 500)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_answers_in_order(tmp_path, monkeypatch) -> None:
+    body = "return {'entails': 'proved', 'instance': 'not proved', 'refuted': 'not covered: a b'}.get(question)"
+    talk = started(fake(tmp_path, body), monkeypatch)
+    assert talk.greeting == "verale-proved 1 a fake"
+    said = [talk.ask(question, b"x\n", 9).word for question in ("head", "entails", "instance")]
+    assert said == ["ready", "proved", "not proved"]
+    assert talk.ask("refuted", b"x y\n", 9) == Answer("not covered", "a b", 1)
+
+
+def test_the_question_is_told_as_it_is(tmp_path, monkeypatch) -> None:
+    body = f"open({str(tmp_path / 'told')!r}, 'a').write(line)"
+    talk = started(fake(tmp_path, body), monkeypatch)
+    talk.ask("head", b"head 1 2\n", 31)
+    assert (tmp_path / "told").read_text() == "head 0 1f head 1 2\n"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "=", "=proved", "=0 1 proved", "=2 1 proved", "=1 1 Proved", "=1 1 proved ", "= 1 1 proved", "=1 proved",
+        "=1 1 proved\\x00", "=1 1 ready", "=1 1 proved!", "=1 1 not  proved", "=1 1 not covered:", "=1 -1 proved",
+        "=1 1 proved\\r", "=1 1 pr\\u00f6ved", "=\\uff11 1 proved", "=error: it is broken", "=yes", "={}" + "x" * 9999,
+        "=1 1 proved\\n1 1 proved", "=1 1 not proved\\n1 1 proved", "=1 1 proved\\n", "=1 1 proved: why",
+        "=1 1 limit: ", "=1 1 proved\\u2028", "=01 1 proved" + "0" * 9,
+    ],
+)  # fmt: skip
+def test_what_is_no_answer_proves_nothing(said, tmp_path, monkeypatch) -> None:
+    body = f"if question == 'entails':\n    sys.stdout.reconfigure(encoding='utf-8')\n    return '{said}'"
+    talk = started(fake(tmp_path, body), monkeypatch)
+    talk.ask("head", b"x\n", 1000)
+    pid = talk._process.pid
+    with pytest.raises(ExecutableError, match=r"answers question 1, entails, with .* is no answer; nothing is proved"):
+        talk.ask("entails", b"x\n", 1000)
+    assert not talk.close.alive and not is_alive(pid)
+
+
+def test_an_answer_that_is_given_twice_is_not_that_to_the_next_question(tmp_path, monkeypatch) -> None:
+    """Whether the second comes with the first or later, it is no answer."""
+    body = (
+        "if question == 'entails':\n    print(number, 1, 'proved', flush=True)\n    time.sleep(.3)\n    return 'proved'"
+    )
+    talk = started(fake(tmp_path, body), monkeypatch)
+    talk.ask("head", b"x\n", 1000)
+    with pytest.raises(ExecutableError, match=r"answers question [12], entails, with .*1 1 proved"):
+        for _ in range(2):
+            assert talk.ask("entails", b"x\n", 1000).word == "proved"
+    assert not talk.close.alive
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("os._exit(0)", "ended instead of answering"),
+        ("os._exit(3)", "ended instead of answering"),
+        ("os.kill(os.getpid(), signal.SIGKILL)", r"ended \(signal SIGKILL\) instead of answering"),
+        ("print('1 1 proved', end='', flush=True)\nos._exit(0)", "ended instead of answering"),
+        ("sys.stdout.close()\nos.close(1)\ntime.sleep(9)", "ended instead of answering"),
+    ],
+)
+def test_an_executable_that_dies_proves_nothing(body, why, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(dialogue, "_ENDING", 0.2)
+    indented = "\n".join(f"    {line}" for line in body.splitlines())
+    talk = started(fake(tmp_path, f"if question != 'head':\n{indented}"), monkeypatch)
+    talk.ask("head", b"x\n", 1000)
+    with pytest.raises(ExecutableError, match=why):
+        talk.ask("entails", b"x\n", 1000)
+    assert not talk.close.alive
+
+
+def test_an_executable_that_hangs_is_ended_and_proves_nothing(tmp_path, monkeypatch) -> None:
+    talk = started(fake(tmp_path, "if question != 'head':\n    time.sleep(600)"), monkeypatch)
+    talk.ask("head", b"x\n", 1000)
+    monkeypatch.setattr(dialogue, "_STARTING", 0.5)
+    pid, start = talk._process.pid, time.monotonic()
+    assert talk.ask("entails", b"x\n", 10) == Answer("limit", "it did not answer in time", 10)
+    assert time.monotonic() - start < 60
+    assert not talk.close.alive and not is_alive(pid)
+
+
+def test_an_executable_that_does_not_read_is_ended(tmp_path, monkeypatch) -> None:
+    """More is sent than a pipe holds."""
+    talk = started(fake(tmp_path, "time.sleep(600)"), monkeypatch)
+    monkeypatch.setattr(dialogue, "_STARTING", 0.5)
+    assert talk.ask("head", b"x" * 2**22, 10).word == "limit"
+
+
+@pytest.mark.parametrize("greeting", ["verale-proved 2 x", "hello", "", "verale-proved 1 x\nverale-proved 1 x"])
+def test_another_program_is_refused(greeting, tmp_path, monkeypatch) -> None:
+    (tmp_path / "other").write_text(f"#!/bin/sh\nprintf '%s\\n' '{greeting}'\ncat\n")
+    (tmp_path / "other").chmod(0o755)
+    with pytest.raises(ExecutableError, match="greets with"):
+        started(str(tmp_path / "other"), monkeypatch)
+
+
+def test_a_program_that_cannot_be_run_is_refused(tmp_path, monkeypatch) -> None:
+    (tmp_path / "other").write_bytes(b"\x00\x01\x02")
+    (tmp_path / "other").chmod(0o755)
+    with pytest.raises(ExecutableError, match=r"other cannot be run \(Exec format error\)"):
+        started(str(tmp_path / "other"), monkeypatch)
+    with pytest.raises(ExecutableError, match="true ended instead of answering"):
+        started("/bin/true", monkeypatch)
+
+
+def test_an_executable_that_is_not_there(tmp_path, monkeypatch) -> None:
+    (tmp_path / "no executable").write_text("#!/bin/sh\n")
+    for path in (tmp_path / "nowhere", tmp_path, tmp_path / "no executable"):
+        monkeypatch.setenv("VERALE_PROVED", str(path))
+        with pytest.raises(
+            KernelError, match=f"^kernel proved: there is no executable at {re.escape(str(path))}; build"
+        ):
+            find_executable()
+
+
+def test_an_executable_that_changes_is_refused(tmp_path, monkeypatch) -> None:
+    """Its digest stands in audit logs."""
+    monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, "pass"))
+    executable = find_executable()
+    fake(tmp_path, "return 'proved'")
+    with pytest.raises(KernelError, match="fake changed while certificates were audited"):
+        Dialogue(executable, 500)
+    Path(executable.path).unlink()
+    with pytest.raises(KernelError, match=r"fake cannot be read \(No such file"):
+        Dialogue(executable, 500)
+
+
+def test_where_make_puts_it_is_where_it_is_looked_for(monkeypatch, tmp_path) -> None:
+    monkeypatch.delenv("VERALE_PROVED", raising=False)
+    monkeypatch.setattr("verale.checker.proved.executable._BUILT", Path(fake(tmp_path, "pass")))
+    assert isinstance(find_executable(), Executable) and find_executable().path == str(tmp_path / "fake")
+
+
+def test_it_ends_with_its_dialogue(tmp_path, monkeypatch) -> None:
+    talk = started(fake(tmp_path, "pass"), monkeypatch)
+    pid = talk._process.pid
+    assert is_alive(pid)
+    del talk
+    assert not is_alive(pid)

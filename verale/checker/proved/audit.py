@@ -1,0 +1,119 @@
+"""The steps of certificates/v1.md with the kernel `proved`: reading stays here, every claim is left to the executable.
+
+What it does not cover is refused by name. No rule of this package is asked instead.
+"""
+
+from __future__ import annotations
+
+from ..certificate import Certificate
+from ..cost import allowed
+from ..dyadic import Exact
+from ..errors import RefutedError, UnprovedError
+from ..head import Head
+from ..latents import Latents
+from ..steps import Steps
+from .claims import ProvedClaims
+
+__all__ = ["ProvedAudit"]
+
+
+class ProvedAudit(Steps):
+    """One certificate in the kernel `proved`.
+
+    Args:
+        certificate: the certificate.
+        head: the head.
+        latents: of images; None if no instance is to be checked.
+        limit: steps for each megabyte (`cost`); here a step is 25 ns of processor time.
+        size: of head and certificate, in bytes.
+        claims: proves what is claimed of this head.
+    """
+
+    def __init__(
+        self,
+        certificate: Certificate,
+        head: Head,
+        latents: Latents | None,
+        limit: int,
+        size: int,
+        claims: ProvedClaims,
+    ) -> None:
+        super().__init__(certificate, head, latents)
+        self._claims = claims
+        self._limit = limit
+        self._size = size
+
+    def run(self, minimality: bool) -> None:
+        certificate = self._certificate
+        image = self._subject()  # 3.
+        certificate.check_against(self._head)  # 4. Statements
+        if minimality and "minimality" in certificate.claims:  # 8.
+            raise UnprovedError(
+                "uncovered",
+                "not covered by the proof: minimality; leave --minimality out, or audit it with another kernel, such as"
+                " arb",
+            )
+        self._allow(image)
+        if image is not None:  # 5. Instance
+            self._require_instance(image)
+            self.proved.add("instance")
+        if self._claims.entails(certificate):  # 7. Entailment
+            self.margins = certificate.margins
+            self.proved.add("entailment")
+            return
+        if image is not None:  # 6. What is refuted cannot be entailed, so it is tried only where the proof fails.
+            self._require_not_refuted(image)
+        raise self._not_entailed()
+
+    def refute(self, image: Exact) -> None:
+        certificate = self._certificate
+        self._require_head()  # 3., of the head alone
+        certificate.check_against(self._head)  # 4. Statements
+        self._allow(image)
+        if self._claims.refuted(certificate, image):  # 5. and 6.
+            raise self._refuted()
+        self._require_instance(image)
+        raise UnprovedError(
+            "witness",
+            "the witness satisfies every statement, and no rival's logit is proved to be at least that of class"
+            f" {certificate.predicted}: it is no counterexample, which proves nothing",
+        )
+
+    def _allow(self, image: Exact | None) -> None:
+        numbers = 0 if image is None else len(image.rows) * self._head.depth
+        self._claims.allow(allowed(self._limit, self._size + 8 * numbers))
+
+    def _require_instance(self, image: Exact) -> None:
+        if self._claims.instance(self._certificate, image):
+            return
+        number = self._claims.first_untrue(self._certificate, image)
+        if number is None:
+            what = "the latents have another number of patches, or lie outside the head's domain"
+        else:
+            what = f"statement {number} ({self._certificate.statements[number]}) is false, or cannot be decided"
+        raise UnprovedError("instance", f"{what}; it is not proved of these latents")
+
+    def _require_not_refuted(self, image: Exact) -> None:
+        try:
+            refuted = self._claims.refuted(self._certificate, image)
+        except UnprovedError as error:
+            if error.reason != "uncovered":
+                raise
+            return
+        if refuted:
+            raise self._refuted()
+
+    def _refuted(self) -> RefutedError:
+        return RefutedError(
+            "at the latents, which satisfy every statement, some rival's logit is at least that of the predicted class"
+            f" {self._certificate.predicted}; the certificate is wrong"
+        )
+
+    def _not_entailed(self) -> UnprovedError:
+        if self._claims.entails_at_all(self._certificate):
+            return UnprovedError(
+                "margin", "a margin is smaller than stated; the class is proved, state a smaller margin"
+            )
+        return UnprovedError(
+            "entailment", "the statements are not proved to entail the class; state more, or less widely"
+        )

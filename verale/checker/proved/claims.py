@@ -1,0 +1,115 @@
+"""What the executable of the kernel `proved` proves of certificates of one head."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from ..certificate import Certificate
+from ..dyadic import Exact
+from ..errors import UnprovedError
+from ..head import Head
+from .dialogue import Answer, Dialogue
+from .executable import Executable
+from .text import certificate_text, head_text, image_text
+
+__all__ = ["ProvedClaims"]
+
+_STEPS_A_MILLISECOND = 40_000
+"""A step takes 25 ns (`work`)."""
+_MEGABYTE = 2**20
+_MEGABYTES = 1024
+_MEGABYTES_A_MEGABYTE = 64
+"""Memory that the executable may take: so much, and so much more for each megabyte of the head."""
+_LEAST = Fraction(1, 2**1074)
+"""The smallest margin that can be stated."""
+
+
+class ProvedClaims:
+    """Asks the executable about certificates. It runs from the first question on, and again after it has failed.
+
+    Args:
+        head: the head.
+        size: of its file, in bytes.
+        executable: what to ask.
+    """
+
+    def __init__(self, head: Head, size: int, executable: Executable) -> None:
+        self._head = head
+        self._megabytes = _MEGABYTES + _MEGABYTES_A_MEGABYTE * -(-size // _MEGABYTE)
+        self._executable = executable
+        self._dialogue: Dialogue | None = None
+        self._left = 0
+
+    def allow(self, steps: int) -> None:
+        """Begin to count again: the steps of a proof that all questions may take until the next call."""
+        self._left = max(1, steps // _STEPS_A_MILLISECOND)
+
+    def entails(self, certificate: Certificate) -> bool:
+        """Whether the statements are proved to entail the class, with the stated margins."""
+        return self._ask("entails", certificate)
+
+    def entails_at_all(self, certificate: Certificate) -> bool:
+        """The same with the smallest margins."""
+        margins = tuple(None if margin is None else _LEAST for margin in certificate.margins)
+        return self._ask("entails", replace(certificate, margins=margins))
+
+    def instance(self, certificate: Certificate, image: Exact) -> bool:
+        """Whether an image is proved to lie in the domain and to satisfy every statement."""
+        return self._ask("instance", certificate, image)
+
+    def refuted(self, certificate: Certificate, image: Exact) -> bool:
+        """Whether an image is proved to satisfy every statement and to be classified otherwise."""
+        return self._ask("refuted", certificate, image)
+
+    def first_untrue(self, certificate: Certificate, image: Exact) -> int | None:
+        """The number of the first statement that is not proved true of an image, of which not all are; None if it is
+        not even proved to lie in the domain."""
+
+        def proved(count: int) -> bool:
+            return self.instance(replace(certificate, statements=certificate.statements[:count]), image)
+
+        if not proved(0):
+            return None
+        good, bad = 0, len(certificate.statements)
+        while bad - good > 1:
+            middle = (good + bad) // 2
+            good, bad = (middle, bad) if proved(middle) else (good, middle)
+        return good
+
+    def _ask(self, question: str, certificate: Certificate, image: Exact | None = None) -> bool:
+        """Raises UnprovedError: `uncovered` or `limit`."""
+        dialogue = self._begun()
+        text = certificate_text(certificate)
+        if image is not None:
+            text = text[:-1] + b" " + image_text(image)
+        if self._left <= 0:
+            raise _limit("all questions together took more processor time than was allowed")
+        return self._counted(dialogue.ask(question, text, self._left)).word == "proved"
+
+    def _begun(self) -> Dialogue:
+        """A dialogue in which the head has been told."""
+        if self._dialogue is None or not self._dialogue.close.alive:
+            dialogue = Dialogue(self._executable, self._megabytes)
+            try:
+                self._counted(dialogue.ask("head", head_text(self._head), self._left))
+            except UnprovedError:
+                dialogue.close()
+                raise
+            self._dialogue = dialogue
+        return self._dialogue
+
+    def _counted(self, answer: Answer) -> Answer:
+        """The answer, its time taken off. Raises UnprovedError if nothing was decided."""
+        self._left -= answer.milliseconds
+        if answer.word == "not covered":
+            raise UnprovedError(
+                "uncovered", f"not covered by the proof: {answer.why}; audit it with another kernel, such as arb"
+            )
+        if answer.word == "limit":
+            raise _limit(answer.why)
+        return answer
+
+
+def _limit(why: str) -> UnprovedError:
+    return UnprovedError("limit", f"the proved checker gave up: {why}; raise the limit")

@@ -1,0 +1,173 @@
+"""A conversation with the executable of the kernel `proved`: a question is a line, and so is its answer.
+
+The questions and answers are told in `proofs/rocq/front/main.ml`. Every question has a number of its own, which its
+answer repeats. So an answer that is late, or given twice, is not taken for the answer to another question. What is not
+an answer to the question is an error, and nothing is proved.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Timer
+from time import monotonic
+from weakref import finalize
+
+from ..errors import ExecutableError
+from .executable import Executable
+
+__all__ = ["Answer", "Dialogue"]
+
+_GREETING = re.compile(r"verale-proved 1 [ -~]*")
+_ANSWER = re.compile(
+    r"([0-9a-f]{1,8}) ([0-9a-f]{1,12}) (?:(ready|proved|not proved)|(not covered|limit): ([ -~]+))", re.ASCII
+)
+_LONGEST = 4096
+_CHUNK = 2**20
+_ENDING = 5.0
+_PATIENCE = 4
+_STARTING = 30.0
+"""Seconds. The executable limits its own processor time. Where it has not answered after `_PATIENCE` times as many
+seconds, and this many more, it is ended."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the executable says: `ready`, `proved`, `not proved`, `not covered` or `limit`.
+
+    Attributes:
+        word: one of these.
+        why: of the last two.
+        milliseconds: of processor time that the question took.
+    """
+
+    word: str
+    why: str
+    milliseconds: int
+
+
+class Dialogue:
+    """A running executable. It ends with this object.
+
+    Args:
+        executable: what to run.
+        megabytes: how much memory it may take.
+
+    Raises:
+        KernelError: its file is another one by now.
+        ExecutableError: it cannot be run, or does not greet as it should.
+    """
+
+    def __init__(self, executable: Executable, megabytes: int) -> None:
+        executable.require_unchanged()
+        self._path = executable.path
+        self._asked = 0
+        try:
+            self._process = subprocess.Popen(
+                [executable.path, str(megabytes)],
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        except OSError as error:
+            raise ExecutableError(f"{self._path} cannot be run ({error.strerror})") from None
+        self.close = finalize(self, _end, self._process)
+        _limit_memory(self._process.pid, megabytes)
+        greeting = self._exchange(b"", _STARTING)
+        if greeting is None or not _GREETING.fullmatch(greeting):
+            raise self._broken("greets with", greeting)
+        self.greeting = greeting
+
+    def ask(self, question: str, text: bytes, milliseconds: int) -> Answer:
+        """The answer to a question.
+
+        Args:
+            question: `head`, `entails`, `instance` or `refuted`.
+            text: of what it is about; it ends with a line feed.
+            milliseconds: the most processor time.
+
+        Raises:
+            ExecutableError: what comes is no answer to this question, or nothing comes. The process is ended.
+        """
+        number, self._asked = self._asked, self._asked + 1
+        line = f"{question} {number:x} {milliseconds:x} ".encode() + text
+        said = self._exchange(line, _PATIENCE * milliseconds / 1000 + _STARTING)
+        if said is None and not self.close.alive:
+            return Answer("limit", "it did not answer in time", milliseconds)
+        answer = None if said is None else _ANSWER.fullmatch(said)
+        fits = answer is not None and (answer[3] is None or (answer[3] == "ready") == (question == "head"))
+        if answer is None or not fits or int(answer[1], 16) != number:
+            raise self._broken(f"answers question {number:x}, {question}, with", said)
+        return Answer(answer[3] or answer[4], answer[5] or "", int(answer[2], 16))
+
+    def _exchange(self, line: bytes, seconds: float) -> str | None:
+        """Send a line, and receive one, without its end; None if the process ended before. A process that needs more
+        seconds is ended, and so is this dialogue."""
+        deadline = monotonic() + seconds
+        timer = Timer(seconds, self._process.kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            return self._receive() if self._send(line) else None
+        finally:
+            timer.cancel()
+            if monotonic() >= deadline:
+                self.close()
+
+    def _send(self, line: bytes) -> bool:
+        stream = self._process.stdin
+        view = memoryview(line)
+        try:
+            while view and stream is not None:
+                view = view[stream.write(view[:_CHUNK]) or 0 :]
+        except OSError:
+            return False
+        return True
+
+    def _receive(self) -> str | None:
+        stream = self._process.stdout
+        data = b""
+        while stream is not None and b"\n" not in data and len(data) <= _LONGEST:
+            more = stream.read(_LONGEST)
+            if not more:
+                return None
+            data += more
+        line, end, rest = data.partition(b"\n")
+        return ascii(data)[:80] if rest or not end else line.decode("ascii", "backslashreplace")
+
+    def _broken(self, does: str, said: str | None) -> ExecutableError:
+        """The error, after the process has ended."""
+        if said is not None:
+            self.close()
+            return ExecutableError(f"{self._path} {does} {said[:80]!r}, which is no answer; nothing is proved")
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_ENDING)
+        code = self._process.poll()
+        self.close()
+        ended = "" if code is None or code >= 0 else f" (signal {signal.Signals(-code).name})"
+        return ExecutableError(f"{self._path} ended{ended} instead of answering; nothing is proved")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process and forget it."""
+    process.kill()
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            stream.close()
+    process.wait()
+
+
+def _limit_memory(pid: int, megabytes: int) -> None:
+    """The system's own limit, where there is one: it holds where the executable does not look, as in one huge product.
+    It is twice as much, for what is reserved and not used."""
+    if sys.platform == "linux":
+        import resource
+
+        most = 2 * megabytes * 2**20
+        with suppress(OSError, ValueError):  # it has ended, or may not take as much anyway
+            resource.prlimit(pid, resource.RLIMIT_AS, (most, most))

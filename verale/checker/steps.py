@@ -1,0 +1,89 @@
+"""What the audit of a certificate does in every kernel: step 3 of certificates/v1.md, "Verification", and the record of
+what has been proved."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import TypeAlias
+
+from .certificate import Certificate
+from .dyadic import Exact
+from .errors import UnprovedError
+from .head import Head
+from .latents import Latents
+from .verdict import Status, Verdict
+
+__all__ = ["Margins", "Steps"]
+
+Margins: TypeAlias = tuple[Fraction | None, ...]
+
+
+class Steps(ABC):
+    """One certificate in one kernel: what has been proved so far.
+
+    Attributes:
+        proved: the claims.
+        margins: the lower bound for every class, None at the predicted one; empty before they are known.
+    """
+
+    def __init__(self, certificate: Certificate, head: Head, latents: Latents | None) -> None:
+        self._certificate = certificate
+        self._head = head
+        self._latents = latents
+        self.proved: set[str] = set()
+        self.margins: Margins = ()
+
+    @abstractmethod
+    def run(self, minimality: bool) -> None:
+        """Steps 3 to 8. Raises FormatError, UnprovedError or RefutedError at the first that fails."""
+
+    @abstractmethod
+    def refute(self, image: Exact) -> None:
+        """Steps 3 to 6 for a witness. Raises FormatError, RefutedError, or UnprovedError at the first that fails."""
+
+    def claims(self) -> dict[str, str]:
+        """What became of each claim; the instance is among them even where it is not claimed."""
+        claimed = self._certificate.claims
+        return {
+            claim: "proved" if claim in self.proved else "not checked" if claim in claimed else "not claimed"
+            for claim in ("entailment", "instance", *claimed)
+        }
+
+    def verdict(self, status: Status, reason: str, message: str) -> Verdict:
+        """The verdict of that status, with what was proved."""
+        certificate = self._certificate
+        return Verdict(
+            status,
+            reason,
+            message,
+            self.claims(),
+            certificate.predicted,
+            certificate.paradigm,
+            len(certificate.statements),
+            self.margins,
+        )
+
+    def _subject(self) -> Exact | None:
+        """Step 3. The head and the latents are the ones named."""
+        certificate = self._certificate
+        self._require_head()
+        if self._latents is None or certificate.latents is None:
+            return None
+        image = self._latents.find(certificate.latents)
+        if image is None:
+            raise UnprovedError(
+                "subject",
+                f"no image of the latents file has the digest {certificate.latents[:16]}...;"
+                " check it with its own latents, or without any",
+            )
+        return image
+
+    def _require_head(self) -> None:
+        named, given = self._certificate.head, self._head.sha256
+        if named != given:
+            raise UnprovedError(
+                "subject",
+                f"the certificate speaks of the head {named[:16]}..., this one is {given[:16]}...;"
+                " check it with its own head",
+            )
