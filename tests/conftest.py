@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 import pytest
+from support.proved import build
 
 # One thread a process: pytest-xdist starts a process for each core, and tests start processes of their own.
 # More threads would only wait for each other. Processes that tests start inherit this.
@@ -18,3 +20,16 @@ def same_random_numbers() -> None:
     """Random numbers of a test without a generator of its own are the same in whatever order tests run."""
     if "torch" in sys.modules:
         sys.modules["torch"].manual_seed(0)
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for what is built from the OCaml of `proofs/rocq`: one for all processes of a run."""
+    own = tmp_path_factory.getbasetemp()
+    return (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "built"
+
+
+@pytest.fixture(scope="session")
+def proved_checker(built: Path) -> str:
+    """The executable of the kernel `proved`, built from the extracted OCaml; where it cannot be, tests are skipped."""
+    return str(build(built))

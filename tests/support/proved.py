@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["TOOLS", "build", "fake", "missing_tools"]
+__all__ = ["build", "fake"]
 
-ROCQ = Path(__file__).parents[2] / "proofs" / "rocq"
-TOOLS = "OCaml with findlib and Zarith (Debian: ocaml-nox ocaml-findlib libzarith-ocaml-dev)"
+_ROCQ = Path(__file__).parents[2] / "proofs" / "rocq"
+_TOOLS = "OCaml with findlib and Zarith (Debian: ocaml-nox ocaml-findlib libzarith-ocaml-dev)"
 
 _FAKE = """#!{python} -I
 import os, signal, sys, time
@@ -39,23 +39,27 @@ def fake(folder: Path, body: str, name: str = "fake") -> str:
     return str(path)
 
 
-def missing_tools() -> bool:
+def _missing_tools() -> bool:
     """Whether the executable cannot be built here."""
     if shutil.which("ocamlfind") is None or shutil.which("ocamlopt") is None or shutil.which("make") is None:
         return True
     return subprocess.run(["ocamlfind", "query", "zarith"], capture_output=True, timeout=60).returncode != 0
 
 
-def build(shared: Path) -> Path:
-    """The executable, built in a folder that several processes share. Skips the test where it cannot be built."""
-    if missing_tools():
-        pytest.skip(f"the proved checker is not built here, which takes {TOOLS}")
+def build(shared: Path, target: str = "verale-proved") -> Path:
+    """The executable, or another target, built in a folder that several processes share. Skips the test where it cannot
+    be built."""
+    if _missing_tools():
+        pytest.skip(f"the proved checker is not built here, which takes {_TOOLS}")
     shared.mkdir(exist_ok=True)
     with (shared / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         made = subprocess.run(
-            ["make", "--directory", str(ROCQ), f"BUILD={shared}"], capture_output=True, text=True, timeout=600
+            ["make", "--directory", str(_ROCQ), f"BUILD={shared}", str(shared / target)],
+            capture_output=True,
+            text=True,
+            timeout=600,
         )
     if made.returncode:
         pytest.fail(f"make proved failed:\n{made.stdout}{made.stderr}")
-    return shared / "verale-proved"
+    return shared / target

@@ -1,0 +1,101 @@
+(* Prints what reader.ml makes of a text, field by field, as JSON: for the tests of the reader. No part of the checker.
+
+     question = ("H" head | "C" certificate | "I" image) LF        the head first
+     answer   = JSON LF, or "error: " WHY LF *)
+
+let integer = Z.to_string
+
+open Checker
+
+let text word = "\"" ^ word ^ "\""
+let list item items = "[" ^ String.concat "," (List.map item items) ^ "]"
+let matrix = list (list integer)
+let natural number = string_of_int (Reader.int_of_unary number)
+let option item = function None -> "null" | Some value -> item value
+let fraction value = list integer [ value.numerator; value.denominator ]
+let tagged word fields = list (fun each -> each) (text word :: fields)
+let record fields = "{" ^ String.concat "," (List.map (fun (name, value) -> text name ^ ":" ^ value) fields) ^ "}"
+
+let geometry = function
+  | Euclidean -> tagged "euclidean" []
+  | Cosine epsilon -> tagged "cosine" [ fraction epsilon ]
+  | RootedCosine epsilon -> tagged "rooted_cosine" [ fraction epsilon ]
+  | InnerProduct radius -> tagged "inner_product" [ option fraction radius ]
+  | Softmax -> tagged "softmax" []
+
+let similarity = function
+  | LogRatio epsilon -> tagged "log_ratio" [ fraction epsilon ]
+  | ExpDistance epsilon -> tagged "exp_distance" [ fraction epsilon ]
+  | Threshold threshold -> tagged "threshold" [ fraction threshold ]
+  | Identity -> tagged "identity" []
+  | Negated -> tagged "negated" []
+  | Exponential -> tagged "exponential" []
+  | Quadratic -> tagged "quadratic" []
+  | Rectified -> tagged "rectified" []
+
+let pooling = function
+  | MaxPool -> tagged "max" []
+  | Banks class_token -> tagged "banks" [ natural class_token ]
+  | TopMean k -> tagged "top_mean" [ natural k ]
+  | MaxMinusMean -> tagged "max_minus_mean" []
+  | MaxMinusMeanDistance -> tagged "max_minus_mean_distance" []
+
+let readout = function
+  | Linear -> tagged "linear" []
+  | SoftTree (absent, present) -> tagged "soft_tree" [ list integer absent; list integer present ]
+  | Maximum -> tagged "maximum" []
+
+let head h =
+  record
+    [ "depth", natural h.depth; "count", natural h.count; "classes", natural h.classes;
+      "geometry", geometry h.head_geometry; "similarity", similarity h.head_similarity;
+      "pooling", pooling h.head_pooling; "readout", readout h.head_readout;
+      "coord_unit", integer h.coord_unit; "prototypes", matrix h.prototypes;
+      "lower", option integer h.lower; "upper", option integer h.upper;
+      "weight_unit", integer h.weight_unit; "weight", matrix h.weight; "bias", list integer h.bias;
+      "scale_unit", integer h.scale_unit; "scales", list integer h.scales;
+      "peak_unit", integer h.peak_unit; "peaks", list integer h.peaks ]
+
+let statement = function
+  | AboutPatch (l, j, low, high) -> tagged "patch" [ natural l; natural j; integer low; integer high ]
+  | AboutActivation (j, low, high) -> tagged "activation" [ natural j; integer low; integer high ]
+  | AboutOthers (except, high) -> tagged "others" [ list natural except; integer high ]
+
+let certificate c =
+  record
+    [ "predicted", natural c.predicted; "patches", natural c.patches;
+      "statement_unit", integer c.statement_unit; "statements", list statement c.statements;
+      "margin_unit", integer c.margin_unit; "margins", list integer c.margins ]
+
+let image i = record [ "image_unit", integer i.image_unit; "rows", matrix i.rows ]
+
+let () =
+  let told = ref None in
+  let show input =
+    match Reader.word input, !told with
+    | "H", _ ->
+        let h = Reader.head input in
+        Reader.line_end input;
+        told := Some h;
+        head h
+    | "C", Some h ->
+        let c = Reader.certificate h input in
+        Reader.line_end input;
+        certificate c
+    | "I", Some h ->
+        let i = Reader.image h input in
+        Reader.line_end input;
+        image i
+    | other, _ -> Reader.wrong "H, C or I" other
+  in
+  try
+    while true do
+      let line = input_line stdin ^ "\n" in
+      let at = ref 0 in
+      let next () = if !at = String.length line then raise End_of_file else (incr at; line.[!at - 1]) in
+      print_endline
+        (try show (Reader.input_of next) with
+        | Reader.Wrong why | Reader.Too_large why -> "error: " ^ String.escaped why
+        | End_of_file -> "error: the line ends early")
+    done
+  with End_of_file -> ()

@@ -1,0 +1,225 @@
+"""The OCaml reader of texts: it has the values of the files, and what it accepts is what the text says."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.proved import build
+
+from verale.runs.doctor import SAMPLE
+from verale.soundness.corpus.cases import stored
+from verale.soundness.independent import files
+from verale.soundness.independent.head import Head
+from verale.soundness.independent.readers import read_json, read_latents
+from verale.soundness.independent.text import text_of_certificate, text_of_head, text_of_image
+
+Show = Callable[[list[str]], list[Any]]
+
+HEAD = (SAMPLE / "head.safetensors").read_bytes()
+CERTIFICATE = (SAMPLE / "0.ale.json").read_bytes()
+LATENTS = (SAMPLE / "latents.safetensors").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def show(built: Path) -> Show:
+    """What the reader makes of lines: the fields, or an error as a text."""
+    program = str(build(built, "show"))
+
+    def shown(lines: list[str]) -> list[Any]:
+        given = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
+        result = subprocess.run([program], input=given, capture_output=True, timeout=300, check=True)
+        said = result.stdout.decode().splitlines()
+        assert len(said) == len(lines)
+        return [line if line.startswith("error: ") else json.loads(line) for line in said]
+
+    return shown
+
+
+def texts() -> Iterator[tuple[bytes, bytes, bytes | None]]:
+    """Heads, certificates and latents of the corpora, none of them malformed."""
+    yield HEAD, CERTIFICATE, LATENTS
+    for case in stored():
+        if case.status not in ("MALFORMED", "INPUT_ERROR"):
+            yield case.head, case.certificate, case.latents
+
+
+def over(unit: int, value: Any) -> Any:
+    """Integers over a unit as fractions, in lists or not."""
+    if isinstance(value, list):
+        return [over(unit, each) for each in value]
+    return None if value is None else Fraction(value, unit)
+
+
+def exactly(value: Any) -> Any:
+    """Floats and hex floats as fractions, in lists or not; other texts, integers and None as they are."""
+    if isinstance(value, list):
+        return [exactly(each) for each in value]
+    if isinstance(value, str) and "0x" in value:
+        value = float.fromhex(value)
+    return Fraction(value) if isinstance(value, float) else value
+
+
+def part(shown: list[Any]) -> tuple[Any, ...]:
+    """A part of a head: pairs of integers in it are fractions."""
+    kind, *fields = shown
+    fractions = kind not in ("banks", "top_mean", "soft_tree")
+    return kind, *(Fraction(*each) if fractions and each is not None else each for each in fields)
+
+
+def test_every_field_has_the_value_of_the_file(show) -> None:
+    for data, certificate, latents in texts():
+        lines = ["H " + text_of_head(data).decode().strip(), "C " + text_of_certificate(certificate).decode().strip()]
+        images = [] if latents is None else read_latents(latents)
+        shown, claimed, *seen = show([*lines, *("I " + text_of_image(image).decode().strip() for image in images)])
+        _compare_heads(shown, Head.read(data))
+        _compare_certificates(claimed, read_json(certificate)["predicate"])
+        assert [over(each["image_unit"], each["rows"]) for each in seen] == exactly(images)
+
+
+def _compare_heads(shown: dict[str, Any], head: Head) -> None:
+    count, classes = len(head.weight[0]) - (head.kind("readout") == "soft_tree"), len(head.weight)
+    points = head.prototypes or []
+    assert (shown["depth"], shown["count"], shown["classes"]) == (len(points[0]) if points else count, count, classes)
+    for name in ("geometry", "similarity", "pooling", "readout"):
+        assert part(shown[name]) == tuple(exactly(value) for value in head.part(name).values())
+    domain = head.part("domain")
+    assert over(shown["coord_unit"], [shown["prototypes"], shown["lower"], shown["upper"]]) == exactly(
+        [points, domain["lower"], domain["upper"]]
+    )
+    bias = head.bias or [0.0] * (count if head.kind("readout") == "maximum" else classes)
+    assert over(shown["weight_unit"], [shown["weight"], shown["bias"]]) == exactly([head.weight, bias])
+    for name, own, default in (("scale", head.scale, 1.0), ("peak", head.peak, 0.0)):
+        values = over(shown[f"{name}_unit"], shown[f"{name}s"])
+        assert (values or [Fraction(default)] * count) == exactly(own or [default] * count)
+
+
+def _compare_certificates(shown: dict[str, Any], predicate: dict[str, Any]) -> None:
+    assert (shown["predicted"], shown["patches"]) == (predicate["predicted"], predicate["patches"])
+    for (form, *fields), stated in zip(shown["statements"], predicate["statements"], strict=True):
+        places = {"patch": 2, "activation": 1, "others": 1}[form]
+        named = [stated[name] for name in ("patch", "prototype", "except") if name in stated]
+        assert fields[:places] == named
+        ends = stated.get("interval", [stated.get("upper")])
+        assert over(shown["statement_unit"], fields[places:]) == exactly(ends)
+    assert over(shown["margin_unit"], shown["margins"]) == [exactly(each) or 0 for each in predicate["margins"]]
+
+
+# What the reader accepts, written again.
+
+
+def again(kind: str, shown: dict[str, Any]) -> str:
+    """The line that these fields come from: each integer in base 16, each list after its length."""
+
+    def items(value: Any) -> Iterator[str]:
+        match value:
+            case None:
+                yield "none"
+            case int():
+                yield f"{value:x}"
+            case str():
+                yield value
+            case [str(), *fields]:
+                yield value[0]
+                for field in fields:
+                    if value[0] == "inner_product" and field is not None:
+                        yield "some"
+                    pair = value[0] in _WITH_FRACTIONS and field is not None
+                    yield from (f"{each:x}" for each in field) if pair else items(field)
+            case list():
+                yield f"{len(value):x}"
+                for each in value:
+                    yield from items(each)
+
+    words = [{"H": "head", "C": "certificate", "I": "image"}[kind]]
+    for name, value in shown.items():
+        words += ["some"] if name in ("lower", "upper") and value is not None else []
+        words += items(value)
+    return f"{kind} {' '.join(words)}"
+
+
+_WITH_FRACTIONS = ("cosine", "rooted_cosine", "inner_product", "log_ratio", "exp_distance", "threshold")
+
+
+def small() -> list[str]:
+    """A head with every kind of item, a certificate and an image."""
+    head = files.head(
+        [[1.0, 0.0, 2.0], [0.0, -1.5, 4.0]],
+        [[0.5, -0.75], [3.0, 0.125]],
+        domain=files.domain(-1.0, None),
+        similarity={"kind": "exp_distance", "epsilon": "0x1p-3"},
+        readout={"kind": "soft_tree", "absent": [1, -1], "present": [-2, -3]},
+    )
+    statements = [files.activation_statement(1, 0.25, 0.5), files.order_clause([0, 1], 0.75)]
+    certificate = files.certificate(head, statements, paradigm="top_k", patches=20)
+    return [
+        f"H {text_of_head(head).decode().strip()}",
+        f"C {text_of_certificate(certificate).decode().strip()}",
+        f"I {text_of_image([[1.0, -2.0], [0.5, 3.0]]).decode().strip()}",
+    ]
+
+
+def test_what_is_accepted_is_what_the_text_says(show) -> None:
+    lines = small()
+    assert [again(line[0], shown) for line, shown in zip(lines, show(lines), strict=True)] == lines
+
+
+@pytest.mark.parametrize("which", range(3), ids=["head", "certificate", "image"])
+def test_changed_texts_are_refused_or_say_what_was_changed(which, show) -> None:
+    """Nothing is guessed, skipped or filled in: what is accepted is written again as it came, byte by byte."""
+    generator = random.Random(which)
+    head, line = small()[0], small()[which]
+    words = line.split(" ")
+    changed = {
+        *(" ".join(words[:at] + words[at + 1 :]) for at in range(1, len(words))),
+        *(" ".join([*words[:at], words[at], *words[at:]]) for at in range(1, len(words))),
+        *(
+            " ".join([*words[:at], word, *words[at + 1 :]])
+            for at in range(1, len(words))
+            for word in ("", "0", "1", "2", "-1", "-0", "00", "01", "+1", "A", "0x1", "1_0", "1.0", "x", "none", "max",
+                         "some", "\t1", "1\r", " 1", "f" * 1024, "f" * 1025, "100000", "100001", "é")
+        ),
+        *(line[:at] for at in range(3, len(line))),
+        *(line[:at] + generator.choice(" 0-9afz\t\0") + line[at:] for at in range(2, len(line) + 1)),
+        line + " ", line + " 0", line.upper(), line.replace(" ", "  "), line.replace(" ", "\t"),
+    } - {line}  # fmt: skip
+    ordered = sorted(changed)
+    answers = show([head, *ordered])[1:]
+    accepted = [(one, shown) for one, shown in zip(ordered, answers, strict=True) if not isinstance(shown, str)]
+    assert [one for one, shown in accepted if again(one[0], shown) != one] == []
+    assert 0 < len(accepted) < len(ordered) / 3
+
+
+def test_a_text_has_to_fit_the_head(show) -> None:
+    head, certificate, image = small()
+    wrong = [
+        head.replace("head 2 2 2 ", "head 1 2 2 "),
+        head.replace("head 2 2 2 ", "head 2 3 2 "),
+        head.replace("head 2 2 2 ", "head 2 2 3 "),
+        head.replace("head 2 2 2 euclidean", "head 2 2 2 softmax"),
+        head.replace(" soft_tree 2 1 -1 2 -2 -3 ", " linear "),
+        certificate.replace("certificate 0 14 ", "certificate 2 14 "),
+        certificate.replace("certificate 0 14 4 ", "certificate 0 14 0 "),
+        certificate.replace("certificate 0 14 4 ", "certificate 0 14 -4 "),
+        certificate.replace("activation 1 ", "activation 2 "),
+        certificate.replace("activation 1 ", "patch 14 1 "),
+        certificate.replace("others 2 0 1 ", "others 2 0 2 "),
+        image.replace(" 2 2 -4 ", " 1 2 "),
+        image.replace("image 2 ", "image 0 "),
+    ]
+    assert not {head, certificate, image} & {*wrong}
+    answers = show([head, *wrong])[1:]
+    assert [line for line, shown in zip(wrong, answers, strict=True) if not isinstance(shown, str)] == []
+
+
+@pytest.mark.parametrize("patches", [2**20, 2**20 + 1])
+def test_naturals_have_a_limit(patches, show) -> None:
+    head, certificate, _ = small()
+    shown = show([head, certificate.replace(" 0 14 ", f" 0 {patches:x} ")])[1]
+    assert (shown == "error: a number is more than 1048576") == (patches > 2**20)
