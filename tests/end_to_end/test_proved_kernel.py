@@ -1,0 +1,160 @@
+"""The kernel `proved` from the command line: in one process and in several, and the executable itself as a program."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from support.proved import fake
+
+from verale.runs.doctor import SAMPLE
+from verale.soundness.independent.text import text_of_certificate, text_of_head
+
+HEAD, CERTIFICATE, LATENTS = (SAMPLE / name for name in ("head.safetensors", "0.ale.json", "latents.safetensors"))
+
+
+def verale(*arguments: object, executable: str, module: str = "verale") -> tuple[int, str, str]:
+    result = subprocess.run(
+        [sys.executable, "-m", module, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=os.environ | {"VERALE_PROVED": executable},
+    )
+    return result.returncode, result.stdout, result.stderr
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "status"),
+    [
+        ("proved", 0, "PROVED"),
+        ("not proved", 7, "NOT_PROVED"),
+        ("not covered: it", 15, "NOT_PROVED"),
+        ("limit: it", 12, "NOT_PROVED"),
+        ("=yes", 9, None),
+    ],
+)
+@pytest.mark.parametrize("module", ["verale", "verale.checker"])
+def test_answers_become_lines_and_codes(answer, code, status, module, tmp_path) -> None:
+    executable = fake(tmp_path, f"return None if question == 'head' else {answer!r}")
+    command = ["audit"] * (module == "verale")
+    files = (CERTIFICATE, "--head", HEAD, "--latents", LATENTS, "--kernel", "proved")
+    got, out, err = verale(*command, *files, executable=executable, module=module)
+    assert (got, out.split(" ")[0] or None) == (code, status)
+    assert err == "" if status else "which is no answer; nothing is proved" in err
+
+
+def test_without_the_executable_there_is_one_line(tmp_path) -> None:
+    for module, command in (("verale", ["audit"]), ("verale.checker", [])):
+        files = (CERTIFICATE, "--head", HEAD, "--kernel", "proved")
+        code, out, err = verale(*command, *files, executable=str(tmp_path / "nowhere"), module=module)
+        assert (code, out) == (9, "") and err.count("\n") == 1
+        assert err.startswith("error: kernel proved: there is no executable at ") and "make proved" in err
+
+
+def test_several_processes_have_an_executable_each(tmp_path) -> None:
+    log = tmp_path / "asked"
+    noted = f"open({str(log)!r}, 'a').write(f'{{os.getpid()}} {{question}}\\n')"
+    body = f"{noted}\nreturn None if question == 'head' else 'proved'"
+    folder = tmp_path / "certificates"
+    folder.mkdir()
+    for number in range(6):
+        (folder / f"{number}.ale.json").write_bytes(CERTIFICATE.read_bytes() + b" " * number)
+    options = ("--head", HEAD, "--kernel", "proved", "--jobs", "2", "--log", tmp_path / "log")
+    code, out, err = verale("audit", folder, *options, executable=fake(tmp_path, body))
+    assert (code, out.count("PROVED ")) == (0, 6), err
+    asked = [line.split() for line in log.read_text().splitlines()]
+    begun = [pid for pid, question in asked if question == "head"]
+    assert 1 <= len(begun) == len({*begun}) <= 2 and sum(question == "entails" for _, question in asked) == 6
+    records = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    assert len({record["run"]["checker"]["executable"] for record in records}) == 1
+
+
+def test_a_log_is_of_one_executable(tmp_path) -> None:
+    """Another executable is asked again, whatever the log says."""
+    options = ("--head", HEAD, "--kernel", "proved", "--log", tmp_path / "log")
+    for executable in (
+        fake(tmp_path, "return None if question == 'head' else 'proved'"),
+        fake(tmp_path, "return None if question == 'head' else 'not covered: it'", "other"),
+    ):
+        code, _, err = verale("audit", CERTIFICATE, *options, executable=executable)
+        assert "taken from" not in err
+        again, _, err = verale("audit", CERTIFICATE, *options, executable=executable)
+        assert again == code and "1 of 1 verdicts are taken from" in err
+    assert code == 15
+
+
+# The executable itself.
+
+
+def said(executable: str, *lines: bytes, memory: int = 500) -> tuple[list[str], int]:
+    """Its answers and its exit code."""
+    result = subprocess.run([executable, str(memory)], input=b"".join(lines), capture_output=True, timeout=300)
+    greeting, *answers = result.stdout.decode().splitlines()
+    assert greeting.startswith("verale-proved 1 OCaml ")
+    return answers, result.returncode
+
+
+HEAD_LINE = b"head 0 2710 " + text_of_head(HEAD.read_bytes())
+CERTIFICATE_TEXT = text_of_certificate(CERTIFICATE.read_bytes())
+
+
+def test_it_answers_until_the_input_ends(proved_checker) -> None:
+    assert said(proved_checker) == ([], 0)
+    answers, code = said(proved_checker, HEAD_LINE, *[b"entails %x 2710 " % n + CERTIFICATE_TEXT for n in range(1, 20)])
+    assert code == 0 and len(answers) == 20
+    assert [int(answer.split()[0], 16) for answer in answers] == list(range(20))
+    assert answers[0].endswith(" ready") and len({answer.split(" ", 2)[2] for answer in answers[1:]}) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"\n",
+        b"x\n",
+        HEAD_LINE,
+        b"entails 1 2710\n",
+        b"entails -1 2710 " + CERTIFICATE_TEXT,
+        b"entails 1 x " + CERTIFICATE_TEXT,
+        b"proves 1 2710 " + CERTIFICATE_TEXT,
+        b"entails 1 2710 " + CERTIFICATE_TEXT[:-1] + b" 0\n",
+        b"entails 1 2710 " + CERTIFICATE_TEXT[:-1] + b" image 1 0\n",
+        b"instance 1 2710 " + CERTIFICATE_TEXT,
+        b"instance 1 2710 " + CERTIFICATE_TEXT[:-1] + b" image 1 1 1 0\n",
+        b"entails 1 2710 " + CERTIFICATE_TEXT[:-1],
+        b"entails 1 2710 " + CERTIFICATE_TEXT[:40],
+    ],
+)
+def test_a_question_that_breaks_the_grammar_ends_it(line, proved_checker) -> None:
+    answers, code = said(proved_checker, HEAD_LINE, line, b"entails 2 2710 " + CERTIFICATE_TEXT)
+    assert code == 2 and len(answers) == 2 and answers[1].startswith("error: ")
+
+
+def test_a_question_before_the_head_ends_it(proved_checker) -> None:
+    answers, code = said(proved_checker, b"entails 0 2710 " + CERTIFICATE_TEXT)
+    assert code == 2 and answers[0].startswith("error: ")
+
+
+def test_time_is_limited(proved_checker) -> None:
+    """Of a head that takes some seconds to read; the question after it is answered."""
+    row = b" 100000" + b" 123456789abcdef0123456789abcdef" * 2**20
+    head = b"head 0 %x head 100000 8 2 euclidean log_ratio 1 400 max linear 1 8" + row * 8 + b"\n"
+    start = time.process_time()
+    answers, code = said(proved_checker, head % 50, HEAD_LINE.replace(b"head 0", b"head 1"))
+    assert [answer.split(" ", 2)[2] for answer in answers] == [
+        "limit: it took more processor time than was allowed",
+        "ready",
+    ]
+    assert code == 0 and int(answers[0].split()[1], 16) < 5000 and time.process_time() - start < 60
+
+
+def test_memory_is_limited(proved_checker) -> None:
+    row = b" 100000" + b" 123456789abcdef0123456789abcdef" * 2**20
+    head = b"head 0 ffffff head 100000 8 2 euclidean log_ratio 1 400 max linear 1 8" + row * 8 + b"\n"
+    answers, code = said(proved_checker, head, HEAD_LINE.replace(b"head 0", b"head 1"), memory=100)
+    assert [answer.split(" ", 2)[2] for answer in answers] == ["limit: it took more than 100 MB", "ready"]
+    assert code == 0
