@@ -11,6 +11,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from support.proved import fake
 
 import verale.checker
 from verale.soundness.independent import files
@@ -54,14 +55,20 @@ def written(folder: Path) -> str:
     return f"folder = {str(folder)!r}; assert verale.checker.check({read}, kernel=kernel).exit_code == 0"
 
 
-@pytest.mark.parametrize("kernel", ["arb", "mpmath", "both"])
-def test_the_checker_stands_alone(kernel: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kernel", ["arb", "mpmath", "both", "proved", "all"])
+def test_the_checker_stands_alone(kernel: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, "return None if question == 'head' else 'proved'"))
     call = f"kernel = {kernel!r}; {written(tmp_path)}"
     assert trespassers("verale.checker", tmp_path, call, [ROOT]) == set()
 
 
-@pytest.mark.parametrize(("kernel", "absent"), [("arb", "mpmath"), ("mpmath", "flint")])
-def test_a_kernel_does_not_need_the_other_ones_package(kernel: str, absent: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kernel", "absent"), [("arb", "mpmath"), ("mpmath", "flint"), ("proved", "mpmath"), ("proved", "flint")]
+)
+def test_a_kernel_does_not_need_the_other_ones_package(
+    kernel: str, absent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, "return None if question == 'head' else 'proved'"))
     call = f"kernel = {kernel!r}; {written(tmp_path)}; assert {absent!r} not in sys.modules"
     assert trespassers("verale.checker", tmp_path, call, [ROOT]) == set()
 

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from support.proved import fake
 
 from verale.certificate import Certificate
+from verale.checker.proved import find_executable
 from verale.cli.audit import command as audit_command
 from verale.datasets.certificates import ParquetRows, packed_certificates, write_rows
 from verale.datasets.latents import open_latents
@@ -178,6 +180,15 @@ def test_audits_tell_what_they_tell_in_one_go(latents, given, tmp_path, without_
     table = ParquetRows.open(str(tmp_path / "report"), "record").take(0, 40, ("certificate", "exit_code", "record"))
     assert [json.loads(record) for record in table["record"].to_pylist()] == told
     assert table["exit_code"].to_pylist() == [0] * 40
+
+
+def test_a_worker_asks_the_proved_checker(given, tmp_path, without_ray, monkeypatch):
+    monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, "return None if question == 'head' else 'proved'"))
+    options = AuditOptions(given.head, given.latents, kernel="proved")
+    run = audit.audit_rows(given.packed, options, str(tmp_path / "report"), Workers(2))
+    told = [outcome.record for part in run.parts for outcome in part.outcomes]
+    assert [record["status"] for record in told] == ["PROVED"] * 40
+    assert {record["run"]["checker"]["executable"] for record in told} == {find_executable().sha256}
 
 
 @pytest.mark.parametrize("entailment_only", [False, True])
