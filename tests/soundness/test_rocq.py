@@ -1,0 +1,102 @@
+"""The Rocq theories: they compile, nothing is admitted, and what is extracted from them is what is committed.
+
+Where Coq is not installed these tests are skipped; `.ci/run` installs it.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROCQ = Path(__file__).parents[2] / "proofs" / "rocq"
+THEORIES = sorted((ROCQ / "theories").glob("*.v"))
+EXTRACTED = ("checker.ml", "checker.mli")
+
+THEOREMS = ("check_sound", "check_instance_sound", "check_refuted_sound")
+AXIOMS = {
+    "ClassicalDedekindReals.sig_forall_dec",
+    "ClassicalDedekindReals.sig_not_dec",
+    "FunctionalExtensionality.functional_extensionality_dep",
+    "Classical_Prop.classic",
+}
+"""Those of Coq's real numbers and of classical logic."""
+
+
+def run(*command: str, folder: Path) -> str:
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=3000)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of `proofs/rocq` in which every theory is checked and everything is extracted again."""
+    if shutil.which("coqc") is None:
+        pytest.skip("the Rocq theories are not checked here, which takes Coq 8.16 (Debian: coq)")
+    copy = tmp_path_factory.mktemp("rocq")
+    (copy / "theories").mkdir()
+    for path in (*THEORIES, ROCQ / "Makefile", ROCQ / "Extract.v"):
+        shutil.copy(path, copy / path.relative_to(ROCQ))
+    run("make", "extract", f"BUILD={copy / 'build'}", folder=copy)
+    return copy
+
+
+def without_comments(text: str) -> str:
+    """Coq's comments may be nested."""
+    depth, kept = 0, []
+    for token in re.split(r"(\(\*|\*\))", text):
+        depth += (token == "(*") - (token == "*)")
+        if depth == 0 and token != "*)":
+            kept.append(token)
+    return "".join(kept)
+
+
+FORBIDDEN = re.compile(
+    r"\b(Admitted|admit|Axioms?|Parameters?|Conjecture|Unset\s+(Guard|Positivity|Universe)\s+Checking"
+    r"|bypass_check|Local\s+Unset|give_up)\b"
+)
+
+
+def test_no_theory_assumes_anything() -> None:
+    assert THEORIES
+    for path in THEORIES:
+        assert FORBIDDEN.findall(without_comments(path.read_text(encoding="utf-8"))) == [], path.name
+
+
+@pytest.mark.parametrize("text", ["Proof. Admitted.", "Axiom a : False.", "Unset Guard Checking.", "(* a *) admit."])
+def test_an_assumption_is_noticed(text: str) -> None:
+    assert FORBIDDEN.search(without_comments(text))
+    assert not FORBIDDEN.search(without_comments(f"(* {text} (* nested *) {text} *)"))
+
+
+@pytest.mark.long  # all theories
+def test_what_is_committed_is_what_is_extracted(compiled) -> None:
+    for name in EXTRACTED:
+        assert (compiled / "extracted" / name).read_text() == (ROCQ / "extracted" / name).read_text(), (
+            f"proofs/rocq/extracted/{name} is not what the theories give: `make -C proofs/rocq extract`"
+        )
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("theorem", THEOREMS)
+def test_the_theorems_rest_on_the_axioms_of_the_reals_alone(theorem, compiled) -> None:
+    source = f"From Verale Require Import Check.\nPrint Assumptions {theorem}.\n"
+    (compiled / f"Assumptions_{theorem}.v").write_text(source)
+    printed = run("coqc", "-Q", "theories", "Verale", f"Assumptions_{theorem}.v", folder=compiled)
+    assert printed.startswith("Axioms:\n")
+    assert {line.split(" :")[0].split()[0] for line in printed.splitlines()[1:] if not line.startswith(" ")} <= AXIOMS
+
+
+@pytest.mark.long
+def test_the_independent_checker_of_coq_agrees(compiled) -> None:
+    """It checks every proof term again, and says what is assumed."""
+    printed = run("coqchk", "-silent", "-o", "-Q", "theories", "Verale", "Verale.Check", folder=compiled)
+    summary = printed.split("CONTEXT SUMMARY")[1]
+    parts = dict(re.findall(r"^\* ([^:\n]+):((?:\n? +[^\n]*)*)", summary, re.MULTILINE))
+    axioms = set(parts.pop("Axioms").split())
+    assert {".".join(axiom.split(".")[-2:]) for axiom in axioms} <= AXIOMS
+    assert {value.strip() for name, value in parts.items() if name != "Theory"} == {"<none>"}
