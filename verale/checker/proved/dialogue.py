@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from threading import Timer
 from time import monotonic
+from typing import IO, cast
 from weakref import finalize
 
 from ..errors import ExecutableError
@@ -76,6 +77,7 @@ class Dialogue:
             )
         except OSError as error:
             raise ExecutableError(f"{self._path} cannot be run ({error.strerror})") from None
+        self._input, self._output = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
         self.close = finalize(self, _end, self._process)
         _limit_memory(self._process.pid, megabytes)
         greeting = self._exchange(b"", _STARTING)
@@ -120,20 +122,18 @@ class Dialogue:
                 self.close()
 
     def _send(self, line: bytes) -> bool:
-        stream = self._process.stdin
         view = memoryview(line)
         try:
-            while view and stream is not None:
-                view = view[stream.write(view[:_CHUNK]) or 0 :]
+            while view:
+                view = view[self._input.write(view[:_CHUNK]) :]
         except OSError:
             return False
         return True
 
     def _receive(self) -> str | None:
-        stream = self._process.stdout
         data = b""
-        while stream is not None and b"\n" not in data and len(data) <= _LONGEST:
-            more = stream.read(_LONGEST)
+        while b"\n" not in data and len(data) <= _LONGEST:
+            more = self._output.read(_LONGEST)
             if not more:
                 return None
             data += more
@@ -156,16 +156,14 @@ class Dialogue:
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End a process and forget it."""
     process.kill()
-    for stream in (process.stdin, process.stdout):
-        if stream is not None:
-            stream.close()
-    process.wait()
+    with process:  # closes its pipes, and waits for it
+        pass
 
 
 def _limit_memory(pid: int, megabytes: int) -> None:
     """The system's own limit, where there is one: it holds where the executable does not look, as in one huge product.
     It is twice as much, for what is reserved and not used."""
-    if sys.platform == "linux":
+    if sys.platform == "linux":  # pragma: no branch
         import resource
 
         most = 2 * megabytes * 2**20

@@ -103,6 +103,11 @@ def test_what_it_refutes_is_refuted(asked) -> None:
     assert "refuted" not in asked.questions[4:]
 
 
+@says(entails="not proved", refuted="limit: it")
+def test_refutation_that_takes_too_long_refutes_nothing(asked) -> None:
+    assert (check().status, check().reason) == (Status.NOT_PROVED, "limit")
+
+
 @says(entails="not proved", refuted="not covered: trees")
 def test_refutation_that_is_not_covered_refutes_nothing(asked) -> None:
     assert check().reason == "entailment"

@@ -97,6 +97,14 @@ def test_an_executable_that_dies_proves_nothing(body, why, tmp_path, monkeypatch
     assert not talk.close.alive
 
 
+def test_an_executable_that_died_meanwhile_proves_nothing(tmp_path, monkeypatch) -> None:
+    talk = started(fake(tmp_path, "return 'proved'"), monkeypatch)
+    talk._process.kill()
+    talk._process.wait()
+    with pytest.raises(ExecutableError, match=r"ended \(signal SIGKILL\) instead of answering"):
+        talk.ask("entails", b"x\n", 1000)
+
+
 def test_an_executable_that_hangs_is_ended_and_proves_nothing(tmp_path, monkeypatch) -> None:
     talk = started(fake(tmp_path, "if question != 'head':\n    time.sleep(600)"), monkeypatch)
     talk.ask("head", b"x\n", 1000)
