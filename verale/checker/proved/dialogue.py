@@ -1,8 +1,8 @@
 """A conversation with the executable of the kernel `proved`: a question is a line, and so is its answer.
 
-The questions and answers are told in `proofs/rocq/front/main.ml`. Every question has a number of its own, which its
-answer repeats. So an answer that is late, or given twice, is not taken for the answer to another question. What is not
-an answer to the question is an error, and nothing is proved.
+`proofs/rocq/front/main.ml` and `answers.ml` say what is asked and answered. Every question has a number of its own,
+which its answer repeats. So an answer that is late, or given twice, is not taken for the answer to another question.
+What is not an answer to the question is an error, and nothing is proved.
 """
 
 from __future__ import annotations

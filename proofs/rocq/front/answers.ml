@@ -1,0 +1,39 @@
+(* Questions about certificates of one head, and their answers, as text. Trusted.
+
+     question = "head" head | "entails" certificate | ("instance" | "refuted") certificate image
+     answer   = "ready" | "proved" | "not proved" | "not covered: " WHY
+
+   Head, certificate and image are as in reader.ml, with a space between two. The first question is the head, and it is
+   told once. *)
+
+type t = { head : Checker.head; prepared : Claims.prepared }
+
+let read_head input =
+  let head = Reader.head input in
+  Reader.line_end input;
+  { head; prepared = Claims.prepare head }
+
+let said = function
+  | Claims.Proved -> "proved"
+  | Claims.Not_proved -> "not proved"
+  | Claims.Not_covered why -> "not covered: " ^ why
+
+let about_certificate told claim input =
+  let certificate = Reader.certificate told.head input in
+  Reader.line_end input;
+  said (claim told.prepared certificate)
+
+let about_image told claim input =
+  let certificate = Reader.certificate told.head input in
+  let image = Reader.image told.head input in
+  Reader.line_end input;
+  said (claim told.prepared certificate image)
+
+(* The answer to a question whose name has been read, and the head that was told by then. *)
+let answer told question input =
+  match question, told with
+  | "head", None -> (Some (read_head input), "ready")
+  | "entails", Some here -> (told, about_certificate here Claims.entails input)
+  | "instance", Some here -> (told, about_image here Claims.instance input)
+  | "refuted", Some here -> (told, about_image here Claims.refuted input)
+  | other, _ -> Reader.wrong "a question: the head first, and only once" other
