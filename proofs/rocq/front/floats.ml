@@ -1,0 +1,61 @@
+(* Floats from integers of any size, and back. Part of the hinter: untrusted.
+
+   Of Zarith this uses, and the rest of the hinter no more than: of_int, to_int, numbits, abs, sign, compare, sub, mul,
+   add, shift_left, shift_right. *)
+
+(* A float m and an exponent e with m 2^e near z. Integers have 31 bits under js_of_ocaml, so 60 bits take two. *)
+let half = 30
+let wide_integers = Sys.int_size > 62
+
+let parts z =
+  let bits = Z.numbits z in
+  if bits <= half then (float_of_int (Z.to_int z), 0)
+  else begin
+    let size = Z.abs z and drop = max 0 (bits - (2 * half)) in
+    let top = if drop = 0 then size else Z.shift_right size drop in
+    let near =
+      if wide_integers then float_of_int (Z.to_int top)
+      else begin
+        let high = Z.shift_right top half in
+        let low = Z.sub top (Z.shift_left high half) in
+        ldexp (float_of_int (Z.to_int high)) half +. float_of_int (Z.to_int low)
+      end
+    in
+    ((if Z.sign z < 0 then -.near else near), drop)
+  end
+
+(* z 2^-places *)
+let of_integer places z =
+  let near, exponent = parts z in
+  ldexp near (exponent - places)
+
+(* a / b 2^-places; infinite where it is too large. *)
+let of_ratio places a b =
+  let x, e = parts a and y, f = parts b in
+  ldexp (x /. y) (e - f - places)
+
+(* The integer nearest to x 2^places, or nearly so; x is finite. *)
+let to_integer places x =
+  let near = ldexp x places in
+  if Float.abs near < 1e9 then Z.of_int (int_of_float (Float.floor (near +. 0.5)))
+  else begin
+    let mantissa, exponent = Float.frexp x in
+    let scaled = ldexp mantissa 27 in
+    let high = Float.floor scaled in
+    let low = ldexp (scaled -. high) 26 in
+    let whole = Z.add (Z.shift_left (Z.of_int (int_of_float high)) 26) (Z.of_int (int_of_float low)) in
+    let shift = exponent + places - 53 in
+    if shift >= 0 then Z.shift_left whole shift else Z.shift_right whole (-shift)
+  end
+
+(* The exponent e of |x| = m 2^e, m in [1/2, 1); that of a smallest number if x is 0. *)
+let exponent x = if x = 0. then -1074 else snd (Float.frexp x)
+
+let is_finite x = Float.abs x < infinity
+
+let dot u v =
+  let sum = ref 0. in
+  for d = 0 to Array.length u - 1 do
+    sum := !sum +. (Array.unsafe_get u d *. Array.unsafe_get v d)
+  done;
+  !sum

@@ -1,0 +1,266 @@
+(* Weights for the proved checker: for every patch with statements and every prototype those that prove the best low and
+   high end, as far as the margins depend on it. Untrusted: whatever this says, the checker computes what it proves.
+
+   Under a pooling by maxima most ends need not be the best ones. With a similarity that falls, the upper end of an
+   activation is that of the least low end of all patches: the others only have to be as good, so that few bits of
+   weight will do. Its lower end is that of one patch. *)
+
+(* A patch with statements. *)
+type patch = {
+  span : Span.t;
+  ascent : Ascent.t Lazy.t;
+  budget : int ref; (* of all patches together *)
+  hints : Checker.hint array;
+}
+
+type prepared = { head : Checker.head; points : Points.t option }
+
+let prepare head = { head; points = Points.prepare head }
+
+let no_hint = { Checker.for_low = None; for_high = None }
+
+(* Ends. *)
+
+(* What is compared is the low end of an observable, or minus the high end, so that more is better. *)
+type side = Low | High
+
+let turned = function Low -> 1. | High -> -1.
+
+(* The sign of the form's end that gives it. *)
+let sign_of span side = if span.Span.curve > 0. then turned side else -.turned side
+
+type found = { weights : float array; curve : float; value : float }
+
+let value_of patch side k reach =
+  turned side *. Span.observable patch.span k (sign_of patch.span side *. reach)
+
+(* From the middles of all intervals. *)
+let estimate patch side k =
+  let sign = sign_of patch.span side in
+  if patch.span.wide then begin
+    let weights, curve = Span.weights patch.span sign k in
+    let reach = Ascent.bound (Lazy.force patch.ascent) sign k weights in
+    { weights; curve; value = value_of patch side k reach }
+  end
+  else { weights = [||]; curve = 0.; value = value_of patch side k (Span.reach patch.span sign k) }
+
+let improved patch side k found =
+  if not patch.span.wide then found
+  else begin
+    let sign = sign_of patch.span side in
+    let weights, curve, reach = Ascent.improve (Lazy.force patch.ascent) patch.budget sign k found.weights in
+    let value = value_of patch side k reach in
+    if value > found.value then { weights; curve; value } else found
+  end
+
+(* What the domain gives anyway, and what the statements do. *)
+let of_domain (points : Points.t) side k =
+  match side with Low -> points.lowest.(k) | High -> -.points.highest.(k)
+
+let of_statements patch side k =
+  Array.fold_left
+    (fun best (s : Span.statement) ->
+      if s.about = k then Float.max best (match side with Low -> s.low | High -> -.s.high) else best)
+    neg_infinity patch.span.statements
+
+(* Integers. *)
+
+(* What a weight of 1 of each fact is for the checker. *)
+let factors (span : Span.t) k =
+  let points = span.points in
+  let size = points.sizes.(k) in
+  let own = Array.map (fun (s : Span.statement) -> size /. points.sizes.(s.about)) span.statements in
+  if span.ball < 0 then own else Array.append own [| size *. (List.nth points.balls span.ball).factor |]
+
+let log2 x = Float.log x /. Float.log 2.
+
+(* The bits of weights with which rounding costs the bound about this much. An error of 2^-b moves Q / A, the vector that
+   attains the bound, by R 2^-b / A, where R is the largest distance, and the bound loses A times the square of that.
+   With wide intervals the weights may not be the best, and then it loses in proportion. *)
+let bits_for (span : Span.t) found factors loss =
+  let many = float_of_int (Array.length found.weights + 1) in
+  let smooth = log2 (many *. span.scale /. (found.curve *. loss)) /. 2. in
+  let rough = if span.wide then log2 (many *. span.scale /. loss) else 0. in
+  let kept = log2 (64. *. many /. found.curve) in
+  let smallest = Array.fold_left Float.min infinity factors in
+  let bits = Float.max (Float.max smooth kept) rough -. log2 smallest in
+  if bits < 2000. then Some (max 1 (1 + int_of_float bits)) else None
+
+let whole (span : Span.t) found factors bits =
+  let integers = Array.mapi (fun i w -> Floats.to_integer bits (w *. factors.(i))) found.weights in
+  let statements = Array.length span.statements in
+  let unused = List.init (max 0 span.ball) (fun _ -> Z.of_int 0) in
+  let list = Array.to_list integers in
+  let list =
+    if span.ball <= 0 then list
+    else List.filteri (fun i _ -> i < statements) list @ unused @ [ integers.(statements) ]
+  in
+  (Z.shift_left (Z.of_int 1) bits, list)
+
+let hint patch side k loss found =
+  let span = patch.span in
+  let found =
+    if found.weights <> [||] then found
+    else begin
+      let weights, curve = Span.weights span (sign_of span side) k in
+      { found with weights; curve }
+    end
+  in
+  let factors = factors span k in
+  if found.curve > 0. && Array.for_all Floats.is_finite found.weights && Array.for_all Floats.is_finite factors then
+    match bits_for span found factors loss with
+    | None -> ()
+    | Some bits ->
+        let weights = Some (whole span found factors bits) in
+        let old = patch.hints.(k) in
+        patch.hints.(k) <-
+          (match side with
+          | Low -> { old with Checker.for_low = weights }
+          | High -> { old with for_high = weights })
+
+(* Shares of the largest distance: what an end that matters may lose to rounding, and what is too little to tell. *)
+let finest = ldexp 1. (-72)
+let slight = 1e-12
+let noise = 1e-10
+
+(* Which ends. *)
+
+let each points patches side k =
+  Array.iter
+    (Option.iter (fun patch ->
+         let found = estimate patch side k in
+         let free = Float.max (of_domain points side k) (of_statements patch side k) in
+         let scale = patch.span.scale in
+         let found = improved patch side k found in
+         if found.value > free +. (slight *. scale) then hint patch side k (finest *. scale) found))
+    patches
+
+(* All patches have to be as good as the worst, so that one is made as good as possible; then perhaps it is another. *)
+let everywhere points patches side k =
+  let domain = of_domain points side k in
+  if Array.for_all Option.is_some patches then begin
+    let patches = Array.map Option.get patches in
+    let free = Array.map (fun patch -> Float.max domain (of_statements patch side k)) patches in
+    let found = Array.map (fun patch -> estimate patch side k) patches in
+    let value l = Float.max free.(l) found.(l).value in
+    let best = Array.make (Array.length patches) false in
+    let rec settle () =
+      let worst = ref 0 in
+      Array.iteri (fun l _ -> if value l < value !worst then worst := l) patches;
+      let l = !worst in
+      if best.(l) || free.(l) > found.(l).value || not patches.(l).span.wide then value l
+      else begin
+        best.(l) <- true;
+        found.(l) <- improved patches.(l) side k found.(l);
+        settle ()
+      end
+    in
+    let needed = settle () in
+    if needed > domain +. (slight *. patches.(0).span.scale) then
+      Array.iteri
+        (fun l patch ->
+          if free.(l) < needed then begin
+            let scale = patch.span.scale in
+            let spare = found.(l).value -. needed in
+            hint patch side k (if spare > noise *. scale then spare /. 4. else finest *. scale) found.(l)
+          end)
+        patches
+  end
+
+(* The best patch, by what the middles give, and by what the intervals leave. *)
+let tries = 3
+
+let somewhere points patches side k =
+  let patches = Array.of_list (List.filter_map Fun.id (Array.to_list patches)) in
+  let free =
+    Array.fold_left
+      (fun best patch -> Float.max best (of_statements patch side k))
+      (of_domain points side k) patches
+  in
+  let found = Array.map (fun patch -> estimate patch side k) patches in
+  let best at = Array.iteri (fun l f -> if !at < 0 || f.value > found.(!at).value then at := l) found in
+  let tried = Array.map (fun _ -> false) found in
+  let rec improve_best left =
+    let at = ref (-1) in
+    best at;
+    if left > 0 && !at >= 0 && not tried.(!at) then begin
+      tried.(!at) <- true;
+      found.(!at) <- improved patches.(!at) side k found.(!at);
+      improve_best (left - 1)
+    end
+    else !at
+  in
+  let l = improve_best tries in
+  if l >= 0 then begin
+    let scale = patches.(l).span.scale in
+    if found.(l).value > free +. (slight *. scale) then hint patches.(l) side k (finest *. scale) found.(l)
+  end
+
+let follow points patches side k = function
+  | Wanted.Nothing -> ()
+  | Somewhere -> somewhere points patches side k
+  | Everywhere -> everywhere points patches side k
+  | Each -> each points patches side k
+
+(* Certificates. *)
+
+let statements_of (points : Points.t) (certificate : Checker.certificate) =
+  let unit = certificate.statement_unit in
+  let patches = Array.make (Points.int_of_nat certificate.patches) [] in
+  List.iter
+    (function
+      | Checker.AboutPatch (l, j, low, high) ->
+          let l = Points.int_of_nat l and about = Points.int_of_nat j in
+          if l < Array.length patches && about < points.count then
+            patches.(l) <-
+              { Span.about; low = points.observed low unit; high = points.observed high unit } :: patches.(l)
+      | AboutActivation _ | AboutOthers _ -> ())
+    certificate.statements;
+  Array.map (fun list -> Array.of_list (List.rev list)) patches
+
+let patch_of (points : Points.t) budget statements =
+  let sound (s : Span.statement) = Floats.is_finite s.low && Floats.is_finite s.high in
+  if not (Array.for_all sound statements) then None
+  else
+    Option.map
+      (fun span ->
+        { span; ascent = lazy (Ascent.prepare span); budget; hints = Array.make points.count no_hint })
+      (Span.make points statements)
+
+(* The hints of every patch, in order; none for a patch without statements. *)
+let rows_for wants prepared (certificate : Checker.certificate) =
+  match prepared.points with
+  | None -> List.init (Points.int_of_nat certificate.patches) (fun _ -> [])
+  | Some points ->
+      let budget = ref Ascent.allowed in
+      let patches = Array.map (patch_of points budget) (statements_of points certificate) in
+      Array.iteri
+        (fun k (want : Wanted.t) ->
+          let here = Array.sub patches want.first (want.last - want.first) in
+          let high =
+            if want.high = Wanted.Nothing && points.highest.(k) = infinity then Wanted.Somewhere else want.high
+          in
+          follow points here Low k want.low;
+          follow points here High k high)
+        (wants points.count (Array.length patches));
+      Array.to_list (Array.map (function None -> [] | Some patch -> Array.to_list patch.hints) patches)
+
+let rows prepared (certificate : Checker.certificate) =
+  rows_for (Wanted.wants prepared.head (Points.int_of_nat certificate.predicted)) prepared certificate
+
+(* Units. *)
+
+type settings = { observables : Z.t; activations : Z.t; terms : int }
+
+let fine = 96
+let finer = 128
+
+(* That of observables is a multiple of that of statements, so that stated ends are integers, and fine against the
+   observables. So is that of activations, which may be as small; terms of the series of ln, each of 3 bits. *)
+let settings prepared (certificate : Checker.certificate) =
+  let unit = certificate.statement_unit in
+  let small = match prepared.points with Some points -> max 0 (min points.small 4096) | None -> 0 in
+  let bits = finer + small in
+  { observables = Z.shift_left unit (max 0 (fine + small + 1 - Z.numbits unit));
+    activations = Z.shift_left (Z.of_int 1) bits;
+    terms = bits / 3 }

@@ -1,0 +1,250 @@
+(* What the statements about one patch say of all prototypes, if each holds at the middle of its interval. Part of the
+   hinter: untrusted.
+
+   y is taken relative to an origin: one statement's prototype, or the centre of the ball that holds y. A form is
+   q(y) = a |y|^2 - 2 <y, v>; a statement says in what interval the form of its prototype lies, a = 1 with distances
+   and 0 with products, and so does the base: |y|^2 is the distance to the origin, or at most the ball's reach.
+   With N = |y|^2 a form gives <y, v> = (a N - q) / 2, and so the foot g of y on the span of the v. With T_c the
+   products of the prototypes with an orthonormal basis of the span and x_c those of y, a prototype d has
+
+       <y, d> = sum_c x_c T_c  -+  rho r,   rho^2 = N - |g|^2,   r^2 = |d|^2 - sum_c T_c^2.
+
+   Weights that prove this end: kappa sigma_i - sign tau_i for the statements of the basis, where the foot of y is
+   sum sigma_i v_i, that of d sum tau_i v_i, kappa = r / rho; then that of the base, so that all curves add up to kappa.
+   A sign of 1 stands for a lower end of the form, -1 for an upper end. *)
+
+type statement = { about : int; low : float; high : float }
+
+type t = {
+  points : Points.t;
+  statements : statement array;
+  curve : float; (* a *)
+  base : int; (* the statement, or the number of statements: the ball *)
+  ball : int; (* which ball is used; -1: none *)
+  lows : float array; (* the ends of all forms, the base's last if it is a ball *)
+  highs : float array;
+  norms : float array; (* |d|^2 of every prototype *)
+  kept : int array; (* the statements of the basis *)
+  basis : float array array; (* T_c, and in [pivots] its own product with its statement *)
+  pivots : float array;
+  foot : float array; (* x_c *)
+  sigma : float array;
+  rests : float array; (* r^2 *)
+  far : float; (* N *)
+  rho2 : float;
+  scale : float;
+  wide : bool; (* whether the widths of intervals matter *)
+}
+
+let negligible = 1e-11
+let tiny = 1e-280
+
+(* The product of statement i's vector with prototype k. *)
+let image span i k =
+  let points = span.points in
+  let about = span.statements.(i).about in
+  let row = Points.products points about in
+  if span.curve = 0. then row.(k)
+  else begin
+    let base = span.statements.(span.base).about in
+    let origin = Points.products points base in
+    row.(k) -. row.(base) -. origin.(k) +. origin.(base)
+  end
+
+let half span i = (span.highs.(i) -. span.lows.(i)) /. 2.
+let middle span i = (span.highs.(i) +. span.lows.(i)) /. 2.
+
+(* <y, v> of a statement, by the middles, and half the width of what its interval leaves open. *)
+let product span i = ((span.curve *. span.far) -. middle span i) /. 2.
+let doubt span i =
+  (half span i +. if span.curve = 0. then 0. else half span span.base) /. 2.
+
+(* L^T t = x, where L's rows are the statements of the basis. *)
+let solve_transposed kept statements basis pivots column =
+  let size = Array.length pivots in
+  let solved = Array.make size 0. in
+  for c = size - 1 downto 0 do
+    let sum = ref (column c) in
+    for later = c + 1 to size - 1 do
+      sum := !sum -. (basis.(c).(statements.(kept.(later)).about) *. solved.(later))
+    done;
+    solved.(c) <- !sum /. pivots.(c)
+  done;
+  solved
+
+(* The basis: narrow statements first, always the one that is farthest from the span of those before. *)
+let with_basis span =
+  let points = span.points and statements = span.statements in
+  let rests = Array.copy span.norms in
+  let left = ref [] in
+  Array.iteri (fun i _ -> if i <> span.base then left := i :: !left) statements;
+  let kept = ref [] and basis = ref [] and pivots = ref [] and foot = ref [] in
+  let narrow i = half span i <= 1e-9 *. span.scale in
+  let useful i =
+    let about = statements.(i).about in
+    let rest = rests.(about) and open_ = doubt span i in
+    rest > negligible *. span.norms.(about) && rest > tiny && open_ *. open_ < span.far *. rest
+  in
+  let better i j = (narrow i, rests.(statements.(i).about)) > (narrow j, rests.(statements.(j).about)) in
+  let rec next () =
+    left := List.filter useful !left;
+    match !left with
+    | [] -> ()
+    | first :: others ->
+        let chosen = List.fold_left (fun best i -> if better i best then i else best) first others in
+        left := List.filter (fun i -> i <> chosen) !left;
+        let about = statements.(chosen).about in
+        let pivot = sqrt rests.(about) in
+        let row = Array.init points.count (image span chosen) in
+        let along = ref (product span chosen) in
+        List.iter2
+          (fun other x ->
+            let share = other.(about) in
+            along := !along -. (share *. x);
+            for k = 0 to points.count - 1 do
+              row.(k) <- row.(k) -. (share *. other.(k))
+            done)
+          !basis !foot;
+        for k = 0 to points.count - 1 do
+          let entry = row.(k) /. pivot in
+          row.(k) <- entry;
+          rests.(k) <- rests.(k) -. (entry *. entry)
+        done;
+        kept := chosen :: !kept;
+        basis := row :: !basis;
+        pivots := pivot :: !pivots;
+        foot := (!along /. pivot) :: !foot;
+        next ()
+  in
+  next ();
+  let array list = Array.of_list (List.rev list) in
+  let kept = array !kept and basis = array !basis and pivots = array !pivots and foot = array !foot in
+  let sigma = solve_transposed kept statements basis pivots (fun c -> foot.(c)) in
+  let open_ = ref 0. and total = ref 0. in
+  Array.iteri
+    (fun c s ->
+      total := !total +. s;
+      open_ := !open_ +. (Float.abs s *. half span kept.(c)))
+    sigma;
+  if span.curve > 0. then open_ := !open_ +. (Float.abs (1. -. !total) *. half span span.base);
+  let rho2 = span.far -. Floats.dot foot foot +. !open_ in
+  let rho2 = Float.max rho2 ((1e-15 *. (span.far +. Floats.dot foot foot)) +. tiny) in
+  { span with kept; basis; pivots; foot; sigma; rests = Array.map (Float.max 0.) rests; rho2 }
+
+let start points statements curve base ball lows highs norms far =
+  let scale =
+    Array.fold_left (fun most s -> Float.max most norms.(s.about)) (Float.abs far +. tiny) statements
+  in
+  let widest = ref 0. in
+  Array.iteri (fun i _ -> widest := Float.max !widest (highs.(i) -. lows.(i))) statements;
+  with_basis
+    { points; statements; curve; base; ball; lows; highs; norms; far; scale; wide = !widest > 1e-11 *. scale;
+      kept = [||]; basis = [||]; pivots = [||]; foot = [||]; sigma = [||]; rests = [||]; rho2 = 0. }
+
+(* The origin is the nearest prototype. *)
+let of_distances (points : Points.t) statements =
+  let base = ref 0 in
+  Array.iteri (fun i s -> if s.high < statements.(!base).high then base := i) statements;
+  let about = statements.(!base).about in
+  let origin = Points.products points about in
+  let norm k = Float.max 0. (points.squares.(k) -. (2. *. origin.(k)) +. points.squares.(about)) in
+  let norms = Array.init points.count norm in
+  norms.(about) <- 0.;
+  let ends pick = Array.map (fun s -> pick s -. norms.(s.about)) statements in
+  let base_statement = statements.(!base) in
+  start points statements 1. !base (-1)
+    (ends (fun s -> s.low)) (ends (fun s -> s.high)) norms
+    ((base_statement.low +. base_statement.high) /. 2.)
+
+(* The origin is the centre of the ball that leaves y the least room, and there is one. *)
+let of_products (points : Points.t) statements =
+  let spans =
+    List.mapi
+      (fun at (ball : Points.ball) ->
+        let shift s = ball.centre *. points.totals.(s.about) in
+        let ends first last =
+          Array.append (Array.map (fun s -> -2. *. (first s -. shift s)) statements) [| last |]
+        in
+        start points statements 0. (Array.length statements) at
+          (ends (fun s -> s.high) neg_infinity) (ends (fun s -> s.low) ball.reach)
+          points.squares ball.reach)
+      points.balls
+  in
+  match spans with
+  | [] -> None
+  | first :: others -> Some (List.fold_left (fun best s -> if s.rho2 < best.rho2 then s else best) first others)
+
+(* None: nothing follows from these statements. *)
+let make (points : Points.t) statements =
+  if Array.length statements = 0 then None
+  else if points.kind = Distance then Some (of_distances points statements)
+  else of_products points statements
+
+(* The form's value and the observable's, in either direction. *)
+let observable span k form =
+  if span.curve > 0. then form +. span.norms.(k)
+  else begin
+    let ball : Points.ball = List.nth span.points.balls span.ball in
+    (form /. -2.) +. (ball.centre *. span.points.totals.(k))
+  end
+
+(* Sign times the end that the middles give. *)
+let reach span sign k =
+  let along = ref 0. in
+  for c = 0 to Array.length span.foot - 1 do
+    along := !along +. (span.foot.(c) *. span.basis.(c).(k))
+  done;
+  (sign *. ((span.curve *. span.far) -. (2. *. !along))) -. (2. *. sqrt (span.rests.(k) *. span.rho2))
+
+let facts span = Array.length span.lows
+
+(* d - sum tau_i v_i, from the vectors: where the prototype is nearly in the span, r^2 as a difference is too coarse. *)
+let residual span k tau =
+  let points = span.points in
+  let own = Array.copy points.vectors.(k) in
+  let subtract share vector = Array.iteri (fun d x -> own.(d) <- own.(d) -. (share *. x)) vector in
+  Array.iteri (fun c share -> subtract share points.vectors.(span.statements.(span.kept.(c)).about)) tau;
+  if span.curve > 0. then
+    subtract (1. -. Array.fold_left ( +. ) 0. tau) points.vectors.(span.statements.(span.base).about);
+  own
+
+let corrected span k tau =
+  let points = span.points in
+  let origin = if span.curve > 0. then points.vectors.(span.statements.(span.base).about) else [||] in
+  let rest = residual span k tau in
+  let size = Array.length tau in
+  let share = Array.make size 0. in
+  for c = 0 to size - 1 do
+    let about = span.statements.(span.kept.(c)).about in
+    let sum = ref (Floats.dot rest points.vectors.(about)) in
+    if span.curve > 0. then sum := !sum -. Floats.dot rest origin;
+    for other = 0 to c - 1 do
+      sum := !sum -. (share.(other) *. span.basis.(other).(about))
+    done;
+    share.(c) <- !sum /. span.pivots.(c)
+  done;
+  let step = solve_transposed span.kept span.statements span.basis span.pivots (fun c -> share.(c)) in
+  let tau = Array.mapi (fun c t -> t +. step.(c)) tau in
+  let rest = residual span k tau in
+  (tau, Floats.dot rest rest)
+
+(* The weights of all facts, and kappa. *)
+let weights span sign k =
+  let tau =
+    solve_transposed span.kept span.statements span.basis span.pivots (fun c -> span.basis.(c).(k))
+  in
+  let tau, rest =
+    if span.rests.(k) < 1e-7 *. span.norms.(k) then corrected span k tau else (tau, span.rests.(k))
+  in
+  let least = 1e-16 *. sqrt (span.norms.(k) /. span.scale) in
+  let kappa = Float.max (sqrt (rest /. span.rho2)) (least +. tiny) in
+  let made = Array.make (facts span) 0. in
+  let total = ref 0. in
+  Array.iteri
+    (fun c t ->
+      let weight = (kappa *. span.sigma.(c)) -. (sign *. t) in
+      made.(span.kept.(c)) <- weight;
+      total := !total +. weight)
+    tau;
+  made.(span.base) <- kappa -. (span.curve *. (sign +. !total));
+  (made, kappa)

@@ -1,0 +1,81 @@
+(* Which ends of which observables a margin depends on. Part of the hinter: untrusted; an end too few costs a proof, an
+   end too many costs time. *)
+
+type want =
+  | Nothing
+  | Somewhere (* the best end that some patch has *)
+  | Everywhere (* at every patch, but none has to be better than the worst of them *)
+  | Each (* the best one at each patch *)
+
+(* The wants for one prototype, at the patches from [first] up to but without [last]. *)
+type t = { low : want; high : want; first : int; last : int }
+
+type direction = Falls | Rises | Neither
+
+let is_positive (f : Checker.fraction) = Z.sign f.numerator > 0
+
+(* As Direction.v has it. *)
+let direction (h : Checker.head) scale_is_positive =
+  let distances = h.head_geometry = Checker.Euclidean in
+  match h.head_similarity with
+  | Checker.LogRatio e ->
+      let below_one = Z.compare e.numerator e.denominator < 0 in
+      if distances && scale_is_positive && is_positive e && below_one then Falls else Neither
+  | ExpDistance e -> if distances && Z.sign e.numerator >= 0 then Falls else Neither
+  | Threshold t -> if is_positive t then Rises else Neither
+  | Identity | Rectified -> Rises
+  | Negated -> if scale_is_positive then Falls else Neither
+  | Exponential -> if not scale_is_positive then Neither else if distances then Falls else Rises
+  | Quadratic -> Neither
+
+(* Whether some margin depends on the lower and on the upper end of each activation: of a linear readout it does on the
+   lower end where the predicted class has a greater weight than a rival. *)
+let activations (h : Checker.head) predicted count =
+  let lower = Array.make count false and upper = Array.make count false in
+  (match h.head_readout, List.nth_opt h.weight predicted with
+  | Checker.Linear, Some own ->
+      let compare_rival rival =
+        let rec each j own rival =
+          match own, rival with
+          | a :: own, b :: rival when j < count ->
+              if a != b then begin
+                let order = Z.compare a b in
+                if order > 0 then lower.(j) <- true else if order < 0 then upper.(j) <- true
+              end;
+              each (j + 1) own rival
+          | _ -> ()
+        in
+        each 0 own rival
+      in
+      List.iter compare_rival h.weight
+  | _ ->
+      Array.fill lower 0 count true;
+      Array.fill upper 0 count true);
+  (lower, upper)
+
+let each count patches = Array.make count { low = Each; high = Each; first = 0; last = patches }
+
+(* For each prototype, of a head and a certificate. *)
+let wants (h : Checker.head) predicted count patches =
+  let scales = Array.of_list (List.map (fun s -> Z.sign s > 0) h.scales) in
+  let direction_of = [| direction h false; direction h true |] in
+  let lower, upper = activations h predicted count in
+  let greatest first last j =
+    if not (lower.(j) || upper.(j)) then { low = Nothing; high = Nothing; first; last }
+    else begin
+      let positive = j >= Array.length scales || scales.(j) in
+      let best = if upper.(j) then Everywhere else Nothing and sure = if lower.(j) then Somewhere else Nothing in
+      match direction_of.(Bool.to_int positive) with
+      | Falls -> { low = best; high = sure; first; last }
+      | Rises -> { low = sure; high = best; first; last }
+      | Neither -> { low = Each; high = Each; first; last }
+    end
+  in
+  match h.head_pooling with
+  | Checker.MaxPool -> Array.init count (greatest 0 patches)
+  | Banks first ->
+      let bank = Points.int_of_nat first in
+      Array.init count (fun j ->
+          if j < bank then { low = Each; high = Each; first = 0; last = min 1 patches }
+          else greatest (min 1 patches) patches j)
+  | TopMean _ | MaxMinusMean | MaxMinusMeanDistance -> each count patches
