@@ -55,15 +55,15 @@ let images ascent k =
 
 type state = { weights : float array; curve : float; along : float array (* <Q, v_i> *); square : float; bound : float }
 
-let state ascent sign k images weights =
+(* A is given, because it may be far less than each of the terms of its sum. *)
+let state ascent sign k images weights curve =
   let size = Array.length weights in
-  let curve = ref (sign *. ascent.span.curve) and sides = ref 0. in
+  let sides = ref 0. in
   let along = Array.map (fun h -> sign *. h) images in
   let square = ref ascent.span.norms.(k) in
   for i = 0 to size - 1 do
     let w = weights.(i) in
     if w <> 0. then begin
-      curve := !curve +. (w *. ascent.curves.(i));
       sides := !sides +. (w *. if w > 0. then ascent.highs.(i) else ascent.lows.(i));
       let row = ascent.products.(i) in
       for j = 0 to size - 1 do
@@ -75,43 +75,47 @@ let state ascent sign k images weights =
     square := !square +. (weights.(i) *. ((sign *. images.(i)) +. along.(i)))
   done;
   let square = Float.max 0. !square in
-  let bound = if !curve > 0. then -. !sides -. (square /. !curve) else neg_infinity in
-  { weights; curve = !curve; along; square; bound = (if Float.is_nan bound then neg_infinity else bound) }
+  let bound = if curve > 0. then -. !sides -. (square /. curve) else neg_infinity in
+  { weights; curve; along; square; bound = (if Float.is_nan bound then neg_infinity else bound) }
 
-(* The solution of a symmetric system; 0 where a row nearly depends on those before. *)
+(* The solution of a symmetric system. Where rows depend on one another it goes far along what the matrix takes to 0, in
+   the direction in which the right side grows: there the bound is linear, up to the next kink. *)
+let ridge = 1e-11
+
 let solve matrix right =
   let size = Array.length right in
-  let own = Array.init size (fun i -> matrix.(i).(i)) in
-  let free = Array.init size (fun _ -> true) in
+  for i = 0 to size - 1 do
+    let row = matrix.(i) in
+    row.(i) <- (row.(i) *. (1. +. ridge)) +. 1e-280
+  done;
   for i = 0 to size - 1 do
     let row = matrix.(i) in
     let pivot = row.(i) in
-    if pivot <= 1e-12 *. own.(i) || not (pivot > 0.) then free.(i) <- false
-    else
-      for j = i + 1 to size - 1 do
-        let other = matrix.(j) in
-        let factor = other.(i) /. pivot in
-        if factor <> 0. then begin
-          for column = i + 1 to size - 1 do
-            other.(column) <- other.(column) -. (factor *. row.(column))
-          done;
-          right.(j) <- right.(j) -. (factor *. right.(i))
-        end
-      done
+    for j = i + 1 to size - 1 do
+      let other = matrix.(j) in
+      let factor = other.(i) /. pivot in
+      if factor <> 0. then begin
+        for column = i + 1 to size - 1 do
+          other.(column) <- other.(column) -. (factor *. row.(column))
+        done;
+        right.(j) <- right.(j) -. (factor *. right.(i))
+      end
+    done
   done;
   let solved = Array.make size 0. in
   for i = size - 1 downto 0 do
-    if free.(i) then begin
-      let sum = ref right.(i) in
-      for j = i + 1 to size - 1 do
-        sum := !sum -. (matrix.(i).(j) *. solved.(j))
-      done;
-      solved.(i) <- !sum /. matrix.(i).(i)
-    end
+    let sum = ref right.(i) in
+    for j = i + 1 to size - 1 do
+      sum := !sum -. (matrix.(i).(j) *. solved.(j))
+    done;
+    solved.(i) <- !sum /. matrix.(i).(i)
   done;
   solved
 
-(* The facts whose weights move, their slopes, and Newton's step. *)
+(* The facts whose weights move, the slopes of all, and the step of each that moves. *)
+type step = { moving : int array; slopes : float array; steps : float array }
+
+(* Newton's step, and one weight by weight for where that leads nowhere. *)
 let step ascent state =
   let { span; curves; lows; highs; products; facts } = ascent in
   let at i = state.along.(i) /. state.curve in
@@ -134,52 +138,94 @@ let step ascent state =
   let product i j =
     products.(i).(j) -. (curves.(j) *. at i) -. (curves.(i) *. at j) +. (curves.(i) *. curves.(j) *. size2)
   in
-  let matrix = Array.map (fun i -> Array.map (product i) moving) moving in
-  let right = Array.map (fun i -> slopes.(i) *. state.curve /. 2.) moving in
-  (moving, slopes, solve matrix right)
+  let right moving = Array.map (fun i -> slopes.(i) *. state.curve /. 2.) moving in
+  let rec joint moving =
+    let steps = solve (Array.map (fun i -> Array.map (product i) moving) moving) (right moving) in
+    (* A weight of 0 that would move against its slope stays 0. *)
+    let against at i = state.weights.(i) = 0. && steps.(at) *. slopes.(i) <= 0. in
+    let left = List.filteri (fun at i -> not (against at i)) (Array.to_list moving) in
+    if List.compare_length_with left (Array.length moving) = 0 then { moving; slopes; steps }
+    else joint (Array.of_list left)
+  in
+  let alone = { moving; slopes; steps = Array.map2 (fun i r -> r /. (product i i +. 1e-280)) moving (right moving) } in
+  (joint moving, alone)
 
-let moved ascent state (moving, slopes, steps) length =
-  let weights = Array.copy state.weights in
+let is_wide ascent i = ascent.highs.(i) -. ascent.lows.(i) > 1e-9 *. ascent.span.Span.scale
+
+(* The weights after a step of this length. One that would change its sign becomes 0. *)
+let moved ascent state { moving; slopes; steps } length =
+  let weights = Array.copy state.weights and curve = ref state.curve in
   Array.iteri
     (fun at i ->
       let before = weights.(i) in
       let after = before +. (length *. steps.(at)) in
       let direction = if before = 0. then slopes.(i) else before in
-      let wide = ascent.highs.(i) -. ascent.lows.(i) > 1e-9 *. ascent.span.Span.scale in
-      weights.(i) <- (if wide && after *. direction < 0. then 0. else after))
+      let after = if is_wide ascent i && after *. direction < 0. then 0. else after in
+      weights.(i) <- after;
+      curve := !curve +. ((after -. before) *. ascent.curves.(i)))
     moving;
-  weights
+  (weights, !curve)
+
+(* How far it is until a weight becomes 0, at most 1. *)
+let first_kink ascent state { moving; steps; _ } =
+  let least = ref 1. in
+  Array.iteri
+    (fun at i ->
+      let before = state.weights.(i) in
+      if is_wide ascent i && before *. steps.(at) < 0. then least := Float.min !least (-.before /. steps.(at)))
+    moving;
+  !least
+
+let total weights = Array.fold_left (fun sum w -> sum +. Float.abs w) 0. weights
 
 (* Weights that prove more than these, if there are any, and their bound. *)
-let improve ascent budget sign k weights =
+let improve ascent budget sign k weights curve =
   let images = images ascent k in
   let size = Array.length ascent.facts in
   let close = 1e-14 *. ascent.span.scale in
+  let reached current direction length =
+    let weights, curve = moved ascent current direction length in
+    let allowed = curve > Float.max (0.02 *. current.curve) (1e-13 *. total weights) in
+    if allowed then state ascent sign k images weights curve else { current with bound = neg_infinity }
+  in
   let rec shorter current direction length tries =
     if tries = 0 then None
     else begin
-      let next = state ascent sign k images (moved ascent current direction length) in
-      if next.bound > current.bound && next.curve > 0.02 *. current.curve then Some next
-      else shorter current direction (length /. 3.) (tries - 1)
+      let next = reached current direction length in
+      if next.bound > current.bound then Some next else shorter current direction (length /. 3.) (tries - 1)
+    end
+  in
+  let farthest current direction =
+    let kink = first_kink ascent current direction in
+    let full = shorter current direction 1. 8 in
+    if kink = 1. then full
+    else begin
+      let short = reached current direction kink in
+      match full with
+      | Some next when next.bound >= short.bound -> full
+      | _ -> if short.bound > current.bound then Some short else None
     end
   in
   let rec round current left =
     if left = 0 || !budget <= 0 || not (current.curve > 0.) then current
     else begin
-      let (moving, _, _) as direction = step ascent current in
-      let many = Array.length moving in
+      let direction, other = step ascent current in
+      let many = Array.length other.moving in
       budget := !budget - ((many * many * (many + 3)) / 3) - (4 * size * size);
-      match shorter current direction 1. 8 with
+      let next =
+        match farthest current direction with None -> shorter current other 1. 12 | found -> found
+      in
+      match next with
       | None -> current
       | Some next -> if next.bound -. current.bound <= close then next else round next (left - 1)
     end
   in
-  let first = state ascent sign k images (Array.map (fun i -> weights.(i)) ascent.facts) in
+  let first = state ascent sign k images (Array.map (fun i -> weights.(i)) ascent.facts) curve in
   let last = round first most_rounds in
   let made = Array.make (Array.length weights) 0. in
   Array.iteri (fun at i -> made.(i) <- last.weights.(at)) ascent.facts;
   (made, last.curve, last.bound)
 
 (* The bound that weights prove. *)
-let bound ascent sign k weights =
-  (state ascent sign k (images ascent k) (Array.map (fun i -> weights.(i)) ascent.facts)).bound
+let bound ascent sign k weights curve =
+  (state ascent sign k (images ascent k) (Array.map (fun i -> weights.(i)) ascent.facts) curve).bound

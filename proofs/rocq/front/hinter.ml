@@ -35,11 +35,11 @@ let value_of patch side k reach =
   turned side *. Span.observable patch.span k (sign_of patch.span side *. reach)
 
 (* From the middles of all intervals. *)
-let estimate patch side k =
+let from_middles patch side k =
   let sign = sign_of patch.span side in
   if patch.span.wide then begin
     let weights, curve = Span.weights patch.span sign k in
-    let reach = Ascent.bound (Lazy.force patch.ascent) sign k weights in
+    let reach = Ascent.bound (Lazy.force patch.ascent) sign k weights curve in
     { weights; curve; value = value_of patch side k reach }
   end
   else { weights = [||]; curve = 0.; value = value_of patch side k (Span.reach patch.span sign k) }
@@ -48,7 +48,8 @@ let improved patch side k found =
   if not patch.span.wide then found
   else begin
     let sign = sign_of patch.span side in
-    let weights, curve, reach = Ascent.improve (Lazy.force patch.ascent) patch.budget sign k found.weights in
+    let weights, curve = Span.weights ~share:0.03 patch.span sign k in
+    let weights, curve, reach = Ascent.improve (Lazy.force patch.ascent) patch.budget sign k weights curve in
     let value = value_of patch side k reach in
     if value > found.value then { weights; curve; value } else found
   end
@@ -57,11 +58,29 @@ let improved patch side k found =
 let of_domain (points : Points.t) side k =
   match side with Low -> points.lowest.(k) | High -> -.points.highest.(k)
 
+let stated_end side (s : Span.statement) = match side with Low -> s.low | High -> -.s.high
+
 let of_statements patch side k =
   Array.fold_left
-    (fun best (s : Span.statement) ->
-      if s.about = k then Float.max best (match side with Low -> s.low | High -> -.s.high) else best)
+    (fun best (s : Span.statement) -> if s.about = k then Float.max best (stated_end side s) else best)
     neg_infinity patch.span.statements
+
+(* A statement about a prototype that is the same says the same of this one, exactly: with weights 1 and -1, and nothing
+   else. *)
+let with_twin patch side k found =
+  let twins = patch.span.points.twins in
+  let best = ref found in
+  Array.iteri
+    (fun i (s : Span.statement) ->
+      if s.about <> k && twins.(s.about) = twins.(k) && stated_end side s >= !best.value then begin
+        let weights = Array.make (Span.facts patch.span) 0. in
+        weights.(i) <- -.sign_of patch.span side;
+        best := { weights; curve = 0.; value = stated_end side s }
+      end)
+    patch.span.statements;
+  !best
+
+let estimate patch side k = with_twin patch side k (from_middles patch side k)
 
 (* Integers. *)
 
@@ -86,9 +105,16 @@ let bits_for (span : Span.t) found factors loss =
   let bits = Float.max (Float.max smooth kept) rough -. log2 smallest in
   if bits < 2000. then Some (max 1 (1 + int_of_float bits)) else None
 
-let whole (span : Span.t) found factors bits =
+let whole (span : Span.t) sign found factors bits =
   let integers = Array.mapi (fun i w -> Floats.to_integer bits (w *. factors.(i))) found.weights in
   let statements = Array.length span.statements in
+  (* All curves together may be far less than each of them, so the base's is what is left. *)
+  if span.base < statements then begin
+    integers.(span.base) <- Z.of_int 0;
+    let target = Z.shift_left (Z.of_int (if sign > 0. then 1 else -1)) bits in
+    let others = Array.fold_left Z.add target integers in
+    integers.(span.base) <- Z.sub (Floats.to_integer bits found.curve) others
+  end;
   let unused = List.init (max 0 span.ball) (fun _ -> Z.of_int 0) in
   let list = Array.to_list integers in
   let list =
@@ -107,11 +133,11 @@ let hint patch side k loss found =
     end
   in
   let factors = factors span k in
-  if found.curve > 0. && Array.for_all Floats.is_finite found.weights && Array.for_all Floats.is_finite factors then
-    match bits_for span found factors loss with
+  if Array.for_all Floats.is_finite found.weights && Array.for_all Floats.is_finite factors then
+    match if found.curve > 0. then bits_for span found factors loss else Some 0 with
     | None -> ()
     | Some bits ->
-        let weights = Some (whole span found factors bits) in
+        let weights = Some (whole span (sign_of span side) found factors bits) in
         let old = patch.hints.(k) in
         patch.hints.(k) <-
           (match side with

@@ -21,6 +21,7 @@ type t = {
   products : float array array; (* of one prototype with all others; empty: not computed yet *)
   lowest : float array; (* the domain's own ends of the observables *)
   highest : float array;
+  twins : int array; (* of every prototype the first one that is the same *)
   balls : ball list; (* in the order of Facts.v; none for distances, which do without *)
   small : int; (* the largest observables are not far below 2^-small *)
   observed : Z.t -> Z.t -> float; (* the observable n / d in this unit *)
@@ -44,6 +45,16 @@ let products points j =
     points.products.(j) <- Array.map (fun vector -> Floats.dot own vector) points.vectors
   end;
   points.products.(j)
+
+let twins_of plain =
+  let seen = Hashtbl.create (Array.length plain) in
+  let twin k vector =
+    let key = Hashtbl.hash_param 100 100 vector in
+    match List.find_opt (fun other -> plain.(other) = vector) (Hashtbl.find_all seen key) with
+    | Some other -> other
+    | None -> Hashtbl.add seen key k; k
+  in
+  Array.mapi twin plain
 
 let kind_of = function
   | Checker.Euclidean -> Some Distance
@@ -122,6 +133,7 @@ let prepare_kind kind (h : Checker.head) count depth =
   { kind; count; depth; vectors; sizes;
     squares = Array.map (fun vector -> Floats.dot vector vector) vectors;
     totals = Array.map (fun vector -> sum_over vector Fun.id) vectors;
+    twins = twins_of plain;
     products = Array.make count [||];
     lowest = Array.map fst both;
     highest = Array.map snd both;

@@ -228,16 +228,16 @@ let corrected span k tau =
   let rest = residual span k tau in
   (tau, Floats.dot rest rest)
 
-(* The weights of all facts, and kappa. *)
-let weights span sign k =
+(* The weights of all facts, and kappa, which is at least some share of |d| / |y|. *)
+let weights ?(share = 1e-16) span sign k =
   let tau =
     solve_transposed span.kept span.statements span.basis span.pivots (fun c -> span.basis.(c).(k))
   in
   let tau, rest =
     if span.rests.(k) < 1e-7 *. span.norms.(k) then corrected span k tau else (tau, span.rests.(k))
   in
-  let least = 1e-16 *. sqrt (span.norms.(k) /. span.scale) in
-  let kappa = Float.max (sqrt (rest /. span.rho2)) (least +. tiny) in
+  let least = (share *. sqrt (span.norms.(k) /. Float.max span.far (1e-3 *. span.scale))) +. tiny in
+  let kappa = Float.max (sqrt (rest /. span.rho2)) least in
   let made = Array.make (facts span) 0. in
   let total = ref 0. in
   Array.iteri
