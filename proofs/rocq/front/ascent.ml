@@ -36,6 +36,8 @@ let chosen (span : Span.t) =
     Array.map snd (Array.sub ranked 0 (max most_facts (Array.length span.kept + 1)))
   end
 
+let is_wide (span : Span.t) i = span.highs.(i) -. span.lows.(i) > 1e-9 *. span.scale
+
 let prepare (span : Span.t) =
   let facts = chosen span in
   let statements = Array.length span.statements in
@@ -47,6 +49,8 @@ let prepare (span : Span.t) =
     lows = Array.map (fun i -> span.lows.(i)) facts;
     highs = Array.map (fun i -> span.highs.(i)) facts;
     products = Array.map (fun i -> Array.map (product i) facts) facts }
+
+let wide ascent at = is_wide ascent.span ascent.facts.(at)
 
 (* The target's products with the facts. *)
 let images ascent k =
@@ -150,8 +154,6 @@ let step ascent state =
   let alone = { moving; slopes; steps = Array.map2 (fun i r -> r /. (product i i +. 1e-280)) moving (right moving) } in
   (joint moving, alone)
 
-let is_wide ascent i = ascent.highs.(i) -. ascent.lows.(i) > 1e-9 *. ascent.span.Span.scale
-
 (* The weights after a step of this length. One that would change its sign becomes 0. *)
 let moved ascent state { moving; slopes; steps } length =
   let weights = Array.copy state.weights and curve = ref state.curve in
@@ -160,7 +162,7 @@ let moved ascent state { moving; slopes; steps } length =
       let before = weights.(i) in
       let after = before +. (length *. steps.(at)) in
       let direction = if before = 0. then slopes.(i) else before in
-      let after = if is_wide ascent i && after *. direction < 0. then 0. else after in
+      let after = if wide ascent i && after *. direction < 0. then 0. else after in
       weights.(i) <- after;
       curve := !curve +. ((after -. before) *. ascent.curves.(i)))
     moving;
@@ -172,14 +174,14 @@ let first_kink ascent state { moving; steps; _ } =
   Array.iteri
     (fun at i ->
       let before = state.weights.(i) in
-      if is_wide ascent i && before *. steps.(at) < 0. then least := Float.min !least (-.before /. steps.(at)))
+      if wide ascent i && before *. steps.(at) < 0. then least := Float.min !least (-.before /. steps.(at)))
     moving;
   !least
 
 let total weights = Array.fold_left (fun sum w -> sum +. Float.abs w) 0. weights
 
 (* Weights that prove more than these, if there are any, and their bound. *)
-let improve ascent budget sign k weights curve =
+let improve ascent budget sign k (start : Span.found) =
   let images = images ascent k in
   let size = Array.length ascent.facts in
   let close = 1e-14 *. ascent.span.scale in
@@ -220,12 +222,8 @@ let improve ascent budget sign k weights curve =
       | Some next -> if next.bound -. current.bound <= close then next else round next (left - 1)
     end
   in
-  let first = state ascent sign k images (Array.map (fun i -> weights.(i)) ascent.facts) curve in
+  let first = state ascent sign k images (Array.map (fun i -> start.weights.(i)) ascent.facts) start.curve in
   let last = round first most_rounds in
-  let made = Array.make (Array.length weights) 0. in
-  Array.iteri (fun at i -> made.(i) <- last.weights.(at)) ascent.facts;
-  (made, last.curve, last.bound)
-
-(* The bound that weights prove. *)
-let bound ascent sign k weights curve =
-  (state ascent sign k (images ascent k) (Array.map (fun i -> weights.(i)) ascent.facts) curve).bound
+  let weights = Array.make (Array.length start.weights) 0. in
+  Array.iteri (fun at i -> weights.(i) <- last.weights.(at)) ascent.facts;
+  { Span.weights; curve = last.curve; reach = last.bound }

@@ -59,3 +59,9 @@ let dot u v =
     sum := !sum +. (Array.unsafe_get u d *. Array.unsafe_get v d)
   done;
   !sum
+
+(* Takes a multiple of v from u. *)
+let subtract u share v =
+  for d = 0 to Array.length u - 1 do
+    Array.unsafe_set u d (Array.unsafe_get u d -. (share *. Array.unsafe_get v d))
+  done

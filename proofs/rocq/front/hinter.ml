@@ -27,31 +27,56 @@ type side = Low | High
 let turned = function Low -> 1. | High -> -1.
 
 (* The sign of the form's end that gives it. *)
-let sign_of span side = if span.Span.curve > 0. then turned side else -.turned side
+let sign_of (span : Span.t) side = if span.curve > 0. then turned side else -.turned side
 
 type found = { weights : float array; curve : float; value : float }
 
-let value_of patch side k reach =
-  turned side *. Span.observable patch.span k (sign_of patch.span side *. reach)
+let value_of span side k reach = turned side *. Span.observable span k (sign_of span side *. reach)
 
-(* From the middles of all intervals. *)
+let of_span span side k =
+  let found = Span.weights span (sign_of span side) k in
+  { weights = found.weights; curve = found.curve; value = value_of span side k found.reach }
+
+(* From the middles of all intervals; the weights are left for later where they are not needed for that. *)
 let from_middles patch side k =
-  let sign = sign_of patch.span side in
-  if patch.span.wide then begin
-    let weights, curve = Span.weights patch.span sign k in
-    let reach = Ascent.bound (Lazy.force patch.ascent) sign k weights curve in
-    { weights; curve; value = value_of patch side k reach }
-  end
-  else { weights = [||]; curve = 0.; value = value_of patch side k (Span.reach patch.span sign k) }
+  let span = patch.span in
+  if span.wide then of_span span side k
+  else { weights = [||]; curve = 0.; value = value_of span side k (Span.reach span (sign_of span side) k) }
+
+(* The best weights if the statements that have weights held with equality, at the ends that they have now: where all
+   curves nearly cancel, Newton's steps end short of that. *)
+let with_equalities patch side k found =
+  let span = patch.span in
+  let count = Array.length span.statements in
+  let active = List.filter (fun i -> found.weights.(i) <> 0.) (List.init count Fun.id) in
+  let at_end i =
+    let s = span.statements.(i) in
+    let upper = (found.weights.(i) > 0.) = (span.curve > 0.) in
+    let pinned = if upper then s.high else s.low in
+    if Span.half span i <= 1e-9 *. span.scale then s else { s with low = pinned; high = pinned }
+  in
+  match Span.make span.points (Array.of_list (List.map at_end active)) with
+  | None -> found
+  | Some narrow when narrow.ball <> span.ball -> found
+  | Some narrow ->
+      let better = of_span narrow side k in
+      let weights = Array.make (Array.length found.weights) 0. in
+      List.iteri (fun at i -> weights.(i) <- better.weights.(at)) active;
+      if span.ball >= 0 then weights.(count) <- better.weights.(List.length active);
+      let turned = List.exists (fun i -> weights.(i) *. found.weights.(i) < 0. && Ascent.is_wide span i) active in
+      if turned || not (better.value > found.value) then found else { better with weights }
 
 let improved patch side k found =
-  if not patch.span.wide then found
+  let span = patch.span in
+  if not span.wide then found
   else begin
-    let sign = sign_of patch.span side in
-    let weights, curve = Span.weights ~share:0.03 patch.span sign k in
-    let weights, curve, reach = Ascent.improve (Lazy.force patch.ascent) patch.budget sign k weights curve in
-    let value = value_of patch side k reach in
-    if value > found.value then { weights; curve; value } else found
+    let sign = sign_of span side in
+    let start = Span.weights ~share:0.03 span sign k in
+    let better = Ascent.improve (Lazy.force patch.ascent) patch.budget sign k start in
+    let better = { weights = better.weights; curve = better.curve; value = value_of span side k better.reach } in
+    let better = if better.value > found.value then better else found in
+    if better.curve > 1e-3 *. sqrt (span.norms.(k) /. span.scale) then better
+    else with_equalities patch side k better
   end
 
 (* What the domain gives anyway, and what the statements do. *)
@@ -127,10 +152,7 @@ let hint patch side k loss found =
   let span = patch.span in
   let found =
     if found.weights <> [||] then found
-    else begin
-      let weights, curve = Span.weights span (sign_of span side) k in
-      { found with weights; curve }
-    end
+    else of_span span side k
   in
   let factors = factors span k in
   if Array.for_all Floats.is_finite found.weights && Array.for_all Floats.is_finite factors then

@@ -36,7 +36,7 @@ type t = {
   wide : bool; (* whether the widths of intervals matter *)
 }
 
-let negligible = 1e-11
+let negligible = 1e-22
 let tiny = 1e-280
 
 (* The product of statement i's vector with prototype k. *)
@@ -72,48 +72,91 @@ let solve_transposed kept statements basis pivots column =
   done;
   solved
 
-(* The basis: narrow statements first, always the one that is farthest from the span of those before. *)
+(* The vector of prototype k from the origin, and what is left of it off orthonormal directions; twice, for accuracy. *)
+let vector span k =
+  let own = Array.copy span.points.vectors.(k) in
+  if span.curve > 0. then Floats.subtract own 1. span.points.vectors.(span.statements.(span.base).about);
+  own
+
+let off directions vector =
+  for _ = 1 to 2 do
+    List.iter (fun direction -> Floats.subtract vector (Floats.dot direction vector) direction) directions
+  done;
+  vector
+
+let unit_vector vector =
+  let size = sqrt (Floats.dot vector vector) in
+  Array.map (fun x -> x /. size) vector
+
+(* Below this share of the squares, a difference of products is too coarse, and vectors are taken. *)
+let coarse = 1e-6
+
+(* The basis: narrow statements first, always the one that is farthest from the span of those before. All products come
+   from those of prototypes, which is fast, but for statements that are nearly in the span already. *)
 let with_basis span =
   let points = span.points and statements = span.statements in
+  let about i = statements.(i).about in
   let rests = Array.copy span.norms in
   let left = ref [] in
   Array.iteri (fun i _ -> if i <> span.base then left := i :: !left) statements;
   let kept = ref [] and basis = ref [] and pivots = ref [] and foot = ref [] in
-  let narrow i = half span i <= 1e-9 *. span.scale in
-  let useful i =
-    let about = statements.(i).about in
-    let rest = rests.(about) and open_ = doubt span i in
-    rest > negligible *. span.norms.(about) && rest > tiny && open_ *. open_ < span.far *. rest
+  let directions = ref [] (* of the first of those in the basis; the last first *) in
+  let all_directions () =
+    let missing = List.length !kept - List.length !directions in
+    let newest = List.filteri (fun at _ -> at < missing) !kept in
+    List.iter
+      (fun i -> directions := unit_vector (off !directions (vector span (about i))) :: !directions)
+      (List.rev newest);
+    !directions
   in
-  let better i j = (narrow i, rests.(statements.(i).about)) > (narrow j, rests.(statements.(j).about)) in
+  let reference i =
+    points.squares.(about i) +. if span.curve > 0. then points.squares.(about span.base) else 0.
+  in
+  let rest_of i =
+    let rest = rests.(about i) in
+    if rest > coarse *. reference i then rest
+    else begin
+      let left = off (all_directions ()) (vector span (about i)) in
+      Floats.dot left left
+    end
+  in
+  let narrow i = half span i <= 1e-9 *. span.scale in
+  let candidate i =
+    let rest = rest_of i and open_ = doubt span i in
+    if rest > negligible *. reference i && rest > tiny && open_ *. open_ < span.far *. rest then Some (narrow i, rest, i)
+    else None
+  in
   let rec next () =
-    left := List.filter useful !left;
-    match !left with
+    let candidates = List.filter_map candidate !left in
+    match candidates with
     | [] -> ()
     | first :: others ->
-        let chosen = List.fold_left (fun best i -> if better i best then i else best) first others in
-        left := List.filter (fun i -> i <> chosen) !left;
-        let about = statements.(chosen).about in
-        let pivot = sqrt rests.(about) in
-        let row = Array.init points.count (image span chosen) in
-        let along = ref (product span chosen) in
-        List.iter2
-          (fun other x ->
-            let share = other.(about) in
-            along := !along -. (share *. x);
-            for k = 0 to points.count - 1 do
-              row.(k) <- row.(k) -. (share *. other.(k))
-            done)
-          !basis !foot;
-        for k = 0 to points.count - 1 do
-          let entry = row.(k) /. pivot in
-          row.(k) <- entry;
-          rests.(k) <- rests.(k) -. (entry *. entry)
-        done;
+        let _, rest, chosen = List.fold_left max first others in
+        left := List.filter_map (fun (_, _, i) -> if i = chosen then None else Some i) candidates;
+        let own = about chosen in
+        let fine = rest > coarse *. reference chosen in
+        let pivot = sqrt rest in
+        let along =
+          List.fold_left2 (fun sum row x -> sum -. (row.(own) *. x)) (product span chosen) !basis !foot
+        in
+        let row =
+          if fine then begin
+            let row = Array.init points.count (image span chosen) in
+            List.iter (fun other -> Floats.subtract row other.(own) other) !basis;
+            Array.map (fun x -> x /. pivot) row
+          end
+          else begin
+            let direction = unit_vector (off (all_directions ()) (vector span own)) in
+            let origin = if span.curve > 0. then Floats.dot direction points.vectors.(about span.base) else 0. in
+            Array.map (fun vector -> Floats.dot direction vector -. origin) points.vectors
+          end
+        in
+        row.(own) <- pivot;
+        Array.iteri (fun k x -> rests.(k) <- rests.(k) -. (x *. x)) row;
         kept := chosen :: !kept;
         basis := row :: !basis;
         pivots := pivot :: !pivots;
-        foot := (!along /. pivot) :: !foot;
+        foot := (along /. pivot) :: !foot;
         next ()
   in
   next ();
@@ -147,7 +190,16 @@ let of_distances (points : Points.t) statements =
   Array.iteri (fun i s -> if s.high < statements.(!base).high then base := i) statements;
   let about = statements.(!base).about in
   let origin = Points.products points about in
-  let norm k = Float.max 0. (points.squares.(k) -. (2. *. origin.(k)) +. points.squares.(about)) in
+  let norm k =
+    let both = points.squares.(k) +. points.squares.(about) in
+    let square = both -. (2. *. origin.(k)) in
+    if square > coarse *. both then square
+    else begin
+      let difference = Array.copy points.vectors.(k) in
+      Floats.subtract difference 1. points.vectors.(about);
+      Floats.dot difference difference
+    end
+  in
   let norms = Array.init points.count norm in
   norms.(about) <- 0.;
   let ends pick = Array.map (fun s -> pick s -. norms.(s.about)) statements in
@@ -200,24 +252,17 @@ let facts span = Array.length span.lows
 
 (* d - sum tau_i v_i, from the vectors: where the prototype is nearly in the span, r^2 as a difference is too coarse. *)
 let residual span k tau =
-  let points = span.points in
-  let own = Array.copy points.vectors.(k) in
-  let subtract share vector = Array.iteri (fun d x -> own.(d) <- own.(d) -. (share *. x)) vector in
-  Array.iteri (fun c share -> subtract share points.vectors.(span.statements.(span.kept.(c)).about)) tau;
-  if span.curve > 0. then
-    subtract (1. -. Array.fold_left ( +. ) 0. tau) points.vectors.(span.statements.(span.base).about);
+  let own = vector span k in
+  Array.iteri (fun c share -> Floats.subtract own share (vector span span.statements.(span.kept.(c)).about)) tau;
   own
 
 let corrected span k tau =
-  let points = span.points in
-  let origin = if span.curve > 0. then points.vectors.(span.statements.(span.base).about) else [||] in
   let rest = residual span k tau in
   let size = Array.length tau in
   let share = Array.make size 0. in
   for c = 0 to size - 1 do
     let about = span.statements.(span.kept.(c)).about in
-    let sum = ref (Floats.dot rest points.vectors.(about)) in
-    if span.curve > 0. then sum := !sum -. Floats.dot rest origin;
+    let sum = ref (Floats.dot rest (vector span about)) in
     for other = 0 to c - 1 do
       sum := !sum -. (share.(other) *. span.basis.(other).(about))
     done;
@@ -228,7 +273,10 @@ let corrected span k tau =
   let rest = residual span k tau in
   (tau, Floats.dot rest rest)
 
-(* The weights of all facts, and kappa, which is at least some share of |d| / |y|. *)
+(* The weights of all facts, kappa, and sign times the end that they prove. *)
+type found = { weights : float array; curve : float; reach : float }
+
+(* With kappa at least some share of |d| / |y|. *)
 let weights ?(share = 1e-16) span sign k =
   let tau =
     solve_transposed span.kept span.statements span.basis span.pivots (fun c -> span.basis.(c).(k))
@@ -237,14 +285,18 @@ let weights ?(share = 1e-16) span sign k =
     if span.rests.(k) < 1e-7 *. span.norms.(k) then corrected span k tau else (tau, span.rests.(k))
   in
   let least = (share *. sqrt (span.norms.(k) /. Float.max span.far (1e-3 *. span.scale))) +. tiny in
-  let kappa = Float.max (sqrt (rest /. span.rho2)) least in
-  let made = Array.make (facts span) 0. in
+  let curve = Float.max (sqrt (rest /. span.rho2)) least in
+  let weights = Array.make (facts span) 0. in
   let total = ref 0. in
   Array.iteri
     (fun c t ->
-      let weight = (kappa *. span.sigma.(c)) -. (sign *. t) in
-      made.(span.kept.(c)) <- weight;
+      let weight = (curve *. span.sigma.(c)) -. (sign *. t) in
+      weights.(span.kept.(c)) <- weight;
       total := !total +. weight)
     tau;
-  made.(span.base) <- kappa -. (span.curve *. (sign +. !total));
-  (made, kappa)
+  weights.(span.base) <- curve -. (span.curve *. (sign +. !total));
+  let sides = ref 0. in
+  Array.iteri
+    (fun i w -> if w <> 0. then sides := !sides +. (w *. if w > 0. then span.highs.(i) else span.lows.(i)))
+    weights;
+  { weights; curve; reach = -. !sides -. (rest /. curve) -. (curve *. Floats.dot span.foot span.foot) }
