@@ -2,21 +2,37 @@
 
     What extraction replaces is trusted. Types: bool, option, list, pairs, unit, sumbool and the connectives on bool are
     OCaml's (ExtrOcamlBasic); [positive], [N] and [Z] are Zarith's integers, with Zarith's functions for [succ], [pred],
-    [add], [sub], [mul], [opp], [abs], [min], [max], [compare], [eqb], [div], [modulo], [div_eucl], [shiftl] and [shiftr]
-    (ExtrOcamlZBigInt of Coq, which lists them). [nat] stays unary, as Coq has it. Besides, for speed: *)
+    [add], [sub], [mul], [opp], [abs], [min], [max], [compare], [eqb], [div_eucl], [shiftl] and [shiftr]
+    (ExtrOcamlZBigInt of Coq, which lists them). [nat] is OCaml's int (ExtrOcamlNatInt): the reader admits no number of
+    2^20 or more, so that no sum or product of a few overflows. Besides, for speed: *)
 
-From Coq Require Import ZArith Extraction ExtrOcamlBasic ExtrOcamlZBigInt.
-From Verale Require Import Semantics Check.
+From Coq Require Import ZArith Extraction ExtrOcamlBasic ExtrOcamlZBigInt ExtrOcamlNatInt.
+From Verale Require Import Semantics UnitInterval Check CheckImage.
 
 (** Comparisons, which Coq has by way of [compare]. *)
 Extract Constant Z.leb => "Big_int_Z.le_big_int".
 Extract Constant Z.ltb => "Big_int_Z.lt_big_int".
 Extract Constant Z.geb => "Big_int_Z.ge_big_int".
 Extract Constant Z.gtb => "Big_int_Z.gt_big_int".
+Extract Constant Nat.leb => "(fun (a : int) b -> a <= b)".
+Extract Constant Nat.ltb => "(fun (a : int) b -> a < b)".
+
+(** Division, which rounds down in Coq, whatever the signs; by 0 it is 0. *)
+Extract Constant Z.div =>
+  "(fun a b -> if Big_int_Z.sign_big_int b = 0 then Big_int_Z.zero_big_int else Z.fdiv a b)".
 
 (** The integer root, which Coq computes bit by bit; 0 of a negative number. *)
 Extract Constant Z.sqrt =>
   "(fun x -> if Big_int_Z.sign_big_int x < 0 then Big_int_Z.zero_big_int else Big_int_Z.sqrt_big_int x)".
 
+(** The bits of a number less one, a guess that is checked; Coq counts them one by one. *)
+Extract Constant Z.log2 =>
+  "(fun x -> if Big_int_Z.sign_big_int x <= 0 then Big_int_Z.zero_big_int else Big_int_Z.big_int_of_int (Z.numbits x - 1))".
+
+(** Conversions, which Coq makes by counting. *)
+Extract Constant Z.of_nat => "Big_int_Z.big_int_of_int".
+Extract Constant Z.to_nat =>
+  "(fun x -> if Big_int_Z.sign_big_int x < 0 then 0 else Big_int_Z.int_of_big_int x)".
+
 Extraction Blacklist Z Big_int_Z List Nat.
-Extraction "checker.ml" check check_instance check_refuted covered.
+Extraction "checker.ml" prepare check check_instance check_refuted activations_in_unit.

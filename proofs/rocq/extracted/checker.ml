@@ -1,0 +1,3794 @@
+
+(** val negb : bool -> bool **)
+
+let negb = function
+| true -> false
+| false -> true
+
+(** val option_map : ('a1 -> 'a2) -> 'a1 option -> 'a2 option **)
+
+let option_map f = function
+| Some a -> Some (f a)
+| None -> None
+
+(** val fst : ('a1 * 'a2) -> 'a1 **)
+
+let fst = function
+| (x, _) -> x
+
+(** val snd : ('a1 * 'a2) -> 'a2 **)
+
+let snd = function
+| (_, y) -> y
+
+(** val length : 'a1 list -> int **)
+
+let rec length = function
+| [] -> 0
+| _ :: l' -> Stdlib.Int.succ (length l')
+
+(** val app : 'a1 list -> 'a1 list -> 'a1 list **)
+
+let rec app l m =
+  match l with
+  | [] -> m
+  | a :: l1 -> a :: (app l1 m)
+
+type comparison =
+| Eq
+| Lt
+| Gt
+
+(** val pred : int -> int **)
+
+let pred = fun n -> Stdlib.max 0 (n-1)
+
+module Coq__1 = struct
+ (** val add : int -> int -> int **)let rec add = (+)
+end
+include Coq__1
+
+(** val mul : int -> int -> int **)
+
+let rec mul = ( * )
+
+(** val sub : int -> int -> int **)
+
+let rec sub = fun n m -> Stdlib.max 0 (n-m)
+
+module type TotalLeBool' =
+ sig
+  type t
+
+  val leb : t -> t -> bool
+ end
+
+module Nat =
+ struct
+  (** val leb : int -> int -> bool **)
+
+  let rec leb = (fun (a : int) b -> a <= b)
+
+  (** val ltb : int -> int -> bool **)
+
+  let ltb = (fun (a : int) b -> a < b)
+
+  (** val min : int -> int -> int **)
+
+  let rec min n m =
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ -> 0)
+      (fun n' ->
+      (fun fO fS n -> if n=0 then fO () else fS (n-1))
+        (fun _ -> 0)
+        (fun m' -> Stdlib.Int.succ (min n' m'))
+        m)
+      n
+ end
+
+module Pos =
+ struct
+  type mask =
+  | IsNul
+  | IsPos of Big_int_Z.big_int
+  | IsNeg
+ end
+
+module Coq_Pos =
+ struct
+  (** val succ : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let rec succ = Big_int_Z.succ_big_int
+
+  (** val add :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let rec add = Big_int_Z.add_big_int
+
+  (** val add_carry :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  and add_carry x y =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q ->
+        (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (add_carry p q))
+        (fun q -> Big_int_Z.mult_int_big_int 2 (add_carry p q))
+        (fun _ ->
+        (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (succ p))
+        y)
+      (fun p ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q -> Big_int_Z.mult_int_big_int 2 (add_carry p q))
+        (fun q ->
+        (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (add p q))
+        (fun _ -> Big_int_Z.mult_int_big_int 2 (succ p))
+        y)
+      (fun _ ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q ->
+        (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (succ q))
+        (fun q -> Big_int_Z.mult_int_big_int 2 (succ q))
+        (fun _ ->
+        (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        Big_int_Z.unit_big_int)
+        y)
+      x
+
+  (** val pred_double : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let rec pred_double x =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p ->
+      (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+      (Big_int_Z.mult_int_big_int 2 p))
+      (fun p ->
+      (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+      (pred_double p))
+      (fun _ -> Big_int_Z.unit_big_int)
+      x
+
+  type mask = Pos.mask =
+  | IsNul
+  | IsPos of Big_int_Z.big_int
+  | IsNeg
+
+  (** val succ_double_mask : mask -> mask **)
+
+  let succ_double_mask = function
+  | IsNul -> IsPos Big_int_Z.unit_big_int
+  | IsPos p ->
+    IsPos ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+      p)
+  | IsNeg -> IsNeg
+
+  (** val double_mask : mask -> mask **)
+
+  let double_mask = function
+  | IsPos p -> IsPos (Big_int_Z.mult_int_big_int 2 p)
+  | x0 -> x0
+
+  (** val double_pred_mask : Big_int_Z.big_int -> mask **)
+
+  let double_pred_mask x =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p -> IsPos (Big_int_Z.mult_int_big_int 2
+      (Big_int_Z.mult_int_big_int 2 p)))
+      (fun p -> IsPos (Big_int_Z.mult_int_big_int 2
+      (pred_double p)))
+      (fun _ -> IsNul)
+      x
+
+  (** val sub_mask : Big_int_Z.big_int -> Big_int_Z.big_int -> mask **)
+
+  let rec sub_mask x y =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q -> double_mask (sub_mask p q))
+        (fun q -> succ_double_mask (sub_mask p q))
+        (fun _ -> IsPos (Big_int_Z.mult_int_big_int 2 p))
+        y)
+      (fun p ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q -> succ_double_mask (sub_mask_carry p q))
+        (fun q -> double_mask (sub_mask p q))
+        (fun _ -> IsPos (pred_double p))
+        y)
+      (fun _ ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun _ -> IsNeg)
+        (fun _ -> IsNeg)
+        (fun _ -> IsNul)
+        y)
+      x
+
+  (** val sub_mask_carry : Big_int_Z.big_int -> Big_int_Z.big_int -> mask **)
+
+  and sub_mask_carry x y =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q -> succ_double_mask (sub_mask_carry p q))
+        (fun q -> double_mask (sub_mask p q))
+        (fun _ -> IsPos (pred_double p))
+        y)
+      (fun p ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q -> double_mask (sub_mask_carry p q))
+        (fun q -> succ_double_mask (sub_mask_carry p q))
+        (fun _ -> double_pred_mask p)
+        y)
+      (fun _ -> IsNeg)
+      x
+
+  (** val mul :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let rec mul = Big_int_Z.mult_big_int
+
+  (** val iter : ('a1 -> 'a1) -> 'a1 -> Big_int_Z.big_int -> 'a1 **)
+
+  let rec iter f x n =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun n' -> f (iter f (iter f x n') n'))
+      (fun n' -> iter f (iter f x n') n')
+      (fun _ -> f x)
+      n
+
+  (** val div2 : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let div2 p =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p0 -> p0)
+      (fun p0 -> p0)
+      (fun _ -> Big_int_Z.unit_big_int)
+      p
+
+  (** val div2_up : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let div2_up p =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p0 -> succ p0)
+      (fun p0 -> p0)
+      (fun _ -> Big_int_Z.unit_big_int)
+      p
+
+  (** val size : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let rec size p =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p0 -> succ (size p0))
+      (fun p0 -> succ (size p0))
+      (fun _ -> Big_int_Z.unit_big_int)
+      p
+
+  (** val compare_cont :
+      comparison -> Big_int_Z.big_int -> Big_int_Z.big_int -> comparison **)
+
+  let rec compare_cont = (fun c x y -> let s = Big_int_Z.compare_big_int x y in
+  if s = 0 then c else if s < 0 then Lt else Gt)
+
+  (** val compare : Big_int_Z.big_int -> Big_int_Z.big_int -> comparison **)
+
+  let compare = (fun x y -> let s = Big_int_Z.compare_big_int x y in
+  if s = 0 then Eq else if s < 0 then Lt else Gt)
+
+  (** val eqb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+  let rec eqb p q =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p0 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q0 -> eqb p0 q0)
+        (fun _ -> false)
+        (fun _ -> false)
+        q)
+      (fun p0 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun _ -> false)
+        (fun q0 -> eqb p0 q0)
+        (fun _ -> false)
+        q)
+      (fun _ ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun _ -> false)
+        (fun _ -> false)
+        (fun _ -> true)
+        q)
+      p
+
+  (** val leb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+  let leb x y =
+    match compare x y with
+    | Gt -> false
+    | _ -> true
+
+  (** val sqrtrem_step :
+      (Big_int_Z.big_int -> Big_int_Z.big_int) -> (Big_int_Z.big_int ->
+      Big_int_Z.big_int) -> (Big_int_Z.big_int * mask) ->
+      Big_int_Z.big_int * mask **)
+
+  let sqrtrem_step f g = function
+  | (s, y) ->
+    (match y with
+     | IsPos r ->
+       let s' =
+         (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+         (Big_int_Z.mult_int_big_int 2 s)
+       in
+       let r' = g (f r) in
+       if leb s' r'
+       then (((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+              s), (sub_mask r' s'))
+       else ((Big_int_Z.mult_int_big_int 2 s), (IsPos r'))
+     | _ ->
+       ((Big_int_Z.mult_int_big_int 2 s),
+         (sub_mask (g (f Big_int_Z.unit_big_int))
+           (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+           Big_int_Z.unit_big_int)))))
+
+  (** val sqrtrem : Big_int_Z.big_int -> Big_int_Z.big_int * mask **)
+
+  let rec sqrtrem p =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p0 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun p1 ->
+        sqrtrem_step (fun x ->
+          (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          x) (fun x ->
+          (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          x) (sqrtrem p1))
+        (fun p1 ->
+        sqrtrem_step (fun x -> Big_int_Z.mult_int_big_int 2 x) (fun x ->
+          (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          x) (sqrtrem p1))
+        (fun _ -> (Big_int_Z.unit_big_int, (IsPos
+        (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))
+        p0)
+      (fun p0 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun p1 ->
+        sqrtrem_step (fun x ->
+          (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          x) (fun x -> Big_int_Z.mult_int_big_int 2 x) (sqrtrem p1))
+        (fun p1 ->
+        sqrtrem_step (fun x -> Big_int_Z.mult_int_big_int 2 x) (fun x ->
+          Big_int_Z.mult_int_big_int 2 x) (sqrtrem p1))
+        (fun _ -> (Big_int_Z.unit_big_int, (IsPos Big_int_Z.unit_big_int)))
+        p0)
+      (fun _ -> (Big_int_Z.unit_big_int, IsNul))
+      p
+
+  (** val sqrt : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let sqrt p =
+    fst (sqrtrem p)
+
+  (** val iter_op : ('a1 -> 'a1 -> 'a1) -> Big_int_Z.big_int -> 'a1 -> 'a1 **)
+
+  let rec iter_op op p a =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p0 -> op a (iter_op op p0 (op a a)))
+      (fun p0 -> iter_op op p0 (op a a))
+      (fun _ -> a)
+      p
+
+  (** val to_nat : Big_int_Z.big_int -> int **)
+
+  let to_nat x =
+    iter_op Coq__1.add x (Stdlib.Int.succ 0)
+
+  (** val of_succ_nat : int -> Big_int_Z.big_int **)
+
+  let rec of_succ_nat n =
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ -> Big_int_Z.unit_big_int)
+      (fun x -> succ (of_succ_nat x))
+      n
+ end
+
+module Z =
+ struct
+  (** val double : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let double x =
+    (fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
+  if s = 0 then fO () else if s > 0 then fp z
+  else fn (Big_int_Z.minus_big_int z))
+      (fun _ -> Big_int_Z.zero_big_int)
+      (fun p -> (Big_int_Z.mult_int_big_int 2 p))
+      (fun p -> Big_int_Z.minus_big_int (Big_int_Z.mult_int_big_int 2 p))
+      x
+
+  (** val succ_double : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let succ_double x =
+    (fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
+  if s = 0 then fO () else if s > 0 then fp z
+  else fn (Big_int_Z.minus_big_int z))
+      (fun _ -> Big_int_Z.unit_big_int)
+      (fun p ->
+      ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+      p))
+      (fun p -> Big_int_Z.minus_big_int (Coq_Pos.pred_double p))
+      x
+
+  (** val pred_double : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let pred_double x =
+    (fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
+  if s = 0 then fO () else if s > 0 then fp z
+  else fn (Big_int_Z.minus_big_int z))
+      (fun _ -> Big_int_Z.minus_big_int Big_int_Z.unit_big_int)
+      (fun p -> (Coq_Pos.pred_double p))
+      (fun p -> Big_int_Z.minus_big_int
+      ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x)) p))
+      x
+
+  (** val pos_sub :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let rec pos_sub x y =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q -> double (pos_sub p q))
+        (fun q -> succ_double (pos_sub p q))
+        (fun _ -> (Big_int_Z.mult_int_big_int 2 p))
+        y)
+      (fun p ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q -> pred_double (pos_sub p q))
+        (fun q -> double (pos_sub p q))
+        (fun _ -> (Coq_Pos.pred_double p))
+        y)
+      (fun _ ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q -> Big_int_Z.minus_big_int (Big_int_Z.mult_int_big_int 2
+        q))
+        (fun q -> Big_int_Z.minus_big_int (Coq_Pos.pred_double q))
+        (fun _ -> Big_int_Z.zero_big_int)
+        y)
+      x
+
+  (** val add :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let add = Big_int_Z.add_big_int
+
+  (** val opp : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let opp = Big_int_Z.minus_big_int
+
+  (** val sub :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let sub = Big_int_Z.sub_big_int
+
+  (** val mul :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let mul = Big_int_Z.mult_big_int
+
+  (** val pow_pos :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let pow_pos z0 =
+    Coq_Pos.iter (mul z0) Big_int_Z.unit_big_int
+
+  (** val pow :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let pow x y =
+    (fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
+  if s = 0 then fO () else if s > 0 then fp z
+  else fn (Big_int_Z.minus_big_int z))
+      (fun _ -> Big_int_Z.unit_big_int)
+      (fun p -> pow_pos x p)
+      (fun _ -> Big_int_Z.zero_big_int)
+      y
+
+  (** val compare : Big_int_Z.big_int -> Big_int_Z.big_int -> comparison **)
+
+  let compare = (fun x y -> let s = Big_int_Z.compare_big_int x y in
+  if s = 0 then Eq else if s < 0 then Lt else Gt)
+
+  (** val leb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+  let leb = Big_int_Z.le_big_int
+
+  (** val ltb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+  let ltb = Big_int_Z.lt_big_int
+
+  (** val eqb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+  let eqb = Big_int_Z.eq_big_int
+
+  (** val max :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let max = Big_int_Z.max_big_int
+
+  (** val min :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let min = Big_int_Z.min_big_int
+
+  (** val abs : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let abs = Big_int_Z.abs_big_int
+
+  (** val to_nat : Big_int_Z.big_int -> int **)
+
+  let to_nat = (fun x -> if Big_int_Z.sign_big_int x < 0 then 0 else Big_int_Z.int_of_big_int x)
+
+  (** val of_nat : int -> Big_int_Z.big_int **)
+
+  let of_nat = Big_int_Z.big_int_of_int
+
+  (** val pos_div_eucl :
+      Big_int_Z.big_int -> Big_int_Z.big_int ->
+      Big_int_Z.big_int * Big_int_Z.big_int **)
+
+  let rec pos_div_eucl a b =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun a' ->
+      let (q, r) = pos_div_eucl a' b in
+      let r' =
+        add (mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) r)
+          Big_int_Z.unit_big_int
+      in
+      if ltb r' b
+      then ((mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) q), r')
+      else ((add
+              (mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) q)
+              Big_int_Z.unit_big_int), (sub r' b)))
+      (fun a' ->
+      let (q, r) = pos_div_eucl a' b in
+      let r' = mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) r in
+      if ltb r' b
+      then ((mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) q), r')
+      else ((add
+              (mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) q)
+              Big_int_Z.unit_big_int), (sub r' b)))
+      (fun _ ->
+      if leb (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) b
+      then (Big_int_Z.zero_big_int, Big_int_Z.unit_big_int)
+      else (Big_int_Z.unit_big_int, Big_int_Z.zero_big_int))
+      a
+
+  (** val div_eucl :
+      Big_int_Z.big_int -> Big_int_Z.big_int ->
+      Big_int_Z.big_int * Big_int_Z.big_int **)
+
+  let div_eucl = Big_int_Z.(fun x y ->
+  match sign_big_int y with
+  | 0 -> (zero_big_int, x)
+  | 1 -> quomod_big_int x y
+  | _ -> let (q, r) = quomod_big_int (add_int_big_int (-1) x) y in
+          (add_int_big_int (-1) q, add_big_int (add_int_big_int 1 y) r))
+
+  (** val div :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let div = (fun a b -> if Big_int_Z.sign_big_int b = 0 then Big_int_Z.zero_big_int else Z.fdiv a b)
+
+  (** val div2 : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let div2 z0 =
+    (fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
+  if s = 0 then fO () else if s > 0 then fp z
+  else fn (Big_int_Z.minus_big_int z))
+      (fun _ -> Big_int_Z.zero_big_int)
+      (fun p ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun _ -> (Coq_Pos.div2 p))
+        (fun _ -> (Coq_Pos.div2 p))
+        (fun _ -> Big_int_Z.zero_big_int)
+        p)
+      (fun p -> Big_int_Z.minus_big_int (Coq_Pos.div2_up p))
+      z0
+
+  (** val log2 : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let log2 = (fun x -> if Big_int_Z.sign_big_int x <= 0 then Big_int_Z.zero_big_int else Big_int_Z.big_int_of_int (Z.numbits x - 1))
+
+  (** val sqrt : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let sqrt = (fun x -> if Big_int_Z.sign_big_int x < 0 then Big_int_Z.zero_big_int else Big_int_Z.sqrt_big_int x)
+
+  (** val shiftl :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let shiftl = Big_int_Z.(fun x y ->
+  let y = int_of_big_int y in
+  if y < 0 then shift_right_big_int x (-y)
+  else shift_left_big_int x y)
+ end
+
+(** val hd : 'a1 -> 'a1 list -> 'a1 **)
+
+let hd default = function
+| [] -> default
+| x :: _ -> x
+
+(** val tl : 'a1 list -> 'a1 list **)
+
+let tl = function
+| [] -> []
+| _ :: m -> m
+
+(** val nth : int -> 'a1 list -> 'a1 -> 'a1 **)
+
+let rec nth n l default =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> match l with
+              | [] -> default
+              | x :: _ -> x)
+    (fun m -> match l with
+              | [] -> default
+              | _ :: t0 -> nth m t0 default)
+    n
+
+(** val nth_error : 'a1 list -> int -> 'a1 option **)
+
+let rec nth_error l n =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> match l with
+              | [] -> None
+              | x :: _ -> Some x)
+    (fun n0 -> match l with
+               | [] -> None
+               | _ :: l0 -> nth_error l0 n0)
+    n
+
+(** val last : 'a1 list -> 'a1 -> 'a1 **)
+
+let rec last l d =
+  match l with
+  | [] -> d
+  | a :: l0 -> (match l0 with
+                | [] -> a
+                | _ :: _ -> last l0 d)
+
+(** val removelast : 'a1 list -> 'a1 list **)
+
+let rec removelast = function
+| [] -> []
+| a :: l0 -> (match l0 with
+              | [] -> []
+              | _ :: _ -> a :: (removelast l0))
+
+(** val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list **)
+
+let rec map f = function
+| [] -> []
+| a :: t0 -> (f a) :: (map f t0)
+
+(** val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list **)
+
+let rec flat_map f = function
+| [] -> []
+| x :: t0 -> app (f x) (flat_map f t0)
+
+(** val fold_left : ('a1 -> 'a2 -> 'a1) -> 'a2 list -> 'a1 -> 'a1 **)
+
+let rec fold_left f l a0 =
+  match l with
+  | [] -> a0
+  | b :: t0 -> fold_left f t0 (f a0 b)
+
+(** val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1 **)
+
+let rec fold_right f a0 = function
+| [] -> a0
+| b :: t0 -> f b (fold_right f a0 t0)
+
+(** val existsb : ('a1 -> bool) -> 'a1 list -> bool **)
+
+let rec existsb f = function
+| [] -> false
+| a :: l0 -> (||) (f a) (existsb f l0)
+
+(** val forallb : ('a1 -> bool) -> 'a1 list -> bool **)
+
+let rec forallb f = function
+| [] -> true
+| a :: l0 -> (&&) (f a) (forallb f l0)
+
+(** val filter : ('a1 -> bool) -> 'a1 list -> 'a1 list **)
+
+let rec filter f = function
+| [] -> []
+| x :: l0 -> if f x then x :: (filter f l0) else filter f l0
+
+(** val combine : 'a1 list -> 'a2 list -> ('a1 * 'a2) list **)
+
+let rec combine l l' =
+  match l with
+  | [] -> []
+  | x :: tl0 ->
+    (match l' with
+     | [] -> []
+     | y :: tl' -> (x, y) :: (combine tl0 tl'))
+
+(** val firstn : int -> 'a1 list -> 'a1 list **)
+
+let rec firstn n l =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> [])
+    (fun n0 -> match l with
+               | [] -> []
+               | a :: l0 -> a :: (firstn n0 l0))
+    n
+
+(** val skipn : int -> 'a1 list -> 'a1 list **)
+
+let rec skipn n l =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> l)
+    (fun n0 -> match l with
+               | [] -> []
+               | _ :: l0 -> skipn n0 l0)
+    n
+
+(** val seq : int -> int -> int list **)
+
+let rec seq start len =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> [])
+    (fun len0 -> start :: (seq (Stdlib.Int.succ start) len0))
+    len
+
+(** val repeat : 'a1 -> int -> 'a1 list **)
+
+let rec repeat x n =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> [])
+    (fun k -> x :: (repeat x k))
+    n
+
+type fraction = { numerator : Big_int_Z.big_int;
+                  denominator : Big_int_Z.big_int }
+
+type geometry =
+| Euclidean
+| Cosine of fraction
+| RootedCosine of fraction
+| InnerProduct of fraction option
+| Softmax
+
+type similarity =
+| LogRatio of fraction
+| ExpDistance of fraction
+| Threshold of fraction
+| Identity
+| Negated
+| Exponential
+| Quadratic
+| Rectified
+
+type pooling =
+| MaxPool
+| Banks of int
+| TopMean of int
+| MaxMinusMean
+| MaxMinusMeanDistance
+
+type readout =
+| Linear
+| SoftTree of Big_int_Z.big_int list * Big_int_Z.big_int list
+| Maximum
+
+type head = { depth : int; count : int; classes : int;
+              head_geometry : geometry; head_similarity : similarity;
+              head_pooling : pooling; head_readout : readout;
+              coord_unit : Big_int_Z.big_int;
+              prototypes : Big_int_Z.big_int list list;
+              lower : Big_int_Z.big_int option;
+              upper : Big_int_Z.big_int option;
+              weight_unit : Big_int_Z.big_int;
+              weight : Big_int_Z.big_int list list;
+              bias : Big_int_Z.big_int list; scale_unit : Big_int_Z.big_int;
+              scales : Big_int_Z.big_int list; peak_unit : Big_int_Z.big_int;
+              peaks : Big_int_Z.big_int list }
+
+type statement =
+| AboutPatch of int * int * Big_int_Z.big_int * Big_int_Z.big_int
+| AboutActivation of int * Big_int_Z.big_int * Big_int_Z.big_int
+| AboutOthers of int list * Big_int_Z.big_int
+
+type certificate = { predicted : int; patches : int;
+                     statement_unit : Big_int_Z.big_int;
+                     statements : statement list;
+                     margin_unit : Big_int_Z.big_int;
+                     margins : Big_int_Z.big_int list }
+
+type image = { image_unit : Big_int_Z.big_int;
+               rows : Big_int_Z.big_int list list }
+
+type ends = Big_int_Z.big_int option * Big_int_Z.big_int option
+
+(** val anything : ends **)
+
+let anything =
+  (None, None)
+
+type row = ends list
+
+type table = row list
+
+type box = (Big_int_Z.big_int * Big_int_Z.big_int) list
+
+(** val zdot :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let rec zdot u v =
+  match u with
+  | [] -> Big_int_Z.zero_big_int
+  | a :: u' ->
+    (match v with
+     | [] -> Big_int_Z.zero_big_int
+     | b :: v' -> Z.add (Z.mul a b) (zdot u' v'))
+
+(** val zsum : Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let rec zsum = function
+| [] -> Big_int_Z.zero_big_int
+| a :: u' -> Z.add a (zsum u')
+
+(** val floor_div :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let floor_div =
+  Z.div
+
+(** val ceil_div :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let ceil_div a b =
+  Z.opp (Z.div (Z.opp a) b)
+
+(** val quotient_ends :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let quotient_ends b n d =
+  ((floor_div (Z.mul b n) d), (ceil_div (Z.mul b n) d))
+
+(** val add_ends :
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let add_ends e f =
+  ((Z.add (fst e) (fst f)), (Z.add (snd e) (snd f)))
+
+(** val opp_ends :
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let opp_ends e =
+  ((Z.opp (snd e)), (Z.opp (fst e)))
+
+(** val scale_ends :
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let scale_ends k e =
+  if Z.leb Big_int_Z.zero_big_int k
+  then ((Z.mul k (fst e)), (Z.mul k (snd e)))
+  else ((Z.mul k (snd e)), (Z.mul k (fst e)))
+
+(** val mul_ends :
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let mul_ends b e f =
+  ((floor_div (Z.mul (fst e) (fst f)) b),
+    (ceil_div (Z.mul (snd e) (snd f)) b))
+
+(** val inverse_ends :
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let inverse_ends b e =
+  ((floor_div (Z.mul b b) (snd e)), (ceil_div (Z.mul b b) (fst e)))
+
+(** val rescale_ends :
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let rescale_ends w b e =
+  ((floor_div (Z.mul (fst e) b) w), (ceil_div (Z.mul (snd e) b) w))
+
+(** val observables_in_natural_range : head -> bool **)
+
+let observables_in_natural_range h =
+  match h.head_geometry with
+  | Euclidean -> true
+  | Cosine e -> Z.leb Big_int_Z.zero_big_int e.numerator
+  | RootedCosine e -> Z.leb Big_int_Z.zero_big_int e.numerator
+  | _ -> false
+
+(** val activations_in_unit : head -> bool **)
+
+let activations_in_unit h =
+  match h.head_pooling with
+  | MaxPool ->
+    (match h.head_similarity with
+     | ExpDistance _ -> true
+     | Exponential ->
+       (&&) (observables_in_natural_range h)
+         (forallb (Z.leb Big_int_Z.zero_big_int) h.scales)
+     | _ -> false)
+  | _ -> false
+
+(** val horner_ends :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let rec horner_ends b i n e =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ ->
+    ((floor_div b
+       (Z.add (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) i)
+         Big_int_Z.unit_big_int)),
+    (ceil_div
+      (Z.mul
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+        Big_int_Z.unit_big_int))) b)
+      (Z.mul (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+        (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))
+        (Z.add
+          (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) i)
+          Big_int_Z.unit_big_int)))))
+    (fun k ->
+    add_ends
+      (quotient_ends b Big_int_Z.unit_big_int
+        (Z.add
+          (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) i)
+          Big_int_Z.unit_big_int))
+      (mul_ends b e (horner_ends b (Z.add i Big_int_Z.unit_big_int) k e)))
+    n
+
+(** val atanh_ends :
+    Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let atanh_ends b terms0 a b0 =
+  let t0 = quotient_ends b a b0 in
+  scale_ends (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+    (mul_ends b t0
+      (horner_ends b Big_int_Z.zero_big_int terms0 (mul_ends b t0 t0)))
+
+(** val near_log_ends :
+    Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let near_log_ends b terms0 m e =
+  if Z.leb e m
+  then atanh_ends b terms0 (Z.sub m e) (Z.add m e)
+  else opp_ends (atanh_ends b terms0 (Z.sub e m) (Z.add e m))
+
+(** val ln2_ends :
+    Big_int_Z.big_int -> int -> Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let ln2_ends b terms0 =
+  let w =
+    Z.mul (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+      (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+      (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+      (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+      (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+      (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+      (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+      (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+      Big_int_Z.unit_big_int)))))))))))))))) b
+  in
+  rescale_ends w b
+    (atanh_ends w (mul (Stdlib.Int.succ (Stdlib.Int.succ 0)) terms0)
+      Big_int_Z.unit_big_int
+      ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+      Big_int_Z.unit_big_int))
+
+(** val log_exponent :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let log_exponent n d =
+  let k = Z.sub (Z.log2 n) (Z.log2 d) in
+  let m = if Z.leb Big_int_Z.zero_big_int k then n else Z.shiftl n (Z.opp k)
+  in
+  let e = if Z.leb Big_int_Z.zero_big_int k then Z.shiftl d k else d in
+  if Z.ltb
+       (Z.mul
+         ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+         ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+         Big_int_Z.unit_big_int)) e)
+       (Z.mul
+         ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+         (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)) m)
+  then Z.add k Big_int_Z.unit_big_int
+  else if Z.ltb
+            (Z.mul
+              ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+              ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+              Big_int_Z.unit_big_int)) m)
+            (Z.mul
+              ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+              (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)) e)
+       then Z.sub k Big_int_Z.unit_big_int
+       else k
+
+(** val log_ends :
+    Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let log_ends b terms0 ln2 n d =
+  let k = log_exponent n d in
+  let m = if Z.leb Big_int_Z.zero_big_int k then n else Z.shiftl n (Z.opp k)
+  in
+  let e = if Z.leb Big_int_Z.zero_big_int k then Z.shiftl d k else d in
+  if (&&)
+       ((&&)
+         ((&&) (Z.ltb Big_int_Z.zero_big_int n)
+           (Z.ltb Big_int_Z.zero_big_int d))
+         (Z.leb m
+           (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) e)))
+       (Z.leb e
+         (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) m))
+  then Some (add_ends (scale_ends k ln2) (near_log_ends b terms0 m e))
+  else None
+
+type column = ends list
+
+(** val stacked : row -> column list -> column list **)
+
+let rec stacked r cols =
+  match r with
+  | [] -> []
+  | e :: r' ->
+    (match cols with
+     | [] -> []
+     | c :: cols' -> (e :: c) :: (stacked r' cols'))
+
+(** val columns : int -> table -> column list **)
+
+let columns p t0 =
+  fold_left (fun cols r -> stacked r cols) t0 (repeat [] p)
+
+(** val all_some : 'a1 option list -> 'a1 list option **)
+
+let rec all_some = function
+| [] -> Some []
+| o :: l' ->
+  (match o with
+   | Some x -> (match all_some l' with
+                | Some s -> Some (x :: s)
+                | None -> None)
+   | None -> None)
+
+(** val recall :
+    ('a1 -> 'a1 -> bool) -> ('a1 * 'a2) option -> 'a1 -> 'a2 option **)
+
+let recall same known x =
+  match known with
+  | Some p -> let (y, v) = p in if same x y then Some v else None
+  | None -> None
+
+(** val remembering :
+    ('a1 -> 'a1 -> bool) -> ('a1 -> 'a2) -> ('a1 * 'a2) option -> ('a1 * 'a2)
+    option -> 'a1 list -> 'a2 list **)
+
+let rec remembering same f newer older = function
+| [] -> []
+| x :: l' ->
+  (match recall same newer x with
+   | Some v -> v :: (remembering same f newer older l')
+   | None ->
+     (match recall same older x with
+      | Some v -> v :: (remembering same f older newer l')
+      | None ->
+        let v = f x in v :: (remembering same f (Some (x, v)) newer l')))
+
+(** val map_remembering :
+    ('a1 -> 'a1 -> bool) -> ('a1 -> 'a2) -> 'a1 list -> 'a2 list **)
+
+let map_remembering same f l =
+  remembering same f None None l
+
+(** val same_end :
+    Big_int_Z.big_int option -> Big_int_Z.big_int option -> bool **)
+
+let same_end x y =
+  match x with
+  | Some a -> (match y with
+               | Some b -> Z.eqb a b
+               | None -> false)
+  | None -> (match y with
+             | Some _ -> false
+             | None -> true)
+
+(** val same_ends : ends -> ends -> bool **)
+
+let same_ends x y =
+  (&&) (same_end (fst x) (fst y)) (same_end (snd x) (snd y))
+
+(** val root_floor : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let root_floor =
+  Z.sqrt
+
+(** val root_ceil : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let root_ceil n =
+  let r = Z.sqrt n in
+  if Z.eqb (Z.mul r r) n then r else Z.add r Big_int_Z.unit_big_int
+
+(** val root_ends :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let root_ends b n d =
+  if (&&) (Z.leb Big_int_Z.zero_big_int n) (Z.ltb Big_int_Z.zero_big_int d)
+  then Some ((root_floor (floor_div (Z.mul (Z.mul b b) n) d)),
+         (root_ceil (ceil_div (Z.mul (Z.mul b b) n) d)))
+  else None
+
+type fact = { curve : Big_int_Z.big_int; low : Big_int_Z.big_int option;
+              high : Big_int_Z.big_int option }
+
+(** val weigh :
+    Big_int_Z.big_int list -> fact list -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let rec weigh ws facts a c =
+  match ws with
+  | [] -> Some (a, c)
+  | w :: ws' ->
+    (match facts with
+     | [] -> Some (a, c)
+     | f :: facts' ->
+       if Z.eqb w Big_int_Z.zero_big_int
+       then weigh ws' facts' a c
+       else (match if Z.ltb Big_int_Z.zero_big_int w then f.high else f.low with
+             | Some c0 ->
+               weigh ws' facts' (Z.add a (Z.mul w f.curve))
+                 (Z.add c (Z.mul w c0))
+             | None -> None))
+
+(** val square_of :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list list -> Big_int_Z.big_int **)
+
+let rec square_of ws rows0 =
+  match ws with
+  | [] -> Big_int_Z.zero_big_int
+  | w :: ws' ->
+    (match rows0 with
+     | [] -> Big_int_Z.zero_big_int
+     | l :: rows' ->
+       (match l with
+        | [] -> Big_int_Z.zero_big_int
+        | own0 :: others0 ->
+          if Z.eqb w Big_int_Z.zero_big_int
+          then square_of ws' rows'
+          else Z.add
+                 (Z.mul w
+                   (Z.add (Z.mul w own0)
+                     (Z.mul (Big_int_Z.mult_int_big_int 2
+                       Big_int_Z.unit_big_int) (zdot ws' others0))))
+                 (square_of ws' rows')))
+
+(** val least_value :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let least_value f a c qQ =
+  if Z.ltb Big_int_Z.zero_big_int a
+  then Some ((Z.sub (Z.mul a c) (Z.mul f qQ)), a)
+  else if (&&) (Z.eqb a Big_int_Z.zero_big_int)
+            (Z.eqb qQ Big_int_Z.zero_big_int)
+       then Some (c, Big_int_Z.unit_big_int)
+       else None
+
+(** val bound :
+    Big_int_Z.big_int -> fact list -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let bound f facts rows0 a c square0 column0 w ws =
+  match weigh ws facts (Z.mul w a) (Z.mul w c) with
+  | Some p ->
+    let (a0, c0) = p in
+    least_value f a0 c0 (square_of (w :: ws) ((square0 :: column0) :: rows0))
+  | None -> None
+
+(** val fine : Big_int_Z.big_int **)
+
+let fine =
+  Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))))
+
+(** val unit_of : head -> Big_int_Z.big_int **)
+
+let unit_of h =
+  h.coord_unit
+
+(** val curvature : head -> Big_int_Z.big_int **)
+
+let curvature h =
+  match h.head_geometry with
+  | Euclidean -> Big_int_Z.unit_big_int
+  | _ -> Big_int_Z.zero_big_int
+
+(** val constant :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let constant h f square0 =
+  match h.head_geometry with
+  | Euclidean -> Z.mul f square0
+  | _ -> Big_int_Z.zero_big_int
+
+(** val slope : head -> Big_int_Z.big_int **)
+
+let slope h =
+  match h.head_geometry with
+  | Euclidean -> Z.mul (unit_of h) (unit_of h)
+  | Cosine _ ->
+    Z.mul (Big_int_Z.minus_big_int (Big_int_Z.mult_int_big_int 2
+      Big_int_Z.unit_big_int)) (unit_of h)
+  | RootedCosine _ ->
+    Z.mul (Big_int_Z.minus_big_int (Big_int_Z.mult_int_big_int 2
+      Big_int_Z.unit_big_int)) (unit_of h)
+  | _ ->
+    Z.mul (Big_int_Z.minus_big_int (Big_int_Z.mult_int_big_int 2
+      Big_int_Z.unit_big_int)) (Z.mul (unit_of h) (unit_of h))
+
+(** val spatial : head -> bool **)
+
+let spatial h =
+  match h.head_geometry with
+  | Cosine e -> Z.leb Big_int_Z.zero_big_int e.numerator
+  | RootedCosine e -> Z.leb Big_int_Z.zero_big_int e.numerator
+  | Softmax -> false
+  | _ -> true
+
+(** val ball : head -> fraction option **)
+
+let ball h =
+  match h.head_geometry with
+  | Euclidean -> None
+  | InnerProduct r -> r
+  | Softmax -> None
+  | _ ->
+    Some { numerator = Big_int_Z.unit_big_int; denominator =
+      Big_int_Z.unit_big_int }
+
+(** val edges : head -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let edges h =
+  match h.head_geometry with
+  | Euclidean ->
+    (match h.lower with
+     | Some a -> (match h.upper with
+                  | Some b -> Some (a, b)
+                  | None -> None)
+     | None -> None)
+  | InnerProduct _ ->
+    (match h.lower with
+     | Some a -> (match h.upper with
+                  | Some b -> Some (a, b)
+                  | None -> None)
+     | None -> None)
+  | _ -> None
+
+type measure = { square : Big_int_Z.big_int; total : Big_int_Z.big_int;
+                 near : Big_int_Z.big_int; far : Big_int_Z.big_int }
+
+(** val root_unit : head -> Big_int_Z.big_int **)
+
+let root_unit h =
+  match h.head_geometry with
+  | Cosine _ -> fine
+  | RootedCosine _ -> fine
+  | _ -> Big_int_Z.unit_big_int
+
+(** val measure_of : head -> Big_int_Z.big_int list -> measure **)
+
+let measure_of h p =
+  let s = zdot p p in
+  (match h.head_geometry with
+   | Cosine _ ->
+     let scaled = Z.mul (Z.mul (root_unit h) (root_unit h)) s in
+     { square = s; total = (zsum p); near = (root_floor scaled); far =
+     (root_ceil scaled) }
+   | RootedCosine _ ->
+     let scaled = Z.mul (Z.mul (root_unit h) (root_unit h)) s in
+     { square = s; total = (zsum p); near = (root_floor scaled); far =
+     (root_ceil scaled) }
+   | _ ->
+     { square = s; total = (zsum p); near = Big_int_Z.unit_big_int; far =
+       Big_int_Z.unit_big_int })
+
+(** val measures : head -> measure list option **)
+
+let measures h =
+  let ms = map (measure_of h) h.prototypes in
+  if (&&)
+       ((&&) ((&&) (spatial h) ((=) (length ms) h.count))
+         (forallb (fun p -> (=) (length p) h.depth) h.prototypes))
+       (forallb (fun m -> Z.ltb Big_int_Z.zero_big_int m.near) ms)
+  then Some ms
+  else None
+
+(** val digits_of :
+    Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int list **)
+
+let rec digits_of half0 n x =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> [])
+    (fun n' ->
+    let rest =
+      Z.div (Z.add x half0)
+        (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) half0)
+    in
+    (Z.sub x
+      (Z.mul
+        (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) half0)
+        rest)) :: (digits_of half0 n' rest))
+    n
+
+(** val plus_times :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list **)
+
+let rec plus_times b p a =
+  match p with
+  | [] -> map (Z.mul b) a
+  | x :: p' ->
+    (match a with
+     | [] -> p
+     | y :: a' -> (Z.add x (Z.mul b y)) :: (plus_times b p' a'))
+
+(** val pack :
+    Big_int_Z.big_int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list **)
+
+let rec pack b = function
+| [] -> []
+| p :: ps' -> plus_times b p (pack b ps')
+
+(** val piece : int **)
+
+let piece =
+  Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    0)))))))))))))))))))))))))))))))
+
+(** val packs :
+    Big_int_Z.big_int -> int -> Big_int_Z.big_int list list ->
+    (int * Big_int_Z.big_int list) list **)
+
+let rec packs b fuel ps =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> [])
+    (fun fuel' ->
+    match ps with
+    | [] -> []
+    | _ :: _ ->
+      let these = firstn piece ps in
+      ((length these), (pack b these)) :: (packs b fuel' (skipn piece ps)))
+    fuel
+
+(** val products_with :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> (int * Big_int_Z.big_int
+    list) list -> Big_int_Z.big_int list **)
+
+let rec products_with half0 u = function
+| [] -> []
+| p :: packed' ->
+  let (n, a) = p in
+  app (digits_of half0 n (zdot u a)) (products_with half0 u packed')
+
+(** val half : measure list -> Big_int_Z.big_int **)
+
+let half ms =
+  fold_right (fun m x -> Z.max (Z.add m.square Big_int_Z.unit_big_int) x)
+    Big_int_Z.unit_big_int ms
+
+(** val table_from :
+    Big_int_Z.big_int -> (int * Big_int_Z.big_int list) list -> (int -> bool)
+    -> int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list **)
+
+let rec table_from half0 packed wanted j = function
+| [] -> []
+| p :: ps' ->
+  (if wanted j then products_with half0 p packed else []) :: (table_from
+                                                               half0 packed
+                                                               wanted
+                                                               (Stdlib.Int.succ
+                                                               j) ps')
+
+(** val products :
+    head -> measure list -> (int -> bool) -> Big_int_Z.big_int list list **)
+
+let products h ms wanted =
+  let half0 = half ms in
+  table_from half0
+    (packs
+      (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) half0)
+      (length h.prototypes) h.prototypes) wanted 0 h.prototypes
+
+(** val corner :
+    head -> Big_int_Z.big_int list -> Big_int_Z.big_int list list **)
+
+let rec corner h ks = match ks with
+| [] -> []
+| k :: ks' ->
+  (map (fun k' -> Z.mul (Z.mul (Z.of_nat h.depth) k) k') ks) :: (corner h ks')
+
+(** val triangle :
+    head -> int list -> (int -> Big_int_Z.big_int) -> Big_int_Z.big_int list
+    list -> Big_int_Z.big_int list -> Big_int_Z.big_int list list **)
+
+let rec triangle h js totals rows0 ks =
+  match js with
+  | [] -> corner h ks
+  | j :: js' ->
+    (match rows0 with
+     | [] -> corner h ks
+     | row0 :: rows' ->
+       (app (map (fun i -> nth i row0 Big_int_Z.zero_big_int) js)
+         (map (Z.mul (totals j)) ks)) :: (triangle h js' totals rows' ks))
+
+(** val rows_at :
+    Big_int_Z.big_int list list -> int list -> Big_int_Z.big_int list list
+    option **)
+
+let rec rows_at g = function
+| [] -> Some []
+| j :: js' ->
+  (match nth j g [] with
+   | [] -> None
+   | x :: row0 ->
+     (match rows_at g js' with
+      | Some rows0 -> Some ((x :: row0) :: rows0)
+      | None -> None))
+
+(** val raise :
+    Big_int_Z.big_int option -> Big_int_Z.big_int option -> Big_int_Z.big_int
+    option **)
+
+let raise a e =
+  match a with
+  | Some x -> (match e with
+               | Some y -> Some (Z.max x y)
+               | None -> Some x)
+  | None -> e
+
+(** val cut :
+    Big_int_Z.big_int option -> Big_int_Z.big_int option -> Big_int_Z.big_int
+    option **)
+
+let cut b e =
+  match b with
+  | Some x -> (match e with
+               | Some y -> Some (Z.min x y)
+               | None -> Some x)
+  | None -> e
+
+(** val meet : ends -> ends -> ends **)
+
+let meet a e =
+  ((raise (fst a) (fst e)), (cut (snd a) (snd e)))
+
+(** val meet_at : int -> ends -> row -> row **)
+
+let rec meet_at j a = function
+| [] -> []
+| e :: r' ->
+  ((fun fO fS n -> if n=0 then fO () else fS (n-1))
+     (fun _ -> (meet a e) :: r')
+     (fun j' -> e :: (meet_at j' a r'))
+     j)
+
+(** val stated_ends :
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> ends **)
+
+let stated_ends u t0 e =
+  ((Some (floor_div (Z.mul t0 (fst e)) u)), (Some
+    (ceil_div (Z.mul t0 (snd e)) u)))
+
+(** val meet_statements :
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (int * (Big_int_Z.big_int * Big_int_Z.big_int)) list -> row -> row **)
+
+let rec meet_statements u t0 here r =
+  match here with
+  | [] -> r
+  | s :: here' ->
+    meet_at (fst s) (stated_ends u t0 (snd s)) (meet_statements u t0 here' r)
+
+(** val common :
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int **)
+
+let common u t0 =
+  let k = Z.div t0 u in
+  if Z.eqb t0 (Z.mul u k)
+  then ((t0, k), Big_int_Z.unit_big_int)
+  else let k0 = Z.div u t0 in
+       if Z.eqb u (Z.mul t0 k0)
+       then ((u, Big_int_Z.unit_big_int), k0)
+       else (((Z.mul u t0), t0), u)
+
+(** val times_down :
+    head -> measure -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let times_down h m x =
+  floor_div
+    (Z.mul x (if Z.leb Big_int_Z.zero_big_int x then m.near else m.far))
+    (root_unit h)
+
+(** val times_up :
+    head -> measure -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let times_up h m x =
+  Z.opp (times_down h m (Z.opp x))
+
+(** val over_down :
+    head -> measure -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int **)
+
+let over_down h m x d =
+  floor_div (Z.mul x (root_unit h))
+    (Z.mul d (if Z.leb Big_int_Z.zero_big_int x then m.far else m.near))
+
+(** val stated_fact :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> measure ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> fact **)
+
+let stated_fact h f fu m lo hi =
+  let c = constant h f m.square in
+  let x = Z.opp (Z.mul (slope h) fu) in
+  if Z.ltb Big_int_Z.zero_big_int (slope h)
+  then { curve = (curvature h); low = (Some
+         (Z.add c (times_up h m (Z.mul x lo)))); high = (Some
+         (Z.add c (times_down h m (Z.mul x hi)))) }
+  else { curve = (curvature h); low = (Some
+         (Z.add c (times_up h m (Z.mul x hi)))); high = (Some
+         (Z.add c (times_down h m (Z.mul x lo)))) }
+
+(** val domain_facts :
+    head -> Big_int_Z.big_int -> (Big_int_Z.big_int * fact) list **)
+
+let domain_facts h f =
+  app
+    (match edges h with
+     | Some p ->
+       let (a, b) = p in
+       ((Z.add a b), { curve = (Big_int_Z.mult_int_big_int 2
+       Big_int_Z.unit_big_int); low = None; high = (Some
+       (Z.mul
+         (Z.mul
+           (Z.mul
+             (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) f)
+             (Z.of_nat h.depth)) a) b)) }) :: []
+     | None -> [])
+    (match ball h with
+     | Some r ->
+       (Big_int_Z.zero_big_int, { curve =
+         (Z.mul r.denominator r.denominator); low = None; high = (Some
+         (Z.opp
+           (Z.mul (Z.mul f (Z.mul (unit_of h) (unit_of h)))
+             (Z.mul r.numerator r.numerator)))) }) :: []
+     | None -> [])
+
+(** val stated_at :
+    int -> statement list -> (int * (Big_int_Z.big_int * Big_int_Z.big_int))
+    list **)
+
+let rec stated_at l = function
+| [] -> []
+| s :: ss' ->
+  (match s with
+   | AboutPatch (k, j, lo, hi) ->
+     if (=) k l then (j, (lo, hi)) :: (stated_at l ss') else stated_at l ss'
+   | _ -> stated_at l ss')
+
+type weights = Big_int_Z.big_int * Big_int_Z.big_int list
+
+type hint = { for_low : weights option; for_high : weights option }
+
+(** val turn : head -> Big_int_Z.big_int **)
+
+let turn h =
+  match h.head_geometry with
+  | Euclidean -> Big_int_Z.unit_big_int
+  | _ -> Big_int_Z.minus_big_int Big_int_Z.unit_big_int
+
+(** val step_of : head -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let step_of h ft =
+  Z.mul ft (Z.mul (turn h) (slope h))
+
+(** val reach :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> fact list ->
+    Big_int_Z.big_int list list -> Big_int_Z.big_int -> measure ->
+    Big_int_Z.big_int list -> weights option -> Big_int_Z.big_int option **)
+
+let reach h f step facts rows0 sign m column0 = function
+| Some w0 ->
+  let (w, ws) = w0 in
+  if Z.ltb Big_int_Z.zero_big_int w
+  then (match bound f facts rows0 (curvature h) (constant h f m.square)
+                m.square column0 (Z.mul (Z.mul sign (turn h)) w) ws with
+        | Some p ->
+          let (num, den) = p in
+          Some (over_down h m num (Z.mul (Z.mul den w) step))
+        | None -> None)
+  else None
+| None -> None
+
+(** val narrow :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> fact list ->
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list -> hint -> measure
+    -> Big_int_Z.big_int list list -> ends -> ends **)
+
+let narrow h f step facts rows0 ks x m products0 e =
+  match x.for_low with
+  | Some w ->
+    let column0 =
+      app (map (hd Big_int_Z.zero_big_int) products0) (map (Z.mul m.total) ks)
+    in
+    ((raise
+       (reach h f step facts rows0 Big_int_Z.unit_big_int m column0 (Some w))
+       (fst e)),
+    (cut
+      (option_map Z.opp
+        (reach h f step facts rows0 (Big_int_Z.minus_big_int
+          Big_int_Z.unit_big_int) m column0 x.for_high)) (snd e)))
+  | None ->
+    (match x.for_high with
+     | Some w ->
+       let column0 =
+         app (map (hd Big_int_Z.zero_big_int) products0)
+           (map (Z.mul m.total) ks)
+       in
+       ((raise
+          (reach h f step facts rows0 Big_int_Z.unit_big_int m column0 None)
+          (fst e)),
+       (cut
+         (option_map Z.opp
+           (reach h f step facts rows0 (Big_int_Z.minus_big_int
+             Big_int_Z.unit_big_int) m column0 (Some w))) (snd e)))
+     | None -> e)
+
+(** val refine :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> fact list ->
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list -> hint list ->
+    measure list -> Big_int_Z.big_int list list -> row -> row **)
+
+let rec refine h f step facts rows0 ks hints0 ms products0 r =
+  match hints0 with
+  | [] -> r
+  | x :: hints' ->
+    (match ms with
+     | [] -> r
+     | m :: ms' ->
+       (match r with
+        | [] -> r
+        | e :: r' ->
+          (narrow h f step facts rows0 ks x m products0 e) :: (refine h f
+                                                                step facts
+                                                                rows0 ks
+                                                                hints' ms'
+                                                                (map tl
+                                                                  products0)
+                                                                r')))
+
+(** val stated_prototypes : certificate -> int list **)
+
+let stated_prototypes c =
+  flat_map (fun s ->
+    match s with
+    | AboutPatch (_, j, _, _) -> j :: []
+    | _ -> []) c.statements
+
+(** val measure_at : measure list -> int -> measure **)
+
+let measure_at ms j =
+  nth j ms { square = Big_int_Z.zero_big_int; total = Big_int_Z.zero_big_int;
+    near = Big_int_Z.unit_big_int; far = Big_int_Z.unit_big_int }
+
+(** val metric_row :
+    head -> certificate -> Big_int_Z.big_int -> measure list ->
+    Big_int_Z.big_int list list -> row -> int -> hint list -> row option **)
+
+let metric_row h c t0 ms g own0 l hints0 =
+  let u = c.statement_unit in
+  let here = stated_at l c.statements in
+  let js = map fst here in
+  if forallb (fun j -> Nat.ltb j h.count) js
+  then let base = meet_statements u t0 here own0 in
+       (match hints0 with
+        | [] -> Some base
+        | _ :: _ ->
+          (match rows_at g js with
+           | Some products0 ->
+             let (p, ft) = common u t0 in
+             let (f, fu) = p in
+             let stated =
+               map (fun s ->
+                 stated_fact h f fu (measure_at ms (fst s)) (fst (snd s))
+                   (snd (snd s))) here
+             in
+             let known = domain_facts h f in
+             let ks = map fst known in
+             let rows0 =
+               triangle h js (fun j -> (measure_at ms j).total) products0 ks
+             in
+             Some
+             (refine h f (step_of h ft) (app stated (map snd known)) rows0 ks
+               hints0 ms products0 base)
+           | None -> None))
+  else None
+
+(** val gap : head -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let gap h x =
+  let left =
+    match h.lower with
+    | Some a -> Z.max Big_int_Z.zero_big_int (Z.sub a x)
+    | None -> Big_int_Z.zero_big_int
+  in
+  let right =
+    match h.upper with
+    | Some b -> Z.max Big_int_Z.zero_big_int (Z.sub x b)
+    | None -> Big_int_Z.zero_big_int
+  in
+  let d = Z.max left right in Z.mul d d
+
+(** val spread :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int **)
+
+let spread a b x =
+  let d = Z.max (Z.sub x a) (Z.sub b x) in Z.mul d d
+
+(** val no_negative_coordinate : head -> bool **)
+
+let no_negative_coordinate h =
+  match h.lower with
+  | Some a -> Z.leb Big_int_Z.zero_big_int a
+  | None -> false
+
+(** val span : head -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let span h p =
+  zsum
+    (map (fun x ->
+      if (&&) (no_negative_coordinate h) (Z.ltb x Big_int_Z.zero_big_int)
+      then Big_int_Z.zero_big_int
+      else Z.mul x x) p)
+
+(** val ball_reach :
+    head -> Big_int_Z.big_int -> fraction -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int **)
+
+let ball_reach h t0 =
+  let s = unit_of h in
+  (fun r p ->
+  ceil_div
+    (root_ceil
+      (Z.mul (Z.mul (Z.mul t0 t0) (Z.mul r.numerator r.numerator)) (span h p)))
+    (Z.mul r.denominator s))
+
+(** val cosine_reach :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list
+    -> Big_int_Z.big_int **)
+
+let cosine_reach h t0 square0 p =
+  root_ceil (ceil_div (Z.mul (Z.mul t0 t0) (span h p)) square0)
+
+(** val box_ends :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> ends **)
+
+let box_ends h t0 =
+  let s = unit_of h in
+  (fun p ->
+  match h.lower with
+  | Some a ->
+    (match h.upper with
+     | Some b ->
+       ((Some
+         (floor_div
+           (Z.mul t0 (zsum (map (fun x -> Z.min (Z.mul a x) (Z.mul b x)) p)))
+           (Z.mul s s))), (Some
+         (ceil_div
+           (Z.mul t0 (zsum (map (fun x -> Z.max (Z.mul a x) (Z.mul b x)) p)))
+           (Z.mul s s))))
+     | None -> anything)
+  | None -> anything)
+
+(** val distance_ends :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> ends **)
+
+let distance_ends h t0 =
+  let s = unit_of h in
+  (fun p -> ((Some
+  (floor_div (Z.mul t0 (zsum (map (gap h) p))) (Z.mul s s))),
+  (match h.lower with
+   | Some a ->
+     (match h.upper with
+      | Some b ->
+        Some (ceil_div (Z.mul t0 (zsum (map (spread a b) p))) (Z.mul s s))
+      | None -> None)
+   | None -> None)))
+
+(** val domain_ends :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> ends **)
+
+let domain_ends h t0 p =
+  match h.head_geometry with
+  | Euclidean -> distance_ends h t0 p
+  | InnerProduct radius ->
+    (match radius with
+     | Some r ->
+       meet ((Some (Z.opp (ball_reach h t0 r (map Z.opp p)))), (Some
+         (ball_reach h t0 r p))) (box_ends h t0 p)
+     | None -> box_ends h t0 p)
+  | Softmax ->
+    ((Some
+      (if (=) h.count (Stdlib.Int.succ 0) then t0 else Big_int_Z.zero_big_int)),
+      (Some t0))
+  | _ ->
+    let s = zdot p p in
+    ((Some (Z.opp (cosine_reach h t0 s (map Z.opp p)))), (Some
+    (cosine_reach h t0 s p)))
+
+(** val domain_row : head -> Big_int_Z.big_int -> row option **)
+
+let domain_row h t0 =
+  match h.head_geometry with
+  | Softmax ->
+    if (=) h.count h.depth
+    then Some (repeat (domain_ends h t0 []) h.count)
+    else None
+  | _ ->
+    (match measures h with
+     | Some _ -> Some (map (domain_ends h t0) h.prototypes)
+     | None -> None)
+
+(** val metric_rows :
+    (int -> hint list -> row option) -> int -> int -> hint list list -> row
+    option list **)
+
+let rec metric_rows row_of l n hints0 =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> [])
+    (fun n' ->
+    (row_of l (hd [] hints0)) :: (metric_rows row_of (Stdlib.Int.succ l) n'
+                                   (tl hints0)))
+    n
+
+(** val metric_table :
+    head -> certificate -> Big_int_Z.big_int -> measure list ->
+    Big_int_Z.big_int list list -> row -> hint list list -> table option **)
+
+let metric_table h c t0 ms g own0 hints0 =
+  all_some (metric_rows (metric_row h c t0 ms g own0) 0 c.patches hints0)
+
+(** val low_end :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int **)
+
+let low_end b u lo =
+  floor_div (Z.mul b lo) u
+
+(** val high_end :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int **)
+
+let high_end b u hi =
+  ceil_div (Z.mul b hi) u
+
+(** val change_at : ('a1 -> 'a1) -> int -> 'a1 list -> 'a1 list **)
+
+let rec change_at change j = function
+| [] -> []
+| e :: row' ->
+  ((fun fO fS n -> if n=0 then fO () else fS (n-1))
+     (fun _ -> (change e) :: row')
+     (fun j' -> e :: (change_at change j' row'))
+     j)
+
+(** val change_others :
+    ('a1 -> 'a1) -> int list -> int -> 'a1 list -> 'a1 list **)
+
+let rec change_others change except j = function
+| [] -> []
+| e :: row' ->
+  (if existsb ((=) j) except then e else change e) :: (change_others change
+                                                        except
+                                                        (Stdlib.Int.succ j)
+                                                        row')
+
+type entry = Big_int_Z.big_int * Big_int_Z.big_int option
+
+(** val unstated : entry **)
+
+let unstated =
+  (Big_int_Z.zero_big_int, None)
+
+(** val met_entry :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> entry -> entry **)
+
+let met_entry lo hi e =
+  ((Z.max (fst e) lo), (Some
+    (match snd e with
+     | Some k -> Z.min k hi
+     | None -> hi)))
+
+(** val entries_with :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> int -> entry list -> statement
+    -> entry list **)
+
+let entries_with t0 u l es = function
+| AboutPatch (k, j, lo, hi) ->
+  if (=) k l
+  then change_at (met_entry (low_end t0 u lo) (high_end t0 u hi)) j es
+  else es
+| _ -> es
+
+(** val entries :
+    Big_int_Z.big_int -> certificate -> int -> int -> entry list **)
+
+let entries t0 c n l =
+  fold_left (entries_with t0 c.statement_unit l) c.statements
+    (repeat unstated n)
+
+(** val remainder : Big_int_Z.big_int -> entry list -> Big_int_Z.big_int **)
+
+let remainder t0 es =
+  Z.max Big_int_Z.zero_big_int (Z.sub t0 (zsum (map fst es)))
+
+(** val high_or_zero : entry -> Big_int_Z.big_int **)
+
+let high_or_zero e =
+  match snd e with
+  | Some k -> k
+  | None -> Big_int_Z.zero_big_int
+
+(** val is_open : entry -> bool **)
+
+let is_open e =
+  match snd e with
+  | Some _ -> false
+  | None -> true
+
+(** val number_open : entry list -> int **)
+
+let number_open es =
+  length (filter is_open es)
+
+(** val most_of : Big_int_Z.big_int -> entry -> Big_int_Z.big_int **)
+
+let most_of rest e =
+  match snd e with
+  | Some k -> Z.min k (Z.add (fst e) rest)
+  | None -> Z.add (fst e) rest
+
+(** val simplex_ends :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    entry -> ends **)
+
+let simplex_ends t0 rest highs open0 e =
+  let others_have_high_ends =
+    (=) open0 (if is_open e then Stdlib.Int.succ 0 else 0)
+  in
+  let least =
+    if others_have_high_ends
+    then Z.max (fst e) (Z.sub t0 (Z.sub highs (high_or_zero e)))
+    else fst e
+  in
+  ((Some least), (Some (most_of rest e)))
+
+(** val is_softmax : head -> bool **)
+
+let is_softmax h =
+  match h.head_geometry with
+  | Softmax -> (=) h.depth h.count
+  | _ -> false
+
+(** val row_of_entries : Big_int_Z.big_int -> entry list -> row **)
+
+let row_of_entries t0 es =
+  map
+    (simplex_ends t0 (remainder t0 es) (zsum (map high_or_zero es))
+      (number_open es)) es
+
+type leftover = { stated_patches : (Big_int_Z.big_int * entry list) list;
+                  free_patches : Big_int_Z.big_int;
+                  tops : Big_int_Z.big_int list }
+
+(** val has_statement : certificate -> int -> bool **)
+
+let has_statement c l =
+  existsb (fun s ->
+    match s with
+    | AboutPatch (k, _, _, _) -> (=) k l
+    | _ -> false) c.statements
+
+(** val left_at :
+    Big_int_Z.big_int -> certificate -> int -> int ->
+    Big_int_Z.big_int * entry list **)
+
+let left_at t0 c n l =
+  let es = entries t0 c n l in ((remainder t0 es), es)
+
+(** val top_with :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> entry -> Big_int_Z.big_int **)
+
+let top_with rest top0 e =
+  if is_open e then top0 else Z.max top0 (most_of rest e)
+
+(** val tops_with :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> entry list ->
+    Big_int_Z.big_int list **)
+
+let rec tops_with rest ts es =
+  match ts with
+  | [] -> ts
+  | t0 :: ts' ->
+    (match es with
+     | [] -> ts
+     | e :: es' -> (top_with rest t0 e) :: (tops_with rest ts' es'))
+
+(** val left_of : Big_int_Z.big_int -> certificate -> int -> leftover **)
+
+let left_of t0 c n =
+  let indices = seq 0 c.patches in
+  let stated = map (left_at t0 c n) (filter (has_statement c) indices) in
+  { stated_patches = stated; free_patches =
+  (Z.of_nat (length (filter (fun l -> negb (has_statement c l)) indices)));
+  tops =
+  (fold_left (fun ts pat -> let (rest, es) = pat in tops_with rest ts es)
+    stated (repeat Big_int_Z.zero_big_int n)) }
+
+(** val simplex_table :
+    Big_int_Z.big_int -> head -> certificate -> table option **)
+
+let simplex_table t0 h c =
+  if is_softmax h
+  then let free = row_of_entries t0 (repeat unstated h.count) in
+       let row_at = fun l ->
+         if has_statement c l
+         then row_of_entries t0 (entries t0 c h.count l)
+         else free
+       in
+       Some (map row_at (seq 0 c.patches))
+  else None
+
+(** val unit_of_weights : head -> Big_int_Z.big_int **)
+
+let unit_of_weights h =
+  h.weight_unit
+
+(** val weights0 : head -> int -> Big_int_Z.big_int list **)
+
+let weights0 h c =
+  nth c h.weight []
+
+(** val bias_number : head -> int -> Big_int_Z.big_int **)
+
+let bias_number h i =
+  nth i h.bias Big_int_Z.zero_big_int
+
+(** val least_term :
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int **)
+
+let least_term d e =
+  if Z.leb Big_int_Z.zero_big_int d then Z.mul d (fst e) else Z.mul d (snd e)
+
+(** val least_sum :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> box ->
+    Big_int_Z.big_int **)
+
+let rec least_sum ps rs b =
+  match ps with
+  | [] -> Big_int_Z.zero_big_int
+  | p :: ps' ->
+    (match rs with
+     | [] -> Big_int_Z.zero_big_int
+     | r :: rs' ->
+       (match b with
+        | [] -> Big_int_Z.zero_big_int
+        | e :: b' -> Z.add (least_term (Z.sub p r) e) (least_sum ps' rs' b')))
+
+(** val has_width : head -> Big_int_Z.big_int list -> bool **)
+
+let has_width h row0 =
+  (=) (length row0) h.count
+
+(** val linear_least :
+    head -> Big_int_Z.big_int -> box -> int -> int -> Big_int_Z.big_int option **)
+
+let linear_least h b b0 winner loser =
+  if (&&) (has_width h (weights0 h winner)) (has_width h (weights0 h loser))
+  then Some
+         (Z.add (least_sum (weights0 h winner) (weights0 h loser) b0)
+           (Z.mul b (Z.sub (bias_number h winner) (bias_number h loser))))
+  else None
+
+(** val bound_at_least :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int option ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+let bound_at_least h b bound0 num den =
+  match bound0 with
+  | Some least ->
+    Z.leb (Z.mul num (Z.mul b (unit_of_weights h))) (Z.mul least den)
+  | None -> false
+
+type gain = { worth : Big_int_Z.big_int; top : Big_int_Z.big_int;
+              price : Big_int_Z.big_int }
+
+(** val excess :
+    Big_int_Z.big_int -> entry list -> gain list -> Big_int_Z.big_int **)
+
+let rec excess rest es gs =
+  match es with
+  | [] -> Big_int_Z.zero_big_int
+  | e :: es' ->
+    (match gs with
+     | [] -> Big_int_Z.zero_big_int
+     | g :: gs' ->
+       let others0 = excess rest es' gs' in
+       if (&&) ((&&) (Z.ltb Big_int_Z.zero_big_int g.worth) (is_open e))
+            (Z.ltb g.top rest)
+       then Z.max others0 (Z.sub (Z.mul g.worth (Z.sub rest g.top)) g.price)
+       else others0)
+
+(** val gain_of :
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+    -> gain **)
+
+let gain_of = function
+| (p0, p1) ->
+  let (p, r) = p0 in
+  let (o, v) = p1 in { worth = (Z.sub r p); top = o; price = v }
+
+(** val gains :
+    leftover -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> gain list **)
+
+let gains left_over prices ps rs =
+  map gain_of (combine (combine ps rs) (combine left_over.tops prices))
+
+(** val price_paid : gain -> Big_int_Z.big_int **)
+
+let price_paid g =
+  if Z.ltb Big_int_Z.zero_big_int g.worth
+  then g.price
+  else Big_int_Z.zero_big_int
+
+(** val excess_at :
+    gain list -> (Big_int_Z.big_int * entry list) -> Big_int_Z.big_int **)
+
+let excess_at gs patch =
+  excess (fst patch) (snd patch) gs
+
+(** val all_excess :
+    Big_int_Z.big_int -> head -> leftover -> gain list -> Big_int_Z.big_int **)
+
+let all_excess t0 h left_over gs =
+  Z.add (zsum (map (excess_at gs) left_over.stated_patches))
+    (Z.mul left_over.free_patches
+      (excess_at gs (t0, (repeat unstated h.count))))
+
+(** val ends_of_tops : leftover -> box -> box **)
+
+let ends_of_tops left_over b =
+  combine (map fst b) left_over.tops
+
+(** val priced_least :
+    Big_int_Z.big_int -> head -> leftover -> box -> Big_int_Z.big_int list ->
+    int -> int -> Big_int_Z.big_int **)
+
+let priced_least t0 h left_over b prices winner loser =
+  let gs = gains left_over prices (weights0 h winner) (weights0 h loser) in
+  Z.sub
+    (Z.sub
+      (Z.add
+        (least_sum (weights0 h winner) (weights0 h loser)
+          (ends_of_tops left_over b))
+        (Z.mul t0 (Z.sub (bias_number h winner) (bias_number h loser))))
+      (zsum (map price_paid gs))) (all_excess t0 h left_over gs)
+
+(** val pools_masses : head -> bool **)
+
+let pools_masses h =
+  match h.head_similarity with
+  | Identity ->
+    (match h.head_pooling with
+     | MaxPool ->
+       (match h.head_readout with
+        | Linear -> is_softmax h
+        | _ -> false)
+     | _ -> false)
+  | _ -> false
+
+(** val assignment_least :
+    Big_int_Z.big_int -> head -> leftover -> box -> Big_int_Z.big_int list ->
+    int -> int -> Big_int_Z.big_int option **)
+
+let assignment_least t0 h left_over b prices winner loser =
+  if (&&)
+       ((&&)
+         ((&&) ((&&) (pools_masses h) (has_width h (weights0 h winner)))
+           (has_width h (weights0 h loser))) (has_width h prices))
+       (forallb (Z.leb Big_int_Z.zero_big_int) prices)
+  then Some (priced_least t0 h left_over b prices winner loser)
+  else None
+
+(** val assignment_at_least :
+    head -> certificate -> Big_int_Z.big_int -> leftover -> box ->
+    Big_int_Z.big_int list -> int -> Big_int_Z.big_int -> Big_int_Z.big_int
+    -> bool **)
+
+let assignment_at_least h c t0 left_over b prices rival num den =
+  (&&) (Nat.ltb 0 c.patches)
+    (bound_at_least h t0
+      (assignment_least t0 h left_over b prices c.predicted rival) num den)
+
+(** val cut_both :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let cut_both b u lo hi e =
+  ((Z.max (fst e) (low_end b u lo)), (Z.min (snd e) (high_end b u hi)))
+
+(** val cut_above :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let cut_above b u hi e =
+  ((fst e), (Z.min (snd e) (high_end b u hi)))
+
+(** val met_with :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> box -> statement -> box **)
+
+let met_with b u b0 = function
+| AboutPatch (_, _, _, _) -> b0
+| AboutActivation (j, lo, hi) -> change_at (cut_both b u lo hi) j b0
+| AboutOthers (except, hi) -> change_others (cut_above b u hi) except 0 b0
+
+(** val met_box :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> box -> statement list -> box **)
+
+let met_box b u b0 ss =
+  fold_left (met_with b u) ss b0
+
+(** val positive_fraction : fraction -> bool **)
+
+let positive_fraction f =
+  Z.ltb Big_int_Z.zero_big_int f.numerator
+
+(** val below_one : fraction -> bool **)
+
+let below_one f =
+  Z.ltb f.numerator f.denominator
+
+type own = fraction * fraction
+
+(** val numbers :
+    Big_int_Z.big_int -> fraction -> int -> Big_int_Z.big_int list ->
+    fraction list **)
+
+let rec numbers unit0 default p l =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> [])
+    (fun p' ->
+    match l with
+    | [] -> default :: (numbers unit0 default p' [])
+    | n :: l' ->
+      { numerator = n; denominator = unit0 } :: (numbers unit0 default p' l'))
+    p
+
+(** val owns : head -> own list **)
+
+let owns h =
+  combine
+    (numbers h.scale_unit { numerator = Big_int_Z.unit_big_int; denominator =
+      Big_int_Z.unit_big_int } h.count h.scales)
+    (numbers h.peak_unit { numerator = Big_int_Z.zero_big_int; denominator =
+      Big_int_Z.unit_big_int } h.count h.peaks)
+
+(** val euclidean : head -> bool **)
+
+let euclidean h =
+  match h.head_geometry with
+  | Euclidean -> true
+  | _ -> false
+
+type direction =
+| Falls
+| Rises
+| Neither
+
+(** val direction_of : head -> own -> direction **)
+
+let direction_of h o =
+  match h.head_similarity with
+  | LogRatio e ->
+    if (&&)
+         ((&&) ((&&) (euclidean h) (positive_fraction (fst o)))
+           (positive_fraction e)) (below_one e)
+    then Falls
+    else Neither
+  | ExpDistance e ->
+    if (&&) (euclidean h) (Z.leb Big_int_Z.zero_big_int e.numerator)
+    then Falls
+    else Neither
+  | Threshold t0 -> if positive_fraction t0 then Rises else Neither
+  | Negated -> if positive_fraction (fst o) then Falls else Neither
+  | Exponential ->
+    if positive_fraction (fst o)
+    then if euclidean h then Falls else Rises
+    else Neither
+  | Quadratic -> Neither
+  | _ -> Rises
+
+(** val never_negative : head -> bool **)
+
+let never_negative h =
+  match h.head_similarity with
+  | Identity -> false
+  | Negated -> false
+  | Quadratic -> false
+  | _ -> true
+
+(** val mul_div_ends :
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let mul_div_ends w i e f =
+  ((floor_div (Z.mul (fst e) (fst f)) (Z.mul w i)),
+    (ceil_div (Z.mul (snd e) (snd f)) (Z.mul w i)))
+
+(** val nested_ends :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let rec nested_ends w i n e =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> (w,
+    (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) w)))
+    (fun k ->
+    add_ends (w, w)
+      (mul_div_ends w i e
+        (nested_ends w (Z.add i Big_int_Z.unit_big_int) k e)))
+    n
+
+(** val square_times :
+    Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let rec square_times w m e =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> e)
+    (fun k -> square_times w k (mul_ends w e e))
+    m
+
+(** val halved_exp_ends :
+    Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int
+    -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let halved_exp_ends w terms0 halvings n d =
+  let t0 = quotient_ends w (Z.abs n) (Z.shiftl d (Z.of_nat halvings)) in
+  if Z.leb
+       (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) (snd t0))
+       w
+  then let e = nested_ends w Big_int_Z.unit_big_int terms0 t0 in
+       Some
+       (square_times w halvings
+         (if Z.leb Big_int_Z.zero_big_int n then e else inverse_ends w e))
+  else None
+
+(** val exp_plan :
+    Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (int * int) * int **)
+
+let exp_plan b terms0 n d =
+  let growth =
+    Z.max Big_int_Z.zero_big_int
+      (Z.div
+        (Z.mul
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          Big_int_Z.unit_big_int) n)
+        (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) d))
+  in
+  let count0 = Z.add (Z.of_nat terms0) (Z.sqrt growth) in
+  let size0 =
+    Z.max Big_int_Z.zero_big_int
+      (Z.add (Z.sub (Z.log2 (Z.abs n)) (Z.log2 d)) Big_int_Z.unit_big_int)
+  in
+  let halvings =
+    Z.add
+      (Z.add size0 (Z.div (Z.add (Z.add (Z.log2 b) growth) size0) count0))
+      Big_int_Z.unit_big_int
+  in
+  (((Z.to_nat count0), (Z.to_nat halvings)),
+  (Z.to_nat
+    (Z.add (Z.add growth halvings) (Big_int_Z.mult_int_big_int 2
+      (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))
+
+(** val planned_exp_ends :
+    Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let planned_exp_ends b terms0 n d =
+  let (p, finer) = exp_plan b terms0 n d in
+  let (count0, halvings) = p in
+  let w = Z.shiftl b (Z.of_nat finer) in
+  (match halved_exp_ends w count0 halvings n d with
+   | Some e -> Some (rescale_ends w b e)
+   | None -> None)
+
+(** val exp_most : Big_int_Z.big_int **)
+
+let exp_most =
+  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))))))))))
+
+(** val exp_least : Big_int_Z.big_int **)
+
+let exp_least =
+  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    Big_int_Z.unit_big_int))))))))))))))))))))
+
+(** val exp_ends :
+    Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let exp_ends b terms0 n d =
+  if Z.leb d Big_int_Z.zero_big_int
+  then None
+  else if Z.ltb (Z.mul exp_most d) n
+       then None
+       else if Z.ltb n (Z.mul (Z.opp exp_least) d)
+            then (match planned_exp_ends b terms0 (Z.opp exp_least)
+                          Big_int_Z.unit_big_int with
+                  | Some e -> Some (Big_int_Z.zero_big_int, (snd e))
+                  | None -> None)
+            else planned_exp_ends b terms0 n d
+
+(** val exp_at :
+    Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let exp_at b terms0 n d =
+  match exp_ends b terms0 n d with
+  | Some p ->
+    let (a, b0) = p in
+    Some (a, (if Z.leb n Big_int_Z.zero_big_int then Z.min b0 b else b0))
+  | None -> None
+
+(** val value_at :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let value_at h t0 b terms0 ln2 o a =
+  let ns = (fst o).numerator in
+  let ds = (fst o).denominator in
+  (match h.head_similarity with
+   | LogRatio e ->
+     let ne = e.numerator in
+     let de = e.denominator in
+     log_ends b terms0 ln2 (Z.mul (Z.add (Z.mul ns a) (Z.mul t0 ds)) de)
+       (Z.add (Z.mul (Z.mul ns a) de) (Z.mul (Z.mul t0 ds) ne))
+   | ExpDistance e ->
+     (match root_ends b
+              (Z.add (Z.mul a e.denominator) (Z.mul t0 e.numerator))
+              (Z.mul t0 e.denominator) with
+      | Some p ->
+        let (near0, far0) = p in
+        (match exp_at b terms0 (Z.opp far0) b with
+         | Some p0 ->
+           let (x, _) = p0 in
+           (match exp_at b terms0 (Z.opp near0) b with
+            | Some p1 -> let (_, y) = p1 in Some (x, y)
+            | None -> None)
+         | None -> None)
+      | None -> None)
+   | Threshold t1 ->
+     if Z.leb (Z.mul t1.numerator t0) (Z.mul a t1.denominator)
+     then Some (quotient_ends b a t0)
+     else Some (Big_int_Z.zero_big_int, Big_int_Z.zero_big_int)
+   | Identity -> Some (quotient_ends b a t0)
+   | Negated -> Some (quotient_ends b (Z.opp (Z.mul ns a)) (Z.mul ds t0))
+   | Exponential ->
+     if euclidean h
+     then exp_at b terms0 (Z.opp (Z.mul ns a)) (Z.mul ds t0)
+     else exp_at b terms0 (Z.opp (Z.mul ns (Z.sub t0 a))) (Z.mul ds t0)
+   | Quadratic -> None
+   | Rectified -> Some (quotient_ends b (Z.max Big_int_Z.zero_big_int a) t0))
+
+(** val both :
+    Big_int_Z.big_int option -> Big_int_Z.big_int option ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let both low0 high0 =
+  match low0 with
+  | Some a -> (match high0 with
+               | Some b -> Some (a, b)
+               | None -> None)
+  | None -> None
+
+(** val least_at :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> Big_int_Z.big_int
+    option -> Big_int_Z.big_int option **)
+
+let least_at h t0 b terms0 ln2 o = function
+| Some a -> option_map fst (value_at h t0 b terms0 ln2 o a)
+| None -> if never_negative h then Some Big_int_Z.zero_big_int else None
+
+(** val greatest_at :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> Big_int_Z.big_int
+    option -> Big_int_Z.big_int option **)
+
+let greatest_at h t0 b terms0 ln2 o = function
+| Some a -> option_map snd (value_at h t0 b terms0 ln2 o a)
+| None -> None
+
+(** val peak_ends :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let peak_ends b d x y =
+  let far0 = Z.max (Z.mul x x) (Z.mul y y) in
+  let near0 =
+    if Z.ltb Big_int_Z.zero_big_int x
+    then Z.mul x x
+    else if Z.ltb y Big_int_Z.zero_big_int
+         then Z.mul y y
+         else Big_int_Z.zero_big_int
+  in
+  ((floor_div (Z.opp (Z.mul b far0)) (Z.mul d d)),
+  (ceil_div (Z.opp (Z.mul b near0)) (Z.mul d d)))
+
+(** val quadratic_ends :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> own -> ends ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let quadratic_ends t0 b o = function
+| (o0, o1) ->
+  (match o0 with
+   | Some a ->
+     (match o1 with
+      | Some b0 ->
+        let nc = (snd o).numerator in
+        let dc = (snd o).denominator in
+        Some
+        (peak_ends b (Z.mul t0 dc) (Z.sub (Z.mul a dc) (Z.mul nc t0))
+          (Z.sub (Z.mul b0 dc) (Z.mul nc t0)))
+      | None -> None)
+   | None -> None)
+
+(** val not_negative : ends -> ends **)
+
+let not_negative e =
+  ((Some
+    (match fst e with
+     | Some a -> Z.max Big_int_Z.zero_big_int a
+     | None -> Big_int_Z.zero_big_int)),
+    (option_map (Z.max Big_int_Z.zero_big_int) (snd e)))
+
+(** val sane_ends : head -> ends -> ends **)
+
+let sane_ends h e =
+  if euclidean h then not_negative e else e
+
+(** val range_ends :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> ends ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let range_ends h t0 b terms0 ln2 o e =
+  match direction_of h o with
+  | Falls ->
+    both (least_at h t0 b terms0 ln2 o (snd e))
+      (greatest_at h t0 b terms0 ln2 o (fst e))
+  | Rises ->
+    both (least_at h t0 b terms0 ln2 o (fst e))
+      (greatest_at h t0 b terms0 ln2 o (snd e))
+  | Neither ->
+    (match h.head_similarity with
+     | Quadratic -> quadratic_ends t0 b o e
+     | _ -> None)
+
+(** val similar_ends :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> ends ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let similar_ends h t0 b terms0 ln2 o e =
+  let (o0, o1) = sane_ends h e in
+  (match o0 with
+   | Some a ->
+     (match o1 with
+      | Some b0 ->
+        if (&&) (Z.eqb a b0)
+             (match h.head_similarity with
+              | Quadratic -> false
+              | _ -> true)
+        then value_at h t0 b terms0 ln2 o a
+        else range_ends h t0 b terms0 ln2 o ((Some a), (Some b0))
+      | None -> range_ends h t0 b terms0 ln2 o ((Some a), None))
+   | None -> range_ends h t0 b terms0 ln2 o (None, o1))
+
+(** val greatest :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let greatest x l =
+  fold_left Z.max l x
+
+(** val greatest_ends :
+    box -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let greatest_ends = function
+| [] -> None
+| e :: s' ->
+  Some ((greatest (fst e) (map fst s')), (greatest (snd e) (map snd s')))
+
+(** val every :
+    (Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int) ->
+    Big_int_Z.big_int option -> Big_int_Z.big_int option -> Big_int_Z.big_int
+    option **)
+
+let every op x y =
+  match x with
+  | Some a -> (match y with
+               | Some b -> Some (op a b)
+               | None -> None)
+  | None -> None
+
+(** val either :
+    (Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int) ->
+    Big_int_Z.big_int option -> Big_int_Z.big_int option -> Big_int_Z.big_int
+    option **)
+
+let either op x y =
+  match x with
+  | Some a -> (match y with
+               | Some b -> Some (op a b)
+               | None -> Some a)
+  | None -> y
+
+(** val lesser : ends -> ends -> ends **)
+
+let lesser e e' =
+  ((every Z.min (fst e) (fst e')), (either Z.min (snd e) (snd e')))
+
+(** val greater : ends -> ends -> ends **)
+
+let greater e e' =
+  ((either Z.max (fst e) (fst e')), (every Z.max (snd e) (snd e')))
+
+(** val pooled : (ends -> ends -> ends) -> column -> ends **)
+
+let rec pooled op = function
+| [] -> anything
+| e :: c' -> (match c' with
+              | [] -> e
+              | _ :: _ -> op e (pooled op c'))
+
+module Sort =
+ functor (X:TotalLeBool') ->
+ struct
+  (** val merge : X.t list -> X.t list -> X.t list **)
+
+  let rec merge l1 l2 =
+    let rec merge_aux l3 =
+      match l1 with
+      | [] -> l3
+      | a1 :: l1' ->
+        (match l3 with
+         | [] -> l1
+         | a2 :: l2' ->
+           if X.leb a1 a2 then a1 :: (merge l1' l3) else a2 :: (merge_aux l2'))
+    in merge_aux l2
+
+  (** val merge_list_to_stack :
+      X.t list option list -> X.t list -> X.t list option list **)
+
+  let rec merge_list_to_stack stack l =
+    match stack with
+    | [] -> (Some l) :: []
+    | y :: stack' ->
+      (match y with
+       | Some l' -> None :: (merge_list_to_stack stack' (merge l' l))
+       | None -> (Some l) :: stack')
+
+  (** val merge_stack : X.t list option list -> X.t list **)
+
+  let rec merge_stack = function
+  | [] -> []
+  | y :: stack' ->
+    (match y with
+     | Some l -> merge l (merge_stack stack')
+     | None -> merge_stack stack')
+
+  (** val iter_merge : X.t list option list -> X.t list -> X.t list **)
+
+  let rec iter_merge stack = function
+  | [] -> merge_stack stack
+  | a :: l' -> iter_merge (merge_list_to_stack stack (a :: [])) l'
+
+  (** val sort : X.t list -> X.t list **)
+
+  let sort =
+    iter_merge []
+
+  (** val flatten_stack : X.t list option list -> X.t list **)
+
+  let rec flatten_stack = function
+  | [] -> []
+  | o :: stack' ->
+    (match o with
+     | Some l -> app l (flatten_stack stack')
+     | None -> flatten_stack stack')
+ end
+
+(** val excess0 :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let excess0 t0 l =
+  fold_right (fun x s -> Z.add (Z.max Big_int_Z.zero_big_int (Z.sub x t0)) s)
+    Big_int_Z.zero_big_int l
+
+(** val picked :
+    Big_int_Z.big_int -> int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int * int **)
+
+let rec picked t0 spare = function
+| [] -> (Big_int_Z.zero_big_int, 0)
+| x :: l' ->
+  if Z.ltb t0 x
+  then let (s, n) = picked t0 spare l' in ((Z.add x s), (Stdlib.Int.succ n))
+  else ((fun fO fS n -> if n=0 then fO () else fS (n-1))
+          (fun _ -> picked t0 0 l')
+          (fun rest ->
+          if Z.eqb x t0
+          then let (s, n) = picked t0 rest l' in
+               ((Z.add x s), (Stdlib.Int.succ n))
+          else picked t0 spare l')
+          spare)
+
+module Descending =
+ struct
+  type t = Big_int_Z.big_int
+
+  (** val leb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+  let leb x y =
+    Z.leb y x
+ end
+
+module DescendingSort = Sort(Descending)
+
+(** val nth_greatest : int -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let nth_greatest n l =
+  nth (pred n) (DescendingSort.sort l) Big_int_Z.zero_big_int
+
+(** val number_above : Big_int_Z.big_int -> Big_int_Z.big_int list -> int **)
+
+let number_above t0 l =
+  length (filter (fun x -> Z.ltb t0 x) l)
+
+(** val top_mean_ends :
+    int -> box -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let top_mean_ends k s =
+  let n = Nat.min k (length s) in
+  let lows = map fst s in
+  let highs = map snd s in
+  let t0 = nth_greatest n lows in
+  let u = nth_greatest n highs in
+  let (least, taken) = picked t0 (sub n (number_above t0 lows)) lows in
+  if (&&) (Nat.ltb 0 n) ((=) taken n)
+  then Some ((floor_div least (Z.of_nat n)),
+         (ceil_div (Z.add (Z.mul (Z.of_nat n) u) (excess0 u highs))
+           (Z.of_nat n)))
+  else None
+
+(** val total0 : Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let total0 l =
+  fold_right Z.add Big_int_Z.zero_big_int l
+
+(** val shortfall : Big_int_Z.big_int -> box -> Big_int_Z.big_int **)
+
+let shortfall t0 s =
+  total0 (map (fun e -> Z.max Big_int_Z.zero_big_int (Z.sub t0 (snd e))) s)
+
+(** val surplus :
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int **)
+
+let surplus l e =
+  Z.add (Z.mul (Z.sub l Big_int_Z.unit_big_int) (snd e)) (fst e)
+
+(** val max_minus_mean_of :
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> box ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let max_minus_mean_of e s =
+  let l = Z.of_nat (length (e :: s)) in
+  let t0 = greatest (fst e) (map fst s) in
+  let most = greatest (surplus l e) (map (surplus l) s) in
+  ((floor_div (shortfall t0 (e :: s)) l),
+  (ceil_div (Z.sub most (total0 (map fst (e :: s)))) l))
+
+(** val max_minus_mean_ends :
+    box -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let max_minus_mean_ends = function
+| [] -> None
+| e :: s' -> Some (max_minus_mean_of e s')
+
+type distance = Big_int_Z.big_int * Big_int_Z.big_int option
+
+(** val distance_of : ends -> distance **)
+
+let distance_of e =
+  ((match fst e with
+    | Some a -> Z.max Big_int_Z.zero_big_int a
+    | None -> Big_int_Z.zero_big_int),
+    (option_map (Z.max Big_int_Z.zero_big_int) (snd e)))
+
+(** val bounded_sum : distance list -> Big_int_Z.big_int **)
+
+let bounded_sum c =
+  fold_right (fun p s -> match snd p with
+                         | Some b -> Z.add b s
+                         | None -> s) Big_int_Z.zero_big_int c
+
+(** val unbounded : distance list -> int **)
+
+let unbounded c =
+  fold_right (fun p n ->
+    match snd p with
+    | Some _ -> n
+    | None -> Stdlib.Int.succ n) 0 c
+
+(** val others :
+    Big_int_Z.big_int -> int -> distance -> Big_int_Z.big_int option **)
+
+let others sum infinite p =
+  match snd p with
+  | Some b ->
+    ((fun fO fS n -> if n=0 then fO () else fS (n-1))
+       (fun _ -> Some (Z.sub sum b))
+       (fun _ -> None)
+       infinite)
+  | None ->
+    ((fun fO fS n -> if n=0 then fO () else fS (n-1))
+       (fun _ -> None)
+       (fun n ->
+       (fun fO fS n -> if n=0 then fO () else fS (n-1))
+         (fun _ -> Some sum)
+         (fun _ -> None)
+         n)
+       infinite)
+
+type candidate = Big_int_Z.big_int * Big_int_Z.big_int option
+
+(** val candidate_of : Big_int_Z.big_int -> int -> distance -> candidate **)
+
+let candidate_of sum infinite p =
+  ((fst p), (option_map (Z.add (fst p)) (others sum infinite p)))
+
+(** val candidates : distance list -> candidate list **)
+
+let candidates c =
+  map (candidate_of (bounded_sum c) (unbounded c)) c
+
+(** val beats : candidate -> candidate -> bool **)
+
+let beats p q =
+  (&&) (Z.leb (fst p) (fst q))
+    (match snd p with
+     | Some a -> (match snd q with
+                  | Some b -> Z.leb b a
+                  | None -> false)
+     | None -> true)
+
+(** val unbeaten : candidate list -> candidate list -> candidate list **)
+
+let rec unbeaten found = function
+| [] -> found
+| p :: l' ->
+  unbeaten
+    (if existsb (fun q -> beats q p) found
+     then found
+     else p :: (filter (fun q -> negb (beats p q)) found)) l'
+
+(** val at_distance :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let at_distance =
+  value_at
+
+(** val at_mean :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> int ->
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let at_mean h t0 b terms0 ln2 o l a =
+  value_at h (Z.mul t0 (Z.of_nat l)) b terms0 ln2 o a
+
+(** val candidate_most :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> int -> candidate ->
+    Big_int_Z.big_int option **)
+
+let candidate_most h t0 b terms0 ln2 o l p =
+  match at_distance h t0 b terms0 ln2 o (fst p) with
+  | Some p0 ->
+    let (_, u) = p0 in
+    (match snd p with
+     | Some a ->
+       option_map (fun v -> Z.sub u (fst v)) (at_mean h t0 b terms0 ln2 o l a)
+     | None -> Some u)
+  | None -> None
+
+(** val distance_most :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> distance list ->
+    Big_int_Z.big_int option **)
+
+let distance_most h t0 b terms0 ln2 o c =
+  match all_some
+          (map (candidate_most h t0 b terms0 ln2 o (length c))
+            (unbeaten [] (candidates c))) with
+  | Some l0 -> (match l0 with
+                | [] -> None
+                | x :: l -> Some (greatest x l))
+  | None -> None
+
+(** val nearest : distance list -> Big_int_Z.big_int option **)
+
+let nearest c =
+  fold_right (fun p x -> either Z.min (snd p) x) None c
+
+(** val sum_from : Big_int_Z.big_int -> distance list -> Big_int_Z.big_int **)
+
+let sum_from t0 c =
+  fold_right (fun p s -> Z.add (Z.max (fst p) t0) s) Big_int_Z.zero_big_int c
+
+(** val distance_least :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> distance list ->
+    Big_int_Z.big_int option **)
+
+let distance_least h t0 b terms0 ln2 o c =
+  match nearest c with
+  | Some t1 ->
+    (match at_distance h t0 b terms0 ln2 o t1 with
+     | Some p ->
+       let (a, _) = p in
+       (match at_mean h t0 b terms0 ln2 o (length c) (sum_from t1 c) with
+        | Some p0 ->
+          let (_, b0) = p0 in Some (Z.max Big_int_Z.zero_big_int (Z.sub a b0))
+        | None -> None)
+     | None -> None)
+  | None -> Some Big_int_Z.zero_big_int
+
+(** val max_minus_mean_distance_ends :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> column ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let max_minus_mean_distance_ends h t0 b terms0 ln2 o c =
+  match h.head_similarity with
+  | LogRatio _ ->
+    (match direction_of h o with
+     | Falls ->
+       let d = map distance_of c in
+       both (distance_least h t0 b terms0 ln2 o d)
+         (distance_most h t0 b terms0 ln2 o d)
+     | _ -> None)
+  | _ -> None
+
+(** val each_similarity :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> column -> box option **)
+
+let each_similarity h t0 b terms0 ln2 =
+  let similar_of = similar_ends h t0 b terms0 ln2 in
+  (fun o c -> all_some (map_remembering same_ends (similar_of o) c))
+
+(** val greatest_similarity :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> column ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let greatest_similarity h t0 b terms0 ln2 =
+  let similar_of = similar_ends h t0 b terms0 ln2 in
+  (fun o c ->
+  match c with
+  | [] -> None
+  | _ :: _ ->
+    (match direction_of h o with
+     | Falls -> similar_of o (pooled lesser c)
+     | Rises -> similar_of o (pooled greater c)
+     | Neither ->
+       (match each_similarity h t0 b terms0 ln2 o c with
+        | Some s -> greatest_ends s
+        | None -> None)))
+
+(** val pool_column :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> bool -> own -> column ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let pool_column h t0 b terms0 ln2 =
+  let similar_of = similar_ends h t0 b terms0 ln2 in
+  (fun token o c ->
+  match h.head_pooling with
+  | MaxPool -> greatest_similarity h t0 b terms0 ln2 o c
+  | Banks _ ->
+    if token
+    then (match c with
+          | [] -> None
+          | _ :: _ -> similar_of o (last c anything))
+    else greatest_similarity h t0 b terms0 ln2 o (removelast c)
+  | TopMean k ->
+    (match each_similarity h t0 b terms0 ln2 o c with
+     | Some s -> top_mean_ends k s
+     | None -> None)
+  | MaxMinusMean ->
+    (match each_similarity h t0 b terms0 ln2 o c with
+     | Some s -> max_minus_mean_ends s
+     | None -> None)
+  | MaxMinusMeanDistance -> max_minus_mean_distance_ends h t0 b terms0 ln2 o c)
+
+(** val pool_columns :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> int -> own list -> column list
+    -> (Big_int_Z.big_int * Big_int_Z.big_int) option list **)
+
+let rec pool_columns h t0 b terms0 ln2 tokens os cs =
+  match os with
+  | [] -> []
+  | o :: os' ->
+    (match cs with
+     | [] -> []
+     | c :: cs' ->
+       (pool_column h t0 b terms0 ln2 (Nat.ltb 0 tokens) o c) :: (pool_columns
+                                                                   h t0 b
+                                                                   terms0 ln2
+                                                                   (pred
+                                                                    tokens)
+                                                                   os' cs'))
+
+(** val tokens_of : pooling -> int **)
+
+let tokens_of = function
+| Banks first -> first
+| _ -> 0
+
+(** val pool_box :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> table -> box option **)
+
+let pool_box h t0 b terms0 ln2 t1 =
+  all_some
+    (pool_columns h t0 b terms0 ln2 (tokens_of h.head_pooling) (owns h)
+      (columns h.count t1))
+
+(** val into_unit :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let into_unit b a =
+  Z.max Big_int_Z.zero_big_int (Z.min b a)
+
+(** val node_least :
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let node_least b e absent present =
+  let s = into_unit b (if Z.ltb present absent then snd e else fst e) in
+  floor_div (Z.add (Z.mul (Z.sub b s) absent) (Z.mul s present)) b
+
+(** val tree_least :
+    Big_int_Z.big_int -> box -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list -> (int -> Big_int_Z.big_int) -> int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int option **)
+
+let rec tree_least b b0 absent present leaf nodes child =
+  if Z.ltb child Big_int_Z.zero_big_int
+  then Some
+         (leaf
+           (Z.to_nat
+             (Z.sub (Big_int_Z.minus_big_int Big_int_Z.unit_big_int) child)))
+  else ((fun fO fS n -> if n=0 then fO () else fS (n-1))
+          (fun _ -> None)
+          (fun rest ->
+          let i = Z.to_nat child in
+          let below = tree_least b b0 absent present leaf rest in
+          (match nth_error b0 i with
+           | Some e ->
+             (match below (nth i absent Big_int_Z.zero_big_int) with
+              | Some x ->
+                (match below (nth i present Big_int_Z.zero_big_int) with
+                 | Some y -> Some (node_least b e x y)
+                 | None -> None)
+              | None -> None)
+           | None -> None))
+          nodes)
+
+(** val leaf_difference :
+    head -> Big_int_Z.big_int -> int -> int -> int -> Big_int_Z.big_int **)
+
+let leaf_difference h b winner loser leaf =
+  Z.mul b
+    (Z.sub (nth leaf (weights0 h winner) Big_int_Z.zero_big_int)
+      (nth leaf (weights0 h loser) Big_int_Z.zero_big_int))
+
+(** val soft_tree_least :
+    head -> Big_int_Z.big_int -> box -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> int -> int -> Big_int_Z.big_int option **)
+
+let soft_tree_least h b b0 absent present winner loser =
+  if activations_in_unit h
+  then tree_least b b0 absent present (leaf_difference h b winner loser)
+         h.count Big_int_Z.zero_big_int
+  else None
+
+(** val member_terms :
+    head -> Big_int_Z.big_int -> ((Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int) -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    box -> Big_int_Z.big_int list **)
+
+let rec member_terms h b side ws bs b0 =
+  match ws with
+  | [] -> []
+  | w :: ws' ->
+    (match b0 with
+     | [] -> []
+     | e :: b' ->
+       let rest = member_terms h b side ws' (tl bs) b' in
+       if Z.eqb w (unit_of_weights h)
+       then (Z.add (Z.mul (side e) (unit_of_weights h))
+              (Z.mul b (hd Big_int_Z.zero_big_int bs))) :: rest
+       else rest)
+
+(** val greatest0 : Big_int_Z.big_int list -> Big_int_Z.big_int option **)
+
+let greatest0 = function
+| [] -> None
+| x :: l' -> Some (fold_right Z.max x l')
+
+(** val maximum_least :
+    head -> Big_int_Z.big_int -> box -> int -> int -> Big_int_Z.big_int option **)
+
+let maximum_least h b b0 winner loser =
+  let terms0 = fun side c ->
+    greatest0 (member_terms h b side (weights0 h c) h.bias b0)
+  in
+  (match terms0 fst winner with
+   | Some least ->
+     (match terms0 snd loser with
+      | Some most -> Some (Z.sub least most)
+      | None -> None)
+   | None -> None)
+
+(** val least_difference :
+    head -> Big_int_Z.big_int -> box -> int -> int -> Big_int_Z.big_int option **)
+
+let least_difference h b b0 winner loser =
+  match h.head_readout with
+  | Linear -> linear_least h b b0 winner loser
+  | SoftTree (absent, present) ->
+    soft_tree_least h b b0 absent present winner loser
+  | Maximum -> maximum_least h b b0 winner loser
+
+(** val difference_at_least :
+    head -> Big_int_Z.big_int -> box -> int -> int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> bool **)
+
+let difference_at_least h b b0 winner loser num den =
+  bound_at_least h b (least_difference h b b0 winner loser) num den
+
+type settings = { range_unit : Big_int_Z.big_int;
+                  box_unit : Big_int_Z.big_int; terms : int }
+
+type prepared = { head_of : head; settings_of : settings;
+                  ln2_of : (Big_int_Z.big_int * Big_int_Z.big_int);
+                  measures_of : measure list option; domain_of : row option }
+
+(** val prepare : head -> settings -> prepared **)
+
+let prepare h s =
+  { head_of = h; settings_of = s; ln2_of = (ln2_ends s.box_unit s.terms);
+    measures_of = (measures h); domain_of = (domain_row h s.range_unit) }
+
+type hints = { weights_of : hint list list;
+               prices_of : (int * Big_int_Z.big_int list) list }
+
+(** val prices_against :
+    int -> (int * Big_int_Z.big_int list) list -> Big_int_Z.big_int list
+    option **)
+
+let rec prices_against r = function
+| [] -> None
+| p :: l' ->
+  let (k, prices) = p in if (=) k r then Some prices else prices_against r l'
+
+(** val products_of :
+    prepared -> certificate -> measure list -> Big_int_Z.big_int list list **)
+
+let products_of p c =
+  let h = p.head_of in
+  (fun ms ->
+  let stated = stated_prototypes c in
+  products h ms (fun j -> existsb ((=) j) stated))
+
+(** val given_table : prepared -> certificate -> hints -> table option **)
+
+let given_table p c x =
+  let h = p.head_of in
+  let t0 = p.settings_of.range_unit in
+  (match h.head_geometry with
+   | Softmax -> simplex_table t0 h c
+   | _ ->
+     (match p.measures_of with
+      | Some ms ->
+        (match p.domain_of with
+         | Some own0 ->
+           metric_table h c t0 ms (products_of p c ms) own0 x.weights_of
+         | None -> None)
+      | None -> None))
+
+(** val given_box : prepared -> certificate -> hints -> box option **)
+
+let given_box p c x =
+  let h = p.head_of in
+  let t0 = p.settings_of.range_unit in
+  let b = p.settings_of.box_unit in
+  (match given_table p c x with
+   | Some t1 ->
+     option_map (fun b0 -> met_box b c.statement_unit b0 c.statements)
+       (pool_box h t0 b p.settings_of.terms p.ln2_of t1)
+   | None -> None)
+
+(** val by_prices :
+    prepared -> certificate -> hints -> box -> int -> Big_int_Z.big_int ->
+    bool **)
+
+let by_prices p c x =
+  let h = p.head_of in
+  let t0 = p.settings_of.range_unit in
+  let b = p.settings_of.box_unit in
+  (fun b0 r num ->
+  match prices_against r x.prices_of with
+  | Some prices ->
+    (&&) (Z.eqb t0 b)
+      (assignment_at_least h c b (left_of b c h.count) b0 prices r num
+        c.margin_unit)
+  | None -> false)
+
+(** val margin_proved :
+    prepared -> certificate -> hints -> box -> int -> bool **)
+
+let margin_proved p c x =
+  let h = p.head_of in
+  let b = p.settings_of.box_unit in
+  (fun b0 r ->
+  let num = nth r c.margins Big_int_Z.zero_big_int in
+  (||) ((=) r c.predicted)
+    ((&&) (Z.ltb Big_int_Z.zero_big_int num)
+      ((||) (difference_at_least h b b0 c.predicted r num c.margin_unit)
+        (by_prices p c x b0 r num))))
+
+(** val check : prepared -> certificate -> hints -> bool **)
+
+let check p c x =
+  let h = p.head_of in
+  (&&) (Nat.ltb 0 c.patches)
+    (match given_box p c x with
+     | Some b -> forallb (margin_proved p c x b) (seq 0 h.classes)
+     | None -> false)
+
+type measured = { integers : Big_int_Z.big_int list;
+                  length_square : Big_int_Z.big_int;
+                  length_ends : (Big_int_Z.big_int * Big_int_Z.big_int) }
+
+(** val root_over :
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let root_over t0 n =
+  ((root_floor (Z.mul (Z.mul t0 t0) n)), (root_ceil (Z.mul (Z.mul t0 t0) n)))
+
+(** val measured_of :
+    Big_int_Z.big_int -> head -> Big_int_Z.big_int list -> measured **)
+
+let measured_of t0 h p =
+  let square0 = zdot p p in
+  { integers = p; length_square = square0; length_ends =
+  (match h.head_geometry with
+   | Cosine _ -> root_over t0 square0
+   | RootedCosine _ -> root_over t0 square0
+   | _ -> (Big_int_Z.zero_big_int, Big_int_Z.zero_big_int)) }
+
+(** val ratio_ends :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let ratio_ends num low0 high0 =
+  if Z.eqb num Big_int_Z.zero_big_int
+  then Some (Big_int_Z.zero_big_int, Big_int_Z.zero_big_int)
+  else if Z.ltb Big_int_Z.zero_big_int low0
+       then Some
+              (if Z.ltb Big_int_Z.zero_big_int num
+               then ((floor_div num high0), (ceil_div num low0))
+               else ((floor_div num low0), (ceil_div num high0)))
+       else None
+
+(** val stretch_ends :
+    Big_int_Z.big_int -> head -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let stretch_ends t0 h u square0 =
+  match h.head_geometry with
+  | Cosine e ->
+    if Z.leb Big_int_Z.zero_big_int e.numerator
+    then Some
+           (add_ends (root_over t0 square0)
+             (quotient_ends t0 (Z.mul u e.numerator) e.denominator))
+    else None
+  | RootedCosine e ->
+    if Z.leb Big_int_Z.zero_big_int e.numerator
+    then let under =
+           quotient_ends (Z.mul t0 t0)
+             (Z.add (Z.mul square0 e.denominator)
+               (Z.mul (Z.mul u u) e.numerator)) e.denominator
+         in
+         Some ((root_floor (fst under)), (root_ceil (snd under)))
+    else None
+  | _ -> Some (Big_int_Z.zero_big_int, Big_int_Z.zero_big_int)
+
+(** val cosine_ends :
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let cosine_ends t0 d size0 stretch =
+  match ratio_ends (Z.mul (Z.mul (Z.mul t0 t0) t0) d)
+          (Z.mul (fst size0) (fst stretch)) (Z.mul (snd size0) (snd stretch)) with
+  | Some e -> Some ((Z.max (Z.opp t0) (fst e)), (Z.min t0 (snd e)))
+  | None -> None
+
+(** val observed_ends :
+    Big_int_Z.big_int -> head -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    measured -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let observed_ends t0 h z0 u square0 stretch m =
+  let s = h.coord_unit in
+  let d = zdot z0 m.integers in
+  (match h.head_geometry with
+   | Euclidean ->
+     Some
+       (quotient_ends t0
+         (Z.add
+           (Z.sub (Z.mul (Z.mul s s) square0)
+             (Z.mul
+               (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+                 (Z.mul u s)) d)) (Z.mul (Z.mul u u) m.length_square))
+         (Z.mul (Z.mul u u) (Z.mul s s)))
+   | InnerProduct _ -> Some (quotient_ends t0 d (Z.mul u s))
+   | Softmax -> None
+   | _ -> cosine_ends t0 d m.length_ends stretch)
+
+(** val greatest_coordinate : Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let greatest_coordinate z0 =
+  fold_right Z.max (hd Big_int_Z.zero_big_int z0) z0
+
+(** val exponentials :
+    Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list -> (Big_int_Z.big_int * Big_int_Z.big_int) list
+    option **)
+
+let exponentials t0 terms0 u top0 z0 =
+  all_some (map (fun k -> exp_ends t0 terms0 (Z.sub k top0) u) z0)
+
+(** val mass_ends :
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let mass_ends t0 total1 e =
+  ((floor_div (Z.mul t0 (fst e)) (snd total1)),
+    (Z.min t0 (ceil_div (Z.mul t0 (snd e)) (fst total1))))
+
+(** val masses :
+    Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int list
+    -> (Big_int_Z.big_int * Big_int_Z.big_int) list option **)
+
+let masses t0 terms0 u z0 =
+  match exponentials t0 terms0 u (greatest_coordinate z0) z0 with
+  | Some es ->
+    let total1 = ((zsum (map fst es)), (zsum (map snd es))) in
+    if Z.ltb Big_int_Z.zero_big_int (fst total1)
+    then Some (map (mass_ends t0 total1) es)
+    else None
+  | None -> None
+
+(** val as_ends : (Big_int_Z.big_int * Big_int_Z.big_int) -> ends **)
+
+let as_ends e =
+  ((Some (fst e)), (Some (snd e)))
+
+(** val measured_prototypes :
+    head -> Big_int_Z.big_int -> measured list option **)
+
+let measured_prototypes h t0 =
+  match h.head_geometry with
+  | Softmax -> if is_softmax h then Some [] else None
+  | _ ->
+    if (&&) ((=) (length h.prototypes) h.count)
+         (forallb (fun p -> Nat.leb (length p) h.depth) h.prototypes)
+    then Some (map (measured_of t0 h) h.prototypes)
+    else None
+
+(** val spatial_row :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    -> measured list -> (Big_int_Z.big_int * Big_int_Z.big_int) list option **)
+
+let spatial_row h t0 z0 u ms =
+  let square0 = zdot z0 z0 in
+  (match stretch_ends t0 h u square0 with
+   | Some stretch ->
+     all_some (map (observed_ends t0 h z0 u square0 stretch) ms)
+   | None -> None)
+
+(** val evaluated_row :
+    head -> Big_int_Z.big_int -> int -> measured list -> image -> int -> row
+    option **)
+
+let evaluated_row h t0 terms0 ms i l =
+  let z0 = nth l i.rows [] in
+  if (=) (length z0) h.depth
+  then (match h.head_geometry with
+        | Softmax ->
+          option_map (map as_ends) (masses t0 terms0 i.image_unit z0)
+        | _ -> option_map (map as_ends) (spatial_row h t0 z0 i.image_unit ms))
+  else None
+
+(** val evaluated_table :
+    head -> Big_int_Z.big_int -> int -> image -> table option **)
+
+let evaluated_table h t0 terms0 i =
+  match measured_prototypes h t0 with
+  | Some ms ->
+    all_some (map (evaluated_row h t0 terms0 ms i) (seq 0 (length i.rows)))
+  | None -> None
+
+(** val coordinate_inside :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+let coordinate_inside h u =
+  let s = h.coord_unit in
+  (fun k ->
+  (&&)
+    (match h.lower with
+     | Some a -> Z.leb (Z.mul a u) (Z.mul k s)
+     | None -> true)
+    (match h.upper with
+     | Some b -> Z.leb (Z.mul k s) (Z.mul b u)
+     | None -> true))
+
+(** val length_inside :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> bool **)
+
+let length_inside h u z0 =
+  match h.head_geometry with
+  | Cosine e ->
+    (||) (negb (Z.eqb e.numerator Big_int_Z.zero_big_int))
+      (Z.ltb Big_int_Z.zero_big_int (zdot z0 z0))
+  | RootedCosine e ->
+    (||) (negb (Z.eqb e.numerator Big_int_Z.zero_big_int))
+      (Z.ltb Big_int_Z.zero_big_int (zdot z0 z0))
+  | InnerProduct radius ->
+    (match radius with
+     | Some r ->
+       (&&) (Z.leb Big_int_Z.zero_big_int r.numerator)
+         (Z.leb (Z.mul (zdot z0 z0) (Z.mul r.denominator r.denominator))
+           (Z.mul (Z.mul r.numerator r.numerator) (Z.mul u u)))
+     | None -> true)
+  | _ -> true
+
+(** val latent_inside :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> bool **)
+
+let latent_inside h u z0 =
+  (&&) ((&&) ((=) (length z0) h.depth) (forallb (coordinate_inside h u) z0))
+    (length_inside h u z0)
+
+(** val low_in :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> bool **)
+
+let low_in u a low0 lo =
+  Z.leb (Z.mul lo a) (Z.mul low0 u)
+
+(** val high_in :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> bool **)
+
+let high_in u a high0 hi =
+  Z.leb (Z.mul high0 u) (Z.mul hi a)
+
+(** val ends_in :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> ends -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> bool **)
+
+let ends_in t0 u e lo hi =
+  let (o, o0) = e in
+  (match o with
+   | Some low0 ->
+     (match o0 with
+      | Some high0 -> (&&) (low_in u t0 low0 lo) (high_in u t0 high0 hi)
+      | None -> false)
+   | None -> false)
+
+(** val others_in :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> int list -> Big_int_Z.big_int
+    -> int -> box -> bool **)
+
+let rec others_in b u except hi k = function
+| [] -> true
+| e :: b' ->
+  (&&) ((||) (existsb ((=) k) except) (high_in u b (snd e) hi))
+    (others_in b u except hi (Stdlib.Int.succ k) b')
+
+(** val statement_true :
+    Big_int_Z.big_int -> table -> Big_int_Z.big_int -> box ->
+    Big_int_Z.big_int -> statement -> bool **)
+
+let statement_true t0 t1 b b0 u = function
+| AboutPatch (l, j, lo, hi) ->
+  (match nth_error t1 l with
+   | Some r ->
+     (match nth_error r j with
+      | Some e -> ends_in t0 u e lo hi
+      | None -> false)
+   | None -> false)
+| AboutActivation (j, lo, hi) ->
+  (match nth_error b0 j with
+   | Some e -> (&&) (low_in u b (fst e) lo) (high_in u b (snd e) hi)
+   | None -> false)
+| AboutOthers (except, hi) -> others_in b u except hi 0 b0
+
+(** val about_a_patch : statement -> bool **)
+
+let about_a_patch = function
+| AboutPatch (_, _, _, _) -> true
+| _ -> false
+
+(** val instance_holds :
+    head -> certificate -> Big_int_Z.big_int -> table -> Big_int_Z.big_int ->
+    box -> image -> bool **)
+
+let instance_holds h c t0 t1 b b0 i =
+  (&&)
+    ((&&) ((=) (length i.rows) c.patches)
+      (forallb (latent_inside h i.image_unit) i.rows))
+    (forallb (statement_true t0 t1 b b0 c.statement_unit) c.statements)
+
+(** val refutation_holds :
+    head -> certificate -> Big_int_Z.big_int -> table -> Big_int_Z.big_int ->
+    box -> image -> int -> bool **)
+
+let refutation_holds h c t0 t1 b b0 i rival =
+  (&&)
+    ((&&) ((&&) (instance_holds h c t0 t1 b b0 i) (Nat.ltb rival h.classes))
+      (negb ((=) rival c.predicted)))
+    (difference_at_least h b b0 rival c.predicted Big_int_Z.zero_big_int
+      Big_int_Z.unit_big_int)
+
+(** val image_table : prepared -> image -> table option **)
+
+let image_table p i =
+  let h = p.head_of in
+  let t0 = p.settings_of.range_unit in
+  evaluated_table h t0 p.settings_of.terms i
+
+(** val image_box : prepared -> table -> box option **)
+
+let image_box p =
+  let h = p.head_of in
+  let t0 = p.settings_of.range_unit in
+  let b = p.settings_of.box_unit in
+  (fun t1 -> pool_box h t0 b p.settings_of.terms p.ln2_of t1)
+
+(** val check_instance : prepared -> certificate -> image -> bool **)
+
+let check_instance p c i =
+  let h = p.head_of in
+  let t0 = p.settings_of.range_unit in
+  let b = p.settings_of.box_unit in
+  (&&) (Nat.ltb 0 (length i.rows))
+    (match image_table p i with
+     | Some t1 ->
+       if forallb about_a_patch c.statements
+       then instance_holds h c t0 t1 b [] i
+       else (match image_box p t1 with
+             | Some b0 -> instance_holds h c t0 t1 b b0 i
+             | None -> false)
+     | None -> false)
+
+(** val check_refuted : prepared -> certificate -> image -> bool **)
+
+let check_refuted p c i =
+  let h = p.head_of in
+  let t0 = p.settings_of.range_unit in
+  let b = p.settings_of.box_unit in
+  (&&) (Nat.ltb 0 (length i.rows))
+    (match image_table p i with
+     | Some t1 ->
+       (match image_box p t1 with
+        | Some b0 ->
+          existsb (refutation_holds h c t0 t1 b b0 i) (seq 0 h.classes)
+        | None -> false)
+     | None -> false)

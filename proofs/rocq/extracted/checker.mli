@@ -1,0 +1,1150 @@
+
+val negb : bool -> bool
+
+val option_map : ('a1 -> 'a2) -> 'a1 option -> 'a2 option
+
+val fst : ('a1 * 'a2) -> 'a1
+
+val snd : ('a1 * 'a2) -> 'a2
+
+val length : 'a1 list -> int
+
+val app : 'a1 list -> 'a1 list -> 'a1 list
+
+type comparison =
+| Eq
+| Lt
+| Gt
+
+val pred : int -> int
+
+val add : int -> int -> int
+
+val mul : int -> int -> int
+
+val sub : int -> int -> int
+
+module type TotalLeBool' =
+ sig
+  type t
+
+  val leb : t -> t -> bool
+ end
+
+module Nat :
+ sig
+  val leb : int -> int -> bool
+
+  val ltb : int -> int -> bool
+
+  val min : int -> int -> int
+ end
+
+module Pos :
+ sig
+  type mask =
+  | IsNul
+  | IsPos of Big_int_Z.big_int
+  | IsNeg
+ end
+
+module Coq_Pos :
+ sig
+  val succ : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val add : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val add_carry : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val pred_double : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  type mask = Pos.mask =
+  | IsNul
+  | IsPos of Big_int_Z.big_int
+  | IsNeg
+
+  val succ_double_mask : mask -> mask
+
+  val double_mask : mask -> mask
+
+  val double_pred_mask : Big_int_Z.big_int -> mask
+
+  val sub_mask : Big_int_Z.big_int -> Big_int_Z.big_int -> mask
+
+  val sub_mask_carry : Big_int_Z.big_int -> Big_int_Z.big_int -> mask
+
+  val mul : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val iter : ('a1 -> 'a1) -> 'a1 -> Big_int_Z.big_int -> 'a1
+
+  val div2 : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val div2_up : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val size : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val compare_cont :
+    comparison -> Big_int_Z.big_int -> Big_int_Z.big_int -> comparison
+
+  val compare : Big_int_Z.big_int -> Big_int_Z.big_int -> comparison
+
+  val eqb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+  val leb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+  val sqrtrem_step :
+    (Big_int_Z.big_int -> Big_int_Z.big_int) -> (Big_int_Z.big_int ->
+    Big_int_Z.big_int) -> (Big_int_Z.big_int * mask) ->
+    Big_int_Z.big_int * mask
+
+  val sqrtrem : Big_int_Z.big_int -> Big_int_Z.big_int * mask
+
+  val sqrt : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val iter_op : ('a1 -> 'a1 -> 'a1) -> Big_int_Z.big_int -> 'a1 -> 'a1
+
+  val to_nat : Big_int_Z.big_int -> int
+
+  val of_succ_nat : int -> Big_int_Z.big_int
+ end
+
+module Z :
+ sig
+  val double : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val succ_double : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val pred_double : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val pos_sub : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val add : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val opp : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val sub : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val mul : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val pow_pos : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val pow : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val compare : Big_int_Z.big_int -> Big_int_Z.big_int -> comparison
+
+  val leb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+  val ltb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+  val eqb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+  val max : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val min : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val abs : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val to_nat : Big_int_Z.big_int -> int
+
+  val of_nat : int -> Big_int_Z.big_int
+
+  val pos_div_eucl :
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int * Big_int_Z.big_int
+
+  val div_eucl :
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int * Big_int_Z.big_int
+
+  val div : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val div2 : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val log2 : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val sqrt : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val shiftl : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+ end
+
+val hd : 'a1 -> 'a1 list -> 'a1
+
+val tl : 'a1 list -> 'a1 list
+
+val nth : int -> 'a1 list -> 'a1 -> 'a1
+
+val nth_error : 'a1 list -> int -> 'a1 option
+
+val last : 'a1 list -> 'a1 -> 'a1
+
+val removelast : 'a1 list -> 'a1 list
+
+val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list
+
+val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list
+
+val fold_left : ('a1 -> 'a2 -> 'a1) -> 'a2 list -> 'a1 -> 'a1
+
+val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1
+
+val existsb : ('a1 -> bool) -> 'a1 list -> bool
+
+val forallb : ('a1 -> bool) -> 'a1 list -> bool
+
+val filter : ('a1 -> bool) -> 'a1 list -> 'a1 list
+
+val combine : 'a1 list -> 'a2 list -> ('a1 * 'a2) list
+
+val firstn : int -> 'a1 list -> 'a1 list
+
+val skipn : int -> 'a1 list -> 'a1 list
+
+val seq : int -> int -> int list
+
+val repeat : 'a1 -> int -> 'a1 list
+
+type fraction = { numerator : Big_int_Z.big_int;
+                  denominator : Big_int_Z.big_int }
+
+type geometry =
+| Euclidean
+| Cosine of fraction
+| RootedCosine of fraction
+| InnerProduct of fraction option
+| Softmax
+
+type similarity =
+| LogRatio of fraction
+| ExpDistance of fraction
+| Threshold of fraction
+| Identity
+| Negated
+| Exponential
+| Quadratic
+| Rectified
+
+type pooling =
+| MaxPool
+| Banks of int
+| TopMean of int
+| MaxMinusMean
+| MaxMinusMeanDistance
+
+type readout =
+| Linear
+| SoftTree of Big_int_Z.big_int list * Big_int_Z.big_int list
+| Maximum
+
+type head = { depth : int; count : int; classes : int;
+              head_geometry : geometry; head_similarity : similarity;
+              head_pooling : pooling; head_readout : readout;
+              coord_unit : Big_int_Z.big_int;
+              prototypes : Big_int_Z.big_int list list;
+              lower : Big_int_Z.big_int option;
+              upper : Big_int_Z.big_int option;
+              weight_unit : Big_int_Z.big_int;
+              weight : Big_int_Z.big_int list list;
+              bias : Big_int_Z.big_int list; scale_unit : Big_int_Z.big_int;
+              scales : Big_int_Z.big_int list; peak_unit : Big_int_Z.big_int;
+              peaks : Big_int_Z.big_int list }
+
+type statement =
+| AboutPatch of int * int * Big_int_Z.big_int * Big_int_Z.big_int
+| AboutActivation of int * Big_int_Z.big_int * Big_int_Z.big_int
+| AboutOthers of int list * Big_int_Z.big_int
+
+type certificate = { predicted : int; patches : int;
+                     statement_unit : Big_int_Z.big_int;
+                     statements : statement list;
+                     margin_unit : Big_int_Z.big_int;
+                     margins : Big_int_Z.big_int list }
+
+type image = { image_unit : Big_int_Z.big_int;
+               rows : Big_int_Z.big_int list list }
+
+type ends = Big_int_Z.big_int option * Big_int_Z.big_int option
+
+val anything : ends
+
+type row = ends list
+
+type table = row list
+
+type box = (Big_int_Z.big_int * Big_int_Z.big_int) list
+
+val zdot :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val zsum : Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val floor_div : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val ceil_div : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val quotient_ends :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val add_ends :
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val opp_ends :
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val scale_ends :
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val mul_ends :
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val inverse_ends :
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val rescale_ends :
+  Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val observables_in_natural_range : head -> bool
+
+val activations_in_unit : head -> bool
+
+val horner_ends :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val atanh_ends :
+  Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val near_log_ends :
+  Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val ln2_ends :
+  Big_int_Z.big_int -> int -> Big_int_Z.big_int * Big_int_Z.big_int
+
+val log_exponent : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val log_ends :
+  Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+type column = ends list
+
+val stacked : row -> column list -> column list
+
+val columns : int -> table -> column list
+
+val all_some : 'a1 option list -> 'a1 list option
+
+val recall : ('a1 -> 'a1 -> bool) -> ('a1 * 'a2) option -> 'a1 -> 'a2 option
+
+val remembering :
+  ('a1 -> 'a1 -> bool) -> ('a1 -> 'a2) -> ('a1 * 'a2) option -> ('a1 * 'a2)
+  option -> 'a1 list -> 'a2 list
+
+val map_remembering :
+  ('a1 -> 'a1 -> bool) -> ('a1 -> 'a2) -> 'a1 list -> 'a2 list
+
+val same_end : Big_int_Z.big_int option -> Big_int_Z.big_int option -> bool
+
+val same_ends : ends -> ends -> bool
+
+val root_floor : Big_int_Z.big_int -> Big_int_Z.big_int
+
+val root_ceil : Big_int_Z.big_int -> Big_int_Z.big_int
+
+val root_ends :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+type fact = { curve : Big_int_Z.big_int; low : Big_int_Z.big_int option;
+              high : Big_int_Z.big_int option }
+
+val weigh :
+  Big_int_Z.big_int list -> fact list -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val square_of :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+
+val least_value :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val bound :
+  Big_int_Z.big_int -> fact list -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val fine : Big_int_Z.big_int
+
+val unit_of : head -> Big_int_Z.big_int
+
+val curvature : head -> Big_int_Z.big_int
+
+val constant :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val slope : head -> Big_int_Z.big_int
+
+val spatial : head -> bool
+
+val ball : head -> fraction option
+
+val edges : head -> (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+type measure = { square : Big_int_Z.big_int; total : Big_int_Z.big_int;
+                 near : Big_int_Z.big_int; far : Big_int_Z.big_int }
+
+val root_unit : head -> Big_int_Z.big_int
+
+val measure_of : head -> Big_int_Z.big_int list -> measure
+
+val measures : head -> measure list option
+
+val digits_of :
+  Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int list
+
+val plus_times :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list
+
+val pack :
+  Big_int_Z.big_int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list
+
+val piece : int
+
+val packs :
+  Big_int_Z.big_int -> int -> Big_int_Z.big_int list list ->
+  (int * Big_int_Z.big_int list) list
+
+val products_with :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> (int * Big_int_Z.big_int
+  list) list -> Big_int_Z.big_int list
+
+val half : measure list -> Big_int_Z.big_int
+
+val table_from :
+  Big_int_Z.big_int -> (int * Big_int_Z.big_int list) list -> (int -> bool)
+  -> int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list
+
+val products :
+  head -> measure list -> (int -> bool) -> Big_int_Z.big_int list list
+
+val corner : head -> Big_int_Z.big_int list -> Big_int_Z.big_int list list
+
+val triangle :
+  head -> int list -> (int -> Big_int_Z.big_int) -> Big_int_Z.big_int list
+  list -> Big_int_Z.big_int list -> Big_int_Z.big_int list list
+
+val rows_at :
+  Big_int_Z.big_int list list -> int list -> Big_int_Z.big_int list list
+  option
+
+val raise :
+  Big_int_Z.big_int option -> Big_int_Z.big_int option -> Big_int_Z.big_int
+  option
+
+val cut :
+  Big_int_Z.big_int option -> Big_int_Z.big_int option -> Big_int_Z.big_int
+  option
+
+val meet : ends -> ends -> ends
+
+val meet_at : int -> ends -> row -> row
+
+val stated_ends :
+  Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> ends
+
+val meet_statements :
+  Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (int * (Big_int_Z.big_int * Big_int_Z.big_int)) list -> row -> row
+
+val common :
+  Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
+
+val times_down : head -> measure -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val times_up : head -> measure -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val over_down :
+  head -> measure -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int
+
+val stated_fact :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> measure ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> fact
+
+val domain_facts :
+  head -> Big_int_Z.big_int -> (Big_int_Z.big_int * fact) list
+
+val stated_at :
+  int -> statement list -> (int * (Big_int_Z.big_int * Big_int_Z.big_int))
+  list
+
+type weights = Big_int_Z.big_int * Big_int_Z.big_int list
+
+type hint = { for_low : weights option; for_high : weights option }
+
+val turn : head -> Big_int_Z.big_int
+
+val step_of : head -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val reach :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> fact list ->
+  Big_int_Z.big_int list list -> Big_int_Z.big_int -> measure ->
+  Big_int_Z.big_int list -> weights option -> Big_int_Z.big_int option
+
+val narrow :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> fact list ->
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list -> hint -> measure ->
+  Big_int_Z.big_int list list -> ends -> ends
+
+val refine :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> fact list ->
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list -> hint list ->
+  measure list -> Big_int_Z.big_int list list -> row -> row
+
+val stated_prototypes : certificate -> int list
+
+val measure_at : measure list -> int -> measure
+
+val metric_row :
+  head -> certificate -> Big_int_Z.big_int -> measure list ->
+  Big_int_Z.big_int list list -> row -> int -> hint list -> row option
+
+val gap : head -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val spread :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int
+
+val no_negative_coordinate : head -> bool
+
+val span : head -> Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val ball_reach :
+  head -> Big_int_Z.big_int -> fraction -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int
+
+val cosine_reach :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int
+
+val box_ends : head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> ends
+
+val distance_ends :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> ends
+
+val domain_ends : head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> ends
+
+val domain_row : head -> Big_int_Z.big_int -> row option
+
+val metric_rows :
+  (int -> hint list -> row option) -> int -> int -> hint list list -> row
+  option list
+
+val metric_table :
+  head -> certificate -> Big_int_Z.big_int -> measure list ->
+  Big_int_Z.big_int list list -> row -> hint list list -> table option
+
+val low_end :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int
+
+val high_end :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int
+
+val change_at : ('a1 -> 'a1) -> int -> 'a1 list -> 'a1 list
+
+val change_others : ('a1 -> 'a1) -> int list -> int -> 'a1 list -> 'a1 list
+
+type entry = Big_int_Z.big_int * Big_int_Z.big_int option
+
+val unstated : entry
+
+val met_entry : Big_int_Z.big_int -> Big_int_Z.big_int -> entry -> entry
+
+val entries_with :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> int -> entry list -> statement ->
+  entry list
+
+val entries : Big_int_Z.big_int -> certificate -> int -> int -> entry list
+
+val remainder : Big_int_Z.big_int -> entry list -> Big_int_Z.big_int
+
+val high_or_zero : entry -> Big_int_Z.big_int
+
+val is_open : entry -> bool
+
+val number_open : entry list -> int
+
+val most_of : Big_int_Z.big_int -> entry -> Big_int_Z.big_int
+
+val simplex_ends :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> entry
+  -> ends
+
+val is_softmax : head -> bool
+
+val row_of_entries : Big_int_Z.big_int -> entry list -> row
+
+type leftover = { stated_patches : (Big_int_Z.big_int * entry list) list;
+                  free_patches : Big_int_Z.big_int;
+                  tops : Big_int_Z.big_int list }
+
+val has_statement : certificate -> int -> bool
+
+val left_at :
+  Big_int_Z.big_int -> certificate -> int -> int -> Big_int_Z.big_int * entry
+  list
+
+val top_with :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> entry -> Big_int_Z.big_int
+
+val tops_with :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> entry list ->
+  Big_int_Z.big_int list
+
+val left_of : Big_int_Z.big_int -> certificate -> int -> leftover
+
+val simplex_table : Big_int_Z.big_int -> head -> certificate -> table option
+
+val unit_of_weights : head -> Big_int_Z.big_int
+
+val weights0 : head -> int -> Big_int_Z.big_int list
+
+val bias_number : head -> int -> Big_int_Z.big_int
+
+val least_term :
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int
+
+val least_sum :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> box -> Big_int_Z.big_int
+
+val has_width : head -> Big_int_Z.big_int list -> bool
+
+val linear_least :
+  head -> Big_int_Z.big_int -> box -> int -> int -> Big_int_Z.big_int option
+
+val bound_at_least :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int option -> Big_int_Z.big_int
+  -> Big_int_Z.big_int -> bool
+
+type gain = { worth : Big_int_Z.big_int; top : Big_int_Z.big_int;
+              price : Big_int_Z.big_int }
+
+val excess : Big_int_Z.big_int -> entry list -> gain list -> Big_int_Z.big_int
+
+val gain_of :
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * (Big_int_Z.big_int * Big_int_Z.big_int))
+  -> gain
+
+val gains :
+  leftover -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> gain list
+
+val price_paid : gain -> Big_int_Z.big_int
+
+val excess_at :
+  gain list -> (Big_int_Z.big_int * entry list) -> Big_int_Z.big_int
+
+val all_excess :
+  Big_int_Z.big_int -> head -> leftover -> gain list -> Big_int_Z.big_int
+
+val ends_of_tops : leftover -> box -> box
+
+val priced_least :
+  Big_int_Z.big_int -> head -> leftover -> box -> Big_int_Z.big_int list ->
+  int -> int -> Big_int_Z.big_int
+
+val pools_masses : head -> bool
+
+val assignment_least :
+  Big_int_Z.big_int -> head -> leftover -> box -> Big_int_Z.big_int list ->
+  int -> int -> Big_int_Z.big_int option
+
+val assignment_at_least :
+  head -> certificate -> Big_int_Z.big_int -> leftover -> box ->
+  Big_int_Z.big_int list -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  bool
+
+val cut_both :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val cut_above :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val met_with :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> box -> statement -> box
+
+val met_box :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> box -> statement list -> box
+
+val positive_fraction : fraction -> bool
+
+val below_one : fraction -> bool
+
+type own = fraction * fraction
+
+val numbers :
+  Big_int_Z.big_int -> fraction -> int -> Big_int_Z.big_int list -> fraction
+  list
+
+val owns : head -> own list
+
+val euclidean : head -> bool
+
+type direction =
+| Falls
+| Rises
+| Neither
+
+val direction_of : head -> own -> direction
+
+val never_negative : head -> bool
+
+val mul_div_ends :
+  Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val nested_ends :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val square_times :
+  Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val halved_exp_ends :
+  Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int
+  -> (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val exp_plan :
+  Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (int * int) * int
+
+val planned_exp_ends :
+  Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val exp_most : Big_int_Z.big_int
+
+val exp_least : Big_int_Z.big_int
+
+val exp_ends :
+  Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val exp_at :
+  Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val value_at :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val both :
+  Big_int_Z.big_int option -> Big_int_Z.big_int option ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val least_at :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> Big_int_Z.big_int option
+  -> Big_int_Z.big_int option
+
+val greatest_at :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> Big_int_Z.big_int option
+  -> Big_int_Z.big_int option
+
+val peak_ends :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int * Big_int_Z.big_int
+
+val quadratic_ends :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> own -> ends ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val not_negative : ends -> ends
+
+val sane_ends : head -> ends -> ends
+
+val range_ends :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> ends ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val similar_ends :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> ends ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val greatest :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val greatest_ends : box -> (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val every :
+  (Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int) ->
+  Big_int_Z.big_int option -> Big_int_Z.big_int option -> Big_int_Z.big_int
+  option
+
+val either :
+  (Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int) ->
+  Big_int_Z.big_int option -> Big_int_Z.big_int option -> Big_int_Z.big_int
+  option
+
+val lesser : ends -> ends -> ends
+
+val greater : ends -> ends -> ends
+
+val pooled : (ends -> ends -> ends) -> column -> ends
+
+module Sort :
+ functor (X:TotalLeBool') ->
+ sig
+  val merge : X.t list -> X.t list -> X.t list
+
+  val merge_list_to_stack :
+    X.t list option list -> X.t list -> X.t list option list
+
+  val merge_stack : X.t list option list -> X.t list
+
+  val iter_merge : X.t list option list -> X.t list -> X.t list
+
+  val sort : X.t list -> X.t list
+
+  val flatten_stack : X.t list option list -> X.t list
+ end
+
+val excess0 : Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val picked :
+  Big_int_Z.big_int -> int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int * int
+
+module Descending :
+ sig
+  type t = Big_int_Z.big_int
+
+  val leb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+ end
+
+module DescendingSort :
+ sig
+  val merge :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+  val merge_list_to_stack :
+    Big_int_Z.big_int list option list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list option list
+
+  val merge_stack :
+    Big_int_Z.big_int list option list -> Big_int_Z.big_int list
+
+  val iter_merge :
+    Big_int_Z.big_int list option list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list
+
+  val sort : Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+  val flatten_stack :
+    Big_int_Z.big_int list option list -> Big_int_Z.big_int list
+ end
+
+val nth_greatest : int -> Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val number_above : Big_int_Z.big_int -> Big_int_Z.big_int list -> int
+
+val top_mean_ends :
+  int -> box -> (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val total0 : Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val shortfall : Big_int_Z.big_int -> box -> Big_int_Z.big_int
+
+val surplus :
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int
+
+val max_minus_mean_of :
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> box ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val max_minus_mean_ends :
+  box -> (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+type distance = Big_int_Z.big_int * Big_int_Z.big_int option
+
+val distance_of : ends -> distance
+
+val bounded_sum : distance list -> Big_int_Z.big_int
+
+val unbounded : distance list -> int
+
+val others : Big_int_Z.big_int -> int -> distance -> Big_int_Z.big_int option
+
+type candidate = Big_int_Z.big_int * Big_int_Z.big_int option
+
+val candidate_of : Big_int_Z.big_int -> int -> distance -> candidate
+
+val candidates : distance list -> candidate list
+
+val beats : candidate -> candidate -> bool
+
+val unbeaten : candidate list -> candidate list -> candidate list
+
+val at_distance :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val at_mean :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> int -> Big_int_Z.big_int
+  -> (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val candidate_most :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> int -> candidate ->
+  Big_int_Z.big_int option
+
+val distance_most :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> distance list ->
+  Big_int_Z.big_int option
+
+val nearest : distance list -> Big_int_Z.big_int option
+
+val sum_from : Big_int_Z.big_int -> distance list -> Big_int_Z.big_int
+
+val distance_least :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> distance list ->
+  Big_int_Z.big_int option
+
+val max_minus_mean_distance_ends :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> column ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val each_similarity :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> column -> box option
+
+val greatest_similarity :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> column ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val pool_column :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> bool -> own -> column ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val pool_columns :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> int -> own list -> column list
+  -> (Big_int_Z.big_int * Big_int_Z.big_int) option list
+
+val tokens_of : pooling -> int
+
+val pool_box :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> table -> box option
+
+val into_unit : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val node_least :
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val tree_least :
+  Big_int_Z.big_int -> box -> Big_int_Z.big_int list -> Big_int_Z.big_int
+  list -> (int -> Big_int_Z.big_int) -> int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int option
+
+val leaf_difference :
+  head -> Big_int_Z.big_int -> int -> int -> int -> Big_int_Z.big_int
+
+val soft_tree_least :
+  head -> Big_int_Z.big_int -> box -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> int -> int -> Big_int_Z.big_int option
+
+val member_terms :
+  head -> Big_int_Z.big_int -> ((Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int) -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  box -> Big_int_Z.big_int list
+
+val greatest0 : Big_int_Z.big_int list -> Big_int_Z.big_int option
+
+val maximum_least :
+  head -> Big_int_Z.big_int -> box -> int -> int -> Big_int_Z.big_int option
+
+val least_difference :
+  head -> Big_int_Z.big_int -> box -> int -> int -> Big_int_Z.big_int option
+
+val difference_at_least :
+  head -> Big_int_Z.big_int -> box -> int -> int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> bool
+
+type settings = { range_unit : Big_int_Z.big_int;
+                  box_unit : Big_int_Z.big_int; terms : int }
+
+type prepared = { head_of : head; settings_of : settings;
+                  ln2_of : (Big_int_Z.big_int * Big_int_Z.big_int);
+                  measures_of : measure list option; domain_of : row option }
+
+val prepare : head -> settings -> prepared
+
+type hints = { weights_of : hint list list;
+               prices_of : (int * Big_int_Z.big_int list) list }
+
+val prices_against :
+  int -> (int * Big_int_Z.big_int list) list -> Big_int_Z.big_int list option
+
+val products_of :
+  prepared -> certificate -> measure list -> Big_int_Z.big_int list list
+
+val given_table : prepared -> certificate -> hints -> table option
+
+val given_box : prepared -> certificate -> hints -> box option
+
+val by_prices :
+  prepared -> certificate -> hints -> box -> int -> Big_int_Z.big_int -> bool
+
+val margin_proved : prepared -> certificate -> hints -> box -> int -> bool
+
+val check : prepared -> certificate -> hints -> bool
+
+type measured = { integers : Big_int_Z.big_int list;
+                  length_square : Big_int_Z.big_int;
+                  length_ends : (Big_int_Z.big_int * Big_int_Z.big_int) }
+
+val root_over :
+  Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val measured_of :
+  Big_int_Z.big_int -> head -> Big_int_Z.big_int list -> measured
+
+val ratio_ends :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val stretch_ends :
+  Big_int_Z.big_int -> head -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val cosine_ends :
+  Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val observed_ends :
+  Big_int_Z.big_int -> head -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) -> measured ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val greatest_coordinate : Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val exponentials :
+  Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list -> (Big_int_Z.big_int * Big_int_Z.big_int) list
+  option
+
+val mass_ends :
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val masses :
+  Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list option
+
+val as_ends : (Big_int_Z.big_int * Big_int_Z.big_int) -> ends
+
+val measured_prototypes : head -> Big_int_Z.big_int -> measured list option
+
+val spatial_row :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+  measured list -> (Big_int_Z.big_int * Big_int_Z.big_int) list option
+
+val evaluated_row :
+  head -> Big_int_Z.big_int -> int -> measured list -> image -> int -> row
+  option
+
+val evaluated_table :
+  head -> Big_int_Z.big_int -> int -> image -> table option
+
+val coordinate_inside : head -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+val length_inside :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> bool
+
+val latent_inside :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> bool
+
+val low_in :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> bool
+
+val high_in :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> bool
+
+val ends_in :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> ends -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> bool
+
+val others_in :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> int list -> Big_int_Z.big_int ->
+  int -> box -> bool
+
+val statement_true :
+  Big_int_Z.big_int -> table -> Big_int_Z.big_int -> box -> Big_int_Z.big_int
+  -> statement -> bool
+
+val about_a_patch : statement -> bool
+
+val instance_holds :
+  head -> certificate -> Big_int_Z.big_int -> table -> Big_int_Z.big_int ->
+  box -> image -> bool
+
+val refutation_holds :
+  head -> certificate -> Big_int_Z.big_int -> table -> Big_int_Z.big_int ->
+  box -> image -> int -> bool
+
+val image_table : prepared -> image -> table option
+
+val image_box : prepared -> table -> box option
+
+val check_instance : prepared -> certificate -> image -> bool
+
+val check_refuted : prepared -> certificate -> image -> bool
