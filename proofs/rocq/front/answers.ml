@@ -1,9 +1,9 @@
 (* Questions about certificates of one head, and their answers, as text. Trusted.
 
-     question = "head" head | "entails" certificate | ("instance" | "refuted") certificate image
+     question = "head" head | "entails" certificate prices | ("instance" | "refuted") certificate image
      answer   = "ready" | "proved" | "not proved" | "not covered: " WHY
 
-   Head, certificate and image are as in reader.ml, with a space between two. The first question is the head, and it is
+   Head, certificate, prices and image are as in reader.ml, with a space between two. The first question is the head, and it is
    told once. *)
 
 type t = { head : Checker.head; prepared : Claims.prepared }
@@ -18,10 +18,11 @@ let said = function
   | Claims.Not_proved -> "not proved"
   | Claims.Not_covered why -> "not covered: " ^ why
 
-let about_certificate told claim input =
+let entails told input =
   let certificate = Reader.certificate told.head input in
+  let prices = Reader.prices told.head input in
   Reader.line_end input;
-  said (claim told.prepared certificate)
+  said (Claims.entails told.prepared certificate prices)
 
 let about_image told claim input =
   let certificate = Reader.certificate told.head input in
@@ -33,7 +34,7 @@ let about_image told claim input =
 let answer told question input =
   match question, told with
   | "head", None -> (Some (read_head input), "ready")
-  | "entails", Some here -> (told, about_certificate here Claims.entails input)
+  | "entails", Some here -> (told, entails here input)
   | "instance", Some here -> (told, about_image here Claims.instance input)
   | "refuted", Some here -> (told, about_image here Claims.refuted input)
   | other, _ -> Reader.wrong "a question: the head first, and only once" other

@@ -254,11 +254,11 @@ let follow points patches side k = function
 
 let statements_of (points : Points.t) (certificate : Checker.certificate) =
   let unit = certificate.statement_unit in
-  let patches = Array.make (Points.int_of_nat certificate.patches) [] in
+  let patches = Array.make certificate.patches [] in
   List.iter
     (function
       | Checker.AboutPatch (l, j, low, high) ->
-          let l = Points.int_of_nat l and about = Points.int_of_nat j in
+          let l = l and about = j in
           if l < Array.length patches && about < points.count then
             patches.(l) <-
               { Span.about; low = points.observed low unit; high = points.observed high unit } :: patches.(l)
@@ -278,7 +278,7 @@ let patch_of (points : Points.t) budget statements =
 (* The hints of every patch, in order; none for a patch without statements. *)
 let rows_for wants prepared (certificate : Checker.certificate) =
   match prepared.points with
-  | None -> List.init (Points.int_of_nat certificate.patches) (fun _ -> [])
+  | None -> List.init certificate.patches (fun _ -> [])
   | Some points ->
       let budget = ref Ascent.allowed in
       let patches = Array.map (patch_of points budget) (statements_of points certificate) in
@@ -294,7 +294,7 @@ let rows_for wants prepared (certificate : Checker.certificate) =
       Array.to_list (Array.map (function None -> [] | Some patch -> Array.to_list patch.hints) patches)
 
 let rows prepared (certificate : Checker.certificate) =
-  rows_for (Wanted.wants prepared.head (Points.int_of_nat certificate.predicted)) prepared certificate
+  rows_for (Wanted.wants prepared.head certificate.predicted) prepared certificate
 
 (* Units. *)
 

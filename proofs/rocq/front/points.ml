@@ -27,10 +27,6 @@ type t = {
   observed : Z.t -> Z.t -> float; (* the observable n / d in this unit *)
 }
 
-let int_of_nat number =
-  let rec count made = function Checker.O -> made | Checker.S rest -> count (made + 1) rest in
-  count 0 number
-
 let sum_over u term =
   let sum = ref 0. in
   Array.iter (fun x -> sum := !sum +. term x) u;
@@ -144,7 +140,7 @@ let prepare_kind kind (h : Checker.head) count depth =
 
 (* None: the statements of this head are about masses, or it has not the prototypes that it says it has. *)
 let prepare (h : Checker.head) =
-  let count = int_of_nat h.count and depth = int_of_nat h.depth in
+  let count = h.count and depth = h.depth in
   let whole = List.compare_length_with h.prototypes count = 0 && count > 0 in
   let even = List.for_all (fun row -> List.compare_length_with row depth = 0) h.prototypes in
   match kind_of h.head_geometry with

@@ -62,6 +62,7 @@ let unit_of input =
   if Z.sign number <= 0 then wrong "a positive integer" (Z.format "%x" number);
   number
 
+(* Coq's naturals are machine integers here: sums and products of a few of these do not overflow. *)
 let most = 1 lsl 20
 
 let natural input =
@@ -69,19 +70,6 @@ let natural input =
   if Z.sign number < 0 then wrong "a natural number" (Z.format "%x" number);
   if Z.gt number (Z.of_int most) then raise (Too_large (Printf.sprintf "a number is more than %d" most));
   Z.to_int number
-
-(* Coq's naturals are unary. They are made once, so that a large one costs nothing where it occurs again. *)
-let unary =
-  let made = ref [| Checker.O |] in
-  fun number ->
-    let have = Array.length !made in
-    if number >= have then begin
-      let more = Array.make (max (number + 1) (2 * have)) Checker.O in
-      Array.blit !made 0 more 0 have;
-      for each = have to Array.length more - 1 do more.(each) <- Checker.S more.(each - 1) done;
-      made := more
-    end;
-    !made.(number)
 
 let index expected limit input =
   let number = natural input in
@@ -139,8 +127,8 @@ let similarity input =
 let pooling input =
   match word input with
   | "max" -> Checker.MaxPool
-  | "banks" -> Checker.Banks (unary (natural input))
-  | "top_mean" -> Checker.TopMean (unary (natural input))
+  | "banks" -> Checker.Banks ((natural input))
+  | "top_mean" -> Checker.TopMean ((natural input))
   | "max_minus_mean" -> Checker.MaxMinusMean
   | "max_minus_mean_distance" -> Checker.MaxMinusMeanDistance
   | other -> wrong "a pooling" other
@@ -179,23 +167,19 @@ let head input =
   let scales = list_of [ 0; p ] integer input in
   let peak_unit = unit_of input in
   let peaks = list_of [ 0; p ] integer input in
-  { Checker.depth = unary d; count = unary p; classes = unary c;
+  { Checker.depth = d; count = p; classes = c;
     head_geometry; head_similarity; head_pooling; head_readout;
     coord_unit; prototypes; lower; upper; weight_unit; weight; bias; scale_unit; scales; peak_unit; peaks }
 
 (* Certificates and images of a head. *)
 
-let int_of_unary number =
-  let rec count made = function Checker.O -> made | Checker.S rest -> count (made + 1) rest in
-  count 0 number
-
 let certificate (head : Checker.head) =
-  let c = int_of_unary head.classes and p = int_of_unary head.count in
+  let c = head.classes and p = head.count in
   fun input ->
     the_word "certificate" input;
     let predicted = index "a class" c input in
     let patches = natural input in
-    let prototype input = unary (index "a prototype" p input) in
+    let prototype input = index "a prototype" p input in
     let statement input =
       match word input with
       | "patch" ->
@@ -203,7 +187,7 @@ let certificate (head : Checker.head) =
           let j = prototype input in
           let low = integer input in
           let high = integer input in
-          Checker.AboutPatch (unary l, j, low, high)
+          Checker.AboutPatch (l, j, low, high)
       | "activation" ->
           let j = prototype input in
           let low = integer input in
@@ -219,10 +203,21 @@ let certificate (head : Checker.head) =
     let statements = any_list statement input in
     let margin_unit = unit_of input in
     let margins = list_of [ c ] integer input in
-    { Checker.predicted = unary predicted; patches = unary patches; statement_unit; statements; margin_unit; margins }
+    { Checker.predicted; patches; statement_unit; statements; margin_unit; margins }
+
+(* Hints against some rivals: the rival, the unit, and a price of each prototype. *)
+let prices (head : Checker.head) input =
+  the_word "prices" input;
+  let against input =
+    let rival = index "a class" head.classes input in
+    let unit = unit_of input in
+    let prices = list_of [ head.count ] integer input in
+    (rival, unit, prices)
+  in
+  any_list against input
 
 let image (head : Checker.head) =
-  let d = int_of_unary head.depth in
+  let d = head.depth in
   fun input ->
     the_word "image" input;
     let image_unit = unit_of input in

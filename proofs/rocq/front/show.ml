@@ -10,7 +10,7 @@ open Checker
 let text word = "\"" ^ word ^ "\""
 let list item items = "[" ^ String.concat "," (List.map item items) ^ "]"
 let matrix = list (list integer)
-let natural number = string_of_int (Reader.int_of_unary number)
+let natural = string_of_int
 let option item = function None -> "null" | Some value -> item value
 let fraction value = list integer [ value.numerator; value.denominator ]
 let tagged word fields = list (fun each -> each) (text word :: fields)

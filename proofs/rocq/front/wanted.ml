@@ -74,7 +74,7 @@ let wants (h : Checker.head) predicted count patches =
   match h.head_pooling with
   | Checker.MaxPool -> Array.init count (greatest 0 patches)
   | Banks first ->
-      let bank = Points.int_of_nat first in
+      let bank = first in
       Array.init count (fun j ->
           if j < bank then { low = Each; high = Each; first = 0; last = min 1 patches }
           else greatest (min 1 patches) patches j)

@@ -11,7 +11,7 @@ from ..errors import UnprovedError
 from ..head import Head
 from .dialogue import Answer, Dialogue
 from .executable import Executable
-from .text import certificate_text, head_text, image_text
+from .text import certificate_text, head_text, image_text, prices_text
 
 __all__ = ["ProvedClaims"]
 
@@ -47,20 +47,20 @@ class ProvedClaims:
 
     def entails(self, certificate: Certificate) -> bool:
         """Whether the statements are proved to entail the class, with the stated margins."""
-        return self._ask("entails", certificate)
+        return self._ask("entails", certificate, prices_text(certificate, self._head.count))
 
     def entails_at_all(self, certificate: Certificate) -> bool:
         """The same with the smallest margins."""
         margins = tuple(None if margin is None else _LEAST for margin in certificate.margins)
-        return self._ask("entails", replace(certificate, margins=margins))
+        return self.entails(replace(certificate, margins=margins))
 
     def instance(self, certificate: Certificate, image: Exact) -> bool:
         """Whether an image is proved to lie in the domain and to satisfy every statement."""
-        return self._ask("instance", certificate, image)
+        return self._ask("instance", certificate, image_text(image))
 
     def refuted(self, certificate: Certificate, image: Exact) -> bool:
         """Whether an image is proved to satisfy every statement and to be classified otherwise."""
-        return self._ask("refuted", certificate, image)
+        return self._ask("refuted", certificate, image_text(image))
 
     def first_untrue(self, certificate: Certificate, image: Exact) -> int | None:
         """The number of the first statement that is not proved true of an image, of which not all are; None if it is
@@ -77,12 +77,10 @@ class ProvedClaims:
             good, bad = (middle, bad) if proved(middle) else (good, middle)
         return good
 
-    def _ask(self, question: str, certificate: Certificate, image: Exact | None = None) -> bool:
+    def _ask(self, question: str, certificate: Certificate, rest: bytes) -> bool:
         """Raises UnprovedError: `uncovered` or `limit`."""
         dialogue = self._begun()
-        text = certificate_text(certificate)
-        if image is not None:
-            text = text[:-1] + b" " + image_text(image)
+        text = certificate_text(certificate)[:-1] + b" " + rest
         if self._left <= 0:
             raise _limit("all questions together took more processor time than was allowed")
         return self._counted(dialogue.ask(question, text, self._left)).word == "proved"

@@ -9,6 +9,7 @@ the records of `proofs/rocq/theories/Semantics.v`, in their order.
                   list(classes; of "maximum" count)                        bias
                   unit list(count or 0) unit list(count or 0)              scales, peaks
     certificate = "certificate" predicted patches unit list(any, statement) unit list(classes)    margins
+    prices      = "prices" list(any, rival unit list(count))
     image       = "image" unit matrix(any, depth)
     geometry    = "euclidean" | "cosine" fraction | "rooted_cosine" fraction | "softmax"
                 | "inner_product" ("none" | "some" fraction)
@@ -25,7 +26,7 @@ the records of `proofs/rocq/theories/Semantics.v`, in their order.
 
 The numbers after a unit, up to the next one, are multiples of its inverse, and stand there multiplied by it; it is the
 least power of two for which this is so. There are no scales where all are 1, and no peaks where all are 0. The margin
-of the predicted class is 0.
+of the predicted class is 0. Prices are those of the certificate's hints, 0 of a prototype that is not listed.
 
 `verale/soundness/independent/text.py` writes the same from the files' bytes, with readers of its own.
 """
@@ -39,7 +40,7 @@ from ..certificate import ActivationStatement, Certificate, PatchStatement, Stat
 from ..dyadic import Exact
 from ..head import Head
 
-__all__ = ["certificate_text", "head_text", "image_text"]
+__all__ = ["certificate_text", "head_text", "image_text", "prices_text"]
 
 
 def head_text(head: Head) -> bytes:
@@ -67,6 +68,16 @@ def certificate_text(certificate: Certificate) -> bytes:
         *(_unit(bits), f"{len(certificate.statements):x}", *statements),
         *(_unit(places), _list([0 if each is None else _scaled(each, places) for each in certificate.margins])),
     )
+
+
+def prices_text(certificate: Certificate, count: int) -> bytes:
+    """The text of the prices that a certificate hints at, for a head of `count` prototypes."""
+    rivals = []
+    for rival, prices in sorted(certificate.prices.items()):
+        bits = _common(0, *prices.values())
+        listed = _list([_scaled(prices[k], bits) if k in prices else 0 for k in range(count)])
+        rivals.append(f"{rival:x} {_unit(bits)} {listed}")
+    return _line("prices", f"{len(rivals):x}", *rivals)
 
 
 def image_text(latents: Exact) -> bytes:

@@ -1,0 +1,77 @@
+(* What the proved checker says of a certificate. Trusted to call the functions of Check.v and CheckImage.v with the
+   records that were read, and to say [Proved] only if they say true. What stands in [settings] and [hints] is not
+   trusted: the theorems hold for all of them. *)
+
+type answer = Proved | Not_proved | Not_covered of string
+
+type prepared = {
+  head : Checker.head;
+  hinter : Hinter.prepared;
+  mutable latest : (Checker.settings * Checker.prepared) option; (* what the last certificate needed *)
+}
+
+let prepare head = { head; hinter = Hinter.prepare head; latest = None }
+
+(* Units of certificates differ; those rounded up to this many bits mostly do not, and what is prepared serves again. *)
+let granularity = 64
+
+let rounded unit =
+  let bits = Z.numbits unit - 1 in
+  Z.shift_left Z.one ((bits + granularity - 1) / granularity * granularity)
+
+let settings_for here certificate =
+  let { Hinter.observables; activations; terms } = Hinter.settings here.hinter certificate in
+  let box_unit = rounded activations in
+  let range_unit = if here.head.head_geometry = Checker.Softmax then box_unit else rounded observables in
+  { Checker.range_unit; box_unit; terms }
+
+let prepared_for here settings =
+  match here.latest with
+  | Some (known, prepared) when known = settings -> prepared
+  | _ ->
+      let prepared = Checker.prepare here.head settings in
+      here.latest <- Some (settings, prepared);
+      prepared
+
+let uncovered (head : Checker.head) =
+  match head.head_readout with
+  | Checker.SoftTree _ when not (Checker.activations_in_unit head) ->
+      Some "a soft tree whose activations are not shown to lie in [0, 1]"
+  | _ -> None
+
+let when_covered head claim =
+  match uncovered head with
+  | Some why -> Not_covered why
+  | None -> if claim () then Proved else Not_proved
+
+(* Prices over the unit that the assignment is computed with, rounded up. *)
+let prices_over (settings : Checker.settings) (head : Checker.head) (rival, unit, prices) =
+  let scale = Z.mul settings.box_unit head.weight_unit in
+  (rival, List.map (fun price -> Z.cdiv (Z.mul price scale) unit) prices)
+
+let entails here certificate prices =
+  when_covered here.head (fun () ->
+      let settings = settings_for here certificate in
+      let hints =
+        { Checker.weights_of = Hinter.rows here.hinter certificate;
+          prices_of = List.map (prices_over settings here.head) prices }
+      in
+      Checker.check (prepared_for here settings) certificate hints)
+
+(* An enclosure that does not decide a statement is made again with more bits. *)
+let more_bits = [ 0; 256; 1152 ]
+
+let about_image here check certificate image =
+  let { Checker.range_unit; box_unit; terms } = settings_for here certificate in
+  let with_bits more =
+    let finer unit = Z.shift_left unit more in
+    let settings = { Checker.range_unit = finer range_unit; box_unit = finer box_unit; terms = terms + (more / 3) } in
+    check (Checker.prepare here.head settings) certificate image
+  in
+  List.exists with_bits more_bits
+
+let instance here certificate image =
+  when_covered here.head (fun () -> about_image here Checker.check_instance certificate image)
+
+let refuted here certificate image =
+  when_covered here.head (fun () -> about_image here Checker.check_refuted certificate image)
