@@ -12,12 +12,12 @@ from verale.checker.dyadic import exact
 from verale.checker.errors import FormatError
 from verale.checker.head_file import read_head
 from verale.checker.latents import Latents
-from verale.checker.proved.text import certificate_text, head_text, image_text
+from verale.checker.proved.text import certificate_text, head_text, image_text, prices_text
 from verale.runs.doctor import SAMPLE
 from verale.soundness.corpus.cases import stored
 from verale.soundness.independent import files
 from verale.soundness.independent.readers import read_latents
-from verale.soundness.independent.text import text_of_certificate, text_of_head, text_of_image
+from verale.soundness.independent.text import text_of_certificate, text_of_head, text_of_image, text_of_prices
 
 CASES = stored()
 SAMPLED = {name: (SAMPLE / name).read_bytes() for name in ("head.safetensors", "0.ale.json", "latents.safetensors")}
@@ -45,6 +45,19 @@ def test_certificates() -> None:
         assert certificate_text(certificate) == text_of_certificate(data)
         compared += 1
     assert compared > 200
+
+
+def test_prices() -> None:
+    """Of a softmax, whose every column of weights is a prototype."""
+    compared = 0
+    for case in CASES:
+        if case.status in ("MALFORMED", "INPUT_ERROR"):
+            continue
+        certificate = read_certificate(case.certificate)
+        text = prices_text(certificate, len(read_head(case.head).weight.rows[0]))
+        assert text == text_of_prices(case.certificate, case.head)
+        compared += text != b"prices 0\n"
+    assert compared > 5
 
 
 def test_images() -> None:

@@ -101,11 +101,12 @@ def said(executable: str, *lines: bytes, memory: int = 500) -> tuple[list[str], 
 
 HEAD_LINE = b"head 0 2710 " + text_of_head(HEAD.read_bytes())
 CERTIFICATE_TEXT = text_of_certificate(CERTIFICATE.read_bytes())
+QUESTION = CERTIFICATE_TEXT[:-1] + b" prices 0\n"
 
 
 def test_it_answers_until_the_input_ends(proved_checker) -> None:
     assert said(proved_checker) == ([], 0)
-    answers, code = said(proved_checker, HEAD_LINE, *[b"entails %x 2710 " % n + CERTIFICATE_TEXT for n in range(1, 20)])
+    answers, code = said(proved_checker, HEAD_LINE, *[b"entails %x 2710 " % n + QUESTION for n in range(1, 20)])
     assert code == 0 and len(answers) == 20
     assert [int(answer.split()[0], 16) for answer in answers] == list(range(20))
     assert answers[0].endswith(" ready") and len({answer.split(" ", 2)[2] for answer in answers[1:]}) == 1
@@ -118,24 +119,25 @@ def test_it_answers_until_the_input_ends(proved_checker) -> None:
         b"x\n",
         HEAD_LINE,
         b"entails 1 2710\n",
-        b"entails -1 2710 " + CERTIFICATE_TEXT,
-        b"entails 1 x " + CERTIFICATE_TEXT,
-        b"proves 1 2710 " + CERTIFICATE_TEXT,
-        b"entails 1 2710 " + CERTIFICATE_TEXT[:-1] + b" 0\n",
+        b"entails -1 2710 " + QUESTION,
+        b"entails 1 x " + QUESTION,
+        b"proves 1 2710 " + QUESTION,
+        b"entails 1 2710 " + CERTIFICATE_TEXT,
+        b"entails 1 2710 " + QUESTION[:-1] + b" 0\n",
         b"entails 1 2710 " + CERTIFICATE_TEXT[:-1] + b" image 1 0\n",
         b"instance 1 2710 " + CERTIFICATE_TEXT,
         b"instance 1 2710 " + CERTIFICATE_TEXT[:-1] + b" image 1 1 1 0\n",
-        b"entails 1 2710 " + CERTIFICATE_TEXT[:-1],
+        b"entails 1 2710 " + QUESTION[:-1],
         b"entails 1 2710 " + CERTIFICATE_TEXT[:40],
     ],
 )
 def test_a_question_that_breaks_the_grammar_ends_it(line, proved_checker) -> None:
-    answers, code = said(proved_checker, HEAD_LINE, line, b"entails 2 2710 " + CERTIFICATE_TEXT)
+    answers, code = said(proved_checker, HEAD_LINE, line, b"entails 2 2710 " + QUESTION)
     assert code == 2 and len(answers) == 2 and answers[1].startswith("error: ")
 
 
 def test_a_question_before_the_head_ends_it(proved_checker) -> None:
-    answers, code = said(proved_checker, b"entails 0 2710 " + CERTIFICATE_TEXT)
+    answers, code = said(proved_checker, b"entails 0 2710 " + QUESTION)
     assert code == 2 and answers[0].startswith("error: ")
 
 

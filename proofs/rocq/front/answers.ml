@@ -3,8 +3,8 @@
      question = "head" head | "entails" certificate prices | ("instance" | "refuted") certificate image
      answer   = "ready" | "proved" | "not proved" | "not covered: " WHY
 
-   Head, certificate, prices and image are as in reader.ml, with a space between two. The first question is the head, and it is
-   told once. *)
+   Head, certificate, prices and image are as in reader.ml, with a space between two. The first question is the head, and
+   it is told once. *)
 
 type t = { head : Checker.head; prepared : Claims.prepared }
 

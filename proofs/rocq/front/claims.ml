@@ -1,6 +1,7 @@
 (* What the proved checker says of a certificate. Trusted to call the functions of Check.v and CheckImage.v with the
    records that were read, and to say [Proved] only if they say true. What stands in [settings] and [hints] is not
-   trusted: the theorems hold for all of them. *)
+   trusted: the theorems hold for all of them. But Coq's positive numbers and naturals are integers here, so units have
+   to be positive, and terms not negative: [settings] sees to that, whatever the hinter says. *)
 
 type answer = Proved | Not_proved | Not_covered of string
 
@@ -16,14 +17,16 @@ let prepare head = { head; hinter = Hinter.prepare head; latest = None }
 let granularity = 64
 
 let rounded unit =
-  let bits = Z.numbits unit - 1 in
+  let bits = max 0 (Z.numbits unit - 1) in
   Z.shift_left Z.one ((bits + granularity - 1) / granularity * granularity)
+
+let settings range_unit box_unit terms = { Checker.range_unit; box_unit; terms = max 0 terms }
 
 let settings_for here certificate =
   let { Hinter.observables; activations; terms } = Hinter.settings here.hinter certificate in
   let box_unit = rounded activations in
   let range_unit = if here.head.head_geometry = Checker.Softmax then box_unit else rounded observables in
-  { Checker.range_unit; box_unit; terms }
+  settings range_unit box_unit terms
 
 let prepared_for here settings =
   match here.latest with
@@ -65,8 +68,8 @@ let about_image here check certificate image =
   let { Checker.range_unit; box_unit; terms } = settings_for here certificate in
   let with_bits more =
     let finer unit = Z.shift_left unit more in
-    let settings = { Checker.range_unit = finer range_unit; box_unit = finer box_unit; terms = terms + (more / 3) } in
-    check (Checker.prepare here.head settings) certificate image
+    let finer_settings = settings (finer range_unit) (finer box_unit) (terms + (more / 3)) in
+    check (Checker.prepare here.head finer_settings) certificate image
   in
   List.exists with_bits more_bits
 

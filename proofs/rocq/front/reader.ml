@@ -1,5 +1,5 @@
-(* Reads heads, certificates and images from the text that verale/checker/proved/text.py defines. Trusted: what is
-   proved is proved of the records that this file makes.
+(* Reads heads, certificates, prices and images from the text that verale/checker/proved/text.py defines. Trusted: what
+   is proved is proved of the records that this file makes.
 
    Strict: an item that the grammar does not have at its place is an error, never a default. So is a tensor that has
    not the rows and columns that depth, count and classes say, and an index that is out of range. *)
@@ -62,7 +62,8 @@ let unit_of input =
   if Z.sign number <= 0 then wrong "a positive integer" (Z.format "%x" number);
   number
 
-(* Coq's naturals are machine integers here: sums and products of a few of these do not overflow. *)
+(* Coq's naturals are machine integers in the extracted checker (Extract.v): sums and products of a few of these do not
+   overflow. *)
 let most = 1 lsl 20
 
 let natural input =
@@ -127,8 +128,8 @@ let similarity input =
 let pooling input =
   match word input with
   | "max" -> Checker.MaxPool
-  | "banks" -> Checker.Banks ((natural input))
-  | "top_mean" -> Checker.TopMean ((natural input))
+  | "banks" -> Checker.Banks (natural input)
+  | "top_mean" -> Checker.TopMean (natural input)
   | "max_minus_mean" -> Checker.MaxMinusMean
   | "max_minus_mean_distance" -> Checker.MaxMinusMeanDistance
   | other -> wrong "a pooling" other
@@ -167,45 +168,42 @@ let head input =
   let scales = list_of [ 0; p ] integer input in
   let peak_unit = unit_of input in
   let peaks = list_of [ 0; p ] integer input in
-  { Checker.depth = d; count = p; classes = c;
-    head_geometry; head_similarity; head_pooling; head_readout;
+  { Checker.depth = d; count = p; classes = c; head_geometry; head_similarity; head_pooling; head_readout;
     coord_unit; prototypes; lower; upper; weight_unit; weight; bias; scale_unit; scales; peak_unit; peaks }
 
-(* Certificates and images of a head. *)
+(* What is about a head. *)
 
-let certificate (head : Checker.head) =
-  let c = head.classes and p = head.count in
-  fun input ->
-    the_word "certificate" input;
-    let predicted = index "a class" c input in
-    let patches = natural input in
-    let prototype input = index "a prototype" p input in
-    let statement input =
-      match word input with
-      | "patch" ->
-          let l = index "a patch" patches input in
-          let j = prototype input in
-          let low = integer input in
-          let high = integer input in
-          Checker.AboutPatch (l, j, low, high)
-      | "activation" ->
-          let j = prototype input in
-          let low = integer input in
-          let high = integer input in
-          Checker.AboutActivation (j, low, high)
-      | "others" ->
-          let except = any_list prototype input in
-          let high = integer input in
-          Checker.AboutOthers (except, high)
-      | other -> wrong "a statement" other
-    in
-    let statement_unit = unit_of input in
-    let statements = any_list statement input in
-    let margin_unit = unit_of input in
-    let margins = list_of [ c ] integer input in
-    { Checker.predicted; patches; statement_unit; statements; margin_unit; margins }
+let certificate (head : Checker.head) input =
+  the_word "certificate" input;
+  let predicted = index "a class" head.classes input in
+  let patches = natural input in
+  let prototype input = index "a prototype" head.count input in
+  let statement input =
+    match word input with
+    | "patch" ->
+        let l = index "a patch" patches input in
+        let j = prototype input in
+        let low = integer input in
+        let high = integer input in
+        Checker.AboutPatch (l, j, low, high)
+    | "activation" ->
+        let j = prototype input in
+        let low = integer input in
+        let high = integer input in
+        Checker.AboutActivation (j, low, high)
+    | "others" ->
+        let except = any_list prototype input in
+        let high = integer input in
+        Checker.AboutOthers (except, high)
+    | other -> wrong "a statement" other
+  in
+  let statement_unit = unit_of input in
+  let statements = any_list statement input in
+  let margin_unit = unit_of input in
+  let margins = list_of [ head.classes ] integer input in
+  { Checker.predicted; patches; statement_unit; statements; margin_unit; margins }
 
-(* Hints against some rivals: the rival, the unit, and a price of each prototype. *)
+(* Hints against some rivals: the rival, the prices' unit, and a price for each prototype. They need not be right. *)
 let prices (head : Checker.head) input =
   the_word "prices" input;
   let against input =
@@ -216,10 +214,8 @@ let prices (head : Checker.head) input =
   in
   any_list against input
 
-let image (head : Checker.head) =
-  let d = head.depth in
-  fun input ->
-    the_word "image" input;
-    let image_unit = unit_of input in
-    let rows = any_list (list_of [ d ] integer) input in
-    { Checker.image_unit; rows }
+let image (head : Checker.head) input =
+  the_word "image" input;
+  let image_unit = unit_of input in
+  let rows = any_list (list_of [ head.depth ] integer) input in
+  { Checker.image_unit; rows }

@@ -1,29 +1,27 @@
 (* Prints what reader.ml makes of a text, field by field, as JSON: for the tests of the reader. No part of the checker.
 
-     question = ("H" head | "C" certificate | "I" image) LF        the head first
+     question = ("H" head | "C" certificate | "P" prices | "I" image) LF        the head first
      answer   = JSON LF, or "error: " WHY LF *)
 
 let integer = Z.to_string
-
-open Checker
 
 let text word = "\"" ^ word ^ "\""
 let list item items = "[" ^ String.concat "," (List.map item items) ^ "]"
 let matrix = list (list integer)
 let natural = string_of_int
 let option item = function None -> "null" | Some value -> item value
-let fraction value = list integer [ value.numerator; value.denominator ]
+let fraction (value : Checker.fraction) = list integer [ value.numerator; value.denominator ]
 let tagged word fields = list (fun each -> each) (text word :: fields)
 let record fields = "{" ^ String.concat "," (List.map (fun (name, value) -> text name ^ ":" ^ value) fields) ^ "}"
 
-let geometry = function
+let geometry : Checker.geometry -> string = function
   | Euclidean -> tagged "euclidean" []
   | Cosine epsilon -> tagged "cosine" [ fraction epsilon ]
   | RootedCosine epsilon -> tagged "rooted_cosine" [ fraction epsilon ]
   | InnerProduct radius -> tagged "inner_product" [ option fraction radius ]
   | Softmax -> tagged "softmax" []
 
-let similarity = function
+let similarity : Checker.similarity -> string = function
   | LogRatio epsilon -> tagged "log_ratio" [ fraction epsilon ]
   | ExpDistance epsilon -> tagged "exp_distance" [ fraction epsilon ]
   | Threshold threshold -> tagged "threshold" [ fraction threshold ]
@@ -33,19 +31,19 @@ let similarity = function
   | Quadratic -> tagged "quadratic" []
   | Rectified -> tagged "rectified" []
 
-let pooling = function
+let pooling : Checker.pooling -> string = function
   | MaxPool -> tagged "max" []
   | Banks class_token -> tagged "banks" [ natural class_token ]
   | TopMean k -> tagged "top_mean" [ natural k ]
   | MaxMinusMean -> tagged "max_minus_mean" []
   | MaxMinusMeanDistance -> tagged "max_minus_mean_distance" []
 
-let readout = function
+let readout : Checker.readout -> string = function
   | Linear -> tagged "linear" []
   | SoftTree (absent, present) -> tagged "soft_tree" [ list integer absent; list integer present ]
   | Maximum -> tagged "maximum" []
 
-let head h =
+let head (h : Checker.head) =
   record
     [ "depth", natural h.depth; "count", natural h.count; "classes", natural h.classes;
       "geometry", geometry h.head_geometry; "similarity", similarity h.head_similarity;
@@ -56,18 +54,21 @@ let head h =
       "scale_unit", integer h.scale_unit; "scales", list integer h.scales;
       "peak_unit", integer h.peak_unit; "peaks", list integer h.peaks ]
 
-let statement = function
+let statement : Checker.statement -> string = function
   | AboutPatch (l, j, low, high) -> tagged "patch" [ natural l; natural j; integer low; integer high ]
   | AboutActivation (j, low, high) -> tagged "activation" [ natural j; integer low; integer high ]
   | AboutOthers (except, high) -> tagged "others" [ list natural except; integer high ]
 
-let certificate c =
+let certificate (c : Checker.certificate) =
   record
     [ "predicted", natural c.predicted; "patches", natural c.patches;
       "statement_unit", integer c.statement_unit; "statements", list statement c.statements;
       "margin_unit", integer c.margin_unit; "margins", list integer c.margins ]
 
-let image i = record [ "image_unit", integer i.image_unit; "rows", matrix i.rows ]
+let prices =
+  list (fun (rival, unit, values) -> list (fun each -> each) [ natural rival; integer unit; list integer values ])
+
+let image (i : Checker.image) = record [ "image_unit", integer i.image_unit; "rows", matrix i.rows ]
 
 let () =
   let told = ref None in
@@ -82,11 +83,15 @@ let () =
         let c = Reader.certificate h input in
         Reader.line_end input;
         certificate c
+    | "P", Some h ->
+        let p = Reader.prices h input in
+        Reader.line_end input;
+        prices p
     | "I", Some h ->
         let i = Reader.image h input in
         Reader.line_end input;
         image i
-    | other, _ -> Reader.wrong "H, C or I" other
+    | other, _ -> Reader.wrong "H, C, P or I" other
   in
   try
     while true do

@@ -15,7 +15,7 @@ from verale.soundness.independent.files import flat
 from verale.soundness.independent.head import Head
 from verale.soundness.independent.readers import read_json
 
-__all__ = ["text_of_certificate", "text_of_head", "text_of_image"]
+__all__ = ["text_of_certificate", "text_of_head", "text_of_image", "text_of_prices"]
 
 _IN_ORDER = {
     "cosine": ("epsilon",),
@@ -71,6 +71,19 @@ def text_of_certificate(data: bytes) -> bytes:
         items += [_times(end, unit) for end in interval]
     unit = _unit(margins)
     return _joined([*items, _hex(unit), *_row(margins, unit)])
+
+
+def text_of_prices(certificate: bytes, head: bytes) -> bytes:
+    """The text of the prices among a certificate's hints."""
+    count = len(Head.read(head).weight[0])
+    entries = read_json(certificate)["predicate"]["hints"].get("prices", [])
+    items = ["prices", _hex(len(entries))]
+    for entry in entries:
+        row = [0.0] * count
+        for k, price in zip(entry["prototypes"], entry["prices"], strict=True):
+            row[k] = float.fromhex(price)
+        items += [_hex(entry["rival"]), _hex(_unit(row)), *_row(row, _unit(row))]
+    return _joined(items)
 
 
 def text_of_image(image: Matrix) -> bytes:

@@ -64,7 +64,7 @@ def test_what_it_proves_is_proved(asked) -> None:
     assert verdict.margins[0] is None and float(verdict.margins[1] or 0) == 0.5, "the stated margins"
     assert asked.questions == ["head", "instance", "entails"]
     assert asked.lines[1].split(" ", 3)[3].endswith(" image 1 1 2 0 0")
-    assert asked.lines[2].split(" ", 3)[3].startswith("certificate 0 1 ")
+    assert asked.lines[2].split(" ", 3)[3].startswith("certificate 0 1 ") and asked.lines[2].endswith(" prices 0")
 
 
 @says()
@@ -84,7 +84,7 @@ def test_what_it_does_not_prove_is_not_proved(asked) -> None:
 
 def test_a_margin_that_is_too_large_is_told_from_none(tmp_path, monkeypatch) -> None:
     """It is asked again with the smallest margin."""
-    too_large = "question == 'refuted' or text.endswith(' 2 2 0 1\\n')"
+    too_large = "question == 'refuted' or ' 2 2 0 1 prices ' in text"
     body = f"return None if question == 'head' else 'not proved' if {too_large} else 'proved'"
     monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, body))
     verdict = check()

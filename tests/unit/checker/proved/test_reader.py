@@ -114,7 +114,7 @@ def _compare_certificates(shown: dict[str, Any], predicate: dict[str, Any]) -> N
 # What the reader accepts, written again.
 
 
-def again(kind: str, shown: dict[str, Any]) -> str:
+def again(kind: str, shown: Any) -> str:
     """The line that these fields come from: each integer in base 16, each list after its length."""
 
     def items(value: Any) -> Iterator[str]:
@@ -137,6 +137,9 @@ def again(kind: str, shown: dict[str, Any]) -> str:
                 for each in value:
                     yield from items(each)
 
+    if kind == "P":
+        rivals = [f" {rival:x} {unit:x} {' '.join(items(prices))}" for rival, unit, prices in shown]
+        return f"P prices {len(rivals):x}{''.join(rivals)}"
     words = [{"H": "head", "C": "certificate", "I": "image"}[kind]]
     for name, value in shown.items():
         words += ["some"] if name in ("lower", "upper") and value is not None else []
@@ -148,7 +151,7 @@ _WITH_FRACTIONS = ("cosine", "rooted_cosine", "inner_product", "log_ratio", "exp
 
 
 def small() -> list[str]:
-    """A head with every kind of item, a certificate and an image."""
+    """A head with every kind of item, a certificate, an image and prices."""
     head = files.head(
         [[1.0, 0.0, 2.0], [0.0, -1.5, 4.0]],
         [[0.5, -0.75], [3.0, 0.125]],
@@ -162,6 +165,7 @@ def small() -> list[str]:
         f"H {text_of_head(head).decode().strip()}",
         f"C {text_of_certificate(certificate).decode().strip()}",
         f"I {text_of_image([[1.0, -2.0], [0.5, 3.0]]).decode().strip()}",
+        "P prices 2 0 4 2 0 3 1 1 2 7 0",
     ]
 
 
@@ -170,7 +174,7 @@ def test_what_is_accepted_is_what_the_text_says(show) -> None:
     assert [again(line[0], shown) for line, shown in zip(lines, show(lines), strict=True)] == lines
 
 
-@pytest.mark.parametrize("which", range(3), ids=["head", "certificate", "image"])
+@pytest.mark.parametrize("which", range(4), ids=["head", "certificate", "image", "prices"])
 def test_changed_texts_are_refused_or_say_what_was_changed(which, show) -> None:
     """Nothing is guessed, skipped or filled in: what is accepted is written again as it came, byte by byte."""
     generator = random.Random(which)
@@ -197,7 +201,7 @@ def test_changed_texts_are_refused_or_say_what_was_changed(which, show) -> None:
 
 
 def test_a_text_has_to_fit_the_head(show) -> None:
-    head, certificate, image = small()
+    head, certificate, image, prices = small()
     wrong = [
         head.replace("head 2 2 2 ", "head 1 2 2 "),
         head.replace("head 2 2 2 ", "head 2 3 2 "),
@@ -212,14 +216,16 @@ def test_a_text_has_to_fit_the_head(show) -> None:
         certificate.replace("others 2 0 1 ", "others 2 0 2 "),
         image.replace(" 2 2 -4 ", " 1 2 "),
         image.replace("image 2 ", "image 0 "),
+        prices.replace("2 0 4 2 0 3", "2 2 4 2 0 3"),
+        prices.replace("2 0 4 2 0 3", "2 0 4 1 3"),
     ]
-    assert not {head, certificate, image} & {*wrong}
+    assert not {head, certificate, image, prices} & {*wrong}
     answers = show([head, *wrong])[1:]
     assert [line for line, shown in zip(wrong, answers, strict=True) if not isinstance(shown, str)] == []
 
 
 @pytest.mark.parametrize("patches", [2**20, 2**20 + 1])
 def test_naturals_have_a_limit(patches, show) -> None:
-    head, certificate, _ = small()
+    head, certificate, *_ = small()
     shown = show([head, certificate.replace(" 0 14 ", f" 0 {patches:x} ")])[1]
     assert (shown == "error: a number is more than 1048576") == (patches > 2**20)

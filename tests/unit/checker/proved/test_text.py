@@ -9,7 +9,7 @@ import pytest
 from verale.checker.certificate import read_certificate
 from verale.checker.dyadic import exact
 from verale.checker.head_file import read_head
-from verale.checker.proved.text import certificate_text, head_text, image_text
+from verale.checker.proved.text import certificate_text, head_text, image_text, prices_text
 from verale.soundness.independent import files
 
 POINTS = [[0.5, -0.75], [3.0, 2.0**-3]]
@@ -102,6 +102,18 @@ def test_scales_and_peaks_are_there_where_one_is_not_the_default(name, similarit
 def test_a_certificate_as_it_is_written(paradigm, statements, words) -> None:
     data = files.certificate(b"", statements, predicted=1, paradigm=paradigm, margins=[0.25, None, 1.5], patches=255)
     assert certificate_text(read_certificate(data)).decode() == f"certificate 1 ff {words} 4 3 1 0 6\n"
+
+
+def test_prices_as_they_are_written() -> None:
+    document = files.document(b"", [], paradigm="assignment", classes=3)
+    assert prices_text(read_certificate(files.encode(document)), 4) == b"prices 0\n"
+    document["predicate"]["hints"] = {
+        "prices": [
+            {"rival": 1, "prototypes": [0, 3], "prices": ["0x1p-1", "0x1.8p+0"]},
+            {"rival": 2, "prototypes": [], "prices": []},
+        ]
+    }
+    assert prices_text(read_certificate(files.encode(document)), 4) == b"prices 2 1 2 4 1 0 0 3 2 1 4 0 0 0 0\n"
 
 
 def test_an_image_as_it_is_written() -> None:
