@@ -19,7 +19,7 @@ type t = {
 }
 
 let most_facts = 48
-let most_rounds = 40
+let most_rounds = 16
 
 (* What a certificate's ascents may cost, in multiplications. Then they stop where they are. *)
 let allowed = 100_000_000
@@ -36,8 +36,6 @@ let chosen (span : Span.t) =
     Array.map snd (Array.sub ranked 0 (max most_facts (Array.length span.kept + 1)))
   end
 
-let is_wide (span : Span.t) i = span.highs.(i) -. span.lows.(i) > 1e-9 *. span.scale
-
 let prepare (span : Span.t) =
   let facts = chosen span in
   let statements = Array.length span.statements in
@@ -50,7 +48,7 @@ let prepare (span : Span.t) =
     highs = Array.map (fun i -> span.highs.(i)) facts;
     products = Array.map (fun i -> Array.map (product i) facts) facts }
 
-let wide ascent at = is_wide ascent.span ascent.facts.(at)
+let wide ascent at = Span.is_wide ascent.span ascent.facts.(at)
 
 (* The target's products with the facts. *)
 let images ascent k =
@@ -180,7 +178,7 @@ let first_kink ascent state { moving; steps; _ } =
 
 let total weights = Array.fold_left (fun sum w -> sum +. Float.abs w) 0. weights
 
-(* Weights that prove more than these, if there are any, and their bound. *)
+(* Weights that prove more than these, if there are any, and whether they are the best. *)
 let improve ascent budget sign k (start : Span.found) =
   let images = images ascent k in
   let size = Array.length ascent.facts in
@@ -226,4 +224,6 @@ let improve ascent budget sign k (start : Span.found) =
   let last = round first most_rounds in
   let weights = Array.make (Array.length start.weights) 0. in
   Array.iteri (fun at i -> weights.(i) <- last.weights.(at)) ascent.facts;
-  { Span.weights; curve = last.curve; reach = last.bound }
+  let { moving; slopes; _ }, _ = step ascent last in
+  let settled = Array.for_all (fun i -> Float.abs slopes.(i) <= 1e-8 *. ascent.span.scale) moving in
+  ({ Span.weights; curve = last.curve; reach = last.bound }, settled)

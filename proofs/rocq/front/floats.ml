@@ -1,7 +1,7 @@
 (* Floats from integers of any size, and back. Part of the hinter: untrusted.
 
-   Of Zarith this uses, and the rest of the hinter no more than: of_int, to_int, numbits, abs, sign, compare, sub, mul,
-   add, shift_left, shift_right. *)
+   Of Zarith this uses, and the rest of the hinter no more than: of_int, to_int, numbits, sign, compare, neg, add, sub,
+   mul, shift_left, shift_right. *)
 
 (* A float m and an exponent e with m 2^e near z. Integers have 31 bits under js_of_ocaml, so 60 bits take two. *)
 let half = 30
@@ -11,7 +11,7 @@ let parts z =
   let bits = Z.numbits z in
   if bits <= half then (float_of_int (Z.to_int z), 0)
   else begin
-    let size = Z.abs z and drop = max 0 (bits - (2 * half)) in
+    let size = if Z.sign z < 0 then Z.neg z else z and drop = max 0 (bits - (2 * half)) in
     let top = if drop = 0 then size else Z.shift_right size drop in
     let near =
       if wide_integers then float_of_int (Z.to_int top)

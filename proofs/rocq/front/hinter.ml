@@ -7,7 +7,9 @@
 
 (* A patch with statements. *)
 type patch = {
-  span : Span.t;
+  stated : Span.statement array; (* in the certificate's order *)
+  span : Span.t; (* of these, but those about prototypes that are the same are met *)
+  places : (int * int) array; (* of each of its statements, where the low and the high end are stated *)
   ascent : Ascent.t Lazy.t;
   budget : int ref; (* of all patches together *)
   hints : Checker.hint array;
@@ -43,40 +45,21 @@ let from_middles patch side k =
   if span.wide then of_span span side k
   else { weights = [||]; curve = 0.; value = value_of span side k (Span.reach span (sign_of span side) k) }
 
-(* The best weights if the statements that have weights held with equality, at the ends that they have now: where all
-   curves nearly cancel, Newton's steps end short of that. *)
-let with_equalities patch side k found =
-  let span = patch.span in
-  let count = Array.length span.statements in
-  let active = List.filter (fun i -> found.weights.(i) <> 0.) (List.init count Fun.id) in
-  let at_end i =
-    let s = span.statements.(i) in
-    let upper = (found.weights.(i) > 0.) = (span.curve > 0.) in
-    let pinned = if upper then s.high else s.low in
-    if Span.half span i <= 1e-9 *. span.scale then s else { s with low = pinned; high = pinned }
-  in
-  match Span.make span.points (Array.of_list (List.map at_end active)) with
-  | None -> found
-  | Some narrow when narrow.ball <> span.ball -> found
-  | Some narrow ->
-      let better = of_span narrow side k in
-      let weights = Array.make (Array.length found.weights) 0. in
-      List.iteri (fun at i -> weights.(i) <- better.weights.(at)) active;
-      if span.ball >= 0 then weights.(count) <- better.weights.(List.length active);
-      let turned = List.exists (fun i -> weights.(i) *. found.weights.(i) < 0. && Ascent.is_wide span i) active in
-      if turned || not (better.value > found.value) then found else { better with weights }
-
 let improved patch side k found =
   let span = patch.span in
   if not span.wide then found
   else begin
     let sign = sign_of span side in
+    let first = Span.weights span sign k in
     let start = Span.weights ~share:0.03 span sign k in
-    let better = Ascent.improve (Lazy.force patch.ascent) patch.budget sign k start in
+    let better, settled = Ascent.improve (Lazy.force patch.ascent) patch.budget sign k start in
     let better = { weights = better.weights; curve = better.curve; value = value_of span side k better.reach } in
     let better = if better.value > found.value then better else found in
-    if better.curve > 1e-3 *. sqrt (span.norms.(k) /. span.scale) then better
-    else with_equalities patch side k better
+    if settled then better
+    else
+      match Exchange.improve span (turned side) sign k [ better.weights; first.weights ] patch.budget with
+      | Some { weights; curve; value; _ } when value > better.value -> { weights; curve; value }
+      | _ -> better
   end
 
 (* What the domain gives anyway, and what the statements do. *)
@@ -88,7 +71,7 @@ let stated_end side (s : Span.statement) = match side with Low -> s.low | High -
 let of_statements patch side k =
   Array.fold_left
     (fun best (s : Span.statement) -> if s.about = k then Float.max best (stated_end side s) else best)
-    neg_infinity patch.span.statements
+    neg_infinity patch.stated
 
 (* A statement about a prototype that is the same says the same of this one, exactly: with weights 1 and -1, and nothing
    else. *)
@@ -97,7 +80,7 @@ let with_twin patch side k found =
   let best = ref found in
   Array.iteri
     (fun i (s : Span.statement) ->
-      if s.about <> k && twins.(s.about) = twins.(k) && stated_end side s >= !best.value then begin
+      if twins.(s.about) = twins.(k) && stated_end side s >= !best.value then begin
         let weights = Array.make (Span.facts patch.span) 0. in
         weights.(i) <- -.sign_of patch.span side;
         best := { weights; curve = 0.; value = stated_end side s }
@@ -130,7 +113,8 @@ let bits_for (span : Span.t) found factors loss =
   let bits = Float.max (Float.max smooth kept) rough -. log2 smallest in
   if bits < 2000. then Some (max 1 (1 + int_of_float bits)) else None
 
-let whole (span : Span.t) sign found factors bits =
+let whole patch sign found factors bits =
+  let span = patch.span in
   let integers = Array.mapi (fun i w -> Floats.to_integer bits (w *. factors.(i))) found.weights in
   let statements = Array.length span.statements in
   (* All curves together may be far less than each of them, so the base's is what is left. *)
@@ -140,13 +124,15 @@ let whole (span : Span.t) sign found factors bits =
     let others = Array.fold_left Z.add target integers in
     integers.(span.base) <- Z.sub (Floats.to_integer bits found.curve) others
   end;
-  let unused = List.init (max 0 span.ball) (fun _ -> Z.of_int 0) in
-  let list = Array.to_list integers in
-  let list =
-    if span.ball <= 0 then list
-    else List.filteri (fun i _ -> i < statements) list @ unused @ [ integers.(statements) ]
-  in
-  (Z.shift_left (Z.of_int 1) bits, list)
+  let zero = Z.of_int 0 in
+  let made = Array.make (Array.length patch.stated + span.ball + 1) zero in
+  Array.iteri
+    (fun i (low, high) ->
+      let upper = (Z.sign integers.(i) > 0) = (span.curve > 0.) in
+      made.(if upper then high else low) <- integers.(i))
+    patch.places;
+  if span.ball >= 0 then made.(Array.length made - 1) <- integers.(statements);
+  (Z.shift_left (Z.of_int 1) bits, Array.to_list made)
 
 let hint patch side k loss found =
   let span = patch.span in
@@ -159,7 +145,7 @@ let hint patch side k loss found =
     match if found.curve > 0. then bits_for span found factors loss else Some 0 with
     | None -> ()
     | Some bits ->
-        let weights = Some (whole span (sign_of span side) found factors bits) in
+        let weights = Some (whole patch (sign_of span side) found factors bits) in
         let old = patch.hints.(k) in
         patch.hints.(k) <-
           (match side with
@@ -257,8 +243,7 @@ let statements_of (points : Points.t) (certificate : Checker.certificate) =
   let patches = Array.make certificate.patches [] in
   List.iter
     (function
-      | Checker.AboutPatch (l, j, low, high) ->
-          let l = l and about = j in
+      | Checker.AboutPatch (l, about, low, high) ->
           if l < Array.length patches && about < points.count then
             patches.(l) <-
               { Span.about; low = points.observed low unit; high = points.observed high unit } :: patches.(l)
@@ -266,14 +251,30 @@ let statements_of (points : Points.t) (certificate : Checker.certificate) =
     certificate.statements;
   Array.map (fun list -> Array.of_list (List.rev list)) patches
 
-let patch_of (points : Points.t) budget statements =
+(* One statement for all about the same prototype, or two that are the same, and where its ends are stated. *)
+let met (points : Points.t) stated =
+  let meet (made : (Span.statement * (int * int)) list) at (s : Span.statement) =
+    let same ((other : Span.statement), _) = points.twins.(other.about) = points.twins.(s.about) in
+    match List.partition same made with
+    | [ (other, (low, high)) ], rest ->
+        let low = if s.low > other.low then at else low and high = if s.high < other.high then at else high in
+        ({ other with low = Float.max s.low other.low; high = Float.min s.high other.high }, (low, high)) :: rest
+    | _ -> (s, (at, at)) :: made
+  in
+  let made, _ = Array.fold_left (fun (made, at) s -> (meet made at s, at + 1)) ([], 0) stated in
+  Array.split (Array.of_list made)
+
+let patch_of (points : Points.t) budget stated =
   let sound (s : Span.statement) = Floats.is_finite s.low && Floats.is_finite s.high in
-  if not (Array.for_all sound statements) then None
-  else
-    Option.map
-      (fun span ->
-        { span; ascent = lazy (Ascent.prepare span); budget; hints = Array.make points.count no_hint })
-      (Span.make points statements)
+  if not (Array.for_all sound stated) then None
+  else begin
+    let statements, places = met points stated in
+    let patch span =
+      { stated; span; places; ascent = lazy (Ascent.prepare span); budget;
+        hints = Array.make points.count no_hint }
+    in
+    Option.map patch (Span.make points statements)
+  end
 
 (* The hints of every patch, in order; none for a patch without statements. *)
 let rows_for wants prepared (certificate : Checker.certificate) =

@@ -146,3 +146,12 @@ let prepare (h : Checker.head) =
   match kind_of h.head_geometry with
   | Some kind when whole && even -> Some (prepare_kind kind h count depth)
   | _ -> None
+
+(* Only these prototypes, as the prototypes 0, 1, ... *)
+let selected points indices =
+  let take array = Array.map (fun k -> array.(k)) indices in
+  let count = Array.length indices in
+  { points with
+    count; vectors = take points.vectors; sizes = take points.sizes; squares = take points.squares;
+    totals = take points.totals; twins = take points.twins; lowest = take points.lowest;
+    highest = take points.highest; products = Array.make count [||] }

@@ -52,6 +52,7 @@ let image span i k =
   end
 
 let half span i = (span.highs.(i) -. span.lows.(i)) /. 2.
+let is_wide span i = half span i > 1e-9 *. span.scale
 let middle span i = (span.highs.(i) +. span.lows.(i)) /. 2.
 
 (* <y, v> of a statement, by the middles, and half the width of what its interval leaves open. *)

@@ -73,9 +73,8 @@ let wants (h : Checker.head) predicted count patches =
   in
   match h.head_pooling with
   | Checker.MaxPool -> Array.init count (greatest 0 patches)
-  | Banks first ->
-      let bank = first in
+  | Banks tokens ->
       Array.init count (fun j ->
-          if j < bank then { low = Each; high = Each; first = 0; last = min 1 patches }
+          if j < tokens then { low = Each; high = Each; first = 0; last = min 1 patches }
           else greatest (min 1 patches) patches j)
   | TopMean _ | MaxMinusMean | MaxMinusMeanDistance -> each count patches
