@@ -19,12 +19,12 @@ import flint
 import torch
 from torch import Tensor
 
-from verale.soundness.independent.arithmetic import PRECISION, Ball, Vector, ball, balls
+from verale.soundness.independent.arithmetic import PRECISION, Ball, Matrix, Vector, ball, balls
 from verale.soundness.independent.claim import Claim, Evaluations, interval
 from verale.soundness.independent.files import given
 from verale.soundness.independent.floats import NARROW, FloatHead, inside, sizes, solved
 
-__all__ = ["Attempt", "attack", "attempts"]
+__all__ = ["Attempt", "attack", "attempts", "nearly"]
 
 _FEASIBLE = 1e-7
 _SETTLING, _STEPS, _SWEEPS, _RESTARTS, _DECIDED = 25, 40, 3, 6, 3
@@ -92,6 +92,17 @@ def attempts(claim: Claim, seed: int = 0) -> Iterator[Attempt]:
                 found = logits[claim.predicted] - logits[rival]
                 gap = found if found < gap else gap
         yield Attempt(rival, gap, margin, begin)
+
+
+def nearly(claim: Claim, seed: int = 0) -> Iterator[Matrix]:
+    """Images in floats that satisfy the statements but for rounding, and bring each rival in turn as near as they can.
+
+    The claim names an image.
+    """
+    search = _Search(claim, seed)
+    for rival, margin in enumerate(claim.margins):
+        if margin is not None:
+            yield from search.candidates(rival)
 
 
 def _logits(claim: Claim, image: list[Vector]) -> list[Ball]:
