@@ -70,6 +70,32 @@ def test_accept_has_every_paradigm_and_every_part() -> None:
     assert kinds["readout"] == {"linear", "soft_tree", "maximum"}
 
 
+def test_accept_has_every_kind_of_domain_and_wide_intervals() -> None:
+    domains: dict[str, set[tuple[bool, bool]]] = {}
+    boxed, wide = set(), set()
+    for case in CASES:
+        if not case.name.startswith("accept"):
+            continue
+        description, predicate = _description(case), json.loads(case.certificate)["predicate"]
+        geometry, domain = description["geometry"]["kind"], description["domain"]
+        pair = predicate["paradigm"], geometry
+        closed = (domain["lower"] is not None, domain["upper"] is not None)
+        if domain["lower"] is None or float.fromhex(domain["lower"]) < 0:
+            domains.setdefault(geometry, set()).add(closed)
+            boxed |= {pair} if all(closed) else set()
+        ends = [[float.fromhex(end) for end in s["interval"]] for s in predicate["statements"] if "interval" in s]
+        wide |= {pair} if any(high - low > 2.0**-8 for low, high in ends) else set()
+    every = {(lower, upper) for lower in (False, True) for upper in (False, True)}
+    assert domains == dict.fromkeys(("euclidean", "cosine", "rooted_cosine", "inner_product", "softmax"), every)
+    metric = {(paradigm, geometry) for paradigm in ("projection", "triangle") for geometry in domains}
+    metric |= {("hypersphere", geometry) for geometry in ("euclidean", "cosine", "rooted_cosine")}
+    masses = {(paradigm, "softmax") for paradigm in ("top_k", "sparse", "simplex", "assignment")}
+    spheres = {(paradigm, geometry) for paradigm, geometry in metric if "cosine" in geometry}
+    assert boxed >= spheres | masses | {("top_k", "cosine"), ("top_k", "rooted_cosine")}
+    everywhere = {("top_k", geometry) for geometry in domains}
+    assert wide >= {pair for pair in metric if pair[1] != "softmax"} | masses | everywhere
+
+
 def _description(case: Case) -> dict[str, dict[str, str]]:
     length = int.from_bytes(case.head[:8], "little")
     description: dict[str, dict[str, str]] = json.loads(

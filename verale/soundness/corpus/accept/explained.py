@@ -1,7 +1,7 @@
 """Accepted cases drawn from recipes.
 
-Statements are dropped, one after the other, as long as the checker still proves the class. So each certificate is
-minimal, and its margins are the greatest binary64 numbers that are proved.
+Statements are dropped, one after the other, as long as the checker still proves the class. Where the recipe says so,
+what is left is claimed to be minimal. The margins are the greatest binary64 numbers that are proved.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def explain(recipe: Recipe) -> Case:
             "paradigm": recipe.paradigm,
             "patches": PATCHES,
             "image": image,
-            "minimality": True,
+            "minimality": recipe.minimality,
         }
 
         def proved(statements: list[Document]) -> bool:
@@ -97,7 +97,8 @@ def explain(recipe: Recipe) -> Case:
             continue
         margins = both.check(files.certificate(data, kept, **options)).margins
         options["margins"] = [None if margin is None else below(margin) for margin in margins]
-        comment = f"A minimal explanation under {recipe.paradigm}, each margin the greatest binary64 that is proved."
+        kind = "A minimal explanation" if recipe.minimality else "An explanation"
+        comment = f"{kind} under {recipe.paradigm}, each margin the greatest binary64 that is proved."
         document = files.document(data, kept, **options)
         return Case(recipe.name, encoded(document, comment), data, latents, "PROVED", "", comment)
     raise ValueError(f"200 draws gave no explanation for {recipe.name}")

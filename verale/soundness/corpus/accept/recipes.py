@@ -38,17 +38,25 @@ GEOMETRIES: dict[str, dict[str, Any]] = {
     "cosine": {"geometry": files.cosine(2.0**-10), "domain": UNBOUNDED},
     "cosine-bare": {"geometry": files.cosine(0.0), "domain": POSITIVE},
     "rooted_cosine": {"geometry": {"kind": "rooted_cosine", "epsilon": (2.0**-7).hex()}, "domain": POSITIVE},
+    "rooted_cosine-unbounded": {"geometry": {"kind": "rooted_cosine", "epsilon": (2.0**-7).hex()}, "domain": UNBOUNDED},
     "inner_product": {"geometry": inner_product(None), "domain": files.domain(-0.5, 1.0)},
     "inner_product-ball": {"geometry": inner_product(1.5), "domain": UNBOUNDED},
     "inner_product-orthant": {"geometry": inner_product(1.5), "domain": files.domain(0.0, 1.0)},
     "softmax": {"geometry": files.SOFTMAX, "domain": UNBOUNDED},
+}
+_ENDS: dict[str, tuple[float | None, float | None]] = {"boxed": (-0.5, 0.75), "from": (-0.25, None), "to": (None, 0.75)}
+"""Domains with both ends, and half-open ones: below 0 a domain cuts a sphere otherwise than an orthant does."""
+
+GEOMETRIES |= {
+    f"{geometry}-{name}": GEOMETRIES[geometry] | {"domain": files.domain(*ends)}
+    for geometry in ("euclidean", "cosine", "rooted_cosine", "inner_product-ball", "softmax")
+    for name, ends in _ENDS.items()
 }
 SIMILARITIES = {
     "log_ratio": {"epsilon": (2.0**-6).hex()},
     "exp_distance": {"epsilon": (2.0**-20).hex()},
     "threshold": {"threshold": (0.25).hex()},
 }
-USUAL = {"euclidean": "log_ratio", "euclidean-unbounded": "log_ratio"}
 
 
 @dataclass(frozen=True)
@@ -63,6 +71,8 @@ class Recipe:
         readout: its JSON object, None for linear.
         width: added to intervals at either end; 0 for the narrowest that hold the truth.
         options: "scaled" (a scale or peak), "except" (an order clause), "float32", "images", "nchw" (the files).
+        minimality: whether it is claimed. It rests on the exact ranges of what is left, so it is not claimed where a
+            checker may have wider ones.
     """
 
     paradigm: str
@@ -72,10 +82,11 @@ class Recipe:
     readout: dict[str, Any] | None = None
     width: float = 0.0
     options: frozenset[str] = frozenset()
+    minimality: bool = True
 
     @property
     def parts(self) -> dict[str, Any]:
-        kind = self.similarity or USUAL.get(self.geometry, "identity")
+        kind = self.similarity or ("log_ratio" if self.geometry.startswith("euclidean") else "identity")
         parts = {"similarity": {"kind": kind, **SIMILARITIES.get(kind, {})}, "pooling": self.pooling}
         return GEOMETRIES[self.geometry] | parts | ({} if self.readout is None else {"readout": self.readout})
 
@@ -135,6 +146,34 @@ def all_recipes() -> Iterator[Recipe]:
     yield Recipe("projection", "euclidean", options=frozenset({"float32"}))
     yield Recipe("projection", "cosine", options=frozenset({"images"}))
     yield Recipe("projection", "euclidean", options=frozenset({"nchw"}))
+    yield from _of_domains()
+    yield from _wide()
+
+
+def _of_domains() -> Iterator[Recipe]:
+    """Every paradigm of cosines and softmax in a box, and every geometry in a half-open one."""
+    for paradigm, geometry in product(("top_k", "projection", "triangle", "hypersphere"), ("cosine", "rooted_cosine")):
+        yield Recipe(paradigm, f"{geometry}-boxed", minimality=False)
+    for paradigm in ("top_k", "sparse", "simplex", "assignment"):
+        yield Recipe(paradigm, "softmax-boxed", minimality=False)
+    for geometry, end in product(("euclidean", "cosine", "rooted_cosine", "inner_product-ball"), ("from", "to")):
+        for paradigm in ("top_k", "projection"):
+            yield Recipe(paradigm, f"{geometry}-{end}", minimality=False)
+    yield Recipe("projection", "rooted_cosine-unbounded", minimality=False)
+    for end, paradigm in product(("from", "to"), ("top_k", "simplex")):
+        yield Recipe(paradigm, f"softmax-{end}", minimality=False)
+
+
+def _wide() -> Iterator[Recipe]:
+    """Wide intervals under every paradigm and geometry that has none above."""
+    for geometry in ("cosine", "rooted_cosine", "inner_product", "softmax"):
+        yield Recipe("top_k", geometry, width=2.0**-6, minimality=False)
+    for geometry in ("cosine", "rooted_cosine", "inner_product"):
+        yield Recipe("triangle", geometry, width=2.0**-6, minimality=False)
+    for geometry in ("euclidean", "cosine", "rooted_cosine"):
+        yield Recipe("hypersphere", geometry, width=2.0**-6, minimality=False)
+    for paradigm in ("sparse", "assignment"):
+        yield Recipe(paradigm, "softmax", width=2.0**-6, minimality=False)
 
 
 def draw_head(recipe: Recipe, generator: random.Random) -> Head:
@@ -144,7 +183,7 @@ def draw_head(recipe: Recipe, generator: random.Random) -> Head:
         return generator.randrange(low, high + 1) / 16
 
     prototypes = None
-    if recipe.geometry != "softmax":
+    if recipe.parts["geometry"] != files.SOFTMAX:
         least = 0 if recipe.parts["domain"] == POSITIVE else -16
         prototypes = [[sixteenths(least, 16) for _ in range(DEPTH)] for _ in range(COUNT - 1)]
         prototypes = [[x or 0.0625 for x in row] for row in prototypes]
@@ -171,8 +210,12 @@ def draw_image(head: Head, generator: random.Random) -> files.Matrix:
     """Latents in the head's domain, the patch 1 near a prototype."""
     low, high = (None if x is None else float.fromhex(x) for x in head.part("domain").values())
     radius = head.part("geometry").get("radius")
+
+    def inside(z: list[float], far: float) -> list[float]:
+        return [min(far if high is None else high, max(-far if low is None else low, x)) for x in z]
+
     if head.prototypes is None:
-        return [[generator.randrange(-32, 49) / 16 for _ in range(COUNT)] for _ in range(PATCHES)]
+        return [inside([generator.randrange(-32, 49) / 16 for _ in range(COUNT)], 4.0) for _ in range(PATCHES)]
     image: files.Matrix = []
     near = generator.choice(head.prototypes)
     tries = 0
@@ -181,7 +224,7 @@ def draw_image(head: Head, generator: random.Random) -> files.Matrix:
         z = [generator.randrange(-16, 17) / 16 for _ in range(DEPTH)]
         if len(image) == 1 and tries < 99:  # a prototype may lie too far outside the domain
             z = [x + y / 16 for x, y in zip(near, z, strict=True)]
-        z = [min(1.5 if high is None else high, max(-1.5 if low is None else low, x)) for x in z]
+        z = inside(z, 1.5)
         if any(z) and (radius is None or arithmetic.product(z, z) <= Fraction(float.fromhex(radius)) ** 2):
             image.append(z)
     return image
