@@ -11,10 +11,11 @@ import pytest
 
 from verale.checker.kernel import KERNELS
 from verale.soundness.corpus.cases import MANIFEST, Case, files_of, stored
-from verale.soundness.corpus.make import every_case
+from verale.soundness.corpus.make import FOLDERS, every_case
 from verale.soundness.paths import CERTIFICATES
 
 CASES = stored()
+LINEAR = {"kind": "linear"}
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -28,7 +29,7 @@ def test_the_script_writes_the_same_bytes() -> None:
     written = files_of(every_case())
     stored_paths = {
         MANIFEST,
-        *(_path(file) for name in ("accept", "reject", "malformed") for file in (CERTIFICATES / name).iterdir()),
+        *(_path(file) for name in FOLDERS for file in (CERTIFICATES / name).iterdir()),
     }
     assert set(written) == stored_paths
     assert [path for path, data in written.items() if (CERTIFICATES / path).read_bytes() != data] == []
@@ -55,7 +56,7 @@ def test_accept_has_every_paradigm_and_every_part() -> None:
             continue
         description = _description(case)
         for part in ("geometry", "similarity", "pooling", "readout"):
-            kinds.setdefault(part, set()).add(description.get(part, {"kind": "linear"})["kind"])
+            kinds.setdefault(part, set()).add(description.get(part, LINEAR)["kind"])
         paradigm = json.loads(case.certificate)["predicate"]["paradigm"]
         pairs.add((paradigm, description["geometry"]["kind"]))
     metric = ("euclidean", "cosine", "rooted_cosine", "inner_product")
@@ -94,6 +95,24 @@ def test_accept_has_every_kind_of_domain_and_wide_intervals() -> None:
     assert boxed >= spheres | masses | {("top_k", "cosine"), ("top_k", "rooted_cosine")}
     everywhere = {("top_k", geometry) for geometry in domains}
     assert wide >= {pair for pair in metric if pair[1] != "softmax"} | masses | everywhere
+
+
+def test_witnesses_have_every_geometry_readout_and_paradigm_and_refute_or_do_not() -> None:
+    cases = [case for case in CASES if case.name.startswith("witness")]
+    assert {case.name for case in CASES if case.witness is not None} == {case.name for case in cases}
+    refuted = [case for case in cases if case.status == "REFUTED"]
+    kinds = {
+        part: {_description(case).get(part, LINEAR)["kind"] for case in refuted} for part in ("geometry", "readout")
+    }
+    assert kinds["geometry"] == {"euclidean", "cosine", "rooted_cosine", "inner_product", "softmax"}
+    assert kinds["readout"] == {"linear", "soft_tree", "maximum"}
+    assert len({json.loads(case.certificate)["predicate"]["paradigm"] for case in refuted}) == 7
+    others = {(case.status, case.reason) for case in cases if case.status != "REFUTED"}
+    assert others == {
+        *(("NOT_REFUTED", reason) for reason in ("witness", "instance", "subject")),
+        ("MALFORMED", "malformed"),
+        ("INPUT_ERROR", "latents"),
+    }
 
 
 def _description(case: Case) -> dict[str, dict[str, str]]:

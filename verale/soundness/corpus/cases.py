@@ -12,6 +12,7 @@ from verale.soundness.paths import CERTIFICATES
 
 MANIFEST = "corpora.json"
 CERTIFICATE, HEAD, LATENTS = ".ale.json", ".head.safetensors", ".latents.safetensors"
+WITNESS = ".witness.safetensors"
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Case:
         status: of the verdict, or INPUT_ERROR.
         reason: of the verdict; of an input error "head" or "latents".
         comment: what the case shows.
+        witness: the witness's file, where the verdict is one on it (v1.md, "Refutation by a witness"); else None.
     """
 
     name: str
@@ -35,9 +37,12 @@ class Case:
     status: str
     reason: str
     comment: str
+    witness: bytes | None = None
 
     def verdict(self, kernel: str) -> tuple[str, str]:
         """Status and reason that the checker gives."""
+        if self.witness is not None:
+            return _refuted(self.certificate, self.head, self.witness, kernel)
         return judged(Auditor, self.certificate, self.head, self.latents, kernel)
 
 
@@ -49,6 +54,15 @@ def judged(
         verdict = auditor(head, latents, kernel).check(certificate, minimality=True)
     except HeadError:
         return "INPUT_ERROR", "head"
+    except LatentsError:
+        return "INPUT_ERROR", "latents"
+    return verdict.status.value, verdict.reason
+
+
+def _refuted(certificate: bytes, head: bytes, witness: bytes, kernel: str) -> tuple[str, str]:
+    """The same of a verdict on a witness."""
+    try:
+        verdict = Auditor(head, None, kernel).refute(certificate, witness)
     except LatentsError:
         return "INPUT_ERROR", "latents"
     return verdict.status.value, verdict.reason
@@ -69,6 +83,9 @@ def files_of(cases: Iterable[Case]) -> dict[str, bytes]:
                 files[case.name + suffix] = part
             if suffix != CERTIFICATE:
                 entry[suffix.split(".")[1]] = path_of[part]
+        if case.witness is not None:
+            files[case.name + WITNESS] = case.witness
+            entry["witness"] = case.name + WITNESS
         manifest[case.name] = entry
     files[MANIFEST] = (json.dumps(manifest, indent=1) + "\n").encode()
     return files
@@ -90,6 +107,7 @@ def stored() -> list[Case]:
             entry["status"],
             entry["reason"],
             entry["comment"],
+            read(entry.get("witness")),
         )
         for name, entry in manifest.items()
     ]

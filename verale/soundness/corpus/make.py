@@ -11,19 +11,23 @@ from verale.soundness.corpus.accept import accepted
 from verale.soundness.corpus.cases import Case, files_of
 from verale.soundness.corpus.malformed import malformed
 from verale.soundness.corpus.reject import rejected
+from verale.soundness.corpus.witnesses import witness_cases
 from verale.soundness.paths import CERTIFICATES
+
+FOLDERS = ("accept", "reject", "malformed", "witness")
 
 
 def every_case() -> list[Case]:
     """All cases, in the order of the manifest."""
     cases = accepted()
-    return [*cases, *rejected(cases), *malformed(cases)]
+    return [*cases, *rejected(cases), *malformed(cases), *witness_cases()]
 
 
 def main() -> None:
-    for name in ("accept", "reject", "malformed"):
+    written = files_of(every_case())  # first of all: where a recipe fails, the files stay as they are
+    for name in FOLDERS:
         shutil.rmtree(CERTIFICATES / name, ignore_errors=True)
-    for path, data in files_of(every_case()).items():
+    for path, data in written.items():
         (CERTIFICATES / path).parent.mkdir(exist_ok=True)
         (CERTIFICATES / path).write_bytes(data)
 

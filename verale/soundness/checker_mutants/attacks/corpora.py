@@ -16,7 +16,11 @@ def verdicts_differ(module: Import, kernel: str) -> str:
     for case in _cases():
         # The copy has errors of its own, which `judged` does not know.
         try:
-            verdict = checker.Auditor(case.head, case.latents, kernel).check(case.certificate, minimality=True)
+            auditor = checker.Auditor(case.head, case.latents, kernel)
+            if case.witness is None:
+                verdict = auditor.check(case.certificate, minimality=True)
+            else:
+                verdict = auditor.refute(case.certificate, case.witness)
             outcome = verdict.status.value, verdict.reason
         except checker.HeadError:
             outcome = "INPUT_ERROR", "head"
