@@ -21,7 +21,7 @@ LINEAR = {"kind": "linear"}
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_every_case_gets_its_verdict(kernel: str) -> None:
     verdicts = [(case, case.verdict(kernel)) for case in CASES]
-    wrong = [(case.name, verdict) for case, verdict in verdicts if verdict != (case.status, case.reason)]
+    wrong = [(case.name, verdict) for case, verdict in verdicts if not case.allows(verdict)]
     assert wrong == []
 
 

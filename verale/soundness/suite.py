@@ -124,7 +124,7 @@ def _corpora(long: bool, seed: int) -> Outcome:
     wrong = tuple(
         f"{case.name} ({kernel}): expected {case.status} {case.reason}, found {' '.join(verdict)}"
         for case, kernel in cases
-        if (verdict := case.verdict(kernel)) != (case.status, case.reason)
+        if not case.allows(verdict := case.verdict(kernel))
     )
     return len(cases), f"verdicts on {len(cases) // len(KERNELS)} certificates by {len(KERNELS)} kernels", wrong
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from verale.checker import Auditor, HeadError, LatentsError
+from verale.soundness.corpus.truth import BEYOND, Truth
 from verale.soundness.paths import CERTIFICATES
 
 MANIFEST = "corpora.json"
 CERTIFICATE, HEAD, LATENTS = ".ale.json", ".head.safetensors", ".latents.safetensors"
-WITNESS = ".witness.safetensors"
+BREAKS, WITNESS = ".breaks.safetensors", ".witness.safetensors"
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class Case:
         status: of the verdict, or INPUT_ERROR.
         reason: of the verdict; of an input error "head" or "latents".
         comment: what the case shows.
+        truth: of a rejected case, whether what it claims is true; None of others.
         witness: the witness's file, where the verdict is one on it (v1.md, "Refutation by a witness"); else None.
     """
 
@@ -37,6 +39,7 @@ class Case:
     status: str
     reason: str
     comment: str
+    truth: Truth | None = None
     witness: bytes | None = None
 
     def verdict(self, kernel: str) -> tuple[str, str]:
@@ -44,6 +47,11 @@ class Case:
         if self.witness is not None:
             return _refuted(self.certificate, self.head, self.witness, kernel)
         return judged(Auditor, self.certificate, self.head, self.latents, kernel)
+
+    def allows(self, verdict: tuple[str, str]) -> bool:
+        """Whether a sound checker may give this verdict: a stronger one may prove what is marked beyond."""
+        beyond = self.truth is not None and self.truth.mark == BEYOND
+        return verdict == (self.status, self.reason) or (beyond and verdict[0] == "PROVED")
 
 
 def judged(
@@ -69,12 +77,13 @@ def _refuted(certificate: bytes, head: bytes, witness: bytes, kernel: str) -> tu
 
 
 def files_of(cases: Iterable[Case]) -> dict[str, bytes]:
-    """The corpora as files, by their path: every certificate, each head and latents file once, and the manifest."""
+    """The corpora as files, by their path: every certificate, each head and latents file once, what breaks or refutes
+    each beside it, and the manifest."""
     files: dict[str, bytes] = {}
     path_of: dict[bytes, str] = {}
     manifest = {}
     for case in cases:
-        entry = {"status": case.status, "reason": case.reason, "comment": case.comment}
+        entry: dict[str, Any] = {"status": case.status, "reason": case.reason, "comment": case.comment}
         for part, suffix in ((case.certificate, CERTIFICATE), (case.head, HEAD), (case.latents, LATENTS)):
             if part is None:
                 continue
@@ -83,6 +92,11 @@ def files_of(cases: Iterable[Case]) -> dict[str, bytes]:
                 files[case.name + suffix] = part
             if suffix != CERTIFICATE:
                 entry[suffix.split(".")[1]] = path_of[part]
+        if case.truth is not None:
+            entry |= case.truth.entry()
+            if case.truth.breaks is not None:
+                files[case.name + BREAKS] = case.truth.breaks
+                entry["breaks"] = case.name + BREAKS
         if case.witness is not None:
             files[case.name + WITNESS] = case.witness
             entry["witness"] = case.name + WITNESS
@@ -107,6 +121,7 @@ def stored() -> list[Case]:
             entry["status"],
             entry["reason"],
             entry["comment"],
+            Truth.of(entry, read(entry.get("breaks"))),
             read(entry.get("witness")),
         )
         for name, entry in manifest.items()

@@ -1,6 +1,7 @@
 """Write the corpora again: `python -m verale.soundness.corpus.make` from the root of the repository.
 
-Every draw has a seed, so the same bytes come out; `test_corpora.py` checks it.
+Every draw has a seed, so the same bytes come out; `test_corpora.py` checks it. Latents that break rejected cases are
+stored in `breaking.json`; where accepted cases have changed, `python -m verale.soundness.corpus.breaking` finds others.
 """
 
 from __future__ import annotations

@@ -2,22 +2,35 @@
 
 An attack that rests on a bound that does not hold comes twice: with an image that satisfies every statement and is
 classified as claimed (the proof fails), and, `-refuted`, with one that satisfies them too and is classified otherwise.
+`marks` says of each whether what it claims is true.
 """
 
 from __future__ import annotations
 
 from verale.soundness.corpus.cases import Case
 from verale.soundness.corpus.reject.heads import of_heads
+from verale.soundness.corpus.reject.marks import marked, searched
 from verale.soundness.corpus.reject.proofs import of_proofs
 from verale.soundness.corpus.reject.published import published_attacks
 from verale.soundness.corpus.reject.statements import of_statements
 from verale.soundness.corpus.reject.subjects import of_subjects
 
-__all__ = ["rejected"]
+__all__ = ["rejected", "searched_cases"]
 
 
 def rejected(cases: list[Case]) -> list[Case]:
-    """All attacks, given the accepted cases, in the order of the manifest."""
+    """All attacks with their marks, given the accepted cases, in the order of the manifest."""
+    return marked(_unmarked(cases))
+
+
+def searched_cases(cases: list[Case]) -> list[Case]:
+    """The cases whose breaking latents `breaking` searches for: of the accepted ones, those that break a raised
+    margin."""
+    stated = [case for case in cases if case.latents is not None and b'"interval"' in case.certificate]
+    return [*stated, *searched(_unmarked(cases))]
+
+
+def _unmarked(cases: list[Case]) -> list[Case]:
     by_name = {case.name.removeprefix("accept/"): case for case in cases}
     return [
         *published_attacks(),

@@ -16,9 +16,9 @@ def of_heads(cases: dict[str, Case]) -> Iterator[Case]:
     changes: list[tuple[str, str, str, Callable[[bytes], bytes]]] = [
         ("projection-euclidean", "epsilon", "margin", lambda head: epsilon_times(head, "similarity", 1.25)),
         ("projection-cosine", "epsilon", "instance", lambda head: epsilon_times(head, "geometry", 2.0)),
-        ("projection-euclidean", "weight", "margin", _weights),
+        ("projection-euclidean", "weight", "margin", lambda head: tensor_times(head, "weight", 0.875)),
         ("simplex-softmax", "bias", "margin", _biases),
-        ("projection-euclidean-exponential-scaled", "scale", "margin", lambda head: tensor_times(head, "scale", 2.0)),
+        ("projection-euclidean-exponential-scaled", "scale", "entailment", _scales),
         ("projection-cosine-quadratic-scaled", "peak", "entailment", lambda head: tensor_times(head, "peak", 1.5)),
         ("projection-euclidean", "prototypes", "instance", lambda head: tensor_times(head, "prototypes", 0.5)),
         ("simplex-softmax-threshold", "threshold", "refuted", _threshold_up),
@@ -39,10 +39,10 @@ def _threshold_up(head: bytes) -> bytes:
     return described(head, lambda description: description["similarity"].update(threshold=(0.9375).hex()))
 
 
-def _weights(head: bytes) -> bytes:
-    """Every weight multiplied by 1, 65/64 or 66/64, in turn."""
-    values, rebuilt = entries(head, "weight")
-    return rebuilt([value * (1 + (i % 3) / 64) for i, value in enumerate(values)])
+def _scales(head: bytes) -> bytes:
+    """The scales of the first and the last prototype multiplied by 64."""
+    values, rebuilt = entries(head, "scale")
+    return rebuilt([64 * values[0], *values[1:-1], 64 * values[-1]])
 
 
 def _biases(head: bytes) -> bytes:

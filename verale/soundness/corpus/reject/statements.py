@@ -5,11 +5,18 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from math import inf, nextafter
 
+import flint
+
 from verale.soundness.corpus.cases import Case
+from verale.soundness.corpus.found import found
 from verale.soundness.corpus.reject.building import BOX, NEGATED, altered, case
+from verale.soundness.corpus.truth import gaps
 from verale.soundness.independent import files
+from verale.soundness.independent.arithmetic import PRECISION, Matrix, above, ends
+from verale.soundness.independent.claim import Claim
 from verale.soundness.independent.readers import Document
 
 UNTIGHT = (
@@ -117,9 +124,9 @@ def _margins(cases: dict[str, Case]) -> Iterator[Case]:
     def first(margins: list[str | None]) -> int:
         return next(c for c, margin in enumerate(margins) if margin is not None)
 
-    def set_margin(value: float) -> Action:
+    def set_margin(value: float, rival: int | None = None) -> Action:
         def action(predicate: Document) -> None:
-            predicate["margins"][first(predicate["margins"])] = value.hex()
+            predicate["margins"][first(predicate["margins"]) if rival is None else rival] = value.hex()
 
         return action
 
@@ -127,14 +134,32 @@ def _margins(cases: dict[str, Case]) -> Iterator[Case]:
     yield _attack(euclidean, "margin-zero", "A margin of 0: a tie is no proof.", "malformed", set_margin(0.0))
     yield _attack(euclidean, "margin-negative", "A negative margin.", "malformed", set_margin(-0.125))
 
-    def raise_margin(predicate: Document) -> None:
-        margins = predicate["margins"]
-        margins[first(margins)] = nextafter(float.fromhex(margins[first(margins)]), inf).hex()
-
-    comment = "A margin one binary64 greater than what is proved."
+    raised = "A margin one binary64 greater than what is proved."
+    broken = "A margin greater than what the statements entail: the latents beside it leave less."
     for name, original in cases.items():
-        if name not in UNTIGHT and json.loads(original.certificate)["predicate"]["statements"]:
-            yield _attack(original, f"margin-raised-{name}", comment, "margin", raise_margin)
+        own = json.loads(original.certificate)["predicate"]
+        if not own["statements"]:
+            continue
+        image = found().get(original.name)
+        rival, least = (first(own["margins"]), None) if image is None else _nearest(original, image)
+        next_one = nextafter(float.fromhex(own["margins"][rival]), inf)
+        tight = "minimality" in own["claims"] or (least is not None and least <= nextafter(next_one, inf))
+        if tight and name not in UNTIGHT:
+            yield _attack(original, f"margin-raised-{name}", raised, "margin", set_margin(next_one, rival))
+        if least is not None and (least > next_one or name in UNTIGHT):
+            yield _attack(original, f"margin-broken-{name}", broken, "margin", set_margin(least, rival))
+
+
+def _nearest(original: Case, image: Matrix) -> tuple[int, float]:
+    """The rival that latents bring nearest to its margin, and the least binary64 that is more than they leave."""
+    with flint.ctx.workprec(PRECISION):
+        claim = Claim.read(original.certificate, original.head, None)
+        left = [gap for gap, _ in gaps(claim, image)]
+        over = [float(gap - margin) for gap, margin in gaps(claim, image)]
+        at = over.index(min(over))
+        greatest = above(ends(left[at])[1])
+    rivals = [c for c, margin in enumerate(claim.margins) if margin is not None]
+    return rivals[at], nextafter(greatest, inf) if Fraction(greatest) == ends(left[at])[1] else greatest
 
 
 def _ties() -> Iterator[Case]:
@@ -207,3 +232,10 @@ def _removed(cases: dict[str, Case]) -> Iterator[Case]:
 
     comment = "A wide interval made wider: the proof has need of it as it was."
     yield _attack(cases["projection-euclidean-wide"], "widened", comment, "margin", widen)
+
+    def widen_far(predicate: Document) -> None:
+        predicate["statements"][0]["interval"][0] = (0.0).hex()
+        predicate["statements"][0]["interval"][1] = (16.0).hex()
+
+    comment = "A wide interval made so wide that it says next to nothing."
+    yield _attack(cases["projection-euclidean-wide"], "widened-far", comment, "entailment", widen_far)

@@ -1,0 +1,195 @@
+"""What rejected cases claim is false, beyond the reference argument, or malformed: judged without the checker."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from dataclasses import replace
+from math import nextafter
+from pathlib import Path
+
+import flint
+import pytest
+
+from verale.checker import Auditor, Status
+from verale.checker.kernel import KERNELS
+from verale.soundness.corpus import dropping as dropping_module
+from verale.soundness.corpus import truth as truth_module
+from verale.soundness.corpus.cases import Case, stored
+from verale.soundness.corpus.found import found
+from verale.soundness.corpus.truth import (
+    BEYOND,
+    FALSE,
+    INSTANCE,
+    MALFORMED,
+    SUBJECT,
+    Truth,
+    breaks,
+    gaps,
+    holds,
+    satisfied,
+)
+from verale.soundness.independent import files
+from verale.soundness.independent.arithmetic import PRECISION
+from verale.soundness.independent.claim import Claim
+from verale.soundness.independent.readers import read_latents
+
+CASES = {case.name: case for case in stored()}
+REJECTED = [case for case in CASES.values() if case.truth is not None]
+BROKEN = [case for case in REJECTED if case.truth is not None and case.truth.breaks is not None]
+
+
+def judged(case: Case, truth: Truth | None = None) -> bool:
+    """Whether the case's mark holds, or another one."""
+    return holds(case.certificate, case.head, case.latents, files.given(truth or case.truth))
+
+
+def test_every_rejected_case_has_a_mark_and_no_other() -> None:
+    assert {case.name for case in REJECTED} == {name for name in CASES if name.startswith("reject/")}
+    marks = Counter(files.given(case.truth).mark for case in REJECTED)
+    assert set(marks) == {FALSE, BEYOND, MALFORMED}
+    assert marks[FALSE] > 2 * marks[BEYOND]
+    for case in REJECTED:
+        truth = files.given(case.truth)
+        shown = [part for part in (truth.breaks, truth.claim, truth.dropped) if part is not None]
+        assert len(shown) == (truth.mark == FALSE), case.name
+        assert bool(truth.why) == (truth.mark == BEYOND), case.name
+        assert (truth.mark == MALFORMED) == (case.status == "MALFORMED"), case.name
+
+
+def test_every_mark_holds() -> None:
+    assert [case.name for case in REJECTED if not judged(case)] == []
+
+
+def test_no_judge_reads_the_checker() -> None:
+    folder = Path(files.__file__).parent
+    judges = (Path(files.given(module.__file__)) for module in (truth_module, dropping_module))
+    for path in (*judges, *folder.glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            assert not any(name.startswith("verale.checker") for name in names), path
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_checker_proves_no_case_that_is_false(kernel: str) -> None:
+    """What is beyond the reference argument it may prove, if that argument becomes stronger."""
+    proved = {files.given(case.truth).mark for case in REJECTED if case.verdict(kernel)[0] == "PROVED"}
+    assert proved <= {BEYOND}
+
+
+def test_a_verdict_may_differ_where_a_case_is_beyond_the_reference_argument_alone() -> None:
+    for case in CASES.values():
+        assert case.allows((case.status, case.reason))
+        assert not case.allows(("INPUT_ERROR", "")) and not case.allows(("NOT_PROVED", ""))
+        if case.status != "PROVED":
+            assert case.allows(("PROVED", "")) == (case.truth is not None and case.truth.mark == BEYOND), case.name
+
+
+def test_latents_that_break_a_claim_of_a_positive_margin_are_witnesses() -> None:
+    """The checker, asked about the latents, says so too where the rival wins by them."""
+    refuted = 0
+    for case in BROKEN:
+        latents = files.given(files.given(case.truth).breaks)
+        with flint.ctx.workprec(PRECISION):
+            claim = Claim.read(case.certificate, case.head, None)
+            wins = any(bool(gap <= 0) for gap, _ in gaps(claim, read_latents(latents)[0]))
+        verdict = Auditor(case.head).refute(case.certificate, latents)
+        assert (verdict.status is Status.REFUTED) == wins, case.name
+        assert verdict.reason in ("refuted", "witness"), case.name
+        refuted += wins
+    assert refuted >= 40
+
+
+def test_every_accepted_case_with_statements_about_an_image_has_a_false_twin() -> None:
+    """The same claim with a margin that some latents break."""
+    false = {case.name.removeprefix("reject/margin-") for case in BROKEN}
+    for name, case in CASES.items():
+        if name.startswith("accept/") and case.latents is not None and b'"interval"' in case.certificate:
+            own = name.removeprefix("accept/")
+            assert {f"broken-{own}", f"raised-{own}"} & false, name
+
+
+def test_the_latents_found_break_no_accepted_case() -> None:
+    """They satisfy its statements, and leave at least its margins."""
+    accepted = [name for name in found() if name.startswith("accept/")]
+    assert len(accepted) > 100
+    for name in accepted:
+        case, image = CASES[name], found()[name]
+        with flint.ctx.workprec(PRECISION):
+            assert satisfied(Claim.read(case.certificate, case.head, case.latents), image), name
+        assert not breaks(case.certificate, case.head, files.latents([image])), name
+
+
+# That the judges can say no.
+
+
+def moved(case: Case, by: float) -> Truth:
+    """The mark with every coordinate of its latents moved."""
+    truth = files.given(case.truth)
+    (image,) = read_latents(files.given(truth.breaks))
+    return replace(truth, breaks=files.latents([[[x + by for x in z] for z in image]]))
+
+
+def test_moved_latents_break_nothing() -> None:
+    """But where nothing is stated, or so widely that they still comply."""
+    unmoved = [case.name for case in BROKEN if judged(case, moved(case, 0.125))]
+    assert len(unmoved) < len(BROKEN) / 3
+    for name in ("margin-broken-projection-euclidean", "margin-broken-projection-inner_product", "banks-exchanged"):
+        case = CASES[f"reject/{name}"]
+        assert judged(case)
+        assert not judged(case, moved(case, 2.0**-50)), name
+
+
+def test_one_binary64_decides_whether_a_margin_is_broken() -> None:
+    """At a difference of logits that is a binary64 itself: as a margin it is kept, and the next one is broken."""
+    case = CASES["reject/margin-raised-needed-at-a-tie"]
+    assert judged(case)
+    margin = (15.0).hex().encode()
+    above = nextafter(15.0, 16.0).hex().encode()
+    assert case.certificate.count(above) == 1
+    assert not judged(replace(case, certificate=case.certificate.replace(above, margin)))
+
+
+def test_a_mark_of_another_kind_does_not_hold() -> None:
+    accepted = CASES["accept/projection-euclidean"]
+    own = files.latents([files.given(Claim.read(accepted.certificate, accepted.head, accepted.latents).image)])
+    wrong = (Truth(FALSE, breaks=own), Truth(FALSE, claim=INSTANCE), Truth(FALSE, claim=SUBJECT), Truth(MALFORMED))
+    for truth in (*wrong, Truth(FALSE), Truth(BEYOND)):
+        assert not judged(accepted, truth), truth
+    assert judged(accepted, Truth(BEYOND, why="It is true."))
+    assert not judged(CASES["reject/outside-the-box"], Truth(BEYOND, why="It is false of its image."))
+    assert not judged(CASES["reject/another-head"], Truth(BEYOND, why="It is about another head."))
+    assert not judged(CASES["reject/margin-zero"], Truth(BEYOND, why="It is malformed."))
+
+
+@pytest.mark.parametrize(
+    ("name", "needed"),
+    [("not-minimal-clause", 0), ("not-minimal-assignment", 0), ("not-minimal-assignment-stated", 1)],
+)
+def test_a_statement_that_is_needed_cannot_be_dropped(name: str, needed: int) -> None:
+    assert not judged(CASES[f"reject/{name}"], Truth(FALSE, dropped=needed))
+
+
+def test_no_statement_of_a_minimal_certificate_can_be_dropped() -> None:
+    case = CASES["accept/needed-at-a-tie"]
+    assert not judged(case, Truth(FALSE, dropped=0))
+
+
+# Witnesses.
+
+
+def test_witnesses_refute_what_they_satisfy_and_a_rival_wins() -> None:
+    """Judged without the checker, whose verdict each case has."""
+    counts: Counter[str] = Counter()
+    for case in CASES.values():
+        if case.witness is None or case.reason not in ("refuted", "witness", "instance"):
+            continue
+        with flint.ctx.workprec(PRECISION):
+            claim = Claim.read(case.certificate, case.head, None)
+            (image,) = read_latents(case.witness)
+            complies = satisfied(claim, image)
+            wins = complies and any(bool(gap <= 0) for gap, _ in gaps(claim, image))
+        assert (complies, wins) == (case.reason != "instance", case.reason == "refuted"), case.name
+        counts[case.reason] += 1
+    assert counts["refuted"] >= 15 and counts["witness"] >= 2 and counts["instance"] >= 3
