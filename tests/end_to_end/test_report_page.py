@@ -291,7 +291,7 @@ def test_more_rivals_on_demand(chromium, opened, tmp_path):
 
 def test_every_certificate_of_the_corpora_can_be_shown(chromium, opened, tmp_path):
     """Also those that the checker rejects, or cannot read."""
-    for kind in ("accept", "reject", "malformed"):
+    for kind in ("accept", "reject", "malformed", "witness"):
         for file in (ROOT / "certificates" / kind).glob("*.ale.json"):
             shutil.copy(file, tmp_path / f"{kind}-{file.name}")
     path = tmp_path / "report.html"

@@ -22,6 +22,7 @@ from typing import Any
 
 from verale.soundness.checker_mutants.mutant import CHECKER
 from verale.soundness.corpus.cases import CERTIFICATE, MANIFEST
+from verale.soundness.corpus.truth import BEYOND
 from verale.soundness.extremes import Import
 from verale.soundness.paths import CERTIFICATES
 
@@ -49,6 +50,8 @@ class _Filed:
 
 @cache
 def _filed() -> list[_Filed]:
+    """The cases of audits whose verdict every checker gives: neither witnesses nor what is beyond the reference
+    argument."""
     manifest = json.loads((CERTIFICATES / MANIFEST).read_bytes())
     return [
         _Filed(
@@ -59,6 +62,7 @@ def _filed() -> list[_Filed]:
             entry["reason"],
         )
         for name, entry in manifest.items()
+        if "witness" not in entry and entry.get("truth") != BEYOND
     ]
 
 
