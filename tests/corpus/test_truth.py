@@ -15,8 +15,10 @@ from verale.checker import Auditor, Status
 from verale.checker.kernel import KERNELS
 from verale.soundness.corpus import dropping as dropping_module
 from verale.soundness.corpus import truth as truth_module
+from verale.soundness.corpus.breaking import nearest
 from verale.soundness.corpus.cases import Case, stored
 from verale.soundness.corpus.found import found
+from verale.soundness.corpus.reject import marks
 from verale.soundness.corpus.truth import (
     BEYOND,
     FALSE,
@@ -108,6 +110,31 @@ def test_every_accepted_case_with_statements_about_an_image_has_a_false_twin() -
         if name.startswith("accept/") and case.latents is not None and b'"interval"' in case.certificate:
             own = name.removeprefix("accept/")
             assert {f"broken-{own}", f"raised-{own}"} & false, name
+
+
+@pytest.mark.parametrize(
+    "name", ["bounds-cached", "mass-at-its-lower-end", "widths-that-cancel", "order-clause-unstated"]
+)
+def test_the_search_finds_latents_that_break_a_claim(name: str) -> None:
+    case = CASES[f"reject/{name}"]
+    assert breaks(case.certificate, case.head, files.latents([nearest(case)]))
+
+
+def test_the_search_says_where_it_found_none() -> None:
+    """What it gives of a true claim satisfies the statements, and does not break it."""
+    case = CASES["accept/needed-at-a-tie"]
+    image = nearest(case)
+    with flint.ctx.workprec(PRECISION):
+        assert satisfied(Claim.read(case.certificate, case.head, case.latents), image)
+    assert not breaks(case.certificate, case.head, files.latents([image]))
+
+
+def test_latents_of_another_certificate_are_no_mark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after a change of the accepted cases: the script fails, and names the search."""
+    one, other = (f"accept/projection-euclidean{name}" for name in ("", "-unbounded"))
+    monkeypatch.setattr(marks, "found", lambda: found() | {one: found()[other]})
+    with pytest.raises(ValueError, match=r"nothing is known .*corpus\.breaking again"):
+        marks.marked([CASES["reject/margin-raised-projection-euclidean"]])
 
 
 def test_the_latents_found_break_no_accepted_case() -> None:

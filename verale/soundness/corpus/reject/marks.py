@@ -12,7 +12,18 @@ import flint
 
 from verale.soundness.corpus.cases import Case
 from verale.soundness.corpus.found import found
-from verale.soundness.corpus.truth import BEYOND, FALSE, INSTANCE, MALFORMED, SUBJECT, Truth, breaks, gaps, holds
+from verale.soundness.corpus.truth import (
+    BEYOND,
+    FALSE,
+    INSTANCE,
+    MALFORMED,
+    SUBJECT,
+    Truth,
+    breaks,
+    gaps,
+    holds,
+    satisfied,
+)
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import PRECISION, Matrix
 from verale.soundness.independent.claim import Claim
@@ -94,12 +105,17 @@ def _truth(case: Case, name: str, cases: dict[str, Case]) -> Truth:
         image = _named(cases[f"{name}-refuted"])
     elif image is None:
         image = found().get(_of_accepted(name) or case.name)
-    if image is None:
+    if image is None or not _complies(case, image):
         raise ValueError(f"{case.name}: nothing is known of its truth; {_AGAIN}")
     latents = files.latents([image])
     if breaks(case.certificate, case.head, latents):
         return Truth(FALSE, breaks=latents)
     return Truth(BEYOND, why=_how_near(case, image))
+
+
+def _complies(case: Case, image: Matrix) -> bool:
+    with flint.ctx.workprec(PRECISION):
+        return satisfied(Claim.read(case.certificate, case.head, None), image)
 
 
 def _named(case: Case) -> Matrix:

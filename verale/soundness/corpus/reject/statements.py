@@ -13,9 +13,9 @@ import flint
 from verale.soundness.corpus.cases import Case
 from verale.soundness.corpus.found import found
 from verale.soundness.corpus.reject.building import BOX, NEGATED, altered, case
-from verale.soundness.corpus.truth import gaps
+from verale.soundness.corpus.truth import gaps, satisfied
 from verale.soundness.independent import files
-from verale.soundness.independent.arithmetic import PRECISION, Matrix, above, ends
+from verale.soundness.independent.arithmetic import PRECISION, above, ends
 from verale.soundness.independent.claim import Claim
 from verale.soundness.independent.readers import Document
 
@@ -140,8 +140,7 @@ def _margins(cases: dict[str, Case]) -> Iterator[Case]:
         own = json.loads(original.certificate)["predicate"]
         if not own["statements"]:
             continue
-        image = found().get(original.name)
-        rival, least = (first(own["margins"]), None) if image is None else _nearest(original, image)
+        rival, least = _nearest(original) or (first(own["margins"]), None)
         next_one = nextafter(float.fromhex(own["margins"][rival]), inf)
         tight = "minimality" in own["claims"] or (least is not None and least <= nextafter(next_one, inf))
         if tight and name not in UNTIGHT:
@@ -150,10 +149,14 @@ def _margins(cases: dict[str, Case]) -> Iterator[Case]:
             yield _attack(original, f"margin-broken-{name}", broken, "margin", set_margin(least, rival))
 
 
-def _nearest(original: Case, image: Matrix) -> tuple[int, float]:
-    """The rival that latents bring nearest to its margin, and the least binary64 that is more than they leave."""
+def _nearest(original: Case) -> tuple[int, float] | None:
+    """The rival that the latents found bring nearest to its margin, and the least binary64 above what they leave; None
+    where none are found that satisfy the statements."""
+    image = found().get(original.name)
     with flint.ctx.workprec(PRECISION):
         claim = Claim.read(original.certificate, original.head, None)
+        if image is None or not satisfied(claim, image):
+            return None
         left = [gap for gap, _ in gaps(claim, image)]
         over = [float(gap - margin) for gap, margin in gaps(claim, image)]
         at = over.index(min(over))
