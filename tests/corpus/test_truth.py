@@ -186,6 +186,7 @@ def test_a_mark_of_another_kind_does_not_hold() -> None:
         assert not judged(accepted, truth), truth
     assert judged(accepted, Truth(BEYOND, why="It is true."))
     assert not judged(CASES["reject/outside-the-box"], Truth(BEYOND, why="It is false of its image."))
+    assert not judged(CASES["reject/bias-forgotten"], Truth(BEYOND, why="Its image breaks it."))
     assert not judged(CASES["reject/another-head"], Truth(BEYOND, why="It is about another head."))
     assert not judged(CASES["reject/margin-zero"], Truth(BEYOND, why="It is malformed."))
 

@@ -96,10 +96,11 @@ def _misses(value: Ball, stated: tuple[float, float]) -> bool:
 
 def _boxes(head: Head) -> Iterator[Vector]:
     """The domain's box, cut into boxes: latents whose coordinates are wide balls."""
-    low, high = (Fraction(float.fromhex(end)) for end in head.part("domain").values())
-    depth = len((head.prototypes or [[]])[0])
-    if not depth:
-        raise ValueError("only heads with prototypes are covered")
+    bounds = list(head.part("domain").values())
+    if head.prototypes is None or None in bounds:
+        raise ValueError("only heads with prototypes and a bounded domain are covered")
+    low, high = (Fraction(float.fromhex(end)) for end in bounds)
+    depth = len(head.prototypes[0])
     count = round(_CELLS ** (1 / depth))
     half = (high - low) / (2 * count)
     middles = [low + half * (2 * k + 1) for k in range(count)]

@@ -19,6 +19,7 @@ from typing import Any
 import flint
 
 from verale.soundness.corpus.dropping import entailed_without
+from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import PRECISION, Ball, Matrix, possibly_within, product
 from verale.soundness.independent.claim import Claim, Evaluations, interval
 from verale.soundness.independent.files import digest
@@ -64,14 +65,15 @@ class Truth:
 
 def holds(certificate: bytes, head: bytes, latents: bytes | None, truth: Truth) -> bool:
     """Whether a mark holds of a case. Of BEYOND, whether nothing known contradicts it: the certificate is well formed,
-    the subject is right, and the instance claim is not certainly false."""
+    the subject is right, the instance claim is not certainly false, and the image does not break the entailment
+    claim."""
     if truth.mark == MALFORMED:
         return broken_rule(certificate, head) != ""
     if broken_rule(certificate, head):
         return False
     if truth.mark == BEYOND:
         false = false_subject(certificate, head, latents) or false_instance(certificate, head, latents)
-        return truth.why != "" and not false
+        return truth.why != "" and not false and not _broken_by_its_image(certificate, head, latents)
     if truth.breaks is not None:
         return breaks(certificate, head, truth.breaks)
     if truth.dropped is not None:
@@ -105,6 +107,13 @@ def breaks(certificate: bytes, head: bytes, latents: bytes) -> bool:
         (image,) = read_latents(latents)
         claim = Claim.read(certificate, head, None)
         return satisfied(claim, image) and any(bool(gap < margin) for gap, margin in gaps(claim, image))
+
+
+def _broken_by_its_image(certificate: bytes, head: bytes, latents: bytes | None) -> bool:
+    """Whether the image that is named breaks the entailment claim. False where none is named or given."""
+    subject = read_json(certificate)["subject"]
+    image = _named(subject, latents) if len(subject) > 1 and latents is not None else None
+    return image is not None and breaks(certificate, head, files.latents([image]))
 
 
 # What a claim says by itself.
