@@ -29,7 +29,7 @@ AXIOMS = {
 def run(*command: str, folder: Path) -> str:
     result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=3000)
     assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout
+    return result.stdout + result.stderr
 
 
 @pytest.fixture(scope="module")

@@ -7,13 +7,14 @@ What is not an answer to the question is an error, and nothing is proved.
 
 from __future__ import annotations
 
+import os
 import re
+import select
 import signal
 import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
-from threading import Timer
 from time import monotonic
 from typing import IO, cast
 from weakref import finalize
@@ -78,6 +79,7 @@ class Dialogue:
         except OSError as error:
             raise ExecutableError(f"{self._path} cannot be run ({error.strerror})") from None
         self._input, self._output = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
+        os.set_blocking(self._input.fileno(), False)
         self.close = finalize(self, _end, self._process)
         _limit_memory(self._process.pid, megabytes)
         greeting = self._exchange(b"", _STARTING)
@@ -108,32 +110,31 @@ class Dialogue:
         return Answer(answer[3] or answer[4], answer[5] or "", int(answer[2], 16))
 
     def _exchange(self, line: bytes, seconds: float) -> str | None:
-        """Send a line, and receive one, without its end; None if the process ended before. A process that needs more
-        seconds is ended, and so is this dialogue."""
+        """Send a line, and receive one, without its end; None if the process ended before. If it takes more seconds, it
+        is ended, and so is this dialogue."""
         deadline = monotonic() + seconds
-        timer = Timer(seconds, self._process.kill)
-        timer.daemon = True
-        timer.start()
         try:
-            return self._receive() if self._send(line) else None
-        finally:
-            timer.cancel()
-            if monotonic() >= deadline:
-                self.close()
+            return self._receive(deadline) if self._send(line, deadline) else None
+        except TimeoutError:
+            self.close()
+            return None
 
-    def _send(self, line: bytes) -> bool:
+    def _send(self, line: bytes, deadline: float) -> bool:
+        """Whether all of it was sent."""
         view = memoryview(line)
-        try:
-            while view:
-                view = view[self._input.write(view[:_CHUNK]) :]
-        except OSError:
-            return False
+        while view:
+            _wait(self._input, select.POLLOUT, deadline)
+            try:
+                view = view[os.write(self._input.fileno(), view[:_CHUNK]) :]
+            except BrokenPipeError:
+                return False
         return True
 
-    def _receive(self) -> str | None:
+    def _receive(self, deadline: float) -> str | None:
         data = b""
         while b"\n" not in data and len(data) <= _LONGEST:
-            more = self._output.read(_LONGEST)
+            _wait(self._output, select.POLLIN, deadline)
+            more = os.read(self._output.fileno(), _LONGEST)
             if not more:
                 return None
             data += more
@@ -151,6 +152,14 @@ class Dialogue:
         self.close()
         ended = "" if code is None or code >= 0 else f" (signal {signal.Signals(-code).name})"
         return ExecutableError(f"{self._path} ended{ended} instead of answering; nothing is proved")
+
+
+def _wait(stream: IO[bytes], event: int, deadline: float) -> None:
+    """Wait until a pipe can be written to, or read, or is closed at its other end. Raises TimeoutError."""
+    poll = select.poll()
+    poll.register(stream, event)
+    if not poll.poll(max(0.0, deadline - monotonic()) * 1000):
+        raise TimeoutError
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -15,6 +15,7 @@ from verale.soundness.checker_mutants.attacks.command import commands_differ, re
 from verale.soundness.checker_mutants.attacks.containment import ranges_contain
 from verale.soundness.checker_mutants.attacks.corpora import verdicts_differ
 from verale.soundness.checker_mutants.attacks.limits import work_is_counted
+from verale.soundness.checker_mutants.attacks.proved import dialogues, proved_verdicts, texts_differ
 from verale.soundness.checker_mutants.attacks.readers import json_at_its_limits, tensors_at_their_limits
 from verale.soundness.checker_mutants.attacks.screening import screened_ranges_contain
 from verale.soundness.checker_mutants.attacks.verdicts import margins_in_records, two_kernels, witnesses
@@ -35,6 +36,7 @@ ATTACKS: tuple[tuple[str, Attack], ...] = (
     ("tensors", tensors_at_their_limits),
     ("margins in records", margins_in_records),
     ("two kernels", two_kernels),
+    ("answers", proved_verdicts),
     ("witnesses", witnesses),
     ("records", records_differ),
     ("commands", commands_differ),
@@ -49,14 +51,28 @@ ATTACKS: tuple[tuple[str, Attack], ...] = (
     ("screening", screened_ranges_contain),
 )
 
+OF_PROVED: tuple[tuple[str, Attack], ...] = (
+    ("texts", texts_differ),
+    ("answers", proved_verdicts),
+    ("dialogues", dialogues),
+)
+"""On what asks the proved checker alone."""
 
-def detected_by(fault: Fault | None, attacks: Sequence[tuple[str, Attack]] = ATTACKS) -> str | None:
+
+def detected_by(fault: Fault | None, attacks: Sequence[tuple[str, Attack]] | None = None) -> str | None:
     """The first attack that detects the fault, and what it finds; None if no attack does. An error of the copy detects
     the fault too.
+
+    Args:
+        fault: what is injected; None for nothing.
+        attacks: those that are tried; by default all on the files that the fault is in.
 
     Raises:
         ValueError, SyntaxError: a fault that cannot be injected (`Fault.code`).
     """
+    if attacks is None:
+        of_proved = fault is not None and fault.file.startswith("proved/")
+        attacks = OF_PROVED if of_proved else ATTACKS if fault is not None else (*ATTACKS, *OF_PROVED)
     kernel = "mpmath" if fault is not None and "mpmath" in fault.file else "arb"
     with injected(fault) as module, flint.ctx.workprec(arithmetic.PRECISION):
         for name, attack in attacks:

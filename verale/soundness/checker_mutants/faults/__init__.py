@@ -9,6 +9,7 @@ from verale.soundness.checker_mutants.faults import (
     files,
     patches,
     projection,
+    proved,
     readers,
 )
 from verale.soundness.checker_mutants.mutant import Fault
@@ -17,7 +18,7 @@ __all__ = ["FAULTS", "SURVIVORS"]
 
 FAULTS = [
     Fault(file, *each)
-    for room in (arithmetic, activations, patches, projection, files, readers, command)
+    for room in (arithmetic, activations, patches, projection, files, readers, command, proved)
     for file, faults in room.FAULTS.items()
     for each in faults
 ]

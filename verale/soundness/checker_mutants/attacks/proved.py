@@ -1,0 +1,290 @@
+"""The kernel `proved`: its texts, the verdicts that it makes of answers, and executables that give none."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from verale.soundness.corpus.cases import Case, stored
+from verale.soundness.extremes import Import
+from verale.soundness.independent import files
+from verale.soundness.independent.readers import read_latents
+from verale.soundness.independent.text import text_of_certificate, text_of_head, text_of_image, text_of_prices
+
+__all__ = ["dialogues", "proved_verdicts", "texts_differ"]
+
+Script = dict[str, str]
+"""The answer to a question, `proved` to all that are not named. `entails as stated` is of GOOD's own margins."""
+
+
+@cache
+def _texts() -> list[tuple[Case, list[bytes]]]:
+    """Well-formed cases with the texts of head, certificate, prices and images."""
+    cases = [case for case in stored() if case.status not in ("MALFORMED", "INPUT_ERROR")]
+    return [
+        (
+            case,
+            [
+                text_of_head(case.head),
+                text_of_certificate(case.certificate),
+                text_of_prices(case.certificate, case.head),
+                *([] if case.latents is None else map(text_of_image, read_latents(case.latents))),
+            ],
+        )
+        for case in cases
+    ]
+
+
+def texts_differ(module: Import, kernel: str) -> str:
+    """The texts are those of the independent writer."""
+    text, dyadic = module("proved.text"), module("dyadic")
+    for case, expected in _texts():
+        head = module("head_file").read_head(case.head)
+        certificate = module("certificate").read_certificate(case.certificate)
+        images = [] if case.latents is None else read_latents(case.latents)
+        given = [
+            text.head_text(head),
+            text.certificate_text(certificate),
+            text.prices_text(certificate, len(head.weight.rows[0])),
+            *(text.image_text(dyadic.exact(files.flat(image), head.depth)) for image in images),
+        ]
+        if given != expected:
+            return f"the text of {case.name}"
+    return ""
+
+
+# Verdicts.
+
+IMAGE, ELSEWHERE = [[0.0, 0.0]], [[1.0, 1.0]]
+HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
+OWN = files.patch_statement(0, 0, 0.0, 2.0**-40)
+GOOD = files.certificate(HEAD, [OWN, files.patch_statement(0, 1, 2.0, 2.0)], image=IMAGE, margins=[None, 0.5])
+MINIMAL = files.certificate(HEAD, [OWN], image=IMAGE, minimality=True)
+MALFORMED = files.certificate(HEAD, [files.patch_statement(0, 2, 0.0, 1.0)], image=IMAGE)
+OTHER_HEAD = files.certificate(HEAD + b" ", [OWN], image=IMAGE)
+FALSE = files.certificate(HEAD, [], image=ELSEWHERE)
+LATENTS = files.latents([IMAGE, ELSEWHERE])
+
+VERDICTS: list[tuple[bytes, Script, str, str, str]] = [
+    (GOOD, {}, "PROVED", "", "instance entails"),
+    (GOOD, {"instance": "not proved"}, "NOT_PROVED", "instance", "instance instance"),
+    (GOOD, {"entails": "not proved"}, "REFUTED", "refuted", "instance entails refuted"),
+    (
+        GOOD,
+        {"entails": "not proved", "refuted": "not proved"},
+        "NOT_PROVED",
+        "entailment",
+        "instance entails refuted entails",
+    ),
+    (
+        GOOD,
+        {"entails as stated": "not proved", "refuted": "not proved"},
+        "NOT_PROVED",
+        "margin",
+        "instance entails refuted entails",
+    ),
+    (
+        GOOD,
+        {"entails": "not proved", "refuted": "not covered"},
+        "NOT_PROVED",
+        "entailment",
+        "instance entails refuted entails",
+    ),
+    (GOOD, {"entails": "not proved", "refuted": "limit"}, "NOT_PROVED", "limit", "instance entails refuted"),
+    (GOOD, {"entails": "not covered"}, "NOT_PROVED", "uncovered", "instance entails"),
+    (GOOD, {"instance": "not covered"}, "NOT_PROVED", "uncovered", "instance"),
+    (GOOD, {"entails": "limit"}, "NOT_PROVED", "limit", "instance entails"),
+    (GOOD, {"instance": "slow"}, "NOT_PROVED", "limit", "instance"),
+    (MINIMAL, {}, "NOT_PROVED", "uncovered", ""),
+    (MALFORMED, {}, "MALFORMED", "malformed", ""),
+    (OTHER_HEAD, {}, "NOT_PROVED", "subject", ""),
+]
+"""Certificates and answers, the verdict with minimality asked for, and what is asked."""
+
+WITNESSES: list[tuple[bytes, Script, str, str]] = [
+    (GOOD, {}, "REFUTED", "refuted"),
+    (GOOD, {"refuted": "not proved"}, "NOT_REFUTED", "witness"),
+    (GOOD, {"refuted": "not proved", "instance": "not proved"}, "NOT_REFUTED", "instance"),
+    (GOOD, {"refuted": "not covered"}, "NOT_REFUTED", "uncovered"),
+    (OTHER_HEAD, {}, "NOT_REFUTED", "subject"),
+    (MALFORMED, {}, "MALFORMED", "malformed"),
+]
+
+OF_ALL: list[tuple[bytes, Script, str, str]] = [
+    (GOOD, {}, "PROVED", ""),
+    (GOOD, {"entails": "not proved", "refuted": "not proved"}, "NOT_PROVED", "kernels"),
+    (GOOD, {"entails": "not covered"}, "NOT_PROVED", "uncovered"),
+    (GOOD, {"entails": "limit"}, "NOT_PROVED", "limit"),
+    (FALSE, {}, "NOT_PROVED", "kernels"),
+    (FALSE, {"entails": "not proved"}, "REFUTED", "refuted"),
+    (FALSE, {"entails": "not proved", "refuted": "not proved"}, "NOT_PROVED", "kernels"),
+]
+"""Of the kernel `all`, without minimality: those with rules prove GOOD and refute FALSE."""
+
+
+class _Dialogue:
+    """A dialogue that answers by a script."""
+
+    def __init__(self, module: Import, script: Script, asked: list[str]) -> None:
+        self.close = SimpleNamespace(alive=True)
+        self._answer, self._script, self._asked = module("proved.dialogue").Answer, script, asked
+
+    def ask(self, question: str, text: bytes, milliseconds: int) -> Any:
+        if question == "head":
+            return self._answer("ready", "", 1)
+        self._asked.append(question)
+        if (b" image " in text) != (question != "entails"):
+            raise ValueError(f"{question} with or without an image")
+        as_stated = question == "entails" and b" 2 2 0 1 prices " in text
+        default = self._script.get(question, "proved")
+        word = self._script.get("entails as stated", default) if as_stated else default
+        return self._answer("proved" if word == "slow" else word, "it", 10**9 if word == "slow" else 1)
+
+
+@contextmanager
+def _scripted(module: Import, script: Script) -> Iterator[list[str]]:
+    """The copy's questions are answered by a script; what it asked."""
+    asked: list[str] = []
+    auditor, claims, executable = module("auditor"), module("proved.claims"), module("proved.executable")
+    true = auditor.find_executable, claims.Dialogue
+    auditor.find_executable = lambda: executable.Executable("nowhere", "0" * 64)
+    claims.Dialogue = lambda *arguments: _Dialogue(module, script, asked)
+    try:
+        yield asked
+    finally:
+        auditor.find_executable, claims.Dialogue = true
+
+
+def proved_verdicts(module: Import, kernel: str) -> str:
+    """What is answered becomes the verdict, and nothing else is asked."""
+    auditor = module("auditor").Auditor
+    for number, (data, script, status, reason, questions) in enumerate(VERDICTS):
+        with _scripted(module, script) as asked:
+            verdict = auditor(HEAD, LATENTS, "proved").check(data, minimality=True)
+        if (verdict.status.value, verdict.reason, " ".join(asked)) != (status, reason, questions):
+            return f"answers {number}: {verdict.status.value} {verdict.reason}, asked {asked}"
+        proved = {claim for claim, state in verdict.claims.items() if state == "proved"}
+        shown = "instance" in questions and script.get("instance", "slow") == "slow"
+        expected = {"instance": shown, "entailment": status == "PROVED"}
+        if proved != {claim for claim, expects in expected.items() if expects}:
+            return f"answers {number}: {proved} proved"
+    with _scripted(module, {}) as asked:
+        if auditor(HEAD, None, "proved").check(GOOD).claims["instance"] != "not checked" or asked != ["entails"]:
+            return "an instance without latents"
+    for number, (data, script, status, reason) in enumerate(WITNESSES):
+        with _scripted(module, script):
+            verdict = auditor(HEAD, None, "proved").refute(data, files.latents([IMAGE]))
+        if (verdict.status.value, verdict.reason) != (status, reason):
+            return f"witness {number}: {verdict.status.value} {verdict.reason}"
+    for number, (data, script, status, reason) in enumerate(OF_ALL):
+        with _scripted(module, script):
+            verdict = auditor(HEAD, LATENTS, "all").check(data)
+        if (verdict.status.value, verdict.reason) != (status, reason):
+            return f"all {number}: {verdict.status.value} {verdict.reason}"
+        if reason == "kernels" and "proved" in verdict.claims.values():
+            return f"all {number}: claims of kernels that disagree"
+    return ""
+
+
+# Executables.
+
+_SHELL = """#!/bin/sh
+echo '{greeting}'
+while read -r question number milliseconds text; do
+case $question in
+head) echo "$number 1 ready" ;;
+*) {does} ;;
+esac
+done
+"""
+ANSWERS = {
+    'echo "$number 1 proved"': "proved",
+    'echo "$number 1 not proved"': "not proved",
+    'echo "$number 1 not covered: it"': "not covered",
+    'echo "$number 1 limit: it"': "limit",
+    "sleep 9": "limit",
+}
+NO_ANSWERS = (
+    "echo proved",
+    "echo 0 1 proved",
+    'echo "$number 1 ready"',
+    'echo "$number 1 proved "',
+    'echo "$number 1 proved it"',
+    'echo "$number 1 Proved"',
+    'echo "$number proved"',
+    'printf "%s 1 proved\\n%s 1 proved\\n" "$number" "$number"',
+    'printf "%s 1 proved" "$number"; exit 0',
+    "exit 0",
+    "kill -9 $$",
+    "echo error: it",
+)
+
+
+def dialogues(module: Import, kernel: str) -> str:
+    """An executable's answer is taken as it is, and what is no answer is an error."""
+    dialogue, errors, executable = module("proved.dialogue"), module("errors"), module("proved.executable")
+    dialogue._STARTING, dialogue._PATIENCE, dialogue._ENDING = 5.0, 0, 0.5
+    with tempfile.TemporaryDirectory() as folder:
+        numbers = count()
+
+        def said(does: str, greeting: str = "verale-proved 1 x") -> str:
+            path = Path(folder) / str(next(numbers))
+            path.write_text(_SHELL.format(greeting=greeting, does=does))
+            path.chmod(0o755)
+            before = os.environ.get("VERALE_PROVED")
+            os.environ["VERALE_PROVED"] = str(path)
+            try:
+                found = executable.find_executable()
+            finally:
+                os.environ.pop("VERALE_PROVED")
+                if before is not None:
+                    os.environ["VERALE_PROVED"] = before
+            if (found.path, found.sha256) != (str(path), hashlib.sha256(path.read_bytes()).hexdigest()):
+                return "another executable"
+            talk = dialogue.Dialogue(found, 100)
+            try:
+                if talk.ask("head", b"x\n", 9).word != "ready":
+                    return "the head is not ready"
+                if does == "sleep 9":
+                    dialogue._STARTING = 0.3
+                return str(talk.ask("entails", b"x\n", 9).word)
+            except errors.ExecutableError:
+                return "" if not talk.close.alive else "an executable that failed goes on"
+            finally:
+                dialogue._STARTING = 5.0
+                talk.close()
+
+        for does, word in ANSWERS.items():
+            if said(does) != word:
+                return f"the answer of {does}"
+        for does in NO_ANSWERS:
+            if said(does):
+                return f"no answer: {does}"
+        try:
+            said("echo", greeting="verale-proved 2 x")
+            return "another greeting"
+        except errors.ExecutableError:
+            pass
+        return _changed(module, Path(folder))
+
+
+def _changed(module: Import, folder: Path) -> str:
+    """An executable with other bytes than its digest says is not run."""
+    executable, errors = module("proved.executable"), module("errors")
+    path = folder / "changed"
+    path.write_text(_SHELL.format(greeting="verale-proved 1 x", does="exit"))
+    path.chmod(0o755)
+    found = executable.Executable(str(path), "0" * 64)
+    try:
+        module("proved.dialogue").Dialogue(found, 100).close()
+        return "an executable that changed"
+    except errors.KernelError:
+        return ""
