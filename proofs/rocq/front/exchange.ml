@@ -84,13 +84,14 @@ let neighbours found =
   in
   smaller @ List.concat_map with_one found.violated
 
+let basis_of (span : Span.t) weights =
+  let used = List.filter (fun i -> weights.(i) <> 0.) (List.init (Array.length span.statements) Fun.id) in
+  List.map (fun i -> (i, (weights.(i) > 0.) = (span.curve > 0.))) used
+
 (* The statements with the largest weights: one, two, ... of them, and all. *)
 let starts (span : Span.t) weights =
-  let count = Array.length span.statements in
-  let size i = Float.abs weights.(i) *. sqrt span.norms.(span.statements.(i).about) in
-  let ranked = List.filter (fun i -> weights.(i) <> 0.) (List.init count Fun.id) in
-  let ranked = List.sort (fun i j -> compare (size j) (size i)) ranked in
-  let all = List.map (fun i -> (i, (weights.(i) > 0.) = (span.curve > 0.))) ranked in
+  let size (i, _) = Float.abs weights.(i) *. sqrt span.norms.(span.statements.(i).about) in
+  let all = List.sort (fun i j -> compare (size j) (size i)) (basis_of span weights) in
   let first size = List.filteri (fun at _ -> at < size) all in
   all :: List.init (min 8 (List.length all)) (fun size -> first (size + 1))
 

@@ -45,6 +45,13 @@ let from_middles patch side k =
   if span.wide then of_span span side k
   else { weights = [||]; curve = 0.; value = value_of span side k (Span.reach span (sign_of span side) k) }
 
+(* Newton's steps end where floats no longer tell bounds apart, which is before the weights are as good as they can be. *)
+let polished span side k found =
+  match Exchange.solve span (turned side) (sign_of span side) k (Exchange.basis_of span found.weights) with
+  | Some { weights; curve; value; turned = []; _ } when value > found.value -. (1e-12 *. span.scale) ->
+      { weights; curve; value }
+  | _ -> found
+
 let improved patch side k found =
   let span = patch.span in
   if not span.wide then found
@@ -55,7 +62,7 @@ let improved patch side k found =
     let better, settled = Ascent.improve (Lazy.force patch.ascent) patch.budget sign k start in
     let better = { weights = better.weights; curve = better.curve; value = value_of span side k better.reach } in
     let better = if better.value > found.value then better else found in
-    if settled then better
+    if settled then polished span side k better
     else
       match Exchange.improve span (turned side) sign k [ better.weights; first.weights ] patch.budget with
       | Some { weights; curve; value; _ } when value > better.value -> { weights; curve; value }
@@ -93,11 +100,13 @@ let estimate patch side k = with_twin patch side k (from_middles patch side k)
 (* Integers. *)
 
 (* What a weight of 1 of each fact is for the checker. *)
+let ball_of (span : Span.t) : Points.ball = List.nth span.points.balls span.ball
+
 let factors (span : Span.t) k =
   let points = span.points in
   let size = points.sizes.(k) in
   let own = Array.map (fun (s : Span.statement) -> size /. points.sizes.(s.about)) span.statements in
-  if span.ball < 0 then own else Array.append own [| size *. (List.nth points.balls span.ball).factor |]
+  if span.ball < 0 then own else Array.append own [| size *. (ball_of span).factor |]
 
 let log2 x = Float.log x /. Float.log 2.
 
@@ -113,6 +122,19 @@ let bits_for (span : Span.t) found factors loss =
   let bits = Float.max (Float.max smooth kept) rough -. log2 smallest in
   if bits < 2000. then Some (max 1 (1 + int_of_float bits)) else None
 
+(* In the order of the certificate. *)
+let placed patch bits integers =
+  let span = patch.span in
+  let zero = Z.of_int 0 in
+  let made = Array.make (Array.length patch.stated + span.ball + 1) zero in
+  Array.iteri
+    (fun i (low, high) ->
+      let upper = (Z.sign integers.(i) > 0) = (span.curve > 0.) in
+      made.(if upper then high else low) <- integers.(i))
+    patch.places;
+  if span.ball >= 0 then made.(Array.length made - 1) <- integers.(Array.length integers - 1);
+  (Z.shift_left (Z.of_int 1) bits, Array.to_list made)
+
 let whole patch sign found factors bits =
   let span = patch.span in
   let integers = Array.mapi (fun i w -> Floats.to_integer bits (w *. factors.(i))) found.weights in
@@ -124,33 +146,55 @@ let whole patch sign found factors bits =
     let others = Array.fold_left Z.add target integers in
     integers.(span.base) <- Z.sub (Floats.to_integer bits found.curve) others
   end;
-  let zero = Z.of_int 0 in
-  let made = Array.make (Array.length patch.stated + span.ball + 1) zero in
-  Array.iteri
-    (fun i (low, high) ->
-      let upper = (Z.sign integers.(i) > 0) = (span.curve > 0.) in
-      made.(if upper then high else low) <- integers.(i))
-    patch.places;
-  if span.ball >= 0 then made.(Array.length made - 1) <- integers.(statements);
-  (Z.shift_left (Z.of_int 1) bits, Array.to_list made)
+  placed patch bits integers
+
+(* Where A is next to nothing: weights that make up the target exactly, and as small an A. *)
+let exactly patch side k found =
+  let span = patch.span in
+  let statements = Array.length span.statements in
+  let about i = span.statements.(i).about in
+  let used = List.filter (fun i -> found.weights.(i) <> 0.) (List.init statements Fun.id) in
+  let base = if span.ball >= 0 then statements else if List.mem span.base used then span.base else List.fold_left min statements used in
+  let support = Array.of_list (List.filter (fun i -> i <> base) used) in
+  patch.budget := !(patch.budget) - (200 * Array.length support * span.points.depth);
+  let origin = if span.ball < 0 then Some (about base) else None in
+  let shares = Exact.combination span.points origin (Array.map about support) k in
+  let positive = sign_of span side > 0. in
+  let integers = Array.make (Span.facts span) (Z.of_int 0) in
+  Array.iteri (fun at i -> integers.(i) <- (if positive then Z.neg shares.(at) else shares.(at))) support;
+  let curve = sqrt (span.norms.(k) /. Float.max span.far (1e-3 *. span.scale)) *. ldexp 1. (-Exact.curve_bits) in
+  let curve = if span.ball < 0 then curve else curve *. span.points.sizes.(k) *. (ball_of span).factor in
+  let curve = Floats.to_integer Exact.bits curve in
+  if span.ball >= 0 then integers.(statements) <- curve
+  else begin
+    let target = Z.shift_left (Z.of_int (if positive then 1 else -1)) Exact.bits in
+    integers.(base) <- Z.sub curve (Array.fold_left Z.add target integers)
+  end;
+  if Z.sign curve > 0 then Some (placed patch Exact.bits integers) else None
+
+let rounded patch side k loss found =
+  let span = patch.span in
+  let factors = factors span k in
+  if Array.for_all Floats.is_finite found.weights && Array.for_all Floats.is_finite factors then
+    Option.map
+      (whole patch (sign_of span side) found factors)
+      (if found.curve > 0. then bits_for span found factors loss else Some 0)
+  else None
+
+(* What A is, at most, where weights in floats are too coarse. *)
+let flat = 1e-12
 
 let hint patch side k loss found =
   let span = patch.span in
-  let found =
-    if found.weights <> [||] then found
-    else of_span span side k
-  in
-  let factors = factors span k in
-  if Array.for_all Floats.is_finite found.weights && Array.for_all Floats.is_finite factors then
-    match if found.curve > 0. then bits_for span found factors loss else Some 0 with
-    | None -> ()
-    | Some bits ->
-        let weights = Some (whole patch (sign_of span side) found factors bits) in
-        let old = patch.hints.(k) in
-        patch.hints.(k) <-
-          (match side with
-          | Low -> { old with Checker.for_low = weights }
-          | High -> { old with for_high = weights })
+  let found = if found.weights <> [||] then found else of_span span side k in
+  let share = found.curve *. sqrt (Float.max span.far (1e-3 *. span.scale) /. (span.norms.(k) +. 1e-300)) in
+  let is_flat = found.curve > 0. && share < flat && loss < 1e-15 *. span.scale && !(patch.budget) > 0 in
+  match if is_flat then exactly patch side k found else rounded patch side k loss found with
+  | None -> ()
+  | weights ->
+      let old = patch.hints.(k) in
+      patch.hints.(k) <-
+        (match side with Low -> { old with Checker.for_low = weights } | High -> { old with for_high = weights })
 
 (* Shares of the largest distance: what an end that matters may lose to rounding, and what is too little to tell. *)
 let finest = ldexp 1. (-72)

@@ -14,6 +14,8 @@ type t = {
   kind : kind;
   count : int;
   depth : int;
+  places : int;
+  integers : int -> Z.t array; (* the head's own *)
   vectors : float array array; (* of distances: from their mean *)
   sizes : float array; (* what they were divided by *)
   squares : float array;
@@ -126,7 +128,9 @@ let prepare_kind kind (h : Checker.head) count depth =
   in
   let both = Array.map ends (if kind = Angle then vectors else plain) in
   let squared = Z.mul unit unit in
-  { kind; count; depth; vectors; sizes;
+  let rows = Array.of_list h.prototypes in
+  { kind; count; depth; places; vectors; sizes;
+    integers = (fun k -> Array.of_list rows.(k));
     squares = Array.map (fun vector -> Floats.dot vector vector) vectors;
     totals = Array.map (fun vector -> sum_over vector Fun.id) vectors;
     twins = twins_of plain;
@@ -152,6 +156,6 @@ let selected points indices =
   let take array = Array.map (fun k -> array.(k)) indices in
   let count = Array.length indices in
   { points with
-    count; vectors = take points.vectors; sizes = take points.sizes; squares = take points.squares;
+    count; integers = (fun k -> points.integers indices.(k)); vectors = take points.vectors; sizes = take points.sizes; squares = take points.squares;
     totals = take points.totals; twins = take points.twins; lowest = take points.lowest;
     highest = take points.highest; products = Array.make count [||] }
