@@ -48,8 +48,9 @@ let solve (span : Span.t) turn sign k basis =
   in
   let indices = List.map (fun (i, _) -> about i) basis @ (k :: List.map about others) in
   let points = Points.selected span.points (Array.of_list indices) in
-  match Span.make points (Array.of_list (List.mapi pinned basis)) with
-  | Some narrow when narrow.ball = span.ball ->
+  let views = Span.make points (Array.of_list (List.mapi pinned basis)) in
+  match List.find_opt (fun (narrow : Span.t) -> narrow.ball = span.ball) views with
+  | Some narrow ->
       let better = Span.weights narrow sign count in
       let weights = Array.make (Span.facts span) 0. in
       let lost = ref 0. and turned = ref [] in
@@ -74,7 +75,7 @@ let solve (span : Span.t) turn sign k basis =
       let violated = List.filteri (fun at _ -> at < most_violated) (List.map snd violated) in
       if Float.is_nan value then None
       else Some { basis; weights; curve = better.curve; value; turned = !turned; violated }
-  | _ -> None
+  | None -> None
 
 let neighbours found =
   let without i = List.filter (fun (j, _) -> j <> i) found.basis in

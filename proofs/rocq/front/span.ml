@@ -209,29 +209,19 @@ let of_distances (points : Points.t) statements =
     (ends (fun s -> s.low)) (ends (fun s -> s.high)) norms
     ((base_statement.low +. base_statement.high) /. 2.)
 
-(* The origin is the centre of the ball that leaves y the least room, and there is one. *)
-let of_products (points : Points.t) statements =
-  let spans =
-    List.mapi
-      (fun at (ball : Points.ball) ->
-        let shift s = ball.centre *. points.totals.(s.about) in
-        let ends first last =
-          Array.append (Array.map (fun s -> -2. *. (first s -. shift s)) statements) [| last |]
-        in
-        start points statements 0. (Array.length statements) at
-          (ends (fun s -> s.high) neg_infinity) (ends (fun s -> s.low) ball.reach)
-          points.squares ball.reach)
-      points.balls
-  in
-  match spans with
-  | [] -> None
-  | first :: others -> Some (List.fold_left (fun best s -> if s.rho2 < best.rho2 then s else best) first others)
+(* The origin is the centre of a ball that holds y. *)
+let of_products (points : Points.t) statements at (ball : Points.ball) =
+  let shift s = ball.centre *. points.totals.(s.about) in
+  let ends first last = Array.append (Array.map (fun s -> -2. *. (first s -. shift s)) statements) [| last |] in
+  start points statements 0. (Array.length statements) at
+    (ends (fun s -> s.high) neg_infinity) (ends (fun s -> s.low) ball.reach)
+    points.squares ball.reach
 
-(* None: nothing follows from these statements. *)
+(* One for each ball, if there are statements; with distances just one. *)
 let make (points : Points.t) statements =
-  if Array.length statements = 0 then None
-  else if points.kind = Distance then Some (of_distances points statements)
-  else of_products points statements
+  if Array.length statements = 0 then []
+  else if points.kind = Distance then [ of_distances points statements ]
+  else List.mapi (of_products points statements) points.balls
 
 (* The form's value and the observable's, in either direction. *)
 let observable span k form =
