@@ -65,6 +65,22 @@ module type TotalLeBool' =
 
 module Nat =
  struct
+  (** val add : int -> int -> int **)
+
+  let rec add n m =
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ -> m)
+      (fun p -> Stdlib.Int.succ (add p m))
+      n
+
+  (** val mul : int -> int -> int **)
+
+  let rec mul n m =
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ -> 0)
+      (fun p -> add m (mul p m))
+      n
+
   (** val leb : int -> int -> bool **)
 
   let rec leb = (fun (a : int) b -> a <= b)
@@ -84,6 +100,14 @@ module Nat =
         (fun m' -> Stdlib.Int.succ (min n' m'))
         m)
       n
+
+  (** val pow : int -> int -> int **)
+
+  let rec pow n m =
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ -> Stdlib.Int.succ 0)
+      (fun m0 -> mul n (pow n m0))
+      m
  end
 
 module Pos =
@@ -706,6 +730,14 @@ module Z =
   let y = int_of_big_int y in
   if y < 0 then shift_right_big_int x (-y)
   else shift_left_big_int x y)
+
+  (** val shiftr :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let shiftr = Big_int_Z.(fun x y ->
+  let y = int_of_big_int y in
+  if y < 0 then shift_left_big_int x (-y)
+  else shift_right_big_int x y)
  end
 
 (** val hd : 'a1 -> 'a1 list -> 'a1 **)
@@ -1432,108 +1464,147 @@ let measures h =
   then Some ms
   else None
 
-(** val digits_of :
-    Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int list **)
+(** val number :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
 
-let rec digits_of half0 n x =
-  (fun fO fS n -> if n=0 then fO () else fS (n-1))
-    (fun _ -> [])
-    (fun n' ->
-    let rest =
-      Z.div (Z.add x half0)
-        (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) half0)
-    in
-    (Z.sub x
-      (Z.mul
-        (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) half0)
-        rest)) :: (digits_of half0 n' rest))
-    n
+let rec number b = function
+| [] -> Big_int_Z.zero_big_int
+| x :: digits' -> Z.add x (Z.mul b (number b digits'))
+
+(** val digits_onto :
+    Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let digits_onto bits =
+  let half =
+    Z.shiftl Big_int_Z.unit_big_int (Z.sub bits Big_int_Z.unit_big_int)
+  in
+  let rec digits_onto0 levels0 width x rest =
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ -> (Z.sub x half) :: rest)
+      (fun levels' ->
+      let width0 = Z.shiftr width Big_int_Z.unit_big_int in
+      let high0 = Z.shiftr x width0 in
+      digits_onto0 levels' width0 (Z.sub x (Z.shiftl high0 width0))
+        (digits_onto0 levels' width0 high0 rest))
+      levels0
+  in digits_onto0
 
 (** val plus_times :
     Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
     Big_int_Z.big_int list **)
 
-let rec plus_times b p a =
+let rec plus_times bits p a =
   match p with
-  | [] -> map (Z.mul b) a
+  | [] -> map (fun y -> Z.shiftl y bits) a
   | x :: p' ->
     (match a with
      | [] -> p
-     | y :: a' -> (Z.add x (Z.mul b y)) :: (plus_times b p' a'))
+     | y :: a' -> (Z.add x (Z.shiftl y bits)) :: (plus_times bits p' a'))
 
 (** val pack :
     Big_int_Z.big_int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list **)
 
-let rec pack b = function
+let rec pack bits = function
 | [] -> []
-| p :: ps' -> plus_times b p (pack b ps')
+| p :: ps' -> plus_times bits p (pack bits ps')
+
+(** val zdot_onto :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int **)
+
+let rec zdot_onto sum u v =
+  match u with
+  | [] -> sum
+  | x :: u' ->
+    (match v with
+     | [] -> sum
+     | y :: v' -> zdot_onto (Z.add sum (Z.mul x y)) u' v')
+
+(** val levels : int **)
+
+let levels =
+  Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ 0))))))
 
 (** val piece : int **)
 
 let piece =
-  Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
-    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
-    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
-    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
-    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
-    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
-    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
-    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
-    0)))))))))))))))))))))))))))))))
+  Nat.pow (Stdlib.Int.succ (Stdlib.Int.succ 0)) levels
 
 (** val packs :
     Big_int_Z.big_int -> int -> Big_int_Z.big_int list list ->
-    (int * Big_int_Z.big_int list) list **)
+    (Big_int_Z.big_int * Big_int_Z.big_int list) list **)
 
-let rec packs b fuel ps =
-  (fun fO fS n -> if n=0 then fO () else fS (n-1))
-    (fun _ -> [])
-    (fun fuel' ->
-    match ps with
-    | [] -> []
-    | _ :: _ ->
-      let these = firstn piece ps in
-      ((length these), (pack b these)) :: (packs b fuel' (skipn piece ps)))
-    fuel
+let packs bits =
+  let b = Z.shiftl Big_int_Z.unit_big_int bits in
+  let half =
+    Z.shiftl Big_int_Z.unit_big_int (Z.sub bits Big_int_Z.unit_big_int)
+  in
+  let rec packs0 fuel ps =
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ -> [])
+      (fun fuel' ->
+      match ps with
+      | [] -> []
+      | _ :: _ ->
+        let these = firstn piece ps in
+        ((number b (repeat half (length these))),
+        (pack bits these)) :: (packs0 fuel' (skipn piece ps)))
+      fuel
+  in packs0
 
-(** val products_with :
-    Big_int_Z.big_int -> Big_int_Z.big_int list -> (int * Big_int_Z.big_int
-    list) list -> Big_int_Z.big_int list **)
+(** val unpacked :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int
+    list **)
 
-let rec products_with half0 u = function
+let rec unpacked bits width u = function
 | [] -> []
 | p :: packed' ->
-  let (n, a) = p in
-  app (digits_of half0 n (zdot u a)) (products_with half0 u packed')
+  let (start, a) = p in
+  digits_onto bits levels width (zdot_onto start u a)
+    (unpacked bits width u packed')
 
-(** val half : measure list -> Big_int_Z.big_int **)
+(** val products_with :
+    Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int list)
+    list -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
 
-let half ms =
-  fold_right (fun m x -> Z.max (Z.add m.square Big_int_Z.unit_big_int) x)
-    Big_int_Z.unit_big_int ms
+let products_with bits n packed u =
+  firstn n (unpacked bits (Z.mul bits (Z.of_nat piece)) u packed)
+
+(** val digit_bits : measure list -> Big_int_Z.big_int **)
+
+let digit_bits ms =
+  Z.add
+    (Z.log2
+      (fold_right (fun m x -> Z.max m.square x) Big_int_Z.zero_big_int ms))
+    (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+
+(** val packed_prototypes :
+    head -> measure list -> (Big_int_Z.big_int * Big_int_Z.big_int list) list **)
+
+let packed_prototypes h ms =
+  packs (digit_bits ms) (length h.prototypes) h.prototypes
 
 (** val table_from :
-    Big_int_Z.big_int -> (int * Big_int_Z.big_int list) list -> (int -> bool)
-    -> int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list **)
+    (Big_int_Z.big_int list -> Big_int_Z.big_int list) -> (int -> bool) ->
+    int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list **)
 
-let rec table_from half0 packed wanted j = function
+let rec table_from products_of0 wanted j = function
 | [] -> []
 | p :: ps' ->
-  (if wanted j then products_with half0 p packed else []) :: (table_from
-                                                               half0 packed
-                                                               wanted
-                                                               (Stdlib.Int.succ
-                                                               j) ps')
+  (if wanted j then products_of0 p else []) :: (table_from products_of0
+                                                 wanted (Stdlib.Int.succ j)
+                                                 ps')
 
 (** val products :
-    head -> measure list -> (int -> bool) -> Big_int_Z.big_int list list **)
+    head -> measure list -> (Big_int_Z.big_int * Big_int_Z.big_int list) list
+    -> (int -> bool) -> Big_int_Z.big_int list list **)
 
-let products h ms wanted =
-  let half0 = half ms in
-  table_from half0
-    (packs
-      (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) half0)
-      (length h.prototypes) h.prototypes) wanted 0 h.prototypes
+let products h ms packed wanted =
+  table_from (products_with (digit_bits ms) (length h.prototypes) packed)
+    wanted 0 h.prototypes
 
 (** val corner :
     head -> Big_int_Z.big_int list -> Big_int_Z.big_int list list **)
@@ -3351,13 +3422,19 @@ type settings = { range_unit : Big_int_Z.big_int;
 
 type prepared = { head_of : head; settings_of : settings;
                   ln2_of : (Big_int_Z.big_int * Big_int_Z.big_int);
-                  measures_of : measure list option; domain_of : row option }
+                  measures_of : measure list option;
+                  packed_of : (Big_int_Z.big_int * Big_int_Z.big_int list)
+                              list; domain_of : row option }
 
 (** val prepare : head -> settings -> prepared **)
 
 let prepare h s =
+  let ms = measures h in
   { head_of = h; settings_of = s; ln2_of = (ln2_ends s.box_unit s.terms);
-    measures_of = (measures h); domain_of = (domain_row h s.range_unit) }
+  measures_of = ms; packed_of =
+  (match ms with
+   | Some ms0 -> packed_prototypes h ms0
+   | None -> []); domain_of = (domain_row h s.range_unit) }
 
 type hints = { weights_of : hint list list;
                prices_of : (int * Big_int_Z.big_int list) list }
@@ -3378,7 +3455,7 @@ let products_of p c =
   let h = p.head_of in
   (fun ms ->
   let stated = stated_prototypes c in
-  products h ms (fun j -> existsb ((=) j) stated))
+  products h ms p.packed_of (fun j -> existsb ((=) j) stated))
 
 (** val given_table : prepared -> certificate -> hints -> table option **)
 

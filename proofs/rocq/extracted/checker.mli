@@ -33,11 +33,17 @@ module type TotalLeBool' =
 
 module Nat :
  sig
+  val add : int -> int -> int
+
+  val mul : int -> int -> int
+
   val leb : int -> int -> bool
 
   val ltb : int -> int -> bool
 
   val min : int -> int -> int
+
+  val pow : int -> int -> int
  end
 
 module Pos :
@@ -165,6 +171,8 @@ module Z :
   val sqrt : Big_int_Z.big_int -> Big_int_Z.big_int
 
   val shiftl : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val shiftr : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
  end
 
 val hd : 'a1 -> 'a1 list -> 'a1
@@ -414,8 +422,11 @@ val measure_of : head -> Big_int_Z.big_int list -> measure
 
 val measures : head -> measure list option
 
-val digits_of :
-  Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int list
+val number : Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val digits_onto :
+  Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list
 
 val plus_times :
   Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
@@ -424,24 +435,38 @@ val plus_times :
 val pack :
   Big_int_Z.big_int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list
 
+val zdot_onto :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int
+
+val levels : int
+
 val piece : int
 
 val packs :
   Big_int_Z.big_int -> int -> Big_int_Z.big_int list list ->
-  (int * Big_int_Z.big_int list) list
+  (Big_int_Z.big_int * Big_int_Z.big_int list) list
+
+val unpacked :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int list
 
 val products_with :
-  Big_int_Z.big_int -> Big_int_Z.big_int list -> (int * Big_int_Z.big_int
-  list) list -> Big_int_Z.big_int list
+  Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int list)
+  list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
 
-val half : measure list -> Big_int_Z.big_int
+val digit_bits : measure list -> Big_int_Z.big_int
+
+val packed_prototypes :
+  head -> measure list -> (Big_int_Z.big_int * Big_int_Z.big_int list) list
 
 val table_from :
-  Big_int_Z.big_int -> (int * Big_int_Z.big_int list) list -> (int -> bool)
-  -> int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list
+  (Big_int_Z.big_int list -> Big_int_Z.big_int list) -> (int -> bool) -> int
+  -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list
 
 val products :
-  head -> measure list -> (int -> bool) -> Big_int_Z.big_int list list
+  head -> measure list -> (Big_int_Z.big_int * Big_int_Z.big_int list) list
+  -> (int -> bool) -> Big_int_Z.big_int list list
 
 val corner : head -> Big_int_Z.big_int list -> Big_int_Z.big_int list list
 
@@ -1018,7 +1043,9 @@ type settings = { range_unit : Big_int_Z.big_int;
 
 type prepared = { head_of : head; settings_of : settings;
                   ln2_of : (Big_int_Z.big_int * Big_int_Z.big_int);
-                  measures_of : measure list option; domain_of : row option }
+                  measures_of : measure list option;
+                  packed_of : (Big_int_Z.big_int * Big_int_Z.big_int list)
+                              list; domain_of : row option }
 
 val prepare : head -> settings -> prepared
 

@@ -20,11 +20,14 @@ Record prepared := Prepared {
   settings_of : settings;
   ln2_of : Z * Z;
   measures_of : option (list measure);
+  packed_of : list (Z * list Z);
   domain_of : option row
 }.
 
 Definition prepare (h : head) (s : settings) : prepared :=
-  Prepared h s (ln2_ends (Zpos (box_unit s)) (terms s)) (measures h) (domain_row h (Zpos (range_unit s))).
+  let ms := measures h in
+  Prepared h s (ln2_ends (Zpos (box_unit s)) (terms s)) ms
+    (match ms with Some ms => packed_prototypes h ms | None => nil end) (domain_row h (Zpos (range_unit s))).
 
 (** Untrusted: weights for the patches in their order, and prices against some rivals. *)
 Record hints := Hints { weights_of : list (list hint); prices_of : list (nat * list Z) }.
@@ -39,7 +42,7 @@ Let T := Zpos (range_unit (settings_of p)).
 Let B := Zpos (box_unit (settings_of p)).
 
 Definition products_of (ms : list measure) : list (list Z) :=
-  let stated := stated_prototypes c in products h ms (fun j => existsb (Nat.eqb j) stated).
+  let stated := stated_prototypes c in products h ms (packed_of p) (fun j => existsb (Nat.eqb j) stated).
 
 Definition given_table : option table :=
   match head_geometry h, measures_of p, domain_of p with
@@ -90,7 +93,8 @@ Proof.
   intros t E. unfold given_table in E. cbn [p prepare head_of settings_of measures_of domain_of] in E. fold T in E.
   assert (metric : forall ms own, measures h = Some ms -> domain_row h T = Some own ->
             metric_table h c T ms (products_of p c ms) own (weights_of x) = Some t -> table_ok h T (patches c) t z).
-  { intros ms own M O K. eapply metric_table_ok; eauto using range_unit_positive, products_of_measured_head.
+  { intros ms own M O K. unfold products_of in K. cbn [p prepare head_of packed_of] in K. rewrite M in K.
+    eapply metric_table_ok; eauto using range_unit_positive, products_of_measured_head.
     intros v V. eapply domain_row_ok; eauto using range_unit_positive. }
   destruct (head_geometry h); [| | | |eapply simplex_table_ok; eauto using range_unit_positive];
     (destruct (measures h) as [ms|] eqn:M; [|discriminate]; destruct (domain_row h T) as [own|] eqn:O; [|discriminate];

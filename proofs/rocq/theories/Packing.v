@@ -2,7 +2,9 @@
 
     Numbers below B / 2 in size are the digits of one great number to the base B. So the products of a list with many
     lists are the digits of its product with their packed sum, and great numbers are multiplied much faster, digit for
-    digit, than small ones one by one. *)
+    digit, than small ones one by one.
+
+    B is a power of two, so that a shift takes digits off. Half of B is added to each digit, so that none is negative. *)
 
 From Coq Require Import ZArith List Lia.
 From Verale Require Import Sums.
@@ -14,57 +16,145 @@ Open Scope Z_scope.
 Fixpoint number (B : Z) (digits : list Z) : Z :=
   match digits with x :: digits' => x + B * number B digits' | nil => 0 end.
 
-(** The [n] digits of x to the base 2 half, each at least - half and below half. *)
-Fixpoint digits_of (half : Z) (n : nat) (x : Z) : list Z :=
-  match n with
-  | O => nil
-  | S n' => let rest := (x + half) / (2 * half) in (x - 2 * half * rest) :: digits_of half n' rest
-  end.
-
-Definition is_digit (half x : Z) : Prop := - half <= x < half.
-
-Lemma first_digit : forall half x s, is_digit half x -> (x + 2 * half * s + half) / (2 * half) = s.
+Lemma number_app : forall B l l', number B (l ++ l') = number B l + B ^ Z.of_nat (length l) * number B l'.
 Proof.
-  intros half x s H. unfold is_digit in H.
-  replace (x + 2 * half * s + half) with (x + half + s * (2 * half)) by ring.
-  rewrite Z.div_add by lia. rewrite Z.div_small by lia. reflexivity.
+  intros B l l'. induction l as [|x l IH]; [cbn [app number length]; rewrite Z.pow_0_r; ring|].
+  cbn [app number length]. rewrite IH, Nat2Z.inj_succ, Z.pow_succ_r by lia. ring.
 Qed.
 
-Lemma digits_of_number : forall half digits, Forall (is_digit half) digits ->
-  digits_of half (length digits) (number (2 * half) digits) = digits.
+Lemma number_zeros : forall B n, number B (repeat 0 n) = 0.
+Proof. intros B n. induction n as [|n IH]; cbn [repeat number]; [reflexivity|]. rewrite IH. ring. Qed.
+
+Lemma number_plus : forall B k l, number B (map (Z.add k) l) = number B l + number B (repeat k (length l)).
 Proof.
-  intros half digits H. induction H as [|x digits Hx H IH]; [reflexivity|]. cbn [length number digits_of]. cbv zeta.
-  rewrite first_digit by exact Hx. rewrite IH. f_equal. ring.
+  intros B k l. induction l as [|x l IH]; [reflexivity|]. cbn [map number length repeat]. rewrite IH. ring.
+Qed.
+
+Lemma number_small : forall B l, 0 < B -> Forall (fun x => 0 <= x < B) l -> 0 <= number B l < B ^ Z.of_nat (length l).
+Proof.
+  intros B l HB H. induction H as [|x l Hx H IH]; [cbn; lia|].
+  cbn [number length]. rewrite Nat2Z.inj_succ, Z.pow_succ_r by lia. nia.
+Qed.
+
+Section Base.
+Variable bits : Z.
+Let B : Z := Z.shiftl 1 bits.
+Let half : Z := Z.shiftl 1 (bits - 1).
+
+(** The 2^levels digits of x, each less half, and then the rest: x is halved, for that takes as long as copying it, and
+    digit by digit it would be copied once for each. *)
+Fixpoint digits_onto (levels : nat) (width : Z) (x : Z) (rest : list Z) : list Z :=
+  match levels with
+  | O => x - half :: rest
+  | S levels' =>
+      let width := Z.shiftr width 1 in
+      let high := Z.shiftr x width in
+      digits_onto levels' width (x - Z.shiftl high width) (digits_onto levels' width high rest)
+  end.
+
+Hypothesis bits_positive : 0 < bits.
+
+Lemma base_is : B = 2 ^ bits.
+Proof. unfold B. rewrite Z.shiftl_mul_pow2 by lia. apply Z.mul_1_l. Qed.
+
+Lemma base_positive : 0 < B.
+Proof. rewrite base_is. apply Z.pow_pos_nonneg; lia. Qed.
+
+Lemma base_is_twice_half : B = 2 * half.
+Proof.
+  rewrite base_is. unfold half. rewrite Z.shiftl_mul_pow2 by lia. replace bits with (Z.succ (bits - 1)) at 1 by lia.
+  rewrite Z.pow_succ_r by lia. ring.
+Qed.
+
+Lemma digits_onto_number : forall levels digits rest, length digits = (2 ^ levels)%nat ->
+  Forall (fun x => 0 <= x < B) digits ->
+  digits_onto levels (bits * Z.of_nat (2 ^ levels)) (number B digits) rest = map (fun x => x - half) digits ++ rest.
+Proof.
+  induction levels as [|levels IH]; intros digits rest L H.
+  { destruct digits as [|x [|]]; try discriminate. cbn [digits_onto number map app]. rewrite Z.mul_0_r, Z.add_0_r.
+    reflexivity. }
+  cbn [digits_onto]. set (n := (2 ^ levels)%nat) in *. assert (N : (2 ^ S levels = n + n)%nat) by (cbn; unfold n; lia).
+  rewrite N in *. replace (Z.shiftr (bits * Z.of_nat (n + n)) 1) with (bits * Z.of_nat n).
+  2: { rewrite Z.shiftr_div_pow2 by lia. change (2 ^ 1) with 2. rewrite Nat2Z.inj_add.
+       replace (bits * (Z.of_nat n + Z.of_nat n)) with (bits * Z.of_nat n * 2) by ring. rewrite Z.div_mul; lia. }
+  rewrite <- (firstn_skipn n digits) in H |- *. set (low := firstn n digits) in *. set (high := skipn n digits) in *.
+  assert (Ll : length low = n) by (unfold low; rewrite firstn_length; lia).
+  assert (Lh : length high = n) by (unfold high; rewrite skipn_length; lia).
+  apply Forall_app in H as [Hl Hh]. assert (S := number_small B low base_positive Hl). rewrite Ll in S.
+  assert (P : 0 <= bits * Z.of_nat n) by lia.
+  assert (E : number B (low ++ high) = number B low + 2 ^ (bits * Z.of_nat n) * number B high).
+  { rewrite number_app, Ll, base_is, <- Z.pow_mul_r by lia. reflexivity. }
+  assert (Q : 0 < 2 ^ (bits * Z.of_nat n)) by (apply Z.pow_pos_nonneg; lia).
+  rewrite base_is, <- Z.pow_mul_r, <- base_is in S by lia.
+  assert (X : Z.shiftr (number B (low ++ high)) (bits * Z.of_nat n) = number B high).
+  { rewrite Z.shiftr_div_pow2, E by exact P. rewrite Z.mul_comm, Z.div_add by lia. rewrite Z.div_small by exact S.
+    reflexivity. }
+  rewrite X. replace (_ - Z.shiftl (number B high) _) with (number B low)
+    by (rewrite Z.shiftl_mul_pow2, E by exact P; ring).
+  rewrite (IH high rest Lh Hh), (IH low _ Ll Hl), map_app, <- app_assoc. reflexivity.
 Qed.
 
 (** * Packed lists *)
 
 (** p + B a, coordinate by coordinate *)
-Fixpoint plus_times (B : Z) (p a : list Z) : list Z :=
+Fixpoint plus_times (p a : list Z) : list Z :=
   match p, a with
-  | x :: p', y :: a' => (x + B * y) :: plus_times B p' a'
-  | nil, _ => map (Z.mul B) a
+  | x :: p', y :: a' => x + Z.shiftl y bits :: plus_times p' a'
+  | nil, _ => map (fun y => Z.shiftl y bits) a
   | _, nil => p
   end.
 
-Fixpoint pack (B : Z) (ps : list (list Z)) : list Z :=
-  match ps with p :: ps' => plus_times B p (pack B ps') | nil => nil end.
+Fixpoint pack (ps : list (list Z)) : list Z := match ps with p :: ps' => plus_times p (pack ps') | nil => nil end.
 
-Lemma zdot_map_mul : forall B u a, zdot u (map (Z.mul B) a) = B * zdot u a.
-Proof. induction u as [|x u IH]; intros [|y a]; cbn [map zdot]; try ring. rewrite IH. ring. Qed.
+(** The sum of products, added to a number. *)
+Fixpoint zdot_onto (sum : Z) (u v : list Z) : Z :=
+  match u, v with x :: u', y :: v' => zdot_onto (sum + x * y) u' v' | _, _ => sum end.
 
-Lemma zdot_plus_times : forall B u p a, zdot u (plus_times B p a) = zdot u p + B * zdot u a.
+Lemma zdot_onto_is : forall u v sum, zdot_onto sum u v = sum + zdot u v.
+Proof. induction u as [|x u IH]; intros [|y v] sum; cbn [zdot_onto zdot]; try rewrite IH; ring. Qed.
+
+Lemma shiftl_is : forall y, Z.shiftl y bits = B * y.
+Proof. intros y. rewrite base_is, Z.shiftl_mul_pow2 by lia. apply Z.mul_comm. Qed.
+
+Lemma zdot_map_shiftl : forall u a, zdot u (map (fun y => Z.shiftl y bits) a) = B * zdot u a.
+Proof. induction u as [|x u IH]; intros [|y a]; cbn [map zdot]; try ring. rewrite IH, shiftl_is. ring. Qed.
+
+Lemma zdot_plus_times : forall u p a, zdot u (plus_times p a) = zdot u p + B * zdot u a.
 Proof.
   induction u as [|x u IH]; intros p a; [cbn; ring|].
-  destruct p as [|y p]; [cbn [plus_times]; rewrite zdot_map_mul; cbn; ring|].
-  destruct a as [|w a]; cbn [plus_times zdot]; [ring|]. rewrite IH. ring.
+  destruct p as [|y p]; [cbn [plus_times]; rewrite zdot_map_shiftl; cbn; ring|].
+  destruct a as [|w a]; cbn [plus_times zdot]; [ring|]. rewrite IH, shiftl_is. ring.
 Qed.
 
-Theorem zdot_pack : forall B u ps, zdot u (pack B ps) = number B (map (zdot u) ps).
+Theorem zdot_pack : forall u ps, zdot u (pack ps) = number B (map (zdot u) ps).
 Proof.
-  intros B u ps. induction ps as [|p ps IH]; cbn [pack map number]; [apply zdot_nil_r|].
+  intros u ps. induction ps as [|p ps IH]; cbn [pack map number]; [apply zdot_nil_r|].
   rewrite zdot_plus_times, IH. reflexivity.
 Qed.
+
+(** * In pieces, which multiply fastest if they are neither short nor too long for the fast part of the memory *)
+
+Definition levels : nat := 7.
+Definition piece : nat := 2 ^ levels.
+
+(** What is added to the digits of a piece of lists, and its pack. [fuel] is at least the number of lists. *)
+Fixpoint packs (fuel : nat) (ps : list (list Z)) : list (Z * list Z) :=
+  match fuel, ps with
+  | S fuel', _ :: _ =>
+      let these := firstn piece ps in
+      (number B (repeat half (length these)), pack these) :: packs fuel' (skipn piece ps)
+  | _, _ => nil
+  end.
+
+Fixpoint unpacked (width : Z) (u : list Z) (packed : list (Z * list Z)) : list Z :=
+  match packed with
+  | (start, a) :: packed' => digits_onto levels width (zdot_onto start u a) (unpacked width u packed')
+  | nil => nil
+  end.
+
+(** The products with the [n] lists that were packed; the last piece may have more digits. *)
+Definition products_with (n : nat) (packed : list (Z * list Z)) (u : list Z) : list Z :=
+  firstn n (unpacked (bits * Z.of_nat piece) u packed).
 
 (** * How great the products are *)
 
@@ -73,35 +163,52 @@ Proof.
   induction u as [|x u IH]; intros [|y v]; cbn [zdot]; [lia| | |].
   - assert (H := zdot_square_nonneg v). assert (Y := Z.square_nonneg y). lia.
   - assert (H := zdot_square_nonneg u). assert (X := Z.square_nonneg x). lia.
-  - specialize (IH v). assert (A := Z.square_nonneg (x - y)). assert (B := Z.square_nonneg (x + y)). lia.
+  - specialize (IH v). assert (A := Z.square_nonneg (x - y)). assert (C := Z.square_nonneg (x + y)). lia.
 Qed.
 
-Lemma zdot_is_digit : forall half u v, zdot u u < half -> zdot v v < half -> is_digit half (zdot u v).
-Proof. intros half u v Hu Hv. assert (H := twice_zdot_le u v). unfold is_digit. lia. Qed.
+Lemma digit_of_product : forall u v, zdot u u < half -> zdot v v < half -> 0 <= half + zdot u v < B.
+Proof. intros u v Hu Hv. assert (H := twice_zdot_le u v). rewrite base_is_twice_half. lia. Qed.
 
-(** * In pieces, since the digits of a very great number take long to find *)
-
-Definition piece : nat := 32.
-
-(** How many lists each pack holds, and the pack. [fuel] is at least the number of lists. *)
-Fixpoint packs (B : Z) (fuel : nat) (ps : list (list Z)) : list (nat * list Z) :=
-  match fuel, ps with
-  | S fuel', _ :: _ =>
-      let these := firstn piece ps in (length these, pack B these) :: packs B fuel' (skipn piece ps)
-  | _, _ => nil
-  end.
-
-Fixpoint products_with (half : Z) (u : list Z) (packed : list (nat * list Z)) : list Z :=
-  match packed with (n, a) :: packed' => digits_of half n (zdot u a) ++ products_with half u packed' | nil => nil end.
-
-Theorem products_with_packs : forall half u fuel ps, zdot u u < half -> Forall (fun p => zdot p p < half) ps ->
-  (length ps <= fuel)%nat -> products_with half u (packs (2 * half) fuel ps) = map (zdot u) ps.
+Lemma unpacked_piece : forall u ps rest, zdot u u < half -> Forall (fun p => zdot p p < half) ps ->
+  (length ps <= piece)%nat -> exists more,
+  digits_onto levels (bits * Z.of_nat piece) (zdot_onto (number B (repeat half (length ps))) u (pack ps)) rest =
+    map (zdot u) ps ++ more /\ (length ps = piece -> more = rest).
 Proof.
-  intros half u fuel. induction fuel as [|fuel IH]; intros ps Hu H L; [destruct ps; [reflexivity|cbn in L; lia]|].
-  destruct ps as [|p ps]; [reflexivity|]. cbn [packs]. set (all := p :: ps) in *. cbn [products_with].
-  rewrite <- (firstn_skipn piece all) in H. apply Forall_app in H as [H1 H2].
-  rewrite zdot_pack, <- (map_length (zdot u) (firstn piece all)), digits_of_number.
-  - rewrite IH; [|exact Hu|exact H2|rewrite skipn_length; unfold all, piece in *; cbn [length] in *; lia].
-    rewrite <- map_app, firstn_skipn. reflexivity.
-  - apply Forall_map. eapply Forall_impl; [|exact H1]. intros q Hq. apply zdot_is_digit; assumption.
+  intros u ps rest Hu H L. set (digits := map (Z.add half) (map (zdot u) ps)).
+  assert (N : zdot_onto (number B (repeat half (length ps))) u (pack ps) =
+              number B (digits ++ repeat 0 (piece - length ps))).
+  { rewrite number_app, number_zeros, zdot_onto_is, zdot_pack. unfold digits. rewrite number_plus, map_length. ring. }
+  rewrite N. unfold piece in *. rewrite digits_onto_number.
+  - exists (map (fun x => x - half) (repeat 0 (2 ^ levels - length ps)) ++ rest). split.
+    + rewrite map_app, <- app_assoc. f_equal. unfold digits. rewrite !map_map. apply map_ext. intros p. lia.
+    + intros E. rewrite E, Nat.sub_diag. reflexivity.
+  - unfold digits. rewrite app_length, !map_length, repeat_length. lia.
+  - apply Forall_app. split.
+    + unfold digits. rewrite !Forall_map. eapply Forall_impl; [|exact H]. intros p Hp. apply digit_of_product; assumption.
+    + apply Forall_forall. intros x Hx. apply repeat_spec in Hx as ->. assert (P := base_positive). lia.
 Qed.
+
+Lemma unpacked_packs : forall u fuel ps, zdot u u < half -> Forall (fun p => zdot p p < half) ps ->
+  (length ps <= fuel)%nat ->
+  exists more, unpacked (bits * Z.of_nat piece) u (packs fuel ps) = map (zdot u) ps ++ more.
+Proof.
+  intros u fuel. induction fuel as [|fuel IH]; intros ps Hu H L.
+  { destruct ps; [exists nil; reflexivity|cbn in L; lia]. }
+  destruct ps as [|p ps]; [exists nil; reflexivity|]. cbn [packs]. set (all := p :: ps) in *. cbn [unpacked].
+  rewrite <- (firstn_skipn piece all) in H. apply Forall_app in H as [H1 H2].
+  assert (P : (0 < piece)%nat) by (unfold piece, levels; cbn; lia).
+  destruct (IH (skipn piece all) Hu H2) as [more E]; [rewrite skipn_length; unfold all in *; cbn [length] in *; lia|].
+  rewrite E. destruct (unpacked_piece u (firstn piece all) (map (zdot u) (skipn piece all) ++ more)) as [other [E' R]];
+    [exact Hu|exact H1|apply firstn_le_length|].
+  rewrite E'. destruct (Nat.le_gt_cases piece (length all)) as [F|F].
+  - exists more. rewrite R by (rewrite firstn_length; lia). rewrite app_assoc, <- map_app, firstn_skipn. reflexivity.
+  - exists other. rewrite firstn_all2 by lia. reflexivity.
+Qed.
+
+Theorem products_with_packs : forall u fuel ps, zdot u u < half -> Forall (fun p => zdot p p < half) ps ->
+  (length ps <= fuel)%nat -> products_with (length ps) (packs fuel ps) u = map (zdot u) ps.
+Proof.
+  intros u fuel ps Hu H L. unfold products_with. destruct (unpacked_packs u fuel ps Hu H L) as [more ->].
+  rewrite firstn_app, map_length, Nat.sub_diag, firstn_all2, app_nil_r by (rewrite map_length; lia). reflexivity.
+Qed.
+End Base.

@@ -19,47 +19,63 @@ Definition everywhere (k : Z) : nat -> R := fun _ => IZR k.
 
 (** * The table *)
 
-(** Above all squares, and so above all products. *)
-Definition half (ms : list measure) : Z := fold_right (fun m x => Z.max (square m + 1) x)%Z 1%Z ms.
+(** With so many bits, half of the digits are above all squares, and so above all products. [ms] are the measures of
+    the head. *)
+Definition digit_bits (ms : list measure) : Z := (Z.log2 (fold_right (fun m x => Z.max (square m) x) 0 ms) + 2)%Z.
 
-Fixpoint table_from (half : Z) (packed : list (nat * list Z)) (wanted : nat -> bool) (j : nat) (ps : list (list Z)) :
+(** Computed once for all certificates. *)
+Definition packed_prototypes (ms : list measure) : list (Z * list Z) :=
+  packs (digit_bits ms) (length (prototypes h)) (prototypes h).
+
+Fixpoint table_from (products_of : list Z -> list Z) (wanted : nat -> bool) (j : nat) (ps : list (list Z)) :
   list (list Z) :=
   match ps with
-  | p :: ps' => (if wanted j then products_with half p packed else nil) :: table_from half packed wanted (S j) ps'
+  | p :: ps' => (if wanted j then products_of p else nil) :: table_from products_of wanted (S j) ps'
   | nil => nil
   end.
 
-(** [ms] are the measures of the head. *)
-Definition products (ms : list measure) (wanted : nat -> bool) : list (list Z) :=
-  let half := half ms in
-  table_from half (packs (2 * half) (length (prototypes h)) (prototypes h)) wanted 0 (prototypes h).
+(** [packed] are the packed prototypes of the head. *)
+Definition products (ms : list measure) (packed : list (Z * list Z)) (wanted : nat -> bool) : list (list Z) :=
+  table_from (products_with (digit_bits ms) (length (prototypes h)) packed) wanted 0 (prototypes h).
 
 Definition row_right (j : nat) (row : list Z) : Prop :=
   forall k, (k < count h)%nat -> IZR (nth k row 0%Z) = inner D (point j) (point k).
 Definition products_right (G : list (list Z)) : Prop := forall j, nth j G nil <> nil -> row_right j (nth j G nil).
 
-Lemma table_from_nth : forall half packed wanted ps j i, nth i (table_from half packed wanted j ps) nil <> nil ->
-  (i < length ps)%nat /\ nth i (table_from half packed wanted j ps) nil = products_with half (nth i ps nil) packed.
+Lemma table_from_nth : forall products_of wanted ps j i, nth i (table_from products_of wanted j ps) nil <> nil ->
+  (i < length ps)%nat /\ nth i (table_from products_of wanted j ps) nil = products_of (nth i ps nil).
 Proof.
   induction ps as [|p ps IH]; intros j [|i] H; try (exfalso; apply H; reflexivity); cbn [table_from nth length] in *.
   - destruct (wanted j); [split; [lia|reflexivity]|exfalso; apply H; reflexivity].
   - destruct (IH _ _ H) as [L E]. split; [lia|exact E].
 Qed.
 
-Lemma below_half : forall m ms, In m ms -> (square m < half ms)%Z.
-Proof. induction ms as [|m' ms IH]; intros H; [destruct H|]. cbn [half fold_right]. destruct H as [->|H]; [lia|].
-  specialize (IH H). fold (half ms). lia. Qed.
+Lemma digit_bits_positive : forall ms, (0 < digit_bits ms)%Z.
+Proof. intros ms. unfold digit_bits. assert (H := Z.log2_nonneg (fold_right (fun m x => Z.max (square m) x) 0 ms)%Z). lia. Qed.
+
+Lemma below_half : forall m ms, In m ms -> (square m < Z.shiftl 1 (digit_bits ms - 1))%Z.
+Proof.
+  intros m ms H. unfold digit_bits. set (most := fold_right _ _ _).
+  assert (L : (square m <= most)%Z).
+  { unfold most. clear most. induction ms as [|m' ms IH]; [destruct H|]. cbn [fold_right].
+    destruct H as [->|H]; [lia|]. specialize (IH H). lia. }
+  assert (N := Z.log2_nonneg most). rewrite Z.shiftl_mul_pow2, Z.mul_1_l by lia.
+  replace (Z.log2 most + 2 - 1)%Z with (Z.succ (Z.log2 most)) by lia.
+  destruct (Z.lt_ge_cases 0 most) as [P|P]; [destruct (Z.log2_spec most P); lia|].
+  assert (0 < 2 ^ Z.succ (Z.log2 most))%Z by (apply Z.pow_pos_nonneg; lia). lia.
+Qed.
 
 Lemma square_of_measure : forall p, square (measure_of h p) = zdot p p.
 Proof. intros p. unfold measure_of. destruct (head_geometry h); reflexivity. Qed.
 
-Theorem products_of_head : forall wanted, length (prototypes h) = count h ->
-  products_right (products (map (measure_of h) (prototypes h)) wanted).
+Theorem products_of_head : forall ms wanted, ms = map (measure_of h) (prototypes h) ->
+  length (prototypes h) = count h -> products_right (products ms (packed_prototypes ms) wanted).
 Proof.
-  intros wanted HL j H k Hk. unfold products in *. cbv zeta in *. destruct (table_from_nth _ _ _ _ _ _ H) as [J ->].
-  assert (B : forall p, In p (prototypes h) -> (zdot p p < half (map (measure_of h) (prototypes h)))%Z).
-  { intros p Hp. rewrite <- square_of_measure. apply below_half. apply in_map. exact Hp. }
-  rewrite products_with_packs; [|apply B, nth_In, J|apply Forall_forall; exact B|lia].
+  intros ms wanted M HL j H k Hk. unfold products, packed_prototypes in *.
+  destruct (table_from_nth _ _ _ _ _ H) as [J ->].
+  assert (B : forall p, In p (prototypes h) -> (zdot p p < Z.shiftl 1 (digit_bits ms - 1))%Z).
+  { intros p Hp. rewrite <- square_of_measure. apply below_half. rewrite M. apply in_map. exact Hp. }
+  rewrite products_with_packs; [|apply digit_bits_positive|apply B, nth_In, J|apply Forall_forall; exact B|lia].
   rewrite (nth_indep _ 0%Z (zdot (nth j (prototypes h) nil) nil)) by (rewrite map_length; lia).
   rewrite map_nth. apply zdot_real. apply short.
 Qed.
@@ -168,11 +184,11 @@ Proof. intros k js rows H. induction H; constructor; [apply row_step|]; assumpti
 End Products.
 
 Corollary products_of_measured_head : forall h ms wanted, measures h = Some ms ->
-  products_right h (products h ms wanted).
+  products_right h (products h ms (packed_prototypes h ms) wanted).
 Proof.
   intros h ms wanted H.
   assert (E : ms = map (measure_of h) (prototypes h)).
   { unfold measures in H. destruct (_ && _); [injection H as <-; reflexivity|discriminate]. }
-  rewrite E. apply products_of_head; [intros j; apply (measures_short h ms); exact H|].
+  apply products_of_head; [intros j; apply (measures_short h ms); exact H|exact E|].
   rewrite <- (map_length (measure_of h)), <- E. apply (measures_ok h ms H).
 Qed.
