@@ -9,6 +9,7 @@
 - `slack`: latents that satisfy a certificate and bring a rival as near as they can; `teeth` tries whether it would
   notice a rule that proves a little too much, on the certificates of `targets` and `tight`.
 - `corpus`: certificates with known verdicts (accepted, rejected, malformed), and mutants of the accepted ones.
+- `agreement`: the verdicts of the Python checker and of the proved one, side by side.
 - `enclosures`: the arithmetic of the kernels, against exact numbers.
 - `checker_mutants`: copies of the checker with a fault in each; `extremes` has properties that only these need.
 

@@ -138,6 +138,27 @@ def _mutants(long: bool, seed: int) -> Outcome:
     return tally.verdicts.total(), detail, tuple(tally.wrong)
 
 
+def _agreement(long: bool, seed: int) -> Outcome:
+    from itertools import chain
+
+    import torch
+
+    from verale.checker.errors import KernelError
+    from verale.checker.proved import find_executable
+    from verale.soundness.agreement.compare import compared
+    from verale.soundness.agreement.sets import corpora, emitted, mutated
+
+    try:
+        find_executable()
+    except KernelError as error:  # a choice of the installation, as an extra is, and no finding
+        return 0, f"certificates compared: {error}", ()
+    torch.set_num_threads(1)
+    one_in, count = (4, 10_000) if long else (100, 300)
+    tally = compared(chain(corpora(), mutated(one_in, seed), emitted(count, seed)))
+    detail = f"certificates by all kernels; `proved` proves {tally.kinds['more']} more and {tally.kinds['less']} less"
+    return tally.kinds.total(), detail, tuple(tally.wrong)
+
+
 def _enclosures(long: bool, seed: int) -> Outcome:
     from verale.soundness.enclosures import failures
 
@@ -167,6 +188,7 @@ SECTIONS = (
     Section("attack", "latents that satisfy proved certificates, and break those of cut rules", ("explain",), _attack),
     Section("corpora", "certificates whose verdicts are known", (), _corpora),
     Section("mutants", "accepted certificates, changed", (), _mutants),
+    Section("agreement", "the Python checker and the proved one on the same certificates", ("explain",), _agreement),
     Section("enclosures", "the kernels' arithmetic against exact numbers", (), _enclosures),
     Section("faults", "copies of the checker with an error in each", (), _faults),
 )

@@ -1,0 +1,230 @@
+"""The kernels agree: on the corpora, on mutants and on random heads; and what must not be is told."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from itertools import islice
+
+import pytest
+from support.proved import fake
+
+from verale.soundness.agreement import __main__ as program
+from verale.soundness.agreement import judging, sets
+from verale.soundness.agreement.compare import Tally, compared
+from verale.soundness.agreement.sets import Group, Question
+from verale.soundness.agreement.table import table
+from verale.soundness.corpus.cases import Case, stored
+from verale.soundness.suite import SECTIONS
+
+SLIGHT = 2.0**-40
+"""The share of its margins that the proved checker may miss for want of better weights."""
+
+
+@pytest.fixture
+def executable(proved_checker, monkeypatch) -> None:
+    monkeypatch.setenv("VERALE_PROVED", proved_checker)
+
+
+def require_agreement(tally: Tally) -> None:
+    assert tally.wrong == []
+    assert tally.kinds["apart"] == 0
+    assert [str(each) for each in tally.worst_first("less") if each.lost > SLIGHT] == []
+    assert tally.kinds["same"] > 0.9 * tally.kinds.total()
+
+
+def test_they_agree_on_the_corpora(executable) -> None:
+    tally = compared(sets.corpora())
+    require_agreement(tally)
+    assert tally.kinds.total() == len(stored())
+    assert tally.judged >= tally.kinds["more"] > 0
+    assert all(each.name.startswith("reject/") for each in tally.worst_first("more"))
+    assert all(tally.seconds[kernel] > 0 for kernel in ("arb", "mpmath", "proved"))
+
+
+def test_they_agree_on_mutants(executable) -> None:
+    require_agreement(compared(sets.mutated(500)))
+
+
+def test_they_agree_on_random_heads(executable) -> None:
+    tally = compared(sets.emitted(60, one_in=9))
+    require_agreement(tally)
+    assert tally.kinds.total() >= 60
+
+
+@pytest.mark.long
+def test_they_agree_on_many_mutants(executable) -> None:
+    require_agreement(compared(sets.mutated(40, seed=1), judged_one_in=5))
+
+
+@pytest.mark.long
+def test_they_agree_on_random_heads_of_every_combination(executable) -> None:
+    require_agreement(compared(sets.emitted(2000, seed=1), judged_one_in=10))
+
+
+# What must not be is told.
+
+
+def first(prefix: str, status: str = "PROVED") -> Case:
+    return next(case for case in stored() if case.name.startswith(prefix) and case.status == status)
+
+
+def asked_of(case: Case, **known: bool) -> list[Group]:
+    return [Group(case.head, case.latents, (Question(case.name, case.certificate, **known),))]
+
+
+@pytest.fixture
+def answering(tmp_path, monkeypatch):
+    """An executable that says the same to every question."""
+
+    def use(answer: str) -> None:
+        body = f"return None if question == 'head' else {answer}"
+        monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, body))
+
+    return use
+
+
+def test_what_another_kernel_refutes_must_not_be_proved(answering) -> None:
+    answering("'proved'")
+    case = first("reject/", "REFUTED")
+    tally = compared(asked_of(case))
+    assert tally.kinds == Counter(apart=1)
+    assert tally.wrong[0] == (
+        f"{case.name}: the kernels disagree (arb: REFUTED refuted, mpmath: REFUTED refuted, proved: PROVED)"
+    )
+
+
+def test_what_is_proved_by_one_alone_is_judged(answering) -> None:
+    """A statement that is not true of the image; the fake proves it."""
+    answering("'proved'")
+    case = next(case for case in stored() if (case.status, case.reason) == ("NOT_PROVED", "instance"))
+    tally = compared(asked_of(case))
+    assert (tally.kinds, tally.judged) == (Counter(more=1), 1)
+    assert len(tally.wrong) == 1 and tally.wrong[0].startswith(f"{case.name}: ")
+
+
+def test_latents_that_break_a_claim_are_found(answering) -> None:
+    answering("'proved'")
+    case = first("accept/projection-euclidean")
+    document = json.loads(case.certificate)
+    document["predicate"]["statements"] = []
+    tally = compared([Group(case.head, None, (Question("nothing stated", json.dumps(document).encode()),))])
+    assert tally.wrong == [
+        "nothing stated: latents that satisfy every statement fall short of a margin"
+        " (arb: NOT_PROVED entailment, mpmath: NOT_PROVED entailment, proved: PROVED)"
+    ]
+
+
+def test_what_is_marked_as_false_must_not_be_proved(answering) -> None:
+    answering("'proved'")
+    tally = compared(asked_of(first("accept/"), false=True), judged_one_in=1000)
+    assert len(tally.wrong) == 1 and "it is marked as false" in tally.wrong[0]
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "lost"),
+    [
+        (
+            "'not proved' if question == 'entails' else 'proved' if question == 'instance' else 'not proved'",
+            "less",
+            1.0,
+        ),
+        ("'limit: it'", "less", 1.0),
+        ("'not covered: it'", "less", 1.0),
+        ("'=yes'", "apart", 0.0),
+        ("os._exit(1)", "apart", 0.0),
+    ],
+)
+def test_what_is_not_proved_is_less_and_what_dies_is_wrong(answer, kind, lost, answering) -> None:
+    answering(answer)
+    tally = compared(asked_of(first("accept/")))
+    assert tally.kinds == Counter({kind: 1})
+    assert [each.lost for each in tally.worst_first(kind)] == [lost]
+    assert bool(tally.wrong) == (kind == "apart")
+
+
+def test_a_margin_that_is_missed_is_measured(tmp_path, monkeypatch) -> None:
+    """Margins of at least 3/4 of the stated ones are not proved: half of them have to be given up."""
+    case = first("accept/projection-euclidean")
+    margins = json.loads(case.certificate)["predicate"]["margins"]
+    stated = max(float.fromhex(margin) for margin in margins if margin)
+    body = (
+        "if question == 'head': return None\n"
+        "if question != 'entails': return 'proved' if question == 'instance' else 'not proved'\n"
+        "words = [int(word, 16) for word in text.split(' prices')[0].split(' ')[1:] if word != 'patch']\n"
+        f"unit, margins = words[-{len(margins) + 2}], words[-{len(margins)}:]\n"
+        f"return 'proved' if max(margins) / unit < {0.75 * stated!r} else 'not proved'"
+    )
+    monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, body))
+    (difference,) = compared(asked_of(case)).worst_first("less")
+    assert (difference.proved, difference.lost) == (("NOT_PROVED", "margin"), 0.5)
+    assert "5e-01 of the margins" in str(difference)
+
+
+def test_large_certificates_are_not_judged(monkeypatch) -> None:
+    case = first("accept/")
+    (group,) = asked_of(case)
+    assert judging.is_small(group, group.questions[0])
+    monkeypatch.setattr(judging, "FEW", 0)
+    assert not judging.is_small(group, group.questions[0])
+
+
+# The program.
+
+
+def run(monkeypatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["agreement", *arguments])
+    monkeypatch.setattr(sets, "stored", lambda: list(islice((c for c in stored() if c.status == "PROVED"), 2)))
+    return program.main()
+
+
+def test_the_program_writes_a_table(executable, monkeypatch, tmp_path, capsys) -> None:
+    out = tmp_path / "agreement.md"
+    assert run(monkeypatch, "--mutants-one-in", "200", "--emitted", "3", "--out", str(out)) == 0
+    text = out.read_text()
+    assert capsys.readouterr().out == text
+    assert "| corpora | 2 | 2 | 0 | 0 | 0 |" in text
+    assert "| mutants | " in text and "| random heads | " in text
+    assert text.endswith("## Wrong\n\nnothing\n")
+
+
+def test_the_exit_code_says_that_something_is_wrong(answering, monkeypatch, capsys) -> None:
+    answering("'=yes'")
+    assert run(monkeypatch, "--mutants-one-in", "0", "--emitted", "0") == 1
+    assert "EXECUTABLE_ERROR" in capsys.readouterr().out
+
+
+def test_without_the_executable_or_the_data_there_is_one_line(executable, monkeypatch, tmp_path, capsys) -> None:
+    assert run(monkeypatch, "--mutants-one-in", "0", "--emitted", "0", "--data", str(tmp_path)) == 9
+    assert "cifar100_protopnet.safetensors is missing" in capsys.readouterr().err
+    monkeypatch.setenv("VERALE_PROVED", str(tmp_path / "nowhere"))
+    assert run(monkeypatch) == 9
+    assert capsys.readouterr().err.startswith("error: kernel proved: there is no executable")
+
+
+def test_the_worst_comes_first(answering) -> None:
+    answering("'not proved'")
+    cases = [case for case in stored() if case.status == "PROVED"][:3]
+    tally = compared(group for case in cases for group in asked_of(case))
+    names = [each.name for each in tally.worst_first("less")]
+    assert names == sorted(names) and len(names) == 3
+    text = table({"some": tally}, "a command", {"where": "here"})
+    assert f"- {names[0]}: PROVED against NOT_PROVED instance" in text and "some: 3" in text
+
+
+(SECTION,) = (section for section in SECTIONS if section.name == "agreement")
+
+
+@pytest.mark.long
+def test_it_is_a_section_of_the_suite(executable) -> None:
+    tried, detail, wrong = SECTION.try_it(False, 2)
+    assert tried > 1000 and wrong == ()
+    assert "less" in detail
+
+
+def test_the_section_says_that_nothing_was_compared(monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("VERALE_PROVED", str(tmp_path / "nowhere"))
+    tried, detail, wrong = SECTION.try_it(False, 0)
+    assert (tried, wrong) == (0, ())
+    assert "there is no executable" in detail and "make proved" in detail

@@ -1,0 +1,78 @@
+"""Compare the verdicts of the kernels `arb`, `mpmath` and `proved`, and write a table.
+
+The exit code is 0 only if nothing is wrong: no kernel proves what another refutes, or what is known to be false.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from verale.checker.errors import KernelError
+from verale.checker.proved import find_executable
+from verale.errors import UsageError
+from verale.soundness.agreement import sets
+from verale.soundness.agreement.compare import Tally, compared
+from verale.soundness.agreement.sets import Group
+from verale.soundness.agreement.table import table
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m verale.soundness.agreement", description=__doc__.splitlines()[0] if __doc__ else None
+    )
+    parser.add_argument("--mutants-one-in", type=int, default=100, help="take one in so many mutants; 0 for none")
+    parser.add_argument("--emitted", type=int, default=300, help="certificates of random heads (default 300)")
+    parser.add_argument("--seed", type=int, default=0, help="of mutants and random heads")
+    parser.add_argument("--data", type=Path, help="folder of the trained heads cifar100_*.safetensors")
+    parser.add_argument("--images", type=int, default=3, help="images of each trained head (default 3)")
+    parser.add_argument("--judged-one-in", type=int, default=20, help="judge one in so many of what all prove")
+    parser.add_argument("--out", type=Path, help="file for the table, in Markdown")
+    given = parser.parse_args()
+    try:
+        facts = {"executable": find_executable().sha256} | _facts()
+        tallies: dict[str, Tally] = {}
+        for name, groups in _chosen(given):
+            start = time.monotonic()
+            tallies[name] = compared(groups, given.judged_one_in)
+            sys.stderr.write(f"{name}: {tallies[name].kinds.total():,} in {time.monotonic() - start:.0f} s\n")
+    except (UsageError, KernelError) as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 9
+    command = f"python -m verale.soundness.agreement {' '.join(sys.argv[1:])}".strip()
+    text = table(tallies, command, facts)
+    sys.stdout.write(text)
+    if given.out:
+        given.out.write_text(text, encoding="utf-8")
+    return 1 if any(tally.wrong for tally in tallies.values()) else 0
+
+
+def _chosen(given: argparse.Namespace) -> Iterator[tuple[str, Iterator[Group]]]:
+    yield "corpora", sets.corpora()
+    if given.mutants_one_in:
+        yield "mutants", sets.mutated(given.mutants_one_in, given.seed)
+    if given.emitted:
+        import torch
+
+        torch.set_num_threads(1)
+        yield "random heads", sets.emitted(given.emitted, given.seed)
+    if given.data:
+        yield "trained heads", sets.trained(given.data, given.images)
+
+
+def _facts() -> dict[str, str]:
+    return {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "python": platform.python_version(),
+        "load average at start": ", ".join(f"{load:.2f}" for load in os.getloadavg()),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

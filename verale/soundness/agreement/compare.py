@@ -1,0 +1,144 @@
+"""Which kernel's verdict is stronger, and what is wrong.
+
+A verdict is stronger if it goes further in certificates/v1.md, "Verification": the instance holds, the class is
+entailed with some margins, with those that are stated. What is decided, PROVED or REFUTED, is the strongest. Whatever
+a reader refuses is refused before any kernel is asked: there verdicts have to be the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from verale.soundness.agreement.judging import is_small, known_false
+from verale.soundness.agreement.kernels import ENDED, NAMES, Said, asked, processor, said
+from verale.soundness.agreement.sets import Group, Question, with_margins
+
+__all__ = ["KINDS", "Difference", "Tally", "compared"]
+
+KINDS = ("same", "more", "less", "apart")
+"""What the proved checker proves beside the Python one: the same, more or less; or they cannot be compared."""
+
+_UNDECIDED = ("limit", "uncovered", "instance", "entailment", "margin")
+"""The reasons of NOT_PROVED, from the weakest."""
+_DECIDED = ("PROVED", "REFUTED")
+_BITS = 52
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A certificate on which verdicts differ.
+
+    Attributes:
+        name: of the certificate.
+        python: what `arb` says.
+        proved: what `proved` says.
+        lost: of a margin that `proved` proves less of, the least share that has to be given up, a power of two; 1 where
+            nothing is proved, 0 where nothing was looked for.
+    """
+
+    name: str
+    python: Said
+    proved: Said
+    lost: float = 0.0
+
+    def __str__(self) -> str:
+        verdicts = f"{' '.join(self.python).strip()} against {' '.join(self.proved).strip()}"
+        return f"{self.name}: {verdicts}" + (f", {self.lost:.0e} of the margins" if 0 < self.lost < 1 else "")
+
+
+@dataclass
+class Tally:
+    """What came of one set.
+
+    Attributes:
+        kinds: counts by KINDS.
+        verdicts: counts by what `arb` and `proved` say.
+        differences: by kind, but for the same.
+        wrong: what must not be, a line each.
+        judged: how many certificates were judged without any kernel.
+        seconds: of the processor, by kernel.
+    """
+
+    kinds: Counter[str] = field(default_factory=Counter)
+    verdicts: Counter[tuple[Said, Said]] = field(default_factory=Counter)
+    differences: dict[str, list[Difference]] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
+    judged: int = 0
+    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(NAMES, 0.0))
+
+    def worst_first(self, kind: str) -> list[Difference]:
+        """The differences of a kind: those that lose the most first."""
+        return sorted(self.differences.get(kind, []), key=lambda each: (-each.lost, each.name))
+
+
+def compared(groups: Iterable[Group], judged_one_in: int = 20) -> Tally:
+    """Compare the kernels' verdicts on certificates.
+
+    Args:
+        judged_one_in: one in so many of what both prove is judged without any kernel; what `proved` alone proves always
+            is.
+    """
+    tally = Tally()
+    for group in groups:
+        found: dict[str, list[Said]] = {}
+        for kernel in NAMES:
+            start = processor()
+            found[kernel] = asked(group, kernel)
+            tally.seconds[kernel] += processor() - start
+        for number, question in enumerate(group.questions):
+            _count(tally, group, question, {kernel: found[kernel][number] for kernel in NAMES}, judged_one_in)
+    return tally
+
+
+def _count(tally: Tally, group: Group, question: Question, found: dict[str, Said], judged_one_in: int) -> None:
+    python, proved = found["arb"], found["proved"]
+    kind = _kind(python, proved)
+    tally.kinds[kind] += 1
+    tally.verdicts[python, proved] += 1
+    if kind != "same":
+        lost = _lost(group, question, proved) if kind == "less" else 0.0
+        tally.differences.setdefault(kind, []).append(Difference(question.name, python, proved, lost))
+    named = [f"{kernel}: {' '.join(verdict).strip()}" for kernel, verdict in found.items()]
+    if kind == "apart" or python != found["mpmath"]:
+        tally.wrong.append(f"{question.name}: the kernels disagree ({', '.join(named)})")
+    if not any(status == "PROVED" for status, _ in found.values()):
+        return
+    if question.false:
+        tally.wrong.append(f"{question.name}: it is marked as false ({', '.join(named)})")
+    proves_more = kind == "more" and proved[0] == "PROVED"
+    sampled = tally.kinds.total() % judged_one_in == 0
+    if (proves_more or sampled) and is_small(group, question):
+        tally.judged += 1
+        if (false := known_false(group, question)) is not None:
+            tally.wrong.append(f"{question.name}: {false} ({', '.join(named)})")
+
+
+def _kind(python: Said, proved: Said) -> str:
+    if python == proved and proved != ENDED:
+        return "same"
+    ranks = _rank(python), _rank(proved)
+    if ranks[0] is None or ranks[1] is None or ranks[0] == ranks[1]:
+        return "apart"
+    return "more" if ranks[0] < ranks[1] else "less"
+
+
+def _rank(verdict: Said) -> int | None:
+    """How strong a verdict is; None if it is not a kernel's."""
+    status, reason = verdict
+    if status in _DECIDED:
+        return len(_UNDECIDED)
+    return _UNDECIDED.index(reason) if reason in _UNDECIDED else None
+
+
+def _lost(group: Group, question: Question, proved: Said) -> float:
+    """The least power of two so that `proved` proves margins smaller by that share."""
+    if proved[1] != "margin":
+        return 1.0
+    least, most = 0, _BITS + 1  # 2^-least is known to be enough, 2^-most is not
+    while most - least > 1:
+        middle = (least + most) // 2
+        (verdict,) = said(group, "proved", [with_margins(question.certificate, 1 - 2.0**-middle)])
+        least, most = (middle, most) if verdict[0] == "PROVED" else (least, middle)
+    return 2.0**-least

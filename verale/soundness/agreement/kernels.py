@@ -1,0 +1,57 @@
+"""The verdicts of one kernel on certificates of one head, and the processor time that they take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from verale.checker import Auditor, HeadError, LatentsError
+from verale.checker.errors import ExecutableError
+from verale.soundness.agreement.sets import Group, Question
+
+__all__ = ["ENDED", "NAMES", "Said", "asked", "processor", "said"]
+
+NAMES = ("arb", "mpmath", "proved")
+
+Said = tuple[str, str]
+"""Status and reason; of a file that cannot be used INPUT_ERROR and which file; of an executable that dies ENDED."""
+
+ENDED = ("EXECUTABLE_ERROR", "executable")
+
+
+def asked(group: Group, kernel: str) -> list[Said]:
+    """The verdicts on a group's certificates, in their order."""
+    try:
+        auditor = Auditor(group.head, group.latents, kernel)
+    except HeadError:
+        return [("INPUT_ERROR", "head")] * len(group.questions)
+    except LatentsError:
+        return [("INPUT_ERROR", "latents")] * len(group.questions)
+    return [_verdict(auditor, question) for question in group.questions]
+
+
+def said(group: Group, kernel: str, certificates: Iterable[bytes]) -> list[Said]:
+    """The verdicts on other certificates of the same head and latents."""
+    questions = tuple(Question("", certificate) for certificate in certificates)
+    return asked(Group(group.head, group.latents, questions), kernel)
+
+
+def _verdict(auditor: Auditor, question: Question) -> Said:
+    try:
+        if question.witness is not None:
+            verdict = auditor.refute(question.certificate, question.witness)
+        else:
+            verdict = auditor.check(question.certificate)
+    except LatentsError:
+        return "INPUT_ERROR", "latents"
+    except ExecutableError:
+        return ENDED
+    return verdict.status.value, verdict.reason
+
+
+def processor() -> float:
+    """Seconds of this process and of those that it has started and that have ended."""
+    import resource  # only where the executable runs: not on Windows
+
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + ended.ru_utime + ended.ru_stime
