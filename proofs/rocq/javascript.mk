@@ -1,0 +1,19 @@
+# The same checker as JavaScript, for `verale report --check` and for who has no compiler. It is committed, so that
+# nobody needs js_of_ocaml but who changes it; tests/unit/checker/proved/test_javascript.py builds it again.
+JAVASCRIPT := ../../verale/checker/proved/verale-proved.js
+SPOKEN := extracted/checker.mli extracted/checker.ml front/reader.ml $(HINTER) front/claims.ml front/answers.ml front/browser.ml
+PRIMITIVES := front/zarith.js front/browser.js
+
+.PHONY: javascript
+javascript: $(JAVASCRIPT)
+
+# A primitive that is missing stops the build: else it would fail when it is called.
+$(JAVASCRIPT): $(SPOKEN) $(PRIMITIVES)
+	@ocamlfind query zarith >/dev/null 2>&1 && command -v js_of_ocaml >/dev/null || { \
+		echo 'make javascript needs OCaml, findlib, Zarith and js_of_ocaml; on Debian: apt-get install ocaml-nox ocaml-findlib libzarith-ocaml-dev js-of-ocaml' >&2; \
+		exit 1; }
+	mkdir -p $(COMPILED)/javascript
+	cp $(SPOKEN) $(COMPILED)/javascript
+	cd $(COMPILED)/javascript && ocamlfind ocamlc -no-check-prims -package zarith -linkpkg $(notdir $(SPOKEN)) -o browser.byte
+	js_of_ocaml --opt 3 --target-env browser --disable genprim --Werror $(PRIMITIVES) $(COMPILED)/javascript/browser.byte -o $(COMPILED)/browser.js
+	mv $(COMPILED)/browser.js $@
