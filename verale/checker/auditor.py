@@ -12,7 +12,7 @@ from .errors import FormatError, RefutedError, UnprovedError
 from .head_file import read_head
 from .kernel import CHOICES, KERNELS, PROVED, load_kernel
 from .latents import Latents
-from .proved import Executable, ProvedAudit, ProvedClaims, find_executable
+from .proved import Program, ProvedAudit, ProvedClaims, find_program
 from .rules.assignment import Assignment
 from .rules.evaluation import Evaluation
 from .rules.hypersphere import Hypersphere
@@ -53,7 +53,7 @@ class Auditor:
     def __init__(self, head: bytes, latents: bytes | None = None, kernel: str = "arb", limit: int = LIMIT) -> None:
         names = CHOICES.get(kernel, (kernel,))
         kernels = [load_kernel(name) for name in names if name != PROVED]
-        self.executable: Executable | None = find_executable() if PROVED in names else None
+        self.executable: Program | None = find_program() if PROVED in names else None
         self._head, self._size = read_head(head), len(head)
         self._latents = None if latents is None else Latents(latents, self._head.depth)
         self._projections = [Projection(Space(self._head, each)) for each in kernels]

@@ -1,7 +1,8 @@
 """The kernel `proved`: a checker that is proved right in Rocq, extracted to OCaml (`proofs/rocq`), and asked from here.
 
 Files are read by this package's readers, which is what they have to be right for: steps 1 to 4 of certificates/v1.md.
-What is claimed goes to the executable as integers (`text`), and it answers (`dialogue`).
+What is claimed goes to a program as integers (`text`), and it answers: the executable (`dialogue`), or where there is
+none the same as JavaScript (`script`).
 """
 
 from __future__ import annotations
@@ -9,5 +10,17 @@ from __future__ import annotations
 from .audit import ProvedAudit
 from .claims import ProvedClaims
 from .executable import Executable, find_executable
+from .program import Program, find_program
+from .script import SCRIPT, Script, find_script
 
-__all__ = ["Executable", "ProvedAudit", "ProvedClaims", "find_executable"]
+__all__ = [
+    "SCRIPT",
+    "Executable",
+    "Program",
+    "ProvedAudit",
+    "ProvedClaims",
+    "Script",
+    "find_executable",
+    "find_program",
+    "find_script",
+]

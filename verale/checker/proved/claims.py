@@ -1,4 +1,4 @@
-"""What the executable of the kernel `proved` proves of certificates of one head."""
+"""What the program of the kernel `proved` proves of certificates of one head."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from ..dyadic import Exact
 from ..errors import UnprovedError
 from ..head import Head
 from .dialogue import Answer, Dialogue
-from .executable import Executable
+from .program import Program, begin
+from .script import ScriptDialogue
 from .text import certificate_text, head_text, image_text, prices_text
 
 __all__ = ["ProvedClaims"]
@@ -20,25 +21,25 @@ _STEPS_A_MILLISECOND = 40_000
 _MEGABYTE = 2**20
 _MEGABYTES = 1024
 _MEGABYTES_A_MEGABYTE = 64
-"""Memory that the executable may take: so much, and so much more for each megabyte of the head."""
+"""Memory that the program may take: so much, and so much more for each megabyte of the head."""
 _LEAST = Fraction(1, 2**1074)
 """The smallest margin that can be stated."""
 
 
 class ProvedClaims:
-    """Asks the executable about certificates. It runs from the first question on, and again after it has failed.
+    """Asks the program about certificates. It runs from the first question on, and again after it has failed.
 
     Args:
         head: the head.
         size: of its file, in bytes.
-        executable: what to ask.
+        program: what to ask.
     """
 
-    def __init__(self, head: Head, size: int, executable: Executable) -> None:
+    def __init__(self, head: Head, size: int, program: Program) -> None:
         self._head = head
         self._megabytes = _MEGABYTES + _MEGABYTES_A_MEGABYTE * -(-size // _MEGABYTE)
-        self._executable = executable
-        self._dialogue: Dialogue | None = None
+        self._program = program
+        self._dialogue: Dialogue | ScriptDialogue | None = None
         self._left = 0
 
     def allow(self, steps: int) -> None:
@@ -85,10 +86,10 @@ class ProvedClaims:
             raise _limit("all questions together took more processor time than was allowed")
         return self._counted(dialogue.ask(question, text, self._left)).word == "proved"
 
-    def _begun(self) -> Dialogue:
+    def _begun(self) -> Dialogue | ScriptDialogue:
         """A dialogue in which the head has been told."""
         if self._dialogue is None or not self._dialogue.close.alive:
-            dialogue = Dialogue(self._executable, self._megabytes)
+            dialogue = begin(self._program, self._megabytes)
             try:
                 self._counted(dialogue.ask("head", head_text(self._head), self._left))
             except UnprovedError:

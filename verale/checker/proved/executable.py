@@ -9,14 +9,15 @@ from pathlib import Path
 
 from ..errors import KernelError
 
-__all__ = ["Executable", "find_executable"]
+__all__ = ["VARIABLE", "Executable", "find_executable"]
 
-_VARIABLE = "VERALE_PROVED"
+VARIABLE = "VERALE_PROVED"
 _BUILT = Path(__file__).parents[3] / "build" / "verale-proved"
 """Where `make proved` puts it, in a clone."""
 _REMEDY = (
     "build it with `make proved` in a clone of verale (on Debian, after `apt-get install ocaml-nox ocaml-findlib"
-    f" libzarith-ocaml-dev`), and where verale was not installed from that clone, name it in {_VARIABLE}"
+    f" libzarith-ocaml-dev`), and where verale was not installed from that clone, name it in {VARIABLE}; or install"
+    " what needs no compiler, with `pip install 'verale[proved]'`"
 )
 
 
@@ -41,7 +42,7 @@ class Executable:
 def find_executable() -> Executable:
     """The executable that the variable VERALE_PROVED names, or that `make proved` built. Raises KernelError if there
     is none."""
-    path = os.environ.get(_VARIABLE) or str(_BUILT)
+    path = os.environ.get(VARIABLE) or str(_BUILT)
     if not os.path.isfile(path) or not os.access(path, os.X_OK):
         raise KernelError(f"kernel proved: there is no executable at {path}; {_REMEDY}")
     return Executable(path, _digest(path))
