@@ -88,6 +88,7 @@ def test_verdicts_of_an_audit(folder, tmp_path):
         (("{f}", "-o", "{t}/r.html", "--head", "{f}/latents.safetensors"), InputError, "latents.safetensors"),
         (("{f}", "-o", "{t}/r.html", "--verdicts", "{f}/source.json"), InputError, "not a record of an audit log"),
         (("{f}", "-o", "{t}/r.html", "--verdicts", "{f}/R", "--no-audit"), UsageError, "--no-audit"),
+        (("{f}", "-o", "{t}/r.csv", "--check"), UsageError, "--check is for pages"),
     ],
 )
 def test_what_cannot_be_is_named(folder, tmp_path, arguments, kind, reason):

@@ -49,6 +49,7 @@ _NEEDS = {
 @click.option("--verdicts", metavar="R", type=click.Path(), help="An audit log, which verale audit --log has written.")
 @click.option("--no-audit", is_flag=True, help="Show certificates without checking them.")
 @click.option("--minimality", is_flag=True, help="Also audit that no statement can be dropped.")
+@click.option("--check", is_flag=True, help="Let readers of the page prove certificates again, in their browser.")
 @click.option(
     "--jobs", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Processes for the audit."
 )
@@ -73,6 +74,7 @@ def command(
     verdicts: str | None,
     no_audit: bool,
     minimality: bool,
+    check: bool,
     jobs: int,
     title: str | None,
     max_size: float,
@@ -90,6 +92,8 @@ def command(
         raise UsageError(f"{output} has no known format as its suffix; say --format {'|'.join(FORMATS)}")
     if verdicts is not None and (no_audit or minimality):
         raise UsageError("--verdicts come from an earlier audit: leave out --no-audit and --minimality")
+    if check and kind != "html":
+        raise UsageError(f"--check is for pages, and {output} is no page: say --format html, or leave it out")
     if target.exists() and not overwrite:
         raise InputError(target, "already exists; choose another -o, or say --overwrite")
     require_writable(target)
@@ -107,7 +111,7 @@ def command(
         limits = Limits(int(max_size * 2**20), image_size)
         heading = title or f"Explanations in {collection.folder.resolve().name}"
         with progress("writing", len(collection.items)) as advance:
-            data = page(collection, heading, limits, advance)
+            data = page(collection, heading, limits, advance, check)
     elif kind in PICTURES:
         from verale.report.picture import picture
 

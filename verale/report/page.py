@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import reprlib
-import zlib
 from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -18,6 +17,7 @@ from verale.certificate.words import NOT_PROVED
 from verale.errors import InputError
 from verale.report.collect import CertificateSummary, Collection, Item, read_item
 from verale.report.grid import grid_of_image
+from verale.report.page_check import Checking, deflated
 from verale.report.page_list import columns_of, runs_of
 from verale.report.page_overview import overview
 from verale.report.thumbnails import Thumbnails, window_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Limits", "page"]
 
 _STYLES = ("page.css",)
-_SCRIPTS = ("text.js", "draw.js", "list.js", "detail.js", "start.js")
+_SCRIPTS = ("text.js", "draw.js", "list.js", "detail.js", "check.js", "start.js")
 _OBSERVABLES = {
     "Euclidean": "Squared distance",
     "Cosine": "Cosine",
@@ -63,22 +63,28 @@ def page(
     title: str,
     limits: Limits | None = None,
     advance: Callable[[int], object] = lambda done: None,
+    check: bool = False,
 ) -> bytes:
     """The bytes of the page's file, UTF-8 HTML.
 
     Args:
         title: of the page.
         advance: called with the number of items added since the last call.
+        check: whether the page can prove its certificates again (`page_check`).
 
     Raises:
-        InputError: a certificate that changed since it was collected; latents that do not fit the head.
+        InputError: a certificate that changed since it was collected; latents that do not fit the head; no head to
+            check with.
     """
     limits = limits or Limits()
     notes: list[str] = []
     training = _training_images(collection, limits, notes)
+    checking = Checking.of(collection, notes) if check else None
     columns = columns_of(collection)
     left = limits.size - sum(map(len, training.values())) - len(json.dumps(columns)) - _REST
-    details, images, columns["full"] = _details(collection, limits, left, notes, advance)
+    if checking is not None:
+        left -= len(checking.script) + len(checking.told)
+    details, images, columns["full"] = _details(collection, checking, limits, left, notes, advance)
     data = {
         "version": __version__,
         "classes": collection.classes,
@@ -88,6 +94,7 @@ def page(
         "rows": columns,
         "runs": runs_of(collection),
         "notProved": NOT_PROVED,
+        "check": None if checking is None else {"sha256": checking.sha256},
     }
     style, script = _joined(_STYLES), _joined(_SCRIPTS)
     text = _template().render(
@@ -100,6 +107,7 @@ def page(
         script_digest=_csp_digest(script),
         data=data,
         details=zip(details, images, strict=True),
+        checking=checking,
         notes=notes,
         audited=collection.audited,
         not_proved=NOT_PROVED,
@@ -183,7 +191,12 @@ def _prototypes(collection: Collection, embedded: dict[Any, int]) -> list[Any] |
 
 
 def _details(
-    collection: Collection, limits: Limits, left: int, notes: list[str], advance: Callable[[int], object]
+    collection: Collection,
+    checking: Checking | None,
+    limits: Limits,
+    left: int,
+    notes: list[str],
+    advance: Callable[[int], object],
 ) -> tuple[list[str], list[str], list[int]]:
     """The details and images that fit, item by item; and for each item its index among them, or -1."""
     window, made = window_of(collection.source.preprocessing), Thumbnails(limits.side)
@@ -197,7 +210,7 @@ def _details(
         index = -1
         with_summary += item.summary is not None
         if item.summary is not None and room > 0:
-            detail, image = _detail(collection, item), ""
+            detail, image = _detail(collection, checking, item), ""
             if item.file is not None:
                 try:
                     image = made.uri(item.file, window, item.file_sha256)
@@ -225,8 +238,8 @@ def _details(
     return details, images, full
 
 
-def _detail(collection: Collection, item: Item) -> str:
-    """One certificate with estimates for people: JSON, deflated, base64."""
+def _detail(collection: Collection, checking: Checking | None, item: Item) -> str:
+    """One certificate with estimates for people, and what the checker in the page is asked: JSON, deflated."""
     from verale.report.estimates import estimates_of_item
 
     data, certificate = read_item(item)
@@ -239,5 +252,6 @@ def _detail(collection: Collection, item: Item) -> str:
         "similarity": [None if value is None else f"{value:.4g}" for value in estimates.similarity],
         "attained": estimates.attained if any(patch is not None for patch in estimates.attained) else [],
         "ahead": [f"{value:.4g}" for value in estimates.ahead],
+        "questions": None if checking is None else checking.questions(certificate),
     }
-    return b64encode(zlib.compress(json.dumps(detail, separators=(",", ":")).encode(), 9)).decode()
+    return deflated(json.dumps(detail, separators=(",", ":")).encode())

@@ -13,6 +13,7 @@ async function drawDetail(row) {
     const groups = grouped(certificate, detail);
     article.append(el("div", { class: "columns" },
       figure(row, detail, certificate, groups, parts[1]), margins(detail, certificate)));
+    if (detail.questions) article.append(again(detail.questions, certificate));
     article.append(statements(detail, certificate, groups, parts[1]));
   }
   article.append(digests(row, detail));

@@ -60,8 +60,12 @@ function embedded(row) {
   return document.getElementById("d" + rows.full[row]).textContent.trim().split(" ");
 }
 
-async function inflate(base64) {
+async function inflateText(base64) {
   const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return JSON.parse(await new Response(stream).text());
+  return new Response(stream).text();
+}
+
+async function inflate(base64) {
+  return JSON.parse(await inflateText(base64));
 }

@@ -1,0 +1,285 @@
+"""`verale report --check` in a real browser: the page proves its certificates again, and no others."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import zlib
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+from support.reporting import folder_of, report_head
+from support.tabs import Tabs, started_chromium
+
+from verale.checker.certificate import read_certificate
+from verale.checker.errors import CheckerError
+from verale.checker.proved import SCRIPT
+from verale.checker.proved.text import certificate_text
+from verale.errors import InputError
+from verale.report import page_check
+from verale.report.collect import collect
+from verale.report.page import page
+
+ROOT = Path(__file__).parents[2]
+PROVED = "Proved again, in "
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with started_chromium() as started:
+        yield started
+
+
+@pytest.fixture
+def tabs(chromium) -> Iterator[Tabs]:
+    tabs = Tabs(chromium)
+    yield tabs
+    tabs.close()
+    assert tabs.complaints == [] and tabs.asked == []
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return folder_of(tmp_path_factory.mktemp("check") / "out", report_head(labels=None), classes=["ant", "bee", "cat"])
+
+
+@pytest.fixture(scope="module")
+def report(folder) -> Path:
+    path = folder / "report.html"
+    path.write_bytes(page(collect(folder), "A report", check=True))
+    return path
+
+
+def answers(tab: Page) -> list[str]:
+    """What the page says after a click on its button."""
+    tab.click("#prove")
+    tab.wait_for_selector("#answer b")
+    return tab.locator("#answer p").all_inner_texts()
+
+
+def changed(report: Path, folder: Path, change: Callable[[dict[str, Any]], None], row: int = 0) -> Path:
+    """The page after somebody has changed what it contains about a certificate."""
+
+    def rewritten(match: re.Match[str]) -> str:
+        detail = json.loads(zlib.decompress(b64decode(match[2])))
+        change(detail)
+        return match[1] + b64encode(zlib.compress(json.dumps(detail).encode())).decode() + " "
+
+    path = folder / "changed.html"
+    text, count = re.subn(rf'(id="d{row}">)(\S+) ', rewritten, report.read_text())
+    assert count == 1
+    path.write_text(text)
+    return path
+
+
+def test_every_certificate_is_proved_again(tabs, report):
+    tab = tabs.open(report)
+    for row in range(4):
+        tab.goto(f"file://{report}#certificate-{row}")
+        tab.wait_for_selector(f"#detail[data-row='{row}']")
+        entailed, instance = answers(tab)
+        size = tab.locator(".group tbody tr").count()
+        assert entailed.startswith(PROVED) and f"satisfies the {size} statement" in entailed
+        assert tab.inner_text("#detail > div:first-of-type b >> nth=0") in entailed, "the class"
+        assert instance.startswith(PROVED) and "latents, as they stand in this page, satisfy every" in instance
+    tab.click("section[aria-labelledby=again] summary")
+    digest = hashlib.sha256(SCRIPT.read_bytes()).hexdigest()
+    tab.wait_for_selector(f"#script-digest:has-text('{digest}')")
+    assert "not that of the verale" not in tab.inner_text("#detail")
+
+
+def widen(text: str) -> str:
+    """The text of a certificate whose first statement has an interval a thousand times as wide."""
+    words = text.split(" ")
+    at = words.index("patch")
+    low, high = (int(word, 16) for word in words[at + 3 : at + 5])
+    more = 1000 * max(high - low, int(words[4], 16))
+    words[at + 3 : at + 5] = [f"{max(0, low - more):x}", f"{high + more:x}"]
+    return " ".join(words)
+
+
+def test_statements_that_are_not_those_shown_are_not_asked_about(tabs, report, tmp_path):
+    def change(detail: dict[str, Any]) -> None:
+        detail["questions"]["entails"] = widen(detail["questions"]["entails"])
+
+    tab = tabs.open(changed(report, tmp_path, change), "#certificate-0")
+    said = tab.inner_text("section[aria-labelledby=again]")
+    assert "cannot be proved again here" in said and "somebody changed the page" in said
+    assert tab.locator("#prove").count() == 0
+
+
+def test_a_changed_certificate_is_not_proved(tabs, folder, report, tmp_path):
+    """All intervals of the statements are moved, in what is shown and in what is asked."""
+
+    def change(detail: dict[str, Any]) -> None:
+        document = json.loads(detail["text"])
+        for statement in document["predicate"]["statements"]:
+            low, high = (float.fromhex(end) for end in statement["interval"])
+            statement["interval"] = [(low / 2).hex(), (2 * high + 4).hex()]
+        detail["text"] = json.dumps(document)
+        prices = detail["questions"]["entails"].index(" prices ")
+        image = detail["questions"]["instance"].index(" image ")
+        moved = certificate_text(read_certificate(detail["text"].encode()))[:-1].decode()
+        detail["questions"]["entails"] = f"entails {moved}" + detail["questions"]["entails"][prices:]
+        detail["questions"]["instance"] = f"instance {moved}" + detail["questions"]["instance"][image:]
+
+    tab = tabs.open(changed(report, tmp_path, change), "#certificate-0")
+    entailed, instance = answers(tab)
+    assert entailed.startswith("Not proved, in ") and instance.startswith(PROVED), "wider statements are still true"
+
+
+def test_other_latents_do_not_satisfy_the_statements(tabs, report, tmp_path):
+    def change(detail: dict[str, Any]) -> None:
+        detail["questions"]["instance"] = re.sub(r" ([0-9a-f]+)\n$", r" 1\1\n", detail["questions"]["instance"])
+
+    entailed, instance = answers(tabs.open(changed(report, tmp_path, change), "#certificate-0"))
+    assert entailed.startswith(PROVED) and instance.startswith("Not proved, in ")
+
+
+@pytest.mark.parametrize("text", ["entails certificate 0", "head 1", "nonsense"])
+def test_what_is_no_question_gives_no_verdict(tabs, report, tmp_path, text):
+    def change(detail: dict[str, Any]) -> None:
+        detail["questions"]["entails"] += text
+
+    said = answers(tabs.open(changed(report, tmp_path, change), "#certificate-0"))
+    assert said[0].startswith("No verdict: error: ") and PROVED not in "".join(said)
+
+
+def test_another_head_proves_nothing(tabs, report, tmp_path):
+    path = tmp_path / "changed.html"
+    told = b64encode(zlib.compress(b"head head 1 1\n")).decode()
+    path.write_text(re.sub(r'(id="head-text">)[^<]+', rf"\g<1>{told}", report.read_text()))
+    said = answers(tabs.open(path, "#certificate-0"))
+    assert said[0].startswith("No verdict: ") and "error" in said[0] and len(said) == 1
+
+
+def test_another_script_has_another_digest(tabs, report, tmp_path):
+    path = tmp_path / "changed.html"
+    lie = b64encode(
+        zlib.compress(b"var verale = {ask: (line) => line.startsWith('head') ? 'ready' : 'proved'};")
+    ).decode()
+    path.write_text(re.sub(r'(id="checker">)[^<]+', rf"\g<1>{lie}", report.read_text()))
+    tab = tabs.open(path, "#certificate-0")
+    tab.click("section[aria-labelledby=again] summary")
+    tab.wait_for_selector("p:has(#script-digest):has-text('not that of the verale that wrote this page')")
+
+
+def test_it_is_used_by_keyboard_and_said_aloud(tabs, report):
+    tab = tabs.open(report, "#certificate-1")
+    tab.focus("#prove")
+    tab.keyboard.press("Enter")
+    tab.wait_for_selector("#answer b")
+    assert tab.get_attribute("#answer", "role") == "status"
+    assert tab.evaluate("document.activeElement.id") == "prove", "the focus stays"
+    assert tab.inner_text("#prove") == "Prove again, here"
+
+
+def test_it_can_be_stopped(tabs, report):
+    tab = tabs.open(report, "#certificate-1")
+    tab.evaluate("() => { ask = () => new Promise(() => {}); }")  # it never answers
+    tab.click("#prove")
+    assert tab.inner_text("#prove") == "Stop" and "Proving" in tab.inner_text("#answer")
+    tab.click("#prove")
+    assert tab.inner_text("#prove") == "Prove again, here" and "Nothing is proved" in tab.inner_text("#answer")
+
+
+def test_nothing_can_leave_the_page_even_from_the_worker(chromium, report):
+    hits: list[str] = []
+
+    class Server(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            hits.append(self.path)
+
+    server = HTTPServer(("127.0.0.1", 0), Server)
+    Thread(target=server.serve_forever, daemon=True).start()
+    tabs = Tabs(chromium)
+    tab = tabs.open(report, "#certificate-0")
+    said = tab.evaluate(
+        """(url) => new Promise((answer) => {
+          const code = `fetch("${url}").then(() => postMessage("sent"), () => postMessage("refused"))`;
+          const worker = new Worker(URL.createObjectURL(new Blob([code])));
+          worker.onmessage = (event) => answer(event.data);
+        })""",
+        f"http://127.0.0.1:{server.server_port}/",
+    )
+    tabs.close()
+    server.shutdown()
+    server.server_close()
+    assert said == "refused" and hits == []
+
+
+def test_the_page_writes_certificates_as_python_does(tabs, report):
+    """Of every certificate of the corpora that can be read."""
+    cases = []
+    for file in sorted((ROOT / "certificates").glob("*/*.ale.json")):
+        try:
+            text = certificate_text(read_certificate(file.read_bytes())).decode().rstrip("\n")
+        except CheckerError:
+            continue
+        cases.append((json.loads(file.read_text())["predicate"], text))
+    tab = tabs.open(report)
+    said = tab.evaluate(
+        "cases => cases.map(([one, text]) => certificateText(one, 'entails ' + text + ' prices 0'))", cases
+    )
+    assert len(said) > 200
+    assert said == [text for _, text in cases]
+
+
+def test_statements_about_activations(tabs, tmp_path):
+    folder = folder_of(tmp_path / "out", paradigm="top_k")
+    path = tmp_path / "report.html"
+    path.write_bytes(page(collect(folder), "A report", check=True))
+    assert all(said.startswith(PROVED) for said in answers(tabs.open(path, "#certificate-0")))
+
+
+def test_without_latents_only_the_class_is_proved(tabs, folder, tmp_path):
+    for name in ("000000.ale.json", "head.safetensors"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    path = tmp_path / "report.html"
+    path.write_bytes(page(collect(tmp_path), "A report", check=True))
+    entailed, instance = answers(tabs.open(path, "#certificate-0"))
+    assert entailed.startswith(PROVED) and "without the image's latents" in instance
+
+
+def test_what_cannot_be_asked_is_said(tabs, folder, tmp_path, monkeypatch):
+    with pytest.raises(InputError, match="has no head"):
+        (tmp_path / "none").mkdir()
+        (tmp_path / "none" / "000000.ale.json").write_bytes((folder / "000000.ale.json").read_bytes())
+        page(collect(tmp_path / "none"), "A report", check=True)
+    other = folder_of(tmp_path / "other", report_head("cosine"))
+    (other / "000000.ale.json").write_bytes((folder / "000000.ale.json").read_bytes())
+    path = tmp_path / "report.html"
+    path.write_bytes(page(collect(other), "A report", check=True))
+    tab = tabs.open(path)
+    row = tab.evaluate("rows.name.indexOf('000000.ale.json')")
+    tab.goto(f"file://{path}#certificate-{row}")
+    tab.wait_for_selector("section[aria-labelledby=again]")
+    assert "about another head" in tab.inner_text("section[aria-labelledby=again]")
+    monkeypatch.setattr(page_check, "LARGEST_QUESTION", 10)
+    assert (
+        "too large for this page"
+        in page_check.Checking.of(collect(folder), []).questions(
+            read_certificate((folder / "000000.ale.json").read_bytes())
+        )["why"]
+    )
+    monkeypatch.setattr(page_check, "LARGEST_HEAD", 10)
+    notes: list[str] = []
+    assert page_check.Checking.of(collect(folder), notes) is None and "cannot prove again" in notes[0]
+
+
+def test_a_page_without_it_starts_no_worker(chromium, folder, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_bytes(page(collect(folder), "A report"))
+    assert "worker-src" not in path.read_text() and 'id="checker"' not in path.read_text()
+    tabs = Tabs(chromium)
+    tab = tabs.open(path, "#certificate-0")
+    assert tab.locator("#prove").count() == 0
+    tabs.close()
+    assert tabs.complaints == []

@@ -1,0 +1,159 @@
+// Proves a certificate again, with the checker that the page contains, in a worker, so that the page stays usable.
+
+const ASKED = "onmessage = (event) => postMessage(verale.ask(event.data));";
+let checker = null; // the worker that runs the checker, once it knows the head
+
+async function inflated(id) {
+  return inflateText(document.getElementById(id).textContent.trim());
+}
+
+// The SHA-256 of the checker's script as it stands in this page; null where the browser gives none.
+async function scriptDigest() {
+  if (!window.crypto || !crypto.subtle) return null;
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(await inflated("checker")));
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+async function started() {
+  if (checker) return checker;
+  const url = URL.createObjectURL(new Blob([await inflated("checker"), "\n" + ASKED], { type: "text/javascript" }));
+  checker = new Worker(url);
+  const said = await ask(checker, await inflated("head-text"));
+  URL.revokeObjectURL(url);
+  if (said !== "ready") throw new Error(said);
+  return checker;
+}
+
+function ask(worker, line) {
+  return new Promise((answer, fail) => {
+    worker.onmessage = (event) => answer(event.data);
+    worker.onerror = (event) => fail(new Error(event.message || "the browser does not run it"));
+    worker.postMessage(line);
+  });
+}
+
+function stop() {
+  if (checker) checker.terminate();
+  checker = null;
+}
+
+function inSeconds(milliseconds) {
+  return milliseconds < 10 ? "less than 0.01 s" : (milliseconds / 1000).toFixed(2) + " s";
+}
+
+// The certificate as the checker is asked about it (verale/checker/proved/text.py), in the units of that question. Where
+// the question begins with it, the checker is asked about what is shown.
+function certificateText(certificate, question) {
+  const units = question.split(" ");
+  const hex = (number) => number.toString(16);
+  const list = (items) => [hex(items.length), ...items].join(" ");
+  const scaled = (text, unit) => {
+    const [, sign, lead, rest = "", exponent] = /^(-?)0x([01])(?:\.([0-9a-f]+))?p([+-]\d+)$/.exec(text);
+    const places = BigInt(exponent) - 4n * BigInt(rest.length), whole = BigInt("0x" + lead + rest) * BigInt("0x" + unit);
+    const size = places < 0n ? whole >> -places : whole << places;
+    if (places < 0n && size << -places !== whole) throw new Error("a number is no multiple of " + unit);
+    return hex(sign ? -size : size);
+  };
+  const unit = units[4];
+  const statement = (one) => {
+    if (one.except) return ["others", list(one.except.map(hex)), scaled(one.upper, unit)].join(" ");
+    const about = one.patch === undefined ? ["activation"] : ["patch", hex(one.patch)];
+    return [...about, hex(one.prototype), ...one.interval.map((end) => scaled(end, unit))].join(" ");
+  };
+  const stated = ["certificate", hex(certificate.predicted), hex(certificate.patches), unit, list(certificate.statements.map(statement))].join(" ");
+  const finer = units[stated.split(" ").length + 1];
+  return [stated, finer, list(certificate.margins.map((one) => (one === null ? "0" : scaled(one, finer))))].join(" ");
+}
+
+// Whether the checker is asked about the certificate that is shown.
+function asksAbout(questions, certificate) {
+  const begins = (question, next) => question.startsWith(question.split(" ", 1) + " " + certificateText(certificate, question) + " " + next);
+  try {
+    return begins(questions.entails, "prices ") && (!questions.instance || begins(questions.instance, "image "));
+  } catch {
+    return false;
+  }
+}
+
+// In words: what an answer to "entails" says, and what one to "instance".
+function entailmentInWords(said, certificate, time) {
+  if (said === "proved") {
+    const least = certificate.margins.filter((one) => one !== null).map((one) => outward(fromHex(one), false, 4)).sort((a, b) => a - b)[0];
+    return [el("b", {}, "Proved again, in " + time + ": "), "every latent tensor that satisfies the " + plural(certificate.statements.length, "statement") + " below is classified as ",
+      named(certificate.predicted), least === undefined ? "." : ", every other class staying at least " + least + " below it, in real arithmetic."];
+  }
+  if (said === "not proved") return [el("b", {}, "Not proved, in " + time + ": "), "the checker does not prove that the statements below lead to the class with the stated margins. That may be false, or beyond what it can prove."];
+  return [el("b", {}, "No verdict: "), el("bdi", {}, said)];
+}
+
+function instanceInWords(said, time) {
+  if (said === "proved") return [el("b", {}, "Proved again, in " + time + ": "), "the image’s latents, as they stand in this page, satisfy every statement."];
+  if (said === "not proved") return [el("b", {}, "Not proved, in " + time + ": "), "that the image’s latents satisfy every statement."];
+  return [el("b", {}, "No verdict about the image’s latents: "), el("bdi", {}, said)];
+}
+
+function again(questions, certificate) {
+  const answer = el("div", { role: "status", id: "answer" });
+  const section = el("section", { "aria-labelledby": "again" }, el("h3", { id: "again" }, "Prove it again"));
+  const why = questions.why || (asksAbout(questions, certificate) ? "" : "the checker would be asked about other statements or margins than this page shows, so somebody changed the page");
+  if (why) {
+    section.append(el("p", {}, el("b", {}, "This certificate cannot be proved again here: "), el("bdi", {}, why), "."));
+    return section;
+  }
+  let run = 0;
+  const say = (...parts) => answer.append(el("p", {}, ...parts));
+  const idle = () => { run = 0; button.textContent = "Prove again, here"; };
+  const timed = async (question) => {
+    const worker = await started(), from = performance.now();
+    const said = await ask(worker, question);
+    return [said, inSeconds(performance.now() - from)];
+  };
+  async function prove() {
+    if (run) {
+      stop();
+      idle();
+      answer.replaceChildren(el("p", {}, el("b", {}, "Stopped."), " Nothing is proved."));
+      return;
+    }
+    const own = (run = performance.now());
+    button.textContent = "Stop";
+    answer.replaceChildren(el("p", {}, "Proving …"));
+    const lines = [];
+    try {
+      const [said, time] = await timed(questions.entails);
+      lines.push(entailmentInWords(said, certificate, time));
+      if (questions.instance) lines.push(instanceInWords(...(await timed(questions.instance))));
+      else lines.push(["Whether any latents satisfy the statements is not asked: ", questions.missing + "."]);
+    } catch (error) {
+      stop();
+      lines.push([el("b", {}, "No verdict: "), "the checker cannot be run here (" + error.message + ")."]);
+    }
+    if (run !== own) return; // stopped meanwhile
+    idle();
+    answer.replaceChildren();
+    for (const line of lines) say(...line);
+  }
+  const button = el("button", { type: "button", id: "prove", "aria-describedby": "again-what", on: { click: prove } }, "Prove again, here");
+  section.append(
+    el("p", { id: "again-what" }, "A checker that is itself proved right, in Rocq, runs in your browser. Nothing is installed, and nothing leaves this page."),
+    button, answer, meaning());
+  return section;
+}
+
+// What an answer proves, and what it does not.
+function meaning() {
+  const digest = el("code", { id: "script-digest" }, "…");
+  scriptDigest().then((own) => {
+    digest.textContent = own === null ? data.check.sha256 + ", as the page says; this browser computes none here" : own;
+    if (own !== null && own !== data.check.sha256) digest.after(", which is not that of the verale that wrote this page");
+  });
+  return el("details", {}, el("summary", {}, "What this proves, and what it does not"),
+    el("p", {}, "“Proved again” says: of the head in this page, and of the statements and margins that it shows, the claim is a theorem. It is about real numbers, not about floats."),
+    el("p", {}, "It does not say:"),
+    el("ul", {},
+      el("li", {}, "that head, statements and latents are those of the files. They stand in this page as integers, which a reader of files wrote when the report was written."),
+      el("li", {}, "that the latents are what the network computes of the image."),
+      el("li", {}, "that every statement is needed (minimality)."),
+      el("li", {}, "that this page is honest. Who edits it can change what it proves and what it says; ", el("code", {}, "verale audit --kernel proved"), " proves the files themselves.")),
+    el("p", {}, "The checker’s script has the SHA-256 ", digest, ". It should be that of ", el("code", {}, "verale/checker/proved/verale-proved.js"), " in verale " + data.version + ". Your browser, and the translation from Rocq to JavaScript, are trusted."));
+}
