@@ -3,140 +3,140 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(p){"use strict";var
-hE="%Li",ih=" : flags Open_text and Open_binary are not compatible",h9="Invalid_argument",eW=-1.,eM=2147483647,it=0.001,df='"',h8="@[",dd=0.5,eJ=1255,h0=", characters ",is="Fatal error: exception %s\n",hS=255,ir=0x800,aM=0xffff,hR="jsError",aK=0x8000,h7="%ni",hZ=12520,cu=256,hQ=1048576,h6="ml_z_overflow",iC=4096,hP="End_of_file",ig="Unix.Unix_error",iq="a class",eI="Failure",ix="infinity",a1=0xff,eF="mkdir",hO="\n",cs=1000,j="",eO=1e-12,ie="Stack_overflow",eV="ENOENT",hY="^",db=": No such file or directory",am="0",ic=-2.,id="/static/",ip="([^/]+)",bR=0x3f,ib=-97,ia="Not_found",eU=0xf,hN="List.nth",bT=128,hL=-48,hM=0xdc00,h5="Sys_blocked_io",iB="fd ",io="ENOTEMPTY",hX="Match_failure",F=248,hD=", ",bi="%x",P="camlinternalFormat.ml",im="Division_by_zero",iA=">",dg=252,iz=1027,hK="Sys_error",a9=".",bQ="+",eS="rmdir",il=1e-14,iw=0xf0,dc=246,h4="%u",hJ="EEXIST",de="%d",hI="Printexc.handle_uncaught_exception",hW="%li",h$=1026,bP=1e-280,ik="buffer.ml",eN=127,bS=1024,iv=-32,hC="Pervasives.do_at_exit",h3="@{",aY=" ",eR="Fatal error: exception ",av=0x80,aC=1023,eZ=-2147483648,e0="e",hB="Undefined_recursive_module",hG=120,hH=103,h2=" : flags Open_rdonly and Open_wronly are not compatible",eT=1e-09,ii=102,ij="head",eH=512,bh="-",eQ=1e-06,eL="nan",hF=0x7ff0,eY=": Not a directory",hV=0xe0,h1=" : file already exists",hU=0xdfff,aZ=0xffffff,h_="_",aL="/",eP="compare: functional value",iu="Assert_failure",eG="0x",hA="%i",iy="Out_of_memory",eK="ENOTDIR",hT=1073741823,a0=254,eX="index out of bounds",ct=100,cr=250,dh="_bigarr02";function
-oH(c,d){var
+a.prototype._T_}}(Object));(function(q){"use strict";var
+h5="%Li",iI=" : flags Open_text and Open_binary are not compatible",iz="Invalid_argument",e_=-1.,e0=2147483647,iV=0.001,du='"',iy="@[",ds=0.5,eX=1255,iq=", characters ",iU="Fatal error: exception %s\n",ih=255,iS=1e-11,iT=0x800,aP=0xffff,ig="jsError",aN=0x8000,ix="%ni",ip=12520,cG=256,ie=1048576,iw="ml_z_overflow",i4=4096,id="End_of_file",iH="Unix.Unix_error",iR="a class",eW="Failure",iZ="infinity",a5=0xff,eT="mkdir",ic="\n",cE=1000,k="",e2=1e-12,iG="Stack_overflow",e9="ENOENT",io="^",dn=": No such file or directory",ap="0",iE=-2.,iF="/static/",iQ="([^/]+)",b3=0x3f,iD=-97,iC="Not_found",e8=0xf,ib="List.nth",dr=1e-16,b5=128,h$=-48,ia=0xdc00,iv="Sys_blocked_io",i3="fd ",iP="ENOTEMPTY",im="Match_failure",H=248,h4=", ",br="%x",S="camlinternalFormat.ml",iO="Division_by_zero",i2=">",dv=252,i1=1027,h_="Sys_error",bf=".",b2="+",e6="rmdir",iN=1e-14,iY=0xf0,dq=246,iu="%u",h9="EEXIST",dt="%d",h8="Printexc.handle_uncaught_exception",il="%li",iB=1026,b1=1e-280,iM="buffer.ml",e1=127,b4=1024,iX=-32,h3="Pervasives.do_at_exit",it="@{",a2=" ",e5="Fatal error: exception ",aA=0x80,aH=1023,fb=-2147483648,fc="e",h2="Undefined_recursive_module",dp=120,h7=103,is=" : flags Open_rdonly and Open_wronly are not compatible",e7=1e-09,iK=102,iL="head",eV=512,bq="-",e4=1e-06,eZ="nan",h6=0x7ff0,iJ=1e-15,fa=": Not a directory",ik=0xe0,ir=" : file already exists",ij=0xdfff,a3=0xffffff,iA="_",aO="/",e3="compare: functional value",iW="Assert_failure",eU="0x",h1="%i",i0="Out_of_memory",eY="ENOTDIR",ii=1073741823,a4=254,e$="index out of bounds",cF=100,cD=250,dw="_bigarr02";function
+pc(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-oI(b,d,c,e){for(var
+pd(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-pu(b,a){throw[0,b,a]}function
-b1(b,a){if(b==0)return j;if(a.repeat)return a.repeat(b);var
-d=j,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-dq(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=iC&&a==c.length)return d.apply(null,c);var
-e=j;for(;0<a;b+=bS,a-=bS)e+=d.apply(null,c.slice(b,b+Math.min(a,bS)));return e}function
-bl(a){if(a.t==2)a.c+=b1(a.l-a.c.length,"\0");else
-a.c=dq(a.c,0,a.c.length);a.t=0}function
-i5(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>eN)return false;return true}else
+p1(b,a){throw[0,b,a]}function
+ca(b,a){if(b==0)return k;if(a.repeat)return a.repeat(b);var
+d=k,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
+dD(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=i4&&a==c.length)return d.apply(null,c);var
+e=k;for(;0<a;b+=b4,a-=b4)e+=d.apply(null,c.slice(b,b+Math.min(a,b4)));return e}function
+bt(a){if(a.t==2)a.c+=ca(a.l-a.c.length,"\0");else
+a.c=dD(a.c,0,a.c.length);a.t=0}function
+jw(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>e1)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-fh(e){for(var
-k=j,c=j,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<av){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<av;d++);if(d-b>eH){c.substr(0,1);k+=c;c=j;k+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==bT){g=h+(f<<6);if(f<hV){a=g-0x3080;if(a<av)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==bT){g=h+(g<<6);if(f<iw){a=g-0xe2080;if(a<ir||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==bT&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>aM)c+=String.fromCharCode(0xd7c0+(a>>10),hM+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>bS){c.substr(0,1);k+=c;c=j}}return k+c}function
-aN(c,a,b){this.t=c;this.c=a;this.l=b}aN.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:bl(this);case
-0:if(i5(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};aN.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return fh(a)};aN.prototype.slice=function(){var
+fv(e){for(var
+j=k,c=k,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aA){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<aA;d++);if(d-b>eV){c.substr(0,1);j+=c;c=k;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==b5){g=h+(f<<6);if(f<ik){a=g-0x3080;if(a<aA)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==b5){g=h+(g<<6);if(f<iY){a=g-0xe2080;if(a<iT||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==b5&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>aP)c+=String.fromCharCode(0xd7c0+(a>>10),ia+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>b4){c.substr(0,1);j+=c;c=k}}return j+c}function
+aQ(c,a,b){this.t=c;this.c=a;this.l=b}aQ.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:bt(this);case
+0:if(jw(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};aQ.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return fv(a)};aQ.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-aN(this.t,a,this.l)};function
-iM(a){return new
-aN(0,a,a.length)}function
-a(a){return iM(a)}function
-fe(c,b){pu(c,a(b))}var
-D=[0];function
-z(a){fe(D.Invalid_argument,a)}function
-bj(){z(eX)}function
-e(b,a){if(a<0||a>=b.length-1)bj();return b[a+1]}function
-_(b,a,c){if(a<0||a>=b.length-1)bj();b[a+1]=c;return 0}function
-e1(e,f,d){var
+aQ(this.t,a,this.l)};function
+jc(a){return new
+aQ(0,a,a.length)}function
+a(a){return jc(a)}function
+fs(c,b){p1(c,a(b))}var
+E=[0];function
+A(a){fs(E.Invalid_argument,a)}function
+bs(){A(e$)}function
+e(b,a){if(a<0||a>=b.length-1)bs();return b[a+1]}function
+L(b,a,c){if(a<0||a>=b.length-1)bs();b[a+1]=c;return 0}function
+fd(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-e4(b){if(p.Uint8Array)var
-c=new(p.Uint8Array)(b.l);else
+fg(b){if(q.Uint8Array)var
+c=new(q.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-a$(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?dq(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?dq(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)e4(b);var
+bh(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?dD(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?dD(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)fg(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-a2(a){return a}function
-aD(a,b,c,d,e){a$(a2(a),b,c,d,e);return 0}function
-iK(){z(eX)}function
-H(a,c,b){b&=a1;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}e4(a)}a.c[c]=b;return 0}function
-bV(b,a,c){if(a>>>0>=b.l)iK();return H(b,a,c)}function
-cv(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+a6(a){return a}function
+aI(a,b,c,d,e){bh(a6(a),b,c,d,e);return 0}function
+ja(){A(e$)}function
+J(a,c,b){b&=a5;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}fg(a)}a.c[c]=b;return 0}function
+b7(b,a,c){if(a>>>0>=b.l)ja();return J(b,a,c)}function
+cH(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-a3(c,a){if(c.fun)return a3(c.fun,a);if(typeof
+a7(c,a){if(c.fun)return a7(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return a3(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return a7(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return a3(c,d)}}function
-f(a,b){if(b>>>0>=a.length-1)bj();return a}function
-oP(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-as(a){a.t&6&&bl(a);return a.c}var
-pF=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-i4(a){if(pF)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return a7(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)bs();return a}function
+pk(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+au(a){a.t&6&&bt(a);return a.c}var
+qa=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+jv(a){if(qa)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-e9(c){var
-a=new(p.Float32Array)(1);a[0]=c;var
-b=new(p.Int32Array)(a.buffer);return b[0]|0}var
-iT=Math.pow(2,-24);function
-fd(a){throw a}function
-dm(){fd(D.Division_by_zero)}function
-l(b,c,a){this.lo=b&aZ;this.mi=c&aZ;this.hi=a&aM}l.prototype.caml_custom="_j";l.prototype.copy=function(){return new
-l(this.lo,this.mi,this.hi)};l.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};l.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};l.prototype.neg=function(){var
+fl(c){var
+a=new(q.Float32Array)(1);a[0]=c;var
+b=new(q.Int32Array)(a.buffer);return b[0]|0}var
+jk=Math.pow(2,-24);function
+fr(a){throw a}function
+dA(){fr(E.Division_by_zero)}function
+m(b,c,a){this.lo=b&a3;this.mi=c&a3;this.hi=a&aP}m.prototype.caml_custom="_j";m.prototype.copy=function(){return new
+m(this.lo,this.mi,this.hi)};m.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};m.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};m.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-l(a,b,c)};l.prototype.add=function(a){var
+m(a,b,c)};m.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-l(b,c,d)};l.prototype.sub=function(a){var
+m(b,c,d)};m.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-l(b,c,d)};l.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*iT|0)+this.mi*a.lo+this.lo*a.mi,d=(c*iT|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-l(b,c,d)};l.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};l.prototype.isNeg=function(){return this.hi<<16<0};l.prototype.and=function(a){return new
-l(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};l.prototype.or=function(a){return new
-l(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};l.prototype.xor=function(a){return new
-l(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};l.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-l(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-l(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-l(0,0,this.lo<<a-48)};l.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-l(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-l(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-l(this.hi>>a-48,0,0)};l.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+m(b,c,d)};m.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*jk|0)+this.mi*a.lo+this.lo*a.mi,d=(c*jk|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+m(b,c,d)};m.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};m.prototype.isNeg=function(){return this.hi<<16<0};m.prototype.and=function(a){return new
+m(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};m.prototype.or=function(a){return new
+m(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};m.prototype.xor=function(a){return new
+m(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};m.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+m(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+m(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+m(0,0,this.lo<<a-48)};m.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+m(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+m(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+m(this.hi>>a-48,0,0)};m.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-l(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+m(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-l(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&aM);return new
-l(this.hi<<16>>a-32,b,b)};l.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&aZ;this.lo=this.lo<<1&aZ};l.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&aZ;this.mi=(this.mi>>>1|this.hi<<23)&aZ;this.hi=this.hi>>>1};l.prototype.udivmod=function(e){var
+m(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&aP);return new
+m(this.hi<<16>>a-32,b,b)};m.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&a3;this.lo=this.lo<<1&a3};m.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&a3;this.mi=(this.mi>>>1|this.hi<<23)&a3;this.hi=this.hi>>>1};m.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-l(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};l.prototype.div=function(a){var
-b=this;if(a.isZero())dm();var
-d=b.hi^a.hi;if(b.hi&aK)b=b.neg();if(a.hi&aK)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&aK)c=c.neg();return c};l.prototype.mod=function(b){var
-a=this;if(b.isZero())dm();var
-d=a.hi;if(a.hi&aK)a=a.neg();if(b.hi&aK)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&aK)c=c.neg();return c};l.prototype.toInt=function(){return this.lo|this.mi<<24};l.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};l.prototype.toArray=function(){return[this.hi>>8,this.hi&a1,this.mi>>16,this.mi>>8&a1,this.mi&a1,this.lo>>16,this.lo>>8&a1,this.lo&a1]};l.prototype.lo32=function(){return this.lo|(this.mi&a1)<<24};l.prototype.hi32=function(){return this.mi>>>8&aM|this.hi<<16};function
-bX(b,c,a){return new
-l(b,c,a)}function
-dk(a){if(!isFinite(a)){if(isNaN(a))return bX(1,0,hF);return a>0?bX(0,0,hF):bX(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?aK:a>=0?0:aK;if(f)a=-a;var
-b=i4(a)+aC;if(b<=0){b=0;a/=Math.pow(2,-h$)}else{a/=Math.pow(2,b-iz);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+m(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};m.prototype.div=function(a){var
+b=this;if(a.isZero())dA();var
+d=b.hi^a.hi;if(b.hi&aN)b=b.neg();if(a.hi&aN)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&aN)c=c.neg();return c};m.prototype.mod=function(b){var
+a=this;if(b.isZero())dA();var
+d=a.hi;if(a.hi&aN)a=a.neg();if(b.hi&aN)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&aN)c=c.neg();return c};m.prototype.toInt=function(){return this.lo|this.mi<<24};m.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};m.prototype.toArray=function(){return[this.hi>>8,this.hi&a5,this.mi>>16,this.mi>>8&a5,this.mi&a5,this.lo>>16,this.lo>>8&a5,this.lo&a5]};m.prototype.lo32=function(){return this.lo|(this.mi&a5)<<24};m.prototype.hi32=function(){return this.mi>>>8&aP|this.hi<<16};function
+b9(b,c,a){return new
+m(b,c,a)}function
+dy(a){if(!isFinite(a)){if(isNaN(a))return b9(1,0,h6);return a>0?b9(0,0,h6):b9(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?aN:a>=0?0:aN;if(f)a=-a;var
+b=jv(a)+aH;if(b<=0){b=0;a/=Math.pow(2,-iB)}else{a/=Math.pow(2,b-i1);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&eU|f|b<<4;return bX(g,e,c)}function
-cA(a){return a.toArray()}function
-iJ(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==dh)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<aM)c.write(16,b.dims[a]);else{c.write(16,aM);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&e8|f|b<<4;return b9(g,e,c)}function
+cN(a){return a.toArray()}function
+i$(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==dw)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<aP)c.write(16,b.dims[a]);else{c.write(16,aP);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -153,30 +153,30 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=cA(b.get(a));for(var
+e=cN(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=cA(dk(b.get(a)));for(var
+e=cN(dy(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=e9(b.get(a));c.write(32,e)}break;case
+e=fl(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,e9(d[1]));c.write(32,e9(d[2]))}break;case
+d=b.get(a);c.write(32,fl(d[1]));c.write(32,fl(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=cA(dk(f[1]));for(var
+f=b.get(a),e=cN(dy(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=cA(dk(f[2]));for(var
+e=cN(dy(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-iH(a){switch(a){case
+i9(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-oJ(c,e){var
-b=p,a;switch(c){case
+pe(c,e){var
+b=q,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -189,51 +189,51 @@ b=p,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)z("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)A("Bigarray.create: unsupported kind");var
 d=new
-a(e*iH(c));return d}function
-e_(c){var
-a=new(p.Int32Array)(1);a[0]=c;var
-b=new(p.Float32Array)(a.buffer);return b[0]}function
-cz(a){return new
-l(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-cy(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&eU)==0?b&aK?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&eU);if(c>0){a+=16;a*=Math.pow(2,c-iz)}else
-a*=Math.pow(2,-h$);if(b&aK)a=-a;return a}function
-e2(b){var
+a(e*i9(c));return d}function
+fm(c){var
+a=new(q.Int32Array)(1);a[0]=c;var
+b=new(q.Float32Array)(a.buffer);return b[0]}function
+cM(a){return new
+m(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+cL(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&e8)==0?b&aN?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&e8);if(c>0){a+=16;a*=Math.pow(2,c-i1)}else
+a*=Math.pow(2,-iB);if(b&aN)a=-a;return a}function
+fe(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)z("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-o5(b,a){return new
-l(b&aZ,b>>>24&a1|(a&aM)<<8,a>>>16&aM)}function
-e$(a){return a.hi32()}function
-fa(a){return a.lo32()}var
-oK=dh;function
-a_(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}a_.prototype.caml_custom=oK;a_.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)A("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+pA(b,a){return new
+m(b&a3,b>>>24&a5|(a&aP)<<8,a>>>16&aP)}function
+fn(a){return a.hi32()}function
+fo(a){return a.lo32()}var
+pf=dw;function
+bg(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bg.prototype.caml_custom=pf;bg.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))z("bigarray.js: invalid offset");if(this.dims.length!=b.length)z("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])bj();c=c*this.dims[a]+b[a]}else
+Array))A("bigarray.js: invalid offset");if(this.dims.length!=b.length)A("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])bs();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])bj();c=c*this.dims[a]+(b[a]-1)}return c};a_.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])bs();c=c*this.dims[a]+(b[a]-1)}return c};bg.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return o5(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return pA(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[a0,e,c];default:return this.data[a]}};a_.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=fa(b);this.data[a*2+1]=e$(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[a4,e,c];default:return this.data[a]}};bg.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=fo(b);this.data[a*2+1]=fn(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};a_.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bg.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=fa(b),e=e$(b);if(c==e)this.data.fill(c);else
+c=fo(b),e=fn(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};a_.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bg.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -253,26 +253,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-bU(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bU.prototype=new
-a_();bU.prototype.offset=function(a){if(typeof
+b6(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}b6.prototype=new
+bg();b6.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-z("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])bj();return a};bU.prototype.get=function(a){return this.data[a]};bU.prototype.set=function(a,b){this.data[a]=b;return 0};bU.prototype.fill=function(a){this.data.fill(a);return 0};function
-iF(c,d,a,b){var
-e=iH(c);if(e2(a)*e!=b.length)z("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-bU(c,d,a,b);return new
-a_(c,d,a,b)}function
-bm(b){if(!D.Failure)D.Failure=[F,a(eI),-3];fe(D.Failure,b)}function
-iG(b,v,r){var
-i=b.read32s();if(i<0||i>16)bm("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&a1,o=p>>8&1,h=[];if(r==dh)for(var
+A("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])bs();return a};b6.prototype.get=function(a){return this.data[a]};b6.prototype.set=function(a,b){this.data[a]=b;return 0};b6.prototype.fill=function(a){this.data.fill(a);return 0};function
+i7(c,d,a,b){var
+e=i9(c);if(fe(a)*e!=b.length)A("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+b6(c,d,a,b);return new
+bg(c,d,a,b)}function
+bu(b){if(!E.Failure)E.Failure=[H,a(eW),-3];fs(E.Failure,b)}function
+i8(b,v,r){var
+i=b.read32s();if(i<0||i>16)bu("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&a5,o=p>>8&1,h=[];if(r==dw)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==aM){var
-t=b.read32u(),u=b.read32u();if(t!=0)bm("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==aP){var
+t=b.read32u(),u=b.read32u();if(t!=0)bu("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=e2(h),f=oJ(j,d),g=iF(j,o,h,f);switch(j){case
+d=fe(h),f=pe(j,d),g=i7(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -286,129 +286,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)bm("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)bu("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=cz(e);g.set(a,q)}break;case
+q=cM(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=cy(cz(e));g.set(a,k)}break;case
+k=cL(cM(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=e_(b.read32s());g.set(a,k)}break;case
+k=fm(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=e_(b.read32s()),l=e_(b.read32s());g.set(a,[a0,m,l])}break;case
+m=fm(b.read32s()),l=fm(b.read32s());g.set(a,[a4,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=cy(cz(e));for(var
+m=cL(cM(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=cy(cz(e));g.set(a,[a0,m,l])}break}v[0]=(4+i)*4;return iF(j,o,h,f)}function
-iE(a,b,c){return a.compare(b,c)}function
-bb(a,b){return Math.imul(a,b)}function
-ab(b,a){a=bb(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=bb(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-o0(a,b){a=ab(a,fa(b));a=ab(a,e$(b));return a}function
-e7(a,b){return o0(a,dk(b))}function
-iI(c){var
-b=e2(c.dims),d=0;switch(c.kind){case
+l=cL(cM(e));g.set(a,[a4,m,l])}break}v[0]=(4+i)*4;return i7(j,o,h,f)}function
+i6(a,b,c){return a.compare(b,c)}function
+aS(a,b){return Math.imul(a,b)}function
+ad(b,a){a=aS(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aS(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+pv(a,b){a=ad(a,fo(b));a=ad(a,fn(b));return a}function
+fj(a,b){return pv(a,dy(b))}function
+i_(c){var
+b=fe(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>cu)b=cu;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=ab(d,e)}e=0;switch(b&3){case
+12:if(b>cG)b=cG;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=ad(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=ab(d,e)}break;case
+1:e|=c.data[a+0];d=ad(d,e)}break;case
 4:case
-5:if(b>bT)b=bT;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=ab(d,e)}if((b&1)!=0)d=ab(d,c.data[a]);break;case
+5:if(b>b5)b=b5;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=ad(d,e)}if((b&1)!=0)d=ad(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=ab(d,c.data[a]);break;case
+a=0;a<b;a++)d=ad(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=ab(d,c.data[a]);break;case
+a=0;a<b;a++)d=ad(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=ab(d,c.data[a]);break;case
+a=0;a<b;a++)d=ad(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=e7(d,c.data[a]);break;case
+a=0;a<b;a++)d=fj(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=e7(d,c.data[a]);break}return d}function
-o3(a,b){b[0]=4;return a.read32s()}function
-pp(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=fj(d,c.data[a]);break}return d}function
+py(a,b){b[0]=4;return a.read32s()}function
+pW(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:bm("input_value: native integer value too large");default:bm("input_value: ill-formed native integer")}}function
-pc(c,d){var
+2:bu("input_value: native integer value too large");default:bu("input_value: ill-formed native integer")}}function
+pJ(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return cz(b)}function
-o_(e,d,b){var
-c=cA(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return cM(b)}function
+pF(e,d,b){var
+c=cN(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-o4(a,b,c){return a.compare(b)}function
-o7(a){return a.lo32()^a.hi32()}var
-cx={"_j":{deserialize:pc,serialize:o_,fixed_length:8,compare:o4,hash:o7},"_i":{deserialize:o3,fixed_length:4},"_n":{deserialize:pp,fixed_length:4},"_bigarray":{deserialize:function(a,b){return iG(a,b,"_bigarray")},serialize:iJ,compare:iE,hash:iI},"_bigarr02":{deserialize:function(a,b){return iG(a,b,dh)},serialize:iJ,compare:iE,hash:iI}};function
-e3(a){return cx[a.caml_custom]&&cx[a.caml_custom].compare}function
-iN(f,c,d,e){var
-b=e3(c);if(b){var
+pz(a,b,c){return a.compare(b)}function
+pC(a){return a.lo32()^a.hi32()}var
+cJ={"_j":{deserialize:pJ,serialize:pF,fixed_length:8,compare:pz,hash:pC},"_i":{deserialize:py,fixed_length:4},"_n":{deserialize:pW,fixed_length:4},"_bigarray":{deserialize:function(a,b){return i8(a,b,"_bigarray")},serialize:i$,compare:i6,hash:i_},"_bigarr02":{deserialize:function(a,b){return i8(a,b,dw)},serialize:i$,compare:i6,hash:i_}};function
+ff(a){return cJ[a.caml_custom]&&cJ[a.caml_custom].compare}function
+jd(f,c,d,e){var
+b=ff(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-cB(a){return a
+cO(a){return a
 instanceof
-aN}function
-dl(a){return cB(a)}function
-iO(a){if(typeof
-a==="number")return cs;else
-if(cB(a))return dg;else
-if(dl(a))return 1252;else
+aQ}function
+dz(a){return cO(a)}function
+je(a){if(typeof
+a==="number")return cE;else
+if(cO(a))return dv;else
+if(dz(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=hS){var
-b=a[0]|0;return b==a0?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=ih){var
+b=a[0]|0;return b==a4?0:b}else
 if(a
 instanceof
-String)return hZ;else
+String)return ip;else
 if(typeof
-a=="string")return hZ;else
+a=="string")return ip;else
 if(a
 instanceof
-Number)return cs;else
-if(a&&a.caml_custom)return eJ;else
+Number)return cE;else
+if(a&&a.caml_custom)return eX;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-pd(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-iL(a,b){a.t&6&&bl(a);b.t&6&&bl(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-pY(a,b){return iL(a,b)}function
-bW(a,b,d){var
+pK(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+jb(a,b){a.t&6&&bt(a);b.t&6&&bt(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+qt(a,b){return jb(a,b)}function
+b8(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=iO(a);if(f==cr){a=a[1];continue}var
-g=iO(b);if(g==cr){b=b[1];continue}if(f!==g){if(f==cs){if(g==eJ)return iN(a,b,-1,d);return-1}if(g==cs){if(f==eJ)return iN(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:z(eP);break;case
+f=je(a);if(f==cD){a=a[1];continue}var
+g=je(b);if(g==cD){b=b[1];continue}if(f!==g){if(f==cE){if(g==eX)return jd(a,b,-1,d);return-1}if(g==cE){if(f==eX)return jd(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:A(e3);break;case
 248:var
-c=pd(a[2],b[2]);if(c!=0)return c|0;break;case
-249:z(eP);break;case
-250:z("equal: got Forward_tag, should not happen");break;case
-251:z("equal: abstract value");break;case
+c=pK(a[2],b[2]);if(c!=0)return c|0;break;case
+249:A(e3);break;case
+250:A("equal: got Forward_tag, should not happen");break;case
+251:A("equal: abstract value");break;case
 252:if(a!==b){var
-c=iL(a,b);if(c!=0)return c|0}break;case
-253:z("equal: got Double_tag, should not happen");break;case
-254:z("equal: got Double_array_tag, should not happen");break;case
-255:z("equal: got Custom_tag, should not happen");break;case
-1247:z(eP);break;case
+c=jb(a,b);if(c!=0)return c|0}break;case
+253:A("equal: got Double_tag, should not happen");break;case
+254:A("equal: got Double_array_tag, should not happen");break;case
+255:A("equal: got Custom_tag, should not happen");break;case
+1247:A(e3);break;case
 1255:var
-i=e3(a);if(i!=e3(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)z("compare: abstract value");var
+i=ff(a);if(i!=ff(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)A("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -416,239 +416,240 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=as(a),b=as(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=au(a),b=au(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-bk(a,b){return bW(a,b,true)}function
-oQ(){return[0]}function
-M(a){if(a<0)z("Bytes.create");return new
-aN(a?2:9,j,a)}function
-di(a,b){return+(bW(a,b,false)==0)}function
-oS(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=j;a.t=2}else{a.c=b1(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)e4(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-fc(d){d=as(d);var
-e=d.length;if(e>31)z("format_int: format too long");var
-a={justify:bQ,signstyle:bh,filler:aY,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+bi(a,b){return b8(a,b,true)}function
+pl(){return[0]}function
+P(a){if(a<0)A("Bytes.create");return new
+aQ(a?2:9,k,a)}function
+cK(a,b){return+(b8(a,b,false)==0)}function
+pn(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=k;a.t=2}else{a.c=ca(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)fg(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+jg(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+fq(d){d=au(d);var
+e=d.length;if(e>31)A("format_int: format too long");var
+a={justify:b2,signstyle:bq,filler:a2,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=bh;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=am;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-e5(b,f){if(b.uppercase)f=f.toUpperCase();var
-e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bh))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
-c=j;if(b.justify==bQ&&b.filler==aY)for(var
-d=e;d<b.width;d++)c+=aY;if(b.signedconv)if(b.sign<0)c+=bh;else
-if(b.signstyle!=bh)c+=b.signstyle;if(b.alternate&&b.base==8)c+=am;if(b.alternate&&b.base==16)c+=eG;if(b.justify==bQ&&b.filler==am)for(var
-d=e;d<b.width;d++)c+=am;c+=f;if(b.justify==bh)for(var
-d=e;d<b.width;d++)c+=aY;return a(c)}function
-e6(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=bq;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=ap;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+fh(b,f){if(b.uppercase)f=f.toUpperCase();var
+e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bq))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
+c=k;if(b.justify==b2&&b.filler==a2)for(var
+d=e;d<b.width;d++)c+=a2;if(b.signedconv)if(b.sign<0)c+=bq;else
+if(b.signstyle!=bq)c+=b.signstyle;if(b.alternate&&b.base==8)c+=ap;if(b.alternate&&b.base==16)c+=eU;if(b.justify==b2&&b.filler==ap)for(var
+d=e;d<b.width;d++)c+=ap;c+=f;if(b.justify==bq)for(var
+d=e;d<b.width;d++)c+=a2;return a(c)}function
+fi(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(bQ)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(am);if(b>0)a=a+a9+new
-Array(b+1).join(am);return a}else
+c=parseInt(a.toString().split(b2)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(ap);if(b>0)a=a+bf+new
+Array(b+1).join(ap);return a}else
 return a.toFixed(b)}}var
-a,e=fc(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=eL;e.filler=aY}else
-if(!isFinite(c)){a="inf";e.filler=aY}else
+a,e=fq(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=eZ;e.filler=a2}else
+if(!isFinite(c)){a="inf";e.filler=a2}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==e0)a=a.slice(0,b-1)+am+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(e0),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==am)b--;if(a.charAt(b)==a9)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==e0)a=a.slice(0,b-1)+am+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fc)a=a.slice(0,b-1)+ap+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(fc),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==ap)b--;if(a.charAt(b)==bf)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fc)a=a.slice(0,b-1)+ap+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==am)b--;if(a.charAt(b)==a9)b--;a=a.slice(0,b+1)}}break}return e5(e,a)}function
-dj(e,c){if(as(e)==de)return a(j+c);var
-b=fc(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==ap)b--;if(a.charAt(b)==bf)b--;a=a.slice(0,b+1)}}break}return fh(e,a)}function
+dx(e,c){if(au(e)==dt)return a(k+c);var
+b=fq(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(b.base);if(b.prec>=0){b.filler=aY;var
-f=b.prec-d.length;if(f>0)d=b1(f,am)+d}return e5(b,d)}var
-pr=0;function
-ba(){return pr++}function
-oU(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(b.base);if(b.prec>=0){b.filler=a2;var
+f=b.prec-d.length;if(f>0)d=ca(f,ap)+d}return fh(b,d)}var
+pY=0;function
+bj(){return pY++}function
+pp(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-aC,i4(a)+1);a*=Math.pow(2,-b);while(a<dd){a*=2;b--}while(a>=1){a*=dd;b++}if(c)a=-a;return[0,a,b]}function
-iU(a){return a.toUtf16()}function
-cD(){return false}function
-pG(){function
-a(a){if(a.charAt(0)===aL)return[j,a.substring(1)];return}function
+b=Math.max(-aH,jv(a)+1);a*=Math.pow(2,-b);while(a<ds){a*=2;b--}while(a>=1){a*=ds;b++}if(c)a=-a;return[0,a,b]}function
+jl(a){return a.toUtf16()}function
+cQ(){return false}function
+qb(){function
+a(a){if(a.charAt(0)===aO)return[k,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||j,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||j,f=a[2]||j;return[d,c.substring(d.length+f.length)]}return}return cD()&&p.process&&p.process.platform?p.process.platform==="win32"?b:a:a}var
-fi=pG();function
-i2(a){return a.slice(-1)!==aL?a+aL:a}if(cD()&&p.process&&p.process.cwd)var
-cw=p.process.cwd().replace(/\\/g,aL);else
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||k,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
+d=a[1]||k,f=a[2]||k;return[d,c.substring(d.length+f.length)]}return}return cQ()&&q.process&&q.process.platform?q.process.platform==="win32"?b:a:a}var
+fw=qb();function
+jt(a){return a.slice(-1)!==aO?a+aO:a}if(cQ()&&q.process&&q.process.cwd)var
+cI=q.process.cwd().replace(/\\/g,aO);else
 var
-cw="/static";cw=i2(cw);function
-ph(a){a=iU(a);if(!fi(a))a=cw+a;var
-e=fi(a),d=e[1].split(aL),b=[];for(var
+cI="/static";cI=jt(cI);function
+pO(a){a=jl(a);if(!fw(a))a=cI+a;var
+e=fw(a),d=e[1].split(aO),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-pC(e){for(var
-f=j,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<av){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<av;d++);if(d-c>eH){b.substr(0,1);f+=b;b=j;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<ir){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(av|a&bR)}else
-if(a<0xd800||a>=hU)b+=String.fromCharCode(hV|a>>12,av|a>>6&bR,av|a&bR);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<hM||h>hU)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(iw|a>>18,av|a>>12&bR,av|a>>6&bR,av|a&bR)}if(b.length>bS){b.substr(0,1);f+=b;b=j}}return f+b}function
-oO(a){var
-b=9;if(!i5(a))b=8,a=pC(a);return new
-aN(b,a,a.length)}function
-aP(a){return oO(a)}var
-pW=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",hJ,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",eV,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",eK,io,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-b3(d,f,e,a){var
-b=pW.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,aP(f||j),aP(e||j)];return c}var
-iY={};function
-bp(a){return iY[a]}function
-b0(b,a){throw[0,b].concat(a)}function
-oN(a){return new
-aN(4,a,a.length)}function
-I(a){fe(D.Sys_error,a)}function
-ps(a){I(a+db)}function
-oM(b,a){if(a>>>0>=b.l)iK();return cv(b,a)}function
-at(a){return a.l}function
-oG(){}function
-V(a){this.data=a}V.prototype=new
-oG();V.prototype.truncate=function(a){var
-b=this.data;this.data=M(a|0);a$(b,0,this.data,0,a)};V.prototype.length=function(){return at(this.data)};V.prototype.write=function(b,d,g,a){var
+p9(e){for(var
+f=k,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aA){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<aA;d++);if(d-c>eV){b.substr(0,1);f+=b;b=k;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<iT){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aA|a&b3)}else
+if(a<0xd800||a>=ij)b+=String.fromCharCode(ik|a>>12,aA|a>>6&b3,aA|a&b3);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<ia||h>ij)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(iY|a>>18,aA|a>>12&b3,aA|a>>6&b3,aA|a&b3)}if(b.length>b4){b.substr(0,1);f+=b;b=k}}return f+b}function
+pj(a){var
+b=9;if(!jw(a))b=8,a=p9(a);return new
+aQ(b,a,a.length)}function
+aT(a){return pj(a)}var
+qr=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",h9,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",e9,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",eY,iP,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+cc(d,f,e,a){var
+b=qr.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,aT(f||k),aT(e||k)];return c}var
+jp={};function
+bw(a){return jp[a]}function
+b$(b,a){throw[0,b].concat(a)}function
+pi(a){return new
+aQ(4,a,a.length)}function
+M(a){fs(E.Sys_error,a)}function
+pZ(a){M(a+dn)}function
+ph(b,a){if(a>>>0>=b.l)ja();return cH(b,a)}function
+av(a){return a.l}function
+pb(){}function
+Y(a){this.data=a}Y.prototype=new
+pb();Y.prototype.truncate=function(a){var
+b=this.data;this.data=P(a|0);bh(b,0,this.data,0,a)};Y.prototype.length=function(){return av(this.data)};Y.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=M(b+a),f=this.data;this.data=e;a$(f,0,this.data,0,c)}aD(d,g,this.data,b,a);return 0};V.prototype.read=function(c,a,d,b){var
-e=this.length();a$(this.data,c,a,d,b);return 0};V.prototype.read_one=function(a){return oM(this.data,a)};V.prototype.close=function(){};V.prototype.constructor=V;function
-ae(b,a){this.content={};this.root=b;this.lookupFun=a}ae.prototype.nm=function(a){return this.root+a};ae.prototype.create_dir_if_needed=function(d){var
-c=d.split(aL),b=j;for(var
-a=0;a<c.length-1;a++){b+=c[a]+aL;if(this.content[b])continue;this.content[b]=Symbol("directory")}};ae.prototype.slash=function(a){return/\/$/.test(a)?a:a+aL};ae.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
+e=P(b+a),f=this.data;this.data=e;bh(f,0,this.data,0,c)}aI(d,g,this.data,b,a);return 0};Y.prototype.read=function(c,a,d,b){var
+e=this.length();bh(this.data,c,a,d,b);return 0};Y.prototype.read_one=function(a){return ph(this.data,a)};Y.prototype.close=function(){};Y.prototype.constructor=Y;function
+ag(b,a){this.content={};this.root=b;this.lookupFun=a}ag.prototype.nm=function(a){return this.root+a};ag.prototype.create_dir_if_needed=function(d){var
+c=d.split(aO),b=k;for(var
+a=0;a<c.length-1;a++){b+=c[a]+aO;if(this.content[b])continue;this.content[b]=Symbol("directory")}};ag.prototype.slash=function(a){return/\/$/.test(a)?a:a+aO};ag.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
-V(a2(c[1]))}}};ae.prototype.exists=function(a){if(a==j)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};ae.prototype.mkdir=function(c,e,d){var
-b=d&&bp(ig);if(this.exists(c))if(b)b0(b,b3(hJ,eF,this.nm(c)));else
-I(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||j;if(!this.exists(a))if(b)b0(b,b3(eV,eF,this.nm(a)));else
-I(a+db);if(!this.is_dir(a))if(b)b0(b,b3(eK,eF,this.nm(a)));else
-I(a+eY);this.create_dir_if_needed(this.slash(c))};ae.prototype.rmdir=function(a,f){var
-b=f&&bp(ig),c=a==j?j:this.slash(a),e=new
-RegExp(hY+c+ip);if(!this.exists(a))if(b)b0(b,b3(eV,eS,this.nm(a)));else
-I(a+db);if(!this.is_dir(a))if(b)b0(b,b3(eK,eS,this.nm(a)));else
-I(a+eY);for(var
+Y(a6(c[1]))}}};ag.prototype.exists=function(a){if(a==k)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};ag.prototype.mkdir=function(c,e,d){var
+b=d&&bw(iH);if(this.exists(c))if(b)b$(b,cc(h9,eT,this.nm(c)));else
+M(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||k;if(!this.exists(a))if(b)b$(b,cc(e9,eT,this.nm(a)));else
+M(a+dn);if(!this.is_dir(a))if(b)b$(b,cc(eY,eT,this.nm(a)));else
+M(a+fa);this.create_dir_if_needed(this.slash(c))};ag.prototype.rmdir=function(a,f){var
+b=f&&bw(iH),c=a==k?k:this.slash(a),e=new
+RegExp(io+c+iQ);if(!this.exists(a))if(b)b$(b,cc(e9,e6,this.nm(a)));else
+M(a+dn);if(!this.is_dir(a))if(b)b$(b,cc(eY,e6,this.nm(a)));else
+M(a+fa);for(var
 d
 in
-this.content)if(d.match(e))if(b)b0(b,b3(io,eS,this.nm(a)));else
-I(this.nm(a)+": Directory not empty");delete
-this.content[c]};ae.prototype.readdir=function(a){var
-f=a==j?j:this.slash(a);if(!this.exists(a))I(a+db);if(!this.is_dir(a))I(a+eY);var
+this.content)if(d.match(e))if(b)b$(b,cc(iP,e6,this.nm(a)));else
+M(this.nm(a)+": Directory not empty");delete
+this.content[c]};ag.prototype.readdir=function(a){var
+f=a==k?k:this.slash(a);if(!this.exists(a))M(a+dn);if(!this.is_dir(a))M(a+fa);var
 g=new
-RegExp(hY+f+ip),d={},c=[];for(var
+RegExp(io+f+iQ),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};ae.prototype.is_dir=function(a){if(a==j)return true;var
-b=this.slash(a);return this.content[b]?1:0};ae.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};ag.prototype.is_dir=function(a){if(a==k)return true;var
+b=this.slash(a);return this.content[b]?1:0};ag.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};ae.prototype.open=function(a,b){if(b.rdonly&&b.wronly)I(this.nm(a)+h2);if(b.text&&b.binary)I(this.nm(a)+ih);this.lookup(a);if(this.content[a]){if(this.is_dir(a))I(this.nm(a)+" : is a directory");if(b.create&&b.excl)I(this.nm(a)+h1);var
+this.content[a];return b};ag.prototype.open=function(a,b){if(b.rdonly&&b.wronly)M(this.nm(a)+is);if(b.text&&b.binary)M(this.nm(a)+iI);this.lookup(a);if(this.content[a]){if(this.is_dir(a))M(this.nm(a)+" : is a directory");if(b.create&&b.excl)M(this.nm(a)+ir);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-V(M(0));return this.content[a]}else
-ps(this.nm(a))};ae.prototype.register=function(c,a){var
-b;if(this.content[c])I(this.nm(c)+h1);if(cB(a))b=new
-V(a);if(dl(a))b=new
-V(a2(a));else
+Y(P(0));return this.content[a]}else
+pZ(this.nm(a))};ag.prototype.register=function(c,a){var
+b;if(this.content[c])M(this.nm(c)+ir);if(cO(a))b=new
+Y(a);if(dz(a))b=new
+Y(a6(a));else
 if(a
 instanceof
 Array)b=new
-V(oN(a));else
+Y(pi(a));else
 if(typeof
 a==="string")b=new
-V(iM(a));else
+Y(jc(a));else
 if(a.toString){var
-d=a2(aP(a.toString()));b=new
-V(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-I(this.nm(c)+" : registering file with invalid content type")};ae.prototype.constructor=ae;function
-iD(){}function
-iR(b){var
-a=fi(b);if(!a)return;return a[0]+aL}var
-dn=iR(cw)||bm("unable to compute caml_root"),b2=[];if(cD())b2.push({path:dn,device:new
-iD(dn)});else
-b2.push({path:dn,device:new
-ae(dn)});b2.push({path:id,device:new
-ae(id)});function
-i$(b){var
-g=ph(b),b=g.join(aL),f=i2(b),c;for(var
-e=0;e<b2.length;e++){var
-a=b2[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&cD()){var
-d=iR(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+d=a6(aT(a.toString()));b=new
+Y(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+M(this.nm(c)+" : registering file with invalid content type")};ag.prototype.constructor=ag;function
+i5(){}function
+ji(b){var
+a=fw(b);if(!a)return;return a[0]+aO}var
+dB=ji(cI)||bu("unable to compute caml_root"),cb=[];if(cQ())cb.push({path:dB,device:new
+i5(dB)});else
+cb.push({path:dB,device:new
+ag(dB)});cb.push({path:iF,device:new
+ag(iF)});function
+jC(b){var
+g=pO(b),b=g.join(aO),f=jt(b),c;for(var
+e=0;e<cb.length;e++){var
+a=cb[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&cQ()){var
+d=ji(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-iD(d)};b2.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;I("no device found for "+f)}function
-oR(c,b){var
-a=i$(c);if(!a.device.register)bm("cannot register file");a.device.register(a.rest,b);return 0}function
-i3(c,b){var
-c=a(c),b=a(b);return oR(c,b)}function
-oV(){var
-b=p.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)i3(b[a].name,b[a].content);p.jsoo_create_file=i3;p.caml_fs_tmp=[];return 0}function
-iQ(){return[0]}function
-oW(a,b){return+(bW(a,b,false)>=0)}function
-e8(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ab(d,c)}c=0;switch(e&3){case
+i5(d)};cb.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;M("no device found for "+f)}function
+pm(c,b){var
+a=jC(c);if(!a.device.register)bu("cannot register file");a.device.register(a.rest,b);return 0}function
+ju(c,b){var
+c=a(c),b=a(b);return pm(c,b)}function
+pq(){var
+b=q.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)ju(b[a].name,b[a].content);q.jsoo_create_file=ju;q.caml_fs_tmp=[];return 0}function
+jh(){return[0]}function
+pr(a,b){return+(b8(a,b,false)>=0)}function
+fk(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ad(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=ab(d,c)}d^=e;return d}function
-o1(a,b){return e8(a,as(b))}function
-oY(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ab(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=ad(d,c)}d^=e;return d}function
+pw(a,b){return fk(a,au(b))}function
+pt(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ad(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=ab(d,c)}d^=e;return d}function
-iV(a){switch(a.t&6){default:bl(a);case
+1:c|=b[a];d=ad(d,c)}d^=e;return d}function
+jm(a){switch(a.t&6){default:bt(a);case
 0:return a.c;case
 4:return a.c}}function
-oX(b,c){var
-a=iV(c);return typeof
-a==="string"?e8(b,a):oY(b,a)}function
-oZ(a){a^=a>>>16;a=bb(a,0x85ebca6b|0);a^=a>>>13;a=bb(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-iS(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>cu)d=cu;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(cx[a.caml_custom]&&cx[a.caml_custom].hash){var
-k=cx[a.caml_custom].hash(a);b=ab(b,k);c--}}else
+ps(b,c){var
+a=jm(c);return typeof
+a==="string"?fk(b,a):pt(b,a)}function
+pu(a){a^=a>>>16;a=aS(a,0x85ebca6b|0);a^=a>>>13;a=aS(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+jj(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>cG)d=cG;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(cJ[a.caml_custom]&&cJ[a.caml_custom].hash){var
+k=cJ[a.caml_custom].hash(a);b=ad(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=ab(b,a[2]);c--;break;case
+248:b=ad(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=ab(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(cB(a)){b=oX(b,a);c--}else
-if(dl(a)){b=o1(b,a);c--}else
+o=a.length-1<<10|a[0];b=ad(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(cO(a)){b=ps(b,a);c--}else
+if(dz(a)){b=pw(b,a);c--}else
 if(typeof
-a==="string"){b=e8(b,a);c--}else
-if(a===(a|0)){b=ab(b,a+a+1);c--}else
-if(a===+a){b=e7(b,a);c--}}b=oZ(b);return b&0x3FFFFFFF}function
-o2(a,c,l){if(!isFinite(a)){if(isNaN(a))return aP(eL);return aP(a>0?ix:"-infinity")}var
+a==="string"){b=fk(b,a);c--}else
+if(a===(a|0)){b=ad(b,a+a+1);c--}else
+if(a===+a){b=fj(b,a);c--}}b=pu(b);return b&0x3FFFFFFF}function
+px(a,c,l){if(!isFinite(a)){if(isNaN(a))return aT(eZ);return aT(a>0?iZ:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-k=d<0?j:bQ,e=j;if(i)e=bh;else
+j=d<0?k:b2,e=k;if(i)e=bq;else
 switch(l){case
-43:e=bQ;break;case
-32:e=aY;break;default:break}if(c>=0&&c<13){var
+43:e=b2;break;case
+32:e=a2;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(a9);if(h<0)b+=a9+b1(c,am);else{var
-f=h+1+c;if(b.length<f)b+=b1(f-b.length,am);else
-b=b.substr(0,f)}}return aP(e+eG+b+"p"+k+d.toString(10))}function
-o9(a){return+a.isZero()}function
-pa(a){return new
-l(a&aZ,a>>24&aZ,a>>31&aM)}function
-pb(a){return a.toInt()}function
-o8(a){return+a.isNeg()}function
-o$(a){return a.neg()}function
-o6(g,c){var
-a=fc(g);if(a.signedconv&&o8(c)){a.sign=-1;c=o$(c)}var
-b=j,h=pa(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(pb(e.modulus))+b}while(!o9(c));if(a.prec>=0){a.filler=aY;var
-d=a.prec-b.length;if(d>0)b=b1(d,am)+b}return e5(a,b)}function
-bn(b,a){a|=0;if(a>aC){a-=aC;b*=Math.pow(2,aC);if(a>aC){a-=aC;b*=Math.pow(2,aC)}}if(a<-aC){a+=aC;b*=Math.pow(2,-aC)}b*=Math.pow(2,a);return b}function
-pf(a,b){return+(bW(a,b,false)<=0)}function
-pg(a,b){return+(bW(a,b,false)<0)}function
-G(a,d){if(a<0)bj();var
+h=b.indexOf(bf);if(h<0)b+=bf+ca(c,ap);else{var
+f=h+1+c;if(b.length<f)b+=ca(f-b.length,ap);else
+b=b.substr(0,f)}}return aT(e+eU+b+"p"+j+d.toString(10))}function
+pE(a){return+a.isZero()}function
+pH(a){return new
+m(a&a3,a>>24&a3,a>>31&aP)}function
+pI(a){return a.toInt()}function
+pD(a){return+a.isNeg()}function
+pG(a){return a.neg()}function
+pB(g,c){var
+a=fq(g);if(a.signedconv&&pD(c)){a.sign=-1;c=pG(c)}var
+b=k,h=pH(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(pI(e.modulus))+b}while(!pE(c));if(a.prec>=0){a.filler=a2;var
+d=a.prec-b.length;if(d>0)b=ca(d,ap)+b}return fh(a,b)}function
+bk(b,a){a|=0;if(a>aH){a-=aH;b*=Math.pow(2,aH);if(a>aH){a-=aH;b*=Math.pow(2,aH)}}if(a<-aH){a+=aH;b*=Math.pow(2,-aH)}b*=Math.pow(2,a);return b}function
+pM(a,b){return+(b8(a,b,false)<=0)}function
+pN(a,b){return+(b8(a,b,false)<0)}function
+w(a,d){if(a<0)bs();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-py(b){return a(dq(b,0,b.length))}var
-pi=function(){function
+p5(b){return a(dD(b,0,b.length))}var
+pP=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -656,42 +657,42 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=av<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=aA<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=iV(i);if(typeof
+e=[],h=jm(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return py(k(e,f))}}();function
-pj(c,b,a){return pi(a2(c),b,a)}function
-pk(){return 0}var
-aO=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return p5(k(e,f))}}();function
+pQ(c,b,a){return pP(a6(c),b,a)}function
+pR(){return 0}var
+aR=new
 Array();function
-bo(c){var
-a=aO[c];if(!a.opened)I("Cannot flush a closed channel");if(!a.buffer||a.buffer==j)return 0;if(a.fd&&D.fds[a.fd]&&D.fds[a.fd].output){var
-b=D.fds[a.fd].output;switch(b.length){case
-2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=j;return 0}function
-q(a){return at(a)}function
-i0(e,f){var
-b=aO[e],d=a(f),c=q(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-pD(a){var
-a=fh(a),b=p;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+bv(c){var
+a=aR[c];if(!a.opened)M("Cannot flush a closed channel");if(!a.buffer||a.buffer==k)return 0;if(a.fd&&E.fds[a.fd]&&E.fds[a.fd].output){var
+b=E.fds[a.fd].output;switch(b.length){case
+2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=k;return 0}function
+r(a){return av(a)}function
+jr(e,f){var
+b=aR[e],d=a(f),c=r(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
+p_(a){var
+a=fv(a),b=q;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-pE(a){var
-a=fh(a),b=p;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+p$(a){var
+a=fv(a),b=q;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-dr(c,e,d,a){if(D.fds===undefined)D.fds=new
+dE(c,e,d,a){if(E.fds===undefined)E.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;D.fds[c]=b;if(!D.fd_last_idx||c>D.fd_last_idx)D.fd_last_idx=c;return c}function
-pZ(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;E.fds[c]=b;if(!E.fd_last_idx||c>E.fd_last_idx)E.fd_last_idx=c;return c}function
+qu(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -701,544 +702,590 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)I(as(c)+h2);if(a.text&&a.binary)I(as(c)+ih);var
-d=i$(c),e=d.device.open(d.rest,a),f=D.fd_last_idx?D.fd_last_idx:0;return dr(f+1,i0,e,a)}dr(0,i0,new
-V(M(0)));dr(1,pE,new
-V(M(0)));dr(2,pD,new
-V(M(0)));function
-pl(a){var
-c=D.fds[a];if(c.flags.wronly)I(iB+a+" is writeonly");var
-d=null;if(a==0&&cD()){var
-e=require("fs");d=function(){return aP(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};aO[b.fd]=b;return b.fd}function
-iW(c){var
-b=D.fds[c];if(b.flags.rdonly)I(iB+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:j};aO[a.fd]=a;return a.fd}function
-pm(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)M(au(c)+is);if(a.text&&a.binary)M(au(c)+iI);var
+d=jC(c),e=d.device.open(d.rest,a),f=E.fd_last_idx?E.fd_last_idx:0;return dE(f+1,jr,e,a)}dE(0,jr,new
+Y(P(0)));dE(1,p$,new
+Y(P(0)));dE(2,p_,new
+Y(P(0)));function
+pS(a){var
+c=E.fds[a];if(c.flags.wronly)M(i3+a+" is writeonly");var
+d=null;if(a==0&&cQ()){var
+e=require("fs");d=function(){return aT(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};aR[b.fd]=b;return b.fd}function
+jn(c){var
+b=E.fds[c];if(b.flags.rdonly)M(i3+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:k};aR[a.fd]=a;return a.fd}function
+pT(){var
 b=0;for(var
-a=0;a<aO.length;a++)if(aO[a]&&aO[a].opened&&aO[a].out)b=[0,aO[a].fd,b];return b}function
-ac(a){return a}function
-pn(g,d,h,f){var
-b=aO[g];if(!b.opened)I("Cannot output to a closed channel");var
-a;if(h==0&&at(d)==f)a=d;else{a=M(f);a$(d,h,a,0,f)}var
-i=ac(a),c=as(i),e=c.lastIndexOf(hO);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);bo(g);b.buffer+=c.substr(e+1)}return 0}function
-fb(b,a,d,c){return pn(b,a2(a),d,c)}function
-iX(c,b){var
-d=a(String.fromCharCode(b));fb(c,d,0,1);return 0}function
-po(b,a){if(a==0)dm();return b%a}function
-bY(a,b){return+(bW(a,b,false)!=0)}function
-pq(a,b){a[0]=cr;a[1]=b;return 0}function
-bZ(a){if(a
+a=0;a<aR.length;a++)if(aR[a]&&aR[a].opened&&aR[a].out)b=[0,aR[a].fd,b];return b}function
+ae(a){return a}function
+pU(g,d,h,f){var
+b=aR[g];if(!b.opened)M("Cannot output to a closed channel");var
+a;if(h==0&&av(d)==f)a=d;else{a=P(f);bh(d,h,a,0,f)}var
+i=ae(a),c=au(i),e=c.lastIndexOf(ic);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);bv(g);b.buffer+=c.substr(e+1)}return 0}function
+fp(b,a,d,c){return pU(b,a6(a),d,c)}function
+jo(c,b){var
+d=a(String.fromCharCode(b));fp(c,d,0,1);return 0}function
+pV(b,a){if(a==0)dA();return b%a}function
+bx(a,b){return+(b8(a,b,false)!=0)}function
+pX(a,b){a[0]=cD;a[1]=b;return 0}function
+b_(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(cB(a))return dg;else
-if(dl(a))return dg;else
+if(cO(a))return dv;else
+if(dz(a))return dv;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return hS;else
-return cs}function
-aw(b,c,a){if(a&&p.toplevelReloc)b=p.toplevelReloc(a);D[b+1]=c;if(a)D[a]=c}function
-ff(a,b){iY[as(a)]=b;return 0}function
-dp(a){if(a==0)a=1/a;return a<0?1:0}function
-pw(){z(eX)}function
-cC(b,a){return cv(b,a)}function
-J(b,a){if(a>>>0>=q(b))pw();return cC(b,a)}function
-oL(a,b){if(a===b)return 1;a.t&6&&bl(a);b.t&6&&bl(b);return a.c==b.c?1:0}function
-px(a,b){return oL(a,b)}function
-u(a,b){return 1-px(a,b)}function
-pz(){return 0x7FFFFFFF/4|0}function
-pt(){fd(D.Not_found)}function
-i1(c){var
-a=p,b=iU(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return aP(a.process.env[b]);if(p.jsoo_static_env&&p.jsoo_static_env[b])return aP(p.jsoo_static_env[b]);pt()}function
-pA(){if(p.crypto)if(typeof
-p.crypto.getRandomValues==="function"){var
-a=new(p.Uint32Array)(1);p.crypto.getRandomValues(a);return[0,a[0]]}else
-if(p.crypto.randomBytes==="function"){var
-b=p.crypto.randomBytes(4),a=new(p.Uint32Array)(b);return[0,a[0]]}var
+if(a&&a.caml_custom)return ih;else
+return cE}function
+aB(b,c,a){if(a&&q.toplevelReloc)b=q.toplevelReloc(a);E[b+1]=c;if(a)E[a]=c}function
+ft(a,b){jp[au(a)]=b;return 0}function
+dC(a){if(a==0)a=1/a;return a<0?1:0}function
+p3(){A(e$)}function
+cP(b,a){return cH(b,a)}function
+N(b,a){if(a>>>0>=r(b))p3();return cP(b,a)}function
+pg(a,b){if(a===b)return 1;a.t&6&&bt(a);b.t&6&&bt(b);return a.c==b.c?1:0}function
+p4(a,b){return pg(a,b)}function
+u(a,b){return 1-p4(a,b)}function
+p6(){return 0x7FFFFFFF/4|0}function
+p0(){fr(E.Not_found)}function
+js(c){var
+a=q,b=jl(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return aT(a.process.env[b]);if(q.jsoo_static_env&&q.jsoo_static_env[b])return aT(q.jsoo_static_env[b]);p0()}function
+p7(){if(q.crypto)if(typeof
+q.crypto.getRandomValues==="function"){var
+a=new(q.Uint32Array)(1);q.crypto.getRandomValues(a);return[0,a[0]]}else
+if(q.crypto.randomBytes==="function"){var
+b=q.crypto.randomBytes(4),a=new(q.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-fg(a){var
+fu(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-W(b,a){return{joo_tramp:b,joo_args:a}}function
-pB(c,a){if(typeof
+Z(b,a){return{joo_tramp:b,joo_args:a}}function
+p8(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-iZ(a){return a}function
-aE(a){if(a
+jq(a){return a}function
+aJ(a){if(a
 instanceof
-Array)return a;if(p.RangeError&&a
+Array)return a;if(q.RangeError&&a
 instanceof
-p.RangeError&&a.message&&a.message.match(/maximum call stack/i))return iZ(D.Stack_overflow);if(p.InternalError&&a
+q.RangeError&&a.message&&a.message.match(/maximum call stack/i))return jq(E.Stack_overflow);if(q.InternalError&&a
 instanceof
-p.InternalError&&a.message&&a.message.match(/too much recursion/i))return iZ(D.Stack_overflow);if(a
+q.InternalError&&a.message&&a.message.match(/too much recursion/i))return jq(E.Stack_overflow);if(a
 instanceof
-p.Error&&bp(hR))return[0,bp(hR),a];return[0,D.Failure,aP(String(a))]}function
-ag(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-i6(b){var
-a=BigInt(b);return ag(a<0?-a:a)}function
-i7(a,b){return ag(BigInt(a)+BigInt(b))}function
-ds(a){if(a===0)dm();return BigInt(a)}function
-pH(e,g){var
-b=BigInt(e),a=ds(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return ag(f?c+BigInt(1):c)}function
-bq(a,b){return a<b?-1:a>b?1:0}function
-pI(a,b){return ag(BigInt(a)/ds(b))}function
-pR(a,b){return ag(BigInt(a)%ds(b))}function
-pJ(a,b){return[0,pI(a,b),pR(a,b)]}function
-X(a,b){return a===b?1:0}function
-pK(e,f){var
-b=BigInt(e),a=ds(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return ag(g?c-BigInt(1):c)}function
-i8(d,c){var
-b=as(d);if(b!==de&&b!==bi)z("Z.format: the format must be %d or %x");return a(c.toString(b===bi?16:10))}function
-pL(){return 0}function
-pM(a,b){return ag(BigInt(a)*BigInt(b))}function
-pN(b,c){var
-a=b*c;return a<-2147483648||a>eM?1:0}function
-pO(a){return ag(-BigInt(a))}function
-br(a){if(a===0)return 0;var
+q.Error&&bw(ig))return[0,bw(ig),a];return[0,E.Failure,aT(String(a))]}function
+aj(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+jx(b){var
+a=BigInt(b);return aj(a<0?-a:a)}function
+jy(a,b){return aj(BigInt(a)+BigInt(b))}function
+dF(a){if(a===0)dA();return BigInt(a)}function
+qc(e,g){var
+b=BigInt(e),a=dF(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aj(f?c+BigInt(1):c)}function
+by(a,b){return a<b?-1:a>b?1:0}function
+qd(a,b){return aj(BigInt(a)/dF(b))}function
+qm(a,b){return aj(BigInt(a)%dF(b))}function
+qe(a,b){return[0,qd(a,b),qm(a,b)]}function
+_(a,b){return a===b?1:0}function
+qf(e,f){var
+b=BigInt(e),a=dF(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aj(g?c-BigInt(1):c)}function
+jz(d,c){var
+b=au(d);if(b!==dt&&b!==br)A("Z.format: the format must be %d or %x");return a(c.toString(b===br?16:10))}function
+qg(){return 0}function
+qh(a,b){return aj(BigInt(a)*BigInt(b))}function
+qi(b,c){var
+a=b*c;return a<-2147483648||a>e0?1:0}function
+qj(a){return aj(-BigInt(a))}function
+bz(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-pP(c,i,b,e){var
-f=as(i);if(b<0||e<0||b>f.length-e)z("Z.of_substring_base: invalid offset or length");var
-g=f.slice(b,b+e),a=g.replace(/^-/,j),d=c===10||c===0;if(!d&&c!==16)z("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))z("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:eG+a);return ag(a===g?h:-h)}function
-pQ(a){return ag(BigInt(a)-BigInt(1))}function
-i9(b,a){if(a<0)z("Z.shift_left: count argument must be positive");return ag(BigInt(b)<<BigInt(a))}function
-pS(b,a){if(a<0)z("Z.shift_right: count argument must be positive");return ag(BigInt(b)>>BigInt(a))}function
-an(a){return a<0?-1:a>0?1:0}function
-pT(b){if(b<0)z("Z.sqrt: square root of a negative number");var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(br(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return ag(a)}function
-i_(a,b){return ag(BigInt(a)-BigInt(b))}function
-pU(a){return ag(BigInt(a)+BigInt(1))}function
-pV(a){if(typeof
-a!=="number")fd(bp(h6));return a}function
-pX(b,c){p.verale={greeting:as(b),ask:function(b){return as(a3(c,[a(b)]))}};return 0}function
-pe(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-oT(b){var
-a=j;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&pe(b[1]))var
+qk(c,i,b,e){var
+f=au(i);if(b<0||e<0||b>f.length-e)A("Z.of_substring_base: invalid offset or length");var
+g=f.slice(b,b+e),a=g.replace(/^-/,k),d=c===10||c===0;if(!d&&c!==16)A("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))A("Z.of_substring_base: invalid digit");var
+h=BigInt(d?a:eU+a);return aj(a===g?h:-h)}function
+ql(a){return aj(BigInt(a)-BigInt(1))}function
+jA(b,a){if(a<0)A("Z.shift_left: count argument must be positive");return aj(BigInt(b)<<BigInt(a))}function
+qn(b,a){if(a<0)A("Z.shift_right: count argument must be positive");return aj(BigInt(b)>>BigInt(a))}function
+ab(a){return a<0?-1:a>0?1:0}function
+qo(b){if(b<0)A("Z.sqrt: square root of a negative number");var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(bz(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aj(a)}function
+jB(a,b){return aj(BigInt(a)-BigInt(b))}function
+qp(a){return aj(BigInt(a)+BigInt(1))}function
+qq(a){if(typeof
+a!=="number")fr(bw(iw));return a}function
+qs(b,c){q.verale={greeting:au(b),ask:function(b){return au(a7(c,[a(b)]))}};return 0}function
+pL(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+po(b){var
+a=k;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&pL(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=hD;var
+d=f;d<e.length;d++){if(d>f)a+=h4;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-aN)a+=df+c.toString()+df;else
+aQ)a+=du+c.toString()+du;else
 if(typeof
-c=="string")a+=df+c.toString()+df;else
-a+=h_}a+=")"}else
-if(b[0]==F)a+=b[1];return a}function
-iP(a){if(a
+c=="string")a+=du+c.toString()+du;else
+a+=iA}a+=")"}else
+if(b[0]==H)a+=b[1];return a}function
+jf(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==F)){var
-c=bp(hI);if(c)c(a,false);else{var
-d=oT(a),b=bp(hC);if(b)b(0);p.console.error(eR+d+hO)}}else
+Array&&(a[0]==0||a[0]==H)){var
+c=bw(h8);if(c)c(a,false);else{var
+d=po(a),b=bw(h3);if(b)b(0);q.console.error(e5+d+ic)}}else
 throw a}function
-pv(){var
-a=p;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){iP(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)iP(a.error)})}pv();function
-c(a,b){return a.length==1?a(b):a3(a,[b])}function
-n(a,b,c){return a.length==2?a(b,c):a3(a,[b,c])}function
-bO(a,b,c,d){return a.length==3?a(b,c,d):a3(a,[b,c,d])}function
-eE(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):a3(a,[b,c,d,e,f])}function
-oF(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):a3(a,[b,c,d,e,f,g,h])}oV();var
-cE=[F,a(iy),-1],fn=[F,a(hK),-2],fl=[F,a(eI),-3],fk=[F,a(h9),-4],dv=[F,a(hP),-5],b4=[F,a(ia),-7],fm=[F,a(hX),-8],du=[F,a(ie),-9],C=[F,a(iu),-11],fo=[F,a(hB),-12],oE=[4,0,0,0,[12,45,[4,0,0,0,0]]],dN=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(h0),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],cX=[0,0,0];aw(11,fo,hB);aw(10,C,iu);aw(9,[F,a(h5),-10],h5);aw(8,du,ie);aw(7,fm,hX);aw(6,b4,ia);aw(5,[F,a(im),-6],im);aw(4,dv,hP);aw(3,fk,h9);aw(2,fl,eI);aw(1,fn,hK);aw(0,cE,iy);var
-jk=a("output_substring"),jh=a("%.12g"),jg=a(a9),je=a("true"),jf=a("false"),jb=bX(0,0,32752),jc=bX(0,0,65520),jn=a("option is None"),jp=a("\\\\"),jq=a("\\'"),jr=a("\\b"),js=a("\\t"),jt=a("\\n"),ju=a("\\r"),jw=a("4.13.1"),jB=a("List.fold_left2"),jA=a("List.init"),jz=a(hN),jx=a("nth"),jy=a(hN),jE=a("String.blit / Bytes.blit_string"),jD=a("Bytes.blit"),jC=a("String.sub / Bytes.sub"),jJ=a("String.contains_from / Bytes.contains_from"),jG=a(j),jF=a("String.concat"),jQ=[0,a("array.ml"),322,4],jO=a("Array.map2: arrays must have the same length"),jN=a("Array.fill"),jM=a("Array.sub"),jL=a("Array.init"),jP=a("Stdlib.Array.Bottom"),jR=a("Stdlib.Queue.Empty"),jT=a("CamlinternalLazy.Undefined"),jZ=a("Buffer.add_substring/add_subbytes"),jY=a("Buffer.add: cannot grow buffer"),jX=[0,a(ik),93,2],jW=[0,a(ik),94,2],j8=a("%c"),j9=a("%s"),j_=a(hA),j$=a(hW),ka=a(h7),kb=a(hE),kc=a("%f"),kd=a("%B"),ke=a("%{"),kf=a("%}"),kg=a("%("),kh=a("%)"),ki=a("%a"),kj=a("%t"),kk=a("%?"),kl=a("%r"),km=a("%_r"),kn=[0,a(P),850,23],ky=[0,a(P),814,21],kq=[0,a(P),815,21],kz=[0,a(P),818,21],kr=[0,a(P),819,21],kA=[0,a(P),822,19],ks=[0,a(P),823,19],kB=[0,a(P),826,22],kt=[0,a(P),827,22],kC=[0,a(P),831,30],ku=[0,a(P),832,30],kw=[0,a(P),836,26],ko=[0,a(P),837,26],kx=[0,a(P),846,28],kp=[0,a(P),847,28],kv=[0,a(P),851,23],lF=a(h4),lD=[0,a(P),1558,4],lE=a("Printf: bad conversion %["),lG=[0,a(P),1626,39],lH=[0,a(P),1649,31],lI=[0,a(P),1650,31],lJ=a("Printf: bad conversion %_"),lK=a(h3),lL=a(h8),lM=a(h3),lN=a(h8),lB=a(eL),lz=a("neg_infinity"),lA=a(ix),ly=a(a9),lt=[0,hH],lh=a("%+nd"),li=a("% nd"),lk=a("%+ni"),ll=a("% ni"),lm=a("%nx"),ln=a("%#nx"),lo=a("%nX"),lp=a("%#nX"),lq=a("%no"),lr=a("%#no"),lg=a("%nd"),lj=a(h7),ls=a("%nu"),k6=a("%+ld"),k7=a("% ld"),k9=a("%+li"),k_=a("% li"),k$=a("%lx"),la=a("%#lx"),lb=a("%lX"),lc=a("%#lX"),ld=a("%lo"),le=a("%#lo"),k5=a("%ld"),k8=a(hW),lf=a("%lu"),kT=a("%+Ld"),kU=a("% Ld"),kW=a("%+Li"),kX=a("% Li"),kY=a("%Lx"),kZ=a("%#Lx"),k0=a("%LX"),k1=a("%#LX"),k2=a("%Lo"),k3=a("%#Lo"),kS=a("%Ld"),kV=a(hE),k4=a("%Lu"),kG=a("%+d"),kH=a("% d"),kJ=a("%+i"),kK=a("% i"),kL=a(bi),kM=a("%#x"),kN=a("%X"),kO=a("%#X"),kP=a("%o"),kQ=a("%#o"),kF=a(de),kI=a(hA),kR=a(h4),j0=a("@]"),j1=a("@}"),j2=a("@?"),j3=a("@\n"),j4=a("@."),j5=a("@@"),j6=a("@%"),j7=a("@"),kD=a("CamlinternalFormat.Type_mismatch"),lS=a(j),lT=[0,[11,a(hD),[2,0,[2,0,0]]],a(", %s%s")],mg=[0,[11,a(eR),[2,0,[12,10,0]]],a(is)],mh=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],mf=a("Fatal error: out of memory in uncaught exception handler"),md=[0,[11,a(eR),[2,0,[12,10,0]]],a(is)],l$=[0,[2,0,[12,10,0]],a("%s\n")],l3=a("Raised at"),l4=a("Re-raised at"),l5=a("Raised by primitive operation at"),l6=a("Called from"),l7=a(" (inlined)"),l9=a(j),l8=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(h0),oE]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],l_=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],lY=a("Out of memory"),lZ=a("Stack overflow"),l0=a("Pattern matching failed"),l1=a("Assertion failed"),l2=a("Undefined recursive module"),lU=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],lV=a(j),lW=a(j),lX=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],lR=[0,[4,0,0,0,0],a(de)],lP=[0,[3,0,0],a("%S")],lQ=a(h_),ma=[0,a(j),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],mi=a("x"),ml=a("Hashtbl: unsupported hash table format"),oC=a("OCAMLRUNPARAM"),oA=a("CAMLRUNPARAM"),mj=a(j),mG=[3,0,3],mH=a(a9),mB=a(iA),mC=a("<\/"),mD=a(j),mx=a(iA),my=a("<"),mz=a(j),mv=a("\n"),mu=[0,a(j)],mq=a(j),mr=a(j),ms=a(j),mt=a(j),mo=[0,a(j),0,a(j)],mn=a(j),mm=a("Stdlib.Format.String_tag"),mO=a("Z.Overflow"),mP=a(h6),mQ=a("int_of_big_int"),mS=[0,0],mW=[0,0],m5=[0,0],n4=a("image"),n3=a(iq),n2=a("prices"),nX=a("activation"),nY=a("others"),nZ=a("patch"),n1=a("a patch"),n0=a("a statement"),nW=a("a prototype"),nU=a("certificate"),nV=a(iq),nT=a(ij),nP=a("linear"),nQ=a("maximum"),nR=a("soft_tree"),nS=a("a readout"),nJ=a("banks"),nK=a("max"),nL=a("max_minus_mean"),nM=a("max_minus_mean_distance"),nN=a("top_mean"),nO=a("a pooling"),nA=a("exp_distance"),nB=a("exponential"),nC=a("identity"),nD=a("log_ratio"),nE=a("negated"),nF=a("quadratic"),nG=a("rectified"),nH=a("threshold"),nI=a("a similarity"),nu=a("cosine"),nv=a("euclidean"),nw=a("inner_product"),nx=a("rooted_cosine"),ny=a("softmax"),nz=a("a geometry"),nr=a("none"),ns=a("some"),nt=a("none or some"),nn=[0,[11,a("one of "),[4,6,0,0,0]],a("one of %x")],no=[0,[4,6,0,0,0],a(bi)],np=a(" or "),nq=a("a list of "),nl=[0,[4,6,0,0,0],a(bi)],nm=[0,[2,0,[11,a(" below "),[4,6,0,0,0]]],a("%s below %x")],ni=a(bi),nj=a("a natural number"),nk=[0,[11,a("a number is more than "),[4,0,0,0,0]],a("a number is more than %d")],nf=a(bi),ng=a("a positive integer"),nd=a(j),ne=a("an integer in base 16"),nc=a("expected the end of the line, found another item"),nb=a("at most 1025 bytes"),na=a("expected another item, found the end of the line"),m$=[0,[11,a("expected "),[2,0,[11,a(", found "),[3,0,0]]]],a("expected %s, found %S")],m9=a("Reader.Wrong"),m_=a("Reader.Too_large"),n5=[0,0],n7=[0,1],n6=[0,2],oc=[0,0],ob=[0,0.03],oa=[0,0,0],oe=[0,a("a soft tree whose activations are not shown to lie in [0, 1]")],of=[0,0,[0,cu,[0,1152,0]]],ol=a("entails"),om=a(ij),on=a("instance"),oo=a("refuted"),oq=a("ready"),op=a("a question: the head first, and only once"),oi=a("not proved"),oj=a("proved"),ok=a("not covered: "),ov=a("limit: "),ow=a("limit: there is no more memory"),ox=a("limit: a list is too long"),oy=a("the input ends within a line"),ot=a("error: "),os=a("expected one line, found more"),oz=[0,[11,a("verale-proved 1 OCaml "),[2,0,[11,a(", js_of_ocaml"),0]]],a("verale-proved 1 OCaml %s, js_of_ocaml")];function
-E(a){if(typeof
+p2(){var
+a=q;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){jf(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)jf(a.error)})}p2();function
+d(a,b){return a.length==1?a(b):a7(a,[b])}function
+j(a,b,c){return a.length==2?a(b,c):a7(a,[b,c])}function
+b0(a,b,c,d){return a.length==3?a(b,c,d):a7(a,[b,c,d])}function
+eS(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):a7(a,[b,c,d,e,f])}function
+pa(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):a7(a,[b,c,d,e,f,g,h])}pq();var
+cR=[H,a(i0),-1],fB=[H,a(h_),-2],fz=[H,a(eW),-3],fy=[H,a(iz),-4],dI=[H,a(id),-5],cd=[H,a(iC),-7],fA=[H,a(im),-8],dH=[H,a(iG),-9],C=[H,a(iW),-11],fC=[H,a(h2),-12],o$=[4,0,0,0,[12,45,[4,0,0,0,0]]],dY=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(iq),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],c8=[0,0,0];aB(11,fC,h2);aB(10,C,iW);aB(9,[H,a(iv),-10],iv);aB(8,dH,iG);aB(7,fA,im);aB(6,cd,iC);aB(5,[H,a(iO),-6],iO);aB(4,dI,id);aB(3,fy,iz);aB(2,fz,eW);aB(1,fB,h_);aB(0,cR,i0);var
+jN=a("output_substring"),jK=a("%.12g"),jJ=a(bf),jH=a("true"),jI=a("false"),jE=b9(0,0,32752),jF=b9(0,0,65520),jQ=a("option is None"),jS=a("\\\\"),jT=a("\\'"),jU=a("\\b"),jV=a("\\t"),jW=a("\\n"),jX=a("\\r"),jZ=a("4.13.1"),j4=a("List.fold_left2"),j3=a("List.init"),j2=a(ib),j0=a("nth"),j1=a(ib),j7=a("String.blit / Bytes.blit_string"),j6=a("Bytes.blit"),j5=a("String.sub / Bytes.sub"),ka=a("String.contains_from / Bytes.contains_from"),j9=a(k),j8=a("String.concat"),kh=[0,a("array.ml"),322,4],kf=a("Array.map2: arrays must have the same length"),ke=a("Array.fill"),kd=a("Array.sub"),kc=a("Array.init"),kg=a("Stdlib.Array.Bottom"),ki=a("Stdlib.Queue.Empty"),kk=a("CamlinternalLazy.Undefined"),kq=a("Buffer.add_substring/add_subbytes"),kp=a("Buffer.add: cannot grow buffer"),ko=[0,a(iM),93,2],kn=[0,a(iM),94,2],kz=a("%c"),kA=a("%s"),kB=a(h1),kC=a(il),kD=a(ix),kE=a(h5),kF=a("%f"),kG=a("%B"),kH=a("%{"),kI=a("%}"),kJ=a("%("),kK=a("%)"),kL=a("%a"),kM=a("%t"),kN=a("%?"),kO=a("%r"),kP=a("%_r"),kQ=[0,a(S),850,23],k1=[0,a(S),814,21],kT=[0,a(S),815,21],k2=[0,a(S),818,21],kU=[0,a(S),819,21],k3=[0,a(S),822,19],kV=[0,a(S),823,19],k4=[0,a(S),826,22],kW=[0,a(S),827,22],k5=[0,a(S),831,30],kX=[0,a(S),832,30],kZ=[0,a(S),836,26],kR=[0,a(S),837,26],k0=[0,a(S),846,28],kS=[0,a(S),847,28],kY=[0,a(S),851,23],l8=a(iu),l6=[0,a(S),1558,4],l7=a("Printf: bad conversion %["),l9=[0,a(S),1626,39],l_=[0,a(S),1649,31],l$=[0,a(S),1650,31],ma=a("Printf: bad conversion %_"),mb=a(it),mc=a(iy),md=a(it),me=a(iy),l4=a(eZ),l2=a("neg_infinity"),l3=a(iZ),l1=a(bf),lW=[0,h7],lK=a("%+nd"),lL=a("% nd"),lN=a("%+ni"),lO=a("% ni"),lP=a("%nx"),lQ=a("%#nx"),lR=a("%nX"),lS=a("%#nX"),lT=a("%no"),lU=a("%#no"),lJ=a("%nd"),lM=a(ix),lV=a("%nu"),lx=a("%+ld"),ly=a("% ld"),lA=a("%+li"),lB=a("% li"),lC=a("%lx"),lD=a("%#lx"),lE=a("%lX"),lF=a("%#lX"),lG=a("%lo"),lH=a("%#lo"),lw=a("%ld"),lz=a(il),lI=a("%lu"),lk=a("%+Ld"),ll=a("% Ld"),ln=a("%+Li"),lo=a("% Li"),lp=a("%Lx"),lq=a("%#Lx"),lr=a("%LX"),ls=a("%#LX"),lt=a("%Lo"),lu=a("%#Lo"),lj=a("%Ld"),lm=a(h5),lv=a("%Lu"),k9=a("%+d"),k_=a("% d"),la=a("%+i"),lb=a("% i"),lc=a(br),ld=a("%#x"),le=a("%X"),lf=a("%#X"),lg=a("%o"),lh=a("%#o"),k8=a(dt),k$=a(h1),li=a(iu),kr=a("@]"),ks=a("@}"),kt=a("@?"),ku=a("@\n"),kv=a("@."),kw=a("@@"),kx=a("@%"),ky=a("@"),k6=a("CamlinternalFormat.Type_mismatch"),mj=a(k),mk=[0,[11,a(h4),[2,0,[2,0,0]]],a(", %s%s")],mJ=[0,[11,a(e5),[2,0,[12,10,0]]],a(iU)],mK=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],mI=a("Fatal error: out of memory in uncaught exception handler"),mG=[0,[11,a(e5),[2,0,[12,10,0]]],a(iU)],mC=[0,[2,0,[12,10,0]],a("%s\n")],mu=a("Raised at"),mv=a("Re-raised at"),mw=a("Raised by primitive operation at"),mx=a("Called from"),my=a(" (inlined)"),mA=a(k),mz=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(iq),o$]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],mB=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],mp=a("Out of memory"),mq=a("Stack overflow"),mr=a("Pattern matching failed"),ms=a("Assertion failed"),mt=a("Undefined recursive module"),ml=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],mm=a(k),mn=a(k),mo=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],mi=[0,[4,0,0,0,0],a(dt)],mg=[0,[3,0,0],a("%S")],mh=a(iA),mD=[0,a(k),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],mL=a("x"),mO=a("Hashtbl: unsupported hash table format"),o9=a("OCAMLRUNPARAM"),o7=a("CAMLRUNPARAM"),mM=a(k),m9=[3,0,3],m_=a(bf),m4=a(i2),m5=a("<\/"),m6=a(k),m0=a(i2),m1=a("<"),m2=a(k),mY=a("\n"),mX=[0,a(k)],mT=a(k),mU=a(k),mV=a(k),mW=a(k),mR=[0,a(k),0,a(k)],mQ=a(k),mP=a("Stdlib.Format.String_tag"),nf=a("Z.Overflow"),ng=a(iw),nh=a("int_of_big_int"),nj=[0,0],no=[0,0],nx=[0,0],ow=a("image"),ov=a(iR),ou=a("prices"),op=a("activation"),oq=a("others"),or=a("patch"),ot=a("a patch"),os=a("a statement"),oo=a("a prototype"),om=a("certificate"),on=a(iR),ol=a(iL),oh=a("linear"),oi=a("maximum"),oj=a("soft_tree"),ok=a("a readout"),ob=a("banks"),oc=a("max"),od=a("max_minus_mean"),oe=a("max_minus_mean_distance"),of=a("top_mean"),og=a("a pooling"),n4=a("exp_distance"),n5=a("exponential"),n6=a("identity"),n7=a("log_ratio"),n8=a("negated"),n9=a("quadratic"),n_=a("rectified"),n$=a("threshold"),oa=a("a similarity"),nY=a("cosine"),nZ=a("euclidean"),n0=a("inner_product"),n1=a("rooted_cosine"),n2=a("softmax"),n3=a("a geometry"),nV=a("none"),nW=a("some"),nX=a("none or some"),nR=[0,[11,a("one of "),[4,6,0,0,0]],a("one of %x")],nS=[0,[4,6,0,0,0],a(br)],nT=a(" or "),nU=a("a list of "),nP=[0,[4,6,0,0,0],a(br)],nQ=[0,[2,0,[11,a(" below "),[4,6,0,0,0]]],a("%s below %x")],nM=a(br),nN=a("a natural number"),nO=[0,[11,a("a number is more than "),[4,0,0,0,0]],a("a number is more than %d")],nJ=a(br),nK=a("a positive integer"),nH=a(k),nI=a("an integer in base 16"),nG=a("expected the end of the line, found another item"),nF=a("at most 1025 bytes"),nE=a("expected another item, found the end of the line"),nD=[0,[11,a("expected "),[2,0,[11,a(", found "),[3,0,0]]]],a("expected %s, found %S")],nB=a("Reader.Wrong"),nC=a("Reader.Too_large"),ox=[0,0],oz=[0,1],oy=[0,2],oG=[0,0.03],oF=a("a patch without views"),oH=[0,0],oK=[0,0,0],oI=[0,0,0],oL=[0,a("a soft tree whose activations are not shown to lie in [0, 1]")],oM=[0,0,[0,cG,[0,1152,0]]],oS=a("entails"),oT=a(iL),oU=a("instance"),oV=a("refuted"),oX=a("ready"),oW=a("a question: the head first, and only once"),oP=a("not proved"),oQ=a("proved"),oR=a("not covered: "),o2=a("limit: "),o3=a("limit: there is no more memory"),o4=a("limit: a list is too long"),o5=a("the input ends within a line"),o0=a("error: "),oZ=a("expected one line, found more"),o6=[0,[11,a("verale-proved 1 OCaml "),[2,0,[11,a(", js_of_ocaml"),0]]],a("verale-proved 1 OCaml %s, js_of_ocaml")];function
+F(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,E(a[1])];case
-1:return[1,E(a[1])];case
-2:return[2,E(a[1])];case
-3:return[3,E(a[1])];case
-4:return[4,E(a[1])];case
-5:return[5,E(a[1])];case
-6:return[6,E(a[1])];case
-7:return[7,E(a[1])];case
+0:return[0,F(a[1])];case
+1:return[1,F(a[1])];case
+2:return[2,F(a[1])];case
+3:return[3,F(a[1])];case
+4:return[4,F(a[1])];case
+5:return[5,F(a[1])];case
+6:return[6,F(a[1])];case
+7:return[7,F(a[1])];case
 8:var
-c=a[1];return[8,c,E(a[2])];case
+c=a[1];return[8,c,F(a[2])];case
 9:var
-b=a[1];return[9,b,b,E(a[3])];case
-10:return[10,E(a[1])];case
-11:return[11,E(a[1])];case
-12:return[12,E(a[1])];case
-13:return[13,E(a[1])];default:return[14,E(a[1])]}}function
-ad(a,b){if(typeof
+b=a[1];return[9,b,b,F(a[3])];case
+10:return[10,F(a[1])];case
+11:return[11,F(a[1])];case
+12:return[12,F(a[1])];case
+13:return[13,F(a[1])];default:return[14,F(a[1])]}}function
+af(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,ad(a[1],b)];case
-1:return[1,ad(a[1],b)];case
-2:return[2,ad(a[1],b)];case
-3:return[3,ad(a[1],b)];case
-4:return[4,ad(a[1],b)];case
-5:return[5,ad(a[1],b)];case
-6:return[6,ad(a[1],b)];case
-7:return[7,ad(a[1],b)];case
+0:return[0,af(a[1],b)];case
+1:return[1,af(a[1],b)];case
+2:return[2,af(a[1],b)];case
+3:return[3,af(a[1],b)];case
+4:return[4,af(a[1],b)];case
+5:return[5,af(a[1],b)];case
+6:return[6,af(a[1],b)];case
+7:return[7,af(a[1],b)];case
 8:var
-c=a[1];return[8,c,ad(a[2],b)];case
+c=a[1];return[8,c,af(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,ad(a[3],b)];case
-10:return[10,ad(a[1],b)];case
-11:return[11,ad(a[1],b)];case
-12:return[12,ad(a[1],b)];case
-13:return[13,ad(a[1],b)];default:return[14,ad(a[1],b)]}}function
-A(a,b){if(typeof
+d=a[2],e=a[1];return[9,e,d,af(a[3],b)];case
+10:return[10,af(a[1],b)];case
+11:return[11,af(a[1],b)];case
+12:return[12,af(a[1],b)];case
+13:return[13,af(a[1],b)];default:return[14,af(a[1],b)]}}function
+B(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,A(a[1],b)];case
-1:return[1,A(a[1],b)];case
+0:return[0,B(a[1],b)];case
+1:return[1,B(a[1],b)];case
 2:var
-c=a[1];return[2,c,A(a[2],b)];case
+c=a[1];return[2,c,B(a[2],b)];case
 3:var
-d=a[1];return[3,d,A(a[2],b)];case
+d=a[1];return[3,d,B(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,A(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,B(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,A(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,B(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,A(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,B(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,A(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,B(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,A(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,B(a[4],b)];case
 9:var
-t=a[1];return[9,t,A(a[2],b)];case
-10:return[10,A(a[1],b)];case
+t=a[1];return[9,t,B(a[2],b)];case
+10:return[10,B(a[1],b)];case
 11:var
-u=a[1];return[11,u,A(a[2],b)];case
+u=a[1];return[11,u,B(a[2],b)];case
 12:var
-v=a[1];return[12,v,A(a[2],b)];case
+v=a[1];return[12,v,B(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,A(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,B(a[3],b)];case
 14:var
-y=a[2],z=a[1];return[14,z,y,A(a[3],b)];case
-15:return[15,A(a[1],b)];case
-16:return[16,A(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,B(a[3],b)];case
+15:return[15,B(a[1],b)];case
+16:return[16,B(a[1],b)];case
 17:var
-B=a[1];return[17,B,A(a[2],b)];case
+A=a[1];return[17,A,B(a[2],b)];case
 18:var
-C=a[1];return[18,C,A(a[2],b)];case
-19:return[19,A(a[1],b)];case
+C=a[1];return[18,C,B(a[2],b)];case
+19:return[19,B(a[1],b)];case
 20:var
-D=a[2],E=a[1];return[20,E,D,A(a[3],b)];case
+D=a[2],E=a[1];return[20,E,D,B(a[3],b)];case
 21:var
-F=a[1];return[21,F,A(a[2],b)];case
-22:return[22,A(a[1],b)];case
+F=a[1];return[21,F,B(a[2],b)];case
+22:return[22,B(a[1],b)];case
 23:var
-G=a[1];return[23,G,A(a[2],b)];default:var
-H=a[2],I=a[1];return[24,I,H,A(a[3],b)]}}function
-fj(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-dt(a){throw[0,fl,a]}function
-Q(a){throw[0,fk,a]}function
-dw(b,a){return pf(b,a)?b:a}function
-ax(b,a){return oW(b,a)?b:a}function
-cF(a){return 0<=a?a:-a|0}var
-bc=cy(jb),aQ=cy(jc),ja=eM;function
-ao(d,c){var
-a=q(d),e=q(c),b=M(a+e|0);aD(d,0,b,0,a);aD(c,0,b,a,e);return ac(b)}function
-jd(a){return a?je:jf}function
-cG(a,b){if(a){var
-c=a[1];return[0,c,cG(a[2],b)]}return b}pl(0);var
-ji=iW(1),aF=iW(2);function
-jj(b){function
+G=a[1];return[23,G,B(a[2],b)];default:var
+H=a[2],I=a[1];return[24,I,H,B(a[3],b)]}}function
+fx(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+dG(a){throw[0,fz,a]}function
+Q(a){throw[0,fy,a]}function
+ce(b,a){return pM(b,a)?b:a}function
+aw(b,a){return pr(b,a)?b:a}function
+cS(a){return 0<=a?a:-a|0}var
+bl=cL(jE),aU=cL(jF),jD=e0;function
+aq(d,c){var
+a=r(d),e=r(c),b=P(a+e|0);aI(d,0,b,0,a);aI(c,0,b,a,e);return ae(b)}function
+jG(a){return a?jH:jI}function
+cT(a,b){if(a){var
+c=a[1];return[0,c,cT(a[2],b)]}return b}pS(0);var
+jL=jn(1),aK=jn(2);function
+jM(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{bo(d)}catch(a){a=aE(a);if(a[1]!==fn)throw a;var
+c=a[2],d=a[1];try{bv(d)}catch(a){a=aJ(a);if(a[1]!==fB)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(pm(0))}function
-b5(b,a){return fb(b,a,0,q(a))}function
-fp(a){b5(aF,a);iX(aF,10);return bo(aF)}var
-dx=[0,jj];function
-jl(d){for(;;){var
-a=dx[1],e=[0,1],b=1-fj(dx,a,function(a,b){return function(e){if(fj(a,1,0))c(d,0);return c(b,0)}}(e,a));if(b)continue;return b}}function
-dy(a){return c(dx[1],0)}ff(a(hC),dy);function
-jm(a){return a?a[1]:Q(jn)}function
-jo(a){return a?1:0}var
-dz=pz(0),b6=(4*dz|0)-1|0;function
-jv(a){return 25<a+ib>>>0?a:a+iv|0}function
-b7(c){var
+a=c;continue}return 0}}return a(pT(0))}function
+cf(b,a){return fp(b,a,0,r(a))}function
+fD(a){cf(aK,a);jo(aK,10);return bv(aK)}var
+dJ=[0,jM];function
+jO(c){for(;;){var
+a=dJ[1],e=[0,1],b=1-fx(dJ,a,function(a,b){return function(e){if(fx(a,1,0))d(c,0);return d(b,0)}}(e,a));if(b)continue;return b}}function
+dK(a){return d(dJ[1],0)}ft(a(h3),dK);function
+jP(a){return a?a[1]:Q(jQ)}function
+jR(a){return a?1:0}var
+dL=p6(0),cg=(4*dL|0)-1|0;function
+jY(a){return 25<a+iD>>>0?a:a+iX|0}function
+aV(c){var
 b=0,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-fq(d,c){if(0<=c){var
+fE(d,c){if(0<=c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return dt(jx)}}return Q(jy)}function
-a4(d){var
-a=d,b=0;for(;;){if(a){var
-c=[0,a[1],b],a=a[2],b=c;continue}return b}}function
-fr(a,d,b){if(d<=a)return 0;var
-e=c(b,a);return[0,e,fr(a+1|0,d,b)]}function
-cH(b,e){if(0<=b){if(50<b){var
-d=0,a=0;for(;;){if(b<=a)return a4(d);var
-d=[0,c(e,a),d],a=a+1|0;continue}}return fr(0,b,e)}return Q(jA)}function
-a5(b,a){if(a){var
-d=a[2],e=c(b,a[1]);return[0,e,a5(b,d)]}return 0}function
-fs(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,fs(c+1|0,b,d)]}return 0}function
-bs(d,b){var
+a=e,b=b-1|0;continue}return dG(j0)}}return Q(j1)}function
+bA(d,c){var
+a=d,b=c;for(;;){if(a){var
+e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
+aC(a){return bA(a,0)}function
+fF(a,c,b){if(c<=a)return 0;var
+e=d(b,a);return[0,e,fF(a+1|0,c,b)]}function
+bB(b,e){if(0<=b){if(50<b){var
+c=0,a=0;for(;;){if(b<=a)return aC(c);var
+c=[0,d(e,a),c],a=a+1|0;continue}}return fF(0,b,e)}return Q(j3)}function
+ah(b,a){if(a){var
+c=a[2],e=d(b,a[1]);return[0,e,ah(b,c)]}return 0}function
+fG(c,b,a){if(a){var
+d=a[2],e=j(b,c,a[1]);return[0,e,fG(c+1|0,b,d)]}return 0}function
+dM(b,a){return fG(0,b,a)}function
+bC(c,b){var
 a=b;for(;;){if(a){var
-e=a[2];c(d,a[1]);var
+e=a[2];d(c,a[1]);var
 a=e;continue}return 0}}function
-cI(e,d,c){var
+a8(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-ft(e,d){var
-a=d;for(;;){if(a){var
-f=a[2],b=c(e,a[1]);if(b)return b;var
+f=a[2],b=j(e,b,a[1]),a=f;continue}return b}}function
+fH(e,c){var
+a=c;for(;;){if(a){var
+f=a[2],b=d(e,a[1]);if(b)return b;var
 a=f;continue}return 0}}function
-fu(f){var
+fI(d,c){var
+a=c;for(;;){if(a){var
+e=a[2],b=0===bi(a[1],d)?1:0;if(b)return b;var
+a=e;continue}return 0}}function
+fJ(e,c){var
+a=c;for(;;){if(a){var
+b=a[1],f=a[2];if(d(e,b))return[0,b];var
+a=f;continue}return 0}}function
+bD(f){var
 g=0;return function(h){var
 b=g,a=h;for(;;){if(a){var
-d=a[2],e=a[1];if(c(f,e)){var
-b=[0,e,b],a=d;continue}var
-a=d;continue}return a4(b)}}}function
-dA(f,e){var
+c=a[2],e=a[1];if(d(f,e)){var
+b=[0,e,b],a=c;continue}var
+a=c;continue}return aC(b)}}}function
+cU(f,e){var
 c=0,b=0,a=e;for(;;){if(a){var
-d=a[1],g=a[2],h=n(f,c,d)?[0,d,b]:b,c=c+1|0,b=h,a=g;continue}return a4(b)}}function
-dB(f){var
+d=a[1],g=a[2],h=j(f,c,d)?[0,d,b]:b,c=c+1|0,b=h,a=g;continue}return aC(b)}}function
+cV(f){var
 g=0;return function(h){var
 b=g,a=h;for(;;){if(a){var
-d=a[2],e=c(f,a[1]);if(e){var
-b=[0,e[1],b],a=d;continue}var
-a=d;continue}return a4(b)}}}function
-dC(d,c){var
+c=a[2],e=d(f,a[1]);if(e){var
+b=[0,e[1],b],a=c;continue}var
+a=c;continue}return aC(b)}}}function
+fK(a,b){function
+r(i,e){if(2===i){if(e){var
+l=e[2];if(l){var
+m=l[1],n=e[1],y=l[2],z=0<j(a,n,m)?[0,n,[0,m,0]]:[0,m,[0,n,0]];return[0,z,y]}}}else
+if(3===i&&e){var
+o=e[2];if(o){var
+p=o[2];if(p){var
+b=p[1],c=o[1],d=e[1],C=p[2],D=0<j(a,d,c)?0<j(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<j(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<j(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<j(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,D,C]}}}var
+s=i>>1,t=k(s,e),A=t[1],u=k(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g){var
+q=g[1],r=h[1],w=g[2],x=h[2];if(0<j(a,r,q)){var
+g=w,f=[0,q,f];continue}var
+h=x,f=[0,r,f];continue}var
+v=bA(h,f)}else
+var
+v=bA(g,f);return[0,v,B]}}function
+k(i,e){if(2===i){if(e){var
+k=e[2];if(k){var
+l=k[1],m=e[1],y=k[2],z=0<j(a,m,l)?[0,l,[0,m,0]]:[0,m,[0,l,0]];return[0,z,y]}}}else
+if(3===i&&e){var
+n=e[2];if(n){var
+o=n[2];if(o){var
+b=o[1],c=n[1],d=e[1],C=o[2],D=0<j(a,d,c)?0<j(a,d,b)?0<j(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<j(a,c,b)?0<j(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,D,C]}}}var
+s=i>>1,t=r(s,e),A=t[1],u=r(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g){var
+p=g[1],q=h[1],w=g[2],x=h[2];if(0<j(a,q,p)){var
+h=x,f=[0,q,f];continue}var
+g=w,f=[0,p,f];continue}var
+v=bA(h,f)}else
+var
+v=bA(g,f);return[0,v,B]}}var
+c=aV(b);return 2<=c?k(c,b)[1]:b}function
+dN(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-fv(b,a){return a<=b?b:a}function
-bd(a,c){var
-b=M(a);oS(b,0,a,c);return b}function
-fw(d,b,a){var
-f=0;if(0<=b&&0<=a&&!((at(d)-a|0)<b)){var
-c=M(a);a$(d,b,c,0,a);var
+fL(b,a){return a<=b?b:a}function
+bm(a,c){var
+b=P(a);pn(b,0,a,c);return b}function
+fM(d,b,a){var
+f=0;if(0<=b&&0<=a&&!((av(d)-a|0)<b)){var
+c=P(a);bh(d,b,c,0,a);var
 e=c;f=1}if(!f)var
-e=Q(jC);return ac(e)}function
-fx(e,c,d,b,a){if(0<=a&&0<=c&&!((at(e)-a|0)<c)&&0<=b&&!((at(d)-a|0)<b))return a$(e,c,d,b,a);return Q(jD)}function
-aR(e,c,d,b,a){if(0<=a&&0<=c&&!((q(e)-a|0)<c)&&0<=b&&!((at(d)-a|0)<b))return aD(e,c,d,b,a);return Q(jE)}function
-fy(g,b){var
-d=at(b);if(0===d)return b;var
-e=M(d),f=d-1|0,h=0;if(!(f<0)){var
-a=h;for(;;){H(e,a,c(g,cv(b,a)));var
+e=Q(j5);return ae(e)}function
+fN(e,c,d,b,a){if(0<=a&&0<=c&&!((av(e)-a|0)<c)&&0<=b&&!((av(d)-a|0)<b))return bh(e,c,d,b,a);return Q(j6)}function
+aW(e,c,d,b,a){if(0<=a&&0<=c&&!((r(e)-a|0)<c)&&0<=b&&!((av(d)-a|0)<b))return aI(e,c,d,b,a);return Q(j7)}function
+fO(g,b){var
+c=av(b);if(0===c)return b;var
+e=P(c),f=c-1|0,h=0;if(!(f<0)){var
+a=h;for(;;){J(e,a,d(g,cH(b,a)));var
 i=a+1|0;if(f!==a){var
 a=i;continue}break}}return e}function
-fz(b,a){return ac(bd(b,a))}function
-jH(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw b4;if(cC(e,a)===b)return a;var
+fP(b,a){return ae(bm(b,a))}function
+j_(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw cd;if(cP(e,a)===b)return a;var
 a=a+1|0;continue}}function
-jI(b,a,d){var
-c=q(b);if(0<=a&&!(c<a))try{jH(b,c,a,d);var
-e=1;return e}catch(a){a=aE(a);if(a===b4)return 0;throw a}return Q(jJ)}function
-jK(b,a){return jI(b,0,a)}function
-b8(b,d){if(0===b)return[0];if(0<=b){var
-e=G(b,c(d,0)),f=b-1|0,g=1;if(!(f<1)){var
-a=g;for(;;){e[1+a]=c(d,a);var
+j$(b,a,d){var
+c=r(b);if(0<=a&&!(c<a))try{j_(b,c,a,d);var
+e=1;return e}catch(a){a=aJ(a);if(a===cd)return 0;throw a}return Q(ka)}function
+kb(b,a){return j$(b,0,a)}function
+bE(b,c){if(0===b)return[0];if(0<=b){var
+e=w(b,d(c,0)),f=b-1|0,g=1;if(!(f<1)){var
+a=g;for(;;){e[1+a]=d(c,a);var
 h=a+1|0;if(f!==a){var
-a=h;continue}break}}return e}return Q(jL)}function
-b9(a){var
-b=a.length-1;return 0===b?[0]:e1(a,0,b)}function
-fA(b,a){var
-c=b.length-1;return 0===c?b9(a):0===a.length-1?e1(b,0,c):oH(b,a)}function
-fB(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return e1(c,b,a);return Q(jM)}function
-fC(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return oI(c,b,a,d);return Q(jN)}function
-dD(e,b){var
-d=b.length-1-1|0,f=0;if(!(d<0)){var
-a=f;for(;;){c(e,b[1+a]);var
-g=a+1|0;if(d!==a){var
+a=h;continue}break}}return e}return Q(kc)}function
+bn(a){var
+b=a.length-1;return 0===b?[0]:fd(a,0,b)}function
+fQ(b,a){var
+c=b.length-1;return 0===c?bn(a):0===a.length-1?fd(b,0,c):pc(b,a)}function
+fR(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return fd(c,b,a);return Q(kd)}function
+fS(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return pd(c,b,a,d);return Q(ke)}function
+dO(e,b){var
+c=b.length-1-1|0,f=0;if(!(c<0)){var
+a=f;for(;;){d(e,b[1+a]);var
+g=a+1|0;if(c!==a){var
 a=g;continue}break}}return 0}function
-r(e,b){var
-d=b.length-1;if(0===d)return[0];var
-f=G(d,c(e,b[1])),g=d-1|0,h=1;if(!(g<1)){var
-a=h;for(;;){f[1+a]=c(e,b[1+a]);var
+n(e,b){var
+c=b.length-1;if(0===c)return[0];var
+f=w(c,d(e,b[1])),g=c-1|0,h=1;if(!(g<1)){var
+a=h;for(;;){f[1+a]=d(e,b[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-$(d,b){var
+fT(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return Q(kf);if(0===b)return[0];var
+f=w(b,j(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
+a=h;for(;;){f[1+a]=j(e,d[1+a],c[1+a]);var
+i=a+1|0;if(g!==a){var
+a=i;continue}break}}return f}function
+G(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
-a=e;for(;;){n(d,a,b[1+a]);var
+a=e;for(;;){j(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-bt(d,b){var
+bF(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=G(c,n(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
-a=g;for(;;){e[1+a]=n(d,a,b[1+a]);var
+e=w(c,j(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
+a=g;for(;;){e[1+a]=j(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-b_(c){var
+ch(c){var
 a=c.length-1-1|0,b=0;for(;;){if(0<=a){var
 d=[0,c[1+a],b],a=a-1|0,b=d;continue}return b}}function
-aS(a){if(a){var
+ak(a){if(a){var
 d=0,c=a,g=a[2],h=a[1];for(;;){if(c){var
 d=d+1|0,c=c[2];continue}var
-f=G(d,h),e=1,b=g;for(;;){if(b){var
+f=w(d,h),e=1,b=g;for(;;){if(b){var
 i=b[2];f[1+e]=b[1];var
 e=e+1|0,b=i;continue}return f}}}return[0]}function
-bu(f,e,c){var
+bo(f,e,c){var
 b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
-a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
+a=g;for(;;){b[1]=j(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-cJ(d,b){var
-a=0,e=b.length-1;for(;;){if(a===e)return 1;if(c(d,b[1+a])){var
+cW(c,b){var
+a=0,e=b.length-1;for(;;){if(a===e)return 1;if(d(c,b[1+a])){var
 a=a+1|0;continue}return 0}}var
-dE=[F,jP,ba(0)];function
-cK(b,a){if(!(b<a)){var
-c=0;if(dp(a)||!dp(b))c=1;if(c)return b!=b?b:a}return a!=a?a:b}function
-N(b,a){if(!(b<a)){var
-c=0;if(dp(a)||!dp(b))c=1;if(c)return a!=a?a:b}return b!=b?b:a}function
-b$(a){return[0,0,0]}function
-ca(a){a[1]=0;a[2]=0;return 0}function
-bv(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-bw(a){var
+dP=[H,kg,bj(0)];function
+ci(b,a){if(!(b<a)){var
+c=0;if(dC(a)||!dC(b))c=1;if(c)return b!=b?b:a}return a!=a?a:b}function
+I(b,a){if(!(b<a)){var
+c=0;if(dC(a)||!dC(b))c=1;if(c)return a!=a?a:b}return b!=b?b:a}function
+cj(a){return[0,0,0]}function
+ck(a){a[1]=0;a[2]=0;return 0}function
+bG(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+bH(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-bx(b){var
+bI(b){var
 a=b[1];return a?[0,a[1]]:0}var
-jS=[F,jR,ba(0)];function
-dF(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-fD(d,a){var
+kj=[H,ki,bj(0)];function
+dQ(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+fU(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}var
-jU=[F,jT,ba(0)];function
-jV(a){throw jU}function
-fE(a){var
-d=a[1];a[1]=jV;try{var
-b=c(d,0);pq(a,b);return b}catch(b){b=aE(b);a[1]=function(a){throw b};throw b}}function
-dG(a){var
-b=1<=a?a:1,c=b6<b?b6:b,d=M(c);return[0,d,0,c,d]}function
-dH(a){return fw(a[1],0,a[2])}function
-dI(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(b6<b[1])if((d+c|0)<=b6)b[1]=b6;else
-dt(jY);var
-e=M(b[1]);fx(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,C,jW]}throw[0,C,jX]}}function
-fF(a,c){var
-b=a[2];if(a[3]<=b)dI(a,1);H(a[1],b,c);a[2]=b+1|0;return 0}function
-cb(a,c){var
-b=q(c),d=a[2]+b|0;if(a[3]<d)dI(a,b);aD(c,0,a[1],a[2],b);a[2]=d;return 0}function
-dJ(a){return 5===a[2]?12:-6}function
-fG(a){return[0,0,M(a)]}function
-fH(a,g){var
-b=at(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=M(fv(b*2|0,c));fx(a[2],0,e,0,b);a[2]=e;var
+kl=[H,kk,bj(0)];function
+km(a){throw kl}function
+fV(a){var
+c=a[1];a[1]=km;try{var
+b=d(c,0);pX(a,b);return b}catch(b){b=aJ(b);a[1]=function(a){throw b};throw b}}function
+dR(a){var
+b=1<=a?a:1,c=cg<b?cg:b,d=P(c);return[0,d,0,c,d]}function
+dS(a){return fM(a[1],0,a[2])}function
+dT(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cg<b[1])if((d+c|0)<=cg)b[1]=cg;else
+dG(kp);var
+e=P(b[1]);fN(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,C,kn]}throw[0,C,ko]}}function
+fW(a,c){var
+b=a[2];if(a[3]<=b)dT(a,1);J(a[1],b,c);a[2]=b+1|0;return 0}function
+cl(a,c){var
+b=r(c),d=a[2]+b|0;if(a[3]<d)dT(a,b);aI(c,0,a[1],a[2],b);a[2]=d;return 0}function
+dU(a){return 5===a[2]?12:-6}function
+fX(a){return[0,0,P(a)]}function
+fY(a,g){var
+b=av(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=P(fL(b*2|0,c));fN(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-by(a,b){fH(a,1);bV(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-Y(a,c){var
-b=q(c);fH(a,b);aR(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-fI(a){return fw(a[2],0,a[1])}function
-fJ(a){if(typeof
+bJ(a,b){fY(a,1);b7(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+$(a,c){var
+b=r(c);fY(a,b);aW(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+fZ(a){return fM(a[2],0,a[1])}function
+f0(a){if(typeof
 a==="number")switch(a){case
-0:return j0;case
-1:return j1;case
-2:return j2;case
-3:return j3;case
-4:return j4;case
-5:return j5;default:return j6}else
+0:return kr;case
+1:return ks;case
+2:return kt;case
+3:return ku;case
+4:return kv;case
+5:return kw;default:return kx}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return ao(j7,fz(1,a[1]))}}function
-dK(b,c){var
+1:return a[1];default:return aq(ky,fP(1,a[1]))}}function
+dV(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];Y(b,j8);var
+d=a[1];$(b,kz);var
 a=d;continue;case
 1:var
-e=a[1];Y(b,j9);var
+e=a[1];$(b,kA);var
 a=e;continue;case
 2:var
-f=a[1];Y(b,j_);var
+f=a[1];$(b,kB);var
 a=f;continue;case
 3:var
-g=a[1];Y(b,j$);var
+g=a[1];$(b,kC);var
 a=g;continue;case
 4:var
-h=a[1];Y(b,ka);var
+h=a[1];$(b,kD);var
 a=h;continue;case
 5:var
-i=a[1];Y(b,kb);var
+i=a[1];$(b,kE);var
 a=i;continue;case
 6:var
-j=a[1];Y(b,kc);var
+j=a[1];$(b,kF);var
 a=j;continue;case
 7:var
-k=a[1];Y(b,kd);var
+k=a[1];$(b,kG);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];Y(b,ke);dK(b,m);Y(b,kf);var
+l=a[2],m=a[1];$(b,kH);dV(b,m);$(b,kI);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];Y(b,kg);dK(b,o);Y(b,kh);var
+n=a[3],o=a[1];$(b,kJ);dV(b,o);$(b,kK);var
 a=n;continue;case
 10:var
-p=a[1];Y(b,ki);var
+p=a[1];$(b,kL);var
 a=p;continue;case
 11:var
-q=a[1];Y(b,kj);var
+q=a[1];$(b,kM);var
 a=q;continue;case
 12:var
-r=a[1];Y(b,kk);var
+r=a[1];$(b,kN);var
 a=r;continue;case
 13:var
-s=a[1];Y(b,kl);var
+s=a[1];$(b,kO);var
 a=s;continue;default:var
-t=a[1];Y(b,km);var
+t=a[1];$(b,kP);var
 a=t;continue}}function
-K(a){if(typeof
+O(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,K(a[1])];case
-1:return[1,K(a[1])];case
-2:return[2,K(a[1])];case
-3:return[3,K(a[1])];case
-4:return[4,K(a[1])];case
-5:return[5,K(a[1])];case
-6:return[6,K(a[1])];case
-7:return[7,K(a[1])];case
+0:return[0,O(a[1])];case
+1:return[1,O(a[1])];case
+2:return[2,O(a[1])];case
+3:return[3,O(a[1])];case
+4:return[4,O(a[1])];case
+5:return[5,O(a[1])];case
+6:return[6,O(a[1])];case
+7:return[7,O(a[1])];case
 8:var
-b=a[1];return[8,b,K(a[2])];case
+b=a[1];return[8,b,O(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,K(a[3])];case
-10:return[10,K(a[1])];case
-11:return[11,K(a[1])];case
-12:return[12,K(a[1])];case
-13:return[13,K(a[1])];default:return[14,K(a[1])]}}function
-Z(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,O(a[3])];case
+10:return[10,O(a[1])];case
+11:return[11,O(a[1])];case
+12:return[12,O(a[1])];case
+13:return[13,O(a[1])];default:return[14,O(a[1])]}}function
+aa(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=Z(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){c(x,0);return 0};return[0,function(a){c(y,0);return 0},z,w,v];case
+b=aa(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){d(x,0);return 0};return[0,function(a){d(y,0);return 0},z,w,v];case
 1:var
-d=Z(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){c(C,0);return 0};return[0,function(a){c(D,0);return 0},E,B,A];case
+c=aa(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){d(C,0);return 0};return[0,function(a){d(D,0);return 0},E,B,A];case
 2:var
-e=Z(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){c(H,0);return 0};return[0,function(a){c(I,0);return 0},J,G,F];case
+e=aa(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){d(H,0);return 0};return[0,function(a){d(I,0);return 0},J,G,F];case
 3:var
-f=Z(a[1]),L=f[4],M=f[3],N=f[2],P=f[1],Q=function(a){c(N,0);return 0};return[0,function(a){c(P,0);return 0},Q,M,L];case
+f=aa(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],P=function(a){d(M,0);return 0};return[0,function(a){d(N,0);return 0},P,L,K];case
 4:var
-g=Z(a[1]),R=g[4],S=g[3],T=g[2],U=g[1],V=function(a){c(T,0);return 0};return[0,function(a){c(U,0);return 0},V,S,R];case
+g=aa(a[1]),Q=g[4],S=g[3],T=g[2],U=g[1],V=function(a){d(T,0);return 0};return[0,function(a){d(U,0);return 0},V,S,Q];case
 5:var
-h=Z(a[1]),W=h[4],X=h[3],Y=h[2],_=h[1],$=function(a){c(Y,0);return 0};return[0,function(a){c(_,0);return 0},$,X,W];case
+h=aa(a[1]),W=h[4],X=h[3],Y=h[2],Z=h[1],_=function(a){d(Y,0);return 0};return[0,function(a){d(Z,0);return 0},_,X,W];case
 6:var
-i=Z(a[1]),aa=i[4],ab=i[3],ac=i[2],ad=i[1],ae=function(a){c(ac,0);return 0};return[0,function(a){c(ad,0);return 0},ae,ab,aa];case
+i=aa(a[1]),$=i[4],ab=i[3],ac=i[2],ad=i[1],ae=function(a){d(ac,0);return 0};return[0,function(a){d(ad,0);return 0},ae,ab,$];case
 7:var
-j=Z(a[1]),af=j[4],ag=j[3],ah=j[2],ai=j[1],aj=function(a){c(ah,0);return 0};return[0,function(a){c(ai,0);return 0},aj,ag,af];case
+j=aa(a[1]),af=j[4],ag=j[3],ah=j[2],ai=j[1],aj=function(a){d(ah,0);return 0};return[0,function(a){d(ai,0);return 0},aj,ag,af];case
 8:var
-k=Z(a[2]),ak=k[4],al=k[3],am=k[2],an=k[1],ao=function(a){c(am,0);return 0};return[0,function(a){c(an,0);return 0},ao,al,ak];case
+k=aa(a[2]),ak=k[4],al=k[3],am=k[2],an=k[1],ao=function(a){d(am,0);return 0};return[0,function(a){d(an,0);return 0},ao,al,ak];case
 9:var
-ap=a[2],aq=a[1],l=Z(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=Z(O(K(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){c(av,0);c(ar,0);return 0},aA=function(a){c(as,0);c(aw,0);return 0},aB=function(a){c(ax,0);c(at,0);return 0};return[0,function(a){c(au,0);c(ay,0);return 0},aB,aA,az];case
+ap=a[2],aq=a[1],l=aa(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=aa(R(O(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){d(av,0);d(ar,0);return 0},aA=function(a){d(as,0);d(aw,0);return 0},aB=function(a){d(ax,0);d(at,0);return 0};return[0,function(a){d(au,0);d(ay,0);return 0},aB,aA,az];case
 10:var
-n=Z(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){c(aE,0);return 0};return[0,function(a){c(aF,0);return 0},aG,aD,aC];case
+n=aa(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){d(aE,0);return 0};return[0,function(a){d(aF,0);return 0},aG,aD,aC];case
 11:var
-o=Z(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){c(aJ,0);return 0};return[0,function(a){c(aK,0);return 0},aL,aI,aH];case
+o=aa(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){d(aJ,0);return 0};return[0,function(a){d(aK,0);return 0},aL,aI,aH];case
 12:var
-p=Z(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){c(aO,0);return 0};return[0,function(a){c(aP,0);return 0},aQ,aN,aM];case
+p=aa(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){d(aO,0);return 0};return[0,function(a){d(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=Z(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){c(aR,0);return 0},aW=function(a){c(aS,0);return 0},aX=function(a){c(aT,0);return 0};return[0,function(a){c(aU,0);return 0},aX,aW,aV];default:var
-r=Z(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){c(aY,0);return 0},a3=function(a){c(aZ,0);return 0},a4=function(a){c(a0,0);return 0};return[0,function(a){c(a1,0);return 0},a4,a3,a2]}}function
-O(d,b){var
+q=aa(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){d(aR,0);return 0},aW=function(a){d(aS,0);return 0},aX=function(a){d(aT,0);return 0};return[0,function(a){d(aU,0);return 0},aX,aW,aV];default:var
+r=aa(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){d(aY,0);return 0},a3=function(a){d(aZ,0);return 0},a4=function(a){d(a0,0);return 0};return[0,function(a){d(a1,0);return 0},a4,a3,a2]}}function
+R(c,b){var
 a=0;if(typeof
-d==="number")if(typeof
+c==="number")if(typeof
 b==="number")return 0;else
 switch(b[0]){case
 10:break;case
@@ -1247,12 +1294,12 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,C,kn]}else
-switch(d[0]){case
+9:a=6;break;default:throw[0,C,kQ]}else
+switch(c[0]){case
 0:var
-e=0,t=d[1];if(typeof
+e=0,t=c[1];if(typeof
 b!=="number")switch(b[0]){case
-0:return[0,O(t,b[1])];case
+0:return[0,R(t,b[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1261,9 +1308,9 @@ b!=="number")switch(b[0]){case
 13:a=3;e=1;break;case
 14:a=4;e=1;break}if(!e)a=7;break;case
 1:var
-f=0,u=d[1];if(typeof
+f=0,u=c[1];if(typeof
 b!=="number")switch(b[0]){case
-1:return[1,O(u,b[1])];case
+1:return[1,R(u,b[1])];case
 8:a=5;f=1;break;case
 9:a=6;f=1;break;case
 10:f=1;break;case
@@ -1272,10 +1319,10 @@ b!=="number")switch(b[0]){case
 13:a=3;f=1;break;case
 14:a=4;f=1;break}if(!f)a=7;break;case
 2:var
-g=0,v=d[1];if(typeof
+g=0,v=c[1];if(typeof
 b==="number")g=1;else
 switch(b[0]){case
-2:return[2,O(v,b[1])];case
+2:return[2,R(v,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1284,10 +1331,10 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;default:g=1}if(g)a=7;break;case
 3:var
-h=0,w=d[1];if(typeof
+h=0,w=c[1];if(typeof
 b==="number")h=1;else
 switch(b[0]){case
-3:return[3,O(w,b[1])];case
+3:return[3,R(w,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1296,10 +1343,10 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;default:h=1}if(h)a=7;break;case
 4:var
-i=0,x=d[1];if(typeof
+i=0,x=c[1];if(typeof
 b==="number")i=1;else
 switch(b[0]){case
-4:return[4,O(x,b[1])];case
+4:return[4,R(x,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1308,10 +1355,10 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;default:i=1}if(i)a=7;break;case
 5:var
-j=0,y=d[1];if(typeof
+j=0,y=c[1];if(typeof
 b==="number")j=1;else
 switch(b[0]){case
-5:return[5,O(y,b[1])];case
+5:return[5,R(y,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1320,10 +1367,10 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;default:j=1}if(j)a=7;break;case
 6:var
-k=0,z=d[1];if(typeof
+k=0,z=c[1];if(typeof
 b==="number")k=1;else
 switch(b[0]){case
-6:return[6,O(z,b[1])];case
+6:return[6,R(z,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1332,10 +1379,10 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;default:k=1}if(k)a=7;break;case
 7:var
-l=0,A=d[1];if(typeof
+l=0,A=c[1];if(typeof
 b==="number")l=1;else
 switch(b[0]){case
-7:return[7,O(A,b[1])];case
+7:return[7,R(A,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1344,261 +1391,261 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;default:l=1}if(l)a=7;break;case
 8:var
-m=0,B=d[2],D=d[1];if(typeof
+m=0,B=c[2],D=c[1];if(typeof
 b==="number")m=1;else
 switch(b[0]){case
 8:var
-E=b[1],F=O(B,b[2]);return[8,O(D,E),F];case
+E=b[1],F=R(B,b[2]);return[8,R(D,E),F];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,C,kw];break;case
+14:a=4;break;default:m=1}if(m)throw[0,C,kZ];break;case
 9:var
-n=0,G=d[3],H=d[2],I=d[1];if(typeof
+n=0,G=c[3],H=c[2],I=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-J=b[3],L=b[2],M=b[1],s=Z(O(K(H),M)),N=s[4];c(s[2],0);c(N,0);return[9,I,L,O(G,J)];case
+J=b[3],K=b[2],L=b[1],s=aa(R(O(H),L)),M=s[4];d(s[2],0);d(M,0);return[9,I,K,R(G,J)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,C,kx];break;case
+14:a=4;break;default:n=1}if(n)throw[0,C,k0];break;case
 10:var
-P=d[1];if(typeof
-b!=="number"&&10===b[0])return[10,O(P,b[1])];throw[0,C,ky];case
+N=c[1];if(typeof
+b!=="number"&&10===b[0])return[10,R(N,b[1])];throw[0,C,k1];case
 11:var
-o=0,Q=d[1];if(typeof
+o=0,P=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,O(Q,b[1])];default:o=1}if(o)throw[0,C,kz];break;case
+11:return[11,R(P,b[1])];default:o=1}if(o)throw[0,C,k2];break;case
 12:var
-p=0,R=d[1];if(typeof
+p=0,Q=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,O(R,b[1])];default:p=1}if(p)throw[0,C,kA];break;case
+12:return[12,R(Q,b[1])];default:p=1}if(p)throw[0,C,k3];break;case
 13:var
-q=0,S=d[1];if(typeof
+q=0,S=c[1];if(typeof
 b==="number")q=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,O(S,b[1])];default:q=1}if(q)throw[0,C,kB];break;default:var
-r=0,T=d[1];if(typeof
+13:return[13,R(S,b[1])];default:q=1}if(q)throw[0,C,k4];break;default:var
+r=0,T=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,O(T,b[1])];default:r=1}if(r)throw[0,C,kC]}switch(a){case
-0:throw[0,C,kq];case
-1:throw[0,C,kr];case
-2:throw[0,C,ks];case
-3:throw[0,C,kt];case
-4:throw[0,C,ku];case
-5:throw[0,C,ko];case
-6:throw[0,C,kp];default:throw[0,C,kv]}}var
-R=[F,kD,ba(0)];function
-cL(b,a){if(typeof
+14:return[14,R(T,b[1])];default:r=1}if(r)throw[0,C,k5]}switch(a){case
+0:throw[0,C,kT];case
+1:throw[0,C,kU];case
+2:throw[0,C,kV];case
+3:throw[0,C,kW];case
+4:throw[0,C,kX];case
+5:throw[0,C,kR];case
+6:throw[0,C,kS];default:throw[0,C,kY]}}var
+T=[H,k6,bj(0)];function
+cX(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw R}}function
-cc(e,b,d){var
-a=cL(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw T}}function
+cm(e,b,d){var
+a=cX(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw R}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-af(b,d,a){if(typeof
-b==="number")return[0,0,x(d,a)];else
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw T}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+ai(b,c,a){if(typeof
+b==="number")return[0,0,y(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=af(b[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
+g=ai(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=af(b[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=ai(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=af(b[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=ai(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=af(b[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=ai(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=af(b[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=ai(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=af(b[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=ai(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=af(b[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=ai(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=af(b[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=ai(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],y=b[2];if(bY([0,b[1]],[0,o]))throw R;var
-p=af(y,d,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(bx([0,b[1]],[0,o]))throw T;var
+p=ai(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-e=a[2],f=a[1],z=a[3],A=b[3],B=b[2],C=b[1],D=[0,E(f)];if(bY([0,E(C)],D))throw R;var
-F=[0,E(e)];if(bY([0,E(B)],F))throw R;var
-q=Z(O(K(f),e)),G=q[4];c(q[2],0);c(G,0);var
-r=af(E(A),d,z),H=r[2];return[0,[9,f,e,K(r[1])],H]}break;case
+e=a[2],f=a[1],z=a[3],A=b[3],B=b[2],C=b[1],D=[0,F(f)];if(bx([0,F(C)],D))throw T;var
+E=[0,F(e)];if(bx([0,F(B)],E))throw T;var
+q=aa(R(O(f),e)),G=q[4];d(q[2],0);d(G,0);var
+r=ai(F(A),c,z),H=r[2];return[0,[9,f,e,O(r[1])],H]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=af(b[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=ai(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=af(b[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=ai(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=af(b[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=ai(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=af(b[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw R}function
-x(b,a){if(typeof
+v=ai(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw T}function
+y(b,a){if(typeof
 b==="number")return[0,0,a];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-s=x(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
+s=y(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
 1:if(typeof
 a!=="number"&&0===a[0]){var
-t=x(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
+t=y(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
 2:var
-ad=b[2],u=cL(b[1],a),e=u[2],ae=u[1];if(typeof
+ad=b[2],u=cX(b[1],a),e=u[2],ae=u[1];if(typeof
 e!=="number"&&1===e[0]){var
-v=x(ad,e[1]);return[0,[2,ae,v[1]],v[2]]}throw R;case
+v=y(ad,e[1]);return[0,[2,ae,v[1]],v[2]]}throw T;case
 3:var
-ag=b[2],w=cL(b[1],a),f=w[2],ai=w[1];if(typeof
+af=b[2],w=cX(b[1],a),f=w[2],ag=w[1];if(typeof
 f!=="number"&&1===f[0]){var
-y=x(ag,f[1]);return[0,[3,ai,y[1]],y[2]]}throw R;case
+x=y(af,f[1]);return[0,[3,ag,x[1]],x[2]]}throw T;case
 4:var
-aj=b[4],ak=b[1],g=cc(b[2],b[3],a),h=g[3],al=g[1];if(typeof
+ah=b[4],aj=b[1],g=cm(b[2],b[3],a),h=g[3],ak=g[1];if(typeof
 h!=="number"&&2===h[0]){var
-am=g[2],z=x(aj,h[1]);return[0,[4,ak,al,am,z[1]],z[2]]}throw R;case
+am=g[2],z=y(ah,h[1]);return[0,[4,aj,ak,am,z[1]],z[2]]}throw T;case
 5:var
-an=b[4],ao=b[1],i=cc(b[2],b[3],a),j=i[3],ap=i[1];if(typeof
+an=b[4],ao=b[1],i=cm(b[2],b[3],a),j=i[3],ap=i[1];if(typeof
 j!=="number"&&3===j[0]){var
-aq=i[2],A=x(an,j[1]);return[0,[5,ao,ap,aq,A[1]],A[2]]}throw R;case
+aq=i[2],A=y(an,j[1]);return[0,[5,ao,ap,aq,A[1]],A[2]]}throw T;case
 6:var
-ar=b[4],as=b[1],k=cc(b[2],b[3],a),l=k[3],at=k[1];if(typeof
+ar=b[4],as=b[1],k=cm(b[2],b[3],a),l=k[3],at=k[1];if(typeof
 l!=="number"&&4===l[0]){var
-au=k[2],B=x(ar,l[1]);return[0,[6,as,at,au,B[1]],B[2]]}throw R;case
+au=k[2],B=y(ar,l[1]);return[0,[6,as,at,au,B[1]],B[2]]}throw T;case
 7:var
-av=b[4],aw=b[1],m=cc(b[2],b[3],a),n=m[3],ax=m[1];if(typeof
+av=b[4],aw=b[1],m=cm(b[2],b[3],a),n=m[3],ax=m[1];if(typeof
 n!=="number"&&5===n[0]){var
-ay=m[2],C=x(av,n[1]);return[0,[7,aw,ax,ay,C[1]],C[2]]}throw R;case
+ay=m[2],C=y(av,n[1]);return[0,[7,aw,ax,ay,C[1]],C[2]]}throw T;case
 8:var
-az=b[4],aA=b[1],o=cc(b[2],b[3],a),p=o[3],aB=o[1];if(typeof
+az=b[4],aA=b[1],o=cm(b[2],b[3],a),p=o[3],aB=o[1];if(typeof
 p!=="number"&&6===p[0]){var
-aC=o[2],D=x(az,p[1]);return[0,[8,aA,aB,aC,D[1]],D[2]]}throw R;case
+aC=o[2],D=y(az,p[1]);return[0,[8,aA,aB,aC,D[1]],D[2]]}throw T;case
 9:var
-aD=b[2],F=cL(b[1],a),q=F[2],aE=F[1];if(typeof
+aD=b[2],E=cX(b[1],a),q=E[2],aE=E[1];if(typeof
 q!=="number"&&7===q[0]){var
-G=x(aD,q[1]);return[0,[9,aE,G[1]],G[2]]}throw R;case
+G=y(aD,q[1]);return[0,[9,aE,G[1]],G[2]]}throw T;case
 10:var
-H=x(b[1],a);return[0,[10,H[1]],H[2]];case
+H=y(b[1],a);return[0,[10,H[1]],H[2]];case
 11:var
-aF=b[1],I=x(b[2],a);return[0,[11,aF,I[1]],I[2]];case
+aF=b[1],I=y(b[2],a);return[0,[11,aF,I[1]],I[2]];case
 12:var
-aG=b[1],J=x(b[2],a);return[0,[12,aG,J[1]],J[2]];case
+aG=b[1],J=y(b[2],a);return[0,[12,aG,J[1]],J[2]];case
 13:if(typeof
 a!=="number"&&8===a[0]){var
-K=a[1],aH=a[2],aI=b[3],aJ=b[1];if(bY([0,b[2]],[0,K]))throw R;var
-L=x(aI,aH);return[0,[13,aJ,K,L[1]],L[2]]}break;case
+K=a[1],aH=a[2],aI=b[3],aJ=b[1];if(bx([0,b[2]],[0,K]))throw T;var
+L=y(aI,aH);return[0,[13,aJ,K,L[1]],L[2]]}break;case
 14:if(typeof
 a!=="number"&&9===a[0]){var
-M=a[1],aK=a[3],aL=b[3],aM=b[2],aN=b[1],aO=[0,E(M)];if(bY([0,E(aM)],aO))throw R;var
-N=x(aL,E(aK));return[0,[14,aN,M,N[1]],N[2]]}break;case
+M=a[1],aK=a[3],aL=b[3],aM=b[2],aN=b[1],aO=[0,F(M)];if(bx([0,F(aM)],aO))throw T;var
+N=y(aL,F(aK));return[0,[14,aN,M,N[1]],N[2]]}break;case
 15:if(typeof
 a!=="number"&&10===a[0]){var
-O=x(b[1],a[1]);return[0,[15,O[1]],O[2]]}break;case
+O=y(b[1],a[1]);return[0,[15,O[1]],O[2]]}break;case
 16:if(typeof
 a!=="number"&&11===a[0]){var
-P=x(b[1],a[1]);return[0,[16,P[1]],P[2]]}break;case
+P=y(b[1],a[1]);return[0,[16,P[1]],P[2]]}break;case
 17:var
-aP=b[1],Q=x(b[2],a);return[0,[17,aP,Q[1]],Q[2]];case
+aP=b[1],Q=y(b[2],a);return[0,[17,aP,Q[1]],Q[2]];case
 18:var
-S=b[2],r=b[1];if(0===r[0]){var
-W=r[1],aT=W[2],X=x(W[1],a),aU=X[1],Y=x(S,X[2]);return[0,[18,[0,[0,aU,aT]],Y[1]],Y[2]]}var
-Z=r[1],aV=Z[2],_=x(Z[1],a),aW=_[1],$=x(S,_[2]);return[0,[18,[1,[0,aW,aV]],$[1]],$[2]];case
+R=b[2],r=b[1];if(0===r[0]){var
+W=r[1],aT=W[2],X=y(W[1],a),aU=X[1],Y=y(R,X[2]);return[0,[18,[0,[0,aU,aT]],Y[1]],Y[2]]}var
+Z=r[1],aV=Z[2],_=y(Z[1],a),aW=_[1],$=y(R,_[2]);return[0,[18,[1,[0,aW,aV]],$[1]],$[2]];case
 19:if(typeof
 a!=="number"&&13===a[0]){var
-T=x(b[1],a[1]);return[0,[19,T[1]],T[2]]}break;case
+S=y(b[1],a[1]);return[0,[19,S[1]],S[2]]}break;case
 20:if(typeof
 a!=="number"&&1===a[0]){var
-aQ=b[2],aR=b[1],U=x(b[3],a[1]);return[0,[20,aR,aQ,U[1]],U[2]]}break;case
+aQ=b[2],aR=b[1],U=y(b[3],a[1]);return[0,[20,aR,aQ,U[1]],U[2]]}break;case
 21:if(typeof
 a!=="number"&&2===a[0]){var
-aS=b[1],V=x(b[2],a[1]);return[0,[21,aS,V[1]],V[2]]}break;case
+aS=b[1],V=y(b[2],a[1]);return[0,[21,aS,V[1]],V[2]]}break;case
 23:var
 d=b[2],c=b[1];if(typeof
 c==="number")switch(c){case
-0:return ah(c,d,a);case
-1:return ah(c,d,a);case
+0:return al(c,d,a);case
+1:return al(c,d,a);case
 2:if(typeof
 a!=="number"&&14===a[0]){var
-aa=x(d,a[1]);return[0,[23,2,aa[1]],aa[2]]}throw R;default:return ah(c,d,a)}else
+aa=y(d,a[1]);return[0,[23,2,aa[1]],aa[2]]}throw T;default:return al(c,d,a)}else
 switch(c[0]){case
-0:return ah(c,d,a);case
-1:return ah(c,d,a);case
-2:return ah(c,d,a);case
-3:return ah(c,d,a);case
-4:return ah(c,d,a);case
-5:return ah(c,d,a);case
-6:return ah(c,d,a);case
-7:return ah(c,d,a);case
-8:return ah([8,c[1],c[2]],d,a);case
+0:return al(c,d,a);case
+1:return al(c,d,a);case
+2:return al(c,d,a);case
+3:return al(c,d,a);case
+4:return al(c,d,a);case
+5:return al(c,d,a);case
+6:return al(c,d,a);case
+7:return al(c,d,a);case
+8:return al([8,c[1],c[2]],d,a);case
 9:var
-aX=c[1],ab=af(c[2],d,a),ac=ab[2];return[0,[23,[9,aX,ab[1]],ac[1]],ac[2]];case
-10:return ah(c,d,a);default:return ah(c,d,a)}}throw R}function
-ah(d,c,b){var
-a=x(c,b);return[0,[23,d,a[1]],a[2]]}function
-ai(k,g,a){var
-b=q(a),h=0<=g?k:0,d=cF(g);if(d<=b)return a;var
-l=2===h?48:32,c=bd(d,l);switch(h){case
-0:aR(a,0,c,0,b);break;case
-1:aR(a,0,c,d-b|0,b);break;default:var
+aX=c[1],ab=ai(c[2],d,a),ac=ab[2];return[0,[23,[9,aX,ab[1]],ac[1]],ac[2]];case
+10:return al(c,d,a);default:return al(c,d,a)}}throw T}function
+al(d,c,b){var
+a=y(c,b);return[0,[23,d,a[1]],a[2]]}function
+am(k,g,a){var
+b=r(a),h=0<=g?k:0,d=cS(g);if(d<=b)return a;var
+l=2===h?48:32,c=bm(d,l);switch(h){case
+0:aW(a,0,c,0,b);break;case
+1:aW(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==J(a,0)&&45!==J(a,0)&&32!==J(a,0)){e=1;i=1}if(!i){bV(c,0,J(a,0));aR(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==N(a,0)&&45!==N(a,0)&&32!==N(a,0)){e=1;i=1}if(!i){b7(c,0,N(a,0));aW(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===J(a,0)){var
-j=0;if(hG!==J(a,1)&&88!==J(a,1)){f=1;j=1}if(!j){bV(c,1,J(a,1));aR(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)aR(a,0,c,d-b|0,b)}}return ac(c)}function
-bz(k,b){var
-c=cF(k),a=q(b),d=J(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+ib>>>0))e=1}else
+f=0;if(1<b&&48===N(a,0)){var
+j=0;if(dp!==N(a,1)&&88!==N(a,1)){f=1;j=1}if(!j){b7(c,1,N(a,1));aW(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)aW(a,0,c,d-b|0,b)}}return ae(c)}function
+bK(k,b){var
+c=cS(k),a=r(b),d=N(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+iD>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(hG===J(b,1)||88===J(b,1))j=1;if(j){var
-h=bd(c+2|0,48);bV(h,1,J(b,1));aR(b,2,h,(c-a|0)+4|0,a-2|0);return ac(h)}}e=1;f=1;break;case
+j=0;if(dp===N(b,1)||88===N(b,1))j=1;if(j){var
+h=bm(c+2|0,48);b7(h,1,N(b,1));aW(b,2,h,(c-a|0)+4|0,a-2|0);return ae(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bd(c+1|0,48);bV(g,0,d);aR(b,1,g,(c-a|0)+2|0,a-1|0);return ac(g)}}if(e&&a<c){var
-i=bd(c,48);aR(b,0,i,c-a|0,a);return ac(i)}return b}function
-kE(k){var
-j=0,D=q(k);for(;;){if(D<=j)var
+g=bm(c+1|0,48);b7(g,0,d);aW(b,1,g,(c-a|0)+2|0,a-1|0);return ae(g)}}if(e&&a<c){var
+i=bm(c,48);aW(b,0,i,c-a|0,a);return ae(i)}return b}function
+k7(k){var
+j=0,D=r(k);for(;;){if(D<=j)var
 o=k;else{var
-n=cC(k,j)+iv|0,p=0;if(59<n>>>0){if(33<n-61>>>0)p=1}else
+n=cP(k,j)+iX|0,p=0;if(59<n>>>0){if(33<n-61>>>0)p=1}else
 if(2===n)p=1;if(!p){var
 j=j+1|0;continue}var
-e=a2(k),a=[0,0],u=at(e)-1|0,z=0;if(!(u<0)){var
+e=a6(k),a=[0,0],u=av(e)-1|0,z=0;if(!(u<0)){var
 i=z;for(;;){var
-f=cv(e,i),g=0;if(32<=f){var
-l=f-34|0,r=0;if(58<l>>>0){if(93<=l)r=1}else
-if(56<l-1>>>0){g=1;r=1}if(!r){var
+f=cH(e,i),g=0;if(32<=f){var
+l=f-34|0,q=0;if(58<l>>>0){if(93<=l)q=1}else
+if(56<l-1>>>0){g=1;q=1}if(!q){var
 m=1;g=2}}else
 if(11<=f){if(13===f)g=1}else
 if(8<=f)g=1;switch(g){case
@@ -1607,41 +1654,41 @@ m=4;break;case
 1:var
 m=2;break}a[1]=a[1]+m|0;var
 C=i+1|0;if(u!==i){var
-i=C;continue}break}}if(a[1]===at(e)){var
-s=at(e),t=M(s);a$(e,0,t,0,s);var
+i=C;continue}break}}if(a[1]===av(e)){var
+s=av(e),t=P(s);bh(e,0,t,0,s);var
 w=t}else{var
-b=M(a[1]);a[1]=0;var
-v=at(e)-1|0,A=0;if(!(v<0)){var
+b=P(a[1]);a[1]=0;var
+v=av(e)-1|0,A=0;if(!(v<0)){var
 h=A;for(;;){var
-c=cv(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(eN<=c)d=1;else
+c=cH(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(e1<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:H(b,a[1],92);a[1]++;H(b,a[1],98);break;case
-9:H(b,a[1],92);a[1]++;H(b,a[1],116);break;case
-10:H(b,a[1],92);a[1]++;H(b,a[1],110);break;case
-13:H(b,a[1],92);a[1]++;H(b,a[1],114);break;default:d=1}switch(d){case
-1:H(b,a[1],92);a[1]++;H(b,a[1],48+(c/ct|0)|0);a[1]++;H(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;H(b,a[1],48+(c%10|0)|0);break;case
-2:H(b,a[1],92);a[1]++;H(b,a[1],c);break;case
-3:H(b,a[1],c);break}a[1]++;var
+8:J(b,a[1],92);a[1]++;J(b,a[1],98);break;case
+9:J(b,a[1],92);a[1]++;J(b,a[1],116);break;case
+10:J(b,a[1],92);a[1]++;J(b,a[1],110);break;case
+13:J(b,a[1],92);a[1]++;J(b,a[1],114);break;default:d=1}switch(d){case
+1:J(b,a[1],92);a[1]++;J(b,a[1],48+(c/cF|0)|0);a[1]++;J(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;J(b,a[1],48+(c%10|0)|0);break;case
+2:J(b,a[1],92);a[1]++;J(b,a[1],c);break;case
+3:J(b,a[1],c);break}a[1]++;var
 B=h+1|0;if(v!==h){var
 h=B;continue}break}}var
 w=b}var
-o=ac(w)}var
-x=q(o),y=bd(x+2|0,34);aD(o,0,y,1,x);return ac(y)}}function
-fK(d,f){var
-g=cF(f),e=lt[1];switch(d[2]){case
+o=ae(w)}var
+x=r(o),y=bm(x+2|0,34);aI(o,0,y,1,x);return ae(y)}}function
+f1(d,f){var
+g=cS(f),e=lW[1];switch(d[2]){case
 0:var
-b=ii;break;case
+b=iK;break;case
 1:var
 b=101;break;case
 2:var
 b=69;break;case
 3:var
-b=hH;break;case
+b=h7;break;case
 4:var
 b=71;break;case
 5:var
@@ -1651,467 +1698,467 @@ b=104;break;case
 7:var
 b=72;break;default:var
 b=70}var
-c=fG(16);by(c,37);switch(d[1]){case
+c=fX(16);bJ(c,37);switch(d[1]){case
 0:break;case
-1:by(c,43);break;default:by(c,32)}if(8<=d[2])by(c,35);by(c,46);Y(c,a(j+g));by(c,b);return fI(c)}function
-cM(m,a){if(13<=m){var
-g=[0,0],h=q(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<cC(a,c)+hL>>>0))g[1]++;var
-r=c+1|0;if(h!==c){var
-c=r;continue}break}}var
-i=g[1],j=M(q(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){bV(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=q(a)-1|0,o=0;if(!(l<0)){var
+1:bJ(c,43);break;default:bJ(c,32)}if(8<=d[2])bJ(c,35);bJ(c,46);$(c,a(k+g));bJ(c,b);return fZ(c)}function
+cY(m,a){if(13<=m){var
+g=[0,0],h=r(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<cP(a,c)+h$>>>0))g[1]++;var
+q=c+1|0;if(h!==c){var
+c=q;continue}break}}var
+i=g[1],j=P(r(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){b7(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=r(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=cC(a,b);if(9<f+hL>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=cP(a,b);if(9<f+h$>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return ac(j)}return a}function
-lu(b,c){switch(b){case
+b=p;continue}break}}return ae(j)}return a}function
+lX(b,c){switch(b){case
 1:var
-a=kG;break;case
-2:var
-a=kH;break;case
-4:var
-a=kJ;break;case
-5:var
-a=kK;break;case
-6:var
-a=kL;break;case
-7:var
-a=kM;break;case
-8:var
-a=kN;break;case
-9:var
-a=kO;break;case
-10:var
-a=kP;break;case
-11:var
-a=kQ;break;case
-0:case
-13:var
-a=kF;break;case
-3:case
-14:var
-a=kI;break;default:var
-a=kR}return cM(b,dj(a,c))}function
-lv(b,c){switch(b){case
-1:var
-a=k6;break;case
-2:var
-a=k7;break;case
-4:var
 a=k9;break;case
-5:var
+2:var
 a=k_;break;case
-6:var
-a=k$;break;case
-7:var
+4:var
 a=la;break;case
-8:var
+5:var
 a=lb;break;case
-9:var
+6:var
 a=lc;break;case
-10:var
+7:var
 a=ld;break;case
-11:var
+8:var
 a=le;break;case
-0:case
-13:var
-a=k5;break;case
-3:case
-14:var
-a=k8;break;default:var
-a=lf}return cM(b,dj(a,c))}function
-lw(b,c){switch(b){case
-1:var
-a=lh;break;case
-2:var
-a=li;break;case
-4:var
-a=lk;break;case
-5:var
-a=ll;break;case
-6:var
-a=lm;break;case
-7:var
-a=ln;break;case
-8:var
-a=lo;break;case
 9:var
-a=lp;break;case
+a=lf;break;case
 10:var
-a=lq;break;case
-11:var
-a=lr;break;case
-0:case
-13:var
 a=lg;break;case
-3:case
-14:var
-a=lj;break;default:var
-a=ls}return cM(b,dj(a,c))}function
-lx(b,c){switch(b){case
-1:var
-a=kT;break;case
-2:var
-a=kU;break;case
-4:var
-a=kW;break;case
-5:var
-a=kX;break;case
-6:var
-a=kY;break;case
-7:var
-a=kZ;break;case
-8:var
-a=k0;break;case
-9:var
-a=k1;break;case
-10:var
-a=k2;break;case
 11:var
-a=k3;break;case
+a=lh;break;case
 0:case
 13:var
-a=kS;break;case
+a=k8;break;case
 3:case
 14:var
-a=kV;break;default:var
-a=k4}return cM(b,o6(a,c))}function
-aT(b,e,a){function
+a=k$;break;default:var
+a=li}return cY(b,dx(a,c))}function
+lY(b,c){switch(b){case
+1:var
+a=lx;break;case
+2:var
+a=ly;break;case
+4:var
+a=lA;break;case
+5:var
+a=lB;break;case
+6:var
+a=lC;break;case
+7:var
+a=lD;break;case
+8:var
+a=lE;break;case
+9:var
+a=lF;break;case
+10:var
+a=lG;break;case
+11:var
+a=lH;break;case
+0:case
+13:var
+a=lw;break;case
+3:case
+14:var
+a=lz;break;default:var
+a=lI}return cY(b,dx(a,c))}function
+lZ(b,c){switch(b){case
+1:var
+a=lK;break;case
+2:var
+a=lL;break;case
+4:var
+a=lN;break;case
+5:var
+a=lO;break;case
+6:var
+a=lP;break;case
+7:var
+a=lQ;break;case
+8:var
+a=lR;break;case
+9:var
+a=lS;break;case
+10:var
+a=lT;break;case
+11:var
+a=lU;break;case
+0:case
+13:var
+a=lJ;break;case
+3:case
+14:var
+a=lM;break;default:var
+a=lV}return cY(b,dx(a,c))}function
+l0(b,c){switch(b){case
+1:var
+a=lk;break;case
+2:var
+a=ll;break;case
+4:var
+a=ln;break;case
+5:var
+a=lo;break;case
+6:var
+a=lp;break;case
+7:var
+a=lq;break;case
+8:var
+a=lr;break;case
+9:var
+a=ls;break;case
+10:var
+a=lt;break;case
+11:var
+a=lu;break;case
+0:case
+13:var
+a=lj;break;case
+3:case
+14:var
+a=lm;break;default:var
+a=lv}return cY(b,pB(a,c))}function
+aX(b,e,a){function
 f(d){switch(b[1]){case
 0:var
 c=45;break;case
 1:var
 c=43;break;default:var
-c=32}return o2(a,e,c)}function
+c=32}return px(a,e,c)}function
 j(c){var
-b=oP(a);return 3===b?a<0.?lz:lA:4<=b?lB:c}switch(b[2]){case
+b=pk(a);return 3===b?a<0.?l2:l3:4<=b?l4:c}switch(b[2]){case
 5:var
-d=e6(fK(b,e),a),c=0,k=q(d);for(;;){if(c===k)var
+d=fi(f1(b,e),a),c=0,k=r(d);for(;;){if(c===k)var
 i=0;else{var
-g=J(d,c)-46|0,h=0;if(23<g>>>0){if(55===g)h=1}else
+g=N(d,c)-46|0,h=0;if(23<g>>>0){if(55===g)h=1}else
 if(21<g-1>>>0)h=1;if(!h){var
 c=c+1|0;continue}var
 i=1}var
-l=i?d:ao(d,ly);return j(l)}case
+l=i?d:aq(d,l1);return j(l)}case
 6:return f(0);case
-7:return ac(fy(jv,a2(f(0))));case
-8:return j(f(0));default:return e6(fK(b,e),a)}}function
-cq(e,F,D,B){var
-b=F,a=D,d=B;for(;;)if(typeof
-d==="number")return c(b,a);else
-switch(d[0]){case
+7:return ae(fO(jY,a6(f(0))));case
+8:return j(f(0));default:return fi(f1(b,e),a)}}function
+cC(e,E,D,A){var
+b=E,a=D,c=A;for(;;)if(typeof
+c==="number")return d(b,a);else
+switch(c[0]){case
 0:var
-G=d[1];return function(c){return s(b,[5,a,c],G)};case
+G=c[1];return function(c){return t(b,[5,a,c],G)};case
 1:var
-I=d[1];return function(c){var
+H=c[1];return function(c){var
 e=0;if(40<=c)if(92===c)var
-d=jp;else
-if(eN<=c)e=1;else
+d=jS;else
+if(e1<=c)e=1;else
 e=2;else
 if(32<=c)if(39<=c)var
-d=jq;else
+d=jT;else
 e=2;else
 if(14<=c)e=1;else
 switch(c){case
 8:var
-d=jr;break;case
+d=jU;break;case
 9:var
-d=js;break;case
+d=jV;break;case
 10:var
-d=jt;break;case
+d=jW;break;case
 13:var
-d=ju;break;default:e=1}switch(e){case
+d=jX;break;default:e=1}switch(e){case
 1:var
-f=M(4);H(f,0,92);H(f,1,48+(c/ct|0)|0);H(f,2,48+((c/10|0)%10|0)|0);H(f,3,48+(c%10|0)|0);var
-d=ac(f);break;case
+f=P(4);J(f,0,92);J(f,1,48+(c/cF|0)|0);J(f,2,48+((c/10|0)%10|0)|0);J(f,3,48+(c%10|0)|0);var
+d=ae(f);break;case
 2:var
-g=M(1);H(g,0,c);var
-d=ac(g);break}var
-h=q(d),i=bd(h+2|0,39);aD(d,0,i,1,h);return s(b,[4,a,ac(i)],I)};case
+g=P(1);J(g,0,c);var
+d=ae(g);break}var
+h=r(d),i=bm(h+2|0,39);aI(d,0,i,1,h);return t(b,[4,a,ae(i)],H)};case
 2:var
-J=d[2],L=d[1];return dL(b,a,J,L,function(a){return a});case
-3:return dL(b,a,d[2],d[1],kE);case
-4:return cN(b,a,d[4],d[2],d[3],lu,d[1]);case
-5:return cN(b,a,d[4],d[2],d[3],lv,d[1]);case
-6:return cN(b,a,d[4],d[2],d[3],lw,d[1]);case
-7:return cN(b,a,d[4],d[2],d[3],lx,d[1]);case
+I=c[2],K=c[1];return dW(b,a,I,K,function(a){return a});case
+3:return dW(b,a,c[2],c[1],k7);case
+4:return cZ(b,a,c[4],c[2],c[3],lX,c[1]);case
+5:return cZ(b,a,c[4],c[2],c[3],lY,c[1]);case
+6:return cZ(b,a,c[4],c[2],c[3],lZ,c[1]);case
+7:return cZ(b,a,c[4],c[2],c[3],l0,c[1]);case
 8:var
-h=d[4],i=d[3],j=d[2],g=d[1];if(typeof
-j==="number"){if(typeof
-i==="number")return i?function(d,c){return s(b,[4,a,aT(g,d,c)],h)}:function(c){return s(b,[4,a,aT(g,dJ(g),c)],h)};var
-ae=i[1];return function(c){return s(b,[4,a,aT(g,ae,c)],h)}}else{if(0===j[0]){var
-m=j[2],o=j[1];if(typeof
-i==="number")return i?function(d,c){return s(b,[4,a,ai(o,m,aT(g,d,c))],h)}:function(c){return s(b,[4,a,ai(o,m,aT(g,dJ(g),c))],h)};var
-af=i[1];return function(c){return s(b,[4,a,ai(o,m,aT(g,af,c))],h)}}var
-p=j[1];if(typeof
-i==="number")return i?function(e,d,c){return s(b,[4,a,ai(p,e,aT(g,d,c))],h)}:function(d,c){return s(b,[4,a,ai(p,d,aT(g,dJ(g),c))],h)};var
-ag=i[1];return function(d,c){return s(b,[4,a,ai(p,d,aT(g,ag,c))],h)}}case
-9:return dL(b,a,d[2],d[1],jd);case
+h=c[4],i=c[3],k=c[2],g=c[1];if(typeof
+k==="number"){if(typeof
+i==="number")return i?function(d,c){return t(b,[4,a,aX(g,d,c)],h)}:function(c){return t(b,[4,a,aX(g,dU(g),c)],h)};var
+ad=i[1];return function(c){return t(b,[4,a,aX(g,ad,c)],h)}}else{if(0===k[0]){var
+n=k[2],o=k[1];if(typeof
+i==="number")return i?function(d,c){return t(b,[4,a,am(o,n,aX(g,d,c))],h)}:function(c){return t(b,[4,a,am(o,n,aX(g,dU(g),c))],h)};var
+af=i[1];return function(c){return t(b,[4,a,am(o,n,aX(g,af,c))],h)}}var
+p=k[1];if(typeof
+i==="number")return i?function(e,d,c){return t(b,[4,a,am(p,e,aX(g,d,c))],h)}:function(d,c){return t(b,[4,a,am(p,d,aX(g,dU(g),c))],h)};var
+ag=i[1];return function(d,c){return t(b,[4,a,am(p,d,aX(g,ag,c))],h)}}case
+9:return dW(b,a,c[2],c[1],jG);case
 10:var
-a=[7,a],d=d[1];continue;case
+a=[7,a],c=c[1];continue;case
 11:var
-a=[2,a,d[1]],d=d[2];continue;case
+a=[2,a,c[1]],c=c[2];continue;case
 12:var
-a=[3,a,d[1]],d=d[2];continue;case
+a=[3,a,c[1]],c=c[2];continue;case
 13:var
-N=d[3],O=d[2],r=fG(16);dK(r,O);var
-z=fI(r);return function(c){return s(b,[4,a,z],N)};case
+L=c[3],M=c[2],q=fX(16);dV(q,M);var
+z=fZ(q);return function(c){return t(b,[4,a,z],L)};case
 14:var
-P=d[3],Q=d[2];return function(d){var
-e=d[1],c=x(e,E(K(Q)));if(typeof
-c[2]==="number")return s(b,a,A(c[1],P));throw R};case
+N=c[3],Q=c[2];return function(d){var
+e=d[1],c=y(e,F(O(Q)));if(typeof
+c[2]==="number")return t(b,a,B(c[1],N));throw T};case
 15:var
-S=d[1];return function(d,c){return s(b,[6,a,function(a){return n(d,a,c)}],S)};case
+R=c[1];return function(d,c){return t(b,[6,a,function(a){return j(d,a,c)}],R)};case
 16:var
-T=d[1];return function(c){return s(b,[6,a,c],T)};case
+S=c[1];return function(c){return t(b,[6,a,c],S)};case
 17:var
-a=[0,a,d[1]],d=d[2];continue;case
+a=[0,a,c[1]],c=c[2];continue;case
 18:var
-l=d[1];if(0===l[0]){var
-U=d[2],V=l[1][1],X=0,b=function(b,c,d){return function(a){return s(c,[1,b,[0,a]],d)}}(a,b,U),a=X,d=V;continue}var
-Y=d[2],Z=l[1][1],_=0,b=function(b,c,d){return function(a){return s(c,[1,b,[1,a]],d)}}(a,b,Y),a=_,d=Z;continue;case
-19:throw[0,C,lD];case
+m=c[1];if(0===m[0]){var
+U=c[2],V=m[1][1],W=0,b=function(b,c,d){return function(a){return t(c,[1,b,[0,a]],d)}}(a,b,U),a=W,c=V;continue}var
+X=c[2],Y=m[1][1],_=0,b=function(b,c,d){return function(a){return t(c,[1,b,[1,a]],d)}}(a,b,X),a=_,c=Y;continue;case
+19:throw[0,C,l6];case
 20:var
-$=d[3],aa=[8,a,lE];return function(a){return s(b,aa,$)};case
+$=c[3],aa=[8,a,l7];return function(a){return t(b,aa,$)};case
 21:var
-ab=d[2];return function(c){return s(b,[4,a,dj(lF,c)],ab)};case
+ab=c[2];return function(c){return t(b,[4,a,dx(l8,c)],ab)};case
 22:var
-ad=d[1];return function(c){return s(b,[5,a,c],ad)};case
+ac=c[1];return function(c){return t(b,[5,a,c],ac)};case
 23:var
-f=d[2],k=d[1];if(typeof
-k==="number")switch(k){case
-0:return e<50?w(e+1|0,b,a,f):W(w,[0,b,a,f]);case
-1:return e<50?w(e+1|0,b,a,f):W(w,[0,b,a,f]);case
-2:throw[0,C,lG];default:return e<50?w(e+1|0,b,a,f):W(w,[0,b,a,f])}else
-switch(k[0]){case
-0:return e<50?w(e+1|0,b,a,f):W(w,[0,b,a,f]);case
-1:return e<50?w(e+1|0,b,a,f):W(w,[0,b,a,f]);case
-2:return e<50?w(e+1|0,b,a,f):W(w,[0,b,a,f]);case
-3:return e<50?w(e+1|0,b,a,f):W(w,[0,b,a,f]);case
-4:return e<50?w(e+1|0,b,a,f):W(w,[0,b,a,f]);case
-5:return e<50?w(e+1|0,b,a,f):W(w,[0,b,a,f]);case
-6:return e<50?w(e+1|0,b,a,f):W(w,[0,b,a,f]);case
-7:return e<50?w(e+1|0,b,a,f):W(w,[0,b,a,f]);case
-8:return e<50?w(e+1|0,b,a,f):W(w,[0,b,a,f]);case
+f=c[2],l=c[1];if(typeof
+l==="number")switch(l){case
+0:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f]);case
+1:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f]);case
+2:throw[0,C,l9];default:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f])}else
+switch(l[0]){case
+0:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f]);case
+1:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f]);case
+2:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f]);case
+3:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f]);case
+4:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f]);case
+5:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f]);case
+6:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f]);case
+7:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f]);case
+8:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f]);case
 9:var
-y=k[2];return e<50?eD(e+1|0,b,a,y,f):W(eD,[0,b,a,y,f]);case
-10:return e<50?w(e+1|0,b,a,f):W(w,[0,b,a,f]);default:return e<50?w(e+1|0,b,a,f):W(w,[0,b,a,f])}default:var
-t=d[3],u=d[1],v=c(d[2],0);return e<50?eC(e+1|0,b,a,t,u,v):W(eC,[0,b,a,t,u,v])}}function
-eD(e,d,c,a,b){if(typeof
-a==="number")return e<50?w(e+1|0,d,c,b):W(w,[0,d,c,b]);else
+w=l[2];return e<50?eR(e+1|0,b,a,w,f):Z(eR,[0,b,a,w,f]);case
+10:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f]);default:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f])}default:var
+s=c[3],u=c[1],v=d(c[2],0);return e<50?eQ(e+1|0,b,a,s,u,v):Z(eQ,[0,b,a,s,u,v])}}function
+eR(e,d,c,a,b){if(typeof
+a==="number")return e<50?x(e+1|0,d,c,b):Z(x,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return ap(d,c,f,b)};case
+f=a[1];return function(a){return ar(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return ap(d,c,g,b)};case
+g=a[1];return function(a){return ar(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return ap(d,c,h,b)};case
+h=a[1];return function(a){return ar(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return ap(d,c,i,b)};case
+i=a[1];return function(a){return ar(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return ap(d,c,j,b)};case
+j=a[1];return function(a){return ar(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return ap(d,c,k,b)};case
+k=a[1];return function(a){return ar(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return ap(d,c,l,b)};case
+l=a[1];return function(a){return ar(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return ap(d,c,m,b)};case
+m=a[1];return function(a){return ar(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return ap(d,c,n,b)};case
+n=a[2];return function(a){return ar(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=O(K(a[1]),p);return function(a){return ap(d,c,ad(q,o),b)};case
+o=a[3],p=a[2],q=R(O(a[1]),p);return function(a){return ar(d,c,af(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return ap(d,c,r,b)};case
+r=a[1];return function(e,a){return ar(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return ap(d,c,s,b)};case
+s=a[1];return function(a){return ar(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return ap(d,c,t,b)};case
-13:throw[0,C,lH];default:throw[0,C,lI]}}function
-w(d,b,e,a){var
-c=[8,e,lJ];return d<50?cq(d+1|0,b,c,a):W(cq,[0,b,c,a])}function
-eC(h,b,f,a,e,d){if(e){var
-i=e[1];return function(e){return lC(b,f,a,i,c(d,e))}}var
-g=[4,f,d];return h<50?cq(h+1|0,b,g,a):W(cq,[0,b,g,a])}function
-s(a,b,c){return fg(cq(0,a,b,c))}function
-ap(a,b,c,d){return fg(eD(0,a,b,c,d))}function
-lC(a,b,c,d,e){return fg(eC(0,a,b,c,d,e))}function
-dL(f,e,d,a,b){if(typeof
-a==="number")return function(a){return s(f,[4,e,c(b,a)],d)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return s(f,[4,e,ai(h,g,c(b,a))],d)}}var
-i=a[1];return function(g,a){return s(f,[4,e,ai(i,g,c(b,a))],d)}}}function
-cN(f,e,d,g,c,b,a){if(typeof
+t=a[1];return function(a){return ar(d,c,t,b)};case
+13:throw[0,C,l_];default:throw[0,C,l$]}}function
+x(d,b,e,a){var
+c=[8,e,ma];return d<50?cC(d+1|0,b,c,a):Z(cC,[0,b,c,a])}function
+eQ(h,b,f,a,e,c){if(e){var
+i=e[1];return function(e){return l5(b,f,a,i,d(c,e))}}var
+g=[4,f,c];return h<50?cC(h+1|0,b,g,a):Z(cC,[0,b,g,a])}function
+t(a,b,c){return fu(cC(0,a,b,c))}function
+ar(a,b,c,d){return fu(eR(0,a,b,c,d))}function
+l5(a,b,c,d,e){return fu(eQ(0,a,b,c,d,e))}function
+dW(f,e,c,a,b){if(typeof
+a==="number")return function(a){return t(f,[4,e,d(b,a)],c)};else{if(0===a[0]){var
+g=a[2],h=a[1];return function(a){return t(f,[4,e,am(h,g,d(b,a))],c)}}var
+i=a[1];return function(g,a){return t(f,[4,e,am(i,g,d(b,a))],c)}}}function
+cZ(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return s(f,[4,e,bz(g,n(b,a,c))],d)}:function(c){return s(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return s(f,[4,e,bz(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return t(f,[4,e,bK(g,j(b,a,c))],d)}:function(c){return t(f,[4,e,j(b,a,c)],d)};var
+l=c[1];return function(c){return t(f,[4,e,bK(l,j(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return s(f,[4,e,ai(i,h,bz(g,n(b,a,c)))],d)}:function(c){return s(f,[4,e,ai(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return s(f,[4,e,ai(i,h,bz(l,n(b,a,c)))],d)}}var
-j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return s(f,[4,e,ai(j,h,bz(g,n(b,a,c)))],d)}:function(g,c){return s(f,[4,e,ai(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return s(f,[4,e,ai(j,g,bz(m,n(b,a,c)))],d)}}}function
-aU(b,f){var
+c==="number")return c?function(g,c){return t(f,[4,e,am(i,h,bK(g,j(b,a,c)))],d)}:function(c){return t(f,[4,e,am(i,h,j(b,a,c))],d)};var
+m=c[1];return function(c){return t(f,[4,e,am(i,h,bK(m,j(b,a,c)))],d)}}var
+k=g[1];if(typeof
+c==="number")return c?function(h,g,c){return t(f,[4,e,am(k,h,bK(g,j(b,a,c)))],d)}:function(g,c){return t(f,[4,e,am(k,g,j(b,a,c))],d)};var
+n=c[1];return function(g,c){return t(f,[4,e,am(k,g,bK(n,j(b,a,c)))],d)}}}function
+aY(b,f){var
 a=f;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=fJ(a[2]);aU(b,g);return b5(b,h);case
+g=a[1],h=f0(a[2]);aY(b,g);return cf(b,h);case
 1:var
-d=a[2],e=a[1];if(0===d[0]){var
-i=d[1];aU(b,e);b5(b,lK);var
+c=a[2],e=a[1];if(0===c[0]){var
+i=c[1];aY(b,e);cf(b,mb);var
 a=i;continue}var
-j=d[1];aU(b,e);b5(b,lL);var
+j=c[1];aY(b,e);cf(b,mc);var
 a=j;continue;case
 6:var
-m=a[2];aU(b,a[1]);return c(m,b);case
-7:aU(b,a[1]);return bo(b);case
+m=a[2];aY(b,a[1]);return d(m,b);case
+7:aY(b,a[1]);return bv(b);case
 8:var
-n=a[2];aU(b,a[1]);return Q(n);case
+n=a[2];aY(b,a[1]);return Q(n);case
 2:case
 4:var
-k=a[2];aU(b,a[1]);return b5(b,k);default:var
-l=a[2];aU(b,a[1]);return iX(b,l)}}function
-a6(b,f){var
+k=a[2];aY(b,a[1]);return cf(b,k);default:var
+l=a[2];aY(b,a[1]);return jo(b,l)}}function
+a9(b,f){var
 a=f;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=fJ(a[2]);a6(b,g);return cb(b,h);case
+g=a[1],h=f0(a[2]);a9(b,g);return cl(b,h);case
 1:var
-d=a[2],e=a[1];if(0===d[0]){var
-i=d[1];a6(b,e);cb(b,lM);var
+c=a[2],e=a[1];if(0===c[0]){var
+i=c[1];a9(b,e);cl(b,md);var
 a=i;continue}var
-j=d[1];a6(b,e);cb(b,lN);var
+j=c[1];a9(b,e);cl(b,me);var
 a=j;continue;case
 6:var
-m=a[2];a6(b,a[1]);return cb(b,c(m,0));case
+m=a[2];a9(b,a[1]);return cl(b,d(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];a6(b,a[1]);return Q(n);case
+n=a[2];a9(b,a[1]);return Q(n);case
 2:case
 4:var
-k=a[2];a6(b,a[1]);return cb(b,k);default:var
-l=a[2];a6(b,a[1]);return fF(b,l)}}function
-fL(d,c){var
-a=c[1],b=0;return s(function(a){aU(d,a);return 0},b,a)}function
-dM(a){return fL(aF,a)}function
-aa(b){var
-a=b[1];return s(function(b){var
-a=dG(64);a6(a,b);return dH(a)},0,a)}var
-lO=0;function
-dO(i,h){var
+k=a[2];a9(b,a[1]);return cl(b,k);default:var
+l=a[2];a9(b,a[1]);return fW(b,l)}}function
+f2(d,c){var
+a=c[1],b=0;return t(function(a){aY(d,a);return 0},b,a)}function
+dX(a){return f2(aK,a)}function
+ac(b){var
+a=b[1];return t(function(b){var
+a=dR(64);a9(a,b);return dS(a)},0,a)}var
+mf=0;function
+dZ(i,h){var
 a=i[1+h];if(1-(typeof
-a==="number"?1:0)){if(bZ(a)===dg)return c(aa(lP),a);if(bZ(a)===253){var
-d=e6(jh,a),b=0,g=q(d);for(;;){if(g<=b)return ao(d,jg);var
-e=J(d,b),f=0;if(48<=e){if(!(58<=e))f=1}else
+a==="number"?1:0)){if(b_(a)===dv)return d(ac(mg),a);if(b_(a)===253){var
+c=fi(jK,a),b=0,g=r(c);for(;;){if(g<=b)return aq(c,jJ);var
+e=N(c,b),f=0;if(48<=e){if(!(58<=e))f=1}else
 if(45===e)f=1;if(f){var
-b=b+1|0;continue}return d}}return lQ}return c(aa(lR),a)}function
-fM(b,a){if(b.length-1<=a)return lS;var
-c=fM(b,a+1|0),d=dO(b,a);return n(aa(lT),d,c)}function
-cO(a){var
+b=b+1|0;continue}return c}}return mh}return d(ac(mi),a)}function
+f3(b,a){if(b.length-1<=a)return mj;var
+c=f3(b,a+1|0),d=dZ(b,a);return j(ac(mk),d,c)}function
+c0(a){var
 h=function(f){var
 b=f;for(;;){if(b){var
 g=b[2],h=b[1];try{var
-e=0,d=c(h,a);e=1}catch(a){}if(e&&d)return[0,d[1]];var
-b=g;continue}return 0}}(lO);if(h)return h[1];if(a===cE)return lY;if(a===du)return lZ;if(a[1]===fm){var
-d=a[2],i=d[3],p=d[2],q=d[1];return eE(aa(dN),q,p,i,i+5|0,l0)}if(a[1]===C){var
-e=a[2],j=e[3],r=e[2],s=e[1];return eE(aa(dN),s,r,j,j+6|0,l1)}if(a[1]===fo){var
-f=a[2],k=f[3],t=f[2],u=f[1];return eE(aa(dN),u,t,k,k+6|0,l2)}if(0===bZ(a)){var
+e=0,c=d(h,a);e=1}catch(a){}if(e&&c)return[0,c[1]];var
+b=g;continue}return 0}}(mf);if(h)return h[1];if(a===cR)return mp;if(a===dH)return mq;if(a[1]===fA){var
+c=a[2],i=c[3],p=c[2],q=c[1];return eS(ac(dY),q,p,i,i+5|0,mr)}if(a[1]===C){var
+e=a[2],k=e[3],r=e[2],s=e[1];return eS(ac(dY),s,r,k,k+6|0,ms)}if(a[1]===fC){var
+f=a[2],l=f[3],t=f[2],u=f[1];return eS(ac(dY),u,t,l,l+6|0,mt)}if(0===b_(a)){var
 g=a.length-1,v=a[1][1];if(2<g>>>0)var
-l=fM(a,2),m=dO(a,1),b=n(aa(lU),m,l);else
+m=f3(a,2),n=dZ(a,1),b=j(ac(ml),n,m);else
 switch(g){case
 0:var
-b=lV;break;case
+b=mm;break;case
 1:var
-b=lW;break;default:var
-o=dO(a,1),b=c(aa(lX),o)}return ao(v,b)}return a[1]}function
-dP(u,t){var
-e=oQ(t),h=e.length-1-1|0,q=0;if(!(h<0)){var
+b=mn;break;default:var
+o=dZ(a,1),b=d(ac(mo),o)}return aq(v,b)}return a[1]}function
+d0(u,t){var
+f=pl(t),h=f.length-1-1|0,q=0;if(!(h<0)){var
 b=q;for(;;){var
-a=f(e,b)[1+b],g=function(a){return function(b){return b?0===a?l3:l4:0===a?l5:l6}}(b);if(0===a[0])var
-i=a[5],j=a[4],k=a[3],l=a[6]?l7:l9,m=a[2],n=a[7],o=g(a[1]),d=[0,oF(aa(l8),o,n,m,l,k,j,i)];else
+a=c(f,b)[1+b],g=function(a){return function(b){return b?0===a?mu:mv:0===a?mw:mx}}(b);if(0===a[0])var
+i=a[5],j=a[4],k=a[3],l=a[6]?my:mA,m=a[2],n=a[7],o=g(a[1]),e=[0,pa(ac(mz),o,n,m,l,k,j,i)];else
 if(a[1])var
-d=0;else
+e=0;else
 var
-p=g(0),d=[0,c(aa(l_),p)];if(d){var
-r=d[1];c(fL(u,l$),r)}var
+p=g(0),e=[0,d(ac(mB),p)];if(e){var
+r=e[1];d(f2(u,mC),r)}var
 s=b+1|0;if(h!==b){var
 b=s;continue}break}}return 0}var
-mb=ma.slice();function
-mc(e,d){var
-g=cO(e);c(dM(md),g);dP(aF,d);var
-a=pk(0);if(a<0){var
-b=cF(a);fp(f(mb,b)[1+b])}return bo(aF)}var
-me=[0];ff(a(hI),function(e,i){try{try{var
-b=i?me:iQ(0);try{dy(0)}catch(a){}try{var
-a=mc(e,b),d=a}catch(a){a=aE(a);var
-g=cO(e);c(dM(mg),g);dP(aF,b);var
-h=cO(a);c(dM(mh),h);dP(aF,iQ(0));var
-d=bo(aF)}var
-f=d}catch(a){a=aE(a);if(a!==cE)throw a;var
-f=fp(mf)}return f}catch(a){return 0}});try{var
-oD=i1(oC),fO=oD}catch(a){a=aE(a);if(a!==b4)throw a;try{var
-oB=i1(oA),fN=oB}catch(a){a=aE(a);if(a!==b4)throw a;var
-fN=mj}var
-fO=fN}var
-mk=jK(fO,82),cP=[dc,function(z){var
-o=pA(0),c=[0,G(55,0),0],k=0===o.length-1?[0,0]:o,l=k.length-1,b=0;for(;;){f(c[1],b)[1+b]=b;var
-y=b+1|0;if(54!==b){var
-b=y;continue}var
-h=[0,mi],m=54+fv(55,l)|0,u=0;if(!(m<0)){var
-d=u;for(;;){var
-e=d%55|0,n=po(d,l),v=f(k,n)[1+n],i=ao(h[1],a(j+v));h[1]=pj(i,0,q(i));var
-g=h[1],p=J(g,3)<<24,r=J(g,2)<<16,s=J(g,1)<<8,t=((J(g,0)+s|0)+r|0)+p|0,w=(f(c[1],e)[1+e]^t)&hT;f(c[1],e)[1+e]=w;var
-x=d+1|0;if(m!==d){var
-d=x;continue}break}}c[2]=0;return c}}];function
-dQ(a,b){return 4<=a.length-1?iS(10,ct,a[3],b)&(a[2].length-1-1|0):Q(ml)}var
-fR=[F,mm,ba(0)],fP=0,fQ=-1;function
-cQ(a,b){a[13]=a[13]+b[3]|0;return fD(b,a[28])}var
-fS=1000000010;function
-dR(b,a){return bO(b[17],a,0,q(a))}function
-dS(a){return c(a[19],0)}function
-fT(a,c,b){a[9]=a[9]-c|0;dR(a,b);a[11]=0;return 0}function
-cR(c,a){var
-b=u(a,mn);return b?fT(c,q(a),a):b}function
-be(a,b,f){var
-g=b[3],h=b[2];cR(a,b[1]);dS(a);a[11]=1;var
-d=(a[6]-f|0)+h|0,e=a[8],i=e<=d?e:d;a[10]=i;a[9]=a[6]-a[10]|0;c(a[21],a[10]);return cR(a,g)}function
-fU(b,a){return be(b,mo,a)}function
-bA(a,b){var
-d=b[2],e=b[3];cR(a,b[1]);a[9]=a[9]-d|0;c(a[20],d);return cR(a,e)}function
-mp(a,j,b){if(typeof
+mE=mD.slice();function
+mF(f,e){var
+g=c0(f);d(dX(mG),g);d0(aK,e);var
+a=pR(0);if(a<0){var
+b=cS(a);fD(c(mE,b)[1+b])}return bv(aK)}var
+mH=[0];ft(a(h8),function(e,i){try{try{var
+b=i?mH:jh(0);try{dK(0)}catch(a){}try{var
+a=mF(e,b),c=a}catch(a){a=aJ(a);var
+g=c0(e);d(dX(mJ),g);d0(aK,b);var
+h=c0(a);d(dX(mK),h);d0(aK,jh(0));var
+c=bv(aK)}var
+f=c}catch(a){a=aJ(a);if(a!==cR)throw a;var
+f=fD(mI)}return f}catch(a){return 0}});try{var
+o_=js(o9),f5=o_}catch(a){a=aJ(a);if(a!==cd)throw a;try{var
+o8=js(o7),f4=o8}catch(a){a=aJ(a);if(a!==cd)throw a;var
+f4=mM}var
+f5=f4}var
+mN=kb(f5,82),c1=[dq,function(A){var
+o=p7(0),d=[0,w(55,0),0],j=0===o.length-1?[0,0]:o,l=j.length-1,b=0;for(;;){c(d[1],b)[1+b]=b;var
+z=b+1|0;if(54!==b){var
+b=z;continue}var
+h=[0,mL],m=54+fL(55,l)|0,u=0;if(!(m<0)){var
+e=u;for(;;){var
+f=e%55|0,n=pV(e,l),v=c(j,n)[1+n],i=aq(h[1],a(k+v));h[1]=pQ(i,0,r(i));var
+g=h[1],p=N(g,3)<<24,q=N(g,2)<<16,s=N(g,1)<<8,t=((N(g,0)+s|0)+q|0)+p|0,x=(c(d[1],f)[1+f]^t)&ii;c(d[1],f)[1+f]=x;var
+y=e+1|0;if(m!==e){var
+e=y;continue}break}}d[2]=0;return d}}];function
+d1(a,b){return 4<=a.length-1?jj(10,cF,a[3],b)&(a[2].length-1-1|0):Q(mO)}var
+f8=[H,mP,bj(0)],f6=0,f7=-1;function
+c2(a,b){a[13]=a[13]+b[3]|0;return fU(b,a[28])}var
+f9=1000000010;function
+d2(b,a){return b0(b[17],a,0,r(a))}function
+d3(a){return d(a[19],0)}function
+f_(a,c,b){a[9]=a[9]-c|0;d2(a,b);a[11]=0;return 0}function
+c3(c,a){var
+b=u(a,mQ);return b?f_(c,r(a),a):b}function
+bp(a,b,f){var
+g=b[3],h=b[2];c3(a,b[1]);d3(a);a[11]=1;var
+c=(a[6]-f|0)+h|0,e=a[8],i=e<=c?e:c;a[10]=i;a[9]=a[6]-a[10]|0;d(a[21],a[10]);return c3(a,g)}function
+f$(b,a){return bp(b,mR,a)}function
+bL(a,b){var
+c=b[2],e=b[3];c3(a,b[1]);a[9]=a[9]-c|0;d(a[20],c);return c3(a,e)}function
+mS(a,j,b){if(typeof
 b==="number")switch(b){case
 0:var
-t=bx(a[3]);if(t){var
+t=bI(a[3]);if(t){var
 u=t[1][1],v=function(b,a){if(a){var
-c=a[1],d=a[2];return pg(b,c)?[0,b,a]:[0,c,v(b,d)]}return[0,b,0]};u[1]=v(a[6]-a[9]|0,u[1]);return 0}return 0;case
-1:bw(a[2]);return 0;case
-2:bw(a[3]);return 0;case
+c=a[1],d=a[2];return pN(b,c)?[0,b,a]:[0,c,v(b,d)]}return[0,b,0]};u[1]=v(a[6]-a[9]|0,u[1]);return 0}return 0;case
+1:bH(a[2]);return 0;case
+2:bH(a[3]);return 0;case
 3:var
-w=bx(a[2]);return w?fU(a,w[1][2]):dS(a);case
+w=bI(a[2]);return w?f$(a,w[1][2]):d3(a);case
 4:var
 x=a[10]!==(a[6]-a[9]|0)?1:0;if(x){var
 f=a[28],h=f[2];if(h){var
 n=h[1];if(h[2]){var
 K=h[2];f[1]=f[1]-1|0;f[2]=K;var
-i=[0,n]}else{dF(f);var
+i=[0,n]}else{dQ(f);var
 i=[0,n]}}else
 var
 i=0;if(i){var
 s=i[1],M=s[1];a[12]=a[12]-s[3]|0;a[9]=a[9]+M|0;return 0}return 0}return x;default:var
-y=bw(a[5]);return y?dR(a,c(a[25],y[1])):0}else
+y=bH(a[5]);return y?d2(a,d(a[25],y[1])):0}else
 switch(b[0]){case
-0:return fT(a,j,b[1]);case
+0:return f_(a,j,b[1]);case
 1:var
-d=b[2],g=b[1],z=d[1],N=d[2],A=bx(a[2]);if(A){var
+c=b[2],g=b[1],z=c[1],N=c[2],A=bI(a[2]);if(A){var
 B=A[1],e=B[2];switch(B[1]){case
-0:return bA(a,g);case
-1:return be(a,d,e);case
-2:return be(a,d,e);case
-3:return a[9]<(j+q(z)|0)?be(a,d,e):bA(a,g);case
-4:return a[11]?bA(a,g):a[9]<(j+q(z)|0)?be(a,d,e):((a[6]-e|0)+N|0)<a[10]?be(a,d,e):bA(a,g);default:return bA(a,g)}}return 0;case
+0:return bL(a,g);case
+1:return bp(a,c,e);case
+2:return bp(a,c,e);case
+3:return a[9]<(j+r(z)|0)?bp(a,c,e):bL(a,g);case
+4:return a[11]?bL(a,g):a[9]<(j+r(z)|0)?bp(a,c,e):((a[6]-e|0)+N|0)<a[10]?bp(a,c,e):bL(a,g);default:return bL(a,g)}}return 0;case
 2:var
-l=a[6]-a[9]|0,O=b[2],P=b[1],C=bx(a[3]);if(C){var
+l=a[6]-a[9]|0,O=b[2],P=b[1],C=bI(a[3]);if(C){var
 D=C[1][1],E=D[1];if(E){var
 k=D[1],Q=E[1];for(;;){if(k){var
 F=k[1],R=k[2];if(!(l<=F)){var
@@ -2122,605 +2169,608 @@ G=Q;var
 m=G;break}}else
 var
 m=l;var
-H=m-l|0;return 0<=H?bA(a,[0,mr,H+P|0,mq]):be(a,[0,mt,m+O|0,ms],a[6])}return 0;case
+H=m-l|0;return 0<=H?bL(a,[0,mU,H+P|0,mT]):bp(a,[0,mW,m+O|0,mV],a[6])}return 0;case
 3:var
 I=b[2],S=b[1];if(a[8]<(a[6]-a[9]|0)){var
-o=bx(a[2]);if(o){var
-p=o[1],r=p[2],L=p[1];if(a[9]<r&&!(3<L-1>>>0))fU(a,r)}else
-dS(a)}var
-T=a[9]-S|0,U=1===I?1:a[9]<j?I:5;return bv([0,U,T],a[2]);case
-4:return bv(b[1],a[3]);default:var
-J=b[1];dR(a,c(a[24],J));return bv(J,a[5])}}function
-fV(a){for(;;){var
+o=bI(a[2]);if(o){var
+p=o[1],q=p[2],L=p[1];if(a[9]<q&&!(3<L-1>>>0))f$(a,q)}else
+d3(a)}var
+T=a[9]-S|0,U=1===I?1:a[9]<j?I:5;return bG([0,U,T],a[2]);case
+4:return bG(b[1],a[3]);default:var
+J=b[1];d2(a,d(a[24],J));return bG(J,a[5])}}function
+ga(a){for(;;){var
 f=a[28][2],g=f?[0,f[1]]:0;if(g){var
 d=g[1],e=d[1],m=0<=e?1:0,j=d[3],k=d[2],l=a[13]-a[12]|0,h=m||(a[9]<=l?1:0);if(h){var
 b=a[28],c=b[2];if(c){if(c[2]){var
 i=c[2];b[1]=b[1]-1|0;b[2]=i}else
-dF(b);var
-n=0<=e?e:fS;mp(a,n,k);a[12]=j+a[12]|0;continue}throw jS}return h}return 0}}function
-dT(a){ca(a);return bv([0,-1,[0,fQ,mu,0]],a)}function
-fW(a,c){var
-d=bx(a[1]);if(d){var
-e=d[1],b=e[2],f=b[1];if(e[1]<a[12])return dT(a[1]);var
+dQ(b);var
+n=0<=e?e:f9;mS(a,n,k);a[12]=j+a[12]|0;continue}throw kj}return h}return 0}}function
+d4(a){ck(a);return bG([0,-1,[0,f7,mX,0]],a)}function
+gb(a,c){var
+d=bI(a[1]);if(d){var
+e=d[1],b=e[2],f=b[1];if(e[1]<a[12])return d4(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,j=h?(b[1]=a[13]+f|0,bw(a[1]),0):h;return j;case
+h=1-c,j=h?(b[1]=a[13]+f|0,bH(a[1]),0):h;return j;case
 1:case
 2:var
-i=c?(b[1]=a[13]+f|0,bw(a[1]),0):c;return i}return 0}return 0}function
-fX(a,j){var
+i=c?(b[1]=a[13]+f|0,bH(a[1]),0):c;return i}return 0}return 0}function
+gc(a,j){var
 h=a[4];function
-i(f){if(a[23])cQ(a,[0,fP,5,0]);var
+i(f){if(a[23])c2(a,[0,f6,5,0]);var
 b=a[22];if(b){var
-d=bw(a[4]);if(d)return c(a[27],d[1]);var
+c=bH(a[4]);if(c)return d(a[27],c[1]);var
 e=0}else
 var
-e=b;return e}bs(i,h[1]);for(;;){if(1<a[14]){if(1<a[14]){if(a[14]<a[15]){cQ(a,[0,fP,1,0]);fW(a,1);fW(a,0)}a[14]=a[14]-1|0}continue}a[13]=fS;fV(a);a[12]=1;a[13]=1;dF(a[28]);dT(a[1]);ca(a[2]);ca(a[3]);ca(a[4]);ca(a[5]);a[10]=0;a[14]=0;a[9]=a[6];a[14]=a[14]+1|0;var
+e=b;return e}bC(i,h[1]);for(;;){if(1<a[14]){if(1<a[14]){if(a[14]<a[15]){c2(a,[0,f6,1,0]);gb(a,1);gb(a,0)}a[14]=a[14]-1|0}continue}a[13]=f9;ga(a);a[12]=1;a[13]=1;dQ(a[28]);d4(a[1]);ck(a[2]);ck(a[3]);ck(a[4]);ck(a[5]);a[10]=0;a[14]=0;a[9]=a[6];a[14]=a[14]+1|0;var
 f=3,g=0;if(a[14]<a[15]){var
-d=[0,-a[13]|0,[3,g,f],0];cQ(a,d);bv([0,a[13],d],a[1])}else
+c=[0,-a[13]|0,[3,g,f],0];c2(a,c);bG([0,a[13],c],a[1])}else
 if(a[14]===a[15]){var
-e=a[16],b=q(e);cQ(a,[0,b,[0,e],b]);fV(a)}return c(a[18],0)}}var
-fY=fz(80,32);function
-fZ(b,d){var
+e=a[16],b=r(e);c2(a,[0,b,[0,e],b]);ga(a)}return d(a[18],0)}}var
+gd=fP(80,32);function
+ge(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){bO(b[17],fY,0,80);var
-a=a-80|0;continue}return bO(b[17],fY,0,a)}return c}}function
-mw(a){return a[1]===fR?ao(my,ao(a[2],mx)):mz}function
-mA(a){return a[1]===fR?ao(mC,ao(a[2],mB)):mD}function
-mE(a){return 0}function
-mF(a){return 0}function
-f0(i,h){function
+c=0<a?1:0;if(c){if(80<a){b0(b[17],gd,0,80);var
+a=a-80|0;continue}return b0(b[17],gd,0,a)}return c}}function
+mZ(a){return a[1]===f8?aq(m1,aq(a[2],m0)):m2}function
+m3(a){return a[1]===f8?aq(m5,aq(a[2],m4)):m6}function
+m7(a){return 0}function
+m8(a){return 0}function
+gf(i,h){function
 j(a){return 0}function
 k(a){return 0}var
-c=[0,0,0,0],d=[0,fQ,mG,0];function
-l(a){return 0}fD(d,c);var
-b=b$(0);dT(b);bv([0,1,d],b);var
-e=b$(0),f=b$(0),g=b$(0),a=[0,b,b$(0),g,f,e,78,10,68,78,0,1,1,1,1,ja,mH,i,h,l,k,j,0,0,mw,mA,mE,mF,c];a[19]=function(b){return bO(a[17],mv,0,1)};a[20]=function(b){return fZ(a,b)};a[21]=function(b){return fZ(a,b)};return a}function
-f1(c){function
-a(a){return bo(c)}return f0(function(d,a,b){if(0<=a&&0<=b&&!((q(d)-b|0)<a))return fb(c,d,a,b);return Q(jk)},a)}function
-mI(a){function
-b(a){return 0}return f0(function(g,c,b){var
+c=[0,0,0,0],d=[0,f7,m9,0];function
+l(a){return 0}fU(d,c);var
+b=cj(0);d4(b);bG([0,1,d],b);var
+e=cj(0),f=cj(0),g=cj(0),a=[0,b,cj(0),g,f,e,78,10,68,78,0,1,1,1,1,jD,m_,i,h,l,k,j,0,0,mZ,m3,m7,m8,c];a[19]=function(b){return b0(a[17],mY,0,1)};a[20]=function(b){return ge(a,b)};a[21]=function(b){return ge(a,b)};return a}function
+gg(c){function
+a(a){return bv(c)}return gf(function(d,a,b){if(0<=a&&0<=b&&!((r(d)-b|0)<a))return fp(c,d,a,b);return Q(jN)},a)}function
+m$(a){function
+b(a){return 0}return gf(function(g,c,b){var
 d=c<0?1:0;if(d)var
 e=d;else
 var
-h=b<0?1:0,e=h||((q(g)-b|0)<c?1:0);if(e)Q(jZ);var
-f=a[2]+b|0;if(a[3]<f)dI(a,b);aD(g,c,a[1],a[2],b);a[2]=f;return 0},b)}var
-mJ=eH,mK=function(a){return dG(mJ)}(0),mL=f1(ji),mM=f1(aF);mI(mK);jl(function(a){fX(mL,0);return fX(mM,0)});var
-f2=[F,mO,ba(0)];function
-mN(b,a){var
-c=bZ(a)===F?a:a[1];return ff(b,c)}pL(0);mN(mP,f2);function
-t(a){if(typeof
-a==="number"&&a!==eZ)return-a|0;return pO(a)}function
+h=b<0?1:0,e=h||((r(g)-b|0)<c?1:0);if(e)Q(kq);var
+f=a[2]+b|0;if(a[3]<f)dT(a,b);aI(g,c,a[1],a[2],b);a[2]=f;return 0},b)}var
+na=eV,nb=function(a){return dR(na)}(0),nc=gg(jL),nd=gg(aK);m$(nb);jO(function(a){gc(nc,0);return gc(nd,0)});var
+gh=[H,nf,bj(0)];function
+ne(b,a){var
+c=b_(a)===H?a:a[1];return ft(b,c)}qg(0);ne(ng,gh);function
+s(a){if(typeof
+a==="number"&&a!==fb)return-a|0;return qj(a)}function
 i(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:i7(b,a)}return i7(b,a)}function
-m(a,b){if(typeof
+c=b+a|0;return 0<=((c^b)&(c^a))?c:jy(b,a)}return jy(b,a)}function
+o(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:i_(a,b)}return i_(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:jB(a,b)}return jB(a,b)}function
 b(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!pN(b,a))return bb(b,a);return pM(b,a)}function
-S(a){if(typeof
-a==="number"&&a!==eM)return a+1|0;return pU(a)}function
-dU(a){return typeof
-a==="number"?0<=a?a:a!==eZ?-a|0:i6(a):i6(a)}function
-aG(b,a){if(typeof
+a==="number"&&!qi(b,a))return aS(b,a);return qh(b,a)}function
+U(a){if(typeof
+a==="number"&&a!==e0)return a+1|0;return qp(a)}function
+gi(a){return typeof
+a==="number"?0<=a?a:a!==fb?-a|0:jx(a):jx(a)}function
+ax(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:i9(b,a)}return i9(b,a)}function
-cS(b,a){if(typeof
+c=b<<a;return c>>a===b?c:jA(b,a)}return jA(b,a)}function
+cn(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return pS(b,a)}function
-cd(a){return typeof
-a==="number"?a:pV(a)}var
-d=0,h=1;function
-aq(b,a){return 0<bq(b,a)?a:b}function
-v(b,a){return 0<=bq(b,a)?b:a}function
-ce(g,b){var
-d=pJ(g,b),c=d[2],a=d[1];if(0<=an(c))return[0,a,c];if(0<=an(b)){var
+c=a<32?a:31;return b>>c}return qn(b,a)}function
+co(a){return typeof
+a==="number"?a:qq(a)}var
+f=0,h=1;function
+as(b,a){return 0<by(b,a)?a:b}function
+v(b,a){return 0<=by(b,a)?b:a}function
+cp(g,b){var
+d=qe(g,b),c=d[2],a=d[1];if(0<=ab(c))return[0,a,c];if(0<=ab(b)){var
 f=0,h=i(c,b);if(typeof
-a==="number"&&a!==eZ){var
+a==="number"&&a!==fb){var
 e=a-1|0;f=1}if(!f)var
-e=pQ(a);return[0,e,h]}var
-j=m(c,b);return[0,S(a),j]}function
+e=ql(a);return[0,e,h]}var
+j=o(c,b);return[0,U(a),j]}function
 g(c,a){return b(c,a)}function
-o(b,a){return bq(b,a)<=0?1:0}function
-y(b,a){return bq(b,a)<0?1:0}function
-f3(a){try{var
-b=cd(a);return b}catch(a){a=aE(a);if(a===f2)return dt(mQ);throw a}}function
-cT(a){return a?0:1}function
-ay(b,a){var
-d=a?[0,c(b,a[1])]:a;return d}function
-az(a){return a[1]}function
-bB(a){return a[2]}function
-L(a){var
-b=a?L(a[2])+1|0:a;return b}function
-aV(a,b){if(a){var
-c=aV(a[2],b);return[0,a[1],c]}return b}function
-f4(a){return ax(0,a-1|0)}function
-f5(b,a){if(0===b)return 0;var
-c=b-1|0;return 0===a?0:f5(c,a-1|0)+1|0}var
-cU=function
-c(a,b){return c.fun(a,b)};pB(cU,function(c,a){if(o(c,h)){if(o(a,h))return S(g(2,h));var
-d=ce(a,2),e=d[1];return X(d[2],0)?g(2,S(e)):S(g(2,S(e)))}var
-m=ce(c,2),b=m[1];if(X(m[2],0)){if(o(a,h))return g(2,S(b));var
-f=ce(a,2),j=f[1];return X(f[2],0)?S(g(2,i(b,j))):g(2,n(cU,b,j))}if(o(a,h))return S(g(2,S(b)));var
-k=ce(a,2),l=k[1];return X(k[2],0)?g(2,n(cU,b,l)):S(g(2,n(cU,b,l)))});function
-cV(a,i,g){var
-b=i,e=g;for(;;){if(o(e,h))return c(a,b);var
-f=ce(e,2),d=f[1];if(X(f[2],0)){var
-b=cV(a,b,d),e=d;continue}return c(a,cV(a,cV(a,b,d),d))}}function
-mR(e,a){var
-c=an(a);return 0===c?h:0<c?cV(function(a){return b(e,a)},h,a):(t(a),d)}function
-cf(a){return 0<=an(a)?f3(a):0}function
-B(b,a){return 0===an(a)?d:pK(b,a)}function
-cg(a){return 0<an(a)?br(a)-1|0:d}function
-bC(a){return 0<=an(a)?pT(a):d}function
-bD(b,c){var
-a=f3(c);return 0<=a?aG(b,a):cS(b,-a|0)}function
-ch(b,a){return a?a[1]:b}function
-dV(a){var
+p(b,a){return by(b,a)<=0?1:0}function
+z(b,a){return by(b,a)<0?1:0}function
+d5(a){try{var
+b=co(a);return b}catch(a){a=aJ(a);if(a===gh)return dG(nh);throw a}}function
+c4(a){return a?0:1}function
+aD(b,a){var
+c=a?[0,d(b,a[1])]:a;return c}function
+aE(a){return a[1]}function
+bM(a){return a[2]}function
+K(a){var
+b=a?K(a[2])+1|0:a;return b}function
+a_(a,b){if(a){var
+c=a_(a[2],b);return[0,a[1],c]}return b}function
+gj(a){return aw(0,a-1|0)}function
+gk(b,a){return 0===b?a:gk(b-1|0,a)+1|0}function
+gl(b,a){return 0===b?0:gk(a,gl(b-1|0,a))}function
+gm(b,a){if(0===b)return 0;var
+c=b-1|0;return 0===a?0:gm(c,a-1|0)+1|0}function
+gn(b,a){return 0===a?1:gl(b,gn(b,a-1|0))}var
+c5=function
+c(a,b){return c.fun(a,b)};p8(c5,function(c,a){if(p(c,h)){if(p(a,h))return U(g(2,h));var
+d=cp(a,2),e=d[1];return _(d[2],0)?g(2,U(e)):U(g(2,U(e)))}var
+n=cp(c,2),b=n[1];if(_(n[2],0)){if(p(a,h))return g(2,U(b));var
+f=cp(a,2),k=f[1];return _(f[2],0)?U(g(2,i(b,k))):g(2,j(c5,b,k))}if(p(a,h))return U(g(2,U(b)));var
+l=cp(a,2),m=l[1];return _(l[2],0)?g(2,j(c5,b,m)):U(g(2,j(c5,b,m)))});function
+c6(a,i,g){var
+b=i,e=g;for(;;){if(p(e,h))return d(a,b);var
+f=cp(e,2),c=f[1];if(_(f[2],0)){var
+b=c6(a,b,c),e=c;continue}return d(a,c6(a,c6(a,b,c),c))}}function
+ni(d,a){var
+c=ab(a);return 0===c?h:0<c?c6(function(a){return b(d,a)},h,a):(s(a),f)}function
+cq(a){return 0<=ab(a)?d5(a):0}function
+D(b,a){return 0===ab(a)?f:qf(b,a)}function
+bN(a){return 0<ab(a)?bz(a)-1|0:f}function
+bO(a){return 0<=ab(a)?qo(a):f}function
+ay(b,c){var
+a=d5(c);return 0<=a?ax(b,a):cn(b,-a|0)}function
+go(b,c){var
+a=d5(c);return 0<=a?cn(b,a):ax(b,-a|0)}function
+cr(b,a){return a?a[1]:b}function
+d6(a){var
 b=a?a[2]:a;return b}function
-au(e,d,c){var
+az(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a?a[1]:c;var
 f=b-1|0;if(a){var
 b=f,a=a[2];continue}return c}}function
-cW(d,c){var
+c7(d,c){var
 a=d,b=c;for(;;){if(0===b){var
 e=a?[0,a[1]]:a;return e}var
 f=b-1|0;if(a){var
 a=a[2],b=f;continue}return a}}function
-f6(a){if(a){var
+gp(a){if(a){var
 b=a[2];if(b)var
-e=f6(b),c=[0,a[1],e];else
+e=gp(b),c=[0,a[1],e];else
 var
 c=b;var
 d=c}else
 var
 d=a;return d}function
-k(b,a){if(a)var
-e=k(b,a[2]),d=[0,c(b,a[1]),e];else
-var
-d=a;return d}function
-f7(b,a){if(a){var
-d=f7(b,a[2]);return aV(c(b,a[1]),d)}return a}function
-ci(e,d,c){var
-a=d,b=c;for(;;){if(a){var
-f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-aH(c,b,a){if(a){var
-d=aH(c,b,a[2]);return n(c,a[1],d)}return b}function
-bE(f,e){var
-a=e;for(;;){if(a){var
-b=c(f,a[1]);if(!b){var
-a=a[2];continue}var
-d=b}else
-var
-d=a;return d}}function
-aA(e,d){var
-a=d;for(;;){if(a){var
-b=c(e,a[1]);if(b){var
-a=a[2];continue}return b}return 1}}function
-bF(b,f){var
-a=f;for(;;){if(a){var
-d=a[2],e=a[1];if(c(b,e))return[0,e,bF(b,d)];var
-a=d;continue}return a}}function
-bG(b,a){if(b)if(a)var
-d=bG(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
-var
-c=a;else
-var
-c=b;return c}function
-f8(b,a){if(0===b)return 0;var
-e=b-1|0;if(a)var
-d=f8(e,a[2]),c=[0,a[1],d];else
+l(b,a){if(a)var
+e=l(b,a[2]),c=[0,d(b,a[1]),e];else
 var
 c=a;return c}function
-bH(b,a){return 0===a?0:[0,b,bH(b+1|0,a-1|0)]}function
-bf(b,a){return 0===a?0:[0,b,bf(b,a-1|0)]}function
-aI(c,a){if(c){if(a){var
-e=aI(c[2],a[2]);return i(b(c[1],a[1]),e)}return d}return d}function
-aj(a){if(a){var
-b=aj(a[2]);return i(a[1],b)}return d}function
-T(b,a){return t(B(t(b),a))}function
-aB(d,c,a){var
-e=T(b(d,c),a);return[0,B(b(d,c),a),e]}function
-cY(b,a){var
-c=i(b[2],a[2]);return[0,i(b[1],a[1]),c]}function
-f9(a,c){if(o(d,a)){var
-e=b(a,c[2]);return[0,b(a,c[1]),e]}var
-f=b(a,c[1]);return[0,b(a,c[2]),f]}function
-cZ(d,c,a){var
-e=T(b(c[2],a[2]),d);return[0,B(b(c[1],a[1]),d),e]}function
-f_(d,c,a){var
-e=T(b(a[2],c),d);return[0,B(b(a[1],c),d),e]}function
-f$(b){var
-g=b[6];if(typeof
-g==="number"&&!g){var
-e=b[5];if(typeof
-e==="number"){if(2===e){var
-a=b[4],f=0;if(typeof
-a==="number")if(0===a)var
-c=1;else
-f=1;else
-if(2===a[0])f=1;else
+gq(b,a){if(a){var
+c=gq(b,a[2]);return a_(d(b,a[1]),c)}return a}function
+cs(e,d,c){var
+a=d,b=c;for(;;){if(a){var
+f=j(e,b,a[1]),a=a[2],b=f;continue}return b}}function
+aL(c,b,a){if(a){var
+d=aL(c,b,a[2]);return j(c,a[1],d)}return b}function
+bP(f,e){var
+a=e;for(;;){if(a){var
+b=d(f,a[1]);if(!b){var
+a=a[2];continue}var
+c=b}else
 var
-c=o(d,a[1][1]);if(f)var
-c=0;if(c){var
-h=b[16];return aA(function(a){return o(d,a)},h)}return c}}else
-if(1===e[0])return 1;return 0}return 0}function
-ga(a,c,e,d){if(0===e){var
-j=i(b(g(2,h),c),h),k=b(g(2,g(2,g(2,h))),j),l=T(b(S(g(2,g(2,g(2,h)))),a),k);return[0,B(a,i(b(g(2,h),c),h)),l]}var
-f=cZ(a,d,ga(a,i(c,h),e-1|0,d));return cY(aB(a,h,i(b(g(2,h),c),h)),f)}function
-dW(a,f,e,c){var
-b=aB(a,e,c),i=cZ(a,b,ga(a,d,f,cZ(a,b,b)));return f9(g(2,h),i)}function
-gb(b,a){if(b)if(a)var
-d=gb(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+c=a;return c}}function
+aF(e,c){var
+a=c;for(;;){if(a){var
+b=d(e,a[1]);if(b){var
+a=a[2];continue}return b}return 1}}function
+bQ(b,f){var
+a=f;for(;;){if(a){var
+c=a[2],e=a[1];if(d(b,e))return[0,e,bQ(b,c)];var
+a=c;continue}return a}}function
+bR(b,a){if(b)if(a)var
+d=bR(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-a7(a){if(a){var
-b=a[1];if(b)var
-c=a7(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+d7(b,a){if(0===b)return 0;var
+e=b-1|0;if(a)var
+d=d7(e,a[2]),c=[0,a[1],d];else
 var
-d=b;return d}return mS}function
-gc(f,a,e){if(a)var
-b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
+c=a;return c}function
+bS(b,a){return 0===a?0:[0,b,bS(b+1|0,a-1|0)]}function
+a$(b,a){return 0===a?0:[0,b,a$(b,a-1|0)]}function
+aZ(c,a){if(c){if(a){var
+d=aZ(c[2],a[2]);return i(b(c[1],a[1]),d)}return f}return f}function
+an(a){if(a){var
+b=an(a[2]);return i(a[1],b)}return f}function
+V(b,a){return s(D(s(b),a))}function
+aG(d,c,a){var
+e=V(b(d,c),a);return[0,D(b(d,c),a),e]}function
+c9(b,a){var
+c=i(b[2],a[2]);return[0,i(b[1],a[1]),c]}function
+gr(a,c){if(p(f,a)){var
+d=b(a,c[2]);return[0,b(a,c[1]),d]}var
+e=b(a,c[1]);return[0,b(a,c[2]),e]}function
+c_(d,c,a){var
+e=V(b(c[2],a[2]),d);return[0,D(b(c[1],a[1]),d),e]}function
+gs(d,c,a){var
+e=V(b(a[2],c),d);return[0,D(b(a[1],c),d),e]}function
+gt(b){var
+g=b[6];if(typeof
+g==="number"&&!g){var
+d=b[5];if(typeof
+d==="number"){if(2===d){var
+a=b[4],e=0;if(typeof
+a==="number")if(0===a)var
+c=1;else
+e=1;else
+if(2===a[0])e=1;else
+var
+c=p(f,a[1][1]);if(e)var
+c=0;if(c){var
+h=b[16];return aF(function(a){return p(f,a)},h)}return c}}else
+if(1===d[0])return 1;return 0}return 0}function
+gu(a,c,e,d){if(0===e){var
+j=i(b(g(2,h),c),h),k=b(g(2,g(2,g(2,h))),j),l=V(b(U(g(2,g(2,g(2,h)))),a),k);return[0,D(a,i(b(g(2,h),c),h)),l]}var
+f=c_(a,d,gu(a,i(c,h),e-1|0,d));return c9(aG(a,h,i(b(g(2,h),c),h)),f)}function
+d8(a,e,d,c){var
+b=aG(a,d,c),i=c_(a,b,gu(a,f,e,c_(a,b,b)));return gr(g(2,h),i)}function
+gv(b,a){if(b)if(a)var
+d=gv(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+var
+c=a;else
+var
+c=b;return c}function
+ba(a){if(a){var
+b=a[1];if(b)var
+c=ba(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+var
+d=b;return d}return nj}function
+gw(f,a,e){if(a)var
+b=a[1],c=j(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-c0(a,e,d,g,b){if(b){var
-h=b[2],f=b[1],i=gc(a,d,f);if(i){var
-m=c0(a,e,d,g,h);return[0,i[1],m]}var
-j=gc(a,g,f);if(j){var
-n=c0(a,e,g,d,h);return[0,j[1],n]}var
-k=c(e,f),l=[0,k,c0(a,e,[0,[0,f,k]],d,h)]}else
+c$(a,e,c,g,b){if(b){var
+h=b[2],f=b[1],i=gw(a,c,f);if(i){var
+m=c$(a,e,c,g,h);return[0,i[1],m]}var
+j=gw(a,g,f);if(j){var
+n=c$(a,e,g,c,h);return[0,j[1],n]}var
+k=d(e,f),l=[0,k,c$(a,e,[0,[0,f,k]],c,h)]}else
 var
 l=b;return l}function
-gd(b,a){return b?a?X(b[1],a[1]):a:a?0:1}function
-mT(b,a){var
-c=gd(b[1],a[1]);return c?gd(b[2],a[2]):c}function
-bI(c){var
-a=bC(c);return X(b(a,a),c)?a:i(a,h)}function
-ge(m,l){var
+gx(b,a){return b?a?_(b[1],a[1]):a:a?0:1}function
+nk(b,a){var
+c=gx(b[1],a[1]);return c?gx(b[2],a[2]):c}function
+bT(c){var
+a=bO(c);return _(b(a,a),c)?a:i(a,h)}function
+gy(m,l){var
 c=m,a=l;for(;;){if(c){if(a){var
-e=a[1];if(e){var
-k=a[2],f=c[2],j=c[1];if(X(j,0)){var
-c=f,a=k;continue}var
-n=ge(f,k),o=aI(f,e[2]),p=b(g(2,h),o);return i(b(j,i(b(j,e[1]),p)),n)}return d}return d}return d}}var
-mU=g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))),mV=mR(g(2,h),mU);function
-dX(b){var
+d=a[1];if(d){var
+k=a[2],e=c[2],j=c[1];if(_(j,0)){var
+c=e,a=k;continue}var
+n=gy(e,k),o=aZ(e,d[2]),p=b(g(2,h),o);return i(b(j,i(b(j,d[1]),p)),n)}return f}return f}return f}}var
+nl=g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))),nm=ni(g(2,h),nl);function
+d9(b){var
 a=b[4];if(typeof
-a==="number"&&!a)return h;return d}function
-gf(f,e,c){var
-a=f[4];if(typeof
-a==="number"&&!a)return b(e,c);return d}function
-dY(a){var
+a==="number"&&!a)return h;return f}function
+gz(e,d,c){var
+a=e[4];if(typeof
+a==="number"&&!a)return b(d,c);return f}function
+d_(a){var
 c=a[4];if(typeof
 c==="number"){if(0===c)return b(a[8],a[8])}else
 if(2!==c[0]){var
-e=a[8];return b(t(g(2,h)),e)}var
-d=b(a[8],a[8]);return b(t(g(2,h)),d)}function
-c1(b){var
+e=a[8];return b(s(g(2,h)),e)}var
+d=b(a[8],a[8]);return b(s(g(2,h)),d)}function
+da(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return mV;return h}function
-gg(a){var
-m=a[9],f=k(function(c){var
-d=aI(c,c),e=a[4];if(typeof
+a!=="number"&&2!==a[0])return nm;return h}function
+gA(a){var
+m=a[9],e=l(function(c){var
+d=aZ(c,c),e=a[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=c1(a),f=b(b(c1(a),g),d),i=bI(f),j=bC(f);return[0,d,aj(c),j,i]}return[0,d,aj(c),h,h]},m),c=a[4],j=0;if(typeof
+g=da(a),f=b(b(da(a),g),d),i=bT(f),j=bO(f);return[0,d,an(c),j,i]}return[0,d,an(c),h,h]},m),c=a[4],j=0;if(typeof
 c==="number")if(1===c)var
-e=0;else
+d=0;else
 j=1;else
 if(2===c[0])j=1;else
 var
-e=o(d,c[1][1]);if(j)var
-e=1;if(e)var
-n=a[2],g=L(f)===n?1:0;else
+d=p(f,c[1][1]);if(j)var
+d=1;if(d)var
+n=a[2],g=K(e)===n?1:0;else
 var
-g=e;if(g)var
-p=a[9],i=aA(function(b){var
-c=a[1];return L(b)===c?1:0},p);else
+g=d;if(g)var
+o=a[9],i=aF(function(b){var
+c=a[1];return K(b)===c?1:0},o);else
 var
 i=g;var
-l=i?aA(function(a){return y(d,a[3])},f):i,q=l?[0,f]:l;return q}function
-gh(a,d,c){if(0===d)return 0;var
-f=b(g(2,h),a),e=B(i(c,a),f),j=gh(a,d-1|0,e);return[0,m(c,b(b(g(2,h),a),e)),j]}function
-gi(d,c,a){if(c){if(a){var
-e=gi(d,c[2],a[2]),f=b(d,a[1]);return[0,i(c[1],f),e]}return c}return k(function(a){return b(d,a)},a)}function
-gj(b,a){if(a){var
-c=gj(b,a[2]);return gi(b,a[1],c)}return a}var
-gk=32;function
-gl(e,d,b){if(0===d)return 0;var
-k=d-1|0;if(b){var
-f=f8(gk,b),c=gk,a=b;for(;;){if(0!==c){var
-h=c-1|0;if(a){var
-c=h,a=a[2];continue}}var
-i=gl(e,k,a),j=gj(e,f),g=[0,[0,L(f),j],i];break}}else
+k=i?aF(function(a){return z(f,a[3])},e):i,q=k?[0,e]:k;return q}function
+gB(c,a){if(a){var
+d=b(c,gB(c,a[2]));return i(a[1],d)}return f}function
+gC(c,b,a){if(b){if(a){var
+d=gC(c,b[2],a[2]),e=ay(a[1],c);return[0,i(b[1],e),d]}return b}return l(function(a){return ay(a,c)},a)}function
+gD(b,a){if(a){var
+c=gD(b,a[2]);return gC(b,a[1],c)}return a}var
+d$=gn(2,7),nn=7;function
+gE(k,j,g,d){if(d){var
+l=d[1],q=gE(k,j,g,d[2]),e=l[1],c=g,a=l[2];for(;;){if(c&&a){var
+n=a[2],p=c[2],e=i(e,b(c[1],a[1])),c=p,a=n;continue}var
+m=ay(h,o(k,h)),f=function(n,l,k,j){var
+d=n,e=l,a=k,c=j;for(;;){if(0===d)return[0,o(a,m),c];var
+i=d-1|0,b=go(e,h),g=go(a,b),p=f(i,b,g,c),d=i,e=b,a=o(a,ay(g,b)),c=p;continue}};return f(nn,j,e,q)}}return d}function
+gF(a){var
+b=g(2,h);return i(bN(aL(function(b,a){return v(b[1],a)},f,a)),b)}function
+gG(e,c,b,a){if(a)var
+h=gG(e,c,b+1|0,a[2]),f=d(c,b),i=f?d(e,a[1]):f,g=[0,i,h];else
 var
-g=b;return g}function
-gm(c,b,a){if(a){var
-d=a[1],e=gm(c,b,a[2]),f=aI(b,d[2]);return aV(gh(c,d[1],f),e)}return a}function
-gn(f,e,d,b,a){if(a)var
-i=gn(f,e,d,b+1|0,a[2]),g=c(d,b),j=g?gm(f,a[1],e):g,h=[0,j,i];else
-var
-h=a;return h}function
-dZ(c,a){if(a)var
-e=a[1],f=dZ(c,a[2]),d=[0,k(function(a){return b(b(c[1],e),a)},a),f];else
+g=a;return g}function
+ea(c,a){if(a)var
+e=a[1],f=ea(c,a[2]),d=[0,l(function(a){return b(b(c[1],e),a)},a),f];else
 var
 d=a;return d}function
-go(g,e,h,f,a){if(e){if(f){var
-i=f[1],j=go(g,e[2],h,f[2],a),l=c(h,e[1]),m=k(function(a){return b(l,a)},a);return[0,aV(k(function(a){return au(a,i,d)},e),m),j]}return dZ(g,a)}return dZ(g,a)}function
-gp(d,b){if(b){var
-a=au(b[1],d,0);if(a)var
-c=gp(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+gH(g,c,h,e,a){if(c){if(e){var
+i=e[1],j=gH(g,c[2],h,e[2],a),k=d(h,c[1]),m=l(function(a){return b(k,a)},a);return[0,a_(l(function(a){return az(a,i,f)},c),m),j]}return ea(g,a)}return ea(g,a)}function
+gI(d,b){if(b){var
+a=az(b[1],d,0);if(a)var
+c=gI(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return mW}function
-d0(b,a){if(b){var
+e=a;return e}return no}function
+eb(b,a){if(b){var
 c=b[1];return a?[0,v(c,a[1])]:[0,c]}return a}function
-d1(b,a){if(b){var
-c=b[1];return a?[0,aq(c,a[1])]:[0,c]}return a}function
-gq(b,a){var
-c=d1(b[2],a[2]);return[0,d0(b[1],a[1]),c]}function
-gr(c,b,a){if(a){var
-d=a[2],e=a[1];return 0===c?[0,gq(b,e),d]:[0,e,gr(c-1|0,b,d)]}return a}function
-gs(d,c,a,e){if(a){var
-f=a[1],j=gs(d,c,a[2],e),g=f[2],h=[0,T(b(c,g[2]),d)],i=[0,[0,B(b(c,g[1]),d)],h];return gr(f[1],i,j)}return e}function
-d2(e,c,a){var
-f=c1(e),g=o(d,a)?c[3]:c[4];return B(b(a,g),f)}function
-gt(c,b,a){return t(d2(c,b,t(a)))}function
-gu(d,e){var
+ec(b,a){if(b){var
+c=b[1];return a?[0,as(c,a[1])]:[0,c]}return a}function
+gJ(b,a){var
+c=ec(b[2],a[2]);return[0,eb(b[1],a[1]),c]}function
+gK(c,b,a){if(a){var
+d=a[2],e=a[1];return 0===c?[0,gJ(b,e),d]:[0,e,gK(c-1|0,b,d)]}return a}function
+gL(d,c,a,e){if(a){var
+f=a[1],j=gL(d,c,a[2],e),g=f[2],h=[0,V(b(c,g[2]),d)],i=[0,[0,D(b(c,g[1]),d)],h];return gK(f[1],i,j)}return e}function
+ed(d,c,a){var
+e=da(d),g=p(f,a)?c[3]:c[4];return D(b(a,g),e)}function
+gM(c,b,a){return s(ed(c,b,s(a)))}function
+gN(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=gu(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=gN(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-gv(b){var
+gO(b){var
 a=b[4];if(typeof
-a==="number"&&!a)return h;return t(h)}function
-c2(l,E,Y,W,V,U,k,T,s){if(s){var
-F=s[1],t=F[1],G=y(d,t);if(G){var
-H=F[2],u=b(b(U,gv(l)),t),Z=k[1],_=gf(l,E,k[1]),$=dX(l),Q=b(u,_),c=H,a=W,p=b(u,$),n=Q;for(;;){if(c&&a){var
-v=a[2],q=a[1],w=c[2],f=c[1];if(X(f,0)){var
+a==="number"&&!a)return h;return s(h)}function
+db(l,E,X,W,V,U,k,T,s){if(s){var
+F=s[1],t=F[1],G=z(f,t);if(G){var
+H=F[2],u=b(b(U,gO(l)),t),Y=k[1],Z=gz(l,E,k[1]),$=d9(l),Q=b(u,Z),c=H,a=W,n=b(u,$),m=Q;for(;;){if(c&&a){var
+v=a[2],q=a[1],w=c[2],e=c[1];if(_(e,0)){var
 c=w,a=v;continue}var
-r=y(d,f)?q[3]:q[2];if(r){var
-N=i(n,b(f,r[1])),c=w,a=v,p=i(p,b(f,q[1])),n=N;continue}var
+r=z(f,e)?q[3]:q[2];if(r){var
+N=i(m,b(e,r[1])),c=w,a=v,n=i(n,b(e,q[1])),m=N;continue}var
 g=r}else
 var
-g=[0,[0,p,n]];if(g){var
-A=g[1],C=ge([0,u,H],[0,[0,Z,T],V]),D=A[2],j=A[1];if(y(d,j))var
-O=b(E,C),e=[0,[0,m(b(j,D),O),j]];else
+g=[0,[0,n,m]];if(g){var
+A=g[1],B=gy([0,u,H],[0,[0,Y,T],V]),C=A[2],j=A[1];if(z(f,j))var
+O=b(E,B),d=[0,[0,o(b(j,C),O),j]];else
 var
-x=X(j,0),z=x?X(C,0):x,P=z?[0,[0,D,h]]:z,e=P}else
+x=_(j,0),y=x?_(B,0):x,P=y?[0,[0,C,h]]:y,d=P}else
 var
-e=g;if(e)var
-I=e[1],aa=b(b(I[2],t),Y),J=I[1],R=o(d,J)?k[4]:k[3],S=b(aa,R),K=[0,B(b(J,c1(l)),S)];else
+d=g;if(d)var
+I=d[1],aa=b(b(I[2],t),X),J=I[1],R=p(f,J)?k[4]:k[3],S=b(aa,R),K=[0,D(b(J,da(l)),S)];else
 var
-K=e;var
+K=d;var
 L=K;break}}else
 var
 L=G;var
 M=L}else
 var
 M=s;return M}function
-gw(j,i,g,f,e,p,o,n,m,a){if(o){if(n){if(a){var
-J=a[2],K=k(dV,m),L=gw(j,i,g,f,e,p,o[2],n[2],K,J),l=a[1],c=n[1],q=o[1],s=q[1];if(s)var
-x=c[2],y=k(function(a){return b(x,a)},p),u=aV(k(function(a){return ch(d,a)},m),y),z=l[2],A=q[2],B=d1(ay(t,c2(j,i,g,f,e,t(h),c,u,A)),z),C=l[1],r=[0,d0(c2(j,i,g,f,e,h,c,u,[0,s[1]]),C),B];else{var
+gP(j,i,g,e,d,p,o,n,m,a){if(o){if(n){if(a){var
+J=a[2],K=l(d6,m),L=gP(j,i,g,e,d,p,o[2],n[2],K,J),k=a[1],c=n[1],q=o[1],t=q[1];if(t)var
+x=c[2],y=l(function(a){return b(x,a)},p),u=a_(l(function(a){return cr(f,a)},m),y),z=k[2],A=q[2],B=ec(aD(s,db(j,i,g,e,d,s(h),c,u,A)),z),C=k[1],r=[0,eb(db(j,i,g,e,d,h,c,u,[0,t[1]]),C),B];else{var
 v=q[2];if(v)var
-D=c[2],E=k(function(a){return b(D,a)},p),w=aV(k(function(a){return ch(d,a)},m),E),F=l[2],G=[0,v[1]],H=d1(ay(t,c2(j,i,g,f,e,t(h),c,w,G)),F),I=l[1],r=[0,d0(c2(j,i,g,f,e,h,c,w,0),I),H];else
+D=c[2],E=l(function(a){return b(D,a)},p),w=a_(l(function(a){return cr(f,a)},m),E),F=k[2],G=[0,v[1]],H=ec(aD(s,db(j,i,g,e,d,s(h),c,w,G)),F),I=k[1],r=[0,eb(db(j,i,g,e,d,h,c,w,0),I),H];else
 var
-r=l}return[0,r,L]}return a}return a}return a}function
-gx(b,a){return au(a,b,[0,d,d,h,h])}function
-gy(e,a){return aj(k(function(c){var
-a=e[10],f=a?o(d,a[1]):a;if(f&&y(c,d))return d;return b(c,c)},a))}function
-gz(d,c){var
+r=k}return[0,r,L]}return a}return a}return a}function
+gQ(b,a){return az(a,b,[0,f,f,h,h])}function
+gR(d,a){return an(l(function(c){var
+a=d[10],e=a?p(f,a[1]):a;if(e&&z(c,f))return f;return b(c,c)},a))}function
+gS(d,c){var
 e=d[8];return function(a,f){var
-g=b(a[2],e),h=gy(d,f),i=b(a[1],a[1]);return T(bI(b(b(b(c,c),i),h)),g)}}function
-gA(e,a,d,c){var
-f=gy(e,c);return bI(T(b(b(a,a),f),d))}function
-gB(c,d){var
+g=b(a[2],e),h=gR(d,f),i=b(a[1],a[1]);return V(bT(b(b(b(c,c),i),h)),g)}}function
+gT(e,a,d,c){var
+f=gR(e,c);return bT(V(b(b(a,a),f),d))}function
+gU(c,d){var
 a=c[8];return function(e){var
 f=c[10];if(f){var
 g=f[1],h=c[11];if(h){var
-i=h[1],j=b(a,a),l=[0,T(b(d,aj(k(function(a){var
-c=b(i,a);return v(b(g,a),c)},e))),j)],m=b(a,a);return[0,[0,B(b(d,aj(k(function(a){var
-c=b(i,a);return aq(b(g,a),c)},e))),m)],l]}return cX}return cX}}function
-gC(a,f,e){var
+i=h[1],j=b(a,a),k=[0,V(b(d,an(l(function(a){var
+c=b(i,a);return v(b(g,a),c)},e))),j)],m=b(a,a);return[0,[0,D(b(d,an(l(function(a){var
+c=b(i,a);return as(b(g,a),c)},e))),m)],k]}return c8}return c8}}function
+gV(a,e,c){var
 h=a[4];if(typeof
 h==="number"){if(0===h){var
 g=a[8],i=a[10];if(i){var
-j=a[11];if(j)var
-s=b(g,g),u=j[1],w=i[1],l=[0,T(b(f,aj(k(function(c){var
-d=m(u,c),a=v(m(c,w),d);return b(a,a)},e))),s)];else
+k=a[11];if(k)var
+t=b(g,g),u=k[1],w=i[1],m=[0,V(b(e,an(l(function(c){var
+d=o(u,c),a=v(o(c,w),d);return b(a,a)},c))),t)];else
 var
-l=j;var
-o=l}else
+m=k;var
+n=m}else
 var
-o=i;var
-x=b(g,g);return[0,[0,B(b(f,aj(k(function(g){var
-c=a[10],h=c?v(d,m(c[1],g)):d,e=a[11],i=e?v(d,m(g,e[1])):d,f=v(h,i);return b(f,f)},e))),x)],o]}var
-y=[0,f],z=a[2]===1?f:d;return[0,[0,z],y]}else{if(2===h[0]){var
+n=i;var
+x=b(g,g);return[0,[0,D(b(e,an(l(function(g){var
+c=a[10],h=c?v(f,o(c[1],g)):f,d=a[11],i=d?v(f,o(g,d[1])):f,e=v(h,i);return b(e,e)},c))),x)],n]}var
+y=[0,e],z=a[2]===1?e:f;return[0,[0,z],y]}else{if(2===h[0]){var
 q=h[1];if(q){var
-r=q[1],C=c(gB(a,f),e),D=[0,n(gz(a,f),r,e)],E=k(t,e);return gq([0,[0,t(n(gz(a,f),r,E))],D],C)}return c(gB(a,f),e)}var
-p=aI(e,e),A=[0,gA(a,f,p,e)];return[0,[0,t(gA(a,f,p,k(t,e)))],A]}}function
-gD(d,c,b,a){if(0===b)return 0;var
-e=gD(d,c+1|0,b-1|0,dV(a));return[0,n(d,c,ch(0,a)),e]}function
-gE(d,c,a){return B(b(d,a),c)}function
-d3(d,c,a){return T(b(d,a),c)}function
-d4(d,b,a){if(a){var
-e=a[2],f=a[1];return 0===b?[0,c(d,f),e]:[0,f,d4(d,b-1|0,e)]}return a}function
-gF(e,d,b,a){if(a)var
-f=a[1],h=gF(e,d,b+1|0,a[2]),i=bE(function(a){return b===a?1:0},d)?f:c(e,f),g=[0,i,h];else
+r=q[1],B=d(gU(a,e),c),C=[0,j(gS(a,e),r,c)],E=l(s,c);return gJ([0,[0,s(j(gS(a,e),r,E))],C],B)}return d(gU(a,e),c)}var
+p=aZ(c,c),A=[0,gT(a,e,p,c)];return[0,[0,s(gT(a,e,p,l(s,c)))],A]}}function
+gW(d,c,b,a){if(0===b)return 0;var
+e=gW(d,c+1|0,b-1|0,d6(a));return[0,j(d,c,cr(0,a)),e]}function
+gX(d,c,a){return D(b(d,a),c)}function
+ee(d,c,a){return V(b(d,a),c)}function
+ef(c,b,a){if(a){var
+e=a[2],f=a[1];return 0===b?[0,d(c,f),e]:[0,f,ef(c,b-1|0,e)]}return a}function
+gY(e,c,b,a){if(a)var
+f=a[1],h=gY(e,c,b+1|0,a[2]),i=bP(function(a){return b===a?1:0},c)?f:d(e,f),g=[0,i,h];else
 var
 g=a;return g}var
-d5=[0,d,0];function
-gG(d,a,b,h){var
-c=bf(d5,b),e=a[3],f=a[4];return ci(function(b,a){if(0===a[0]){if(a[1]===h){var
-f=a[2],c=d3(d,e,a[4]),g=gE(d,e,a[3]);return d4(function(b){var
-a=b[2],d=a?aq(a[1],c):c;return[0,v(b[1],g),[0,d]]},f,b)}return b}return b},f,c)}function
-gH(b,a){return v(d,m(b,aj(k(az,a))))}function
-gI(b){var
-a=b[2];return a?a[1]:d}function
-c3(a){return a[2]?0:1}function
-gJ(b,a){var
+eg=[0,f,0];function
+gZ(d,a,b,h){var
+c=a$(eg,b),e=a[3],f=a[4];return cs(function(b,a){if(0===a[0]){if(a[1]===h){var
+f=a[2],c=ee(d,e,a[4]),g=gX(d,e,a[3]);return ef(function(b){var
+a=b[2],d=a?as(a[1],c):c;return[0,v(b[1],g),[0,d]]},f,b)}return b}return b},f,c)}function
+g0(b,a){return v(f,o(b,an(l(aE,a))))}function
+g1(b){var
+a=b[2];return a?a[1]:f}function
+dc(a){return a[2]?0:1}function
+g2(b,a){var
 c=a[2];if(c){var
-d=i(a[1],b);return aq(c[1],d)}return i(a[1],b)}function
-d6(a){var
+d=i(a[1],b);return as(c[1],d)}return i(a[1],b)}function
+eh(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-gK(d,a){var
-e=L(bF(c3,a)),h=aj(k(gI,a)),i=gH(d,a);return k(function(a){var
-b=c3(a),f=b?1:b;if(e===f)var
-g=m(d,m(h,gI(a))),c=v(a[1],g);else
+g3(d,a){var
+e=K(bQ(dc,a)),h=an(l(g1,a)),i=g0(d,a);return l(function(a){var
+b=dc(a),f=b?1:b;if(e===f)var
+g=o(d,o(h,g1(a))),c=v(a[1],g);else
 var
-c=a[1];return[0,[0,c],[0,gJ(i,a)]]},a)}function
-d7(a,b){var
-c=a[4];return bE(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-gL(c,a,b){if(a){if(b){var
-f=gL(c,a[2],b[2]),d=b[1],e=a[1],g=c3(d)?e:v(e,gJ(c,d));return[0,g,f]}return a}return a}function
-ar(b,a){return au(a,b[13],0)}function
-c4(b,a){return au(a,b[14],d)}function
-d8(e,c,a){if(e){if(c){if(a){var
-h=d8(e[2],c[2],a[2]),g=a[1],f=m(e[1],c[1]),j=o(d,f)?b(f,g[1]):b(f,g[2]);return i(j,h)}return d}return d}return d}function
-cj(b,a){var
-c=b[2];return L(a)===c?1:0}function
-gM(f,e,a,d,c){if(a){var
-g=b(a[1],c);return o(b(d,b(e,f[12])),g)}return a}function
-gN(f,e,c){if(e){if(c){var
-a=c[1],g=gN(f,e[2],c[2]);if(y(d,a[1])&&c3(e[1])&&y(a[2],f)){var
-h=a[3],i=m(f,a[2]);return v(g,m(b(a[1],i),h))}return g}return d}return d}function
-mX(a){var
-b=a[2],c=a[1],d=b[2],e=b[1];return[0,m(c[2],c[1]),e,d]}function
-mY(a){return y(d,a[1])?a[3]:d}function
-gO(b,a){return gN(a[1],a[2],b)}function
-ck(a){return y(d,a[1])}function
-c5(c,b,d,a){if(0===d)return 0;var
+c=a[1];return[0,[0,c],[0,g2(i,a)]]},a)}function
+ei(a,b){var
+c=a[4];return bP(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+g4(c,a,b){if(a){if(b){var
+f=g4(c,a[2],b[2]),d=b[1],e=a[1],g=dc(d)?e:v(e,g2(c,d));return[0,g,f]}return a}return a}function
+at(b,a){return az(a,b[13],0)}function
+dd(b,a){return az(a,b[14],f)}function
+ej(d,c,a){if(d){if(c){if(a){var
+h=ej(d[2],c[2],a[2]),g=a[1],e=o(d[1],c[1]),j=p(f,e)?b(e,g[1]):b(e,g[2]);return i(j,h)}return f}return f}return f}function
+ct(b,a){var
+c=b[2];return K(a)===c?1:0}function
+g5(f,e,a,d,c){if(a){var
+g=b(a[1],c);return p(b(d,b(e,f[12])),g)}return a}function
+g6(e,d,c){if(d){if(c){var
+a=c[1],g=g6(e,d[2],c[2]);if(z(f,a[1])&&dc(d[1])&&z(a[2],e)){var
+h=a[3],i=o(e,a[2]);return v(g,o(b(a[1],i),h))}return g}return f}return f}function
+np(a){var
+b=a[2],c=a[1],d=b[2],e=b[1];return[0,o(c[2],c[1]),e,d]}function
+nq(a){return z(f,a[1])?a[3]:f}function
+g7(b,a){return g6(a[1],a[2],b)}function
+cu(a){return z(f,a[1])}function
+de(c,b,d,a){if(0===d)return 0;var
 e=d-1|0;if(a){var
-f=c5(c,b,e,a[2]);return[0,[0,a[1],c],f]}return[0,b,c5(c,b,e,0)]}function
-cl(b){var
+f=de(c,b,e,a[2]);return[0,[0,a[1],c],f]}return[0,b,de(c,b,e,0)]}function
+cv(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-d9(b,c){var
+ek(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return ck(c[1])?0:2;case
-2:return ck(c[1])?cl(b)?0:1:2;case
+1:return cu(c[1])?0:2;case
+2:return cu(c[1])?cv(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-e=a[1];if(cl(b)&&ck(c[1])&&ck(e)&&y(e[1],e[2]))return 0;return 2;case
-1:if(cl(b)&&o(d,a[1][1]))return 0;return 2;default:return ck(a[1])?1:2}}function
-gP(a,d,e,c){if(0===e)return[0,a,b(g(2,h),a)];var
-f=gP(a,i(d,h),e-1|0,c),j=b(a,d),k=T(b(c[2],f[2]),j),l=b(a,d);return cY([0,a,a],[0,B(b(c[1],f[1]),l),k])}function
-gQ(p,J,f,n){var
-E=b(g(2,h),n),l=v(d,B(b(S(g(2,h)),f),E)),t=i(J,bC(l)),F=cg(n),u=v(d,i(m(cg(dU(f)),F),h)),w=i(i(u,B(i(i(cg(p),l),u),t)),h),G=g(2,g(2,h)),H=cf(i(i(l,w),G)),x=cf(w),I=cf(t),a=bD(p,H),C=bD(n,x),q=aB(a,dU(f),C),D=q[2],r=o(b(g(2,h),D),a);if(r){var
-k=gP(a,h,I,q);if(o(d,f))var
+d=a[1];if(cv(b)&&cu(c[1])&&cu(d)&&z(d[1],d[2]))return 0;return 2;case
+1:if(cv(b)&&p(f,a[1][1]))return 0;return 2;default:return cu(a[1])?1:2}}function
+g8(a,d,e,c){if(0===e)return[0,a,b(g(2,h),a)];var
+f=g8(a,i(d,h),e-1|0,c),j=b(a,d),k=V(b(c[2],f[2]),j),l=b(a,d);return c9([0,a,a],[0,D(b(c[1],f[1]),l),k])}function
+g9(n,J,e,m){var
+E=b(g(2,h),m),l=v(f,D(b(U(g(2,h)),e),E)),t=i(J,bO(l)),F=bN(m),u=v(f,i(o(bN(gi(e)),F),h)),w=i(i(u,D(i(i(bN(n),l),u),t)),h),G=g(2,g(2,h)),H=cq(i(i(l,w),G)),x=cq(w),I=cq(t),a=ay(n,H),B=ay(m,x),q=aG(a,gi(e),B),C=q[2],r=p(b(g(2,h),C),a);if(r){var
+k=g8(a,h,I,q);if(p(f,e))var
 s=k;else
 var
-y=k[1],z=T(b(a,a),y),A=k[2],s=[0,B(b(a,a),A),z];var
+y=k[1],z=V(b(a,a),y),A=k[2],s=[0,D(b(a,a),A),z];var
 j=x,c=s;for(;;){if(0!==j){var
-j=j-1|0,c=cZ(a,c,c);continue}var
-e=[0,c];break}}else
+j=j-1|0,c=c_(a,c,c);continue}var
+d=[0,c];break}}else
 var
-e=r;var
-K=e?[0,f_(a,p,e[1])]:e;return K}var
-mZ=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))),gR=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))))))))));function
-gS(g,f,c,a){if(o(a,d))return 0;if(y(b(mZ,a),c))return 0;if(y(c,b(t(gR),a))){var
-e=gQ(g,f,t(gR),h),i=e?[0,[0,d,e[1][2]]]:e;return i}return gQ(g,f,c,a)}function
-c6(c,i,b,h){var
-a=gS(c,i,b,h);if(a)var
-e=a[1],f=e[2],j=o(b,d)?aq(f,c):f,g=[0,[0,e[1],j]];else
+d=r;var
+K=d?[0,gs(a,n,d[1])]:d;return K}var
+nr=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))),g_=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))))))))));function
+g$(g,e,c,a){if(p(a,f))return 0;if(z(b(nr,a),c))return 0;if(z(c,b(s(g_),a))){var
+d=g9(g,e,s(g_),h),i=d?[0,[0,f,d[1][2]]]:d;return i}return g9(g,e,c,a)}function
+df(c,i,b,h){var
+a=g$(c,i,b,h);if(a)var
+d=a[1],e=d[2],j=p(b,f)?as(e,c):e,g=[0,[0,d[1],j]];else
 var
 g=a;return g}function
-bJ(Q,c,a,n,ae,P,e){var
-s=P[1][1],u=P[1][2],p=Q[5];if(typeof
-p==="number")switch(p){case
-0:return[0,aB(a,e,c)];case
+bU(Q,c,a,m,ae,P,d){var
+t=P[1][1],u=P[1][2],n=Q[5];if(typeof
+n==="number")switch(n){case
+0:return[0,aG(a,d,c)];case
 1:var
-af=b(u,c);return[0,aB(a,t(b(s,e)),af)];case
-2:if(cl(Q)){var
-ag=b(u,c);return c6(a,n,t(b(s,e)),ag)}var
-ah=b(u,c);return c6(a,n,t(b(s,m(c,e))),ah);case
-3:return 0;default:return[0,aB(a,v(d,e),c)]}else
-switch(p[0]){case
+af=b(u,c);return[0,aG(a,s(b(t,d)),af)];case
+2:if(cv(Q)){var
+ag=b(u,c);return df(a,m,s(b(t,d)),ag)}var
+ah=b(u,c);return df(a,m,s(b(t,o(c,d))),ah);case
+3:return 0;default:return[0,aG(a,v(f,d),c)]}else
+switch(n[0]){case
 0:var
-R=p[1],U=R[2],ai=R[1],aj=b(b(c,u),ai),q=i(b(b(s,e),U),aj),ak=b(c,u),r=b(i(b(s,e),ak),U),aa=cg(q),f=m(cg(r),aa),F=o(d,f)?r:bD(r,t(f)),G=o(d,f)?bD(q,f):q,ab=b(S(g(2,g(2,h))),F);if(y(b(S(g(2,S(g(2,h)))),G),ab))var
-l=i(f,h);else
+R=n[1],S=R[2],ai=R[1],aj=b(b(c,u),ai),q=i(b(b(t,d),S),aj),ak=b(c,u),r=b(i(b(t,d),ak),S),aa=bN(q),e=o(bN(r),aa),F=p(f,e)?r:ay(r,s(e)),G=p(f,e)?ay(q,e):q,ab=b(U(g(2,g(2,h))),F);if(z(b(U(g(2,U(g(2,h)))),G),ab))var
+l=i(e,h);else
 var
-ac=b(S(g(2,g(2,h))),G),l=y(b(S(g(2,S(g(2,h)))),F),ac)?m(f,h):f;var
-j=o(d,l)?r:bD(r,t(l)),k=o(d,l)?bD(q,l):q,H=y(d,r),I=H?y(d,q):H,J=I?o(j,b(g(2,h),k)):I,K=J?o(k,b(g(2,h),j)):J;if(K){if(o(k,j))var
-_=i(j,k),L=dW(a,n,m(j,k),_);else
+ac=b(U(g(2,g(2,h))),G),l=z(b(U(g(2,U(g(2,h)))),F),ac)?o(e,h):e;var
+j=p(f,l)?r:ay(r,s(l)),k=p(f,l)?ay(q,l):q,H=z(f,r),I=H?z(f,q):H,J=I?p(j,b(g(2,h),k)):I,K=J?p(k,b(g(2,h),j)):J;if(K){if(p(k,j))var
+_=i(j,k),L=d8(a,m,o(j,k),_);else
 var
-$=i(k,j),E=dW(a,n,m(k,j),$),Z=t(E[1]),L=[0,t(E[2]),Z];var
-M=[0,cY(f9(l,ae),L)]}else
+$=i(k,j),E=d8(a,m,o(k,j),$),Z=s(E[1]),L=[0,s(E[2]),Z];var
+M=[0,c9(gr(l,ae),L)]}else
 var
 M=K;return M;case
 1:var
-x=p[1],z=b(c,x[2]),al=b(c,x[1]),A=i(b(e,x[2]),al),N=o(d,A),O=N?y(d,z):N;if(O)var
-ad=bI(T(b(b(a,a),A),z)),w=[0,[0,bC(B(b(b(a,a),A),z)),ad]];else
+x=n[1],y=b(c,x[2]),al=b(c,x[1]),A=i(b(d,x[2]),al),N=p(f,A),O=N?z(f,y):N;if(O)var
+ad=bT(V(b(b(a,a),A),y)),w=[0,[0,bO(D(b(b(a,a),A),y)),ad]];else
 var
 w=O;if(w){var
-V=w[1],C=c6(a,n,t(V[2]),a);if(C)var
-D=c6(a,n,t(V[1]),a),am=D?[0,[0,C[1][1],D[1][2]]]:D,W=am;else
+T=w[1],B=df(a,m,s(T[2]),a);if(B)var
+C=df(a,m,s(T[1]),a),am=C?[0,[0,B[1][1],C[1][2]]]:C,W=am;else
 var
-W=C;var
+W=B;var
 X=W}else
 var
 X=w;return X;default:var
-Y=p[1],an=b(e,Y[2]);return o(b(Y[1],c),an)?[0,aB(a,e,c)]:[0,[0,d,d]]}}function
-d_(b,a){var
+Y=n[1],an=b(d,Y[2]);return p(b(Y[1],c),an)?[0,aG(a,d,c)]:[0,[0,f,f]]}}function
+el(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-gT(f,l,k,j,i,h,e){if(e)return ay(az,bJ(f,l,k,j,i,h,e[1]));var
-a=f[5],g=0;if(typeof
+ha(e,l,k,j,i,h,d){if(d)return aD(aE,bU(e,l,k,j,i,h,d[1]));var
+a=e[5],g=0;if(typeof
 a==="number"&&2!==a){var
 c=4<=a?1:0;if(!c){var
 b=c;g=1}}if(!g)var
 b=1;var
-m=b?[0,d]:b;return m}function
-gU(g,f,e,d,c,b,a){return a?ay(bB,bJ(g,f,e,d,c,b,a[1])):a}function
-d$(g,c,f,l,k,a,e){switch(d9(g,a)){case
+m=b?[0,f]:b;return m}function
+hb(g,f,e,d,c,b,a){return a?aD(bM,bU(g,f,e,d,c,b,a[1])):a}function
+em(g,c,e,l,k,a,d){switch(ek(g,a)){case
 0:var
-G=gU(g,c,f,l,k,a,e[1]);return d_(gT(g,c,f,l,k,a,e[2]),G);case
+G=hb(g,c,e,l,k,a,d[1]);return el(ha(g,c,e,l,k,a,d[2]),G);case
 1:var
-H=gU(g,c,f,l,k,a,e[2]);return d_(gT(g,c,f,l,k,a,e[1]),H);default:var
+H=hb(g,c,e,l,k,a,d[2]);return el(ha(g,c,e,l,k,a,d[1]),H);default:var
 u=g[5];if(typeof
 u==="number"&&3===u){var
-n=e[1];if(n){var
-o=e[2];if(o)var
-q=a[2][1],p=a[2][2],E=b(q,c),h=m(b(o[1],p),E),F=b(q,c),i=m(b(n[1],p),F),j=b(c,p),w=b(h,h),x=v(b(i,i),w),z=y(d,i)?b(i,i):y(h,d)?b(h,h):d,A=b(j,j),C=T(t(b(f,z)),A),D=b(j,j),r=[0,[0,B(t(b(f,x)),D),C]];else
+m=d[1];if(m){var
+n=d[2];if(n)var
+q=a[2][1],p=a[2][2],E=b(q,c),h=o(b(n[1],p),E),F=b(q,c),i=o(b(m[1],p),F),j=b(c,p),w=b(h,h),x=v(b(i,i),w),y=z(f,i)?b(i,i):z(h,f)?b(h,h):f,A=b(j,j),B=V(s(b(e,y)),A),C=b(j,j),r=[0,[0,D(s(b(e,x)),C),B]];else
 var
-r=o;var
-s=r}else
+r=n;var
+t=r}else
 var
-s=n;return s}return 0}}function
-ea(a,g,f,e,c,b,i){if(cl(a))var
-s=i[2],t=ay(function(a){return v(d,a)},s),l=i[1],u=l?v(d,l[1]):d,j=[0,[0,u],t];else
+t=m;return t}return 0}}function
+en(a,g,e,d,c,b,i){if(cv(a))var
+s=i[2],t=aD(function(a){return v(f,a)},s),l=i[1],u=l?v(f,l[1]):f,j=[0,[0,u],t];else
 var
 j=i;var
 k=j[2],m=j[1];if(m){var
 h=m[1];if(k){var
-n=k[1];if(X(h,n)){var
+n=k[1];if(_(h,n)){var
 o=a[5],r=0;if(typeof
 o==="number"){var
 p=3!==o?1:0;if(!p){var
 q=p;r=1}}if(!r)var
-q=1;if(q)return bJ(a,g,f,e,c,b,h)}return d$(a,g,f,e,c,b,[0,[0,h],[0,n]])}return d$(a,g,f,e,c,b,[0,[0,h],0])}return d$(a,g,f,e,c,b,[0,0,k])}function
-cm(b,a){return ci(v,a,b)}function
-gV(c,b,a){var
-d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-eb(d,b,a){if(b){var
-c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
-m0(b,a){var
-c=eb(aq,b[2],a[2]);return[0,gV(aq,b[1],a[1]),c]}function
-m1(b,a){var
-c=gV(v,b[2],a[2]);return[0,eb(v,b[1],a[1]),c]}function
-ec(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,ec(b,c)):d}return cX}function
-m2(g){function
+q=1;if(q)return bU(a,g,e,d,c,b,h)}return em(a,g,e,d,c,b,[0,[0,h],[0,n]])}return em(a,g,e,d,c,b,[0,[0,h],0])}return em(a,g,e,d,c,b,[0,0,k])}function
+cw(b,a){return cs(v,a,b)}function
+hc(c,b,a){var
+d=b?a?[0,j(c,b[1],a[1])]:a:b;return d}function
+eo(d,b,a){if(b){var
+c=b[1];return a?[0,j(d,c,a[1])]:[0,c]}return a}function
+ns(b,a){var
+c=eo(as,b[2],a[2]);return[0,hc(as,b[1],a[1]),c]}function
+nt(b,a){var
+c=hc(v,b[2],a[2]);return[0,eo(v,b[1],a[1]),c]}function
+ep(b,a){if(a){var
+c=a[2],d=a[1];return c?j(b,d,ep(b,c)):d}return c8}function
+nu(g){function
 b(c,a){function
 d(a){if(c){if(a){var
-e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
+e=a[1],f=c[1];return j(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
 c(d,a){if(d){var
 e=d[2],f=d[1];return f?[0,0,c(e,b(f[1],a))]:[0,[0,a],e]}return[0,[0,a],0]}function
 d(f){var
@@ -2736,103 +2786,103 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return aV(c[1],f)}var
+f=e(b);return a_(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-ed(b,k,j){var
+eq(b,k,j){var
 c=k,a=j;for(;;){if(a){var
-e=a[2],f=a[1];if(y(b,f)){var
-g=ed(b,c,e),l=g[2]+1|0;return[0,i(f,g[1]),l]}if(0===c){var
-c=0,a=e;continue}var
-n=c-1|0;if(X(f,b)){var
-h=ed(b,n,e),m=h[2]+1|0;return[0,i(f,h[1]),m]}var
-a=e;continue}return[0,d,0]}}var
-m3=m2([0,function(b,a){return o(a,b)}]);function
-gW(b,a){var
-e=c(m3[5],a);return au(f4(b),e,d)}function
-gX(a){return aH(i,d,a)}function
-gY(c,a){var
-d=a[1],e=a[2];return i(b(m(c,h),e),d)}function
-m4(a){var
-c=a[2],e=ay(function(a){return v(d,a)},c),b=a[1],f=b?v(d,b[1]):d;return[0,f,e]}function
-gZ(c,b){var
-d=o(c[1],b[1]);if(d){var
+d=a[2],e=a[1];if(z(b,e)){var
+g=eq(b,c,d),l=g[2]+1|0;return[0,i(e,g[1]),l]}if(0===c){var
+c=0,a=d;continue}var
+n=c-1|0;if(_(e,b)){var
+h=eq(b,n,d),m=h[2]+1|0;return[0,i(e,h[1]),m]}var
+a=d;continue}return[0,f,0]}}var
+nv=nu([0,function(b,a){return p(a,b)}]);function
+hd(b,a){var
+c=d(nv[5],a);return az(gj(b),c,f)}function
+he(a){return aL(i,f,a)}function
+hf(c,a){var
+d=a[1],e=a[2];return i(b(o(c,h),e),d)}function
+nw(a){var
+c=a[2],d=aD(function(a){return v(f,a)},c),b=a[1],e=b?v(f,b[1]):f;return[0,e,d]}function
+hg(c,b){var
+d=p(c[1],b[1]);if(d){var
 e=c[2];if(e){var
-a=b[2];return a?o(a[1],e[1]):a}var
+a=b[2];return a?p(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-g0(i,h,g,f,e,d,c,a){return bJ(i,b(h,c),g,f,e,d,a)}function
-ee(e,d,c,b,a){return function(g,f){return a7(c0(mT,function(f){return ea(e,d,c,b,a,g,f)},0,0,f))}}function
-g1(d,m,l,j,i){function
-o(a,b){return ea(d,m,l,j,i,a,b)}return function(b,a){if(a)switch(d9(d,b)){case
-0:return o(b,ec(m0,a));case
-1:return o(b,ec(m1,a));default:var
-e=n(ee(d,m,l,j,i),b,a);if(e){var
+hh(i,h,g,f,e,d,c,a){return bU(i,b(h,c),g,f,e,d,a)}function
+er(e,d,c,b,a){return function(g,f){return ba(c$(nk,function(f){return en(e,d,c,b,a,g,f)},0,0,f))}}function
+hi(d,n,m,k,i){function
+o(a,b){return en(d,n,m,k,i,a,b)}return function(b,a){if(a)switch(ek(d,b)){case
+0:return o(b,ep(ns,a));case
+1:return o(b,ep(nt,a));default:var
+e=j(er(d,n,m,k,i),b,a);if(e){var
 c=e[1];if(c)var
-f=c[2],g=c[1],p=k(bB,f),q=cm(g[2],p),r=k(az,f),h=[0,[0,cm(g[1],r),q]];else
+f=c[2],g=c[1],p=l(bM,f),q=cw(g[2],p),r=l(aE,f),h=[0,[0,cw(g[1],r),q]];else
 var
 h=c;return h}return e}return a}}function
-g2(a,h,g,f,e,af,D,C){if(D)if(C){var
-aD=C[2],aE=D[2],aF=g2(a,h,g,f,e,f4(af),aE,aD),o=C[1],j=D[1],z=a[6],aG=0<af?1:0;if(typeof
-z==="number")switch(z){case
+hj(a,h,g,e,d,af,C,B){if(C)if(B){var
+aB=B[2],aC=C[2],aF=hj(a,h,g,e,d,gj(af),aC,aB),n=B[1],k=C[1],y=a[6],aG=0<af?1:0;if(typeof
+y==="number")switch(y){case
 0:var
-c=n(g1(a,h,g,f,e),j,o);break;case
+c=j(hi(a,h,g,e,d),k,n);break;case
 1:var
-K=n(ee(a,h,g,f,e),j,o);if(K){var
-A=K[1];if(A)var
-q=A[2],r=A[1],u=L([0,r,q]),aj=k(az,q),ak=cm(r[1],aj),al=k(function(a){return gY(u,a)},q),am=cm(gY(u,r),al),an=T(m(am,gX(k(az,[0,r,q]))),u),ao=[0,r,q],Y=[0,[0,B(gX(k(function(a){return v(d,m(ak,a[2]))},ao)),u),an]];else
+L=j(er(a,h,g,e,d),k,n);if(L){var
+A=L[1];if(A)var
+q=A[2],r=A[1],u=K([0,r,q]),aj=l(aE,q),ak=cw(r[1],aj),al=l(function(a){return hf(u,a)},q),am=cw(hf(u,r),al),an=V(o(am,he(l(aE,[0,r,q]))),u),ao=[0,r,q],Y=[0,[0,D(he(l(function(a){return v(f,o(ak,a[2]))},ao)),u),an]];else
 var
 Y=A;var
 c=Y}else
 var
-c=K;break;default:var
+c=L;break;default:var
 ag=0,ac=a[5];if(typeof
 ac==="number"||!(0===ac[0]))ag=1;else
-if(d9(a,j))var
+if(ek(a,k))var
 c=0;else{var
-p=k(m4,o),ap=0,F=aH(function(b,a){return b[2]?a:a+1|0},ap,p),Z=aH(function(c,a){var
-b=c[2];return b?i(b[1],a):a},d,p),s=0,w=k(function(a){var
+p=l(nw,n),ap=0,F=aL(function(b,a){return b[2]?a:a+1|0},ap,p),Z=aL(function(c,a){var
+b=c[2];return b?i(b[1],a):a},f,p),s=0,w=l(function(a){var
 b=a[2];if(b)var
-d=b[1],c=0===F?[0,m(Z,d)]:0;else
+d=b[1],c=0===F?[0,o(Z,d)]:0;else
 var
 c=0===F?0:0===(F-1|0)?[0,Z]:0;var
-e=a[1],f=ay(function(a){return i(e,a)},c);return[0,a[1],f]},p);for(;;){if(w){var
-G=w[1],ar=w[2],as=bE(function(b){return function(a){return gZ(a,b)}}(G),s)?s:[0,G,bF(function(b){return function(a){return cT(gZ(b,a))}}(G),s)],s=as,w=ar;continue}var
-at=L(p),H=a7(k(function(k){var
-b=bJ(a,h,g,f,e,j,k[1]);if(b){var
-c=b[1][2],d=k[2];if(d){var
-l=g0(a,h,g,f,e,j,at,d[1]);return ay(function(a){return m(c,a[1])},l)}var
+e=a[1],f=aD(function(a){return i(e,a)},c);return[0,a[1],f]},p);for(;;){if(w){var
+G=w[1],aq=w[2],ar=bP(function(b){return function(a){return hg(a,b)}}(G),s)?s:[0,G,bQ(function(b){return function(a){return c4(hg(b,a))}}(G),s)],s=ar,w=aq;continue}var
+at=K(p),H=ba(l(function(j){var
+b=bU(a,h,g,e,d,k,j[1]);if(b){var
+c=b[1][2],f=j[2];if(f){var
+l=hh(a,h,g,e,d,k,at,f[1]);return aD(function(a){return o(c,a[1])},l)}var
 i=[0,c]}else
 var
 i=b;return i},s));if(H)var
-x=H[1],au=x?[0,cm(x[1],x[2])]:x,_=au;else
+x=H[1],au=x?[0,cw(x[1],x[2])]:x,_=au;else
 var
 _=H;var
-av=0,$=aH(function(b,a){return eb(aq,b[2],a)},av,p);if($){var
-aa=$[1],I=bJ(a,h,g,f,e,j,aa);if(I)var
-aw=aH(function(b,a){return i(v(b[1],aa),a)},d,p),J=g0(a,h,g,f,e,j,L(p),aw),aA=J?[0,v(d,m(I[1][1],J[1][2]))]:J,ab=aA;else
+av=0,$=aL(function(b,a){return eo(as,b[2],a)},av,p);if($){var
+aa=$[1],I=bU(a,h,g,e,d,k,aa);if(I)var
+ax=aL(function(b,a){return i(v(b[1],aa),a)},f,p),J=hh(a,h,g,e,d,k,K(p),ax),ay=J?[0,v(f,o(I[1][1],J[1][2]))]:J,ab=ay;else
 var
 ab=I;var
 ad=ab}else
 var
-ad=[0,d];var
-c=d_(ad,_);break}}if(ag)var
+ad=[0,f];var
+c=el(ad,_);break}}if(ag)var
 c=0}else
-if(0===z[0])if(aG)if(o){var
-t=o;for(;;){if(t){var
+if(0===y[0])if(aG)if(n){var
+t=n;for(;;){if(t){var
 P=t[2];if(P){var
 t=P;continue}var
 ae=t[1]}else
 var
-ae=cX;var
-c=ea(a,h,g,f,e,j,ae);break}}else
+ae=c8;var
+c=en(a,h,g,e,d,k,ae);break}}else
 var
-c=o;else
+c=n;else
 var
-aB=f6(o),c=n(g1(a,h,g,f,e),j,aB);else{var
-M=n(ee(a,h,g,f,e),j,o);if(M){var
-N=M[1],aC=z[1],l=f5(aC,L(N)),E=k(az,N),Q=k(bB,N),R=gW(l,E),S=gW(l,Q),U=ed(R,ax(0,l-L(bF(function(a){return y(R,a)},E))|0),E),V=0<l?1:0,W=V?U[2]===l?1:0:V;if(W)var
-ah=aH(function(b,a){return i(v(d,m(b,S)),a)},d,Q),ai=T(i(b(l,S),ah),l),X=[0,[0,B(U[1],l),ai]];else
+az=gp(n),c=j(hi(a,h,g,e,d),k,az);else{var
+M=j(er(a,h,g,e,d),k,n);if(M){var
+N=M[1],aA=y[1],m=gm(aA,K(N)),E=l(aE,N),Q=l(bM,N),R=hd(m,E),S=hd(m,Q),T=eq(R,aw(0,m-K(bQ(function(a){return z(R,a)},E))|0),E),U=0<m?1:0,W=U?T[2]===m?1:0:U;if(W)var
+ah=aL(function(b,a){return i(v(f,o(b,S)),a)},f,Q),ai=V(i(b(m,S),ah),m),X=[0,[0,D(T[1],m),ai]];else
 var
 X=W;var
 c=X}else
@@ -2840,109 +2890,119 @@ var
 c=M}var
 O=[0,c,aF]}else
 var
-O=C;else
+O=B;else
 var
-O=D;return O}function
-g3(a,o,n,m,l,k){var
-f=bf(0,a[2]),g=ci(function(b,a){return gb(a,b)},k,f),i=c5(a[17],[0,d,h],a[2],a[18]),j=bG(c5(a[15],[0,h,h],a[2],a[16]),i),b=a[6],e=0;if(typeof
+O=C;return O}function
+hk(a,o,n,m,l,k){var
+e=a$(0,a[2]),g=cs(function(b,a){return gv(a,b)},k,e),i=de(a[17],[0,f,h],a[2],a[18]),j=bR(de(a[15],[0,h,h],a[2],a[16]),i),b=a[6],d=0;if(typeof
 b!=="number"&&0===b[0]){var
-c=b[1];e=1}if(!e)var
-c=0;return a7(g2(a,o,n,m,l,c,j,g))}function
-g4(a,r,q,p,o,n,e){if(y(e,d))return[0,c(o,cf(m(t(h),e)))];if(0===n)return 0;var
-f=cf(e),F=n-1|0;function
-s(b){return g4(a,r,q,p,o,F,b)}var
-g=cW(r,f);if(g){var
-j=s(au(f,q,d));if(j){var
-k=s(au(f,p,d));if(k)var
-u=k[1],w=j[1],x=g[1],D=y(u,w)?x[2]:x[1],l=v(d,aq(a,D)),E=b(l,u),z=[0,B(i(b(m(a,l),w),E),a)];else
+c=b[1];d=1}if(!d)var
+c=0;return ba(hj(a,o,n,m,l,c,j,g))}function
+hl(a,r,q,p,n,m,c){if(z(c,f))return[0,d(n,cq(o(s(h),c)))];if(0===m)return 0;var
+e=cq(c),F=m-1|0;function
+t(b){return hl(a,r,q,p,n,F,b)}var
+g=c7(r,e);if(g){var
+j=t(az(e,q,f));if(j){var
+k=t(az(e,p,f));if(k)var
+u=k[1],w=j[1],x=g[1],C=z(u,w)?x[2]:x[1],l=v(f,as(a,C)),E=b(l,u),y=[0,D(i(b(o(a,l),w),E),a)];else
 var
-z=k;var
-A=z}else
+y=k;var
+A=y}else
 var
 A=j;var
-C=A}else
+B=A}else
 var
-C=g;return C}function
-g5(f,k,j,e,h,a){if(e)if(a){var
-m=a[2],n=dV(h),l=g5(f,k,j,e[2],n,m);if(X(e[1],f[12])){var
-o=b(k,ch(d,h)),p=f[12];return[0,i(b(c(j,a[1]),p),o),l]}var
+B=g;return B}function
+hm(e,k,j,c,h,a){if(c)if(a){var
+m=a[2],n=d6(h),l=hm(e,k,j,c[2],n,m);if(_(c[1],e[12])){var
+o=b(k,cr(f,h)),p=e[12];return[0,i(b(d(j,a[1]),p),o),l]}var
 g=l}else
 var
 g=a;else
 var
-g=e;return g}function
-g6(a,f,l,e,c,C,B){var
+g=c;return g}function
+hn(a,e,l,d,c,C,B){var
 g=a[7];if(typeof
 g==="number")if(g){var
-r=function(e,d){var
-g=a[14],b=g5(a,f,e,ar(a,d),g,l),c=b?[0,aH(v,b[1],b[2])]:b;return c},j=r(az,e);if(j)var
-k=r(bB,c),y=k?[0,m(j[1],k[1])]:k,s=y;else
+r=function(f,d){var
+g=a[14],b=hm(a,e,f,at(a,d),g,l),c=b?[0,aL(v,b[1],b[2])]:b;return c},j=r(aE,d);if(j)var
+k=r(bM,c),y=k?[0,o(j[1],k[1])]:k,s=y;else
 var
 s=j;var
 h=s}else{var
-n=cj(a,ar(a,e)),o=n?cj(a,ar(a,c)):n;if(o)var
-t=c4(a,c),u=b(f,m(c4(a,e),t)),w=ar(a,c),p=[0,i(d8(ar(a,e),w,l),u)];else
+m=ct(a,at(a,d)),n=m?ct(a,at(a,c)):m;if(n)var
+t=dd(a,c),u=b(e,o(dd(a,d),t)),w=at(a,c),p=[0,i(ej(at(a,d),w,l),u)];else
 var
-p=o;var
+p=n;var
 h=p}else{var
-z=g[2],A=g[1],q=f$(a);if(q)var
-x=a[2],h=g4(f,l,A,z,function(g){var
-h=au(g,ar(a,c),d);return b(f,m(au(g,ar(a,e),d),h))},x,d);else
+z=g[2],A=g[1],q=gt(a);if(q)var
+x=a[2],h=hl(e,l,A,z,function(g){var
+h=az(g,at(a,c),f);return b(e,o(az(g,at(a,d),f),h))},x,f);else
 var
-h=q}return gM(a,f,h,C,B)}function
-g7(a,c){var
-m=c[1],e=a[4],p=0;if(typeof
-e==="number"&&e){var
-f=a[2]===a[1]?1:0;if(f)var
-q=a[2],i=[0,bf(gC(a,m,0),q)];else
+h=q}return g5(a,e,h,C,B)}function
+ho(a,c){var
+d=gA(a),q=c[1],j=a[4],u=0;if(typeof
+j==="number"&&j){var
+k=a[2]===a[1]?1:0;if(k)var
+z=a[2],m=[0,a$(gV(a,q,0),z)];else
 var
-i=f;var
-n=i;p=1}if(!p){var
-j=gg(a);if(j)var
-r=a[9],l=[0,k(function(b){return gC(a,m,b)},r)];else
+m=k;var
+r=m;u=1}if(!u){var
+n=gA(a);if(n)var
+A=a[9],p=[0,l(function(b){return gV(a,q,b)},A)];else
 var
-l=j;var
-n=l}var
-s=gg(a),o=c[2],t=c[3],d=b(g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h)))))))))))))))),o);return[0,a,c,f_(d,o,dW(d,2*t|0,h,S(g(2,h)))),s,n]}function
-g8(a,c){var
-d=bI(b(b(a,a),c));return[0,bC(b(b(a,a),c)),d]}function
-g9(a){return[0,[0,a[1]],[0,a[2]]]}function
-g_(e,d,c,a){var
-f=b(c,e);return o(b(a,d),f)}function
-ef(e,d,c,a){var
-f=b(a,d);return o(b(c,e),f)}function
-m6(a){return 0===a[0]?1:0}function
-eg(e,f,u,A,j,t,a){var
-k=f[2],i=L(a[2])===k?1:0;if(i)var
-g=a[1],l=a[2],h=aA(function(a){var
-r=e[1],m=L(a)===r?1:0;if(m)var
-i=e[8],h=aA(function(c){var
-d=e[10];if(d)var
-j=b(c,i),a=o(b(d[1],g),j);else
+p=n;var
+r=p}if(d)var
+B=d[1],x=a[9],y=K(a[9]),e=gF(B),v=ay(h,e),w=ay(h,o(e,h)),i=function(d,b){if(0===d)return 0;var
+l=d-1|0;if(b){var
+f=d7(d$,b),c=d$,a=b;for(;;){if(0!==c){var
+h=c-1|0;if(a){var
+c=h,a=a[2];continue}}var
+j=i(l,a),k=gD(e,f),g=[0,[0,gB(v,a$(w,K(f))),k],j];break}}else
+var
+g=b;return g},s=i(y,x);else
+var
+s=d;var
+t=c[2],C=c[3],f=b(g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h)))))))))))))))),t);return[0,a,c,gs(f,t,d8(f,2*C|0,h,U(g(2,h)))),d,s,r]}function
+hp(a,c){var
+d=bT(b(b(a,a),c));return[0,bO(b(b(a,a),c)),d]}function
+hq(a){return[0,[0,a[1]],[0,a[2]]]}function
+hr(e,d,c,a){var
+f=b(c,e);return p(b(a,d),f)}function
+es(e,d,c,a){var
+f=b(a,d);return p(b(c,e),f)}function
+ny(a){return 0===a[0]?1:0}function
+et(d,e,u,A,j,t,a){var
+k=e[2],i=K(a[2])===k?1:0;if(i)var
+g=a[1],l=a[2],h=aF(function(a){var
+r=d[1],m=K(a)===r?1:0;if(m)var
+i=d[8],h=aF(function(c){var
+e=d[10];if(e)var
+j=b(c,i),a=p(b(e[1],g),j);else
 var
 a=1;if(a){var
-f=e[11];if(f){var
-k=b(f[1],g);return o(b(c,i),k)}var
+f=d[11];if(f){var
+k=b(f[1],g);return p(b(c,i),k)}var
 h=1}else
 var
 h=a;return h},a);else
 var
 h=m;if(h){var
-f=e[4];if(typeof
-f==="number")return 1;else{if(2===f[0]){var
-k=f[1];if(k){var
-c=k[1],l=o(d,c[1]);if(l){var
-n=b(g,g),p=b(b(c[1],c[1]),n),q=b(c[2],c[2]);return o(b(aI(a,a),q),p)}return l}return 1}var
-j=cT(X(f[1][1],0));return j?j:y(d,aI(a,a))}}return h},l);else
+e=d[4];if(typeof
+e==="number")return 1;else{if(2===e[0]){var
+k=e[1];if(k){var
+c=k[1],l=p(f,c[1]);if(l){var
+n=b(g,g),o=b(b(c[1],c[1]),n),q=b(c[2],c[2]);return p(b(aZ(a,a),q),o)}return l}return 1}var
+j=c4(_(e[1][1],0));return j?j:z(f,aZ(a,a))}}return h},l);else
 var
 h=i;if(h){var
-c=f[3],m=f[4];return aA(function(a){switch(a[0]){case
+c=e[3],m=e[4];return aF(function(a){switch(a[0]){case
 0:var
-g=cW(A,a[1]);if(g){var
-h=cW(g[1],a[2]);if(h){var
+g=c7(A,a[1]);if(g){var
+h=c7(g[1],a[2]);if(h){var
 o=h[1],d=o[1],w=a[4],x=a[3];if(d){var
 e=o[2];if(e){var
-k=g_(c,u,d[1],x);if(k)return ef(c,u,e[1],w);var
+k=hr(c,u,d[1],x);if(k)return es(c,u,e[1],w);var
 l=k}else
 var
 l=e;var
@@ -2953,289 +3013,278 @@ p=h}else
 var
 p=g;return p;case
 1:var
-i=cW(t,a[1]);if(i){var
-q=i[1],r=g_(c,j,q[1],a[2]);if(r)return ef(c,j,q[2],a[3]);var
+i=c7(t,a[1]);if(i){var
+q=i[1],r=hr(c,j,q[1],a[2]);if(r)return es(c,j,q[2],a[3]);var
 s=r}else
 var
 s=i;return s;default:var
 f=0,b=t,y=a[2],z=a[1];for(;;){if(b){var
-v=bE(function(b){return function(a){return b===a?1:0}}(f),z),n=v||ef(c,j,b[1][2],y);if(n){var
+v=bP(function(b){return function(a){return b===a?1:0}}(f),z),n=v||es(c,j,b[1][2],y);if(n){var
 f=f+1|0,b=b[2];continue}return n}return 1}}},m)}return h}function
-g$(j,p){var
-c=j[1],a=j[2][1],l=c[4],s=0,$=j[2][3];if(typeof
-l==="number"&&l){var
-n=d6(c),u=n?m5:n,e=u;s=1}if(!s){var
-w=c[2],q=L(c[9])===w?1:0;if(q)var
-x=c[9],f=aA(function(a){var
-b=c[1];return L(a)<=b?1:0},x);else
+hs(j,n){var
+c=j[1],a=j[2][1],k=c[4],t=0,$=j[2][3];if(typeof
+k==="number"&&k){var
+m=eh(c),u=m?nx:m,d=u;t=1}if(!t){var
+w=c[2],q=K(c[9])===w?1:0;if(q)var
+x=c[9],e=aF(function(a){var
+b=c[1];return K(a)<=b?1:0},x);else
 var
-f=q;if(f)var
-z=c[9],r=[0,k(function(b){var
-e=aI(b,b),h=0,f=c[4];if(typeof
-f!=="number"&&2!==f[0]){var
-g=g8(a,e);h=1}if(!h)var
-g=[0,d,d];return[0,b,e,g]},z)];else
+e=q;if(e)var
+y=c[9],r=[0,l(function(b){var
+d=aZ(b,b),h=0,e=c[4];if(typeof
+e!=="number"&&2!==e[0]){var
+g=hp(a,d);h=1}if(!h)var
+g=[0,f,f];return[0,b,d,g]},y)];else
 var
-r=f;var
-e=r}if(e){var
-A=bH(0,L(p[2])),_=e[1];return a7(k(function(aa){var
-f=au(aa,p[2],0),Y=c[1],I=L(f)===Y?1:0;if(I){var
+r=e;var
+d=r}if(d){var
+A=bS(0,K(n[2])),Z=d[1];return ba(l(function(aa){var
+e=az(aa,n[2],0),X=c[1],I=K(e)===X?1:0;if(I){var
 J=c[4];if(typeof
 J==="number"&&J){var
-Z=p[1],U=aH(v,ch(d,f),f),r=a7(k(function(b){return gS(a,$,m(b,U),Z)},f));if(r)var
-s=r[1],V=aj(k(bB,s)),E=aj(k(az,s)),F=y(d,E),W=F?[0,k(function(c){var
-d=aq(a,T(b(a,c[2]),E));return[0,B(b(a,c[1]),V),d]},s)]:F,G=W;else
+Y=n[1],T=aL(v,cr(f,e),e),r=ba(l(function(b){return g$(a,$,o(b,T),Y)},e));if(r)var
+t=r[1],U=an(l(bM,t)),E=an(l(aE,t)),F=z(f,E),W=F?[0,l(function(c){var
+d=as(a,V(b(a,c[2]),E));return[0,D(b(a,c[1]),U),d]},t)]:F,G=W;else
 var
-G=r;return ay(function(a){return k(g9,a)},G)}var
-e=p[1],u=aI(f,f),l=c[4],w=0;if(typeof
-l==="number")w=1;else
-switch(l[0]){case
+G=r;return aD(function(a){return l(hq,a)},G)}var
+d=n[1],u=aZ(e,e),k=c[4],w=0;if(typeof
+k==="number")w=1;else
+switch(k[0]){case
 0:var
-q=l[1],x=o(d,q[1]);if(x)var
-M=q[2],N=aB(a,b(e,q[1]),M),z=[0,cY(g8(a,u),N)];else
+q=k[1],x=p(f,q[1]);if(x)var
+M=q[2],N=aG(a,b(d,q[1]),M),y=[0,c9(hp(a,u),N)];else
 var
-z=x;var
-j=z;break;case
+y=x;var
+j=y;break;case
 1:var
-n=l[1],A=o(d,n[1]);if(A)var
-O=n[2],P=n[1],Q=b(b(e,e),P),R=i(b(u,n[2]),Q),C=aB(b(a,a),R,O),S=bI(C[2]),D=[0,[0,bC(C[1]),S]];else
+m=k[1],A=p(f,m[1]);if(A)var
+O=m[2],P=m[1],Q=b(b(d,d),P),R=i(b(u,m[2]),Q),B=aG(b(a,a),R,O),S=bT(B[2]),C=[0,[0,bO(B[1]),S]];else
 var
-D=A;var
-j=D;break;default:w=1}if(w)var
-j=[0,[0,d,d]];if(j)var
-H=j[1],K=a7(k(function(q){var
-k=c[8],o=aI(f,q[1]),p=c[4];if(typeof
+C=A;var
+j=C;break;default:w=1}if(w)var
+j=[0,[0,f,f]];if(j)var
+H=j[1],L=ba(l(function(q){var
+k=c[8],n=aZ(e,q[1]),p=c[4];if(typeof
 p==="number"){if(0===p){var
-I=b(k,k),J=b(b(e,e),I),K=q[2],L=b(b(e,e),K),M=b(e,k),N=b(b(g(2,h),M),o);return[0,aB(a,i(m(b(b(k,k),u),N),L),J)]}return 0}else{if(2===p[0])return[0,aB(a,o,b(e,k))];var
-C=q[3],x=b(C[2],H[2]),n=b(C[1],H[1]),j=b(b(b(a,a),a),o);if(X(j,0))var
-l=[0,[0,d,d]];else{var
-r=y(d,n);if(r){if(y(d,j))var
-D=T(j,n),s=[0,B(j,x),D];else
+I=b(k,k),J=b(b(d,d),I),K=q[2],L=b(b(d,d),K),M=b(d,k),N=b(b(g(2,h),M),n);return[0,aG(a,i(o(b(b(k,k),u),N),L),J)]}return 0}else{if(2===p[0])return[0,aG(a,n,b(d,k))];var
+B=q[3],x=b(B[2],H[2]),m=b(B[1],H[1]),j=b(b(b(a,a),a),n);if(_(j,0))var
+l=[0,[0,f,f]];else{var
+r=z(f,m);if(r){if(z(f,j))var
+C=V(j,m),t=[0,D(j,x),C];else
 var
-E=T(j,x),s=[0,B(j,n),E];var
-w=[0,s]}else
+E=V(j,x),t=[0,D(j,m),E];var
+w=[0,t]}else
 var
 w=r;var
 l=w}if(l)var
-z=l[1],F=aq(a,z[2]),G=z[1],A=[0,[0,v(t(a),G),F]];else
+y=l[1],F=as(a,y[2]),G=y[1],A=[0,[0,v(s(a),G),F]];else
 var
-A=l;return A}},_));else
+A=l;return A}},Z));else
 var
-K=j;return ay(function(a){return k(g9,a)},K)}return I},A))}return e}function
-ha(a){var
-b=a[1],c=a[2][1],d=a[2][2];return function(e){return g3(b,c,d,a[2][3],a[3],e)}}function
-m7(a,d,b){var
-h=a[1],i=a[2][1],j=a[2][2],k=0<L(b[2])?1:0;if(k){var
-e=g$(a,b);if(e){var
-f=e[1];if(aA(m6,d[4]))return eg(h,d,i,f,j,0,b);var
-g=c(ha(a),f);if(g)return eg(h,d,i,f,j,g[1],b);var
+L=j;return aD(function(a){return l(hq,a)},L)}return I},A))}return d}function
+ht(a){var
+b=a[1],c=a[2][1],d=a[2][2];return function(e){return hk(b,c,d,a[2][3],a[3],e)}}function
+nz(a,c,b){var
+h=a[1],i=a[2][1],j=a[2][2],k=0<K(b[2])?1:0;if(k){var
+e=hs(a,b);if(e){var
+f=e[1];if(aF(ny,c[4]))return et(h,c,i,f,j,0,b);var
+g=d(ht(a),f);if(g)return et(h,c,i,f,j,g[1],b);var
 l=g}else
 var
 l=e;var
 m=l}else
 var
 m=k;return m}var
-cn=[F,m9,ba(0)],hb=[F,m_,ba(0)];function
-m8(a,f,e){var
-b=a[1],j=a[2][2],p=a[2][1],k=0<L(e[2])?1:0;if(k){var
-g=g$(a,e);if(g){var
-l=g[1],i=c(ha(a),l);if(i){var
-q=bH(0,b[3]),m=i[1];return bE(function(a){var
-c=eg(b,f,p,l,j,m,e),g=c?a<b[3]?1:0:c,i=g?cT(a===f[1]?1:0):g;return i?g6(b,j,m,a,f[1],d,h):i},q)}var
+cx=[H,nB,bj(0)],hu=[H,nC,bj(0)];function
+nA(a,e,c){var
+b=a[1],j=a[2][2],p=a[2][1],k=0<K(c[2])?1:0;if(k){var
+g=hs(a,c);if(g){var
+l=g[1],i=d(ht(a),l);if(i){var
+q=bS(0,b[3]),m=i[1];return bP(function(a){var
+d=et(b,e,p,l,j,m,c),g=d?a<b[3]?1:0:d,i=g?c4(a===e[1]?1:0):g;return i?hn(b,j,m,a,e[1],f,h):i},q)}var
 n=i}else
 var
 n=g;var
 o=n}else
 var
 o=k;return o}function
-ak(b,a){throw[0,cn,n(aa(m$),b,a)]}function
-aW(a){if(a[3])throw[0,cn,na];a[2][2]=0;for(;;){var
-b=c(a[1],0);if(10===b)a[3]=1;else
-if(32!==b){if(a[2][2]!==1025){fF(a[2],b);continue}ak(nb,dH(a[2]))}return dH(a[2])}}function
-c7(a,d){var
-b=aW(d),c=u(b,a);return c?ak(a,b):c}function
-eh(b){var
-a=1-b[3];if(a)throw[0,cn,nc];return a}function
-U(v){var
-a=aW(v),l=u(a,nd),m=l?45===J(a,0)?1:0:l,b=m?1:m,f=q(a)-b|0,n=1===f?1:0,o=n?0===b?1:0:n;if(o)var
+ao(b,a){throw[0,cx,j(ac(nD),b,a)]}function
+a0(a){if(a[3])throw[0,cx,nE];a[2][2]=0;for(;;){var
+b=d(a[1],0);if(10===b)a[3]=1;else
+if(32!==b){if(a[2][2]!==1025){fW(a[2],b);continue}ao(nF,dS(a[2]))}return dS(a[2])}}function
+dg(a,d){var
+b=a0(d),c=u(b,a);return c?ao(a,b):c}function
+eu(b){var
+a=1-b[3];if(a)throw[0,cx,nG];return a}function
+W(v){var
+a=a0(v),l=u(a,nH),m=l?45===N(a,0)?1:0:l,b=m?1:m,f=r(a)-b|0,n=1===f?1:0,o=n?0===b?1:0:n;if(o)var
 g=o;else
 var
-t=1<=f?1:0,g=t?48!==J(a,b)?1:0:t;if(g){var
-s=f<=bS?1:0;if(s){var
+t=1<=f?1:0,g=t?48!==N(a,b)?1:0:t;if(g){var
+s=f<=b4?1:0;if(s){var
 c=b;for(;;){var
-p=c===q(a)?1:0;if(p)var
-r=p;else{var
-d=J(a,c),i=48<=d?1:0,j=i?d<=57?1:0:i;if(j)var
+p=c===r(a)?1:0;if(p)var
+q=p;else{var
+d=N(a,c),i=48<=d?1:0,j=i?d<=57?1:0:i;if(j)var
 e=j;else
 var
-k=97<=d?1:0,e=k?d<=ii?1:0:k;if(e){var
+k=97<=d?1:0,e=k?d<=iK?1:0:k;if(e){var
 c=c+1|0;continue}var
-r=e}var
-h=r;break}}else
+q=e}var
+h=q;break}}else
 var
 h=s}else
 var
-h=g;if(1-h)ak(ne,a);return pP(16,a,0,q(a))}function
-aX(b){var
-a=U(b);if(an(a)<=0)ak(ng,i8(nf,a));return a}var
-nh=hQ;function
-a8(b){var
-a=U(b);if(an(a)<0)ak(nj,i8(ni,a));if(0<bq(a,hQ))throw[0,hb,c(aa(nk),nh)];return cd(a)}function
-c8(e,b,d){var
-a=a8(d);if(b<=a){var
-f=c(aa(nl),a);ak(n(aa(nm),e,b),f)}return a}function
-co(e,d){var
-b=a8(d),a=0;for(;;){if(0===b)return a4(a);var
-b=b-1|0,a=[0,c(e,d),a];continue}}function
-aJ(o,y,x){var
-i=co(y,x),g=o,z=b7(i);for(;;){if(g){var
-s=g[2],k=0===bk(g[1],z)?1:0;if(!k){var
-g=s;continue}var
-p=k}else
+h=g;if(1-h)ao(nI,a);return qk(16,a,0,r(a))}function
+a1(b){var
+a=W(b);if(ab(a)<=0)ao(nK,jz(nJ,a));return a}var
+nL=ie;function
+bb(b){var
+a=W(b);if(ab(a)<0)ao(nN,jz(nM,a));if(0<by(a,ie))throw[0,hu,d(ac(nO),nL)];return co(a)}function
+dh(e,b,c){var
+a=bb(c);if(b<=a){var
+f=d(ac(nP),a);ao(j(ac(nQ),e,b),f)}return a}function
+cy(e,c){var
+b=bb(c),a=0;for(;;){if(0===b)return aC(a);var
+b=b-1|0,a=[0,d(e,c),a];continue}}function
+aM(m,u,t){var
+h=cy(u,t);if(1-fI(aV(h),m)){var
+v=aV(h),w=d(ac(nR),v),i=ah(ac(nS),m);if(i){var
+c=0,b=i,s=0;for(;;){if(b){var
+j=b[1];if(b[2]){var
+k=(r(j)+4|0)+c|0,o=b[2],p=c<=k?k:Q(j8),c=p,b=o;continue}var
+l=r(j)+c|0}else
 var
-p=0;if(1-p){var
-A=b7(i),B=c(aa(nn),A),j=a5(aa(no),o);if(j){var
-d=0,b=j,w=0;for(;;){if(b){var
-l=b[1];if(b[2]){var
-m=(q(l)+4|0)+d|0,t=b[2],u=d<=m?m:Q(jF),d=u,b=t;continue}var
-n=q(l)+d|0}else
-var
-n=d;var
-h=M(n),f=w,e=j;for(;;){if(e){var
+l=c;var
+g=P(l),f=s,e=i;for(;;){if(e){var
 a=e[1];if(e[2]){var
-v=e[2];aD(a,0,h,f,q(a));aD(np,0,h,f+q(a)|0,4);var
-f=(f+q(a)|0)+4|0,e=v;continue}aD(a,0,h,f,q(a))}var
-r=ac(h);break}break}}else
+q=e[2];aI(a,0,g,f,r(a));aI(nT,0,g,f+r(a)|0,4);var
+f=(f+r(a)|0)+4|0,e=q;continue}aI(a,0,g,f,r(a))}var
+n=ae(g);break}break}}else
 var
-r=jG;ak(ao(nq,r),B)}return i}}function
-hc(c,b,a){var
-d=[0,b,0];return aJ(c,function(a){return aJ(d,U,a)},a)}function
-ei(f,b){var
-a=aW(b),d=u(a,nr);if(d){if(u(a,ns))return ak(nt,a);var
-e=[0,c(f,b)]}else
+n=j9;ao(aq(nU,n),w)}return h}function
+hv(c,b,a){var
+d=[0,b,0];return aM(c,function(a){return aM(d,W,a)},a)}function
+ev(f,b){var
+a=a0(b),c=u(a,nV);if(c){if(u(a,nW))return ao(nX,a);var
+e=[0,d(f,b)]}else
 var
-e=d;return e}function
-bK(a){var
-b=U(a);return[0,b,aX(a)]}function
-hd(a){var
-b=a[3],e=a[2];return function(a){c7(nU,a);var
-f=c8(nV,b,a),d=a8(a);function
-c(a){return c8(nW,e,a)}function
-g(a){var
-b=aW(a);if(u(b,nX)){if(u(b,nY)){if(u(b,nZ))return ak(n0,b);var
-e=c8(n1,d,a),f=c(a),g=U(a);return[0,e,f,g,U(a)]}var
-h=co(c,a);return[2,h,U(a)]}var
-i=c(a),j=U(a);return[1,i,j,U(a)]}var
-h=aX(a),i=co(g,a),j=aX(a);return[0,f,d,h,i,j,aJ([0,b,0],U,a)]}}var
-he=30;function
-ej(a){var
-c=br(a);if(c<=30)return[0,cd(a),0];var
-d=dU(a),b=ax(0,c-60|0),e=0===b?d:cS(d,b),f=cS(e,he),i=cd(m(e,aG(f,he))),g=bn(cd(f),30)+i,h=0<=an(a)?g:-g;return[0,h,b]}function
-c9(c,b){var
-a=ej(b);return bn(a[1],a[2]-c|0)}function
-c_(e,d,c){var
-a=ej(d),b=ej(c);return bn(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-hf(c,b){var
-d=bn(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+dd)|0;var
-e=oU(b),f=bn(e[1],27),g=Math.floor(f),h=i(aG(g|0,26),bn(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?aG(h,a):cS(h,-a|0)}function
-c$(a){return Math.abs(a)<bc?1:0}function
-al(b,h){var
+e=c;return e}function
+bV(a){var
+b=W(a);return[0,b,a1(a)]}function
+hw(b,a){dg(om,a);var
+e=dh(on,b[3],a),d=bb(a);function
+c(a){return dh(oo,b[2],a)}function
+f(a){var
+b=a0(a);if(u(b,op)){if(u(b,oq)){if(u(b,or))return ao(os,b);var
+e=dh(ot,d,a),f=c(a),g=W(a);return[0,e,f,g,W(a)]}var
+h=cy(c,a);return[2,h,W(a)]}var
+i=c(a),j=W(a);return[1,i,j,W(a)]}var
+g=a1(a),h=cy(f,a),i=a1(a);return[0,e,d,g,h,i,aM([0,b[3],0],W,a)]}var
+hx=30;function
+ew(a){var
+c=bz(a);if(c<=30)return[0,co(a),0];var
+d=0<=ab(a)?a:s(a),b=aw(0,c-60|0),e=0===b?d:cn(d,b),f=cn(e,hx),i=co(o(e,ax(f,hx))),g=bk(co(f),30)+i,h=0<=ab(a)?g:-g;return[0,h,b]}function
+bW(c,b){var
+a=ew(b);return bk(a[1],a[2]-c|0)}function
+di(e,d,c){var
+a=ew(d),b=ew(c);return bk(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+dj(c,b){var
+d=bk(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+ds)|0;var
+e=pp(b),f=bk(e[1],27),g=Math.floor(f),h=i(ax(g|0,26),bk(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?ax(h,a):cn(h,-a|0)}function
+cz(a){return Math.abs(a)<bl?1:0}function
+X(b,h){var
 d=b.length-1-1|0,c=0.,i=0;if(d<0)var
 e=c;else{var
 a=i,f=c;for(;;){var
 g=f+b[1+a]*h[1+a],j=a+1|0;if(d!==a){var
 a=j,f=g;continue}var
 e=g;break}}return e}function
-cp(b,e,d){var
+bX(b,e,d){var
 c=b.length-1-1|0,f=0;if(!(c<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*d[1+a];var
 g=a+1|0;if(c!==a){var
 a=g;continue}break}}return 0}function
-bL(d,b){var
-a=[0,0.];dD(function(d){var
-e=c(b,d);a[1]=a[1]+e;return 0},d);return a[1]}function
-ek(b,a){if(di(f(b[8],a)[1+a],[0])){var
-c=f(b[4],a)[1+a],d=b[4],e=r(function(a){return al(c,a)},d);f(b[8],a)[1+a]=e}return f(b[8],a)[1+a]}function
-hg(b,a,c){if(b!=aQ&&a!=bc){var
-d=bL(c,function(c){return N(b*c,a*c)});return[0,bL(c,function(c){return cK(b*c,a*c)}),d]}return[0,aQ,bc]}function
-hh(d,c,b){function
-a(e){return d*Math.sqrt(bL(b,function(a){if(c&&e*a<0.)return 0.;return a*a}))}var
-e=a(1.);return[0,-a(eW),e]}function
-n8(c){var
-q=c[2],s=c[1],T=0===dC(c[9],q)?1:0,aw=T?0<q?1:0:T,p=c[9];for(;;){if(p){var
-Y=p[2],U=0===dC(p[1],s)?1:0;if(U){var
-p=Y;continue}var
-V=U}else
+bY(c,b){var
+a=[0,0.];dO(function(c){var
+e=d(b,c);a[1]=a[1]+e;return 0},c);return a[1]}function
+ex(b,a){if(cK(c(b[10],a)[1+a],[0])){var
+d=c(b[6],a)[1+a],e=b[6],f=n(function(a){return X(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
+hy(b,a,c){if(b!=aU&&a!=bl){var
+d=bY(c,function(c){return I(b*c,a*c)});return[0,bY(c,function(c){return ci(b*c,a*c)}),d]}return[0,aU,bl]}function
+hz(d,c,b){function
+a(e){return d*Math.sqrt(bY(b,function(a){if(c&&e*a<0.)return 0.;return a*a}))}var
+e=a(1.);return[0,-a(e_),e]}function
+oA(d){var
+r=d[2],s=d[1],V=0===dN(d[9],r)?1:0,aB=V?0<r?1:0:V,q=d[9];for(;;){if(q){var
+$=q[2],W=0===dN(q[1],s)?1:0;if(W){var
+q=$;continue}var
+Y=W}else
 var
-V=1;var
-x=c[4],W=typeof
-x==="number"?0===x?n5:0:2===x[0]?n7:n6;if(W&&aw&&V){var
-g=W[1],ae=c[9],af=0,ag=function(b,a){return ax(b,br(a))},i=cI(function(a,b){return cI(ag,a,b)},af,ae),n=c[8],ah=1,ai=c[9],d=aS(a5(function(a){return aS(a5(function(a){return c9(i,a)},a))},ai)),H=c[10],j=H?c9(i,H[1]):aQ,I=c[11],k=I?c9(i,I[1]):bc,u=c[10],J=u?0<=an(u[1])?1:0:u,K=r(function(a){return 2===g?Math.sqrt(al(a,a)):1.},d);switch(g){case
+Y=1;var
+y=d[4],Z=typeof
+y==="number"?0===y?ox:0:2===y[0]?oz:oy;if(Z&&aB&&Y){var
+g=Z[1],ag=d[9],ai=0,aj=function(b,a){return aw(b,bz(a))},i=a8(function(a,b){return a8(aj,a,b)},ai,ag),o=d[8],al=1,am=d[9],f=ak(ah(function(a){return ak(ah(function(a){return bW(i,a)},a))},am)),J=d[10],j=J?bW(i,J[1]):aU,K=d[11],k=K?bW(i,K[1]):bl,u=d[10],M=u?0<=ab(u[1])?1:0:u,N=n(function(a){return 2===g?Math.sqrt(X(a,a)):1.},f);switch(g){case
 0:var
-t=G(s,0.),ab=1./ax(1,d.length-1),ac=function(a,b){return _(t,a,e(t,a)+b*ab)};dD(function(a){return $(ac,a)},d);var
-ad=function(b,a){return a-e(t,b)},m=r(function(a){return bt(ad,a)},d);break;case
+t=w(s,0.),ad=1./aw(1,f.length-1),ae=function(a,b){return L(t,a,e(t,a)+b*ad)};dO(function(a){return G(ae,a)},f);var
+af=function(b,a){return a-e(t,b)},m=n(function(a){return bF(af,a)},f);break;case
 1:var
-m=d;break;default:var
-m=bt(function(b,a){return r(function(a){return a/e(K,b)},a)},d)}var
-X=0;if(2!==g&&j!=aQ&&k!=bc){var
-S=(k-j)/2.,L=[0,[a0,(j+k)/2.,s*(S*S),dd],0];X=1}if(!X)var
-L=0;var
-v=c[4],y=0;if(typeof
-v==="number")y=1;else
+m=f;break;default:var
+m=bF(function(b,a){return n(function(a){return a/e(N,b)},a)},f)}var
+_=0;if(2!==g&&j!=aU&&k!=bl){var
+U=(k-j)/2.,O=[0,[a4,(j+k)/2.,s*(U*U),ds],0];_=1}if(!_)var
+O=0;var
+v=d[4],z=0;if(typeof
+v==="number")z=1;else
 if(2===v[0]){var
-P=v[1];if(P)var
-w=P[1],av=w[2],Q=c_(i,b(n,w[1]),av),R=c9(0,w[2]),o=[0,[a0,0.,Q*Q,1./(R*R)],0];else
-y=1}else
+R=v[1];if(R)var
+x=R[1],aA=x[2],S=di(i,b(o,x[1]),aA),T=bW(0,x[2]),p=[0,[a4,0.,S*S,1./(T*T)],0];else
+z=1}else
 var
-o=[0,[a0,0.,1.,c_(-i|0,ah,n)],0];if(y)var
-o=0;var
-aj=function(a){switch(g){case
+p=[0,[a4,0.,1.,di(-i|0,al,o)],0];if(z)var
+p=0;var
+an=function(a){switch(g){case
 0:var
-d=bL(a,function(a){var
-b=N(a-j,k-a);return b*b});return[0,bL(a,function(a){var
-b=N(0.,N(j-a,a-k));return b*b}),d];case
-1:if(o){var
-b=hg(j,k,a),c=hh(Math.sqrt(o[1][2]),J,a),e=cK(b[2],c[2]);return[0,N(b[1],c[1]),e]}return hg(j,k,a);default:return hh(1.,J,a)}},ak=2===g?m:d,M=r(aj,ak),am=b(n,n);if(2===g)var
-ao=0,O=function(a,b){return c_(ao,a,b)};else
+d=bY(a,function(a){var
+b=I(a-j,k-a);return b*b});return[0,bY(a,function(a){var
+b=I(0.,I(j-a,a-k));return b*b}),d];case
+1:if(p){var
+b=hy(j,k,a),c=hz(Math.sqrt(p[1][2]),M,a),e=ci(b[2],c[2]);return[0,I(b[1],c[1]),e]}return hy(j,k,a);default:return hz(1.,M,a)}},ao=2===g?m:f,P=n(an,ao),ap=b(o,o),aq=ak(d[9]);if(2===g)var
+ar=0,Q=function(a,b){return di(ar,a,b)};else
 var
-O=function(c,a){return c_(2*i|0,b(c,am),a)};var
-ap=2===g?0:2*(br(n)-i|0)|0,aq=0===g?0:cG(L,o),l=16,Z=d.length-1;for(;;){if(!(Z<=l)&&!(dz<(l*2|0))){var
-l=l*2|0;continue}if(mk){var
-E=bZ(cP),h=cr===E?cP[1]:dc===E?fE(cP):cP;h[2]=(h[2]+1|0)%55|0;var
-z=h[2],A=f(h[1],z)[1+z],B=(h[2]+24|0)%55|0,C=(f(h[1],B)[1+B]+(A^(A>>>25|0)&31)|0)&hT,D=h[2];f(h[1],D)[1+D]=C;var
-F=C}else
+Q=function(c,a){return di(2*i|0,b(c,ap),a)};var
+as=2===g?0:2*(bz(o)-i|0)|0,at=0===g?0:cT(O,p),l=16,aa=f.length-1;for(;;){if(!(aa<=l)&&!(dL<(l*2|0))){var
+l=l*2|0;continue}if(mN){var
+F=b_(c1),h=cD===F?c1[1]:dq===F?fV(c1):c1;h[2]=(h[2]+1|0)%55|0;var
+A=h[2],B=c(h[1],A)[1+A],C=(h[2]+24|0)%55|0,D=(c(h[1],C)[1+C]+(B^(B>>>25|0)&31)|0)&ii,E=h[2];c(h[1],E)[1+E]=D;var
+H=D}else
 var
-F=0;var
-a=[0,0,G(l,0),F,l],aa=bt(function(B,A){var
-j=iS(ct,ct,0,A);function
-y(c){var
+H=0;var
+a=[0,0,w(l,0),H,l],ac=bF(function(z,y){var
+i=jj(cF,cF,0,y);function
+v(c){var
 a=c;for(;;){if(a){var
-b=a[3],d=a[2];if(0===bk(a[1],j))return[0,d,y(b)];var
+b=a[3],d=a[2];if(0===bi(a[1],i))return[0,d,v(b)];var
 a=b;continue}return 0}}var
-z=dQ(a,j),h=y(f(a[2],z)[1+z]);for(;;){if(h){var
-k=h[1],C=h[2];if(!di(f(d,k)[1+k],A)){var
-h=C;continue}var
-p=[0,k]}else
-var
-p=0;if(p)return p[1];var
-i=dQ(a,j),M=[0,j,B,f(a[2],i)[1+i]];f(a[2],i)[1+i]=M;a[1]=a[1]+1|0;if(a[2].length-1<<1<a[1]){var
-n=a[2],w=(n.length-1)*2|0;if(w<dz){var
-o=G(w,0),D=a.length-1<4?1:0,E=D||(a[4]<0?1:0),x=1-E;a[2]=o;var
-q=o.length-1,l=G(q,0),t=n.length-1-1|0,I=0;if(!(t<0)){var
-g=I;a:for(;;){var
-b=f(n,g)[1+g];for(;;){if(b){var
-r=b[1],F=b[2],H=b[3],m=x?b:[0,r,F,0],c=dQ(a,r),s=f(l,c)[1+c];if(s)s[3]=m;else
-f(o,c)[1+c]=m;f(l,c)[1+c]=m;var
-b=H;continue}var
-L=g+1|0;if(t!==g){var
-g=L;continue a}break}break}}if(x){var
-u=q-1|0,J=0;if(!(u<0)){var
-e=J;for(;;){var
-v=f(l,e)[1+e];if(v)v[3]=0;var
-K=e+1|0;if(u!==e){var
-e=K;continue}break}}}}}return B}},d),ar=r(function(a){return a[2]},M),as=r(function(a){return a[1]},M),at=G(q,[0]),au=r(function(a){return bL(a,function(a){return a})},m);return[0,[0,g,q,s,m,K,r(function(a){return al(a,a)},m),au,at,as,ar,aa,aq,ap,O]]}}return 0}}function
-hi(a){return 0<an(a[1])?1:0}function
-hj(e,b){var
+x=d1(a,i),K=v(c(a[2],x)[1+x]),A=fJ(function(a){return cK(c(f,a)[1+a],y)},K);if(A)return A[1];var
+h=d1(a,i),J=[0,i,z,c(a[2],h)[1+h]];c(a[2],h)[1+h]=J;a[1]=a[1]+1|0;if(a[2].length-1<<1<a[1]){var
+l=a[2],t=(l.length-1)*2|0;if(t<dL){var
+m=w(t,0),B=a.length-1<4?1:0,C=B||(a[4]<0?1:0),u=1-C;a[2]=m;var
+n=m.length-1,j=w(n,0),q=l.length-1-1|0,F=0;if(!(q<0)){var
+g=F;a:for(;;){var
+b=c(l,g)[1+g];for(;;){if(b){var
+o=b[1],D=b[2],E=b[3],k=u?b:[0,o,D,0],d=d1(a,o),p=c(j,d)[1+d];if(p)p[3]=k;else
+c(m,d)[1+d]=k;c(j,d)[1+d]=k;var
+b=E;continue}var
+I=g+1|0;if(q!==g){var
+g=I;continue a}break}break}}if(u){var
+r=n-1|0,G=0;if(!(r<0)){var
+e=G;for(;;){var
+s=c(j,e)[1+e];if(s)s[3]=0;var
+H=e+1|0;if(r!==e){var
+e=H;continue}break}}}}}return z},f),au=n(function(a){return a[2]},P),av=n(function(a){return a[1]},P),ax=w(r,[0]),ay=n(function(a){return bY(a,function(a){return a})},m),az=n(function(a){return X(a,a)},m);return[0,[0,g,r,s,i,function(a){return ak(c(aq,a)[1+a])},m,N,az,ay,ax,av,au,ac,at,as,Q]]}}return 0}}function
+hA(a){return 0<ab(a[1])?1:0}function
+hB(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -3243,586 +3292,743 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=bq(d[1],d[2])<0?1:0;if(c&&b&&hi(d)&&f)return 0;return 2;case
-1:if(c&&0<=an(a[1][1]))return 0;return 2;default:return hi(a[1])?1:2}}function
-el(a,g,b){var
-h=a[1],c=ek(h,f(a[2],g)[1+g][1]);if(a[3]==0.)return e(c,b);var
-i=a[4],d=f(a[2],i)[1+i][1],j=ek(h,d);return e(c,b)-e(c,d)-e(j,b)+e(j,d)}function
-bg(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
-em(t,s,r,h,q){var
-d=h.length-1,g=G(d,0.),i=d-1|0;if(!(i<0)){var
+d=a[1],f=by(d[1],d[2])<0?1:0;if(c&&b&&hA(d)&&f)return 0;return 2;case
+1:if(c&&0<=ab(a[1][1]))return 0;return 2;default:return hA(a[1])?1:2}}function
+ey(a,g,b){var
+h=a[1],d=ex(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=ex(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
+bc(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
+ez(a,b){var
+c=e7*a[17];return c<bc(a,b)?1:0}function
+eA(t,s,r,h,q){var
+f=h.length-1,g=w(f,0.),i=f-1|0;if(!(i<0)){var
 a=i;for(;;){var
-j=c(q,a),k=a+1|0,l=d-1|0;if(l<k)var
+j=d(q,a),k=a+1|0,l=f-1|0;if(l<k)var
 m=j;else{var
 b=k,n=j;for(;;){var
-v=e(g,b),o=f(t,b)[1+b],w=f(s,o)[1+o][1],p=n-e(f(r,a)[1+a],w)*v,x=b+1|0;if(l!==b){var
-b=x,n=p;continue}var
-m=p;break}}_(g,a,m/e(h,a));var
+v=e(g,b),o=c(t,b)[1+b],x=c(s,o)[1+o][1],p=n-e(c(r,a)[1+a],x)*v,y=b+1|0;if(l!==b){var
+b=y,n=p;continue}var
+m=p;break}}L(g,a,m/e(h,a));var
 u=a-1|0;if(0!==a){var
 a=u;continue}break}}return g}function
-bM(a,b){var
-c=b9(f(a[1][4],b)[1+b]);if(0.<a[3]){var
-d=a[4],e=f(a[2],d)[1+d][1];cp(c,1.,f(a[1][4],e)[1+e])}return c}function
-en(c,a){var
-b=1;for(;;){bs(function(b){return cp(a,al(b,a),b)},c);var
+bd(a,b){var
+d=bn(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+e=a[4],f=c(a[2],e)[1+e][1];bX(d,1.,c(a[1][6],f)[1+f])}return d}function
+eB(c,a){var
+b=1;for(;;){bC(function(b){return bX(a,X(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-hk(a){var
-b=Math.sqrt(al(a,a));return r(function(a){return a/b},a)}function
-hl(au,C,at,as,ar,V,U,T,S){var
-av=Math.abs(S)+bP,W=bu(function(b,a){return N(b,e(T,a[1]))},av,C),D=[0,0.];$(function(a,b){D[1]=N(D[1],e(U,a)-e(V,a));return 0},C);var
-a=[0,au,C,at,as,ar,V,U,T,[0],[0],[0],[0],[0],[0],S,0.,W,1e-11*W<D[1]?1:0],i=a[1],x=a[2];function
-b(a){return f(x,a)[1+a][1]}var
-o=b9(a[8]),p=[0,0];$(function(b,e){var
-c=b!==a[4]?1:0,d=c?(p[1]=[0,b,p[1]],0):c;return d},x);var
-j=[0,0],k=[0,0],y=[0,0],q=[0,0],l=[0,0];function
+hC(a){var
+b=Math.sqrt(X(a,a));return n(function(a){return a/b},a)}function
+hD(av,C,au,at,as,Y,W,V,U){var
+ax=Math.abs(U)+b1,Z=bo(function(b,a){return I(b,e(V,a[1]))},ax,C),D=[0,0.];G(function(a,b){D[1]=I(D[1],e(W,a)-e(Y,a));return 0},C);var
+a=[0,av,C,au,at,as,Y,W,V,[0],[0],[0],[0],[0],[0],U,0.,Z,iS*Z<D[1]?1:0],i=a[1],x=a[2];function
+b(a){return c(x,a)[1+a][1]}var
+p=bn(a[8]),q=[0,0];G(function(b,e){var
+c=b!==a[4]?1:0,d=c?(q[1]=[0,b,q[1]],0):c;return d},x);var
+j=[0,0],k=[0,0],y=[0,0],r=[0,0],l=[0,0];function
 F(g){var
-c=b7(l[1]),d=b7(j[1])-c|0,e=j[1],f=a4(dA(function(a,b){return a<d?1:0},e));bs(function(c){var
-d=l[1],e=bM(a,b(c));l[1]=[0,hk(en(l[1],e)),d];return 0},f);return l[1]}function
+c=aV(l[1]),d=aV(j[1])-c|0,e=j[1],f=aC(cU(function(a,b){return a<d?1:0},e));bC(function(c){var
+d=l[1],e=bd(a,b(c));l[1]=[0,hC(eB(l[1],e)),d];return 0},f);return l[1]}function
 z(d){if(0.<a[3])var
-f=b(a[4]),c=e(i[6],f);else
+f=b(a[4]),c=e(i[8],f);else
 var
 c=0.;var
-g=b(d);return e(i[6],g)+c}function
-Y(c){var
-h=e(o,b(c));if(eQ*z(c)<h)var
+g=b(d);return e(i[8],g)+c}function
+$(c){var
+h=e(p,b(c));if(e4*z(c)<h)var
 d=h;else
 var
-p=bM(a,b(c)),l=en(F(0),p),d=al(l,l);var
-m=a[3]==0.?0.:bg(a,a[4]),g=(bg(a,c)+m)/2.,i=1e-22*z(c)<d?1:0;if(i)var
-j=bP<d?1:0,f=j?g*g<a[15]*d?1:0:j;else
+o=bd(a,b(c)),l=eB(F(0),o),d=X(l,l);var
+m=a[3]==0.?0.:bc(a,a[4]),g=(bc(a,c)+m)/2.,i=1e-22*z(c)<d?1:0;if(i)var
+j=b1<d?1:0,f=j?g*g<a[15]*d?1:0:j;else
 var
 f=i;if(f)var
-n=eT*a[17],k=[0,[0,bg(a,c)<=n?1:0,d,c]];else
+n=e7*a[17],k=[0,[0,bc(a,c)<=n?1:0,d,c]];else
 var
-k=f;return k}b:for(;;){var
-Z=p[1],s=c(dB(Y),Z);if(s){var
-G=cI(ax,s[1],s[2]),d=G[3],H=G[2];p[1]=c(dB(function(c){return function(b){var
-a=b[3];return a===c?0:[0,a]}}(d)),s);var
-t=b(d),u=Math.sqrt(H),aa=eQ*z(d)<H?1:0,E=(a[3]*a[15]-(e(a[7],d)+e(a[6],d))/2.)/2.,n=k[1],h=q[1];for(;;){var
-X=0;if(n){if(h){E-=e(n[1],t)*h[1];var
-n=n[2],h=h[2];continue}}else
+k=f;return k}a:for(;;){var
+aa=q[1],s=d(cV($),aa);if(s){var
+H=a8(aw,s[1],s[2]),f=H[3],J=H[2];q[1]=d(cV(function(c){return function(b){var
+a=b[3];return a===c?0:[0,a]}}(f)),s);var
+t=b(f),u=Math.sqrt(J),ab=e4*z(f)<J?1:0,E=(a[3]*a[15]-(e(a[7],f)+e(a[6],f))/2.)/2.,o=k[1],h=r[1];for(;;){var
+_=0;if(o){if(h){E-=e(o[1],t)*h[1];var
+o=o[2],h=h[2];continue}}else
 if(!h){var
-I=E;X=1}if(!X)var
-I=Q(jB);if(aa){var
-ab=function(c){return function(b){return el(a,c,b)}}(d),J=b8(i[2],ab),ac=k[1];bs(function(b,c){return function(a){return cp(c,e(a,b),a)}}(t,J),ac);var
-v=r(function(b){return function(a){return a/b}}(u),J)}else{var
-ad=bM(a,t),K=hk(en(F(0),ad));if(0.<a[3])var
-L=b(a[4]),M=al(K,f(i[4],L)[1+L]);else
+K=E;_=1}if(!_)var
+K=Q(j4);if(ab){var
+ac=function(c){return function(b){return ey(a,c,b)}}(f),M=bE(i[2],ac),ad=k[1];bC(function(b,c){return function(a){return bX(c,e(a,b),a)}}(t,M),ad);var
+v=n(function(b){return function(a){return a/b}}(u),M)}else{var
+ae=bd(a,t),N=hC(eB(F(0),ae));if(0.<a[3])var
+O=b(a[4]),P=X(N,c(i[6],O)[1+O]);else
 var
-M=0.;var
-ae=i[4],v=r(function(b,c){return function(a){return al(b,a)-c}}(K,M),ae)}_(v,t,u);$(function(b,a){return _(o,b,e(o,b)-a*a)},v);j[1]=[0,d,j[1]];k[1]=[0,v,k[1]];y[1]=[0,u,y[1]];q[1]=[0,I/u,q[1]];continue b}}var
-w=function(a){return aS(a4(a))},A=w(j[1]),O=w(k[1]),P=w(y[1]),g=w(q[1]),R=em(A,x,O,P,function(a){return e(g,a)}),m=[0,0.],B=[0,0.];$(function(c,b){B[1]=B[1]+b;var
-d=Math.abs(b)*bg(a,f(A,c)[1+c]);m[1]=m[1]+d;return 0},R);if(0.<a[3]){var
-af=bg(a,a[4]);m[1]=m[1]+Math.abs(1.-B[1])*af}var
-ag=m[1],ah=al(g,g),ai=a[15]-ah+ag,aj=al(g,g),ak=N(ai,1e-15*(a[15]+aj)+bP),am=a[18],an=a[17],ao=a[15],ap=0.,aq=r(function(a){return N(ap,a)},o);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],A,O,P,g,R,aq,ao,ak,an,am]}}function
-hm(a,b){if(0===b.length-1)return 0;if(0===a[1]){var
-d=[0,0];$(function(g,e){var
-a=d[1],h=f(b,a)[1+a][3],c=e[3]<h?1:0,i=c?(d[1]=g,0):c;return i},b);var
-j=d[1],g=f(b,j)[1+j][1],o=ek(a,g),p=function(b){var
-d=e(a[6],b)+e(a[6],g),h=d-2.*e(o,b);if(eQ*d<h)return h;var
-c=b9(f(a[4],b)[1+b]);cp(c,1.,f(a[4],g)[1+g]);return al(c,c)},i=b8(a[2],p);_(i,g,0.);var
-k=function(d){return r(function(a){var
-b=e(i,a[1]);return c(d,a)-b},b)},l=d[1],m=f(b,l)[1+l],q=(m[2]+m[3])/2.,s=k(function(a){return a[3]}),t=k(function(a){return a[2]});return[0,hl(a,b,1.,d[1],-1,t,s,i,q)]}var
-u=a[12],h=fs(0,function(g,d){function
+P=0.;var
+af=i[6],v=n(function(b,c){return function(a){return X(b,a)-c}}(N,P),af)}L(v,t,u);G(function(b,a){return L(p,b,e(p,b)-a*a)},v);j[1]=[0,f,j[1]];k[1]=[0,v,k[1]];y[1]=[0,u,y[1]];r[1]=[0,K/u,r[1]];continue a}}var
+w=function(a){return ak(aC(a))},A=w(j[1]),R=w(k[1]),S=w(y[1]),g=w(r[1]),T=eA(A,x,R,S,function(a){return e(g,a)}),m=[0,0.],B=[0,0.];G(function(d,b){B[1]=B[1]+b;var
+e=Math.abs(b)*bc(a,c(A,d)[1+d]);m[1]=m[1]+e;return 0},T);if(0.<a[3]){var
+ag=bc(a,a[4]);m[1]=m[1]+Math.abs(1.-B[1])*ag}var
+ah=m[1],ai=X(g,g),aj=a[15]-ai+ah,al=X(g,g),am=I(aj,iJ*(a[15]+al)+b1),an=a[18],ao=a[17],ap=a[15],aq=0.,ar=n(function(a){return I(aq,a)},p);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],A,R,S,g,T,ar,ap,am,ao,an]}}function
+hE(a,b){if(0===b.length-1)return 0;if(0===a[1]){var
+f=[0,0],s=0;G(function(g,e){var
+a=f[1],h=c(b,a)[1+a][3],d=e[3]<h?1:0,i=d?(f[1]=g,0):d;return i},b);var
+i=f[1],g=c(b,i)[1+i][1],m=ex(a,g),o=function(b){var
+f=e(a[8],b)+e(a[8],g),h=f-2.*e(m,b);if(e4*f<h)return h;var
+d=bn(c(a[6],b)[1+b]);bX(d,1.,c(a[6],g)[1+g]);return X(d,d)},h=bE(a[2],o);L(h,g,0.);var
+j=function(c){return n(function(a){var
+b=e(h,a[1]);return d(c,a)-b},b)},k=f[1],l=c(b,k)[1+k],p=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return[0,hD(a,b,1.,f[1],-1,r,q,h,p),s]}var
+t=a[14];return dM(function(k,c){function
 f(g,f){var
-h=[a0,f];return fA(r(function(b){var
-f=d[1]*e(a[7],b[1]);return ic*(c(g,b)-f)},b),h)}var
-h=d[2],i=a[6],j=d[2],k=f(function(a){return a[2]},j);return hl(a,b,0.,b.length-1,g,f(function(a){return a[3]},aQ),k,i,h)},u);if(h)var
-v=h[2],w=h[1],n=[0,cI(function(b,a){return a[16]<b[16]?a:b},w,v)];else
-var
-n=h;return n}function
-eo(a){return a[6].length-1}function
-hn(a,d,c){var
-b=bM(a,d);$(function(c,e){var
-d=f(a[9],c)[1+c];return cp(b,e,bM(a,f(a[2],d)[1+d][1]))},c);return b}function
-ho(z,a,y,c){var
-K=z?z[1]:1e-16;function
-L(b){return e(f(a[10],b)[1+b],c)}var
-h=em(a[9],a[2],a[10],a[11],L);if(e(a[14],c)<1e-07*e(a[8],c)){var
-n=h.length-1,j=G(n,0.),o=n-1|0,B=hn(a,c,h),C=0;if(!(o<0)){var
-b=C;for(;;){var
-r=f(a[9],b)[1+b],s=f(a[2],r)[1+r][1],t=al(B,bM(a,s)),u=b-1|0,F=0;if(u<0)var
+h=[a4,f];return fQ(n(function(b){var
+f=c[1]*e(a[9],b[1]);return iE*(d(g,b)-f)},b),h)}var
+g=c[2],h=a[8],i=c[2],j=f(function(a){return a[2]},i);return hD(a,b,0.,b.length-1,k,f(function(a){return a[3]},aU),j,h,g)},t)}function
+eC(a,c,b){if(0.<a[3])return b+e(a[8],c);var
+d=fE(a[1][14],a[5]);return b/iE+d[1]*e(a[1][9],c)}function
+bZ(a){return a[6].length-1}function
+hF(a,e,d){var
+b=bd(a,e);G(function(d,f){var
+e=c(a[9],d)[1+d];return bX(b,f,bd(a,c(a[2],e)[1+e][1]))},d);return b}function
+eD(A,a,z,d){var
+N=A?A[1]:dr;function
+O(b){return e(c(a[10],b)[1+b],d)}var
+h=eA(a[9],a[2],a[10],a[11],O);if(e(a[14],d)<1e-07*e(a[8],d)){var
+n=h.length-1,j=w(n,0.),o=n-1|0,C=hF(a,d,h),D=0;if(!(o<0)){var
+b=D;for(;;){var
+r=c(a[9],b)[1+b],s=c(a[2],r)[1+r][1],t=X(C,bd(a,s)),u=b-1|0,H=0;if(u<0)var
 v=t;else{var
-d=F,w=t;for(;;){var
-I=e(f(a[10],d)[1+d],s),x=w-e(j,d)*I,J=d+1|0;if(u!==d){var
-d=J,w=x;continue}var
-v=x;break}}_(j,b,v/e(a[11],b));var
-H=b+1|0;if(o!==b){var
-b=H;continue}break}}var
-D=function(a){return e(j,a)},E=em(a[9],a[2],a[10],a[11],D),p=bt(function(b,a){return a+e(E,b)},h),q=hn(a,c,p),k=al(q,q),A=p}else
+f=H,x=t;for(;;){var
+K=e(c(a[10],f)[1+f],s),y=x-e(j,f)*K,M=f+1|0;if(u!==f){var
+f=M,x=y;continue}var
+v=y;break}}L(j,b,v/e(a[11],b));var
+J=b+1|0;if(o!==b){var
+b=J;continue}break}}var
+E=function(a){return e(j,a)},F=eA(a[9],a[2],a[10],a[11],E),p=bF(function(b,a){return a+e(F,b)},h),q=hF(a,d,p),k=X(q,q),B=p}else
 var
-k=e(a[14],c),A=h;var
-M=N(a[15],it*a[17]),g=N(Math.sqrt(k/a[16]),K*Math.sqrt(e(a[8],c)/M)+bP),i=G(eo(a),0.),l=[0,0.];$(function(b,d){var
-c=g*e(a[13],b)-y*d;_(i,f(a[9],b)[1+b],c);l[1]=l[1]+c;return 0},A);_(i,a[4],g-a[3]*(y+l[1]));var
-m=[0,0.];$(function(c,b){var
+k=e(a[14],d),B=h;var
+P=I(a[15],iV*a[17]),g=I(Math.sqrt(k/a[16]),N*Math.sqrt(e(a[8],d)/P)+b1),i=w(bZ(a),0.),l=[0,0.];G(function(b,f){var
+d=g*e(a[13],b)-z*f;L(i,c(a[9],b)[1+b],d);l[1]=l[1]+d;return 0},B);L(i,a[4],g-a[3]*(z+l[1]));var
+m=[0,0.];G(function(c,b){var
 d=b!=0.?1:0;if(d){var
 g=0.<b?e(a[7],c):e(a[6],c);m[1]=m[1]+b*g;var
 f=0}else
 var
 f=d;return f},i);var
-O=g*al(a[12],a[12]);return[0,i,g,-m[1]-k/g-O]}var
-n9=48,n_=40,n$=100000000;function
-hp(a,b){return eT*a[17]<e(a[7],b)-e(a[6],b)?1:0}function
-hq(b,a){var
-c=f(b[2],a)[1+a];return hp(b[1],c)}function
-hr(g,p,B,o,d,j){var
-k=d.length-1,q=0.,h=r(function(a){return p*a},o),s=e(g[1][8],B),t=k-1|0,C=0;if(t<0)var
-u=q;else{var
-a=C,m=q;for(;;){var
-i=e(d,a);if(i!=0.){var
-G=0.<i?e(g[5],a):e(g[4],a),A=k-1|0,H=m+i*G,I=f(g[6],a)[1+a],J=0;if(!(A<0)){var
-c=J;for(;;){_(h,c,e(h,c)+i*e(I,c));var
-L=c+1|0;if(A!==c){var
-c=L;continue}break}}var
-n=H}else
+Q=g*X(a[12],a[12]);return[0,i,g,-m[1]-k/g-Q]}var
+oB=48,oC=16,oD=100000000;function
+hG(b,a){var
+d=c(b[2],a)[1+a];return ez(b[1],d)}function
+hH(g,q,B,p,f,j){var
+k=f.length-1,r=0.,h=n(function(a){return q*a},p),s=e(g[1][8],B),t=k-1|0,C=0;if(t<0)var
+u=r;else{var
+a=C,m=r;for(;;){var
+i=e(f,a);if(i!=0.){var
+G=0.<i?e(g[5],a):e(g[4],a),A=k-1|0,H=m+i*G,J=c(g[6],a)[1+a],K=0;if(!(A<0)){var
+d=K;for(;;){L(h,d,e(h,d)+i*e(J,d));var
+N=d+1|0;if(A!==d){var
+d=N;continue}break}}var
+o=H}else
 var
-n=m;var
-K=a+1|0;if(t!==a){var
-a=K,m=n;continue}var
-u=n;break}}var
+o=m;var
+M=a+1|0;if(t!==a){var
+a=M,m=o;continue}var
+u=o;break}}var
 v=k-1|0,D=0;if(v<0)var
 w=s;else{var
 b=D,y=s;for(;;){var
-z=y+e(d,b)*(p*e(o,b)+e(h,b)),F=b+1|0;if(v!==b){var
+z=y+e(f,b)*(q*e(p,b)+e(h,b)),F=b+1|0;if(v!==b){var
 b=F,y=z;continue}var
 w=z;break}}var
-x=N(0.,w),l=0.<j?-u-x/j:aQ,E=l!=l?aQ:l;return[0,d,j,h,x,E]}function
-ep(a){return a?eW:1.}function
-bN(b,a){return 0.<b[3]?ep(a):-ep(a)}function
-eq(a,c,b,h){var
-d=bN(a,c)*h;if(0.<a[3])var
-f=d+e(a[8],b);else
+x=I(0.,w),l=0.<j?-u-x/j:aU,E=l!=l?aU:l;return[0,f,j,h,x,E]}function
+hI(l,f){var
+x=l[5],y=l[4],o=l[3],Q=l[2],ae=l[6];function
+z(a){return e(f[3],a)/f[2]}var
+R=f[4]/(f[2]*f[2]),S=iN*l[1][17],p=bF(function(a,g){var
+d=2.*z(a),b=e(o,a)*R-d,c=e(f[1],a);return 0.<c?b-e(x,a):c<0.?b-e(y,a):e(x,a)+S<b?b-e(x,a):b<e(y,a)-S?b-e(y,a):0.},Q),af=bB(Q.length-1,function(a){return a}),t=ak(d(bD(function(a){var
+b=e(f[1],a)!=0.?1:0,c=b||(e(p,a)!=0.?1:0);return c}),af));function
+T(a,b){var
+d=e(o,a)*e(o,b)*R,f=z(b),g=e(o,a)*f,h=z(a),i=e(o,b)*h;return e(c(ae,a)[1+a],b)-i-g+d}function
+U(a){return n(function(a){return e(p,a)*f[2]/2.},a)}var
+ah=U(t),j=t,ai=[0,t,p,fT(function(a,b){return b/(T(a,a)+b1)},t,ah)];for(;;){var
+q=U(j),r=n(function(b){return function(a){return n(function(b){return T(a,b)},b)}}(j),j),g=q.length-1,A=g-1|0,W=0;if(!(A<0)){var
+i=W;for(;;){var
+P=c(r,i)[1+i];L(P,i,e(P,i)*1.00000000001+b1);var
+ad=i+1|0;if(A!==i){var
+i=ad;continue}break}}var
+B=g-1|0,X=0;if(!(B<0)){var
+b=X;for(;;){var
+J=c(r,b)[1+b],K=b+1|0,M=g-1|0,$=e(J,b);if(!(M<K)){var
+h=K;for(;;){var
+u=c(r,h)[1+h],v=e(u,b)/$;if(v!=0.){var
+N=b+1|0,O=g-1|0;if(!(O<N)){var
+k=N;for(;;){L(u,k,e(u,k)-v*e(J,k));var
+ac=k+1|0;if(O!==k){var
+k=ac;continue}break}}L(q,h,e(q,h)-v*e(q,b))}var
+ab=h+1|0;if(M!==h){var
+h=ab;continue}break}}var
+aa=b+1|0;if(B!==b){var
+b=aa;continue}break}}var
+s=w(g,0.),C=g-1|0;if(!(C<0)){var
+a=C;for(;;){var
+D=e(q,a),E=a+1|0,F=g-1|0;if(F<E)var
+G=D;else{var
+m=E,H=D;for(;;){var
+Z=e(s,m),I=H-e(c(r,a)[1+a],m)*Z,_=m+1|0;if(F!==m){var
+m=_,H=I;continue}var
+G=I;break}}L(s,a,G/e(c(r,a)[1+a],a));var
+Y=a-1|0;if(0!==a){var
+a=Y;continue}break}}var
+ag=ch(j),V=cU(function(g){return function(c,a){var
+b=e(f[1],a)==0.?1:0,d=b?e(g,c)*e(p,a)<=0.?1:0:b;return 1-d}}(s),ag);if(0===dN(V,j.length-1))return[0,[0,j,p,s],ai];var
+j=ak(V);continue}}var
+oE=60;function
+hJ(f,W,p,V,i){var
+g=aV(i);function
+Y(e,d){var
+b=d[1],a=c(f[2],b)[1+b],g=d[2]?a[3]:a[2];return ez(f,b)?[0,e,g,g]:[0,e,a[2],a[3]]}function
+z(a){return c(f[2],a)[1+a][1]}function
+Z(a){return a}var
+_=bB(f[2].length-1,Z),A=d(bD(function(e){var
+a=i;for(;;){if(a){var
+d=a[2],b=0===bi(a[1][1],e)?1:0;if(!b){var
+a=d;continue}var
+c=b}else
 var
-g=fq(a[1][12],a[5]),f=d/ic+g[1]*e(a[1][7],b);return ep(c)*f}function
-er(a,d,c){var
-b=ho(0,a,bN(a,d),c),e=eq(a,d,c,b[3]);return[0,b[1],b[2],e]}function
-es(H,V,n,U){var
-s=H[1];if(s[18]){var
-W=bN(s,V),X=ho(ob,s,W,n),Y=H[3],I=H[2],aO=bZ(I),b=cr===aO?I[1]:dc===aO?fE(I):I,aW=b[1][2].length-1,aX=b[2],ac=r(function(a){return aW<=a?0.:el(b[1],a,n)},aX),aD=b[2].length-1,bh=il*b[1][17],aE=function(a,d,o){var
-j=d[3],k=d[2],c=b9(a[1]),f=[0,a[2]],h=d[1];$(function(l,a){var
-d=e(c,a),h=d+o*e(j,l),m=d==0.?e(k,a):d,i=0;if(hq(b,a)&&h*m<0.){var
-g=0.;i=1}if(!i)var
-g=h;_(c,a,g);f[1]=f[1]+(g-d)*e(b[3],a);return 0},h);var
-g=f[1],i=0.,l=1e-13*bu(function(b,a){return b+Math.abs(a)},i,c);return N(0.02*a[2],l)<g?hr(b,W,n,ac,c,g):[0,a[1],a[2],a[3],a[4],aQ]},aF=function(b,g,f,e){var
-c=f,a=e;for(;;){if(0===a)return 0;var
-d=aE(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
-a=a-1|0;continue}},bi=X[2],bj=b[2],a=hr(b,W,n,ac,r(function(a){return e(X[1],a)},bj),bi),P=n_;b:for(;;){var
-Z=0;if(0!==P&&0<Y[1]&&0.<a[2]){var
-as=b[3],at=b[2],a9=b[6],a_=b[5],a$=b[4],au=function(a){return function(b){return e(a[3],b)/a[2]}}(a),av=a[4]/(a[2]*a[2]),ba=il*b[1][17],u=bt(function(c,d,i,j,k,g,l){return function(a,m){var
-h=2.*j(a),b=e(i,a)*k-h,f=e(l[1],a);return 0.<f?b-e(c,a):f<0.?b-e(d,a):e(c,a)+g<b?b-e(c,a):b<e(d,a)-g?b-e(d,a):0.}}(a_,a$,as,au,av,ba,a),at),bc=cH(at.length-1,function(a){return a}),q=aS(c(fu(function(d,f){return function(a){var
-b=e(f[1],a)!=0.?1:0,c=b||(e(d,a)!=0.?1:0);return c}}(u,a)),bc)),aw=function(l,c,d,m){return function(a,b){var
-g=e(c,a)*e(c,b)*m,h=d(b),i=e(c,a)*h,j=d(a),k=e(c,b)*j;return e(f(l,a)[1+a],b)-k-i+g}}(a9,as,au,av),ax=function(b,c){return function(a){return r(function(a){return e(b,a)*c[2]/2.},a)}}(u,a),M=ax(q),az=function(c){return function(a,b){return b/(c(a,a)+bP)}}(aw),A=q.length-1;if(A!==M.length-1)var
-O=Q(jO);else
-if(0===A)var
-O=[0];else{var
-aa=G(A,az(q[1],M[1])),ab=A-1|0,aU=1;if(!(ab<1)){var
-o=aU;for(;;){aa[1+o]=az(q[1+o],M[1+o]);var
-aV=o+1|0;if(ab!==o){var
-o=aV;continue}break}}var
-O=aa}var
-aA=[0,q,u,O],m=q;for(;;){var
-v=ax(m),w=r(function(c,b){return function(a){return r(function(b){return c(a,b)},b)}}(aw,m),m),j=v.length-1,ad=j-1|0,aY=0;if(!(ad<0)){var
-l=aY;for(;;){var
-ar=f(w,l)[1+l];_(ar,l,e(ar,l)*1.00000000001+bP);var
-a8=l+1|0;if(ad!==l){var
-l=a8;continue}break}}var
-ae=j-1|0,aZ=0;if(!(ae<0)){var
-g=aZ;for(;;){var
-am=f(w,g)[1+g],an=g+1|0,ao=j-1|0,a3=e(am,g);if(!(ao<an)){var
-k=an;for(;;){var
-K=f(w,k)[1+k],L=e(K,g)/a3;if(L!=0.){var
-ap=g+1|0,aq=j-1|0;if(!(aq<ap)){var
-p=ap;for(;;){_(K,p,e(K,p)-L*e(am,p));var
-a7=p+1|0;if(aq!==p){var
-p=a7;continue}break}}_(v,k,e(v,k)-L*e(v,g))}var
-a6=k+1|0;if(ao!==k){var
-k=a6;continue}break}}var
-a4=g+1|0;if(ae!==g){var
-g=a4;continue}break}}var
-B=G(j,0.),af=j-1|0;if(!(af<0)){var
-d=af;for(;;){var
-ag=e(v,d),ah=d+1|0,ai=j-1|0;if(ai<ah)var
-aj=ag;else{var
-t=ah,ak=ag;for(;;){var
-a1=e(B,t),al=ak-e(f(w,d)[1+d],t)*a1,a2=t+1|0;if(ai!==t){var
-t=a2,ak=al;continue}var
-aj=al;break}}_(B,d,aj/e(f(w,d)[1+d],d));var
-a0=d-1|0;if(0!==d){var
-d=a0;continue}break}}var
-bd=b_(m),ay=dA(function(f,g,h){return function(c,a){var
-b=e(h[1],a)==0.?1:0,d=b?e(f,c)*e(g,a)<=0.?1:0:b;return 1-d}}(B,u,a),bd);if(0!==dC(ay,m.length-1)){var
-m=aS(ay);continue}var
-C=[0,m,u,B],R=aA[1].length-1;Y[1]=(Y[1]-(bb(bb(R,R),R+3|0)/3|0)|0)-bb(4*aD|0,aD)|0;var
-aB=[0,1.],be=C[3],bf=C[1];$(function(h,i,k){return function(c,a){var
-d=e(k[1],a),f=hq(b,a),g=f?d*e(h,c)<0.?1:0:f,j=g?(i[1]=cK(i[1],-d/e(h,c)),0):g;return j}}(be,aB,a),bf);var
-aC=aB[1],D=aF(a,C,1.,8);if(aC==1.)var
-aG=D;else{var
-T=aE(a,C,aC),aR=0;if(D&&T[5]<=D[1][5])var
-aI=D;else
-aR=1;if(aR)var
-aJ=a[5]<T[5]?1:0,aI=aJ?[0,T]:aJ;var
-aG=aI}var
-aH=aG||aF(a,aA,1.,12);if(aH){var
-S=aH[1];if(!(S[5]-a[5]<=bh)){var
-a=S,P=P-1|0;continue b}var
-x=S;Z=1}else{var
-x=a;Z=1}break}}if(!Z)var
-x=a;var
-aK=G(X[1].length-1,0.),bk=b[2];$(function(b,a){return _(aK,a,e(x[1],b))},bk);var
-bl=x[2],aP=[0,aK,bl,eq(s,V,n,x[5])],h=U[3]<aP[3]?aP:U;if(it*Math.sqrt(e(s[8],n)/s[17])<h[2])return h;var
-i=H[1],aL=i[2].length-1,bm=cH(aL,function(a){return a}),E=c(fu(function(a){return e(h[1],a)!=0.?1:0}),bm),bn=aS(a5(function(a){var
-b=f(i[2],a)[1+a],c=(0.<e(h[1],a)?1:0)===(0.<i[3]?1:0)?b[3]:b[2],d=eT*i[17];return bg(i,a)<=d?b:[0,b[1],c,c]},E)),aM=hm(i[1],bn);if(aM){var
-aN=aM[1];if(aN[5]!==i[5])return h;var
-y=er(aN,V,n),F=G(h[1].length-1,0.),J=0,z=E;for(;;){if(z){var
-aT=z[2];_(F,z[1],e(y[1],J));var
-J=J+1|0,z=aT;continue}if(0<=i[5]){var
-bo=b7(E);_(F,aL,e(y[1],bo))}if(!ft(function(a){var
-b=e(F,a)*e(h[1],a)<0.?1:0;return b?hp(i,a):b},E)&&h[3]<y[3])return[0,F,y[2],y[3]];return h}}return h}}return U}function
-et(b,c,a){return c?-e(b[10],a):e(b[9],a)}function
-eu(b,a){return b?-a[3]:a[2]}function
-ev(a,d,c){var
-b=a[1][2];return bu(function(b,a){return a[1]===c?N(b,eu(d,a)):b},aQ,b)}function
-ew(g,d,b){var
+c=0;return 1-c}}),_),$=[0,V,ah(z,A)],q=ak(cT(ah(function(a){return z(a[1])},i),$)),a=f[1];function
+h(b){return n(function(a){return c(b,a)[1+a]},q)}var
+y=q.length-1,H=a[16],I=a[15],J=a[14],K=h(a[13]),M=h(a[12]),N=h(a[11]),P=h(a[9]),Q=h(a[8]),R=h(a[7]),O=w(y,[0]),S=h(a[6]);function
+T(b){var
+e=c(q,b)[1+b];return d(a[5],e)}var
+U=[0,a[1],y,a[3],a[4],T,S,R,Q,P,O,N,M,K,J,I,H],aa=hE(U,ak(dM(Y,i))),r=fJ(function(a){return a[5]===f[5]?1:0},aa);if(r){var
+b=r[1],k=eD(0,b,p,g),s=w(bZ(f),0.),t=[0,0.],u=[0,0],o=0,j=i;for(;;){if(j){var
+x=j[1],l=x[1],m=e(k[1],o),F=j[2];L(s,l,m);var
+B=m!=0.?1:0;if(B)var
+C=(0.<m?1:0)!==(x[2]===(0.<f[3]?1:0)?1:0)?1:0,D=C?ez(f,l):C;else
+var
+D=B;if(D){u[1]=[0,l,u[1]];var
+ab=Math.abs(m)*2.*bc(f,l);t[1]=t[1]+ab}var
+o=o+1|0,j=F;continue}if(0<=f[5]){var
+ac=e(k[1],g);L(s,bZ(f)-1|0,ac)}var
+v=W*eC(b,g,p*(k[3]-t[1])),ad=dM(function(r,h){var
+i=c(f[2],h)[1+h],j=(g+1|0)+r|0,d=[0,0.],k=[0,0.],n=b[12];G(function(a,f){var
+h=f*e(c(b[10],a)[1+a],j);d[1]=d[1]+h;var
+i=e(c(b[10],a)[1+a],j),l=e(c(b[10],a)[1+a],g)*i;k[1]=k[1]+l;return 0},n);var
+l=e(b[14],g);if(e7*e(b[8],g)<l){var
+o=bd(b,j),q=X(bd(b,g),o);d[1]=d[1]+p*Math.sqrt(b[16]/l)*(q-k[1])}var
+a=eC(b,j,b[3]*b[15]-2.*d[1]);if(i[3]<a)return[0,[0,a-i[3],[0,h,1]]];var
+m=a<i[2]?1:0,s=m?[0,[0,i[2]-a,[0,h,0]]]:m;return s},A),ae=d(cV(function(a){return a}),ad),af=fK(function(b,a){return jg(a[1],b[1])},ae),ag=ah(function(a){return a[2]},af),ai=cU(function(a,b){return a<2?1:0},ag);if(v!=v)return 0;var
+E=[0,[0,i,s,k[2],v,u[1],ai]];break}}else
+var
+E=r;return E}function
+hK(b,a){function
+c(a){return a}var
+f=bB(b[2].length-1,c),g=d(bD(function(b){return e(a,b)!=0.?1:0}),f);return ah(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}var
+cA=dp;function
+cB(a){return a?e_:1.}function
+be(b,a){return 0.<b[3]?cB(a):-cB(a)}function
+eE(b,a,d,c){var
+e=eC(b,d,be(b,a)*c);return cB(a)*e}function
+dk(b,a){return b[4]<a[4]?a:b}function
+eF(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
+eG(b,a){return b?-a[3]:a[2]}function
+eH(a,d,c){var
+b=a[1];return bo(function(b,a){return a[1]===c?I(b,eG(d,a)):b},aU,b)}function
+eI(a,d,c){var
+e=be(a[1],d),b=eD(0,a[1],e,c),f=eE(a[1],d,c,b[3]);return[0,a,b[1],b[2],f]}function
+hL(d,h,b){var
+a=b[1][1],i=a[1][13],e=[0,b],f=a[2];G(function(n,f){var
+o=c(i,h)[1+h],j=f[1],k=c(i,j)[1+j]===o?1:0;if(k)var
+p=e[1][4]-e2*a[17],g=p<=eG(d,f)?1:0;else
+var
+g=k;if(g){var
+l=w(bZ(a),0.);L(l,n,-be(a,d));var
+q=eG(d,f);e[1]=[0,b[1],l,0.,q];var
+m=0}else
+var
+m=g;return m},f);return e[1]}function
+hM(c,b){var
+a=ah(b,c[3]);return a?a8(dk,a[1],a[2]):Q(oF)}function
+eJ(a,f,d){return hM(a,function(g){var
 a=g[1];if(a[18])var
-o=er(a,d,b);else{var
-s=bN(a,d),j=a[12].length-1-1|0,i=0.,p=0;if(j<0)var
-k=i;else{var
-c=p,l=i;for(;;){var
-q=e(f(a[10],c)[1+c],b),m=l+e(a[12],c)*q,r=c+1|0;if(j!==c){var
-c=r,l=m;continue}var
-k=m;break}}var
-o=[0,[0],0.,eq(a,d,b,s*(a[3]*a[15]-2.*k)-2.*Math.sqrt(e(a[14],b)*a[16]))]}var
-n=g[1][1][11],h=[0,o],t=g[1][2];$(function(m,a){var
-e=a[1]!==b?1:0;if(e){var
-o=f(n,b)[1+b],i=a[1],j=f(n,i)[1+i]===o?1:0;if(j)var
-p=h[1][3],c=p<=eu(d,a)?1:0;else
+m=eI(g,f,d);else{var
+q=be(a,f),i=a[12].length-1-1|0,h=0.,n=0;if(i<0)var
+j=h;else{var
+b=n,k=h;for(;;){var
+o=e(c(a[10],b)[1+b],d),l=k+e(a[12],b)*o,p=b+1|0;if(i!==b){var
+b=p,k=l;continue}var
+j=l;break}}var
+m=[0,g,[0],0.,eE(a,f,d,q*(a[3]*a[15]-2.*j)-2.*Math.sqrt(e(a[14],d)*a[16]))]}return hL(f,d,m)})}function
+hN(a){var
+b=a[3];return fH(function(a){return a[1][18]},b)}function
+dl(a){var
+b=a[3],c=0.;return a8(function(b,a){return I(b,a[1][17])},c,b)}function
+eK(s,i,g,a){return hN(s)?dk(a,hM(s,function(k){var
+f=k[1],q=be(f,i),Z=eI(k,i,g),y=eD(oG,f,q,g),z=s[4],r=k[2],_=b_(r),a=cD===_?r[1]:dq===_?fV(r):r,ac=a[1][2].length-1,ad=a[2],E=n(function(b){return ac<=b?0.:ey(a[1],b,g)},ad),J=a[2].length-1,ag=iN*a[1][17];function
+K(b,d,n){var
+j=d[3],k=d[2],c=bn(b[1]),f=[0,b[2]],i=d[1];G(function(l,b){var
+d=e(c,b),h=d+n*e(j,l),m=d==0.?e(k,b):d,i=0;if(hG(a,b)&&h*m<0.){var
+g=0.;i=1}if(!i)var
+g=h;L(c,b,g);f[1]=f[1]+(g-d)*e(a[3],b);return 0},i);var
+h=f[1],l=0.,m=1e-13*bo(function(b,a){return b+Math.abs(a)},l,c);return I(0.02*b[2],m)<h?hH(a,q,g,E,c,h):[0,b[1],b[2],b[3],b[4],aU]}function
+M(b,g,f,e){var
+c=f,a=e;for(;;){if(0===a)return 0;var
+d=K(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
+a=a-1|0;continue}}var
+ai=y[2],aj=a[2],b=hH(a,q,g,E,n(function(a){return e(y[1],a)},aj),ai),t=oC;for(;;){var
+D=0;if(0!==t&&0<z[1]&&0.<b[2]){var
+N=hI(a,b),O=N[2],l=N[1],u=O[1].length-1;z[1]=(z[1]-(aS(aS(u,u),u+3|0)/3|0)|0)-aS(4*J|0,J)|0;var
+F=[0,1.],ae=l[3],af=l[1];G(function(h,i,k){return function(c,b){var
+d=e(k[1],b),f=hG(a,b),g=f?d*e(h,c)<0.?1:0:f,j=g?(i[1]=ci(i[1],-d/e(h,c)),0):g;return j}}(ae,F,b),af);var
+H=F[1],m=M(b,l,1.,8);if(H==1.)var
+P=m;else{var
+x=K(b,l,H),aa=0;if(m&&x[5]<=m[1][5])var
+R=m;else
+aa=1;if(aa)var
+S=b[5]<x[5]?1:0,R=S?[0,x]:S;var
+P=R}var
+Q=P||M(b,O,1.,12);if(Q){var
+v=Q[1];if(!(v[5]-b[5]<=ag)){var
+b=v,t=t-1|0;continue}var
+j=v;D=1}else{var
+j=b;D=1}}if(!D)var
+j=b;var
+T=w(y[1].length-1,0.),ak=a[2];G(function(b,a){return L(T,a,e(j[1],b))},ak);var
+U=hI(a,j)[1],al=U[2],am=U[1],an=cW(function(b){return Math.abs(e(al,b))<=1e-08*a[1][17]?1:0},am),ao=j[2],h=dk(Z,[0,k,T,ao,eE(f,i,g,j[5])]);if(an){var
+o=h[1][1],ar=hK(o,h[2]),as=be(o,i),X=hJ(o,cB(i),as,g,ar),ab=0;if(X){var
+p=X[1];if(!p[5]){var
+Y=p[4];if(h[4]-e2*o[17]<Y){var
+$=[0,h[1],p[2],p[3],Y];ab=1}}}if(!ab)var
+$=h;var
+C=$}else{var
+A=s[4],at=[0,h[2],[0,Z[2],0]],au=cB(i),ap=f[2].length-1,V=function(b,a){return a8(function(a,c){var
+e=ap+f[1][3]|0,h=aS(50*(1+aV(c)|0)|0,e);A[1]=A[1]-h|0;if(0<A[1]){var
+b=hJ(f,au,q,g,c);if(a&&b){var
+d=a[1];if(!(d[4]<b[1][4]))return[0,d]}return b?b:a}return a},a,b)},aq=0,W=a8(function(g,r){var
+B=0;function
+o(b){var
+a=b[1],d=c(f[2],a)[1+a][1];return Math.abs(e(r,a))*Math.sqrt(e(f[8],d))}var
+y=hK(f,r),j=fK(function(b,a){var
+c=o(b);return jg(o(a),c)},y);function
+z(a){var
+b=a+1|0;return cU(function(a,c){return a<b?1:0},j)}var
+s=V([0,j,bB(ce(8,aV(j)),z)],B);if(s){var
+a=s[1],k=oE;a:for(;;){if(0!==k){var
+A=[0,a],m=function(c){return function(a){var
+b=c[1];return d(bD(function(b){return b[1]!==a?1:0}),b)}}(a),n=1<aV(a[1])?1:0,v=n?ah(m,a[5]):n,i=0,b=a[6];for(;;){if(b){var
+l=b[1],u=b[2],w=a[1],x=ah(function(b,c){return function(a){return[0,b,c(a[1])]}}(l,m),w),i=bA([0,[0,l,a[1]],x],i),b=u;continue}var
+p=V(cT(v,aC(i)),A);if(p){var
+q=p[1];if(a[4]<q[4]){var
+a=q,k=k-1|0;continue a}}break}}var
+h=[0,a];break}}else
 var
-c=j}else
+h=0;if(g){if(h){var
+t=h[1];return g[1][4]<t[4]?[0,t]:g}return g}return h},aq,at);if(W)var
+B=W[1],C=dk(h,[0,k,B[2],B[3],B[4]]);else
 var
-c=e;if(c){var
-k=G(eo(g[1]),0.);_(k,m,-bN(g[1],d));h[1]=[0,k,0.,eu(d,a)];var
-l=0}else
+C=h}return hL(i,g,C)}})):a}function
+hO(a){return fE(a[1][14],a[5])}function
+hP(e,d,h,a){var
+b=w((e[1].length-1+d[5]|0)+1|0,0),i=e[2];G(function(e,f){var
+h=0.<d[3]?1:0,i=(0<ab(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
+f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
+k=ch(b);return[0,[0,ax(1,h),k]]}function
+hQ(j,h,a,g,f,b){var
+d=j[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
+k=0.<h?1:-1,l=o(f,bo(i,ax(k,g),b));c(b,a)[1+a]=l;var
+e=0}else
 var
-l=c;return l},t);return h[1]}function
-da(a){return Math.log(a)/0.693147180559945286}function
-ex(o,n,c,A,z){var
-a=o[1],b=bY(z[1],[0])?z:er(a,n,c),k=a[1],q=e(k[5],c),H=a[2],s=r(function(a){return q/e(k[5],a[1])},H),p=0<=a[5]?fA(s,[a0,q*fq(k[12],a[5])[3]]):s,B=cJ(c$,b[1]),C=B?cJ(c$,p):B;if(C){if(0.<b[2])var
-l=b[1].length-1+1|0,I=da(l*a[17]/(b[2]*A))/2.,J=a[18]?da(l*a[17]/A):0.,K=da(64.*l/b[2]),L=da(bu(cK,bc,p)),t=N(N(I,K),J)-L,u=t<2000.?1:0,M=u?[0,ax(1,1+(t|0)|0)]:u,h=M;else
+e=d;return e}function
+dm(a){return Math.log(a)/0.693147180559945286}function
+hR(a,b){var
+c=I(a[15],iV*a[17]);return Math.sqrt(e(a[8],b)/c)}function
+eL(l,A,j,Q,P){var
+g=bx(P[2],[0])?P:eI(P[1],A,j),ap=g[1][1],aq=0.<g[3]?1:0;if(aq)var
+aZ=e2*hR(ap,j),ar=g[3]<aZ?1:0,R=ar?Q<iJ*ap[17]?1:0:ar;else
 var
-h=oc;if(h){var
-j=h[1],V=bN(a,n),O=b[1],d=bt(function(b,a){return hf(j,a*e(p,b))},O),g=a[2].length-1;if(a[4]<g){var
-v=a[4];f(d,v)[1+v]=0;var
-P=0.<V?1:-1,Q=bu(i,aG(P,j),d),R=m(hf(j,b[2]),Q),w=a[4];f(d,w)[1+w]=R}var
-S=function(a){return 0},T=cH(ax(0,a[5]),S),x=b_(d);if(0<a[5])var
-U=cG(T,[0,f(d,g)[1+g],0]),y=cG(dA(function(a,b){return a<g?1:0},x),U);else
+R=aq;var
+as=R?0<l[4][1]?1:0:R;if(as){var
+a=g[1][1],r=a[2].length-1,ah=function(b){return c(a[2],b)[1+b][1]},aX=bB(r,function(a){return a}),K=d(bD(function(a){return e(g[2],a)!=0.?1:0}),aX),x=fI(a[4],K)?a[4]:a8(ce,r,K),M=ak(d(bD(function(b){var
+c=b!==x?1:0,d=c||(0<=a[5]?1:0);return d}),K));l[4][1]=l[4][1]-aS(200*(M.length-1)|0,a[1][3])|0;var
+ai=hR(a,j)*bk(1.,-84);if(0<=a[5])var
+aY=hO(a)[3],N=ai*e(a[1][7],j)*aY;else
 var
-y=x;var
-D=[0,[0,aG(1,j),y]],E=f(o[4],c)[1+c],W=n?[0,E[1],D]:[0,D,E[2]];f(o[4],c)[1+c]=W;var
-F=0}else
+N=ai;var
+aj=cz(N),O=aj?dj(cA,N):aj,ay=0;if(0<ab(O)){var
+az=0;if(!(0<=a[5])&&x===r)az=1;if(!az){var
+al=a[5]<0?1:0,am=al?[0,ah(x)]:al,an=n(ah,M),y=a[1],Y=function(b){var
+a=d(y[5],b);return am?fT(o,a,d(y[5],am[1])):a},aG=Y(j),aH=n(function(a){return ax(a,cA)},aG),Z=n(Y,an),aI=y[4],aJ=function(a){return bW(aI,a)},E=n(function(a){return n(aJ,a)},Z),U=E.length-1,p=w(U,[0]),k=n(function(a){return w(U,0.)},E);G(function(b,f){var
+d=bn(f),h=1;for(;;){var
+l=b-1|0,q=0;if(!(l<0)){var
+a=q;for(;;){if(0.<e(c(k,a)[1+a],a)){var
+m=X(c(p,a)[1+a],d),s=e(c(k,b)[1+b],a)+m;L(k[1+b],a,s);bX(d,m,p[1+a])}var
+t=a+1|0;if(l!==a){var
+a=t;continue}break}}var
+r=h+1|0;if(2!==h){var
+h=r;continue}var
+g=Math.sqrt(X(d,d)),i=iS*Math.sqrt(X(f,f))<g?1:0;if(i){L(c(k,b)[1+b],b,g);var
+o=n(function(a){return a/g},d);c(p,b)[1+b]=o;var
+j=0}else
 var
-F=h;var
-G=F}else
+j=i;return j}},E);var
+q=n(function(a){return 0},an),F=1;for(;;){var
+_=bn(aH);G(function(f){return function(a,d){var
+e=0!==ab(d)?1:0;if(e){var
+g=c(Z,a)[1+a];return G(function(a,e){var
+g=b(d,e);f[1+a]=o(c(f,a)[1+a],g);return 0},g)}return e}}(_),q);var
+aK=y[4]+dp|0,B=p.length-1,C=w(B,0.),aL=n(function(b){return function(a){return bW(b,a)}}(aK),_),D=bE(B,function(b){return function(a){return 0.<e(c(k,a)[1+a],a)?X(c(p,a)[1+a],b):0.}}(aL)),V=B-1|0;if(!(V<0)){var
+f=V;for(;;){if(0.<e(c(k,f)[1+f],f)){var
+aB=e(c(k,f)[1+f],f);L(C,f,e(D,f)/aB);var
+W=f-1|0,aC=0;if(!(W<0)){var
+m=aC;for(;;){var
+aE=e(c(k,f)[1+f],m);L(D,m,e(D,m)-e(C,f)*aE);var
+aF=m+1|0;if(W!==m){var
+m=aF;continue}break}}}var
+aD=f-1|0;if(0!==f){var
+f=aD;continue}break}}G(function(a,b){var
+d=cz(b);if(d){var
+f=dj(cA,b);q[1+a]=i(c(q,a)[1+a],f);var
+e=0}else
 var
-G=C;return G}var
-ey=bn(1.,-72),od=3;function
-hs(s,m,d,b,T){switch(T){case
+e=d;return e},C);var
+aM=F+1|0;if(3!==F){var
+F=aM;continue}var
+ao=be(a,A),z=w(bZ(a),0);G(function(a,b){var
+d=0.<ao?s(c(q,a)[1+a]):c(q,a)[1+a];c(z,b)[1+b]=d;return 0},M);if(0<=a[5])c(z,r)[1+r]=O;hQ(a,ao,x,cA,O,z);var
+at=hP(l,a,cA,z);ay=1;break}}}if(!ay)var
+at=0;var
+S=at}else
+var
+S=as;if(0===S){var
+h=g[1][1],$=h[1],aa=e($[7],j),aN=h[2],ac=n(function(a){return aa/e($[7],a[1])},aN),J=0<=h[5]?fQ(ac,[a4,aa*hO(h)[3]]):ac,af=function(a){return cW(cz,a)},aA=0;if(af(g[2])&&af(J)){if(0.<g[3])var
+H=g[2].length-1+1|0,aO=dm(H*h[17]/(g[3]*Q))/2.,aP=h[18]?dm(H*h[17]/Q):0.,aQ=dm(64.*H/g[3]),aR=dm(bo(ci,bl,J)),ad=I(I(aO,aQ),aP)-aR,ae=ad<2000.?1:0,aT=ae?[0,aw(1,1+(ad|0)|0)]:ae,u=aT;else
+var
+u=oH;if(u){var
+v=u[1],aU=g[2],ag=bF(function(b,a){return dj(v,a*e(J,b))},aU),aV=dj(v,g[3]),aW=h[4];hQ(h,be(h,A),aW,v,aV,ag);var
+T=hP(l,h,v,ag)}else
+var
+T=u}else
+aA=1;if(aA)var
+T=0;var
+t=T}else
+var
+t=S;if(t){var
+au=c(l[5],j)[1+j],a0=A?[0,au[1],t]:[0,t,au[2]];c(l[5],j)[1+j]=a0;var
+av=0}else
+var
+av=t;return av}var
+eM=bk(1.,-72),oJ=3;function
+hS(s,m,f,b,V){switch(V){case
 0:return 0;case
 1:var
-M=b_(m),l=aS(c(dB(function(a){return a}),M)),O=et(s,d,b),P=bu(function(c,a){return N(c,ev(a,d,b))},O,l),j=r(function(a){return ew(a,d,b)},l),z=r(function(a){return 0},j),q=od;for(;;){var
-i=[0,-1];$(function(b){return function(g,e){var
-c=b[1]<0?1:0;if(c)var
-a=c;else
+P=ch(m),l=ak(d(cV(function(a){return a}),P)),Q=eF(s,f,b),R=bo(function(c,a){return I(c,eH(a,f,b))},Q,l),j=n(function(a){return eJ(a,f,b)},l),B=n(function(a){return 0},j),r=oJ;for(;;){var
+i=[0,-1];G(function(b){return function(g,f){var
+d=b[1]<0?1:0;if(d)var
+a=d;else
 var
-d=b[1],i=f(j,d)[1+d][3],a=i<e[3]?1:0;var
-h=a?(b[1]=g,0):a;return h}}(i),j);if(0<q&&0<=i[1]){var
-A=i[1];if(!f(z,A)[1+A]){var
-B=i[1];f(z,B)[1+B]=1;var
-C=i[1],Q=f(j,C)[1+C],D=i[1],R=es(f(l,D)[1+D],d,b,Q),E=i[1];f(j,E)[1+E]=R;var
-q=q-1|0;continue}}var
-g=i[1],F=0<=g?1:0;if(F){var
-H=f(l,g)[1+g][1][17],I=P+eO*H<f(j,g)[1+g][3]?1:0;if(I){var
-S=f(j,g)[1+g];return ex(f(l,g)[1+g],d,b,ey*H,S)}var
-J=I}else
+e=b[1],i=c(j,e)[1+e][4],a=i<f[4]?1:0;var
+h=a?(b[1]=g,0):a;return h}}(i),j);if(0<r&&0<=i[1]){var
+C=i[1];if(!c(B,C)[1+C]){var
+D=i[1];c(B,D)[1+D]=1;var
+E=i[1],S=c(j,E)[1+E],F=i[1],T=eK(c(l,F)[1+F],f,b,S),H=i[1];c(j,H)[1+H]=T;var
+r=r-1|0;continue}}var
+g=i[1],J=0<=g?1:0;if(J){var
+K=dl(c(l,g)[1+g]),L=R+dr*K<c(j,g)[1+g][4]?1:0;if(L){var
+U=c(j,g)[1+g];return eL(c(l,g)[1+g],f,b,eM*K,U)}var
+M=L}else
 var
-J=F;return J}case
+M=J;return M}case
 2:var
-t=et(s,d,b),u=cJ(jo,m);if(u){var
-h=r(jm,m),n=r(function(a){return N(t,ev(a,d,b))},h),k=r(function(a){return ew(a,d,b)},h),o=function(a){var
-b=f(k,a)[1+a][3];return N(e(n,a),b)},v=G(h.length-1,0);for(;;){var
-w=[0,0];$(function(c){return function(a,f){var
-d=o(c[1]),b=o(a)<d?1:0,e=b?(c[1]=a,0):b;return e}}(w),h);var
-a=w[1];if(!f(v,a)[1+a]){var
-K=f(k,a)[1+a][3];if(!(K<e(n,a))&&f(h,a)[1+a][1][18]){f(v,a)[1+a]=1;var
-L=f(k,a)[1+a];k[1+a]=es(f(h,a)[1+a],d,b,L);continue}}var
-p=o(a),x=t+eO*f(h,0)[1][1][17]<p?1:0;if(x)return $(function(a,c){var
-g=e(n,a)<p?1:0;if(g){var
-h=c[1][17],i=f(k,a)[1+a][3]-p,j=k[1+a],l=1e-10*h<i?i/4.:ey*h;return ex(c,d,b,l,j)}return g},h);var
-y=x;break}}else
+t=eF(s,f,b),u=bx(m,[0]),v=u?cW(jR,m):u;if(v){var
+h=n(jP,m),o=n(function(a){return I(t,eH(a,f,b))},h),k=n(function(a){return eJ(a,f,b)},h),p=function(a){var
+b=c(k,a)[1+a][4];return I(e(o,a),b)},x=w(h.length-1,0);for(;;){var
+y=[0,0];G(function(c){return function(a,f){var
+d=p(c[1]),b=p(a)<d?1:0,e=b?(c[1]=a,0):b;return e}}(y),h);var
+a=y[1];if(!c(x,a)[1+a]){var
+N=c(k,a)[1+a][4];if(!(N<e(o,a))&&hN(c(h,a)[1+a])){c(x,a)[1+a]=1;var
+O=c(k,a)[1+a];k[1+a]=eK(c(h,a)[1+a],f,b,O);continue}}var
+q=p(a),z=t+dr*dl(c(h,0)[1])<q?1:0;if(z)return G(function(a,d){var
+g=e(o,a)<q?1:0;if(g){var
+h=dl(d),i=c(k,a)[1+a][4]-q,j=k[1+a],l=1e-10*h<i?i/4.:eM*h;return eL(d,f,b,l,j)}return g},h);var
+A=z;break}}else
 var
-y=u;return y;default:return dD(function(g){if(g){var
-a=g[1],h=ew(a,d,b),i=ev(a,d,b),j=N(et(s,d,b),i),c=a[1][17],e=es(a,d,b,h),f=j+eO*c<e[3]?1:0;return f?ex(a,d,b,ey*c,e):f}return 0},m)}}function
-ht(a){return aG(h,((((br(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-hu(e,j){var
-b=j[3],a=e[2][2],c=a?ax(0,dw(a[1][13],iC)):a,d=bT+c|0,h=aG(1,d),i=aG(b,ax(0,((96+c|0)+1|0)-br(b)|0)),f=ht(h),g=d/3|0,k=1===e[1][4]?f:ht(i);return[0,k,f,g]}function
-ez(b,e){var
-d=0;if(typeof
-b[7]!=="number"&&!f$(b)){var
-a=oe;d=1}if(!d)var
-a=0;return a?[0,a[1]]:c(e,0)?0:1}function
-hv(c,f,b,e){var
-a=hu(c,b),g=a[3],h=a[2],i=a[1];return ft(function(a){function
-d(b){return aG(b,a)}var
-j=d(h),k=[0,d(i),j,g+(a/3|0)|0];return bO(f,g7(c[1],k),b,e)},of)}function
-og(a,c,b){function
-d(d){return hv(a,m7,c,b)}return ez(a[1],d)}function
-oh(a,c,b){function
-d(d){return hv(a,m8,c,b)}return ez(a[1],d)}function
-hw(a){return typeof
-a==="number"?a?oi:oj:ao(ok,a[1])}function
-hx(b,h,a){var
-i=c(hd(b[1]),a),d=b[1][1];c7(n4,a);var
-e=aX(a),f=[0,d,0],g=[0,e,co(function(a){return aJ(f,U,a)},a)];eh(a);return hw(bO(h,b[2],i,g))}function
-eA(a){return ac(fy(function(a){if(32<=a&&!(126<a))return a;return 63},a2(a)))}var
-hy=[0,0],hz=[0,0];function
-or(S){var
-N=[0,0];function
-aK(a){if(N[1]===q(S))throw dv;N[1]++;return J(S,N[1]-1|0)}var
-a=[0,aK,dG(64),0],E=aW(a),l=hy[1],F=0;if(u(E,ol)){if(u(E,om)){if(u(E,on)){if(!u(E,oo)&&l){var
-A=[0,l,hx(l[1],oh,a)];F=1}}else
-if(l){var
-A=[0,l,hx(l[1],og,a)];F=1}}else
-if(!l){c7(nT,a);var
-ag=a8(a),s=a8(a),O=a8(a),x=aW(a);if(u(x,nu)){var
-Z=u(x,nv),T=0;if(Z)if(u(x,nw))var
-I=u(x,nx)?u(x,ny)?ak(nz,x):1:[1,bK(a)];else{var
-_=[2,ei(bK,a)];T=1}else{var
-_=Z;T=1}if(T)var
-I=_}else
+A=v;return A;default:return dO(function(g){if(g){var
+a=g[1],h=eJ(a,f,b),i=eH(a,f,b),j=I(eF(s,f,b),i),c=dl(a),d=eK(a,f,b,h),e=j+dr*c<d[4]?1:0;return e?eL(a,f,b,eM*c,d):e}return 0},m)}}function
+hT(a){return ax(h,(((aw(0,bz(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+hU(c,b,a){return[0,c,b,aw(0,a)]}function
+hV(e,j){var
+b=j[3],a=e[2][2],c=a?aw(0,ce(a[1][15],i4)):a,d=b5+c|0,h=ax(1,d),i=ax(b,aw(0,((96+c|0)+1|0)-bz(b)|0)),f=hT(h),g=d/3|0,k=1===e[1][4]?f:hT(i);return hU(k,f,g)}function
+eN(b,e){var
+c=0;if(typeof
+b[7]!=="number"&&!gt(b)){var
+a=oL;c=1}if(!c)var
+a=0;return a?[0,a[1]]:d(e,0)?0:1}function
+hW(c,f,b,e){var
+a=hV(c,b),g=a[3],h=a[2],i=a[1];return fH(function(a){function
+d(b){return ax(b,a)}var
+j=d(h),k=hU(d(i),j,g+(a/3|0)|0);return b0(f,ho(c[1],k),b,e)},oM)}function
+oN(a,c,b){function
+d(d){return hW(a,nz,c,b)}return eN(a[1],d)}function
+oO(a,c,b){function
+d(d){return hW(a,nA,c,b)}return eN(a[1],d)}function
+hX(a){return typeof
+a==="number"?a?oP:oQ:aq(oR,a[1])}function
+hY(b,f,a){var
+g=hw(b[1],a),h=b[1];dg(ow,a);var
+c=a1(a),d=[0,h[1],0],e=[0,c,cy(function(a){return aM(d,W,a)},a)];eu(a);return hX(b0(f,b[2],g,e))}function
+eO(a){return ae(fO(function(a){if(32<=a&&!(126<a))return a;return 63},a6(a)))}var
+hZ=[0,0],h0=[0,0];function
+oY(T){var
+O=[0,0];function
+aL(a){if(O[1]===r(T))throw dI;O[1]++;return N(T,O[1]-1|0)}var
+a=[0,aL,dR(64),0],E=a0(a),k=hZ[1],F=0;if(u(E,oS)){if(u(E,oT)){if(u(E,oU)){if(!u(E,oV)&&k){var
+A=[0,k,hY(k[1],oO,a)];F=1}}else
+if(k){var
+A=[0,k,hY(k[1],oN,a)];F=1}}else
+if(!k){dg(ol,a);var
+ai=bb(a),q=bb(a),P=bb(a),t=a0(a);if(u(t,nY)){var
+Z=u(t,nZ),U=0;if(Z)if(u(t,n0))var
+J=u(t,n1)?u(t,n2)?ao(n3,t):1:[1,bV(a)];else{var
+$=[2,ev(bV,a)];U=1}else{var
+$=Z;U=1}if(U)var
+J=$}else
 var
-I=[0,bK(a)];var
-p=aW(a);if(u(p,nA))if(u(p,nB)){var
-aa=u(p,nC),V=0;if(aa)if(u(p,nD))var
-K=u(p,nE)?u(p,nF)?u(p,nG)?u(p,nH)?ak(nI,p):[2,bK(a)]:4:3:1;else{var
-ab=[0,bK(a)];V=1}else{var
-ab=aa;V=1}if(V)var
-K=ab}else
+J=[0,bV(a)];var
+m=a0(a);if(u(m,n4))if(u(m,n5)){var
+aa=u(m,n6),V=0;if(aa)if(u(m,n7))var
+L=u(m,n8)?u(m,n9)?u(m,n_)?u(m,n$)?ao(oa,m):[2,bV(a)]:4:3:1;else{var
+ac=[0,bV(a)];V=1}else{var
+ac=aa;V=1}if(V)var
+L=ac}else
 var
-K=2;else
+L=2;else
 var
-K=[1,bK(a)];var
-z=aW(a);if(u(z,nJ)){var
-ac=u(z,nK),W=0;if(ac)if(u(z,nL))var
-P=u(z,nM)?u(z,nN)?ak(nO,z):[1,a8(a)]:2;else{var
-ad=1;W=1}else{var
-ad=ac;W=1}if(W)var
-P=ad}else
+L=[1,bV(a)];var
+y=a0(a);if(u(y,ob)){var
+ad=u(y,oc),X=0;if(ad)if(u(y,od))var
+R=u(y,oe)?u(y,of)?ao(og,y):[1,bb(a)]:2;else{var
+ae=1;X=1}else{var
+ae=ad;X=1}if(X)var
+R=ae}else
 var
-P=[0,a8(a)];var
-H=aW(a),ae=u(H,nP),Y=0;if(ae)if(u(H,nQ))if(u(H,nR))var
-D=ak(nS,H);else
+R=[0,bb(a)];var
+H=a0(a),af=u(H,oh),Y=0;if(af)if(u(H,oi))if(u(H,oj))var
+B=ao(ok,H);else
 var
-ai=aJ([0,s,0],U,a),D=[0,ai,aJ([0,s,0],U,a)];else{var
-af=1;Y=1}else{var
-af=ae;Y=1}if(Y)var
-D=af;var
-al=1===I?0:s,am=typeof
-D==="number"?s:s+1|0,ao=1===D?s:O,ap=aX(a),as=hc([0,al,0],ag,a),at=ei(U,a),av=ei(U,a),aw=aX(a),aB=hc([0,O,0],am,a),aC=aJ([0,ao,0],U,a),aD=aX(a),aF=aJ([0,0,[0,s,0]],U,a),aG=aX(a),M=[0,ag,s,O,I,K,P,D,ap,as,at,av,aw,aB,aC,aD,aF,aG,aJ([0,0,[0,s,0]],U,a)];eh(a);var
-A=[0,[0,[0,M,[0,M,[0,M,n8(M)],0]]],oq];F=1}}else
-if(l){var
-R=l[1],j=c(hd(R[1]),a),ah=R[1];c7(n2,a);var
-a0=co(function(a){var
-b=c8(n3,ah[3],a),c=aX(a);return[0,b,c,aJ([0,ah[2],0],U,a)]},a);eh(a);var
-w=R[2],aI=function(bj){var
-M=hu(w,j),bh=w[1],bi=a5(function(a){var
-c=a[2],d=b(M[2],bh[12]),e=a[3],f=a5(function(a){return pH(b(a,d),c)},e);return[0,a[1],f]},a0),ap=w[2],ak=j[1],s=ap[1],ai=ap[2];if(ai){var
-p=ai[1],ah=j[3],K=G(j[2],0),bd=[0,n$],ba=j[4];bs(function(a){if(0===a[0]){var
-c=a[2],b=a[1],d=b<K.length-1?1:0,e=d?c<p[2]?1:0:d;if(e){var
-h=f(K,b)[1+b],i=n(p[14],a[4],ah);K[1+b]=[0,[0,c,n(p[14],a[3],ah),i],h];var
+al=aM([0,q,0],W,a),B=[0,al,aM([0,q,0],W,a)];else{var
+ag=1;Y=1}else{var
+ag=af;Y=1}if(Y)var
+B=ag;var
+am=1===J?0:q,ap=typeof
+B==="number"?q:q+1|0,aq=1===B?q:P,ar=a1(a),au=hv([0,am,0],ai,a),av=ev(W,a),ax=ev(W,a),ay=a1(a),aA=hv([0,P,0],ap,a),aB=aM([0,aq,0],W,a),aG=a1(a),aH=aM([0,0,[0,q,0]],W,a),aI=a1(a),M=[0,ai,q,P,J,L,R,B,ar,au,av,ax,ay,aA,aB,aG,aH,aI,aM([0,0,[0,q,0]],W,a)];eu(a);var
+A=[0,[0,[0,M,[0,M,[0,M,oA(M)],0]]],oX];F=1}}else
+if(k){var
+S=k[1],d=hw(S[1],a),aj=S[1];dg(ou,a);var
+a2=cy(function(a){var
+b=dh(ov,aj[3],a),c=a1(a);return[0,b,c,aM([0,aj[2],0],W,a)]},a);eu(a);var
+x=S[2],aK=function(bk){var
+O=hV(x,d),bh=x[1],bj=ah(function(a){var
+c=a[2],d=b(O[2],bh[12]),e=a[3],f=ah(function(a){return qc(b(a,d),c)},e);return[0,a[1],f]},a2),au=x[2],ao=d[1],t=au[1],am=au[2];if(am){var
+q=am[1],al=d[3],N=w(d[2],0),bf=[0,oD],bd=d[4];bC(function(a){if(0===a[0]){var
+d=a[2],b=a[1],e=b<N.length-1?1:0,f=e?d<q[2]?1:0:e;if(f){var
+h=c(N,b)[1+b],i=j(q[16],a[4],al);N[1+b]=[0,[0,d,j(q[16],a[3],al),i],h];var
 g=0}else
 var
-g=e;return g}return 0},ba);var
-bb=r(function(a){return aS(a4(a))},K),S=r(function(c){if(cJ(function(a){var
-b=c$(a[2]);return b?c$(a[3]):b},c)){var
-a=hm(p,c);if(a){var
-b=a[1],d=G(p[2],oa);return[0,[0,b,[dc,function(F){function
+g=f;return g}return 0},bd);var
+be=n(function(a){return ak(aC(a))},N),T=n(function(h){if(cW(function(a){var
+b=cz(a[2]);return b?cz(a[3]):b},h)){var
+b=ak(bo(function(k,a){var
+d=k[2],l=k[1],g=0,f=0,b=l,u=d+1|0;for(;;){if(b){var
+j=b[2],h=b[1],m=a[1],v=c(q[13],m)[1+m],n=h[1][1];if(c(q[13],n)[1+n]===v){var
+g=[0,h,g],b=j;continue}var
+f=[0,h,f],b=j;continue}var
+t=aC(f),i=aC(g),s=0;if(i&&!i[2]){var
+p=i[1],r=p[2],e=p[1],w=e[2]<a[2]?d:r[1],x=a[3]<e[3]?d:r[2],y=ci(a[3],e[3]),z=I(a[2],e[2]),o=[0,[0,[0,e[1],z,y],[0,w,x]],t];s=1}if(!s)var
+o=[0,[0,a,[0,d,d]],l];return[0,o,u]}},oK,h)[1]);if(cK(b,[0]))var
+f=[0,[0],[0]];else{var
+i=b[1],d=b.length-1,j=w(d,i[1]),k=w(d,i[2]),l=d-1|0,p=1;if(!(l<1)){var
+a=p;for(;;){var
+m=b[1+a],r=m[2];j[1+a]=m[1];k[1+a]=r;var
+s=a+1|0;if(l!==a){var
+a=s;continue}break}}var
+f=[0,j,k]}var
+g=hE(q,f[1]);if(g)var
+t=function(b){return[0,b,[dq,function(F){function
 z(a){return a}var
-l=b8(eo(b),z);if(l.length-1<=48)var
+l=bE(bZ(b),z);if(l.length-1<=48)var
 h=l;else{var
-a=r(function(c){var
+a=n(function(c){var
 g=0;if(c!==b[4]){var
 e=b[9],a=0,h=e.length-1;for(;;){if(a===h)var
 f=0;else{if(e[1+a]!==c){var
 a=a+1|0;continue}var
 f=1}if(!f){var
-d=bg(b,c);g=1}break}}if(!g)var
-d=eW;return[0,d,c]},l),n=function(e,c){var
-b=((c+c|0)+c|0)+1|0,d=[0,b];if((b+2|0)<e){var
-g=b+1|0,k=f(a,g)[1+g];if(bk(f(a,b)[1+b],k)<0)d[1]=b+1|0;var
-h=b+2|0,l=f(a,h)[1+h],i=d[1];if(bk(f(a,i)[1+i],l)<0)d[1]=b+2|0;return d[1]}if((b+1|0)<e){var
-j=b+1|0,m=f(a,j)[1+j];if(!(0<=bk(f(a,b)[1+b],m)))return b+1|0}if(b<e)return b;throw[0,dE,c]},q=function(g,e,d){var
+d=bc(b,c);g=1}break}}if(!g)var
+d=e_;return[0,d,c]},l),o=function(f,d){var
+b=((d+d|0)+d|0)+1|0,e=[0,b];if((b+2|0)<f){var
+g=b+1|0,k=c(a,g)[1+g];if(bi(c(a,b)[1+b],k)<0)e[1]=b+1|0;var
+h=b+2|0,l=c(a,h)[1+h],i=e[1];if(bi(c(a,i)[1+i],l)<0)e[1]=b+2|0;return e[1]}if((b+1|0)<f){var
+j=b+1|0,m=c(a,j)[1+j];if(!(0<=bi(c(a,b)[1+b],m)))return b+1|0}if(b<f)return b;throw[0,dP,d]},r=function(g,f,e){var
+b=f;for(;;){var
+d=o(g,b);if(0<bi(c(a,d)[1+d],e)){var
+h=c(a,d)[1+d];c(a,b)[1+b]=h;var
+b=d;continue}c(a,b)[1+b]=e;return 0}},s=function(f,b,d){try{var
+g=r(f,b,d);return g}catch(b){b=aJ(b);if(b[1]===dP){var
+e=b[2];c(a,e)[1+e]=d;return 0}throw b}},t=function(f,e){var
 b=e;for(;;){var
-c=n(g,b);if(0<bk(f(a,c)[1+c],d)){var
-h=f(a,c)[1+c];f(a,b)[1+b]=h;var
-b=c;continue}f(a,b)[1+b]=d;return 0}},s=function(e,b,c){try{var
-g=q(e,b,c);return g}catch(b){b=aE(b);if(b[1]===dE){var
-d=b[2];f(a,d)[1+d]=c;return 0}throw b}},t=function(e,d){var
-b=d;for(;;){var
-c=n(e,b),g=f(a,c)[1+c];f(a,b)[1+b]=g;var
-b=c;continue}},j=a.length-1,o=((j+1|0)/3|0)-1|0,u=function(b,a){try{var
-c=t(b,a);return c}catch(a){a=aE(a);if(a[1]===dE)return a[2];throw a}};if(!(o<0)){var
-i=o;for(;;){s(j,i,f(a,i)[1+i]);var
+d=o(f,b),g=c(a,d)[1+d];c(a,b)[1+b]=g;var
+b=d;continue}},j=a.length-1,p=((j+1|0)/3|0)-1|0,u=function(b,a){try{var
+c=t(b,a);return c}catch(a){a=aJ(a);if(a[1]===dP)return a[2];throw a}};if(!(p<0)){var
+i=p;for(;;){s(j,i,c(a,i)[1+i]);var
 y=i-1|0;if(0!==i){var
 i=y;continue}break}}var
-p=j-1|0;if(!(p<2)){var
-g=p;b:for(;;){var
-k=f(a,g)[1+g];a[1+g]=f(a,0)[1];var
-c=u(g,0);for(;;){var
-d=(c-1|0)/3|0;if(c===d)throw[0,C,jQ];if(0<=bk(f(a,d)[1+d],k))f(a,c)[1+c]=k;else{var
-v=f(a,d)[1+d];f(a,c)[1+c]=v;if(0<d){var
-c=d;continue}f(a,0)[1]=k}var
+q=j-1|0;if(!(q<2)){var
+g=q;a:for(;;){var
+k=c(a,g)[1+g];a[1+g]=c(a,0)[1];var
+d=u(g,0);for(;;){var
+f=(d-1|0)/3|0;if(d===f)throw[0,C,kh];if(0<=bi(c(a,f)[1+f],k))c(a,d)[1+d]=k;else{var
+v=c(a,f)[1+f];c(a,d)[1+d]=v;if(0<f){var
+d=f;continue}c(a,0)[1]=k}var
 x=g-1|0;if(2!==g){var
-g=x;continue b}break}break}}if(1<j){var
-w=f(a,1)[2];a[2]=f(a,0)[1];a[1]=w}var
-A=fB(a,0,ax(n9,b[9].length-1+1|0)),h=r(function(a){return a[2]},A)}var
-m=b[2].length-1,B=r(function(c){return r(function(a){if(!(m<=c)&&!(m<=a))return el(b,c,f(b[2],a)[1+a][1]);return 0.},h)},h),D=r(function(a){return e(b[7],a)},h),E=r(function(a){return e(b[6],a)},h);return[0,b,h,r(function(a){return m<=a?1.:b[3]},h),E,D,B]}],bd,d]]}return 0}return 0},bb),x=S.length-1,q=p[2],a6=s[16],af=aS(a5(function(a){return 0<an(a)?1:0},a6)),a8=hj(s,1),F=G(q,0),H=G(q,0),a9=[0,hj(s,0),a8],ae=s[7],a1=s[13];if(0<=ak){var
-z=a1,N=ak;for(;;){if(z){var
-aB=z[2],aC=z[1];if(0!==N){var
-z=aB,N=N-1|0;continue}var
-I=[0,aC]}else
+g=x;continue a}break}break}}if(1<j){var
+w=c(a,1)[2];a[2]=c(a,0)[1];a[1]=w}var
+A=fR(a,0,aw(oB,b[9].length-1+1|0)),h=n(function(a){return a[2]},A)}var
+m=b[2].length-1,B=n(function(d){return n(function(a){if(!(m<=d)&&!(m<=a))return ey(b,d,c(b[2],a)[1+a][1]);return 0.},h)},h),D=n(function(a){return e(b[7],a)},h),E=n(function(a){return e(b[6],a)},h);return[0,b,h,n(function(a){return m<=a?1.:b[3]},h),E,D,B]}]]},u=w(q[2],oI),v=ah(t,g),o=[0,[0,h,f[2],v,bf,u]];else
 var
-I=0;break}}else
+o=g;return o}return 0},be),y=T.length-1,r=q[2],a6=t[16],ai=ak(ah(function(a){return 0<ab(a)?1:0},a6)),a7=hB(t,1),H=w(r,0),J=w(r,0),a8=[0,hB(t,0),a7],ag=t[7],a3=t[13];if(0<=ao){var
+A=a3,P=ao;for(;;){if(A){var
+aB=A[2],aG=A[1];if(0!==P){var
+A=aB,P=P-1|0;continue}var
+L=[0,aG]}else
 var
-I=Q(jz);var
-at=0;if(typeof
-ae==="number"&&!ae&&I){var
-a2=I[1],a3=function(h){var
-a=0,c=a2,b=h;for(;;){if(c&&b&&a<q){var
-d=b[1],e=c[1];if(e!==d){var
-g=bq(e,d);if(0<g)f(F,a)[1+a]=1;else
-if(g<0)f(H,a)[1+a]=1}var
-a=a+1|0,c=c[2],b=b[2];continue}return 0}};bs(a3,s[13]);at=1}if(!at){fC(F,0,q,1);fC(H,0,q,1)}var
-ag=function(c,b,a){if(!f(F,a)[1+a]&&!f(H,a)[1+a])return[0,0,0,c,b];var
-j=af.length-1<=a?1:0,d=j||f(af,a)[1+a],e=f(H,a)[1+a],g=e?2:e,h=f(F,a)[1+a],i=h?1:h;switch(f(a9,d)[1+d]){case
-0:return[0,g,i,c,b];case
-1:return[0,i,g,c,b];default:return[0,3,3,c,b]}},J=s[6],U=0;if(typeof
-J==="number")if(0===J)var
-a_=0,T=b8(q,function(a){return ag(a_,x,a)});else
-U=1;else
-if(0===J[0])var
-a$=J[1],T=b8(q,function(a){return a<a$?[0,3,3,0,dw(1,x)]:ag(dw(1,x),x,a)});else
-U=1;if(U)var
-T=G(q,[0,3,3,0,x]);$(function(b,a){var
-c=fB(S,a[3],a[4]-a[3]|0),f=0;if(0===a[2]&&e(p[10],b)==bc){var
+L=0;break}}else
+var
+L=Q(j2);var
+ax=0;if(typeof
+ag==="number"&&!ag&&L){var
+a4=L[1],a5=function(h){var
+a=0,d=a4,b=h;for(;;){if(d&&b&&a<r){var
+e=b[1],f=d[1];if(f!==e){var
+g=by(f,e);if(0<g)c(H,a)[1+a]=1;else
+if(g<0)c(J,a)[1+a]=1}var
+a=a+1|0,d=d[2],b=b[2];continue}return 0}};bC(a5,t[13]);ax=1}if(!ax){fS(H,0,r,1);fS(J,0,r,1)}var
+aj=function(d,b,a){if(!c(H,a)[1+a]&&!c(J,a)[1+a])return[0,0,0,d,b];var
+j=ai.length-1<=a?1:0,e=j||c(ai,a)[1+a],f=c(J,a)[1+a],g=f?2:f,h=c(H,a)[1+a],i=h?1:h;switch(c(a8,e)[1+e]){case
+0:return[0,g,i,d,b];case
+1:return[0,i,g,d,b];default:return[0,3,3,d,b]}},M=t[6],V=0;if(typeof
+M==="number")if(0===M)var
+a9=0,U=bE(r,function(a){return aj(a9,y,a)});else
+V=1;else
+if(0===M[0])var
+bb=M[1],U=bE(r,function(a){return a<bb?[0,3,3,0,ce(1,y)]:aj(ce(1,y),y,a)});else
+V=1;if(V)var
+U=w(r,[0,3,3,0,y]);G(function(b,a){var
+c=fR(T,a[3],a[4]-a[3]|0),f=0;if(0===a[2]&&e(q[12],b)==bl){var
 d=1;f=1}if(!f)var
-d=a[2];hs(p,c,0,b,a[1]);return hs(p,c,1,b,d)},T);var
-as=b_(r(function(a){return a?b_(a[1][4]):a},S))}else
+d=a[2];hS(q,c,0,b,a[1]);return hS(q,c,1,b,d)},U);var
+av=ch(n(function(a){return a?ch(a[1][5]):a},T))}else
 var
-be=function(a){return 0},as=cH(j[2],be);var
-al=w[3],av=0;if(al){var
-am=al[1];if(di(am[1],M)){var
-c=am[2];av=1}}if(!av){var
-ao=g7(w[1],M);w[3]=[0,[0,M,ao]];var
-c=ao}var
-ab=0<j[2]?1:0,aY=c[1];if(ab){var
-D=c[2][2],a=c[1],l=c[2][1],_=a[4],aw=0,aR=c[1],aT=c[2][1];if(typeof
-_==="number"&&_){var
-Y=d6(a);if(Y)var
-aN=gK(l,bf(d5,a[2])),aO=function(b){return d7(j,b)?gK(l,gG(l,j,a[2],b)):aN},Z=[0,k(aO,bH(0,j[2]))];else
+bg=function(a){return 0},av=bB(d[2],bg);var
+ap=x[3],ay=0;if(ap){var
+aq=ap[1];if(cK(aq[1],O)){var
+k=aq[2];ay=1}}if(!ay){var
+ar=ho(x[1],O);x[3]=[0,[0,O,ar]];var
+k=ar}var
+ad=0<d[2]?1:0,a0=k[1];if(ad){var
+E=k[2][2],a=k[1],m=k[2][1],aa=a[4],aA=0,aV=k[1],aW=k[2][1];if(typeof
+aa==="number"&&aa){var
+Y=eh(a);if(Y)var
+aQ=g3(m,a$(eg,a[2])),aR=function(b){return ei(d,b)?g3(m,gZ(m,d,a[2],b)):aQ},Z=[0,l(aR,bS(0,d[2]))];else
 var
 Z=Y;var
 u=Z}else
-aw=1;if(aw){var
-P=c[4],V=0;if(P){var
-A=P[1],R=c[5];if(R)var
-O=c[1],aQ=R[1],aJ=j[4],aK=f7(function(a){return 0===a[0]?[0,a[2],0]:0},aJ),aP=function(a){return bE(function(b){return a===b?1:0},aK)},W=aH(function(b,a){return v(i(b[1],h),a)},h,A),aD=O[9],aF=O[9],aG=L(O[9]),aI=gn(W,gl(b(g(2,h),W),aG,aF),aP,0,aD),aL=j[2],aM=0,u=a7(gD(function(ad,R){var
-c=j[3],s=gu(ad,j[4]),u=k(az,s),K=aA(function(b){return b<a[2]?1:0},u);if(K){var
-L=gs(c,l,s,aQ);if(R){var
-v=gp(aI,u);if(v){var
-M=v[1],C=B(l,c);if(X(l,b(c,C)))var
-w=[0,[0,l,C],h];else
+aA=1;if(aA){var
+R=k[4],W=0;if(R){var
+B=R[1],S=k[6];if(S)var
+$=k[1],aU=S[1],aM=d[4],aN=gq(function(a){return 0===a[0]?[0,a[2],0]:0},aM),aS=function(a){return bP(function(b){return a===b?1:0},aN)},aT=k[5],aH=$[9],aK=K($[9]),X=gF(B),aI=0,aL=gG(function(a){return d7(aK,gE(X,b(X,d$),a,aT))},aS,aI,aH),aO=d[2],aP=0,u=ba(gW(function(ad,R){var
+c=d[3],t=gN(ad,d[4]),u=l(aE,t),K=aF(function(b){return b<a[2]?1:0},u);if(K){var
+L=gL(c,m,t,aU);if(R){var
+v=gI(aL,u);if(v){var
+M=v[1],A=D(m,c);if(_(m,b(c,A)))var
+w=[0,[0,m,A],h];else
 var
-D=B(c,l),w=X(c,b(l,D))?[0,[0,c,h],D]:[0,[0,b(c,l),l],c];var
-N=w[1],m=N[1],_=N[2],$=k(function(g){var
-h=g[2][2],j=g[2][1],c=gx(A,g[1]),e=gf(a,m,c[1]),f=t(b(dY(a),_));if(y(d,dY(a))){var
-k=[0,i(e,d2(a,c,b(f,h)))],l=[0,i(e,gt(a,c,b(f,j)))];return[0,dX(a),l,k]}var
-n=[0,i(e,d2(a,c,b(f,j)))],o=[0,i(e,gt(a,c,b(f,h)))];return[0,dX(a),o,n]},s),n=a[4],r=typeof
+C=D(c,m),w=_(c,b(m,C))?[0,[0,c,h],C]:[0,[0,b(c,m),m],c];var
+N=w[1],k=N[1],Z=N[2],$=l(function(g){var
+h=g[2][2],j=g[2][1],c=gQ(B,g[1]),d=gz(a,k,c[1]),e=s(b(d_(a),Z));if(z(f,d_(a))){var
+l=[0,i(d,ed(a,c,b(e,h)))],m=[0,i(d,gM(a,c,b(e,j)))];return[0,d9(a),m,l]}var
+n=[0,i(d,ed(a,c,b(e,j)))],o=[0,i(d,gM(a,c,b(e,h)))];return[0,d9(a),o,n]},t),n=a[4],r=typeof
 n==="number"?0:2===n[0]?n[1]:[0,[0,h,h]];if(r)var
-e=r[1],T=b(e[1],e[1]),U=[0,t(b(b(m,b(a[8],a[8])),T))],E=[0,[0,d,[0,b(e[2],e[2]),0,U]],0];else
+e=r[1],T=b(e[1],e[1]),U=[0,s(b(b(k,b(a[8],a[8])),T))],E=[0,[0,f,[0,b(e[2],e[2]),0,U]],0];else
 var
 E=r;var
 x=0,o=a[4];if(typeof
 o==="number"){if(0!==o)x=1}else
 if(2!==o[0])x=1;if(x)var
-f=0;else{var
+j=0;else{var
 p=a[10];if(p)var
-q=a[11],S=q?[0,[0,p[1],q[1]]]:q,z=S;else
+q=a[11],S=q?[0,[0,p[1],q[1]]]:q,y=S;else
 var
-z=p;var
-f=z}if(f)var
-F=f[1],G=F[2],H=F[1],V=a[1],W=[0,b(b(b(b(g(2,h),m),V),H),G)],Y=[0,g(2,h),0,W],I=[0,[0,i(H,G),Y],0];else
+y=p;var
+j=y}if(j)var
+F=j[1],G=F[2],H=F[1],V=a[1],W=[0,b(b(b(b(g(2,h),k),V),H),G)],X=[0,g(2,h),0,W],I=[0,[0,i(H,G),X],0];else
 var
-I=f;var
-J=aV(I,E),O=k(az,J),aa=go(a,u,function(a){return gx(A,a)[2]},M,O),ab=aV($,k(bB,J)),ac=w[2],Z=dY(a),P=[0,gw(a,m,b(ac,b(gv(a),Z)),ab,aa,O,R,A,M,L)]}else
+I=j;var
+J=a_(I,E),O=l(aE,J),aa=gH(a,u,function(a){return gQ(B,a)[2]},M,O),ab=a_($,l(bM,J)),ac=w[2],Y=d_(a),P=[0,gP(a,k,b(ac,b(gO(a),Y)),ab,aa,O,R,B,M,L)]}else
 var
 P=v;return P}var
 Q=[0,L]}else
 var
-Q=K;return Q},aM,aL,as));else{var
-aa=R;V=1}}else{var
-aa=P;V=1}if(V)var
-u=aa}if(u)var
-aU=g3(aR,aT,D,c[2][3],c[3],u[1]),E=ay(function(a){var
-b=j[3],c=j[4];return ci(function(c,a){switch(a[0]){case
+Q=K;return Q},aP,aO,av));else{var
+ac=S;W=1}}else{var
+ac=R;W=1}if(W)var
+u=ac}if(u)var
+aX=hk(aV,aW,E,k[2][3],k[3],u[1]),F=aD(function(a){var
+b=d[3],c=d[4];return cs(function(c,a){switch(a[0]){case
 0:return c;case
 1:var
-d=a[1],f=a[3],g=a[2];return d4(function(a){var
-c=d3(D,b,f),d=aq(a[2],c),e=gE(D,b,g);return[0,v(a[1],e),d]},d,c);default:var
-e=0,h=a[1],i=a[2];return gF(function(a){var
-c=d3(D,b,i),d=aq(a[2],c);return[0,a[1],d]},h,e,c)}},c,a)},aU);else
+d=a[1],f=a[3],g=a[2];return ef(function(a){var
+c=ee(E,b,f),d=as(a[2],c),e=gX(E,b,g);return[0,v(a[1],e),d]},d,c);default:var
+e=0,h=a[1],i=a[2];return gY(function(a){var
+c=ee(E,b,i),d=as(a[2],c);return[0,a[1],d]},h,e,c)}},c,a)},aX);else
 var
-E=u;if(E){var
-aZ=bH(0,aY[3]),ac=E[1],aW=c[1],aX=c[2][2];return aA(function(e){var
-r=au(e,j[6],d),M=e===j[1]?1:0;if(M)var
+F=u;if(F){var
+a1=bS(0,a0[3]),ae=F[1],aY=k[1],aZ=k[2][2];return aF(function(c){var
+r=az(c,d[6],f),M=c===d[1]?1:0;if(M)var
 s=M;else{var
-N=y(d,r);if(N){var
-O=g6(aW,aX,ac,j[1],e,r,j[5]);if(!O){var
-a=c[1],f=c[2][2],h=bi,ae=c[2][1];for(;;){if(h){var
-H=h[1];if(!di(H[1],e)){var
+N=z(f,r);if(N){var
+O=hn(aY,aZ,ae,d[1],c,r,d[5]);if(!O){var
+a=k[1],e=k[2][2],h=bj,ad=k[2][1];for(;;){if(h){var
+H=h[1];if(!cK(H[1],c)){var
 h=h[2];continue}var
-n=[0,H[2]]}else
+m=[0,H[2]]}else
 var
-n=h;if(n){var
-I=X(ae,f);if(I){var
-q=n[1],J=a[2],af=j[5],u=bH(0,j[2]),R=bF(function(a){return d7(j,a)},u),v=k(function(b){var
-a=gG(f,j,J,b);return[0,gH(f,a),a]},R),S=bf(d,J),w=ci(function(b,a){return gL(a[1],b,a[2])},v,S),T=L(bF(function(a){return cT(d7(j,a))},u)),G=0<j[2]?1:0;if(G){var
-l=j[1],x=a[5],P=0;if(typeof
+m=h;if(m){var
+I=_(ad,e);if(I){var
+q=m[1],J=a[2],af=d[5],u=bS(0,d[2]),R=bQ(function(a){return ei(d,a)},u),v=l(function(b){var
+a=gZ(e,d,J,b);return[0,g0(e,a),a]},R),S=a$(f,J),w=cs(function(b,a){return g4(a[1],b,a[2])},v,S),T=K(bQ(function(a){return c4(ei(d,a))},u)),G=0<d[2]?1:0;if(G){var
+j=d[1],x=a[5],P=0;if(typeof
 x==="number"&&!x){var
-z=a[6],t=0;if(typeof
-z==="number"&&!z){var
+y=a[6],t=0;if(typeof
+y==="number"&&!y){var
 A=a[7],Q=0;if(typeof
 A==="number"&&!A){var
-g=d6(a);t=1;Q=1}if(!Q){var
+g=eh(a);t=1;Q=1}if(!Q){var
 g=0;t=1}}if(!t)var
 g=0}else
 P=1;if(P)var
 g=0;var
-B=g?cj(a,ar(a,l)):g,C=B?cj(a,ar(a,e)):B,D=C?cj(a,q):C,E=D?aA(function(a){return o(d,a)},q):D;if(E)var
-Z=ar(a,e),_=ar(a,l),U=bG(w,q),p=k(mX,bG(bG(_,Z),U)),V=b(T,gO(p,[0,f,bf(d5,a[2])])),W=i(aj(k(function(a){return gO(p,a)},v)),V),$=aj(k(mY,p)),aa=c4(a,e),ab=b(f,m(c4(a,l),aa)),Y=bG(k(az,ac),w),ad=ar(a,e),F=[0,m(m(i(d8(ar(a,l),ad,Y),ab),$),W)];else
+B=g?ct(a,at(a,j)):g,C=B?ct(a,at(a,c)):B,D=C?ct(a,q):C,E=D?aF(function(a){return p(f,a)},q):D;if(E)var
+Y=at(a,c),Z=at(a,j),U=bR(w,q),n=l(np,bR(bR(Z,Y),U)),V=b(T,g7(n,[0,e,a$(eg,a[2])])),W=i(an(l(function(a){return g7(n,a)},v)),V),$=an(l(nq,n)),aa=dd(a,c),ab=b(e,o(dd(a,j),aa)),X=bR(l(aE,ae),w),ac=at(a,c),F=[0,o(o(i(ej(at(a,j),ac,X),ab),$),W)];else
 var
-F=E;return gM(a,f,F,r,af)}return G}var
-K=I}else
+F=E;return g5(a,e,F,r,af)}return G}var
+L=I}else
 var
-K=n;return K}}var
+L=m;return L}}var
 s=O}else
 var
-s=N}return s},aZ)}var
-ad=E}else
+s=N}return s},a1)}var
+af=F}else
 var
-ad=ab;return ad},A=[0,l,hw(ez(w[1],aI))];F=1}if(!F)var
-A=ak(op,E);if(N[1]<q(S))throw[0,cn,os];hy[1]=A[1];return eA(A[2])}function
-eB(b){var
-a=ao(ot,eA(b));hz[1]=[0,a];return a}function
-ou(b){var
-a=hz[1];if(a)return a[1];try{var
-c=or(b);return c}catch(a){a=aE(a);return a[1]===hb?ao(ov,eA(a[2])):a===cE?ow:a===du?ox:a[1]===cn?eB(a[2]):a===dv?eB(oy):eB(cO(a))}}pX(c(aa(oz),jw),ou);dy(0);return}(globalThis));
+af=ad;return af},A=[0,k,hX(eN(x[1],aK))];F=1}if(!F)var
+A=ao(oW,E);if(O[1]<r(T))throw[0,cx,oZ];hZ[1]=A[1];return eO(A[2])}function
+eP(b){var
+a=aq(o0,eO(b));h0[1]=[0,a];return a}function
+o1(b){var
+a=h0[1];if(a)return a[1];try{var
+c=oY(b);return c}catch(a){a=aJ(a);return a[1]===hu?aq(o2,eO(a[2])):a===cR?o3:a===dH?o4:a[1]===cx?eP(a[2]):a===dI?eP(o5):eP(c0(a))}}qs(d(ac(o6),jZ),o1);dK(0);return}(globalThis));
