@@ -257,7 +257,7 @@ def test_labels_reach_the_table_and_the_summary(given) -> None:
         (("guess",), "No such command 'guess'; see 'verale --help'"),
         (
             ("audit", "x", "--head", "h", "--kernel", "abacus"),
-            "'abacus' is not one of 'arb', 'mpmath', 'both'; see 'verale",
+            "'abacus' is not one of 'arb', 'mpmath', 'both', 'proved', 'all'; see 'verale",
         ),
         (("explain", "--paradigms", "x"), "No such option '--paradigms'"),
         (("summary",), "Missing argument 'OUT|CSV...'; see 'verale summary --help'"),

@@ -14,6 +14,7 @@ import pytest
 
 ROCQ = Path(__file__).parents[2] / "proofs" / "rocq"
 THEORIES = sorted((ROCQ / "theories").glob("*.v"))
+_HERE = ("-Q", "build/rocq/theories", "Verale")
 EXTRACTED = ("checker.ml", "checker.mli")
 
 THEOREMS = ("check_sound", "check_instance_sound", "check_refuted_sound")
@@ -39,7 +40,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("the Rocq theories are not checked here, which takes Coq 8.16 (Debian: coq)")
     copy = tmp_path_factory.mktemp("rocq")
     (copy / "theories").mkdir()
-    for path in (*THEORIES, ROCQ / "Makefile", ROCQ / "Extract.v"):
+    for path in (*THEORIES, *ROCQ.glob("*.mk"), ROCQ / "Makefile", ROCQ / "Extract.v"):
         shutil.copy(path, copy / path.relative_to(ROCQ))
     run("make", "extract", f"BUILD={copy / 'build'}", folder=copy)
     return copy
@@ -86,7 +87,7 @@ def test_what_is_committed_is_what_is_extracted(compiled) -> None:
 def test_the_theorems_rest_on_the_axioms_of_the_reals_alone(theorem, compiled) -> None:
     source = f"From Verale Require Import Check CheckImage.\nPrint Assumptions {theorem}.\n"
     (compiled / f"Assumptions_{theorem}.v").write_text(source)
-    printed = run("coqc", "-Q", "theories", "Verale", f"Assumptions_{theorem}.v", folder=compiled)
+    printed = run("coqc", *_HERE, f"Assumptions_{theorem}.v", folder=compiled)
     assert printed.startswith("Axioms:\n")
     assert {line.split(" :")[0].split()[0] for line in printed.splitlines()[1:] if not line.startswith(" ")} <= AXIOMS
 
@@ -94,7 +95,7 @@ def test_the_theorems_rest_on_the_axioms_of_the_reals_alone(theorem, compiled) -
 @pytest.mark.long
 def test_the_independent_checker_of_coq_agrees(compiled) -> None:
     """It checks every proof term again, and says what is assumed."""
-    printed = run("coqchk", "-silent", "-o", "-Q", "theories", "Verale", "Verale.CheckImage", folder=compiled)
+    printed = run("coqchk", "-silent", "-o", *_HERE, "Verale.CheckImage", folder=compiled)
     summary = printed.split("CONTEXT SUMMARY")[1]
     parts = dict(re.findall(r"^\* ([^:\n]+):((?:\n? +[^\n]*)*)", summary, re.MULTILINE))
     axioms = set(parts.pop("Axioms").split())

@@ -154,13 +154,13 @@ def _scripted(module: Import, script: Script) -> Iterator[list[str]]:
     """The copy's questions are answered by a script; what it asked."""
     asked: list[str] = []
     auditor, claims, executable = module("auditor"), module("proved.claims"), module("proved.executable")
-    true = auditor.find_executable, claims.Dialogue
-    auditor.find_executable = lambda: executable.Executable("nowhere", "0" * 64)
-    claims.Dialogue = lambda *arguments: _Dialogue(module, script, asked)
+    true = auditor.find_program, claims.begin
+    auditor.find_program = lambda: executable.Executable("nowhere", "0" * 64)
+    claims.begin = lambda *arguments: _Dialogue(module, script, asked)
     try:
         yield asked
     finally:
-        auditor.find_executable, claims.Dialogue = true
+        auditor.find_program, claims.begin = true
 
 
 def proved_verdicts(module: Import, kernel: str) -> str:

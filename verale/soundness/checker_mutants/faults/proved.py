@@ -74,7 +74,7 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
     ],
     "proved/executable.py": [
         ("the digest is of the path", "Path(path).read_bytes()", "path.encode()"),
-        ("the variable is not heeded", "os.environ.get(_VARIABLE) or str(_BUILT)", "str(_BUILT)"),
+        ("the variable is not heeded", "os.environ.get(VARIABLE) or str(_BUILT)", "str(_BUILT)"),
         ("what changed is not looked at", "if _digest(self.path) != self.sha256:", "if False:"),
     ],
     "auditor.py": [
