@@ -5,8 +5,11 @@ type view = { span : Span.t; ascent : Ascent.t Lazy.t }
 
 type patch = {
   stated : Span.statement array; (* in the certificate's order *)
-  places : (int * int) array; (* of the statements of views, where the low and the high end are stated *)
+  lows : float array; (* what is stated of each prototype itself; infinite: nothing *)
+  highs : float array;
   views : view list; (* of these statements, but those about prototypes that are the same are met *)
+  places : (int * int) array; (* of the statements of views, where the low and the high end are stated *)
+  twins : int array; (* of each prototype, the statement of views about the same one; or -1 *)
   budget : int ref; (* of all patches together *)
   hints : Checker.hint array;
 }
@@ -34,15 +37,10 @@ let better a b = if b.value > a.value then b else a
 let of_domain (points : Points.t) side k =
   match side with Low -> points.lowest.(k) | High -> -.points.highest.(k)
 
-let stated_end side (s : Span.statement) = match side with Low -> s.low | High -> -.s.high
+let of_statements patch side k = match side with Low -> patch.lows.(k) | High -> -.patch.highs.(k)
 
-let of_statements patch side k =
-  Array.fold_left
-    (fun best (s : Span.statement) -> if s.about = k then Float.max best (stated_end side s) else best)
-    neg_infinity patch.stated
-
-let of_span view side k =
-  let found = Span.weights view.span (sign_of view.span side) k in
+let of_span ?share ?rough view side k =
+  let found = Span.weights ?share ?rough view.span (sign_of view.span side) k in
   { view; weights = found.weights; curve = found.curve; value = value_of view.span side k found.reach }
 
 let with_weights side k found = if found.weights <> [||] then found else of_span found.view side k
@@ -50,7 +48,7 @@ let with_weights side k found = if found.weights <> [||] then found else of_span
 (* From the middles of all intervals; the weights are left for later where the value does not depend on them. *)
 let from_middles view side k =
   let span = view.span in
-  if span.wide then of_span view side k
+  if span.wide then of_span ~share:1e-8 ~rough:true view side k
   else { view; weights = [||]; curve = 0.; value = value_of span side k (Span.reach span (sign_of span side) k) }
 
 (* Differences of values that floats do not tell, as shares of the largest distance. *)
@@ -58,26 +56,27 @@ let slight = 1e-12
 
 (* A statement about a prototype that is the same says the same of this one, exactly: with weights 1 and -1, and nothing
    else. *)
-let with_twin side k found =
-  let span = found.view.span in
-  let twins = span.points.twins in
-  let best = ref found in
-  Array.iteri
-    (fun i (s : Span.statement) ->
-      if twins.(s.about) = twins.(k) && stated_end side s >= !best.value -. (slight *. span.scale) then begin
-        let weights = Array.make (Span.facts span) 0. in
-        weights.(i) <- -.sign_of span side;
-        best := { found with weights; curve = 0.; value = stated_end side s }
-      end)
-    span.statements;
-  !best
+let with_twin patch side k found =
+  let i = patch.twins.(k) in
+  if i < 0 then found
+  else begin
+    let span = found.view.span in
+    let s = span.statements.(i) in
+    let value = match side with Low -> s.low | High -> -.s.high in
+    if value < found.value -. (slight *. span.scale) then found
+    else begin
+      let weights = Array.make (Span.facts span) 0. in
+      weights.(i) <- -.sign_of span side;
+      { found with weights; curve = 0.; value }
+    end
+  end
 
 let best_of_views patch end_of =
   match List.map end_of patch.views with
   | first :: others -> List.fold_left better first others
   | [] -> invalid_arg "a patch without views"
 
-let estimate patch side k = best_of_views patch (fun view -> with_twin side k (from_middles view side k))
+let estimate patch side k = best_of_views patch (fun view -> with_twin patch side k (from_middles view side k))
 
 (* Newton's steps end where floats no longer tell bounds apart, which is before the weights are as good as they can be. *)
 let polished side k found =
@@ -107,4 +106,4 @@ let scale_of patch = List.fold_left (fun most view -> Float.max most view.span.S
 
 let improved patch side k found =
   if not (is_wide patch) then found
-  else better found (best_of_views patch (fun view -> with_twin side k (improved_view patch side k view)))
+  else better found (best_of_views patch (fun view -> with_twin patch side k (improved_view patch side k view)))

@@ -114,27 +114,41 @@ let statements_of (points : Points.t) (certificate : Checker.certificate) =
 
 (* One statement for all about the same prototype, or two that are the same, and where its ends are stated. *)
 let met (points : Points.t) stated =
-  let meet (made : (Span.statement * (int * int)) list) at (s : Span.statement) =
-    let same ((other : Span.statement), _) = points.twins.(other.about) = points.twins.(s.about) in
-    match List.partition same made with
-    | [ (other, (low, high)) ], rest ->
-        let low = if s.low > other.low then at else low and high = if s.high < other.high then at else high in
-        ({ other with low = Float.max s.low other.low; high = Float.min s.high other.high }, (low, high)) :: rest
-    | _ -> (s, (at, at)) :: made
-  in
-  let made, _ = Array.fold_left (fun (made, at) s -> (meet made at s, at + 1)) ([], 0) stated in
-  Array.split (Array.of_list made)
+  let known = Hashtbl.create 16 and order = ref [] in
+  Array.iteri
+    (fun at (s : Span.statement) ->
+      let twin = points.twins.(s.about) in
+      match Hashtbl.find_opt known twin with
+      | None ->
+          order := twin :: !order;
+          Hashtbl.replace known twin (s, (at, at))
+      | Some ((other : Span.statement), (low, high)) ->
+          let low = if s.low > other.low then at else low and high = if s.high < other.high then at else high in
+          let met = { other with low = Float.max s.low other.low; high = Float.min s.high other.high } in
+          Hashtbl.replace known twin (met, (low, high)))
+    stated;
+  Array.split (Array.of_list (List.rev_map (Hashtbl.find known) !order))
 
 let patch_of (points : Points.t) budget stated =
   let sound (s : Span.statement) = Floats.is_finite s.low && Floats.is_finite s.high in
   if not (Array.for_all sound stated) then None
   else begin
     let statements, places = met points stated in
+    let lows = Array.make points.count neg_infinity and highs = Array.make points.count infinity in
+    Array.iter
+      (fun (s : Span.statement) ->
+        lows.(s.about) <- Float.max lows.(s.about) s.low;
+        highs.(s.about) <- Float.min highs.(s.about) s.high)
+      stated;
+    let first = Array.make points.count (-1) in
+    Array.iteri (fun i (s : Span.statement) -> first.(points.twins.(s.about)) <- i) statements;
+    let twins = Array.map (fun twin -> first.(twin)) points.twins in
+    let view span = { span; ascent = lazy (Ascent.prepare span) } in
     match Span.make points statements with
     | [] -> None
     | spans ->
-        let view span = { span; ascent = lazy (Ascent.prepare span) } in
-        Some { stated; places; views = List.map view spans; budget; hints = Array.make points.count no_hint }
+        let hints = Array.make points.count no_hint in
+        Some { stated; lows; highs; views = List.map view spans; places; twins; budget; hints }
   end
 
 (* The hints of every patch, in order; none for a patch without statements. *)

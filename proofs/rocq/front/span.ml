@@ -267,13 +267,13 @@ let corrected span k tau =
 (* The weights of all facts, kappa, and sign times the end that they prove. *)
 type found = { weights : float array; curve : float; reach : float }
 
-(* With kappa at least some share of |d| / |y|. *)
-let weights ?(share = 1e-16) span sign k =
+(* With kappa at least some share of |d| / |y|; a prototype nearly in the span takes longer, unless a rough answer does. *)
+let weights ?(share = 1e-16) ?(rough = false) span sign k =
   let tau =
     solve_transposed span.kept span.statements span.basis span.pivots (fun c -> span.basis.(c).(k))
   in
   let tau, rest =
-    if span.rests.(k) < 1e-7 *. span.norms.(k) then corrected span k tau else (tau, span.rests.(k))
+    if (not rough) && span.rests.(k) < 1e-7 *. span.norms.(k) then corrected span k tau else (tau, span.rests.(k))
   in
   let least = (share *. sqrt (span.norms.(k) /. Float.max span.far (1e-3 *. span.scale))) +. tiny in
   let curve = Float.max (sqrt (rest /. span.rho2)) least in
@@ -286,8 +286,9 @@ let weights ?(share = 1e-16) span sign k =
       total := !total +. weight)
     tau;
   weights.(span.base) <- curve -. (span.curve *. (sign +. !total));
-  let sides = ref 0. in
-  Array.iteri
-    (fun i w -> if w <> 0. then sides := !sides +. (w *. if w > 0. then span.highs.(i) else span.lows.(i)))
-    weights;
-  { weights; curve; reach = -. !sides -. (rest /. curve) -. (curve *. Floats.dot span.foot span.foot) }
+  let side i =
+    let w = weights.(i) in
+    if w = 0. then 0. else w *. if w > 0. then span.highs.(i) else span.lows.(i)
+  in
+  let sides = Array.fold_left (fun sum i -> sum +. side i) (side span.base) span.kept in
+  { weights; curve; reach = -.sides -. (rest /. curve) -. (curve *. Floats.dot span.foot span.foot) }
