@@ -43,7 +43,7 @@ let of_span ?share ?rough view side k =
   let found = Span.weights ?share ?rough view.span (sign_of view.span side) k in
   { view; weights = found.weights; curve = found.curve; value = value_of view.span side k found.reach }
 
-let with_weights side k found = if found.weights <> [||] then found else of_span found.view side k
+let with_weights side k found = if Array.length found.weights > 0 then found else of_span found.view side k
 
 (* From the middles of all intervals; the weights are left for later where the value does not depend on them. *)
 let from_middles view side k =

@@ -33,7 +33,7 @@ let each points patches side k =
 (* All patches have to be as good as the worst, so that one is made as good as possible; then perhaps it is another. *)
 let everywhere points patches side k =
   let domain = of_domain points side k in
-  if patches <> [||] && Array.for_all Option.is_some patches then begin
+  if Array.length patches > 0 && Array.for_all Option.is_some patches then begin
     let patches = Array.map Option.get patches in
     let free = Array.map (fun patch -> Float.max domain (of_statements patch side k)) patches in
     let found = Array.map (fun patch -> estimate patch side k) patches in

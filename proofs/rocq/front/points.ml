@@ -38,7 +38,7 @@ let square x = x *. x
 
 (* The prototypes' products with that of this index. *)
 let products points j =
-  if points.products.(j) = [||] then begin
+  if Array.length points.products.(j) = 0 then begin
     let own = points.vectors.(j) in
     points.products.(j) <- Array.map (fun vector -> Floats.dot own vector) points.vectors
   end;

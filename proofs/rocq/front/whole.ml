@@ -93,7 +93,7 @@ let hint patch side k loss found =
   let span = found.view.span in
   let is_flat = found.curve > 0. && found.curve < flat *. usual_curve span k && loss < 1e-15 *. span.scale in
   let exact = if is_flat && !(patch.budget) > 0 then exactly patch side k found else None in
-  match if exact = None then rounded patch side k loss found else exact with
+  match match exact with None -> rounded patch side k loss found | Some _ -> exact with
   | None -> ()
   | weights ->
       let old = patch.hints.(k) in
