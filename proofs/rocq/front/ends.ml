@@ -86,20 +86,27 @@ let polished side k found =
       { found with weights; curve; value }
   | _ -> found
 
+(* From how much curve Newton's steps start, against that of a target of its own. *)
+let shares = [ 0.03; 1. ]
+
 (* The best end of a view, with intervals. *)
 let improved_view patch side k view =
   let span = view.span in
   let sign = sign_of span side in
   let first = of_span view side k in
-  let start = Span.weights ~share:0.03 span sign k in
-  let next, settled = Ascent.improve (Lazy.force view.ascent) patch.budget sign k start in
-  let next = { view; weights = next.weights; curve = next.curve; value = value_of span side k next.reach } in
-  let best = better first next in
-  if settled then polished side k best
-  else
-    match Exchange.improve span (turned side) sign k [ best.weights; first.weights ] patch.budget with
-    | Some { weights; curve; value; _ } -> better best { view; weights; curve; value }
-    | None -> best
+  let rec ascend best = function
+    | [] -> (
+        match Exchange.improve span (turned side) sign k [ best.weights; first.weights ] patch.budget with
+        | Some { weights; curve; value; _ } -> better best { view; weights; curve; value }
+        | None -> best)
+    | share :: others ->
+        let start = Span.weights ~share span sign k in
+        let next, settled = Ascent.improve (Lazy.force view.ascent) patch.budget sign k start in
+        let value = value_of span side k next.reach in
+        let best = better best { view; weights = next.weights; curve = next.curve; value } in
+        if settled then polished side k best else ascend best others
+  in
+  ascend first shares
 
 let is_wide patch = List.exists (fun view -> view.span.Span.wide) patch.views
 let scale_of patch = List.fold_left (fun most view -> Float.max most view.span.Span.scale) 0. patch.views
