@@ -19,6 +19,7 @@ type found = {
 
 let most_violated = 2
 let most_rounds = 60
+let most_singles = 24
 
 (* The observable of prototype e at the vector that attains the bound of prototype k. *)
 let attained (span : Span.t) sign k e =
@@ -119,11 +120,15 @@ let improve (span : Span.t) turn sign k several budget =
       | Some next when next.value > current.value -> round next (left - 1)
       | _ -> current
   in
-  let from weights = Option.map (fun found -> round found most_rounds) (best_of (starts span weights) None) in
+  let from candidates = Option.map (fun found -> round found most_rounds) (best_of candidates None) in
+  let singles =
+    if count > most_singles then [] else List.concat (List.init count (fun i -> [ [ (i, true) ]; [ (i, false) ] ]))
+  in
   List.fold_left
-    (fun best weights ->
-      match best, from weights with
+    (fun best candidates ->
+      match best, from candidates with
       | Some old, Some next -> if next.value > old.value then Some next else best
       | None, next -> next
       | _, None -> best)
-    None several
+    None
+    (List.map (starts span) several @ [ singles ])
