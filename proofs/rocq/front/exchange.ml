@@ -121,9 +121,11 @@ let improve (span : Span.t) turn sign k several budget =
       | _ -> current
   in
   let from candidates = Option.map (fun found -> round found most_rounds) (best_of candidates None) in
-  let singles =
-    if count > most_singles then [] else List.concat (List.init count (fun i -> [ [ (i, true) ]; [ (i, false) ] ]))
-  in
+  let points = span.points in
+  let own i = points.twins.(span.statements.(i).about) = points.twins.(k) in
+  let others = List.filter (fun i -> not (own i)) (List.init count Fun.id) in
+  let singles = List.concat_map (fun i -> [ [ (i, true) ]; [ (i, false) ] ]) others in
+  let singles = if count > most_singles then [] else singles in
   List.fold_left
     (fun best candidates ->
       match best, from candidates with
