@@ -78,7 +78,8 @@ let best_of_views patch end_of =
 
 let estimate patch side k = best_of_views patch (fun view -> with_twin patch side k (from_middles view side k))
 
-(* Newton's steps end where floats no longer tell bounds apart, which is before the weights are as good as they can be. *)
+(* Newton's steps end where floats no longer tell bounds apart. That is before the weights are as good as they can
+   be. *)
 let polished side k found =
   let span = found.view.span in
   match Exchange.solve span (turned side) (sign_of span side) k (Exchange.basis_of span found.weights) with

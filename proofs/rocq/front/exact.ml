@@ -1,16 +1,16 @@
 (* Weights in integers where the target lies in the span of the statements. Part of the hinter: untrusted.
 
    There the curves of the best weights cancel, A is nearly 0, and the bound loses |Q|^2 / A, so that weights in floats
-   are too coarse: their Q is as large as their rounding. Here Q is computed in integers, and corrected, step by step, by
-   the weights that floats find for what is left of it. *)
+   are too coarse: their Q is as large as their rounding. Here Q is computed in integers, and corrected, step by step,
+   by the weights that floats find for what is left of it. *)
 
 (* The bits of weights, and those of A below a weight of 1. *)
 let bits = 120
 let curve_bits = 84
 let corrections = 3
 
-(* The directions of an orthonormal basis of vectors, and for each vector its products with them: lower triangular, and 0
-   on the diagonal where it depends on those before. *)
+(* The directions of an orthonormal basis of vectors, and for each vector its products with them: lower triangular, and
+   0 on the diagonal where it depends on those before. *)
 let orthonormal vectors =
   let count = Array.length vectors in
   let directions = Array.make count [||] in

@@ -48,9 +48,6 @@ let to_integer places x =
     if shift >= 0 then Z.shift_left whole shift else Z.shift_right whole (-shift)
   end
 
-(* The exponent e of |x| = m 2^e, m in [1/2, 1); that of a smallest number if x is 0. *)
-let exponent x = if x = 0. then -1074 else snd (Float.frexp x)
-
 let is_finite x = Float.abs x < infinity
 
 let dot u v =

@@ -156,6 +156,7 @@ let selected points indices =
   let take array = Array.map (fun k -> array.(k)) indices in
   let count = Array.length indices in
   { points with
-    count; integers = (fun k -> points.integers indices.(k)); vectors = take points.vectors; sizes = take points.sizes; squares = take points.squares;
+    count; integers = (fun k -> points.integers indices.(k)); vectors = take points.vectors;
+    sizes = take points.sizes; squares = take points.squares;
     totals = take points.totals; twins = take points.twins; lowest = take points.lowest;
     highest = take points.highest; products = Array.make count [||] }

@@ -124,8 +124,8 @@ let with_basis span =
   let narrow i = half span i <= 1e-9 *. span.scale in
   let candidate i =
     let rest = rest_of i and open_ = doubt span i in
-    if rest > negligible *. reference i && rest > tiny && open_ *. open_ < span.far *. rest then Some (narrow i, rest, i)
-    else None
+    let useful = rest > negligible *. reference i && rest > tiny && open_ *. open_ < span.far *. rest in
+    if useful then Some (narrow i, rest, i) else None
   in
   let rec next () =
     let candidates = List.filter_map candidate !left in
@@ -267,7 +267,8 @@ let corrected span k tau =
 (* The weights of all facts, kappa, and sign times the end that they prove. *)
 type found = { weights : float array; curve : float; reach : float }
 
-(* With kappa at least some share of |d| / |y|; a prototype nearly in the span takes longer, unless a rough answer does. *)
+(* With kappa at least some share of |d| / |y|. A prototype nearly in the span takes longer, unless a rough answer will
+   do. *)
 let weights ?(share = 1e-16) ?(rough = false) span sign k =
   let tau =
     solve_transposed span.kept span.statements span.basis span.pivots (fun c -> span.basis.(c).(k))
