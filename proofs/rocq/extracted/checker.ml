@@ -2603,15 +2603,17 @@ let exp_plan b terms0 n d =
           Big_int_Z.unit_big_int) n)
         (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) d))
   in
-  let count0 = Z.add (Z.of_nat terms0) (Z.sqrt growth) in
   let size0 =
     Z.max Big_int_Z.zero_big_int
       (Z.add (Z.sub (Z.log2 (Z.abs n)) (Z.log2 d)) Big_int_Z.unit_big_int)
   in
+  let bits = Z.add (Z.add (Z.log2 b) growth) size0 in
+  let count0 =
+    Z.min (Z.add (Z.of_nat terms0) (Z.sqrt growth))
+      (Z.add (Z.sqrt bits) Big_int_Z.unit_big_int)
+  in
   let halvings =
-    Z.add
-      (Z.add size0 (Z.div (Z.add (Z.add (Z.log2 b) growth) size0) count0))
-      Big_int_Z.unit_big_int
+    Z.add (Z.add size0 (Z.div bits count0)) Big_int_Z.unit_big_int
   in
   (((Z.to_nat count0), (Z.to_nat halvings)),
   (Z.to_nat
@@ -3813,6 +3815,90 @@ let instance_holds h c t0 t1 b b0 i =
       (forallb (latent_inside h i.image_unit) i.rows))
     (forallb (statement_true t0 t1 b b0 c.statement_unit) c.statements)
 
+(** val true_of :
+    certificate -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> bool **)
+
+let true_of c t0 e lo hi =
+  match e with
+  | Some e0 -> ends_in t0 c.statement_unit (as_ends e0) lo hi
+  | None -> false
+
+(** val spatial_true :
+    head -> certificate -> Big_int_Z.big_int -> image -> Big_int_Z.big_int
+    list -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (int * (Big_int_Z.big_int * Big_int_Z.big_int)) -> bool **)
+
+let spatial_true h c t0 i =
+  let u = i.image_unit in
+  (fun z0 square0 stretch s ->
+  let p = nth (fst s) h.prototypes [] in
+  (&&) (Nat.leb (length p) h.depth)
+    (true_of c t0
+      (observed_ends t0 h z0 u square0 stretch (measured_of t0 h p))
+      (fst (snd s)) (snd (snd s))))
+
+(** val mass_true :
+    certificate -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (int * (Big_int_Z.big_int * Big_int_Z.big_int)) -> bool **)
+
+let mass_true c t0 es s =
+  true_of c t0 (nth_error es (fst s)) (fst (snd s)) (snd (snd s))
+
+(** val patch_true :
+    head -> certificate -> Big_int_Z.big_int -> int -> image -> int ->
+    Big_int_Z.big_int list -> bool **)
+
+let patch_true h c t0 terms0 i =
+  let u = i.image_unit in
+  (fun l z0 ->
+  match stated_at l c.statements with
+  | [] -> true
+  | p :: l0 ->
+    let here = p :: l0 in
+    (match h.head_geometry with
+     | Softmax ->
+       (&&) (is_softmax h)
+         (match masses t0 terms0 u z0 with
+          | Some es -> forallb (mass_true c t0 es) here
+          | None -> false)
+     | _ ->
+       let square0 = zdot z0 z0 in
+       (match stretch_ends t0 h u square0 with
+        | Some stretch ->
+          forallb (spatial_true h c t0 i z0 square0 stretch) here
+        | None -> false)))
+
+(** val patches_true :
+    head -> certificate -> Big_int_Z.big_int -> int -> image -> int ->
+    Big_int_Z.big_int list list -> bool **)
+
+let rec patches_true h c t0 terms0 i l = function
+| [] -> true
+| z0 :: zs' ->
+  (&&) (patch_true h c t0 terms0 i l z0)
+    (patches_true h c t0 terms0 i (Stdlib.Int.succ l) zs')
+
+(** val about_one_of : int -> statement -> bool **)
+
+let about_one_of n = function
+| AboutPatch (l, _, _, _) -> Nat.ltb l n
+| _ -> false
+
+(** val instance_by_patches :
+    head -> certificate -> Big_int_Z.big_int -> int -> image -> bool **)
+
+let instance_by_patches h c t0 terms0 i =
+  let u = i.image_unit in
+  (&&)
+    ((&&)
+      ((&&) ((=) (length i.rows) c.patches)
+        (forallb (latent_inside h u) i.rows))
+      (forallb (about_one_of (length i.rows)) c.statements))
+    (patches_true h c t0 terms0 i 0 i.rows)
+
 (** val refutation_holds :
     head -> certificate -> Big_int_Z.big_int -> table -> Big_int_Z.big_int ->
     box -> image -> int -> bool **)
@@ -3824,47 +3910,43 @@ let refutation_holds h c t0 t1 b b0 i rival =
     (difference_at_least h b b0 rival c.predicted Big_int_Z.zero_big_int
       Big_int_Z.unit_big_int)
 
-(** val image_table : prepared -> image -> table option **)
+(** val image_table : head -> settings -> image -> table option **)
 
-let image_table p i =
-  let h = p.head_of in
-  let t0 = p.settings_of.range_unit in
-  evaluated_table h t0 p.settings_of.terms i
+let image_table h s i =
+  let t0 = s.range_unit in evaluated_table h t0 s.terms i
 
-(** val image_box : prepared -> table -> box option **)
+(** val image_box : head -> settings -> table -> box option **)
 
-let image_box p =
-  let h = p.head_of in
-  let t0 = p.settings_of.range_unit in
-  let b = p.settings_of.box_unit in
-  (fun t1 -> pool_box h t0 b p.settings_of.terms p.ln2_of t1)
+let image_box h s =
+  let t0 = s.range_unit in
+  let b = s.box_unit in
+  (fun t1 -> pool_box h t0 b s.terms (ln2_ends b s.terms) t1)
 
-(** val check_instance : prepared -> certificate -> image -> bool **)
+(** val instance_proved : head -> settings -> certificate -> image -> bool **)
 
-let check_instance p c i =
-  let h = p.head_of in
-  let t0 = p.settings_of.range_unit in
-  let b = p.settings_of.box_unit in
+let instance_proved h s c i =
+  let t0 = s.range_unit in
+  let b = s.box_unit in
   (&&) (Nat.ltb 0 (length i.rows))
-    (match image_table p i with
-     | Some t1 ->
-       if forallb about_a_patch c.statements
-       then instance_holds h c t0 t1 b [] i
-       else (match image_box p t1 with
-             | Some b0 -> instance_holds h c t0 t1 b b0 i
-             | None -> false)
-     | None -> false)
+    (if forallb about_a_patch c.statements
+     then instance_by_patches h c t0 s.terms i
+     else (match image_table h s i with
+           | Some t1 ->
+             (match image_box h s t1 with
+              | Some b0 -> instance_holds h c t0 t1 b b0 i
+              | None -> false)
+           | None -> false))
 
-(** val check_refuted : prepared -> certificate -> image -> bool **)
+(** val refutation_proved :
+    head -> settings -> certificate -> image -> bool **)
 
-let check_refuted p c i =
-  let h = p.head_of in
-  let t0 = p.settings_of.range_unit in
-  let b = p.settings_of.box_unit in
+let refutation_proved h s c i =
+  let t0 = s.range_unit in
+  let b = s.box_unit in
   (&&) (Nat.ltb 0 (length i.rows))
-    (match image_table p i with
+    (match image_table h s i with
      | Some t1 ->
-       (match image_box p t1 with
+       (match image_box h s t1 with
         | Some b0 ->
           existsb (refutation_holds h c t0 t1 b b0 i) (seq 0 h.classes)
         | None -> false)

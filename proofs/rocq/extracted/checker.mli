@@ -1164,14 +1164,40 @@ val instance_holds :
   head -> certificate -> Big_int_Z.big_int -> table -> Big_int_Z.big_int ->
   box -> image -> bool
 
+val true_of :
+  certificate -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int)
+  option -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+val spatial_true :
+  head -> certificate -> Big_int_Z.big_int -> image -> Big_int_Z.big_int list
+  -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (int * (Big_int_Z.big_int * Big_int_Z.big_int)) -> bool
+
+val mass_true :
+  certificate -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int)
+  list -> (int * (Big_int_Z.big_int * Big_int_Z.big_int)) -> bool
+
+val patch_true :
+  head -> certificate -> Big_int_Z.big_int -> int -> image -> int ->
+  Big_int_Z.big_int list -> bool
+
+val patches_true :
+  head -> certificate -> Big_int_Z.big_int -> int -> image -> int ->
+  Big_int_Z.big_int list list -> bool
+
+val about_one_of : int -> statement -> bool
+
+val instance_by_patches :
+  head -> certificate -> Big_int_Z.big_int -> int -> image -> bool
+
 val refutation_holds :
   head -> certificate -> Big_int_Z.big_int -> table -> Big_int_Z.big_int ->
   box -> image -> int -> bool
 
-val image_table : prepared -> image -> table option
+val image_table : head -> settings -> image -> table option
 
-val image_box : prepared -> table -> box option
+val image_box : head -> settings -> table -> box option
 
-val check_instance : prepared -> certificate -> image -> bool
+val instance_proved : head -> settings -> certificate -> image -> bool
 
-val check_refuted : prepared -> certificate -> image -> bool
+val refutation_proved : head -> settings -> certificate -> image -> bool

@@ -61,20 +61,30 @@ let entails here certificate prices =
       in
       Checker.check (prepared_for here settings) certificate hints)
 
+(* Bits that tell the ends of every statement apart, mostly of the order of 64: an image's observables need far fewer
+   than a proof. *)
+let bits_of (certificate : Checker.certificate) =
+  let unit = Z.numbits certificate.statement_unit in
+  let needed most = function
+    | Checker.AboutPatch (_, _, low, high) | AboutActivation (_, low, high) ->
+        let width = Z.sub high low in
+        if Z.sign width > 0 then max most (unit - Z.numbits width) else most
+    | AboutOthers _ -> most
+  in
+  List.fold_left needed 0 certificate.statements + 8
+
 (* An enclosure that does not decide a statement is made again with more bits. *)
 let more_bits = [ 0; 256; 1152 ]
 
-let about_image here check certificate image =
+let about_image here claim certificate image =
   let { Checker.range_unit; box_unit; terms } = settings_for here certificate in
-  let with_bits more =
-    let finer unit = Z.shift_left unit more in
-    let finer_settings = settings (finer range_unit) (finer box_unit) (terms + (more / 3)) in
-    check (Checker.prepare here.head finer_settings) certificate image
-  in
-  List.exists with_bits more_bits
+  let few unit = Z.shift_left Z.one (max 0 (min (Z.numbits unit - 1) (bits_of certificate))) in
+  let coarse = settings (few range_unit) (few box_unit) terms in
+  let finer more = settings (Z.shift_left range_unit more) (Z.shift_left box_unit more) (terms + (more / 3)) in
+  List.exists (fun settings -> claim here.head settings certificate image) (coarse :: List.map finer more_bits)
 
 let instance here certificate image =
-  when_covered here.head (fun () -> about_image here Checker.check_instance certificate image)
+  when_covered here.head (fun () -> about_image here Checker.instance_proved certificate image)
 
 let refuted here certificate image =
-  when_covered here.head (fun () -> about_image here Checker.check_refuted certificate image)
+  when_covered here.head (fun () -> about_image here Checker.refutation_proved certificate image)

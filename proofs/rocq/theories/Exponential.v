@@ -230,12 +230,14 @@ Proof.
 Qed.
 
 (* The plan: how many terms, how many halvings, and how many bits finer than B to work.  Each unit of a positive
-   argument costs 3/2 bits (log2 e < 3/2); each squaring doubles the relative error. *)
+   argument costs 3/2 bits (log2 e < 3/2); each squaring doubles the relative error.  A halving saves each term a bit,
+   and takes as long as a term: there are about as many of them as terms, but no more terms than given. *)
 Definition exp_plan (B : Z) (terms : nat) (n d : Z) : nat * nat * nat :=
   (let growth := Z.max 0 (3 * n / (2 * d)) in
-   let count := Z.of_nat terms + Z.sqrt growth in
    let size := Z.max 0 (Z.log2 (Z.abs n) - Z.log2 d + 1) in
-   let halvings := size + (Z.log2 B + growth + size) / count + 1 in
+   let bits := Z.log2 B + growth + size in
+   let count := Z.min (Z.of_nat terms + Z.sqrt growth) (Z.sqrt bits + 1) in
+   let halvings := size + bits / count + 1 in
    (Z.to_nat count, Z.to_nat halvings, Z.to_nat (growth + halvings + 4)))%Z.
 
 Definition planned_exp_ends (B : Z) (terms : nat) (n d : Z) : option (Z * Z) :=
