@@ -1,0 +1,285 @@
+"""Faults in the hinter, which is not trusted: whatever it says, nothing false is proved, and nothing true is refuted.
+
+They name no text of its files, which may change: `at_its_end` changes what it hands out, and `drawn` makes small changes
+anywhere in it. An executable that dies or takes too long proves nothing.
+
+    PYTHONPATH=tests python -m support.ocaml_hinter [COUNT [SEED [ONE-IN]]]
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from support.ocaml import FRONT, OCamlFault, built
+
+from verale.checker import Auditor
+from verale.checker.errors import ExecutableError
+from verale.soundness.corpus.cases import Case, stored
+from verale.soundness.corpus.judge import Judge, precisely
+from verale.soundness.corpus.mutants import mutants
+from verale.soundness.independent.claim import Claim
+from verale.soundness.independent.readers import WrongError
+
+__all__ = ["Claims", "at_its_end", "drawn", "faulty", "main"]
+
+_HANDED_OUT = """
+
+let faulty_weights change hint =
+  let changed = Option.map (fun (unit, weights) -> change unit weights) in
+  {{ Checker.for_low = changed hint.Checker.for_low; for_high = changed hint.Checker.for_high }}
+let all change = List.map (List.map (faulty_weights change))
+let turned = function [] -> [] | first :: others -> others @ [ first ]
+let plain_rows = rows
+let plain_settings = settings
+let rows prepared certificate = let rows = plain_rows prepared certificate in {rows}
+let settings prepared certificate = let found = plain_settings prepared certificate in {settings}
+"""
+
+_ROWS = {
+    "no weights": "List.map (fun _ -> []) rows",
+    "no patches": "ignore rows; []",
+    "all weights 0": "all (fun unit w -> (unit, List.map (fun _ -> Z.zero) w)) rows",
+    "all weights 1": "all (fun unit w -> (unit, List.map (fun _ -> unit) w)) rows",
+    "weights of the other sign": "all (fun unit w -> (unit, List.map Z.neg w)) rows",
+    "weights and unit of the other sign": "all (fun unit w -> (Z.neg unit, List.map Z.neg w)) rows",
+    "huge weights": "all (fun unit w -> (unit, List.map (fun x -> Z.shift_left x 500) w)) rows",
+    "tiny weights": "all (fun unit w -> (Z.shift_left unit 500, w)) rows",
+    "weights twice as large": "all (fun unit w -> (unit, List.map (fun x -> Z.shift_left x 1) w)) rows",
+    "weights moved by one": "all (fun unit w -> (unit, List.map Z.succ w)) rows",
+    "a unit of 0": "all (fun _ w -> (Z.zero, w)) rows",
+    "a unit of -1": "all (fun _ w -> (Z.minus_one, w)) rows",
+    "a unit of 1": "all (fun _ w -> (Z.one, w)) rows",
+    "weights of another statement": "all (fun unit w -> (unit, turned w)) rows",
+    "a weight too few": "all (fun unit w -> (unit, match w with [] -> [] | _ :: w -> w)) rows",
+    "a weight too many": "all (fun unit w -> (unit, unit :: w)) rows",
+    "no weights in a list": "all (fun unit _ -> (unit, [])) rows",
+    "weights of the other end": "List.map (List.map (fun hint -> { Checker.for_low = hint.Checker.for_high; for_high = hint.Checker.for_low })) rows",
+    "weights of another prototype": "List.map turned rows",
+    "weights of another patch": "turned rows",
+    "patches in reverse": "List.rev rows",
+    "rows twice": "rows @ rows",
+}  # fmt: skip
+
+_SETTINGS = {
+    "no terms": "{ found with terms = 0 }",
+    "negative terms": "{ found with terms = -1 }",
+    "one term": "{ found with terms = 1 }",
+    "observables in units of 0": "{ found with observables = Z.zero }",
+    "observables in negative units": "{ found with observables = Z.neg found.observables }",
+    "observables in units of 1": "{ found with observables = Z.one }",
+    "observables in units that do not fit": "{ found with observables = Z.succ found.observables }",
+    "observables in huge units": "{ found with observables = Z.shift_left found.observables 5000 }",
+    "activations in units of 0": "{ found with activations = Z.zero }",
+    "activations in negative units": "{ found with activations = Z.neg found.activations }",
+    "activations in units of 1": "{ found with activations = Z.one }",
+    "activations in units that do not fit": "{ found with activations = Z.succ found.activations }",
+    "the units swapped": "{ found with observables = found.activations; activations = found.observables }",
+}
+
+
+def at_its_end() -> list[OCamlFault]:
+    """Faults in what the hinter hands out."""
+    source = (FRONT / "hinter.ml").read_text(encoding="utf-8")
+    changed = [(wrong, rows, "found") for wrong, rows in _ROWS.items()]
+    changed += [(wrong, "rows", settings) for wrong, settings in _SETTINGS.items()]
+    return [
+        OCamlFault("hinter.ml", wrong, source + _HANDED_OUT.format(rows=rows, settings=settings))
+        for wrong, rows, settings in changed
+    ]
+
+
+_CHANGES = (
+    (r" \+\. ", " -. "),
+    (r" -\. ", " +. "),
+    (r" \*\. ", " /. "),
+    (r" /\. ", " *. "),
+    (r"\bFloat\.max\b", "Float.min"),
+    (r"\bFloat\.min\b", "Float.max"),
+    (r" > ", " <= "),
+    (r" < ", " >= "),
+    (r" = (?=[a-z0-9]+ then)", " <> "),
+    (r"\.low\b", ".high"),
+    (r"\.high\b", ".low"),
+    (r"\bsqrt\b", "Float.abs"),
+    (r"\b0\.(?![0-9])", "1."),
+    (r"\b1\.(?![0-9])", "-1."),
+    (r"\b2\.(?![0-9])", "1."),
+    (r"(?<=\.\()([a-z])(?=\))", r"0"),
+    (r" \+ 1\b", ""),
+    (r" - 1\b", ""),
+    (r"\bSome \(", "Some (fun x -> x) (fun _ -> ("),
+    (r"\bZ\.sub\b", "Z.add"),
+    (r"\bZ\.shift_left\b", "Z.shift_right"),
+    (r" :: ", " :: [] @ "),
+    (r"\bif\b", "if not @@"),
+    (r"-\.(?=[a-z(])", ""),
+)
+"""Patterns in OCaml, and what takes their place. Not all that comes of it compiles: then another is drawn."""
+
+
+def drawn(seed: int) -> Iterator[OCamlFault]:
+    """Small changes at random places of the hinter's files, without end."""
+    generator = random.Random(seed)
+    makefile = (FRONT.parent / "Makefile").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"^HINTER := (.*)$", makefile, re.MULTILINE)
+    files = [Path(name).name for name in listed.split()]
+    sites = []
+    for file in files:
+        source = (FRONT / file).read_text(encoding="utf-8")
+        comments = [match.span() for match in re.finditer(r"\(\*.*?\*\)", source, re.DOTALL)]
+        for old, new in _CHANGES:
+            for match in re.finditer(old, source):
+                if not any(start <= match.start() < end for start, end in comments):
+                    sites.append((file, source, match, new))
+    while True:
+        file, source, match, new = generator.choice(sites)
+        line = source.count("\n", 0, match.start()) + 1
+        wrong = f"line {line}, {match.group().strip()!r} is {new.strip()!r}"
+        yield OCamlFault(file, wrong, source[: match.start()] + match.expand(new) + source[match.end() :])
+
+
+# Claims.
+
+_KINDS = (
+    "class exchanged",
+    "margin raised",
+    "statement dropped",
+    "all statements dropped",
+    "widened",
+    "widened above",
+    "widened below",
+    "prototype exchanged",
+    "patch exchanged",
+)
+_OF_A_KIND = 2
+"""Mutants of each kind that are tried for each case."""
+_LIMIT = 20_000_000
+"""Steps for each megabyte: half a second."""
+
+
+@dataclass(frozen=True)
+class Claims:
+    """Certificates with their heads, and latents where an instance is asked for too.
+
+    Attributes:
+        false: those known to be false: the independent reading has latents that break them, or refutes the instance.
+        true: those that the corpora accept.
+    """
+
+    false: tuple[tuple[bytes, bytes | None, tuple[bytes, ...]], ...]
+    true: tuple[tuple[bytes, bytes | None, tuple[bytes, ...]], ...]
+
+    @classmethod
+    def made(cls, one_in: int = 1) -> Claims:
+        """Of one in so many accepted cases. Its mutants are asked without latents, so that a false instance does not
+        hide an entailment that is proved."""
+        cases = stored()
+        accepted = [case for case in cases if case.status == "PROVED" and case.name.startswith("accept/")][::one_in]
+        with precisely():
+            false = [(case.head, None, tuple(_false_mutants(case))) for case in accepted]
+        broken = [
+            (case.head, case.latents, (case.certificate,))
+            for case in cases
+            if (case.status, case.reason) == ("REFUTED", "refuted") or _has_false_instance(case)
+        ]
+        true = [(case.head, case.latents, (case.certificate,)) for case in accepted]
+        return cls((*(each for each in false if each[2]), *broken[::one_in]), tuple(true))
+
+    @property
+    def lies(self) -> int:
+        """How many are false."""
+        return sum(len(certificates) for _, _, certificates in self.false)
+
+    def said_by(self, executable: str) -> Counter[str]:
+        """How many verdicts an executable leads to: "false PROVED", "true REFUTED" and so on, or "ended" for none."""
+        before = os.environ.get("VERALE_PROVED")
+        os.environ["VERALE_PROVED"] = executable
+        try:
+            return Counter(
+                f"{truth} {status}"
+                for truth, groups in (("false", self.false), ("true", self.true))
+                for head, latents, certificates in groups
+                for status in _statuses(Auditor(head, latents, "proved", _LIMIT), certificates)
+            )
+        finally:
+            if before is None:
+                del os.environ["VERALE_PROVED"]
+            else:
+                os.environ["VERALE_PROVED"] = before
+
+
+def _false_mutants(case: Case) -> Iterator[bytes]:
+    judge, tried = Judge(case), Counter[str]()
+    for mutant in mutants(case, random.Random(case.name)):
+        if mutant.kind not in _KINDS or mutant.head != case.head or tried[mutant.kind] == _OF_A_KIND:
+            continue
+        tried[mutant.kind] += 1
+        try:
+            false = judge.refuted(Claim.read(mutant.certificate, mutant.head, None))
+        except WrongError:
+            continue
+        if false:
+            yield mutant.certificate
+
+
+def _has_false_instance(case: Case) -> bool:
+    """Whether a statement is not true of the image, by the independent reading."""
+    if (case.status, case.reason) != ("NOT_PROVED", "instance"):
+        return False
+    with precisely():
+        try:
+            Claim.read(case.certificate, case.head, case.latents).require_instance()
+        except WrongError:
+            return True
+    return False
+
+
+def _statuses(auditor: Auditor, certificates: tuple[bytes, ...]) -> Iterator[str]:
+    for certificate in certificates:
+        try:
+            yield auditor.check(certificate).status.value
+        except ExecutableError:
+            yield "ended"
+
+
+def faulty(claims: Claims, count: int, seed: int, handed_out: int = 1) -> Iterator[tuple[OCamlFault, Counter[str]]]:
+    """What executables with a fault in their hinter say of claims: one in `handed_out` of `at_its_end`, then so many
+    drawn ones that compile."""
+    left = count
+    for fault in chain(at_its_end()[::handed_out], drawn(seed)):
+        is_drawn = fault.wrong.startswith("line ")
+        if is_drawn and left <= 0:
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            executable = built(fault, Path(folder))
+            if executable is None:
+                if not is_drawn:
+                    raise ValueError(f"{fault} does not compile")
+                continue
+            yield fault, claims.said_by(executable)
+        left -= is_drawn
+
+
+def main(count: int = 20, seed: int = 0, one_in: int = 1) -> int:
+    claims, wrong, total = Claims.made(one_in), 0, 0
+    sys.stdout.write(f"{claims.lies} false claims\n")
+    for fault, said in faulty(claims, count, seed):
+        total += 1
+        wrong += said["false PROVED"] + said["true REFUTED"]
+        sys.stdout.write(f"{fault}: {', '.join(f'{number} {what}' for what, number in sorted(said.items()))}\n")
+        sys.stdout.flush()
+    sys.stdout.write(f"{total} faults in the hinter, {wrong} wrong verdicts\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:])))

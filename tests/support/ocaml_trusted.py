@@ -1,0 +1,175 @@
+"""Faults in the OCaml that is trusted: reader, claims, answers and the program. The tests of `TESTS` detect each.
+
+PYTHONPATH=tests python -m support.ocaml_trusted [WORD...]
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from support.ocaml import FRONT, ROOT, OCamlFault, copied
+
+__all__ = ["FAULTS", "SURVIVORS", "TESTS", "detected_by", "main"]
+
+_AGREEMENT = "tests/soundness/test_agreement.py"
+TESTS = {
+    "reader.ml": ("tests/unit/checker/proved/test_reader.py", _AGREEMENT),
+    "claims.ml": (_AGREEMENT,),
+    "answers.ml": (_AGREEMENT, "tests/end_to_end/test_proved_kernel.py"),
+    "main.ml": ("tests/end_to_end/test_proved_kernel.py",),
+}
+"""The tests that have to detect the faults of a file."""
+_SECONDS = 900
+
+_TRUSTED: dict[str, list[tuple[str, str, str]]] = {
+    "reader.ml": [
+        ("a minus is left out", "let sign = if text <> \"\" && text.[0] = '-' then 1 else 0 in", "let text = if text <> \"\" && text.[0] = '-' then String.sub text 1 (String.length text - 1) else text in\n  let sign = 0 in"),
+        ("numbers are decimal where they can be", "Z.of_string_base 16 text", "(try Z.of_string_base 10 text with _ -> Z.of_string_base 16 text)"),
+        ("any digits", "if not (canonical && digits <= 1024 && all_digits sign)", "if not (canonical && digits <= 1024)"),
+        ("zeros may lead", "if not (canonical && digits <= 1024 && all_digits sign)", "if not (digits >= 1 && digits <= 1024 && all_digits sign)"),
+        ("a unit may be 0", "if Z.sign number <= 0 then wrong", "if Z.sign number < 0 then wrong"),
+        ("an index may be at its limit", "if number >= limit then wrong", "if number > limit then wrong"),
+        ("an index need not be below its limit", "if number >= limit then wrong", "if false then wrong"),
+        ("lists are reversed", "if left = 0 then List.rev made", "if left = 0 then made"),
+        ("lists may have any length", "if not (List.mem (List.length found) lengths) then", "if false then"),
+        ("the line may go on", "let line_end input = if not input.ended then", "let line_end input = if false then"),
+        ("fractions are turned over", "{ Checker.numerator; denominator }", "{ Checker.numerator = denominator; denominator = numerator }"),
+        ("a rooted cosine is a cosine", "Checker.RootedCosine (fraction input)", "Checker.Cosine (fraction input)"),
+        ("there is no radius", "Checker.InnerProduct (option fraction input)", "(ignore (option fraction input); Checker.InnerProduct None)"),
+        ("rectified is the identity", '"rectified" -> Checker.Rectified', '"rectified" -> Checker.Identity'),
+        ("banks are maxima", "Checker.Banks (natural input)", "(ignore (natural input); Checker.MaxPool)"),
+        ("the subtrees are swapped", "Checker.SoftTree (absent, present)", "Checker.SoftTree (present, absent)"),
+        ("the largest is the sum", '"maximum" -> Checker.Maximum', '"maximum" -> Checker.Linear'),
+        ("the domain's ends are swapped", "let lower = option integer input in\n  let upper = option integer input in", "let upper = option integer input in\n  let lower = option integer input in"),
+        ("the domain has no lower end", "let lower = option integer input in", "let lower = ignore (option integer input); None in"),
+        ("weights have the coordinates' unit", "coord_unit; prototypes; lower; upper; weight_unit;", "coord_unit; prototypes; lower; upper; weight_unit = coord_unit;"),
+        ("scales are peaks", "scale_unit; scales; peak_unit; peaks }", "scale_unit; scales = peaks; peak_unit; peaks = scales }"),
+        ("there is no bias", "weight; bias; scale_unit", "weight; bias = List.map (fun _ -> Z.zero) bias; scale_unit"),
+        ("another class is predicted", "{ Checker.predicted; patches;", "{ Checker.predicted = (predicted + 1) mod head.classes; patches;"),
+        ("patches are one less", "{ Checker.predicted; patches;", "{ Checker.predicted; patches = patches - 1;"),
+        ("a patch's ends are swapped", "Checker.AboutPatch (l, j, low, high)", "Checker.AboutPatch (l, j, high, low)"),
+        ("a patch is another one", "Checker.AboutPatch (l, j, low, high)", "Checker.AboutPatch ((l + 1) mod patches, j, low, high)"),
+        ("a statement says that there is a point", "Checker.AboutPatch (l, j, low, high)", "Checker.AboutPatch (l, j, low, low)"),
+        ("an activation is at its lower end", "Checker.AboutActivation (j, low, high)", "Checker.AboutActivation (j, low, low)"),
+        ("the clause is about all", "Checker.AboutOthers (except, high)", "(ignore except; Checker.AboutOthers ([], high))"),
+        ("margins have the statements' unit", "statements; margin_unit; margins }", "statements; margin_unit = statement_unit; margins }"),
+        ("margins are 0", "statements; margin_unit; margins }", "statements; margin_unit; margins = List.map (fun _ -> Z.zero) margins }"),
+        ("an image's unit is 1", "{ Checker.image_unit; rows }", "{ Checker.image_unit = (ignore image_unit; Z.one); rows }"),
+    ],
+    "claims.ml": [
+        ("nothing is asked", "Checker.check (prepared_for here settings) certificate hints)", "ignore (Checker.check (prepared_for here settings) certificate hints); true)"),
+        ("what is not proved is proved", "if claim () then Proved else Not_proved", "if claim () then Proved else Proved"),
+        ("an instance is entailed", "about_image here Checker.check_instance certificate image)", "about_image here Checker.check_refuted certificate image)"),
+        ("what is refuted is an instance", "about_image here Checker.check_refuted certificate image)", "about_image here Checker.check_instance certificate image)"),
+        ("some finer enclosure does not refuse", "List.exists with_bits more_bits", "not (List.for_all with_bits more_bits && false)"),
+        ("what was prepared serves other settings", "Some (known, prepared) when known = settings -> prepared", "Some (_, prepared) -> prepared"),
+        ("an entailment of no margins", "Checker.check (prepared_for here settings) certificate hints)", "Checker.check (prepared_for here settings) { certificate with margins = List.map (fun _ -> Z.zero) certificate.margins } hints)"),
+        ("an entailment of a subset", "Checker.check (prepared_for here settings) certificate hints)", "Checker.check (prepared_for here settings) { certificate with statements = List.map (function Checker.AboutPatch (l, j, a, _) -> Checker.AboutPatch (l, j, a, a) | s -> s) certificate.statements } hints)"),
+        ("an instance of no statements", "check (Checker.prepare here.head finer_settings) certificate image", "check (Checker.prepare here.head finer_settings) { certificate with statements = [] } image"),
+        ("an instance of its first patch", "check (Checker.prepare here.head finer_settings) certificate image", "check (Checker.prepare here.head finer_settings) { certificate with patches = 1 } { image with Checker.rows = [ List.hd image.Checker.rows ] }"),
+        ("every head is covered", "Some \"a soft tree whose activations are not shown to lie in [0, 1]\"", "None"),
+    ],
+    "answers.ml": [
+        ("proved and not are swapped", 'Claims.Proved -> "proved"\n  | Claims.Not_proved -> "not proved"', 'Claims.Proved -> "not proved"\n  | Claims.Not_proved -> "proved"'),
+        ("what is not covered is proved", '"not covered: " ^ why', '(ignore why; "proved")'),
+        ("what is not proved is proved", 'Claims.Not_proved -> "not proved"', 'Claims.Not_proved -> "proved"'),
+        ("refuted means instance", "about_image here Claims.refuted input", "about_image here Claims.instance input"),
+        ("instance means refuted", "about_image here Claims.instance input", "about_image here Claims.refuted input"),
+        ("instance is taken on trust", "said (claim told.prepared certificate image)", 'ignore (claim told.prepared certificate image); "proved"'),
+        ("the head may change", '"head", None -> (Some (read_head input), "ready")', '"head", _ -> (Some (read_head input), "ready")'),
+        ("the line may go on after prices", "let prices = Reader.prices told.head input in\n  Reader.line_end input;", "let prices = Reader.prices told.head input in"),
+    ],
+    "main.ml": [
+        ("the number is always 0", "Printf.printf \"%x %x %s\\n%!\" number took", "Printf.printf \"%x %x %s\\n%!\" (number * 0) took"),
+        ("what is beyond the limits is proved", 'let limit why = seeking := false; skip input; "limit: " ^ why in', 'let limit why = seeking := false; skip input; ignore why; "proved" in'),
+        ("it goes on after an error", 'print_endline ("error: " ^ one_line why);\n      exit 2', 'print_endline ("error: " ^ one_line why);\n      exit 0'),
+        ("time is not looked at", "if !seeking && Sys.time () > !deadline then", "if false then"),
+        ("memory is not looked at", "if !seeking && (Gc.quick_stat ()).heap_words / (1 lsl 17) > megabytes then", "if false then"),
+        ("half a line is a line", "| End_of_file when not !within_line -> ()", "| End_of_file -> ()\n  | End_of_file when not !within_line -> ()"),
+    ],
+}  # fmt: skip
+
+
+def _replaced(file: str, wrong: str, old: str, new: str) -> OCamlFault:
+    """The text `old`, which the file holds once, replaced by `new`. Raises ValueError where it is not there once."""
+    source = (FRONT / file).read_text(encoding="utf-8")
+    if source.count(old) != 1:
+        raise ValueError(f"{file}: {wrong}: {old!r} is there {source.count(old)} times, expected once")
+    return OCamlFault(file, wrong, source.replace(old, new))
+
+
+FAULTS = [_replaced(file, *each) for file, faults in _TRUSTED.items() for each in faults]
+
+SURVIVORS: dict[str, str] = {
+    "claims.ml: what was prepared serves other settings": "settings are not trusted: the theorems hold for all of them",
+    "claims.ml: every head is covered": "the checker asks the same itself, and says no instead of saying why",
+}
+"""Faults that no test detects, and why."""
+
+
+def detected_by(fault: OCamlFault | None, tests: tuple[str, ...]) -> str | None:
+    """The first of the tests that fails where the fault is; None if none does.
+
+    Raises:
+        ValueError: the fault does not compile, or tests cannot run.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        shutil.copytree(ROOT / "tests", folder / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+        copied(fault, folder / "proofs" / "rocq")
+        paths = os.pathsep.join((str(ROOT), str(folder / "tests")))
+        options = [
+            "-x",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--no-header",
+            "--tb=line",
+            "-c",
+            "/dev/null",
+            "-o",
+            "markers=long",
+        ]
+        command = [sys.executable, "-m", "pytest", *options, "-m", "not long", f"--rootdir={folder}", *tests]
+        done = subprocess.run(
+            [*command, "-o", f"pythonpath={folder / 'tests'}"],
+            capture_output=True,
+            text=True,
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": paths},
+            timeout=_SECONDS,
+        )
+    if "make proved failed" in done.stdout:
+        raise ValueError(f"{fault} does not compile:\n{done.stdout[-2000:]}")
+    failed = next((line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))), None)
+    if done.returncode not in ((0,) if failed is None else (1,)) or " skipped" in done.stdout:
+        raise ValueError(f"the tests cannot run: {done.stdout[-2000:]}{done.stderr[-500:]}")
+    return failed
+
+
+def main(words: list[str]) -> int:
+    chosen = [fault for fault in FAULTS if not words or any(word in str(fault) for word in words)]
+    if accused := detected_by(None, tuple({test: None for fault in chosen for test in TESTS[fault.file]})):
+        sys.stdout.write(f"without a fault: {accused}\n")
+        return 1
+    undetected = []
+    for fault in chosen:
+        try:
+            found = detected_by(fault, TESTS[fault.file])
+        except ValueError as error:
+            found = None
+            sys.stderr.write(f"{error}\n")
+        undetected += [str(fault)] * (found is None)
+        sys.stdout.write(f"{fault}\n    {found or 'SURVIVES: ' + SURVIVORS.get(str(fault), 'not listed')}\n")
+        sys.stdout.flush()
+    sys.stdout.write(f"{len(chosen)} faults, {len(chosen) - len(undetected)} detected\n")
+    return 1 if set(undetected) - set(SURVIVORS) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
