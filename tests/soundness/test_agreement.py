@@ -116,6 +116,18 @@ def test_latents_that_break_a_claim_are_found(answering) -> None:
     ]
 
 
+def test_what_is_refuted_by_one_alone_is_judged(answering) -> None:
+    """The fake proves no entailment, and then refutes it by an image that has the class."""
+    answering("'not proved' if question == 'entails' else 'proved'")
+    case = first("accept/")
+    tally = compared(asked_of(case))
+    assert tally.kinds == Counter(apart=1)
+    unproved = next(case for case in stored() if case.name.startswith("reject/") and case.reason == "margin")
+    tally = compared(asked_of(unproved))
+    assert tally.kinds == Counter(more=1)
+    assert [line.split(" (")[0] for line in tally.wrong] == [f"{unproved.name}: refuted though the image has the class"]
+
+
 def test_what_is_marked_as_false_must_not_be_proved(answering) -> None:
     answering("'proved'")
     tally = compared(asked_of(first("accept/"), false=True), judged_one_in=1000)

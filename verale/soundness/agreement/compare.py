@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from verale.soundness.agreement.judging import is_small, known_false
+from verale.soundness.agreement.judging import is_small, known_false, not_broken
 from verale.soundness.agreement.kernels import ENDED, NAMES, Said, asked, processor, said
 from verale.soundness.agreement.sets import Group, Question, with_margins
 
@@ -20,8 +20,8 @@ __all__ = ["KINDS", "Difference", "Tally", "compared"]
 KINDS = ("same", "more", "less", "apart")
 """What the proved checker proves beside the Python one: the same, more or less; or they cannot be compared."""
 
-_UNDECIDED = ("limit", "uncovered", "instance", "entailment", "margin")
-"""The reasons of NOT_PROVED, from the weakest."""
+_UNDECIDED = ("limit", "uncovered", "instance", "entailment", "margin", "witness")
+"""The reasons of NOT_PROVED and NOT_REFUTED, from the weakest."""
 _DECIDED = ("PROVED", "REFUTED")
 _BITS = 52
 
@@ -103,16 +103,16 @@ def _count(tally: Tally, group: Group, question: Question, found: dict[str, Said
     named = [f"{kernel}: {' '.join(verdict).strip()}" for kernel, verdict in found.items()]
     if kind == "apart" or python != found["mpmath"]:
         tally.wrong.append(f"{question.name}: the kernels disagree ({', '.join(named)})")
-    if not any(status == "PROVED" for status, _ in found.values()):
-        return
-    if question.false:
+    decided = {status for status, _ in found.values()}.intersection(_DECIDED)
+    if question.false and "PROVED" in decided:
         tally.wrong.append(f"{question.name}: it is marked as false ({', '.join(named)})")
-    proves_more = kind == "more" and proved[0] == "PROVED"
-    sampled = tally.kinds.total() % judged_one_in == 0
-    if (proves_more or sampled) and is_small(group, question):
+    sampled = kind == "more" or tally.kinds.total() % judged_one_in == 0
+    if decided and sampled and question.witness is None and is_small(group, question):
         tally.judged += 1
-        if (false := known_false(group, question)) is not None:
-            tally.wrong.append(f"{question.name}: {false} ({', '.join(named)})")
+        for status in decided:
+            false = (known_false if status == "PROVED" else not_broken)(group, question)
+            if false is not None:
+                tally.wrong.append(f"{question.name}: {false} ({', '.join(named)})")
 
 
 def _kind(python: Said, proved: Said) -> str:
