@@ -157,6 +157,7 @@ function ml_z_shift_right(a, places) {
 // Rounded down. Newton's steps from above fall to it, and do not fall below.
 function ml_z_sqrt(a) {
   if (a < 0) caml_invalid_argument("Z.sqrt: square root of a negative number");
+  if (a === 0) return 0;
   var square = BigInt(a), one = BigInt(1);
   var next = one << BigInt((ml_z_numbits(a) + 1) >> 1), root;
   do {

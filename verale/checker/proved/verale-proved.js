@@ -807,7 +807,7 @@ ql(a){return aj(BigInt(a)-BigInt(1))}function
 jA(b,a){if(a<0)A("Z.shift_left: count argument must be positive");return aj(BigInt(b)<<BigInt(a))}function
 qn(b,a){if(a<0)A("Z.shift_right: count argument must be positive");return aj(BigInt(b)>>BigInt(a))}function
 ab(a){return a<0?-1:a>0?1:0}function
-qo(b){if(b<0)A("Z.sqrt: square root of a negative number");var
+qo(b){if(b<0)A("Z.sqrt: square root of a negative number");if(b===0)return 0;var
 e=BigInt(b),d=BigInt(1),c=d<<BigInt(bz(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aj(a)}function
 jB(a,b){return aj(BigInt(a)-BigInt(b))}function
 qp(a){return aj(BigInt(a)+BigInt(1))}function

@@ -1,0 +1,209 @@
+"""The proved checker as JavaScript: its integers against Python's, in a real browser; and that it is what is built."""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+from support.tabs import started_chromium
+
+from verale.checker.proved import SCRIPT
+
+ROCQ = Path(__file__).parents[2] / "proofs" / "rocq"
+ZARITH = ROCQ / "front" / "zarith.js"
+RUNTIME = """
+const caml_raise_zero_divide = () => { throw "division by zero"; };
+const caml_invalid_argument = (why) => { throw "invalid: " + why; };
+const caml_raise_constant = (tag) => { throw tag; };
+const caml_named_value = (name) => name;
+const caml_jsbytes_of_string = (text) => text;
+const caml_string_of_jsbytes = (text) => text;
+"""
+SHOW = """
+// Integers come and go as decimals; one that is not in its only form is marked.
+function shown(value) {
+  if (Array.isArray(value)) return value.map(shown).join(" ");
+  const small = -2147483648 <= value && value <= 2147483647;
+  return (typeof value === (small ? "number" : "bigint") ? "" : "form ") + value;
+}
+// What a primitive gives for each list of arguments: "i" marks an integer, "n" an OCaml int, "s" a string.
+const read = { i: (text) => verale_integer(BigInt(text)), n: Number, s: String };
+function results(name, kinds, cases) {
+  const primitive = eval(name);
+  return cases.map((values) => {
+    const given = values.map((value, at) => read[kinds[at]](value));
+    try {
+      const value = primitive(...given);
+      return typeof value === "string" ? value : shown(value);
+    } catch (error) {
+      return "raises " + (typeof error === "string" ? error : error.message);
+    }
+  });
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with started_chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def tab(chromium) -> Page:
+    tab = chromium.new_page()
+    tab.add_script_tag(content=RUNTIME + ZARITH.read_text() + SHOW)
+    return tab
+
+
+def integers() -> list[int]:
+    """Around every power of two that some representation ends at, of either sign; and of many sizes."""
+    near = [2**bits + off for bits in (30, 31, 32, 52, 53, 62, 63, 64, 127, 1024) for off in (-1, 0, 1)]
+    generator = random.Random(5)
+    near += [generator.getrandbits(bits) for bits in (5, 16, 31, 33, 48, 54, 63, 65, 200, 3000)]
+    return [0, 1, -1, 2, -2, 3, -3, *near, *(-value for value in near)]
+
+
+def small() -> list[int]:
+    return [value for value in integers() if -(2**31) <= value < 2**31]
+
+
+def toward_zero(a: int, b: int) -> int:
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+def overflows(a: int, b: int) -> int:
+    return 0 if -(2**31) <= a * b < 2**31 else 1
+
+
+UNARY: dict[str, Callable[[int], int]] = {
+    "neg": lambda a: -a,
+    "abs": abs,
+    "succ": lambda a: a + 1,
+    "pred": lambda a: a - 1,
+    "sign": lambda a: (a > 0) - (a < 0),
+    "numbits": lambda a: abs(a).bit_length(),
+}
+BINARY: dict[str, Callable[[int, int], object]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "compare": lambda a, b: (a > b) - (a < b),
+    "equal": lambda a, b: int(a == b),
+}
+DIVISIONS: dict[str, Callable[[int, int], object]] = {
+    "div": toward_zero,
+    "rem": lambda a, b: a - b * toward_zero(a, b),
+    "div_rem": lambda a, b: f"0 {toward_zero(a, b)} {a - b * toward_zero(a, b)}",
+    "fdiv": lambda a, b: a // b,
+    "cdiv": lambda a, b: -(-a // b),
+}
+
+
+def compare(tab: Page, name: str, kinds: str, expected: dict[tuple[Any, ...], object]) -> None:
+    cases = [[str(value) for value in values] for values in expected]
+    said = tab.evaluate("([name, kinds, cases]) => results(name, kinds, cases)", [f"ml_z_{name}", kinds, cases])
+    wrong = [(*each, got) for each, got in zip(expected.items(), said, strict=True) if str(each[1]) != got]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_of_one_integer(tab, name):
+    compare(tab, name, "i", {(a,): UNARY[name](a) for a in integers()})
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_of_two_integers(tab, name):
+    compare(tab, name, "ii", {(a, b): BINARY[name](a, b) for a in integers() for b in integers()})
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_division(tab, name):
+    pairs = [(a, b) for a in integers() for b in integers()]
+    compare(tab, name, "ii", {(a, b): DIVISIONS[name](a, b) if b else "raises division by zero" for a, b in pairs})
+
+
+def test_products_of_small_ones(tab):
+    compare(tab, "mul_overflows", "ii", {(a, b): overflows(a, b) for a in small() for b in small()})
+
+
+def test_roots(tab):
+    squares = [value**2 + off for value in integers() if value > 1 for off in (-1, 0, 1)]
+    expected: dict[tuple[Any, ...], object] = {
+        (a,): math.isqrt(a) if a >= 0 else "raises invalid: Z.sqrt: square root of a negative number"
+        for a in (*integers(), *squares)
+    }
+    compare(tab, "sqrt", "i", expected)
+
+
+def test_shifts(tab):
+    places = (0, 1, 2, 29, 30, 31, 32, 33, 63, 64, 1000, 4000)
+    pairs = [(a, n) for a in integers() for n in places]
+    compare(tab, "shift_left", "in", {(a, n): a << n for a, n in pairs})
+    compare(tab, "shift_right", "in", {(a, n): a >> n for a, n in pairs})
+    for name in ("shift_left", "shift_right"):
+        compare(tab, name, "in", {(1, -1): f"raises invalid: Z.{name}: count argument must be positive"})
+
+
+def test_ints(tab):
+    expected = {(a,): a if -(2**31) <= a < 2**31 else "raises ml_z_overflow" for a in integers()}
+    compare(tab, "to_int", "i", expected)
+
+
+def test_texts(tab):
+    compare(tab, "format", "si", {("%x", a): f"{a:x}" for a in integers()})
+    compare(tab, "format", "si", {("%d", a): f"{a:d}" for a in integers()})
+    compare(tab, "format", "si", {("%o", 8): "raises invalid: Z.format: the format must be %d or %x"})
+    for base, digits in ((16, "x"), (10, "d"), (0, "d")):
+        written = {(base, f"ab{a:{digits}}c", 2, len(f"{a:{digits}}")): a for a in integers()}
+        compare(tab, "of_substring_base", "nsnn", written)
+
+
+@pytest.mark.parametrize("text", ["", "-", "--1", "+1", "1 ", " 1", "0x1", "1_0", "g", "1.5", "1n", "\u0661", "1\n"])
+@pytest.mark.parametrize("base", [10, 16])
+def test_what_is_no_integer(tab, text, base):
+    expected = {(base, text, 0, len(text)): "raises invalid: Z.of_substring_base: invalid digit"}
+    compare(tab, "of_substring_base", "nsnn", expected)
+
+
+def test_parts_of_texts_and_bases(tab):
+    offset = "raises invalid: Z.of_substring_base: invalid offset or length"
+    compare(
+        tab, "of_substring_base", "nsnn", {(16, "123", at, n): offset for at, n in ((-1, 2), (0, 4), (3, 1), (1, -1))}
+    )
+    base = "raises invalid: Z.of_substring_base: base must be 10 or 16"
+    compare(tab, "of_substring_base", "nsnn", {(8, "123", 0, 3): base})
+
+
+def test_every_primitive_is_tested():
+    """Those of zarith.js, by the tests above."""
+    tested = {*UNARY, *BINARY, *DIVISIONS}
+    tested |= {"mul_overflows", "sqrt", "shift_left", "shift_right", "to_int", "format", "of_substring_base"}
+    provided = set(re.findall(r"^//Provides: ml_z_(\w+)$", ZARITH.read_text(), re.MULTILINE))
+    assert provided == tested | {"init"}, "init does nothing"
+
+
+def test_the_script_is_what_its_sources_give(tmp_path):
+    """It is built again, where that is possible."""
+    if not all(map(shutil.which, ("js_of_ocaml", "ocamlfind", "ocamlc", "make"))):
+        pytest.skip("the script is not built here, which takes js_of_ocaml (Debian: js-of-ocaml libzarith-ocaml-dev)")
+    version = subprocess.run(["js_of_ocaml", "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    if version != "4.0.0":
+        pytest.skip(f"the script was built with js_of_ocaml 4.0.0, and here is {version}")
+    built = tmp_path / "verale-proved.js"
+    made = subprocess.run(
+        ["make", "--directory", str(ROCQ), f"BUILD={tmp_path}", f"JAVASCRIPT={built}", "javascript"],
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert made.returncode == 0, made.stderr
+    assert built.read_bytes() == SCRIPT.read_bytes(), "build it: make -C proofs/rocq javascript"
