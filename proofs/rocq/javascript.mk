@@ -7,7 +7,8 @@ PRIMITIVES := front/zarith.js front/browser.js
 .PHONY: javascript
 javascript: $(JAVASCRIPT)
 
-# A primitive that is missing stops the build: else it would fail when it is called.
+# Inlined functions have frames so large that a head of 2,000 prototypes fills a browser's stack. A primitive that is
+# missing stops the build: else it would fail when it is called.
 $(JAVASCRIPT): $(SPOKEN) $(PRIMITIVES)
 	@ocamlfind query zarith >/dev/null 2>&1 && command -v js_of_ocaml >/dev/null || { \
 		echo 'make javascript needs OCaml, findlib, Zarith and js_of_ocaml; on Debian: apt-get install ocaml-nox ocaml-findlib libzarith-ocaml-dev js-of-ocaml' >&2; \
@@ -15,5 +16,5 @@ $(JAVASCRIPT): $(SPOKEN) $(PRIMITIVES)
 	mkdir -p $(COMPILED)/javascript
 	cp $(SPOKEN) $(COMPILED)/javascript
 	cd $(COMPILED)/javascript && ocamlfind ocamlc -no-check-prims -package zarith -linkpkg $(notdir $(SPOKEN)) -o browser.byte
-	js_of_ocaml --opt 3 --target-env browser --disable genprim --Werror $(PRIMITIVES) $(COMPILED)/javascript/browser.byte -o $(COMPILED)/browser.js
+	js_of_ocaml --opt 3 --disable inline --target-env browser --disable genprim --Werror $(PRIMITIVES) $(COMPILED)/javascript/browser.byte -o $(COMPILED)/browser.js
 	mv $(COMPILED)/browser.js $@

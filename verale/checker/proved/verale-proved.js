@@ -3,140 +3,140 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(q){"use strict";var
-h5="%Li",iI=" : flags Open_text and Open_binary are not compatible",iz="Invalid_argument",e_=-1.,e0=2147483647,iV=0.001,du='"',iy="@[",ds=0.5,eX=1255,iq=", characters ",iU="Fatal error: exception %s\n",ih=255,iS=1e-11,iT=0x800,aP=0xffff,ig="jsError",aN=0x8000,ix="%ni",ip=12520,cG=256,ie=1048576,iw="ml_z_overflow",i4=4096,id="End_of_file",iH="Unix.Unix_error",iR="a class",eW="Failure",iZ="infinity",a5=0xff,eT="mkdir",ic="\n",cE=1000,k="",e2=1e-12,iG="Stack_overflow",e9="ENOENT",io="^",dn=": No such file or directory",ap="0",iE=-2.,iF="/static/",iQ="([^/]+)",b3=0x3f,iD=-97,iC="Not_found",e8=0xf,ib="List.nth",dr=1e-16,b5=128,h$=-48,ia=0xdc00,iv="Sys_blocked_io",i3="fd ",iP="ENOTEMPTY",im="Match_failure",H=248,h4=", ",br="%x",S="camlinternalFormat.ml",iO="Division_by_zero",i2=">",dv=252,i1=1027,h_="Sys_error",bf=".",b2="+",e6="rmdir",iN=1e-14,iY=0xf0,dq=246,iu="%u",h9="EEXIST",dt="%d",h8="Printexc.handle_uncaught_exception",il="%li",iB=1026,b1=1e-280,iM="buffer.ml",e1=127,b4=1024,iX=-32,h3="Pervasives.do_at_exit",it="@{",a2=" ",e5="Fatal error: exception ",aA=0x80,aH=1023,fb=-2147483648,fc="e",h2="Undefined_recursive_module",dp=120,h7=103,is=" : flags Open_rdonly and Open_wronly are not compatible",e7=1e-09,iK=102,iL="head",eV=512,bq="-",e4=1e-06,eZ="nan",h6=0x7ff0,iJ=1e-15,fa=": Not a directory",ik=0xe0,ir=" : file already exists",ij=0xdfff,a3=0xffffff,iA="_",aO="/",e3="compare: functional value",iW="Assert_failure",eU="0x",h1="%i",i0="Out_of_memory",eY="ENOTDIR",ii=1073741823,a4=254,e$="index out of bounds",cF=100,cD=250,dw="_bigarr02";function
-pc(c,d){var
+a.prototype._T_}}(Object));(function(t){"use strict";var
+ip="%Li",i2=" : flags Open_text and Open_binary are not compatible",iT="Invalid_argument",fn=-1.,fd=2147483647,jd=0.001,dD='"',iS="@[",dB=0.5,fa=1255,iK=", characters ",jc="Fatal error: exception %s\n",iB=255,ja=1e-11,jb=0x800,aT=0xffff,iA="jsError",aR=0x8000,iR="%ni",iJ=12520,iI="(Program not linked with -g, cannot print stack backtrace)\n",cP=256,iQ="ml_z_overflow",jm=4096,iz="End_of_file",i1="Unix.Unix_error",i$="a class",e$="Failure",jh="infinity",a_=0xff,e8="mkdir",iy="\n",cN=1000,m="",ff=1e-12,i0="Stack_overflow",fm="ENOENT",iH="^",dx=": No such file or directory",aq="0",iY=-2.,iZ="/static/",i_="([^/]+)",b6=0x3f,iX=-97,iW="Not_found",fl=0xf,ix="List.nth",dA=1e-16,b8=128,iv=-48,iw=0xdc00,iP="Sys_blocked_io",jl="fd ",i9="ENOTEMPTY",iG="Match_failure",J=248,io=", ",bv="%x",U="camlinternalFormat.ml",i8="Division_by_zero",jk=">",dE=252,jj=1027,iu="Sys_error",bk=".",b5="+",fj="rmdir",i7=1e-14,jg=0xf0,dz=246,iO="%u",it="EEXIST",dC="%d",is="Printexc.handle_uncaught_exception",iF="%li",iV=1026,b4=1e-280,i6="buffer.ml",fe=127,b7=1024,jf=-32,im="Pervasives.do_at_exit",iN="@{",a7=" ",fi="Fatal error: exception ",aD=0x80,aJ=1023,fq=-2147483648,fr="e",il="Undefined_recursive_module",dy=120,ir=103,iM=" : flags Open_rdonly and Open_wronly are not compatible",fk=1e-09,i4=102,i5="head",e_=512,bu="-",fh=1e-06,fc="nan",iq=0x7ff0,i3=1e-15,fp=": Not a directory",iE=0xe0,iL=" : file already exists",iD=0xdfff,a8=0xffffff,iU="_",aS="/",fg="compare: functional value",je="Assert_failure",e9="0x",ik="%i",ji="Out_of_memory",fb="ENOTDIR",iC=1073741823,a9=254,fo="index out of bounds",cO=100,cM=250,dF="_bigarr02";function
+ua(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-pd(b,d,c,e){for(var
+ub(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-p1(b,a){throw[0,b,a]}function
-ca(b,a){if(b==0)return k;if(a.repeat)return a.repeat(b);var
-d=k,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-dD(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=i4&&a==c.length)return d.apply(null,c);var
-e=k;for(;0<a;b+=b4,a-=b4)e+=d.apply(null,c.slice(b,b+Math.min(a,b4)));return e}function
-bt(a){if(a.t==2)a.c+=ca(a.l-a.c.length,"\0");else
-a.c=dD(a.c,0,a.c.length);a.t=0}function
-jw(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>e1)return false;return true}else
+u0(b,a){throw[0,b,a]}function
+cd(b,a){if(b==0)return m;if(a.repeat)return a.repeat(b);var
+d=m,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
+dO(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=jm&&a==c.length)return d.apply(null,c);var
+e=m;for(;0<a;b+=b7,a-=b7)e+=d.apply(null,c.slice(b,b+Math.min(a,b7)));return e}function
+by(a){if(a.t==2)a.c+=cd(a.l-a.c.length,"\0");else
+a.c=dO(a.c,0,a.c.length);a.t=0}function
+jP(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>fe)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-fv(e){for(var
-j=k,c=k,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aA){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<aA;d++);if(d-b>eV){c.substr(0,1);j+=c;c=k;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==b5){g=h+(f<<6);if(f<ik){a=g-0x3080;if(a<aA)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==b5){g=h+(g<<6);if(f<iY){a=g-0xe2080;if(a<iT||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==b5&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>aP)c+=String.fromCharCode(0xd7c0+(a>>10),ia+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>b4){c.substr(0,1);j+=c;c=k}}return j+c}function
-aQ(c,a,b){this.t=c;this.c=a;this.l=b}aQ.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:bt(this);case
-0:if(jw(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};aQ.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return fv(a)};aQ.prototype.slice=function(){var
+fK(e){for(var
+j=m,c=m,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aD){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<aD;d++);if(d-b>e_){c.substr(0,1);j+=c;c=m;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==b8){g=h+(f<<6);if(f<iE){a=g-0x3080;if(a<aD)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==b8){g=h+(g<<6);if(f<jg){a=g-0xe2080;if(a<jb||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==b8&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>aT)c+=String.fromCharCode(0xd7c0+(a>>10),iw+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>b7){c.substr(0,1);j+=c;c=m}}return j+c}function
+aU(c,a,b){this.t=c;this.c=a;this.l=b}aU.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:by(this);case
+0:if(jP(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};aU.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return fK(a)};aU.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-aQ(this.t,a,this.l)};function
-jc(a){return new
-aQ(0,a,a.length)}function
-a(a){return jc(a)}function
-fs(c,b){p1(c,a(b))}var
-E=[0];function
-A(a){fs(E.Invalid_argument,a)}function
-bs(){A(e$)}function
-e(b,a){if(a<0||a>=b.length-1)bs();return b[a+1]}function
-L(b,a,c){if(a<0||a>=b.length-1)bs();b[a+1]=c;return 0}function
-fd(e,f,d){var
+aU(this.t,a,this.l)};function
+jw(a){return new
+aU(0,a,a.length)}function
+a(a){return jw(a)}function
+fH(c,b){u0(c,a(b))}var
+G=[0];function
+C(a){fH(G.Invalid_argument,a)}function
+bw(){C(fo)}function
+e(b,a){if(a<0||a>=b.length-1)bw();return b[a+1]}function
+N(b,a,c){if(a<0||a>=b.length-1)bw();b[a+1]=c;return 0}function
+fs(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-fg(b){if(q.Uint8Array)var
-c=new(q.Uint8Array)(b.l);else
+fv(b){if(t.Uint8Array)var
+c=new(t.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-bh(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?dD(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?dD(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)fg(b);var
+bm(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?dO(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?dO(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)fv(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-a6(a){return a}function
-aI(a,b,c,d,e){bh(a6(a),b,c,d,e);return 0}function
-ja(){A(e$)}function
-J(a,c,b){b&=a5;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}fg(a)}a.c[c]=b;return 0}function
-b7(b,a,c){if(a>>>0>=b.l)ja();return J(b,a,c)}function
-cH(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+bx(a){return a}function
+aK(a,b,c,d,e){bm(bx(a),b,c,d,e);return 0}function
+ju(){C(fo)}function
+L(a,c,b){b&=a_;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}fv(a)}a.c[c]=b;return 0}function
+b_(b,a,c){if(a>>>0>=b.l)ju();return L(b,a,c)}function
+cQ(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-a7(c,a){if(c.fun)return a7(c.fun,a);if(typeof
+aV(c,a){if(c.fun)return aV(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return a7(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return aV(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return a7(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)bs();return a}function
-pk(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-au(a){a.t&6&&bt(a);return a.c}var
-qa=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-jv(a){if(qa)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return aV(c,d)}}function
+d(a,b){if(b>>>0>=a.length-1)bw();return a}function
+ui(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+ax(a){a.t&6&&by(a);return a.c}var
+u$=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+jO(a){if(u$)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-fl(c){var
-a=new(q.Float32Array)(1);a[0]=c;var
-b=new(q.Int32Array)(a.buffer);return b[0]|0}var
-jk=Math.pow(2,-24);function
-fr(a){throw a}function
-dA(){fr(E.Division_by_zero)}function
-m(b,c,a){this.lo=b&a3;this.mi=c&a3;this.hi=a&aP}m.prototype.caml_custom="_j";m.prototype.copy=function(){return new
-m(this.lo,this.mi,this.hi)};m.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};m.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};m.prototype.neg=function(){var
+fA(c){var
+a=new(t.Float32Array)(1);a[0]=c;var
+b=new(t.Int32Array)(a.buffer);return b[0]|0}var
+jD=Math.pow(2,-24);function
+fG(a){throw a}function
+dL(){fG(G.Division_by_zero)}function
+o(b,c,a){this.lo=b&a8;this.mi=c&a8;this.hi=a&aT}o.prototype.caml_custom="_j";o.prototype.copy=function(){return new
+o(this.lo,this.mi,this.hi)};o.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};o.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};o.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-m(a,b,c)};m.prototype.add=function(a){var
+o(a,b,c)};o.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-m(b,c,d)};m.prototype.sub=function(a){var
+o(b,c,d)};o.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-m(b,c,d)};m.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*jk|0)+this.mi*a.lo+this.lo*a.mi,d=(c*jk|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-m(b,c,d)};m.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};m.prototype.isNeg=function(){return this.hi<<16<0};m.prototype.and=function(a){return new
-m(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};m.prototype.or=function(a){return new
-m(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};m.prototype.xor=function(a){return new
-m(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};m.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-m(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-m(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-m(0,0,this.lo<<a-48)};m.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-m(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-m(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-m(this.hi>>a-48,0,0)};m.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+o(b,c,d)};o.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*jD|0)+this.mi*a.lo+this.lo*a.mi,d=(c*jD|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+o(b,c,d)};o.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};o.prototype.isNeg=function(){return this.hi<<16<0};o.prototype.and=function(a){return new
+o(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};o.prototype.or=function(a){return new
+o(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};o.prototype.xor=function(a){return new
+o(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};o.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+o(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+o(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+o(0,0,this.lo<<a-48)};o.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+o(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+o(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+o(this.hi>>a-48,0,0)};o.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-m(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+o(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-m(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&aP);return new
-m(this.hi<<16>>a-32,b,b)};m.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&a3;this.lo=this.lo<<1&a3};m.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&a3;this.mi=(this.mi>>>1|this.hi<<23)&a3;this.hi=this.hi>>>1};m.prototype.udivmod=function(e){var
+o(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&aT);return new
+o(this.hi<<16>>a-32,b,b)};o.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&a8;this.lo=this.lo<<1&a8};o.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&a8;this.mi=(this.mi>>>1|this.hi<<23)&a8;this.hi=this.hi>>>1};o.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-m(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};m.prototype.div=function(a){var
-b=this;if(a.isZero())dA();var
-d=b.hi^a.hi;if(b.hi&aN)b=b.neg();if(a.hi&aN)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&aN)c=c.neg();return c};m.prototype.mod=function(b){var
-a=this;if(b.isZero())dA();var
-d=a.hi;if(a.hi&aN)a=a.neg();if(b.hi&aN)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&aN)c=c.neg();return c};m.prototype.toInt=function(){return this.lo|this.mi<<24};m.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};m.prototype.toArray=function(){return[this.hi>>8,this.hi&a5,this.mi>>16,this.mi>>8&a5,this.mi&a5,this.lo>>16,this.lo>>8&a5,this.lo&a5]};m.prototype.lo32=function(){return this.lo|(this.mi&a5)<<24};m.prototype.hi32=function(){return this.mi>>>8&aP|this.hi<<16};function
-b9(b,c,a){return new
-m(b,c,a)}function
-dy(a){if(!isFinite(a)){if(isNaN(a))return b9(1,0,h6);return a>0?b9(0,0,h6):b9(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?aN:a>=0?0:aN;if(f)a=-a;var
-b=jv(a)+aH;if(b<=0){b=0;a/=Math.pow(2,-iB)}else{a/=Math.pow(2,b-i1);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+o(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};o.prototype.div=function(a){var
+b=this;if(a.isZero())dL();var
+d=b.hi^a.hi;if(b.hi&aR)b=b.neg();if(a.hi&aR)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&aR)c=c.neg();return c};o.prototype.mod=function(b){var
+a=this;if(b.isZero())dL();var
+d=a.hi;if(a.hi&aR)a=a.neg();if(b.hi&aR)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&aR)c=c.neg();return c};o.prototype.toInt=function(){return this.lo|this.mi<<24};o.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};o.prototype.toArray=function(){return[this.hi>>8,this.hi&a_,this.mi>>16,this.mi>>8&a_,this.mi&a_,this.lo>>16,this.lo>>8&a_,this.lo&a_]};o.prototype.lo32=function(){return this.lo|(this.mi&a_)<<24};o.prototype.hi32=function(){return this.mi>>>8&aT|this.hi<<16};function
+ca(b,c,a){return new
+o(b,c,a)}function
+dI(a){if(!isFinite(a)){if(isNaN(a))return ca(1,0,iq);return a>0?ca(0,0,iq):ca(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?aR:a>=0?0:aR;if(f)a=-a;var
+b=jO(a)+aJ;if(b<=0){b=0;a/=Math.pow(2,-iV)}else{a/=Math.pow(2,b-jj);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&e8|f|b<<4;return b9(g,e,c)}function
-cN(a){return a.toArray()}function
-i$(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==dw)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<aP)c.write(16,b.dims[a]);else{c.write(16,aP);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&fl|f|b<<4;return ca(g,e,c)}function
+cW(a){return a.toArray()}function
+jt(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==dF)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<aT)c.write(16,b.dims[a]);else{c.write(16,aT);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -153,30 +153,30 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=cN(b.get(a));for(var
+e=cW(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=cN(dy(b.get(a)));for(var
+e=cW(dI(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=fl(b.get(a));c.write(32,e)}break;case
+e=fA(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,fl(d[1]));c.write(32,fl(d[2]))}break;case
+d=b.get(a);c.write(32,fA(d[1]));c.write(32,fA(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=cN(dy(f[1]));for(var
+f=b.get(a),e=cW(dI(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=cN(dy(f[2]));for(var
+e=cW(dI(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-i9(a){switch(a){case
+jr(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-pe(c,e){var
-b=q,a;switch(c){case
+uc(c,e){var
+b=t,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -189,51 +189,51 @@ b=q,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)A("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)C("Bigarray.create: unsupported kind");var
 d=new
-a(e*i9(c));return d}function
-fm(c){var
-a=new(q.Int32Array)(1);a[0]=c;var
-b=new(q.Float32Array)(a.buffer);return b[0]}function
-cM(a){return new
-m(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-cL(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&e8)==0?b&aN?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&e8);if(c>0){a+=16;a*=Math.pow(2,c-i1)}else
-a*=Math.pow(2,-iB);if(b&aN)a=-a;return a}function
-fe(b){var
+a(e*jr(c));return d}function
+fB(c){var
+a=new(t.Int32Array)(1);a[0]=c;var
+b=new(t.Float32Array)(a.buffer);return b[0]}function
+cV(a){return new
+o(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+cU(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&fl)==0?b&aR?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&fl);if(c>0){a+=16;a*=Math.pow(2,c-jj)}else
+a*=Math.pow(2,-iV);if(b&aR)a=-a;return a}function
+ft(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)A("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-pA(b,a){return new
-m(b&a3,b>>>24&a5|(a&aP)<<8,a>>>16&aP)}function
-fn(a){return a.hi32()}function
-fo(a){return a.lo32()}var
-pf=dw;function
-bg(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bg.prototype.caml_custom=pf;bg.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)C("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+uz(b,a){return new
+o(b&a8,b>>>24&a_|(a&aT)<<8,a>>>16&aT)}function
+fC(a){return a.hi32()}function
+fD(a){return a.lo32()}var
+ud=dF;function
+bl(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bl.prototype.caml_custom=ud;bl.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))A("bigarray.js: invalid offset");if(this.dims.length!=b.length)A("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])bs();c=c*this.dims[a]+b[a]}else
+Array))C("bigarray.js: invalid offset");if(this.dims.length!=b.length)C("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])bw();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])bs();c=c*this.dims[a]+(b[a]-1)}return c};bg.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])bw();c=c*this.dims[a]+(b[a]-1)}return c};bl.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return pA(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return uz(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[a4,e,c];default:return this.data[a]}};bg.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=fo(b);this.data[a*2+1]=fn(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[a9,e,c];default:return this.data[a]}};bl.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=fD(b);this.data[a*2+1]=fC(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bg.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bl.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=fo(b),e=fn(b);if(c==e)this.data.fill(c);else
+c=fD(b),e=fC(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bg.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bl.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -253,26 +253,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-b6(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}b6.prototype=new
-bg();b6.prototype.offset=function(a){if(typeof
+b9(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}b9.prototype=new
+bl();b9.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-A("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])bs();return a};b6.prototype.get=function(a){return this.data[a]};b6.prototype.set=function(a,b){this.data[a]=b;return 0};b6.prototype.fill=function(a){this.data.fill(a);return 0};function
-i7(c,d,a,b){var
-e=i9(c);if(fe(a)*e!=b.length)A("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-b6(c,d,a,b);return new
-bg(c,d,a,b)}function
-bu(b){if(!E.Failure)E.Failure=[H,a(eW),-3];fs(E.Failure,b)}function
-i8(b,v,r){var
-i=b.read32s();if(i<0||i>16)bu("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&a5,o=p>>8&1,h=[];if(r==dw)for(var
+C("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])bw();return a};b9.prototype.get=function(a){return this.data[a]};b9.prototype.set=function(a,b){this.data[a]=b;return 0};b9.prototype.fill=function(a){this.data.fill(a);return 0};function
+jp(c,d,a,b){var
+e=jr(c);if(ft(a)*e!=b.length)C("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+b9(c,d,a,b);return new
+bl(c,d,a,b)}function
+bz(b){if(!G.Failure)G.Failure=[J,a(e$),-3];fH(G.Failure,b)}function
+jq(b,v,r){var
+i=b.read32s();if(i<0||i>16)bz("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&a_,o=p>>8&1,h=[];if(r==dF)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==aP){var
-t=b.read32u(),u=b.read32u();if(t!=0)bu("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==aT){var
+t=b.read32u(),u=b.read32u();if(t!=0)bz("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=fe(h),f=pe(j,d),g=i7(j,o,h,f);switch(j){case
+d=ft(h),f=uc(j,d),g=jp(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -286,129 +286,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)bu("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)bz("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=cM(e);g.set(a,q)}break;case
+q=cV(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=cL(cM(e));g.set(a,k)}break;case
+k=cU(cV(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=fm(b.read32s());g.set(a,k)}break;case
+k=fB(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=fm(b.read32s()),l=fm(b.read32s());g.set(a,[a4,m,l])}break;case
+m=fB(b.read32s()),l=fB(b.read32s());g.set(a,[a9,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=cL(cM(e));for(var
+m=cU(cV(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=cL(cM(e));g.set(a,[a4,m,l])}break}v[0]=(4+i)*4;return i7(j,o,h,f)}function
-i6(a,b,c){return a.compare(b,c)}function
-aS(a,b){return Math.imul(a,b)}function
-ad(b,a){a=aS(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aS(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-pv(a,b){a=ad(a,fo(b));a=ad(a,fn(b));return a}function
-fj(a,b){return pv(a,dy(b))}function
-i_(c){var
-b=fe(c.dims),d=0;switch(c.kind){case
+l=cU(cV(e));g.set(a,[a9,m,l])}break}v[0]=(4+i)*4;return jp(j,o,h,f)}function
+jo(a,b,c){return a.compare(b,c)}function
+aL(a,b){return Math.imul(a,b)}function
+af(b,a){a=aL(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aL(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+uu(a,b){a=af(a,fD(b));a=af(a,fC(b));return a}function
+fy(a,b){return uu(a,dI(b))}function
+js(c){var
+b=ft(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>cG)b=cG;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=ad(d,e)}e=0;switch(b&3){case
+12:if(b>cP)b=cP;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=af(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=ad(d,e)}break;case
+1:e|=c.data[a+0];d=af(d,e)}break;case
 4:case
-5:if(b>b5)b=b5;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=ad(d,e)}if((b&1)!=0)d=ad(d,c.data[a]);break;case
+5:if(b>b8)b=b8;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=af(d,e)}if((b&1)!=0)d=af(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=ad(d,c.data[a]);break;case
+a=0;a<b;a++)d=af(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=ad(d,c.data[a]);break;case
+a=0;a<b;a++)d=af(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=ad(d,c.data[a]);break;case
+a=0;a<b;a++)d=af(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=fj(d,c.data[a]);break;case
+a=0;a<b;a++)d=fy(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=fj(d,c.data[a]);break}return d}function
-py(a,b){b[0]=4;return a.read32s()}function
-pW(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=fy(d,c.data[a]);break}return d}function
+ux(a,b){b[0]=4;return a.read32s()}function
+uV(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:bu("input_value: native integer value too large");default:bu("input_value: ill-formed native integer")}}function
-pJ(c,d){var
+2:bz("input_value: native integer value too large");default:bz("input_value: ill-formed native integer")}}function
+uI(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return cM(b)}function
-pF(e,d,b){var
-c=cN(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return cV(b)}function
+uE(e,d,b){var
+c=cW(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-pz(a,b,c){return a.compare(b)}function
-pC(a){return a.lo32()^a.hi32()}var
-cJ={"_j":{deserialize:pJ,serialize:pF,fixed_length:8,compare:pz,hash:pC},"_i":{deserialize:py,fixed_length:4},"_n":{deserialize:pW,fixed_length:4},"_bigarray":{deserialize:function(a,b){return i8(a,b,"_bigarray")},serialize:i$,compare:i6,hash:i_},"_bigarr02":{deserialize:function(a,b){return i8(a,b,dw)},serialize:i$,compare:i6,hash:i_}};function
-ff(a){return cJ[a.caml_custom]&&cJ[a.caml_custom].compare}function
-jd(f,c,d,e){var
-b=ff(c);if(b){var
+uy(a,b,c){return a.compare(b)}function
+uB(a){return a.lo32()^a.hi32()}var
+cS={"_j":{deserialize:uI,serialize:uE,fixed_length:8,compare:uy,hash:uB},"_i":{deserialize:ux,fixed_length:4},"_n":{deserialize:uV,fixed_length:4},"_bigarray":{deserialize:function(a,b){return jq(a,b,"_bigarray")},serialize:jt,compare:jo,hash:js},"_bigarr02":{deserialize:function(a,b){return jq(a,b,dF)},serialize:jt,compare:jo,hash:js}};function
+fu(a){return cS[a.caml_custom]&&cS[a.caml_custom].compare}function
+jx(f,c,d,e){var
+b=fu(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-cO(a){return a
+cX(a){return a
 instanceof
-aQ}function
-dz(a){return cO(a)}function
-je(a){if(typeof
-a==="number")return cE;else
-if(cO(a))return dv;else
-if(dz(a))return 1252;else
+aU}function
+dJ(a){return cX(a)}function
+jy(a){if(typeof
+a==="number")return cN;else
+if(cX(a))return dE;else
+if(dJ(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=ih){var
-b=a[0]|0;return b==a4?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=iB){var
+b=a[0]|0;return b==a9?0:b}else
 if(a
 instanceof
-String)return ip;else
+String)return iJ;else
 if(typeof
-a=="string")return ip;else
+a=="string")return iJ;else
 if(a
 instanceof
-Number)return cE;else
-if(a&&a.caml_custom)return eX;else
+Number)return cN;else
+if(a&&a.caml_custom)return fa;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-pK(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-jb(a,b){a.t&6&&bt(a);b.t&6&&bt(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-qt(a,b){return jb(a,b)}function
-b8(a,b,d){var
+uJ(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+jv(a,b){a.t&6&&by(a);b.t&6&&by(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+vt(a,b){return jv(a,b)}function
+b$(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=je(a);if(f==cD){a=a[1];continue}var
-g=je(b);if(g==cD){b=b[1];continue}if(f!==g){if(f==cE){if(g==eX)return jd(a,b,-1,d);return-1}if(g==cE){if(f==eX)return jd(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:A(e3);break;case
+f=jy(a);if(f==cM){a=a[1];continue}var
+g=jy(b);if(g==cM){b=b[1];continue}if(f!==g){if(f==cN){if(g==fa)return jx(a,b,-1,d);return-1}if(g==cN){if(f==fa)return jx(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:C(fg);break;case
 248:var
-c=pK(a[2],b[2]);if(c!=0)return c|0;break;case
-249:A(e3);break;case
-250:A("equal: got Forward_tag, should not happen");break;case
-251:A("equal: abstract value");break;case
+c=uJ(a[2],b[2]);if(c!=0)return c|0;break;case
+249:C(fg);break;case
+250:C("equal: got Forward_tag, should not happen");break;case
+251:C("equal: abstract value");break;case
 252:if(a!==b){var
-c=jb(a,b);if(c!=0)return c|0}break;case
-253:A("equal: got Double_tag, should not happen");break;case
-254:A("equal: got Double_array_tag, should not happen");break;case
-255:A("equal: got Custom_tag, should not happen");break;case
-1247:A(e3);break;case
+c=jv(a,b);if(c!=0)return c|0}break;case
+253:C("equal: got Double_tag, should not happen");break;case
+254:C("equal: got Double_array_tag, should not happen");break;case
+255:C("equal: got Custom_tag, should not happen");break;case
+1247:C(fg);break;case
 1255:var
-i=ff(a);if(i!=ff(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)A("compare: abstract value");var
+i=fu(a);if(i!=fu(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)C("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -416,240 +416,240 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=au(a),b=au(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=ax(a),b=ax(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-bi(a,b){return b8(a,b,true)}function
-pl(){return[0]}function
-P(a){if(a<0)A("Bytes.create");return new
-aQ(a?2:9,k,a)}function
-cK(a,b){return+(b8(a,b,false)==0)}function
-pn(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=k;a.t=2}else{a.c=ca(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)fg(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-jg(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-fq(d){d=au(d);var
-e=d.length;if(e>31)A("format_int: format too long");var
-a={justify:b2,signstyle:bq,filler:a2,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+dG(a,b){return b$(a,b,true)}function
+uj(){return[0]}function
+R(a){if(a<0)C("Bytes.create");return new
+aU(a?2:9,m,a)}function
+cT(a,b){return+(b$(a,b,false)==0)}function
+ul(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=m;a.t=2}else{a.c=cd(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)fv(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+jA(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+fF(d){d=ax(d);var
+e=d.length;if(e>31)C("format_int: format too long");var
+a={justify:b5,signstyle:bu,filler:a7,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=bq;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=ap;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-fh(b,f){if(b.uppercase)f=f.toUpperCase();var
-e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bq))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
-c=k;if(b.justify==b2&&b.filler==a2)for(var
-d=e;d<b.width;d++)c+=a2;if(b.signedconv)if(b.sign<0)c+=bq;else
-if(b.signstyle!=bq)c+=b.signstyle;if(b.alternate&&b.base==8)c+=ap;if(b.alternate&&b.base==16)c+=eU;if(b.justify==b2&&b.filler==ap)for(var
-d=e;d<b.width;d++)c+=ap;c+=f;if(b.justify==bq)for(var
-d=e;d<b.width;d++)c+=a2;return a(c)}function
-fi(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=bu;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aq;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+fw(b,f){if(b.uppercase)f=f.toUpperCase();var
+e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bu))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
+c=m;if(b.justify==b5&&b.filler==a7)for(var
+d=e;d<b.width;d++)c+=a7;if(b.signedconv)if(b.sign<0)c+=bu;else
+if(b.signstyle!=bu)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aq;if(b.alternate&&b.base==16)c+=e9;if(b.justify==b5&&b.filler==aq)for(var
+d=e;d<b.width;d++)c+=aq;c+=f;if(b.justify==bu)for(var
+d=e;d<b.width;d++)c+=a7;return a(c)}function
+fx(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(b2)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(ap);if(b>0)a=a+bf+new
-Array(b+1).join(ap);return a}else
+c=parseInt(a.toString().split(b5)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(aq);if(b>0)a=a+bk+new
+Array(b+1).join(aq);return a}else
 return a.toFixed(b)}}var
-a,e=fq(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=eZ;e.filler=a2}else
-if(!isFinite(c)){a="inf";e.filler=a2}else
+a,e=fF(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=fc;e.filler=a7}else
+if(!isFinite(c)){a="inf";e.filler=a7}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fc)a=a.slice(0,b-1)+ap+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(fc),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==ap)b--;if(a.charAt(b)==bf)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fc)a=a.slice(0,b-1)+ap+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fr)a=a.slice(0,b-1)+aq+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(fr),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==aq)b--;if(a.charAt(b)==bk)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fr)a=a.slice(0,b-1)+aq+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==ap)b--;if(a.charAt(b)==bf)b--;a=a.slice(0,b+1)}}break}return fh(e,a)}function
-dx(e,c){if(au(e)==dt)return a(k+c);var
-b=fq(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==aq)b--;if(a.charAt(b)==bk)b--;a=a.slice(0,b+1)}}break}return fw(e,a)}function
+dH(e,c){if(ax(e)==dC)return a(m+c);var
+b=fF(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(b.base);if(b.prec>=0){b.filler=a2;var
-f=b.prec-d.length;if(f>0)d=ca(f,ap)+d}return fh(b,d)}var
-pY=0;function
-bj(){return pY++}function
-pp(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(b.base);if(b.prec>=0){b.filler=a7;var
+f=b.prec-d.length;if(f>0)d=cd(f,aq)+d}return fw(b,d)}var
+uX=0;function
+bn(){return uX++}function
+un(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-aH,jv(a)+1);a*=Math.pow(2,-b);while(a<ds){a*=2;b--}while(a>=1){a*=ds;b++}if(c)a=-a;return[0,a,b]}function
-jl(a){return a.toUtf16()}function
-cQ(){return false}function
-qb(){function
-a(a){if(a.charAt(0)===aO)return[k,a.substring(1)];return}function
+b=Math.max(-aJ,jO(a)+1);a*=Math.pow(2,-b);while(a<dB){a*=2;b--}while(a>=1){a*=dB;b++}if(c)a=-a;return[0,a,b]}function
+jE(a){return a.toUtf16()}function
+cZ(){return false}function
+va(){function
+a(a){if(a.charAt(0)===aS)return[m,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||k,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||k,f=a[2]||k;return[d,c.substring(d.length+f.length)]}return}return cQ()&&q.process&&q.process.platform?q.process.platform==="win32"?b:a:a}var
-fw=qb();function
-jt(a){return a.slice(-1)!==aO?a+aO:a}if(cQ()&&q.process&&q.process.cwd)var
-cI=q.process.cwd().replace(/\\/g,aO);else
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||m,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
+d=a[1]||m,f=a[2]||m;return[d,c.substring(d.length+f.length)]}return}return cZ()&&t.process&&t.process.platform?t.process.platform==="win32"?b:a:a}var
+fL=va();function
+jM(a){return a.slice(-1)!==aS?a+aS:a}if(cZ()&&t.process&&t.process.cwd)var
+cR=t.process.cwd().replace(/\\/g,aS);else
 var
-cI="/static";cI=jt(cI);function
-pO(a){a=jl(a);if(!fw(a))a=cI+a;var
-e=fw(a),d=e[1].split(aO),b=[];for(var
+cR="/static";cR=jM(cR);function
+uN(a){a=jE(a);if(!fL(a))a=cR+a;var
+e=fL(a),d=e[1].split(aS),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-p9(e){for(var
-f=k,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aA){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<aA;d++);if(d-c>eV){b.substr(0,1);f+=b;b=k;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<iT){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aA|a&b3)}else
-if(a<0xd800||a>=ij)b+=String.fromCharCode(ik|a>>12,aA|a>>6&b3,aA|a&b3);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<ia||h>ij)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(iY|a>>18,aA|a>>12&b3,aA|a>>6&b3,aA|a&b3)}if(b.length>b4){b.substr(0,1);f+=b;b=k}}return f+b}function
-pj(a){var
-b=9;if(!jw(a))b=8,a=p9(a);return new
-aQ(b,a,a.length)}function
-aT(a){return pj(a)}var
-qr=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",h9,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",e9,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",eY,iP,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-cc(d,f,e,a){var
-b=qr.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,aT(f||k),aT(e||k)];return c}var
-jp={};function
-bw(a){return jp[a]}function
-b$(b,a){throw[0,b].concat(a)}function
-pi(a){return new
-aQ(4,a,a.length)}function
-M(a){fs(E.Sys_error,a)}function
-pZ(a){M(a+dn)}function
-ph(b,a){if(a>>>0>=b.l)ja();return cH(b,a)}function
-av(a){return a.l}function
-pb(){}function
-Y(a){this.data=a}Y.prototype=new
-pb();Y.prototype.truncate=function(a){var
-b=this.data;this.data=P(a|0);bh(b,0,this.data,0,a)};Y.prototype.length=function(){return av(this.data)};Y.prototype.write=function(b,d,g,a){var
+u8(e){for(var
+f=m,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aD){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<aD;d++);if(d-c>e_){b.substr(0,1);f+=b;b=m;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<jb){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aD|a&b6)}else
+if(a<0xd800||a>=iD)b+=String.fromCharCode(iE|a>>12,aD|a>>6&b6,aD|a&b6);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<iw||h>iD)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(jg|a>>18,aD|a>>12&b6,aD|a>>6&b6,aD|a&b6)}if(b.length>b7){b.substr(0,1);f+=b;b=m}}return f+b}function
+uh(a){var
+b=9;if(!jP(a))b=8,a=u8(a);return new
+aU(b,a,a.length)}function
+aX(a){return uh(a)}var
+vr=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",it,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fm,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fb,i9,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+cg(d,f,e,a){var
+b=vr.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,aX(f||m),aX(e||m)];return c}var
+jI={};function
+bA(a){return jI[a]}function
+cc(b,a){throw[0,b].concat(a)}function
+ug(a){return new
+aU(4,a,a.length)}function
+O(a){fH(G.Sys_error,a)}function
+uY(a){O(a+dx)}function
+uf(b,a){if(a>>>0>=b.l)ju();return cQ(b,a)}function
+ay(a){return a.l}function
+t$(){}function
+aa(a){this.data=a}aa.prototype=new
+t$();aa.prototype.truncate=function(a){var
+b=this.data;this.data=R(a|0);bm(b,0,this.data,0,a)};aa.prototype.length=function(){return ay(this.data)};aa.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=P(b+a),f=this.data;this.data=e;bh(f,0,this.data,0,c)}aI(d,g,this.data,b,a);return 0};Y.prototype.read=function(c,a,d,b){var
-e=this.length();bh(this.data,c,a,d,b);return 0};Y.prototype.read_one=function(a){return ph(this.data,a)};Y.prototype.close=function(){};Y.prototype.constructor=Y;function
-ag(b,a){this.content={};this.root=b;this.lookupFun=a}ag.prototype.nm=function(a){return this.root+a};ag.prototype.create_dir_if_needed=function(d){var
-c=d.split(aO),b=k;for(var
-a=0;a<c.length-1;a++){b+=c[a]+aO;if(this.content[b])continue;this.content[b]=Symbol("directory")}};ag.prototype.slash=function(a){return/\/$/.test(a)?a:a+aO};ag.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
+e=R(b+a),f=this.data;this.data=e;bm(f,0,this.data,0,c)}aK(d,g,this.data,b,a);return 0};aa.prototype.read=function(c,a,d,b){var
+e=this.length();bm(this.data,c,a,d,b);return 0};aa.prototype.read_one=function(a){return uf(this.data,a)};aa.prototype.close=function(){};aa.prototype.constructor=aa;function
+ah(b,a){this.content={};this.root=b;this.lookupFun=a}ah.prototype.nm=function(a){return this.root+a};ah.prototype.create_dir_if_needed=function(d){var
+c=d.split(aS),b=m;for(var
+a=0;a<c.length-1;a++){b+=c[a]+aS;if(this.content[b])continue;this.content[b]=Symbol("directory")}};ah.prototype.slash=function(a){return/\/$/.test(a)?a:a+aS};ah.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
-Y(a6(c[1]))}}};ag.prototype.exists=function(a){if(a==k)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};ag.prototype.mkdir=function(c,e,d){var
-b=d&&bw(iH);if(this.exists(c))if(b)b$(b,cc(h9,eT,this.nm(c)));else
-M(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||k;if(!this.exists(a))if(b)b$(b,cc(e9,eT,this.nm(a)));else
-M(a+dn);if(!this.is_dir(a))if(b)b$(b,cc(eY,eT,this.nm(a)));else
-M(a+fa);this.create_dir_if_needed(this.slash(c))};ag.prototype.rmdir=function(a,f){var
-b=f&&bw(iH),c=a==k?k:this.slash(a),e=new
-RegExp(io+c+iQ);if(!this.exists(a))if(b)b$(b,cc(e9,e6,this.nm(a)));else
-M(a+dn);if(!this.is_dir(a))if(b)b$(b,cc(eY,e6,this.nm(a)));else
-M(a+fa);for(var
+aa(bx(c[1]))}}};ah.prototype.exists=function(a){if(a==m)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};ah.prototype.mkdir=function(c,e,d){var
+b=d&&bA(i1);if(this.exists(c))if(b)cc(b,cg(it,e8,this.nm(c)));else
+O(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||m;if(!this.exists(a))if(b)cc(b,cg(fm,e8,this.nm(a)));else
+O(a+dx);if(!this.is_dir(a))if(b)cc(b,cg(fb,e8,this.nm(a)));else
+O(a+fp);this.create_dir_if_needed(this.slash(c))};ah.prototype.rmdir=function(a,f){var
+b=f&&bA(i1),c=a==m?m:this.slash(a),e=new
+RegExp(iH+c+i_);if(!this.exists(a))if(b)cc(b,cg(fm,fj,this.nm(a)));else
+O(a+dx);if(!this.is_dir(a))if(b)cc(b,cg(fb,fj,this.nm(a)));else
+O(a+fp);for(var
 d
 in
-this.content)if(d.match(e))if(b)b$(b,cc(iP,e6,this.nm(a)));else
-M(this.nm(a)+": Directory not empty");delete
-this.content[c]};ag.prototype.readdir=function(a){var
-f=a==k?k:this.slash(a);if(!this.exists(a))M(a+dn);if(!this.is_dir(a))M(a+fa);var
+this.content)if(d.match(e))if(b)cc(b,cg(i9,fj,this.nm(a)));else
+O(this.nm(a)+": Directory not empty");delete
+this.content[c]};ah.prototype.readdir=function(a){var
+f=a==m?m:this.slash(a);if(!this.exists(a))O(a+dx);if(!this.is_dir(a))O(a+fp);var
 g=new
-RegExp(io+f+iQ),d={},c=[];for(var
+RegExp(iH+f+i_),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};ag.prototype.is_dir=function(a){if(a==k)return true;var
-b=this.slash(a);return this.content[b]?1:0};ag.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};ah.prototype.is_dir=function(a){if(a==m)return true;var
+b=this.slash(a);return this.content[b]?1:0};ah.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};ag.prototype.open=function(a,b){if(b.rdonly&&b.wronly)M(this.nm(a)+is);if(b.text&&b.binary)M(this.nm(a)+iI);this.lookup(a);if(this.content[a]){if(this.is_dir(a))M(this.nm(a)+" : is a directory");if(b.create&&b.excl)M(this.nm(a)+ir);var
+this.content[a];return b};ah.prototype.open=function(a,b){if(b.rdonly&&b.wronly)O(this.nm(a)+iM);if(b.text&&b.binary)O(this.nm(a)+i2);this.lookup(a);if(this.content[a]){if(this.is_dir(a))O(this.nm(a)+" : is a directory");if(b.create&&b.excl)O(this.nm(a)+iL);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-Y(P(0));return this.content[a]}else
-pZ(this.nm(a))};ag.prototype.register=function(c,a){var
-b;if(this.content[c])M(this.nm(c)+ir);if(cO(a))b=new
-Y(a);if(dz(a))b=new
-Y(a6(a));else
+aa(R(0));return this.content[a]}else
+uY(this.nm(a))};ah.prototype.register=function(c,a){var
+b;if(this.content[c])O(this.nm(c)+iL);if(cX(a))b=new
+aa(a);if(dJ(a))b=new
+aa(bx(a));else
 if(a
 instanceof
 Array)b=new
-Y(pi(a));else
+aa(ug(a));else
 if(typeof
 a==="string")b=new
-Y(jc(a));else
+aa(jw(a));else
 if(a.toString){var
-d=a6(aT(a.toString()));b=new
-Y(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-M(this.nm(c)+" : registering file with invalid content type")};ag.prototype.constructor=ag;function
-i5(){}function
-ji(b){var
-a=fw(b);if(!a)return;return a[0]+aO}var
-dB=ji(cI)||bu("unable to compute caml_root"),cb=[];if(cQ())cb.push({path:dB,device:new
-i5(dB)});else
-cb.push({path:dB,device:new
-ag(dB)});cb.push({path:iF,device:new
-ag(iF)});function
-jC(b){var
-g=pO(b),b=g.join(aO),f=jt(b),c;for(var
-e=0;e<cb.length;e++){var
-a=cb[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&cQ()){var
-d=ji(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+d=bx(aX(a.toString()));b=new
+aa(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+O(this.nm(c)+" : registering file with invalid content type")};ah.prototype.constructor=ah;function
+jn(){}function
+jB(b){var
+a=fL(b);if(!a)return;return a[0]+aS}var
+dM=jB(cR)||bz("unable to compute caml_root"),cf=[];if(cZ())cf.push({path:dM,device:new
+jn(dM)});else
+cf.push({path:dM,device:new
+ah(dM)});cf.push({path:iZ,device:new
+ah(iZ)});function
+jV(b){var
+g=uN(b),b=g.join(aS),f=jM(b),c;for(var
+e=0;e<cf.length;e++){var
+a=cf[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&cZ()){var
+d=jB(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-i5(d)};cb.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;M("no device found for "+f)}function
-pm(c,b){var
-a=jC(c);if(!a.device.register)bu("cannot register file");a.device.register(a.rest,b);return 0}function
-ju(c,b){var
-c=a(c),b=a(b);return pm(c,b)}function
-pq(){var
-b=q.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)ju(b[a].name,b[a].content);q.jsoo_create_file=ju;q.caml_fs_tmp=[];return 0}function
-jh(){return[0]}function
-pr(a,b){return+(b8(a,b,false)>=0)}function
-fk(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ad(d,c)}c=0;switch(e&3){case
+jn(d)};cf.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;O("no device found for "+f)}function
+uk(c,b){var
+a=jV(c);if(!a.device.register)bz("cannot register file");a.device.register(a.rest,b);return 0}function
+jN(c,b){var
+c=a(c),b=a(b);return uk(c,b)}function
+uo(){var
+b=t.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)jN(b[a].name,b[a].content);t.jsoo_create_file=jN;t.caml_fs_tmp=[];return 0}function
+up(){return[0]}function
+uq(a,b){return+(b$(a,b,false)>=0)}function
+fz(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=af(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=ad(d,c)}d^=e;return d}function
-pw(a,b){return fk(a,au(b))}function
-pt(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ad(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=af(d,c)}d^=e;return d}function
+uv(a,b){return fz(a,ax(b))}function
+us(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=af(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=ad(d,c)}d^=e;return d}function
-jm(a){switch(a.t&6){default:bt(a);case
+1:c|=b[a];d=af(d,c)}d^=e;return d}function
+jF(a){switch(a.t&6){default:by(a);case
 0:return a.c;case
 4:return a.c}}function
-ps(b,c){var
-a=jm(c);return typeof
-a==="string"?fk(b,a):pt(b,a)}function
-pu(a){a^=a>>>16;a=aS(a,0x85ebca6b|0);a^=a>>>13;a=aS(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-jj(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>cG)d=cG;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(cJ[a.caml_custom]&&cJ[a.caml_custom].hash){var
-k=cJ[a.caml_custom].hash(a);b=ad(b,k);c--}}else
+ur(b,c){var
+a=jF(c);return typeof
+a==="string"?fz(b,a):us(b,a)}function
+ut(a){a^=a>>>16;a=aL(a,0x85ebca6b|0);a^=a>>>13;a=aL(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+jC(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>cP)d=cP;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(cS[a.caml_custom]&&cS[a.caml_custom].hash){var
+k=cS[a.caml_custom].hash(a);b=af(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=ad(b,a[2]);c--;break;case
+248:b=af(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=ad(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(cO(a)){b=ps(b,a);c--}else
-if(dz(a)){b=pw(b,a);c--}else
+o=a.length-1<<10|a[0];b=af(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(cX(a)){b=ur(b,a);c--}else
+if(dJ(a)){b=uv(b,a);c--}else
 if(typeof
-a==="string"){b=fk(b,a);c--}else
-if(a===(a|0)){b=ad(b,a+a+1);c--}else
-if(a===+a){b=fj(b,a);c--}}b=pu(b);return b&0x3FFFFFFF}function
-px(a,c,l){if(!isFinite(a)){if(isNaN(a))return aT(eZ);return aT(a>0?iZ:"-infinity")}var
+a==="string"){b=fz(b,a);c--}else
+if(a===(a|0)){b=af(b,a+a+1);c--}else
+if(a===+a){b=fy(b,a);c--}}b=ut(b);return b&0x3FFFFFFF}function
+uw(a,c,k){if(!isFinite(a)){if(isNaN(a))return aX(fc);return aX(a>0?jh:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?k:b2,e=k;if(i)e=bq;else
-switch(l){case
-43:e=b2;break;case
-32:e=a2;break;default:break}if(c>=0&&c<13){var
+j=d<0?m:b5,e=m;if(i)e=bu;else
+switch(k){case
+43:e=b5;break;case
+32:e=a7;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(bf);if(h<0)b+=bf+ca(c,ap);else{var
-f=h+1+c;if(b.length<f)b+=ca(f-b.length,ap);else
-b=b.substr(0,f)}}return aT(e+eU+b+"p"+j+d.toString(10))}function
-pE(a){return+a.isZero()}function
-pH(a){return new
-m(a&a3,a>>24&a3,a>>31&aP)}function
-pI(a){return a.toInt()}function
-pD(a){return+a.isNeg()}function
-pG(a){return a.neg()}function
-pB(g,c){var
-a=fq(g);if(a.signedconv&&pD(c)){a.sign=-1;c=pG(c)}var
-b=k,h=pH(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(pI(e.modulus))+b}while(!pE(c));if(a.prec>=0){a.filler=a2;var
-d=a.prec-b.length;if(d>0)b=ca(d,ap)+b}return fh(a,b)}function
-bk(b,a){a|=0;if(a>aH){a-=aH;b*=Math.pow(2,aH);if(a>aH){a-=aH;b*=Math.pow(2,aH)}}if(a<-aH){a+=aH;b*=Math.pow(2,-aH)}b*=Math.pow(2,a);return b}function
-pM(a,b){return+(b8(a,b,false)<=0)}function
-pN(a,b){return+(b8(a,b,false)<0)}function
-w(a,d){if(a<0)bs();var
+h=b.indexOf(bk);if(h<0)b+=bk+cd(c,aq);else{var
+f=h+1+c;if(b.length<f)b+=cd(f-b.length,aq);else
+b=b.substr(0,f)}}return aX(e+e9+b+"p"+j+d.toString(10))}function
+uD(a){return+a.isZero()}function
+uG(a){return new
+o(a&a8,a>>24&a8,a>>31&aT)}function
+uH(a){return a.toInt()}function
+uC(a){return+a.isNeg()}function
+uF(a){return a.neg()}function
+uA(g,c){var
+a=fF(g);if(a.signedconv&&uC(c)){a.sign=-1;c=uF(c)}var
+b=m,h=uG(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(uH(e.modulus))+b}while(!uD(c));if(a.prec>=0){a.filler=a7;var
+d=a.prec-b.length;if(d>0)b=cd(d,aq)+b}return fw(a,b)}function
+bo(b,a){a|=0;if(a>aJ){a-=aJ;b*=Math.pow(2,aJ);if(a>aJ){a-=aJ;b*=Math.pow(2,aJ)}}if(a<-aJ){a+=aJ;b*=Math.pow(2,-aJ)}b*=Math.pow(2,a);return b}function
+uL(a,b){return+(b$(a,b,false)<=0)}function
+uM(a,b){return+(b$(a,b,false)<0)}function
+y(a,d){if(a<0)bw();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-p5(b){return a(dD(b,0,b.length))}var
-pP=function(){function
+u4(b){return a(dO(b,0,b.length))}var
+uO=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -657,42 +657,42 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=aA<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=aD<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=jm(i);if(typeof
+e=[],h=jF(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return p5(k(e,f))}}();function
-pQ(c,b,a){return pP(a6(c),b,a)}function
-pR(){return 0}var
-aR=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return u4(k(e,f))}}();function
+uP(c,b,a){return uO(bx(c),b,a)}function
+uQ(){return 0}var
+aW=new
 Array();function
-bv(c){var
-a=aR[c];if(!a.opened)M("Cannot flush a closed channel");if(!a.buffer||a.buffer==k)return 0;if(a.fd&&E.fds[a.fd]&&E.fds[a.fd].output){var
-b=E.fds[a.fd].output;switch(b.length){case
-2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=k;return 0}function
-r(a){return av(a)}function
-jr(e,f){var
-b=aR[e],d=a(f),c=r(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-p_(a){var
-a=fv(a),b=q;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+dK(c){var
+a=aW[c];if(!a.opened)O("Cannot flush a closed channel");if(!a.buffer||a.buffer==m)return 0;if(a.fd&&G.fds[a.fd]&&G.fds[a.fd].output){var
+b=G.fds[a.fd].output;switch(b.length){case
+2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=m;return 0}function
+s(a){return ay(a)}function
+jK(e,f){var
+b=aW[e],d=a(f),c=s(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
+u9(a){var
+a=fK(a),b=t;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-p$(a){var
-a=fv(a),b=q;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+u_(a){var
+a=fK(a),b=t;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-dE(c,e,d,a){if(E.fds===undefined)E.fds=new
+dP(c,e,d,a){if(G.fds===undefined)G.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;E.fds[c]=b;if(!E.fd_last_idx||c>E.fd_last_idx)E.fd_last_idx=c;return c}function
-qu(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;G.fds[c]=b;if(!G.fd_last_idx||c>G.fd_last_idx)G.fd_last_idx=c;return c}function
+vu(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -702,590 +702,794 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)M(au(c)+is);if(a.text&&a.binary)M(au(c)+iI);var
-d=jC(c),e=d.device.open(d.rest,a),f=E.fd_last_idx?E.fd_last_idx:0;return dE(f+1,jr,e,a)}dE(0,jr,new
-Y(P(0)));dE(1,p$,new
-Y(P(0)));dE(2,p_,new
-Y(P(0)));function
-pS(a){var
-c=E.fds[a];if(c.flags.wronly)M(i3+a+" is writeonly");var
-d=null;if(a==0&&cQ()){var
-e=require("fs");d=function(){return aT(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};aR[b.fd]=b;return b.fd}function
-jn(c){var
-b=E.fds[c];if(b.flags.rdonly)M(i3+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:k};aR[a.fd]=a;return a.fd}function
-pT(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)O(ax(c)+iM);if(a.text&&a.binary)O(ax(c)+i2);var
+d=jV(c),e=d.device.open(d.rest,a),f=G.fd_last_idx?G.fd_last_idx:0;return dP(f+1,jK,e,a)}dP(0,jK,new
+aa(R(0)));dP(1,u_,new
+aa(R(0)));dP(2,u9,new
+aa(R(0)));function
+uR(a){var
+c=G.fds[a];if(c.flags.wronly)O(jl+a+" is writeonly");var
+d=null;if(a==0&&cZ()){var
+e=require("fs");d=function(){return aX(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};aW[b.fd]=b;return b.fd}function
+jG(c){var
+b=G.fds[c];if(b.flags.rdonly)O(jl+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:m};aW[a.fd]=a;return a.fd}function
+uS(){var
 b=0;for(var
-a=0;a<aR.length;a++)if(aR[a]&&aR[a].opened&&aR[a].out)b=[0,aR[a].fd,b];return b}function
-ae(a){return a}function
-pU(g,d,h,f){var
-b=aR[g];if(!b.opened)M("Cannot output to a closed channel");var
-a;if(h==0&&av(d)==f)a=d;else{a=P(f);bh(d,h,a,0,f)}var
-i=ae(a),c=au(i),e=c.lastIndexOf(ic);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);bv(g);b.buffer+=c.substr(e+1)}return 0}function
-fp(b,a,d,c){return pU(b,a6(a),d,c)}function
-jo(c,b){var
-d=a(String.fromCharCode(b));fp(c,d,0,1);return 0}function
-pV(b,a){if(a==0)dA();return b%a}function
-bx(a,b){return+(b8(a,b,false)!=0)}function
-pX(a,b){a[0]=cD;a[1]=b;return 0}function
-b_(a){if(a
+a=0;a<aW.length;a++)if(aW[a]&&aW[a].opened&&aW[a].out)b=[0,aW[a].fd,b];return b}function
+ce(a){return a}function
+uT(g,d,h,f){var
+b=aW[g];if(!b.opened)O("Cannot output to a closed channel");var
+a;if(h==0&&ay(d)==f)a=d;else{a=R(f);bm(d,h,a,0,f)}var
+i=ce(a),c=ax(i),e=c.lastIndexOf(iy);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);dK(g);b.buffer+=c.substr(e+1)}return 0}function
+fE(b,a,d,c){return uT(b,bx(a),d,c)}function
+jH(c,b){var
+d=a(String.fromCharCode(b));fE(c,d,0,1);return 0}function
+uU(b,a){if(a==0)dL();return b%a}function
+bB(a,b){return+(b$(a,b,false)!=0)}function
+uW(a,b){a[0]=cM;a[1]=b;return 0}function
+cb(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(cO(a))return dv;else
-if(dz(a))return dv;else
+if(cX(a))return dE;else
+if(dJ(a))return dE;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return ih;else
-return cE}function
-aB(b,c,a){if(a&&q.toplevelReloc)b=q.toplevelReloc(a);E[b+1]=c;if(a)E[a]=c}function
-ft(a,b){jp[au(a)]=b;return 0}function
-dC(a){if(a==0)a=1/a;return a<0?1:0}function
-p3(){A(e$)}function
-cP(b,a){return cH(b,a)}function
-N(b,a){if(a>>>0>=r(b))p3();return cP(b,a)}function
-pg(a,b){if(a===b)return 1;a.t&6&&bt(a);b.t&6&&bt(b);return a.c==b.c?1:0}function
-p4(a,b){return pg(a,b)}function
-u(a,b){return 1-p4(a,b)}function
-p6(){return 0x7FFFFFFF/4|0}function
-p0(){fr(E.Not_found)}function
-js(c){var
-a=q,b=jl(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return aT(a.process.env[b]);if(q.jsoo_static_env&&q.jsoo_static_env[b])return aT(q.jsoo_static_env[b]);p0()}function
-p7(){if(q.crypto)if(typeof
-q.crypto.getRandomValues==="function"){var
-a=new(q.Uint32Array)(1);q.crypto.getRandomValues(a);return[0,a[0]]}else
-if(q.crypto.randomBytes==="function"){var
-b=q.crypto.randomBytes(4),a=new(q.Uint32Array)(b);return[0,a[0]]}var
+if(a&&a.caml_custom)return iB;else
+return cN}function
+aE(b,c,a){if(a&&t.toplevelReloc)b=t.toplevelReloc(a);G[b+1]=c;if(a)G[a]=c}function
+fI(a,b){jI[ax(a)]=b;return 0}function
+dN(a){if(a==0)a=1/a;return a<0?1:0}function
+u2(){C(fo)}function
+cY(b,a){return cQ(b,a)}function
+P(b,a){if(a>>>0>=s(b))u2();return cY(b,a)}function
+ue(a,b){if(a===b)return 1;a.t&6&&by(a);b.t&6&&by(b);return a.c==b.c?1:0}function
+u3(a,b){return ue(a,b)}function
+w(a,b){return 1-u3(a,b)}function
+u5(){return 0x7FFFFFFF/4|0}function
+uZ(){fG(G.Not_found)}function
+jL(c){var
+a=t,b=jE(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return aX(a.process.env[b]);if(t.jsoo_static_env&&t.jsoo_static_env[b])return aX(t.jsoo_static_env[b]);uZ()}function
+u6(){if(t.crypto)if(typeof
+t.crypto.getRandomValues==="function"){var
+a=new(t.Uint32Array)(1);t.crypto.getRandomValues(a);return[0,a[0]]}else
+if(t.crypto.randomBytes==="function"){var
+b=t.crypto.randomBytes(4),a=new(t.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-fu(a){var
+fJ(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-Z(b,a){return{joo_tramp:b,joo_args:a}}function
-p8(c,a){if(typeof
+V(b,a){return{joo_tramp:b,joo_args:a}}function
+u7(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-jq(a){return a}function
-aJ(a){if(a
+jJ(a){return a}function
+aM(a){if(a
 instanceof
-Array)return a;if(q.RangeError&&a
+Array)return a;if(t.RangeError&&a
 instanceof
-q.RangeError&&a.message&&a.message.match(/maximum call stack/i))return jq(E.Stack_overflow);if(q.InternalError&&a
+t.RangeError&&a.message&&a.message.match(/maximum call stack/i))return jJ(G.Stack_overflow);if(t.InternalError&&a
 instanceof
-q.InternalError&&a.message&&a.message.match(/too much recursion/i))return jq(E.Stack_overflow);if(a
+t.InternalError&&a.message&&a.message.match(/too much recursion/i))return jJ(G.Stack_overflow);if(a
 instanceof
-q.Error&&bw(ig))return[0,bw(ig),a];return[0,E.Failure,aT(String(a))]}function
-aj(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-jx(b){var
-a=BigInt(b);return aj(a<0?-a:a)}function
-jy(a,b){return aj(BigInt(a)+BigInt(b))}function
-dF(a){if(a===0)dA();return BigInt(a)}function
-qc(e,g){var
-b=BigInt(e),a=dF(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aj(f?c+BigInt(1):c)}function
-by(a,b){return a<b?-1:a>b?1:0}function
-qd(a,b){return aj(BigInt(a)/dF(b))}function
-qm(a,b){return aj(BigInt(a)%dF(b))}function
-qe(a,b){return[0,qd(a,b),qm(a,b)]}function
-_(a,b){return a===b?1:0}function
-qf(e,f){var
-b=BigInt(e),a=dF(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aj(g?c-BigInt(1):c)}function
-jz(d,c){var
-b=au(d);if(b!==dt&&b!==br)A("Z.format: the format must be %d or %x");return a(c.toString(b===br?16:10))}function
-qg(){return 0}function
-qh(a,b){return aj(BigInt(a)*BigInt(b))}function
-qi(b,c){var
-a=b*c;return a<-2147483648||a>e0?1:0}function
-qj(a){return aj(-BigInt(a))}function
-bz(a){if(a===0)return 0;var
+t.Error&&bA(iA))return[0,bA(iA),a];return[0,G.Failure,aX(String(a))]}function
+ak(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+jQ(b){var
+a=BigInt(b);return ak(a<0?-a:a)}function
+jR(a,b){return ak(BigInt(a)+BigInt(b))}function
+dQ(a){if(a===0)dL();return BigInt(a)}function
+vb(e,g){var
+b=BigInt(e),a=dQ(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return ak(f?c+BigInt(1):c)}function
+bC(a,b){return a<b?-1:a>b?1:0}function
+vc(a,b){return ak(BigInt(a)/dQ(b))}function
+vm(a,b){return ak(BigInt(a)%dQ(b))}function
+vd(a,b){return[0,vc(a,b),vm(a,b)]}function
+ve(a,b){return a===b?1:0}function
+vf(e,f){var
+b=BigInt(e),a=dQ(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return ak(g?c-BigInt(1):c)}function
+jS(d,c){var
+b=ax(d);if(b!==dC&&b!==bv)C("Z.format: the format must be %d or %x");return a(c.toString(b===bv?16:10))}function
+vg(){return 0}function
+vh(a,b){return ak(BigInt(a)*BigInt(b))}function
+vi(b,c){var
+a=b*c;return a<-2147483648||a>fd?1:0}function
+vj(a){return ak(-BigInt(a))}function
+bD(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-qk(c,i,b,e){var
-f=au(i);if(b<0||e<0||b>f.length-e)A("Z.of_substring_base: invalid offset or length");var
-g=f.slice(b,b+e),a=g.replace(/^-/,k),d=c===10||c===0;if(!d&&c!==16)A("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))A("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:eU+a);return aj(a===g?h:-h)}function
-ql(a){return aj(BigInt(a)-BigInt(1))}function
-jA(b,a){if(a<0)A("Z.shift_left: count argument must be positive");return aj(BigInt(b)<<BigInt(a))}function
-qn(b,a){if(a<0)A("Z.shift_right: count argument must be positive");return aj(BigInt(b)>>BigInt(a))}function
-ab(a){return a<0?-1:a>0?1:0}function
-qo(b){if(b<0)A("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(bz(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aj(a)}function
-jB(a,b){return aj(BigInt(a)-BigInt(b))}function
-qp(a){return aj(BigInt(a)+BigInt(1))}function
-qq(a){if(typeof
-a!=="number")fr(bw(iw));return a}function
-qs(b,c){q.verale={greeting:au(b),ask:function(b){return au(a7(c,[a(b)]))}};return 0}function
-pL(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-po(b){var
-a=k;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&pL(b[1]))var
+vk(c,i,b,e){var
+f=ax(i);if(b<0||e<0||b>f.length-e)C("Z.of_substring_base: invalid offset or length");var
+g=f.slice(b,b+e),a=g.replace(/^-/,m),d=c===10||c===0;if(!d&&c!==16)C("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))C("Z.of_substring_base: invalid digit");var
+h=BigInt(d?a:e9+a);return ak(a===g?h:-h)}function
+vl(a){return ak(BigInt(a)-BigInt(1))}function
+jT(b,a){if(a<0)C("Z.shift_left: count argument must be positive");return ak(BigInt(b)<<BigInt(a))}function
+vn(b,a){if(a<0)C("Z.shift_right: count argument must be positive");return ak(BigInt(b)>>BigInt(a))}function
+ar(a){return a<0?-1:a>0?1:0}function
+vo(b){if(b<0)C("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(bD(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return ak(a)}function
+jU(a,b){return ak(BigInt(a)-BigInt(b))}function
+vp(a){return ak(BigInt(a)+BigInt(1))}function
+vq(a){if(typeof
+a!=="number")fG(bA(iQ));return a}function
+vs(b,c){t.verale={greeting:ax(b),ask:function(b){return ax(aV(c,[a(b)]))}};return 0}function
+uK(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+um(b){var
+a=m;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&uK(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=h4;var
+d=f;d<e.length;d++){if(d>f)a+=io;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-aQ)a+=du+c.toString()+du;else
+aU)a+=dD+c.toString()+dD;else
 if(typeof
-c=="string")a+=du+c.toString()+du;else
-a+=iA}a+=")"}else
-if(b[0]==H)a+=b[1];return a}function
-jf(a){if(a
+c=="string")a+=dD+c.toString()+dD;else
+a+=iU}a+=")"}else
+if(b[0]==J)a+=b[1];return a}function
+jz(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==H)){var
-c=bw(h8);if(c)c(a,false);else{var
-d=po(a),b=bw(h3);if(b)b(0);q.console.error(e5+d+ic)}}else
+Array&&(a[0]==0||a[0]==J)){var
+c=bA(is);if(c)c(a,false);else{var
+d=um(a),b=bA(im);if(b)b(0);t.console.error(fi+d+iy)}}else
 throw a}function
-p2(){var
-a=q;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){jf(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)jf(a.error)})}p2();function
-d(a,b){return a.length==1?a(b):a7(a,[b])}function
-j(a,b,c){return a.length==2?a(b,c):a7(a,[b,c])}function
-b0(a,b,c,d){return a.length==3?a(b,c,d):a7(a,[b,c,d])}function
-eS(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):a7(a,[b,c,d,e,f])}function
-pa(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):a7(a,[b,c,d,e,f,g,h])}pq();var
-cR=[H,a(i0),-1],fB=[H,a(h_),-2],fz=[H,a(eW),-3],fy=[H,a(iz),-4],dI=[H,a(id),-5],cd=[H,a(iC),-7],fA=[H,a(im),-8],dH=[H,a(iG),-9],C=[H,a(iW),-11],fC=[H,a(h2),-12],o$=[4,0,0,0,[12,45,[4,0,0,0,0]]],dY=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(iq),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],c8=[0,0,0];aB(11,fC,h2);aB(10,C,iW);aB(9,[H,a(iv),-10],iv);aB(8,dH,iG);aB(7,fA,im);aB(6,cd,iC);aB(5,[H,a(iO),-6],iO);aB(4,dI,id);aB(3,fy,iz);aB(2,fz,eW);aB(1,fB,h_);aB(0,cR,i0);var
-jN=a("output_substring"),jK=a("%.12g"),jJ=a(bf),jH=a("true"),jI=a("false"),jE=b9(0,0,32752),jF=b9(0,0,65520),jQ=a("option is None"),jS=a("\\\\"),jT=a("\\'"),jU=a("\\b"),jV=a("\\t"),jW=a("\\n"),jX=a("\\r"),jZ=a("4.13.1"),j4=a("List.fold_left2"),j3=a("List.init"),j2=a(ib),j0=a("nth"),j1=a(ib),j7=a("String.blit / Bytes.blit_string"),j6=a("Bytes.blit"),j5=a("String.sub / Bytes.sub"),ka=a("String.contains_from / Bytes.contains_from"),j9=a(k),j8=a("String.concat"),kh=[0,a("array.ml"),322,4],kf=a("Array.map2: arrays must have the same length"),ke=a("Array.fill"),kd=a("Array.sub"),kc=a("Array.init"),kg=a("Stdlib.Array.Bottom"),ki=a("Stdlib.Queue.Empty"),kk=a("CamlinternalLazy.Undefined"),kq=a("Buffer.add_substring/add_subbytes"),kp=a("Buffer.add: cannot grow buffer"),ko=[0,a(iM),93,2],kn=[0,a(iM),94,2],kz=a("%c"),kA=a("%s"),kB=a(h1),kC=a(il),kD=a(ix),kE=a(h5),kF=a("%f"),kG=a("%B"),kH=a("%{"),kI=a("%}"),kJ=a("%("),kK=a("%)"),kL=a("%a"),kM=a("%t"),kN=a("%?"),kO=a("%r"),kP=a("%_r"),kQ=[0,a(S),850,23],k1=[0,a(S),814,21],kT=[0,a(S),815,21],k2=[0,a(S),818,21],kU=[0,a(S),819,21],k3=[0,a(S),822,19],kV=[0,a(S),823,19],k4=[0,a(S),826,22],kW=[0,a(S),827,22],k5=[0,a(S),831,30],kX=[0,a(S),832,30],kZ=[0,a(S),836,26],kR=[0,a(S),837,26],k0=[0,a(S),846,28],kS=[0,a(S),847,28],kY=[0,a(S),851,23],l8=a(iu),l6=[0,a(S),1558,4],l7=a("Printf: bad conversion %["),l9=[0,a(S),1626,39],l_=[0,a(S),1649,31],l$=[0,a(S),1650,31],ma=a("Printf: bad conversion %_"),mb=a(it),mc=a(iy),md=a(it),me=a(iy),l4=a(eZ),l2=a("neg_infinity"),l3=a(iZ),l1=a(bf),lW=[0,h7],lK=a("%+nd"),lL=a("% nd"),lN=a("%+ni"),lO=a("% ni"),lP=a("%nx"),lQ=a("%#nx"),lR=a("%nX"),lS=a("%#nX"),lT=a("%no"),lU=a("%#no"),lJ=a("%nd"),lM=a(ix),lV=a("%nu"),lx=a("%+ld"),ly=a("% ld"),lA=a("%+li"),lB=a("% li"),lC=a("%lx"),lD=a("%#lx"),lE=a("%lX"),lF=a("%#lX"),lG=a("%lo"),lH=a("%#lo"),lw=a("%ld"),lz=a(il),lI=a("%lu"),lk=a("%+Ld"),ll=a("% Ld"),ln=a("%+Li"),lo=a("% Li"),lp=a("%Lx"),lq=a("%#Lx"),lr=a("%LX"),ls=a("%#LX"),lt=a("%Lo"),lu=a("%#Lo"),lj=a("%Ld"),lm=a(h5),lv=a("%Lu"),k9=a("%+d"),k_=a("% d"),la=a("%+i"),lb=a("% i"),lc=a(br),ld=a("%#x"),le=a("%X"),lf=a("%#X"),lg=a("%o"),lh=a("%#o"),k8=a(dt),k$=a(h1),li=a(iu),kr=a("@]"),ks=a("@}"),kt=a("@?"),ku=a("@\n"),kv=a("@."),kw=a("@@"),kx=a("@%"),ky=a("@"),k6=a("CamlinternalFormat.Type_mismatch"),mj=a(k),mk=[0,[11,a(h4),[2,0,[2,0,0]]],a(", %s%s")],mJ=[0,[11,a(e5),[2,0,[12,10,0]]],a(iU)],mK=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],mI=a("Fatal error: out of memory in uncaught exception handler"),mG=[0,[11,a(e5),[2,0,[12,10,0]]],a(iU)],mC=[0,[2,0,[12,10,0]],a("%s\n")],mu=a("Raised at"),mv=a("Re-raised at"),mw=a("Raised by primitive operation at"),mx=a("Called from"),my=a(" (inlined)"),mA=a(k),mz=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(iq),o$]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],mB=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],mp=a("Out of memory"),mq=a("Stack overflow"),mr=a("Pattern matching failed"),ms=a("Assertion failed"),mt=a("Undefined recursive module"),ml=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],mm=a(k),mn=a(k),mo=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],mi=[0,[4,0,0,0,0],a(dt)],mg=[0,[3,0,0],a("%S")],mh=a(iA),mD=[0,a(k),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],mL=a("x"),mO=a("Hashtbl: unsupported hash table format"),o9=a("OCAMLRUNPARAM"),o7=a("CAMLRUNPARAM"),mM=a(k),m9=[3,0,3],m_=a(bf),m4=a(i2),m5=a("<\/"),m6=a(k),m0=a(i2),m1=a("<"),m2=a(k),mY=a("\n"),mX=[0,a(k)],mT=a(k),mU=a(k),mV=a(k),mW=a(k),mR=[0,a(k),0,a(k)],mQ=a(k),mP=a("Stdlib.Format.String_tag"),nf=a("Z.Overflow"),ng=a(iw),nh=a("int_of_big_int"),nj=[0,0],no=[0,0],nx=[0,0],ow=a("image"),ov=a(iR),ou=a("prices"),op=a("activation"),oq=a("others"),or=a("patch"),ot=a("a patch"),os=a("a statement"),oo=a("a prototype"),om=a("certificate"),on=a(iR),ol=a(iL),oh=a("linear"),oi=a("maximum"),oj=a("soft_tree"),ok=a("a readout"),ob=a("banks"),oc=a("max"),od=a("max_minus_mean"),oe=a("max_minus_mean_distance"),of=a("top_mean"),og=a("a pooling"),n4=a("exp_distance"),n5=a("exponential"),n6=a("identity"),n7=a("log_ratio"),n8=a("negated"),n9=a("quadratic"),n_=a("rectified"),n$=a("threshold"),oa=a("a similarity"),nY=a("cosine"),nZ=a("euclidean"),n0=a("inner_product"),n1=a("rooted_cosine"),n2=a("softmax"),n3=a("a geometry"),nV=a("none"),nW=a("some"),nX=a("none or some"),nR=[0,[11,a("one of "),[4,6,0,0,0]],a("one of %x")],nS=[0,[4,6,0,0,0],a(br)],nT=a(" or "),nU=a("a list of "),nP=[0,[4,6,0,0,0],a(br)],nQ=[0,[2,0,[11,a(" below "),[4,6,0,0,0]]],a("%s below %x")],nM=a(br),nN=a("a natural number"),nO=[0,[11,a("a number is more than "),[4,0,0,0,0]],a("a number is more than %d")],nJ=a(br),nK=a("a positive integer"),nH=a(k),nI=a("an integer in base 16"),nG=a("expected the end of the line, found another item"),nF=a("at most 1025 bytes"),nE=a("expected another item, found the end of the line"),nD=[0,[11,a("expected "),[2,0,[11,a(", found "),[3,0,0]]]],a("expected %s, found %S")],nB=a("Reader.Wrong"),nC=a("Reader.Too_large"),ox=[0,0],oz=[0,1],oy=[0,2],oG=[0,0.03],oF=a("a patch without views"),oH=[0,0],oK=[0,0,0],oI=[0,0,0],oL=[0,a("a soft tree whose activations are not shown to lie in [0, 1]")],oM=[0,0,[0,cG,[0,1152,0]]],oS=a("entails"),oT=a(iL),oU=a("instance"),oV=a("refuted"),oX=a("ready"),oW=a("a question: the head first, and only once"),oP=a("not proved"),oQ=a("proved"),oR=a("not covered: "),o2=a("limit: "),o3=a("limit: there is no more memory"),o4=a("limit: a list is too long"),o5=a("the input ends within a line"),o0=a("error: "),oZ=a("expected one line, found more"),o6=[0,[11,a("verale-proved 1 OCaml "),[2,0,[11,a(", js_of_ocaml"),0]]],a("verale-proved 1 OCaml %s, js_of_ocaml")];function
-F(a){if(typeof
+u1(){var
+a=t;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){jz(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)jz(a.error)})}u1();function
+c(a,b){return a.length==1?a(b):aV(a,[b])}function
+k(a,b,c){return a.length==2?a(b,c):aV(a,[b,c])}function
+a6(a,b,c,d){return a.length==3?a(b,c,d):aV(a,[b,c,d])}function
+t_(a,b,c,d,e){return a.length==4?a(b,c,d,e):aV(a,[b,c,d,e])}function
+e7(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):aV(a,[b,c,d,e,f])}function
+t9(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):aV(a,[b,c,d,e,f,g,h])}uo();var
+c0=[J,a(ji),-1],fQ=[J,a(iu),-2],fO=[J,a(e$),-3],fN=[J,a(iT),-4],dV=[J,a(iz),-5],ch=[J,a(iW),-7],fP=[J,a(iG),-8],dU=[J,a(i0),-9],E=[J,a(je),-11],fR=[J,a(il),-12],t8=[4,0,0,0,[12,45,[4,0,0,0,0]]],eb=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(iK),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],df=[0,0,0];aE(11,fR,il);aE(10,E,je);aE(9,[J,a(iP),-10],iP);aE(8,dU,i0);aE(7,fP,iG);aE(6,ch,iW);aE(5,[J,a(i8),-6],i8);aE(4,dV,iz);aE(3,fN,iT);aE(2,fO,e$);aE(1,fQ,iu);aE(0,c0,ji);var
+j9=a("output_substring"),j5=a("%.12g"),j3=a(bk),j0=a("true"),j1=a("false"),jX=ca(0,0,32752),jY=ca(0,0,65520),kb=a("option is None"),kh=a("\\\\"),ki=a("\\'"),kj=a("\\b"),kk=a("\\t"),kl=a("\\n"),km=a("\\r"),ko=a("4.13.1"),kz=a("List.fold_left2"),kv=a("List.init"),kt=a(ix),kq=a("nth"),kr=a(ix),kJ=a("String.blit / Bytes.blit_string"),kI=a("Bytes.blit"),kH=a("String.sub / Bytes.sub"),kW=a("String.contains_from / Bytes.contains_from"),kR=a(m),kN=a("String.concat"),k9=[0,a("array.ml"),322,4],k3=a("Array.map2: arrays must have the same length"),k2=a("Array.fill"),k1=a("Array.sub"),k0=a("Array.init"),k7=a("Stdlib.Array.Bottom"),k$=a("Stdlib.Queue.Empty"),lf=a("CamlinternalLazy.Undefined"),lo=a("Buffer.add_substring/add_subbytes"),lm=a("Buffer.add: cannot grow buffer"),ll=[0,a(i6),93,2],lk=[0,a(i6),94,2],lz=a("%c"),lA=a("%s"),lB=a(ik),lC=a(iF),lD=a(iR),lE=a(ip),lF=a("%f"),lG=a("%B"),lH=a("%{"),lI=a("%}"),lJ=a("%("),lK=a("%)"),lL=a("%a"),lM=a("%t"),lN=a("%?"),lO=a("%r"),lP=a("%_r"),lQ=[0,a(U),850,23],l1=[0,a(U),814,21],lT=[0,a(U),815,21],l2=[0,a(U),818,21],lU=[0,a(U),819,21],l3=[0,a(U),822,19],lV=[0,a(U),823,19],l4=[0,a(U),826,22],lW=[0,a(U),827,22],l5=[0,a(U),831,30],lX=[0,a(U),832,30],lZ=[0,a(U),836,26],lR=[0,a(U),837,26],l0=[0,a(U),846,28],lS=[0,a(U),847,28],lY=[0,a(U),851,23],nh=a(iO),nf=[0,a(U),1558,4],ng=a("Printf: bad conversion %["),ni=[0,a(U),1626,39],nj=[0,a(U),1649,31],nk=[0,a(U),1650,31],nl=a("Printf: bad conversion %_"),nm=a(iN),nn=a(iS),no=a(iN),np=a(iS),na=a(fc),m_=a("neg_infinity"),m$=a(jh),m9=a(bk),m4=[0,ir],mS=a("%+nd"),mT=a("% nd"),mV=a("%+ni"),mW=a("% ni"),mX=a("%nx"),mY=a("%#nx"),mZ=a("%nX"),m0=a("%#nX"),m1=a("%no"),m2=a("%#no"),mR=a("%nd"),mU=a(iR),m3=a("%nu"),mE=a("%+ld"),mF=a("% ld"),mH=a("%+li"),mI=a("% li"),mJ=a("%lx"),mK=a("%#lx"),mL=a("%lX"),mM=a("%#lX"),mN=a("%lo"),mO=a("%#lo"),mD=a("%ld"),mG=a(iF),mP=a("%lu"),mq=a("%+Ld"),mr=a("% Ld"),mt=a("%+Li"),mu=a("% Li"),mv=a("%Lx"),mw=a("%#Lx"),mx=a("%LX"),my=a("%#LX"),mz=a("%Lo"),mA=a("%#Lo"),mp=a("%Ld"),ms=a(ip),mB=a("%Lu"),mc=a("%+d"),md=a("% d"),mf=a("%+i"),mg=a("% i"),mh=a(bv),mi=a("%#x"),mj=a("%X"),mk=a("%#X"),ml=a("%o"),mm=a("%#o"),mb=a(dC),me=a(ik),mn=a(iO),lr=a("@]"),ls=a("@}"),lt=a("@?"),lu=a("@\n"),lv=a("@."),lw=a("@@"),lx=a("@%"),ly=a("@"),l6=a("CamlinternalFormat.Type_mismatch"),nw=a(m),nx=[0,[11,a(io),[2,0,[2,0,0]]],a(", %s%s")],n4=[0,[11,a(fi),[2,0,[12,10,0]]],a(jc)],n5=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],n3=a("Fatal error: out of memory in uncaught exception handler"),n0=[0,[11,a(fi),[2,0,[12,10,0]]],a(jc)],nV=[0,[2,0,[12,10,0]],a("%s\n")],nW=[0,[11,a(iI),0],a(iI)],nM=a("Raised at"),nN=a("Re-raised at"),nO=a("Raised by primitive operation at"),nP=a("Called from"),nQ=a(" (inlined)"),nS=a(m),nR=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(iK),t8]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],nT=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],nF=a("Out of memory"),nG=a("Stack overflow"),nH=a("Pattern matching failed"),nI=a("Assertion failed"),nJ=a("Undefined recursive module"),nz=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],nA=a(m),nB=a(m),nC=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],nv=[0,[4,0,0,0,0],a(dC)],nt=[0,[3,0,0],a("%S")],nu=a(iU),nX=[0,a(m),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],n9=a("x"),oj=a("Hashtbl: unsupported hash table format"),t6=a("OCAMLRUNPARAM"),t4=a("CAMLRUNPARAM"),oc=a(m),oZ=[3,0,3],o0=a(bk),oT=a(jk),oU=a("<\/"),oV=a(m),oP=a(jk),oQ=a("<"),oR=a(m),oN=a("\n"),oC=[0,a(m)],ov=a(m),ow=a(m),ox=a(m),oy=a(m),or=[0,a(m),0,a(m)],oq=a(m),om=a("Stdlib.Format.String_tag"),o7=a("Z.Overflow"),o8=a(iQ),pb=a("int_of_big_int"),pq=[0,0],pK=[0,0],ri=[0,0],sz=a("image"),sx=a(i$),sw=a("prices"),sq=a("activation"),sr=a("others"),ss=a("patch"),su=a("a patch"),st=a("a statement"),sp=a("a prototype"),sn=a("certificate"),so=a(i$),sm=a(i5),sh=a("linear"),si=a("maximum"),sj=a("soft_tree"),sk=a("a readout"),sa=a("banks"),sb=a("max"),sc=a("max_minus_mean"),sd=a("max_minus_mean_distance"),se=a("top_mean"),sf=a("a pooling"),r2=a("exp_distance"),r3=a("exponential"),r4=a("identity"),r5=a("log_ratio"),r6=a("negated"),r7=a("quadratic"),r8=a("rectified"),r9=a("threshold"),r_=a("a similarity"),rV=a("cosine"),rW=a("euclidean"),rX=a("inner_product"),rY=a("rooted_cosine"),rZ=a("softmax"),r0=a("a geometry"),rR=a("none"),rS=a("some"),rT=a("none or some"),rN=[0,[11,a("one of "),[4,6,0,0,0]],a("one of %x")],rO=[0,[4,6,0,0,0],a(bv)],rP=a(" or "),rQ=a("a list of "),rL=[0,[4,6,0,0,0],a(bv)],rM=[0,[2,0,[11,a(" below "),[4,6,0,0,0]]],a("%s below %x")],rI=a(bv),rJ=a("a natural number"),rK=[0,[11,a("a number is more than "),[4,0,0,0,0]],a("a number is more than %d")],rG=a(bv),rH=a("a positive integer"),rE=a(m),rF=a("an integer in base 16"),rC=a("expected the end of the line, found another item"),rB=a("at most 1025 bytes"),rA=a("expected another item, found the end of the line"),ry=[0,[11,a("expected "),[2,0,[11,a(", found "),[3,0,0]]]],a("expected %s, found %S")],rw=a("Reader.Wrong"),rx=a("Reader.Too_large"),sC=[0,0],sE=[0,1],sD=[0,2],th=[0,0.03],te=a("a patch without views"),tl=[0,0],tv=[0,0,0],to=[0,0,0],tD=[0,a("a soft tree whose activations are not shown to lie in [0, 1]")],tG=[0,0,[0,cP,[0,1152,0]]],tP=a("entails"),tQ=a(i5),tR=a("instance"),tS=a("refuted"),tU=a("ready"),tT=a("a question: the head first, and only once"),tK=a("not proved"),tL=a("proved"),tM=a("not covered: "),tZ=a("limit: "),t0=a("limit: there is no more memory"),t1=a("limit: a list is too long"),t2=a("the input ends within a line"),tX=a("error: "),tW=a("expected one line, found more"),t3=[0,[11,a("verale-proved 1 OCaml "),[2,0,[11,a(", js_of_ocaml"),0]]],a("verale-proved 1 OCaml %s, js_of_ocaml")];function
+H(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,F(a[1])];case
-1:return[1,F(a[1])];case
-2:return[2,F(a[1])];case
-3:return[3,F(a[1])];case
-4:return[4,F(a[1])];case
-5:return[5,F(a[1])];case
-6:return[6,F(a[1])];case
-7:return[7,F(a[1])];case
+0:return[0,H(a[1])];case
+1:return[1,H(a[1])];case
+2:return[2,H(a[1])];case
+3:return[3,H(a[1])];case
+4:return[4,H(a[1])];case
+5:return[5,H(a[1])];case
+6:return[6,H(a[1])];case
+7:return[7,H(a[1])];case
 8:var
-c=a[1];return[8,c,F(a[2])];case
+c=a[1];return[8,c,H(a[2])];case
 9:var
-b=a[1];return[9,b,b,F(a[3])];case
-10:return[10,F(a[1])];case
-11:return[11,F(a[1])];case
-12:return[12,F(a[1])];case
-13:return[13,F(a[1])];default:return[14,F(a[1])]}}function
-af(a,b){if(typeof
+b=a[1];return[9,b,b,H(a[3])];case
+10:return[10,H(a[1])];case
+11:return[11,H(a[1])];case
+12:return[12,H(a[1])];case
+13:return[13,H(a[1])];default:return[14,H(a[1])]}}function
+ag(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,af(a[1],b)];case
-1:return[1,af(a[1],b)];case
-2:return[2,af(a[1],b)];case
-3:return[3,af(a[1],b)];case
-4:return[4,af(a[1],b)];case
-5:return[5,af(a[1],b)];case
-6:return[6,af(a[1],b)];case
-7:return[7,af(a[1],b)];case
+0:return[0,ag(a[1],b)];case
+1:return[1,ag(a[1],b)];case
+2:return[2,ag(a[1],b)];case
+3:return[3,ag(a[1],b)];case
+4:return[4,ag(a[1],b)];case
+5:return[5,ag(a[1],b)];case
+6:return[6,ag(a[1],b)];case
+7:return[7,ag(a[1],b)];case
 8:var
-c=a[1];return[8,c,af(a[2],b)];case
+c=a[1];return[8,c,ag(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,af(a[3],b)];case
-10:return[10,af(a[1],b)];case
-11:return[11,af(a[1],b)];case
-12:return[12,af(a[1],b)];case
-13:return[13,af(a[1],b)];default:return[14,af(a[1],b)]}}function
-B(a,b){if(typeof
+d=a[2],e=a[1];return[9,e,d,ag(a[3],b)];case
+10:return[10,ag(a[1],b)];case
+11:return[11,ag(a[1],b)];case
+12:return[12,ag(a[1],b)];case
+13:return[13,ag(a[1],b)];default:return[14,ag(a[1],b)]}}function
+D(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,B(a[1],b)];case
-1:return[1,B(a[1],b)];case
+0:return[0,D(a[1],b)];case
+1:return[1,D(a[1],b)];case
 2:var
-c=a[1];return[2,c,B(a[2],b)];case
+c=a[1];return[2,c,D(a[2],b)];case
 3:var
-d=a[1];return[3,d,B(a[2],b)];case
+d=a[1];return[3,d,D(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,B(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,D(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,B(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,D(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,B(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,D(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,B(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,D(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,B(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,D(a[4],b)];case
 9:var
-t=a[1];return[9,t,B(a[2],b)];case
-10:return[10,B(a[1],b)];case
+t=a[1];return[9,t,D(a[2],b)];case
+10:return[10,D(a[1],b)];case
 11:var
-u=a[1];return[11,u,B(a[2],b)];case
+u=a[1];return[11,u,D(a[2],b)];case
 12:var
-v=a[1];return[12,v,B(a[2],b)];case
+v=a[1];return[12,v,D(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,B(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,D(a[3],b)];case
 14:var
-y=a[2],z=a[1];return[14,z,y,B(a[3],b)];case
-15:return[15,B(a[1],b)];case
-16:return[16,B(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,D(a[3],b)];case
+15:return[15,D(a[1],b)];case
+16:return[16,D(a[1],b)];case
 17:var
-A=a[1];return[17,A,B(a[2],b)];case
+A=a[1];return[17,A,D(a[2],b)];case
 18:var
-C=a[1];return[18,C,B(a[2],b)];case
-19:return[19,B(a[1],b)];case
+B=a[1];return[18,B,D(a[2],b)];case
+19:return[19,D(a[1],b)];case
 20:var
-D=a[2],E=a[1];return[20,E,D,B(a[3],b)];case
+C=a[2],E=a[1];return[20,E,C,D(a[3],b)];case
 21:var
-F=a[1];return[21,F,B(a[2],b)];case
-22:return[22,B(a[1],b)];case
+F=a[1];return[21,F,D(a[2],b)];case
+22:return[22,D(a[1],b)];case
 23:var
-G=a[1];return[23,G,B(a[2],b)];default:var
-H=a[2],I=a[1];return[24,I,H,B(a[3],b)]}}function
-fx(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-dG(a){throw[0,fz,a]}function
-Q(a){throw[0,fy,a]}function
-ce(b,a){return pM(b,a)?b:a}function
-aw(b,a){return pr(b,a)?b:a}function
-cS(a){return 0<=a?a:-a|0}var
-bl=cL(jE),aU=cL(jF),jD=e0;function
-aq(d,c){var
-a=r(d),e=r(c),b=P(a+e|0);aI(d,0,b,0,a);aI(c,0,b,a,e);return ae(b)}function
-jG(a){return a?jH:jI}function
-cT(a,b){if(a){var
-c=a[1];return[0,c,cT(a[2],b)]}return b}pS(0);var
-jL=jn(1),aK=jn(2);function
-jM(b){function
+G=a[1];return[23,G,D(a[2],b)];default:var
+H=a[2],I=a[1];return[24,I,H,D(a[3],b)]}}function
+dR(a){return[0,a]}function
+dS(a){return a[1]}function
+fM(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+dT(a){throw[0,fO,a]}function
+S(a){throw[0,fN,a]}function
+ci(b,a){return uL(b,a)?b:a}function
+az(b,a){return uq(b,a)?b:a}function
+c1(a){return 0<=a?a:-a|0}var
+bp=cU(jX),aY=cU(jY),jW=fd;function
+as(d,c){var
+a=s(d),e=s(c),b=R(a+e|0);aK(d,0,b,0,a);aK(c,0,b,a,e);return ce(b)}function
+jZ(a){return a?j0:j1}function
+j2(a){var
+e=s(a);return function(f){var
+b=f;for(;;){if(e<=b)return as(a,j3);var
+c=P(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
+if(45===c)d=1;if(d){var
+b=b+1|0;continue}return a}}(0)}function
+j4(a){return j2(fx(j5,a))}function
+c2(a,b){if(a){var
+c=a[1];return[0,c,c2(a[2],b)]}return b}uR(0);var
+j6=jG(1),aN=jG(2);function
+j7(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{bv(d)}catch(a){a=aJ(a);if(a[1]!==fB)throw a;var
+c=a[2],d=a[1];try{dK(d)}catch(a){a=aM(a);if(a[1]!==fQ)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(pT(0))}function
-cf(b,a){return fp(b,a,0,r(a))}function
-fD(a){cf(aK,a);jo(aK,10);return bv(aK)}var
-dJ=[0,jM];function
-jO(c){for(;;){var
-a=dJ[1],e=[0,1],b=1-fx(dJ,a,function(a,b){return function(e){if(fx(a,1,0))d(c,0);return d(b,0)}}(e,a));if(b)continue;return b}}function
-dK(a){return d(dJ[1],0)}ft(a(h3),dK);function
-jP(a){return a?a[1]:Q(jQ)}function
-jR(a){return a?1:0}var
-dL=p6(0),cg=(4*dL|0)-1|0;function
-jY(a){return 25<a+iD>>>0?a:a+iX|0}function
-aV(c){var
-b=0,a=c;for(;;){if(a){var
+a=c;continue}return 0}}return a(uS(0))}function
+cj(b,a){return fE(b,a,0,s(a))}function
+j8(d,c,b,a){if(0<=b&&0<=a&&!((s(c)-a|0)<b))return fE(d,c,b,a);return S(j9)}function
+fS(a){cj(aN,a);jH(aN,10);return dK(aN)}var
+dW=dR(j7);function
+j_(d){for(;;){var
+e=dR(1),a=dS(dW),b=1-fM(dW,a,function(a,b){return function(e){if(fM(a,1,0))c(d,0);return c(b,0)}}(e,a));if(b)continue;return b}}function
+dX(a){return c(dS(dW),0)}fI(a(im),dX);function
+j$(b,a){return jH(b,a)}function
+c3(a){return dK(a)}function
+ka(a){return a?a[1]:S(kb)}function
+kc(b,a){return a?[0,c(b,a[1])]:0}function
+kd(b,a){return a?c(b,a[1]):0}function
+ke(a){return a?1:0}function
+kf(a){return a}function
+kg(a){var
+c=0;if(40<=a){if(92===a)return kh;if(!(fe<=a))c=1}else
+if(32<=a){if(39<=a)return ki;c=1}else
+if(!(14<=a))switch(a){case
+8:return kj;case
+9:return kk;case
+10:return kl;case
+13:return km}if(c){var
+d=R(1);L(d,0,a);return ce(d)}var
+b=R(4);L(b,0,92);L(b,1,48+(a/cO|0)|0);L(b,2,48+((a/10|0)%10|0)|0);L(b,3,48+(a%10|0)|0);return ce(b)}function
+kn(a){return 25<a+iX>>>0?a:a+jf|0}var
+dY=u5(0),ck=(4*dY|0)-1|0;function
+kp(d,c){var
+b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-fE(d,c){if(0<=c){var
+aZ(a){return kp(0,a)}function
+fT(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return dG(j0)}}return Q(j1)}function
-bA(d,c){var
+a=e,b=b-1|0;continue}return dT(kq)}}(b,a):S(kr)}function
+ks(b,a){return 0<=a?function(d,c){var
+a=d,b=c;for(;;){if(a){var
+e=a[2],f=a[1];if(0===b)return[0,f];var
+a=e,b=b-1|0;continue}return 0}}(b,a):S(kt)}function
+bE(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-aC(a){return bA(a,0)}function
-fF(a,c,b){if(c<=a)return 0;var
-e=d(b,a);return[0,e,fF(a+1|0,c,b)]}function
-bB(b,e){if(0<=b){if(50<b){var
-c=0,a=0;for(;;){if(b<=a)return aC(c);var
-c=[0,d(e,a),c],a=a+1|0;continue}}return fF(0,b,e)}return Q(j3)}function
-ah(b,a){if(a){var
-c=a[2],e=d(b,a[1]);return[0,e,ah(b,c)]}return 0}function
-fG(c,b,a){if(a){var
-d=a[2],e=j(b,c,a[1]);return[0,e,fG(c+1|0,b,d)]}return 0}function
-dM(b,a){return fG(0,b,a)}function
-bC(c,b){var
+aF(a){return bE(a,0)}function
+ku(g,f,e,d){var
+b=g,a=f;for(;;){if(e<=a)return b;var
+b=[0,c(d,a),b],a=a+1|0;continue}}function
+fU(a,d,b){if(d<=a)return 0;var
+e=c(b,a);return[0,e,fU(a+1|0,d,b)]}function
+bF(a,b){return 0<=a?50<a?aF(ku(0,0,a,b)):fU(0,a,b):S(kv)}function
+ai(b,a){if(a){var
+d=a[2],e=c(b,a[1]);return[0,e,ai(b,d)]}return 0}function
+fV(c,b,a){if(a){var
+d=a[2],e=k(b,c,a[1]);return[0,e,fV(c+1|0,b,d)]}return 0}function
+dZ(b,a){return fV(0,b,a)}function
+bG(d,b){var
 a=b;for(;;){if(a){var
-e=a[2];d(c,a[1]);var
+e=a[2];c(d,a[1]);var
 a=e;continue}return 0}}function
-a8(e,d,c){var
+kw(e,d,c){var
+b=e,a=c;for(;;){if(a){var
+f=a[2];k(d,b,a[1]);var
+b=b+1|0,a=f;continue}return 0}}function
+kx(b,a){return kw(0,b,a)}function
+a$(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=j(e,b,a[1]),a=f;continue}return b}}function
-fH(e,c){var
-a=c;for(;;){if(a){var
-f=a[2],b=d(e,a[1]);if(b)return b;var
+f=a[2],b=k(e,b,a[1]),a=f;continue}return b}}function
+ky(g,f,e,d){var
+c=f,b=e,a=d;for(;;){if(b){if(a){var
+h=a[2],i=b[2],c=a6(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return S(kz)}}function
+kA(e,d){var
+a=d;for(;;){if(a){var
+f=a[2],b=c(e,a[1]);if(b){var
+a=f;continue}return b}return 1}}function
+fW(e,d){var
+a=d;for(;;){if(a){var
+f=a[2],b=c(e,a[1]);if(b)return b;var
 a=f;continue}return 0}}function
-fI(d,c){var
+fX(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===bi(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===dG(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-fJ(e,c){var
+kB(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],f=a[2];if(d(e,b))return[0,b];var
+e=a[2],b=0===dG(a[1][1],d)?1:0;if(b)return b;var
+a=e;continue}return 0}}function
+fY(e,d){var
+a=d;for(;;){if(a){var
+b=a[1],f=a[2];if(c(e,b))return[0,b];var
 a=f;continue}return 0}}function
-bD(f){var
-g=0;return function(h){var
-b=g,a=h;for(;;){if(a){var
-c=a[2],e=a[1];if(d(f,e)){var
-b=[0,e,b],a=c;continue}var
-a=c;continue}return aC(b)}}}function
-cU(f,e){var
-c=0,b=0,a=e;for(;;){if(a){var
-d=a[1],g=a[2],h=j(f,c,d)?[0,d,b]:b,c=c+1|0,b=h,a=g;continue}return aC(b)}}function
-cV(f){var
-g=0;return function(h){var
-b=g,a=h;for(;;){if(a){var
-c=a[2],e=d(f,a[1]);if(e){var
-b=[0,e[1],b],a=c;continue}var
-a=c;continue}return aC(b)}}}function
-fK(a,b){function
-r(i,e){if(2===i){if(e){var
+bH(f){function
+a(h,g){var
+b=h,a=g;for(;;){if(a){var
+d=a[2],e=a[1];if(c(f,e)){var
+b=[0,e,b],a=d;continue}var
+a=d;continue}return aF(b)}}var
+b=0;return function(c){return a(b,c)}}function
+c4(e,a){return function(h,g,f){var
+c=h,b=g,a=f;for(;;){if(a){var
+d=a[1],i=a[2],j=k(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return aF(b)}}(0,0,a)}function
+c5(f){function
+a(h,g){var
+b=h,a=g;for(;;){if(a){var
+d=a[2],e=c(f,a[1]);if(e){var
+b=[0,e[1],b],a=d;continue}var
+a=d;continue}return aF(b)}}var
+b=0;return function(c){return a(b,c)}}function
+kC(b,a){return function(f,e,d){var
+b=e,a=d;for(;;){if(a){var
+g=a[2],b=bE(c(f,a[1]),b),a=g;continue}return aF(b)}}(b,0,a)}function
+kD(g,a){return function(j,i,h){var
+d=j,b=i,a=h;for(;;){if(a){var
+f=a[2],e=a[1];if(c(g,e)){var
+d=[0,e,d],a=f;continue}var
+b=[0,e,b],a=f;continue}var
+k=aF(b);return[0,aF(d),k]}}(0,0,a)}function
+fZ(a,b){function
+q(i,h,g){var
+d=i,c=h,b=g;for(;;){if(d){if(c){var
+e=c[1],f=d[1],j=c[2],l=d[2];if(0<k(a,f,e)){var
+c=j,b=[0,e,b];continue}var
+d=l,b=[0,f,b];continue}return bE(d,b)}return bE(c,b)}}function
+r(i,h,g){var
+d=i,c=h,b=g;for(;;){if(d){if(c){var
+e=c[1],f=d[1],j=c[2],l=d[2];if(0<k(a,f,e)){var
+d=l,b=[0,f,b];continue}var
+c=j,b=[0,e,b];continue}return bE(d,b)}return bE(c,b)}}function
+m(f,e){if(2===f){if(e){var
+h=e[2];if(h){var
+i=h[1],j=e[1],r=h[2],s=0<k(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
+if(3===f&&e){var
 l=e[2];if(l){var
-m=l[1],n=e[1],y=l[2],z=0<j(a,n,m)?[0,n,[0,m,0]]:[0,m,[0,n,0]];return[0,z,y]}}}else
-if(3===i&&e){var
-o=e[2];if(o){var
-p=o[2];if(p){var
-b=p[1],c=o[1],d=e[1],C=p[2],D=0<j(a,d,c)?0<j(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<j(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<j(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<j(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,D,C]}}}var
-s=i>>1,t=k(s,e),A=t[1],u=k(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g){var
-q=g[1],r=h[1],w=g[2],x=h[2];if(0<j(a,r,q)){var
-g=w,f=[0,q,f];continue}var
-h=x,f=[0,r,f];continue}var
-v=bA(h,f)}else
-var
-v=bA(g,f);return[0,v,B]}}function
-k(i,e){if(2===i){if(e){var
-k=e[2];if(k){var
-l=k[1],m=e[1],y=k[2],z=0<j(a,m,l)?[0,l,[0,m,0]]:[0,m,[0,l,0]];return[0,z,y]}}}else
-if(3===i&&e){var
-n=e[2];if(n){var
-o=n[2];if(o){var
-b=o[1],c=n[1],d=e[1],C=o[2],D=0<j(a,d,c)?0<j(a,d,b)?0<j(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<j(a,c,b)?0<j(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,D,C]}}}var
-s=i>>1,t=r(s,e),A=t[1],u=r(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g){var
-p=g[1],q=h[1],w=g[2],x=h[2];if(0<j(a,q,p)){var
-h=x,f=[0,q,f];continue}var
-g=w,f=[0,p,f];continue}var
-v=bA(h,f)}else
-var
-v=bA(g,f);return[0,v,B]}}var
-c=aV(b);return 2<=c?k(c,b)[1]:b}function
-dN(d,c){var
+m=l[2];if(m){var
+b=m[1],c=l[1],d=e[1],v=m[2],w=0<k(a,d,c)?0<k(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<k(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<k(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<k(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,w,v]}}}var
+n=f>>1,o=g(n,e),t=o[1],p=g(f-n|0,o[2]),u=p[2];return[0,q(t,p[1],0),u]}function
+g(f,e){if(2===f){if(e){var
+g=e[2];if(g){var
+h=g[1],i=e[1],q=g[2],s=0<k(a,i,h)?[0,h,[0,i,0]]:[0,i,[0,h,0]];return[0,s,q]}}}else
+if(3===f&&e){var
+j=e[2];if(j){var
+l=j[2];if(l){var
+b=l[1],c=j[1],d=e[1],v=l[2],w=0<k(a,d,c)?0<k(a,d,b)?0<k(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<k(a,c,b)?0<k(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
+n=f>>1,o=m(n,e),t=o[1],p=m(f-n|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
+c=aZ(b);return 2<=c?g(c,b)[1]:b}function
+d0(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-fL(b,a){return a<=b?b:a}function
-bm(a,c){var
-b=P(a);pn(b,0,a,c);return b}function
-fM(d,b,a){var
-f=0;if(0<=b&&0<=a&&!((av(d)-a|0)<b)){var
-c=P(a);bh(d,b,c,0,a);var
-e=c;f=1}if(!f)var
-e=Q(j5);return ae(e)}function
-fN(e,c,d,b,a){if(0<=a&&0<=c&&!((av(e)-a|0)<c)&&0<=b&&!((av(d)-a|0)<b))return bh(e,c,d,b,a);return Q(j6)}function
-aW(e,c,d,b,a){if(0<=a&&0<=c&&!((r(e)-a|0)<c)&&0<=b&&!((av(d)-a|0)<b))return aI(e,c,d,b,a);return Q(j7)}function
-fO(g,b){var
-c=av(b);if(0===c)return b;var
-e=P(c),f=c-1|0,h=0;if(!(f<0)){var
-a=h;for(;;){J(e,a,d(g,cH(b,a)));var
+kE(b,a){return b<=a?b:a}function
+f0(b,a){return a<=b?b:a}function
+f1(b){return a(m+b)}function
+bq(a,c){var
+b=R(a);ul(b,0,a,c);return b}function
+kF(a){var
+b=ay(a),c=R(b);bm(a,0,c,0,b);return c}function
+kG(c,b,a){if(0<=b&&0<=a&&!((ay(c)-a|0)<b)){var
+d=R(a);bm(c,b,d,0,a);return d}return S(kH)}function
+f2(c,b,a){return ce(kG(c,b,a))}function
+f3(e,c,d,b,a){if(0<=a&&0<=c&&!((ay(e)-a|0)<c)&&0<=b&&!((ay(d)-a|0)<b))return bm(e,c,d,b,a);return S(kI)}function
+a0(e,c,d,b,a){if(0<=a&&0<=c&&!((s(e)-a|0)<c)&&0<=b&&!((ay(d)-a|0)<b))return aK(e,c,d,b,a);return S(kJ)}function
+kK(e){var
+a=[0,0],m=ay(e)-1|0,o=0;if(!(m<0)){var
+i=o;for(;;){var
+f=cQ(e,i),g=0;if(32<=f){var
+j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
+if(56<j-1>>>0){g=1;l=1}if(!l){var
+k=1;g=2}}else
+if(11<=f){if(13===f)g=1}else
+if(8<=f)g=1;switch(g){case
+0:var
+k=4;break;case
+1:var
+k=2;break}a[1]=a[1]+k|0;var
+r=i+1|0;if(m!==i){var
+i=r;continue}break}}if(a[1]===ay(e))return kF(e);var
+b=R(a[1]);a[1]=0;var
+n=ay(e)-1|0,p=0;if(!(n<0)){var
+h=p;for(;;){var
+c=cQ(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(fe<=c)d=1;else
+d=3;else
+if(32<=c)if(34<=c)d=2;else
+d=3;else
+if(14<=c)d=1;else
+switch(c){case
+8:L(b,a[1],92);a[1]++;L(b,a[1],98);break;case
+9:L(b,a[1],92);a[1]++;L(b,a[1],116);break;case
+10:L(b,a[1],92);a[1]++;L(b,a[1],110);break;case
+13:L(b,a[1],92);a[1]++;L(b,a[1],114);break;default:d=1}switch(d){case
+1:L(b,a[1],92);a[1]++;L(b,a[1],48+(c/cO|0)|0);a[1]++;L(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;L(b,a[1],48+(c%10|0)|0);break;case
+2:L(b,a[1],92);a[1]++;L(b,a[1],c);break;case
+3:L(b,a[1],c);break}a[1]++;var
+q=h+1|0;if(n!==h){var
+h=q;continue}break}}return b}function
+f4(g,b){var
+d=ay(b);if(0===d)return b;var
+e=R(d),f=d-1|0,h=0;if(!(f<0)){var
+a=h;for(;;){L(e,a,c(g,cQ(b,a)));var
 i=a+1|0;if(f!==a){var
 a=i;continue}break}}return e}function
-fP(b,a){return ae(bm(b,a))}function
-j_(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw cd;if(cP(e,a)===b)return a;var
+kL(a){return f4(kn,a)}function
+d1(a){return bx(a)}function
+aA(a){return ce(a)}function
+f5(b,a){return aA(bq(b,a))}function
+kM(a,b){return b<=a?a:S(kN)}function
+kO(f,e,d){var
+b=f,a=d;for(;;){if(a){var
+c=a[1];if(a[2]){var
+g=a[2],b=kM((s(c)+e|0)+b|0,b),a=g;continue}return s(c)+b|0}return b}}function
+kP(b,h,g,e,f){var
+d=h,c=f;for(;;){if(c){var
+a=c[1];if(c[2]){var
+i=c[2];aK(a,0,b,d,s(a));aK(g,0,b,d+s(a)|0,e);var
+d=(d+s(a)|0)+e|0,c=i;continue}aK(a,0,b,d,s(a));return b}return b}}function
+kQ(b,a){if(a){var
+c=s(b);return aA(kP(R(kO(0,c,a)),0,b,c,a))}return kR}function
+kS(b,a){return aA(f4(b,d1(a)))}function
+kT(a){return function(b,f,e){var
+a=e;for(;;){if(f<=a)return b;var
+c=cY(b,a)+jf|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return aA(kK(d1(b)));var
+a=a+1|0;continue}}(a,s(a),0)}function
+kU(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw ch;if(cY(e,a)===b)return a;var
 a=a+1|0;continue}}function
-j$(b,a,d){var
-c=r(b);if(0<=a&&!(c<a))try{j_(b,c,a,d);var
-e=1;return e}catch(a){a=aJ(a);if(a===cd)return 0;throw a}return Q(ka)}function
-kb(b,a){return j$(b,0,a)}function
-bE(b,c){if(0===b)return[0];if(0<=b){var
-e=w(b,d(c,0)),f=b-1|0,g=1;if(!(f<1)){var
-a=g;for(;;){e[1+a]=d(c,a);var
+kV(b,a,d){var
+c=s(b);if(0<=a&&!(c<a))try{kU(b,c,a,d);var
+e=1;return e}catch(a){a=aM(a);if(a===ch)return 0;throw a}return S(kW)}function
+kX(b,a){return kV(b,0,a)}function
+kY(a){return aA(kL(d1(a)))}function
+kZ(a){return 1-(typeof
+a==="number"?1:0)}function
+bI(b,d){if(0===b)return[0];if(0<=b){var
+e=y(b,c(d,0)),f=b-1|0,g=1;if(!(f<1)){var
+a=g;for(;;){e[1+a]=c(d,a);var
 h=a+1|0;if(f!==a){var
-a=h;continue}break}}return e}return Q(kc)}function
-bn(a){var
-b=a.length-1;return 0===b?[0]:fd(a,0,b)}function
-fQ(b,a){var
-c=b.length-1;return 0===c?bn(a):0===a.length-1?fd(b,0,c):pc(b,a)}function
-fR(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return fd(c,b,a);return Q(kd)}function
-fS(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return pd(c,b,a,d);return Q(ke)}function
-dO(e,b){var
-c=b.length-1-1|0,f=0;if(!(c<0)){var
-a=f;for(;;){d(e,b[1+a]);var
-g=a+1|0;if(c!==a){var
+a=h;continue}break}}return e}return S(k0)}function
+br(a){var
+b=a.length-1;return 0===b?[0]:fs(a,0,b)}function
+f6(b,a){var
+c=b.length-1;return 0===c?br(a):0===a.length-1?fs(b,0,c):ua(b,a)}function
+f7(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return fs(c,b,a);return S(k1)}function
+f8(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return ub(c,b,a,d);return S(k2)}function
+d2(e,b){var
+d=b.length-1-1|0,f=0;if(!(d<0)){var
+a=f;for(;;){c(e,b[1+a]);var
+g=a+1|0;if(d!==a){var
 a=g;continue}break}}return 0}function
-n(e,b){var
-c=b.length-1;if(0===c)return[0];var
-f=w(c,d(e,b[1])),g=c-1|0,h=1;if(!(g<1)){var
-a=h;for(;;){f[1+a]=d(e,b[1+a]);var
+p(e,b){var
+d=b.length-1;if(0===d)return[0];var
+f=y(d,c(e,b[1])),g=d-1|0,h=1;if(!(g<1)){var
+a=h;for(;;){f[1+a]=c(e,b[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-fT(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return Q(kf);if(0===b)return[0];var
-f=w(b,j(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
-a=h;for(;;){f[1+a]=j(e,d[1+a],c[1+a]);var
+f9(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return S(k3);if(0===b)return[0];var
+f=y(b,k(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
+a=h;for(;;){f[1+a]=k(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-G(d,b){var
+I(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
-a=e;for(;;){j(d,a,b[1+a]);var
+a=e;for(;;){k(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-bF(d,b){var
+bJ(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=w(c,j(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
-a=g;for(;;){e[1+a]=j(d,a,b[1+a]);var
+e=y(c,k(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
+a=g;for(;;){e[1+a]=k(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-ch(c){var
-a=c.length-1-1|0,b=0;for(;;){if(0<=a){var
-d=[0,c[1+a],b],a=a-1|0,b=d;continue}return b}}function
-ak(a){if(a){var
-d=0,c=a,g=a[2],h=a[1];for(;;){if(c){var
-d=d+1|0,c=c[2];continue}var
-f=w(d,h),e=1,b=g;for(;;){if(b){var
-i=b[2];f[1+e]=b[1];var
-e=e+1|0,b=i;continue}return f}}}return[0]}function
-bo(f,e,c){var
+cl(c){return function(e,d){var
+a=e,b=d;for(;;){if(0<=a){var
+f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
+k4(d,c){var
+b=d,a=c;for(;;){if(a){var
+b=b+1|0,a=a[2];continue}return b}}function
+al(a){if(a){var
+b=a[2],d=a[1],c=y(k4(0,a),d);return function(e,d){var
+b=e,a=d;for(;;){if(a){var
+f=a[2];c[1+b]=a[1];var
+b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
+bs(f,e,c){var
 b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
-a=g;for(;;){b[1]=j(f,b[1],c[1+a]);var
+a=g;for(;;){b[1]=k(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-cW(c,b){var
-a=0,e=b.length-1;for(;;){if(a===e)return 1;if(d(c,b[1+a])){var
-a=a+1|0;continue}return 0}}var
-dP=[H,kg,bj(0)];function
-ci(b,a){if(!(b<a)){var
-c=0;if(dC(a)||!dC(b))c=1;if(c)return b!=b?b:a}return a!=a?a:b}function
-I(b,a){if(!(b<a)){var
-c=0;if(dC(a)||!dC(b))c=1;if(c)return a!=a?a:b}return b!=b?b:a}function
-cj(a){return[0,0,0]}function
-ck(a){a[1]=0;a[2]=0;return 0}function
-bG(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-bH(a){var
+k5(d,b){var
+e=b.length-1;return function(f){var
+a=f;for(;;){if(a===e)return 0;if(c(d,b[1+a]))return 1;var
+a=a+1|0;continue}}(0)}function
+c6(d,b){var
+e=b.length-1;return function(f){var
+a=f;for(;;){if(a===e)return 1;if(c(d,b[1+a])){var
+a=a+1|0;continue}return 0}}(0)}var
+d3=[J,k7,bn(0)];function
+k6(b){if(cT(b,[0]))return[0,[0],[0]];var
+d=b[1],c=b.length-1,e=y(c,d[1]),f=y(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
+a=i;for(;;){var
+h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
+k=a+1|0;if(g!==a){var
+a=k;continue}break}}return[0,e,f]}function
+k8(e,a){function
+g(g,c){var
+b=((c+c|0)+c|0)+1|0,f=[0,b];if((b+2|0)<g){var
+h=b+1|0,m=d(a,h)[1+h];if(k(e,d(a,b)[1+b],m)<0)f[1]=b+1|0;var
+i=b+2|0,n=d(a,i)[1+i],j=f[1];if(k(e,d(a,j)[1+j],n)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
+l=b+1|0,o=d(a,l)[1+l];if(!(0<=k(e,d(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,d3,c]}function
+m(i,h,f){var
+b=h;for(;;){var
+c=g(i,b);if(0<k(e,d(a,c)[1+c],f)){var
+j=d(a,c)[1+c];d(a,b)[1+b]=j;var
+b=c;continue}d(a,b)[1+b]=f;return 0}}function
+n(f,b,c){try{var
+g=m(f,b,c);return g}catch(b){b=aM(b);if(b[1]===d3){var
+e=b[2];d(a,e)[1+e]=c;return 0}throw b}}function
+o(f,e){var
+b=e;for(;;){var
+c=g(f,b),h=d(a,c)[1+c];d(a,b)[1+b]=h;var
+b=c;continue}}function
+p(b,a){try{var
+c=o(b,a);return c}catch(a){a=aM(a);if(a[1]===d3)return a[2];throw a}}var
+f=a.length-1,h=((f+1|0)/3|0)-1|0;function
+q(g,f){var
+b=g;for(;;){var
+c=(b-1|0)/3|0;if(b!==c){if(0<=k(e,d(a,c)[1+c],f)){d(a,b)[1+b]=f;return 0}var
+h=d(a,c)[1+c];d(a,b)[1+b]=h;if(0<c){var
+b=c;continue}d(a,0)[1]=f;return 0}throw[0,E,k9]}}if(!(h<0)){var
+c=h;for(;;){n(f,c,d(a,c)[1+c]);var
+u=c-1|0;if(0!==c){var
+c=u;continue}break}}var
+i=f-1|0;if(!(i<2)){var
+b=i;for(;;){var
+s=d(a,b)[1+b];a[1+b]=d(a,0)[1];q(p(b,0),s);var
+t=b-1|0;if(2!==b){var
+b=t;continue}break}}var
+j=1<f?1:0;if(j){var
+r=d(a,1)[2];a[2]=d(a,0)[1];a[1]=r;var
+l=0}else
+var
+l=j;return l}function
+bK(a){return a!=a?1:0}function
+cm(b,a){if(!(b<a)){var
+c=0;if(dN(a)||!dN(b))c=1;if(c)return bK(b)?b:a}return bK(a)?a:b}function
+K(b,a){if(!(b<a)){var
+c=0;if(dN(a)||!dN(b))c=1;if(c)return bK(a)?a:b}return bK(b)?b:a}function
+cn(a){return[0,0,0]}function
+co(a){a[1]=0;a[2]=0;return 0}function
+bL(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+bM(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-bI(b){var
-a=b[1];return a?[0,a[1]]:0}var
-kj=[H,ki,bj(0)];function
-dQ(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-fU(d,a){var
-b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}var
-kl=[H,kk,bj(0)];function
-km(a){throw kl}function
-fV(a){var
-c=a[1];a[1]=km;try{var
-b=d(c,0);pX(a,b);return b}catch(b){b=aJ(b);a[1]=function(a){throw b};throw b}}function
-dR(a){var
-b=1<=a?a:1,c=cg<b?cg:b,d=P(c);return[0,d,0,c,d]}function
-dS(a){return fM(a[1],0,a[2])}function
-dT(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cg<b[1])if((d+c|0)<=cg)b[1]=cg;else
-dG(kp);var
-e=P(b[1]);fN(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,C,kn]}throw[0,C,ko]}}function
-fW(a,c){var
-b=a[2];if(a[3]<=b)dT(a,1);J(a[1],b,c);a[2]=b+1|0;return 0}function
-cl(a,c){var
-b=r(c),d=a[2]+b|0;if(a[3]<d)dT(a,b);aI(c,0,a[1],a[2],b);a[2]=d;return 0}function
-dU(a){return 5===a[2]?12:-6}function
-fX(a){return[0,0,P(a)]}function
-fY(a,g){var
-b=av(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=P(fL(b*2|0,c));fN(a[2],0,e,0,b);a[2]=e;var
+bN(b){var
+a=b[1];return a?[0,a[1]]:0}function
+k_(b,a){return bG(b,a[1])}var
+la=[J,k$,bn(0)];function
+lb(a){return[0,0,0,0]}function
+d4(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+f_(d,a){var
+b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
+lc(b){var
+a=b[2];return a?[0,a[1]]:0}function
+ld(a){var
+b=a[2];if(b){var
+c=b[1];if(b[2]){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}d4(a);return c}throw la}function
+le(a){var
+b=a[2];if(b){var
+c=b[1];if(b[2]){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}d4(a);return[0,c]}return 0}var
+lg=[J,lf,bn(0)];function
+lh(a){throw lg}function
+f$(a){var
+d=a[1];a[1]=lh;try{var
+b=c(d,0);uW(a,b);return b}catch(b){b=aM(b);a[1]=function(a){throw b};throw b}}function
+d5(a){var
+b=1<=a?a:1,c=ck<b?ck:b,d=R(c);return[0,d,0,c,d]}function
+d6(a){return f2(a[1],0,a[2])}function
+li(a){return a[2]}function
+lj(a){a[2]=0;return 0}function
+d7(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(ck<b[1])if((d+c|0)<=ck)b[1]=ck;else
+dT(lm);var
+e=R(b[1]);f3(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,E,lk]}throw[0,E,ll]}}function
+ga(a,c){var
+b=a[2];if(a[3]<=b)d7(a,1);L(a[1],b,c);a[2]=b+1|0;return 0}function
+ln(a,d,c,b){var
+e=c<0?1:0;if(e)var
+f=e;else
+var
+h=b<0?1:0,f=h||((s(d)-b|0)<c?1:0);if(f)S(lo);var
+g=a[2]+b|0;if(a[3]<g)d7(a,b);aK(d,c,a[1],a[2],b);a[2]=g;return 0}function
+cp(a,c){var
+b=s(c),d=a[2]+b|0;if(a[3]<d)d7(a,b);aK(c,0,a[1],a[2],b);a[2]=d;return 0}function
+d8(a){return 5===a[2]?12:-6}function
+gb(a){return[0,0,R(a)]}function
+gc(a,g){var
+b=ay(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=R(f0(b*2|0,c));f3(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-bJ(a,b){fY(a,1);b7(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-$(a,c){var
-b=r(c);fY(a,b);aW(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-fZ(a){return fM(a[2],0,a[1])}function
-f0(a){if(typeof
+bO(a,b){gc(a,1);b_(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+ab(a,c){var
+b=s(c);gc(a,b);a0(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+gd(a){return f2(a[2],0,a[1])}function
+lp(a,b){var
+c=a?a[1]:70;switch(b[2]){case
+0:return i4;case
+1:return 101;case
+2:return 69;case
+3:return ir;case
+4:return 71;case
+5:return c;case
+6:return 104;case
+7:return 72;default:return 70}}function
+lq(a,b){switch(b[1]){case
+0:break;case
+1:bO(a,43);break;default:bO(a,32)}return 8<=b[2]?bO(a,35):0}function
+ge(a){if(typeof
 a==="number")switch(a){case
-0:return kr;case
-1:return ks;case
-2:return kt;case
-3:return ku;case
-4:return kv;case
-5:return kw;default:return kx}else
+0:return lr;case
+1:return ls;case
+2:return lt;case
+3:return lu;case
+4:return lv;case
+5:return lw;default:return lx}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aq(ky,fP(1,a[1]))}}function
-dV(b,c){var
+1:return a[1];default:return as(ly,f5(1,a[1]))}}function
+d9(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];$(b,kz);var
+d=a[1];ab(b,lz);var
 a=d;continue;case
 1:var
-e=a[1];$(b,kA);var
+e=a[1];ab(b,lA);var
 a=e;continue;case
 2:var
-f=a[1];$(b,kB);var
+f=a[1];ab(b,lB);var
 a=f;continue;case
 3:var
-g=a[1];$(b,kC);var
+g=a[1];ab(b,lC);var
 a=g;continue;case
 4:var
-h=a[1];$(b,kD);var
+h=a[1];ab(b,lD);var
 a=h;continue;case
 5:var
-i=a[1];$(b,kE);var
+i=a[1];ab(b,lE);var
 a=i;continue;case
 6:var
-j=a[1];$(b,kF);var
+j=a[1];ab(b,lF);var
 a=j;continue;case
 7:var
-k=a[1];$(b,kG);var
+k=a[1];ab(b,lG);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];$(b,kH);dV(b,m);$(b,kI);var
+l=a[2],m=a[1];ab(b,lH);d9(b,m);ab(b,lI);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];$(b,kJ);dV(b,o);$(b,kK);var
+n=a[3],o=a[1];ab(b,lJ);d9(b,o);ab(b,lK);var
 a=n;continue;case
 10:var
-p=a[1];$(b,kL);var
+p=a[1];ab(b,lL);var
 a=p;continue;case
 11:var
-q=a[1];$(b,kM);var
+q=a[1];ab(b,lM);var
 a=q;continue;case
 12:var
-r=a[1];$(b,kN);var
+r=a[1];ab(b,lN);var
 a=r;continue;case
 13:var
-s=a[1];$(b,kO);var
+s=a[1];ab(b,lO);var
 a=s;continue;default:var
-t=a[1];$(b,kP);var
+t=a[1];ab(b,lP);var
 a=t;continue}}function
-O(a){if(typeof
+Q(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,O(a[1])];case
-1:return[1,O(a[1])];case
-2:return[2,O(a[1])];case
-3:return[3,O(a[1])];case
-4:return[4,O(a[1])];case
-5:return[5,O(a[1])];case
-6:return[6,O(a[1])];case
-7:return[7,O(a[1])];case
+0:return[0,Q(a[1])];case
+1:return[1,Q(a[1])];case
+2:return[2,Q(a[1])];case
+3:return[3,Q(a[1])];case
+4:return[4,Q(a[1])];case
+5:return[5,Q(a[1])];case
+6:return[6,Q(a[1])];case
+7:return[7,Q(a[1])];case
 8:var
-b=a[1];return[8,b,O(a[2])];case
+b=a[1];return[8,b,Q(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,O(a[3])];case
-10:return[10,O(a[1])];case
-11:return[11,O(a[1])];case
-12:return[12,O(a[1])];case
-13:return[13,O(a[1])];default:return[14,O(a[1])]}}function
-aa(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,Q(a[3])];case
+10:return[10,Q(a[1])];case
+11:return[11,Q(a[1])];case
+12:return[12,Q(a[1])];case
+13:return[13,Q(a[1])];default:return[14,Q(a[1])]}}function
+ac(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=aa(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){d(x,0);return 0};return[0,function(a){d(y,0);return 0},z,w,v];case
+b=ac(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){c(x,0);return 0};return[0,function(a){c(y,0);return 0},z,w,v];case
 1:var
-c=aa(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){d(C,0);return 0};return[0,function(a){d(D,0);return 0},E,B,A];case
+d=ac(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){c(C,0);return 0};return[0,function(a){c(D,0);return 0},E,B,A];case
 2:var
-e=aa(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){d(H,0);return 0};return[0,function(a){d(I,0);return 0},J,G,F];case
+e=ac(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){c(H,0);return 0};return[0,function(a){c(I,0);return 0},J,G,F];case
 3:var
-f=aa(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],P=function(a){d(M,0);return 0};return[0,function(a){d(N,0);return 0},P,L,K];case
+f=ac(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){c(M,0);return 0};return[0,function(a){c(N,0);return 0},O,L,K];case
 4:var
-g=aa(a[1]),Q=g[4],S=g[3],T=g[2],U=g[1],V=function(a){d(T,0);return 0};return[0,function(a){d(U,0);return 0},V,S,Q];case
+g=ac(a[1]),P=g[4],R=g[3],S=g[2],U=g[1],V=function(a){c(S,0);return 0};return[0,function(a){c(U,0);return 0},V,R,P];case
 5:var
-h=aa(a[1]),W=h[4],X=h[3],Y=h[2],Z=h[1],_=function(a){d(Y,0);return 0};return[0,function(a){d(Z,0);return 0},_,X,W];case
+h=ac(a[1]),W=h[4],X=h[3],Y=h[2],Z=h[1],_=function(a){c(Y,0);return 0};return[0,function(a){c(Z,0);return 0},_,X,W];case
 6:var
-i=aa(a[1]),$=i[4],ab=i[3],ac=i[2],ad=i[1],ae=function(a){d(ac,0);return 0};return[0,function(a){d(ad,0);return 0},ae,ab,$];case
+i=ac(a[1]),$=i[4],aa=i[3],ab=i[2],ad=i[1],ae=function(a){c(ab,0);return 0};return[0,function(a){c(ad,0);return 0},ae,aa,$];case
 7:var
-j=aa(a[1]),af=j[4],ag=j[3],ah=j[2],ai=j[1],aj=function(a){d(ah,0);return 0};return[0,function(a){d(ai,0);return 0},aj,ag,af];case
+j=ac(a[1]),af=j[4],ag=j[3],ah=j[2],ai=j[1],aj=function(a){c(ah,0);return 0};return[0,function(a){c(ai,0);return 0},aj,ag,af];case
 8:var
-k=aa(a[2]),ak=k[4],al=k[3],am=k[2],an=k[1],ao=function(a){d(am,0);return 0};return[0,function(a){d(an,0);return 0},ao,al,ak];case
+k=ac(a[2]),ak=k[4],al=k[3],am=k[2],an=k[1],ao=function(a){c(am,0);return 0};return[0,function(a){c(an,0);return 0},ao,al,ak];case
 9:var
-ap=a[2],aq=a[1],l=aa(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=aa(R(O(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){d(av,0);d(ar,0);return 0},aA=function(a){d(as,0);d(aw,0);return 0},aB=function(a){d(ax,0);d(at,0);return 0};return[0,function(a){d(au,0);d(ay,0);return 0},aB,aA,az];case
+ap=a[2],aq=a[1],l=ac(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=ac(T(Q(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){c(av,0);c(ar,0);return 0},aA=function(a){c(as,0);c(aw,0);return 0},aB=function(a){c(ax,0);c(at,0);return 0};return[0,function(a){c(au,0);c(ay,0);return 0},aB,aA,az];case
 10:var
-n=aa(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){d(aE,0);return 0};return[0,function(a){d(aF,0);return 0},aG,aD,aC];case
+n=ac(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){c(aE,0);return 0};return[0,function(a){c(aF,0);return 0},aG,aD,aC];case
 11:var
-o=aa(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){d(aJ,0);return 0};return[0,function(a){d(aK,0);return 0},aL,aI,aH];case
+o=ac(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){c(aJ,0);return 0};return[0,function(a){c(aK,0);return 0},aL,aI,aH];case
 12:var
-p=aa(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){d(aO,0);return 0};return[0,function(a){d(aP,0);return 0},aQ,aN,aM];case
+p=ac(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){c(aO,0);return 0};return[0,function(a){c(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=aa(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){d(aR,0);return 0},aW=function(a){d(aS,0);return 0},aX=function(a){d(aT,0);return 0};return[0,function(a){d(aU,0);return 0},aX,aW,aV];default:var
-r=aa(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){d(aY,0);return 0},a3=function(a){d(aZ,0);return 0},a4=function(a){d(a0,0);return 0};return[0,function(a){d(a1,0);return 0},a4,a3,a2]}}function
-R(c,b){var
+q=ac(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){c(aR,0);return 0},aW=function(a){c(aS,0);return 0},aX=function(a){c(aT,0);return 0};return[0,function(a){c(aU,0);return 0},aX,aW,aV];default:var
+r=ac(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){c(aY,0);return 0},a3=function(a){c(aZ,0);return 0},a4=function(a){c(a0,0);return 0};return[0,function(a){c(a1,0);return 0},a4,a3,a2]}}function
+T(d,b){var
 a=0;if(typeof
-c==="number")if(typeof
+d==="number")if(typeof
 b==="number")return 0;else
 switch(b[0]){case
 10:break;case
@@ -1294,12 +1498,12 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,C,kQ]}else
-switch(c[0]){case
+9:a=6;break;default:throw[0,E,lQ]}else
+switch(d[0]){case
 0:var
-e=0,t=c[1];if(typeof
+e=0,t=d[1];if(typeof
 b!=="number")switch(b[0]){case
-0:return[0,R(t,b[1])];case
+0:return[0,T(t,b[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1308,9 +1512,9 @@ b!=="number")switch(b[0]){case
 13:a=3;e=1;break;case
 14:a=4;e=1;break}if(!e)a=7;break;case
 1:var
-f=0,u=c[1];if(typeof
+f=0,u=d[1];if(typeof
 b!=="number")switch(b[0]){case
-1:return[1,R(u,b[1])];case
+1:return[1,T(u,b[1])];case
 8:a=5;f=1;break;case
 9:a=6;f=1;break;case
 10:f=1;break;case
@@ -1319,10 +1523,10 @@ b!=="number")switch(b[0]){case
 13:a=3;f=1;break;case
 14:a=4;f=1;break}if(!f)a=7;break;case
 2:var
-g=0,v=c[1];if(typeof
+g=0,v=d[1];if(typeof
 b==="number")g=1;else
 switch(b[0]){case
-2:return[2,R(v,b[1])];case
+2:return[2,T(v,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1331,10 +1535,10 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;default:g=1}if(g)a=7;break;case
 3:var
-h=0,w=c[1];if(typeof
+h=0,w=d[1];if(typeof
 b==="number")h=1;else
 switch(b[0]){case
-3:return[3,R(w,b[1])];case
+3:return[3,T(w,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1343,10 +1547,10 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;default:h=1}if(h)a=7;break;case
 4:var
-i=0,x=c[1];if(typeof
+i=0,x=d[1];if(typeof
 b==="number")i=1;else
 switch(b[0]){case
-4:return[4,R(x,b[1])];case
+4:return[4,T(x,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1355,10 +1559,10 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;default:i=1}if(i)a=7;break;case
 5:var
-j=0,y=c[1];if(typeof
+j=0,y=d[1];if(typeof
 b==="number")j=1;else
 switch(b[0]){case
-5:return[5,R(y,b[1])];case
+5:return[5,T(y,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1367,10 +1571,10 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;default:j=1}if(j)a=7;break;case
 6:var
-k=0,z=c[1];if(typeof
+k=0,z=d[1];if(typeof
 b==="number")k=1;else
 switch(b[0]){case
-6:return[6,R(z,b[1])];case
+6:return[6,T(z,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1379,10 +1583,10 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;default:k=1}if(k)a=7;break;case
 7:var
-l=0,A=c[1];if(typeof
+l=0,A=d[1];if(typeof
 b==="number")l=1;else
 switch(b[0]){case
-7:return[7,R(A,b[1])];case
+7:return[7,T(A,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1391,1386 +1595,1522 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;default:l=1}if(l)a=7;break;case
 8:var
-m=0,B=c[2],D=c[1];if(typeof
+m=0,B=d[2],C=d[1];if(typeof
 b==="number")m=1;else
 switch(b[0]){case
 8:var
-E=b[1],F=R(B,b[2]);return[8,R(D,E),F];case
+D=b[1],F=T(B,b[2]);return[8,T(C,D),F];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,C,kZ];break;case
+14:a=4;break;default:m=1}if(m)throw[0,E,lZ];break;case
 9:var
-n=0,G=c[3],H=c[2],I=c[1];if(typeof
+n=0,G=d[3],H=d[2],I=d[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-J=b[3],K=b[2],L=b[1],s=aa(R(O(H),L)),M=s[4];d(s[2],0);d(M,0);return[9,I,K,R(G,J)];case
+J=b[3],K=b[2],L=b[1],s=ac(T(Q(H),L)),M=s[4];c(s[2],0);c(M,0);return[9,I,K,T(G,J)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,C,k0];break;case
+14:a=4;break;default:n=1}if(n)throw[0,E,l0];break;case
 10:var
-N=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,R(N,b[1])];throw[0,C,k1];case
+N=d[1];if(typeof
+b!=="number"&&10===b[0])return[10,T(N,b[1])];throw[0,E,l1];case
 11:var
-o=0,P=c[1];if(typeof
+o=0,O=d[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,R(P,b[1])];default:o=1}if(o)throw[0,C,k2];break;case
+11:return[11,T(O,b[1])];default:o=1}if(o)throw[0,E,l2];break;case
 12:var
-p=0,Q=c[1];if(typeof
+p=0,P=d[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,R(Q,b[1])];default:p=1}if(p)throw[0,C,k3];break;case
+12:return[12,T(P,b[1])];default:p=1}if(p)throw[0,E,l3];break;case
 13:var
-q=0,S=c[1];if(typeof
+q=0,R=d[1];if(typeof
 b==="number")q=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,R(S,b[1])];default:q=1}if(q)throw[0,C,k4];break;default:var
-r=0,T=c[1];if(typeof
+13:return[13,T(R,b[1])];default:q=1}if(q)throw[0,E,l4];break;default:var
+r=0,S=d[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,R(T,b[1])];default:r=1}if(r)throw[0,C,k5]}switch(a){case
-0:throw[0,C,kT];case
-1:throw[0,C,kU];case
-2:throw[0,C,kV];case
-3:throw[0,C,kW];case
-4:throw[0,C,kX];case
-5:throw[0,C,kR];case
-6:throw[0,C,kS];default:throw[0,C,kY]}}var
-T=[H,k6,bj(0)];function
-cX(b,a){if(typeof
+14:return[14,T(S,b[1])];default:r=1}if(r)throw[0,E,l5]}switch(a){case
+0:throw[0,E,lT];case
+1:throw[0,E,lU];case
+2:throw[0,E,lV];case
+3:throw[0,E,lW];case
+4:throw[0,E,lX];case
+5:throw[0,E,lR];case
+6:throw[0,E,lS];default:throw[0,E,lY]}}var
+W=[J,l6,bn(0)];function
+c7(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw T}}function
-cm(e,b,d){var
-a=cX(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw W}}function
+cq(e,b,d){var
+a=c7(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw T}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-ai(b,c,a){if(typeof
-b==="number")return[0,0,y(c,a)];else
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw W}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+aj(b,d,a){if(typeof
+b==="number")return[0,0,A(d,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=ai(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
+g=aj(b[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=ai(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=aj(b[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=ai(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=aj(b[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=ai(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=aj(b[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=ai(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=aj(b[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=ai(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=aj(b[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=ai(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=aj(b[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=ai(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=aj(b[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(bx([0,b[1]],[0,o]))throw T;var
-p=ai(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(bB([0,b[1]],[0,o]))throw W;var
+p=aj(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-e=a[2],f=a[1],z=a[3],A=b[3],B=b[2],C=b[1],D=[0,F(f)];if(bx([0,F(C)],D))throw T;var
-E=[0,F(e)];if(bx([0,F(B)],E))throw T;var
-q=aa(R(O(f),e)),G=q[4];d(q[2],0);d(G,0);var
-r=ai(F(A),c,z),H=r[2];return[0,[9,f,e,O(r[1])],H]}break;case
+e=a[2],f=a[1],y=a[3],z=b[3],B=b[2],C=b[1],D=[0,H(f)];if(bB([0,H(C)],D))throw W;var
+E=[0,H(e)];if(bB([0,H(B)],E))throw W;var
+q=ac(T(Q(f),e)),F=q[4];c(q[2],0);c(F,0);var
+r=aj(H(z),d,y),G=r[2];return[0,[9,f,e,Q(r[1])],G]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=ai(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=aj(b[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=ai(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=aj(b[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=ai(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=aj(b[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=ai(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw T}function
-y(b,a){if(typeof
-b==="number")return[0,0,a];else
-switch(b[0]){case
+v=aj(b[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw W}function
+A(a,b){if(typeof
+a==="number")return[0,0,b];else
+switch(a[0]){case
 0:if(typeof
-a!=="number"&&0===a[0]){var
-s=y(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
+b!=="number"&&0===b[0]){var
+p=A(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 1:if(typeof
-a!=="number"&&0===a[0]){var
-t=y(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
+b!=="number"&&0===b[0]){var
+q=A(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-ad=b[2],u=cX(b[1],a),e=u[2],ae=u[1];if(typeof
-e!=="number"&&1===e[0]){var
-v=y(ad,e[1]);return[0,[2,ae,v[1]],v[2]]}throw T;case
+R=a[2],r=c7(a[1],b),c=r[2],S=r[1];if(typeof
+c!=="number"&&1===c[0]){var
+s=A(R,c[1]);return[0,[2,S,s[1]],s[2]]}throw W;case
 3:var
-af=b[2],w=cX(b[1],a),f=w[2],ag=w[1];if(typeof
-f!=="number"&&1===f[0]){var
-x=y(af,f[1]);return[0,[3,ag,x[1]],x[2]]}throw T;case
+T=a[2],t=c7(a[1],b),d=t[2],U=t[1];if(typeof
+d!=="number"&&1===d[0]){var
+u=A(T,d[1]);return[0,[3,U,u[1]],u[2]]}throw W;case
 4:var
-ah=b[4],aj=b[1],g=cm(b[2],b[3],a),h=g[3],ak=g[1];if(typeof
-h!=="number"&&2===h[0]){var
-am=g[2],z=y(ah,h[1]);return[0,[4,aj,ak,am,z[1]],z[2]]}throw T;case
+V=a[4],X=a[1],e=cq(a[2],a[3],b),f=e[3],Y=e[1];if(typeof
+f!=="number"&&2===f[0]){var
+Z=e[2],v=A(V,f[1]);return[0,[4,X,Y,Z,v[1]],v[2]]}throw W;case
 5:var
-an=b[4],ao=b[1],i=cm(b[2],b[3],a),j=i[3],ap=i[1];if(typeof
-j!=="number"&&3===j[0]){var
-aq=i[2],A=y(an,j[1]);return[0,[5,ao,ap,aq,A[1]],A[2]]}throw T;case
+_=a[4],$=a[1],g=cq(a[2],a[3],b),h=g[3],aa=g[1];if(typeof
+h!=="number"&&3===h[0]){var
+ab=g[2],w=A(_,h[1]);return[0,[5,$,aa,ab,w[1]],w[2]]}throw W;case
 6:var
-ar=b[4],as=b[1],k=cm(b[2],b[3],a),l=k[3],at=k[1];if(typeof
-l!=="number"&&4===l[0]){var
-au=k[2],B=y(ar,l[1]);return[0,[6,as,at,au,B[1]],B[2]]}throw T;case
+ac=a[4],ad=a[1],i=cq(a[2],a[3],b),j=i[3],ae=i[1];if(typeof
+j!=="number"&&4===j[0]){var
+af=i[2],x=A(ac,j[1]);return[0,[6,ad,ae,af,x[1]],x[2]]}throw W;case
 7:var
-av=b[4],aw=b[1],m=cm(b[2],b[3],a),n=m[3],ax=m[1];if(typeof
-n!=="number"&&5===n[0]){var
-ay=m[2],C=y(av,n[1]);return[0,[7,aw,ax,ay,C[1]],C[2]]}throw T;case
+ag=a[4],ah=a[1],k=cq(a[2],a[3],b),l=k[3],ai=k[1];if(typeof
+l!=="number"&&5===l[0]){var
+aj=k[2],y=A(ag,l[1]);return[0,[7,ah,ai,aj,y[1]],y[2]]}throw W;case
 8:var
-az=b[4],aA=b[1],o=cm(b[2],b[3],a),p=o[3],aB=o[1];if(typeof
-p!=="number"&&6===p[0]){var
-aC=o[2],D=y(az,p[1]);return[0,[8,aA,aB,aC,D[1]],D[2]]}throw T;case
+ak=a[4],al=a[1],m=cq(a[2],a[3],b),n=m[3],am=m[1];if(typeof
+n!=="number"&&6===n[0]){var
+an=m[2],z=A(ak,n[1]);return[0,[8,al,am,an,z[1]],z[2]]}throw W;case
 9:var
-aD=b[2],E=cX(b[1],a),q=E[2],aE=E[1];if(typeof
-q!=="number"&&7===q[0]){var
-G=y(aD,q[1]);return[0,[9,aE,G[1]],G[2]]}throw T;case
+ao=a[2],B=c7(a[1],b),o=B[2],ap=B[1];if(typeof
+o!=="number"&&7===o[0]){var
+C=A(ao,o[1]);return[0,[9,ap,C[1]],C[2]]}throw W;case
 10:var
-H=y(b[1],a);return[0,[10,H[1]],H[2]];case
+D=A(a[1],b);return[0,[10,D[1]],D[2]];case
 11:var
-aF=b[1],I=y(b[2],a);return[0,[11,aF,I[1]],I[2]];case
+aq=a[1],E=A(a[2],b);return[0,[11,aq,E[1]],E[2]];case
 12:var
-aG=b[1],J=y(b[2],a);return[0,[12,aG,J[1]],J[2]];case
+ar=a[1],F=A(a[2],b);return[0,[12,ar,F[1]],F[2]];case
 13:if(typeof
-a!=="number"&&8===a[0]){var
-K=a[1],aH=a[2],aI=b[3],aJ=b[1];if(bx([0,b[2]],[0,K]))throw T;var
-L=y(aI,aH);return[0,[13,aJ,K,L[1]],L[2]]}break;case
+b!=="number"&&8===b[0]){var
+G=b[1],as=b[2],at=a[3],au=a[1];if(bB([0,a[2]],[0,G]))throw W;var
+I=A(at,as);return[0,[13,au,G,I[1]],I[2]]}break;case
 14:if(typeof
-a!=="number"&&9===a[0]){var
-M=a[1],aK=a[3],aL=b[3],aM=b[2],aN=b[1],aO=[0,F(M)];if(bx([0,F(aM)],aO))throw T;var
-N=y(aL,F(aK));return[0,[14,aN,M,N[1]],N[2]]}break;case
+b!=="number"&&9===b[0]){var
+J=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,H(J)];if(bB([0,H(ax)],az))throw W;var
+K=A(aw,H(av));return[0,[14,ay,J,K[1]],K[2]]}break;case
 15:if(typeof
-a!=="number"&&10===a[0]){var
-O=y(b[1],a[1]);return[0,[15,O[1]],O[2]]}break;case
+b!=="number"&&10===b[0]){var
+L=A(a[1],b[1]);return[0,[15,L[1]],L[2]]}break;case
 16:if(typeof
-a!=="number"&&11===a[0]){var
-P=y(b[1],a[1]);return[0,[16,P[1]],P[2]]}break;case
+b!=="number"&&11===b[0]){var
+M=A(a[1],b[1]);return[0,[16,M[1]],M[2]]}break;case
 17:var
-aP=b[1],Q=y(b[2],a);return[0,[17,aP,Q[1]],Q[2]];case
-18:var
-R=b[2],r=b[1];if(0===r[0]){var
-W=r[1],aT=W[2],X=y(W[1],a),aU=X[1],Y=y(R,X[2]);return[0,[18,[0,[0,aU,aT]],Y[1]],Y[2]]}var
-Z=r[1],aV=Z[2],_=y(Z[1],a),aW=_[1],$=y(R,_[2]);return[0,[18,[1,[0,aW,aV]],$[1]],$[2]];case
+aA=a[1],N=A(a[2],b);return[0,[17,aA,N[1]],N[2]];case
+18:return l8(a[1],a[2],b);case
 19:if(typeof
-a!=="number"&&13===a[0]){var
-S=y(b[1],a[1]);return[0,[19,S[1]],S[2]]}break;case
+b!=="number"&&13===b[0]){var
+O=A(a[1],b[1]);return[0,[19,O[1]],O[2]]}break;case
 20:if(typeof
-a!=="number"&&1===a[0]){var
-aQ=b[2],aR=b[1],U=y(b[3],a[1]);return[0,[20,aR,aQ,U[1]],U[2]]}break;case
+b!=="number"&&1===b[0]){var
+aB=a[2],aC=a[1],P=A(a[3],b[1]);return[0,[20,aC,aB,P[1]],P[2]]}break;case
 21:if(typeof
-a!=="number"&&2===a[0]){var
-aS=b[1],V=y(b[2],a[1]);return[0,[21,aS,V[1]],V[2]]}break;case
-23:var
-d=b[2],c=b[1];if(typeof
-c==="number")switch(c){case
-0:return al(c,d,a);case
-1:return al(c,d,a);case
+b!=="number"&&2===b[0]){var
+aD=a[1],Q=A(a[2],b[1]);return[0,[21,aD,Q[1]],Q[2]]}break;case
+23:return l9(a[1],a[2],b)}throw W}function
+l8(a,c,b){if(0===a[0]){var
+d=a[1],j=d[2],e=A(d[1],b),k=e[1],f=A(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
+g=a[1],l=g[2],h=A(g[1],b),m=h[1],i=A(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
+l9(a,c,b){if(typeof
+a==="number")switch(a){case
+0:return am(a,c,b);case
+1:return am(a,c,b);case
 2:if(typeof
-a!=="number"&&14===a[0]){var
-aa=y(d,a[1]);return[0,[23,2,aa[1]],aa[2]]}throw T;default:return al(c,d,a)}else
-switch(c[0]){case
-0:return al(c,d,a);case
-1:return al(c,d,a);case
-2:return al(c,d,a);case
-3:return al(c,d,a);case
-4:return al(c,d,a);case
-5:return al(c,d,a);case
-6:return al(c,d,a);case
-7:return al(c,d,a);case
-8:return al([8,c[1],c[2]],d,a);case
+b!=="number"&&14===b[0]){var
+d=A(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw W;default:return am(a,c,b)}else
+switch(a[0]){case
+0:return am(a,c,b);case
+1:return am(a,c,b);case
+2:return am(a,c,b);case
+3:return am(a,c,b);case
+4:return am(a,c,b);case
+5:return am(a,c,b);case
+6:return am(a,c,b);case
+7:return am(a,c,b);case
+8:return am([8,a[1],a[2]],c,b);case
 9:var
-aX=c[1],ab=ai(c[2],d,a),ac=ab[2];return[0,[23,[9,aX,ab[1]],ac[1]],ac[2]];case
-10:return al(c,d,a);default:return al(c,d,a)}}throw T}function
-al(d,c,b){var
-a=y(c,b);return[0,[23,d,a[1]],a[2]]}function
-am(k,g,a){var
-b=r(a),h=0<=g?k:0,d=cS(g);if(d<=b)return a;var
-l=2===h?48:32,c=bm(d,l);switch(h){case
-0:aW(a,0,c,0,b);break;case
-1:aW(a,0,c,d-b|0,b);break;default:var
+g=a[1],e=aj(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
+10:return am(a,c,b);default:return am(a,c,b)}}function
+am(d,c,b){var
+a=A(c,b);return[0,[23,d,a[1]],a[2]]}function
+l7(c,b){var
+a=A(c,b);if(typeof
+a[2]==="number")return a[1];throw W}function
+l_(b,a){return l7(b,H(Q(a)))}function
+an(k,g,a){var
+b=s(a),h=0<=g?k:0,d=c1(g);if(d<=b)return a;var
+l=2===h?48:32,c=bq(d,l);switch(h){case
+0:a0(a,0,c,0,b);break;case
+1:a0(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==N(a,0)&&45!==N(a,0)&&32!==N(a,0)){e=1;i=1}if(!i){b7(c,0,N(a,0));aW(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==P(a,0)&&45!==P(a,0)&&32!==P(a,0)){e=1;i=1}if(!i){b_(c,0,P(a,0));a0(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===N(a,0)){var
-j=0;if(dp!==N(a,1)&&88!==N(a,1)){f=1;j=1}if(!j){b7(c,1,N(a,1));aW(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)aW(a,0,c,d-b|0,b)}}return ae(c)}function
-bK(k,b){var
-c=cS(k),a=r(b),d=N(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+iD>>>0))e=1}else
+f=0;if(1<b&&48===P(a,0)){var
+j=0;if(dy!==P(a,1)&&88!==P(a,1)){f=1;j=1}if(!j){b_(c,1,P(a,1));a0(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)a0(a,0,c,d-b|0,b)}}return aA(c)}function
+bP(k,b){var
+c=c1(k),a=s(b),d=P(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+iX>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(dp===N(b,1)||88===N(b,1))j=1;if(j){var
-h=bm(c+2|0,48);b7(h,1,N(b,1));aW(b,2,h,(c-a|0)+4|0,a-2|0);return ae(h)}}e=1;f=1;break;case
+j=0;if(dy===P(b,1)||88===P(b,1))j=1;if(j){var
+h=bq(c+2|0,48);b_(h,1,P(b,1));a0(b,2,h,(c-a|0)+4|0,a-2|0);return aA(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bm(c+1|0,48);b7(g,0,d);aW(b,1,g,(c-a|0)+2|0,a-1|0);return ae(g)}}if(e&&a<c){var
-i=bm(c,48);aW(b,0,i,c-a|0,a);return ae(i)}return b}function
-k7(k){var
-j=0,D=r(k);for(;;){if(D<=j)var
-o=k;else{var
-n=cP(k,j)+iX|0,p=0;if(59<n>>>0){if(33<n-61>>>0)p=1}else
-if(2===n)p=1;if(!p){var
-j=j+1|0;continue}var
-e=a6(k),a=[0,0],u=av(e)-1|0,z=0;if(!(u<0)){var
-i=z;for(;;){var
-f=cH(e,i),g=0;if(32<=f){var
-l=f-34|0,q=0;if(58<l>>>0){if(93<=l)q=1}else
-if(56<l-1>>>0){g=1;q=1}if(!q){var
-m=1;g=2}}else
-if(11<=f){if(13===f)g=1}else
-if(8<=f)g=1;switch(g){case
-0:var
-m=4;break;case
-1:var
-m=2;break}a[1]=a[1]+m|0;var
-C=i+1|0;if(u!==i){var
-i=C;continue}break}}if(a[1]===av(e)){var
-s=av(e),t=P(s);bh(e,0,t,0,s);var
-w=t}else{var
-b=P(a[1]);a[1]=0;var
-v=av(e)-1|0,A=0;if(!(v<0)){var
-h=A;for(;;){var
-c=cH(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(e1<=c)d=1;else
-d=3;else
-if(32<=c)if(34<=c)d=2;else
-d=3;else
-if(14<=c)d=1;else
-switch(c){case
-8:J(b,a[1],92);a[1]++;J(b,a[1],98);break;case
-9:J(b,a[1],92);a[1]++;J(b,a[1],116);break;case
-10:J(b,a[1],92);a[1]++;J(b,a[1],110);break;case
-13:J(b,a[1],92);a[1]++;J(b,a[1],114);break;default:d=1}switch(d){case
-1:J(b,a[1],92);a[1]++;J(b,a[1],48+(c/cF|0)|0);a[1]++;J(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;J(b,a[1],48+(c%10|0)|0);break;case
-2:J(b,a[1],92);a[1]++;J(b,a[1],c);break;case
-3:J(b,a[1],c);break}a[1]++;var
-B=h+1|0;if(v!==h){var
-h=B;continue}break}}var
-w=b}var
-o=ae(w)}var
-x=r(o),y=bm(x+2|0,34);aI(o,0,y,1,x);return ae(y)}}function
-f1(d,f){var
-g=cS(f),e=lW[1];switch(d[2]){case
-0:var
-b=iK;break;case
-1:var
-b=101;break;case
-2:var
-b=69;break;case
-3:var
-b=h7;break;case
-4:var
-b=71;break;case
-5:var
-b=e;break;case
-6:var
-b=104;break;case
-7:var
-b=72;break;default:var
-b=70}var
-c=fX(16);bJ(c,37);switch(d[1]){case
-0:break;case
-1:bJ(c,43);break;default:bJ(c,32)}if(8<=d[2])bJ(c,35);bJ(c,46);$(c,a(k+g));bJ(c,b);return fZ(c)}function
-cY(m,a){if(13<=m){var
-g=[0,0],h=r(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<cP(a,c)+h$>>>0))g[1]++;var
+g=bq(c+1|0,48);b_(g,0,d);a0(b,1,g,(c-a|0)+2|0,a-1|0);return aA(g)}}if(e&&a<c){var
+i=bq(c,48);a0(b,0,i,c-a|0,a);return aA(i)}return b}function
+l$(d){var
+a=kT(d),b=s(a),c=bq(b+2|0,34);aK(a,0,c,1,b);return aA(c)}function
+ma(a){switch(a){case
+1:return mc;case
+2:return md;case
+4:return mf;case
+5:return mg;case
+6:return mh;case
+7:return mi;case
+8:return mj;case
+9:return mk;case
+10:return ml;case
+11:return mm;case
+0:case
+13:return mb;case
+3:case
+14:return me;default:return mn}}function
+mo(a){switch(a){case
+1:return mq;case
+2:return mr;case
+4:return mt;case
+5:return mu;case
+6:return mv;case
+7:return mw;case
+8:return mx;case
+9:return my;case
+10:return mz;case
+11:return mA;case
+0:case
+13:return mp;case
+3:case
+14:return ms;default:return mB}}function
+mC(a){switch(a){case
+1:return mE;case
+2:return mF;case
+4:return mH;case
+5:return mI;case
+6:return mJ;case
+7:return mK;case
+8:return mL;case
+9:return mM;case
+10:return mN;case
+11:return mO;case
+0:case
+13:return mD;case
+3:case
+14:return mG;default:return mP}}function
+mQ(a){switch(a){case
+1:return mS;case
+2:return mT;case
+4:return mV;case
+5:return mW;case
+6:return mX;case
+7:return mY;case
+8:return mZ;case
+9:return m0;case
+10:return m1;case
+11:return m2;case
+0:case
+13:return mR;case
+3:case
+14:return mU;default:return m3}}function
+gf(b,c){var
+d=c1(c),e=lp(m4,b),a=gb(16);bO(a,37);lq(a,b);bO(a,46);ab(a,f1(d));bO(a,e);return gd(a)}function
+c8(m,a){if(13<=m){var
+g=[0,0],h=s(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<cY(a,c)+iv>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=P(r(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){b7(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=r(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=R(s(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){b_(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=s(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=cP(a,b);if(9<f+h$>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=cY(a,b);if(9<f+iv>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return ae(j)}return a}function
-lX(b,c){switch(b){case
-1:var
-a=k9;break;case
-2:var
-a=k_;break;case
-4:var
-a=la;break;case
-5:var
-a=lb;break;case
-6:var
-a=lc;break;case
-7:var
-a=ld;break;case
-8:var
-a=le;break;case
-9:var
-a=lf;break;case
-10:var
-a=lg;break;case
-11:var
-a=lh;break;case
-0:case
-13:var
-a=k8;break;case
-3:case
-14:var
-a=k$;break;default:var
-a=li}return cY(b,dx(a,c))}function
-lY(b,c){switch(b){case
-1:var
-a=lx;break;case
-2:var
-a=ly;break;case
-4:var
-a=lA;break;case
-5:var
-a=lB;break;case
-6:var
-a=lC;break;case
-7:var
-a=lD;break;case
-8:var
-a=lE;break;case
-9:var
-a=lF;break;case
-10:var
-a=lG;break;case
-11:var
-a=lH;break;case
-0:case
-13:var
-a=lw;break;case
-3:case
-14:var
-a=lz;break;default:var
-a=lI}return cY(b,dx(a,c))}function
-lZ(b,c){switch(b){case
-1:var
-a=lK;break;case
-2:var
-a=lL;break;case
-4:var
-a=lN;break;case
-5:var
-a=lO;break;case
-6:var
-a=lP;break;case
-7:var
-a=lQ;break;case
-8:var
-a=lR;break;case
-9:var
-a=lS;break;case
-10:var
-a=lT;break;case
-11:var
-a=lU;break;case
-0:case
-13:var
-a=lJ;break;case
-3:case
-14:var
-a=lM;break;default:var
-a=lV}return cY(b,dx(a,c))}function
-l0(b,c){switch(b){case
-1:var
-a=lk;break;case
-2:var
-a=ll;break;case
-4:var
-a=ln;break;case
-5:var
-a=lo;break;case
-6:var
-a=lp;break;case
-7:var
-a=lq;break;case
-8:var
-a=lr;break;case
-9:var
-a=ls;break;case
-10:var
-a=lt;break;case
-11:var
-a=lu;break;case
-0:case
-13:var
-a=lj;break;case
-3:case
-14:var
-a=lm;break;default:var
-a=lv}return cY(b,pB(a,c))}function
-aX(b,e,a){function
-f(d){switch(b[1]){case
+b=p;continue}break}}return aA(j)}return a}function
+m5(a,b){return c8(a,dH(ma(a),b))}function
+m6(a,b){return c8(a,dH(mC(a),b))}function
+m7(a,b){return c8(a,dH(mQ(a),b))}function
+m8(a,b){return c8(a,uA(mo(a),b))}function
+a1(b,c,a){function
+d(e){switch(b[1]){case
 0:var
-c=45;break;case
+d=45;break;case
 1:var
-c=43;break;default:var
-c=32}return px(a,e,c)}function
-j(c){var
-b=pk(a);return 3===b?a<0.?l2:l3:4<=b?l4:c}switch(b[2]){case
-5:var
-d=fi(f1(b,e),a),c=0,k=r(d);for(;;){if(c===k)var
-i=0;else{var
-g=N(d,c)-46|0,h=0;if(23<g>>>0){if(55===g)h=1}else
-if(21<g-1>>>0)h=1;if(!h){var
-c=c+1|0;continue}var
-i=1}var
-l=i?d:aq(d,l1);return j(l)}case
-6:return f(0);case
-7:return ae(fO(jY,a6(f(0))));case
-8:return j(f(0));default:return fi(f1(b,e),a)}}function
-cC(e,E,D,A){var
-b=E,a=D,c=A;for(;;)if(typeof
-c==="number")return d(b,a);else
-switch(c[0]){case
-0:var
-G=c[1];return function(c){return t(b,[5,a,c],G)};case
-1:var
-H=c[1];return function(c){var
-e=0;if(40<=c)if(92===c)var
-d=jS;else
-if(e1<=c)e=1;else
-e=2;else
-if(32<=c)if(39<=c)var
-d=jT;else
-e=2;else
-if(14<=c)e=1;else
-switch(c){case
-8:var
-d=jU;break;case
-9:var
-d=jV;break;case
-10:var
-d=jW;break;case
-13:var
-d=jX;break;default:e=1}switch(e){case
-1:var
-f=P(4);J(f,0,92);J(f,1,48+(c/cF|0)|0);J(f,2,48+((c/10|0)%10|0)|0);J(f,3,48+(c%10|0)|0);var
-d=ae(f);break;case
-2:var
-g=P(1);J(g,0,c);var
-d=ae(g);break}var
-h=r(d),i=bm(h+2|0,39);aI(d,0,i,1,h);return t(b,[4,a,ae(i)],H)};case
-2:var
-I=c[2],K=c[1];return dW(b,a,I,K,function(a){return a});case
-3:return dW(b,a,c[2],c[1],k7);case
-4:return cZ(b,a,c[4],c[2],c[3],lX,c[1]);case
-5:return cZ(b,a,c[4],c[2],c[3],lY,c[1]);case
-6:return cZ(b,a,c[4],c[2],c[3],lZ,c[1]);case
-7:return cZ(b,a,c[4],c[2],c[3],l0,c[1]);case
-8:var
-h=c[4],i=c[3],k=c[2],g=c[1];if(typeof
-k==="number"){if(typeof
-i==="number")return i?function(d,c){return t(b,[4,a,aX(g,d,c)],h)}:function(c){return t(b,[4,a,aX(g,dU(g),c)],h)};var
-ad=i[1];return function(c){return t(b,[4,a,aX(g,ad,c)],h)}}else{if(0===k[0]){var
-n=k[2],o=k[1];if(typeof
-i==="number")return i?function(d,c){return t(b,[4,a,am(o,n,aX(g,d,c))],h)}:function(c){return t(b,[4,a,am(o,n,aX(g,dU(g),c))],h)};var
-af=i[1];return function(c){return t(b,[4,a,am(o,n,aX(g,af,c))],h)}}var
-p=k[1];if(typeof
-i==="number")return i?function(e,d,c){return t(b,[4,a,am(p,e,aX(g,d,c))],h)}:function(d,c){return t(b,[4,a,am(p,d,aX(g,dU(g),c))],h)};var
-ag=i[1];return function(d,c){return t(b,[4,a,am(p,d,aX(g,ag,c))],h)}}case
-9:return dW(b,a,c[2],c[1],jG);case
-10:var
-a=[7,a],c=c[1];continue;case
-11:var
-a=[2,a,c[1]],c=c[2];continue;case
-12:var
-a=[3,a,c[1]],c=c[2];continue;case
-13:var
-L=c[3],M=c[2],q=fX(16);dV(q,M);var
-z=fZ(q);return function(c){return t(b,[4,a,z],L)};case
-14:var
-N=c[3],Q=c[2];return function(d){var
-e=d[1],c=y(e,F(O(Q)));if(typeof
-c[2]==="number")return t(b,a,B(c[1],N));throw T};case
-15:var
-R=c[1];return function(d,c){return t(b,[6,a,function(a){return j(d,a,c)}],R)};case
-16:var
-S=c[1];return function(c){return t(b,[6,a,c],S)};case
-17:var
-a=[0,a,c[1]],c=c[2];continue;case
-18:var
-m=c[1];if(0===m[0]){var
-U=c[2],V=m[1][1],W=0,b=function(b,c,d){return function(a){return t(c,[1,b,[0,a]],d)}}(a,b,U),a=W,c=V;continue}var
-X=c[2],Y=m[1][1],_=0,b=function(b,c,d){return function(a){return t(c,[1,b,[1,a]],d)}}(a,b,X),a=_,c=Y;continue;case
-19:throw[0,C,l6];case
-20:var
-$=c[3],aa=[8,a,l7];return function(a){return t(b,aa,$)};case
-21:var
-ab=c[2];return function(c){return t(b,[4,a,dx(l8,c)],ab)};case
-22:var
-ac=c[1];return function(c){return t(b,[5,a,c],ac)};case
-23:var
-f=c[2],l=c[1];if(typeof
-l==="number")switch(l){case
-0:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f]);case
-1:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f]);case
-2:throw[0,C,l9];default:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f])}else
-switch(l[0]){case
-0:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f]);case
-1:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f]);case
-2:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f]);case
-3:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f]);case
-4:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f]);case
-5:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f]);case
-6:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f]);case
-7:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f]);case
-8:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f]);case
-9:var
-w=l[2];return e<50?eR(e+1|0,b,a,w,f):Z(eR,[0,b,a,w,f]);case
-10:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f]);default:return e<50?x(e+1|0,b,a,f):Z(x,[0,b,a,f])}default:var
-s=c[3],u=c[1],v=d(c[2],0);return e<50?eQ(e+1|0,b,a,s,u,v):Z(eQ,[0,b,a,s,u,v])}}function
-eR(e,d,c,a,b){if(typeof
-a==="number")return e<50?x(e+1|0,d,c,b):Z(x,[0,d,c,b]);else
+d=43;break;default:var
+d=32}return uw(a,c,d)}function
+f(a){var
+e=s(a);return function(f){var
+b=f;for(;;){if(b===e)return 0;var
+c=P(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
+if(21<c-1>>>0)d=1;if(d)return 1;var
+b=b+1|0;continue}}(0)?a:as(a,m9)}function
+e(c){var
+b=ui(a);return 3===b?a<0.?m_:m$:4<=b?na:c}switch(b[2]){case
+5:return e(f(fx(gf(b,c),a)));case
+6:return d(0);case
+7:return kY(d(0));case
+8:return e(d(0));default:return fx(gf(b,c),a)}}function
+nb(d){var
+a=kg(d),b=s(a),c=bq(b+2|0,39);aK(a,0,c,1,b);return aA(c)}function
+nc(b){var
+a=gb(16);d9(a,b);return gd(a)}function
+cL(e,o,n,m){var
+d=o,b=n,a=m;for(;;)if(typeof
+a==="number")return c(d,b);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return ar(d,c,f,b)};case
+p=a[1];return function(a){return v(d,[5,b,a],p)};case
 1:var
-g=a[1];return function(a){return ar(d,c,g,b)};case
+q=a[1];return function(a){return v(d,[4,b,nb(a)],q)};case
 2:var
-h=a[1];return function(a){return ar(d,c,h,b)};case
-3:var
-i=a[1];return function(a){return ar(d,c,i,b)};case
-4:var
-j=a[1];return function(a){return ar(d,c,j,b)};case
-5:var
-k=a[1];return function(a){return ar(d,c,k,b)};case
-6:var
-l=a[1];return function(a){return ar(d,c,l,b)};case
-7:var
-m=a[1];return function(a){return ar(d,c,m,b)};case
-8:var
-n=a[2];return function(a){return ar(d,c,n,b)};case
-9:var
-o=a[3],p=a[2],q=R(O(a[1]),p);return function(a){return ar(d,c,af(q,o),b)};case
+r=a[2],s=a[1];return d_(d,b,r,s,function(a){return a});case
+3:return d_(d,b,a[2],a[1],l$);case
+4:return c9(d,b,a[4],a[2],a[3],m5,a[1]);case
+5:return c9(d,b,a[4],a[2],a[3],m6,a[1]);case
+6:return c9(d,b,a[4],a[2],a[3],m7,a[1]);case
+7:return c9(d,b,a[4],a[2],a[3],m8,a[1]);case
+8:return nd(d,b,a[4],a[2],a[3],a[1]);case
+9:return d_(d,b,a[2],a[1],jZ);case
 10:var
-r=a[1];return function(e,a){return ar(d,c,r,b)};case
+b=[7,b],a=a[1];continue;case
 11:var
-s=a[1];return function(a){return ar(d,c,s,b)};case
+b=[2,b,a[1]],a=a[2];continue;case
 12:var
-t=a[1];return function(a){return ar(d,c,t,b)};case
-13:throw[0,C,l_];default:throw[0,C,l$]}}function
-x(d,b,e,a){var
-c=[8,e,ma];return d<50?cC(d+1|0,b,c,a):Z(cC,[0,b,c,a])}function
-eQ(h,b,f,a,e,c){if(e){var
-i=e[1];return function(e){return l5(b,f,a,i,d(c,e))}}var
-g=[4,f,c];return h<50?cC(h+1|0,b,g,a):Z(cC,[0,b,g,a])}function
-t(a,b,c){return fu(cC(0,a,b,c))}function
-ar(a,b,c,d){return fu(eR(0,a,b,c,d))}function
-l5(a,b,c,d,e){return fu(eQ(0,a,b,c,d,e))}function
-dW(f,e,c,a,b){if(typeof
-a==="number")return function(a){return t(f,[4,e,d(b,a)],c)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return t(f,[4,e,am(h,g,d(b,a))],c)}}var
-i=a[1];return function(g,a){return t(f,[4,e,am(i,g,d(b,a))],c)}}}function
-cZ(f,e,d,g,c,b,a){if(typeof
+b=[3,b,a[1]],a=a[2];continue;case
+13:var
+t=a[3],u=nc(a[2]);return function(a){return v(d,[4,b,u],t)};case
+14:var
+w=a[3],x=a[2];return function(a){return v(d,b,D(l_(a[1],x),w))};case
+15:var
+y=a[1];return function(c,a){return v(d,[6,b,function(b){return k(c,b,a)}],y)};case
+16:var
+z=a[1];return function(a){return v(d,[6,b,a],z)};case
+17:var
+b=[0,b,a[1]],a=a[2];continue;case
+18:var
+f=a[1];if(0===f[0]){var
+A=a[2],B=f[1][1],C=0,d=function(b,c,d){return function(a){return v(c,[1,b,[0,a]],d)}}(b,d,A),b=C,a=B;continue}var
+F=a[2],G=f[1][1],H=0,d=function(b,c,d){return function(a){return v(c,[1,b,[1,a]],d)}}(b,d,F),b=H,a=G;continue;case
+19:throw[0,E,nf];case
+20:var
+I=a[3],J=[8,b,ng];return function(a){return v(d,J,I)};case
+21:var
+K=a[2];return function(a){return v(d,[4,b,dH(nh,a)],K)};case
+22:var
+L=a[1];return function(a){return v(d,[5,b,a],L)};case
+23:var
+g=a[2],h=a[1];return e<50?ij(e+1|0,d,b,h,g):V(ij,[0,d,b,h,g]);default:var
+i=a[3],j=a[1],l=c(a[2],0);return e<50?e5(e+1|0,d,b,i,j,l):V(e5,[0,d,b,i,j,l])}}function
+ij(d,c,b,e,a){if(typeof
+e==="number")switch(e){case
+0:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
+1:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
+2:throw[0,E,ni];default:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a])}else
+switch(e[0]){case
+0:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
+1:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
+2:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
+3:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
+4:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
+5:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
+6:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
+7:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
+8:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
+9:var
+f=e[2];return d<50?e6(d+1|0,c,b,f,a):V(e6,[0,c,b,f,a]);case
+10:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);default:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a])}}function
+e6(e,d,c,a,b){if(typeof
+a==="number")return e<50?z(e+1|0,d,c,b):V(z,[0,d,c,b]);else
+switch(a[0]){case
+0:var
+f=a[1];return function(a){return at(d,c,f,b)};case
+1:var
+g=a[1];return function(a){return at(d,c,g,b)};case
+2:var
+h=a[1];return function(a){return at(d,c,h,b)};case
+3:var
+i=a[1];return function(a){return at(d,c,i,b)};case
+4:var
+j=a[1];return function(a){return at(d,c,j,b)};case
+5:var
+k=a[1];return function(a){return at(d,c,k,b)};case
+6:var
+l=a[1];return function(a){return at(d,c,l,b)};case
+7:var
+m=a[1];return function(a){return at(d,c,m,b)};case
+8:var
+n=a[2];return function(a){return at(d,c,n,b)};case
+9:var
+o=a[3],p=a[2],q=T(Q(a[1]),p);return function(a){return at(d,c,ag(q,o),b)};case
+10:var
+r=a[1];return function(e,a){return at(d,c,r,b)};case
+11:var
+s=a[1];return function(a){return at(d,c,s,b)};case
+12:var
+t=a[1];return function(a){return at(d,c,t,b)};case
+13:throw[0,E,nj];default:throw[0,E,nk]}}function
+z(d,b,e,a){var
+c=[8,e,nl];return d<50?cL(d+1|0,b,c,a):V(cL,[0,b,c,a])}function
+e5(h,b,f,a,e,d){if(e){var
+i=e[1];return function(e){return ne(b,f,a,i,c(d,e))}}var
+g=[4,f,d];return h<50?cL(h+1|0,b,g,a):V(cL,[0,b,g,a])}function
+v(a,b,c){return fJ(cL(0,a,b,c))}function
+at(a,b,c,d){return fJ(e6(0,a,b,c,d))}function
+ne(a,b,c,d,e){return fJ(e5(0,a,b,c,d,e))}function
+d_(f,e,d,a,b){if(typeof
+a==="number")return function(a){return v(f,[4,e,c(b,a)],d)};else{if(0===a[0]){var
+g=a[2],h=a[1];return function(a){return v(f,[4,e,an(h,g,c(b,a))],d)}}var
+i=a[1];return function(g,a){return v(f,[4,e,an(i,g,c(b,a))],d)}}}function
+c9(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return t(f,[4,e,bK(g,j(b,a,c))],d)}:function(c){return t(f,[4,e,j(b,a,c)],d)};var
-l=c[1];return function(c){return t(f,[4,e,bK(l,j(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return v(f,[4,e,bP(g,k(b,a,c))],d)}:function(c){return v(f,[4,e,k(b,a,c)],d)};var
+l=c[1];return function(c){return v(f,[4,e,bP(l,k(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return t(f,[4,e,am(i,h,bK(g,j(b,a,c)))],d)}:function(c){return t(f,[4,e,am(i,h,j(b,a,c))],d)};var
-m=c[1];return function(c){return t(f,[4,e,am(i,h,bK(m,j(b,a,c)))],d)}}var
-k=g[1];if(typeof
-c==="number")return c?function(h,g,c){return t(f,[4,e,am(k,h,bK(g,j(b,a,c)))],d)}:function(g,c){return t(f,[4,e,am(k,g,j(b,a,c))],d)};var
-n=c[1];return function(g,c){return t(f,[4,e,am(k,g,bK(n,j(b,a,c)))],d)}}}function
-aY(b,f){var
+c==="number")return c?function(g,c){return v(f,[4,e,an(i,h,bP(g,k(b,a,c)))],d)}:function(c){return v(f,[4,e,an(i,h,k(b,a,c))],d)};var
+m=c[1];return function(c){return v(f,[4,e,an(i,h,bP(m,k(b,a,c)))],d)}}var
+j=g[1];if(typeof
+c==="number")return c?function(h,g,c){return v(f,[4,e,an(j,h,bP(g,k(b,a,c)))],d)}:function(g,c){return v(f,[4,e,an(j,g,k(b,a,c))],d)};var
+n=c[1];return function(g,c){return v(f,[4,e,an(j,g,bP(n,k(b,a,c)))],d)}}}function
+nd(e,d,c,f,b,a){if(typeof
+f==="number"){if(typeof
+b==="number")return b?function(f,b){return v(e,[4,d,a1(a,f,b)],c)}:function(b){return v(e,[4,d,a1(a,d8(a),b)],c)};var
+j=b[1];return function(b){return v(e,[4,d,a1(a,j,b)],c)}}else{if(0===f[0]){var
+g=f[2],h=f[1];if(typeof
+b==="number")return b?function(f,b){return v(e,[4,d,an(h,g,a1(a,f,b))],c)}:function(b){return v(e,[4,d,an(h,g,a1(a,d8(a),b))],c)};var
+k=b[1];return function(b){return v(e,[4,d,an(h,g,a1(a,k,b))],c)}}var
+i=f[1];if(typeof
+b==="number")return b?function(g,f,b){return v(e,[4,d,an(i,g,a1(a,f,b))],c)}:function(f,b){return v(e,[4,d,an(i,f,a1(a,d8(a),b))],c)};var
+l=b[1];return function(f,b){return v(e,[4,d,an(i,f,a1(a,l,b))],c)}}}function
+a2(b,f){var
 a=f;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=f0(a[2]);aY(b,g);return cf(b,h);case
+g=a[1],h=ge(a[2]);a2(b,g);return cj(b,h);case
 1:var
-c=a[2],e=a[1];if(0===c[0]){var
-i=c[1];aY(b,e);cf(b,mb);var
+d=a[2],e=a[1];if(0===d[0]){var
+i=d[1];a2(b,e);cj(b,nm);var
 a=i;continue}var
-j=c[1];aY(b,e);cf(b,mc);var
+j=d[1];a2(b,e);cj(b,nn);var
 a=j;continue;case
 6:var
-m=a[2];aY(b,a[1]);return d(m,b);case
-7:aY(b,a[1]);return bv(b);case
+m=a[2];a2(b,a[1]);return c(m,b);case
+7:a2(b,a[1]);return c3(b);case
 8:var
-n=a[2];aY(b,a[1]);return Q(n);case
+n=a[2];a2(b,a[1]);return S(n);case
 2:case
 4:var
-k=a[2];aY(b,a[1]);return cf(b,k);default:var
-l=a[2];aY(b,a[1]);return jo(b,l)}}function
-a9(b,f){var
+k=a[2];a2(b,a[1]);return cj(b,k);default:var
+l=a[2];a2(b,a[1]);return j$(b,l)}}function
+ba(b,f){var
 a=f;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=f0(a[2]);a9(b,g);return cl(b,h);case
+g=a[1],h=ge(a[2]);ba(b,g);return cp(b,h);case
 1:var
-c=a[2],e=a[1];if(0===c[0]){var
-i=c[1];a9(b,e);cl(b,md);var
+d=a[2],e=a[1];if(0===d[0]){var
+i=d[1];ba(b,e);cp(b,no);var
 a=i;continue}var
-j=c[1];a9(b,e);cl(b,me);var
+j=d[1];ba(b,e);cp(b,np);var
 a=j;continue;case
 6:var
-m=a[2];a9(b,a[1]);return cl(b,d(m,0));case
+m=a[2];ba(b,a[1]);return cp(b,c(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];a9(b,a[1]);return Q(n);case
+n=a[2];ba(b,a[1]);return S(n);case
 2:case
 4:var
-k=a[2];a9(b,a[1]);return cl(b,k);default:var
-l=a[2];a9(b,a[1]);return fW(b,l)}}function
-f2(d,c){var
-a=c[1],b=0;return t(function(a){aY(d,a);return 0},b,a)}function
-dX(a){return f2(aK,a)}function
-ac(b){var
-a=b[1];return t(function(b){var
-a=dR(64);a9(a,b);return dS(a)},0,a)}var
-mf=0;function
-dZ(i,h){var
-a=i[1+h];if(1-(typeof
-a==="number"?1:0)){if(b_(a)===dv)return d(ac(mg),a);if(b_(a)===253){var
-c=fi(jK,a),b=0,g=r(c);for(;;){if(g<=b)return aq(c,jJ);var
-e=N(c,b),f=0;if(48<=e){if(!(58<=e))f=1}else
-if(45===e)f=1;if(f){var
-b=b+1|0;continue}return c}}return mh}return d(ac(mi),a)}function
-f3(b,a){if(b.length-1<=a)return mj;var
-c=f3(b,a+1|0),d=dZ(b,a);return j(ac(mk),d,c)}function
-c0(a){var
-h=function(f){var
-b=f;for(;;){if(b){var
-g=b[2],h=b[1];try{var
-e=0,c=d(h,a);e=1}catch(a){}if(e&&c)return[0,c[1]];var
-b=g;continue}return 0}}(mf);if(h)return h[1];if(a===cR)return mp;if(a===dH)return mq;if(a[1]===fA){var
-c=a[2],i=c[3],p=c[2],q=c[1];return eS(ac(dY),q,p,i,i+5|0,mr)}if(a[1]===C){var
-e=a[2],k=e[3],r=e[2],s=e[1];return eS(ac(dY),s,r,k,k+6|0,ms)}if(a[1]===fC){var
-f=a[2],l=f[3],t=f[2],u=f[1];return eS(ac(dY),u,t,l,l+6|0,mt)}if(0===b_(a)){var
-g=a.length-1,v=a[1][1];if(2<g>>>0)var
-m=f3(a,2),n=dZ(a,1),b=j(ac(ml),n,m);else
-switch(g){case
-0:var
-b=mm;break;case
-1:var
-b=mn;break;default:var
-o=dZ(a,1),b=d(ac(mo),o)}return aq(v,b)}return a[1]}function
-d0(u,t){var
-f=pl(t),h=f.length-1-1|0,q=0;if(!(h<0)){var
-b=q;for(;;){var
-a=c(f,b)[1+b],g=function(a){return function(b){return b?0===a?mu:mv:0===a?mw:mx}}(b);if(0===a[0])var
-i=a[5],j=a[4],k=a[3],l=a[6]?my:mA,m=a[2],n=a[7],o=g(a[1]),e=[0,pa(ac(mz),o,n,m,l,k,j,i)];else
-if(a[1])var
-e=0;else
+k=a[2];ba(b,a[1]);return cp(b,k);default:var
+l=a[2];ba(b,a[1]);return ga(b,l)}}function
+nq(d,a,b){var
+e=b[1],f=0;return v(function(b){a2(a,b);return c(d,a)},f,e)}function
+d$(b,a){return nq(function(a){return 0},b,a)}function
+ea(a){return d$(aN,a)}function
+nr(b,a){var
+d=a[1];return v(function(d){var
+a=d5(64);ba(a,d);return c(b,d6(a))},0,d)}function
+ae(a){return nr(function(a){return a},a)}var
+ns=dR(0);function
+ec(d,b){var
+a=d[1+b];return kZ(a)?cb(a)===dE?c(ae(nt),a):cb(a)===253?j4(a):nu:c(ae(nv),a)}function
+gg(b,a){if(b.length-1<=a)return nw;var
+c=gg(b,a+1|0),d=ec(b,a);return k(ae(nx),d,c)}function
+ny(a){var
+b=a.length-1;if(2<b>>>0){var
+d=gg(a,2),e=ec(a,1);return k(ae(nz),e,d)}switch(b){case
+0:return nA;case
+1:return nB;default:var
+f=ec(a,1);return c(ae(nC),f)}}function
+nD(e){function
+a(f){var
+a=f;for(;;){if(a){var
+g=a[2],h=a[1];try{var
+d=0,b=c(h,e);d=1}catch(a){}if(d&&b)return[0,b[1]];var
+a=g;continue}return 0}}return a(dS(ns))}function
+nE(a){if(a===c0)return nF;if(a===dU)return nG;if(a[1]===fP){var
+b=a[2],e=b[3],h=b[2],i=b[1];return e7(ae(eb),i,h,e,e+5|0,nH)}if(a[1]===E){var
+c=a[2],f=c[3],j=c[2],k=c[1];return e7(ae(eb),k,j,f,f+6|0,nI)}if(a[1]===fR){var
+d=a[2],g=d[3],l=d[2],m=d[1];return e7(ae(eb),m,l,g,g+6|0,nJ)}if(0===cb(a)){var
+n=a[1][1];return as(n,ny(a))}return a[1]}function
+c_(a){var
+b=nD(a);return b?b[1]:nE(a)}function
+nK(a){var
+b=[0,uj(a)];return b}function
+nL(b,a){function
+d(a){return a?0===b?nM:nN:0===b?nO:nP}if(0===a[0]){var
+e=a[5],f=a[4],g=a[3],h=a[6]?nQ:nS,i=a[2],j=a[7],k=d(a[1]);return[0,t9(ae(nR),k,j,i,h,g,f,e)]}if(a[1])return 0;var
+l=d(0);return[0,c(ae(nT),l)]}function
+nU(e,b){if(b){var
+f=b[1],g=f.length-1-1|0,i=0;if(!(g<0)){var
+a=i;for(;;){var
+h=nL(a,d(f,a)[1+a]);if(h){var
+j=h[1];c(d$(e,nV),j)}var
+k=a+1|0;if(g!==a){var
+a=k;continue}break}}return 0}return d$(e,nW)}function
+ed(b,a){return nU(b,nK(a))}var
+nY=nX.slice();function
+nZ(f,e){var
+g=c_(f);c(ea(n0),g);ed(aN,e);var
+a=uQ(0);if(a<0){var
+b=c1(a);fS(d(nY,b)[1+b])}return c3(aN)}var
+n1=[0];function
+gh(b){var
+a=up(0);return a}function
+n2(b,a){try{var
+d=a?n1:gh(0);try{dX(0)}catch(a){}try{var
+i=nZ(b,d),e=i}catch(a){a=aM(a);var
+f=gh(0),g=c_(b);c(ea(n4),g);ed(aN,d);var
+h=c_(a);c(ea(n5),h);ed(aN,f);var
+e=c3(aN)}return e}catch(a){a=aM(a);if(a===c0)return fS(n3);throw a}}fI(a(is),function(b,a){try{var
+c=n2(b,a);return c}catch(a){return 0}});function
+n6(a){return uP(a,0,s(a))}function
+n7(a){return[0,y(55,0),0]}function
+n8(c,g){function
+l(b,a){return n6(as(b,f1(a)))}function
+m(a){var
+b=P(a,3)<<24,c=P(a,2)<<16,d=P(a,1)<<8;return((P(a,0)+d|0)+c|0)+b|0}var
+h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){d(c[1],a)[1+a]=a;var
+s=a+1|0;if(54!==a){var
+a=s;continue}var
+f=[0,n9],j=54+f0(55,i)|0,n=0;if(!(j<0)){var
+b=n;for(;;){var
+e=b%55|0,k=uU(b,i),o=d(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(d(c[1],e)[1+e]^p)&iC;d(c[1],e)[1+e]=q;var
+r=b+1|0;if(j!==b){var
+b=r;continue}break}}c[2]=0;return 0}}function
+n_(b){var
+a=n7(0);n8(a,b);return a}function
+n$(a){return n_(u6(0))}function
+oa(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],c=d(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(d(a[1],e)[1+e]+(c^(c>>>25|0)&31)|0)&iC,g=a[2];d(a[1],g)[1+g]=f;return f}function
+ob(a){var
+b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
+t7=jL(t6),gj=t7}catch(a){a=aM(a);if(a!==ch)throw a;try{var
+t5=jL(t4),gi=t5}catch(a){a=aM(a);if(a!==ch)throw a;var
+gi=oc}var
+gj=gi}var
+od=kX(gj,82),c$=[dz,function(a){return n$(0)}];function
+oe(c,b){var
+a=c;for(;;){if(b<=a)return a;if(dY<(a*2|0))return a;var
+a=a*2|0;continue}}function
+of(a,e){var
+f=a?a[1]:od,b=oe(16,e);if(f)var
+c=cb(c$),g=cM===c?c$[1]:dz===c?f$(c$):c$,d=oa(g);else
 var
-p=g(0),e=[0,d(ac(mB),p)];if(e){var
-r=e[1];d(f2(u,mC),r)}var
-s=b+1|0;if(h!==b){var
-b=s;continue}break}}return 0}var
-mE=mD.slice();function
-mF(f,e){var
-g=c0(f);d(dX(mG),g);d0(aK,e);var
-a=pR(0);if(a<0){var
-b=cS(a);fD(c(mE,b)[1+b])}return bv(aK)}var
-mH=[0];ft(a(h8),function(e,i){try{try{var
-b=i?mH:jh(0);try{dK(0)}catch(a){}try{var
-a=mF(e,b),c=a}catch(a){a=aJ(a);var
-g=c0(e);d(dX(mJ),g);d0(aK,b);var
-h=c0(a);d(dX(mK),h);d0(aK,jh(0));var
-c=bv(aK)}var
-f=c}catch(a){a=aJ(a);if(a!==cR)throw a;var
-f=fD(mI)}return f}catch(a){return 0}});try{var
-o_=js(o9),f5=o_}catch(a){a=aJ(a);if(a!==cd)throw a;try{var
-o8=js(o7),f4=o8}catch(a){a=aJ(a);if(a!==cd)throw a;var
-f4=mM}var
-f5=f4}var
-mN=kb(f5,82),c1=[dq,function(A){var
-o=p7(0),d=[0,w(55,0),0],j=0===o.length-1?[0,0]:o,l=j.length-1,b=0;for(;;){c(d[1],b)[1+b]=b;var
-z=b+1|0;if(54!==b){var
-b=z;continue}var
-h=[0,mL],m=54+fL(55,l)|0,u=0;if(!(m<0)){var
-e=u;for(;;){var
-f=e%55|0,n=pV(e,l),v=c(j,n)[1+n],i=aq(h[1],a(k+v));h[1]=pQ(i,0,r(i));var
-g=h[1],p=N(g,3)<<24,q=N(g,2)<<16,s=N(g,1)<<8,t=((N(g,0)+s|0)+q|0)+p|0,x=(c(d[1],f)[1+f]^t)&ii;c(d[1],f)[1+f]=x;var
-y=e+1|0;if(m!==e){var
-e=y;continue}break}}d[2]=0;return d}}];function
-d1(a,b){return 4<=a.length-1?jj(10,cF,a[3],b)&(a[2].length-1-1|0):Q(mO)}var
-f8=[H,mP,bj(0)],f6=0,f7=-1;function
-c2(a,b){a[13]=a[13]+b[3]|0;return fU(b,a[28])}var
-f9=1000000010;function
-d2(b,a){return b0(b[17],a,0,r(a))}function
-d3(a){return d(a[19],0)}function
-f_(a,c,b){a[9]=a[9]-c|0;d2(a,b);a[11]=0;return 0}function
-c3(c,a){var
-b=u(a,mQ);return b?f_(c,r(a),a):b}function
-bp(a,b,f){var
-g=b[3],h=b[2];c3(a,b[1]);d3(a);a[11]=1;var
-c=(a[6]-f|0)+h|0,e=a[8],i=e<=c?e:c;a[10]=i;a[9]=a[6]-a[10]|0;d(a[21],a[10]);return c3(a,g)}function
-f$(b,a){return bp(b,mR,a)}function
-bL(a,b){var
-c=b[2],e=b[3];c3(a,b[1]);a[9]=a[9]-c|0;d(a[20],c);return c3(a,e)}function
-mS(a,j,b){if(typeof
+d=0;return[0,0,y(b,0),d,b]}function
+og(n,e,g,h){var
+i=h.length-1,f=y(i,0),j=g.length-1-1|0;function
+o(k){var
+a=k;for(;;){if(a){var
+i=a[1],l=a[2],m=a[3],g=e?a:[0,i,l,0],b=c(n,i),j=d(f,b)[1+b];if(j)j[3]=g;else
+d(h,b)[1+b]=g;d(f,b)[1+b]=g;var
+a=m;continue}return 0}}var
+p=0;if(!(j<0)){var
+b=p;for(;;){o(d(g,b)[1+b]);var
+s=b+1|0;if(j!==b){var
+b=s;continue}break}}if(e){var
+k=i-1|0,q=0;if(!(k<0)){var
+a=q;for(;;){var
+m=d(f,a)[1+a];if(m)m[3]=0;var
+r=a+1|0;if(k!==a){var
+a=r;continue}break}}var
+l=0}else
+var
+l=e;return l}function
+oh(g,a){var
+b=a[2],d=(b.length-1)*2|0,e=d<dY?1:0;if(e){var
+f=y(d,0),h=1-ob(a);a[2]=f;return og(c(g,a),h,b,f)}return e}function
+oi(c,b,a){return jC(c,b,0,a)}function
+ee(a,b){return 4<=a.length-1?jC(10,cO,a[3],b)&(a[2].length-1-1|0):S(oj)}function
+ok(a,c,f){var
+b=ee(a,c),g=[0,c,f,d(a[2],b)[1+b]];d(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?oh(ee,a):e}function
+ol(a,b){function
+c(e){var
+a=e;for(;;){if(a){var
+d=a[3],f=a[2];if(0===dG(a[1],b))return[0,f,c(d)];var
+a=d;continue}return 0}}var
+e=ee(a,b);return c(d(a[2],e)[1+e])}function
+bb(a){return a}var
+gk=0,gl=-1;function
+gm(a){return 0<=a?1:0}var
+gn=[J,om,bn(0)];function
+da(a,b){a[13]=a[13]+b[3]|0;return f_(b,a[28])}function
+on(a){a[12]=1;a[13]=1;return d4(a[28])}var
+go=1000000010;function
+ef(b,a){return a6(b[17],a,0,s(a))}function
+db(a){return c(a[19],0)}function
+oo(b,a){return c(b[20],a)}function
+op(b,a){return c(b[21],a)}function
+gp(a,c,b){a[9]=a[9]-c|0;ef(a,b);a[11]=0;return 0}function
+dc(c,a){var
+b=w(a,oq);return b?gp(c,s(a),a):b}function
+bt(a,b,c){var
+d=b[3],e=b[2];dc(a,b[1]);db(a);a[11]=1;a[10]=kE(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;op(a,a[10]);return dc(a,d)}function
+gq(b,a){return bt(b,or,a)}function
+bQ(a,b){var
+c=b[2],d=b[3];dc(a,b[1]);a[9]=a[9]-c|0;oo(a,c);return dc(a,d)}function
+os(a){var
+b=bN(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:gq(a,d):e}return db(a)}function
+ot(a){var
+b=le(a[28]);if(b){var
+c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
+e=bb(d);a[9]=a[9]+e|0;return 0}return 0}function
+ou(a,g,b){if(typeof
 b==="number")switch(b){case
 0:var
-t=bI(a[3]);if(t){var
-u=t[1][1],v=function(b,a){if(a){var
-c=a[1],d=a[2];return pN(b,c)?[0,b,a]:[0,c,v(b,d)]}return[0,b,0]};u[1]=v(a[6]-a[9]|0,u[1]);return 0}return 0;case
-1:bH(a[2]);return 0;case
-2:bH(a[3]);return 0;case
+j=bN(a[3]);if(j){var
+k=j[1][1],l=function(b,a){if(a){var
+c=a[1],d=a[2];return uM(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:bM(a[2]);return 0;case
+2:bM(a[3]);return 0;case
 3:var
-w=bI(a[2]);return w?f$(a,w[1][2]):d3(a);case
+m=bN(a[2]);return m?gq(a,m[1][2]):db(a);case
 4:var
-x=a[10]!==(a[6]-a[9]|0)?1:0;if(x){var
-f=a[28],h=f[2];if(h){var
-n=h[1];if(h[2]){var
-K=h[2];f[1]=f[1]-1|0;f[2]=K;var
-i=[0,n]}else{dQ(f);var
-i=[0,n]}}else
-var
-i=0;if(i){var
-s=i[1],M=s[1];a[12]=a[12]-s[3]|0;a[9]=a[9]+M|0;return 0}return 0}return x;default:var
-y=bH(a[5]);return y?d2(a,d(a[25],y[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?ot(a):n;default:var
+o=bM(a[5]);return o?ef(a,c(a[25],o[1])):0}else
 switch(b[0]){case
-0:return f_(a,j,b[1]);case
+0:return gp(a,g,b[1]);case
 1:var
-c=b[2],g=b[1],z=c[1],N=c[2],A=bI(a[2]);if(A){var
-B=A[1],e=B[2];switch(B[1]){case
-0:return bL(a,g);case
-1:return bp(a,c,e);case
-2:return bp(a,c,e);case
-3:return a[9]<(j+r(z)|0)?bp(a,c,e):bL(a,g);case
-4:return a[11]?bL(a,g):a[9]<(j+r(z)|0)?bp(a,c,e):((a[6]-e|0)+N|0)<a[10]?bp(a,c,e):bL(a,g);default:return bL(a,g)}}return 0;case
+d=b[2],f=b[1],p=d[1],z=d[2],q=bN(a[2]);if(q){var
+r=q[1],e=r[2];switch(r[1]){case
+0:return bQ(a,f);case
+1:return bt(a,d,e);case
+2:return bt(a,d,e);case
+3:return a[9]<(g+s(p)|0)?bt(a,d,e):bQ(a,f);case
+4:return a[11]?bQ(a,f):a[9]<(g+s(p)|0)?bt(a,d,e):((a[6]-e|0)+z|0)<a[10]?bt(a,d,e):bQ(a,f);default:return bQ(a,f)}}return 0;case
 2:var
-l=a[6]-a[9]|0,O=b[2],P=b[1],C=bI(a[3]);if(C){var
-D=C[1][1],E=D[1];if(E){var
-k=D[1],Q=E[1];for(;;){if(k){var
-F=k[1],R=k[2];if(!(l<=F)){var
-k=R;continue}var
-G=F}else
+h=a[6]-a[9]|0,A=b[2],B=b[1],t=bN(a[3]);if(t){var
+u=t[1][1],v=u[1];if(v)var
+C=v[1],D=function(c){var
+a=c;for(;;){if(a){var
+b=a[1],d=a[2];if(h<=b)return b;var
+a=d;continue}return C}},i=D(u[1]);else
 var
-G=Q;var
-m=G;break}}else
-var
-m=l;var
-H=m-l|0;return 0<=H?bL(a,[0,mU,H+P|0,mT]):bp(a,[0,mW,m+O|0,mV],a[6])}return 0;case
+i=h;var
+w=i-h|0;return 0<=w?bQ(a,[0,ow,w+B|0,ov]):bt(a,[0,oy,i+A|0,ox],a[6])}return 0;case
 3:var
-I=b[2],S=b[1];if(a[8]<(a[6]-a[9]|0)){var
-o=bI(a[2]);if(o){var
-p=o[1],q=p[2],L=p[1];if(a[9]<q&&!(3<L-1>>>0))f$(a,q)}else
-d3(a)}var
-T=a[9]-S|0,U=1===I?1:a[9]<j?I:5;return bG([0,U,T],a[2]);case
-4:return bG(b[1],a[3]);default:var
-J=b[1];d2(a,d(a[24],J));return bG(J,a[5])}}function
-ga(a){for(;;){var
-f=a[28][2],g=f?[0,f[1]]:0;if(g){var
-d=g[1],e=d[1],m=0<=e?1:0,j=d[3],k=d[2],l=a[13]-a[12]|0,h=m||(a[9]<=l?1:0);if(h){var
-b=a[28],c=b[2];if(c){if(c[2]){var
-i=c[2];b[1]=b[1]-1|0;b[2]=i}else
-dQ(b);var
-n=0<=e?e:f9;mS(a,n,k);a[12]=j+a[12]|0;continue}throw kj}return h}return 0}}function
-d4(a){ck(a);return bG([0,-1,[0,f7,mX,0]],a)}function
-gb(a,c){var
-d=bI(a[1]);if(d){var
-e=d[1],b=e[2],f=b[1];if(e[1]<a[12])return d4(a[1]);var
+x=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))os(a);var
+F=a[9]-E|0,G=1===x?1:a[9]<g?x:5;return bL([0,G,F],a[2]);case
+4:return bL(b[1],a[3]);default:var
+y=b[1];ef(a,c(a[24],y));return bL(y,a[5])}}function
+gr(a){for(;;){var
+d=lc(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=gm(c),e=i||(a[9]<=h?1:0);if(e){ld(a[28]);var
+j=gm(c)?bb(c):go;ou(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+oz(a,b){da(a,b);return gr(a)}function
+oA(c,a,b){return oz(c,[0,a,[0,b],bb(a)])}function
+oB(b,a){return oA(b,bb(s(a)),a)}function
+eg(a){co(a);return bL([0,-1,[0,gl,oC,0]],a)}function
+eh(a,c){var
+d=bN(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=bb(b[1]);if(i<a[12])return eg(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,j=h?(b[1]=a[13]+f|0,bH(a[1]),0):h;return j;case
+h=1-c,k=h?(b[1]=bb(a[13]+f|0),bM(a[1]),0):h;return k;case
 1:case
 2:var
-i=c?(b[1]=a[13]+f|0,bH(a[1]),0):c;return i}return 0}return 0}function
-gc(a,j){var
-h=a[4];function
-i(f){if(a[23])c2(a,[0,f6,5,0]);var
+j=c?(b[1]=bb(a[13]+f|0),bM(a[1]),0):c;return j}return 0}return 0}function
+oD(a,c,b){da(a,b);if(c)eh(a,1);return bL([0,a[13],b],a[1])}function
+oE(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return oD(a,0,[0,bb(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?oB(a,a[16]):b}function
+oF(a){return oE(a,0,3)}function
+oG(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){da(a,[0,gk,1,0]);eh(a,1);eh(a,0)}a[14]=a[14]-1|0;var
+c=0}else
+var
+c=b;return c}function
+oH(a,f){if(a[23])da(a,[0,gk,5,0]);var
 b=a[22];if(b){var
-c=bH(a[4]);if(c)return d(a[27],c[1]);var
+d=bM(a[4]);if(d)return c(a[27],d[1]);var
 e=0}else
 var
-e=b;return e}bC(i,h[1]);for(;;){if(1<a[14]){if(1<a[14]){if(a[14]<a[15]){c2(a,[0,f6,1,0]);gb(a,1);gb(a,0)}a[14]=a[14]-1|0}continue}a[13]=f9;ga(a);a[12]=1;a[13]=1;dQ(a[28]);d4(a[1]);ck(a[2]);ck(a[3]);ck(a[4]);ck(a[5]);a[10]=0;a[14]=0;a[9]=a[6];a[14]=a[14]+1|0;var
-f=3,g=0;if(a[14]<a[15]){var
-c=[0,-a[13]|0,[3,g,f],0];c2(a,c);bG([0,a[13],c],a[1])}else
-if(a[14]===a[15]){var
-e=a[16],b=r(e);c2(a,[0,b,[0,e],b]);ga(a)}return d(a[18],0)}}var
-gd=fP(80,32);function
-ge(b,d){var
+e=b;return e}function
+oI(a,b){return oH(a,0)}function
+oJ(a){on(a);eg(a[1]);co(a[2]);co(a[3]);co(a[4]);co(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return oF(a)}function
+oK(a){var
+b=a[4];return k_(function(b){return oI(a,0)},b)}function
+oL(a,b){oK(a);for(;;){if(1<a[14]){oG(a,0);continue}a[13]=go;gr(a);if(b)db(a);return oJ(a)}}function
+gs(a,b){oL(a,0);return c(a[18],0)}function
+oM(a,b){return a6(a[17],oN,0,1)}var
+gt=f5(80,32);function
+gu(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){b0(b[17],gd,0,80);var
-a=a-80|0;continue}return b0(b[17],gd,0,a)}return c}}function
-mZ(a){return a[1]===f8?aq(m1,aq(a[2],m0)):m2}function
-m3(a){return a[1]===f8?aq(m5,aq(a[2],m4)):m6}function
-m7(a){return 0}function
-m8(a){return 0}function
-gf(i,h){function
-j(a){return 0}function
-k(a){return 0}var
-c=[0,0,0,0],d=[0,f7,m9,0];function
-l(a){return 0}fU(d,c);var
-b=cj(0);d4(b);bG([0,1,d],b);var
-e=cj(0),f=cj(0),g=cj(0),a=[0,b,cj(0),g,f,e,78,10,68,78,0,1,1,1,1,jD,m_,i,h,l,k,j,0,0,mZ,m3,m7,m8,c];a[19]=function(b){return b0(a[17],mY,0,1)};a[20]=function(b){return ge(a,b)};a[21]=function(b){return ge(a,b)};return a}function
-gg(c){function
-a(a){return bv(c)}return gf(function(d,a,b){if(0<=a&&0<=b&&!((r(d)-b|0)<a))return fp(c,d,a,b);return Q(jN)},a)}function
-m$(a){function
-b(a){return 0}return gf(function(g,c,b){var
-d=c<0?1:0;if(d)var
-e=d;else
-var
-h=b<0?1:0,e=h||((r(g)-b|0)<c?1:0);if(e)Q(kq);var
-f=a[2]+b|0;if(a[3]<f)dT(a,b);aI(g,c,a[1],a[2],b);a[2]=f;return 0},b)}var
-na=eV,nb=function(a){return dR(na)}(0),nc=gg(jL),nd=gg(aK);m$(nb);jO(function(a){gc(nc,0);return gc(nd,0)});var
-gh=[H,nf,bj(0)];function
-ne(b,a){var
-c=b_(a)===H?a:a[1];return ft(b,c)}qg(0);ne(ng,gh);function
-s(a){if(typeof
-a==="number"&&a!==fb)return-a|0;return qj(a)}function
-i(b,a){if(typeof
+c=0<a?1:0;if(c){if(80<a){a6(b[17],gt,0,80);var
+a=a-80|0;continue}return a6(b[17],gt,0,a)}return c}}function
+oO(a){return a[1]===gn?as(oQ,as(a[2],oP)):oR}function
+oS(a){return a[1]===gn?as(oU,as(a[2],oT)):oV}function
+oW(a){return 0}function
+oX(a){return 0}function
+oY(h,g,f,e,d){var
+b=lb(0),c=[0,gl,oZ,0];f_(c,b);var
+a=cn(0);eg(a);bL([0,1,c],a);var
+i=cn(0),j=cn(0),k=cn(0);return[0,a,cn(0),k,j,i,78,10,68,78,0,1,1,1,1,jW,o0,h,g,f,e,d,0,0,oO,oS,oW,oX,b]}function
+gv(c,b){function
+d(a){return 0}function
+e(a){return 0}var
+a=oY(c,b,function(a){return 0},e,d);a[19]=function(b){return oM(a,b)};a[20]=function(b){return gu(a,b)};a[21]=function(b){return gu(a,b)};return a}function
+gw(a){function
+b(b){return c3(a)}return gv(function(b,c,d){return j8(a,b,c,d)},b)}function
+o1(a){function
+b(a){return 0}return gv(function(b,c,d){return ln(a,b,c,d)},b)}var
+o2=e_,o3=function(a){return d5(o2)}(0),o4=gw(j6),o5=gw(aN);o1(o3);j_(function(a){gs(o4,0);return gs(o5,0)});function
+o6(b,a){var
+c=cb(a)===J?a:a[1];return fI(b,c)}var
+gx=[J,o7,bn(0)];vg(0);o6(o8,gx);function
+u(a){if(typeof
+a==="number"&&a!==fq)return-a|0;return vj(a)}function
+l(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:jy(b,a)}return jy(b,a)}function
-o(a,b){if(typeof
+c=b+a|0;return 0<=((c^b)&(c^a))?c:jR(b,a)}return jR(b,a)}function
+q(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:jB(a,b)}return jB(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:jU(a,b)}return jU(a,b)}function
 b(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!qi(b,a))return aS(b,a);return qh(b,a)}function
-U(a){if(typeof
-a==="number"&&a!==e0)return a+1|0;return qp(a)}function
-gi(a){return typeof
-a==="number"?0<=a?a:a!==fb?-a|0:jx(a):jx(a)}function
-ax(b,a){if(typeof
+a==="number"&&!vi(b,a))return aL(b,a);return vh(b,a)}function
+X(a){if(typeof
+a==="number"&&a!==fd)return a+1|0;return vp(a)}function
+o9(a){if(typeof
+a==="number"&&a!==fq)return a-1|0;return vl(a)}function
+gy(a){return typeof
+a==="number"?0<=a?a:a!==fq?-a|0:jQ(a):jQ(a)}function
+aB(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:jA(b,a)}return jA(b,a)}function
-cn(b,a){if(typeof
+c=b<<a;return c>>a===b?c:jT(b,a)}return jT(b,a)}function
+cr(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return qn(b,a)}function
-co(a){return typeof
-a==="number"?a:qq(a)}var
+c=a<32?a:31;return b>>c}return vn(b,a)}function
+cs(a){return typeof
+a==="number"?a:vq(a)}var
 f=0,h=1;function
-as(b,a){return 0<by(b,a)?a:b}function
-v(b,a){return 0<=by(b,a)?b:a}function
-cp(g,b){var
-d=qe(g,b),c=d[2],a=d[1];if(0<=ab(c))return[0,a,c];if(0<=ab(b)){var
-f=0,h=i(c,b);if(typeof
-a==="number"&&a!==fb){var
-e=a-1|0;f=1}if(!f)var
-e=ql(a);return[0,e,h]}var
-j=o(c,b);return[0,U(a),j]}function
+au(b,a){return 0<bC(b,a)?a:b}function
+x(b,a){return 0<=bC(b,a)?b:a}function
+o_(b,a){return 0<bC(b,a)?1:0}function
+o$(b,a){return vk(b,a,0,s(a))}function
+ct(e,a){var
+d=vd(e,a),b=d[2],c=d[1];if(0<=ar(b))return[0,c,b];if(0<=ar(a)){var
+f=l(b,a);return[0,o9(c),f]}var
+g=q(b,a);return[0,X(c),g]}function
 g(c,a){return b(c,a)}function
-p(b,a){return by(b,a)<=0?1:0}function
-z(b,a){return by(b,a)<0?1:0}function
-d5(a){try{var
-b=co(a);return b}catch(a){a=aJ(a);if(a===gh)return dG(nh);throw a}}function
-c4(a){return a?0:1}function
-aD(b,a){var
-c=a?[0,d(b,a[1])]:a;return c}function
-aE(a){return a[1]}function
-bM(a){return a[2]}function
-K(a){var
-b=a?K(a[2])+1|0:a;return b}function
-a_(a,b){if(a){var
-c=a_(a[2],b);return[0,a[1],c]}return b}function
-gj(a){return aw(0,a-1|0)}function
-gk(b,a){return 0===b?a:gk(b-1|0,a)+1|0}function
-gl(b,a){return 0===b?0:gk(a,gl(b-1|0,a))}function
-gm(b,a){if(0===b)return 0;var
-c=b-1|0;return 0===a?0:gm(c,a-1|0)+1|0}function
-gn(b,a){return 0===a?1:gl(b,gn(b,a-1|0))}var
-c5=function
-c(a,b){return c.fun(a,b)};p8(c5,function(c,a){if(p(c,h)){if(p(a,h))return U(g(2,h));var
-d=cp(a,2),e=d[1];return _(d[2],0)?g(2,U(e)):U(g(2,U(e)))}var
-n=cp(c,2),b=n[1];if(_(n[2],0)){if(p(a,h))return g(2,U(b));var
-f=cp(a,2),k=f[1];return _(f[2],0)?U(g(2,i(b,k))):g(2,j(c5,b,k))}if(p(a,h))return U(g(2,U(b)));var
-l=cp(a,2),m=l[1];return _(l[2],0)?g(2,j(c5,b,m)):U(g(2,j(c5,b,m)))});function
-c6(a,i,g){var
-b=i,e=g;for(;;){if(p(e,h))return d(a,b);var
-f=cp(e,2),c=f[1];if(_(f[2],0)){var
-b=c6(a,b,c),e=c;continue}return d(a,c6(a,c6(a,b,c),c))}}function
-ni(d,a){var
-c=ab(a);return 0===c?h:0<c?c6(function(a){return b(d,a)},h,a):(s(a),f)}function
-cq(a){return 0<=ab(a)?d5(a):0}function
-D(b,a){return 0===ab(a)?f:qf(b,a)}function
-bN(a){return 0<ab(a)?bz(a)-1|0:f}function
-bO(a){return 0<=ab(a)?qo(a):f}function
-ay(b,c){var
-a=d5(c);return 0<=a?ax(b,a):cn(b,-a|0)}function
-go(b,c){var
-a=d5(c);return 0<=a?cn(b,a):ax(b,-a|0)}function
-cr(b,a){return a?a[1]:b}function
-d6(a){var
+pa(a){return vo(a)}function
+cu(a){return ar(a)}function
+Y(b,a){return ve(b,a)}function
+r(b,a){return bC(b,a)<=0?1:0}function
+B(b,a){return bC(b,a)<0?1:0}function
+ad(a){return a}function
+ei(a){try{var
+b=cs(a);return b}catch(a){a=aM(a);if(a===gx)return dT(pb);throw a}}function
+dd(a){return a?0:1}function
+aG(b,a){var
+d=a?[0,c(b,a[1])]:a;return d}function
+i(a){return a[1]}function
+j(a){return a[2]}function
+M(a){var
+b=a?M(a[2])+1|0:a;return b}function
+bc(a,b){if(a){var
+c=bc(a[2],b);return[0,a[1],c]}return b}function
+gz(a){return az(0,a-1|0)}function
+pc(b,a){return aL(b,a)}function
+pd(b,a){return az(0,b-a|0)}function
+gA(b,a){function
+c(b){return gA(b,a)+1|0}function
+d(b){return a}return 0===b?d(0):c(b-1|0)}function
+gB(b,a){function
+c(b){return gA(a,gB(b,a))}function
+d(a){return 0}return 0===b?d(0):c(b-1|0)}function
+pe(b,a){return b<=a?1:0}function
+bd(b,a){return b<a?1:0}function
+gC(b,a){function
+c(b){function
+c(a){return gC(b,a)+1|0}function
+d(a){return 0}return 0===a?d(0):c(a-1|0)}function
+d(a){return 0}return 0===b?d(0):c(b-1|0)}function
+gD(b,a){function
+c(a){return gB(b,gD(b,a))}function
+d(a){return 1}return 0===a?d(0):c(a-1|0)}var
+de=function
+c(a,b){return c.fun(a,b)};u7(de,function(b,a){function
+e(j){function
+d(a){return X(g(2,h))}function
+e(a){return g(2,X(a))}function
+i(a){return X(g(2,X(a)))}if(r(a,h))return d(0);var
+b=ct(a,ad(2)),c=b[1];return Y(b[2],f)?e(c):i(c)}function
+i(b){function
+e(a){return g(2,X(b))}function
+i(a){return X(g(2,l(b,a)))}function
+j(a){return g(2,k(de,b,a))}if(r(a,h))return e(0);var
+c=ct(a,ad(2)),d=c[1];return Y(c[2],f)?i(d):j(d)}function
+j(b){function
+e(a){return X(g(2,X(b)))}function
+i(a){return g(2,k(de,b,a))}function
+j(a){return X(g(2,k(de,b,a)))}if(r(a,h))return e(0);var
+c=ct(a,ad(2)),d=c[1];return Y(c[2],f)?i(d):j(d)}if(r(b,h))return e(0);var
+c=ct(b,ad(2)),d=c[1];return Y(c[2],f)?i(d):j(d)});function
+cv(a,b,d){function
+i(d){return c(a,b)}function
+j(c){return cv(a,cv(a,b,c),c)}function
+k(d){return c(a,cv(a,cv(a,b,d),d))}if(r(d,h))return i(0);var
+e=ct(d,ad(2)),g=e[1];return Y(e[2],f)?j(g):k(g)}function
+pf(a){function
+c(c){return b(a,c)}return function(a){return cv(c,h,a)}}function
+pg(d,a){function
+e(a){return f}function
+g(a){return c(pf(d),a)}function
+i(a){return h}var
+b=cu(a);return 0===b?i(0):0<b?g(a):e(u(a))}function
+cw(a){return 0<=cu(a)?ei(a):0}function
+F(b,a){return 0===cu(a)?f:vf(b,a)}function
+bR(a){return 0<cu(a)?ad(bD(a)-1|0):f}function
+bS(a){return 0<=cu(a)?pa(a):f}function
+aC(b,c){var
+a=ei(c);return 0<=a?aB(b,a):cr(b,-a|0)}function
+gE(b,c){var
+a=ei(c);return 0<=a?cr(b,a):aB(b,-a|0)}function
+cx(b,a){return a?a[1]:b}function
+ej(a){var
 b=a?a[2]:a;return b}function
-az(e,d,c){var
-b=e,a=d;for(;;){if(0===b)return a?a[1]:c;var
-f=b-1|0;if(a){var
-b=f,a=a[2];continue}return c}}function
-c7(d,c){var
-a=d,b=c;for(;;){if(0===b){var
-e=a?[0,a[1]]:a;return e}var
-f=b-1|0;if(a){var
-a=a[2],b=f;continue}return a}}function
-gp(a){if(a){var
+av(c,a,b){function
+d(c){return a?av(c,a[2],b):b}function
+e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
+cy(a,b){function
+c(b){return a?cy(a[2],b):a}function
+d(c){var
+b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
+ph(d,c){var
+a=d;for(;;){if(a){var
+b=a[2];if(b){var
+a=b;continue}return a[1]}return c}}function
+gF(a){if(a){var
 b=a[2];if(b)var
-e=gp(b),c=[0,a[1],e];else
+e=gF(b),c=[0,a[1],e];else
 var
 c=b;var
 d=c}else
 var
 d=a;return d}function
-l(b,a){if(a)var
-e=l(b,a[2]),c=[0,d(b,a[1]),e];else
-var
-c=a;return c}function
-gq(b,a){if(a){var
-c=gq(b,a[2]);return a_(d(b,a[1]),c)}return a}function
-cs(e,d,c){var
-a=d,b=c;for(;;){if(a){var
-f=j(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-aL(c,b,a){if(a){var
-d=aL(c,b,a[2]);return j(c,a[1],d)}return b}function
-bP(f,e){var
-a=e;for(;;){if(a){var
-b=d(f,a[1]);if(!b){var
-a=a[2];continue}var
-c=b}else
-var
-c=a;return c}}function
-aF(e,c){var
-a=c;for(;;){if(a){var
-b=d(e,a[1]);if(b){var
-a=a[2];continue}return b}return 1}}function
-bQ(b,f){var
-a=f;for(;;){if(a){var
-c=a[2],e=a[1];if(d(b,e))return[0,e,bQ(b,c)];var
-a=c;continue}return a}}function
-bR(b,a){if(b)if(a)var
-d=bR(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
-var
-c=a;else
-var
-c=b;return c}function
-d7(b,a){if(0===b)return 0;var
-e=b-1|0;if(a)var
-d=d7(e,a[2]),c=[0,a[1],d];else
-var
-c=a;return c}function
-bS(b,a){return 0===a?0:[0,b,bS(b+1|0,a-1|0)]}function
-a$(b,a){return 0===a?0:[0,b,a$(b,a-1|0)]}function
-aZ(c,a){if(c){if(a){var
-d=aZ(c[2],a[2]);return i(b(c[1],a[1]),d)}return f}return f}function
-an(a){if(a){var
-b=an(a[2]);return i(a[1],b)}return f}function
-V(b,a){return s(D(s(b),a))}function
-aG(d,c,a){var
-e=V(b(d,c),a);return[0,D(b(d,c),a),e]}function
-c9(b,a){var
-c=i(b[2],a[2]);return[0,i(b[1],a[1]),c]}function
-gr(a,c){if(p(f,a)){var
-d=b(a,c[2]);return[0,b(a,c[1]),d]}var
-e=b(a,c[1]);return[0,b(a,c[2]),e]}function
-c_(d,c,a){var
-e=V(b(c[2],a[2]),d);return[0,D(b(c[1],a[1]),d),e]}function
-gs(d,c,a){var
-e=V(b(a[2],c),d);return[0,D(b(a[1],c),d),e]}function
-gt(b){var
-g=b[6];if(typeof
-g==="number"&&!g){var
-d=b[5];if(typeof
-d==="number"){if(2===d){var
-a=b[4],e=0;if(typeof
-a==="number")if(0===a)var
-c=1;else
-e=1;else
-if(2===a[0])e=1;else
-var
-c=p(f,a[1][1]);if(e)var
-c=0;if(c){var
-h=b[16];return aF(function(a){return p(f,a)},h)}return c}}else
-if(1===d[0])return 1;return 0}return 0}function
-gu(a,c,e,d){if(0===e){var
-j=i(b(g(2,h),c),h),k=b(g(2,g(2,g(2,h))),j),l=V(b(U(g(2,g(2,g(2,h)))),a),k);return[0,D(a,i(b(g(2,h),c),h)),l]}var
-f=c_(a,d,gu(a,i(c,h),e-1|0,d));return c9(aG(a,h,i(b(g(2,h),c),h)),f)}function
-d8(a,e,d,c){var
-b=aG(a,d,c),i=c_(a,b,gu(a,f,e,c_(a,b,b)));return gr(g(2,h),i)}function
-gv(b,a){if(b)if(a)var
-d=gv(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
-var
-c=a;else
-var
-c=b;return c}function
-ba(a){if(a){var
-b=a[1];if(b)var
-c=ba(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
-var
-d=b;return d}return nj}function
-gw(f,a,e){if(a)var
-b=a[1],c=j(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
+n(b,a){if(a)var
+e=n(b,a[2]),d=[0,c(b,a[1]),e];else
 var
 d=a;return d}function
-c$(a,e,c,g,b){if(b){var
-h=b[2],f=b[1],i=gw(a,c,f);if(i){var
-m=c$(a,e,c,g,h);return[0,i[1],m]}var
-j=gw(a,g,f);if(j){var
-n=c$(a,e,g,c,h);return[0,j[1],n]}var
-k=d(e,f),l=[0,k,c$(a,e,[0,[0,f,k]],c,h)]}else
+gG(b,a){if(a){var
+d=gG(b,a[2]);return bc(c(b,a[1]),d)}return a}function
+cz(e,d,c){var
+a=d,b=c;for(;;){if(a){var
+f=k(e,b,a[1]),a=a[2],b=f;continue}return b}}function
+aO(c,b,a){if(a){var
+d=aO(c,b,a[2]);return k(c,a[1],d)}return b}function
+bT(f,e){var
+a=e;for(;;){if(a){var
+b=c(f,a[1]);if(!b){var
+a=a[2];continue}var
+d=b}else
+var
+d=a;return d}}function
+aH(e,d){var
+a=d;for(;;){if(a){var
+b=c(e,a[1]);if(b){var
+a=a[2];continue}return b}return 1}}function
+bU(b,f){var
+a=f;for(;;){if(a){var
+d=a[2],e=a[1];if(c(b,e))return[0,e,bU(b,d)];var
+a=d;continue}return a}}function
+bV(b,a){if(b)if(a)var
+d=bV(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+var
+c=a;else
+var
+c=b;return c}function
+ek(b,a){function
+c(c){if(a)var
+d=ek(c,a[2]),b=[0,a[1],d];else
+var
+b=a;return b}function
+d(a){return 0}return 0===b?d(0):c(b-1|0)}function
+gH(b,a){function
+c(b){return a?gH(b,a[2]):a}function
+d(b){return a}return 0===b?d(0):c(b-1|0)}function
+bW(b,a){function
+c(a){return[0,b,bW(b+1|0,a)]}function
+d(a){return 0}return 0===a?d(0):c(a-1|0)}function
+be(b,a){function
+c(a){return[0,b,be(b,a)]}function
+d(a){return 0}return 0===a?d(0):c(a-1|0)}function
+a3(c,a){if(c){if(a){var
+d=a3(c[2],a[2]);return l(b(c[1],a[1]),d)}return f}return f}function
+ao(a){if(a){var
+b=ao(a[2]);return l(a[1],b)}return f}function
+Z(b,a){return u(F(u(b),a))}function
+aI(d,c,a){var
+e=Z(b(d,c),a);return[0,F(b(d,c),a),e]}function
+dg(b,a){var
+c=j(a),d=l(j(b),c),e=i(a);return[0,l(i(b),e),d]}function
+pi(a){var
+b=u(i(a));return[0,u(j(a)),b]}function
+gI(a,c){if(r(f,a)){var
+d=b(a,j(c));return[0,b(a,i(c)),d]}var
+e=b(a,i(c));return[0,b(a,j(c)),e]}function
+dh(d,c,a){var
+e=j(a),f=Z(b(j(c),e),d),g=i(a);return[0,F(b(i(c),g),d),f]}function
+pj(a,c){var
+d=i(c),e=Z(b(a,a),d),f=j(c);return[0,F(b(a,a),f),e]}function
+gJ(d,c,a){var
+e=Z(b(j(a),c),d);return[0,F(b(i(a),c),d),e]}function
+pk(b){var
+a=b[4];if(typeof
+a==="number"){if(0===a)return 1}else
+if(2!==a[0])return r(f,a[1][1]);return 0}function
+gK(a){var
+c=a[6];if(typeof
+c==="number"&&!c){var
+b=a[5];if(typeof
+b==="number"){if(2===b){var
+d=pk(a);if(d){var
+e=a[16];return aH(function(a){return r(f,a)},e)}return d}}else
+if(1===b[0])return 1;return 0}return 0}function
+gL(a,c,e,d){function
+f(e){var
+f=dh(a,d,gL(a,l(c,h),e,d));return dg(aI(a,h,l(b(g(2,h),c),h)),f)}function
+i(i){var
+d=l(b(g(2,h),c),h),e=b(g(2,g(2,g(2,h))),d),f=Z(b(X(g(2,g(2,g(2,h)))),a),e);return[0,F(a,l(b(g(2,h),c),h)),f]}return 0===e?i(0):f(e-1|0)}function
+el(a,e,d,c){var
+b=aI(a,d,c),i=dh(a,b,gL(a,f,e,dh(a,b,b)));return gI(g(2,h),i)}function
+pl(d,c,b,a){if(r(a,b)){var
+e=l(b,a);return el(d,c,q(b,a),e)}var
+f=l(a,b);return pi(el(d,c,q(a,b),f))}function
+pm(a,d){var
+c=b(g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h)))))))))))))))),a),e=X(g(2,h));return gJ(c,a,el(c,pc(2,d),h,e))}function
+pn(d,c){var
+j=bR(c),a=q(bR(d),j),e=r(f,a)?d:aC(d,u(a)),i=r(f,a)?aC(c,a):c,k=b(X(g(2,g(2,h))),e);if(B(b(X(g(2,X(g(2,h)))),i),k))return l(a,h);var
+m=b(X(g(2,g(2,h))),i);return B(b(X(g(2,X(g(2,h)))),e),m)?q(a,h):a}function
+po(q,p,o,d,c){var
+a=pn(d,c),e=r(f,a)?d:aC(d,u(a)),i=r(f,a)?aC(c,a):c,j=B(f,d),k=j?B(f,c):j,l=k?r(e,b(g(2,h),i)):k,m=l?r(i,b(g(2,h),e)):l;if(m)var
+s=pl(q,p,e,i),n=[0,dg(gI(a,o),s)];else
+var
+n=m;return n}function
+gM(b,a){if(b)if(a)var
+d=gM(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+var
+c=a;else
+var
+c=b;return c}function
+pp(b,a){var
+c=be(0,b);return cz(function(b,a){return gM(a,b)},a,c)}function
+bf(a){if(a){var
+b=a[1];if(b)var
+c=bf(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+var
+d=b;return d}return pq}function
+gN(f,a,e){if(a)var
+b=a[1],c=k(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
+var
+d=a;return d}function
+di(a,e,d,g,b){if(b){var
+h=b[2],f=b[1],i=gN(a,d,f);if(i){var
+m=di(a,e,d,g,h);return[0,i[1],m]}var
+j=gN(a,g,f);if(j){var
+n=di(a,e,g,d,h);return[0,j[1],n]}var
+k=c(e,f),l=[0,k,di(a,e,[0,[0,f,k]],d,h)]}else
 var
 l=b;return l}function
-gx(b,a){return b?a?_(b[1],a[1]):a:a?0:1}function
-nk(b,a){var
-c=gx(b[1],a[1]);return c?gx(b[2],a[2]):c}function
-bT(c){var
-a=bO(c);return _(b(a,a),c)?a:i(a,h)}function
-gy(m,l){var
-c=m,a=l;for(;;){if(c){if(a){var
+pr(c,b,a){return di(c,b,0,0,a)}function
+gO(b,a){return b?a?Y(b[1],a[1]):a:a?0:1}function
+ps(b,a){var
+d=i(a),c=gO(i(b),d);if(c){var
+e=j(a);return gO(j(b),e)}return c}function
+bX(c){var
+a=bS(c);return Y(b(a,a),c)?a:l(a,h)}function
+pt(a,d,c){var
+e=r(f,d),g=e?B(f,c):e;if(g)var
+i=bX(Z(b(b(a,a),d),c)),h=[0,[0,bS(F(b(b(a,a),d),c)),i]];else
+var
+h=g;return h}function
+pu(p,o,n,m){var
+c=p,a=o,e=n,d=m;for(;;){if(c){if(a){var
+j=a[2],h=a[1],k=c[2],g=c[1];if(Y(g,f)){var
+c=k,a=j;continue}var
+i=B(f,g)?h[3]:h[2];if(i){var
+q=l(d,b(g,i[1])),c=k,a=j,e=l(e,b(g,h[1])),d=q;continue}return i}return[0,[0,e,d]]}return[0,[0,e,d]]}}function
+gP(m,k){var
+c=m,a=k;for(;;){if(c){if(a){var
 d=a[1];if(d){var
-k=a[2],e=c[2],j=c[1];if(_(j,0)){var
-c=e,a=k;continue}var
-n=gy(e,k),o=aZ(e,d[2]),p=b(g(2,h),o);return i(b(j,i(b(j,d[1]),p)),n)}return f}return f}return f}}var
-nl=g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))),nm=ni(g(2,h),nl);function
-d9(b){var
+j=a[2],e=c[2],i=c[1];if(Y(i,f)){var
+c=e,a=j;continue}var
+n=gP(e,j),o=a3(e,d[2]),p=b(g(2,h),o);return l(b(i,l(b(i,d[1]),p)),n)}return f}return f}return f}}function
+pv(i,a,d,c){if(B(f,a)){var
+j=b(i,c);return[0,[0,q(b(a,d),j),a]]}var
+e=Y(a,f),g=e?Y(c,f):e,k=g?[0,[0,d,h]]:g;return k}function
+pw(l,k,j,i,h,g,f,a,d){var
+m=b(a,h),c=pu(d,k,b(a,i),m);if(c){var
+e=c[1],n=gP([0,a,d],[0,[0,g,f],j]);return pv(l,e[1],e[2],n)}return c}var
+px=g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))),py=pg(g(2,h),px);function
+aP(a){return a[8]}function
+em(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return h;return f}function
-gz(e,d,c){var
+gQ(e,d,c){var
 a=e[4];if(typeof
 a==="number"&&!a)return b(d,c);return f}function
-d_(a){var
+en(a){var
 c=a[4];if(typeof
-c==="number"){if(0===c)return b(a[8],a[8])}else
+c==="number"){if(0===c){var
+d=aP(a);return b(aP(a),d)}}else
 if(2!==c[0]){var
-e=a[8];return b(s(g(2,h)),e)}var
-d=b(a[8],a[8]);return b(s(g(2,h)),d)}function
-da(b){var
+i=aP(a);return b(u(g(2,h)),i)}var
+e=aP(a),f=b(aP(a),e);return b(u(g(2,h)),f)}function
+pz(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return nm;return h}function
-gA(a){var
-m=a[9],e=l(function(c){var
-d=aZ(c,c),e=a[4];if(typeof
+a==="number"){if(1===a)return 0}else
+if(2!==a[0])return r(f,a[1][1]);return 1}function
+pA(b){var
+a=b[4];return typeof
+a==="number"?0:2===a[0]?a[1]:[0,[0,h,h]]}function
+pB(a){var
+e=0,b=a[4];if(typeof
+b==="number"){if(0!==b)e=1}else
+if(2!==b[0])e=1;if(e)return 0;var
+c=a[10];if(c)var
+d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
+var
+f=c;return f}function
+dj(b){var
+a=b[4];if(typeof
+a!=="number"&&2!==a[0])return py;return h}function
+pC(c,a){var
+d=a3(a,a),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=da(a),f=b(b(da(a),g),d),i=bT(f),j=bO(f);return[0,d,an(c),j,i]}return[0,d,an(c),h,h]},m),c=a[4],j=0;if(typeof
-c==="number")if(1===c)var
-d=0;else
-j=1;else
-if(2===c[0])j=1;else
+g=dj(c),f=b(b(dj(c),g),d),i=bX(f),j=bS(f);return[0,d,ao(a),j,i]}return[0,d,ao(a),h,h]}function
+gR(a){var
+h=a[9],b=n(function(b){return pC(a,b)},h),e=pz(a);if(e)var
+i=a[2],c=M(b)===i?1:0;else
 var
-d=p(f,c[1][1]);if(j)var
-d=1;if(d)var
-n=a[2],g=K(e)===n?1:0;else
+c=e;if(c)var
+j=a[9],d=aH(function(b){var
+c=a[1];return M(b)===c?1:0},j);else
 var
-g=d;if(g)var
-o=a[9],i=aF(function(b){var
-c=a[1];return K(b)===c?1:0},o);else
+d=c;var
+g=d?aH(function(a){return B(f,a[3])},b):d,k=g?[0,b]:g;return k}function
+gS(c,a){if(a){var
+d=b(c,gS(c,a[2]));return l(a[1],d)}return f}function
+pD(a){var
+e=aC(h,q(a,h));function
+b(a,g,c,d){function
+f(e){var
+a=gE(g,h),f=gE(c,a),i=b(e,a,f,d);return b(e,a,q(c,aC(f,a)),i)}function
+i(a){return[0,q(c,e),d]}return 0===a?i(0):f(a-1|0)}return b}function
+gT(c,b,a){if(b){if(a){var
+d=gT(c,b[2],a[2]),e=aC(a[1],c);return[0,l(b[1],e),d]}return b}return n(function(a){return aC(a,c)},a)}function
+gU(b,a){if(a){var
+c=gU(b,a[2]);return gT(b,a[1],c)}return a}function
+pE(g,f,e){var
+d=g,c=f,a=e;for(;;){if(c){if(a){var
+h=a[2],i=c[2],d=l(d,b(c[1],a[1])),c=i,a=h;continue}return d}return d}}var
+eo=gD(2,7),pF=7;function
+pG(b){var
+f=aC(h,b),g=aC(h,q(b,h));function
+c(d,a){function
+e(h){if(a)var
+d=ek(eo,a),i=c(h,gH(eo,a)),j=gU(b,d),e=[0,[0,gS(f,be(g,M(d))),j],i];else
 var
-i=g;var
-k=i?aF(function(a){return z(f,a[3])},e):i,q=k?[0,e]:k;return q}function
-gB(c,a){if(a){var
-d=b(c,gB(c,a[2]));return i(a[1],d)}return f}function
-gC(c,b,a){if(b){if(a){var
-d=gC(c,b[2],a[2]),e=ay(a[1],c);return[0,i(b[1],e),d]}return b}return l(function(a){return ay(a,c)},a)}function
-gD(b,a){if(a){var
-c=gD(b,a[2]);return gC(b,a[1],c)}return a}var
-d$=gn(2,7),nn=7;function
-gE(k,j,g,d){if(d){var
-l=d[1],q=gE(k,j,g,d[2]),e=l[1],c=g,a=l[2];for(;;){if(c&&a){var
-n=a[2],p=c[2],e=i(e,b(c[1],a[1])),c=p,a=n;continue}var
-m=ay(h,o(k,h)),f=function(n,l,k,j){var
-d=n,e=l,a=k,c=j;for(;;){if(0===d)return[0,o(a,m),c];var
-i=d-1|0,b=go(e,h),g=go(a,b),p=f(i,b,g,c),d=i,e=b,a=o(a,ay(g,b)),c=p;continue}};return f(nn,j,e,q)}}return d}function
-gF(a){var
-b=g(2,h);return i(bN(aL(function(b,a){return v(b[1],a)},f,a)),b)}function
-gG(e,c,b,a){if(a)var
-h=gG(e,c,b+1|0,a[2]),f=d(c,b),i=f?d(e,a[1]):f,g=[0,i,h];else
+e=a;return e}function
+h(a){return 0}return 0===d?h(0):e(d-1|0)}return c}function
+gV(d,c,b,a){if(a){var
+e=a[1],f=gV(d,c,b,a[2]),g=pE(e[1],b,e[2]);return t_(pD(d),pF,c,g,f)}return a}function
+pH(a,e,d,c){return ek(e,gV(a,b(a,ad(eo)),c,d))}function
+gW(a){var
+b=g(2,h);return l(bR(aO(function(b,a){return x(b[1],a)},f,a)),b)}function
+pI(a,b){var
+c=a[9],d=M(a[9]);return k(pG(gW(b)),d,c)}function
+gX(e,d,b,a){if(a)var
+h=gX(e,d,b+1|0,a[2]),f=c(d,b),i=f?c(e,a[1]):f,g=[0,i,h];else
 var
 g=a;return g}function
-ea(c,a){if(a)var
-e=a[1],f=ea(c,a[2]),d=[0,l(function(a){return b(b(c[1],e),a)},a),f];else
+pJ(a,d,c,b){var
+e=a[9],g=M(a[9]),f=0,h=gW(d);return gX(function(a){return pH(h,g,c,a)},b,f,e)}function
+ep(c,a){if(a)var
+e=a[1],f=ep(c,a[2]),d=[0,n(function(a){return b(b(ad(c[1]),e),a)},a),f];else
 var
 d=a;return d}function
-gH(g,c,h,e,a){if(c){if(e){var
-i=e[1],j=gH(g,c[2],h,e[2],a),k=d(h,c[1]),m=l(function(a){return b(k,a)},a);return[0,a_(l(function(a){return az(a,i,f)},c),m),j]}return ea(g,a)}return ea(g,a)}function
-gI(d,b){if(b){var
-a=az(b[1],d,0);if(a)var
-c=gI(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+gY(g,d,h,e,a){if(d){if(e){var
+i=e[1],j=gY(g,d[2],h,e[2],a),k=c(h,d[1]),l=n(function(a){return b(k,a)},a);return[0,bc(n(function(a){return av(a,i,f)},d),l),j]}return ep(g,a)}return ep(g,a)}function
+gZ(d,b){if(b){var
+a=av(b[1],d,0);if(a)var
+c=gZ(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return no}function
-eb(b,a){if(b){var
-c=b[1];return a?[0,v(c,a[1])]:[0,c]}return a}function
-ec(b,a){if(b){var
-c=b[1];return a?[0,as(c,a[1])]:[0,c]}return a}function
-gJ(b,a){var
-c=ec(b[2],a[2]);return[0,eb(b[1],a[1]),c]}function
-gK(c,b,a){if(a){var
-d=a[2],e=a[1];return 0===c?[0,gJ(b,e),d]:[0,e,gK(c-1|0,b,d)]}return a}function
-gL(d,c,a,e){if(a){var
-f=a[1],j=gL(d,c,a[2],e),g=f[2],h=[0,V(b(c,g[2]),d)],i=[0,[0,D(b(c,g[1]),d)],h];return gK(f[1],i,j)}return e}function
-ed(d,c,a){var
-e=da(d),g=p(f,a)?c[3]:c[4];return D(b(a,g),e)}function
-gM(c,b,a){return s(ed(c,b,s(a)))}function
-gN(d,e){var
+e=a;return e}return pK}function
+eq(b,a){if(b){var
+c=b[1];return a?[0,x(c,a[1])]:[0,c]}return a}function
+er(b,a){if(b){var
+c=b[1];return a?[0,au(c,a[1])]:[0,c]}return a}function
+g0(b,a){var
+c=j(a),d=er(j(b),c),e=i(a);return[0,eq(i(b),e),d]}function
+g1(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,g1(a,b,d)]},g=function(a){return[0,g0(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+pL(d,c,a){var
+e=[0,Z(b(c,j(a)),d)];return[0,[0,F(b(c,i(a)),d)],e]}function
+g2(d,c,a,b){if(a){var
+e=a[1],f=g2(d,c,a[2],b),g=pL(d,c,j(e));return g1(i(e),g,f)}return b}function
+pM(c,a){var
+d=F(a,c);if(Y(a,b(c,d)))return[0,[0,a,d],h];var
+e=F(c,a);return Y(c,b(a,e))?[0,[0,c,h],e]:[0,[0,b(c,a),a],c]}function
+es(d,c,a){var
+e=dj(d),g=r(f,a)?c[3]:c[4];return F(b(a,g),e)}function
+g3(c,b,a){return u(es(c,b,u(a)))}function
+pN(e,c,a,d){var
+g=r(f,a)?c[4]:c[3],h=b(d,g);return F(b(a,dj(e)),h)}function
+pO(a,j,i,c,h,g){var
+d=gQ(a,j,c[1]),e=u(b(en(a),i));if(B(f,en(a))){var
+k=[0,l(d,es(a,c,b(e,g)))],m=[0,l(d,g3(a,c,b(e,h)))];return[0,em(a),m,k]}var
+n=[0,l(d,es(a,c,b(e,h)))],o=[0,l(d,g3(a,c,b(e,g)))];return[0,em(a),o,n]}function
+pP(a,i){var
+d=pA(a);if(d)var
+c=d[1],p=b(c[1],c[1]),q=aP(a),r=[0,u(b(b(i,b(aP(a),q)),p))],j=[0,[0,f,[0,b(c[2],c[2]),0,r]],0];else
+var
+j=d;var
+e=pB(a);if(e)var
+k=e[1],m=k[2],n=k[1],s=ad(a[1]),t=[0,b(b(b(b(g(2,h),i),s),n),m)],v=[0,g(2,h),0,t],o=[0,[0,l(n,m),v],0];else
+var
+o=e;return bc(o,j)}function
+g4(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=gN(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=g4(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-gO(b){var
+g5(b){var
 a=b[4];if(typeof
-a==="number"&&!a)return h;return s(h)}function
-db(l,E,X,W,V,U,k,T,s){if(s){var
-F=s[1],t=F[1],G=z(f,t);if(G){var
-H=F[2],u=b(b(U,gO(l)),t),Y=k[1],Z=gz(l,E,k[1]),$=d9(l),Q=b(u,Z),c=H,a=W,n=b(u,$),m=Q;for(;;){if(c&&a){var
-v=a[2],q=a[1],w=c[2],e=c[1];if(_(e,0)){var
-c=w,a=v;continue}var
-r=z(f,e)?q[3]:q[2];if(r){var
-N=i(m,b(e,r[1])),c=w,a=v,n=i(n,b(e,q[1])),m=N;continue}var
-g=r}else
+a==="number"&&!a)return h;return u(h)}function
+pQ(a,c){var
+d=en(a);return b(c,b(g5(a),d))}function
+dk(a,h,s,r,q,p,d,o,c){if(c){var
+i=c[1],e=i[1],j=B(f,e);if(j){var
+t=i[2],u=b(b(p,g5(a)),e),v=d[1],w=gQ(a,h,d[1]),g=pw(h,r,q,em(a),w,v,o,u,t);if(g)var
+k=g[1],x=b(b(k[2],e),s),l=[0,pN(a,d,k[1],x)];else
 var
-g=[0,[0,n,m]];if(g){var
-A=g[1],B=gy([0,u,H],[0,[0,Y,T],V]),C=A[2],j=A[1];if(z(f,j))var
-O=b(E,B),d=[0,[0,o(b(j,C),O),j]];else
+l=g;var
+m=l}else
 var
-x=_(j,0),y=x?_(B,0):x,P=y?[0,[0,C,h]]:y,d=P}else
-var
-d=g;if(d)var
-I=d[1],aa=b(b(I[2],t),X),J=I[1],R=p(f,J)?k[4]:k[3],S=b(aa,R),K=[0,D(b(J,da(l)),S)];else
-var
-K=d;var
-L=K;break}}else
-var
-L=G;var
-M=L}else
-var
-M=s;return M}function
-gP(j,i,g,e,d,p,o,n,m,a){if(o){if(n){if(a){var
-J=a[2],K=l(d6,m),L=gP(j,i,g,e,d,p,o[2],n[2],K,J),k=a[1],c=n[1],q=o[1],t=q[1];if(t)var
-x=c[2],y=l(function(a){return b(x,a)},p),u=a_(l(function(a){return cr(f,a)},m),y),z=k[2],A=q[2],B=ec(aD(s,db(j,i,g,e,d,s(h),c,u,A)),z),C=k[1],r=[0,eb(db(j,i,g,e,d,h,c,u,[0,t[1]]),C),B];else{var
-v=q[2];if(v)var
-D=c[2],E=l(function(a){return b(D,a)},p),w=a_(l(function(a){return cr(f,a)},m),E),F=k[2],G=[0,v[1]],H=ec(aD(s,db(j,i,g,e,d,s(h),c,w,G)),F),I=k[1],r=[0,eb(db(j,i,g,e,d,h,c,w,0),I),H];else
-var
-r=k}return[0,r,L]}return a}return a}return a}function
-gQ(b,a){return az(a,b,[0,f,f,h,h])}function
-gR(d,a){return an(l(function(c){var
-a=d[10],e=a?p(f,a[1]):a;if(e&&z(c,f))return f;return b(c,c)},a))}function
-gS(d,c){var
-e=d[8];return function(a,f){var
-g=b(a[2],e),h=gR(d,f),i=b(a[1],a[1]);return V(bT(b(b(b(c,c),i),h)),g)}}function
-gT(e,a,d,c){var
-f=gR(e,c);return bT(V(b(b(a,a),f),d))}function
-gU(c,d){var
-a=c[8];return function(e){var
-f=c[10];if(f){var
-g=f[1],h=c[11];if(h){var
-i=h[1],j=b(a,a),k=[0,V(b(d,an(l(function(a){var
-c=b(i,a);return v(b(g,a),c)},e))),j)],m=b(a,a);return[0,[0,D(b(d,an(l(function(a){var
-c=b(i,a);return as(b(g,a),c)},e))),m)],k]}return c8}return c8}}function
-gV(a,e,c){var
-h=a[4];if(typeof
-h==="number"){if(0===h){var
-g=a[8],i=a[10];if(i){var
-k=a[11];if(k)var
-t=b(g,g),u=k[1],w=i[1],m=[0,V(b(e,an(l(function(c){var
-d=o(u,c),a=v(o(c,w),d);return b(a,a)},c))),t)];else
-var
-m=k;var
+m=j;var
 n=m}else
 var
-n=i;var
-x=b(g,g);return[0,[0,D(b(e,an(l(function(g){var
-c=a[10],h=c?v(f,o(c[1],g)):f,d=a[11],i=d?v(f,o(g,d[1])):f,e=v(h,i);return b(e,e)},c))),x)],n]}var
-y=[0,e],z=a[2]===1?e:f;return[0,[0,z],y]}else{if(2===h[0]){var
-q=h[1];if(q){var
-r=q[1],B=d(gU(a,e),c),C=[0,j(gS(a,e),r,c)],E=l(s,c);return gJ([0,[0,s(j(gS(a,e),r,E))],C],B)}return d(gU(a,e),c)}var
-p=aZ(c,c),A=[0,gT(a,e,p,c)];return[0,[0,s(gT(a,e,p,l(s,c)))],A]}}function
-gW(d,c,b,a){if(0===b)return 0;var
-e=gW(d,c+1|0,b-1|0,d6(a));return[0,j(d,c,cr(0,a)),e]}function
-gX(d,c,a){return D(b(d,a),c)}function
-ee(d,c,a){return V(b(d,a),c)}function
-ef(c,b,a){if(a){var
-e=a[2],f=a[1];return 0===b?[0,d(c,f),e]:[0,f,ef(c,b-1|0,e)]}return a}function
-gY(e,c,b,a){if(a)var
-f=a[1],h=gY(e,c,b+1|0,a[2]),i=bP(function(a){return b===a?1:0},c)?f:d(e,f),g=[0,i,h];else
+n=c;return n}function
+pR(l,k,g,e,d,p,m,a,o,c){var
+q=m[1];if(q){var
+v=a[2],w=n(function(a){return b(v,a)},p),r=bc(n(function(a){return cx(f,a)},o),w),x=j(c),y=m[2],z=er(aG(u,dk(l,k,g,e,d,u(h),a,r,y)),x),A=i(c);return[0,eq(dk(l,k,g,e,d,h,a,r,[0,q[1]]),A),z]}var
+s=m[2];if(s){var
+B=a[2],C=n(function(a){return b(B,a)},p),t=bc(n(function(a){return cx(f,a)},o),C),D=j(c),E=[0,s[1]],F=er(aG(u,dk(l,k,g,e,d,u(h),a,t,E)),D),G=i(c);return[0,eq(dk(l,k,g,e,d,h,a,t,0),G),F]}return c}function
+g6(j,i,h,g,f,e,c,b,d,a){if(c){if(b){if(a){var
+k=a[2],l=n(ej,d),m=g6(j,i,h,g,f,e,c[2],b[2],l,k);return[0,pR(j,i,h,g,f,e,c[1],b[1],d,a[1]),m]}return a}return a}return a}function
+pS(a){var
+b=a[4];return gG(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+g7(b,a){return av(a,b,[0,f,f,h,h])}function
+pT(a,k,h,b,y,x,w,g){var
+l=k[3],c=g4(w,k[4]),d=n(i,c),m=aH(function(b){return bd(b,a[2])},d);if(m){var
+o=g2(l,h,c,x);if(g){var
+e=gZ(y,d);if(e)var
+p=e[1],q=pM(l,h),r=q[1],f=r[1],z=r[2],A=n(function(c){var
+d=j(j(c)),e=i(j(c));return pO(a,f,z,g7(b,i(c)),e,d)},c),s=pP(a,f),t=n(i,s),B=gY(a,d,function(a){return g7(b,a)[2]},p,t),C=bc(A,n(j,s)),u=[0,g6(a,f,pQ(a,q[2]),C,B,t,g,b,p,o)];else
+var
+u=e;return u}var
+v=[0,o]}else
+var
+v=m;return v}function
+pU(c,a){var
+d=c[10],h=d?x(f,q(d[1],a)):f,e=c[11],i=e?x(f,q(a,e[1])):f,g=x(h,i);return b(g,g)}function
+pV(e,d,a){var
+f=q(d,a),c=x(q(a,e),f);return b(c,c)}function
+pW(b){var
+a=b[10];return a?r(f,a[1]):a}function
+g8(c,a){return ao(n(function(a){if(pW(c)&&B(a,f))return f;return b(a,a)},a))}function
+g9(d,c){var
+e=aP(d);return function(a,f){var
+g=b(a[2],e),h=g8(d,f),i=b(a[1],a[1]);return Z(bX(b(b(b(c,c),i),h)),g)}}function
+g_(e,a,d,c){var
+f=g8(e,c);return bX(Z(b(b(a,a),f),d))}function
+g$(c,d){var
+a=aP(c);return function(e){var
+f=c[10];if(f){var
+g=f[1],h=c[11];if(h){var
+i=h[1],j=b(a,a),k=[0,Z(b(d,ao(n(function(a){var
+c=b(i,a);return x(b(g,a),c)},e))),j)],l=b(a,a);return[0,[0,F(b(d,ao(n(function(a){var
+c=b(i,a);return au(b(g,a),c)},e))),l)],k]}return df}return df}}function
+pX(a,f){var
+c=aP(a);return function(g){var
+d=a[10];if(d){var
+e=a[11];if(e)var
+j=b(c,c),k=e[1],l=d[1],h=[0,Z(b(f,ao(n(function(a){return pV(l,k,a)},g))),j)];else
+var
+h=e;var
+i=h}else
+var
+i=d;var
+m=b(c,c);return[0,[0,F(b(f,ao(n(function(b){return pU(a,b)},g))),m)],i]}}function
+ha(d,b,a){var
+e=d[4];if(typeof
+e==="number"){if(0===e)return c(pX(d,b),a);var
+j=[0,b],l=d[2]===1?b:f;return[0,[0,l],j]}else{if(2===e[0]){var
+h=e[1];if(h){var
+i=h[1],o=c(g$(d,b),a),p=[0,k(g9(d,b),i,a)],q=n(u,a);return g0([0,[0,u(k(g9(d,b),i,q))],p],o)}return c(g$(d,b),a)}var
+g=a3(a,a),m=[0,g_(d,b,g,a)];return[0,[0,u(g_(d,b,g,n(u,a)))],m]}}function
+pY(a,b){var
+c=a[4];if(typeof
+c==="number"&&c){var
+d=a[2]===a[1]?1:0;if(d)var
+h=a[2],e=[0,be(ha(a,b,0),h)];else
+var
+e=d;return e}var
+f=gR(a);if(f)var
+i=a[9],g=[0,n(function(c){return ha(a,b,c)},i)];else
+var
+g=f;return g}function
+hb(d,c,b,a){function
+e(b){var
+e=hb(d,c+1|0,b,ej(a));return[0,k(d,c,cx(0,a)),e]}function
+f(a){return 0}return 0===b?f(0):e(b-1|0)}function
+pZ(g,a,f,e,d,c,b){var
+h=a[2],i=0;return bf(hb(function(b,h){return pT(g,a,f,e,d,c,b,h)},i,h,b))}function
+hc(d,c,a){return F(b(d,a),c)}function
+et(d,c,a){return Z(b(d,a),c)}function
+eu(d,b,a){if(a){var
+e=a[2],f=a[1],g=function(a){return[0,f,eu(d,a,e)]},h=function(a){return[0,c(d,f),e]};return 0===b?h(0):g(b-1|0)}return a}function
+hd(e,d,b,a){if(a)var
+f=a[1],h=hd(e,d,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=bT(function(a){return i(b,a)},d)?f:c(e,f),g=[0,j,h];else
 var
 g=a;return g}var
-eg=[0,f,0];function
-gZ(d,a,b,h){var
-c=a$(eg,b),e=a[3],f=a[4];return cs(function(b,a){if(0===a[0]){if(a[1]===h){var
-f=a[2],c=ee(d,e,a[4]),g=gX(d,e,a[3]);return ef(function(b){var
-a=b[2],d=a?as(a[1],c):c;return[0,v(b[1],g),[0,d]]},f,b)}return b}return b},f,c)}function
-g0(b,a){return v(f,o(b,an(l(aE,a))))}function
-g1(b){var
-a=b[2];return a?a[1]:f}function
-dc(a){return a[2]?0:1}function
-g2(b,a){var
-c=a[2];if(c){var
-d=i(a[1],b);return as(c[1],d)}return i(a[1],b)}function
-eh(a){var
+ev=[0,f,0];function
+p0(d,b,a){var
+c=j(a),e=c?au(c[1],b):b;return[0,x(i(a),d),[0,e]]}function
+p1(d,c,e,b,a){if(0===a[0]){if(a[1]===e){var
+f=a[2],g=et(d,c,a[4]),h=hc(d,c,a[3]);return eu(function(a){return p0(h,g,a)},f,b)}return b}return b}function
+he(d,a,c,b){var
+e=be(ev,c),f=a[4],g=a[3];return cz(function(a,c){return p1(d,g,b,a,c)},f,e)}function
+hf(b,a){return x(f,q(b,ao(n(i,a))))}function
+hg(b){var
+a=j(b);return a?a[1]:f}function
+dl(a){return j(a)?0:1}function
+p2(a){return M(bU(dl,a))}function
+hh(b,a){var
+c=j(a);if(c){var
+d=l(i(a),b);return au(c[1],d)}return l(i(a),b)}function
+p3(g,f,e,d,a){var
+b=dl(a),h=b?1:b;if(d===h)var
+j=q(g,q(e,hg(a))),c=x(i(a),j);else
+var
+c=i(a);return[0,[0,c],[0,hh(f,a)]]}function
+ew(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-g3(d,a){var
-e=K(bQ(dc,a)),h=an(l(g1,a)),i=g0(d,a);return l(function(a){var
-b=dc(a),f=b?1:b;if(e===f)var
-g=o(d,o(h,g1(a))),c=v(a[1],g);else
+hi(b,a){var
+c=p2(a),d=ao(n(hg,a)),e=hf(b,a);return n(function(a){return p3(b,e,d,c,a)},a)}function
+ex(a,b){var
+c=a[4];return bT(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+p4(a,e,d,c){var
+b=he(a,e,d,c);return[0,hf(a,b),b]}function
+p5(c,b,a){return dl(a)?b:x(b,hh(c,a))}function
+hj(c,a,b){if(a){if(b){var
+d=hj(c,a[2],b[2]);return[0,p5(c,a[1],b[1]),d]}return a}return a}function
+p6(e,a,b){var
+c=bW(0,a[2]),g=bU(function(b){return ex(a,b)},c),d=n(function(c){return p4(e,a,b,c)},g),h=be(f,b),i=cz(function(b,a){return hj(a[1],b,a[2])},d,h);return[0,d,ad(M(bU(function(b){return dd(ex(a,b))},c))),i]}function
+p7(c,b,a){var
+d=ew(b);if(d)var
+f=hi(c,be(ev,b[2])),g=function(d){return ex(a,d)?hi(c,he(c,a,b[2],d)):f},e=[0,n(g,bW(0,a[2]))];else
 var
-c=a[1];return[0,[0,c],[0,g2(i,a)]]},a)}function
-ei(a,b){var
-c=a[4];return bP(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-g4(c,a,b){if(a){if(b){var
-f=g4(c,a[2],b[2]),d=b[1],e=a[1],g=dc(d)?e:v(e,g2(c,d));return[0,g,f]}return a}return a}function
-at(b,a){return az(a,b[13],0)}function
-dd(b,a){return az(a,b[14],f)}function
-ej(d,c,a){if(d){if(c){if(a){var
-h=ej(d[2],c[2],a[2]),g=a[1],e=o(d[1],c[1]),j=p(f,e)?b(e,g[1]):b(e,g[2]);return i(j,h)}return f}return f}return f}function
-ct(b,a){var
-c=b[2];return K(a)===c?1:0}function
-g5(f,e,a,d,c){if(a){var
-g=b(a[1],c);return p(b(d,b(e,f[12])),g)}return a}function
-g6(e,d,c){if(d){if(c){var
-a=c[1],g=g6(e,d[2],c[2]);if(z(f,a[1])&&dc(d[1])&&z(a[2],e)){var
-h=a[3],i=o(e,a[2]);return v(g,o(b(a[1],i),h))}return g}return f}return f}function
-np(a){var
-b=a[2],c=a[1],d=b[2],e=b[1];return[0,o(c[2],c[1]),e,d]}function
-nq(a){return z(f,a[1])?a[3]:f}function
-g7(b,a){return g6(a[1],a[2],b)}function
-cu(a){return z(f,a[1])}function
-de(c,b,d,a){if(0===d)return 0;var
-e=d-1|0;if(a){var
-f=de(c,b,e,a[2]);return[0,[0,a[1],c],f]}return[0,b,de(c,b,e,0)]}function
-cv(b){var
+e=d;return e}function
+ey(a){return a[12]}function
+aw(b,a){return av(a,b[13],0)}function
+dm(b,a){return av(a,b[14],f)}function
+p8(a,c){return r(f,a)?b(a,i(c)):b(a,j(c))}function
+ez(c,b,a){if(c){if(b){if(a){var
+d=ez(c[2],b[2],a[2]),e=a[1];return l(p8(q(c[1],b[1]),e),d)}return f}return f}return f}function
+cA(b,a){var
+c=b[2];return M(a)===c?1:0}function
+p9(a,i,h,d,c){var
+e=cA(a,aw(a,d)),f=e?cA(a,aw(a,c)):e;if(f)var
+j=dm(a,c),k=b(i,q(dm(a,d),j)),m=aw(a,c),g=[0,l(ez(aw(a,d),m,h),k)];else
+var
+g=f;return g}function
+hk(f,e,a,d,c){if(a){var
+g=b(a[1],c);return r(b(d,b(e,ey(f))),g)}return a}function
+hl(e,d,c){if(d){if(c){var
+a=c[1],g=hl(e,d[2],c[2]);if(B(f,a[1])&&dl(d[1])&&B(a[2],e)){var
+h=a[3],i=q(e,a[2]);return x(g,q(b(a[1],i),h))}return g}return f}return f}function
+p_(a){var
+b=a[2],c=a[1],d=b[2],e=b[1];return[0,q(c[2],c[1]),e,d]}function
+p$(d,c,b,a){var
+e=bV(d[3],c);return n(p_,bV(bV(b,a),e))}function
+qa(a){return B(f,a[1])?a[3]:f}function
+hm(b,a){var
+c=j(a);return hl(i(a),c,b)}function
+qb(e,d,c,a){var
+f=hm(a,[0,e,be(ev,d[2])]),g=b(c[2],f),h=c[1];return l(ao(n(function(b){return hm(a,b)},h)),g)}function
+qc(b,a){var
+c=b[3];return bV(n(i,a),c)}function
+qd(f,a,e,i,h,d,c){var
+j=aw(a,c),g=p$(e,h,aw(a,d),j),k=qb(f,a,e,g),m=ao(n(qa,g)),o=dm(a,c),p=b(f,q(dm(a,d),o)),r=qc(e,i),s=aw(a,c);return q(q(l(ez(aw(a,d),s,r),p),m),k)}function
+qe(a){var
+b=a[5];if(typeof
+b==="number"&&!b){var
+c=a[6];if(typeof
+c==="number"&&!c){var
+d=a[7];if(typeof
+d==="number"&&!d)return ew(a);return 0}return 0}return 0}function
+qf(m,a,l,k,b,d,c){var
+e=qe(a),g=e?cA(a,aw(a,d)):e,h=g?cA(a,aw(a,c)):g,i=h?cA(a,b):h,j=i?aH(function(a){return r(f,a)},b):i,n=j?[0,qd(m,a,l,k,b,d,c)]:j;return n}function
+qg(c,b,a,j,i,h,g,f,e){var
+d=bd(0,b[2]);return d?hk(c,a,qf(a,c,j,i,h,b[1],g),f,e):d}function
+qh(c,b,e,d,a){var
+f=et(c,b,d),g=au(j(a),f),h=hc(c,b,e);return[0,x(i(a),h),g]}function
+qi(d,c,b,a){var
+e=et(d,c,b),f=au(j(a),e);return[0,i(a),f]}function
+qj(d,c,b,a){switch(a[0]){case
+0:return b;case
+1:var
+e=a[1],f=a[3],g=a[2];return eu(function(a){return qh(d,c,g,f,a)},e,b);default:var
+h=0,i=a[1],j=a[2];return hd(function(a){return qi(d,c,j,a)},i,h,b)}}function
+qk(d,c,b,a){return cz(function(a,b){return qj(d,c,a,b)},a,b)}function
+cB(a){return B(f,a[1])}function
+ql(a){return B(a[1],a[2])}function
+dn(c,b,d,a){function
+e(d){if(a){var
+e=dn(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,dn(c,b,d,0)]}function
+f(a){return 0}return 0===d?f(0):e(d-1|0)}function
+qm(a){var
+b=dn(a[17],[0,f,h],a[2],a[18]);return bV(dn(a[15],[0,h,h],a[2],a[16]),b)}function
+cC(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-ek(b,c){var
+eA(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return cu(c[1])?0:2;case
-2:return cu(c[1])?cv(b)?0:1:2;case
+1:return cB(i(c))?0:2;case
+2:return cB(i(c))?cC(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1];if(cv(b)&&cu(c[1])&&cu(d)&&z(d[1],d[2]))return 0;return 2;case
-1:if(cv(b)&&p(f,a[1][1]))return 0;return 2;default:return cu(a[1])?1:2}}function
-g8(a,d,e,c){if(0===e)return[0,a,b(g(2,h),a)];var
-f=g8(a,i(d,h),e-1|0,c),j=b(a,d),k=V(b(c[2],f[2]),j),l=b(a,d);return c9([0,a,a],[0,D(b(c[1],f[1]),l),k])}function
-g9(n,J,e,m){var
-E=b(g(2,h),m),l=v(f,D(b(U(g(2,h)),e),E)),t=i(J,bO(l)),F=bN(m),u=v(f,i(o(bN(gi(e)),F),h)),w=i(i(u,D(i(i(bN(n),l),u),t)),h),G=g(2,g(2,h)),H=cq(i(i(l,w),G)),x=cq(w),I=cq(t),a=ay(n,H),B=ay(m,x),q=aG(a,gi(e),B),C=q[2],r=p(b(g(2,h),C),a);if(r){var
-k=g8(a,h,I,q);if(p(f,e))var
-s=k;else
+d=a[1];if(cC(b)&&cB(i(c))&&cB(d)&&ql(d))return 0;return 2;case
+1:if(cC(b)&&r(f,a[1][1]))return 0;return 2;default:return cB(a[1])?1:2}}function
+qn(c){var
+a=c[5];if(typeof
+a==="number"&&2!==a){var
+b=4<=a?1:0;if(!b)return b}return 1}function
+qo(e,d,c,a){var
+f=b(e,d),g=j(a),h=Z(b(j(c),g),f),k=b(e,d),l=i(a);return[0,F(b(i(c),l),k),h]}function
+hn(a,e,d,c){function
+f(b){return dg([0,a,a],qo(a,e,c,hn(a,l(e,h),b,c)))}function
+i(c){return[0,a,b(g(2,h),a)]}return 0===d?i(0):f(d-1|0)}function
+ho(c,b,a){function
+d(b){return ho(c,b,dh(c,a,a))}function
+e(b){return a}return 0===b?e(0):d(b-1|0)}function
+qp(a,n,d,c,m){var
+o=aC(m,ad(d)),e=aI(a,gy(c),o),p=j(e),i=r(b(g(2,h),p),a);if(i)var
+k=hn(a,h,n,e),q=r(f,c)?k:pj(a,k),l=[0,ho(a,d,q)];else
 var
-y=k[1],z=V(b(a,a),y),A=k[2],s=[0,D(b(a,a),A),z];var
-j=x,c=s;for(;;){if(0!==j){var
-j=j-1|0,c=c_(a,c,c);continue}var
-d=[0,c];break}}else
-var
-d=r;var
-K=d?[0,gs(a,n,d[1])]:d;return K}var
-nr=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))),g_=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))))))))));function
-g$(g,e,c,a){if(p(a,f))return 0;if(z(b(nr,a),c))return 0;if(z(c,b(s(g_),a))){var
-d=g9(g,e,s(g_),h),i=d?[0,[0,f,d[1][2]]]:d;return i}return g9(g,e,c,a)}function
-df(c,i,b,h){var
-a=g$(c,i,b,h);if(a)var
-d=a[1],e=d[2],j=p(b,f)?as(e,c):e,g=[0,[0,d[1],j]];else
+l=i;return l}function
+qq(m,k,d,c){var
+n=b(g(2,h),c),a=x(f,F(b(X(g(2,h)),d),n)),o=bS(a),e=l(ad(k),o),p=bR(c),i=x(f,l(q(bR(gy(d)),p),h)),j=l(l(i,F(l(l(bR(m),a),i),e)),h),r=g(2,g(2,h)),s=cw(l(l(a,j),r)),t=cw(j);return[0,[0,cw(e),t],s]}function
+hp(a,h,d,c){var
+e=qq(a,h,d,c),f=e[1],g=aC(a,ad(e[2])),b=qp(g,f[1],f[2],d,c),i=b?[0,gJ(g,a,b[1])]:b;return i}var
+qr=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))),hq=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))))))))));function
+hr(g,e,c,a){if(r(a,f))return 0;if(B(b(qr,a),c))return 0;if(B(c,b(u(hq),a))){var
+d=hp(g,e,u(hq),h),i=d?[0,[0,f,j(d[1])]]:d;return i}return hp(g,e,c,a)}function
+dp(c,i,b,h){var
+a=hr(c,i,b,h);if(a)var
+d=a[1],e=d[2],j=r(b,f)?au(e,c):e,g=[0,[0,d[1],j]];else
 var
 g=a;return g}function
-bU(Q,c,a,m,ae,P,d){var
-t=P[1][1],u=P[1][2],n=Q[5];if(typeof
-n==="number")switch(n){case
-0:return[0,aG(a,d,c)];case
+bY(s,c,a,g,B,p,d){var
+h=i(p)[1],j=i(p)[2],e=s[5];if(typeof
+e==="number")switch(e){case
+0:return[0,aI(a,d,c)];case
 1:var
-af=b(u,c);return[0,aG(a,s(b(t,d)),af)];case
-2:if(cv(Q)){var
-ag=b(u,c);return df(a,m,s(b(t,d)),ag)}var
-ah=b(u,c);return df(a,m,s(b(t,o(c,d))),ah);case
-3:return 0;default:return[0,aG(a,v(f,d),c)]}else
-switch(n[0]){case
+C=b(j,c);return[0,aI(a,u(b(h,d)),C)];case
+2:if(cC(s)){var
+D=b(j,c);return dp(a,g,u(b(h,d)),D)}var
+E=b(j,c);return dp(a,g,u(b(h,q(c,d))),E);case
+3:return 0;default:return[0,aI(a,x(f,d),c)]}else
+switch(e[0]){case
 0:var
-R=n[1],S=R[2],ai=R[1],aj=b(b(c,u),ai),q=i(b(b(t,d),S),aj),ak=b(c,u),r=b(i(b(t,d),ak),S),aa=bN(q),e=o(bN(r),aa),F=p(f,e)?r:ay(r,s(e)),G=p(f,e)?ay(q,e):q,ab=b(U(g(2,g(2,h))),F);if(z(b(U(g(2,U(g(2,h)))),G),ab))var
-l=i(e,h);else
-var
-ac=b(U(g(2,g(2,h))),G),l=z(b(U(g(2,U(g(2,h)))),F),ac)?o(e,h):e;var
-j=p(f,l)?r:ay(r,s(l)),k=p(f,l)?ay(q,l):q,H=z(f,r),I=H?z(f,q):H,J=I?p(j,b(g(2,h),k)):I,K=J?p(k,b(g(2,h),j)):J;if(K){if(p(k,j))var
-_=i(j,k),L=d8(a,m,o(j,k),_);else
-var
-$=i(k,j),E=d8(a,m,o(k,j),$),Z=s(E[1]),L=[0,s(E[2]),Z];var
-M=[0,c9(gr(l,ae),L)]}else
-var
-M=K;return M;case
+t=e[1],v=t[2],F=t[1],G=b(b(c,j),F),H=l(b(b(h,d),v),G),I=b(c,j);return po(a,g,B,b(l(b(h,d),I),v),H);case
 1:var
-x=n[1],y=b(c,x[2]),al=b(c,x[1]),A=i(b(d,x[2]),al),N=p(f,A),O=N?z(f,y):N;if(O)var
-ad=bT(V(b(b(a,a),A),y)),w=[0,[0,bO(D(b(b(a,a),A),y)),ad]];else
+k=e[1],J=b(c,k[2]),K=b(c,k[1]),m=pt(a,l(b(d,k[2]),K),J);if(m){var
+w=m[1],n=dp(a,g,u(w[2]),a);if(n)var
+o=dp(a,g,u(w[1]),a),L=o?[0,[0,n[1][1],o[1][2]]]:o,y=L;else
 var
-w=O;if(w){var
-T=w[1],B=df(a,m,s(T[2]),a);if(B)var
-C=df(a,m,s(T[1]),a),am=C?[0,[0,B[1][1],C[1][2]]]:C,W=am;else
+y=n;var
+z=y}else
 var
-W=B;var
-X=W}else
-var
-X=w;return X;default:var
-Y=n[1],an=b(d,Y[2]);return p(b(Y[1],c),an)?[0,aG(a,d,c)]:[0,[0,f,f]]}}function
-el(b,a){var
+z=m;return z;default:var
+A=e[1],M=b(d,A[2]);return r(b(A[1],c),M)?[0,aI(a,d,c)]:[0,[0,f,f]]}}function
+eB(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-ha(e,l,k,j,i,h,d){if(d)return aD(aE,bU(e,l,k,j,i,h,d[1]));var
-a=e[5],g=0;if(typeof
-a==="number"&&2!==a){var
-c=4<=a?1:0;if(!c){var
-b=c;g=1}}if(!g)var
-b=1;var
-m=b?[0,f]:b;return m}function
-hb(g,f,e,d,c,b,a){return a?aD(bM,bU(g,f,e,d,c,b,a[1])):a}function
-em(g,c,e,l,k,a,d){switch(ek(g,a)){case
+hs(b,j,h,g,e,d,a){if(a)return aG(i,bY(b,j,h,g,e,d,a[1]));var
+c=qn(b),k=c?[0,f]:c;return k}function
+ht(g,f,e,d,c,b,a){return a?aG(j,bY(g,f,e,d,c,b,a[1])):a}function
+qs(e,d,c,a){var
+g=b(a,a),h=x(b(c,c),g),i=B(f,c)?b(c,c):B(a,f)?b(a,a):f,j=b(d,d),k=Z(u(b(e,i)),j),l=b(d,d);return[0,F(u(b(e,h)),l),k]}function
+qt(a,l,g,f){var
+c=f[1];if(c){var
+d=f[2];if(d)var
+h=j(g)[1],e=j(g)[2],m=b(h,a),n=q(b(d[1],e),m),o=b(h,a),p=q(b(c[1],e),o),i=[0,qs(l,b(a,e),p,n)];else
+var
+i=d;var
+k=i}else
+var
+k=c;return k}function
+qu(a){var
+c=j(a),d=aG(function(a){return x(f,a)},c),b=i(a),e=b?x(f,b[1]):f;return[0,[0,e],d]}function
+qv(b,a){return cC(b)?qu(a):a}function
+eC(b,e,d,g,f,a,c){switch(eA(b,a)){case
 0:var
-G=hb(g,c,e,l,k,a,d[1]);return el(ha(g,c,e,l,k,a,d[2]),G);case
+k=ht(b,e,d,g,f,a,i(c));return eB(hs(b,e,d,g,f,a,j(c)),k);case
 1:var
-H=hb(g,c,e,l,k,a,d[2]);return el(ha(g,c,e,l,k,a,d[1]),H);default:var
-u=g[5];if(typeof
-u==="number"&&3===u){var
-m=d[1];if(m){var
-n=d[2];if(n)var
-q=a[2][1],p=a[2][2],E=b(q,c),h=o(b(n[1],p),E),F=b(q,c),i=o(b(m[1],p),F),j=b(c,p),w=b(h,h),x=v(b(i,i),w),y=z(f,i)?b(i,i):z(h,f)?b(h,h):f,A=b(j,j),B=V(s(b(e,y)),A),C=b(j,j),r=[0,[0,D(s(b(e,x)),C),B]];else
+l=ht(b,e,d,g,f,a,j(c));return eB(hs(b,e,d,g,f,a,i(c)),l);default:var
+h=b[5];if(typeof
+h==="number"&&3===h)return qt(e,d,a,c);return 0}}function
+eD(a,f,e,d,c,b,p){var
+i=qv(a,p),h=i[2],j=i[1];if(j){var
+g=j[1];if(h){var
+k=h[1];if(Y(g,k)){var
+l=a[5],o=0;if(typeof
+l==="number"){var
+m=3!==l?1:0;if(!m){var
+n=m;o=1}}if(!o)var
+n=1;if(n)return bY(a,f,e,d,c,b,g)}return eC(a,f,e,d,c,b,[0,[0,g],[0,k]])}return eC(a,f,e,d,c,b,[0,[0,g],0])}return eC(a,f,e,d,c,b,[0,0,h])}function
+cD(b,a){return cz(x,a,b)}function
+qw(a){if(a)var
+b=a[2],c=a[1],e=n(j,b),f=cD(j(c),e),g=n(i,b),d=[0,[0,cD(i(c),g),f]];else
 var
-r=n;var
-t=r}else
-var
-t=m;return t}return 0}}function
-en(a,g,e,d,c,b,i){if(cv(a))var
-s=i[2],t=aD(function(a){return v(f,a)},s),l=i[1],u=l?v(f,l[1]):f,j=[0,[0,u],t];else
-var
-j=i;var
-k=j[2],m=j[1];if(m){var
-h=m[1];if(k){var
-n=k[1];if(_(h,n)){var
-o=a[5],r=0;if(typeof
-o==="number"){var
-p=3!==o?1:0;if(!p){var
-q=p;r=1}}if(!r)var
-q=1;if(q)return bU(a,g,e,d,c,b,h)}return em(a,g,e,d,c,b,[0,[0,h],[0,n]])}return em(a,g,e,d,c,b,[0,[0,h],0])}return em(a,g,e,d,c,b,[0,0,k])}function
-cw(b,a){return cs(v,a,b)}function
-hc(c,b,a){var
-d=b?a?[0,j(c,b[1],a[1])]:a:b;return d}function
-eo(d,b,a){if(b){var
-c=b[1];return a?[0,j(d,c,a[1])]:[0,c]}return a}function
-ns(b,a){var
-c=eo(as,b[2],a[2]);return[0,hc(as,b[1],a[1]),c]}function
-nt(b,a){var
-c=hc(v,b[2],a[2]);return[0,eo(v,b[1],a[1]),c]}function
-ep(b,a){if(a){var
-c=a[2],d=a[1];return c?j(b,d,ep(b,c)):d}return c8}function
-nu(g){function
+d=a;return d}function
+hu(c,b,a){var
+d=b?a?[0,k(c,b[1],a[1])]:a:b;return d}function
+eE(d,b,a){if(b){var
+c=b[1];return a?[0,k(d,c,a[1])]:[0,c]}return a}function
+qx(b,a){var
+c=j(a),d=eE(au,j(b),c),e=i(a);return[0,hu(au,i(b),e),d]}function
+qy(b,a){var
+c=j(a),d=hu(x,j(b),c),e=i(a);return[0,eE(x,i(b),e),d]}function
+eF(b,a){if(a){var
+c=a[2],d=a[1];return c?k(b,d,eF(b,c)):d}return df}function
+qz(g){function
 b(c,a){function
 d(a){if(c){if(a){var
-e=a[1],f=c[1];return j(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
+e=a[1],f=c[1];return k(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
 c(d,a){if(d){var
 e=d[2],f=d[1];return f?[0,0,c(e,b(f[1],a))]:[0,[0,a],e]}return[0,[0,a],0]}function
 d(f){var
@@ -2786,505 +3126,537 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return a_(c[1],f)}var
+f=e(b);return bc(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-eq(b,k,j){var
-c=k,a=j;for(;;){if(a){var
-d=a[2],e=a[1];if(z(b,e)){var
-g=eq(b,c,d),l=g[2]+1|0;return[0,i(e,g[1]),l]}if(0===c){var
-c=0,a=d;continue}var
-n=c-1|0;if(_(e,b)){var
-h=eq(b,n,d),m=h[2]+1|0;return[0,i(e,h[1]),m]}var
-a=d;continue}return[0,f,0]}}var
-nv=nu([0,function(b,a){return p(a,b)}]);function
-hd(b,a){var
-c=d(nv[5],a);return az(gj(b),c,f)}function
-he(a){return aL(i,f,a)}function
-hf(c,a){var
-d=a[1],e=a[2];return i(b(o(c,h),e),d)}function
-nw(a){var
-c=a[2],d=aD(function(a){return v(f,a)},c),b=a[1],e=b?v(f,b[1]):f;return[0,e,d]}function
-hg(c,b){var
-d=p(c[1],b[1]);if(d){var
-e=c[2];if(e){var
-a=b[2];return a?p(a[1],e[1]):a}var
+qA(b,a){return aO(function(c,a){return l(x(f,q(c,b)),a)},f,a)}function
+cE(a,b,e){if(e){var
+c=e[2],d=e[1];if(B(a,d)){var
+g=cE(a,b,c),h=g[2]+1|0;return[0,l(d,g[1]),h]}var
+i=function(f){if(Y(d,a)){var
+e=cE(a,f,c),g=e[2]+1|0;return[0,l(d,e[1]),g]}return cE(a,b,c)},j=function(b){return cE(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,f,0]}var
+qB=qz([0,function(b,a){return r(a,b)}]);function
+hv(b,a){var
+d=c(qB[5],a);return av(gz(b),d,f)}function
+qC(b,a){return M(bU(function(a){return B(b,a)},a))}function
+qD(p,c){var
+a=gC(p,M(c)),d=n(i,c),e=n(j,c),f=hv(a,d),g=hv(a,e),h=cE(f,pd(a,qC(f,d)),d),k=bd(0,a),m=k?h[2]===a?1:0:k;if(m)var
+q=ad(a),r=qA(g,e),s=Z(l(b(ad(a),g),r),q),t=ad(a),o=[0,[0,F(h[1],t),s]];else
+var
+o=m;return o}function
+hw(a){return aO(l,f,a)}function
+qE(b,a){return hw(n(function(a){return x(f,q(b,j(a)))},a))}function
+hx(c,a){var
+d=i(a),e=j(a);return l(b(q(c,h),e),d)}function
+qF(b,a){var
+c=ad(M([0,b,a])),d=n(i,a),e=cD(i(b),d),f=n(function(a){return hx(c,a)},a),g=cD(hx(c,b),f),h=Z(q(g,hw(n(i,[0,b,a]))),c);return[0,F(qE(e,[0,b,a]),c),h]}function
+qG(a){var
+b=a?[0,qF(a[1],a[2])]:a;return b}function
+qH(a){var
+c=j(a),d=aG(function(a){return x(f,a)},c),b=i(a),e=b?x(f,b[1]):f;return[0,e,d]}function
+qI(a){return aO(function(c,a){var
+b=j(c);return b?l(b[1],a):a},f,a)}function
+qJ(a){var
+b=0;return aO(function(b,a){return j(b)?a:a+1|0},b,a)}function
+qK(b,a,d){var
+c=j(d);if(c){var
+e=c[1],f=function(a){return 0},g=function(a){return[0,q(b,e)]};return 0===a?g(0):f(a-1|0)}function
+h(a){function
+c(a){return 0}function
+d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
+i(a){return 0}return 0===a?i(0):h(a-1|0)}function
+qL(c,b,a){var
+d=qK(c,b,a),e=i(a),f=aG(function(a){return l(e,a)},d);return[0,i(a),f]}function
+qM(a){var
+b=qJ(a),c=qI(a);return n(function(a){return qL(c,b,a)},a)}function
+hy(c,b){var
+g=i(b),d=r(i(c),g);if(d){var
+e=j(c);if(e){var
+a=j(b);return a?r(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-hh(i,h,g,f,e,d,c,a){return bU(i,b(h,c),g,f,e,d,a)}function
-er(e,d,c,b,a){return function(g,f){return ba(c$(nk,function(f){return en(e,d,c,b,a,g,f)},0,0,f))}}function
-hi(d,n,m,k,i){function
-o(a,b){return en(d,n,m,k,i,a,b)}return function(b,a){if(a)switch(ek(d,b)){case
-0:return o(b,ep(ns,a));case
-1:return o(b,ep(nt,a));default:var
-e=j(er(d,n,m,k,i),b,a);if(e){var
-c=e[1];if(c)var
-f=c[2],g=c[1],p=l(bM,f),q=cw(g[2],p),r=l(aE,f),h=[0,[0,cw(g[1],r),q]];else
+qN(e,d){var
+a=e,b=d;for(;;){if(b){var
+c=b[1],f=b[2],g=bT(function(b){return function(a){return hy(a,b)}}(c),a)?a:[0,c,bU(function(b){return function(a){return dd(hy(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+hz(i,h,g,f,e,d,c,a){return bY(i,b(h,ad(c)),g,f,e,d,a)}function
+qO(h,g,f,e,d,c,n,b){var
+a=bY(h,g,f,e,d,c,i(b));if(a){var
+k=a[1][2],l=j(b);if(l){var
+o=hz(h,g,f,e,d,c,n,l[1]);return aG(function(a){return q(k,i(a))},o)}var
+m=[0,k]}else
 var
-h=c;return h}return e}return a}}function
-hj(a,h,g,e,d,af,C,B){if(C)if(B){var
-aB=B[2],aC=C[2],aF=hj(a,h,g,e,d,gj(af),aC,aB),n=B[1],k=C[1],y=a[6],aG=0<af?1:0;if(typeof
-y==="number")switch(y){case
-0:var
-c=j(hi(a,h,g,e,d),k,n);break;case
+m=a;return m}function
+qP(j,i,h,g,f,e,c){var
+k=qN(0,qM(c)),l=M(c),b=bf(n(function(a){return qO(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],m=a?[0,cD(a[1],a[2])]:a,d=m;else
+var
+d=b;return d}function
+qQ(a){var
+b=0;return aO(function(b,a){return eE(au,j(b),a)},b,a)}function
+qR(b,a){return aO(function(c,a){return l(x(i(c),b),a)},f,a)}function
+qS(j,i,h,g,e,d,a){var
+k=qQ(a);if(k){var
+l=k[1],b=bY(j,i,h,g,e,d,l);if(b)var
+n=qR(l,a),c=hz(j,i,h,g,e,d,M(a),n),o=c?[0,x(f,q(b[1][1],c[1][2]))]:c,m=o;else
+var
+m=b;return m}return[0,f]}function
+qT(a,f,e,d,c,b,i){var
+g=a[5];if(typeof
+g!=="number"&&0===g[0]){if(eA(a,b))return 0;var
+h=n(qH,i),j=qP(a,f,e,d,c,b,h);return eB(qS(a,f,e,d,c,b,h),j)}return 0}function
+eG(e,d,c,b,a){function
+f(f,g){return eD(e,d,c,b,a,f,g)}return function(b,a){return bf(pr(ps,function(a){return f(b,a)},a))}}function
+hA(c,h,g,f,e){function
+i(a,b){return eD(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(eA(c,b)){case
+0:return i(b,eF(qx,a));case
+1:return i(b,eF(qy,a));default:var
+d=k(eG(c,h,g,f,e),b,a);return d?qw(d[1]):d}return a}}function
+qU(b,f,e,d,c){function
+l(a,g){return eD(b,f,e,d,c,a,g)}return function(m,g,a){var
+h=b[6];if(typeof
+h==="number")switch(h){case
+0:return k(hA(b,f,e,d,c),g,a);case
 1:var
-L=j(er(a,h,g,e,d),k,n);if(L){var
-A=L[1];if(A)var
-q=A[2],r=A[1],u=K([0,r,q]),aj=l(aE,q),ak=cw(r[1],aj),al=l(function(a){return hf(u,a)},q),am=cw(hf(u,r),al),an=V(o(am,he(l(aE,[0,r,q]))),u),ao=[0,r,q],Y=[0,[0,D(he(l(function(a){return v(f,o(ak,a[2]))},ao)),u),an]];else
+i=k(eG(b,f,e,d,c),g,a);return i?qG(i[1]):i;default:return qT(b,f,e,d,c,g,a)}else{if(0===h[0]){if(m)return a?l(g,ph(a,df)):a;var
+n=gF(a);return k(hA(b,f,e,d,c),g,n)}var
+j=k(eG(b,f,e,d,c),g,a);return j?qD(h[1],j[1]):j}}}function
+hB(i,h,g,f,e,d,b,a){if(b)if(a)var
+j=a[2],k=b[2],l=hB(i,h,g,f,e,gz(d),k,j),m=a[1],n=b[1],o=bd(0,d),c=[0,a6(qU(i,h,g,f,e),o,n,m),l];else
 var
-Y=A;var
-c=Y}else
+c=a;else
 var
-c=L;break;default:var
-ag=0,ac=a[5];if(typeof
-ac==="number"||!(0===ac[0]))ag=1;else
-if(ek(a,k))var
-c=0;else{var
-p=l(nw,n),ap=0,F=aL(function(b,a){return b[2]?a:a+1|0},ap,p),Z=aL(function(c,a){var
-b=c[2];return b?i(b[1],a):a},f,p),s=0,w=l(function(a){var
-b=a[2];if(b)var
-d=b[1],c=0===F?[0,o(Z,d)]:0;else
+c=b;return c}function
+qV(a){if(typeof
+a!=="number"&&0===a[0])return a[1];return 0}function
+hC(a,f,e,d,c,b){var
+g=pp(a[2],b),h=qm(a);return bf(hB(a,f,e,d,c,qV(a[6]),h,g))}function
+qW(b,a){return x(f,au(b,a))}function
+qX(a,e,d,c){var
+g=B(c,d)?j(e):i(e),f=qW(a,g),h=b(f,c);return F(l(b(q(a,f),d),h),a)}function
+hD(l,k,j,i,g,b,a){if(B(a,f))return[0,c(g,cw(q(u(h),a)))];function
+d(o){var
+b=cw(a);function
+h(a){return hD(l,k,j,i,g,o,a)}var
+c=cy(k,b);if(c){var
+d=h(av(b,j,f));if(d)var
+e=h(av(b,i,f)),p=e?[0,qX(l,c[1],d[1],e[1])]:e,m=p;else
 var
-c=0===F?0:0===(F-1|0)?[0,Z]:0;var
-e=a[1],f=aD(function(a){return i(e,a)},c);return[0,a[1],f]},p);for(;;){if(w){var
-G=w[1],aq=w[2],ar=bP(function(b){return function(a){return hg(a,b)}}(G),s)?s:[0,G,bQ(function(b){return function(a){return c4(hg(b,a))}}(G),s)],s=ar,w=aq;continue}var
-at=K(p),H=ba(l(function(j){var
-b=bU(a,h,g,e,d,k,j[1]);if(b){var
-c=b[1][2],f=j[2];if(f){var
-l=hh(a,h,g,e,d,k,at,f[1]);return aD(function(a){return o(c,a[1])},l)}var
-i=[0,c]}else
+m=d;var
+n=m}else
 var
-i=b;return i},s));if(H)var
-x=H[1],au=x?[0,cw(x[1],x[2])]:x,_=au;else
-var
-_=H;var
-av=0,$=aL(function(b,a){return eo(as,b[2],a)},av,p);if($){var
-aa=$[1],I=bU(a,h,g,e,d,k,aa);if(I)var
-ax=aL(function(b,a){return i(v(b[1],aa),a)},f,p),J=hh(a,h,g,e,d,k,K(p),ax),ay=J?[0,v(f,o(I[1][1],J[1][2]))]:J,ab=ay;else
-var
-ab=I;var
-ad=ab}else
-var
-ad=[0,f];var
-c=el(ad,_);break}}if(ag)var
-c=0}else
-if(0===y[0])if(aG)if(n){var
-t=n;for(;;){if(t){var
-P=t[2];if(P){var
-t=P;continue}var
-ae=t[1]}else
-var
-ae=c8;var
-c=en(a,h,g,e,d,k,ae);break}}else
-var
-c=n;else
-var
-az=gp(n),c=j(hi(a,h,g,e,d),k,az);else{var
-M=j(er(a,h,g,e,d),k,n);if(M){var
-N=M[1],aA=y[1],m=gm(aA,K(N)),E=l(aE,N),Q=l(bM,N),R=hd(m,E),S=hd(m,Q),T=eq(R,aw(0,m-K(bQ(function(a){return z(R,a)},E))|0),E),U=0<m?1:0,W=U?T[2]===m?1:0:U;if(W)var
-ah=aL(function(b,a){return i(v(f,o(b,S)),a)},f,Q),ai=V(i(b(m,S),ah),m),X=[0,[0,D(T[1],m),ai]];else
-var
-X=W;var
-c=X}else
-var
-c=M}var
-O=[0,c,aF]}else
-var
-O=B;else
-var
-O=C;return O}function
-hk(a,o,n,m,l,k){var
-e=a$(0,a[2]),g=cs(function(b,a){return gv(a,b)},k,e),i=de(a[17],[0,f,h],a[2],a[18]),j=bR(de(a[15],[0,h,h],a[2],a[16]),i),b=a[6],d=0;if(typeof
-b!=="number"&&0===b[0]){var
-c=b[1];d=1}if(!d)var
-c=0;return ba(hj(a,o,n,m,l,c,j,g))}function
-hl(a,r,q,p,n,m,c){if(z(c,f))return[0,d(n,cq(o(s(h),c)))];if(0===m)return 0;var
-e=cq(c),F=m-1|0;function
-t(b){return hl(a,r,q,p,n,F,b)}var
-g=c7(r,e);if(g){var
-j=t(az(e,q,f));if(j){var
-k=t(az(e,p,f));if(k)var
-u=k[1],w=j[1],x=g[1],C=z(u,w)?x[2]:x[1],l=v(f,as(a,C)),E=b(l,u),y=[0,D(i(b(o(a,l),w),E),a)];else
-var
-y=k;var
-A=y}else
-var
-A=j;var
-B=A}else
-var
-B=g;return B}function
-hm(e,k,j,c,h,a){if(c)if(a){var
-m=a[2],n=d6(h),l=hm(e,k,j,c[2],n,m);if(_(c[1],e[12])){var
-o=b(k,cr(f,h)),p=e[12];return[0,i(b(d(j,a[1]),p),o),l]}var
-g=l}else
+n=c;return n}function
+e(a){return 0}return 0===b?e(0):d(b-1|0)}function
+qY(c,g,e,d,a){var
+h=av(a,aw(c,d),f);return b(g,q(av(a,aw(c,e),f),h))}function
+qZ(a,b,i,h,g,e,d){var
+c=gK(a);if(c){var
+j=a[2];return hD(b,i,h,g,function(c){return qY(a,b,e,d,c)},j,f)}return c}function
+hE(e,j,i,d,h,a){if(d)if(a){var
+m=a[2],n=ej(h),k=hE(e,j,i,d[2],n,m),o=ey(e);if(Y(d[1],o)){var
+p=b(j,cx(f,h)),q=ey(e);return[0,l(b(c(i,a[1]),q),p),k]}var
+g=k}else
 var
 g=a;else
 var
-g=c;return g}function
-hn(a,e,l,d,c,C,B){var
-g=a[7];if(typeof
-g==="number")if(g){var
-r=function(f,d){var
-g=a[14],b=hm(a,e,f,at(a,d),g,l),c=b?[0,aL(v,b[1],b[2])]:b;return c},j=r(aE,d);if(j)var
-k=r(bM,c),y=k?[0,o(j[1],k[1])]:k,s=y;else
+g=d;return g}function
+q0(a){var
+b=a?[0,aO(x,a[1],a[2])]:a;return b}function
+q1(a,k,h,g,f){function
+d(c,b){var
+d=a[14];return q0(hE(a,k,c,aw(a,b),d,h))}var
+b=d(i,g);if(b)var
+c=d(j,f),l=c?[0,q(b[1],c[1])]:c,e=l;else
 var
-s=j;var
-h=s}else{var
-m=ct(a,at(a,d)),n=m?ct(a,at(a,c)):m;if(n)var
-t=dd(a,c),u=b(e,o(dd(a,d),t)),w=at(a,c),p=[0,i(ej(at(a,d),w,l),u)];else
+e=b;return e}function
+q2(a,f,e,d,c){var
+b=a[7];return typeof
+b==="number"?b?q1(a,f,e,d,c):p9(a,f,e,d,c):qZ(a,f,e,b[1],b[2],d,c)}function
+hF(b,a,g,f,e,d,c){return hk(b,a,q2(b,a,g,f,e),d,c)}function
+hG(b,a){var
+c=gR(b),d=pY(b,a[1]),e=c?pI(b,c[1]):c;return[0,b,a,pm(a[2],a[3]),c,e,d]}function
+q3(d,c){var
+a=c;for(;;){if(a){var
+b=a[1];if(cT(b[1],d))return[0,b[2]];var
+a=a[2];continue}return a}}function
+q4(a,b){var
+c=a[1];return function(d){var
+e=pS(b);function
+f(a){function
+b(b,a){return b===a?1:0}return bT(function(c){return b(a,c)},e)}return pJ(c,d,a[5],f)}}function
+q5(a,b,k){var
+d=a[1],g=a[2][1],h=d[4];if(typeof
+h==="number"&&h)return p7(g,d,b);var
+e=a[4];if(e){var
+i=e[1],f=a[6];if(f){var
+l=k[1],m=f[1];return pZ(d,b,g,i,c(q4(a,b),i),m,l)}var
+j=f}else
 var
-p=n;var
-h=p}else{var
-z=g[2],A=g[1],q=gt(a);if(q)var
-x=a[2],h=hl(e,l,A,z,function(g){var
-h=az(g,at(a,c),f);return b(e,o(az(g,at(a,d),f),h))},x,f);else
+j=e;return j}function
+q6(a,b,e){var
+d=a[2][2],f=a[1],g=a[2][1],c=q5(a,b,e);if(c){var
+h=hC(f,g,d,a[2][3],a[3],c[1]);return aG(function(a){return qk(d,b[3],a,b[4])},h)}return c}function
+q7(b,a,h){var
+d=b[1],c=b[2][2],i=b[2][1];return function(k,e,j){var
+b=q3(e,h[2]);if(b){var
+f=Y(i,c);if(f){var
+l=a[5],m=b[1];return qg(d,a,c,p6(c,a,d[2]),k,m,e,j,l)}var
+g=f}else
 var
-h=q}return g5(a,e,h,C,B)}function
-ho(a,c){var
-d=gA(a),q=c[1],j=a[4],u=0;if(typeof
-j==="number"&&j){var
-k=a[2]===a[1]?1:0;if(k)var
-z=a[2],m=[0,a$(gV(a,q,0),z)];else
+g=b;return g}}function
+q8(c,a,k){var
+l=c[1],m=c[2][2];return function(g,b){var
+d=av(b,a[6],f),h=b===a[1]?1:0;if(h)var
+e=h;else{var
+i=B(f,d);if(i){var
+j=hF(l,m,g,a[1],b,d,a[5]);if(!j)return a6(q7(c,a,k),g,b,d);var
+e=j}else
 var
-m=k;var
-r=m;u=1}if(!u){var
-n=gA(a);if(n)var
-A=a[9],p=[0,l(function(b){return gV(a,q,b)},A)];else
+e=i}return e}}function
+q9(b,a,e){var
+h=b[1],f=bd(0,a[2]);if(f){var
+d=q6(b,a,e);if(d){var
+i=bW(0,h[3]),j=d[1];return aH(c(q8(b,a,e),j),i)}var
+g=d}else
 var
-p=n;var
-r=p}if(d)var
-B=d[1],x=a[9],y=K(a[9]),e=gF(B),v=ay(h,e),w=ay(h,o(e,h)),i=function(d,b){if(0===d)return 0;var
-l=d-1|0;if(b){var
-f=d7(d$,b),c=d$,a=b;for(;;){if(0!==c){var
-h=c-1|0;if(a){var
-c=h,a=a[2];continue}}var
-j=i(l,a),k=gD(e,f),g=[0,[0,gB(v,a$(w,K(f))),k],j];break}}else
+g=f;return g}function
+hH(a,c){var
+d=bX(b(b(a,a),c));return[0,bS(b(b(a,a),c)),d]}function
+q_(h,g,a){var
+b=a3(a,a),e=0,c=g[4];if(typeof
+c!=="number"&&2!==c[0]){var
+d=hH(h,b);e=1}if(!e)var
+d=[0,f,f];return[0,a,b,d]}function
+q$(a,b,c){if(Y(a,f))return[0,[0,f,f]];var
+d=B(f,b);if(d){if(B(f,a))var
+h=Z(a,b),e=[0,F(a,c),h];else
 var
-g=b;return g},s=i(y,x);else
+i=Z(a,c),e=[0,F(a,b),i];var
+g=[0,e]}else
 var
-s=d;var
-t=c[2],C=c[3],f=b(g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h)))))))))))))))),t);return[0,a,c,gs(f,t,d8(f,2*C|0,h,U(g(2,h)))),d,s,r]}function
-hp(a,c){var
-d=bT(b(b(a,a),c));return[0,bO(b(b(a,a),c)),d]}function
-hq(a){return[0,[0,a[1]],[0,a[2]]]}function
-hr(e,d,c,a){var
-f=b(c,e);return p(b(a,d),f)}function
-es(e,d,c,a){var
-f=b(a,d);return p(b(c,e),f)}function
-ny(a){return 0===a[0]?1:0}function
-et(d,e,u,A,j,t,a){var
-k=e[2],i=K(a[2])===k?1:0;if(i)var
-g=a[1],l=a[2],h=aF(function(a){var
-r=d[1],m=K(a)===r?1:0;if(m)var
-i=d[8],h=aF(function(c){var
-e=d[10];if(e)var
-j=b(c,i),a=p(b(e[1],g),j);else
-var
-a=1;if(a){var
-f=d[11];if(f){var
-k=b(f[1],g);return p(b(c,i),k)}var
-h=1}else
-var
-h=a;return h},a);else
-var
-h=m;if(h){var
-e=d[4];if(typeof
-e==="number")return 1;else{if(2===e[0]){var
-k=e[1];if(k){var
-c=k[1],l=p(f,c[1]);if(l){var
-n=b(g,g),o=b(b(c[1],c[1]),n),q=b(c[2],c[2]);return p(b(aZ(a,a),q),o)}return l}return 1}var
-j=c4(_(e[1][1],0));return j?j:z(f,aZ(a,a))}}return h},l);else
-var
-h=i;if(h){var
-c=e[3],m=e[4];return aF(function(a){switch(a[0]){case
+g=d;return g}function
+ra(a,q,e,h){var
+c=q[4];if(typeof
+c!=="number")switch(c[0]){case
 0:var
-g=c7(A,a[1]);if(g){var
-h=c7(g[1],a[2]);if(h){var
-o=h[1],d=o[1],w=a[4],x=a[3];if(d){var
-e=o[2];if(e){var
-k=hr(c,u,d[1],x);if(k)return es(c,u,e[1],w);var
-l=k}else
+g=c[1],k=r(f,g[1]);if(k)var
+s=g[2],t=aI(a,b(e,g[1]),s),m=[0,dg(hH(a,h),t)];else
 var
-l=e;var
+m=k;return m;case
+1:var
+d=c[1],n=r(f,d[1]);if(n)var
+u=d[2],v=d[1],w=b(b(e,e),v),x=l(b(h,d[2]),w),o=aI(b(a,a),x,u),y=bX(j(o)),p=[0,[0,bS(i(o)),y]];else
+var
+p=n;return p}return[0,[0,f,f]]}function
+rb(a,h,e,d){var
+k=j(d),l=b(j(e),k),m=i(d),n=b(i(e),m),c=q$(b(b(b(a,a),a),h),n,l);if(c)var
+f=c[1],o=au(a,j(f)),p=i(f),g=[0,[0,x(u(a),p),o]];else
+var
+g=c;return g}function
+rc(e,j,n,a,m,k,d){var
+c=j[8],f=a3(n,d[1]),i=j[4];if(typeof
+i==="number"){if(0===i){var
+o=b(c,c),p=b(b(a,a),o),r=d[2],s=b(b(a,a),r),t=b(a,c),u=b(b(g(2,h),t),f);return[0,aI(e,l(q(b(b(c,c),m),u),s),p)]}return 0}else
+return 2===i[0]?[0,aI(e,f,b(a,c))]:rb(e,f,d[3],k)}function
+rd(a){return aO(x,cx(f,a),a)}function
+re(e,d,c,b,a){return bf(n(function(a){return hr(e,d,q(a,b),c)},a))}function
+rf(a,d,c){var
+e=i(d),f=au(a,Z(b(a,j(c)),e)),g=j(d);return[0,F(b(a,i(c)),g),f]}function
+rg(d,l,k,c){var
+a=re(d,l,k,rd(c),c);if(a)var
+b=a[1],m=ao(n(j,b)),e=[0,ao(n(i,b)),m],g=B(f,i(e)),o=g?[0,n(function(a){return rf(d,e,a)},b)]:g,h=o;else
+var
+h=a;return h}function
+hI(a){var
+b=[0,j(a)];return[0,[0,i(a)],b]}function
+rh(a,g){var
+c=a[4];if(typeof
+c==="number"&&c){var
+d=ew(a),h=d?ri:d;return h}var
+i=a[2],e=M(a[9])===i?1:0;if(e)var
+j=a[9],b=aH(function(b){var
+c=a[1];return pe(M(b),c)},j);else
+var
+b=e;if(b)var
+k=a[9],f=[0,n(function(b){return q_(g,a,b)},k)];else
+var
+f=b;return f}function
+rj(e,d,a,c,g){var
+f=a3(a,a),b=ra(d,e,c,f);if(b){var
+h=b[1];return bf(n(function(b){return rc(d,e,a,c,f,h,b)},g))}return b}function
+rk(b,d,i,h,a,g){var
+c=av(g,a[2],0),j=b[1],e=M(c)===j?1:0;if(e){var
+f=b[4];if(typeof
+f==="number"&&f){var
+k=rg(d,i,a[1],c);return aG(function(a){return n(hI,a)},k)}var
+l=rj(b,d,c,a[1],h);return aG(function(a){return n(hI,a)},l)}return e}function
+rl(d,c,e,b){var
+a=rh(d,c);if(a){var
+f=bW(0,M(b[2])),g=a[1];return bf(n(function(a){return rk(d,c,e,g,b,a)},f))}return a}function
+rm(a,d){var
+e=a[8];return function(f){var
+g=a[10];if(g)var
+j=b(f,e),c=r(b(g[1],d),j);else
+var
+c=1;if(c){var
+h=a[11];if(h){var
+k=b(h[1],d);return r(b(f,e),k)}var
+i=1}else
+var
+i=c;return i}}function
+rn(j,e,c){var
+d=j[4];if(typeof
+d==="number")return 1;else{if(2===d[0]){var
+h=d[1];if(h){var
+a=h[1],i=r(f,a[1]);if(i){var
+k=b(e,e),l=b(b(a[1],a[1]),k),m=b(a[2],a[2]);return r(b(a3(c,c),m),l)}return i}return 1}var
+g=dd(Y(d[1][1],f));return g?g:B(f,a3(c,c))}}function
+ro(b,c,a){var
+f=b[1],d=M(a)===f?1:0,e=d?aH(rm(b,c),a):d;return e?rn(b,c,a):e}function
+hJ(e,d,c,a){var
+f=b(c,e);return r(b(a,d),f)}function
+eH(e,d,c,a){var
+f=b(a,d);return r(b(c,e),f)}function
+rp(e,d,c,j,i){var
+a=c[1];if(a){var
+b=c[2];if(b){var
+f=hJ(d,e,a[1],j);if(f)return eH(d,e,b[1],i);var
+g=f}else
+var
+g=b;var
+h=g}else
+var
+h=a;return h}function
+rq(i,h,g,f,e,d){var
+b=e,a=d;for(;;){if(a){var
+k=function(b,a){return b===a?1:0},l=bT(function(b,c){return function(a){return c(b,a)}}(b,k),g),c=l||eH(h,i,j(a[1]),f);if(c){var
+b=b+1|0,a=a[2];continue}return c}return 1}}function
+rr(o,n,c,g,b,a){switch(a[0]){case
+0:var
+d=cy(n,a[1]);if(d){var
+e=cy(d[1],a[2]);if(e)return rp(o,b,e[1],a[3],a[4]);var
+h=e}else
+var
+h=d;return h;case
+1:var
+f=cy(g,a[1]);if(f){var
+k=f[1],p=a[2],l=hJ(b,c,i(k),p);if(l){var
+q=a[3];return eH(b,c,j(k),q)}var
 m=l}else
 var
-m=d;return m}var
-p=h}else
+m=f;return m;default:return rq(c,b,a[1],a[2],0,g)}}function
+rs(a){return 0===a[0]?1:0}function
+eI(i,b,h,g,f,e,a){var
+j=b[2],d=M(a[2])===j?1:0;if(d)var
+k=a[2],l=a[1],c=aH(function(a){return ro(i,l,a)},k);else
 var
-p=g;return p;case
-1:var
-i=c7(t,a[1]);if(i){var
-q=i[1],r=hr(c,j,q[1],a[2]);if(r)return es(c,j,q[2],a[3]);var
-s=r}else
-var
-s=i;return s;default:var
-f=0,b=t,y=a[2],z=a[1];for(;;){if(b){var
-v=bP(function(b){return function(a){return b===a?1:0}}(f),z),n=v||es(c,j,b[1][2],y);if(n){var
-f=f+1|0,b=b[2];continue}return n}return 1}}},m)}return h}function
-hs(j,n){var
-c=j[1],a=j[2][1],k=c[4],t=0,$=j[2][3];if(typeof
-k==="number"&&k){var
-m=eh(c),u=m?nx:m,d=u;t=1}if(!t){var
-w=c[2],q=K(c[9])===w?1:0;if(q)var
-x=c[9],e=aF(function(a){var
-b=c[1];return K(a)<=b?1:0},x);else
-var
-e=q;if(e)var
-y=c[9],r=[0,l(function(b){var
-d=aZ(b,b),h=0,e=c[4];if(typeof
-e!=="number"&&2!==e[0]){var
-g=hp(a,d);h=1}if(!h)var
-g=[0,f,f];return[0,b,d,g]},y)];else
-var
-r=e;var
-d=r}if(d){var
-A=bS(0,K(n[2])),Z=d[1];return ba(l(function(aa){var
-e=az(aa,n[2],0),X=c[1],I=K(e)===X?1:0;if(I){var
-J=c[4];if(typeof
-J==="number"&&J){var
-Y=n[1],T=aL(v,cr(f,e),e),r=ba(l(function(b){return g$(a,$,o(b,T),Y)},e));if(r)var
-t=r[1],U=an(l(bM,t)),E=an(l(aE,t)),F=z(f,E),W=F?[0,l(function(c){var
-d=as(a,V(b(a,c[2]),E));return[0,D(b(a,c[1]),U),d]},t)]:F,G=W;else
-var
-G=r;return aD(function(a){return l(hq,a)},G)}var
-d=n[1],u=aZ(e,e),k=c[4],w=0;if(typeof
-k==="number")w=1;else
-switch(k[0]){case
-0:var
-q=k[1],x=p(f,q[1]);if(x)var
-M=q[2],N=aG(a,b(d,q[1]),M),y=[0,c9(hp(a,u),N)];else
-var
-y=x;var
-j=y;break;case
-1:var
-m=k[1],A=p(f,m[1]);if(A)var
-O=m[2],P=m[1],Q=b(b(d,d),P),R=i(b(u,m[2]),Q),B=aG(b(a,a),R,O),S=bT(B[2]),C=[0,[0,bO(B[1]),S]];else
-var
-C=A;var
-j=C;break;default:w=1}if(w)var
-j=[0,[0,f,f]];if(j)var
-H=j[1],L=ba(l(function(q){var
-k=c[8],n=aZ(e,q[1]),p=c[4];if(typeof
-p==="number"){if(0===p){var
-I=b(k,k),J=b(b(d,d),I),K=q[2],L=b(b(d,d),K),M=b(d,k),N=b(b(g(2,h),M),n);return[0,aG(a,i(o(b(b(k,k),u),N),L),J)]}return 0}else{if(2===p[0])return[0,aG(a,n,b(d,k))];var
-B=q[3],x=b(B[2],H[2]),m=b(B[1],H[1]),j=b(b(b(a,a),a),n);if(_(j,0))var
-l=[0,[0,f,f]];else{var
-r=z(f,m);if(r){if(z(f,j))var
-C=V(j,m),t=[0,D(j,x),C];else
-var
-E=V(j,x),t=[0,D(j,m),E];var
-w=[0,t]}else
-var
-w=r;var
-l=w}if(l)var
-y=l[1],F=as(a,y[2]),G=y[1],A=[0,[0,v(s(a),G),F]];else
-var
-A=l;return A}},Z));else
-var
-L=j;return aD(function(a){return l(hq,a)},L)}return I},A))}return d}function
-ht(a){var
-b=a[1],c=a[2][1],d=a[2][2];return function(e){return hk(b,c,d,a[2][3],a[3],e)}}function
-nz(a,c,b){var
-h=a[1],i=a[2][1],j=a[2][2],k=0<K(b[2])?1:0;if(k){var
-e=hs(a,b);if(e){var
-f=e[1];if(aF(ny,c[4]))return et(h,c,i,f,j,0,b);var
-g=d(ht(a),f);if(g)return et(h,c,i,f,j,g[1],b);var
+c=d;if(c){var
+m=b[4],n=b[3];return aH(function(a){return rr(h,g,f,e,n,a)},m)}return c}function
+rt(c,b,m,l,e,d,k,a){var
+g=eI(c,b,m,l,e,d,k),i=g?bd(a,c[3]):g,j=i?dd(a===b[1]?1:0):i;return j?hF(c,e,d,a,b[1],f,h):j}function
+hK(a,b){return rl(a[1],a[2][1],a[2][3],b)}function
+hL(a){var
+b=a[1],c=a[2][1],d=a[2][2];return function(e){return hC(b,c,d,a[2][3],a[3],e)}}function
+ru(a,d,b){var
+h=a[1],i=a[2][1],j=a[2][2],k=bd(0,M(b[2]));if(k){var
+e=hK(a,b);if(e){var
+f=e[1];if(aH(rs,d[4]))return eI(h,d,i,f,j,0,b);var
+g=c(hL(a),f);if(g)return eI(h,d,i,f,j,g[1],b);var
 l=g}else
 var
 l=e;var
 m=l}else
 var
-m=k;return m}var
-cx=[H,nB,bj(0)],hu=[H,nC,bj(0)];function
-nA(a,e,c){var
-b=a[1],j=a[2][2],p=a[2][1],k=0<K(c[2])?1:0;if(k){var
-g=hs(a,c);if(g){var
-l=g[1],i=d(ht(a),l);if(i){var
-q=bS(0,b[3]),m=i[1];return bP(function(a){var
-d=et(b,e,p,l,j,m,c),g=d?a<b[3]?1:0:d,i=g?c4(a===e[1]?1:0):g;return i?hn(b,j,m,a,e[1],f,h):i},q)}var
-n=i}else
+m=k;return m}function
+rv(a,k,b){var
+f=a[1],l=a[2][1],m=a[2][2],g=bd(0,M(b[2]));if(g){var
+d=hK(a,b);if(d){var
+h=d[1],e=c(hL(a),h);if(e){var
+n=bW(0,f[3]),o=e[1];return bT(function(a){return rt(f,k,l,h,m,o,b,a)},n)}var
+i=e}else
 var
-n=g;var
-o=n}else
+i=d;var
+j=i}else
 var
-o=k;return o}function
-ao(b,a){throw[0,cx,j(ac(nD),b,a)]}function
-a0(a){if(a[3])throw[0,cx,nE];a[2][2]=0;for(;;){var
-b=d(a[1],0);if(10===b)a[3]=1;else
-if(32!==b){if(a[2][2]!==1025){fW(a[2],b);continue}ao(nF,dS(a[2]))}return dS(a[2])}}function
-dg(a,d){var
-b=a0(d),c=u(b,a);return c?ao(a,b):c}function
-eu(b){var
-a=1-b[3];if(a)throw[0,cx,nG];return a}function
-W(v){var
-a=a0(v),l=u(a,nH),m=l?45===N(a,0)?1:0:l,b=m?1:m,f=r(a)-b|0,n=1===f?1:0,o=n?0===b?1:0:n;if(o)var
-g=o;else
+j=g;return j}var
+cF=[J,rw,bn(0)],hM=[J,rx,bn(0)];function
+ap(b,a){throw[0,cF,k(ae(ry),b,a)]}function
+rz(a){return[0,a,d5(64),0]}function
+a4(a){if(a[3])throw[0,cF,rA];lj(a[2]);(function(e){for(;;){var
+b=c(a[1],0);if(10===b){a[3]=1;return 0}var
+d=32!==b?1:0;if(d){if(li(a[2])===1025)return ap(rB,d6(a[2]));ga(a[2],b);continue}return d}}(0));return d6(a[2])}function
+dq(a,d){var
+b=a4(d),c=w(b,a);return c?ap(a,b):c}function
+eJ(b){var
+a=1-b[3];if(a)throw[0,cF,rC];return a}function
+rD(a){var
+b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
+d=c;else
 var
-t=1<=f?1:0,g=t?48!==N(a,b)?1:0:t;if(g){var
-s=f<=b4?1:0;if(s){var
-c=b;for(;;){var
-p=c===r(a)?1:0;if(p)var
-q=p;else{var
-d=N(a,c),i=48<=d?1:0,j=i?d<=57?1:0:i;if(j)var
-e=j;else
+e=97<=a?1:0,d=e?a<=i4?1:0:e;return d}function
+_(l){var
+a=a4(l),e=w(a,rE),f=e?45===P(a,0)?1:0:e,b=f?1:f,c=s(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+d=h;else
 var
-k=97<=d?1:0,e=k?d<=iK?1:0:k;if(e){var
-c=c+1|0;continue}var
-q=e}var
-h=q;break}}else
+k=1<=c?1:0,d=k?48!==P(a,b)?1:0:k;function
+m(f){var
+b=f;for(;;){var
+c=b===s(a)?1:0;if(c)var
+d=c;else{var
+e=rD(P(a,b));if(e){var
+b=b+1|0;continue}var
+d=e}return d}}if(d)var
+i=c<=b7?1:0,j=i?m(b):i;else
 var
-h=s}else
+j=d;if(1-j)ap(rF,a);return o$(16,a)}function
+a5(b){var
+a=_(b);if(ar(a)<=0)ap(rH,jS(rG,a));return a}var
+hN=1048576;function
+bg(b){var
+a=_(b);if(ar(a)<0)ap(rJ,jS(rI,a));if(o_(a,hN))throw[0,hM,c(ae(rK),hN)];return cs(a)}function
+dr(e,b,d){var
+a=bg(d);if(b<=a){var
+f=c(ae(rL),a);ap(k(ae(rM),e,b),f)}return a}function
+cG(e,d){function
+a(g,f){var
+b=g,a=f;for(;;){if(0===b)return aF(a);var
+b=b-1|0,a=[0,c(e,d),a];continue}}return a(bg(d),0)}function
+aQ(b,e,d){var
+a=cG(e,d);if(1-fX(aZ(a),b)){var
+f=aZ(a),g=c(ae(rN),f);ap(as(rQ,kQ(rP,ai(ae(rO),b))),g)}return a}function
+hO(c,b,a){var
+d=[0,b,0];return aQ(c,function(a){return aQ(d,_,a)},a)}function
+eK(f,b){var
+a=a4(b),d=w(a,rR);if(d){if(w(a,rS))return ap(rT,a);var
+e=[0,c(f,b)]}else
 var
-h=g;if(1-h)ao(nI,a);return qk(16,a,0,r(a))}function
-a1(b){var
-a=W(b);if(ab(a)<=0)ao(nK,jz(nJ,a));return a}var
-nL=ie;function
-bb(b){var
-a=W(b);if(ab(a)<0)ao(nN,jz(nM,a));if(0<by(a,ie))throw[0,hu,d(ac(nO),nL)];return co(a)}function
-dh(e,b,c){var
-a=bb(c);if(b<=a){var
-f=d(ac(nP),a);ao(j(ac(nQ),e,b),f)}return a}function
-cy(e,c){var
-b=bb(c),a=0;for(;;){if(0===b)return aC(a);var
-b=b-1|0,a=[0,d(e,c),a];continue}}function
-aM(m,u,t){var
-h=cy(u,t);if(1-fI(aV(h),m)){var
-v=aV(h),w=d(ac(nR),v),i=ah(ac(nS),m);if(i){var
-c=0,b=i,s=0;for(;;){if(b){var
-j=b[1];if(b[2]){var
-k=(r(j)+4|0)+c|0,o=b[2],p=c<=k?k:Q(j8),c=p,b=o;continue}var
-l=r(j)+c|0}else
+e=d;return e}function
+bZ(a){var
+b=_(a);return[0,b,a5(a)]}function
+rU(b){var
+a=a4(b);if(w(a,rV)){var
+c=w(a,rW);if(c){if(w(a,rX))return w(a,rY)?w(a,rZ)?ap(r0,a):1:[1,bZ(b)];var
+d=[2,eK(bZ,b)]}else
 var
-l=c;var
-g=P(l),f=s,e=i;for(;;){if(e){var
-a=e[1];if(e[2]){var
-q=e[2];aI(a,0,g,f,r(a));aI(nT,0,g,f+r(a)|0,4);var
-f=(f+r(a)|0)+4|0,e=q;continue}aI(a,0,g,f,r(a))}var
-n=ae(g);break}break}}else
+d=c;return d}return[0,bZ(b)]}function
+r1(b){var
+a=a4(b);if(w(a,r2)){if(w(a,r3)){var
+c=w(a,r4);if(c){if(w(a,r5))return w(a,r6)?w(a,r7)?w(a,r8)?w(a,r9)?ap(r_,a):[2,bZ(b)]:4:3:1;var
+d=[0,bZ(b)]}else
 var
-n=j9;ao(aq(nU,n),w)}return h}function
-hv(c,b,a){var
-d=[0,b,0];return aM(c,function(a){return aM(d,W,a)},a)}function
-ev(f,b){var
-a=a0(b),c=u(a,nV);if(c){if(u(a,nW))return ao(nX,a);var
-e=[0,d(f,b)]}else
+d=c;return d}return 2}return[1,bZ(b)]}function
+r$(b){var
+a=a4(b);if(w(a,sa)){var
+c=w(a,sb);if(c){if(w(a,sc))return w(a,sd)?w(a,se)?ap(sf,a):[1,bg(b)]:2;var
+d=1}else
 var
-e=c;return e}function
-bV(a){var
-b=W(a);return[0,b,a1(a)]}function
-hw(b,a){dg(om,a);var
-e=dh(on,b[3],a),d=bb(a);function
-c(a){return dh(oo,b[2],a)}function
+d=c;return d}return[0,bg(b)]}function
+sg(c,b){var
+a=a4(b),d=w(a,sh);if(d){if(w(a,si)){if(w(a,sj))return ap(sk,a);var
+f=aQ([0,c,0],_,b);return[0,f,aQ([0,c,0],_,b)]}var
+e=1}else
+var
+e=d;return e}function
+sl(a){dq(sm,a);var
+e=bg(a),b=bg(a),c=bg(a),f=rU(a),g=r1(a),h=r$(a),d=sg(b,a),i=1===f?0:b,j=typeof
+d==="number"?b:b+1|0,k=1===d?b:c,l=a5(a),m=hO([0,i,0],e,a),n=eK(_,a),o=eK(_,a),p=a5(a),q=hO([0,c,0],j,a),r=aQ([0,k,0],_,a),s=a5(a),t=aQ([0,0,[0,b,0]],_,a),u=a5(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,aQ([0,0,[0,b,0]],_,a)]}function
+hP(b,a){dq(sn,a);var
+e=dr(so,b[3],a),d=bg(a);function
+c(a){return dr(sp,b[2],a)}function
 f(a){var
-b=a0(a);if(u(b,op)){if(u(b,oq)){if(u(b,or))return ao(os,b);var
-e=dh(ot,d,a),f=c(a),g=W(a);return[0,e,f,g,W(a)]}var
-h=cy(c,a);return[2,h,W(a)]}var
-i=c(a),j=W(a);return[1,i,j,W(a)]}var
-g=a1(a),h=cy(f,a),i=a1(a);return[0,e,d,g,h,i,aM([0,b[3],0],W,a)]}var
-hx=30;function
-ew(a){var
-c=bz(a);if(c<=30)return[0,co(a),0];var
-d=0<=ab(a)?a:s(a),b=aw(0,c-60|0),e=0===b?d:cn(d,b),f=cn(e,hx),i=co(o(e,ax(f,hx))),g=bk(co(f),30)+i,h=0<=ab(a)?g:-g;return[0,h,b]}function
-bW(c,b){var
-a=ew(b);return bk(a[1],a[2]-c|0)}function
-di(e,d,c){var
-a=ew(d),b=ew(c);return bk(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-dj(c,b){var
-d=bk(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+ds)|0;var
-e=pp(b),f=bk(e[1],27),g=Math.floor(f),h=i(ax(g|0,26),bk(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?ax(h,a):cn(h,-a|0)}function
-cz(a){return Math.abs(a)<bl?1:0}function
-X(b,h){var
+b=a4(a);if(w(b,sq)){if(w(b,sr)){if(w(b,ss))return ap(st,b);var
+e=dr(su,d,a),f=c(a),g=_(a);return[0,e,f,g,_(a)]}var
+h=cG(c,a);return[2,h,_(a)]}var
+i=c(a),j=_(a);return[1,i,j,_(a)]}var
+g=a5(a),h=cG(f,a),i=a5(a);return[0,e,d,g,h,i,aQ([0,b[3],0],_,a)]}function
+sv(b,a){dq(sw,a);return cG(function(a){var
+c=dr(sx,b[3],a),d=a5(a);return[0,c,d,aQ([0,b[2],0],_,a)]},a)}function
+sy(b,a){dq(sz,a);var
+c=a5(a),d=[0,b[1],0];return[0,c,cG(function(a){return aQ(d,_,a)},a)]}var
+hQ=30;function
+eL(a){var
+c=bD(a);if(c<=30)return[0,cs(a),0];var
+d=0<=ar(a)?a:u(a),b=az(0,c-60|0),e=0===b?d:cr(d,b),f=cr(e,hQ),i=cs(q(e,aB(f,hQ))),g=bo(cs(f),30)+i,h=0<=ar(a)?g:-g;return[0,h,b]}function
+b0(c,b){var
+a=eL(b);return bo(a[1],a[2]-c|0)}function
+ds(e,d,c){var
+a=eL(d),b=eL(c);return bo(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+dt(c,b){var
+d=bo(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+dB)|0;var
+e=un(b),f=bo(e[1],27),g=Math.floor(f),h=l(aB(g|0,26),bo(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?aB(h,a):cr(h,-a|0)}function
+cH(a){return Math.abs(a)<bp?1:0}function
+$(b,h){var
 d=b.length-1-1|0,c=0.,i=0;if(d<0)var
 e=c;else{var
 a=i,f=c;for(;;){var
 g=f+b[1+a]*h[1+a],j=a+1|0;if(d!==a){var
 a=j,f=g;continue}var
 e=g;break}}return e}function
-bX(b,e,d){var
+b1(b,e,d){var
 c=b.length-1-1|0,f=0;if(!(c<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*d[1+a];var
 g=a+1|0;if(c!==a){var
 a=g;continue}break}}return 0}function
-bY(c,b){var
-a=[0,0.];dO(function(c){var
-e=d(b,c);a[1]=a[1]+e;return 0},c);return a[1]}function
-ex(b,a){if(cK(c(b[10],a)[1+a],[0])){var
-d=c(b[6],a)[1+a],e=b[6],f=n(function(a){return X(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-hy(b,a,c){if(b!=aU&&a!=bl){var
-d=bY(c,function(c){return I(b*c,a*c)});return[0,bY(c,function(c){return ci(b*c,a*c)}),d]}return[0,aU,bl]}function
-hz(d,c,b){function
-a(e){return d*Math.sqrt(bY(b,function(a){if(c&&e*a<0.)return 0.;return a*a}))}var
-e=a(1.);return[0,-a(e_),e]}function
-oA(d){var
-r=d[2],s=d[1],V=0===dN(d[9],r)?1:0,aB=V?0<r?1:0:V,q=d[9];for(;;){if(q){var
-$=q[2],W=0===dN(q[1],s)?1:0;if(W){var
-q=$;continue}var
-Y=W}else
-var
-Y=1;var
-y=d[4],Z=typeof
-y==="number"?0===y?ox:0:2===y[0]?oz:oy;if(Z&&aB&&Y){var
-g=Z[1],ag=d[9],ai=0,aj=function(b,a){return aw(b,bz(a))},i=a8(function(a,b){return a8(aj,a,b)},ai,ag),o=d[8],al=1,am=d[9],f=ak(ah(function(a){return ak(ah(function(a){return bW(i,a)},a))},am)),J=d[10],j=J?bW(i,J[1]):aU,K=d[11],k=K?bW(i,K[1]):bl,u=d[10],M=u?0<=ab(u[1])?1:0:u,N=n(function(a){return 2===g?Math.sqrt(X(a,a)):1.},f);switch(g){case
+b2(d,b){var
+a=[0,0.];d2(function(d){var
+e=c(b,d);a[1]=a[1]+e;return 0},d);return a[1]}function
+cI(a){return a*a}function
+eM(b,a){if(cT(d(b[10],a)[1+a],[0])){var
+c=d(b[6],a)[1+a],e=b[6],f=p(function(a){return $(c,a)},e);d(b[10],a)[1+a]=f}return d(b[10],a)[1+a]}function
+sA(a){var
+b=of(0,a.length-1);return bJ(function(e,c){var
+f=oi(cO,cO,c),h=ol(b,f),g=fY(function(b){return cT(d(a,b)[1+b],c)},h);return g?g[1]:(ok(b,f,e),e)},a)}function
+sB(a){return typeof
+a==="number"?0===a?sC:0:2===a[0]?sE:sD}function
+sF(c,a){var
+b=y(c,0.),d=1./az(1,a.length-1);function
+f(a,c){return N(b,a,e(b,a)+c*d)}d2(function(a){return I(f,a)},a);function
+g(c,a){return a-e(b,c)}return p(function(a){return bJ(g,a)},a)}function
+sG(c,b,a){var
+d=b2(a,function(a){return cI(K(a-c,b-a))});return[0,b2(a,function(a){return cI(K(0.,K(c-a,a-b)))}),d]}function
+hR(b,a,c){if(b!=aY&&a!=bp){var
+d=b2(c,function(c){return K(b*c,a*c)});return[0,b2(c,function(c){return cm(b*c,a*c)}),d]}return[0,aY,bp]}function
+hS(d,c,b){function
+a(e){return d*Math.sqrt(b2(b,function(a){if(c&&e*a<0.)return 0.;return a*a}))}var
+e=a(1.);return[0,-a(fn),e]}function
+sH(a,c,s,m){var
+D=c[9],E=0;function
+F(b,a){return az(b,bD(a))}var
+f=a$(function(a,b){return a$(F,a,b)},E,D),k=c[8],G=1,H=c[9],g=al(ai(function(a){return al(ai(function(a){return b0(f,a)},a))},H)),t=c[10],h=t?b0(f,t[1]):aY,u=c[11],i=u?b0(f,u[1]):bp,n=c[10],v=n?0<=ar(n[1])?1:0:n,w=p(function(b){return 2===a?Math.sqrt($(b,b)):1.},g);switch(a){case
 0:var
-t=w(s,0.),ad=1./aw(1,f.length-1),ae=function(a,b){return L(t,a,e(t,a)+b*ad)};dO(function(a){return G(ae,a)},f);var
-af=function(b,a){return a-e(t,b)},m=n(function(a){return bF(af,a)},f);break;case
+j=sF(m,g);break;case
 1:var
-m=f;break;default:var
-m=bF(function(b,a){return n(function(a){return a/e(N,b)},a)},f)}var
-_=0;if(2!==g&&j!=aU&&k!=bl){var
-U=(k-j)/2.,O=[0,[a4,(j+k)/2.,s*(U*U),ds],0];_=1}if(!_)var
-O=0;var
-v=d[4],z=0;if(typeof
-v==="number")z=1;else
-if(2===v[0]){var
-R=v[1];if(R)var
-x=R[1],aA=x[2],S=di(i,b(o,x[1]),aA),T=bW(0,x[2]),p=[0,[a4,0.,S*S,1./(T*T)],0];else
-z=1}else
+j=g;break;default:var
+j=bJ(function(b,a){return p(function(a){return a/e(w,b)},a)},g)}var
+C=0;if(2!==a&&h!=aY&&i!=bp){var
+x=[0,[a9,(h+i)/2.,m*cI((i-h)/2.),dB],0];C=1}if(!C)var
+x=0;var
+o=c[4],r=0;if(typeof
+o==="number")r=1;else
+if(2===o[0]){var
+B=o[1];if(B)var
+q=B[1],W=q[2],X=ds(f,b(k,q[1]),W),Y=1./cI(b0(0,q[2])),Z=[0,[a9,0.,cI(X),Y],0],l=Z;else
+r=1}else
 var
-p=[0,[a4,0.,1.,di(-i|0,al,o)],0];if(z)var
-p=0;var
-an=function(a){switch(g){case
-0:var
-d=bY(a,function(a){var
-b=I(a-j,k-a);return b*b});return[0,bY(a,function(a){var
-b=I(0.,I(j-a,a-k));return b*b}),d];case
-1:if(p){var
-b=hy(j,k,a),c=hz(Math.sqrt(p[1][2]),M,a),e=ci(b[2],c[2]);return[0,I(b[1],c[1]),e]}return hy(j,k,a);default:return hz(1.,M,a)}},ao=2===g?m:f,P=n(an,ao),ap=b(o,o),aq=ak(d[9]);if(2===g)var
-ar=0,Q=function(a,b){return di(ar,a,b)};else
+l=[0,[a9,0.,1.,ds(-f|0,G,k)],0];if(r)var
+l=0;function
+I(b){switch(a){case
+0:return sG(h,i,b);case
+1:if(l){var
+c=hR(h,i,b),d=hS(Math.sqrt(l[1][2]),v,b),e=cm(c[2],d[2]);return[0,K(c[1],d[1]),e]}return hR(h,i,b);default:return hS(1.,v,b)}}var
+J=2===a?j:g,z=p(I,J),L=b(k,k),M=al(c[9]);if(2===a)var
+N=0,A=function(a,b){return ds(N,a,b)};else
 var
-Q=function(c,a){return di(2*i|0,b(c,ap),a)};var
-as=2===g?0:2*(bz(o)-i|0)|0,at=0===g?0:cT(O,p),l=16,aa=f.length-1;for(;;){if(!(aa<=l)&&!(dL<(l*2|0))){var
-l=l*2|0;continue}if(mN){var
-F=b_(c1),h=cD===F?c1[1]:dq===F?fV(c1):c1;h[2]=(h[2]+1|0)%55|0;var
-A=h[2],B=c(h[1],A)[1+A],C=(h[2]+24|0)%55|0,D=(c(h[1],C)[1+C]+(B^(B>>>25|0)&31)|0)&ii,E=h[2];c(h[1],E)[1+E]=D;var
-H=D}else
-var
-H=0;var
-a=[0,0,w(l,0),H,l],ac=bF(function(z,y){var
-i=jj(cF,cF,0,y);function
-v(c){var
-a=c;for(;;){if(a){var
-b=a[3],d=a[2];if(0===bi(a[1],i))return[0,d,v(b)];var
-a=b;continue}return 0}}var
-x=d1(a,i),K=v(c(a[2],x)[1+x]),A=fJ(function(a){return cK(c(f,a)[1+a],y)},K);if(A)return A[1];var
-h=d1(a,i),J=[0,i,z,c(a[2],h)[1+h]];c(a[2],h)[1+h]=J;a[1]=a[1]+1|0;if(a[2].length-1<<1<a[1]){var
-l=a[2],t=(l.length-1)*2|0;if(t<dL){var
-m=w(t,0),B=a.length-1<4?1:0,C=B||(a[4]<0?1:0),u=1-C;a[2]=m;var
-n=m.length-1,j=w(n,0),q=l.length-1-1|0,F=0;if(!(q<0)){var
-g=F;a:for(;;){var
-b=c(l,g)[1+g];for(;;){if(b){var
-o=b[1],D=b[2],E=b[3],k=u?b:[0,o,D,0],d=d1(a,o),p=c(j,d)[1+d];if(p)p[3]=k;else
-c(m,d)[1+d]=k;c(j,d)[1+d]=k;var
-b=E;continue}var
-I=g+1|0;if(q!==g){var
-g=I;continue a}break}break}}if(u){var
-r=n-1|0,G=0;if(!(r<0)){var
-e=G;for(;;){var
-s=c(j,e)[1+e];if(s)s[3]=0;var
-H=e+1|0;if(r!==e){var
-e=H;continue}break}}}}}return z},f),au=n(function(a){return a[2]},P),av=n(function(a){return a[1]},P),ax=w(r,[0]),ay=n(function(a){return bY(a,function(a){return a})},m),az=n(function(a){return X(a,a)},m);return[0,[0,g,r,s,i,function(a){return ak(c(aq,a)[1+a])},m,N,az,ay,ax,av,au,ac,at,as,Q]]}}return 0}}function
-hA(a){return 0<ab(a[1])?1:0}function
-hB(e,b){var
+A=function(c,a){return ds(2*f|0,b(c,L),a)};var
+O=2===a?0:2*(bD(k)-f|0)|0,P=0===a?0:c2(x,l),Q=sA(g),R=p(function(a){return a[2]},z),S=p(function(a){return a[1]},z),T=y(s,[0]),U=p(function(a){return b2(a,function(a){return a})},j),V=p(function(a){return $(a,a)},j);return[0,a,s,m,f,function(a){return al(d(M,a)[1+a])},j,w,V,U,T,S,R,Q,P,O,A]}function
+sI(a){var
+b=a[2],c=a[1],d=0===d0(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=kA(function(a){return 0===d0(a,c)?1:0},g),e=sB(a[4]);if(e&&f&&h)return[0,sH(e[1],a,b,c)];return 0}function
+sJ(a,e){function
+b(b){return p(function(a){return d(b,a)[1+a]},e)}var
+f=e.length-1,g=a[16],h=a[15],i=a[14],j=b(a[13]),k=b(a[12]),l=b(a[11]),n=b(a[9]),o=b(a[8]),q=b(a[7]),m=y(f,[0]),r=b(a[6]);function
+s(b){var
+f=d(e,b)[1+b];return c(a[5],f)}return[0,a[1],f,a[3],a[4],s,r,q,o,n,m,l,k,j,i,h,g]}function
+hT(a){return 0<ar(a[1])?1:0}function
+hU(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -3292,743 +3664,590 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=by(d[1],d[2])<0?1:0;if(c&&b&&hA(d)&&f)return 0;return 2;case
-1:if(c&&0<=ab(a[1][1]))return 0;return 2;default:return hA(a[1])?1:2}}function
-ey(a,g,b){var
-h=a[1],d=ex(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=ex(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
-bc(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
-ez(a,b){var
-c=e7*a[17];return c<bc(a,b)?1:0}function
-eA(t,s,r,h,q){var
-f=h.length-1,g=w(f,0.),i=f-1|0;if(!(i<0)){var
+d=a[1],f=bC(d[1],d[2])<0?1:0;if(c&&b&&hT(d)&&f)return 0;return 2;case
+1:if(c&&0<=ar(a[1][1]))return 0;return 2;default:return hT(a[1])?1:2}}function
+sK(a,i,b){var
+f=y(b,0),g=y(b,0),c=a[7],e=ks(a[13],i),h=0;if(typeof
+c==="number"&&!c&&e){var
+j=e[1],k=function(a){return function(m,l,k){var
+a=m,e=l,c=k;for(;;){if(e&&c&&a<b){var
+h=c[1],i=e[1];if(i!==h){var
+j=bC(i,h);if(0<j)d(f,a)[1+a]=1;else
+if(j<0)d(g,a)[1+a]=1}var
+a=a+1|0,e=e[2],c=c[2];continue}return 0}}(0,j,a)};bG(k,a[13]);h=1}if(!h){f8(f,0,b,1);f8(g,0,b,1)}return[0,f,g]}function
+sL(b,a){return y(b,[0,3,3,0,a])}function
+sM(b,k,c,a){var
+l=b[16],f=al(ai(function(a){return 0<ar(a)?1:0},l)),m=hU(b,1),n=[0,hU(b,0),m],g=sK(b,k,c),h=g[2],i=g[1];function
+j(c,b,a){if(!d(i,a)[1+a]&&!d(h,a)[1+a])return[0,0,0,c,b];var
+m=f.length-1<=a?1:0,o=m||d(f,a)[1+a],e=d(h,a)[1+a],g=e?2:e,j=d(i,a)[1+a],k=j?1:j,l=kf(o);switch(d(n,l)[1+l]){case
+0:return[0,g,k,c,b];case
+1:return[0,k,g,c,b];default:return[0,3,3,c,b]}}var
+e=b[6];if(typeof
+e==="number"){if(0===e){var
+o=0;return bI(c,function(b){return j(o,a,b)})}}else
+if(0===e[0]){var
+p=e[1];return bI(c,function(b){return b<p?[0,3,3,0,ci(1,a)]:j(ci(1,a),a,b)})}return sL(c,a)}function
+eN(a,g,b){var
+h=a[1],c=eM(h,d(a[2],g)[1+g][1]);if(a[3]==0.)return e(c,b);var
+i=a[4],f=d(a[2],i)[1+i][1],j=eM(h,f);return e(c,b)-e(c,f)-e(j,b)+e(j,f)}function
+bh(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
+eO(a,b){var
+c=fk*a[17];return c<bh(a,b)?1:0}function
+sN(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
+sO(a,b){var
+c=sN(a,b);return(a[3]*a[15]-c)/2.}function
+sP(a,b){var
+c=a[3]==0.?0.:bh(a,a[4]);return(bh(a,b)+c)/2.}function
+eP(t,s,r,h,q){var
+f=h.length-1,g=y(f,0.),i=f-1|0;if(!(i<0)){var
 a=i;for(;;){var
-j=d(q,a),k=a+1|0,l=f-1|0;if(l<k)var
+j=c(q,a),k=a+1|0,l=f-1|0;if(l<k)var
 m=j;else{var
 b=k,n=j;for(;;){var
-v=e(g,b),o=c(t,b)[1+b],x=c(s,o)[1+o][1],p=n-e(c(r,a)[1+a],x)*v,y=b+1|0;if(l!==b){var
-b=y,n=p;continue}var
-m=p;break}}L(g,a,m/e(h,a));var
+v=e(g,b),o=d(t,b)[1+b],w=d(s,o)[1+o][1],p=n-e(d(r,a)[1+a],w)*v,x=b+1|0;if(l!==b){var
+b=x,n=p;continue}var
+m=p;break}}N(g,a,m/e(h,a));var
 u=a-1|0;if(0!==a){var
 a=u;continue}break}}return g}function
-bd(a,b){var
-d=bn(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];bX(d,1.,c(a[1][6],f)[1+f])}return d}function
-eB(c,a){var
-b=1;for(;;){bC(function(b){return bX(a,X(b,a),b)},c);var
+bi(a,b){var
+c=br(d(a[1][6],b)[1+b]);if(0.<a[3]){var
+e=a[4],f=d(a[2],e)[1+e][1];b1(c,1.,d(a[1][6],f)[1+f])}return c}function
+eQ(c,a){var
+b=1;for(;;){bG(function(b){return b1(a,$(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-hC(a){var
-b=Math.sqrt(X(a,a));return n(function(a){return a/b},a)}function
-hD(av,C,au,at,as,Y,W,V,U){var
-ax=Math.abs(U)+b1,Z=bo(function(b,a){return I(b,e(V,a[1]))},ax,C),D=[0,0.];G(function(a,b){D[1]=I(D[1],e(W,a)-e(Y,a));return 0},C);var
-a=[0,av,C,au,at,as,Y,W,V,[0],[0],[0],[0],[0],[0],U,0.,Z,iS*Z<D[1]?1:0],i=a[1],x=a[2];function
-b(a){return c(x,a)[1+a][1]}var
-p=bn(a[8]),q=[0,0];G(function(b,e){var
-c=b!==a[4]?1:0,d=c?(q[1]=[0,b,q[1]],0):c;return d},x);var
-j=[0,0],k=[0,0],y=[0,0],r=[0,0],l=[0,0];function
-F(g){var
-c=aV(l[1]),d=aV(j[1])-c|0,e=j[1],f=aC(cU(function(a,b){return a<d?1:0},e));bC(function(c){var
-d=l[1],e=bd(a,b(c));l[1]=[0,hC(eB(l[1],e)),d];return 0},f);return l[1]}function
-z(d){if(0.<a[3])var
-f=b(a[4]),c=e(i[8],f);else
+hV(a){var
+b=Math.sqrt($(a,a));return p(function(a){return a/b},a)}function
+sQ(a){var
+g=a[1],q=a[2];function
+b(a){return d(q,a)[1+a][1]}var
+l=br(a[8]),m=[0,0];I(function(b,e){var
+c=b!==a[4]?1:0,d=c?(m[1]=[0,b,m[1]],0):c;return d},q);var
+h=[0,0],i=[0,0],r=[0,0],n=[0,0],j=[0,0];function
+v(g){var
+c=aZ(j[1]),d=aZ(h[1])-c|0,e=h[1],f=aF(c4(function(a,b){return a<d?1:0},e));bG(function(c){var
+d=j[1],e=bi(a,b(c));j[1]=[0,hV(eQ(j[1],e)),d];return 0},f);return j[1]}function
+s(d){if(0.<a[3])var
+f=b(a[4]),c=e(g[8],f);else
 var
 c=0.;var
-g=b(d);return e(i[8],g)+c}function
-$(c){var
-h=e(p,b(c));if(e4*z(c)<h)var
-d=h;else
+h=b(d);return e(g[8],h)+c}function
+A(c){var
+g=e(l,b(c));if(fh*s(c)<g)var
+d=g;else
 var
-o=bd(a,b(c)),l=eB(F(0),o),d=X(l,l);var
-m=a[3]==0.?0.:bc(a,a[4]),g=(bc(a,c)+m)/2.,i=1e-22*z(c)<d?1:0;if(i)var
-j=b1<d?1:0,f=j?g*g<a[15]*d?1:0:j;else
+o=bi(a,b(c)),m=eQ(v(0),o),d=$(m,m);var
+h=sP(a,c),i=1e-22*s(c)<d?1:0;if(i)var
+j=b4<d?1:0,f=j?h*h<a[15]*d?1:0:j;else
 var
 f=i;if(f)var
-n=e7*a[17],k=[0,[0,bc(a,c)<=n?1:0,d,c]];else
+n=fk*a[17],k=[0,[0,bh(a,c)<=n?1:0,d,c]];else
 var
-k=f;return k}a:for(;;){var
-aa=q[1],s=d(cV($),aa);if(s){var
-H=a8(aw,s[1],s[2]),f=H[3],J=H[2];q[1]=d(cV(function(c){return function(b){var
-a=b[3];return a===c?0:[0,a]}}(f)),s);var
-t=b(f),u=Math.sqrt(J),ab=e4*z(f)<J?1:0,E=(a[3]*a[15]-(e(a[7],f)+e(a[6],f))/2.)/2.,o=k[1],h=r[1];for(;;){var
-_=0;if(o){if(h){E-=e(o[1],t)*h[1];var
-o=o[2],h=h[2];continue}}else
-if(!h){var
-K=E;_=1}if(!_)var
-K=Q(j4);if(ab){var
-ac=function(c){return function(b){return ey(a,c,b)}}(f),M=bE(i[2],ac),ad=k[1];bC(function(b,c){return function(a){return bX(c,e(a,b),a)}}(t,M),ad);var
-v=n(function(b){return function(a){return a/b}}(u),M)}else{var
-ae=bd(a,t),N=hC(eB(F(0),ae));if(0.<a[3])var
-O=b(a[4]),P=X(N,c(i[6],O)[1+O]);else
+k=f;return k}(function(M){for(;;){var
+B=m[1],j=c(c5(A),B);if(j){var
+t=a$(az,j[1],j[2]),f=t[3],u=t[2];m[1]=c(c5(function(c){return function(b){var
+a=b[3];return a===c?0:[0,a]}}(f)),j);var
+k=b(f),o=Math.sqrt(u),C=fh*s(f)<u?1:0,D=n[1],E=i[1],F=sO(a,f),G=ky(function(d){return function(c,b,a){return c-e(b,d)*a}}(k),F,E,D);if(C){var
+H=function(c){return function(b){return eN(a,c,b)}}(f),w=bI(g[2],H),J=i[1];bG(function(b,c){return function(a){return b1(c,e(a,b),a)}}(k,w),J);var
+q=p(function(b){return function(a){return a/b}}(o),w)}else{var
+K=bi(a,k),x=hV(eQ(v(0),K));if(0.<a[3])var
+y=b(a[4]),z=$(x,d(g[6],y)[1+y]);else
 var
-P=0.;var
-af=i[6],v=n(function(b,c){return function(a){return X(b,a)-c}}(N,P),af)}L(v,t,u);G(function(b,a){return L(p,b,e(p,b)-a*a)},v);j[1]=[0,f,j[1]];k[1]=[0,v,k[1]];y[1]=[0,u,y[1]];r[1]=[0,K/u,r[1]];continue a}}var
-w=function(a){return ak(aC(a))},A=w(j[1]),R=w(k[1]),S=w(y[1]),g=w(r[1]),T=eA(A,x,R,S,function(a){return e(g,a)}),m=[0,0.],B=[0,0.];G(function(d,b){B[1]=B[1]+b;var
-e=Math.abs(b)*bc(a,c(A,d)[1+d]);m[1]=m[1]+e;return 0},T);if(0.<a[3]){var
-ag=bc(a,a[4]);m[1]=m[1]+Math.abs(1.-B[1])*ag}var
-ah=m[1],ai=X(g,g),aj=a[15]-ai+ah,al=X(g,g),am=I(aj,iJ*(a[15]+al)+b1),an=a[18],ao=a[17],ap=a[15],aq=0.,ar=n(function(a){return I(aq,a)},p);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],A,R,S,g,T,ar,ap,am,ao,an]}}function
-hE(a,b){if(0===b.length-1)return 0;if(0===a[1]){var
-f=[0,0],s=0;G(function(g,e){var
-a=f[1],h=c(b,a)[1+a][3],d=e[3]<h?1:0,i=d?(f[1]=g,0):d;return i},b);var
-i=f[1],g=c(b,i)[1+i][1],m=ex(a,g),o=function(b){var
-f=e(a[8],b)+e(a[8],g),h=f-2.*e(m,b);if(e4*f<h)return h;var
-d=bn(c(a[6],b)[1+b]);bX(d,1.,c(a[6],g)[1+g]);return X(d,d)},h=bE(a[2],o);L(h,g,0.);var
-j=function(c){return n(function(a){var
-b=e(h,a[1]);return d(c,a)-b},b)},k=f[1],l=c(b,k)[1+k],p=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return[0,hD(a,b,1.,f[1],-1,r,q,h,p),s]}var
-t=a[14];return dM(function(k,c){function
+z=0.;var
+L=g[6],q=p(function(b,c){return function(a){return $(b,a)-c}}(x,z),L)}N(q,k,o);I(function(b,a){return N(l,b,e(l,b)-a*a)},q);h[1]=[0,f,h[1]];i[1]=[0,q,i[1]];r[1]=[0,o,r[1]];n[1]=[0,G/o,n[1]];continue}return j}}(0));function
+o(a){return al(aF(a))}var
+t=o(h[1]),w=o(i[1]),x=o(r[1]),f=o(n[1]),y=eP(t,q,w,x,function(a){return e(f,a)}),k=[0,0.],u=[0,0.];I(function(c,b){u[1]=u[1]+b;var
+e=Math.abs(b)*bh(a,d(t,c)[1+c]);k[1]=k[1]+e;return 0},y);if(0.<a[3]){var
+z=bh(a,a[4]);k[1]=k[1]+Math.abs(1.-u[1])*z}var
+B=k[1],C=$(f,f),D=a[15]-C+B,E=$(f,f),F=K(D,i3*(a[15]+E)+b4),G=a[18],H=a[17],J=a[15],L=0.,M=p(function(a){return K(L,a)},l);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],t,w,x,f,y,M,J,F,H,G]}function
+hW(l,a,k,j,i,g,f,d,c){var
+m=Math.abs(c)+b4,h=bs(function(b,a){return K(b,e(d,a[1]))},m,a),b=[0,0.];I(function(a,c){b[1]=K(b[1],e(f,a)-e(g,a));return 0},a);return sQ([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,ja*h<b[1]?1:0])}function
+sR(a,b){var
+f=[0,0];I(function(g,e){var
+a=f[1],h=d(b,a)[1+a][3],c=e[3]<h?1:0,i=c?(f[1]=g,0):c;return i},b);var
+i=f[1],g=d(b,i)[1+i][1],m=eM(a,g);function
+n(b){var
+f=e(a[8],b)+e(a[8],g),h=f-2.*e(m,b);if(fh*f<h)return h;var
+c=br(d(a[6],b)[1+b]);b1(c,1.,d(a[6],g)[1+g]);return $(c,c)}var
+h=bI(a[2],n);N(h,g,0.);function
+j(d){return p(function(a){var
+b=e(h,a[1]);return c(d,a)-b},b)}var
+k=f[1],l=d(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return hW(a,b,1.,f[1],-1,r,q,h,o)}function
+sS(d,b,g,a){function
 f(g,f){var
-h=[a4,f];return fQ(n(function(b){var
-f=c[1]*e(a[9],b[1]);return iE*(d(g,b)-f)},b),h)}var
-g=c[2],h=a[8],i=c[2],j=f(function(a){return a[2]},i);return hD(a,b,0.,b.length-1,k,f(function(a){return a[3]},aU),j,h,g)},t)}function
-eC(a,c,b){if(0.<a[3])return b+e(a[8],c);var
-d=fE(a[1][14],a[5]);return b/iE+d[1]*e(a[1][9],c)}function
-bZ(a){return a[6].length-1}function
-hF(a,e,d){var
-b=bd(a,e);G(function(d,f){var
-e=c(a[9],d)[1+d];return bX(b,f,bd(a,c(a[2],e)[1+e][1]))},d);return b}function
-eD(A,a,z,d){var
-N=A?A[1]:dr;function
-O(b){return e(c(a[10],b)[1+b],d)}var
-h=eA(a[9],a[2],a[10],a[11],O);if(e(a[14],d)<1e-07*e(a[8],d)){var
-n=h.length-1,j=w(n,0.),o=n-1|0,C=hF(a,d,h),D=0;if(!(o<0)){var
-b=D;for(;;){var
-r=c(a[9],b)[1+b],s=c(a[2],r)[1+r][1],t=X(C,bd(a,s)),u=b-1|0,H=0;if(u<0)var
-v=t;else{var
-f=H,x=t;for(;;){var
-K=e(c(a[10],f)[1+f],s),y=x-e(j,f)*K,M=f+1|0;if(u!==f){var
-f=M,x=y;continue}var
-v=y;break}}L(j,b,v/e(a[11],b));var
-J=b+1|0;if(o!==b){var
-b=J;continue}break}}var
-E=function(a){return e(j,a)},F=eA(a[9],a[2],a[10],a[11],E),p=bF(function(b,a){return a+e(F,b)},h),q=hF(a,d,p),k=X(q,q),B=p}else
+h=[a9,f];return f6(p(function(b){var
+f=a[1]*e(d[9],b[1]);return iY*(c(g,b)-f)},b),h)}var
+h=a[2],i=d[8],j=a[2],k=f(function(a){return a[2]},j);return hW(d,b,0.,b.length-1,g,f(function(a){return a[3]},aY),k,i,h)}function
+hX(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,sR(a,b),0];var
+c=a[14];return dZ(function(c,d){return sS(a,b,c,d)},c)}function
+eR(a,c,b){if(0.<a[3])return b+e(a[8],c);var
+d=fT(a[1][14],a[5]);return b/iY+d[1]*e(a[1][9],c)}function
+sT(a,k,c){var
+g=a[12].length-1-1|0,f=0.,l=0;if(g<0)var
+h=f;else{var
+b=l,i=f;for(;;){var
+m=e(d(a[10],b)[1+b],c),j=i+e(a[12],b)*m,n=b+1|0;if(g!==b){var
+b=n,i=j;continue}var
+h=j;break}}return k*(a[3]*a[15]-2.*h)-2.*Math.sqrt(e(a[14],c)*a[16])}function
+b3(a){return a[6].length-1}function
+hY(a,e,c){var
+b=bi(a,e);I(function(c,f){var
+e=d(a[9],c)[1+c];return b1(b,f,bi(a,d(a[2],e)[1+e][1]))},c);return b}function
+sU(a,h,f){var
+i=f.length-1,g=y(i,0.),j=i-1|0,t=hY(a,h,f),u=0;if(!(j<0)){var
+b=u;for(;;){var
+m=d(a[9],b)[1+b],n=d(a[2],m)[1+m][1],o=$(t,bi(a,n)),p=b-1|0,x=0;if(p<0)var
+q=o;else{var
+c=x,r=o;for(;;){var
+A=e(d(a[10],c)[1+c],n),s=r-e(g,c)*A,B=c+1|0;if(p!==c){var
+c=B,r=s;continue}var
+q=s;break}}N(g,b,q/e(a[11],b));var
+z=b+1|0;if(j!==b){var
+b=z;continue}break}}function
+v(a){return e(g,a)}var
+w=eP(a[9],a[2],a[10],a[11],v),k=bJ(function(b,a){return a+e(w,b)},f),l=hY(a,h,k);return[0,k,$(l,l)]}function
+eS(k,a,j,b){var
+o=k?k[1]:dA;function
+p(c){return e(d(a[10],c)[1+c],b)}var
+l=eP(a[9],a[2],a[10],a[11],p);if(e(a[14],b)<1e-07*e(a[8],b))var
+m=sU(a,b,l),q=m[2],r=m[1],g=q,n=r;else
 var
-k=e(a[14],d),B=h;var
-P=I(a[15],iV*a[17]),g=I(Math.sqrt(k/a[16]),N*Math.sqrt(e(a[8],d)/P)+b1),i=w(bZ(a),0.),l=[0,0.];G(function(b,f){var
-d=g*e(a[13],b)-z*f;L(i,c(a[9],b)[1+b],d);l[1]=l[1]+d;return 0},B);L(i,a[4],g-a[3]*(z+l[1]));var
-m=[0,0.];G(function(c,b){var
+u=e(a[14],b),g=u,n=l;var
+s=K(a[15],jd*a[17]),c=K(Math.sqrt(g/a[16]),o*Math.sqrt(e(a[8],b)/s)+b4),f=y(b3(a),0.),h=[0,0.];I(function(b,i){var
+g=c*e(a[13],b)-j*i;N(f,d(a[9],b)[1+b],g);h[1]=h[1]+g;return 0},n);N(f,a[4],c-a[3]*(j+h[1]));var
+i=[0,0.];I(function(c,b){var
 d=b!=0.?1:0;if(d){var
-g=0.<b?e(a[7],c):e(a[6],c);m[1]=m[1]+b*g;var
+g=0.<b?e(a[7],c):e(a[6],c);i[1]=i[1]+b*g;var
 f=0}else
 var
-f=d;return f},i);var
-Q=g*X(a[12],a[12]);return[0,i,g,-m[1]-k/g-Q]}var
-oB=48,oC=16,oD=100000000;function
-hG(b,a){var
-d=c(b[2],a)[1+a];return ez(b[1],d)}function
-hH(g,q,B,p,f,j){var
-k=f.length-1,r=0.,h=n(function(a){return q*a},p),s=e(g[1][8],B),t=k-1|0,C=0;if(t<0)var
-u=r;else{var
-a=C,m=r;for(;;){var
+f=d;return f},f);var
+t=c*$(a[12],a[12]);return[0,f,c,-i[1]-g/c-t]}var
+sV=48,sW=16,sX=100000000;function
+sY(a){function
+d(a){return a}var
+b=bI(b3(a),d);if(b.length-1<=48)return b;var
+c=p(function(b){var
+d=0;if(b!==a[4]){var
+e=a[9];if(!k5(function(a){return a===b?1:0},e)){var
+c=bh(a,b);d=1}}if(!d)var
+c=fn;return[0,c,b]},b);k8(function(b,a){return dG(b,a)},c);var
+e=f7(c,0,az(sV,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
+sZ(a){var
+b=sY(a),c=a[2].length-1;function
+f(e,b){if(!(c<=e)&&!(c<=b))return eN(a,e,d(a[2],b)[1+b][1]);return 0.}var
+g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return e(a[7],b)},b),i=p(function(b){return e(a[6],b)},b);return[0,a,b,p(function(b){return c<=b?1.:a[3]},b),i,h,g]}function
+hZ(b,a){var
+c=d(b[2],a)[1+a];return eO(b[1],c)}function
+s0(a,c){var
+d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:eN(a[1],b,c)},b)}function
+h0(g,o,B,n,f,j){var
+k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=e(g[1][8],B),s=k-1|0,C=0;if(s<0)var
+t=q;else{var
+a=C,l=q;for(;;){var
 i=e(f,a);if(i!=0.){var
-G=0.<i?e(g[5],a):e(g[4],a),A=k-1|0,H=m+i*G,J=c(g[6],a)[1+a],K=0;if(!(A<0)){var
-d=K;for(;;){L(h,d,e(h,d)+i*e(J,d));var
-N=d+1|0;if(A!==d){var
-d=N;continue}break}}var
-o=H}else
+G=0.<i?e(g[5],a):e(g[4],a),H=l+i*G,A=k-1|0,I=d(g[6],a)[1+a],J=0;if(!(A<0)){var
+c=J;for(;;){N(h,c,e(h,c)+i*e(I,c));var
+M=c+1|0;if(A!==c){var
+c=M;continue}break}}var
+m=H}else
 var
-o=m;var
-M=a+1|0;if(t!==a){var
-a=M,m=o;continue}var
-u=o;break}}var
-v=k-1|0,D=0;if(v<0)var
-w=s;else{var
-b=D,y=s;for(;;){var
-z=y+e(f,b)*(q*e(p,b)+e(h,b)),F=b+1|0;if(v!==b){var
+m=l;var
+L=a+1|0;if(s!==a){var
+a=L,l=m;continue}var
+t=m;break}}var
+u=k-1|0,D=0;if(u<0)var
+v=r;else{var
+b=D,y=r;for(;;){var
+z=y+e(f,b)*(o*e(n,b)+e(h,b)),F=b+1|0;if(u!==b){var
 b=F,y=z;continue}var
-w=z;break}}var
-x=I(0.,w),l=0.<j?-u-x/j:aU,E=l!=l?aU:l;return[0,f,j,h,x,E]}function
-hI(l,f){var
-x=l[5],y=l[4],o=l[3],Q=l[2],ae=l[6];function
-z(a){return e(f[3],a)/f[2]}var
-R=f[4]/(f[2]*f[2]),S=iN*l[1][17],p=bF(function(a,g){var
-d=2.*z(a),b=e(o,a)*R-d,c=e(f[1],a);return 0.<c?b-e(x,a):c<0.?b-e(y,a):e(x,a)+S<b?b-e(x,a):b<e(y,a)-S?b-e(y,a):0.},Q),af=bB(Q.length-1,function(a){return a}),t=ak(d(bD(function(a){var
-b=e(f[1],a)!=0.?1:0,c=b||(e(p,a)!=0.?1:0);return c}),af));function
-T(a,b){var
-d=e(o,a)*e(o,b)*R,f=z(b),g=e(o,a)*f,h=z(a),i=e(o,b)*h;return e(c(ae,a)[1+a],b)-i-g+d}function
-U(a){return n(function(a){return e(p,a)*f[2]/2.},a)}var
-ah=U(t),j=t,ai=[0,t,p,fT(function(a,b){return b/(T(a,a)+b1)},t,ah)];for(;;){var
-q=U(j),r=n(function(b){return function(a){return n(function(b){return T(a,b)},b)}}(j),j),g=q.length-1,A=g-1|0,W=0;if(!(A<0)){var
-i=W;for(;;){var
-P=c(r,i)[1+i];L(P,i,e(P,i)*1.00000000001+b1);var
-ad=i+1|0;if(A!==i){var
-i=ad;continue}break}}var
-B=g-1|0,X=0;if(!(B<0)){var
-b=X;for(;;){var
-J=c(r,b)[1+b],K=b+1|0,M=g-1|0,$=e(J,b);if(!(M<K)){var
-h=K;for(;;){var
-u=c(r,h)[1+h],v=e(u,b)/$;if(v!=0.){var
-N=b+1|0,O=g-1|0;if(!(O<N)){var
-k=N;for(;;){L(u,k,e(u,k)-v*e(J,k));var
-ac=k+1|0;if(O!==k){var
-k=ac;continue}break}}L(q,h,e(q,h)-v*e(q,b))}var
-ab=h+1|0;if(M!==h){var
-h=ab;continue}break}}var
-aa=b+1|0;if(B!==b){var
-b=aa;continue}break}}var
-s=w(g,0.),C=g-1|0;if(!(C<0)){var
-a=C;for(;;){var
-D=e(q,a),E=a+1|0,F=g-1|0;if(F<E)var
-G=D;else{var
-m=E,H=D;for(;;){var
-Z=e(s,m),I=H-e(c(r,a)[1+a],m)*Z,_=m+1|0;if(F!==m){var
-m=_,H=I;continue}var
-G=I;break}}L(s,a,G/e(c(r,a)[1+a],a));var
-Y=a-1|0;if(0!==a){var
-a=Y;continue}break}}var
-ag=ch(j),V=cU(function(g){return function(c,a){var
-b=e(f[1],a)==0.?1:0,d=b?e(g,c)*e(p,a)<=0.?1:0:b;return 1-d}}(s),ag);if(0===dN(V,j.length-1))return[0,[0,j,p,s],ai];var
-j=ak(V);continue}}var
-oE=60;function
-hJ(f,W,p,V,i){var
-g=aV(i);function
-Y(e,d){var
-b=d[1],a=c(f[2],b)[1+b],g=d[2]?a[3]:a[2];return ez(f,b)?[0,e,g,g]:[0,e,a[2],a[3]]}function
-z(a){return c(f[2],a)[1+a][1]}function
-Z(a){return a}var
-_=bB(f[2].length-1,Z),A=d(bD(function(e){var
-a=i;for(;;){if(a){var
-d=a[2],b=0===bi(a[1][1],e)?1:0;if(!b){var
-a=d;continue}var
-c=b}else
+v=z;break}}var
+w=K(0.,v),x=0.<j?-t-w/j:aY,E=bK(x)?aY:x;return[0,f,j,h,w,E]}function
+s1(j,i){var
+c=i.length-1,o=c-1|0,E=0;if(!(o<0)){var
+g=E;for(;;){var
+D=d(j,g)[1+g];N(D,g,e(D,g)*1.00000000001+b4);var
+O=g+1|0;if(o!==g){var
+g=O;continue}break}}var
+p=c-1|0,F=0;if(!(p<0)){var
+b=F;for(;;){var
+x=d(j,b)[1+b],z=b+1|0,A=c-1|0,J=e(x,b);if(!(A<z)){var
+f=z;for(;;){var
+m=d(j,f)[1+f],n=e(m,b)/J;if(n!=0.){var
+B=b+1|0,C=c-1|0;if(!(C<B)){var
+h=B;for(;;){N(m,h,e(m,h)-n*e(x,h));var
+M=h+1|0;if(C!==h){var
+h=M;continue}break}}N(i,f,e(i,f)-n*e(i,b))}var
+L=f+1|0;if(A!==f){var
+f=L;continue}break}}var
+K=b+1|0;if(p!==b){var
+b=K;continue}break}}var
+l=y(c,0.),q=c-1|0;if(!(q<0)){var
+a=q;for(;;){var
+r=e(i,a),s=a+1|0,t=c-1|0;if(t<s)var
+u=r;else{var
+k=s,v=r;for(;;){var
+H=e(l,k),w=v-e(d(j,a)[1+a],k)*H,I=k+1|0;if(t!==k){var
+k=I,v=w;continue}var
+u=w;break}}N(l,a,u/e(d(j,a)[1+a],a));var
+G=a-1|0;if(0!==a){var
+a=G;continue}break}}return l}function
+h1(b,a){var
+i=b[5],j=b[4],f=b[3],l=b[2],r=b[6];function
+k(b){return e(a[3],b)/a[2]}var
+m=a[4]/(a[2]*a[2]),n=i7*b[1][17],g=bJ(function(b,h){var
+g=2.*k(b),c=e(f,b)*m-g,d=e(a[1],b);return 0.<d?c-e(i,b):d<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=bF(l.length-1,function(a){return a}),h=al(c(bH(function(b){var
+c=e(a[1],b)!=0.?1:0,d=c||(e(g,b)!=0.?1:0);return d}),s));function
+o(a,b){var
+c=e(f,a)*e(f,b)*m,g=k(b),h=e(f,a)*g,i=k(a),j=e(f,b)*i;return e(d(r,a)[1+a],b)-j-h+c}function
+q(b){return p(function(b){return e(g,b)*a[2]/2.},b)}function
+t(f){var
+b=f;for(;;){var
+h=q(b),c=s1(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=cl(b),d=c4(function(h){return function(d,b){var
+c=e(a[1],b)==0.?1:0,f=c?e(h,d)*e(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===d0(d,b.length-1))return[0,b,g,c];var
+b=al(d);continue}}var
+u=q(h),v=[0,h,g,f9(function(a,b){return b/(o(a,a)+b4)},h,u)];return[0,t(h),v]}function
+s2(g,b,a,j){var
+k=a[3],l=a[2],c=br(b[1]),d=[0,b[2]],f=a[1];I(function(m,a){var
+b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(hZ(g,a)&&h*n<0.){var
+f=0.;i=1}if(!i)var
+f=h;N(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
+s3(j,i,b){var
+c=b[3],a=[0,1.],d=b[1];I(function(d,b){var
+f=e(i[1],b),g=hZ(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=cm(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
+s4(a){var
+b=0.;return bs(function(b,a){return b+Math.abs(a)},b,a)}function
+s5(a,f,g,d,c){var
+h=s0(a,d),j=a[2].length-1,u=i7*a[1][17];function
+k(b,j,i){var
+c=s2(a,b,j,i),e=c[2],f=c[1],k=1e-13*s4(f);return K(0.02*b[2],k)<e?h0(a,g,d,h,f,e):[0,b[1],b[2],b[3],b[4],aY]}function
+l(b,g,f,e){var
+c=f,a=e;for(;;){if(0===a)return 0;var
+d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
+a=a-1|0;continue}}function
+n(w,v){var
+b=w,d=v;for(;;){if(0!==d&&0<f[1]&&0.<b[2]){var
+m=h1(a,b),n=m[2],e=m[1],g=n[1].length-1;f[1]=(f[1]-(aL(aL(g,g),g+3|0)/3|0)|0)-aL(4*j|0,j)|0;var
+o=s3(a,b,e),c=l(b,e,1.,8);if(o==1.)var
+p=c;else{var
+i=k(b,e,o),t=0;if(c&&i[5]<=c[1][5])var
+r=c;else
+t=1;if(t)var
+s=b[5]<i[5]?1:0,r=s?[0,i]:s;var
+p=r}var
+q=p||l(b,n,1.,12);if(q){var
+h=q[1];if(h[5]-b[5]<=u)return h;var
+b=h,d=d-1|0;continue}return b}return b}}var
+o=c[2],q=a[2],b=n(h0(a,g,d,h,p(function(a){return e(c[1],a)},q),o),sW),i=y(c[1].length-1,0.),r=a[2];I(function(c,a){return N(i,a,e(b[1],c))},r);var
+m=h1(a,b)[1],s=m[2],t=m[1],v=c6(function(b){return Math.abs(e(s,b))<=1e-08*a[1][17]?1:0},t);return[0,[0,i,b[2],b[5]],v]}var
+s6=60;function
+s7(a,i,g,f){var
+c=[0,0.],h=[0,0.],j=a[12];I(function(b,i){var
+j=i*e(d(a[10],b)[1+b],f);c[1]=c[1]+j;var
+k=e(d(a[10],b)[1+b],f),l=e(d(a[10],b)[1+b],g)*k;h[1]=h[1]+l;return 0},j);var
+b=e(a[14],g);if(fk*e(a[8],g)<b){var
+k=bi(a,f),l=$(bi(a,g),k);c[1]=c[1]+i*Math.sqrt(a[16]/b)*(l-h[1])}return eR(a,f,a[3]*a[15]-2.*c[1])}function
+h2(a,s,h,r,b){var
+f=aZ(b);function
+t(f,e){var
+c=e[1],b=d(a[2],c)[1+c],g=e[2]?b[3]:b[2];return eO(a,c)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+n(b){return d(a[2],b)[1+b][1]}function
+u(a){return a}var
+v=bF(a[2].length-1,u),o=c(bH(function(a){return 1-kB(a,b)}),v),w=[0,r,ai(n,o)],x=al(c2(ai(function(a){return n(a[1])},b),w)),z=sJ(a[1],x),A=hX(z,al(dZ(t,b))),i=fY(function(b){return b[5]===a[5]?1:0},A);if(i){var
+j=i[1],g=eS(0,j,h,f),k=y(b3(a),0.),l=[0,0.],m=[0,0];kx(function(n,f){var
+b=f[1],c=e(g[1],n);N(k,b,c);var
+h=c!=0.?1:0;if(h)var
+i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?eO(a,b):i;else
 var
-c=0;return 1-c}}),_),$=[0,V,ah(z,A)],q=ak(cT(ah(function(a){return z(a[1])},i),$)),a=f[1];function
-h(b){return n(function(a){return c(b,a)[1+a]},q)}var
-y=q.length-1,H=a[16],I=a[15],J=a[14],K=h(a[13]),M=h(a[12]),N=h(a[11]),P=h(a[9]),Q=h(a[8]),R=h(a[7]),O=w(y,[0]),S=h(a[6]);function
-T(b){var
-e=c(q,b)[1+b];return d(a[5],e)}var
-U=[0,a[1],y,a[3],a[4],T,S,R,Q,P,O,N,M,K,J,I,H],aa=hE(U,ak(dM(Y,i))),r=fJ(function(a){return a[5]===f[5]?1:0},aa);if(r){var
-b=r[1],k=eD(0,b,p,g),s=w(bZ(f),0.),t=[0,0.],u=[0,0],o=0,j=i;for(;;){if(j){var
-x=j[1],l=x[1],m=e(k[1],o),F=j[2];L(s,l,m);var
-B=m!=0.?1:0;if(B)var
-C=(0.<m?1:0)!==(x[2]===(0.<f[3]?1:0)?1:0)?1:0,D=C?ez(f,l):C;else
+d=h;if(d){m[1]=[0,b,m[1]];var
+o=Math.abs(c)*2.*bh(a,b);l[1]=l[1]+o;var
+j=0}else
 var
-D=B;if(D){u[1]=[0,l,u[1]];var
-ab=Math.abs(m)*2.*bc(f,l);t[1]=t[1]+ab}var
-o=o+1|0,j=F;continue}if(0<=f[5]){var
-ac=e(k[1],g);L(s,bZ(f)-1|0,ac)}var
-v=W*eC(b,g,p*(k[3]-t[1])),ad=dM(function(r,h){var
-i=c(f[2],h)[1+h],j=(g+1|0)+r|0,d=[0,0.],k=[0,0.],n=b[12];G(function(a,f){var
-h=f*e(c(b[10],a)[1+a],j);d[1]=d[1]+h;var
-i=e(c(b[10],a)[1+a],j),l=e(c(b[10],a)[1+a],g)*i;k[1]=k[1]+l;return 0},n);var
-l=e(b[14],g);if(e7*e(b[8],g)<l){var
-o=bd(b,j),q=X(bd(b,g),o);d[1]=d[1]+p*Math.sqrt(b[16]/l)*(q-k[1])}var
-a=eC(b,j,b[3]*b[15]-2.*d[1]);if(i[3]<a)return[0,[0,a-i[3],[0,h,1]]];var
-m=a<i[2]?1:0,s=m?[0,[0,i[2]-a,[0,h,0]]]:m;return s},A),ae=d(cV(function(a){return a}),ad),af=fK(function(b,a){return jg(a[1],b[1])},ae),ag=ah(function(a){return a[2]},af),ai=cU(function(a,b){return a<2?1:0},ag);if(v!=v)return 0;var
-E=[0,[0,i,s,k[2],v,u[1],ai]];break}}else
+j=d;return j},b);if(0<=a[5]){var
+B=e(g[1],f);N(k,b3(a)-1|0,B)}var
+p=s*eR(j,f,h*(g[3]-l[1])),C=dZ(function(i,b){var
+c=d(a[2],b)[1+b],e=s7(j,h,f,(f+1|0)+i|0);if(c[3]<e)return[0,[0,e-c[3],[0,b,1]]];var
+g=e<c[2]?1:0,k=g?[0,[0,c[2]-e,[0,b,0]]]:g;return k},o),D=c(c5(function(a){return a}),C),E=fZ(function(b,a){return jA(a[1],b[1])},D),F=ai(function(a){return a[2]},E),G=c4(function(a,b){return a<2?1:0},F);if(bK(p))return 0;var
+q=[0,[0,b,k,g[2],p,m[1],G]]}else
 var
-E=r;return E}function
-hK(b,a){function
-c(a){return a}var
-f=bB(b[2].length-1,c),g=d(bD(function(b){return e(a,b)!=0.?1:0}),f);return ah(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}var
-cA=dp;function
-cB(a){return a?e_:1.}function
-be(b,a){return 0.<b[3]?cB(a):-cB(a)}function
-eE(b,a,d,c){var
-e=eC(b,d,be(b,a)*c);return cB(a)*e}function
-dk(b,a){return b[4]<a[4]?a:b}function
-eF(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
-eG(b,a){return b?-a[3]:a[2]}function
-eH(a,d,c){var
-b=a[1];return bo(function(b,a){return a[1]===c?I(b,eG(d,a)):b},aU,b)}function
-eI(a,d,c){var
-e=be(a[1],d),b=eD(0,a[1],e,c),f=eE(a[1],d,c,b[3]);return[0,a,b[1],b[2],f]}function
-hL(d,h,b){var
-a=b[1][1],i=a[1][13],e=[0,b],f=a[2];G(function(n,f){var
-o=c(i,h)[1+h],j=f[1],k=c(i,j)[1+j]===o?1:0;if(k)var
-p=e[1][4]-e2*a[17],g=p<=eG(d,f)?1:0;else
+q=i;return q}function
+s8(a){function
+b(b){var
+d=a[1];return c(bH(function(a){return a[1]!==b?1:0}),d)}var
+d=1<aZ(a[1])?1:0,e=d?ai(b,a[5]):d;function
+f(c){var
+d=a[1],e=ai(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return c2(e,kC(f,a[6]))}function
+h3(b,a){function
+d(a){return a}var
+f=bF(b[2].length-1,d),g=c(bH(function(b){return e(a,b)!=0.?1:0}),f);return ai(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
+s9(a,c){function
+f(f){var
+b=f[1],g=d(a[2],b)[1+b][1];return Math.abs(e(c,b))*Math.sqrt(e(a[8],g))}var
+g=h3(a,c),b=fZ(function(b,a){var
+c=f(b);return jA(f(a),c)},g);function
+h(a){var
+c=a+1|0;return c4(function(a,b){return a<c?1:0},b)}return[0,b,bF(ci(8,aZ(b)),h)]}function
+s_(a,i,h,g,b,d){var
+j=a[2].length-1;function
+e(c,b){return a$(function(b,e){var
+k=j+a[1][3]|0,l=aL(50*(1+aZ(e)|0)|0,k);d[1]=d[1]-l|0;if(0<d[1]){var
+c=h2(a,i,h,g,e);if(b&&c){var
+f=b[1];if(!(f[4]<c[1][4]))return[0,f]}return c?c:b}return b},b,c)}function
+f(g,f){var
+a=g,b=f;for(;;){if(0===b)return a;var
+c=e(s8(a),[0,a]);if(c){var
+d=c[1];if(a[4]<d[4]){var
+a=d,b=b-1|0;continue}}return a}}var
+c=0;return a$(function(b,g){var
+h=e(s9(a,g),0),c=kc(function(a){return f(a,s6)},h);if(b){if(c){var
+d=c[1];return b[1][4]<d[4]?[0,d]:b}return b}return c},c,b)}var
+cJ=dy;function
+s$(a){var
+b=a.length-1,g=y(b,[0]),c=p(function(a){return y(b,0.)},a);I(function(b,h){var
+f=br(h),j=1;for(;;){var
+m=b-1|0,q=0;if(!(m<0)){var
+a=q;for(;;){if(0.<e(d(c,a)[1+a],a)){var
+n=$(d(g,a)[1+a],f),s=e(d(c,b)[1+b],a)+n;N(c[1+b],a,s);b1(f,n,g[1+a])}var
+t=a+1|0;if(m!==a){var
+a=t;continue}break}}var
+r=j+1|0;if(2!==j){var
+j=r;continue}var
+i=Math.sqrt($(f,f)),k=ja*Math.sqrt($(h,h))<i?1:0;if(k){N(d(c,b)[1+b],b,i);var
+o=p(function(a){return a/i},f);d(g,b)[1+b]=o;var
+l=0}else
+var
+l=k;return l}},a);return[0,g,c]}function
+ta(i,m){var
+c=i[2],j=i[1],f=j.length-1,g=y(f,0.),h=bI(f,function(a){return 0.<e(d(c,a)[1+a],a)?$(d(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+a=k;for(;;){if(0.<e(d(c,a)[1+a],a)){var
+n=e(d(c,a)[1+a],a);N(g,a,e(h,a)/n);var
+l=a-1|0,o=0;if(!(l<0)){var
+b=o;for(;;){var
+q=e(d(c,a)[1+a],b);N(h,b,e(h,b)-e(g,a)*q);var
+r=b+1|0;if(l!==b){var
+b=r;continue}break}}}var
+p=a-1|0;if(0!==a){var
+a=p;continue}break}}return g}function
+tb(a,h,g,m){function
+i(d){var
+b=c(a[5],d);return h?f9(q,b,c(a[5],h[1])):b}var
+n=i(m),o=p(function(a){return aB(a,cJ)},n),j=p(i,g),r=a[4];function
+s(a){return b0(r,a)}var
+t=s$(p(function(a){return p(s,a)},j)),e=p(function(a){return 0},g),f=1;for(;;){var
+k=br(o);I(function(f){return function(a,c){var
+e=0!==ar(c)?1:0;if(e){var
+g=d(j,a)[1+a];return I(function(a,e){var
+g=b(c,e);f[1+a]=q(d(f,a)[1+a],g);return 0},g)}return e}}(k),e);var
+u=a[4]+dy|0,v=ta(t,p(function(b){return function(a){return b0(b,a)}}(u),k));I(function(a,b){var
+c=cH(b);if(c){var
+g=dt(cJ,b);e[1+a]=l(d(e,a)[1+a],g);var
+f=0}else
+var
+f=c;return f},v);var
+w=f+1|0;if(3!==f){var
+f=w;continue}return e}}function
+cK(a){return a?fn:1.}function
+bj(b,a){return 0.<b[3]?cK(a):-cK(a)}function
+eT(b,a,d,c){var
+e=eR(b,d,bj(b,a)*c);return cK(a)*e}function
+du(b,a){return b[4]<a[4]?a:b}function
+eU(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
+eV(b,a){return b?-a[3]:a[2]}function
+eW(a,d,c){var
+b=a[1];return bs(function(b,a){return a[1]===c?K(b,eV(d,a)):b},aY,b)}function
+eX(a,d,c){var
+e=bj(a[1],d),b=eS(0,a[1],e,c),f=eT(a[1],d,c,b[3]);return[0,a,b[1],b[2],f]}function
+tc(c,b,a){return bB(a[2],[0])?a:eX(a[1],c,b)}function
+td(d,c,b){var
+a=d[1];return a[18]?eX(d,c,b):[0,d,[0],0.,eT(a,c,b,sT(a,bj(a,c),b))]}function
+h4(c,h,b){var
+a=b[1][1],i=a[1][13],e=[0,b],f=a[2];I(function(n,f){var
+o=d(i,h)[1+h],j=f[1],k=d(i,j)[1+j]===o?1:0;if(k)var
+p=e[1][4]-ff*a[17],g=p<=eV(c,f)?1:0;else
 var
 g=k;if(g){var
-l=w(bZ(a),0.);L(l,n,-be(a,d));var
-q=eG(d,f);e[1]=[0,b[1],l,0.,q];var
+l=y(b3(a),0.);N(l,n,-bj(a,c));var
+q=eV(c,f);e[1]=[0,b[1],l,0.,q];var
 m=0}else
 var
 m=g;return m},f);return e[1]}function
-hM(c,b){var
-a=ah(b,c[3]);return a?a8(dk,a[1],a[2]):Q(oF)}function
-eJ(a,f,d){return hM(a,function(g){var
-a=g[1];if(a[18])var
-m=eI(g,f,d);else{var
-q=be(a,f),i=a[12].length-1-1|0,h=0.,n=0;if(i<0)var
-j=h;else{var
-b=n,k=h;for(;;){var
-o=e(c(a[10],b)[1+b],d),l=k+e(a[12],b)*o,p=b+1|0;if(i!==b){var
-b=p,k=l;continue}var
-j=l;break}}var
-m=[0,g,[0],0.,eE(a,f,d,q*(a[3]*a[15]-2.*j)-2.*Math.sqrt(e(a[14],d)*a[16]))]}return hL(f,d,m)})}function
-hN(a){var
-b=a[3];return fH(function(a){return a[1][18]},b)}function
-dl(a){var
-b=a[3],c=0.;return a8(function(b,a){return I(b,a[1][17])},c,b)}function
-eK(s,i,g,a){return hN(s)?dk(a,hM(s,function(k){var
-f=k[1],q=be(f,i),Z=eI(k,i,g),y=eD(oG,f,q,g),z=s[4],r=k[2],_=b_(r),a=cD===_?r[1]:dq===_?fV(r):r,ac=a[1][2].length-1,ad=a[2],E=n(function(b){return ac<=b?0.:ey(a[1],b,g)},ad),J=a[2].length-1,ag=iN*a[1][17];function
-K(b,d,n){var
-j=d[3],k=d[2],c=bn(b[1]),f=[0,b[2]],i=d[1];G(function(l,b){var
-d=e(c,b),h=d+n*e(j,l),m=d==0.?e(k,b):d,i=0;if(hG(a,b)&&h*m<0.){var
-g=0.;i=1}if(!i)var
-g=h;L(c,b,g);f[1]=f[1]+(g-d)*e(a[3],b);return 0},i);var
-h=f[1],l=0.,m=1e-13*bo(function(b,a){return b+Math.abs(a)},l,c);return I(0.02*b[2],m)<h?hH(a,q,g,E,c,h):[0,b[1],b[2],b[3],b[4],aU]}function
-M(b,g,f,e){var
-c=f,a=e;for(;;){if(0===a)return 0;var
-d=K(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
-a=a-1|0;continue}}var
-ai=y[2],aj=a[2],b=hH(a,q,g,E,n(function(a){return e(y[1],a)},aj),ai),t=oC;for(;;){var
-D=0;if(0!==t&&0<z[1]&&0.<b[2]){var
-N=hI(a,b),O=N[2],l=N[1],u=O[1].length-1;z[1]=(z[1]-(aS(aS(u,u),u+3|0)/3|0)|0)-aS(4*J|0,J)|0;var
-F=[0,1.],ae=l[3],af=l[1];G(function(h,i,k){return function(c,b){var
-d=e(k[1],b),f=hG(a,b),g=f?d*e(h,c)<0.?1:0:f,j=g?(i[1]=ci(i[1],-d/e(h,c)),0):g;return j}}(ae,F,b),af);var
-H=F[1],m=M(b,l,1.,8);if(H==1.)var
-P=m;else{var
-x=K(b,l,H),aa=0;if(m&&x[5]<=m[1][5])var
-R=m;else
-aa=1;if(aa)var
-S=b[5]<x[5]?1:0,R=S?[0,x]:S;var
-P=R}var
-Q=P||M(b,O,1.,12);if(Q){var
-v=Q[1];if(!(v[5]-b[5]<=ag)){var
-b=v,t=t-1|0;continue}var
-j=v;D=1}else{var
-j=b;D=1}}if(!D)var
-j=b;var
-T=w(y[1].length-1,0.),ak=a[2];G(function(b,a){return L(T,a,e(j[1],b))},ak);var
-U=hI(a,j)[1],al=U[2],am=U[1],an=cW(function(b){return Math.abs(e(al,b))<=1e-08*a[1][17]?1:0},am),ao=j[2],h=dk(Z,[0,k,T,ao,eE(f,i,g,j[5])]);if(an){var
-o=h[1][1],ar=hK(o,h[2]),as=be(o,i),X=hJ(o,cB(i),as,g,ar),ab=0;if(X){var
-p=X[1];if(!p[5]){var
-Y=p[4];if(h[4]-e2*o[17]<Y){var
-$=[0,h[1],p[2],p[3],Y];ab=1}}}if(!ab)var
-$=h;var
-C=$}else{var
-A=s[4],at=[0,h[2],[0,Z[2],0]],au=cB(i),ap=f[2].length-1,V=function(b,a){return a8(function(a,c){var
-e=ap+f[1][3]|0,h=aS(50*(1+aV(c)|0)|0,e);A[1]=A[1]-h|0;if(0<A[1]){var
-b=hJ(f,au,q,g,c);if(a&&b){var
-d=a[1];if(!(d[4]<b[1][4]))return[0,d]}return b?b:a}return a},a,b)},aq=0,W=a8(function(g,r){var
-B=0;function
-o(b){var
-a=b[1],d=c(f[2],a)[1+a][1];return Math.abs(e(r,a))*Math.sqrt(e(f[8],d))}var
-y=hK(f,r),j=fK(function(b,a){var
-c=o(b);return jg(o(a),c)},y);function
-z(a){var
-b=a+1|0;return cU(function(a,c){return a<b?1:0},j)}var
-s=V([0,j,bB(ce(8,aV(j)),z)],B);if(s){var
-a=s[1],k=oE;a:for(;;){if(0!==k){var
-A=[0,a],m=function(c){return function(a){var
-b=c[1];return d(bD(function(b){return b[1]!==a?1:0}),b)}}(a),n=1<aV(a[1])?1:0,v=n?ah(m,a[5]):n,i=0,b=a[6];for(;;){if(b){var
-l=b[1],u=b[2],w=a[1],x=ah(function(b,c){return function(a){return[0,b,c(a[1])]}}(l,m),w),i=bA([0,[0,l,a[1]],x],i),b=u;continue}var
-p=V(cT(v,aC(i)),A);if(p){var
-q=p[1];if(a[4]<q[4]){var
-a=q,k=k-1|0;continue a}}break}}var
-h=[0,a];break}}else
-var
-h=0;if(g){if(h){var
-t=h[1];return g[1][4]<t[4]?[0,t]:g}return g}return h},aq,at);if(W)var
-B=W[1],C=dk(h,[0,k,B[2],B[3],B[4]]);else
-var
-C=h}return hL(i,g,C)}})):a}function
-hO(a){return fE(a[1][14],a[5])}function
-hP(e,d,h,a){var
-b=w((e[1].length-1+d[5]|0)+1|0,0),i=e[2];G(function(e,f){var
-h=0.<d[3]?1:0,i=(0<ab(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
-f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=ch(b);return[0,[0,ax(1,h),k]]}function
-hQ(j,h,a,g,f,b){var
-d=j[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-k=0.<h?1:-1,l=o(f,bo(i,ax(k,g),b));c(b,a)[1+a]=l;var
+h5(c,b){var
+a=ai(b,c[3]);return a?a$(du,a[1],a[2]):S(te)}function
+eY(c,b,a){return h5(c,function(c){return h4(b,a,td(c,b,a))})}function
+tf(d,g,a){var
+b=a[1][1],h=h3(b,a[2]),i=bj(b,d),e=h2(b,cK(d),i,g,h);if(e){var
+c=e[1];if(!c[5]){var
+f=c[4];if(a[4]-ff*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+tg(j,c,a,b){var
+d=b[1],g=bj(d,c),k=eX(b,c,a),o=eS(th,d,g,a),e=b[2],p=j[4],l=cb(e),q=cM===l?e[1]:dz===l?f$(e):e,m=s5(q,p,g,a,o),h=m[1],r=eT(d,c,a,h[3]),f=du(k,[0,b,h[1],h[2],r]);if(m[2])return tf(c,a,f);var
+s=j[4],t=[0,f[2],[0,k[2],0]],n=s_(d,cK(c),g,a,t,s);if(n){var
+i=n[1];return du(f,[0,b,i[2],i[3],i[4]])}return f}function
+h6(a){var
+b=a[3];return fW(function(a){return a[1][18]},b)}function
+dv(a){var
+b=a[3],c=0.;return a$(function(b,a){return K(b,a[1][17])},c,b)}function
+eZ(a,d,c,b){return h6(a)?du(b,h5(a,function(b){return h4(d,c,tg(a,d,c,b))})):b}function
+h7(a){return fT(a[1][14],a[5])}function
+ti(a,f){var
+b=a[1],c=e(b[7],f),g=a[2],d=p(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?f6(d,[a9,c*h7(a)[3]]):d}function
+h8(e,c,h,a){var
+b=y((e[1].length-1+c[5]|0)+1|0,0),i=e[2];I(function(e,f){var
+h=0.<c[3]?1:0,i=(0<ar(d(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];d(b,g)[1+g]=j;return 0},i);if(0<=c[5]){var
+f=a.length-1-1|0,g=b.length-1-1|0,j=d(a,f)[1+f];d(b,g)[1+g]=j}var
+k=cl(b);return[0,[0,aB(1,h),k]]}function
+h9(i,h,a,g,f,b){var
+c=i[5]<0?1:0;if(c){d(b,a)[1+a]=0;var
+j=0.<h?1:-1,k=q(f,bs(l,aB(j,g),b));d(b,a)[1+a]=k;var
 e=0}else
 var
-e=d;return e}function
-dm(a){return Math.log(a)/0.693147180559945286}function
-hR(a,b){var
-c=I(a[15],iV*a[17]);return Math.sqrt(e(a[8],b)/c)}function
-eL(l,A,j,Q,P){var
-g=bx(P[2],[0])?P:eI(P[1],A,j),ap=g[1][1],aq=0.<g[3]?1:0;if(aq)var
-aZ=e2*hR(ap,j),ar=g[3]<aZ?1:0,R=ar?Q<iJ*ap[17]?1:0:ar;else
+e=c;return e}function
+dw(a){return Math.log(a)/0.693147180559945286}function
+tj(b,a,g,d){var
+c=a[2].length-1+1|0,h=dw(c*b[17]/(a[3]*d))/2.,i=b[18]?dw(c*b[17]/d):0.,j=dw(64.*c/a[3]),k=dw(bs(cm,bp,g)),e=K(K(h,j),i)-k,f=e<2000.?1:0,l=f?[0,az(1,1+(e|0)|0)]:f;return l}function
+tk(l,k,j,i,a){var
+b=a[1][1],d=ti(b,j);function
+g(a){return c6(cH,a)}if(g(a[2])&&g(d)){var
+f=0.<a[3]?tj(b,a,d,i):tl;if(f){var
+c=f[1],m=a[2],h=bJ(function(b,a){return dt(c,a*e(d,b))},m),n=dt(c,a[3]),o=b[4];h9(b,bj(b,k),o,c,n,h);return h8(l,b,c,h)}return f}return 0}function
+h_(a,b){var
+c=K(a[15],jd*a[17]);return Math.sqrt(e(a[8],b)/c)}function
+tm(i,x,h,n){var
+a=n[1][1],b=a[2].length-1;function
+o(b){return d(a[2],b)[1+b][1]}var
+z=bF(b,function(a){return a}),j=c(bH(function(a){return e(n[2],a)!=0.?1:0}),z),f=fX(a[4],j)?a[4]:a$(ci,b,j),k=al(c(bH(function(b){var
+c=b!==f?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[4][1]=i[4][1]-aL(200*(k.length-1)|0,a[1][3])|0;var
+q=h_(a,h)*bo(1.,-84);if(0<=a[5])var
+A=h7(a)[3],l=q*e(a[1][7],h)*A;else
 var
-R=aq;var
-as=R?0<l[4][1]?1:0:R;if(as){var
-a=g[1][1],r=a[2].length-1,ah=function(b){return c(a[2],b)[1+b][1]},aX=bB(r,function(a){return a}),K=d(bD(function(a){return e(g[2],a)!=0.?1:0}),aX),x=fI(a[4],K)?a[4]:a8(ce,r,K),M=ak(d(bD(function(b){var
-c=b!==x?1:0,d=c||(0<=a[5]?1:0);return d}),K));l[4][1]=l[4][1]-aS(200*(M.length-1)|0,a[1][3])|0;var
-ai=hR(a,j)*bk(1.,-84);if(0<=a[5])var
-aY=hO(a)[3],N=ai*e(a[1][7],j)*aY;else
+l=q;var
+r=cH(l),m=r?dt(cJ,l):r;if(0<ar(m)){var
+w=0;if(0<=a[5]||f!==b)w=1;if(w){var
+s=a[5]<0?1:0,B=s?[0,o(f)]:s,C=p(o,k),t=tb(a[1],B,C,h),v=bj(a,x),g=y(b3(a),0);I(function(a,b){var
+c=0.<v?u(d(t,a)[1+a]):d(t,a)[1+a];d(g,b)[1+b]=c;return 0},k);if(0<=a[5])d(g,b)[1+b]=m;h9(a,v,f,cJ,m,g);return h8(i,a,cJ,g)}}return 0}function
+e0(b,e,a,h,p){var
+c=tc(e,a,p),i=c[1][1],j=0.<c[3]?1:0;if(j)var
+q=ff*h_(i,a),k=c[3]<q?1:0,g=k?h<i3*i[17]?1:0:k;else
 var
-N=ai;var
-aj=cz(N),O=aj?dj(cA,N):aj,ay=0;if(0<ab(O)){var
-az=0;if(!(0<=a[5])&&x===r)az=1;if(!az){var
-al=a[5]<0?1:0,am=al?[0,ah(x)]:al,an=n(ah,M),y=a[1],Y=function(b){var
-a=d(y[5],b);return am?fT(o,a,d(y[5],am[1])):a},aG=Y(j),aH=n(function(a){return ax(a,cA)},aG),Z=n(Y,an),aI=y[4],aJ=function(a){return bW(aI,a)},E=n(function(a){return n(aJ,a)},Z),U=E.length-1,p=w(U,[0]),k=n(function(a){return w(U,0.)},E);G(function(b,f){var
-d=bn(f),h=1;for(;;){var
-l=b-1|0,q=0;if(!(l<0)){var
-a=q;for(;;){if(0.<e(c(k,a)[1+a],a)){var
-m=X(c(p,a)[1+a],d),s=e(c(k,b)[1+b],a)+m;L(k[1+b],a,s);bX(d,m,p[1+a])}var
-t=a+1|0;if(l!==a){var
-a=t;continue}break}}var
-r=h+1|0;if(2!==h){var
-h=r;continue}var
-g=Math.sqrt(X(d,d)),i=iS*Math.sqrt(X(f,f))<g?1:0;if(i){L(c(k,b)[1+b],b,g);var
-o=n(function(a){return a/g},d);c(p,b)[1+b]=o;var
+g=j;var
+l=g?0<b[4][1]?1:0:g,m=l?tm(b,e,a,c):l,f=0===m?tk(b,e,a,h,c):m;if(f){var
+n=d(b[5],a)[1+a],r=e?[0,n[1],f]:[0,f,n[2]];d(b[5],a)[1+a]=r;var
+o=0}else
+var
+o=f;return o}var
+e1=bo(1.,-72);function
+tn(a){return[0,a,sI(a)]}function
+tp(g,c,b,a){function
+d(c){var
+h=eY(c,b,a),i=eW(c,b,a),j=K(eU(g,b,a),i),d=dv(c),e=eZ(c,b,a,h),f=j+dA*d<e[4]?1:0;return f?e0(c,b,a,e1*d,e):f}return d2(function(a){return kd(d,a)},c)}function
+tq(r,a,g,f){var
+k=eU(r,g,f),l=bB(a,[0]),m=l?c6(ke,a):l;if(m){var
+b=p(ka,a),h=p(function(a){return K(k,eW(a,g,f))},b),c=p(function(a){return eY(a,g,f)},b),i=function(a){var
+b=d(c,a)[1+a][4];return K(e(h,a),b)},n=y(b.length-1,0),j=function(m){for(;;){var
+j=[0,0];I(function(c){return function(a,f){var
+d=i(c[1]),b=i(a)<d?1:0,e=b?(c[1]=a,0):b;return e}}(j),b);var
+a=j[1];if(!d(n,a)[1+a]){var
+k=d(c,a)[1+a][4];if(!(k<e(h,a))&&h6(d(b,a)[1+a])){d(n,a)[1+a]=1;var
+l=d(c,a)[1+a];c[1+a]=eZ(d(b,a)[1+a],g,f,l);continue}}return i(a)}}(0),o=k+dA*dv(d(b,0)[1])<j?1:0;if(o)return I(function(a,b){var
+i=e(h,a)<j?1:0;if(i){var
+k=dv(b),l=d(c,a)[1+a][4]-j,m=c[1+a],n=1e-10*k<l?l/4.:e1*k;return e0(b,g,f,n,m)}return i},b);var
+q=o}else
+var
+q=m;return q}var
+tr=3;function
+ts(n,m,f,e){var
+o=cl(m),g=al(c(c5(function(a){return a}),o)),q=eU(n,f,e),r=bs(function(b,a){return K(b,eW(a,f,e))},q,g),b=p(function(a){return eY(a,f,e)},g),h=p(function(a){return 0},b),a=function(n){var
+c=n;for(;;){var
+a=[0,-1];I(function(c){return function(h,g){var
+e=c[1]<0?1:0;if(e)var
+a=e;else
+var
+f=c[1],j=d(b,f)[1+f][4],a=j<g[4]?1:0;var
+i=a?(c[1]=h,0):a;return i}}(a),b);if(0<c&&0<=a[1]){var
+i=a[1];if(!d(h,i)[1+i]){var
+j=a[1];d(h,j)[1+j]=1;var
+k=a[1],o=d(b,k)[1+k],l=a[1],p=eZ(d(g,l)[1+l],f,e,o),m=a[1];d(b,m)[1+m]=p;var
+c=c-1|0;continue}}return a[1]}}(tr),i=0<=a?1:0;if(i){var
+j=dv(d(g,a)[1+a]),k=r+dA*j<d(b,a)[1+a][4]?1:0;if(k){var
+s=d(b,a)[1+a];return e0(d(g,a)[1+a],f,e,e1*j,s)}var
+l=k}else
+var
+l=i;return l}function
+h$(d,c,b,a,e){switch(e){case
+0:return 0;case
+1:return ts(d,c,b,a);case
+2:return tq(d,c,b,a);default:return tp(d,c,b,a)}}function
+tt(e,a){var
+f=a[3],b=y(a[2],0),c=a[4];bG(function(a){if(0===a[0]){var
+g=a[2],c=a[1],h=c<b.length-1?1:0,i=h?g<e[2]?1:0:h;if(i){var
+l=d(b,c)[1+c],m=k(e[16],a[4],f);b[1+c]=[0,[0,g,k(e[16],a[3],f),m],l];var
 j=0}else
 var
-j=i;return j}},E);var
-q=n(function(a){return 0},an),F=1;for(;;){var
-_=bn(aH);G(function(f){return function(a,d){var
-e=0!==ab(d)?1:0;if(e){var
-g=c(Z,a)[1+a];return G(function(a,e){var
-g=b(d,e);f[1+a]=o(c(f,a)[1+a],g);return 0},g)}return e}}(_),q);var
-aK=y[4]+dp|0,B=p.length-1,C=w(B,0.),aL=n(function(b){return function(a){return bW(b,a)}}(aK),_),D=bE(B,function(b){return function(a){return 0.<e(c(k,a)[1+a],a)?X(c(p,a)[1+a],b):0.}}(aL)),V=B-1|0;if(!(V<0)){var
-f=V;for(;;){if(0.<e(c(k,f)[1+f],f)){var
-aB=e(c(k,f)[1+f],f);L(C,f,e(D,f)/aB);var
-W=f-1|0,aC=0;if(!(W<0)){var
-m=aC;for(;;){var
-aE=e(c(k,f)[1+f],m);L(D,m,e(D,m)-e(C,f)*aE);var
-aF=m+1|0;if(W!==m){var
-m=aF;continue}break}}}var
-aD=f-1|0;if(0!==f){var
-f=aD;continue}break}}G(function(a,b){var
-d=cz(b);if(d){var
-f=dj(cA,b);q[1+a]=i(c(q,a)[1+a],f);var
-e=0}else
+j=i;return j}return 0},c);return p(function(a){return al(aF(a))},b)}function
+tu(f,a){return k6(al(bs(function(g,a){var
+b=g[2],h=g[1],n=b+1|0,i=kD(function(e){var
+b=a[1],g=d(f[13],b)[1+b],c=e[1][1];return d(f[13],c)[1+c]===g?1:0},h),e=i[1],m=0;if(e&&!e[2]){var
+k=e[1],l=k[2],c=k[1],o=c[2]<a[2]?b:l[1],p=a[3]<c[3]?b:l[2],q=i[2],r=cm(a[3],c[3]),s=K(a[2],c[2]),t=[0,[0,[0,c[1],s,r],[0,o,p]],q],j=t;m=1}if(!m)var
+j=[0,[0,a,[0,b,b]],h];return[0,j,n]},tv,a)[1]))}function
+tw(b,f,a){if(c6(function(a){var
+b=cH(a[2]);return b?cH(a[3]):b},a)){var
+d=tu(b,a),c=hX(b,d[1]);if(c)var
+g=function(a){return[0,a,[dz,function(b){return sZ(a)}]]},h=y(b[2],to),i=ai(g,c),e=[0,[0,a,d[2],i,f,h]];else
 var
-e=d;return e},C);var
-aM=F+1|0;if(3!==F){var
-F=aM;continue}var
-ao=be(a,A),z=w(bZ(a),0);G(function(a,b){var
-d=0.<ao?s(c(q,a)[1+a]):c(q,a)[1+a];c(z,b)[1+b]=d;return 0},M);if(0<=a[5])c(z,r)[1+r]=O;hQ(a,ao,x,cA,O,z);var
-at=hP(l,a,cA,z);ay=1;break}}}if(!ay)var
-at=0;var
-S=at}else
-var
-S=as;if(0===S){var
-h=g[1][1],$=h[1],aa=e($[7],j),aN=h[2],ac=n(function(a){return aa/e($[7],a[1])},aN),J=0<=h[5]?fQ(ac,[a4,aa*hO(h)[3]]):ac,af=function(a){return cW(cz,a)},aA=0;if(af(g[2])&&af(J)){if(0.<g[3])var
-H=g[2].length-1+1|0,aO=dm(H*h[17]/(g[3]*Q))/2.,aP=h[18]?dm(H*h[17]/Q):0.,aQ=dm(64.*H/g[3]),aR=dm(bo(ci,bl,J)),ad=I(I(aO,aQ),aP)-aR,ae=ad<2000.?1:0,aT=ae?[0,aw(1,1+(ad|0)|0)]:ae,u=aT;else
-var
-u=oH;if(u){var
-v=u[1],aU=g[2],ag=bF(function(b,a){return dj(v,a*e(J,b))},aU),aV=dj(v,g[3]),aW=h[4];hQ(h,be(h,A),aW,v,aV,ag);var
-T=hP(l,h,v,ag)}else
-var
-T=u}else
-aA=1;if(aA)var
-T=0;var
-t=T}else
-var
-t=S;if(t){var
-au=c(l[5],j)[1+j],a0=A?[0,au[1],t]:[0,t,au[2]];c(l[5],j)[1+j]=a0;var
-av=0}else
-var
-av=t;return av}var
-eM=bk(1.,-72),oJ=3;function
-hS(s,m,f,b,V){switch(V){case
-0:return 0;case
-1:var
-P=ch(m),l=ak(d(cV(function(a){return a}),P)),Q=eF(s,f,b),R=bo(function(c,a){return I(c,eH(a,f,b))},Q,l),j=n(function(a){return eJ(a,f,b)},l),B=n(function(a){return 0},j),r=oJ;for(;;){var
-i=[0,-1];G(function(b){return function(g,f){var
-d=b[1]<0?1:0;if(d)var
-a=d;else
-var
-e=b[1],i=c(j,e)[1+e][4],a=i<f[4]?1:0;var
-h=a?(b[1]=g,0):a;return h}}(i),j);if(0<r&&0<=i[1]){var
-C=i[1];if(!c(B,C)[1+C]){var
-D=i[1];c(B,D)[1+D]=1;var
-E=i[1],S=c(j,E)[1+E],F=i[1],T=eK(c(l,F)[1+F],f,b,S),H=i[1];c(j,H)[1+H]=T;var
-r=r-1|0;continue}}var
-g=i[1],J=0<=g?1:0;if(J){var
-K=dl(c(l,g)[1+g]),L=R+dr*K<c(j,g)[1+g][4]?1:0;if(L){var
-U=c(j,g)[1+g];return eL(c(l,g)[1+g],f,b,eM*K,U)}var
-M=L}else
-var
-M=J;return M}case
-2:var
-t=eF(s,f,b),u=bx(m,[0]),v=u?cW(jR,m):u;if(v){var
-h=n(jP,m),o=n(function(a){return I(t,eH(a,f,b))},h),k=n(function(a){return eJ(a,f,b)},h),p=function(a){var
-b=c(k,a)[1+a][4];return I(e(o,a),b)},x=w(h.length-1,0);for(;;){var
-y=[0,0];G(function(c){return function(a,f){var
-d=p(c[1]),b=p(a)<d?1:0,e=b?(c[1]=a,0):b;return e}}(y),h);var
-a=y[1];if(!c(x,a)[1+a]){var
-N=c(k,a)[1+a][4];if(!(N<e(o,a))&&hN(c(h,a)[1+a])){c(x,a)[1+a]=1;var
-O=c(k,a)[1+a];k[1+a]=eK(c(h,a)[1+a],f,b,O);continue}}var
-q=p(a),z=t+dr*dl(c(h,0)[1])<q?1:0;if(z)return G(function(a,d){var
-g=e(o,a)<q?1:0;if(g){var
-h=dl(d),i=c(k,a)[1+a][4]-q,j=k[1+a],l=1e-10*h<i?i/4.:eM*h;return eL(d,f,b,l,j)}return g},h);var
-A=z;break}}else
-var
-A=v;return A;default:return dO(function(g){if(g){var
-a=g[1],h=eJ(a,f,b),i=eH(a,f,b),j=I(eF(s,f,b),i),c=dl(a),d=eK(a,f,b,h),e=j+dr*c<d[4]?1:0;return e?eL(a,f,b,eM*c,d):e}return 0},m)}}function
-hT(a){return ax(h,(((aw(0,bz(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-hU(c,b,a){return[0,c,b,aw(0,a)]}function
-hV(e,j){var
-b=j[3],a=e[2][2],c=a?aw(0,ce(a[1][15],i4)):a,d=b5+c|0,h=ax(1,d),i=ax(b,aw(0,((96+c|0)+1|0)-bz(b)|0)),f=hT(h),g=d/3|0,k=1===e[1][4]?f:hT(i);return hU(k,f,g)}function
-eN(b,e){var
-c=0;if(typeof
-b[7]!=="number"&&!gt(b)){var
-a=oL;c=1}if(!c)var
-a=0;return a?[0,a[1]]:d(e,0)?0:1}function
-hW(c,f,b,e){var
-a=hV(c,b),g=a[3],h=a[2],i=a[1];return fH(function(a){function
-d(b){return ax(b,a)}var
-j=d(h),k=hU(d(i),j,g+(a/3|0)|0);return b0(f,ho(c[1],k),b,e)},oM)}function
-oN(a,c,b){function
-d(d){return hW(a,nz,c,b)}return eN(a[1],d)}function
-oO(a,c,b){function
-d(d){return hW(a,nA,c,b)}return eN(a[1],d)}function
-hX(a){return typeof
-a==="number"?a?oP:oQ:aq(oR,a[1])}function
-hY(b,f,a){var
-g=hw(b[1],a),h=b[1];dg(ow,a);var
-c=a1(a),d=[0,h[1],0],e=[0,c,cy(function(a){return aM(d,W,a)},a)];eu(a);return hX(b0(f,b[2],g,e))}function
-eO(a){return ae(fO(function(a){if(32<=a&&!(126<a))return a;return 63},a6(a)))}var
-hZ=[0,0],h0=[0,0];function
-oY(T){var
-O=[0,0];function
-aL(a){if(O[1]===r(T))throw dI;O[1]++;return N(T,O[1]-1|0)}var
-a=[0,aL,dR(64),0],E=a0(a),k=hZ[1],F=0;if(u(E,oS)){if(u(E,oT)){if(u(E,oU)){if(!u(E,oV)&&k){var
-A=[0,k,hY(k[1],oO,a)];F=1}}else
-if(k){var
-A=[0,k,hY(k[1],oN,a)];F=1}}else
-if(!k){dg(ol,a);var
-ai=bb(a),q=bb(a),P=bb(a),t=a0(a);if(u(t,nY)){var
-Z=u(t,nZ),U=0;if(Z)if(u(t,n0))var
-J=u(t,n1)?u(t,n2)?ao(n3,t):1:[1,bV(a)];else{var
-$=[2,ev(bV,a)];U=1}else{var
-$=Z;U=1}if(U)var
-J=$}else
-var
-J=[0,bV(a)];var
-m=a0(a);if(u(m,n4))if(u(m,n5)){var
-aa=u(m,n6),V=0;if(aa)if(u(m,n7))var
-L=u(m,n8)?u(m,n9)?u(m,n_)?u(m,n$)?ao(oa,m):[2,bV(a)]:4:3:1;else{var
-ac=[0,bV(a)];V=1}else{var
-ac=aa;V=1}if(V)var
-L=ac}else
-var
-L=2;else
-var
-L=[1,bV(a)];var
-y=a0(a);if(u(y,ob)){var
-ad=u(y,oc),X=0;if(ad)if(u(y,od))var
-R=u(y,oe)?u(y,of)?ao(og,y):[1,bb(a)]:2;else{var
-ae=1;X=1}else{var
-ae=ad;X=1}if(X)var
-R=ae}else
-var
-R=[0,bb(a)];var
-H=a0(a),af=u(H,oh),Y=0;if(af)if(u(H,oi))if(u(H,oj))var
-B=ao(ok,H);else
-var
-al=aM([0,q,0],W,a),B=[0,al,aM([0,q,0],W,a)];else{var
-ag=1;Y=1}else{var
-ag=af;Y=1}if(Y)var
-B=ag;var
-am=1===J?0:q,ap=typeof
-B==="number"?q:q+1|0,aq=1===B?q:P,ar=a1(a),au=hv([0,am,0],ai,a),av=ev(W,a),ax=ev(W,a),ay=a1(a),aA=hv([0,P,0],ap,a),aB=aM([0,aq,0],W,a),aG=a1(a),aH=aM([0,0,[0,q,0]],W,a),aI=a1(a),M=[0,ai,q,P,J,L,R,B,ar,au,av,ax,ay,aA,aB,aG,aH,aI,aM([0,0,[0,q,0]],W,a)];eu(a);var
-A=[0,[0,[0,M,[0,M,[0,M,oA(M)],0]]],oX];F=1}}else
-if(k){var
-S=k[1],d=hw(S[1],a),aj=S[1];dg(ou,a);var
-a2=cy(function(a){var
-b=dh(ov,aj[3],a),c=a1(a);return[0,b,c,aM([0,aj[2],0],W,a)]},a);eu(a);var
-x=S[2],aK=function(bk){var
-O=hV(x,d),bh=x[1],bj=ah(function(a){var
-c=a[2],d=b(O[2],bh[12]),e=a[3],f=ah(function(a){return qc(b(a,d),c)},e);return[0,a[1],f]},a2),au=x[2],ao=d[1],t=au[1],am=au[2];if(am){var
-q=am[1],al=d[3],N=w(d[2],0),bf=[0,oD],bd=d[4];bC(function(a){if(0===a[0]){var
-d=a[2],b=a[1],e=b<N.length-1?1:0,f=e?d<q[2]?1:0:e;if(f){var
-h=c(N,b)[1+b],i=j(q[16],a[4],al);N[1+b]=[0,[0,d,j(q[16],a[3],al),i],h];var
-g=0}else
-var
-g=f;return g}return 0},bd);var
-be=n(function(a){return ak(aC(a))},N),T=n(function(h){if(cW(function(a){var
-b=cz(a[2]);return b?cz(a[3]):b},h)){var
-b=ak(bo(function(k,a){var
-d=k[2],l=k[1],g=0,f=0,b=l,u=d+1|0;for(;;){if(b){var
-j=b[2],h=b[1],m=a[1],v=c(q[13],m)[1+m],n=h[1][1];if(c(q[13],n)[1+n]===v){var
-g=[0,h,g],b=j;continue}var
-f=[0,h,f],b=j;continue}var
-t=aC(f),i=aC(g),s=0;if(i&&!i[2]){var
-p=i[1],r=p[2],e=p[1],w=e[2]<a[2]?d:r[1],x=a[3]<e[3]?d:r[2],y=ci(a[3],e[3]),z=I(a[2],e[2]),o=[0,[0,[0,e[1],z,y],[0,w,x]],t];s=1}if(!s)var
-o=[0,[0,a,[0,d,d]],l];return[0,o,u]}},oK,h)[1]);if(cK(b,[0]))var
-f=[0,[0],[0]];else{var
-i=b[1],d=b.length-1,j=w(d,i[1]),k=w(d,i[2]),l=d-1|0,p=1;if(!(l<1)){var
-a=p;for(;;){var
-m=b[1+a],r=m[2];j[1+a]=m[1];k[1+a]=r;var
-s=a+1|0;if(l!==a){var
-a=s;continue}break}}var
-f=[0,j,k]}var
-g=hE(q,f[1]);if(g)var
-t=function(b){return[0,b,[dq,function(F){function
-z(a){return a}var
-l=bE(bZ(b),z);if(l.length-1<=48)var
-h=l;else{var
-a=n(function(c){var
-g=0;if(c!==b[4]){var
-e=b[9],a=0,h=e.length-1;for(;;){if(a===h)var
-f=0;else{if(e[1+a]!==c){var
-a=a+1|0;continue}var
-f=1}if(!f){var
-d=bc(b,c);g=1}break}}if(!g)var
-d=e_;return[0,d,c]},l),o=function(f,d){var
-b=((d+d|0)+d|0)+1|0,e=[0,b];if((b+2|0)<f){var
-g=b+1|0,k=c(a,g)[1+g];if(bi(c(a,b)[1+b],k)<0)e[1]=b+1|0;var
-h=b+2|0,l=c(a,h)[1+h],i=e[1];if(bi(c(a,i)[1+i],l)<0)e[1]=b+2|0;return e[1]}if((b+1|0)<f){var
-j=b+1|0,m=c(a,j)[1+j];if(!(0<=bi(c(a,b)[1+b],m)))return b+1|0}if(b<f)return b;throw[0,dP,d]},r=function(g,f,e){var
-b=f;for(;;){var
-d=o(g,b);if(0<bi(c(a,d)[1+d],e)){var
-h=c(a,d)[1+d];c(a,b)[1+b]=h;var
-b=d;continue}c(a,b)[1+b]=e;return 0}},s=function(f,b,d){try{var
-g=r(f,b,d);return g}catch(b){b=aJ(b);if(b[1]===dP){var
-e=b[2];c(a,e)[1+e]=d;return 0}throw b}},t=function(f,e){var
-b=e;for(;;){var
-d=o(f,b),g=c(a,d)[1+d];c(a,b)[1+b]=g;var
-b=d;continue}},j=a.length-1,p=((j+1|0)/3|0)-1|0,u=function(b,a){try{var
-c=t(b,a);return c}catch(a){a=aJ(a);if(a[1]===dP)return a[2];throw a}};if(!(p<0)){var
-i=p;for(;;){s(j,i,c(a,i)[1+i]);var
-y=i-1|0;if(0!==i){var
-i=y;continue}break}}var
-q=j-1|0;if(!(q<2)){var
-g=q;a:for(;;){var
-k=c(a,g)[1+g];a[1+g]=c(a,0)[1];var
-d=u(g,0);for(;;){var
-f=(d-1|0)/3|0;if(d===f)throw[0,C,kh];if(0<=bi(c(a,f)[1+f],k))c(a,d)[1+d]=k;else{var
-v=c(a,f)[1+f];c(a,d)[1+d]=v;if(0<f){var
-d=f;continue}c(a,0)[1]=k}var
-x=g-1|0;if(2!==g){var
-g=x;continue a}break}break}}if(1<j){var
-w=c(a,1)[2];a[2]=c(a,0)[1];a[1]=w}var
-A=fR(a,0,aw(oB,b[9].length-1+1|0)),h=n(function(a){return a[2]},A)}var
-m=b[2].length-1,B=n(function(d){return n(function(a){if(!(m<=d)&&!(m<=a))return ey(b,d,c(b[2],a)[1+a][1]);return 0.},h)},h),D=n(function(a){return e(b[7],a)},h),E=n(function(a){return e(b[6],a)},h);return[0,b,h,n(function(a){return m<=a?1.:b[3]},h),E,D,B]}]]},u=w(q[2],oI),v=ah(t,g),o=[0,[0,h,f[2],v,bf,u]];else
-var
-o=g;return o}return 0},be),y=T.length-1,r=q[2],a6=t[16],ai=ak(ah(function(a){return 0<ab(a)?1:0},a6)),a7=hB(t,1),H=w(r,0),J=w(r,0),a8=[0,hB(t,0),a7],ag=t[7],a3=t[13];if(0<=ao){var
-A=a3,P=ao;for(;;){if(A){var
-aB=A[2],aG=A[1];if(0!==P){var
-A=aB,P=P-1|0;continue}var
-L=[0,aG]}else
-var
-L=0;break}}else
-var
-L=Q(j2);var
-ax=0;if(typeof
-ag==="number"&&!ag&&L){var
-a4=L[1],a5=function(h){var
-a=0,d=a4,b=h;for(;;){if(d&&b&&a<r){var
-e=b[1],f=d[1];if(f!==e){var
-g=by(f,e);if(0<g)c(H,a)[1+a]=1;else
-if(g<0)c(J,a)[1+a]=1}var
-a=a+1|0,d=d[2],b=b[2];continue}return 0}};bC(a5,t[13]);ax=1}if(!ax){fS(H,0,r,1);fS(J,0,r,1)}var
-aj=function(d,b,a){if(!c(H,a)[1+a]&&!c(J,a)[1+a])return[0,0,0,d,b];var
-j=ai.length-1<=a?1:0,e=j||c(ai,a)[1+a],f=c(J,a)[1+a],g=f?2:f,h=c(H,a)[1+a],i=h?1:h;switch(c(a8,e)[1+e]){case
-0:return[0,g,i,d,b];case
-1:return[0,i,g,d,b];default:return[0,3,3,d,b]}},M=t[6],V=0;if(typeof
-M==="number")if(0===M)var
-a9=0,U=bE(r,function(a){return aj(a9,y,a)});else
-V=1;else
-if(0===M[0])var
-bb=M[1],U=bE(r,function(a){return a<bb?[0,3,3,0,ce(1,y)]:aj(ce(1,y),y,a)});else
-V=1;if(V)var
-U=w(r,[0,3,3,0,y]);G(function(b,a){var
-c=fR(T,a[3],a[4]-a[3]|0),f=0;if(0===a[2]&&e(q[12],b)==bl){var
-d=1;f=1}if(!f)var
-d=a[2];hS(q,c,0,b,a[1]);return hS(q,c,1,b,d)},U);var
-av=ch(n(function(a){return a?ch(a[1][5]):a},T))}else
-var
-bg=function(a){return 0},av=bB(d[2],bg);var
-ap=x[3],ay=0;if(ap){var
-aq=ap[1];if(cK(aq[1],O)){var
-k=aq[2];ay=1}}if(!ay){var
-ar=ho(x[1],O);x[3]=[0,[0,O,ar]];var
-k=ar}var
-ad=0<d[2]?1:0,a0=k[1];if(ad){var
-E=k[2][2],a=k[1],m=k[2][1],aa=a[4],aA=0,aV=k[1],aW=k[2][1];if(typeof
-aa==="number"&&aa){var
-Y=eh(a);if(Y)var
-aQ=g3(m,a$(eg,a[2])),aR=function(b){return ei(d,b)?g3(m,gZ(m,d,a[2],b)):aQ},Z=[0,l(aR,bS(0,d[2]))];else
-var
-Z=Y;var
-u=Z}else
-aA=1;if(aA){var
-R=k[4],W=0;if(R){var
-B=R[1],S=k[6];if(S)var
-$=k[1],aU=S[1],aM=d[4],aN=gq(function(a){return 0===a[0]?[0,a[2],0]:0},aM),aS=function(a){return bP(function(b){return a===b?1:0},aN)},aT=k[5],aH=$[9],aK=K($[9]),X=gF(B),aI=0,aL=gG(function(a){return d7(aK,gE(X,b(X,d$),a,aT))},aS,aI,aH),aO=d[2],aP=0,u=ba(gW(function(ad,R){var
-c=d[3],t=gN(ad,d[4]),u=l(aE,t),K=aF(function(b){return b<a[2]?1:0},u);if(K){var
-L=gL(c,m,t,aU);if(R){var
-v=gI(aL,u);if(v){var
-M=v[1],A=D(m,c);if(_(m,b(c,A)))var
-w=[0,[0,m,A],h];else
-var
-C=D(c,m),w=_(c,b(m,C))?[0,[0,c,h],C]:[0,[0,b(c,m),m],c];var
-N=w[1],k=N[1],Z=N[2],$=l(function(g){var
-h=g[2][2],j=g[2][1],c=gQ(B,g[1]),d=gz(a,k,c[1]),e=s(b(d_(a),Z));if(z(f,d_(a))){var
-l=[0,i(d,ed(a,c,b(e,h)))],m=[0,i(d,gM(a,c,b(e,j)))];return[0,d9(a),m,l]}var
-n=[0,i(d,ed(a,c,b(e,j)))],o=[0,i(d,gM(a,c,b(e,h)))];return[0,d9(a),o,n]},t),n=a[4],r=typeof
-n==="number"?0:2===n[0]?n[1]:[0,[0,h,h]];if(r)var
-e=r[1],T=b(e[1],e[1]),U=[0,s(b(b(k,b(a[8],a[8])),T))],E=[0,[0,f,[0,b(e[2],e[2]),0,U]],0];else
-var
-E=r;var
-x=0,o=a[4];if(typeof
-o==="number"){if(0!==o)x=1}else
-if(2!==o[0])x=1;if(x)var
-j=0;else{var
-p=a[10];if(p)var
-q=a[11],S=q?[0,[0,p[1],q[1]]]:q,y=S;else
-var
-y=p;var
-j=y}if(j)var
-F=j[1],G=F[2],H=F[1],V=a[1],W=[0,b(b(b(b(g(2,h),k),V),H),G)],X=[0,g(2,h),0,W],I=[0,[0,i(H,G),X],0];else
-var
-I=j;var
-J=a_(I,E),O=l(aE,J),aa=gH(a,u,function(a){return gQ(B,a)[2]},M,O),ab=a_($,l(bM,J)),ac=w[2],Y=d_(a),P=[0,gP(a,k,b(ac,b(gO(a),Y)),ab,aa,O,R,B,M,L)]}else
-var
-P=v;return P}var
-Q=[0,L]}else
-var
-Q=K;return Q},aP,aO,av));else{var
-ac=S;W=1}}else{var
-ac=R;W=1}if(W)var
-u=ac}if(u)var
-aX=hk(aV,aW,E,k[2][3],k[3],u[1]),F=aD(function(a){var
-b=d[3],c=d[4];return cs(function(c,a){switch(a[0]){case
-0:return c;case
-1:var
-d=a[1],f=a[3],g=a[2];return ef(function(a){var
-c=ee(E,b,f),d=as(a[2],c),e=gX(E,b,g);return[0,v(a[1],e),d]},d,c);default:var
-e=0,h=a[1],i=a[2];return gY(function(a){var
-c=ee(E,b,i),d=as(a[2],c);return[0,a[1],d]},h,e,c)}},c,a)},aX);else
-var
-F=u;if(F){var
-a1=bS(0,a0[3]),ae=F[1],aY=k[1],aZ=k[2][2];return aF(function(c){var
-r=az(c,d[6],f),M=c===d[1]?1:0;if(M)var
-s=M;else{var
-N=z(f,r);if(N){var
-O=hn(aY,aZ,ae,d[1],c,r,d[5]);if(!O){var
-a=k[1],e=k[2][2],h=bj,ad=k[2][1];for(;;){if(h){var
-H=h[1];if(!cK(H[1],c)){var
-h=h[2];continue}var
-m=[0,H[2]]}else
-var
-m=h;if(m){var
-I=_(ad,e);if(I){var
-q=m[1],J=a[2],af=d[5],u=bS(0,d[2]),R=bQ(function(a){return ei(d,a)},u),v=l(function(b){var
-a=gZ(e,d,J,b);return[0,g0(e,a),a]},R),S=a$(f,J),w=cs(function(b,a){return g4(a[1],b,a[2])},v,S),T=K(bQ(function(a){return c4(ei(d,a))},u)),G=0<d[2]?1:0;if(G){var
-j=d[1],x=a[5],P=0;if(typeof
-x==="number"&&!x){var
-y=a[6],t=0;if(typeof
-y==="number"&&!y){var
-A=a[7],Q=0;if(typeof
-A==="number"&&!A){var
-g=eh(a);t=1;Q=1}if(!Q){var
-g=0;t=1}}if(!t)var
-g=0}else
-P=1;if(P)var
-g=0;var
-B=g?ct(a,at(a,j)):g,C=B?ct(a,at(a,c)):B,D=C?ct(a,q):C,E=D?aF(function(a){return p(f,a)},q):D;if(E)var
-Y=at(a,c),Z=at(a,j),U=bR(w,q),n=l(np,bR(bR(Z,Y),U)),V=b(T,g7(n,[0,e,a$(eg,a[2])])),W=i(an(l(function(a){return g7(n,a)},v)),V),$=an(l(nq,n)),aa=dd(a,c),ab=b(e,o(dd(a,j),aa)),X=bR(l(aE,ae),w),ac=at(a,c),F=[0,o(o(i(ej(at(a,j),ac,X),ab),$),W)];else
-var
-F=E;return g5(a,e,F,r,af)}return G}var
-L=I}else
-var
-L=m;return L}}var
-s=O}else
-var
-s=N}return s},a1)}var
-af=F}else
-var
-af=ad;return af},A=[0,k,hX(eN(x[1],aK))];F=1}if(!F)var
-A=ao(oW,E);if(O[1]<r(T))throw[0,cx,oZ];hZ[1]=A[1];return eO(A[2])}function
-eP(b){var
-a=aq(o0,eO(b));h0[1]=[0,a];return a}function
-o1(b){var
-a=h0[1];if(a)return a[1];try{var
-c=oY(b);return c}catch(a){a=aJ(a);return a[1]===hu?aq(o2,eO(a[2])):a===cR?o3:a===dH?o4:a[1]===cx?eP(a[2]):a===dI?eP(o5):eP(c0(a))}}qs(d(ac(o6),jZ),o1);dK(0);return}(globalThis));
+e=c;return e}return 0}function
+tx(g,f,b){var
+d=f[2];if(d){var
+a=d[1],h=[0,sX],i=tt(a,b),c=p(function(b){return tw(a,h,b)},i),j=k(g,a[2],c.length-1);I(function(d,b){var
+f=f7(c,b[3],b[4]-b[3]|0),h=0;if(0===b[2]&&e(a[12],d)==bp){var
+g=1;h=1}if(!h)var
+g=b[2];h$(a,f,0,d,b[1]);return h$(a,f,1,d,g)},j);return cl(p(function(a){return a?cl(a[1][5]):a},c))}function
+l(a){return 0}return bF(b[2],l)}function
+ty(b,a){var
+c=a[1],d=b[1];return tx(function(a,b){return sM(d,c,a,b)},b,a)}function
+tz(f,e){var
+b=e[3],a=f[2],c=a?az(0,ci(a[1][15],jm)):a,d=b8+c|0,g=aB(1,d);return[0,aB(b,az(0,((96+c|0)+1|0)-bD(b)|0)),g,d/3|0]}function
+tA(a){return[0,a,tn(a),0]}function
+ia(a){return aB(h,(((az(0,bD(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+ib(c,b,a){return[0,c,b,az(0,a)]}function
+ic(b,d){var
+a=tz(b[2],d),c=ia(a[2]),e=1===b[1][4]?c:ia(a[1]);return ib(e,c,a[3])}function
+tB(b,a){var
+c=b[3];if(c){var
+d=c[1];if(cT(d[1],a))return d[2]}var
+e=hG(b[1],a);b[3]=[0,[0,a,e]];return e}function
+tC(a){if(typeof
+a[7]!=="number"&&!gK(a))return tD;return 0}function
+e2(d,b){var
+a=tC(d);return a?[0,a[1]]:c(b,0)?0:1}function
+tE(d,c,a){var
+e=a[2],f=b(d[2],c[12]),g=a[3],h=ai(function(a){return vb(b(a,f),e)},g);return[0,a[1],h]}function
+tF(a,b,d){function
+c(h){var
+c=ic(a,b),e=a[1],f=ai(function(a){return tE(c,e,a)},d),g=[0,ty(a[2],b),f];return q9(tB(a,c),b,g)}return e2(a[1],c)}function
+id(c,f,b,e){var
+a=ic(c,b),g=a[3],h=a[2],i=a[1];return fW(function(a){function
+d(b){return aB(b,a)}var
+j=d(h),k=ib(d(i),j,g+(a/3|0)|0);return a6(f,hG(c[1],k),b,e)},tG)}function
+tH(a,c,b){function
+d(d){return id(a,ru,c,b)}return e2(a[1],d)}function
+tI(a,c,b){function
+d(d){return id(a,rv,c,b)}return e2(a[1],d)}function
+tJ(a){var
+b=sl(a);eJ(a);return[0,b,tA(b)]}function
+ie(a){return typeof
+a==="number"?a?tK:tL:as(tM,a[1])}function
+tN(b,a){var
+c=hP(b[1],a),d=sv(b[1],a);eJ(a);return ie(tF(b[2],c,d))}function
+ig(b,c,a){var
+d=hP(b[1],a),e=sy(b[1],a);eJ(a);return ie(a6(c,b[2],d,e))}function
+tO(a,b,c){if(w(b,tP)){if(w(b,tQ)){if(w(b,tR)){if(!w(b,tS)&&a)return[0,a,ig(a[1],tI,c)]}else
+if(a)return[0,a,ig(a[1],tH,c)]}else
+if(!a)return[0,[0,tJ(c)],tU]}else
+if(a)return[0,a,tN(a[1],c)];return ap(tT,b)}function
+e3(a){return kS(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+ih=[0,0],ii=[0,0];function
+tV(b){var
+a=[0,0],c=rz(function(c){if(a[1]===s(b))throw dV;a[1]++;return P(b,a[1]-1|0)}),e=a4(c),d=tO(ih[1],e,c);if(a[1]<s(b))throw[0,cF,tW];ih[1]=d[1];return e3(d[2])}function
+e4(b){var
+a=as(tX,e3(b));ii[1]=[0,a];return a}function
+tY(b){var
+a=ii[1];if(a)return a[1];try{var
+c=tV(b);return c}catch(a){a=aM(a);return a[1]===hM?as(tZ,e3(a[2])):a===c0?t0:a===dU?t1:a[1]===cF?e4(a[2]):a===dV?e4(t2):e4(c_(a))}}vs(c(ae(t3),ko),tY);dX(0);return}(globalThis));
