@@ -190,6 +190,17 @@ def test_it_can_be_stopped(tabs, report):
     assert tab.inner_text("#prove") == "Prove again, here" and "Nothing is proved" in tab.inner_text("#answer")
 
 
+def test_what_is_too_deep_for_a_worker_is_proved_in_the_page(tabs, report):
+    tab = tabs.open(report, "#certificate-1")
+    tab.evaluate(
+        "() => { const real = ask; ask = async (worker, line) =>"
+        " line.startsWith('head') ? real(worker, line) : 'limit: a list is too long'; }"
+    )
+    entailed, instance = answers(tab)
+    assert entailed.startswith(PROVED) and instance.startswith(PROVED)
+    assert all(said.startswith(PROVED) for said in answers(tab)), "again, with the same head"
+
+
 def test_nothing_can_leave_the_page_even_from_the_worker(chromium, report):
     hits: list[str] = []
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import reprlib
-from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -17,7 +15,7 @@ from verale.certificate.words import NOT_PROVED
 from verale.errors import InputError
 from verale.report.collect import CertificateSummary, Collection, Item, read_item
 from verale.report.grid import grid_of_image
-from verale.report.page_check import Checking, deflated
+from verale.report.page_check import Checking, csp_digest, deflated
 from verale.report.page_list import columns_of, runs_of
 from verale.report.page_overview import overview
 from verale.report.thumbnails import Thumbnails, window_of
@@ -97,6 +95,7 @@ def page(
         "check": None if checking is None else {"sha256": checking.sha256},
     }
     style, script = _joined(_STYLES), _joined(_SCRIPTS)
+    scripts = [_csp_digest(script), *([] if checking is None else [checking.csp_digest])]
     text = _template().render(
         title=title,
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -104,7 +103,7 @@ def page(
         style=style,
         script=script,
         style_digest=_csp_digest(style),
-        script_digest=_csp_digest(script),
+        script_digests=scripts,
         data=data,
         details=zip(details, images, strict=True),
         checking=checking,
@@ -131,7 +130,7 @@ def _joined(names: tuple[str, ...]) -> str:
 
 
 def _csp_digest(text: str) -> str:
-    return b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return csp_digest(text.encode())
 
 
 def _head(collection: Collection) -> dict[str, Any] | None:

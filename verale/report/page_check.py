@@ -24,7 +24,7 @@ from verale.errors import InputError
 from verale.files import read
 from verale.report.collect import Collection
 
-__all__ = ["LARGEST_HEAD", "LARGEST_QUESTION", "Checking", "deflated"]
+__all__ = ["LARGEST_HEAD", "LARGEST_QUESTION", "Checking", "csp_digest", "deflated"]
 
 LARGEST_HEAD = 64 * 2**20
 LARGEST_QUESTION = 8 * 2**20
@@ -39,11 +39,13 @@ class Checking:
     Attributes:
         script: the program, deflated.
         sha256: of the program.
+        csp_digest: the same, as a Content-Security-Policy spells it.
         told: the head, which it is told first, deflated.
     """
 
     script: str
     sha256: str
+    csp_digest: str
     told: str
     _head: Head
     _digest: str
@@ -69,7 +71,8 @@ class Checking:
             return None
         script = SCRIPT.read_bytes()
         latents = None if collection.latents_path is None else _read_latents(collection.latents_path, head)
-        return cls(deflated(script), hashlib.sha256(script).hexdigest(), deflated(text), head, digest, latents)
+        digests = hashlib.sha256(script).hexdigest(), csp_digest(script)
+        return cls(deflated(script), *digests, deflated(text), head, digest, latents)
 
     def questions(self, certificate: Certificate) -> dict[str, Any]:
         """What is asked about a certificate: `entails`, and `instance` or None; or `why` nothing is."""
@@ -100,6 +103,11 @@ class Checking:
 def deflated(data: bytes) -> str:
     """Bytes as the page contains them: deflated, base64."""
     return b64encode(zlib.compress(data, 9)).decode()
+
+
+def csp_digest(data: bytes) -> str:
+    """The SHA-256 of bytes, as a Content-Security-Policy spells it."""
+    return b64encode(hashlib.sha256(data).digest()).decode()
 
 
 def _read_head(path: Path) -> Head:
