@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from support.proved import fake
@@ -86,6 +87,20 @@ def test_a_log_is_of_one_executable(tmp_path) -> None:
         again, _, err = verale("audit", CERTIFICATE, *options, executable=executable)
         assert again == code and "1 of 1 verdicts are taken from" in err
     assert code == 15
+
+
+def test_make_names_the_packages_where_they_are_missing(tmp_path) -> None:
+    (tmp_path / "ocamlfind").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "ocamlfind").chmod(0o755)
+    result = subprocess.run(
+        ["make", "--directory", str(Path(__file__).parents[2] / "proofs" / "rocq"), f"BUILD={tmp_path / 'build'}"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=os.environ | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"},
+    )
+    assert result.returncode != 0 and not (tmp_path / "build").exists()
+    assert "on Debian: apt-get install ocaml-nox ocaml-findlib libzarith-ocaml-dev" in result.stderr
 
 
 # The executable itself.
