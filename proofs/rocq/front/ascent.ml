@@ -22,7 +22,7 @@ let most_facts = 48
 let most_rounds = 16
 
 (* What a certificate's ascents may cost, in multiplications. Then they stop where they are. *)
-let allowed = 100_000_000
+let allowed = 400_000_000
 
 (* The statements of the basis, the base, and the narrowest others. *)
 let chosen (span : Span.t) =
@@ -182,6 +182,7 @@ let total weights = Array.fold_left (fun sum w -> sum +. Float.abs w) 0. weights
 let improve ascent budget sign k (start : Span.found) =
   let images = images ascent k in
   let size = Array.length ascent.facts in
+  budget := !budget - (size * size * (10 + (size / 3)));
   let close = 1e-14 *. ascent.span.scale in
   let reached current direction length =
     let weights, curve = moved ascent current direction length in

@@ -113,5 +113,5 @@ let is_wide patch = List.exists (fun view -> view.span.Span.wide) patch.views
 let scale_of patch = List.fold_left (fun most view -> Float.max most view.span.Span.scale) 0. patch.views
 
 let improved patch side k found =
-  if not (is_wide patch) then found
+  if !(patch.budget) <= 0 || not (is_wide patch) then found
   else better found (best_of_views patch (fun view -> with_twin patch side k (improved_view patch side k view)))

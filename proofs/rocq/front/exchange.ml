@@ -1,8 +1,8 @@
 (* The best weights where nearly all constraints are linear. Part of the hinter: untrusted.
 
    If the target lies in the span of the statements, the curves of the best weights nearly cancel, and Newton's steps
-   become short. Then some statements hold with equality, at most as many as the span has dimensions, and the weights
-   for these are those of `Span`. Statements are exchanged, as the simplex method does it: one that the vector of the bound
+   become short. Then some statements hold with equality, at most as many as the span has dimensions, and `Span` has
+   the weights for these. Statements are exchanged, as the simplex method does it: one that the vector of the bound
    violates comes in, one leaves, as long as the bound gets better. *)
 
 (* Statements, each with whether its high end is what counts. *)

@@ -33,8 +33,8 @@ let balance (span : Span.t) sign base bits curve integers =
 let log2 x = Float.log x /. Float.log 2.
 
 (* The bits of weights with which rounding costs the bound about this much. An error of 2^-b moves Q / A, the vector
-   that attains the bound, by R 2^-b / A, where R is the largest distance, and the bound loses A times the square of that.
-   With wide intervals the weights may not be the best, and then it loses in proportion. *)
+   that attains the bound, by R 2^-b / A, where R is the largest distance, and the bound loses A times the square of
+   that. With wide intervals the weights may not be the best, and then it loses in proportion. *)
 let bits_for (span : Span.t) found factors loss =
   let many = float_of_int (Array.length found.weights + 1) in
   let smooth = log2 (many *. span.scale /. (found.curve *. loss)) /. 2. in
