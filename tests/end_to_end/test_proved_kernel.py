@@ -151,6 +151,16 @@ def test_a_question_that_breaks_the_grammar_ends_it(line, proved_checker) -> Non
     assert code == 2 and len(answers) == 2 and answers[1].startswith("error: ")
 
 
+def test_what_is_not_covered_is_said(proved_checker) -> None:
+    """A soft tree of one prototype, whose activation is minus a distance."""
+    head = b"head 1 1 2 euclidean negated max soft_tree 1 -1 1 -2 1 1 1 0 none none 1 2 2 1 0 2 0 1 2 0 0 1 0 1 0\n"
+    certificate = b"certificate 0 1 1 0 1 2 0 1"
+    asked = (b"entails 1 2710 " + certificate + b" prices 0\n", b"instance 2 2710 " + certificate + b" image 1 1 1 0\n")
+    answers, code = said(proved_checker, b"head 0 2710 " + head, *asked)
+    why = "not covered: a soft tree whose activations are not shown to lie in [0, 1]"
+    assert ([answer.split(" ", 2)[2] for answer in answers], code) == (["ready", why, why], 0)
+
+
 def test_a_question_before_the_head_ends_it(proved_checker) -> None:
     answers, code = said(proved_checker, b"entails 0 2710 " + QUESTION)
     assert code == 2 and answers[0].startswith("error: ")

@@ -35,21 +35,24 @@ def main() -> int:
     parser.add_argument("--judged-one-in", type=int, default=20, help="judge one in so many of what all prove")
     parser.add_argument("--out", type=Path, help="file for the table, in Markdown")
     given = parser.parse_args()
+    command = f"python -m verale.soundness.agreement {' '.join(sys.argv[1:])}".strip()
+    text = ""
     try:
         facts = {"executable": find_executable().sha256} | _facts()
         tallies: dict[str, Tally] = {}
         for name, groups in _chosen(given):
             start = time.monotonic()
             tallies[name] = compared(groups, given.judged_one_in)
-            sys.stderr.write(f"{name}: {tallies[name].kinds.total():,} in {time.monotonic() - start:.0f} s\n")
+            counts = ", ".join(f"{count:,} {kind}" for kind, count in tallies[name].kinds.items())
+            wrong = len(tallies[name].wrong)
+            sys.stderr.write(f"{name}: {counts}, {wrong} wrong, in {time.monotonic() - start:.0f} s\n")
+            text = table(tallies, command, facts)
+            if given.out:
+                given.out.write_text(text, encoding="utf-8")  # after each set: the last one may take long
     except (UsageError, KernelError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 9
-    command = f"python -m verale.soundness.agreement {' '.join(sys.argv[1:])}".strip()
-    text = table(tallies, command, facts)
     sys.stdout.write(text)
-    if given.out:
-        given.out.write_text(text, encoding="utf-8")
     return 1 if any(tally.wrong for tally in tallies.values()) else 0
 
 
