@@ -60,6 +60,8 @@ let converse next =
   Printf.printf "%x %x %s\n%!" number took (one_line said)
 
 let () =
+  (* Lists of products are long, and marked again and again: less often, as there is memory. *)
+  Gc.set { (Gc.get ()) with space_overhead = 400 };
   Sys.set_signal Sys.sigvtalrm (Sys.Signal_handle look);
   ignore (Unix.setitimer Unix.ITIMER_VIRTUAL { Unix.it_interval = tick; it_value = tick });
   Printf.printf "verale-proved 1 OCaml %s, Zarith %s\n%!" Sys.ocaml_version Z.version;

@@ -178,7 +178,9 @@ def _unit(bits: int) -> str:
 
 
 def _integers(values: Iterable[int]) -> str:
-    return " ".join(map("{:x}".format, values))
+    """Formatted all at once: an image has up to a million of them."""
+    values = tuple(values)
+    return " ".join(["%x"] * len(values)) % values
 
 
 def _line(*items: str) -> bytes:
