@@ -63,9 +63,10 @@ def build(name: str, data: Path, images: int) -> Subject:
     Raises:
         UsageError: an unknown name, a missing data file, or a head that verale does not support yet.
     """
-    if name not in HEADS:
-        raise UsageError(f"head {name!r} is unknown, expected one of {', '.join(HEADS)}")
-    return HEADS[name](data, images)
+    known = {**HEADS, **SMALLER}
+    if name not in known:
+        raise UsageError(f"head {name!r} is unknown, expected one of {', '.join(known)}")
+    return known[name](data, images)
 
 
 def _trained(architecture: str, head_from: Callable[[Mapping[str, Tensor]], Head]) -> Callable[[Path, int], Subject]:
@@ -152,12 +153,16 @@ def _protopool(tensors: Mapping[str, Tensor]) -> Head:
     )
 
 
-def _cub_metric(name: str, seed: int, cosine: bool, shift: float, spread: float) -> Callable[[Path, int], Subject]:
+def _cub_metric(
+    name: str, seed: int, cosine: bool, shift: float, spread: float, classes: int = CLASSES
+) -> Callable[[Path, int], Subject]:
     """Latents sigma(u): every class has parts of its own, similar classes share looks, the rest is background.
 
     Prototypes are training latents of their class (what projection, "push", leaves): noisy copies of its parts; one
     in ten has been projected onto a latent that another prototype of the class has too.
     """
+
+    alike = min(10, classes)
 
     def generate(data: Path, images: int) -> Subject:
         generator = torch.Generator().manual_seed(seed)
@@ -172,13 +177,14 @@ def _cub_metric(name: str, seed: int, cosine: bool, shift: float, spread: float)
             return noise(*shape, RANK) @ directions / RANK**0.5 + 0.1 * spread * noise(*shape, DEPTH)
 
         mean = shift + noise(DEPTH)
-        families = 0.4 * varied(CLASSES // 10, 1, PER_CLASS).expand(-1, 10, -1, -1).reshape(CLASSES, PER_CLASS, DEPTH)
-        parts = mean + families + 0.4 * varied(CLASSES, PER_CLASS)
+        families = 0.4 * varied(classes // alike, 1, PER_CLASS).expand(-1, alike, -1, -1)
+        families = families.reshape(classes, PER_CLASS, DEPTH)
+        parts = mean + families + 0.4 * varied(classes, PER_CLASS)
         background = mean + 0.5 * varied(60)
-        prototypes = torch.sigmoid(parts + 0.2 * varied(CLASSES, PER_CLASS))
+        prototypes = torch.sigmoid(parts + 0.2 * varied(classes, PER_CLASS))
         prototypes[:, -1] = prototypes[:, 0]
-        weight = torch.full((CLASSES, CLASSES * PER_CLASS), -0.5)
-        for c in range(CLASSES):
+        weight = torch.full((classes, classes * PER_CLASS), -0.5)
+        for c in range(classes):
             weight[c, c * PER_CLASS : (c + 1) * PER_CLASS] = 1.0
         weight += 0.005 * noise(*weight.shape)
         head = Head(
@@ -196,7 +202,7 @@ def _cub_metric(name: str, seed: int, cosine: bool, shift: float, spread: float)
             patches = torch.cat([own, rest]) + 0.3 * varied(PATCHES)
             return torch.sigmoid(patches[torch.randperm(PATCHES, generator=generator)])
 
-        note = f"synthetic, seed {seed}, P={head.size}, L={PATCHES}, D={DEPTH}, C={CLASSES}"
+        note = f"synthetic, seed {seed}, P={head.size}, L={PATCHES}, D={DEPTH}, C={classes}"
         return Subject(name, head, Published.of(head), _clear_images(head, images, image, generator), note)
 
     return generate
@@ -254,3 +260,11 @@ HEADS: Mapping[str, Callable[[Path, int], Subject]] = {
     "cub-pipnet": _cub_pipnet("cub-pipnet", seed=202),
 }
 """Every head by its name on the command line."""
+
+SMALLER: Mapping[str, Callable[[Path, int], Subject]] = {
+    "cub-protopnet-40": _cub_metric("cub-protopnet-40", seed=203, cosine=False, shift=0.0, spread=1.0, classes=4),
+    "cub-protopnet-500": _cub_metric("cub-protopnet-500", seed=204, cosine=False, shift=0.0, spread=1.0, classes=50),
+    "cub-cosine-40": _cub_metric("cub-cosine-40", seed=205, cosine=True, shift=-2.5, spread=4.0, classes=4),
+    "cub-cosine-500": _cub_metric("cub-cosine-500", seed=206, cosine=True, shift=-2.5, spread=4.0, classes=50),
+}
+"""Heads of the same kind with fewer prototypes, which tell how times grow; only by name."""

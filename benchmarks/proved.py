@@ -1,0 +1,214 @@
+"""The proved checker beside the other kernels: milliseconds a certificate, interleaved in one run, and its start.
+
+    python -m benchmarks.proved --heads demo,cub-protopnet-40,cub-protopnet-500,cub-protopnet --images 4
+    python -m benchmarks.proved --heads demo --command --out /tmp/proved.md
+
+Processor time of this process and of the executable together; reading of certificates and latents is included. The
+head is read and told beforehand, once; `told` is how long that takes. With --command, `verale audit` is run as a user
+runs it, and its wall time is given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+
+from benchmarks import environment
+from benchmarks.engine import subject
+from verale.certificate import Certificate
+from verale.checker import Auditor
+from verale.checker.proved import Executable, find_executable
+from verale.head import save_latents
+from verale.search.explain import explain
+
+KERNELS = ("arb", "mpmath", "proved")
+_TICK = 1000 / os.sysconf("SC_CLK_TCK")
+"""Milliseconds. The system counts a process's time in these."""
+
+
+@dataclass
+class Files:
+    """What is audited: a head, latents, certificates, in a folder."""
+
+    folder: Path
+    head: bytes
+    latents: bytes
+    certificates: list[bytes]
+    statements: float
+    about: str
+
+
+@dataclass
+class Timed:
+    """Milliseconds of each certificate, by kernel, and of telling the head; the executable's largest memory."""
+
+    milliseconds: dict[str, list[float]] = field(default_factory=lambda: {kernel: [] for kernel in KERNELS})
+    told: float = 0.0
+    megabytes: float = 0.0
+    open: dict[str, int] = field(default_factory=dict)
+
+
+def explained(name: str, data: Path, images: int, folder: Path) -> Files:
+    """A head's certificates, written where `verale audit` finds them."""
+    head, latents = subject(name, data, images)
+    found = [each for each in explain(head, latents) if isinstance(each, Certificate)]
+    certificates, statements = [each.to_bytes() for each in found], sum(each.size for each in found) / len(found)
+    (folder / "certificates").mkdir(parents=True)
+    head.save(folder / "head")
+    save_latents(folder / "latents", latents)
+    for number, certificate in enumerate(certificates):
+        (folder / "certificates" / f"{number:03d}.ale.json").write_bytes(certificate)
+    about = f"P={head.size}, L={latents.shape[1:].numel() // head.depth}, D={head.depth}, C={head.classes}"
+    files = (folder / "head").read_bytes(), (folder / "latents").read_bytes()
+    return Files(folder, *files, certificates, statements, about)
+
+
+class Counted:
+    """An auditor whose time is counted, with that of its executable."""
+
+    def __init__(self, files: Files, kernel: str, instance: bool) -> None:
+        self._auditor = Auditor(files.head, files.latents if instance else None, kernel)
+
+    def check(self, certificate: bytes) -> tuple[float, str]:
+        """Milliseconds, and the verdict."""
+        before, child = time.process_time(), self.child()
+        verdict = self._auditor.check(certificate, entailment_only=True)
+        seconds = time.process_time() - before
+        return 1000 * seconds + self.child() - child, verdict.status.value
+
+    def _process(self) -> int | None:
+        claims = self._auditor._proved
+        return None if claims is None or claims._dialogue is None else claims._dialogue._process.pid
+
+    def child(self) -> float:
+        """Milliseconds of processor time of the executable up to now."""
+        process = self._process()
+        if process is None:
+            return 0.0
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) * _TICK
+
+    def megabytes(self) -> float:
+        """The executable's largest memory up to now."""
+        process = self._process()
+        status = "" if process is None else Path(f"/proc/{process}/status").read_text()
+        return next((int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM")), 0.0)
+
+
+def timed(files: Files, instance: bool, kernels: list[str], repeat: int) -> Timed:
+    """Every certificate in every kernel, in turn. The first one of a kernel pays for what is computed once a head, and
+    is audited once more before it counts."""
+    found = Timed()
+    counted = {kernel: Counted(files, kernel, instance) for kernel in kernels}
+    for kernel, auditor in counted.items():
+        first, _ = auditor.check(files.certificates[0])
+        again, _ = auditor.check(files.certificates[0])
+        found.told = max(0.0, first - again) if kernel == "proved" else found.told
+    for certificate in files.certificates * repeat:
+        for kernel, auditor in counted.items():
+            milliseconds, status = auditor.check(certificate)
+            found.milliseconds[kernel].append(milliseconds)
+            found.open[kernel] = found.open.get(kernel, 0) + (status != "PROVED")
+    found.megabytes = counted["proved"].megabytes() if "proved" in counted else 0.0
+    return found
+
+
+def started(executable: Executable, times: int = 20) -> float:
+    """Milliseconds of wall time from the start of the executable to its end, when nothing is asked; the least."""
+
+    def once() -> float:
+        begin = time.perf_counter()
+        subprocess.run([executable.path], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
+        return 1000 * (time.perf_counter() - begin)
+
+    return min(once() for _ in range(times))
+
+
+def commanded(files: Files, kernel: str) -> float:
+    """Seconds of wall time of `verale audit` on all certificates."""
+    given = "--head", str(files.folder / "head"), "--latents", str(files.folder / "latents"), "--kernel", kernel
+    begin = time.perf_counter()
+    subprocess.run(
+        [sys.executable, "-m", "verale", "audit", str(files.folder / "certificates"), *given],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+    return time.perf_counter() - begin
+
+
+def mean(values: list[float]) -> str:
+    return f"{sum(values) / len(values):.1f}" if values else "-"
+
+
+def rows(given: argparse.Namespace, folder: Path) -> Iterator[str]:
+    """The lines of the tables."""
+    executable = find_executable()
+    kernels = given.kernels.split(",")
+    yield from (f"- {name}: {value}" for name, value in environment.describe().items())
+    yield f"- the executable starts and ends in {started(executable):.1f} ms"
+    yield (
+        "\n| head | statements | latents | "
+        + " | ".join(f"{kernel}, ms" for kernel in kernels)
+        + (" | proved / arb | head told, ms | executable, MB | not proved |")
+    )
+    yield "|---" * (7 + len(kernels)) + "|"
+    audited = []
+    for name in given.heads.split(","):
+        files = explained(name, given.data, given.images, folder / name)
+        audited.append((name, files))
+        for instance in (False, True):
+            found = timed(files, instance, kernels, given.repeat)
+            took = found.milliseconds
+            ratio = sum(took["proved"]) / sum(took["arb"]) if took["proved"] and took["arb"] else float("nan")
+            missed = ", ".join(f"{kernel} {count}" for kernel, count in found.open.items() if count) or "-"
+            yield (
+                f"| {name}: {files.about} | {files.statements:.0f} | {'with' if instance else 'without'} | "
+                + " | ".join(mean(took[kernel]) for kernel in kernels)
+                + f" | {ratio:.2f} | {found.told:.0f} | {found.megabytes:.0f} | {missed} |"
+            )
+    if given.command:
+        yield "\n| `verale audit` | certificates | " + " | ".join(f"{kernel}, s" for kernel in kernels) + " |"
+        yield "|---" * (2 + len(kernels)) + "|"
+        for name, files in audited:
+            seconds = " | ".join(f"{commanded(files, kernel):.2f}" for kernel in kernels)
+            yield f"| {name} | {len(files.certificates)} | {seconds} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--heads",
+        default="demo,cub-protopnet,cub-cosine,cub-pipnet",
+        help="demo, or of benchmarks.heads, comma separated",
+    )
+    parser.add_argument("--data", type=Path, default=Path("data"), help="trained heads and latents (default data)")
+    parser.add_argument("--images", type=int, default=2, help="number of images a head (default 2)")
+    parser.add_argument("--repeat", type=int, default=1, help="how often each certificate is audited (default once)")
+    parser.add_argument("--kernels", default=",".join(KERNELS), help="some of arb,mpmath,proved (default all)")
+    parser.add_argument("--command", action="store_true", help="also time `verale audit`")
+    parser.add_argument("--out", type=Path, help="write the tables here too")
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    lines = []
+    with tempfile.TemporaryDirectory() as folder:
+        for line in rows(given, Path(folder)):
+            print(line, flush=True)
+            lines.append(line)
+    if given.out is not None:
+        title = "# The proved checker beside the other kernels"
+        command = " ".join(["python -m benchmarks.proved", *sys.argv[1:]])
+        given.out.write_text("\n".join([title, "", f"`{command}`", "", *lines, ""]))
+
+
+if __name__ == "__main__":
+    main()
