@@ -18,6 +18,7 @@ BROUGHT_BY = {
     "PIL": "pillow",
     "flint": "python-flint",
     "loguru": "cabrnet",  # which logs with it
+    "py_mini_racer": "mini-racer",
     "torchvision": "cabrnet",  # whose datasets and transforms are torchvision's
     "yaml": "pyyaml",
     "z3": "z3-solver",

@@ -1,0 +1,278 @@
+// What is known of the latents: the domain, and a set of statements. From it follow the reference ranges of observables
+// and activations. Each end is an interval that holds the true end, so that one computation serves both proofs: that a
+// margin is positive, and that it is not.
+
+// The parts that depend on the head alone.
+class HeadFacts {
+  constructor(head) {
+    this.head = head;
+    this.products = head.prototypes && new Products(head.prototypes);
+    this.similarity = new Similarity(head, WORKING_BITS);
+    this.ranges = Array(head.size).fill(null);
+    this.norms = Array(head.size).fill(null);
+  }
+
+  domain(j) {
+    if (this.ranges[j] === null) this.ranges[j] = domainRange(this.head, j);
+    return this.ranges[j];
+  }
+
+  norm(j) {
+    if (this.norms[j] === null)
+      this.norms[j] = rootOf(dot(this.head.prototypes[j], this.head.prototypes[j]), WORKING_BITS);
+    return this.norms[j];
+  }
+
+  // The ball of inner products: its centre's coordinate and its squared radius.
+  ball() {
+    const {lower, upper, geometry, depth} = this.head;
+    const half = dyadic(1n, -1);
+    const about0 = geometry.radius && {centre: ZERO, radius2: squareOf(geometry.radius)};
+    const box = lower !== null &&
+      upper !== null && {
+        centre: multiply(half, add(lower, upper)),
+        radius2: multiply(whole(depth), squareOf(multiply(half, subtract(upper, lower)))),
+      };
+    return !box || (about0 && compare(about0.radius2, box.radius2) <= 0) ? about0 : box;
+  }
+}
+
+// The ranges given the statements about one patch. given(j, side) is the lower end (side 1) or the upper end (side -1):
+// {outer, inner}: outer is not within the range, inner is; each is null where it is unknown.
+class StatedPatch {
+  constructor(facts, statements) {
+    this.facts = facts;
+    this.statements = statements;
+    this.stated = new Map(statements.map((s) => [s.prototype, s]));
+    this.empty = false;
+    const {head, products} = facts;
+    if (head.geometry.kind === "softmax") this.takeMasses();
+    else if (head.geometry.kind === "euclidean") this.outward = this.inward = this.patch((s) => [s.lo, s.hi], null);
+    else if (head.geometry.kind === "inner_product") {
+      const ball = facts.ball();
+      this.shift = (j) => multiply(ball.centre, sum(head.prototypes[j]));
+      this.outward = this.inward = this.patch(
+        (s) => [subtract(s.lo, this.shift(s.prototype)), subtract(s.hi, this.shift(s.prototype))],
+        ball.radius2,
+      );
+    } else this.takeCosines();
+  }
+
+  patch(endsOf, radius2) {
+    const list = this.statements.map((s) => {
+      const [lo, hi] = endsOf(s);
+      return {j: s.prototype, lo, hi};
+    });
+    return list.every((f) => compare(f.lo, f.hi) <= 0) ? new Patch(this.facts.products, list, radius2) : null;
+  }
+
+  // A cosine times |p| may be irrational. Its interval is rounded outward for proofs, inward for points.
+  takeCosines() {
+    const stretched = (x, j, up) => {
+      const y = scaleInterval(this.facts.norm(j), x);
+      return rounded(up ? y.b : y.a, 2 * WORKING_BITS, up);
+    };
+    this.outward = this.patch((s) => [stretched(s.lo, s.prototype, false), stretched(s.hi, s.prototype, true)], ONE);
+    const exact = this.statements.every((s) => isExact(this.facts.norm(s.prototype)));
+    this.inward = exact
+      ? this.outward
+      : this.patch((s) => [stretched(s.lo, s.prototype, true), stretched(s.hi, s.prototype, false)], ONE);
+  }
+
+  takeMasses() {
+    const lows = this.statements.map((s) => greater(s.lo, ZERO));
+    this.room = subtract(ONE, sum(lows));
+    this.highs = sum(this.statements.map((s) => s.hi));
+    this.others = this.facts.head.size - this.statements.length;
+  }
+
+  givenMass(j, side) {
+    const s = this.stated.get(j);
+    let end;
+    if (side < 0) end = s ? lesser(s.hi, add(greater(s.lo, ZERO), this.room)) : this.room;
+    else if (s)
+      end = this.others ? greater(s.lo, ZERO) : greater(greater(s.lo, ZERO), subtract(ONE, subtract(this.highs, s.hi)));
+    else end = this.others === 1 ? greater(ZERO, subtract(ONE, this.highs)) : ZERO;
+    return {outer: end, inner: end};
+  }
+
+  given(j, side) {
+    if (this.room) return this.givenMass(j, side);
+    const signed = (x) => (x === null ? null : side > 0 ? x : negative(x));
+    const far = this.outward.extreme(j, side),
+      near = this.inward && this.inward.extreme(j, side);
+    if (far.empty) this.empty = true;
+    let outer = signed(far.bound),
+      inner = near && signed(near.reached);
+    if (this.shift) {
+      outer = outer && add(outer, this.shift(j));
+      inner = inner && add(inner, this.shift(j));
+    } else if (isCosine(this.facts.head)) {
+      const over = (x, up) => {
+        const y = divideIntervals(exactly(x), this.facts.norm(j));
+        return up ? y.b : y.a;
+      };
+      outer = outer && over(outer, side < 0);
+      inner = inner && over(inner, side > 0);
+    }
+    const s = this.stated.get(j);
+    if (s)
+      outer = side > 0 ? (outer === null ? s.lo : greater(outer, s.lo)) : outer === null ? s.hi : lesser(outer, s.hi);
+    return {outer, inner};
+  }
+
+  // The end of the reference range. What is not known of it is taken from the domain's range. It is cut to that on both
+  // sides, which changes nothing unless the range is empty.
+  end(j, side) {
+    const {lo, hi} = this.facts.domain(j),
+      {outer, inner} = this.given(j, side);
+    const cut = (x) => {
+      const low = x === null ? null : greater(x, lo.a);
+      return low === null ? hi.b : hi.b === null ? low : lesser(low, hi.b);
+    };
+    if (side > 0) {
+      const a = cut(outer === null ? lo.a : greater(outer, lo.a)),
+        b = cut(inner === null ? hi.b : greater(greater(inner, lo.b), a));
+      return b !== null && compare(a, b) === 0 ? exactly(a) : {a, b};
+    }
+    const b = cut(outer),
+      high = inner === null ? lo.a : hi.a === null ? inner : lesser(inner, hi.a);
+    const a = cut(b === null ? high : lesser(high, b));
+    return b !== null && compare(a, b) === 0 ? exactly(b) : {a, b};
+  }
+
+  // Whether the range of j is certainly empty.
+  isEmpty(j) {
+    const {lo, hi} = this.facts.domain(j),
+      low = this.given(j, 1).outer,
+      high = this.given(j, -1).outer;
+    const above = (x, y) => x !== null && y !== null && compare(x, y) > 0;
+    return this.empty || above(low, high) || above(low, hi.b) || above(lo.a, high);
+  }
+
+  // Whether the range of j certainly is not.
+  isInhabited(j) {
+    const {lo, hi} = this.facts.domain(j),
+      low = this.given(j, 1).inner,
+      high = this.given(j, -1).inner;
+    if (low === null || high === null) return false;
+    if (this.room && compare(low, high) > 0) return false;
+    return (hi.a === null || compare(low, hi.a) <= 0) && compare(high, lo.b) >= 0;
+  }
+}
+
+// All that is known, of all patches.
+class Known {
+  constructor(facts, patches, statements, before = null) {
+    Object.assign(this, {facts, patches, statements, head: facts.head});
+    this.activations = new Map();
+    this.stated = new Map();
+    this.order = null;
+    this.byPatch = new Map();
+    const lists = new Map();
+    for (const s of statements) {
+      if (s.form === "order") this.order = s;
+      else if (s.form === "activation") this.stated.set(s.prototype, s);
+      else if (lists.has(s.patch)) lists.get(s.patch).push(s);
+      else lists.set(s.patch, [s]);
+    }
+    for (const [patch, list] of lists) {
+      const old = before && before.byPatch.get(patch);
+      this.byPatch.set(
+        patch,
+        old && old.range.statements.length === list.length
+          ? old
+          : memberOf(1n, patch === 0n, new StatedPatch(facts, list)),
+      );
+    }
+  }
+
+  // The same without one statement. What is known of other patches is kept.
+  without(index) {
+    return new Known(
+      this.facts,
+      this.patches,
+      this.statements.filter((_, i) => i !== index),
+      this,
+    );
+  }
+
+  members(j) {
+    const members = [...this.byPatch.values()].map((m) => m.forPrototype(j));
+    let rest = this.patches - BigInt(this.byPatch.size);
+    const {lo, hi} = this.facts.domain(j);
+    const unstated = (count, first) => members.push({count, first, lo: () => lo, hi: () => hi});
+    if (!this.byPatch.has(0n)) {
+      unstated(1n, true);
+      rest -= 1n;
+    }
+    if (rest > 0n) unstated(rest, false);
+    return members;
+  }
+
+  // The end of the reference range of an activation.
+  activation(j, side) {
+    const key = side * (j + 1);
+    if (!this.activations.has(key)) {
+      let end = activationEnd(this.facts.similarity, this.head.pooling, j, this.members(j), side);
+      const s = this.stated.get(j);
+      if (s) end = extremeInterval(end, exactly(side > 0 ? s.lo : s.hi), side);
+      if (side < 0 && this.order && !this.order.except.has(j)) end = lesserInterval(end, exactly(this.order.upper));
+      this.activations.set(key, end);
+    }
+    return this.activations.get(key);
+  }
+
+  // The reference margin of a class, before prices.
+  margin(predicted, c) {
+    return marginBound(
+      this.head,
+      predicted,
+      c,
+      (j) => this.activation(j, 1),
+      (j) => this.activation(j, -1),
+    );
+  }
+
+  everyPrototype(test) {
+    return Array.from({length: this.head.size}, (_, j) => j).every(test);
+  }
+
+  // Whether nothing satisfies the statements, as far as ranges show it.
+  isEmpty() {
+    const ranges = [...this.byPatch.values()].map((m) => m.range);
+    return !this.everyPrototype(
+      (j) => !ranges.some((r) => r.isEmpty(j)) && compare(this.activation(j, 1).a, this.activation(j, -1).b) <= 0,
+    );
+  }
+
+  // Whether no range is empty.
+  isInhabited() {
+    const ranges = [...this.byPatch.values()].map((m) => m.range);
+    const stated = this.stated.size > 0 || this.order !== null;
+    return this.everyPrototype(
+      (j) =>
+        ranges.every((r) => r.isInhabited(j)) &&
+        (!stated || compare(this.activation(j, 1).b, this.activation(j, -1).a) <= 0),
+    );
+  }
+}
+
+// A stated patch as a member of the poolings, for each prototype. Ends are computed once.
+function memberOf(count, first, range) {
+  const known = new Map();
+  const forPrototype = (j) => {
+    if (!known.has(j)) {
+      let low = null,
+        high = null;
+      known.set(j, {
+        count,
+        first,
+        lo: () => (low = low || range.end(j, 1)),
+        hi: () => (high = high || range.end(j, -1)),
+      });
+    }
+    return known.get(j);
+  };
+  return {range, forPrototype};
+}
