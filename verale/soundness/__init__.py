@@ -12,7 +12,8 @@
 - `agreement`: the verdicts of the Python checker and of the proved one, side by side.
 - `enclosures`: the arithmetic of the kernels, against exact numbers.
 - `checker_mutants`: copies of the checker with a fault in each; `extremes` has properties that only these need.
+- `second`: a second checker, written in JavaScript from certificates/v1.md alone, asked about the same certificates.
 
-`independent` is a second reading of certificates/v1.md, which shares nothing with the checker; it decides what is true.
+`independent` is another reading of certificates/v1.md, which shares nothing with the checker; it decides what is true.
 `paths` says where the corpora and the lemmas lie.
 """

@@ -159,6 +159,26 @@ def _agreement(long: bool, seed: int) -> Outcome:
     return tally.kinds.total(), detail, tuple(tally.wrong)
 
 
+def _second(long: bool, seed: int) -> Outcome:
+    import torch
+
+    from verale.soundness.second import SecondChecker
+    from verale.soundness.second.comparison import Relation
+    from verale.soundness.second.trials import TRIALS
+
+    torch.set_num_threads(1)
+    checker = SecondChecker()
+    relations: Counter[Relation] = Counter()
+    wrong: list[str] = []
+    for name, trial in TRIALS.items():
+        agreement = trial(checker, long, seed)
+        relations += agreement.relations
+        wrong += [f"{name}: {line}" for line in agreement.wrong]
+    same, own, second = (relations[each] for each in (Relation.SAME, Relation.CHECKER, Relation.SECOND))
+    detail = f"certificates judged by the second checker too: {same} alike; {second} only it proves, {own} it does not"
+    return relations.total(), detail, tuple(wrong)
+
+
 def _enclosures(long: bool, seed: int) -> Outcome:
     from verale.soundness.enclosures import failures
 
@@ -189,6 +209,7 @@ SECTIONS = (
     Section("corpora", "certificates whose verdicts are known", (), _corpora),
     Section("mutants", "accepted certificates, changed", (), _mutants),
     Section("agreement", "the Python checker and the proved one on the same certificates", ("explain",), _agreement),
+    Section("second", "a second checker, written from the text alone", ("explain", "soundness"), _second),
     Section("enclosures", "the kernels' arithmetic against exact numbers", (), _enclosures),
     Section("faults", "copies of the checker with an error in each", (), _faults),
 )

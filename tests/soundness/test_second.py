@@ -1,0 +1,183 @@
+"""The second checker, written from certificates/v1.md alone, agrees with the checker; a changed copy of it does not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+
+from verale.soundness.corpus.cases import Case, stored
+from verale.soundness.second import FAILED, FOLDER, SecondChecker, SecondVerdict
+from verale.soundness.second.comparison import Relation, relation
+from verale.soundness.second.trials import of_corpora, of_demo, of_mutants, of_random_heads
+
+CASES = stored()
+ACCEPTED = [case for case in CASES if case.status == "PROVED"]
+
+
+@pytest.fixture(scope="module")
+def second() -> SecondChecker:
+    return SecondChecker()
+
+
+def changed(folder: Path, name: str, before: str, after: str) -> SecondChecker:
+    """A copy of the second checker with a line changed."""
+    copy = copytree(FOLDER, folder / "copy", ignore=lambda _, names: [n for n in names if not n.endswith(".js")])
+    source = (copy / name).read_text(encoding="utf-8")
+    assert source.count(before) == 1
+    (copy / name).write_text(source.replace(before, after), encoding="utf-8")
+    return SecondChecker(copy)
+
+
+def test_every_case_of_the_corpora(second: SecondChecker) -> None:
+    agreement = of_corpora(second, CASES)
+    assert agreement.wrong == []
+    assert agreement.relations.total() == len(CASES)
+    assert agreement.relations[Relation.SAME] > 0.9 * len(CASES)
+    assert agreement.relations[Relation.CHECKER] == 0  # what the corpora accept, v1.md itself proves
+
+
+def test_some_mutants(second: SecondChecker) -> None:
+    agreement = of_mutants(second, 500, CASES)
+    assert agreement.wrong == []
+    assert agreement.relations.total() > 100
+
+
+def test_certificates_of_random_heads(second: SecondChecker) -> None:
+    agreement = of_random_heads(second, range(4, 5))
+    assert agreement.wrong == []
+    assert agreement.relations[Relation.SAME] > 10
+
+
+@pytest.mark.long
+def test_many_mutants(second: SecondChecker) -> None:
+    agreement = of_mutants(second, 20, CASES)
+    assert agreement.wrong == []
+    assert agreement.relations.total() > 3000
+
+
+@pytest.mark.long
+def test_certificates_of_many_random_heads(second: SecondChecker) -> None:
+    agreement = of_random_heads(second, range(40))
+    assert agreement.wrong == []
+    assert agreement.relations[Relation.SAME] > 1000
+
+
+@pytest.mark.long
+def test_certificates_of_the_demo(second: SecondChecker) -> None:
+    agreement = of_demo(second, 10)
+    assert agreement.wrong == []
+    assert agreement.relations[Relation.SAME] > 30
+
+
+TOO_MUCH = {
+    "margin": ("verify.js", "compare(proved, certificate.margins[c]) < 0", "false"),
+    "minimality": ("verify.js", "if (needless >= 0)", "if (false)"),
+    "instance": ("domain.js", "upper !== null && z.some((x) => compare(x, upper) > 0)", "false"),
+    "malformed": ("json.js", "refuseUnless(!object.has(key)", "refuseUnless(true"),
+}
+"""A line that accepts too much: for each reason of a verdict, one of those cases has to notice it."""
+
+TOO_LITTLE = {
+    "all margins are too great": ("verify.js", "compare(proved, certificate.margins[c]) < 0", "true"),
+    "no statement is needed": ("verify.js", "if (needless >= 0)", "if (true)"),
+    "statements end before their upper end": (
+        "image.js",
+        "compare(x.b, hi) <= 0 ? true",
+        "compare(x.b, hi) < 0 ? true",
+    ),
+    "one subject": ("certificate.js", "subjects.length === 1 || subjects.length === 2", "subjects.length === 1"),
+}
+
+
+@pytest.mark.parametrize("reason", TOO_MUCH)
+def test_a_checker_that_accepts_too_much_is_noticed(reason: str, tmp_path: Path) -> None:
+    cases = [case for case in CASES if case.reason == reason]
+    assert of_corpora(changed(tmp_path, *TOO_MUCH[reason]), cases).wrong
+
+
+@pytest.mark.parametrize("what", TOO_LITTLE)
+def test_a_checker_that_accepts_too_little_is_noticed(what: str, tmp_path: Path) -> None:
+    assert of_corpora(changed(tmp_path, *TOO_LITTLE[what]), ACCEPTED[:20]).wrong
+
+
+def test_what_a_changed_checker_alone_proves_of_mutants_is_judged(tmp_path: Path) -> None:
+    """The corpora's marks are not needed for it: latents that break the claim are searched for."""
+    generous = changed(tmp_path, "verify.js", "compare(proved, certificate.margins[c]) < 0", "false")
+    agreement = of_mutants(generous, 3, [case for case in ACCEPTED if case.name.startswith("accept/top_k-inner")][:1])
+    assert any("some latents break the claim" in line for line in agreement.wrong)
+
+
+def test_a_faulty_checker_is_noticed(second: SecondChecker) -> None:
+    """The comparison runs the other way, too: the fault is the checker's here."""
+
+    class Trusting:
+        """Claims of latents are all proved."""
+
+        def __init__(self, head: bytes, latents: bytes | None, kernel: str) -> None:
+            from verale.checker import Auditor
+
+            self._auditor = Auditor(head, None, kernel)
+
+        def check(self, certificate: bytes, minimality: bool) -> object:
+            return self._auditor.check(certificate, minimality=minimality)
+
+    refuted = [case for case in CASES if case.status == "REFUTED" and case.witness is None]
+    assert of_corpora(second, refuted, Trusting).wrong
+
+
+@pytest.mark.parametrize(
+    ("checker", "status", "reason", "detail", "expected"),
+    [
+        ("PROVED", "PROVED", "", "", Relation.SAME),
+        ("PROVED", "PROVED", "unclaimed", "", Relation.WRONG),
+        ("PROVED", "NOT_PROVED", "entailment", "", Relation.CHECKER),
+        ("PROVED", "NOT_PROVED", "instance", "statement 0 cannot be decided", Relation.CHECKER),
+        ("PROVED", "NOT_PROVED", "instance", "statement 0 is false", Relation.WRONG),
+        ("PROVED", "NOT_PROVED", "subject", "", Relation.WRONG),
+        ("PROVED", "REFUTED", "refuted", "", Relation.WRONG),
+        ("PROVED", "MALFORMED", "malformed", "", Relation.WRONG),
+        ("PROVED", FAILED, "an error", "", Relation.WRONG),
+        ("NOT_PROVED margin", "PROVED", "", "", Relation.SECOND),
+        ("NOT_PROVED subject", "PROVED", "", "", Relation.WRONG),
+        ("NOT_PROVED margin", "NOT_PROVED", "minimality", "", Relation.REASON),
+        ("NOT_PROVED margin", "REFUTED", "refuted", "", Relation.WRONG),
+        ("REFUTED refuted", "NOT_PROVED", "entailment", "", Relation.WRONG),
+        ("MALFORMED malformed", "PROVED", "", "", Relation.WRONG),
+        ("MALFORMED malformed", "INPUT_ERROR", "head", "", Relation.WRONG),
+    ],
+)
+def test_what_two_verdicts_mean(checker: str, status: str, reason: str, detail: str, expected: Relation) -> None:
+    words = checker.split()
+    assert relation((words[0], "".join(words[1:])), SecondVerdict(status, reason, detail)) is expected
+
+
+def test_an_error_of_its_own_is_a_verdict_that_agrees_with_none(tmp_path: Path) -> None:
+    broken = changed(tmp_path, "verify.js", "function entailmentFault(certificate, known) {", "function gone() {")
+    case: Case = ACCEPTED[0]
+    said = broken.audit(case.certificate, case.head, case.latents)
+    assert said.status == FAILED
+    assert "entailmentFault" in said.reason
+    assert of_corpora(broken, ACCEPTED[:1]).wrong
+
+
+def test_without_an_engine_it_is_one_line() -> None:
+    code = (
+        "import sys; sys.modules['py_mini_racer'] = None\n"
+        "sys.argv = ['verale', 'soundness', '--only', 'second']\n"
+        "import importlib.util as u; find = u.find_spec\n"
+        "u.find_spec = lambda name, *a: None if name == 'py_mini_racer' else find(name, *a)\n"
+        "from verale.cli import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (9, "")
+    assert done.stderr == "error: section second lacks extras: pip install 'verale[soundness]'\n"
+    code = "import sys; sys.modules['py_mini_racer'] = None\nfrom verale.soundness.second import *\n" + (
+        "from verale.errors import UsageError\ntry: SecondChecker()\nexcept UsageError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.endswith("pip install 'verale[soundness]'\n")
+    assert done.stderr == ""

@@ -1,0 +1,167 @@
+"""Certificates on which the checker and the second checker are compared, and what else must hold of each.
+
+    python -m verale.soundness.second.trials --long
+
+The command prints every certificate of which one of them proves more than the other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from verale.checker import Auditor
+from verale.soundness.corpus.cases import Case, stored
+from verale.soundness.corpus.judge import Judge, precisely
+from verale.soundness.corpus.mutants import Mutant, mutants
+from verale.soundness.corpus.truth import FALSE
+from verale.soundness.independent.claim import Claim
+from verale.soundness.independent.readers import WrongError
+from verale.soundness.second import SecondChecker
+from verale.soundness.second.comparison import Agreement, Comparison, Relation, compared
+
+__all__ = ["TRIALS", "of_corpora", "of_demo", "of_mutants", "of_random_heads"]
+
+
+def of_corpora(checker: SecondChecker, cases: Iterable[Case] | None = None, auditor: Any = Auditor) -> Agreement:
+    """All cases. The second checker has to prove what v1.md proves, and nothing that is marked false."""
+    agreement = Agreement()
+    for case in stored() if cases is None else cases:
+        found = compared(checker, case, auditor)
+        agreement.add(case.name, found, _unlike(case, found))
+    return agreement
+
+
+def _unlike(case: Case, found: Comparison) -> str | None:
+    """What the corpora know better."""
+    said = found.second
+    if case.truth is None or case.truth.mark != FALSE:
+        return (
+            None if found.bare or case.allows((said.status, said.reason)) else f"expected {case.status} {case.reason}"
+        )
+    allowed = found.bare and case.truth.dropped is not None
+    return "the claim is false" if said.status == "PROVED" and not allowed else None
+
+
+def of_mutants(
+    checker: SecondChecker, one_in: int, cases: Iterable[Case] | None = None, auditor: Any = Auditor
+) -> Agreement:
+    """Mutants of the accepted cases, one in so many. What one of the checkers proves alone is judged without them."""
+    agreement, number = Agreement(), 0
+    accepted = [case for case in (stored() if cases is None else cases) if case.status == "PROVED"]
+    with precisely():
+        for case in accepted:
+            judge: Judge | None = None
+            for mutant in mutants(case, random.Random(case.name)):
+                number += 1
+                if number % one_in:
+                    continue
+                found = compared(checker, _case(case.name, mutant.certificate, mutant.head, mutant.latents), auditor)
+                fault = None
+                if found.relation in (Relation.SECOND, Relation.CHECKER):
+                    judge = judge or Judge(case)
+                    fault = _untrue(judge, mutant)
+                agreement.add(f"{case.name}, mutant {number} ({mutant.kind})", found, fault)
+    return agreement
+
+
+def _untrue(judge: Judge, mutant: Mutant) -> str | None:
+    """What the independent reading finds false in a mutant's claim, or None."""
+    try:
+        claim = Claim.read(mutant.certificate, mutant.head, mutant.latents)
+        claim.require_instance()
+    except WrongError as wrong:
+        return str(wrong)
+    return "some latents break the claim" if judge.refuted(claim, thoroughly=True) else None
+
+
+def of_random_heads(checker: SecondChecker, numbers: Iterable[int], auditor: Any = Auditor) -> Agreement:
+    """Certificates that verale emits of random heads, with a tolerance for one in two heads."""
+    from verale.soundness.random_heads import random_case, random_tolerance
+
+    agreement = Agreement()
+    for number in numbers:
+        head, latents = random_case(number)
+        for case in _emitted(f"head {number}", head, latents, random_tolerance(number)):
+            agreement.add(case.name, compared(checker, case, auditor))
+    return agreement
+
+
+def of_demo(checker: SecondChecker, images: int, auditor: Any = Auditor) -> Agreement:
+    """Certificates of the first images of `verale demo`, under every paradigm of its head."""
+    from verale.adapters.cabrnet import load_head
+    from verale.demo.network import RUN, load_images, load_network
+
+    latents = load_network().latents(load_images().images[:images])
+    agreement = Agreement()
+    for case in _emitted("demo", load_head(RUN), latents, 0.0, orders=("rival",)):
+        agreement.add(case.name, compared(checker, case, auditor))
+    return agreement
+
+
+def _emitted(
+    name: str, head: Any, latents: Any, tolerance: float, orders: tuple[str, ...] | None = None
+) -> Iterator[Case]:
+    """Certificates of latents (N, L, D) under every paradigm and order that the head admits."""
+    import safetensors.torch
+
+    from verale.certificate import Certificate
+    from verale.errors import UsageError
+    from verale.head import as_patches
+    from verale.paradigms import ORDERS, PARADIGMS
+    from verale.search.explain import explain
+
+    flat = as_patches(latents)
+    head_file, latents_file = head.to_bytes(), safetensors.torch.save({"latents": flat.contiguous()})
+    for paradigm in PARADIGMS:
+        for order in (orders or ORDERS) if PARADIGMS[paradigm].spatial else ("rival",):
+            try:
+                results = list(explain(head, flat, paradigm, order=order, tolerance=tolerance))
+            except UsageError:
+                continue
+            for index, result in enumerate(results):
+                if isinstance(result, Certificate):
+                    data = result.to_bytes()
+                    yield _case(f"{name}, image {index}, {paradigm} {order}", data, head_file, latents_file)
+
+
+def _case(name: str, certificate: bytes, head: bytes, latents: bytes | None) -> Case:
+    """Files of which nothing is expected."""
+    return Case(name, certificate, head, latents, "", "", "")
+
+
+TRIALS: dict[str, Callable[[SecondChecker, bool, int], Agreement]] = {
+    "corpora": lambda checker, long, seed: of_corpora(checker),
+    "mutants": lambda checker, long, seed: of_mutants(checker, 5 if long else 200),
+    "random heads": lambda checker, long, seed: of_random_heads(checker, _numbers(400 if long else 6, seed)),
+    "demo": lambda checker, long, seed: of_demo(checker, 50 if long else 3),
+}
+"""What is compared, given whether to try everything and a seed."""
+
+
+def _numbers(count: int, seed: int) -> range:
+    return range(count * seed, count * (seed + 1))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--long", action="store_true", help="try everything")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", choices=list(TRIALS), help="one of them")
+    options = parser.parse_args()
+    checker, faults = SecondChecker(), 0
+    for name, trial in TRIALS.items():
+        if options.only not in (None, name):
+            continue
+        agreement = trial(checker, options.long, options.seed)
+        faults += len(agreement.wrong)
+        print(f"{name}: {agreement}; {len(agreement.wrong)} at odds")
+        print(*(f"  {line}" for line in (*agreement.wrong, *agreement.listed)), sep="\n")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
