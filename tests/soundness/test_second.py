@@ -174,10 +174,10 @@ def test_without_an_engine_it_is_one_line() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (9, "")
-    assert done.stderr == "error: section second lacks extras: pip install 'verale[soundness]'\n"
+    assert done.stderr == "error: section second lacks extras: pip install 'verale[proved]'\n"
     code = "import sys; sys.modules['py_mini_racer'] = None\nfrom verale.soundness.second import *\n" + (
         "from verale.errors import UsageError\ntry: SecondChecker()\nexcept UsageError as error: print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.endswith("pip install 'verale[soundness]'\n")
+    assert done.stdout.endswith("pip install 'verale[proved]'\n")
     assert done.stderr == ""

@@ -209,7 +209,7 @@ SECTIONS = (
     Section("corpora", "certificates whose verdicts are known", (), _corpora),
     Section("mutants", "accepted certificates, changed", (), _mutants),
     Section("agreement", "the Python checker and the proved one on the same certificates", ("explain",), _agreement),
-    Section("second", "a second checker, written from the text alone", ("explain", "soundness"), _second),
+    Section("second", "a second checker, written from the text alone", ("explain", "proved"), _second),
     Section("enclosures", "the kernels' arithmetic against exact numbers", (), _enclosures),
     Section("faults", "copies of the checker with an error in each", (), _faults),
 )

@@ -4,139 +4,139 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(t){"use strict";var
-ip="%Li",i2=" : flags Open_text and Open_binary are not compatible",iT="Invalid_argument",fn=-1.,fd=2147483647,jd=0.001,dD='"',iS="@[",dB=0.5,fa=1255,iK=", characters ",jc="Fatal error: exception %s\n",iB=255,ja=1e-11,jb=0x800,aT=0xffff,iA="jsError",aR=0x8000,iR="%ni",iJ=12520,iI="(Program not linked with -g, cannot print stack backtrace)\n",cP=256,iQ="ml_z_overflow",jm=4096,iz="End_of_file",i1="Unix.Unix_error",i$="a class",e$="Failure",jh="infinity",a_=0xff,e8="mkdir",iy="\n",cN=1000,m="",ff=1e-12,i0="Stack_overflow",fm="ENOENT",iH="^",dx=": No such file or directory",aq="0",iY=-2.,iZ="/static/",i_="([^/]+)",b6=0x3f,iX=-97,iW="Not_found",fl=0xf,ix="List.nth",dA=1e-16,b8=128,iv=-48,iw=0xdc00,iP="Sys_blocked_io",jl="fd ",i9="ENOTEMPTY",iG="Match_failure",J=248,io=", ",bv="%x",U="camlinternalFormat.ml",i8="Division_by_zero",jk=">",dE=252,jj=1027,iu="Sys_error",bk=".",b5="+",fj="rmdir",i7=1e-14,jg=0xf0,dz=246,iO="%u",it="EEXIST",dC="%d",is="Printexc.handle_uncaught_exception",iF="%li",iV=1026,b4=1e-280,i6="buffer.ml",fe=127,b7=1024,jf=-32,im="Pervasives.do_at_exit",iN="@{",a7=" ",fi="Fatal error: exception ",aD=0x80,aJ=1023,fq=-2147483648,fr="e",il="Undefined_recursive_module",dy=120,ir=103,iM=" : flags Open_rdonly and Open_wronly are not compatible",fk=1e-09,i4=102,i5="head",e_=512,bu="-",fh=1e-06,fc="nan",iq=0x7ff0,i3=1e-15,fp=": Not a directory",iE=0xe0,iL=" : file already exists",iD=0xdfff,a8=0xffffff,iU="_",aS="/",fg="compare: functional value",je="Assert_failure",e9="0x",ik="%i",ji="Out_of_memory",fb="ENOTDIR",iC=1073741823,a9=254,fo="index out of bounds",cO=100,cM=250,dF="_bigarr02";function
-ua(c,d){var
+iC="%Li",jd=" : flags Open_text and Open_binary are not compatible",i6="Invalid_argument",fo=-1.,fe=2147483647,jq=0.001,dG='"',i5="@[",dE=0.5,fb=1255,iX=", characters ",jp="Fatal error: exception %s\n",iO=255,jn=1e-11,jo=0x800,aU=0xffff,iN="jsError",aS=0x8000,i4="%ni",iW=12520,iV="(Program not linked with -g, cannot print stack backtrace)\n",cR=256,i3="ml_z_overflow",jz=4096,iM="End_of_file",jc="Unix.Unix_error",jm="a class",fa="Failure",ju="infinity",bd=0xff,e9="mkdir",iL="\n",cP=1000,m="",fg=1e-12,jb="Stack_overflow",fn="ENOENT",iU="^",dA=": No such file or directory",aw="0",i$=-2.,ja="/static/",jl="([^/]+)",b$=0x3f,i_=-97,i9="Not_found",fm=0xf,iK="List.nth",dD=1e-16,cb=128,iB=1e-08,iI=-48,iJ=0xdc00,i2="Sys_blocked_io",jy="fd ",jk="ENOTEMPTY",iT="Match_failure",K=248,iA=", ",bB="%x",U="camlinternalFormat.ml",jj="Division_by_zero",jx=">",dH=252,jw=1027,iH="Sys_error",bo=".",b_="+",fk="rmdir",ji=1e-14,jt=0xf0,dC=246,i1="%u",iG="EEXIST",dF="%d",iF="Printexc.handle_uncaught_exception",iS="%li",i8=1026,b9=1e-280,jh="buffer.ml",ff=127,ca=1024,js=-32,iz="Pervasives.do_at_exit",i0="@{",ba=" ",fj="Fatal error: exception ",aG=0x80,aK=1023,fr=-2147483648,fs="e",iy="Undefined_recursive_module",dB=120,iE=103,iZ=" : flags Open_rdonly and Open_wronly are not compatible",fl=1e-09,jf=102,jg="head",e$=512,bA="-",fi=1e-06,fd="nan",iD=0x7ff0,je=1e-15,fq=": Not a directory",iR=0xe0,iY=" : file already exists",iQ=0xdfff,bb=0xffffff,i7="_",aT="/",fh="compare: functional value",jr="Assert_failure",e_="0x",ix="%i",jv="Out_of_memory",fc="ENOTDIR",iP=1073741823,bc=254,fp="index out of bounds",cQ=100,cO=250,dI="_bigarr02";function
+up(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-ub(b,d,c,e){for(var
+uq(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-u0(b,a){throw[0,b,a]}function
-cd(b,a){if(b==0)return m;if(a.repeat)return a.repeat(b);var
+vd(b,a){throw[0,b,a]}function
+ci(b,a){if(b==0)return m;if(a.repeat)return a.repeat(b);var
 d=m,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-dO(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=jm&&a==c.length)return d.apply(null,c);var
-e=m;for(;0<a;b+=b7,a-=b7)e+=d.apply(null,c.slice(b,b+Math.min(a,b7)));return e}function
-by(a){if(a.t==2)a.c+=cd(a.l-a.c.length,"\0");else
-a.c=dO(a.c,0,a.c.length);a.t=0}function
-jP(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>fe)return false;return true}else
+dR(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=jz&&a==c.length)return d.apply(null,c);var
+e=m;for(;0<a;b+=ca,a-=ca)e+=d.apply(null,c.slice(b,b+Math.min(a,ca)));return e}function
+bE(a){if(a.t==2)a.c+=ci(a.l-a.c.length,"\0");else
+a.c=dR(a.c,0,a.c.length);a.t=0}function
+j2(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>ff)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-fK(e){for(var
-j=m,c=m,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aD){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<aD;d++);if(d-b>e_){c.substr(0,1);j+=c;c=m;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==b8){g=h+(f<<6);if(f<iE){a=g-0x3080;if(a<aD)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==b8){g=h+(g<<6);if(f<jg){a=g-0xe2080;if(a<jb||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==b8&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>aT)c+=String.fromCharCode(0xd7c0+(a>>10),iw+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>b7){c.substr(0,1);j+=c;c=m}}return j+c}function
-aU(c,a,b){this.t=c;this.c=a;this.l=b}aU.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:by(this);case
-0:if(jP(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};aU.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return fK(a)};aU.prototype.slice=function(){var
+fL(e){for(var
+j=m,c=m,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aG){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<aG;d++);if(d-b>e$){c.substr(0,1);j+=c;c=m;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cb){g=h+(f<<6);if(f<iR){a=g-0x3080;if(a<aG)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cb){g=h+(g<<6);if(f<jt){a=g-0xe2080;if(a<jo||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cb&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>aU)c+=String.fromCharCode(0xd7c0+(a>>10),iJ+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>ca){c.substr(0,1);j+=c;c=m}}return j+c}function
+aV(c,a,b){this.t=c;this.c=a;this.l=b}aV.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:bE(this);case
+0:if(j2(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};aV.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return fL(a)};aV.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-aU(this.t,a,this.l)};function
-jw(a){return new
-aU(0,a,a.length)}function
-a(a){return jw(a)}function
-fH(c,b){u0(c,a(b))}var
-G=[0];function
-C(a){fH(G.Invalid_argument,a)}function
-bw(){C(fo)}function
-e(b,a){if(a<0||a>=b.length-1)bw();return b[a+1]}function
-N(b,a,c){if(a<0||a>=b.length-1)bw();b[a+1]=c;return 0}function
-fs(e,f,d){var
+aV(this.t,a,this.l)};function
+jJ(a){return new
+aV(0,a,a.length)}function
+a(a){return jJ(a)}function
+fI(c,b){vd(c,a(b))}var
+H=[0];function
+C(a){fI(H.Invalid_argument,a)}function
+bC(){C(fp)}function
+e(b,a){if(a<0||a>=b.length-1)bC();return b[a+1]}function
+L(b,a,c){if(a<0||a>=b.length-1)bC();b[a+1]=c;return 0}function
+ft(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-fv(b){if(t.Uint8Array)var
+fw(b){if(t.Uint8Array)var
 c=new(t.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-bm(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?dO(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?dO(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)fv(b);var
+bq(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?dR(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?dR(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)fw(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-bx(a){return a}function
-aK(a,b,c,d,e){bm(bx(a),b,c,d,e);return 0}function
-ju(){C(fo)}function
-L(a,c,b){b&=a_;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}fv(a)}a.c[c]=b;return 0}function
-b_(b,a,c){if(a>>>0>=b.l)ju();return L(b,a,c)}function
-cQ(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+bD(a){return a}function
+aL(a,b,c,d,e){bq(bD(a),b,c,d,e);return 0}function
+jH(){C(fp)}function
+N(a,c,b){b&=bd;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}fw(a)}a.c[c]=b;return 0}function
+cd(b,a,c){if(a>>>0>=b.l)jH();return N(b,a,c)}function
+cS(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-aV(c,a){if(c.fun)return aV(c.fun,a);if(typeof
+aW(c,a){if(c.fun)return aW(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return aV(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return aW(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return aV(c,d)}}function
-d(a,b){if(b>>>0>=a.length-1)bw();return a}function
-ui(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-ax(a){a.t&6&&by(a);return a.c}var
-u$=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-jO(a){if(u$)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return aW(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)bC();return a}function
+ux(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+aB(a){a.t&6&&bE(a);return a.c}var
+vo=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+j1(a){if(vo)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-fA(c){var
+fB(c){var
 a=new(t.Float32Array)(1);a[0]=c;var
 b=new(t.Int32Array)(a.buffer);return b[0]|0}var
-jD=Math.pow(2,-24);function
-fG(a){throw a}function
-dL(){fG(G.Division_by_zero)}function
-o(b,c,a){this.lo=b&a8;this.mi=c&a8;this.hi=a&aT}o.prototype.caml_custom="_j";o.prototype.copy=function(){return new
-o(this.lo,this.mi,this.hi)};o.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};o.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};o.prototype.neg=function(){var
+jQ=Math.pow(2,-24);function
+fH(a){throw a}function
+dO(){fH(H.Division_by_zero)}function
+p(b,c,a){this.lo=b&bb;this.mi=c&bb;this.hi=a&aU}p.prototype.caml_custom="_j";p.prototype.copy=function(){return new
+p(this.lo,this.mi,this.hi)};p.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};p.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};p.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-o(a,b,c)};o.prototype.add=function(a){var
+p(a,b,c)};p.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-o(b,c,d)};o.prototype.sub=function(a){var
+p(b,c,d)};p.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-o(b,c,d)};o.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*jD|0)+this.mi*a.lo+this.lo*a.mi,d=(c*jD|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-o(b,c,d)};o.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};o.prototype.isNeg=function(){return this.hi<<16<0};o.prototype.and=function(a){return new
-o(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};o.prototype.or=function(a){return new
-o(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};o.prototype.xor=function(a){return new
-o(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};o.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-o(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-o(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-o(0,0,this.lo<<a-48)};o.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-o(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-o(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-o(this.hi>>a-48,0,0)};o.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+p(b,c,d)};p.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*jQ|0)+this.mi*a.lo+this.lo*a.mi,d=(c*jQ|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+p(b,c,d)};p.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};p.prototype.isNeg=function(){return this.hi<<16<0};p.prototype.and=function(a){return new
+p(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};p.prototype.or=function(a){return new
+p(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};p.prototype.xor=function(a){return new
+p(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};p.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+p(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+p(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+p(0,0,this.lo<<a-48)};p.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+p(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+p(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+p(this.hi>>a-48,0,0)};p.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-o(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+p(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-o(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&aT);return new
-o(this.hi<<16>>a-32,b,b)};o.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&a8;this.lo=this.lo<<1&a8};o.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&a8;this.mi=(this.mi>>>1|this.hi<<23)&a8;this.hi=this.hi>>>1};o.prototype.udivmod=function(e){var
+p(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&aU);return new
+p(this.hi<<16>>a-32,b,b)};p.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bb;this.lo=this.lo<<1&bb};p.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bb;this.mi=(this.mi>>>1|this.hi<<23)&bb;this.hi=this.hi>>>1};p.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-o(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};o.prototype.div=function(a){var
-b=this;if(a.isZero())dL();var
-d=b.hi^a.hi;if(b.hi&aR)b=b.neg();if(a.hi&aR)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&aR)c=c.neg();return c};o.prototype.mod=function(b){var
-a=this;if(b.isZero())dL();var
-d=a.hi;if(a.hi&aR)a=a.neg();if(b.hi&aR)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&aR)c=c.neg();return c};o.prototype.toInt=function(){return this.lo|this.mi<<24};o.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};o.prototype.toArray=function(){return[this.hi>>8,this.hi&a_,this.mi>>16,this.mi>>8&a_,this.mi&a_,this.lo>>16,this.lo>>8&a_,this.lo&a_]};o.prototype.lo32=function(){return this.lo|(this.mi&a_)<<24};o.prototype.hi32=function(){return this.mi>>>8&aT|this.hi<<16};function
-ca(b,c,a){return new
-o(b,c,a)}function
-dI(a){if(!isFinite(a)){if(isNaN(a))return ca(1,0,iq);return a>0?ca(0,0,iq):ca(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?aR:a>=0?0:aR;if(f)a=-a;var
-b=jO(a)+aJ;if(b<=0){b=0;a/=Math.pow(2,-iV)}else{a/=Math.pow(2,b-jj);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+p(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};p.prototype.div=function(a){var
+b=this;if(a.isZero())dO();var
+d=b.hi^a.hi;if(b.hi&aS)b=b.neg();if(a.hi&aS)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&aS)c=c.neg();return c};p.prototype.mod=function(b){var
+a=this;if(b.isZero())dO();var
+d=a.hi;if(a.hi&aS)a=a.neg();if(b.hi&aS)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&aS)c=c.neg();return c};p.prototype.toInt=function(){return this.lo|this.mi<<24};p.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};p.prototype.toArray=function(){return[this.hi>>8,this.hi&bd,this.mi>>16,this.mi>>8&bd,this.mi&bd,this.lo>>16,this.lo>>8&bd,this.lo&bd]};p.prototype.lo32=function(){return this.lo|(this.mi&bd)<<24};p.prototype.hi32=function(){return this.mi>>>8&aU|this.hi<<16};function
+cf(b,c,a){return new
+p(b,c,a)}function
+dL(a){if(!isFinite(a)){if(isNaN(a))return cf(1,0,iD);return a>0?cf(0,0,iD):cf(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?aS:a>=0?0:aS;if(f)a=-a;var
+b=j1(a)+aK;if(b<=0){b=0;a/=Math.pow(2,-i8)}else{a/=Math.pow(2,b-jw);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&fl|f|b<<4;return ca(g,e,c)}function
-cW(a){return a.toArray()}function
-jt(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==dF)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<aT)c.write(16,b.dims[a]);else{c.write(16,aT);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&fm|f|b<<4;return cf(g,e,c)}function
+cX(a){return a.toArray()}function
+jG(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==dI)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<aU)c.write(16,b.dims[a]);else{c.write(16,aU);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -153,29 +153,29 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=cW(b.get(a));for(var
+e=cX(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=cW(dI(b.get(a)));for(var
+e=cX(dL(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=fA(b.get(a));c.write(32,e)}break;case
+e=fB(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,fA(d[1]));c.write(32,fA(d[2]))}break;case
+d=b.get(a);c.write(32,fB(d[1]));c.write(32,fB(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=cW(dI(f[1]));for(var
+f=b.get(a),e=cX(dL(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=cW(dI(f[2]));for(var
+e=cX(dL(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-jr(a){switch(a){case
+jE(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-uc(c,e){var
+ur(c,e){var
 b=t,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -191,49 +191,49 @@ b=t,a;switch(c){case
 11:a=b.Float64Array;break;case
 12:a=b.Uint8Array;break}if(!a)C("Bigarray.create: unsupported kind");var
 d=new
-a(e*jr(c));return d}function
-fB(c){var
+a(e*jE(c));return d}function
+fC(c){var
 a=new(t.Int32Array)(1);a[0]=c;var
 b=new(t.Float32Array)(a.buffer);return b[0]}function
-cV(a){return new
-o(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-cU(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&fl)==0?b&aR?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&fl);if(c>0){a+=16;a*=Math.pow(2,c-jj)}else
-a*=Math.pow(2,-iV);if(b&aR)a=-a;return a}function
-ft(b){var
+cW(a){return new
+p(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+cV(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&fm)==0?b&aS?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&fm);if(c>0){a+=16;a*=Math.pow(2,c-jw)}else
+a*=Math.pow(2,-i8);if(b&aS)a=-a;return a}function
+fu(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)C("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-uz(b,a){return new
-o(b&a8,b>>>24&a_|(a&aT)<<8,a>>>16&aT)}function
-fC(a){return a.hi32()}function
-fD(a){return a.lo32()}var
-ud=dF;function
-bl(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bl.prototype.caml_custom=ud;bl.prototype.offset=function(b){var
+uO(b,a){return new
+p(b&bb,b>>>24&bd|(a&aU)<<8,a>>>16&aU)}function
+fD(a){return a.hi32()}function
+fE(a){return a.lo32()}var
+us=dI;function
+bp(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bp.prototype.caml_custom=us;bp.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
 Array))C("bigarray.js: invalid offset");if(this.dims.length!=b.length)C("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])bw();c=c*this.dims[a]+b[a]}else
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])bC();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])bw();c=c*this.dims[a]+(b[a]-1)}return c};bl.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])bC();c=c*this.dims[a]+(b[a]-1)}return c};bp.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return uz(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return uO(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[a9,e,c];default:return this.data[a]}};bl.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=fD(b);this.data[a*2+1]=fC(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[bc,e,c];default:return this.data[a]}};bp.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=fE(b);this.data[a*2+1]=fD(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bl.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bp.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=fD(b),e=fC(b);if(c==e)this.data.fill(c);else
+c=fE(b),e=fD(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bl.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bp.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -253,26 +253,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-b9(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}b9.prototype=new
-bl();b9.prototype.offset=function(a){if(typeof
+cc(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cc.prototype=new
+bp();cc.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-C("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])bw();return a};b9.prototype.get=function(a){return this.data[a]};b9.prototype.set=function(a,b){this.data[a]=b;return 0};b9.prototype.fill=function(a){this.data.fill(a);return 0};function
-jp(c,d,a,b){var
-e=jr(c);if(ft(a)*e!=b.length)C("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-b9(c,d,a,b);return new
-bl(c,d,a,b)}function
-bz(b){if(!G.Failure)G.Failure=[J,a(e$),-3];fH(G.Failure,b)}function
-jq(b,v,r){var
-i=b.read32s();if(i<0||i>16)bz("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&a_,o=p>>8&1,h=[];if(r==dF)for(var
+C("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])bC();return a};cc.prototype.get=function(a){return this.data[a]};cc.prototype.set=function(a,b){this.data[a]=b;return 0};cc.prototype.fill=function(a){this.data.fill(a);return 0};function
+jC(c,d,a,b){var
+e=jE(c);if(fu(a)*e!=b.length)C("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+cc(c,d,a,b);return new
+bp(c,d,a,b)}function
+bF(b){if(!H.Failure)H.Failure=[K,a(fa),-3];fI(H.Failure,b)}function
+jD(b,v,r){var
+i=b.read32s();if(i<0||i>16)bF("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&bd,o=p>>8&1,h=[];if(r==dI)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==aT){var
-t=b.read32u(),u=b.read32u();if(t!=0)bz("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==aU){var
+t=b.read32u(),u=b.read32u();if(t!=0)bF("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=ft(h),f=uc(j,d),g=jp(j,o,h,f);switch(j){case
+d=fu(h),f=ur(j,d),g=jC(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -286,129 +286,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)bz("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)bF("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=cV(e);g.set(a,q)}break;case
+q=cW(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=cU(cV(e));g.set(a,k)}break;case
+k=cV(cW(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=fB(b.read32s());g.set(a,k)}break;case
+k=fC(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=fB(b.read32s()),l=fB(b.read32s());g.set(a,[a9,m,l])}break;case
+m=fC(b.read32s()),l=fC(b.read32s());g.set(a,[bc,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=cU(cV(e));for(var
+m=cV(cW(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=cU(cV(e));g.set(a,[a9,m,l])}break}v[0]=(4+i)*4;return jp(j,o,h,f)}function
-jo(a,b,c){return a.compare(b,c)}function
-aL(a,b){return Math.imul(a,b)}function
-af(b,a){a=aL(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aL(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-uu(a,b){a=af(a,fD(b));a=af(a,fC(b));return a}function
-fy(a,b){return uu(a,dI(b))}function
-js(c){var
-b=ft(c.dims),d=0;switch(c.kind){case
+l=cV(cW(e));g.set(a,[bc,m,l])}break}v[0]=(4+i)*4;return jC(j,o,h,f)}function
+jB(a,b,c){return a.compare(b,c)}function
+aD(a,b){return Math.imul(a,b)}function
+ag(b,a){a=aD(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aD(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+uJ(a,b){a=ag(a,fE(b));a=ag(a,fD(b));return a}function
+fz(a,b){return uJ(a,dL(b))}function
+jF(c){var
+b=fu(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>cP)b=cP;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=af(d,e)}e=0;switch(b&3){case
+12:if(b>cR)b=cR;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=ag(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=af(d,e)}break;case
+1:e|=c.data[a+0];d=ag(d,e)}break;case
 4:case
-5:if(b>b8)b=b8;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=af(d,e)}if((b&1)!=0)d=af(d,c.data[a]);break;case
+5:if(b>cb)b=cb;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=ag(d,e)}if((b&1)!=0)d=ag(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=af(d,c.data[a]);break;case
+a=0;a<b;a++)d=ag(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=af(d,c.data[a]);break;case
+a=0;a<b;a++)d=ag(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=af(d,c.data[a]);break;case
+a=0;a<b;a++)d=ag(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=fy(d,c.data[a]);break;case
+a=0;a<b;a++)d=fz(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=fy(d,c.data[a]);break}return d}function
-ux(a,b){b[0]=4;return a.read32s()}function
-uV(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=fz(d,c.data[a]);break}return d}function
+uM(a,b){b[0]=4;return a.read32s()}function
+u_(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:bz("input_value: native integer value too large");default:bz("input_value: ill-formed native integer")}}function
-uI(c,d){var
+2:bF("input_value: native integer value too large");default:bF("input_value: ill-formed native integer")}}function
+uX(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return cV(b)}function
-uE(e,d,b){var
-c=cW(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return cW(b)}function
+uT(e,d,b){var
+c=cX(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-uy(a,b,c){return a.compare(b)}function
-uB(a){return a.lo32()^a.hi32()}var
-cS={"_j":{deserialize:uI,serialize:uE,fixed_length:8,compare:uy,hash:uB},"_i":{deserialize:ux,fixed_length:4},"_n":{deserialize:uV,fixed_length:4},"_bigarray":{deserialize:function(a,b){return jq(a,b,"_bigarray")},serialize:jt,compare:jo,hash:js},"_bigarr02":{deserialize:function(a,b){return jq(a,b,dF)},serialize:jt,compare:jo,hash:js}};function
-fu(a){return cS[a.caml_custom]&&cS[a.caml_custom].compare}function
-jx(f,c,d,e){var
-b=fu(c);if(b){var
+uN(a,b,c){return a.compare(b)}function
+uQ(a){return a.lo32()^a.hi32()}var
+cU={"_j":{deserialize:uX,serialize:uT,fixed_length:8,compare:uN,hash:uQ},"_i":{deserialize:uM,fixed_length:4},"_n":{deserialize:u_,fixed_length:4},"_bigarray":{deserialize:function(a,b){return jD(a,b,"_bigarray")},serialize:jG,compare:jB,hash:jF},"_bigarr02":{deserialize:function(a,b){return jD(a,b,dI)},serialize:jG,compare:jB,hash:jF}};function
+fv(a){return cU[a.caml_custom]&&cU[a.caml_custom].compare}function
+jK(f,c,d,e){var
+b=fv(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-cX(a){return a
+cY(a){return a
 instanceof
-aU}function
-dJ(a){return cX(a)}function
-jy(a){if(typeof
-a==="number")return cN;else
-if(cX(a))return dE;else
-if(dJ(a))return 1252;else
+aV}function
+dM(a){return cY(a)}function
+jL(a){if(typeof
+a==="number")return cP;else
+if(cY(a))return dH;else
+if(dM(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=iB){var
-b=a[0]|0;return b==a9?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=iO){var
+b=a[0]|0;return b==bc?0:b}else
 if(a
 instanceof
-String)return iJ;else
+String)return iW;else
 if(typeof
-a=="string")return iJ;else
+a=="string")return iW;else
 if(a
 instanceof
-Number)return cN;else
-if(a&&a.caml_custom)return fa;else
+Number)return cP;else
+if(a&&a.caml_custom)return fb;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-uJ(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-jv(a,b){a.t&6&&by(a);b.t&6&&by(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-vt(a,b){return jv(a,b)}function
-b$(a,b,d){var
+uY(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+jI(a,b){a.t&6&&bE(a);b.t&6&&bE(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+vI(a,b){return jI(a,b)}function
+ce(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=jy(a);if(f==cM){a=a[1];continue}var
-g=jy(b);if(g==cM){b=b[1];continue}if(f!==g){if(f==cN){if(g==fa)return jx(a,b,-1,d);return-1}if(g==cN){if(f==fa)return jx(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:C(fg);break;case
+f=jL(a);if(f==cO){a=a[1];continue}var
+g=jL(b);if(g==cO){b=b[1];continue}if(f!==g){if(f==cP){if(g==fb)return jK(a,b,-1,d);return-1}if(g==cP){if(f==fb)return jK(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:C(fh);break;case
 248:var
-c=uJ(a[2],b[2]);if(c!=0)return c|0;break;case
-249:C(fg);break;case
+c=uY(a[2],b[2]);if(c!=0)return c|0;break;case
+249:C(fh);break;case
 250:C("equal: got Forward_tag, should not happen");break;case
 251:C("equal: abstract value");break;case
 252:if(a!==b){var
-c=jv(a,b);if(c!=0)return c|0}break;case
+c=jI(a,b);if(c!=0)return c|0}break;case
 253:C("equal: got Double_tag, should not happen");break;case
 254:C("equal: got Double_array_tag, should not happen");break;case
 255:C("equal: got Custom_tag, should not happen");break;case
-1247:C(fg);break;case
+1247:C(fh);break;case
 1255:var
-i=fu(a);if(i!=fu(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)C("compare: abstract value");var
+i=fv(a);if(i!=fv(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)C("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -416,240 +416,240 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=ax(a),b=ax(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=aB(a),b=aB(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-dG(a,b){return b$(a,b,true)}function
-uj(){return[0]}function
+aA(a,b){return ce(a,b,true)}function
+uy(){return[0]}function
 R(a){if(a<0)C("Bytes.create");return new
-aU(a?2:9,m,a)}function
-cT(a,b){return+(b$(a,b,false)==0)}function
-ul(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=m;a.t=2}else{a.c=cd(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)fv(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-jA(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-fF(d){d=ax(d);var
+aV(a?2:9,m,a)}function
+dJ(a,b){return+(ce(a,b,false)==0)}function
+uA(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=m;a.t=2}else{a.c=ci(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)fw(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+jN(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+fG(d){d=aB(d);var
 e=d.length;if(e>31)C("format_int: format too long");var
-a={justify:b5,signstyle:bu,filler:a7,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+a={justify:b_,signstyle:bA,filler:ba,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=bu;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aq;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-fw(b,f){if(b.uppercase)f=f.toUpperCase();var
-e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bu))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
-c=m;if(b.justify==b5&&b.filler==a7)for(var
-d=e;d<b.width;d++)c+=a7;if(b.signedconv)if(b.sign<0)c+=bu;else
-if(b.signstyle!=bu)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aq;if(b.alternate&&b.base==16)c+=e9;if(b.justify==b5&&b.filler==aq)for(var
-d=e;d<b.width;d++)c+=aq;c+=f;if(b.justify==bu)for(var
-d=e;d<b.width;d++)c+=a7;return a(c)}function
-fx(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=bA;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aw;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+fx(b,f){if(b.uppercase)f=f.toUpperCase();var
+e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bA))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
+c=m;if(b.justify==b_&&b.filler==ba)for(var
+d=e;d<b.width;d++)c+=ba;if(b.signedconv)if(b.sign<0)c+=bA;else
+if(b.signstyle!=bA)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aw;if(b.alternate&&b.base==16)c+=e_;if(b.justify==b_&&b.filler==aw)for(var
+d=e;d<b.width;d++)c+=aw;c+=f;if(b.justify==bA)for(var
+d=e;d<b.width;d++)c+=ba;return a(c)}function
+fy(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(b5)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(aq);if(b>0)a=a+bk+new
-Array(b+1).join(aq);return a}else
+c=parseInt(a.toString().split(b_)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(aw);if(b>0)a=a+bo+new
+Array(b+1).join(aw);return a}else
 return a.toFixed(b)}}var
-a,e=fF(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=fc;e.filler=a7}else
-if(!isFinite(c)){a="inf";e.filler=a7}else
+a,e=fG(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=fd;e.filler=ba}else
+if(!isFinite(c)){a="inf";e.filler=ba}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fr)a=a.slice(0,b-1)+aq+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(fr),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aq)b--;if(a.charAt(b)==bk)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fr)a=a.slice(0,b-1)+aq+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fs)a=a.slice(0,b-1)+aw+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(fs),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==aw)b--;if(a.charAt(b)==bo)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fs)a=a.slice(0,b-1)+aw+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aq)b--;if(a.charAt(b)==bk)b--;a=a.slice(0,b+1)}}break}return fw(e,a)}function
-dH(e,c){if(ax(e)==dC)return a(m+c);var
-b=fF(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==aw)b--;if(a.charAt(b)==bo)b--;a=a.slice(0,b+1)}}break}return fx(e,a)}function
+dK(e,c){if(aB(e)==dF)return a(m+c);var
+b=fG(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(b.base);if(b.prec>=0){b.filler=a7;var
-f=b.prec-d.length;if(f>0)d=cd(f,aq)+d}return fw(b,d)}var
-uX=0;function
-bn(){return uX++}function
-un(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(b.base);if(b.prec>=0){b.filler=ba;var
+f=b.prec-d.length;if(f>0)d=ci(f,aw)+d}return fx(b,d)}var
+va=0;function
+br(){return va++}function
+uC(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-aJ,jO(a)+1);a*=Math.pow(2,-b);while(a<dB){a*=2;b--}while(a>=1){a*=dB;b++}if(c)a=-a;return[0,a,b]}function
-jE(a){return a.toUtf16()}function
-cZ(){return false}function
-va(){function
-a(a){if(a.charAt(0)===aS)return[m,a.substring(1)];return}function
+b=Math.max(-aK,j1(a)+1);a*=Math.pow(2,-b);while(a<dE){a*=2;b--}while(a>=1){a*=dE;b++}if(c)a=-a;return[0,a,b]}function
+jR(a){return a.toUtf16()}function
+c1(){return false}function
+vp(){function
+a(a){if(a.charAt(0)===aT)return[m,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||m,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||m,f=a[2]||m;return[d,c.substring(d.length+f.length)]}return}return cZ()&&t.process&&t.process.platform?t.process.platform==="win32"?b:a:a}var
-fL=va();function
-jM(a){return a.slice(-1)!==aS?a+aS:a}if(cZ()&&t.process&&t.process.cwd)var
-cR=t.process.cwd().replace(/\\/g,aS);else
+d=a[1]||m,f=a[2]||m;return[d,c.substring(d.length+f.length)]}return}return c1()&&t.process&&t.process.platform?t.process.platform==="win32"?b:a:a}var
+fM=vp();function
+jZ(a){return a.slice(-1)!==aT?a+aT:a}if(c1()&&t.process&&t.process.cwd)var
+cT=t.process.cwd().replace(/\\/g,aT);else
 var
-cR="/static";cR=jM(cR);function
-uN(a){a=jE(a);if(!fL(a))a=cR+a;var
-e=fL(a),d=e[1].split(aS),b=[];for(var
+cT="/static";cT=jZ(cT);function
+u2(a){a=jR(a);if(!fM(a))a=cT+a;var
+e=fM(a),d=e[1].split(aT),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-u8(e){for(var
-f=m,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aD){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<aD;d++);if(d-c>e_){b.substr(0,1);f+=b;b=m;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<jb){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aD|a&b6)}else
-if(a<0xd800||a>=iD)b+=String.fromCharCode(iE|a>>12,aD|a>>6&b6,aD|a&b6);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<iw||h>iD)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(jg|a>>18,aD|a>>12&b6,aD|a>>6&b6,aD|a&b6)}if(b.length>b7){b.substr(0,1);f+=b;b=m}}return f+b}function
-uh(a){var
-b=9;if(!jP(a))b=8,a=u8(a);return new
-aU(b,a,a.length)}function
-aX(a){return uh(a)}var
-vr=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",it,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fm,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fb,i9,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-cg(d,f,e,a){var
-b=vr.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,aX(f||m),aX(e||m)];return c}var
-jI={};function
-bA(a){return jI[a]}function
-cc(b,a){throw[0,b].concat(a)}function
-ug(a){return new
-aU(4,a,a.length)}function
-O(a){fH(G.Sys_error,a)}function
-uY(a){O(a+dx)}function
-uf(b,a){if(a>>>0>=b.l)ju();return cQ(b,a)}function
-ay(a){return a.l}function
-t$(){}function
+vl(e){for(var
+f=m,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aG){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<aG;d++);if(d-c>e$){b.substr(0,1);f+=b;b=m;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<jo){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aG|a&b$)}else
+if(a<0xd800||a>=iQ)b+=String.fromCharCode(iR|a>>12,aG|a>>6&b$,aG|a&b$);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<iJ||h>iQ)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(jt|a>>18,aG|a>>12&b$,aG|a>>6&b$,aG|a&b$)}if(b.length>ca){b.substr(0,1);f+=b;b=m}}return f+b}function
+uw(a){var
+b=9;if(!j2(a))b=8,a=vl(a);return new
+aV(b,a,a.length)}function
+aY(a){return uw(a)}var
+vG=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",iG,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fn,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fc,jk,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+cl(d,f,e,a){var
+b=vG.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,aY(f||m),aY(e||m)];return c}var
+jV={};function
+bG(a){return jV[a]}function
+ch(b,a){throw[0,b].concat(a)}function
+uv(a){return new
+aV(4,a,a.length)}function
+O(a){fI(H.Sys_error,a)}function
+vb(a){O(a+dA)}function
+uu(b,a){if(a>>>0>=b.l)jH();return cS(b,a)}function
+aC(a){return a.l}function
+uo(){}function
 aa(a){this.data=a}aa.prototype=new
-t$();aa.prototype.truncate=function(a){var
-b=this.data;this.data=R(a|0);bm(b,0,this.data,0,a)};aa.prototype.length=function(){return ay(this.data)};aa.prototype.write=function(b,d,g,a){var
+uo();aa.prototype.truncate=function(a){var
+b=this.data;this.data=R(a|0);bq(b,0,this.data,0,a)};aa.prototype.length=function(){return aC(this.data)};aa.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=R(b+a),f=this.data;this.data=e;bm(f,0,this.data,0,c)}aK(d,g,this.data,b,a);return 0};aa.prototype.read=function(c,a,d,b){var
-e=this.length();bm(this.data,c,a,d,b);return 0};aa.prototype.read_one=function(a){return uf(this.data,a)};aa.prototype.close=function(){};aa.prototype.constructor=aa;function
-ah(b,a){this.content={};this.root=b;this.lookupFun=a}ah.prototype.nm=function(a){return this.root+a};ah.prototype.create_dir_if_needed=function(d){var
-c=d.split(aS),b=m;for(var
-a=0;a<c.length-1;a++){b+=c[a]+aS;if(this.content[b])continue;this.content[b]=Symbol("directory")}};ah.prototype.slash=function(a){return/\/$/.test(a)?a:a+aS};ah.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
+e=R(b+a),f=this.data;this.data=e;bq(f,0,this.data,0,c)}aL(d,g,this.data,b,a);return 0};aa.prototype.read=function(c,a,d,b){var
+e=this.length();bq(this.data,c,a,d,b);return 0};aa.prototype.read_one=function(a){return uu(this.data,a)};aa.prototype.close=function(){};aa.prototype.constructor=aa;function
+ai(b,a){this.content={};this.root=b;this.lookupFun=a}ai.prototype.nm=function(a){return this.root+a};ai.prototype.create_dir_if_needed=function(d){var
+c=d.split(aT),b=m;for(var
+a=0;a<c.length-1;a++){b+=c[a]+aT;if(this.content[b])continue;this.content[b]=Symbol("directory")}};ai.prototype.slash=function(a){return/\/$/.test(a)?a:a+aT};ai.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
-aa(bx(c[1]))}}};ah.prototype.exists=function(a){if(a==m)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};ah.prototype.mkdir=function(c,e,d){var
-b=d&&bA(i1);if(this.exists(c))if(b)cc(b,cg(it,e8,this.nm(c)));else
+aa(bD(c[1]))}}};ai.prototype.exists=function(a){if(a==m)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};ai.prototype.mkdir=function(c,e,d){var
+b=d&&bG(jc);if(this.exists(c))if(b)ch(b,cl(iG,e9,this.nm(c)));else
 O(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||m;if(!this.exists(a))if(b)cc(b,cg(fm,e8,this.nm(a)));else
-O(a+dx);if(!this.is_dir(a))if(b)cc(b,cg(fb,e8,this.nm(a)));else
-O(a+fp);this.create_dir_if_needed(this.slash(c))};ah.prototype.rmdir=function(a,f){var
-b=f&&bA(i1),c=a==m?m:this.slash(a),e=new
-RegExp(iH+c+i_);if(!this.exists(a))if(b)cc(b,cg(fm,fj,this.nm(a)));else
-O(a+dx);if(!this.is_dir(a))if(b)cc(b,cg(fb,fj,this.nm(a)));else
-O(a+fp);for(var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||m;if(!this.exists(a))if(b)ch(b,cl(fn,e9,this.nm(a)));else
+O(a+dA);if(!this.is_dir(a))if(b)ch(b,cl(fc,e9,this.nm(a)));else
+O(a+fq);this.create_dir_if_needed(this.slash(c))};ai.prototype.rmdir=function(a,f){var
+b=f&&bG(jc),c=a==m?m:this.slash(a),e=new
+RegExp(iU+c+jl);if(!this.exists(a))if(b)ch(b,cl(fn,fk,this.nm(a)));else
+O(a+dA);if(!this.is_dir(a))if(b)ch(b,cl(fc,fk,this.nm(a)));else
+O(a+fq);for(var
 d
 in
-this.content)if(d.match(e))if(b)cc(b,cg(i9,fj,this.nm(a)));else
+this.content)if(d.match(e))if(b)ch(b,cl(jk,fk,this.nm(a)));else
 O(this.nm(a)+": Directory not empty");delete
-this.content[c]};ah.prototype.readdir=function(a){var
-f=a==m?m:this.slash(a);if(!this.exists(a))O(a+dx);if(!this.is_dir(a))O(a+fp);var
+this.content[c]};ai.prototype.readdir=function(a){var
+f=a==m?m:this.slash(a);if(!this.exists(a))O(a+dA);if(!this.is_dir(a))O(a+fq);var
 g=new
-RegExp(iH+f+i_),d={},c=[];for(var
+RegExp(iU+f+jl),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};ah.prototype.is_dir=function(a){if(a==m)return true;var
-b=this.slash(a);return this.content[b]?1:0};ah.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};ai.prototype.is_dir=function(a){if(a==m)return true;var
+b=this.slash(a);return this.content[b]?1:0};ai.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};ah.prototype.open=function(a,b){if(b.rdonly&&b.wronly)O(this.nm(a)+iM);if(b.text&&b.binary)O(this.nm(a)+i2);this.lookup(a);if(this.content[a]){if(this.is_dir(a))O(this.nm(a)+" : is a directory");if(b.create&&b.excl)O(this.nm(a)+iL);var
+this.content[a];return b};ai.prototype.open=function(a,b){if(b.rdonly&&b.wronly)O(this.nm(a)+iZ);if(b.text&&b.binary)O(this.nm(a)+jd);this.lookup(a);if(this.content[a]){if(this.is_dir(a))O(this.nm(a)+" : is a directory");if(b.create&&b.excl)O(this.nm(a)+iY);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 aa(R(0));return this.content[a]}else
-uY(this.nm(a))};ah.prototype.register=function(c,a){var
-b;if(this.content[c])O(this.nm(c)+iL);if(cX(a))b=new
-aa(a);if(dJ(a))b=new
-aa(bx(a));else
+vb(this.nm(a))};ai.prototype.register=function(c,a){var
+b;if(this.content[c])O(this.nm(c)+iY);if(cY(a))b=new
+aa(a);if(dM(a))b=new
+aa(bD(a));else
 if(a
 instanceof
 Array)b=new
-aa(ug(a));else
+aa(uv(a));else
 if(typeof
 a==="string")b=new
-aa(jw(a));else
+aa(jJ(a));else
 if(a.toString){var
-d=bx(aX(a.toString()));b=new
+d=bD(aY(a.toString()));b=new
 aa(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-O(this.nm(c)+" : registering file with invalid content type")};ah.prototype.constructor=ah;function
-jn(){}function
-jB(b){var
-a=fL(b);if(!a)return;return a[0]+aS}var
-dM=jB(cR)||bz("unable to compute caml_root"),cf=[];if(cZ())cf.push({path:dM,device:new
-jn(dM)});else
-cf.push({path:dM,device:new
-ah(dM)});cf.push({path:iZ,device:new
-ah(iZ)});function
-jV(b){var
-g=uN(b),b=g.join(aS),f=jM(b),c;for(var
-e=0;e<cf.length;e++){var
-a=cf[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&cZ()){var
-d=jB(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+O(this.nm(c)+" : registering file with invalid content type")};ai.prototype.constructor=ai;function
+jA(){}function
+jO(b){var
+a=fM(b);if(!a)return;return a[0]+aT}var
+dP=jO(cT)||bF("unable to compute caml_root"),ck=[];if(c1())ck.push({path:dP,device:new
+jA(dP)});else
+ck.push({path:dP,device:new
+ai(dP)});ck.push({path:ja,device:new
+ai(ja)});function
+j8(b){var
+g=u2(b),b=g.join(aT),f=jZ(b),c;for(var
+e=0;e<ck.length;e++){var
+a=ck[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&c1()){var
+d=jO(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-jn(d)};cf.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;O("no device found for "+f)}function
-uk(c,b){var
-a=jV(c);if(!a.device.register)bz("cannot register file");a.device.register(a.rest,b);return 0}function
-jN(c,b){var
-c=a(c),b=a(b);return uk(c,b)}function
-uo(){var
+jA(d)};ck.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;O("no device found for "+f)}function
+uz(c,b){var
+a=j8(c);if(!a.device.register)bF("cannot register file");a.device.register(a.rest,b);return 0}function
+j0(c,b){var
+c=a(c),b=a(b);return uz(c,b)}function
+uD(){var
 b=t.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)jN(b[a].name,b[a].content);t.jsoo_create_file=jN;t.caml_fs_tmp=[];return 0}function
-up(){return[0]}function
-uq(a,b){return+(b$(a,b,false)>=0)}function
-fz(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=af(d,c)}c=0;switch(e&3){case
+a=0;a<b.length;a++)j0(b[a].name,b[a].content);t.jsoo_create_file=j0;t.caml_fs_tmp=[];return 0}function
+uE(){return[0]}function
+uF(a,b){return+(ce(a,b,false)>=0)}function
+fA(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ag(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=af(d,c)}d^=e;return d}function
-uv(a,b){return fz(a,ax(b))}function
-us(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=af(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=ag(d,c)}d^=e;return d}function
+uK(a,b){return fA(a,aB(b))}function
+uH(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ag(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=af(d,c)}d^=e;return d}function
-jF(a){switch(a.t&6){default:by(a);case
+1:c|=b[a];d=ag(d,c)}d^=e;return d}function
+jS(a){switch(a.t&6){default:bE(a);case
 0:return a.c;case
 4:return a.c}}function
-ur(b,c){var
-a=jF(c);return typeof
-a==="string"?fz(b,a):us(b,a)}function
-ut(a){a^=a>>>16;a=aL(a,0x85ebca6b|0);a^=a>>>13;a=aL(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-jC(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>cP)d=cP;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(cS[a.caml_custom]&&cS[a.caml_custom].hash){var
-k=cS[a.caml_custom].hash(a);b=af(b,k);c--}}else
+uG(b,c){var
+a=jS(c);return typeof
+a==="string"?fA(b,a):uH(b,a)}function
+uI(a){a^=a>>>16;a=aD(a,0x85ebca6b|0);a^=a>>>13;a=aD(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+jP(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>cR)d=cR;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(cU[a.caml_custom]&&cU[a.caml_custom].hash){var
+k=cU[a.caml_custom].hash(a);b=ag(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=af(b,a[2]);c--;break;case
+248:b=ag(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=af(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(cX(a)){b=ur(b,a);c--}else
-if(dJ(a)){b=uv(b,a);c--}else
+o=a.length-1<<10|a[0];b=ag(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(cY(a)){b=uG(b,a);c--}else
+if(dM(a)){b=uK(b,a);c--}else
 if(typeof
-a==="string"){b=fz(b,a);c--}else
-if(a===(a|0)){b=af(b,a+a+1);c--}else
-if(a===+a){b=fy(b,a);c--}}b=ut(b);return b&0x3FFFFFFF}function
-uw(a,c,k){if(!isFinite(a)){if(isNaN(a))return aX(fc);return aX(a>0?jh:"-infinity")}var
+a==="string"){b=fA(b,a);c--}else
+if(a===(a|0)){b=ag(b,a+a+1);c--}else
+if(a===+a){b=fz(b,a);c--}}b=uI(b);return b&0x3FFFFFFF}function
+uL(a,c,k){if(!isFinite(a)){if(isNaN(a))return aY(fd);return aY(a>0?ju:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?m:b5,e=m;if(i)e=bu;else
+j=d<0?m:b_,e=m;if(i)e=bA;else
 switch(k){case
-43:e=b5;break;case
-32:e=a7;break;default:break}if(c>=0&&c<13){var
+43:e=b_;break;case
+32:e=ba;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(bk);if(h<0)b+=bk+cd(c,aq);else{var
-f=h+1+c;if(b.length<f)b+=cd(f-b.length,aq);else
-b=b.substr(0,f)}}return aX(e+e9+b+"p"+j+d.toString(10))}function
-uD(a){return+a.isZero()}function
-uG(a){return new
-o(a&a8,a>>24&a8,a>>31&aT)}function
-uH(a){return a.toInt()}function
-uC(a){return+a.isNeg()}function
-uF(a){return a.neg()}function
-uA(g,c){var
-a=fF(g);if(a.signedconv&&uC(c)){a.sign=-1;c=uF(c)}var
-b=m,h=uG(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(uH(e.modulus))+b}while(!uD(c));if(a.prec>=0){a.filler=a7;var
-d=a.prec-b.length;if(d>0)b=cd(d,aq)+b}return fw(a,b)}function
-bo(b,a){a|=0;if(a>aJ){a-=aJ;b*=Math.pow(2,aJ);if(a>aJ){a-=aJ;b*=Math.pow(2,aJ)}}if(a<-aJ){a+=aJ;b*=Math.pow(2,-aJ)}b*=Math.pow(2,a);return b}function
-uL(a,b){return+(b$(a,b,false)<=0)}function
-uM(a,b){return+(b$(a,b,false)<0)}function
-y(a,d){if(a<0)bw();var
+h=b.indexOf(bo);if(h<0)b+=bo+ci(c,aw);else{var
+f=h+1+c;if(b.length<f)b+=ci(f-b.length,aw);else
+b=b.substr(0,f)}}return aY(e+e_+b+"p"+j+d.toString(10))}function
+uS(a){return+a.isZero()}function
+uV(a){return new
+p(a&bb,a>>24&bb,a>>31&aU)}function
+uW(a){return a.toInt()}function
+uR(a){return+a.isNeg()}function
+uU(a){return a.neg()}function
+uP(g,c){var
+a=fG(g);if(a.signedconv&&uR(c)){a.sign=-1;c=uU(c)}var
+b=m,h=uV(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(uW(e.modulus))+b}while(!uS(c));if(a.prec>=0){a.filler=ba;var
+d=a.prec-b.length;if(d>0)b=ci(d,aw)+b}return fx(a,b)}function
+bs(b,a){a|=0;if(a>aK){a-=aK;b*=Math.pow(2,aK);if(a>aK){a-=aK;b*=Math.pow(2,aK)}}if(a<-aK){a+=aK;b*=Math.pow(2,-aK)}b*=Math.pow(2,a);return b}function
+u0(a,b){return+(ce(a,b,false)<=0)}function
+u1(a,b){return+(ce(a,b,false)<0)}function
+v(a,d){if(a<0)bC();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-u4(b){return a(dO(b,0,b.length))}var
-uO=function(){function
+vh(b){return a(dR(b,0,b.length))}var
+u3=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -657,42 +657,42 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=aD<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=aG<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=jF(i);if(typeof
+e=[],h=jS(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return u4(k(e,f))}}();function
-uP(c,b,a){return uO(bx(c),b,a)}function
-uQ(){return 0}var
-aW=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return vh(k(e,f))}}();function
+u4(c,b,a){return u3(bD(c),b,a)}function
+u5(){return 0}var
+aX=new
 Array();function
-dK(c){var
-a=aW[c];if(!a.opened)O("Cannot flush a closed channel");if(!a.buffer||a.buffer==m)return 0;if(a.fd&&G.fds[a.fd]&&G.fds[a.fd].output){var
-b=G.fds[a.fd].output;switch(b.length){case
+dN(c){var
+a=aX[c];if(!a.opened)O("Cannot flush a closed channel");if(!a.buffer||a.buffer==m)return 0;if(a.fd&&H.fds[a.fd]&&H.fds[a.fd].output){var
+b=H.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=m;return 0}function
-s(a){return ay(a)}function
-jK(e,f){var
-b=aW[e],d=a(f),c=s(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-u9(a){var
-a=fK(a),b=t;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+s(a){return aC(a)}function
+jX(e,f){var
+b=aX[e],d=a(f),c=s(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
+vm(a){var
+a=fL(a),b=t;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-u_(a){var
-a=fK(a),b=t;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+vn(a){var
+a=fL(a),b=t;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-dP(c,e,d,a){if(G.fds===undefined)G.fds=new
+dS(c,e,d,a){if(H.fds===undefined)H.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;G.fds[c]=b;if(!G.fd_last_idx||c>G.fd_last_idx)G.fd_last_idx=c;return c}function
-vu(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;H.fds[c]=b;if(!H.fd_last_idx||c>H.fd_last_idx)H.fd_last_idx=c;return c}function
+vJ(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -702,189 +702,189 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)O(ax(c)+iM);if(a.text&&a.binary)O(ax(c)+i2);var
-d=jV(c),e=d.device.open(d.rest,a),f=G.fd_last_idx?G.fd_last_idx:0;return dP(f+1,jK,e,a)}dP(0,jK,new
-aa(R(0)));dP(1,u_,new
-aa(R(0)));dP(2,u9,new
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)O(aB(c)+iZ);if(a.text&&a.binary)O(aB(c)+jd);var
+d=j8(c),e=d.device.open(d.rest,a),f=H.fd_last_idx?H.fd_last_idx:0;return dS(f+1,jX,e,a)}dS(0,jX,new
+aa(R(0)));dS(1,vn,new
+aa(R(0)));dS(2,vm,new
 aa(R(0)));function
-uR(a){var
-c=G.fds[a];if(c.flags.wronly)O(jl+a+" is writeonly");var
-d=null;if(a==0&&cZ()){var
-e=require("fs");d=function(){return aX(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};aW[b.fd]=b;return b.fd}function
-jG(c){var
-b=G.fds[c];if(b.flags.rdonly)O(jl+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:m};aW[a.fd]=a;return a.fd}function
-uS(){var
+u6(a){var
+c=H.fds[a];if(c.flags.wronly)O(jy+a+" is writeonly");var
+d=null;if(a==0&&c1()){var
+e=require("fs");d=function(){return aY(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};aX[b.fd]=b;return b.fd}function
+jT(c){var
+b=H.fds[c];if(b.flags.rdonly)O(jy+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:m};aX[a.fd]=a;return a.fd}function
+u7(){var
 b=0;for(var
-a=0;a<aW.length;a++)if(aW[a]&&aW[a].opened&&aW[a].out)b=[0,aW[a].fd,b];return b}function
-ce(a){return a}function
-uT(g,d,h,f){var
-b=aW[g];if(!b.opened)O("Cannot output to a closed channel");var
-a;if(h==0&&ay(d)==f)a=d;else{a=R(f);bm(d,h,a,0,f)}var
-i=ce(a),c=ax(i),e=c.lastIndexOf(iy);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);dK(g);b.buffer+=c.substr(e+1)}return 0}function
-fE(b,a,d,c){return uT(b,bx(a),d,c)}function
-jH(c,b){var
-d=a(String.fromCharCode(b));fE(c,d,0,1);return 0}function
-uU(b,a){if(a==0)dL();return b%a}function
-bB(a,b){return+(b$(a,b,false)!=0)}function
-uW(a,b){a[0]=cM;a[1]=b;return 0}function
-cb(a){if(a
+a=0;a<aX.length;a++)if(aX[a]&&aX[a].opened&&aX[a].out)b=[0,aX[a].fd,b];return b}function
+cj(a){return a}function
+u8(g,d,h,f){var
+b=aX[g];if(!b.opened)O("Cannot output to a closed channel");var
+a;if(h==0&&aC(d)==f)a=d;else{a=R(f);bq(d,h,a,0,f)}var
+i=cj(a),c=aB(i),e=c.lastIndexOf(iL);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);dN(g);b.buffer+=c.substr(e+1)}return 0}function
+fF(b,a,d,c){return u8(b,bD(a),d,c)}function
+jU(c,b){var
+d=a(String.fromCharCode(b));fF(c,d,0,1);return 0}function
+u9(b,a){if(a==0)dO();return b%a}function
+cZ(a,b){return+(ce(a,b,false)!=0)}function
+u$(a,b){a[0]=cO;a[1]=b;return 0}function
+cg(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(cX(a))return dE;else
-if(dJ(a))return dE;else
+if(cY(a))return dH;else
+if(dM(a))return dH;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return iB;else
-return cN}function
-aE(b,c,a){if(a&&t.toplevelReloc)b=t.toplevelReloc(a);G[b+1]=c;if(a)G[a]=c}function
-fI(a,b){jI[ax(a)]=b;return 0}function
-dN(a){if(a==0)a=1/a;return a<0?1:0}function
-u2(){C(fo)}function
-cY(b,a){return cQ(b,a)}function
-P(b,a){if(a>>>0>=s(b))u2();return cY(b,a)}function
-ue(a,b){if(a===b)return 1;a.t&6&&by(a);b.t&6&&by(b);return a.c==b.c?1:0}function
-u3(a,b){return ue(a,b)}function
-w(a,b){return 1-u3(a,b)}function
-u5(){return 0x7FFFFFFF/4|0}function
-uZ(){fG(G.Not_found)}function
-jL(c){var
-a=t,b=jE(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return aX(a.process.env[b]);if(t.jsoo_static_env&&t.jsoo_static_env[b])return aX(t.jsoo_static_env[b]);uZ()}function
-u6(){if(t.crypto)if(typeof
+if(a&&a.caml_custom)return iO;else
+return cP}function
+aH(b,c,a){if(a&&t.toplevelReloc)b=t.toplevelReloc(a);H[b+1]=c;if(a)H[a]=c}function
+fJ(a,b){jV[aB(a)]=b;return 0}function
+dQ(a){if(a==0)a=1/a;return a<0?1:0}function
+vf(){C(fp)}function
+c0(b,a){return cS(b,a)}function
+P(b,a){if(a>>>0>=s(b))vf();return c0(b,a)}function
+ut(a,b){if(a===b)return 1;a.t&6&&bE(a);b.t&6&&bE(b);return a.c==b.c?1:0}function
+vg(a,b){return ut(a,b)}function
+x(a,b){return 1-vg(a,b)}function
+vi(){return 0x7FFFFFFF/4|0}function
+vc(){fH(H.Not_found)}function
+jY(c){var
+a=t,b=jR(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return aY(a.process.env[b]);if(t.jsoo_static_env&&t.jsoo_static_env[b])return aY(t.jsoo_static_env[b]);vc()}function
+vj(){if(t.crypto)if(typeof
 t.crypto.getRandomValues==="function"){var
 a=new(t.Uint32Array)(1);t.crypto.getRandomValues(a);return[0,a[0]]}else
 if(t.crypto.randomBytes==="function"){var
 b=t.crypto.randomBytes(4),a=new(t.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-fJ(a){var
+fK(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 V(b,a){return{joo_tramp:b,joo_args:a}}function
-u7(c,a){if(typeof
+vk(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-jJ(a){return a}function
+jW(a){return a}function
 aM(a){if(a
 instanceof
 Array)return a;if(t.RangeError&&a
 instanceof
-t.RangeError&&a.message&&a.message.match(/maximum call stack/i))return jJ(G.Stack_overflow);if(t.InternalError&&a
+t.RangeError&&a.message&&a.message.match(/maximum call stack/i))return jW(H.Stack_overflow);if(t.InternalError&&a
 instanceof
-t.InternalError&&a.message&&a.message.match(/too much recursion/i))return jJ(G.Stack_overflow);if(a
+t.InternalError&&a.message&&a.message.match(/too much recursion/i))return jW(H.Stack_overflow);if(a
 instanceof
-t.Error&&bA(iA))return[0,bA(iA),a];return[0,G.Failure,aX(String(a))]}function
-ak(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-jQ(b){var
-a=BigInt(b);return ak(a<0?-a:a)}function
-jR(a,b){return ak(BigInt(a)+BigInt(b))}function
-dQ(a){if(a===0)dL();return BigInt(a)}function
-vb(e,g){var
-b=BigInt(e),a=dQ(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return ak(f?c+BigInt(1):c)}function
-bC(a,b){return a<b?-1:a>b?1:0}function
-vc(a,b){return ak(BigInt(a)/dQ(b))}function
-vm(a,b){return ak(BigInt(a)%dQ(b))}function
-vd(a,b){return[0,vc(a,b),vm(a,b)]}function
-ve(a,b){return a===b?1:0}function
-vf(e,f){var
-b=BigInt(e),a=dQ(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return ak(g?c-BigInt(1):c)}function
-jS(d,c){var
-b=ax(d);if(b!==dC&&b!==bv)C("Z.format: the format must be %d or %x");return a(c.toString(b===bv?16:10))}function
-vg(){return 0}function
-vh(a,b){return ak(BigInt(a)*BigInt(b))}function
-vi(b,c){var
-a=b*c;return a<-2147483648||a>fd?1:0}function
-vj(a){return ak(-BigInt(a))}function
-bD(a){if(a===0)return 0;var
+t.Error&&bG(iN))return[0,bG(iN),a];return[0,H.Failure,aY(String(a))]}function
+am(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+j3(b){var
+a=BigInt(b);return am(a<0?-a:a)}function
+j4(a,b){return am(BigInt(a)+BigInt(b))}function
+dT(a){if(a===0)dO();return BigInt(a)}function
+vq(e,g){var
+b=BigInt(e),a=dT(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return am(f?c+BigInt(1):c)}function
+bH(a,b){return a<b?-1:a>b?1:0}function
+vr(a,b){return am(BigInt(a)/dT(b))}function
+vB(a,b){return am(BigInt(a)%dT(b))}function
+vs(a,b){return[0,vr(a,b),vB(a,b)]}function
+vt(a,b){return a===b?1:0}function
+vu(e,f){var
+b=BigInt(e),a=dT(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return am(g?c-BigInt(1):c)}function
+j5(d,c){var
+b=aB(d);if(b!==dF&&b!==bB)C("Z.format: the format must be %d or %x");return a(c.toString(b===bB?16:10))}function
+vv(){return 0}function
+vw(a,b){return am(BigInt(a)*BigInt(b))}function
+vx(b,c){var
+a=b*c;return a<-2147483648||a>fe?1:0}function
+vy(a){return am(-BigInt(a))}function
+aZ(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-vk(c,i,b,e){var
-f=ax(i);if(b<0||e<0||b>f.length-e)C("Z.of_substring_base: invalid offset or length");var
+vz(c,i,b,e){var
+f=aB(i);if(b<0||e<0||b>f.length-e)C("Z.of_substring_base: invalid offset or length");var
 g=f.slice(b,b+e),a=g.replace(/^-/,m),d=c===10||c===0;if(!d&&c!==16)C("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))C("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:e9+a);return ak(a===g?h:-h)}function
-vl(a){return ak(BigInt(a)-BigInt(1))}function
-jT(b,a){if(a<0)C("Z.shift_left: count argument must be positive");return ak(BigInt(b)<<BigInt(a))}function
-vn(b,a){if(a<0)C("Z.shift_right: count argument must be positive");return ak(BigInt(b)>>BigInt(a))}function
-ar(a){return a<0?-1:a>0?1:0}function
-vo(b){if(b<0)C("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(bD(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return ak(a)}function
-jU(a,b){return ak(BigInt(a)-BigInt(b))}function
-vp(a){return ak(BigInt(a)+BigInt(1))}function
-vq(a){if(typeof
-a!=="number")fG(bA(iQ));return a}function
-vs(b,c){t.verale={greeting:ax(b),ask:function(b){return ax(aV(c,[a(b)]))}};return 0}function
-uK(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-um(b){var
-a=m;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&uK(b[1]))var
+h=BigInt(d?a:e_+a);return am(a===g?h:-h)}function
+vA(a){return am(BigInt(a)-BigInt(1))}function
+j6(b,a){if(a<0)C("Z.shift_left: count argument must be positive");return am(BigInt(b)<<BigInt(a))}function
+vC(b,a){if(a<0)C("Z.shift_right: count argument must be positive");return am(BigInt(b)>>BigInt(a))}function
+al(a){return a<0?-1:a>0?1:0}function
+vD(b){if(b<0)C("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(aZ(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return am(a)}function
+j7(a,b){return am(BigInt(a)-BigInt(b))}function
+vE(a){return am(BigInt(a)+BigInt(1))}function
+vF(a){if(typeof
+a!=="number")fH(bG(i3));return a}function
+vH(b,c){t.verale={greeting:aB(b),ask:function(b){return aB(aW(c,[a(b)]))}};return 0}function
+uZ(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+uB(b){var
+a=m;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&uZ(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=io;var
+d=f;d<e.length;d++){if(d>f)a+=iA;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-aU)a+=dD+c.toString()+dD;else
+aV)a+=dG+c.toString()+dG;else
 if(typeof
-c=="string")a+=dD+c.toString()+dD;else
-a+=iU}a+=")"}else
-if(b[0]==J)a+=b[1];return a}function
-jz(a){if(a
+c=="string")a+=dG+c.toString()+dG;else
+a+=i7}a+=")"}else
+if(b[0]==K)a+=b[1];return a}function
+jM(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==J)){var
-c=bA(is);if(c)c(a,false);else{var
-d=um(a),b=bA(im);if(b)b(0);t.console.error(fi+d+iy)}}else
+Array&&(a[0]==0||a[0]==K)){var
+c=bG(iF);if(c)c(a,false);else{var
+d=uB(a),b=bG(iz);if(b)b(0);t.console.error(fj+d+iL)}}else
 throw a}function
-u1(){var
-a=t;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){jz(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)jz(a.error)})}u1();function
-c(a,b){return a.length==1?a(b):aV(a,[b])}function
-k(a,b,c){return a.length==2?a(b,c):aV(a,[b,c])}function
-a6(a,b,c,d){return a.length==3?a(b,c,d):aV(a,[b,c,d])}function
-t_(a,b,c,d,e){return a.length==4?a(b,c,d,e):aV(a,[b,c,d,e])}function
-e7(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):aV(a,[b,c,d,e,f])}function
-t9(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):aV(a,[b,c,d,e,f,g,h])}uo();var
-c0=[J,a(ji),-1],fQ=[J,a(iu),-2],fO=[J,a(e$),-3],fN=[J,a(iT),-4],dV=[J,a(iz),-5],ch=[J,a(iW),-7],fP=[J,a(iG),-8],dU=[J,a(i0),-9],E=[J,a(je),-11],fR=[J,a(il),-12],t8=[4,0,0,0,[12,45,[4,0,0,0,0]]],eb=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(iK),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],df=[0,0,0];aE(11,fR,il);aE(10,E,je);aE(9,[J,a(iP),-10],iP);aE(8,dU,i0);aE(7,fP,iG);aE(6,ch,iW);aE(5,[J,a(i8),-6],i8);aE(4,dV,iz);aE(3,fN,iT);aE(2,fO,e$);aE(1,fQ,iu);aE(0,c0,ji);var
-j9=a("output_substring"),j5=a("%.12g"),j3=a(bk),j0=a("true"),j1=a("false"),jX=ca(0,0,32752),jY=ca(0,0,65520),kb=a("option is None"),kh=a("\\\\"),ki=a("\\'"),kj=a("\\b"),kk=a("\\t"),kl=a("\\n"),km=a("\\r"),ko=a("4.13.1"),kz=a("List.fold_left2"),kv=a("List.init"),kt=a(ix),kq=a("nth"),kr=a(ix),kJ=a("String.blit / Bytes.blit_string"),kI=a("Bytes.blit"),kH=a("String.sub / Bytes.sub"),kW=a("String.contains_from / Bytes.contains_from"),kR=a(m),kN=a("String.concat"),k9=[0,a("array.ml"),322,4],k3=a("Array.map2: arrays must have the same length"),k2=a("Array.fill"),k1=a("Array.sub"),k0=a("Array.init"),k7=a("Stdlib.Array.Bottom"),k$=a("Stdlib.Queue.Empty"),lf=a("CamlinternalLazy.Undefined"),lo=a("Buffer.add_substring/add_subbytes"),lm=a("Buffer.add: cannot grow buffer"),ll=[0,a(i6),93,2],lk=[0,a(i6),94,2],lz=a("%c"),lA=a("%s"),lB=a(ik),lC=a(iF),lD=a(iR),lE=a(ip),lF=a("%f"),lG=a("%B"),lH=a("%{"),lI=a("%}"),lJ=a("%("),lK=a("%)"),lL=a("%a"),lM=a("%t"),lN=a("%?"),lO=a("%r"),lP=a("%_r"),lQ=[0,a(U),850,23],l1=[0,a(U),814,21],lT=[0,a(U),815,21],l2=[0,a(U),818,21],lU=[0,a(U),819,21],l3=[0,a(U),822,19],lV=[0,a(U),823,19],l4=[0,a(U),826,22],lW=[0,a(U),827,22],l5=[0,a(U),831,30],lX=[0,a(U),832,30],lZ=[0,a(U),836,26],lR=[0,a(U),837,26],l0=[0,a(U),846,28],lS=[0,a(U),847,28],lY=[0,a(U),851,23],nh=a(iO),nf=[0,a(U),1558,4],ng=a("Printf: bad conversion %["),ni=[0,a(U),1626,39],nj=[0,a(U),1649,31],nk=[0,a(U),1650,31],nl=a("Printf: bad conversion %_"),nm=a(iN),nn=a(iS),no=a(iN),np=a(iS),na=a(fc),m_=a("neg_infinity"),m$=a(jh),m9=a(bk),m4=[0,ir],mS=a("%+nd"),mT=a("% nd"),mV=a("%+ni"),mW=a("% ni"),mX=a("%nx"),mY=a("%#nx"),mZ=a("%nX"),m0=a("%#nX"),m1=a("%no"),m2=a("%#no"),mR=a("%nd"),mU=a(iR),m3=a("%nu"),mE=a("%+ld"),mF=a("% ld"),mH=a("%+li"),mI=a("% li"),mJ=a("%lx"),mK=a("%#lx"),mL=a("%lX"),mM=a("%#lX"),mN=a("%lo"),mO=a("%#lo"),mD=a("%ld"),mG=a(iF),mP=a("%lu"),mq=a("%+Ld"),mr=a("% Ld"),mt=a("%+Li"),mu=a("% Li"),mv=a("%Lx"),mw=a("%#Lx"),mx=a("%LX"),my=a("%#LX"),mz=a("%Lo"),mA=a("%#Lo"),mp=a("%Ld"),ms=a(ip),mB=a("%Lu"),mc=a("%+d"),md=a("% d"),mf=a("%+i"),mg=a("% i"),mh=a(bv),mi=a("%#x"),mj=a("%X"),mk=a("%#X"),ml=a("%o"),mm=a("%#o"),mb=a(dC),me=a(ik),mn=a(iO),lr=a("@]"),ls=a("@}"),lt=a("@?"),lu=a("@\n"),lv=a("@."),lw=a("@@"),lx=a("@%"),ly=a("@"),l6=a("CamlinternalFormat.Type_mismatch"),nw=a(m),nx=[0,[11,a(io),[2,0,[2,0,0]]],a(", %s%s")],n4=[0,[11,a(fi),[2,0,[12,10,0]]],a(jc)],n5=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],n3=a("Fatal error: out of memory in uncaught exception handler"),n0=[0,[11,a(fi),[2,0,[12,10,0]]],a(jc)],nV=[0,[2,0,[12,10,0]],a("%s\n")],nW=[0,[11,a(iI),0],a(iI)],nM=a("Raised at"),nN=a("Re-raised at"),nO=a("Raised by primitive operation at"),nP=a("Called from"),nQ=a(" (inlined)"),nS=a(m),nR=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(iK),t8]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],nT=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],nF=a("Out of memory"),nG=a("Stack overflow"),nH=a("Pattern matching failed"),nI=a("Assertion failed"),nJ=a("Undefined recursive module"),nz=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],nA=a(m),nB=a(m),nC=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],nv=[0,[4,0,0,0,0],a(dC)],nt=[0,[3,0,0],a("%S")],nu=a(iU),nX=[0,a(m),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],n9=a("x"),oj=a("Hashtbl: unsupported hash table format"),t6=a("OCAMLRUNPARAM"),t4=a("CAMLRUNPARAM"),oc=a(m),oZ=[3,0,3],o0=a(bk),oT=a(jk),oU=a("<\/"),oV=a(m),oP=a(jk),oQ=a("<"),oR=a(m),oN=a("\n"),oC=[0,a(m)],ov=a(m),ow=a(m),ox=a(m),oy=a(m),or=[0,a(m),0,a(m)],oq=a(m),om=a("Stdlib.Format.String_tag"),o7=a("Z.Overflow"),o8=a(iQ),pb=a("int_of_big_int"),pq=[0,0],pK=[0,0],ri=[0,0],sz=a("image"),sx=a(i$),sw=a("prices"),sq=a("activation"),sr=a("others"),ss=a("patch"),su=a("a patch"),st=a("a statement"),sp=a("a prototype"),sn=a("certificate"),so=a(i$),sm=a(i5),sh=a("linear"),si=a("maximum"),sj=a("soft_tree"),sk=a("a readout"),sa=a("banks"),sb=a("max"),sc=a("max_minus_mean"),sd=a("max_minus_mean_distance"),se=a("top_mean"),sf=a("a pooling"),r2=a("exp_distance"),r3=a("exponential"),r4=a("identity"),r5=a("log_ratio"),r6=a("negated"),r7=a("quadratic"),r8=a("rectified"),r9=a("threshold"),r_=a("a similarity"),rV=a("cosine"),rW=a("euclidean"),rX=a("inner_product"),rY=a("rooted_cosine"),rZ=a("softmax"),r0=a("a geometry"),rR=a("none"),rS=a("some"),rT=a("none or some"),rN=[0,[11,a("one of "),[4,6,0,0,0]],a("one of %x")],rO=[0,[4,6,0,0,0],a(bv)],rP=a(" or "),rQ=a("a list of "),rL=[0,[4,6,0,0,0],a(bv)],rM=[0,[2,0,[11,a(" below "),[4,6,0,0,0]]],a("%s below %x")],rI=a(bv),rJ=a("a natural number"),rK=[0,[11,a("a number is more than "),[4,0,0,0,0]],a("a number is more than %d")],rG=a(bv),rH=a("a positive integer"),rE=a(m),rF=a("an integer in base 16"),rC=a("expected the end of the line, found another item"),rB=a("at most 1025 bytes"),rA=a("expected another item, found the end of the line"),ry=[0,[11,a("expected "),[2,0,[11,a(", found "),[3,0,0]]]],a("expected %s, found %S")],rw=a("Reader.Wrong"),rx=a("Reader.Too_large"),sC=[0,0],sE=[0,1],sD=[0,2],th=[0,0.03],te=a("a patch without views"),tl=[0,0],tv=[0,0,0],to=[0,0,0],tD=[0,a("a soft tree whose activations are not shown to lie in [0, 1]")],tG=[0,0,[0,cP,[0,1152,0]]],tP=a("entails"),tQ=a(i5),tR=a("instance"),tS=a("refuted"),tU=a("ready"),tT=a("a question: the head first, and only once"),tK=a("not proved"),tL=a("proved"),tM=a("not covered: "),tZ=a("limit: "),t0=a("limit: there is no more memory"),t1=a("limit: a list is too long"),t2=a("the input ends within a line"),tX=a("error: "),tW=a("expected one line, found more"),t3=[0,[11,a("verale-proved 1 OCaml "),[2,0,[11,a(", js_of_ocaml"),0]]],a("verale-proved 1 OCaml %s, js_of_ocaml")];function
-H(a){if(typeof
+ve(){var
+a=t;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){jM(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)jM(a.error)})}ve();function
+d(a,b){return a.length==1?a(b):aW(a,[b])}function
+k(a,b,c){return a.length==2?a(b,c):aW(a,[b,c])}function
+a$(a,b,c,d){return a.length==3?a(b,c,d):aW(a,[b,c,d])}function
+iw(a,b,c,d,e){return a.length==4?a(b,c,d,e):aW(a,[b,c,d,e])}function
+e8(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):aW(a,[b,c,d,e,f])}function
+un(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):aW(a,[b,c,d,e,f,g,h])}uD();var
+c2=[K,a(jv),-1],fR=[K,a(iH),-2],fP=[K,a(fa),-3],fO=[K,a(i6),-4],dY=[K,a(iM),-5],a0=[K,a(i9),-7],fQ=[K,a(iT),-8],dX=[K,a(jb),-9],E=[K,a(jr),-11],fS=[K,a(iy),-12],um=[4,0,0,0,[12,45,[4,0,0,0,0]]],ed=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(iX),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],dh=[0,0,0];aH(11,fS,iy);aH(10,E,jr);aH(9,[K,a(i2),-10],i2);aH(8,dX,jb);aH(7,fQ,iT);aH(6,a0,i9);aH(5,[K,a(jj),-6],jj);aH(4,dY,iM);aH(3,fO,i6);aH(2,fP,fa);aH(1,fR,iH);aH(0,c2,jv);var
+kk=a("output_substring"),kg=a("%.12g"),ke=a(bo),kb=a("true"),kc=a("false"),j_=cf(0,0,32752),j$=cf(0,0,65520),ko=a("option is None"),ku=a("\\\\"),kv=a("\\'"),kw=a("\\b"),kx=a("\\t"),ky=a("\\n"),kz=a("\\r"),kB=a("4.13.1"),kN=a("List.fold_left2"),kI=a("List.init"),kG=a(iK),kD=a("nth"),kE=a(iK),kV=a("String.blit / Bytes.blit_string"),kU=a("Bytes.blit"),kT=a("String.sub / Bytes.sub"),k8=a("String.contains_from / Bytes.contains_from"),k3=a(m),kZ=a("String.concat"),lj=[0,a("array.ml"),322,4],ld=a("Array.map2: arrays must have the same length"),lc=a("Array.fill"),lb=a("Array.sub"),la=a("Array.init"),lh=a("Stdlib.Array.Bottom"),ll=a("Stdlib.Queue.Empty"),lr=a("CamlinternalLazy.Undefined"),lA=a("Buffer.add_substring/add_subbytes"),ly=a("Buffer.add: cannot grow buffer"),lx=[0,a(jh),93,2],lw=[0,a(jh),94,2],lL=a("%c"),lM=a("%s"),lN=a(ix),lO=a(iS),lP=a(i4),lQ=a(iC),lR=a("%f"),lS=a("%B"),lT=a("%{"),lU=a("%}"),lV=a("%("),lW=a("%)"),lX=a("%a"),lY=a("%t"),lZ=a("%?"),l0=a("%r"),l1=a("%_r"),l2=[0,a(U),850,23],mb=[0,a(U),814,21],l5=[0,a(U),815,21],mc=[0,a(U),818,21],l6=[0,a(U),819,21],md=[0,a(U),822,19],l7=[0,a(U),823,19],me=[0,a(U),826,22],l8=[0,a(U),827,22],mf=[0,a(U),831,30],l9=[0,a(U),832,30],l$=[0,a(U),836,26],l3=[0,a(U),837,26],ma=[0,a(U),846,28],l4=[0,a(U),847,28],l_=[0,a(U),851,23],nt=a(i1),nr=[0,a(U),1558,4],ns=a("Printf: bad conversion %["),nu=[0,a(U),1626,39],nv=[0,a(U),1649,31],nw=[0,a(U),1650,31],nx=a("Printf: bad conversion %_"),ny=a(i0),nz=a(i5),nA=a(i0),nB=a(i5),nm=a(fd),nk=a("neg_infinity"),nl=a(ju),nj=a(bo),ne=[0,iE],m4=a("%+nd"),m5=a("% nd"),m7=a("%+ni"),m8=a("% ni"),m9=a("%nx"),m_=a("%#nx"),m$=a("%nX"),na=a("%#nX"),nb=a("%no"),nc=a("%#no"),m3=a("%nd"),m6=a(i4),nd=a("%nu"),mQ=a("%+ld"),mR=a("% ld"),mT=a("%+li"),mU=a("% li"),mV=a("%lx"),mW=a("%#lx"),mX=a("%lX"),mY=a("%#lX"),mZ=a("%lo"),m0=a("%#lo"),mP=a("%ld"),mS=a(iS),m1=a("%lu"),mC=a("%+Ld"),mD=a("% Ld"),mF=a("%+Li"),mG=a("% Li"),mH=a("%Lx"),mI=a("%#Lx"),mJ=a("%LX"),mK=a("%#LX"),mL=a("%Lo"),mM=a("%#Lo"),mB=a("%Ld"),mE=a(iC),mN=a("%Lu"),mo=a("%+d"),mp=a("% d"),mr=a("%+i"),ms=a("% i"),mt=a(bB),mu=a("%#x"),mv=a("%X"),mw=a("%#X"),mx=a("%o"),my=a("%#o"),mn=a(dF),mq=a(ix),mz=a(i1),lD=a("@]"),lE=a("@}"),lF=a("@?"),lG=a("@\n"),lH=a("@."),lI=a("@@"),lJ=a("@%"),lK=a("@"),mg=a("CamlinternalFormat.Type_mismatch"),nI=a(m),nJ=[0,[11,a(iA),[2,0,[2,0,0]]],a(", %s%s")],oe=[0,[11,a(fj),[2,0,[12,10,0]]],a(jp)],of=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],od=a("Fatal error: out of memory in uncaught exception handler"),oa=[0,[11,a(fj),[2,0,[12,10,0]]],a(jp)],n7=[0,[2,0,[12,10,0]],a("%s\n")],n8=[0,[11,a(iV),0],a(iV)],nY=a("Raised at"),nZ=a("Re-raised at"),n0=a("Raised by primitive operation at"),n1=a("Called from"),n2=a(" (inlined)"),n4=a(m),n3=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(iX),um]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],n5=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],nR=a("Out of memory"),nS=a("Stack overflow"),nT=a("Pattern matching failed"),nU=a("Assertion failed"),nV=a("Undefined recursive module"),nL=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],nM=a(m),nN=a(m),nO=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],nH=[0,[4,0,0,0,0],a(dF)],nF=[0,[3,0,0],a("%S")],nG=a(i7),n9=[0,a(m),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],oj=a("x"),ot=a("Hashtbl: unsupported hash table format"),uk=a("OCAMLRUNPARAM"),ui=a("CAMLRUNPARAM"),oo=a(m),pc=[3,0,3],pd=a(bo),o8=a(jx),o9=a("<\/"),o_=a(m),o4=a(jx),o5=a("<"),o6=a(m),o2=a("\n"),oR=[0,a(m)],oK=a(m),oL=a(m),oM=a(m),oN=a(m),oG=[0,a(m),0,a(m)],oF=a(m),oB=a("Stdlib.Format.String_tag"),pk=a("Z.Overflow"),pl=a(i3),pq=a("int_of_big_int"),pD=[0,0],pX=[0,0],rs=[0,0],sN=a("image"),sL=a(jm),sK=a("prices"),sE=a("activation"),sF=a("others"),sG=a("patch"),sI=a("a patch"),sH=a("a statement"),sD=a("a prototype"),sB=a("certificate"),sC=a(jm),sA=a(jg),sv=a("linear"),sw=a("maximum"),sx=a("soft_tree"),sy=a("a readout"),so=a("banks"),sp=a("max"),sq=a("max_minus_mean"),sr=a("max_minus_mean_distance"),ss=a("top_mean"),st=a("a pooling"),se=a("exp_distance"),sf=a("exponential"),sg=a("identity"),sh=a("log_ratio"),si=a("negated"),sj=a("quadratic"),sk=a("rectified"),sl=a("threshold"),sm=a("a similarity"),r9=a("cosine"),r_=a("euclidean"),r$=a("inner_product"),sa=a("rooted_cosine"),sb=a("softmax"),sc=a("a geometry"),r5=a("none"),r6=a("some"),r7=a("none or some"),r1=[0,[11,a("one of "),[4,6,0,0,0]],a("one of %x")],r2=[0,[4,6,0,0,0],a(bB)],r3=a(" or "),r4=a("a list of "),rZ=[0,[4,6,0,0,0],a(bB)],r0=[0,[2,0,[11,a(" below "),[4,6,0,0,0]]],a("%s below %x")],rW=a(bB),rX=a("a natural number"),rY=[0,[11,a("a number is more than "),[4,0,0,0,0]],a("a number is more than %d")],rU=a(bB),rV=a("a positive integer"),rS=a(m),rT=a("an integer in base 16"),rQ=a("expected the end of the line, found another item"),rP=a("at most 1025 bytes"),rO=a("expected another item, found the end of the line"),rM=[0,[11,a("expected "),[2,0,[11,a(", found "),[3,0,0]]]],a("expected %s, found %S")],rK=a("Reader.Wrong"),rL=a("Reader.Too_large"),sQ=[0,0],sS=[0,1],sR=[0,2],tu=a("a patch without views"),ts=[0,1],tt=[0,iB],tw=[0,0.03,[0,1.,0]],tB=[0,0],tE=[0,0,0],tS=[0,a("a soft tree whose activations are not shown to lie in [0, 1]")],tW=[0,0,[0,cR,[0,1152,0]]],t5=a("entails"),t6=a(jg),t7=a("instance"),t8=a("refuted"),t_=a("ready"),t9=a("a question: the head first, and only once"),t0=a("not proved"),t1=a("proved"),t2=a("not covered: "),ud=a("limit: "),ue=a("limit: there is no more memory"),uf=a("limit: a list is too long"),ug=a("the input ends within a line"),ub=a("error: "),ua=a("expected one line, found more"),uh=[0,[11,a("verale-proved 1 OCaml "),[2,0,[11,a(", js_of_ocaml"),0]]],a("verale-proved 1 OCaml %s, js_of_ocaml")];function
+I(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,H(a[1])];case
-1:return[1,H(a[1])];case
-2:return[2,H(a[1])];case
-3:return[3,H(a[1])];case
-4:return[4,H(a[1])];case
-5:return[5,H(a[1])];case
-6:return[6,H(a[1])];case
-7:return[7,H(a[1])];case
+0:return[0,I(a[1])];case
+1:return[1,I(a[1])];case
+2:return[2,I(a[1])];case
+3:return[3,I(a[1])];case
+4:return[4,I(a[1])];case
+5:return[5,I(a[1])];case
+6:return[6,I(a[1])];case
+7:return[7,I(a[1])];case
 8:var
-c=a[1];return[8,c,H(a[2])];case
+c=a[1];return[8,c,I(a[2])];case
 9:var
-b=a[1];return[9,b,b,H(a[3])];case
-10:return[10,H(a[1])];case
-11:return[11,H(a[1])];case
-12:return[12,H(a[1])];case
-13:return[13,H(a[1])];default:return[14,H(a[1])]}}function
-ag(a,b){if(typeof
+b=a[1];return[9,b,b,I(a[3])];case
+10:return[10,I(a[1])];case
+11:return[11,I(a[1])];case
+12:return[12,I(a[1])];case
+13:return[13,I(a[1])];default:return[14,I(a[1])]}}function
+ah(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,ag(a[1],b)];case
-1:return[1,ag(a[1],b)];case
-2:return[2,ag(a[1],b)];case
-3:return[3,ag(a[1],b)];case
-4:return[4,ag(a[1],b)];case
-5:return[5,ag(a[1],b)];case
-6:return[6,ag(a[1],b)];case
-7:return[7,ag(a[1],b)];case
+0:return[0,ah(a[1],b)];case
+1:return[1,ah(a[1],b)];case
+2:return[2,ah(a[1],b)];case
+3:return[3,ah(a[1],b)];case
+4:return[4,ah(a[1],b)];case
+5:return[5,ah(a[1],b)];case
+6:return[6,ah(a[1],b)];case
+7:return[7,ah(a[1],b)];case
 8:var
-c=a[1];return[8,c,ag(a[2],b)];case
+c=a[1];return[8,c,ah(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,ag(a[3],b)];case
-10:return[10,ag(a[1],b)];case
-11:return[11,ag(a[1],b)];case
-12:return[12,ag(a[1],b)];case
-13:return[13,ag(a[1],b)];default:return[14,ag(a[1],b)]}}function
+d=a[2],e=a[1];return[9,e,d,ah(a[3],b)];case
+10:return[10,ah(a[1],b)];case
+11:return[11,ah(a[1],b)];case
+12:return[12,ah(a[1],b)];case
+13:return[13,ah(a[1],b)];default:return[14,ah(a[1],b)]}}function
 D(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
@@ -930,160 +930,157 @@ F=a[1];return[21,F,D(a[2],b)];case
 23:var
 G=a[1];return[23,G,D(a[2],b)];default:var
 H=a[2],I=a[1];return[24,I,H,D(a[3],b)]}}function
-dR(a){return[0,a]}function
-dS(a){return a[1]}function
-fM(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-dT(a){throw[0,fO,a]}function
-S(a){throw[0,fN,a]}function
-ci(b,a){return uL(b,a)?b:a}function
-az(b,a){return uq(b,a)?b:a}function
-c1(a){return 0<=a?a:-a|0}var
-bp=cU(jX),aY=cU(jY),jW=fd;function
-as(d,c){var
-a=s(d),e=s(c),b=R(a+e|0);aK(d,0,b,0,a);aK(c,0,b,a,e);return ce(b)}function
-jZ(a){return a?j0:j1}function
-j2(a){var
+dU(a){return[0,a]}function
+dV(a){return a[1]}function
+fN(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+dW(a){throw[0,fP,a]}function
+S(a){throw[0,fO,a]}function
+bI(b,a){return u0(b,a)?b:a}function
+an(b,a){return uF(b,a)?b:a}function
+c3(a){return 0<=a?a:-a|0}var
+be=cV(j_),a1=cV(j$),j9=fe;function
+ax(d,c){var
+a=s(d),e=s(c),b=R(a+e|0);aL(d,0,b,0,a);aL(c,0,b,a,e);return cj(b)}function
+ka(a){return a?kb:kc}function
+kd(a){var
 e=s(a);return function(f){var
-b=f;for(;;){if(e<=b)return as(a,j3);var
+b=f;for(;;){if(e<=b)return ax(a,ke);var
 c=P(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-j4(a){return j2(fx(j5,a))}function
-c2(a,b){if(a){var
-c=a[1];return[0,c,c2(a[2],b)]}return b}uR(0);var
-j6=jG(1),aN=jG(2);function
-j7(b){function
+kf(a){return kd(fy(kg,a))}function
+cm(a,b){if(a){var
+c=a[1];return[0,c,cm(a[2],b)]}return b}u6(0);var
+kh=jT(1),aN=jT(2);function
+ki(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{dK(d)}catch(a){a=aM(a);if(a[1]!==fQ)throw a;var
+c=a[2],d=a[1];try{dN(d)}catch(a){a=aM(a);if(a[1]!==fR)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(uS(0))}function
-cj(b,a){return fE(b,a,0,s(a))}function
-j8(d,c,b,a){if(0<=b&&0<=a&&!((s(c)-a|0)<b))return fE(d,c,b,a);return S(j9)}function
-fS(a){cj(aN,a);jH(aN,10);return dK(aN)}var
-dW=dR(j7);function
-j_(d){for(;;){var
-e=dR(1),a=dS(dW),b=1-fM(dW,a,function(a,b){return function(e){if(fM(a,1,0))c(d,0);return c(b,0)}}(e,a));if(b)continue;return b}}function
-dX(a){return c(dS(dW),0)}fI(a(im),dX);function
-j$(b,a){return jH(b,a)}function
-c3(a){return dK(a)}function
-ka(a){return a?a[1]:S(kb)}function
-kc(b,a){return a?[0,c(b,a[1])]:0}function
-kd(b,a){return a?c(b,a[1]):0}function
-ke(a){return a?1:0}function
-kf(a){return a}function
-kg(a){var
-c=0;if(40<=a){if(92===a)return kh;if(!(fe<=a))c=1}else
-if(32<=a){if(39<=a)return ki;c=1}else
+a=c;continue}return 0}}return a(u7(0))}function
+cn(b,a){return fF(b,a,0,s(a))}function
+kj(d,c,b,a){if(0<=b&&0<=a&&!((s(c)-a|0)<b))return fF(d,c,b,a);return S(kk)}function
+fT(a){cn(aN,a);jU(aN,10);return dN(aN)}var
+dZ=dU(ki);function
+kl(c){for(;;){var
+e=dU(1),a=dV(dZ),b=1-fN(dZ,a,function(a,b){return function(e){if(fN(a,1,0))d(c,0);return d(b,0)}}(e,a));if(b)continue;return b}}function
+d0(a){return d(dV(dZ),0)}fJ(a(iz),d0);function
+km(b,a){return jU(b,a)}function
+c4(a){return dN(a)}function
+kn(a){return a?a[1]:S(ko)}function
+kp(b,a){return a?[0,d(b,a[1])]:0}function
+kq(b,a){return a?d(b,a[1]):0}function
+kr(a){return a?1:0}function
+ks(a){return a}function
+kt(a){var
+c=0;if(40<=a){if(92===a)return ku;if(!(ff<=a))c=1}else
+if(32<=a){if(39<=a)return kv;c=1}else
 if(!(14<=a))switch(a){case
-8:return kj;case
-9:return kk;case
-10:return kl;case
-13:return km}if(c){var
-d=R(1);L(d,0,a);return ce(d)}var
-b=R(4);L(b,0,92);L(b,1,48+(a/cO|0)|0);L(b,2,48+((a/10|0)%10|0)|0);L(b,3,48+(a%10|0)|0);return ce(b)}function
-kn(a){return 25<a+iX>>>0?a:a+jf|0}var
-dY=u5(0),ck=(4*dY|0)-1|0;function
-kp(d,c){var
+8:return kw;case
+9:return kx;case
+10:return ky;case
+13:return kz}if(c){var
+d=R(1);N(d,0,a);return cj(d)}var
+b=R(4);N(b,0,92);N(b,1,48+(a/cQ|0)|0);N(b,2,48+((a/10|0)%10|0)|0);N(b,3,48+(a%10|0)|0);return cj(b)}function
+kA(a){return 25<a+i_>>>0?a:a+js|0}var
+d1=vi(0),co=(4*d1|0)-1|0;function
+kC(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-aZ(a){return kp(0,a)}function
-fT(b,a){return 0<=a?function(d,c){var
+a2(a){return kC(0,a)}function
+fU(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return dT(kq)}}(b,a):S(kr)}function
-ks(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return dW(kD)}}(b,a):S(kE)}function
+kF(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):S(kt)}function
-bE(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):S(kG)}function
+bJ(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-aF(a){return bE(a,0)}function
-ku(g,f,e,d){var
+a3(a){return bJ(a,0)}function
+kH(g,f,e,c){var
 b=g,a=f;for(;;){if(e<=a)return b;var
-b=[0,c(d,a),b],a=a+1|0;continue}}function
-fU(a,d,b){if(d<=a)return 0;var
-e=c(b,a);return[0,e,fU(a+1|0,d,b)]}function
-bF(a,b){return 0<=a?50<a?aF(ku(0,0,a,b)):fU(0,a,b):S(kv)}function
-ai(b,a){if(a){var
-d=a[2],e=c(b,a[1]);return[0,e,ai(b,d)]}return 0}function
-fV(c,b,a){if(a){var
-d=a[2],e=k(b,c,a[1]);return[0,e,fV(c+1|0,b,d)]}return 0}function
-dZ(b,a){return fV(0,b,a)}function
-bG(d,b){var
+b=[0,d(c,a),b],a=a+1|0;continue}}function
+fV(a,c,b){if(c<=a)return 0;var
+e=d(b,a);return[0,e,fV(a+1|0,c,b)]}function
+bt(a,b){return 0<=a?50<a?a3(kH(0,0,a,b)):fV(0,a,b):S(kI)}function
+ae(b,a){if(a){var
+c=a[2],e=d(b,a[1]);return[0,e,ae(b,c)]}return 0}function
+fW(c,b,a){if(a){var
+d=a[2],e=k(b,c,a[1]);return[0,e,fW(c+1|0,b,d)]}return 0}function
+d2(b,a){return fW(0,b,a)}function
+kJ(c,a){return function(f,e){var
+b=f,a=e;for(;;){if(a){var
+g=a[2],b=[0,d(c,a[1]),b],a=g;continue}return b}}(0,a)}function
+bK(c,b){var
 a=b;for(;;){if(a){var
-e=a[2];c(d,a[1]);var
+e=a[2];d(c,a[1]);var
 a=e;continue}return 0}}function
-kw(e,d,c){var
+kK(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];k(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-kx(b,a){return kw(0,b,a)}function
-a$(e,d,c){var
+kL(b,a){return kK(0,b,a)}function
+a4(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=k(e,b,a[1]),a=f;continue}return b}}function
-ky(g,f,e,d){var
+kM(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=a6(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return S(kz)}}function
-kA(e,d){var
-a=d;for(;;){if(a){var
-f=a[2],b=c(e,a[1]);if(b){var
+h=a[2],i=b[2],c=a$(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return S(kN)}}function
+kO(e,c){var
+a=c;for(;;){if(a){var
+f=a[2],b=d(e,a[1]);if(b){var
 a=f;continue}return b}return 1}}function
-fW(e,d){var
-a=d;for(;;){if(a){var
-f=a[2],b=c(e,a[1]);if(b)return b;var
-a=f;continue}return 0}}function
-fX(d,c){var
+fX(e,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===dG(a[1],d)?1:0;if(b)return b;var
-a=e;continue}return 0}}function
-kB(d,c){var
-a=c;for(;;){if(a){var
-e=a[2],b=0===dG(a[1][1],d)?1:0;if(b)return b;var
-a=e;continue}return 0}}function
-fY(e,d){var
-a=d;for(;;){if(a){var
-b=a[1],f=a[2];if(c(e,b))return[0,b];var
+f=a[2],b=d(e,a[1]);if(b)return b;var
 a=f;continue}return 0}}function
-bH(f){function
+fY(d,c){var
+a=c;for(;;){if(a){var
+e=a[2],b=0===aA(a[1],d)?1:0;if(b)return b;var
+a=e;continue}return 0}}function
+kP(d,c){var
+a=c;for(;;){if(a){var
+e=a[2],b=0===aA(a[1][1],d)?1:0;if(b)return b;var
+a=e;continue}return 0}}function
+fZ(e,c){var
+a=c;for(;;){if(a){var
+b=a[1],f=a[2];if(d(e,b))return[0,b];var
+a=f;continue}return 0}}function
+bu(f){function
 a(h,g){var
 b=h,a=g;for(;;){if(a){var
-d=a[2],e=a[1];if(c(f,e)){var
-b=[0,e,b],a=d;continue}var
-a=d;continue}return aF(b)}}var
+c=a[2],e=a[1];if(d(f,e)){var
+b=[0,e,b],a=c;continue}var
+a=c;continue}return a3(b)}}var
 b=0;return function(c){return a(b,c)}}function
-c4(e,a){return function(h,g,f){var
+c5(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=k(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return aF(b)}}(0,0,a)}function
-c5(f){function
+d=a[1],i=a[2],j=k(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return a3(b)}}(0,0,a)}function
+c6(f){function
 a(h,g){var
 b=h,a=g;for(;;){if(a){var
-d=a[2],e=c(f,a[1]);if(e){var
-b=[0,e[1],b],a=d;continue}var
-a=d;continue}return aF(b)}}var
+c=a[2],e=d(f,a[1]);if(e){var
+b=[0,e[1],b],a=c;continue}var
+a=c;continue}return a3(b)}}var
 b=0;return function(c){return a(b,c)}}function
-kC(b,a){return function(f,e,d){var
-b=e,a=d;for(;;){if(a){var
-g=a[2],b=bE(c(f,a[1]),b),a=g;continue}return aF(b)}}(b,0,a)}function
-kD(g,a){return function(j,i,h){var
-d=j,b=i,a=h;for(;;){if(a){var
-f=a[2],e=a[1];if(c(g,e)){var
-d=[0,e,d],a=f;continue}var
-b=[0,e,b],a=f;continue}var
-k=aF(b);return[0,aF(d),k]}}(0,0,a)}function
-fZ(a,b){function
+f0(b,a){return function(f,e,c){var
+b=e,a=c;for(;;){if(a){var
+g=a[2],b=bJ(d(f,a[1]),b),a=g;continue}return a3(b)}}(b,0,a)}function
+f1(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],l=d[2];if(0<k(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=l,b=[0,f,b];continue}return bE(d,b)}return bE(c,b)}}function
+d=l,b=[0,f,b];continue}return bJ(d,b)}return bJ(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],l=d[2];if(0<k(a,f,e)){var
 d=l,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return bE(d,b)}return bE(c,b)}}function
+c=j,b=[0,e,b];continue}return bJ(d,b)}return bJ(c,b)}}function
 m(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
 i=h[1],j=e[1],r=h[2],s=0<k(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
@@ -1100,27 +1097,27 @@ j=e[2];if(j){var
 l=j[2];if(l){var
 b=l[1],c=j[1],d=e[1],v=l[2],w=0<k(a,d,c)?0<k(a,d,b)?0<k(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<k(a,c,b)?0<k(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 n=f>>1,o=m(n,e),t=o[1],p=m(f-n|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=aZ(b);return 2<=c?g(c,b)[1]:b}function
-d0(d,c){var
+c=a2(b);return 2<=c?g(c,b)[1]:b}function
+d3(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-kE(b,a){return b<=a?b:a}function
-f0(b,a){return a<=b?b:a}function
-f1(b){return a(m+b)}function
-bq(a,c){var
-b=R(a);ul(b,0,a,c);return b}function
-kF(a){var
-b=ay(a),c=R(b);bm(a,0,c,0,b);return c}function
-kG(c,b,a){if(0<=b&&0<=a&&!((ay(c)-a|0)<b)){var
-d=R(a);bm(c,b,d,0,a);return d}return S(kH)}function
-f2(c,b,a){return ce(kG(c,b,a))}function
-f3(e,c,d,b,a){if(0<=a&&0<=c&&!((ay(e)-a|0)<c)&&0<=b&&!((ay(d)-a|0)<b))return bm(e,c,d,b,a);return S(kI)}function
-a0(e,c,d,b,a){if(0<=a&&0<=c&&!((s(e)-a|0)<c)&&0<=b&&!((ay(d)-a|0)<b))return aK(e,c,d,b,a);return S(kJ)}function
-kK(e){var
-a=[0,0],m=ay(e)-1|0,o=0;if(!(m<0)){var
+kQ(b,a){return b<=a?b:a}function
+f2(b,a){return a<=b?b:a}function
+f3(b){return a(m+b)}function
+bv(a,c){var
+b=R(a);uA(b,0,a,c);return b}function
+kR(a){var
+b=aC(a),c=R(b);bq(a,0,c,0,b);return c}function
+kS(c,b,a){if(0<=b&&0<=a&&!((aC(c)-a|0)<b)){var
+d=R(a);bq(c,b,d,0,a);return d}return S(kT)}function
+f4(c,b,a){return cj(kS(c,b,a))}function
+f5(e,c,d,b,a){if(0<=a&&0<=c&&!((aC(e)-a|0)<c)&&0<=b&&!((aC(d)-a|0)<b))return bq(e,c,d,b,a);return S(kU)}function
+a5(e,c,d,b,a){if(0<=a&&0<=c&&!((s(e)-a|0)<c)&&0<=b&&!((aC(d)-a|0)<b))return aL(e,c,d,b,a);return S(kV)}function
+kW(e){var
+a=[0,0],m=aC(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=cQ(e,i),g=0;if(32<=f){var
+f=cS(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1131,309 +1128,309 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===ay(e))return kF(e);var
+i=r;continue}break}}if(a[1]===aC(e))return kR(e);var
 b=R(a[1]);a[1]=0;var
-n=ay(e)-1|0,p=0;if(!(n<0)){var
+n=aC(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=cQ(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(fe<=c)d=1;else
+c=cS(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(ff<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:L(b,a[1],92);a[1]++;L(b,a[1],98);break;case
-9:L(b,a[1],92);a[1]++;L(b,a[1],116);break;case
-10:L(b,a[1],92);a[1]++;L(b,a[1],110);break;case
-13:L(b,a[1],92);a[1]++;L(b,a[1],114);break;default:d=1}switch(d){case
-1:L(b,a[1],92);a[1]++;L(b,a[1],48+(c/cO|0)|0);a[1]++;L(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;L(b,a[1],48+(c%10|0)|0);break;case
-2:L(b,a[1],92);a[1]++;L(b,a[1],c);break;case
-3:L(b,a[1],c);break}a[1]++;var
+8:N(b,a[1],92);a[1]++;N(b,a[1],98);break;case
+9:N(b,a[1],92);a[1]++;N(b,a[1],116);break;case
+10:N(b,a[1],92);a[1]++;N(b,a[1],110);break;case
+13:N(b,a[1],92);a[1]++;N(b,a[1],114);break;default:d=1}switch(d){case
+1:N(b,a[1],92);a[1]++;N(b,a[1],48+(c/cQ|0)|0);a[1]++;N(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;N(b,a[1],48+(c%10|0)|0);break;case
+2:N(b,a[1],92);a[1]++;N(b,a[1],c);break;case
+3:N(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-f4(g,b){var
-d=ay(b);if(0===d)return b;var
-e=R(d),f=d-1|0,h=0;if(!(f<0)){var
-a=h;for(;;){L(e,a,c(g,cQ(b,a)));var
+f6(g,b){var
+c=aC(b);if(0===c)return b;var
+e=R(c),f=c-1|0,h=0;if(!(f<0)){var
+a=h;for(;;){N(e,a,d(g,cS(b,a)));var
 i=a+1|0;if(f!==a){var
 a=i;continue}break}}return e}function
-kL(a){return f4(kn,a)}function
-d1(a){return bx(a)}function
-aA(a){return ce(a)}function
-f5(b,a){return aA(bq(b,a))}function
-kM(a,b){return b<=a?a:S(kN)}function
-kO(f,e,d){var
+kX(a){return f6(kA,a)}function
+d4(a){return bD(a)}function
+aE(a){return cj(a)}function
+f7(b,a){return aE(bv(b,a))}function
+kY(a,b){return b<=a?a:S(kZ)}function
+k0(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=kM((s(c)+e|0)+b|0,b),a=g;continue}return s(c)+b|0}return b}}function
-kP(b,h,g,e,f){var
+g=a[2],b=kY((s(c)+e|0)+b|0,b),a=g;continue}return s(c)+b|0}return b}}function
+k1(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];aK(a,0,b,d,s(a));aK(g,0,b,d+s(a)|0,e);var
-d=(d+s(a)|0)+e|0,c=i;continue}aK(a,0,b,d,s(a));return b}return b}}function
-kQ(b,a){if(a){var
-c=s(b);return aA(kP(R(kO(0,c,a)),0,b,c,a))}return kR}function
-kS(b,a){return aA(f4(b,d1(a)))}function
-kT(a){return function(b,f,e){var
+i=c[2];aL(a,0,b,d,s(a));aL(g,0,b,d+s(a)|0,e);var
+d=(d+s(a)|0)+e|0,c=i;continue}aL(a,0,b,d,s(a));return b}return b}}function
+k2(b,a){if(a){var
+c=s(b);return aE(k1(R(k0(0,c,a)),0,b,c,a))}return k3}function
+k4(b,a){return aE(f6(b,d4(a)))}function
+k5(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=cY(b,a)+jf|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return aA(kK(d1(b)));var
+c=c0(b,a)+js|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return aE(kW(d4(b)));var
 a=a+1|0;continue}}(a,s(a),0)}function
-kU(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw ch;if(cY(e,a)===b)return a;var
+k6(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw a0;if(c0(e,a)===b)return a;var
 a=a+1|0;continue}}function
-kV(b,a,d){var
-c=s(b);if(0<=a&&!(c<a))try{kU(b,c,a,d);var
-e=1;return e}catch(a){a=aM(a);if(a===ch)return 0;throw a}return S(kW)}function
-kX(b,a){return kV(b,0,a)}function
-kY(a){return aA(kL(d1(a)))}function
-kZ(a){return 1-(typeof
+k7(b,a,d){var
+c=s(b);if(0<=a&&!(c<a))try{k6(b,c,a,d);var
+e=1;return e}catch(a){a=aM(a);if(a===a0)return 0;throw a}return S(k8)}function
+k9(b,a){return k7(b,0,a)}function
+k_(a){return aE(kX(d4(a)))}function
+k$(a){return 1-(typeof
 a==="number"?1:0)}function
-bI(b,d){if(0===b)return[0];if(0<=b){var
-e=y(b,c(d,0)),f=b-1|0,g=1;if(!(f<1)){var
-a=g;for(;;){e[1+a]=c(d,a);var
+bL(b,c){if(0===b)return[0];if(0<=b){var
+e=v(b,d(c,0)),f=b-1|0,g=1;if(!(f<1)){var
+a=g;for(;;){e[1+a]=d(c,a);var
 h=a+1|0;if(f!==a){var
-a=h;continue}break}}return e}return S(k0)}function
-br(a){var
-b=a.length-1;return 0===b?[0]:fs(a,0,b)}function
-f6(b,a){var
-c=b.length-1;return 0===c?br(a):0===a.length-1?fs(b,0,c):ua(b,a)}function
-f7(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return fs(c,b,a);return S(k1)}function
-f8(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return ub(c,b,a,d);return S(k2)}function
-d2(e,b){var
-d=b.length-1-1|0,f=0;if(!(d<0)){var
-a=f;for(;;){c(e,b[1+a]);var
-g=a+1|0;if(d!==a){var
+a=h;continue}break}}return e}return S(la)}function
+bw(a){var
+b=a.length-1;return 0===b?[0]:ft(a,0,b)}function
+f8(b,a){var
+c=b.length-1;return 0===c?bw(a):0===a.length-1?ft(b,0,c):up(b,a)}function
+f9(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return ft(c,b,a);return S(lb)}function
+f_(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return uq(c,b,a,d);return S(lc)}function
+c7(e,b){var
+c=b.length-1-1|0,f=0;if(!(c<0)){var
+a=f;for(;;){d(e,b[1+a]);var
+g=a+1|0;if(c!==a){var
 a=g;continue}break}}return 0}function
-p(e,b){var
-d=b.length-1;if(0===d)return[0];var
-f=y(d,c(e,b[1])),g=d-1|0,h=1;if(!(g<1)){var
-a=h;for(;;){f[1+a]=c(e,b[1+a]);var
+o(e,b){var
+c=b.length-1;if(0===c)return[0];var
+f=v(c,d(e,b[1])),g=c-1|0,h=1;if(!(g<1)){var
+a=h;for(;;){f[1+a]=d(e,b[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-f9(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return S(k3);if(0===b)return[0];var
-f=y(b,k(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
+f$(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return S(ld);if(0===b)return[0];var
+f=v(b,k(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=k(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-I(d,b){var
+J(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){k(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-bJ(d,b){var
+bM(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=y(c,k(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
+e=v(c,k(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=k(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-cl(c){return function(e,d){var
+cp(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-k4(d,c){var
+le(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-al(a){if(a){var
-b=a[2],d=a[1],c=y(k4(0,a),d);return function(e,d){var
+ao(a){if(a){var
+b=a[2],d=a[1],c=v(le(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
-bs(f,e,c){var
+bN(f,e,c){var
 b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=k(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-k5(d,b){var
+lf(c,b){var
 e=b.length-1;return function(f){var
-a=f;for(;;){if(a===e)return 0;if(c(d,b[1+a]))return 1;var
+a=f;for(;;){if(a===e)return 0;if(d(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-c6(d,b){var
+c8(c,b){var
 e=b.length-1;return function(f){var
-a=f;for(;;){if(a===e)return 1;if(c(d,b[1+a])){var
+a=f;for(;;){if(a===e)return 1;if(d(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-d3=[J,k7,bn(0)];function
-k6(b){if(cT(b,[0]))return[0,[0],[0]];var
-d=b[1],c=b.length-1,e=y(c,d[1]),f=y(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
+d5=[K,lh,br(0)];function
+lg(b){if(dJ(b,[0]))return[0,[0],[0]];var
+d=b[1],c=b.length-1,e=v(c,d[1]),f=v(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-k8(e,a){function
-g(g,c){var
-b=((c+c|0)+c|0)+1|0,f=[0,b];if((b+2|0)<g){var
-h=b+1|0,m=d(a,h)[1+h];if(k(e,d(a,b)[1+b],m)<0)f[1]=b+1|0;var
-i=b+2|0,n=d(a,i)[1+i],j=f[1];if(k(e,d(a,j)[1+j],n)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-l=b+1|0,o=d(a,l)[1+l];if(!(0<=k(e,d(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,d3,c]}function
+li(e,a){function
+g(g,d){var
+b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
+h=b+1|0,m=c(a,h)[1+h];if(k(e,c(a,b)[1+b],m)<0)f[1]=b+1|0;var
+i=b+2|0,n=c(a,i)[1+i],j=f[1];if(k(e,c(a,j)[1+j],n)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
+l=b+1|0,o=c(a,l)[1+l];if(!(0<=k(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,d5,d]}function
 m(i,h,f){var
 b=h;for(;;){var
-c=g(i,b);if(0<k(e,d(a,c)[1+c],f)){var
-j=d(a,c)[1+c];d(a,b)[1+b]=j;var
-b=c;continue}d(a,b)[1+b]=f;return 0}}function
-n(f,b,c){try{var
-g=m(f,b,c);return g}catch(b){b=aM(b);if(b[1]===d3){var
-e=b[2];d(a,e)[1+e]=c;return 0}throw b}}function
+d=g(i,b);if(0<k(e,c(a,d)[1+d],f)){var
+j=c(a,d)[1+d];c(a,b)[1+b]=j;var
+b=d;continue}c(a,b)[1+b]=f;return 0}}function
+n(f,b,d){try{var
+g=m(f,b,d);return g}catch(b){b=aM(b);if(b[1]===d5){var
+e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
-c=g(f,b),h=d(a,c)[1+c];d(a,b)[1+b]=h;var
-b=c;continue}}function
+d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
+b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=aM(a);if(a[1]===d3)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=aM(a);if(a[1]===d5)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
-c=(b-1|0)/3|0;if(b!==c){if(0<=k(e,d(a,c)[1+c],f)){d(a,b)[1+b]=f;return 0}var
-h=d(a,c)[1+c];d(a,b)[1+b]=h;if(0<c){var
-b=c;continue}d(a,0)[1]=f;return 0}throw[0,E,k9]}}if(!(h<0)){var
-c=h;for(;;){n(f,c,d(a,c)[1+c]);var
-u=c-1|0;if(0!==c){var
-c=u;continue}break}}var
+d=(b-1|0)/3|0;if(b!==d){if(0<=k(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
+h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,E,lj]}}if(!(h<0)){var
+d=h;for(;;){n(f,d,c(a,d)[1+d]);var
+u=d-1|0;if(0!==d){var
+d=u;continue}break}}var
 i=f-1|0;if(!(i<2)){var
 b=i;for(;;){var
-s=d(a,b)[1+b];a[1+b]=d(a,0)[1];q(p(b,0),s);var
+s=c(a,b)[1+b];a[1+b]=c(a,0)[1];q(p(b,0),s);var
 t=b-1|0;if(2!==b){var
 b=t;continue}break}}var
 j=1<f?1:0;if(j){var
-r=d(a,1)[2];a[2]=d(a,0)[1];a[1]=r;var
+r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 l=0}else
 var
 l=j;return l}function
-bK(a){return a!=a?1:0}function
-cm(b,a){if(!(b<a)){var
-c=0;if(dN(a)||!dN(b))c=1;if(c)return bK(b)?b:a}return bK(a)?a:b}function
-K(b,a){if(!(b<a)){var
-c=0;if(dN(a)||!dN(b))c=1;if(c)return bK(a)?a:b}return bK(b)?b:a}function
-cn(a){return[0,0,0]}function
-co(a){a[1]=0;a[2]=0;return 0}function
-bL(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-bM(a){var
+bO(a){return a!=a?1:0}function
+bP(b,a){if(!(b<a)){var
+c=0;if(dQ(a)||!dQ(b))c=1;if(c)return bO(b)?b:a}return bO(a)?a:b}function
+M(b,a){if(!(b<a)){var
+c=0;if(dQ(a)||!dQ(b))c=1;if(c)return bO(a)?a:b}return bO(b)?b:a}function
+cq(a){return[0,0,0]}function
+cr(a){a[1]=0;a[2]=0;return 0}function
+bQ(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+bR(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-bN(b){var
+bS(b){var
 a=b[1];return a?[0,a[1]]:0}function
-k_(b,a){return bG(b,a[1])}var
-la=[J,k$,bn(0)];function
-lb(a){return[0,0,0,0]}function
-d4(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-f_(d,a){var
+lk(b,a){return bK(b,a[1])}var
+lm=[K,ll,br(0)];function
+ln(a){return[0,0,0,0]}function
+d6(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+ga(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-lc(b){var
+lo(b){var
 a=b[2];return a?[0,a[1]]:0}function
-ld(a){var
+lp(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}d4(a);return c}throw la}function
-le(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}d6(a);return c}throw lm}function
+lq(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}d4(a);return[0,c]}return 0}var
-lg=[J,lf,bn(0)];function
-lh(a){throw lg}function
-f$(a){var
-d=a[1];a[1]=lh;try{var
-b=c(d,0);uW(a,b);return b}catch(b){b=aM(b);a[1]=function(a){throw b};throw b}}function
-d5(a){var
-b=1<=a?a:1,c=ck<b?ck:b,d=R(c);return[0,d,0,c,d]}function
-d6(a){return f2(a[1],0,a[2])}function
-li(a){return a[2]}function
-lj(a){a[2]=0;return 0}function
-d7(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(ck<b[1])if((d+c|0)<=ck)b[1]=ck;else
-dT(lm);var
-e=R(b[1]);f3(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,E,lk]}throw[0,E,ll]}}function
-ga(a,c){var
-b=a[2];if(a[3]<=b)d7(a,1);L(a[1],b,c);a[2]=b+1|0;return 0}function
-ln(a,d,c,b){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}d6(a);return[0,c]}return 0}var
+ls=[K,lr,br(0)];function
+lt(a){throw ls}function
+gb(a){var
+c=a[1];a[1]=lt;try{var
+b=d(c,0);u$(a,b);return b}catch(b){b=aM(b);a[1]=function(a){throw b};throw b}}function
+d7(a){var
+b=1<=a?a:1,c=co<b?co:b,d=R(c);return[0,d,0,c,d]}function
+d8(a){return f4(a[1],0,a[2])}function
+lu(a){return a[2]}function
+lv(a){a[2]=0;return 0}function
+d9(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(co<b[1])if((d+c|0)<=co)b[1]=co;else
+dW(ly);var
+e=R(b[1]);f5(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,E,lw]}throw[0,E,lx]}}function
+gc(a,c){var
+b=a[2];if(a[3]<=b)d9(a,1);N(a[1],b,c);a[2]=b+1|0;return 0}function
+lz(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((s(d)-b|0)<c?1:0);if(f)S(lo);var
-g=a[2]+b|0;if(a[3]<g)d7(a,b);aK(d,c,a[1],a[2],b);a[2]=g;return 0}function
-cp(a,c){var
-b=s(c),d=a[2]+b|0;if(a[3]<d)d7(a,b);aK(c,0,a[1],a[2],b);a[2]=d;return 0}function
-d8(a){return 5===a[2]?12:-6}function
-gb(a){return[0,0,R(a)]}function
-gc(a,g){var
-b=ay(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=R(f0(b*2|0,c));f3(a[2],0,e,0,b);a[2]=e;var
+h=b<0?1:0,f=h||((s(d)-b|0)<c?1:0);if(f)S(lA);var
+g=a[2]+b|0;if(a[3]<g)d9(a,b);aL(d,c,a[1],a[2],b);a[2]=g;return 0}function
+cs(a,c){var
+b=s(c),d=a[2]+b|0;if(a[3]<d)d9(a,b);aL(c,0,a[1],a[2],b);a[2]=d;return 0}function
+d_(a){return 5===a[2]?12:-6}function
+gd(a){return[0,0,R(a)]}function
+ge(a,g){var
+b=aC(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=R(f2(b*2|0,c));f5(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-bO(a,b){gc(a,1);b_(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+bT(a,b){ge(a,1);cd(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 ab(a,c){var
-b=s(c);gc(a,b);a0(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-gd(a){return f2(a[2],0,a[1])}function
-lp(a,b){var
+b=s(c);ge(a,b);a5(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+gf(a){return f4(a[2],0,a[1])}function
+lB(a,b){var
 c=a?a[1]:70;switch(b[2]){case
-0:return i4;case
+0:return jf;case
 1:return 101;case
 2:return 69;case
-3:return ir;case
+3:return iE;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-lq(a,b){switch(b[1]){case
+lC(a,b){switch(b[1]){case
 0:break;case
-1:bO(a,43);break;default:bO(a,32)}return 8<=b[2]?bO(a,35):0}function
-ge(a){if(typeof
+1:bT(a,43);break;default:bT(a,32)}return 8<=b[2]?bT(a,35):0}function
+gg(a){if(typeof
 a==="number")switch(a){case
-0:return lr;case
-1:return ls;case
-2:return lt;case
-3:return lu;case
-4:return lv;case
-5:return lw;default:return lx}else
+0:return lD;case
+1:return lE;case
+2:return lF;case
+3:return lG;case
+4:return lH;case
+5:return lI;default:return lJ}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return as(ly,f5(1,a[1]))}}function
-d9(b,c){var
+1:return a[1];default:return ax(lK,f7(1,a[1]))}}function
+d$(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];ab(b,lz);var
+d=a[1];ab(b,lL);var
 a=d;continue;case
 1:var
-e=a[1];ab(b,lA);var
+e=a[1];ab(b,lM);var
 a=e;continue;case
 2:var
-f=a[1];ab(b,lB);var
+f=a[1];ab(b,lN);var
 a=f;continue;case
 3:var
-g=a[1];ab(b,lC);var
+g=a[1];ab(b,lO);var
 a=g;continue;case
 4:var
-h=a[1];ab(b,lD);var
+h=a[1];ab(b,lP);var
 a=h;continue;case
 5:var
-i=a[1];ab(b,lE);var
+i=a[1];ab(b,lQ);var
 a=i;continue;case
 6:var
-j=a[1];ab(b,lF);var
+j=a[1];ab(b,lR);var
 a=j;continue;case
 7:var
-k=a[1];ab(b,lG);var
+k=a[1];ab(b,lS);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];ab(b,lH);d9(b,m);ab(b,lI);var
+l=a[2],m=a[1];ab(b,lT);d$(b,m);ab(b,lU);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];ab(b,lJ);d9(b,o);ab(b,lK);var
+n=a[3],o=a[1];ab(b,lV);d$(b,o);ab(b,lW);var
 a=n;continue;case
 10:var
-p=a[1];ab(b,lL);var
+p=a[1];ab(b,lX);var
 a=p;continue;case
 11:var
-q=a[1];ab(b,lM);var
+q=a[1];ab(b,lY);var
 a=q;continue;case
 12:var
-r=a[1];ab(b,lN);var
+r=a[1];ab(b,lZ);var
 a=r;continue;case
 13:var
-s=a[1];ab(b,lO);var
+s=a[1];ab(b,l0);var
 a=s;continue;default:var
-t=a[1];ab(b,lP);var
+t=a[1];ab(b,l1);var
 a=t;continue}}function
 Q(a){if(typeof
 a==="number")return 0;else
@@ -1459,37 +1456,37 @@ a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=ac(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){c(x,0);return 0};return[0,function(a){c(y,0);return 0},z,w,v];case
+b=ac(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){d(x,0);return 0};return[0,function(a){d(y,0);return 0},z,w,v];case
 1:var
-d=ac(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){c(C,0);return 0};return[0,function(a){c(D,0);return 0},E,B,A];case
+c=ac(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){d(C,0);return 0};return[0,function(a){d(D,0);return 0},E,B,A];case
 2:var
-e=ac(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){c(H,0);return 0};return[0,function(a){c(I,0);return 0},J,G,F];case
+e=ac(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){d(H,0);return 0};return[0,function(a){d(I,0);return 0},J,G,F];case
 3:var
-f=ac(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){c(M,0);return 0};return[0,function(a){c(N,0);return 0},O,L,K];case
+f=ac(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){d(M,0);return 0};return[0,function(a){d(N,0);return 0},O,L,K];case
 4:var
-g=ac(a[1]),P=g[4],R=g[3],S=g[2],U=g[1],V=function(a){c(S,0);return 0};return[0,function(a){c(U,0);return 0},V,R,P];case
+g=ac(a[1]),P=g[4],R=g[3],S=g[2],U=g[1],V=function(a){d(S,0);return 0};return[0,function(a){d(U,0);return 0},V,R,P];case
 5:var
-h=ac(a[1]),W=h[4],X=h[3],Y=h[2],Z=h[1],_=function(a){c(Y,0);return 0};return[0,function(a){c(Z,0);return 0},_,X,W];case
+h=ac(a[1]),W=h[4],X=h[3],Y=h[2],Z=h[1],_=function(a){d(Y,0);return 0};return[0,function(a){d(Z,0);return 0},_,X,W];case
 6:var
-i=ac(a[1]),$=i[4],aa=i[3],ab=i[2],ad=i[1],ae=function(a){c(ab,0);return 0};return[0,function(a){c(ad,0);return 0},ae,aa,$];case
+i=ac(a[1]),$=i[4],aa=i[3],ab=i[2],ad=i[1],ae=function(a){d(ab,0);return 0};return[0,function(a){d(ad,0);return 0},ae,aa,$];case
 7:var
-j=ac(a[1]),af=j[4],ag=j[3],ah=j[2],ai=j[1],aj=function(a){c(ah,0);return 0};return[0,function(a){c(ai,0);return 0},aj,ag,af];case
+j=ac(a[1]),af=j[4],ag=j[3],ah=j[2],ai=j[1],aj=function(a){d(ah,0);return 0};return[0,function(a){d(ai,0);return 0},aj,ag,af];case
 8:var
-k=ac(a[2]),ak=k[4],al=k[3],am=k[2],an=k[1],ao=function(a){c(am,0);return 0};return[0,function(a){c(an,0);return 0},ao,al,ak];case
+k=ac(a[2]),ak=k[4],al=k[3],am=k[2],an=k[1],ao=function(a){d(am,0);return 0};return[0,function(a){d(an,0);return 0},ao,al,ak];case
 9:var
-ap=a[2],aq=a[1],l=ac(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=ac(T(Q(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){c(av,0);c(ar,0);return 0},aA=function(a){c(as,0);c(aw,0);return 0},aB=function(a){c(ax,0);c(at,0);return 0};return[0,function(a){c(au,0);c(ay,0);return 0},aB,aA,az];case
+ap=a[2],aq=a[1],l=ac(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=ac(T(Q(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){d(av,0);d(ar,0);return 0},aA=function(a){d(as,0);d(aw,0);return 0},aB=function(a){d(ax,0);d(at,0);return 0};return[0,function(a){d(au,0);d(ay,0);return 0},aB,aA,az];case
 10:var
-n=ac(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){c(aE,0);return 0};return[0,function(a){c(aF,0);return 0},aG,aD,aC];case
+n=ac(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){d(aE,0);return 0};return[0,function(a){d(aF,0);return 0},aG,aD,aC];case
 11:var
-o=ac(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){c(aJ,0);return 0};return[0,function(a){c(aK,0);return 0},aL,aI,aH];case
+o=ac(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){d(aJ,0);return 0};return[0,function(a){d(aK,0);return 0},aL,aI,aH];case
 12:var
-p=ac(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){c(aO,0);return 0};return[0,function(a){c(aP,0);return 0},aQ,aN,aM];case
+p=ac(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){d(aO,0);return 0};return[0,function(a){d(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=ac(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){c(aR,0);return 0},aW=function(a){c(aS,0);return 0},aX=function(a){c(aT,0);return 0};return[0,function(a){c(aU,0);return 0},aX,aW,aV];default:var
-r=ac(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){c(aY,0);return 0},a3=function(a){c(aZ,0);return 0},a4=function(a){c(a0,0);return 0};return[0,function(a){c(a1,0);return 0},a4,a3,a2]}}function
-T(d,b){var
+q=ac(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){d(aR,0);return 0},aW=function(a){d(aS,0);return 0},aX=function(a){d(aT,0);return 0};return[0,function(a){d(aU,0);return 0},aX,aW,aV];default:var
+r=ac(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){d(aY,0);return 0},a3=function(a){d(aZ,0);return 0},a4=function(a){d(a0,0);return 0};return[0,function(a){d(a1,0);return 0},a4,a3,a2]}}function
+T(c,b){var
 a=0;if(typeof
-d==="number")if(typeof
+c==="number")if(typeof
 b==="number")return 0;else
 switch(b[0]){case
 10:break;case
@@ -1498,10 +1495,10 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,E,lQ]}else
-switch(d[0]){case
+9:a=6;break;default:throw[0,E,l2]}else
+switch(c[0]){case
 0:var
-e=0,t=d[1];if(typeof
+e=0,t=c[1];if(typeof
 b!=="number")switch(b[0]){case
 0:return[0,T(t,b[1])];case
 8:a=5;e=1;break;case
@@ -1512,7 +1509,7 @@ b!=="number")switch(b[0]){case
 13:a=3;e=1;break;case
 14:a=4;e=1;break}if(!e)a=7;break;case
 1:var
-f=0,u=d[1];if(typeof
+f=0,u=c[1];if(typeof
 b!=="number")switch(b[0]){case
 1:return[1,T(u,b[1])];case
 8:a=5;f=1;break;case
@@ -1523,7 +1520,7 @@ b!=="number")switch(b[0]){case
 13:a=3;f=1;break;case
 14:a=4;f=1;break}if(!f)a=7;break;case
 2:var
-g=0,v=d[1];if(typeof
+g=0,v=c[1];if(typeof
 b==="number")g=1;else
 switch(b[0]){case
 2:return[2,T(v,b[1])];case
@@ -1535,7 +1532,7 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;default:g=1}if(g)a=7;break;case
 3:var
-h=0,w=d[1];if(typeof
+h=0,w=c[1];if(typeof
 b==="number")h=1;else
 switch(b[0]){case
 3:return[3,T(w,b[1])];case
@@ -1547,7 +1544,7 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;default:h=1}if(h)a=7;break;case
 4:var
-i=0,x=d[1];if(typeof
+i=0,x=c[1];if(typeof
 b==="number")i=1;else
 switch(b[0]){case
 4:return[4,T(x,b[1])];case
@@ -1559,7 +1556,7 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;default:i=1}if(i)a=7;break;case
 5:var
-j=0,y=d[1];if(typeof
+j=0,y=c[1];if(typeof
 b==="number")j=1;else
 switch(b[0]){case
 5:return[5,T(y,b[1])];case
@@ -1571,7 +1568,7 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;default:j=1}if(j)a=7;break;case
 6:var
-k=0,z=d[1];if(typeof
+k=0,z=c[1];if(typeof
 b==="number")k=1;else
 switch(b[0]){case
 6:return[6,T(z,b[1])];case
@@ -1583,7 +1580,7 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;default:k=1}if(k)a=7;break;case
 7:var
-l=0,A=d[1];if(typeof
+l=0,A=c[1];if(typeof
 b==="number")l=1;else
 switch(b[0]){case
 7:return[7,T(A,b[1])];case
@@ -1595,7 +1592,7 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;default:l=1}if(l)a=7;break;case
 8:var
-m=0,B=d[2],C=d[1];if(typeof
+m=0,B=c[2],C=c[1];if(typeof
 b==="number")m=1;else
 switch(b[0]){case
 8:var
@@ -1604,116 +1601,116 @@ D=b[1],F=T(B,b[2]);return[8,T(C,D),F];case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,E,lZ];break;case
+14:a=4;break;default:m=1}if(m)throw[0,E,l$];break;case
 9:var
-n=0,G=d[3],H=d[2],I=d[1];if(typeof
+n=0,G=c[3],H=c[2],I=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-J=b[3],K=b[2],L=b[1],s=ac(T(Q(H),L)),M=s[4];c(s[2],0);c(M,0);return[9,I,K,T(G,J)];case
+J=b[3],K=b[2],L=b[1],s=ac(T(Q(H),L)),M=s[4];d(s[2],0);d(M,0);return[9,I,K,T(G,J)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,E,l0];break;case
+14:a=4;break;default:n=1}if(n)throw[0,E,ma];break;case
 10:var
-N=d[1];if(typeof
-b!=="number"&&10===b[0])return[10,T(N,b[1])];throw[0,E,l1];case
+N=c[1];if(typeof
+b!=="number"&&10===b[0])return[10,T(N,b[1])];throw[0,E,mb];case
 11:var
-o=0,O=d[1];if(typeof
+o=0,O=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,T(O,b[1])];default:o=1}if(o)throw[0,E,l2];break;case
+11:return[11,T(O,b[1])];default:o=1}if(o)throw[0,E,mc];break;case
 12:var
-p=0,P=d[1];if(typeof
+p=0,P=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,T(P,b[1])];default:p=1}if(p)throw[0,E,l3];break;case
+12:return[12,T(P,b[1])];default:p=1}if(p)throw[0,E,md];break;case
 13:var
-q=0,R=d[1];if(typeof
+q=0,R=c[1];if(typeof
 b==="number")q=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,T(R,b[1])];default:q=1}if(q)throw[0,E,l4];break;default:var
-r=0,S=d[1];if(typeof
+13:return[13,T(R,b[1])];default:q=1}if(q)throw[0,E,me];break;default:var
+r=0,S=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,T(S,b[1])];default:r=1}if(r)throw[0,E,l5]}switch(a){case
-0:throw[0,E,lT];case
-1:throw[0,E,lU];case
-2:throw[0,E,lV];case
-3:throw[0,E,lW];case
-4:throw[0,E,lX];case
-5:throw[0,E,lR];case
-6:throw[0,E,lS];default:throw[0,E,lY]}}var
-W=[J,l6,bn(0)];function
-c7(b,a){if(typeof
+14:return[14,T(S,b[1])];default:r=1}if(r)throw[0,E,mf]}switch(a){case
+0:throw[0,E,l5];case
+1:throw[0,E,l6];case
+2:throw[0,E,l7];case
+3:throw[0,E,l8];case
+4:throw[0,E,l9];case
+5:throw[0,E,l3];case
+6:throw[0,E,l4];default:throw[0,E,l_]}}var
+W=[K,mg,br(0)];function
+c9(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw W}}function
-cq(e,b,d){var
-a=c7(e,d);if(typeof
+ct(e,b,d){var
+a=c9(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
 c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw W}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-aj(b,d,a){if(typeof
-b==="number")return[0,0,A(d,a)];else
+aj(b,c,a){if(typeof
+b==="number")return[0,0,A(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=aj(b[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
+g=aj(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=aj(b[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=aj(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=aj(b[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=aj(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=aj(b[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=aj(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=aj(b[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=aj(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=aj(b[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=aj(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=aj(b[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=aj(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=aj(b[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=aj(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(bB([0,b[1]],[0,o]))throw W;var
-p=aj(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(cZ([0,b[1]],[0,o]))throw W;var
+p=aj(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-e=a[2],f=a[1],y=a[3],z=b[3],B=b[2],C=b[1],D=[0,H(f)];if(bB([0,H(C)],D))throw W;var
-E=[0,H(e)];if(bB([0,H(B)],E))throw W;var
-q=ac(T(Q(f),e)),F=q[4];c(q[2],0);c(F,0);var
-r=aj(H(z),d,y),G=r[2];return[0,[9,f,e,Q(r[1])],G]}break;case
+e=a[2],f=a[1],y=a[3],z=b[3],B=b[2],C=b[1],D=[0,I(f)];if(cZ([0,I(C)],D))throw W;var
+E=[0,I(e)];if(cZ([0,I(B)],E))throw W;var
+q=ac(T(Q(f),e)),F=q[4];d(q[2],0);d(F,0);var
+r=aj(I(z),c,y),G=r[2];return[0,[9,f,e,Q(r[1])],G]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=aj(b[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=aj(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=aj(b[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=aj(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=aj(b[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=aj(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=aj(b[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw W}function
+v=aj(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw W}function
 A(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
@@ -1724,35 +1721,35 @@ p=A(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 b!=="number"&&0===b[0]){var
 q=A(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-R=a[2],r=c7(a[1],b),c=r[2],S=r[1];if(typeof
+R=a[2],r=c9(a[1],b),c=r[2],S=r[1];if(typeof
 c!=="number"&&1===c[0]){var
 s=A(R,c[1]);return[0,[2,S,s[1]],s[2]]}throw W;case
 3:var
-T=a[2],t=c7(a[1],b),d=t[2],U=t[1];if(typeof
+T=a[2],t=c9(a[1],b),d=t[2],U=t[1];if(typeof
 d!=="number"&&1===d[0]){var
 u=A(T,d[1]);return[0,[3,U,u[1]],u[2]]}throw W;case
 4:var
-V=a[4],X=a[1],e=cq(a[2],a[3],b),f=e[3],Y=e[1];if(typeof
+V=a[4],X=a[1],e=ct(a[2],a[3],b),f=e[3],Y=e[1];if(typeof
 f!=="number"&&2===f[0]){var
 Z=e[2],v=A(V,f[1]);return[0,[4,X,Y,Z,v[1]],v[2]]}throw W;case
 5:var
-_=a[4],$=a[1],g=cq(a[2],a[3],b),h=g[3],aa=g[1];if(typeof
+_=a[4],$=a[1],g=ct(a[2],a[3],b),h=g[3],aa=g[1];if(typeof
 h!=="number"&&3===h[0]){var
 ab=g[2],w=A(_,h[1]);return[0,[5,$,aa,ab,w[1]],w[2]]}throw W;case
 6:var
-ac=a[4],ad=a[1],i=cq(a[2],a[3],b),j=i[3],ae=i[1];if(typeof
+ac=a[4],ad=a[1],i=ct(a[2],a[3],b),j=i[3],ae=i[1];if(typeof
 j!=="number"&&4===j[0]){var
 af=i[2],x=A(ac,j[1]);return[0,[6,ad,ae,af,x[1]],x[2]]}throw W;case
 7:var
-ag=a[4],ah=a[1],k=cq(a[2],a[3],b),l=k[3],ai=k[1];if(typeof
+ag=a[4],ah=a[1],k=ct(a[2],a[3],b),l=k[3],ai=k[1];if(typeof
 l!=="number"&&5===l[0]){var
 aj=k[2],y=A(ag,l[1]);return[0,[7,ah,ai,aj,y[1]],y[2]]}throw W;case
 8:var
-ak=a[4],al=a[1],m=cq(a[2],a[3],b),n=m[3],am=m[1];if(typeof
+ak=a[4],al=a[1],m=ct(a[2],a[3],b),n=m[3],am=m[1];if(typeof
 n!=="number"&&6===n[0]){var
 an=m[2],z=A(ak,n[1]);return[0,[8,al,am,an,z[1]],z[2]]}throw W;case
 9:var
-ao=a[2],B=c7(a[1],b),o=B[2],ap=B[1];if(typeof
+ao=a[2],B=c9(a[1],b),o=B[2],ap=B[1];if(typeof
 o!=="number"&&7===o[0]){var
 C=A(ao,o[1]);return[0,[9,ap,C[1]],C[2]]}throw W;case
 10:var
@@ -1763,12 +1760,12 @@ aq=a[1],E=A(a[2],b);return[0,[11,aq,E[1]],E[2]];case
 ar=a[1],F=A(a[2],b);return[0,[12,ar,F[1]],F[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-G=b[1],as=b[2],at=a[3],au=a[1];if(bB([0,a[2]],[0,G]))throw W;var
-I=A(at,as);return[0,[13,au,G,I[1]],I[2]]}break;case
+G=b[1],as=b[2],at=a[3],au=a[1];if(cZ([0,a[2]],[0,G]))throw W;var
+H=A(at,as);return[0,[13,au,G,H[1]],H[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-J=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,H(J)];if(bB([0,H(ax)],az))throw W;var
-K=A(aw,H(av));return[0,[14,ay,J,K[1]],K[2]]}break;case
+J=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,I(J)];if(cZ([0,I(ax)],az))throw W;var
+K=A(aw,I(av));return[0,[14,ay,J,K[1]],K[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
 L=A(a[1],b[1]);return[0,[15,L[1]],L[2]]}break;case
@@ -1777,7 +1774,7 @@ b!=="number"&&11===b[0]){var
 M=A(a[1],b[1]);return[0,[16,M[1]],M[2]]}break;case
 17:var
 aA=a[1],N=A(a[2],b);return[0,[17,aA,N[1]],N[2]];case
-18:return l8(a[1],a[2],b);case
+18:return mi(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
 O=A(a[1],b[1]);return[0,[19,O[1]],O[2]]}break;case
@@ -1787,180 +1784,180 @@ aB=a[2],aC=a[1],P=A(a[3],b[1]);return[0,[20,aC,aB,P[1]],P[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
 aD=a[1],Q=A(a[2],b[1]);return[0,[21,aD,Q[1]],Q[2]]}break;case
-23:return l9(a[1],a[2],b)}throw W}function
-l8(a,c,b){if(0===a[0]){var
+23:return mj(a[1],a[2],b)}throw W}function
+mi(a,c,b){if(0===a[0]){var
 d=a[1],j=d[2],e=A(d[1],b),k=e[1],f=A(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
 g=a[1],l=g[2],h=A(g[1],b),m=h[1],i=A(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-l9(a,c,b){if(typeof
+mj(a,c,b){if(typeof
 a==="number")switch(a){case
-0:return am(a,c,b);case
-1:return am(a,c,b);case
+0:return ap(a,c,b);case
+1:return ap(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=A(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw W;default:return am(a,c,b)}else
+d=A(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw W;default:return ap(a,c,b)}else
 switch(a[0]){case
-0:return am(a,c,b);case
-1:return am(a,c,b);case
-2:return am(a,c,b);case
-3:return am(a,c,b);case
-4:return am(a,c,b);case
-5:return am(a,c,b);case
-6:return am(a,c,b);case
-7:return am(a,c,b);case
-8:return am([8,a[1],a[2]],c,b);case
+0:return ap(a,c,b);case
+1:return ap(a,c,b);case
+2:return ap(a,c,b);case
+3:return ap(a,c,b);case
+4:return ap(a,c,b);case
+5:return ap(a,c,b);case
+6:return ap(a,c,b);case
+7:return ap(a,c,b);case
+8:return ap([8,a[1],a[2]],c,b);case
 9:var
 g=a[1],e=aj(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
-10:return am(a,c,b);default:return am(a,c,b)}}function
-am(d,c,b){var
+10:return ap(a,c,b);default:return ap(a,c,b)}}function
+ap(d,c,b){var
 a=A(c,b);return[0,[23,d,a[1]],a[2]]}function
-l7(c,b){var
+mh(c,b){var
 a=A(c,b);if(typeof
 a[2]==="number")return a[1];throw W}function
-l_(b,a){return l7(b,H(Q(a)))}function
-an(k,g,a){var
-b=s(a),h=0<=g?k:0,d=c1(g);if(d<=b)return a;var
-l=2===h?48:32,c=bq(d,l);switch(h){case
-0:a0(a,0,c,0,b);break;case
-1:a0(a,0,c,d-b|0,b);break;default:var
+mk(b,a){return mh(b,I(Q(a)))}function
+aq(k,g,a){var
+b=s(a),h=0<=g?k:0,d=c3(g);if(d<=b)return a;var
+l=2===h?48:32,c=bv(d,l);switch(h){case
+0:a5(a,0,c,0,b);break;case
+1:a5(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==P(a,0)&&45!==P(a,0)&&32!==P(a,0)){e=1;i=1}if(!i){b_(c,0,P(a,0));a0(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==P(a,0)&&45!==P(a,0)&&32!==P(a,0)){e=1;i=1}if(!i){cd(c,0,P(a,0));a5(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===P(a,0)){var
-j=0;if(dy!==P(a,1)&&88!==P(a,1)){f=1;j=1}if(!j){b_(c,1,P(a,1));a0(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)a0(a,0,c,d-b|0,b)}}return aA(c)}function
-bP(k,b){var
-c=c1(k),a=s(b),d=P(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+iX>>>0))e=1}else
+j=0;if(dB!==P(a,1)&&88!==P(a,1)){f=1;j=1}if(!j){cd(c,1,P(a,1));a5(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)a5(a,0,c,d-b|0,b)}}return aE(c)}function
+bU(k,b){var
+c=c3(k),a=s(b),d=P(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+i_>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(dy===P(b,1)||88===P(b,1))j=1;if(j){var
-h=bq(c+2|0,48);b_(h,1,P(b,1));a0(b,2,h,(c-a|0)+4|0,a-2|0);return aA(h)}}e=1;f=1;break;case
+j=0;if(dB===P(b,1)||88===P(b,1))j=1;if(j){var
+h=bv(c+2|0,48);cd(h,1,P(b,1));a5(b,2,h,(c-a|0)+4|0,a-2|0);return aE(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bq(c+1|0,48);b_(g,0,d);a0(b,1,g,(c-a|0)+2|0,a-1|0);return aA(g)}}if(e&&a<c){var
-i=bq(c,48);a0(b,0,i,c-a|0,a);return aA(i)}return b}function
-l$(d){var
-a=kT(d),b=s(a),c=bq(b+2|0,34);aK(a,0,c,1,b);return aA(c)}function
-ma(a){switch(a){case
-1:return mc;case
-2:return md;case
-4:return mf;case
-5:return mg;case
-6:return mh;case
-7:return mi;case
-8:return mj;case
-9:return mk;case
-10:return ml;case
-11:return mm;case
+g=bv(c+1|0,48);cd(g,0,d);a5(b,1,g,(c-a|0)+2|0,a-1|0);return aE(g)}}if(e&&a<c){var
+i=bv(c,48);a5(b,0,i,c-a|0,a);return aE(i)}return b}function
+ml(d){var
+a=k5(d),b=s(a),c=bv(b+2|0,34);aL(a,0,c,1,b);return aE(c)}function
+mm(a){switch(a){case
+1:return mo;case
+2:return mp;case
+4:return mr;case
+5:return ms;case
+6:return mt;case
+7:return mu;case
+8:return mv;case
+9:return mw;case
+10:return mx;case
+11:return my;case
 0:case
-13:return mb;case
+13:return mn;case
 3:case
-14:return me;default:return mn}}function
-mo(a){switch(a){case
-1:return mq;case
-2:return mr;case
-4:return mt;case
-5:return mu;case
-6:return mv;case
-7:return mw;case
-8:return mx;case
-9:return my;case
-10:return mz;case
-11:return mA;case
+14:return mq;default:return mz}}function
+mA(a){switch(a){case
+1:return mC;case
+2:return mD;case
+4:return mF;case
+5:return mG;case
+6:return mH;case
+7:return mI;case
+8:return mJ;case
+9:return mK;case
+10:return mL;case
+11:return mM;case
 0:case
-13:return mp;case
+13:return mB;case
 3:case
-14:return ms;default:return mB}}function
-mC(a){switch(a){case
-1:return mE;case
-2:return mF;case
-4:return mH;case
-5:return mI;case
-6:return mJ;case
-7:return mK;case
-8:return mL;case
-9:return mM;case
-10:return mN;case
-11:return mO;case
+14:return mE;default:return mN}}function
+mO(a){switch(a){case
+1:return mQ;case
+2:return mR;case
+4:return mT;case
+5:return mU;case
+6:return mV;case
+7:return mW;case
+8:return mX;case
+9:return mY;case
+10:return mZ;case
+11:return m0;case
 0:case
-13:return mD;case
+13:return mP;case
 3:case
-14:return mG;default:return mP}}function
-mQ(a){switch(a){case
-1:return mS;case
-2:return mT;case
-4:return mV;case
-5:return mW;case
-6:return mX;case
-7:return mY;case
-8:return mZ;case
-9:return m0;case
-10:return m1;case
-11:return m2;case
+14:return mS;default:return m1}}function
+m2(a){switch(a){case
+1:return m4;case
+2:return m5;case
+4:return m7;case
+5:return m8;case
+6:return m9;case
+7:return m_;case
+8:return m$;case
+9:return na;case
+10:return nb;case
+11:return nc;case
 0:case
-13:return mR;case
+13:return m3;case
 3:case
-14:return mU;default:return m3}}function
-gf(b,c){var
-d=c1(c),e=lp(m4,b),a=gb(16);bO(a,37);lq(a,b);bO(a,46);ab(a,f1(d));bO(a,e);return gd(a)}function
-c8(m,a){if(13<=m){var
+14:return m6;default:return nd}}function
+gh(b,c){var
+d=c3(c),e=lB(ne,b),a=gd(16);bT(a,37);lC(a,b);bT(a,46);ab(a,f3(d));bT(a,e);return gf(a)}function
+c_(m,a){if(13<=m){var
 g=[0,0],h=s(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<cY(a,c)+iv>>>0))g[1]++;var
+c=n;for(;;){if(!(9<c0(a,c)+iI>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=R(s(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){b_(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=s(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=R(s(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cd(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=s(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=cY(a,b);if(9<f+iv>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=c0(a,b);if(9<f+iI>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return aA(j)}return a}function
-m5(a,b){return c8(a,dH(ma(a),b))}function
-m6(a,b){return c8(a,dH(mC(a),b))}function
-m7(a,b){return c8(a,dH(mQ(a),b))}function
-m8(a,b){return c8(a,uA(mo(a),b))}function
-a1(b,c,a){function
+b=p;continue}break}}return aE(j)}return a}function
+nf(a,b){return c_(a,dK(mm(a),b))}function
+ng(a,b){return c_(a,dK(mO(a),b))}function
+nh(a,b){return c_(a,dK(m2(a),b))}function
+ni(a,b){return c_(a,uP(mA(a),b))}function
+a6(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return uw(a,c,d)}function
+d=32}return uL(a,c,d)}function
 f(a){var
 e=s(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
 c=P(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:as(a,m9)}function
+b=b+1|0;continue}}(0)?a:ax(a,nj)}function
 e(c){var
-b=ui(a);return 3===b?a<0.?m_:m$:4<=b?na:c}switch(b[2]){case
-5:return e(f(fx(gf(b,c),a)));case
+b=ux(a);return 3===b?a<0.?nk:nl:4<=b?nm:c}switch(b[2]){case
+5:return e(f(fy(gh(b,c),a)));case
 6:return d(0);case
-7:return kY(d(0));case
-8:return e(d(0));default:return fx(gf(b,c),a)}}function
-nb(d){var
-a=kg(d),b=s(a),c=bq(b+2|0,39);aK(a,0,c,1,b);return aA(c)}function
-nc(b){var
-a=gb(16);d9(a,b);return gd(a)}function
-cL(e,o,n,m){var
-d=o,b=n,a=m;for(;;)if(typeof
-a==="number")return c(d,b);else
+7:return k_(d(0));case
+8:return e(d(0));default:return fy(gh(b,c),a)}}function
+nn(d){var
+a=kt(d),b=s(a),c=bv(b+2|0,39);aL(a,0,c,1,b);return aE(c)}function
+no(b){var
+a=gd(16);d$(a,b);return gf(a)}function
+cN(e,o,n,m){var
+c=o,b=n,a=m;for(;;)if(typeof
+a==="number")return d(c,b);else
 switch(a[0]){case
 0:var
-p=a[1];return function(a){return v(d,[5,b,a],p)};case
+p=a[1];return function(a){return w(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return v(d,[4,b,nb(a)],q)};case
+q=a[1];return function(a){return w(c,[4,b,nn(a)],q)};case
 2:var
-r=a[2],s=a[1];return d_(d,b,r,s,function(a){return a});case
-3:return d_(d,b,a[2],a[1],l$);case
-4:return c9(d,b,a[4],a[2],a[3],m5,a[1]);case
-5:return c9(d,b,a[4],a[2],a[3],m6,a[1]);case
-6:return c9(d,b,a[4],a[2],a[3],m7,a[1]);case
-7:return c9(d,b,a[4],a[2],a[3],m8,a[1]);case
-8:return nd(d,b,a[4],a[2],a[3],a[1]);case
-9:return d_(d,b,a[2],a[1],jZ);case
+r=a[2],s=a[1];return ea(c,b,r,s,function(a){return a});case
+3:return ea(c,b,a[2],a[1],ml);case
+4:return c$(c,b,a[4],a[2],a[3],nf,a[1]);case
+5:return c$(c,b,a[4],a[2],a[3],ng,a[1]);case
+6:return c$(c,b,a[4],a[2],a[3],nh,a[1]);case
+7:return c$(c,b,a[4],a[2],a[3],ni,a[1]);case
+8:return np(c,b,a[4],a[2],a[3],a[1]);case
+9:return ea(c,b,a[2],a[1],ka);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -1968,34 +1965,34 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=nc(a[2]);return function(a){return v(d,[4,b,u],t)};case
+t=a[3],u=no(a[2]);return function(a){return w(c,[4,b,u],t)};case
 14:var
-w=a[3],x=a[2];return function(a){return v(d,b,D(l_(a[1],x),w))};case
+v=a[3],x=a[2];return function(a){return w(c,b,D(mk(a[1],x),v))};case
 15:var
-y=a[1];return function(c,a){return v(d,[6,b,function(b){return k(c,b,a)}],y)};case
+y=a[1];return function(d,a){return w(c,[6,b,function(b){return k(d,b,a)}],y)};case
 16:var
-z=a[1];return function(a){return v(d,[6,b,a],z)};case
+z=a[1];return function(a){return w(c,[6,b,a],z)};case
 17:var
 b=[0,b,a[1]],a=a[2];continue;case
 18:var
 f=a[1];if(0===f[0]){var
-A=a[2],B=f[1][1],C=0,d=function(b,c,d){return function(a){return v(c,[1,b,[0,a]],d)}}(b,d,A),b=C,a=B;continue}var
-F=a[2],G=f[1][1],H=0,d=function(b,c,d){return function(a){return v(c,[1,b,[1,a]],d)}}(b,d,F),b=H,a=G;continue;case
-19:throw[0,E,nf];case
+A=a[2],B=f[1][1],C=0,c=function(b,c,d){return function(a){return w(c,[1,b,[0,a]],d)}}(b,c,A),b=C,a=B;continue}var
+F=a[2],G=f[1][1],H=0,c=function(b,c,d){return function(a){return w(c,[1,b,[1,a]],d)}}(b,c,F),b=H,a=G;continue;case
+19:throw[0,E,nr];case
 20:var
-I=a[3],J=[8,b,ng];return function(a){return v(d,J,I)};case
+I=a[3],J=[8,b,ns];return function(a){return w(c,J,I)};case
 21:var
-K=a[2];return function(a){return v(d,[4,b,dH(nh,a)],K)};case
+K=a[2];return function(a){return w(c,[4,b,dK(nt,a)],K)};case
 22:var
-L=a[1];return function(a){return v(d,[5,b,a],L)};case
+L=a[1];return function(a){return w(c,[5,b,a],L)};case
 23:var
-g=a[2],h=a[1];return e<50?ij(e+1|0,d,b,h,g):V(ij,[0,d,b,h,g]);default:var
-i=a[3],j=a[1],l=c(a[2],0);return e<50?e5(e+1|0,d,b,i,j,l):V(e5,[0,d,b,i,j,l])}}function
-ij(d,c,b,e,a){if(typeof
+g=a[2],h=a[1];return e<50?iv(e+1|0,c,b,h,g):V(iv,[0,c,b,h,g]);default:var
+i=a[3],j=a[1],l=d(a[2],0);return e<50?e6(e+1|0,c,b,i,j,l):V(e6,[0,c,b,i,j,l])}}function
+iv(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
 0:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
 1:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
-2:throw[0,E,ni];default:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a])}else
+2:throw[0,E,nu];default:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a])}else
 switch(e[0]){case
 0:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
 1:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
@@ -2007,293 +2004,321 @@ switch(e[0]){case
 7:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
 8:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?e6(d+1|0,c,b,f,a):V(e6,[0,c,b,f,a]);case
+f=e[2];return d<50?e7(d+1|0,c,b,f,a):V(e7,[0,c,b,f,a]);case
 10:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);default:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a])}}function
-e6(e,d,c,a,b){if(typeof
+e7(e,d,c,a,b){if(typeof
 a==="number")return e<50?z(e+1|0,d,c,b):V(z,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return at(d,c,f,b)};case
+f=a[1];return function(a){return ay(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return at(d,c,g,b)};case
+g=a[1];return function(a){return ay(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return at(d,c,h,b)};case
+h=a[1];return function(a){return ay(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return at(d,c,i,b)};case
+i=a[1];return function(a){return ay(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return at(d,c,j,b)};case
+j=a[1];return function(a){return ay(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return at(d,c,k,b)};case
+k=a[1];return function(a){return ay(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return at(d,c,l,b)};case
+l=a[1];return function(a){return ay(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return at(d,c,m,b)};case
+m=a[1];return function(a){return ay(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return at(d,c,n,b)};case
+n=a[2];return function(a){return ay(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=T(Q(a[1]),p);return function(a){return at(d,c,ag(q,o),b)};case
+o=a[3],p=a[2],q=T(Q(a[1]),p);return function(a){return ay(d,c,ah(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return at(d,c,r,b)};case
+r=a[1];return function(e,a){return ay(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return at(d,c,s,b)};case
+s=a[1];return function(a){return ay(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return at(d,c,t,b)};case
-13:throw[0,E,nj];default:throw[0,E,nk]}}function
+t=a[1];return function(a){return ay(d,c,t,b)};case
+13:throw[0,E,nv];default:throw[0,E,nw]}}function
 z(d,b,e,a){var
-c=[8,e,nl];return d<50?cL(d+1|0,b,c,a):V(cL,[0,b,c,a])}function
-e5(h,b,f,a,e,d){if(e){var
-i=e[1];return function(e){return ne(b,f,a,i,c(d,e))}}var
-g=[4,f,d];return h<50?cL(h+1|0,b,g,a):V(cL,[0,b,g,a])}function
-v(a,b,c){return fJ(cL(0,a,b,c))}function
-at(a,b,c,d){return fJ(e6(0,a,b,c,d))}function
-ne(a,b,c,d,e){return fJ(e5(0,a,b,c,d,e))}function
-d_(f,e,d,a,b){if(typeof
-a==="number")return function(a){return v(f,[4,e,c(b,a)],d)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return v(f,[4,e,an(h,g,c(b,a))],d)}}var
-i=a[1];return function(g,a){return v(f,[4,e,an(i,g,c(b,a))],d)}}}function
-c9(f,e,d,g,c,b,a){if(typeof
+c=[8,e,nx];return d<50?cN(d+1|0,b,c,a):V(cN,[0,b,c,a])}function
+e6(h,b,f,a,e,c){if(e){var
+i=e[1];return function(e){return nq(b,f,a,i,d(c,e))}}var
+g=[4,f,c];return h<50?cN(h+1|0,b,g,a):V(cN,[0,b,g,a])}function
+w(a,b,c){return fK(cN(0,a,b,c))}function
+ay(a,b,c,d){return fK(e7(0,a,b,c,d))}function
+nq(a,b,c,d,e){return fK(e6(0,a,b,c,d,e))}function
+ea(f,e,c,a,b){if(typeof
+a==="number")return function(a){return w(f,[4,e,d(b,a)],c)};else{if(0===a[0]){var
+g=a[2],h=a[1];return function(a){return w(f,[4,e,aq(h,g,d(b,a))],c)}}var
+i=a[1];return function(g,a){return w(f,[4,e,aq(i,g,d(b,a))],c)}}}function
+c$(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return v(f,[4,e,bP(g,k(b,a,c))],d)}:function(c){return v(f,[4,e,k(b,a,c)],d)};var
-l=c[1];return function(c){return v(f,[4,e,bP(l,k(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return w(f,[4,e,bU(g,k(b,a,c))],d)}:function(c){return w(f,[4,e,k(b,a,c)],d)};var
+l=c[1];return function(c){return w(f,[4,e,bU(l,k(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return v(f,[4,e,an(i,h,bP(g,k(b,a,c)))],d)}:function(c){return v(f,[4,e,an(i,h,k(b,a,c))],d)};var
-m=c[1];return function(c){return v(f,[4,e,an(i,h,bP(m,k(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return w(f,[4,e,aq(i,h,bU(g,k(b,a,c)))],d)}:function(c){return w(f,[4,e,aq(i,h,k(b,a,c))],d)};var
+m=c[1];return function(c){return w(f,[4,e,aq(i,h,bU(m,k(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return v(f,[4,e,an(j,h,bP(g,k(b,a,c)))],d)}:function(g,c){return v(f,[4,e,an(j,g,k(b,a,c))],d)};var
-n=c[1];return function(g,c){return v(f,[4,e,an(j,g,bP(n,k(b,a,c)))],d)}}}function
-nd(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return w(f,[4,e,aq(j,h,bU(g,k(b,a,c)))],d)}:function(g,c){return w(f,[4,e,aq(j,g,k(b,a,c))],d)};var
+n=c[1];return function(g,c){return w(f,[4,e,aq(j,g,bU(n,k(b,a,c)))],d)}}}function
+np(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return v(e,[4,d,a1(a,f,b)],c)}:function(b){return v(e,[4,d,a1(a,d8(a),b)],c)};var
-j=b[1];return function(b){return v(e,[4,d,a1(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return w(e,[4,d,a6(a,f,b)],c)}:function(b){return w(e,[4,d,a6(a,d_(a),b)],c)};var
+j=b[1];return function(b){return w(e,[4,d,a6(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return v(e,[4,d,an(h,g,a1(a,f,b))],c)}:function(b){return v(e,[4,d,an(h,g,a1(a,d8(a),b))],c)};var
-k=b[1];return function(b){return v(e,[4,d,an(h,g,a1(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return w(e,[4,d,aq(h,g,a6(a,f,b))],c)}:function(b){return w(e,[4,d,aq(h,g,a6(a,d_(a),b))],c)};var
+k=b[1];return function(b){return w(e,[4,d,aq(h,g,a6(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return v(e,[4,d,an(i,g,a1(a,f,b))],c)}:function(f,b){return v(e,[4,d,an(i,f,a1(a,d8(a),b))],c)};var
-l=b[1];return function(f,b){return v(e,[4,d,an(i,f,a1(a,l,b))],c)}}}function
-a2(b,f){var
+b==="number")return b?function(g,f,b){return w(e,[4,d,aq(i,g,a6(a,f,b))],c)}:function(f,b){return w(e,[4,d,aq(i,f,a6(a,d_(a),b))],c)};var
+l=b[1];return function(f,b){return w(e,[4,d,aq(i,f,a6(a,l,b))],c)}}}function
+a7(b,f){var
 a=f;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=ge(a[2]);a2(b,g);return cj(b,h);case
+g=a[1],h=gg(a[2]);a7(b,g);return cn(b,h);case
 1:var
-d=a[2],e=a[1];if(0===d[0]){var
-i=d[1];a2(b,e);cj(b,nm);var
+c=a[2],e=a[1];if(0===c[0]){var
+i=c[1];a7(b,e);cn(b,ny);var
 a=i;continue}var
-j=d[1];a2(b,e);cj(b,nn);var
+j=c[1];a7(b,e);cn(b,nz);var
 a=j;continue;case
 6:var
-m=a[2];a2(b,a[1]);return c(m,b);case
-7:a2(b,a[1]);return c3(b);case
+m=a[2];a7(b,a[1]);return d(m,b);case
+7:a7(b,a[1]);return c4(b);case
 8:var
-n=a[2];a2(b,a[1]);return S(n);case
+n=a[2];a7(b,a[1]);return S(n);case
 2:case
 4:var
-k=a[2];a2(b,a[1]);return cj(b,k);default:var
-l=a[2];a2(b,a[1]);return j$(b,l)}}function
-ba(b,f){var
+k=a[2];a7(b,a[1]);return cn(b,k);default:var
+l=a[2];a7(b,a[1]);return km(b,l)}}function
+bf(b,f){var
 a=f;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=ge(a[2]);ba(b,g);return cp(b,h);case
+g=a[1],h=gg(a[2]);bf(b,g);return cs(b,h);case
 1:var
-d=a[2],e=a[1];if(0===d[0]){var
-i=d[1];ba(b,e);cp(b,no);var
+c=a[2],e=a[1];if(0===c[0]){var
+i=c[1];bf(b,e);cs(b,nA);var
 a=i;continue}var
-j=d[1];ba(b,e);cp(b,np);var
+j=c[1];bf(b,e);cs(b,nB);var
 a=j;continue;case
 6:var
-m=a[2];ba(b,a[1]);return cp(b,c(m,0));case
+m=a[2];bf(b,a[1]);return cs(b,d(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];ba(b,a[1]);return S(n);case
+n=a[2];bf(b,a[1]);return S(n);case
 2:case
 4:var
-k=a[2];ba(b,a[1]);return cp(b,k);default:var
-l=a[2];ba(b,a[1]);return ga(b,l)}}function
-nq(d,a,b){var
-e=b[1],f=0;return v(function(b){a2(a,b);return c(d,a)},f,e)}function
-d$(b,a){return nq(function(a){return 0},b,a)}function
-ea(a){return d$(aN,a)}function
-nr(b,a){var
-d=a[1];return v(function(d){var
-a=d5(64);ba(a,d);return c(b,d6(a))},0,d)}function
-ae(a){return nr(function(a){return a},a)}var
-ns=dR(0);function
-ec(d,b){var
-a=d[1+b];return kZ(a)?cb(a)===dE?c(ae(nt),a):cb(a)===253?j4(a):nu:c(ae(nv),a)}function
-gg(b,a){if(b.length-1<=a)return nw;var
-c=gg(b,a+1|0),d=ec(b,a);return k(ae(nx),d,c)}function
-ny(a){var
+k=a[2];bf(b,a[1]);return cs(b,k);default:var
+l=a[2];bf(b,a[1]);return gc(b,l)}}function
+nC(c,a,b){var
+e=b[1],f=0;return w(function(b){a7(a,b);return d(c,a)},f,e)}function
+eb(b,a){return nC(function(a){return 0},b,a)}function
+ec(a){return eb(aN,a)}function
+nD(b,a){var
+c=a[1];return w(function(c){var
+a=d7(64);bf(a,c);return d(b,d8(a))},0,c)}function
+af(a){return nD(function(a){return a},a)}var
+nE=dU(0);function
+ee(c,b){var
+a=c[1+b];return k$(a)?cg(a)===dH?d(af(nF),a):cg(a)===253?kf(a):nG:d(af(nH),a)}function
+gi(b,a){if(b.length-1<=a)return nI;var
+c=gi(b,a+1|0),d=ee(b,a);return k(af(nJ),d,c)}function
+nK(a){var
 b=a.length-1;if(2<b>>>0){var
-d=gg(a,2),e=ec(a,1);return k(ae(nz),e,d)}switch(b){case
-0:return nA;case
-1:return nB;default:var
-f=ec(a,1);return c(ae(nC),f)}}function
-nD(e){function
+c=gi(a,2),e=ee(a,1);return k(af(nL),e,c)}switch(b){case
+0:return nM;case
+1:return nN;default:var
+f=ee(a,1);return d(af(nO),f)}}function
+nP(e){function
 a(f){var
 a=f;for(;;){if(a){var
 g=a[2],h=a[1];try{var
-d=0,b=c(h,e);d=1}catch(a){}if(d&&b)return[0,b[1]];var
-a=g;continue}return 0}}return a(dS(ns))}function
-nE(a){if(a===c0)return nF;if(a===dU)return nG;if(a[1]===fP){var
-b=a[2],e=b[3],h=b[2],i=b[1];return e7(ae(eb),i,h,e,e+5|0,nH)}if(a[1]===E){var
-c=a[2],f=c[3],j=c[2],k=c[1];return e7(ae(eb),k,j,f,f+6|0,nI)}if(a[1]===fR){var
-d=a[2],g=d[3],l=d[2],m=d[1];return e7(ae(eb),m,l,g,g+6|0,nJ)}if(0===cb(a)){var
-n=a[1][1];return as(n,ny(a))}return a[1]}function
-c_(a){var
-b=nD(a);return b?b[1]:nE(a)}function
-nK(a){var
-b=[0,uj(a)];return b}function
-nL(b,a){function
-d(a){return a?0===b?nM:nN:0===b?nO:nP}if(0===a[0]){var
-e=a[5],f=a[4],g=a[3],h=a[6]?nQ:nS,i=a[2],j=a[7],k=d(a[1]);return[0,t9(ae(nR),k,j,i,h,g,f,e)]}if(a[1])return 0;var
-l=d(0);return[0,c(ae(nT),l)]}function
-nU(e,b){if(b){var
+c=0,b=d(h,e);c=1}catch(a){}if(c&&b)return[0,b[1]];var
+a=g;continue}return 0}}return a(dV(nE))}function
+nQ(a){if(a===c2)return nR;if(a===dX)return nS;if(a[1]===fQ){var
+b=a[2],e=b[3],h=b[2],i=b[1];return e8(af(ed),i,h,e,e+5|0,nT)}if(a[1]===E){var
+c=a[2],f=c[3],j=c[2],k=c[1];return e8(af(ed),k,j,f,f+6|0,nU)}if(a[1]===fS){var
+d=a[2],g=d[3],l=d[2],m=d[1];return e8(af(ed),m,l,g,g+6|0,nV)}if(0===cg(a)){var
+n=a[1][1];return ax(n,nK(a))}return a[1]}function
+da(a){var
+b=nP(a);return b?b[1]:nQ(a)}function
+nW(a){var
+b=[0,uy(a)];return b}function
+nX(b,a){function
+c(a){return a?0===b?nY:nZ:0===b?n0:n1}if(0===a[0]){var
+e=a[5],f=a[4],g=a[3],h=a[6]?n2:n4,i=a[2],j=a[7],k=c(a[1]);return[0,un(af(n3),k,j,i,h,g,f,e)]}if(a[1])return 0;var
+l=c(0);return[0,d(af(n5),l)]}function
+n6(e,b){if(b){var
 f=b[1],g=f.length-1-1|0,i=0;if(!(g<0)){var
 a=i;for(;;){var
-h=nL(a,d(f,a)[1+a]);if(h){var
-j=h[1];c(d$(e,nV),j)}var
+h=nX(a,c(f,a)[1+a]);if(h){var
+j=h[1];d(eb(e,n7),j)}var
 k=a+1|0;if(g!==a){var
-a=k;continue}break}}return 0}return d$(e,nW)}function
-ed(b,a){return nU(b,nK(a))}var
-nY=nX.slice();function
-nZ(f,e){var
-g=c_(f);c(ea(n0),g);ed(aN,e);var
-a=uQ(0);if(a<0){var
-b=c1(a);fS(d(nY,b)[1+b])}return c3(aN)}var
-n1=[0];function
-gh(b){var
-a=up(0);return a}function
-n2(b,a){try{var
-d=a?n1:gh(0);try{dX(0)}catch(a){}try{var
-i=nZ(b,d),e=i}catch(a){a=aM(a);var
-f=gh(0),g=c_(b);c(ea(n4),g);ed(aN,d);var
-h=c_(a);c(ea(n5),h);ed(aN,f);var
-e=c3(aN)}return e}catch(a){a=aM(a);if(a===c0)return fS(n3);throw a}}fI(a(is),function(b,a){try{var
-c=n2(b,a);return c}catch(a){return 0}});function
-n6(a){return uP(a,0,s(a))}function
-n7(a){return[0,y(55,0),0]}function
-n8(c,g){function
-l(b,a){return n6(as(b,f1(a)))}function
+a=k;continue}break}}return 0}return eb(e,n8)}function
+ef(b,a){return n6(b,nW(a))}var
+n_=n9.slice();function
+n$(f,e){var
+g=da(f);d(ec(oa),g);ef(aN,e);var
+a=u5(0);if(a<0){var
+b=c3(a);fT(c(n_,b)[1+b])}return c4(aN)}var
+ob=[0];function
+gj(b){var
+a=uE(0);return a}function
+oc(b,a){try{var
+c=a?ob:gj(0);try{d0(0)}catch(a){}try{var
+i=n$(b,c),e=i}catch(a){a=aM(a);var
+f=gj(0),g=da(b);d(ec(oe),g);ef(aN,c);var
+h=da(a);d(ec(of),h);ef(aN,f);var
+e=c4(aN)}return e}catch(a){a=aM(a);if(a===c2)return fT(od);throw a}}fJ(a(iF),function(b,a){try{var
+c=oc(b,a);return c}catch(a){return 0}});function
+og(a){return u4(a,0,s(a))}function
+oh(a){return[0,v(55,0),0]}function
+oi(d,g){function
+l(b,a){return og(ax(b,f3(a)))}function
 m(a){var
 b=P(a,3)<<24,c=P(a,2)<<16,d=P(a,1)<<8;return((P(a,0)+d|0)+c|0)+b|0}var
-h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){d(c[1],a)[1+a]=a;var
+h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,n9],j=54+f0(55,i)|0,n=0;if(!(j<0)){var
+f=[0,oj],j=54+f2(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=uU(b,i),o=d(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(d(c[1],e)[1+e]^p)&iC;d(c[1],e)[1+e]=q;var
+e=b%55|0,k=u9(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&iP;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
-b=r;continue}break}}c[2]=0;return 0}}function
-n_(b){var
-a=n7(0);n8(a,b);return a}function
-n$(a){return n_(u6(0))}function
-oa(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],c=d(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(d(a[1],e)[1+e]+(c^(c>>>25|0)&31)|0)&iC,g=a[2];d(a[1],g)[1+g]=f;return f}function
-ob(a){var
+b=r;continue}break}}d[2]=0;return 0}}function
+ok(b){var
+a=oh(0);oi(a,b);return a}function
+ol(a){return ok(vj(0))}function
+om(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&iP,g=a[2];c(a[1],g)[1+g]=f;return f}function
+on(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-t7=jL(t6),gj=t7}catch(a){a=aM(a);if(a!==ch)throw a;try{var
-t5=jL(t4),gi=t5}catch(a){a=aM(a);if(a!==ch)throw a;var
-gi=oc}var
-gj=gi}var
-od=kX(gj,82),c$=[dz,function(a){return n$(0)}];function
-oe(c,b){var
-a=c;for(;;){if(b<=a)return a;if(dY<(a*2|0))return a;var
+ul=jY(uk),gl=ul}catch(a){a=aM(a);if(a!==a0)throw a;try{var
+uj=jY(ui),gk=uj}catch(a){a=aM(a);if(a!==a0)throw a;var
+gk=oo}var
+gl=gk}var
+op=k9(gl,82),db=[dC,function(a){return ol(0)}];function
+oq(c,b){var
+a=c;for(;;){if(b<=a)return a;if(d1<(a*2|0))return a;var
 a=a*2|0;continue}}function
-of(a,e){var
-f=a?a[1]:od,b=oe(16,e);if(f)var
-c=cb(c$),g=cM===c?c$[1]:dz===c?f$(c$):c$,d=oa(g);else
+gm(a,e){var
+f=a?a[1]:op,b=oq(16,e);if(f)var
+c=cg(db),g=cO===c?db[1]:dC===c?gb(db):db,d=om(g);else
 var
-d=0;return[0,0,y(b,0),d,b]}function
-og(n,e,g,h){var
-i=h.length-1,f=y(i,0),j=g.length-1-1|0;function
+d=0;return[0,0,v(b,0),d,b]}function
+or(n,e,g,h){var
+i=h.length-1,f=v(i,0),j=g.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
-i=a[1],l=a[2],m=a[3],g=e?a:[0,i,l,0],b=c(n,i),j=d(f,b)[1+b];if(j)j[3]=g;else
-d(h,b)[1+b]=g;d(f,b)[1+b]=g;var
+i=a[1],l=a[2],m=a[3],g=e?a:[0,i,l,0],b=d(n,i),j=c(f,b)[1+b];if(j)j[3]=g;else
+c(h,b)[1+b]=g;c(f,b)[1+b]=g;var
 a=m;continue}return 0}}var
 p=0;if(!(j<0)){var
-b=p;for(;;){o(d(g,b)[1+b]);var
+b=p;for(;;){o(c(g,b)[1+b]);var
 s=b+1|0;if(j!==b){var
 b=s;continue}break}}if(e){var
 k=i-1|0,q=0;if(!(k<0)){var
 a=q;for(;;){var
-m=d(f,a)[1+a];if(m)m[3]=0;var
+m=c(f,a)[1+a];if(m)m[3]=0;var
 r=a+1|0;if(k!==a){var
 a=r;continue}break}}var
 l=0}else
 var
 l=e;return l}function
-oh(g,a){var
-b=a[2],d=(b.length-1)*2|0,e=d<dY?1:0;if(e){var
-f=y(d,0),h=1-ob(a);a[2]=f;return og(c(g,a),h,b,f)}return e}function
-oi(c,b,a){return jC(c,b,0,a)}function
-ee(a,b){return 4<=a.length-1?jC(10,cO,a[3],b)&(a[2].length-1-1|0):S(oj)}function
-ok(a,c,f){var
-b=ee(a,c),g=[0,c,f,d(a[2],b)[1+b]];d(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?oh(ee,a):e}function
-ol(a,b){function
-c(e){var
+gn(g,a){var
+b=a[2],c=(b.length-1)*2|0,e=c<d1?1:0;if(e){var
+f=v(c,0),h=1-on(a);a[2]=f;return or(d(g,a),h,b,f)}return e}function
+os(c,b,a){return jP(c,b,0,a)}function
+bx(a,b){return 4<=a.length-1?jP(10,cQ,a[3],b)&(a[2].length-1-1|0):S(ot)}function
+ou(a,d,f){var
+b=bx(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?gn(bx,a):e}function
+ov(c,b){var
+a=b;for(;;){if(a){var
+d=a[2],e=a[3];if(0===aA(c,a[1]))return d;var
+a=e;continue}throw a0}}function
+ow(f,a){var
+g=bx(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aA(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===aA(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===aA(a,e[1])?j:ov(a,k)}throw a0}throw a0}throw a0}function
+ox(c,b){var
+a=b;for(;;){if(a){var
+d=a[2],e=a[3];if(0===aA(c,a[1]))return[0,d];var
+a=e;continue}return 0}}function
+oy(f,a){var
+g=bx(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aA(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===aA(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===aA(a,e[1])?[0,j]:ox(a,k)}return 0}return 0}return 0}function
+oz(a,b){function
+d(e){var
 a=e;for(;;){if(a){var
-d=a[3],f=a[2];if(0===dG(a[1],b))return[0,f,c(d)];var
-a=d;continue}return 0}}var
-e=ee(a,b);return c(d(a[2],e)[1+e])}function
-bb(a){return a}var
-gk=0,gl=-1;function
-gm(a){return 0<=a?1:0}var
-gn=[J,om,bn(0)];function
-da(a,b){a[13]=a[13]+b[3]|0;return f_(b,a[28])}function
-on(a){a[12]=1;a[13]=1;return d4(a[28])}var
-go=1000000010;function
-ef(b,a){return a6(b[17],a,0,s(a))}function
-db(a){return c(a[19],0)}function
-oo(b,a){return c(b[20],a)}function
-op(b,a){return c(b[21],a)}function
-gp(a,c,b){a[9]=a[9]-c|0;ef(a,b);a[11]=0;return 0}function
-dc(c,a){var
-b=w(a,oq);return b?gp(c,s(a),a):b}function
-bt(a,b,c){var
-d=b[3],e=b[2];dc(a,b[1]);db(a);a[11]=1;a[10]=kE(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;op(a,a[10]);return dc(a,d)}function
-gq(b,a){return bt(b,or,a)}function
-bQ(a,b){var
-c=b[2],d=b[3];dc(a,b[1]);a[9]=a[9]-c|0;oo(a,c);return dc(a,d)}function
-os(a){var
-b=bN(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:gq(a,d):e}return db(a)}function
-ot(a){var
-b=le(a[28]);if(b){var
+c=a[3],f=a[2];if(0===aA(a[1],b))return[0,f,d(c)];var
+a=c;continue}return 0}}var
+e=bx(a,b);return d(c(a[2],e)[1+e])}function
+oA(b,d,c){var
+a=c;for(;;){if(a){var
+e=a[3];if(0===aA(a[1],b)){a[1]=b;a[2]=d;return 0}var
+a=e;continue}return 1}}function
+go(a,d,e){var
+b=bx(a,d),f=c(a[2],b)[1+b],g=oA(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return gn(bx,a);var
+i=h}else
+var
+i=g;return i}function
+bg(a){return a}var
+gp=0,gq=-1;function
+gr(a){return 0<=a?1:0}var
+gs=[K,oB,br(0)];function
+dc(a,b){a[13]=a[13]+b[3]|0;return ga(b,a[28])}function
+oC(a){a[12]=1;a[13]=1;return d6(a[28])}var
+gt=1000000010;function
+eg(b,a){return a$(b[17],a,0,s(a))}function
+dd(a){return d(a[19],0)}function
+oD(b,a){return d(b[20],a)}function
+oE(b,a){return d(b[21],a)}function
+gu(a,c,b){a[9]=a[9]-c|0;eg(a,b);a[11]=0;return 0}function
+de(c,a){var
+b=x(a,oF);return b?gu(c,s(a),a):b}function
+by(a,b,c){var
+d=b[3],e=b[2];de(a,b[1]);dd(a);a[11]=1;a[10]=kQ(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;oE(a,a[10]);return de(a,d)}function
+gv(b,a){return by(b,oG,a)}function
+bV(a,b){var
+c=b[2],d=b[3];de(a,b[1]);a[9]=a[9]-c|0;oD(a,c);return de(a,d)}function
+oH(a){var
+b=bS(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:gv(a,d):e}return dd(a)}function
+oI(a){var
+b=lq(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=bb(d);a[9]=a[9]+e|0;return 0}return 0}function
-ou(a,g,b){if(typeof
+e=bg(d);a[9]=a[9]+e|0;return 0}return 0}function
+oJ(a,g,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=bN(a[3]);if(j){var
+j=bS(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return uM(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:bM(a[2]);return 0;case
-2:bM(a[3]);return 0;case
+c=a[1],d=a[2];return u1(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:bR(a[2]);return 0;case
+2:bR(a[3]);return 0;case
 3:var
-m=bN(a[2]);return m?gq(a,m[1][2]):db(a);case
+m=bS(a[2]);return m?gv(a,m[1][2]):dd(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?ot(a):n;default:var
-o=bM(a[5]);return o?ef(a,c(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?oI(a):n;default:var
+o=bR(a[5]);return o?eg(a,d(a[25],o[1])):0}else
 switch(b[0]){case
-0:return gp(a,g,b[1]);case
+0:return gu(a,g,b[1]);case
 1:var
-d=b[2],f=b[1],p=d[1],z=d[2],q=bN(a[2]);if(q){var
+c=b[2],f=b[1],p=c[1],z=c[2],q=bS(a[2]);if(q){var
 r=q[1],e=r[2];switch(r[1]){case
-0:return bQ(a,f);case
-1:return bt(a,d,e);case
-2:return bt(a,d,e);case
-3:return a[9]<(g+s(p)|0)?bt(a,d,e):bQ(a,f);case
-4:return a[11]?bQ(a,f):a[9]<(g+s(p)|0)?bt(a,d,e):((a[6]-e|0)+z|0)<a[10]?bt(a,d,e):bQ(a,f);default:return bQ(a,f)}}return 0;case
+0:return bV(a,f);case
+1:return by(a,c,e);case
+2:return by(a,c,e);case
+3:return a[9]<(g+s(p)|0)?by(a,c,e):bV(a,f);case
+4:return a[11]?bV(a,f):a[9]<(g+s(p)|0)?by(a,c,e):((a[6]-e|0)+z|0)<a[10]?by(a,c,e):bV(a,f);default:return bV(a,f)}}return 0;case
 2:var
-h=a[6]-a[9]|0,A=b[2],B=b[1],t=bN(a[3]);if(t){var
+h=a[6]-a[9]|0,A=b[2],B=b[1],t=bS(a[3]);if(t){var
 u=t[1][1],v=u[1];if(v)var
 C=v[1],D=function(c){var
 a=c;for(;;){if(a){var
@@ -2301,387 +2326,387 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return C}},i=D(u[1]);else
 var
 i=h;var
-w=i-h|0;return 0<=w?bQ(a,[0,ow,w+B|0,ov]):bt(a,[0,oy,i+A|0,ox],a[6])}return 0;case
+w=i-h|0;return 0<=w?bV(a,[0,oL,w+B|0,oK]):by(a,[0,oN,i+A|0,oM],a[6])}return 0;case
 3:var
-x=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))os(a);var
-F=a[9]-E|0,G=1===x?1:a[9]<g?x:5;return bL([0,G,F],a[2]);case
-4:return bL(b[1],a[3]);default:var
-y=b[1];ef(a,c(a[24],y));return bL(y,a[5])}}function
-gr(a){for(;;){var
-d=lc(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=gm(c),e=i||(a[9]<=h?1:0);if(e){ld(a[28]);var
-j=gm(c)?bb(c):go;ou(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-oz(a,b){da(a,b);return gr(a)}function
-oA(c,a,b){return oz(c,[0,a,[0,b],bb(a)])}function
-oB(b,a){return oA(b,bb(s(a)),a)}function
-eg(a){co(a);return bL([0,-1,[0,gl,oC,0]],a)}function
-eh(a,c){var
-d=bN(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=bb(b[1]);if(i<a[12])return eg(a[1]);var
+x=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))oH(a);var
+F=a[9]-E|0,G=1===x?1:a[9]<g?x:5;return bQ([0,G,F],a[2]);case
+4:return bQ(b[1],a[3]);default:var
+y=b[1];eg(a,d(a[24],y));return bQ(y,a[5])}}function
+gw(a){for(;;){var
+d=lo(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=gr(c),e=i||(a[9]<=h?1:0);if(e){lp(a[28]);var
+j=gr(c)?bg(c):gt;oJ(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+oO(a,b){dc(a,b);return gw(a)}function
+oP(c,a,b){return oO(c,[0,a,[0,b],bg(a)])}function
+oQ(b,a){return oP(b,bg(s(a)),a)}function
+eh(a){cr(a);return bQ([0,-1,[0,gq,oR,0]],a)}function
+ei(a,c){var
+d=bS(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=bg(b[1]);if(i<a[12])return eh(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=bb(a[13]+f|0),bM(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=bg(a[13]+f|0),bR(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=bb(a[13]+f|0),bM(a[1]),0):c;return j}return 0}return 0}function
-oD(a,c,b){da(a,b);if(c)eh(a,1);return bL([0,a[13],b],a[1])}function
-oE(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return oD(a,0,[0,bb(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?oB(a,a[16]):b}function
-oF(a){return oE(a,0,3)}function
-oG(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){da(a,[0,gk,1,0]);eh(a,1);eh(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=bg(a[13]+f|0),bR(a[1]),0):c;return j}return 0}return 0}function
+oS(a,c,b){dc(a,b);if(c)ei(a,1);return bQ([0,a[13],b],a[1])}function
+oT(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return oS(a,0,[0,bg(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?oQ(a,a[16]):b}function
+oU(a){return oT(a,0,3)}function
+oV(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){dc(a,[0,gp,1,0]);ei(a,1);ei(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-oH(a,f){if(a[23])da(a,[0,gk,5,0]);var
+oW(a,f){if(a[23])dc(a,[0,gp,5,0]);var
 b=a[22];if(b){var
-d=bM(a[4]);if(d)return c(a[27],d[1]);var
+c=bR(a[4]);if(c)return d(a[27],c[1]);var
 e=0}else
 var
 e=b;return e}function
-oI(a,b){return oH(a,0)}function
-oJ(a){on(a);eg(a[1]);co(a[2]);co(a[3]);co(a[4]);co(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return oF(a)}function
-oK(a){var
-b=a[4];return k_(function(b){return oI(a,0)},b)}function
-oL(a,b){oK(a);for(;;){if(1<a[14]){oG(a,0);continue}a[13]=go;gr(a);if(b)db(a);return oJ(a)}}function
-gs(a,b){oL(a,0);return c(a[18],0)}function
-oM(a,b){return a6(a[17],oN,0,1)}var
-gt=f5(80,32);function
-gu(b,d){var
+oX(a,b){return oW(a,0)}function
+oY(a){oC(a);eh(a[1]);cr(a[2]);cr(a[3]);cr(a[4]);cr(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return oU(a)}function
+oZ(a){var
+b=a[4];return lk(function(b){return oX(a,0)},b)}function
+o0(a,b){oZ(a);for(;;){if(1<a[14]){oV(a,0);continue}a[13]=gt;gw(a);if(b)dd(a);return oY(a)}}function
+gx(a,b){o0(a,0);return d(a[18],0)}function
+o1(a,b){return a$(a[17],o2,0,1)}var
+gy=f7(80,32);function
+gz(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){a6(b[17],gt,0,80);var
-a=a-80|0;continue}return a6(b[17],gt,0,a)}return c}}function
-oO(a){return a[1]===gn?as(oQ,as(a[2],oP)):oR}function
-oS(a){return a[1]===gn?as(oU,as(a[2],oT)):oV}function
-oW(a){return 0}function
-oX(a){return 0}function
-oY(h,g,f,e,d){var
-b=lb(0),c=[0,gl,oZ,0];f_(c,b);var
-a=cn(0);eg(a);bL([0,1,c],a);var
-i=cn(0),j=cn(0),k=cn(0);return[0,a,cn(0),k,j,i,78,10,68,78,0,1,1,1,1,jW,o0,h,g,f,e,d,0,0,oO,oS,oW,oX,b]}function
-gv(c,b){function
+c=0<a?1:0;if(c){if(80<a){a$(b[17],gy,0,80);var
+a=a-80|0;continue}return a$(b[17],gy,0,a)}return c}}function
+o3(a){return a[1]===gs?ax(o5,ax(a[2],o4)):o6}function
+o7(a){return a[1]===gs?ax(o9,ax(a[2],o8)):o_}function
+o$(a){return 0}function
+pa(a){return 0}function
+pb(h,g,f,e,d){var
+b=ln(0),c=[0,gq,pc,0];ga(c,b);var
+a=cq(0);eh(a);bQ([0,1,c],a);var
+i=cq(0),j=cq(0),k=cq(0);return[0,a,cq(0),k,j,i,78,10,68,78,0,1,1,1,1,j9,pd,h,g,f,e,d,0,0,o3,o7,o$,pa,b]}function
+gA(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=oY(c,b,function(a){return 0},e,d);a[19]=function(b){return oM(a,b)};a[20]=function(b){return gu(a,b)};a[21]=function(b){return gu(a,b)};return a}function
-gw(a){function
-b(b){return c3(a)}return gv(function(b,c,d){return j8(a,b,c,d)},b)}function
-o1(a){function
-b(a){return 0}return gv(function(b,c,d){return ln(a,b,c,d)},b)}var
-o2=e_,o3=function(a){return d5(o2)}(0),o4=gw(j6),o5=gw(aN);o1(o3);j_(function(a){gs(o4,0);return gs(o5,0)});function
-o6(b,a){var
-c=cb(a)===J?a:a[1];return fI(b,c)}var
-gx=[J,o7,bn(0)];vg(0);o6(o8,gx);function
+a=pb(c,b,function(a){return 0},e,d);a[19]=function(b){return o1(a,b)};a[20]=function(b){return gz(a,b)};a[21]=function(b){return gz(a,b)};return a}function
+gB(a){function
+b(b){return c4(a)}return gA(function(b,c,d){return kj(a,b,c,d)},b)}function
+pe(a){function
+b(a){return 0}return gA(function(b,c,d){return lz(a,b,c,d)},b)}var
+pf=e$,pg=function(a){return d7(pf)}(0),ph=gB(kh),pi=gB(aN);pe(pg);kl(function(a){gx(ph,0);return gx(pi,0)});function
+pj(b,a){var
+c=cg(a)===K?a:a[1];return fJ(b,c)}var
+gC=[K,pk,br(0)];vv(0);pj(pl,gC);function
 u(a){if(typeof
-a==="number"&&a!==fq)return-a|0;return vj(a)}function
+a==="number"&&a!==fr)return-a|0;return vy(a)}function
 l(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:jR(b,a)}return jR(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:j4(b,a)}return j4(b,a)}function
 q(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:jU(a,b)}return jU(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:j7(a,b)}return j7(a,b)}function
 b(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!vi(b,a))return aL(b,a);return vh(b,a)}function
+a==="number"&&!vx(b,a))return aD(b,a);return vw(b,a)}function
 X(a){if(typeof
-a==="number"&&a!==fd)return a+1|0;return vp(a)}function
-o9(a){if(typeof
-a==="number"&&a!==fq)return a-1|0;return vl(a)}function
-gy(a){return typeof
-a==="number"?0<=a?a:a!==fq?-a|0:jQ(a):jQ(a)}function
-aB(b,a){if(typeof
+a==="number"&&a!==fe)return a+1|0;return vE(a)}function
+pm(a){if(typeof
+a==="number"&&a!==fr)return a-1|0;return vA(a)}function
+gD(a){return typeof
+a==="number"?0<=a?a:a!==fr?-a|0:j3(a):j3(a)}function
+ar(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:jT(b,a)}return jT(b,a)}function
-cr(b,a){if(typeof
+c=b<<a;return c>>a===b?c:j6(b,a)}return j6(b,a)}function
+cu(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return vn(b,a)}function
-cs(a){return typeof
-a==="number"?a:vq(a)}var
+c=a<32?a:31;return b>>c}return vC(b,a)}function
+cv(a){return typeof
+a==="number"?a:vF(a)}var
 f=0,h=1;function
-au(b,a){return 0<bC(b,a)?a:b}function
-x(b,a){return 0<=bC(b,a)?b:a}function
-o_(b,a){return 0<bC(b,a)?1:0}function
-o$(b,a){return vk(b,a,0,s(a))}function
-ct(e,a){var
-d=vd(e,a),b=d[2],c=d[1];if(0<=ar(b))return[0,c,b];if(0<=ar(a)){var
-f=l(b,a);return[0,o9(c),f]}var
+as(b,a){return 0<bH(b,a)?a:b}function
+y(b,a){return 0<=bH(b,a)?b:a}function
+pn(b,a){return 0<bH(b,a)?1:0}function
+po(b,a){return vz(b,a,0,s(a))}function
+cw(e,a){var
+d=vs(e,a),b=d[2],c=d[1];if(0<=al(b))return[0,c,b];if(0<=al(a)){var
+f=l(b,a);return[0,pm(c),f]}var
 g=q(b,a);return[0,X(c),g]}function
 g(c,a){return b(c,a)}function
-pa(a){return vo(a)}function
-cu(a){return ar(a)}function
-Y(b,a){return ve(b,a)}function
-r(b,a){return bC(b,a)<=0?1:0}function
-B(b,a){return bC(b,a)<0?1:0}function
+pp(a){return vD(a)}function
+cx(a){return al(a)}function
+Y(b,a){return vt(b,a)}function
+r(b,a){return bH(b,a)<=0?1:0}function
+B(b,a){return bH(b,a)<0?1:0}function
 ad(a){return a}function
-ei(a){try{var
-b=cs(a);return b}catch(a){a=aM(a);if(a===gx)return dT(pb);throw a}}function
-dd(a){return a?0:1}function
-aG(b,a){var
-d=a?[0,c(b,a[1])]:a;return d}function
+ej(a){try{var
+b=cv(a);return b}catch(a){a=aM(a);if(a===gC)return dW(pq);throw a}}function
+df(a){return a?0:1}function
+aI(b,a){var
+c=a?[0,d(b,a[1])]:a;return c}function
 i(a){return a[1]}function
 j(a){return a[2]}function
-M(a){var
-b=a?M(a[2])+1|0:a;return b}function
-bc(a,b){if(a){var
-c=bc(a[2],b);return[0,a[1],c]}return b}function
-gz(a){return az(0,a-1|0)}function
-pc(b,a){return aL(b,a)}function
-pd(b,a){return az(0,b-a|0)}function
-gA(b,a){function
-c(b){return gA(b,a)+1|0}function
+F(a){var
+b=a?F(a[2])+1|0:a;return b}function
+bh(a,b){if(a){var
+c=bh(a[2],b);return[0,a[1],c]}return b}function
+gE(a){return an(0,a-1|0)}function
+pr(b,a){return aD(b,a)}function
+ps(b,a){return an(0,b-a|0)}function
+gF(b,a){function
+c(b){return gF(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-gB(b,a){function
-c(b){return gA(a,gB(b,a))}function
+gG(b,a){function
+c(b){return gF(a,gG(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-pe(b,a){return b<=a?1:0}function
-bd(b,a){return b<a?1:0}function
-gC(b,a){function
+gH(b,a){return b<=a?1:0}function
+a8(b,a){return b<a?1:0}function
+gI(b,a){function
 c(b){function
-c(a){return gC(b,a)+1|0}function
+c(a){return gI(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-gD(b,a){function
-c(a){return gB(b,gD(b,a))}function
+gJ(b,a){function
+c(a){return gG(b,gJ(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}var
-de=function
-c(a,b){return c.fun(a,b)};u7(de,function(b,a){function
+dg=function
+c(a,b){return c.fun(a,b)};vk(dg,function(b,a){function
 e(j){function
 d(a){return X(g(2,h))}function
 e(a){return g(2,X(a))}function
 i(a){return X(g(2,X(a)))}if(r(a,h))return d(0);var
-b=ct(a,ad(2)),c=b[1];return Y(b[2],f)?e(c):i(c)}function
+b=cw(a,ad(2)),c=b[1];return Y(b[2],f)?e(c):i(c)}function
 i(b){function
 e(a){return g(2,X(b))}function
 i(a){return X(g(2,l(b,a)))}function
-j(a){return g(2,k(de,b,a))}if(r(a,h))return e(0);var
-c=ct(a,ad(2)),d=c[1];return Y(c[2],f)?i(d):j(d)}function
+j(a){return g(2,k(dg,b,a))}if(r(a,h))return e(0);var
+c=cw(a,ad(2)),d=c[1];return Y(c[2],f)?i(d):j(d)}function
 j(b){function
 e(a){return X(g(2,X(b)))}function
-i(a){return g(2,k(de,b,a))}function
-j(a){return X(g(2,k(de,b,a)))}if(r(a,h))return e(0);var
-c=ct(a,ad(2)),d=c[1];return Y(c[2],f)?i(d):j(d)}if(r(b,h))return e(0);var
-c=ct(b,ad(2)),d=c[1];return Y(c[2],f)?i(d):j(d)});function
-cv(a,b,d){function
-i(d){return c(a,b)}function
-j(c){return cv(a,cv(a,b,c),c)}function
-k(d){return c(a,cv(a,cv(a,b,d),d))}if(r(d,h))return i(0);var
-e=ct(d,ad(2)),g=e[1];return Y(e[2],f)?j(g):k(g)}function
-pf(a){function
-c(c){return b(a,c)}return function(a){return cv(c,h,a)}}function
-pg(d,a){function
+i(a){return g(2,k(dg,b,a))}function
+j(a){return X(g(2,k(dg,b,a)))}if(r(a,h))return e(0);var
+c=cw(a,ad(2)),d=c[1];return Y(c[2],f)?i(d):j(d)}if(r(b,h))return e(0);var
+c=cw(b,ad(2)),d=c[1];return Y(c[2],f)?i(d):j(d)});function
+cy(a,b,c){function
+i(c){return d(a,b)}function
+j(c){return cy(a,cy(a,b,c),c)}function
+k(c){return d(a,cy(a,cy(a,b,c),c))}if(r(c,h))return i(0);var
+e=cw(c,ad(2)),g=e[1];return Y(e[2],f)?j(g):k(g)}function
+pt(a){function
+c(c){return b(a,c)}return function(a){return cy(c,h,a)}}function
+pu(c,a){function
 e(a){return f}function
-g(a){return c(pf(d),a)}function
+g(a){return d(pt(c),a)}function
 i(a){return h}var
-b=cu(a);return 0===b?i(0):0<b?g(a):e(u(a))}function
-cw(a){return 0<=cu(a)?ei(a):0}function
-F(b,a){return 0===cu(a)?f:vf(b,a)}function
-bR(a){return 0<cu(a)?ad(bD(a)-1|0):f}function
-bS(a){return 0<=cu(a)?pa(a):f}function
-aC(b,c){var
-a=ei(c);return 0<=a?aB(b,a):cr(b,-a|0)}function
-gE(b,c){var
-a=ei(c);return 0<=a?cr(b,a):aB(b,-a|0)}function
-cx(b,a){return a?a[1]:b}function
-ej(a){var
+b=cx(a);return 0===b?i(0):0<b?g(a):e(u(a))}function
+cz(a){return 0<=cx(a)?ej(a):0}function
+G(b,a){return 0===cx(a)?f:vu(b,a)}function
+bW(a){return 0<cx(a)?ad(aZ(a)-1|0):f}function
+bz(a){return 0<=cx(a)?pp(a):f}function
+aF(b,c){var
+a=ej(c);return 0<=a?ar(b,a):cu(b,-a|0)}function
+gK(b,c){var
+a=ej(c);return 0<=a?cu(b,a):ar(b,-a|0)}function
+cA(b,a){return a?a[1]:b}function
+ek(a){var
 b=a?a[2]:a;return b}function
-av(c,a,b){function
-d(c){return a?av(c,a[2],b):b}function
+at(c,a,b){function
+d(c){return a?at(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-cy(a,b){function
-c(b){return a?cy(a[2],b):a}function
+bX(a,b){function
+c(b){return a?bX(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-ph(d,c){var
+pv(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
-gF(a){if(a){var
+gL(a){if(a){var
 b=a[2];if(b)var
-e=gF(b),c=[0,a[1],e];else
+e=gL(b),c=[0,a[1],e];else
 var
 c=b;var
 d=c}else
 var
 d=a;return d}function
 n(b,a){if(a)var
-e=n(b,a[2]),d=[0,c(b,a[1]),e];else
+e=n(b,a[2]),c=[0,d(b,a[1]),e];else
 var
-d=a;return d}function
-gG(b,a){if(a){var
-d=gG(b,a[2]);return bc(c(b,a[1]),d)}return a}function
-cz(e,d,c){var
+c=a;return c}function
+gM(b,a){if(a){var
+c=gM(b,a[2]);return bh(d(b,a[1]),c)}return a}function
+cB(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=k(e,b,a[1]),a=a[2],b=f;continue}return b}}function
 aO(c,b,a){if(a){var
 d=aO(c,b,a[2]);return k(c,a[1],d)}return b}function
-bT(f,e){var
+bY(f,e){var
 a=e;for(;;){if(a){var
-b=c(f,a[1]);if(!b){var
+b=d(f,a[1]);if(!b){var
 a=a[2];continue}var
-d=b}else
+c=b}else
 var
-d=a;return d}}function
-aH(e,d){var
-a=d;for(;;){if(a){var
-b=c(e,a[1]);if(b){var
+c=a;return c}}function
+ak(e,c){var
+a=c;for(;;){if(a){var
+b=d(e,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-bU(b,f){var
+bZ(b,f){var
 a=f;for(;;){if(a){var
-d=a[2],e=a[1];if(c(b,e))return[0,e,bU(b,d)];var
-a=d;continue}return a}}function
-bV(b,a){if(b)if(a)var
-d=bV(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+c=a[2],e=a[1];if(d(b,e))return[0,e,bZ(b,c)];var
+a=c;continue}return a}}function
+b0(b,a){if(b)if(a)var
+d=b0(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-ek(b,a){function
+el(b,a){function
 c(c){if(a)var
-d=ek(c,a[2]),b=[0,a[1],d];else
+d=el(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-gH(b,a){function
-c(b){return a?gH(b,a[2]):a}function
+gN(b,a){function
+c(b){return a?gN(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-bW(b,a){function
-c(a){return[0,b,bW(b+1|0,a)]}function
+b1(b,a){function
+c(a){return[0,b,b1(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-be(b,a){function
-c(a){return[0,b,be(b,a)]}function
+bi(b,a){function
+c(a){return[0,b,bi(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-a3(c,a){if(c){if(a){var
-d=a3(c[2],a[2]);return l(b(c[1],a[1]),d)}return f}return f}function
-ao(a){if(a){var
-b=ao(a[2]);return l(a[1],b)}return f}function
-Z(b,a){return u(F(u(b),a))}function
-aI(d,c,a){var
-e=Z(b(d,c),a);return[0,F(b(d,c),a),e]}function
-dg(b,a){var
+aP(c,a){if(c){if(a){var
+d=aP(c[2],a[2]);return l(b(c[1],a[1]),d)}return f}return f}function
+au(a){if(a){var
+b=au(a[2]);return l(a[1],b)}return f}function
+Z(b,a){return u(G(u(b),a))}function
+aJ(d,c,a){var
+e=Z(b(d,c),a);return[0,G(b(d,c),a),e]}function
+di(b,a){var
 c=j(a),d=l(j(b),c),e=i(a);return[0,l(i(b),e),d]}function
-pi(a){var
+pw(a){var
 b=u(i(a));return[0,u(j(a)),b]}function
-gI(a,c){if(r(f,a)){var
+gO(a,c){if(r(f,a)){var
 d=b(a,j(c));return[0,b(a,i(c)),d]}var
 e=b(a,i(c));return[0,b(a,j(c)),e]}function
-dh(d,c,a){var
-e=j(a),f=Z(b(j(c),e),d),g=i(a);return[0,F(b(i(c),g),d),f]}function
-pj(a,c){var
-d=i(c),e=Z(b(a,a),d),f=j(c);return[0,F(b(a,a),f),e]}function
-gJ(d,c,a){var
-e=Z(b(j(a),c),d);return[0,F(b(i(a),c),d),e]}function
-pk(b){var
+dj(d,c,a){var
+e=j(a),f=Z(b(j(c),e),d),g=i(a);return[0,G(b(i(c),g),d),f]}function
+px(a,c){var
+d=i(c),e=Z(b(a,a),d),f=j(c);return[0,G(b(a,a),f),e]}function
+gP(d,c,a){var
+e=Z(b(j(a),c),d);return[0,G(b(i(a),c),d),e]}function
+py(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return r(f,a[1][1]);return 0}function
-gK(a){var
+gQ(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-d=pk(a);if(d){var
-e=a[16];return aH(function(a){return r(f,a)},e)}return d}}else
+d=py(a);if(d){var
+e=a[16];return ak(function(a){return r(f,a)},e)}return d}}else
 if(1===b[0])return 1;return 0}return 0}function
-gL(a,c,e,d){function
+gR(a,c,e,d){function
 f(e){var
-f=dh(a,d,gL(a,l(c,h),e,d));return dg(aI(a,h,l(b(g(2,h),c),h)),f)}function
+f=dj(a,d,gR(a,l(c,h),e,d));return di(aJ(a,h,l(b(g(2,h),c),h)),f)}function
 i(i){var
-d=l(b(g(2,h),c),h),e=b(g(2,g(2,g(2,h))),d),f=Z(b(X(g(2,g(2,g(2,h)))),a),e);return[0,F(a,l(b(g(2,h),c),h)),f]}return 0===e?i(0):f(e-1|0)}function
-el(a,e,d,c){var
-b=aI(a,d,c),i=dh(a,b,gL(a,f,e,dh(a,b,b)));return gI(g(2,h),i)}function
-pl(d,c,b,a){if(r(a,b)){var
-e=l(b,a);return el(d,c,q(b,a),e)}var
-f=l(a,b);return pi(el(d,c,q(a,b),f))}function
-pm(a,d){var
-c=b(g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h)))))))))))))))),a),e=X(g(2,h));return gJ(c,a,el(c,pc(2,d),h,e))}function
-pn(d,c){var
-j=bR(c),a=q(bR(d),j),e=r(f,a)?d:aC(d,u(a)),i=r(f,a)?aC(c,a):c,k=b(X(g(2,g(2,h))),e);if(B(b(X(g(2,X(g(2,h)))),i),k))return l(a,h);var
+d=l(b(g(2,h),c),h),e=b(g(2,g(2,g(2,h))),d),f=Z(b(X(g(2,g(2,g(2,h)))),a),e);return[0,G(a,l(b(g(2,h),c),h)),f]}return 0===e?i(0):f(e-1|0)}function
+em(a,e,d,c){var
+b=aJ(a,d,c),i=dj(a,b,gR(a,f,e,dj(a,b,b)));return gO(g(2,h),i)}function
+pz(d,c,b,a){if(r(a,b)){var
+e=l(b,a);return em(d,c,q(b,a),e)}var
+f=l(a,b);return pw(em(d,c,q(a,b),f))}function
+gS(a,d){var
+c=b(g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h)))))))))))))))),a),e=X(g(2,h));return gP(c,a,em(c,pr(2,d),h,e))}function
+pA(d,c){var
+j=bW(c),a=q(bW(d),j),e=r(f,a)?d:aF(d,u(a)),i=r(f,a)?aF(c,a):c,k=b(X(g(2,g(2,h))),e);if(B(b(X(g(2,X(g(2,h)))),i),k))return l(a,h);var
 m=b(X(g(2,g(2,h))),i);return B(b(X(g(2,X(g(2,h)))),e),m)?q(a,h):a}function
-po(q,p,o,d,c){var
-a=pn(d,c),e=r(f,a)?d:aC(d,u(a)),i=r(f,a)?aC(c,a):c,j=B(f,d),k=j?B(f,c):j,l=k?r(e,b(g(2,h),i)):k,m=l?r(i,b(g(2,h),e)):l;if(m)var
-s=pl(q,p,e,i),n=[0,dg(gI(a,o),s)];else
+pB(q,p,o,d,c){var
+a=pA(d,c),e=r(f,a)?d:aF(d,u(a)),i=r(f,a)?aF(c,a):c,j=B(f,d),k=j?B(f,c):j,l=k?r(e,b(g(2,h),i)):k,m=l?r(i,b(g(2,h),e)):l;if(m)var
+s=pz(q,p,e,i),n=[0,di(gO(a,o),s)];else
 var
 n=m;return n}function
-gM(b,a){if(b)if(a)var
-d=gM(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+gT(b,a){if(b)if(a)var
+d=gT(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-pp(b,a){var
-c=be(0,b);return cz(function(b,a){return gM(a,b)},a,c)}function
-bf(a){if(a){var
+pC(b,a){var
+c=bi(0,b);return cB(function(b,a){return gT(a,b)},a,c)}function
+bj(a){if(a){var
 b=a[1];if(b)var
-c=bf(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+c=bj(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return pq}function
-gN(f,a,e){if(a)var
+d=b;return d}return pD}function
+gU(f,a,e){if(a)var
 b=a[1],c=k(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-di(a,e,d,g,b){if(b){var
-h=b[2],f=b[1],i=gN(a,d,f);if(i){var
-m=di(a,e,d,g,h);return[0,i[1],m]}var
-j=gN(a,g,f);if(j){var
-n=di(a,e,g,d,h);return[0,j[1],n]}var
-k=c(e,f),l=[0,k,di(a,e,[0,[0,f,k]],d,h)]}else
+dk(a,e,c,g,b){if(b){var
+h=b[2],f=b[1],i=gU(a,c,f);if(i){var
+m=dk(a,e,c,g,h);return[0,i[1],m]}var
+j=gU(a,g,f);if(j){var
+n=dk(a,e,g,c,h);return[0,j[1],n]}var
+k=d(e,f),l=[0,k,dk(a,e,[0,[0,f,k]],c,h)]}else
 var
 l=b;return l}function
-pr(c,b,a){return di(c,b,0,0,a)}function
-gO(b,a){return b?a?Y(b[1],a[1]):a:a?0:1}function
-ps(b,a){var
-d=i(a),c=gO(i(b),d);if(c){var
-e=j(a);return gO(j(b),e)}return c}function
-bX(c){var
-a=bS(c);return Y(b(a,a),c)?a:l(a,h)}function
-pt(a,d,c){var
+pE(c,b,a){return dk(c,b,0,0,a)}function
+gV(b,a){return b?a?Y(b[1],a[1]):a:a?0:1}function
+pF(b,a){var
+d=i(a),c=gV(i(b),d);if(c){var
+e=j(a);return gV(j(b),e)}return c}function
+b2(c){var
+a=bz(c);return Y(b(a,a),c)?a:l(a,h)}function
+pG(a,d,c){var
 e=r(f,d),g=e?B(f,c):e;if(g)var
-i=bX(Z(b(b(a,a),d),c)),h=[0,[0,bS(F(b(b(a,a),d),c)),i]];else
+i=b2(Z(b(b(a,a),d),c)),h=[0,[0,bz(G(b(b(a,a),d),c)),i]];else
 var
 h=g;return h}function
-pu(p,o,n,m){var
+pH(p,o,n,m){var
 c=p,a=o,e=n,d=m;for(;;){if(c){if(a){var
 j=a[2],h=a[1],k=c[2],g=c[1];if(Y(g,f)){var
 c=k,a=j;continue}var
 i=B(f,g)?h[3]:h[2];if(i){var
 q=l(d,b(g,i[1])),c=k,a=j,e=l(e,b(g,h[1])),d=q;continue}return i}return[0,[0,e,d]]}return[0,[0,e,d]]}}function
-gP(m,k){var
+gW(m,k){var
 c=m,a=k;for(;;){if(c){if(a){var
 d=a[1];if(d){var
 j=a[2],e=c[2],i=c[1];if(Y(i,f)){var
 c=e,a=j;continue}var
-n=gP(e,j),o=a3(e,d[2]),p=b(g(2,h),o);return l(b(i,l(b(i,d[1]),p)),n)}return f}return f}return f}}function
-pv(i,a,d,c){if(B(f,a)){var
+n=gW(e,j),o=aP(e,d[2]),p=b(g(2,h),o);return l(b(i,l(b(i,d[1]),p)),n)}return f}return f}return f}}function
+pI(i,a,d,c){if(B(f,a)){var
 j=b(i,c);return[0,[0,q(b(a,d),j),a]]}var
 e=Y(a,f),g=e?Y(c,f):e,k=g?[0,[0,d,h]]:g;return k}function
-pw(l,k,j,i,h,g,f,a,d){var
-m=b(a,h),c=pu(d,k,b(a,i),m);if(c){var
-e=c[1],n=gP([0,a,d],[0,[0,g,f],j]);return pv(l,e[1],e[2],n)}return c}var
-px=g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))),py=pg(g(2,h),px);function
-aP(a){return a[8]}function
-em(b){var
+pJ(l,k,j,i,h,g,f,a,d){var
+m=b(a,h),c=pH(d,k,b(a,i),m);if(c){var
+e=c[1],n=gW([0,a,d],[0,[0,g,f],j]);return pI(l,e[1],e[2],n)}return c}var
+pK=g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))),pL=pu(g(2,h),pK);function
+aQ(a){return a[8]}function
+en(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return h;return f}function
-gQ(e,d,c){var
+gX(e,d,c){var
 a=e[4];if(typeof
 a==="number"&&!a)return b(d,c);return f}function
-en(a){var
+eo(a){var
 c=a[4];if(typeof
 c==="number"){if(0===c){var
-d=aP(a);return b(aP(a),d)}}else
+d=aQ(a);return b(aQ(a),d)}}else
 if(2!==c[0]){var
-i=aP(a);return b(u(g(2,h)),i)}var
-e=aP(a),f=b(aP(a),e);return b(u(g(2,h)),f)}function
-pz(b){var
+i=aQ(a);return b(u(g(2,h)),i)}var
+e=aQ(a),f=b(aQ(a),e);return b(u(g(2,h)),f)}function
+pM(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return r(f,a[1][1]);return 1}function
-pA(b){var
+pN(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,h,h]]}function
-pB(a){var
+pO(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2689,119 +2714,119 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-dj(b){var
+dl(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return py;return h}function
-pC(c,a){var
-d=a3(a,a),e=c[4];if(typeof
+a!=="number"&&2!==a[0])return pL;return h}function
+pP(c,a){var
+d=aP(a,a),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=dj(c),f=b(b(dj(c),g),d),i=bX(f),j=bS(f);return[0,d,ao(a),j,i]}return[0,d,ao(a),h,h]}function
-gR(a){var
-h=a[9],b=n(function(b){return pC(a,b)},h),e=pz(a);if(e)var
-i=a[2],c=M(b)===i?1:0;else
+g=dl(c),f=b(b(dl(c),g),d),i=b2(f),j=bz(f);return[0,d,au(a),j,i]}return[0,d,au(a),h,h]}function
+gY(a){var
+h=a[9],b=n(function(b){return pP(a,b)},h),e=pM(a);if(e)var
+i=a[2],c=F(b)===i?1:0;else
 var
 c=e;if(c)var
-j=a[9],d=aH(function(b){var
-c=a[1];return M(b)===c?1:0},j);else
+j=a[9],d=ak(function(b){var
+c=a[1];return F(b)===c?1:0},j);else
 var
 d=c;var
-g=d?aH(function(a){return B(f,a[3])},b):d,k=g?[0,b]:g;return k}function
-gS(c,a){if(a){var
-d=b(c,gS(c,a[2]));return l(a[1],d)}return f}function
-pD(a){var
-e=aC(h,q(a,h));function
+g=d?ak(function(a){return B(f,a[3])},b):d,k=g?[0,b]:g;return k}function
+gZ(c,a){if(a){var
+d=b(c,gZ(c,a[2]));return l(a[1],d)}return f}function
+pQ(a){var
+e=aF(h,q(a,h));function
 b(a,g,c,d){function
 f(e){var
-a=gE(g,h),f=gE(c,a),i=b(e,a,f,d);return b(e,a,q(c,aC(f,a)),i)}function
+a=gK(g,h),f=gK(c,a),i=b(e,a,f,d);return b(e,a,q(c,aF(f,a)),i)}function
 i(a){return[0,q(c,e),d]}return 0===a?i(0):f(a-1|0)}return b}function
-gT(c,b,a){if(b){if(a){var
-d=gT(c,b[2],a[2]),e=aC(a[1],c);return[0,l(b[1],e),d]}return b}return n(function(a){return aC(a,c)},a)}function
-gU(b,a){if(a){var
-c=gU(b,a[2]);return gT(b,a[1],c)}return a}function
-pE(g,f,e){var
+g0(c,b,a){if(b){if(a){var
+d=g0(c,b[2],a[2]),e=aF(a[1],c);return[0,l(b[1],e),d]}return b}return n(function(a){return aF(a,c)},a)}function
+g1(b,a){if(a){var
+c=g1(b,a[2]);return g0(b,a[1],c)}return a}function
+pR(g,f,e){var
 d=g,c=f,a=e;for(;;){if(c){if(a){var
 h=a[2],i=c[2],d=l(d,b(c[1],a[1])),c=i,a=h;continue}return d}return d}}var
-eo=gD(2,7),pF=7;function
-pG(b){var
-f=aC(h,b),g=aC(h,q(b,h));function
+ep=gJ(2,7),pS=7;function
+pT(b){var
+f=aF(h,b),g=aF(h,q(b,h));function
 c(d,a){function
 e(h){if(a)var
-d=ek(eo,a),i=c(h,gH(eo,a)),j=gU(b,d),e=[0,[0,gS(f,be(g,M(d))),j],i];else
+d=el(ep,a),i=c(h,gN(ep,a)),j=g1(b,d),e=[0,[0,gZ(f,bi(g,F(d))),j],i];else
 var
 e=a;return e}function
 h(a){return 0}return 0===d?h(0):e(d-1|0)}return c}function
-gV(d,c,b,a){if(a){var
-e=a[1],f=gV(d,c,b,a[2]),g=pE(e[1],b,e[2]);return t_(pD(d),pF,c,g,f)}return a}function
-pH(a,e,d,c){return ek(e,gV(a,b(a,ad(eo)),c,d))}function
-gW(a){var
-b=g(2,h);return l(bR(aO(function(b,a){return x(b[1],a)},f,a)),b)}function
-pI(a,b){var
-c=a[9],d=M(a[9]);return k(pG(gW(b)),d,c)}function
-gX(e,d,b,a){if(a)var
-h=gX(e,d,b+1|0,a[2]),f=c(d,b),i=f?c(e,a[1]):f,g=[0,i,h];else
+g2(d,c,b,a){if(a){var
+e=a[1],f=g2(d,c,b,a[2]),g=pR(e[1],b,e[2]);return iw(pQ(d),pS,c,g,f)}return a}function
+pU(a,e,d,c){return el(e,g2(a,b(a,ad(ep)),c,d))}function
+g3(a){var
+b=g(2,h);return l(bW(aO(function(b,a){return y(b[1],a)},f,a)),b)}function
+pV(a,b){var
+c=a[9],d=F(a[9]);return k(pT(g3(b)),d,c)}function
+g4(e,c,b,a){if(a)var
+h=g4(e,c,b+1|0,a[2]),f=d(c,b),i=f?d(e,a[1]):f,g=[0,i,h];else
 var
 g=a;return g}function
-pJ(a,d,c,b){var
-e=a[9],g=M(a[9]),f=0,h=gW(d);return gX(function(a){return pH(h,g,c,a)},b,f,e)}function
-ep(c,a){if(a)var
-e=a[1],f=ep(c,a[2]),d=[0,n(function(a){return b(b(ad(c[1]),e),a)},a),f];else
+pW(a,d,c,b){var
+e=a[9],g=F(a[9]),f=0,h=g3(d);return g4(function(a){return pU(h,g,c,a)},b,f,e)}function
+eq(c,a){if(a)var
+e=a[1],f=eq(c,a[2]),d=[0,n(function(a){return b(b(ad(c[1]),e),a)},a),f];else
 var
 d=a;return d}function
-gY(g,d,h,e,a){if(d){if(e){var
-i=e[1],j=gY(g,d[2],h,e[2],a),k=c(h,d[1]),l=n(function(a){return b(k,a)},a);return[0,bc(n(function(a){return av(a,i,f)},d),l),j]}return ep(g,a)}return ep(g,a)}function
-gZ(d,b){if(b){var
-a=av(b[1],d,0);if(a)var
-c=gZ(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+g5(g,c,h,e,a){if(c){if(e){var
+i=e[1],j=g5(g,c[2],h,e[2],a),k=d(h,c[1]),l=n(function(a){return b(k,a)},a);return[0,bh(n(function(a){return at(a,i,f)},c),l),j]}return eq(g,a)}return eq(g,a)}function
+g6(d,b){if(b){var
+a=at(b[1],d,0);if(a)var
+c=g6(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return pK}function
-eq(b,a){if(b){var
-c=b[1];return a?[0,x(c,a[1])]:[0,c]}return a}function
+e=a;return e}return pX}function
 er(b,a){if(b){var
-c=b[1];return a?[0,au(c,a[1])]:[0,c]}return a}function
-g0(b,a){var
-c=j(a),d=er(j(b),c),e=i(a);return[0,eq(i(b),e),d]}function
-g1(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,g1(a,b,d)]},g=function(a){return[0,g0(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-pL(d,c,a){var
-e=[0,Z(b(c,j(a)),d)];return[0,[0,F(b(c,i(a)),d)],e]}function
-g2(d,c,a,b){if(a){var
-e=a[1],f=g2(d,c,a[2],b),g=pL(d,c,j(e));return g1(i(e),g,f)}return b}function
-pM(c,a){var
-d=F(a,c);if(Y(a,b(c,d)))return[0,[0,a,d],h];var
-e=F(c,a);return Y(c,b(a,e))?[0,[0,c,h],e]:[0,[0,b(c,a),a],c]}function
-es(d,c,a){var
-e=dj(d),g=r(f,a)?c[3]:c[4];return F(b(a,g),e)}function
-g3(c,b,a){return u(es(c,b,u(a)))}function
-pN(e,c,a,d){var
-g=r(f,a)?c[4]:c[3],h=b(d,g);return F(b(a,dj(e)),h)}function
-pO(a,j,i,c,h,g){var
-d=gQ(a,j,c[1]),e=u(b(en(a),i));if(B(f,en(a))){var
-k=[0,l(d,es(a,c,b(e,g)))],m=[0,l(d,g3(a,c,b(e,h)))];return[0,em(a),m,k]}var
-n=[0,l(d,es(a,c,b(e,h)))],o=[0,l(d,g3(a,c,b(e,g)))];return[0,em(a),o,n]}function
-pP(a,i){var
-d=pA(a);if(d)var
-c=d[1],p=b(c[1],c[1]),q=aP(a),r=[0,u(b(b(i,b(aP(a),q)),p))],j=[0,[0,f,[0,b(c[2],c[2]),0,r]],0];else
+c=b[1];return a?[0,y(c,a[1])]:[0,c]}return a}function
+es(b,a){if(b){var
+c=b[1];return a?[0,as(c,a[1])]:[0,c]}return a}function
+g7(b,a){var
+c=j(a),d=es(j(b),c),e=i(a);return[0,er(i(b),e),d]}function
+g8(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,g8(a,b,d)]},g=function(a){return[0,g7(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+pY(d,c,a){var
+e=[0,Z(b(c,j(a)),d)];return[0,[0,G(b(c,i(a)),d)],e]}function
+g9(d,c,a,b){if(a){var
+e=a[1],f=g9(d,c,a[2],b),g=pY(d,c,j(e));return g8(i(e),g,f)}return b}function
+pZ(c,a){var
+d=G(a,c);if(Y(a,b(c,d)))return[0,[0,a,d],h];var
+e=G(c,a);return Y(c,b(a,e))?[0,[0,c,h],e]:[0,[0,b(c,a),a],c]}function
+et(d,c,a){var
+e=dl(d),g=r(f,a)?c[3]:c[4];return G(b(a,g),e)}function
+g_(c,b,a){return u(et(c,b,u(a)))}function
+p0(e,c,a,d){var
+g=r(f,a)?c[4]:c[3],h=b(d,g);return G(b(a,dl(e)),h)}function
+p1(a,j,i,c,h,g){var
+d=gX(a,j,c[1]),e=u(b(eo(a),i));if(B(f,eo(a))){var
+k=[0,l(d,et(a,c,b(e,g)))],m=[0,l(d,g_(a,c,b(e,h)))];return[0,en(a),m,k]}var
+n=[0,l(d,et(a,c,b(e,h)))],o=[0,l(d,g_(a,c,b(e,g)))];return[0,en(a),o,n]}function
+p2(a,i){var
+d=pN(a);if(d)var
+c=d[1],p=b(c[1],c[1]),q=aQ(a),r=[0,u(b(b(i,b(aQ(a),q)),p))],j=[0,[0,f,[0,b(c[2],c[2]),0,r]],0];else
 var
 j=d;var
-e=pB(a);if(e)var
+e=pO(a);if(e)var
 k=e[1],m=k[2],n=k[1],s=ad(a[1]),t=[0,b(b(b(b(g(2,h),i),s),n),m)],v=[0,g(2,h),0,t],o=[0,[0,l(n,m),v],0];else
 var
-o=e;return bc(o,j)}function
-g4(d,e){var
+o=e;return bh(o,j)}function
+eu(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=g4(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=eu(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-g5(b){var
+g$(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return h;return u(h)}function
-pQ(a,c){var
-d=en(a);return b(c,b(g5(a),d))}function
-dk(a,h,s,r,q,p,d,o,c){if(c){var
+p3(a,c){var
+d=eo(a);return b(c,b(g$(a),d))}function
+dm(a,h,s,r,q,p,d,o,c){if(c){var
 i=c[1],e=i[1],j=B(f,e);if(j){var
-t=i[2],u=b(b(p,g5(a)),e),v=d[1],w=gQ(a,h,d[1]),g=pw(h,r,q,em(a),w,v,o,u,t);if(g)var
-k=g[1],x=b(b(k[2],e),s),l=[0,pN(a,d,k[1],x)];else
+t=i[2],u=b(b(p,g$(a)),e),v=d[1],w=gX(a,h,d[1]),g=pJ(h,r,q,en(a),w,v,o,u,t);if(g)var
+k=g[1],x=b(b(k[2],e),s),l=[0,p0(a,d,k[1],x)];else
 var
 l=g;var
 m=l}else
@@ -2810,304 +2835,304 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-pR(l,k,g,e,d,p,m,a,o,c){var
+p4(l,k,g,e,d,p,m,a,o,c){var
 q=m[1];if(q){var
-v=a[2],w=n(function(a){return b(v,a)},p),r=bc(n(function(a){return cx(f,a)},o),w),x=j(c),y=m[2],z=er(aG(u,dk(l,k,g,e,d,u(h),a,r,y)),x),A=i(c);return[0,eq(dk(l,k,g,e,d,h,a,r,[0,q[1]]),A),z]}var
+v=a[2],w=n(function(a){return b(v,a)},p),r=bh(n(function(a){return cA(f,a)},o),w),x=j(c),y=m[2],z=es(aI(u,dm(l,k,g,e,d,u(h),a,r,y)),x),A=i(c);return[0,er(dm(l,k,g,e,d,h,a,r,[0,q[1]]),A),z]}var
 s=m[2];if(s){var
-B=a[2],C=n(function(a){return b(B,a)},p),t=bc(n(function(a){return cx(f,a)},o),C),D=j(c),E=[0,s[1]],F=er(aG(u,dk(l,k,g,e,d,u(h),a,t,E)),D),G=i(c);return[0,eq(dk(l,k,g,e,d,h,a,t,0),G),F]}return c}function
-g6(j,i,h,g,f,e,c,b,d,a){if(c){if(b){if(a){var
-k=a[2],l=n(ej,d),m=g6(j,i,h,g,f,e,c[2],b[2],l,k);return[0,pR(j,i,h,g,f,e,c[1],b[1],d,a[1]),m]}return a}return a}return a}function
-pS(a){var
-b=a[4];return gG(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-g7(b,a){return av(a,b,[0,f,f,h,h])}function
-pT(a,k,h,b,y,x,w,g){var
-l=k[3],c=g4(w,k[4]),d=n(i,c),m=aH(function(b){return bd(b,a[2])},d);if(m){var
-o=g2(l,h,c,x);if(g){var
-e=gZ(y,d);if(e)var
-p=e[1],q=pM(l,h),r=q[1],f=r[1],z=r[2],A=n(function(c){var
-d=j(j(c)),e=i(j(c));return pO(a,f,z,g7(b,i(c)),e,d)},c),s=pP(a,f),t=n(i,s),B=gY(a,d,function(a){return g7(b,a)[2]},p,t),C=bc(A,n(j,s)),u=[0,g6(a,f,pQ(a,q[2]),C,B,t,g,b,p,o)];else
+B=a[2],C=n(function(a){return b(B,a)},p),t=bh(n(function(a){return cA(f,a)},o),C),D=j(c),E=[0,s[1]],F=es(aI(u,dm(l,k,g,e,d,u(h),a,t,E)),D),G=i(c);return[0,er(dm(l,k,g,e,d,h,a,t,0),G),F]}return c}function
+ha(j,i,h,g,f,e,c,b,d,a){if(c){if(b){if(a){var
+k=a[2],l=n(ek,d),m=ha(j,i,h,g,f,e,c[2],b[2],l,k);return[0,p4(j,i,h,g,f,e,c[1],b[1],d,a[1]),m]}return a}return a}return a}function
+p5(a){var
+b=a[4];return gM(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+hb(b,a){return at(a,b,[0,f,f,h,h])}function
+p6(a,k,h,b,y,x,w,g){var
+l=k[3],c=eu(w,k[4]),d=n(i,c),m=ak(function(b){return a8(b,a[2])},d);if(m){var
+o=g9(l,h,c,x);if(g){var
+e=g6(y,d);if(e)var
+p=e[1],q=pZ(l,h),r=q[1],f=r[1],z=r[2],A=n(function(c){var
+d=j(j(c)),e=i(j(c));return p1(a,f,z,hb(b,i(c)),e,d)},c),s=p2(a,f),t=n(i,s),B=g5(a,d,function(a){return hb(b,a)[2]},p,t),C=bh(A,n(j,s)),u=[0,ha(a,f,p3(a,q[2]),C,B,t,g,b,p,o)];else
 var
 u=e;return u}var
 v=[0,o]}else
 var
 v=m;return v}function
-pU(c,a){var
-d=c[10],h=d?x(f,q(d[1],a)):f,e=c[11],i=e?x(f,q(a,e[1])):f,g=x(h,i);return b(g,g)}function
-pV(e,d,a){var
-f=q(d,a),c=x(q(a,e),f);return b(c,c)}function
-pW(b){var
+p7(c,a){var
+d=c[10],h=d?y(f,q(d[1],a)):f,e=c[11],i=e?y(f,q(a,e[1])):f,g=y(h,i);return b(g,g)}function
+p8(e,d,a){var
+f=q(d,a),c=y(q(a,e),f);return b(c,c)}function
+p9(b){var
 a=b[10];return a?r(f,a[1]):a}function
-g8(c,a){return ao(n(function(a){if(pW(c)&&B(a,f))return f;return b(a,a)},a))}function
-g9(d,c){var
-e=aP(d);return function(a,f){var
-g=b(a[2],e),h=g8(d,f),i=b(a[1],a[1]);return Z(bX(b(b(b(c,c),i),h)),g)}}function
-g_(e,a,d,c){var
-f=g8(e,c);return bX(Z(b(b(a,a),f),d))}function
-g$(c,d){var
-a=aP(c);return function(e){var
+hc(c,a){return au(n(function(a){if(p9(c)&&B(a,f))return f;return b(a,a)},a))}function
+hd(d,c){var
+e=aQ(d);return function(a,f){var
+g=b(a[2],e),h=hc(d,f),i=b(a[1],a[1]);return Z(b2(b(b(b(c,c),i),h)),g)}}function
+he(e,a,d,c){var
+f=hc(e,c);return b2(Z(b(b(a,a),f),d))}function
+hf(c,d){var
+a=aQ(c);return function(e){var
 f=c[10];if(f){var
 g=f[1],h=c[11];if(h){var
-i=h[1],j=b(a,a),k=[0,Z(b(d,ao(n(function(a){var
-c=b(i,a);return x(b(g,a),c)},e))),j)],l=b(a,a);return[0,[0,F(b(d,ao(n(function(a){var
-c=b(i,a);return au(b(g,a),c)},e))),l)],k]}return df}return df}}function
-pX(a,f){var
-c=aP(a);return function(g){var
+i=h[1],j=b(a,a),k=[0,Z(b(d,au(n(function(a){var
+c=b(i,a);return y(b(g,a),c)},e))),j)],l=b(a,a);return[0,[0,G(b(d,au(n(function(a){var
+c=b(i,a);return as(b(g,a),c)},e))),l)],k]}return dh}return dh}}function
+p_(a,f){var
+c=aQ(a);return function(g){var
 d=a[10];if(d){var
 e=a[11];if(e)var
-j=b(c,c),k=e[1],l=d[1],h=[0,Z(b(f,ao(n(function(a){return pV(l,k,a)},g))),j)];else
+j=b(c,c),k=e[1],l=d[1],h=[0,Z(b(f,au(n(function(a){return p8(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-m=b(c,c);return[0,[0,F(b(f,ao(n(function(b){return pU(a,b)},g))),m)],i]}}function
-ha(d,b,a){var
-e=d[4];if(typeof
-e==="number"){if(0===e)return c(pX(d,b),a);var
-j=[0,b],l=d[2]===1?b:f;return[0,[0,l],j]}else{if(2===e[0]){var
+m=b(c,c);return[0,[0,G(b(f,au(n(function(b){return p7(a,b)},g))),m)],i]}}function
+hg(c,b,a){var
+e=c[4];if(typeof
+e==="number"){if(0===e)return d(p_(c,b),a);var
+j=[0,b],l=c[2]===1?b:f;return[0,[0,l],j]}else{if(2===e[0]){var
 h=e[1];if(h){var
-i=h[1],o=c(g$(d,b),a),p=[0,k(g9(d,b),i,a)],q=n(u,a);return g0([0,[0,u(k(g9(d,b),i,q))],p],o)}return c(g$(d,b),a)}var
-g=a3(a,a),m=[0,g_(d,b,g,a)];return[0,[0,u(g_(d,b,g,n(u,a)))],m]}}function
-pY(a,b){var
+i=h[1],o=d(hf(c,b),a),p=[0,k(hd(c,b),i,a)],q=n(u,a);return g7([0,[0,u(k(hd(c,b),i,q))],p],o)}return d(hf(c,b),a)}var
+g=aP(a,a),m=[0,he(c,b,g,a)];return[0,[0,u(he(c,b,g,n(u,a)))],m]}}function
+p$(a,b){var
 c=a[4];if(typeof
 c==="number"&&c){var
 d=a[2]===a[1]?1:0;if(d)var
-h=a[2],e=[0,be(ha(a,b,0),h)];else
+h=a[2],e=[0,bi(hg(a,b,0),h)];else
 var
 e=d;return e}var
-f=gR(a);if(f)var
-i=a[9],g=[0,n(function(c){return ha(a,b,c)},i)];else
+f=gY(a);if(f)var
+i=a[9],g=[0,n(function(c){return hg(a,b,c)},i)];else
 var
 g=f;return g}function
-hb(d,c,b,a){function
+hh(d,c,b,a){function
 e(b){var
-e=hb(d,c+1|0,b,ej(a));return[0,k(d,c,cx(0,a)),e]}function
+e=hh(d,c+1|0,b,ek(a));return[0,k(d,c,cA(0,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-pZ(g,a,f,e,d,c,b){var
-h=a[2],i=0;return bf(hb(function(b,h){return pT(g,a,f,e,d,c,b,h)},i,h,b))}function
-hc(d,c,a){return F(b(d,a),c)}function
-et(d,c,a){return Z(b(d,a),c)}function
-eu(d,b,a){if(a){var
-e=a[2],f=a[1],g=function(a){return[0,f,eu(d,a,e)]},h=function(a){return[0,c(d,f),e]};return 0===b?h(0):g(b-1|0)}return a}function
-hd(e,d,b,a){if(a)var
-f=a[1],h=hd(e,d,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=bT(function(a){return i(b,a)},d)?f:c(e,f),g=[0,j,h];else
+qa(g,a,f,e,d,c,b){var
+h=a[2],i=0;return bj(hh(function(b,h){return p6(g,a,f,e,d,c,b,h)},i,h,b))}function
+hi(d,c,a){return G(b(d,a),c)}function
+ev(d,c,a){return Z(b(d,a),c)}function
+ew(c,b,a){if(a){var
+e=a[2],f=a[1],g=function(a){return[0,f,ew(c,a,e)]},h=function(a){return[0,d(c,f),e]};return 0===b?h(0):g(b-1|0)}return a}function
+hj(e,c,b,a){if(a)var
+f=a[1],h=hj(e,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=bY(function(a){return i(b,a)},c)?f:d(e,f),g=[0,j,h];else
 var
 g=a;return g}var
-ev=[0,f,0];function
-p0(d,b,a){var
-c=j(a),e=c?au(c[1],b):b;return[0,x(i(a),d),[0,e]]}function
-p1(d,c,e,b,a){if(0===a[0]){if(a[1]===e){var
-f=a[2],g=et(d,c,a[4]),h=hc(d,c,a[3]);return eu(function(a){return p0(h,g,a)},f,b)}return b}return b}function
-he(d,a,c,b){var
-e=be(ev,c),f=a[4],g=a[3];return cz(function(a,c){return p1(d,g,b,a,c)},f,e)}function
-hf(b,a){return x(f,q(b,ao(n(i,a))))}function
-hg(b){var
+ex=[0,f,0];function
+qb(d,b,a){var
+c=j(a),e=c?as(c[1],b):b;return[0,y(i(a),d),[0,e]]}function
+qc(d,c,e,b,a){if(0===a[0]){if(a[1]===e){var
+f=a[2],g=ev(d,c,a[4]),h=hi(d,c,a[3]);return ew(function(a){return qb(h,g,a)},f,b)}return b}return b}function
+hk(d,a,c,b){var
+e=bi(ex,c),f=a[4],g=a[3];return cB(function(a,c){return qc(d,g,b,a,c)},f,e)}function
+hl(b,a){return y(f,q(b,au(n(i,a))))}function
+hm(b){var
 a=j(b);return a?a[1]:f}function
-dl(a){return j(a)?0:1}function
-p2(a){return M(bU(dl,a))}function
-hh(b,a){var
+dn(a){return j(a)?0:1}function
+qd(a){return F(bZ(dn,a))}function
+hn(b,a){var
 c=j(a);if(c){var
-d=l(i(a),b);return au(c[1],d)}return l(i(a),b)}function
-p3(g,f,e,d,a){var
-b=dl(a),h=b?1:b;if(d===h)var
-j=q(g,q(e,hg(a))),c=x(i(a),j);else
+d=l(i(a),b);return as(c[1],d)}return l(i(a),b)}function
+qe(g,f,e,d,a){var
+b=dn(a),h=b?1:b;if(d===h)var
+j=q(g,q(e,hm(a))),c=y(i(a),j);else
 var
-c=i(a);return[0,[0,c],[0,hh(f,a)]]}function
-ew(a){var
+c=i(a);return[0,[0,c],[0,hn(f,a)]]}function
+dp(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-hi(b,a){var
-c=p2(a),d=ao(n(hg,a)),e=hf(b,a);return n(function(a){return p3(b,e,d,c,a)},a)}function
-ex(a,b){var
-c=a[4];return bT(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-p4(a,e,d,c){var
-b=he(a,e,d,c);return[0,hf(a,b),b]}function
-p5(c,b,a){return dl(a)?b:x(b,hh(c,a))}function
-hj(c,a,b){if(a){if(b){var
-d=hj(c,a[2],b[2]);return[0,p5(c,a[1],b[1]),d]}return a}return a}function
-p6(e,a,b){var
-c=bW(0,a[2]),g=bU(function(b){return ex(a,b)},c),d=n(function(c){return p4(e,a,b,c)},g),h=be(f,b),i=cz(function(b,a){return hj(a[1],b,a[2])},d,h);return[0,d,ad(M(bU(function(b){return dd(ex(a,b))},c))),i]}function
-p7(c,b,a){var
-d=ew(b);if(d)var
-f=hi(c,be(ev,b[2])),g=function(d){return ex(a,d)?hi(c,he(c,a,b[2],d)):f},e=[0,n(g,bW(0,a[2]))];else
+ho(b,a){var
+c=qd(a),d=au(n(hm,a)),e=hl(b,a);return n(function(a){return qe(b,e,d,c,a)},a)}function
+ey(a,b){var
+c=a[4];return bY(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+qf(a,e,d,c){var
+b=hk(a,e,d,c);return[0,hl(a,b),b]}function
+qg(c,b,a){return dn(a)?b:y(b,hn(c,a))}function
+hp(c,a,b){if(a){if(b){var
+d=hp(c,a[2],b[2]);return[0,qg(c,a[1],b[1]),d]}return a}return a}function
+qh(e,a,b){var
+c=b1(0,a[2]),g=bZ(function(b){return ey(a,b)},c),d=n(function(c){return qf(e,a,b,c)},g),h=bi(f,b),i=cB(function(b,a){return hp(a[1],b,a[2])},d,h);return[0,d,ad(F(bZ(function(b){return df(ey(a,b))},c))),i]}function
+qi(c,b,a){var
+d=dp(b);if(d)var
+f=ho(c,bi(ex,b[2])),g=function(d){return ey(a,d)?ho(c,hk(c,a,b[2],d)):f},e=[0,n(g,b1(0,a[2]))];else
 var
 e=d;return e}function
-ey(a){return a[12]}function
-aw(b,a){return av(a,b[13],0)}function
-dm(b,a){return av(a,b[14],f)}function
-p8(a,c){return r(f,a)?b(a,i(c)):b(a,j(c))}function
-ez(c,b,a){if(c){if(b){if(a){var
-d=ez(c[2],b[2],a[2]),e=a[1];return l(p8(q(c[1],b[1]),e),d)}return f}return f}return f}function
-cA(b,a){var
-c=b[2];return M(a)===c?1:0}function
-p9(a,i,h,d,c){var
-e=cA(a,aw(a,d)),f=e?cA(a,aw(a,c)):e;if(f)var
-j=dm(a,c),k=b(i,q(dm(a,d),j)),m=aw(a,c),g=[0,l(ez(aw(a,d),m,h),k)];else
+ez(a){return a[12]}function
+az(b,a){return at(a,b[13],0)}function
+dq(b,a){return at(a,b[14],f)}function
+qj(a,c){return r(f,a)?b(a,i(c)):b(a,j(c))}function
+eA(c,b,a){if(c){if(b){if(a){var
+d=eA(c[2],b[2],a[2]),e=a[1];return l(qj(q(c[1],b[1]),e),d)}return f}return f}return f}function
+cC(b,a){var
+c=b[2];return F(a)===c?1:0}function
+qk(a,i,h,d,c){var
+e=cC(a,az(a,d)),f=e?cC(a,az(a,c)):e;if(f)var
+j=dq(a,c),k=b(i,q(dq(a,d),j)),m=az(a,c),g=[0,l(eA(az(a,d),m,h),k)];else
 var
 g=f;return g}function
-hk(f,e,a,d,c){if(a){var
-g=b(a[1],c);return r(b(d,b(e,ey(f))),g)}return a}function
-hl(e,d,c){if(d){if(c){var
-a=c[1],g=hl(e,d[2],c[2]);if(B(f,a[1])&&dl(d[1])&&B(a[2],e)){var
-h=a[3],i=q(e,a[2]);return x(g,q(b(a[1],i),h))}return g}return f}return f}function
-p_(a){var
+hq(f,e,a,d,c){if(a){var
+g=b(a[1],c);return r(b(d,b(e,ez(f))),g)}return a}function
+hr(e,d,c){if(d){if(c){var
+a=c[1],g=hr(e,d[2],c[2]);if(B(f,a[1])&&dn(d[1])&&B(a[2],e)){var
+h=a[3],i=q(e,a[2]);return y(g,q(b(a[1],i),h))}return g}return f}return f}function
+ql(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,q(c[2],c[1]),e,d]}function
-p$(d,c,b,a){var
-e=bV(d[3],c);return n(p_,bV(bV(b,a),e))}function
-qa(a){return B(f,a[1])?a[3]:f}function
-hm(b,a){var
-c=j(a);return hl(i(a),c,b)}function
-qb(e,d,c,a){var
-f=hm(a,[0,e,be(ev,d[2])]),g=b(c[2],f),h=c[1];return l(ao(n(function(b){return hm(a,b)},h)),g)}function
-qc(b,a){var
-c=b[3];return bV(n(i,a),c)}function
-qd(f,a,e,i,h,d,c){var
-j=aw(a,c),g=p$(e,h,aw(a,d),j),k=qb(f,a,e,g),m=ao(n(qa,g)),o=dm(a,c),p=b(f,q(dm(a,d),o)),r=qc(e,i),s=aw(a,c);return q(q(l(ez(aw(a,d),s,r),p),m),k)}function
-qe(a){var
+qm(d,c,b,a){var
+e=b0(d[3],c);return n(ql,b0(b0(b,a),e))}function
+qn(a){return B(f,a[1])?a[3]:f}function
+hs(b,a){var
+c=j(a);return hr(i(a),c,b)}function
+qo(e,d,c,a){var
+f=hs(a,[0,e,bi(ex,d[2])]),g=b(c[2],f),h=c[1];return l(au(n(function(b){return hs(a,b)},h)),g)}function
+qp(b,a){var
+c=b[3];return b0(n(i,a),c)}function
+qq(f,a,e,i,h,d,c){var
+j=az(a,c),g=qm(e,h,az(a,d),j),k=qo(f,a,e,g),m=au(n(qn,g)),o=dq(a,c),p=b(f,q(dq(a,d),o)),r=qp(e,i),s=az(a,c);return q(q(l(eA(az(a,d),s,r),p),m),k)}function
+qr(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return ew(a);return 0}return 0}return 0}function
-qf(m,a,l,k,b,d,c){var
-e=qe(a),g=e?cA(a,aw(a,d)):e,h=g?cA(a,aw(a,c)):g,i=h?cA(a,b):h,j=i?aH(function(a){return r(f,a)},b):i,n=j?[0,qd(m,a,l,k,b,d,c)]:j;return n}function
-qg(c,b,a,j,i,h,g,f,e){var
-d=bd(0,b[2]);return d?hk(c,a,qf(a,c,j,i,h,b[1],g),f,e):d}function
-qh(c,b,e,d,a){var
-f=et(c,b,d),g=au(j(a),f),h=hc(c,b,e);return[0,x(i(a),h),g]}function
-qi(d,c,b,a){var
-e=et(d,c,b),f=au(j(a),e);return[0,i(a),f]}function
-qj(d,c,b,a){switch(a[0]){case
+d==="number"&&!d)return dp(a);return 0}return 0}return 0}function
+qs(m,a,l,k,b,d,c){var
+e=qr(a),g=e?cC(a,az(a,d)):e,h=g?cC(a,az(a,c)):g,i=h?cC(a,b):h,j=i?ak(function(a){return r(f,a)},b):i,n=j?[0,qq(m,a,l,k,b,d,c)]:j;return n}function
+qt(c,b,a,j,i,h,g,f,e){var
+d=a8(0,b[2]);return d?hq(c,a,qs(a,c,j,i,h,b[1],g),f,e):d}function
+qu(c,b,e,d,a){var
+f=ev(c,b,d),g=as(j(a),f),h=hi(c,b,e);return[0,y(i(a),h),g]}function
+qv(d,c,b,a){var
+e=ev(d,c,b),f=as(j(a),e);return[0,i(a),f]}function
+qw(d,c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-e=a[1],f=a[3],g=a[2];return eu(function(a){return qh(d,c,g,f,a)},e,b);default:var
-h=0,i=a[1],j=a[2];return hd(function(a){return qi(d,c,j,a)},i,h,b)}}function
-qk(d,c,b,a){return cz(function(a,b){return qj(d,c,a,b)},a,b)}function
-cB(a){return B(f,a[1])}function
-ql(a){return B(a[1],a[2])}function
-dn(c,b,d,a){function
+e=a[1],f=a[3],g=a[2];return ew(function(a){return qu(d,c,g,f,a)},e,b);default:var
+h=0,i=a[1],j=a[2];return hj(function(a){return qv(d,c,j,a)},i,h,b)}}function
+qx(d,c,b,a){return cB(function(a,b){return qw(d,c,a,b)},a,b)}function
+cD(a){return B(f,a[1])}function
+qy(a){return B(a[1],a[2])}function
+dr(c,b,d,a){function
 e(d){if(a){var
-e=dn(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,dn(c,b,d,0)]}function
+e=dr(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,dr(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-qm(a){var
-b=dn(a[17],[0,f,h],a[2],a[18]);return bV(dn(a[15],[0,h,h],a[2],a[16]),b)}function
-cC(b){var
+qz(a){var
+b=dr(a[17],[0,f,h],a[2],a[18]);return b0(dr(a[15],[0,h,h],a[2],a[16]),b)}function
+cE(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-eA(b,c){var
+eB(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return cB(i(c))?0:2;case
-2:return cB(i(c))?cC(b)?0:1:2;case
+1:return cD(i(c))?0:2;case
+2:return cD(i(c))?cE(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1];if(cC(b)&&cB(i(c))&&cB(d)&&ql(d))return 0;return 2;case
-1:if(cC(b)&&r(f,a[1][1]))return 0;return 2;default:return cB(a[1])?1:2}}function
-qn(c){var
+d=a[1];if(cE(b)&&cD(i(c))&&cD(d)&&qy(d))return 0;return 2;case
+1:if(cE(b)&&r(f,a[1][1]))return 0;return 2;default:return cD(a[1])?1:2}}function
+qA(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-qo(e,d,c,a){var
-f=b(e,d),g=j(a),h=Z(b(j(c),g),f),k=b(e,d),l=i(a);return[0,F(b(i(c),l),k),h]}function
-hn(a,e,d,c){function
-f(b){return dg([0,a,a],qo(a,e,c,hn(a,l(e,h),b,c)))}function
+qB(e,d,c,a){var
+f=b(e,d),g=j(a),h=Z(b(j(c),g),f),k=b(e,d),l=i(a);return[0,G(b(i(c),l),k),h]}function
+ht(a,e,d,c){function
+f(b){return di([0,a,a],qB(a,e,c,ht(a,l(e,h),b,c)))}function
 i(c){return[0,a,b(g(2,h),a)]}return 0===d?i(0):f(d-1|0)}function
-ho(c,b,a){function
-d(b){return ho(c,b,dh(c,a,a))}function
+hu(c,b,a){function
+d(b){return hu(c,b,dj(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-qp(a,n,d,c,m){var
-o=aC(m,ad(d)),e=aI(a,gy(c),o),p=j(e),i=r(b(g(2,h),p),a);if(i)var
-k=hn(a,h,n,e),q=r(f,c)?k:pj(a,k),l=[0,ho(a,d,q)];else
+qC(a,n,d,c,m){var
+o=aF(m,ad(d)),e=aJ(a,gD(c),o),p=j(e),i=r(b(g(2,h),p),a);if(i)var
+k=ht(a,h,n,e),q=r(f,c)?k:px(a,k),l=[0,hu(a,d,q)];else
 var
 l=i;return l}function
-qq(m,k,d,c){var
-n=b(g(2,h),c),a=x(f,F(b(X(g(2,h)),d),n)),o=bS(a),e=l(ad(k),o),p=bR(c),i=x(f,l(q(bR(gy(d)),p),h)),j=l(l(i,F(l(l(bR(m),a),i),e)),h),r=g(2,g(2,h)),s=cw(l(l(a,j),r)),t=cw(j);return[0,[0,cw(e),t],s]}function
-hp(a,h,d,c){var
-e=qq(a,h,d,c),f=e[1],g=aC(a,ad(e[2])),b=qp(g,f[1],f[2],d,c),i=b?[0,gJ(g,a,b[1])]:b;return i}var
-qr=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))),hq=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))))))))));function
-hr(g,e,c,a){if(r(a,f))return 0;if(B(b(qr,a),c))return 0;if(B(c,b(u(hq),a))){var
-d=hp(g,e,u(hq),h),i=d?[0,[0,f,j(d[1])]]:d;return i}return hp(g,e,c,a)}function
-dp(c,i,b,h){var
-a=hr(c,i,b,h);if(a)var
-d=a[1],e=d[2],j=r(b,f)?au(e,c):e,g=[0,[0,d[1],j]];else
+qD(n,m,d,c){var
+o=b(g(2,h),c),a=y(f,G(b(X(g(2,h)),d),o)),p=bW(c),e=y(f,l(q(bW(gD(d)),p),h)),i=l(l(bW(n),a),e),r=l(bz(i),h),s=bz(a),j=as(l(ad(m),s),r),k=l(l(e,G(i,j)),h),t=g(2,g(2,h)),u=cz(l(l(a,k),t)),v=cz(k);return[0,[0,cz(j),v],u]}function
+hv(a,h,d,c){var
+e=qD(a,h,d,c),f=e[1],g=aF(a,ad(e[2])),b=qC(g,f[1],f[2],d,c),i=b?[0,gP(g,a,b[1])]:b;return i}var
+qE=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))),hw=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))))))))));function
+hx(g,e,c,a){if(r(a,f))return 0;if(B(b(qE,a),c))return 0;if(B(c,b(u(hw),a))){var
+d=hv(g,e,u(hw),h),i=d?[0,[0,f,j(d[1])]]:d;return i}return hv(g,e,c,a)}function
+ds(c,i,b,h){var
+a=hx(c,i,b,h);if(a)var
+d=a[1],e=d[2],j=r(b,f)?as(e,c):e,g=[0,[0,d[1],j]];else
 var
 g=a;return g}function
-bY(s,c,a,g,B,p,d){var
+b3(s,c,a,g,B,p,d){var
 h=i(p)[1],j=i(p)[2],e=s[5];if(typeof
 e==="number")switch(e){case
-0:return[0,aI(a,d,c)];case
+0:return[0,aJ(a,d,c)];case
 1:var
-C=b(j,c);return[0,aI(a,u(b(h,d)),C)];case
-2:if(cC(s)){var
-D=b(j,c);return dp(a,g,u(b(h,d)),D)}var
-E=b(j,c);return dp(a,g,u(b(h,q(c,d))),E);case
-3:return 0;default:return[0,aI(a,x(f,d),c)]}else
+C=b(j,c);return[0,aJ(a,u(b(h,d)),C)];case
+2:if(cE(s)){var
+D=b(j,c);return ds(a,g,u(b(h,d)),D)}var
+E=b(j,c);return ds(a,g,u(b(h,q(c,d))),E);case
+3:return 0;default:return[0,aJ(a,y(f,d),c)]}else
 switch(e[0]){case
 0:var
-t=e[1],v=t[2],F=t[1],G=b(b(c,j),F),H=l(b(b(h,d),v),G),I=b(c,j);return po(a,g,B,b(l(b(h,d),I),v),H);case
+t=e[1],v=t[2],F=t[1],G=b(b(c,j),F),H=l(b(b(h,d),v),G),I=b(c,j);return pB(a,g,B,b(l(b(h,d),I),v),H);case
 1:var
-k=e[1],J=b(c,k[2]),K=b(c,k[1]),m=pt(a,l(b(d,k[2]),K),J);if(m){var
-w=m[1],n=dp(a,g,u(w[2]),a);if(n)var
-o=dp(a,g,u(w[1]),a),L=o?[0,[0,n[1][1],o[1][2]]]:o,y=L;else
+k=e[1],J=b(c,k[2]),K=b(c,k[1]),m=pG(a,l(b(d,k[2]),K),J);if(m){var
+w=m[1],n=ds(a,g,u(w[2]),a);if(n)var
+o=ds(a,g,u(w[1]),a),L=o?[0,[0,n[1][1],o[1][2]]]:o,x=L;else
 var
-y=n;var
-z=y}else
+x=n;var
+z=x}else
 var
 z=m;return z;default:var
-A=e[1],M=b(d,A[2]);return r(b(A[1],c),M)?[0,aI(a,d,c)]:[0,[0,f,f]]}}function
-eB(b,a){var
+A=e[1],M=b(d,A[2]);return r(b(A[1],c),M)?[0,aJ(a,d,c)]:[0,[0,f,f]]}}function
+eC(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-hs(b,j,h,g,e,d,a){if(a)return aG(i,bY(b,j,h,g,e,d,a[1]));var
-c=qn(b),k=c?[0,f]:c;return k}function
-ht(g,f,e,d,c,b,a){return a?aG(j,bY(g,f,e,d,c,b,a[1])):a}function
-qs(e,d,c,a){var
-g=b(a,a),h=x(b(c,c),g),i=B(f,c)?b(c,c):B(a,f)?b(a,a):f,j=b(d,d),k=Z(u(b(e,i)),j),l=b(d,d);return[0,F(u(b(e,h)),l),k]}function
-qt(a,l,g,f){var
+hy(b,j,h,g,e,d,a){if(a)return aI(i,b3(b,j,h,g,e,d,a[1]));var
+c=qA(b),k=c?[0,f]:c;return k}function
+hz(g,f,e,d,c,b,a){return a?aI(j,b3(g,f,e,d,c,b,a[1])):a}function
+qF(e,d,c,a){var
+g=b(a,a),h=y(b(c,c),g),i=B(f,c)?b(c,c):B(a,f)?b(a,a):f,j=b(d,d),k=Z(u(b(e,i)),j),l=b(d,d);return[0,G(u(b(e,h)),l),k]}function
+qG(a,l,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-h=j(g)[1],e=j(g)[2],m=b(h,a),n=q(b(d[1],e),m),o=b(h,a),p=q(b(c[1],e),o),i=[0,qs(l,b(a,e),p,n)];else
+h=j(g)[1],e=j(g)[2],m=b(h,a),n=q(b(d[1],e),m),o=b(h,a),p=q(b(c[1],e),o),i=[0,qF(l,b(a,e),p,n)];else
 var
 i=d;var
 k=i}else
 var
 k=c;return k}function
-qu(a){var
-c=j(a),d=aG(function(a){return x(f,a)},c),b=i(a),e=b?x(f,b[1]):f;return[0,[0,e],d]}function
-qv(b,a){return cC(b)?qu(a):a}function
-eC(b,e,d,g,f,a,c){switch(eA(b,a)){case
+qH(a){var
+c=j(a),d=aI(function(a){return y(f,a)},c),b=i(a),e=b?y(f,b[1]):f;return[0,[0,e],d]}function
+qI(b,a){return cE(b)?qH(a):a}function
+eD(b,e,d,g,f,a,c){switch(eB(b,a)){case
 0:var
-k=ht(b,e,d,g,f,a,i(c));return eB(hs(b,e,d,g,f,a,j(c)),k);case
+k=hz(b,e,d,g,f,a,i(c));return eC(hy(b,e,d,g,f,a,j(c)),k);case
 1:var
-l=ht(b,e,d,g,f,a,j(c));return eB(hs(b,e,d,g,f,a,i(c)),l);default:var
+l=hz(b,e,d,g,f,a,j(c));return eC(hy(b,e,d,g,f,a,i(c)),l);default:var
 h=b[5];if(typeof
-h==="number"&&3===h)return qt(e,d,a,c);return 0}}function
-eD(a,f,e,d,c,b,p){var
-i=qv(a,p),h=i[2],j=i[1];if(j){var
+h==="number"&&3===h)return qG(e,d,a,c);return 0}}function
+eE(a,f,e,d,c,b,p){var
+i=qI(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
 k=h[1];if(Y(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return bY(a,f,e,d,c,b,g)}return eC(a,f,e,d,c,b,[0,[0,g],[0,k]])}return eC(a,f,e,d,c,b,[0,[0,g],0])}return eC(a,f,e,d,c,b,[0,0,h])}function
-cD(b,a){return cz(x,a,b)}function
-qw(a){if(a)var
-b=a[2],c=a[1],e=n(j,b),f=cD(j(c),e),g=n(i,b),d=[0,[0,cD(i(c),g),f]];else
+n=1;if(n)return b3(a,f,e,d,c,b,g)}return eD(a,f,e,d,c,b,[0,[0,g],[0,k]])}return eD(a,f,e,d,c,b,[0,[0,g],0])}return eD(a,f,e,d,c,b,[0,0,h])}function
+cF(b,a){return cB(y,a,b)}function
+qJ(a){if(a)var
+b=a[2],c=a[1],e=n(j,b),f=cF(j(c),e),g=n(i,b),d=[0,[0,cF(i(c),g),f]];else
 var
 d=a;return d}function
-hu(c,b,a){var
+hA(c,b,a){var
 d=b?a?[0,k(c,b[1],a[1])]:a:b;return d}function
-eE(d,b,a){if(b){var
+eF(d,b,a){if(b){var
 c=b[1];return a?[0,k(d,c,a[1])]:[0,c]}return a}function
-qx(b,a){var
-c=j(a),d=eE(au,j(b),c),e=i(a);return[0,hu(au,i(b),e),d]}function
-qy(b,a){var
-c=j(a),d=hu(x,j(b),c),e=i(a);return[0,eE(x,i(b),e),d]}function
-eF(b,a){if(a){var
-c=a[2],d=a[1];return c?k(b,d,eF(b,c)):d}return df}function
-qz(g){function
+qK(b,a){var
+c=j(a),d=eF(as,j(b),c),e=i(a);return[0,hA(as,i(b),e),d]}function
+qL(b,a){var
+c=j(a),d=hA(y,j(b),c),e=i(a);return[0,eF(y,i(b),e),d]}function
+eG(b,a){if(a){var
+c=a[2],d=a[1];return c?k(b,d,eG(b,c)):d}return dh}function
+qM(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return k(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3126,273 +3151,273 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return bc(c[1],f)}var
+f=e(b);return bh(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-qA(b,a){return aO(function(c,a){return l(x(f,q(c,b)),a)},f,a)}function
-cE(a,b,e){if(e){var
+qN(b,a){return aO(function(c,a){return l(y(f,q(c,b)),a)},f,a)}function
+cG(a,b,e){if(e){var
 c=e[2],d=e[1];if(B(a,d)){var
-g=cE(a,b,c),h=g[2]+1|0;return[0,l(d,g[1]),h]}var
+g=cG(a,b,c),h=g[2]+1|0;return[0,l(d,g[1]),h]}var
 i=function(f){if(Y(d,a)){var
-e=cE(a,f,c),g=e[2]+1|0;return[0,l(d,e[1]),g]}return cE(a,b,c)},j=function(b){return cE(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,f,0]}var
-qB=qz([0,function(b,a){return r(a,b)}]);function
-hv(b,a){var
-d=c(qB[5],a);return av(gz(b),d,f)}function
-qC(b,a){return M(bU(function(a){return B(b,a)},a))}function
-qD(p,c){var
-a=gC(p,M(c)),d=n(i,c),e=n(j,c),f=hv(a,d),g=hv(a,e),h=cE(f,pd(a,qC(f,d)),d),k=bd(0,a),m=k?h[2]===a?1:0:k;if(m)var
-q=ad(a),r=qA(g,e),s=Z(l(b(ad(a),g),r),q),t=ad(a),o=[0,[0,F(h[1],t),s]];else
+e=cG(a,f,c),g=e[2]+1|0;return[0,l(d,e[1]),g]}return cG(a,b,c)},j=function(b){return cG(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,f,0]}var
+qO=qM([0,function(b,a){return r(a,b)}]);function
+hB(b,a){var
+c=d(qO[5],a);return at(gE(b),c,f)}function
+qP(b,a){return F(bZ(function(a){return B(b,a)},a))}function
+qQ(p,c){var
+a=gI(p,F(c)),d=n(i,c),e=n(j,c),f=hB(a,d),g=hB(a,e),h=cG(f,ps(a,qP(f,d)),d),k=a8(0,a),m=k?h[2]===a?1:0:k;if(m)var
+q=ad(a),r=qN(g,e),s=Z(l(b(ad(a),g),r),q),t=ad(a),o=[0,[0,G(h[1],t),s]];else
 var
 o=m;return o}function
-hw(a){return aO(l,f,a)}function
-qE(b,a){return hw(n(function(a){return x(f,q(b,j(a)))},a))}function
-hx(c,a){var
+hC(a){return aO(l,f,a)}function
+qR(b,a){return hC(n(function(a){return y(f,q(b,j(a)))},a))}function
+hD(c,a){var
 d=i(a),e=j(a);return l(b(q(c,h),e),d)}function
-qF(b,a){var
-c=ad(M([0,b,a])),d=n(i,a),e=cD(i(b),d),f=n(function(a){return hx(c,a)},a),g=cD(hx(c,b),f),h=Z(q(g,hw(n(i,[0,b,a]))),c);return[0,F(qE(e,[0,b,a]),c),h]}function
-qG(a){var
-b=a?[0,qF(a[1],a[2])]:a;return b}function
-qH(a){var
-c=j(a),d=aG(function(a){return x(f,a)},c),b=i(a),e=b?x(f,b[1]):f;return[0,e,d]}function
-qI(a){return aO(function(c,a){var
+qS(b,a){var
+c=ad(F([0,b,a])),d=n(i,a),e=cF(i(b),d),f=n(function(a){return hD(c,a)},a),g=cF(hD(c,b),f),h=Z(q(g,hC(n(i,[0,b,a]))),c);return[0,G(qR(e,[0,b,a]),c),h]}function
+qT(a){var
+b=a?[0,qS(a[1],a[2])]:a;return b}function
+qU(a){var
+c=j(a),d=aI(function(a){return y(f,a)},c),b=i(a),e=b?y(f,b[1]):f;return[0,e,d]}function
+qV(a){return aO(function(c,a){var
 b=j(c);return b?l(b[1],a):a},f,a)}function
-qJ(a){var
+qW(a){var
 b=0;return aO(function(b,a){return j(b)?a:a+1|0},b,a)}function
-qK(b,a,d){var
+qX(b,a,d){var
 c=j(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,q(b,e)]};return 0===a?g(0):f(a-1|0)}function
 h(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 i(a){return 0}return 0===a?i(0):h(a-1|0)}function
-qL(c,b,a){var
-d=qK(c,b,a),e=i(a),f=aG(function(a){return l(e,a)},d);return[0,i(a),f]}function
-qM(a){var
-b=qJ(a),c=qI(a);return n(function(a){return qL(c,b,a)},a)}function
-hy(c,b){var
+qY(c,b,a){var
+d=qX(c,b,a),e=i(a),f=aI(function(a){return l(e,a)},d);return[0,i(a),f]}function
+qZ(a){var
+b=qW(a),c=qV(a);return n(function(a){return qY(c,b,a)},a)}function
+hE(c,b){var
 g=i(b),d=r(i(c),g);if(d){var
 e=j(c);if(e){var
 a=j(b);return a?r(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-qN(e,d){var
+q0(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=bT(function(b){return function(a){return hy(a,b)}}(c),a)?a:[0,c,bU(function(b){return function(a){return dd(hy(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-hz(i,h,g,f,e,d,c,a){return bY(i,b(h,ad(c)),g,f,e,d,a)}function
-qO(h,g,f,e,d,c,n,b){var
-a=bY(h,g,f,e,d,c,i(b));if(a){var
+c=b[1],f=b[2],g=bY(function(b){return function(a){return hE(a,b)}}(c),a)?a:[0,c,bZ(function(b){return function(a){return df(hE(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+hF(i,h,g,f,e,d,c,a){return b3(i,b(h,ad(c)),g,f,e,d,a)}function
+q1(h,g,f,e,d,c,n,b){var
+a=b3(h,g,f,e,d,c,i(b));if(a){var
 k=a[1][2],l=j(b);if(l){var
-o=hz(h,g,f,e,d,c,n,l[1]);return aG(function(a){return q(k,i(a))},o)}var
+o=hF(h,g,f,e,d,c,n,l[1]);return aI(function(a){return q(k,i(a))},o)}var
 m=[0,k]}else
 var
 m=a;return m}function
-qP(j,i,h,g,f,e,c){var
-k=qN(0,qM(c)),l=M(c),b=bf(n(function(a){return qO(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],m=a?[0,cD(a[1],a[2])]:a,d=m;else
+q2(j,i,h,g,f,e,c){var
+k=q0(0,qZ(c)),l=F(c),b=bj(n(function(a){return q1(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],m=a?[0,cF(a[1],a[2])]:a,d=m;else
 var
 d=b;return d}function
-qQ(a){var
-b=0;return aO(function(b,a){return eE(au,j(b),a)},b,a)}function
-qR(b,a){return aO(function(c,a){return l(x(i(c),b),a)},f,a)}function
-qS(j,i,h,g,e,d,a){var
-k=qQ(a);if(k){var
-l=k[1],b=bY(j,i,h,g,e,d,l);if(b)var
-n=qR(l,a),c=hz(j,i,h,g,e,d,M(a),n),o=c?[0,x(f,q(b[1][1],c[1][2]))]:c,m=o;else
+q3(a){var
+b=0;return aO(function(b,a){return eF(as,j(b),a)},b,a)}function
+q4(b,a){return aO(function(c,a){return l(y(i(c),b),a)},f,a)}function
+q5(j,i,h,g,e,d,a){var
+k=q3(a);if(k){var
+l=k[1],b=b3(j,i,h,g,e,d,l);if(b)var
+n=q4(l,a),c=hF(j,i,h,g,e,d,F(a),n),o=c?[0,y(f,q(b[1][1],c[1][2]))]:c,m=o;else
 var
 m=b;return m}return[0,f]}function
-qT(a,f,e,d,c,b,i){var
+q6(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(eA(a,b))return 0;var
-h=n(qH,i),j=qP(a,f,e,d,c,b,h);return eB(qS(a,f,e,d,c,b,h),j)}return 0}function
-eG(e,d,c,b,a){function
-f(f,g){return eD(e,d,c,b,a,f,g)}return function(b,a){return bf(pr(ps,function(a){return f(b,a)},a))}}function
-hA(c,h,g,f,e){function
-i(a,b){return eD(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(eA(c,b)){case
-0:return i(b,eF(qx,a));case
-1:return i(b,eF(qy,a));default:var
-d=k(eG(c,h,g,f,e),b,a);return d?qw(d[1]):d}return a}}function
-qU(b,f,e,d,c){function
-l(a,g){return eD(b,f,e,d,c,a,g)}return function(m,g,a){var
+g!=="number"&&0===g[0]){if(eB(a,b))return 0;var
+h=n(qU,i),j=q2(a,f,e,d,c,b,h);return eC(q5(a,f,e,d,c,b,h),j)}return 0}function
+eH(e,d,c,b,a){function
+f(f,g){return eE(e,d,c,b,a,f,g)}return function(b,a){return bj(pE(pF,function(a){return f(b,a)},a))}}function
+hG(c,h,g,f,e){function
+i(a,b){return eE(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(eB(c,b)){case
+0:return i(b,eG(qK,a));case
+1:return i(b,eG(qL,a));default:var
+d=k(eH(c,h,g,f,e),b,a);return d?qJ(d[1]):d}return a}}function
+q7(b,f,e,d,c){function
+l(a,g){return eE(b,f,e,d,c,a,g)}return function(m,g,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return k(hA(b,f,e,d,c),g,a);case
+0:return k(hG(b,f,e,d,c),g,a);case
 1:var
-i=k(eG(b,f,e,d,c),g,a);return i?qG(i[1]):i;default:return qT(b,f,e,d,c,g,a)}else{if(0===h[0]){if(m)return a?l(g,ph(a,df)):a;var
-n=gF(a);return k(hA(b,f,e,d,c),g,n)}var
-j=k(eG(b,f,e,d,c),g,a);return j?qD(h[1],j[1]):j}}}function
-hB(i,h,g,f,e,d,b,a){if(b)if(a)var
-j=a[2],k=b[2],l=hB(i,h,g,f,e,gz(d),k,j),m=a[1],n=b[1],o=bd(0,d),c=[0,a6(qU(i,h,g,f,e),o,n,m),l];else
+i=k(eH(b,f,e,d,c),g,a);return i?qT(i[1]):i;default:return q6(b,f,e,d,c,g,a)}else{if(0===h[0]){if(m)return a?l(g,pv(a,dh)):a;var
+n=gL(a);return k(hG(b,f,e,d,c),g,n)}var
+j=k(eH(b,f,e,d,c),g,a);return j?qQ(h[1],j[1]):j}}}function
+hH(i,h,g,f,e,d,b,a){if(b)if(a)var
+j=a[2],k=b[2],l=hH(i,h,g,f,e,gE(d),k,j),m=a[1],n=b[1],o=a8(0,d),c=[0,a$(q7(i,h,g,f,e),o,n,m),l];else
 var
 c=a;else
 var
 c=b;return c}function
-qV(a){if(typeof
+q8(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-hC(a,f,e,d,c,b){var
-g=pp(a[2],b),h=qm(a);return bf(hB(a,f,e,d,c,qV(a[6]),h,g))}function
-qW(b,a){return x(f,au(b,a))}function
-qX(a,e,d,c){var
-g=B(c,d)?j(e):i(e),f=qW(a,g),h=b(f,c);return F(l(b(q(a,f),d),h),a)}function
-hD(l,k,j,i,g,b,a){if(B(a,f))return[0,c(g,cw(q(u(h),a)))];function
-d(o){var
-b=cw(a);function
-h(a){return hD(l,k,j,i,g,o,a)}var
-c=cy(k,b);if(c){var
-d=h(av(b,j,f));if(d)var
-e=h(av(b,i,f)),p=e?[0,qX(l,c[1],d[1],e[1])]:e,m=p;else
+hI(a,f,e,d,c,b){var
+g=pC(a[2],b),h=qz(a);return bj(hH(a,f,e,d,c,q8(a[6]),h,g))}function
+q9(b,a){return y(f,as(b,a))}function
+q_(a,e,d,c){var
+g=B(c,d)?j(e):i(e),f=q9(a,g),h=b(f,c);return G(l(b(q(a,f),d),h),a)}function
+hJ(l,k,j,i,g,b,a){if(B(a,f))return[0,d(g,cz(q(u(h),a)))];function
+c(o){var
+b=cz(a);function
+h(a){return hJ(l,k,j,i,g,o,a)}var
+c=bX(k,b);if(c){var
+d=h(at(b,j,f));if(d)var
+e=h(at(b,i,f)),p=e?[0,q_(l,c[1],d[1],e[1])]:e,m=p;else
 var
 m=d;var
 n=m}else
 var
 n=c;return n}function
-e(a){return 0}return 0===b?e(0):d(b-1|0)}function
-qY(c,g,e,d,a){var
-h=av(a,aw(c,d),f);return b(g,q(av(a,aw(c,e),f),h))}function
-qZ(a,b,i,h,g,e,d){var
-c=gK(a);if(c){var
-j=a[2];return hD(b,i,h,g,function(c){return qY(a,b,e,d,c)},j,f)}return c}function
-hE(e,j,i,d,h,a){if(d)if(a){var
-m=a[2],n=ej(h),k=hE(e,j,i,d[2],n,m),o=ey(e);if(Y(d[1],o)){var
-p=b(j,cx(f,h)),q=ey(e);return[0,l(b(c(i,a[1]),q),p),k]}var
+e(a){return 0}return 0===b?e(0):c(b-1|0)}function
+q$(c,g,e,d,a){var
+h=at(a,az(c,d),f);return b(g,q(at(a,az(c,e),f),h))}function
+ra(a,b,i,h,g,e,d){var
+c=gQ(a);if(c){var
+j=a[2];return hJ(b,i,h,g,function(c){return q$(a,b,e,d,c)},j,f)}return c}function
+hK(e,j,i,c,h,a){if(c)if(a){var
+m=a[2],n=ek(h),k=hK(e,j,i,c[2],n,m),o=ez(e);if(Y(c[1],o)){var
+p=b(j,cA(f,h)),q=ez(e);return[0,l(b(d(i,a[1]),q),p),k]}var
 g=k}else
 var
 g=a;else
 var
-g=d;return g}function
-q0(a){var
-b=a?[0,aO(x,a[1],a[2])]:a;return b}function
-q1(a,k,h,g,f){function
+g=c;return g}function
+rb(a){var
+b=a?[0,aO(y,a[1],a[2])]:a;return b}function
+rc(a,k,h,g,f){function
 d(c,b){var
-d=a[14];return q0(hE(a,k,c,aw(a,b),d,h))}var
+d=a[14];return rb(hK(a,k,c,az(a,b),d,h))}var
 b=d(i,g);if(b)var
 c=d(j,f),l=c?[0,q(b[1],c[1])]:c,e=l;else
 var
 e=b;return e}function
-q2(a,f,e,d,c){var
+rd(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?q1(a,f,e,d,c):p9(a,f,e,d,c):qZ(a,f,e,b[1],b[2],d,c)}function
-hF(b,a,g,f,e,d,c){return hk(b,a,q2(b,a,g,f,e),d,c)}function
-hG(b,a){var
-c=gR(b),d=pY(b,a[1]),e=c?pI(b,c[1]):c;return[0,b,a,pm(a[2],a[3]),c,e,d]}function
-q3(d,c){var
+b==="number"?b?rc(a,f,e,d,c):qk(a,f,e,d,c):ra(a,f,e,b[1],b[2],d,c)}function
+hL(b,a,g,f,e,d,c){return hq(b,a,rd(b,a,g,f,e),d,c)}function
+re(b,a){var
+c=gY(b),d=p$(b,a[1]),e=c?pV(b,c[1]):c;return[0,b,a,gS(a[2],a[3]),c,e,d]}function
+rf(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(cT(b[1],d))return[0,b[2]];var
+b=a[1];if(dJ(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-q4(a,b){var
+rg(a,b){var
 c=a[1];return function(d){var
-e=pS(b);function
+e=p5(b);function
 f(a){function
-b(b,a){return b===a?1:0}return bT(function(c){return b(a,c)},e)}return pJ(c,d,a[5],f)}}function
-q5(a,b,k){var
-d=a[1],g=a[2][1],h=d[4];if(typeof
-h==="number"&&h)return p7(g,d,b);var
+b(b,a){return b===a?1:0}return bY(function(c){return b(a,c)},e)}return pW(c,d,a[5],f)}}function
+rh(a,b,k){var
+c=a[1],g=a[2][1],h=c[4];if(typeof
+h==="number"&&h)return qi(g,c,b);var
 e=a[4];if(e){var
 i=e[1],f=a[6];if(f){var
-l=k[1],m=f[1];return pZ(d,b,g,i,c(q4(a,b),i),m,l)}var
+l=k[1],m=f[1];return qa(c,b,g,i,d(rg(a,b),i),m,l)}var
 j=f}else
 var
 j=e;return j}function
-q6(a,b,e){var
-d=a[2][2],f=a[1],g=a[2][1],c=q5(a,b,e);if(c){var
-h=hC(f,g,d,a[2][3],a[3],c[1]);return aG(function(a){return qk(d,b[3],a,b[4])},h)}return c}function
-q7(b,a,h){var
+ri(a,b,e){var
+d=a[2][2],f=a[1],g=a[2][1],c=rh(a,b,e);if(c){var
+h=hI(f,g,d,a[2][3],a[3],c[1]);return aI(function(a){return qx(d,b[3],a,b[4])},h)}return c}function
+rj(b,a,h){var
 d=b[1],c=b[2][2],i=b[2][1];return function(k,e,j){var
-b=q3(e,h[2]);if(b){var
+b=rf(e,h[2]);if(b){var
 f=Y(i,c);if(f){var
-l=a[5],m=b[1];return qg(d,a,c,p6(c,a,d[2]),k,m,e,j,l)}var
+l=a[5],m=b[1];return qt(d,a,c,qh(c,a,d[2]),k,m,e,j,l)}var
 g=f}else
 var
 g=b;return g}}function
-q8(c,a,k){var
+rk(c,a,k){var
 l=c[1],m=c[2][2];return function(g,b){var
-d=av(b,a[6],f),h=b===a[1]?1:0;if(h)var
+d=at(b,a[6],f),h=b===a[1]?1:0;if(h)var
 e=h;else{var
 i=B(f,d);if(i){var
-j=hF(l,m,g,a[1],b,d,a[5]);if(!j)return a6(q7(c,a,k),g,b,d);var
+j=hL(l,m,g,a[1],b,d,a[5]);if(!j)return a$(rj(c,a,k),g,b,d);var
 e=j}else
 var
 e=i}return e}}function
-q9(b,a,e){var
-h=b[1],f=bd(0,a[2]);if(f){var
-d=q6(b,a,e);if(d){var
-i=bW(0,h[3]),j=d[1];return aH(c(q8(b,a,e),j),i)}var
-g=d}else
+rl(b,a,e){var
+h=b[1],f=a8(0,a[2]);if(f){var
+c=ri(b,a,e);if(c){var
+i=b1(0,h[3]),j=c[1];return ak(d(rk(b,a,e),j),i)}var
+g=c}else
 var
 g=f;return g}function
-hH(a,c){var
-d=bX(b(b(a,a),c));return[0,bS(b(b(a,a),c)),d]}function
-q_(h,g,a){var
-b=a3(a,a),e=0,c=g[4];if(typeof
+hM(a,c){var
+d=b2(b(b(a,a),c));return[0,bz(b(b(a,a),c)),d]}function
+hN(h,g,a){var
+b=aP(a,a),e=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-d=hH(h,b);e=1}if(!e)var
+d=hM(h,b);e=1}if(!e)var
 d=[0,f,f];return[0,a,b,d]}function
-q$(a,b,c){if(Y(a,f))return[0,[0,f,f]];var
+rm(a,b,c){if(Y(a,f))return[0,[0,f,f]];var
 d=B(f,b);if(d){if(B(f,a))var
-h=Z(a,b),e=[0,F(a,c),h];else
+h=Z(a,b),e=[0,G(a,c),h];else
 var
-i=Z(a,c),e=[0,F(a,b),i];var
+i=Z(a,c),e=[0,G(a,b),i];var
 g=[0,e]}else
 var
 g=d;return g}function
-ra(a,q,e,h){var
+hO(a,q,e,h){var
 c=q[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 g=c[1],k=r(f,g[1]);if(k)var
-s=g[2],t=aI(a,b(e,g[1]),s),m=[0,dg(hH(a,h),t)];else
+s=g[2],t=aJ(a,b(e,g[1]),s),m=[0,di(hM(a,h),t)];else
 var
 m=k;return m;case
 1:var
 d=c[1],n=r(f,d[1]);if(n)var
-u=d[2],v=d[1],w=b(b(e,e),v),x=l(b(h,d[2]),w),o=aI(b(a,a),x,u),y=bX(j(o)),p=[0,[0,bS(i(o)),y]];else
+u=d[2],v=d[1],w=b(b(e,e),v),x=l(b(h,d[2]),w),o=aJ(b(a,a),x,u),y=b2(j(o)),p=[0,[0,bz(i(o)),y]];else
 var
 p=n;return p}return[0,[0,f,f]]}function
-rb(a,h,e,d){var
-k=j(d),l=b(j(e),k),m=i(d),n=b(i(e),m),c=q$(b(b(b(a,a),a),h),n,l);if(c)var
-f=c[1],o=au(a,j(f)),p=i(f),g=[0,[0,x(u(a),p),o]];else
+rn(a,h,e,d){var
+k=j(d),l=b(j(e),k),m=i(d),n=b(i(e),m),c=rm(b(b(b(a,a),a),h),n,l);if(c)var
+f=c[1],o=as(a,j(f)),p=i(f),g=[0,[0,y(u(a),p),o]];else
 var
 g=c;return g}function
-rc(e,j,n,a,m,k,d){var
-c=j[8],f=a3(n,d[1]),i=j[4];if(typeof
+hP(e,j,n,a,m,k,d){var
+c=j[8],f=aP(n,d[1]),i=j[4];if(typeof
 i==="number"){if(0===i){var
-o=b(c,c),p=b(b(a,a),o),r=d[2],s=b(b(a,a),r),t=b(a,c),u=b(b(g(2,h),t),f);return[0,aI(e,l(q(b(b(c,c),m),u),s),p)]}return 0}else
-return 2===i[0]?[0,aI(e,f,b(a,c))]:rb(e,f,d[3],k)}function
-rd(a){return aO(x,cx(f,a),a)}function
-re(e,d,c,b,a){return bf(n(function(a){return hr(e,d,q(a,b),c)},a))}function
-rf(a,d,c){var
-e=i(d),f=au(a,Z(b(a,j(c)),e)),g=j(d);return[0,F(b(a,i(c)),g),f]}function
-rg(d,l,k,c){var
-a=re(d,l,k,rd(c),c);if(a)var
-b=a[1],m=ao(n(j,b)),e=[0,ao(n(i,b)),m],g=B(f,i(e)),o=g?[0,n(function(a){return rf(d,e,a)},b)]:g,h=o;else
+o=b(c,c),p=b(b(a,a),o),r=d[2],s=b(b(a,a),r),t=b(a,c),u=b(b(g(2,h),t),f);return[0,aJ(e,l(q(b(b(c,c),m),u),s),p)]}return 0}else
+return 2===i[0]?[0,aJ(e,f,b(a,c))]:rn(e,f,d[3],k)}function
+ro(a){return aO(y,cA(f,a),a)}function
+rp(e,d,c,b,a){return bj(n(function(a){return hx(e,d,q(a,b),c)},a))}function
+rq(a,d,c){var
+e=i(d),f=as(a,Z(b(a,j(c)),e)),g=j(d);return[0,G(b(a,i(c)),g),f]}function
+hQ(d,l,k,c){var
+a=rp(d,l,k,ro(c),c);if(a)var
+b=a[1],m=au(n(j,b)),e=[0,au(n(i,b)),m],g=B(f,i(e)),o=g?[0,n(function(a){return rq(d,e,a)},b)]:g,h=o;else
 var
 h=a;return h}function
-hI(a){var
+eI(a){var
 b=[0,j(a)];return[0,[0,i(a)],b]}function
-rh(a,g){var
+rr(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=ew(a),h=d?ri:d;return h}var
-i=a[2],e=M(a[9])===i?1:0;if(e)var
-j=a[9],b=aH(function(b){var
-c=a[1];return pe(M(b),c)},j);else
+d=dp(a),h=d?rs:d;return h}var
+i=a[2],e=F(a[9])===i?1:0;if(e)var
+j=a[9],b=ak(function(b){var
+c=a[1];return gH(F(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,n(function(b){return q_(g,a,b)},k)];else
+k=a[9],f=[0,n(function(b){return hN(g,a,b)},k)];else
 var
 f=b;return f}function
-rj(e,d,a,c,g){var
-f=a3(a,a),b=ra(d,e,c,f);if(b){var
-h=b[1];return bf(n(function(b){return rc(d,e,a,c,f,h,b)},g))}return b}function
-rk(b,d,i,h,a,g){var
-c=av(g,a[2],0),j=b[1],e=M(c)===j?1:0;if(e){var
+rt(e,d,a,c,g){var
+f=aP(a,a),b=hO(d,e,c,f);if(b){var
+h=b[1];return bj(n(function(b){return hP(d,e,a,c,f,h,b)},g))}return b}function
+ru(b,d,i,h,a,g){var
+c=at(g,a[2],0),j=b[1],e=F(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=rg(d,i,a[1],c);return aG(function(a){return n(hI,a)},k)}var
-l=rj(b,d,c,a[1],h);return aG(function(a){return n(hI,a)},l)}return e}function
-rl(d,c,e,b){var
-a=rh(d,c);if(a){var
-f=bW(0,M(b[2])),g=a[1];return bf(n(function(a){return rk(d,c,e,g,b,a)},f))}return a}function
-rm(a,d){var
+k=hQ(d,i,a[1],c);return aI(function(a){return n(eI,a)},k)}var
+l=rt(b,d,c,a[1],h);return aI(function(a){return n(eI,a)},l)}return e}function
+rv(d,c,e,b){var
+a=rr(d,c);if(a){var
+f=b1(0,F(b[2])),g=a[1];return bj(n(function(a){return ru(d,c,e,g,b,a)},f))}return a}function
+rw(a,d){var
 e=a[8];return function(f){var
 g=a[10];if(g)var
 j=b(f,e),c=r(b(g[1],d),j);else
@@ -3403,98 +3428,132 @@ k=b(h[1],d);return r(b(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-rn(j,e,c){var
+rx(j,e,c){var
 d=j[4];if(typeof
 d==="number")return 1;else{if(2===d[0]){var
 h=d[1];if(h){var
 a=h[1],i=r(f,a[1]);if(i){var
-k=b(e,e),l=b(b(a[1],a[1]),k),m=b(a[2],a[2]);return r(b(a3(c,c),m),l)}return i}return 1}var
-g=dd(Y(d[1][1],f));return g?g:B(f,a3(c,c))}}function
-ro(b,c,a){var
-f=b[1],d=M(a)===f?1:0,e=d?aH(rm(b,c),a):d;return e?rn(b,c,a):e}function
-hJ(e,d,c,a){var
+k=b(e,e),l=b(b(a[1],a[1]),k),m=b(a[2],a[2]);return r(b(aP(c,c),m),l)}return i}return 1}var
+g=df(Y(d[1][1],f));return g?g:B(f,aP(c,c))}}function
+hR(b,c,a){var
+f=b[1],d=F(a)===f?1:0,e=d?ak(rw(b,c),a):d;return e?rx(b,c,a):e}function
+hS(e,d,c,a){var
 f=b(c,e);return r(b(a,d),f)}function
-eH(e,d,c,a){var
+eJ(e,d,c,a){var
 f=b(a,d);return r(b(c,e),f)}function
-rp(e,d,c,j,i){var
+hT(e,d,c,j,i){var
 a=c[1];if(a){var
 b=c[2];if(b){var
-f=hJ(d,e,a[1],j);if(f)return eH(d,e,b[1],i);var
+f=hS(d,e,a[1],j);if(f)return eJ(d,e,b[1],i);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}function
-rq(i,h,g,f,e,d){var
+ry(i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=bT(function(b,c){return function(a){return c(b,a)}}(b,k),g),c=l||eH(h,i,j(a[1]),f);if(c){var
+k=function(b,a){return b===a?1:0},l=bY(function(b,c){return function(a){return c(b,a)}}(b,k),g),c=l||eJ(h,i,j(a[1]),f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-rr(o,n,c,g,b,a){switch(a[0]){case
+rz(o,n,c,g,b,a){switch(a[0]){case
 0:var
-d=cy(n,a[1]);if(d){var
-e=cy(d[1],a[2]);if(e)return rp(o,b,e[1],a[3],a[4]);var
+d=bX(n,a[1]);if(d){var
+e=bX(d[1],a[2]);if(e)return hT(o,b,e[1],a[3],a[4]);var
 h=e}else
 var
 h=d;return h;case
 1:var
-f=cy(g,a[1]);if(f){var
-k=f[1],p=a[2],l=hJ(b,c,i(k),p);if(l){var
-q=a[3];return eH(b,c,j(k),q)}var
+f=bX(g,a[1]);if(f){var
+k=f[1],p=a[2],l=hS(b,c,i(k),p);if(l){var
+q=a[3];return eJ(b,c,j(k),q)}var
 m=l}else
 var
-m=f;return m;default:return rq(c,b,a[1],a[2],0,g)}}function
-rs(a){return 0===a[0]?1:0}function
-eI(i,b,h,g,f,e,a){var
-j=b[2],d=M(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=aH(function(a){return ro(i,l,a)},k);else
+m=f;return m;default:return ry(c,b,a[1],a[2],0,g)}}function
+rA(a){return 0===a[0]?1:0}function
+hU(i,b,h,g,f,e,a){var
+j=b[2],d=F(a[2])===j?1:0;if(d)var
+k=a[2],l=a[1],c=ak(function(a){return hR(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return aH(function(a){return rr(h,g,f,e,n,a)},m)}return c}function
-rt(c,b,m,l,e,d,k,a){var
-g=eI(c,b,m,l,e,d,k),i=g?bd(a,c[3]):g,j=i?dd(a===b[1]?1:0):i;return j?hF(c,e,d,a,b[1],f,h):j}function
-hK(a,b){return rl(a[1],a[2][1],a[2][3],b)}function
-hL(a){var
-b=a[1],c=a[2][1],d=a[2][2];return function(e){return hC(b,c,d,a[2][3],a[3],e)}}function
-ru(a,d,b){var
-h=a[1],i=a[2][1],j=a[2][2],k=bd(0,M(b[2]));if(k){var
-e=hK(a,b);if(e){var
-f=e[1];if(aH(rs,d[4]))return eI(h,d,i,f,j,0,b);var
-g=c(hL(a),f);if(g)return eI(h,d,i,f,j,g[1],b);var
-l=g}else
+m=b[4],n=b[3];return ak(function(a){return rz(h,g,f,e,n,a)},m)}return c}function
+hV(e,d,a,c,b){if(a){var
+f=eI(a[1]);return hT(d,e[3],f,c,b)}return a}function
+rB(a,f,b,c){var
+g=c[1];return function(l,k,h,c){var
+m=a[9],d=at(i(c),m,0),n=a[1],e=gH(F(d),n);if(e){var
+o=j(j(c)),p=i(j(c));return hV(f,b,hP(b,a,l,g,k,h,hN(b,a,d)),p,o)}return e}}function
+rC(d,c,b,a){var
+e=j(j(a)),f=i(j(a));return hV(d,c,bX(b,i(a)),f,e)}function
+rD(b,d,a,o,h){var
+i=h[1];return function(p,c){var
+e=eu(p,d[4]);if(e){var
+j=[0,e[1],e[2]],k=b[4];if(typeof
+k==="number"&&k){var
+l=dp(b);if(l){var
+f=hQ(a,o,i,c);if(f){var
+q=f[1];return ak(function(b){return rC(d,a,q,b)},j)}var
+m=f}else
 var
-l=e;var
-m=l}else
+m=l;return m}var
+n=aP(c,c),g=hO(a,b,i,n);if(g){var
+r=g[1];return ak(a$(rB(b,d,a,h),c,n,r),j)}return g}return 1}}function
+rE(j,i,h,g,f,e,d){var
+b=e,a=d;for(;;){if(a){var
+l=a[1],c=k(rD(j,i,h,g,f),b,l);if(c){var
+b=b+1|0,a=a[2];continue}return c}return 1}}function
+rF(b,a){return 0===a[0]?a8(a[1],b):0}function
+rG(e,b,h,g,a){var
+i=a[1],j=b[2],f=F(a[2])===j?1:0;if(f)var
+k=a[2],c=ak(function(a){return hR(e,i,a)},k);else
 var
-m=k;return m}function
-rv(a,k,b){var
-f=a[1],l=a[2][1],m=a[2][2],g=bd(0,M(b[2]));if(g){var
-d=hK(a,b);if(d){var
-h=d[1],e=c(hL(a),h);if(e){var
-n=bW(0,f[3]),o=e[1];return bT(function(a){return rt(f,k,l,h,m,o,b,a)},n)}var
-i=e}else
+c=f;if(c)var
+l=b[4],m=F(a[2]),d=ak(function(a){return rF(m,a)},l);else
 var
-i=d;var
+d=c;return d?rE(e,b,h,g,a,0,a[2]):d}function
+rH(c,b,m,l,e,d,k,a){var
+g=hU(c,b,m,l,e,d,k),i=g?a8(a,c[3]):g,j=i?df(a===b[1]?1:0):i;return j?hL(c,e,d,a,b[1],f,h):j}function
+hW(c,a,b){return rv(c,a[1],a[3],b)}function
+hX(c,a){var
+b=a[2],d=a[1];return function(e){var
+f=gS(b,a[3]);return hI(c,d,b,a[3],f,e)}}function
+rI(c,a,e,b){var
+h=a[1],m=a[2],i=a8(0,F(b[2]));if(i){if(ak(rA,e[4]))return rG(c,e,h,a[3],b);var
+f=hW(c,a,b);if(f){var
+j=f[1],g=d(hX(c,a),j);if(g)return hU(c,e,h,j,m,g[1],b);var
+k=g}else
+var
+k=f;var
+l=k}else
+var
+l=i;return l}function
+rJ(b,a,k,c){var
+l=a[1],m=a[2],g=a8(0,F(c[2]));if(g){var
+e=hW(b,a,c);if(e){var
+h=e[1],f=d(hX(b,a),h);if(f){var
+n=b1(0,b[3]),o=f[1];return bY(function(a){return rH(b,k,l,h,m,o,c,a)},n)}var
+i=f}else
+var
+i=e;var
 j=i}else
 var
 j=g;return j}var
-cF=[J,rw,bn(0)],hM=[J,rx,bn(0)];function
-ap(b,a){throw[0,cF,k(ae(ry),b,a)]}function
-rz(a){return[0,a,d5(64),0]}function
-a4(a){if(a[3])throw[0,cF,rA];lj(a[2]);(function(e){for(;;){var
-b=c(a[1],0);if(10===b){a[3]=1;return 0}var
-d=32!==b?1:0;if(d){if(li(a[2])===1025)return ap(rB,d6(a[2]));ga(a[2],b);continue}return d}}(0));return d6(a[2])}function
-dq(a,d){var
-b=a4(d),c=w(b,a);return c?ap(a,b):c}function
-eJ(b){var
-a=1-b[3];if(a)throw[0,cF,rC];return a}function
-rD(a){var
+cH=[K,rK,br(0)],hY=[K,rL,br(0)];function
+av(b,a){throw[0,cH,k(af(rM),b,a)]}function
+rN(a){return[0,a,d7(64),0]}function
+a9(a){if(a[3])throw[0,cH,rO];lv(a[2]);(function(e){for(;;){var
+b=d(a[1],0);if(10===b){a[3]=1;return 0}var
+c=32!==b?1:0;if(c){if(lu(a[2])===1025)return av(rP,d8(a[2]));gc(a[2],b);continue}return c}}(0));return d8(a[2])}function
+dt(a,d){var
+b=a9(d),c=x(b,a);return c?av(a,b):c}function
+eK(b){var
+a=1-b[3];if(a)throw[0,cH,rQ];return a}function
+rR(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
 d=c;else
 var
-e=97<=a?1:0,d=e?a<=i4?1:0:e;return d}function
+e=97<=a?1:0,d=e?a<=jf?1:0:e;return d}function
 _(l){var
-a=a4(l),e=w(a,rE),f=e?45===P(a,0)?1:0:e,b=f?1:f,c=s(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+a=a9(l),e=x(a,rS),f=e?45===P(a,0)?1:0:e,b=f?1:f,c=s(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
 k=1<=c?1:0,d=k?48!==P(a,b)?1:0:k;function
@@ -3502,88 +3561,88 @@ m(f){var
 b=f;for(;;){var
 c=b===s(a)?1:0;if(c)var
 d=c;else{var
-e=rD(P(a,b));if(e){var
+e=rR(P(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=b7?1:0,j=i?m(b):i;else
+i=c<=ca?1:0,j=i?m(b):i;else
 var
-j=d;if(1-j)ap(rF,a);return o$(16,a)}function
-a5(b){var
-a=_(b);if(ar(a)<=0)ap(rH,jS(rG,a));return a}var
-hN=1048576;function
-bg(b){var
-a=_(b);if(ar(a)<0)ap(rJ,jS(rI,a));if(o_(a,hN))throw[0,hM,c(ae(rK),hN)];return cs(a)}function
-dr(e,b,d){var
-a=bg(d);if(b<=a){var
-f=c(ae(rL),a);ap(k(ae(rM),e,b),f)}return a}function
-cG(e,d){function
+j=d;if(1-j)av(rT,a);return po(16,a)}function
+a_(b){var
+a=_(b);if(al(a)<=0)av(rV,j5(rU,a));return a}var
+hZ=1048576;function
+bk(b){var
+a=_(b);if(al(a)<0)av(rX,j5(rW,a));if(pn(a,hZ))throw[0,hY,d(af(rY),hZ)];return cv(a)}function
+du(e,b,c){var
+a=bk(c);if(b<=a){var
+f=d(af(rZ),a);av(k(af(r0),e,b),f)}return a}function
+cI(e,c){function
 a(g,f){var
-b=g,a=f;for(;;){if(0===b)return aF(a);var
-b=b-1|0,a=[0,c(e,d),a];continue}}return a(bg(d),0)}function
-aQ(b,e,d){var
-a=cG(e,d);if(1-fX(aZ(a),b)){var
-f=aZ(a),g=c(ae(rN),f);ap(as(rQ,kQ(rP,ai(ae(rO),b))),g)}return a}function
-hO(c,b,a){var
-d=[0,b,0];return aQ(c,function(a){return aQ(d,_,a)},a)}function
-eK(f,b){var
-a=a4(b),d=w(a,rR);if(d){if(w(a,rS))return ap(rT,a);var
-e=[0,c(f,b)]}else
+b=g,a=f;for(;;){if(0===b)return a3(a);var
+b=b-1|0,a=[0,d(e,c),a];continue}}return a(bk(c),0)}function
+aR(b,e,c){var
+a=cI(e,c);if(1-fY(a2(a),b)){var
+f=a2(a),g=d(af(r1),f);av(ax(r4,k2(r3,ae(af(r2),b))),g)}return a}function
+h0(c,b,a){var
+d=[0,b,0];return aR(c,function(a){return aR(d,_,a)},a)}function
+eL(f,b){var
+a=a9(b),c=x(a,r5);if(c){if(x(a,r6))return av(r7,a);var
+e=[0,d(f,b)]}else
 var
-e=d;return e}function
-bZ(a){var
-b=_(a);return[0,b,a5(a)]}function
-rU(b){var
-a=a4(b);if(w(a,rV)){var
-c=w(a,rW);if(c){if(w(a,rX))return w(a,rY)?w(a,rZ)?ap(r0,a):1:[1,bZ(b)];var
-d=[2,eK(bZ,b)]}else
+e=c;return e}function
+b4(a){var
+b=_(a);return[0,b,a_(a)]}function
+r8(b){var
+a=a9(b);if(x(a,r9)){var
+c=x(a,r_);if(c){if(x(a,r$))return x(a,sa)?x(a,sb)?av(sc,a):1:[1,b4(b)];var
+d=[2,eL(b4,b)]}else
 var
-d=c;return d}return[0,bZ(b)]}function
-r1(b){var
-a=a4(b);if(w(a,r2)){if(w(a,r3)){var
-c=w(a,r4);if(c){if(w(a,r5))return w(a,r6)?w(a,r7)?w(a,r8)?w(a,r9)?ap(r_,a):[2,bZ(b)]:4:3:1;var
-d=[0,bZ(b)]}else
+d=c;return d}return[0,b4(b)]}function
+sd(b){var
+a=a9(b);if(x(a,se)){if(x(a,sf)){var
+c=x(a,sg);if(c){if(x(a,sh))return x(a,si)?x(a,sj)?x(a,sk)?x(a,sl)?av(sm,a):[2,b4(b)]:4:3:1;var
+d=[0,b4(b)]}else
 var
-d=c;return d}return 2}return[1,bZ(b)]}function
-r$(b){var
-a=a4(b);if(w(a,sa)){var
-c=w(a,sb);if(c){if(w(a,sc))return w(a,sd)?w(a,se)?ap(sf,a):[1,bg(b)]:2;var
+d=c;return d}return 2}return[1,b4(b)]}function
+sn(b){var
+a=a9(b);if(x(a,so)){var
+c=x(a,sp);if(c){if(x(a,sq))return x(a,sr)?x(a,ss)?av(st,a):[1,bk(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,bg(b)]}function
-sg(c,b){var
-a=a4(b),d=w(a,sh);if(d){if(w(a,si)){if(w(a,sj))return ap(sk,a);var
-f=aQ([0,c,0],_,b);return[0,f,aQ([0,c,0],_,b)]}var
+d=c;return d}return[0,bk(b)]}function
+su(c,b){var
+a=a9(b),d=x(a,sv);if(d){if(x(a,sw)){if(x(a,sx))return av(sy,a);var
+f=aR([0,c,0],_,b);return[0,f,aR([0,c,0],_,b)]}var
 e=1}else
 var
 e=d;return e}function
-sl(a){dq(sm,a);var
-e=bg(a),b=bg(a),c=bg(a),f=rU(a),g=r1(a),h=r$(a),d=sg(b,a),i=1===f?0:b,j=typeof
-d==="number"?b:b+1|0,k=1===d?b:c,l=a5(a),m=hO([0,i,0],e,a),n=eK(_,a),o=eK(_,a),p=a5(a),q=hO([0,c,0],j,a),r=aQ([0,k,0],_,a),s=a5(a),t=aQ([0,0,[0,b,0]],_,a),u=a5(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,aQ([0,0,[0,b,0]],_,a)]}function
-hP(b,a){dq(sn,a);var
-e=dr(so,b[3],a),d=bg(a);function
-c(a){return dr(sp,b[2],a)}function
+sz(a){dt(sA,a);var
+e=bk(a),b=bk(a),c=bk(a),f=r8(a),g=sd(a),h=sn(a),d=su(b,a),i=1===f?0:b,j=typeof
+d==="number"?b:b+1|0,k=1===d?b:c,l=a_(a),m=h0([0,i,0],e,a),n=eL(_,a),o=eL(_,a),p=a_(a),q=h0([0,c,0],j,a),r=aR([0,k,0],_,a),s=a_(a),t=aR([0,0,[0,b,0]],_,a),u=a_(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,aR([0,0,[0,b,0]],_,a)]}function
+h1(b,a){dt(sB,a);var
+e=du(sC,b[3],a),d=bk(a);function
+c(a){return du(sD,b[2],a)}function
 f(a){var
-b=a4(a);if(w(b,sq)){if(w(b,sr)){if(w(b,ss))return ap(st,b);var
-e=dr(su,d,a),f=c(a),g=_(a);return[0,e,f,g,_(a)]}var
-h=cG(c,a);return[2,h,_(a)]}var
+b=a9(a);if(x(b,sE)){if(x(b,sF)){if(x(b,sG))return av(sH,b);var
+e=du(sI,d,a),f=c(a),g=_(a);return[0,e,f,g,_(a)]}var
+h=cI(c,a);return[2,h,_(a)]}var
 i=c(a),j=_(a);return[1,i,j,_(a)]}var
-g=a5(a),h=cG(f,a),i=a5(a);return[0,e,d,g,h,i,aQ([0,b[3],0],_,a)]}function
-sv(b,a){dq(sw,a);return cG(function(a){var
-c=dr(sx,b[3],a),d=a5(a);return[0,c,d,aQ([0,b[2],0],_,a)]},a)}function
-sy(b,a){dq(sz,a);var
-c=a5(a),d=[0,b[1],0];return[0,c,cG(function(a){return aQ(d,_,a)},a)]}var
-hQ=30;function
-eL(a){var
-c=bD(a);if(c<=30)return[0,cs(a),0];var
-d=0<=ar(a)?a:u(a),b=az(0,c-60|0),e=0===b?d:cr(d,b),f=cr(e,hQ),i=cs(q(e,aB(f,hQ))),g=bo(cs(f),30)+i,h=0<=ar(a)?g:-g;return[0,h,b]}function
-b0(c,b){var
-a=eL(b);return bo(a[1],a[2]-c|0)}function
-ds(e,d,c){var
-a=eL(d),b=eL(c);return bo(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-dt(c,b){var
-d=bo(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+dB)|0;var
-e=un(b),f=bo(e[1],27),g=Math.floor(f),h=l(aB(g|0,26),bo(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?aB(h,a):cr(h,-a|0)}function
-cH(a){return Math.abs(a)<bp?1:0}function
+g=a_(a),h=cI(f,a),i=a_(a);return[0,e,d,g,h,i,aR([0,b[3],0],_,a)]}function
+sJ(b,a){dt(sK,a);return cI(function(a){var
+c=du(sL,b[3],a),d=a_(a);return[0,c,d,aR([0,b[2],0],_,a)]},a)}function
+sM(b,a){dt(sN,a);var
+c=a_(a),d=[0,b[1],0];return[0,c,cI(function(a){return aR(d,_,a)},a)]}var
+h2=30;function
+eM(a){var
+c=aZ(a);if(c<=30)return[0,cv(a),0];var
+d=0<=al(a)?a:u(a),b=an(0,c-60|0),e=0===b?d:cu(d,b),f=cu(e,h2),i=cv(q(e,ar(f,h2))),g=bs(cv(f),30)+i,h=0<=al(a)?g:-g;return[0,h,b]}function
+b5(c,b){var
+a=eM(b);return bs(a[1],a[2]-c|0)}function
+dv(e,d,c){var
+a=eM(d),b=eM(c);return bs(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+dw(c,b){var
+d=bs(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+dE)|0;var
+e=uC(b),f=bs(e[1],27),g=Math.floor(f),h=l(ar(g|0,26),bs(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?ar(h,a):cu(h,-a|0)}function
+cJ(a){return Math.abs(a)<be?1:0}function
 $(b,h){var
 d=b.length-1-1|0,c=0.,i=0;if(d<0)var
 e=c;else{var
@@ -3591,72 +3650,72 @@ a=i,f=c;for(;;){var
 g=f+b[1+a]*h[1+a],j=a+1|0;if(d!==a){var
 a=j,f=g;continue}var
 e=g;break}}return e}function
-b1(b,e,d){var
+b6(b,e,d){var
 c=b.length-1-1|0,f=0;if(!(c<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*d[1+a];var
 g=a+1|0;if(c!==a){var
 a=g;continue}break}}return 0}function
-b2(d,b){var
-a=[0,0.];d2(function(d){var
-e=c(b,d);a[1]=a[1]+e;return 0},d);return a[1]}function
-cI(a){return a*a}function
-eM(b,a){if(cT(d(b[10],a)[1+a],[0])){var
-c=d(b[6],a)[1+a],e=b[6],f=p(function(a){return $(c,a)},e);d(b[10],a)[1+a]=f}return d(b[10],a)[1+a]}function
-sA(a){var
-b=of(0,a.length-1);return bJ(function(e,c){var
-f=oi(cO,cO,c),h=ol(b,f),g=fY(function(b){return cT(d(a,b)[1+b],c)},h);return g?g[1]:(ok(b,f,e),e)},a)}function
-sB(a){return typeof
-a==="number"?0===a?sC:0:2===a[0]?sE:sD}function
-sF(c,a){var
-b=y(c,0.),d=1./az(1,a.length-1);function
-f(a,c){return N(b,a,e(b,a)+c*d)}d2(function(a){return I(f,a)},a);function
-g(c,a){return a-e(b,c)}return p(function(a){return bJ(g,a)},a)}function
-sG(c,b,a){var
-d=b2(a,function(a){return cI(K(a-c,b-a))});return[0,b2(a,function(a){return cI(K(0.,K(c-a,a-b)))}),d]}function
-hR(b,a,c){if(b!=aY&&a!=bp){var
-d=b2(c,function(c){return K(b*c,a*c)});return[0,b2(c,function(c){return cm(b*c,a*c)}),d]}return[0,aY,bp]}function
-hS(d,c,b){function
-a(e){return d*Math.sqrt(b2(b,function(a){if(c&&e*a<0.)return 0.;return a*a}))}var
-e=a(1.);return[0,-a(fn),e]}function
-sH(a,c,s,m){var
-D=c[9],E=0;function
-F(b,a){return az(b,bD(a))}var
-f=a$(function(a,b){return a$(F,a,b)},E,D),k=c[8],G=1,H=c[9],g=al(ai(function(a){return al(ai(function(a){return b0(f,a)},a))},H)),t=c[10],h=t?b0(f,t[1]):aY,u=c[11],i=u?b0(f,u[1]):bp,n=c[10],v=n?0<=ar(n[1])?1:0:n,w=p(function(b){return 2===a?Math.sqrt($(b,b)):1.},g);switch(a){case
+b7(c,b){var
+a=[0,0.];c7(function(c){var
+e=d(b,c);a[1]=a[1]+e;return 0},c);return a[1]}function
+cK(a){return a*a}function
+eN(b,a){if(0===c(b[10],a)[1+a].length-1){var
+d=c(b[6],a)[1+a],e=b[6],f=o(function(a){return $(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
+sO(a){var
+b=gm(0,a.length-1);return bM(function(e,d){var
+f=os(cQ,cQ,d),h=oz(b,f),g=fZ(function(b){return dJ(c(a,b)[1+b],d)},h);return g?g[1]:(ou(b,f,e),e)},a)}function
+sP(a){return typeof
+a==="number"?0===a?sQ:0:2===a[0]?sS:sR}function
+sT(c,a){var
+b=v(c,0.),d=1./an(1,a.length-1);function
+f(a,c){return L(b,a,e(b,a)+c*d)}c7(function(a){return J(f,a)},a);function
+g(c,a){return a-e(b,c)}return o(function(a){return bM(g,a)},a)}function
+sU(c,b,a){var
+d=b7(a,function(a){return cK(M(a-c,b-a))});return[0,b7(a,function(a){return cK(M(0.,M(c-a,a-b)))}),d]}function
+h3(b,a,c){if(b!=a1&&a!=be){var
+d=b7(c,function(c){return M(b*c,a*c)});return[0,b7(c,function(c){return bP(b*c,a*c)}),d]}return[0,a1,be]}function
+h4(d,c,b){function
+a(e){return d*Math.sqrt(b7(b,function(a){if(c&&e*a<0.)return 0.;return a*a}))}var
+e=a(1.);return[0,-a(fo),e]}function
+sV(a,d,s,m){var
+D=d[9],E=0;function
+F(b,a){return an(b,aZ(a))}var
+f=a4(function(a,b){return a4(F,a,b)},E,D),k=d[8],G=1,H=d[9],g=ao(ae(function(a){return ao(ae(function(a){return b5(f,a)},a))},H)),t=d[10],h=t?b5(f,t[1]):a1,u=d[11],i=u?b5(f,u[1]):be,n=d[10],w=n?0<=al(n[1])?1:0:n,x=o(function(b){return 2===a?Math.sqrt($(b,b)):1.},g);switch(a){case
 0:var
-j=sF(m,g);break;case
+j=sT(m,g);break;case
 1:var
 j=g;break;default:var
-j=bJ(function(b,a){return p(function(a){return a/e(w,b)},a)},g)}var
-C=0;if(2!==a&&h!=aY&&i!=bp){var
-x=[0,[a9,(h+i)/2.,m*cI((i-h)/2.),dB],0];C=1}if(!C)var
-x=0;var
-o=c[4],r=0;if(typeof
-o==="number")r=1;else
-if(2===o[0]){var
-B=o[1];if(B)var
-q=B[1],W=q[2],X=ds(f,b(k,q[1]),W),Y=1./cI(b0(0,q[2])),Z=[0,[a9,0.,cI(X),Y],0],l=Z;else
+j=bM(function(b,a){return o(function(a){return a/e(x,b)},a)},g)}var
+C=0;if(2!==a&&h!=a1&&i!=be){var
+y=[0,[bc,(h+i)/2.,m*cK((i-h)/2.),dE],0];C=1}if(!C)var
+y=0;var
+p=d[4],r=0;if(typeof
+p==="number")r=1;else
+if(2===p[0]){var
+B=p[1];if(B)var
+q=B[1],W=q[2],X=dv(f,b(k,q[1]),W),Y=1./cK(b5(0,q[2])),Z=[0,[bc,0.,cK(X),Y],0],l=Z;else
 r=1}else
 var
-l=[0,[a9,0.,1.,ds(-f|0,G,k)],0];if(r)var
+l=[0,[bc,0.,1.,dv(-f|0,G,k)],0];if(r)var
 l=0;function
 I(b){switch(a){case
-0:return sG(h,i,b);case
+0:return sU(h,i,b);case
 1:if(l){var
-c=hR(h,i,b),d=hS(Math.sqrt(l[1][2]),v,b),e=cm(c[2],d[2]);return[0,K(c[1],d[1]),e]}return hR(h,i,b);default:return hS(1.,v,b)}}var
-J=2===a?j:g,z=p(I,J),L=b(k,k),M=al(c[9]);if(2===a)var
-N=0,A=function(a,b){return ds(N,a,b)};else
+c=h3(h,i,b),d=h4(Math.sqrt(l[1][2]),w,b),e=bP(c[2],d[2]);return[0,M(c[1],d[1]),e]}return h3(h,i,b);default:return h4(1.,w,b)}}var
+J=2===a?j:g,z=o(I,J),K=b(k,k),L=ao(d[9]);if(2===a)var
+N=0,A=function(a,b){return dv(N,a,b)};else
 var
-A=function(c,a){return ds(2*f|0,b(c,L),a)};var
-O=2===a?0:2*(bD(k)-f|0)|0,P=0===a?0:c2(x,l),Q=sA(g),R=p(function(a){return a[2]},z),S=p(function(a){return a[1]},z),T=y(s,[0]),U=p(function(a){return b2(a,function(a){return a})},j),V=p(function(a){return $(a,a)},j);return[0,a,s,m,f,function(a){return al(d(M,a)[1+a])},j,w,V,U,T,S,R,Q,P,O,A]}function
-sI(a){var
-b=a[2],c=a[1],d=0===d0(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=kA(function(a){return 0===d0(a,c)?1:0},g),e=sB(a[4]);if(e&&f&&h)return[0,sH(e[1],a,b,c)];return 0}function
-sJ(a,e){function
-b(b){return p(function(a){return d(b,a)[1+a]},e)}var
-f=e.length-1,g=a[16],h=a[15],i=a[14],j=b(a[13]),k=b(a[12]),l=b(a[11]),n=b(a[9]),o=b(a[8]),q=b(a[7]),m=y(f,[0]),r=b(a[6]);function
+A=function(c,a){return dv(2*f|0,b(c,K),a)};var
+O=2===a?0:2*(aZ(k)-f|0)|0,P=0===a?0:cm(y,l),Q=sO(g),R=o(function(a){return a[2]},z),S=o(function(a){return a[1]},z),T=v(s,[0]),U=o(function(a){return b7(a,function(a){return a})},j),V=o(function(a){return $(a,a)},j);return[0,a,s,m,f,function(a){return ao(c(L,a)[1+a])},j,x,V,U,T,S,R,Q,P,O,A]}function
+sW(a){var
+b=a[2],c=a[1],d=0===d3(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=kO(function(a){return 0===d3(a,c)?1:0},g),e=sP(a[4]);if(e&&f&&h)return[0,sV(e[1],a,b,c)];return 0}function
+sX(a,e){function
+b(b){return o(function(a){return c(b,a)[1+a]},e)}var
+f=e.length-1,g=a[16],h=a[15],i=a[14],j=b(a[13]),k=b(a[12]),l=b(a[11]),n=b(a[9]),p=b(a[8]),q=b(a[7]),m=v(f,[0]),r=b(a[6]);function
 s(b){var
-f=d(e,b)[1+b];return c(a[5],f)}return[0,a[1],f,a[3],a[4],s,r,q,o,n,m,l,k,j,i,h,g]}function
-hT(a){return 0<ar(a[1])?1:0}function
-hU(e,b){var
+f=c(e,b)[1+b];return d(a[5],f)}return[0,a[1],f,a[3],a[4],s,r,q,p,n,m,l,k,j,i,h,g]}function
+h5(a){return 0<al(a[1])?1:0}function
+h6(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -3664,590 +3723,597 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=bC(d[1],d[2])<0?1:0;if(c&&b&&hT(d)&&f)return 0;return 2;case
-1:if(c&&0<=ar(a[1][1]))return 0;return 2;default:return hT(a[1])?1:2}}function
-sK(a,i,b){var
-f=y(b,0),g=y(b,0),c=a[7],e=ks(a[13],i),h=0;if(typeof
-c==="number"&&!c&&e){var
+d=a[1],f=bH(d[1],d[2])<0?1:0;if(c&&b&&h5(d)&&f)return 0;return 2;case
+1:if(c&&0<=al(a[1][1]))return 0;return 2;default:return h5(a[1])?1:2}}function
+sY(a,i,b){var
+f=v(b,0),g=v(b,0),d=a[7],e=kF(a[13],i),h=0;if(typeof
+d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
-a=m,e=l,c=k;for(;;){if(e&&c&&a<b){var
-h=c[1],i=e[1];if(i!==h){var
-j=bC(i,h);if(0<j)d(f,a)[1+a]=1;else
-if(j<0)d(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],c=c[2];continue}return 0}}(0,j,a)};bG(k,a[13]);h=1}if(!h){f8(f,0,b,1);f8(g,0,b,1)}return[0,f,g]}function
-sL(b,a){return y(b,[0,3,3,0,a])}function
-sM(b,k,c,a){var
-l=b[16],f=al(ai(function(a){return 0<ar(a)?1:0},l)),m=hU(b,1),n=[0,hU(b,0),m],g=sK(b,k,c),h=g[2],i=g[1];function
-j(c,b,a){if(!d(i,a)[1+a]&&!d(h,a)[1+a])return[0,0,0,c,b];var
-m=f.length-1<=a?1:0,o=m||d(f,a)[1+a],e=d(h,a)[1+a],g=e?2:e,j=d(i,a)[1+a],k=j?1:j,l=kf(o);switch(d(n,l)[1+l]){case
-0:return[0,g,k,c,b];case
-1:return[0,k,g,c,b];default:return[0,3,3,c,b]}}var
+a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
+h=d[1],i=e[1];if(i!==h){var
+j=bH(i,h);if(0<j)c(f,a)[1+a]=1;else
+if(j<0)c(g,a)[1+a]=1}var
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};bK(k,a[13]);h=1}if(!h){f_(f,0,b,1);f_(g,0,b,1)}return[0,f,g]}function
+sZ(b,a){return v(b,[0,3,3,0,a])}function
+s0(b,k,d,a){var
+l=b[16],f=ao(ae(function(a){return 0<al(a)?1:0},l)),m=h6(b,1),n=[0,h6(b,0),m],g=sY(b,k,d),h=g[2],i=g[1];function
+j(d,b,a){if(!c(i,a)[1+a]&&!c(h,a)[1+a])return[0,0,0,d,b];var
+m=f.length-1<=a?1:0,o=m||c(f,a)[1+a],e=c(h,a)[1+a],g=e?2:e,j=c(i,a)[1+a],k=j?1:j,l=ks(o);switch(c(n,l)[1+l]){case
+0:return[0,g,k,d,b];case
+1:return[0,k,g,d,b];default:return[0,3,3,d,b]}}var
 e=b[6];if(typeof
 e==="number"){if(0===e){var
-o=0;return bI(c,function(b){return j(o,a,b)})}}else
+o=0;return bL(d,function(b){return j(o,a,b)})}}else
 if(0===e[0]){var
-p=e[1];return bI(c,function(b){return b<p?[0,3,3,0,ci(1,a)]:j(ci(1,a),a,b)})}return sL(c,a)}function
-eN(a,g,b){var
-h=a[1],c=eM(h,d(a[2],g)[1+g][1]);if(a[3]==0.)return e(c,b);var
-i=a[4],f=d(a[2],i)[1+i][1],j=eM(h,f);return e(c,b)-e(c,f)-e(j,b)+e(j,f)}function
-bh(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
-eO(a,b){var
-c=fk*a[17];return c<bh(a,b)?1:0}function
-sN(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
-sO(a,b){var
-c=sN(a,b);return(a[3]*a[15]-c)/2.}function
-sP(a,b){var
-c=a[3]==0.?0.:bh(a,a[4]);return(bh(a,b)+c)/2.}function
-eP(t,s,r,h,q){var
-f=h.length-1,g=y(f,0.),i=f-1|0;if(!(i<0)){var
+p=e[1];return bL(d,function(b){return b<p?[0,3,3,0,bI(1,a)]:j(bI(1,a),a,b)})}return sZ(d,a)}function
+eO(a,g,b){var
+h=a[1],d=eN(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=eN(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
+bl(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
+eP(a,b){var
+c=fl*a[17];return c<bl(a,b)?1:0}function
+s1(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
+s2(a,b){var
+c=s1(a,b);return(a[3]*a[15]-c)/2.}function
+s3(a,b){var
+c=a[3]==0.?0.:bl(a,a[4]);return(bl(a,b)+c)/2.}function
+eQ(t,s,r,h,q){var
+f=h.length-1,g=v(f,0.),i=f-1|0;if(!(i<0)){var
 a=i;for(;;){var
-j=c(q,a),k=a+1|0,l=f-1|0;if(l<k)var
+j=d(q,a),k=a+1|0,l=f-1|0;if(l<k)var
 m=j;else{var
 b=k,n=j;for(;;){var
-v=e(g,b),o=d(t,b)[1+b],w=d(s,o)[1+o][1],p=n-e(d(r,a)[1+a],w)*v,x=b+1|0;if(l!==b){var
-b=x,n=p;continue}var
-m=p;break}}N(g,a,m/e(h,a));var
+w=e(g,b),o=c(t,b)[1+b],x=c(s,o)[1+o][1],p=n-e(c(r,a)[1+a],x)*w,y=b+1|0;if(l!==b){var
+b=y,n=p;continue}var
+m=p;break}}L(g,a,m/e(h,a));var
 u=a-1|0;if(0!==a){var
 a=u;continue}break}}return g}function
-bi(a,b){var
-c=br(d(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=d(a[2],e)[1+e][1];b1(c,1.,d(a[1][6],f)[1+f])}return c}function
-eQ(c,a){var
-b=1;for(;;){bG(function(b){return b1(a,$(b,a),b)},c);var
+bm(a,b){var
+d=bw(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+e=a[4],f=c(a[2],e)[1+e][1];b6(d,1.,c(a[1][6],f)[1+f])}return d}function
+eR(c,a){var
+b=1;for(;;){bK(function(b){return b6(a,$(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-hV(a){var
-b=Math.sqrt($(a,a));return p(function(a){return a/b},a)}function
-sQ(a){var
+h7(a){var
+b=Math.sqrt($(a,a));return o(function(a){return a/b},a)}function
+s4(a){var
 g=a[1],q=a[2];function
-b(a){return d(q,a)[1+a][1]}var
-l=br(a[8]),m=[0,0];I(function(b,e){var
+b(a){return c(q,a)[1+a][1]}var
+l=bw(a[8]),m=[0,0];J(function(b,e){var
 c=b!==a[4]?1:0,d=c?(m[1]=[0,b,m[1]],0):c;return d},q);var
 h=[0,0],i=[0,0],r=[0,0],n=[0,0],j=[0,0];function
 v(g){var
-c=aZ(j[1]),d=aZ(h[1])-c|0,e=h[1],f=aF(c4(function(a,b){return a<d?1:0},e));bG(function(c){var
-d=j[1],e=bi(a,b(c));j[1]=[0,hV(eQ(j[1],e)),d];return 0},f);return j[1]}function
+c=a2(j[1]),d=a2(h[1])-c|0,e=h[1],f=a3(c5(function(a,b){return a<d?1:0},e));bK(function(c){var
+d=j[1],e=bm(a,b(c));j[1]=[0,h7(eR(j[1],e)),d];return 0},f);return j[1]}function
 s(d){if(0.<a[3])var
 f=b(a[4]),c=e(g[8],f);else
 var
 c=0.;var
 h=b(d);return e(g[8],h)+c}function
 A(c){var
-g=e(l,b(c));if(fh*s(c)<g)var
+g=e(l,b(c));if(fi*s(c)<g)var
 d=g;else
 var
-o=bi(a,b(c)),m=eQ(v(0),o),d=$(m,m);var
-h=sP(a,c),i=1e-22*s(c)<d?1:0;if(i)var
-j=b4<d?1:0,f=j?h*h<a[15]*d?1:0:j;else
+o=bm(a,b(c)),m=eR(v(0),o),d=$(m,m);var
+h=s3(a,c),i=1e-22*s(c)<d?1:0;if(i)var
+j=b9<d?1:0,f=j?h*h<a[15]*d?1:0:j;else
 var
 f=i;if(f)var
-n=fk*a[17],k=[0,[0,bh(a,c)<=n?1:0,d,c]];else
+n=fl*a[17],k=[0,[0,bl(a,c)<=n?1:0,d,c]];else
 var
-k=f;return k}(function(M){for(;;){var
-B=m[1],j=c(c5(A),B);if(j){var
-t=a$(az,j[1],j[2]),f=t[3],u=t[2];m[1]=c(c5(function(c){return function(b){var
+k=f;return k}(function(N){for(;;){var
+B=m[1],j=d(c6(A),B);if(j){var
+t=a4(an,j[1],j[2]),f=t[3],u=t[2];m[1]=d(c6(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(f)),j);var
-k=b(f),o=Math.sqrt(u),C=fh*s(f)<u?1:0,D=n[1],E=i[1],F=sO(a,f),G=ky(function(d){return function(c,b,a){return c-e(b,d)*a}}(k),F,E,D);if(C){var
-H=function(c){return function(b){return eN(a,c,b)}}(f),w=bI(g[2],H),J=i[1];bG(function(b,c){return function(a){return b1(c,e(a,b),a)}}(k,w),J);var
-q=p(function(b){return function(a){return a/b}}(o),w)}else{var
-K=bi(a,k),x=hV(eQ(v(0),K));if(0.<a[3])var
-y=b(a[4]),z=$(x,d(g[6],y)[1+y]);else
+k=b(f),p=Math.sqrt(u),C=fi*s(f)<u?1:0,D=n[1],E=i[1],F=s2(a,f),G=kM(function(d){return function(c,b,a){return c-e(b,d)*a}}(k),F,E,D);if(C){var
+H=function(c){return function(b){return eO(a,c,b)}}(f),w=bL(g[2],H),I=i[1];bK(function(b,c){return function(a){return b6(c,e(a,b),a)}}(k,w),I);var
+q=o(function(b){return function(a){return a/b}}(p),w)}else{var
+K=bm(a,k),x=h7(eR(v(0),K));if(0.<a[3])var
+y=b(a[4]),z=$(x,c(g[6],y)[1+y]);else
 var
 z=0.;var
-L=g[6],q=p(function(b,c){return function(a){return $(b,a)-c}}(x,z),L)}N(q,k,o);I(function(b,a){return N(l,b,e(l,b)-a*a)},q);h[1]=[0,f,h[1]];i[1]=[0,q,i[1]];r[1]=[0,o,r[1]];n[1]=[0,G/o,n[1]];continue}return j}}(0));function
-o(a){return al(aF(a))}var
-t=o(h[1]),w=o(i[1]),x=o(r[1]),f=o(n[1]),y=eP(t,q,w,x,function(a){return e(f,a)}),k=[0,0.],u=[0,0.];I(function(c,b){u[1]=u[1]+b;var
-e=Math.abs(b)*bh(a,d(t,c)[1+c]);k[1]=k[1]+e;return 0},y);if(0.<a[3]){var
-z=bh(a,a[4]);k[1]=k[1]+Math.abs(1.-u[1])*z}var
-B=k[1],C=$(f,f),D=a[15]-C+B,E=$(f,f),F=K(D,i3*(a[15]+E)+b4),G=a[18],H=a[17],J=a[15],L=0.,M=p(function(a){return K(L,a)},l);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],t,w,x,f,y,M,J,F,H,G]}function
-hW(l,a,k,j,i,g,f,d,c){var
-m=Math.abs(c)+b4,h=bs(function(b,a){return K(b,e(d,a[1]))},m,a),b=[0,0.];I(function(a,c){b[1]=K(b[1],e(f,a)-e(g,a));return 0},a);return sQ([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,ja*h<b[1]?1:0])}function
-sR(a,b){var
-f=[0,0];I(function(g,e){var
-a=f[1],h=d(b,a)[1+a][3],c=e[3]<h?1:0,i=c?(f[1]=g,0):c;return i},b);var
-i=f[1],g=d(b,i)[1+i][1],m=eM(a,g);function
+M=g[6],q=o(function(b,c){return function(a){return $(b,a)-c}}(x,z),M)}L(q,k,p);J(function(b,a){return L(l,b,e(l,b)-a*a)},q);h[1]=[0,f,h[1]];i[1]=[0,q,i[1]];r[1]=[0,p,r[1]];n[1]=[0,G/p,n[1]];continue}return j}}(0));function
+p(a){return ao(a3(a))}var
+t=p(h[1]),w=p(i[1]),x=p(r[1]),f=p(n[1]),y=eQ(t,q,w,x,function(a){return e(f,a)}),k=[0,0.],u=[0,0.];J(function(d,b){u[1]=u[1]+b;var
+e=Math.abs(b)*bl(a,c(t,d)[1+d]);k[1]=k[1]+e;return 0},y);if(0.<a[3]){var
+z=bl(a,a[4]);k[1]=k[1]+Math.abs(1.-u[1])*z}var
+B=k[1],C=$(f,f),D=a[15]-C+B,E=$(f,f),F=M(D,je*(a[15]+E)+b9),G=a[18],H=a[17],I=a[15],K=0.,N=o(function(a){return M(K,a)},l);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],t,w,x,f,y,N,I,F,H,G]}function
+h8(l,a,k,j,i,g,f,d,c){var
+m=Math.abs(c)+b9,h=bN(function(b,a){return M(b,e(d,a[1]))},m,a),b=[0,0.];J(function(a,c){b[1]=M(b[1],e(f,a)-e(g,a));return 0},a);return s4([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,jn*h<b[1]?1:0])}function
+s5(a,b){var
+f=[0,0];J(function(g,e){var
+a=f[1],h=c(b,a)[1+a][3],d=e[3]<h?1:0,i=d?(f[1]=g,0):d;return i},b);var
+i=f[1],g=c(b,i)[1+i][1],m=eN(a,g);function
 n(b){var
-f=e(a[8],b)+e(a[8],g),h=f-2.*e(m,b);if(fh*f<h)return h;var
-c=br(d(a[6],b)[1+b]);b1(c,1.,d(a[6],g)[1+g]);return $(c,c)}var
-h=bI(a[2],n);N(h,g,0.);function
-j(d){return p(function(a){var
-b=e(h,a[1]);return c(d,a)-b},b)}var
-k=f[1],l=d(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return hW(a,b,1.,f[1],-1,r,q,h,o)}function
-sS(d,b,g,a){function
+f=e(a[8],b)+e(a[8],g),h=f-2.*e(m,b);if(fi*f<h)return h;var
+d=bw(c(a[6],b)[1+b]);b6(d,1.,c(a[6],g)[1+g]);return $(d,d)}var
+h=bL(a[2],n);L(h,g,0.);function
+j(c){return o(function(a){var
+b=e(h,a[1]);return d(c,a)-b},b)}var
+k=f[1],l=c(b,k)[1+k],p=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return h8(a,b,1.,f[1],-1,r,q,h,p)}function
+s6(c,b,g,a){function
 f(g,f){var
-h=[a9,f];return f6(p(function(b){var
-f=a[1]*e(d[9],b[1]);return iY*(c(g,b)-f)},b),h)}var
-h=a[2],i=d[8],j=a[2],k=f(function(a){return a[2]},j);return hW(d,b,0.,b.length-1,g,f(function(a){return a[3]},aY),k,i,h)}function
-hX(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,sR(a,b),0];var
-c=a[14];return dZ(function(c,d){return sS(a,b,c,d)},c)}function
-eR(a,c,b){if(0.<a[3])return b+e(a[8],c);var
-d=fT(a[1][14],a[5]);return b/iY+d[1]*e(a[1][9],c)}function
-sT(a,k,c){var
+h=[bc,f];return f8(o(function(b){var
+f=a[1]*e(c[9],b[1]);return i$*(d(g,b)-f)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=f(function(a){return a[2]},j);return h8(c,b,0.,b.length-1,g,f(function(a){return a[3]},a1),k,i,h)}function
+h9(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,s5(a,b),0];var
+c=a[14];return d2(function(c,d){return s6(a,b,c,d)},c)}function
+eS(a,c,b){if(0.<a[3])return b+e(a[8],c);var
+d=fU(a[1][14],a[5]);return b/i$+d[1]*e(a[1][9],c)}function
+s7(a,k,d){var
 g=a[12].length-1-1|0,f=0.,l=0;if(g<0)var
 h=f;else{var
 b=l,i=f;for(;;){var
-m=e(d(a[10],b)[1+b],c),j=i+e(a[12],b)*m,n=b+1|0;if(g!==b){var
+m=e(c(a[10],b)[1+b],d),j=i+e(a[12],b)*m,n=b+1|0;if(g!==b){var
 b=n,i=j;continue}var
-h=j;break}}return k*(a[3]*a[15]-2.*h)-2.*Math.sqrt(e(a[14],c)*a[16])}function
-b3(a){return a[6].length-1}function
-hY(a,e,c){var
-b=bi(a,e);I(function(c,f){var
-e=d(a[9],c)[1+c];return b1(b,f,bi(a,d(a[2],e)[1+e][1]))},c);return b}function
-sU(a,h,f){var
-i=f.length-1,g=y(i,0.),j=i-1|0,t=hY(a,h,f),u=0;if(!(j<0)){var
+h=j;break}}return k*(a[3]*a[15]-2.*h)-2.*Math.sqrt(e(a[14],d)*a[16])}function
+b8(a){return a[6].length-1}function
+h_(a,e,d){var
+b=bm(a,e);J(function(d,f){var
+e=c(a[9],d)[1+d];return b6(b,f,bm(a,c(a[2],e)[1+e][1]))},d);return b}function
+s8(a,h,f){var
+i=f.length-1,g=v(i,0.),j=i-1|0,t=h_(a,h,f),u=0;if(!(j<0)){var
 b=u;for(;;){var
-m=d(a[9],b)[1+b],n=d(a[2],m)[1+m][1],o=$(t,bi(a,n)),p=b-1|0,x=0;if(p<0)var
+m=c(a[9],b)[1+b],n=c(a[2],m)[1+m][1],o=$(t,bm(a,n)),p=b-1|0,y=0;if(p<0)var
 q=o;else{var
-c=x,r=o;for(;;){var
-A=e(d(a[10],c)[1+c],n),s=r-e(g,c)*A,B=c+1|0;if(p!==c){var
-c=B,r=s;continue}var
-q=s;break}}N(g,b,q/e(a[11],b));var
+d=y,r=o;for(;;){var
+A=e(c(a[10],d)[1+d],n),s=r-e(g,d)*A,B=d+1|0;if(p!==d){var
+d=B,r=s;continue}var
+q=s;break}}L(g,b,q/e(a[11],b));var
 z=b+1|0;if(j!==b){var
 b=z;continue}break}}function
-v(a){return e(g,a)}var
-w=eP(a[9],a[2],a[10],a[11],v),k=bJ(function(b,a){return a+e(w,b)},f),l=hY(a,h,k);return[0,k,$(l,l)]}function
-eS(k,a,j,b){var
-o=k?k[1]:dA;function
-p(c){return e(d(a[10],c)[1+c],b)}var
-l=eP(a[9],a[2],a[10],a[11],p);if(e(a[14],b)<1e-07*e(a[8],b))var
-m=sU(a,b,l),q=m[2],r=m[1],g=q,n=r;else
-var
-u=e(a[14],b),g=u,n=l;var
-s=K(a[15],jd*a[17]),c=K(Math.sqrt(g/a[16]),o*Math.sqrt(e(a[8],b)/s)+b4),f=y(b3(a),0.),h=[0,0.];I(function(b,i){var
-g=c*e(a[13],b)-j*i;N(f,d(a[9],b)[1+b],g);h[1]=h[1]+g;return 0},n);N(f,a[4],c-a[3]*(j+h[1]));var
-i=[0,0.];I(function(c,b){var
-d=b!=0.?1:0;if(d){var
-g=0.<b?e(a[7],c):e(a[6],c);i[1]=i[1]+b*g;var
-f=0}else
-var
-f=d;return f},f);var
-t=c*$(a[12],a[12]);return[0,f,c,-i[1]-g/c-t]}var
-sV=48,sW=16,sX=100000000;function
-sY(a){function
+w(a){return e(g,a)}var
+x=eQ(a[9],a[2],a[10],a[11],w),k=bM(function(b,a){return a+e(x,b)},f),l=h_(a,h,k);return[0,k,$(l,l)]}function
+eT(k,g,a,j,b){var
+q=k?k[1]:dD,r=g?g[1]:g;function
+s(d){return e(c(a[10],d)[1+d],b)}var
+l=eQ(a[9],a[2],a[10],a[11],s),p=0;if(!r&&e(a[14],b)<1e-07*e(a[8],b)){var
+o=s8(a,b,l),z=o[2],A=o[1],h=z,m=A;p=1}if(!p)var
+t=e(a[14],b),h=t,m=l;var
+u=M(a[15],jq*a[17]),d=M(Math.sqrt(h/a[16]),q*Math.sqrt(e(a[8],b)/u)+b9),f=v(b8(a),0.),i=[0,0.];J(function(b,h){var
+g=d*e(a[13],b)-j*h;L(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},m);L(f,a[4],d-a[3]*(j+i[1]));function
+n(b){var
+c=e(f,b);if(c==0.)return 0.;var
+d=0.<c?e(a[7],b):e(a[6],b);return c*d}var
+w=a[9],x=n(a[4]),y=bN(function(b,a){return b+n(a)},x,w);return[0,f,d,-y-h/d-d*$(a[12],a[12])]}var
+s9=48,s_=16,s$=400000000;function
+ta(a){function
 d(a){return a}var
-b=bI(b3(a),d);if(b.length-1<=48)return b;var
-c=p(function(b){var
+b=bL(b8(a),d);if(b.length-1<=48)return b;var
+c=o(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!k5(function(a){return a===b?1:0},e)){var
-c=bh(a,b);d=1}}if(!d)var
-c=fn;return[0,c,b]},b);k8(function(b,a){return dG(b,a)},c);var
-e=f7(c,0,az(sV,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
-sZ(a){var
-b=sY(a),c=a[2].length-1;function
-f(e,b){if(!(c<=e)&&!(c<=b))return eN(a,e,d(a[2],b)[1+b][1]);return 0.}var
-g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return e(a[7],b)},b),i=p(function(b){return e(a[6],b)},b);return[0,a,b,p(function(b){return c<=b?1.:a[3]},b),i,h,g]}function
-hZ(b,a){var
-c=d(b[2],a)[1+a];return eO(b[1],c)}function
-s0(a,c){var
-d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:eN(a[1],b,c)},b)}function
-h0(g,o,B,n,f,j){var
-k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=e(g[1][8],B),s=k-1|0,C=0;if(s<0)var
+e=a[9];if(!lf(function(a){return a===b?1:0},e)){var
+c=bl(a,b);d=1}}if(!d)var
+c=fo;return[0,c,b]},b);li(function(b,a){return aA(b,a)},c);var
+e=f9(c,0,an(s9,a[9].length-1+1|0));return o(function(a){return a[2]},e)}function
+tb(a){var
+b=ta(a),d=a[2].length-1;function
+f(e,b){if(!(d<=e)&&!(d<=b))return eO(a,e,c(a[2],b)[1+b][1]);return 0.}var
+g=o(function(a){return o(function(b){return f(a,b)},b)},b),h=o(function(b){return e(a[7],b)},b),i=o(function(b){return e(a[6],b)},b);return[0,a,b,o(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
+h$(b,a){var
+d=c(b[2],a)[1+a];return eP(b[1],d)}function
+tc(a,c){var
+d=a[1][2].length-1,b=a[2];return o(function(b){return d<=b?0.:eO(a[1],b,c)},b)}function
+ia(g,p,B,n,f,j){var
+k=f.length-1,q=0.,h=o(function(a){return p*a},n),r=e(g[1][8],B),s=k-1|0,C=0;if(s<0)var
 t=q;else{var
 a=C,l=q;for(;;){var
 i=e(f,a);if(i!=0.){var
-G=0.<i?e(g[5],a):e(g[4],a),H=l+i*G,A=k-1|0,I=d(g[6],a)[1+a],J=0;if(!(A<0)){var
-c=J;for(;;){N(h,c,e(h,c)+i*e(I,c));var
-M=c+1|0;if(A!==c){var
-c=M;continue}break}}var
+G=0.<i?e(g[5],a):e(g[4],a),H=l+i*G,A=k-1|0,I=c(g[6],a)[1+a],J=0;if(!(A<0)){var
+d=J;for(;;){L(h,d,e(h,d)+i*e(I,d));var
+N=d+1|0;if(A!==d){var
+d=N;continue}break}}var
 m=H}else
 var
 m=l;var
-L=a+1|0;if(s!==a){var
-a=L,l=m;continue}var
+K=a+1|0;if(s!==a){var
+a=K,l=m;continue}var
 t=m;break}}var
 u=k-1|0,D=0;if(u<0)var
 v=r;else{var
 b=D,y=r;for(;;){var
-z=y+e(f,b)*(o*e(n,b)+e(h,b)),F=b+1|0;if(u!==b){var
+z=y+e(f,b)*(p*e(n,b)+e(h,b)),F=b+1|0;if(u!==b){var
 b=F,y=z;continue}var
 v=z;break}}var
-w=K(0.,v),x=0.<j?-t-w/j:aY,E=bK(x)?aY:x;return[0,f,j,h,w,E]}function
-s1(j,i){var
-c=i.length-1,o=c-1|0,E=0;if(!(o<0)){var
+w=M(0.,v),x=0.<j?-t-w/j:a1,E=bO(x)?a1:x;return[0,f,j,h,w,E]}function
+td(j,i){var
+d=i.length-1,o=d-1|0,E=0;if(!(o<0)){var
 g=E;for(;;){var
-D=d(j,g)[1+g];N(D,g,e(D,g)*1.00000000001+b4);var
+D=c(j,g)[1+g];L(D,g,e(D,g)*1.00000000001+b9);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
-p=c-1|0,F=0;if(!(p<0)){var
+p=d-1|0,F=0;if(!(p<0)){var
 b=F;for(;;){var
-x=d(j,b)[1+b],z=b+1|0,A=c-1|0,J=e(x,b);if(!(A<z)){var
+y=c(j,b)[1+b],z=b+1|0,A=d-1|0,J=e(y,b);if(!(A<z)){var
 f=z;for(;;){var
-m=d(j,f)[1+f],n=e(m,b)/J;if(n!=0.){var
-B=b+1|0,C=c-1|0;if(!(C<B)){var
-h=B;for(;;){N(m,h,e(m,h)-n*e(x,h));var
-M=h+1|0;if(C!==h){var
-h=M;continue}break}}N(i,f,e(i,f)-n*e(i,b))}var
-L=f+1|0;if(A!==f){var
-f=L;continue}break}}var
+m=c(j,f)[1+f],n=e(m,b)/J;if(n!=0.){var
+B=b+1|0,C=d-1|0;if(!(C<B)){var
+h=B;for(;;){L(m,h,e(m,h)-n*e(y,h));var
+N=h+1|0;if(C!==h){var
+h=N;continue}break}}L(i,f,e(i,f)-n*e(i,b))}var
+M=f+1|0;if(A!==f){var
+f=M;continue}break}}var
 K=b+1|0;if(p!==b){var
 b=K;continue}break}}var
-l=y(c,0.),q=c-1|0;if(!(q<0)){var
+l=v(d,0.),q=d-1|0;if(!(q<0)){var
 a=q;for(;;){var
-r=e(i,a),s=a+1|0,t=c-1|0;if(t<s)var
+r=e(i,a),s=a+1|0,t=d-1|0;if(t<s)var
 u=r;else{var
-k=s,v=r;for(;;){var
-H=e(l,k),w=v-e(d(j,a)[1+a],k)*H,I=k+1|0;if(t!==k){var
-k=I,v=w;continue}var
-u=w;break}}N(l,a,u/e(d(j,a)[1+a],a));var
+k=s,w=r;for(;;){var
+H=e(l,k),x=w-e(c(j,a)[1+a],k)*H,I=k+1|0;if(t!==k){var
+k=I,w=x;continue}var
+u=x;break}}L(l,a,u/e(c(j,a)[1+a],a));var
 G=a-1|0;if(0!==a){var
 a=G;continue}break}}return l}function
-h1(b,a){var
+ib(b,a){var
 i=b[5],j=b[4],f=b[3],l=b[2],r=b[6];function
 k(b){return e(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=i7*b[1][17],g=bJ(function(b,h){var
-g=2.*k(b),c=e(f,b)*m-g,d=e(a[1],b);return 0.<d?c-e(i,b):d<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=bF(l.length-1,function(a){return a}),h=al(c(bH(function(b){var
+m=a[4]/(a[2]*a[2]),n=ji*b[1][17],g=bM(function(b,h){var
+g=2.*k(b),c=e(f,b)*m-g,d=e(a[1],b);return 0.<d?c-e(i,b):d<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=bt(l.length-1,function(a){return a}),h=ao(d(bu(function(b){var
 c=e(a[1],b)!=0.?1:0,d=c||(e(g,b)!=0.?1:0);return d}),s));function
-o(a,b){var
-c=e(f,a)*e(f,b)*m,g=k(b),h=e(f,a)*g,i=k(a),j=e(f,b)*i;return e(d(r,a)[1+a],b)-j-h+c}function
-q(b){return p(function(b){return e(g,b)*a[2]/2.},b)}function
+p(a,b){var
+d=e(f,a)*e(f,b)*m,g=k(b),h=e(f,a)*g,i=k(a),j=e(f,b)*i;return e(c(r,a)[1+a],b)-j-h+d}function
+q(b){return o(function(b){return e(g,b)*a[2]/2.},b)}function
 t(f){var
 b=f;for(;;){var
-h=q(b),c=s1(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=cl(b),d=c4(function(h){return function(d,b){var
-c=e(a[1],b)==0.?1:0,f=c?e(h,d)*e(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===d0(d,b.length-1))return[0,b,g,c];var
-b=al(d);continue}}var
-u=q(h),v=[0,h,g,f9(function(a,b){return b/(o(a,a)+b4)},h,u)];return[0,t(h),v]}function
-s2(g,b,a,j){var
-k=a[3],l=a[2],c=br(b[1]),d=[0,b[2]],f=a[1];I(function(m,a){var
-b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(hZ(g,a)&&h*n<0.){var
+h=q(b),c=td(o(function(b){return function(a){return o(function(b){return p(a,b)},b)}}(b),b),h),i=cp(b),d=c5(function(h){return function(d,b){var
+c=e(a[1],b)==0.?1:0,f=c?e(h,d)*e(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===d3(d,b.length-1))return[0,b,g,c];var
+b=ao(d);continue}}var
+u=q(h),v=[0,h,g,f$(function(a,b){return b/(p(a,a)+b9)},h,u)];return[0,t(h),v]}function
+te(g,b,a,j){var
+k=a[3],l=a[2],c=bw(b[1]),d=[0,b[2]],f=a[1];J(function(m,a){var
+b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(h$(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
-f=h;N(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
-s3(j,i,b){var
-c=b[3],a=[0,1.],d=b[1];I(function(d,b){var
-f=e(i[1],b),g=hZ(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=cm(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
-s4(a){var
-b=0.;return bs(function(b,a){return b+Math.abs(a)},b,a)}function
-s5(a,f,g,d,c){var
-h=s0(a,d),j=a[2].length-1,u=i7*a[1][17];function
-k(b,j,i){var
-c=s2(a,b,j,i),e=c[2],f=c[1],k=1e-13*s4(f);return K(0.02*b[2],k)<e?h0(a,g,d,h,f,e):[0,b[1],b[2],b[3],b[4],aY]}function
+f=h;L(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
+tf(j,i,b){var
+c=b[3],a=[0,1.],d=b[1];J(function(d,b){var
+f=e(i[1],b),g=h$(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=bP(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
+tg(a){var
+b=0.;return bN(function(b,a){return b+Math.abs(a)},b,a)}function
+th(a,c,h,g,f){var
+i=tc(a,g),d=a[2].length-1;c[1]=c[1]-aD(aD(d,d),10+(d/3|0)|0)|0;var
+u=ji*a[1][17];function
+k(b,j,f){var
+c=te(a,b,j,f),d=c[2],e=c[1],k=1e-13*tg(e);return M(0.02*b[2],k)<d?ia(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],a1]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
-b=w,d=v;for(;;){if(0!==d&&0<f[1]&&0.<b[2]){var
-m=h1(a,b),n=m[2],e=m[1],g=n[1].length-1;f[1]=(f[1]-(aL(aL(g,g),g+3|0)/3|0)|0)-aL(4*j|0,j)|0;var
-o=s3(a,b,e),c=l(b,e,1.,8);if(o==1.)var
-p=c;else{var
-i=k(b,e,o),t=0;if(c&&i[5]<=c[1][5])var
-r=c;else
+b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
+m=ib(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aD(aD(h,h),h+3|0)/3|0)|0)-aD(4*d|0,d)|0;var
+o=tf(a,b,g),e=l(b,g,1.,8);if(o==1.)var
+p=e;else{var
+j=k(b,g,o),t=0;if(e&&j[5]<=e[1][5])var
+r=e;else
 t=1;if(t)var
-s=b[5]<i[5]?1:0,r=s?[0,i]:s;var
+s=b[5]<j[5]?1:0,r=s?[0,j]:s;var
 p=r}var
 q=p||l(b,n,1.,12);if(q){var
-h=q[1];if(h[5]-b[5]<=u)return h;var
-b=h,d=d-1|0;continue}return b}return b}}var
-o=c[2],q=a[2],b=n(h0(a,g,d,h,p(function(a){return e(c[1],a)},q),o),sW),i=y(c[1].length-1,0.),r=a[2];I(function(c,a){return N(i,a,e(b[1],c))},r);var
-m=h1(a,b)[1],s=m[2],t=m[1],v=c6(function(b){return Math.abs(e(s,b))<=1e-08*a[1][17]?1:0},t);return[0,[0,i,b[2],b[5]],v]}var
-s6=60;function
-s7(a,i,g,f){var
-c=[0,0.],h=[0,0.],j=a[12];I(function(b,i){var
-j=i*e(d(a[10],b)[1+b],f);c[1]=c[1]+j;var
-k=e(d(a[10],b)[1+b],f),l=e(d(a[10],b)[1+b],g)*k;h[1]=h[1]+l;return 0},j);var
-b=e(a[14],g);if(fk*e(a[8],g)<b){var
-k=bi(a,f),l=$(bi(a,g),k);c[1]=c[1]+i*Math.sqrt(a[16]/b)*(l-h[1])}return eR(a,f,a[3]*a[15]-2.*c[1])}function
-h2(a,s,h,r,b){var
-f=aZ(b);function
+i=q[1];if(i[5]-b[5]<=u)return i;var
+b=i,f=f-1|0;continue}return b}return b}}var
+p=f[2],q=a[2],b=n(ia(a,h,g,i,o(function(a){return e(f[1],a)},q),p),s_),j=v(f[1].length-1,0.),r=a[2];J(function(c,a){return L(j,a,e(b[1],c))},r);var
+m=ib(a,b)[1],s=m[2],t=m[1],w=c8(function(b){return Math.abs(e(s,b))<=iB*a[1][17]?1:0},t);return[0,[0,j,b[2],b[5]],w]}var
+ti=60;function
+tj(a,i,g,f){var
+d=[0,0.],h=[0,0.],j=a[12];J(function(b,i){var
+j=i*e(c(a[10],b)[1+b],f);d[1]=d[1]+j;var
+k=e(c(a[10],b)[1+b],f),l=e(c(a[10],b)[1+b],g)*k;h[1]=h[1]+l;return 0},j);var
+b=e(a[14],g);if(fl*e(a[8],g)<b){var
+k=bm(a,f),l=$(bm(a,g),k);d[1]=d[1]+i*Math.sqrt(a[16]/b)*(l-h[1])}return eS(a,f,a[3]*a[15]-2.*d[1])}function
+ic(a,s,h,r,b){var
+f=a2(b);function
 t(f,e){var
-c=e[1],b=d(a[2],c)[1+c],g=e[2]?b[3]:b[2];return eO(a,c)?[0,f,g,g]:[0,f,b[2],b[3]]}function
-n(b){return d(a[2],b)[1+b][1]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return eP(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+n(b){return c(a[2],b)[1+b][1]}function
 u(a){return a}var
-v=bF(a[2].length-1,u),o=c(bH(function(a){return 1-kB(a,b)}),v),w=[0,r,ai(n,o)],x=al(c2(ai(function(a){return n(a[1])},b),w)),z=sJ(a[1],x),A=hX(z,al(dZ(t,b))),i=fY(function(b){return b[5]===a[5]?1:0},A);if(i){var
-j=i[1],g=eS(0,j,h,f),k=y(b3(a),0.),l=[0,0.],m=[0,0];kx(function(n,f){var
-b=f[1],c=e(g[1],n);N(k,b,c);var
+w=bt(a[2].length-1,u),o=d(bu(function(a){return 1-kP(a,b)}),w),x=[0,r,ae(n,o)],y=ao(cm(ae(function(a){return n(a[1])},b),x)),z=sX(a[1],y),A=h9(z,ao(d2(t,b))),i=fZ(function(b){return b[5]===a[5]?1:0},A);if(i){var
+j=i[1],g=eT(0,0,j,h,f),k=v(b8(a),0.),l=[0,0.],m=[0,0];kL(function(n,f){var
+b=f[1],c=e(g[1],n);L(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?eO(a,b):i;else
+i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?eP(a,b):i;else
 var
 d=h;if(d){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*bh(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*bl(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=d;return j},b);if(0<=a[5]){var
-B=e(g[1],f);N(k,b3(a)-1|0,B)}var
-p=s*eR(j,f,h*(g[3]-l[1])),C=dZ(function(i,b){var
-c=d(a[2],b)[1+b],e=s7(j,h,f,(f+1|0)+i|0);if(c[3]<e)return[0,[0,e-c[3],[0,b,1]]];var
-g=e<c[2]?1:0,k=g?[0,[0,c[2]-e,[0,b,0]]]:g;return k},o),D=c(c5(function(a){return a}),C),E=fZ(function(b,a){return jA(a[1],b[1])},D),F=ai(function(a){return a[2]},E),G=c4(function(a,b){return a<2?1:0},F);if(bK(p))return 0;var
+B=e(g[1],f);L(k,b8(a)-1|0,B)}var
+p=s*eS(j,f,h*(g[3]-l[1])),C=d2(function(i,b){var
+d=c(a[2],b)[1+b],e=tj(j,h,f,(f+1|0)+i|0);if(d[3]<e)return[0,[0,e-d[3],[0,b,1]]];var
+g=e<d[2]?1:0,k=g?[0,[0,d[2]-e,[0,b,0]]]:g;return k},o),D=d(c6(function(a){return a}),C),E=f1(function(b,a){return jN(a[1],b[1])},D),F=ae(function(a){return a[2]},E),G=c5(function(a,b){return a<2?1:0},F);if(bO(p))return 0;var
 q=[0,[0,b,k,g[2],p,m[1],G]]}else
 var
 q=i;return q}function
-s8(a){function
+tk(a){function
 b(b){var
-d=a[1];return c(bH(function(a){return a[1]!==b?1:0}),d)}var
-d=1<aZ(a[1])?1:0,e=d?ai(b,a[5]):d;function
+c=a[1];return d(bu(function(a){return a[1]!==b?1:0}),c)}var
+c=1<a2(a[1])?1:0,e=c?ae(b,a[5]):c;function
 f(c){var
-d=a[1],e=ai(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return c2(e,kC(f,a[6]))}function
-h3(b,a){function
-d(a){return a}var
-f=bF(b[2].length-1,d),g=c(bH(function(b){return e(a,b)!=0.?1:0}),f);return ai(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
-s9(a,c){function
+d=a[1],e=ae(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cm(e,f0(f,a[6]))}function
+id(b,a){function
+c(a){return a}var
+f=bt(b[2].length-1,c),g=d(bu(function(b){return e(a,b)!=0.?1:0}),f);return ae(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
+tl(a,d){function
 f(f){var
-b=f[1],g=d(a[2],b)[1+b][1];return Math.abs(e(c,b))*Math.sqrt(e(a[8],g))}var
-g=h3(a,c),b=fZ(function(b,a){var
-c=f(b);return jA(f(a),c)},g);function
+b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(e(d,b))*Math.sqrt(e(a[8],g))}var
+g=id(a,d),b=f1(function(b,a){var
+c=f(b);return jN(f(a),c)},g);function
 h(a){var
-c=a+1|0;return c4(function(a,b){return a<c?1:0},b)}return[0,b,bF(ci(8,aZ(b)),h)]}function
-s_(a,i,h,g,b,d){var
-j=a[2].length-1;function
-e(c,b){return a$(function(b,e){var
-k=j+a[1][3]|0,l=aL(50*(1+aZ(e)|0)|0,k);d[1]=d[1]-l|0;if(0<d[1]){var
-c=h2(a,i,h,g,e);if(b&&c){var
-f=b[1];if(!(f[4]<c[1][4]))return[0,f]}return c?c:b}return b},b,c)}function
-f(g,f){var
-a=g,b=f;for(;;){if(0===b)return a;var
-c=e(s8(a),[0,a]);if(c){var
+c=a+1|0;return c5(function(a,b){return a<c?1:0},b)}return[0,b,bt(bI(8,a2(b)),h)]}function
+tm(a,k,j,f,i,e){var
+g=a[2].length-1;function
+h(c,b){return a4(function(b,d){var
+i=g+a[1][3]|0,l=aD(50*(1+a2(d)|0)|0,i);e[1]=e[1]-l|0;if(0<e[1]){var
+c=ic(a,k,j,f,d);if(b&&c){var
+h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
+l(f,e){var
+a=f,b=e;for(;;){if(0===b)return a;var
+c=h(tk(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-c=0;return a$(function(b,g){var
-h=e(s9(a,g),0),c=kc(function(a){return f(a,s6)},h);if(b){if(c){var
-d=c[1];return b[1][4]<d[4]?[0,d]:b}return b}return c},c,b)}var
-cJ=dy;function
-s$(a){var
-b=a.length-1,g=y(b,[0]),c=p(function(a){return y(b,0.)},a);I(function(b,h){var
-f=br(h),j=1;for(;;){var
+b=a[1],m=bt(g,function(a){return a}),n=d(bu(function(d){var
+g=c(b[13],f)[1+f],e=c(a[2],d)[1+d][1];return 1-(c(b[13],e)[1+e]===g?1:0)}),m),o=f0(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cm(ae(function(b){return tl(a,b)},i),q),s=0;return a4(function(a,d){var
+e=h(d,0),b=kp(function(a){return l(a,ti)},e);if(a){if(b){var
+c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
+cL=dB;function
+tn(a){var
+b=a.length-1,g=v(b,[0]),d=o(function(a){return v(b,0.)},a);J(function(b,h){var
+f=bw(h),j=1;for(;;){var
 m=b-1|0,q=0;if(!(m<0)){var
-a=q;for(;;){if(0.<e(d(c,a)[1+a],a)){var
-n=$(d(g,a)[1+a],f),s=e(d(c,b)[1+b],a)+n;N(c[1+b],a,s);b1(f,n,g[1+a])}var
+a=q;for(;;){if(0.<e(c(d,a)[1+a],a)){var
+n=$(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;L(d[1+b],a,s);b6(f,n,g[1+a])}var
 t=a+1|0;if(m!==a){var
 a=t;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt($(f,f)),k=ja*Math.sqrt($(h,h))<i?1:0;if(k){N(d(c,b)[1+b],b,i);var
-o=p(function(a){return a/i},f);d(g,b)[1+b]=o;var
+i=Math.sqrt($(f,f)),k=jn*Math.sqrt($(h,h))<i?1:0;if(k){L(c(d,b)[1+b],b,i);var
+p=o(function(a){return a/i},f);c(g,b)[1+b]=p;var
 l=0}else
 var
-l=k;return l}},a);return[0,g,c]}function
-ta(i,m){var
-c=i[2],j=i[1],f=j.length-1,g=y(f,0.),h=bI(f,function(a){return 0.<e(d(c,a)[1+a],a)?$(d(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
-a=k;for(;;){if(0.<e(d(c,a)[1+a],a)){var
-n=e(d(c,a)[1+a],a);N(g,a,e(h,a)/n);var
+l=k;return l}},a);return[0,g,d]}function
+to(i,m){var
+d=i[2],j=i[1],f=j.length-1,g=v(f,0.),h=bL(f,function(a){return 0.<e(c(d,a)[1+a],a)?$(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+a=k;for(;;){if(0.<e(c(d,a)[1+a],a)){var
+n=e(c(d,a)[1+a],a);L(g,a,e(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-q=e(d(c,a)[1+a],b);N(h,b,e(h,b)-e(g,a)*q);var
+q=e(c(d,a)[1+a],b);L(h,b,e(h,b)-e(g,a)*q);var
 r=b+1|0;if(l!==b){var
 b=r;continue}break}}}var
 p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
-tb(a,h,g,m){function
-i(d){var
-b=c(a[5],d);return h?f9(q,b,c(a[5],h[1])):b}var
-n=i(m),o=p(function(a){return aB(a,cJ)},n),j=p(i,g),r=a[4];function
-s(a){return b0(r,a)}var
-t=s$(p(function(a){return p(s,a)},j)),e=p(function(a){return 0},g),f=1;for(;;){var
-k=br(o);I(function(f){return function(a,c){var
-e=0!==ar(c)?1:0;if(e){var
-g=d(j,a)[1+a];return I(function(a,e){var
-g=b(c,e);f[1+a]=q(d(f,a)[1+a],g);return 0},g)}return e}}(k),e);var
-u=a[4]+dy|0,v=ta(t,p(function(b){return function(a){return b0(b,a)}}(u),k));I(function(a,b){var
-c=cH(b);if(c){var
-g=dt(cJ,b);e[1+a]=l(d(e,a)[1+a],g);var
+tp(a,h,g,m){function
+i(c){var
+b=d(a[5],c);return h?f$(q,b,d(a[5],h[1])):b}var
+n=i(m),p=o(function(a){return ar(a,cL)},n),j=o(i,g),r=a[4];function
+s(a){return b5(r,a)}var
+t=tn(o(function(a){return o(s,a)},j)),e=o(function(a){return 0},g),f=1;for(;;){var
+k=bw(p);J(function(f){return function(a,d){var
+e=0!==al(d)?1:0;if(e){var
+g=c(j,a)[1+a];return J(function(a,e){var
+g=b(d,e);f[1+a]=q(c(f,a)[1+a],g);return 0},g)}return e}}(k),e);var
+u=a[4]+dB|0,v=to(t,o(function(b){return function(a){return b5(b,a)}}(u),k));J(function(a,b){var
+d=cJ(b);if(d){var
+g=dw(cL,b);e[1+a]=l(c(e,a)[1+a],g);var
 f=0}else
 var
-f=c;return f},v);var
+f=d;return f},v);var
 w=f+1|0;if(3!==f){var
 f=w;continue}return e}}function
-cK(a){return a?fn:1.}function
-bj(b,a){return 0.<b[3]?cK(a):-cK(a)}function
-eT(b,a,d,c){var
-e=eR(b,d,bj(b,a)*c);return cK(a)*e}function
-du(b,a){return b[4]<a[4]?a:b}function
-eU(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
-eV(b,a){return b?-a[3]:a[2]}function
-eW(a,d,c){var
-b=a[1];return bs(function(b,a){return a[1]===c?K(b,eV(d,a)):b},aY,b)}function
-eX(a,d,c){var
-e=bj(a[1],d),b=eS(0,a[1],e,c),f=eT(a[1],d,c,b[3]);return[0,a,b[1],b[2],f]}function
-tc(c,b,a){return bB(a[2],[0])?a:eX(a[1],c,b)}function
-td(d,c,b){var
-a=d[1];return a[18]?eX(d,c,b):[0,d,[0],0.,eT(a,c,b,sT(a,bj(a,c),b))]}function
-h4(c,h,b){var
-a=b[1][1],i=a[1][13],e=[0,b],f=a[2];I(function(n,f){var
-o=d(i,h)[1+h],j=f[1],k=d(i,j)[1+j]===o?1:0;if(k)var
-p=e[1][4]-ff*a[17],g=p<=eV(c,f)?1:0;else
-var
-g=k;if(g){var
-l=y(b3(a),0.);N(l,n,-bj(a,c));var
-q=eV(c,f);e[1]=[0,b[1],l,0.,q];var
-m=0}else
-var
-m=g;return m},f);return e[1]}function
-h5(c,b){var
-a=ai(b,c[3]);return a?a$(du,a[1],a[2]):S(te)}function
-eY(c,b,a){return h5(c,function(c){return h4(b,a,td(c,b,a))})}function
-tf(d,g,a){var
-b=a[1][1],h=h3(b,a[2]),i=bj(b,d),e=h2(b,cK(d),i,g,h);if(e){var
+cM(a){return a?fo:1.}function
+bn(b,a){return 0.<b[3]?cM(a):-cM(a)}function
+eU(b,a,d,c){var
+e=eS(b,d,bn(b,a)*c);return cM(a)*e}function
+dx(b,a){return b[4]<a[4]?a:b}function
+eV(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
+eW(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
+eX(f,e,a,d,c){var
+g=bn(a[1],d),b=eT(f,e,a[1],g,c),h=eU(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+tq(c,b,a){return 0<a[2].length-1?a:eX(0,0,a[1],c,b)}function
+tr(d,c,b){var
+a=d[1];return a[18]?eX(tt,ts,d,c,b):[0,d,[0],0.,eU(a,c,b,s7(a,bn(a,c),b))]}function
+ie(j,f,e,a){var
+b=c(j[6],e)[1+e];if(0<=b){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-fg*d[17])return a;var
+i=v(b8(d),0.);L(i,b,-bn(d,f));return[0,a[1],i,0.,h]}return a}function
+ig(c,b){var
+a=ae(b,c[4]);return a?a4(dx,a[1],a[2]):S(tu)}function
+eY(c,b,a){return ig(c,function(d){return ie(c,b,a,tr(d,b,a))})}function
+tv(d,g,a){var
+b=a[1][1],h=id(b,a[2]),i=bn(b,d),e=ic(b,cM(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-ff*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-tg(j,c,a,b){var
-d=b[1],g=bj(d,c),k=eX(b,c,a),o=eS(th,d,g,a),e=b[2],p=j[4],l=cb(e),q=cM===l?e[1]:dz===l?f$(e):e,m=s5(q,p,g,a,o),h=m[1],r=eT(d,c,a,h[3]),f=du(k,[0,b,h[1],h[2],r]);if(m[2])return tf(c,a,f);var
-s=j[4],t=[0,f[2],[0,k[2],0]],n=s_(d,cK(c),g,a,t,s);if(n){var
-i=n[1];return du(f,[0,b,i[2],i[3],i[4]])}return f}function
-h6(a){var
-b=a[3];return fW(function(a){return a[1][18]},b)}function
-dv(a){var
-b=a[3],c=0.;return a$(function(b,a){return K(b,a[1][17])},c,b)}function
-eZ(a,d,c,b){return h6(a)?du(b,h5(a,function(b){return h4(d,c,tg(a,d,c,b))})):b}function
-h7(a){return fT(a[1][14],a[5])}function
-ti(a,f){var
-b=a[1],c=e(b[7],f),g=a[2],d=p(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?f6(d,[a9,c*h7(a)[3]]):d}function
-h8(e,c,h,a){var
-b=y((e[1].length-1+c[5]|0)+1|0,0),i=e[2];I(function(e,f){var
-h=0.<c[3]?1:0,i=(0<ar(d(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];d(b,g)[1+g]=j;return 0},i);if(0<=c[5]){var
-f=a.length-1-1|0,g=b.length-1-1|0,j=d(a,f)[1+f];d(b,g)[1+g]=j}var
-k=cl(b);return[0,[0,aB(1,h),k]]}function
-h9(i,h,a,g,f,b){var
-c=i[5]<0?1:0;if(c){d(b,a)[1+a]=0;var
-j=0.<h?1:-1,k=q(f,bs(l,aB(j,g),b));d(b,a)[1+a]=k;var
+f=c[4];if(a[4]-fg*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+tx(k,c,a,b){var
+e=b[1],h=bn(e,c),l=eX(0,0,b,c,a);return function(r,q){var
+d=r,f=q;for(;;){if(f){var
+s=eT([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=cg(g),u=cO===m?g[1]:dC===m?gb(g):g,n=th(u,t,h,a,s),i=n[1],v=eU(e,c,a,i[3]),o=dx(d,[0,b,i[1],i[2],v]);if(n[2])return tv(c,a,o);var
+d=o,f=f[2];continue}var
+w=k[7],x=[0,d[2],[0,l[2],0]],p=tm(e,cM(c),h,a,x,w);if(p){var
+j=p[1];return dx(d,[0,b,j[2],j[3],j[4]])}return d}}(l,tw)}function
+ih(a){var
+b=a[4];return fX(function(a){return a[1][18]},b)}function
+dy(a){var
+b=a[4],c=0.;return a4(function(b,a){return M(b,a[1][17])},c,b)}function
+eZ(a,d,c,b){if(0<a[7][1]&&ih(a))return dx(b,ig(a,function(b){return ie(a,d,c,tx(a,d,c,b))}));return b}function
+ii(a){return fU(a[1][14],a[5])}function
+ty(a,f){var
+b=a[1],c=e(b[7],f),g=a[2],d=o(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?f8(d,[bc,c*ii(a)[3]]):d}function
+ij(e,d,h,a){var
+b=v((e[1].length-1+d[5]|0)+1|0,0),i=e[5];J(function(e,f){var
+h=0.<d[3]?1:0,i=(0<al(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
+f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
+k=cp(b);return[0,[0,ar(1,h),k]]}function
+ik(i,h,a,g,f,b){var
+d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
+j=0.<h?1:-1,k=q(f,bN(l,ar(j,g),b));c(b,a)[1+a]=k;var
 e=0}else
 var
-e=c;return e}function
-dw(a){return Math.log(a)/0.693147180559945286}function
-tj(b,a,g,d){var
-c=a[2].length-1+1|0,h=dw(c*b[17]/(a[3]*d))/2.,i=b[18]?dw(c*b[17]/d):0.,j=dw(64.*c/a[3]),k=dw(bs(cm,bp,g)),e=K(K(h,j),i)-k,f=e<2000.?1:0,l=f?[0,az(1,1+(e|0)|0)]:f;return l}function
-tk(l,k,j,i,a){var
-b=a[1][1],d=ti(b,j);function
-g(a){return c6(cH,a)}if(g(a[2])&&g(d)){var
-f=0.<a[3]?tj(b,a,d,i):tl;if(f){var
-c=f[1],m=a[2],h=bJ(function(b,a){return dt(c,a*e(d,b))},m),n=dt(c,a[3]),o=b[4];h9(b,bj(b,k),o,c,n,h);return h8(l,b,c,h)}return f}return 0}function
-h_(a,b){var
-c=K(a[15],jd*a[17]);return Math.sqrt(e(a[8],b)/c)}function
-tm(i,x,h,n){var
+e=d;return e}function
+dz(a){return Math.log(a)/0.693147180559945286}function
+tz(b,a,g,d){var
+c=a[2].length-1+1|0,h=dz(c*b[17]/(a[3]*d))/2.,i=b[18]?dz(c*b[17]/d):0.,j=dz(64.*c/a[3]),k=dz(bN(bP,be,g)),e=M(M(h,j),i)-k,f=e<2000.?1:0,l=f?[0,an(1,1+(e|0)|0)]:f;return l}function
+tA(l,k,j,i,a){var
+b=a[1][1],d=ty(b,j);function
+g(a){return c8(cJ,a)}if(g(a[2])&&g(d)){var
+f=0.<a[3]?tz(b,a,d,i):tB;if(f){var
+c=f[1],m=a[2],h=bM(function(b,a){return dw(c,a*e(d,b))},m),n=dw(c,a[3]),o=b[4];ik(b,bn(b,k),o,c,n,h);return ij(l,b,c,h)}return f}return 0}function
+il(a,b){var
+c=M(a[15],jq*a[17]);return Math.sqrt(e(a[8],b)/c)}function
+tC(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
-o(b){return d(a[2],b)[1+b][1]}var
-z=bF(b,function(a){return a}),j=c(bH(function(a){return e(n[2],a)!=0.?1:0}),z),f=fX(a[4],j)?a[4]:a$(ci,b,j),k=al(c(bH(function(b){var
-c=b!==f?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[4][1]=i[4][1]-aL(200*(k.length-1)|0,a[1][3])|0;var
-q=h_(a,h)*bo(1.,-84);if(0<=a[5])var
-A=h7(a)[3],l=q*e(a[1][7],h)*A;else
+p(b){return c(a[2],b)[1+b][1]}var
+z=bt(b,function(a){return a}),j=d(bu(function(a){return e(n[2],a)!=0.?1:0}),z),f=fY(a[4],j)?a[4]:a4(bI,b,j),k=ao(d(bu(function(b){var
+c=b!==f?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aD(200*(k.length-1)|0,a[1][3])|0;var
+q=il(a,h)*bs(1.,-84);if(0<=a[5])var
+A=ii(a)[3],l=q*e(a[1][7],h)*A;else
 var
 l=q;var
-r=cH(l),m=r?dt(cJ,l):r;if(0<ar(m)){var
-w=0;if(0<=a[5]||f!==b)w=1;if(w){var
-s=a[5]<0?1:0,B=s?[0,o(f)]:s,C=p(o,k),t=tb(a[1],B,C,h),v=bj(a,x),g=y(b3(a),0);I(function(a,b){var
-c=0.<v?u(d(t,a)[1+a]):d(t,a)[1+a];d(g,b)[1+b]=c;return 0},k);if(0<=a[5])d(g,b)[1+b]=m;h9(a,v,f,cJ,m,g);return h8(i,a,cJ,g)}}return 0}function
-e0(b,e,a,h,p){var
-c=tc(e,a,p),i=c[1][1],j=0.<c[3]?1:0;if(j)var
-q=ff*h_(i,a),k=c[3]<q?1:0,g=k?h<i3*i[17]?1:0:k;else
+r=cJ(l),m=r?dw(cL,l):r;if(0<al(m)){var
+x=0;if(0<=a[5]||f!==b)x=1;if(x){var
+s=a[5]<0?1:0,B=s?[0,p(f)]:s,C=o(p,k),t=tp(a[1],B,C,h),w=bn(a,y),g=v(b8(a),0);J(function(a,b){var
+d=0.<w?u(c(t,a)[1+a]):c(t,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;ik(a,w,f,cL,m,g);return ij(i,a,cL,g)}}return 0}function
+e0(b,e,a,h,o){var
+d=tq(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=fg*il(i,a),k=d[3]<p?1:0,g=k?h<je*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[4][1]?1:0:g,m=l?tm(b,e,a,c):l,f=0===m?tk(b,e,a,h,c):m;if(f){var
-n=d(b[5],a)[1+a],r=e?[0,n[1],f]:[0,f,n[2]];d(b[5],a)[1+a]=r;var
-o=0}else
+l=g?0<b[7][1]?1:0:g,q=l?tC(b,e,a,d):l,f=q||tA(b,e,a,h,d);if(f){var
+m=c(b[8],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[8],a)[1+a]=r;var
+n=0}else
 var
-o=f;return o}var
-e1=bo(1.,-72);function
-tn(a){return[0,a,sI(a)]}function
-tp(g,c,b,a){function
+n=f;return n}var
+e1=bs(1.,-72);function
+tD(a){return[0,a,sW(a)]}function
+tF(g,c,b,a){function
 d(c){var
-h=eY(c,b,a),i=eW(c,b,a),j=K(eU(g,b,a),i),d=dv(c),e=eZ(c,b,a,h),f=j+dA*d<e[4]?1:0;return f?e0(c,b,a,e1*d,e):f}return d2(function(a){return kd(d,a)},c)}function
-tq(r,a,g,f){var
-k=eU(r,g,f),l=bB(a,[0]),m=l?c6(ke,a):l;if(m){var
-b=p(ka,a),h=p(function(a){return K(k,eW(a,g,f))},b),c=p(function(a){return eY(a,g,f)},b),i=function(a){var
-b=d(c,a)[1+a][4];return K(e(h,a),b)},n=y(b.length-1,0),j=function(m){for(;;){var
-j=[0,0];I(function(c){return function(a,f){var
+h=eY(c,b,a),i=eW(c,b,a),j=M(eV(g,b,a),i),d=dy(c),e=eZ(c,b,a,h),f=j+dD*d<e[4]?1:0;return f?e0(c,b,a,e1*d,e):f}return c7(function(a){return kq(d,a)},c)}function
+tG(r,a,g,f){var
+k=eV(r,g,f),l=0<a.length-1?1:0,m=l?c8(kr,a):l;if(m){var
+b=o(kn,a),h=o(function(a){return M(k,eW(a,g,f))},b),d=o(function(a){return eY(a,g,f)},b),i=function(a){var
+b=c(d,a)[1+a][4];return M(e(h,a),b)},n=v(b.length-1,0),j=function(m){for(;;){var
+j=[0,0];J(function(c){return function(a,f){var
 d=i(c[1]),b=i(a)<d?1:0,e=b?(c[1]=a,0):b;return e}}(j),b);var
-a=j[1];if(!d(n,a)[1+a]){var
-k=d(c,a)[1+a][4];if(!(k<e(h,a))&&h6(d(b,a)[1+a])){d(n,a)[1+a]=1;var
-l=d(c,a)[1+a];c[1+a]=eZ(d(b,a)[1+a],g,f,l);continue}}return i(a)}}(0),o=k+dA*dv(d(b,0)[1])<j?1:0;if(o)return I(function(a,b){var
+a=j[1];if(!c(n,a)[1+a]){var
+k=c(d,a)[1+a][4];if(!(k<e(h,a))&&ih(c(b,a)[1+a])){c(n,a)[1+a]=1;var
+l=c(d,a)[1+a];d[1+a]=eZ(c(b,a)[1+a],g,f,l);continue}}return i(a)}}(0),p=k+dD*dy(c(b,0)[1])<j?1:0;if(p)return J(function(a,b){var
 i=e(h,a)<j?1:0;if(i){var
-k=dv(b),l=d(c,a)[1+a][4]-j,m=c[1+a],n=1e-10*k<l?l/4.:e1*k;return e0(b,g,f,n,m)}return i},b);var
-q=o}else
+k=dy(b),l=c(d,a)[1+a][4]-j,m=d[1+a],n=1e-10*k<l?l/4.:e1*k;return e0(b,g,f,n,m)}return i},b);var
+q=p}else
 var
 q=m;return q}var
-tr=3;function
-ts(n,m,f,e){var
-o=cl(m),g=al(c(c5(function(a){return a}),o)),q=eU(n,f,e),r=bs(function(b,a){return K(b,eW(a,f,e))},q,g),b=p(function(a){return eY(a,f,e)},g),h=p(function(a){return 0},b),a=function(n){var
-c=n;for(;;){var
-a=[0,-1];I(function(c){return function(h,g){var
-e=c[1]<0?1:0;if(e)var
+tH=3;function
+tI(n,m,f,e){var
+p=cp(m),g=ao(d(c6(function(a){return a}),p)),q=eV(n,f,e),r=bN(function(b,a){return M(b,eW(a,f,e))},q,g),b=o(function(a){return eY(a,f,e)},g),h=o(function(a){return 0},b),a=function(n){var
+d=n;for(;;){var
+a=[0,-1];J(function(d){return function(h,g){var
+e=d[1]<0?1:0;if(e)var
 a=e;else
 var
-f=c[1],j=d(b,f)[1+f][4],a=j<g[4]?1:0;var
-i=a?(c[1]=h,0):a;return i}}(a),b);if(0<c&&0<=a[1]){var
-i=a[1];if(!d(h,i)[1+i]){var
-j=a[1];d(h,j)[1+j]=1;var
-k=a[1],o=d(b,k)[1+k],l=a[1],p=eZ(d(g,l)[1+l],f,e,o),m=a[1];d(b,m)[1+m]=p;var
-c=c-1|0;continue}}return a[1]}}(tr),i=0<=a?1:0;if(i){var
-j=dv(d(g,a)[1+a]),k=r+dA*j<d(b,a)[1+a][4]?1:0;if(k){var
-s=d(b,a)[1+a];return e0(d(g,a)[1+a],f,e,e1*j,s)}var
+f=d[1],j=c(b,f)[1+f][4],a=j<g[4]?1:0;var
+i=a?(d[1]=h,0):a;return i}}(a),b);if(0<d&&0<=a[1]){var
+i=a[1];if(!c(h,i)[1+i]){var
+j=a[1];c(h,j)[1+j]=1;var
+k=a[1],o=c(b,k)[1+k],l=a[1],p=eZ(c(g,l)[1+l],f,e,o),m=a[1];c(b,m)[1+m]=p;var
+d=d-1|0;continue}}return a[1]}}(tH),i=0<=a?1:0;if(i){var
+j=dy(c(g,a)[1+a]),k=r+dD*j<c(b,a)[1+a][4]?1:0;if(k){var
+s=c(b,a)[1+a];return e0(c(g,a)[1+a],f,e,e1*j,s)}var
 l=k}else
 var
 l=i;return l}function
-h$(d,c,b,a,e){switch(e){case
+im(d,c,b,a,e){switch(e){case
 0:return 0;case
-1:return ts(d,c,b,a);case
-2:return tq(d,c,b,a);default:return tp(d,c,b,a)}}function
-tt(e,a){var
-f=a[3],b=y(a[2],0),c=a[4];bG(function(a){if(0===a[0]){var
-g=a[2],c=a[1],h=c<b.length-1?1:0,i=h?g<e[2]?1:0:h;if(i){var
-l=d(b,c)[1+c],m=k(e[16],a[4],f);b[1+c]=[0,[0,g,k(e[16],a[3],f),m],l];var
+1:return tI(d,c,b,a);case
+2:return tG(d,c,b,a);default:return tF(d,c,b,a)}}function
+tJ(e,a){var
+f=a[3],b=v(a[2],0),d=a[4];bK(function(a){if(0===a[0]){var
+g=a[2],d=a[1],h=d<b.length-1?1:0,i=h?g<e[2]?1:0:h;if(i){var
+l=c(b,d)[1+d],m=k(e[16],a[4],f);b[1+d]=[0,[0,g,k(e[16],a[3],f),m],l];var
 j=0}else
 var
-j=i;return j}return 0},c);return p(function(a){return al(aF(a))},b)}function
-tu(f,a){return k6(al(bs(function(g,a){var
-b=g[2],h=g[1],n=b+1|0,i=kD(function(e){var
-b=a[1],g=d(f[13],b)[1+b],c=e[1][1];return d(f[13],c)[1+c]===g?1:0},h),e=i[1],m=0;if(e&&!e[2]){var
-k=e[1],l=k[2],c=k[1],o=c[2]<a[2]?b:l[1],p=a[3]<c[3]?b:l[2],q=i[2],r=cm(a[3],c[3]),s=K(a[2],c[2]),t=[0,[0,[0,c[1],s,r],[0,o,p]],q],j=t;m=1}if(!m)var
-j=[0,[0,a,[0,b,b]],h];return[0,j,n]},tv,a)[1]))}function
-tw(b,f,a){if(c6(function(a){var
-b=cH(a[2]);return b?cH(a[3]):b},a)){var
-d=tu(b,a),c=hX(b,d[1]);if(c)var
-g=function(a){return[0,a,[dz,function(b){return sZ(a)}]]},h=y(b[2],to),i=ai(g,c),e=[0,[0,a,d[2],i,f,h]];else
+j=i;return j}return 0},d);return o(function(a){return ao(a3(a))},b)}function
+tK(l,a){var
+d=gm(0,16),g=[0,0];J(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=oy(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=bP(a[3],b[3]),p=M(a[2],b[2]);return go(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return go(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return lg(ao(kJ(function(a){return ow(d,a)},b)))}function
+tL(a,l,b){if(c8(function(a){var
+b=cJ(a[2]);return b?cJ(a[3]):b},b)){var
+h=tK(a,b),i=h[1],d=v(a[2],a1),f=v(a[2],be);c7(function(a){var
+b=M(e(d,a[1]),a[2]);L(d,a[1],b);var
+c=bP(e(f,a[1]),a[3]);return L(f,a[1],c)},b);var
+j=v(a[2],-1);J(function(f,e){var
+b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
+m=a[13],n=o(function(a){return c(j,a)[1+a]},m),p=function(a){return[0,a,[dC,function(b){return tb(a)}]]},g=h9(a,i);if(g)var
+q=v(a[2],tE),r=h[2],k=[0,[0,b,d,f,ae(p,g),r,n,l,q]];else
 var
-e=c;return e}return 0}function
-tx(g,f,b){var
+k=g;return k}return 0}function
+tM(g,f,b){var
 d=f[2];if(d){var
-a=d[1],h=[0,sX],i=tt(a,b),c=p(function(b){return tw(a,h,b)},i),j=k(g,a[2],c.length-1);I(function(d,b){var
-f=f7(c,b[3],b[4]-b[3]|0),h=0;if(0===b[2]&&e(a[12],d)==bp){var
+a=d[1],h=[0,s$],i=tJ(a,b),c=o(function(b){return tL(a,h,b)},i),j=k(g,a[2],c.length-1);J(function(d,b){var
+f=f9(c,b[3],b[4]-b[3]|0),h=0;if(0===b[2]&&e(a[12],d)==be){var
 g=1;h=1}if(!h)var
-g=b[2];h$(a,f,0,d,b[1]);return h$(a,f,1,d,g)},j);return cl(p(function(a){return a?cl(a[1][5]):a},c))}function
-l(a){return 0}return bF(b[2],l)}function
-ty(b,a){var
-c=a[1],d=b[1];return tx(function(a,b){return sM(d,c,a,b)},b,a)}function
-tz(f,e){var
-b=e[3],a=f[2],c=a?az(0,ci(a[1][15],jm)):a,d=b8+c|0,g=aB(1,d);return[0,aB(b,az(0,((96+c|0)+1|0)-bD(b)|0)),g,d/3|0]}function
-tA(a){return[0,a,tn(a),0]}function
-ia(a){return aB(h,(((az(0,bD(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-ib(c,b,a){return[0,c,b,az(0,a)]}function
-ic(b,d){var
-a=tz(b[2],d),c=ia(a[2]),e=1===b[1][4]?c:ia(a[1]);return ib(e,c,a[3])}function
-tB(b,a){var
-c=b[3];if(c){var
-d=c[1];if(cT(d[1],a))return d[2]}var
-e=hG(b[1],a);b[3]=[0,[0,a,e]];return e}function
-tC(a){if(typeof
-a[7]!=="number"&&!gK(a))return tD;return 0}function
-e2(d,b){var
-a=tC(d);return a?[0,a[1]]:c(b,0)?0:1}function
-tE(d,c,a){var
-e=a[2],f=b(d[2],c[12]),g=a[3],h=ai(function(a){return vb(b(a,f),e)},g);return[0,a[1],h]}function
-tF(a,b,d){function
-c(h){var
-c=ic(a,b),e=a[1],f=ai(function(a){return tE(c,e,a)},d),g=[0,ty(a[2],b),f];return q9(tB(a,c),b,g)}return e2(a[1],c)}function
-id(c,f,b,e){var
-a=ic(c,b),g=a[3],h=a[2],i=a[1];return fW(function(a){function
-d(b){return aB(b,a)}var
-j=d(h),k=ib(d(i),j,g+(a/3|0)|0);return a6(f,hG(c[1],k),b,e)},tG)}function
-tH(a,c,b){function
-d(d){return id(a,ru,c,b)}return e2(a[1],d)}function
-tI(a,c,b){function
-d(d){return id(a,rv,c,b)}return e2(a[1],d)}function
-tJ(a){var
-b=sl(a);eJ(a);return[0,b,tA(b)]}function
-ie(a){return typeof
-a==="number"?a?tK:tL:as(tM,a[1])}function
+g=b[2];im(a,f,0,d,b[1]);return im(a,f,1,d,g)},j);return cp(o(function(a){return a?cp(a[1][8]):a},c))}function
+l(a){return 0}return bt(b[2],l)}function
 tN(b,a){var
-c=hP(b[1],a),d=sv(b[1],a);eJ(a);return ie(tF(b[2],c,d))}function
-ig(b,c,a){var
-d=hP(b[1],a),e=sy(b[1],a);eJ(a);return ie(a6(c,b[2],d,e))}function
-tO(a,b,c){if(w(b,tP)){if(w(b,tQ)){if(w(b,tR)){if(!w(b,tS)&&a)return[0,a,ig(a[1],tI,c)]}else
-if(a)return[0,a,ig(a[1],tH,c)]}else
-if(!a)return[0,[0,tJ(c)],tU]}else
-if(a)return[0,a,tN(a[1],c)];return ap(tT,b)}function
-e3(a){return kS(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-ih=[0,0],ii=[0,0];function
-tV(b){var
-a=[0,0],c=rz(function(c){if(a[1]===s(b))throw dV;a[1]++;return P(b,a[1]-1|0)}),e=a4(c),d=tO(ih[1],e,c);if(a[1]<s(b))throw[0,cF,tW];ih[1]=d[1];return e3(d[2])}function
-e4(b){var
-a=as(tX,e3(b));ii[1]=[0,a];return a}function
-tY(b){var
-a=ii[1];if(a)return a[1];try{var
-c=tV(b);return c}catch(a){a=aM(a);return a[1]===hM?as(tZ,e3(a[2])):a===c0?t0:a===dU?t1:a[1]===cF?e4(a[2]):a===dV?e4(t2):e4(c_(a))}}vs(c(ae(t3),ko),tY);dX(0);return}(globalThis));
+c=a[1],d=b[1];return tM(function(a,b){return s0(d,c,a,b)},b,a)}function
+tO(f,e){var
+b=e[3],a=f[2],c=a?an(0,bI(a[1][15],jz)):a,d=cb+c|0,g=ar(1,d);return[0,ar(b,an(0,((96+c|0)+1|0)-aZ(b)|0)),g,d/3|0]}function
+tP(a){return[0,a,tD(a),0]}function
+io(a){return ar(h,(((an(0,aZ(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+e2(c,b,a){return[0,c,b,an(0,a)]}function
+ip(b,d){var
+a=tO(b[2],d),c=io(a[2]),e=1===b[1][4]?c:io(a[1]);return e2(e,c,a[3])}function
+tQ(b,a){var
+c=b[3];if(c){var
+d=c[1];if(dJ(d[1],a))return d[2]}var
+e=re(b[1],a);b[3]=[0,[0,a,e]];return e}function
+tR(a){if(typeof
+a[7]!=="number"&&!gQ(a))return tS;return 0}function
+e3(c,b){var
+a=tR(c);return a?[0,a[1]]:d(b,0)?0:1}function
+tT(d,c,a){var
+e=a[2],f=b(d[2],c[12]),g=a[3],h=ae(function(a){return vq(b(a,f),e)},g);return[0,a[1],h]}function
+tU(a,b,d){function
+c(h){var
+c=ip(a,b),e=a[1],f=ae(function(a){return tT(c,e,a)},d),g=[0,tN(a[2],b),f];return rl(tQ(a,c),b,g)}return e3(a[1],c)}function
+tV(a){var
+f=aZ(a[3]);function
+b(b,a){switch(a[0]){case
+0:var
+g=a[4],h=a[3],d=g,c=h;break;case
+1:var
+i=a[3],j=a[2],d=i,c=j;break;default:return b}var
+e=q(d,c);return 0<al(e)?an(b,f-aZ(e)|0):b}return a4(b,0,a[4])+8|0}function
+iq(c,j,a,i){var
+b=ip(c,a),d=b[3],e=b[2],f=b[1];function
+g(b){var
+c=tV(a);return ar(h,an(0,bI(aZ(b)-1|0,c)))}var
+k=g(e),l=e2(g(f),k,d),m=[0,l,ae(function(a){var
+b=ar(e,a);return e2(ar(f,a),b,d+(a/3|0)|0)},tW)];return fX(function(b){return iw(j,c[1],b,a,i)},m)}function
+tX(a,c,b){function
+d(d){return iq(a,rI,c,b)}return e3(a[1],d)}function
+tY(a,c,b){function
+d(d){return iq(a,rJ,c,b)}return e3(a[1],d)}function
+tZ(a){var
+b=sz(a);eK(a);return[0,b,tP(b)]}function
+ir(a){return typeof
+a==="number"?a?t0:t1:ax(t2,a[1])}function
+t3(b,a){var
+c=h1(b[1],a),d=sJ(b[1],a);eK(a);return ir(tU(b[2],c,d))}function
+is(b,c,a){var
+d=h1(b[1],a),e=sM(b[1],a);eK(a);return ir(a$(c,b[2],d,e))}function
+t4(a,b,c){if(x(b,t5)){if(x(b,t6)){if(x(b,t7)){if(!x(b,t8)&&a)return[0,a,is(a[1],tY,c)]}else
+if(a)return[0,a,is(a[1],tX,c)]}else
+if(!a)return[0,[0,tZ(c)],t_]}else
+if(a)return[0,a,t3(a[1],c)];return av(t9,b)}function
+e4(a){return k4(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+it=[0,0],iu=[0,0];function
+t$(b){var
+a=[0,0],c=rN(function(c){if(a[1]===s(b))throw dY;a[1]++;return P(b,a[1]-1|0)}),e=a9(c),d=t4(it[1],e,c);if(a[1]<s(b))throw[0,cH,ua];it[1]=d[1];return e4(d[2])}function
+e5(b){var
+a=ax(ub,e4(b));iu[1]=[0,a];return a}function
+uc(b){var
+a=iu[1];if(a)return a[1];try{var
+c=t$(b);return c}catch(a){a=aM(a);return a[1]===hY?ax(ud,e4(a[2])):a===c2?ue:a===dX?uf:a[1]===cH?e5(a[2]):a===dY?e5(ug):e5(da(a))}}vH(d(af(uh),kB),uc);d0(0);return}(globalThis));
