@@ -12,7 +12,7 @@ from support.proved import fake
 
 from verale.soundness.agreement import __main__ as program
 from verale.soundness.agreement import judging, sets
-from verale.soundness.agreement.compare import Tally, compared
+from verale.soundness.agreement.compare import Compared, compared
 from verale.soundness.agreement.sets import Group, Question
 from verale.soundness.agreement.table import table
 from verale.soundness.corpus.cases import Case, stored
@@ -27,7 +27,7 @@ def executable(proved_checker, monkeypatch) -> None:
     monkeypatch.setenv("VERALE_PROVED", proved_checker)
 
 
-def require_agreement(tally: Tally) -> None:
+def require_agreement(tally: Compared) -> None:
     assert tally.wrong == []
     assert tally.kinds["apart"] == 0
     assert [str(each) for each in tally.worst_first("less") if each.lost > SLIGHT] == []

@@ -18,7 +18,7 @@ from verale.checker.errors import KernelError
 from verale.checker.proved import find_executable
 from verale.errors import UsageError
 from verale.soundness.agreement import sets
-from verale.soundness.agreement.compare import Tally, compared
+from verale.soundness.agreement.compare import Compared, compared
 from verale.soundness.agreement.sets import Group
 from verale.soundness.agreement.table import table
 
@@ -39,7 +39,7 @@ def main() -> int:
     text = ""
     try:
         facts = {"executable": find_executable().sha256} | _facts()
-        tallies: dict[str, Tally] = {}
+        tallies: dict[str, Compared] = {}
         for name, groups in _chosen(given):
             start = time.monotonic()
             tallies[name] = compared(groups, given.judged_one_in)

@@ -15,7 +15,7 @@ from verale.soundness.agreement.judging import is_small, known_false, not_broken
 from verale.soundness.agreement.kernels import ENDED, NAMES, Said, asked, processor, said
 from verale.soundness.agreement.sets import Group, Question, with_margins
 
-__all__ = ["KINDS", "Difference", "Tally", "compared"]
+__all__ = ["KINDS", "Difference", "Compared", "compared"]
 
 KINDS = ("same", "more", "less", "apart")
 """What the proved checker proves beside the Python one: the same, more or less; or they cannot be compared."""
@@ -49,7 +49,7 @@ class Difference:
 
 
 @dataclass
-class Tally:
+class Compared:
     """What came of one set.
 
     Attributes:
@@ -73,14 +73,14 @@ class Tally:
         return sorted(self.differences.get(kind, []), key=lambda each: (-each.lost, each.name))
 
 
-def compared(groups: Iterable[Group], judged_one_in: int = 20) -> Tally:
+def compared(groups: Iterable[Group], judged_one_in: int = 20) -> Compared:
     """Compare the kernels' verdicts on certificates.
 
     Args:
         judged_one_in: one in so many of what both prove is judged without any kernel; what `proved` alone proves always
             is.
     """
-    tally = Tally()
+    tally = Compared()
     for group in groups:
         found: dict[str, list[Said]] = {}
         for kernel in NAMES:
@@ -92,7 +92,7 @@ def compared(groups: Iterable[Group], judged_one_in: int = 20) -> Tally:
     return tally
 
 
-def _count(tally: Tally, group: Group, question: Question, found: dict[str, Said], judged_one_in: int) -> None:
+def _count(tally: Compared, group: Group, question: Question, found: dict[str, Said], judged_one_in: int) -> None:
     python, proved = found["arb"], found["proved"]
     kind = _kind(python, proved)
     tally.kinds[kind] += 1

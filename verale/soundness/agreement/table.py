@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from verale.soundness.agreement.compare import KINDS, Tally
+from verale.soundness.agreement.compare import KINDS, Compared
 from verale.soundness.agreement.kernels import NAMES
 
 __all__ = ["table"]
@@ -19,7 +19,7 @@ _TITLES = {
 }
 
 
-def table(tallies: dict[str, Tally], command: str, facts: dict[str, str]) -> str:
+def table(tallies: dict[str, Compared], command: str, facts: dict[str, str]) -> str:
     """The table of some sets.
 
     Args:
@@ -61,7 +61,7 @@ def table(tallies: dict[str, Tally], command: str, facts: dict[str, str]) -> str
     return "\n".join(lines) + "\n"
 
 
-def _listed(tallies: dict[str, Tally], kind: str, title: str) -> list[str]:
+def _listed(tallies: dict[str, Compared], kind: str, title: str) -> list[str]:
     lines = ["", f"## {title}", ""]
     for name, tally in tallies.items():
         differences = tally.worst_first(kind)
