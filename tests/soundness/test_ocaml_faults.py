@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from itertools import islice
 
 import pytest
 from support.ocaml import FRONT, ROOT
 from support.ocaml_hinter import Claims, at_its_end, drawn, faulty
-from support.ocaml_trusted import FAULTS, SURVIVORS, TESTS
+from support.ocaml_trusted import FAULTS, SURVIVORS, TESTS, detected_by
 from support.proved import fake
 
 
@@ -52,20 +49,17 @@ def test_the_hinter_may_say_anything(proved_checker) -> None:
         assert said["false PROVED"] == said["true REFUTED"] == 0, (str(fault), said)
 
 
-@pytest.mark.long
+@pytest.mark.long  # a build and hundreds of questions each; `python -m support.ocaml_hinter` tries all of them
 def test_faults_in_the_hinter_prove_nothing_false(proved_checker) -> None:
-    claims, weaker = Claims.made(4), 0
+    claims, weaker = Claims.made(12), 0
     honest = claims.said_by(proved_checker)
-    for fault, said in faulty(claims, 20, 0):
+    for fault, said in faulty(claims, 3, 0, handed_out=6):
         assert said["false PROVED"] == said["true REFUTED"] == 0, (str(fault), said)
         weaker += said["true PROVED"] < honest["true PROVED"]
-    assert weaker > 20, "most faults cost a proof: they do something"
+    assert weaker > 3, "most faults cost a proof: they do something"
 
 
-@pytest.mark.long  # every fault takes a build and a run of pytest
-@pytest.mark.parametrize("file", sorted(TESTS))
-def test_every_fault_of_what_is_trusted_is_detected_but_those_listed(file: str, proved_checker) -> None:
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "tests")))}
-    command = [sys.executable, "-m", "support.ocaml_trusted", file]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+@pytest.mark.long  # a build and a run of pytest each; `python -m support.ocaml_trusted` tries all of them
+@pytest.mark.parametrize("fault", FAULTS[::6], ids=str)
+def test_faults_of_what_is_trusted_are_detected_but_those_listed(fault, proved_checker) -> None:
+    assert detected_by(fault, TESTS[fault.file]) is not None or str(fault) in SURVIVORS
