@@ -199,10 +199,24 @@ class _Parts:
         return judged(Auditor, files.encode(self.document), data, files.latents(images))
 
 
+def _by_patch(statements: list[Document]) -> dict[int, list[Document]]:
+    groups: dict[int, list[Document]] = {}
+    for statement in statements:
+        groups.setdefault(statement["patch"], []).append(statement)
+    return groups
+
+
 def _order_is_free(case: Case, shuffle: random.Random) -> str:
+    """Under hypersphere that of the statements about one patch is kept: a centre moves from each to the next."""
     parts = _Parts.of(case)
     before = parts.verdict(parts.head, parts.images)
-    shuffle.shuffle(parts.document["predicate"]["statements"])
+    predicate = parts.document["predicate"]
+    shuffled = list(predicate["statements"])
+    shuffle.shuffle(shuffled)
+    if predicate["paradigm"] == "hypersphere":
+        in_order = {patch: iter(group) for patch, group in _by_patch(predicate["statements"]).items()}
+        shuffled = [next(in_order[statement["patch"]]) for statement in shuffled]
+    predicate["statements"] = shuffled
     after = parts.verdict(parts.head, parts.images)
     _require(after == before, f"{before}, in another order {after}")
     return before[0]
