@@ -15,7 +15,7 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("peaks are left out", '_own(own.get("peak"), 0)', "_own(None, 0)"),
         ("scales are peaks", '_own(own.get("scale"), 1), _own(own.get("peak"), 0)', '_own(own.get("peak"), 1), _own(own.get("scale"), 0)'),
         ("the first scale is enough", "all(value == default", "any(value == default"),
-        ("signs are lost", 'map("{:x}".format, values)', 'map("{:x}".format, map(abs, values))'),
+        ("signs are lost", "values = tuple(values)\n    return \" \".join", "values = tuple(map(abs, values))\n    return \" \".join"),
         ("a radius is left out", "'none' if head.radius is None else", "'none' if True else"),
         ("epsilon is upside down", 'f"{value.numerator:x} {value.denominator:x}"', 'f"{value.denominator:x} {value.numerator:x}"'),
         ("the class token has a prototype more", 'f"banks {head.class_token:x}"', 'f"banks {head.class_token + 1:x}"'),
