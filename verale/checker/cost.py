@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from .certificate import Certificate, PatchStatement
 from .errors import UnprovedError
 from .rules.margin import margin_steps
-from .rules.projection import TOGETHER, WIDE
+from .rules.quadratic import TOGETHER
 from .rules.space import Space
 from .work import OPERATION, Work
 
@@ -56,21 +56,20 @@ def cost(certificate: Certificate, space: Space, minimality: bool) -> Cost:
     head, work = space.head, space.work
     count, statements = head.count, len(certificate.statements)
     groups = Counter(s.patch for s in certificate.statements if isinstance(s, PatchStatement))
-    wide = {s.patch for s in certificate.statements if isinstance(s, PatchStatement) and s.upper - s.lower > WIDE}
 
-    def patch(number: int, n: int) -> int:
-        return _patch(certificate.paradigm, n, number in wide, count, head.depth, work)
+    def patch(n: int) -> int:
+        return _patch(certificate.paradigm, n, count, head.depth, work)
 
     mean = head.pooling in ("top_mean", "max_minus_mean", "max_minus_mean_distance")
     parts = len(groups) + 1
     box = OPERATION * count * (4 + 3 * parts if mean else 4)
-    steps = sum(patch(number, n) for number, n in groups.items()) + parts * OPERATION * count + box
+    steps = sum(map(patch, groups.values())) + parts * OPERATION * count + box
     steps += _STATEMENT * statements + head.classes * margin_steps(head)
     steps += len(certificate.prices) * (2 * margin_steps(head) + OPERATION * parts * count)
     kept = parts if mean else 1
     if minimality:
         kept = parts * min(head.k, parts) if head.pooling == "top_mean" else parts
-        steps += sum(patch(number, n) + n * patch(number, n - 1) for number, n in groups.items())
+        steps += sum(patch(n) + n * patch(n - 1) for n in groups.values())
         steps += statements * (box + OPERATION * count) + 3 * OPERATION * count * kept
         if not groups:
             steps += _STATEMENT // 10 * statements * statements
@@ -97,20 +96,10 @@ def require_within(limit: int, counted: Cost) -> None:
         )
 
 
-def _patch(paradigm: str, n: int, wide: bool, count: int, depth: int, work: Work) -> int:
-    """The ranges of one patch with n statements."""
+def _patch(paradigm: str, n: int, count: int, depth: int, work: Work) -> int:
+    """The ranges of one patch with n statements, of all observables: Gram matrix, its sweeps, and all targets."""
     if n == 0 or paradigm in ("simplex", "assignment"):
         return OPERATION * (count + n)
-    if paradigm == "triangle":
-        return n * _projection(1, count, depth, work)
-    if paradigm == "hypersphere":
-        return n * count * (work.products(depth) + 10 * OPERATION) + OPERATION * n * n * depth
-    uses = range(1, n + 1) if wide and n > 1 else ()
-    return sum(_projection(each, count, depth, work) for each in (n, *uses))
-
-
-def _projection(n: int, count: int, depth: int, work: Work) -> int:
-    """One use of the lemma of `projection`: Gram matrix, its sweeps, and all targets."""
     kept = min(n, depth)
-    target = work.products(kept * (depth + kept)) + OPERATION * (28 + 3 * kept)
+    target = work.products(n * (depth + 2 * n)) + OPERATION * (60 + 12 * n)
     return work.products(n * n * depth) + _SWEEP * n * n * kept + count * target

@@ -9,6 +9,7 @@ the unit is 1. In every case `<A_j, A_k> << lift` is exactly on the grid.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isqrt
@@ -103,6 +104,10 @@ class Space:
     def chunks(self) -> list[Chunk]:
         """All targets, many at a time."""
         return self._chunks(_CHUNK)
+
+    def targets(self, which: Sequence[int]) -> list[Chunk]:
+        """Some targets, in their order: all of them many at a time, others one at a time."""
+        return self.chunks if len(which) == len(self.vectors) else [self.singles[k] for k in which]
 
     @cached_property
     def singles(self) -> list[Chunk]:
