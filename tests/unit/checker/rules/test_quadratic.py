@@ -418,22 +418,24 @@ def any_space(recipe: str, geometry: str, generator: random.Random, bounded: boo
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("geometry", ["euclidean", "cosine"])
-def test_wide_statements_never_loosen_what_earlier_ones_give(geometry: str, kernel: str) -> None:
-    """Taken at their middles all at once they would: the first is narrow, the rest say little."""
+def test_statements_never_loosen_what_earlier_ones_give(geometry: str, kernel: str) -> None:
+    """Whatever their widths; but for what float weights miss."""
     generator = random.Random(5)
-    prototypes = gauss(generator, 7, 4)
-    rule = Quadratic(space(prototypes, geometry, None, None, kernel))
-    statements, before = [], rule.ranges([])
-    for number in range(5):
-        width = Fraction(1, 2**60) if number == 0 else Fraction(3, 10)
-        middle = Fraction(generator.random()) * (4 if geometry == "euclidean" else Fraction(1, 2))
-        statements.append(PatchStatement(0, number, middle, middle + width))
-        result = rule.ranges(statements)
-        assert result.upper is not None
-        assert all(low >= least for low, least in zip(result.lower, before.lower, strict=True))
-        if before.upper is not None:
-            assert all(high <= most for high, most in zip(result.upper, before.upper, strict=True))
-        before = result
+    for _ in range(6):
+        prototypes, (z,) = gauss(generator, 7, 4), gauss(generator, 1, 4)
+        where = space(prototypes, geometry, None, None, kernel)
+        quadratic, truths = Quadratic(where), observed(where, z)
+        before = quadratic.ranges([PatchStatement(0, 0, *truths[0][0])])
+        slack = max(int(high) - int(low) for low, high in zip(before.lower, before.upper or [], strict=True)) >> 40
+        for number in range(1, 6):
+            wide = Fraction(generator.choice((0, 1, 30, 300)), 100)
+            statements = [
+                PatchStatement(0, j, low - wide, high + wide / 2) for j, ((low, high), _) in enumerate(truths[:number])
+            ]
+            known, result = quadratic.ranges(statements), quadratic.ranges([*statements, PatchStatement(0, 6, *truths[6][0])])
+            assert known.upper is not None and result.upper is not None
+            assert all(a >= b - slack for a, b in zip(result.lower, known.lower, strict=True))
+            assert all(a <= b + slack for a, b in zip(result.upper, known.upper, strict=True))
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -441,7 +443,7 @@ def test_wide_statements_never_loosen_what_earlier_ones_give(geometry: str, kern
 def test_any_weights_are_sound(geometry: str, kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With bad ones the range is wide, and still holds the truth."""
     generator = random.Random(15)
-    good, swing = Weights.rows, Weights.swing
+    good, swing, init = Weights.rows, Weights.swing, Weights.__init__
 
     def poor(self: Weights, targets: Any, sign: int) -> Any:
         size = generator.choice((0.0, 1e-9, 0.3, 5.0))
@@ -453,7 +455,6 @@ def test_any_weights_are_sound(geometry: str, kernel: str, monkeypatch: pytest.M
         size = generator.choice((0.0, 1e-9, 0.3, 5.0))
         self.foot = [int(int(w) * (1 + Fraction(generator.gauss(0, size)))) for w in self.foot]
 
-    init = Weights.__init__
     monkeypatch.setattr(Weights, "rows", poor)
     monkeypatch.setattr(Weights, "__init__", spoiled)
     monkeypatch.setattr(Weights, "swing", lambda *given: int(swing(*given) * generator.choice((0, 1, 3))))
@@ -524,3 +525,81 @@ def assert_as_tight(result: Ranges, expected: Ranges, where: Space) -> None:
     least = 1 << where.bits - 60
     assert all(abs(a - b) <= max(least, abs(b) >> 60) for a, b in zip(result.lower, expected.lower, strict=True))
     assert all(abs(a - b) <= max(least, abs(b) >> 60) for a, b in zip(result.upper or [], expected.upper or [], strict=True))
+
+
+def test_a_wide_statement_does_not_loosen_what_narrow_ones_give() -> None:
+    generator = random.Random(12)
+    rows = gauss(generator, 5, 6)
+    z = gauss(generator, 1, 6)[0]
+    quadratic = Quadratic(space(rows, "euclidean", None, None, "arb"))
+    exact = [PatchStatement(0, j, *[arithmetic.squared_distance(z, rows[j])] * 2) for j in (0, 1)]
+    narrow = quadratic.ranges(exact)
+    both = quadratic.ranges([PatchStatement(0, 2, Fraction(0), Fraction(10**300)), *exact])
+    assert list(map(int, both.lower)) == list(map(int, narrow.lower))
+    assert narrow.upper is not None and both.upper is not None
+    assert list(map(int, both.upper)) == list(map(int, narrow.upper))
+
+
+def in_the_plane(statements: list[PatchStatement], rows: Matrix, steps: int) -> list[tuple[float, float]]:
+    """The least and the greatest squared distance to each point over a grid's points that satisfy the statements."""
+    found = [(float("inf"), 0.0)] * len(rows)
+    ends = [(rows[s.prototype], float(s.lower), float(s.upper)) for s in statements]
+    for i in range(-steps, steps + 1):
+        for j in range(-steps, steps + 1):
+            x, y = 4 * i / steps, 4 * j / steps
+            if all(low <= (x - p[0]) ** 2 + (y - p[1]) ** 2 <= high for p, low, high in ends):
+                squares = [(x - p[0]) ** 2 + (y - p[1]) ** 2 for p in rows]
+                found = [(min(low, d), max(high, d)) for (low, high), d in zip(found, squares, strict=True)]
+    return found
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_wide_statements_get_the_range_of_their_set(kernel: str) -> None:
+    """Two prototypes on an axis, targets on it too: then the plane has the dimension to spare."""
+    rows = [[-1.0, 0.0], [1.5, 0.0], [0.5, 0.0], [3.0, 0.0], [-2.0, 0.0]]
+    where = space(rows, "euclidean", None, None, kernel)
+    for lows, highs in (((1.0, 1.0), (3.0, 4.0)), ((0.0, 4.0), (9.0, 9.0)), ((2.0, 0.5), (2.25, 8.0))):
+        statements = [
+            PatchStatement(0, j, Fraction(low), Fraction(high))
+            for j, (low, high) in enumerate(zip(lows, highs, strict=True))
+        ]
+        result = Quadratic(where).ranges(statements)
+        assert result.upper is not None
+        for k, (least, most) in enumerate(in_the_plane(statements, rows, 300)):
+            low, high = (int(end) / 2**where.bits for end in (result.lower[k], result.upper[k]))
+            assert least - 0.1 <= low <= least and most <= high <= most + 0.1
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine", "inner_product"])
+def test_combinations_hold_the_truth_and_are_tighter_than_sums(geometry: str, kernel: str) -> None:
+    generator, tighter = random.Random(21), 0
+    for trial in range(20):
+        rows, (z,) = gauss(generator, 6, 4), gauss(generator, 1, 4)
+        where = space(rows, geometry, *((-9.0, 9.0) if geometry == "inner_product" else (None, None)), kernel)
+        truths, quadratic = observed(where, z), Quadratic(where)
+        statements = stated(generator, [ends for ends, _ in truths], trial % 2 == 0, generator.randrange(1, 5))
+        shares = {k: Fraction(generator.randrange(-9, 10), generator.choice((1, 2, 3))) for k in (0, 2, 5)}
+        low, high = quadratic.combination(statements, shares)
+        unit, ranges = Fraction(1, 2**where.bits), quadratic.ranges(statements)
+        assert ranges.upper is not None
+        sums = [Fraction(0)] * 4
+        for k, share in shares.items():
+            sides = [int(ranges.lower[k]) * unit * share, int(ranges.upper[k]) * unit * share]
+            ends = [end * unit * share for end in truths[k][1]]
+            sums = [a + b for a, b in zip(sums, (min(ends), max(ends), min(sides), max(sides)), strict=True)]
+        assert low <= sums[1] and sums[0] <= high
+        tighter += high - low < sums[3] - sums[2]
+    assert tighter > 10
+
+
+def test_a_combination_of_one_is_the_observable() -> None:
+    generator = random.Random(22)
+    rows, (z,) = gauss(generator, 5, 4), gauss(generator, 1, 4)
+    for geometry in ("euclidean", "cosine", "inner_product"):
+        where = space(rows, geometry, *((-9.0, 9.0) if geometry == "inner_product" else (None, None)), "arb")
+        statements = stated(generator, [ends for ends, _ in observed(where, z)][:3], True, 3)
+        ranges = Quadratic(where).ranges(statements)
+        low, high = Quadratic(where).combination(statements, {4: Fraction(1)})
+        assert ranges.upper is not None
+        assert low * 2**where.bits <= int(ranges.lower[4]) + 1 and int(ranges.upper[4]) - 1 <= high * 2**where.bits

@@ -64,9 +64,9 @@ class Quadratic:
         """
         unit = lcm(*(share.denominator for share in shares.values()))
         whole = {k: int(share * unit) for k, share in shares.items()}
-        low, high = self._patch(statements).combined(whole)
         moved = sum(share * self.space.offsets[k] for k, share in whole.items())
-        return Fraction(low + moved, unit << self.space.bits), Fraction(high + moved, unit << self.space.bits)
+        low, high = (int(end) + moved for end in self._patch(statements).combined(whole))
+        return Fraction(low, unit << self.space.bits), Fraction(high, unit << self.space.bits)
 
     def pooled(self, groups: Sequence[Sequence[PatchStatement]], known: Ranges | None) -> Ranges:
         """The ranges of every working observable, pooled: the smallest distance or the greatest product among at least
