@@ -22,6 +22,7 @@ __all__ = [
     "ActivationStatement",
     "Certificate",
     "OrderStatement",
+    "MINIMAL",
     "PARADIGMS",
     "PatchStatement",
     "Statement",
@@ -43,6 +44,8 @@ PARADIGMS: dict[str, tuple[str, ...]] = {
     "assignment": ("softmax",),
 }
 """The paradigms, and the geometries that each is defined for."""
+MINIMAL = tuple(name for name in PARADIGMS if name not in ("triangle", "hypersphere"))
+"""The paradigms under which minimality may be claimed."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,10 @@ class Certificate:
             raise FormatError(
                 f"claims is {brief(list(self.claims))}, expected, in this order, entailment and of the rest of"
                 f" {', '.join(_CLAIMS)}"
+            )
+        if "minimality" in self.claims and self.paradigm not in MINIMAL:
+            raise FormatError(
+                f"claims has minimality under {self.paradigm}, expected it under {', '.join(MINIMAL)} only: withdraw it"
             )
         if ("instance" in self.claims) != (self.latents is not None):
             raise FormatError("claims and subject disagree: expected instance exactly where the subject names latents")

@@ -16,7 +16,7 @@ from verale.checker.rules.quadratic import Quadratic
 from verale.checker.rules.simplex import Simplex
 from verale.checker.rules.space import Space
 from verale.checker.rules.spatial import SpatialRule
-from verale.soundness.independent import files
+from verale.soundness.independent import arithmetic, files
 
 # One prototype for each of two classes, far apart; the latent lies on the first.
 NEAR, FAR = [0.0, 0.0], [1.0, 1.0]
@@ -99,8 +99,9 @@ def test_one_patch_bounded_again_is_the_same_as_all(
     statements = [
         files.patch_statement(patch, j, low, low + 0.1)
         for patch in range(stated_patches)
+        for z in [[generator.random() for _ in range(4)]]
         for j in generator.sample(range(6), 3)
-        for low in [generator.random() / 6]
+        for low in [near(geometry, z, rows[j]) - 0.1 * generator.random()]
     ]
     generator.shuffle(statements)
     paradigm = "simplex" if geometry == "softmax" else "projection"
@@ -113,6 +114,14 @@ def test_one_patch_bounded_again_is_the_same_as_all(
         for index, box in result.items():
             rest = [*certificate.statements[:index], *certificate.statements[index + 1 :]]
             assert box == rule.box(rest, 5)
+
+
+def near(geometry: str, z: list[float], row: list[float]) -> float:
+    """About the observable, so that the statements contradict each other nowhere."""
+    if geometry == "softmax":
+        return 0.15
+    value = arithmetic.cosine_ends(z, row, 0.0)[0] if geometry == "cosine" else arithmetic.squared_distance(z, row)
+    return max(float(value), 0.1)
 
 
 def test_a_statement_about_an_activation_is_refused() -> None:
