@@ -31,7 +31,7 @@ COSINE, BOUND = C * X + H * Y, S * C - G * H
 
 LEMMA = Lemma(
     rules=("triangle",),
-    code=("verale/checker/rules/triangle.py", "verale/checker/rules/projection/rule.py"),
+    code=("verale/checker/rules/quadratic/facts.py",),
     cases=(
         Case("cos(alpha + beta), any angles", [*ANGLES, X == S], COSINE >= BOUND, "qfnra-nlsat"),
         Case("cos(alpha + beta) beyond pi", [*ANGLES, X == S, BEYOND], COSINE >= BOUND, "qfnra-nlsat"),
