@@ -1,7 +1,7 @@
-"""Multipliers for one patch: an approximate inverse of its anchors' Gram matrix, with the rank it really has.
+"""An approximate inverse of the Gram matrix of one patch's anchors, with the rank it really has.
 
-Entailment does not need these to be right: the projection rule is an identity in the multipliers, so a poor choice can
-cost a proof, never soundness. For minimality it matters: statements then seem needed that are not.
+Entailment does not need it to be right: the rule holds for any weights, so a poor choice can cost a proof, never
+soundness. For minimality it matters: statements then seem needed that are not.
 
 The matrix is swept pivot by pivot: next comes the anchor with the largest squared distance to the span of those before.
 An anchor is left out, and never divided by, if that distance is negligible (a duplicate, a combination of others)
@@ -18,11 +18,10 @@ __all__ = ["approximate_inverse"]
 
 _WORK_BITS = 320
 _NEGLIGIBLE = 1 << _WORK_BITS - 80  # of an anchor's own square: 10^-12 of its length
-_DEPENDENT = 10**9  # if taken in order, an anchor whose square shrinks by this factor is left out
 
 
 def approximate_inverse(
-    gram: Sequence[Sequence[int]], noise: Sequence[int], reach: int, precision: int, in_order: bool = False
+    gram: Sequence[Sequence[int]], noise: Sequence[int], reach: int, precision: int
 ) -> tuple[list[int], list[list[int]], int]:
     """The anchors kept and X, the approximate inverse of their Gram matrix.
 
@@ -31,7 +30,6 @@ def approximate_inverse(
         noise: half the width of the enclosure of <v, b_i>, in any unit 2^-t.
         reach: an upper bound of |v|^2, in the unit 2^-2t.
         precision: bits of X below the inverse of the largest <b_i, b_i>.
-        in_order: whether to take the anchors in their order and leave out only dependent ones.
 
     Returns:
         the kept indices, X as integers, and the exponent e of their unit 2^-e.
@@ -44,15 +42,9 @@ def approximate_inverse(
     scaled_noise = [floor_shift(value, _WORK_BITS - half) for value, half in zip(noise, halves, strict=True)]
     kept: list[int] = []
     left = list(range(len(gram)))
-    own = [row[-1] for row in work]
     while left:
-        pivot = left[0] if in_order else max(left, key=lambda i: work[i][i])
+        pivot = max(left, key=lambda i: work[i][i])
         left.remove(pivot)
-        if in_order:
-            if work[pivot][pivot] * _DEPENDENT > own[pivot]:
-                _sweep(work, pivot)
-                kept.append(pivot)
-            continue
         # The uncertainty that the other anchors leave along the new direction, against how far v can reach along it.
         doubt = scaled_noise[pivot] + sum(abs(_entry(work, pivot, i)) * scaled_noise[i] >> _WORK_BITS for i in kept)
         if work[pivot][pivot] > _NEGLIGIBLE and doubt * doubt < (reach * work[pivot][pivot] << _WORK_BITS):

@@ -69,6 +69,8 @@ class Weights:
         strays = [noise[i - 1] for i in self._kept]
         stray = sum(a * sum(abs(x) * b for x, b in zip(row, strays, strict=True)) for a, row in zip(strays, inverse, strict=True))
         self.near, self.stray = near, stray >> self.bits + lift
+        if len(kept) < len(ends) - 1:  # what is left out may say more than is counted here
+            self.near, self.stray = 0, 4 * (self._reach + (max(row[i] for i, row in enumerate(gram)) << lift))
         self._shares, self._inverse = inverse, kernel.matrix(inverse) if kept else None
 
     def rows(self, targets: Sequence[Target], sign: int) -> Iterator[list[list[int]]]:
