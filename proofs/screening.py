@@ -1,8 +1,8 @@
 """Screening: coarse bounds of the closeness (minus the squared distance, or the product), which hold whatever their
 rounding; and which patches can be left out when the greatest is pooled.
 
-1. Distances: |z - c| <= n, |A - a| <= s and y <= |c - a|: |z - A| >= y - n - s, so -|z - A|^2 <= -(y - n - s)^2 if y > n +
-   s. The centre, rounded down, is s away from c at most, which adds to n.
+1. Distances: |z - c| <= n, |A - a| <= s and y <= |c - a|: |z - A| >= y - n - s, so -|z - A|^2 <= -(y - n - s)^2 if
+   y > n + s. The centre, rounded down, is s away from c at most, which adds to n.
 2. Products: v = c + w, |w| <= m: <c, a> + <w, a> + <v, e> is at most <c, a> + m l + R s, l >= |a|, |v| <= R, |e| <= s.
 3. Let one of two closenesses be left out because its upper bound is at most that of the other. Then the greatest
    of the two lies between the low and the high end of the other. A coarse bound h <= floor(most / u)
@@ -39,7 +39,7 @@ LEMMA = Lemma(
     rules=("screening",),
     code=("verale/checker/rules/quadratic/coarse.py", "verale/checker/rules/quadratic/greatest.py"),
     cases=(
-        Case("1. a distance", [*BALL, Y > N + 2 * S], -D * D <= -(Y - N - 2 * S) ** 2, tactic=NLSAT),
+        Case("1. a distance", [*BALL, Y > N + 2 * S], -D * D <= -((Y - N - 2 * S) ** 2), tactic=NLSAT),
         Case("2. a product", CAUCHY, PRODUCT + OUT <= M * L + R * S, tactic=NLSAT),
         Case(
             "3. one is left out",
@@ -53,8 +53,8 @@ LEMMA = Lemma(
         ),
     ),
     twins=(
-        Case("1. what is rounded is left out", [*BALL, Y > N], -D * D <= -(Y - N) ** 2, tactic=NLSAT),
-        Case("1. a point within the ball", BALL, -D * D <= -(Y - N - 2 * S) ** 2, tactic=NLSAT),
+        Case("1. what is rounded is left out", [*BALL, Y > N], -D * D <= -((Y - N) ** 2), tactic=NLSAT),
+        Case("1. a point within the ball", BALL, -D * D <= -((Y - N - 2 * S) ** 2), tactic=NLSAT),
         Case("2. prototypes are not rounded", CAUCHY, PRODUCT + OUT <= M * L, tactic=NLSAT),
         Case("3. one is left out that may be more", [LOW <= ONE, ONE <= HIGH, OTHER <= BEYOND], POOL <= HIGH),
     ),

@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from verale.checker.rules.hypersphere import Hypersphere
+from verale.checker.rules.projection import Projection
+from verale.checker.rules.triangle import Triangle
 
 import verale
 from verale.certificate import PatchStatement
@@ -22,13 +25,10 @@ from verale.checker.certificate import read_certificate
 from verale.checker.head_file import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.rules.assignment import Assignment
-from verale.checker.rules.hypersphere import Hypersphere
 from verale.checker.rules.margin import proved_margins
-from verale.checker.rules.projection import Projection
 from verale.checker.rules.simplex import Simplex
 from verale.checker.rules.space import Space
 from verale.checker.rules.spatial import SpatialRule
-from verale.checker.rules.triangle import Triangle
 from verale.head import as_patches, evaluate
 
 HERE = Path(__file__).parent

@@ -51,7 +51,7 @@ FIRST, SECOND = X * X + Y * Y, (X - D) * (X - D) + Y * Y
 IN_BALL = (X - ALPHA) * (X - ALPHA) + Y * Y <= R1 - ALPHA * ALPHA
 
 LEMMA = Lemma(
-    rules=("hypersphere",),
+    rules=("search",),
     code=("verale/checker/rules/quadratic/facts.py",),
     cases=(
         Case("caps, the foot between the centres", [*FOOT, *IN_CAPS, A >= 0, B >= 0], IN_FOOT_CAP, "qfnra-nlsat"),

@@ -27,7 +27,7 @@ AS_STORED = (M - S * G) * (M - S * G) <= (1 - S * S) * (1 - G * G)
 CORRECTED = (N0 * N1 * M - S * G) * (N0 * N1 * M - S * G) <= (1 - S * S) * (N0 * N0 * N1 * N1 - G * G)
 
 LEMMA = Lemma(
-    rules=("hypersphere", "projection"),
+    rules=("search",),
     code=("verale/checker/rules/quadratic/facts.py",),
     cases=(
         Case("any lengths, each divided by", [*UNIT, *LENGTHS], CORRECTED, "qfnra-nlsat"),

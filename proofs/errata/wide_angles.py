@@ -30,7 +30,7 @@ OF_ERRATA = [S == z3.Q(-3, 5), C == z3.Q(-3, 5)]
 COSINE, BOUND = C * X + H * Y, S * C - G * H
 
 LEMMA = Lemma(
-    rules=("triangle",),
+    rules=("search",),
     code=("verale/checker/rules/quadratic/facts.py",),
     cases=(
         Case("cos(alpha + beta), any angles", [*ANGLES, X == S], COSINE >= BOUND, "qfnra-nlsat"),

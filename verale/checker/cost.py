@@ -2,8 +2,8 @@
 
 A certificate of a few kilobytes can ask for years: the range of an observable under n statements about one patch takes
 some n^2 operations for each anchor that the patch keeps, n^3 for each observable where they are wide, n times that
-again for minimality. So the work is counted first, roughly, and not begun if it exceeds a limit. What only the proof itself can
-tell is counted while it runs, against the same limit (`work`, which also says what a step is).
+again for minimality. So the work is counted first, roughly, and not begun if it exceeds a limit. What only the proof
+itself can tell is counted while it runs, against the same limit (`work`, which also says what a step is).
 
 Larger files may take longer: the limit is for each megabyte that they begin. So an honest proof about a large head
 passes, and what anybody sends in less than a megabyte is answered in seconds.
@@ -58,7 +58,9 @@ def cost(certificate: Certificate, space: Space, minimality: bool) -> Cost:
     head, work = space.head, space.work
     count, statements = head.count, len(certificate.statements)
     groups = Counter(s.patch for s in certificate.statements if isinstance(s, PatchStatement))
-    wide = {s.patch for s in certificate.statements if isinstance(s, PatchStatement) and head.prototypes.rows and _wide(s)}
+    wide = {
+        s.patch for s in certificate.statements if isinstance(s, PatchStatement) and head.prototypes.rows and _wide(s)
+    }
 
     def patch(number: int, n: int) -> int:
         steps = _patch(certificate.paradigm, n, count, head.depth, work)

@@ -191,9 +191,7 @@ def test_euclidean_ends_are_attained(anchors: int, kernel: str) -> None:
             z = gauss(generator, 1, depth)[0]
             where = space(rows, "euclidean", None, None, kernel)
             distances = [arithmetic.squared_distance(z, row) for row in rows]
-            result = Quadratic(where).ranges(
-                [PatchStatement(0, j, distances[j], distances[j]) for j in range(anchors)]
-            )
+            result = Quadratic(where).ranges([PatchStatement(0, j, distances[j], distances[j]) for j in range(anchors)])
             base = mpmath.matrix(rows[0])
             basis = frame([list(mpmath.matrix(row) - base) for row in rows[1:anchors]], depth)
             foot, free = split(mpmath.matrix(z) - base, basis)
@@ -432,7 +430,10 @@ def test_statements_never_loosen_what_earlier_ones_give(geometry: str, kernel: s
             statements = [
                 PatchStatement(0, j, low - wide, high + wide / 2) for j, ((low, high), _) in enumerate(truths[:number])
             ]
-            known, result = quadratic.ranges(statements), quadratic.ranges([*statements, PatchStatement(0, 6, *truths[6][0])])
+            known, result = (
+                quadratic.ranges(statements),
+                quadratic.ranges([*statements, PatchStatement(0, 6, *truths[6][0])]),
+            )
             assert known.upper is not None and result.upper is not None
             assert all(a >= b - slack for a, b in zip(result.lower, known.lower, strict=True))
             assert all(a <= b + slack for a, b in zip(result.upper, known.upper, strict=True))
@@ -524,7 +525,9 @@ def test_pooled_ranges_are_those_of_all_patches(recipe: str, geometry: str, monk
 def assert_as_tight(result: Ranges, expected: Ranges, where: Space) -> None:
     least = 1 << where.bits - 60
     assert all(abs(a - b) <= max(least, abs(b) >> 60) for a, b in zip(result.lower, expected.lower, strict=True))
-    assert all(abs(a - b) <= max(least, abs(b) >> 60) for a, b in zip(result.upper or [], expected.upper or [], strict=True))
+    assert all(
+        abs(a - b) <= max(least, abs(b) >> 60) for a, b in zip(result.upper or [], expected.upper or [], strict=True)
+    )
 
 
 def test_a_wide_statement_does_not_loosen_what_narrow_ones_give() -> None:

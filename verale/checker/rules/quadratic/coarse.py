@@ -2,13 +2,13 @@
 
 They bound the *closeness* of a patch to a prototype: minus the squared distance |z - p_k|^2, or the product <y, A_k>
 (`facts`), so pooling over patches takes the greatest. About each patch a ball is known. Write A_k = 2^x (a_k + e_k),
-a_k integers, every entry of e_k in [0, 1), so |e_k| < s, s an integer above the root of the depth; and the ball's centre
-as 2^x (c + e) or 2^-q (c + e) in the same way.
+a_k integers, every entry of e_k in [0, 1), so |e_k| < s, s an integer above the root of the depth; and the centre of
+the ball as 2^x (c + e) or 2^-q (c + e) in the same way.
 
 **Distances.** The radius is 2^x n. Then 2^-x |z - A_k| >= |c - a_k| - n - 2 s, by the triangle inequality.
 
-**Products.** |y| <= R, and the radius is 2^-q n. Then 2^(q - x) <y, A_k> = <c, a_k> + <2^q y - c, a_k> + 2^q <y, e_k> is
-at most <c, a_k> + (n + s) |a_k| + 2^q R s, by Cauchy and Schwarz.
+**Products.** |y| <= R, and the radius is 2^-q n. Then 2^(q - x) <y, A_k> = <c, a_k> + <2^q y - c, a_k> + 2^q <y, e_k>
+is at most <c, a_k> + (n + s) |a_k| + 2^q R s, by Cauchy and Schwarz.
 """
 
 from __future__ import annotations

@@ -4,8 +4,10 @@ For a target of vector b and curve a, the rule's bound is the concave function
     sum w_i e_i(w_i) - |b - sum w_i b_i|^2 / (a - sum w_i a_i)
 of the weights. If it is known which statements matter, and at which end, the best weights solve a small linear system
 (`_vertex`). They are the best of all if their y = Q / A satisfies all statements. So a statement that y breaks
-the most is added, or takes the place of another one, as long as the bound gets better. Where that ends too early, the weights
-are improved one by one, in turn: of a single weight the best value has a closed form.
+the most is added, or takes the place of another one, as long as the bound gets better. Where that ends too early, the
+weights are improved one by one, in turn: of a single weight the best value has a closed form.
+
+In one dimension, where statements outnumber what they can fix, the weights may stay short of the best.
 """
 
 from __future__ import annotations
@@ -157,7 +159,11 @@ class _Ascent:
     ) -> Iterator[dict[int, float]]:
         """Which statements may hold with equality instead: without one whose weight has the wrong sign, or with the one
         that is broken, also in the place of another."""
-        more = dict(sides) if broken is None else {broken[0]: broken[1], **{k: v for k, v in sides.items() if k != broken[0]}}
+        more = (
+            dict(sides)
+            if broken is None
+            else {broken[0]: broken[1], **{k: v for k, v in sides.items() if k != broken[0]}}
+        )
         if broken is not None:
             yield more
         for j in wrong or sides:
@@ -243,7 +249,7 @@ class _Ascent:
         """The best weight of one fact, given the others."""
         (low, high), own, old = self.ends[i], self.gram[i][i], state.weights[i]
         if self.curves[i]:
-            # With A = s the bound is -(s |b_i|^2 + |Q - A b_i|^2 / s) + (w_i + A - s) e_i and what does not depend on s.
+            # With A = s the bound is (w_i + A - s) e_i - (s |b_i|^2 + |Q - A b_i|^2 / s), and what does not depend on s.
             rest = max(0.0, state.square - state.curve * (2 * state.products[i] - state.curve * own))
             total = old + state.curve
             near, far = max(0.0, low + own), max(_TINY, high + own)

@@ -1,9 +1,9 @@
 """What is known about one patch, and the one rule that bounds everything else about it.
 
 y stands for what the statements of a patch speak of, relative to an origin: z - p_0 with euclidean distances, p_0 the
-prototype of one statement, the base; u = z / (|z| + E) or z / (|z|^2 + E)^(1/2) with cosines; z - c with inner products,
-c the centre of the ball that holds the domain. A **form** is q(y) = a |y|^2 - 2 <y, b>. A **fact** is a form whose value
-is known to lie in [low, high]:
+prototype of one statement, the base; u = z / (|z| + E) or z / (|z|^2 + E)^(1/2) with cosines; z - c with inner
+products, c the centre of the ball that holds the domain. A **form** is q(y) = a |y|^2 - 2 <y, b>. A **fact** is a form
+whose value is known to lie in [low, high]:
 
 | known | a | b | value |
 |---|---|---|---|
@@ -126,11 +126,11 @@ class Facts:
         sides = sum([w * (high if w > 0 else low) for w, (low, high) in zip(weights, self.ends, strict=True)])
         square = dot(weights, images) << self._space.lift
         moved = map(add, entries, [entry << bits for entry in self.origin])
-        return [int(floor_shift(entry, places - bits)) for entry in moved], max(0, ceil_shift((sides << bits) + square, -2 * bits))
+        return [int(floor_shift(entry, places - bits)) for entry in moved], max(
+            0, ceil_shift((sides << bits) + square, -2 * bits)
+        )
 
-    def least(
-        self, targets: Sequence[Target], sign: int, weights: Sequence[Sequence[int]], bits: int
-    ) -> list[int]:
+    def least(self, targets: Sequence[Target], sign: int, weights: Sequence[Sequence[int]], bits: int) -> list[int]:
         """For each target a lower bound of `sign` times its form, on the grid.
 
         Args:

@@ -15,7 +15,7 @@ from ...dyadic import floor_shift
 __all__ = ["greatest"]
 
 _ROUNDS = 3
-"""How often the patch with the greatest coarse bound is asked, before all whose bound is greater than what is reached."""
+"""How often the patch with the greatest coarse bound is asked, before all with one greater than what is reached."""
 
 
 def greatest(
@@ -28,8 +28,8 @@ def greatest(
     """For every prototype the greatest of a bound, on the grid, among at least one patch and a known one.
 
     Args:
-        coarse: for every patch, in units of 2^lift on the grid, no less than its exact bounds. For lower bounds they may
-            be anything: the result then holds, but may be less than the greatest.
+        coarse: for every patch, in units of 2^lift on the grid, no less than its exact bounds. For lower bounds they
+            may be anything: the result then holds, but may be less than the greatest.
         exact: for every patch its bounds for some prototypes, on the grid.
         known: those for another patch; empty if there is no such patch.
         drops: for every patch by about how much its exact bounds are less than the coarse ones. For lower bounds only.

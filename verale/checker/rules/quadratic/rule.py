@@ -128,14 +128,23 @@ class _Patch:
     def least(self, targets: Sequence[int]) -> list[int]:
         """Lower ends of the closeness to these prototypes: of the product less the offset, of minus the distance."""
         forms = self._facts.targets(self._space.targets(targets))
-        ends = [end - self._constant(form) >> self._halved for form, end in zip(forms, self._least(forms, -1), strict=True)]
-        return [max(end, self._stated[k][0]) if k in self._stated else end for k, end in zip(targets, ends, strict=True)]
+        ends = [
+            end - self._constant(form) >> self._halved for form, end in zip(forms, self._least(forms, -1), strict=True)
+        ]
+        return [
+            max(end, self._stated[k][0]) if k in self._stated else end for k, end in zip(targets, ends, strict=True)
+        ]
 
     def most(self, targets: Sequence[int]) -> list[int]:
         """Upper ends of the same."""
         forms = self._facts.targets(self._space.targets(targets))
-        ends = [-(end + self._constant(form) >> self._halved) for form, end in zip(forms, self._least(forms, 1), strict=True)]
-        return [min(end, self._stated[k][1]) if k in self._stated else end for k, end in zip(targets, ends, strict=True)]
+        ends = [
+            -(end + self._constant(form) >> self._halved)
+            for form, end in zip(forms, self._least(forms, 1), strict=True)
+        ]
+        return [
+            min(end, self._stated[k][1]) if k in self._stated else end for k, end in zip(targets, ends, strict=True)
+        ]
 
     def drops(self, lift: int, targets: Sequence[int]) -> Iterator[int]:
         """About how far the lower ends of the closeness are from the middles, in the unit of 2^lift on the grid."""
@@ -161,7 +170,8 @@ class _Patch:
         weights = self._weights
         centre, far = self._facts.ball(weights.foot, weights.bits, places)
         far, near, stray = (
-            isqrt(int(ceil_shift(square, 2 * places - self._space.lift))) for square in (far, weights.near, weights.stray)
+            isqrt(int(ceil_shift(square, 2 * places - self._space.lift)))
+            for square in (far, weights.near, weights.stray)
         )
         return Ball(centre, far + 1, near, stray)
 

@@ -1,9 +1,9 @@
 """Weights for the facts about one patch. They need not be right: the rule holds for any (`facts`), so poor weights can
 cost a proof of entailment, never its soundness.
 
-**Statements by equality.** Let X be an approximate inverse of the matrix of <b_i, b_j> (`multipliers`), tau = X <b_i, b>
-and sigma = X <y, b_i>: then sum tau_i b_i and g = sum sigma_i b_i are the feet of b and of y on the span of the b_i. With
-r = b - sum tau_i b_i and |y - g| <= rho, the best weights are tau - kappa sigma, kappa = |r| / rho.
+**Statements by equality.** Let X be an approximate inverse of the matrix of <b_i, b_j> (`multipliers`), tau = X <b_i,
+b> and sigma = X <y, b_i>: then sum tau_i b_i and g = sum sigma_i b_i are the feet of b and of y on the span of the b_i.
+With r = b - sum tau_i b_i and |y - g| <= rho, the best weights are tau - kappa sigma, kappa = |r| / rho.
 
 **Intervals.** Which end of an interval serves best, if any, depends on the target. Where intervals have some width, the
 weights that `dual` finds are tried too.
@@ -63,11 +63,9 @@ class Weights:
         whole, half = (
             sum([w * (end[k] if w > 0 else end[1 - k]) for w, end in zip(self.foot, ends, strict=True)]) for k in (1, 0)
         )
-        self.far, near = (
-            max(1, (sides << self.bits) + (form << lift) >> 2 * self.bits) for sides in (whole, half)
-        )
-        strays = [noise[i - 1] for i in self._kept]
-        stray = sum(a * sum(abs(x) * b for x, b in zip(row, strays, strict=True)) for a, row in zip(strays, inverse, strict=True))
+        self.far, near = (max(1, (sides << self.bits) + (form << lift) >> 2 * self.bits) for sides in (whole, half))
+        strays = [noise[i] for i in kept]
+        stray = dot(strays, [dot(map(abs, row), strays) for row in inverse])
         self.near, self.stray = near, stray >> self.bits + lift
         if len(kept) < len(ends) - 1:  # what is left out may say more than is counted here
             self.near, self.stray = 0, 4 * (self._reach + (max(row[i] for i, row in enumerate(gram)) << lift))

@@ -52,6 +52,9 @@ SURVIVORS = {
     "rules/assignment.py: prices are rounded down": (
         "the rule holds for any prices >= 0, and the same rounded ones are paid for and taken off"
     ),
+    "rules/quadratic/facts.py: a latent has a length": (
+        "of |y|^2 <= R^2 the low end is never used: of a product A is minus the weight of |y|^2, and A > 0"
+    ),
     "rules/quadratic/multipliers.py: the smallest pivot first": (
         "the rule holds for any weights (the attack with poor ones), and v1.md leaves them open"
     ),

@@ -131,7 +131,7 @@ def _sums_and_wide_intervals() -> Iterator[Case]:
     yield _case("wide-but-determined", comment, head, document, image)
     rows = [[0.625, -1.0, 0.625], [-0.875, 0.25, 1.375], [0.0, -1.625, 0.125], [0.875, -1.25, 0.875], [-2.0, 2.0, -2.0]]
     head = files.head([[0.0, 0.0, 0.0, 0.0, 1.0], [0.0] * 5], rows, [64.0, 0.0], **NEGATED)
-    comment = "Wide intervals: the first statements alone prove more than all, or each, taken for equalities at their middles."
+    comment = "Wide intervals: taken for equalities at their middles, the first statements alone prove more than all."
     image = [[-1.25, 1.875, 0.875]]
     widths = [0.5, 0.0625, 0.125, 0.5]
     each = [(j, squared_distance(image[0], rows[j]), Fraction(width)) for j, width in enumerate(widths)]
