@@ -249,7 +249,7 @@ class _Ascent:
         """The best weight of one fact, given the others."""
         (low, high), own, old = self.ends[i], self.gram[i][i], state.weights[i]
         if self.curves[i]:
-            # With A = s the bound is (w_i + A - s) e_i - (s |b_i|^2 + |Q - A b_i|^2 / s), and what does not depend on s.
+            # With A = s the bound is (w_i + A - s) e_i - (s |b_i|^2 + |Q - A b_i|^2 / s) and what does not depend on s.
             rest = max(0.0, state.square - state.curve * (2 * state.products[i] - state.curve * own))
             total = old + state.curve
             near, far = max(0.0, low + own), max(_TINY, high + own)
