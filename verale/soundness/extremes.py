@@ -122,7 +122,7 @@ def one_way(module: Import, kernel: str) -> str:
 
 
 def _space(module: Import, own: Any, geometry: str, rows: Matrix, edge: float) -> Any:
-    parts: dict[str, Any] = {"domain": files.domain(-edge, edge)}
+    parts: dict[str, Any] = {"domain": files.domain(-edge, edge + 1.0)}
     if geometry != "euclidean":
         kind = files.cosine(0.0) if geometry == "cosine" else {"kind": geometry, "radius": None}
         parts |= {"geometry": kind, "similarity": files.IDENTITY}
@@ -142,7 +142,13 @@ def poor_multipliers(module: Import, kernel: str) -> str:
         each = [[factors[(i + 2 * j) % 4] * entry >> 2 for j, entry in enumerate(row)] for i, row in enumerate(rows)]
         return kept, each, exponent
 
-    weights.approximate_inverse = poor
+    good = weights.Weights.rows
+
+    def bent(self: Any, targets: Any, sign: int) -> Any:
+        for rows in good(self, targets, sign):
+            yield [[row[0] + generator.choice((0, 0, 3 << self.bits)), *row[1:]] for row in rows]
+
+    weights.approximate_inverse, weights.Weights.rows = poor, bent
     try:
         for trial in range(90):
             geometry = ("euclidean", "cosine", "inner_product")[trial % 3]
@@ -150,7 +156,7 @@ def poor_multipliers(module: Import, kernel: str) -> str:
             if wrong:
                 return f"{wrong}, {geometry} at {trial}"
     finally:
-        weights.approximate_inverse = inverse
+        weights.approximate_inverse, weights.Weights.rows = inverse, good
     return ""
 
 
