@@ -95,7 +95,7 @@ class Space:
             self.norms = [sqrt_ends(square << 2 * self.bits) for square in squares]
         weight, own = max(map(_most_bits, head.weight.rows)), _most_bits(head.similarity.own.rows[0])
         self.work = Work(kernel.name, max(self.bits, 2 * self.longest.bit_length(), weight, own))
-        lower, upper = domain_ranges(head, self.bits)
+        lower, upper = domain_ranges(head, kernel, self.bits)
         self.domain = Ranges(
             list(map(kernel.integer, lower)), None if upper is None else list(map(kernel.integer, upper))
         )

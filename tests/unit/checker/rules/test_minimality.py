@@ -53,9 +53,12 @@ def test_not_asked_or_not_claimed() -> None:
     assert check(certificate, HEAD, minimality=True).claims == expected
 
 
+MASSES = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)}
+
+
 def test_a_margin_of_zero_is_not_positive() -> None:
     """Without its only statement the least difference is exactly 0, which proves nothing: the statement is needed."""
-    data = files.head([[1.0, 0.0], [0.0, 0.0]], geometry=files.SOFTMAX, similarity=files.IDENTITY)
+    data = files.head([[1.0, 0.0], [0.0, 0.0]], **MASSES)
     assert verdict([files.activation_statement(0, 0.5, 1.0)], data=data, paradigm="top_k").status is Status.PROVED
 
 
@@ -65,7 +68,7 @@ def test_no_statements_are_minimal() -> None:
 
 
 def test_top_k() -> None:
-    data = files.head([[1.0, 0.0], [0.0, 1.0]], geometry=files.SOFTMAX, similarity=files.IDENTITY)
+    data = files.head([[1.0, 0.0], [0.0, 1.0]], **MASSES)
     high, low = files.activation_statement(0, 0.75, 1.0), files.order_clause([0], 0.5)
     assert verdict([high, low], data=data, paradigm="top_k").status is Status.PROVED
     result = verdict([high, low, files.activation_statement(1, 0.0, 0.5)], data=data, paradigm="top_k")
