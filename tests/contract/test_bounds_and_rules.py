@@ -54,7 +54,8 @@ def drawn(geometry: Geometry, depth: int, seed: int) -> tuple[Head, Tensor]:
     points, latents = (torch.rand(n, depth, generator=generator) for n in (COUNT, PATCHES))
     if isinstance(geometry, Softmax):
         latents = 4 * torch.rand(PATCHES, COUNT, generator=generator)
-        return Head(torch.eye(2, COUNT), geometry, Identity()), latents.double()
+        domain = Box(0, 4) if seed % 2 else Box()
+        return Head(torch.eye(2, COUNT), geometry, Identity(), domain=domain), latents.double()
     points[-1] = points[0]
     latents[0], latents[1] = points[1], torch.tensor([1.0, 0.0]).repeat(depth)[:depth]
     head = metric_head(geometry, points - (0.0 if seed % 2 else 0.4), Box(0, 1))

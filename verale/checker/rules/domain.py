@@ -74,7 +74,7 @@ def _masses(head: Head, kernel: Kernel, bits: int) -> _Ends:
         gap = head.lower - head.upper
         least, _ = kernel.exp(gap.numerator, 1 - gap.denominator.bit_length(), bits)
     if others == 0:
-        return [one], [one]
+        return [one] * head.count, [one] * head.count
     lower, upper = (least << bits) // (least + others * one), -(-(one << bits) // (one + others * least))
     return [lower] * head.count, [upper] * head.count
 
