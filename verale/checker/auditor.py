@@ -44,7 +44,7 @@ class Auditor:
         limit: the most steps that a proof may take for each megabyte of head, certificate and image (`cost`).
 
     Raises:
-        HeadError, LatentsError: a file that cannot be used (step 2).
+        HeadError, LatentsError: a file that cannot be used (step 1).
         KernelError: a kernel that is unknown or not installed.
     """
 
@@ -94,7 +94,7 @@ class Auditor:
     def _judge(self, certificate: bytes, steps: Callable[[Steps], None], failed: Status) -> Verdict:
         """The verdict after the steps from 2 on, in every kernel."""
         try:
-            document = read_certificate(certificate)  # 1. The certificate
+            document = read_certificate(certificate)  # 2. The certificate
         except FormatError as error:
             return Verdict(Status.MALFORMED, "malformed", str(error))
         given = self._latents, self._limit, self._size + len(certificate)

@@ -1,6 +1,6 @@
 """The certificate (certificates/v1.md, "Schema"), read into frozen records that check themselves when built.
 
-Reading checks all that needs no head (step 1 of "Verification"); `Certificate.check_against` checks the rest (step 4).
+Reading checks all that needs no head (step 2 of "Verification"); `Certificate.check_against` checks the rest (step 4).
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ class Certificate:
 
 
 def read_certificate(data: bytes) -> Certificate:
-    """The certificate of a file's bytes (step 1). Raises FormatError, which names the field."""
+    """The certificate of a file's bytes (step 2). Raises FormatError, which names the field."""
     document = fields(
         read_object(data, "the certificate", LARGEST),
         "the certificate",
