@@ -41,7 +41,7 @@ _OF_ENDS = [
 ]
 
 LEMMA = Lemma(
-    rules=("domain", "screening", "similarity", "instance"),
+    rules=("domain", "projection", "hypersphere", "similarity", "instance"),
     code=(
         "verale/checker/dyadic.py",
         "verale/checker/rules/space.py",

@@ -22,8 +22,7 @@ def rule(data: bytes, kernel: str = "mpmath") -> TopK:
 
 
 def softmax(count: int) -> bytes:
-    masses = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)}
-    return files.head([[1.0] * count, [0.0] * count], **masses)
+    return files.head([[1.0] * count, [0.0] * count], geometry=files.SOFTMAX, similarity=files.IDENTITY)
 
 
 def ends(top_k: TopK, *statements: ActivationStatement | OrderStatement) -> list[tuple[Fraction, Fraction]]:
