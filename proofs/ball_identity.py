@@ -39,14 +39,8 @@ def _case(anchors: int) -> Case:
 _TOTAL, _IDENTITY = _identity(2)
 
 LEMMA = Lemma(
-    rules=("projection", "hypersphere"),
-    code=(
-        "verale/checker/rules/projection/rule.py",
-        "verale/checker/rules/projection/span.py",
-        "verale/checker/rules/hypersphere.py",
-        "verale/bounds/projection.py",
-        "verale/bounds/hypersphere.py",
-    ),
+    rules=("search",),
+    code=("verale/bounds/projection.py", "verale/bounds/hypersphere.py"),
     cases=tuple(_case(anchors) for anchors in (1, 2, 3, 4)),
     twins=(Case("the identity where the multipliers sum to two", [_TOTAL == 2], _IDENTITY),),
 )

@@ -77,13 +77,8 @@ CAPS = [DISTANCES[j] <= HIGHS[j] for j in range(2)]
 SHELLS = [*CAPS, *(LOWS[j] <= DISTANCES[j] for j in range(2))]
 
 LEMMA = Lemma(
-    rules=("projection", "hypersphere"),
-    code=(
-        "verale/checker/rules/projection/rule.py",
-        "verale/checker/rules/hypersphere.py",
-        "verale/bounds/projection.py",
-        "verale/bounds/hypersphere.py",
-    ),
+    rules=("search",),
+    code=("verale/bounds/projection.py", "verale/bounds/hypersphere.py"),
     cases=(
         Case(
             "one term",

@@ -46,8 +46,8 @@ def _polynomial(says: str, given: list[z3.BoolRef], claim: z3.BoolRef) -> Case:
 
 
 LEMMA = Lemma(
-    rules=("hypersphere",),
-    code=("verale/checker/rules/hypersphere.py", "verale/bounds/hypersphere.py"),
+    rules=("search",),
+    code=("verale/bounds/hypersphere.py",),
     cases=(
         _polynomial("d <= q + r_hi", SHELL, D <= Q + MOST),
         _polynomial("d >= q - r_hi", SHELL, D >= Q - MOST),

@@ -38,7 +38,7 @@ ZP, CP, ZK, CK, TAU, VV, VP, PP, WHOLE, LENGTH, SHARE = z3.Reals("zp cp zk ck ta
 C, V, P = z3.Reals("c v p")
 
 LEMMA = Lemma(
-    rules=("projection", "triangle"),
+    rules=("quadratic",),
     code=("verale/checker/rules/domain.py", "verale/checker/rules/space.py", "verale/bounds/projection.py"),
     cases=(
         Case("a. a coordinate", BOX, _from(MIDDLE, Z[0]) <= HALF * HALF, tactic=NLSAT),

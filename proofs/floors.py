@@ -48,8 +48,7 @@ _DYADIC, _BITS = z3.Ints("m_1 m_2"), (1, 3)
 LEMMA = Lemma(
     rules=(
         "domain",
-        "projection",
-        "hypersphere",
+        "quadratic",
         "simplex",
         "assignment",
         "top_k, sparse",
@@ -61,8 +60,6 @@ LEMMA = Lemma(
     code=(
         "verale/checker/dyadic.py",
         "verale/checker/rules/domain.py",
-        "verale/checker/rules/projection/rule.py",
-        "verale/checker/rules/hypersphere.py",
         "verale/checker/rules/simplex.py",
         "verale/checker/rules/assignment.py",
         "verale/checker/rules/top_k.py",
@@ -72,6 +69,7 @@ LEMMA = Lemma(
         "verale/checker/rules/instance.py",
         "verale/checker/kernel/mpmath_kernel.py",
         "verale/checker/kernel/arb_kernel.py",
+        "verale/checker/rules/quadratic/facts.py",
     ),
     cases=(
         Case(

@@ -46,8 +46,8 @@ T = z3.Int("t")
 QUOTIENT = z3.Real("quotient")
 
 LEMMA = Lemma(
-    rules=("hypersphere",),
-    code=("verale/checker/rules/hypersphere.py", "verale/bounds/hypersphere.py"),
+    rules=("search",),
+    code=("verale/bounds/hypersphere.py",),
     cases=(
         Case(
             "what the span of c leaves",

@@ -45,13 +45,11 @@ RULES = [
 SAID = z3.And(_max(A, C) <= OBSERVABLE(Z), OBSERVABLE(Z) <= _min(B, D))
 
 LEMMA = Lemma(
-    rules=("projection", "triangle", "hypersphere", "top_k, sparse"),
+    rules=("quadratic", "top_k, sparse"),
     code=(
         "verale/checker/rules/space.py",
-        "verale/checker/rules/triangle.py",
-        "verale/checker/rules/projection/rule.py",
-        "verale/checker/rules/hypersphere.py",
         "verale/checker/rules/top_k.py",
+        "verale/checker/rules/quadratic/rule.py",
     ),
     cases=(
         Case("two ranges of a number", BOTH, MET),

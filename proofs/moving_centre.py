@@ -53,8 +53,8 @@ SOLVED = [X > 0, A * X == S - M * G, B * X == M * CC - S * G]
 SQUARE = A * A * CC + 2 * A * B * G + B * B
 
 LEMMA = Lemma(
-    rules=("hypersphere",),
-    code=("verale/checker/rules/hypersphere.py", "verale/bounds/hypersphere.py"),
+    rules=("search",),
+    code=("verale/bounds/hypersphere.py",),
     cases=(
         Case("a. the weights' sum", [SUM == 1], (1 - T) * SUM + T == 1),
         Case("a. rounded, the last one minus the others", [LAST == ONE - ROUNDED], ROUNDED + LAST == ONE),

@@ -53,8 +53,8 @@ COSINE = X * COS_T + Y * SIN_T
 SWING = SIN_A * SIN_T
 
 LEMMA = Lemma(
-    rules=("projection", "triangle", "hypersphere"),
-    code=("verale/checker/rules/triangle.py", "verale/checker/rules/projection/rule.py", "verale/bounds/triangle.py"),
+    rules=("search",),
+    code=("verale/bounds/triangle.py",),
     cases=(
         Case("distances, in Gram form", PSD_2, (DISTANCE - VV - BB) ** 2 <= 4 * VV * BB, tactic=NLSAT),
         Case(

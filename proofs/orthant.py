@@ -6,10 +6,18 @@ positive in one coordinate),
 
 Both ends are attained, by z = R A+ / |A+| and z = R A- / |A-| if A+ and A- are not 0, and by z = 0 otherwise.
 
-Proof. Cauchy and Schwarz. If z >= 0, then <z, A-> >= 0 and <z, A+> >= 0, so <z, A> <= <z, A+> <= |z| |A+| and <z, A> >=
--<z, A-> >= -|z| |A-|. <A+, A-> = 0, and R A+ / |A+| >= 0.
+If z <= 0, the same holds of -z and -A, whose product is that of z and A:
 
-Z3 covers it in inner products of z, A+ and A-, hence in any dimension; it uses only <z, A+> >= 0, <z, A-> >= 0 and two
+    -R |A+| <= <z, A> <= R |A-|.
+
+And if |z| = 1, z >= 0 and no coordinate of A is positive, then <z, A> <= t, the greatest coordinate of A, attained on
+its axis; if none is negative, <z, A> is at least the least one.
+
+Proof. Cauchy and Schwarz. If z >= 0, then <z, A-> >= 0 and <z, A+> >= 0, so <z, A> <= <z, A+> <= |z| |A+| and <z, A> >=
+-<z, A-> >= -|z| |A-|. <A+, A-> = 0, and R A+ / |A+| >= 0. Of a z >= 0 with |z| = 1 the sum is at least 1,
+because (sum z_d)^2 >= sum z_d^2; so <z, A> <= t sum z_d <= t where t <= 0. The last claim is that of -A.
+
+Z3 covers the last part coordinate by coordinate. It covers the rest in inner products of z, A+ and A-, hence in any dimension; it uses only <z, A+> >= 0, <z, A-> >= 0 and two
 minors of the Gram matrix. It proves for one coordinate that these signs follow from z >= 0, which is enough because
 they are sums. The domain's range of a cosine is this lemma at R = 1 (`unit_ball`). Roots are numbers whose squares are
 at least the given ones.
@@ -31,6 +39,10 @@ CAUCHY = [ZPLUS * ZPLUS <= ZZ * PLUS, ZMINUS * ZMINUS <= ZZ * MINUS]
 LENGTHS = [ZZ >= 0, PLUS >= 0, MINUS >= 0, R >= 0, ZZ <= R * R, *CAUCHY]
 ENDS = [REACH >= 0, REACH * REACH >= R * R * PLUS, BELOW >= 0, BELOW * BELOW >= R * R * MINUS]
 PRODUCT = ZPLUS - ZMINUS
+
+SUM, SQUARES, FORM, GREATEST = z3.Reals("sum squares form greatest")
+"""Of a vector z >= 0: the sum of its coordinates and of their squares; <z, A>; the greatest coordinate of A."""
+SO_FAR = [SUM >= 0, SQUARES >= 0, SUM * SUM >= SQUARES, FORM <= GREATEST * SUM]
 
 Z, A, ZA, AA, WHOLE, LENGTH, SHARE = z3.Reals("z a za aa whole length share")
 POSITIVE, NEGATIVE = z3.If(A > 0, A, 0), z3.If(A < 0, -A, 0)
@@ -68,8 +80,39 @@ LEMMA = Lemma(
             z3.And(SHARE * SHARE * PLUS == R * R, SHARE * PLUS == R * LENGTH, SHARE * POSITIVE >= 0),
             tactic=NLSAT,
         ),
+        Case(
+            "z <= 0: the mirror image",
+            [*LENGTHS, *ENDS, ZPLUS <= 0, ZMINUS <= 0],
+            z3.And(-REACH <= PRODUCT, PRODUCT <= BELOW),
+            tactic=NLSAT,
+        ),
+        Case(
+            "z >= 0, one more coordinate: its sum, its squares, and <z, A>",
+            [*SO_FAR, Z >= 0, A <= GREATEST],
+            z3.And((SUM + Z) * (SUM + Z) >= SQUARES + Z * Z, FORM + Z * A <= GREATEST * (SUM + Z)),
+            tactic=NLSAT,
+        ),
+        Case(
+            "|z| = 1 and no coordinate of A is positive",
+            [*SO_FAR, SQUARES == 1, GREATEST <= 0],
+            FORM <= GREATEST,
+            tactic=NLSAT,
+        ),
     ),
     twins=(
+        Case("the greatest coordinate where it is positive", [*SO_FAR, SQUARES == 1], FORM <= GREATEST, tactic=NLSAT),
+        Case(
+            "the greatest coordinate where |z| < 1",
+            [*SO_FAR, SQUARES <= 1, GREATEST <= 0],
+            FORM <= GREATEST,
+            tactic=NLSAT,
+        ),
+        Case(
+            "the ends of z >= 0 where z <= 0",
+            [*LENGTHS, *ENDS, ZPLUS <= 0, ZMINUS <= 0],
+            PRODUCT <= REACH,
+            tactic=NLSAT,
+        ),
         Case("without z >= 0", [*LENGTHS, *ENDS], PRODUCT <= REACH, tactic=NLSAT),
         Case(
             "one coordinate may be negative",

@@ -75,8 +75,8 @@ END, LESS, STEP = z3.Reals("end less step")
 HALFWAY = [H > 0, RHO > 0, 0 <= LESS, LESS < RHO * H, 2 * STEP * H == RHO * H + LESS]
 
 LEMMA = Lemma(
-    rules=("projection", "triangle"),
-    code=("verale/checker/rules/projection/rule.py", "verale/bounds/projection.py"),
+    rules=("search",),
+    code=("verale/bounds/projection.py",),
     cases=(
         Case("distances: the interval holds", SPHERE, z3.And(NEAR <= DISTANCE, DISTANCE <= FAR), tactic=NLSAT),
         Case(

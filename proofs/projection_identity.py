@@ -109,12 +109,8 @@ _R, _GAMMA = BK - TAU * B1, SIGMA * B1
 _WITHIN = [ROOT >= 0, ROOT == z3.If((V - _GAMMA) * _R >= 0, (V - _GAMMA) * _R, -(V - _GAMMA) * _R)]
 
 LEMMA = Lemma(
-    rules=("projection", "triangle"),
-    code=(
-        "verale/checker/rules/projection/rule.py",
-        "verale/checker/rules/projection/span.py",
-        "verale/bounds/projection.py",
-    ),
+    rules=("search",),
+    code=("verale/bounds/projection.py",),
     cases=(
         *(_identities(n) for n in (1, 2, 3)),
         *(_distance(n) for n in (1, 2, 3)),

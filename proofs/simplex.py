@@ -4,7 +4,10 @@ R = max(0, 1 - sum_J low_i):
 - an unstated mass lies in [0, R], and if it is the only unstated one, it is at least 1 - sum_J high_i;
 - a stated mass is at most low_i + R, and if all are stated, at least 1 - the sum of the other highs.
 
-Proof. Each mass is one minus the sum of the others. For an unstated mass, the others sum to at least
+Where all logits lie in [lower, upper], every mass lies in [e / (e + P - 1), 1 / (1 + (P - 1) e)], e = exp(lower -
+upper); both ends are attained, by one logit at one end and all others at the other.
+
+Proof. A mass is 1 / (1 + sum of P - 1 powers exp(z_i - z_j)), each of which lies in [e, 1 / e]. Each mass is one minus the sum of the others. For an unstated mass, the others sum to at least
 sum_J low_i; for a stated one, to at least that minus its own low. If all others are stated, they sum to at most the sum
 of their highs.
 
@@ -22,6 +25,10 @@ import z3
 from .lemma import Case, Lemma, greatest, main
 
 _MASSES = 4
+E, A_LESS, OTHERS, POWERS, MASS = z3.Reals("e a_less others powers mass")
+BOUNDED = [0 < E, E <= 1, OTHERS >= 0, OTHERS * E <= POWERS, POWERS * E <= OTHERS, MASS * (1 + POWERS) == 1]
+"""e, P - 1, the sum of the powers, and a mass."""
+
 _M, _LOW, _HIGH = (z3.RealVector(name, _MASSES) for name in ("m", "low", "high"))
 
 
@@ -46,8 +53,13 @@ def _case(stated: int) -> Case:
 
 
 LEMMA = Lemma(
-    rules=("simplex", "assignment"),
-    code=("verale/checker/rules/simplex.py", "verale/bounds/simplex.py"),
+    rules=("domain", "simplex", "assignment"),
+    code=(
+        "verale/checker/rules/domain.py",
+        "verale/checker/rules/simplex.py",
+        "verale/bounds/domain.py",
+        "verale/bounds/simplex.py",
+    ),
     cases=(
         *(_case(stated) for stated in range(_MASSES + 1)),
         Case(
@@ -55,8 +67,27 @@ LEMMA = Lemma(
             _given(2),
             greatest(z3.RealVal(0), greatest(z3.RealVal(0), 1 - _LOW[0]) - _LOW[1]) >= _rest(2),
         ),
+        Case(
+            "a mass of bounded logits",
+            BOUNDED,
+            z3.And(E <= MASS * (E + OTHERS), MASS * (1 + OTHERS * E) <= 1),
+            tactic="qfnra-nlsat",
+        ),
+        Case(
+            "an e rounded down gives a lower end no greater",
+            [0 <= A_LESS, A_LESS <= E, E <= 1, OTHERS >= 1],
+            z3.And(A_LESS * (E + OTHERS) <= E * (A_LESS + OTHERS), 1 + OTHERS * A_LESS <= 1 + OTHERS * E),
+            tactic="qfnra-nlsat",
+        ),
     ),
     twins=(
+        Case("a mass of bounded logits is 1 / P at least", BOUNDED, MASS * (1 + OTHERS) >= 1, tactic="qfnra-nlsat"),
+        Case(
+            "an e rounded up",
+            [E <= A_LESS, 0 < E, OTHERS >= 1],
+            A_LESS * (E + OTHERS) <= E * (A_LESS + OTHERS),
+            tactic="qfnra-nlsat",
+        ),
         Case("what is left if the upper ends were the masses", _given(2), _M[2] <= 1 - _HIGH[0] - _HIGH[1]),
         Case("the least of one of two unstated masses", _given(2), _M[2] >= 1 - _HIGH[0] - _HIGH[1]),
         Case("what is left, where masses may be negative", [z3.Sum(_M) == 1, _LOW[0] <= _M[0]], _M[1] <= 1 - _LOW[0]),

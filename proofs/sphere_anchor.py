@@ -37,8 +37,8 @@ MIDDLE, SWING, GG, REST, LESS = z3.Reals("middle swing gg rest less")
 SWINGS = [LESS >= 0, LESS * LESS == (UU - GG) * REST, SWING >= 0, SWING * SWING == (1 - GG) * REST]
 
 LEMMA = Lemma(
-    rules=("projection", "triangle"),
-    code=("verale/checker/rules/projection/rule.py", "verale/bounds/projection.py"),
+    rules=("search",),
+    code=("verale/bounds/projection.py",),
     cases=(
         Case("a. on the sphere", [*VECTORS, UU == 1], 2 * UP == 1 + PP - DISTANCE, tactic=NLSAT),
         Case("a. in general, with d_0", VECTORS, 2 * UP == UU + PP - DISTANCE, tactic=NLSAT),

@@ -41,7 +41,7 @@ _OF_ENDS = [
 ]
 
 LEMMA = Lemma(
-    rules=("domain", "projection", "hypersphere", "similarity", "instance"),
+    rules=("domain", "screening", "similarity", "instance"),
     code=(
         "verale/checker/dyadic.py",
         "verale/checker/rules/space.py",

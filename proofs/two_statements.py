@@ -87,8 +87,8 @@ def _rest(left: int, right: int) -> z3.ArithRef:
 ROOT, UU, UK, KK = z3.Reals("root uu uk kk")
 
 LEMMA = Lemma(
-    rules=("projection",),
-    code=("verale/checker/rules/projection/rule.py", "verale/bounds/projection.py"),
+    rules=("search",),
+    code=("verale/bounds/projection.py",),
     cases=(
         _identity(1),
         _identity(2),

@@ -46,14 +46,13 @@ def _polynomial(says: str, given: list[z3.BoolRef], claim: z3.BoolRef) -> Case:
 
 
 LEMMA = Lemma(
-    rules=("domain", "projection", "triangle", "hypersphere", "instance"),
+    rules=("domain", "quadratic", "instance"),
     code=(
         "verale/checker/rules/space.py",
         "verale/checker/rules/domain.py",
-        "verale/checker/rules/projection/rule.py",
-        "verale/checker/rules/hypersphere.py",
         "verale/checker/rules/evaluation.py",
         "verale/bounds/domain.py",
+        "verale/checker/rules/quadratic/facts.py",
     ),
     cases=(
         *(

@@ -24,19 +24,21 @@ class Paradigm:
         name: as certificates spell it.
         spatial: whether statements are about patches; otherwise they are about activations.
         geometries: the geometries it is defined for, as head files spell them.
+        minimal: whether a certificate may claim that every statement is needed.
     """
 
     name: str
     spatial: bool
     geometries: tuple[str, ...]
+    minimal: bool = True
 
 
 PARADIGMS: dict[str, Paradigm] = {
     paradigm.name: paradigm
     for paradigm in (
         Paradigm("projection", True, ("euclidean", *_COSINES, "inner_product")),
-        Paradigm("triangle", True, ("euclidean", *_COSINES, "inner_product")),
-        Paradigm("hypersphere", True, ("euclidean", *_COSINES)),
+        Paradigm("triangle", True, ("euclidean", *_COSINES, "inner_product"), minimal=False),
+        Paradigm("hypersphere", True, ("euclidean", *_COSINES), minimal=False),
         Paradigm("simplex", True, ("softmax",)),
         Paradigm("assignment", True, ("softmax",)),
         Paradigm("sparse", False, ("softmax",)),

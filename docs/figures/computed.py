@@ -22,20 +22,18 @@ from verale.checker.certificate import read_certificate
 from verale.checker.head_file import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.rules.assignment import Assignment
-from verale.checker.rules.hypersphere import Hypersphere
 from verale.checker.rules.margin import proved_margins
-from verale.checker.rules.projection import Projection
+from verale.checker.rules.quadratic import Quadratic
 from verale.checker.rules.simplex import Simplex
 from verale.checker.rules.space import Space
 from verale.checker.rules.spatial import SpatialRule
-from verale.checker.rules.triangle import Triangle
 from verale.head import as_patches, evaluate
 
 HERE = Path(__file__).parent
 LATENTS = HERE / "digits.safetensors"
 IMAGES = 8
 TOLERANCES = (0.0, 1e-4, 1e-3, 3e-3, 1e-2, 2e-2, 3e-2, 5e-2)
-RULES = {"triangle": Triangle, "hypersphere": Hypersphere, "projection": Projection}
+RULES = ("triangle", "hypersphere", "projection")
 
 ANCHORS, Z, WIDTH = [[0.0, 0.0], [3.0, 0.0]], [1.25, 1.5], Fraction(1, 2)
 """Two prototypes in a plane, a latent, and by how much its stated squared distances may be off."""
@@ -77,12 +75,38 @@ def space_of(head: verale.Head) -> Space:
 
 
 def distances(space: Space, rule: str, statements: Sequence[checked.PatchStatement]) -> list[tuple[float, float]]:
-    """The range of every distance (not squared) of a patch, given its statements."""
-    bounds = RULES[rule](space).ranges(statements)
+    """The range of every distance (not squared) of a patch, given its statements: what the checker proves from all of
+    them (projection) or from each alone (triangle), and what one moving sphere says (hypersphere, in floats)."""
+    if rule == "hypersphere":
+        return moving_sphere(space, statements)
+    quadratic = Quadratic(space)
+    bounds = space.domain
+    for group in [[each] for each in statements] if rule == "triangle" else [statements]:
+        bounds = bounds.met(quadratic.ranges(group))
     return [
         (math.sqrt(max(0, int(low)) / 2**space.bits), math.sqrt(int(high) / 2**space.bits))
         for low, high in zip(bounds.lower, bounds.upper or [], strict=True)
     ]
+
+
+def moving_sphere(space: Space, statements: Sequence[checked.PatchStatement]) -> list[tuple[float, float]]:
+    """The range of every distance from one sphere about a centre that each stated distance, at its middle, moves."""
+    points = torch.tensor(space.head.prototypes.rows, dtype=torch.float64) / 2**space.head.prototypes.bits
+    found = [(0.0, math.inf)] * len(points)
+    centre, radius = torch.zeros(0), 0.0
+    for statement in statements:
+        point, middle = points[statement.prototype], float(statement.lower + statement.upper) / 2
+        if len(centre):
+            apart = float((point - centre).square().sum())
+            share = 0.5 + (radius - middle) / (2 * apart)
+            radius = (1 - share) * radius + share * middle - share * (1 - share) * apart
+            centre = (1 - share) * centre + share * point
+        else:
+            centre, radius = point, middle
+        reach = math.sqrt(max(0.0, radius))
+        each = [float((other - centre).square().sum()) ** 0.5 for other in points]
+        found = [(max(low, abs(q - reach)), min(high, q + reach)) for (low, high), q in zip(found, each, strict=True)]
+    return found
 
 
 def plane(points: Sequence[Sequence[float]]) -> Space:

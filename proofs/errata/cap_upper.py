@@ -24,8 +24,8 @@ UNIT = [C * C + S * S == 1, S >= 0, K * K + H * H == 1, H >= 0, X * X + Y * Y + 
 COSINE, PUBLISHED = C * X + S * Y, C * K + S * H
 
 LEMMA = Lemma(
-    rules=("hypersphere",),
-    code=("verale/checker/rules/hypersphere.py",),
+    rules=("search",),
+    code=("verale/checker/rules/quadratic/facts.py",),
     cases=(
         Case("at the angle r", [*UNIT, X == K], COSINE <= PUBLISHED, "qfnra-nlsat"),
         Case(

@@ -27,8 +27,8 @@ AS_STORED = (M - S * G) * (M - S * G) <= (1 - S * S) * (1 - G * G)
 CORRECTED = (N0 * N1 * M - S * G) * (N0 * N1 * M - S * G) <= (1 - S * S) * (N0 * N0 * N1 * N1 - G * G)
 
 LEMMA = Lemma(
-    rules=("hypersphere", "projection"),
-    code=("verale/checker/rules/hypersphere.py", "verale/checker/rules/projection/rule.py"),
+    rules=("search",),
+    code=("verale/checker/rules/quadratic/facts.py",),
     cases=(
         Case("any lengths, each divided by", [*UNIT, *LENGTHS], CORRECTED, "qfnra-nlsat"),
         Case("length one", [*UNIT, N0 == 1, N1 == 1], AS_STORED, "qfnra-nlsat"),

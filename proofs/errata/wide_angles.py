@@ -30,8 +30,8 @@ OF_ERRATA = [S == z3.Q(-3, 5), C == z3.Q(-3, 5)]
 COSINE, BOUND = C * X + H * Y, S * C - G * H
 
 LEMMA = Lemma(
-    rules=("triangle",),
-    code=("verale/checker/rules/triangle.py", "verale/checker/rules/projection/rule.py"),
+    rules=("search",),
+    code=("verale/checker/rules/quadratic/facts.py",),
     cases=(
         Case("cos(alpha + beta), any angles", [*ANGLES, X == S], COSINE >= BOUND, "qfnra-nlsat"),
         Case("cos(alpha + beta) beyond pi", [*ANGLES, X == S, BEYOND], COSINE >= BOUND, "qfnra-nlsat"),

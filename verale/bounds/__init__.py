@@ -9,7 +9,7 @@ from verale.bounds.observables import check_domain, observe
 from verale.bounds.pooling import PoolingBounds, activation_range, pooling_of
 from verale.bounds.projection import Projection
 from verale.bounds.readout import margins_of
-from verale.bounds.rows import Rows, SpatialParadigm, put, take
+from verale.bounds.rows import ExactParadigm, Rows, SpatialParadigm, put, take
 from verale.bounds.similarity import (
     Interval,
     activation,
@@ -25,6 +25,7 @@ from verale.bounds.triangle import Triangle
 
 __all__ = [
     "Assignment",
+    "ExactParadigm",
     "Hypersphere",
     "Interval",
     "LinearMargins",

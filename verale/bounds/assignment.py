@@ -52,7 +52,7 @@ def assignment_margins(rows: SimplexRows, margins: LinearMargins, prices: Tensor
     Soundness: the bound holds for any prices (proof: `verale.checker.rules.assignment`), and grows with R and o. Both
     are rounded up in `rows`; each difference and product is rounded up here; the sums have terms >= 0.
     """
-    top = rows.upper.masked_fill(~rows.stated, 0.0).amax(0)
+    top = rows.top.amax(0)
     gap = up(rows.remainder[:, None] - top).clamp(min=0).masked_fill(rows.stated, 0.0)
     weight = -margins.negative[0].T
     needed = max(1, int((weight > 0).sum(1).max()))

@@ -10,20 +10,28 @@ from torch import Tensor
 
 from verale.bounds.observables import norm, scaled
 from verale.head import Box, Cosine, Euclidean, Geometry, Head, InnerProduct, Softmax
-from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
+from verale.rounding import UNDERFLOW, UNIT, Enclosure, down, gamma, up
 
 __all__ = ["ball_around", "domain_range", "inner_domain_range"]
+
+_LEAST = 2.0**-64
+"""Of a softmax head's e, below."""
 
 
 def domain_range(head: Head, device: torch.device | str = "cpu") -> Enclosure:
     """Enclose {m(z, p_j) : z in the domain}, for each prototype: (P,).
 
-    - softmax: [0, 1], and exactly 1 if there is only one mass;
+    - softmax: [e / (e + P - 1), 1 / (1 + (P - 1) e)] with e = exp(lo - hi), 0 without two ends;
+      exactly 1 if there is only one mass;
     - squared distance, coordinate by coordinate over the box:
       [sum dist(p_i, [lo, hi])^2, sum max(|p_i - lo|, |hi - p_i|)^2];
     - cosine: [-1, 1]; on the positive orthant [-|p^-| / |p|, |p^+| / |p|], with p^- and p^+ the negative and positive
-      parts, because u is a vector of the unit ball with u >= 0;
-    - inner product: coordinate by coordinate over the box; in a ball of radius R as the cosine, times R |p|.
+      parts, because u is a vector of the unit ball with u >= 0; if epsilon is 0 it has length 1, and an end is the
+      least p_d / |p| if none is negative, the greatest if none is positive; on the negative orthant -p for p;
+    - inner product: coordinate by coordinate over the box, which a radius R cuts to [max(lo, -R), min(hi, R)];
+      in a ball of radius R as the cosine of epsilon > 0, times R |p|.
+
+    The proofs are those of `verale.checker.rules.domain`.
     """
     return _RANGES[type(head.geometry)](head, head.points.to(device, torch.float64))
 
@@ -37,12 +45,13 @@ def inner_domain_range(head: Head, device: torch.device | str = "cpu") -> Enclos
     outer, points = domain_range(head, device), head.points.to(device, torch.float64)
     depth, box = head.depth, head.domain
     if isinstance(head.geometry, Softmax):
-        return outer
+        least, most = _mass_ends(head, points)
+        return Enclosure.unchecked(least.upper, most.lower)
     size = torch.maximum(outer.lower.abs(), outer.upper.abs().nan_to_num(posinf=0.0))
     if isinstance(head.geometry, Cosine):
         size = torch.ones_like(size)
-    elif isinstance(head.geometry, InnerProduct) and box.lower is not None and box.upper is not None:
-        size = points.abs().sum(1) * max(abs(box.lower), abs(box.upper))
+    elif isinstance(head.geometry, InnerProduct):
+        size = torch.maximum(size, points.abs().sum(1) * max(map(abs, _cut(box, head.geometry.radius))))
     elif isinstance(head.geometry, Euclidean):
         # Sums of squares are off by a share of themselves.
         relative, lost = 2 * gamma(depth + 32), 2 * depth * UNDERFLOW
@@ -64,38 +73,79 @@ def ball_around(box: Box, radius: float | None, depth: int) -> tuple[float, floa
 
 
 def _masses(head: Head, prototypes: Tensor) -> Enclosure:
-    ones = torch.ones(head.size, dtype=torch.float64, device=prototypes.device)
-    return Enclosure(ones if head.size == 1 else ones - 1, ones)
+    least, most = _mass_ends(head, prototypes)
+    return Enclosure(least.lower, most.upper)
+
+
+def _mass_ends(head: Head, prototypes: Tensor) -> tuple[Enclosure, Enclosure]:
+    """Enclosures (P,) of both ends."""
+    one = Enclosure.exact(prototypes.new_ones(head.size, dtype=torch.float64))
+    if head.size == 1:
+        return one, one
+    lower, upper = head.domain.lower, head.domain.upper
+    if lower is None or upper is None:
+        return Enclosure.exact(one.lower - 1), one
+    ends = [Enclosure.exact(one.lower * end) for end in (lower, upper)]
+    ratio = (ends[0] - ends[1]).exp().clamp(0.0, 1.0)
+    # The checker's grid takes less for 0, or rounds it by more than float64 does.
+    ratio = Enclosure.unchecked(ratio.lower.masked_fill(ratio.lower < _LEAST, 0.0), ratio.upper)
+    others = Enclosure.exact(one.lower * (head.size - 1))
+    return (ratio / (ratio + others)).clamp(0.0, 1.0), (one / (one + others * ratio)).clamp(0.0, 1.0)
+
+
+def _sign(box: Box) -> int:
+    """1 if no coordinate of the box is negative, -1 if none is positive, otherwise 0."""
+    if box.lower is not None and box.lower >= 0:
+        return 1
+    return -1 if box.upper is not None and box.upper <= 0 else 0
 
 
 def _cosines(head: Head, prototypes: Tensor) -> Enclosure:
-    if head.domain.lower is None or head.domain.lower < 0:
+    sign = _sign(head.domain)
+    if sign == 0:
         ones = prototypes.new_ones(len(prototypes))
         return Enclosure(-ones, ones)
-    direction = scaled(prototypes)
-    high = (norm(direction.clamp(min=0)) / norm(direction)).clamp(0.0, 1.0).upper
-    low = (norm(direction.clamp(max=0)) / norm(direction)).clamp(0.0, 1.0).upper
+    turned = sign * prototypes
+    direction = scaled(turned)
+    length = norm(direction)
+    high = (norm(direction.clamp(min=0)) / length).clamp(0.0, 1.0).upper
+    low = -(norm(direction.clamp(max=0)) / length).clamp(0.0, 1.0).upper
     # The norm of a zero vector is exactly 0; its enclosure is wider.
-    high = high.masked_fill((prototypes <= 0).all(1), 0.0)
-    low = low.masked_fill((prototypes >= 0).all(1), 0.0)
-    return Enclosure(-low, high)
+    negative, positive = (turned <= 0).all(1), (turned >= 0).all(1)
+    high, low = high.masked_fill(negative, 0.0), low.masked_fill(positive, 0.0)
+    if head.geometry.undefined_at_zero:  # |u| is 1
+        # A coordinate of the direction has been rounded once, which may make one 0 or lose all its digits.
+        least, most = (
+            Enclosure(down(end - up(end.abs() * UNIT + UNDERFLOW)), up(end + up(end.abs() * UNIT + UNDERFLOW))) / length
+            for end in (direction.amin(1), direction.amax(1))
+        )
+        high = torch.where(negative, most.upper.clamp(-1.0, 0.0), high)
+        low = torch.where(positive, least.lower.clamp(0.0, 1.0), low)
+    return Enclosure(low, high)
+
+
+def _cut(box: Box, radius: float | None) -> tuple[float, float]:
+    """The ends of the coordinates of a box with two ends, or within a ball."""
+    lows = [end for end in (box.lower, None if radius is None else -radius) if end is not None]
+    highs = [end for end in (box.upper, radius) if end is not None]
+    return max(lows), min(highs)
 
 
 def _inner_products(head: Head, prototypes: Tensor) -> Enclosure:
-    box, radius, depth = head.domain, head.geometry.radius, prototypes.shape[1]
-    ends = Enclosure.unchecked(*(prototypes.new_full(prototypes.shape[:1], end) for end in (-math.inf, math.inf)))
-    if box.lower is not None and box.upper is not None:
-        first, last = prototypes * box.lower, prototypes * box.upper
-        low, high = torch.minimum(first, last), torch.maximum(first, last)
-        relative, lost = gamma(depth + 4), 2 * depth * UNDERFLOW
-        ends = Enclosure(
-            down(low.sum(1) - up(low.abs().sum(1) * relative + lost)),
-            up(high.sum(1) + up(high.abs().sum(1) * relative + lost)),
-        )
+    radius, depth = head.geometry.radius, prototypes.shape[1]
+    least, most = _cut(head.domain, radius)
+    first, last = prototypes * least, prototypes * most
+    low, high = torch.minimum(first, last), torch.maximum(first, last)
+    relative, lost = gamma(depth + 4), 2 * depth * UNDERFLOW
+    ends = Enclosure(
+        down(low.sum(1) - up(low.abs().sum(1) * relative + lost)),
+        up(high.sum(1) + up(high.abs().sum(1) * relative + lost)),
+    )
     if radius is not None:
-        positive = box.lower is not None and box.lower >= 0
-        longest = norm(prototypes.clamp(min=0) if positive else prototypes).upper
-        shortest = norm(prototypes.clamp(max=0) if positive else prototypes).upper
+        sign = _sign(head.domain)
+        turned = sign * prototypes if sign else prototypes
+        longest = norm(turned.clamp(min=0) if sign else turned).upper
+        shortest = norm(turned.clamp(max=0) if sign else turned).upper
         ends = ends.intersect(Enclosure(-up(shortest * radius), up(longest * radius)))
     return ends
 

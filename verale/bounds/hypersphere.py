@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag, pad
 
-from verale.bounds.domain import domain_range, inner_domain_range
+from verale.bounds.domain import domain_range
 from verale.bounds.observables import norm, scaled
 from verale.bounds.rows import require_geometry
 from verale.bounds.similarity import dissimilarity
@@ -112,7 +111,6 @@ class Hypersphere:
             self._pairs = directions @ directions.T
         # A squared distance is off by gamma_(D + 8) of itself, a cosine by gamma_(3 D + 40) (scaling, norm, product).
         self._operations = 3 * head.depth + 40
-        self._inside = False
 
     @property
     def size(self) -> int:
@@ -134,12 +132,6 @@ class Hypersphere:
             moment_error=new(rows),
             lost=new(rows, dtype=torch.bool),
         )
-
-    def inner(self) -> Hypersphere:
-        """See `SpatialParadigm.inner`."""
-        within = copy(self)
-        within._inside, within._domain = True, inner_domain_range(self._head, self._pairs.device)
-        return within
 
     def pursue(self, rows: Spheres, observed: Tensor) -> Tensor:
         """The nearest prototype: its sphere is the smallest."""
@@ -231,12 +223,8 @@ class Hypersphere:
         rows = replace(rows, moment=moment, moment_error=2 * _INFLATE * whole * self._error(rows, magnitude / whole))
         bounds = (self._distances if self._euclidean else self._cosines)(rows, sums, self._error(rows, size))
         lost = rows.lost[:, None]
-        if self._inside:
-            lower = torch.maximum(rows.lower, bounds.lower).masked_fill(lost, torch.inf)
-            upper = torch.minimum(rows.upper, bounds.upper).masked_fill(lost, -torch.inf)
-        else:
-            lower = torch.where(lost, rows.lower, torch.maximum(rows.lower, bounds.lower))
-            upper = torch.where(lost, rows.upper, torch.minimum(rows.upper, bounds.upper))
+        lower = torch.where(lost, rows.lower, torch.maximum(rows.lower, bounds.lower))
+        upper = torch.where(lost, rows.upper, torch.minimum(rows.upper, bounds.upper))
         each = torch.arange(len(prototype), device=prototype.device)
         lower[each, prototype] = torch.maximum(lower[each, prototype], observed.lower)
         upper[each, prototype] = torch.minimum(upper[each, prototype], observed.upper)
@@ -248,9 +236,6 @@ class Hypersphere:
         inner, outer = radius.lower[:, None], radius.upper[:, None]
         error = error + rows.moment_error[:, None]
         apart = Enclosure.around(sums - rows.moment[:, None], up(error * _INFLATE)).sqrt()
-        if self._inside:
-            least = torch.maximum(up(apart.upper - inner), up(outer - apart.lower)).clamp_(min=0)
-            return Enclosure(up(least.square()), down(down(apart.lower + inner).square()))
         least = torch.maximum(down(apart.lower - outer), down(inner - apart.upper)).clamp_(min=0)
         return Enclosure(down(least.square()).clamp_(min=0), up(up(apart.upper + outer).square()))
 
@@ -261,9 +246,6 @@ class Hypersphere:
         along = (self._radius(rows, Enclosure(rows.near, rows.far)) / length)[:, None]
         inner = (Enclosure.around(sums, error) / length[:, None]).clamp(-1.0, 1.0)
         middle = along * inner
-        if self._inside:
-            swing = down(_least_rest(along) * _least_rest(inner))
-            return Enclosure(up(middle.upper - swing), down(middle.lower + swing))
         swing = up(_rest(along) * _rest(inner))
         return Enclosure(down(middle.lower - swing), up(middle.upper + swing))
 
@@ -272,12 +254,6 @@ def _rest(cosine: Enclosure) -> Tensor:
     """An upper bound of (1 - x^2)^(1/2) for x in the enclosure."""
     least = torch.maximum(cosine.lower, -cosine.upper).clamp(min=0)
     return up(up(up(1 - least) * up(1 + least)).clamp(min=0).sqrt())
-
-
-def _least_rest(cosine: Enclosure) -> Tensor:
-    """A lower bound of (1 - x^2)^(1/2) for x in the enclosure."""
-    most = torch.maximum(cosine.upper, -cosine.lower)
-    return down(down(down(1 - most).clamp(min=0) * down(1 + most)).clamp(min=0).sqrt()).clamp(min=0)
 
 
 def _middle(stated: Enclosure) -> Enclosure:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from torch import Tensor
 
@@ -12,7 +12,7 @@ from verale.head import Head
 from verale.paradigms import PARADIGMS
 from verale.rounding import Enclosure
 
-__all__ = ["Rows", "SpatialParadigm", "put", "require_geometry", "take"]
+__all__ = ["ExactParadigm", "Rows", "SpatialParadigm", "put", "require_geometry", "take"]
 
 
 class Rows(Protocol):
@@ -49,14 +49,19 @@ class SpatialParadigm(Protocol[R]):
         """Rows after one more statement each: m(z_r, p_j) in observed[r] with j = prototype[r]; (R,) int64 and (R,)."""
         ...
 
-    def inner(self) -> SpatialParadigm[R]:
-        """The same paradigm, but its rows have ranges from within: each end is attained under the statements, or at
-        least lies inside what the rule gives in exact arithmetic, whatever its multipliers. Where float64 cannot tell,
-        lower ends are infinity and upper ends minus infinity. They serve the claim of minimality, never a proof."""
-        ...
-
     def pursue(self, rows: R, observed: Tensor) -> Tensor:
         """(R, P) how much each statement would add to what is known of the patch; an estimate, for the search."""
+        ...
+
+
+@runtime_checkable
+class ExactParadigm(SpatialParadigm[R], Protocol[R]):
+    """A paradigm that gives the exact ranges of all observables: only under such a one is a statement surely needed."""
+
+    def inner(self) -> ExactParadigm[R]:
+        """The same paradigm, but its rows have ranges from within: each end is attained under the statements, or at
+        least lies inside the exact range. Where float64 cannot tell, lower ends are infinity and upper ends minus
+        infinity. They serve the claim of minimality, never a proof."""
         ...
 
 

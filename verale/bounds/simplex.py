@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from verale.bounds.domain import domain_range
+from verale.bounds.domain import domain_range, inner_domain_range
 from verale.bounds.rows import require_geometry
 from verale.head import Head
 from verale.rounding import Enclosure, down, up
@@ -22,6 +22,7 @@ class SimplexRows:
 
     Attributes:
         lower, upper: (R, P) bounds of the masses.
+        top: (R, P) upper bounds of stated masses by the statements alone, whatever the domain; 0 where none is stated.
         stated: (R, P) which masses are stated.
         remainder: (R,) upper bound of 1 - the sum of the stated masses.
         shortfall: (R,) lower bound of 1 - the sum of the stated masses.
@@ -29,6 +30,7 @@ class SimplexRows:
 
     lower: Tensor
     upper: Tensor
+    top: Tensor
     stated: Tensor
     remainder: Tensor
     shortfall: Tensor
@@ -43,7 +45,7 @@ class Simplex:
     """With R_l = 1 - sum of the stated masses of patch l: an unstated mass lies in [0, R_l], a stated one in
     its interval.
 
-    If all masses but one are stated, that one is R_l itself.
+    If all masses but one are stated, that one is R_l itself. All lie in their ranges over the domain.
 
     Soundness: the masses of a patch are >= 0 and sum to 1; every difference is rounded outward.
     Reference: Soria et al., Formal Abductive Latent Explanations (arXiv 2511.16588), PIP-Net bounds.
@@ -54,7 +56,7 @@ class Simplex:
 
     def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
         require_geometry(self.name, head, "a softmax head; for a metric head use 'projection'")
-        self._domain = domain_range(head, device)
+        self._head, self._domain = head, domain_range(head, device)
         self._inside = False
 
     @property
@@ -63,11 +65,12 @@ class Simplex:
         return int(self._domain.shape[0])
 
     def start(self, rows: int) -> SimplexRows:
-        """Patches without statements: every mass in [0, 1], or exactly 1 if there is only one."""
+        """Patches without statements: every mass in its range over the domain."""
         lower = self._domain.lower.expand(rows, -1).clone()
         return SimplexRows(
             lower=lower,
             upper=self._domain.upper.expand(rows, -1).clone(),
+            top=torch.zeros_like(lower),
             stated=torch.zeros_like(lower, dtype=torch.bool),
             remainder=lower.new_ones(rows),
             shortfall=lower.new_ones(rows),
@@ -78,24 +81,26 @@ class Simplex:
         each = torch.arange(len(prototype), device=prototype.device)
         stated = rows.stated.clone()
         stated[each, prototype] = True
-        lower, upper = rows.lower.clone(), rows.upper.clone()
+        lower, upper, top = rows.lower.clone(), rows.upper.clone(), rows.top.clone()
         lower[each, prototype] = torch.maximum(lower[each, prototype], observed.lower)
         upper[each, prototype] = torch.minimum(upper[each, prototype], observed.upper)
+        top[each, prototype] = observed.upper
         remainder = up(rows.remainder - observed.lower).clamp(min=0)
         shortfall = down(rows.shortfall - observed.upper)
         left, short = (shortfall.clamp(min=0), remainder) if self._inside else (remainder, shortfall)
         most = torch.where(stated, up(lower + left[:, None]), left[:, None])
+        top = torch.minimum(top, most)
         alone = ~stated & (stated.sum(1, keepdim=True) == self.size - 1)
         least = torch.where(alone, short[:, None], 0.0)
         if self._inside:  # if all masses are stated, each is what the others leave
             full = stated.all(1, keepdim=True)
             least, most = least.masked_fill(full, torch.inf), most.masked_fill(full, -torch.inf)
-        return SimplexRows(torch.maximum(lower, least), torch.minimum(upper, most), stated, remainder, shortfall)
+        return SimplexRows(torch.maximum(lower, least), torch.minimum(upper, most), top, stated, remainder, shortfall)
 
     def inner(self) -> Simplex:
         """See `SpatialParadigm.inner`."""
         within = copy(self)
-        within._inside = True
+        within._inside, within._domain = True, inner_domain_range(self._head, self._domain.lower.device)
         return within
 
     def pursue(self, rows: SimplexRows, observed: Tensor) -> Tensor:

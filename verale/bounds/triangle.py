@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
 
 import torch
@@ -63,12 +62,6 @@ class Triangle:
         alone = self._single.extend(self._single.start(len(prototype)), prototype, observed).range
         both = rows.range.intersect(alone)
         return TriangleRows(both.lower, both.upper)
-
-    def inner(self) -> Triangle:
-        """See `SpatialParadigm.inner`."""
-        within = copy(self)
-        within._single = self._single.inner()
-        return within
 
     def pursue(self, rows: TriangleRows, observed: Tensor) -> Tensor:
         """The nearest prototype bounds the others most tightly."""

@@ -11,6 +11,7 @@ from verale.certificate.notebook import html
 from verale.certificate.statements import Prices, Statement, check_increasing, check_indices, statement_of
 from verale.errors import CertificateError, InputError
 from verale.files import read, write_atomically
+from verale.paradigms import PARADIGMS
 
 __all__ = ["Certificate"]
 
@@ -52,6 +53,8 @@ class Certificate:
         for name, digest in (("head", self.head), ("latents", self.latents)):
             if digest is not None and (len(digest) != 64 or set(digest) - set("0123456789abcdef")):
                 raise CertificateError(f"the {name} digest is {digest!r}, expected 64 hexadecimal digits")
+        if self.minimal and self.paradigm in PARADIGMS and not PARADIGMS[self.paradigm].minimal:
+            raise CertificateError(f"minimal is claimed under {self.paradigm}, under which no certificate can claim it")
         for rival, margin in enumerate(self.margins):
             if (margin is None) != (rival == self.predicted):
                 raise CertificateError(

@@ -15,16 +15,14 @@ from .latents import Latents
 from .proved import Program, ProvedAudit, ProvedClaims, find_program
 from .rules.assignment import Assignment
 from .rules.evaluation import Evaluation
-from .rules.hypersphere import Hypersphere
 from .rules.instance import require_domain, require_not_refuted, require_true
 from .rules.margin import proved_margins, require
 from .rules.minimality import require_minimal
-from .rules.projection import Projection
+from .rules.quadratic import Quadratic
 from .rules.simplex import Simplex
 from .rules.space import Space
 from .rules.spatial import SpatialRule
 from .rules.top_k import TopK
-from .rules.triangle import Triangle
 from .steps import Steps
 from .verdict import Status, Verdict
 
@@ -46,7 +44,7 @@ class Auditor:
         limit: the most steps that a proof may take for each megabyte of head, certificate and image (`cost`).
 
     Raises:
-        HeadError, LatentsError: a file that cannot be used (step 2).
+        HeadError, LatentsError: a file that cannot be used (step 1).
         KernelError: a kernel that is unknown or not installed.
     """
 
@@ -56,7 +54,7 @@ class Auditor:
         self.executable: Program | None = find_program() if PROVED in names else None
         self._head, self._size = read_head(head), len(head)
         self._latents = None if latents is None else Latents(latents, self._head.depth)
-        self._projections = [Projection(Space(self._head, each)) for each in kernels]
+        self._rules = [Quadratic(Space(self._head, each)) for each in kernels]
         self._proved = None if self.executable is None else ProvedClaims(self._head, self._size, self.executable)
         self._limit = limit
 
@@ -96,11 +94,11 @@ class Auditor:
     def _judge(self, certificate: bytes, steps: Callable[[Steps], None], failed: Status) -> Verdict:
         """The verdict after the steps from 2 on, in every kernel."""
         try:
-            document = read_certificate(certificate)  # 1. The certificate
+            document = read_certificate(certificate)  # 2. The certificate
         except FormatError as error:
             return Verdict(Status.MALFORMED, "malformed", str(error))
         given = self._latents, self._limit, self._size + len(certificate)
-        audits: list[Steps] = [_Audit(document, each, *given) for each in self._projections]
+        audits: list[Steps] = [_Audit(document, each, *given) for each in self._rules]
         if self._proved is not None:
             audits.append(ProvedAudit(document, self._head, *given, self._proved))
         *verdicts, last = [_verdict(audit, steps, failed) for audit in audits]
@@ -125,11 +123,11 @@ class _Audit(Steps):
     """One certificate in a kernel with rules. `size` is that of its bytes and the head's."""
 
     def __init__(
-        self, certificate: Certificate, projection: Projection, latents: Latents | None, limit: int, size: int
+        self, certificate: Certificate, quadratic: Quadratic, latents: Latents | None, limit: int, size: int
     ) -> None:
-        super().__init__(certificate, projection.space.head, latents)
-        self._projection = projection
-        self._space = projection.space
+        super().__init__(certificate, quadratic.space.head, latents)
+        self._quadratic = quadratic
+        self._space = quadratic.space
         self._limit = limit
         self._size = size
 
@@ -199,12 +197,8 @@ class _Audit(Steps):
         match self._certificate.paradigm:
             case "top_k" | "sparse":
                 return TopK(self._space)
-            case "projection":
-                return SpatialRule(self._space, self._projection)
-            case "triangle":
-                return SpatialRule(self._space, Triangle(self._space))
-            case "hypersphere":
-                return SpatialRule(self._space, Hypersphere(self._space))
+            case "projection" | "triangle" | "hypersphere":
+                return SpatialRule(self._space, self._quadratic)
             case _:
                 return SpatialRule(self._space, Simplex(self._space))
 

@@ -1,6 +1,6 @@
 """The certificate (certificates/v1.md, "Schema"), read into frozen records that check themselves when built.
 
-Reading checks all that needs no head (step 1 of "Verification"); `Certificate.check_against` checks the rest (step 4).
+Reading checks all that needs no head (step 2 of "Verification"); `Certificate.check_against` checks the rest (step 4).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ __all__ = [
     "ActivationStatement",
     "Certificate",
     "OrderStatement",
+    "MINIMAL",
     "PARADIGMS",
     "PatchStatement",
     "Statement",
@@ -43,6 +44,8 @@ PARADIGMS: dict[str, tuple[str, ...]] = {
     "assignment": ("softmax",),
 }
 """The paradigms, and the geometries that each is defined for."""
+MINIMAL = tuple(name for name in PARADIGMS if name not in ("triangle", "hypersphere"))
+"""The paradigms under which minimality may be claimed."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,10 @@ class Certificate:
             raise FormatError(
                 f"claims is {brief(list(self.claims))}, expected, in this order, entailment and of the rest of"
                 f" {', '.join(_CLAIMS)}"
+            )
+        if "minimality" in self.claims and self.paradigm not in MINIMAL:
+            raise FormatError(
+                f"claims has minimality under {self.paradigm}, expected it under {', '.join(MINIMAL)} only: withdraw it"
             )
         if ("instance" in self.claims) != (self.latents is not None):
             raise FormatError("claims and subject disagree: expected instance exactly where the subject names latents")
@@ -187,7 +194,7 @@ class Certificate:
 
 
 def read_certificate(data: bytes) -> Certificate:
-    """The certificate of a file's bytes (step 1). Raises FormatError, which names the field."""
+    """The certificate of a file's bytes (step 2). Raises FormatError, which names the field."""
     document = fields(
         read_object(data, "the certificate", LARGEST),
         "the certificate",

@@ -1,9 +1,9 @@
 """How much work a proof takes, counted from the certificate's shape before it begins (certificates/v1.md, step 4).
 
 A certificate of a few kilobytes can ask for years: the range of an observable under n statements about one patch takes
-some n^2 operations for each anchor that the patch keeps, n times that where they are wide, n times that again for
-minimality. So the work is counted first, roughly, and not begun if it exceeds a limit. What only the proof itself can
-tell is counted while it runs, against the same limit (`work`, which also says what a step is).
+some n^2 operations for each anchor that the patch keeps, n^3 for each observable where they are wide, n times that
+again for minimality. So the work is counted first, roughly, and not begun if it exceeds a limit. What only the proof
+itself can tell is counted while it runs, against the same limit (`work`, which also says what a step is).
 
 Larger files may take longer: the limit is for each megabyte that they begin. So an honest proof about a large head
 passes, and what anybody sends in less than a megabyte is answered in seconds.
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from .certificate import Certificate, PatchStatement
 from .errors import UnprovedError
 from .rules.margin import margin_steps
-from .rules.projection import TOGETHER, WIDE
+from .rules.quadratic import TOGETHER
 from .rules.space import Space
 from .work import OPERATION, Work
 
@@ -29,6 +29,8 @@ _MEGABYTE = 2**20
 _STEPS_A_NUMBER = 96  # a proof of 3 2^27 steps may keep 2^22 numbers: 300 MB
 _STATEMENT = 400  # steps to read a statement and to bring its ends to the grid
 _SWEEP = 7  # steps of an operation on 320 bits
+_DUAL, _DUAL_LEAST = 40, 1600  # steps to find the weights of n wide statements for one end: 40 n^3 + 1600 n
+_WIDE = 32  # intervals narrower than 2^-32 of their ends count as equalities, as in `rules.quadratic.weights`
 _BITS = 512  # a number of so many bits takes the memory of two
 
 
@@ -56,10 +58,13 @@ def cost(certificate: Certificate, space: Space, minimality: bool) -> Cost:
     head, work = space.head, space.work
     count, statements = head.count, len(certificate.statements)
     groups = Counter(s.patch for s in certificate.statements if isinstance(s, PatchStatement))
-    wide = {s.patch for s in certificate.statements if isinstance(s, PatchStatement) and s.upper - s.lower > WIDE}
+    wide = {
+        s.patch for s in certificate.statements if isinstance(s, PatchStatement) and head.prototypes.rows and _wide(s)
+    }
 
     def patch(number: int, n: int) -> int:
-        return _patch(certificate.paradigm, n, number in wide, count, head.depth, work)
+        steps = _patch(certificate.paradigm, n, count, head.depth, work)
+        return steps + (2 * count * n * (_DUAL * n * n + _DUAL_LEAST) if number in wide else 0)
 
     mean = head.pooling in ("top_mean", "max_minus_mean", "max_minus_mean_distance")
     parts = len(groups) + 1
@@ -97,20 +102,15 @@ def require_within(limit: int, counted: Cost) -> None:
         )
 
 
-def _patch(paradigm: str, n: int, wide: bool, count: int, depth: int, work: Work) -> int:
-    """The ranges of one patch with n statements."""
+def _wide(statement: PatchStatement) -> bool:
+    size = max(abs(statement.lower), abs(statement.upper))
+    return statement.upper - statement.lower > size / (1 << _WIDE)
+
+
+def _patch(paradigm: str, n: int, count: int, depth: int, work: Work) -> int:
+    """The ranges of one patch with n statements, of all observables: Gram matrix, its sweeps, and all targets."""
     if n == 0 or paradigm in ("simplex", "assignment"):
         return OPERATION * (count + n)
-    if paradigm == "triangle":
-        return n * _projection(1, count, depth, work)
-    if paradigm == "hypersphere":
-        return n * count * (work.products(depth) + 10 * OPERATION) + OPERATION * n * n * depth
-    uses = range(1, n + 1) if wide and n > 1 else ()
-    return sum(_projection(each, count, depth, work) for each in (n, *uses))
-
-
-def _projection(n: int, count: int, depth: int, work: Work) -> int:
-    """One use of the lemma of `projection`: Gram matrix, its sweeps, and all targets."""
     kept = min(n, depth)
-    target = work.products(kept * (depth + kept)) + OPERATION * (28 + 3 * kept)
+    target = work.products(n * (depth + 2 * n)) + OPERATION * (60 + 12 * n)
     return work.products(n * n * depth) + _SWEEP * n * n * kept + count * target

@@ -8,10 +8,11 @@ from typing import Any, cast
 import numpy as np
 import torch
 
-from verale.bounds import Assignment, LinearMargins, SimplexRows, assignment_margins, take
+from verale.bounds import Assignment, LinearMargins, SimplexRows, assignment_margins, domain_range, take
 from verale.head import Head
 from verale.rounding import UNIT
 from verale.search.matching import Floats, Indices, Matching
+from verale.search.needed import surely_needed
 from verale.search.problem import Pair, Problem
 from verale.search.shrink import proved_margins, rows_from_scratch
 from verale.search.spatial import UNSETTLED, SpatialExplanation, explain_spatial
@@ -42,8 +43,20 @@ def explain_assignment(problem: Problem, paradigm: Assignment, order: str) -> li
     pairs = [trials[image].pairs if image in trials else [] for image in range(len(problem))]
     rows = rows_from_scratch(problem, paradigm, pairs)
     for image, trial in trials.items():
+        trial.minimal = trial.minimal and _open_to_ranges(problem.take([image]), paradigm, trial.pairs)
         explanations[image] = _proved(problem.take([image]), take(rows, problem.rows_of([image])), trial)
     return explanations
+
+
+def _open_to_ranges(problem: Problem, paradigm: Assignment, pairs: list[Pair]) -> bool:
+    """Whether without any one statement the ranges of `simplex` surely leave a rival open, as the best prices do.
+
+    Prices do what the statements allow, so nobody needs to ask, unless the logits are bounded: a mass then has a range
+    of its own, of which the prices take the lower end alone.
+    """
+    if problem.head.domain.lower is None or problem.head.domain.upper is None:
+        return True
+    return not problem.tolerance and surely_needed(problem, paradigm, [pairs])[0]
 
 
 def _proved(problem: Problem, rows: SimplexRows, trials: _Trials) -> SpatialExplanation | str:
@@ -81,6 +94,7 @@ class _Trials:
         self._monotone = not problem.tolerance
         self._low = problem.observed.lower.cpu().numpy()
         self._high = problem.observed.upper.cpu().numpy()
+        self._least: Floats = domain_range(problem.head).lower.numpy()
         self._stated = np.zeros(self._low.shape, dtype=bool)
         self._stated[tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2).T)] = True
         self._left, self._tops, self._floors = np.zeros(len(self._low)), self._low * 0, self._low * 0
@@ -135,14 +149,15 @@ class _Trials:
         return rounded
 
     def _patch(self, patch: int) -> tuple[float, Floats, Floats]:
-        """A patch's remainder, and the ends that `simplex` gives its masses; the upper end of an unstated mass is 0."""
+        """A patch's remainder, and the ends of its masses: the lower ones of `simplex`, the upper ones by the statements
+        alone, 0 where none is stated."""
         stated, low, high = self._stated[patch], self._low[patch], self._high[patch]
         left = max(0.0, 1.0 - float(low[stated].sum()))
         floor = np.where(stated, low, 0.0)
         if stated.sum() >= len(stated) - 1:  # the other masses determine the last one
             others = float(high[stated].sum()) - np.where(stated, high, 0.0)
             floor = np.where(stated & ~stated.all(), floor, np.maximum(floor, 1.0 - others))
-        return left, np.where(stated, np.minimum(high, low + left), 0.0), floor
+        return left, np.where(stated, np.minimum(high, low + left), 0.0), np.maximum(floor, self._least)
 
     def _drop(self, patch: int, prototype: int) -> bool:
         """Drop a statement if every rival stays closed; whether it was dropped."""

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from verale.bounds import SpatialParadigm, pooling_of
+from verale.bounds import ExactParadigm, pooling_of
 from verale.rounding import UNIT, Enclosure
 from verale.search.problem import Pair, Problem
 from verale.search.shrink import chunks, rows_from_scratch, without_each
@@ -18,11 +18,11 @@ _EVALUATION = 64
 """So many times the rounding error of a margin, similarities and pooling are rounded less."""
 
 
-def surely_needed(problem: Problem, paradigm: SpatialParadigm[Any], explanations: list[list[Pair]]) -> list[bool]:
+def surely_needed(problem: Problem, paradigm: ExactParadigm[Any], explanations: list[list[Pair]]) -> list[bool]:
     """For each image, whether no checker can prove the class without some one of its statements.
 
     A statement is needed if a margin without it is negative though all observables have the paradigm's ranges from
-    within (`SpatialParadigm.inner`). The checker's ranges hold these, whatever its multipliers and its precision, so
+    within (`ExactParadigm.inner`). The checker's ranges hold these, whatever its multipliers and its precision, so
     its margins are no greater. The observables of the image itself satisfy the statements, so they too lie within.
 
     Args:
@@ -42,7 +42,7 @@ def surely_needed(problem: Problem, paradigm: SpatialParadigm[Any], explanations
 
 
 def _each_needed(
-    problem: Problem, inner: SpatialParadigm[Any], pairs: list[Pair], ranges: Enclosure, noise: float
+    problem: Problem, inner: ExactParadigm[Any], pairs: list[Pair], ranges: Enclosure, noise: float
 ) -> bool:
     """Whether each statement of one image is needed, given (L, P) ranges from within."""
     stated = problem.by_patch([pairs])

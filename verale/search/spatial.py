@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
-from verale.bounds import SpatialParadigm
+from verale.bounds import ExactParadigm, SpatialParadigm
 from verale.paradigms import ORDERS
 from verale.search.grow import Growth, grow
 from verale.search.needed import surely_needed
@@ -60,8 +60,9 @@ def explain_spatial(problem: Problem, paradigm: SpatialParadigm[Any], order: str
             break
         rows = rows_from_scratch(problem, paradigm, explanations)
     margins = proved_margins(problem, rows)
-    none = [False] * len(problem)
-    needed = none if problem.tolerance else surely_needed(problem, paradigm, explanations)
+    needed = [False] * len(problem)
+    if isinstance(paradigm, ExactParadigm) and not problem.tolerance:
+        needed = surely_needed(problem, paradigm, explanations)
     return [
         growth.failure
         or (

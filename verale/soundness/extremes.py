@@ -56,19 +56,18 @@ def attained(module: Import, kernel: str) -> str:
     """One statement: latents on the line through its prototype and the target attain both ends of the target's."""
     own, generator = module("kernel").load_kernel(kernel), random.Random(8)
     for trial in range(20):
-        # With few bits of its weights roundings of a hypersphere are large.
-        module("rules.hypersphere")._WEIGHT_BITS = (128, 3)[trial % 2]
+        # With few bits of the weights nothing but the rule's own rounding is between the truth and the end.
+        module("rules.quadratic.weights")._PRECISION = (128, 8)[trial % 2]
         cosine = trial % 4 > 1
         rows = [[float(generator.randrange(-9, 10)), float(generator.randrange(1, 10))] for _ in range(2)]
         cases = _on_circle(rows, generator) if cosine else _on_line(rows, generator)
         space = _space(module, own, "cosine" if cosine else "euclidean", rows, 64.0)
         for stated, observables in cases:
             statement = module("certificate").PatchStatement(0, 0, *stated)
-            for name in ("projection", "triangle", "hypersphere"):
-                rule = getattr(module(f"rules.{name}"), name.capitalize())(space)
-                if not holds(space, rule.ranges([statement]), observables):
-                    return name
-    module("rules.hypersphere")._WEIGHT_BITS = 128
+            rule = module("rules.quadratic").Quadratic(space)
+            if not holds(space, rule.ranges([statement]), observables):
+                return "quadratic"
+    module("rules.quadratic.weights")._PRECISION = 128
     return ""
 
 
@@ -116,14 +115,14 @@ def one_way(module: Import, kernel: str) -> str:
             module("certificate").PatchStatement(0, j, truths[j][0] - low, truths[j][1] + high)
             for j, low, high in stated
         ]
-        ranges = coarse_ranges(module, module("rules.projection").Projection(space), group)
+        ranges = coarse_ranges(module, module("rules.quadratic").Quadratic(space), group)
         if not all(holds(space, each, truths) for each in ranges):
             return geometry
     return ""
 
 
 def _space(module: Import, own: Any, geometry: str, rows: Matrix, edge: float) -> Any:
-    parts: dict[str, Any] = {"domain": files.domain(-edge, edge)}
+    parts: dict[str, Any] = {"domain": files.domain(-edge, edge + 1.0)}
     if geometry != "euclidean":
         kind = files.cosine(0.0) if geometry == "cosine" else {"kind": geometry, "radius": None}
         parts |= {"geometry": kind, "similarity": files.IDENTITY}
@@ -132,10 +131,10 @@ def _space(module: Import, own: Any, geometry: str, rows: Matrix, edge: float) -
 
 
 def poor_multipliers(module: Import, kernel: str) -> str:
-    """The lemma of projection holds for any multipliers, also for such as are far from an inverse."""
+    """The rule holds for any weights, also for such as are far from the best."""
     own, generator = module("kernel").load_kernel(kernel), random.Random(30)
-    span = module("rules.projection.span")
-    inverse = span.approximate_inverse
+    weights = module("rules.quadratic.weights")
+    inverse = weights.approximate_inverse
 
     def poor(*arguments: Any) -> tuple[list[int], list[list[int]], int]:
         kept, rows, exponent = inverse(*arguments)
@@ -143,7 +142,13 @@ def poor_multipliers(module: Import, kernel: str) -> str:
         each = [[factors[(i + 2 * j) % 4] * entry >> 2 for j, entry in enumerate(row)] for i, row in enumerate(rows)]
         return kept, each, exponent
 
-    span.approximate_inverse = poor
+    good = weights.Weights.rows
+
+    def bent(self: Any, targets: Any, sign: int) -> Any:
+        for rows in good(self, targets, sign):
+            yield [[row[0] + generator.choice((0, 0, 3 << self.bits)), *row[1:]] for row in rows]
+
+    weights.approximate_inverse, weights.Weights.rows = poor, bent
     try:
         for trial in range(90):
             geometry = ("euclidean", "cosine", "inner_product")[trial % 3]
@@ -151,7 +156,7 @@ def poor_multipliers(module: Import, kernel: str) -> str:
             if wrong:
                 return f"{wrong}, {geometry} at {trial}"
     finally:
-        span.approximate_inverse = inverse
+        weights.approximate_inverse, weights.Weights.rows = inverse, good
     return ""
 
 
@@ -169,9 +174,12 @@ def _with_poor(module: Import, own: Any, generator: random.Random, geometry: str
     for j in generator.sample(range(len(rows)), generator.randrange(1, depth + 2)):
         width, other = (Fraction(generator.choice((0.0, 0.0, 2.0**-31, 0.25))) for _ in range(2))
         group.append(module("certificate").PatchStatement(0, j, truths[j][0] - width, truths[j][1] + other))
-    rule = module("rules.projection").Projection(space)
+    rule = module("rules.quadratic").Quadratic(space)
     if not holds(space, rule.ranges(group), truths):
-        return "projection"
+        return "quadratic"
+    shares = {j: Fraction(generator.randrange(-4, 5), 2) for j in generator.sample(range(len(rows)), 2)}
+    if not _holds_combined(space, rule.combination(group, shares), truths, shares):
+        return "combination"
     return "" if all(holds(space, ranges, truths) for ranges in coarse_ranges(module, rule, group)) else "coarse"
 
 
@@ -183,20 +191,26 @@ def true_ends(geometry: str, z: Sequence[float], row: Sequence[float]) -> Interv
     return value, value
 
 
+def _holds_combined(space: Any, ends: Interval, truths: list[Interval], shares: dict[int, Fraction]) -> bool:
+    """Whether the range of a combination of working observables holds the true one."""
+    low = high = Fraction(0)
+    for j, share in shares.items():
+        scales = arithmetic.root(Fraction(int(space.squares[j]))) if space.head.geometry == "cosine" else (1,)
+        each = [share * end * scale for end in truths[j] for scale in scales]
+        low, high = low + min(each), high + max(each)
+    return ends[0] <= high and low <= ends[1]
+
+
 def coarse_ranges(module: Import, rule: Any, group: list[Any]) -> Iterator[Any]:
-    """The coarse ranges of a patch, those of its foot and those with swings."""
+    """What a patch's coarse bounds say: the closeness has no lower end."""
     space, coarse = rule.space, rule.coarse
-    use = rule._use(group, False)
-    (bound,) = coarse.bounds([use.foot(coarse.places)])
-    each = list(zip(bound.peak, rule._swings(use, range(len(bound.peak))), strict=True))
-    swung = [peak - bound.beside - swing for peak, swing in each], [peak + swing for peak, swing in each]
-    for low, high in ((bound.low, bound.high), swung):
-        if space.head.geometry == "euclidean":
-            low, high = [-end for end in high], [-end for end in low]
-        lower = [module("dyadic").floor_shift(end, coarse.lift) for end in low]
-        upper = [module("dyadic").ceil_shift(end, coarse.lift) for end in high]
-        moved = ([end + offset for end, offset in zip(ends, space.offsets, strict=True)] for ends in (lower, upper))
-        yield module("rules.space").Ranges(*moved)
+    (most,), _ = coarse.bounds([rule._patch(group).ball(coarse.places)])
+    ends = [module("dyadic").ceil_shift(end, coarse.lift) for end in most]
+    if space.head.geometry == "euclidean":
+        yield module("rules.space").Ranges([-end for end in ends], None)
+    else:
+        upper = [end + offset for end, offset in zip(ends, space.offsets, strict=True)]
+        yield module("rules.space").Ranges([-(1 << space.bits << 64) - abs(end) for end in upper], upper)
 
 
 def holds(space: Any, ranges: Any, observables: list[Interval]) -> bool:

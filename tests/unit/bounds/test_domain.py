@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 import torch
 from support.small import metric_head
 
 from verale.bounds import domain_range, observe
-from verale.bounds.domain import _RANGES
+from verale.bounds.domain import _RANGES, inner_domain_range
+from verale.checker.head_file import read_head
+from verale.checker.kernel import load_kernel
+from verale.checker.rules.space import Space
 from verale.head import Box, Cosine, Euclidean, Head, Identity, InnerProduct, LogRatio, Softmax
 from verale.head.geometry import GEOMETRIES
 
@@ -72,3 +77,50 @@ def test_inner_products_in_a_box_and_in_a_ball():
 
 def test_every_geometry_has_a_range():
     assert set(_RANGES) == {kind.part for kind in GEOMETRIES.values()}
+
+
+@pytest.mark.parametrize("box", [Box(0, 1), Box(-2, -1.5), Box(-40, 40), Box(-1e308, 1e308)], ids=str)
+def test_masses_of_bounded_logits(box):
+    head = Head(torch.ones(2, 4), Softmax(), Identity(), domain=box)
+    bounds, within = domain_range(head), inner_domain_range(head)
+    corners = torch.tensor([[box.lower] + [box.upper] * 3, [box.upper] + [box.lower] * 3], dtype=torch.float64)
+    masses = observe(head, corners)[:, 0]
+    assert (bounds.lower <= masses.upper[0]).all() and (masses.lower[1] <= bounds.upper).all()
+    assert (within.lower >= masses.lower[0]).all() and (masses.upper[1] >= within.upper).all()
+    assert torch.allclose(bounds.lower, masses.lower[0], rtol=1e-13, atol=2.0**-64)
+    assert torch.allclose(bounds.upper, masses.upper[1], rtol=1e-13)
+
+
+ENDS = [Box(0, None), Box(0.25, 1), Box(None, 0), Box(-1, -0.25), Box(None, 0.5), Box(-0.5, 9), Box()]
+BOXED = [(Cosine(0.0), box) for box in ENDS]
+BOXED += [(Cosine(1e-3, rooted=True), box) for box in ENDS]
+BOXED += [(InnerProduct(2.0), box) for box in ENDS]
+BOXED += [(Softmax(), Box(0, 1)), (Softmax(), Box(-3, -1)), (Softmax(), Box(0, None))]
+
+
+@pytest.mark.parametrize(("geometry", "box"), BOXED, ids=str)
+def test_the_ranges_are_those_of_the_checker(geometry, box):
+    points = torch.cat([POINTS, POINTS[:2].abs(), -POINTS[:2].abs(), torch.eye(3)])
+    if isinstance(geometry, Softmax):
+        head = Head(torch.ones(2, 4), geometry, Identity(), domain=box)
+    else:
+        head = metric_head(geometry, points, box)
+    space = Space(read_head(head.to_bytes()), load_kernel("mpmath"))
+    norms = [1 << space.bits] * head.size
+    if isinstance(geometry, Cosine):
+        norms = [(low + high) // 2 for low, high in space.norms]
+    outer, inner = domain_range(head), inner_domain_range(head)
+    for j, norm in enumerate(norms):
+        lower, upper = (float(Fraction(int(end), norm)) for end in (space.domain.lower[j], space.domain.upper[j]))
+        assert outer.lower[j] <= lower <= inner.lower[j] and inner.upper[j] <= upper <= outer.upper[j]
+        assert inner.lower[j] - outer.lower[j] <= 1e-12 and outer.upper[j] - inner.upper[j] <= 1e-12
+
+
+def test_an_end_may_be_a_coordinate_or_a_length():
+    """Of a bare cosine with z >= 0 the range depends on whether the prototype has a positive coordinate."""
+    points = torch.tensor([[3.0, 4.0], [-3.0, -4.0], [3.0, -4.0]])
+    for sign, box in ((1, Box(0, None)), (-1, Box(None, 0))):
+        bare, other = (domain_range(metric_head(Cosine(epsilon), sign * points, box)) for epsilon in (0.0, 1e-3))
+        assert torch.allclose(bare.lower, torch.tensor([0.6, -1.0, -0.8], dtype=torch.float64))
+        assert torch.allclose(bare.upper, torch.tensor([1.0, -0.6, 0.6], dtype=torch.float64))
+        assert (other.lower[0], other.upper[1]) == (0, 0)

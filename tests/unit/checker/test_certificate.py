@@ -1,4 +1,4 @@
-"""The certificate: the reject rules of certificates/v1.md, steps 1 and 4."""
+"""The certificate: the reject rules of certificates/v1.md, steps 2 and 4."""
 
 from __future__ import annotations
 

@@ -20,14 +20,12 @@ from verale.checker.head import COSINES
 from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.evaluation import Evaluation
-from verale.checker.rules.hypersphere import Hypersphere
 from verale.checker.rules.margin import lower_bound
-from verale.checker.rules.projection import Projection
+from verale.checker.rules.quadratic import Quadratic
 from verale.checker.rules.simplex import Simplex
 from verale.checker.rules.space import Space
 from verale.checker.rules.spatial import SpatialRule
 from verale.checker.rules.top_k import TopK
-from verale.checker.rules.triangle import Triangle
 from verale.checker.similarities import SIMILARITIES
 from verale.soundness.independent import arithmetic, files
 from verale.soundness.independent.head import Head as IndependentHead
@@ -142,10 +140,7 @@ def around(value: Any, generator: random.Random) -> tuple[Fraction, Fraction]:
 def rules(space: Space) -> list[SpatialRule]:
     if space.head.geometry == "softmax":
         return [SpatialRule(space, Simplex(space))]
-    result = [SpatialRule(space, Projection(space)), SpatialRule(space, Triangle(space))]
-    if space.head.geometry != "inner_product":
-        result.append(SpatialRule(space, Hypersphere(space)))
-    return result
+    return [SpatialRule(space, Quadratic(space))]
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: " ".join(map(str, case)))

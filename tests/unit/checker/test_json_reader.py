@@ -1,4 +1,4 @@
-"""The strict JSON reader: every reject rule of certificates/v1.md, step 1, that concerns JSON itself."""
+"""The strict JSON reader: every reject rule of certificates/v1.md, step 2, that concerns JSON itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The range of every observable over the latents of the head's domain, on the grid (`space`)."""
+"""The range of every observable over the latents of the head's domain, on the grid (`space`).
+
+Every end lies outside the real one, or on it. certificates/v1.md has the table ("Reference ranges").
+"""
 
 from __future__ import annotations
 
@@ -7,22 +10,22 @@ from typing import TypeAlias
 
 from ..dyadic import ceil_shift, dot, floor_at, floor_shift, sqrt_ends
 from ..head import COSINES, Head
+from ..kernel import Kernel
 
 __all__ = ["ball", "domain_ranges"]
 
 _Ends: TypeAlias = tuple[list[int], list[int] | None]
 
 
-def domain_ranges(head: Head, bits: int) -> _Ends:
+def domain_ranges(head: Head, kernel: Kernel, bits: int) -> _Ends:
     """The lower and the upper end of every working observable; no upper ones where they are infinite."""
     if head.geometry == "euclidean":
         return _distances(head, bits)
     if head.geometry in COSINES:
-        return _within(head, Fraction(1), bits, 0)
+        return _cosines(head, bits)
     if head.geometry == "inner_product":
         return _products(head, bits)
-    least = 1 << bits if head.count == 1 else 0
-    return [least] * head.count, [1 << bits] * head.count
+    return _masses(head, kernel, bits)
 
 
 def ball(head: Head) -> tuple[Fraction, Fraction]:
@@ -59,42 +62,88 @@ def _distances(head: Head, bits: int) -> _Ends:
     return near, far if far else None
 
 
-def _products(head: Head, bits: int) -> _Ends:
-    """<z, p>: per prototype [sum_i min(lower p_i, upper p_i), sum_i max(lower p_i, upper p_i)] over a box with two
-    ends, met with the range over the ball |z| <= radius."""
-    ranges = []
+def _masses(head: Head, kernel: Kernel, bits: int) -> _Ends:
+    """Of P masses [e / (e + P - 1), 1 / (1 + (P - 1) e)], e = exp(lower - upper), 0 without two ends; of one it is 1.
+
+    Soundness: a mass is 1 / (1 + sum over the others of exp(z_i - z_j)), and each of these P - 1 powers lies in
+    [e, 1 / e]. The lower end rises with e and the upper one falls, so e is rounded down for both.
+    """
+    one, others = 1 << bits, head.count - 1
+    least = 0
     if head.lower is not None and head.upper is not None:
-        places = max(end.denominator.bit_length() - 1 for end in (head.lower, head.upper))
-        unit = bits - places - head.prototypes.bits
-        least, most = floor_at(head.lower, places), floor_at(head.upper, places)  # exact
-        ends = [[(least * entry, most * entry) for entry in row] for row in head.prototypes.rows]
-        ranges.append(
-            (
-                [floor_shift(sum(map(min, row)), unit) for row in ends],
-                [ceil_shift(sum(map(max, row)), unit) for row in ends],
-            )
-        )
+        gap = head.lower - head.upper
+        least, _ = kernel.exp(gap.numerator, 1 - gap.denominator.bit_length(), bits)
+    if others == 0:
+        return [one] * head.count, [one] * head.count
+    lower, upper = (least << bits) // (least + others * one), -(-(one << bits) // (one + others * least))
+    return [lower] * head.count, [upper] * head.count
+
+
+def _cosines(head: Head, bits: int) -> tuple[list[int], list[int]]:
+    """<u, A>: as `_within` for vectors of length 1. But if E = 0 and u >= 0, a product with an A that has no positive
+    coordinate is at most the greatest one, and with an A that has no negative coordinate at least the least one.
+
+    Soundness: u = z / (|z| + E) or z / (|z|^2 + E)^(1/2) has |u| <= 1 and the signs of z. If E = 0 then |u| = 1, so a
+    u >= 0 has sum u_d >= |u| = 1; and where t = max A_d <= 0, <u, A> <= t sum u_d <= t. The rest are mirror images:
+    -A for A, and -u for u <= 0.
+    """
+    lower, upper = _within(head, Fraction(1), bits, 0)
+    sign = _sign(head)
+    if sign and head.epsilon == 0:
+        for k, row in enumerate(head.prototypes.rows):
+            least, most = (min(row), max(row)) if sign > 0 else (-max(row), -min(row))
+            if least > 0:
+                lower[k] = least << bits
+            if most < 0:
+                upper[k] = most << bits
+    return lower, upper
+
+
+def _products(head: Head, bits: int) -> tuple[list[int], list[int]]:
+    """<z, p>: per prototype [sum_i min(l p_i, u p_i), sum_i max(l p_i, u p_i)] with l = max(lower, -R) and
+    u = min(upper, R), met with the range over the ball |z| <= R. Without a radius there are two ends.
+
+    Soundness: |z_i| <= |z| <= R.
+    """
+    lows = [end for end in (head.lower, None if head.radius is None else -head.radius) if end is not None]
+    highs = [end for end in (head.upper, head.radius) if end is not None]
+    places = max(end.denominator.bit_length() - 1 for end in (*lows, *highs))
+    unit = bits - places - head.prototypes.bits
+    least, most = floor_at(max(lows), places), floor_at(min(highs), places)  # exact
+    ends = [[(least * entry, most * entry) for entry in row] for row in head.prototypes.rows]
+    lower = [floor_shift(sum(map(min, row)), unit) for row in ends]
+    upper = [ceil_shift(sum(map(max, row)), unit) for row in ends]
     if head.radius is not None:
-        ranges.append(_within(head, head.radius, bits, head.prototypes.bits))
-    lower, upper = zip(*ranges, strict=True)
-    return list(map(max, zip(*lower, strict=True))), list(map(min, zip(*upper, strict=True)))
+        near, far = _within(head, head.radius, bits, head.prototypes.bits)
+        lower, upper = list(map(max, lower, near)), list(map(min, upper, far))
+    return lower, upper
 
 
 def _within(head: Head, length: Fraction, bits: int, places: int) -> tuple[list[int], list[int]]:
     """<z, A 2^-places> for vectors z of at most that length: per prototype [-length |A|, length |A|]; where the domain
-    has no negative coordinate [-length |A^-|, length |A^+|], A^+ and A^- the positive and the negative part of A.
+    has no negative coordinate [-length |A^-|, length |A^+|], A^+ and A^- the positive and the negative part of A; where
+    it has no positive one [-length |A^+|, length |A^-|].
 
-    Soundness: Cauchy and Schwarz. If z >= 0 then <z, A> <= <z, A^+> <= |z| |A^+| and <z, A> >= -|z| |A^-|. A cosine's
-    u = z / (|z| + E) or z / (|z|^2 + E)^(1/2) has |u| <= 1, and u >= 0 where z >= 0.
+    Soundness: Cauchy and Schwarz. If z >= 0 then <z, A> <= <z, A^+> <= |z| |A^+| and <z, A> >= -|z| |A^-|. If z <= 0
+    this holds of -z and -A, whose product is the same.
     """
-    rows = head.prototypes.rows
+    rows, sign = head.prototypes.rows, _sign(head)
     positive = negative = [dot(row, row) for row in rows]
-    if head.lower is not None and head.lower >= 0:
+    if sign:
         negative = [sum(entry * entry for entry in row if entry < 0) for row in rows]
         positive = [square - part for square, part in zip(positive, negative, strict=True)]
+    if sign < 0:
+        positive, negative = negative, positive
     factor, unit = length.numerator * length.numerator, 2 * (bits - places) - 2 * (length.denominator.bit_length() - 1)
 
     def reach(square: int) -> int:
         return sqrt_ends(ceil_shift(square * factor, unit))[1]
 
     return [-reach(square) for square in negative], [reach(square) for square in positive]
+
+
+def _sign(head: Head) -> int:
+    """1 if no coordinate of the domain is negative, -1 if none is positive, otherwise 0."""
+    if head.lower is not None and head.lower >= 0:
+        return 1
+    return -1 if head.upper is not None and head.upper <= 0 else 0

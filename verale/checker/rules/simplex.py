@@ -4,6 +4,7 @@ Let low_i <= m_i <= high_i be stated for i in J, and R = 1 - sum_J low_i, the ma
 - an unstated mass lies in [0, R]; if it is the only unstated one, it is at least 1 - sum_J high_i;
 - a stated mass lies in [low_i, min(high_i, low_i + R)]; if all are stated, it is at least 1 - sum of the other
   highs.
+Every mass also lies in its range over the domain.
 *Proof.* Each mass is 1 minus the sum of the others. If R is negative, no latent satisfies the statements,
 and any value is sound; it is 0 then.
 """
@@ -38,4 +39,4 @@ class Simplex:
             others = one - (highs - high) if len(stated) == count else 0
             lower[prototype] = max(low, others)
             upper[prototype] = min(high, low + rest)
-        return Ranges(lower, upper)
+        return Ranges(lower, upper).met(self._space.domain)

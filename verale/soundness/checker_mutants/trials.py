@@ -91,7 +91,7 @@ def heads() -> list[tuple[IndependentHead, bytes]]:
     return [(head, head.data) for head in heads]
 
 
-def set_grid(module: Import, least: int, below: int, multipliers: int, weights: int) -> None:
+def set_grid(module: Import, least: int, below: int, multipliers: int) -> None:
     module("rules.space")._LEAST_BITS, module("rules.space")._BITS_BELOW_GRAM = least, below
-    module("rules.projection.span")._PRECISION, module("rules.hypersphere")._WEIGHT_BITS = multipliers, weights
-    module("rules.projection.coarse")._BITS = 26 if least == 128 else least - 2
+    module("rules.quadratic.weights")._PRECISION = multipliers
+    module("rules.quadratic.coarse")._BITS = 26 if least == 128 else least - 2

@@ -34,7 +34,7 @@ HARMLESS = {
     "latents file": "other latents beside the image, or another layout of the file",
     "image unchecked": "another image's digest, where no latents are given",
 }
-"""What can change in a certificate that stays proved; certificates/v1.md, "Harmless changes", explains each."""
+"""What can change in a certificate that stays proved; certificates/README.md explains each."""
 
 
 class Judge:

@@ -12,11 +12,11 @@ from verale.checker import Status, check
 from verale.checker.certificate import ActivationStatement, read_certificate
 from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
-from verale.checker.rules.projection import Projection
+from verale.checker.rules.quadratic import Quadratic
 from verale.checker.rules.simplex import Simplex
 from verale.checker.rules.space import Space
 from verale.checker.rules.spatial import SpatialRule
-from verale.soundness.independent import files
+from verale.soundness.independent import arithmetic, files
 
 # One prototype for each of two classes, far apart; the latent lies on the first.
 NEAR, FAR = [0.0, 0.0], [1.0, 1.0]
@@ -53,9 +53,12 @@ def test_not_asked_or_not_claimed() -> None:
     assert check(certificate, HEAD, minimality=True).claims == expected
 
 
+MASSES = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)}
+
+
 def test_a_margin_of_zero_is_not_positive() -> None:
     """Without its only statement the least difference is exactly 0, which proves nothing: the statement is needed."""
-    data = files.head([[1.0, 0.0], [0.0, 0.0]], geometry=files.SOFTMAX, similarity=files.IDENTITY)
+    data = files.head([[1.0, 0.0], [0.0, 0.0]], **MASSES)
     assert verdict([files.activation_statement(0, 0.5, 1.0)], data=data, paradigm="top_k").status is Status.PROVED
 
 
@@ -65,7 +68,7 @@ def test_no_statements_are_minimal() -> None:
 
 
 def test_top_k() -> None:
-    data = files.head([[1.0, 0.0], [0.0, 1.0]], geometry=files.SOFTMAX, similarity=files.IDENTITY)
+    data = files.head([[1.0, 0.0], [0.0, 1.0]], **MASSES)
     high, low = files.activation_statement(0, 0.75, 1.0), files.order_clause([0], 0.5)
     assert verdict([high, low], data=data, paradigm="top_k").status is Status.PROVED
     result = verdict([high, low, files.activation_statement(1, 0.0, 0.5)], data=data, paradigm="top_k")
@@ -99,15 +102,16 @@ def test_one_patch_bounded_again_is_the_same_as_all(
     statements = [
         files.patch_statement(patch, j, low, low + 0.1)
         for patch in range(stated_patches)
+        for z in [[generator.random() for _ in range(4)]]
         for j in generator.sample(range(6), 3)
-        for low in [generator.random() / 6]
+        for low in [near(geometry, z, rows[j]) - 0.1 * generator.random()]
     ]
     generator.shuffle(statements)
     paradigm = "simplex" if geometry == "softmax" else "projection"
     certificate = read_certificate(files.certificate(data, statements, patches=5, paradigm=paradigm))
     for kernel in KERNELS:
         space = Space(read_head(data), load_kernel(kernel))
-        rule = SpatialRule(space, Simplex(space) if geometry == "softmax" else Projection(space))
+        rule = SpatialRule(space, Simplex(space) if geometry == "softmax" else Quadratic(space))
         result = dict(rule.boxes_without(certificate.statements, 5))
         assert sorted(result) == list(range(len(statements)))
         for index, box in result.items():
@@ -115,7 +119,15 @@ def test_one_patch_bounded_again_is_the_same_as_all(
             assert box == rule.box(rest, 5)
 
 
+def near(geometry: str, z: list[float], row: list[float]) -> float:
+    """About the observable, so that the statements contradict each other nowhere."""
+    if geometry == "softmax":
+        return 0.15
+    value = arithmetic.cosine_ends(z, row, 0.0)[0] if geometry == "cosine" else arithmetic.squared_distance(z, row)
+    return max(float(value), 0.1)
+
+
 def test_a_statement_about_an_activation_is_refused() -> None:
     space = Space(read_head(HEAD), load_kernel("arb"))
     with pytest.raises(ValueError, match="does not belong to a spatial paradigm"):
-        SpatialRule(space, Projection(space)).box([ActivationStatement(0, Fraction(0), Fraction(1))], 1)
+        SpatialRule(space, Quadratic(space)).box([ActivationStatement(0, Fraction(0), Fraction(1))], 1)

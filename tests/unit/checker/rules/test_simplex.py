@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from math import exp
 
 import pytest
 
@@ -15,8 +16,9 @@ from verale.checker.rules.space import Space
 from verale.soundness.independent import files
 
 
-def rule(count: int) -> tuple[Simplex, int]:
-    data = files.head([[1.0] * count, [0.0] * count], geometry=files.SOFTMAX, similarity=files.IDENTITY)
+def rule(count: int, lower: float | None = None, upper: float | None = None) -> tuple[Simplex, int]:
+    masses = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(lower, upper)}
+    data = files.head([[1.0] * count, [0.0] * count], **masses)
     where = Space(read_head(data), load_kernel("mpmath"))
     return Simplex(where), 1 << where.bits
 
@@ -61,3 +63,18 @@ def test_says_what_the_lows_leave() -> None:
 def test_contradictory_statements_leave_nothing() -> None:
     nine = Fraction(9, 10)
     assert result(3, (0, nine, nine), (1, nine, nine))[2] == (0, 0)
+
+
+def test_masses_lie_in_their_ranges_over_the_domain() -> None:
+    """Of three masses over [0, 1] none is less than e / (e + 2), with e = exp(-1), nor more than 1 / (1 + 2 e)."""
+    simplex, one = rule(3, 0.0, 1.0)
+    half = Fraction(1, 2)
+    ranges = simplex.ranges([PatchStatement(0, 0, half, half)])
+    assert ranges.upper is not None
+    assert (ranges.lower[0], ranges.upper[0]) == (one // 2, one // 2)
+    for low, high in list(zip(ranges.lower, ranges.upper, strict=True))[1:]:
+        assert (low / one, high / one) == pytest.approx((exp(-1) / (exp(-1) + 2), 0.5), rel=1e-15)
+    wide = simplex.ranges([PatchStatement(0, 0, Fraction(0), Fraction(1))])
+    assert wide.upper is not None
+    for low, high in zip(wide.lower, wide.upper, strict=True):
+        assert (low / one, high / one) == pytest.approx((exp(-1) / (exp(-1) + 2), 1 / (1 + 2 * exp(-1))), rel=1e-15)

@@ -6,6 +6,7 @@ import itertools
 import random
 from fractions import Fraction
 
+import mpmath
 import pytest
 
 from verale.checker.head_file import read_head
@@ -53,22 +54,61 @@ def test_euclidean_half_boxes() -> None:
     assert below.domain.lower == [(16 + 1) << below.bits] * 4
 
 
-@pytest.mark.parametrize("lower", [None, -1.0, 0.0, 0.5])
-def test_cosine(lower: float | None) -> None:
-    rows = [[3.0, -4.0], [3.0, 4.0], [-3.0, -4.0], [0.0, 12.0]]
-    head = read_head(
-        files.head(
-            WEIGHT, rows, geometry=files.cosine(0.0), similarity=files.IDENTITY, domain=files.domain(lower, None)
-        )
+ROWS = [[3.0, -4.0], [3.0, 4.0], [-3.0, -4.0], [0.0, 12.0]]
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.25])
+@pytest.mark.parametrize("kind", ["cosine", "rooted_cosine"])
+@pytest.mark.parametrize(
+    ("lower", "upper"), [(None, None), (-1.0, 2.0), (0.0, None), (0.5, 1.0), (None, 0.0), (-2.0, -1.0), (None, 0.5)]
+)
+def test_cosine(lower: float | None, upper: float | None, kind: str, epsilon: float) -> None:
+    geometry = {"kind": kind, "epsilon": epsilon.hex()}
+    domain = files.domain(lower, upper)
+    where = Space(
+        read_head(files.head(WEIGHT, ROWS, geometry=geometry, similarity=files.IDENTITY, domain=domain)),
+        load_kernel("mpmath"),
     )
-    where = Space(head, load_kernel("mpmath"))
-    orthant = lower is not None and lower >= 0
-    expected = [(-4, 3), (0, 5), (-5, 0), (0, 12)] if orthant else [(-5, 5)] * 3 + [(-12, 12)]
+    least, most = (3, -3) if epsilon == 0 else (0, 0)
+    expected = [(-5, 5)] * 3 + [(-12, 12)]
+    if lower is not None and lower >= 0:
+        expected = [(-4, 3), (least, 5), (-5, most), (0, 12)]
+    elif upper is not None and upper <= 0:
+        expected = [(-3, 4), (-5, most), (least, 5), (-12, 0)]
     assert where.domain.upper is not None
     assert [
         (Fraction(low, 1 << where.bits), Fraction(high, 1 << where.bits))
         for low, high in zip(where.domain.lower, where.domain.upper, strict=True)
     ] == expected
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.25])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_cosines_of_an_orthant_hold_every_latent(sign: int, epsilon: float) -> None:
+    """Latents with rational lengths: Pythagorean quadruples."""
+    generator = random.Random(f"{sign} {epsilon}")
+    rows = [*points(1.0, 2), [0.25, 0.5, 2.0], [-0.25, -0.5, -2.0]]
+    domain = files.domain(0.0, None) if sign > 0 else files.domain(None, 0.0)
+    parts = {"geometry": files.cosine(epsilon), "similarity": files.IDENTITY, "domain": domain}
+    where = Space(read_head(files.head([[1.0] * 6] * 2, rows, **parts)), load_kernel("mpmath"))
+    assert where.domain.upper is not None
+    exact = [
+        [Fraction(entry, 1) * Fraction(1, 1 << where.head.prototypes.bits) for entry in row] for row in where.vectors
+    ]
+    unit = Fraction(1, 1 << where.bits)
+    scale = Fraction(1 << where.head.prototypes.bits)
+    for _ in range(300):
+        m, n, p, q = (generator.choice((0, 0, 1, generator.randrange(20))) for _ in range(4))
+        z = [abs(m * m + n * n - p * p - q * q), 2 * abs(m * q + n * p), 2 * abs(n * q - m * p)]
+        length = m * m + n * n + p * p + q * q
+        if length == 0:
+            continue
+        assert sum(x * x for x in z) == length * length
+        size = Fraction(10) ** generator.randrange(-6, 6)
+        for row, low, high in zip(exact, where.domain.lower, where.domain.upper, strict=True):
+            product = sign * sum(x * size * y for x, y in zip(z, row, strict=True))
+            value = scale * product / (length * size + Fraction(epsilon))
+            assert low * unit <= value <= high * unit
 
 
 def inner(
@@ -101,7 +141,7 @@ def test_inner_products_of_a_box(lower: float, upper: float, scale: float, kerne
 
 
 @pytest.mark.parametrize("radius", [1.0, 0.3, 1e200, 5e-324])
-@pytest.mark.parametrize("share", [None, -1.0, 0.0, 0.5])
+@pytest.mark.parametrize("share", [None, -1.0, 0.0])
 def test_inner_products_of_a_ball(share: float | None, radius: float) -> None:
     lower = None if share is None else share * radius
     rows = [[3.0, -4.0], [0.375, 0.5], [-3.0, -4.0], [0.0, 0.0]]
@@ -132,12 +172,54 @@ def test_of_a_box_and_a_ball_both_hold_and_the_smaller_one_is_the_ball_of_projec
     assert (alike.reach, alike.offsets) == (4 << alike.bits, [0] * 4)
 
 
-@pytest.mark.parametrize(("count", "least"), [(1, 1), (2, 0), (5, 0)])
-def test_softmax(count: int, least: int) -> None:
-    head = read_head(files.head([[1.0] * count, [0.0] * count], geometry=files.SOFTMAX, similarity=files.IDENTITY))
+@pytest.mark.parametrize(
+    ("lower", "upper"), [(0.5, None), (None, 0.25), (-3.0, 0.25), (None, -0.5), (0.0, 0.125), (-9.0, 9.0), (0.5, 0.75)]
+)
+def test_inner_products_of_a_box_and_a_ball_hold_every_latent(lower: float | None, upper: float | None) -> None:
+    """The table of certificates/v1.md, in rational numbers, and latents in both."""
+    rows, radius = [*points(1.0, 4, 2), [0.375, 0.5], [-3.0, -4.0]], Fraction(1)
+    weight = [[1.0] * 6] * 2
+    parts = {"similarity": files.IDENTITY, "domain": files.domain(lower, upper)}
+    head = read_head(files.head(weight, rows, geometry={"kind": "inner_product", "radius": "0x1p+0"}, **parts))
     where = Space(head, load_kernel("mpmath"))
-    assert where.domain.lower == [least << where.bits] * count
-    assert where.domain.upper == [1 << where.bits] * count
+    assert where.domain.upper is not None
+    least = max(-radius, Fraction(-9 if lower is None else lower))
+    most = min(radius, Fraction(9 if upper is None else upper))
+    generator, unit = random.Random(1), Fraction(1, 1 << where.bits)
+    for row, low, high in zip(rows, where.domain.lower, where.domain.upper, strict=True):
+        exact = list(map(Fraction, row))
+        box = [sum(pick(least * x, most * x) for x in exact) for pick in (min, max)]
+        assert low * unit >= box[0] - unit and high * unit <= box[1] + unit
+        orthant = [sum(min(x, 0) ** 2 for x in exact), sum(max(x, 0) ** 2 for x in exact)]
+        if upper is not None and upper <= 0:
+            orthant.reverse()
+        elif lower is None or lower < 0:
+            orthant = [sum(orthant)] * 2
+        for square, end in zip(orthant, (-low, high), strict=True):
+            assert end <= 0 or (end * unit - 2 * unit) ** 2 <= square
+        for _ in range(200):
+            z = [least + (most - least) * Fraction(generator.randrange(9), 8) for _ in exact]
+            if sum(x * x for x in z) <= radius * radius:
+                assert low * unit <= sum(x * y for x, y in zip(z, exact, strict=True)) <= high * unit
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize(
+    ("lower", "upper"),
+    [(None, None), (0.0, None), (None, 1.0), (0.0, 1.0), (-2.0, -1.5), (-50.0, 50.0), (-1e308, 1e308)],
+)
+def test_softmax(lower: float | None, upper: float | None, count: int, kernel: str) -> None:
+    parts = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(lower, upper)}
+    where = Space(read_head(files.head([[1.0] * count, [0.0] * count], **parts)), load_kernel(kernel))
+    with mpmath.workprec(4000):
+        ratio = mpmath.mpf(0) if lower is None or upper is None else mpmath.exp(mpmath.mpf(lower) - mpmath.mpf(upper))
+        least = ratio / (ratio + count - 1) if count > 1 else mpmath.mpf(1)
+        most = 1 / (1 + (count - 1) * ratio)
+        assert where.domain.upper is not None
+        for low, high in zip(where.domain.lower, where.domain.upper, strict=True):
+            assert 0 <= least * 2**where.bits - int(low) < 2
+            assert 0 <= int(high) - most * 2**where.bits < max(2, count)
 
 
 def test_the_grid_is_finer_than_the_prototypes() -> None:

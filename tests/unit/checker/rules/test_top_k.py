@@ -22,7 +22,8 @@ def rule(data: bytes, kernel: str = "mpmath") -> TopK:
 
 
 def softmax(count: int) -> bytes:
-    return files.head([[1.0] * count, [0.0] * count], geometry=files.SOFTMAX, similarity=files.IDENTITY)
+    masses = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)}
+    return files.head([[1.0] * count, [0.0] * count], **masses)
 
 
 def ends(top_k: TopK, *statements: ActivationStatement | OrderStatement) -> list[tuple[Fraction, Fraction]]:

@@ -57,7 +57,7 @@ def _logit(head: Any, row: list[int], bias: list[Fraction], c: int, a: list[Frac
 def similarities(module: Import, kernel: str) -> str:
     """Similarities of ranges on a coarse grid hold those of the ranges' own ends."""
     own = module("kernel").load_kernel(kernel)
-    set_grid(module, 4, 0, 128, 128)
+    set_grid(module, 4, 0, 128)
     generator = random.Random(6)
     try:
         for made_head, data in heads():
@@ -77,5 +77,5 @@ def similarities(module: Import, kernel: str) -> str:
                     if Fraction(low, 1 << box.bits) > greatest or Fraction(high, 1 << box.bits) < least:
                         return str(head.similarity.name)
     finally:
-        set_grid(module, 128, 64, 128, 128)
+        set_grid(module, 128, 64, 128)
     return ""

@@ -81,7 +81,7 @@ def records_differ(module: Import, kernel: str) -> str:
                 continue
             return f"{case.path}: no error"
         made = auditor(case.head, case.latents, kernel, True, limit)
-        if [each.space.kernel.name for each in made._auditor._projections] != [kernel]:
+        if [each.space.kernel.name for each in made._auditor._rules] != [kernel]:
             return "the kernel"
         start = perf_counter()
         outcome = made.audit(case.path)

@@ -17,26 +17,20 @@ _SOFTMAX = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": f
 _COUNTED: dict[tuple[str, int, int, float, str, bool], tuple[int, int]] = {
     ("projection", 1, 0, 0.0, "", False): (3086, 150),
     ("projection", 1, 0, 0.0, "", True): (4044, 150),
-    ("projection", 1, 6, 0.0, "", False): (23007, 511),
-    ("projection", 1, 6, 0.0, "", True): (142913, 586),
-    ("projection", 5, 3, 0.0, "", False): (72527, 1109),
-    ("projection", 5, 3, 0.0, "", True): (329963, 1485),
-    ("projection", 2, 6, 0.5, "", False): (201510, 872),
-    ("projection", 2, 6, 0.5, "", True): (1345884, 1023),
-    ("triangle", 1, 6, 0.0, "", False): (65799, 511),
-    ("triangle", 1, 6, 0.0, "", True): (436323, 586),
-    ("hypersphere", 1, 6, 0.0, "", False): (28570, 511),
-    ("hypersphere", 1, 6, 0.0, "", True): (173167, 586),
-    ("hypersphere", 2, 6, 0.5, "", False): (54053, 872),
-    ("hypersphere", 2, 6, 0.5, "", True): (342290, 1023),
+    ("projection", 1, 6, 0.0, "", False): (50758, 511),
+    ("projection", 1, 6, 0.0, "", True): (347099, 586),
+    ("projection", 5, 3, 0.0, "", False): (167052, 1109),
+    ("projection", 5, 3, 0.0, "", True): (758997, 1485),
+    ("projection", 2, 6, 0.5, "", False): (2428337, 872),
+    ("projection", 2, 6, 0.5, "", True): (15313395, 1023),
     ("projection", 1, 0, 0.0, "mean", False): (4044, 150),
     ("projection", 1, 0, 0.0, "mean", True): (5003, 150),
-    ("projection", 1, 6, 0.0, "mean", False): (24923, 586),
-    ("projection", 1, 6, 0.0, "mean", True): (158241, 737),
-    ("projection", 5, 3, 0.0, "mean", False): (78275, 1485),
-    ("projection", 5, 3, 0.0, "mean", True): (433430, 2388),
-    ("projection", 2, 6, 0.5, "mean", False): (204384, 1023),
-    ("projection", 2, 6, 0.5, "mean", True): (1388994, 1474),
+    ("projection", 1, 6, 0.0, "mean", False): (52674, 586),
+    ("projection", 1, 6, 0.0, "mean", True): (362428, 737),
+    ("projection", 5, 3, 0.0, "mean", False): (172800, 1485),
+    ("projection", 5, 3, 0.0, "mean", True): (862464, 2388),
+    ("projection", 2, 6, 0.5, "mean", False): (2431211, 1023),
+    ("projection", 2, 6, 0.5, "mean", True): (15356506, 1474),
     ("simplex", 1, 6, 0.0, "softmax", False): (6332, 675),
     ("simplex", 1, 6, 0.0, "softmax", True): (20421, 750),
     ("assignment", 1, 6, 0.0, "softmax", False): (8457, 675),
@@ -128,7 +122,7 @@ def _wrong_audits(module: Import, kernel: str) -> str:
                 return f"{verdict.reason} with {middle} steps"
         made = auditor(case.head, case.latents, kernel, 2**40)
         made.check(case.certificate, True)
-        space = made._projections[0].space
+        space = made._rules[0].space
         used, document = 2**40 - space.work._left, module("certificate").read_certificate(case.certificate)
         if used != high or used <= module("cost").cost(document, space, True).steps:
             return f"{case.name} uses {used} steps, and takes {high}"

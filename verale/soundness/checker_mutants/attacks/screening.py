@@ -16,11 +16,11 @@ def screened_ranges_contain(module: Import, kernel: str) -> str:
     """Coarse ranges hold where little but rounding is between them and the truth, and what is pooled with their help is
     what all exact ranges give."""
     own, generator = module("kernel").load_kernel(kernel), random.Random(7)
-    module("rules.projection.rule").TOGETHER = 3
+    module("rules.quadratic.rule").TOGETHER = 3
     for trial in range(12 if kernel == "arb" else 3):
         geometry = ("euclidean", "cosine", "inner_product")[trial % 3]
         # With more bits roundings make good less of what is left out.
-        module("rules.projection.coarse")._BITS = (26, 60)[trial % 2]
+        module("rules.quadratic.coarse")._BITS = (26, 60)[trial % 2]
         depth, scale = generator.choice((1, 2, 16)), generator.choice((1.0, 2.0**-12))
         sign = generator.choice((0.0, -scale))
         rows = [[generator.uniform(sign, scale) for _ in range(depth)] for _ in range(9)]
@@ -33,7 +33,7 @@ def screened_ranges_contain(module: Import, kernel: str) -> str:
             parts |= {"geometry": kind, "similarity": files.IDENTITY}
         data = files.head([[1.0] * len(rows), [0.0] * len(rows)], rows, **parts)
         space = module("rules.space").Space(module("head_file").read_head(data), own)
-        rule, groups = module("rules.projection").Projection(space), []
+        rule, groups = module("rules.quadratic").Quadratic(space), []
         for patch, z in enumerate(patches):
             truths = [true_ends(geometry, z, row) for row in rows]
             group = []
@@ -46,8 +46,14 @@ def screened_ranges_contain(module: Import, kernel: str) -> str:
             groups.append(group)
         each = [rule.ranges(group) for group in groups]
         pool, smallest = module("rules.pooling").pool, geometry == "euclidean"
-        if rule.pooled(groups, None) != pool(each, smallest) or rule.pooled(groups[1:], each[0]) != pool(
-            each, smallest
-        ):
-            return "pooled"
+        # A lower end may be less tight, as weights found in floats decide which patches are asked for it.
+        expected = pool(each, smallest)
+        for pooled in (rule.pooled(groups, None), rule.pooled(groups[1:], each[0])):
+            if not _alike(pooled, expected, 1 << space.bits - 40):
+                return "pooled"
     return ""
+
+
+def _alike(one: Any, other: Any, slack: int) -> bool:
+    ends = [*zip(one.lower, other.lower, strict=True), *zip(one.upper or [], other.upper or [], strict=True)]
+    return all(abs(a - b) <= slack for a, b in ends)

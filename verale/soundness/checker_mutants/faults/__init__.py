@@ -8,8 +8,8 @@ from verale.soundness.checker_mutants.faults import (
     command,
     files,
     patches,
-    projection,
     proved,
+    quadratic,
     readers,
 )
 from verale.soundness.checker_mutants.mutant import Fault
@@ -18,7 +18,7 @@ __all__ = ["FAULTS", "SURVIVORS"]
 
 FAULTS = [
     Fault(file, *each)
-    for room in (arithmetic, activations, patches, projection, files, readers, command, proved)
+    for room in (arithmetic, activations, patches, quadratic, files, readers, command, proved)
     for file, faults in room.FAULTS.items()
     for each in faults
 ]
@@ -52,14 +52,11 @@ SURVIVORS = {
     "rules/assignment.py: prices are rounded down": (
         "the rule holds for any prices >= 0, and the same rounded ones are paid for and taken off"
     ),
-    "rules/projection/multipliers.py: the smallest pivot first": (
-        "the lemma of projection holds for any multipliers (the attack with poor ones), and v1.md leaves them open"
+    "rules/quadratic/facts.py: a latent has a length": (
+        "of |y|^2 <= R^2 the low end is never used: of a product A is minus the weight of |y|^2, and A > 0"
     ),
-    # Covered by slack: nothing that is false follows.
-    "rules/projection/span.py: swings are rounded down": (
-        "at most two units of the grid, so one of the coarse unit, which is no finer: the doubt has 7 s^2 of these to"
-        " spare, s >= 2 as in `coarse`. It bounds s (|a_k| + |c| + s), or 4 s (y + s) with y <= |c| + |a_k|, by"
-        " 8 s (|c| + m + |a_k|), m > s"
+    "rules/quadratic/multipliers.py: the smallest pivot first": (
+        "the rule holds for any weights (the attack with poor ones), and v1.md leaves them open"
     ),
 }
 """Faults that no attack detects, and why."""

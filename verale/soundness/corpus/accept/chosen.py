@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import log
+from typing import Any
 
 from verale.soundness.corpus.accept.recipes import GEOMETRIES, UNBOUNDED, top_mean
 from verale.soundness.corpus.cases import Case, encoded
@@ -25,6 +26,7 @@ def chosen_cases() -> Iterator[Case]:
     yield from _contradiction()
     yield from _sums_and_wide_intervals()
     yield from _domain_and_stated_gains()
+    yield from _ranges_over_the_domain()
 
 
 def _case(name: str, comment: str, head: bytes, document: Document, image: files.Matrix | None) -> Case:
@@ -131,7 +133,7 @@ def _sums_and_wide_intervals() -> Iterator[Case]:
     yield _case("wide-but-determined", comment, head, document, image)
     rows = [[0.625, -1.0, 0.625], [-0.875, 0.25, 1.375], [0.0, -1.625, 0.125], [0.875, -1.25, 0.875], [-2.0, 2.0, -2.0]]
     head = files.head([[0.0, 0.0, 0.0, 0.0, 1.0], [0.0] * 5], rows, [64.0, 0.0], **NEGATED)
-    comment = "Wide intervals: what the first statements alone give proves more than all together, or each."
+    comment = "Wide intervals: taken for equalities at their middles, the first statements alone prove more than all."
     image = [[-1.25, 1.875, 0.875]]
     widths = [0.5, 0.0625, 0.125, 0.5]
     each = [(j, squared_distance(image[0], rows[j]), Fraction(width)) for j, width in enumerate(widths)]
@@ -162,6 +164,39 @@ def _domain_and_stated_gains() -> Iterator[Case]:
     comment = "Prices where a patch with most of its mass left has both of the rival's masses stated: it gives no more."
     head, image, document = stated_gains()
     yield _case("assignment-stated-gains", comment, head, document, image)
+
+
+def _ranges_over_the_domain() -> Iterator[Case]:
+    for name, comment, head, _, margin in domain_heads():
+        document = files.document(head, [], paradigm="top_k", margins=[None, margin])
+        yield _case(name, "Nothing is stated. " + comment, head, document, None)
+
+
+def domain_heads() -> Iterator[tuple[str, str, bytes, files.Matrix, float]]:
+    """Heads whose domain alone proves class 0: a name, why, the head, an image, and a margin below the proved one. The
+    activation of prototype 0 counts for class 1, or of class 0 if there are two."""
+    parts = SOFTMAX | {"domain": files.domain(0.0, 1.0)}
+    head = files.head([[1.0, 0.0], [0.0, 1.0]], bias=[0.5, 0.0], **parts)
+    yield "bounded-logits", "Logits in [0, 1] give two masses in [0.26, 0.74].", head, [[0.5, 0.5]], 2.0**-5
+    for sign, side in ((1.0, files.domain(0.0, None)), (-1.0, files.domain(None, 0.0))):
+        suffix = "" if sign > 0 else "-mirrored"
+        image = [[sign, sign]]
+        head = against_one([-sign, -sign], 0.5, **{**BARE_COSINE, "geometry": files.cosine(0.5), "domain": side})
+        comment = "Latents in an orthant have no positive cosine with its opposite."
+        yield f"opposite-orthant{suffix}", comment, head, image, 0.5
+        head = against_one([-3.0 * sign, -4.0 * sign], -0.5, **{**BARE_COSINE, "domain": side})
+        comment = "Latents in an orthant have a cosine of at most -3/5 with (-3, -4) times its sign, if epsilon is 0."
+        yield f"opposite-orthant-bare{suffix}", comment, head, image, 2.0**-4
+    inner = {"geometry": {"kind": "inner_product", "radius": (2.0).hex()}, "similarity": files.IDENTITY}
+    for name, lower in (("half-box-in-a-ball", None), ("box-cut-to-a-ball", -9.0)):
+        head = against_one([1.0, -1.0], 2.75, **inner, domain=files.domain(lower, 0.5))
+        comment = "No coordinate is above 1/2, nor below -2, the radius: the product with (1, -1) is at most 5/2."
+        yield name, comment, head, [[0.5, -0.5]], 0.25
+
+
+def against_one(prototype: list[float], bias: float, **parts: Any) -> bytes:
+    """A head of one prototype, whose activation is the logit of class 1; that of class 0 is the bias."""
+    return files.head([[0.0], [1.0]], [prototype], [bias, 0.0], **parts)
 
 
 def stated_gains(*more: Document, prices: Sequence[int] = (1, 2)) -> tuple[bytes, files.Matrix, Document]:

@@ -85,7 +85,7 @@ def explain(recipe: Recipe) -> Case:
             "paradigm": recipe.paradigm,
             "patches": PATCHES,
             "image": image,
-            "minimality": recipe.minimality,
+            "minimality": recipe.minimality and recipe.paradigm not in ("triangle", "hypersphere"),
         }
 
         def proved(statements: list[Document]) -> bool:
@@ -97,7 +97,7 @@ def explain(recipe: Recipe) -> Case:
             continue
         margins = both.check(files.certificate(data, kept, **options)).margins
         options["margins"] = [None if margin is None else below(margin) for margin in margins]
-        kind = "A minimal explanation" if recipe.minimality else "An explanation"
+        kind = "A minimal explanation" if options["minimality"] else "An explanation"
         comment = f"{kind} under {recipe.paradigm}, each margin the greatest binary64 that is proved."
         document = files.document(data, kept, **options)
         return Case(recipe.name, encoded(document, comment), data, latents, "PROVED", "", comment)

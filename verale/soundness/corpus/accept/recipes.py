@@ -138,6 +138,8 @@ def all_recipes() -> Iterator[Recipe]:
     yield Recipe("hypersphere", "cosine-bare", width=2.0**-8)
     for geometry in bare:
         yield Recipe("projection", geometry, width=2.0**-6)
+    for geometry in ("euclidean-unbounded", "cosine-bare", "inner_product-ball"):
+        yield Recipe("projection", geometry, width=2.0**-4)
     yield Recipe("triangle", "euclidean", width=2.0**-6)
     yield Recipe("simplex", "softmax", width=2.0**-6)
     yield Recipe("top_k", "euclidean", width=2.0**-6)

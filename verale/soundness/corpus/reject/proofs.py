@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from verale.soundness.corpus.accept.chosen import SOFTMAX, stated_gains
+from verale.soundness.corpus.accept.chosen import BARE_COSINE, SOFTMAX, against_one, domain_heads, stated_gains
 from verale.soundness.corpus.cases import Case
 from verale.soundness.corpus.reject.building import BOX, NEGATED, altered, case, changed
 from verale.soundness.independent import files
@@ -15,6 +15,7 @@ def of_proofs(cases: dict[str, Case]) -> Iterator[Case]:
     """All of them, given the accepted cases."""
     yield from _prices(cases)
     yield from _minimality(cases)
+    yield from _domains()
 
 
 def _prices(cases: dict[str, Case]) -> Iterator[Case]:
@@ -87,3 +88,24 @@ def _minimality(cases: dict[str, Case]) -> Iterator[Case]:
     )
     head, image, document = stated_gains(files.patch_statement(0, 1, 0.125, 0.25), prices=[2])
     yield case("not-minimal-assignment-stated", comment, document, head, image, "minimality")
+
+
+def _domains() -> Iterator[Case]:
+    for name, comment, head, image, margin in domain_heads():
+        two = name == "bounded-logits"
+        interval = (0.4375, 0.5625) if two else (-1.0, -0.625 if "orthant" in name else 1.0)
+        stated = [files.patch_statement(0, 0, *interval)]
+        paradigm, margins = "simplex" if two else "projection", [None, margin]
+        document = files.document(head, stated, paradigm=paradigm, image=image, margins=margins, minimality=True)
+        comment = "Minimality claimed of a statement, but the domain alone proves the class. " + comment
+        yield case(f"not-minimal-{name}", comment, document, head, image, "minimality")
+    name, comment, head, image, margin = next(domain_heads())
+    document = files.document(head, [], paradigm="top_k", margins=[None, 2 * margin])
+    yield case(name, "A margin beyond the one at the corner of bounded logits.", document, head, None, "margin")
+    orthant = {**BARE_COSINE, "domain": files.domain(0.0, None)}
+    comment = "Short latents have cosines near 0 if epsilon is not 0, also with a prototype of one sign."
+    head = against_one([-3.0, -4.0], -0.5, **{**orthant, "geometry": files.cosine(0.5)})
+    yield case("opposite-orthant-epsilon", comment, files.document(head, []), head, None, "entailment")
+    comment = "Latents may point along a prototype with more than one positive coordinate."
+    head = against_one([3.0, 4.0], 0.875, **orthant)
+    yield case("one-coordinate-of-two", comment, files.document(head, []), head, None, "entailment")

@@ -83,19 +83,6 @@ def _activations() -> Iterator[Case]:
 
 def _ranges() -> Iterator[Case]:
     """Ranges of observables that are too narrow."""
-    # z lies at (1/2, 1/2) or (1/2, -1/2), which projection knows; |z - p_2|^2 is at most 1, by triangles at most 2.
-    head = files.head(
-        [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]], [[0.0, 0.0], [1.0, 0.0], [0.5, -0.5]], [1.5, 0.0], **NEGATED, **BOX
-    )
-    image = [[0.5, 0.5]]
-    document = files.document(
-        head,
-        [files.patch_statement(0, 0, 0.5, 0.5), files.patch_statement(0, 1, 0.5, 0.5)],
-        paradigm="triangle",
-        image=image,
-    )
-    comment = "Statements taken together under triangle, which takes each on its own."
-    yield case("triangle-as-projection", comment, document, head, image, "entailment")
     head = files.head(
         [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]], [[0.0, 0.0], [1.0, 0.0], [3.0, 0.0]], [9.0, 0.0], **NEGATED, **BOX
     )

@@ -1,0 +1,7 @@
+"""The rule of the geometric paradigms (`facts`): what other rules use of it."""
+
+from __future__ import annotations
+
+from .rule import TOGETHER, Quadratic
+
+__all__ = ["TOGETHER", "Quadratic"]

@@ -1,0 +1,186 @@
+"""The geometric paradigms: per patch, the range of every observable given the stated ones, by the one rule (`facts`).
+
+The range of an observable is what the rule gives, intersected with its range over the domain and with what is stated
+about itself. Where observables are pooled over patches, few ranges are needed (`greatest`): a ball that holds the
+latent bounds the rest (`coarse`).
+
+A target may be any linear combination of the working observables of a patch: that is a form too, and a constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property, partial
+from math import isqrt, lcm
+from operator import add, neg, sub
+
+from ...certificate import PatchStatement
+from ...dyadic import ceil_at, ceil_shift, floor_at
+from ..pooling import pool
+from ..space import Ranges, Space
+from .coarse import Ball, Coarse
+from .facts import Facts, Target
+from .greatest import greatest
+from .weights import Weights
+
+__all__ = ["TOGETHER", "Quadratic"]
+
+TOGETHER = 64
+"""How many patches have their coarse bounds in memory at once."""
+
+
+class Quadratic:
+    """Ranges of the patches of a head with prototypes. One serves many certificates.
+
+    Attributes:
+        space: the head.
+    """
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self._smallest = space.head.geometry == "euclidean"
+
+    @cached_property
+    def coarse(self) -> Coarse:
+        """Coarse bounds, whose numbers are computed once."""
+        return Coarse(self.space)
+
+    def ranges(self, statements: Sequence[PatchStatement]) -> Ranges:
+        """The range of every working observable of a patch, given its statements."""
+        if not statements:
+            return self.space.domain
+        patch, targets = self._patch(statements), range(self.space.head.count)
+        return self._working(patch.least(targets), patch.most(targets)).met(self.space.domain)
+
+    def combination(
+        self, statements: Sequence[PatchStatement], shares: Mapping[int, Fraction]
+    ) -> tuple[Fraction, Fraction]:
+        """The range of a linear combination of working observables of a patch, given at least one statement about it.
+
+        Args:
+            statements: what is known.
+            shares: by prototype what its working observable is multiplied by.
+        """
+        unit = lcm(*(share.denominator for share in shares.values()))
+        whole = {k: int(share * unit) for k, share in shares.items()}
+        moved = sum(share * self.space.offsets[k] for k, share in whole.items())
+        low, high = (int(end) + moved for end in self._patch(statements).combined(whole))
+        return Fraction(low, unit << self.space.bits), Fraction(high, unit << self.space.bits)
+
+    def pooled(self, groups: Sequence[Sequence[PatchStatement]], known: Ranges | None) -> Ranges:
+        """The ranges of every working observable, pooled: the smallest distance or the greatest product among at least
+        one patch with these statements, and another patch whose ranges are `known`."""
+        if not all(groups):
+            known = self.space.domain if known is None else pool([known, self.space.domain], self._smallest)
+        stated = [group for group in groups if group]
+        for start in range(0, len(stated), TOGETHER):
+            known = self._among([self._patch(group) for group in stated[start : start + TOGETHER]], known)
+        return self.space.domain if known is None else known.met(self.space.domain)
+
+    def stated(self, statement: PatchStatement) -> tuple[int, int]:
+        """The stated interval of the working observable on the grid."""
+        bits = self.space.bits
+        low, high = floor_at(statement.lower, bits), ceil_at(statement.upper, bits)
+        if self.space.head.geometry == "euclidean":
+            return max(low, 0), max(high, 0)
+        if self.space.head.geometry == "inner_product":
+            return low, high
+        least, greatest = self.space.norms[statement.prototype]
+        return min(low * least, low * greatest) >> bits, ceil_shift(max(high * least, high * greatest), -bits)
+
+    def _patch(self, statements: Sequence[PatchStatement]) -> _Patch:
+        offsets = self.space.offsets
+        each = ((statement.prototype, *self.stated(statement)) for statement in statements)
+        return _Patch(self.space, [(j, low - offsets[j], high - offsets[j]) for j, low, high in each])
+
+    def _among(self, patches: Sequence[_Patch], known: Ranges | None) -> Ranges:
+        """The ranges pooled over these patches and the known one; the domain's are not used."""
+        coarse, offsets = self.coarse, self.space.offsets
+        most, hopes = coarse.bounds([patch.ball(coarse.places) for patch in patches])
+        lower = [] if known is None else known.lower
+        upper = [] if known is None or known.upper is None else known.upper
+        if self._smallest:
+            lower, upper = list(map(neg, upper)), list(map(neg, lower))
+        lower, upper = ([end - offset for end, offset in zip(side, offsets, strict=False)] for side in (lower, upper))
+        drops = [partial(patch.drops, coarse.lift) for patch in patches]
+        lower = greatest(hopes, [patch.least for patch in patches], lower, coarse.lift, drops)
+        upper = greatest(most, [patch.most for patch in patches], upper, coarse.lift)
+        return self._working(lower, upper)
+
+    def _working(self, lower: Sequence[int], upper: Sequence[int]) -> Ranges:
+        """Ranges of the working observables, given those of the closeness."""
+        if self._smallest:
+            return Ranges(list(map(neg, upper)), list(map(neg, lower)))
+        return Ranges(*(list(map(add, side, self.space.offsets)) for side in (lower, upper)))
+
+
+class _Patch:
+    """One patch with statements."""
+
+    def __init__(self, space: Space, stated: Sequence[tuple[int, int, int]]) -> None:
+        self._space = space
+        self._halved = space.head.geometry != "euclidean"  # the form of a product is -2 of it, that of a distance 1
+        self._stated = {j: (low, high) if self._halved else (-high, -low) for j, low, high in stated}
+        self._facts = Facts(space, stated)
+        self._weights = Weights(self._facts, space.kernel, space.lift)
+
+    def least(self, targets: Sequence[int]) -> list[int]:
+        """Lower ends of the closeness to these prototypes: of the product less the offset, of minus the distance."""
+        forms = self._facts.targets(self._space.targets(targets))
+        ends = [
+            end - self._constant(form) >> self._halved for form, end in zip(forms, self._least(forms, -1), strict=True)
+        ]
+        return [
+            max(end, self._stated[k][0]) if k in self._stated else end for k, end in zip(targets, ends, strict=True)
+        ]
+
+    def most(self, targets: Sequence[int]) -> list[int]:
+        """Upper ends of the same."""
+        forms = self._facts.targets(self._space.targets(targets))
+        ends = [
+            -(end + self._constant(form) >> self._halved)
+            for form, end in zip(forms, self._least(forms, 1), strict=True)
+        ]
+        return [
+            min(end, self._stated[k][1]) if k in self._stated else end for k, end in zip(targets, ends, strict=True)
+        ]
+
+    def drops(self, lift: int, targets: Sequence[int]) -> Iterator[int]:
+        """About how far the lower ends of the closeness are from the middles, in the unit of 2^lift on the grid."""
+        doubled = 1 - self._halved
+        for chunk in (self._space.singles[k] for k in targets):
+            yield self._weights.swing(chunk.squares[0], self._facts.along(chunk)) << doubled >> lift
+
+    def combined(self, shares: Mapping[int, int]) -> tuple[int, int]:
+        """The range of a combination of working observables, less its offset."""
+        space, facts = self._space, self._facts
+        rows = [(share, list(map(sub, space.vectors[k], facts.origin))) for k, share in shares.items()]
+        vector = [sum(share * row[d] for share, row in rows) for d in range(space.head.depth)]
+        total = sum(shares.values())
+        form = facts.target(total * facts.curves[-1], vector)
+        (low,), (high,) = self._least([form], 1), self._least([form], -1)
+        if not facts.curves[-1]:
+            return high >> 1, -(low >> 1)
+        squares = sum(share * sum(x * x for x in row) for share, row in rows) << space.lift
+        return low + squares, squares - high
+
+    def ball(self, places: int) -> Ball:
+        """See `Facts.ball`; in the unit of the centre, 2^-places."""
+        weights = self._weights
+        centre, far = self._facts.ball(weights.foot, weights.bits, places)
+        far, near, stray = (
+            isqrt(int(ceil_shift(square, 2 * places - self._space.lift)))
+            for square in (far, weights.near, weights.stray)
+        )
+        return Ball(centre, far + 1, near, stray)
+
+    def _least(self, forms: Sequence[Target], sign: int) -> list[int]:
+        """Lower bounds of `sign` times these forms: the greatest that any weights give."""
+        bits = self._weights.bits
+        each = [self._facts.least(forms, sign, rows, bits) for rows in self._weights.rows(forms, sign)]
+        return list(map(max, zip(*each, strict=True)))
+
+    def _constant(self, form: Target) -> int:
+        """What is added to the form of a distance to give the distance."""
+        return 0 if self._halved else form.square << self._space.lift
