@@ -151,6 +151,12 @@ def test_a_question_that_breaks_the_grammar_ends_it(line, proved_checker) -> Non
     assert code == 2 and len(answers) == 2 and answers[1].startswith("error: ")
 
 
+@pytest.mark.parametrize("part", [b"e", b"entails 1 ", b"entails 1 2710 " + CERTIFICATE_TEXT[:40]])
+def test_half_a_line_is_an_error(part, proved_checker) -> None:
+    answers, code = said(proved_checker, HEAD_LINE, part)
+    assert code == 2 and answers[1:] == ["error: the input ends within a line"]
+
+
 def test_what_is_not_covered_is_said(proved_checker) -> None:
     """A soft tree of one prototype, whose activation is minus a distance."""
     head = b"head 1 1 2 euclidean negated max soft_tree 1 -1 1 -2 1 1 1 0 none none 1 2 2 1 0 2 0 1 2 0 0 1 0 1 0\n"
