@@ -1,8 +1,9 @@
-"""Whether a class is entailed without one of the statements: for certificates that claim minimality wrongly.
+"""Whether a statement is needless: for certificates that claim minimality wrongly.
 
-A proof by exhaustion, which knows no rule of a paradigm. Of every patch the space of latents is cut into small boxes;
-those where a statement is certainly false are left out; what balls say of the similarities in the others encloses their
-ranges. It serves heads in few dimensions, with the pooling max and a linear readout. Where the paradigm is
+certificates/v1.md says which: one without which the reference margins are all positive. This encloses reference ranges
+without a rule of the checker. Where nothing is stated of a patch they are the domain's, a formula for each geometry.
+Where something is, of distances, the space of its latents is cut into small boxes, and those where a statement is
+certainly false are left out. Heads have few dimensions, the pooling max and a linear readout. Where the paradigm is
 `assignment`, prices are counted as v1.md says: any will do, and multiples of 1/16 are tried.
 """
 
@@ -10,40 +11,44 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import product
+from itertools import product as choices
+from math import inf
 from typing import Any
 
 import flint
 
-from verale.soundness.independent.arithmetic import PRECISION, Ball, Interval, Vector, ball, ends
+from verale.soundness.independent.arithmetic import PRECISION, Ball, Interval, ball, ends, norm, product
 from verale.soundness.independent.claim import Claim, interval
 from verale.soundness.independent.head import Head
 from verale.soundness.independent.readers import Document, read_json
 
-__all__ = ["entailed_without"]
+__all__ = ["is_needless"]
 
 _CELLS = 4096
 """Boxes of one patch."""
 
+_PIECES = 64
+"""Into so many a range of an observable is cut, so that its similarities are enclosed closely."""
 
-def entailed_without(certificate: bytes, head: bytes, dropped: int) -> bool:
-    """Whether every margin is certainly positive without the statement of this index."""
+
+def is_needless(certificate: bytes, head: bytes, dropped: int) -> bool:
+    """Whether every reference margin is certainly positive without the statement of this index."""
     predicate = read_json(certificate)["predicate"]
     with flint.ctx.workprec(PRECISION):
         claim = Claim.read(certificate, head, None)
+        if claim.head.kind("readout") != "linear" or claim.head.kind("pooling") != "max":
+            raise ValueError("only linear readouts of maxima are covered")
         statements = [s for index, s in enumerate(claim.statements) if index != dropped]
         rivals = [c for c in range(len(claim.head.weight)) if c != claim.predicted]
         if predicate["paradigm"] == "assignment":
             return all(any(_priced(claim, statements, c, prices) > 0 for prices in _prices(claim, c)) for c in rivals)
         ranges = _activations(claim, statements)
-        return all(_margin(claim, ranges, c) > 0 for c in rivals)
+        return ranges is None or all(_margin(claim, ranges, c) > 0 for c in rivals)
 
 
 def _margin(claim: Claim, ranges: list[Interval], rival: int) -> Fraction:
     """The least margin of activations in these ranges, term by term."""
     head = claim.head
-    if head.kind("readout") != "linear" or head.kind("pooling") != "max":
-        raise ValueError("only linear readouts of maxima are covered")
     own, other = head.weight[claim.predicted], head.weight[rival]
     bias = [0.0] * len(head.weight) if head.bias is None else head.bias
     total = Fraction(bias[claim.predicted]) - Fraction(bias[rival])
@@ -53,40 +58,109 @@ def _margin(claim: Claim, ranges: list[Interval], rival: int) -> Fraction:
     return total
 
 
-# By exhaustion.
+# Reference ranges.
 
 
-def _activations(claim: Claim, statements: list[Document]) -> list[Interval]:
-    """Ranges that enclose every activation."""
-    by_patch = [
-        _similarities(claim.head, [s for s in statements if s.get("patch") == patch]) for patch in range(claim.patches)
-    ]
-    ranges = [(max(low for low, _ in each), max(high for _, high in each)) for each in zip(*by_patch, strict=True)]
+def _activations(claim: Claim, statements: list[Document]) -> list[Interval] | None:
+    """Ranges that enclose those of every activation; None where one of them is certainly empty."""
+    head = claim.head
+    domain = [_domain(head, j) for j in range(head.count)]
+    patches = []
+    for patch in range(claim.patches):
+        stated = [s for s in statements if s.get("patch") == patch]
+        given = _stated(head, stated) if stated else [(-inf, inf)] * head.count
+        met = [(max(a, c), min(b, d)) for (a, b), (c, d) in zip(domain, given, strict=True)]
+        if any(low > high for low, high in met):
+            return None
+        patches.append([_similarities(head, j, low, high) for j, (low, high) in enumerate(met)])
+    ranges = [(max(low for low, _ in each), max(high for _, high in each)) for each in zip(*patches, strict=True)]
     for statement in statements:
         if "patch" in statement:
             continue
         low, high = interval(statement)
-        for j in range(claim.head.count):
+        for j in range(head.count):
             if "except" in statement and j not in statement["except"]:
                 ranges[j] = ranges[j][0], min(ranges[j][1], Fraction(high))
             elif statement.get("prototype") == j:
                 ranges[j] = max(ranges[j][0], Fraction(low)), min(ranges[j][1], Fraction(high))
-    return ranges
+    return None if any(low > high for low, high in ranges) else ranges
 
 
-def _similarities(head: Head, stated: list[Document]) -> list[Interval]:
-    """Enclosures of one patch's similarities, box by box."""
-    ranges: list[Interval] | None = None
-    for z in _boxes(head):
-        observables = [ball(head.observable(z, j)) for j in range(head.count)]
+def _similarities(head: Head, j: int, low: Any, high: Any) -> Interval:
+    """An enclosure of the similarities of observables in [low, high]."""
+    if inf in (high, -low):
+        raise ValueError("only bounded observables are covered")
+    width = (Fraction(high) - Fraction(low)) / _PIECES
+    found = [ends(head.similarity(_between(low + width * i, low + width * (i + 1)), j)) for i in range(_PIECES)]
+    return min(least for least, _ in found), max(most for _, most in found)
+
+
+def _between(low: Any, high: Any) -> Ball:
+    """A ball that holds [low, high]."""
+    return ball((low + high) / 2) + flint.arb(0, ball((high - low) / 2).upper())
+
+
+def _domain(head: Head, j: int) -> tuple[Any, Any]:
+    """An enclosure of the domain's range of an observable, by v1.md's table."""
+    low, high = (None if end is None else ball(float.fromhex(end)) for end in head.part("domain").values())
+    geometry = head.part("geometry")
+    if geometry["kind"] == "softmax":
+        share = ball(0) if low is None or high is None else (low - high).exp()
+        others = head.count - 1
+        return ends(share / (share + others))[0], ends(1 / (1 + others * share))[1]
+    p = [ball(x) for x in (head.prototypes or [])[j]]
+    if geometry["kind"] == "euclidean":
+        zero = ball(0)
+        outside = [(zero if low is None else low - x).max(zero if high is None else x - high).max(zero) for x in p]
+        least = ends(product(outside, outside))[0]
+        if low is None or high is None:
+            return least, inf
+        return least, ends(sum(((x - low).max(high - x) ** 2 for x in p), zero))[1]
+    orthant = 1 if low is not None and low >= 0 else -1 if high is not None and high <= 0 else 0
+    if geometry["kind"] == "inner_product":
+        return _products(p, low, high, geometry["radius"], orthant)
+    if not orthant:
+        return Fraction(-1), Fraction(1)
+    bare = float.fromhex(geometry["epsilon"]) == 0
+    above, below = (_greatest([sign * orthant * x for x in p], bare) / norm(p) for sign in (1, -1))
+    return ends(-below)[0], ends(above)[1]
+
+
+def _greatest(p: list[Ball], bare: bool) -> Ball:
+    """h(p) of v1.md: the greatest product with a vector without negative coordinates, of length 1 at most."""
+    if bare and all(x <= 0 for x in p):
+        most = p[0]
+        for x in p[1:]:
+            most = most.max(x)
+        return most
+    return norm([x.max(ball(0)) for x in p])
+
+
+def _products(p: list[Ball], low: Any, high: Any, radius: str | None, orthant: int) -> tuple[Any, Any]:
+    """The range of inner products over a box, a ball or both."""
+    if radius is not None:
+        size = ball(float.fromhex(radius))
+        low, high = -size if low is None else low.max(-size), size if high is None else high.min(size)
+    least = ends(sum(((low * x).min(high * x) for x in p), ball(0)))[0]
+    most = ends(sum(((low * x).max(high * x) for x in p), ball(0)))[1]
+    if radius is None:
+        return least, most
+    below, above = ([(sign * orthant * x).max(ball(0)) for x in p] if orthant else p for sign in (-1, 1))
+    return max(least, ends(-size * norm(below))[0]), min(most, ends(size * norm(above))[1])
+
+
+def _stated(head: Head, stated: list[Document]) -> list[tuple[Any, Any]]:
+    """An enclosure of the ranges given statements about a patch, box by box; all of them empty if no box is left."""
+    if head.kind("geometry") != "euclidean":
+        raise ValueError("of statements about a patch only those about distances are covered")
+    prototypes = head.prototypes or []
+    ranges: list[tuple[Any, Any]] = [(inf, -inf)] * head.count
+    for z, square in _boxes(prototypes, stated):
+        observables = [(ball(head.observable(z, j)) + square).max(ball(0)) for j in range(head.count)]
         if any(_misses(observables[s["prototype"]], interval(s)) for s in stated):
             continue
-        if head.kind("geometry") == "euclidean":
-            observables = [m.max(ball(0)) for m in observables]
-        own = [ends(head.similarity(m, j)) for j, m in enumerate(observables)]
-        ranges = own if ranges is None else [(min(a, c), max(b, d)) for (a, b), (c, d) in zip(ranges, own, strict=True)]
-    if ranges is None:
-        raise ValueError("no latents satisfy the statements about a patch")
+        own = map(ends, observables)
+        ranges = [(min(a, c), max(b, d)) for (a, b), (c, d) in zip(ranges, own, strict=True)]
     return ranges
 
 
@@ -94,18 +168,23 @@ def _misses(value: Ball, stated: tuple[float, float]) -> bool:
     return bool(value < ball(stated[0])) or bool(value > ball(stated[1]))
 
 
-def _boxes(head: Head) -> Iterator[Vector]:
-    """The domain's box, cut into boxes: latents whose coordinates are wide balls."""
-    bounds = list(head.part("domain").values())
-    if head.prototypes is None or None in bounds:
-        raise ValueError("only heads with prototypes and a bounded domain are covered")
-    low, high = (Fraction(float.fromhex(end)) for end in bounds)
-    depth = len(head.prototypes[0])
-    count = round(_CELLS ** (1 / depth))
-    half = (high - low) / (2 * count)
-    middles = [low + half * (2 * k + 1) for k in range(count)]
-    for z in product(middles, repeat=depth):
-        yield [ball(middle) + flint.arb(0, ball(half)) for middle in z]
+def _boxes(prototypes: list[list[float]], stated: list[Document]) -> Iterator[tuple[list[Ball], Ball]]:
+    """Boxes that hold all y of v1.md's space that satisfy the narrowest statement, and the squares of the coordinate
+    that latents do not have: 0 to the greatest squared distance."""
+    narrowest = min(stated, key=lambda s: interval(s)[1])
+    centre, reach = prototypes[narrowest["prototype"]], max(Fraction(interval(narrowest)[1]), Fraction(0))
+    far = ends(ball(reach).sqrt())[1]
+    count = round(_CELLS ** (1 / (len(centre) + 1)))
+    parts = [Fraction(2 * k + 1, count) for k in range(count)]
+    for cell in choices(parts, repeat=len(centre)):
+        z = [_about(Fraction(x) + far * (part - 1), far / count) for x, part in zip(centre, cell, strict=True)]
+        for part in parts:
+            yield z, _about(reach * part / 2, reach / (2 * count))
+
+
+def _about(middle: Fraction, half: Fraction) -> Ball:
+    """A ball that holds all numbers within `half` of a number."""
+    return _between(middle - half, middle + half)
 
 
 # By prices.
@@ -115,7 +194,7 @@ def _prices(claim: Claim, rival: int) -> Iterator[dict[int, Fraction]]:
     """Prices against a rival, by prototype."""
     own, other = claim.head.weight[claim.predicted], claim.head.weight[rival]
     gaining = [k for k, (w, v) in enumerate(zip(own, other, strict=True)) if v > w]
-    for prices in product([Fraction(k, 16) for k in range(17)], repeat=len(gaining)):
+    for prices in choices([Fraction(k, 16) for k in range(17)], repeat=len(gaining)):
         yield dict(zip(gaining, prices, strict=True))
 
 

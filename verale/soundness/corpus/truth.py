@@ -4,7 +4,7 @@ A mark is one of three:
 
 - *false*, and shown to be. `breaks` are latents that satisfy every statement and fall short of a margin; or `claim`
   names what the certificate itself says wrongly: `instance` or `subject`; or `dropped` is the index of a statement that
-  a claim of minimality does not need.
+  is needless, though minimality is claimed.
 - *beyond*: true, or not known to be false, but more than the reference argument shows. `why` says in one sentence.
 - *malformed*: it claims nothing, since it breaks a rule of the format.
 """
@@ -18,7 +18,7 @@ from typing import Any
 
 import flint
 
-from verale.soundness.corpus.dropping import entailed_without
+from verale.soundness.corpus.dropping import is_needless
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import PRECISION, Ball, Matrix, possibly_within, product
 from verale.soundness.independent.claim import Claim, Evaluations, interval
@@ -40,7 +40,7 @@ class Truth:
         mark: FALSE, BEYOND or MALFORMED.
         breaks: a latents file of one image that breaks the entailment claim, or None.
         claim: the claim that is false by what it says, INSTANCE or SUBJECT, or None.
-        dropped: the index of a statement that can be dropped though minimality is claimed, or None.
+        dropped: the index of a statement that is needless though minimality is claimed, or None.
         why: what makes the claim true, or hard to prove; "" of others.
     """
 
@@ -77,7 +77,7 @@ def holds(certificate: bytes, head: bytes, latents: bytes | None, truth: Truth) 
     if truth.breaks is not None:
         return breaks(certificate, head, truth.breaks)
     if truth.dropped is not None:
-        return entailed_without(certificate, head, truth.dropped)
+        return is_needless(certificate, head, truth.dropped)
     judges = {SUBJECT: false_subject, INSTANCE: false_instance}
     return truth.claim is not None and judges[truth.claim](certificate, head, latents)
 

@@ -33,15 +33,11 @@ __all__ = ["marked", "searched"]
 
 _PRICES = "The same statements entail the class: accept/assignment-prices proves it with other prices."
 _VACUOUS = (
-    "No latents have such an activation, so its statement entails everything; the reference argument cuts activations"
-    " of a tree to [0, 1] and does not ask whether any are left."
+    "No latents have such an activation, so its statement entails everything; a checker need not see that a range is"
+    " empty."
 )
 _BEYOND = {
     "undecided": "The latent is a multiple of the prototype, so the cosine is exactly 1; enclosures do not show that.",
-    "triangle-as-projection": (
-        "Both statements together leave the latents (1/2, 1/2) and (1/2, -1/2), so the margin is 1/2; each alone leaves"
-        " less."
-    ),
     "activation-below-0": _VACUOUS,
     "activation-beyond-1": _VACUOUS,
     "no-prices": _PRICES,
@@ -54,7 +50,12 @@ _BEYOND = {
 
 _AGAIN = "run python -m verale.soundness.corpus.breaking again"
 
-_BY_HAND: dict[str, Matrix] = {"tie-without-an-image": [[1.0, 0.0]]}
+_BY_HAND: dict[str, Matrix] = {
+    "tie-without-an-image": [[1.0, 0.0]],
+    "bounded-logits": [[0.0, 1.0]],
+    "opposite-orthant-epsilon": [[0.0, 0.0]],
+    "one-coordinate-of-two": [[3.0, 4.0]],
+}
 """Latents that break cases without an image."""
 
 
@@ -123,12 +124,12 @@ def _named(case: Case) -> Matrix:
 
 
 def _needless(case: Case) -> Truth:
-    """The first statement without which the class is entailed."""
+    """The first statement that is needless."""
     for index in range(len(read_json(case.certificate)["predicate"]["statements"])):
         truth = Truth(FALSE, dropped=index)
         if holds(case.certificate, case.head, case.latents, truth):
             return truth
-    raise ValueError(f"{case.name}: no statement can be dropped")
+    raise ValueError(f"{case.name}: no statement is certainly needless")
 
 
 def _how_near(case: Case, image: Matrix) -> str:
