@@ -85,7 +85,7 @@ def explain(recipe: Recipe) -> Case:
             "paradigm": recipe.paradigm,
             "patches": PATCHES,
             "image": image,
-            "minimality": recipe.minimality and recipe.paradigm not in ("triangle", "hypersphere"),
+            "minimality": recipe.minimality and PARADIGMS[recipe.paradigm].minimal,
         }
 
         def proved(statements: list[Document]) -> bool:
