@@ -188,7 +188,7 @@ FIELDS_OF_OTHERS: list[tuple[str, str, str, str, Any]] = [
     ("top_k-euclidean", "patch-under-top_k", "A statement about a patch under top_k.", f"{S}/0", ONE),
     ("simplex-softmax", "paradigm-of-prototypes", "projection for a softmax head.", f"{P}/paradigm", "projection"),
     ("simplex-softmax-threshold", "assignment-threshold", "assignment with thresholds.", f"{P}/paradigm", "assignment"),
-    ("projection-inner_product", "hypersphere-products", "hypersphere for products.", f"{P}/paradigm", "hypersphere"),
+    ("triangle-inner_product", "hypersphere-products", "hypersphere for products.", f"{P}/paradigm", "hypersphere"),
     (
         "triangle-euclidean",
         "minimality-under-triangle",
@@ -345,7 +345,6 @@ def _of_heads(cases: dict[str, Case]) -> Iterator[Case]:
     yield case("tail", "A byte after the last tensor.", data + b"\0")
     yield case("length-huge", "A header of 2^64 - 1 bytes.", b"\xff" * 8 + data[8:])
     yield case("not-safetensors", "No brace after the length.", data[:8] + b" " + data[9:])
-    yield case("dtype-f16", "Weights as half precision.", header_with(lambda h: h["weight"].update(dtype="F16")))
     yield case("dtype-i64", "Weights as integers.", header_with(lambda h: h["weight"].update(dtype="I64")))
     yield case("dtype-unknown", "An unknown dtype.", header_with(lambda h: h["weight"].update(dtype="F65")))
     yield case(
@@ -379,7 +378,6 @@ def _of_heads(cases: dict[str, Case]) -> Iterator[Case]:
         ("k-zero", "The mean of none.", {"pooling": {"kind": "top_mean", "k": 0}}),
         ("class-token-all", "No prototype left for the image.", {"pooling": {"kind": "banks", "class_token": 4}}),
         ("labels-few", "Fewer labels than classes.", {"labels": ["a"]}),
-        ("maximum-weights", "Weights that are not 0 or 1.", {"readout": {"kind": "maximum"}}),
         ("field-unknown", "A field that v1 does not have.", {"temperature": "0x1p+0"}),
     ):
         yield case(name, comment, described(data, lambda description, change=change: description.update(change)))

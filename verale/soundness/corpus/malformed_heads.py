@@ -48,7 +48,6 @@ DESCRIPTIONS: list[tuple[str, str, str, str, Any]] = [
     (_BANKS, "class-token-zero", "No prototype of the class token.", "pooling/class_token", 0),
     (_COSINE, "mean-distance-of-cosines", "A mean of distances.", "pooling/kind", "max_minus_mean_distance"),
     (_SCALED, "focal-exponential", "A mean of exponentials is taken off.", "pooling/kind", "max_minus_mean"),
-    (_SOFTMAX, "softmax-maximum", "maximum for masses.", "readout", {"kind": "maximum"}),
     (_TREE, "tree-of-a-mean", "A tree over means.", "pooling", {"kind": "top_mean", "k": 2}),
     (_TREE, "tree-of-ratios", "A tree over log ratios.", "similarity", files.log_ratio(2.0**-6)),
     (_TREE, "tree-one-child-less", "A node without one child.", "readout/present", lambda nodes: nodes[:-1]),
@@ -141,7 +140,7 @@ def _of_tensors(by_name: dict[str, Case]) -> Iterator[tuple[str, str, str, bytes
         yield base, name, comment, with_tensor(base, tensor, values, sizes)
     softmax = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)}
     masses = files.head([[1.0, 0.0], [0.0, 1.0]], **softmax, readout={"kind": "maximum"})
-    yield _SOFTMAX, "softmax-maximum-alone", "maximum for masses, with weights of 0 and 1.", masses
+    yield _SOFTMAX, "softmax-maximum", "maximum for masses, with weights of 0 and 1.", masses
     one = files.head([[1.0] * 4], rows)
     yield _EUCLIDEAN, "weight-one-class", "One class.", one
     tree = files.description(
@@ -151,6 +150,8 @@ def _of_tensors(by_name: dict[str, Case]) -> Iterator[tuple[str, str, str, bytes
     yield _TREE, "tree-of-no-node", "A tree without nodes.", files.safetensors(leaf, {"verale.head": json.dumps(tree)})
     values, rebuilt = entries(by_name[_MAXIMUM].head, "weight")
     yield _MAXIMUM, "weights-minus-one", "Weights of -1.", rebuilt([-value for value in values])
+    values[values.index(0.0)] = 0.5
+    yield _MAXIMUM, "maximum-weights", "A weight of 1/2 among weights of 0 and 1.", rebuilt(values)
     focal = by_name[_FOCAL].head
     columns = len(entries(focal, "weight")[0]) // 3
     tensors = {"weight": files.tensor([[1.0] * columns] * 3), "prototypes": files.tensor([[0.5] * 3] * columns)}
@@ -218,6 +219,10 @@ def _of_headers(data: bytes) -> Iterator[tuple[str, str, str, bytes]]:
     singles = {name: ("F32", shape, b"\0\0\x80\x7f" * (len(part) // 8)) for name, (shape, part) in narrow.items()}
     data = files.safetensors(singles, header["__metadata__"])
     yield _EUCLIDEAN, "infinity-f32", "Infinite numbers of single precision.", data
+    doubles = {name: ("F64", *part) for name, part in narrow.items()}
+    shape, part = narrow["weight"]
+    data = files.safetensors(doubles | {"weight": ("F16", shape, b"\0\x3c" * (len(part) // 8))}, header["__metadata__"])
+    yield _EUCLIDEAN, "dtype-f16", "Weights as half precision.", data
 
 
 def _moved(header: dict[str, Any], names: list[str], by: int) -> dict[str, Any]:
@@ -253,9 +258,9 @@ def malformed_latents(original: Case) -> Iterator[Case]:
     header, body = split(data)
     yield case("truncated", "Cut before the last byte.", data[:-1])
     yield case("another-name", "A tensor of another name.", joined({"z": header["latents"]}, body))
-    for name, dtype in (("f16", "F16"), ("integers", "I64")):
-        entry = header["latents"] | {"dtype": dtype}
-        yield case(f"dtype-{name}", f"The dtype {dtype}.", joined({"latents": entry}, body))
+    shape = header["latents"]["shape"]
+    for name, dtype, values in (("f16", "F16", b"\0\x3c" * (len(body) // 8)), ("integers", "I64", body)):
+        yield case(f"dtype-{name}", f"The dtype {dtype}.", files.safetensors({"latents": (dtype, shape, values)}))
     yield case(
         "two-dimensions", "No image dimension.", joined({"latents": header["latents"] | {"shape": [3, 3]}}, body)
     )
