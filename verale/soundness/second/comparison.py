@@ -7,9 +7,8 @@ differ, a claim that one proves and the other calls false.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -21,9 +20,6 @@ __all__ = ["Agreement", "Comparison", "Relation", "compared", "relation"]
 
 _PROOFS = {"instance", "entailment", "margin", "minimality", "limit"}
 """Reasons of NOT_PROVED that say that a proof was not found: of `instance`, only where a statement is undecided."""
-
-_BARE = {"triangle", "hypersphere"}
-"""Paradigms under which v1.md admits no minimality. Where the checker still proves it, both are asked without it."""
 
 
 class Relation(Enum):
@@ -44,13 +40,11 @@ class Comparison:
         relation: how they stand to each other.
         checker: status and reason that the checker gives.
         second: what the second checker says.
-        bare: whether both were asked without minimality.
     """
 
     relation: Relation
     checker: tuple[str, str]
     second: SecondVerdict
-    bare: bool = False
 
     def __str__(self) -> str:
         checker, second = " ".join(self.checker), f"{self.second.status} {self.second.reason}"
@@ -119,15 +113,6 @@ def compared(checker: SecondChecker, case: Case, auditor: Any = Auditor) -> Comp
         case: its files.
         auditor: the checker, or a faulty one.
     """
-    found = _asked(checker, case, auditor)
-    if found.relation is Relation.WRONG and found.second.status == "MALFORMED":
-        bare = _without_minimality(case.certificate)
-        if bare is not None:
-            return replace(_asked(checker, replace(case, certificate=bare), auditor), bare=True)
-    return found
-
-
-def _asked(checker: SecondChecker, case: Case, auditor: Any) -> Comparison:
     if case.witness is not None:
         verdict = case.verdict("arb")
         second = checker.refute(case.certificate, case.head, case.witness)
@@ -135,16 +120,3 @@ def _asked(checker: SecondChecker, case: Case, auditor: Any) -> Comparison:
         verdict = judged(auditor, case.certificate, case.head, case.latents)
         second = checker.audit(case.certificate, case.head, case.latents)
     return Comparison(relation(verdict, second), verdict, second)
-
-
-def _without_minimality(certificate: bytes) -> bytes | None:
-    """The same certificate without a claim of minimality that its paradigm does not admit; None if it makes none."""
-    try:
-        document = json.loads(certificate)
-        predicate = document["predicate"]
-        if predicate["paradigm"] not in _BARE or "minimality" not in predicate["claims"]:
-            return None
-        predicate["claims"] = [claim for claim in predicate["claims"] if claim != "minimality"]
-    except (ValueError, TypeError, KeyError):
-        return None
-    return json.dumps(document).encode()
