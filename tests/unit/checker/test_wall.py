@@ -63,9 +63,16 @@ def test_the_checker_stands_alone(kernel: str, tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize(
-    ("kernel", "absent"), [("arb", "mpmath"), ("mpmath", "flint"), ("proved", "mpmath"), ("proved", "flint")]
+    ("kernel", "absent"),
+    [
+        ("arb", "mpmath"),
+        ("mpmath", "flint"),
+        ("both", "verale.checker.proved"),
+        ("proved", "mpmath"),
+        ("proved", "flint"),
+    ],
 )
-def test_a_kernel_does_not_need_the_other_ones_package(
+def test_a_kernel_does_not_need_what_another_one_does(
     kernel: str, absent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, "return None if question == 'head' else 'proved'"))

@@ -153,14 +153,14 @@ class _Dialogue:
 def _scripted(module: Import, script: Script) -> Iterator[list[str]]:
     """The copy's questions are answered by a script; what it asked."""
     asked: list[str] = []
-    auditor, claims, executable = module("auditor"), module("proved.claims"), module("proved.executable")
-    true = auditor.find_program, claims.begin
-    auditor.find_program = lambda: executable.Executable("nowhere", "0" * 64)
+    proved, claims, executable = module("proved"), module("proved.claims"), module("proved.executable")
+    true = proved.find_program, claims.begin
+    proved.find_program = lambda: executable.Executable("nowhere", "0" * 64)
     claims.begin = lambda *arguments: _Dialogue(module, script, asked)
     try:
         yield asked
     finally:
-        auditor.find_program, claims.begin = true
+        proved.find_program, claims.begin = true
 
 
 def proved_verdicts(module: Import, kernel: str) -> str:

@@ -78,7 +78,7 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("what changed is not looked at", "if _digest(self.path) != self.sha256:", "if False:"),
     ],
     "auditor.py": [
-        ("all leaves out the proved checker", "if self._proved is not None:", "if self._proved is not None and not self._projections:"),
+        ("all leaves out the proved checker", "if self._proved is not None:", "if self._proved is not None and not self._rules:"),
         ("what is not covered is passed over", 'proved.reason in ("uncovered", "limit"):', "False:"),
         ("a limit of the proved checker disagrees", 'proved.reason in ("uncovered", "limit"):', 'proved.reason == "uncovered":'),
         ("the proved checker's word is enough", "return _disagreement(common, ", "return proved or _disagreement(common, "),
