@@ -45,7 +45,7 @@ def judge(data: bytes) -> Verdict | None:
     """
     pieces = data.split(SEPARATOR)
     if len(pieces) != 5:
-        for reader in (read_tensors, read_certificate, lambda each: read_object(each, "it", 1 << 20)):
+        for reader in (read_tensors, read_certificate, lambda each: read_object(each, "it")):
             try:
                 reader(data)
             except FormatError as error:

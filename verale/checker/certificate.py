@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from .dyadic import about, hex_float
 from .errors import FormatError
 from .head import COSINES, GEOMETRIES, Head
-from .json_reader import brief, fields, index, read_object, text
+from .json_reader import LARGEST, brief, fields, index, read_object, text
 
 __all__ = [
     "LARGEST",
@@ -30,8 +30,6 @@ __all__ = [
 ]
 
 _TYPE = "urn:verale:certificate:v1"
-LARGEST = 8 * 2**20
-"""Bytes."""
 _CLAIMS = ("entailment", "instance", "minimality")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 PARADIGMS: dict[str, tuple[str, ...]] = {
@@ -196,7 +194,7 @@ class Certificate:
 def read_certificate(data: bytes) -> Certificate:
     """The certificate of a file's bytes (step 2). Raises FormatError, which names the field."""
     document = fields(
-        read_object(data, "the certificate", LARGEST),
+        read_object(data, "the certificate"),
         "the certificate",
         ("_type", "subject", "predicate"),
         ("extensions",),

@@ -33,7 +33,6 @@ _FIELDS: dict[str, dict[str, tuple[str, ...]]] = {
     "readout": {"linear": (), "soft_tree": ("absent", "present"), "maximum": ()},
 }
 """The kinds of each part of a head, and the fields of each kind."""
-_LONGEST_DESCRIPTION = 4 * 2**20
 LARGEST = 128 * 2**20
 """Bytes."""
 
@@ -52,7 +51,7 @@ def _read(data: bytes) -> Head:
     metadata, tensors = read_tensors(data)
     if set(metadata) != {_METADATA_KEY}:
         raise FormatError(f"__metadata__ has the entries {brief(sorted(metadata))}, expected one: {_METADATA_KEY!r}")
-    description = read_object(metadata[_METADATA_KEY].encode("utf-8"), _METADATA_KEY, _LONGEST_DESCRIPTION)
+    description = read_object(metadata[_METADATA_KEY].encode("utf-8"), _METADATA_KEY)
     fields(description, _METADATA_KEY, _DESCRIPTION, ("readout",))
     if type(description["version"]) is not int or description["version"] != 1:
         raise FormatError(f"version is {brief(description['version'])}, expected 1")

@@ -15,7 +15,10 @@ from typing import Any, NoReturn
 
 from .errors import FormatError
 
-__all__ = ["brief", "fields", "index", "read_object", "text"]
+__all__ = ["LARGEST", "brief", "fields", "index", "read_object", "text"]
+
+LARGEST = 8 * 2**20
+"""Bytes of a text."""
 
 _DEEPEST = 16
 _LONGEST_INTEGER = 18
@@ -25,16 +28,15 @@ _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{\]},]', re.DOTALL)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-def read_object(data: bytes, what: str, limit: int) -> dict[str, Any]:
+def read_object(data: bytes, what: str) -> dict[str, Any]:
     """The JSON object that `data` holds. Raises FormatError, which names `what` and the fault.
 
     Args:
-        data: UTF-8 text of at most `limit` bytes.
+        data: UTF-8 text of at most LARGEST bytes.
         what: the name of the document in messages, such as "the certificate".
-        limit: bytes.
     """
-    if len(data) > limit:
-        raise FormatError(f"{what} has more than {limit} bytes, the most that are allowed")
+    if len(data) > LARGEST:
+        raise FormatError(f"{what} has more than {LARGEST} bytes, the most that are allowed")
     try:
         source = data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -63,7 +63,7 @@ def read_tensors(data: bytes) -> tuple[dict[str, str], dict[str, Tensor]]:
         raise FormatError(f"the header claims {length} bytes, expected at most {min(_LONGEST_HEADER, len(data) - 8)}")
     if data[8:9] != b"{":
         raise FormatError("the header does not begin with '{', expected a safetensors file")
-    header = read_object(data[8 : 8 + length], "the header", _LONGEST_HEADER)
+    header = read_object(data[8 : 8 + length], "the header")
     metadata = header.pop("__metadata__", {})
     if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
         raise FormatError(f"__metadata__ is {brief(metadata)}, expected an object of strings")

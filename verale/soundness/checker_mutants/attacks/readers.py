@@ -23,11 +23,14 @@ def json_at_its_limits(module: Import, kernel: str) -> str:
     """What v1.md just admits is read, and what it just does not is a FormatError."""
     reader, error = module("json_reader"), module("errors").FormatError
 
-    def taken(text: str | bytes, limit: int = 2**30) -> bool:
+    def taken(text: str | bytes, limit: int = reader.LARGEST) -> bool:
+        reader.LARGEST, true = limit, reader.LARGEST
         try:
-            reader.read_object(text if isinstance(text, bytes) else text.encode(), "it", limit)
+            reader.read_object(text if isinstance(text, bytes) else text.encode(), "it")
         except error:
             return False
+        finally:
+            reader.LARGEST = true
         return True
 
     for right, text in _texts():
@@ -92,10 +95,8 @@ def tensors_at_their_limits(module: Import, kernel: str) -> str:
     if module("head_file").read_head(joined(dict(reversed(header.items())), body)).weight.rows != [[1, 0], [0, 1]]:
         return "tensors in another order than their bytes"
     length = int.from_bytes(head[:8], "little")
-    description = len(header["__metadata__"]["verale.head"])
     for name, limit, size in (
         ("head_file", "LARGEST", len(head)),
-        ("head_file", "_LONGEST_DESCRIPTION", description),
         ("safetensors_reader", "_LONGEST_HEADER", length),
     ):
         true = getattr(module(name), limit)
