@@ -39,8 +39,7 @@ from verale.head import (
     Threshold,
     TopMeanPooling,
 )
-from verale.paradigms import ORDERS, PARADIGMS, paradigms_of
-from verale.soundness.random_heads import random_tree
+from verale.soundness.random_heads import random_tree, searches
 
 __all__ = ["COMBINATIONS", "CYCLE", "TOLERANCES", "Combination", "Draw", "draw", "searches"]
 
@@ -107,17 +106,6 @@ def _combinations() -> Iterator[Combination]:
         except HeadError:
             continue
         yield combination
-
-
-def searches(head: Head) -> list[tuple[str, str]]:
-    """Every paradigm that is defined for the head, with every order that it has (certificates/v1.md, "Paradigms")."""
-    assigns = head.similarity == Identity() and head.pooling == MaxPooling()
-    return [
-        (name, order)
-        for name in paradigms_of(head.geometry.kind)
-        if name != "assignment" or assigns
-        for order in (ORDERS if PARADIGMS[name].spatial else ORDERS[:1])
-    ]
 
 
 def draw(combination: Combination, number: int, images: int, small: bool = False) -> Draw:

@@ -24,7 +24,6 @@ from torch import Tensor
 
 from verale.certificate import Certificate
 from verale.checker import Auditor, Status
-from verale.errors import UsageError
 from verale.head import (
     BankPooling,
     Box,
@@ -48,7 +47,7 @@ from verale.head import (
     Threshold,
     TopMeanPooling,
 )
-from verale.paradigms import ORDERS, PARADIGMS
+from verale.paradigms import ORDERS, PARADIGMS, paradigms_of
 from verale.search.explain import explain
 from verale.search.options import LEAST_TOLERANCE
 from verale.soundness.independent.arithmetic import PRECISION
@@ -179,6 +178,17 @@ def random_tolerance(seed: int) -> float:
     return 0.0 if drawn.random() < 0.5 else LEAST_TOLERANCE ** drawn.random()
 
 
+def searches(head: Head) -> list[tuple[str, str]]:
+    """Every paradigm that is defined for the head, with every order that it has (certificates/v1.md, "Paradigms")."""
+    assigns = head.similarity == Identity() and head.pooling == MaxPooling()
+    return [
+        (name, order)
+        for name in paradigms_of(head.geometry.kind)
+        if name != "assignment" or assigns
+        for order in (ORDERS if PARADIGMS[name].spatial else ORDERS[:1])
+    ]
+
+
 def audit(
     head: Head, latents: Tensor, kernel: str, counts: Counter[str], judged_one_in: int = 0, tolerance: float = 0.0
 ) -> list[str]:
@@ -196,24 +206,19 @@ def audit(
     bad = []
     head_file, latents_file = head.to_bytes(), safetensors.torch.save({"latents": latents})
     auditor = Auditor(head_file, latents_file, kernel)
-    for paradigm in PARADIGMS:
-        for order in ORDERS if PARADIGMS[paradigm].spatial else ("rival",):
-            try:
-                results = explain(head, latents, paradigm, order=order, tolerance=tolerance)
-            except UsageError:
+    for paradigm, order in searches(head):
+        for index, result in enumerate(explain(head, latents, paradigm, order=order, tolerance=tolerance)):
+            if not isinstance(result, Certificate):
+                counts["unexplained"] += 1
                 continue
-            for index, result in enumerate(results):
-                if not isinstance(result, Certificate):
-                    counts["unexplained"] += 1
-                    continue
-                counts[f"{_named(head)} {paradigm} {order}"] += 1
-                verdict = auditor.check(result.to_bytes(), minimality=True)
-                if verdict.status is not Status.PROVED:
-                    bad.append(f"image {index} {paradigm} {order}: {verdict.reason}: {verdict.message}")
-                if judged_one_in and counts.total() % judged_one_in == 0 and result.size <= FEW:
-                    counts["judged"] += 1
-                    wrongs = _judged(result, head_file, latents_file)
-                    bad += [f"image {index} {paradigm} {order}: {wrong}" for wrong in wrongs]
+            counts[f"{_named(head)} {paradigm} {order}"] += 1
+            verdict = auditor.check(result.to_bytes(), minimality=True)
+            if verdict.status is not Status.PROVED:
+                bad.append(f"image {index} {paradigm} {order}: {verdict.reason}: {verdict.message}")
+            if judged_one_in and counts.total() % judged_one_in == 0 and result.size <= FEW:
+                counts["judged"] += 1
+                wrongs = _judged(result, head_file, latents_file)
+                bad += [f"image {index} {paradigm} {order}: {wrong}" for wrong in wrongs]
     return bad
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from verale.checker import Auditor
+from verale.paradigms import ORDERS
 from verale.soundness.corpus.cases import Case, stored
 from verale.soundness.corpus.judge import Judge, precisely
 from verale.soundness.corpus.mutants import Mutant, mutants
@@ -99,30 +100,24 @@ def of_demo(checker: SecondChecker, images: int, auditor: Any = Auditor) -> Agre
     return agreement
 
 
-def _emitted(
-    name: str, head: Any, latents: Any, tolerance: float, orders: tuple[str, ...] | None = None
-) -> Iterator[Case]:
+def _emitted(name: str, head: Any, latents: Any, tolerance: float, orders: tuple[str, ...] = ORDERS) -> Iterator[Case]:
     """Certificates of latents (N, L, D) under every paradigm and order that the head admits."""
     import safetensors.torch
 
     from verale.certificate import Certificate
-    from verale.errors import UsageError
     from verale.head import as_patches
-    from verale.paradigms import ORDERS, PARADIGMS
     from verale.search.explain import explain
+    from verale.soundness.random_heads import searches
 
     flat = as_patches(latents)
     head_file, latents_file = head.to_bytes(), safetensors.torch.save({"latents": flat.contiguous()})
-    for paradigm in PARADIGMS:
-        for order in (orders or ORDERS) if PARADIGMS[paradigm].spatial else ("rival",):
-            try:
-                results = list(explain(head, flat, paradigm, order=order, tolerance=tolerance))
-            except UsageError:
-                continue
-            for index, result in enumerate(results):
-                if isinstance(result, Certificate):
-                    data = result.to_bytes()
-                    yield _case(f"{name}, image {index}, {paradigm} {order}", data, head_file, latents_file)
+    for paradigm, order in searches(head):
+        if order not in orders:
+            continue
+        for index, result in enumerate(explain(head, flat, paradigm, order=order, tolerance=tolerance)):
+            if isinstance(result, Certificate):
+                data = result.to_bytes()
+                yield _case(f"{name}, image {index}, {paradigm} {order}", data, head_file, latents_file)
 
 
 def _case(name: str, certificate: bytes, head: bytes, latents: bytes | None) -> Case:
