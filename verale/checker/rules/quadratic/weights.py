@@ -143,4 +143,4 @@ class Weights:
 
     @cached_property
     def _dual(self) -> Dual:
-        return Dual(self._facts, self._lift)
+        return Dual(self._facts, self._lift, self._kept)
