@@ -208,7 +208,8 @@ def seeds() -> Iterator[bytes]:
             if paradigm == "top_k":
                 statements = [*pooled[:2], files.order_clause([0, 1], float.fromhex(pooled[2]["interval"][1]))]
             options: dict[str, Any] = {"predicted": int(second > first), "patches": 2, "paradigm": paradigm}
-            certificate = files.document(head.data, statements, image=image, minimality=number % 2 == 0, **options)
+            minimality = number % 2 == 0 and PARADIGMS[paradigm].minimal
+            certificate = files.document(head.data, statements, image=image, minimality=minimality, **options)
             if paradigm == "assignment":
                 certificate["predicate"]["hints"] = {
                     "prices": [{"rival": int(second <= first), "prototypes": [0, 2], "prices": [SMALL, SMALL]}]
