@@ -153,10 +153,19 @@ def audit(kind: str, statements: list[dict[str, Any]], kernel: str = "both", **o
 @pytest.mark.parametrize("paradigm", ["projection", "triangle"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_accepted_with_every_claim(kind: str, paradigm: str) -> None:
+    """Under triangle minimality is none."""
+    minimal = paradigm == "projection"
     for kernel in (*KERNELS, "both"):
-        verdict = audit(kind, [FIRST, SECOND], kernel, paradigm=paradigm)
+        verdict = audit(kind, [FIRST, SECOND], kernel, paradigm=paradigm, minimality=minimal)
         assert verdict.status is Status.PROVED, verdict.message
-        assert verdict.claims == {"entailment": "proved", "instance": "proved", "minimality": "proved"}
+        claims = {"entailment": "proved", "instance": "proved"}
+        assert verdict.claims == claims | ({"minimality": "proved"} if minimal else {})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_minimality_cannot_be_claimed_under_triangle(kind: str) -> None:
+    verdict = audit(kind, [FIRST, SECOND], paradigm="triangle")
+    assert (verdict.status, "minimality" in verdict.message) == (Status.MALFORMED, True)
 
 
 @pytest.mark.parametrize("kind", KINDS)
