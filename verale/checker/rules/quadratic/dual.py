@@ -36,6 +36,7 @@ _DEPENDENT = 1 << _BITS - 100  # squared distance to the span of others: less is
 _BROKEN = 1 << _BITS - 70
 _FLAT = 1 << _BITS - 160  # of |r|^2 and rho^2: less is rounding
 _LEAST = 1 << _BITS - 80  # of kappa, and so of A: the bound is off by so much where the best weights have A = 0
+_ENDLESS = 1 << 2 * _BITS  # a weight, or a multiple of a direction, that no facts need which latents satisfy
 _BEYOND = 16 << _BITS  # more than a form can be
 _ROUNDS = 12  # moves for each fact, and as many again
 _SETS = 64  # how many inverses are kept
@@ -183,13 +184,15 @@ class _Ascent:
     def ascend(self) -> None:
         """Make the weights the best."""
         for _ in range(_ROUNDS * (len(self.weights) + 1)):
+            if max(map(abs, self.weights)) > _ENDLESS:
+                return  # next to nothing satisfies the facts
             vertex = self._vertex(self._ends)
             members = self._chosen.members
             if vertex.kappa:
                 steps = {i: new - self.weights[i] for i, new in zip(members, vertex.weights, strict=True)}
-                met = self._move(steps, _ONE)
+                met = self._move(steps, True)
             else:
-                met = self._move(dict(zip(members, vertex.weights, strict=True)), None)
+                met = self._move(dict(zip(members, vertex.weights, strict=True)), False)
                 if met is None:
                     return  # nothing satisfies the facts
             if met is not None:
@@ -197,22 +200,20 @@ class _Ascent:
             elif not self._enter(vertex):
                 return
 
-    def _move(self, steps: Mapping[int, int], most: int | None) -> int | None:
-        """Move the weights, until one reaches 0 where its end ceases to count: return which. With `most` at most so
-        far; without it not at all if none does."""
-        met = None
+    def _move(self, steps: Mapping[int, int], whole: bool) -> int | None:
+        """Move the weights by so much, or without `whole` by any multiple of it, until one reaches 0 where its end
+        ceases to count: return which. Without `whole` they stay if none does."""
+        met, most = None, _ONE if whole else _ENDLESS
         for i, step in steps.items():
-            weight, (low, high) = self.weights[i], self._dual.ends[i]
-            if step == 0 or low == high or (i == 0 and not self._dual.distances):
-                continue
-            if (step > 0) != (self._ends[i] == low):  # towards 0
-                reach = max(0, (-weight << _BITS) // step)
-                if most is None or reach < most:
+            (low, high), kept = self._dual.ends[i], i == 0 and not self._dual.distances
+            if step and low < high and not kept and (step > 0) != (self._ends[i] == low):  # towards 0
+                reach = max(0, (-self.weights[i] << _BITS) // step)
+                if reach < most:
                     met, most = i, reach
-        if most is None:
+        if met is None and not whole:
             return None
         for i, step in steps.items():
-            self.weights[i] += step if most == _ONE else step * most >> _BITS
+            self.weights[i] += step * most >> _BITS
         if met is not None:
             self.weights[met] = 0
         return met
@@ -229,17 +230,18 @@ class _Ascent:
             return False
         i, below = found
         self._ends[i] = dual.ends[i][not below]
-        while True:
+        step = _ONE if below else -_ONE
+        for _ in self.weights:
             chosen, parts = dual.joined(self._chosen, i)
             if not parts:
                 self._chosen = chosen
                 return True
-            step = _ONE if below else -_ONE
             steps = {j: -step * part >> _BITS for j, part in zip(chosen.members, parts, strict=True)}
-            met = self._move({i: step, **steps}, None)
+            met = self._move({i: step, **steps}, False)
             if met is None:
-                return False
+                break
             self._chosen = dual.without(chosen, met)
+        return False
 
     def _vertex(self, ends: Sequence[int]) -> _Vertex:
         """The best weights for the chosen facts."""
