@@ -1,4 +1,4 @@
-// The certificate: what its text alone decides (step 1), and what the head decides with it (step 4). Both throw
+// The certificate: what its text alone decides (step 2), and what the head decides with it (step 4). Both throw
 // Invalid.
 
 const CERTIFICATE_TYPE = "urn:verale:certificate:v1";
@@ -26,7 +26,7 @@ const PARADIGMS = {
   sparse: {geometries: ["softmax"], forms: ["activation"], minimality: true},
 };
 
-// Step 1. Indices stay BigInt until step 4 has compared them with the head.
+// Step 2. Indices stay BigInt until step 4 has compared them with the head.
 function readCertificate(bytes) {
   const top = objectWith(parseJsonBytes(bytes, 8), ["_type", "subject", "predicate"], ["extensions"]);
   refuseUnless(top.get("_type") === CERTIFICATE_TYPE, "an unknown type");

@@ -77,7 +77,7 @@ function orElse(verdict, reason, read) {
   }
 }
 
-// Step 2. It goes before every verdict.
+// Step 1. It goes before every verdict.
 function readFiles(headBytes, latentsBytes) {
   const head = orElse("INPUT_ERROR", "head", () => readHead(headBytes));
   if (head.verdict) return head;
@@ -86,7 +86,7 @@ function readFiles(headBytes, latentsBytes) {
   return latents !== null && latents.verdict ? latents : {head, latents};
 }
 
-// Steps 1, 3 and 4. findImage returns the number of an image, null for none to check, -1 if it is not there.
+// Steps 2 to 4. findImage returns the number of an image, null for none to check, -1 if it is not there.
 function admit(certificateBytes, head, headBytes, findImage) {
   return orElse("MALFORMED", "malformed", () => {
     const certificate = readCertificate(certificateBytes);
