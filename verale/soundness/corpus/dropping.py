@@ -2,7 +2,7 @@
 
 certificates/v1.md says which: one without which the reference margins are all positive. This encloses reference ranges
 without a rule of the checker. Where nothing is stated of a patch they are the domain's, a formula for each geometry.
-Where something is, of distances, the space of its latents is cut into small boxes, and those where a statement is
+Where something is, of distances or inner products, the space is cut into small boxes, and those where a statement is
 certainly false are left out. Heads have few dimensions, the pooling max and a linear readout. Where the paradigm is
 `assignment`, prices are counted as v1.md says: any will do, and multiples of 1/16 are tried.
 """
@@ -151,12 +151,12 @@ def _products(p: list[Ball], low: Any, high: Any, radius: str | None, orthant: i
 
 def _stated(head: Head, stated: list[Document]) -> list[tuple[Any, Any]]:
     """An enclosure of the ranges given statements about a patch, box by box; all of them empty if no box is left."""
-    if head.kind("geometry") != "euclidean":
-        raise ValueError("of statements about a patch only those about distances are covered")
-    prototypes = head.prototypes or []
+    if head.kind("geometry") not in ("euclidean", "inner_product"):
+        raise ValueError("of statements about a patch those about cosines and masses are not covered")
+    euclidean = head.kind("geometry") == "euclidean"
     ranges: list[tuple[Any, Any]] = [(inf, -inf)] * head.count
-    for z, square in _boxes(prototypes, stated):
-        observables = [(ball(head.observable(z, j)) + square).max(ball(0)) for j in range(head.count)]
+    for y, square in _sphere(head, stated) if euclidean else _ball(head):
+        observables = [ball(head.observable(y, j)) + square for j in range(head.count)]
         if any(_misses(observables[s["prototype"]], interval(s)) for s in stated):
             continue
         own = map(ends, observables)
@@ -168,23 +168,39 @@ def _misses(value: Ball, stated: tuple[float, float]) -> bool:
     return bool(value < ball(stated[0])) or bool(value > ball(stated[1]))
 
 
-def _boxes(prototypes: list[list[float]], stated: list[Document]) -> Iterator[tuple[list[Ball], Ball]]:
-    """Boxes that hold all y of v1.md's space that satisfy the narrowest statement, and the squares of the coordinate
-    that latents do not have: 0 to the greatest squared distance."""
+def _sphere(head: Head, stated: list[Document]) -> Iterator[tuple[list[Ball], Ball]]:
+    """Boxes that hold all y of v1.md's space that satisfy the statement with the least upper end, and squares of the
+    coordinate that latents do not have: 0 to the greatest squared distance."""
     narrowest = min(stated, key=lambda s: interval(s)[1])
-    centre, reach = prototypes[narrowest["prototype"]], max(Fraction(interval(narrowest)[1]), Fraction(0))
-    far = ends(ball(reach).sqrt())[1]
+    reach = max(Fraction(interval(narrowest)[1]), Fraction(0))
+    centre = list(map(Fraction, (head.prototypes or [])[narrowest["prototype"]]))
     count = round(_CELLS ** (1 / (len(centre) + 1)))
-    parts = [Fraction(2 * k + 1, count) for k in range(count)]
-    for cell in choices(parts, repeat=len(centre)):
-        z = [_about(Fraction(x) + far * (part - 1), far / count) for x, part in zip(centre, cell, strict=True)]
-        for part in parts:
-            yield z, _about(reach * part / 2, reach / (2 * count))
+    for y in _boxes(centre, ends(ball(reach).sqrt())[1], count):
+        for k in range(count):
+            yield y, _between(reach * k / count, reach * (k + 1) / count)
 
 
-def _about(middle: Fraction, half: Fraction) -> Ball:
-    """A ball that holds all numbers within `half` of a number."""
-    return _between(middle - half, middle + half)
+def _ball(head: Head) -> Iterator[tuple[list[Ball], Ball]]:
+    """Boxes that hold the space of inner products: the smaller of two balls, of equal ones that about 0."""
+    depth = len((head.prototypes or [])[0])
+    low, high = (None if end is None else Fraction(float.fromhex(end)) for end in head.part("domain").values())
+    radius = head.part("geometry")["radius"]
+    middle, square = Fraction(0), None if radius is None else Fraction(float.fromhex(radius)) ** 2
+    if low is not None and high is not None:
+        half = depth * ((high - low) / 2) ** 2
+        if square is None or half < square:
+            middle, square = (low + high) / 2, half
+    for y in _boxes([middle] * depth, ends(ball(square).sqrt())[1], round(_CELLS ** (1 / depth))):
+        about = [x - ball(middle) for x in y]
+        if not product(about, about) > ball(square):
+            yield y, ball(0)
+
+
+def _boxes(centre: list[Fraction], far: Fraction, count: int) -> Iterator[list[Ball]]:
+    """The box of all points within `far` of a centre in each coordinate, cut `count` times along each."""
+    step = 2 * far / count
+    for cell in choices(range(count), repeat=len(centre)):
+        yield [_between(x - far + k * step, x - far + (k + 1) * step) for x, k in zip(centre, cell, strict=True)]
 
 
 # By prices.
