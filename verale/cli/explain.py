@@ -91,8 +91,9 @@ def command(
 ) -> None:
     """Explain every image of a latents file (--head, --latents), or of a folder (--checkpoint-dir, --images).
 
-    Writes one certificate for each image, and explanations.csv. For a folder of images it also writes the head, the
-    latents and source.json (which network, which images, where its prototypes come from). After an interruption the
+    Writes one certificate for each image, and explanations.csv. OUT also gets the head and the latents, so that it can
+    be audited on its own; latents of more than 1 GiB stay where they are, and OUT gets a link. For a folder of images
+    OUT gets source.json too (which network, which images, where its prototypes come from). After an interruption the
     same command continues where it stopped; OUT never holds two runs.
 
     Exit code: 0 every image has a certificate; 10 some have none (explanations.csv says why); 9 a file or option that
@@ -113,9 +114,10 @@ def command(
         return
     directory = Path(out)
     options = SearchOptions(paradigm, order, tolerance, device_named(device), batch, max_memory * 2**30)
+    files = None
     match (head_path, latents_path, run, images):
         case (str(given_head), str(given_latents), None, None):
-            head, latents_name = Head.load(given_head), given_latents
+            head, latents_name, files = Head.load(given_head), given_latents, (given_head, given_latents)
             latents, labels = load_latents(given_latents), load_labels(given_latents)
         case (None, None, str(given_run), str(given_images)):
             head, latents, labels = _capture(directory, Path(given_run), Path(given_images), overwrite)
@@ -123,7 +125,7 @@ def command(
         case _:
             raise UsageError("give --head and --latents, or --checkpoint-dir and --images")
     try:
-        with open_run(directory, head, latents, options, labels, overwrite) as opened:
+        with open_run(directory, head, latents, options, labels, overwrite, files) as opened:
             explained = _explain(directory, opened, as_json)
     except LatentsError as error:
         raise InputError(latents_name, str(error)) from error

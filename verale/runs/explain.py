@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from verale.errors import InputError, LatentsError
 from verale.files import certificate_name
 from verale.paradigms import PARADIGMS
-from verale.runs.folder import SOURCE, RunFolder, locked
+from verale.runs.folder import RUN_FILE, SOURCE, RunFolder, locked
+from verale.runs.inputs import keep_inputs, require_inputs
 from verale.runs.source import SourceFile
 from verale.runs.table import Explained
 from verale.version import __version__
@@ -42,11 +43,14 @@ def open_run(
     options: SearchOptions,
     labels: Sequence[int] | None = None,
     overwrite: bool = False,
+    files: tuple[str, str] | None = None,
 ) -> Iterator[FolderRun]:
     """Begin a run in a folder, or resume it.
 
     The same head, latents, labels, options and version make the same run. What an interrupted run has written is kept,
     batch by batch, and the bytes of a certificate do not depend on where the run was interrupted.
+
+    The folder also gets the head and the latents, so that it can be audited on its own: see `keep_inputs`.
 
     Args:
         directory: where certificates, `explanations.csv` and `run.json` go; one process at a time.
@@ -55,11 +59,12 @@ def open_run(
         options: how to explain.
         labels: N true classes, if they are known.
         overwrite: remove what the folder holds, even if it is of the same run.
+        files: the paths from which head and latents were read, where they were.
 
     Raises:
         LatentsError: latents or labels that do not fit this head.
         UsageError: a paradigm that is not defined for the head.
-        InputError: a folder that cannot be written, or holds another run.
+        InputError: a folder that cannot be written, or holds another run, another head or other latents.
         In all these cases nothing is written or removed.
     """
     from verale.search import Batches
@@ -70,7 +75,10 @@ def open_run(
     run = _description(batches, labels)
     _require_same_source(directory / SOURCE, run)
     with locked(directory):
+        if not overwrite and not (directory / RUN_FILE).exists():
+            require_inputs(directory, run["head"], run["latents"], labels)
         folder = RunFolder(directory, run, len(batches.images), batches.size, overwrite)
+        keep_inputs(directory, head, latents, run["latents"], labels, files, overwrite)
         yield FolderRun(batches, folder, labels)
 
 

@@ -49,7 +49,9 @@ def whole(tmp_path_factory) -> dict[str, object]:
 
 
 def test_the_folder_holds_certificates_a_table_and_what_the_run_was(tmp_path, whole) -> None:
-    assert sorted(whole) == [*(f"{index:06d}.ale.json" for index in range(5)), "explanations.csv", "run.json"]
+    inputs = ["head.safetensors", "latents.safetensors"]
+    certificates = [f"{index:06d}.ale.json" for index in range(5)]
+    assert sorted(whole) == [*certificates, "explanations.csv", *inputs, "run.json"]
     described = json.loads(whole["run.json"])
     assert described["head"] == HEAD.digest and described["latents"] == digest_of_all(as_patches(LATENTS))
     assert (described["images"], described["batch"], described["paradigm"]) == (5, 2, "projection")

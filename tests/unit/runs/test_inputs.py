@@ -1,0 +1,197 @@
+"""Head and latents of a run's folder: kept, found, told apart; copied or linked."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import shutil
+from pathlib import Path
+
+import pytest
+import safetensors.torch
+import torch
+from support.small import small_head, small_latents
+
+from verale.errors import InputError
+from verale.head import Head, load_latents, save_latents
+from verale.runs import inputs
+from verale.runs.explain import open_run
+from verale.runs.inputs import LINK, Inputs, find_inputs, sha256_of
+from verale.search import SearchOptions
+
+HEAD = small_head("euclidean")
+LATENTS = small_latents(HEAD, images=3)
+LABELS = [0, 1, 2]
+OTHER_HEAD = small_head("euclidean", seed=7)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    """A head and latents as somebody else wrote them: with bytes that verale would not write."""
+    data = HEAD.to_bytes()
+    size = int.from_bytes(data[:8], "little")
+    header = json.dumps(json.loads(data[8 : 8 + size]), indent=2).encode()
+    (tmp_path / "h").write_bytes(len(header).to_bytes(8, "little") + header + data[8 + size :])
+    tensors = {"other": torch.zeros(2), "labels": torch.tensor(LABELS, dtype=torch.int8), "latents": LATENTS}
+    (tmp_path / "z").write_bytes(safetensors.torch.save(tensors))
+    return str(tmp_path / "h"), str(tmp_path / "z")
+
+
+def run(out: Path, files: tuple[str, str] | None, overwrite: bool = False, head: Head | None = None) -> None:
+    """Explain into a folder; with a head, another one than that of the files."""
+    head = head or (HEAD if files is None else Head.load(files[0]))
+    with open_run(out, head, LATENTS, SearchOptions(batch=2), LABELS, overwrite, files) as opened:
+        assert len(list(opened)) + len(opened.rows) >= 3
+
+
+def test_the_bytes_of_both_files_are_copied(files, tmp_path) -> None:
+    run(tmp_path / "out", files)
+    assert (tmp_path / "out" / "head.safetensors").read_bytes() == Path(files[0]).read_bytes()
+    assert (tmp_path / "out" / "latents.safetensors").read_bytes() == Path(files[1]).read_bytes()
+    assert find_inputs(tmp_path / "out") == Inputs(
+        *(str(tmp_path / "out" / f"{n}.safetensors") for n in ("head", "latents"))
+    )
+
+
+def test_what_comes_from_no_file_is_written(tmp_path) -> None:
+    run(tmp_path, None)
+    assert Head.load(tmp_path / "head.safetensors").digest == HEAD.digest
+    assert load_latents(tmp_path / "latents.safetensors").equal(LATENTS)
+
+
+@pytest.mark.parametrize("name", ["head.safetensors", "latents.safetensors"])
+def test_what_is_lost_is_written_again_and_what_is_there_stays(name, files, tmp_path) -> None:
+    run(tmp_path / "out", files)
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir() if path.name != name}
+    (tmp_path / "out" / name).unlink()
+    run(tmp_path / "out", files)
+    assert (tmp_path / "out" / name).exists()
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+@pytest.mark.parametrize("begun", [False, True])
+@pytest.mark.parametrize("name", ["head.safetensors", "latents.safetensors"])
+def test_another_head_or_other_latents_stay_where_they_are(name, begun, files, tmp_path) -> None:
+    out = tmp_path / "out"
+    if begun:
+        run(out, files)
+    out.mkdir(exist_ok=True)
+    OTHER_HEAD.save(out / name) if name[0] == "h" else save_latents(out / name, LATENTS * 0.5, LABELS)
+    before = {path: path.read_bytes() for path in out.iterdir()}
+    with pytest.raises(InputError, match=f"{name}: (is another head|holds other latents).*--overwrite"):
+        run(out, files)
+    assert {path: path.read_bytes() for path in out.iterdir()} == before
+    run(out, files, overwrite=True)
+    assert (out / name).read_bytes() == Path(files["hl".index(name[0])]).read_bytes()
+
+
+def test_other_labels_are_other_latents(tmp_path) -> None:
+    save_latents(tmp_path / "latents.safetensors", LATENTS, [0, 1, 1])
+    with pytest.raises(InputError, match="or other labels"):
+        run(tmp_path, None)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_file_that_changed_since_it_was_read_is_not_copied(which, files, tmp_path) -> None:
+    head = Head.load(files[0])
+    OTHER_HEAD.save(files[0]) if which == 0 else save_latents(files[1], LATENTS * 0.5)
+    with pytest.raises(InputError, match="changed while it was read"):
+        run(tmp_path / "out", files, head=head)
+    assert not (tmp_path / "out" / ("head", "latents")[which]).with_suffix(".safetensors").exists()
+
+
+def test_a_head_of_other_bytes_is_not_written_as_if_it_were_the_head(files, tmp_path, caplog) -> None:
+    with caplog.at_level(logging.WARNING, "verale"):
+        run(tmp_path / "out", None, head=Head.load(files[0]))
+    assert not (tmp_path / "out" / "head.safetensors").exists() and "copy that file here" in caplog.text
+
+
+class TestLinks:
+    """Latents that are too large for a copy."""
+
+    @pytest.fixture
+    def out(self, files, tmp_path, monkeypatch) -> Path:
+        monkeypatch.setattr(inputs, "LARGEST_COPY", 100)
+        run(tmp_path / "out", files)
+        return tmp_path / "out"
+
+    def test_a_link_has_the_digest_and_both_paths(self, out, files) -> None:
+        assert not (out / "latents.safetensors").exists()
+        link = json.loads((out / LINK).read_text())
+        digest = hashlib.sha256(Path(files[1]).read_bytes()).hexdigest()
+        assert link == {"_type": "urn:verale:link:v1", "file": "../z", "absolute": files[1], "sha256": digest}
+        assert sha256_of(find_inputs(out).latents) == digest
+
+    def test_it_is_followed_where_both_or_one_were_moved(self, out, files, tmp_path) -> None:
+        out.rename(tmp_path / "elsewhere")
+        assert Path(find_inputs(tmp_path / "elsewhere").latents).samefile(files[1])
+        (tmp_path / "deep" / "er").mkdir(parents=True)
+        (tmp_path / "elsewhere").rename(tmp_path / "deep" / "er" / "out")
+        assert find_inputs(tmp_path / "deep" / "er" / "out").latents == files[1]
+        shutil.move(files[1], tmp_path / "deep" / "er" / "z")
+        assert Path(find_inputs(tmp_path / "deep" / "er" / "out").latents).samefile(tmp_path / "deep" / "er" / "z")
+
+    def test_a_file_that_is_gone_or_changed_is_named(self, out, files) -> None:
+        Path(files[1]).rename(f"{files[1]}.moved")
+        with pytest.raises(InputError, match=r"leads to \.\./z, and there is no such file.*give --latents"):
+            find_inputs(out)
+        assert find_inputs(out, latents="given").latents == "given"
+        save_latents(files[1], LATENTS * 0.5)
+        with pytest.raises(InputError, match="another digest"):
+            find_inputs(out)
+
+    def test_a_copy_beside_it_counts_and_the_same_command_changes_nothing(self, out, files) -> None:
+        before = {path: path.stat().st_mtime_ns for path in out.iterdir()}
+        run(out, files)
+        assert {path: path.stat().st_mtime_ns for path in out.iterdir()} == before
+        shutil.copy(files[1], out / "latents.safetensors")
+        assert find_inputs(out).latents == str(out / "latents.safetensors")
+        run(out, files)
+
+    def test_overwriting_with_a_copy_removes_it(self, out, files, monkeypatch) -> None:
+        monkeypatch.setattr(inputs, "LARGEST_COPY", 2**30)
+        run(out, files, overwrite=True)
+        assert (out / "latents.safetensors").exists() and not (out / LINK).exists()
+
+    @pytest.mark.parametrize(
+        "change",
+        [{"_type": "x"}, {"file": 3}, {"sha256": None}, {"file": "a\0"}, {"absolute": []}, None],
+    )
+    def test_another_form_is_refused(self, out, change) -> None:
+        record = [] if change is None else json.loads((out / LINK).read_text()) | change
+        (out / LINK).write_text(json.dumps(record))
+        with pytest.raises(InputError, match=r"latents\.link\.json: is not what verale explain writes"):
+            find_inputs(out)
+
+
+def test_what_is_given_counts_and_a_difference_is_told(files, tmp_path, caplog) -> None:
+    out = tmp_path / "out"
+    run(out, files)
+    with caplog.at_level(logging.WARNING, "verale"):
+        assert find_inputs(out, *files) == Inputs(*files)
+        assert find_inputs(out, str(out / "head.safetensors")).head == str(out / "head.safetensors")
+        assert find_inputs(out, "nowhere", "nowhere") == Inputs("nowhere", "nowhere")
+        assert caplog.text == ""
+        OTHER_HEAD.save(tmp_path / "other")
+        save_latents(tmp_path / "others", LATENTS)
+        assert find_inputs(out, str(tmp_path / "other"), str(tmp_path / "others")).head == str(tmp_path / "other")
+    assert [record.getMessage().split(" has other bytes than ")[0] for record in caplog.records] == [
+        str(out / "head.safetensors"),
+        str(out / "latents.safetensors"),
+    ]
+
+
+def test_a_head_that_was_replaced_is_not_taken_for_the_folder_s(files, tmp_path) -> None:
+    out = tmp_path / "out"
+    run(out, files)
+    OTHER_HEAD.save(out / "head.safetensors")
+    with pytest.raises(InputError, match=r"is not the head that was explained .* in run\.json\); give --head"):
+        find_inputs(out)
+    assert find_inputs(out, files[0]).head == files[0]
+    (out / "run.json").write_text("[")
+    assert find_inputs(out).head == str(out / "head.safetensors"), "the certificates name theirs"
+
+
+def test_a_folder_that_holds_nothing(tmp_path) -> None:
+    assert find_inputs(tmp_path) == find_inputs(tmp_path / "nowhere") == Inputs(None, None)

@@ -1,0 +1,270 @@
+"""Head and latents of a run's folder: kept beside the certificates, and looked for there first.
+
+The folder holds the bytes of both files, so that it can be audited wherever it is moved or sent. Latents of more than
+`LARGEST_COPY` bytes stay where they are: then `latents.link.json` says where that is, and has their digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os.path import lexists
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verale.errors import InputError
+from verale.files import open_regular, read, write_atomically
+from verale.runs.folder import HEAD, LATENTS, RUN_FILE
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from verale.head import Head
+
+__all__ = ["LARGEST_COPY", "LINK", "Inputs", "find_inputs", "keep_inputs", "link_to", "require_inputs", "sha256_of"]
+
+_log = logging.getLogger(__name__)
+
+LINK = "latents.link.json"
+"""Where the latents are that are too large for a copy."""
+
+LARGEST_COPY = 2**30
+"""The most bytes of latents that a run's folder holds itself."""
+
+_TYPE = "urn:verale:link:v1"
+_REMEDY = "choose another --out, or say --overwrite"
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The files that certificates are about; None where there is none.
+
+    Attributes:
+        head, latents: their paths.
+    """
+
+    head: str | None
+    latents: str | None
+
+
+def find_inputs(folder: Path, head: str | None = None, latents: str | None = None) -> Inputs:
+    """Head and latents of the certificates in a folder.
+
+    A file that is given counts. Where the folder has another one, a warning says so. What is not given is the folder's
+    own: `head.safetensors`; `latents.safetensors`, or the file to which `latents.link.json` leads.
+
+    Raises:
+        InputError: the folder's head is not the one that its `run.json` names, or the link leads to no file or to a
+            file with other bytes. Neither matters where a file is given.
+    """
+    own_head, own_latents = folder / HEAD, folder / LATENTS
+    if head is None and lexists(own_head):
+        _require_head_of_run(folder)
+        head = str(own_head)
+    elif head is not None:
+        _warn_if_different("head", head, own_head)
+    if latents is None:
+        latents = str(own_latents) if lexists(own_latents) else _followed(folder / LINK)
+    else:
+        _warn_if_different("latents", latents, own_latents)
+    return Inputs(head, latents)
+
+
+def sha256_of(path: str | Path) -> str:
+    """SHA-256 (hex) of a file of any size. Raises InputError."""
+    digest = hashlib.sha256()
+    try:
+        with open_regular(path) as stream:
+            while block := stream.read(1 << 22):
+                digest.update(block)
+    except OSError as error:
+        raise InputError(path, f"cannot be read ({error.strerror})") from error
+    return digest.hexdigest()
+
+
+def link_to(path: str, sha256: str, folder: Path | None) -> bytes:
+    """The bytes of `latents.link.json`.
+
+    Args:
+        path: the latents' path, or their URI.
+        sha256: of the file; of several Parquet files as `verale.datasets.latents` says.
+        folder: the folder of the link, where both are on this machine.
+    """
+    link: dict[str, Any] = {"_type": _TYPE, "file": path, "absolute": None, "sha256": sha256}
+    if folder is not None:
+        absolute = os.path.abspath(path)
+        link |= {"file": os.path.relpath(absolute, folder.resolve()), "absolute": absolute}
+    return f"{json.dumps(link, indent=1)}\n".encode()
+
+
+def require_inputs(folder: Path, head: str, latents: str, labels: Sequence[int] | None) -> None:
+    """Raise InputError if the folder holds another head or other latents than these.
+
+    Args:
+        folder: of a run.
+        head: the head's digest.
+        latents: the digest of all latents, by value.
+        labels: the true classes, if they are known.
+    """
+    path = folder / HEAD
+    if lexists(path) and (there := sha256_of(path)) != head:
+        raise InputError(path, f"is another head ({there[:12]}... there, {head[:12]}... here); {_REMEDY}")
+    path = folder / LATENTS
+    if lexists(path) and not _holds(path, latents, labels):
+        raise InputError(path, f"holds other latents, or other labels, than those of this run; {_REMEDY}")
+
+
+def keep_inputs(
+    folder: Path,
+    head: Head,
+    latents: Tensor,
+    digest: str,
+    labels: Sequence[int] | None,
+    files: tuple[str, str] | None,
+    overwrite: bool = False,
+) -> None:
+    """Write what the folder lacks of head and latents.
+
+    Args:
+        folder: of the run.
+        head, latents: those of the run; the latents as stored.
+        digest: of all latents, by value.
+        labels: the true classes, if they are known.
+        files: the paths from which head and latents were read. Their bytes are copied.
+        overwrite: replace another head and other latents.
+
+    Raises:
+        InputError: the folder holds another head or other latents, or cannot be written; a file that changed since it
+            was read.
+    """
+    if overwrite:
+        _remove_others(folder, head.digest, digest, labels)
+    else:
+        require_inputs(folder, head.digest, digest, labels)
+    if not lexists(folder / HEAD):
+        _keep_head(folder / HEAD, head, None if files is None else files[0])
+    if not lexists(folder / LATENTS):
+        _keep_latents(folder, latents, digest, labels, None if files is None else files[1])
+
+
+def _keep_head(path: Path, head: Head, file: str | None) -> None:
+    data = head.to_bytes() if file is None else read(file, "a head file (safetensors)")
+    if hashlib.sha256(data).hexdigest() == head.digest:
+        write_atomically(path, data)
+    elif file is not None:
+        raise _changed(file)
+    else:
+        _log.warning("%s is not written: the head was read from a file of other bytes; copy that file here", path)
+
+
+def _keep_latents(folder: Path, latents: Tensor, digest: str, labels: Sequence[int] | None, file: str | None) -> None:
+    from verale.head import save_latents
+
+    path, link = folder / LATENTS, folder / LINK
+    if file is None:
+        save_latents(path, latents, labels)
+    elif os.stat(file).st_size > LARGEST_COPY:
+        data = link_to(file, sha256_of(file), folder)
+        if not _holds(Path(file), digest, labels):
+            raise _changed(file)
+        if not link.exists() or read(link, "a link to latents") != data:
+            write_atomically(link, data)
+        return
+    else:
+        write_atomically(path, read(file, "a latents file (safetensors)"))
+        if not _holds(path, digest, labels):
+            path.unlink()
+            raise _changed(file)
+    link.unlink(missing_ok=True)
+
+
+def _changed(file: str) -> InputError:
+    return InputError(file, "changed while it was read; run the command again")
+
+
+def _holds(path: Path, digest: str, labels: Sequence[int] | None) -> bool:
+    """Whether a file holds the latents with this digest, and these labels."""
+    from verale.errors import LatentsError
+    from verale.head import as_patches, digest_of_all, load_labels, load_latents
+
+    try:
+        same = digest_of_all(as_patches(load_latents(path))) == digest
+        return same and load_labels(path) == (None if labels is None else list(labels))
+    except (InputError, LatentsError):
+        return False
+
+
+def _remove_others(folder: Path, head: str, latents: str, labels: Sequence[int] | None) -> None:
+    if lexists(folder / HEAD) and sha256_of(folder / HEAD) != head:
+        (folder / HEAD).unlink()
+    if lexists(folder / LATENTS) and not _holds(folder / LATENTS, latents, labels):
+        (folder / LATENTS).unlink()
+    (folder / LINK).unlink(missing_ok=True)
+
+
+def _require_head_of_run(folder: Path) -> None:
+    """Raise InputError if `run.json` names another head than the folder's. Certificates name theirs in any case."""
+    named = _run(folder).get("head")
+    if isinstance(named, str) and (there := sha256_of(folder / HEAD)) != named:
+        raise InputError(
+            folder / HEAD,
+            f"is not the head that was explained ({there[:12]}... here, {named[:12]}... in {RUN_FILE}); give --head,"
+            " or put the right file here",
+        )
+
+
+def _run(folder: Path) -> Mapping[str, Any]:
+    """The folder's `run.json`; empty if there is none, or something else."""
+    if not lexists(folder / RUN_FILE):
+        return {}
+    try:
+        run = json.loads(read(folder / RUN_FILE, "the description of a run"))
+    except (ValueError, RecursionError):
+        return {}
+    return run if isinstance(run, dict) else {}
+
+
+def _warn_if_different(name: str, given: str, own: Path) -> None:
+    """Log a warning if the folder has a file that is not the given one, byte for byte."""
+    if not (os.path.isfile(own) and os.path.isfile(given)):
+        return  # whoever uses the given file says what is wrong with it
+    try:
+        if os.path.samefile(given, own):
+            return
+        same = os.stat(given).st_size == os.stat(own).st_size and sha256_of(given) == sha256_of(own)
+    except (OSError, InputError):
+        return
+    if not same:
+        _log.warning("%s has other bytes than %s, which is given and counts (--%s)", own, given, name)
+
+
+def _followed(link: Path) -> str | None:
+    """The file to which a link leads; None without a link. Raises InputError."""
+    if not lexists(link):
+        return None
+    remedy = "give --latents, or remove this file if no instance is to be checked"
+    try:
+        record = json.loads(read(link, "a link to latents", 2**20))
+        if record["_type"] != _TYPE:
+            raise ValueError(f"its _type is not {_TYPE}")
+        file, absolute, sha256 = (record[name] for name in ("file", "absolute", "sha256"))
+        if not (isinstance(file, str) and isinstance(absolute, str | None) and isinstance(sha256, str)):
+            raise TypeError("a path or a digest is not a string")
+        if "\0" in file or "\0" in (absolute or ""):
+            raise ValueError("a path holds a null character")
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise InputError(link, f"is not what verale explain writes ({error}); {remedy}") from error
+    if "://" in file:
+        return file
+    for path in (str(link.parent / file), *([] if absolute is None else [absolute])):
+        if os.path.isdir(path) or path.endswith(".parquet"):
+            return path  # whoever reads datasets hashes them
+        if os.path.exists(path):
+            if sha256_of(path) != sha256:
+                raise InputError(link, f"has another digest than {path}, which changed since; {remedy}")
+            return path
+    raise InputError(link, f"leads to {file}, and there is no such file; put it there, or {remedy}")
