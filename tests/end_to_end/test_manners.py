@@ -172,7 +172,8 @@ def test_an_interrupted_search_for_counterexamples_leaves_no_witness(folder, giv
     wait_for(folder / "begun", process)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=600)
-    assert (process.returncode, out, err) == (130, "", "interrupted\n")
+    found = f"latents {given / 'out' / 'latents.safetensors'}\n"
+    assert (process.returncode, out, err) == (130, "", f"{found}interrupted\n")
     assert not (folder / "witness").exists()
 
 

@@ -77,18 +77,23 @@ def audit_of_a_folder_with_a_socket(folder: Path) -> Arguments:
     return ("audit", out, "--head", out / "head.safetensors")
 
 
+def _given(out: Path) -> Arguments:
+    """Head and latents as options: what is found in a folder is told on a line of its own."""
+    return ("--head", out / "head.safetensors", "--latents", out / "latents.safetensors")
+
+
 @attack
 def audit_with_a_log_that_is_a_pipe(folder: Path) -> Arguments:
     out = _folder(folder)
     os.mkfifo(folder / "log")
-    return ("audit", out, "--head", out / "head.safetensors", "--log", folder / "log")
+    return ("audit", out, *_given(out), "--log", folder / "log")
 
 
 @attack
 def audit_of_a_device(folder: Path) -> Arguments:
     out = _folder(folder)
     (out / "x.ale.json").symlink_to("/dev/zero")
-    return ("audit", out, "--head", out / "head.safetensors")
+    return ("audit", out, *_given(out))
 
 
 @attack

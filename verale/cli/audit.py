@@ -17,9 +17,12 @@ __all__ = ["command"]
 
 @click.command(name="audit", short_help="Prove certificates again.")
 @click.argument("certificates", nargs=-1, required=True, metavar="DIR|FILE|PARQUET...", type=click.Path())
-@click.option("--head", required=True, metavar="H", type=click.Path(), help="The head file they are about.")
+@click.option("--head", metavar="H", type=click.Path(), help="The head file; by default DIR/head.safetensors.")
 @click.option(
-    "--latents", metavar="Z", type=click.Path(), help="The images' latents; without them no instance is checked."
+    "--latents",
+    metavar="Z",
+    type=click.Path(),
+    help="The images' latents; by default DIR/latents.safetensors. Without them no instance is checked.",
 )
 @click.option(
     "--kernel",
@@ -54,7 +57,7 @@ __all__ = ["command"]
 @verbose
 def command(
     certificates: tuple[str, ...],
-    head: str,
+    head: str | None,
     latents: str | None,
     kernel: str,
     minimality: bool,
@@ -69,6 +72,10 @@ def command(
 ) -> None:
     """Prove certificates again, in interval arithmetic, trusting nothing but the checker.
 
+    Head and latents are those given, otherwise those beside the certificates. Then the line on stderr has the head's
+    digest: compare it with that of the head you mean. Where the folder has another file than the given one, a warning
+    says so.
+
     Prints one verdict line for each certificate. Exit code: 0 everything proved; 3 bounds do not reach; 4 refuted;
     5 malformed; 6 about another head or other latents; 7 a statement is not true of the latents; 8 not minimal; 9 a
     file that cannot be used; 12 more work than the limit; 14 proved, but no instance is claimed; 15 not covered by
@@ -76,37 +83,45 @@ def command(
     """
     from verale.checker.cost import LIMIT
     from verale.checker.verdict import EXIT_UNUSABLE, most_severe
+    from verale.cli.inputs import inputs_finder
     from verale.datasets.certificates import is_dataset, packed_certificates
-    from verale.runs.audit import audit_files
+    from verale.runs.audit import audit_groups
     from verale.runs.audit_log import AuditLog
     from verale.runs.auditor import AuditOptions, Stored
 
-    options = AuditOptions(head, latents, kernel, minimality, LIMIT if limit is None else limit, entailment_only)
+    def options_with(head: str, latents: str | None) -> AuditOptions:
+        return AuditOptions(head, latents, kernel, minimality, LIMIT if limit is None else limit, entailment_only)
+
     if ray_engine.is_ray(engine, workers, address, jobs):
-        ray_engine.audit(certificates, options, log, workers, address, as_json)
+        ray_engine.audit(certificates, head, latents, options_with, log, workers, address, as_json)
+    find = inputs_finder(head, latents)
     codes: list[int] = []
-    paths: list[str | Stored] = []
+    groups: list[tuple[list[str | Stored], AuditOptions]] = []
     for given in certificates:
         try:
             inside = packed_certificates(given)[0] if is_dataset(given) else certificate_files((given,))
             if not inside:
                 raise InputError(given, "holds no certificate, so nothing is proved")
-            paths += inside
+            options = options_with(*find(given))
+            if not groups or groups[-1][1] != options:
+                groups.append(([], options))
+            groups[-1][0].extend(inside)
         except (InputError, OSError) as error:
             print_line(f"error: {error}", sys.stderr)
             codes.append(EXIT_UNUSABLE)
+    total = sum(len(paths) for paths, _ in groups)
     audited = reused = 0
     try:
-        with progress("auditing", len(paths), unit="certificates", lines=True) as advance:
-            for outcome in audit_files(paths, options, jobs, None if log is None else AuditLog(log)):
+        with progress("auditing", total, unit="certificates", lines=True) as advance:
+            for outcome in audit_groups(groups, jobs, None if log is None else AuditLog(log)):
                 codes.append(outcome.exit_code)
                 audited, reused = audited + 1, reused + outcome.reused
                 print_outcome(outcome, as_json)
                 advance(1)
     except KeyboardInterrupt:
         again = "" if log is None else f"; {log} has their verdicts, and the same command audits the rest"
-        print_line(f"interrupted: {audited} of {len(paths)} certificates are audited{again}", sys.stderr)
+        print_line(f"interrupted: {audited} of {total} certificates are audited{again}", sys.stderr)
         sys.exit(EXIT_INTERRUPTED)
     if reused:
-        print_line(f"{reused} of {len(paths)} verdicts are taken from {log}", sys.stderr)
+        print_line(f"{reused} of {total} verdicts are taken from {log}", sys.stderr)
     sys.exit(most_severe(codes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -119,7 +120,15 @@ def _starter(
     match given:
         case (str(head), str(latents), None, None):
             data, source = storage.read_bytes(head, "a head file (safetensors)"), open_latents(latents)
-            return lambda workers: explain_latents(data, source, to, options, workers, overwrite)
+            _require_head(storage.join(out, HEAD), data, overwrite)
+
+            def begin_latents(workers: Workers) -> ExplainRun:
+                begun = explain_latents(data, source, to, options, workers, overwrite)
+                storage.write_bytes(storage.join(out, HEAD), data)
+                _keep_latents(out, latents, begun.staged.manifest()["latents"])
+                return begun
+
+            return begin_latents
         case (None, None, str(run), str(folder)):
             images = open_images(folder)
 
@@ -135,16 +144,52 @@ def _starter(
     raise UsageError("give --head and --latents, or --checkpoint-dir and --images")
 
 
+def _require_head(path: str, head: bytes, overwrite: bool) -> None:
+    """Raise InputError if there is another head."""
+    from verale.datasets import storage
+
+    if not overwrite and storage.exists(path) and storage.read_bytes(path, "a head file (safetensors)") != head:
+        raise InputError(path, "is another head than that of this run; choose another --out, or say --overwrite")
+
+
+def _keep_latents(out: str, latents: str, sha256: str) -> None:
+    """Copy latents to OUT, or write a link to them: to Parquet, to other file systems, and to large files."""
+    from pathlib import Path
+
+    from verale.datasets import storage
+    from verale.runs.folder import LATENTS
+    from verale.runs.inputs import LARGEST_COPY, LINK, link_to
+
+    local = "://" not in latents
+    is_file = local and Path(latents).is_file() and Path(latents).suffix != ".parquet"
+    if is_file and Path(latents).stat().st_size <= LARGEST_COPY:
+        data = storage.read_bytes(latents, "a latents file (safetensors)")
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise InputError(latents, "changed while it was read; run the command again")
+        storage.write_bytes(storage.join(out, LATENTS), data)
+        return
+    folder = Path(out) if local and "://" not in out else None
+    path = str(Path(latents).absolute()) if local else latents
+    storage.write_bytes(storage.join(out, LINK), link_to(path, sha256, folder))
+
+
 def audit(
     certificates: tuple[str, ...],
-    options: AuditOptions,
+    head: str | None,
+    latents: str | None,
+    options_with: Callable[[str, str | None], AuditOptions],
     log: str | None,
     workers: int | None,
     address: str | None,
     as_json: bool,
 ) -> None:
-    """Audit a dataset of certificates; the audit log is a dataset too. The arguments are those of `verale audit`."""
+    """Audit a dataset of certificates; the audit log is a dataset too. The arguments are those of `verale audit`.
+
+    Without latents, given or beside the dataset, its own column counts.
+    """
     from verale.checker.verdict import most_severe
+    from verale.cli.inputs import inputs_finder
+    from verale.datasets.latents import has_latents
     from verale.datasets.staging import StagedDataset
     from verale.ray.audit import audit_rows
     from verale.ray.pipeline import start_ray
@@ -152,6 +197,8 @@ def audit(
     if log is None or len(certificates) != 1:
         raise UsageError("--engine ray takes one dataset of certificates, and --log L.parquet for the audit log")
     StagedDataset(log).require_free(overwrite=False)
+    found_head, found_latents = inputs_finder(head, latents, datasets=True)(certificates[0])
+    options = options_with(found_head, found_latents or (certificates[0] if has_latents(certificates[0]) else None))
     codes = []
     with start_ray(workers, address, "cpu") as started:
         run = audit_rows(certificates[0], options, log, started)

@@ -16,23 +16,30 @@ __all__ = ["command"]
 
 @click.command(name="refute", short_help="Search for a counterexample to a certificate.")
 @click.argument("certificate", metavar="CERT", type=click.Path())
-@click.option("--head", required=True, metavar="H", type=click.Path(), help="The head file it is about.")
-@click.option("--latents", metavar="Z", type=click.Path(), help="The image's latents, to start from.")
+@click.option(
+    "--head", metavar="H", type=click.Path(), help="The head file; by default head.safetensors beside the certificate."
+)
+@click.option(
+    "--latents", metavar="Z", type=click.Path(), help="The image's latents, to start from; by default those beside it."
+)
 @click.option("--out", metavar="W", type=click.Path(), help="The file for a witness: latents of one image.")
 @click.option("--seconds", default=60.0, show_default=True, metavar="N", help="How long to search.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a line for people.")
 @verbose
-def command(certificate: str, head: str, latents: str | None, out: str | None, seconds: float, as_json: bool) -> None:
+def command(
+    certificate: str, head: str | None, latents: str | None, out: str | None, seconds: float, as_json: bool
+) -> None:
     """Search for latents that satisfy every statement of a certificate but are classified otherwise.
 
     Prints one verdict line. The checker verifies a counterexample exactly. Exit code: 4 refuted; 11 no counterexample
     found, which proves nothing; 5 malformed; 6 about another head; 9 a file or option that cannot be used; 130
     interrupted; 2 unknown option.
     """
+    from verale.cli.inputs import inputs_finder
     from verale.runs.refute import refute
 
     start = perf_counter()
-    verdict = refute(certificate, head, latents, out, seconds)
+    verdict = refute(certificate, *inputs_finder(head, latents)(certificate), out, seconds)
     record = {"certificate": certificate, "seconds": perf_counter() - start, **verdict.record()}
     print_line(json.dumps(record) if as_json else verdict.line(certificate))
     sys.exit(verdict.exit_code)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyarrow import Array, ChunkedArray, DataType
     from torch import Tensor
 
-__all__ = ["Latents", "column_of", "latents_in", "latents_type", "open_latents"]
+__all__ = ["Latents", "column_of", "has_latents", "latents_in", "latents_type", "open_latents"]
 
 _COLUMN = "latents"
 _SIZES = {"F32": 4, "F64": 8}
@@ -59,6 +59,15 @@ def latents_in(path: str) -> Tensor | None:
     except InputError:
         return None
     return _InParquet(path, rows).whole()
+
+
+def has_latents(path: str) -> bool:
+    """Whether a dataset has a column of latents."""
+    try:
+        ParquetRows.open(path, _COLUMN)
+    except InputError:
+        return False
+    return True
 
 
 def latents_type(latents: Tensor) -> DataType:

@@ -80,6 +80,10 @@ class StagedDataset:
         _delete(storage.join(staged.partial, _ATTEMPTS))  # attempts count within one run
         return staged
 
+    def manifest(self) -> Mapping[str, Any]:
+        """What its rows depend on, while it is being written."""
+        return _manifest(storage.join(self.partial, MANIFEST))
+
     def ranges(self) -> list[tuple[int, int]]:
         """The row ranges of the parts that are written, sorted.
 

@@ -16,7 +16,7 @@ from verale.runs.audit_log import AuditLog
 from verale.runs.auditor import AuditOptions, Stored, auditor_of, outcome_of
 from verale.runs.processes import in_processes
 
-__all__ = ["audit", "audit_files"]
+__all__ = ["audit", "audit_files", "audit_groups"]
 
 _log = logging.getLogger(__name__)
 
@@ -79,6 +79,25 @@ def audit_files(
 
     A file that cannot be used is an outcome too, even where auditing it kills its process.
     """
+    yield from audit_groups([(paths, options)], jobs, log)
+
+
+def audit_groups(
+    groups: Sequence[tuple[Sequence[str | Stored], AuditOptions]], jobs: int = 1, log: AuditLog | None = None
+) -> Iterator[Outcome]:
+    """Audit certificates of several heads or latents, group by group, each as `audit_files` does, into one log."""
+    outcomes = []
+    for paths, options in groups:
+        for outcome in _outcomes(paths, options, jobs, log):
+            outcomes.append(outcome)
+            yield outcome
+    if log is not None:
+        log.finish(outcomes)
+
+
+def _outcomes(
+    paths: Sequence[str | Stored], options: AuditOptions, jobs: int, log: AuditLog | None
+) -> Iterator[Outcome]:
     auditor = auditor_of(options)
     known = [None if log is None else log.known(path, auditor.run) for path in paths]
     new = [path for path, outcome in zip(paths, known, strict=True) if outcome is None]
@@ -86,13 +105,9 @@ def audit_files(
     audited = (
         (outcome_of(auditor, path) for path in new) if jobs == 1 else in_processes(new, options, jobs, auditor.run)
     )
-    outcomes = []
     for outcome in known:
         if outcome is None:
             outcome = next(audited)
             if log is not None:
                 log.add(outcome)
-        outcomes.append(outcome)
         yield outcome
-    if log is not None:
-        log.finish(outcomes)
