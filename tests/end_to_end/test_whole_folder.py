@@ -76,7 +76,8 @@ def test_another_head_that_is_given_counts_and_is_told(out) -> None:
 
 def test_a_folder_that_got_another_head_is_an_error_in_one_line(out) -> None:
     small_head("euclidean", seed=7).save(out / "head.safetensors")
-    for command in (("audit", out), ("refute", out / "000000.ale.json")):
+    report = ("report", out, "-o", out.parent / "r.csv")
+    for command in (("audit", out), report, ("refute", out / "000000.ale.json")):
         done = verale(*command)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (9, "", 1)
         assert "head.safetensors: is not the head that was explained" in done.stderr

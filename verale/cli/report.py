@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections import Counter
 from importlib import import_module
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from verale.report.collect import Collection
 
 __all__ = ["command"]
+
+_log = logging.getLogger(__name__)
 
 PICTURES, TABLES = ("pdf", "svg", "png"), ("parquet", "csv")
 FORMATS = ("html", *PICTURES, *TABLES)
@@ -83,8 +86,10 @@ def command(
 ) -> None:
     """Show certificates to people: as a page that needs neither network nor server, a picture, or a table.
 
-    PROVED means that the checker has proved a certificate: now, if there is a head, or earlier, as --verdicts says.
-    Exit code: 0 the report is written, whatever it says; 9 a file or option that cannot be used.
+    PROVED means that the checker has proved a certificate: now, or earlier, as --verdicts says. A head, and images, are
+    looked for in DIR first. Without a head nothing can be audited, and only --no-audit writes a report nevertheless.
+    Exit code: 0 the report is written, whatever it says; 9 a file or option that cannot be used, or images that
+    contradict their certificates.
     """
     target = Path(output)
     kind = kind or target.suffix.lstrip(".").lower()
@@ -104,6 +109,10 @@ def command(
         raise UsageError(
             f"{certificates} holds {len(collection.items)} certificates; a {kind} shows one: name its file"
         )
+    if collection.head_path is None and verdicts is None and not no_audit:
+        raise InputError(
+            collection.folder, "has no head, so nothing can be audited: give --head or --verdicts, or say --no-audit"
+        )
     collection = _judge(collection, verdicts, no_audit, minimality, jobs)
     if kind == "html":
         from verale.report.page import Limits, page
@@ -121,11 +130,15 @@ def command(
 
         data = encode(collection, kind)
     write_atomically(target, data)
-    proved = sum(item.status == "PROVED" for item in collection.items)
-    summary = f"{proved} PROVED ({collection.audited})" if collection.audited else "not audited"
+    statuses = Counter(item.status for item in collection.items)
+    summary = f"{statuses.pop('PROVED', 0)} PROVED ({collection.audited})" if collection.audited else "not audited"
     for caveat, count in sorted(Counter(item.caveat for item in collection.items if item.caveat).items()):
         summary += f", {count} of them: {caveat}"
+    if collection.audited:
+        summary += "".join(f", {count} {status.replace('_', ' ')}" for status, count in sorted(statuses.items()))
     print_line(f"{target}: {len(collection.paths)} certificates, {summary}; {len(data)} bytes", sys.stderr)
+    for note, count in sorted(Counter(item.image_note for item in collection.items if item.image_note).items()):
+        _log.warning("%d of %d images are %s", count, len(collection.items), note)
 
 
 def _collect(certificates: str, head: str | None, latents: str | None, images: str | None) -> Collection:
@@ -141,7 +154,7 @@ def _judge(collection: Collection, verdicts: str | None, no_audit: bool, minimal
 
     if verdicts is not None:
         return with_verdicts_from(collection, verdicts)
-    if no_audit or collection.head_path is None:
+    if no_audit:
         return collection
     with progress("auditing", len(collection.paths), unit="certificates") as advance:
         return audited(collection, minimality, jobs, advance)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from os.path import lexists
@@ -16,7 +16,9 @@ from verale.checker.certificate import LARGEST, Certificate, read_certificate
 from verale.errors import InputError
 from verale.files import certificate_index, certificates_in, read
 from verale.paradigms import PARADIGMS
-from verale.runs.folder import HEAD, LATENTS, SOURCE
+from verale.report.images import Match, Matcher, Placed, require_consistent
+from verale.runs.folder import SOURCE
+from verale.runs.inputs import find_inputs, images_of_run
 from verale.runs.source import Source, load_source
 from verale.runs.table import TABLE, Explained, read_table
 
@@ -93,6 +95,7 @@ class Item:
         predicted: the class, also of an image without a certificate.
         index: the image's index among the latents, where known.
         file, file_sha256, label: of the image, where known.
+        image_note: why the image's file is not known to be the one that was explained (`verale.report.images`).
         seconds: how long explaining took, where known.
         record: its record in an audit log (certificates/audit-log-v1.md); None without an audit.
     """
@@ -106,8 +109,14 @@ class Item:
     file: Path | None = None
     file_sha256: str | None = None
     label: int | None = None
+    image_note: str = ""
     seconds: float | None = None
     record: Mapping[str, Any] | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of its certificate, or of the image that has none."""
+        return f"image {self.index}" if self.path is None else self.path.name
 
     @property
     def status(self) -> str:
@@ -189,14 +198,15 @@ def collect(
 
     Args:
         path: the folder, or the certificate's file.
-        head: its file; by default the one that `verale explain` wrote to the folder, if it exists.
+        head: its file; by default the one of the folder, if it exists (`verale.runs.inputs`).
         latents: likewise.
-        images: the folder of the images; by default as `source.json` says.
+        images: the folder of the images; by default as `source.json` says. Files that moved within it, or have other
+            names now, are known by their digests.
         advance: called with the number of files read since the last call.
 
     Raises:
-        InputError: no certificates; a head, latents or source file that cannot be used; numbers of images and latents
-            that differ. A certificate that cannot be read becomes an item without a summary.
+        InputError: no certificates; a head, latents or source file that cannot be used; images, latents, labels and
+            folders that contradict each other. A certificate that cannot be read becomes an item without a summary.
     """
     given = Path(path)
     folder = given if given.is_dir() else given.parent
@@ -204,31 +214,36 @@ def collect(
     rows = _explained(folder / TABLE)
     if not files and not rows:
         raise InputError(given, "holds no *.ale.json; expected a folder that verale explain wrote, or a certificate")
-    head_path, latents_path = _beside(head, folder / HEAD), _beside(latents, folder / LATENTS)
-    source = load_source(_beside(None, folder / SOURCE), None if images is None else Path(images))
-    read_head = read_latents = None
-    if head_path is not None:
+    inputs = find_inputs(folder, _text_or_none(head), _text_or_none(latents))
+    source_path = folder / SOURCE if lexists(folder / SOURCE) else None
+    source = load_source(source_path, None if images is None else Path(images))
+    read_head = read_latents = stored = None
+    if inputs.head is not None:
         from verale.head import Head
 
-        read_head = Head.load(head_path)
-    indices: Mapping[str, int] | None = None
-    if latents_path is not None:
-        read_latents, indices = _load_latents(latents_path)
-        if source.files and len(source.files) != len(read_latents):
-            raise InputError(
-                images or folder / SOURCE,
-                f"has {len(source.files)} images, {latents_path} has the latents of {len(read_latents)}:"
-                " give the images that the latents were computed from",
-            )
+        read_head = Head.load(inputs.head)
+    if inputs.latents is not None:
+        read_latents, stored = _load_latents(Path(inputs.latents))
+        _require_noted(source_path, source, inputs.latents, stored)
+    _require_number(images or folder / SOURCE, source, inputs.latents, stored, max(len(rows), images_of_run(folder)))
+    matcher = Matcher(source, stored)
     row_of = {row.certificate: row for row in rows if row.certificate is not None}
     items = []
     for file in files:
-        items.append(_item(file, row_of.get(file.name), source, indices))
+        items.append(_item(file, row_of.get(file.name), matcher))
         advance(1)
     if given.is_dir():
-        items += [_unexplained(row, source) for row in rows if row.certificate is None]
+        items += [_unexplained(row, matcher) for row in rows if row.certificate is None]
     items.sort(key=lambda item: (item.index is None, item.index or 0))
-    return Collection(folder, tuple(items), read_head, read_latents, head_path, latents_path, source)
+    paths = [None if path is None else Path(path) for path in (inputs.head, inputs.latents)]
+    collection = Collection(folder, tuple(items), read_head, read_latents, paths[0], paths[1], source)
+    placed = [
+        Placed(item.name, Match(item.file, item.file_sha256, item.label, item.image_note), item.label, item.predicted)
+        for item in items
+        if item.file is not None
+    ]
+    require_consistent(placed, source, collection.classes, None if read_head is None else read_head.classes)
+    return collection
 
 
 def read_item(item: Item) -> tuple[bytes, Certificate]:
@@ -241,28 +256,55 @@ def read_item(item: Item) -> tuple[bytes, Certificate]:
 
 def indices_by_digest(latents: Tensor) -> dict[str, int]:
     """The index of every image by the digest of its latents, the first where several are equal. Raises LatentsError."""
+    return {digest: index for index, digest in reversed(list(enumerate(_digests(latents))))}
+
+
+def _digests(latents: Tensor) -> list[str]:
+    """The digest of every image. Raises LatentsError."""
     from verale.head import as_patches, digest
 
-    return {digest(as_patches(image[None])[0]): index for index, image in reversed(list(enumerate(latents)))}
+    return [digest(as_patches(image[None])[0]) for image in latents]
 
 
-def _beside(given: str | Path | None, by_default: Path) -> Path | None:
-    return Path(given) if given is not None else by_default if lexists(by_default) else None
+def _text_or_none(path: str | Path | None) -> str | None:
+    return None if path is None else str(path)
 
 
-def _load_latents(path: Path) -> tuple[Tensor, Mapping[str, int]]:
-    """The latents of a file, and the index of every image by digest. Raises InputError."""
+def _load_latents(path: Path) -> tuple[Tensor, list[str]]:
+    """The latents of a file, and the digest of every image. Raises InputError."""
     from verale.errors import LatentsError
     from verale.head import load_latents
 
     latents = load_latents(path)
     try:
-        return latents, indices_by_digest(latents)
+        return latents, _digests(latents)
     except LatentsError as error:
         raise InputError(path, str(error)) from error
 
 
-def _item(path: Path, row: Explained | None, source: Source, indices: Mapping[str, int] | None) -> Item:
+def _require_noted(path: Path | None, source: Source, latents: str, stored: Sequence[str]) -> None:
+    """Raise InputError if `source.json` notes other latents than those at hand."""
+    whole = hashlib.sha256("".join(stored).encode()).hexdigest()
+    if source.latents_digest not in (None, whole) or source.latents not in ((), tuple(stored)):
+        raise InputError(
+            path,
+            f"notes other latents than {latents} holds: give the latents that were made of these images, or explain"
+            " them again",
+        )
+
+
+def _require_number(
+    where: object, source: Source, latents: str | None, stored: Sequence[str] | None, explained: int
+) -> None:
+    """Raise InputError if the images are not as many as the latents; without latents, as were explained, if known."""
+    number, known = len(source.files), explained if stored is None else len(stored)
+    if not number or number == known or (stored is None and not explained):
+        return
+    have = f"{known} were explained" if stored is None else f"{latents} has the latents of {known}"
+    raise InputError(where, f"has {number} images, {have}: give the images that the latents were computed from")
+
+
+def _item(path: Path, row: Explained | None, matcher: Matcher) -> Item:
     """The item of a certificate's file; a row of the table counts if it is about the same bytes."""
     data = read(path, "a certificate (.ale.json)", LARGEST + 1)
     digest = hashlib.sha256(data).hexdigest()
@@ -270,26 +312,33 @@ def _item(path: Path, row: Explained | None, source: Source, indices: Mapping[st
         summary = CertificateSummary.of(read_certificate(data))
     except CheckerError as error:
         return Item(path, digest, problem=str(error))
-    number = certificate_index(path.name)
-    index = number if indices is None else indices.get(summary.latents or "")
-    if row is None or row.sha256 not in (None, digest):
-        return _with_image(Item(path, digest, summary, "", summary.predicted, index), source)
-    item = Item(path, digest, summary, "", summary.predicted, index, label=row.label, seconds=row.seconds)
-    return _with_image(item, source)
+    index = matcher.index_of(summary.latents, certificate_index(path.name))
+    item = Item(path, digest, summary, "", summary.predicted, index)
+    if row is not None and row.sha256 in (None, digest):
+        item = replace(item, label=row.label, seconds=row.seconds)
+    return _with_image(item, matcher)
 
 
-def _unexplained(row: Explained, source: Source) -> Item:
+def _unexplained(row: Explained, matcher: Matcher) -> Item:
     problem = row.reason or "the table gives no reason"
     item = Item(None, problem=problem, predicted=row.predicted, index=row.index, label=row.label, seconds=row.seconds)
-    return _with_image(item, source)
+    return _with_image(item, matcher)
 
 
-def _with_image(item: Item, source: Source) -> Item:
-    if item.index is None or not item.index < len(source.files):
+def _with_image(item: Item, matcher: Matcher) -> Item:
+    """The item with its image, if it has one. Raises InputError: two sources give it different labels."""
+    # The table numbers images as the latents do; a certificate's file may have any name.
+    image = matcher.image(item.index, item.summary is None or item.summary.latents is not None)
+    if image is None:
         return item
-    label = source.labels[item.index]
-    file, digest = source.files[item.index], source.digests[item.index]
-    return replace(item, file=file, file_sha256=digest, label=item.label if label is None else label)
+    if None not in (item.label, image.label) and item.label != image.label:
+        raise InputError(
+            image.file,
+            f"has the true class {image.label} in {SOURCE}, but {item.label} in {TABLE} ({item.name}): give the images"
+            " that were explained, or explain again",
+        )
+    label = item.label if image.label is None else image.label
+    return replace(item, file=image.file, file_sha256=image.sha256, label=label, image_note=image.note)
 
 
 def _explained(path: Path) -> list[Explained]:

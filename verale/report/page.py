@@ -15,6 +15,7 @@ from verale.certificate.words import NOT_PROVED
 from verale.errors import InputError
 from verale.report.collect import CertificateSummary, Collection, Item, read_item
 from verale.report.grid import grid_of_image
+from verale.report.images import BY_ORDER
 from verale.report.page_check import Checking, csp_digest, deflated
 from verale.report.page_list import columns_of, runs_of
 from verale.report.page_overview import overview
@@ -229,6 +230,11 @@ def _details(
         )
     if unread:
         notes.append(f"{len(unread)} images are not shown; the first: {unread[0]}")
+    if by_order := sum(item.image_note == BY_ORDER for item in collection.items):
+        notes.append(
+            f"{by_order} images are {BY_ORDER}: nothing binds them to their certificates but the order of their names"
+            " (docs/report.md)."
+        )
     if not collection.source.files:
         notes.append("The images are unknown, so the page draws only their grids (--images).")
     elif window.unknown:

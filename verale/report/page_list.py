@@ -26,6 +26,7 @@ def _row(collection: Collection, item: Item) -> dict[str, Any]:
         "name": name,
         "image": "" if item.file is None else "/".join(item.file.parts[-2:]),
         "index": item.index,
+        "match": item.image_note,
         "predicted": item.predicted,
         "label": item.label,
         "size": None if summary is None else summary.size,

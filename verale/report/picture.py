@@ -112,6 +112,8 @@ def picture(collection: Collection, kind: str) -> bytes:
             pixels = _pixels(item.file, window, item.file_sha256)
         except InputError as error:
             name += f"; not shown: {error}"
+    if pixels is not None and item.image_note:
+        name += f"; the image is {item.image_note}"
     grid = grid_of_image(given.patches, collection.head, collection.latents)
     estimates = estimates_of_item(collection, item, given)
     figure = _draw(given, pixels, grid, collection.classes, estimates, item.verdict, name)

@@ -18,6 +18,7 @@ _TYPES = {
     "certificate": "string",
     "sha256": "string",
     "image": "string",
+    "image_verified": "boolean",
     "label": "Int64",
     "predicted": "Int64",
     "class": "string",
@@ -42,8 +43,9 @@ _TYPES = {
 def frame(collection: Collection) -> pandas.DataFrame:
     """The table, one row an item.
 
-    `margin` is the certificate's least margin. `entailment`, `instance` and `minimality` are `proved` or `not checked`.
-    Where the certificate does not claim it, the instance is `not claimed`, and minimality is missing.
+    `image_verified` is whether digests bind the image's file to the certificate (`verale.report.images`). `margin` is
+    the certificate's least margin. `entailment`, `instance` and `minimality` are `proved` or `not checked`. Where the
+    certificate does not claim it, the instance is `not claimed`, and minimality is missing.
     """
     import pandas as pd
 
@@ -69,6 +71,7 @@ def _row(collection: Collection, item: Item) -> dict[str, Any]:
         "certificate": None if item.path is None else _text(str(item.path)),
         "sha256": item.sha256,
         "image": None if item.file is None else _text(str(item.file)),
+        "image_verified": None if item.file is None else not item.image_note,
         "label": item.label,
         "predicted": item.predicted,
         "class": _text(collection.name_of(item.predicted)) if item.predicted is not None else None,

@@ -54,6 +54,7 @@ def capture_images(
     """
     from verale.adapters.cabrnet import load
     from verale.head import as_patches, digest_of_all, save_latents
+    from verale.head import digest as digest_of_one
 
     network = load(run)
     source, labels = _source(network, images, files)
@@ -66,7 +67,8 @@ def capture_images(
     undecided = [str(file) for file, differs in zip(files, captured.undecided.tolist(), strict=True) if differs]
     if undecided:
         _log.warning("CaBRNet's float32 logits name another class than the head's: %s", ", ".join(undecided))
-    digest = digest_of_all(as_patches(captured.latents))
+    patches = as_patches(captured.latents)
+    digest = digest_of_all(patches)
     if earlier is not None and earlier.latents_digest != digest:
         raise InputError(
             directory / SOURCE,
@@ -75,6 +77,7 @@ def capture_images(
     # source.json first: after an interruption, the same command then knows whose files these are.
     noted = source.noting(
         latents_digest=digest,
+        image_latents=[digest_of_one(image) for image in patches],
         largest_difference_of_logits=float(captured.off.max()),
         largest_share_of_allowed_difference=captured.share,
     )

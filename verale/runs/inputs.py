@@ -25,7 +25,17 @@ if TYPE_CHECKING:
 
     from verale.head import Head
 
-__all__ = ["LARGEST_COPY", "LINK", "Inputs", "find_inputs", "keep_inputs", "link_to", "require_inputs", "sha256_of"]
+__all__ = [
+    "LARGEST_COPY",
+    "LINK",
+    "Inputs",
+    "find_inputs",
+    "images_of_run",
+    "keep_inputs",
+    "link_to",
+    "require_inputs",
+    "sha256_of",
+]
 
 _log = logging.getLogger(__name__)
 
@@ -84,6 +94,12 @@ def sha256_of(path: str | Path) -> str:
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror})") from error
     return digest.hexdigest()
+
+
+def images_of_run(folder: Path) -> int:
+    """How many images the folder's `run.json` says that the run has; 0 without one."""
+    images = _run(folder).get("images")
+    return images if type(images) is int else 0
 
 
 def link_to(path: str, sha256: str, folder: Path | None) -> bytes:

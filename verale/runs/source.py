@@ -6,7 +6,7 @@ import json
 import os
 import reprlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -58,17 +58,23 @@ class Source:
     """What is known about where latents come from; by default nothing.
 
     Attributes:
+        folder: the images' folder, where known.
         files: the images in the latents' order.
         labels: their true classes, where known; as many as files.
         digests: SHA-256 of the files that were captured, where known; as many as files.
+        latents: the digest of each image's latents; as many as files, or none.
+        latents_digest: of all latents, where noted.
         classes: the names of the classes.
         preprocessing: the steps from image to tensor, as CaBRNet's dataset.yml states them.
         origins: by prototype, the patch that it was copied from.
     """
 
+    folder: Path | None = None
     files: tuple[Path, ...] = ()
     labels: tuple[int | None, ...] = ()
     digests: tuple[str | None, ...] = ()
+    latents: tuple[str, ...] = ()
+    latents_digest: str | None = None
     classes: tuple[str, ...] | None = None
     preprocessing: Any = None
     origins: Mapping[int, TrainingPatch] = field(default_factory=dict)
@@ -81,7 +87,7 @@ class SourceFile:
     Attributes:
         record: the JSON object. It describes the network (`run`, `preprocessing`, `prototypes`, ...), the class names
             (`classes`), the images (`images`, `images_folder`) and what came of them (`head_sha256`,
-            `latents_digest`, ...).
+            `latents_digest`, `image_latents`, ...). `docs/cabrnet.md` describes it.
     """
 
     record: Mapping[str, Any]
@@ -153,20 +159,23 @@ class SourceFile:
         Raises:
             KeyError, TypeError, ValueError, AttributeError: the record lacks an entry, or has one of another type.
         """
-        folder = Path(_text(self.record["images_folder"]))
-        source = Source(
-            files=tuple(folder / _inside(image["file"]) for image in self.record["images"]),
-            labels=tuple(_index_or_none(image["label"]) for image in self.record["images"]),
-            digests=tuple(
-                None if image.get("sha256") is None else _text(image["sha256"]) for image in self.record["images"]
-            ),
+        noted = Path(_text(self.record["images_folder"]))
+        folder = noted if images is None else images
+        entries = self.record.get("images") or ()
+        latents = self.record.get("image_latents") or ()
+        if latents and len(latents) != len(entries):
+            raise ValueError(f"it has {len(entries)} images and {len(latents)} digests of their latents")
+        return Source(
+            folder=folder,
+            files=tuple(folder / _inside(image["file"]) for image in entries),
+            labels=tuple(_index_or_none(image["label"]) for image in entries),
+            digests=tuple(_text_or_none(image.get("sha256")) for image in entries),
+            latents=tuple(map(_text, latents)),
+            latents_digest=_text_or_none(self.latents_digest),
             classes=None if self.record["classes"] is None else tuple(map(_text, self.record["classes"])),
             preprocessing=self.record["preprocessing"],
             origins=_origins(self.record["prototypes"] or ()),
         )
-        if images is None:
-            return source
-        return replace(source, files=tuple(images / file.relative_to(folder) for file in source.files))
 
 
 def load_source(path: Path | None, images: Path | None) -> Source:
@@ -182,7 +191,7 @@ def load_source(path: Path | None, images: Path | None) -> Source:
         if images is None:
             return Source()
         files = tuple(image_files(images))
-        return Source(files=files, labels=(None,) * len(files), digests=(None,) * len(files))
+        return Source(images, files, (None,) * len(files), (None,) * len(files))
     remedy = "remove it, or explain the images again"
     try:
         return SourceFile.read(path, remedy).source(images)
@@ -229,6 +238,10 @@ def _text(value: object) -> str:
         raise ValueError("a name holds a null character")
     os.fsencode(value)  # a ValueError where no file can have that name
     return value
+
+
+def _text_or_none(value: object) -> str | None:
+    return None if value is None else _text(value)
 
 
 def _index(value: object) -> int:

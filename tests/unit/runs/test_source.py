@@ -53,6 +53,7 @@ def test_what_is_written_is_read(tmp_path) -> None:
     assert SourceFile.read(tmp_path / "source.json", "") == built()
     source = load_source(tmp_path / "source.json", None)
     assert source == Source(
+        folder=Path("/images"),
         files=(Path("/images/a/0.png"), Path("/images/b/1-\udcff.png")),
         labels=(0, None),
         digests=("ab" * 32, None),
@@ -92,6 +93,9 @@ def test_anything_but_an_object_is_refused(text, tmp_path) -> None:
         {"images": [{"file": "\ud800", "label": None}]},
         {"images": [{"file": "a\0", "label": None}]},
         {"images_folder": "\ud800"},
+        {"image_latents": ["ab"]},
+        {"image_latents": ["ab", 7]},
+        {"latents_digest": 7},
         {"prototypes": [{"prototype": 0, "image": 0, "file": "\0", "row": 0, "column": 0}]},
         {"images": [{"file": "a.png"}]},
         {"images": [{"file": "a.png", "label": None, "sha256": 7}]},

@@ -6,7 +6,8 @@ async function drawDetail(row) {
   const parts = embedded(row);
   const detail = parts && (await inflate(parts[0]));
   const certificate = detail && JSON.parse(detail.text).predicate;
-  const title = el("h2", { tabindex: "-1", id: "title" }, el("bdi", {}, rows.image[row] || rows.name[row]));
+  const match = rows.match[row] ? el("small", { class: "match" }, " " + rows.match[row]) : "";
+  const title = el("h2", { tabindex: "-1", id: "title" }, el("bdi", {}, rows.image[row] || rows.name[row]), match);
   const article = document.getElementById("detail");
   article.replaceChildren(steps(row), title, summary(row, detail, certificate));
   if (certificate) {
@@ -74,7 +75,8 @@ function figure(row, detail, certificate, groups, uri) {
     if (target) { target.scrollIntoView({ block: "start" }); target.focus(); }
   };
   const guess = detail.grid.assumed ? " The grid is assumed to be square." : "";
-  return el("figure", {}, picture(detail.grid, uri, counts, description, choose), el("figcaption", {}, description + "." + guess));
+  const match = uri && rows.match[row] ? el("b", { class: "match" }, " The image is " + rows.match[row] + ".") : "";
+  return el("figure", {}, picture(detail.grid, uri, counts, description, choose), el("figcaption", {}, description + "." + guess, match));
 }
 
 function margins(detail, certificate) {

@@ -29,7 +29,8 @@ function imageCell(row) {
   const parts = embedded(row);
   const image = parts && parts[1] ? el("img", { src: parts[1], alt: "", class: "thumbnail", loading: "lazy" }) : el("span", { class: "thumbnail" });
   const second = rows.image[row] ? el("small", {}, el("bdi", {}, rows.name[row])) : "";
-  return [image, el("span", {}, el("a", { href: "#certificate-" + row }, el("bdi", {}, rows.image[row] || rows.name[row])), second)];
+  const match = rows.match[row] ? el("small", { class: "match" }, rows.match[row]) : "";
+  return [image, el("span", {}, el("a", { href: "#certificate-" + row }, el("bdi", {}, rows.image[row] || rows.name[row])), second, match)];
 }
 
 function keeps(row) {

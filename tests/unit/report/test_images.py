@@ -1,0 +1,92 @@
+"""Images in folders of classes: what contradicts a label or a certificate, and what does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from verale.errors import InputError
+from verale.report.images import BY_ORDER, GONE, Match, Matcher, Placed, require_consistent
+from verale.runs.source import Source
+
+ROOT = Path("/images")
+TEN = [str(number) for number in range(11)]
+
+
+def consistent(
+    folders: list[str],
+    labels: list[int | None],
+    note: str = BY_ORDER,
+    names: tuple[str, ...] | None = None,
+    classes: int | None = None,
+    predicted: int | None = None,
+) -> bool:
+    """Whether one image a folder, in this order, contradicts nothing."""
+    files = tuple(ROOT / folder / f"{index}.png" for index, folder in enumerate(folders))
+    digest = None if note == BY_ORDER else "0"
+    source = Source(ROOT, files, (None,) * len(files), (digest,) * len(files))
+    placed = [
+        Placed(str(file), Match(file, digest, label, note), label, predicted)
+        for file, label in zip(files, labels, strict=True)
+    ]
+    try:
+        require_consistent(placed, source, names, classes)
+    except InputError as error:
+        assert "lies in the folder" in str(error)
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("folders", "names", "classes", "labels", "expected"),
+    [
+        (["ant", "bee"], ("ant", "bee", "cat"), 3, [0, 1], True),
+        (["ant", "bee"], ("ant", "bee", "cat"), 3, [0, 2], False),
+        (["a", "b"], None, 2, [0, 1], True),
+        (["a", "b"], ("ant", "bee"), 2, [1, 0], False),
+        (sorted(TEN), None, 11, list(range(11)), True),  # as torchvision counts folders: "10" comes after "1"
+        (sorted(TEN), None, 11, [int(folder) for folder in sorted(TEN)], True),
+        (sorted(TEN), None, 11, [*range(10), 9], False),
+        (["3", "5"], None, 10, [3, 5], True),
+        (["3", "5"], None, 10, [0, 1], False),
+        (["a", "a", "b"], None, 7, [4, 4, 6], True),  # some of the classes: a folder has one class, whichever
+        (["a", "a", "b"], None, 7, [4, 5, 6], False),
+        (["a", "b"], None, 7, [None, None], True),
+        (["", ""], None, 2, [1, 1], True),  # no folders of classes
+    ],
+)
+def test_folders_and_labels(folders, names, classes, labels, expected) -> None:
+    assert consistent(folders, labels, names=names, classes=classes) is expected
+
+
+def test_the_class_of_a_certificate_counts_where_nothing_else_is_known() -> None:
+    assert not consistent(["0", "1"], [None, None], predicted=1, classes=2)
+    assert consistent(["0", "1"], [0, 1], predicted=1, classes=2), "a network may be wrong"
+    assert consistent(["0", "1"], [None, None], note="", predicted=1, classes=2), "these are the images"
+    assert consistent(["0", "1"], [None, None], note=GONE, predicted=1, classes=2), "these are not shown"
+
+
+def test_known_bytes_may_lie_in_folders_of_any_kind_but_not_in_another_class() -> None:
+    assert consistent(["monday", "monday", "friday"], [0, 1, 1], note="", classes=9)
+    assert not consistent(["b", "a"], [0, 1], note="", names=("a", "b"))
+
+
+def test_numbers_of_equal_latents_are_kept_and_unknown_latents_have_none() -> None:
+    matcher = Matcher(Source(), ["x", "y", "x"])
+    assert [matcher.index_of("x", number) for number in (0, 1, 2, 7, None)] == [0, 0, 2, 0, 0]
+    assert (matcher.index_of("z", 1), matcher.index_of(None, 1)) == (None, None)
+    assert Matcher(Source(), None).index_of("x", 1) == 1
+    assert matcher.image(1, True) is None, "there are no images"
+
+
+def test_a_digest_without_the_latents_binds_nothing(tmp_path) -> None:
+    (tmp_path / "a.png").write_bytes(b"a")
+    sha256 = "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"
+    source = Source(tmp_path, (tmp_path / "a.png",), (None,), (sha256,))
+    match = Matcher(source, ["x"]).image(0, True)
+    assert match is not None and (match.sha256, match.note) == (sha256, BY_ORDER)
+    bound = Source(tmp_path, (tmp_path / "a.png",), (None,), (sha256,), ("x",))
+    assert [Matcher(bound, None).image(0, by_latents).note for by_latents in (True, False)] == ["", BY_ORDER]
+    (tmp_path / "a.png").write_bytes(b"b")
+    assert Matcher(bound, None).image(0, True).note == GONE

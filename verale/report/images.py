@@ -1,0 +1,213 @@
+"""Which image belongs to a certificate, and whether that is verified.
+
+An image is verified where `source.json` binds it: the certificate names the digest of its latents, `source.json` notes
+these latents for the image, and the file's bytes have the digest noted beside them. Otherwise only the order speaks for
+it, and every report says so. Order that contradicts the folders of the images, or their labels, is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from verale.errors import InputError
+from verale.runs.images import IMAGE_SUFFIXES
+from verale.runs.inputs import sha256_of
+from verale.runs.source import Source
+
+__all__ = ["BY_ORDER", "GONE", "Match", "Matcher", "Placed", "require_consistent"]
+
+BY_ORDER = "matched by order, not verified"
+"""What goes with an image that nothing but its place among the others binds to a certificate."""
+GONE = "not shown: the file is gone, or has other bytes now"
+"""What goes with an image that was explained, and of which only the digest is left."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """The image of a certificate.
+
+    Attributes:
+        file: its file.
+        sha256: of the file that was explained, where known.
+        label: its true class, where known.
+        note: empty where digests bind file and certificate; otherwise `BY_ORDER` or `GONE`. Whoever shows the file
+            compares its bytes with `sha256` again.
+    """
+
+    file: Path
+    sha256: str | None
+    label: int | None
+    note: str
+
+
+class Matcher:
+    """Finds the images of certificates.
+
+    Args:
+        source: what is known about the images.
+        stored: the digests of the latents at hand, image by image; None without latents.
+    """
+
+    def __init__(self, source: Source, stored: Sequence[str] | None) -> None:
+        self._source = source
+        noted = source.latents or stored
+        self._indices: dict[str, list[int]] | None = None if noted is None else {}
+        for index, digest in enumerate(noted or ()):
+            self._indices.setdefault(digest, []).append(index)  # type: ignore[union-attr]
+        whole = None if stored is None else hashlib.sha256("".join(stored).encode()).hexdigest()
+        self._noted = bool(source.latents) or (whole is not None and whole == source.latents_digest)
+
+    def index_of(self, latents: str | None, number: int | None) -> int | None:
+        """The index of a certificate's image among the latents; None where it is none of them.
+
+        Args:
+            latents: the digest that the certificate names.
+            number: the number in the name of its file. It counts where several images have these latents, and where
+                no latents are known.
+        """
+        if self._indices is None:
+            return number
+        indices = self._indices.get(latents or "", [])
+        return number if number in indices else indices[0] if indices else None
+
+    def image(self, index: int | None, by_latents: bool) -> Match | None:
+        """The image with an index; None where there is none.
+
+        Args:
+            by_latents: whether the index is that of the latents themselves, not just a number.
+        """
+        source = self._source
+        if index is None or not index < len(source.files):
+            return None
+        noted, sha256, label = source.files[index], source.digests[index], source.labels[index]
+        if sha256 is None:
+            return Match(noted, None, label, BY_ORDER)
+        file = self._file(noted, sha256)
+        if file is None:
+            return Match(noted, sha256, label, GONE)
+        return Match(file, sha256, label, "" if by_latents and self._noted else BY_ORDER)
+
+    def _file(self, noted: Path, sha256: str) -> Path | None:
+        """The file with a digest: where it is noted, or wherever in the folder it lies now."""
+        if _digest(noted) == sha256:
+            return noted
+        equal = self._by_digest.get(sha256, [])
+        return min(
+            equal, key=lambda file: (file.parent.name != noted.parent.name, file.name != noted.name), default=None
+        )
+
+    @cached_property
+    def _by_digest(self) -> Mapping[str | None, list[Path]]:
+        files: dict[str | None, list[Path]] = {}
+        folder = self._source.folder
+        for pattern in ("*", "*/*"):
+            for file in () if folder is None else sorted(folder.glob(pattern)):
+                if file.suffix.lower() in IMAGE_SUFFIXES:
+                    files.setdefault(_digest(file), []).append(file)
+        return files
+
+
+def _digest(file: Path) -> str | None:
+    try:
+        return sha256_of(file)
+    except InputError:
+        return None
+
+
+@dataclass(frozen=True)
+class Placed:
+    """What is said about the class of one image.
+
+    Attributes:
+        name: of its certificate, for messages.
+        match: the image.
+        label: its true class, where known.
+        predicted: the class of its certificate.
+    """
+
+    name: str
+    match: Match
+    label: int | None
+    predicted: int | None
+
+    @property
+    def expected(self) -> int | None:
+        """The class of the folder that it has to lie in: the true one. Where that is unknown, and the image is matched
+        by order alone, the certificate's."""
+        return self.predicted if self.label is None and self.match.note == BY_ORDER else self.label
+
+
+def require_consistent(
+    placed: Iterable[Placed], source: Source, names: Sequence[str] | None, classes: int | None
+) -> None:
+    """Raise InputError if images lie in folders of other classes than what is known about them.
+
+    Args:
+        placed: the images that are shown.
+        source: has all images.
+        names: of the classes, where known.
+        classes: how many there are, where known.
+    """
+    root = source.folder
+    if root is None:
+        return
+    placed = list(placed)
+    by_order = [file for file, digest in zip(source.files, source.digests, strict=True) if digest is None]
+    folders = {_folder(file, root) for file in (*by_order, *(one.match.file for one in placed))}
+    if None in folders:
+        return
+    checked = [one for one in placed if one.expected is not None]
+    meanings = _meanings(sorted(filter(None, folders)), names, classes)
+    if not meanings:  # then all that is known is that images of a folder have one class
+        checked = [one for one in checked if one.match.note == BY_ORDER and one.label is not None]
+        meanings = [{_folder(one.match.file, root) or "": one.expected or 0 for one in reversed(checked)}]
+    wrong = [
+        [one for one in checked if meaning.get(_folder(one.match.file, root) or "") != one.expected]
+        for meaning in meanings
+    ]
+    if not all(wrong):
+        return
+    first = min(wrong, key=len)[0]
+    what = "the true class" if first.label is not None else "the certificate's class"
+    remedy = _REMEDY if first.match.note == BY_ORDER else "give the folder that was explained"
+    raise InputError(
+        first.match.file,
+        f"lies in the folder {_folder(first.match.file, root)!r}, but {what} of {first.name} is"
+        f" {_called(first.expected, names)}, so this is another image, or it was moved to another class; {remedy}",
+    )
+
+
+_REMEDY = (
+    "images are matched by order here: give those that were explained, in their order, with source.json, or true labels"
+    " in the latents file"
+)
+
+
+def _folder(file: Path, root: Path) -> str | None:
+    """The subfolder in which an image lies; None where it lies in the folder itself."""
+    try:
+        parts = file.relative_to(root).parts
+    except ValueError:
+        return None
+    return parts[0] if len(parts) == 2 else None
+
+
+def _meanings(folders: Sequence[str], names: Sequence[str] | None, classes: int | None) -> list[Mapping[str, int]]:
+    """The classes that folders can mean: by their names; or in their order, if there is one for each class; or by
+    their numbers. Empty where none of this fits."""
+    if names is not None and set(folders) <= set(names):
+        return [{folder: names.index(folder) for folder in folders}]
+    meanings: list[Mapping[str, int]] = []
+    if len(folders) == classes:
+        meanings.append({folder: index for index, folder in enumerate(folders)})
+    if all(folder.isascii() and folder.isdigit() for folder in folders):
+        meanings.append({folder: int(folder) for folder in folders})
+    return meanings
+
+
+def _called(index: int | None, names: Sequence[str] | None) -> str:
+    return str(index) if names is None or index is None or index >= len(names) else f"{index} ({names[index]})"
