@@ -55,7 +55,7 @@ def command(out: str, paradigm: str, overwrite: bool) -> None:
     from verale.adapters.cabrnet import load_head
     from verale.demo.network import RUN, load_images, load_network
     from verale.demo.source import source_of
-    from verale.head import as_patches, digest_of_all, save_latents
+    from verale.head import as_patches, digest, digest_of_all, save_latents
     from verale.runs.device import device_named
     from verale.runs.explain import open_run
     from verale.runs.folder import HEAD, LATENTS, RUN_FILE, SOURCE
@@ -83,7 +83,10 @@ def command(out: str, paradigm: str, overwrite: bool) -> None:
     explained.sort(key=lambda one: one.index)
     paths = [certificates / one.certificate for one in explained if one.certificate is not None]
     audited = _audit(paths, head_path, latents_path)
-    source = source_of(digits).noting(head_sha256=head.digest, latents_digest=digest_of_all(as_patches(latents)))
+    patches = as_patches(latents)
+    source = source_of(digits).noting(
+        head_sha256=head.digest, latents_digest=digest_of_all(patches), image_latents=list(map(digest, patches))
+    )
     write_atomically(certificates / SOURCE, source.to_bytes())
     _print_table(explained, audited, [f"{path.parent.name}/{path.stem}" for path in digits.paths])
     for line in (f"head:         {head_path}", f"latents:      {latents_path}", f"certificates: {certificates}"):

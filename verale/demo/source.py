@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from verale.adapters.cabrnet.configuration import load_yaml
 from verale.adapters.cabrnet.run import DATASET
 from verale.demo.network import DATA, IMAGES, RUN, Digits
+from verale.files import read
 from verale.runs.source import SourceFile, SourceImage
 
 __all__ = ["PROJECTION", "source_of"]
@@ -26,10 +29,14 @@ def source_of(digits: Digits) -> SourceFile:
         "prototypes": list(_origins()),
     }
     images = [
-        SourceImage(path.relative_to(IMAGES).as_posix(), classes.index(str(label)))
+        SourceImage(path.relative_to(IMAGES).as_posix(), classes.index(str(label)), _sha256(path))
         for path, label in zip(digits.paths, digits.labels, strict=True)
     ]
     return SourceFile.build(network, str(IMAGES), classes, images)
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(read(path, "a packaged image")).hexdigest()
 
 
 def _origins() -> Iterator[dict[str, Any]]:
