@@ -87,7 +87,7 @@ class SourceFile:
     Attributes:
         record: the JSON object. It describes the network (`run`, `preprocessing`, `prototypes`, ...), the class names
             (`classes`), the images (`images`, `images_folder`) and what came of them (`head_sha256`,
-            `latents_digest`, `image_latents`, ...). `docs/cabrnet.md` describes it.
+            `latents_digest`, `image_latents`, ...). `docs/report.md` describes it.
     """
 
     record: Mapping[str, Any]
