@@ -5,12 +5,16 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from verale.checker.output import print_line
 from verale.cli.shared import certificate_files
 from verale.errors import InputError
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 __all__ = ["command"]
 
@@ -57,11 +61,14 @@ def pack(certificates: tuple[str, ...], out: str, overwrite: bool) -> None:
 def unpack(parquet: str, out: str, overwrite: bool) -> None:
     """Write the certificates of a Parquet file, or of a directory of such files, to files, byte for byte.
 
-    If it has latents, they go to latents.safetensors.
+    If it has latents, they go to latents.safetensors. A head beside it goes there too, and so does source.json, with
+    the images that the rows name. Then DIR is a folder as `verale explain` writes it.
     """
+    from verale.cli.inputs import folder_of
     from verale.datasets.certificates import packed_certificates
     from verale.datasets.latents import latents_in
-    from verale.files import write_atomically
+    from verale.files import read, write_atomically
+    from verale.runs.folder import HEAD, LATENTS, SOURCE
 
     packed, without = packed_certificates(parquet)
     if not packed:
@@ -76,13 +83,49 @@ def unpack(parquet: str, out: str, overwrite: bool) -> None:
             raise InputError(parquet, f"has a certificate called {one.short!r}, which is not the plain name of a file")
         if not overwrite and (directory / one.short).exists():
             raise InputError(directory / one.short, "already exists; choose another --out, or say --overwrite")
+    head = None if "://" in parquet else folder_of(parquet) / HEAD
+    if head is not None and head.is_file():
+        _require_replaceable(directory / HEAD, head, overwrite)
     for one in packed:
         write_atomically(directory / one.short, one.read())
     rest = f"; {without} rows have none" if without else ""
+    if head is not None and head.is_file():
+        write_atomically(directory / HEAD, read(head, "a head file (safetensors)"))
+        rest += f"; their head in {HEAD}"
     if (latents := latents_in(parquet)) is not None:
         from verale.head import save_latents
-        from verale.runs.folder import LATENTS
 
         save_latents(directory / LATENTS, latents)
-        rest += "; their latents in latents.safetensors"
+        rest += f"; their latents in {LATENTS}"
+        if head is not None and head.with_name(SOURCE).is_file():
+            _unpack_source(head, parquet, latents, directory / SOURCE)
     print_line(f"{len(packed)} certificates in {directory}{rest}", sys.stderr)
+
+
+def _require_replaceable(path: Path, head: Path, overwrite: bool) -> None:
+    from verale.files import read
+
+    if not overwrite and path.exists() and path.read_bytes() != read(head, "a head file (safetensors)"):
+        raise InputError(path, f"is another head than {head}; choose another --out, or say --overwrite")
+
+
+def _unpack_source(head: Path, parquet: str, latents: Tensor, to: Path) -> None:
+    """Write source.json with the images that the rows name, bound to their latents by digest."""
+    from verale.datasets.latents import images_in
+    from verale.files import write_atomically
+    from verale.head import as_patches, digest, digest_of_all
+    from verale.runs.folder import SOURCE
+    from verale.runs.inputs import sha256_of
+    from verale.runs.source import SourceFile
+
+    images = images_in(parquet)
+    if images is None:
+        return
+    patches = as_patches(latents)
+    source = SourceFile.read(head.with_name(SOURCE), "remove it").noting(
+        images=[{"file": file, "label": label, "sha256": sha256} for file, label, sha256 in images],
+        head_sha256=sha256_of(head) if head.is_file() else None,
+        latents_digest=digest_of_all(patches),
+        image_latents=list(map(digest, patches)),
+    )
+    write_atomically(to, source.to_bytes())

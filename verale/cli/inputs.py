@@ -46,7 +46,8 @@ def inputs_finder(
             print_line(f"head {inputs.head}, sha256 {sha256_of(inputs.head)}", sys.stderr)
         if inputs.latents is None or inputs.latents == latents:
             return inputs
-        if not datasets and ("://" in inputs.latents or not Path(inputs.latents).is_file()):
+        path = Path(inputs.latents)
+        if not datasets and ("://" in inputs.latents or path.suffix == ".parquet" or path.is_dir()):
             _log.warning("%s: no instance is checked without --engine ray", inputs.latents)
             return Inputs(inputs.head, latents)
         print_line(f"latents {inputs.latents}", sys.stderr)

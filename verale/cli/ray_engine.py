@@ -134,7 +134,9 @@ def _starter(
 
             def begin(workers: Workers) -> ExplainRun:
                 begun, network = explain_images(run, images, to, options, workers, overwrite)
-                storage.write_bytes(storage.join(out, HEAD), network.head.to_bytes())
+                head_bytes = network.head.to_bytes()
+                _require_head(storage.join(out, HEAD), head_bytes, overwrite)
+                storage.write_bytes(storage.join(out, HEAD), head_bytes)
                 classes = class_folders(images.names, network.head.classes)
                 source = SourceFile.build(network.describe(), images.path, classes)
                 storage.write_bytes(storage.join(out, SOURCE), source.to_bytes())

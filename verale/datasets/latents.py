@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyarrow import Array, ChunkedArray, DataType
     from torch import Tensor
 
-__all__ = ["Latents", "column_of", "has_latents", "latents_in", "latents_type", "open_latents"]
+__all__ = ["Latents", "column_of", "has_latents", "images_in", "latents_in", "latents_type", "open_latents"]
 
 _COLUMN = "latents"
 _SIZES = {"F32": 4, "F64": 8}
@@ -59,6 +59,22 @@ def latents_in(path: str) -> Tensor | None:
     except InputError:
         return None
     return _InParquet(path, rows).whole()
+
+
+def images_in(path: str) -> list[tuple[str, int | None, str]] | None:
+    """File, true class and SHA-256 of each image whose latents `latents_in` gives; None if they are not all known."""
+    columns = (_COLUMN, "image", "label", "image_sha256")
+    try:
+        rows = ParquetRows.open(path, _COLUMN)
+        table = rows.take(0, len(rows), columns)
+    except InputError:
+        return None
+    if not set(columns) <= set(table.column_names):
+        return None
+    values = table.filter(table[_COLUMN].is_valid()).select(columns[1:]).to_pylist()
+    images = [(row["image"], row["label"], row["image_sha256"]) for row in values]
+    known = all(isinstance(name, str) and isinstance(digest, str) for name, _, digest in images)
+    return images if known else None
 
 
 def has_latents(path: str) -> bool:

@@ -1,0 +1,115 @@
+"""What `verale explain --engine ray` leaves in OUT is enough for an audit, and unpacked for a report. Without Ray."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from support.commands import in_process as verale
+from support.runs import IMAGES, final
+
+from verale.datasets.latents import column_of
+from verale.files import certificates_in
+from verale.head import load_latents
+from verale.ray import pipeline
+from verale.runs import inputs
+
+
+@contextmanager
+def nobody(*arguments: object) -> Iterator[pipeline.Workers]:
+    yield pipeline.Workers(1, 0)
+
+
+@pytest.fixture
+def folder(given, tmp_path: Path, without_ray, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(pipeline, "start_ray", nobody)
+    (tmp_path / "H").write_bytes(Path(given.head).read_bytes())
+    (tmp_path / "Z").write_bytes(Path(given.latents).read_bytes())
+    return tmp_path
+
+
+def explain(folder: Path, *arguments: object) -> str:
+    done = verale("explain", "--engine", "ray", "--head", "H", "--out", "OUT", *arguments, cwd=folder)
+    assert done.returncode in (0, 9), done.stderr
+    return done.stderr if done.returncode else ""
+
+
+def audit(folder: Path, path: str, *arguments: object) -> tuple[int, int, str]:
+    """The exit code, how many instances are proved, and what is said on stderr."""
+    done = verale("audit", path, *arguments, cwd=folder)
+    return done.returncode, done.stdout.count("instance proved"), done.stderr
+
+
+@pytest.mark.parametrize("path", ["moved", "moved/certificates.parquet"])
+def test_both_engines_find_copies_of_head_and_latents(path, folder) -> None:
+    assert explain(folder, "--latents", "Z") == ""
+    for name, given in (("head.safetensors", "H"), ("latents.safetensors", "Z")):
+        assert (folder / "OUT" / name).read_bytes() == (folder / given).read_bytes()
+        (folder / given).unlink()
+    (folder / "OUT").rename(folder / "moved")
+    assert audit(folder, path)[:2] == (0, 40)
+    assert audit(folder, path, "--engine", "ray", "--log", "log.parquet")[:2] == (0, 40)
+
+
+def test_large_latents_are_linked(folder, monkeypatch) -> None:
+    monkeypatch.setattr(inputs, "LARGEST_COPY", 100)
+    assert explain(folder, "--latents", "Z") == ""
+    assert not (folder / "OUT" / "latents.safetensors").exists()
+    assert audit(folder, "OUT")[:2] == (0, 40)
+    (folder / "Z").write_bytes(b"")
+    assert "another digest" in audit(folder, "OUT")[2]
+
+
+def test_latents_in_parquet_are_linked_and_read_by_ray_only(folder) -> None:
+    pq.write_table(pa.table({"latents": column_of(load_latents(folder / "Z"))}), folder / "z.parquet")
+    assert explain(folder, "--latents", "z.parquet") == ""
+    assert json.loads((folder / "OUT" / inputs.LINK).read_text())["file"] == "../z.parquet"
+    assert audit(folder, "OUT", "--engine", "ray", "--log", "log.parquet")[:2] == (0, 40)
+    code, proved, said = audit(folder, "OUT")
+    assert (code, proved) == (0, 0) and "no instance is checked without --engine ray" in said
+
+
+def test_another_head_in_out_is_not_replaced(folder) -> None:
+    (folder / "OUT").mkdir()
+    (folder / "OUT" / "head.safetensors").write_bytes(b"mine")
+    assert "is another head than that of this run" in explain(folder, "--latents", "Z")
+    assert (folder / "OUT" / "head.safetensors").read_bytes() == b"mine"
+    assert explain(folder, "--latents", "Z", "--overwrite") == ""
+    assert (folder / "OUT" / "head.safetensors").read_bytes() == (folder / "H").read_bytes()
+
+
+def test_unpacked_images_belong_to_their_certificates(folder) -> None:
+    shutil.copytree(IMAGES, folder / "images")
+    with warnings.catch_warnings():
+        # thop, which cabrnet imports, compares versions with distutils.
+        warnings.filterwarnings("ignore", "distutils Version classes are deprecated", DeprecationWarning)
+        import cabrnet.archs.generic.model  # noqa: F401
+    run = ("--checkpoint-dir", final("protopnet"), "--images", "images")
+    assert verale("explain", "--engine", "ray", *run, "--out", "OUT", cwd=folder).returncode == 0
+    assert audit(folder, "OUT", "--engine", "ray", "--log", "log.parquet")[:2] == (0, 12)
+    unpack = ("certificates", "unpack", "OUT/certificates.parquet", "--out")
+    assert verale(*unpack, "FILES", cwd=folder).returncode == 0
+    assert verale("explain", *run, "--out", "LOCAL", cwd=folder).returncode == 0
+    assert [path.read_bytes() for path in certificates_in(folder / "FILES")] == [
+        path.read_bytes() for path in certificates_in(folder / "LOCAL")
+    ]
+    sources = [json.loads((folder / name / "source.json").read_text()) for name in ("FILES", "LOCAL")]
+    for key in ("images", "image_latents", "latents_digest", "head_sha256", "classes"):
+        assert sources[0][key] == sources[1][key]
+    (folder / "images").rename(folder / "elsewhere")
+    done = verale("report", "FILES", "--images", "elsewhere", "-o", "t.csv", cwd=folder)
+    assert done.returncode == 0 and "12 certificates, 12 PROVED" in done.stderr
+    with (folder / "t.csv").open(newline="") as stream:
+        assert [row["image_verified"] for row in csv.DictReader(stream)] == ["True"] * 12
+    (folder / "other").mkdir()
+    (folder / "other" / "head.safetensors").write_bytes(b"mine")
+    assert "is another head than" in verale(*unpack, "other", cwd=folder).stderr
+    assert list((folder / "other").iterdir()) == [folder / "other" / "head.safetensors"]
