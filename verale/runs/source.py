@@ -6,7 +6,7 @@ import json
 import os
 import reprlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -182,21 +182,25 @@ def load_source(path: Path | None, images: Path | None) -> Source:
     """What `source.json` says, with the images looked for in `images` where that is given.
 
     Args:
-        path: the file, or None if there is none; then images come from `images`, sorted by name.
+        path: the file, or None. Where it lists no images, they come from `images`, sorted by name.
 
     Raises:
         InputError: a file that `verale explain` has not written; a folder without images.
     """
     if path is None:
-        if images is None:
-            return Source()
-        files = tuple(image_files(images))
-        return Source(images, files, (None,) * len(files), (None,) * len(files))
+        return Source() if images is None else _in_order(Source(), images)
     remedy = "remove it, or explain the images again"
     try:
-        return SourceFile.read(path, remedy).source(images)
+        source = SourceFile.read(path, remedy).source(images)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _invalid(path, error, remedy) from error
+    return source if source.files or images is None else _in_order(source, images)
+
+
+def _in_order(source: Source, images: Path) -> Source:
+    """The source with the images of a folder, sorted by name, of which nothing else is known."""
+    files = tuple(image_files(images))
+    return replace(source, folder=images, files=files, labels=(None,) * len(files), digests=(None,) * len(files))
 
 
 def _invalid(path: Path, error: Exception, remedy: str) -> InputError:

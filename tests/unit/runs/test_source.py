@@ -118,4 +118,8 @@ def test_without_a_file_images_come_from_the_folder(tmp_path) -> None:
         (tmp_path / name).write_bytes(b"")
     source = load_source(None, tmp_path)
     assert source.files == (tmp_path / "0.png", tmp_path / "1.png")
+    (tmp_path / "source.json").write_bytes(SourceFile.build(NETWORK, "/images", ["a"]).to_bytes())
+    assert load_source(tmp_path / "source.json", None).files == ()
+    listless = load_source(tmp_path / "source.json", tmp_path)
+    assert (listless.files, listless.digests, listless.classes) == (source.files, source.digests, ("a",))
     assert source.labels == source.digests == (None, None)
