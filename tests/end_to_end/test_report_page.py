@@ -17,6 +17,7 @@ from support.small import small_head
 from verale.certificate.words import above, below
 from verale.checker.certificate import read_certificate
 from verale.report.collect import collect
+from verale.report.images import BY_ORDER
 from verale.report.page import page
 from verale.report.verdicts import audited
 
@@ -97,6 +98,13 @@ def choose(tab: Page, name: str) -> None:
     tab.fill("#f-text", name)
     tab.click("#table a")
     tab.wait_for_selector(f"#detail:has-text('{name}')")
+
+
+def test_what_only_order_matches_is_told_beside_the_picture(chromium, opened, report):
+    tab = open_page(chromium, opened, report)
+    assert BY_ORDER in lines(tab)[0] and f"images are {BY_ORDER}" in tab.inner_text("main")
+    choose(tab, "000001.ale.json")
+    assert f"The image is {BY_ORDER}." in tab.inner_text("#detail figcaption") and BY_ORDER in tab.inner_text("#title")
 
 
 def test_the_list_has_pages(chromium, opened, report):

@@ -21,9 +21,8 @@ def columns_of(collection: Collection) -> dict[str, list[Any]]:
 
 def _row(collection: Collection, item: Item) -> dict[str, Any]:
     summary, record = item.summary, item.record or {}
-    name = item.path.name if item.path is not None else f"image {item.index}"
     return {
-        "name": name,
+        "name": item.name,
         "image": "" if item.file is None else "/".join(item.file.parts[-2:]),
         "index": item.index,
         "match": item.image_note,
