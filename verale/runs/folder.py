@@ -146,7 +146,8 @@ class RunFolder:
     def _remove_incomplete(self) -> None:
         """Remove certificates that do not count, temporary files, and rows of both."""
         keep = {row.certificate for row in self.rows.values()}
-        temporary = self._directory.glob(f".*{CERTIFICATE_SUFFIX}.*")
+        patterns = (f".*{CERTIFICATE_SUFFIX}.*", f".{HEAD}.*", f".{LATENTS}.*")
+        temporary = (path for pattern in patterns for path in self._directory.glob(pattern))
         for path in (*certificates_in(self._directory), *temporary):
             if path.name not in keep:
                 path.unlink()

@@ -107,6 +107,14 @@ def test_a_head_of_other_bytes_is_not_written_as_if_it_were_the_head(files, tmp_
     assert not (tmp_path / "out" / "head.safetensors").exists() and "copy that file here" in caplog.text
 
 
+def test_halves_that_a_killed_process_left_are_removed(files, tmp_path) -> None:
+    run(tmp_path / "out", files)
+    for name in ("head", "latents"):
+        (tmp_path / "out" / f".{name}.safetensors.abcd").write_bytes(b"half")
+    run(tmp_path / "out", files)
+    assert list((tmp_path / "out").glob(".*")) == []
+
+
 class TestLinks:
     """Latents that are too large for a copy."""
 
