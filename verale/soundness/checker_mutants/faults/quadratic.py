@@ -98,8 +98,11 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("tau has the wrong sign", "[sign * t - (kappa * s >> bits) for t, s", "[-sign * t - (kappa * s >> bits) for t, s"),
     ],
     "rules/quadratic/dual.py": [
-        ("wide statements are at their other ends", "return {i: self.ends[i][state.weights[i] < 0] for i in order}", "return {i: self.ends[i][state.weights[i] > 0] for i in order}"),
-        ("weights of a larger unit", "*(_integer(weight, bits + unit - self._vector) for weight in rest)", "*(_integer(weight, bits + unit - self._vector + 1) for weight in rest)"),
+        ("wide statements are at their other ends", "self._ends[i] = dual.ends[i][not below]", "self._ends[i] = dual.ends[i][below]"),
+        ("weights of a larger unit", "places = [bits - _BITS + unit - size", "places = [bits - _BITS + unit - size + 1"),
+        ("kappa is a thousandth", "kappa = max(_LEAST, isqrt((max(left, 0) << 2 * _BITS) // max(far, _FLAT)))", "kappa = max(_LEAST, isqrt((max(left, 0) << 2 * _BITS) // max(far, _FLAT)) >> 10)"),
+        ("no statement enters", "            elif not self._enter(vertex):", "            else:"),
+        ("weights go past 0", "                if reach < most:", "                if reach < most >> 400:"),
     ],
     "rules/quadratic/multipliers.py": [
         ("the inverse has the wrong sign", "floor_shift(-_entry(work, i, j),", "floor_shift(_entry(work, i, j),"),
