@@ -160,7 +160,10 @@ def test_what_the_page_says_of_them_is_so() -> None:
     unexplained = [sum(size is None for size in row) for row in numbers["tolerance"]["sizes"]]
     assert unexplained == [0] * (len(unexplained) - 1) + [1]
     exact = numbers["exact"]
-    assert exact["wide"]["triangle"][0] == 0 < exact["wide"]["projection"][0]
+    least = {rule: f"from {exact['wide'][rule][0]:.2f} on" for rule in ("triangle", "projection")}
+    assert f"{least['triangle']}; `projection` only {least['projection']}." in page
+    for rule in least:
+        assert exact["wide"][rule][0] < exact["exact"][rule][0] < exact["exact"][rule][1] < exact["wide"][rule][1]
     assert math.isclose(exact["exact"]["projection"][0], exact["distance"])
     ranges = numbers["ranges"]
     for rule in ("triangle", "hypersphere", "projection"):
