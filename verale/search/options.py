@@ -14,9 +14,8 @@ __all__ = ["LEAST_TOLERANCE", "SearchOptions", "Unexplained"]
 
 
 LEAST_TOLERANCE = 2.0**-29
-"""About 2e-9. Statements that are wider than 2^-30 are proved by the first, the first two, ... of them as well
-(certificates/v1.md, "Paradigms"). The search counts on that, so intervals are either this wide or as narrow as they can
-be."""
+"""About 2e-9. The checker takes intervals narrower than 2^-32 of what their observable can be for equalities, so
+intervals are either this wide or as narrow as they can be."""
 
 
 @dataclass(frozen=True)
