@@ -16,7 +16,7 @@ S. If it depends on S, it takes the place of one whose weight falls to 0 while A
 greater, so no S comes back and the ascent ends. This is an active set method (Goldfarb and Idnani, 1983), for a bound
 with a cone in the place of a quadratic form.
 
-Numbers are integers at 2^-320, in units in which nothing is much larger than 1.
+Numbers are integers at 2^-512, in units in which nothing is much larger than 1.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from .facts import Facts, Target
 
 __all__ = ["Dual"]
 
-_BITS = 320
+_BITS = 512
 _ONE = 1 << _BITS
-_DEPENDENT = 1 << _BITS - 100  # squared distance to the span of others: less is none
+_DEPENDENT = 1 << _BITS - 140  # squared distance to the span of others: less is none
 _BROKEN = 1 << _BITS - 70
 _FLAT = 1 << _BITS - 160  # of |r|^2 and rho^2: less is rounding
 _LEAST = 1 << _BITS - 80  # of kappa, and so of A: the bound is off by so much where the best weights have A = 0
