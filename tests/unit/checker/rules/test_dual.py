@@ -48,11 +48,13 @@ def observable(geometry: str, z: list[float], row: list[float]) -> tuple[Fractio
 
 
 def drawn(generator: random.Random, geometry: str) -> tuple[Space, list[PatchStatement]]:
-    """A head, often with duplicates or of one dimension, and true statements of many widths about a patch."""
+    """A head, often of one dimension or with prototypes that are nearly alike, and true statements of many widths."""
     depth, count = generator.choice((1, 1, 2, 3, 8)), generator.choice((3, 7, 12))
     rows = [[generator.uniform(-1, 1) for _ in range(depth)] for _ in range(count)]
     if generator.random() < 0.3:
         rows[1], rows[2] = rows[0], [2 * x for x in rows[0]]
+    if generator.random() < 0.3:
+        rows[-1] = [x * (1 + 2.0**-52) for x in rows[0]]
     z = [generator.uniform(-2, 2) for _ in range(depth)]
     return space(rows, geometry), true_statements(generator, geometry, z, rows, count - 1)
 
