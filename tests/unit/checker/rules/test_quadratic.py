@@ -454,7 +454,9 @@ def test_any_weights_are_sound(geometry: str, kernel: str, monkeypatch: pytest.M
     def spoiled(self: Weights, *given: Any) -> None:
         init(self, *given)
         size = generator.choice((0.0, 1e-9, 0.3, 5.0))
-        self.foot = [int(int(w) * (1 + Fraction(generator.gauss(0, size)))) for w in self.foot]
+        self.foot, *self.inverse = (
+            [int(int(w) * (1 + Fraction(generator.gauss(0, size)))) for w in row] for row in (self.foot, *self.inverse)
+        )
 
     monkeypatch.setattr(Weights, "rows", poor)
     monkeypatch.setattr(Weights, "__init__", spoiled)

@@ -7,8 +7,11 @@ the ball as 2^x (c + e) or 2^-q (c + e) in the same way.
 
 **Distances.** The radius is 2^x n. Then 2^-x |z - A_k| >= |c - a_k| - n - 2 s, by the triangle inequality.
 
-**Products.** |y| <= R, and the radius is 2^-q n. Then 2^(q - x) <y, A_k> = <c, a_k> + <2^q y - c, a_k> + 2^q <y, e_k>
-is at most <c, a_k> + (n + s) |a_k| + 2^q R s, by Cauchy and Schwarz.
+**Products.** |y| <= R, the radius is 2^-q n, and |<y - g, g>| <= 2^-2q m, g the centre. With w = 2^q y - c we have
+2^(q - x) <y, A_k> = <c, a_k> + <w, a_k> + 2^q <y, e_k>. The last term is at most 2^q R s. Let t = <c, a_k> / |c|^2;
+then a_k - t c is perpendicular to c, and by Cauchy and Schwarz
+    <w, a_k> = <w, a_k - t c> + t <w, c> <= (n + s) (|a_k|^2 - <c, a_k>^2 / |c|^2)^(1/2) + |t| (m + s n + s |c|),
+because w = 2^q (y - g) + e and c = 2^q g - e, so that <w, c> = 2^2q <y - g, g> - 2^q <y - g, e> + <e, c>.
 """
 
 from __future__ import annotations
@@ -28,10 +31,12 @@ _BITS = 26  # of an entry of a_k: squared distances then have less than 64 bits,
 @dataclass(frozen=True)
 class Ball:
     """Where the latent of a patch is: no farther than `radius` from a point that, rounded down, is `centre`. About how
-    near it may be to that point, and how far along the span of what is stated, nothing is proved."""
+    near it may be to that point, and how far along the span of what is stated, nothing is proved. `lean` is no less
+    than the product of that point and the way from it to the latent; for distances it does not matter."""
 
     centre: Sequence[int]
     radius: int
+    lean: int
     near: int
     stray: int
 
@@ -77,7 +82,13 @@ class Coarse:
                 if ball.stray > self._slack:
                     hopes[-1] = [hope + 2 * ball.stray * root for hope, root in zip(hopes[-1], roots, strict=True)]
             else:
-                edge, stray = self._edge, ball.stray
-                most.append([p + radius * length + edge for p, length in zip(row, self._lengths, strict=True)])
+                edge, stray, size = self._edge + 1, ball.stray, max(1, own)
+                lean = ball.lean + self._slack * (ball.radius + isqrt(own) + 1)
+                most.append(
+                    [
+                        p + radius * (isqrt(square - p * p // size) + 1) + abs(p) * lean // size + edge
+                        for p, square in zip(row, self._squares, strict=True)
+                    ]
+                )
                 hopes.append([p + stray * length + doubt for p, length in zip(row, self._lengths, strict=True)])
         return most, hopes

@@ -16,8 +16,9 @@ whose value is known to lie in [low, high]:
 *Proof.* With Q = b - sum w_i b_i, q(y) - sum w_i q_i(y) = A |y|^2 - 2 <y, Q> = A |y - Q / A|^2 - |Q|^2 / A, and
 w_i q_i(y) >= w_i e_i. An upper end is minus a lower end of the form -q.
 
-**Ball.** If sum w_i a_i = 1 then |y - g|^2 <= sum w_i e_i + |g|^2, g = sum w_i b_i, e_i the other ends. *Proof.* The
-difference |y - g|^2 - |g|^2 = |y|^2 - 2 <y, g> is sum w_i q_i(y).
+**Ball.** Let g = sum w_i b_i. If sum w_i a_i = 1 then |y - g|^2 <= sum w_i e_i + |g|^2, e_i the other ends. *Proof.*
+The difference |y - g|^2 - |g|^2 = |y|^2 - 2 <y, g> is sum w_i q_i(y). If the sum is 0 instead, which w_0 can change
+and g does not depend on, it is -2 <y, g>, which bounds 2 <y - g, g> = 2 <y, g> - 2 |g|^2.
 
 This is weak duality: any weights are sound, so they come from code that need not be right (`weights`). The best ones
 give the least value that latents of a space with a dimension to spare attain. All of it is exact in integers, but for
@@ -59,6 +60,7 @@ class Facts:
         curves: the a_i.
         vectors: the b_i; the first is 0.
         gram: the rows of all <b_i, b_j>.
+        constants: <p_0, p_0>, and all <p_0, b_i> but the first.
         ends: (low, high) of every form, on the grid (`space`).
 
     Args:
@@ -88,47 +90,60 @@ class Facts:
             self.curves = [1] + [0] * len(stated)
             self.ends = [(0, space.reach), *((-2 * high, -2 * low) for _, low, high in stated)]
         self._sides = [tuple(map(kernel.integer, each)) for each in self.ends]
+        self.constants = [kernel.integer(dot(column, self.origin)) for column in (self.origin, *self.vectors[1:])]
+        # Products with A_k, not with A_k - p_0: a constant among the factors makes all of them large, and slow.
         columns = [self.origin, *self.vectors[1:], [0] * space.head.depth]
-        constants = [*(-dot(column, self.origin) for column in columns[:-1]), 1]
-        self._anchors = kernel.matrix([*zip(*columns, strict=True), constants])
+        self._anchors = kernel.matrix([*zip(*columns, strict=True), [*[0] * len(self.vectors), 1]])
 
     def along(self, chunk: Chunk) -> Any:
-        """For these prototypes the rows of <A_k - p_0, p_0>, all <A_k - p_0, b_i> but the first, and 1."""
+        """For these prototypes the rows of <A_k, p_0>, all <A_k, b_i> but the first, and 1."""
         return self._space.kernel.product(chunk.extended, self._anchors)
+
+    def square(self, square: int, first: int) -> int:
+        """|b|^2 of a prototype's form, given <A_k, A_k> and <A_k, p_0>."""
+        return square - 2 * first + self.constants[0]
 
     def targets(self, chunks: Iterable[Chunk]) -> list[Target]:
         """The forms of the observables of these prototypes."""
         kernel, found = self._space.kernel, []
-        curve, own = self.curves[-1], dot(self.origin, self.origin)
         for chunk in chunks:
             rows = kernel.rows(self.along(chunk))
             for square, (first, *rest, _) in zip(chunk.squares, rows, strict=True):
-                # |A_k - p_0|^2 = |A_k|^2 - 2 <A_k - p_0, p_0> - |p_0|^2
-                found.append(Target(curve, square - 2 * first - own, [0, *rest]))
+                products = map(sub, rest, self.constants[1:])
+                found.append(Target(self.curves[-1], self.square(square, first), [0, *products]))
         return found
 
     def target(self, curve: int, vector: Sequence[int]) -> Target:
         """The form with this vector."""
         return Target(curve, dot(vector, vector), [dot(vector, own) for own in self.vectors])
 
-    def ball(self, weights: Sequence[int], bits: int, places: int) -> tuple[list[int], int]:
-        """The centre p_0 + g at 2^-places, rounded down, and on the grid no less than |y - g|^2.
+    def centre(self, weights: Sequence[int], bits: int, places: int) -> list[int]:
+        """p_0 + g, g = sum w_i b_i, at 2^-places, rounded down; the weights are at 2^-bits."""
+        kernel = self._space.kernel
+        ((*entries,),) = kernel.rows(kernel.product(kernel.matrix([weights]), self._rows))
+        moved = map(add, entries, [entry << bits for entry in self.origin])
+        return [int(floor_shift(entry, places - bits)) for entry in moved]
+
+    def ball(self, weights: Sequence[int], bits: int) -> tuple[int, int]:
+        """On the grid no less than |y - g|^2, and no less than |2 <y - g, g>|.
 
         Args:
             weights: of all facts, at 2^-bits; but the first, which is such that sum w_i a_i = 1, whatever it is.
         """
-        kernel = self._space.kernel
         rest = weights[1:]
-        weights = [(1 << bits) - dot(rest, self.curves[1:]), *rest]
-        matrix = kernel.matrix([weights])
-        ((*entries,),) = kernel.rows(kernel.product(matrix, self._rows))
-        ((*images,),) = kernel.rows(kernel.product(matrix, self._gram))
-        sides = sum([w * (high if w > 0 else low) for w, (low, high) in zip(weights, self.ends, strict=True)])
-        square = dot(weights, images) << self._space.lift
-        moved = map(add, entries, [entry << bits for entry in self.origin])
-        return [int(floor_shift(entry, places - bits)) for entry in moved], max(
-            0, ceil_shift((sides << bits) + square, -2 * bits)
-        )
+        square = dot(rest, [dot(row[1:], rest) for row in self.gram[1:]]) << self._space.lift
+        bent = dot(rest, self.curves[1:])
+        _, most = self._value([(1 << bits) - bent, *rest])
+        low, high = self._value([-bent, *rest])  # of -2 <y, g>
+        lean = max(-(low << bits) - 2 * square, (high << bits) + 2 * square)
+        far = (most << bits) + square
+        return max(0, ceil_shift(far, -2 * bits)), max(0, ceil_shift(lean, -2 * bits))
+
+    def _value(self, weights: Sequence[int]) -> tuple[int, int]:
+        """The ends of sum w_i q_i(y)."""
+        low = sum([w * (low if w > 0 else high) for w, (low, high) in zip(weights, self.ends, strict=True)])
+        high = sum([w * (high if w > 0 else low) for w, (low, high) in zip(weights, self.ends, strict=True)])
+        return low, high
 
     def least(self, targets: Sequence[Target], sign: int, weights: Sequence[Sequence[int]], bits: int) -> list[int]:
         """For each target a lower bound of `sign` times its form, on the grid.

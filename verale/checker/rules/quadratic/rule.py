@@ -22,6 +22,7 @@ from ..space import Ranges, Space
 from .coarse import Ball, Coarse
 from .facts import Facts, Target
 from .greatest import greatest
+from .span import Span
 from .weights import Weights
 
 __all__ = ["TOGETHER", "Quadratic"]
@@ -124,27 +125,26 @@ class _Patch:
         self._stated = {j: (low, high) if self._halved else (-high, -low) for j, low, high in stated}
         self._facts = Facts(space, stated)
         self._weights = Weights(self._facts, space.kernel, space.lift)
+        self._known: dict[int, tuple[int, int]] = {}
+
+    @cached_property
+    def _span(self) -> Span:
+        weights = self._weights
+        return Span(self._space, self._facts, weights.inverse, weights.foot, weights.bits)
 
     def least(self, targets: Sequence[int]) -> list[int]:
         """Lower ends of the closeness to these prototypes: of the product less the offset, of minus the distance."""
-        forms = self._facts.targets(self._space.targets(targets))
-        ends = [
-            end - self._constant(form) >> self._halved for form, end in zip(forms, self._least(forms, -1), strict=True)
-        ]
-        return [
-            max(end, self._stated[k][0]) if k in self._stated else end for k, end in zip(targets, ends, strict=True)
-        ]
+        ends = [low for low, _ in self._ends(targets)]
+        for each in self._others(targets, -1):
+            ends = [max(end, other) for end, other in zip(ends, each, strict=True)]
+        return ends
 
     def most(self, targets: Sequence[int]) -> list[int]:
         """Upper ends of the same."""
-        forms = self._facts.targets(self._space.targets(targets))
-        ends = [
-            -(end + self._constant(form) >> self._halved)
-            for form, end in zip(forms, self._least(forms, 1), strict=True)
-        ]
-        return [
-            min(end, self._stated[k][1]) if k in self._stated else end for k, end in zip(targets, ends, strict=True)
-        ]
+        ends = [high for _, high in self._ends(targets)]
+        for each in self._others(targets, 1):
+            ends = [min(end, -other) for end, other in zip(ends, each, strict=True)]
+        return ends
 
     def drops(self, lift: int, targets: Sequence[int]) -> Iterator[int]:
         """About how far the lower ends of the closeness are from the middles, in the unit of 2^lift on the grid."""
@@ -159,28 +159,47 @@ class _Patch:
         vector = [sum(share * row[d] for share, row in rows) for d in range(space.head.depth)]
         total = sum(shares.values())
         form = facts.target(total * facts.curves[-1], vector)
-        (low,), (high,) = self._least([form], 1), self._least([form], -1)
+        low, high = self._span.of(form)
+        for (least,), (other,) in zip(self._least([form], 1), self._least([form], -1), strict=True):
+            low, high = max(low, least), min(high, -other)
         if not facts.curves[-1]:
-            return high >> 1, -(low >> 1)
+            return -high >> 1, -(low >> 1)
         squares = sum(share * sum(x * x for x in row) for share, row in rows) << space.lift
-        return low + squares, squares - high
+        return low + squares, squares + high
 
     def ball(self, places: int) -> Ball:
         """See `Facts.ball`; in the unit of the centre, 2^-places."""
-        weights = self._weights
-        centre, far = self._facts.ball(weights.foot, weights.bits, places)
-        far, near, stray = (
-            isqrt(int(ceil_shift(square, 2 * places - self._space.lift)))
-            for square in (far, weights.near, weights.stray)
-        )
-        return Ball(centre, far + 1, near, stray)
+        weights, finer = self._weights, 2 * places - self._space.lift
+        far, lean = self._facts.ball(weights.foot, weights.bits)
+        far, near, stray = (isqrt(int(ceil_shift(square, finer))) for square in (far, weights.near, weights.stray))
+        centre = self._facts.centre(weights.foot, weights.bits, places)
+        return Ball(centre, far + 1, int(ceil_shift(lean, finer - 1)), near, stray)
 
-    def _least(self, forms: Sequence[Target], sign: int) -> list[int]:
-        """Lower bounds of `sign` times these forms: the greatest that any weights give."""
-        bits = self._weights.bits
-        each = [self._facts.least(forms, sign, rows, bits) for rows in self._weights.rows(forms, sign)]
-        return list(map(max, zip(*each, strict=True)))
+    def _ends(self, targets: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """The ends of the closeness to these prototypes by what is stated about it and by the span. They are kept."""
+        known, stated = self._known, self._stated
+        missing = [k for k in targets if k not in known]
+        for k, (low, high, square) in zip(missing, self._span.ends(self._space.targets(missing)), strict=True):
+            constant = self._constant(square)
+            low, high = -(high + constant) >> self._halved, -(low + constant >> self._halved)
+            if k in stated:
+                low, high = max(low, stated[k][0]), min(high, stated[k][1])
+            known[k] = low, high
+        return (known[k] for k in targets)
 
-    def _constant(self, form: Target) -> int:
+    def _others(self, targets: Sequence[int], sign: int) -> Iterator[list[int]]:
+        """Lower bounds of minus `sign` times the closeness to these prototypes, by weights for each of them."""
+        if self._weights.wide:
+            forms = self._facts.targets(self._space.targets(targets))
+            for ends in self._least(forms, sign):
+                each = zip(forms, ends, strict=True)
+                yield [end + sign * self._constant(form.square) >> self._halved for form, end in each]
+
+    def _least(self, forms: Sequence[Target], sign: int) -> Iterator[list[int]]:
+        """Lower bounds of `sign` times these forms, by weights for each of them."""
+        for rows in self._weights.rows(forms, sign):
+            yield self._facts.least(forms, sign, rows, self._weights.bits)
+
+    def _constant(self, square: int) -> int:
         """What is added to the form of a distance to give the distance."""
-        return 0 if self._halved else form.square << self._space.lift
+        return 0 if self._halved else square << self._space.lift
