@@ -79,9 +79,9 @@ def cost(certificate: Certificate, space: Space, minimality: bool) -> Cost:
         steps += statements * (box + OPERATION * count) + 3 * OPERATION * count * kept
         if not groups:
             steps += _STATEMENT // 10 * statements * statements
-    # For each patch that is bounded with others: three numbers a prototype, and matrices of its anchors.
+    # For each patch that is bounded with others: five numbers a prototype, and matrices of its anchors.
     anchors = min(head.depth, max(groups.values(), default=0))
-    together = min(TOGETHER, len(groups)) * (3 * count + anchors * (head.depth + 4 * anchors))
+    together = min(TOGETHER, len(groups)) * (5 * count + anchors * (head.depth + 4 * anchors))
     numbers = 2 * kept * count + together + 2 * count + statements
     return Cost(work.scaled(steps), numbers * (_BITS + work.bits) // _BITS)
 

@@ -77,7 +77,7 @@ def test_prices_take_more() -> None:
 
 
 def test_means_keep_every_stated_patch() -> None:
-    once, together = stated("projection", *spatial(9, 1)), 9 * (3 * COUNT + DEPTH + 4) + 2 * COUNT + 9
+    once, together = stated("projection", *spatial(9, 1)), 9 * (5 * COUNT + DEPTH + 4) + 2 * COUNT + 9
 
     def numbers(of: Space, minimality: bool) -> int:
         return cost(once, of, minimality).numbers * 512 // (512 + of.work.bits)

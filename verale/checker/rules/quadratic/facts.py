@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from operator import add, mul, sub
+from operator import mul, sub
 from typing import Any
 
 from ...dyadic import ceil_shift, dot, floor_shift
@@ -79,8 +79,8 @@ class Facts:
             self.origin = [0] * space.head.depth
             self.vectors = [self.origin, *(space.vectors[j] for j, _, _ in stated)]
         kernel = space.kernel
-        self._rows = kernel.matrix(self.vectors)
-        self._gram = kernel.product(self._rows, kernel.transposed(self._rows))
+        rows = kernel.matrix(self.vectors)
+        self._gram = kernel.product(rows, kernel.transposed(rows))
         self.gram = [list(map(int, row)) for row in kernel.rows(self._gram)]
         if space.head.geometry == "euclidean":
             self.curves = [1] * len(self.vectors)
@@ -120,9 +120,9 @@ class Facts:
     def centre(self, weights: Sequence[int], bits: int, places: int) -> list[int]:
         """p_0 + g, g = sum w_i b_i, at 2^-places, rounded down; the weights are at 2^-bits."""
         kernel = self._space.kernel
-        ((*entries,),) = kernel.rows(kernel.product(kernel.matrix([weights]), self._rows))
-        moved = map(add, entries, [entry << bits for entry in self.origin])
-        return [int(floor_shift(entry, places - bits)) for entry in moved]
+        column = [1 << bits, *weights[1:], 0]
+        entries = kernel.rows(kernel.product(self._anchors, kernel.matrix([[entry] for entry in column])))
+        return [int(floor_shift(entry, places - bits)) for (entry,) in entries[:-1]]
 
     def ball(self, weights: Sequence[int], bits: int) -> tuple[int, int]:
         """On the grid no less than |y - g|^2, and no less than |2 <y - g, g>|.

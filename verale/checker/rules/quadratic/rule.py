@@ -130,7 +130,11 @@ class _Patch:
     @cached_property
     def _span(self) -> Span:
         weights = self._weights
-        return Span(self._space, self._facts, weights.inverse, weights.foot, weights.bits)
+        return Span(self._space, self._facts, weights.inverse, weights.foot, self._ball[0], weights.bits)
+
+    @cached_property
+    def _ball(self) -> tuple[int, int]:
+        return self._facts.ball(self._weights.foot, self._weights.bits)
 
     def least(self, targets: Sequence[int]) -> list[int]:
         """Lower ends of the closeness to these prototypes: of the product less the offset, of minus the distance."""
@@ -170,7 +174,7 @@ class _Patch:
     def ball(self, places: int) -> Ball:
         """See `Facts.ball`; in the unit of the centre, 2^-places."""
         weights, finer = self._weights, 2 * places - self._space.lift
-        far, lean = self._facts.ball(weights.foot, weights.bits)
+        far, lean = self._ball
         far, near, stray = (isqrt(int(ceil_shift(square, finer))) for square in (far, weights.near, weights.stray))
         centre = self._facts.centre(weights.foot, weights.bits, places)
         return Ball(centre, far + 1, int(ceil_shift(lean, finer - 1)), near, stray)
