@@ -210,7 +210,7 @@ def coarse_ranges(module: Import, rule: Any, group: list[Any]) -> Iterator[Any]:
         yield module("rules.space").Ranges([-end for end in ends], None)
     else:
         upper = [end + offset for end, offset in zip(ends, space.offsets, strict=True)]
-        yield module("rules.space").Ranges([-(1 << space.bits << 64) - abs(end) for end in upper], upper)
+        yield module("rules.space").Ranges([-(1 << space.bits << 4096)] * len(upper), upper)
 
 
 def holds(space: Any, ranges: Any, observables: list[Interval]) -> bool:
