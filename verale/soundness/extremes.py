@@ -94,12 +94,14 @@ def _on_circle(rows: Matrix, generator: random.Random) -> Iterator[tuple[Interva
 def one_way(module: Import, kernel: str) -> str:
     """Coarse ranges where every rounding goes the same way."""
     own = module("kernel").load_kernel(kernel)
-    # <u, p_0> / |p_0| = length puts the foot at -1/64 of a coarse unit in the first coordinates, which are rounded down
-    # by nearly a unit, as every entry of the target is; the rest of u lies along the target.
+    # <u, p_0> / |p_0| = length puts the foot 1/64 of a coarse unit below a whole number of units in the first
+    # coordinates: these are rounded down by nearly a unit, as every entry of the target is. The rest of u lies along
+    # the target.
     rows = [[-0.125] * 7 + [0.875], [1 - 2.0**-53] * 8]
-    length = Fraction(isqrt(56 * _FINE**2), _FINE) / 2**32
+    times = 2**26 + 1
+    length = times * Fraction(isqrt(56 * _FINE**2), _FINE) / 2**32
     rest = Fraction(isqrt(int((1 - length * length) / 8 * _FINE**2)), _FINE)
-    z: Any = [Fraction(x) / 2**29 + rest for x in rows[0]]
+    z: Any = [times * Fraction(x) / 2**29 + rest for x in rows[0]]
     cases = [("cosine", rows, z, [(0, Fraction(0), Fraction(0))])]
     # The third row makes the unit fine. The target is 2 |p_k| from the base, and z at the nearer end of what is stated
     # of it.

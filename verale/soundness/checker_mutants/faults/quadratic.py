@@ -77,7 +77,6 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("an upper end is the stated one", "min(high, stated[k][1])", "min(high, stated[k][0])"),
         ("a lower end has the wrong constant", "-(high + constant) >> self._halved", "-(high - constant) >> self._halved"),
         ("an upper end has the wrong constant", "-(low + constant >> self._halved)", "-(low - constant >> self._halved)"),
-        ("an upper end is rounded down", "-(low + constant >> self._halved)", "-low - constant >> self._halved"),
         ("a lower end of other weights is turned", "ends = [max(end, other) for", "ends = [max(end, -other) for"),
         ("other weights have the wrong constant", "end + sign * self._constant(form.square)", "end + self._constant(form.square)"),
         ("forms of products are the products", 'self._halved = space.head.geometry != "euclidean"', "self._halved = False"),
@@ -103,7 +102,6 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("a latent does not lean", "abs(p) * lean // size", "0 * lean"),
         ("the coarse unit is twice as large", "self.lift = space.lift + drop - self.places", "self.lift = space.lift + drop - self.places + 1"),
         ("the coarse unit is half as large", "self.lift = space.lift + drop - self.places", "self.lift = space.lift + drop - self.places - 1"),
-        ("lengths are halved", "[isqrt(square) + 1 for square in self._squares]", "[isqrt(square) >> 1 for square in self._squares]"),
     ],
     "rules/quadratic/greatest.py": [
         ("patches that may be closer are left out", "if bound > end]", "if bound > end + (abs(end) >> 1)]"),
