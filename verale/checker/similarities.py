@@ -79,8 +79,8 @@ class Similarity(ABC):
             if scale <= 0:
                 raise HeadError(f"scale: entry {j} is not positive, expected what shrinks or stretches a distance")
 
-    def argument(self, prototype: int, low: int, high: int, bits: int) -> _Ends:
-        """The range of x at 2^-bits, rounded outward, for m in [low, high]."""
+    def argument(self, prototype: int, low: int, high: int, bits: int, inward: bool = False) -> _Ends:
+        """The range of x at 2^-bits, rounded outward, or inward, for m in [low, high]."""
         return low, high
 
     @abstractmethod
@@ -214,9 +214,11 @@ class Quadratic(Similarity):
     def places(self) -> int:
         return self.own.bits
 
-    def argument(self, prototype: int, low: int, high: int, bits: int) -> _Ends:
+    def argument(self, prototype: int, low: int, high: int, bits: int, inward: bool = False) -> _Ends:
         peak, places = self.own.rows[0][prototype], bits - self.own.bits
         least, most = floor_shift(peak, places), ceil_shift(peak, places)
+        if inward:
+            least, most = most, least
         return max(0, low - most, least - high), max(high - least, most - low)
 
     def at(self, kernel: Kernel, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:

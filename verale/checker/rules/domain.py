@@ -1,10 +1,12 @@
 """The range of every observable over the latents of the head's domain, on the grid (`space`).
 
-Every end lies outside the real one, or on it. certificates/v1.md has the table ("Reference ranges").
+certificates/v1.md has the table ("Reference ranges"). Rounded outward, every end lies outside that of the table, or on
+it; rounded inward, within it, or on it. A rational end that is on the grid is exact both ways.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -17,15 +19,16 @@ __all__ = ["ball", "domain_ranges"]
 _Ends: TypeAlias = tuple[list[int], list[int] | None]
 
 
-def domain_ranges(head: Head, kernel: Kernel, bits: int) -> _Ends:
-    """The lower and the upper end of every working observable; no upper ones where they are infinite."""
+def domain_ranges(head: Head, kernel: Kernel, bits: int, inward: bool = False) -> _Ends:
+    """The lower and the upper end of every working observable; no upper ones where they are infinite. Inward, of every
+    observable: a cosine's end is divided by |A| under the root, so that one that is rational stays so."""
     if head.geometry == "euclidean":
-        return _distances(head, bits)
+        return _distances(head, bits, inward)
     if head.geometry in COSINES:
-        return _cosines(head, bits)
+        return _cosines(head, bits, inward)
     if head.geometry == "inner_product":
-        return _products(head, bits)
-    return _masses(head, kernel, bits)
+        return _products(head, bits, inward)
+    return _masses(head, kernel, bits, inward)
 
 
 def ball(head: Head) -> tuple[Fraction, Fraction]:
@@ -44,62 +47,66 @@ def ball(head: Head) -> tuple[Fraction, Fraction]:
     return centre, square
 
 
-def _distances(head: Head, bits: int) -> _Ends:
+def _distances(head: Head, bits: int, inward: bool) -> _Ends:
     """Per prototype [sum_i dist(p_i, [lower, upper])^2, sum_i max((p_i - lower)^2, (upper - p_i)^2)]."""
     ends = [end for end in (head.lower, head.upper) if end is not None]
     unit = max([head.prototypes.bits, *(end.denominator.bit_length() - 1 for end in ends)])
     lower, upper = (None if end is None else floor_at(end, unit) for end in (head.lower, head.upper))  # exact
     raise_by = unit - head.prototypes.bits
     near, far = [], []
+    lowest, highest = _rounded(inward)
     for row in head.prototypes.rows:
         entries = [entry << raise_by for entry in row]
         below = [0 if lower is None else max(0, lower - entry) for entry in entries]
         above = [0 if upper is None else max(0, entry - upper) for entry in entries]
-        near.append(floor_shift(dot(below, below) + dot(above, above), bits - 2 * unit))
+        near.append(lowest(dot(below, below) + dot(above, above), bits - 2 * unit))
         if lower is not None and upper is not None:
             span = [max(entry - lower, upper - entry) for entry in entries]
-            far.append(ceil_shift(dot(span, span), bits - 2 * unit))
+            far.append(highest(dot(span, span), bits - 2 * unit))
     return near, far if far else None
 
 
-def _masses(head: Head, kernel: Kernel, bits: int) -> _Ends:
+def _masses(head: Head, kernel: Kernel, bits: int, inward: bool) -> _Ends:
     """Of P masses [e / (e + P - 1), 1 / (1 + (P - 1) e)], e = exp(lower - upper), 0 without two ends; of one it is 1.
 
     Soundness: a mass is 1 / (1 + sum over the others of exp(z_i - z_j)), and each of these P - 1 powers lies in
-    [e, 1 / e]. The lower end rises with e and the upper one falls, so e is rounded down for both.
+    [e, 1 / e]. The lower end rises with e and the upper one falls, so e is rounded down for both; inward it is
+    rounded up.
     """
     one, others = 1 << bits, head.count - 1
     least = 0
     if head.lower is not None and head.upper is not None:
         gap = head.lower - head.upper
-        least, _ = kernel.exp(gap.numerator, 1 - gap.denominator.bit_length(), bits)
+        least = kernel.exp(gap.numerator, 1 - gap.denominator.bit_length(), bits)[inward]
     if others == 0:
         return [one] * head.count, [one] * head.count
-    lower, upper = (least << bits) // (least + others * one), -(-(one << bits) // (one + others * least))
+    low, high = (least << bits, least + others * one), (one << bits, one + others * least)
+    lower, upper = (-(-low[0] // low[1]), high[0] // high[1]) if inward else (low[0] // low[1], -(-high[0] // high[1]))
     return [lower] * head.count, [upper] * head.count
 
 
-def _cosines(head: Head, bits: int) -> tuple[list[int], list[int]]:
-    """<u, A>: as `_within` for vectors of length 1. But if E = 0 and u >= 0, a product with an A that has no positive
-    coordinate is at most the greatest one, and with an A that has no negative coordinate at least the least one.
+def _cosines(head: Head, bits: int, inward: bool) -> tuple[list[int], list[int]]:
+    """<u, A>, inward <u, A> / |A|: as `_within` for vectors of length 1. But if E = 0 and u >= 0, a product with an A
+    that has no positive coordinate is at most the greatest one, and with an A that has no negative coordinate at least
+    the least one.
 
     Soundness: u = z / (|z| + E) or z / (|z|^2 + E)^(1/2) has |u| <= 1 and the signs of z. If E = 0 then |u| = 1, so a
     u >= 0 has sum u_d >= |u| = 1; and where t = max A_d <= 0, <u, A> <= t sum u_d <= t. The rest are mirror images:
     -A for A, and -u for u <= 0.
     """
-    lower, upper = _within(head, Fraction(1), bits, 0)
+    lower, upper = _within(head, Fraction(1), bits, 0, inward)
     sign = _sign(head)
     if sign and head.epsilon == 0:
         for k, row in enumerate(head.prototypes.rows):
             least, most = (min(row), max(row)) if sign > 0 else (-max(row), -min(row))
             if least > 0:
-                lower[k] = least << bits
+                lower[k] = _root(least * least, dot(row, row), 2 * bits)[1] if inward else least << bits
             if most < 0:
-                upper[k] = most << bits
+                upper[k] = -_root(most * most, dot(row, row), 2 * bits)[1] if inward else most << bits
     return lower, upper
 
 
-def _products(head: Head, bits: int) -> tuple[list[int], list[int]]:
+def _products(head: Head, bits: int, inward: bool) -> tuple[list[int], list[int]]:
     """<z, p>: per prototype [sum_i min(l p_i, u p_i), sum_i max(l p_i, u p_i)] with l = max(lower, -R) and
     u = min(upper, R), met with the range over the ball |z| <= R. Without a radius there are two ends.
 
@@ -111,15 +118,16 @@ def _products(head: Head, bits: int) -> tuple[list[int], list[int]]:
     unit = bits - places - head.prototypes.bits
     least, most = floor_at(max(lows), places), floor_at(min(highs), places)  # exact
     ends = [[(least * entry, most * entry) for entry in row] for row in head.prototypes.rows]
-    lower = [floor_shift(sum(map(min, row)), unit) for row in ends]
-    upper = [ceil_shift(sum(map(max, row)), unit) for row in ends]
+    lowest, highest = _rounded(inward)
+    lower = [lowest(sum(map(min, row)), unit) for row in ends]
+    upper = [highest(sum(map(max, row)), unit) for row in ends]
     if head.radius is not None:
-        near, far = _within(head, head.radius, bits, head.prototypes.bits)
+        near, far = _within(head, head.radius, bits, head.prototypes.bits, inward)
         lower, upper = list(map(max, lower, near)), list(map(min, upper, far))
     return lower, upper
 
 
-def _within(head: Head, length: Fraction, bits: int, places: int) -> tuple[list[int], list[int]]:
+def _within(head: Head, length: Fraction, bits: int, places: int, inward: bool) -> tuple[list[int], list[int]]:
     """<z, A 2^-places> for vectors z of at most that length: per prototype [-length |A|, length |A|]; where the domain
     has no negative coordinate [-length |A^-|, length |A^+|], A^+ and A^- the positive and the negative part of A; where
     it has no positive one [-length |A^+|, length |A^-|].
@@ -136,10 +144,28 @@ def _within(head: Head, length: Fraction, bits: int, places: int) -> tuple[list[
         positive, negative = negative, positive
     factor, unit = length.numerator * length.numerator, 2 * (bits - places) - 2 * (length.denominator.bit_length() - 1)
 
-    def reach(square: int) -> int:
-        return sqrt_ends(ceil_shift(square * factor, unit))[1]
+    # Cosines divide by |A|: outward where similarities are computed, from an enclosure of it.
+    shares = [dot(row, row) if inward and head.geometry in COSINES else 1 for row in rows]
 
-    return [-reach(square) for square in negative], [reach(square) for square in positive]
+    def reach(square: int, share: int) -> int:
+        return _root(square * factor, share, unit)[not inward]
+
+    return [-reach(*each) for each in zip(negative, shares, strict=True)], [
+        reach(*each) for each in zip(positive, shares, strict=True)
+    ]
+
+
+def _root(numerator: int, denominator: int, places: int) -> tuple[int, int]:
+    """Integers (lo, hi) about sqrt(2^places numerator / denominator), equal if it is one."""
+    if places < 0:
+        numerator, denominator, places = numerator, denominator << -places, 0
+    low, rest = divmod(numerator << places, denominator)
+    return sqrt_ends(low)[0], sqrt_ends(low + (rest != 0))[1]
+
+
+def _rounded(inward: bool) -> tuple[Callable[[int, int], int], Callable[[int, int], int]]:
+    """How a lower and how an upper end is shifted."""
+    return (ceil_shift, floor_shift) if inward else (floor_shift, ceil_shift)
 
 
 def _sign(head: Head) -> int:

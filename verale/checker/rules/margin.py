@@ -9,12 +9,15 @@ f_i = (1 - a_i) f_absent + a_i f_present. With a_i cut to [0, 1], where exponent
     inf f_i = min over a_i in {lo_i, hi_i} of (1 - a_i) inf f_absent + a_i inf f_present.
 *Proof.* In a tree the two subtrees of node i depend neither on a_i nor on a common activation. So for each a_i in
 [0, 1], of which no factor is negative, both children reach their least values at once; what is left is affine in a_i,
-and least at an end. Rounding a node down rounds down every node above it, as no factor is negative.
+and least at an end. Rounding a node down rounds down every node above it, as no factor is negative, and up likewise.
 
 **maximum**: o_c = max over the prototypes j of class c of a_j + b_j, so
     o_predicted - o_c >= max over predicted's of (lo_j + b_j) - max over c's of (hi_j + b_j).
 *Proof.* A maximum does not fall with any of its terms. If the classes share no prototype, a_j = lo_j for the first and
 a_j = hi_j for the second attain it.
+
+**Inward.** None of these bounds falls as a lo_j rises or a hi_j falls. So from ranges that are rounded inward comes at
+least the reference margin of certificates/v1.md; then a soft tree is rounded up.
 """
 
 from __future__ import annotations
@@ -33,7 +36,8 @@ __all__ = ["lower_bound", "margin_steps", "proved_margins", "require"]
 
 
 def lower_bound(head: Head, box: Box, winner: int, loser: int) -> Fraction:
-    """The lower bound of o_winner - o_loser: exact; for a soft tree rounded down."""
+    """The lower bound of o_winner - o_loser: exact; for a soft tree rounded down, up where the box is rounded
+    inward."""
     weight, bias = head.weight, head.bias.rows[0]
     unit = 1 << weight.bits + box.bits
     match head.readout:
@@ -63,14 +67,15 @@ def _greatest(head: Head, ends: Sequence[int], bits: int, c: int) -> int:
 
 
 def _root(head: Head, box: Box, leaves: Sequence[int]) -> int:
-    """The least value of the root, given the leaves' values: rounded down, in their unit."""
+    """The least value of the root, given the leaves' values: rounded, in their unit."""
     one = 1 << box.bits
     least = {-1 - leaf: value for leaf, value in enumerate(leaves)}
     for node in reversed(range(head.count)):  # children come later
         absent, present = least.pop(head.absent[node]), least.pop(head.present[node])
         # (1 - a) absent + a present is least at the greatest a where it falls with a, else at the least a.
         a = min(one, max(0, box.upper[node] if present < absent else box.lower[node]))
-        least[node] = (one - a) * absent + a * present >> box.bits
+        value = (one - a) * absent + a * present
+        least[node] = -(-value >> box.bits) if box.inward else value >> box.bits
     return least[0]
 
 

@@ -26,6 +26,9 @@ so neither does their maximum. Both ends are attained, at g = lo and g = hi.
 The two poolings that subtract a mean bound both terms together: apart, one patch could be at both of its ends. All
 ranges are exact if patches vary independently, as they do in every paradigm here. Sums are exact; the mean is divided
 inside the logarithm, or rounded outward.
+
+**Inward.** No lower end falls as the lo_l rise or the hi_l fall, and no upper end rises: for distances lo_l <= hi_l is
+used, where M >= m. So ends within give ends within, rounded to the other side.
 """
 
 from __future__ import annotations
@@ -38,33 +41,35 @@ __all__ = ["max_minus_mean", "max_minus_mean_distance", "top_mean"]
 _Ends: TypeAlias = tuple[int, int]
 
 
-def max_minus_mean(similarities: Sequence[tuple[int, int | None, int]]) -> _Ends:
-    """The range of max - mean over patches, given (lo, hi, how many patches) of their similarities; rounded outward."""
+def max_minus_mean(similarities: Sequence[tuple[int, int | None, int]], inward: bool = False) -> _Ends:
+    """The range of max - mean over patches, given (lo, hi, how many patches) of their similarities; rounded outward, or
+    inward."""
     patches = sum(count for _, _, count in similarities)
     ends = [(low, _finite(high), count) for low, high, count in similarities]
     highest = max(low for low, _, _ in ends)
     least = sum(count * max(0, highest - high) for _, high, count in ends)
     most = max((patches - 1) * high + low for low, high, _ in ends) - sum(count * low for low, _, count in ends)
-    return least // patches, -(-most // patches)
+    return _divided(least, most, patches, inward)
 
 
 def max_minus_mean_distance(
-    distances: Sequence[tuple[int, int | None, int]], similarity: Callable[[int, int], _Ends]
+    distances: Sequence[tuple[int, int | None, int]], similarity: Callable[[int, int], _Ends], inward: bool = False
 ) -> _Ends:
-    """The range of S(min) - S(mean) over patches, rounded outward.
+    """The range of S(min) - S(mean) over patches, rounded outward, or inward.
 
     Args:
         distances: (lo, hi, how many patches) of their distances, hi None for infinity.
         similarity: encloses S(sum / count), given both.
     """
     patches = sum(count for _, _, count in distances)
+    down, up = (1, 0) if inward else (0, 1)
     bounded = [(low, high, count) for low, high, count in distances if high is not None]
     unbounded = patches - sum(count for _, _, count in bounded)
     least = 0
     if bounded:
         near = min(max(0, high) for _, high, _ in bounded)
         total = sum(count * max(low, near) for low, _, count in distances)
-        least = max(0, similarity(near, 1)[0] - similarity(total, patches)[1])
+        least = max(0, similarity(near, 1)[down] - similarity(total, patches)[up])
     farthest = sum(count * high for _, high, count in bounded)
     candidates: set[tuple[int, int | None]] = set()
     for low, high, _ in distances:
@@ -73,7 +78,7 @@ def max_minus_mean_distance(
         else:
             candidates.add((low, max(0, farthest - (high or 0) + low)))
     most = max(
-        similarity(low, 1)[1] - (0 if total is None else similarity(total, patches)[0])
+        similarity(low, 1)[up] - (0 if total is None else similarity(total, patches)[down])
         for low, total in _unbeaten(candidates)
     )
     return least, most
@@ -89,13 +94,17 @@ def _unbeaten(candidates: Iterable[tuple[int, int | None]]) -> list[tuple[int, i
     return kept
 
 
-def top_mean(similarities: Sequence[tuple[int, int | None, int]], k: int) -> _Ends:
+def top_mean(similarities: Sequence[tuple[int, int | None, int]], k: int, inward: bool = False) -> _Ends:
     """The range of the mean of the k greatest, of all where there are fewer, given (lo, hi, how many patches) of their
-    similarities; rounded outward."""
+    similarities; rounded outward, or inward."""
     k = min(k, sum(count for _, _, count in similarities))
     least = _sum_of_greatest(((low, count) for low, _, count in similarities), k)
     most = _sum_of_greatest(((_finite(high), count) for _, high, count in similarities), k)
-    return least // k, -(-most // k)
+    return _divided(least, most, k, inward)
+
+
+def _divided(least: int, most: int, count: int, inward: bool) -> _Ends:
+    return (-(-least // count), most // count) if inward else (least // count, -(-most // count))
 
 
 def _sum_of_greatest(values: Iterable[tuple[int, int]], k: int) -> int:

@@ -15,7 +15,7 @@ from functools import cached_property
 from math import isqrt
 from typing import Any
 
-from ..dyadic import ceil_at, dot, sqrt_ends
+from ..dyadic import ceil_at, dot, floor_at, sqrt_ends
 from ..head import COSINES, Head
 from ..kernel import Kernel
 from ..work import Work
@@ -30,8 +30,9 @@ _CHUNK = 128  # targets at a time: enough for matrix products, few enough for a 
 
 @dataclass(frozen=True)
 class Ranges:
-    """Enclosures of one working observable for each prototype, on the grid. `upper` is None if all upper ends are
-    infinite: squared distances over an unbounded domain."""
+    """One range for each prototype, on the grid: an enclosure of the working observable or, rounded inward, what lies
+    within the reference range of the observable. `upper` is None if all upper ends are infinite: squared distances over
+    an unbounded domain."""
 
     lower: list[int]
     upper: list[int] | None
@@ -42,6 +43,12 @@ class Ranges:
         if self.upper is None or other.upper is None:
             return Ranges(lower, other.upper if self.upper is None else self.upper)
         return Ranges(lower, [a if a < b else b for a, b in zip(self.upper, other.upper, strict=True)])
+
+    def filled(self) -> Ranges | None:
+        """These ranges; None if one is empty. An intersection of ranges that are rounded inward is not empty only if
+        that of the real ones is not."""
+        upper = self.lower if self.upper is None else self.upper
+        return self if all(low <= high for low, high in zip(self.lower, upper, strict=True)) else None
 
 
 @dataclass(frozen=True)
@@ -64,9 +71,9 @@ class Space:
         longest: no less than any |A_k|.
         norms: cosines only: (lo, hi) of |A_k| on the grid.
         reach: an upper bound of |v|^2 on the grid, v = u for cosines, v = z - c for inner products, whose latents lie
-            in a ball about c; missing for other geometries.
+            in a ball about c; missing for other geometries. Rounded down it is `least_reach`.
         offsets: <c, p_k> on the grid, exactly, for inner products; otherwise 0.
-        domain: the range of every working observable over the head's domain.
+        domain: the range of every working observable over the head's domain, rounded outward.
         work: what a proof may still take.
     """
 
@@ -87,18 +94,20 @@ class Space:
                 centre, square = ball(head)
                 places = head.prototypes.bits + centre.denominator.bit_length() - 1
                 self.bits = max(self.bits, places)
-                self.reach = ceil_at(square, self.bits)
+                self.reach, self.least_reach = ceil_at(square, self.bits), floor_at(square, self.bits)
                 self.offsets = [sum(row) * centre.numerator << self.bits - places for row in self.vectors]
             self.lift = self.bits - unit
         elif head.geometry in COSINES:
-            self.reach = 1 << self.bits
+            self.reach = self.least_reach = 1 << self.bits
             self.norms = [sqrt_ends(square << 2 * self.bits) for square in squares]
         weight, own = max(map(_most_bits, head.weight.rows)), _most_bits(head.similarity.own.rows[0])
         self.work = Work(kernel.name, max(self.bits, 2 * self.longest.bit_length(), weight, own))
-        lower, upper = domain_ranges(head, kernel, self.bits)
-        self.domain = Ranges(
-            list(map(kernel.integer, lower)), None if upper is None else list(map(kernel.integer, upper))
-        )
+        self.domain = self._over_domain(False)
+
+    @cached_property
+    def within(self) -> Ranges | None:
+        """The range of every observable (not working) over the domain, rounded inward; None if one may be empty."""
+        return self._over_domain(True).filled()
 
     @cached_property
     def chunks(self) -> list[Chunk]:
@@ -113,6 +122,11 @@ class Space:
     def singles(self) -> list[Chunk]:
         """All targets, one at a time."""
         return self._chunks(1)
+
+    def _over_domain(self, inward: bool) -> Ranges:
+        lower, upper = domain_ranges(self.head, self.kernel, self.bits, inward)
+        integer = self.kernel.integer
+        return Ranges(list(map(integer, lower)), None if upper is None else list(map(integer, upper)))
 
     def _chunks(self, size: int) -> list[Chunk]:
         return [
