@@ -19,6 +19,10 @@ of their v_k and once u_l. Where a_k <= o_k, v_k >= 0 is enough.
 first two sums without the v_k plus sum_M x_lk, since x_lk <= v_k + u_l. So a matching that leaves a margin <= 0 shows
 that no prices prove it; nor does `simplex`, which is the rule at v_k = max_l x_lk. Nothing here depends on how prices
 or matchings are found.
+
+**Inward.** For minimality all this is computed from ends that are rounded inward. Then R_l, o_k and minus the lower end
+of a_k are at most the real ones, and what a matching leaves is at least what it really leaves: of R_l and o_k it takes,
+for each k with w_k > 0, w_k o_k or w_k max(o_k, R_l), which do not fall with either.
 """
 
 from __future__ import annotations
@@ -48,7 +52,7 @@ class Assignment:
         self._head, self._certificate, self._work = space.head, certificate, space.work
         self._groups = [[statement for _, statement in group] for group in by_patch(certificate.statements).values()]
         self._left = _Left.of(self._groups, certificate.patches, space.bits)
-        self._without = -1, self._left
+        self._without: tuple[int, _Left] = -1, self._left
         self._matchings: dict[int, list[tuple[int, int]]] = {}
 
     def margins(self, box: Box, simplex: Sequence[Fraction | None]) -> tuple[Fraction | None, ...]:
@@ -65,10 +69,10 @@ class Assignment:
         return tuple(margins)
 
     def provable(self, index: int, box: Box, rival: int) -> bool:
-        """Whether some prices prove a positive margin without the statement at `index`.
+        """Whether some prices may prove a positive margin without the statement at `index`.
 
         Args:
-            box: the ranges of `simplex` without it.
+            box: the ranges of `simplex` without it, rounded inward.
         """
         work, steps = self._work, margin_steps(self._head)
         work.take(steps)
@@ -78,7 +82,7 @@ class Assignment:
             work.take(6 * OPERATION * len(self._certificate.statements))
             dropped = self._certificate.statements[index]
             groups = [[s for s in group if s is not dropped] for group in self._groups]
-            self._without = index, _Left.of(groups, self._certificate.patches, box.bits)
+            self._without = index, _Left.of(groups, self._certificate.patches, box.bits, inward=True)
         work.take(2 * steps)
         against = self._against(rival, box, self._without[1])
         if rival in self._matchings and against.by_matching(self._matchings[rival]) <= 0:
@@ -105,16 +109,17 @@ class _Left:
     tops: dict[int, int]
 
     @classmethod
-    def of(cls, groups: Sequence[Sequence[PatchStatement]], patches: int, bits: int) -> _Left:
+    def of(cls, groups: Sequence[Sequence[PatchStatement]], patches: int, bits: int, inward: bool = False) -> _Left:
         """What groups of statements leave. An empty group keeps its position."""
+        lowest, highest = (ceil_at, floor_at) if inward else (floor_at, ceil_at)
         remainders: list[tuple[int, set[int]]] = []
         tops: dict[int, int] = {}
         for group in groups:
-            lows = [max(0, floor_at(s.lower, bits)) for s in group]
+            lows = [max(0, lowest(s.lower, bits)) for s in group]
             rest = max(0, (1 << bits) - sum(lows))
             remainders.append((rest, {s.prototype for s in group}))
             for s, low in zip(group, lows, strict=True):
-                tops[s.prototype] = max(tops.get(s.prototype, 0), min(ceil_at(s.upper, bits), low + rest))
+                tops[s.prototype] = max(tops.get(s.prototype, 0), min(highest(s.upper, bits), low + rest))
         return cls(remainders, patches - len(groups), tops)
 
 

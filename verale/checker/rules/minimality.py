@@ -1,4 +1,11 @@
-"""Minimality: without any one statement, the paradigm's rules no longer prove every margin positive (step 8)."""
+"""Minimality: without any one statement, some rival's reference margin is 0 or less (step 8).
+
+**Rule.** A statement is needed if the margin is at most 0 that ranges give which certainly lie within the reference
+ranges without it, none of which is empty. *Proof.* No margin falls as a lower end rises or an upper end falls
+(`margin`), so this one is at least the reference margin. How such ranges are found is in `similarity`, `means`,
+`domain`, and by paradigm in `quadratic.within`, `simplex`, `assignment` and `top_k`. What is not shown to be needed may
+be needed: nothing is said of it.
+"""
 
 from __future__ import annotations
 
@@ -19,19 +26,20 @@ def require_minimal(
     head: Head,
     predicted: int,
     statements: Sequence[Statement],
-    boxes: Iterable[tuple[int, Box]],
+    boxes: Iterable[tuple[int, Box | None]],
     margins: Sequence[Fraction | None],
     work: Work,
     provable: Callable[[int, Box, int], bool] | None = None,
 ) -> None:
-    """Raises UnprovedError, which names a statement that can be dropped, or if that takes too long.
+    """Raises UnprovedError, which names a statement that is not shown to be needed, or if that takes too long.
 
     Args:
-        boxes: for each statement its index and the activations' enclosures without it.
+        boxes: for each statement its index and the activations' ranges without it, rounded inward; None if a range may
+            be empty.
         work: counts each lower bound.
         margins: those proved with all statements. The closest rival is tried first: it is the likeliest to fail.
-        provable: whether a rival's margin can be proved positive, from the index, the enclosures and the rival; by
-            default from the enclosures.
+        provable: whether a rival's reference margin may be positive, from the index, the ranges and the rival; by
+            default from the ranges.
     """
 
     def positive(index: int, box: Box, rival: int) -> bool:
@@ -41,9 +49,15 @@ def require_minimal(
     provable = provable or positive
     rivals = sorted((bound, rival) for rival, bound in enumerate(margins) if bound is not None)
     for index, box in boxes:
+        if box is None:
+            raise UnprovedError(
+                "minimality",
+                f"statement {index} ({statements[index]}) is not shown to be needed: perhaps no latents satisfy all"
+                " the others; withdraw the claim, or statements that contradict each other",
+            )
         if all(provable(index, box, rival) for _, rival in rivals):
             raise UnprovedError(
                 "minimality",
-                f"statement {index} ({statements[index]}) can be dropped: without it every margin is still proved"
-                " positive; drop it, or withdraw the claim",
+                f"statement {index} ({statements[index]}) is not shown to be needed: without it every margin seems to"
+                " be positive; drop it, or withdraw the claim",
             )

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Protocol
 
+from ..head import Head
 from .means import max_minus_mean, max_minus_mean_distance, top_mean
 from .similarity import Box, SimilarityRule
 from .space import Ranges, Space
@@ -50,38 +51,39 @@ class Pooling(Protocol):
         """The activations' enclosures, given all patches (at least one); iterates once."""
 
 
-def pooling_of(space: Space) -> Pooling:
-    """The head's pooling."""
+def pooling_of(space: Space, inward: bool = False) -> Pooling:
+    """The head's pooling, rounded outward or inward (`similarity`)."""
     match space.head.pooling:
         case "max":
-            return _Max(space)
+            return _Max(space, inward)
         case "banks":
-            return _Banks(space)
+            return _Banks(space, inward)
         case "top_mean":
-            return _TopMean(space)
+            return _TopMean(space, inward)
         case "max_minus_mean":
-            return _MaxMinusMean(space)
+            return _MaxMinusMean(space, inward)
         case _:
-            return _MaxMinusMeanDistance(space)
+            return _MaxMinusMeanDistance(space, inward)
 
 
-def unstated(space: Space, pooling: Pooling, stated: Collection[int], patches: int) -> list[Part]:
-    """The patches without a statement: one part for all of them, and one for the class token if it is treated apart."""
+def unstated(head: Head, pooling: Pooling, domain: Ranges, stated: Collection[int], patches: int) -> list[Part]:
+    """The patches without a statement, which have the ranges of the domain: one part for all of them, and one for the
+    class token if it is treated apart."""
     parts = []
     left = patches - len(stated)
-    if space.head.pooling == "banks" and 0 not in stated:
-        parts.append(pooling.part(space.domain, first=True))
+    if head.pooling == "banks" and 0 not in stated:
+        parts.append(pooling.part(domain, first=True))
         left -= 1
     if left:
-        parts.append(pooling.part(space.domain, left))
+        parts.append(pooling.part(domain, left))
     return parts
 
 
 class _Max:
-    def __init__(self, space: Space) -> None:
+    def __init__(self, space: Space, inward: bool) -> None:
         self._smallest = space.head.similarity.falls
         self.direct = not space.head.similarity.unimodal
-        self._similarity = SimilarityRule(space)
+        self._similarity = SimilarityRule(space, inward)
 
     def part(self, ranges: Ranges, count: int = 1, first: bool = False) -> Part:
         return Part(self._similarity.comparable(ranges), count)
@@ -99,9 +101,9 @@ class _Max:
 class _Banks:
     direct = False
 
-    def __init__(self, space: Space) -> None:
+    def __init__(self, space: Space, inward: bool) -> None:
         self._class_token = space.head.class_token
-        self._max = _Max(space)
+        self._max = _Max(space, inward)
 
     def part(self, ranges: Ranges, count: int = 1, first: bool = False) -> Part:
         return Part(self._max.part(ranges).ranges, count, first)
@@ -116,6 +118,7 @@ class _Banks:
             token.lower[: self._class_token] + rest.lower[self._class_token :],
             token.upper[: self._class_token] + rest.upper[self._class_token :],
             token.bits,
+            token.inward,
         )
 
     def _banks(self, parts: Iterable[Part]) -> tuple[list[Part], list[Part]]:
@@ -128,9 +131,9 @@ class _Banks:
 class _MaxMinusMean:
     direct = False
 
-    def __init__(self, space: Space) -> None:
-        self._bits = space.bits
-        self._similarity = SimilarityRule(space)
+    def __init__(self, space: Space, inward: bool) -> None:
+        self._bits, self._inward = space.bits, inward
+        self._similarity = SimilarityRule(space, inward)
 
     def part(self, ranges: Ranges, count: int = 1, first: bool = False) -> Part:
         return _similar(self._similarity, ranges, count)
@@ -139,15 +142,15 @@ class _MaxMinusMean:
         return list(parts)
 
     def box(self, parts: Iterable[Part]) -> Box:
-        return _box((max_minus_mean(column) for column in _columns(parts)), self._bits)
+        return _box((max_minus_mean(column, self._inward) for column in _columns(parts)), self._bits, self._inward)
 
 
 class _TopMean:
     direct = False
 
-    def __init__(self, space: Space) -> None:
-        self._bits, self._k = space.bits, space.head.k
-        self._similarity = SimilarityRule(space)
+    def __init__(self, space: Space, inward: bool) -> None:
+        self._bits, self._inward, self._k = space.bits, inward, space.head.k
+        self._similarity = SimilarityRule(space, inward)
 
     def part(self, ranges: Ranges, count: int = 1, first: bool = False) -> Part:
         return _similar(self._similarity, ranges, count)
@@ -168,16 +171,16 @@ class _TopMean:
         return list(map(list, zip(*(sorted(values, reverse=True)[: self._k] for values in each), strict=True)))
 
     def box(self, parts: Iterable[Part]) -> Box:
-        return _box((top_mean(column, self._k) for column in _columns(parts)), self._bits)
+        return _box((top_mean(column, self._k, self._inward) for column in _columns(parts)), self._bits, self._inward)
 
 
 class _MaxMinusMeanDistance:
     direct = False
 
-    def __init__(self, space: Space) -> None:
-        self._bits = space.bits
+    def __init__(self, space: Space, inward: bool) -> None:
+        self._bits, self._inward = space.bits, inward
         self._own = space.head.similarity.own.rows[0]
-        self._similarity = SimilarityRule(space)
+        self._similarity = SimilarityRule(space, inward)
 
     def part(self, ranges: Ranges, count: int = 1, first: bool = False) -> Part:
         upper = None if ranges.upper is None else list(map(int, ranges.upper))
@@ -188,10 +191,12 @@ class _MaxMinusMeanDistance:
 
     def box(self, parts: Iterable[Part]) -> Box:
         each = zip(_columns(parts), self._own, strict=True)
-        return _box((self._ends(column, own) for column, own in each), self._bits)
+        return _box((self._ends(column, own) for column, own in each), self._bits, self._inward)
 
     def _ends(self, column: Sequence[tuple[int, int | None, int]], own: int) -> tuple[int, int]:
-        return max_minus_mean_distance(column, lambda total, count: self._similarity.at(total, own, count))
+        return max_minus_mean_distance(
+            column, lambda total, count: self._similarity.at(total, own, count), self._inward
+        )
 
 
 def pool(ranges: Iterable[Ranges], smallest: bool) -> Ranges:
@@ -230,6 +235,6 @@ def _columns(parts: Iterable[Part]) -> Iterable[tuple[tuple[int, int | None, int
     return zip(*rows, strict=True)
 
 
-def _box(ends: Iterable[tuple[int, int]], bits: int) -> Box:
+def _box(ends: Iterable[tuple[int, int]], bits: int, inward: bool) -> Box:
     lower, upper = zip(*ends, strict=True)
-    return Box(list(lower), list(upper), bits)
+    return Box(list(lower), list(upper), bits, inward)

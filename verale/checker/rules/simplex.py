@@ -7,17 +7,24 @@ Let low_i <= m_i <= high_i be stated for i in J, and R = 1 - sum_J low_i, the ma
 Every mass also lies in its range over the domain.
 *Proof.* Each mass is 1 minus the sum of the others. If R is negative, no latent satisfies the statements,
 and any value is sound; it is 0 then.
+
+**Inward** these ends are exact for stated ends that are rounded inward, if masses satisfy those: if every low_i <=
+high_i, R >= 0 and, where all are stated, the highs sum to at least 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import TypeAlias
 
 from ..certificate import PatchStatement
 from ..dyadic import ceil_at, floor_at
 from .space import Ranges, Space
 
 __all__ = ["Simplex"]
+
+_Rounding: TypeAlias = Callable[[Fraction, int], int]
 
 
 class Simplex:
@@ -28,10 +35,24 @@ class Simplex:
 
     def ranges(self, statements: Sequence[PatchStatement]) -> Ranges:
         """The range of every mass of a patch, given its statements."""
+        lower, upper, _ = self._ends(statements, floor_at, ceil_at)
+        return Ranges(lower, upper).met(self._space.domain)
+
+    def within(self, statements: Sequence[PatchStatement]) -> Ranges | None:
+        """The same, rounded inward; None if one may be empty."""
+        lower, upper, attained = self._ends(statements, ceil_at, floor_at)
+        domain = self._space.within
+        return None if domain is None or not attained else Ranges(lower, upper).met(domain).filled()
+
+    def _ends(
+        self, statements: Sequence[PatchStatement], lowest: _Rounding, highest: _Rounding
+    ) -> tuple[list[int], list[int], bool]:
+        """The ends that stated ones leave, and whether any masses satisfy those."""
         bits, count = self._space.bits, self._space.head.count
         one = 1 << bits
-        stated = {s.prototype: (max(0, floor_at(s.lower, bits)), ceil_at(s.upper, bits)) for s in statements}
-        rest = max(0, one - sum(low for low, _ in stated.values()))
+        stated = {s.prototype: (max(0, lowest(s.lower, bits)), highest(s.upper, bits)) for s in statements}
+        lows = sum(low for low, _ in stated.values())
+        rest = max(0, one - lows)
         highs = sum(high for _, high in stated.values())
         least = max(0, one - highs) if len(stated) == count - 1 else 0
         lower, upper = [least] * count, [rest] * count
@@ -39,4 +60,5 @@ class Simplex:
             others = one - (highs - high) if len(stated) == count else 0
             lower[prototype] = max(low, others)
             upper[prototype] = min(high, low + rest)
-        return Ranges(lower, upper).met(self._space.domain)
+        attained = lows <= one and all(low <= high for low, high in stated.values())
+        return lower, upper, attained and (len(stated) < count or highs >= one)

@@ -14,9 +14,12 @@ __all__ = ["PatchRule", "PooledRule", "SpatialRule", "by_patch"]
 
 
 class PatchRule(Protocol):
-    """Ranges of all working observables of one patch, given the statements about it."""
+    """Ranges of all observables of one patch, given the statements about it: enclosures of the working ones; and
+    rounded inward, None if one may be empty."""
 
     def ranges(self, statements: Sequence[PatchStatement]) -> Ranges: ...
+
+    def within(self, statements: Sequence[PatchStatement]) -> Ranges | None: ...
 
 
 @runtime_checkable
@@ -39,7 +42,7 @@ class SpatialRule:
     def box(self, statements: Sequence[Statement], patches: int) -> Box:
         """The activations' enclosures, given the statements."""
         groups = by_patch(statements)
-        parts = unstated(self._space, self._pooling, groups, patches)
+        parts = unstated(self._space.head, self._pooling, self._space.domain, groups, patches)
         stated = [(patch, [statement for _, statement in group]) for patch, group in groups.items()]
         if self._pooled is not None:
             return self._pooling.box([*self._parts(stated, parts), *parts])
@@ -49,21 +52,30 @@ class SpatialRule:
                 parts = self._pooling.merged(parts)
         return self._pooling.box(parts)
 
-    def boxes_without(self, statements: Sequence[Statement], patches: int) -> Iterator[tuple[int, Box]]:
-        """For each statement its index and the enclosures given all the others; only its patch is bounded again."""
-        groups = by_patch(statements)
-        parts = [self._part(patch, [statement for _, statement in group]) for patch, group in groups.items()]
+    def boxes_without(self, statements: Sequence[Statement], patches: int) -> Iterator[tuple[int, Box | None]]:
+        """For each statement its index and the activations' ranges given all the others, rounded inward; None where a
+        range may be empty. Only the statement's patch is bounded again."""
+        groups, domain = by_patch(statements), self._space.within
+        pooling = pooling_of(self._space, True)
+
+        def part(patch: int, group: Sequence[PatchStatement]) -> list[Part]:
+            ranges = self._rule.within(group) if group else domain
+            return [] if ranges is None else [pooling.part(ranges, first=patch == 0)]
+
+        parts = [part(patch, [statement for _, statement in group]) for patch, group in groups.items()]
+        empty = {number for number, own in enumerate(parts) if not own}
         # after[n]: the patches without statements and the last n with some, merged
-        after: list[list[Part]] = [unstated(self._space, self._pooling, groups, patches)]
+        after = [[] if domain is None else unstated(self._space.head, pooling, domain, groups, patches)]
         for own in reversed(parts):
-            after.append(self._pooling.merged([own, *after[-1]]))
+            after.append(pooling.merged([*own, *after[-1]]))
         before: list[Part] = []
         for number, (patch, group) in enumerate(groups.items()):
-            rest = self._pooling.merged(before + after[len(groups) - 1 - number])
+            rest = pooling.merged(before + after[len(groups) - 1 - number])
             for index, dropped in group:
-                left = [statement for _, statement in group if statement is not dropped]
-                yield index, self._pooling.box([*self._parts([(patch, left)], rest), *rest])
-            before = self._pooling.merged([*before, parts[number]])
+                left = part(patch, [statement for _, statement in group if statement is not dropped])
+                shown = domain is not None and left and empty <= {number}
+                yield index, pooling.box([*left, *rest]) if shown else None
+            before = pooling.merged([*before, *parts[number]])
 
     def _parts(self, stated: Sequence[tuple[int, Sequence[PatchStatement]]], rest: Sequence[Part]) -> list[Part]:
         """What is known about these patches; the rest may be merged into it."""

@@ -115,7 +115,7 @@ def test_a_statement_that_can_be_dropped_at_the_best_prices_is_named() -> None:
     """What these prices prove without the statement does not matter: others prove it."""
     result = verdict([*STATED, files.patch_statement(0, 1, 0.24, 0.25)], {2: 0.125})
     assert (result.status, result.reason) == (Status.NOT_PROVED, "minimality")
-    assert "statement 3 (patch 0, prototype 1) can be dropped" in result.message
+    assert "statement 3 (patch 0, prototype 1) is not shown to be needed" in result.message
 
 
 def test_without_a_statement_even_simplex_may_prove_it() -> None:

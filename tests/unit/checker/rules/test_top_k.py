@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -61,7 +62,25 @@ def test_without_each() -> None:
     statements = [ActivationStatement(0, HALF, ONE), OrderStatement((0,), HALF)]
     top_k = rule(softmax(2))
     result = dict(top_k.boxes_without(statements, 1))
-    assert result == {0: top_k.box(statements[1:], 1), 1: top_k.box(statements[:1], 1)}
+    left = [top_k.box(statements[1:], 1), top_k.box(statements[:1], 1)]
+    assert result == {index: replace(box, inward=True) for index, box in enumerate(left)}
+
+
+def test_without_each_ends_finer_than_the_grid_are_rounded_inward() -> None:
+    fine, unit = Fraction(1, 2**300), 1
+    top_k = rule(softmax(2))
+    statements = [ActivationStatement(0, fine, HALF + fine), ActivationStatement(1, -fine, HALF - fine)]
+    one, other = dict(top_k.boxes_without(statements, 1)).values()
+    assert one is not None and (one.lower, one.upper) == ([0, 0], [1 << 128, (1 << 127) - unit])
+    assert other is not None and (other.lower, other.upper) == ([unit, 0], [1 << 127, 1 << 128])
+
+
+def test_without_each_nothing_is_shown_of_what_contradicts_itself() -> None:
+    apart = [ActivationStatement(0, HALF, ONE), OrderStatement((), QUARTER), ActivationStatement(1, QUARTER, ONE)]
+    boxes = dict(rule(softmax(2)).boxes_without(apart, 1))
+    assert [index for index, box in boxes.items() if box is None] == [2]
+    outside = [ActivationStatement(0, 2 * ONE, 3 * ONE), ActivationStatement(1, HALF, ONE)]
+    assert [index for index, box in rule(softmax(2)).boxes_without(outside, 1) if box is None] == [1]
 
 
 def test_a_statement_about_a_patch_is_refused() -> None:

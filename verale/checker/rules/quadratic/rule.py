@@ -24,6 +24,7 @@ from .facts import Facts, Target
 from .greatest import greatest
 from .span import Span
 from .weights import Weights
+from .within import ranges_within
 
 __all__ = ["TOGETHER", "Quadratic"]
 
@@ -53,6 +54,11 @@ class Quadratic:
             return self.space.domain
         patch, targets = self._patch(statements), range(self.space.head.count)
         return self._working(patch.least(targets), patch.most(targets)).met(self.space.domain)
+
+    def within(self, statements: Sequence[PatchStatement]) -> Ranges | None:
+        """The range of every observable of a patch, given at least one statement about it, rounded inward; None if none
+        is found or one may be empty."""
+        return ranges_within(self.space, statements)
 
     def combination(
         self, statements: Sequence[PatchStatement], shares: Mapping[int, Fraction]
