@@ -97,11 +97,12 @@ class _Start:
         self._kernel, self._lift = space.kernel, space.lift
         self._gram = space.kernel.matrix(facts.gram)
         integer = space.kernel.integer
-        # For each fact a_i, and how far its value is from its ends, times the unit.
-        self._spares = [
-            (curve, integer(value - low * point.unit), integer(high * point.unit - value))
-            for curve, value, (low, high) in zip(facts.curves, values, facts.ends, strict=True)
-        ]
+        self._curves = facts.curves
+        # How far each value is from its ends, times the unit, and the least of all.
+        ends = list(zip(values, facts.ends, strict=True))
+        self._down = [integer(value - low * point.unit) for value, (low, _) in ends]
+        self._up = [integer(high * point.unit - value) for value, (_, high) in ends]
+        self._least = min(*self._down, *self._up)
         self._spare = integer(spare)  # N - |y|^2, times the square of the unit
 
     @classmethod
@@ -139,12 +140,13 @@ class _Start:
         bend = own * across + sum(map(mul, row, along)) << lift  # |v|^2
         slope = rise * point.unit - (sum(map(mul, point.weights, along)) << lift + 1)
         back, forth = self._round(bend, slope)
-        for (curve, down, up), product in zip(self._spares, along, strict=True):
-            change = curve * rise - (product << lift + 1)
-            if change > 0:
-                back, forth = _nearer(back, (down, change)), _nearer(forth, (up, change))
-            elif change < 0:
-                back, forth = _nearer(back, (up, -change)), _nearer(forth, (down, -change))
+        changes = [curve * rise - (product << lift + 1) for curve, product in zip(self._curves, along, strict=True)]
+        if back is None or forth is None or max(map(abs, changes)) * max(back[0], forth[0]) > self._least * back[1]:
+            for change, down, up in zip(changes, self._down, self._up, strict=True):
+                if change > 0:
+                    back, forth = _nearer(back, (down, change)), _nearer(forth, (up, change))
+                elif change < 0:
+                    back, forth = _nearer(back, (up, -change)), _nearer(forth, (down, -change))
         value = target.curve * point.square * point.unit - (sum(map(mul, point.weights, target.products)) << lift + 1)
         change = target.curve * rise - (across << lift + 1)
         first, last = (
