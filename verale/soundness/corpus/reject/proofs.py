@@ -88,6 +88,37 @@ def _minimality(cases: dict[str, Case]) -> Iterator[Case]:
     )
     head, image, document = stated_gains(files.patch_statement(0, 1, 0.125, 0.25), prices=[2])
     yield case("not-minimal-assignment-stated", comment, document, head, image, "minimality")
+    yield from _contradicting()
+
+
+def _contradicting() -> Iterator[Case]:
+    """Three statements, each of which outer ranges need, though two of them contradict each other: the third is not
+    needed, because these two entail everything."""
+    comment = "Minimality claimed of statements that contradict each other, so that another one is not needed: "
+    weight = [[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]]
+    near = files.head(weight, [[0.0, 0.0], [2.0, 0.0], [0.0, 3.0]], [2.5, 0.0], **NEGATED, **BOX)
+    ends = ((0, 0, 0.0, 0.96875), (0, 1, 0.0, 0.96875), (1, 2, 0.0, 0.0625))
+    document = files.document(near, [files.patch_statement(*each) for each in ends], patches=2, minimality=True)
+    yield case("not-minimal-apart", comment + "near two prototypes.", document, near, None, "minimality")
+    along = files.head(
+        weight,
+        [[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0]],
+        [-2.5, 0.0],
+        geometry={"kind": "inner_product", "radius": None},
+        similarity=files.IDENTITY,
+        domain=files.domain(-1.0, 1.0),
+    )
+    ends = ((0, 0, 1.4375, 2.0), (0, 1, 1.4375, 2.0), (1, 2, 1.75, 2.0))
+    document = files.document(along, [files.patch_statement(*each) for each in ends], patches=2, minimality=True)
+    yield case("not-minimal-along", comment + "along two prototypes.", document, along, None, "minimality")
+    stated = [
+        files.activation_statement(0, -0.25, 0.0),
+        files.order_clause([2], -0.5),
+        files.activation_statement(2, -0.25, 0.0),
+    ]
+    ordered = files.head([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]], [[0.0], [1.0], [2.0]], [0.25, 0.0], **NEGATED, **BOX)
+    document = files.document(ordered, stated, paradigm="top_k", minimality=True)
+    yield case("not-minimal-clause-apart", comment + "beyond a clause.", document, ordered, None, "minimality")
 
 
 def _domains() -> Iterator[Case]:
