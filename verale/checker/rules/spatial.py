@@ -45,9 +45,11 @@ class SpatialRule:
         parts = unstated(self._space.head, self._pooling, self._space.domain, groups, patches)
         stated = [(patch, [statement for _, statement in group]) for patch, group in groups.items()]
         if self._pooled is not None:
-            return self._pooling.box([*self._parts(stated, parts), *parts])
+            known = parts[0].ranges if parts else None
+            ranges = self._pooled.pooled([group for _, group in stated], known)
+            return self._pooling.box([self._pooling.part(ranges, len(stated)), *parts])
         for patch, group in stated:
-            parts.append(self._part(patch, group))
+            parts.append(self._pooling.part(self._rule.ranges(group), first=patch == 0))
             if self._pooling.direct:
                 parts = self._pooling.merged(parts)
         return self._pooling.box(parts)
@@ -76,16 +78,6 @@ class SpatialRule:
                 shown = domain is not None and left and empty <= {number}
                 yield index, pooling.box([*left, *rest]) if shown else None
             before = pooling.merged([*before, *parts[number]])
-
-    def _parts(self, stated: Sequence[tuple[int, Sequence[PatchStatement]]], rest: Sequence[Part]) -> list[Part]:
-        """What is known about these patches; the rest may be merged into it."""
-        if self._pooled is None:
-            return [self._part(patch, group) for patch, group in stated]
-        known = rest[0].ranges if rest else None
-        return [self._pooling.part(self._pooled.pooled([group for _, group in stated], known), len(stated))]
-
-    def _part(self, patch: int, statements: Sequence[PatchStatement]) -> Part:
-        return self._pooling.part(self._rule.ranges(statements), first=patch == 0)
 
 
 def by_patch(statements: Sequence[Statement]) -> dict[int, list[tuple[int, PatchStatement]]]:

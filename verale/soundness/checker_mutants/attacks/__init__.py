@@ -19,6 +19,7 @@ from verale.soundness.checker_mutants.attacks.proved import dialogues, proved_ve
 from verale.soundness.checker_mutants.attacks.readers import json_at_its_limits, tensors_at_their_limits
 from verale.soundness.checker_mutants.attacks.screening import screened_ranges_contain
 from verale.soundness.checker_mutants.attacks.verdicts import margins_in_records, two_kernels, witnesses
+from verale.soundness.checker_mutants.attacks.within import ranges_lie_within
 from verale.soundness.checker_mutants.mutant import Fault, injected
 from verale.soundness.extremes import Import, attained, next_to_the_grid, one_way, poor_multipliers
 from verale.soundness.independent import arithmetic
@@ -48,6 +49,7 @@ ATTACKS: tuple[tuple[str, Attack], ...] = (
     ("margins", margins),
     ("similarities", similarities),
     ("containment", ranges_contain),
+    ("within", ranges_lie_within),
     ("screening", screened_ranges_contain),
 )
 

@@ -51,14 +51,11 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
                     return "coarse"
         spatial = module("rules.spatial").SpatialRule(space, rule)
         boxes.append((name, spatial.box(stated, PATCHES)))
-        boxes += [(f"{name} without {place}", box) for place, box in spatial.boxes_without(stated, PATCHES)]
     top_k = module("rules.top_k").TopK(space)
-    top_k.box([], 2)  # asked of so many patches, then of others
     pooled = [certificate.ActivationStatement(*statement) for statement in trial.pooled]
     most = max(high for _, high in trial.activations[1::2])
     pooled.append(certificate.OrderStatement(tuple(range(0, COUNT, 2)), most))
     boxes += [("top_k", top_k.box(pooled, PATCHES)), ("domain", top_k.box([], PATCHES))]
-    boxes += [("top_k without", box) for _, box in top_k.boxes_without(pooled, PATCHES)]
     latents = module("dyadic").exact(files.flat(trial.image), len(trial.image[0]))
     evaluation = module("rules.evaluation").Evaluation(space, latents)
     for bits in (0, 3, 20):

@@ -7,6 +7,7 @@ from verale.soundness.checker_mutants.faults import (
     arithmetic,
     command,
     files,
+    minimality,
     patches,
     proved,
     quadratic,
@@ -18,7 +19,7 @@ __all__ = ["FAULTS", "SURVIVORS"]
 
 FAULTS = [
     Fault(file, *each)
-    for room in (arithmetic, activations, patches, quadratic, files, readers, command, proved)
+    for room in (arithmetic, activations, patches, quadratic, minimality, files, readers, command, proved)
     for file, faults in room.FAULTS.items()
     for each in faults
 ]
