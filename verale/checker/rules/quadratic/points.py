@@ -19,7 +19,8 @@ from functools import cached_property
 from math import isqrt
 
 from ...dyadic import dot
-from ...kernel import Kernel
+from ...work import OPERATION
+from ..space import Space
 from .dual import Dual
 from .facts import Facts, Target
 from .multipliers import approximate_inverse
@@ -68,12 +69,12 @@ class Points:
     Args:
         facts: what is known; ends rounded inward.
         targets: those to bound.
-        kernel: for matrix products.
-        lift: `<b_i, b_j> << lift` is on the grid.
+        space: the head.
     """
 
-    def __init__(self, facts: Facts, targets: Sequence[Target], kernel: Kernel, lift: int) -> None:
-        self._facts, self._targets, self._kernel, self._lift = facts, targets, kernel, lift
+    def __init__(self, facts: Facts, targets: Sequence[Target], space: Space) -> None:
+        self._facts, self._targets = facts, targets
+        self._kernel, self._lift, self._work = space.kernel, space.lift, space.work
         self._curved = bool(facts.curves[-1])
         self._reach = max(0, facts.ends[0][1])
         self._longest = max(row[i] for i, row in enumerate(facts.gram))
@@ -119,6 +120,8 @@ class Points:
         them has no width."""
         gram = [[int(self._facts.gram[i][j]) for j in chosen] for i in chosen]
         if any(low == high for low, high in (self._facts.ends[i] for i in chosen)):
+            size = len(gram)
+            self._work.take(OPERATION * size**3, size * self._longest.bit_length() // 2)
             kept, inverse, scale = adjugate(gram)
         else:
             kept, inverse, places = approximate_inverse(gram, [0] * len(gram), 1, max(_PRECISION, self._lift))

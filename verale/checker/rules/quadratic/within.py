@@ -45,7 +45,7 @@ def ranges_within(space: Space, statements: Sequence[PatchStatement]) -> Ranges 
     if not facts.curves[-1]:
         facts.ends[0] = 0, space.least_reach
     targets = facts.targets(space.chunks)
-    points = Points(facts, targets, space.kernel, space.lift)
+    points = Points(facts, targets, space)
     tried = (_Start.of(facts, space, point) for point in points.starts())
     start = next((each for each in tried if each is not None), None)
     if start is None or space.within is None:

@@ -8,9 +8,12 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+import flint
+
 from verale.soundness.checker_mutants.trials import Trial, set_grid, trials
 from verale.soundness.corpus.accept.recipes import COUNT, PATCHES
 from verale.soundness.extremes import Import
+from verale.soundness.independent import files
 
 __all__ = ["ranges_lie_within"]
 
@@ -32,7 +35,7 @@ def ranges_lie_within(module: Import, kernel: str) -> str:
             set_grid(module, *_FINE)
         if wrong:
             return f"{wrong}, grid {number % 3}"
-    return "" if near[True] > 8 * near[False] else "ranges far within"
+    return _domains(module, own) or ("" if near[True] > 8 * near[False] else "ranges far within")
 
 
 def _compared(module: Import, own: Any, trial: Trial, grid: tuple[int, int, int], near: Counter[bool]) -> str:
@@ -62,6 +65,28 @@ def _compared(module: Import, own: Any, trial: Trial, grid: tuple[int, int, int]
             for c, d in product(range(head.classes), repeat=2):
                 if bound(head, box, c, d) < bound(head, wide, c, d):
                     return f"{name}: a margin is too small"
+    return ""
+
+
+def _domains(module: Import, own: Any) -> str:
+    """Masses of bounded logits and bare cosines in an orthant, on coarse grids."""
+    ends, read = module("rules.domain").domain_ranges, module("head_file").read_head
+    for bits in range(2, 24):
+        for gap, count in product((0.25, 1.0, 3.0), (2, 3, 5)):
+            domain = files.domain(0.0, gap)
+            masses = files.head([[1.0] * count] * 2, geometry=files.SOFTMAX, similarity=files.IDENTITY, domain=domain)
+            least, others = flint.arb(-gap).exp(), count - 1
+            (low, *_), (high, *_) = ends(read(masses), own, bits, True)
+            if not (low >= least / (least + others) * 2**bits and high <= 2**bits / (1 + others * least)):
+                return "masses of bounded logits"
+        for row in ([-2.0, -3.0], [-1.0, -1.0], [2.0, 3.0]):
+            bare = {"geometry": files.cosine(0.0), "similarity": files.IDENTITY, "domain": files.domain(0.0, None)}
+            (low,), (high,) = ends(read(files.head([[1.0], [0.0]], [row], **bare)), own, bits, True)
+            short, long = (
+                entry / flint.arb(row[0] ** 2 + row[1] ** 2).sqrt() * 2**bits for entry in (min(row), max(row))
+            )
+            if (row[0] > 0 and not low >= short) or (row[0] < 0 and not high <= long):
+                return "cosines in an orthant"
     return ""
 
 
