@@ -8,8 +8,8 @@ Every mass also lies in its range over the domain.
 *Proof.* Each mass is 1 minus the sum of the others. If R is negative, no latent satisfies the statements,
 and any value is sound; it is 0 then.
 
-**Inward** these ends are exact for stated ends that are rounded inward, if masses satisfy those: if every low_i <=
-high_i, R >= 0 and, where all are stated, the highs sum to at least 1.
+**Inward** these ends are exact for stated ends that are rounded inward, if masses satisfy those: if R >= 0, every low_i
+<= high_i and, where all are stated, the highs sum to at least 1. Where one of the last two fails, ends cross.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ class Simplex:
 
     def within(self, statements: Sequence[PatchStatement]) -> Ranges | None:
         """The same, rounded inward; None if one may be empty."""
-        lower, upper, attained = self._ends(statements, ceil_at, floor_at)
+        lower, upper, left = self._ends(statements, ceil_at, floor_at)
         domain = self._space.within
-        return None if domain is None or not attained else Ranges(lower, upper).met(domain).filled()
+        return None if domain is None or not left else Ranges(lower, upper).met(domain).filled()
 
     def _ends(
         self, statements: Sequence[PatchStatement], lowest: _Rounding, highest: _Rounding
     ) -> tuple[list[int], list[int], bool]:
-        """The ends that stated ones leave, and whether any masses satisfy those."""
+        """The ends that stated ones leave, and whether the lower ones leave any; of other contradictions ends cross."""
         bits, count = self._space.bits, self._space.head.count
         one = 1 << bits
         stated = {s.prototype: (max(0, lowest(s.lower, bits)), highest(s.upper, bits)) for s in statements}
@@ -60,5 +60,4 @@ class Simplex:
             others = one - (highs - high) if len(stated) == count else 0
             lower[prototype] = max(low, others)
             upper[prototype] = min(high, low + rest)
-        attained = lows <= one and all(low <= high for low, high in stated.values())
-        return lower, upper, attained and (len(stated) < count or highs >= one)
+        return lower, upper, lows <= one

@@ -19,12 +19,19 @@ __all__ = ["ranges_lie_within"]
 
 _FINE = (128, 64, 128)
 _NEAR = Fraction(1, 2**20)
+_MASSES: files.Part = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)}
 
 
 def ranges_lie_within(module: Import, kernel: str) -> str:
     """On grids of a few bits, where roundings show, and on the usual one, from which they are then mostly not far."""
     own = module("kernel").load_kernel(kernel)
     near: Counter[bool] = Counter()
+    try:
+        wrong = _domains(module, own) or _by_hand(module, own)
+    finally:
+        set_grid(module, *_FINE)
+    if wrong:
+        return wrong
     for number, trial in enumerate(trials()[::2]):
         grid = (_FINE, (6, 0, 8), (3, 0, 8))[number % 3]
         try:
@@ -35,7 +42,9 @@ def ranges_lie_within(module: Import, kernel: str) -> str:
             set_grid(module, *_FINE)
         if wrong:
             return f"{wrong}, grid {number % 3}"
-    return _domains(module, own) or ("" if near[True] > 8 * near[False] else "ranges far within")
+    return (
+        _domains(module, own) or _by_hand(module, own) or ("" if near[True] > 8 * near[False] else "ranges far within")
+    )
 
 
 def _compared(module: Import, own: Any, trial: Trial, grid: tuple[int, int, int], near: Counter[bool]) -> str:
@@ -69,9 +78,14 @@ def _compared(module: Import, own: Any, trial: Trial, grid: tuple[int, int, int]
 
 
 def _domains(module: Import, own: Any) -> str:
-    """Masses of bounded logits and bare cosines in an orthant, on coarse grids."""
+    """Distances, masses of bounded logits and bare cosines in an orthant, on coarse grids."""
     ends, read = module("rules.domain").domain_ranges, module("head_file").read_head
+    box = read(files.head([[1.0], [0.0]], [[0.1]], domain=files.domain(0.3, 0.7)))
+    near, far = (Fraction(end) - Fraction(0.1) for end in (0.3, 0.7))
     for bits in range(2, 24):
+        (low,), (high,) = ends(box, own, bits, True)
+        if int(low) < near**2 * 2**bits or int(high) > far**2 * 2**bits:
+            return "distances"
         for gap, count in product((0.25, 1.0, 3.0), (2, 3, 5)):
             domain = files.domain(0.0, gap)
             masses = files.head([[1.0] * count] * 2, geometry=files.SOFTMAX, similarity=files.IDENTITY, domain=domain)
@@ -87,6 +101,94 @@ def _domains(module: Import, own: Any) -> str:
             )
             if (row[0] > 0 and not low >= short) or (row[0] < 0 and not high <= long):
                 return "cosines in an orthant"
+    return ""
+
+
+def _by_hand(module: Import, own: Any) -> str:
+    """What the trials do not show."""
+    certificate, read = module("certificate"), module("head_file").read_head
+    bounded = {"similarity": {"kind": "negated"}, "domain": files.domain(-2.0, 2.0)}
+    space = module("rules.space").Space(read(files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]], **bounded)), own)
+    outside = certificate.PatchStatement(0, 0, Fraction(5), Fraction(6))  # in space, but not in the domain
+    if module("rules.quadratic").Quadratic(space).within([outside]) is not None:
+        return "a distance outside the domain"
+    space = module("rules.space").Space(read(files.head([[1.0, 0.0], [0.0, 1.0]], **_MASSES)), own)
+    within = module("rules.simplex").Simplex(space).within
+    for stated in ([(0.75, 1.0), (0.5, 1.0)], [(0.0, 0.25), (0.0, 0.25)], [(-1.0, -0.5)], [(0.5, 0.25)]):
+        if (
+            within([certificate.PatchStatement(0, j, *map(Fraction, each)) for j, each in enumerate(stated)])
+            is not None
+        ):
+            return "masses that there are not"
+    peaks = module("similarities").SIMILARITIES["quadratic"]
+    similarity, exact = peaks("euclidean", {}, module("dyadic").exact([0.3], 1)), Fraction(0.3)
+    for low, high in ((0, 1), (4, 9), (-7, -2)):
+        least, most = similarity.argument(0, low, high, 3, True)
+        near, far = max(0, low - 8 * exact, 8 * exact - high), max(high - 8 * exact, 8 * exact - low)
+        if least < near or most > far:
+            return "a peak"
+    return _trees(module, own) or _prices(module, space) or _straight(module, own) or _norms(module, own)
+
+
+def _trees(module: Import, own: Any) -> str:
+    """A soft tree is rounded up from ranges that are rounded inward."""
+    bound, box = module("rules.margin").lower_bound, module("rules.similarity").Box
+    greater = 0
+    for trial in trials():
+        head = module("head_file").read_head(trial.data)
+        if head.readout == "soft_tree":
+            ends = [5 + j % 3 for j in range(head.count)]
+            least, most = (bound(head, box(ends, ends, 3, inward), 0, 1) for inward in (False, True))
+            greater += most > least
+            if most < least:
+                return "a tree"
+    return "" if greater else "trees"
+
+
+def _prices(module: Import, space: Any) -> str:
+    """The first statement is not needed, by 2^-139: without it the rival's masses are at most 1 - 2^-139 together."""
+    certificate = module("certificate")
+    stated = [(2, Fraction(0), Fraction(1, 2)), (0, Fraction(1, 2**139), Fraction(1))]
+    statements = tuple(certificate.PatchStatement(0, *each) for each in stated)
+    head = module("head_file").read_head(files.head([[0.0] * 3, [0.0, 1.0, 1.0]], None, [1.0, 0.0], **_MASSES))
+    space = module("rules.space").Space(head, space.kernel)
+    margins = None, Fraction(1, 4)
+    document = certificate.Certificate("0" * 64, None, 0, "assignment", 1, statements, margins, ("entailment",), {})
+    spatial = module("rules.spatial").SpatialRule(space, module("rules.simplex").Simplex(space))
+    box = dict(spatial.boxes_without(statements, 1))[0]
+    return "" if module("rules.assignment").Assignment(space, document).provable(0, box, 1) else "prices"
+
+
+def _straight(module: Import, own: Any) -> str:
+    """y = 1, between prototypes at 0 and 2, and N = 2: N falls to |y|^2 = 1, and rises to 4."""
+    within, facts = module("rules.quadratic.within"), module("rules.quadratic.facts")
+    line = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [2.0]], domain=files.domain(-4.0, 4.0))
+    space = module("rules.space").Space(module("head_file").read_head(line), own)
+    known = facts.Facts(space, [(0, 0, 4 << space.bits), (1, 0, 4 << space.bits)])
+    start = within._Start.of(known, space, within.Point([0, 1], 2, 2 << space.bits))
+    for rise in (1, -1):
+        ((low, high),) = start.reached([facts.Target(1, 0, [0, 0])], [within.Move([0, 0], 0, rise)])
+        if [Fraction(int(n), int(d) << space.bits) for n, d in (low, high)] != [1, 4]:
+            return "a straight way"
+    return ""
+
+
+def _norms(module: Import, own: Any) -> str:
+    """Cosines with a prototype of length 2^(1/2), on coarse grids."""
+    within, certificate = module("rules.quadratic.within"), module("certificate")
+    head = files.head([[1.0], [0.0]], [[1.0, 1.0]], geometry=files.cosine(0.0), similarity=files.IDENTITY)
+    root = flint.arb(2).sqrt()
+    for bits in range(2, 12):
+        set_grid(module, bits, 0, 8)
+        space = module("rules.space").Space(module("head_file").read_head(head), own)
+        for low, high in ((0.3, 0.9), (-0.9, -0.3), (-0.7, 0.7)):
+            least, most = within._stated(space, certificate.PatchStatement(0, 0, Fraction(low), Fraction(high)))
+            if not (least >= low * root * 2**bits and most <= high * root * 2**bits):
+                return "a stated cosine"
+        for low, high in ((3, 9), (-9, -3), (-7, 7)):
+            least, most = within._observed(space, 0, None, (-2 * high, 1), (-2 * low, 1))
+            if not (least >= low / root and most <= high / root):
+                return "a cosine"
     return ""
 
 

@@ -44,9 +44,7 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
     ],
     "rules/simplex.py": [
         ("inward, stated ends are rounded outward", "self._ends(statements, ceil_at, floor_at)", "self._ends(statements, floor_at, ceil_at)"),
-        ("more than all mass is stated", "attained = lows <= one and", "attained ="),
-        ("less than all mass is stated", "(len(stated) < count or highs >= one)", "True"),
-        ("a mass above its end is one", "and all(low <= high for low, high in stated.values())", ""),
+        ("more than all mass is stated", "return lower, upper, lows <= one", "return lower, upper, True"),
         ("inward, the domain is dropped", "Ranges(lower, upper).met(domain).filled()", "Ranges(lower, upper)"),
     ],
     "rules/top_k.py": [
