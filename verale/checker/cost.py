@@ -31,7 +31,6 @@ _STATEMENT = 400  # steps to read a statement and to bring its ends to the grid
 _SWEEP = 7  # steps of an operation on 320 bits
 _DUAL, _DUAL_LEAST = 40, 1600  # steps to find the weights of n wide statements for one end: 40 n^3 + 1600 n
 _WIDE = 32  # intervals narrower than 2^-32 of their ends count as equalities, as in `rules.quadratic.weights`
-_WITHIN = 1000  # steps more for the two ends of a range that lies within (`rules.quadratic.within`)
 _BITS = 512  # a number of so many bits takes the memory of two
 
 
@@ -77,8 +76,6 @@ def cost(certificate: Certificate, space: Space, minimality: bool) -> Cost:
     if minimality:
         kept = parts * min(head.k, parts) if head.pooling == "top_mean" else parts
         steps += sum(patch(number, n) + n * patch(number, n - 1) for number, n in groups.items())
-        if groups and head.prototypes.rows:
-            steps += _WITHIN * count * (len(groups) + statements)
         steps += statements * (box + OPERATION * count) + 3 * OPERATION * count * kept
         if not groups:
             steps += _STATEMENT // 10 * statements * statements
