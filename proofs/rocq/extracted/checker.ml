@@ -1532,6 +1532,18 @@ let levels =
 let piece =
   Nat.pow (Stdlib.Int.succ (Stdlib.Int.succ 0)) levels
 
+(** val pieces :
+    int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list list **)
+
+let rec pieces fuel ps =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> [])
+    (fun fuel' ->
+    match ps with
+    | [] -> []
+    | _ :: _ -> (firstn piece ps) :: (pieces fuel' (skipn piece ps)))
+    fuel
+
 (** val packs :
     Big_int_Z.big_int -> int -> Big_int_Z.big_int list list ->
     (Big_int_Z.big_int * Big_int_Z.big_int list) list **)
@@ -1541,45 +1553,93 @@ let packs bits =
   let half =
     Z.shiftl Big_int_Z.unit_big_int (Z.sub bits Big_int_Z.unit_big_int)
   in
-  let rec packs0 fuel ps =
-    (fun fO fS n -> if n=0 then fO () else fS (n-1))
-      (fun _ -> [])
-      (fun fuel' ->
-      match ps with
-      | [] -> []
-      | _ :: _ ->
-        let these = firstn piece ps in
-        ((number b (repeat half (length these))),
-        (pack bits these)) :: (packs0 fuel' (skipn piece ps)))
-      fuel
-  in packs0
+  (fun fuel ps ->
+  map (fun these -> ((number b (repeat half (length these))),
+    (pack bits these))) (pieces fuel ps))
+
+(** val row_of :
+    (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int
+    list -> Big_int_Z.big_int list **)
+
+let row_of packed u =
+  map (fun a -> zdot_onto Big_int_Z.zero_big_int u (snd a)) packed
+
+(** val add_row :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list **)
+
+let rec add_row w row0 sum =
+  match row0 with
+  | [] -> []
+  | x :: row' ->
+    (match sum with
+     | [] -> []
+     | y :: sum' -> (Z.add (Z.mul w x) y) :: (add_row w row' sum'))
+
+(** val mixed :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let rec mixed ws rows0 zero =
+  match ws with
+  | [] -> zero
+  | w :: ws' ->
+    (match rows0 with
+     | [] -> zero
+     | row0 :: rows' ->
+       if Z.eqb w Big_int_Z.zero_big_int
+       then mixed ws' rows' zero
+       else add_row w row0 (mixed ws' rows' zero))
 
 (** val unpacked :
-    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
     (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int
-    list **)
+    list -> Big_int_Z.big_int list **)
 
-let rec unpacked bits width u = function
-| [] -> []
-| p :: packed' ->
-  let (start, a) = p in
-  digits_onto bits levels width (zdot_onto start u a)
-    (unpacked bits width u packed')
+let rec unpacked bits width packed row0 =
+  match packed with
+  | [] -> []
+  | p :: packed' ->
+    let (start, _) = p in
+    (match row0 with
+     | [] -> []
+     | x :: row' ->
+       digits_onto bits levels width (Z.add start x)
+         (unpacked bits width packed' row'))
 
-(** val products_with :
+(** val digits_of :
     Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int list)
     list -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
 
-let products_with bits n packed u =
-  firstn n (unpacked bits (Z.mul bits (Z.of_nat piece)) u packed)
+let digits_of bits n packed row0 =
+  firstn n (unpacked bits (Z.mul bits (Z.of_nat piece)) packed row0)
+
+(** val sizes : Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let rec sizes = function
+| [] -> Big_int_Z.zero_big_int
+| w :: ws' -> Z.add (Z.abs w) (sizes ws')
+
+(** val room : Big_int_Z.big_int **)
+
+let room =
+  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2
+    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+    Big_int_Z.unit_big_int))))
+
+(** val square_bits : measure list -> Big_int_Z.big_int **)
+
+let square_bits ms =
+  Z.add
+    (Z.log2
+      (fold_right (fun m x -> Z.max m.square x) Big_int_Z.zero_big_int ms))
+    Big_int_Z.unit_big_int
 
 (** val digit_bits : measure list -> Big_int_Z.big_int **)
 
 let digit_bits ms =
-  Z.add
-    (Z.log2
-      (fold_right (fun m x -> Z.max m.square x) Big_int_Z.zero_big_int ms))
-    (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+  Z.add (Z.add (square_bits ms) room) Big_int_Z.unit_big_int
 
 (** val packed_prototypes :
     head -> measure list -> (Big_int_Z.big_int * Big_int_Z.big_int list) list **)
@@ -1587,24 +1647,50 @@ let digit_bits ms =
 let packed_prototypes h ms =
   packs (digit_bits ms) (length h.prototypes) h.prototypes
 
+(** val no_rows : head -> Big_int_Z.big_int list list **)
+
+let no_rows h =
+  map (fun _ -> []) h.prototypes
+
+(** val more_rows :
+    (Big_int_Z.big_int * Big_int_Z.big_int list) list -> (int -> bool) -> int
+    -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list list **)
+
+let rec more_rows packed wanted j ps known =
+  match ps with
+  | [] -> []
+  | p :: ps' ->
+    (match known with
+     | [] -> []
+     | row0 :: known' ->
+       (match row0 with
+        | [] -> if wanted j then row_of packed p else []
+        | _ :: _ -> row0) :: (more_rows packed wanted (Stdlib.Int.succ j) ps'
+                               known'))
+
 (** val table_from :
     (Big_int_Z.big_int list -> Big_int_Z.big_int list) -> (int -> bool) ->
     int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list **)
 
-let rec table_from products_of0 wanted j = function
+let rec table_from digits wanted j = function
 | [] -> []
-| p :: ps' ->
-  (if wanted j then products_of0 p else []) :: (table_from products_of0
-                                                 wanted (Stdlib.Int.succ j)
-                                                 ps')
+| row0 :: known' ->
+  (match row0 with
+   | [] -> []
+   | _ :: _ -> if wanted j then digits row0 else []) :: (table_from digits
+                                                          wanted
+                                                          (Stdlib.Int.succ j)
+                                                          known')
 
 (** val products :
     head -> measure list -> (Big_int_Z.big_int * Big_int_Z.big_int list) list
-    -> (int -> bool) -> Big_int_Z.big_int list list **)
+    -> Big_int_Z.big_int list list -> (int -> bool) -> Big_int_Z.big_int list
+    list **)
 
-let products h ms packed wanted =
-  table_from (products_with (digit_bits ms) (length h.prototypes) packed)
-    wanted 0 h.prototypes
+let products h ms packed known wanted =
+  table_from (digits_of (digit_bits ms) (length h.prototypes) packed) wanted
+    0 known
 
 (** val corner :
     head -> Big_int_Z.big_int list -> Big_int_Z.big_int list list **)
@@ -1614,19 +1700,33 @@ let rec corner h ks = match ks with
 | k :: ks' ->
   (map (fun k' -> Z.mul (Z.mul (Z.of_nat h.depth) k) k') ks) :: (corner h ks')
 
+(** val picked :
+    Big_int_Z.big_int list -> int -> Big_int_Z.big_int list -> int list ->
+    Big_int_Z.big_int list **)
+
+let rec picked row0 k here = function
+| [] -> []
+| j :: js' ->
+  let there = if Nat.leb k j then skipn (sub j k) here else skipn j row0 in
+  (hd Big_int_Z.zero_big_int there) :: (picked row0 j there js')
+
 (** val triangle :
-    head -> int list -> (int -> Big_int_Z.big_int) -> Big_int_Z.big_int list
-    list -> Big_int_Z.big_int list -> Big_int_Z.big_int list list **)
+    head -> int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list list
+    -> Big_int_Z.big_int list -> Big_int_Z.big_int list list **)
 
 let rec triangle h js totals rows0 ks =
   match js with
   | [] -> corner h ks
-  | j :: js' ->
-    (match rows0 with
+  | _ :: js' ->
+    (match totals with
      | [] -> corner h ks
-     | row0 :: rows' ->
-       (app (map (fun i -> nth i row0 Big_int_Z.zero_big_int) js)
-         (map (Z.mul (totals j)) ks)) :: (triangle h js' totals rows' ks))
+     | t0 :: totals' ->
+       (match rows0 with
+        | [] -> corner h ks
+        | row0 :: rows' ->
+          (app (picked row0 0 row0 js) (map (Z.mul t0) ks)) :: (triangle h
+                                                                 js' totals'
+                                                                 rows' ks)))
 
 (** val rows_at :
     Big_int_Z.big_int list list -> int list -> Big_int_Z.big_int list list
@@ -1784,9 +1884,144 @@ let rec stated_at l = function
      if (=) k l then (j, (lo, hi)) :: (stated_at l ss') else stated_at l ss'
    | _ -> stated_at l ss')
 
+type claim =
+| Unclaimed
+| AtLeast of Big_int_Z.big_int
+| AtMost of Big_int_Z.big_int
+
+type goal =
+| Open
+| Low of Big_int_Z.big_int * Big_int_Z.big_int * Big_int_Z.big_int
+| High of Big_int_Z.big_int * Big_int_Z.big_int * Big_int_Z.big_int
+
+(** val product_slope : head -> Big_int_Z.big_int **)
+
+let product_slope h =
+  match h.head_geometry with
+  | Cosine _ -> unit_of h
+  | RootedCosine _ -> unit_of h
+  | _ -> Z.mul (unit_of h) (unit_of h)
+
+(** val goal_of :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> measure -> claim -> goal **)
+
+let goal_of h t0 a m = function
+| Unclaimed -> Open
+| AtLeast e ->
+  (match h.head_geometry with
+   | Euclidean ->
+     Low (e, (Z.mul (Z.mul a a) m.square),
+       (root_ceil
+         (Z.max Big_int_Z.zero_big_int
+           (ceil_div
+             (Z.mul (Z.mul (Z.mul a a) (Z.mul (unit_of h) (unit_of h))) e) t0))))
+   | _ ->
+     Low (e, (root_ceil m.square),
+       (floor_div
+         (times_down h m (Z.opp (Z.mul (Z.mul a (product_slope h)) e))) t0)))
+| AtMost e ->
+  (match h.head_geometry with
+   | Euclidean ->
+     if Z.leb Big_int_Z.zero_big_int e
+     then High (e, (Z.mul (Z.mul a a) m.square),
+            (root_floor
+              (floor_div
+                (Z.mul (Z.mul (Z.mul a a) (Z.mul (unit_of h) (unit_of h))) e)
+                t0)))
+     else Open
+   | _ ->
+     High (e, (root_ceil m.square),
+       (floor_div (times_down h m (Z.mul (Z.mul a (product_slope h)) e)) t0)))
+
+(** val radius :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let radius a f c qQ =
+  root_ceil
+    (Z.max Big_int_Z.zero_big_int
+      (ceil_div (Z.sub (Z.mul f qQ) (Z.mul a c)) f))
+
+(** val low_follows :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+let low_follows h a r qQ a0 b x =
+  match h.head_geometry with
+  | Euclidean ->
+    Z.leb (Z.mul (Z.add b r) (Z.add b r))
+      (Z.add
+        (Z.sub a0
+          (Z.mul
+            (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) a) x))
+        qQ)
+  | _ -> Z.leb (Z.sub (Z.mul r a0) x) b
+
+(** val high_follows :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+let high_follows h a r qQ a0 b x =
+  match h.head_geometry with
+  | Euclidean ->
+    (&&) (Z.leb r b)
+      (Z.leb
+        (Z.add
+          (Z.sub a0
+            (Z.mul
+              (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) a)
+              x)) qQ) (Z.mul (Z.sub b r) (Z.sub b r)))
+  | _ -> Z.leb (Z.add (Z.mul r a0) x) b
+
+(** val settled :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    goal -> Big_int_Z.big_int -> ends -> ends **)
+
+let settled h a r qQ g x e =
+  match g with
+  | Open -> e
+  | Low (v, a0, b) ->
+    if low_follows h a r qQ a0 b x
+    then ((raise (Some v) (fst e)), (snd e))
+    else e
+  | High (v, a0, b) ->
+    if high_follows h a r qQ a0 b x
+    then ((fst e), (cut (Some v) (snd e)))
+    else e
+
+(** val settle :
+    (goal -> Big_int_Z.big_int -> ends -> ends) -> goal list ->
+    Big_int_Z.big_int list -> row -> row **)
+
+let rec settle step goals xs r =
+  match goals with
+  | [] -> r
+  | g :: goals' ->
+    (match xs with
+     | [] -> r
+     | x :: xs' ->
+       (match r with
+        | [] -> r
+        | e :: r' -> (step g x e) :: (settle step goals' xs' r')))
+
+(** val claimed :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> measure list -> claim
+    list -> goal list **)
+
+let rec claimed h t0 a ms cs =
+  match ms with
+  | [] -> []
+  | m :: ms' ->
+    (match cs with
+     | [] -> []
+     | c :: cs' -> (goal_of h t0 a m c) :: (claimed h t0 a ms' cs'))
+
 type weights = Big_int_Z.big_int * Big_int_Z.big_int list
 
 type hint = { for_low : weights option; for_high : weights option }
+
+type patch_hints = { centre : Big_int_Z.big_int list;
+                     targets : (int * hint) list }
 
 (** val turn : head -> Big_int_Z.big_int **)
 
@@ -1854,26 +2089,29 @@ let narrow h f step facts rows0 ks x m products0 e =
 
 (** val refine :
     head -> Big_int_Z.big_int -> Big_int_Z.big_int -> fact list ->
-    Big_int_Z.big_int list list -> Big_int_Z.big_int list -> hint list ->
-    measure list -> Big_int_Z.big_int list list -> row -> row **)
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list -> (int * hint)
+    list -> measure list -> Big_int_Z.big_int list list -> row -> row **)
 
 let rec refine h f step facts rows0 ks hints0 ms products0 r =
   match hints0 with
   | [] -> r
-  | x :: hints' ->
-    (match ms with
+  | p :: hints' ->
+    let (gap0, x) = p in
+    (match skipn gap0 ms with
      | [] -> r
      | m :: ms' ->
-       (match r with
+       (match skipn gap0 r with
         | [] -> r
         | e :: r' ->
-          (narrow h f step facts rows0 ks x m products0 e) :: (refine h f
-                                                                step facts
-                                                                rows0 ks
-                                                                hints' ms'
-                                                                (map tl
-                                                                  products0)
-                                                                r')))
+          let products1 = map (skipn gap0) products0 in
+          app (firstn gap0 r)
+            ((narrow h f step facts rows0 ks x m products1 e) :: (refine h f
+                                                                   step facts
+                                                                   rows0 ks
+                                                                   hints' ms'
+                                                                   (map tl
+                                                                    products1)
+                                                                   r'))))
 
 (** val stated_prototypes : certificate -> int list **)
 
@@ -1889,19 +2127,102 @@ let measure_at ms j =
   nth j ms { square = Big_int_Z.zero_big_int; total = Big_int_Z.zero_big_int;
     near = Big_int_Z.unit_big_int; far = Big_int_Z.unit_big_int }
 
+(** val sums_of :
+    head -> measure list -> (Big_int_Z.big_int * Big_int_Z.big_int list) list
+    -> Big_int_Z.big_int list -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list **)
+
+let sums_of h ms packed shares rows0 =
+  digits_of (digit_bits ms) (length h.prototypes) packed
+    (mixed shares rows0 (map (fun _ -> Big_int_Z.zero_big_int) packed))
+
+(** val plus_totals :
+    Big_int_Z.big_int -> measure list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list **)
+
+let rec plus_totals t0 ms xs =
+  match ms with
+  | [] -> []
+  | m :: ms' ->
+    (match xs with
+     | [] -> []
+     | x :: xs' -> (Z.add x (Z.mul t0 m.total)) :: (plus_totals t0 ms' xs'))
+
+(** val by_centre :
+    head -> measure list -> (Big_int_Z.big_int * Big_int_Z.big_int list) list
+    -> Big_int_Z.big_int list list -> Big_int_Z.big_int -> goal list ->
+    Big_int_Z.big_int -> int list -> fact list -> Big_int_Z.big_int list list
+    -> Big_int_Z.big_int list -> Big_int_Z.big_int list -> row -> row **)
+
+let by_centre h ms packed rows_packed a goals f js facts rows0 ks ws r =
+  let shares = firstn (length js) ws in
+  (match weigh ws facts Big_int_Z.zero_big_int Big_int_Z.zero_big_int with
+   | Some p ->
+     let (a', c) = p in
+     (match rows_at rows_packed js with
+      | Some rows' ->
+        if (&&) ((&&) (Z.eqb a' a) (Z.ltb Big_int_Z.zero_big_int a))
+             (Z.leb (sizes shares)
+               (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+                 room))
+        then let t0 = zdot (skipn (length js) ws) ks in
+             let xs = sums_of h ms packed shares rows' in
+             let qQ = square_of ws rows0 in
+             settle (settled h a (radius a f c qQ) qQ) goals
+               (if Z.eqb t0 Big_int_Z.zero_big_int
+                then xs
+                else plus_totals t0 ms xs) r
+        else r
+      | None -> r)
+   | None -> r)
+
 (** val metric_row :
     head -> certificate -> Big_int_Z.big_int -> measure list ->
-    Big_int_Z.big_int list list -> row -> int -> hint list -> row option **)
+    (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int
+    list list -> Big_int_Z.big_int list list -> Big_int_Z.big_int -> goal
+    list -> row -> int -> patch_hints -> row option **)
 
-let metric_row h c t0 ms g own0 l hints0 =
+let metric_row h c t0 ms packed rows_packed g a goals own0 l hints0 =
   let u = c.statement_unit in
   let here = stated_at l c.statements in
   let js = map fst here in
   if forallb (fun j -> Nat.ltb j h.count) js
   then let base = meet_statements u t0 here own0 in
-       (match hints0 with
-        | [] -> Some base
-        | _ :: _ ->
+       (match hints0.centre with
+        | [] ->
+          let ws = [] in
+          (match hints0.targets with
+           | [] -> Some base
+           | p :: l0 ->
+             (match rows_at g js with
+              | Some products0 ->
+                let (p0, ft) = common u t0 in
+                let (f, fu) = p0 in
+                let stated =
+                  map (fun s ->
+                    stated_fact h f fu (measure_at ms (fst s)) (fst (snd s))
+                      (snd (snd s))) here
+                in
+                let known = domain_facts h f in
+                let facts = app stated (map snd known) in
+                let ks = map fst known in
+                let rows0 =
+                  triangle h js (map (fun j -> (measure_at ms j).total) js)
+                    products0 ks
+                in
+                let base0 =
+                  match ws with
+                  | [] -> base
+                  | _ :: _ ->
+                    by_centre h ms packed rows_packed a goals f js facts
+                      rows0 ks ws base
+                in
+                Some
+                (refine h f (step_of h ft) facts rows0 ks (p :: l0) ms
+                  products0 base0)
+              | None -> None))
+        | z0 :: l0 ->
+          let ws = z0 :: l0 in
           (match rows_at g js with
            | Some products0 ->
              let (p, ft) = common u t0 in
@@ -1912,13 +2233,22 @@ let metric_row h c t0 ms g own0 l hints0 =
                    (snd (snd s))) here
              in
              let known = domain_facts h f in
+             let facts = app stated (map snd known) in
              let ks = map fst known in
              let rows0 =
-               triangle h js (fun j -> (measure_at ms j).total) products0 ks
+               triangle h js (map (fun j -> (measure_at ms j).total) js)
+                 products0 ks
+             in
+             let base0 =
+               match ws with
+               | [] -> base
+               | _ :: _ ->
+                 by_centre h ms packed rows_packed a goals f js facts rows0
+                   ks ws base
              in
              Some
-             (refine h f (step_of h ft) (app stated (map snd known)) rows0 ks
-               hints0 ms products0 base)
+             (refine h f (step_of h ft) facts rows0 ks hints0.targets ms
+               products0 base0)
            | None -> None))
   else None
 
@@ -2020,8 +2350,8 @@ let distance_ends h t0 =
 let domain_ends h t0 p =
   match h.head_geometry with
   | Euclidean -> distance_ends h t0 p
-  | InnerProduct radius ->
-    (match radius with
+  | InnerProduct radius0 ->
+    (match radius0 with
      | Some r ->
        meet ((Some (Z.opp (ball_reach h t0 r (map Z.opp p)))), (Some
          (ball_reach h t0 r p))) (box_ends h t0 p)
@@ -2048,24 +2378,35 @@ let domain_row h t0 =
      | Some _ -> Some (map (domain_ends h t0) h.prototypes)
      | None -> None)
 
-(** val metric_rows :
-    (int -> hint list -> row option) -> int -> int -> hint list list -> row
-    option list **)
+(** val no_hints : patch_hints **)
 
-let rec metric_rows row_of l n hints0 =
+let no_hints =
+  { centre = []; targets = [] }
+
+(** val metric_rows :
+    (int -> patch_hints -> row option) -> int -> int -> patch_hints list ->
+    row option list **)
+
+let rec metric_rows row_of0 l n hints0 =
   (fun fO fS n -> if n=0 then fO () else fS (n-1))
     (fun _ -> [])
     (fun n' ->
-    (row_of l (hd [] hints0)) :: (metric_rows row_of (Stdlib.Int.succ l) n'
-                                   (tl hints0)))
+    (row_of0 l (hd no_hints hints0)) :: (metric_rows row_of0 (Stdlib.Int.succ
+                                          l) n' (tl hints0)))
     n
 
 (** val metric_table :
     head -> certificate -> Big_int_Z.big_int -> measure list ->
-    Big_int_Z.big_int list list -> row -> hint list list -> table option **)
+    (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int
+    list list -> (int -> bool) -> row -> Big_int_Z.big_int -> claim list ->
+    patch_hints list -> table option **)
 
-let metric_table h c t0 ms g own0 hints0 =
-  all_some (metric_rows (metric_row h c t0 ms g own0) 0 c.patches hints0)
+let metric_table h c t0 ms packed known wanted own0 a claims hints0 =
+  let g = products h ms packed known wanted in
+  let goals = claimed h t0 a ms claims in
+  all_some
+    (metric_rows (metric_row h c t0 ms packed known g a goals own0) 0
+      c.patches hints0)
 
 (** val low_end :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -2961,22 +3302,22 @@ let excess0 t0 l =
   fold_right (fun x s -> Z.add (Z.max Big_int_Z.zero_big_int (Z.sub x t0)) s)
     Big_int_Z.zero_big_int l
 
-(** val picked :
+(** val picked0 :
     Big_int_Z.big_int -> int -> Big_int_Z.big_int list ->
     Big_int_Z.big_int * int **)
 
-let rec picked t0 spare = function
+let rec picked0 t0 spare = function
 | [] -> (Big_int_Z.zero_big_int, 0)
 | x :: l' ->
   if Z.ltb t0 x
-  then let (s, n) = picked t0 spare l' in ((Z.add x s), (Stdlib.Int.succ n))
+  then let (s, n) = picked0 t0 spare l' in ((Z.add x s), (Stdlib.Int.succ n))
   else ((fun fO fS n -> if n=0 then fO () else fS (n-1))
-          (fun _ -> picked t0 0 l')
+          (fun _ -> picked0 t0 0 l')
           (fun rest ->
           if Z.eqb x t0
-          then let (s, n) = picked t0 rest l' in
+          then let (s, n) = picked0 t0 rest l' in
                ((Z.add x s), (Stdlib.Int.succ n))
-          else picked t0 spare l')
+          else picked0 t0 spare l')
           spare)
 
 module Descending =
@@ -3010,7 +3351,7 @@ let top_mean_ends k s =
   let highs = map snd s in
   let t0 = nth_greatest n lows in
   let u = nth_greatest n highs in
-  let (least, taken) = picked t0 (sub n (number_above t0 lows)) lows in
+  let (least, taken) = picked0 t0 (sub n (number_above t0 lows)) lows in
   if (&&) (Nat.ltb 0 n) ((=) taken n)
   then Some ((floor_div least (Z.of_nat n)),
          (ceil_div (Z.add (Z.mul (Z.of_nat n) u) (excess0 u highs))
@@ -3426,7 +3767,8 @@ type prepared = { head_of : head; settings_of : settings;
                   ln2_of : (Big_int_Z.big_int * Big_int_Z.big_int);
                   measures_of : measure list option;
                   packed_of : (Big_int_Z.big_int * Big_int_Z.big_int list)
-                              list; domain_of : row option }
+                              list; domain_of : row option;
+                  rows_of : Big_int_Z.big_int list list }
 
 (** val prepare : head -> settings -> prepared **)
 
@@ -3436,9 +3778,24 @@ let prepare h s =
   measures_of = ms; packed_of =
   (match ms with
    | Some ms0 -> packed_prototypes h ms0
-   | None -> []); domain_of = (domain_row h s.range_unit) }
+   | None -> []); domain_of = (domain_row h s.range_unit); rows_of =
+  (no_rows h) }
 
-type hints = { weights_of : hint list list;
+(** val is_stated : certificate -> int -> bool **)
+
+let is_stated c =
+  let stated = stated_prototypes c in (fun j -> existsb ((=) j) stated)
+
+(** val learn : prepared -> certificate -> prepared **)
+
+let learn p c =
+  { head_of = p.head_of; settings_of = p.settings_of; ln2_of = p.ln2_of;
+    measures_of = p.measures_of; packed_of = p.packed_of; domain_of =
+    p.domain_of; rows_of =
+    (more_rows p.packed_of (is_stated c) 0 p.head_of.prototypes p.rows_of) }
+
+type hints = { curve_of : Big_int_Z.big_int; claims_of : claim list;
+               weights_of : patch_hints list;
                prices_of : (int * Big_int_Z.big_int list) list }
 
 (** val prices_against :
@@ -3449,15 +3806,6 @@ let rec prices_against r = function
 | [] -> None
 | p :: l' ->
   let (k, prices) = p in if (=) k r then Some prices else prices_against r l'
-
-(** val products_of :
-    prepared -> certificate -> measure list -> Big_int_Z.big_int list list **)
-
-let products_of p c =
-  let h = p.head_of in
-  (fun ms ->
-  let stated = stated_prototypes c in
-  products h ms p.packed_of (fun j -> existsb ((=) j) stated))
 
 (** val given_table : prepared -> certificate -> hints -> table option **)
 
@@ -3471,7 +3819,8 @@ let given_table p c x =
       | Some ms ->
         (match p.domain_of with
          | Some own0 ->
-           metric_table h c t0 ms (products_of p c ms) own0 x.weights_of
+           metric_table h c t0 ms p.packed_of p.rows_of (is_stated c) own0
+             x.curve_of x.claims_of x.weights_of
          | None -> None)
       | None -> None))
 
@@ -3728,8 +4077,8 @@ let length_inside h u z0 =
   | RootedCosine e ->
     (||) (negb (Z.eqb e.numerator Big_int_Z.zero_big_int))
       (Z.ltb Big_int_Z.zero_big_int (zdot z0 z0))
-  | InnerProduct radius ->
-    (match radius with
+  | InnerProduct radius0 ->
+    (match radius0 with
      | Some r ->
        (&&) (Z.leb Big_int_Z.zero_big_int r.numerator)
          (Z.leb (Z.mul (zdot z0 z0) (Z.mul r.denominator r.denominator))

@@ -443,22 +443,51 @@ val levels : int
 
 val piece : int
 
+val pieces :
+  int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list list
+
 val packs :
   Big_int_Z.big_int -> int -> Big_int_Z.big_int list list ->
   (Big_int_Z.big_int * Big_int_Z.big_int list) list
 
-val unpacked :
-  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+val row_of :
   (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int list
+  -> Big_int_Z.big_int list
 
-val products_with :
+val add_row :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list
+
+val mixed :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+  list -> Big_int_Z.big_int list
+
+val unpacked :
+  Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int list
+  -> Big_int_Z.big_int list
+
+val digits_of :
   Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int list)
   list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val sizes : Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val room : Big_int_Z.big_int
+
+val square_bits : measure list -> Big_int_Z.big_int
 
 val digit_bits : measure list -> Big_int_Z.big_int
 
 val packed_prototypes :
   head -> measure list -> (Big_int_Z.big_int * Big_int_Z.big_int list) list
+
+val no_rows : head -> Big_int_Z.big_int list list
+
+val more_rows :
+  (Big_int_Z.big_int * Big_int_Z.big_int list) list -> (int -> bool) -> int
+  -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int list list
 
 val table_from :
   (Big_int_Z.big_int list -> Big_int_Z.big_int list) -> (int -> bool) -> int
@@ -466,13 +495,18 @@ val table_from :
 
 val products :
   head -> measure list -> (Big_int_Z.big_int * Big_int_Z.big_int list) list
-  -> (int -> bool) -> Big_int_Z.big_int list list
+  -> Big_int_Z.big_int list list -> (int -> bool) -> Big_int_Z.big_int list
+  list
 
 val corner : head -> Big_int_Z.big_int list -> Big_int_Z.big_int list list
 
+val picked :
+  Big_int_Z.big_int list -> int -> Big_int_Z.big_int list -> int list ->
+  Big_int_Z.big_int list
+
 val triangle :
-  head -> int list -> (int -> Big_int_Z.big_int) -> Big_int_Z.big_int list
-  list -> Big_int_Z.big_int list -> Big_int_Z.big_int list list
+  head -> int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list list
+  -> Big_int_Z.big_int list -> Big_int_Z.big_int list list
 
 val rows_at :
   Big_int_Z.big_int list list -> int list -> Big_int_Z.big_int list list
@@ -521,9 +555,51 @@ val stated_at :
   int -> statement list -> (int * (Big_int_Z.big_int * Big_int_Z.big_int))
   list
 
+type claim =
+| Unclaimed
+| AtLeast of Big_int_Z.big_int
+| AtMost of Big_int_Z.big_int
+
+type goal =
+| Open
+| Low of Big_int_Z.big_int * Big_int_Z.big_int * Big_int_Z.big_int
+| High of Big_int_Z.big_int * Big_int_Z.big_int * Big_int_Z.big_int
+
+val product_slope : head -> Big_int_Z.big_int
+
+val goal_of :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> measure -> claim -> goal
+
+val radius :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int
+
+val low_follows :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+val high_follows :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+val settled :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> goal
+  -> Big_int_Z.big_int -> ends -> ends
+
+val settle :
+  (goal -> Big_int_Z.big_int -> ends -> ends) -> goal list ->
+  Big_int_Z.big_int list -> row -> row
+
+val claimed :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> measure list -> claim
+  list -> goal list
+
 type weights = Big_int_Z.big_int * Big_int_Z.big_int list
 
 type hint = { for_low : weights option; for_high : weights option }
+
+type patch_hints = { centre : Big_int_Z.big_int list;
+                     targets : (int * hint) list }
 
 val turn : head -> Big_int_Z.big_int
 
@@ -541,16 +617,33 @@ val narrow :
 
 val refine :
   head -> Big_int_Z.big_int -> Big_int_Z.big_int -> fact list ->
-  Big_int_Z.big_int list list -> Big_int_Z.big_int list -> hint list ->
-  measure list -> Big_int_Z.big_int list list -> row -> row
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list -> (int * hint) list
+  -> measure list -> Big_int_Z.big_int list list -> row -> row
 
 val stated_prototypes : certificate -> int list
 
 val measure_at : measure list -> int -> measure
 
+val sums_of :
+  head -> measure list -> (Big_int_Z.big_int * Big_int_Z.big_int list) list
+  -> Big_int_Z.big_int list -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int list
+
+val plus_totals :
+  Big_int_Z.big_int -> measure list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list
+
+val by_centre :
+  head -> measure list -> (Big_int_Z.big_int * Big_int_Z.big_int list) list
+  -> Big_int_Z.big_int list list -> Big_int_Z.big_int -> goal list ->
+  Big_int_Z.big_int -> int list -> fact list -> Big_int_Z.big_int list list
+  -> Big_int_Z.big_int list -> Big_int_Z.big_int list -> row -> row
+
 val metric_row :
   head -> certificate -> Big_int_Z.big_int -> measure list ->
-  Big_int_Z.big_int list list -> row -> int -> hint list -> row option
+  (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int list
+  list -> Big_int_Z.big_int list list -> Big_int_Z.big_int -> goal list ->
+  row -> int -> patch_hints -> row option
 
 val gap : head -> Big_int_Z.big_int -> Big_int_Z.big_int
 
@@ -579,13 +672,17 @@ val domain_ends : head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> ends
 
 val domain_row : head -> Big_int_Z.big_int -> row option
 
+val no_hints : patch_hints
+
 val metric_rows :
-  (int -> hint list -> row option) -> int -> int -> hint list list -> row
+  (int -> patch_hints -> row option) -> int -> int -> patch_hints list -> row
   option list
 
 val metric_table :
   head -> certificate -> Big_int_Z.big_int -> measure list ->
-  Big_int_Z.big_int list list -> row -> hint list list -> table option
+  (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int list
+  list -> (int -> bool) -> row -> Big_int_Z.big_int -> claim list ->
+  patch_hints list -> table option
 
 val low_end :
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -869,7 +966,7 @@ module Sort :
 
 val excess0 : Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
 
-val picked :
+val picked0 :
   Big_int_Z.big_int -> int -> Big_int_Z.big_int list ->
   Big_int_Z.big_int * int
 
@@ -1045,18 +1142,21 @@ type prepared = { head_of : head; settings_of : settings;
                   ln2_of : (Big_int_Z.big_int * Big_int_Z.big_int);
                   measures_of : measure list option;
                   packed_of : (Big_int_Z.big_int * Big_int_Z.big_int list)
-                              list; domain_of : row option }
+                              list; domain_of : row option;
+                  rows_of : Big_int_Z.big_int list list }
 
 val prepare : head -> settings -> prepared
 
-type hints = { weights_of : hint list list;
+val is_stated : certificate -> int -> bool
+
+val learn : prepared -> certificate -> prepared
+
+type hints = { curve_of : Big_int_Z.big_int; claims_of : claim list;
+               weights_of : patch_hints list;
                prices_of : (int * Big_int_Z.big_int list) list }
 
 val prices_against :
   int -> (int * Big_int_Z.big_int list) list -> Big_int_Z.big_int list option
-
-val products_of :
-  prepared -> certificate -> measure list -> Big_int_Z.big_int list list
 
 val given_table : prepared -> certificate -> hints -> table option
 

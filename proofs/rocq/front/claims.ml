@@ -8,10 +8,10 @@ type answer = Proved | Not_proved | Not_covered of string
 type prepared = {
   head : Checker.head;
   hinter : Hinter.prepared;
-  mutable latest : (Checker.settings * Checker.prepared) option; (* what the last certificate needed *)
+  mutable latest : (Checker.settings * Checker.prepared) list; (* what the last certificates needed *)
 }
 
-let prepare head = { head; hinter = Hinter.prepare head; latest = None }
+let prepare head = { head; hinter = Hinter.prepare head; latest = [] }
 
 (* Units of certificates differ; those rounded up to this many bits mostly do not, and what is prepared serves again. *)
 let granularity = 64
@@ -22,19 +22,30 @@ let rounded unit =
 
 let settings range_unit box_unit terms = { Checker.range_unit; box_unit; terms = max 0 terms }
 
-let settings_for here certificate =
-  let { Hinter.observables; activations; terms } = Hinter.settings here.hinter certificate in
+let settings_for here precision certificate =
+  let { Hinter.observables; activations; terms } = Hinter.settings here.hinter precision certificate in
   let box_unit = rounded activations in
   let range_unit = if here.head.head_geometry = Checker.Softmax then box_unit else rounded observables in
   settings range_unit box_unit terms
 
-let prepared_for here settings =
-  match here.latest with
-  | Some (known, prepared) when known = settings -> prepared
-  | _ ->
-      let prepared = Checker.prepare here.head settings in
-      here.latest <- Some (settings, prepared);
-      prepared
+(* Products of prototypes are kept for the certificates to come, as long as they do not take more than so many bytes. *)
+let most_kept = 1 lsl 27
+let kinds_kept = 2
+
+let bytes_of rows =
+  let number sum x = sum + 32 + (Z.numbits x / 8) in
+  List.fold_left (List.fold_left number) 0 rows
+
+let prepared_for here settings certificate =
+  let old =
+    match List.assoc_opt settings here.latest with
+    | Some prepared when bytes_of prepared.Checker.rows_of <= most_kept -> prepared
+    | _ -> Checker.prepare here.head settings
+  in
+  let prepared = Checker.learn old certificate in
+  let others = List.filteri (fun i _ -> i < kinds_kept - 1) (List.remove_assoc settings here.latest) in
+  here.latest <- (settings, prepared) :: others;
+  prepared
 
 let uncovered (head : Checker.head) =
   match head.head_readout with
@@ -52,14 +63,18 @@ let prices_over (settings : Checker.settings) (head : Checker.head) (rival, unit
   let scale = Z.mul settings.box_unit head.weight_unit in
   (rival, List.map (fun price -> Z.cdiv (Z.mul price scale) unit) prices)
 
+(* With few bits and the balls of patches first; what these do not prove is tried again with all there is. *)
 let entails here certificate prices =
-  when_covered here.head (fun () ->
-      let settings = settings_for here certificate in
-      let hints =
-        { Checker.weights_of = Hinter.rows here.hinter certificate;
-          prices_of = List.map (prices_over settings here.head) prices }
-      in
-      Checker.check (prepared_for here settings) certificate hints)
+  let proved_with precision balls =
+    let settings = settings_for here precision certificate in
+    let { Hinter.curve; claims; patches } = Hinter.rows here.hinter ~balls settings certificate in
+    let hints =
+      { Checker.curve_of = curve; claims_of = claims; weights_of = patches;
+        prices_of = List.map (prices_over settings here.head) prices }
+    in
+    Checker.check (prepared_for here settings certificate) certificate hints
+  in
+  when_covered here.head (fun () -> proved_with Hinter.usual true || proved_with Hinter.most false)
 
 (* Bits that tell the ends of every statement apart, mostly of the order of 64: an image's observables need far fewer
    than a proof. *)
@@ -77,7 +92,7 @@ let bits_of (certificate : Checker.certificate) =
 let more_bits = [ 0; 256; 1152 ]
 
 let about_image here claim certificate image =
-  let { Checker.range_unit; box_unit; terms } = settings_for here certificate in
+  let { Checker.range_unit; box_unit; terms } = settings_for here Hinter.most certificate in
   let few unit = Z.shift_left Z.one (max 0 (min (Z.numbits unit - 1) (bits_of certificate))) in
   let coarse = settings (few range_unit) (few box_unit) terms in
   let finer more = settings (Z.shift_left range_unit more) (Z.shift_left box_unit more) (terms + (more / 3)) in

@@ -23,16 +23,12 @@ let most_singles = 24
 
 (* The observable of prototype e at the vector that attains the bound of prototype k. *)
 let attained (span : Span.t) sign k e =
-  let along = ref 0. and shared = ref 0. in
-  Array.iteri
-    (fun c x ->
-      along := !along +. (x *. span.basis.(c).(e));
-      shared := !shared +. (span.basis.(c).(k) *. span.basis.(c).(e)))
-    span.foot;
-  let rest = span.rests.(k) in
+  let own = Span.column span k and other = Span.column span e in
+  let along = ref (Floats.dot span.foot other) in
+  let rest = Span.rest span k own in
   if rest > 1e-9 *. span.norms.(k) then begin
     let product = Floats.dot (Span.vector span k) (Span.vector span e) in
-    along := !along +. (sign *. sqrt (span.rho2 /. rest) *. (product -. !shared))
+    along := !along +. (sign *. sqrt (span.rho2 /. rest) *. (product -. Floats.dot own other))
   end;
   Span.observable span e ((span.curve *. span.far) -. (2. *. !along))
 

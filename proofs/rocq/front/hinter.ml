@@ -30,36 +30,72 @@ let each points patches side k =
          if found.value > free +. (barely *. scale) then Whole.hint patch side k (finest *. scale) found))
     patches
 
-(* All patches have to be as good as the worst, so that one is made as good as possible; then perhaps it is another. *)
-let everywhere points patches side k =
+(* What is claimed of each prototype at all patches, and the balls of the patches that prove claims. *)
+type claims = { centres : Centre.t option array; at : int; unit : float; made : Checker.claim array }
+
+(* The share of the largest distance that a claim lies above what is needed, so that it is not what decides, and that
+   which its proof has to spare, for what floats get wrong. *)
+let raised = 1e-11
+let spare = 1e-9
+
+let claim claims side k value =
+  let end_of value = Floats.to_integer 0 (value *. claims.unit) in
+  claims.made.(k) <-
+    (match side with Low -> Checker.AtLeast (end_of value) | High -> Checker.AtMost (end_of (-.value)))
+
+(* All patches have to be as good as the worst, so that one is made as good as possible; then perhaps it is another.
+   What a patch's ball gives is known at once; more is computed of the patches where that may be too little. *)
+let everywhere points patches claims side k =
   let domain = of_domain points side k in
   if Array.length patches > 0 && Array.for_all Option.is_some patches then begin
     let patches = Array.map Option.get patches in
+    let count = Array.length patches in
     let free = Array.map (fun patch -> Float.max domain (of_statements patch side k)) patches in
-    let found = Array.map (fun patch -> estimate patch side k) patches in
-    let value l = Float.max free.(l) found.(l).value in
-    let best = Array.make (Array.length patches) false in
+    let balls =
+      Array.mapi
+        (fun l centre ->
+          match centre with
+          | Some centre -> Centre.value centre (Centre.view_of patches.(l) claims.at).span side k
+          | None -> neg_infinity)
+        claims.centres
+    in
+    let found = Array.make count None in
+    let value l = Float.max free.(l) (match found.(l) with Some f -> f.value | None -> balls.(l)) in
+    let best = Array.make count false in
     let rec settle () =
-      let worst = ref 0 in
-      Array.iteri (fun l _ -> if value l < value !worst then worst := l) patches;
+      let worst = ref 0 and least = ref (value 0) in
+      for l = 1 to count - 1 do
+        let own = value l in
+        if own < !least then begin worst := l; least := own end
+      done;
       let l = !worst in
-      if best.(l) || free.(l) > found.(l).value || not (is_wide patches.(l)) then value l
-      else begin
-        best.(l) <- true;
-        found.(l) <- improved patches.(l) side k found.(l);
-        settle ()
-      end
+      match found.(l) with
+      | None -> found.(l) <- Some (estimate patches.(l) side k); settle ()
+      | Some f ->
+          if best.(l) || free.(l) > f.value || not (is_wide patches.(l)) then value l
+          else begin
+            best.(l) <- true;
+            found.(l) <- Some (improved patches.(l) side k f);
+            settle ()
+          end
     in
     let needed = settle () in
-    if needed > domain +. (barely *. scale_of patches.(0)) then
+    if needed > domain +. (barely *. scale_of patches.(0)) then begin
+      let claimed = ref false in
       Array.iteri
         (fun l patch ->
           if free.(l) < needed then begin
             let scale = scale_of patch in
-            let spare = found.(l).value -. needed in
-            Whole.hint patch side k (if spare > noise *. scale then spare /. 4. else finest *. scale) found.(l)
+            if balls.(l) >= needed +. (spare *. scale) then claimed := true
+            else begin
+              let f = match found.(l) with Some f -> f | None -> estimate patch side k in
+              let spare = f.value -. needed in
+              Whole.hint patch side k (if spare > noise *. scale then spare /. 4. else finest *. scale) f
+            end
           end)
-        patches
+        patches;
+      if !claimed then claim claims side k (needed +. (raised *. scale_of patches.(0)))
+    end
   end
 
 (* The best patch, by what the middles give, and by what the intervals leave. *)
@@ -91,10 +127,10 @@ let somewhere points patches side k =
     if found.(l).value > free +. (barely *. scale) then Whole.hint patches.(l) side k (finest *. scale) found.(l)
   end
 
-let follow points patches side k = function
+let follow points patches claims side k = function
   | Wanted.Nothing -> ()
   | Somewhere -> somewhere points patches side k
-  | Everywhere -> everywhere points patches side k
+  | Everywhere -> everywhere points patches claims side k
   | Each -> each points patches side k
 
 (* Certificates. *)
@@ -151,37 +187,94 @@ let patch_of (points : Points.t) budget stated =
         Some { stated; lows; highs; views = List.map view spans; places; twins; budget; hints }
   end
 
-(* The hints of every patch, in order; none for a patch without statements. *)
-let rows_for wants prepared (certificate : Checker.certificate) =
+(* The ball of every patch, all from views of the same kind, whose ball is the least, and of the same curve. *)
+let centres_of points patches =
+  let all = List.filter_map Fun.id (Array.to_list patches) in
+  match all with
+  | [] -> None
+  | first :: _ ->
+      let radius at =
+        List.fold_left (fun sum patch -> sum +. (Centre.view_of patch at).span.Span.rho2) 0. all
+      in
+      let least best at = if radius at < radius best then at else best in
+      let at = List.fold_left least 0 (List.init (List.length first.views) Fun.id) in
+      let spans = Array.of_list (List.map (fun patch -> (Centre.view_of patch at).span) all) in
+      Option.map
+        (fun (scale : Centre.scale) ->
+          let centre = Option.map (fun patch -> Centre.make points patch at scale) in
+          (scale.curve, at, Array.map (fun patch -> Option.join (centre patch)) patches))
+        (Centre.scale_for points spans)
+
+(* A list of hints of some prototypes, each with the number of those left out before it. *)
+let listed hints =
+  let made = ref [] and next = ref (Array.length hints - 1) in
+  while !next >= 0 do
+    let k = !next in
+    if hints.(k) != no_hint then begin
+      let before = ref (k - 1) in
+      while !before >= 0 && hints.(!before) == no_hint do decr before done;
+      made := (k - !before - 1, hints.(k)) :: !made;
+      next := !before
+    end
+    else decr next
+  done;
+  !made
+
+let nothing = { Checker.centre = []; targets = [] }
+
+type rows = { curve : Z.t; claims : Checker.claim list; patches : Checker.patch_hints list }
+
+(* The hints of every patch, in order; none for a patch without statements. Without [balls] nothing is claimed, and every
+   end that is needed has weights of its own. *)
+let rows_for wants prepared ~balls (settings : Checker.settings) (certificate : Checker.certificate) =
   match prepared.points with
-  | None -> List.init certificate.patches (fun _ -> [])
+  | None -> { curve = Z.of_int 1; claims = []; patches = List.init certificate.patches (fun _ -> nothing) }
   | Some points ->
       let budget = ref Ascent.allowed in
       let patches = Array.map (patch_of points budget) (statements_of points certificate) in
+      let wants : Wanted.t array = wants points.count (Array.length patches) in
+      let everywhere = Array.exists (fun (want : Wanted.t) -> want.low = Everywhere || want.high = Everywhere) wants in
+      let curve, at, centres =
+        match if balls && everywhere then centres_of points patches else None with
+        | Some found -> found
+        | None -> (Z.of_int 1, 0, Array.map (fun _ -> None) patches)
+      in
+      let unit = points.unit_of_ends settings.range_unit in
+      let made = Array.make points.count Checker.Unclaimed in
       Array.iteri
         (fun k (want : Wanted.t) ->
-          let here = Array.sub patches want.first (want.last - want.first) in
+          let part array = Array.sub array want.first (want.last - want.first) in
+          let here = part patches and claims = { centres = part centres; at; unit; made } in
           let high =
             if want.high = Wanted.Nothing && points.highest.(k) = infinity then Wanted.Somewhere else want.high
           in
-          follow points here Low k want.low;
-          follow points here High k high)
-        (wants points.count (Array.length patches));
-      Array.to_list (Array.map (function None -> [] | Some patch -> Array.to_list patch.hints) patches)
+          follow points here claims Low k want.low;
+          follow points here claims High k high)
+        wants;
+      let hints l = function
+        | None -> nothing
+        | Some patch ->
+            { Checker.centre = (match centres.(l) with Some centre -> centre.Centre.weights | None -> []);
+              targets = listed patch.hints }
+      in
+      { curve; claims = Array.to_list made; patches = Array.to_list (Array.mapi hints patches) }
 
-let rows prepared (certificate : Checker.certificate) =
-  rows_for (Wanted.wants prepared.head certificate.predicted) prepared certificate
+let rows prepared ~balls settings (certificate : Checker.certificate) =
+  rows_for (Wanted.wants prepared.head certificate.predicted) prepared ~balls settings certificate
 
 (* Units. *)
 
 type settings = { observables : Z.t; activations : Z.t; terms : int }
 
-let fine = 96
-let finer = 128
+(* Bits of ends of observables and of activations: enough for nearly every certificate, and for those that are left. *)
+type precision = { fine : int; finer : int }
+
+let usual = { fine = 58; finer = 62 }
+let most = { fine = 96; finer = 128 }
 
 (* That of observables is a multiple of that of statements, so that stated ends are integers, and fine against the
    observables. So is that of activations, which may be as small; terms of the series of ln, each of 3 bits. *)
-let settings prepared (certificate : Checker.certificate) =
+let settings prepared { fine; finer } (certificate : Checker.certificate) =
   let unit = certificate.statement_unit in
   let small = match prepared.points with Some points -> max 0 (min points.small 4096) | None -> 0 in
   let bits = finer + small in

@@ -25,8 +25,10 @@ type t = {
   highest : float array;
   twins : int array; (* of every prototype the first one that is the same *)
   balls : ball list; (* in the order of Facts.v; none for distances, which do without *)
+  round : Z.t; (* what the checker's fact of the ball that is no box has of |y|^2 *)
   small : int; (* the largest observables are not far below 2^-small *)
   observed : Z.t -> Z.t -> float; (* the observable n / d in this unit *)
+  unit_of_ends : Z.t -> float; (* what an observable in this unit is multiplied by for its end over that one *)
 }
 
 let sum_over u term =
@@ -137,10 +139,16 @@ let prepare_kind kind (h : Checker.head) count depth =
     products = Array.make count [||];
     lowest = Array.map fst both;
     highest = Array.map snd both;
+    round =
+      (match h.head_geometry with
+      | InnerProduct (Some radius) -> Z.mul radius.denominator radius.denominator
+      | _ -> one);
     balls = (if kind = Distance then [] else box @ round);
     small = (if kind = Angle then 0 else 2 * (Z.numbits unit - places));
     observed =
-      (if kind = Angle then Floats.of_ratio 0 else fun n d -> Floats.of_ratio (2 * places) (Z.mul n squared) d) }
+      (if kind = Angle then Floats.of_ratio 0 else fun n d -> Floats.of_ratio (2 * places) (Z.mul n squared) d);
+    unit_of_ends =
+      (fun unit -> if kind = Angle then Floats.of_integer 0 unit else Floats.of_ratio (-2 * places) unit squared) }
 
 (* None: the statements of this head are about masses, or it has not the prototypes that it says it has. *)
 let prepare (h : Checker.head) =

@@ -25,11 +25,11 @@ type t = {
   highs : float array;
   norms : float array; (* |d|^2 of every prototype *)
   kept : int array; (* the statements of the basis *)
-  basis : float array array; (* T_c, and in [pivots] its own product with its statement *)
+  basis : float array array; (* T_c of the statements, and in [pivots] that of its own statement *)
   pivots : float array;
+  directions : (float array * float) option array; (* where T_c is taken from vectors, and the origin's own *)
   foot : float array; (* x_c *)
   sigma : float array;
-  rests : float array; (* r^2 *)
   far : float; (* N *)
   rho2 : float;
   scale : float;
@@ -61,17 +61,38 @@ let doubt span i =
   (half span i +. if span.curve = 0. then 0. else half span span.base) /. 2.
 
 (* L^T t = x, where L's rows are the statements of the basis. *)
-let solve_transposed kept statements basis pivots column =
+let solve_transposed kept basis pivots column =
   let size = Array.length pivots in
   let solved = Array.make size 0. in
   for c = size - 1 downto 0 do
-    let sum = ref (column c) in
+    let sum = ref column.(c) and row = basis.(c) in
     for later = c + 1 to size - 1 do
-      sum := !sum -. (basis.(c).(statements.(kept.(later)).about) *. solved.(later))
+      sum := !sum -. (row.(kept.(later)) *. solved.(later))
     done;
     solved.(c) <- !sum /. pivots.(c)
   done;
   solved
+
+(* T_c of prototype k. *)
+let column span k =
+  let size = Array.length span.pivots in
+  let made = Array.make size 0. in
+  for c = 0 to size - 1 do
+    made.(c) <-
+      (match span.directions.(c) with
+      | Some (direction, origin) -> Floats.dot direction span.points.vectors.(k) -. origin
+      | None ->
+          let i = span.kept.(c) in
+          let sum = ref (image span i k) in
+          for before = 0 to c - 1 do
+            sum := !sum -. (span.basis.(before).(i) *. made.(before))
+          done;
+          !sum /. span.pivots.(c))
+  done;
+  made
+
+(* r^2 *)
+let rest span k column = Float.max 0. (span.norms.(k) -. Floats.dot column column)
 
 (* The vector of prototype k from the origin, and what is left of it off orthonormal directions; twice, for accuracy. *)
 let vector span k =
@@ -97,10 +118,11 @@ let coarse = 1e-6
 let with_basis span =
   let points = span.points and statements = span.statements in
   let about i = statements.(i).about in
-  let rests = Array.copy span.norms in
+  let count = Array.length statements in
+  let rests = Array.map (fun s -> span.norms.(s.about)) statements in
   let left = ref [] in
   Array.iteri (fun i _ -> if i <> span.base then left := i :: !left) statements;
-  let kept = ref [] and basis = ref [] and pivots = ref [] and foot = ref [] in
+  let kept = ref [] and basis = ref [] and pivots = ref [] and foot = ref [] and taken = ref [] in
   let directions = ref [] (* of the first of those in the basis; the last first *) in
   let all_directions () =
     let missing = List.length !kept - List.length !directions in
@@ -114,7 +136,7 @@ let with_basis span =
     points.squares.(about i) +. if span.curve > 0. then points.squares.(about span.base) else 0.
   in
   let rest_of i =
-    let rest = rests.(about i) in
+    let rest = rests.(i) in
     if rest > coarse *. reference i then rest
     else begin
       let left = off (all_directions ()) (vector span (about i)) in
@@ -138,22 +160,24 @@ let with_basis span =
         let fine = rest > coarse *. reference chosen in
         let pivot = sqrt rest in
         let along =
-          List.fold_left2 (fun sum row x -> sum -. (row.(own) *. x)) (product span chosen) !basis !foot
+          List.fold_left2 (fun sum row x -> sum -. (row.(chosen) *. x)) (product span chosen) !basis !foot
         in
-        let row =
+        let row, direction =
           if fine then begin
-            let row = Array.init points.count (image span chosen) in
-            List.iter (fun other -> Floats.subtract row other.(own) other) !basis;
-            Array.map (fun x -> x /. pivot) row
+            let row = Array.init count (fun i -> image span chosen (about i)) in
+            List.iter (fun other -> Floats.subtract row other.(chosen) other) !basis;
+            (Array.map (fun x -> x /. pivot) row, None)
           end
           else begin
             let direction = unit_vector (off (all_directions ()) (vector span own)) in
             let origin = if span.curve > 0. then Floats.dot direction points.vectors.(about span.base) else 0. in
-            Array.map (fun vector -> Floats.dot direction vector -. origin) points.vectors
+            ( Array.init count (fun i -> Floats.dot direction points.vectors.(about i) -. origin),
+              Some (direction, origin) )
           end
         in
-        row.(own) <- pivot;
-        Array.iteri (fun k x -> rests.(k) <- rests.(k) -. (x *. x)) row;
+        row.(chosen) <- pivot;
+        Array.iteri (fun i x -> rests.(i) <- rests.(i) -. (x *. x)) row;
+        taken := direction :: !taken;
         kept := chosen :: !kept;
         basis := row :: !basis;
         pivots := pivot :: !pivots;
@@ -163,7 +187,7 @@ let with_basis span =
   next ();
   let array list = Array.of_list (List.rev list) in
   let kept = array !kept and basis = array !basis and pivots = array !pivots and foot = array !foot in
-  let sigma = solve_transposed kept statements basis pivots (fun c -> foot.(c)) in
+  let sigma = solve_transposed kept basis pivots foot in
   let open_ = ref 0. and total = ref 0. in
   Array.iteri
     (fun c s ->
@@ -173,7 +197,7 @@ let with_basis span =
   if span.curve > 0. then open_ := !open_ +. (Float.abs (1. -. !total) *. half span span.base);
   let rho2 = span.far -. Floats.dot foot foot +. !open_ in
   let rho2 = Float.max rho2 ((1e-15 *. (span.far +. Floats.dot foot foot)) +. tiny) in
-  { span with kept; basis; pivots; foot; sigma; rests = Array.map (Float.max 0.) rests; rho2 }
+  { span with kept; basis; pivots; directions = array !taken; foot; sigma; rho2 }
 
 let start points statements curve base ball lows highs norms far =
   let scale =
@@ -183,7 +207,7 @@ let start points statements curve base ball lows highs norms far =
   Array.iteri (fun i _ -> widest := Float.max !widest (highs.(i) -. lows.(i))) statements;
   with_basis
     { points; statements; curve; base; ball; lows; highs; norms; far; scale; wide = !widest > 1e-11 *. scale;
-      kept = [||]; basis = [||]; pivots = [||]; foot = [||]; sigma = [||]; rests = [||]; rho2 = 0. }
+      kept = [||]; basis = [||]; pivots = [||]; directions = [||]; foot = [||]; sigma = [||]; rho2 = 0. }
 
 (* The origin is the nearest prototype. *)
 let of_distances (points : Points.t) statements =
@@ -233,11 +257,9 @@ let observable span k form =
 
 (* Sign times the end that the middles give. *)
 let reach span sign k =
-  let along = ref 0. in
-  for c = 0 to Array.length span.foot - 1 do
-    along := !along +. (span.foot.(c) *. span.basis.(c).(k))
-  done;
-  (sign *. ((span.curve *. span.far) -. (2. *. !along))) -. (2. *. sqrt (span.rests.(k) *. span.rho2))
+  let column = column span k in
+  let along = Floats.dot span.foot column in
+  (sign *. ((span.curve *. span.far) -. (2. *. along))) -. (2. *. sqrt (rest span k column *. span.rho2))
 
 let facts span = Array.length span.lows
 
@@ -252,14 +274,14 @@ let corrected span k tau =
   let size = Array.length tau in
   let share = Array.make size 0. in
   for c = 0 to size - 1 do
-    let about = span.statements.(span.kept.(c)).about in
-    let sum = ref (Floats.dot rest (vector span about)) in
+    let i = span.kept.(c) in
+    let sum = ref (Floats.dot rest (vector span span.statements.(i).about)) in
     for other = 0 to c - 1 do
-      sum := !sum -. (share.(other) *. span.basis.(other).(about))
+      sum := !sum -. (share.(other) *. span.basis.(other).(i))
     done;
     share.(c) <- !sum /. span.pivots.(c)
   done;
-  let step = solve_transposed span.kept span.statements span.basis span.pivots (fun c -> share.(c)) in
+  let step = solve_transposed span.kept span.basis span.pivots share in
   let tau = Array.mapi (fun c t -> t +. step.(c)) tau in
   let rest = residual span k tau in
   (tau, Floats.dot rest rest)
@@ -270,12 +292,10 @@ type found = { weights : float array; curve : float; reach : float }
 (* With kappa at least some share of |d| / |y|. A prototype nearly in the span takes longer, unless a rough answer will
    do. *)
 let weights ?(share = 1e-16) ?(rough = false) span sign k =
-  let tau =
-    solve_transposed span.kept span.statements span.basis span.pivots (fun c -> span.basis.(c).(k))
-  in
-  let tau, rest =
-    if (not rough) && span.rests.(k) < 1e-7 *. span.norms.(k) then corrected span k tau else (tau, span.rests.(k))
-  in
+  let column = column span k in
+  let tau = solve_transposed span.kept span.basis span.pivots column in
+  let rest = rest span k column in
+  let tau, rest = if (not rough) && rest < 1e-7 *. span.norms.(k) then corrected span k tau else (tau, rest) in
   let least = (share *. sqrt (span.norms.(k) /. Float.max span.far (1e-3 *. span.scale))) +. tiny in
   let curve = Float.max (sqrt (rest /. span.rho2)) least in
   let weights = Array.make (facts span) 0. in

@@ -30,6 +30,14 @@ let balance (span : Span.t) sign base bits curve integers =
     integers.(base) <- Z.sub curve (Array.fold_left Z.add target integers)
   end
 
+(* The same for the ball of a patch, which has no target. *)
+let balance_base (span : Span.t) bits integers =
+  if span.ball < 0 then begin
+    integers.(span.base) <- Z.of_int 0;
+    integers.(span.base) <- Z.sub (Z.shift_left (Z.of_int 1) bits) (Array.fold_left Z.add (Z.of_int 0) integers)
+  end
+  else integers.(span.base) <- Z.shift_left (Z.of_int 1) bits
+
 let log2 x = Float.log x /. Float.log 2.
 
 (* The bits of weights with which rounding costs the bound about this much. An error of 2^-b moves Q / A, the vector

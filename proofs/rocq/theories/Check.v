@@ -4,7 +4,7 @@
     activations of it, which statements about activations cut. From the box come the margins, each against one rival. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics Boxes Sums Grid Log Columns Embedding Products Metric Domain Table SimplexTable
+From Verale Require Import Semantics Boxes Sums Grid Log Columns Embedding Products Hypersphere Metric Domain Table SimplexTable
   Leftover Assignment Activations Pooling LinearReadout Readout.
 Import ListNotations.
 
@@ -21,16 +21,31 @@ Record prepared := Prepared {
   ln2_of : Z * Z;
   measures_of : option (list measure);
   packed_of : list (Z * list Z);
-  domain_of : option row
+  domain_of : option row;
+  rows_of : list (list Z)
 }.
 
 Definition prepare (h : head) (s : settings) : prepared :=
   let ms := measures h in
   Prepared h s (ln2_ends (Zpos (box_unit s)) (terms s)) ms
-    (match ms with Some ms => packed_prototypes h ms | None => nil end) (domain_row h (Zpos (range_unit s))).
+    (match ms with Some ms => packed_prototypes h ms | None => nil end) (domain_row h (Zpos (range_unit s)))
+    (no_rows h).
 
-(** Untrusted: weights for the patches in their order, and prices against some rivals. *)
-Record hints := Hints { weights_of : list (list hint); prices_of : list (nat * list Z) }.
+Definition is_stated (c : certificate) : nat -> bool :=
+  let stated := stated_prototypes c in fun j => existsb (Nat.eqb j) stated.
+
+(** The products that a certificate needs, kept for those that come after it. *)
+Definition learn (p : prepared) (c : certificate) : prepared :=
+  Prepared (head_of p) (settings_of p) (ln2_of p) (measures_of p) (packed_of p) (domain_of p)
+    (more_rows (packed_of p) (is_stated c) 0 (prototypes (head_of p)) (rows_of p)).
+
+(** Untrusted: A and the claims of the balls, weights for the patches in their order, and prices against some rivals. *)
+Record hints := Hints {
+  curve_of : Z;
+  claims_of : list claim;
+  weights_of : list patch_hints;
+  prices_of : list (nat * list Z)
+}.
 
 Fixpoint prices_against (r : nat) (l : list (nat * list Z)) : option (list Z) :=
   match l with (k, prices) :: l' => if Nat.eqb k r then Some prices else prices_against r l' | nil => None end.
@@ -41,13 +56,11 @@ Let h := head_of p.
 Let T := Zpos (range_unit (settings_of p)).
 Let B := Zpos (box_unit (settings_of p)).
 
-Definition products_of (ms : list measure) : list (list Z) :=
-  let stated := stated_prototypes c in products h ms (packed_of p) (fun j => existsb (Nat.eqb j) stated).
-
 Definition given_table : option table :=
   match head_geometry h, measures_of p, domain_of p with
   | Softmax, _, _ => simplex_table T h c
-  | _, Some ms, Some own => metric_table h c T ms (products_of ms) own (weights_of x)
+  | _, Some ms, Some own =>
+      metric_table h c T ms (packed_of p) (rows_of p) (is_stated c) own (curve_of x) (claims_of x) (weights_of x)
   | _, _, _ => None
   end.
 
@@ -78,9 +91,24 @@ Open Scope R_scope.
 
 (** * What it means *)
 
+(** What is prepared of a head, with some rows. *)
+Definition prepared_with (h : head) (s : settings) (rows : list (list Z)) : prepared :=
+  let p := prepare h s in
+  Prepared (head_of p) (settings_of p) (ln2_of p) (measures_of p) (packed_of p) (domain_of p) rows.
+
+Lemma learned : forall h s cs, exists rows, rows_known h (packed_of (prepare h s)) rows /\
+  fold_left learn cs (prepare h s) = prepared_with h s rows.
+Proof.
+  intros h s cs. change (fold_left learn cs (prepare h s)) with (fold_left learn cs (prepared_with h s (no_rows h))).
+  assert (K := no_rows_known h (packed_of (prepare h s))). revert K. generalize (no_rows h).
+  induction cs as [|c cs IH]; intros rows K; [exists rows; split; [exact K|reflexivity]|].
+  exact (IH _ (more_rows_known h _ (is_stated c) rows K)).
+Qed.
+
 Section Sound.
-Variables (h : head) (s : settings) (c : certificate) (x : hints) (z : latents).
-Let p := prepare h s.
+Variables (h : head) (s : settings) (c : certificate) (x : hints) (z : latents) (rows : list (list Z)).
+Let p := prepared_with h s rows.
+Hypothesis known : rows_known h (packed_of (prepare h s)) rows.
 Let T := Zpos (range_unit s).
 Let B := Zpos (box_unit s).
 Hypothesis compliant : complies h c z.
@@ -90,11 +118,14 @@ Lemma box_unit_positive : (0 < B)%Z. Proof. reflexivity. Qed.
 
 Lemma given_table_ok : forall t, given_table p c x = Some t -> table_ok h T (patches c) t z.
 Proof.
-  intros t E. unfold given_table in E. cbn [p prepare head_of settings_of measures_of domain_of] in E. fold T in E.
+  intros t E. unfold given_table in E.
+  cbn [p prepared_with prepare head_of settings_of measures_of domain_of packed_of rows_of] in E. fold T in E.
   assert (metric : forall ms own, measures h = Some ms -> domain_row h T = Some own ->
-            metric_table h c T ms (products_of p c ms) own (weights_of x) = Some t -> table_ok h T (patches c) t z).
-  { intros ms own M O K. unfold products_of in K. cbn [p prepare head_of packed_of] in K. rewrite M in K.
-    eapply metric_table_ok; eauto using range_unit_positive, products_of_measured_head.
+            metric_table h c T ms (packed_prototypes h ms) rows (is_stated c) own (curve_of x) (claims_of x)
+              (weights_of x) = Some t -> table_ok h T (patches c) t z).
+  { intros ms own M O K. assert (N := known). cbn [prepare packed_of] in N. rewrite M in N.
+    apply (metric_table_ok h c T ms rows (is_stated c) own (curve_of x) (claims_of x) (weights_of x) t z);
+      auto using range_unit_positive.
     intros v V. eapply domain_row_ok; eauto using range_unit_positive. }
   destruct (head_geometry h); [| | | |eapply simplex_table_ok; eauto using range_unit_positive];
     (destruct (measures h) as [ms|] eqn:M; [|discriminate]; destruct (domain_row h T) as [own|] eqn:O; [|discriminate];
@@ -103,7 +134,7 @@ Qed.
 
 Lemma given_box_ok : forall b, (0 < patches c)%nat -> given_box p c x = Some b -> box_ok h B (patches c) b z.
 Proof.
-  intros b Hn E. unfold given_box in E. cbn [p prepare head_of settings_of ln2_of] in E. fold T B in E.
+  intros b Hn E. unfold given_box in E. cbn [p prepared_with prepare head_of settings_of ln2_of] in E. fold T B in E.
   destruct (given_table p c x) as [t|] eqn:Et; [|discriminate]. fold p in Et.
   destruct (pool_box _ _ _ _ _ _) as [b'|] eqn:Eb; [|discriminate]. injection E as <-.
   apply met_box_ok; [exact box_unit_positive|exact compliant|].
@@ -116,23 +147,27 @@ Lemma margin_proved_ok : forall b r, box_ok h B (patches c) b z -> r <> predicte
   margin_proved p c x b r = true ->
   logit h (patches c) z (predicted c) - logit h (patches c) z r >= margin c r /\ margin c r > 0.
 Proof.
-  intros b r Hb Hr E. unfold margin_proved in E. cbn [p prepare head_of settings_of] in E. fold B in E.
+  intros b r Hb Hr E. unfold margin_proved in E. cbn [p prepared_with prepare head_of settings_of] in E. fold B in E.
   apply Nat.eqb_neq in Hr. rewrite Hr in E. cbn [orb] in E. apply andb_prop in E as [E1 E2]. apply Z.ltb_lt in E1.
   split.
   - apply orb_prop in E2 as [E2|E2].
     + apply (difference_at_least_ok h B b); [exact box_unit_positive|exact Hb|exact E2].
-    + unfold by_prices in E2. cbn [p prepare head_of settings_of] in E2. fold T B in E2.
+    + unfold by_prices in E2. cbn [p prepared_with prepare head_of settings_of] in E2. fold T B in E2.
       destruct (prices_against r (prices_of x)) as [prices|]; [|discriminate]. apply andb_prop in E2 as [_ E2].
       eapply assignment_at_least_ok; [exact box_unit_positive|exact compliant|exact Hb|exact E2].
   - unfold margin, q. apply (IZR_lt 0) in E1. apply Rdiv_lt_0_compat; [exact E1|]. apply (IZR_lt 0). reflexivity.
 Qed.
 End Sound.
 
-(** The theorem: what [check] accepts is entailed, whatever the hints. *)
-Theorem check_sound : forall h s c x, check (prepare h s) c x = true -> entails h c.
+(** The theorem: what [check] accepts is entailed, whatever the hints, and whatever certificates [cs] came before. *)
+Theorem check_learned_sound : forall h s cs c x, check (fold_left learn cs (prepare h s)) c x = true -> entails h c.
 Proof.
-  intros h s c x E z H r Hr N. unfold check in E. apply andb_prop in E as [Hn E]. apply Nat.ltb_lt in Hn.
+  intros h s cs c x E z H r Hr N. destruct (learned h s cs) as (rows & K & L). rewrite L in E.
+  unfold check in E. apply andb_prop in E as [Hn E]. apply Nat.ltb_lt in Hn.
   destruct (given_box _ _ _) as [b|] eqn:Eb; [|discriminate].
-  apply (margin_proved_ok h s c x z H b r); [eapply given_box_ok; eassumption|exact N|].
+  apply (margin_proved_ok h s c x z rows H b r); [eapply given_box_ok; eassumption|exact N|].
   rewrite forallb_forall in E. apply E. apply in_seq. cbn. lia.
 Qed.
+
+Theorem check_sound : forall h s c x, check (prepare h s) c x = true -> entails h c.
+Proof. intros h s c x. exact (check_learned_sound h s nil c x). Qed.

@@ -4,7 +4,7 @@
     anyway; one that proves nothing changes nothing. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics Boxes Sums Grid Ends Quadratic Embedding Facts Products.
+From Verale Require Import Semantics Boxes Sums Grid Ends Quadratic Embedding Facts Packing Products Hypersphere.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -12,7 +12,8 @@ Open Scope R_scope.
 
     Weights are one of the target, which is positive, and one of each fact of the patch, in the order of [Facts.v]: the
     patch's statements in the certificate's order, the box, the ball, as far as there are any. Weights that are missing
-    are 0. The hints of a patch are for the prototypes 0, 1, ...; those that are missing are no hints.
+    are 0. The hints of a patch are for some prototypes, each with the number of prototypes that are left out before it.
+    The weights of the patch's ball (Hypersphere.v) are for the facts in the same order.
 
     With x = y / S, that is z or u, and p = P / S, the target of the observable m, and the facts, are
 
@@ -28,6 +29,7 @@ Open Scope R_scope.
     rises, a low end by - w t + sum_i w_i f_i and a high one by w t + sum_i w_i f_i. *)
 Definition weights : Type := Z * list Z.
 Record hint := Hint { for_low : option weights; for_high : option weights }.
+Record patch_hints := PatchHints { centre : list Z; targets : list (nat * hint) }.
 
 (** * Ends by weights *)
 
@@ -64,10 +66,16 @@ Definition narrow (x : hint) (m : measure) (products : list (list Z)) (e : ends)
       (raise (reach 1 m column a) (fst e), cut (option_map Z.opp (reach (-1) m column b)) (snd e))
   end.
 
-Fixpoint refine (hints : list hint) (ms : list measure) (products : list (list Z)) (r : row) : row :=
-  match hints, ms, r with
-  | x :: hints', m :: ms', e :: r' => narrow x m products e :: refine hints' ms' (map (@tl Z) products) r'
-  | _, _, _ => r
+Fixpoint refine (hints : list (nat * hint)) (ms : list measure) (products : list (list Z)) (r : row) : row :=
+  match hints with
+  | (gap, x) :: hints' =>
+      match skipn gap ms, skipn gap r with
+      | m :: ms', e :: r' =>
+          let products := map (skipn gap) products in
+          firstn gap r ++ narrow x m products e :: refine hints' ms' (map (@tl Z) products) r'
+      | _, _ => r
+      end
+  | nil => r
   end.
 
 Variables T ft : Z.
@@ -123,22 +131,46 @@ Proof.
   unfold narrow. destruct (for_low x), (for_high x); exact G.
 Qed.
 
+Lemma skipped : forall A (l : list A) gap x l', skipn gap l = x :: l' ->
+  l = firstn gap l ++ x :: l' /\ length (firstn gap l) = gap.
+Proof.
+  intros A l gap x l' E. split; [rewrite <- E; symmetry; apply firstn_skipn|]. apply firstn_length_le.
+  assert (L := skipn_length gap l). rewrite E in L. cbn [length] in L. lia.
+Qed.
+
 Lemma refine_length : forall hints ms products r, length (refine hints ms products r) = length r.
-Proof. induction hints; intros [|m ms] products [|e r]; cbn; auto. Qed.
+Proof.
+  induction hints as [|[gap x] hints IH]; intros ms products r; [reflexivity|]. cbn [refine].
+  destruct (skipn gap ms) as [|m ms']; [reflexivity|]. destruct (skipn gap r) as [|e r'] eqn:E; [reflexivity|].
+  apply skipped in E as [E _]. rewrite E at 2. rewrite !app_length. cbn [length]. rewrite IH. reflexivity.
+Qed.
+
+Lemma nth_after : forall A (l : list A) gap x l' i d, skipn gap l = x :: l' ->
+  nth (gap + S i) l d = nth i l' d /\ nth gap l d = x.
+Proof.
+  intros A l gap x l' i d E. apply skipped in E as [E L]. rewrite E, !app_nth2, L by lia.
+  replace (gap + S i - gap)%nat with (S i) by lia. rewrite Nat.sub_diag. split; reflexivity.
+Qed.
 
 Lemma refine_ok : forall hints ms products r k d, Forall2 (from_here h k) js products ->
   (forall i, (k + i < count h)%nat -> measure_ok h (k + i) (nth i ms d)) ->
   (forall i, (k + i < count h)%nat -> within T (nth i r anything) (observable h v (k + i))) ->
   forall i, (k + i < count h)%nat -> within T (nth i (refine hints ms products r) anything) (observable h v (k + i)).
 Proof.
-  induction hints as [|x hints IH]; intros ms products r k d HP HM HR; [exact HR|].
-  destruct ms as [|m ms]; [exact HR|]. destruct r as [|e r]; [exact HR|].
-  intros [|i] Hi; cbn [refine nth].
-  - assert (M := HM 0%nat Hi). assert (W := HR 0%nat Hi). rewrite Nat.add_0_r in *. apply narrow_ok; assumption.
-  - replace (k + S i)%nat with (S k + i)%nat in * by lia.
-    apply (IH ms _ r (S k) d); [apply rows_step; exact HP| | |exact Hi].
-    + intros i' Hi'. specialize (HM (S i')). cbn [nth] in HM. rewrite Nat.add_succ_r in HM. apply HM. exact Hi'.
-    + intros i' Hi'. specialize (HR (S i')). cbn [nth] in HR. rewrite Nat.add_succ_r in HR. apply HR. exact Hi'.
+  induction hints as [|[gap x] hints IH]; intros ms products r k d HP HM HR; [exact HR|]. cbn [refine].
+  destruct (skipn gap ms) as [|m ms'] eqn:Em; [exact HR|]. destruct (skipn gap r) as [|e r'] eqn:Er; [exact HR|].
+  assert (HP' := rows_skip h gap k js products HP). destruct (skipped _ _ _ _ _ Er) as [Hr L].
+  intros i Hi. destruct (Nat.lt_ge_cases i gap) as [B|B].
+  - assert (W := HR i Hi). rewrite Hr, app_nth1 in W by lia. rewrite app_nth1 by lia. exact W.
+  - rewrite app_nth2, L by lia. destruct (i - gap)%nat as [|i'] eqn:G; cbn [nth].
+    + replace i with gap in * by lia. assert (W := HR gap Hi). assert (M := HM gap Hi).
+      rewrite (proj2 (nth_after _ _ _ _ _ 0%nat anything Er)) in W. rewrite (proj2 (nth_after _ _ _ _ _ 0%nat d Em)) in M.
+      apply narrow_ok; assumption.
+    + replace (k + i)%nat with (S (k + gap) + i')%nat in * by lia.
+      apply (IH ms' _ r' (S (k + gap)) d); [apply rows_step; exact HP'| | |exact Hi]; intros i'' Hi'';
+        replace (S (k + gap) + i'')%nat with (k + (gap + S i''))%nat in * by lia.
+      * rewrite <- (proj1 (nth_after _ _ _ _ _ i'' d Em)). apply HM. exact Hi''.
+      * rewrite <- (proj1 (nth_after _ _ _ _ _ i'' anything Er)). apply HR. exact Hi''.
 Qed.
 End Patch.
 
@@ -153,34 +185,65 @@ Definition stated_prototypes : list nat :=
 
 Definition measure_at (ms : list measure) (j : nat) : measure := nth j ms (Measure 0 0 1 1).
 
-(** The row by the measures [ms], the table of products [G] and the domain's own row; none if a statement is about a
-    prototype that there is not, or one without products. *)
-Definition metric_row (ms : list measure) (G : list (list Z)) (own : row) (l : nat) (hints : list hint) : option row :=
+(** What is computed of the head and of the certificate before the patches are: the measures, the packed prototypes and
+    their rows, the table of products; A and the goals of the prototypes. *)
+Variables (ms : list measure) (packed : list (Z * list Z)) (rows_packed G : list (list Z)).
+Variables (A : Z) (goals : list goal).
+
+(** Products with the vector Q of the ball, but for what constant vectors add to it, and with that. *)
+Definition sums_of (shares : list Z) (rows : list (list Z)) : list Z :=
+  digits_of (digit_bits ms) (length (prototypes h)) packed (mixed shares rows (map (fun _ => 0%Z) packed)).
+
+Fixpoint plus_totals (t : Z) (ms : list measure) (xs : list Z) : list Z :=
+  match ms, xs with m :: ms', x :: xs' => (x + t * total m)%Z :: plus_totals t ms' xs' | _, _ => nil end.
+
+(** The row met with the claims that the patch's ball proves. *)
+Definition by_centre (F : Z) (js : list nat) (facts : list fact) (rows : list (list Z)) (ks ws : list Z) (r : row) : row :=
+  let shares := firstn (length js) ws in
+  match weigh ws facts 0 0, rows_at rows_packed js with
+  | Some (A', C), Some rows' =>
+      if ((A' =? A) && (0 <? A) && (sizes shares <=? 2 ^ room))%Z then
+        let t := zdot (skipn (length js) ws) ks in
+        let xs := sums_of shares rows' in
+        let QQ := square_of ws rows in
+        settle (settled h A (radius A F C QQ) QQ) goals (if (t =? 0)%Z then xs else plus_totals t ms xs) r
+      else r
+  | _, _ => r
+  end.
+
+(** The row of a patch; [own] is the domain's own row. None if a statement is about a prototype that there is not, or
+    one without products. *)
+Definition metric_row (own : row) (l : nat) (hints : patch_hints) : option row :=
   let u := Zpos (statement_unit c) in
   let here := stated_at l (statements c) in
   let js := map fst here in
   if forallb (fun j => Nat.ltb j (count h)) js then
     let base := meet_statements u T here own in
-    match hints with
-    | nil => Some base
-    | _ =>
+    match centre hints, targets hints with
+    | nil, nil => Some base
+    | ws, xs =>
         match rows_at G js, common u T with
         | Some products, (F, fu, ft) =>
             let stated := map (fun s => stated_fact h F fu (measure_at ms (fst s)) (fst (snd s)) (snd (snd s))) here in
             let known := domain_facts h F in
+            let facts := stated ++ map snd known in
             let ks := map fst known in
-            let rows := triangle h js (fun j => total (measure_at ms j)) products ks in
-            Some (refine h F (step_of h ft) (stated ++ map snd known) rows ks hints ms products base)
+            let rows := triangle h js (map (fun j => total (measure_at ms j)) js) products ks in
+            let base := match ws with nil => base | _ => by_centre F js facts rows ks ws base end in
+            Some (refine h F (step_of h ft) facts rows ks xs ms products base)
         | None, _ => None
         end
     end
   else None.
 
 Variable z : latents.
-Variables (ms : list measure) (G : list (list Z)) (own : row) (l : nat).
+Variables (own : row) (l : nat).
 Hypothesis T_positive : (0 < T)%Z.
 Hypothesis measured : measures h = Some ms.
+Hypothesis packed_right : packed = packed_prototypes h ms.
+Hypothesis rows_right : rows_known h packed rows_packed.
 Hypothesis table_right : products_right h G.
+Hypothesis goals_right : exists cs, goals = claimed h T A ms cs.
 Hypothesis own_right : row_ok h T own (z l).
 Hypothesis l_is_a_patch : (l < patches c)%nat.
 Hypothesis compliant : complies h c z.
@@ -202,39 +265,149 @@ Qed.
 Lemma in_domain_here : patch_in_domain h (z l).
 Proof. apply compliant. exact l_is_a_patch. Qed.
 
-Theorem metric_row_ok : forall hints r, metric_row ms G own l hints = Some r -> row_ok h T r (z l).
+(** ** The ball *)
+
+Lemma rows_at_known : forall js rows', rows_at rows_packed js = Some rows' ->
+  Forall2 (fun u row => row = row_of packed u) (map (points h) js) rows' /\
+  incl (map (points h) js) (prototypes h).
+Proof.
+  induction js as [|j js IH]; intros rows' H; [injection H as <-; split; [constructor|intros x []]|].
+  cbn [rows_at] in H. destruct (nth j rows_packed nil) as [|x row] eqn:E; [discriminate|].
+  destruct (rows_at rows_packed js) as [rest|]; [|discriminate]. injection H as <-.
+  destruct (IH rest eq_refl) as [R I].
+  destruct (rows_known_nth h packed rows_packed j rows_right ltac:(rewrite E; discriminate)) as [J K].
+  split; [constructor; [rewrite <- E; exact K|exact R]|]. cbn [map]. intros p [<-|Hp]; [apply nth_In; exact J|apply I, Hp].
+Qed.
+
+Lemma plus_totals_nth : forall t ms' xs i d, (i < length ms')%nat -> (i < length xs)%nat ->
+  nth i (plus_totals t ms' xs) 0%Z = (nth i xs 0 + t * total (nth i ms' d))%Z.
+Proof.
+  intros t. induction ms' as [|m ms' IH]; intros [|x xs] [|i] d H1 H2; cbn [length] in *; try lia; [reflexivity|].
+  cbn [plus_totals nth]. apply IH; lia.
+Qed.
+
+Lemma everywhere_product : forall ks ws k t, IZR t = rsum (depth h) (point h k) ->
+  inner (depth h) (mix ws (map everywhere ks)) (point h k) = IZR (zdot ws ks * t).
+Proof.
+  intros ks ws k t Ht. revert ws. induction ks as [|k' ks IH]; intros [|w ws];
+    try (cbn [map]; rewrite ?zdot_nil_r; cbn [mix zdot]; rewrite inner_zero_l; reflexivity).
+  cbn [map]. rewrite inner_comm, inner_mix_cons, (inner_comm _ _ (mix ws _)), IH, (inner_point_everywhere h k k' t Ht).
+  cbn [zdot]. rewrite !mult_IZR, !plus_IZR, !mult_IZR. ring.
+Qed.
+
+Lemma mix_product : forall ks k t, IZR t = rsum (depth h) (point h k) ->
+  (forall j, (length (points h j) <= depth h)%nat) -> forall js ws,
+  IZR (mix_of (firstn (length js) ws) (map (points h) js) (points h k) + zdot (skipn (length js) ws) ks * t) =
+  inner (depth h) (mix ws (vectors h js ks)) (point h k).
+Proof.
+  intros ks k t Ht short. induction js as [|j js IH]; intros ws.
+  - cbn [length firstn skipn map]. unfold vectors. cbn [map app]. rewrite (everywhere_product ks ws k t Ht).
+    destruct ws; reflexivity.
+  - destruct ws as [|w ws]; [cbn; rewrite inner_zero_l; reflexivity|].
+    cbn [length firstn skipn map mix_of]. change (vectors h (j :: js) ks) with (point h j :: vectors h js ks).
+    rewrite (inner_comm _ (mix _ _)), inner_mix_cons, (inner_comm _ _ (mix ws _)), <- IH, (inner_comm _ (point h k)).
+    unfold point at 1 2. rewrite <- (zdot_real (depth h)) by apply short. rewrite !plus_IZR, !mult_IZR. ring.
+Qed.
+
+Lemma combined_fact : forall F ws facts vs A' C, Forall2 (fact_ok (depth h) F (embedded h (z l))) facts vs ->
+  weigh ws facts 0 0 = Some (A', C) -> value (depth h) F (embedded h (z l)) A' (mix ws vs) C <= 0.
+Proof.
+  intros F ws facts vs A' C H E. apply (weigh_below (depth h) F (embedded h (z l)) ws facts vs 0 0 A' C 0 H) in E.
+  unfold value. lra.
+Qed.
+
+Lemma by_centre_ok : forall F js facts rows ks ws r, (0 < F)%Z ->
+  Forall2 (fact_ok (depth h) F (embedded h (z l))) facts (vectors h js ks) ->
+  gram_ok (depth h) (vectors h js ks) rows ->
+  (forall j, (j < count h)%nat -> within T (nth j r anything) (observable h (z l) j)) ->
+  length (by_centre F js facts rows ks ws r) = length r /\
+  forall j, (j < count h)%nat -> within T (nth j (by_centre F js facts rows ks ws r) anything) (observable h (z l) j).
+Proof.
+  intros F js facts rows ks ws r HF Hf Hg Hr. unfold by_centre. cbv zeta.
+  destruct (weigh ws facts 0 0) as [[A' C]|] eqn:E; [|split; [reflexivity|exact Hr]].
+  destruct (rows_at rows_packed js) as [rows'|] eqn:ER; [|split; [reflexivity|exact Hr]].
+  destruct (_ && _) eqn:B; [|split; [reflexivity|exact Hr]].
+  apply andb_prop in B as [B S]. apply andb_prop in B as [B1 B2]. apply Z.eqb_eq in B1. apply Z.ltb_lt in B2.
+  apply Z.leb_le in S. subst A'. split; [apply settle_length|].
+  destruct (measures_ok h ms measured) as (HS & HC & HL & HM). destruct (measured_head h ms measured) as [E1 E2].
+  assert (short : forall j, (length (points h j) <= depth h)%nat) by (intros j; apply (measures_short h ms); exact measured).
+  assert (K := combined_fact F ws facts _ A C Hf E). assert (Q := square_of_mix (depth h) _ rows ws Hg).
+  destruct (rows_at_known js rows' ER) as [R I].
+  assert (X : sums_of (firstn (length js) ws) rows' =
+    map (mix_of (firstn (length js) ws) (map (points h) js)) (prototypes h)).
+  { unfold sums_of. rewrite packed_right in R |- *.
+    apply (digits_of_sum h ms E1 E2); [reflexivity|exact I|exact R|exact S]. }
+  intros j Hj.
+  apply (settle_ok h T A (z l) (mix ws (vectors h js ks)) F C (square_of ws rows)) with (k := 0%nat);
+    [|intros i Hi|exact Hr|exact Hj].
+  - destruct goals_right as [cs ->]. intros i Hi. cbn [plus] in *.
+    destruct (claimed_nth h T A ms cs i (Measure 0 0 1 1)) as [[x ->]| ->];
+      [apply (goal_of_right h T A (z l) _ F C _ HS T_positive B2 HF in_domain_here K Q)|intros y e _ W; exact W].
+    apply HM. exact Hi.
+  - cbn [plus] in Hi |- *. assert (N := nth_mapped h E2
+      (mix_of (firstn (length js) ws) (map (points h) js)) i Hi). rewrite <- X in N.
+    assert (T1 : IZR (total (nth i ms (Measure 0 0 1 1))) = rsum (depth h) (point h i)) by (apply HM; exact Hi).
+    assert (M := mix_product ks i _ T1 short js ws). rewrite <- N in M.
+    destruct (zdot (skipn (length js) ws) ks =? 0)%Z eqn:T0.
+    + apply Z.eqb_eq in T0. rewrite T0 in M. rewrite Z.mul_0_l, Z.add_0_r in M. exact M.
+    + rewrite (plus_totals_nth _ _ _ _ (Measure 0 0 1 1)); [exact M|lia|]. rewrite X, map_length. lia.
+Qed.
+
+Theorem metric_row_ok : forall hints r, metric_row own l hints = Some r -> row_ok h T r (z l).
 Proof.
   intros hints r H. unfold metric_row in H. cbv zeta in H. destruct (forallb _ _) eqn:HJ; [|discriminate].
   assert (B : row_ok h T (meet_statements (Zpos (statement_unit c)) T (stated_at l (statements c)) own) (z l)).
   { split; [rewrite meet_statements_length; apply own_right|exact base_right]. }
-  destruct hints as [|x hints]; [injection H as <-; exact B|]. set (xs := x :: hints) in *.
   set (here := stated_at l (statements c)) in *. set (js := map fst here) in *.
+  set (base := meet_statements _ _ _ _) in *. set (ws := centre hints) in *. set (xs := targets hints) in *.
+  assert (J : Forall (fun j => (j < count h)%nat) js).
+  { apply Forall_forall. intros j Hj. apply Nat.ltb_lt. rewrite forallb_forall in HJ. apply HJ. exact Hj. }
+  clear HJ.
+  assert (main : match rows_at G js, common (Zpos (statement_unit c)) T with
+    | Some products, (F, fu, ft) =>
+        let facts := map (fun s => stated_fact h F fu (measure_at ms (fst s)) (fst (snd s)) (snd (snd s))) here ++
+          map snd (domain_facts h F) in
+        let ks := map fst (domain_facts h F) in
+        let rows := triangle h js (map (fun j => total (measure_at ms j)) js) products ks in
+        let base := match ws with nil => base | _ => by_centre F js facts rows ks ws base end in
+        Some (refine h F (step_of h ft) facts rows ks xs ms products base)
+    | None, _ => None end = Some r -> row_ok h T r (z l)).
+  2: { destruct ws, xs; try (apply main; exact H). injection H as <-. exact B. }
+  clear H. intros H.
   destruct (rows_at G js) as [products|] eqn:HR; [|discriminate].
-  destruct (common (Zpos (statement_unit c)) T) as [[F fu] ft] eqn:HF.
+  destruct (common (Zpos (statement_unit c)) T) as [[F fu] ft] eqn:HF. cbv zeta in H.
   match type of H with Some ?y = _ => assert (E : r = y) by congruence end. clear H. subst r.
   destruct (measures_ok h ms measured) as (HS & _ & _ & HM).
   destruct (common_ok _ _ _ _ _ (Pos2Z.is_pos _) T_positive HF) as (F1 & F2 & Hfu & Hft).
-  assert (J : Forall (fun j => (j < count h)%nat) js).
-  { apply Forall_forall. intros j Hj. apply Nat.ltb_lt. rewrite forallb_forall in HJ. apply HJ. exact Hj. }
+  assert (HF' : (0 < F)%Z) by (rewrite F2; apply Z.mul_pos_pos; assumption).
   assert (R := rows_at_right h G js products table_right HR).
-  split; [rewrite refine_length; apply B|]. intros j Hj.
+  set (facts := _ ++ map snd (domain_facts h F)) in *. set (ks := map fst (domain_facts h F)) in *. set (rows := triangle _ _ _ _ _) in *.
+  assert (Hf : Forall2 (fact_ok (depth h) F (embedded h (z l))) facts (vectors h js ks)).
+  { apply Forall2_app.
+    - assert (A' := statement_true). fold here in A'. assert (HV := in_domain_here).
+      clear - HM HS Hfu F1 J A' HV. unfold js in *. induction here as [|s ss IH]; [constructor|].
+      apply Forall_cons_iff in J as [J1 J2]. constructor.
+      + apply (stated_fact_ok h F fu (statement_unit c)); try assumption; [apply HM; assumption|].
+        apply A'. left. reflexivity.
+      + apply IH; [assumption|]. intros s' Hs'. apply A'. right. exact Hs'.
+    - assert (K := domain_facts_ok h F (z l) HS HF' in_domain_here). unfold ks. clear - K.
+      induction K as [|e es E K IH]; constructor; assumption. }
+  assert (Hg : gram_ok (depth h) (vectors h js ks) rows).
+  { apply triangle_right; [exact J| |exact R]. clear - J HM. induction J as [|i is Hi J IH]; constructor; [|exact IH].
+    apply (HM i _ Hi). }
+  set (base' := match ws with nil => base | _ => _ end).
+  assert (B' : length base' = count h /\
+    forall j, (j < count h)%nat -> within T (nth j base' anything) (observable h (z l) j)).
+  { unfold base'. destruct ws as [|w ws']; [exact B|]. destruct B as [LB HB]. rewrite <- LB.
+    assert (Y := by_centre_ok F js facts rows ks (w :: ws') base HF' Hf Hg HB). rewrite LB in *. exact Y. }
+  split; [rewrite refine_length; apply B'|]. intros j Hj.
   apply (refine_ok h F (step_of h ft) _ _ _ T ft (z l) js eq_refl HS Hft T_positive F2 in_domain_here)
     with (k := 0%nat) (d := Measure 0 0 1 1).
-  - apply Forall2_app.
-    + assert (A := statement_true). fold here in A. assert (HV := in_domain_here).
-      clear - HM HS Hfu F1 J A HV. unfold js in *. induction here as [|s ss IH]; [constructor|].
-      apply Forall_cons_iff in J as [J1 J2]. constructor.
-      * apply (stated_fact_ok h F fu (statement_unit c)); try assumption; [apply HM; assumption|].
-        apply A. left. reflexivity.
-      * apply IH; [assumption|]. intros s' Hs'. apply A. right. exact Hs'.
-    + assert (HF' : (0 < F)%Z) by (rewrite F2; apply Z.mul_pos_pos; assumption).
-      assert (K := domain_facts_ok h F (z l) HS HF' in_domain_here). clear - K.
-      induction K as [|e es E K IH]; constructor; assumption.
-  - apply triangle_right; [|exact R]. eapply Forall_impl; [|exact J]. intros i Hi. split; [exact Hi|].
-    apply (HM i _ Hi).
+  - exact Hf.
+  - exact Hg.
   - clear - R. induction R as [|i row is rs E R IH]; constructor; [apply row_from_start; exact E|exact IH].
   - intros i Hi. apply HM. exact Hi.
-  - apply B.
+  - apply B'.
   - exact Hj.
 Qed.
 End Row.

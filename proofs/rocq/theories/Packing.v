@@ -137,26 +137,136 @@ Qed.
 Definition levels : nat := 7.
 Definition piece : nat := 2 ^ levels.
 
-(** What is added to the digits of a piece of lists, and its pack. [fuel] is at least the number of lists. *)
-Fixpoint packs (fuel : nat) (ps : list (list Z)) : list (Z * list Z) :=
+(** [fuel] is at least the number of lists. *)
+Fixpoint pieces (fuel : nat) (ps : list (list Z)) : list (list (list Z)) :=
   match fuel, ps with
-  | S fuel', _ :: _ =>
-      let these := firstn piece ps in
-      (number B (repeat half (length these)), pack these) :: packs fuel' (skipn piece ps)
+  | S fuel', _ :: _ => firstn piece ps :: pieces fuel' (skipn piece ps)
   | _, _ => nil
   end.
 
-Fixpoint unpacked (width : Z) (u : list Z) (packed : list (Z * list Z)) : list Z :=
-  match packed with
-  | (start, a) :: packed' => digits_onto levels width (zdot_onto start u a) (unpacked width u packed')
-  | nil => nil
+(** What is added to the digits of each piece of lists, and its pack. *)
+Definition packs (fuel : nat) (ps : list (list Z)) : list (Z * list Z) :=
+  map (fun these => (number B (repeat half (length these)), pack these)) (pieces fuel ps).
+
+(** The numbers that [f] makes of the lists of each piece, as one number for each piece. *)
+Definition row_right (pss : list (list (list Z))) (f : list Z -> Z) (row : list Z) : Prop :=
+  row = map (fun these => number B (map f these)) pss.
+
+(** The products with all lists. *)
+Definition row_of (packed : list (Z * list Z)) (u : list Z) : list Z := map (fun a => zdot_onto 0 u (snd a)) packed.
+
+Lemma row_of_right : forall u fuel ps, row_right (pieces fuel ps) (zdot u) (row_of (packs fuel ps) u).
+Proof.
+  intros u fuel ps. unfold row_right, row_of, packs. rewrite map_map. apply map_ext. intros these. cbn [snd].
+  rewrite zdot_onto_is, zdot_pack. reflexivity.
+Qed.
+
+(** ** Weighted sums of rows *)
+
+Fixpoint add_row (w : Z) (row sum : list Z) : list Z :=
+  match row, sum with x :: row', y :: sum' => w * x + y :: add_row w row' sum' | _, _ => nil end.
+
+Fixpoint mixed (ws : list Z) (rows : list (list Z)) (zero : list Z) : list Z :=
+  match ws, rows with
+  | w :: ws', row :: rows' => if w =? 0 then mixed ws' rows' zero else add_row w row (mixed ws' rows' zero)
+  | _, _ => zero
   end.
 
-(** The products with the [n] lists that were packed; the last piece may have more digits. *)
-Definition products_with (n : nat) (packed : list (Z * list Z)) (u : list Z) : list Z :=
-  firstn n (unpacked (bits * Z.of_nat piece) u packed).
+(** What the sum of the rows of [us] makes of a list. *)
+Fixpoint mix_of (ws : list Z) (us : list (list Z)) (p : list Z) : Z :=
+  match ws, us with w :: ws', u :: us' => w * zdot u p + mix_of ws' us' p | _, _ => 0 end.
 
-(** * How great the products are *)
+Lemma row_right_ext : forall pss f g row, (forall p, f p = g p) -> row_right pss f row -> row_right pss g row.
+Proof.
+  intros pss f g row E H. unfold row_right in *. rewrite H. apply map_ext. intros these. f_equal. apply map_ext. exact E.
+Qed.
+
+Lemma number_weighted : forall w f g (l : list (list Z)),
+  number B (map (fun p => w * f p + g p) l) = w * number B (map f l) + number B (map g l).
+Proof. intros w f g l. induction l as [|p l IH]; cbn [map number]; [ring|]. rewrite IH. ring. Qed.
+
+Lemma add_row_right : forall pss w f g row sum, row_right pss f row -> row_right pss g sum ->
+  row_right pss (fun p => w * f p + g p) (add_row w row sum).
+Proof.
+  intros pss w f g row sum -> ->. unfold row_right.
+  induction pss as [|these pss IH]; cbn [map add_row]; [reflexivity|]. rewrite IH, number_weighted. reflexivity.
+Qed.
+
+Lemma no_row_right : forall fuel ps, row_right (pieces fuel ps) (fun _ => 0) (map (fun _ => 0) (packs fuel ps)).
+Proof.
+  intros fuel ps. unfold row_right, packs. rewrite map_map. apply map_ext. intros these. symmetry.
+  induction these as [|p these IH]; cbn [map number]; [reflexivity|]. rewrite IH. ring.
+Qed.
+
+Lemma mixed_right : forall pss zero ws us rows, row_right pss (fun _ => 0) zero ->
+  Forall2 (fun u row => row_right pss (zdot u) row) us rows -> row_right pss (mix_of ws us) (mixed ws rows zero).
+Proof.
+  intros pss zero ws us rows Z0 H. revert ws. induction H as [|u row us rows R H IH]; intros [|w ws]; try exact Z0.
+  cbn [mixed]. destruct (w =? 0) eqn:W.
+  - apply Z.eqb_eq in W. subst w. apply (row_right_ext _ (mix_of ws us)); [|apply IH]. intros p. cbn [mix_of]. ring.
+  - exact (add_row_right pss w (zdot u) (mix_of ws us) row _ R (IH ws)).
+Qed.
+
+(** ** The numbers again *)
+
+Fixpoint unpacked (width : Z) (packed : list (Z * list Z)) (row : list Z) : list Z :=
+  match packed, row with
+  | (start, _) :: packed', x :: row' => digits_onto levels width (start + x) (unpacked width packed' row')
+  | _, _ => nil
+  end.
+
+(** Of the [n] lists that were packed; the last piece may have more digits. *)
+Definition digits_of (n : nat) (packed : list (Z * list Z)) (row : list Z) : list Z :=
+  firstn n (unpacked (bits * Z.of_nat piece) packed row).
+
+Lemma unpacked_piece : forall f (ps : list (list Z)) rest, Forall (fun p => Z.abs (f p) < half) ps ->
+  (length ps <= piece)%nat -> exists more,
+  digits_onto levels (bits * Z.of_nat piece) (number B (repeat half (length ps)) + number B (map f ps)) rest =
+    map f ps ++ more /\ (length ps = piece -> more = rest).
+Proof.
+  intros f ps rest H L. set (digits := map (Z.add half) (map f ps)).
+  assert (N : number B (repeat half (length ps)) + number B (map f ps) =
+              number B (digits ++ repeat 0 (piece - length ps))).
+  { rewrite number_app, number_zeros. unfold digits. rewrite number_plus, map_length. ring. }
+  rewrite N. unfold piece in *. rewrite digits_onto_number.
+  - exists (map (fun x => x - half) (repeat 0 (2 ^ levels - length ps)) ++ rest). split.
+    + rewrite map_app, <- app_assoc. f_equal. unfold digits. rewrite !map_map. apply map_ext. intros p. lia.
+    + intros E. rewrite E, Nat.sub_diag. reflexivity.
+  - unfold digits. rewrite app_length, !map_length, repeat_length. lia.
+  - apply Forall_app. split.
+    + unfold digits. rewrite !Forall_map. eapply Forall_impl; [|exact H]. intros p Hp. rewrite base_is_twice_half.
+      cbn beta in Hp. lia.
+    + apply Forall_forall. intros x Hx. apply repeat_spec in Hx as ->. assert (P := base_positive). lia.
+Qed.
+
+Lemma unpacked_packs : forall f fuel ps, Forall (fun p => Z.abs (f p) < half) ps -> (length ps <= fuel)%nat ->
+  exists more, unpacked (bits * Z.of_nat piece) (packs fuel ps)
+    (map (fun these => number B (map f these)) (pieces fuel ps)) = map f ps ++ more.
+Proof.
+  intros f fuel. induction fuel as [|fuel IH]; intros ps H L.
+  { destruct ps; [exists nil; reflexivity|cbn in L; lia]. }
+  destruct ps as [|p ps]; [exists nil; reflexivity|]. unfold packs. cbn [pieces map unpacked].
+  fold (packs fuel (skipn piece (p :: ps))). set (all := p :: ps) in *.
+  rewrite <- (firstn_skipn piece all) in H. apply Forall_app in H as [H1 H2].
+  assert (P : (0 < piece)%nat) by (unfold piece, levels; cbn; lia).
+  destruct (IH (skipn piece all) H2) as [more E]; [rewrite skipn_length; unfold all in *; cbn [length] in *; lia|].
+  rewrite E. destruct (unpacked_piece f (firstn piece all) (map f (skipn piece all) ++ more)) as [other [E' R]];
+    [exact H1|apply firstn_le_length|].
+  rewrite E'. destruct (Nat.le_gt_cases piece (length all)) as [F|F].
+  - exists more. rewrite R by (rewrite firstn_length; lia). rewrite app_assoc, <- map_app, firstn_skipn. reflexivity.
+  - exists other. rewrite firstn_all2 by lia. reflexivity.
+Qed.
+
+Theorem digits_of_right : forall f fuel ps row, row_right (pieces fuel ps) f row ->
+  Forall (fun p => Z.abs (f p) < half) ps -> (length ps <= fuel)%nat ->
+  digits_of (length ps) (packs fuel ps) row = map f ps.
+Proof.
+  intros f fuel ps row -> H L. unfold digits_of. destruct (unpacked_packs f fuel ps H L) as [more ->].
+  rewrite firstn_app, map_length, Nat.sub_diag, firstn_all2, app_nil_r by (rewrite map_length; lia). reflexivity.
+Qed.
+End Base.
+
+(** * How great the numbers are *)
 
 Lemma twice_zdot_le : forall u v, 2 * Z.abs (zdot u v) <= zdot u u + zdot v v.
 Proof.
@@ -166,49 +276,23 @@ Proof.
   - specialize (IH v). assert (A := Z.square_nonneg (x - y)). assert (C := Z.square_nonneg (x + y)). lia.
 Qed.
 
-Lemma digit_of_product : forall u v, zdot u u < half -> zdot v v < half -> 0 <= half + zdot u v < B.
-Proof. intros u v Hu Hv. assert (H := twice_zdot_le u v). rewrite base_is_twice_half. lia. Qed.
+Lemma zdot_small : forall most u v, zdot u u < most -> zdot v v < most -> Z.abs (zdot u v) < most.
+Proof. intros most u v Hu Hv. assert (H := twice_zdot_le u v). lia. Qed.
 
-Lemma unpacked_piece : forall u ps rest, zdot u u < half -> Forall (fun p => zdot p p < half) ps ->
-  (length ps <= piece)%nat -> exists more,
-  digits_onto levels (bits * Z.of_nat piece) (zdot_onto (number B (repeat half (length ps))) u (pack ps)) rest =
-    map (zdot u) ps ++ more /\ (length ps = piece -> more = rest).
-Proof.
-  intros u ps rest Hu H L. set (digits := map (Z.add half) (map (zdot u) ps)).
-  assert (N : zdot_onto (number B (repeat half (length ps))) u (pack ps) =
-              number B (digits ++ repeat 0 (piece - length ps))).
-  { rewrite number_app, number_zeros, zdot_onto_is, zdot_pack. unfold digits. rewrite number_plus, map_length. ring. }
-  rewrite N. unfold piece in *. rewrite digits_onto_number.
-  - exists (map (fun x => x - half) (repeat 0 (2 ^ levels - length ps)) ++ rest). split.
-    + rewrite map_app, <- app_assoc. f_equal. unfold digits. rewrite !map_map. apply map_ext. intros p. lia.
-    + intros E. rewrite E, Nat.sub_diag. reflexivity.
-  - unfold digits. rewrite app_length, !map_length, repeat_length. lia.
-  - apply Forall_app. split.
-    + unfold digits. rewrite !Forall_map. eapply Forall_impl; [|exact H]. intros p Hp. apply digit_of_product; assumption.
-    + apply Forall_forall. intros x Hx. apply repeat_spec in Hx as ->. assert (P := base_positive). lia.
-Qed.
+(** The sum of the sizes of weights. *)
+Fixpoint sizes (ws : list Z) : Z := match ws with w :: ws' => Z.abs w + sizes ws' | nil => 0 end.
 
-Lemma unpacked_packs : forall u fuel ps, zdot u u < half -> Forall (fun p => zdot p p < half) ps ->
-  (length ps <= fuel)%nat ->
-  exists more, unpacked (bits * Z.of_nat piece) u (packs fuel ps) = map (zdot u) ps ++ more.
-Proof.
-  intros u fuel. induction fuel as [|fuel IH]; intros ps Hu H L.
-  { destruct ps; [exists nil; reflexivity|cbn in L; lia]. }
-  destruct ps as [|p ps]; [exists nil; reflexivity|]. cbn [packs]. set (all := p :: ps) in *. cbn [unpacked].
-  rewrite <- (firstn_skipn piece all) in H. apply Forall_app in H as [H1 H2].
-  assert (P : (0 < piece)%nat) by (unfold piece, levels; cbn; lia).
-  destruct (IH (skipn piece all) Hu H2) as [more E]; [rewrite skipn_length; unfold all in *; cbn [length] in *; lia|].
-  rewrite E. destruct (unpacked_piece u (firstn piece all) (map (zdot u) (skipn piece all) ++ more)) as [other [E' R]];
-    [exact Hu|exact H1|apply firstn_le_length|].
-  rewrite E'. destruct (Nat.le_gt_cases piece (length all)) as [F|F].
-  - exists more. rewrite R by (rewrite firstn_length; lia). rewrite app_assoc, <- map_app, firstn_skipn. reflexivity.
-  - exists other. rewrite firstn_all2 by lia. reflexivity.
-Qed.
+Lemma sizes_nonneg : forall ws, 0 <= sizes ws.
+Proof. induction ws; cbn [sizes]; lia. Qed.
 
-Theorem products_with_packs : forall u fuel ps, zdot u u < half -> Forall (fun p => zdot p p < half) ps ->
-  (length ps <= fuel)%nat -> products_with (length ps) (packs fuel ps) u = map (zdot u) ps.
+Lemma mix_of_small : forall most p ws us, 0 < most -> Forall (fun u => zdot u u < most) us -> zdot p p < most ->
+  Z.abs (mix_of ws us p) <= sizes ws * (most - 1).
 Proof.
-  intros u fuel ps Hu H L. unfold products_with. destruct (unpacked_packs u fuel ps Hu H L) as [more ->].
-  rewrite firstn_app, map_length, Nat.sub_diag, firstn_all2, app_nil_r by (rewrite map_length; lia). reflexivity.
+  intros most p ws us P H Hp. revert ws. induction H as [|u us Hu H IH]; intros [|w ws]; cbn [mix_of sizes].
+  - lia.
+  - assert (S := sizes_nonneg ws). nia.
+  - lia.
+  - specialize (IH ws). assert (Z := zdot_small most u p Hu Hp).
+    assert (Z.abs (w * zdot u p) <= Z.abs w * (most - 1)) by (rewrite Z.abs_mul; apply Z.mul_le_mono_nonneg_l; lia).
+    lia.
 Qed.
-End Base.
