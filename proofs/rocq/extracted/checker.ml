@@ -1525,7 +1525,7 @@ let rec zdot_onto sum u v =
 
 let levels =
   Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ
-    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ 0))))))
+    (Stdlib.Int.succ (Stdlib.Int.succ 0)))))
 
 (** val piece : int **)
 
@@ -1614,6 +1614,39 @@ let rec unpacked bits width packed row0 =
 let digits_of bits n packed row0 =
   firstn n (unpacked bits (Z.mul bits (Z.of_nat piece)) packed row0)
 
+(** val digit :
+    Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let digit bits =
+  let half =
+    Z.shiftl Big_int_Z.unit_big_int (Z.sub bits Big_int_Z.unit_big_int)
+  in
+  (fun r x ->
+  let y = Z.shiftr x (Z.mul bits (Z.of_nat r)) in
+  Z.sub (Z.sub y (Z.shiftl (Z.shiftr y bits) bits)) half)
+
+(** val started :
+    (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int
+    list -> Big_int_Z.big_int list **)
+
+let rec started packed row0 =
+  match packed with
+  | [] -> []
+  | p :: packed' ->
+    let (start, _) = p in
+    (match row0 with
+     | [] -> []
+     | x :: row' -> (Z.add start x) :: (started packed' row'))
+
+(** val entries :
+    Big_int_Z.big_int -> int -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list **)
+
+let entries bits k rows0 =
+  let place = Z.to_nat (Z.div (Z.of_nat k) (Z.of_nat piece)) in
+  let r = sub k (mul place piece) in
+  map (fun row0 -> digit bits r (nth place row0 Big_int_Z.zero_big_int)) rows0
+
 (** val sizes : Big_int_Z.big_int list -> Big_int_Z.big_int **)
 
 let rec sizes = function
@@ -1669,29 +1702,6 @@ let rec more_rows packed wanted j ps known =
         | _ :: _ -> row0) :: (more_rows packed wanted (Stdlib.Int.succ j) ps'
                                known'))
 
-(** val table_from :
-    (Big_int_Z.big_int list -> Big_int_Z.big_int list) -> (int -> bool) ->
-    int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list **)
-
-let rec table_from digits wanted j = function
-| [] -> []
-| row0 :: known' ->
-  (match row0 with
-   | [] -> []
-   | _ :: _ -> if wanted j then digits row0 else []) :: (table_from digits
-                                                          wanted
-                                                          (Stdlib.Int.succ j)
-                                                          known')
-
-(** val products :
-    head -> measure list -> (Big_int_Z.big_int * Big_int_Z.big_int list) list
-    -> Big_int_Z.big_int list list -> (int -> bool) -> Big_int_Z.big_int list
-    list **)
-
-let products h ms packed known wanted =
-  table_from (digits_of (digit_bits ms) (length h.prototypes) packed) wanted
-    0 known
-
 (** val corner :
     head -> Big_int_Z.big_int list -> Big_int_Z.big_int list list **)
 
@@ -1700,33 +1710,23 @@ let rec corner h ks = match ks with
 | k :: ks' ->
   (map (fun k' -> Z.mul (Z.mul (Z.of_nat h.depth) k) k') ks) :: (corner h ks')
 
-(** val picked :
-    Big_int_Z.big_int list -> int -> Big_int_Z.big_int list -> int list ->
-    Big_int_Z.big_int list **)
-
-let rec picked row0 k here = function
-| [] -> []
-| j :: js' ->
-  let there = if Nat.leb k j then skipn (sub j k) here else skipn j row0 in
-  (hd Big_int_Z.zero_big_int there) :: (picked row0 j there js')
-
 (** val triangle :
-    head -> int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list list
-    -> Big_int_Z.big_int list -> Big_int_Z.big_int list list **)
+    head -> measure list -> int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list list **)
 
-let rec triangle h js totals rows0 ks =
+let rec triangle h ms js totals rows0 ks =
   match js with
   | [] -> corner h ks
-  | _ :: js' ->
+  | j :: js' ->
     (match totals with
      | [] -> corner h ks
      | t0 :: totals' ->
        (match rows0 with
         | [] -> corner h ks
-        | row0 :: rows' ->
-          (app (picked row0 0 row0 js) (map (Z.mul t0) ks)) :: (triangle h
-                                                                 js' totals'
-                                                                 rows' ks)))
+        | _ :: rows' ->
+          (app (entries (digit_bits ms) j rows0) (map (Z.mul t0) ks)) :: 
+            (triangle h ms js' totals' rows' ks)))
 
 (** val rows_at :
     Big_int_Z.big_int list list -> int list -> Big_int_Z.big_int list list
@@ -2055,15 +2055,13 @@ let reach h f step facts rows0 sign m column0 = function
 
 (** val narrow :
     head -> Big_int_Z.big_int -> Big_int_Z.big_int -> fact list ->
-    Big_int_Z.big_int list list -> Big_int_Z.big_int list -> hint -> measure
-    -> Big_int_Z.big_int list list -> ends -> ends **)
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list -> (int ->
+    Big_int_Z.big_int list) -> hint -> measure -> int -> ends -> ends **)
 
-let narrow h f step facts rows0 ks x m products0 e =
+let narrow h f step facts rows0 ks products x m k e =
   match x.for_low with
   | Some w ->
-    let column0 =
-      app (map (hd Big_int_Z.zero_big_int) products0) (map (Z.mul m.total) ks)
-    in
+    let column0 = app (products k) (map (Z.mul m.total) ks) in
     ((raise
        (reach h f step facts rows0 Big_int_Z.unit_big_int m column0 (Some w))
        (fst e)),
@@ -2074,10 +2072,7 @@ let narrow h f step facts rows0 ks x m products0 e =
   | None ->
     (match x.for_high with
      | Some w ->
-       let column0 =
-         app (map (hd Big_int_Z.zero_big_int) products0)
-           (map (Z.mul m.total) ks)
-       in
+       let column0 = app (products k) (map (Z.mul m.total) ks) in
        ((raise
           (reach h f step facts rows0 Big_int_Z.unit_big_int m column0 None)
           (fst e)),
@@ -2089,10 +2084,11 @@ let narrow h f step facts rows0 ks x m products0 e =
 
 (** val refine :
     head -> Big_int_Z.big_int -> Big_int_Z.big_int -> fact list ->
-    Big_int_Z.big_int list list -> Big_int_Z.big_int list -> (int * hint)
-    list -> measure list -> Big_int_Z.big_int list list -> row -> row **)
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list -> (int ->
+    Big_int_Z.big_int list) -> (int * hint) list -> int -> measure list ->
+    row -> row **)
 
-let rec refine h f step facts rows0 ks hints0 ms products0 r =
+let rec refine h f step facts rows0 ks products hints0 k ms r =
   match hints0 with
   | [] -> r
   | p :: hints' ->
@@ -2103,15 +2099,17 @@ let rec refine h f step facts rows0 ks hints0 ms products0 r =
        (match skipn gap0 r with
         | [] -> r
         | e :: r' ->
-          let products1 = map (skipn gap0) products0 in
+          let k' = add k gap0 in
           app (firstn gap0 r)
-            ((narrow h f step facts rows0 ks x m products1 e) :: (refine h f
-                                                                   step facts
-                                                                   rows0 ks
-                                                                   hints' ms'
-                                                                   (map tl
-                                                                    products1)
-                                                                   r'))))
+            ((narrow h f step facts rows0 ks products x m k' e) :: (refine h
+                                                                    f step
+                                                                    facts
+                                                                    rows0 ks
+                                                                    products
+                                                                    hints'
+                                                                    (Stdlib.Int.succ
+                                                                    k') ms'
+                                                                    r'))))
 
 (** val stated_prototypes : certificate -> int list **)
 
@@ -2150,39 +2148,35 @@ let rec plus_totals t0 ms xs =
 
 (** val by_centre :
     head -> measure list -> (Big_int_Z.big_int * Big_int_Z.big_int list) list
-    -> Big_int_Z.big_int list list -> Big_int_Z.big_int -> goal list ->
-    Big_int_Z.big_int -> int list -> fact list -> Big_int_Z.big_int list list
+    -> Big_int_Z.big_int -> goal list -> Big_int_Z.big_int -> int list ->
+    Big_int_Z.big_int list list -> fact list -> Big_int_Z.big_int list list
     -> Big_int_Z.big_int list -> Big_int_Z.big_int list -> row -> row **)
 
-let by_centre h ms packed rows_packed a goals f js facts rows0 ks ws r =
+let by_centre h ms packed a goals f js rows' facts rows0 ks ws r =
   let shares = firstn (length js) ws in
   (match weigh ws facts Big_int_Z.zero_big_int Big_int_Z.zero_big_int with
    | Some p ->
      let (a', c) = p in
-     (match rows_at rows_packed js with
-      | Some rows' ->
-        if (&&) ((&&) (Z.eqb a' a) (Z.ltb Big_int_Z.zero_big_int a))
-             (Z.leb (sizes shares)
-               (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
-                 room))
-        then let t0 = zdot (skipn (length js) ws) ks in
-             let xs = sums_of h ms packed shares rows' in
-             let qQ = square_of ws rows0 in
-             settle (settled h a (radius a f c qQ) qQ) goals
-               (if Z.eqb t0 Big_int_Z.zero_big_int
-                then xs
-                else plus_totals t0 ms xs) r
-        else r
-      | None -> r)
+     if (&&) ((&&) (Z.eqb a' a) (Z.ltb Big_int_Z.zero_big_int a))
+          (Z.leb (sizes shares)
+            (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) room))
+     then let t0 = zdot (skipn (length js) ws) ks in
+          let xs = sums_of h ms packed shares rows' in
+          let qQ = square_of ws rows0 in
+          settle (settled h a (radius a f c qQ) qQ) goals
+            (if Z.eqb t0 Big_int_Z.zero_big_int
+             then xs
+             else plus_totals t0 ms xs) r
+     else r
    | None -> r)
 
 (** val metric_row :
     head -> certificate -> Big_int_Z.big_int -> measure list ->
     (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int
-    list list -> Big_int_Z.big_int list list -> Big_int_Z.big_int -> goal
-    list -> row -> int -> patch_hints -> row option **)
+    list list -> Big_int_Z.big_int -> goal list -> row -> int -> patch_hints
+    -> row option **)
 
-let metric_row h c t0 ms packed rows_packed g a goals own0 l hints0 =
+let metric_row h c t0 ms packed rows_packed a goals own0 l hints0 =
   let u = c.statement_unit in
   let here = stated_at l c.statements in
   let js = map fst here in
@@ -2194,8 +2188,8 @@ let metric_row h c t0 ms packed rows_packed g a goals own0 l hints0 =
           (match hints0.targets with
            | [] -> Some base
            | p :: l0 ->
-             (match rows_at g js with
-              | Some products0 ->
+             (match rows_at rows_packed js with
+              | Some rows' ->
                 let (p0, ft) = common u t0 in
                 let (f, fu) = p0 in
                 let stated =
@@ -2206,25 +2200,27 @@ let metric_row h c t0 ms packed rows_packed g a goals own0 l hints0 =
                 let known = domain_facts h f in
                 let facts = app stated (map snd known) in
                 let ks = map fst known in
+                let bits = digit_bits ms in
+                let rows'' = map (started packed) rows' in
                 let rows0 =
-                  triangle h js (map (fun j -> (measure_at ms j).total) js)
-                    products0 ks
+                  triangle h ms js
+                    (map (fun j -> (measure_at ms j).total) js) rows'' ks
                 in
                 let base0 =
                   match ws with
                   | [] -> base
                   | _ :: _ ->
-                    by_centre h ms packed rows_packed a goals f js facts
-                      rows0 ks ws base
+                    by_centre h ms packed a goals f js rows' facts rows0 ks
+                      ws base
                 in
                 Some
-                (refine h f (step_of h ft) facts rows0 ks (p :: l0) ms
-                  products0 base0)
+                (refine h f (step_of h ft) facts rows0 ks (fun k ->
+                  entries bits k rows'') (p :: l0) 0 ms base0)
               | None -> None))
         | z0 :: l0 ->
           let ws = z0 :: l0 in
-          (match rows_at g js with
-           | Some products0 ->
+          (match rows_at rows_packed js with
+           | Some rows' ->
              let (p, ft) = common u t0 in
              let (f, fu) = p in
              let stated =
@@ -2235,20 +2231,22 @@ let metric_row h c t0 ms packed rows_packed g a goals own0 l hints0 =
              let known = domain_facts h f in
              let facts = app stated (map snd known) in
              let ks = map fst known in
+             let bits = digit_bits ms in
+             let rows'' = map (started packed) rows' in
              let rows0 =
-               triangle h js (map (fun j -> (measure_at ms j).total) js)
-                 products0 ks
+               triangle h ms js (map (fun j -> (measure_at ms j).total) js)
+                 rows'' ks
              in
              let base0 =
                match ws with
                | [] -> base
                | _ :: _ ->
-                 by_centre h ms packed rows_packed a goals f js facts rows0
-                   ks ws base
+                 by_centre h ms packed a goals f js rows' facts rows0 ks ws
+                   base
              in
              Some
-             (refine h f (step_of h ft) facts rows0 ks hints0.targets ms
-               products0 base0)
+             (refine h f (step_of h ft) facts rows0 ks (fun k ->
+               entries bits k rows'') hints0.targets 0 ms base0)
            | None -> None))
   else None
 
@@ -2398,15 +2396,14 @@ let rec metric_rows row_of0 l n hints0 =
 (** val metric_table :
     head -> certificate -> Big_int_Z.big_int -> measure list ->
     (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int
-    list list -> (int -> bool) -> row -> Big_int_Z.big_int -> claim list ->
-    patch_hints list -> table option **)
+    list list -> row -> Big_int_Z.big_int -> claim list -> patch_hints list
+    -> table option **)
 
-let metric_table h c t0 ms packed known wanted own0 a claims hints0 =
-  let g = products h ms packed known wanted in
+let metric_table h c t0 ms packed known own0 a claims hints0 =
   let goals = claimed h t0 a ms claims in
   all_some
-    (metric_rows (metric_row h c t0 ms packed known g a goals own0) 0
-      c.patches hints0)
+    (metric_rows (metric_row h c t0 ms packed known a goals own0) 0 c.patches
+      hints0)
 
 (** val low_end :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -2470,10 +2467,10 @@ let entries_with t0 u l es = function
   else es
 | _ -> es
 
-(** val entries :
+(** val entries0 :
     Big_int_Z.big_int -> certificate -> int -> int -> entry list **)
 
-let entries t0 c n l =
+let entries0 t0 c n l =
   fold_left (entries_with t0 c.statement_unit l) c.statements
     (repeat unstated n)
 
@@ -2554,7 +2551,7 @@ let has_statement c l =
     Big_int_Z.big_int * entry list **)
 
 let left_at t0 c n l =
-  let es = entries t0 c n l in ((remainder t0 es), es)
+  let es = entries0 t0 c n l in ((remainder t0 es), es)
 
 (** val top_with :
     Big_int_Z.big_int -> Big_int_Z.big_int -> entry -> Big_int_Z.big_int **)
@@ -2593,7 +2590,7 @@ let simplex_table t0 h c =
   then let free = row_of_entries t0 (repeat unstated h.count) in
        let row_at = fun l ->
          if has_statement c l
-         then row_of_entries t0 (entries t0 c h.count l)
+         then row_of_entries t0 (entries0 t0 c h.count l)
          else free
        in
        Some (map row_at (seq 0 c.patches))
@@ -3302,22 +3299,22 @@ let excess0 t0 l =
   fold_right (fun x s -> Z.add (Z.max Big_int_Z.zero_big_int (Z.sub x t0)) s)
     Big_int_Z.zero_big_int l
 
-(** val picked0 :
+(** val picked :
     Big_int_Z.big_int -> int -> Big_int_Z.big_int list ->
     Big_int_Z.big_int * int **)
 
-let rec picked0 t0 spare = function
+let rec picked t0 spare = function
 | [] -> (Big_int_Z.zero_big_int, 0)
 | x :: l' ->
   if Z.ltb t0 x
-  then let (s, n) = picked0 t0 spare l' in ((Z.add x s), (Stdlib.Int.succ n))
+  then let (s, n) = picked t0 spare l' in ((Z.add x s), (Stdlib.Int.succ n))
   else ((fun fO fS n -> if n=0 then fO () else fS (n-1))
-          (fun _ -> picked0 t0 0 l')
+          (fun _ -> picked t0 0 l')
           (fun rest ->
           if Z.eqb x t0
-          then let (s, n) = picked0 t0 rest l' in
+          then let (s, n) = picked t0 rest l' in
                ((Z.add x s), (Stdlib.Int.succ n))
-          else picked0 t0 spare l')
+          else picked t0 spare l')
           spare)
 
 module Descending =
@@ -3351,7 +3348,7 @@ let top_mean_ends k s =
   let highs = map snd s in
   let t0 = nth_greatest n lows in
   let u = nth_greatest n highs in
-  let (least, taken) = picked0 t0 (sub n (number_above t0 lows)) lows in
+  let (least, taken) = picked t0 (sub n (number_above t0 lows)) lows in
   if (&&) (Nat.ltb 0 n) ((=) taken n)
   then Some ((floor_div least (Z.of_nat n)),
          (ceil_div (Z.add (Z.mul (Z.of_nat n) u) (excess0 u highs))
@@ -3819,8 +3816,8 @@ let given_table p c x =
       | Some ms ->
         (match p.domain_of with
          | Some own0 ->
-           metric_table h c t0 ms p.packed_of p.rows_of (is_stated c) own0
-             x.curve_of x.claims_of x.weights_of
+           metric_table h c t0 ms p.packed_of p.rows_of own0 x.curve_of
+             x.claims_of x.weights_of
          | None -> None)
       | None -> None))
 

@@ -471,6 +471,16 @@ val digits_of :
   Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int list)
   list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
 
+val digit : Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val started :
+  (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int list
+  -> Big_int_Z.big_int list
+
+val entries :
+  Big_int_Z.big_int -> int -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int list
+
 val sizes : Big_int_Z.big_int list -> Big_int_Z.big_int
 
 val room : Big_int_Z.big_int
@@ -489,24 +499,12 @@ val more_rows :
   -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list ->
   Big_int_Z.big_int list list
 
-val table_from :
-  (Big_int_Z.big_int list -> Big_int_Z.big_int list) -> (int -> bool) -> int
-  -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list
-
-val products :
-  head -> measure list -> (Big_int_Z.big_int * Big_int_Z.big_int list) list
-  -> Big_int_Z.big_int list list -> (int -> bool) -> Big_int_Z.big_int list
-  list
-
 val corner : head -> Big_int_Z.big_int list -> Big_int_Z.big_int list list
 
-val picked :
-  Big_int_Z.big_int list -> int -> Big_int_Z.big_int list -> int list ->
-  Big_int_Z.big_int list
-
 val triangle :
-  head -> int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list list
-  -> Big_int_Z.big_int list -> Big_int_Z.big_int list list
+  head -> measure list -> int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+  list list
 
 val rows_at :
   Big_int_Z.big_int list list -> int list -> Big_int_Z.big_int list list
@@ -612,13 +610,14 @@ val reach :
 
 val narrow :
   head -> Big_int_Z.big_int -> Big_int_Z.big_int -> fact list ->
-  Big_int_Z.big_int list list -> Big_int_Z.big_int list -> hint -> measure ->
-  Big_int_Z.big_int list list -> ends -> ends
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list -> (int ->
+  Big_int_Z.big_int list) -> hint -> measure -> int -> ends -> ends
 
 val refine :
   head -> Big_int_Z.big_int -> Big_int_Z.big_int -> fact list ->
-  Big_int_Z.big_int list list -> Big_int_Z.big_int list -> (int * hint) list
-  -> measure list -> Big_int_Z.big_int list list -> row -> row
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list -> (int ->
+  Big_int_Z.big_int list) -> (int * hint) list -> int -> measure list -> row
+  -> row
 
 val stated_prototypes : certificate -> int list
 
@@ -635,15 +634,15 @@ val plus_totals :
 
 val by_centre :
   head -> measure list -> (Big_int_Z.big_int * Big_int_Z.big_int list) list
-  -> Big_int_Z.big_int list list -> Big_int_Z.big_int -> goal list ->
-  Big_int_Z.big_int -> int list -> fact list -> Big_int_Z.big_int list list
-  -> Big_int_Z.big_int list -> Big_int_Z.big_int list -> row -> row
+  -> Big_int_Z.big_int -> goal list -> Big_int_Z.big_int -> int list ->
+  Big_int_Z.big_int list list -> fact list -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> row -> row
 
 val metric_row :
   head -> certificate -> Big_int_Z.big_int -> measure list ->
   (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int list
-  list -> Big_int_Z.big_int list list -> Big_int_Z.big_int -> goal list ->
-  row -> int -> patch_hints -> row option
+  list -> Big_int_Z.big_int -> goal list -> row -> int -> patch_hints -> row
+  option
 
 val gap : head -> Big_int_Z.big_int -> Big_int_Z.big_int
 
@@ -681,8 +680,8 @@ val metric_rows :
 val metric_table :
   head -> certificate -> Big_int_Z.big_int -> measure list ->
   (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int list
-  list -> (int -> bool) -> row -> Big_int_Z.big_int -> claim list ->
-  patch_hints list -> table option
+  list -> row -> Big_int_Z.big_int -> claim list -> patch_hints list -> table
+  option
 
 val low_end :
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -706,7 +705,7 @@ val entries_with :
   Big_int_Z.big_int -> Big_int_Z.big_int -> int -> entry list -> statement ->
   entry list
 
-val entries : Big_int_Z.big_int -> certificate -> int -> int -> entry list
+val entries0 : Big_int_Z.big_int -> certificate -> int -> int -> entry list
 
 val remainder : Big_int_Z.big_int -> entry list -> Big_int_Z.big_int
 
@@ -966,7 +965,7 @@ module Sort :
 
 val excess0 : Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
 
-val picked0 :
+val picked :
   Big_int_Z.big_int -> int -> Big_int_Z.big_int list ->
   Big_int_Z.big_int * int
 

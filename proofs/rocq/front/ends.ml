@@ -31,6 +31,9 @@ let sign_of (span : Span.t) side = if span.curve > 0. then turned side else -.tu
 
 let value_of span side k reach = turned side *. Span.observable span k (sign_of span side *. reach)
 
+(* Sign times the form's end that gives this. *)
+let form_of span side k value = sign_of span side *. Span.form span k (turned side *. value)
+
 let better a b = if b.value > a.value then b else a
 
 (* What the domain gives anyway, and what the statements do. *)
@@ -77,6 +80,19 @@ let best_of_views patch end_of =
   | [] -> invalid_arg "a patch without views"
 
 let estimate patch side k = best_of_views patch (fun view -> with_twin patch side k (from_middles view side k))
+
+(* With as few statements as it takes to give at least this much; the same if it takes all. *)
+let with_few patch side k enough found =
+  let few view =
+    let span = view.span in
+    let sign = sign_of span side in
+    let form = form_of span side k enough in
+    let size = Span.size_for span sign k form in
+    let found = Span.weights ~share:1e-8 ~rough:true (Span.first span size) sign k in
+    { view; weights = found.weights; curve = found.curve; value = value_of span side k found.reach }
+  in
+  let least = few found.view in
+  if least.value >= enough then least else found
 
 (* Newton's steps end where floats no longer tell bounds apart. That is before the weights are as good as they can
    be. *)

@@ -89,6 +89,11 @@ let everywhere points patches claims side k =
             if balls.(l) >= needed +. (spare *. scale) then claimed := true
             else begin
               let f = match found.(l) with Some f -> f | None -> estimate patch side k in
+              let f =
+                if f.value > needed +. (2. *. spare *. scale) then
+                  with_few patch side k (needed +. (0.1 *. (f.value -. needed))) f
+                else f
+              in
               let spare = f.value -. needed in
               Whole.hint patch side k (if spare > noise *. scale then spare /. 4. else finest *. scale) f
             end

@@ -255,6 +255,13 @@ let observable span k form =
     (form /. -2.) +. (ball.centre *. span.points.totals.(k))
   end
 
+let form span k observable =
+  if span.curve > 0. then observable -. span.norms.(k)
+  else begin
+    let ball : Points.ball = List.nth span.points.balls span.ball in
+    -2. *. (observable -. (ball.centre *. span.points.totals.(k)))
+  end
+
 (* Sign times the end that the middles give. *)
 let reach span sign k =
   let column = column span k in
@@ -262,6 +269,33 @@ let reach span sign k =
   (sign *. ((span.curve *. span.far) -. (2. *. along))) -. (2. *. sqrt (rest span k column *. span.rho2))
 
 let facts span = Array.length span.lows
+
+(* The same with the first statements of the basis only, as many as it takes to reach [enough], or all. *)
+let size_for span sign k enough =
+  let column = column span k in
+  let size = Array.length column in
+  let rec reach_of c along rest rho2 =
+    let value = (sign *. ((span.curve *. span.far) -. (2. *. along))) -. (2. *. sqrt (Float.max 0. rest *. rho2)) in
+    if c = size || value >= enough then c
+    else begin
+      let t = column.(c) and x = span.foot.(c) in
+      reach_of (c + 1) (along +. (x *. t)) (rest -. (t *. t)) (rho2 -. (x *. x))
+    end
+  in
+  reach_of 0 0. span.norms.(k) (span.rho2 +. Floats.dot span.foot span.foot)
+
+(* With the first statements of the basis only. *)
+let first span size =
+  if size = Array.length span.kept then span
+  else begin
+    let part array = Array.sub array 0 size in
+    let kept = part span.kept and foot = part span.foot and pivots = part span.pivots in
+    let left = Floats.dot span.foot span.foot -. Floats.dot foot foot in
+    { span with
+      kept; foot; pivots; basis = part span.basis; directions = part span.directions;
+      sigma = solve_transposed kept span.basis pivots foot;
+      rho2 = span.rho2 +. left }
+  end
 
 (* d - sum tau_i v_i, from the vectors: where the prototype is nearly in the span, r^2 as a difference is too coarse. *)
 let residual span k tau =

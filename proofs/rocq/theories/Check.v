@@ -60,7 +60,7 @@ Definition given_table : option table :=
   match head_geometry h, measures_of p, domain_of p with
   | Softmax, _, _ => simplex_table T h c
   | _, Some ms, Some own =>
-      metric_table h c T ms (packed_of p) (rows_of p) (is_stated c) own (curve_of x) (claims_of x) (weights_of x)
+      metric_table h c T ms (packed_of p) (rows_of p) own (curve_of x) (claims_of x) (weights_of x)
   | _, _, _ => None
   end.
 
@@ -121,10 +121,10 @@ Proof.
   intros t E. unfold given_table in E.
   cbn [p prepared_with prepare head_of settings_of measures_of domain_of packed_of rows_of] in E. fold T in E.
   assert (metric : forall ms own, measures h = Some ms -> domain_row h T = Some own ->
-            metric_table h c T ms (packed_prototypes h ms) rows (is_stated c) own (curve_of x) (claims_of x)
+            metric_table h c T ms (packed_prototypes h ms) rows own (curve_of x) (claims_of x)
               (weights_of x) = Some t -> table_ok h T (patches c) t z).
   { intros ms own M O K. assert (N := known). cbn [prepare packed_of] in N. rewrite M in N.
-    apply (metric_table_ok h c T ms rows (is_stated c) own (curve_of x) (claims_of x) (weights_of x) t z);
+    apply (metric_table_ok h c T ms rows own (curve_of x) (claims_of x) (weights_of x) t z);
       auto using range_unit_positive.
     intros v V. eapply domain_row_ok; eauto using range_unit_positive. }
   destruct (head_geometry h); [| | | |eapply simplex_table_ok; eauto using range_unit_positive];

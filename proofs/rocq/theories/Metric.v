@@ -43,6 +43,8 @@ Section Patch.
 Variable h : head.
 Variables F step : Z.
 Variables (facts : list fact) (rows : list (list Z)) (ks : list Z).
+(** The products of prototype k with the vectors of the statements *)
+Variable products : nat -> list Z.
 Let D := depth h.
 
 (** With [sign] 1 a low end; with [sign] -1 minus a high end. *)
@@ -58,21 +60,21 @@ Definition reach (sign : Z) (m : measure) (column : list Z) (claim : option weig
   | None => None
   end.
 
-Definition narrow (x : hint) (m : measure) (products : list (list Z)) (e : ends) : ends :=
+Definition narrow (x : hint) (m : measure) (k : nat) (e : ends) : ends :=
   match for_low x, for_high x with
   | None, None => e
   | a, b =>
-      let column := map (hd 0%Z) products ++ map (Z.mul (total m)) ks in
+      let column := products k ++ map (Z.mul (total m)) ks in
       (raise (reach 1 m column a) (fst e), cut (option_map Z.opp (reach (-1) m column b)) (snd e))
   end.
 
-Fixpoint refine (hints : list (nat * hint)) (ms : list measure) (products : list (list Z)) (r : row) : row :=
+(** From prototype [k] on *)
+Fixpoint refine (hints : list (nat * hint)) (k : nat) (ms : list measure) (r : row) : row :=
   match hints with
   | (gap, x) :: hints' =>
       match skipn gap ms, skipn gap r with
       | m :: ms', e :: r' =>
-          let products := map (skipn gap) products in
-          firstn gap r ++ narrow x m products e :: refine hints' ms' (map (@tl Z) products) r'
+          let k' := (k + gap)%nat in firstn gap r ++ narrow x m k' e :: refine hints' (S k') ms' r'
       | _, _ => r
       end
   | nil => r
@@ -88,6 +90,8 @@ Hypothesis F_multiple : F = (T * ft)%Z.
 Hypothesis in_the_domain : patch_in_domain h v.
 Hypothesis facts_right : Forall2 (fact_ok D F (embedded h v)) facts (vectors h js ks).
 Hypothesis rows_right : gram_ok D (vectors h js ks) rows.
+Hypothesis products_right : forall k, (k < count h)%nat ->
+  Forall2 (fun i x => IZR x = inner D (point h k) (point h i)) js (products k).
 
 Lemma turn_slope : (0 < turn h * slope h)%Z /\ (turn h * turn h = 1)%Z.
 Proof.
@@ -112,16 +116,14 @@ Proof.
   eapply Rle_trans; [exact HB|]. rewrite step_is, F_multiple. unfold step_of. rewrite !mult_IZR. right. ring.
 Qed.
 
-Lemma narrow_ok : forall k m products x e, (k < count h)%nat -> measure_ok h k m ->
-  Forall2 (from_here h k) js products -> within T e (observable h v k) ->
-  within T (narrow x m products e) (observable h v k).
+Lemma narrow_ok : forall k m x e, (k < count h)%nat -> measure_ok h k m ->
+  within T e (observable h v k) -> within T (narrow x m k e) (observable h v k).
 Proof.
-  intros k m products x e Hk HM HP [H1 H2].
-  assert (C : products_ok D (vector (points h k)) (vectors h js ks)
-    (map (hd 0%Z) products ++ map (Z.mul (total m)) ks)).
-  { apply (column_right h); [apply HM|]. apply heads_right; assumption. }
-  assert (G : within T (raise (reach 1 m (map (hd 0%Z) products ++ map (Z.mul (total m)) ks) (for_low x)) (fst e),
-    cut (option_map Z.opp (reach (-1) m (map (hd 0%Z) products ++ map (Z.mul (total m)) ks) (for_high x))) (snd e))
+  intros k m x e Hk HM [H1 H2].
+  assert (C : products_ok D (vector (points h k)) (vectors h js ks) (products k ++ map (Z.mul (total m)) ks)).
+  { apply (column_right h); [apply HM|]. apply products_right; assumption. }
+  assert (G : within T (raise (reach 1 m (products k ++ map (Z.mul (total m)) ks) (for_low x)) (fst e),
+    cut (option_map Z.opp (reach (-1) m (products k ++ map (Z.mul (total m)) ks) (for_high x))) (snd e))
     (observable h v k)).
   { split; cbn [fst snd].
     - apply raise_ok; [|exact H1]. destruct (reach 1 _ _ _) as [a|] eqn:R; [|exact I].
@@ -138,9 +140,9 @@ Proof.
   assert (L := skipn_length gap l). rewrite E in L. cbn [length] in L. lia.
 Qed.
 
-Lemma refine_length : forall hints ms products r, length (refine hints ms products r) = length r.
+Lemma refine_length : forall hints k ms r, length (refine hints k ms r) = length r.
 Proof.
-  induction hints as [|[gap x] hints IH]; intros ms products r; [reflexivity|]. cbn [refine].
+  induction hints as [|[gap x] hints IH]; intros k ms r; [reflexivity|]. cbn [refine].
   destruct (skipn gap ms) as [|m ms']; [reflexivity|]. destruct (skipn gap r) as [|e r'] eqn:E; [reflexivity|].
   apply skipped in E as [E _]. rewrite E at 2. rewrite !app_length. cbn [length]. rewrite IH. reflexivity.
 Qed.
@@ -152,14 +154,14 @@ Proof.
   replace (gap + S i - gap)%nat with (S i) by lia. rewrite Nat.sub_diag. split; reflexivity.
 Qed.
 
-Lemma refine_ok : forall hints ms products r k d, Forall2 (from_here h k) js products ->
+Lemma refine_ok : forall hints k ms r d,
   (forall i, (k + i < count h)%nat -> measure_ok h (k + i) (nth i ms d)) ->
   (forall i, (k + i < count h)%nat -> within T (nth i r anything) (observable h v (k + i))) ->
-  forall i, (k + i < count h)%nat -> within T (nth i (refine hints ms products r) anything) (observable h v (k + i)).
+  forall i, (k + i < count h)%nat -> within T (nth i (refine hints k ms r) anything) (observable h v (k + i)).
 Proof.
-  induction hints as [|[gap x] hints IH]; intros ms products r k d HP HM HR; [exact HR|]. cbn [refine].
+  induction hints as [|[gap x] hints IH]; intros k ms r d HM HR; [exact HR|]. cbn [refine].
   destruct (skipn gap ms) as [|m ms'] eqn:Em; [exact HR|]. destruct (skipn gap r) as [|e r'] eqn:Er; [exact HR|].
-  assert (HP' := rows_skip h gap k js products HP). destruct (skipped _ _ _ _ _ Er) as [Hr L].
+  destruct (skipped _ _ _ _ _ Er) as [Hr L].
   intros i Hi. destruct (Nat.lt_ge_cases i gap) as [B|B].
   - assert (W := HR i Hi). rewrite Hr, app_nth1 in W by lia. rewrite app_nth1 by lia. exact W.
   - rewrite app_nth2, L by lia. destruct (i - gap)%nat as [|i'] eqn:G; cbn [nth].
@@ -167,7 +169,7 @@ Proof.
       rewrite (proj2 (nth_after _ _ _ _ _ 0%nat anything Er)) in W. rewrite (proj2 (nth_after _ _ _ _ _ 0%nat d Em)) in M.
       apply narrow_ok; assumption.
     + replace (k + i)%nat with (S (k + gap) + i')%nat in * by lia.
-      apply (IH ms' _ r' (S (k + gap)) d); [apply rows_step; exact HP'| | |exact Hi]; intros i'' Hi'';
+      apply (IH (S (k + gap)) ms' r' d); [| |exact Hi]; intros i'' Hi'';
         replace (S (k + gap) + i'')%nat with (k + (gap + S i''))%nat in * by lia.
       * rewrite <- (proj1 (nth_after _ _ _ _ _ i'' d Em)). apply HM. exact Hi''.
       * rewrite <- (proj1 (nth_after _ _ _ _ _ i'' anything Er)). apply HR. exact Hi''.
@@ -186,8 +188,8 @@ Definition stated_prototypes : list nat :=
 Definition measure_at (ms : list measure) (j : nat) : measure := nth j ms (Measure 0 0 1 1).
 
 (** What is computed of the head and of the certificate before the patches are: the measures, the packed prototypes and
-    their rows, the table of products; A and the goals of the prototypes. *)
-Variables (ms : list measure) (packed : list (Z * list Z)) (rows_packed G : list (list Z)).
+    their rows; A and the goals of the prototypes. *)
+Variables (ms : list measure) (packed : list (Z * list Z)) (rows_packed : list (list Z)).
 Variables (A : Z) (goals : list goal).
 
 (** Products with the vector Q of the ball, but for what constant vectors add to it, and with that. *)
@@ -198,17 +200,18 @@ Fixpoint plus_totals (t : Z) (ms : list measure) (xs : list Z) : list Z :=
   match ms, xs with m :: ms', x :: xs' => (x + t * total m)%Z :: plus_totals t ms' xs' | _, _ => nil end.
 
 (** The row met with the claims that the patch's ball proves. *)
-Definition by_centre (F : Z) (js : list nat) (facts : list fact) (rows : list (list Z)) (ks ws : list Z) (r : row) : row :=
+Definition by_centre (F : Z) (js : list nat) (rows' : list (list Z)) (facts : list fact) (rows : list (list Z))
+  (ks ws : list Z) (r : row) : row :=
   let shares := firstn (length js) ws in
-  match weigh ws facts 0 0, rows_at rows_packed js with
-  | Some (A', C), Some rows' =>
+  match weigh ws facts 0 0 with
+  | Some (A', C) =>
       if ((A' =? A) && (0 <? A) && (sizes shares <=? 2 ^ room))%Z then
         let t := zdot (skipn (length js) ws) ks in
         let xs := sums_of shares rows' in
         let QQ := square_of ws rows in
         settle (settled h A (radius A F C QQ) QQ) goals (if (t =? 0)%Z then xs else plus_totals t ms xs) r
       else r
-  | _, _ => r
+  | None => r
   end.
 
 (** The row of a patch; [own] is the domain's own row. None if a statement is about a prototype that there is not, or
@@ -222,15 +225,17 @@ Definition metric_row (own : row) (l : nat) (hints : patch_hints) : option row :
     match centre hints, targets hints with
     | nil, nil => Some base
     | ws, xs =>
-        match rows_at G js, common u T with
-        | Some products, (F, fu, ft) =>
+        match rows_at rows_packed js, common u T with
+        | Some rows', (F, fu, ft) =>
             let stated := map (fun s => stated_fact h F fu (measure_at ms (fst s)) (fst (snd s)) (snd (snd s))) here in
             let known := domain_facts h F in
             let facts := stated ++ map snd known in
             let ks := map fst known in
-            let rows := triangle h js (map (fun j => total (measure_at ms j)) js) products ks in
-            let base := match ws with nil => base | _ => by_centre F js facts rows ks ws base end in
-            Some (refine h F (step_of h ft) facts rows ks xs ms products base)
+            let bits := digit_bits ms in
+            let rows'' := map (started packed) rows' in
+            let rows := triangle h ms js (map (fun j => total (measure_at ms j)) js) rows'' ks in
+            let base := match ws with nil => base | _ => by_centre F js rows' facts rows ks ws base end in
+            Some (refine h F (step_of h ft) facts rows ks (fun k => entries bits k rows'') xs 0 ms base)
         | None, _ => None
         end
     end
@@ -242,7 +247,6 @@ Hypothesis T_positive : (0 < T)%Z.
 Hypothesis measured : measures h = Some ms.
 Hypothesis packed_right : packed = packed_prototypes h ms.
 Hypothesis rows_right : rows_known h packed rows_packed.
-Hypothesis table_right : products_right h G.
 Hypothesis goals_right : exists cs, goals = claimed h T A ms cs.
 Hypothesis own_right : row_ok h T own (z l).
 Hypothesis l_is_a_patch : (l < patches c)%nat.
@@ -316,16 +320,15 @@ Proof.
   unfold value. lra.
 Qed.
 
-Lemma by_centre_ok : forall F js facts rows ks ws r, (0 < F)%Z ->
+Lemma by_centre_ok : forall F js rows' facts rows ks ws r, (0 < F)%Z -> rows_at rows_packed js = Some rows' ->
   Forall2 (fact_ok (depth h) F (embedded h (z l))) facts (vectors h js ks) ->
   gram_ok (depth h) (vectors h js ks) rows ->
   (forall j, (j < count h)%nat -> within T (nth j r anything) (observable h (z l) j)) ->
-  length (by_centre F js facts rows ks ws r) = length r /\
-  forall j, (j < count h)%nat -> within T (nth j (by_centre F js facts rows ks ws r) anything) (observable h (z l) j).
+  length (by_centre F js rows' facts rows ks ws r) = length r /\
+  forall j, (j < count h)%nat -> within T (nth j (by_centre F js rows' facts rows ks ws r) anything) (observable h (z l) j).
 Proof.
-  intros F js facts rows ks ws r HF Hf Hg Hr. unfold by_centre. cbv zeta.
+  intros F js rows' facts rows ks ws r HF ER Hf Hg Hr. unfold by_centre. cbv zeta.
   destruct (weigh ws facts 0 0) as [[A' C]|] eqn:E; [|split; [reflexivity|exact Hr]].
-  destruct (rows_at rows_packed js) as [rows'|] eqn:ER; [|split; [reflexivity|exact Hr]].
   destruct (_ && _) eqn:B; [|split; [reflexivity|exact Hr]].
   apply andb_prop in B as [B S]. apply andb_prop in B as [B1 B2]. apply Z.eqb_eq in B1. apply Z.ltb_lt in B2.
   apply Z.leb_le in S. subst A'. split; [apply settle_length|].
@@ -363,25 +366,34 @@ Proof.
   assert (J : Forall (fun j => (j < count h)%nat) js).
   { apply Forall_forall. intros j Hj. apply Nat.ltb_lt. rewrite forallb_forall in HJ. apply HJ. exact Hj. }
   clear HJ.
-  assert (main : match rows_at G js, common (Zpos (statement_unit c)) T with
-    | Some products, (F, fu, ft) =>
+  assert (main : match rows_at rows_packed js, common (Zpos (statement_unit c)) T with
+    | Some rows', (F, fu, ft) =>
         let facts := map (fun s => stated_fact h F fu (measure_at ms (fst s)) (fst (snd s)) (snd (snd s))) here ++
           map snd (domain_facts h F) in
         let ks := map fst (domain_facts h F) in
-        let rows := triangle h js (map (fun j => total (measure_at ms j)) js) products ks in
-        let base := match ws with nil => base | _ => by_centre F js facts rows ks ws base end in
-        Some (refine h F (step_of h ft) facts rows ks xs ms products base)
+        let bits := digit_bits ms in
+        let rows'' := map (started packed) rows' in
+        let rows := triangle h ms js (map (fun j => total (measure_at ms j)) js) rows'' ks in
+        let base := match ws with nil => base | _ => by_centre F js rows' facts rows ks ws base end in
+        Some (refine h F (step_of h ft) facts rows ks (fun k => entries bits k rows'') xs 0 ms base)
     | None, _ => None end = Some r -> row_ok h T r (z l)).
   2: { destruct ws, xs; try (apply main; exact H). injection H as <-. exact B. }
   clear H. intros H.
-  destruct (rows_at G js) as [products|] eqn:HR; [|discriminate].
+  destruct (rows_at rows_packed js) as [rows'|] eqn:HR; [|discriminate].
   destruct (common (Zpos (statement_unit c)) T) as [[F fu] ft] eqn:HF. cbv zeta in H.
   match type of H with Some ?y = _ => assert (E : r = y) by congruence end. clear H. subst r.
   destruct (measures_ok h ms measured) as (HS & _ & _ & HM).
   destruct (common_ok _ _ _ _ _ (Pos2Z.is_pos _) T_positive HF) as (F1 & F2 & Hfu & Hft).
   assert (HF' : (0 < F)%Z) by (rewrite F2; apply Z.mul_pos_pos; assumption).
-  assert (R := rows_at_right h G js products table_right HR).
-  set (facts := _ ++ map snd (domain_facts h F)) in *. set (ks := map fst (domain_facts h F)) in *. set (rows := triangle _ _ _ _ _) in *.
+  set (rows'' := map (started packed) rows') in *.
+  assert (R : Forall2 (row_right h ms) js rows'').
+  { destruct (rows_at_known js rows' HR) as [R _]. destruct (measured_head h ms measured) as [E1 E2].
+    assert (K : forall j, (j < count h)%nat -> row_right h ms j (started packed (row_of packed (points h j)))).
+    { intros j Hj. rewrite packed_right. apply (started_row_right h (fun i => measures_short h ms i measured) ms E1 E2 j Hj). }
+    unfold rows''. clear - R J K. revert rows' R.
+    induction J as [|j js Hj J IH]; intros rows' R; inversion R as [|? row ? rest E R']; subst; [constructor|].
+    constructor; [|exact (IH rest R')]. apply K. exact Hj. }
+  set (facts := _ ++ map snd (domain_facts h F)) in *. set (ks := map fst (domain_facts h F)) in *. set (rows := triangle _ _ _ _ _ _) in *.
   assert (Hf : Forall2 (fact_ok (depth h) F (embedded h (z l))) facts (vectors h js ks)).
   { apply Forall2_app.
     - assert (A' := statement_true). fold here in A'. assert (HV := in_domain_here).
@@ -399,13 +411,13 @@ Proof.
   assert (B' : length base' = count h /\
     forall j, (j < count h)%nat -> within T (nth j base' anything) (observable h (z l) j)).
   { unfold base'. destruct ws as [|w ws']; [exact B|]. destruct B as [LB HB]. rewrite <- LB.
-    assert (Y := by_centre_ok F js facts rows ks (w :: ws') base HF' Hf Hg HB). rewrite LB in *. exact Y. }
+    assert (Y := by_centre_ok F js rows' facts rows ks (w :: ws') base HF' HR Hf Hg HB). rewrite LB in *. exact Y. }
   split; [rewrite refine_length; apply B'|]. intros j Hj.
-  apply (refine_ok h F (step_of h ft) _ _ _ T ft (z l) js eq_refl HS Hft T_positive F2 in_domain_here)
+  apply (refine_ok h F (step_of h ft) _ _ _ _ T ft (z l) js eq_refl HS Hft T_positive F2 in_domain_here)
     with (k := 0%nat) (d := Measure 0 0 1 1).
   - exact Hf.
   - exact Hg.
-  - clear - R. induction R as [|i row is rs E R IH]; constructor; [apply row_from_start; exact E|exact IH].
+  - intros k Hk. apply entries_right; [exact Hk|exact R].
   - intros i Hi. apply HM. exact Hi.
   - apply B'.
   - exact Hj.

@@ -134,7 +134,7 @@ Qed.
 
 (** * In pieces, which multiply fastest if they are neither short nor too long for the fast part of the memory *)
 
-Definition levels : nat := 7.
+Definition levels : nat := 6.
 Definition piece : nat := 2 ^ levels.
 
 (** [fuel] is at least the number of lists. *)
@@ -263,6 +263,75 @@ Theorem digits_of_right : forall f fuel ps row, row_right (pieces fuel ps) f row
 Proof.
   intros f fuel ps row -> H L. unfold digits_of. destruct (unpacked_packs f fuel ps H L) as [more ->].
   rewrite firstn_app, map_length, Nat.sub_diag, firstn_all2, app_nil_r by (rewrite map_length; lia). reflexivity.
+Qed.
+(** ** One of the numbers *)
+
+(** The digit [r] of a number, less half. *)
+Definition digit (r : nat) (x : Z) : Z :=
+  let y := Z.shiftr x (bits * Z.of_nat r) in y - Z.shiftl (Z.shiftr y bits) bits - half.
+
+Lemma digit_number : forall digits r, Forall (fun x => 0 <= x < B) digits -> (r < length digits)%nat ->
+  digit r (number B digits) = nth r digits 0 - half.
+Proof.
+  intros digits r H L. destruct (nth_split digits 0 L) as (low & high & E & Ll). set (x := nth r digits 0) in *.
+  rewrite E in H |- *. apply Forall_app in H as [Hl Hh]. assert (Hx := Forall_inv Hh).
+  assert (S := number_small B low base_positive Hl). rewrite Ll in S.
+  unfold digit. rewrite number_app, Ll. cbn [number]. set (N := number B high).
+  assert (Q : 2 ^ (bits * Z.of_nat r) = B ^ Z.of_nat r) by (rewrite base_is, <- Z.pow_mul_r by lia; reflexivity).
+  assert (Pr : 0 <= bits * Z.of_nat r) by lia.
+  assert (BP := base_positive). assert (PP : 0 < B ^ Z.of_nat r) by (apply Z.pow_pos_nonneg; lia).
+  assert (Y : Z.shiftr (number B low + B ^ Z.of_nat r * (x + B * N)) (bits * Z.of_nat r) = x + B * N).
+  { rewrite Z.shiftr_div_pow2, Q by exact Pr. rewrite (Z.mul_comm (B ^ _)), Z.div_add by (apply Z.neq_sym, Z.lt_neq, PP).
+    rewrite Z.div_small by exact S. apply Z.add_0_l. }
+  assert (W : Z.shiftr (x + B * N) bits = N).
+  { rewrite Z.shiftr_div_pow2, <- base_is, (Z.mul_comm B N), Z.div_add by lia. rewrite Z.div_small by exact Hx. lia. }
+  rewrite Y, W, shiftl_is. ring.
+Qed.
+
+(** With what is added to the digits of each piece. *)
+Fixpoint started (packed : list (Z * list Z)) (row : list Z) : list Z :=
+  match packed, row with (start, _) :: packed', x :: row' => start + x :: started packed' row' | _, _ => nil end.
+
+(** Of each of the rows the number [k]. Integers are divided at once, natural numbers one by one. *)
+Definition entries (k : nat) (rows : list (list Z)) : list Z :=
+  let place := Z.to_nat (Z.of_nat k / Z.of_nat piece) in
+  let r := (k - place * piece)%nat in
+  map (fun row => digit r (nth place row 0)) rows.
+
+Lemma entries_is : forall k rows,
+  entries k rows = map (fun row => digit (Nat.modulo k piece) (nth (Nat.div k piece) row 0)) rows.
+Proof.
+  intros k rows. unfold entries. rewrite <- Nat2Z.inj_div, Nat2Z.id. cbv zeta.
+  assert (E := Nat.div_mod k piece ltac:(discriminate)).
+  replace (k - k / piece * piece)%nat with (Nat.modulo k piece) by lia. reflexivity.
+Qed.
+
+Lemma piece_positive : (0 < piece)%nat.
+Proof. unfold piece, levels. cbn. lia. Qed.
+
+Theorem entry_right : forall f fuel ps row k d, row_right (pieces fuel ps) f row ->
+  Forall (fun p => Z.abs (f p) < half) ps -> (length ps <= fuel)%nat -> (k < length ps)%nat ->
+  digit (Nat.modulo k piece) (nth (Nat.div k piece) (started (packs fuel ps) row) 0) = f (nth k ps d).
+Proof.
+  intros f fuel. assert (PP := piece_positive).
+  induction fuel as [|fuel IH]; intros ps row k d -> H L K; [lia|].
+  destruct ps as [|p ps]; [cbn in K; lia|]. unfold packs. cbn [pieces map started].
+  fold (packs fuel (skipn piece (p :: ps))). set (all := p :: ps) in *.
+  assert (X := firstn_skipn piece all). rewrite <- X in H. apply Forall_app in H as [H1 H2].
+  assert (LS := skipn_length piece all). assert (LF := firstn_length piece all).
+  destruct (Nat.lt_ge_cases k piece) as [C|C].
+  - rewrite Nat.div_small, Nat.mod_small by exact C. cbn [nth].
+    set (these := firstn piece all) in *. assert (N : number B (repeat half (length these)) + number B (map f these) =
+      number B (map (fun p => half + f p) these)).
+    { rewrite <- (map_map f (Z.add half)), number_plus, map_length. ring. }
+    rewrite N, digit_number.
+    + rewrite (nth_indep _ 0 (half + f d)) by (rewrite map_length; lia). rewrite (map_nth (fun p => half + f p)).
+      rewrite <- X, app_nth1 by lia. ring.
+    + rewrite Forall_map. eapply Forall_impl; [|exact H1]. intros q Hq. cbn beta in Hq. rewrite base_is_twice_half. lia.
+    + rewrite map_length. lia.
+  - replace k with (k - piece + 1 * piece)%nat by lia. rewrite Nat.div_add, Nat.mod_add, Nat.add_1_r by lia. cbn [nth].
+    rewrite (IH (skipn piece all) _ (k - piece)%nat d eq_refl H2) by (unfold all in *; cbn [length] in *; lia).
+    f_equal. rewrite <- X at 2. rewrite app_nth2 by lia. f_equal. lia.
 Qed.
 End Base.
 

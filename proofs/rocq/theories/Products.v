@@ -1,8 +1,8 @@
 (** Inner products of prototypes, computed once and used by every patch.
 
-    A table of products has a row for each prototype that some statement is about, its products with all prototypes, and
-    an empty row for the others. From it come, for the facts of one patch, the products of their vectors with one
-    another and with each prototype in turn. *)
+    There is a packed row for each prototype that some statement is about, its products with all prototypes. From them
+    come, for the facts of one patch, the products of their vectors with one another and with each prototype that is
+    asked for. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
 From Verale Require Import Semantics Sums Quadratic Embedding Packing.
@@ -43,23 +43,10 @@ Fixpoint more_rows (packed : list (Z * list Z)) (wanted : nat -> bool) (j : nat)
   | _, _ => nil
   end.
 
-Fixpoint table_from (digits : list Z -> list Z) (wanted : nat -> bool) (j : nat) (known : list (list Z)) :
-  list (list Z) :=
-  match known with
-  | row :: known' =>
-      (match row with nil => nil | _ => if wanted j then digits row else nil end)
-      :: table_from digits wanted (S j) known'
-  | nil => nil
-  end.
-
-(** The table of the wanted rows, of which [packed] are the packed prototypes of the head, and [known] their rows. *)
-Definition products (ms : list measure) (packed : list (Z * list Z)) (known : list (list Z)) (wanted : nat -> bool) :
-  list (list Z) :=
-  table_from (digits_of (digit_bits ms) (length (prototypes h)) packed) wanted 0 known.
-
-Definition row_right (j : nat) (row : list Z) : Prop :=
-  forall k, (k < count h)%nat -> IZR (nth k row 0%Z) = inner D (point j) (point k).
-Definition products_right (G : list (list Z)) : Prop := forall j, nth j G nil <> nil -> row_right j (nth j G nil).
+(** A row as what is added to its digits, of which the products are taken one by one: [entries]. *)
+Definition row_right (ms : list measure) (j : nat) (row : list Z) : Prop :=
+  forall k, (k < count h)%nat ->
+  IZR (digit (digit_bits ms) (Nat.modulo k piece) (nth (Nat.div k piece) row 0%Z)) = inner D (point j) (point k).
 
 Definition rows_known (packed : list (Z * list Z)) (known : list (list Z)) : Prop :=
   Forall2 (fun p row => row <> nil -> row = row_of packed p) (prototypes h) known.
@@ -84,14 +71,6 @@ Proof.
   induction H as [|p row ps known R H IH]; intros [|j] N; try (exfalso; apply N; reflexivity); cbn [nth length] in *.
   - split; [lia|auto].
   - destruct (IH j N) as [L E]. split; [lia|exact E].
-Qed.
-
-Lemma table_from_nth : forall digits wanted known j i, nth i (table_from digits wanted j known) nil <> nil ->
-  nth i known nil <> nil /\ nth i (table_from digits wanted j known) nil = digits (nth i known nil).
-Proof.
-  induction known as [|row known IH]; intros j [|i] H; try (exfalso; apply H; reflexivity); cbn [table_from nth] in *.
-  - destruct row as [|x row]; [congruence|]. destruct (wanted j); [split; [discriminate|reflexivity]|congruence].
-  - exact (IH _ _ H).
 Qed.
 
 Lemma square_bits_positive : forall ms, (0 < square_bits ms)%Z.
@@ -160,19 +139,20 @@ Proof.
   intros f k Hk. rewrite (nth_indep _ 0%Z (f nil)) by (rewrite map_length; lia). apply map_nth.
 Qed.
 
-Theorem products_of_head : forall known wanted, rows_known packed known ->
-  products_right (products ms packed known wanted).
+Theorem started_row_right : forall j, (j < count h)%nat ->
+  row_right ms j (started packed (row_of packed (points h j))).
 Proof.
-  intros known wanted K j H k Hk. unfold products in *.
-  destruct (table_from_nth _ _ _ _ _ H) as [N ->]. destruct (rows_known_nth _ _ _ K N) as [J ->].
-  assert (P := digit_bits_positive ms). assert (In (points h j) (prototypes h)) by (apply nth_In; exact J).
-  unfold packed, packed_prototypes. rewrite (digits_of_right (digit_bits ms) P (zdot (points h j))).
-  - rewrite nth_mapped by exact Hk. apply zdot_real. apply short.
+  intros j J k Hk. assert (P := digit_bits_positive ms).
+  assert (I : In (points h j) (prototypes h)) by (apply nth_In; lia).
+  unfold packed, packed_prototypes.
+  rewrite (entry_right (digit_bits ms) P (zdot (points h j)) _ _ _ k nil).
+  - apply zdot_real. apply short.
   - apply row_of_right; exact P.
   - apply Forall_forall. intros p Hp. rewrite half_is_most.
-    assert (Z := zdot_small (most ms) _ _ (prototypes_small _ H0) (prototypes_small p Hp)).
+    assert (Z := zdot_small (most ms) _ _ (prototypes_small _ I) (prototypes_small p Hp)).
     assert (Q := most_positive ms). assert (1 < 2 ^ room)%Z by reflexivity. nia.
   - apply Nat.le_refl.
+  - lia.
 Qed.
 End Measured.
 
@@ -187,39 +167,14 @@ Fixpoint corner (ks : list Z) : list (list Z) :=
   | nil => nil
   end.
 
-(** Those of a row at the places [js]; [here] is what is left of it from place [k] on. Where the places rise, the row is
-    walked once. *)
-Fixpoint picked (row : list Z) (k : nat) (here : list Z) (js : list nat) : list Z :=
-  match js with
-  | j :: js' =>
-      let there := if Nat.leb k j then skipn (j - k) here else skipn j row in
-      hd 0%Z there :: picked row j there js'
-  | nil => nil
-  end.
-
-(** The upper half of the matrix of products; [rows] are those of [js] in the table, [totals] the sums of their
-    coordinates. *)
-Fixpoint triangle (js : list nat) (totals : list Z) (rows : list (list Z)) (ks : list Z) : list (list Z) :=
+(** The upper half of the matrix of products; [rows] are those of [js], [totals] the sums of their coordinates. *)
+Fixpoint triangle (ms : list measure) (js : list nat) (totals : list Z) (rows : list (list Z)) (ks : list Z) :
+  list (list Z) :=
   match js, totals, rows with
-  | _ :: js', t :: totals', row :: rows' =>
-      (picked row 0 row js ++ map (Z.mul t) ks) :: triangle js' totals' rows' ks
+  | j :: js', t :: totals', _ :: rows' =>
+      (entries (digit_bits ms) j rows ++ map (Z.mul t) ks) :: triangle ms js' totals' rows' ks
   | _, _, _ => corner ks
   end.
-
-Lemma skipn_again : forall A (l : list A) a b, skipn a (skipn b l) = skipn (b + a) l.
-Proof.
-  intros A l a b. revert l. induction b as [|b IH]; intros l; [reflexivity|].
-  destruct l as [|x l]; [destruct a; reflexivity|apply IH].
-Qed.
-
-Lemma picked_nth : forall row js k here, here = skipn k row -> picked row k here js = map (fun i => nth i row 0%Z) js.
-Proof.
-  intros row. induction js as [|j js IH]; intros k here ->; [reflexivity|]. cbn [picked map].
-  assert (E : (if Nat.leb k j then skipn (j - k) (skipn k row) else skipn j row) = skipn j row).
-  { destruct (Nat.leb k j) eqn:L; [|reflexivity]. apply Nat.leb_le in L. rewrite skipn_again. f_equal. lia. }
-  rewrite E. f_equal; [|apply IH; reflexivity].
-  clear. revert j. induction row as [|x row IH]; intros [|j]; try reflexivity. apply IH.
-Qed.
 
 Lemma inner_everywhere : forall k k', inner D (everywhere k) (everywhere k') = IZR (Z.of_nat D * k * k').
 Proof. intros. unfold inner, everywhere. rewrite rsum_const, !mult_IZR, <- INR_IZR_INZ. ring. Qed.
@@ -249,18 +204,24 @@ Proof.
   - induction ks as [|k ks IH]; constructor; [|exact IH]. symmetry. apply inner_point_everywhere. exact Ht.
 Qed.
 
-Lemma triangle_right : forall js totals rows ks, Forall (fun j => (j < count h)%nat) js ->
-  Forall2 (fun j t => IZR t = rsum D (point j)) js totals -> Forall2 row_right js rows ->
-  gram_ok D (vectors js ks) (triangle js totals rows ks).
+Lemma entries_right : forall ms k js rows, (k < count h)%nat -> Forall2 (row_right ms) js rows ->
+  Forall2 (fun i x => IZR x = inner D (point k) (point i)) js (entries (digit_bits ms) k rows).
 Proof.
-  intros js totals rows ks HJ HT H. revert totals HT. induction H as [|j row js rows R H IH]; intros totals HT.
+  intros ms k js rows Hk H. rewrite entries_is. induction H as [|j row js rows R H IH]; constructor; [|exact IH].
+  rewrite inner_comm. apply R. exact Hk.
+Qed.
+
+Lemma triangle_right : forall ms js totals rows ks, Forall (fun j => (j < count h)%nat) js ->
+  Forall2 (fun j t => IZR t = rsum D (point j)) js totals -> Forall2 (row_right ms) js rows ->
+  gram_ok D (vectors js ks) (triangle ms js totals rows ks).
+Proof.
+  intros ms js totals rows ks HJ HT H. revert totals HT. induction H as [|j row js rows R H IH]; intros totals HT.
   { inversion HT; subst. apply corner_right. }
-  inversion HT as [|? t ? totals' T HTs]; subst. assert (HJ' := HJ). apply Forall_cons_iff in HJ as [_ HJs].
+  inversion HT as [|? t ? totals' T HTs]; subst. apply Forall_cons_iff in HJ as [L HJs].
   split; [|apply IH; assumption].
-  assert (X : products_ok D (point j) (vectors (j :: js) ks) (picked row 0 row (j :: js) ++ map (Z.mul t) ks));
-    [|exact X].
-  rewrite picked_nth by reflexivity. apply column_right; [exact T|]. revert HJ'. generalize (j :: js). intros l HJ'.
-  induction HJ' as [|i l L HL IHl]; constructor; [apply R; exact L|exact IHl].
+  assert (X : products_ok D (point j) (vectors (j :: js) ks)
+    (entries (digit_bits ms) j (row :: rows) ++ map (Z.mul t) ks)); [|exact X].
+  apply column_right; [exact T|]. apply entries_right; [exact L|constructor; assumption].
 Qed.
 
 (** The rows of the table for the prototypes [js], none if one is missing. *)
@@ -274,46 +235,6 @@ Fixpoint rows_at (G : list (list Z)) (js : list nat) : option (list (list Z)) :=
       end
   end.
 
-Lemma rows_at_right : forall G js rows, products_right G -> rows_at G js = Some rows -> Forall2 row_right js rows.
-Proof.
-  induction js as [|j js IH]; intros rows HG H; [injection H as <-; constructor|]. cbn [rows_at] in H.
-  destruct (nth j G nil) as [|x row] eqn:E; [discriminate|]. destruct (rows_at G js) as [rows'|]; [|discriminate].
-  injection H as <-. constructor; [|apply IH; auto]. rewrite <- E. apply HG. rewrite E. discriminate.
-Qed.
-
-(** * One prototype after the other *)
-
-(** What is left of the rows at prototype [k]. *)
-Definition from_here (k j : nat) (row : list Z) : Prop :=
-  forall i, (k + i < count h)%nat -> IZR (nth i row 0%Z) = inner D (point j) (point (k + i)).
-
-Lemma row_from_start : forall j row, row_right j row -> from_here 0 j row.
-Proof. intros j row H i Hi. apply H. exact Hi. Qed.
-
-Lemma row_step : forall k j row, from_here k j row -> from_here (S k) j (tl row).
-Proof.
-  intros k j row H i Hi. replace (S k + i)%nat with (k + S i)%nat in * by lia. rewrite <- H by exact Hi.
-  destruct row; [destruct i|]; reflexivity.
-Qed.
-
-Lemma rows_skip : forall gap k js rows, Forall2 (from_here k) js rows ->
-  Forall2 (from_here (k + gap)) js (map (skipn gap) rows).
-Proof.
-  intros gap k js rows H. induction H as [|j row js rows R H IH]; constructor; [|exact IH].
-  intros i Hi. replace (k + gap + i)%nat with (k + (gap + i))%nat in * by lia. rewrite <- (R (gap + i)%nat) by exact Hi.
-  f_equal. clear. revert row. induction gap as [|gap IH]; intros row; [reflexivity|].
-  destruct row; [destruct i; reflexivity|apply IH].
-Qed.
-
-Lemma heads_right : forall k js rows, (k < count h)%nat -> Forall2 (from_here k) js rows ->
-  Forall2 (fun i x => IZR x = inner D (point k) (point i)) js (map (hd 0%Z) rows).
-Proof.
-  intros k js rows Hk H. induction H as [|j row js rows R H IH]; constructor; [|exact IH].
-  specialize (R 0%nat ltac:(lia)). rewrite Nat.add_0_r, inner_comm in R. rewrite <- R. destruct row; reflexivity.
-Qed.
-
-Lemma rows_step : forall k js rows, Forall2 (from_here k) js rows -> Forall2 (from_here (S k)) js (map (@tl Z) rows).
-Proof. intros k js rows H. induction H; constructor; [apply row_step|]; assumption. Qed.
 End Products.
 
 Lemma measured_head : forall h ms, measures h = Some ms ->
@@ -322,12 +243,4 @@ Proof.
   intros h ms H. assert (E : ms = map (measure_of h) (prototypes h)).
   { unfold measures in H. destruct (_ && _); [injection H as <-; reflexivity|discriminate]. }
   split; [exact E|]. rewrite <- (map_length (measure_of h)), <- E. apply (measures_ok h ms H).
-Qed.
-
-Corollary products_of_measured_head : forall h ms known wanted, measures h = Some ms ->
-  rows_known h (packed_prototypes h ms) known ->
-  products_right h (products h ms (packed_prototypes h ms) known wanted).
-Proof.
-  intros h ms known wanted H K. destruct (measured_head h ms H) as [E L].
-  apply products_of_head; [intros j; apply (measures_short h ms); exact H|exact E|exact L|exact K].
 Qed.
