@@ -36,37 +36,65 @@ _HANDED_OUT = """
 let faulty_weights change hint =
   let changed = Option.map (fun (unit, weights) -> change unit weights) in
   {{ Checker.for_low = changed hint.Checker.for_low; for_high = changed hint.Checker.for_high }}
-let all change = List.map (List.map (faulty_weights change))
+let of_patches change found = {{ found with patches = change found.patches }}
+let of_targets change =
+  of_patches (List.map (fun patch -> {{ patch with Checker.targets = change patch.Checker.targets }}))
+let of_hints change = of_targets (List.map (fun (gap, hint) -> (gap, change hint)))
+let of_centres change =
+  of_patches (List.map (fun patch -> {{ patch with Checker.centre = change patch.Checker.centre }}))
+let of_claims change found = {{ found with claims = List.map change found.claims }}
+let all change = of_hints (faulty_weights change)
 let turned = function [] -> [] | first :: others -> others @ [ first ]
+let moved by = function
+  | Checker.AtLeast e -> Checker.AtLeast (Z.add e by)
+  | AtMost e -> AtMost (Z.sub e by)
+  | Unclaimed -> Unclaimed
 let plain_rows = rows
 let plain_settings = settings
-let rows prepared certificate = let rows = plain_rows prepared certificate in {rows}
-let settings prepared certificate = let found = plain_settings prepared certificate in {settings}
+let rows prepared ~balls units certificate = let found = plain_rows prepared ~balls units certificate in {rows}
+let settings prepared precision certificate = let found = plain_settings prepared precision certificate in {settings}
 """
 
 _ROWS = {
-    "no weights": "List.map (fun _ -> []) rows",
-    "no patches": "ignore rows; []",
-    "all weights 0": "all (fun unit w -> (unit, List.map (fun _ -> Z.zero) w)) rows",
-    "all weights 1": "all (fun unit w -> (unit, List.map (fun _ -> unit) w)) rows",
-    "weights of the other sign": "all (fun unit w -> (unit, List.map Z.neg w)) rows",
-    "weights and unit of the other sign": "all (fun unit w -> (Z.neg unit, List.map Z.neg w)) rows",
-    "huge weights": "all (fun unit w -> (unit, List.map (fun x -> Z.shift_left x 500) w)) rows",
-    "tiny weights": "all (fun unit w -> (Z.shift_left unit 500, w)) rows",
-    "weights twice as large": "all (fun unit w -> (unit, List.map (fun x -> Z.shift_left x 1) w)) rows",
-    "weights moved by one": "all (fun unit w -> (unit, List.map Z.succ w)) rows",
-    "a unit of 0": "all (fun _ w -> (Z.zero, w)) rows",
-    "a unit of -1": "all (fun _ w -> (Z.minus_one, w)) rows",
-    "a unit of 1": "all (fun _ w -> (Z.one, w)) rows",
-    "weights of another statement": "all (fun unit w -> (unit, turned w)) rows",
-    "a weight too few": "all (fun unit w -> (unit, match w with [] -> [] | _ :: w -> w)) rows",
-    "a weight too many": "all (fun unit w -> (unit, unit :: w)) rows",
-    "no weights in a list": "all (fun unit _ -> (unit, [])) rows",
-    "weights of the other end": "List.map (List.map (fun hint -> { Checker.for_low = hint.Checker.for_high; for_high = hint.Checker.for_low })) rows",
-    "weights of another prototype": "List.map turned rows",
-    "weights of another patch": "turned rows",
-    "patches in reverse": "List.rev rows",
-    "rows twice": "rows @ rows",
+    "no weights": "of_targets (fun _ -> []) found",
+    "no patches": "of_patches (fun _ -> []) found",
+    "all weights 0": "all (fun unit w -> (unit, List.map (fun _ -> Z.zero) w)) found",
+    "all weights 1": "all (fun unit w -> (unit, List.map (fun _ -> unit) w)) found",
+    "weights of the other sign": "all (fun unit w -> (unit, List.map Z.neg w)) found",
+    "weights and unit of the other sign": "all (fun unit w -> (Z.neg unit, List.map Z.neg w)) found",
+    "huge weights": "all (fun unit w -> (unit, List.map (fun x -> Z.shift_left x 500) w)) found",
+    "tiny weights": "all (fun unit w -> (Z.shift_left unit 500, w)) found",
+    "weights twice as large": "all (fun unit w -> (unit, List.map (fun x -> Z.shift_left x 1) w)) found",
+    "weights moved by one": "all (fun unit w -> (unit, List.map Z.succ w)) found",
+    "a unit of 0": "all (fun _ w -> (Z.zero, w)) found",
+    "a unit of -1": "all (fun _ w -> (Z.minus_one, w)) found",
+    "a unit of 1": "all (fun _ w -> (Z.one, w)) found",
+    "weights of another statement": "all (fun unit w -> (unit, turned w)) found",
+    "a weight too few": "all (fun unit w -> (unit, match w with [] -> [] | _ :: w -> w)) found",
+    "a weight too many": "all (fun unit w -> (unit, unit :: w)) found",
+    "no weights in a list": "all (fun unit _ -> (unit, [])) found",
+    "weights of the other end": "of_hints (fun hint -> { Checker.for_low = hint.Checker.for_high; for_high = hint.Checker.for_low }) found",
+    "weights of another prototype": "of_targets turned found",
+    "weights of the next prototype": "of_targets (List.map (fun (gap, hint) -> (gap + 1, hint))) found",
+    "a negative gap": "of_targets (List.map (fun (gap, hint) -> (gap - 2, hint))) found",
+    "weights of another patch": "of_patches turned found",
+    "patches in reverse": "of_patches List.rev found",
+    "patches twice": "of_patches (fun rows -> rows @ rows) found",
+    "no balls": "of_centres (fun _ -> []) found",
+    "balls of the other sign": "of_centres (List.map Z.neg) found",
+    "huge balls": "{ (of_centres (List.map (fun x -> Z.shift_left x 100)) found) with curve = Z.shift_left found.curve 100 }",
+    "balls of another statement": "of_centres turned found",
+    "balls with a weight too few": "of_centres (function [] -> [] | _ :: w -> w) found",
+    "balls moved by one": "of_centres (List.map Z.succ) found",
+    "a curve of 0": "{ found with curve = Z.zero }",
+    "a curve of -1": "{ found with curve = Z.minus_one }",
+    "a curve twice as large": "{ found with curve = Z.shift_left found.curve 1 }",
+    "no claims": "{ found with claims = [] }",
+    "claims of too much": "of_claims (moved (Z.shift_left Z.one 70)) found",
+    "claims of a little more": "of_claims (moved (Z.shift_left Z.one 20)) found",
+    "claims of the other end": "of_claims (function Checker.AtLeast e -> Checker.AtMost e | AtMost e -> AtLeast e | Unclaimed -> Unclaimed) found",
+    "negative claims": "of_claims (function Checker.AtLeast e -> Checker.AtLeast (Z.neg e) | AtMost e -> AtMost (Z.neg e) | Unclaimed -> Unclaimed) found",
+    "claims of another prototype": "{ found with claims = turned found.claims }",
 }  # fmt: skip
 
 _SETTINGS = {
@@ -90,7 +118,7 @@ def at_its_end() -> list[OCamlFault]:
     """Faults in what the hinter hands out."""
     source = (FRONT / "hinter.ml").read_text(encoding="utf-8")
     changed = [(wrong, rows, "found") for wrong, rows in _ROWS.items()]
-    changed += [(wrong, "rows", settings) for wrong, settings in _SETTINGS.items()]
+    changed += [(wrong, "found", settings) for wrong, settings in _SETTINGS.items()]
     return [
         OCamlFault("hinter.ml", wrong, source + _HANDED_OUT.format(rows=rows, settings=settings))
         for wrong, rows, settings in changed

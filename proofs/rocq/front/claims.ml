@@ -1,7 +1,7 @@
 (* What the proved checker says of a certificate. Trusted to call the functions of Check.v and CheckImage.v with the
    records that were read, and to say [Proved] only if they say true. What stands in [settings] and [hints] is not
    trusted: the theorems hold for all of them. But Coq's positive numbers and naturals are integers here, so units have
-   to be positive, and terms not negative: [settings] sees to that, whatever the hinter says. *)
+   to be positive, and terms and gaps not negative: [settings] and [natural] see to that, whatever the hinter says. *)
 
 type answer = Proved | Not_proved | Not_covered of string
 
@@ -63,13 +63,17 @@ let prices_over (settings : Checker.settings) (head : Checker.head) (rival, unit
   let scale = Z.mul settings.box_unit head.weight_unit in
   (rival, List.map (fun price -> Z.cdiv (Z.mul price scale) unit) prices)
 
+(* Without the targets where a gap is negative. *)
+let natural (patch : Checker.patch_hints) =
+  if List.for_all (fun (gap, _) -> gap >= 0) patch.targets then patch else { patch with targets = [] }
+
 (* With few bits and the balls of patches first; what these do not prove is tried again with all there is. *)
 let entails here certificate prices =
   let proved_with precision balls =
     let settings = settings_for here precision certificate in
     let { Hinter.curve; claims; patches } = Hinter.rows here.hinter ~balls settings certificate in
     let hints =
-      { Checker.curve_of = curve; claims_of = claims; weights_of = patches;
+      { Checker.curve_of = curve; claims_of = claims; weights_of = List.map natural patches;
         prices_of = List.map (prices_over settings here.head) prices }
     in
     Checker.check (prepared_for here settings certificate) certificate hints

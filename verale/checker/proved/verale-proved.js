@@ -3,140 +3,140 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(t){"use strict";var
-iC="%Li",jd=" : flags Open_text and Open_binary are not compatible",i6="Invalid_argument",fo=-1.,fe=2147483647,jq=0.001,dG='"',i5="@[",dE=0.5,fb=1255,iX=", characters ",jp="Fatal error: exception %s\n",iO=255,jn=1e-11,jo=0x800,aU=0xffff,iN="jsError",aS=0x8000,i4="%ni",iW=12520,iV="(Program not linked with -g, cannot print stack backtrace)\n",cR=256,i3="ml_z_overflow",jz=4096,iM="End_of_file",jc="Unix.Unix_error",jm="a class",fa="Failure",ju="infinity",bd=0xff,e9="mkdir",iL="\n",cP=1000,m="",fg=1e-12,jb="Stack_overflow",fn="ENOENT",iU="^",dA=": No such file or directory",aw="0",i$=-2.,ja="/static/",jl="([^/]+)",b$=0x3f,i_=-97,i9="Not_found",fm=0xf,iK="List.nth",dD=1e-16,cb=128,iB=1e-08,iI=-48,iJ=0xdc00,i2="Sys_blocked_io",jy="fd ",jk="ENOTEMPTY",iT="Match_failure",K=248,iA=", ",bB="%x",U="camlinternalFormat.ml",jj="Division_by_zero",jx=">",dH=252,jw=1027,iH="Sys_error",bo=".",b_="+",fk="rmdir",ji=1e-14,jt=0xf0,dC=246,i1="%u",iG="EEXIST",dF="%d",iF="Printexc.handle_uncaught_exception",iS="%li",i8=1026,b9=1e-280,jh="buffer.ml",ff=127,ca=1024,js=-32,iz="Pervasives.do_at_exit",i0="@{",ba=" ",fj="Fatal error: exception ",aG=0x80,aK=1023,fr=-2147483648,fs="e",iy="Undefined_recursive_module",dB=120,iE=103,iZ=" : flags Open_rdonly and Open_wronly are not compatible",fl=1e-09,jf=102,jg="head",e$=512,bA="-",fi=1e-06,fd="nan",iD=0x7ff0,je=1e-15,fq=": Not a directory",iR=0xe0,iY=" : file already exists",iQ=0xdfff,bb=0xffffff,i7="_",aT="/",fh="compare: functional value",jr="Assert_failure",e_="0x",ix="%i",jv="Out_of_memory",fc="ENOTDIR",iP=1073741823,bc=254,fp="index out of bounds",cQ=100,cO=250,dI="_bigarr02";function
-up(c,d){var
+a.prototype._T_}}(Object));(function(u){"use strict";var
+jc="%Li",jO=" : flags Open_text and Open_binary are not compatible",jG="Invalid_argument",fK=-1.,fy=2147483647,fJ=0.001,d0='"',jF="@[",c1=0.5,fv=1255,jx=", characters ",jZ="Fatal error: exception %s\n",jo=255,fI=1e-11,jY=0x800,a3=0xffff,jn="jsError",a1=0x8000,jE="%ni",jw=12520,jv="(Program not linked with -g, cannot print stack backtrace)\n",c3=256,jD="ml_z_overflow",j8=4096,jm="End_of_file",jN="Unix.Unix_error",jX="a class",fu="Failure",j3="infinity",bi=0xff,fr="mkdir",jl="\n",c0=1000,o="",fA=1e-12,jM="Stack_overflow",fH="ENOENT",ju="^",dU=": No such file or directory",aA="0",fF=-2.,jL="/static/",jW="([^/]+)",cd=0x3f,jK=-97,jJ="Not_found",fG=0xf,jk="List.nth",dX=1e-16,cf=128,fq=1e-08,ji=-48,jj=0xdc00,jC="Sys_blocked_io",j7="fd ",jV="ENOTEMPTY",jt="Match_failure",N=248,jb=", ",bH="%x",Z="camlinternalFormat.ml",jU="Division_by_zero",j6=">",d1=252,j5=1027,jh="Sys_error",bw=".",cc="+",fE="rmdir",jT=1e-14,j2=0xf0,dW=246,jB="%u",jg="EEXIST",dZ="%d",jf="Printexc.handle_uncaught_exception",js="%li",jI=1026,cb=1e-280,jS="buffer.ml",fz=127,ce=1024,j1=-32,ja="Pervasives.do_at_exit",jA="@{",bf=" ",fD="Fatal error: exception ",aI=0x80,aN=1023,fN=-2147483648,fO="e",i$="Undefined_recursive_module",dV=120,je=103,jz=" : flags Open_rdonly and Open_wronly are not compatible",dY=1e-09,jQ=102,jR="head",ft=512,bG="-",fC=1e-06,fx="nan",jd=0x7ff0,jP=1e-15,fM=": Not a directory",jr=0xe0,jy=" : file already exists",jq=0xdfff,bg=0xffffff,jH="_",a2="/",fB="compare: functional value",j0="Assert_failure",fs="0x",i_="%i",j4="Out_of_memory",fw="ENOTDIR",jp=1073741823,bh=254,fL="index out of bounds",c2=100,cZ=250,d2="_bigarr02";function
+ve(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-uq(b,d,c,e){for(var
+vf(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-vd(b,a){throw[0,b,a]}function
-ci(b,a){if(b==0)return m;if(a.repeat)return a.repeat(b);var
-d=m,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-dR(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=jz&&a==c.length)return d.apply(null,c);var
-e=m;for(;0<a;b+=ca,a-=ca)e+=d.apply(null,c.slice(b,b+Math.min(a,ca)));return e}function
-bE(a){if(a.t==2)a.c+=ci(a.l-a.c.length,"\0");else
-a.c=dR(a.c,0,a.c.length);a.t=0}function
-j2(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>ff)return false;return true}else
+v3(b,a){throw[0,b,a]}function
+cm(b,a){if(b==0)return o;if(a.repeat)return a.repeat(b);var
+d=o,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
+d_(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=j8&&a==c.length)return d.apply(null,c);var
+e=o;for(;0<a;b+=ce,a-=ce)e+=d.apply(null,c.slice(b,b+Math.min(a,ce)));return e}function
+bK(a){if(a.t==2)a.c+=cm(a.l-a.c.length,"\0");else
+a.c=d_(a.c,0,a.c.length);a.t=0}function
+kz(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>fz)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-fL(e){for(var
-j=m,c=m,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aG){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<aG;d++);if(d-b>e$){c.substr(0,1);j+=c;c=m;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cb){g=h+(f<<6);if(f<iR){a=g-0x3080;if(a<aG)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cb){g=h+(g<<6);if(f<jt){a=g-0xe2080;if(a<jo||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cb&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>aU)c+=String.fromCharCode(0xd7c0+(a>>10),iJ+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>ca){c.substr(0,1);j+=c;c=m}}return j+c}function
-aV(c,a,b){this.t=c;this.c=a;this.l=b}aV.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:bE(this);case
-0:if(j2(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};aV.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return fL(a)};aV.prototype.slice=function(){var
+f9(e){for(var
+j=o,c=o,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aI){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<aI;d++);if(d-b>ft){c.substr(0,1);j+=c;c=o;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cf){g=h+(f<<6);if(f<jr){a=g-0x3080;if(a<aI)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cf){g=h+(g<<6);if(f<j2){a=g-0xe2080;if(a<jY||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cf&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>a3)c+=String.fromCharCode(0xd7c0+(a>>10),jj+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>ce){c.substr(0,1);j+=c;c=o}}return j+c}function
+a4(c,a,b){this.t=c;this.c=a;this.l=b}a4.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:bK(this);case
+0:if(kz(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};a4.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return f9(a)};a4.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-aV(this.t,a,this.l)};function
-jJ(a){return new
-aV(0,a,a.length)}function
-a(a){return jJ(a)}function
-fI(c,b){vd(c,a(b))}var
-H=[0];function
-C(a){fI(H.Invalid_argument,a)}function
-bC(){C(fp)}function
-e(b,a){if(a<0||a>=b.length-1)bC();return b[a+1]}function
-L(b,a,c){if(a<0||a>=b.length-1)bC();b[a+1]=c;return 0}function
-ft(e,f,d){var
+a4(this.t,a,this.l)};function
+kg(a){return new
+a4(0,a,a.length)}function
+a(a){return kg(a)}function
+f6(c,b){v3(c,a(b))}var
+L=[0];function
+H(a){f6(L.Invalid_argument,a)}function
+bI(){H(fL)}function
+d(b,a){if(a<0||a>=b.length-1)bI();return b[a+1]}function
+D(b,a,c){if(a<0||a>=b.length-1)bI();b[a+1]=c;return 0}function
+fP(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-fw(b){if(t.Uint8Array)var
-c=new(t.Uint8Array)(b.l);else
+fS(b){if(u.Uint8Array)var
+c=new(u.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-bq(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?dR(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?dR(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)fw(b);var
+by(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?d_(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?d_(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)fS(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-bD(a){return a}function
-aL(a,b,c,d,e){bq(bD(a),b,c,d,e);return 0}function
-jH(){C(fp)}function
-N(a,c,b){b&=bd;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}fw(a)}a.c[c]=b;return 0}function
-cd(b,a,c){if(a>>>0>=b.l)jH();return N(b,a,c)}function
-cS(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+bJ(a){return a}function
+aO(a,b,c,d,e){by(bJ(a),b,c,d,e);return 0}function
+ke(){H(fL)}function
+O(a,c,b){b&=bi;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}fS(a)}a.c[c]=b;return 0}function
+ch(b,a,c){if(a>>>0>=b.l)ke();return O(b,a,c)}function
+c4(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-aW(c,a){if(c.fun)return aW(c.fun,a);if(typeof
+a5(c,a){if(c.fun)return a5(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return aW(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return a5(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return aW(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)bC();return a}function
-ux(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-aB(a){a.t&6&&bE(a);return a.c}var
-vo=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-j1(a){if(vo)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return a5(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)bI();return a}function
+vm(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+aE(a){a.t&6&&bK(a);return a.c}var
+wc=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+ky(a){if(wc)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-fB(c){var
-a=new(t.Float32Array)(1);a[0]=c;var
-b=new(t.Int32Array)(a.buffer);return b[0]|0}var
-jQ=Math.pow(2,-24);function
-fH(a){throw a}function
-dO(){fH(H.Division_by_zero)}function
-p(b,c,a){this.lo=b&bb;this.mi=c&bb;this.hi=a&aU}p.prototype.caml_custom="_j";p.prototype.copy=function(){return new
-p(this.lo,this.mi,this.hi)};p.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};p.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};p.prototype.neg=function(){var
+fZ(c){var
+a=new(u.Float32Array)(1);a[0]=c;var
+b=new(u.Int32Array)(a.buffer);return b[0]|0}var
+kn=Math.pow(2,-24);function
+f5(a){throw a}function
+d7(){f5(L.Division_by_zero)}function
+q(b,c,a){this.lo=b&bg;this.mi=c&bg;this.hi=a&a3}q.prototype.caml_custom="_j";q.prototype.copy=function(){return new
+q(this.lo,this.mi,this.hi)};q.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};q.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};q.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-p(a,b,c)};p.prototype.add=function(a){var
+q(a,b,c)};q.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-p(b,c,d)};p.prototype.sub=function(a){var
+q(b,c,d)};q.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-p(b,c,d)};p.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*jQ|0)+this.mi*a.lo+this.lo*a.mi,d=(c*jQ|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-p(b,c,d)};p.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};p.prototype.isNeg=function(){return this.hi<<16<0};p.prototype.and=function(a){return new
-p(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};p.prototype.or=function(a){return new
-p(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};p.prototype.xor=function(a){return new
-p(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};p.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-p(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-p(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-p(0,0,this.lo<<a-48)};p.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-p(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-p(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-p(this.hi>>a-48,0,0)};p.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+q(b,c,d)};q.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*kn|0)+this.mi*a.lo+this.lo*a.mi,d=(c*kn|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+q(b,c,d)};q.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};q.prototype.isNeg=function(){return this.hi<<16<0};q.prototype.and=function(a){return new
+q(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};q.prototype.or=function(a){return new
+q(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};q.prototype.xor=function(a){return new
+q(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};q.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+q(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+q(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+q(0,0,this.lo<<a-48)};q.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+q(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+q(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+q(this.hi>>a-48,0,0)};q.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-p(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+q(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-p(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&aU);return new
-p(this.hi<<16>>a-32,b,b)};p.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bb;this.lo=this.lo<<1&bb};p.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bb;this.mi=(this.mi>>>1|this.hi<<23)&bb;this.hi=this.hi>>>1};p.prototype.udivmod=function(e){var
+q(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&a3);return new
+q(this.hi<<16>>a-32,b,b)};q.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bg;this.lo=this.lo<<1&bg};q.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bg;this.mi=(this.mi>>>1|this.hi<<23)&bg;this.hi=this.hi>>>1};q.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-p(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};p.prototype.div=function(a){var
-b=this;if(a.isZero())dO();var
-d=b.hi^a.hi;if(b.hi&aS)b=b.neg();if(a.hi&aS)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&aS)c=c.neg();return c};p.prototype.mod=function(b){var
-a=this;if(b.isZero())dO();var
-d=a.hi;if(a.hi&aS)a=a.neg();if(b.hi&aS)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&aS)c=c.neg();return c};p.prototype.toInt=function(){return this.lo|this.mi<<24};p.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};p.prototype.toArray=function(){return[this.hi>>8,this.hi&bd,this.mi>>16,this.mi>>8&bd,this.mi&bd,this.lo>>16,this.lo>>8&bd,this.lo&bd]};p.prototype.lo32=function(){return this.lo|(this.mi&bd)<<24};p.prototype.hi32=function(){return this.mi>>>8&aU|this.hi<<16};function
-cf(b,c,a){return new
-p(b,c,a)}function
-dL(a){if(!isFinite(a)){if(isNaN(a))return cf(1,0,iD);return a>0?cf(0,0,iD):cf(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?aS:a>=0?0:aS;if(f)a=-a;var
-b=j1(a)+aK;if(b<=0){b=0;a/=Math.pow(2,-i8)}else{a/=Math.pow(2,b-jw);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+q(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};q.prototype.div=function(a){var
+b=this;if(a.isZero())d7();var
+d=b.hi^a.hi;if(b.hi&a1)b=b.neg();if(a.hi&a1)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&a1)c=c.neg();return c};q.prototype.mod=function(b){var
+a=this;if(b.isZero())d7();var
+d=a.hi;if(a.hi&a1)a=a.neg();if(b.hi&a1)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&a1)c=c.neg();return c};q.prototype.toInt=function(){return this.lo|this.mi<<24};q.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};q.prototype.toArray=function(){return[this.hi>>8,this.hi&bi,this.mi>>16,this.mi>>8&bi,this.mi&bi,this.lo>>16,this.lo>>8&bi,this.lo&bi]};q.prototype.lo32=function(){return this.lo|(this.mi&bi)<<24};q.prototype.hi32=function(){return this.mi>>>8&a3|this.hi<<16};function
+cj(b,c,a){return new
+q(b,c,a)}function
+d4(a){if(!isFinite(a)){if(isNaN(a))return cj(1,0,jd);return a>0?cj(0,0,jd):cj(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?a1:a>=0?0:a1;if(f)a=-a;var
+b=ky(a)+aN;if(b<=0){b=0;a/=Math.pow(2,-jI)}else{a/=Math.pow(2,b-j5);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&fm|f|b<<4;return cf(g,e,c)}function
-cX(a){return a.toArray()}function
-jG(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==dI)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<aU)c.write(16,b.dims[a]);else{c.write(16,aU);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&fG|f|b<<4;return cj(g,e,c)}function
+c9(a){return a.toArray()}function
+kd(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==d2)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<a3)c.write(16,b.dims[a]);else{c.write(16,a3);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -153,30 +153,30 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=cX(b.get(a));for(var
+e=c9(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=cX(dL(b.get(a)));for(var
+e=c9(d4(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=fB(b.get(a));c.write(32,e)}break;case
+e=fZ(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,fB(d[1]));c.write(32,fB(d[2]))}break;case
+d=b.get(a);c.write(32,fZ(d[1]));c.write(32,fZ(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=cX(dL(f[1]));for(var
+f=b.get(a),e=c9(d4(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=cX(dL(f[2]));for(var
+e=c9(d4(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-jE(a){switch(a){case
+kb(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-ur(c,e){var
-b=t,a;switch(c){case
+vg(c,e){var
+b=u,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -189,51 +189,51 @@ b=t,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)C("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)H("Bigarray.create: unsupported kind");var
 d=new
-a(e*jE(c));return d}function
-fC(c){var
-a=new(t.Int32Array)(1);a[0]=c;var
-b=new(t.Float32Array)(a.buffer);return b[0]}function
-cW(a){return new
-p(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-cV(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&fm)==0?b&aS?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&fm);if(c>0){a+=16;a*=Math.pow(2,c-jw)}else
-a*=Math.pow(2,-i8);if(b&aS)a=-a;return a}function
-fu(b){var
+a(e*kb(c));return d}function
+f0(c){var
+a=new(u.Int32Array)(1);a[0]=c;var
+b=new(u.Float32Array)(a.buffer);return b[0]}function
+c8(a){return new
+q(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+c7(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&fG)==0?b&a1?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&fG);if(c>0){a+=16;a*=Math.pow(2,c-j5)}else
+a*=Math.pow(2,-jI);if(b&a1)a=-a;return a}function
+fQ(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)C("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-uO(b,a){return new
-p(b&bb,b>>>24&bd|(a&aU)<<8,a>>>16&aU)}function
-fD(a){return a.hi32()}function
-fE(a){return a.lo32()}var
-us=dI;function
-bp(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bp.prototype.caml_custom=us;bp.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)H("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+vC(b,a){return new
+q(b&bg,b>>>24&bi|(a&a3)<<8,a>>>16&a3)}function
+f1(a){return a.hi32()}function
+f2(a){return a.lo32()}var
+vh=d2;function
+bx(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bx.prototype.caml_custom=vh;bx.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))C("bigarray.js: invalid offset");if(this.dims.length!=b.length)C("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])bC();c=c*this.dims[a]+b[a]}else
+Array))H("bigarray.js: invalid offset");if(this.dims.length!=b.length)H("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])bI();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])bC();c=c*this.dims[a]+(b[a]-1)}return c};bp.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])bI();c=c*this.dims[a]+(b[a]-1)}return c};bx.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return uO(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return vC(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[bc,e,c];default:return this.data[a]}};bp.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=fE(b);this.data[a*2+1]=fD(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[bh,e,c];default:return this.data[a]}};bx.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=f2(b);this.data[a*2+1]=f1(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bp.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bx.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=fE(b),e=fD(b);if(c==e)this.data.fill(c);else
+c=f2(b),e=f1(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bp.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bx.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -253,26 +253,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-cc(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cc.prototype=new
-bp();cc.prototype.offset=function(a){if(typeof
+cg(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cg.prototype=new
+bx();cg.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-C("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])bC();return a};cc.prototype.get=function(a){return this.data[a]};cc.prototype.set=function(a,b){this.data[a]=b;return 0};cc.prototype.fill=function(a){this.data.fill(a);return 0};function
-jC(c,d,a,b){var
-e=jE(c);if(fu(a)*e!=b.length)C("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-cc(c,d,a,b);return new
-bp(c,d,a,b)}function
-bF(b){if(!H.Failure)H.Failure=[K,a(fa),-3];fI(H.Failure,b)}function
-jD(b,v,r){var
-i=b.read32s();if(i<0||i>16)bF("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bd,o=p>>8&1,h=[];if(r==dI)for(var
+H("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])bI();return a};cg.prototype.get=function(a){return this.data[a]};cg.prototype.set=function(a,b){this.data[a]=b;return 0};cg.prototype.fill=function(a){this.data.fill(a);return 0};function
+j$(c,d,a,b){var
+e=kb(c);if(fQ(a)*e!=b.length)H("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+cg(c,d,a,b);return new
+bx(c,d,a,b)}function
+bL(b){if(!L.Failure)L.Failure=[N,a(fu),-3];f6(L.Failure,b)}function
+ka(b,v,r){var
+i=b.read32s();if(i<0||i>16)bL("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&bi,o=p>>8&1,h=[];if(r==d2)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==aU){var
-t=b.read32u(),u=b.read32u();if(t!=0)bF("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==a3){var
+t=b.read32u(),u=b.read32u();if(t!=0)bL("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=fu(h),f=ur(j,d),g=jC(j,o,h,f);switch(j){case
+d=fQ(h),f=vg(j,d),g=j$(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -286,129 +286,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)bF("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)bL("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=cW(e);g.set(a,q)}break;case
+q=c8(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=cV(cW(e));g.set(a,k)}break;case
+k=c7(c8(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=fC(b.read32s());g.set(a,k)}break;case
+k=f0(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=fC(b.read32s()),l=fC(b.read32s());g.set(a,[bc,m,l])}break;case
+m=f0(b.read32s()),l=f0(b.read32s());g.set(a,[bh,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=cV(cW(e));for(var
+m=c7(c8(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=cV(cW(e));g.set(a,[bc,m,l])}break}v[0]=(4+i)*4;return jC(j,o,h,f)}function
-jB(a,b,c){return a.compare(b,c)}function
-aD(a,b){return Math.imul(a,b)}function
-ag(b,a){a=aD(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aD(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-uJ(a,b){a=ag(a,fE(b));a=ag(a,fD(b));return a}function
-fz(a,b){return uJ(a,dL(b))}function
-jF(c){var
-b=fu(c.dims),d=0;switch(c.kind){case
+l=c7(c8(e));g.set(a,[bh,m,l])}break}v[0]=(4+i)*4;return j$(j,o,h,f)}function
+j_(a,b,c){return a.compare(b,c)}function
+aG(a,b){return Math.imul(a,b)}function
+ai(b,a){a=aG(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aG(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+vx(a,b){a=ai(a,f2(b));a=ai(a,f1(b));return a}function
+fX(a,b){return vx(a,d4(b))}function
+kc(c){var
+b=fQ(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>cR)b=cR;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=ag(d,e)}e=0;switch(b&3){case
+12:if(b>c3)b=c3;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=ai(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=ag(d,e)}break;case
+1:e|=c.data[a+0];d=ai(d,e)}break;case
 4:case
-5:if(b>cb)b=cb;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=ag(d,e)}if((b&1)!=0)d=ag(d,c.data[a]);break;case
+5:if(b>cf)b=cf;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=ai(d,e)}if((b&1)!=0)d=ai(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=ag(d,c.data[a]);break;case
+a=0;a<b;a++)d=ai(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=ag(d,c.data[a]);break;case
+a=0;a<b;a++)d=ai(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=ag(d,c.data[a]);break;case
+a=0;a<b;a++)d=ai(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=fz(d,c.data[a]);break;case
+a=0;a<b;a++)d=fX(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=fz(d,c.data[a]);break}return d}function
-uM(a,b){b[0]=4;return a.read32s()}function
-u_(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=fX(d,c.data[a]);break}return d}function
+vA(a,b){b[0]=4;return a.read32s()}function
+vY(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:bF("input_value: native integer value too large");default:bF("input_value: ill-formed native integer")}}function
-uX(c,d){var
+2:bL("input_value: native integer value too large");default:bL("input_value: ill-formed native integer")}}function
+vL(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return cW(b)}function
-uT(e,d,b){var
-c=cX(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return c8(b)}function
+vH(e,d,b){var
+c=c9(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-uN(a,b,c){return a.compare(b)}function
-uQ(a){return a.lo32()^a.hi32()}var
-cU={"_j":{deserialize:uX,serialize:uT,fixed_length:8,compare:uN,hash:uQ},"_i":{deserialize:uM,fixed_length:4},"_n":{deserialize:u_,fixed_length:4},"_bigarray":{deserialize:function(a,b){return jD(a,b,"_bigarray")},serialize:jG,compare:jB,hash:jF},"_bigarr02":{deserialize:function(a,b){return jD(a,b,dI)},serialize:jG,compare:jB,hash:jF}};function
-fv(a){return cU[a.caml_custom]&&cU[a.caml_custom].compare}function
-jK(f,c,d,e){var
-b=fv(c);if(b){var
+vB(a,b,c){return a.compare(b)}function
+vE(a){return a.lo32()^a.hi32()}var
+c6={"_j":{deserialize:vL,serialize:vH,fixed_length:8,compare:vB,hash:vE},"_i":{deserialize:vA,fixed_length:4},"_n":{deserialize:vY,fixed_length:4},"_bigarray":{deserialize:function(a,b){return ka(a,b,"_bigarray")},serialize:kd,compare:j_,hash:kc},"_bigarr02":{deserialize:function(a,b){return ka(a,b,d2)},serialize:kd,compare:j_,hash:kc}};function
+fR(a){return c6[a.caml_custom]&&c6[a.caml_custom].compare}function
+kh(f,c,d,e){var
+b=fR(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-cY(a){return a
+c_(a){return a
 instanceof
-aV}function
-dM(a){return cY(a)}function
-jL(a){if(typeof
-a==="number")return cP;else
-if(cY(a))return dH;else
-if(dM(a))return 1252;else
+a4}function
+d5(a){return c_(a)}function
+ki(a){if(typeof
+a==="number")return c0;else
+if(c_(a))return d1;else
+if(d5(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=iO){var
-b=a[0]|0;return b==bc?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=jo){var
+b=a[0]|0;return b==bh?0:b}else
 if(a
 instanceof
-String)return iW;else
+String)return jw;else
 if(typeof
-a=="string")return iW;else
+a=="string")return jw;else
 if(a
 instanceof
-Number)return cP;else
-if(a&&a.caml_custom)return fb;else
+Number)return c0;else
+if(a&&a.caml_custom)return fv;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-uY(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-jI(a,b){a.t&6&&bE(a);b.t&6&&bE(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-vI(a,b){return jI(a,b)}function
-ce(a,b,d){var
+vM(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+kf(a,b){a.t&6&&bK(a);b.t&6&&bK(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+ww(a,b){return kf(a,b)}function
+ci(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=jL(a);if(f==cO){a=a[1];continue}var
-g=jL(b);if(g==cO){b=b[1];continue}if(f!==g){if(f==cP){if(g==fb)return jK(a,b,-1,d);return-1}if(g==cP){if(f==fb)return jK(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:C(fh);break;case
+f=ki(a);if(f==cZ){a=a[1];continue}var
+g=ki(b);if(g==cZ){b=b[1];continue}if(f!==g){if(f==c0){if(g==fv)return kh(a,b,-1,d);return-1}if(g==c0){if(f==fv)return kh(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:H(fB);break;case
 248:var
-c=uY(a[2],b[2]);if(c!=0)return c|0;break;case
-249:C(fh);break;case
-250:C("equal: got Forward_tag, should not happen");break;case
-251:C("equal: abstract value");break;case
+c=vM(a[2],b[2]);if(c!=0)return c|0;break;case
+249:H(fB);break;case
+250:H("equal: got Forward_tag, should not happen");break;case
+251:H("equal: abstract value");break;case
 252:if(a!==b){var
-c=jI(a,b);if(c!=0)return c|0}break;case
-253:C("equal: got Double_tag, should not happen");break;case
-254:C("equal: got Double_array_tag, should not happen");break;case
-255:C("equal: got Custom_tag, should not happen");break;case
-1247:C(fh);break;case
+c=kf(a,b);if(c!=0)return c|0}break;case
+253:H("equal: got Double_tag, should not happen");break;case
+254:H("equal: got Double_array_tag, should not happen");break;case
+255:H("equal: got Custom_tag, should not happen");break;case
+1247:H(fB);break;case
 1255:var
-i=fv(a);if(i!=fv(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)C("compare: abstract value");var
+i=fR(a);if(i!=fR(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)H("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -416,240 +416,240 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=aB(a),b=aB(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=aE(a),b=aE(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aA(a,b){return ce(a,b,true)}function
-uy(){return[0]}function
-R(a){if(a<0)C("Bytes.create");return new
-aV(a?2:9,m,a)}function
-dJ(a,b){return+(ce(a,b,false)==0)}function
-uA(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=m;a.t=2}else{a.c=ci(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)fw(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-jN(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-fG(d){d=aB(d);var
-e=d.length;if(e>31)C("format_int: format too long");var
-a={justify:b_,signstyle:bA,filler:ba,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+ao(a,b){return ci(a,b,true)}function
+vn(){return[0]}function
+V(a){if(a<0)H("Bytes.create");return new
+a4(a?2:9,o,a)}function
+fT(a,b){return+(ci(a,b,false)==0)}function
+vp(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=o;a.t=2}else{a.c=cm(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)fS(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+fV(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+f4(d){d=aE(d);var
+e=d.length;if(e>31)H("format_int: format too long");var
+a={justify:cc,signstyle:bG,filler:bf,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=bA;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aw;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-fx(b,f){if(b.uppercase)f=f.toUpperCase();var
-e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bA))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
-c=m;if(b.justify==b_&&b.filler==ba)for(var
-d=e;d<b.width;d++)c+=ba;if(b.signedconv)if(b.sign<0)c+=bA;else
-if(b.signstyle!=bA)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aw;if(b.alternate&&b.base==16)c+=e_;if(b.justify==b_&&b.filler==aw)for(var
-d=e;d<b.width;d++)c+=aw;c+=f;if(b.justify==bA)for(var
-d=e;d<b.width;d++)c+=ba;return a(c)}function
-fy(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=bG;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aA;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+fU(b,f){if(b.uppercase)f=f.toUpperCase();var
+e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bG))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
+c=o;if(b.justify==cc&&b.filler==bf)for(var
+d=e;d<b.width;d++)c+=bf;if(b.signedconv)if(b.sign<0)c+=bG;else
+if(b.signstyle!=bG)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aA;if(b.alternate&&b.base==16)c+=fs;if(b.justify==cc&&b.filler==aA)for(var
+d=e;d<b.width;d++)c+=aA;c+=f;if(b.justify==bG)for(var
+d=e;d<b.width;d++)c+=bf;return a(c)}function
+fW(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(b_)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(aw);if(b>0)a=a+bo+new
-Array(b+1).join(aw);return a}else
+c=parseInt(a.toString().split(cc)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(aA);if(b>0)a=a+bw+new
+Array(b+1).join(aA);return a}else
 return a.toFixed(b)}}var
-a,e=fG(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=fd;e.filler=ba}else
-if(!isFinite(c)){a="inf";e.filler=ba}else
+a,e=f4(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=fx;e.filler=bf}else
+if(!isFinite(c)){a="inf";e.filler=bf}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fs)a=a.slice(0,b-1)+aw+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(fs),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aw)b--;if(a.charAt(b)==bo)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fs)a=a.slice(0,b-1)+aw+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fO)a=a.slice(0,b-1)+aA+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(fO),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==aA)b--;if(a.charAt(b)==bw)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fO)a=a.slice(0,b-1)+aA+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aw)b--;if(a.charAt(b)==bo)b--;a=a.slice(0,b+1)}}break}return fx(e,a)}function
-dK(e,c){if(aB(e)==dF)return a(m+c);var
-b=fG(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==aA)b--;if(a.charAt(b)==bw)b--;a=a.slice(0,b+1)}}break}return fU(e,a)}function
+d3(e,c){if(aE(e)==dZ)return a(o+c);var
+b=f4(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(b.base);if(b.prec>=0){b.filler=ba;var
-f=b.prec-d.length;if(f>0)d=ci(f,aw)+d}return fx(b,d)}var
-va=0;function
-br(){return va++}function
-uC(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(b.base);if(b.prec>=0){b.filler=bf;var
+f=b.prec-d.length;if(f>0)d=cm(f,aA)+d}return fU(b,d)}var
+v0=0;function
+bz(){return v0++}function
+kk(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-aK,j1(a)+1);a*=Math.pow(2,-b);while(a<dE){a*=2;b--}while(a>=1){a*=dE;b++}if(c)a=-a;return[0,a,b]}function
-jR(a){return a.toUtf16()}function
-c1(){return false}function
-vp(){function
-a(a){if(a.charAt(0)===aT)return[m,a.substring(1)];return}function
+b=Math.max(-aN,ky(a)+1);a*=Math.pow(2,-b);while(a<c1){a*=2;b--}while(a>=1){a*=c1;b++}if(c)a=-a;return[0,a,b]}function
+ko(a){return a.toUtf16()}function
+db(){return false}function
+wd(){function
+a(a){if(a.charAt(0)===a2)return[o,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||m,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||m,f=a[2]||m;return[d,c.substring(d.length+f.length)]}return}return c1()&&t.process&&t.process.platform?t.process.platform==="win32"?b:a:a}var
-fM=vp();function
-jZ(a){return a.slice(-1)!==aT?a+aT:a}if(c1()&&t.process&&t.process.cwd)var
-cT=t.process.cwd().replace(/\\/g,aT);else
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||o,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
+d=a[1]||o,f=a[2]||o;return[d,c.substring(d.length+f.length)]}return}return db()&&u.process&&u.process.platform?u.process.platform==="win32"?b:a:a}var
+f_=wd();function
+kw(a){return a.slice(-1)!==a2?a+a2:a}if(db()&&u.process&&u.process.cwd)var
+c5=u.process.cwd().replace(/\\/g,a2);else
 var
-cT="/static";cT=jZ(cT);function
-u2(a){a=jR(a);if(!fM(a))a=cT+a;var
-e=fM(a),d=e[1].split(aT),b=[];for(var
+c5="/static";c5=kw(c5);function
+vQ(a){a=ko(a);if(!f_(a))a=c5+a;var
+e=f_(a),d=e[1].split(a2),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-vl(e){for(var
-f=m,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aG){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<aG;d++);if(d-c>e$){b.substr(0,1);f+=b;b=m;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<jo){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aG|a&b$)}else
-if(a<0xd800||a>=iQ)b+=String.fromCharCode(iR|a>>12,aG|a>>6&b$,aG|a&b$);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<iJ||h>iQ)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(jt|a>>18,aG|a>>12&b$,aG|a>>6&b$,aG|a&b$)}if(b.length>ca){b.substr(0,1);f+=b;b=m}}return f+b}function
-uw(a){var
-b=9;if(!j2(a))b=8,a=vl(a);return new
-aV(b,a,a.length)}function
-aY(a){return uw(a)}var
-vG=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",iG,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fn,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fc,jk,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-cl(d,f,e,a){var
-b=vG.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,aY(f||m),aY(e||m)];return c}var
-jV={};function
-bG(a){return jV[a]}function
-ch(b,a){throw[0,b].concat(a)}function
-uv(a){return new
-aV(4,a,a.length)}function
-O(a){fI(H.Sys_error,a)}function
-vb(a){O(a+dA)}function
-uu(b,a){if(a>>>0>=b.l)jH();return cS(b,a)}function
-aC(a){return a.l}function
-uo(){}function
-aa(a){this.data=a}aa.prototype=new
-uo();aa.prototype.truncate=function(a){var
-b=this.data;this.data=R(a|0);bq(b,0,this.data,0,a)};aa.prototype.length=function(){return aC(this.data)};aa.prototype.write=function(b,d,g,a){var
+v$(e){for(var
+f=o,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aI){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<aI;d++);if(d-c>ft){b.substr(0,1);f+=b;b=o;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<jY){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aI|a&cd)}else
+if(a<0xd800||a>=jq)b+=String.fromCharCode(jr|a>>12,aI|a>>6&cd,aI|a&cd);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<jj||h>jq)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(j2|a>>18,aI|a>>12&cd,aI|a>>6&cd,aI|a&cd)}if(b.length>ce){b.substr(0,1);f+=b;b=o}}return f+b}function
+vl(a){var
+b=9;if(!kz(a))b=8,a=v$(a);return new
+a4(b,a,a.length)}function
+a8(a){return vl(a)}var
+wu=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",jg,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fH,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fw,jV,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+cp(d,f,e,a){var
+b=wu.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,a8(f||o),a8(e||o)];return c}var
+ks={};function
+bM(a){return ks[a]}function
+cl(b,a){throw[0,b].concat(a)}function
+vk(a){return new
+a4(4,a,a.length)}function
+Q(a){f6(L.Sys_error,a)}function
+v1(a){Q(a+dU)}function
+vj(b,a){if(a>>>0>=b.l)ke();return c4(b,a)}function
+aF(a){return a.l}function
+vd(){}function
+ac(a){this.data=a}ac.prototype=new
+vd();ac.prototype.truncate=function(a){var
+b=this.data;this.data=V(a|0);by(b,0,this.data,0,a)};ac.prototype.length=function(){return aF(this.data)};ac.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=R(b+a),f=this.data;this.data=e;bq(f,0,this.data,0,c)}aL(d,g,this.data,b,a);return 0};aa.prototype.read=function(c,a,d,b){var
-e=this.length();bq(this.data,c,a,d,b);return 0};aa.prototype.read_one=function(a){return uu(this.data,a)};aa.prototype.close=function(){};aa.prototype.constructor=aa;function
-ai(b,a){this.content={};this.root=b;this.lookupFun=a}ai.prototype.nm=function(a){return this.root+a};ai.prototype.create_dir_if_needed=function(d){var
-c=d.split(aT),b=m;for(var
-a=0;a<c.length-1;a++){b+=c[a]+aT;if(this.content[b])continue;this.content[b]=Symbol("directory")}};ai.prototype.slash=function(a){return/\/$/.test(a)?a:a+aT};ai.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
+e=V(b+a),f=this.data;this.data=e;by(f,0,this.data,0,c)}aO(d,g,this.data,b,a);return 0};ac.prototype.read=function(c,a,d,b){var
+e=this.length();by(this.data,c,a,d,b);return 0};ac.prototype.read_one=function(a){return vj(this.data,a)};ac.prototype.close=function(){};ac.prototype.constructor=ac;function
+ak(b,a){this.content={};this.root=b;this.lookupFun=a}ak.prototype.nm=function(a){return this.root+a};ak.prototype.create_dir_if_needed=function(d){var
+c=d.split(a2),b=o;for(var
+a=0;a<c.length-1;a++){b+=c[a]+a2;if(this.content[b])continue;this.content[b]=Symbol("directory")}};ak.prototype.slash=function(a){return/\/$/.test(a)?a:a+a2};ak.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
-aa(bD(c[1]))}}};ai.prototype.exists=function(a){if(a==m)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};ai.prototype.mkdir=function(c,e,d){var
-b=d&&bG(jc);if(this.exists(c))if(b)ch(b,cl(iG,e9,this.nm(c)));else
-O(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||m;if(!this.exists(a))if(b)ch(b,cl(fn,e9,this.nm(a)));else
-O(a+dA);if(!this.is_dir(a))if(b)ch(b,cl(fc,e9,this.nm(a)));else
-O(a+fq);this.create_dir_if_needed(this.slash(c))};ai.prototype.rmdir=function(a,f){var
-b=f&&bG(jc),c=a==m?m:this.slash(a),e=new
-RegExp(iU+c+jl);if(!this.exists(a))if(b)ch(b,cl(fn,fk,this.nm(a)));else
-O(a+dA);if(!this.is_dir(a))if(b)ch(b,cl(fc,fk,this.nm(a)));else
-O(a+fq);for(var
+ac(bJ(c[1]))}}};ak.prototype.exists=function(a){if(a==o)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};ak.prototype.mkdir=function(c,e,d){var
+b=d&&bM(jN);if(this.exists(c))if(b)cl(b,cp(jg,fr,this.nm(c)));else
+Q(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||o;if(!this.exists(a))if(b)cl(b,cp(fH,fr,this.nm(a)));else
+Q(a+dU);if(!this.is_dir(a))if(b)cl(b,cp(fw,fr,this.nm(a)));else
+Q(a+fM);this.create_dir_if_needed(this.slash(c))};ak.prototype.rmdir=function(a,f){var
+b=f&&bM(jN),c=a==o?o:this.slash(a),e=new
+RegExp(ju+c+jW);if(!this.exists(a))if(b)cl(b,cp(fH,fE,this.nm(a)));else
+Q(a+dU);if(!this.is_dir(a))if(b)cl(b,cp(fw,fE,this.nm(a)));else
+Q(a+fM);for(var
 d
 in
-this.content)if(d.match(e))if(b)ch(b,cl(jk,fk,this.nm(a)));else
-O(this.nm(a)+": Directory not empty");delete
-this.content[c]};ai.prototype.readdir=function(a){var
-f=a==m?m:this.slash(a);if(!this.exists(a))O(a+dA);if(!this.is_dir(a))O(a+fq);var
+this.content)if(d.match(e))if(b)cl(b,cp(jV,fE,this.nm(a)));else
+Q(this.nm(a)+": Directory not empty");delete
+this.content[c]};ak.prototype.readdir=function(a){var
+f=a==o?o:this.slash(a);if(!this.exists(a))Q(a+dU);if(!this.is_dir(a))Q(a+fM);var
 g=new
-RegExp(iU+f+jl),d={},c=[];for(var
+RegExp(ju+f+jW),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};ai.prototype.is_dir=function(a){if(a==m)return true;var
-b=this.slash(a);return this.content[b]?1:0};ai.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};ak.prototype.is_dir=function(a){if(a==o)return true;var
+b=this.slash(a);return this.content[b]?1:0};ak.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};ai.prototype.open=function(a,b){if(b.rdonly&&b.wronly)O(this.nm(a)+iZ);if(b.text&&b.binary)O(this.nm(a)+jd);this.lookup(a);if(this.content[a]){if(this.is_dir(a))O(this.nm(a)+" : is a directory");if(b.create&&b.excl)O(this.nm(a)+iY);var
+this.content[a];return b};ak.prototype.open=function(a,b){if(b.rdonly&&b.wronly)Q(this.nm(a)+jz);if(b.text&&b.binary)Q(this.nm(a)+jO);this.lookup(a);if(this.content[a]){if(this.is_dir(a))Q(this.nm(a)+" : is a directory");if(b.create&&b.excl)Q(this.nm(a)+jy);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-aa(R(0));return this.content[a]}else
-vb(this.nm(a))};ai.prototype.register=function(c,a){var
-b;if(this.content[c])O(this.nm(c)+iY);if(cY(a))b=new
-aa(a);if(dM(a))b=new
-aa(bD(a));else
+ac(V(0));return this.content[a]}else
+v1(this.nm(a))};ak.prototype.register=function(c,a){var
+b;if(this.content[c])Q(this.nm(c)+jy);if(c_(a))b=new
+ac(a);if(d5(a))b=new
+ac(bJ(a));else
 if(a
 instanceof
 Array)b=new
-aa(uv(a));else
+ac(vk(a));else
 if(typeof
 a==="string")b=new
-aa(jJ(a));else
+ac(kg(a));else
 if(a.toString){var
-d=bD(aY(a.toString()));b=new
-aa(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-O(this.nm(c)+" : registering file with invalid content type")};ai.prototype.constructor=ai;function
-jA(){}function
-jO(b){var
-a=fM(b);if(!a)return;return a[0]+aT}var
-dP=jO(cT)||bF("unable to compute caml_root"),ck=[];if(c1())ck.push({path:dP,device:new
-jA(dP)});else
-ck.push({path:dP,device:new
-ai(dP)});ck.push({path:ja,device:new
-ai(ja)});function
-j8(b){var
-g=u2(b),b=g.join(aT),f=jZ(b),c;for(var
-e=0;e<ck.length;e++){var
-a=ck[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&c1()){var
-d=jO(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+d=bJ(a8(a.toString()));b=new
+ac(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+Q(this.nm(c)+" : registering file with invalid content type")};ak.prototype.constructor=ak;function
+j9(){}function
+kl(b){var
+a=f_(b);if(!a)return;return a[0]+a2}var
+d8=kl(c5)||bL("unable to compute caml_root"),co=[];if(db())co.push({path:d8,device:new
+j9(d8)});else
+co.push({path:d8,device:new
+ak(d8)});co.push({path:jL,device:new
+ak(jL)});function
+kF(b){var
+g=vQ(b),b=g.join(a2),f=kw(b),c;for(var
+e=0;e<co.length;e++){var
+a=co[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&db()){var
+d=kl(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-jA(d)};ck.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;O("no device found for "+f)}function
-uz(c,b){var
-a=j8(c);if(!a.device.register)bF("cannot register file");a.device.register(a.rest,b);return 0}function
-j0(c,b){var
-c=a(c),b=a(b);return uz(c,b)}function
-uD(){var
-b=t.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)j0(b[a].name,b[a].content);t.jsoo_create_file=j0;t.caml_fs_tmp=[];return 0}function
-uE(){return[0]}function
-uF(a,b){return+(ce(a,b,false)>=0)}function
-fA(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ag(d,c)}c=0;switch(e&3){case
+j9(d)};co.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;Q("no device found for "+f)}function
+vo(c,b){var
+a=kF(c);if(!a.device.register)bL("cannot register file");a.device.register(a.rest,b);return 0}function
+kx(c,b){var
+c=a(c),b=a(b);return vo(c,b)}function
+vr(){var
+b=u.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)kx(b[a].name,b[a].content);u.jsoo_create_file=kx;u.caml_fs_tmp=[];return 0}function
+vs(){return[0]}function
+vt(a,b){return+(ci(a,b,false)>=0)}function
+fY(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ai(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=ag(d,c)}d^=e;return d}function
-uK(a,b){return fA(a,aB(b))}function
-uH(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ag(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=ai(d,c)}d^=e;return d}function
+vy(a,b){return fY(a,aE(b))}function
+vv(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ai(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=ag(d,c)}d^=e;return d}function
-jS(a){switch(a.t&6){default:bE(a);case
+1:c|=b[a];d=ai(d,c)}d^=e;return d}function
+kp(a){switch(a.t&6){default:bK(a);case
 0:return a.c;case
 4:return a.c}}function
-uG(b,c){var
-a=jS(c);return typeof
-a==="string"?fA(b,a):uH(b,a)}function
-uI(a){a^=a>>>16;a=aD(a,0x85ebca6b|0);a^=a>>>13;a=aD(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-jP(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>cR)d=cR;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(cU[a.caml_custom]&&cU[a.caml_custom].hash){var
-k=cU[a.caml_custom].hash(a);b=ag(b,k);c--}}else
+vu(b,c){var
+a=kp(c);return typeof
+a==="string"?fY(b,a):vv(b,a)}function
+vw(a){a^=a>>>16;a=aG(a,0x85ebca6b|0);a^=a>>>13;a=aG(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+km(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>c3)d=c3;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(c6[a.caml_custom]&&c6[a.caml_custom].hash){var
+k=c6[a.caml_custom].hash(a);b=ai(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=ag(b,a[2]);c--;break;case
+248:b=ai(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=ag(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(cY(a)){b=uG(b,a);c--}else
-if(dM(a)){b=uK(b,a);c--}else
+o=a.length-1<<10|a[0];b=ai(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(c_(a)){b=vu(b,a);c--}else
+if(d5(a)){b=vy(b,a);c--}else
 if(typeof
-a==="string"){b=fA(b,a);c--}else
-if(a===(a|0)){b=ag(b,a+a+1);c--}else
-if(a===+a){b=fz(b,a);c--}}b=uI(b);return b&0x3FFFFFFF}function
-uL(a,c,k){if(!isFinite(a)){if(isNaN(a))return aY(fd);return aY(a>0?ju:"-infinity")}var
+a==="string"){b=fY(b,a);c--}else
+if(a===(a|0)){b=ai(b,a+a+1);c--}else
+if(a===+a){b=fX(b,a);c--}}b=vw(b);return b&0x3FFFFFFF}function
+vz(a,c,k){if(!isFinite(a)){if(isNaN(a))return a8(fx);return a8(a>0?j3:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?m:b_,e=m;if(i)e=bA;else
+j=d<0?o:cc,e=o;if(i)e=bG;else
 switch(k){case
-43:e=b_;break;case
-32:e=ba;break;default:break}if(c>=0&&c<13){var
+43:e=cc;break;case
+32:e=bf;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(bo);if(h<0)b+=bo+ci(c,aw);else{var
-f=h+1+c;if(b.length<f)b+=ci(f-b.length,aw);else
-b=b.substr(0,f)}}return aY(e+e_+b+"p"+j+d.toString(10))}function
-uS(a){return+a.isZero()}function
-uV(a){return new
-p(a&bb,a>>24&bb,a>>31&aU)}function
-uW(a){return a.toInt()}function
-uR(a){return+a.isNeg()}function
-uU(a){return a.neg()}function
-uP(g,c){var
-a=fG(g);if(a.signedconv&&uR(c)){a.sign=-1;c=uU(c)}var
-b=m,h=uV(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(uW(e.modulus))+b}while(!uS(c));if(a.prec>=0){a.filler=ba;var
-d=a.prec-b.length;if(d>0)b=ci(d,aw)+b}return fx(a,b)}function
-bs(b,a){a|=0;if(a>aK){a-=aK;b*=Math.pow(2,aK);if(a>aK){a-=aK;b*=Math.pow(2,aK)}}if(a<-aK){a+=aK;b*=Math.pow(2,-aK)}b*=Math.pow(2,a);return b}function
-u0(a,b){return+(ce(a,b,false)<=0)}function
-u1(a,b){return+(ce(a,b,false)<0)}function
-v(a,d){if(a<0)bC();var
+h=b.indexOf(bw);if(h<0)b+=bw+cm(c,aA);else{var
+f=h+1+c;if(b.length<f)b+=cm(f-b.length,aA);else
+b=b.substr(0,f)}}return a8(e+fs+b+"p"+j+d.toString(10))}function
+vG(a){return+a.isZero()}function
+vJ(a){return new
+q(a&bg,a>>24&bg,a>>31&a3)}function
+vK(a){return a.toInt()}function
+vF(a){return+a.isNeg()}function
+vI(a){return a.neg()}function
+vD(g,c){var
+a=f4(g);if(a.signedconv&&vF(c)){a.sign=-1;c=vI(c)}var
+b=o,h=vJ(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(vK(e.modulus))+b}while(!vG(c));if(a.prec>=0){a.filler=bf;var
+d=a.prec-b.length;if(d>0)b=cm(d,aA)+b}return fU(a,b)}function
+a6(b,a){a|=0;if(a>aN){a-=aN;b*=Math.pow(2,aN);if(a>aN){a-=aN;b*=Math.pow(2,aN)}}if(a<-aN){a+=aN;b*=Math.pow(2,-aN)}b*=Math.pow(2,a);return b}function
+vO(a,b){return+(ci(a,b,false)<=0)}function
+vP(a,b){return+(ci(a,b,false)<0)}function
+s(a,d){if(a<0)bI();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-vh(b){return a(dR(b,0,b.length))}var
-u3=function(){function
+v7(b){return a(d_(b,0,b.length))}var
+vR=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -657,42 +657,42 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=aG<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=aI<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=jS(i);if(typeof
+e=[],h=kp(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return vh(k(e,f))}}();function
-u4(c,b,a){return u3(bD(c),b,a)}function
-u5(){return 0}var
-aX=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return v7(k(e,f))}}();function
+vS(c,b,a){return vR(bJ(c),b,a)}function
+vT(){return 0}var
+a7=new
 Array();function
-dN(c){var
-a=aX[c];if(!a.opened)O("Cannot flush a closed channel");if(!a.buffer||a.buffer==m)return 0;if(a.fd&&H.fds[a.fd]&&H.fds[a.fd].output){var
-b=H.fds[a.fd].output;switch(b.length){case
-2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=m;return 0}function
-s(a){return aC(a)}function
-jX(e,f){var
-b=aX[e],d=a(f),c=s(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-vm(a){var
-a=fL(a),b=t;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+d6(c){var
+a=a7[c];if(!a.opened)Q("Cannot flush a closed channel");if(!a.buffer||a.buffer==o)return 0;if(a.fd&&L.fds[a.fd]&&L.fds[a.fd].output){var
+b=L.fds[a.fd].output;switch(b.length){case
+2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=o;return 0}function
+t(a){return aF(a)}function
+ku(e,f){var
+b=a7[e],d=a(f),c=t(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
+wa(a){var
+a=f9(a),b=u;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-vn(a){var
-a=fL(a),b=t;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+wb(a){var
+a=f9(a),b=u;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-dS(c,e,d,a){if(H.fds===undefined)H.fds=new
+d$(c,e,d,a){if(L.fds===undefined)L.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;H.fds[c]=b;if(!H.fd_last_idx||c>H.fd_last_idx)H.fd_last_idx=c;return c}function
-vJ(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;L.fds[c]=b;if(!L.fd_last_idx||c>L.fd_last_idx)L.fd_last_idx=c;return c}function
+wx(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -702,422 +702,429 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)O(aB(c)+iZ);if(a.text&&a.binary)O(aB(c)+jd);var
-d=j8(c),e=d.device.open(d.rest,a),f=H.fd_last_idx?H.fd_last_idx:0;return dS(f+1,jX,e,a)}dS(0,jX,new
-aa(R(0)));dS(1,vn,new
-aa(R(0)));dS(2,vm,new
-aa(R(0)));function
-u6(a){var
-c=H.fds[a];if(c.flags.wronly)O(jy+a+" is writeonly");var
-d=null;if(a==0&&c1()){var
-e=require("fs");d=function(){return aY(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};aX[b.fd]=b;return b.fd}function
-jT(c){var
-b=H.fds[c];if(b.flags.rdonly)O(jy+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:m};aX[a.fd]=a;return a.fd}function
-u7(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)Q(aE(c)+jz);if(a.text&&a.binary)Q(aE(c)+jO);var
+d=kF(c),e=d.device.open(d.rest,a),f=L.fd_last_idx?L.fd_last_idx:0;return d$(f+1,ku,e,a)}d$(0,ku,new
+ac(V(0)));d$(1,wb,new
+ac(V(0)));d$(2,wa,new
+ac(V(0)));function
+vU(a){var
+c=L.fds[a];if(c.flags.wronly)Q(j7+a+" is writeonly");var
+d=null;if(a==0&&db()){var
+e=require("fs");d=function(){return a8(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};a7[b.fd]=b;return b.fd}function
+kq(c){var
+b=L.fds[c];if(b.flags.rdonly)Q(j7+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:o};a7[a.fd]=a;return a.fd}function
+vV(){var
 b=0;for(var
-a=0;a<aX.length;a++)if(aX[a]&&aX[a].opened&&aX[a].out)b=[0,aX[a].fd,b];return b}function
-cj(a){return a}function
-u8(g,d,h,f){var
-b=aX[g];if(!b.opened)O("Cannot output to a closed channel");var
-a;if(h==0&&aC(d)==f)a=d;else{a=R(f);bq(d,h,a,0,f)}var
-i=cj(a),c=aB(i),e=c.lastIndexOf(iL);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);dN(g);b.buffer+=c.substr(e+1)}return 0}function
-fF(b,a,d,c){return u8(b,bD(a),d,c)}function
-jU(c,b){var
-d=a(String.fromCharCode(b));fF(c,d,0,1);return 0}function
-u9(b,a){if(a==0)dO();return b%a}function
-cZ(a,b){return+(ce(a,b,false)!=0)}function
-u$(a,b){a[0]=cO;a[1]=b;return 0}function
-cg(a){if(a
+a=0;a<a7.length;a++)if(a7[a]&&a7[a].opened&&a7[a].out)b=[0,a7[a].fd,b];return b}function
+cn(a){return a}function
+vW(g,d,h,f){var
+b=a7[g];if(!b.opened)Q("Cannot output to a closed channel");var
+a;if(h==0&&aF(d)==f)a=d;else{a=V(f);by(d,h,a,0,f)}var
+i=cn(a),c=aE(i),e=c.lastIndexOf(jl);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);d6(g);b.buffer+=c.substr(e+1)}return 0}function
+f3(b,a,d,c){return vW(b,bJ(a),d,c)}function
+kr(c,b){var
+d=a(String.fromCharCode(b));f3(c,d,0,1);return 0}function
+vX(b,a){if(a==0)d7();return b%a}function
+c$(a,b){return+(ci(a,b,false)!=0)}function
+vZ(a,b){a[0]=cZ;a[1]=b;return 0}function
+ck(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(cY(a))return dH;else
-if(dM(a))return dH;else
+if(c_(a))return d1;else
+if(d5(a))return d1;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return iO;else
-return cP}function
-aH(b,c,a){if(a&&t.toplevelReloc)b=t.toplevelReloc(a);H[b+1]=c;if(a)H[a]=c}function
-fJ(a,b){jV[aB(a)]=b;return 0}function
-dQ(a){if(a==0)a=1/a;return a<0?1:0}function
-vf(){C(fp)}function
-c0(b,a){return cS(b,a)}function
-P(b,a){if(a>>>0>=s(b))vf();return c0(b,a)}function
-ut(a,b){if(a===b)return 1;a.t&6&&bE(a);b.t&6&&bE(b);return a.c==b.c?1:0}function
-vg(a,b){return ut(a,b)}function
-x(a,b){return 1-vg(a,b)}function
-vi(){return 0x7FFFFFFF/4|0}function
-vc(){fH(H.Not_found)}function
-jY(c){var
-a=t,b=jR(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return aY(a.process.env[b]);if(t.jsoo_static_env&&t.jsoo_static_env[b])return aY(t.jsoo_static_env[b]);vc()}function
-vj(){if(t.crypto)if(typeof
-t.crypto.getRandomValues==="function"){var
-a=new(t.Uint32Array)(1);t.crypto.getRandomValues(a);return[0,a[0]]}else
-if(t.crypto.randomBytes==="function"){var
-b=t.crypto.randomBytes(4),a=new(t.Uint32Array)(b);return[0,a[0]]}var
+if(a&&a.caml_custom)return jo;else
+return c0}function
+aJ(b,c,a){if(a&&u.toplevelReloc)b=u.toplevelReloc(a);L[b+1]=c;if(a)L[a]=c}function
+f7(a,b){ks[aE(a)]=b;return 0}function
+d9(a){if(a==0)a=1/a;return a<0?1:0}function
+v5(){H(fL)}function
+da(b,a){return c4(b,a)}function
+R(b,a){if(a>>>0>=t(b))v5();return da(b,a)}function
+vi(a,b){if(a===b)return 1;a.t&6&&bK(a);b.t&6&&bK(b);return a.c==b.c?1:0}function
+v6(a,b){return vi(a,b)}function
+y(a,b){return 1-v6(a,b)}function
+v8(){return 0x7FFFFFFF/4|0}function
+v2(){f5(L.Not_found)}function
+kv(c){var
+a=u,b=ko(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return a8(a.process.env[b]);if(u.jsoo_static_env&&u.jsoo_static_env[b])return a8(u.jsoo_static_env[b]);v2()}function
+v9(){if(u.crypto)if(typeof
+u.crypto.getRandomValues==="function"){var
+a=new(u.Uint32Array)(1);u.crypto.getRandomValues(a);return[0,a[0]]}else
+if(u.crypto.randomBytes==="function"){var
+b=u.crypto.randomBytes(4),a=new(u.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-fK(a){var
+f8(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-V(b,a){return{joo_tramp:b,joo_args:a}}function
-vk(c,a){if(typeof
+_(b,a){return{joo_tramp:b,joo_args:a}}function
+v_(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-jW(a){return a}function
-aM(a){if(a
+kt(a){return a}function
+aP(a){if(a
 instanceof
-Array)return a;if(t.RangeError&&a
+Array)return a;if(u.RangeError&&a
 instanceof
-t.RangeError&&a.message&&a.message.match(/maximum call stack/i))return jW(H.Stack_overflow);if(t.InternalError&&a
+u.RangeError&&a.message&&a.message.match(/maximum call stack/i))return kt(L.Stack_overflow);if(u.InternalError&&a
 instanceof
-t.InternalError&&a.message&&a.message.match(/too much recursion/i))return jW(H.Stack_overflow);if(a
+u.InternalError&&a.message&&a.message.match(/too much recursion/i))return kt(L.Stack_overflow);if(a
 instanceof
-t.Error&&bG(iN))return[0,bG(iN),a];return[0,H.Failure,aY(String(a))]}function
-am(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-j3(b){var
-a=BigInt(b);return am(a<0?-a:a)}function
-j4(a,b){return am(BigInt(a)+BigInt(b))}function
-dT(a){if(a===0)dO();return BigInt(a)}function
-vq(e,g){var
-b=BigInt(e),a=dT(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return am(f?c+BigInt(1):c)}function
-bH(a,b){return a<b?-1:a>b?1:0}function
-vr(a,b){return am(BigInt(a)/dT(b))}function
-vB(a,b){return am(BigInt(a)%dT(b))}function
-vs(a,b){return[0,vr(a,b),vB(a,b)]}function
-vt(a,b){return a===b?1:0}function
-vu(e,f){var
-b=BigInt(e),a=dT(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return am(g?c-BigInt(1):c)}function
-j5(d,c){var
-b=aB(d);if(b!==dF&&b!==bB)C("Z.format: the format must be %d or %x");return a(c.toString(b===bB?16:10))}function
-vv(){return 0}function
-vw(a,b){return am(BigInt(a)*BigInt(b))}function
-vx(b,c){var
-a=b*c;return a<-2147483648||a>fe?1:0}function
-vy(a){return am(-BigInt(a))}function
-aZ(a){if(a===0)return 0;var
+u.Error&&bM(jn))return[0,bM(jn),a];return[0,L.Failure,a8(String(a))]}function
+aq(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+kA(b){var
+a=BigInt(b);return aq(a<0?-a:a)}function
+kB(a,b){return aq(BigInt(a)+BigInt(b))}function
+ea(a){if(a===0)d7();return BigInt(a)}function
+we(e,g){var
+b=BigInt(e),a=ea(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aq(f?c+BigInt(1):c)}function
+bN(a,b){return a<b?-1:a>b?1:0}function
+wf(a,b){return aq(BigInt(a)/ea(b))}function
+wp(a,b){return aq(BigInt(a)%ea(b))}function
+wg(a,b){return[0,wf(a,b),wp(a,b)]}function
+wh(a,b){return a===b?1:0}function
+wi(e,f){var
+b=BigInt(e),a=ea(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aq(g?c-BigInt(1):c)}function
+kC(d,c){var
+b=aE(d);if(b!==dZ&&b!==bH)H("Z.format: the format must be %d or %x");return a(c.toString(b===bH?16:10))}function
+wj(){return 0}function
+wk(a,b){return aq(BigInt(a)*BigInt(b))}function
+wl(b,c){var
+a=b*c;return a<-2147483648||a>fy?1:0}function
+wm(a){return aq(-BigInt(a))}function
+aQ(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-vz(c,i,b,e){var
-f=aB(i);if(b<0||e<0||b>f.length-e)C("Z.of_substring_base: invalid offset or length");var
-g=f.slice(b,b+e),a=g.replace(/^-/,m),d=c===10||c===0;if(!d&&c!==16)C("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))C("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:e_+a);return am(a===g?h:-h)}function
-vA(a){return am(BigInt(a)-BigInt(1))}function
-j6(b,a){if(a<0)C("Z.shift_left: count argument must be positive");return am(BigInt(b)<<BigInt(a))}function
-vC(b,a){if(a<0)C("Z.shift_right: count argument must be positive");return am(BigInt(b)>>BigInt(a))}function
-al(a){return a<0?-1:a>0?1:0}function
-vD(b){if(b<0)C("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(aZ(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return am(a)}function
-j7(a,b){return am(BigInt(a)-BigInt(b))}function
-vE(a){return am(BigInt(a)+BigInt(1))}function
-vF(a){if(typeof
-a!=="number")fH(bG(i3));return a}function
-vH(b,c){t.verale={greeting:aB(b),ask:function(b){return aB(aW(c,[a(b)]))}};return 0}function
-uZ(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-uB(b){var
-a=m;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&uZ(b[1]))var
+wn(c,i,b,e){var
+f=aE(i);if(b<0||e<0||b>f.length-e)H("Z.of_substring_base: invalid offset or length");var
+g=f.slice(b,b+e),a=g.replace(/^-/,o),d=c===10||c===0;if(!d&&c!==16)H("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))H("Z.of_substring_base: invalid digit");var
+h=BigInt(d?a:fs+a);return aq(a===g?h:-h)}function
+wo(a){return aq(BigInt(a)-BigInt(1))}function
+kD(b,a){if(a<0)H("Z.shift_left: count argument must be positive");return aq(BigInt(b)<<BigInt(a))}function
+wq(b,a){if(a<0)H("Z.shift_right: count argument must be positive");return aq(BigInt(b)>>BigInt(a))}function
+ap(a){return a<0?-1:a>0?1:0}function
+wr(b){if(b<0)H("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(aQ(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aq(a)}function
+kE(a,b){return aq(BigInt(a)-BigInt(b))}function
+ws(a){return aq(BigInt(a)+BigInt(1))}function
+wt(a){if(typeof
+a!=="number")f5(bM(jD));return a}function
+wv(b,c){u.verale={greeting:aE(b),ask:function(b){return aE(a5(c,[a(b)]))}};return 0}function
+vN(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+vq(b){var
+a=o;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&vN(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=iA;var
+d=f;d<e.length;d++){if(d>f)a+=jb;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-aV)a+=dG+c.toString()+dG;else
+a4)a+=d0+c.toString()+d0;else
 if(typeof
-c=="string")a+=dG+c.toString()+dG;else
-a+=i7}a+=")"}else
-if(b[0]==K)a+=b[1];return a}function
-jM(a){if(a
+c=="string")a+=d0+c.toString()+d0;else
+a+=jH}a+=")"}else
+if(b[0]==N)a+=b[1];return a}function
+kj(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==K)){var
-c=bG(iF);if(c)c(a,false);else{var
-d=uB(a),b=bG(iz);if(b)b(0);t.console.error(fj+d+iL)}}else
+Array&&(a[0]==0||a[0]==N)){var
+c=bM(jf);if(c)c(a,false);else{var
+d=vq(a),b=bM(ja);if(b)b(0);u.console.error(fD+d+jl)}}else
 throw a}function
-ve(){var
-a=t;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){jM(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)jM(a.error)})}ve();function
-d(a,b){return a.length==1?a(b):aW(a,[b])}function
-k(a,b,c){return a.length==2?a(b,c):aW(a,[b,c])}function
-a$(a,b,c,d){return a.length==3?a(b,c,d):aW(a,[b,c,d])}function
-iw(a,b,c,d,e){return a.length==4?a(b,c,d,e):aW(a,[b,c,d,e])}function
-e8(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):aW(a,[b,c,d,e,f])}function
-un(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):aW(a,[b,c,d,e,f,g,h])}uD();var
-c2=[K,a(jv),-1],fR=[K,a(iH),-2],fP=[K,a(fa),-3],fO=[K,a(i6),-4],dY=[K,a(iM),-5],a0=[K,a(i9),-7],fQ=[K,a(iT),-8],dX=[K,a(jb),-9],E=[K,a(jr),-11],fS=[K,a(iy),-12],um=[4,0,0,0,[12,45,[4,0,0,0,0]]],ed=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(iX),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],dh=[0,0,0];aH(11,fS,iy);aH(10,E,jr);aH(9,[K,a(i2),-10],i2);aH(8,dX,jb);aH(7,fQ,iT);aH(6,a0,i9);aH(5,[K,a(jj),-6],jj);aH(4,dY,iM);aH(3,fO,i6);aH(2,fP,fa);aH(1,fR,iH);aH(0,c2,jv);var
-kk=a("output_substring"),kg=a("%.12g"),ke=a(bo),kb=a("true"),kc=a("false"),j_=cf(0,0,32752),j$=cf(0,0,65520),ko=a("option is None"),ku=a("\\\\"),kv=a("\\'"),kw=a("\\b"),kx=a("\\t"),ky=a("\\n"),kz=a("\\r"),kB=a("4.13.1"),kN=a("List.fold_left2"),kI=a("List.init"),kG=a(iK),kD=a("nth"),kE=a(iK),kV=a("String.blit / Bytes.blit_string"),kU=a("Bytes.blit"),kT=a("String.sub / Bytes.sub"),k8=a("String.contains_from / Bytes.contains_from"),k3=a(m),kZ=a("String.concat"),lj=[0,a("array.ml"),322,4],ld=a("Array.map2: arrays must have the same length"),lc=a("Array.fill"),lb=a("Array.sub"),la=a("Array.init"),lh=a("Stdlib.Array.Bottom"),ll=a("Stdlib.Queue.Empty"),lr=a("CamlinternalLazy.Undefined"),lA=a("Buffer.add_substring/add_subbytes"),ly=a("Buffer.add: cannot grow buffer"),lx=[0,a(jh),93,2],lw=[0,a(jh),94,2],lL=a("%c"),lM=a("%s"),lN=a(ix),lO=a(iS),lP=a(i4),lQ=a(iC),lR=a("%f"),lS=a("%B"),lT=a("%{"),lU=a("%}"),lV=a("%("),lW=a("%)"),lX=a("%a"),lY=a("%t"),lZ=a("%?"),l0=a("%r"),l1=a("%_r"),l2=[0,a(U),850,23],mb=[0,a(U),814,21],l5=[0,a(U),815,21],mc=[0,a(U),818,21],l6=[0,a(U),819,21],md=[0,a(U),822,19],l7=[0,a(U),823,19],me=[0,a(U),826,22],l8=[0,a(U),827,22],mf=[0,a(U),831,30],l9=[0,a(U),832,30],l$=[0,a(U),836,26],l3=[0,a(U),837,26],ma=[0,a(U),846,28],l4=[0,a(U),847,28],l_=[0,a(U),851,23],nt=a(i1),nr=[0,a(U),1558,4],ns=a("Printf: bad conversion %["),nu=[0,a(U),1626,39],nv=[0,a(U),1649,31],nw=[0,a(U),1650,31],nx=a("Printf: bad conversion %_"),ny=a(i0),nz=a(i5),nA=a(i0),nB=a(i5),nm=a(fd),nk=a("neg_infinity"),nl=a(ju),nj=a(bo),ne=[0,iE],m4=a("%+nd"),m5=a("% nd"),m7=a("%+ni"),m8=a("% ni"),m9=a("%nx"),m_=a("%#nx"),m$=a("%nX"),na=a("%#nX"),nb=a("%no"),nc=a("%#no"),m3=a("%nd"),m6=a(i4),nd=a("%nu"),mQ=a("%+ld"),mR=a("% ld"),mT=a("%+li"),mU=a("% li"),mV=a("%lx"),mW=a("%#lx"),mX=a("%lX"),mY=a("%#lX"),mZ=a("%lo"),m0=a("%#lo"),mP=a("%ld"),mS=a(iS),m1=a("%lu"),mC=a("%+Ld"),mD=a("% Ld"),mF=a("%+Li"),mG=a("% Li"),mH=a("%Lx"),mI=a("%#Lx"),mJ=a("%LX"),mK=a("%#LX"),mL=a("%Lo"),mM=a("%#Lo"),mB=a("%Ld"),mE=a(iC),mN=a("%Lu"),mo=a("%+d"),mp=a("% d"),mr=a("%+i"),ms=a("% i"),mt=a(bB),mu=a("%#x"),mv=a("%X"),mw=a("%#X"),mx=a("%o"),my=a("%#o"),mn=a(dF),mq=a(ix),mz=a(i1),lD=a("@]"),lE=a("@}"),lF=a("@?"),lG=a("@\n"),lH=a("@."),lI=a("@@"),lJ=a("@%"),lK=a("@"),mg=a("CamlinternalFormat.Type_mismatch"),nI=a(m),nJ=[0,[11,a(iA),[2,0,[2,0,0]]],a(", %s%s")],oe=[0,[11,a(fj),[2,0,[12,10,0]]],a(jp)],of=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],od=a("Fatal error: out of memory in uncaught exception handler"),oa=[0,[11,a(fj),[2,0,[12,10,0]]],a(jp)],n7=[0,[2,0,[12,10,0]],a("%s\n")],n8=[0,[11,a(iV),0],a(iV)],nY=a("Raised at"),nZ=a("Re-raised at"),n0=a("Raised by primitive operation at"),n1=a("Called from"),n2=a(" (inlined)"),n4=a(m),n3=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(iX),um]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],n5=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],nR=a("Out of memory"),nS=a("Stack overflow"),nT=a("Pattern matching failed"),nU=a("Assertion failed"),nV=a("Undefined recursive module"),nL=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],nM=a(m),nN=a(m),nO=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],nH=[0,[4,0,0,0,0],a(dF)],nF=[0,[3,0,0],a("%S")],nG=a(i7),n9=[0,a(m),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],oj=a("x"),ot=a("Hashtbl: unsupported hash table format"),uk=a("OCAMLRUNPARAM"),ui=a("CAMLRUNPARAM"),oo=a(m),pc=[3,0,3],pd=a(bo),o8=a(jx),o9=a("<\/"),o_=a(m),o4=a(jx),o5=a("<"),o6=a(m),o2=a("\n"),oR=[0,a(m)],oK=a(m),oL=a(m),oM=a(m),oN=a(m),oG=[0,a(m),0,a(m)],oF=a(m),oB=a("Stdlib.Format.String_tag"),pk=a("Z.Overflow"),pl=a(i3),pq=a("int_of_big_int"),pD=[0,0],pX=[0,0],rs=[0,0],sN=a("image"),sL=a(jm),sK=a("prices"),sE=a("activation"),sF=a("others"),sG=a("patch"),sI=a("a patch"),sH=a("a statement"),sD=a("a prototype"),sB=a("certificate"),sC=a(jm),sA=a(jg),sv=a("linear"),sw=a("maximum"),sx=a("soft_tree"),sy=a("a readout"),so=a("banks"),sp=a("max"),sq=a("max_minus_mean"),sr=a("max_minus_mean_distance"),ss=a("top_mean"),st=a("a pooling"),se=a("exp_distance"),sf=a("exponential"),sg=a("identity"),sh=a("log_ratio"),si=a("negated"),sj=a("quadratic"),sk=a("rectified"),sl=a("threshold"),sm=a("a similarity"),r9=a("cosine"),r_=a("euclidean"),r$=a("inner_product"),sa=a("rooted_cosine"),sb=a("softmax"),sc=a("a geometry"),r5=a("none"),r6=a("some"),r7=a("none or some"),r1=[0,[11,a("one of "),[4,6,0,0,0]],a("one of %x")],r2=[0,[4,6,0,0,0],a(bB)],r3=a(" or "),r4=a("a list of "),rZ=[0,[4,6,0,0,0],a(bB)],r0=[0,[2,0,[11,a(" below "),[4,6,0,0,0]]],a("%s below %x")],rW=a(bB),rX=a("a natural number"),rY=[0,[11,a("a number is more than "),[4,0,0,0,0]],a("a number is more than %d")],rU=a(bB),rV=a("a positive integer"),rS=a(m),rT=a("an integer in base 16"),rQ=a("expected the end of the line, found another item"),rP=a("at most 1025 bytes"),rO=a("expected another item, found the end of the line"),rM=[0,[11,a("expected "),[2,0,[11,a(", found "),[3,0,0]]]],a("expected %s, found %S")],rK=a("Reader.Wrong"),rL=a("Reader.Too_large"),sQ=[0,0],sS=[0,1],sR=[0,2],tu=a("a patch without views"),ts=[0,1],tt=[0,iB],tw=[0,0.03,[0,1.,0]],tB=[0,0],tE=[0,0,0],tS=[0,a("a soft tree whose activations are not shown to lie in [0, 1]")],tW=[0,0,[0,cR,[0,1152,0]]],t5=a("entails"),t6=a(jg),t7=a("instance"),t8=a("refuted"),t_=a("ready"),t9=a("a question: the head first, and only once"),t0=a("not proved"),t1=a("proved"),t2=a("not covered: "),ud=a("limit: "),ue=a("limit: there is no more memory"),uf=a("limit: a list is too long"),ug=a("the input ends within a line"),ub=a("error: "),ua=a("expected one line, found more"),uh=[0,[11,a("verale-proved 1 OCaml "),[2,0,[11,a(", js_of_ocaml"),0]]],a("verale-proved 1 OCaml %s, js_of_ocaml")];function
-I(a){if(typeof
+v4(){var
+a=u;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){kj(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)kj(a.error)})}v4();function
+e(a,b){return a.length==1?a(b):a5(a,[b])}function
+l(a,b,c){return a.length==2?a(b,c):a5(a,[b,c])}function
+a0(a,b,c,d){return a.length==3?a(b,c,d):a5(a,[b,c,d])}function
+i9(a,b,c,d,e){return a.length==4?a(b,c,d,e):a5(a,[b,c,d,e])}function
+fp(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):a5(a,[b,c,d,e,f])}function
+vc(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):a5(a,[b,c,d,e,f,g,h])}vr();var
+dc=[N,a(j4),-1],gd=[N,a(jh),-2],gb=[N,a(fu),-3],ga=[N,a(jG),-4],ef=[N,a(jm),-5],a9=[N,a(jJ),-7],gc=[N,a(jt),-8],ee=[N,a(jM),-9],J=[N,a(j0),-11],ge=[N,a(i$),-12],vb=[4,0,0,0,[12,45,[4,0,0,0,0]]],ey=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(jx),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],du=[0,0,0],fh=[0,0,0],iZ=[0,0,0],i0=[0,96,cf];aJ(11,ge,i$);aJ(10,J,j0);aJ(9,[N,a(jC),-10],jC);aJ(8,ee,jM);aJ(7,gc,jt);aJ(6,a9,jJ);aJ(5,[N,a(jU),-6],jU);aJ(4,ef,jm);aJ(3,ga,jG);aJ(2,gb,fu);aJ(1,gd,jh);aJ(0,dc,j4);var
+kT=a("output_substring"),kP=a("%.12g"),kN=a(bw),kK=a("true"),kL=a("false"),kH=cj(0,0,32752),kI=cj(0,0,65520),kX=a("option is None"),k3=a("\\\\"),k4=a("\\'"),k5=a("\\b"),k6=a("\\t"),k7=a("\\n"),k8=a("\\r"),k_=a("4.13.1"),lk=a("List.fold_left2"),lf=a("List.init"),ld=a(jk),la=a("nth"),lb=a(jk),ls=a("String.blit / Bytes.blit_string"),lr=a("Bytes.blit"),lq=a("String.sub / Bytes.sub"),lF=a("String.contains_from / Bytes.contains_from"),lA=a(o),lw=a("String.concat"),lQ=[0,a("array.ml"),322,4],lM=a("Array.map2: arrays must have the same length"),lL=a("Array.fill"),lK=a("Array.sub"),lJ=a("Array.init"),lP=a("Stdlib.Array.Bottom"),lS=a("Stdlib.Queue.Empty"),lY=a("CamlinternalLazy.Undefined"),l7=a("Buffer.add_substring/add_subbytes"),l5=a("Buffer.add: cannot grow buffer"),l4=[0,a(jS),93,2],l3=[0,a(jS),94,2],mg=a("%c"),mh=a("%s"),mi=a(i_),mj=a(js),mk=a(jE),ml=a(jc),mm=a("%f"),mn=a("%B"),mo=a("%{"),mp=a("%}"),mq=a("%("),mr=a("%)"),ms=a("%a"),mt=a("%t"),mu=a("%?"),mv=a("%r"),mw=a("%_r"),mx=[0,a(Z),850,23],mI=[0,a(Z),814,21],mA=[0,a(Z),815,21],mJ=[0,a(Z),818,21],mB=[0,a(Z),819,21],mK=[0,a(Z),822,19],mC=[0,a(Z),823,19],mL=[0,a(Z),826,22],mD=[0,a(Z),827,22],mM=[0,a(Z),831,30],mE=[0,a(Z),832,30],mG=[0,a(Z),836,26],my=[0,a(Z),837,26],mH=[0,a(Z),846,28],mz=[0,a(Z),847,28],mF=[0,a(Z),851,23],n0=a(jB),nY=[0,a(Z),1558,4],nZ=a("Printf: bad conversion %["),n1=[0,a(Z),1626,39],n2=[0,a(Z),1649,31],n3=[0,a(Z),1650,31],n4=a("Printf: bad conversion %_"),n5=a(jA),n6=a(jF),n7=a(jA),n8=a(jF),nT=a(fx),nR=a("neg_infinity"),nS=a(j3),nQ=a(bw),nL=[0,je],nz=a("%+nd"),nA=a("% nd"),nC=a("%+ni"),nD=a("% ni"),nE=a("%nx"),nF=a("%#nx"),nG=a("%nX"),nH=a("%#nX"),nI=a("%no"),nJ=a("%#no"),ny=a("%nd"),nB=a(jE),nK=a("%nu"),nl=a("%+ld"),nm=a("% ld"),no=a("%+li"),np=a("% li"),nq=a("%lx"),nr=a("%#lx"),ns=a("%lX"),nt=a("%#lX"),nu=a("%lo"),nv=a("%#lo"),nk=a("%ld"),nn=a(js),nw=a("%lu"),m9=a("%+Ld"),m_=a("% Ld"),na=a("%+Li"),nb=a("% Li"),nc=a("%Lx"),nd=a("%#Lx"),ne=a("%LX"),nf=a("%#LX"),ng=a("%Lo"),nh=a("%#Lo"),m8=a("%Ld"),m$=a(jc),ni=a("%Lu"),mV=a("%+d"),mW=a("% d"),mY=a("%+i"),mZ=a("% i"),m0=a(bH),m1=a("%#x"),m2=a("%X"),m3=a("%#X"),m4=a("%o"),m5=a("%#o"),mU=a(dZ),mX=a(i_),m6=a(jB),l_=a("@]"),l$=a("@}"),ma=a("@?"),mb=a("@\n"),mc=a("@."),md=a("@@"),me=a("@%"),mf=a("@"),mN=a("CamlinternalFormat.Type_mismatch"),od=a(o),oe=[0,[11,a(jb),[2,0,[2,0,0]]],a(", %s%s")],oL=[0,[11,a(fD),[2,0,[12,10,0]]],a(jZ)],oM=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],oK=a("Fatal error: out of memory in uncaught exception handler"),oH=[0,[11,a(fD),[2,0,[12,10,0]]],a(jZ)],oC=[0,[2,0,[12,10,0]],a("%s\n")],oD=[0,[11,a(jv),0],a(jv)],ot=a("Raised at"),ou=a("Re-raised at"),ov=a("Raised by primitive operation at"),ow=a("Called from"),ox=a(" (inlined)"),oz=a(o),oy=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(jx),vb]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],oA=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],om=a("Out of memory"),on=a("Stack overflow"),oo=a("Pattern matching failed"),op=a("Assertion failed"),oq=a("Undefined recursive module"),og=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],oh=a(o),oi=a(o),oj=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],oc=[0,[4,0,0,0,0],a(dZ)],oa=[0,[3,0,0],a("%S")],ob=a(jH),oE=[0,a(o),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],oQ=a("x"),o0=a("Hashtbl: unsupported hash table format"),u$=a("OCAMLRUNPARAM"),u9=a("CAMLRUNPARAM"),oV=a(o),pJ=[3,0,3],pK=a(bw),pD=a(j6),pE=a("<\/"),pF=a(o),pz=a(j6),pA=a("<"),pB=a(o),px=a("\n"),pm=[0,a(o)],pf=a(o),pg=a(o),ph=a(o),pi=a(o),pb=[0,a(o),0,a(o)],pa=a(o),o8=a("Stdlib.Format.String_tag"),pR=a("Z.Overflow"),pS=a(jD),pX=a("int_of_big_int"),p8=[0,0],qs=[0,0],r4=[0,0],qK=[0,0,0],tn=a("image"),tl=a(jX),tk=a("prices"),te=a("activation"),tf=a("others"),tg=a("patch"),ti=a("a patch"),th=a("a statement"),td=a("a prototype"),tb=a("certificate"),tc=a(jX),ta=a(jR),s7=a("linear"),s8=a("maximum"),s9=a("soft_tree"),s_=a("a readout"),s0=a("banks"),s1=a("max"),s2=a("max_minus_mean"),s3=a("max_minus_mean_distance"),s4=a("top_mean"),s5=a("a pooling"),sQ=a("exp_distance"),sR=a("exponential"),sS=a("identity"),sT=a("log_ratio"),sU=a("negated"),sV=a("quadratic"),sW=a("rectified"),sX=a("threshold"),sY=a("a similarity"),sJ=a("cosine"),sK=a("euclidean"),sL=a("inner_product"),sM=a("rooted_cosine"),sN=a("softmax"),sO=a("a geometry"),sF=a("none"),sG=a("some"),sH=a("none or some"),sB=[0,[11,a("one of "),[4,6,0,0,0]],a("one of %x")],sC=[0,[4,6,0,0,0],a(bH)],sD=a(" or "),sE=a("a list of "),sz=[0,[4,6,0,0,0],a(bH)],sA=[0,[2,0,[11,a(" below "),[4,6,0,0,0]]],a("%s below %x")],sw=a(bH),sx=a("a natural number"),sy=[0,[11,a("a number is more than "),[4,0,0,0,0]],a("a number is more than %d")],su=a(bH),sv=a("a positive integer"),ss=a(o),st=a("an integer in base 16"),sq=a("expected the end of the line, found another item"),sp=a("at most 1025 bytes"),so=a("expected another item, found the end of the line"),sm=[0,[11,a("expected "),[2,0,[11,a(", found "),[3,0,0]]]],a("expected %s, found %S")],sk=a("Reader.Wrong"),sl=a("Reader.Too_large"),tq=[0,0],ts=[0,1],tr=[0,2],ua=[0,1],ub=[0,fq],t_=a("a patch without views"),t8=[0,1],t9=[0,fq],ud=[0,0.03,[0,1.,0]],ui=[0,0],uA=[0,58,62],uG=[0,a("a soft tree whose activations are not shown to lie in [0, 1]")],uL=[0,0,[0,c3,[0,1152,0]]],uU=a("entails"),uV=a(jR),uW=a("instance"),uX=a("refuted"),uZ=a("ready"),uY=a("a question: the head first, and only once"),uP=a("not proved"),uQ=a("proved"),uR=a("not covered: "),u4=a("limit: "),u5=a("limit: there is no more memory"),u6=a("limit: a list is too long"),u7=a("the input ends within a line"),u2=a("error: "),u1=a("expected one line, found more"),u8=[0,[11,a("verale-proved 1 OCaml "),[2,0,[11,a(", js_of_ocaml"),0]]],a("verale-proved 1 OCaml %s, js_of_ocaml")];function
+M(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,I(a[1])];case
-1:return[1,I(a[1])];case
-2:return[2,I(a[1])];case
-3:return[3,I(a[1])];case
-4:return[4,I(a[1])];case
-5:return[5,I(a[1])];case
-6:return[6,I(a[1])];case
-7:return[7,I(a[1])];case
+0:return[0,M(a[1])];case
+1:return[1,M(a[1])];case
+2:return[2,M(a[1])];case
+3:return[3,M(a[1])];case
+4:return[4,M(a[1])];case
+5:return[5,M(a[1])];case
+6:return[6,M(a[1])];case
+7:return[7,M(a[1])];case
 8:var
-c=a[1];return[8,c,I(a[2])];case
+c=a[1];return[8,c,M(a[2])];case
 9:var
-b=a[1];return[9,b,b,I(a[3])];case
-10:return[10,I(a[1])];case
-11:return[11,I(a[1])];case
-12:return[12,I(a[1])];case
-13:return[13,I(a[1])];default:return[14,I(a[1])]}}function
-ah(a,b){if(typeof
+b=a[1];return[9,b,b,M(a[3])];case
+10:return[10,M(a[1])];case
+11:return[11,M(a[1])];case
+12:return[12,M(a[1])];case
+13:return[13,M(a[1])];default:return[14,M(a[1])]}}function
+aj(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,ah(a[1],b)];case
-1:return[1,ah(a[1],b)];case
-2:return[2,ah(a[1],b)];case
-3:return[3,ah(a[1],b)];case
-4:return[4,ah(a[1],b)];case
-5:return[5,ah(a[1],b)];case
-6:return[6,ah(a[1],b)];case
-7:return[7,ah(a[1],b)];case
+0:return[0,aj(a[1],b)];case
+1:return[1,aj(a[1],b)];case
+2:return[2,aj(a[1],b)];case
+3:return[3,aj(a[1],b)];case
+4:return[4,aj(a[1],b)];case
+5:return[5,aj(a[1],b)];case
+6:return[6,aj(a[1],b)];case
+7:return[7,aj(a[1],b)];case
 8:var
-c=a[1];return[8,c,ah(a[2],b)];case
+c=a[1];return[8,c,aj(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,ah(a[3],b)];case
-10:return[10,ah(a[1],b)];case
-11:return[11,ah(a[1],b)];case
-12:return[12,ah(a[1],b)];case
-13:return[13,ah(a[1],b)];default:return[14,ah(a[1],b)]}}function
-D(a,b){if(typeof
+d=a[2],e=a[1];return[9,e,d,aj(a[3],b)];case
+10:return[10,aj(a[1],b)];case
+11:return[11,aj(a[1],b)];case
+12:return[12,aj(a[1],b)];case
+13:return[13,aj(a[1],b)];default:return[14,aj(a[1],b)]}}function
+I(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,D(a[1],b)];case
-1:return[1,D(a[1],b)];case
+0:return[0,I(a[1],b)];case
+1:return[1,I(a[1],b)];case
 2:var
-c=a[1];return[2,c,D(a[2],b)];case
+c=a[1];return[2,c,I(a[2],b)];case
 3:var
-d=a[1];return[3,d,D(a[2],b)];case
+d=a[1];return[3,d,I(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,D(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,I(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,D(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,I(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,D(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,I(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,D(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,I(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,D(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,I(a[4],b)];case
 9:var
-t=a[1];return[9,t,D(a[2],b)];case
-10:return[10,D(a[1],b)];case
+t=a[1];return[9,t,I(a[2],b)];case
+10:return[10,I(a[1],b)];case
 11:var
-u=a[1];return[11,u,D(a[2],b)];case
+u=a[1];return[11,u,I(a[2],b)];case
 12:var
-v=a[1];return[12,v,D(a[2],b)];case
+v=a[1];return[12,v,I(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,D(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,I(a[3],b)];case
 14:var
-y=a[2],z=a[1];return[14,z,y,D(a[3],b)];case
-15:return[15,D(a[1],b)];case
-16:return[16,D(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,I(a[3],b)];case
+15:return[15,I(a[1],b)];case
+16:return[16,I(a[1],b)];case
 17:var
-A=a[1];return[17,A,D(a[2],b)];case
+A=a[1];return[17,A,I(a[2],b)];case
 18:var
-B=a[1];return[18,B,D(a[2],b)];case
-19:return[19,D(a[1],b)];case
+B=a[1];return[18,B,I(a[2],b)];case
+19:return[19,I(a[1],b)];case
 20:var
-C=a[2],E=a[1];return[20,E,C,D(a[3],b)];case
+C=a[2],D=a[1];return[20,D,C,I(a[3],b)];case
 21:var
-F=a[1];return[21,F,D(a[2],b)];case
-22:return[22,D(a[1],b)];case
+E=a[1];return[21,E,I(a[2],b)];case
+22:return[22,I(a[1],b)];case
 23:var
-G=a[1];return[23,G,D(a[2],b)];default:var
-H=a[2],I=a[1];return[24,I,H,D(a[3],b)]}}function
-dU(a){return[0,a]}function
-dV(a){return a[1]}function
-fN(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-dW(a){throw[0,fP,a]}function
-S(a){throw[0,fO,a]}function
-bI(b,a){return u0(b,a)?b:a}function
-an(b,a){return uF(b,a)?b:a}function
-c3(a){return 0<=a?a:-a|0}var
-be=cV(j_),a1=cV(j$),j9=fe;function
-ax(d,c){var
-a=s(d),e=s(c),b=R(a+e|0);aL(d,0,b,0,a);aL(c,0,b,a,e);return cj(b)}function
-ka(a){return a?kb:kc}function
-kd(a){var
-e=s(a);return function(f){var
-b=f;for(;;){if(e<=b)return ax(a,ke);var
-c=P(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
+F=a[1];return[23,F,I(a[2],b)];default:var
+G=a[2],H=a[1];return[24,H,G,I(a[3],b)]}}function
+eb(a){return[0,a]}function
+ec(a){return a[1]}function
+f$(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+ed(a){throw[0,gb,a]}function
+W(a){throw[0,ga,a]}function
+bO(b,a){return vO(b,a)?b:a}function
+ar(b,a){return vt(b,a)?b:a}function
+dd(a){return 0<=a?a:-a|0}var
+bj=c7(kH),aR=c7(kI),kG=fy;function
+aB(d,c){var
+a=t(d),e=t(c),b=V(a+e|0);aO(d,0,b,0,a);aO(c,0,b,a,e);return cn(b)}function
+kJ(a){return a?kK:kL}function
+kM(a){var
+e=t(a);return function(f){var
+b=f;for(;;){if(e<=b)return aB(a,kN);var
+c=R(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-kf(a){return kd(fy(kg,a))}function
-cm(a,b){if(a){var
-c=a[1];return[0,c,cm(a[2],b)]}return b}u6(0);var
-kh=jT(1),aN=jT(2);function
-ki(b){function
+kO(a){return kM(fW(kP,a))}function
+cq(a,b){if(a){var
+c=a[1];return[0,c,cq(a[2],b)]}return b}vU(0);var
+kQ=kq(1),aS=kq(2);function
+kR(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{dN(d)}catch(a){a=aM(a);if(a[1]!==fR)throw a;var
+c=a[2],d=a[1];try{d6(d)}catch(a){a=aP(a);if(a[1]!==gd)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(u7(0))}function
-cn(b,a){return fF(b,a,0,s(a))}function
-kj(d,c,b,a){if(0<=b&&0<=a&&!((s(c)-a|0)<b))return fF(d,c,b,a);return S(kk)}function
-fT(a){cn(aN,a);jU(aN,10);return dN(aN)}var
-dZ=dU(ki);function
-kl(c){for(;;){var
-e=dU(1),a=dV(dZ),b=1-fN(dZ,a,function(a,b){return function(e){if(fN(a,1,0))d(c,0);return d(b,0)}}(e,a));if(b)continue;return b}}function
-d0(a){return d(dV(dZ),0)}fJ(a(iz),d0);function
-km(b,a){return jU(b,a)}function
-c4(a){return dN(a)}function
-kn(a){return a?a[1]:S(ko)}function
-kp(b,a){return a?[0,d(b,a[1])]:0}function
-kq(b,a){return a?d(b,a[1]):0}function
-kr(a){return a?1:0}function
-ks(a){return a}function
-kt(a){var
-c=0;if(40<=a){if(92===a)return ku;if(!(ff<=a))c=1}else
-if(32<=a){if(39<=a)return kv;c=1}else
+a=c;continue}return 0}}return a(vV(0))}function
+cr(b,a){return f3(b,a,0,t(a))}function
+kS(d,c,b,a){if(0<=b&&0<=a&&!((t(c)-a|0)<b))return f3(d,c,b,a);return W(kT)}function
+gf(a){cr(aS,a);kr(aS,10);return d6(aS)}var
+eg=eb(kR);function
+kU(c){for(;;){var
+d=eb(1),a=ec(eg),b=1-f$(eg,a,function(a,b){return function(d){if(f$(a,1,0))e(c,0);return e(b,0)}}(d,a));if(b)continue;return b}}function
+eh(a){return e(ec(eg),0)}f7(a(ja),eh);function
+kV(b,a){return kr(b,a)}function
+de(a){return d6(a)}function
+kW(a){return a?a[1]:W(kX)}function
+kY(a){return a?a[1]:0}function
+ei(b,a){return a?[0,e(b,a[1])]:0}function
+kZ(b,a){return a?e(b,a[1]):0}function
+k0(a){return a?1:0}function
+k1(a){return a}function
+k2(a){var
+c=0;if(40<=a){if(92===a)return k3;if(!(fz<=a))c=1}else
+if(32<=a){if(39<=a)return k4;c=1}else
 if(!(14<=a))switch(a){case
-8:return kw;case
-9:return kx;case
-10:return ky;case
-13:return kz}if(c){var
-d=R(1);N(d,0,a);return cj(d)}var
-b=R(4);N(b,0,92);N(b,1,48+(a/cQ|0)|0);N(b,2,48+((a/10|0)%10|0)|0);N(b,3,48+(a%10|0)|0);return cj(b)}function
-kA(a){return 25<a+i_>>>0?a:a+js|0}var
-d1=vi(0),co=(4*d1|0)-1|0;function
-kC(d,c){var
+8:return k5;case
+9:return k6;case
+10:return k7;case
+13:return k8}if(c){var
+d=V(1);O(d,0,a);return cn(d)}var
+b=V(4);O(b,0,92);O(b,1,48+(a/c2|0)|0);O(b,2,48+((a/10|0)%10|0)|0);O(b,3,48+(a%10|0)|0);return cn(b)}function
+k9(a){return 25<a+jK>>>0?a:a+j1|0}var
+ej=v8(0),cs=(4*ej|0)-1|0;function
+k$(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-a2(a){return kC(0,a)}function
-fU(b,a){return 0<=a?function(d,c){var
+aT(a){return k$(0,a)}function
+df(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return dW(kD)}}(b,a):S(kE)}function
-kF(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return ed(la)}}(b,a):W(lb)}function
+lc(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):S(kG)}function
-bJ(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):W(ld)}function
+bP(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-a3(a){return bJ(a,0)}function
-kH(g,f,e,c){var
-b=g,a=f;for(;;){if(e<=a)return b;var
-b=[0,d(c,a),b],a=a+1|0;continue}}function
-fV(a,c,b){if(c<=a)return 0;var
-e=d(b,a);return[0,e,fV(a+1|0,c,b)]}function
-bt(a,b){return 0<=a?50<a?a3(kH(0,0,a,b)):fV(0,a,b):S(kI)}function
-ae(b,a){if(a){var
-c=a[2],e=d(b,a[1]);return[0,e,ae(b,c)]}return 0}function
-fW(c,b,a){if(a){var
-d=a[2],e=k(b,c,a[1]);return[0,e,fW(c+1|0,b,d)]}return 0}function
-d2(b,a){return fW(0,b,a)}function
-kJ(c,a){return function(f,e){var
-b=f,a=e;for(;;){if(a){var
-g=a[2],b=[0,d(c,a[1]),b],a=g;continue}return b}}(0,a)}function
-bK(c,b){var
+a_(a){return bP(a,0)}function
+le(g,f,d,c){var
+b=g,a=f;for(;;){if(d<=a)return b;var
+b=[0,e(c,a),b],a=a+1|0;continue}}function
+gg(a,c,b){if(c<=a)return 0;var
+d=e(b,a);return[0,d,gg(a+1|0,c,b)]}function
+bk(a,b){return 0<=a?50<a?a_(le(0,0,a,b)):gg(0,a,b):W(lf)}function
+$(b,a){if(a){var
+c=a[2],d=e(b,a[1]);return[0,d,$(b,c)]}return 0}function
+gh(c,b,a){if(a){var
+d=a[2],e=l(b,c,a[1]);return[0,e,gh(c+1|0,b,d)]}return 0}function
+ek(b,a){return gh(0,b,a)}function
+lg(c,a){return function(f,d){var
+b=f,a=d;for(;;){if(a){var
+g=a[2],b=[0,e(c,a[1]),b],a=g;continue}return b}}(0,a)}function
+bQ(c,b){var
 a=b;for(;;){if(a){var
-e=a[2];d(c,a[1]);var
-a=e;continue}return 0}}function
-kK(e,d,c){var
+d=a[2];e(c,a[1]);var
+a=d;continue}return 0}}function
+lh(e,d,c){var
 b=e,a=c;for(;;){if(a){var
-f=a[2];k(d,b,a[1]);var
+f=a[2];l(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-kL(b,a){return kK(0,b,a)}function
-a4(e,d,c){var
+li(b,a){return lh(0,b,a)}function
+as(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=k(e,b,a[1]),a=f;continue}return b}}function
-kM(g,f,e,d){var
+f=a[2],b=l(e,b,a[1]),a=f;continue}return b}}function
+lj(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=a$(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return S(kN)}}function
-kO(e,c){var
+h=a[2],i=b[2],c=a0(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return W(lk)}}function
+gi(d,c){var
 a=c;for(;;){if(a){var
-f=a[2],b=d(e,a[1]);if(b){var
+f=a[2],b=e(d,a[1]);if(b){var
 a=f;continue}return b}return 1}}function
-fX(e,c){var
+gj(d,c){var
 a=c;for(;;){if(a){var
-f=a[2],b=d(e,a[1]);if(b)return b;var
+f=a[2],b=e(d,a[1]);if(b)return b;var
 a=f;continue}return 0}}function
-fY(d,c){var
+gk(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aA(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===ao(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-kP(d,c){var
+ll(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aA(a[1][1],d)?1:0;if(b)return b;var
+b=a[1],e=a[2],f=b[2];if(0===ao(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-fZ(e,c){var
+lm(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],f=a[2];if(d(e,b))return[0,b];var
+e=a[2],b=0===ao(a[1][1],d)?1:0;if(b)return b;var
+a=e;continue}return 0}}function
+gl(b,a){if(a){var
+c=a[2],d=a[1];return 0===ao(d[1],b)?c:[0,d,gl(b,c)]}return 0}function
+gm(d,c){var
+a=c;for(;;){if(a){var
+b=a[1],f=a[2];if(e(d,b))return[0,b];var
 a=f;continue}return 0}}function
-bu(f){function
+bA(f){function
 a(h,g){var
 b=h,a=g;for(;;){if(a){var
-c=a[2],e=a[1];if(d(f,e)){var
-b=[0,e,b],a=c;continue}var
-a=c;continue}return a3(b)}}var
+c=a[2],d=a[1];if(e(f,d)){var
+b=[0,d,b],a=c;continue}var
+a=c;continue}return a_(b)}}var
 b=0;return function(c){return a(b,c)}}function
-c5(e,a){return function(h,g,f){var
+ct(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=k(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return a3(b)}}(0,0,a)}function
-c6(f){function
+d=a[1],i=a[2],j=l(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return a_(b)}}(0,0,a)}function
+cu(f){function
 a(h,g){var
 b=h,a=g;for(;;){if(a){var
-c=a[2],e=d(f,a[1]);if(e){var
-b=[0,e[1],b],a=c;continue}var
-a=c;continue}return a3(b)}}var
+c=a[2],d=e(f,a[1]);if(d){var
+b=[0,d[1],b],a=c;continue}var
+a=c;continue}return a_(b)}}var
 b=0;return function(c){return a(b,c)}}function
-f0(b,a){return function(f,e,c){var
-b=e,a=c;for(;;){if(a){var
-g=a[2],b=bJ(d(f,a[1]),b),a=g;continue}return a3(b)}}(b,0,a)}function
-f1(a,b){function
+gn(b,a){return function(f,d,c){var
+b=d,a=c;for(;;){if(a){var
+g=a[2],b=bP(e(f,a[1]),b),a=g;continue}return a_(b)}}(b,0,a)}function
+go(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
-e=c[1],f=d[1],j=c[2],l=d[2];if(0<k(a,f,e)){var
+e=c[1],f=d[1],j=c[2],k=d[2];if(0<l(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=l,b=[0,f,b];continue}return bJ(d,b)}return bJ(c,b)}}function
+d=k,b=[0,f,b];continue}return bP(d,b)}return bP(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
-e=c[1],f=d[1],j=c[2],l=d[2];if(0<k(a,f,e)){var
-d=l,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return bJ(d,b)}return bJ(c,b)}}function
+e=c[1],f=d[1],j=c[2],k=d[2];if(0<l(a,f,e)){var
+d=k,b=[0,f,b];continue}var
+c=j,b=[0,e,b];continue}return bP(d,b)}return bP(c,b)}}function
 m(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
-i=h[1],j=e[1],r=h[2],s=0<k(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
+i=h[1],j=e[1],r=h[2],s=0<l(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
 if(3===f&&e){var
-l=e[2];if(l){var
-m=l[2];if(m){var
-b=m[1],c=l[1],d=e[1],v=m[2],w=0<k(a,d,c)?0<k(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<k(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<k(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<k(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,w,v]}}}var
+k=e[2];if(k){var
+m=k[2];if(m){var
+b=m[1],c=k[1],d=e[1],v=m[2],w=0<l(a,d,c)?0<l(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<l(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<l(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<l(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,w,v]}}}var
 n=f>>1,o=g(n,e),t=o[1],p=g(f-n|0,o[2]),u=p[2];return[0,q(t,p[1],0),u]}function
 g(f,e){if(2===f){if(e){var
 g=e[2];if(g){var
-h=g[1],i=e[1],q=g[2],s=0<k(a,i,h)?[0,h,[0,i,0]]:[0,i,[0,h,0]];return[0,s,q]}}}else
+h=g[1],i=e[1],q=g[2],s=0<l(a,i,h)?[0,h,[0,i,0]]:[0,i,[0,h,0]];return[0,s,q]}}}else
 if(3===f&&e){var
 j=e[2];if(j){var
-l=j[2];if(l){var
-b=l[1],c=j[1],d=e[1],v=l[2],w=0<k(a,d,c)?0<k(a,d,b)?0<k(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<k(a,c,b)?0<k(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
+k=j[2];if(k){var
+b=k[1],c=j[1],d=e[1],v=k[2],w=0<l(a,d,c)?0<l(a,d,b)?0<l(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<l(a,c,b)?0<l(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 n=f>>1,o=m(n,e),t=o[1],p=m(f-n|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=a2(b);return 2<=c?g(c,b)[1]:b}function
-d3(d,c){var
+c=aT(b);return 2<=c?g(c,b)[1]:b}function
+el(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-kQ(b,a){return b<=a?b:a}function
-f2(b,a){return a<=b?b:a}function
-f3(b){return a(m+b)}function
-bv(a,c){var
-b=R(a);uA(b,0,a,c);return b}function
-kR(a){var
-b=aC(a),c=R(b);bq(a,0,c,0,b);return c}function
-kS(c,b,a){if(0<=b&&0<=a&&!((aC(c)-a|0)<b)){var
-d=R(a);bq(c,b,d,0,a);return d}return S(kT)}function
-f4(c,b,a){return cj(kS(c,b,a))}function
-f5(e,c,d,b,a){if(0<=a&&0<=c&&!((aC(e)-a|0)<c)&&0<=b&&!((aC(d)-a|0)<b))return bq(e,c,d,b,a);return S(kU)}function
-a5(e,c,d,b,a){if(0<=a&&0<=c&&!((s(e)-a|0)<c)&&0<=b&&!((aC(d)-a|0)<b))return aL(e,c,d,b,a);return S(kV)}function
-kW(e){var
-a=[0,0],m=aC(e)-1|0,o=0;if(!(m<0)){var
+ln(b,a){return b<=a?b:a}function
+gp(b,a){return a<=b?b:a}function
+gq(b){return a(o+b)}function
+bB(a,c){var
+b=V(a);vp(b,0,a,c);return b}function
+lo(a){var
+b=aF(a),c=V(b);by(a,0,c,0,b);return c}function
+lp(c,b,a){if(0<=b&&0<=a&&!((aF(c)-a|0)<b)){var
+d=V(a);by(c,b,d,0,a);return d}return W(lq)}function
+gr(c,b,a){return cn(lp(c,b,a))}function
+gs(e,c,d,b,a){if(0<=a&&0<=c&&!((aF(e)-a|0)<c)&&0<=b&&!((aF(d)-a|0)<b))return by(e,c,d,b,a);return W(lr)}function
+a$(e,c,d,b,a){if(0<=a&&0<=c&&!((t(e)-a|0)<c)&&0<=b&&!((aF(d)-a|0)<b))return aO(e,c,d,b,a);return W(ls)}function
+lt(e){var
+a=[0,0],m=aF(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=cS(e,i),g=0;if(32<=f){var
+f=c4(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1128,160 +1135,160 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===aC(e))return kR(e);var
-b=R(a[1]);a[1]=0;var
-n=aC(e)-1|0,p=0;if(!(n<0)){var
+i=r;continue}break}}if(a[1]===aF(e))return lo(e);var
+b=V(a[1]);a[1]=0;var
+n=aF(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=cS(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(ff<=c)d=1;else
+c=c4(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(fz<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:N(b,a[1],92);a[1]++;N(b,a[1],98);break;case
-9:N(b,a[1],92);a[1]++;N(b,a[1],116);break;case
-10:N(b,a[1],92);a[1]++;N(b,a[1],110);break;case
-13:N(b,a[1],92);a[1]++;N(b,a[1],114);break;default:d=1}switch(d){case
-1:N(b,a[1],92);a[1]++;N(b,a[1],48+(c/cQ|0)|0);a[1]++;N(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;N(b,a[1],48+(c%10|0)|0);break;case
-2:N(b,a[1],92);a[1]++;N(b,a[1],c);break;case
-3:N(b,a[1],c);break}a[1]++;var
+8:O(b,a[1],92);a[1]++;O(b,a[1],98);break;case
+9:O(b,a[1],92);a[1]++;O(b,a[1],116);break;case
+10:O(b,a[1],92);a[1]++;O(b,a[1],110);break;case
+13:O(b,a[1],92);a[1]++;O(b,a[1],114);break;default:d=1}switch(d){case
+1:O(b,a[1],92);a[1]++;O(b,a[1],48+(c/c2|0)|0);a[1]++;O(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;O(b,a[1],48+(c%10|0)|0);break;case
+2:O(b,a[1],92);a[1]++;O(b,a[1],c);break;case
+3:O(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-f6(g,b){var
-c=aC(b);if(0===c)return b;var
-e=R(c),f=c-1|0,h=0;if(!(f<0)){var
-a=h;for(;;){N(e,a,d(g,cS(b,a)));var
+gt(g,b){var
+c=aF(b);if(0===c)return b;var
+d=V(c),f=c-1|0,h=0;if(!(f<0)){var
+a=h;for(;;){O(d,a,e(g,c4(b,a)));var
 i=a+1|0;if(f!==a){var
-a=i;continue}break}}return e}function
-kX(a){return f6(kA,a)}function
-d4(a){return bD(a)}function
-aE(a){return cj(a)}function
-f7(b,a){return aE(bv(b,a))}function
-kY(a,b){return b<=a?a:S(kZ)}function
-k0(f,e,d){var
+a=i;continue}break}}return d}function
+lu(a){return gt(k9,a)}function
+em(a){return bJ(a)}function
+aH(a){return cn(a)}function
+gu(b,a){return aH(bB(b,a))}function
+lv(a,b){return b<=a?a:W(lw)}function
+lx(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=kY((s(c)+e|0)+b|0,b),a=g;continue}return s(c)+b|0}return b}}function
-k1(b,h,g,e,f){var
+g=a[2],b=lv((t(c)+e|0)+b|0,b),a=g;continue}return t(c)+b|0}return b}}function
+ly(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];aL(a,0,b,d,s(a));aL(g,0,b,d+s(a)|0,e);var
-d=(d+s(a)|0)+e|0,c=i;continue}aL(a,0,b,d,s(a));return b}return b}}function
-k2(b,a){if(a){var
-c=s(b);return aE(k1(R(k0(0,c,a)),0,b,c,a))}return k3}function
-k4(b,a){return aE(f6(b,d4(a)))}function
-k5(a){return function(b,f,e){var
+i=c[2];aO(a,0,b,d,t(a));aO(g,0,b,d+t(a)|0,e);var
+d=(d+t(a)|0)+e|0,c=i;continue}aO(a,0,b,d,t(a));return b}return b}}function
+lz(b,a){if(a){var
+c=t(b);return aH(ly(V(lx(0,c,a)),0,b,c,a))}return lA}function
+lB(b,a){return aH(gt(b,em(a)))}function
+lC(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=c0(b,a)+js|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return aE(kW(d4(b)));var
-a=a+1|0;continue}}(a,s(a),0)}function
-k6(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw a0;if(c0(e,a)===b)return a;var
+c=da(b,a)+j1|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return aH(lt(em(b)));var
+a=a+1|0;continue}}(a,t(a),0)}function
+lD(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw a9;if(da(e,a)===b)return a;var
 a=a+1|0;continue}}function
-k7(b,a,d){var
-c=s(b);if(0<=a&&!(c<a))try{k6(b,c,a,d);var
-e=1;return e}catch(a){a=aM(a);if(a===a0)return 0;throw a}return S(k8)}function
-k9(b,a){return k7(b,0,a)}function
-k_(a){return aE(kX(d4(a)))}function
-k$(a){return 1-(typeof
+lE(b,a,d){var
+c=t(b);if(0<=a&&!(c<a))try{lD(b,c,a,d);var
+e=1;return e}catch(a){a=aP(a);if(a===a9)return 0;throw a}return W(lF)}function
+lG(b,a){return lE(b,0,a)}function
+lH(a){return aH(lu(em(a)))}function
+lI(a){return 1-(typeof
 a==="number"?1:0)}function
-bL(b,c){if(0===b)return[0];if(0<=b){var
-e=v(b,d(c,0)),f=b-1|0,g=1;if(!(f<1)){var
-a=g;for(;;){e[1+a]=d(c,a);var
+bC(b,c){if(0===b)return[0];if(0<=b){var
+d=s(b,e(c,0)),f=b-1|0,g=1;if(!(f<1)){var
+a=g;for(;;){d[1+a]=e(c,a);var
 h=a+1|0;if(f!==a){var
-a=h;continue}break}}return e}return S(la)}function
-bw(a){var
-b=a.length-1;return 0===b?[0]:ft(a,0,b)}function
-f8(b,a){var
-c=b.length-1;return 0===c?bw(a):0===a.length-1?ft(b,0,c):up(b,a)}function
-f9(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return ft(c,b,a);return S(lb)}function
-f_(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return uq(c,b,a,d);return S(lc)}function
-c7(e,b){var
+a=h;continue}break}}return d}return W(lJ)}function
+bR(a){var
+b=a.length-1;return 0===b?[0]:fP(a,0,b)}function
+gv(b,a){var
+c=b.length-1;return 0===c?bR(a):0===a.length-1?fP(b,0,c):ve(b,a)}function
+en(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return fP(c,b,a);return W(lK)}function
+gw(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return vf(c,b,a,d);return W(lL)}function
+dg(d,b){var
 c=b.length-1-1|0,f=0;if(!(c<0)){var
-a=f;for(;;){d(e,b[1+a]);var
+a=f;for(;;){e(d,b[1+a]);var
 g=a+1|0;if(c!==a){var
 a=g;continue}break}}return 0}function
-o(e,b){var
+p(d,b){var
 c=b.length-1;if(0===c)return[0];var
-f=v(c,d(e,b[1])),g=c-1|0,h=1;if(!(g<1)){var
-a=h;for(;;){f[1+a]=d(e,b[1+a]);var
+f=s(c,e(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
+a=h;for(;;){f[1+a]=e(d,b[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-f$(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return S(ld);if(0===b)return[0];var
-f=v(b,k(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
-a=h;for(;;){f[1+a]=k(e,d[1+a],c[1+a]);var
+gx(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return W(lM);if(0===b)return[0];var
+f=s(b,l(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
+a=h;for(;;){f[1+a]=l(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-J(d,b){var
+K(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
-a=e;for(;;){k(d,a,b[1+a]);var
+a=e;for(;;){l(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-bM(d,b){var
+aU(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=v(c,k(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
-a=g;for(;;){e[1+a]=k(d,a,b[1+a]);var
+e=s(c,l(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
+a=g;for(;;){e[1+a]=l(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-cp(c){return function(e,d){var
+bS(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-le(d,c){var
+lN(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-ao(a){if(a){var
-b=a[2],d=a[1],c=v(le(0,a),d);return function(e,d){var
+al(a){if(a){var
+b=a[2],d=a[1],c=s(lN(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
-bN(f,e,c){var
+bl(f,e,c){var
 b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
-a=g;for(;;){b[1]=k(f,b[1],c[1+a]);var
+a=g;for(;;){b[1]=l(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-lf(c,b){var
-e=b.length-1;return function(f){var
-a=f;for(;;){if(a===e)return 0;if(d(c,b[1+a]))return 1;var
+gy(c,b){var
+d=b.length-1;return function(f){var
+a=f;for(;;){if(a===d)return 0;if(e(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-c8(c,b){var
-e=b.length-1;return function(f){var
-a=f;for(;;){if(a===e)return 1;if(d(c,b[1+a])){var
+dh(c,b){var
+d=b.length-1;return function(f){var
+a=f;for(;;){if(a===d)return 1;if(e(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-d5=[K,lh,br(0)];function
-lg(b){if(dJ(b,[0]))return[0,[0],[0]];var
-d=b[1],c=b.length-1,e=v(c,d[1]),f=v(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
+eo=[N,lP,bz(0)];function
+lO(b){if(fT(b,[0]))return[0,[0],[0]];var
+d=b[1],c=b.length-1,e=s(c,d[1]),f=s(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-li(e,a){function
+gz(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
-h=b+1|0,m=c(a,h)[1+h];if(k(e,c(a,b)[1+b],m)<0)f[1]=b+1|0;var
-i=b+2|0,n=c(a,i)[1+i],j=f[1];if(k(e,c(a,j)[1+j],n)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-l=b+1|0,o=c(a,l)[1+l];if(!(0<=k(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,d5,d]}function
+h=b+1|0,m=c(a,h)[1+h];if(l(e,c(a,b)[1+b],m)<0)f[1]=b+1|0;var
+i=b+2|0,n=c(a,i)[1+i],j=f[1];if(l(e,c(a,j)[1+j],n)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=l(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,eo,d]}function
 m(i,h,f){var
 b=h;for(;;){var
-d=g(i,b);if(0<k(e,c(a,d)[1+d],f)){var
+d=g(i,b);if(0<l(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 n(f,b,d){try{var
-g=m(f,b,d);return g}catch(b){b=aM(b);if(b[1]===d5){var
+g=m(f,b,d);return g}catch(b){b=aP(b);if(b[1]===eo){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=aM(a);if(a[1]===d5)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=aP(a);if(a[1]===eo)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
-d=(b-1|0)/3|0;if(b!==d){if(0<=k(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
+d=(b-1|0)/3|0;if(b!==d){if(0<=l(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,E,lj]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,J,lQ]}}if(!(h<0)){var
 d=h;for(;;){n(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1292,199 +1299,199 @@ t=b-1|0;if(2!==b){var
 b=t;continue}break}}var
 j=1<f?1:0;if(j){var
 r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
-l=0}else
+k=0}else
 var
-l=j;return l}function
-bO(a){return a!=a?1:0}function
-bP(b,a){if(!(b<a)){var
-c=0;if(dQ(a)||!dQ(b))c=1;if(c)return bO(b)?b:a}return bO(a)?a:b}function
-M(b,a){if(!(b<a)){var
-c=0;if(dQ(a)||!dQ(b))c=1;if(c)return bO(a)?a:b}return bO(b)?b:a}function
-cq(a){return[0,0,0]}function
-cr(a){a[1]=0;a[2]=0;return 0}function
-bQ(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-bR(a){var
+k=j;return k}function
+bT(a){return a!=a?1:0}function
+bU(b,a){if(!(b<a)){var
+c=0;if(d9(a)||!d9(b))c=1;if(c)return bT(b)?b:a}return bT(a)?a:b}function
+E(b,a){if(!(b<a)){var
+c=0;if(d9(a)||!d9(b))c=1;if(c)return bT(a)?a:b}return bT(b)?b:a}function
+cv(a){return[0,0,0]}function
+cw(a){a[1]=0;a[2]=0;return 0}function
+bV(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+bW(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-bS(b){var
+bX(b){var
 a=b[1];return a?[0,a[1]]:0}function
-lk(b,a){return bK(b,a[1])}var
-lm=[K,ll,br(0)];function
-ln(a){return[0,0,0,0]}function
-d6(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-ga(d,a){var
+lR(b,a){return bQ(b,a[1])}var
+lT=[N,lS,bz(0)];function
+lU(a){return[0,0,0,0]}function
+ep(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+gA(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-lo(b){var
+lV(b){var
 a=b[2];return a?[0,a[1]]:0}function
-lp(a){var
+lW(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}d6(a);return c}throw lm}function
-lq(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}ep(a);return c}throw lT}function
+lX(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}d6(a);return[0,c]}return 0}var
-ls=[K,lr,br(0)];function
-lt(a){throw ls}function
-gb(a){var
-c=a[1];a[1]=lt;try{var
-b=d(c,0);u$(a,b);return b}catch(b){b=aM(b);a[1]=function(a){throw b};throw b}}function
-d7(a){var
-b=1<=a?a:1,c=co<b?co:b,d=R(c);return[0,d,0,c,d]}function
-d8(a){return f4(a[1],0,a[2])}function
-lu(a){return a[2]}function
-lv(a){a[2]=0;return 0}function
-d9(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(co<b[1])if((d+c|0)<=co)b[1]=co;else
-dW(ly);var
-e=R(b[1]);f5(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,E,lw]}throw[0,E,lx]}}function
-gc(a,c){var
-b=a[2];if(a[3]<=b)d9(a,1);N(a[1],b,c);a[2]=b+1|0;return 0}function
-lz(a,d,c,b){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}ep(a);return[0,c]}return 0}var
+lZ=[N,lY,bz(0)];function
+l0(a){throw lZ}function
+gB(a){var
+c=a[1];a[1]=l0;try{var
+b=e(c,0);vZ(a,b);return b}catch(b){b=aP(b);a[1]=function(a){throw b};throw b}}function
+eq(a){var
+b=1<=a?a:1,c=cs<b?cs:b,d=V(c);return[0,d,0,c,d]}function
+er(a){return gr(a[1],0,a[2])}function
+l1(a){return a[2]}function
+l2(a){a[2]=0;return 0}function
+es(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cs<b[1])if((d+c|0)<=cs)b[1]=cs;else
+ed(l5);var
+e=V(b[1]);gs(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,J,l3]}throw[0,J,l4]}}function
+gC(a,c){var
+b=a[2];if(a[3]<=b)es(a,1);O(a[1],b,c);a[2]=b+1|0;return 0}function
+l6(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((s(d)-b|0)<c?1:0);if(f)S(lA);var
-g=a[2]+b|0;if(a[3]<g)d9(a,b);aL(d,c,a[1],a[2],b);a[2]=g;return 0}function
-cs(a,c){var
-b=s(c),d=a[2]+b|0;if(a[3]<d)d9(a,b);aL(c,0,a[1],a[2],b);a[2]=d;return 0}function
-d_(a){return 5===a[2]?12:-6}function
-gd(a){return[0,0,R(a)]}function
-ge(a,g){var
-b=aC(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=R(f2(b*2|0,c));f5(a[2],0,e,0,b);a[2]=e;var
+h=b<0?1:0,f=h||((t(d)-b|0)<c?1:0);if(f)W(l7);var
+g=a[2]+b|0;if(a[3]<g)es(a,b);aO(d,c,a[1],a[2],b);a[2]=g;return 0}function
+cx(a,c){var
+b=t(c),d=a[2]+b|0;if(a[3]<d)es(a,b);aO(c,0,a[1],a[2],b);a[2]=d;return 0}function
+et(a){return 5===a[2]?12:-6}function
+gD(a){return[0,0,V(a)]}function
+gE(a,g){var
+b=aF(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=V(gp(b*2|0,c));gs(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-bT(a,b){ge(a,1);cd(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-ab(a,c){var
-b=s(c);ge(a,b);a5(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-gf(a){return f4(a[2],0,a[1])}function
-lB(a,b){var
+bY(a,b){gE(a,1);ch(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+ad(a,c){var
+b=t(c);gE(a,b);a$(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+gF(a){return gr(a[2],0,a[1])}function
+l8(a,b){var
 c=a?a[1]:70;switch(b[2]){case
-0:return jf;case
+0:return jQ;case
 1:return 101;case
 2:return 69;case
-3:return iE;case
+3:return je;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-lC(a,b){switch(b[1]){case
+l9(a,b){switch(b[1]){case
 0:break;case
-1:bT(a,43);break;default:bT(a,32)}return 8<=b[2]?bT(a,35):0}function
-gg(a){if(typeof
+1:bY(a,43);break;default:bY(a,32)}return 8<=b[2]?bY(a,35):0}function
+gG(a){if(typeof
 a==="number")switch(a){case
-0:return lD;case
-1:return lE;case
-2:return lF;case
-3:return lG;case
-4:return lH;case
-5:return lI;default:return lJ}else
+0:return l_;case
+1:return l$;case
+2:return ma;case
+3:return mb;case
+4:return mc;case
+5:return md;default:return me}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return ax(lK,f7(1,a[1]))}}function
-d$(b,c){var
+1:return a[1];default:return aB(mf,gu(1,a[1]))}}function
+eu(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];ab(b,lL);var
+d=a[1];ad(b,mg);var
 a=d;continue;case
 1:var
-e=a[1];ab(b,lM);var
+e=a[1];ad(b,mh);var
 a=e;continue;case
 2:var
-f=a[1];ab(b,lN);var
+f=a[1];ad(b,mi);var
 a=f;continue;case
 3:var
-g=a[1];ab(b,lO);var
+g=a[1];ad(b,mj);var
 a=g;continue;case
 4:var
-h=a[1];ab(b,lP);var
+h=a[1];ad(b,mk);var
 a=h;continue;case
 5:var
-i=a[1];ab(b,lQ);var
+i=a[1];ad(b,ml);var
 a=i;continue;case
 6:var
-j=a[1];ab(b,lR);var
+j=a[1];ad(b,mm);var
 a=j;continue;case
 7:var
-k=a[1];ab(b,lS);var
+k=a[1];ad(b,mn);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];ab(b,lT);d$(b,m);ab(b,lU);var
+l=a[2],m=a[1];ad(b,mo);eu(b,m);ad(b,mp);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];ab(b,lV);d$(b,o);ab(b,lW);var
+n=a[3],o=a[1];ad(b,mq);eu(b,o);ad(b,mr);var
 a=n;continue;case
 10:var
-p=a[1];ab(b,lX);var
+p=a[1];ad(b,ms);var
 a=p;continue;case
 11:var
-q=a[1];ab(b,lY);var
+q=a[1];ad(b,mt);var
 a=q;continue;case
 12:var
-r=a[1];ab(b,lZ);var
+r=a[1];ad(b,mu);var
 a=r;continue;case
 13:var
-s=a[1];ab(b,l0);var
+s=a[1];ad(b,mv);var
 a=s;continue;default:var
-t=a[1];ab(b,l1);var
+t=a[1];ad(b,mw);var
 a=t;continue}}function
-Q(a){if(typeof
+S(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,Q(a[1])];case
-1:return[1,Q(a[1])];case
-2:return[2,Q(a[1])];case
-3:return[3,Q(a[1])];case
-4:return[4,Q(a[1])];case
-5:return[5,Q(a[1])];case
-6:return[6,Q(a[1])];case
-7:return[7,Q(a[1])];case
+0:return[0,S(a[1])];case
+1:return[1,S(a[1])];case
+2:return[2,S(a[1])];case
+3:return[3,S(a[1])];case
+4:return[4,S(a[1])];case
+5:return[5,S(a[1])];case
+6:return[6,S(a[1])];case
+7:return[7,S(a[1])];case
 8:var
-b=a[1];return[8,b,Q(a[2])];case
+b=a[1];return[8,b,S(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,Q(a[3])];case
-10:return[10,Q(a[1])];case
-11:return[11,Q(a[1])];case
-12:return[12,Q(a[1])];case
-13:return[13,Q(a[1])];default:return[14,Q(a[1])]}}function
-ac(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,S(a[3])];case
+10:return[10,S(a[1])];case
+11:return[11,S(a[1])];case
+12:return[12,S(a[1])];case
+13:return[13,S(a[1])];default:return[14,S(a[1])]}}function
+ae(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=ac(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){d(x,0);return 0};return[0,function(a){d(y,0);return 0},z,w,v];case
+b=ae(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){e(x,0);return 0};return[0,function(a){e(y,0);return 0},z,w,v];case
 1:var
-c=ac(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){d(C,0);return 0};return[0,function(a){d(D,0);return 0},E,B,A];case
+c=ae(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){e(C,0);return 0};return[0,function(a){e(D,0);return 0},E,B,A];case
 2:var
-e=ac(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){d(H,0);return 0};return[0,function(a){d(I,0);return 0},J,G,F];case
+d=ae(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){e(H,0);return 0};return[0,function(a){e(I,0);return 0},J,G,F];case
 3:var
-f=ac(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){d(M,0);return 0};return[0,function(a){d(N,0);return 0},O,L,K];case
+f=ae(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){e(M,0);return 0};return[0,function(a){e(N,0);return 0},O,L,K];case
 4:var
-g=ac(a[1]),P=g[4],R=g[3],S=g[2],U=g[1],V=function(a){d(S,0);return 0};return[0,function(a){d(U,0);return 0},V,R,P];case
+g=ae(a[1]),P=g[4],Q=g[3],R=g[2],T=g[1],U=function(a){e(R,0);return 0};return[0,function(a){e(T,0);return 0},U,Q,P];case
 5:var
-h=ac(a[1]),W=h[4],X=h[3],Y=h[2],Z=h[1],_=function(a){d(Y,0);return 0};return[0,function(a){d(Z,0);return 0},_,X,W];case
+h=ae(a[1]),V=h[4],W=h[3],Y=h[2],Z=h[1],_=function(a){e(Y,0);return 0};return[0,function(a){e(Z,0);return 0},_,W,V];case
 6:var
-i=ac(a[1]),$=i[4],aa=i[3],ab=i[2],ad=i[1],ae=function(a){d(ab,0);return 0};return[0,function(a){d(ad,0);return 0},ae,aa,$];case
+i=ae(a[1]),$=i[4],aa=i[3],ab=i[2],ac=i[1],ad=function(a){e(ab,0);return 0};return[0,function(a){e(ac,0);return 0},ad,aa,$];case
 7:var
-j=ac(a[1]),af=j[4],ag=j[3],ah=j[2],ai=j[1],aj=function(a){d(ah,0);return 0};return[0,function(a){d(ai,0);return 0},aj,ag,af];case
+j=ae(a[1]),af=j[4],ag=j[3],ah=j[2],ai=j[1],aj=function(a){e(ah,0);return 0};return[0,function(a){e(ai,0);return 0},aj,ag,af];case
 8:var
-k=ac(a[2]),ak=k[4],al=k[3],am=k[2],an=k[1],ao=function(a){d(am,0);return 0};return[0,function(a){d(an,0);return 0},ao,al,ak];case
+k=ae(a[2]),ak=k[4],al=k[3],am=k[2],an=k[1],ao=function(a){e(am,0);return 0};return[0,function(a){e(an,0);return 0},ao,al,ak];case
 9:var
-ap=a[2],aq=a[1],l=ac(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=ac(T(Q(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){d(av,0);d(ar,0);return 0},aA=function(a){d(as,0);d(aw,0);return 0},aB=function(a){d(ax,0);d(at,0);return 0};return[0,function(a){d(au,0);d(ay,0);return 0},aB,aA,az];case
+ap=a[2],aq=a[1],l=ae(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=ae(X(S(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){e(av,0);e(ar,0);return 0},aA=function(a){e(as,0);e(aw,0);return 0},aB=function(a){e(ax,0);e(at,0);return 0};return[0,function(a){e(au,0);e(ay,0);return 0},aB,aA,az];case
 10:var
-n=ac(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){d(aE,0);return 0};return[0,function(a){d(aF,0);return 0},aG,aD,aC];case
+n=ae(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){e(aE,0);return 0};return[0,function(a){e(aF,0);return 0},aG,aD,aC];case
 11:var
-o=ac(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){d(aJ,0);return 0};return[0,function(a){d(aK,0);return 0},aL,aI,aH];case
+o=ae(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){e(aJ,0);return 0};return[0,function(a){e(aK,0);return 0},aL,aI,aH];case
 12:var
-p=ac(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){d(aO,0);return 0};return[0,function(a){d(aP,0);return 0},aQ,aN,aM];case
+p=ae(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){e(aO,0);return 0};return[0,function(a){e(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=ac(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){d(aR,0);return 0},aW=function(a){d(aS,0);return 0},aX=function(a){d(aT,0);return 0};return[0,function(a){d(aU,0);return 0},aX,aW,aV];default:var
-r=ac(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){d(aY,0);return 0},a3=function(a){d(aZ,0);return 0},a4=function(a){d(a0,0);return 0};return[0,function(a){d(a1,0);return 0},a4,a3,a2]}}function
-T(c,b){var
+q=ae(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){e(aR,0);return 0},aW=function(a){e(aS,0);return 0},aX=function(a){e(aT,0);return 0};return[0,function(a){e(aU,0);return 0},aX,aW,aV];default:var
+r=ae(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){e(aY,0);return 0},a3=function(a){e(aZ,0);return 0},a4=function(a){e(a0,0);return 0};return[0,function(a){e(a1,0);return 0},a4,a3,a2]}}function
+X(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
 b==="number")return 0;else
@@ -1495,23 +1502,23 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,E,l2]}else
+9:a=6;break;default:throw[0,J,mx]}else
 switch(c[0]){case
 0:var
-e=0,t=c[1];if(typeof
+d=0,t=c[1];if(typeof
 b!=="number")switch(b[0]){case
-0:return[0,T(t,b[1])];case
-8:a=5;e=1;break;case
-9:a=6;e=1;break;case
-10:e=1;break;case
-11:a=1;e=1;break;case
-12:a=2;e=1;break;case
-13:a=3;e=1;break;case
-14:a=4;e=1;break}if(!e)a=7;break;case
+0:return[0,X(t,b[1])];case
+8:a=5;d=1;break;case
+9:a=6;d=1;break;case
+10:d=1;break;case
+11:a=1;d=1;break;case
+12:a=2;d=1;break;case
+13:a=3;d=1;break;case
+14:a=4;d=1;break}if(!d)a=7;break;case
 1:var
 f=0,u=c[1];if(typeof
 b!=="number")switch(b[0]){case
-1:return[1,T(u,b[1])];case
+1:return[1,X(u,b[1])];case
 8:a=5;f=1;break;case
 9:a=6;f=1;break;case
 10:f=1;break;case
@@ -1523,7 +1530,7 @@ b!=="number")switch(b[0]){case
 g=0,v=c[1];if(typeof
 b==="number")g=1;else
 switch(b[0]){case
-2:return[2,T(v,b[1])];case
+2:return[2,X(v,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1535,7 +1542,7 @@ switch(b[0]){case
 h=0,w=c[1];if(typeof
 b==="number")h=1;else
 switch(b[0]){case
-3:return[3,T(w,b[1])];case
+3:return[3,X(w,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1547,7 +1554,7 @@ switch(b[0]){case
 i=0,x=c[1];if(typeof
 b==="number")i=1;else
 switch(b[0]){case
-4:return[4,T(x,b[1])];case
+4:return[4,X(x,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1559,7 +1566,7 @@ switch(b[0]){case
 j=0,y=c[1];if(typeof
 b==="number")j=1;else
 switch(b[0]){case
-5:return[5,T(y,b[1])];case
+5:return[5,X(y,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1571,7 +1578,7 @@ switch(b[0]){case
 k=0,z=c[1];if(typeof
 b==="number")k=1;else
 switch(b[0]){case
-6:return[6,T(z,b[1])];case
+6:return[6,X(z,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1583,7 +1590,7 @@ switch(b[0]){case
 l=0,A=c[1];if(typeof
 b==="number")l=1;else
 switch(b[0]){case
-7:return[7,T(A,b[1])];case
+7:return[7,X(A,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1596,368 +1603,368 @@ m=0,B=c[2],C=c[1];if(typeof
 b==="number")m=1;else
 switch(b[0]){case
 8:var
-D=b[1],F=T(B,b[2]);return[8,T(C,D),F];case
+D=b[1],E=X(B,b[2]);return[8,X(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,E,l$];break;case
+14:a=4;break;default:m=1}if(m)throw[0,J,mG];break;case
 9:var
-n=0,G=c[3],H=c[2],I=c[1];if(typeof
+n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-J=b[3],K=b[2],L=b[1],s=ac(T(Q(H),L)),M=s[4];d(s[2],0);d(M,0);return[9,I,K,T(G,J)];case
+I=b[3],K=b[2],L=b[1],s=ae(X(S(G),L)),M=s[4];e(s[2],0);e(M,0);return[9,H,K,X(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,E,ma];break;case
+14:a=4;break;default:n=1}if(n)throw[0,J,mH];break;case
 10:var
 N=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,T(N,b[1])];throw[0,E,mb];case
+b!=="number"&&10===b[0])return[10,X(N,b[1])];throw[0,J,mI];case
 11:var
 o=0,O=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,T(O,b[1])];default:o=1}if(o)throw[0,E,mc];break;case
+11:return[11,X(O,b[1])];default:o=1}if(o)throw[0,J,mJ];break;case
 12:var
 p=0,P=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,T(P,b[1])];default:p=1}if(p)throw[0,E,md];break;case
+12:return[12,X(P,b[1])];default:p=1}if(p)throw[0,J,mK];break;case
 13:var
-q=0,R=c[1];if(typeof
+q=0,Q=c[1];if(typeof
 b==="number")q=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,T(R,b[1])];default:q=1}if(q)throw[0,E,me];break;default:var
-r=0,S=c[1];if(typeof
+13:return[13,X(Q,b[1])];default:q=1}if(q)throw[0,J,mL];break;default:var
+r=0,R=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,T(S,b[1])];default:r=1}if(r)throw[0,E,mf]}switch(a){case
-0:throw[0,E,l5];case
-1:throw[0,E,l6];case
-2:throw[0,E,l7];case
-3:throw[0,E,l8];case
-4:throw[0,E,l9];case
-5:throw[0,E,l3];case
-6:throw[0,E,l4];default:throw[0,E,l_]}}var
-W=[K,mg,br(0)];function
-c9(b,a){if(typeof
+14:return[14,X(R,b[1])];default:r=1}if(r)throw[0,J,mM]}switch(a){case
+0:throw[0,J,mA];case
+1:throw[0,J,mB];case
+2:throw[0,J,mC];case
+3:throw[0,J,mD];case
+4:throw[0,J,mE];case
+5:throw[0,J,my];case
+6:throw[0,J,mz];default:throw[0,J,mF]}}var
+aa=[N,mN,bz(0)];function
+di(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw W}}function
-ct(e,b,d){var
-a=c9(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aa}}function
+cy(e,b,d){var
+a=di(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw W}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-aj(b,c,a){if(typeof
-b==="number")return[0,0,A(c,a)];else
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aa}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+am(b,c,a){if(typeof
+b==="number")return[0,0,B(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=aj(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
+g=am(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=aj(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=am(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=aj(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=am(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=aj(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=am(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=aj(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=am(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=aj(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=am(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=aj(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=am(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=aj(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=am(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(cZ([0,b[1]],[0,o]))throw W;var
-p=aj(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(c$([0,b[1]],[0,o]))throw aa;var
+p=am(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-e=a[2],f=a[1],y=a[3],z=b[3],B=b[2],C=b[1],D=[0,I(f)];if(cZ([0,I(C)],D))throw W;var
-E=[0,I(e)];if(cZ([0,I(B)],E))throw W;var
-q=ac(T(Q(f),e)),F=q[4];d(q[2],0);d(F,0);var
-r=aj(I(z),c,y),G=r[2];return[0,[9,f,e,Q(r[1])],G]}break;case
+d=a[2],f=a[1],y=a[3],z=b[3],A=b[2],C=b[1],D=[0,M(f)];if(c$([0,M(C)],D))throw aa;var
+E=[0,M(d)];if(c$([0,M(A)],E))throw aa;var
+q=ae(X(S(f),d)),F=q[4];e(q[2],0);e(F,0);var
+r=am(M(z),c,y),G=r[2];return[0,[9,f,d,S(r[1])],G]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=aj(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=am(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=aj(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=am(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=aj(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=am(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=aj(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw W}function
-A(a,b){if(typeof
+v=am(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aa}function
+B(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
 0:if(typeof
 b!=="number"&&0===b[0]){var
-p=A(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
+p=B(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 1:if(typeof
 b!=="number"&&0===b[0]){var
-q=A(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
+q=B(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-R=a[2],r=c9(a[1],b),c=r[2],S=r[1];if(typeof
+R=a[2],r=di(a[1],b),c=r[2],S=r[1];if(typeof
 c!=="number"&&1===c[0]){var
-s=A(R,c[1]);return[0,[2,S,s[1]],s[2]]}throw W;case
+s=B(R,c[1]);return[0,[2,S,s[1]],s[2]]}throw aa;case
 3:var
-T=a[2],t=c9(a[1],b),d=t[2],U=t[1];if(typeof
+T=a[2],t=di(a[1],b),d=t[2],U=t[1];if(typeof
 d!=="number"&&1===d[0]){var
-u=A(T,d[1]);return[0,[3,U,u[1]],u[2]]}throw W;case
+u=B(T,d[1]);return[0,[3,U,u[1]],u[2]]}throw aa;case
 4:var
-V=a[4],X=a[1],e=ct(a[2],a[3],b),f=e[3],Y=e[1];if(typeof
+V=a[4],W=a[1],e=cy(a[2],a[3],b),f=e[3],X=e[1];if(typeof
 f!=="number"&&2===f[0]){var
-Z=e[2],v=A(V,f[1]);return[0,[4,X,Y,Z,v[1]],v[2]]}throw W;case
+Y=e[2],v=B(V,f[1]);return[0,[4,W,X,Y,v[1]],v[2]]}throw aa;case
 5:var
-_=a[4],$=a[1],g=ct(a[2],a[3],b),h=g[3],aa=g[1];if(typeof
+Z=a[4],_=a[1],g=cy(a[2],a[3],b),h=g[3],$=g[1];if(typeof
 h!=="number"&&3===h[0]){var
-ab=g[2],w=A(_,h[1]);return[0,[5,$,aa,ab,w[1]],w[2]]}throw W;case
+ab=g[2],w=B(Z,h[1]);return[0,[5,_,$,ab,w[1]],w[2]]}throw aa;case
 6:var
-ac=a[4],ad=a[1],i=ct(a[2],a[3],b),j=i[3],ae=i[1];if(typeof
+ac=a[4],ad=a[1],i=cy(a[2],a[3],b),j=i[3],ae=i[1];if(typeof
 j!=="number"&&4===j[0]){var
-af=i[2],x=A(ac,j[1]);return[0,[6,ad,ae,af,x[1]],x[2]]}throw W;case
+af=i[2],x=B(ac,j[1]);return[0,[6,ad,ae,af,x[1]],x[2]]}throw aa;case
 7:var
-ag=a[4],ah=a[1],k=ct(a[2],a[3],b),l=k[3],ai=k[1];if(typeof
+ag=a[4],ah=a[1],k=cy(a[2],a[3],b),l=k[3],ai=k[1];if(typeof
 l!=="number"&&5===l[0]){var
-aj=k[2],y=A(ag,l[1]);return[0,[7,ah,ai,aj,y[1]],y[2]]}throw W;case
+aj=k[2],y=B(ag,l[1]);return[0,[7,ah,ai,aj,y[1]],y[2]]}throw aa;case
 8:var
-ak=a[4],al=a[1],m=ct(a[2],a[3],b),n=m[3],am=m[1];if(typeof
+ak=a[4],al=a[1],m=cy(a[2],a[3],b),n=m[3],am=m[1];if(typeof
 n!=="number"&&6===n[0]){var
-an=m[2],z=A(ak,n[1]);return[0,[8,al,am,an,z[1]],z[2]]}throw W;case
+an=m[2],z=B(ak,n[1]);return[0,[8,al,am,an,z[1]],z[2]]}throw aa;case
 9:var
-ao=a[2],B=c9(a[1],b),o=B[2],ap=B[1];if(typeof
+ao=a[2],A=di(a[1],b),o=A[2],ap=A[1];if(typeof
 o!=="number"&&7===o[0]){var
-C=A(ao,o[1]);return[0,[9,ap,C[1]],C[2]]}throw W;case
+C=B(ao,o[1]);return[0,[9,ap,C[1]],C[2]]}throw aa;case
 10:var
-D=A(a[1],b);return[0,[10,D[1]],D[2]];case
+D=B(a[1],b);return[0,[10,D[1]],D[2]];case
 11:var
-aq=a[1],E=A(a[2],b);return[0,[11,aq,E[1]],E[2]];case
+aq=a[1],E=B(a[2],b);return[0,[11,aq,E[1]],E[2]];case
 12:var
-ar=a[1],F=A(a[2],b);return[0,[12,ar,F[1]],F[2]];case
+ar=a[1],F=B(a[2],b);return[0,[12,ar,F[1]],F[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-G=b[1],as=b[2],at=a[3],au=a[1];if(cZ([0,a[2]],[0,G]))throw W;var
-H=A(at,as);return[0,[13,au,G,H[1]],H[2]]}break;case
+G=b[1],as=b[2],at=a[3],au=a[1];if(c$([0,a[2]],[0,G]))throw aa;var
+H=B(at,as);return[0,[13,au,G,H[1]],H[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-J=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,I(J)];if(cZ([0,I(ax)],az))throw W;var
-K=A(aw,I(av));return[0,[14,ay,J,K[1]],K[2]]}break;case
+I=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,M(I)];if(c$([0,M(ax)],az))throw aa;var
+J=B(aw,M(av));return[0,[14,ay,I,J[1]],J[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
-L=A(a[1],b[1]);return[0,[15,L[1]],L[2]]}break;case
+K=B(a[1],b[1]);return[0,[15,K[1]],K[2]]}break;case
 16:if(typeof
 b!=="number"&&11===b[0]){var
-M=A(a[1],b[1]);return[0,[16,M[1]],M[2]]}break;case
+L=B(a[1],b[1]);return[0,[16,L[1]],L[2]]}break;case
 17:var
-aA=a[1],N=A(a[2],b);return[0,[17,aA,N[1]],N[2]];case
-18:return mi(a[1],a[2],b);case
+aA=a[1],N=B(a[2],b);return[0,[17,aA,N[1]],N[2]];case
+18:return mP(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
-O=A(a[1],b[1]);return[0,[19,O[1]],O[2]]}break;case
+O=B(a[1],b[1]);return[0,[19,O[1]],O[2]]}break;case
 20:if(typeof
 b!=="number"&&1===b[0]){var
-aB=a[2],aC=a[1],P=A(a[3],b[1]);return[0,[20,aC,aB,P[1]],P[2]]}break;case
+aB=a[2],aC=a[1],P=B(a[3],b[1]);return[0,[20,aC,aB,P[1]],P[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
-aD=a[1],Q=A(a[2],b[1]);return[0,[21,aD,Q[1]],Q[2]]}break;case
-23:return mj(a[1],a[2],b)}throw W}function
-mi(a,c,b){if(0===a[0]){var
-d=a[1],j=d[2],e=A(d[1],b),k=e[1],f=A(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
-g=a[1],l=g[2],h=A(g[1],b),m=h[1],i=A(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-mj(a,c,b){if(typeof
+aD=a[1],Q=B(a[2],b[1]);return[0,[21,aD,Q[1]],Q[2]]}break;case
+23:return mQ(a[1],a[2],b)}throw aa}function
+mP(a,c,b){if(0===a[0]){var
+d=a[1],j=d[2],e=B(d[1],b),k=e[1],f=B(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
+g=a[1],l=g[2],h=B(g[1],b),m=h[1],i=B(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
+mQ(a,c,b){if(typeof
 a==="number")switch(a){case
-0:return ap(a,c,b);case
-1:return ap(a,c,b);case
+0:return at(a,c,b);case
+1:return at(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=A(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw W;default:return ap(a,c,b)}else
+d=B(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aa;default:return at(a,c,b)}else
 switch(a[0]){case
-0:return ap(a,c,b);case
-1:return ap(a,c,b);case
-2:return ap(a,c,b);case
-3:return ap(a,c,b);case
-4:return ap(a,c,b);case
-5:return ap(a,c,b);case
-6:return ap(a,c,b);case
-7:return ap(a,c,b);case
-8:return ap([8,a[1],a[2]],c,b);case
+0:return at(a,c,b);case
+1:return at(a,c,b);case
+2:return at(a,c,b);case
+3:return at(a,c,b);case
+4:return at(a,c,b);case
+5:return at(a,c,b);case
+6:return at(a,c,b);case
+7:return at(a,c,b);case
+8:return at([8,a[1],a[2]],c,b);case
 9:var
-g=a[1],e=aj(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
-10:return ap(a,c,b);default:return ap(a,c,b)}}function
-ap(d,c,b){var
-a=A(c,b);return[0,[23,d,a[1]],a[2]]}function
-mh(c,b){var
-a=A(c,b);if(typeof
-a[2]==="number")return a[1];throw W}function
-mk(b,a){return mh(b,I(Q(a)))}function
-aq(k,g,a){var
-b=s(a),h=0<=g?k:0,d=c3(g);if(d<=b)return a;var
-l=2===h?48:32,c=bv(d,l);switch(h){case
-0:a5(a,0,c,0,b);break;case
-1:a5(a,0,c,d-b|0,b);break;default:var
+g=a[1],e=am(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
+10:return at(a,c,b);default:return at(a,c,b)}}function
+at(d,c,b){var
+a=B(c,b);return[0,[23,d,a[1]],a[2]]}function
+mO(c,b){var
+a=B(c,b);if(typeof
+a[2]==="number")return a[1];throw aa}function
+mR(b,a){return mO(b,M(S(a)))}function
+au(k,g,a){var
+b=t(a),h=0<=g?k:0,d=dd(g);if(d<=b)return a;var
+l=2===h?48:32,c=bB(d,l);switch(h){case
+0:a$(a,0,c,0,b);break;case
+1:a$(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==P(a,0)&&45!==P(a,0)&&32!==P(a,0)){e=1;i=1}if(!i){cd(c,0,P(a,0));a5(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==R(a,0)&&45!==R(a,0)&&32!==R(a,0)){e=1;i=1}if(!i){ch(c,0,R(a,0));a$(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===P(a,0)){var
-j=0;if(dB!==P(a,1)&&88!==P(a,1)){f=1;j=1}if(!j){cd(c,1,P(a,1));a5(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)a5(a,0,c,d-b|0,b)}}return aE(c)}function
-bU(k,b){var
-c=c3(k),a=s(b),d=P(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+i_>>>0))e=1}else
+f=0;if(1<b&&48===R(a,0)){var
+j=0;if(dV!==R(a,1)&&88!==R(a,1)){f=1;j=1}if(!j){ch(c,1,R(a,1));a$(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)a$(a,0,c,d-b|0,b)}}return aH(c)}function
+bZ(k,b){var
+c=dd(k),a=t(b),d=R(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+jK>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(dB===P(b,1)||88===P(b,1))j=1;if(j){var
-h=bv(c+2|0,48);cd(h,1,P(b,1));a5(b,2,h,(c-a|0)+4|0,a-2|0);return aE(h)}}e=1;f=1;break;case
+j=0;if(dV===R(b,1)||88===R(b,1))j=1;if(j){var
+h=bB(c+2|0,48);ch(h,1,R(b,1));a$(b,2,h,(c-a|0)+4|0,a-2|0);return aH(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bv(c+1|0,48);cd(g,0,d);a5(b,1,g,(c-a|0)+2|0,a-1|0);return aE(g)}}if(e&&a<c){var
-i=bv(c,48);a5(b,0,i,c-a|0,a);return aE(i)}return b}function
-ml(d){var
-a=k5(d),b=s(a),c=bv(b+2|0,34);aL(a,0,c,1,b);return aE(c)}function
-mm(a){switch(a){case
-1:return mo;case
-2:return mp;case
-4:return mr;case
-5:return ms;case
-6:return mt;case
-7:return mu;case
-8:return mv;case
-9:return mw;case
-10:return mx;case
-11:return my;case
+g=bB(c+1|0,48);ch(g,0,d);a$(b,1,g,(c-a|0)+2|0,a-1|0);return aH(g)}}if(e&&a<c){var
+i=bB(c,48);a$(b,0,i,c-a|0,a);return aH(i)}return b}function
+mS(d){var
+a=lC(d),b=t(a),c=bB(b+2|0,34);aO(a,0,c,1,b);return aH(c)}function
+mT(a){switch(a){case
+1:return mV;case
+2:return mW;case
+4:return mY;case
+5:return mZ;case
+6:return m0;case
+7:return m1;case
+8:return m2;case
+9:return m3;case
+10:return m4;case
+11:return m5;case
 0:case
-13:return mn;case
+13:return mU;case
 3:case
-14:return mq;default:return mz}}function
-mA(a){switch(a){case
-1:return mC;case
-2:return mD;case
-4:return mF;case
-5:return mG;case
-6:return mH;case
-7:return mI;case
-8:return mJ;case
-9:return mK;case
-10:return mL;case
-11:return mM;case
+14:return mX;default:return m6}}function
+m7(a){switch(a){case
+1:return m9;case
+2:return m_;case
+4:return na;case
+5:return nb;case
+6:return nc;case
+7:return nd;case
+8:return ne;case
+9:return nf;case
+10:return ng;case
+11:return nh;case
 0:case
-13:return mB;case
+13:return m8;case
 3:case
-14:return mE;default:return mN}}function
-mO(a){switch(a){case
-1:return mQ;case
-2:return mR;case
-4:return mT;case
-5:return mU;case
-6:return mV;case
-7:return mW;case
-8:return mX;case
-9:return mY;case
-10:return mZ;case
-11:return m0;case
+14:return m$;default:return ni}}function
+nj(a){switch(a){case
+1:return nl;case
+2:return nm;case
+4:return no;case
+5:return np;case
+6:return nq;case
+7:return nr;case
+8:return ns;case
+9:return nt;case
+10:return nu;case
+11:return nv;case
 0:case
-13:return mP;case
+13:return nk;case
 3:case
-14:return mS;default:return m1}}function
-m2(a){switch(a){case
-1:return m4;case
-2:return m5;case
-4:return m7;case
-5:return m8;case
-6:return m9;case
-7:return m_;case
-8:return m$;case
-9:return na;case
-10:return nb;case
-11:return nc;case
+14:return nn;default:return nw}}function
+nx(a){switch(a){case
+1:return nz;case
+2:return nA;case
+4:return nC;case
+5:return nD;case
+6:return nE;case
+7:return nF;case
+8:return nG;case
+9:return nH;case
+10:return nI;case
+11:return nJ;case
 0:case
-13:return m3;case
+13:return ny;case
 3:case
-14:return m6;default:return nd}}function
-gh(b,c){var
-d=c3(c),e=lB(ne,b),a=gd(16);bT(a,37);lC(a,b);bT(a,46);ab(a,f3(d));bT(a,e);return gf(a)}function
-c_(m,a){if(13<=m){var
-g=[0,0],h=s(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<c0(a,c)+iI>>>0))g[1]++;var
+14:return nB;default:return nK}}function
+gH(b,c){var
+d=dd(c),e=l8(nL,b),a=gD(16);bY(a,37);l9(a,b);bY(a,46);ad(a,gq(d));bY(a,e);return gF(a)}function
+dj(m,a){if(13<=m){var
+g=[0,0],h=t(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<da(a,c)+ji>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=R(s(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cd(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=s(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=V(t(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){ch(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=t(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=c0(a,b);if(9<f+iI>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=da(a,b);if(9<f+ji>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return aE(j)}return a}function
-nf(a,b){return c_(a,dK(mm(a),b))}function
-ng(a,b){return c_(a,dK(mO(a),b))}function
-nh(a,b){return c_(a,dK(m2(a),b))}function
-ni(a,b){return c_(a,uP(mA(a),b))}function
-a6(b,c,a){function
+b=p;continue}break}}return aH(j)}return a}function
+nM(a,b){return dj(a,d3(mT(a),b))}function
+nN(a,b){return dj(a,d3(nj(a),b))}function
+nO(a,b){return dj(a,d3(nx(a),b))}function
+nP(a,b){return dj(a,vD(m7(a),b))}function
+ba(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return uL(a,c,d)}function
+d=32}return vz(a,c,d)}function
 f(a){var
-e=s(a);return function(f){var
+e=t(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
-c=P(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
+c=R(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:ax(a,nj)}function
+b=b+1|0;continue}}(0)?a:aB(a,nQ)}function
 e(c){var
-b=ux(a);return 3===b?a<0.?nk:nl:4<=b?nm:c}switch(b[2]){case
-5:return e(f(fy(gh(b,c),a)));case
+b=vm(a);return 3===b?a<0.?nR:nS:4<=b?nT:c}switch(b[2]){case
+5:return e(f(fW(gH(b,c),a)));case
 6:return d(0);case
-7:return k_(d(0));case
-8:return e(d(0));default:return fy(gh(b,c),a)}}function
-nn(d){var
-a=kt(d),b=s(a),c=bv(b+2|0,39);aL(a,0,c,1,b);return aE(c)}function
-no(b){var
-a=gd(16);d$(a,b);return gf(a)}function
-cN(e,o,n,m){var
+7:return lH(d(0));case
+8:return e(d(0));default:return fW(gH(b,c),a)}}function
+nU(d){var
+a=k2(d),b=t(a),c=bB(b+2|0,39);aO(a,0,c,1,b);return aH(c)}function
+nV(b){var
+a=gD(16);eu(a,b);return gF(a)}function
+cY(d,o,n,m){var
 c=o,b=n,a=m;for(;;)if(typeof
-a==="number")return d(c,b);else
+a==="number")return e(c,b);else
 switch(a[0]){case
 0:var
 p=a[1];return function(a){return w(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return w(c,[4,b,nn(a)],q)};case
+q=a[1];return function(a){return w(c,[4,b,nU(a)],q)};case
 2:var
-r=a[2],s=a[1];return ea(c,b,r,s,function(a){return a});case
-3:return ea(c,b,a[2],a[1],ml);case
-4:return c$(c,b,a[4],a[2],a[3],nf,a[1]);case
-5:return c$(c,b,a[4],a[2],a[3],ng,a[1]);case
-6:return c$(c,b,a[4],a[2],a[3],nh,a[1]);case
-7:return c$(c,b,a[4],a[2],a[3],ni,a[1]);case
-8:return np(c,b,a[4],a[2],a[3],a[1]);case
-9:return ea(c,b,a[2],a[1],ka);case
+r=a[2],s=a[1];return ev(c,b,r,s,function(a){return a});case
+3:return ev(c,b,a[2],a[1],mS);case
+4:return dk(c,b,a[4],a[2],a[3],nM,a[1]);case
+5:return dk(c,b,a[4],a[2],a[3],nN,a[1]);case
+6:return dk(c,b,a[4],a[2],a[3],nO,a[1]);case
+7:return dk(c,b,a[4],a[2],a[3],nP,a[1]);case
+8:return nW(c,b,a[4],a[2],a[3],a[1]);case
+9:return ev(c,b,a[2],a[1],kJ);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -1965,11 +1972,11 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=no(a[2]);return function(a){return w(c,[4,b,u],t)};case
+t=a[3],u=nV(a[2]);return function(a){return w(c,[4,b,u],t)};case
 14:var
-v=a[3],x=a[2];return function(a){return w(c,b,D(mk(a[1],x),v))};case
+v=a[3],x=a[2];return function(a){return w(c,b,I(mR(a[1],x),v))};case
 15:var
-y=a[1];return function(d,a){return w(c,[6,b,function(b){return k(d,b,a)}],y)};case
+y=a[1];return function(d,a){return w(c,[6,b,function(b){return l(d,b,a)}],y)};case
 16:var
 z=a[1];return function(a){return w(c,[6,b,a],z)};case
 17:var
@@ -1977,247 +1984,247 @@ b=[0,b,a[1]],a=a[2];continue;case
 18:var
 f=a[1];if(0===f[0]){var
 A=a[2],B=f[1][1],C=0,c=function(b,c,d){return function(a){return w(c,[1,b,[0,a]],d)}}(b,c,A),b=C,a=B;continue}var
-F=a[2],G=f[1][1],H=0,c=function(b,c,d){return function(a){return w(c,[1,b,[1,a]],d)}}(b,c,F),b=H,a=G;continue;case
-19:throw[0,E,nr];case
+D=a[2],E=f[1][1],F=0,c=function(b,c,d){return function(a){return w(c,[1,b,[1,a]],d)}}(b,c,D),b=F,a=E;continue;case
+19:throw[0,J,nY];case
 20:var
-I=a[3],J=[8,b,ns];return function(a){return w(c,J,I)};case
+G=a[3],H=[8,b,nZ];return function(a){return w(c,H,G)};case
 21:var
-K=a[2];return function(a){return w(c,[4,b,dK(nt,a)],K)};case
+K=a[2];return function(a){return w(c,[4,b,d3(n0,a)],K)};case
 22:var
 L=a[1];return function(a){return w(c,[5,b,a],L)};case
 23:var
-g=a[2],h=a[1];return e<50?iv(e+1|0,c,b,h,g):V(iv,[0,c,b,h,g]);default:var
-i=a[3],j=a[1],l=d(a[2],0);return e<50?e6(e+1|0,c,b,i,j,l):V(e6,[0,c,b,i,j,l])}}function
-iv(d,c,b,e,a){if(typeof
+g=a[2],h=a[1];return d<50?i8(d+1|0,c,b,h,g):_(i8,[0,c,b,h,g]);default:var
+i=a[3],j=a[1],k=e(a[2],0);return d<50?fn(d+1|0,c,b,i,j,k):_(fn,[0,c,b,i,j,k])}}function
+i8(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
-0:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
-1:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
-2:throw[0,E,nu];default:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a])}else
+0:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a]);case
+1:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a]);case
+2:throw[0,J,n1];default:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a])}else
 switch(e[0]){case
-0:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
-1:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
-2:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
-3:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
-4:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
-5:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
-6:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
-7:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
-8:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);case
+0:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a]);case
+1:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a]);case
+2:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a]);case
+3:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a]);case
+4:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a]);case
+5:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a]);case
+6:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a]);case
+7:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a]);case
+8:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?e7(d+1|0,c,b,f,a):V(e7,[0,c,b,f,a]);case
-10:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a]);default:return d<50?z(d+1|0,c,b,a):V(z,[0,c,b,a])}}function
-e7(e,d,c,a,b){if(typeof
-a==="number")return e<50?z(e+1|0,d,c,b):V(z,[0,d,c,b]);else
+f=e[2];return d<50?fo(d+1|0,c,b,f,a):_(fo,[0,c,b,f,a]);case
+10:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a]);default:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a])}}function
+fo(e,d,c,a,b){if(typeof
+a==="number")return e<50?A(e+1|0,d,c,b):_(A,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return ay(d,c,f,b)};case
+f=a[1];return function(a){return aC(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return ay(d,c,g,b)};case
+g=a[1];return function(a){return aC(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return ay(d,c,h,b)};case
+h=a[1];return function(a){return aC(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return ay(d,c,i,b)};case
+i=a[1];return function(a){return aC(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return ay(d,c,j,b)};case
+j=a[1];return function(a){return aC(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return ay(d,c,k,b)};case
+k=a[1];return function(a){return aC(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return ay(d,c,l,b)};case
+l=a[1];return function(a){return aC(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return ay(d,c,m,b)};case
+m=a[1];return function(a){return aC(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return ay(d,c,n,b)};case
+n=a[2];return function(a){return aC(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=T(Q(a[1]),p);return function(a){return ay(d,c,ah(q,o),b)};case
+o=a[3],p=a[2],q=X(S(a[1]),p);return function(a){return aC(d,c,aj(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return ay(d,c,r,b)};case
+r=a[1];return function(e,a){return aC(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return ay(d,c,s,b)};case
+s=a[1];return function(a){return aC(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return ay(d,c,t,b)};case
-13:throw[0,E,nv];default:throw[0,E,nw]}}function
-z(d,b,e,a){var
-c=[8,e,nx];return d<50?cN(d+1|0,b,c,a):V(cN,[0,b,c,a])}function
-e6(h,b,f,a,e,c){if(e){var
-i=e[1];return function(e){return nq(b,f,a,i,d(c,e))}}var
-g=[4,f,c];return h<50?cN(h+1|0,b,g,a):V(cN,[0,b,g,a])}function
-w(a,b,c){return fK(cN(0,a,b,c))}function
-ay(a,b,c,d){return fK(e7(0,a,b,c,d))}function
-nq(a,b,c,d,e){return fK(e6(0,a,b,c,d,e))}function
-ea(f,e,c,a,b){if(typeof
-a==="number")return function(a){return w(f,[4,e,d(b,a)],c)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return w(f,[4,e,aq(h,g,d(b,a))],c)}}var
-i=a[1];return function(g,a){return w(f,[4,e,aq(i,g,d(b,a))],c)}}}function
-c$(f,e,d,g,c,b,a){if(typeof
+t=a[1];return function(a){return aC(d,c,t,b)};case
+13:throw[0,J,n2];default:throw[0,J,n3]}}function
+A(d,b,e,a){var
+c=[8,e,n4];return d<50?cY(d+1|0,b,c,a):_(cY,[0,b,c,a])}function
+fn(h,b,f,a,d,c){if(d){var
+i=d[1];return function(d){return nX(b,f,a,i,e(c,d))}}var
+g=[4,f,c];return h<50?cY(h+1|0,b,g,a):_(cY,[0,b,g,a])}function
+w(a,b,c){return f8(cY(0,a,b,c))}function
+aC(a,b,c,d){return f8(fo(0,a,b,c,d))}function
+nX(a,b,c,d,e){return f8(fn(0,a,b,c,d,e))}function
+ev(f,d,c,a,b){if(typeof
+a==="number")return function(a){return w(f,[4,d,e(b,a)],c)};else{if(0===a[0]){var
+g=a[2],h=a[1];return function(a){return w(f,[4,d,au(h,g,e(b,a))],c)}}var
+i=a[1];return function(g,a){return w(f,[4,d,au(i,g,e(b,a))],c)}}}function
+dk(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return w(f,[4,e,bU(g,k(b,a,c))],d)}:function(c){return w(f,[4,e,k(b,a,c)],d)};var
-l=c[1];return function(c){return w(f,[4,e,bU(l,k(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return w(f,[4,e,bZ(g,l(b,a,c))],d)}:function(c){return w(f,[4,e,l(b,a,c)],d)};var
+k=c[1];return function(c){return w(f,[4,e,bZ(k,l(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return w(f,[4,e,aq(i,h,bU(g,k(b,a,c)))],d)}:function(c){return w(f,[4,e,aq(i,h,k(b,a,c))],d)};var
-m=c[1];return function(c){return w(f,[4,e,aq(i,h,bU(m,k(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return w(f,[4,e,au(i,h,bZ(g,l(b,a,c)))],d)}:function(c){return w(f,[4,e,au(i,h,l(b,a,c))],d)};var
+m=c[1];return function(c){return w(f,[4,e,au(i,h,bZ(m,l(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return w(f,[4,e,aq(j,h,bU(g,k(b,a,c)))],d)}:function(g,c){return w(f,[4,e,aq(j,g,k(b,a,c))],d)};var
-n=c[1];return function(g,c){return w(f,[4,e,aq(j,g,bU(n,k(b,a,c)))],d)}}}function
-np(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return w(f,[4,e,au(j,h,bZ(g,l(b,a,c)))],d)}:function(g,c){return w(f,[4,e,au(j,g,l(b,a,c))],d)};var
+n=c[1];return function(g,c){return w(f,[4,e,au(j,g,bZ(n,l(b,a,c)))],d)}}}function
+nW(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return w(e,[4,d,a6(a,f,b)],c)}:function(b){return w(e,[4,d,a6(a,d_(a),b)],c)};var
-j=b[1];return function(b){return w(e,[4,d,a6(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return w(e,[4,d,ba(a,f,b)],c)}:function(b){return w(e,[4,d,ba(a,et(a),b)],c)};var
+j=b[1];return function(b){return w(e,[4,d,ba(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return w(e,[4,d,aq(h,g,a6(a,f,b))],c)}:function(b){return w(e,[4,d,aq(h,g,a6(a,d_(a),b))],c)};var
-k=b[1];return function(b){return w(e,[4,d,aq(h,g,a6(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return w(e,[4,d,au(h,g,ba(a,f,b))],c)}:function(b){return w(e,[4,d,au(h,g,ba(a,et(a),b))],c)};var
+k=b[1];return function(b){return w(e,[4,d,au(h,g,ba(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return w(e,[4,d,aq(i,g,a6(a,f,b))],c)}:function(f,b){return w(e,[4,d,aq(i,f,a6(a,d_(a),b))],c)};var
-l=b[1];return function(f,b){return w(e,[4,d,aq(i,f,a6(a,l,b))],c)}}}function
-a7(b,f){var
+b==="number")return b?function(g,f,b){return w(e,[4,d,au(i,g,ba(a,f,b))],c)}:function(f,b){return w(e,[4,d,au(i,f,ba(a,et(a),b))],c)};var
+l=b[1];return function(f,b){return w(e,[4,d,au(i,f,ba(a,l,b))],c)}}}function
+bb(b,f){var
 a=f;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=gg(a[2]);a7(b,g);return cn(b,h);case
+g=a[1],h=gG(a[2]);bb(b,g);return cr(b,h);case
 1:var
-c=a[2],e=a[1];if(0===c[0]){var
-i=c[1];a7(b,e);cn(b,ny);var
+c=a[2],d=a[1];if(0===c[0]){var
+i=c[1];bb(b,d);cr(b,n5);var
 a=i;continue}var
-j=c[1];a7(b,e);cn(b,nz);var
+j=c[1];bb(b,d);cr(b,n6);var
 a=j;continue;case
 6:var
-m=a[2];a7(b,a[1]);return d(m,b);case
-7:a7(b,a[1]);return c4(b);case
+m=a[2];bb(b,a[1]);return e(m,b);case
+7:bb(b,a[1]);return de(b);case
 8:var
-n=a[2];a7(b,a[1]);return S(n);case
+n=a[2];bb(b,a[1]);return W(n);case
 2:case
 4:var
-k=a[2];a7(b,a[1]);return cn(b,k);default:var
-l=a[2];a7(b,a[1]);return km(b,l)}}function
-bf(b,f){var
+k=a[2];bb(b,a[1]);return cr(b,k);default:var
+l=a[2];bb(b,a[1]);return kV(b,l)}}function
+bm(b,f){var
 a=f;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=gg(a[2]);bf(b,g);return cs(b,h);case
+g=a[1],h=gG(a[2]);bm(b,g);return cx(b,h);case
 1:var
-c=a[2],e=a[1];if(0===c[0]){var
-i=c[1];bf(b,e);cs(b,nA);var
+c=a[2],d=a[1];if(0===c[0]){var
+i=c[1];bm(b,d);cx(b,n7);var
 a=i;continue}var
-j=c[1];bf(b,e);cs(b,nB);var
+j=c[1];bm(b,d);cx(b,n8);var
 a=j;continue;case
 6:var
-m=a[2];bf(b,a[1]);return cs(b,d(m,0));case
+m=a[2];bm(b,a[1]);return cx(b,e(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];bf(b,a[1]);return S(n);case
+n=a[2];bm(b,a[1]);return W(n);case
 2:case
 4:var
-k=a[2];bf(b,a[1]);return cs(b,k);default:var
-l=a[2];bf(b,a[1]);return gc(b,l)}}function
-nC(c,a,b){var
-e=b[1],f=0;return w(function(b){a7(a,b);return d(c,a)},f,e)}function
-eb(b,a){return nC(function(a){return 0},b,a)}function
-ec(a){return eb(aN,a)}function
-nD(b,a){var
+k=a[2];bm(b,a[1]);return cx(b,k);default:var
+l=a[2];bm(b,a[1]);return gC(b,l)}}function
+n9(c,a,b){var
+d=b[1],f=0;return w(function(b){bb(a,b);return e(c,a)},f,d)}function
+ew(b,a){return n9(function(a){return 0},b,a)}function
+ex(a){return ew(aS,a)}function
+n_(b,a){var
 c=a[1];return w(function(c){var
-a=d7(64);bf(a,c);return d(b,d8(a))},0,c)}function
-af(a){return nD(function(a){return a},a)}var
-nE=dU(0);function
-ee(c,b){var
-a=c[1+b];return k$(a)?cg(a)===dH?d(af(nF),a):cg(a)===253?kf(a):nG:d(af(nH),a)}function
-gi(b,a){if(b.length-1<=a)return nI;var
-c=gi(b,a+1|0),d=ee(b,a);return k(af(nJ),d,c)}function
-nK(a){var
+a=eq(64);bm(a,c);return e(b,er(a))},0,c)}function
+ag(a){return n_(function(a){return a},a)}var
+n$=eb(0);function
+ez(c,b){var
+a=c[1+b];return lI(a)?ck(a)===d1?e(ag(oa),a):ck(a)===253?kO(a):ob:e(ag(oc),a)}function
+gI(b,a){if(b.length-1<=a)return od;var
+c=gI(b,a+1|0),d=ez(b,a);return l(ag(oe),d,c)}function
+of(a){var
 b=a.length-1;if(2<b>>>0){var
-c=gi(a,2),e=ee(a,1);return k(af(nL),e,c)}switch(b){case
-0:return nM;case
-1:return nN;default:var
-f=ee(a,1);return d(af(nO),f)}}function
-nP(e){function
+c=gI(a,2),d=ez(a,1);return l(ag(og),d,c)}switch(b){case
+0:return oh;case
+1:return oi;default:var
+f=ez(a,1);return e(ag(oj),f)}}function
+ok(d){function
 a(f){var
 a=f;for(;;){if(a){var
 g=a[2],h=a[1];try{var
-c=0,b=d(h,e);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=g;continue}return 0}}return a(dV(nE))}function
-nQ(a){if(a===c2)return nR;if(a===dX)return nS;if(a[1]===fQ){var
-b=a[2],e=b[3],h=b[2],i=b[1];return e8(af(ed),i,h,e,e+5|0,nT)}if(a[1]===E){var
-c=a[2],f=c[3],j=c[2],k=c[1];return e8(af(ed),k,j,f,f+6|0,nU)}if(a[1]===fS){var
-d=a[2],g=d[3],l=d[2],m=d[1];return e8(af(ed),m,l,g,g+6|0,nV)}if(0===cg(a)){var
-n=a[1][1];return ax(n,nK(a))}return a[1]}function
-da(a){var
-b=nP(a);return b?b[1]:nQ(a)}function
-nW(a){var
-b=[0,uy(a)];return b}function
-nX(b,a){function
-c(a){return a?0===b?nY:nZ:0===b?n0:n1}if(0===a[0]){var
-e=a[5],f=a[4],g=a[3],h=a[6]?n2:n4,i=a[2],j=a[7],k=c(a[1]);return[0,un(af(n3),k,j,i,h,g,f,e)]}if(a[1])return 0;var
-l=c(0);return[0,d(af(n5),l)]}function
-n6(e,b){if(b){var
+c=0,b=e(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
+a=g;continue}return 0}}return a(ec(n$))}function
+ol(a){if(a===dc)return om;if(a===ee)return on;if(a[1]===gc){var
+b=a[2],e=b[3],h=b[2],i=b[1];return fp(ag(ey),i,h,e,e+5|0,oo)}if(a[1]===J){var
+c=a[2],f=c[3],j=c[2],k=c[1];return fp(ag(ey),k,j,f,f+6|0,op)}if(a[1]===ge){var
+d=a[2],g=d[3],l=d[2],m=d[1];return fp(ag(ey),m,l,g,g+6|0,oq)}if(0===ck(a)){var
+n=a[1][1];return aB(n,of(a))}return a[1]}function
+dl(a){var
+b=ok(a);return b?b[1]:ol(a)}function
+or(a){var
+b=[0,vn(a)];return b}function
+os(b,a){function
+c(a){return a?0===b?ot:ou:0===b?ov:ow}if(0===a[0]){var
+d=a[5],f=a[4],g=a[3],h=a[6]?ox:oz,i=a[2],j=a[7],k=c(a[1]);return[0,vc(ag(oy),k,j,i,h,g,f,d)]}if(a[1])return 0;var
+l=c(0);return[0,e(ag(oA),l)]}function
+oB(d,b){if(b){var
 f=b[1],g=f.length-1-1|0,i=0;if(!(g<0)){var
 a=i;for(;;){var
-h=nX(a,c(f,a)[1+a]);if(h){var
-j=h[1];d(eb(e,n7),j)}var
+h=os(a,c(f,a)[1+a]);if(h){var
+j=h[1];e(ew(d,oC),j)}var
 k=a+1|0;if(g!==a){var
-a=k;continue}break}}return 0}return eb(e,n8)}function
-ef(b,a){return n6(b,nW(a))}var
-n_=n9.slice();function
-n$(f,e){var
-g=da(f);d(ec(oa),g);ef(aN,e);var
-a=u5(0);if(a<0){var
-b=c3(a);fT(c(n_,b)[1+b])}return c4(aN)}var
-ob=[0];function
-gj(b){var
-a=uE(0);return a}function
-oc(b,a){try{var
-c=a?ob:gj(0);try{d0(0)}catch(a){}try{var
-i=n$(b,c),e=i}catch(a){a=aM(a);var
-f=gj(0),g=da(b);d(ec(oe),g);ef(aN,c);var
-h=da(a);d(ec(of),h);ef(aN,f);var
-e=c4(aN)}return e}catch(a){a=aM(a);if(a===c2)return fT(od);throw a}}fJ(a(iF),function(b,a){try{var
-c=oc(b,a);return c}catch(a){return 0}});function
-og(a){return u4(a,0,s(a))}function
-oh(a){return[0,v(55,0),0]}function
-oi(d,g){function
-l(b,a){return og(ax(b,f3(a)))}function
+a=k;continue}break}}return 0}return ew(d,oD)}function
+eA(b,a){return oB(b,or(a))}var
+oF=oE.slice();function
+oG(f,d){var
+g=dl(f);e(ex(oH),g);eA(aS,d);var
+a=vT(0);if(a<0){var
+b=dd(a);gf(c(oF,b)[1+b])}return de(aS)}var
+oI=[0];function
+gJ(b){var
+a=vs(0);return a}function
+oJ(b,a){try{var
+c=a?oI:gJ(0);try{eh(0)}catch(a){}try{var
+i=oG(b,c),d=i}catch(a){a=aP(a);var
+f=gJ(0),g=dl(b);e(ex(oL),g);eA(aS,c);var
+h=dl(a);e(ex(oM),h);eA(aS,f);var
+d=de(aS)}return d}catch(a){a=aP(a);if(a===dc)return gf(oK);throw a}}f7(a(jf),function(b,a){try{var
+c=oJ(b,a);return c}catch(a){return 0}});function
+oN(a){return vS(a,0,t(a))}function
+oO(a){return[0,s(55,0),0]}function
+oP(d,g){function
+l(b,a){return oN(aB(b,gq(a)))}function
 m(a){var
-b=P(a,3)<<24,c=P(a,2)<<16,d=P(a,1)<<8;return((P(a,0)+d|0)+c|0)+b|0}var
+b=R(a,3)<<24,c=R(a,2)<<16,d=R(a,1)<<8;return((R(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,oj],j=54+f2(55,i)|0,n=0;if(!(j<0)){var
+f=[0,oQ],j=54+gp(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=u9(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&iP;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=vX(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&jp;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-ok(b){var
-a=oh(0);oi(a,b);return a}function
-ol(a){return ok(vj(0))}function
-om(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&iP,g=a[2];c(a[1],g)[1+g]=f;return f}function
-on(a){var
+oR(b){var
+a=oO(0);oP(a,b);return a}function
+oS(a){return oR(v9(0))}function
+oT(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&jp,g=a[2];c(a[1],g)[1+g]=f;return f}function
+oU(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-ul=jY(uk),gl=ul}catch(a){a=aM(a);if(a!==a0)throw a;try{var
-uj=jY(ui),gk=uj}catch(a){a=aM(a);if(a!==a0)throw a;var
-gk=oo}var
-gl=gk}var
-op=k9(gl,82),db=[dC,function(a){return ol(0)}];function
-oq(c,b){var
-a=c;for(;;){if(b<=a)return a;if(d1<(a*2|0))return a;var
+va=kv(u$),gL=va}catch(a){a=aP(a);if(a!==a9)throw a;try{var
+u_=kv(u9),gK=u_}catch(a){a=aP(a);if(a!==a9)throw a;var
+gK=oV}var
+gL=gK}var
+oW=lG(gL,82),dm=[dW,function(a){return oS(0)}];function
+oX(c,b){var
+a=c;for(;;){if(b<=a)return a;if(ej<(a*2|0))return a;var
 a=a*2|0;continue}}function
-gm(a,e){var
-f=a?a[1]:op,b=oq(16,e);if(f)var
-c=cg(db),g=cO===c?db[1]:dC===c?gb(db):db,d=om(g);else
+gM(a,e){var
+f=a?a[1]:oW,b=oX(16,e);if(f)var
+c=ck(dm),g=cZ===c?dm[1]:dW===c?gB(dm):dm,d=oT(g);else
 var
-d=0;return[0,0,v(b,0),d,b]}function
-or(n,e,g,h){var
-i=h.length-1,f=v(i,0),j=g.length-1-1|0;function
+d=0;return[0,0,s(b,0),d,b]}function
+oY(n,d,g,h){var
+i=h.length-1,f=s(i,0),j=g.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
-i=a[1],l=a[2],m=a[3],g=e?a:[0,i,l,0],b=d(n,i),j=c(f,b)[1+b];if(j)j[3]=g;else
+i=a[1],l=a[2],m=a[3],g=d?a:[0,i,l,0],b=e(n,i),j=c(f,b)[1+b];if(j)j[3]=g;else
 c(h,b)[1+b]=g;c(f,b)[1+b]=g;var
 a=m;continue}return 0}}var
 p=0;if(!(j<0)){var
 b=p;for(;;){o(c(g,b)[1+b]);var
-s=b+1|0;if(j!==b){var
-b=s;continue}break}}if(e){var
+t=b+1|0;if(j!==b){var
+b=t;continue}break}}if(d){var
 k=i-1|0,q=0;if(!(k<0)){var
 a=q;for(;;){var
 m=c(f,a)[1+a];if(m)m[3]=0;var
@@ -2225,488 +2232,489 @@ r=a+1|0;if(k!==a){var
 a=r;continue}break}}var
 l=0}else
 var
-l=e;return l}function
-gn(g,a){var
-b=a[2],c=(b.length-1)*2|0,e=c<d1?1:0;if(e){var
-f=v(c,0),h=1-on(a);a[2]=f;return or(d(g,a),h,b,f)}return e}function
-os(c,b,a){return jP(c,b,0,a)}function
-bx(a,b){return 4<=a.length-1?jP(10,cQ,a[3],b)&(a[2].length-1-1|0):S(ot)}function
-ou(a,d,f){var
-b=bx(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?gn(bx,a):e}function
-ov(c,b){var
+l=d;return l}function
+gN(g,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<ej?1:0;if(d){var
+f=s(c,0),h=1-oU(a);a[2]=f;return oY(e(g,a),h,b,f)}return d}function
+oZ(c,b,a){return km(c,b,0,a)}function
+bD(a,b){return 4<=a.length-1?km(10,c2,a[3],b)&(a[2].length-1-1|0):W(o0)}function
+o1(a,d,f){var
+b=bD(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?gN(bD,a):e}function
+o2(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aA(c,a[1]))return d;var
-a=e;continue}throw a0}}function
-ow(f,a){var
-g=bx(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aA(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===aA(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aA(a,e[1])?j:ov(a,k)}throw a0}throw a0}throw a0}function
-ox(c,b){var
+d=a[2],e=a[3];if(0===ao(c,a[1]))return d;var
+a=e;continue}throw a9}}function
+o3(f,a){var
+g=bD(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===ao(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===ao(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===ao(a,e[1])?j:o2(a,k)}throw a9}throw a9}throw a9}function
+o4(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aA(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===ao(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-oy(f,a){var
-g=bx(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aA(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===aA(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aA(a,e[1])?[0,j]:ox(a,k)}return 0}return 0}return 0}function
-oz(a,b){function
+o5(f,a){var
+g=bD(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===ao(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===ao(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===ao(a,e[1])?[0,j]:o4(a,k)}return 0}return 0}return 0}function
+o6(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===aA(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===ao(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=bx(a,b);return d(c(a[2],e)[1+e])}function
-oA(b,d,c){var
+e=bD(a,b);return d(c(a[2],e)[1+e])}function
+o7(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===aA(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===ao(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-go(a,d,e){var
-b=bx(a,d),f=c(a[2],b)[1+b],g=oA(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return gn(bx,a);var
+gO(a,d,e){var
+b=bD(a,d),f=c(a[2],b)[1+b],g=o7(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return gN(bD,a);var
 i=h}else
 var
 i=g;return i}function
-bg(a){return a}var
-gp=0,gq=-1;function
-gr(a){return 0<=a?1:0}var
-gs=[K,oB,br(0)];function
-dc(a,b){a[13]=a[13]+b[3]|0;return ga(b,a[28])}function
-oC(a){a[12]=1;a[13]=1;return d6(a[28])}var
-gt=1000000010;function
-eg(b,a){return a$(b[17],a,0,s(a))}function
-dd(a){return d(a[19],0)}function
-oD(b,a){return d(b[20],a)}function
-oE(b,a){return d(b[21],a)}function
-gu(a,c,b){a[9]=a[9]-c|0;eg(a,b);a[11]=0;return 0}function
-de(c,a){var
-b=x(a,oF);return b?gu(c,s(a),a):b}function
-by(a,b,c){var
-d=b[3],e=b[2];de(a,b[1]);dd(a);a[11]=1;a[10]=kQ(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;oE(a,a[10]);return de(a,d)}function
-gv(b,a){return by(b,oG,a)}function
-bV(a,b){var
-c=b[2],d=b[3];de(a,b[1]);a[9]=a[9]-c|0;oD(a,c);return de(a,d)}function
-oH(a){var
-b=bS(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:gv(a,d):e}return dd(a)}function
-oI(a){var
-b=lq(a[28]);if(b){var
+bn(a){return a}var
+gP=0,gQ=-1;function
+gR(a){return 0<=a?1:0}var
+gS=[N,o8,bz(0)];function
+dn(a,b){a[13]=a[13]+b[3]|0;return gA(b,a[28])}function
+o9(a){a[12]=1;a[13]=1;return ep(a[28])}var
+gT=1000000010;function
+eB(b,a){return a0(b[17],a,0,t(a))}function
+dp(a){return e(a[19],0)}function
+o_(b,a){return e(b[20],a)}function
+o$(b,a){return e(b[21],a)}function
+gU(a,c,b){a[9]=a[9]-c|0;eB(a,b);a[11]=0;return 0}function
+dq(c,a){var
+b=y(a,pa);return b?gU(c,t(a),a):b}function
+bE(a,b,c){var
+d=b[3],e=b[2];dq(a,b[1]);dp(a);a[11]=1;a[10]=ln(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;o$(a,a[10]);return dq(a,d)}function
+gV(b,a){return bE(b,pb,a)}function
+b0(a,b){var
+c=b[2],d=b[3];dq(a,b[1]);a[9]=a[9]-c|0;o_(a,c);return dq(a,d)}function
+pc(a){var
+b=bX(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:gV(a,d):e}return dp(a)}function
+pd(a){var
+b=lX(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=bg(d);a[9]=a[9]+e|0;return 0}return 0}function
-oJ(a,g,b){if(typeof
+e=bn(d);a[9]=a[9]+e|0;return 0}return 0}function
+pe(a,g,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=bS(a[3]);if(j){var
+j=bX(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return u1(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:bR(a[2]);return 0;case
-2:bR(a[3]);return 0;case
+c=a[1],d=a[2];return vP(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:bW(a[2]);return 0;case
+2:bW(a[3]);return 0;case
 3:var
-m=bS(a[2]);return m?gv(a,m[1][2]):dd(a);case
+m=bX(a[2]);return m?gV(a,m[1][2]):dp(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?oI(a):n;default:var
-o=bR(a[5]);return o?eg(a,d(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?pd(a):n;default:var
+o=bW(a[5]);return o?eB(a,e(a[25],o[1])):0}else
 switch(b[0]){case
-0:return gu(a,g,b[1]);case
+0:return gU(a,g,b[1]);case
 1:var
-c=b[2],f=b[1],p=c[1],z=c[2],q=bS(a[2]);if(q){var
-r=q[1],e=r[2];switch(r[1]){case
-0:return bV(a,f);case
-1:return by(a,c,e);case
-2:return by(a,c,e);case
-3:return a[9]<(g+s(p)|0)?by(a,c,e):bV(a,f);case
-4:return a[11]?bV(a,f):a[9]<(g+s(p)|0)?by(a,c,e):((a[6]-e|0)+z|0)<a[10]?by(a,c,e):bV(a,f);default:return bV(a,f)}}return 0;case
+c=b[2],f=b[1],p=c[1],z=c[2],q=bX(a[2]);if(q){var
+r=q[1],d=r[2];switch(r[1]){case
+0:return b0(a,f);case
+1:return bE(a,c,d);case
+2:return bE(a,c,d);case
+3:return a[9]<(g+t(p)|0)?bE(a,c,d):b0(a,f);case
+4:return a[11]?b0(a,f):a[9]<(g+t(p)|0)?bE(a,c,d):((a[6]-d|0)+z|0)<a[10]?bE(a,c,d):b0(a,f);default:return b0(a,f)}}return 0;case
 2:var
-h=a[6]-a[9]|0,A=b[2],B=b[1],t=bS(a[3]);if(t){var
-u=t[1][1],v=u[1];if(v)var
+h=a[6]-a[9]|0,A=b[2],B=b[1],s=bX(a[3]);if(s){var
+u=s[1][1],v=u[1];if(v)var
 C=v[1],D=function(c){var
 a=c;for(;;){if(a){var
 b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return C}},i=D(u[1]);else
 var
 i=h;var
-w=i-h|0;return 0<=w?bV(a,[0,oL,w+B|0,oK]):by(a,[0,oN,i+A|0,oM],a[6])}return 0;case
+w=i-h|0;return 0<=w?b0(a,[0,pg,w+B|0,pf]):bE(a,[0,pi,i+A|0,ph],a[6])}return 0;case
 3:var
-x=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))oH(a);var
-F=a[9]-E|0,G=1===x?1:a[9]<g?x:5;return bQ([0,G,F],a[2]);case
-4:return bQ(b[1],a[3]);default:var
-y=b[1];eg(a,d(a[24],y));return bQ(y,a[5])}}function
-gw(a){for(;;){var
-d=lo(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=gr(c),e=i||(a[9]<=h?1:0);if(e){lp(a[28]);var
-j=gr(c)?bg(c):gt;oJ(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-oO(a,b){dc(a,b);return gw(a)}function
-oP(c,a,b){return oO(c,[0,a,[0,b],bg(a)])}function
-oQ(b,a){return oP(b,bg(s(a)),a)}function
-eh(a){cr(a);return bQ([0,-1,[0,gq,oR,0]],a)}function
-ei(a,c){var
-d=bS(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=bg(b[1]);if(i<a[12])return eh(a[1]);var
+x=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))pc(a);var
+F=a[9]-E|0,G=1===x?1:a[9]<g?x:5;return bV([0,G,F],a[2]);case
+4:return bV(b[1],a[3]);default:var
+y=b[1];eB(a,e(a[24],y));return bV(y,a[5])}}function
+gW(a){for(;;){var
+d=lV(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=gR(c),e=i||(a[9]<=h?1:0);if(e){lW(a[28]);var
+j=gR(c)?bn(c):gT;pe(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+pj(a,b){dn(a,b);return gW(a)}function
+pk(c,a,b){return pj(c,[0,a,[0,b],bn(a)])}function
+pl(b,a){return pk(b,bn(t(a)),a)}function
+eC(a){cw(a);return bV([0,-1,[0,gQ,pm,0]],a)}function
+eD(a,c){var
+d=bX(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=bn(b[1]);if(i<a[12])return eC(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=bg(a[13]+f|0),bR(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=bn(a[13]+f|0),bW(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=bg(a[13]+f|0),bR(a[1]),0):c;return j}return 0}return 0}function
-oS(a,c,b){dc(a,b);if(c)ei(a,1);return bQ([0,a[13],b],a[1])}function
-oT(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return oS(a,0,[0,bg(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?oQ(a,a[16]):b}function
-oU(a){return oT(a,0,3)}function
-oV(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){dc(a,[0,gp,1,0]);ei(a,1);ei(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=bn(a[13]+f|0),bW(a[1]),0):c;return j}return 0}return 0}function
+pn(a,c,b){dn(a,b);if(c)eD(a,1);return bV([0,a[13],b],a[1])}function
+po(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return pn(a,0,[0,bn(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?pl(a,a[16]):b}function
+pp(a){return po(a,0,3)}function
+pq(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){dn(a,[0,gP,1,0]);eD(a,1);eD(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-oW(a,f){if(a[23])dc(a,[0,gp,5,0]);var
+pr(a,f){if(a[23])dn(a,[0,gP,5,0]);var
 b=a[22];if(b){var
-c=bR(a[4]);if(c)return d(a[27],c[1]);var
-e=0}else
+c=bW(a[4]);if(c)return e(a[27],c[1]);var
+d=0}else
 var
-e=b;return e}function
-oX(a,b){return oW(a,0)}function
-oY(a){oC(a);eh(a[1]);cr(a[2]);cr(a[3]);cr(a[4]);cr(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return oU(a)}function
-oZ(a){var
-b=a[4];return lk(function(b){return oX(a,0)},b)}function
-o0(a,b){oZ(a);for(;;){if(1<a[14]){oV(a,0);continue}a[13]=gt;gw(a);if(b)dd(a);return oY(a)}}function
-gx(a,b){o0(a,0);return d(a[18],0)}function
-o1(a,b){return a$(a[17],o2,0,1)}var
-gy=f7(80,32);function
-gz(b,d){var
+d=b;return d}function
+ps(a,b){return pr(a,0)}function
+pt(a){o9(a);eC(a[1]);cw(a[2]);cw(a[3]);cw(a[4]);cw(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return pp(a)}function
+pu(a){var
+b=a[4];return lR(function(b){return ps(a,0)},b)}function
+pv(a,b){pu(a);for(;;){if(1<a[14]){pq(a,0);continue}a[13]=gT;gW(a);if(b)dp(a);return pt(a)}}function
+gX(a,b){pv(a,0);return e(a[18],0)}function
+pw(a,b){return a0(a[17],px,0,1)}var
+gY=gu(80,32);function
+gZ(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){a$(b[17],gy,0,80);var
-a=a-80|0;continue}return a$(b[17],gy,0,a)}return c}}function
-o3(a){return a[1]===gs?ax(o5,ax(a[2],o4)):o6}function
-o7(a){return a[1]===gs?ax(o9,ax(a[2],o8)):o_}function
-o$(a){return 0}function
-pa(a){return 0}function
-pb(h,g,f,e,d){var
-b=ln(0),c=[0,gq,pc,0];ga(c,b);var
-a=cq(0);eh(a);bQ([0,1,c],a);var
-i=cq(0),j=cq(0),k=cq(0);return[0,a,cq(0),k,j,i,78,10,68,78,0,1,1,1,1,j9,pd,h,g,f,e,d,0,0,o3,o7,o$,pa,b]}function
-gA(c,b){function
+c=0<a?1:0;if(c){if(80<a){a0(b[17],gY,0,80);var
+a=a-80|0;continue}return a0(b[17],gY,0,a)}return c}}function
+py(a){return a[1]===gS?aB(pA,aB(a[2],pz)):pB}function
+pC(a){return a[1]===gS?aB(pE,aB(a[2],pD)):pF}function
+pG(a){return 0}function
+pH(a){return 0}function
+pI(h,g,f,e,d){var
+b=lU(0),c=[0,gQ,pJ,0];gA(c,b);var
+a=cv(0);eC(a);bV([0,1,c],a);var
+i=cv(0),j=cv(0),k=cv(0);return[0,a,cv(0),k,j,i,78,10,68,78,0,1,1,1,1,kG,pK,h,g,f,e,d,0,0,py,pC,pG,pH,b]}function
+g0(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=pb(c,b,function(a){return 0},e,d);a[19]=function(b){return o1(a,b)};a[20]=function(b){return gz(a,b)};a[21]=function(b){return gz(a,b)};return a}function
-gB(a){function
-b(b){return c4(a)}return gA(function(b,c,d){return kj(a,b,c,d)},b)}function
-pe(a){function
-b(a){return 0}return gA(function(b,c,d){return lz(a,b,c,d)},b)}var
-pf=e$,pg=function(a){return d7(pf)}(0),ph=gB(kh),pi=gB(aN);pe(pg);kl(function(a){gx(ph,0);return gx(pi,0)});function
-pj(b,a){var
-c=cg(a)===K?a:a[1];return fJ(b,c)}var
-gC=[K,pk,br(0)];vv(0);pj(pl,gC);function
-u(a){if(typeof
-a==="number"&&a!==fr)return-a|0;return vy(a)}function
-l(b,a){if(typeof
+a=pI(c,b,function(a){return 0},e,d);a[19]=function(b){return pw(a,b)};a[20]=function(b){return gZ(a,b)};a[21]=function(b){return gZ(a,b)};return a}function
+g1(a){function
+b(b){return de(a)}return g0(function(b,c,d){return kS(a,b,c,d)},b)}function
+pL(a){function
+b(a){return 0}return g0(function(b,c,d){return l6(a,b,c,d)},b)}var
+pM=ft,pN=function(a){return eq(pM)}(0),pO=g1(kQ),pP=g1(aS);pL(pN);kU(function(a){gX(pO,0);return gX(pP,0)});function
+pQ(b,a){var
+c=ck(a)===N?a:a[1];return f7(b,c)}var
+g2=[N,pR,bz(0)];wj(0);pQ(pS,g2);function
+v(a){if(typeof
+a==="number"&&a!==fN)return-a|0;return wm(a)}function
+k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:j4(b,a)}return j4(b,a)}function
-q(a,b){if(typeof
+c=b+a|0;return 0<=((c^b)&(c^a))?c:kB(b,a)}return kB(b,a)}function
+n(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:j7(a,b)}return j7(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:kE(a,b)}return kE(a,b)}function
 b(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!vx(b,a))return aD(b,a);return vw(b,a)}function
-X(a){if(typeof
-a==="number"&&a!==fe)return a+1|0;return vE(a)}function
-pm(a){if(typeof
-a==="number"&&a!==fr)return a-1|0;return vA(a)}function
-gD(a){return typeof
-a==="number"?0<=a?a:a!==fr?-a|0:j3(a):j3(a)}function
-ar(b,a){if(typeof
+a==="number"&&!wl(b,a))return aG(b,a);return wk(b,a)}function
+Y(a){if(typeof
+a==="number"&&a!==fy)return a+1|0;return ws(a)}function
+pT(a){if(typeof
+a==="number"&&a!==fN)return a-1|0;return wo(a)}function
+eE(a){return typeof
+a==="number"?0<=a?a:a!==fN?-a|0:kA(a):kA(a)}function
+af(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:j6(b,a)}return j6(b,a)}function
-cu(b,a){if(typeof
+c=b<<a;return c>>a===b?c:kD(b,a)}return kD(b,a)}function
+cz(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return vC(b,a)}function
-cv(a){return typeof
-a==="number"?a:vF(a)}var
+c=a<32?a:31;return b>>c}return wq(b,a)}function
+cA(a){return typeof
+a==="number"?a:wt(a)}var
 f=0,h=1;function
-as(b,a){return 0<bH(b,a)?a:b}function
-y(b,a){return 0<=bH(b,a)?b:a}function
-pn(b,a){return 0<bH(b,a)?1:0}function
-po(b,a){return vz(b,a,0,s(a))}function
-cw(e,a){var
-d=vs(e,a),b=d[2],c=d[1];if(0<=al(b))return[0,c,b];if(0<=al(a)){var
-f=l(b,a);return[0,pm(c),f]}var
-g=q(b,a);return[0,X(c),g]}function
+av(b,a){return 0<bN(b,a)?a:b}function
+x(b,a){return 0<=bN(b,a)?b:a}function
+pU(b,a){return 0<bN(b,a)?1:0}function
+pV(b,a){return wn(b,a,0,t(a))}function
+cB(e,a){var
+d=wg(e,a),b=d[2],c=d[1];if(0<=ap(b))return[0,c,b];if(0<=ap(a)){var
+f=k(b,a);return[0,pT(c),f]}var
+g=n(b,a);return[0,Y(c),g]}function
 g(c,a){return b(c,a)}function
-pp(a){return vD(a)}function
-cx(a){return al(a)}function
-Y(b,a){return vt(b,a)}function
-r(b,a){return bH(b,a)<=0?1:0}function
-B(b,a){return bH(b,a)<0?1:0}function
-ad(a){return a}function
-ej(a){try{var
-b=cv(a);return b}catch(a){a=aM(a);if(a===gC)return dW(pq);throw a}}function
-df(a){return a?0:1}function
-aI(b,a){var
-c=a?[0,d(b,a[1])]:a;return c}function
+pW(a){return wr(a)}function
+cC(a){return ap(a)}function
+P(b,a){return wh(b,a)}function
+r(b,a){return bN(b,a)<=0?1:0}function
+z(b,a){return bN(b,a)<0?1:0}function
+T(a){return a}function
+eF(a){try{var
+b=cA(a);return b}catch(a){a=aP(a);if(a===g2)return ed(pX);throw a}}function
+dr(a){return a?0:1}function
+aK(b,a){var
+c=a?[0,e(b,a[1])]:a;return c}function
 i(a){return a[1]}function
 j(a){return a[2]}function
 F(a){var
 b=a?F(a[2])+1|0:a;return b}function
-bh(a,b){if(a){var
-c=bh(a[2],b);return[0,a[1],c]}return b}function
-gE(a){return an(0,a-1|0)}function
-pr(b,a){return aD(b,a)}function
-ps(b,a){return an(0,b-a|0)}function
-gF(b,a){function
-c(b){return gF(b,a)+1|0}function
+aV(a,b){if(a){var
+c=aV(a[2],b);return[0,a[1],c]}return b}function
+g3(a){return ar(0,a-1|0)}function
+pY(b,a){return b+a|0}function
+g4(b,a){return aG(b,a)}function
+g5(b,a){return ar(0,b-a|0)}function
+g6(b,a){function
+c(b){return g6(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-gG(b,a){function
-c(b){return gF(a,gG(b,a))}function
+g7(b,a){function
+c(b){return g6(a,g7(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-gH(b,a){return b<=a?1:0}function
-a8(b,a){return b<a?1:0}function
-gI(b,a){function
+g8(b,a){return b<=a?1:0}function
+bc(b,a){return b<a?1:0}function
+g9(b,a){function
 c(b){function
-c(a){return gI(b,a)+1|0}function
+c(a){return g9(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-gJ(b,a){function
-c(a){return gG(b,gJ(b,a))}function
+g_(b,a){function
+c(a){return g7(b,g_(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}var
-dg=function
-c(a,b){return c.fun(a,b)};vk(dg,function(b,a){function
+ds=function
+c(a,b){return c.fun(a,b)};v_(ds,function(b,a){function
 e(j){function
-d(a){return X(g(2,h))}function
-e(a){return g(2,X(a))}function
-i(a){return X(g(2,X(a)))}if(r(a,h))return d(0);var
-b=cw(a,ad(2)),c=b[1];return Y(b[2],f)?e(c):i(c)}function
+d(a){return Y(g(2,h))}function
+e(a){return g(2,Y(a))}function
+i(a){return Y(g(2,Y(a)))}if(r(a,h))return d(0);var
+b=cB(a,T(2)),c=b[1];return P(b[2],f)?e(c):i(c)}function
 i(b){function
-e(a){return g(2,X(b))}function
-i(a){return X(g(2,l(b,a)))}function
-j(a){return g(2,k(dg,b,a))}if(r(a,h))return e(0);var
-c=cw(a,ad(2)),d=c[1];return Y(c[2],f)?i(d):j(d)}function
+e(a){return g(2,Y(b))}function
+i(a){return Y(g(2,k(b,a)))}function
+j(a){return g(2,l(ds,b,a))}if(r(a,h))return e(0);var
+c=cB(a,T(2)),d=c[1];return P(c[2],f)?i(d):j(d)}function
 j(b){function
-e(a){return X(g(2,X(b)))}function
-i(a){return g(2,k(dg,b,a))}function
-j(a){return X(g(2,k(dg,b,a)))}if(r(a,h))return e(0);var
-c=cw(a,ad(2)),d=c[1];return Y(c[2],f)?i(d):j(d)}if(r(b,h))return e(0);var
-c=cw(b,ad(2)),d=c[1];return Y(c[2],f)?i(d):j(d)});function
-cy(a,b,c){function
-i(c){return d(a,b)}function
-j(c){return cy(a,cy(a,b,c),c)}function
-k(c){return d(a,cy(a,cy(a,b,c),c))}if(r(c,h))return i(0);var
-e=cw(c,ad(2)),g=e[1];return Y(e[2],f)?j(g):k(g)}function
-pt(a){function
-c(c){return b(a,c)}return function(a){return cy(c,h,a)}}function
-pu(c,a){function
-e(a){return f}function
-g(a){return d(pt(c),a)}function
+e(a){return Y(g(2,Y(b)))}function
+i(a){return g(2,l(ds,b,a))}function
+j(a){return Y(g(2,l(ds,b,a)))}if(r(a,h))return e(0);var
+c=cB(a,T(2)),d=c[1];return P(c[2],f)?i(d):j(d)}if(r(b,h))return e(0);var
+c=cB(b,T(2)),d=c[1];return P(c[2],f)?i(d):j(d)});function
+cD(a,b,c){function
+i(c){return e(a,b)}function
+j(c){return cD(a,cD(a,b,c),c)}function
+k(c){return e(a,cD(a,cD(a,b,c),c))}if(r(c,h))return i(0);var
+d=cB(c,T(2)),g=d[1];return P(d[2],f)?j(g):k(g)}function
+pZ(a){function
+c(c){return b(a,c)}return function(a){return cD(c,h,a)}}function
+g$(c,a){function
+d(a){return f}function
+g(a){return e(pZ(c),a)}function
 i(a){return h}var
-b=cx(a);return 0===b?i(0):0<b?g(a):e(u(a))}function
-cz(a){return 0<=cx(a)?ej(a):0}function
-G(b,a){return 0===cx(a)?f:vu(b,a)}function
-bW(a){return 0<cx(a)?ad(aZ(a)-1|0):f}function
-bz(a){return 0<=cx(a)?pp(a):f}function
-aF(b,c){var
-a=ej(c);return 0<=a?ar(b,a):cu(b,-a|0)}function
-gK(b,c){var
-a=ej(c);return 0<=a?cu(b,a):ar(b,-a|0)}function
-cA(b,a){return a?a[1]:b}function
-ek(a){var
+b=cC(a);return 0===b?i(0):0<b?g(a):d(v(a))}function
+b1(a){return 0<=cC(a)?eF(a):0}function
+C(b,a){return 0===cC(a)?f:wi(b,a)}function
+b2(a){return 0<cC(a)?T(aQ(a)-1|0):f}function
+bo(a){return 0<=cC(a)?pW(a):f}function
+aw(b,c){var
+a=eF(c);return 0<=a?af(b,a):cz(b,-a|0)}function
+dt(b,c){var
+a=eF(c);return 0<=a?cz(b,a):af(b,-a|0)}function
+eG(b,a){return a?a[1]:b}function
+ha(a){var
 b=a?a[2]:a;return b}function
-at(c,a,b){function
-d(c){return a?at(c,a[2],b):b}function
+ax(c,a,b){function
+d(c){return a?ax(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bX(a,b){function
-c(b){return a?bX(a[2],b):a}function
+b3(a,b){function
+c(b){return a?b3(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-pv(d,c){var
+p0(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
-gL(a){if(a){var
+hb(a){if(a){var
 b=a[2];if(b)var
-e=gL(b),c=[0,a[1],e];else
+e=hb(b),c=[0,a[1],e];else
 var
 c=b;var
 d=c}else
 var
 d=a;return d}function
-n(b,a){if(a)var
-e=n(b,a[2]),c=[0,d(b,a[1]),e];else
+m(b,a){if(a)var
+d=m(b,a[2]),c=[0,e(b,a[1]),d];else
 var
 c=a;return c}function
-gM(b,a){if(a){var
-c=gM(b,a[2]);return bh(d(b,a[1]),c)}return a}function
-cB(e,d,c){var
+hc(b,a){if(a){var
+c=hc(b,a[2]);return aV(e(b,a[1]),c)}return a}function
+cE(e,d,c){var
 a=d,b=c;for(;;){if(a){var
-f=k(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-aO(c,b,a){if(a){var
-d=aO(c,b,a[2]);return k(c,a[1],d)}return b}function
-bY(f,e){var
-a=e;for(;;){if(a){var
-b=d(f,a[1]);if(!b){var
+f=l(e,b,a[1]),a=a[2],b=f;continue}return b}}function
+aW(c,b,a){if(a){var
+d=aW(c,b,a[2]);return l(c,a[1],d)}return b}function
+b4(f,d){var
+a=d;for(;;){if(a){var
+b=e(f,a[1]);if(!b){var
 a=a[2];continue}var
 c=b}else
 var
 c=a;return c}}function
-ak(e,c){var
+an(d,c){var
 a=c;for(;;){if(a){var
-b=d(e,a[1]);if(b){var
+b=e(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-bZ(b,f){var
+b5(b,f){var
 a=f;for(;;){if(a){var
-c=a[2],e=a[1];if(d(b,e))return[0,e,bZ(b,c)];var
+c=a[2],d=a[1];if(e(b,d))return[0,d,b5(b,c)];var
 a=c;continue}return a}}function
-b0(b,a){if(b)if(a)var
-d=b0(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+b6(b,a){if(b)if(a)var
+d=b6(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-el(b,a){function
+cF(b,a){function
 c(c){if(a)var
-d=el(c,a[2]),b=[0,a[1],d];else
+d=cF(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-gN(b,a){function
-c(b){return a?gN(b,a[2]):a}function
+cG(b,a){function
+c(b){return a?cG(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-b1(b,a){function
-c(a){return[0,b,b1(b+1|0,a)]}function
+b7(b,a){function
+c(a){return[0,b,b7(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-bi(b,a){function
-c(a){return[0,b,bi(b,a)]}function
+bp(b,a){function
+c(a){return[0,b,bp(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-aP(c,a){if(c){if(a){var
-d=aP(c[2],a[2]);return l(b(c[1],a[1]),d)}return f}return f}function
-au(a){if(a){var
-b=au(a[2]);return l(a[1],b)}return f}function
-Z(b,a){return u(G(u(b),a))}function
-aJ(d,c,a){var
-e=Z(b(d,c),a);return[0,G(b(d,c),a),e]}function
-di(b,a){var
-c=j(a),d=l(j(b),c),e=i(a);return[0,l(i(b),e),d]}function
-pw(a){var
-b=u(i(a));return[0,u(j(a)),b]}function
-gO(a,c){if(r(f,a)){var
+aL(c,a){if(c){if(a){var
+d=aL(c[2],a[2]);return k(b(c[1],a[1]),d)}return f}return f}function
+ay(a){if(a){var
+b=ay(a[2]);return k(a[1],b)}return f}function
+U(b,a){return v(C(v(b),a))}function
+aM(d,c,a){var
+e=U(b(d,c),a);return[0,C(b(d,c),a),e]}function
+dv(b,a){var
+c=j(a),d=k(j(b),c),e=i(a);return[0,k(i(b),e),d]}function
+p1(a){var
+b=v(i(a));return[0,v(j(a)),b]}function
+hd(a,c){if(r(f,a)){var
 d=b(a,j(c));return[0,b(a,i(c)),d]}var
 e=b(a,i(c));return[0,b(a,j(c)),e]}function
-dj(d,c,a){var
-e=j(a),f=Z(b(j(c),e),d),g=i(a);return[0,G(b(i(c),g),d),f]}function
-px(a,c){var
-d=i(c),e=Z(b(a,a),d),f=j(c);return[0,G(b(a,a),f),e]}function
-gP(d,c,a){var
-e=Z(b(j(a),c),d);return[0,G(b(i(a),c),d),e]}function
-py(b){var
+dw(d,c,a){var
+e=j(a),f=U(b(j(c),e),d),g=i(a);return[0,C(b(i(c),g),d),f]}function
+p2(a,c){var
+d=i(c),e=U(b(a,a),d),f=j(c);return[0,C(b(a,a),f),e]}function
+he(d,c,a){var
+e=U(b(j(a),c),d);return[0,C(b(i(a),c),d),e]}function
+p3(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return r(f,a[1][1]);return 0}function
-gQ(a){var
+hf(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-d=py(a);if(d){var
-e=a[16];return ak(function(a){return r(f,a)},e)}return d}}else
+d=p3(a);if(d){var
+e=a[16];return an(function(a){return r(f,a)},e)}return d}}else
 if(1===b[0])return 1;return 0}return 0}function
-gR(a,c,e,d){function
+hg(a,c,e,d){function
 f(e){var
-f=dj(a,d,gR(a,l(c,h),e,d));return di(aJ(a,h,l(b(g(2,h),c),h)),f)}function
+f=dw(a,d,hg(a,k(c,h),e,d));return dv(aM(a,h,k(b(g(2,h),c),h)),f)}function
 i(i){var
-d=l(b(g(2,h),c),h),e=b(g(2,g(2,g(2,h))),d),f=Z(b(X(g(2,g(2,g(2,h)))),a),e);return[0,G(a,l(b(g(2,h),c),h)),f]}return 0===e?i(0):f(e-1|0)}function
-em(a,e,d,c){var
-b=aJ(a,d,c),i=dj(a,b,gR(a,f,e,dj(a,b,b)));return gO(g(2,h),i)}function
-pz(d,c,b,a){if(r(a,b)){var
-e=l(b,a);return em(d,c,q(b,a),e)}var
-f=l(a,b);return pw(em(d,c,q(a,b),f))}function
-gS(a,d){var
-c=b(g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h)))))))))))))))),a),e=X(g(2,h));return gP(c,a,em(c,pr(2,d),h,e))}function
-pA(d,c){var
-j=bW(c),a=q(bW(d),j),e=r(f,a)?d:aF(d,u(a)),i=r(f,a)?aF(c,a):c,k=b(X(g(2,g(2,h))),e);if(B(b(X(g(2,X(g(2,h)))),i),k))return l(a,h);var
-m=b(X(g(2,g(2,h))),i);return B(b(X(g(2,X(g(2,h)))),e),m)?q(a,h):a}function
-pB(q,p,o,d,c){var
-a=pA(d,c),e=r(f,a)?d:aF(d,u(a)),i=r(f,a)?aF(c,a):c,j=B(f,d),k=j?B(f,c):j,l=k?r(e,b(g(2,h),i)):k,m=l?r(i,b(g(2,h),e)):l;if(m)var
-s=pz(q,p,e,i),n=[0,di(gO(a,o),s)];else
+d=k(b(g(2,h),c),h),e=b(g(2,g(2,g(2,h))),d),f=U(b(Y(g(2,g(2,g(2,h)))),a),e);return[0,C(a,k(b(g(2,h),c),h)),f]}return 0===e?i(0):f(e-1|0)}function
+eH(a,e,d,c){var
+b=aM(a,d,c),i=dw(a,b,hg(a,f,e,dw(a,b,b)));return hd(g(2,h),i)}function
+p4(d,c,b,a){if(r(a,b)){var
+e=k(b,a);return eH(d,c,n(b,a),e)}var
+f=k(a,b);return p1(eH(d,c,n(a,b),f))}function
+hh(a,d){var
+c=b(g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h)))))))))))))))),a),e=Y(g(2,h));return he(c,a,eH(c,g4(2,d),h,e))}function
+p5(d,c){var
+j=b2(c),a=n(b2(d),j),e=r(f,a)?d:aw(d,v(a)),i=r(f,a)?aw(c,a):c,l=b(Y(g(2,g(2,h))),e);if(z(b(Y(g(2,Y(g(2,h)))),i),l))return k(a,h);var
+m=b(Y(g(2,g(2,h))),i);return z(b(Y(g(2,Y(g(2,h)))),e),m)?n(a,h):a}function
+p6(q,p,o,d,c){var
+a=p5(d,c),e=r(f,a)?d:aw(d,v(a)),i=r(f,a)?aw(c,a):c,j=z(f,d),k=j?z(f,c):j,l=k?r(e,b(g(2,h),i)):k,m=l?r(i,b(g(2,h),e)):l;if(m)var
+s=p4(q,p,e,i),n=[0,dv(hd(a,o),s)];else
 var
 n=m;return n}function
-gT(b,a){if(b)if(a)var
-d=gT(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+hi(b,a){if(b)if(a)var
+d=hi(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-pC(b,a){var
-c=bi(0,b);return cB(function(b,a){return gT(a,b)},a,c)}function
-bj(a){if(a){var
+p7(b,a){var
+c=bp(0,b);return cE(function(b,a){return hi(a,b)},a,c)}function
+bq(a){if(a){var
 b=a[1];if(b)var
-c=bj(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+c=bq(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return pD}function
-gU(f,a,e){if(a)var
-b=a[1],c=k(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
+d=b;return d}return p8}function
+hj(f,a,e){if(a)var
+b=a[1],c=l(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-dk(a,e,c,g,b){if(b){var
-h=b[2],f=b[1],i=gU(a,c,f);if(i){var
-m=dk(a,e,c,g,h);return[0,i[1],m]}var
-j=gU(a,g,f);if(j){var
-n=dk(a,e,g,c,h);return[0,j[1],n]}var
-k=d(e,f),l=[0,k,dk(a,e,[0,[0,f,k]],c,h)]}else
+dx(a,d,c,g,b){if(b){var
+h=b[2],f=b[1],i=hj(a,c,f);if(i){var
+m=dx(a,d,c,g,h);return[0,i[1],m]}var
+j=hj(a,g,f);if(j){var
+n=dx(a,d,g,c,h);return[0,j[1],n]}var
+k=e(d,f),l=[0,k,dx(a,d,[0,[0,f,k]],c,h)]}else
 var
 l=b;return l}function
-pE(c,b,a){return dk(c,b,0,0,a)}function
-gV(b,a){return b?a?Y(b[1],a[1]):a:a?0:1}function
-pF(b,a){var
-d=i(a),c=gV(i(b),d);if(c){var
-e=j(a);return gV(j(b),e)}return c}function
-b2(c){var
-a=bz(c);return Y(b(a,a),c)?a:l(a,h)}function
-pG(a,d,c){var
-e=r(f,d),g=e?B(f,c):e;if(g)var
-i=b2(Z(b(b(a,a),d),c)),h=[0,[0,bz(G(b(b(a,a),d),c)),i]];else
+p9(c,b,a){return dx(c,b,0,0,a)}function
+hk(b,a){return b?a?P(b[1],a[1]):a:a?0:1}function
+p_(b,a){var
+d=i(a),c=hk(i(b),d);if(c){var
+e=j(a);return hk(j(b),e)}return c}function
+aX(c){var
+a=bo(c);return P(b(a,a),c)?a:k(a,h)}function
+p$(a,d,c){var
+e=r(f,d),g=e?z(f,c):e;if(g)var
+i=aX(U(b(b(a,a),d),c)),h=[0,[0,bo(C(b(b(a,a),d),c)),i]];else
 var
 h=g;return h}function
-pH(p,o,n,m){var
+hl(p,o,n,m){var
 c=p,a=o,e=n,d=m;for(;;){if(c){if(a){var
-j=a[2],h=a[1],k=c[2],g=c[1];if(Y(g,f)){var
-c=k,a=j;continue}var
-i=B(f,g)?h[3]:h[2];if(i){var
-q=l(d,b(g,i[1])),c=k,a=j,e=l(e,b(g,h[1])),d=q;continue}return i}return[0,[0,e,d]]}return[0,[0,e,d]]}}function
-gW(m,k){var
-c=m,a=k;for(;;){if(c){if(a){var
+j=a[2],h=a[1],l=c[2],g=c[1];if(P(g,f)){var
+c=l,a=j;continue}var
+i=z(f,g)?h[3]:h[2];if(i){var
+q=k(d,b(g,i[1])),c=l,a=j,e=k(e,b(g,h[1])),d=q;continue}return i}return[0,[0,e,d]]}return[0,[0,e,d]]}}function
+eI(m,l){var
+c=m,a=l;for(;;){if(c){if(a){var
 d=a[1];if(d){var
-j=a[2],e=c[2],i=c[1];if(Y(i,f)){var
+j=a[2],e=c[2],i=c[1];if(P(i,f)){var
 c=e,a=j;continue}var
-n=gW(e,j),o=aP(e,d[2]),p=b(g(2,h),o);return l(b(i,l(b(i,d[1]),p)),n)}return f}return f}return f}}function
-pI(i,a,d,c){if(B(f,a)){var
-j=b(i,c);return[0,[0,q(b(a,d),j),a]]}var
-e=Y(a,f),g=e?Y(c,f):e,k=g?[0,[0,d,h]]:g;return k}function
-pJ(l,k,j,i,h,g,f,a,d){var
-m=b(a,h),c=pH(d,k,b(a,i),m);if(c){var
-e=c[1],n=gW([0,a,d],[0,[0,g,f],j]);return pI(l,e[1],e[2],n)}return c}var
-pK=g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))),pL=pu(g(2,h),pK);function
-aQ(a){return a[8]}function
-en(b){var
+n=eI(e,j),o=aL(e,d[2]),p=b(g(2,h),o);return k(b(i,k(b(i,d[1]),p)),n)}return f}return f}return f}}function
+qa(i,a,d,c){if(z(f,a)){var
+j=b(i,c);return[0,[0,n(b(a,d),j),a]]}var
+e=P(a,f),g=e?P(c,f):e,k=g?[0,[0,d,h]]:g;return k}function
+qb(l,k,j,i,h,g,f,a,d){var
+m=b(a,h),c=hl(d,k,b(a,i),m);if(c){var
+e=c[1],n=eI([0,a,d],[0,[0,g,f],j]);return qa(l,e[1],e[2],n)}return c}var
+qc=g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))),qd=g$(g(2,h),qc);function
+ah(a){return a[8]}function
+eJ(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return h;return f}function
-gX(e,d,c){var
+hm(e,d,c){var
 a=e[4];if(typeof
 a==="number"&&!a)return b(d,c);return f}function
-eo(a){var
+eK(a){var
 c=a[4];if(typeof
 c==="number"){if(0===c){var
-d=aQ(a);return b(aQ(a),d)}}else
+d=ah(a);return b(ah(a),d)}}else
 if(2!==c[0]){var
-i=aQ(a);return b(u(g(2,h)),i)}var
-e=aQ(a),f=b(aQ(a),e);return b(u(g(2,h)),f)}function
-pM(b){var
+i=ah(a);return b(v(g(2,h)),i)}var
+e=ah(a),f=b(ah(a),e);return b(v(g(2,h)),f)}function
+qe(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return r(f,a[1][1]);return 1}function
-pN(b){var
+qf(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,h,h]]}function
-pO(a){var
+qg(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2714,119 +2722,197 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-dl(b){var
+dy(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return pL;return h}function
-pP(c,a){var
-d=aP(a,a),e=c[4];if(typeof
+a!=="number"&&2!==a[0])return qd;return h}function
+qh(c,a){var
+d=aL(a,a),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=dl(c),f=b(b(dl(c),g),d),i=b2(f),j=bz(f);return[0,d,au(a),j,i]}return[0,d,au(a),h,h]}function
-gY(a){var
-h=a[9],b=n(function(b){return pP(a,b)},h),e=pM(a);if(e)var
+g=dy(c),f=b(b(dy(c),g),d),i=aX(f),j=bo(f);return[0,d,ay(a),j,i]}return[0,d,ay(a),h,h]}function
+hn(a){var
+h=a[9],b=m(function(b){return qh(a,b)},h),e=qe(a);if(e)var
 i=a[2],c=F(b)===i?1:0;else
 var
 c=e;if(c)var
-j=a[9],d=ak(function(b){var
+j=a[9],d=an(function(b){var
 c=a[1];return F(b)===c?1:0},j);else
 var
 d=c;var
-g=d?ak(function(a){return B(f,a[3])},b):d,k=g?[0,b]:g;return k}function
-gZ(c,a){if(a){var
-d=b(c,gZ(c,a[2]));return l(a[1],d)}return f}function
-pQ(a){var
-e=aF(h,q(a,h));function
+g=d?an(function(a){return z(f,a[3])},b):d,k=g?[0,b]:g;return k}function
+ho(c,a){if(a){var
+d=b(c,ho(c,a[2]));return k(a[1],d)}return f}function
+qi(a){var
+e=aw(h,n(a,h));function
 b(a,g,c,d){function
 f(e){var
-a=gK(g,h),f=gK(c,a),i=b(e,a,f,d);return b(e,a,q(c,aF(f,a)),i)}function
-i(a){return[0,q(c,e),d]}return 0===a?i(0):f(a-1|0)}return b}function
-g0(c,b,a){if(b){if(a){var
-d=g0(c,b[2],a[2]),e=aF(a[1],c);return[0,l(b[1],e),d]}return b}return n(function(a){return aF(a,c)},a)}function
-g1(b,a){if(a){var
-c=g1(b,a[2]);return g0(b,a[1],c)}return a}function
-pR(g,f,e){var
+a=dt(g,h),f=dt(c,a),i=b(e,a,f,d);return b(e,a,n(c,aw(f,a)),i)}function
+i(a){return[0,n(c,e),d]}return 0===a?i(0):f(a-1|0)}return b}function
+hp(c,b,a){if(b){if(a){var
+d=hp(c,b[2],a[2]),e=aw(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return aw(a,c)},a)}function
+hq(b,a){if(a){var
+c=hq(b,a[2]);return hp(b,a[1],c)}return a}function
+qj(g,f,e){var
 d=g,c=f,a=e;for(;;){if(c){if(a){var
-h=a[2],i=c[2],d=l(d,b(c[1],a[1])),c=i,a=h;continue}return d}return d}}var
-ep=gJ(2,7),pS=7;function
-pT(b){var
-f=aF(h,b),g=aF(h,q(b,h));function
-c(d,a){function
-e(h){if(a)var
-d=el(ep,a),i=c(h,gN(ep,a)),j=g1(b,d),e=[0,[0,gZ(f,bi(g,F(d))),j],i];else
+h=a[2],i=c[2],d=k(d,b(c[1],a[1])),c=i,a=h;continue}return d}return d}}var
+cH=g_(2,6),qk=6;function
+hr(b,a){function
+c(c){if(a)var
+d=hr(c,cG(cH,a)),b=[0,cF(cH,a),d];else
 var
-e=a;return e}function
-h(a){return 0}return 0===d?h(0):e(d-1|0)}return c}function
-g2(d,c,b,a){if(a){var
-e=a[1],f=g2(d,c,b,a[2]),g=pR(e[1],b,e[2]);return iw(pQ(d),pS,c,g,f)}return a}function
-pU(a,e,d,c){return el(e,g2(a,b(a,ad(ep)),c,d))}function
-g3(a){var
-b=g(2,h);return l(bW(aO(function(b,a){return y(b[1],a)},f,a)),b)}function
-pV(a,b){var
-c=a[9],d=F(a[9]);return k(pT(g3(b)),d,c)}function
-g4(e,c,b,a){if(a)var
-h=g4(e,c,b+1|0,a[2]),f=d(c,b),i=f?d(e,a[1]):f,g=[0,i,h];else
+b=a;return b}function
+d(a){return 0}return 0===b?d(0):c(b-1|0)}function
+ql(a){var
+c=aw(h,a),d=aw(h,n(a,h));return function(e,b){var
+f=hr(e,b);return m(function(b){var
+e=hq(a,b);return[0,ho(c,bp(d,F(b))),e]},f)}}function
+qm(b,a){return m(function(b){return qj(f,a,j(b))},b)}function
+hs(e,c,a){if(c)if(a)var
+f=hs(e,c[2],a[2]),g=a[1],d=[0,k(b(e,c[1]),g),f];else
 var
-g=a;return g}function
-pW(a,d,c,b){var
-e=a[9],g=F(a[9]),f=0,h=g3(d);return g4(function(a){return pU(h,g,c,a)},b,f,e)}function
-eq(c,a){if(a)var
-e=a[1],f=eq(c,a[2]),d=[0,n(function(a){return b(b(ad(c[1]),e),a)},a),f];else
+d=a;else
+var
+d=c;return d}function
+ht(i,h,c){var
+b=i,a=h;for(;;){if(b){if(a){var
+d=a[2],e=b[2],g=b[1];if(P(g,f)){var
+b=e,a=d;continue}var
+j=ht(e,d,c);return hs(g,a[1],j)}return c}return c}}function
+hu(d,c,b,a){if(b){if(a){var
+f=hu(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return i9(qi(d),qk,c,g,f)}var
+e=a}else
+var
+e=b;return e}function
+qn(a,e,d,c){return cF(e,hu(a,b(a,T(cH)),d,c))}function
+qo(a){var
+d=aw(h,n(a,h));return function(f,e){var
+c=dt(e,b(a,T(f)));return n(n(c,aw(dt(c,a),a)),d)}}function
+eL(b,a){if(b)if(a)var
+d=eL(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
+var
+c=a;else
+var
+c=b;return c}function
+eM(d,a,c){var
+e=T(cH),b=b1(C(T(a),e)),g=g5(a,g4(b,cH));return m(function(a){var
+c=ax(b,a,f);return l(qo(d),g,c)},c)}function
+hv(a){if(a){var
+b=hv(a[2]);return k(eE(a[1]),b)}return f}var
+hw=g(2,g(2,g(2,Y(g(2,h)))));function
+qp(a){return k(b2(aW(function(b,a){return x(b[1],a)},f,a)),h)}function
+cI(a){return k(k(qp(a),hw),h)}function
+qq(a,b){var
+c=a[9],d=F(a[9]);return l(ql(cI(b)),d,c)}function
+qr(a){var
+b=a[9];return m(function(a){return 0},b)}function
+hx(g,f,d,b,a){if(b)if(a){var
+h=a[1],k=hx(g,f,d+1|0,b[2],a[2]);if(h)var
+i=h;else
+var
+j=e(f,d),i=j?qm(g,b[1]):j;var
+c=[0,i,k]}else
+var
+c=a;else
+var
+c=b;return c}function
+dz(c,a){if(a)var
+e=a[1],f=dz(c,a[2]),d=[0,m(function(a){return b(b(T(c[1]),e),a)},a),f];else
 var
 d=a;return d}function
-g5(g,c,h,e,a){if(c){if(e){var
-i=e[1],j=g5(g,c[2],h,e[2],a),k=d(h,c[1]),l=n(function(a){return b(k,a)},a);return[0,bh(n(function(a){return at(a,i,f)},c),l),j]}return eq(g,a)}return eq(g,a)}function
-g6(d,b){if(b){var
-a=at(b[1],d,0);if(a)var
-c=g6(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+eN(c,g,f,e,d,a){if(f){if(e){if(d){var
+h=eN(c,g,f[2],e[2],d[2],a),i=e[1],j=m(function(a){return b(i,a)},a),k=f[1];return[0,aV(eM(cI(g),k,d),j),h]}return dz(c,a)}return dz(c,a)}return dz(c,a)}function
+eO(d,b){if(b){var
+a=ax(b[1],d,0);if(a)var
+c=eO(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return pX}function
-er(b,a){if(b){var
-c=b[1];return a?[0,y(c,a[1])]:[0,c]}return a}function
-es(b,a){if(b){var
-c=b[1];return a?[0,as(c,a[1])]:[0,c]}return a}function
-g7(b,a){var
-c=j(a),d=es(j(b),c),e=i(a);return[0,er(i(b),e),d]}function
-g8(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,g8(a,b,d)]},g=function(a){return[0,g7(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-pY(d,c,a){var
-e=[0,Z(b(c,j(a)),d)];return[0,[0,G(b(c,i(a)),d)],e]}function
-g9(d,c,a,b){if(a){var
-e=a[1],f=g9(d,c,a[2],b),g=pY(d,c,j(e));return g8(i(e),g,f)}return b}function
-pZ(c,a){var
-d=G(a,c);if(Y(a,b(c,d)))return[0,[0,a,d],h];var
-e=G(c,a);return Y(c,b(a,e))?[0,[0,c,h],e]:[0,[0,b(c,a),a],c]}function
-et(d,c,a){var
-e=dl(d),g=r(f,a)?c[3]:c[4];return G(b(a,g),e)}function
-g_(c,b,a){return u(et(c,b,u(a)))}function
-p0(e,c,a,d){var
-g=r(f,a)?c[4]:c[3],h=b(d,g);return G(b(a,dl(e)),h)}function
-p1(a,j,i,c,h,g){var
-d=gX(a,j,c[1]),e=u(b(eo(a),i));if(B(f,eo(a))){var
-k=[0,l(d,et(a,c,b(e,g)))],m=[0,l(d,g_(a,c,b(e,h)))];return[0,en(a),m,k]}var
-n=[0,l(d,et(a,c,b(e,h)))],o=[0,l(d,g_(a,c,b(e,g)))];return[0,en(a),o,n]}function
-p2(a,i){var
-d=pN(a);if(d)var
-c=d[1],p=b(c[1],c[1]),q=aQ(a),r=[0,u(b(b(i,b(aQ(a),q)),p))],j=[0,[0,f,[0,b(c[2],c[2]),0,r]],0];else
+e=a;return e}return qs}function
+dA(b,a){if(b){var
+c=b[1];return a?[0,x(c,a[1])]:[0,c]}return a}function
+dB(b,a){if(b){var
+c=b[1];return a?[0,av(c,a[1])]:[0,c]}return a}function
+hy(b,a){var
+c=j(a),d=dB(j(b),c),e=i(a);return[0,dA(i(b),e),d]}function
+hz(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,hz(a,b,d)]},g=function(a){return[0,hy(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+qt(d,c,a){var
+e=[0,U(b(c,j(a)),d)];return[0,[0,C(b(c,i(a)),d)],e]}function
+hA(d,c,a,b){if(a){var
+e=a[1],f=hA(d,c,a[2],b),g=qt(d,c,j(e));return hz(i(e),g,f)}return b}function
+hB(c,a){var
+d=C(a,c);if(P(a,b(c,d)))return[0,[0,a,d],h];var
+e=C(c,a);return P(c,b(a,e))?[0,[0,c,h],e]:[0,[0,b(c,a),a],c]}function
+cJ(d,c,a){var
+e=dy(d),g=r(f,a)?c[3]:c[4];return C(b(a,g),e)}function
+hC(c,b,a){return v(cJ(c,b,v(a)))}function
+qu(e,c,a,d){var
+g=r(f,a)?c[4]:c[3],h=b(d,g);return C(b(a,dy(e)),h)}function
+hD(a,j,i,c,h,g){var
+d=hm(a,j,c[1]),e=v(b(eK(a),i));if(z(f,eK(a))){var
+l=[0,k(d,cJ(a,c,b(e,g)))],m=[0,k(d,hC(a,c,b(e,h)))];return[0,eJ(a),m,l]}var
+n=[0,k(d,cJ(a,c,b(e,h)))],o=[0,k(d,hC(a,c,b(e,g)))];return[0,eJ(a),o,n]}function
+hE(a,i){var
+d=qf(a);if(d)var
+c=d[1],p=b(c[1],c[1]),q=ah(a),r=[0,v(b(b(i,b(ah(a),q)),p))],j=[0,[0,f,[0,b(c[2],c[2]),0,r]],0];else
 var
 j=d;var
-e=pO(a);if(e)var
-k=e[1],m=k[2],n=k[1],s=ad(a[1]),t=[0,b(b(b(b(g(2,h),i),s),n),m)],v=[0,g(2,h),0,t],o=[0,[0,l(n,m),v],0];else
+e=qg(a);if(e)var
+l=e[1],m=l[2],n=l[1],s=T(a[1]),t=[0,b(b(b(b(g(2,h),i),s),n),m)],u=[0,g(2,h),0,t],o=[0,[0,k(n,m),u],0];else
 var
-o=e;return bh(o,j)}function
-eu(d,e){var
+o=e;return aV(o,j)}function
+eP(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=eu(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=eP(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-g$(b){var
+hF(a){var
+c=a[4];if(typeof
+c!=="number"&&2!==c[0])return ah(a);var
+d=ah(a);return b(ah(a),d)}function
+qv(c,h,a,d,g){if(typeof
+g==="number")return 0;else{if(0===g[0]){var
+i=g[1],j=c[4];if(typeof
+j==="number"&&!j){var
+o=ah(c),p=b(ah(c),o),q=aX(x(f,U(b(b(b(a,a),p),i),h))),s=d[1];return[0,i,b(b(a,a),s),q]}var
+n=C(cJ(c,d,v(b(b(a,hF(c)),i))),h);return[0,i,aX(d[1]),n]}var
+e=g[1],k=c[4];if(typeof
+k==="number"&&!k){var
+l=r(f,e);if(l)var
+u=ah(c),w=b(ah(c),u),y=bo(C(b(b(b(a,a),w),e),h)),z=d[1],m=[1,e,b(b(a,a),z),y];else
+var
+m=l;return m}var
+t=C(cJ(c,d,b(b(a,hF(c)),e)),h);return[1,e,aX(d[1]),t]}}function
+qw(e,a,d,c){var
+g=b(e,d);return aX(x(f,U(n(b(a,c),g),a)))}function
+qx(l,j,c,i,e,a,d){var
+f=l[4];if(typeof
+f==="number"&&!f){var
+m=k(n(e,b(b(g(2,h),j),d)),i),o=k(a,c);return r(b(k(a,c),o),m)}return r(n(b(c,e),d),a)}function
+qy(m,l,c,j,e,a,d){var
+f=m[4];if(typeof
+f==="number"&&!f){var
+i=r(c,a);if(i){var
+o=n(a,c),p=b(n(a,c),o);return r(k(n(e,b(b(g(2,h),l),d)),j),p)}return i}return r(k(b(c,e),d),a)}function
+qz(g,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(qx(g,f,e,d,a[2],a[3],c)){var
+h=j(b),k=i(b);return[0,dA([0,a[1]],k),h]}return b}if(qy(g,f,e,d,a[2],a[3],c)){var
+l=j(b),m=dB([0,a[1]],l);return[0,i(b),m]}return b}}function
+hG(d,c,b,a){if(c){if(b){if(a){var
+e=hG(d,c[2],b[2],a[2]);return[0,a0(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+hH(f,e,d,b,a){if(b)if(a)var
+g=hH(f,e,d,b[2],a[2]),c=[0,qv(f,e,d,b[1],a[1]),g];else
+var
+c=a;else
+var
+c=b;return c}function
+hI(b){var
 a=b[4];if(typeof
-a==="number"&&!a)return h;return u(h)}function
-p3(a,c){var
-d=eo(a);return b(c,b(g$(a),d))}function
-dm(a,h,s,r,q,p,d,o,c){if(c){var
-i=c[1],e=i[1],j=B(f,e);if(j){var
-t=i[2],u=b(b(p,g$(a)),e),v=d[1],w=gX(a,h,d[1]),g=pJ(h,r,q,en(a),w,v,o,u,t);if(g)var
-k=g[1],x=b(b(k[2],e),s),l=[0,p0(a,d,k[1],x)];else
+a==="number"&&!a)return h;return v(h)}function
+hJ(a,c){var
+d=eK(a);return b(c,b(hI(a),d))}function
+dC(a,h,s,r,q,p,d,o,c){if(c){var
+i=c[1],e=i[1],j=z(f,e);if(j){var
+t=i[2],u=b(b(p,hI(a)),e),v=d[1],w=hm(a,h,d[1]),g=qb(h,r,q,eJ(a),w,v,o,u,t);if(g)var
+k=g[1],x=b(b(k[2],e),s),l=[0,qu(a,d,k[1],x)];else
 var
 l=g;var
 m=l}else
@@ -2835,307 +2921,328 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-p4(l,k,g,e,d,p,m,a,o,c){var
-q=m[1];if(q){var
-v=a[2],w=n(function(a){return b(v,a)},p),r=bh(n(function(a){return cA(f,a)},o),w),x=j(c),y=m[2],z=es(aI(u,dm(l,k,g,e,d,u(h),a,r,y)),x),A=i(c);return[0,er(dm(l,k,g,e,d,h,a,r,[0,q[1]]),A),z]}var
-s=m[2];if(s){var
-B=a[2],C=n(function(a){return b(B,a)},p),t=bh(n(function(a){return cA(f,a)},o),C),D=j(c),E=[0,s[1]],F=es(aI(u,dm(l,k,g,e,d,u(h),a,t,E)),D),G=i(c);return[0,er(dm(l,k,g,e,d,h,a,t,0),G),F]}return c}function
-ha(j,i,h,g,f,e,c,b,d,a){if(c){if(b){if(a){var
-k=a[2],l=n(ek,d),m=ha(j,i,h,g,f,e,c[2],b[2],l,k);return[0,p4(j,i,h,g,f,e,c[1],b[1],d,a[1]),m]}return a}return a}return a}function
-p5(a){var
-b=a[4];return gM(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-hb(b,a){return at(a,b,[0,f,f,h,h])}function
-p6(a,k,h,b,y,x,w,g){var
-l=k[3],c=eu(w,k[4]),d=n(i,c),m=ak(function(b){return a8(b,a[2])},d);if(m){var
-o=g9(l,h,c,x);if(g){var
-e=g6(y,d);if(e)var
-p=e[1],q=pZ(l,h),r=q[1],f=r[1],z=r[2],A=n(function(c){var
-d=j(j(c)),e=i(j(c));return p1(a,f,z,hb(b,i(c)),e,d)},c),s=p2(a,f),t=n(i,s),B=g5(a,d,function(a){return hb(b,a)[2]},p,t),C=bh(A,n(j,s)),u=[0,ha(a,f,p3(a,q[2]),C,B,t,g,b,p,o)];else
+qA(l,k,g,f,d,q,p,n,a,o,c){var
+r=n[1];if(r){var
+w=a[2],x=m(function(a){return b(w,a)},q),s=aV(e(p,o),x),y=j(c),z=n[2],A=dB(aK(v,dC(l,k,g,f,d,v(h),a,s,z)),y),B=i(c);return[0,dA(dC(l,k,g,f,d,h,a,s,[0,r[1]]),B),A]}var
+t=n[2];if(t){var
+C=a[2],D=m(function(a){return b(C,a)},q),u=aV(e(p,o),D),E=j(c),F=[0,t[1]],G=dB(aK(v,dC(l,k,g,f,d,v(h),a,u,F)),E),H=i(c);return[0,dA(dC(l,k,g,f,d,h,a,u,0),H),G]}return c}function
+eQ(l,k,j,i,h,g,f,c,p,o,a){if(c){var
+m=c[1],b=m[1],d=cG(b,o);if(d){var
+e=cG(b,a);if(e){var
+n=pY(p,b),q=eQ(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,qA(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return aV(cF(b,a),r)}return a}return a}return a}function
+qB(a){var
+b=a[4];return hc(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+dD(b,a){return ax(a,b,[0,f,f,h,h])}function
+qC(e,d,a,c,b){var
+g=ht(c,b,m(function(a){return f},a)),h=F(e[9]);return qn(cI(d),h,a,g)}function
+hK(e,c,a){if(c)if(a)var
+f=hK(e,c[2],a[2]),g=b(e,c[1][2]),d=[0,k(a[1],g),f];else
 var
-u=e;return u}var
-v=[0,o]}else
+d=a;else
 var
-v=m;return v}function
-p7(c,a){var
-d=c[10],h=d?y(f,q(d[1],a)):f,e=c[11],i=e?y(f,q(a,e[1])):f,g=y(h,i);return b(g,g)}function
-p8(e,d,a){var
-f=q(d,a),c=y(q(a,e),f);return b(c,c)}function
-p9(b){var
+d=c;return d}function
+qD(i,e,w,b,v,u,d,t,s,q,p,a,c){var
+j=cF(F(d),a),k=hl(a,s,f,f);if(k){var
+l=k[1];if(P(l[1],b)&&z(f,b)){var
+x=g$(g(2,h),hw);if(r(hv(j),x)){var
+m=aL(cG(F(d),a),p),n=qC(i,e,w,j,t),o=eI(a,q),y=P(m,f)?n:hK(m,e,n),A=qw(b,u,l[2],o);return hG(function(a,c,d){return qz(i,b,A,o,a,c,d)},v,y,c)}}return c}return c}function
+qE(a,u,h,b,g,t,O,N,M,L,f){var
+k=u[3],d=eP(L,u[4]),c=m(i,d),v=an(function(b){return bc(b,a[2])},c);if(v){var
+l=hA(k,h,d,M),n=f[1];if(n){var
+P=[0,n[1],n[2]],o=eO(t,c);if(o)var
+w=o[1],x=hB(k,h),y=x[1],e=y[1],Q=y[2],R=m(function(c){var
+d=j(j(c)),f=i(j(c));return hD(a,e,Q,dD(b,i(c)),f,d)},d),z=hE(a,e),A=aV(R,m(j,z)),p=m(i,z),S=cI(b),B=m(function(a){return eL(g,a)},w),C=eN(a,b,c,m(function(a){return dD(b,a)[2]},c),B,p),T=qD(a,b,g,O,N,e,c,w,A,C,p,P,l),U=0,V=f[2],W=function(a){return eM(S,a,B)},D=[0,eQ(a,e,hJ(a,x[2]),A,C,p,W,V,U,b,T)];else
+var
+D=o;return D}var
+q=f[2];if(q){var
+r=eO(t,c);if(r)var
+X=r[1],E=hB(k,h),F=E[1],s=F[1],Y=F[2],Z=m(function(c){var
+d=j(j(c)),e=i(j(c));return hD(a,s,Y,dD(b,i(c)),e,d)},d),G=hE(a,s),_=aV(Z,m(j,G)),H=m(i,G),$=cI(b),I=m(function(a){return eL(g,a)},X),aa=eN(a,b,c,m(function(a){return dD(b,a)[2]},c),I,H),ab=0,ac=[0,q[1],q[2]],ad=function(a){return eM($,a,I)},J=[0,eQ(a,s,hJ(a,E[2]),_,aa,H,ad,ac,ab,b,l)];else
+var
+J=r;return J}var
+K=[0,l]}else
+var
+K=v;return K}function
+qF(c,a){var
+d=c[10],h=d?x(f,n(d[1],a)):f,e=c[11],i=e?x(f,n(a,e[1])):f,g=x(h,i);return b(g,g)}function
+qG(e,d,a){var
+f=n(d,a),c=x(n(a,e),f);return b(c,c)}function
+qH(b){var
 a=b[10];return a?r(f,a[1]):a}function
-hc(c,a){return au(n(function(a){if(p9(c)&&B(a,f))return f;return b(a,a)},a))}function
-hd(d,c){var
-e=aQ(d);return function(a,f){var
-g=b(a[2],e),h=hc(d,f),i=b(a[1],a[1]);return Z(b2(b(b(b(c,c),i),h)),g)}}function
-he(e,a,d,c){var
-f=hc(e,c);return b2(Z(b(b(a,a),f),d))}function
-hf(c,d){var
-a=aQ(c);return function(e){var
+hL(c,a){return ay(m(function(a){if(qH(c)&&z(a,f))return f;return b(a,a)},a))}function
+hM(d,c){var
+e=ah(d);return function(a,f){var
+g=b(a[2],e),h=hL(d,f),i=b(a[1],a[1]);return U(aX(b(b(b(c,c),i),h)),g)}}function
+hN(e,a,d,c){var
+f=hL(e,c);return aX(U(b(b(a,a),f),d))}function
+hO(c,d){var
+a=ah(c);return function(e){var
 f=c[10];if(f){var
 g=f[1],h=c[11];if(h){var
-i=h[1],j=b(a,a),k=[0,Z(b(d,au(n(function(a){var
-c=b(i,a);return y(b(g,a),c)},e))),j)],l=b(a,a);return[0,[0,G(b(d,au(n(function(a){var
-c=b(i,a);return as(b(g,a),c)},e))),l)],k]}return dh}return dh}}function
-p_(a,f){var
-c=aQ(a);return function(g){var
+i=h[1],j=b(a,a),k=[0,U(b(d,ay(m(function(a){var
+c=b(i,a);return x(b(g,a),c)},e))),j)],l=b(a,a);return[0,[0,C(b(d,ay(m(function(a){var
+c=b(i,a);return av(b(g,a),c)},e))),l)],k]}return du}return du}}function
+qI(a,f){var
+c=ah(a);return function(g){var
 d=a[10];if(d){var
 e=a[11];if(e)var
-j=b(c,c),k=e[1],l=d[1],h=[0,Z(b(f,au(n(function(a){return p8(l,k,a)},g))),j)];else
+j=b(c,c),k=e[1],l=d[1],h=[0,U(b(f,ay(m(function(a){return qG(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-m=b(c,c);return[0,[0,G(b(f,au(n(function(b){return p7(a,b)},g))),m)],i]}}function
-hg(c,b,a){var
-e=c[4];if(typeof
-e==="number"){if(0===e)return d(p_(c,b),a);var
-j=[0,b],l=c[2]===1?b:f;return[0,[0,l],j]}else{if(2===e[0]){var
-h=e[1];if(h){var
-i=h[1],o=d(hf(c,b),a),p=[0,k(hd(c,b),i,a)],q=n(u,a);return g7([0,[0,u(k(hd(c,b),i,q))],p],o)}return d(hf(c,b),a)}var
-g=aP(a,a),m=[0,he(c,b,g,a)];return[0,[0,u(he(c,b,g,n(u,a)))],m]}}function
-p$(a,b){var
+n=b(c,c);return[0,[0,C(b(f,ay(m(function(b){return qF(a,b)},g))),n)],i]}}function
+hP(c,b,a){var
+d=c[4];if(typeof
+d==="number"){if(0===d)return e(qI(c,b),a);var
+j=[0,b],k=c[2]===1?b:f;return[0,[0,k],j]}else{if(2===d[0]){var
+h=d[1];if(h){var
+i=h[1],o=e(hO(c,b),a),p=[0,l(hM(c,b),i,a)],q=m(v,a);return hy([0,[0,v(l(hM(c,b),i,q))],p],o)}return e(hO(c,b),a)}var
+g=aL(a,a),n=[0,hN(c,b,g,a)];return[0,[0,v(hN(c,b,g,m(v,a)))],n]}}function
+qJ(a,b){var
 c=a[4];if(typeof
 c==="number"&&c){var
 d=a[2]===a[1]?1:0;if(d)var
-h=a[2],e=[0,bi(hg(a,b,0),h)];else
+h=a[2],e=[0,bp(hP(a,b,0),h)];else
 var
 e=d;return e}var
-f=gY(a);if(f)var
-i=a[9],g=[0,n(function(c){return hg(a,b,c)},i)];else
+f=hn(a);if(f)var
+i=a[9],g=[0,m(function(c){return hP(a,b,c)},i)];else
 var
 g=f;return g}function
-hh(d,c,b,a){function
+hQ(d,c,b,a){function
 e(b){var
-e=hh(d,c+1|0,b,ek(a));return[0,k(d,c,cA(0,a)),e]}function
+e=hQ(d,c+1|0,b,ha(a));return[0,l(d,c,eG(qK,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-qa(g,a,f,e,d,c,b){var
-h=a[2],i=0;return bj(hh(function(b,h){return p6(g,a,f,e,d,c,b,h)},i,h,b))}function
-hi(d,c,a){return G(b(d,a),c)}function
-ev(d,c,a){return Z(b(d,a),c)}function
-ew(c,b,a){if(a){var
-e=a[2],f=a[1],g=function(a){return[0,f,ew(c,a,e)]},h=function(a){return[0,d(c,f),e]};return 0===b?h(0):g(b-1|0)}return a}function
-hj(e,c,b,a){if(a)var
-f=a[1],h=hj(e,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=bY(function(a){return i(b,a)},c)?f:d(e,f),g=[0,j,h];else
+qL(e,d,c,b,j,i,h,a,g,f){var
+k=hH(e,c,a,b,g),l=d[2],m=0;return bq(hQ(function(f,g){return qE(e,d,c,b,j,i,a,k,h,f,g)},m,l,f))}function
+hR(d,c,a){return C(b(d,a),c)}function
+eR(d,c,a){return U(b(d,a),c)}function
+eS(c,b,a){if(a){var
+d=a[2],f=a[1],g=function(a){return[0,f,eS(c,a,d)]},h=function(a){return[0,e(c,f),d]};return 0===b?h(0):g(b-1|0)}return a}function
+hS(d,c,b,a){if(a)var
+f=a[1],h=hS(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b4(function(a){return i(b,a)},c)?f:e(d,f),g=[0,j,h];else
 var
 g=a;return g}var
-ex=[0,f,0];function
-qb(d,b,a){var
-c=j(a),e=c?as(c[1],b):b;return[0,y(i(a),d),[0,e]]}function
-qc(d,c,e,b,a){if(0===a[0]){if(a[1]===e){var
-f=a[2],g=ev(d,c,a[4]),h=hi(d,c,a[3]);return ew(function(a){return qb(h,g,a)},f,b)}return b}return b}function
-hk(d,a,c,b){var
-e=bi(ex,c),f=a[4],g=a[3];return cB(function(a,c){return qc(d,g,b,a,c)},f,e)}function
-hl(b,a){return y(f,q(b,au(n(i,a))))}function
-hm(b){var
+eT=[0,f,0];function
+qM(d,b,a){var
+c=j(a),e=c?av(c[1],b):b;return[0,x(i(a),d),[0,e]]}function
+qN(d,c,e,b,a){if(0===a[0]){if(a[1]===e){var
+f=a[2],g=eR(d,c,a[4]),h=hR(d,c,a[3]);return eS(function(a){return qM(h,g,a)},f,b)}return b}return b}function
+hT(d,a,c,b){var
+e=bp(eT,c),f=a[4],g=a[3];return cE(function(a,c){return qN(d,g,b,a,c)},f,e)}function
+hU(b,a){return x(f,n(b,ay(m(i,a))))}function
+hV(b){var
 a=j(b);return a?a[1]:f}function
-dn(a){return j(a)?0:1}function
-qd(a){return F(bZ(dn,a))}function
-hn(b,a){var
+dE(a){return j(a)?0:1}function
+qO(a){return F(b5(dE,a))}function
+hW(b,a){var
 c=j(a);if(c){var
-d=l(i(a),b);return as(c[1],d)}return l(i(a),b)}function
-qe(g,f,e,d,a){var
-b=dn(a),h=b?1:b;if(d===h)var
-j=q(g,q(e,hm(a))),c=y(i(a),j);else
+d=k(i(a),b);return av(c[1],d)}return k(i(a),b)}function
+qP(g,f,e,d,a){var
+b=dE(a),h=b?1:b;if(d===h)var
+j=n(g,n(e,hV(a))),c=x(i(a),j);else
 var
-c=i(a);return[0,[0,c],[0,hn(f,a)]]}function
-dp(a){var
+c=i(a);return[0,[0,c],[0,hW(f,a)]]}function
+dF(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-ho(b,a){var
-c=qd(a),d=au(n(hm,a)),e=hl(b,a);return n(function(a){return qe(b,e,d,c,a)},a)}function
-ey(a,b){var
-c=a[4];return bY(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-qf(a,e,d,c){var
-b=hk(a,e,d,c);return[0,hl(a,b),b]}function
-qg(c,b,a){return dn(a)?b:y(b,hn(c,a))}function
-hp(c,a,b){if(a){if(b){var
-d=hp(c,a[2],b[2]);return[0,qg(c,a[1],b[1]),d]}return a}return a}function
-qh(e,a,b){var
-c=b1(0,a[2]),g=bZ(function(b){return ey(a,b)},c),d=n(function(c){return qf(e,a,b,c)},g),h=bi(f,b),i=cB(function(b,a){return hp(a[1],b,a[2])},d,h);return[0,d,ad(F(bZ(function(b){return df(ey(a,b))},c))),i]}function
-qi(c,b,a){var
-d=dp(b);if(d)var
-f=ho(c,bi(ex,b[2])),g=function(d){return ey(a,d)?ho(c,hk(c,a,b[2],d)):f},e=[0,n(g,b1(0,a[2]))];else
+hX(b,a){var
+c=qO(a),d=ay(m(hV,a)),e=hU(b,a);return m(function(a){return qP(b,e,d,c,a)},a)}function
+eU(a,b){var
+c=a[4];return b4(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+qQ(a,e,d,c){var
+b=hT(a,e,d,c);return[0,hU(a,b),b]}function
+qR(c,b,a){return dE(a)?b:x(b,hW(c,a))}function
+hY(c,a,b){if(a){if(b){var
+d=hY(c,a[2],b[2]);return[0,qR(c,a[1],b[1]),d]}return a}return a}function
+qS(e,a,b){var
+c=b7(0,a[2]),g=b5(function(b){return eU(a,b)},c),d=m(function(c){return qQ(e,a,b,c)},g),h=bp(f,b),i=cE(function(b,a){return hY(a[1],b,a[2])},d,h);return[0,d,T(F(b5(function(b){return dr(eU(a,b))},c))),i]}function
+qT(c,b,a){var
+d=dF(b);if(d)var
+f=hX(c,bp(eT,b[2])),g=function(d){return eU(a,d)?hX(c,hT(c,a,b[2],d)):f},e=[0,m(g,b7(0,a[2]))];else
 var
 e=d;return e}function
-ez(a){return a[12]}function
-az(b,a){return at(a,b[13],0)}function
-dq(b,a){return at(a,b[14],f)}function
-qj(a,c){return r(f,a)?b(a,i(c)):b(a,j(c))}function
-eA(c,b,a){if(c){if(b){if(a){var
-d=eA(c[2],b[2],a[2]),e=a[1];return l(qj(q(c[1],b[1]),e),d)}return f}return f}return f}function
-cC(b,a){var
+eV(a){return a[12]}function
+aD(b,a){return ax(a,b[13],0)}function
+dG(b,a){return ax(a,b[14],f)}function
+qU(a,c){return r(f,a)?b(a,i(c)):b(a,j(c))}function
+eW(c,b,a){if(c){if(b){if(a){var
+d=eW(c[2],b[2],a[2]),e=a[1];return k(qU(n(c[1],b[1]),e),d)}return f}return f}return f}function
+cK(b,a){var
 c=b[2];return F(a)===c?1:0}function
-qk(a,i,h,d,c){var
-e=cC(a,az(a,d)),f=e?cC(a,az(a,c)):e;if(f)var
-j=dq(a,c),k=b(i,q(dq(a,d),j)),m=az(a,c),g=[0,l(eA(az(a,d),m,h),k)];else
+qV(a,i,h,d,c){var
+e=cK(a,aD(a,d)),f=e?cK(a,aD(a,c)):e;if(f)var
+j=dG(a,c),l=b(i,n(dG(a,d),j)),m=aD(a,c),g=[0,k(eW(aD(a,d),m,h),l)];else
 var
 g=f;return g}function
-hq(f,e,a,d,c){if(a){var
-g=b(a[1],c);return r(b(d,b(e,ez(f))),g)}return a}function
-hr(e,d,c){if(d){if(c){var
-a=c[1],g=hr(e,d[2],c[2]);if(B(f,a[1])&&dn(d[1])&&B(a[2],e)){var
-h=a[3],i=q(e,a[2]);return y(g,q(b(a[1],i),h))}return g}return f}return f}function
-ql(a){var
-b=a[2],c=a[1],d=b[2],e=b[1];return[0,q(c[2],c[1]),e,d]}function
-qm(d,c,b,a){var
-e=b0(d[3],c);return n(ql,b0(b0(b,a),e))}function
-qn(a){return B(f,a[1])?a[3]:f}function
-hs(b,a){var
-c=j(a);return hr(i(a),c,b)}function
-qo(e,d,c,a){var
-f=hs(a,[0,e,bi(ex,d[2])]),g=b(c[2],f),h=c[1];return l(au(n(function(b){return hs(a,b)},h)),g)}function
-qp(b,a){var
-c=b[3];return b0(n(i,a),c)}function
-qq(f,a,e,i,h,d,c){var
-j=az(a,c),g=qm(e,h,az(a,d),j),k=qo(f,a,e,g),m=au(n(qn,g)),o=dq(a,c),p=b(f,q(dq(a,d),o)),r=qp(e,i),s=az(a,c);return q(q(l(eA(az(a,d),s,r),p),m),k)}function
-qr(a){var
+hZ(f,e,a,d,c){if(a){var
+g=b(a[1],c);return r(b(d,b(e,eV(f))),g)}return a}function
+h0(e,d,c){if(d){if(c){var
+a=c[1],g=h0(e,d[2],c[2]);if(z(f,a[1])&&dE(d[1])&&z(a[2],e)){var
+h=a[3],i=n(e,a[2]);return x(g,n(b(a[1],i),h))}return g}return f}return f}function
+qW(a){var
+b=a[2],c=a[1],d=b[2],e=b[1];return[0,n(c[2],c[1]),e,d]}function
+qX(d,c,b,a){var
+e=b6(d[3],c);return m(qW,b6(b6(b,a),e))}function
+qY(a){return z(f,a[1])?a[3]:f}function
+h1(b,a){var
+c=j(a);return h0(i(a),c,b)}function
+qZ(e,d,c,a){var
+f=h1(a,[0,e,bp(eT,d[2])]),g=b(c[2],f),h=c[1];return k(ay(m(function(b){return h1(a,b)},h)),g)}function
+q0(b,a){var
+c=b[3];return b6(m(i,a),c)}function
+q1(f,a,e,i,h,d,c){var
+j=aD(a,c),g=qX(e,h,aD(a,d),j),l=qZ(f,a,e,g),o=ay(m(qY,g)),p=dG(a,c),q=b(f,n(dG(a,d),p)),r=q0(e,i),s=aD(a,c);return n(n(k(eW(aD(a,d),s,r),q),o),l)}function
+q2(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return dp(a);return 0}return 0}return 0}function
-qs(m,a,l,k,b,d,c){var
-e=qr(a),g=e?cC(a,az(a,d)):e,h=g?cC(a,az(a,c)):g,i=h?cC(a,b):h,j=i?ak(function(a){return r(f,a)},b):i,n=j?[0,qq(m,a,l,k,b,d,c)]:j;return n}function
-qt(c,b,a,j,i,h,g,f,e){var
-d=a8(0,b[2]);return d?hq(c,a,qs(a,c,j,i,h,b[1],g),f,e):d}function
-qu(c,b,e,d,a){var
-f=ev(c,b,d),g=as(j(a),f),h=hi(c,b,e);return[0,y(i(a),h),g]}function
-qv(d,c,b,a){var
-e=ev(d,c,b),f=as(j(a),e);return[0,i(a),f]}function
-qw(d,c,b,a){switch(a[0]){case
+d==="number"&&!d)return dF(a);return 0}return 0}return 0}function
+q3(m,a,l,k,b,d,c){var
+e=q2(a),g=e?cK(a,aD(a,d)):e,h=g?cK(a,aD(a,c)):g,i=h?cK(a,b):h,j=i?an(function(a){return r(f,a)},b):i,n=j?[0,q1(m,a,l,k,b,d,c)]:j;return n}function
+q4(c,b,a,j,i,h,g,f,e){var
+d=bc(0,b[2]);return d?hZ(c,a,q3(a,c,j,i,h,b[1],g),f,e):d}function
+q5(c,b,e,d,a){var
+f=eR(c,b,d),g=av(j(a),f),h=hR(c,b,e);return[0,x(i(a),h),g]}function
+q6(d,c,b,a){var
+e=eR(d,c,b),f=av(j(a),e);return[0,i(a),f]}function
+q7(d,c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-e=a[1],f=a[3],g=a[2];return ew(function(a){return qu(d,c,g,f,a)},e,b);default:var
-h=0,i=a[1],j=a[2];return hj(function(a){return qv(d,c,j,a)},i,h,b)}}function
-qx(d,c,b,a){return cB(function(a,b){return qw(d,c,a,b)},a,b)}function
-cD(a){return B(f,a[1])}function
-qy(a){return B(a[1],a[2])}function
-dr(c,b,d,a){function
+e=a[1],f=a[3],g=a[2];return eS(function(a){return q5(d,c,g,f,a)},e,b);default:var
+h=0,i=a[1],j=a[2];return hS(function(a){return q6(d,c,j,a)},i,h,b)}}function
+q8(d,c,b,a){return cE(function(a,b){return q7(d,c,a,b)},a,b)}function
+cL(a){return z(f,a[1])}function
+q9(a){return z(a[1],a[2])}function
+dH(c,b,d,a){function
 e(d){if(a){var
-e=dr(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,dr(c,b,d,0)]}function
+e=dH(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,dH(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-qz(a){var
-b=dr(a[17],[0,f,h],a[2],a[18]);return b0(dr(a[15],[0,h,h],a[2],a[16]),b)}function
-cE(b){var
+q_(a){var
+b=dH(a[17],[0,f,h],a[2],a[18]);return b6(dH(a[15],[0,h,h],a[2],a[16]),b)}function
+cM(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-eB(b,c){var
+eX(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return cD(i(c))?0:2;case
-2:return cD(i(c))?cE(b)?0:1:2;case
+1:return cL(i(c))?0:2;case
+2:return cL(i(c))?cM(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1];if(cE(b)&&cD(i(c))&&cD(d)&&qy(d))return 0;return 2;case
-1:if(cE(b)&&r(f,a[1][1]))return 0;return 2;default:return cD(a[1])?1:2}}function
-qA(c){var
+d=a[1];if(cM(b)&&cL(i(c))&&cL(d)&&q9(d))return 0;return 2;case
+1:if(cM(b)&&r(f,a[1][1]))return 0;return 2;default:return cL(a[1])?1:2}}function
+q$(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-qB(e,d,c,a){var
-f=b(e,d),g=j(a),h=Z(b(j(c),g),f),k=b(e,d),l=i(a);return[0,G(b(i(c),l),k),h]}function
-ht(a,e,d,c){function
-f(b){return di([0,a,a],qB(a,e,c,ht(a,l(e,h),b,c)))}function
+ra(e,d,c,a){var
+f=b(e,d),g=j(a),h=U(b(j(c),g),f),k=b(e,d),l=i(a);return[0,C(b(i(c),l),k),h]}function
+h2(a,e,d,c){function
+f(b){return dv([0,a,a],ra(a,e,c,h2(a,k(e,h),b,c)))}function
 i(c){return[0,a,b(g(2,h),a)]}return 0===d?i(0):f(d-1|0)}function
-hu(c,b,a){function
-d(b){return hu(c,b,dj(c,a,a))}function
+h3(c,b,a){function
+d(b){return h3(c,b,dw(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-qC(a,n,d,c,m){var
-o=aF(m,ad(d)),e=aJ(a,gD(c),o),p=j(e),i=r(b(g(2,h),p),a);if(i)var
-k=ht(a,h,n,e),q=r(f,c)?k:px(a,k),l=[0,hu(a,d,q)];else
+rb(a,n,d,c,m){var
+o=aw(m,T(d)),e=aM(a,eE(c),o),p=j(e),i=r(b(g(2,h),p),a);if(i)var
+k=h2(a,h,n,e),q=r(f,c)?k:p2(a,k),l=[0,h3(a,d,q)];else
 var
 l=i;return l}function
-qD(n,m,d,c){var
-o=b(g(2,h),c),a=y(f,G(b(X(g(2,h)),d),o)),p=bW(c),e=y(f,l(q(bW(gD(d)),p),h)),i=l(l(bW(n),a),e),r=l(bz(i),h),s=bz(a),j=as(l(ad(m),s),r),k=l(l(e,G(i,j)),h),t=g(2,g(2,h)),u=cz(l(l(a,k),t)),v=cz(k);return[0,[0,cz(j),v],u]}function
-hv(a,h,d,c){var
-e=qD(a,h,d,c),f=e[1],g=aF(a,ad(e[2])),b=qC(g,f[1],f[2],d,c),i=b?[0,gP(g,a,b[1])]:b;return i}var
-qE=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))),hw=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))))))))));function
-hx(g,e,c,a){if(r(a,f))return 0;if(B(b(qE,a),c))return 0;if(B(c,b(u(hw),a))){var
-d=hv(g,e,u(hw),h),i=d?[0,[0,f,j(d[1])]]:d;return i}return hv(g,e,c,a)}function
-ds(c,i,b,h){var
-a=hx(c,i,b,h);if(a)var
-d=a[1],e=d[2],j=r(b,f)?as(e,c):e,g=[0,[0,d[1],j]];else
+rc(o,m,d,c){var
+p=b(g(2,h),c),a=x(f,C(b(Y(g(2,h)),d),p)),q=b2(c),e=x(f,k(n(b2(eE(d)),q),h)),i=k(k(b2(o),a),e),r=k(bo(i),h),s=bo(a),j=av(k(T(m),s),r),l=k(k(e,C(i,j)),h),t=g(2,g(2,h)),u=b1(k(k(a,l),t)),v=b1(l);return[0,[0,b1(j),v],u]}function
+h4(a,h,d,c){var
+e=rc(a,h,d,c),f=e[1],g=aw(a,T(e[2])),b=rb(g,f[1],f[2],d,c),i=b?[0,he(g,a,b[1])]:b;return i}var
+rd=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))),h5=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))))))))));function
+h6(g,e,c,a){if(r(a,f))return 0;if(z(b(rd,a),c))return 0;if(z(c,b(v(h5),a))){var
+d=h4(g,e,v(h5),h),i=d?[0,[0,f,j(d[1])]]:d;return i}return h4(g,e,c,a)}function
+dI(c,i,b,h){var
+a=h6(c,i,b,h);if(a)var
+d=a[1],e=d[2],j=r(b,f)?av(e,c):e,g=[0,[0,d[1],j]];else
 var
 g=a;return g}function
-b3(s,c,a,g,B,p,d){var
-h=i(p)[1],j=i(p)[2],e=s[5];if(typeof
+b8(s,c,a,g,B,q,d){var
+h=i(q)[1],j=i(q)[2],e=s[5];if(typeof
 e==="number")switch(e){case
-0:return[0,aJ(a,d,c)];case
+0:return[0,aM(a,d,c)];case
 1:var
-C=b(j,c);return[0,aJ(a,u(b(h,d)),C)];case
-2:if(cE(s)){var
-D=b(j,c);return ds(a,g,u(b(h,d)),D)}var
-E=b(j,c);return ds(a,g,u(b(h,q(c,d))),E);case
-3:return 0;default:return[0,aJ(a,y(f,d),c)]}else
+C=b(j,c);return[0,aM(a,v(b(h,d)),C)];case
+2:if(cM(s)){var
+D=b(j,c);return dI(a,g,v(b(h,d)),D)}var
+E=b(j,c);return dI(a,g,v(b(h,n(c,d))),E);case
+3:return 0;default:return[0,aM(a,x(f,d),c)]}else
 switch(e[0]){case
 0:var
-t=e[1],v=t[2],F=t[1],G=b(b(c,j),F),H=l(b(b(h,d),v),G),I=b(c,j);return pB(a,g,B,b(l(b(h,d),I),v),H);case
+t=e[1],u=t[2],F=t[1],G=b(b(c,j),F),H=k(b(b(h,d),u),G),I=b(c,j);return p6(a,g,B,b(k(b(h,d),I),u),H);case
 1:var
-k=e[1],J=b(c,k[2]),K=b(c,k[1]),m=pG(a,l(b(d,k[2]),K),J);if(m){var
-w=m[1],n=ds(a,g,u(w[2]),a);if(n)var
-o=ds(a,g,u(w[1]),a),L=o?[0,[0,n[1][1],o[1][2]]]:o,x=L;else
+l=e[1],J=b(c,l[2]),K=b(c,l[1]),m=p$(a,k(b(d,l[2]),K),J);if(m){var
+w=m[1],o=dI(a,g,v(w[2]),a);if(o)var
+p=dI(a,g,v(w[1]),a),L=p?[0,[0,o[1][1],p[1][2]]]:p,y=L;else
 var
-x=n;var
-z=x}else
+y=o;var
+z=y}else
 var
 z=m;return z;default:var
-A=e[1],M=b(d,A[2]);return r(b(A[1],c),M)?[0,aJ(a,d,c)]:[0,[0,f,f]]}}function
-eC(b,a){var
+A=e[1],M=b(d,A[2]);return r(b(A[1],c),M)?[0,aM(a,d,c)]:[0,[0,f,f]]}}function
+eY(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-hy(b,j,h,g,e,d,a){if(a)return aI(i,b3(b,j,h,g,e,d,a[1]));var
-c=qA(b),k=c?[0,f]:c;return k}function
-hz(g,f,e,d,c,b,a){return a?aI(j,b3(g,f,e,d,c,b,a[1])):a}function
-qF(e,d,c,a){var
-g=b(a,a),h=y(b(c,c),g),i=B(f,c)?b(c,c):B(a,f)?b(a,a):f,j=b(d,d),k=Z(u(b(e,i)),j),l=b(d,d);return[0,G(u(b(e,h)),l),k]}function
-qG(a,l,g,f){var
+h7(b,j,h,g,e,d,a){if(a)return aK(i,b8(b,j,h,g,e,d,a[1]));var
+c=q$(b),k=c?[0,f]:c;return k}function
+h8(g,f,e,d,c,b,a){return a?aK(j,b8(g,f,e,d,c,b,a[1])):a}function
+re(e,d,c,a){var
+g=b(a,a),h=x(b(c,c),g),i=z(f,c)?b(c,c):z(a,f)?b(a,a):f,j=b(d,d),k=U(v(b(e,i)),j),l=b(d,d);return[0,C(v(b(e,h)),l),k]}function
+rf(a,l,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-h=j(g)[1],e=j(g)[2],m=b(h,a),n=q(b(d[1],e),m),o=b(h,a),p=q(b(c[1],e),o),i=[0,qF(l,b(a,e),p,n)];else
+h=j(g)[1],e=j(g)[2],m=b(h,a),o=n(b(d[1],e),m),p=b(h,a),q=n(b(c[1],e),p),i=[0,re(l,b(a,e),q,o)];else
 var
 i=d;var
 k=i}else
 var
 k=c;return k}function
-qH(a){var
-c=j(a),d=aI(function(a){return y(f,a)},c),b=i(a),e=b?y(f,b[1]):f;return[0,[0,e],d]}function
-qI(b,a){return cE(b)?qH(a):a}function
-eD(b,e,d,g,f,a,c){switch(eB(b,a)){case
+rg(a){var
+c=j(a),d=aK(function(a){return x(f,a)},c),b=i(a),e=b?x(f,b[1]):f;return[0,[0,e],d]}function
+rh(b,a){return cM(b)?rg(a):a}function
+eZ(b,e,d,g,f,a,c){switch(eX(b,a)){case
 0:var
-k=hz(b,e,d,g,f,a,i(c));return eC(hy(b,e,d,g,f,a,j(c)),k);case
+k=h8(b,e,d,g,f,a,i(c));return eY(h7(b,e,d,g,f,a,j(c)),k);case
 1:var
-l=hz(b,e,d,g,f,a,j(c));return eC(hy(b,e,d,g,f,a,i(c)),l);default:var
+l=h8(b,e,d,g,f,a,j(c));return eY(h7(b,e,d,g,f,a,i(c)),l);default:var
 h=b[5];if(typeof
-h==="number"&&3===h)return qG(e,d,a,c);return 0}}function
-eE(a,f,e,d,c,b,p){var
-i=qI(a,p),h=i[2],j=i[1];if(j){var
+h==="number"&&3===h)return rf(e,d,a,c);return 0}}function
+e0(a,f,e,d,c,b,p){var
+i=rh(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
-k=h[1];if(Y(g,k)){var
+k=h[1];if(P(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return b3(a,f,e,d,c,b,g)}return eD(a,f,e,d,c,b,[0,[0,g],[0,k]])}return eD(a,f,e,d,c,b,[0,[0,g],0])}return eD(a,f,e,d,c,b,[0,0,h])}function
-cF(b,a){return cB(y,a,b)}function
-qJ(a){if(a)var
-b=a[2],c=a[1],e=n(j,b),f=cF(j(c),e),g=n(i,b),d=[0,[0,cF(i(c),g),f]];else
+n=1;if(n)return b8(a,f,e,d,c,b,g)}return eZ(a,f,e,d,c,b,[0,[0,g],[0,k]])}return eZ(a,f,e,d,c,b,[0,[0,g],0])}return eZ(a,f,e,d,c,b,[0,0,h])}function
+cN(b,a){return cE(x,a,b)}function
+ri(a){if(a)var
+b=a[2],c=a[1],e=m(j,b),f=cN(j(c),e),g=m(i,b),d=[0,[0,cN(i(c),g),f]];else
 var
 d=a;return d}function
-hA(c,b,a){var
-d=b?a?[0,k(c,b[1],a[1])]:a:b;return d}function
-eF(d,b,a){if(b){var
-c=b[1];return a?[0,k(d,c,a[1])]:[0,c]}return a}function
-qK(b,a){var
-c=j(a),d=eF(as,j(b),c),e=i(a);return[0,hA(as,i(b),e),d]}function
-qL(b,a){var
-c=j(a),d=hA(y,j(b),c),e=i(a);return[0,eF(y,i(b),e),d]}function
-eG(b,a){if(a){var
-c=a[2],d=a[1];return c?k(b,d,eG(b,c)):d}return dh}function
-qM(g){function
+h9(c,b,a){var
+d=b?a?[0,l(c,b[1],a[1])]:a:b;return d}function
+e1(d,b,a){if(b){var
+c=b[1];return a?[0,l(d,c,a[1])]:[0,c]}return a}function
+rj(b,a){var
+c=j(a),d=e1(av,j(b),c),e=i(a);return[0,h9(av,i(b),e),d]}function
+rk(b,a){var
+c=j(a),d=h9(x,j(b),c),e=i(a);return[0,e1(x,i(b),e),d]}function
+e2(b,a){if(a){var
+c=a[2],d=a[1];return c?l(b,d,e2(b,c)):d}return du}function
+rl(g){function
 b(c,a){function
 d(a){if(c){if(a){var
-e=a[1],f=c[1];return k(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
+e=a[1],f=c[1];return l(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
 c(d,a){if(d){var
 e=d[2],f=d[1];return f?[0,0,c(e,b(f[1],a))]:[0,[0,a],e]}return[0,[0,a],0]}function
 d(f){var
@@ -3151,273 +3258,272 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return bh(c[1],f)}var
+f=e(b);return aV(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-qN(b,a){return aO(function(c,a){return l(y(f,q(c,b)),a)},f,a)}function
-cG(a,b,e){if(e){var
-c=e[2],d=e[1];if(B(a,d)){var
-g=cG(a,b,c),h=g[2]+1|0;return[0,l(d,g[1]),h]}var
-i=function(f){if(Y(d,a)){var
-e=cG(a,f,c),g=e[2]+1|0;return[0,l(d,e[1]),g]}return cG(a,b,c)},j=function(b){return cG(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,f,0]}var
-qO=qM([0,function(b,a){return r(a,b)}]);function
-hB(b,a){var
-c=d(qO[5],a);return at(gE(b),c,f)}function
-qP(b,a){return F(bZ(function(a){return B(b,a)},a))}function
-qQ(p,c){var
-a=gI(p,F(c)),d=n(i,c),e=n(j,c),f=hB(a,d),g=hB(a,e),h=cG(f,ps(a,qP(f,d)),d),k=a8(0,a),m=k?h[2]===a?1:0:k;if(m)var
-q=ad(a),r=qN(g,e),s=Z(l(b(ad(a),g),r),q),t=ad(a),o=[0,[0,G(h[1],t),s]];else
+rm(b,a){return aW(function(c,a){return k(x(f,n(c,b)),a)},f,a)}function
+cO(a,b,e){if(e){var
+c=e[2],d=e[1];if(z(a,d)){var
+g=cO(a,b,c),h=g[2]+1|0;return[0,k(d,g[1]),h]}var
+i=function(f){if(P(d,a)){var
+e=cO(a,f,c),g=e[2]+1|0;return[0,k(d,e[1]),g]}return cO(a,b,c)},j=function(b){return cO(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,f,0]}var
+rn=rl([0,function(b,a){return r(a,b)}]);function
+h_(b,a){var
+c=e(rn[5],a);return ax(g3(b),c,f)}function
+ro(b,a){return F(b5(function(a){return z(b,a)},a))}function
+rp(p,c){var
+a=g9(p,F(c)),d=m(i,c),e=m(j,c),f=h_(a,d),g=h_(a,e),h=cO(f,g5(a,ro(f,d)),d),l=bc(0,a),n=l?h[2]===a?1:0:l;if(n)var
+q=T(a),r=rm(g,e),s=U(k(b(T(a),g),r),q),t=T(a),o=[0,[0,C(h[1],t),s]];else
 var
-o=m;return o}function
-hC(a){return aO(l,f,a)}function
-qR(b,a){return hC(n(function(a){return y(f,q(b,j(a)))},a))}function
-hD(c,a){var
-d=i(a),e=j(a);return l(b(q(c,h),e),d)}function
-qS(b,a){var
-c=ad(F([0,b,a])),d=n(i,a),e=cF(i(b),d),f=n(function(a){return hD(c,a)},a),g=cF(hD(c,b),f),h=Z(q(g,hC(n(i,[0,b,a]))),c);return[0,G(qR(e,[0,b,a]),c),h]}function
-qT(a){var
-b=a?[0,qS(a[1],a[2])]:a;return b}function
-qU(a){var
-c=j(a),d=aI(function(a){return y(f,a)},c),b=i(a),e=b?y(f,b[1]):f;return[0,e,d]}function
-qV(a){return aO(function(c,a){var
-b=j(c);return b?l(b[1],a):a},f,a)}function
-qW(a){var
-b=0;return aO(function(b,a){return j(b)?a:a+1|0},b,a)}function
-qX(b,a,d){var
+o=n;return o}function
+h$(a){return aW(k,f,a)}function
+rq(b,a){return h$(m(function(a){return x(f,n(b,j(a)))},a))}function
+ia(c,a){var
+d=i(a),e=j(a);return k(b(n(c,h),e),d)}function
+rr(b,a){var
+c=T(F([0,b,a])),d=m(i,a),e=cN(i(b),d),f=m(function(a){return ia(c,a)},a),g=cN(ia(c,b),f),h=U(n(g,h$(m(i,[0,b,a]))),c);return[0,C(rq(e,[0,b,a]),c),h]}function
+rs(a){var
+b=a?[0,rr(a[1],a[2])]:a;return b}function
+rt(a){var
+c=j(a),d=aK(function(a){return x(f,a)},c),b=i(a),e=b?x(f,b[1]):f;return[0,e,d]}function
+ru(a){return aW(function(c,a){var
+b=j(c);return b?k(b[1],a):a},f,a)}function
+rv(a){var
+b=0;return aW(function(b,a){return j(b)?a:a+1|0},b,a)}function
+rw(b,a,d){var
 c=j(d);if(c){var
-e=c[1],f=function(a){return 0},g=function(a){return[0,q(b,e)]};return 0===a?g(0):f(a-1|0)}function
+e=c[1],f=function(a){return 0},g=function(a){return[0,n(b,e)]};return 0===a?g(0):f(a-1|0)}function
 h(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 i(a){return 0}return 0===a?i(0):h(a-1|0)}function
-qY(c,b,a){var
-d=qX(c,b,a),e=i(a),f=aI(function(a){return l(e,a)},d);return[0,i(a),f]}function
-qZ(a){var
-b=qW(a),c=qV(a);return n(function(a){return qY(c,b,a)},a)}function
-hE(c,b){var
+rx(c,b,a){var
+d=rw(c,b,a),e=i(a),f=aK(function(a){return k(e,a)},d);return[0,i(a),f]}function
+ry(a){var
+b=rv(a),c=ru(a);return m(function(a){return rx(c,b,a)},a)}function
+ib(c,b){var
 g=i(b),d=r(i(c),g);if(d){var
 e=j(c);if(e){var
 a=j(b);return a?r(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-q0(e,d){var
+rz(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=bY(function(b){return function(a){return hE(a,b)}}(c),a)?a:[0,c,bZ(function(b){return function(a){return df(hE(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-hF(i,h,g,f,e,d,c,a){return b3(i,b(h,ad(c)),g,f,e,d,a)}function
-q1(h,g,f,e,d,c,n,b){var
-a=b3(h,g,f,e,d,c,i(b));if(a){var
+c=b[1],f=b[2],g=b4(function(b){return function(a){return ib(a,b)}}(c),a)?a:[0,c,b5(function(b){return function(a){return dr(ib(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+ic(i,h,g,f,e,d,c,a){return b8(i,b(h,T(c)),g,f,e,d,a)}function
+rA(h,g,f,e,d,c,o,b){var
+a=b8(h,g,f,e,d,c,i(b));if(a){var
 k=a[1][2],l=j(b);if(l){var
-o=hF(h,g,f,e,d,c,n,l[1]);return aI(function(a){return q(k,i(a))},o)}var
+p=ic(h,g,f,e,d,c,o,l[1]);return aK(function(a){return n(k,i(a))},p)}var
 m=[0,k]}else
 var
 m=a;return m}function
-q2(j,i,h,g,f,e,c){var
-k=q0(0,qZ(c)),l=F(c),b=bj(n(function(a){return q1(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],m=a?[0,cF(a[1],a[2])]:a,d=m;else
+rB(j,i,h,g,f,e,c){var
+k=rz(0,ry(c)),l=F(c),b=bq(m(function(a){return rA(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],n=a?[0,cN(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-q3(a){var
-b=0;return aO(function(b,a){return eF(as,j(b),a)},b,a)}function
-q4(b,a){return aO(function(c,a){return l(y(i(c),b),a)},f,a)}function
-q5(j,i,h,g,e,d,a){var
-k=q3(a);if(k){var
-l=k[1],b=b3(j,i,h,g,e,d,l);if(b)var
-n=q4(l,a),c=hF(j,i,h,g,e,d,F(a),n),o=c?[0,y(f,q(b[1][1],c[1][2]))]:c,m=o;else
+rC(a){var
+b=0;return aW(function(b,a){return e1(av,j(b),a)},b,a)}function
+rD(b,a){return aW(function(c,a){return k(x(i(c),b),a)},f,a)}function
+rE(j,i,h,g,e,d,a){var
+k=rC(a);if(k){var
+l=k[1],b=b8(j,i,h,g,e,d,l);if(b)var
+o=rD(l,a),c=ic(j,i,h,g,e,d,F(a),o),p=c?[0,x(f,n(b[1][1],c[1][2]))]:c,m=p;else
 var
 m=b;return m}return[0,f]}function
-q6(a,f,e,d,c,b,i){var
+rF(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(eB(a,b))return 0;var
-h=n(qU,i),j=q2(a,f,e,d,c,b,h);return eC(q5(a,f,e,d,c,b,h),j)}return 0}function
-eH(e,d,c,b,a){function
-f(f,g){return eE(e,d,c,b,a,f,g)}return function(b,a){return bj(pE(pF,function(a){return f(b,a)},a))}}function
-hG(c,h,g,f,e){function
-i(a,b){return eE(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(eB(c,b)){case
-0:return i(b,eG(qK,a));case
-1:return i(b,eG(qL,a));default:var
-d=k(eH(c,h,g,f,e),b,a);return d?qJ(d[1]):d}return a}}function
-q7(b,f,e,d,c){function
-l(a,g){return eE(b,f,e,d,c,a,g)}return function(m,g,a){var
+g!=="number"&&0===g[0]){if(eX(a,b))return 0;var
+h=m(rt,i),j=rB(a,f,e,d,c,b,h);return eY(rE(a,f,e,d,c,b,h),j)}return 0}function
+e3(e,d,c,b,a){function
+f(f,g){return e0(e,d,c,b,a,f,g)}return function(b,a){return bq(p9(p_,function(a){return f(b,a)},a))}}function
+id(c,h,g,f,e){function
+i(a,b){return e0(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(eX(c,b)){case
+0:return i(b,e2(rj,a));case
+1:return i(b,e2(rk,a));default:var
+d=l(e3(c,h,g,f,e),b,a);return d?ri(d[1]):d}return a}}function
+rG(b,f,e,d,c){function
+k(a,g){return e0(b,f,e,d,c,a,g)}return function(m,g,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return k(hG(b,f,e,d,c),g,a);case
+0:return l(id(b,f,e,d,c),g,a);case
 1:var
-i=k(eH(b,f,e,d,c),g,a);return i?qT(i[1]):i;default:return q6(b,f,e,d,c,g,a)}else{if(0===h[0]){if(m)return a?l(g,pv(a,dh)):a;var
-n=gL(a);return k(hG(b,f,e,d,c),g,n)}var
-j=k(eH(b,f,e,d,c),g,a);return j?qQ(h[1],j[1]):j}}}function
-hH(i,h,g,f,e,d,b,a){if(b)if(a)var
-j=a[2],k=b[2],l=hH(i,h,g,f,e,gE(d),k,j),m=a[1],n=b[1],o=a8(0,d),c=[0,a$(q7(i,h,g,f,e),o,n,m),l];else
+i=l(e3(b,f,e,d,c),g,a);return i?rs(i[1]):i;default:return rF(b,f,e,d,c,g,a)}else{if(0===h[0]){if(m)return a?k(g,p0(a,du)):a;var
+n=hb(a);return l(id(b,f,e,d,c),g,n)}var
+j=l(e3(b,f,e,d,c),g,a);return j?rp(h[1],j[1]):j}}}function
+ie(i,h,g,f,e,d,b,a){if(b)if(a)var
+j=a[2],k=b[2],l=ie(i,h,g,f,e,g3(d),k,j),m=a[1],n=b[1],o=bc(0,d),c=[0,a0(rG(i,h,g,f,e),o,n,m),l];else
 var
 c=a;else
 var
 c=b;return c}function
-q8(a){if(typeof
+rH(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-hI(a,f,e,d,c,b){var
-g=pC(a[2],b),h=qz(a);return bj(hH(a,f,e,d,c,q8(a[6]),h,g))}function
-q9(b,a){return y(f,as(b,a))}function
-q_(a,e,d,c){var
-g=B(c,d)?j(e):i(e),f=q9(a,g),h=b(f,c);return G(l(b(q(a,f),d),h),a)}function
-hJ(l,k,j,i,g,b,a){if(B(a,f))return[0,d(g,cz(q(u(h),a)))];function
+ig(a,f,e,d,c,b){var
+g=p7(a[2],b),h=q_(a);return bq(ie(a,f,e,d,c,rH(a[6]),h,g))}function
+rI(b,a){return x(f,av(b,a))}function
+rJ(a,e,d,c){var
+g=z(c,d)?j(e):i(e),f=rI(a,g),h=b(f,c);return C(k(b(n(a,f),d),h),a)}function
+ih(l,k,j,i,g,b,a){if(z(a,f))return[0,e(g,b1(n(v(h),a)))];function
 c(o){var
-b=cz(a);function
-h(a){return hJ(l,k,j,i,g,o,a)}var
-c=bX(k,b);if(c){var
-d=h(at(b,j,f));if(d)var
-e=h(at(b,i,f)),p=e?[0,q_(l,c[1],d[1],e[1])]:e,m=p;else
+b=b1(a);function
+h(a){return ih(l,k,j,i,g,o,a)}var
+c=b3(k,b);if(c){var
+d=h(ax(b,j,f));if(d)var
+e=h(ax(b,i,f)),p=e?[0,rJ(l,c[1],d[1],e[1])]:e,m=p;else
 var
 m=d;var
 n=m}else
 var
 n=c;return n}function
-e(a){return 0}return 0===b?e(0):c(b-1|0)}function
-q$(c,g,e,d,a){var
-h=at(a,az(c,d),f);return b(g,q(at(a,az(c,e),f),h))}function
-ra(a,b,i,h,g,e,d){var
-c=gQ(a);if(c){var
-j=a[2];return hJ(b,i,h,g,function(c){return q$(a,b,e,d,c)},j,f)}return c}function
-hK(e,j,i,c,h,a){if(c)if(a){var
-m=a[2],n=ek(h),k=hK(e,j,i,c[2],n,m),o=ez(e);if(Y(c[1],o)){var
-p=b(j,cA(f,h)),q=ez(e);return[0,l(b(d(i,a[1]),q),p),k]}var
-g=k}else
+d(a){return 0}return 0===b?d(0):c(b-1|0)}function
+rK(c,g,e,d,a){var
+h=ax(a,aD(c,d),f);return b(g,n(ax(a,aD(c,e),f),h))}function
+rL(a,b,i,h,g,e,d){var
+c=hf(a);if(c){var
+j=a[2];return ih(b,i,h,g,function(c){return rK(a,b,e,d,c)},j,f)}return c}function
+ii(d,j,i,c,h,a){if(c)if(a){var
+m=a[2],n=ha(h),l=ii(d,j,i,c[2],n,m),o=eV(d);if(P(c[1],o)){var
+p=b(j,eG(f,h)),q=eV(d);return[0,k(b(e(i,a[1]),q),p),l]}var
+g=l}else
 var
 g=a;else
 var
 g=c;return g}function
-rb(a){var
-b=a?[0,aO(y,a[1],a[2])]:a;return b}function
-rc(a,k,h,g,f){function
+rM(a){var
+b=a?[0,aW(x,a[1],a[2])]:a;return b}function
+rN(a,k,h,g,f){function
 d(c,b){var
-d=a[14];return rb(hK(a,k,c,az(a,b),d,h))}var
+d=a[14];return rM(ii(a,k,c,aD(a,b),d,h))}var
 b=d(i,g);if(b)var
-c=d(j,f),l=c?[0,q(b[1],c[1])]:c,e=l;else
+c=d(j,f),l=c?[0,n(b[1],c[1])]:c,e=l;else
 var
 e=b;return e}function
-rd(a,f,e,d,c){var
+rO(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?rc(a,f,e,d,c):qk(a,f,e,d,c):ra(a,f,e,b[1],b[2],d,c)}function
-hL(b,a,g,f,e,d,c){return hq(b,a,rd(b,a,g,f,e),d,c)}function
-re(b,a){var
-c=gY(b),d=p$(b,a[1]),e=c?pV(b,c[1]):c;return[0,b,a,gS(a[2],a[3]),c,e,d]}function
-rf(d,c){var
+b==="number"?b?rN(a,f,e,d,c):qV(a,f,e,d,c):rL(a,f,e,b[1],b[2],d,c)}function
+ij(b,a,g,f,e,d,c){return hZ(b,a,rO(b,a,g,f,e),d,c)}function
+rP(a,b){var
+c=hn(a),d=qr(a),e=qJ(a,b[1]),f=c?qq(a,c[1]):c;return[0,a,b,hh(b[2],b[3]),c,f,e,d]}function
+rQ(a){var
+b=qB(a);return function(a){function
+c(b,a){return b===a?1:0}return b4(function(b){return c(a,b)},b)}}function
+rR(a,b){var
+c=a[7],d=a[1][9],e=rQ(b),f=hx(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+rS(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(dJ(b[1],d))return[0,b[2]];var
+b=a[1];if(fT(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-rg(a,b){var
-c=a[1];return function(d){var
-e=p5(b);function
-f(a){function
-b(b,a){return b===a?1:0}return bY(function(c){return b(a,c)},e)}return pW(c,d,a[5],f)}}function
-rh(a,b,k){var
+rT(a,f,b){var
 c=a[1],g=a[2][1],h=c[4];if(typeof
-h==="number"&&h)return qi(g,c,b);var
-e=a[4];if(e){var
-i=e[1],f=a[6];if(f){var
-l=k[1],m=f[1];return qa(c,b,g,i,d(rg(a,b),i),m,l)}var
-j=f}else
+h==="number"&&h)return qT(g,c,f);var
+d=a[4];if(d){var
+e=a[6];if(e)return qL(c,f,g,d[1],a[5],a[7],e[1],b[1],b[2],b[3]);var
+i=e}else
 var
-j=e;return j}function
-ri(a,b,e){var
-d=a[2][2],f=a[1],g=a[2][1],c=rh(a,b,e);if(c){var
-h=hI(f,g,d,a[2][3],a[3],c[1]);return aI(function(a){return qx(d,b[3],a,b[4])},h)}return c}function
-rj(b,a,h){var
+i=d;return i}function
+rU(a,b,e){var
+d=a[2][2],f=a[1],g=a[2][1],c=rT(a,b,e);if(c){var
+h=ig(f,g,d,a[2][3],a[3],c[1]);return aK(function(a){return q8(d,b[3],a,b[4])},h)}return c}function
+rV(b,a,h){var
 d=b[1],c=b[2][2],i=b[2][1];return function(k,e,j){var
-b=rf(e,h[2]);if(b){var
-f=Y(i,c);if(f){var
-l=a[5],m=b[1];return qt(d,a,c,qh(c,a,d[2]),k,m,e,j,l)}var
+b=rS(e,h[4]);if(b){var
+f=P(i,c);if(f){var
+l=a[5],m=b[1];return q4(d,a,c,qS(c,a,d[2]),k,m,e,j,l)}var
 g=f}else
 var
 g=b;return g}}function
-rk(c,a,k){var
+rW(c,a,k){var
 l=c[1],m=c[2][2];return function(g,b){var
-d=at(b,a[6],f),h=b===a[1]?1:0;if(h)var
+d=ax(b,a[6],f),h=b===a[1]?1:0;if(h)var
 e=h;else{var
-i=B(f,d);if(i){var
-j=hL(l,m,g,a[1],b,d,a[5]);if(!j)return a$(rj(c,a,k),g,b,d);var
+i=z(f,d);if(i){var
+j=ij(l,m,g,a[1],b,d,a[5]);if(!j)return a0(rV(c,a,k),g,b,d);var
 e=j}else
 var
 e=i}return e}}function
-rl(b,a,e){var
-h=b[1],f=a8(0,a[2]);if(f){var
-c=ri(b,a,e);if(c){var
-i=b1(0,h[3]),j=c[1];return ak(d(rk(b,a,e),j),i)}var
+rX(b,a,d){var
+h=b[1],f=bc(0,a[2]);if(f){var
+c=rU(b,a,d);if(c){var
+i=b7(0,h[3]),j=c[1];return an(e(rW(b,a,d),j),i)}var
 g=c}else
 var
 g=f;return g}function
-hM(a,c){var
-d=b2(b(b(a,a),c));return[0,bz(b(b(a,a),c)),d]}function
-hN(h,g,a){var
-b=aP(a,a),e=0,c=g[4];if(typeof
+ik(a,c){var
+d=aX(b(b(a,a),c));return[0,bo(b(b(a,a),c)),d]}function
+il(h,g,a){var
+b=aL(a,a),e=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-d=hM(h,b);e=1}if(!e)var
+d=ik(h,b);e=1}if(!e)var
 d=[0,f,f];return[0,a,b,d]}function
-rm(a,b,c){if(Y(a,f))return[0,[0,f,f]];var
-d=B(f,b);if(d){if(B(f,a))var
-h=Z(a,b),e=[0,G(a,c),h];else
+rY(a,b,c){if(P(a,f))return[0,[0,f,f]];var
+d=z(f,b);if(d){if(z(f,a))var
+h=U(a,b),e=[0,C(a,c),h];else
 var
-i=Z(a,c),e=[0,G(a,b),i];var
+i=U(a,c),e=[0,C(a,b),i];var
 g=[0,e]}else
 var
 g=d;return g}function
-hO(a,q,e,h){var
+im(a,q,e,h){var
 c=q[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
-g=c[1],k=r(f,g[1]);if(k)var
-s=g[2],t=aJ(a,b(e,g[1]),s),m=[0,di(hM(a,h),t)];else
+g=c[1],l=r(f,g[1]);if(l)var
+s=g[2],t=aM(a,b(e,g[1]),s),m=[0,dv(ik(a,h),t)];else
 var
-m=k;return m;case
+m=l;return m;case
 1:var
 d=c[1],n=r(f,d[1]);if(n)var
-u=d[2],v=d[1],w=b(b(e,e),v),x=l(b(h,d[2]),w),o=aJ(b(a,a),x,u),y=b2(j(o)),p=[0,[0,bz(i(o)),y]];else
+u=d[2],v=d[1],w=b(b(e,e),v),x=k(b(h,d[2]),w),o=aM(b(a,a),x,u),y=aX(j(o)),p=[0,[0,bo(i(o)),y]];else
 var
 p=n;return p}return[0,[0,f,f]]}function
-rn(a,h,e,d){var
-k=j(d),l=b(j(e),k),m=i(d),n=b(i(e),m),c=rm(b(b(b(a,a),a),h),n,l);if(c)var
-f=c[1],o=as(a,j(f)),p=i(f),g=[0,[0,y(u(a),p),o]];else
+rZ(a,h,e,d){var
+k=j(d),l=b(j(e),k),m=i(d),n=b(i(e),m),c=rY(b(b(b(a,a),a),h),n,l);if(c)var
+f=c[1],o=av(a,j(f)),p=i(f),g=[0,[0,x(v(a),p),o]];else
 var
 g=c;return g}function
-hP(e,j,n,a,m,k,d){var
-c=j[8],f=aP(n,d[1]),i=j[4];if(typeof
+io(e,j,o,a,m,l,d){var
+c=j[8],f=aL(o,d[1]),i=j[4];if(typeof
 i==="number"){if(0===i){var
-o=b(c,c),p=b(b(a,a),o),r=d[2],s=b(b(a,a),r),t=b(a,c),u=b(b(g(2,h),t),f);return[0,aJ(e,l(q(b(b(c,c),m),u),s),p)]}return 0}else
-return 2===i[0]?[0,aJ(e,f,b(a,c))]:rn(e,f,d[3],k)}function
-ro(a){return aO(y,cA(f,a),a)}function
-rp(e,d,c,b,a){return bj(n(function(a){return hx(e,d,q(a,b),c)},a))}function
-rq(a,d,c){var
-e=i(d),f=as(a,Z(b(a,j(c)),e)),g=j(d);return[0,G(b(a,i(c)),g),f]}function
-hQ(d,l,k,c){var
-a=rp(d,l,k,ro(c),c);if(a)var
-b=a[1],m=au(n(j,b)),e=[0,au(n(i,b)),m],g=B(f,i(e)),o=g?[0,n(function(a){return rq(d,e,a)},b)]:g,h=o;else
+p=b(c,c),q=b(b(a,a),p),r=d[2],s=b(b(a,a),r),t=b(a,c),u=b(b(g(2,h),t),f);return[0,aM(e,k(n(b(b(c,c),m),u),s),q)]}return 0}else
+return 2===i[0]?[0,aM(e,f,b(a,c))]:rZ(e,f,d[3],l)}function
+r0(a){return aW(x,eG(f,a),a)}function
+r1(e,d,c,b,a){return bq(m(function(a){return h6(e,d,n(a,b),c)},a))}function
+r2(a,d,c){var
+e=i(d),f=av(a,U(b(a,j(c)),e)),g=j(d);return[0,C(b(a,i(c)),g),f]}function
+ip(d,l,k,c){var
+a=r1(d,l,k,r0(c),c);if(a)var
+b=a[1],n=ay(m(j,b)),e=[0,ay(m(i,b)),n],g=z(f,i(e)),o=g?[0,m(function(a){return r2(d,e,a)},b)]:g,h=o;else
 var
 h=a;return h}function
-eI(a){var
+e4(a){var
 b=[0,j(a)];return[0,[0,i(a)],b]}function
-rr(a,g){var
+r3(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=dp(a),h=d?rs:d;return h}var
+d=dF(a),h=d?r4:d;return h}var
 i=a[2],e=F(a[9])===i?1:0;if(e)var
-j=a[9],b=ak(function(b){var
-c=a[1];return gH(F(b),c)},j);else
+j=a[9],b=an(function(b){var
+c=a[1];return g8(F(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,n(function(b){return hN(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return il(g,a,b)},k)];else
 var
 f=b;return f}function
-rt(e,d,a,c,g){var
-f=aP(a,a),b=hO(d,e,c,f);if(b){var
-h=b[1];return bj(n(function(b){return hP(d,e,a,c,f,h,b)},g))}return b}function
-ru(b,d,i,h,a,g){var
-c=at(g,a[2],0),j=b[1],e=F(c)===j?1:0;if(e){var
+r5(e,d,a,c,g){var
+f=aL(a,a),b=im(d,e,c,f);if(b){var
+h=b[1];return bq(m(function(b){return io(d,e,a,c,f,h,b)},g))}return b}function
+r6(b,d,i,h,a,g){var
+c=ax(g,a[2],0),j=b[1],e=F(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=hQ(d,i,a[1],c);return aI(function(a){return n(eI,a)},k)}var
-l=rt(b,d,c,a[1],h);return aI(function(a){return n(eI,a)},l)}return e}function
-rv(d,c,e,b){var
-a=rr(d,c);if(a){var
-f=b1(0,F(b[2])),g=a[1];return bj(n(function(a){return ru(d,c,e,g,b,a)},f))}return a}function
-rw(a,d){var
+k=ip(d,i,a[1],c);return aK(function(a){return m(e4,a)},k)}var
+l=r5(b,d,c,a[1],h);return aK(function(a){return m(e4,a)},l)}return e}function
+r7(d,c,e,b){var
+a=r3(d,c);if(a){var
+f=b7(0,F(b[2])),g=a[1];return bq(m(function(a){return r6(d,c,e,g,b,a)},f))}return a}function
+r8(a,d){var
 e=a[8];return function(f){var
 g=a[10];if(g)var
 j=b(f,e),c=r(b(g[1],d),j);else
@@ -3428,294 +3534,300 @@ k=b(h[1],d);return r(b(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-rx(j,e,c){var
+r9(j,e,c){var
 d=j[4];if(typeof
 d==="number")return 1;else{if(2===d[0]){var
 h=d[1];if(h){var
 a=h[1],i=r(f,a[1]);if(i){var
-k=b(e,e),l=b(b(a[1],a[1]),k),m=b(a[2],a[2]);return r(b(aP(c,c),m),l)}return i}return 1}var
-g=df(Y(d[1][1],f));return g?g:B(f,aP(c,c))}}function
-hR(b,c,a){var
-f=b[1],d=F(a)===f?1:0,e=d?ak(rw(b,c),a):d;return e?rx(b,c,a):e}function
-hS(e,d,c,a){var
+k=b(e,e),l=b(b(a[1],a[1]),k),m=b(a[2],a[2]);return r(b(aL(c,c),m),l)}return i}return 1}var
+g=dr(P(d[1][1],f));return g?g:z(f,aL(c,c))}}function
+iq(b,c,a){var
+f=b[1],d=F(a)===f?1:0,e=d?an(r8(b,c),a):d;return e?r9(b,c,a):e}function
+ir(e,d,c,a){var
 f=b(c,e);return r(b(a,d),f)}function
-eJ(e,d,c,a){var
+e5(e,d,c,a){var
 f=b(a,d);return r(b(c,e),f)}function
-hT(e,d,c,j,i){var
+is(e,d,c,j,i){var
 a=c[1];if(a){var
 b=c[2];if(b){var
-f=hS(d,e,a[1],j);if(f)return eJ(d,e,b[1],i);var
+f=ir(d,e,a[1],j);if(f)return e5(d,e,b[1],i);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}function
-ry(i,h,g,f,e,d){var
+r_(i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=bY(function(b,c){return function(a){return c(b,a)}}(b,k),g),c=l||eJ(h,i,j(a[1]),f);if(c){var
+k=function(b,a){return b===a?1:0},l=b4(function(b,c){return function(a){return c(b,a)}}(b,k),g),c=l||e5(h,i,j(a[1]),f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-rz(o,n,c,g,b,a){switch(a[0]){case
+r$(o,n,c,g,b,a){switch(a[0]){case
 0:var
-d=bX(n,a[1]);if(d){var
-e=bX(d[1],a[2]);if(e)return hT(o,b,e[1],a[3],a[4]);var
+d=b3(n,a[1]);if(d){var
+e=b3(d[1],a[2]);if(e)return is(o,b,e[1],a[3],a[4]);var
 h=e}else
 var
 h=d;return h;case
 1:var
-f=bX(g,a[1]);if(f){var
-k=f[1],p=a[2],l=hS(b,c,i(k),p);if(l){var
-q=a[3];return eJ(b,c,j(k),q)}var
+f=b3(g,a[1]);if(f){var
+k=f[1],p=a[2],l=ir(b,c,i(k),p);if(l){var
+q=a[3];return e5(b,c,j(k),q)}var
 m=l}else
 var
-m=f;return m;default:return ry(c,b,a[1],a[2],0,g)}}function
-rA(a){return 0===a[0]?1:0}function
-hU(i,b,h,g,f,e,a){var
+m=f;return m;default:return r_(c,b,a[1],a[2],0,g)}}function
+sa(a){return 0===a[0]?1:0}function
+it(i,b,h,g,f,e,a){var
 j=b[2],d=F(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=ak(function(a){return hR(i,l,a)},k);else
+k=a[2],l=a[1],c=an(function(a){return iq(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return ak(function(a){return rz(h,g,f,e,n,a)},m)}return c}function
-hV(e,d,a,c,b){if(a){var
-f=eI(a[1]);return hT(d,e[3],f,c,b)}return a}function
-rB(a,f,b,c){var
+m=b[4],n=b[3];return an(function(a){return r$(h,g,f,e,n,a)},m)}return c}function
+iu(e,d,a,c,b){if(a){var
+f=e4(a[1]);return is(d,e[3],f,c,b)}return a}function
+sb(a,f,b,c){var
 g=c[1];return function(l,k,h,c){var
-m=a[9],d=at(i(c),m,0),n=a[1],e=gH(F(d),n);if(e){var
-o=j(j(c)),p=i(j(c));return hV(f,b,hP(b,a,l,g,k,h,hN(b,a,d)),p,o)}return e}}function
-rC(d,c,b,a){var
-e=j(j(a)),f=i(j(a));return hV(d,c,bX(b,i(a)),f,e)}function
-rD(b,d,a,o,h){var
+m=a[9],d=ax(i(c),m,0),n=a[1],e=g8(F(d),n);if(e){var
+o=j(j(c)),p=i(j(c));return iu(f,b,io(b,a,l,g,k,h,il(b,a,d)),p,o)}return e}}function
+sc(d,c,b,a){var
+e=j(j(a)),f=i(j(a));return iu(d,c,b3(b,i(a)),f,e)}function
+sd(b,d,a,o,h){var
 i=h[1];return function(p,c){var
-e=eu(p,d[4]);if(e){var
+e=eP(p,d[4]);if(e){var
 j=[0,e[1],e[2]],k=b[4];if(typeof
 k==="number"&&k){var
-l=dp(b);if(l){var
-f=hQ(a,o,i,c);if(f){var
-q=f[1];return ak(function(b){return rC(d,a,q,b)},j)}var
+l=dF(b);if(l){var
+f=ip(a,o,i,c);if(f){var
+q=f[1];return an(function(b){return sc(d,a,q,b)},j)}var
 m=f}else
 var
 m=l;return m}var
-n=aP(c,c),g=hO(a,b,i,n);if(g){var
-r=g[1];return ak(a$(rB(b,d,a,h),c,n,r),j)}return g}return 1}}function
-rE(j,i,h,g,f,e,d){var
+n=aL(c,c),g=im(a,b,i,n);if(g){var
+r=g[1];return an(a0(sb(b,d,a,h),c,n,r),j)}return g}return 1}}function
+se(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=k(rD(j,i,h,g,f),b,l);if(c){var
+k=a[1],c=l(sd(j,i,h,g,f),b,k);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-rF(b,a){return 0===a[0]?a8(a[1],b):0}function
-rG(e,b,h,g,a){var
+sf(b,a){return 0===a[0]?bc(a[1],b):0}function
+sg(e,b,h,g,a){var
 i=a[1],j=b[2],f=F(a[2])===j?1:0;if(f)var
-k=a[2],c=ak(function(a){return hR(e,i,a)},k);else
+k=a[2],c=an(function(a){return iq(e,i,a)},k);else
 var
 c=f;if(c)var
-l=b[4],m=F(a[2]),d=ak(function(a){return rF(m,a)},l);else
+l=b[4],m=F(a[2]),d=an(function(a){return sf(m,a)},l);else
 var
-d=c;return d?rE(e,b,h,g,a,0,a[2]):d}function
-rH(c,b,m,l,e,d,k,a){var
-g=hU(c,b,m,l,e,d,k),i=g?a8(a,c[3]):g,j=i?df(a===b[1]?1:0):i;return j?hL(c,e,d,a,b[1],f,h):j}function
-hW(c,a,b){return rv(c,a[1],a[3],b)}function
-hX(c,a){var
+d=c;return d?se(e,b,h,g,a,0,a[2]):d}function
+sh(c,b,m,l,e,d,k,a){var
+g=it(c,b,m,l,e,d,k),i=g?bc(a,c[3]):g,j=i?dr(a===b[1]?1:0):i;return j?ij(c,e,d,a,b[1],f,h):j}function
+iv(c,a,b){return r7(c,a[1],a[3],b)}function
+iw(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=gS(b,a[3]);return hI(c,d,b,a[3],f,e)}}function
-rI(c,a,e,b){var
-h=a[1],m=a[2],i=a8(0,F(b[2]));if(i){if(ak(rA,e[4]))return rG(c,e,h,a[3],b);var
-f=hW(c,a,b);if(f){var
-j=f[1],g=d(hX(c,a),j);if(g)return hU(c,e,h,j,m,g[1],b);var
+f=hh(b,a[3]);return ig(c,d,b,a[3],f,e)}}function
+si(c,a,d,b){var
+h=a[1],m=a[2],i=bc(0,F(b[2]));if(i){if(an(sa,d[4]))return sg(c,d,h,a[3],b);var
+f=iv(c,a,b);if(f){var
+j=f[1],g=e(iw(c,a),j);if(g)return it(c,d,h,j,m,g[1],b);var
 k=g}else
 var
 k=f;var
 l=k}else
 var
 l=i;return l}function
-rJ(b,a,k,c){var
-l=a[1],m=a[2],g=a8(0,F(c[2]));if(g){var
-e=hW(b,a,c);if(e){var
-h=e[1],f=d(hX(b,a),h);if(f){var
-n=b1(0,b[3]),o=f[1];return bY(function(a){return rH(b,k,l,h,m,o,c,a)},n)}var
+sj(b,a,k,c){var
+l=a[1],m=a[2],g=bc(0,F(c[2]));if(g){var
+d=iv(b,a,c);if(d){var
+h=d[1],f=e(iw(b,a),h);if(f){var
+n=b7(0,b[3]),o=f[1];return b4(function(a){return sh(b,k,l,h,m,o,c,a)},n)}var
 i=f}else
 var
-i=e;var
+i=d;var
 j=i}else
 var
 j=g;return j}var
-cH=[K,rK,br(0)],hY=[K,rL,br(0)];function
-av(b,a){throw[0,cH,k(af(rM),b,a)]}function
-rN(a){return[0,a,d7(64),0]}function
-a9(a){if(a[3])throw[0,cH,rO];lv(a[2]);(function(e){for(;;){var
-b=d(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(lu(a[2])===1025)return av(rP,d8(a[2]));gc(a[2],b);continue}return c}}(0));return d8(a[2])}function
-dt(a,d){var
-b=a9(d),c=x(b,a);return c?av(a,b):c}function
-eK(b){var
-a=1-b[3];if(a)throw[0,cH,rQ];return a}function
-rR(a){var
+cP=[N,sk,bz(0)],ix=[N,sl,bz(0)];function
+az(b,a){throw[0,cP,l(ag(sm),b,a)]}function
+sn(a){return[0,a,eq(64),0]}function
+bd(a){if(a[3])throw[0,cP,so];l2(a[2]);(function(d){for(;;){var
+b=e(a[1],0);if(10===b){a[3]=1;return 0}var
+c=32!==b?1:0;if(c){if(l1(a[2])===1025)return az(sp,er(a[2]));gC(a[2],b);continue}return c}}(0));return er(a[2])}function
+dJ(a,d){var
+b=bd(d),c=y(b,a);return c?az(a,b):c}function
+e6(b){var
+a=1-b[3];if(a)throw[0,cP,sq];return a}function
+sr(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
 d=c;else
 var
-e=97<=a?1:0,d=e?a<=jf?1:0:e;return d}function
-_(l){var
-a=a9(l),e=x(a,rS),f=e?45===P(a,0)?1:0:e,b=f?1:f,c=s(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+e=97<=a?1:0,d=e?a<=jQ?1:0:e;return d}function
+ab(l){var
+a=bd(l),e=y(a,ss),f=e?45===R(a,0)?1:0:e,b=f?1:f,c=t(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
-k=1<=c?1:0,d=k?48!==P(a,b)?1:0:k;function
+k=1<=c?1:0,d=k?48!==R(a,b)?1:0:k;function
 m(f){var
 b=f;for(;;){var
-c=b===s(a)?1:0;if(c)var
+c=b===t(a)?1:0;if(c)var
 d=c;else{var
-e=rR(P(a,b));if(e){var
+e=sr(R(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=ca?1:0,j=i?m(b):i;else
+i=c<=ce?1:0,j=i?m(b):i;else
 var
-j=d;if(1-j)av(rT,a);return po(16,a)}function
-a_(b){var
-a=_(b);if(al(a)<=0)av(rV,j5(rU,a));return a}var
-hZ=1048576;function
-bk(b){var
-a=_(b);if(al(a)<0)av(rX,j5(rW,a));if(pn(a,hZ))throw[0,hY,d(af(rY),hZ)];return cv(a)}function
-du(e,b,c){var
-a=bk(c);if(b<=a){var
-f=d(af(rZ),a);av(k(af(r0),e,b),f)}return a}function
-cI(e,c){function
+j=d;if(1-j)az(st,a);return pV(16,a)}function
+be(b){var
+a=ab(b);if(ap(a)<=0)az(sv,kC(su,a));return a}var
+iy=1048576;function
+br(b){var
+a=ab(b);if(ap(a)<0)az(sx,kC(sw,a));if(pU(a,iy))throw[0,ix,e(ag(sy),iy)];return cA(a)}function
+dK(d,b,c){var
+a=br(c);if(b<=a){var
+f=e(ag(sz),a);az(l(ag(sA),d,b),f)}return a}function
+cQ(d,c){function
 a(g,f){var
-b=g,a=f;for(;;){if(0===b)return a3(a);var
-b=b-1|0,a=[0,d(e,c),a];continue}}return a(bk(c),0)}function
-aR(b,e,c){var
-a=cI(e,c);if(1-fY(a2(a),b)){var
-f=a2(a),g=d(af(r1),f);av(ax(r4,k2(r3,ae(af(r2),b))),g)}return a}function
-h0(c,b,a){var
-d=[0,b,0];return aR(c,function(a){return aR(d,_,a)},a)}function
-eL(f,b){var
-a=a9(b),c=x(a,r5);if(c){if(x(a,r6))return av(r7,a);var
-e=[0,d(f,b)]}else
+b=g,a=f;for(;;){if(0===b)return a_(a);var
+b=b-1|0,a=[0,e(d,c),a];continue}}return a(br(c),0)}function
+aY(b,d,c){var
+a=cQ(d,c);if(1-gk(aT(a),b)){var
+f=aT(a),g=e(ag(sB),f);az(aB(sE,lz(sD,$(ag(sC),b))),g)}return a}function
+iz(c,b,a){var
+d=[0,b,0];return aY(c,function(a){return aY(d,ab,a)},a)}function
+e7(f,b){var
+a=bd(b),c=y(a,sF);if(c){if(y(a,sG))return az(sH,a);var
+d=[0,e(f,b)]}else
 var
-e=c;return e}function
-b4(a){var
-b=_(a);return[0,b,a_(a)]}function
-r8(b){var
-a=a9(b);if(x(a,r9)){var
-c=x(a,r_);if(c){if(x(a,r$))return x(a,sa)?x(a,sb)?av(sc,a):1:[1,b4(b)];var
-d=[2,eL(b4,b)]}else
+d=c;return d}function
+b9(a){var
+b=ab(a);return[0,b,be(a)]}function
+sI(b){var
+a=bd(b);if(y(a,sJ)){var
+c=y(a,sK);if(c){if(y(a,sL))return y(a,sM)?y(a,sN)?az(sO,a):1:[1,b9(b)];var
+d=[2,e7(b9,b)]}else
 var
-d=c;return d}return[0,b4(b)]}function
-sd(b){var
-a=a9(b);if(x(a,se)){if(x(a,sf)){var
-c=x(a,sg);if(c){if(x(a,sh))return x(a,si)?x(a,sj)?x(a,sk)?x(a,sl)?av(sm,a):[2,b4(b)]:4:3:1;var
-d=[0,b4(b)]}else
+d=c;return d}return[0,b9(b)]}function
+sP(b){var
+a=bd(b);if(y(a,sQ)){if(y(a,sR)){var
+c=y(a,sS);if(c){if(y(a,sT))return y(a,sU)?y(a,sV)?y(a,sW)?y(a,sX)?az(sY,a):[2,b9(b)]:4:3:1;var
+d=[0,b9(b)]}else
 var
-d=c;return d}return 2}return[1,b4(b)]}function
-sn(b){var
-a=a9(b);if(x(a,so)){var
-c=x(a,sp);if(c){if(x(a,sq))return x(a,sr)?x(a,ss)?av(st,a):[1,bk(b)]:2;var
+d=c;return d}return 2}return[1,b9(b)]}function
+sZ(b){var
+a=bd(b);if(y(a,s0)){var
+c=y(a,s1);if(c){if(y(a,s2))return y(a,s3)?y(a,s4)?az(s5,a):[1,br(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,bk(b)]}function
-su(c,b){var
-a=a9(b),d=x(a,sv);if(d){if(x(a,sw)){if(x(a,sx))return av(sy,a);var
-f=aR([0,c,0],_,b);return[0,f,aR([0,c,0],_,b)]}var
+d=c;return d}return[0,br(b)]}function
+s6(c,b){var
+a=bd(b),d=y(a,s7);if(d){if(y(a,s8)){if(y(a,s9))return az(s_,a);var
+f=aY([0,c,0],ab,b);return[0,f,aY([0,c,0],ab,b)]}var
 e=1}else
 var
 e=d;return e}function
-sz(a){dt(sA,a);var
-e=bk(a),b=bk(a),c=bk(a),f=r8(a),g=sd(a),h=sn(a),d=su(b,a),i=1===f?0:b,j=typeof
-d==="number"?b:b+1|0,k=1===d?b:c,l=a_(a),m=h0([0,i,0],e,a),n=eL(_,a),o=eL(_,a),p=a_(a),q=h0([0,c,0],j,a),r=aR([0,k,0],_,a),s=a_(a),t=aR([0,0,[0,b,0]],_,a),u=a_(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,aR([0,0,[0,b,0]],_,a)]}function
-h1(b,a){dt(sB,a);var
-e=du(sC,b[3],a),d=bk(a);function
-c(a){return du(sD,b[2],a)}function
+s$(a){dJ(ta,a);var
+e=br(a),b=br(a),c=br(a),f=sI(a),g=sP(a),h=sZ(a),d=s6(b,a),i=1===f?0:b,j=typeof
+d==="number"?b:b+1|0,k=1===d?b:c,l=be(a),m=iz([0,i,0],e,a),n=e7(ab,a),o=e7(ab,a),p=be(a),q=iz([0,c,0],j,a),r=aY([0,k,0],ab,a),s=be(a),t=aY([0,0,[0,b,0]],ab,a),u=be(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,aY([0,0,[0,b,0]],ab,a)]}function
+iA(b,a){dJ(tb,a);var
+e=dK(tc,b[3],a),d=br(a);function
+c(a){return dK(td,b[2],a)}function
 f(a){var
-b=a9(a);if(x(b,sE)){if(x(b,sF)){if(x(b,sG))return av(sH,b);var
-e=du(sI,d,a),f=c(a),g=_(a);return[0,e,f,g,_(a)]}var
-h=cI(c,a);return[2,h,_(a)]}var
-i=c(a),j=_(a);return[1,i,j,_(a)]}var
-g=a_(a),h=cI(f,a),i=a_(a);return[0,e,d,g,h,i,aR([0,b[3],0],_,a)]}function
-sJ(b,a){dt(sK,a);return cI(function(a){var
-c=du(sL,b[3],a),d=a_(a);return[0,c,d,aR([0,b[2],0],_,a)]},a)}function
-sM(b,a){dt(sN,a);var
-c=a_(a),d=[0,b[1],0];return[0,c,cI(function(a){return aR(d,_,a)},a)]}var
-h2=30;function
-eM(a){var
-c=aZ(a);if(c<=30)return[0,cv(a),0];var
-d=0<=al(a)?a:u(a),b=an(0,c-60|0),e=0===b?d:cu(d,b),f=cu(e,h2),i=cv(q(e,ar(f,h2))),g=bs(cv(f),30)+i,h=0<=al(a)?g:-g;return[0,h,b]}function
-b5(c,b){var
-a=eM(b);return bs(a[1],a[2]-c|0)}function
-dv(e,d,c){var
-a=eM(d),b=eM(c);return bs(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-dw(c,b){var
-d=bs(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+dE)|0;var
-e=uC(b),f=bs(e[1],27),g=Math.floor(f),h=l(ar(g|0,26),bs(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?ar(h,a):cu(h,-a|0)}function
-cJ(a){return Math.abs(a)<be?1:0}function
-$(b,h){var
+b=bd(a);if(y(b,te)){if(y(b,tf)){if(y(b,tg))return az(th,b);var
+e=dK(ti,d,a),f=c(a),g=ab(a);return[0,e,f,g,ab(a)]}var
+h=cQ(c,a);return[2,h,ab(a)]}var
+i=c(a),j=ab(a);return[1,i,j,ab(a)]}var
+g=be(a),h=cQ(f,a),i=be(a);return[0,e,d,g,h,i,aY([0,b[3],0],ab,a)]}function
+tj(b,a){dJ(tk,a);return cQ(function(a){var
+c=dK(tl,b[3],a),d=be(a);return[0,c,d,aY([0,b[2],0],ab,a)]},a)}function
+tm(b,a){dJ(tn,a);var
+c=be(a),d=[0,b[1],0];return[0,c,cQ(function(a){return aY(d,ab,a)},a)]}var
+iB=30;function
+e8(a){var
+c=aQ(a);if(c<=30)return[0,cA(a),0];var
+d=0<=ap(a)?a:v(a),b=ar(0,c-60|0),e=0===b?d:cz(d,b),f=cz(e,iB),i=cA(n(e,af(f,iB))),g=a6(cA(f),30)+i,h=0<=ap(a)?g:-g;return[0,h,b]}function
+bs(c,b){var
+a=e8(b);return a6(a[1],a[2]-c|0)}function
+cR(e,d,c){var
+a=e8(d),b=e8(c);return a6(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+b_(c,b){var
+d=a6(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+c1)|0;var
+e=kk(b),f=a6(e[1],27),g=Math.floor(f),h=k(af(g|0,26),a6(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?af(h,a):cz(h,-a|0)}function
+cS(a){return Math.abs(a)<bj?1:0}function
+G(b,h){var
 d=b.length-1-1|0,c=0.,i=0;if(d<0)var
 e=c;else{var
 a=i,f=c;for(;;){var
 g=f+b[1+a]*h[1+a],j=a+1|0;if(d!==a){var
 a=j,f=g;continue}var
 e=g;break}}return e}function
-b6(b,e,d){var
+bt(b,e,d){var
 c=b.length-1-1|0,f=0;if(!(c<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*d[1+a];var
 g=a+1|0;if(c!==a){var
 a=g;continue}break}}return 0}function
-b7(c,b){var
-a=[0,0.];c7(function(c){var
-e=d(b,c);a[1]=a[1]+e;return 0},c);return a[1]}function
-cK(a){return a*a}function
-eN(b,a){if(0===c(b[10],a)[1+a].length-1){var
-d=c(b[6],a)[1+a],e=b[6],f=o(function(a){return $(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-sO(a){var
-b=gm(0,a.length-1);return bM(function(e,d){var
-f=os(cQ,cQ,d),h=oz(b,f),g=fZ(function(b){return dJ(c(a,b)[1+b],d)},h);return g?g[1]:(ou(b,f,e),e)},a)}function
-sP(a){return typeof
-a==="number"?0===a?sQ:0:2===a[0]?sS:sR}function
-sT(c,a){var
-b=v(c,0.),d=1./an(1,a.length-1);function
-f(a,c){return L(b,a,e(b,a)+c*d)}c7(function(a){return J(f,a)},a);function
-g(c,a){return a-e(b,c)}return o(function(a){return bM(g,a)},a)}function
-sU(c,b,a){var
-d=b7(a,function(a){return cK(M(a-c,b-a))});return[0,b7(a,function(a){return cK(M(0.,M(c-a,a-b)))}),d]}function
-h3(b,a,c){if(b!=a1&&a!=be){var
-d=b7(c,function(c){return M(b*c,a*c)});return[0,b7(c,function(c){return bP(b*c,a*c)}),d]}return[0,a1,be]}function
-h4(d,c,b){function
-a(e){return d*Math.sqrt(b7(b,function(a){if(c&&e*a<0.)return 0.;return a*a}))}var
-e=a(1.);return[0,-a(fo),e]}function
-sV(a,d,s,m){var
-D=d[9],E=0;function
-F(b,a){return an(b,aZ(a))}var
-f=a4(function(a,b){return a4(F,a,b)},E,D),k=d[8],G=1,H=d[9],g=ao(ae(function(a){return ao(ae(function(a){return b5(f,a)},a))},H)),t=d[10],h=t?b5(f,t[1]):a1,u=d[11],i=u?b5(f,u[1]):be,n=d[10],w=n?0<=al(n[1])?1:0:n,x=o(function(b){return 2===a?Math.sqrt($(b,b)):1.},g);switch(a){case
+b$(c,b){var
+a=[0,0.];dg(function(c){var
+d=e(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
+cT(a){return a*a}function
+cU(b,a){if(0===c(b[10],a)[1+a].length-1){var
+d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return G(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
+to(a){var
+b=gM(0,a.length-1);return aU(function(e,d){var
+f=oZ(c2,c2,d),h=o6(b,f),g=gm(function(b){return fT(c(a,b)[1+b],d)},h);return g?g[1]:(o1(b,f,e),e)},a)}function
+tp(a){return typeof
+a==="number"?0===a?tq:0:2===a[0]?ts:tr}function
+tt(c,a){var
+b=s(c,0.),e=1./ar(1,a.length-1);function
+f(a,c){return D(b,a,d(b,a)+c*e)}dg(function(a){return K(f,a)},a);function
+g(c,a){return a-d(b,c)}return p(function(a){return aU(g,a)},a)}function
+tu(c,b,a){var
+d=b$(a,function(a){return cT(E(a-c,b-a))});return[0,b$(a,function(a){return cT(E(0.,E(c-a,a-b)))}),d]}function
+iC(b,a,c){if(b!=aR&&a!=bj){var
+d=b$(c,function(c){return E(b*c,a*c)});return[0,b$(c,function(c){return bU(b*c,a*c)}),d]}return[0,aR,bj]}function
+iD(d,c,b){function
+a(e){return d*Math.sqrt(b$(b,function(a){if(c&&e*a<0.)return 0.;return a*a}))}var
+e=a(1.);return[0,-a(fK),e]}function
+tv(a,e,u,m){var
+M=e[9],N=0;function
+O(b,a){return ar(b,aQ(a))}var
+f=as(function(a,b){return as(O,a,b)},N,M),k=e[8],v=1,P=e[9],g=al($(function(a){return al($(function(a){return bs(f,a)},a))},P)),w=e[10],h=w?bs(f,w[1]):aR,x=e[11],i=x?bs(f,x[1]):bj,n=e[10],y=n?0<=ap(n[1])?1:0:n,z=p(function(b){return 2===a?Math.sqrt(G(b,b)):1.},g);switch(a){case
 0:var
-j=sT(m,g);break;case
+j=tt(m,g);break;case
 1:var
 j=g;break;default:var
-j=bM(function(b,a){return o(function(a){return a/e(x,b)},a)},g)}var
-C=0;if(2!==a&&h!=a1&&i!=be){var
-y=[0,[bc,(h+i)/2.,m*cK((i-h)/2.),dE],0];C=1}if(!C)var
-y=0;var
-p=d[4],r=0;if(typeof
-p==="number")r=1;else
-if(2===p[0]){var
-B=p[1];if(B)var
-q=B[1],W=q[2],X=dv(f,b(k,q[1]),W),Y=1./cK(b5(0,q[2])),Z=[0,[bc,0.,cK(X),Y],0],l=Z;else
-r=1}else
+j=aU(function(b,a){return p(function(a){return a/d(z,b)},a)},g)}var
+K=0;if(2!==a&&h!=aR&&i!=bj){var
+A=[0,[bh,(h+i)/2.,m*cT((i-h)/2.),c1],0];K=1}if(!K)var
+A=0;var
+o=e[4],t=0;if(typeof
+o==="number")t=1;else
+if(2===o[0]){var
+J=o[1];if(J)var
+r=J[1],ad=r[2],ae=cR(f,b(k,r[1]),ad),af=1./cT(bs(0,r[2])),ag=[0,[bh,0.,cT(ae),af],0],l=ag;else
+t=1}else
 var
-l=[0,[bc,0.,1.,dv(-f|0,G,k)],0];if(r)var
+l=[0,[bh,0.,1.,cR(-f|0,v,k)],0];if(t)var
 l=0;function
-I(b){switch(a){case
-0:return sU(h,i,b);case
+Q(b){switch(a){case
+0:return tu(h,i,b);case
 1:if(l){var
-c=h3(h,i,b),d=h4(Math.sqrt(l[1][2]),w,b),e=bP(c[2],d[2]);return[0,M(c[1],d[1]),e]}return h3(h,i,b);default:return h4(1.,w,b)}}var
-J=2===a?j:g,z=o(I,J),K=b(k,k),L=ao(d[9]);if(2===a)var
-N=0,A=function(a,b){return dv(N,a,b)};else
+c=iC(h,i,b),d=iD(Math.sqrt(l[1][2]),y,b),e=bU(c[2],d[2]);return[0,E(c[1],d[1]),e]}return iC(h,i,b);default:return iD(1.,y,b)}}var
+R=2===a?j:g,B=p(Q,R),C=b(k,k),S=al(e[9]);function
+T(b){return 2===a?bs(0,b):cR(-2*f|0,b,C)}if(2===a)var
+U=0,D=function(a,b){return cR(U,a,b)};else
 var
-A=function(c,a){return dv(2*f|0,b(c,K),a)};var
-O=2===a?0:2*(aZ(k)-f|0)|0,P=0===a?0:cm(y,l),Q=sO(g),R=o(function(a){return a[2]},z),S=o(function(a){return a[1]},z),T=v(s,[0]),U=o(function(a){return b7(a,function(a){return a})},j),V=o(function(a){return $(a,a)},j);return[0,a,s,m,f,function(a){return ao(c(L,a)[1+a])},j,x,V,U,T,S,R,Q,P,O,A]}function
-sW(a){var
-b=a[2],c=a[1],d=0===d3(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=kO(function(a){return 0===d3(a,c)?1:0},g),e=sP(a[4]);if(e&&f&&h)return[0,sV(e[1],a,b,c)];return 0}function
-sX(a,e){function
-b(b){return o(function(a){return c(b,a)[1+a]},e)}var
-f=e.length-1,g=a[16],h=a[15],i=a[14],j=b(a[13]),k=b(a[12]),l=b(a[11]),n=b(a[9]),p=b(a[8]),q=b(a[7]),m=v(f,[0]),r=b(a[6]);function
-s(b){var
-f=c(e,b)[1+b];return d(a[5],f)}return[0,a[1],f,a[3],a[4],s,r,q,p,n,m,l,k,j,i,h,g]}function
-h5(a){return 0<al(a[1])?1:0}function
-h6(e,b){var
+D=function(c,a){return cR(2*f|0,b(c,C),a)};var
+V=2===a?0:2*(aQ(k)-f|0)|0,q=e[4],L=0;if(typeof
+q!=="number"&&2===q[0]){var
+H=q[1];if(H){var
+I=H[1],ac=b(I[2],I[2]),F=ac;L=1}}if(!L)var
+F=v;var
+W=0===a?0:cq(A,l),X=to(g),Y=p(function(a){return a[2]},B),Z=p(function(a){return a[1]},B),_=s(u,[0]),aa=p(function(a){return b$(a,function(a){return a})},j),ab=p(function(a){return G(a,a)},j);return[0,a,u,m,f,function(a){return al(c(S,a)[1+a])},j,z,ab,aa,_,Z,Y,X,W,F,V,D,T]}function
+tw(a){var
+b=a[2],c=a[1],d=0===el(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=gi(function(a){return 0===el(a,c)?1:0},g),e=tp(a[4]);if(e&&f&&h)return[0,tv(e[1],a,b,c)];return 0}function
+tx(a,d){function
+b(b){return p(function(a){return c(b,a)[1+a]},d)}var
+f=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),q=b(a[9]),r=b(a[8]),t=b(a[7]),o=s(f,[0]),u=b(a[6]);function
+v(b){var
+f=c(d,b)[1+b];return e(a[5],f)}return[0,a[1],f,a[3],a[4],v,u,t,r,q,o,n,m,l,k,j,i,h,g]}function
+iE(a){return 0<ap(a[1])?1:0}function
+iF(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -3723,597 +3835,730 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=bH(d[1],d[2])<0?1:0;if(c&&b&&h5(d)&&f)return 0;return 2;case
-1:if(c&&0<=al(a[1][1]))return 0;return 2;default:return h5(a[1])?1:2}}function
-sY(a,i,b){var
-f=v(b,0),g=v(b,0),d=a[7],e=kF(a[13],i),h=0;if(typeof
+d=a[1],f=bN(d[1],d[2])<0?1:0;if(c&&b&&iE(d)&&f)return 0;return 2;case
+1:if(c&&0<=ap(a[1][1]))return 0;return 2;default:return iE(a[1])?1:2}}function
+ty(a,i,b){var
+f=s(b,0),g=s(b,0),d=a[7],e=lc(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
-j=bH(i,h);if(0<j)c(f,a)[1+a]=1;else
+j=bN(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};bK(k,a[13]);h=1}if(!h){f_(f,0,b,1);f_(g,0,b,1)}return[0,f,g]}function
-sZ(b,a){return v(b,[0,3,3,0,a])}function
-s0(b,k,d,a){var
-l=b[16],f=ao(ae(function(a){return 0<al(a)?1:0},l)),m=h6(b,1),n=[0,h6(b,0),m],g=sY(b,k,d),h=g[2],i=g[1];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};bQ(k,a[13]);h=1}if(!h){gw(f,0,b,1);gw(g,0,b,1)}return[0,f,g]}function
+tz(b,a){return s(b,[0,3,3,0,a])}function
+tA(b,k,d,a){var
+l=b[16],f=al($(function(a){return 0<ap(a)?1:0},l)),m=iF(b,1),n=[0,iF(b,0),m],g=ty(b,k,d),h=g[2],i=g[1];function
 j(d,b,a){if(!c(i,a)[1+a]&&!c(h,a)[1+a])return[0,0,0,d,b];var
-m=f.length-1<=a?1:0,o=m||c(f,a)[1+a],e=c(h,a)[1+a],g=e?2:e,j=c(i,a)[1+a],k=j?1:j,l=ks(o);switch(c(n,l)[1+l]){case
+m=f.length-1<=a?1:0,o=m||c(f,a)[1+a],e=c(h,a)[1+a],g=e?2:e,j=c(i,a)[1+a],k=j?1:j,l=k1(o);switch(c(n,l)[1+l]){case
 0:return[0,g,k,d,b];case
 1:return[0,k,g,d,b];default:return[0,3,3,d,b]}}var
 e=b[6];if(typeof
 e==="number"){if(0===e){var
-o=0;return bL(d,function(b){return j(o,a,b)})}}else
+o=0;return bC(d,function(b){return j(o,a,b)})}}else
 if(0===e[0]){var
-p=e[1];return bL(d,function(b){return b<p?[0,3,3,0,bI(1,a)]:j(bI(1,a),a,b)})}return sZ(d,a)}function
-eO(a,g,b){var
-h=a[1],d=eN(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=eN(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
-bl(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
-eP(a,b){var
-c=fl*a[17];return c<bl(a,b)?1:0}function
-s1(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
-s2(a,b){var
-c=s1(a,b);return(a[3]*a[15]-c)/2.}function
-s3(a,b){var
-c=a[3]==0.?0.:bl(a,a[4]);return(bl(a,b)+c)/2.}function
-eQ(t,s,r,h,q){var
-f=h.length-1,g=v(f,0.),i=f-1|0;if(!(i<0)){var
-a=i;for(;;){var
-j=d(q,a),k=a+1|0,l=f-1|0;if(l<k)var
-m=j;else{var
-b=k,n=j;for(;;){var
-w=e(g,b),o=c(t,b)[1+b],x=c(s,o)[1+o][1],p=n-e(c(r,a)[1+a],x)*w,y=b+1|0;if(l!==b){var
-b=y,n=p;continue}var
-m=p;break}}L(g,a,m/e(h,a));var
-u=a-1|0;if(0!==a){var
-a=u;continue}break}}return g}function
-bm(a,b){var
-d=bw(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];b6(d,1.,c(a[1][6],f)[1+f])}return d}function
-eR(c,a){var
-b=1;for(;;){bK(function(b){return b6(a,$(b,a),b)},c);var
+p=e[1];return bC(d,function(b){return b<p?[0,3,3,0,bO(1,a)]:j(bO(1,a),a,b)})}return tz(d,a)}function
+dL(a,g,b){var
+h=a[1],e=cU(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=cU(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
+bu(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
+e9(a,b){var
+c=dY*a[17];return c<bu(a,b)?1:0}function
+tB(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
+tC(a,b){var
+c=tB(a,b);return(a[3]*a[15]-c)/2.}function
+tD(a,b){var
+c=a[3]==0.?0.:bu(a,a[4]);return(bu(a,b)+c)/2.}function
+dM(q,p,g,o){var
+e=g.length-1,f=s(e,0.),h=e-1|0;if(!(h<0)){var
+a=h;for(;;){var
+i=d(o,a),j=a+1|0,k=e-1|0,r=c(p,a)[1+a];if(k<j)var
+l=i;else{var
+b=j,m=i;for(;;){var
+u=d(f,b),n=m-d(r,c(q,b)[1+b])*u,v=b+1|0;if(k!==b){var
+b=v,m=n;continue}var
+l=n;break}}D(f,a,l/d(g,a));var
+t=a-1|0;if(0!==a){var
+a=t;continue}break}}return f}function
+cV(b,f){var
+h=b[11].length-1,g=s(h,0.),i=h-1|0,t=0;if(!(i<0)){var
+a=t;for(;;){var
+j=c(b[12],a)[1+a];if(j)var
+k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=G(k[1],v)-u;else{var
+m=c(b[9],a)[1+a],n=dL(b,m,f),o=a-1|0,x=0;if(o<0)var
+p=n;else{var
+e=x,q=n;for(;;){var
+y=d(g,e),r=q-d(c(b[10],e)[1+e],m)*y,z=e+1|0;if(o!==e){var
+e=z,q=r;continue}var
+p=r;break}}var
+l=p/d(b[11],a)}D(g,a,l);var
+w=a+1|0;if(i!==a){var
+a=w;continue}break}}return g}function
+e_(c,b,a){var
+e=G(a,a);return E(0.,d(c[8],b)-e)}function
+bv(a,b){var
+d=bR(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+e=a[4],f=c(a[2],e)[1+e][1];bt(d,1.,c(a[1][6],f)[1+f])}return d}function
+e$(c,a){var
+b=1;for(;;){bQ(function(b){return bt(a,G(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-h7(a){var
-b=Math.sqrt($(a,a));return o(function(a){return a/b},a)}function
-s4(a){var
-g=a[1],q=a[2];function
-b(a){return c(q,a)[1+a][1]}var
-l=bw(a[8]),m=[0,0];J(function(b,e){var
-c=b!==a[4]?1:0,d=c?(m[1]=[0,b,m[1]],0):c;return d},q);var
-h=[0,0],i=[0,0],r=[0,0],n=[0,0],j=[0,0];function
-v(g){var
-c=a2(j[1]),d=a2(h[1])-c|0,e=h[1],f=a3(c5(function(a,b){return a<d?1:0},e));bK(function(c){var
-d=j[1],e=bm(a,b(c));j[1]=[0,h7(eR(j[1],e)),d];return 0},f);return j[1]}function
-s(d){if(0.<a[3])var
-f=b(a[4]),c=e(g[8],f);else
+iG(a){var
+b=Math.sqrt(G(a,a));return p(function(a){return a/b},a)}function
+tE(a){var
+l=a[1],m=a[2];function
+f(a){return c(m,a)[1+a][1]}var
+w=m.length-1,q=p(function(b){return d(a[8],b[1])},m),n=[0,0];K(function(b,e){var
+c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
+g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
+x(h){var
+b=aT(i[1]),c=aT(g[1])-b|0,d=g[1],e=a_(ct(function(a,b){return a<c?1:0},d));bQ(function(b){var
+c=i[1],d=bv(a,f(b));i[1]=[0,iG(e$(i[1],d)),c];return 0},e);return i[1]}function
+t(c){if(0.<a[3])var
+e=f(a[4]),b=d(l[8],e);else
 var
-c=0.;var
-h=b(d);return e(g[8],h)+c}function
-A(c){var
-g=e(l,b(c));if(fi*s(c)<g)var
-d=g;else
+b=0.;var
+g=f(c);return d(l[8],g)+b}function
+C(b){var
+g=d(q,b);if(fC*t(b)<g)var
+c=g;else
 var
-o=bm(a,b(c)),m=eR(v(0),o),d=$(m,m);var
-h=s3(a,c),i=1e-22*s(c)<d?1:0;if(i)var
-j=b9<d?1:0,f=j?h*h<a[15]*d?1:0:j;else
+n=bv(a,f(b)),l=e$(x(0),n),c=G(l,l);var
+h=tD(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+j=cb<c?1:0,e=j?h*h<a[15]*c?1:0:j;else
 var
-f=i;if(f)var
-n=fl*a[17],k=[0,[0,bl(a,c)<=n?1:0,d,c]];else
+e=i;if(e)var
+m=dY*a[17],k=[0,[0,bu(a,b)<=m?1:0,c,b]];else
 var
-k=f;return k}(function(N){for(;;){var
-B=m[1],j=d(c6(A),B);if(j){var
-t=a4(an,j[1],j[2]),f=t[3],u=t[2];m[1]=d(c6(function(c){return function(b){var
-a=b[3];return a===c?0:[0,a]}}(f)),j);var
-k=b(f),p=Math.sqrt(u),C=fi*s(f)<u?1:0,D=n[1],E=i[1],F=s2(a,f),G=kM(function(d){return function(c,b,a){return c-e(b,d)*a}}(k),F,E,D);if(C){var
-H=function(c){return function(b){return eO(a,c,b)}}(f),w=bL(g[2],H),I=i[1];bK(function(b,c){return function(a){return b6(c,e(a,b),a)}}(k,w),I);var
-q=o(function(b){return function(a){return a/b}}(p),w)}else{var
-K=bm(a,k),x=h7(eR(v(0),K));if(0.<a[3])var
-y=b(a[4]),z=$(x,c(g[6],y)[1+y]);else
+k=e;return k}(function(T){for(;;){var
+E=n[1],i=e(cu(C),E);if(i){var
+v=as(ar,i[1],i[2]),b=v[3],y=v[2];n[1]=e(cu(function(c){return function(b){var
+a=b[3];return a===c?0:[0,a]}}(b)),i);var
+F=f(b),j=Math.sqrt(y),H=fC*t(b)<y?1:0,I=o[1],J=h[1],L=tC(a,b),M=lj(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,J,I);if(H){var
+z=bC(w,function(c){return function(b){return dL(a,c,f(b))}}(b)),N=h[1];bQ(function(b,c){return function(a){return bt(c,d(a,b),a)}}(b,z),N);var
+O=0,P=p(function(b){return function(a){return a/b}}(j),z),A=O,k=P}else{var
+Q=bv(a,F),m=iG(e$(x(0),Q));if(0.<a[3])var
+B=f(a[4]),u=G(m,c(l[6],B)[1+B]);else
 var
-z=0.;var
-M=g[6],q=o(function(b,c){return function(a){return $(b,a)-c}}(x,z),M)}L(q,k,p);J(function(b,a){return L(l,b,e(l,b)-a*a)},q);h[1]=[0,f,h[1]];i[1]=[0,q,i[1]];r[1]=[0,p,r[1]];n[1]=[0,G/p,n[1]];continue}return j}}(0));function
-p(a){return ao(a3(a))}var
-t=p(h[1]),w=p(i[1]),x=p(r[1]),f=p(n[1]),y=eQ(t,q,w,x,function(a){return e(f,a)}),k=[0,0.],u=[0,0.];J(function(d,b){u[1]=u[1]+b;var
-e=Math.abs(b)*bl(a,c(t,d)[1+d]);k[1]=k[1]+e;return 0},y);if(0.<a[3]){var
-z=bl(a,a[4]);k[1]=k[1]+Math.abs(1.-u[1])*z}var
-B=k[1],C=$(f,f),D=a[15]-C+B,E=$(f,f),F=M(D,je*(a[15]+E)+b9),G=a[18],H=a[17],I=a[15],K=0.,N=o(function(a){return M(K,a)},l);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],t,w,x,f,y,N,I,F,H,G]}function
-h8(l,a,k,j,i,g,f,d,c){var
-m=Math.abs(c)+b9,h=bN(function(b,a){return M(b,e(d,a[1]))},m,a),b=[0,0.];J(function(a,c){b[1]=M(b[1],e(f,a)-e(g,a));return 0},a);return s4([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,jn*h<b[1]?1:0])}function
-s5(a,b){var
-f=[0,0];J(function(g,e){var
+u=0.;var
+R=[0,[0,m,u]],S=bC(w,function(d,e){return function(b){var
+a=f(b);return G(d,c(l[6],a)[1+a])-e}}(m,u)),A=R,k=S}D(k,b,j);K(function(b,a){return D(q,b,d(q,b)-a*a)},k);s[1]=[0,A,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,M/j,o[1]];continue}return i}}(0));function
+j(a){return al(a_(a))}var
+u=j(g[1]),y=j(h[1]),z=j(r[1]),b=j(o[1]),A=dM(u,y,z,b),k=[0,0.],v=[0,0.];K(function(d,b){v[1]=v[1]+b;var
+e=Math.abs(b)*bu(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},A);if(0.<a[3]){var
+B=bu(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*B}var
+F=k[1],H=G(b,b),I=a[15]-H+F,J=G(b,b),L=E(I,jP*(a[15]+J)+cb),M=a[18],N=a[17],O=a[15],P=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,y,z,P,b,A,O,L,N,M]}function
+iH(l,a,k,j,i,g,f,e,c){var
+m=Math.abs(c)+cb,h=bl(function(b,a){return E(b,d(e,a[1]))},m,a),b=[0,0.];K(function(a,c){b[1]=E(b[1],d(f,a)-d(g,a));return 0},a);return tE([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,fI*h<b[1]?1:0])}function
+tF(a,b){var
+f=[0,0];K(function(g,e){var
 a=f[1],h=c(b,a)[1+a][3],d=e[3]<h?1:0,i=d?(f[1]=g,0):d;return i},b);var
-i=f[1],g=c(b,i)[1+i][1],m=eN(a,g);function
+i=f[1],g=c(b,i)[1+i][1],m=cU(a,g);function
 n(b){var
-f=e(a[8],b)+e(a[8],g),h=f-2.*e(m,b);if(fi*f<h)return h;var
-d=bw(c(a[6],b)[1+b]);b6(d,1.,c(a[6],g)[1+g]);return $(d,d)}var
-h=bL(a[2],n);L(h,g,0.);function
-j(c){return o(function(a){var
-b=e(h,a[1]);return d(c,a)-b},b)}var
-k=f[1],l=c(b,k)[1+k],p=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return h8(a,b,1.,f[1],-1,r,q,h,p)}function
-s6(c,b,g,a){function
+f=d(a[8],b)+d(a[8],g),h=f-2.*d(m,b);if(fC*f<h)return h;var
+e=bR(c(a[6],b)[1+b]);bt(e,1.,c(a[6],g)[1+g]);return G(e,e)}var
+h=bC(a[2],n);D(h,g,0.);function
+j(c){return p(function(a){var
+b=d(h,a[1]);return e(c,a)-b},b)}var
+k=f[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return iH(a,b,1.,f[1],-1,r,q,h,o)}function
+tG(c,b,g,a){function
 f(g,f){var
-h=[bc,f];return f8(o(function(b){var
-f=a[1]*e(c[9],b[1]);return i$*(d(g,b)-f)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=f(function(a){return a[2]},j);return h8(c,b,0.,b.length-1,g,f(function(a){return a[3]},a1),k,i,h)}function
-h9(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,s5(a,b),0];var
-c=a[14];return d2(function(c,d){return s6(a,b,c,d)},c)}function
-eS(a,c,b){if(0.<a[3])return b+e(a[8],c);var
-d=fU(a[1][14],a[5]);return b/i$+d[1]*e(a[1][9],c)}function
-s7(a,k,d){var
-g=a[12].length-1-1|0,f=0.,l=0;if(g<0)var
-h=f;else{var
-b=l,i=f;for(;;){var
-m=e(c(a[10],b)[1+b],d),j=i+e(a[12],b)*m,n=b+1|0;if(g!==b){var
-b=n,i=j;continue}var
-h=j;break}}return k*(a[3]*a[15]-2.*h)-2.*Math.sqrt(e(a[14],d)*a[16])}function
-b8(a){return a[6].length-1}function
-h_(a,e,d){var
-b=bm(a,e);J(function(d,f){var
-e=c(a[9],d)[1+d];return b6(b,f,bm(a,c(a[2],e)[1+e][1]))},d);return b}function
-s8(a,h,f){var
-i=f.length-1,g=v(i,0.),j=i-1|0,t=h_(a,h,f),u=0;if(!(j<0)){var
+h=[bh,f];return gv(p(function(b){var
+f=a[1]*d(c[9],b[1]);return fF*(e(g,b)-f)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=f(function(a){return a[2]},j);return iH(c,b,0.,b.length-1,g,f(function(a){return a[3]},aR),k,i,h)}function
+iI(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,tF(a,b),0];var
+c=a[14];return ek(function(c,d){return tG(a,b,c,d)},c)}function
+fa(a,c,b){if(0.<a[3])return b+d(a[8],c);var
+e=df(a[1][14],a[5]);return b/fF+e[1]*d(a[1][9],c)}function
+tH(a,c,b){if(0.<a[3])return b-d(a[8],c);var
+e=df(a[1][14],a[5]);return fF*(b-e[1]*d(a[1][9],c))}function
+tI(a,d,b){var
+c=cV(a,b),e=G(a[13],c),f=a[16],g=2.*Math.sqrt(e_(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+bF(a){return a[6].length-1}function
+tJ(a,k,b,j){var
+f=cV(a,b),l=f.length-1;function
+c(p,o,n,m){var
+b=p,i=o,h=n,g=m;for(;;){var
+q=2.*Math.sqrt(E(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
+c=d(f,b),e=d(a[13],b),b=b+1|0;i+=e*c;h-=c*c;g-=e*e;continue}return b}}var
+e=G(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
+tK(a,d){if(d===a[9].length-1)return a;function
+b(a){return en(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=G(c,c),h=G(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=dM(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
+iJ(a,e,d){var
+b=bv(a,e);K(function(d,f){var
+e=c(a[9],d)[1+d];return bt(b,f,bv(a,c(a[2],e)[1+e][1]))},d);return b}function
+tL(a,i,f){var
+j=f.length-1,g=s(j,0.),k=j-1|0,t=iJ(a,i,f),u=0;if(!(k<0)){var
 b=u;for(;;){var
-m=c(a[9],b)[1+b],n=c(a[2],m)[1+m][1],o=$(t,bm(a,n)),p=b-1|0,y=0;if(p<0)var
-q=o;else{var
-d=y,r=o;for(;;){var
-A=e(c(a[10],d)[1+d],n),s=r-e(g,d)*A,B=d+1|0;if(p!==d){var
-d=B,r=s;continue}var
-q=s;break}}L(g,b,q/e(a[11],b));var
-z=b+1|0;if(j!==b){var
-b=z;continue}break}}function
-w(a){return e(g,a)}var
-x=eQ(a[9],a[2],a[10],a[11],w),k=bM(function(b,a){return a+e(x,b)},f),l=h_(a,h,k);return[0,k,$(l,l)]}function
-eT(k,g,a,j,b){var
-q=k?k[1]:dD,r=g?g[1]:g;function
-s(d){return e(c(a[10],d)[1+d],b)}var
-l=eQ(a[9],a[2],a[10],a[11],s),p=0;if(!r&&e(a[14],b)<1e-07*e(a[8],b)){var
-o=s8(a,b,l),z=o[2],A=o[1],h=z,m=A;p=1}if(!p)var
-t=e(a[14],b),h=t,m=l;var
-u=M(a[15],jq*a[17]),d=M(Math.sqrt(h/a[16]),q*Math.sqrt(e(a[8],b)/u)+b9),f=v(b8(a),0.),i=[0,0.];J(function(b,h){var
-g=d*e(a[13],b)-j*h;L(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},m);L(f,a[4],d-a[3]*(j+i[1]));function
-n(b){var
-c=e(f,b);if(c==0.)return 0.;var
-d=0.<c?e(a[7],b):e(a[6],b);return c*d}var
-w=a[9],x=n(a[4]),y=bN(function(b,a){return b+n(a)},x,w);return[0,f,d,-y-h/d-d*$(a[12],a[12])]}var
-s9=48,s_=16,s$=400000000;function
-ta(a){function
+h=c(a[9],b)[1+b],n=G(t,bv(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
+p=n;else{var
+e=w,q=n;for(;;){var
+y=d(c(a[10],e)[1+e],h),r=q-d(g,e)*y,z=e+1|0;if(o!==e){var
+e=z,q=r;continue}var
+p=r;break}}D(g,b,p/d(a[11],b));var
+x=b+1|0;if(k!==b){var
+b=x;continue}break}}var
+v=dM(a[9],a[10],a[11],g),l=aU(function(b,a){return a+d(v,b)},f),m=iJ(a,i,l);return[0,l,G(m,m)]}function
+dN(k,g,a,j,b){var
+t=k?k[1]:dX,u=g?g[1]:g,l=cV(a,b),m=dM(a[9],a[10],a[11],l),n=e_(a,b,l),r=0;if(!u&&n<1e-07*d(a[8],b)){var
+q=tL(a,b,m),z=q[2],A=q[1],h=z,o=A;r=1}if(!r)var
+h=n,o=m;var
+v=E(a[15],fJ*a[17]),e=E(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/v)+cb),f=s(bF(a),0.),i=[0,0.];K(function(b,h){var
+g=e*d(a[14],b)-j*h;D(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);D(f,a[4],e-a[3]*(j+i[1]));function
+p(b){var
+c=d(f,b);if(c==0.)return 0.;var
+e=0.<c?d(a[7],b):d(a[6],b);return c*e}var
+w=a[9],x=p(a[4]),y=bl(function(b,a){return b+p(a)},x,w);return[0,f,e,-y-h/e-e*G(a[13],a[13])]}var
+tM=48,tN=16,tO=400000000;function
+tP(a){function
 d(a){return a}var
-b=bL(b8(a),d);if(b.length-1<=48)return b;var
-c=o(function(b){var
+b=bC(bF(a),d);if(b.length-1<=48)return b;var
+c=p(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!lf(function(a){return a===b?1:0},e)){var
-c=bl(a,b);d=1}}if(!d)var
-c=fo;return[0,c,b]},b);li(function(b,a){return aA(b,a)},c);var
-e=f9(c,0,an(s9,a[9].length-1+1|0));return o(function(a){return a[2]},e)}function
-tb(a){var
-b=ta(a),d=a[2].length-1;function
-f(e,b){if(!(d<=e)&&!(d<=b))return eO(a,e,c(a[2],b)[1+b][1]);return 0.}var
-g=o(function(a){return o(function(b){return f(a,b)},b)},b),h=o(function(b){return e(a[7],b)},b),i=o(function(b){return e(a[6],b)},b);return[0,a,b,o(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
-h$(b,a){var
-d=c(b[2],a)[1+a];return eP(b[1],d)}function
-tc(a,c){var
-d=a[1][2].length-1,b=a[2];return o(function(b){return d<=b?0.:eO(a[1],b,c)},b)}function
-ia(g,p,B,n,f,j){var
-k=f.length-1,q=0.,h=o(function(a){return p*a},n),r=e(g[1][8],B),s=k-1|0,C=0;if(s<0)var
+e=a[9];if(!gy(function(a){return a===b?1:0},e)){var
+c=bu(a,b);d=1}}if(!d)var
+c=fK;return[0,c,b]},b);gz(function(b,a){return ao(b,a)},c);var
+e=en(c,0,ar(tM,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
+tQ(a){var
+b=tP(a),e=a[2].length-1;function
+f(d,b){if(!(e<=d)&&!(e<=b))return dL(a,d,c(a[2],b)[1+b][1]);return 0.}var
+g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return d(a[7],b)},b),i=p(function(b){return d(a[6],b)},b);return[0,a,b,p(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
+iK(b,a){var
+d=c(b[2],a)[1+a];return e9(b[1],d)}function
+tR(a,c){var
+d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:dL(a[1],b,c)},b)}function
+iL(g,o,B,n,f,j){var
+k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=d(g[1][8],B),s=k-1|0,C=0;if(s<0)var
 t=q;else{var
 a=C,l=q;for(;;){var
-i=e(f,a);if(i!=0.){var
-G=0.<i?e(g[5],a):e(g[4],a),H=l+i*G,A=k-1|0,I=c(g[6],a)[1+a],J=0;if(!(A<0)){var
-d=J;for(;;){L(h,d,e(h,d)+i*e(I,d));var
-N=d+1|0;if(A!==d){var
-d=N;continue}break}}var
-m=H}else
+i=d(f,a);if(i!=0.){var
+I=0.<i?d(g[5],a):d(g[4],a),J=l+i*I,A=k-1|0,K=c(g[6],a)[1+a],L=0;if(!(A<0)){var
+e=L;for(;;){D(h,e,d(h,e)+i*d(K,e));var
+N=e+1|0;if(A!==e){var
+e=N;continue}break}}var
+m=J}else
 var
 m=l;var
-K=a+1|0;if(s!==a){var
-a=K,l=m;continue}var
+M=a+1|0;if(s!==a){var
+a=M,l=m;continue}var
 t=m;break}}var
-u=k-1|0,D=0;if(u<0)var
+u=k-1|0,F=0;if(u<0)var
 v=r;else{var
-b=D,y=r;for(;;){var
-z=y+e(f,b)*(p*e(n,b)+e(h,b)),F=b+1|0;if(u!==b){var
-b=F,y=z;continue}var
+b=F,y=r;for(;;){var
+z=y+d(f,b)*(o*d(n,b)+d(h,b)),H=b+1|0;if(u!==b){var
+b=H,y=z;continue}var
 v=z;break}}var
-w=M(0.,v),x=0.<j?-t-w/j:a1,E=bO(x)?a1:x;return[0,f,j,h,w,E]}function
-td(j,i){var
-d=i.length-1,o=d-1|0,E=0;if(!(o<0)){var
-g=E;for(;;){var
-D=c(j,g)[1+g];L(D,g,e(D,g)*1.00000000001+b9);var
+w=E(0.,v),x=0.<j?-t-w/j:aR,G=bT(x)?aR:x;return[0,f,j,h,w,G]}function
+tS(j,i){var
+e=i.length-1,o=e-1|0,F=0;if(!(o<0)){var
+g=F;for(;;){var
+E=c(j,g)[1+g];D(E,g,d(E,g)*1.00000000001+cb);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
-p=d-1|0,F=0;if(!(p<0)){var
-b=F;for(;;){var
-y=c(j,b)[1+b],z=b+1|0,A=d-1|0,J=e(y,b);if(!(A<z)){var
+p=e-1|0,G=0;if(!(p<0)){var
+b=G;for(;;){var
+y=c(j,b)[1+b],z=b+1|0,A=e-1|0,K=d(y,b);if(!(A<z)){var
 f=z;for(;;){var
-m=c(j,f)[1+f],n=e(m,b)/J;if(n!=0.){var
-B=b+1|0,C=d-1|0;if(!(C<B)){var
-h=B;for(;;){L(m,h,e(m,h)-n*e(y,h));var
+m=c(j,f)[1+f],n=d(m,b)/K;if(n!=0.){var
+B=b+1|0,C=e-1|0;if(!(C<B)){var
+h=B;for(;;){D(m,h,d(m,h)-n*d(y,h));var
 N=h+1|0;if(C!==h){var
-h=N;continue}break}}L(i,f,e(i,f)-n*e(i,b))}var
+h=N;continue}break}}D(i,f,d(i,f)-n*d(i,b))}var
 M=f+1|0;if(A!==f){var
 f=M;continue}break}}var
-K=b+1|0;if(p!==b){var
-b=K;continue}break}}var
-l=v(d,0.),q=d-1|0;if(!(q<0)){var
+L=b+1|0;if(p!==b){var
+b=L;continue}break}}var
+l=s(e,0.),q=e-1|0;if(!(q<0)){var
 a=q;for(;;){var
-r=e(i,a),s=a+1|0,t=d-1|0;if(t<s)var
-u=r;else{var
-k=s,w=r;for(;;){var
-H=e(l,k),x=w-e(c(j,a)[1+a],k)*H,I=k+1|0;if(t!==k){var
-k=I,w=x;continue}var
-u=x;break}}L(l,a,u/e(c(j,a)[1+a],a));var
-G=a-1|0;if(0!==a){var
-a=G;continue}break}}return l}function
-ib(b,a){var
+r=d(i,a),t=a+1|0,u=e-1|0;if(u<t)var
+v=r;else{var
+k=t,w=r;for(;;){var
+I=d(l,k),x=w-d(c(j,a)[1+a],k)*I,J=k+1|0;if(u!==k){var
+k=J,w=x;continue}var
+v=x;break}}D(l,a,v/d(c(j,a)[1+a],a));var
+H=a-1|0;if(0!==a){var
+a=H;continue}break}}return l}function
+iM(b,a){var
 i=b[5],j=b[4],f=b[3],l=b[2],r=b[6];function
-k(b){return e(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=ji*b[1][17],g=bM(function(b,h){var
-g=2.*k(b),c=e(f,b)*m-g,d=e(a[1],b);return 0.<d?c-e(i,b):d<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=bt(l.length-1,function(a){return a}),h=ao(d(bu(function(b){var
-c=e(a[1],b)!=0.?1:0,d=c||(e(g,b)!=0.?1:0);return d}),s));function
-p(a,b){var
-d=e(f,a)*e(f,b)*m,g=k(b),h=e(f,a)*g,i=k(a),j=e(f,b)*i;return e(c(r,a)[1+a],b)-j-h+d}function
-q(b){return o(function(b){return e(g,b)*a[2]/2.},b)}function
+k(b){return d(a[3],b)/a[2]}var
+m=a[4]/(a[2]*a[2]),n=jT*b[1][17],g=aU(function(b,h){var
+g=2.*k(b),c=d(f,b)*m-g,e=d(a[1],b);return 0.<e?c-d(i,b):e<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=bk(l.length-1,function(a){return a}),h=al(e(bA(function(b){var
+c=d(a[1],b)!=0.?1:0,e=c||(d(g,b)!=0.?1:0);return e}),s));function
+o(a,b){var
+e=d(f,a)*d(f,b)*m,g=k(b),h=d(f,a)*g,i=k(a),j=d(f,b)*i;return d(c(r,a)[1+a],b)-j-h+e}function
+q(b){return p(function(b){return d(g,b)*a[2]/2.},b)}function
 t(f){var
 b=f;for(;;){var
-h=q(b),c=td(o(function(b){return function(a){return o(function(b){return p(a,b)},b)}}(b),b),h),i=cp(b),d=c5(function(h){return function(d,b){var
-c=e(a[1],b)==0.?1:0,f=c?e(h,d)*e(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===d3(d,b.length-1))return[0,b,g,c];var
-b=ao(d);continue}}var
-u=q(h),v=[0,h,g,f$(function(a,b){return b/(p(a,a)+b9)},h,u)];return[0,t(h),v]}function
-te(g,b,a,j){var
-k=a[3],l=a[2],c=bw(b[1]),d=[0,b[2]],f=a[1];J(function(m,a){var
-b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(h$(g,a)&&h*n<0.){var
+h=q(b),c=tS(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=bS(b),e=ct(function(h){return function(e,b){var
+c=d(a[1],b)==0.?1:0,f=c?d(h,e)*d(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===el(e,b.length-1))return[0,b,g,c];var
+b=al(e);continue}}var
+u=q(h),v=[0,h,g,gx(function(a,b){return b/(o(a,a)+cb)},h,u)];return[0,t(h),v]}function
+tT(g,b,a,j){var
+k=a[3],l=a[2],c=bR(b[1]),e=[0,b[2]],f=a[1];K(function(m,a){var
+b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(iK(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
-f=h;L(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
-tf(j,i,b){var
-c=b[3],a=[0,1.],d=b[1];J(function(d,b){var
-f=e(i[1],b),g=h$(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=bP(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
-tg(a){var
-b=0.;return bN(function(b,a){return b+Math.abs(a)},b,a)}function
-th(a,c,h,g,f){var
-i=tc(a,g),d=a[2].length-1;c[1]=c[1]-aD(aD(d,d),10+(d/3|0)|0)|0;var
-u=ji*a[1][17];function
+f=h;D(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
+tU(j,i,b){var
+c=b[3],a=[0,1.],e=b[1];K(function(e,b){var
+f=d(i[1],b),g=iK(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=bU(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
+tV(a){var
+b=0.;return bl(function(b,a){return b+Math.abs(a)},b,a)}function
+tW(a,c,h,g,f){var
+i=tR(a,g),e=a[2].length-1;c[1]=c[1]-aG(aG(e,e),10+(e/3|0)|0)|0;var
+u=jT*a[1][17];function
 k(b,j,f){var
-c=te(a,b,j,f),d=c[2],e=c[1],k=1e-13*tg(e);return M(0.02*b[2],k)<d?ia(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],a1]}function
+c=tT(a,b,j,f),d=c[2],e=c[1],k=1e-13*tV(e);return E(0.02*b[2],k)<d?iL(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],aR]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=ib(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aD(aD(h,h),h+3|0)/3|0)|0)-aD(4*d|0,d)|0;var
-o=tf(a,b,g),e=l(b,g,1.,8);if(o==1.)var
-p=e;else{var
-j=k(b,g,o),t=0;if(e&&j[5]<=e[1][5])var
-r=e;else
+m=iM(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aG(aG(h,h),h+3|0)/3|0)|0)-aG(4*e|0,e)|0;var
+o=tU(a,b,g),d=l(b,g,1.,8);if(o==1.)var
+p=d;else{var
+j=k(b,g,o),t=0;if(d&&j[5]<=d[1][5])var
+r=d;else
 t=1;if(t)var
 s=b[5]<j[5]?1:0,r=s?[0,j]:s;var
 p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-p=f[2],q=a[2],b=n(ia(a,h,g,i,o(function(a){return e(f[1],a)},q),p),s_),j=v(f[1].length-1,0.),r=a[2];J(function(c,a){return L(j,a,e(b[1],c))},r);var
-m=ib(a,b)[1],s=m[2],t=m[1],w=c8(function(b){return Math.abs(e(s,b))<=iB*a[1][17]?1:0},t);return[0,[0,j,b[2],b[5]],w]}var
-ti=60;function
-tj(a,i,g,f){var
-d=[0,0.],h=[0,0.],j=a[12];J(function(b,i){var
-j=i*e(c(a[10],b)[1+b],f);d[1]=d[1]+j;var
-k=e(c(a[10],b)[1+b],f),l=e(c(a[10],b)[1+b],g)*k;h[1]=h[1]+l;return 0},j);var
-b=e(a[14],g);if(fl*e(a[8],g)<b){var
-k=bm(a,f),l=$(bm(a,g),k);d[1]=d[1]+i*Math.sqrt(a[16]/b)*(l-h[1])}return eS(a,f,a[3]*a[15]-2.*d[1])}function
-ic(a,s,h,r,b){var
-f=a2(b);function
-t(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return eP(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
-n(b){return c(a[2],b)[1+b][1]}function
-u(a){return a}var
-w=bt(a[2].length-1,u),o=d(bu(function(a){return 1-kP(a,b)}),w),x=[0,r,ae(n,o)],y=ao(cm(ae(function(a){return n(a[1])},b),x)),z=sX(a[1],y),A=h9(z,ao(d2(t,b))),i=fZ(function(b){return b[5]===a[5]?1:0},A);if(i){var
-j=i[1],g=eT(0,0,j,h,f),k=v(b8(a),0.),l=[0,0.],m=[0,0];kL(function(n,f){var
-b=f[1],c=e(g[1],n);L(k,b,c);var
-h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?eP(a,b):i;else
+o=f[2],q=a[2],b=n(iL(a,h,g,i,p(function(a){return d(f[1],a)},q),o),tN),j=s(f[1].length-1,0.),r=a[2];K(function(c,a){return D(j,a,d(b[1],c))},r);var
+m=iM(a,b)[1],t=m[2],v=m[1],w=dh(function(b){return Math.abs(d(t,b))<=fq*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
+tX=60;function
+tY(a,j,b,c){var
+e=cV(a,b),f=cV(a,c),g=G(a[13],f),h=e_(a,b,e);if(dY*d(a[8],b)<h)var
+k=bv(a,c),l=G(bv(a,b),k),m=l-G(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-d=h;if(d){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*bl(a,b);l[1]=l[1]+o;var
+i=g;return fa(a,c,a[3]*a[15]-2.*i)}function
+iN(a,t,h,r,b){var
+f=aT(b);function
+u(f,e){var
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return e9(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+n(b){return c(a[2],b)[1+b][1]}function
+v(a){return a}var
+w=bk(a[2].length-1,v),o=e(bA(function(a){return 1-lm(a,b)}),w),x=[0,r,$(n,o)],y=al(cq($(function(a){return n(a[1])},b),x)),z=tx(a[1],y),A=iI(z,al(ek(u,b))),i=gm(function(b){return b[5]===a[5]?1:0},A);if(i){var
+j=i[1],g=dN(0,0,j,h,f),k=s(bF(a),0.),l=[0,0.],m=[0,0];li(function(n,f){var
+b=f[1],c=d(g[1],n);D(k,b,c);var
+h=c!=0.?1:0;if(h)var
+i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?e9(a,b):i;else
+var
+e=h;if(e){m[1]=[0,b,m[1]];var
+o=Math.abs(c)*2.*bu(a,b);l[1]=l[1]+o;var
 j=0}else
 var
-j=d;return j},b);if(0<=a[5]){var
-B=e(g[1],f);L(k,b8(a)-1|0,B)}var
-p=s*eS(j,f,h*(g[3]-l[1])),C=d2(function(i,b){var
-d=c(a[2],b)[1+b],e=tj(j,h,f,(f+1|0)+i|0);if(d[3]<e)return[0,[0,e-d[3],[0,b,1]]];var
-g=e<d[2]?1:0,k=g?[0,[0,d[2]-e,[0,b,0]]]:g;return k},o),D=d(c6(function(a){return a}),C),E=f1(function(b,a){return jN(a[1],b[1])},D),F=ae(function(a){return a[2]},E),G=c5(function(a,b){return a<2?1:0},F);if(bO(p))return 0;var
-q=[0,[0,b,k,g[2],p,m[1],G]]}else
+j=e;return j},b);if(0<=a[5]){var
+B=d(g[1],f);D(k,bF(a)-1|0,B)}var
+p=t*fa(j,f,h*(g[3]-l[1])),C=ek(function(i,b){var
+d=c(a[2],b)[1+b],e=tY(j,h,f,(f+1|0)+i|0);if(d[3]<e)return[0,[0,e-d[3],[0,b,1]]];var
+g=e<d[2]?1:0,k=g?[0,[0,d[2]-e,[0,b,0]]]:g;return k},o),E=e(cu(function(a){return a}),C),F=go(function(b,a){return fV(a[1],b[1])},E),G=$(function(a){return a[2]},F),H=ct(function(a,b){return a<2?1:0},G);if(bT(p))return 0;var
+q=[0,[0,b,k,g[2],p,m[1],H]]}else
 var
 q=i;return q}function
-tk(a){function
+tZ(a){function
 b(b){var
-c=a[1];return d(bu(function(a){return a[1]!==b?1:0}),c)}var
-c=1<a2(a[1])?1:0,e=c?ae(b,a[5]):c;function
+c=a[1];return e(bA(function(a){return a[1]!==b?1:0}),c)}var
+c=1<aT(a[1])?1:0,d=c?$(b,a[5]):c;function
 f(c){var
-d=a[1],e=ae(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cm(e,f0(f,a[6]))}function
-id(b,a){function
+d=a[1],e=$(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cq(d,gn(f,a[6]))}function
+iO(b,a){function
 c(a){return a}var
-f=bt(b[2].length-1,c),g=d(bu(function(b){return e(a,b)!=0.?1:0}),f);return ae(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
-tl(a,d){function
+f=bk(b[2].length-1,c),g=e(bA(function(b){return d(a,b)!=0.?1:0}),f);return $(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
+t0(a,e){function
 f(f){var
-b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(e(d,b))*Math.sqrt(e(a[8],g))}var
-g=id(a,d),b=f1(function(b,a){var
-c=f(b);return jN(f(a),c)},g);function
+b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(d(e,b))*Math.sqrt(d(a[8],g))}var
+g=iO(a,e),b=go(function(b,a){var
+c=f(b);return fV(f(a),c)},g);function
 h(a){var
-c=a+1|0;return c5(function(a,b){return a<c?1:0},b)}return[0,b,bt(bI(8,a2(b)),h)]}function
-tm(a,k,j,f,i,e){var
+c=a+1|0;return ct(function(a,b){return a<c?1:0},b)}return[0,b,bk(bO(8,aT(b)),h)]}function
+t1(a,k,j,f,i,d){var
 g=a[2].length-1;function
-h(c,b){return a4(function(b,d){var
-i=g+a[1][3]|0,l=aD(50*(1+a2(d)|0)|0,i);e[1]=e[1]-l|0;if(0<e[1]){var
-c=ic(a,k,j,f,d);if(b&&c){var
+h(c,b){return as(function(b,e){var
+i=g+a[1][3]|0,l=aG(50*(1+aT(e)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=iN(a,k,j,f,e);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(tk(a),[0,a]);if(c){var
+c=h(tZ(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=bt(g,function(a){return a}),n=d(bu(function(d){var
-g=c(b[13],f)[1+f],e=c(a[2],d)[1+d][1];return 1-(c(b[13],e)[1+e]===g?1:0)}),m),o=f0(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cm(ae(function(b){return tl(a,b)},i),q),s=0;return a4(function(a,d){var
-e=h(d,0),b=kp(function(a){return l(a,ti)},e);if(a){if(b){var
+b=a[1],m=bk(g,function(a){return a}),n=e(bA(function(d){var
+g=c(b[13],f)[1+f],e=c(a[2],d)[1+d][1];return 1-(c(b[13],e)[1+e]===g?1:0)}),m),o=gn(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cq($(function(b){return t0(a,b)},i),q),s=0;return as(function(a,d){var
+e=h(d,0),b=ei(function(a){return l(a,tX)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-cL=dB;function
-tn(a){var
-b=a.length-1,g=v(b,[0]),d=o(function(a){return v(b,0.)},a);J(function(b,h){var
-f=bw(h),j=1;for(;;){var
+cW=dV;function
+t2(a){var
+b=a.length-1,g=s(b,[0]),e=p(function(a){return s(b,0.)},a);K(function(b,h){var
+f=bR(h),j=1;for(;;){var
 m=b-1|0,q=0;if(!(m<0)){var
-a=q;for(;;){if(0.<e(c(d,a)[1+a],a)){var
-n=$(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;L(d[1+b],a,s);b6(f,n,g[1+a])}var
+a=q;for(;;){if(0.<d(c(e,a)[1+a],a)){var
+n=G(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;D(e[1+b],a,s);bt(f,n,g[1+a])}var
 t=a+1|0;if(m!==a){var
 a=t;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt($(f,f)),k=jn*Math.sqrt($(h,h))<i?1:0;if(k){L(c(d,b)[1+b],b,i);var
-p=o(function(a){return a/i},f);c(g,b)[1+b]=p;var
+i=Math.sqrt(G(f,f)),k=fI*Math.sqrt(G(h,h))<i?1:0;if(k){D(c(e,b)[1+b],b,i);var
+o=p(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
-l=k;return l}},a);return[0,g,d]}function
-to(i,m){var
-d=i[2],j=i[1],f=j.length-1,g=v(f,0.),h=bL(f,function(a){return 0.<e(c(d,a)[1+a],a)?$(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
-a=k;for(;;){if(0.<e(c(d,a)[1+a],a)){var
-n=e(c(d,a)[1+a],a);L(g,a,e(h,a)/n);var
+l=k;return l}},a);return[0,g,e]}function
+t3(i,m){var
+e=i[2],j=i[1],f=j.length-1,g=s(f,0.),h=bC(f,function(a){return 0.<d(c(e,a)[1+a],a)?G(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+a=k;for(;;){if(0.<d(c(e,a)[1+a],a)){var
+n=d(c(e,a)[1+a],a);D(g,a,d(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-q=e(c(d,a)[1+a],b);L(h,b,e(h,b)-e(g,a)*q);var
+q=d(c(e,a)[1+a],b);D(h,b,d(h,b)-d(g,a)*q);var
 r=b+1|0;if(l!==b){var
 b=r;continue}break}}}var
 p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
-tp(a,h,g,m){function
+t4(a,h,g,m){function
 i(c){var
-b=d(a[5],c);return h?f$(q,b,d(a[5],h[1])):b}var
-n=i(m),p=o(function(a){return ar(a,cL)},n),j=o(i,g),r=a[4];function
-s(a){return b5(r,a)}var
-t=tn(o(function(a){return o(s,a)},j)),e=o(function(a){return 0},g),f=1;for(;;){var
-k=bw(p);J(function(f){return function(a,d){var
-e=0!==al(d)?1:0;if(e){var
-g=c(j,a)[1+a];return J(function(a,e){var
-g=b(d,e);f[1+a]=q(c(f,a)[1+a],g);return 0},g)}return e}}(k),e);var
-u=a[4]+dB|0,v=to(t,o(function(b){return function(a){return b5(b,a)}}(u),k));J(function(a,b){var
-d=cJ(b);if(d){var
-g=dw(cL,b);e[1+a]=l(c(e,a)[1+a],g);var
+b=e(a[5],c);return h?gx(n,b,e(a[5],h[1])):b}var
+o=i(m),q=p(function(a){return af(a,cW)},o),j=p(i,g),r=a[4];function
+s(a){return bs(r,a)}var
+t=t2(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},g),f=1;for(;;){var
+l=bR(q);K(function(f){return function(a,d){var
+e=0!==ap(d)?1:0;if(e){var
+g=c(j,a)[1+a];return K(function(a,e){var
+g=b(d,e);f[1+a]=n(c(f,a)[1+a],g);return 0},g)}return e}}(l),d);var
+u=a[4]+dV|0,v=t3(t,p(function(b){return function(a){return bs(b,a)}}(u),l));K(function(a,b){var
+e=cS(b);if(e){var
+g=b_(cW,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
 var
-f=d;return f},v);var
+f=e;return f},v);var
 w=f+1|0;if(3!==f){var
-f=w;continue}return e}}function
-cM(a){return a?fo:1.}function
-bn(b,a){return 0.<b[3]?cM(a):-cM(a)}function
-eU(b,a,d,c){var
-e=eS(b,d,bn(b,a)*c);return cM(a)*e}function
-dx(b,a){return b[4]<a[4]?a:b}function
-eV(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
-eW(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
-eX(f,e,a,d,c){var
-g=bn(a[1],d),b=eT(f,e,a[1],g,c),h=eU(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-tq(c,b,a){return 0<a[2].length-1?a:eX(0,0,a[1],c,b)}function
-tr(d,c,b){var
-a=d[1];return a[18]?eX(tt,ts,d,c,b):[0,d,[0],0.,eU(a,c,b,s7(a,bn(a,c),b))]}function
-ie(j,f,e,a){var
+f=w;continue}return d}}function
+ca(a){return a?fK:1.}function
+aZ(b,a){return 0.<b[3]?ca(a):-ca(a)}function
+dO(b,a,d,c){var
+e=fa(b,d,aZ(b,a)*c);return ca(a)*e}function
+t5(b,a,d,c){var
+e=tH(b,d,ca(a)*c);return aZ(b,a)*e}function
+dP(b,a){return b[4]<a[4]?a:b}function
+fb(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
+fc(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
+fd(f,e,a,d,c){var
+g=aZ(a[1],d),b=dN(f,e,a[1],g,c),h=dO(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+t6(c,b,a){return 0<a[2].length-1?a:fd(0,0,a[1],c,b)}function
+t7(d,c,b){var
+a=d[1];return a[18]?fd(t9,t8,d,c,b):[0,d,[0],0.,dO(a,c,b,tI(a,aZ(a,c),b))]}function
+iP(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-fg*d[17])return a;var
-i=v(b8(d),0.);L(i,b,-bn(d,f));return[0,a[1],i,0.,h]}return a}function
-ig(c,b){var
-a=ae(b,c[4]);return a?a4(dx,a[1],a[2]):S(tu)}function
-eY(c,b,a){return ig(c,function(d){return ie(c,b,a,tr(d,b,a))})}function
-tv(d,g,a){var
-b=a[1][1],h=id(b,a[2]),i=bn(b,d),e=ic(b,cM(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-fA*d[17])return a;var
+i=s(bF(d),0.);D(i,b,-aZ(d,f));return[0,a[1],i,0.,h]}return a}function
+iQ(c,b){var
+a=$(b,c[4]);return a?as(dP,a[1],a[2]):W(t_)}function
+dQ(c,b,a){return iQ(c,function(d){return iP(c,b,a,t7(d,b,a))})}function
+t$(k,c,b,f,e){var
+g=e[1],a=g[1],h=aZ(a,c),d=dN(ub,ua,tK(a,tJ(a,h,b,t5(a,c,b,f))),h,b),j=dO(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+uc(d,g,a){var
+b=a[1][1],h=iO(b,a[2]),i=aZ(b,d),e=iN(b,ca(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-fg*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-tx(k,c,a,b){var
-e=b[1],h=bn(e,c),l=eX(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-fA*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+ue(k,c,a,b){var
+e=b[1],h=aZ(e,c),l=fd(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=eT([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=cg(g),u=cO===m?g[1]:dC===m?gb(g):g,n=th(u,t,h,a,s),i=n[1],v=eU(e,c,a,i[3]),o=dx(d,[0,b,i[1],i[2],v]);if(n[2])return tv(c,a,o);var
+s=dN([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=ck(g),u=cZ===m?g[1]:dW===m?gB(g):g,n=tW(u,t,h,a,s),i=n[1],v=dO(e,c,a,i[3]),o=dP(d,[0,b,i[1],i[2],v]);if(n[2])return uc(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[7],x=[0,d[2],[0,l[2],0]],p=tm(e,cM(c),h,a,x,w);if(p){var
-j=p[1];return dx(d,[0,b,j[2],j[3],j[4]])}return d}}(l,tw)}function
-ih(a){var
-b=a[4];return fX(function(a){return a[1][18]},b)}function
-dy(a){var
-b=a[4],c=0.;return a4(function(b,a){return M(b,a[1][17])},c,b)}function
-eZ(a,d,c,b){if(0<a[7][1]&&ih(a))return dx(b,ig(a,function(b){return ie(a,d,c,tx(a,d,c,b))}));return b}function
-ii(a){return fU(a[1][14],a[5])}function
-ty(a,f){var
-b=a[1],c=e(b[7],f),g=a[2],d=o(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?f8(d,[bc,c*ii(a)[3]]):d}function
-ij(e,d,h,a){var
-b=v((e[1].length-1+d[5]|0)+1|0,0),i=e[5];J(function(e,f){var
-h=0.<d[3]?1:0,i=(0<al(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
+w=k[7],x=[0,d[2],[0,l[2],0]],p=t1(e,ca(c),h,a,x,w);if(p){var
+j=p[1];return dP(d,[0,b,j[2],j[3],j[4]])}return d}}(l,ud)}function
+iR(a){var
+b=a[4];return gj(function(a){return a[1][18]},b)}function
+cX(a){var
+b=a[4],c=0.;return as(function(b,a){return E(b,a[1][17])},c,b)}function
+fe(a,d,c,b){if(0<a[7][1]&&iR(a))return dP(b,iQ(a,function(b){return iP(a,d,c,ue(a,d,c,b))}));return b}function
+dR(a){return df(a[1][14],a[5])}function
+iS(a,f){var
+b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?gv(e,[bh,c*dR(a)[3]]):e}function
+ff(e,d,h,a){var
+b=s((e[1].length-1+d[5]|0)+1|0,0),i=e[5];K(function(e,f){var
+h=0.<d[3]?1:0,i=(0<ap(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=cp(b);return[0,[0,ar(1,h),k]]}function
-ik(i,h,a,g,f,b){var
+k=bS(b);return[0,[0,af(1,h),k]]}function
+iT(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-j=0.<h?1:-1,k=q(f,bN(l,ar(j,g),b));c(b,a)[1+a]=k;var
+j=0.<h?1:-1,l=n(f,bl(k,af(j,g),b));c(b,a)[1+a]=l;var
 e=0}else
 var
 e=d;return e}function
-dz(a){return Math.log(a)/0.693147180559945286}function
-tz(b,a,g,d){var
-c=a[2].length-1+1|0,h=dz(c*b[17]/(a[3]*d))/2.,i=b[18]?dz(c*b[17]/d):0.,j=dz(64.*c/a[3]),k=dz(bN(bP,be,g)),e=M(M(h,j),i)-k,f=e<2000.?1:0,l=f?[0,an(1,1+(e|0)|0)]:f;return l}function
-tA(l,k,j,i,a){var
-b=a[1][1],d=ty(b,j);function
-g(a){return c8(cJ,a)}if(g(a[2])&&g(d)){var
-f=0.<a[3]?tz(b,a,d,i):tB;if(f){var
-c=f[1],m=a[2],h=bM(function(b,a){return dw(c,a*e(d,b))},m),n=dw(c,a[3]),o=b[4];ik(b,bn(b,k),o,c,n,h);return ij(l,b,c,h)}return f}return 0}function
-il(a,b){var
-c=M(a[15],jq*a[17]);return Math.sqrt(e(a[8],b)/c)}function
-tC(i,y,h,n){var
+uf(b,d,a){if(0<=b[5]){var
+h=af(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
+f=b[4];c(a,f)[1+f]=0;var
+i=bl(k,0,a),j=n(af(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
+dS(a){return Math.log(a)/0.693147180559945286}function
+ug(b,a,g,d){var
+c=a[2].length-1+1|0,h=dS(c*b[17]/(a[3]*d))/2.,i=b[18]?dS(c*b[17]/d):0.,j=dS(64.*c/a[3]),k=dS(bl(bU,bj,g)),e=E(E(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ar(1,1+(e|0)|0)]:f;return l}function
+uh(l,k,j,i,a){var
+b=a[1][1],e=iS(b,j);function
+g(a){return dh(cS,a)}if(g(a[2])&&g(e)){var
+f=0.<a[3]?ug(b,a,e,i):ui;if(f){var
+c=f[1],m=a[2],h=aU(function(b,a){return b_(c,a*d(e,b))},m),n=b_(c,a[3]),o=b[4];iT(b,aZ(b,k),o,c,n,h);return ff(l,b,c,h)}return f}return 0}function
+iU(a,b){var
+c=E(a[15],fJ*a[17]);return Math.sqrt(d(a[8],b)/c)}function
+uj(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
-p(b){return c(a[2],b)[1+b][1]}var
-z=bt(b,function(a){return a}),j=d(bu(function(a){return e(n[2],a)!=0.?1:0}),z),f=fY(a[4],j)?a[4]:a4(bI,b,j),k=ao(d(bu(function(b){var
-c=b!==f?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aD(200*(k.length-1)|0,a[1][3])|0;var
-q=il(a,h)*bs(1.,-84);if(0<=a[5])var
-A=ii(a)[3],l=q*e(a[1][7],h)*A;else
+o(b){return c(a[2],b)[1+b][1]}var
+z=bk(b,function(a){return a}),j=e(bA(function(a){return d(n[2],a)!=0.?1:0}),z),f=gk(a[4],j)?a[4]:as(bO,b,j),k=al(e(bA(function(b){var
+c=b!==f?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aG(200*(k.length-1)|0,a[1][3])|0;var
+q=iU(a,h)*a6(1.,-84);if(0<=a[5])var
+A=dR(a)[3],l=q*d(a[1][7],h)*A;else
 var
 l=q;var
-r=cJ(l),m=r?dw(cL,l):r;if(0<al(m)){var
+r=cS(l),m=r?b_(cW,l):r;if(0<ap(m)){var
 x=0;if(0<=a[5]||f!==b)x=1;if(x){var
-s=a[5]<0?1:0,B=s?[0,p(f)]:s,C=o(p,k),t=tp(a[1],B,C,h),w=bn(a,y),g=v(b8(a),0);J(function(a,b){var
-d=0.<w?u(c(t,a)[1+a]):c(t,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;ik(a,w,f,cL,m,g);return ij(i,a,cL,g)}}return 0}function
-e0(b,e,a,h,o){var
-d=tq(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=fg*il(i,a),k=d[3]<p?1:0,g=k?h<je*i[17]?1:0:k;else
+t=a[5]<0?1:0,B=t?[0,o(f)]:t,C=p(o,k),u=t4(a[1],B,C,h),w=aZ(a,y),g=s(bF(a),0);K(function(a,b){var
+d=0.<w?v(c(u,a)[1+a]):c(u,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;iT(a,w,f,cW,m,g);return ff(i,a,cW,g)}}return 0}function
+fg(b,e,a,h,o){var
+d=t6(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=fA*iU(i,a),k=d[3]<p?1:0,g=k?h<jP*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[7][1]?1:0:g,q=l?tC(b,e,a,d):l,f=q||tA(b,e,a,h,d);if(f){var
+l=g?0<b[7][1]?1:0:g,q=l?uj(b,e,a,d):l,f=q||uh(b,e,a,h,d);if(f){var
 m=c(b[8],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[8],a)[1+a]=r;var
 n=0}else
 var
-n=f;return n}var
-e1=bs(1.,-72);function
-tD(a){return[0,a,sW(a)]}function
-tF(g,c,b,a){function
-d(c){var
-h=eY(c,b,a),i=eW(c,b,a),j=M(eV(g,b,a),i),d=dy(c),e=eZ(c,b,a,h),f=j+dD*d<e[4]?1:0;return f?e0(c,b,a,e1*d,e):f}return c7(function(a){return kq(d,a)},c)}function
-tG(r,a,g,f){var
-k=eV(r,g,f),l=0<a.length-1?1:0,m=l?c8(kr,a):l;if(m){var
-b=o(kn,a),h=o(function(a){return M(k,eW(a,g,f))},b),d=o(function(a){return eY(a,g,f)},b),i=function(a){var
-b=c(d,a)[1+a][4];return M(e(h,a),b)},n=v(b.length-1,0),j=function(m){for(;;){var
-j=[0,0];J(function(c){return function(a,f){var
-d=i(c[1]),b=i(a)<d?1:0,e=b?(c[1]=a,0):b;return e}}(j),b);var
-a=j[1];if(!c(n,a)[1+a]){var
-k=c(d,a)[1+a][4];if(!(k<e(h,a))&&ih(c(b,a)[1+a])){c(n,a)[1+a]=1;var
-l=c(d,a)[1+a];d[1+a]=eZ(c(b,a)[1+a],g,f,l);continue}}return i(a)}}(0),p=k+dD*dy(c(b,0)[1])<j?1:0;if(p)return J(function(a,b){var
-i=e(h,a)<j?1:0;if(i){var
-k=dy(b),l=c(d,a)[1+a][4]-j,m=d[1+a],n=1e-10*k<l?l/4.:e1*k;return e0(b,g,f,n,m)}return i},b);var
-q=p}else
+n=f;return n}function
+dT(b,a){return df(b[4],a)}function
+iV(b){var
+a=iS(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
+iW(a){var
+b=s(bF(a),0.),d=a[14];K(function(d,e){return D(b,c(a[9],d)[1+d],e)},d);var
+e=a[14],f=0.,g=bl(function(b,a){return b+a},f,e);D(b,a[4],1.-a[3]*g);return b}function
+iX(a){var
+b=[0,0.],f=iV(a),c=iW(a);K(function(c,g){var
+e=c<a[2].length-1?1:0,h=e?(b[1]=b[1]+Math.abs(g*d(f,c)),0):e;return h},c);return b[1]}function
+uk(h,e){var
+f=p(iX,e);gz(function(b,a){return fV(b,a)},f);var
+a=23-kk(E(d(f,((f.length-1)*9|0)/10|0),fJ))[2]|0;if(10<=a&&!(60<a)){var
+g=af(1,a);if(0<=c(e,0)[1][5]){var
+l=dR(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==c1){var
+i=af(g,1);k=1}if(!k)var
+i=b(g,h[15]);var
+j=i}else
 var
-q=m;return q}var
-tH=3;function
-tI(n,m,f,e){var
-p=cp(m),g=ao(d(c6(function(a){return a}),p)),q=eV(n,f,e),r=bN(function(b,a){return M(b,eW(a,f,e))},q,g),b=o(function(a){return eY(a,f,e)},g),h=o(function(a){return 0},b),a=function(n){var
-d=n;for(;;){var
-a=[0,-1];J(function(d){return function(h,g){var
+j=g;return[0,[0,a,j]]}return 0}function
+ul(h,r,M,L){var
+g=L[1],a=dT(r,M)[1];if(a6(1.,24-g|0)<=iX(a))return 0;var
+N=a[2].length-1,t=iV(a),O=iW(a),i=aU(function(b,a){return b_(g,a*d(t,b))},O);uf(a,g,i);var
+j=aU(function(b,a){var
+c=d(t,b);return bs(g,a)/c},i),e=s(h[2],0.),x=j.length-1-1|0,u=0.,v=0.,w=0,P=0;if(x<0)var
+A=w,z=v,y=u;else{var
+b=P,n=w,m=v,l=u;for(;;){var
+f=d(j,b);if(f!=0.)var
+T=0.<f?d(a[7],b):d(a[6],b),o=m+f*T;else
+var
+o=m;var
+H=b<N?1:0;if(H)var
+I=b!==a[4]?1:0,J=I?f!=0.?1:0:I;else
+var
+J=H;if(J){bt(e,-f,cU(h,c(a[2],b)[1+b][1]));var
+U=l+f,q=[0,b,n],p=U}else
+var
+q=n,p=l;var
+V=b+1|0;if(x!==b){var
+b=V,n=q,m=o,l=p;continue}var
+A=q,z=o,y=p;break}}if(0.<a[3]){var
+B=a[4],C=c(a[2],B)[1+B][1];bt(e,y,cU(h,C));var
+Q=d(e,C);K(function(b,a){return D(e,b,a-Q)},e)}var
+R=0.,F=as(function(f,b){var
+g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,A),k=ff(r,a,g,i);if(k)var
+S=Math.sqrt(E(0.,F+z)),G=[0,[0,k[1][2],e,F,S]];else
+var
+G=k;return G}function
+um(c,a,h,b){var
+e=a6(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
+i=Math.sqrt(E(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
+j=i+f+e;return-(j*j)}var
+g=i-f-e;return 0.<g?g*g:0.}var
+l=f*(Math.sqrt(d(a[8],b))+e),m=dR(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}var
+fi=a6(1.,-72);function
+un(a){return[0,a,tw(a)]}function
+uo(g,c,b,a){function
+d(c){var
+h=dQ(c,b,a),i=fc(c,b,a),j=E(fb(g,b,a),i),d=cX(c),e=fe(c,b,a,h),f=j+dX*d<e[4]?1:0;return f?fg(c,b,a,fi*d,e):f}return dg(function(a){return kZ(d,a)},c)}function
+up(d,f,b,a){function
+e(a){return b_(0,a*d[3])}var
+g=f?[1,e(-a)]:[0,e(a)];c(d[4],b)[1+b]=g;return 0}function
+uq(y,i,h,e,b){var
+m=fb(y,e,b),n=0<i.length-1?1:0,o=n?dh(k0,i):n;if(o){var
+f=p(kW,i),j=f.length-1,k=p(function(a){return E(m,fc(a,e,b))},f),z=h[1],q=aU(function(d,a){if(a){var
+g=h[2],i=dT(c(f,d)[1+d],g)[1];return um(a[1],i,e,b)}return aR},z),g=s(j,0),l=function(a){var
+b=c(g,a)[1+a],e=b?b[1][4]:d(q,a);return E(d(k,a),e)},r=s(j,0),a=function(A){for(;;){var
+o=j-1|0,n=0,v=l(0),w=1;if(o<1)var
+a=n;else{var
+h=w,i=v,s=n;for(;;){var
+t=l(h);if(t<i)var
+u=t,m=h;else
+var
+u=i,m=s;var
+z=h+1|0;if(o!==h){var
+h=z,i=u,s=m;continue}var
+a=m;break}}var
+p=c(g,a)[1+a];if(p){var
+q=p[1];if(!c(r,a)[1+a]&&!(q[4]<d(k,a))&&iR(c(f,a)[1+a])){c(r,a)[1+a]=1;var
+x=[0,fe(c(f,a)[1+a],e,b,q)];c(g,a)[1+a]=x;continue}return l(a)}var
+y=[0,dQ(c(f,a)[1+a],e,b)];c(g,a)[1+a]=y;continue}}(0),t=m+dX*cX(c(f,0)[1])<a?1:0;if(t){var
+u=[0,0];K(function(h,f){var
+l=d(k,h)<a?1:0;if(l){var
+i=cX(f);if(a+dY*i<=d(q,h)){u[1]=1;return 0}var
+m=c(g,h)[1+h],j=m?m[1]:dQ(f,e,b),n=a+2e-09*i<j[4]?t$(f,e,b,a+0.1*(j[4]-a),j):j,o=n[4]-a,p=1e-10*i<o?o/4.:fi*i;return fg(f,e,b,p,n)}return l},f);var
+v=u[1];if(v)return up(h,e,b,a+fI*cX(c(f,0)[1]));var
+w=v}else
+var
+w=t;var
+x=w}else
+var
+x=o;return x}var
+ur=3;function
+us(n,m,f,d){var
+o=bS(m),g=al(e(cu(function(a){return a}),o)),q=fb(n,f,d),r=bl(function(b,a){return E(b,fc(a,f,d))},q,g),b=p(function(a){return dQ(a,f,d)},g),h=p(function(a){return 0},b),a=function(n){var
+e=n;for(;;){var
+a=[0,-1];K(function(d){return function(h,g){var
 e=d[1]<0?1:0;if(e)var
 a=e;else
 var
 f=d[1],j=c(b,f)[1+f][4],a=j<g[4]?1:0;var
-i=a?(d[1]=h,0):a;return i}}(a),b);if(0<d&&0<=a[1]){var
+i=a?(d[1]=h,0):a;return i}}(a),b);if(0<e&&0<=a[1]){var
 i=a[1];if(!c(h,i)[1+i]){var
 j=a[1];c(h,j)[1+j]=1;var
-k=a[1],o=c(b,k)[1+k],l=a[1],p=eZ(c(g,l)[1+l],f,e,o),m=a[1];c(b,m)[1+m]=p;var
-d=d-1|0;continue}}return a[1]}}(tH),i=0<=a?1:0;if(i){var
-j=dy(c(g,a)[1+a]),k=r+dD*j<c(b,a)[1+a][4]?1:0;if(k){var
-s=c(b,a)[1+a];return e0(c(g,a)[1+a],f,e,e1*j,s)}var
+k=a[1],o=c(b,k)[1+k],l=a[1],p=fe(c(g,l)[1+l],f,d,o),m=a[1];c(b,m)[1+m]=p;var
+e=e-1|0;continue}}return a[1]}}(ur),i=0<=a?1:0;if(i){var
+j=cX(c(g,a)[1+a]),k=r+dX*j<c(b,a)[1+a][4]?1:0;if(k){var
+s=c(b,a)[1+a];return fg(c(g,a)[1+a],f,d,fi*j,s)}var
 l=k}else
 var
 l=i;return l}function
-im(d,c,b,a,e){switch(e){case
+iY(d,c,f,b,a,e){switch(e){case
 0:return 0;case
-1:return tI(d,c,b,a);case
-2:return tG(d,c,b,a);default:return tF(d,c,b,a)}}function
-tJ(e,a){var
-f=a[3],b=v(a[2],0),d=a[4];bK(function(a){if(0===a[0]){var
+1:return us(d,c,b,a);case
+2:return uq(d,c,f,b,a);default:return uo(d,c,b,a)}}function
+ut(e,a){var
+f=a[3],b=s(a[2],0),d=a[4];bQ(function(a){if(0===a[0]){var
 g=a[2],d=a[1],h=d<b.length-1?1:0,i=h?g<e[2]?1:0:h;if(i){var
-l=c(b,d)[1+d],m=k(e[16],a[4],f);b[1+d]=[0,[0,g,k(e[16],a[3],f),m],l];var
+k=c(b,d)[1+d],m=l(e[17],a[4],f);b[1+d]=[0,[0,g,l(e[17],a[3],f),m],k];var
 j=0}else
 var
-j=i;return j}return 0},d);return o(function(a){return ao(a3(a))},b)}function
-tK(l,a){var
-d=gm(0,16),g=[0,0];J(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=oy(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=bP(a[3],b[3]),p=M(a[2],b[2]);return go(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return go(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return lg(ao(kJ(function(a){return ow(d,a)},b)))}function
-tL(a,l,b){if(c8(function(a){var
-b=cJ(a[2]);return b?cJ(a[3]):b},b)){var
-h=tK(a,b),i=h[1],d=v(a[2],a1),f=v(a[2],be);c7(function(a){var
-b=M(e(d,a[1]),a[2]);L(d,a[1],b);var
-c=bP(e(f,a[1]),a[3]);return L(f,a[1],c)},b);var
-j=v(a[2],-1);J(function(f,e){var
+j=i;return j}return 0},d);return p(function(a){return al(a_(a))},b)}function
+uu(l,a){var
+d=gM(0,16),g=[0,0];K(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=o5(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=bU(a[3],b[3]),p=E(a[2],b[2]);return gO(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return gO(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return lO(al(lg(function(a){return o3(d,a)},b)))}function
+uv(a,l,b){if(dh(function(a){var
+b=cS(a[2]);return b?cS(a[3]):b},b)){var
+h=uu(a,b),i=h[1],e=s(a[2],aR),f=s(a[2],bj);dg(function(a){var
+b=E(d(e,a[1]),a[2]);D(e,a[1],b);var
+c=bU(d(f,a[1]),a[3]);return D(f,a[1],c)},b);var
+j=s(a[2],-1);K(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-m=a[13],n=o(function(a){return c(j,a)[1+a]},m),p=function(a){return[0,a,[dC,function(b){return tb(a)}]]},g=h9(a,i);if(g)var
-q=v(a[2],tE),r=h[2],k=[0,[0,b,d,f,ae(p,g),r,n,l,q]];else
+m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[dW,function(b){return tQ(a)}]]},g=iI(a,i);if(g)var
+q=s(a[2],fh),r=h[2],k=[0,[0,b,e,f,$(o,g),r,n,l,q]];else
 var
 k=g;return k}return 0}function
-tM(g,f,b){var
-d=f[2];if(d){var
-a=d[1],h=[0,s$],i=tJ(a,b),c=o(function(b){return tL(a,h,b)},i),j=k(g,a[2],c.length-1);J(function(d,b){var
-f=f9(c,b[3],b[4]-b[3]|0),h=0;if(0===b[2]&&e(a[12],d)==be){var
-g=1;h=1}if(!h)var
-g=b[2];im(a,f,0,d,b[1]);return im(a,f,1,d,g)},j);return cp(o(function(a){return a?cp(a[1][8]):a},c))}function
-l(a){return 0}return bt(b[2],l)}function
-tN(b,a){var
-c=a[1],d=b[1];return tM(function(a,b){return s0(d,c,a,b)},b,a)}function
-tO(f,e){var
-b=e[3],a=f[2],c=a?an(0,bI(a[1][15],jz)):a,d=cb+c|0,g=ar(1,d);return[0,ar(b,an(0,((96+c|0)+1|0)-aZ(b)|0)),g,d/3|0]}function
-tP(a){return[0,a,tD(a),0]}function
-io(a){return ar(h,(((an(0,aZ(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-e2(c,b,a){return[0,c,b,an(0,a)]}function
-ip(b,d){var
-a=tO(b[2],d),c=io(a[2]),e=1===b[1][4]?c:io(a[1]);return e2(e,c,a[3])}function
-tQ(b,a){var
-c=b[3];if(c){var
-d=c[1];if(dJ(d[1],a))return d[2]}var
-e=re(b[1],a);b[3]=[0,[0,a,e]];return e}function
-tR(a){if(typeof
-a[7]!=="number"&&!gQ(a))return tS;return 0}function
-e3(c,b){var
-a=tR(c);return a?[0,a[1]]:d(b,0)?0:1}function
-tT(d,c,a){var
-e=a[2],f=b(d[2],c[12]),g=a[3],h=ae(function(a){return vq(b(a,f),e)},g);return[0,a[1],h]}function
-tU(a,b,d){function
-c(h){var
-c=ip(a,b),e=a[1],f=ae(function(a){return tT(c,e,a)},d),g=[0,tN(a[2],b),f];return rl(tQ(a,c),b,g)}return e3(a[1],c)}function
-tV(a){var
-f=aZ(a[3]);function
+uw(d,c){var
+g=bS(c),a=e(cu(function(a){return a}),g);if(a){var
+f=function(b){var
+c=0.;return as(function(c,a){return c+dT(a,b)[1][16]},c,a)},h=function(b,a){var
+c=f(b);return f(a)<c?a:b},i=function(a){return a},b=as(h,0,bk(aT(a[1][4]),i)),j=uk(d,al($(function(a){return dT(a,b)[1]},a)));return ei(function(a){function
+e(c){return ul(d,c,b,a)}function
+f(a){return ei(e,a)}var
+g=p(function(a){return kY(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+ux(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==fh){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===fh){var
+b=b-1|0;continue}var
+h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
+var
+g=a-1|0,f=e;var
+a=g,e=f;continue}return e}}function
+uy(v,u,i,t,h){var
+j=u[2];if(j){var
+a=j[1],w=[0,tO],x=ut(a,h),f=p(function(b){return uv(a,w,b)},x),k=l(v,a[2],f.length-1),y=gy(function(a){var
+b=2===a[1]?1:0,c=b||(2===a[2]?1:0);return c},k),m=i?y:i,n=m?uw(a,f):m;if(n)var
+b=n[1],z=b[3],A=b[2],B=b[1],g=z,q=A,o=B;else
+var
+E=p(function(a){return 0},f),F=0,G=1,g=E,q=F,o=G;var
+C=e(a[18],t[1]),r=s(a[2],0);K(function(c,b){function
+e(a){return en(a,b[3],b[4]-b[3]|0)}var
+h=e(f),i=[0,e(g),q,C,r],k=0;if(0===b[2]&&d(a[12],c)==bj){var
+j=1;k=1}if(!k)var
+j=b[2];iY(a,h,i,0,c,b[1]);return iY(a,h,i,1,c,j)},k);var
+D=bS(aU(function(d,b){if(b){var
+e=ux(b[1][8]),a=c(g,d)[1+d],f=a?a[1][1]:a;return[0,f,e]}return iZ},f));return[0,o,bS(r),D]}function
+H(a){return iZ}return[0,1,0,bk(h[2],H)]}function
+uz(b,d,c,a){var
+e=a[1],f=b[1];return uy(function(a,b){return tA(f,e,a,b)},b,d,c,a)}function
+uB(g,b,f){var
+c=f[3],a=g[2],d=a?ar(0,bO(a[1][16],j8)):a,e=b[2]+d|0,h=af(1,e),i=aQ(c);return[0,af(c,ar(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+uC(a){return[0,a,un(a),0]}function
+i1(a){return af(h,(((ar(0,aQ(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+fj(c,b,a){return[0,c,b,ar(0,a)]}function
+i2(b,e,d){var
+a=uB(b[2],e,d),c=i1(a[2]),f=1===b[1][4]?c:i1(a[1]);return fj(f,c,a[3])}function
+uD(a){function
+b(b,a){return(b+32|0)+(aQ(a)/8|0)|0}var
+c=0;return as(function(a,c){return as(b,a,c)},c,a)}function
+uE(b,a,h){var
+c=ll(a,b[3]),g=0;if(c){var
+d=c[1];if(uD(d[7])<=134217728){var
+e=d;g=1}}if(!g)var
+e=rP(b[1],a);var
+f=rR(e,h),i=gl(a,b[3]);b[3]=[0,[0,a,f],ct(function(a,b){return a<1?1:0},i)];return f}function
+uF(a){if(typeof
+a[7]!=="number"&&!hf(a))return uG;return 0}function
+fk(c,b){var
+a=uF(c);return a?[0,a[1]]:e(b,0)?0:1}function
+uH(d,c,a){var
+e=a[2],f=b(d[2],c[12]),g=a[3],h=$(function(a){return we(b(a,f),e)},g);return[0,a[1],h]}function
+uI(a){var
+b=a[2];return gi(function(a){return 0<=a[1]?1:0},b)?a:[0,a[1],0]}function
+uJ(a,b,e){function
+c(g,f){var
+c=i2(a,g,b),d=uz(a[2],f,c,b),h=a[1],i=$(function(a){return uH(c,h,a)},e),j=$(uI,d[3]),k=[0,d[1],d[2],j,i];return rX(uE(a,c,b),b,k)}function
+d(b){var
+a=c(uA,1);return a?a:c(i0,0)}return fk(a[1],d)}function
+uK(a){var
+f=aQ(a[3]);function
 b(b,a){switch(a[0]){case
 0:var
 g=a[4],h=a[3],d=g,c=h;break;case
 1:var
 i=a[3],j=a[2],d=i,c=j;break;default:return b}var
-e=q(d,c);return 0<al(e)?an(b,f-aZ(e)|0):b}return a4(b,0,a[4])+8|0}function
-iq(c,j,a,i){var
-b=ip(c,a),d=b[3],e=b[2],f=b[1];function
+e=n(d,c);return 0<ap(e)?ar(b,f-aQ(e)|0):b}return as(b,0,a[4])+8|0}function
+i3(c,j,a,i){var
+b=i2(c,i0,a),d=b[3],e=b[2],f=b[1];function
 g(b){var
-c=tV(a);return ar(h,an(0,bI(aZ(b)-1|0,c)))}var
-k=g(e),l=e2(g(f),k,d),m=[0,l,ae(function(a){var
-b=ar(e,a);return e2(ar(f,a),b,d+(a/3|0)|0)},tW)];return fX(function(b){return iw(j,c[1],b,a,i)},m)}function
-tX(a,c,b){function
-d(d){return iq(a,rI,c,b)}return e3(a[1],d)}function
-tY(a,c,b){function
-d(d){return iq(a,rJ,c,b)}return e3(a[1],d)}function
-tZ(a){var
-b=sz(a);eK(a);return[0,b,tP(b)]}function
-ir(a){return typeof
-a==="number"?a?t0:t1:ax(t2,a[1])}function
-t3(b,a){var
-c=h1(b[1],a),d=sJ(b[1],a);eK(a);return ir(tU(b[2],c,d))}function
-is(b,c,a){var
-d=h1(b[1],a),e=sM(b[1],a);eK(a);return ir(a$(c,b[2],d,e))}function
-t4(a,b,c){if(x(b,t5)){if(x(b,t6)){if(x(b,t7)){if(!x(b,t8)&&a)return[0,a,is(a[1],tY,c)]}else
-if(a)return[0,a,is(a[1],tX,c)]}else
-if(!a)return[0,[0,tZ(c)],t_]}else
-if(a)return[0,a,t3(a[1],c)];return av(t9,b)}function
-e4(a){return k4(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-it=[0,0],iu=[0,0];function
-t$(b){var
-a=[0,0],c=rN(function(c){if(a[1]===s(b))throw dY;a[1]++;return P(b,a[1]-1|0)}),e=a9(c),d=t4(it[1],e,c);if(a[1]<s(b))throw[0,cH,ua];it[1]=d[1];return e4(d[2])}function
-e5(b){var
-a=ax(ub,e4(b));iu[1]=[0,a];return a}function
-uc(b){var
-a=iu[1];if(a)return a[1];try{var
-c=t$(b);return c}catch(a){a=aM(a);return a[1]===hY?ax(ud,e4(a[2])):a===c2?ue:a===dX?uf:a[1]===cH?e5(a[2]):a===dY?e5(ug):e5(da(a))}}vH(d(af(uh),kB),uc);d0(0);return}(globalThis));
+c=uK(a);return af(h,ar(0,bO(aQ(b)-1|0,c)))}var
+k=g(e),l=fj(g(f),k,d),m=[0,l,$(function(a){var
+b=af(e,a);return fj(af(f,a),b,d+(a/3|0)|0)},uL)];return gj(function(b){return i9(j,c[1],b,a,i)},m)}function
+uM(a,c,b){function
+d(d){return i3(a,si,c,b)}return fk(a[1],d)}function
+uN(a,c,b){function
+d(d){return i3(a,sj,c,b)}return fk(a[1],d)}function
+uO(a){var
+b=s$(a);e6(a);return[0,b,uC(b)]}function
+i4(a){return typeof
+a==="number"?a?uP:uQ:aB(uR,a[1])}function
+uS(b,a){var
+c=iA(b[1],a),d=tj(b[1],a);e6(a);return i4(uJ(b[2],c,d))}function
+i5(b,c,a){var
+d=iA(b[1],a),e=tm(b[1],a);e6(a);return i4(a0(c,b[2],d,e))}function
+uT(a,b,c){if(y(b,uU)){if(y(b,uV)){if(y(b,uW)){if(!y(b,uX)&&a)return[0,a,i5(a[1],uN,c)]}else
+if(a)return[0,a,i5(a[1],uM,c)]}else
+if(!a)return[0,[0,uO(c)],uZ]}else
+if(a)return[0,a,uS(a[1],c)];return az(uY,b)}function
+fl(a){return lB(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+i6=[0,0],i7=[0,0];function
+u0(b){var
+a=[0,0],c=sn(function(c){if(a[1]===t(b))throw ef;a[1]++;return R(b,a[1]-1|0)}),e=bd(c),d=uT(i6[1],e,c);if(a[1]<t(b))throw[0,cP,u1];i6[1]=d[1];return fl(d[2])}function
+fm(b){var
+a=aB(u2,fl(b));i7[1]=[0,a];return a}function
+u3(b){var
+a=i7[1];if(a)return a[1];try{var
+c=u0(b);return c}catch(a){a=aP(a);return a[1]===ix?aB(u4,fl(a[2])):a===dc?u5:a===ee?u6:a[1]===cP?fm(a[2]):a===ef?fm(u7):fm(dl(a))}}wv(e(ag(u8),k_),u3);eh(0);return}(globalThis));
