@@ -941,36 +941,6 @@ type certificate = { predicted : int; patches : int;
 type image = { image_unit : Big_int_Z.big_int;
                rows : Big_int_Z.big_int list list }
 
-type ends = Big_int_Z.big_int option * Big_int_Z.big_int option
-
-(** val anything : ends **)
-
-let anything =
-  (None, None)
-
-type row = ends list
-
-type table = row list
-
-type box = (Big_int_Z.big_int * Big_int_Z.big_int) list
-
-(** val zdot :
-    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
-
-let rec zdot u v =
-  match u with
-  | [] -> Big_int_Z.zero_big_int
-  | a :: u' ->
-    (match v with
-     | [] -> Big_int_Z.zero_big_int
-     | b :: v' -> Z.add (Z.mul a b) (zdot u' v'))
-
-(** val zsum : Big_int_Z.big_int list -> Big_int_Z.big_int **)
-
-let rec zsum = function
-| [] -> Big_int_Z.zero_big_int
-| a :: u' -> Z.add a (zsum u')
-
 (** val floor_div :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
@@ -1037,6 +1007,36 @@ let inverse_ends b e =
 
 let rescale_ends w b e =
   ((floor_div (Z.mul (fst e) b) w), (ceil_div (Z.mul (snd e) b) w))
+
+type ends = Big_int_Z.big_int option * Big_int_Z.big_int option
+
+(** val anything : ends **)
+
+let anything =
+  (None, None)
+
+type row = ends list
+
+type table = row list
+
+type box = (Big_int_Z.big_int * Big_int_Z.big_int) list
+
+(** val zdot :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let rec zdot u v =
+  match u with
+  | [] -> Big_int_Z.zero_big_int
+  | a :: u' ->
+    (match v with
+     | [] -> Big_int_Z.zero_big_int
+     | b :: v' -> Z.add (Z.mul a b) (zdot u' v'))
+
+(** val zsum : Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let rec zsum = function
+| [] -> Big_int_Z.zero_big_int
+| a :: u' -> Z.add a (zsum u')
 
 (** val observables_in_natural_range : head -> bool **)
 

@@ -270,21 +270,6 @@ type certificate = { predicted : int; patches : int;
 type image = { image_unit : Big_int_Z.big_int;
                rows : Big_int_Z.big_int list list }
 
-type ends = Big_int_Z.big_int option * Big_int_Z.big_int option
-
-val anything : ends
-
-type row = ends list
-
-type table = row list
-
-type box = (Big_int_Z.big_int * Big_int_Z.big_int) list
-
-val zdot :
-  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
-
-val zsum : Big_int_Z.big_int list -> Big_int_Z.big_int
-
 val floor_div : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
 val ceil_div : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
@@ -319,6 +304,21 @@ val rescale_ends :
   Big_int_Z.big_int -> Big_int_Z.big_int ->
   (Big_int_Z.big_int * Big_int_Z.big_int) ->
   Big_int_Z.big_int * Big_int_Z.big_int
+
+type ends = Big_int_Z.big_int option * Big_int_Z.big_int option
+
+val anything : ends
+
+type row = ends list
+
+type table = row list
+
+type box = (Big_int_Z.big_int * Big_int_Z.big_int) list
+
+val zdot :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val zsum : Big_int_Z.big_int list -> Big_int_Z.big_int
 
 val observables_in_natural_range : head -> bool
 

@@ -4,7 +4,7 @@
     a table has a row for each patch, and a [box] encloses the activations. *)
 
 From Coq Require Import Reals ZArith List.
-From Verale Require Import Semantics.
+From Verale Require Import Semantics Grid.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -26,6 +26,5 @@ Definition table_ok (h : head) (T : Z) (n : nat) (t : table) (z : latents) : Pro
   length t = n /\ forall l, (l < n)%nat -> row_ok h T (nth l t nil) (z l).
 
 Definition box : Type := list (Z * Z).
-Definition encloses (B : Z) (e : Z * Z) (x : R) : Prop := IZR (fst e) <= IZR B * x <= IZR (snd e).
 Definition box_ok (h : head) (B : Z) (n : nat) (b : box) (z : latents) : Prop :=
   length b = count h /\ forall j, (j < count h)%nat -> encloses B (nth j b (0, 0)%Z) (activation h n z j).
