@@ -116,3 +116,16 @@ let value centre (span : Span.t) side k =
     let middle = centre.along.(k) +. (ball.centre *. span.points.totals.(k)) in
     (match side with Low -> middle | High -> -.middle) -. reach
   end
+
+(* What no end of prototype k is better than, if all statements hold with equality: at a vector as far from the centre as
+   the ball allows, in a direction of which neither they nor k know. *)
+let most centre (span : Span.t) side k =
+  if span.curve > 0. then begin
+    let square = span.norms.(k) -. (2. *. centre.along.(k)) +. centre.square +. (centre.radius *. centre.radius) in
+    match side with Low -> square | High -> -.square
+  end
+  else begin
+    let ball = Whole.ball_of span in
+    let middle = centre.along.(k) +. (ball.centre *. span.points.totals.(k)) in
+    match side with Low -> middle | High -> -.middle
+  end

@@ -106,35 +106,58 @@ let everywhere points patches claims side k =
 (* The best patch, by what the middles give, and by what the intervals leave. *)
 let tries = 3
 
-let somewhere points patches side k =
-  let patches = Array.of_list (List.filter_map Fun.id (Array.to_list patches)) in
+let somewhere points patches claims side k =
+  let with_centres = Array.mapi (fun l patch -> Option.map (fun patch -> (patch, claims.centres.(l))) patch) patches in
+  let here = Array.of_list (List.filter_map Fun.id (Array.to_list with_centres)) in
+  let patches = Array.map fst here in
   let free =
     Array.fold_left
       (fun best patch -> Float.max best (of_statements patch side k))
       (of_domain points side k) patches
   in
-  let found = Array.map (fun patch -> estimate patch side k) patches in
-  let best at = Array.iteri (fun l f -> if !at < 0 || f.value > found.(!at).value then at := l) found in
-  let tried = Array.map (fun _ -> false) found in
-  let rec improve_best left =
-    let at = ref (-1) in
-    best at;
-    if left > 0 && !at >= 0 && not tried.(!at) then begin
-      tried.(!at) <- true;
-      found.(!at) <- improved patches.(!at) side k found.(!at);
-      improve_best (left - 1)
-    end
-    else !at
+  let found = Array.map (fun _ -> None) here in
+  let most =
+    Array.map
+      (fun (patch, centre) ->
+        match centre with
+        | Some centre when patch.twins.(k) < 0 ->
+            let span = (Centre.view_of patch claims.at).span in
+            Centre.most centre span side k +. (spare *. span.scale)
+        | _ -> infinity)
+      here
   in
-  let l = improve_best tries in
-  if l >= 0 then begin
-    let scale = scale_of patches.(l) in
-    if found.(l).value > free +. (barely *. scale) then Whole.hint patches.(l) side k (finest *. scale) found.(l)
-  end
+  let value l = match found.(l) with Some f -> f.value | None -> most.(l) in
+  let tried = Array.map (fun _ -> false) here in
+  let rec settle left =
+    let at = ref (-1) and best = ref neg_infinity in
+    Array.iteri (fun l _ -> let own = value l in if !at < 0 || own > !best then begin at := l; best := own end) here;
+    let l = !at in
+    if l < 0 then None
+    else
+      match found.(l) with
+      | None ->
+          if most.(l) <= free then None
+          else begin
+            found.(l) <- Some (estimate patches.(l) side k);
+            settle left
+          end
+      | Some f ->
+          if left > 0 && not tried.(l) then begin
+            tried.(l) <- true;
+            found.(l) <- Some (improved patches.(l) side k f);
+            settle (left - 1)
+          end
+          else Some (patches.(l), f)
+  in
+  match settle tries with
+  | Some (patch, f) ->
+      let scale = scale_of patch in
+      if f.value > free +. (barely *. scale) then Whole.hint patch side k (finest *. scale) f
+  | None -> ()
 
 let follow points patches claims side k = function
   | Wanted.Nothing -> ()
-  | Somewhere -> somewhere points patches side k
+  | Somewhere -> somewhere points patches claims side k
   | Everywhere -> everywhere points patches claims side k
   | Each -> each points patches side k
 
