@@ -4,21 +4,21 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(u){"use strict";var
-jc="%Li",jO=" : flags Open_text and Open_binary are not compatible",jG="Invalid_argument",fK=-1.,fy=2147483647,fJ=0.001,d0='"',jF="@[",c1=0.5,fv=1255,jx=", characters ",jZ="Fatal error: exception %s\n",jo=255,fI=1e-11,jY=0x800,a3=0xffff,jn="jsError",a1=0x8000,jE="%ni",jw=12520,jv="(Program not linked with -g, cannot print stack backtrace)\n",c3=256,jD="ml_z_overflow",j8=4096,jm="End_of_file",jN="Unix.Unix_error",jX="a class",fu="Failure",j3="infinity",bi=0xff,fr="mkdir",jl="\n",c0=1000,o="",fA=1e-12,jM="Stack_overflow",fH="ENOENT",ju="^",dU=": No such file or directory",aA="0",fF=-2.,jL="/static/",jW="([^/]+)",cd=0x3f,jK=-97,jJ="Not_found",fG=0xf,jk="List.nth",dX=1e-16,cf=128,fq=1e-08,ji=-48,jj=0xdc00,jC="Sys_blocked_io",j7="fd ",jV="ENOTEMPTY",jt="Match_failure",N=248,jb=", ",bH="%x",Z="camlinternalFormat.ml",jU="Division_by_zero",j6=">",d1=252,j5=1027,jh="Sys_error",bw=".",cc="+",fE="rmdir",jT=1e-14,j2=0xf0,dW=246,jB="%u",jg="EEXIST",dZ="%d",jf="Printexc.handle_uncaught_exception",js="%li",jI=1026,cb=1e-280,jS="buffer.ml",fz=127,ce=1024,j1=-32,ja="Pervasives.do_at_exit",jA="@{",bf=" ",fD="Fatal error: exception ",aI=0x80,aN=1023,fN=-2147483648,fO="e",i$="Undefined_recursive_module",dV=120,je=103,jz=" : flags Open_rdonly and Open_wronly are not compatible",dY=1e-09,jQ=102,jR="head",ft=512,bG="-",fC=1e-06,fx="nan",jd=0x7ff0,jP=1e-15,fM=": Not a directory",jr=0xe0,jy=" : file already exists",jq=0xdfff,bg=0xffffff,jH="_",a2="/",fB="compare: functional value",j0="Assert_failure",fs="0x",i_="%i",j4="Out_of_memory",fw="ENOTDIR",jp=1073741823,bh=254,fL="index out of bounds",c2=100,cZ=250,d2="_bigarr02";function
-ve(c,d){var
+jc="%Li",jO=" : flags Open_text and Open_binary are not compatible",jG="Invalid_argument",fK=-1.,fy=2147483647,fJ=0.001,d1='"',jF="@[",c3=0.5,fv=1255,jx=", characters ",jZ="Fatal error: exception %s\n",jo=255,fI=1e-11,jY=0x800,a3=0xffff,jn="jsError",a1=0x8000,jE="%ni",jw=12520,jv="(Program not linked with -g, cannot print stack backtrace)\n",c6=256,jD="ml_z_overflow",j8=4096,jm="End_of_file",jN="Unix.Unix_error",jX="a class",fu="Failure",j3="infinity",bj=0xff,fr="mkdir",jl="\n",c2=1000,o="",fA=1e-12,jM="Stack_overflow",fH="ENOENT",ju="^",dW=": No such file or directory",aA="0",fF=-2.,jL="/static/",jW="([^/]+)",cd=0x3f,jK=-97,jJ="Not_found",fG=0xf,jk="List.nth",dZ=1e-16,cf=128,fq=1e-08,ji=-48,jj=0xdc00,jC="Sys_blocked_io",j7="fd ",jV="ENOTEMPTY",jt="Match_failure",N=248,jb=", ",bH="%x",Z="camlinternalFormat.ml",jU="Division_by_zero",j6=">",d2=252,j5=1027,jh="Sys_error",bw=".",cc="+",fE="rmdir",jT=1e-14,j2=0xf0,dY=246,jB="%u",jg="EEXIST",d0="%d",jf="Printexc.handle_uncaught_exception",js="%li",jI=1026,cb=1e-280,jS="buffer.ml",fz=127,ce=1024,j1=-32,ja="Pervasives.do_at_exit",jA="@{",bg=" ",fD="Fatal error: exception ",aI=0x80,aP=1023,fN=-2147483648,fO="e",i$="Undefined_recursive_module",dX=120,je=103,jz=" : flags Open_rdonly and Open_wronly are not compatible",c5=1e-09,jQ=102,jR="head",ft=512,bG="-",fC=1e-06,fx="nan",jd=0x7ff0,jP=1e-15,fM=": Not a directory",jr=0xe0,jy=" : file already exists",jq=0xdfff,bh=0xffffff,jH="_",a2="/",fB="compare: functional value",j0="Assert_failure",fs="0x",i_="%i",j4="Out_of_memory",fw="ENOTDIR",jp=1073741823,bi=254,fL="index out of bounds",c4=100,c1=250,d3="_bigarr02";function
+vf(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-vf(b,d,c,e){for(var
+vg(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-v3(b,a){throw[0,b,a]}function
+v4(b,a){throw[0,b,a]}function
 cm(b,a){if(b==0)return o;if(a.repeat)return a.repeat(b);var
 d=o,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-d_(c,b,a){var
+d$(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=j8&&a==c.length)return d.apply(null,c);var
 e=o;for(;0<a;b+=ce,a-=ce)e+=d.apply(null,c.slice(b,b+Math.min(a,ce)));return e}function
 bK(a){if(a.t==2)a.c+=cm(a.l-a.c.length,"\0");else
-a.c=d_(a.c,0,a.c.length);a.t=0}function
+a.c=d$(a.c,0,a.c.length);a.t=0}function
 kz(a){if(a.length<24){for(var
 b=0;b<a.length;b++)if(a.charCodeAt(b)>fz)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
@@ -38,7 +38,7 @@ a4(this.t,a,this.l)};function
 kg(a){return new
 a4(0,a,a.length)}function
 a(a){return kg(a)}function
-f6(c,b){v3(c,a(b))}var
+f6(c,b){v4(c,a(b))}var
 L=[0];function
 H(a){f6(L.Invalid_argument,a)}function
 bI(){H(fL)}function
@@ -54,8 +54,8 @@ var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-by(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?d_(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?d_(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)fS(b);var
+by(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?d$(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?d$(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)fS(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
@@ -63,11 +63,11 @@ a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
 bJ(a){return a}function
-aO(a,b,c,d,e){by(bJ(a),b,c,d,e);return 0}function
+aQ(a,b,c,d,e){by(bJ(a),b,c,d,e);return 0}function
 ke(){H(fL)}function
-O(a,c,b){b&=bi;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}fS(a)}a.c[c]=b;return 0}function
+O(a,c,b){b&=bj;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}fS(a)}a.c[c]=b;return 0}function
 ch(b,a,c){if(a>>>0>=b.l)ke();return O(b,a,c)}function
-c4(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+c7(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
 a5(c,a){if(c.fun)return a5(c.fun,a);if(typeof
@@ -81,10 +81,10 @@ Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
 b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return a5(c,d)}}function
 c(a,b){if(b>>>0>=a.length-1)bI();return a}function
-vm(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+vn(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
 aE(a){a.t&6&&bK(a);return a.c}var
-wc=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-ky(a){if(wc)return Math.floor(Math.log2(a));var
+wd=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+ky(a){if(wd)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
 fZ(c){var
@@ -92,8 +92,8 @@ a=new(u.Float32Array)(1);a[0]=c;var
 b=new(u.Int32Array)(a.buffer);return b[0]|0}var
 kn=Math.pow(2,-24);function
 f5(a){throw a}function
-d7(){f5(L.Division_by_zero)}function
-q(b,c,a){this.lo=b&bg;this.mi=c&bg;this.hi=a&a3}q.prototype.caml_custom="_j";q.prototype.copy=function(){return new
+d8(){f5(L.Division_by_zero)}function
+q(b,c,a){this.lo=b&bh;this.mi=c&bh;this.hi=a&a3}q.prototype.caml_custom="_j";q.prototype.copy=function(){return new
 q(this.lo,this.mi,this.hi)};q.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};q.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};q.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
@@ -117,25 +117,25 @@ c=this.hi<<16>>16;if(a<24)return new
 q(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
 q(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&a3);return new
-q(this.hi<<16>>a-32,b,b)};q.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bg;this.lo=this.lo<<1&bg};q.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bg;this.mi=(this.mi>>>1|this.hi<<23)&bg;this.hi=this.hi>>>1};q.prototype.udivmod=function(e){var
+q(this.hi<<16>>a-32,b,b)};q.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bh;this.lo=this.lo<<1&bh};q.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bh;this.mi=(this.mi>>>1|this.hi<<23)&bh;this.hi=this.hi>>>1};q.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 q(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};q.prototype.div=function(a){var
-b=this;if(a.isZero())d7();var
+b=this;if(a.isZero())d8();var
 d=b.hi^a.hi;if(b.hi&a1)b=b.neg();if(a.hi&a1)a=a.neg();var
 c=b.udivmod(a).quotient;if(d&a1)c=c.neg();return c};q.prototype.mod=function(b){var
-a=this;if(b.isZero())d7();var
+a=this;if(b.isZero())d8();var
 d=a.hi;if(a.hi&a1)a=a.neg();if(b.hi&a1)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&a1)c=c.neg();return c};q.prototype.toInt=function(){return this.lo|this.mi<<24};q.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};q.prototype.toArray=function(){return[this.hi>>8,this.hi&bi,this.mi>>16,this.mi>>8&bi,this.mi&bi,this.lo>>16,this.lo>>8&bi,this.lo&bi]};q.prototype.lo32=function(){return this.lo|(this.mi&bi)<<24};q.prototype.hi32=function(){return this.mi>>>8&a3|this.hi<<16};function
+c=a.udivmod(b).modulus;if(d&a1)c=c.neg();return c};q.prototype.toInt=function(){return this.lo|this.mi<<24};q.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};q.prototype.toArray=function(){return[this.hi>>8,this.hi&bj,this.mi>>16,this.mi>>8&bj,this.mi&bj,this.lo>>16,this.lo>>8&bj,this.lo&bj]};q.prototype.lo32=function(){return this.lo|(this.mi&bj)<<24};q.prototype.hi32=function(){return this.mi>>>8&a3|this.hi<<16};function
 cj(b,c,a){return new
 q(b,c,a)}function
-d4(a){if(!isFinite(a)){if(isNaN(a))return cj(1,0,jd);return a>0?cj(0,0,jd):cj(0,0,0xfff0)}var
+d5(a){if(!isFinite(a)){if(isNaN(a))return cj(1,0,jd);return a>0?cj(0,0,jd):cj(0,0,0xfff0)}var
 f=a==0&&1/a==-Infinity?a1:a>=0?0:a1;if(f)a=-a;var
-b=ky(a)+aN;if(b<=0){b=0;a/=Math.pow(2,-jI)}else{a/=Math.pow(2,b-j5);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+b=ky(a)+aP;if(b<=0){b=0;a/=Math.pow(2,-jI)}else{a/=Math.pow(2,b-j5);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
 g=a|0;c=c&fG|f|b<<4;return cj(g,e,c)}function
-c9(a){return a.toArray()}function
-kd(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==d2)for(var
+da(a){return a.toArray()}function
+kd(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==d3)for(var
 a=0;a<b.dims.length;a++)if(b.dims[a]<a3)c.write(16,b.dims[a]);else{c.write(16,a3);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
@@ -153,11 +153,11 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=c9(b.get(a));for(var
+e=da(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=c9(d4(b.get(a)));for(var
+e=da(d5(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
@@ -167,15 +167,15 @@ a=0;a<b.data.length/2;a++){var
 d=b.get(a);c.write(32,fZ(d[1]));c.write(32,fZ(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=c9(d4(f[1]));for(var
+f=b.get(a),e=da(d5(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=c9(d4(f[2]));for(var
+e=da(d5(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
 kb(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-vg(c,e){var
+vh(c,e){var
 b=u,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -195,21 +195,21 @@ a(e*kb(c));return d}function
 f0(c){var
 a=new(u.Int32Array)(1);a[0]=c;var
 b=new(u.Float32Array)(a.buffer);return b[0]}function
-c8(a){return new
+c$(a){return new
 q(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-c7(d){var
+c_(d){var
 f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&fG)==0?b&a1?-Infinity:Infinity:NaN;var
 e=Math.pow(2,-24),a=(f*e+g)*e+(b&fG);if(c>0){a+=16;a*=Math.pow(2,c-j5)}else
 a*=Math.pow(2,-jI);if(b&a1)a=-a;return a}function
 fQ(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)H("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-vC(b,a){return new
-q(b&bg,b>>>24&bi|(a&a3)<<8,a>>>16&a3)}function
+vD(b,a){return new
+q(b&bh,b>>>24&bj|(a&a3)<<8,a>>>16&a3)}function
 f1(a){return a.hi32()}function
 f2(a){return a.lo32()}var
-vh=d2;function
-bx(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bx.prototype.caml_custom=vh;bx.prototype.offset=function(b){var
+vi=d3;function
+bx(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bx.prototype.caml_custom=vi;bx.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
@@ -218,10 +218,10 @@ a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])bI();c=c*this.dims[a]+
 for(var
 a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])bI();c=c*this.dims[a]+(b[a]-1)}return c};bx.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return vC(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return vD(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[bh,e,c];default:return this.data[a]}};bx.prototype.set=function(a,b){switch(this.kind){case
+e=this.data[a*2+0],c=this.data[a*2+1];return[bi,e,c];default:return this.data[a]}};bx.prototype.set=function(a,b){switch(this.kind){case
 7:this.data[a*2+0]=f2(b);this.data[a*2+1]=f1(b);break;case
 10:case
 11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bx.prototype.fill=function(b){switch(this.kind){case
@@ -266,13 +266,13 @@ bx(c,d,a,b)}function
 bL(b){if(!L.Failure)L.Failure=[N,a(fu),-3];f6(L.Failure,b)}function
 ka(b,v,r){var
 i=b.read32s();if(i<0||i>16)bL("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bi,o=p>>8&1,h=[];if(r==d2)for(var
+p=b.read32s(),j=p&bj,o=p>>8&1,h=[];if(r==d3)for(var
 a=0;a<i;a++){var
 n=b.read16u();if(n==a3){var
 t=b.read32u(),u=b.read32u();if(t!=0)bL("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=fQ(h),f=vg(j,d),g=j$(j,o,h,f);switch(j){case
+d=fQ(h),f=vh(j,d),g=j$(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -293,37 +293,37 @@ e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=c8(e);g.set(a,q)}break;case
+q=c$(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=c7(c8(e));g.set(a,k)}break;case
+k=c_(c$(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
 k=f0(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=f0(b.read32s()),l=f0(b.read32s());g.set(a,[bh,m,l])}break;case
+m=f0(b.read32s()),l=f0(b.read32s());g.set(a,[bi,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=c7(c8(e));for(var
+m=c_(c$(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=c7(c8(e));g.set(a,[bh,m,l])}break}v[0]=(4+i)*4;return j$(j,o,h,f)}function
+l=c_(c$(e));g.set(a,[bi,m,l])}break}v[0]=(4+i)*4;return j$(j,o,h,f)}function
 j_(a,b,c){return a.compare(b,c)}function
 aG(a,b){return Math.imul(a,b)}function
 ai(b,a){a=aG(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aG(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-vx(a,b){a=ai(a,f2(b));a=ai(a,f1(b));return a}function
-fX(a,b){return vx(a,d4(b))}function
+vy(a,b){a=ai(a,f2(b));a=ai(a,f1(b));return a}function
+fX(a,b){return vy(a,d5(b))}function
 kc(c){var
 b=fQ(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>c3)b=c3;var
+12:if(b>c6)b=c6;var
 e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=ai(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
@@ -344,36 +344,36 @@ a=0;a<b;a++)d=fX(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
 a=0;a<b;a++)d=fX(d,c.data[a]);break}return d}function
-vA(a,b){b[0]=4;return a.read32s()}function
-vY(a,b){switch(a.read8u()){case
+vB(a,b){b[0]=4;return a.read32s()}function
+vZ(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
 2:bL("input_value: native integer value too large");default:bL("input_value: ill-formed native integer")}}function
-vL(c,d){var
+vM(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return c8(b)}function
-vH(e,d,b){var
-c=c9(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return c$(b)}function
+vI(e,d,b){var
+c=da(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-vB(a,b,c){return a.compare(b)}function
-vE(a){return a.lo32()^a.hi32()}var
-c6={"_j":{deserialize:vL,serialize:vH,fixed_length:8,compare:vB,hash:vE},"_i":{deserialize:vA,fixed_length:4},"_n":{deserialize:vY,fixed_length:4},"_bigarray":{deserialize:function(a,b){return ka(a,b,"_bigarray")},serialize:kd,compare:j_,hash:kc},"_bigarr02":{deserialize:function(a,b){return ka(a,b,d2)},serialize:kd,compare:j_,hash:kc}};function
-fR(a){return c6[a.caml_custom]&&c6[a.caml_custom].compare}function
+vC(a,b,c){return a.compare(b)}function
+vF(a){return a.lo32()^a.hi32()}var
+c9={"_j":{deserialize:vM,serialize:vI,fixed_length:8,compare:vC,hash:vF},"_i":{deserialize:vB,fixed_length:4},"_n":{deserialize:vZ,fixed_length:4},"_bigarray":{deserialize:function(a,b){return ka(a,b,"_bigarray")},serialize:kd,compare:j_,hash:kc},"_bigarr02":{deserialize:function(a,b){return ka(a,b,d3)},serialize:kd,compare:j_,hash:kc}};function
+fR(a){return c9[a.caml_custom]&&c9[a.caml_custom].compare}function
 kh(f,c,d,e){var
 b=fR(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-c_(a){return a
+db(a){return a
 instanceof
 a4}function
-d5(a){return c_(a)}function
+d6(a){return db(a)}function
 ki(a){if(typeof
-a==="number")return c0;else
-if(c_(a))return d1;else
-if(d5(a))return 1252;else
+a==="number")return c2;else
+if(db(a))return d2;else
+if(d6(a))return 1252;else
 if(a
 instanceof
 Array&&a[0]===a[0]>>>0&&a[0]<=jo){var
-b=a[0]|0;return b==bh?0:b}else
+b=a[0]|0;return b==bi?0:b}else
 if(a
 instanceof
 String)return jw;else
@@ -381,23 +381,23 @@ if(typeof
 a=="string")return jw;else
 if(a
 instanceof
-Number)return c0;else
+Number)return c2;else
 if(a&&a.caml_custom)return fv;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-vM(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+vN(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
 kf(a,b){a.t&6&&bK(a);b.t&6&&bK(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-ww(a,b){return kf(a,b)}function
+wx(a,b){return kf(a,b)}function
 ci(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=ki(a);if(f==cZ){a=a[1];continue}var
-g=ki(b);if(g==cZ){b=b[1];continue}if(f!==g){if(f==c0){if(g==fv)return kh(a,b,-1,d);return-1}if(g==c0){if(f==fv)return kh(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+f=ki(a);if(f==c1){a=a[1];continue}var
+g=ki(b);if(g==c1){b=b[1];continue}if(f!==g){if(f==c2){if(g==fv)return kh(a,b,-1,d);return-1}if(g==c2){if(f==fv)return kh(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
 247:H(fB);break;case
 248:var
-c=vM(a[2],b[2]);if(c!=0)return c|0;break;case
+c=vN(a[2],b[2]);if(c!=0)return c|0;break;case
 249:H(fB);break;case
 250:H("equal: got Forward_tag, should not happen");break;case
 251:H("equal: abstract value");break;case
@@ -423,32 +423,32 @@ a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;ca
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
 ao(a,b){return ci(a,b,true)}function
-vn(){return[0]}function
+vo(){return[0]}function
 V(a){if(a<0)H("Bytes.create");return new
 a4(a?2:9,o,a)}function
 fT(a,b){return+(ci(a,b,false)==0)}function
-vp(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=o;a.t=2}else{a.c=cm(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)fS(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+vq(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=o;a.t=2}else{a.c=cm(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)fS(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
 fV(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
 f4(d){d=aE(d);var
 e=d.length;if(e>31)H("format_int: format too long");var
-a={justify:cc,signstyle:bG,filler:bf,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+a={justify:cc,signstyle:bG,filler:bg,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
 b=d.charAt(c);switch(b){case"-":a.justify=bG;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aA;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
 fU(b,f){if(b.uppercase)f=f.toUpperCase();var
 e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bG))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
-c=o;if(b.justify==cc&&b.filler==bf)for(var
-d=e;d<b.width;d++)c+=bf;if(b.signedconv)if(b.sign<0)c+=bG;else
+c=o;if(b.justify==cc&&b.filler==bg)for(var
+d=e;d<b.width;d++)c+=bg;if(b.signedconv)if(b.sign<0)c+=bG;else
 if(b.signstyle!=bG)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aA;if(b.alternate&&b.base==16)c+=fs;if(b.justify==cc&&b.filler==aA)for(var
 d=e;d<b.width;d++)c+=aA;c+=f;if(b.justify==bG)for(var
-d=e;d<b.width;d++)c+=bf;return a(c)}function
+d=e;d<b.width;d++)c+=bg;return a(c)}function
 fW(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
 c=parseInt(a.toString().split(cc)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
 Array(c+1).join(aA);if(b>0)a=a+bw+new
 Array(b+1).join(aA);return a}else
 return a.toFixed(b)}}var
-a,e=f4(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=fx;e.filler=bf}else
-if(!isFinite(c)){a="inf";e.filler=bf}else
+a,e=f4(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=fx;e.filler=bg}else
+if(!isFinite(c)){a="inf";e.filler=bg}else
 switch(e.conv){case"e":var
 a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fO)a=a.slice(0,b-1)+aA+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
 h=a.indexOf(fO),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
@@ -456,61 +456,61 @@ b=h-1;while(a.charAt(b)==aA)b--;if(a.charAt(b)==bw)b--;a=a.slice(0,b+1)+a.slice(
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
 b=a.length-1;while(a.charAt(b)==aA)b--;if(a.charAt(b)==bw)b--;a=a.slice(0,b+1)}}break}return fU(e,a)}function
-d3(e,c){if(aE(e)==dZ)return a(o+c);var
+d4(e,c){if(aE(e)==d0)return a(o+c);var
 b=f4(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(b.base);if(b.prec>=0){b.filler=bf;var
+d=c.toString(b.base);if(b.prec>=0){b.filler=bg;var
 f=b.prec-d.length;if(f>0)d=cm(f,aA)+d}return fU(b,d)}var
-v0=0;function
-bz(){return v0++}function
+v1=0;function
+bz(){return v1++}function
 kk(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-aN,ky(a)+1);a*=Math.pow(2,-b);while(a<c1){a*=2;b--}while(a>=1){a*=c1;b++}if(c)a=-a;return[0,a,b]}function
+b=Math.max(-aP,ky(a)+1);a*=Math.pow(2,-b);while(a<c3){a*=2;b--}while(a>=1){a*=c3;b++}if(c)a=-a;return[0,a,b]}function
 ko(a){return a.toUtf16()}function
-db(){return false}function
-wd(){function
+de(){return false}function
+we(){function
 a(a){if(a.charAt(0)===a2)return[o,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||o,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||o,f=a[2]||o;return[d,c.substring(d.length+f.length)]}return}return db()&&u.process&&u.process.platform?u.process.platform==="win32"?b:a:a}var
-f_=wd();function
-kw(a){return a.slice(-1)!==a2?a+a2:a}if(db()&&u.process&&u.process.cwd)var
-c5=u.process.cwd().replace(/\\/g,a2);else
+d=a[1]||o,f=a[2]||o;return[d,c.substring(d.length+f.length)]}return}return de()&&u.process&&u.process.platform?u.process.platform==="win32"?b:a:a}var
+f_=we();function
+kw(a){return a.slice(-1)!==a2?a+a2:a}if(de()&&u.process&&u.process.cwd)var
+c8=u.process.cwd().replace(/\\/g,a2);else
 var
-c5="/static";c5=kw(c5);function
-vQ(a){a=ko(a);if(!f_(a))a=c5+a;var
+c8="/static";c8=kw(c8);function
+vR(a){a=ko(a);if(!f_(a))a=c8+a;var
 e=f_(a),d=e[1].split(a2),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-v$(e){for(var
+wa(e){for(var
 f=o,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aI){for(var
 d=c+1;d<g&&(a=e.charCodeAt(d))<aI;d++);if(d-c>ft){b.substr(0,1);f+=b;b=o;f+=e.slice(c,d)}else
 b+=e.slice(c,d);if(d==g)break;c=d}if(a<jY){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aI|a&cd)}else
 if(a<0xd800||a>=jq)b+=String.fromCharCode(jr|a>>12,aI|a>>6&cd,aI|a&cd);else
 if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<jj||h>jq)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(j2|a>>18,aI|a>>12&cd,aI|a>>6&cd,aI|a&cd)}if(b.length>ce){b.substr(0,1);f+=b;b=o}}return f+b}function
-vl(a){var
-b=9;if(!kz(a))b=8,a=v$(a);return new
+vm(a){var
+b=9;if(!kz(a))b=8,a=wa(a);return new
 a4(b,a,a.length)}function
-a8(a){return vl(a)}var
-wu=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",jg,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fH,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fw,jV,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+a8(a){return vm(a)}var
+wv=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",jg,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fH,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fw,jV,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
 cp(d,f,e,a){var
-b=wu.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+b=wv.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
 c=[b,a8(f||o),a8(e||o)];return c}var
 ks={};function
 bM(a){return ks[a]}function
 cl(b,a){throw[0,b].concat(a)}function
-vk(a){return new
+vl(a){return new
 a4(4,a,a.length)}function
 Q(a){f6(L.Sys_error,a)}function
-v1(a){Q(a+dU)}function
-vj(b,a){if(a>>>0>=b.l)ke();return c4(b,a)}function
+v2(a){Q(a+dW)}function
+vk(b,a){if(a>>>0>=b.l)ke();return c7(b,a)}function
 aF(a){return a.l}function
-vd(){}function
+ve(){}function
 ac(a){this.data=a}ac.prototype=new
-vd();ac.prototype.truncate=function(a){var
+ve();ac.prototype.truncate=function(a){var
 b=this.data;this.data=V(a|0);by(b,0,this.data,0,a)};ac.prototype.length=function(){return aF(this.data)};ac.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=V(b+a),f=this.data;this.data=e;by(f,0,this.data,0,c)}aO(d,g,this.data,b,a);return 0};ac.prototype.read=function(c,a,d,b){var
-e=this.length();by(this.data,c,a,d,b);return 0};ac.prototype.read_one=function(a){return vj(this.data,a)};ac.prototype.close=function(){};ac.prototype.constructor=ac;function
+e=V(b+a),f=this.data;this.data=e;by(f,0,this.data,0,c)}aQ(d,g,this.data,b,a);return 0};ac.prototype.read=function(c,a,d,b){var
+e=this.length();by(this.data,c,a,d,b);return 0};ac.prototype.read_one=function(a){return vk(this.data,a)};ac.prototype.close=function(){};ac.prototype.constructor=ac;function
 ak(b,a){this.content={};this.root=b;this.lookupFun=a}ak.prototype.nm=function(a){return this.root+a};ak.prototype.create_dir_if_needed=function(d){var
 c=d.split(a2),b=o;for(var
 a=0;a<c.length-1;a++){b+=c[a]+a2;if(this.content[b])continue;this.content[b]=Symbol("directory")}};ak.prototype.slash=function(a){return/\/$/.test(a)?a:a+a2};ak.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
@@ -520,18 +520,18 @@ b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a
 b=d&&bM(jN);if(this.exists(c))if(b)cl(b,cp(jg,fr,this.nm(c)));else
 Q(c+": File exists");var
 a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||o;if(!this.exists(a))if(b)cl(b,cp(fH,fr,this.nm(a)));else
-Q(a+dU);if(!this.is_dir(a))if(b)cl(b,cp(fw,fr,this.nm(a)));else
+Q(a+dW);if(!this.is_dir(a))if(b)cl(b,cp(fw,fr,this.nm(a)));else
 Q(a+fM);this.create_dir_if_needed(this.slash(c))};ak.prototype.rmdir=function(a,f){var
 b=f&&bM(jN),c=a==o?o:this.slash(a),e=new
 RegExp(ju+c+jW);if(!this.exists(a))if(b)cl(b,cp(fH,fE,this.nm(a)));else
-Q(a+dU);if(!this.is_dir(a))if(b)cl(b,cp(fw,fE,this.nm(a)));else
+Q(a+dW);if(!this.is_dir(a))if(b)cl(b,cp(fw,fE,this.nm(a)));else
 Q(a+fM);for(var
 d
 in
 this.content)if(d.match(e))if(b)cl(b,cp(jV,fE,this.nm(a)));else
 Q(this.nm(a)+": Directory not empty");delete
 this.content[c]};ak.prototype.readdir=function(a){var
-f=a==o?o:this.slash(a);if(!this.exists(a))Q(a+dU);if(!this.is_dir(a))Q(a+fM);var
+f=a==o?o:this.slash(a);if(!this.exists(a))Q(a+dW);if(!this.is_dir(a))Q(a+fM);var
 g=new
 RegExp(ju+f+jW),d={},c=[];for(var
 e
@@ -544,14 +544,14 @@ this.content[a];return b};ak.prototype.open=function(a,b){if(b.rdonly&&b.wronly)
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 ac(V(0));return this.content[a]}else
-v1(this.nm(a))};ak.prototype.register=function(c,a){var
-b;if(this.content[c])Q(this.nm(c)+jy);if(c_(a))b=new
-ac(a);if(d5(a))b=new
+v2(this.nm(a))};ak.prototype.register=function(c,a){var
+b;if(this.content[c])Q(this.nm(c)+jy);if(db(a))b=new
+ac(a);if(d6(a))b=new
 ac(bJ(a));else
 if(a
 instanceof
 Array)b=new
-ac(vk(a));else
+ac(vl(a));else
 if(typeof
 a==="string")b=new
 ac(kg(a));else
@@ -562,34 +562,34 @@ Q(this.nm(c)+" : registering file with invalid content type")};ak.prototype.cons
 j9(){}function
 kl(b){var
 a=f_(b);if(!a)return;return a[0]+a2}var
-d8=kl(c5)||bL("unable to compute caml_root"),co=[];if(db())co.push({path:d8,device:new
-j9(d8)});else
-co.push({path:d8,device:new
-ak(d8)});co.push({path:jL,device:new
+d9=kl(c8)||bL("unable to compute caml_root"),co=[];if(de())co.push({path:d9,device:new
+j9(d9)});else
+co.push({path:d9,device:new
+ak(d9)});co.push({path:jL,device:new
 ak(jL)});function
 kF(b){var
-g=vQ(b),b=g.join(a2),f=kw(b),c;for(var
+g=vR(b),b=g.join(a2),f=kw(b),c;for(var
 e=0;e<co.length;e++){var
-a=co[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&db()){var
+a=co[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&de()){var
 d=kl(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
 j9(d)};co.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;Q("no device found for "+f)}function
-vo(c,b){var
+vp(c,b){var
 a=kF(c);if(!a.device.register)bL("cannot register file");a.device.register(a.rest,b);return 0}function
 kx(c,b){var
-c=a(c),b=a(b);return vo(c,b)}function
-vr(){var
+c=a(c),b=a(b);return vp(c,b)}function
+vs(){var
 b=u.caml_fs_tmp;if(b)for(var
 a=0;a<b.length;a++)kx(b[a].name,b[a].content);u.jsoo_create_file=kx;u.caml_fs_tmp=[];return 0}function
-vs(){return[0]}function
-vt(a,b){return+(ci(a,b,false)>=0)}function
+vt(){return[0]}function
+vu(a,b){return+(ci(a,b,false)>=0)}function
 fY(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ai(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
 1:c|=b.charCodeAt(a);d=ai(d,c)}d^=e;return d}function
-vy(a,b){return fY(a,aE(b))}function
-vv(d,b){var
+vz(a,b){return fY(a,aE(b))}function
+vw(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ai(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
@@ -597,26 +597,26 @@ e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ai(
 kp(a){switch(a.t&6){default:bK(a);case
 0:return a.c;case
 4:return a.c}}function
-vu(b,c){var
+vv(b,c){var
 a=kp(c);return typeof
-a==="string"?fY(b,a):vv(b,a)}function
-vw(a){a^=a>>>16;a=aG(a,0x85ebca6b|0);a^=a>>>13;a=aG(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+a==="string"?fY(b,a):vw(b,a)}function
+vx(a){a^=a>>>16;a=aG(a,0x85ebca6b|0);a^=a>>>13;a=aG(a,0xc2b2ae35|0);a^=a>>>16;return a}function
 km(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>c3)d=c3;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(c6[a.caml_custom]&&c6[a.caml_custom].hash){var
-k=c6[a.caml_custom].hash(a);b=ai(b,k);c--}}else
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>c6)d=c6;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(c9[a.caml_custom]&&c9[a.caml_custom].hash){var
+k=c9[a.caml_custom].hash(a);b=ai(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
 248:b=ai(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
 o=a.length-1<<10|a[0];b=ai(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(c_(a)){b=vu(b,a);c--}else
-if(d5(a)){b=vy(b,a);c--}else
+if(db(a)){b=vv(b,a);c--}else
+if(d6(a)){b=vz(b,a);c--}else
 if(typeof
 a==="string"){b=fY(b,a);c--}else
 if(a===(a|0)){b=ai(b,a+a+1);c--}else
-if(a===+a){b=fX(b,a);c--}}b=vw(b);return b&0x3FFFFFFF}function
-vz(a,c,k){if(!isFinite(a)){if(isNaN(a))return a8(fx);return a8(a>0?j3:"-infinity")}var
+if(a===+a){b=fX(b,a);c--}}b=vx(b);return b&0x3FFFFFFF}function
+vA(a,c,k){if(!isFinite(a)){if(isNaN(a))return a8(fx);return a8(a>0?j3:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
@@ -624,32 +624,32 @@ while(a>=2){a/=2;d++}var
 j=d<0?o:cc,e=o;if(i)e=bG;else
 switch(k){case
 43:e=cc;break;case
-32:e=bf;break;default:break}if(c>=0&&c<13){var
+32:e=bg;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
 h=b.indexOf(bw);if(h<0)b+=bw+cm(c,aA);else{var
 f=h+1+c;if(b.length<f)b+=cm(f-b.length,aA);else
 b=b.substr(0,f)}}return a8(e+fs+b+"p"+j+d.toString(10))}function
-vG(a){return+a.isZero()}function
-vJ(a){return new
-q(a&bg,a>>24&bg,a>>31&a3)}function
-vK(a){return a.toInt()}function
-vF(a){return+a.isNeg()}function
-vI(a){return a.neg()}function
-vD(g,c){var
-a=f4(g);if(a.signedconv&&vF(c)){a.sign=-1;c=vI(c)}var
-b=o,h=vJ(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(vK(e.modulus))+b}while(!vG(c));if(a.prec>=0){a.filler=bf;var
+vH(a){return+a.isZero()}function
+vK(a){return new
+q(a&bh,a>>24&bh,a>>31&a3)}function
+vL(a){return a.toInt()}function
+vG(a){return+a.isNeg()}function
+vJ(a){return a.neg()}function
+vE(g,c){var
+a=f4(g);if(a.signedconv&&vG(c)){a.sign=-1;c=vJ(c)}var
+b=o,h=vK(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(vL(e.modulus))+b}while(!vH(c));if(a.prec>=0){a.filler=bg;var
 d=a.prec-b.length;if(d>0)b=cm(d,aA)+b}return fU(a,b)}function
-a6(b,a){a|=0;if(a>aN){a-=aN;b*=Math.pow(2,aN);if(a>aN){a-=aN;b*=Math.pow(2,aN)}}if(a<-aN){a+=aN;b*=Math.pow(2,-aN)}b*=Math.pow(2,a);return b}function
-vO(a,b){return+(ci(a,b,false)<=0)}function
-vP(a,b){return+(ci(a,b,false)<0)}function
+a6(b,a){a|=0;if(a>aP){a-=aP;b*=Math.pow(2,aP);if(a>aP){a-=aP;b*=Math.pow(2,aP)}}if(a<-aP){a+=aP;b*=Math.pow(2,-aP)}b*=Math.pow(2,a);return b}function
+vP(a,b){return+(ci(a,b,false)<=0)}function
+vQ(a,b){return+(ci(a,b,false)<0)}function
 s(a,d){if(a<0)bI();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-v7(b){return a(d_(b,0,b.length))}var
-vR=function(){function
+v8(b){return a(d$(b,0,b.length))}var
+vS=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -671,28 +671,28 @@ a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return v7(k(e,f))}}();function
-vS(c,b,a){return vR(bJ(c),b,a)}function
-vT(){return 0}var
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return v8(k(e,f))}}();function
+vT(c,b,a){return vS(bJ(c),b,a)}function
+vU(){return 0}var
 a7=new
 Array();function
-d6(c){var
+d7(c){var
 a=a7[c];if(!a.opened)Q("Cannot flush a closed channel");if(!a.buffer||a.buffer==o)return 0;if(a.fd&&L.fds[a.fd]&&L.fds[a.fd].output){var
 b=L.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=o;return 0}function
 t(a){return aF(a)}function
 ku(e,f){var
 b=a7[e],d=a(f),c=t(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-wa(a){var
+wb(a){var
 a=f9(a),b=u;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-wb(a){var
+wc(a){var
 a=f9(a),b=u;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-d$(c,e,d,a){if(L.fds===undefined)L.fds=new
+ea(c,e,d,a){if(L.fds===undefined)L.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;L.fds[c]=b;if(!L.fd_last_idx||c>L.fd_last_idx)L.fd_last_idx=c;return c}function
-wx(c,b,g){var
+wy(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -703,57 +703,57 @@ a={};while(b){switch(b[1]){case
 6:a.binary=1;break;case
 7:a.text=1;break;case
 8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)Q(aE(c)+jz);if(a.text&&a.binary)Q(aE(c)+jO);var
-d=kF(c),e=d.device.open(d.rest,a),f=L.fd_last_idx?L.fd_last_idx:0;return d$(f+1,ku,e,a)}d$(0,ku,new
-ac(V(0)));d$(1,wb,new
-ac(V(0)));d$(2,wa,new
+d=kF(c),e=d.device.open(d.rest,a),f=L.fd_last_idx?L.fd_last_idx:0;return ea(f+1,ku,e,a)}ea(0,ku,new
+ac(V(0)));ea(1,wc,new
+ac(V(0)));ea(2,wb,new
 ac(V(0)));function
-vU(a){var
+vV(a){var
 c=L.fds[a];if(c.flags.wronly)Q(j7+a+" is writeonly");var
-d=null;if(a==0&&db()){var
+d=null;if(a==0&&de()){var
 e=require("fs");d=function(){return a8(e.readFileSync(0,"utf8"))}}var
 b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};a7[b.fd]=b;return b.fd}function
 kq(c){var
 b=L.fds[c];if(b.flags.rdonly)Q(j7+c+" is readonly");var
 a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:o};a7[a.fd]=a;return a.fd}function
-vV(){var
+vW(){var
 b=0;for(var
 a=0;a<a7.length;a++)if(a7[a]&&a7[a].opened&&a7[a].out)b=[0,a7[a].fd,b];return b}function
 cn(a){return a}function
-vW(g,d,h,f){var
+vX(g,d,h,f){var
 b=a7[g];if(!b.opened)Q("Cannot output to a closed channel");var
 a;if(h==0&&aF(d)==f)a=d;else{a=V(f);by(d,h,a,0,f)}var
-i=cn(a),c=aE(i),e=c.lastIndexOf(jl);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);d6(g);b.buffer+=c.substr(e+1)}return 0}function
-f3(b,a,d,c){return vW(b,bJ(a),d,c)}function
+i=cn(a),c=aE(i),e=c.lastIndexOf(jl);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);d7(g);b.buffer+=c.substr(e+1)}return 0}function
+f3(b,a,d,c){return vX(b,bJ(a),d,c)}function
 kr(c,b){var
 d=a(String.fromCharCode(b));f3(c,d,0,1);return 0}function
-vX(b,a){if(a==0)d7();return b%a}function
-c$(a,b){return+(ci(a,b,false)!=0)}function
-vZ(a,b){a[0]=cZ;a[1]=b;return 0}function
+vY(b,a){if(a==0)d8();return b%a}function
+dc(a,b){return+(ci(a,b,false)!=0)}function
+v0(a,b){a[0]=c1;a[1]=b;return 0}function
 ck(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(c_(a))return d1;else
-if(d5(a))return d1;else
+if(db(a))return d2;else
+if(d6(a))return d2;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
 if(a&&a.caml_custom)return jo;else
-return c0}function
+return c2}function
 aJ(b,c,a){if(a&&u.toplevelReloc)b=u.toplevelReloc(a);L[b+1]=c;if(a)L[a]=c}function
 f7(a,b){ks[aE(a)]=b;return 0}function
-d9(a){if(a==0)a=1/a;return a<0?1:0}function
-v5(){H(fL)}function
-da(b,a){return c4(b,a)}function
-R(b,a){if(a>>>0>=t(b))v5();return da(b,a)}function
-vi(a,b){if(a===b)return 1;a.t&6&&bK(a);b.t&6&&bK(b);return a.c==b.c?1:0}function
-v6(a,b){return vi(a,b)}function
-y(a,b){return 1-v6(a,b)}function
-v8(){return 0x7FFFFFFF/4|0}function
-v2(){f5(L.Not_found)}function
+d_(a){if(a==0)a=1/a;return a<0?1:0}function
+v6(){H(fL)}function
+dd(b,a){return c7(b,a)}function
+R(b,a){if(a>>>0>=t(b))v6();return dd(b,a)}function
+vj(a,b){if(a===b)return 1;a.t&6&&bK(a);b.t&6&&bK(b);return a.c==b.c?1:0}function
+v7(a,b){return vj(a,b)}function
+y(a,b){return 1-v7(a,b)}function
+v9(){return 0x7FFFFFFF/4|0}function
+v3(){f5(L.Not_found)}function
 kv(c){var
-a=u,b=ko(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return a8(a.process.env[b]);if(u.jsoo_static_env&&u.jsoo_static_env[b])return a8(u.jsoo_static_env[b]);v2()}function
-v9(){if(u.crypto)if(typeof
+a=u,b=ko(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return a8(a.process.env[b]);if(u.jsoo_static_env&&u.jsoo_static_env[b])return a8(u.jsoo_static_env[b]);v3()}function
+v_(){if(u.crypto)if(typeof
 u.crypto.getRandomValues==="function"){var
 a=new(u.Uint32Array)(1);u.crypto.getRandomValues(a);return[0,a[0]]}else
 if(u.crypto.randomBytes==="function"){var
@@ -763,11 +763,11 @@ Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
 f8(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 _(b,a){return{joo_tramp:b,joo_args:a}}function
-v_(c,a){if(typeof
+v$(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
 kt(a){return a}function
-aP(a){if(a
+aR(a){if(a
 instanceof
 Array)return a;if(u.RangeError&&a
 instanceof
@@ -780,43 +780,43 @@ aq(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
 kA(b){var
 a=BigInt(b);return aq(a<0?-a:a)}function
 kB(a,b){return aq(BigInt(a)+BigInt(b))}function
-ea(a){if(a===0)d7();return BigInt(a)}function
-we(e,g){var
-b=BigInt(e),a=ea(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aq(f?c+BigInt(1):c)}function
+eb(a){if(a===0)d8();return BigInt(a)}function
+wf(e,g){var
+b=BigInt(e),a=eb(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aq(f?c+BigInt(1):c)}function
 bN(a,b){return a<b?-1:a>b?1:0}function
-wf(a,b){return aq(BigInt(a)/ea(b))}function
-wp(a,b){return aq(BigInt(a)%ea(b))}function
-wg(a,b){return[0,wf(a,b),wp(a,b)]}function
-wh(a,b){return a===b?1:0}function
-wi(e,f){var
-b=BigInt(e),a=ea(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aq(g?c-BigInt(1):c)}function
+wg(a,b){return aq(BigInt(a)/eb(b))}function
+wq(a,b){return aq(BigInt(a)%eb(b))}function
+wh(a,b){return[0,wg(a,b),wq(a,b)]}function
+wi(a,b){return a===b?1:0}function
+wj(e,f){var
+b=BigInt(e),a=eb(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aq(g?c-BigInt(1):c)}function
 kC(d,c){var
-b=aE(d);if(b!==dZ&&b!==bH)H("Z.format: the format must be %d or %x");return a(c.toString(b===bH?16:10))}function
-wj(){return 0}function
-wk(a,b){return aq(BigInt(a)*BigInt(b))}function
-wl(b,c){var
+b=aE(d);if(b!==d0&&b!==bH)H("Z.format: the format must be %d or %x");return a(c.toString(b===bH?16:10))}function
+wk(){return 0}function
+wl(a,b){return aq(BigInt(a)*BigInt(b))}function
+wm(b,c){var
 a=b*c;return a<-2147483648||a>fy?1:0}function
-wm(a){return aq(-BigInt(a))}function
-aQ(a){if(a===0)return 0;var
+wn(a){return aq(-BigInt(a))}function
+aS(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-wn(c,i,b,e){var
+wo(c,i,b,e){var
 f=aE(i);if(b<0||e<0||b>f.length-e)H("Z.of_substring_base: invalid offset or length");var
 g=f.slice(b,b+e),a=g.replace(/^-/,o),d=c===10||c===0;if(!d&&c!==16)H("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))H("Z.of_substring_base: invalid digit");var
 h=BigInt(d?a:fs+a);return aq(a===g?h:-h)}function
-wo(a){return aq(BigInt(a)-BigInt(1))}function
+wp(a){return aq(BigInt(a)-BigInt(1))}function
 kD(b,a){if(a<0)H("Z.shift_left: count argument must be positive");return aq(BigInt(b)<<BigInt(a))}function
-wq(b,a){if(a<0)H("Z.shift_right: count argument must be positive");return aq(BigInt(b)>>BigInt(a))}function
+wr(b,a){if(a<0)H("Z.shift_right: count argument must be positive");return aq(BigInt(b)>>BigInt(a))}function
 ap(a){return a<0?-1:a>0?1:0}function
-wr(b){if(b<0)H("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(aQ(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aq(a)}function
+ws(b){if(b<0)H("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(aS(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aq(a)}function
 kE(a,b){return aq(BigInt(a)-BigInt(b))}function
-ws(a){return aq(BigInt(a)+BigInt(1))}function
-wt(a){if(typeof
+wt(a){return aq(BigInt(a)+BigInt(1))}function
+wu(a){if(typeof
 a!=="number")f5(bM(jD));return a}function
-wv(b,c){u.verale={greeting:aE(b),ask:function(b){return aE(a5(c,[a(b)]))}};return 0}function
-vN(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-vq(b){var
-a=o;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&vN(b[1]))var
+ww(b,c){u.verale={greeting:aE(b),ask:function(b){return aE(a5(c,[a(b)]))}};return 0}function
+vO(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+vr(b){var
+a=o;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&vO(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
@@ -825,28 +825,28 @@ c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-a4)a+=d0+c.toString()+d0;else
+a4)a+=d1+c.toString()+d1;else
 if(typeof
-c=="string")a+=d0+c.toString()+d0;else
+c=="string")a+=d1+c.toString()+d1;else
 a+=jH}a+=")"}else
 if(b[0]==N)a+=b[1];return a}function
 kj(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==N)){var
 c=bM(jf);if(c)c(a,false);else{var
-d=vq(a),b=bM(ja);if(b)b(0);u.console.error(fD+d+jl)}}else
+d=vr(a),b=bM(ja);if(b)b(0);u.console.error(fD+d+jl)}}else
 throw a}function
-v4(){var
+v5(){var
 a=u;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){kj(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)kj(a.error)})}v4();function
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)kj(a.error)})}v5();function
 e(a,b){return a.length==1?a(b):a5(a,[b])}function
 l(a,b,c){return a.length==2?a(b,c):a5(a,[b,c])}function
 a0(a,b,c,d){return a.length==3?a(b,c,d):a5(a,[b,c,d])}function
 i9(a,b,c,d,e){return a.length==4?a(b,c,d,e):a5(a,[b,c,d,e])}function
 fp(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):a5(a,[b,c,d,e,f])}function
-vc(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):a5(a,[b,c,d,e,f,g,h])}vr();var
-dc=[N,a(j4),-1],gd=[N,a(jh),-2],gb=[N,a(fu),-3],ga=[N,a(jG),-4],ef=[N,a(jm),-5],a9=[N,a(jJ),-7],gc=[N,a(jt),-8],ee=[N,a(jM),-9],J=[N,a(j0),-11],ge=[N,a(i$),-12],vb=[4,0,0,0,[12,45,[4,0,0,0,0]]],ey=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(jx),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],du=[0,0,0],fh=[0,0,0],iZ=[0,0,0],i0=[0,96,cf];aJ(11,ge,i$);aJ(10,J,j0);aJ(9,[N,a(jC),-10],jC);aJ(8,ee,jM);aJ(7,gc,jt);aJ(6,a9,jJ);aJ(5,[N,a(jU),-6],jU);aJ(4,ef,jm);aJ(3,ga,jG);aJ(2,gb,fu);aJ(1,gd,jh);aJ(0,dc,j4);var
-kT=a("output_substring"),kP=a("%.12g"),kN=a(bw),kK=a("true"),kL=a("false"),kH=cj(0,0,32752),kI=cj(0,0,65520),kX=a("option is None"),k3=a("\\\\"),k4=a("\\'"),k5=a("\\b"),k6=a("\\t"),k7=a("\\n"),k8=a("\\r"),k_=a("4.13.1"),lk=a("List.fold_left2"),lf=a("List.init"),ld=a(jk),la=a("nth"),lb=a(jk),ls=a("String.blit / Bytes.blit_string"),lr=a("Bytes.blit"),lq=a("String.sub / Bytes.sub"),lF=a("String.contains_from / Bytes.contains_from"),lA=a(o),lw=a("String.concat"),lQ=[0,a("array.ml"),322,4],lM=a("Array.map2: arrays must have the same length"),lL=a("Array.fill"),lK=a("Array.sub"),lJ=a("Array.init"),lP=a("Stdlib.Array.Bottom"),lS=a("Stdlib.Queue.Empty"),lY=a("CamlinternalLazy.Undefined"),l7=a("Buffer.add_substring/add_subbytes"),l5=a("Buffer.add: cannot grow buffer"),l4=[0,a(jS),93,2],l3=[0,a(jS),94,2],mg=a("%c"),mh=a("%s"),mi=a(i_),mj=a(js),mk=a(jE),ml=a(jc),mm=a("%f"),mn=a("%B"),mo=a("%{"),mp=a("%}"),mq=a("%("),mr=a("%)"),ms=a("%a"),mt=a("%t"),mu=a("%?"),mv=a("%r"),mw=a("%_r"),mx=[0,a(Z),850,23],mI=[0,a(Z),814,21],mA=[0,a(Z),815,21],mJ=[0,a(Z),818,21],mB=[0,a(Z),819,21],mK=[0,a(Z),822,19],mC=[0,a(Z),823,19],mL=[0,a(Z),826,22],mD=[0,a(Z),827,22],mM=[0,a(Z),831,30],mE=[0,a(Z),832,30],mG=[0,a(Z),836,26],my=[0,a(Z),837,26],mH=[0,a(Z),846,28],mz=[0,a(Z),847,28],mF=[0,a(Z),851,23],n0=a(jB),nY=[0,a(Z),1558,4],nZ=a("Printf: bad conversion %["),n1=[0,a(Z),1626,39],n2=[0,a(Z),1649,31],n3=[0,a(Z),1650,31],n4=a("Printf: bad conversion %_"),n5=a(jA),n6=a(jF),n7=a(jA),n8=a(jF),nT=a(fx),nR=a("neg_infinity"),nS=a(j3),nQ=a(bw),nL=[0,je],nz=a("%+nd"),nA=a("% nd"),nC=a("%+ni"),nD=a("% ni"),nE=a("%nx"),nF=a("%#nx"),nG=a("%nX"),nH=a("%#nX"),nI=a("%no"),nJ=a("%#no"),ny=a("%nd"),nB=a(jE),nK=a("%nu"),nl=a("%+ld"),nm=a("% ld"),no=a("%+li"),np=a("% li"),nq=a("%lx"),nr=a("%#lx"),ns=a("%lX"),nt=a("%#lX"),nu=a("%lo"),nv=a("%#lo"),nk=a("%ld"),nn=a(js),nw=a("%lu"),m9=a("%+Ld"),m_=a("% Ld"),na=a("%+Li"),nb=a("% Li"),nc=a("%Lx"),nd=a("%#Lx"),ne=a("%LX"),nf=a("%#LX"),ng=a("%Lo"),nh=a("%#Lo"),m8=a("%Ld"),m$=a(jc),ni=a("%Lu"),mV=a("%+d"),mW=a("% d"),mY=a("%+i"),mZ=a("% i"),m0=a(bH),m1=a("%#x"),m2=a("%X"),m3=a("%#X"),m4=a("%o"),m5=a("%#o"),mU=a(dZ),mX=a(i_),m6=a(jB),l_=a("@]"),l$=a("@}"),ma=a("@?"),mb=a("@\n"),mc=a("@."),md=a("@@"),me=a("@%"),mf=a("@"),mN=a("CamlinternalFormat.Type_mismatch"),od=a(o),oe=[0,[11,a(jb),[2,0,[2,0,0]]],a(", %s%s")],oL=[0,[11,a(fD),[2,0,[12,10,0]]],a(jZ)],oM=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],oK=a("Fatal error: out of memory in uncaught exception handler"),oH=[0,[11,a(fD),[2,0,[12,10,0]]],a(jZ)],oC=[0,[2,0,[12,10,0]],a("%s\n")],oD=[0,[11,a(jv),0],a(jv)],ot=a("Raised at"),ou=a("Re-raised at"),ov=a("Raised by primitive operation at"),ow=a("Called from"),ox=a(" (inlined)"),oz=a(o),oy=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(jx),vb]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],oA=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],om=a("Out of memory"),on=a("Stack overflow"),oo=a("Pattern matching failed"),op=a("Assertion failed"),oq=a("Undefined recursive module"),og=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],oh=a(o),oi=a(o),oj=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],oc=[0,[4,0,0,0,0],a(dZ)],oa=[0,[3,0,0],a("%S")],ob=a(jH),oE=[0,a(o),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],oQ=a("x"),o0=a("Hashtbl: unsupported hash table format"),u$=a("OCAMLRUNPARAM"),u9=a("CAMLRUNPARAM"),oV=a(o),pJ=[3,0,3],pK=a(bw),pD=a(j6),pE=a("<\/"),pF=a(o),pz=a(j6),pA=a("<"),pB=a(o),px=a("\n"),pm=[0,a(o)],pf=a(o),pg=a(o),ph=a(o),pi=a(o),pb=[0,a(o),0,a(o)],pa=a(o),o8=a("Stdlib.Format.String_tag"),pR=a("Z.Overflow"),pS=a(jD),pX=a("int_of_big_int"),p8=[0,0],qs=[0,0],r4=[0,0],qK=[0,0,0],tn=a("image"),tl=a(jX),tk=a("prices"),te=a("activation"),tf=a("others"),tg=a("patch"),ti=a("a patch"),th=a("a statement"),td=a("a prototype"),tb=a("certificate"),tc=a(jX),ta=a(jR),s7=a("linear"),s8=a("maximum"),s9=a("soft_tree"),s_=a("a readout"),s0=a("banks"),s1=a("max"),s2=a("max_minus_mean"),s3=a("max_minus_mean_distance"),s4=a("top_mean"),s5=a("a pooling"),sQ=a("exp_distance"),sR=a("exponential"),sS=a("identity"),sT=a("log_ratio"),sU=a("negated"),sV=a("quadratic"),sW=a("rectified"),sX=a("threshold"),sY=a("a similarity"),sJ=a("cosine"),sK=a("euclidean"),sL=a("inner_product"),sM=a("rooted_cosine"),sN=a("softmax"),sO=a("a geometry"),sF=a("none"),sG=a("some"),sH=a("none or some"),sB=[0,[11,a("one of "),[4,6,0,0,0]],a("one of %x")],sC=[0,[4,6,0,0,0],a(bH)],sD=a(" or "),sE=a("a list of "),sz=[0,[4,6,0,0,0],a(bH)],sA=[0,[2,0,[11,a(" below "),[4,6,0,0,0]]],a("%s below %x")],sw=a(bH),sx=a("a natural number"),sy=[0,[11,a("a number is more than "),[4,0,0,0,0]],a("a number is more than %d")],su=a(bH),sv=a("a positive integer"),ss=a(o),st=a("an integer in base 16"),sq=a("expected the end of the line, found another item"),sp=a("at most 1025 bytes"),so=a("expected another item, found the end of the line"),sm=[0,[11,a("expected "),[2,0,[11,a(", found "),[3,0,0]]]],a("expected %s, found %S")],sk=a("Reader.Wrong"),sl=a("Reader.Too_large"),tq=[0,0],ts=[0,1],tr=[0,2],ua=[0,1],ub=[0,fq],t_=a("a patch without views"),t8=[0,1],t9=[0,fq],ud=[0,0.03,[0,1.,0]],ui=[0,0],uA=[0,58,62],uG=[0,a("a soft tree whose activations are not shown to lie in [0, 1]")],uL=[0,0,[0,c3,[0,1152,0]]],uU=a("entails"),uV=a(jR),uW=a("instance"),uX=a("refuted"),uZ=a("ready"),uY=a("a question: the head first, and only once"),uP=a("not proved"),uQ=a("proved"),uR=a("not covered: "),u4=a("limit: "),u5=a("limit: there is no more memory"),u6=a("limit: a list is too long"),u7=a("the input ends within a line"),u2=a("error: "),u1=a("expected one line, found more"),u8=[0,[11,a("verale-proved 1 OCaml "),[2,0,[11,a(", js_of_ocaml"),0]]],a("verale-proved 1 OCaml %s, js_of_ocaml")];function
+vd(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):a5(a,[b,c,d,e,f,g,h])}vs();var
+df=[N,a(j4),-1],gd=[N,a(jh),-2],gb=[N,a(fu),-3],ga=[N,a(jG),-4],eg=[N,a(jm),-5],a9=[N,a(jJ),-7],gc=[N,a(jt),-8],ef=[N,a(jM),-9],J=[N,a(j0),-11],ge=[N,a(i$),-12],vc=[4,0,0,0,[12,45,[4,0,0,0,0]]],ey=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(jx),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],dA=[0,0,0],fh=[0,0,0],iZ=[0,0,0],i0=[0,96,cf];aJ(11,ge,i$);aJ(10,J,j0);aJ(9,[N,a(jC),-10],jC);aJ(8,ef,jM);aJ(7,gc,jt);aJ(6,a9,jJ);aJ(5,[N,a(jU),-6],jU);aJ(4,eg,jm);aJ(3,ga,jG);aJ(2,gb,fu);aJ(1,gd,jh);aJ(0,df,j4);var
+kT=a("output_substring"),kP=a("%.12g"),kN=a(bw),kK=a("true"),kL=a("false"),kH=cj(0,0,32752),kI=cj(0,0,65520),kX=a("option is None"),k3=a("\\\\"),k4=a("\\'"),k5=a("\\b"),k6=a("\\t"),k7=a("\\n"),k8=a("\\r"),k_=a("4.13.1"),lk=a("List.fold_left2"),lf=a("List.init"),ld=a(jk),la=a("nth"),lb=a(jk),ls=a("String.blit / Bytes.blit_string"),lr=a("Bytes.blit"),lq=a("String.sub / Bytes.sub"),lF=a("String.contains_from / Bytes.contains_from"),lA=a(o),lw=a("String.concat"),lQ=[0,a("array.ml"),322,4],lM=a("Array.map2: arrays must have the same length"),lL=a("Array.fill"),lK=a("Array.sub"),lJ=a("Array.init"),lP=a("Stdlib.Array.Bottom"),lS=a("Stdlib.Queue.Empty"),lY=a("CamlinternalLazy.Undefined"),l7=a("Buffer.add_substring/add_subbytes"),l5=a("Buffer.add: cannot grow buffer"),l4=[0,a(jS),93,2],l3=[0,a(jS),94,2],mg=a("%c"),mh=a("%s"),mi=a(i_),mj=a(js),mk=a(jE),ml=a(jc),mm=a("%f"),mn=a("%B"),mo=a("%{"),mp=a("%}"),mq=a("%("),mr=a("%)"),ms=a("%a"),mt=a("%t"),mu=a("%?"),mv=a("%r"),mw=a("%_r"),mx=[0,a(Z),850,23],mI=[0,a(Z),814,21],mA=[0,a(Z),815,21],mJ=[0,a(Z),818,21],mB=[0,a(Z),819,21],mK=[0,a(Z),822,19],mC=[0,a(Z),823,19],mL=[0,a(Z),826,22],mD=[0,a(Z),827,22],mM=[0,a(Z),831,30],mE=[0,a(Z),832,30],mG=[0,a(Z),836,26],my=[0,a(Z),837,26],mH=[0,a(Z),846,28],mz=[0,a(Z),847,28],mF=[0,a(Z),851,23],n0=a(jB),nY=[0,a(Z),1558,4],nZ=a("Printf: bad conversion %["),n1=[0,a(Z),1626,39],n2=[0,a(Z),1649,31],n3=[0,a(Z),1650,31],n4=a("Printf: bad conversion %_"),n5=a(jA),n6=a(jF),n7=a(jA),n8=a(jF),nT=a(fx),nR=a("neg_infinity"),nS=a(j3),nQ=a(bw),nL=[0,je],nz=a("%+nd"),nA=a("% nd"),nC=a("%+ni"),nD=a("% ni"),nE=a("%nx"),nF=a("%#nx"),nG=a("%nX"),nH=a("%#nX"),nI=a("%no"),nJ=a("%#no"),ny=a("%nd"),nB=a(jE),nK=a("%nu"),nl=a("%+ld"),nm=a("% ld"),no=a("%+li"),np=a("% li"),nq=a("%lx"),nr=a("%#lx"),ns=a("%lX"),nt=a("%#lX"),nu=a("%lo"),nv=a("%#lo"),nk=a("%ld"),nn=a(js),nw=a("%lu"),m9=a("%+Ld"),m_=a("% Ld"),na=a("%+Li"),nb=a("% Li"),nc=a("%Lx"),nd=a("%#Lx"),ne=a("%LX"),nf=a("%#LX"),ng=a("%Lo"),nh=a("%#Lo"),m8=a("%Ld"),m$=a(jc),ni=a("%Lu"),mV=a("%+d"),mW=a("% d"),mY=a("%+i"),mZ=a("% i"),m0=a(bH),m1=a("%#x"),m2=a("%X"),m3=a("%#X"),m4=a("%o"),m5=a("%#o"),mU=a(d0),mX=a(i_),m6=a(jB),l_=a("@]"),l$=a("@}"),ma=a("@?"),mb=a("@\n"),mc=a("@."),md=a("@@"),me=a("@%"),mf=a("@"),mN=a("CamlinternalFormat.Type_mismatch"),od=a(o),oe=[0,[11,a(jb),[2,0,[2,0,0]]],a(", %s%s")],oL=[0,[11,a(fD),[2,0,[12,10,0]]],a(jZ)],oM=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],oK=a("Fatal error: out of memory in uncaught exception handler"),oH=[0,[11,a(fD),[2,0,[12,10,0]]],a(jZ)],oC=[0,[2,0,[12,10,0]],a("%s\n")],oD=[0,[11,a(jv),0],a(jv)],ot=a("Raised at"),ou=a("Re-raised at"),ov=a("Raised by primitive operation at"),ow=a("Called from"),ox=a(" (inlined)"),oz=a(o),oy=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(jx),vc]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],oA=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],om=a("Out of memory"),on=a("Stack overflow"),oo=a("Pattern matching failed"),op=a("Assertion failed"),oq=a("Undefined recursive module"),og=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],oh=a(o),oi=a(o),oj=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],oc=[0,[4,0,0,0,0],a(d0)],oa=[0,[3,0,0],a("%S")],ob=a(jH),oE=[0,a(o),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],oQ=a("x"),o0=a("Hashtbl: unsupported hash table format"),va=a("OCAMLRUNPARAM"),u_=a("CAMLRUNPARAM"),oV=a(o),pJ=[3,0,3],pK=a(bw),pD=a(j6),pE=a("<\/"),pF=a(o),pz=a(j6),pA=a("<"),pB=a(o),px=a("\n"),pm=[0,a(o)],pf=a(o),pg=a(o),ph=a(o),pi=a(o),pb=[0,a(o),0,a(o)],pa=a(o),o8=a("Stdlib.Format.String_tag"),pR=a("Z.Overflow"),pS=a(jD),pX=a("int_of_big_int"),p8=[0,0],qs=[0,0],r4=[0,0],qK=[0,0,0],tn=a("image"),tl=a(jX),tk=a("prices"),te=a("activation"),tf=a("others"),tg=a("patch"),ti=a("a patch"),th=a("a statement"),td=a("a prototype"),tb=a("certificate"),tc=a(jX),ta=a(jR),s7=a("linear"),s8=a("maximum"),s9=a("soft_tree"),s_=a("a readout"),s0=a("banks"),s1=a("max"),s2=a("max_minus_mean"),s3=a("max_minus_mean_distance"),s4=a("top_mean"),s5=a("a pooling"),sQ=a("exp_distance"),sR=a("exponential"),sS=a("identity"),sT=a("log_ratio"),sU=a("negated"),sV=a("quadratic"),sW=a("rectified"),sX=a("threshold"),sY=a("a similarity"),sJ=a("cosine"),sK=a("euclidean"),sL=a("inner_product"),sM=a("rooted_cosine"),sN=a("softmax"),sO=a("a geometry"),sF=a("none"),sG=a("some"),sH=a("none or some"),sB=[0,[11,a("one of "),[4,6,0,0,0]],a("one of %x")],sC=[0,[4,6,0,0,0],a(bH)],sD=a(" or "),sE=a("a list of "),sz=[0,[4,6,0,0,0],a(bH)],sA=[0,[2,0,[11,a(" below "),[4,6,0,0,0]]],a("%s below %x")],sw=a(bH),sx=a("a natural number"),sy=[0,[11,a("a number is more than "),[4,0,0,0,0]],a("a number is more than %d")],su=a(bH),sv=a("a positive integer"),ss=a(o),st=a("an integer in base 16"),sq=a("expected the end of the line, found another item"),sp=a("at most 1025 bytes"),so=a("expected another item, found the end of the line"),sm=[0,[11,a("expected "),[2,0,[11,a(", found "),[3,0,0]]]],a("expected %s, found %S")],sk=a("Reader.Wrong"),sl=a("Reader.Too_large"),tq=[0,0],ts=[0,1],tr=[0,2],ua=[0,1],ub=[0,fq],t_=a("a patch without views"),t8=[0,1],t9=[0,fq],ud=[0,0.03,[0,1.,0]],ui=[0,0],uB=[0,58,62],uH=[0,a("a soft tree whose activations are not shown to lie in [0, 1]")],uM=[0,0,[0,c6,[0,1152,0]]],uV=a("entails"),uW=a(jR),uX=a("instance"),uY=a("refuted"),u0=a("ready"),uZ=a("a question: the head first, and only once"),uQ=a("not proved"),uR=a("proved"),uS=a("not covered: "),u5=a("limit: "),u6=a("limit: there is no more memory"),u7=a("limit: a list is too long"),u8=a("the input ends within a line"),u3=a("error: "),u2=a("expected one line, found more"),u9=[0,[11,a("verale-proved 1 OCaml "),[2,0,[11,a(", js_of_ocaml"),0]]],a("verale-proved 1 OCaml %s, js_of_ocaml")];function
 M(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -930,17 +930,17 @@ E=a[1];return[21,E,I(a[2],b)];case
 23:var
 F=a[1];return[23,F,I(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,I(a[3],b)]}}function
-eb(a){return[0,a]}function
-ec(a){return a[1]}function
+ec(a){return[0,a]}function
+ed(a){return a[1]}function
 f$(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-ed(a){throw[0,gb,a]}function
+ee(a){throw[0,gb,a]}function
 W(a){throw[0,ga,a]}function
-bO(b,a){return vO(b,a)?b:a}function
-ar(b,a){return vt(b,a)?b:a}function
-dd(a){return 0<=a?a:-a|0}var
-bj=c7(kH),aR=c7(kI),kG=fy;function
+bO(b,a){return vP(b,a)?b:a}function
+ar(b,a){return vu(b,a)?b:a}function
+dg(a){return 0<=a?a:-a|0}var
+a_=c_(kH),aK=c_(kI),kG=fy;function
 aB(d,c){var
-a=t(d),e=t(c),b=V(a+e|0);aO(d,0,b,0,a);aO(c,0,b,a,e);return cn(b)}function
+a=t(d),e=t(c),b=V(a+e|0);aQ(d,0,b,0,a);aQ(c,0,b,a,e);return cn(b)}function
 kJ(a){return a?kK:kL}function
 kM(a){var
 e=t(a);return function(f){var
@@ -950,26 +950,26 @@ if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
 kO(a){return kM(fW(kP,a))}function
 cq(a,b){if(a){var
-c=a[1];return[0,c,cq(a[2],b)]}return b}vU(0);var
-kQ=kq(1),aS=kq(2);function
+c=a[1];return[0,c,cq(a[2],b)]}return b}vV(0);var
+kQ=kq(1),aT=kq(2);function
 kR(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{d6(d)}catch(a){a=aP(a);if(a[1]!==gd)throw a;var
+c=a[2],d=a[1];try{d7(d)}catch(a){a=aR(a);if(a[1]!==gd)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(vV(0))}function
+a=c;continue}return 0}}return a(vW(0))}function
 cr(b,a){return f3(b,a,0,t(a))}function
 kS(d,c,b,a){if(0<=b&&0<=a&&!((t(c)-a|0)<b))return f3(d,c,b,a);return W(kT)}function
-gf(a){cr(aS,a);kr(aS,10);return d6(aS)}var
-eg=eb(kR);function
+gf(a){cr(aT,a);kr(aT,10);return d7(aT)}var
+eh=ec(kR);function
 kU(c){for(;;){var
-d=eb(1),a=ec(eg),b=1-f$(eg,a,function(a,b){return function(d){if(f$(a,1,0))e(c,0);return e(b,0)}}(d,a));if(b)continue;return b}}function
-eh(a){return e(ec(eg),0)}f7(a(ja),eh);function
+d=ec(1),a=ed(eh),b=1-f$(eh,a,function(a,b){return function(d){if(f$(a,1,0))e(c,0);return e(b,0)}}(d,a));if(b)continue;return b}}function
+ei(a){return e(ed(eh),0)}f7(a(ja),ei);function
 kV(b,a){return kr(b,a)}function
-de(a){return d6(a)}function
+dh(a){return d7(a)}function
 kW(a){return a?a[1]:W(kX)}function
 kY(a){return a?a[1]:0}function
-ei(b,a){return a?[0,e(b,a[1])]:0}function
+di(b,a){return a?[0,e(b,a[1])]:0}function
 kZ(b,a){return a?e(b,a[1]):0}function
 k0(a){return a?1:0}function
 k1(a){return a}function
@@ -982,17 +982,17 @@ if(!(14<=a))switch(a){case
 10:return k7;case
 13:return k8}if(c){var
 d=V(1);O(d,0,a);return cn(d)}var
-b=V(4);O(b,0,92);O(b,1,48+(a/c2|0)|0);O(b,2,48+((a/10|0)%10|0)|0);O(b,3,48+(a%10|0)|0);return cn(b)}function
+b=V(4);O(b,0,92);O(b,1,48+(a/c4|0)|0);O(b,2,48+((a/10|0)%10|0)|0);O(b,3,48+(a%10|0)|0);return cn(b)}function
 k9(a){return 25<a+jK>>>0?a:a+j1|0}var
-ej=v8(0),cs=(4*ej|0)-1|0;function
+ej=v9(0),cs=(4*ej|0)-1|0;function
 k$(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-aT(a){return k$(0,a)}function
-df(b,a){return 0<=a?function(d,c){var
+aU(a){return k$(0,a)}function
+dj(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return ed(la)}}(b,a):W(lb)}function
+a=e,b=b-1|0;continue}return ee(la)}}(b,a):W(lb)}function
 lc(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
@@ -1000,13 +1000,13 @@ a=e,b=b-1|0;continue}return 0}}(b,a):W(ld)}function
 bP(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-a_(a){return bP(a,0)}function
+a$(a){return bP(a,0)}function
 le(g,f,d,c){var
 b=g,a=f;for(;;){if(d<=a)return b;var
 b=[0,e(c,a),b],a=a+1|0;continue}}function
 gg(a,c,b){if(c<=a)return 0;var
 d=e(b,a);return[0,d,gg(a+1|0,c,b)]}function
-bk(a,b){return 0<=a?50<a?a_(le(0,0,a,b)):gg(0,a,b):W(lf)}function
+bk(a,b){return 0<=a?50<a?a$(le(0,0,a,b)):gg(0,a,b):W(lf)}function
 $(b,a){if(a){var
 c=a[2],d=e(b,a[1]);return[0,d,$(b,c)]}return 0}function
 gh(c,b,a){if(a){var
@@ -1062,21 +1062,21 @@ a(h,g){var
 b=h,a=g;for(;;){if(a){var
 c=a[2],d=a[1];if(e(f,d)){var
 b=[0,d,b],a=c;continue}var
-a=c;continue}return a_(b)}}var
+a=c;continue}return a$(b)}}var
 b=0;return function(c){return a(b,c)}}function
 ct(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=l(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return a_(b)}}(0,0,a)}function
+d=a[1],i=a[2],j=l(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return a$(b)}}(0,0,a)}function
 cu(f){function
 a(h,g){var
 b=h,a=g;for(;;){if(a){var
 c=a[2],d=e(f,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
-a=c;continue}return a_(b)}}var
+a=c;continue}return a$(b)}}var
 b=0;return function(c){return a(b,c)}}function
 gn(b,a){return function(f,d,c){var
 b=d,a=c;for(;;){if(a){var
-g=a[2],b=bP(e(f,a[1]),b),a=g;continue}return a_(b)}}(b,0,a)}function
+g=a[2],b=bP(e(f,a[1]),b),a=g;continue}return a$(b)}}(b,0,a)}function
 go(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
@@ -1104,7 +1104,7 @@ j=e[2];if(j){var
 k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<l(a,d,c)?0<l(a,d,b)?0<l(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<l(a,c,b)?0<l(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 n=f>>1,o=m(n,e),t=o[1],p=m(f-n|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=aT(b);return 2<=c?g(c,b)[1]:b}function
+c=aU(b);return 2<=c?g(c,b)[1]:b}function
 el(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
@@ -1113,18 +1113,18 @@ ln(b,a){return b<=a?b:a}function
 gp(b,a){return a<=b?b:a}function
 gq(b){return a(o+b)}function
 bB(a,c){var
-b=V(a);vp(b,0,a,c);return b}function
+b=V(a);vq(b,0,a,c);return b}function
 lo(a){var
 b=aF(a),c=V(b);by(a,0,c,0,b);return c}function
 lp(c,b,a){if(0<=b&&0<=a&&!((aF(c)-a|0)<b)){var
 d=V(a);by(c,b,d,0,a);return d}return W(lq)}function
 gr(c,b,a){return cn(lp(c,b,a))}function
 gs(e,c,d,b,a){if(0<=a&&0<=c&&!((aF(e)-a|0)<c)&&0<=b&&!((aF(d)-a|0)<b))return by(e,c,d,b,a);return W(lr)}function
-a$(e,c,d,b,a){if(0<=a&&0<=c&&!((t(e)-a|0)<c)&&0<=b&&!((aF(d)-a|0)<b))return aO(e,c,d,b,a);return W(ls)}function
+ba(e,c,d,b,a){if(0<=a&&0<=c&&!((t(e)-a|0)<c)&&0<=b&&!((aF(d)-a|0)<b))return aQ(e,c,d,b,a);return W(ls)}function
 lt(e){var
 a=[0,0],m=aF(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=c4(e,i),g=0;if(32<=f){var
+f=c7(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1139,7 +1139,7 @@ i=r;continue}break}}if(a[1]===aF(e))return lo(e);var
 b=V(a[1]);a[1]=0;var
 n=aF(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=c4(e,h),d=0;if(35<=c)if(92===c)d=2;else
+c=c7(e,h),d=0;if(35<=c)if(92===c)d=2;else
 if(fz<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
@@ -1150,7 +1150,7 @@ switch(c){case
 9:O(b,a[1],92);a[1]++;O(b,a[1],116);break;case
 10:O(b,a[1],92);a[1]++;O(b,a[1],110);break;case
 13:O(b,a[1],92);a[1]++;O(b,a[1],114);break;default:d=1}switch(d){case
-1:O(b,a[1],92);a[1]++;O(b,a[1],48+(c/c2|0)|0);a[1]++;O(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;O(b,a[1],48+(c%10|0)|0);break;case
+1:O(b,a[1],92);a[1]++;O(b,a[1],48+(c/c4|0)|0);a[1]++;O(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;O(b,a[1],48+(c%10|0)|0);break;case
 2:O(b,a[1],92);a[1]++;O(b,a[1],c);break;case
 3:O(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
@@ -1158,7 +1158,7 @@ h=q;continue}break}}return b}function
 gt(g,b){var
 c=aF(b);if(0===c)return b;var
 d=V(c),f=c-1|0,h=0;if(!(f<0)){var
-a=h;for(;;){O(d,a,e(g,c4(b,a)));var
+a=h;for(;;){O(d,a,e(g,c7(b,a)));var
 i=a+1|0;if(f!==a){var
 a=i;continue}break}}return d}function
 lu(a){return gt(k9,a)}function
@@ -1173,22 +1173,22 @@ g=a[2],b=lv((t(c)+e|0)+b|0,b),a=g;continue}return t(c)+b|0}return b}}function
 ly(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];aO(a,0,b,d,t(a));aO(g,0,b,d+t(a)|0,e);var
-d=(d+t(a)|0)+e|0,c=i;continue}aO(a,0,b,d,t(a));return b}return b}}function
+i=c[2];aQ(a,0,b,d,t(a));aQ(g,0,b,d+t(a)|0,e);var
+d=(d+t(a)|0)+e|0,c=i;continue}aQ(a,0,b,d,t(a));return b}return b}}function
 lz(b,a){if(a){var
 c=t(b);return aH(ly(V(lx(0,c,a)),0,b,c,a))}return lA}function
 lB(b,a){return aH(gt(b,em(a)))}function
 lC(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=da(b,a)+j1|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+c=dd(b,a)+j1|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
 if(2===c)d=1;if(d)return aH(lt(em(b)));var
 a=a+1|0;continue}}(a,t(a),0)}function
 lD(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw a9;if(da(e,a)===b)return a;var
+a=c;for(;;){if(d<=a)throw a9;if(dd(e,a)===b)return a;var
 a=a+1|0;continue}}function
 lE(b,a,d){var
 c=t(b);if(0<=a&&!(c<a))try{lD(b,c,a,d);var
-e=1;return e}catch(a){a=aP(a);if(a===a9)return 0;throw a}return W(lF)}function
+e=1;return e}catch(a){a=aR(a);if(a===a9)return 0;throw a}return W(lF)}function
 lG(b,a){return lE(b,0,a)}function
 lH(a){return aH(lu(em(a)))}function
 lI(a){return 1-(typeof
@@ -1201,10 +1201,10 @@ a=h;continue}break}}return d}return W(lJ)}function
 bR(a){var
 b=a.length-1;return 0===b?[0]:fP(a,0,b)}function
 gv(b,a){var
-c=b.length-1;return 0===c?bR(a):0===a.length-1?fP(b,0,c):ve(b,a)}function
+c=b.length-1;return 0===c?bR(a):0===a.length-1?fP(b,0,c):vf(b,a)}function
 en(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return fP(c,b,a);return W(lK)}function
-gw(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return vf(c,b,a,d);return W(lL)}function
-dg(d,b){var
+gw(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return vg(c,b,a,d);return W(lL)}function
+dk(d,b){var
 c=b.length-1-1|0,f=0;if(!(c<0)){var
 a=f;for(;;){e(d,b[1+a]);var
 g=a+1|0;if(c!==a){var
@@ -1226,7 +1226,7 @@ c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){l(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-aU(d,b){var
+aL(d,b){var
 c=b.length-1;if(0===c)return[0];var
 e=s(c,l(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=l(d,a,b[1+a]);var
@@ -1252,7 +1252,7 @@ gy(c,b){var
 d=b.length-1;return function(f){var
 a=f;for(;;){if(a===d)return 0;if(e(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-dh(c,b){var
+dl(c,b){var
 d=b.length-1;return function(f){var
 a=f;for(;;){if(a===d)return 1;if(e(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
@@ -1275,14 +1275,14 @@ d=g(i,b);if(0<l(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 n(f,b,d){try{var
-g=m(f,b,d);return g}catch(b){b=aP(b);if(b[1]===eo){var
+g=m(f,b,d);return g}catch(b){b=aR(b);if(b[1]===eo){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=aP(a);if(a[1]===eo)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=aR(a);if(a[1]===eo)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
@@ -1304,9 +1304,9 @@ var
 k=j;return k}function
 bT(a){return a!=a?1:0}function
 bU(b,a){if(!(b<a)){var
-c=0;if(d9(a)||!d9(b))c=1;if(c)return bT(b)?b:a}return bT(a)?a:b}function
+c=0;if(d_(a)||!d_(b))c=1;if(c)return bT(b)?b:a}return bT(a)?a:b}function
 E(b,a){if(!(b<a)){var
-c=0;if(d9(a)||!d9(b))c=1;if(c)return bT(a)?a:b}return bT(b)?b:a}function
+c=0;if(d_(a)||!d_(b))c=1;if(c)return bT(a)?a:b}return bT(b)?b:a}function
 cv(a){return[0,0,0]}function
 cw(a){a[1]=0;a[2]=0;return 0}function
 bV(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
@@ -1335,7 +1335,7 @@ lZ=[N,lY,bz(0)];function
 l0(a){throw lZ}function
 gB(a){var
 c=a[1];a[1]=l0;try{var
-b=e(c,0);vZ(a,b);return b}catch(b){b=aP(b);a[1]=function(a){throw b};throw b}}function
+b=e(c,0);v0(a,b);return b}catch(b){b=aR(b);a[1]=function(a){throw b};throw b}}function
 eq(a){var
 b=1<=a?a:1,c=cs<b?cs:b,d=V(c);return[0,d,0,c,d]}function
 er(a){return gr(a[1],0,a[2])}function
@@ -1343,7 +1343,7 @@ l1(a){return a[2]}function
 l2(a){a[2]=0;return 0}function
 es(a,c){var
 d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cs<b[1])if((d+c|0)<=cs)b[1]=cs;else
-ed(l5);var
+ee(l5);var
 e=V(b[1]);gs(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,J,l3]}throw[0,J,l4]}}function
 gC(a,c){var
 b=a[2];if(a[3]<=b)es(a,1);O(a[1],b,c);a[2]=b+1|0;return 0}function
@@ -1352,9 +1352,9 @@ e=c<0?1:0;if(e)var
 f=e;else
 var
 h=b<0?1:0,f=h||((t(d)-b|0)<c?1:0);if(f)W(l7);var
-g=a[2]+b|0;if(a[3]<g)es(a,b);aO(d,c,a[1],a[2],b);a[2]=g;return 0}function
+g=a[2]+b|0;if(a[3]<g)es(a,b);aQ(d,c,a[1],a[2],b);a[2]=g;return 0}function
 cx(a,c){var
-b=t(c),d=a[2]+b|0;if(a[3]<d)es(a,b);aO(c,0,a[1],a[2],b);a[2]=d;return 0}function
+b=t(c),d=a[2]+b|0;if(a[3]<d)es(a,b);aQ(c,0,a[1],a[2],b);a[2]=d;return 0}function
 et(a){return 5===a[2]?12:-6}function
 gD(a){return[0,0,V(a)]}function
 gE(a,g){var
@@ -1365,7 +1365,7 @@ var
 f=d;return f}function
 bY(a,b){gE(a,1);ch(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 ad(a,c){var
-b=t(c);gE(a,b);a$(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+b=t(c);gE(a,b);ba(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
 gF(a){return gr(a[2],0,a[1])}function
 l8(a,b){var
 c=a?a[1]:70;switch(b[2]){case
@@ -1661,11 +1661,11 @@ switch(b[0]){case
 5:throw[0,J,my];case
 6:throw[0,J,mz];default:throw[0,J,mF]}}var
 aa=[N,mN,bz(0)];function
-di(b,a){if(typeof
+dm(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aa}}function
 cy(e,b,d){var
-a=di(e,d);if(typeof
+a=dm(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
 c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aa}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
@@ -1698,12 +1698,12 @@ a!=="number"&&7===a[0]){var
 n=am(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(c$([0,b[1]],[0,o]))throw aa;var
+o=a[1],w=a[2],x=b[2];if(dc([0,b[1]],[0,o]))throw aa;var
 p=am(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],f=a[1],y=a[3],z=b[3],A=b[2],C=b[1],D=[0,M(f)];if(c$([0,M(C)],D))throw aa;var
-E=[0,M(d)];if(c$([0,M(A)],E))throw aa;var
+d=a[2],f=a[1],y=a[3],z=b[3],A=b[2],C=b[1],D=[0,M(f)];if(dc([0,M(C)],D))throw aa;var
+E=[0,M(d)];if(dc([0,M(A)],E))throw aa;var
 q=ae(X(S(f),d)),F=q[4];e(q[2],0);e(F,0);var
 r=am(M(z),c,y),G=r[2];return[0,[9,f,d,S(r[1])],G]}break;case
 10:if(typeof
@@ -1728,11 +1728,11 @@ p=B(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 b!=="number"&&0===b[0]){var
 q=B(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-R=a[2],r=di(a[1],b),c=r[2],S=r[1];if(typeof
+R=a[2],r=dm(a[1],b),c=r[2],S=r[1];if(typeof
 c!=="number"&&1===c[0]){var
 s=B(R,c[1]);return[0,[2,S,s[1]],s[2]]}throw aa;case
 3:var
-T=a[2],t=di(a[1],b),d=t[2],U=t[1];if(typeof
+T=a[2],t=dm(a[1],b),d=t[2],U=t[1];if(typeof
 d!=="number"&&1===d[0]){var
 u=B(T,d[1]);return[0,[3,U,u[1]],u[2]]}throw aa;case
 4:var
@@ -1756,7 +1756,7 @@ ak=a[4],al=a[1],m=cy(a[2],a[3],b),n=m[3],am=m[1];if(typeof
 n!=="number"&&6===n[0]){var
 an=m[2],z=B(ak,n[1]);return[0,[8,al,am,an,z[1]],z[2]]}throw aa;case
 9:var
-ao=a[2],A=di(a[1],b),o=A[2],ap=A[1];if(typeof
+ao=a[2],A=dm(a[1],b),o=A[2],ap=A[1];if(typeof
 o!=="number"&&7===o[0]){var
 C=B(ao,o[1]);return[0,[9,ap,C[1]],C[2]]}throw aa;case
 10:var
@@ -1767,11 +1767,11 @@ aq=a[1],E=B(a[2],b);return[0,[11,aq,E[1]],E[2]];case
 ar=a[1],F=B(a[2],b);return[0,[12,ar,F[1]],F[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-G=b[1],as=b[2],at=a[3],au=a[1];if(c$([0,a[2]],[0,G]))throw aa;var
+G=b[1],as=b[2],at=a[3],au=a[1];if(dc([0,a[2]],[0,G]))throw aa;var
 H=B(at,as);return[0,[13,au,G,H[1]],H[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-I=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,M(I)];if(c$([0,M(ax)],az))throw aa;var
+I=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,M(I)];if(dc([0,M(ax)],az))throw aa;var
 J=B(aw,M(av));return[0,[14,ay,I,J[1]],J[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
@@ -1822,33 +1822,33 @@ a=B(c,b);if(typeof
 a[2]==="number")return a[1];throw aa}function
 mR(b,a){return mO(b,M(S(a)))}function
 au(k,g,a){var
-b=t(a),h=0<=g?k:0,d=dd(g);if(d<=b)return a;var
+b=t(a),h=0<=g?k:0,d=dg(g);if(d<=b)return a;var
 l=2===h?48:32,c=bB(d,l);switch(h){case
-0:a$(a,0,c,0,b);break;case
-1:a$(a,0,c,d-b|0,b);break;default:var
+0:ba(a,0,c,0,b);break;case
+1:ba(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==R(a,0)&&45!==R(a,0)&&32!==R(a,0)){e=1;i=1}if(!i){ch(c,0,R(a,0));a$(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==R(a,0)&&45!==R(a,0)&&32!==R(a,0)){e=1;i=1}if(!i){ch(c,0,R(a,0));ba(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===R(a,0)){var
-j=0;if(dV!==R(a,1)&&88!==R(a,1)){f=1;j=1}if(!j){ch(c,1,R(a,1));a$(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)a$(a,0,c,d-b|0,b)}}return aH(c)}function
+j=0;if(dX!==R(a,1)&&88!==R(a,1)){f=1;j=1}if(!j){ch(c,1,R(a,1));ba(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)ba(a,0,c,d-b|0,b)}}return aH(c)}function
 bZ(k,b){var
-c=dd(k),a=t(b),d=R(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+jK>>>0))e=1}else
+c=dg(k),a=t(b),d=R(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+jK>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(dV===R(b,1)||88===R(b,1))j=1;if(j){var
-h=bB(c+2|0,48);ch(h,1,R(b,1));a$(b,2,h,(c-a|0)+4|0,a-2|0);return aH(h)}}e=1;f=1;break;case
+j=0;if(dX===R(b,1)||88===R(b,1))j=1;if(j){var
+h=bB(c+2|0,48);ch(h,1,R(b,1));ba(b,2,h,(c-a|0)+4|0,a-2|0);return aH(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bB(c+1|0,48);ch(g,0,d);a$(b,1,g,(c-a|0)+2|0,a-1|0);return aH(g)}}if(e&&a<c){var
-i=bB(c,48);a$(b,0,i,c-a|0,a);return aH(i)}return b}function
+g=bB(c+1|0,48);ch(g,0,d);ba(b,1,g,(c-a|0)+2|0,a-1|0);return aH(g)}}if(e&&a<c){var
+i=bB(c,48);ba(b,0,i,c-a|0,a);return aH(i)}return b}function
 mS(d){var
-a=lC(d),b=t(a),c=bB(b+2|0,34);aO(a,0,c,1,b);return aH(c)}function
+a=lC(d),b=t(a),c=bB(b+2|0,34);aQ(a,0,c,1,b);return aH(c)}function
 mT(a){switch(a){case
 1:return mV;case
 2:return mW;case
@@ -1910,28 +1910,28 @@ nx(a){switch(a){case
 3:case
 14:return nB;default:return nK}}function
 gH(b,c){var
-d=dd(c),e=l8(nL,b),a=gD(16);bY(a,37);l9(a,b);bY(a,46);ad(a,gq(d));bY(a,e);return gF(a)}function
-dj(m,a){if(13<=m){var
+d=dg(c),e=l8(nL,b),a=gD(16);bY(a,37);l9(a,b);bY(a,46);ad(a,gq(d));bY(a,e);return gF(a)}function
+dn(m,a){if(13<=m){var
 g=[0,0],h=t(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<da(a,c)+ji>>>0))g[1]++;var
+c=n;for(;;){if(!(9<dd(a,c)+ji>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
 i=g[1],j=V(t(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){ch(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=t(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=da(a,b);if(9<f+ji>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=dd(a,b);if(9<f+ji>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}return aH(j)}return a}function
-nM(a,b){return dj(a,d3(mT(a),b))}function
-nN(a,b){return dj(a,d3(nj(a),b))}function
-nO(a,b){return dj(a,d3(nx(a),b))}function
-nP(a,b){return dj(a,vD(m7(a),b))}function
-ba(b,c,a){function
+nM(a,b){return dn(a,d4(mT(a),b))}function
+nN(a,b){return dn(a,d4(nj(a),b))}function
+nO(a,b){return dn(a,d4(nx(a),b))}function
+nP(a,b){return dn(a,vE(m7(a),b))}function
+bb(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return vz(a,c,d)}function
+d=32}return vA(a,c,d)}function
 f(a){var
 e=t(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
@@ -1939,16 +1939,16 @@ c=R(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
 b=b+1|0;continue}}(0)?a:aB(a,nQ)}function
 e(c){var
-b=vm(a);return 3===b?a<0.?nR:nS:4<=b?nT:c}switch(b[2]){case
+b=vn(a);return 3===b?a<0.?nR:nS:4<=b?nT:c}switch(b[2]){case
 5:return e(f(fW(gH(b,c),a)));case
 6:return d(0);case
 7:return lH(d(0));case
 8:return e(d(0));default:return fW(gH(b,c),a)}}function
 nU(d){var
-a=k2(d),b=t(a),c=bB(b+2|0,39);aO(a,0,c,1,b);return aH(c)}function
+a=k2(d),b=t(a),c=bB(b+2|0,39);aQ(a,0,c,1,b);return aH(c)}function
 nV(b){var
 a=gD(16);eu(a,b);return gF(a)}function
-cY(d,o,n,m){var
+c0(d,o,n,m){var
 c=o,b=n,a=m;for(;;)if(typeof
 a==="number")return e(c,b);else
 switch(a[0]){case
@@ -1959,10 +1959,10 @@ q=a[1];return function(a){return w(c,[4,b,nU(a)],q)};case
 2:var
 r=a[2],s=a[1];return ev(c,b,r,s,function(a){return a});case
 3:return ev(c,b,a[2],a[1],mS);case
-4:return dk(c,b,a[4],a[2],a[3],nM,a[1]);case
-5:return dk(c,b,a[4],a[2],a[3],nN,a[1]);case
-6:return dk(c,b,a[4],a[2],a[3],nO,a[1]);case
-7:return dk(c,b,a[4],a[2],a[3],nP,a[1]);case
+4:return dp(c,b,a[4],a[2],a[3],nM,a[1]);case
+5:return dp(c,b,a[4],a[2],a[3],nN,a[1]);case
+6:return dp(c,b,a[4],a[2],a[3],nO,a[1]);case
+7:return dp(c,b,a[4],a[2],a[3],nP,a[1]);case
 8:return nW(c,b,a[4],a[2],a[3],a[1]);case
 9:return ev(c,b,a[2],a[1],kJ);case
 10:var
@@ -1989,7 +1989,7 @@ D=a[2],E=f[1][1],F=0,c=function(b,c,d){return function(a){return w(c,[1,b,[1,a]]
 20:var
 G=a[3],H=[8,b,nZ];return function(a){return w(c,H,G)};case
 21:var
-K=a[2];return function(a){return w(c,[4,b,d3(n0,a)],K)};case
+K=a[2];return function(a){return w(c,[4,b,d4(n0,a)],K)};case
 22:var
 L=a[1];return function(a){return w(c,[5,b,a],L)};case
 23:var
@@ -2044,18 +2044,18 @@ s=a[1];return function(a){return aC(d,c,s,b)};case
 t=a[1];return function(a){return aC(d,c,t,b)};case
 13:throw[0,J,n2];default:throw[0,J,n3]}}function
 A(d,b,e,a){var
-c=[8,e,n4];return d<50?cY(d+1|0,b,c,a):_(cY,[0,b,c,a])}function
+c=[8,e,n4];return d<50?c0(d+1|0,b,c,a):_(c0,[0,b,c,a])}function
 fn(h,b,f,a,d,c){if(d){var
 i=d[1];return function(d){return nX(b,f,a,i,e(c,d))}}var
-g=[4,f,c];return h<50?cY(h+1|0,b,g,a):_(cY,[0,b,g,a])}function
-w(a,b,c){return f8(cY(0,a,b,c))}function
+g=[4,f,c];return h<50?c0(h+1|0,b,g,a):_(c0,[0,b,g,a])}function
+w(a,b,c){return f8(c0(0,a,b,c))}function
 aC(a,b,c,d){return f8(fo(0,a,b,c,d))}function
 nX(a,b,c,d,e){return f8(fn(0,a,b,c,d,e))}function
 ev(f,d,c,a,b){if(typeof
 a==="number")return function(a){return w(f,[4,d,e(b,a)],c)};else{if(0===a[0]){var
 g=a[2],h=a[1];return function(a){return w(f,[4,d,au(h,g,e(b,a))],c)}}var
 i=a[1];return function(g,a){return w(f,[4,d,au(i,g,e(b,a))],c)}}}function
-dk(f,e,d,g,c,b,a){if(typeof
+dp(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
 c==="number")return c?function(g,c){return w(f,[4,e,bZ(g,l(b,a,c))],d)}:function(c){return w(f,[4,e,l(b,a,c)],d)};var
 k=c[1];return function(c){return w(f,[4,e,bZ(k,l(b,a,c))],d)}}else{if(0===g[0]){var
@@ -2067,35 +2067,35 @@ c==="number")return c?function(h,g,c){return w(f,[4,e,au(j,h,bZ(g,l(b,a,c)))],d)
 n=c[1];return function(g,c){return w(f,[4,e,au(j,g,bZ(n,l(b,a,c)))],d)}}}function
 nW(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return w(e,[4,d,ba(a,f,b)],c)}:function(b){return w(e,[4,d,ba(a,et(a),b)],c)};var
-j=b[1];return function(b){return w(e,[4,d,ba(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return w(e,[4,d,bb(a,f,b)],c)}:function(b){return w(e,[4,d,bb(a,et(a),b)],c)};var
+j=b[1];return function(b){return w(e,[4,d,bb(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return w(e,[4,d,au(h,g,ba(a,f,b))],c)}:function(b){return w(e,[4,d,au(h,g,ba(a,et(a),b))],c)};var
-k=b[1];return function(b){return w(e,[4,d,au(h,g,ba(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return w(e,[4,d,au(h,g,bb(a,f,b))],c)}:function(b){return w(e,[4,d,au(h,g,bb(a,et(a),b))],c)};var
+k=b[1];return function(b){return w(e,[4,d,au(h,g,bb(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return w(e,[4,d,au(i,g,ba(a,f,b))],c)}:function(f,b){return w(e,[4,d,au(i,f,ba(a,et(a),b))],c)};var
-l=b[1];return function(f,b){return w(e,[4,d,au(i,f,ba(a,l,b))],c)}}}function
-bb(b,f){var
+b==="number")return b?function(g,f,b){return w(e,[4,d,au(i,g,bb(a,f,b))],c)}:function(f,b){return w(e,[4,d,au(i,f,bb(a,et(a),b))],c)};var
+l=b[1];return function(f,b){return w(e,[4,d,au(i,f,bb(a,l,b))],c)}}}function
+bc(b,f){var
 a=f;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=gG(a[2]);bb(b,g);return cr(b,h);case
+g=a[1],h=gG(a[2]);bc(b,g);return cr(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bb(b,d);cr(b,n5);var
+i=c[1];bc(b,d);cr(b,n5);var
 a=i;continue}var
-j=c[1];bb(b,d);cr(b,n6);var
+j=c[1];bc(b,d);cr(b,n6);var
 a=j;continue;case
 6:var
-m=a[2];bb(b,a[1]);return e(m,b);case
-7:bb(b,a[1]);return de(b);case
+m=a[2];bc(b,a[1]);return e(m,b);case
+7:bc(b,a[1]);return dh(b);case
 8:var
-n=a[2];bb(b,a[1]);return W(n);case
+n=a[2];bc(b,a[1]);return W(n);case
 2:case
 4:var
-k=a[2];bb(b,a[1]);return cr(b,k);default:var
-l=a[2];bb(b,a[1]);return kV(b,l)}}function
+k=a[2];bc(b,a[1]);return cr(b,k);default:var
+l=a[2];bc(b,a[1]);return kV(b,l)}}function
 bm(b,f){var
 a=f;for(;;)if(typeof
 a==="number")return 0;else
@@ -2119,16 +2119,16 @@ n=a[2];bm(b,a[1]);return W(n);case
 k=a[2];bm(b,a[1]);return cx(b,k);default:var
 l=a[2];bm(b,a[1]);return gC(b,l)}}function
 n9(c,a,b){var
-d=b[1],f=0;return w(function(b){bb(a,b);return e(c,a)},f,d)}function
+d=b[1],f=0;return w(function(b){bc(a,b);return e(c,a)},f,d)}function
 ew(b,a){return n9(function(a){return 0},b,a)}function
-ex(a){return ew(aS,a)}function
+ex(a){return ew(aT,a)}function
 n_(b,a){var
 c=a[1];return w(function(c){var
 a=eq(64);bm(a,c);return e(b,er(a))},0,c)}function
 ag(a){return n_(function(a){return a},a)}var
-n$=eb(0);function
+n$=ec(0);function
 ez(c,b){var
-a=c[1+b];return lI(a)?ck(a)===d1?e(ag(oa),a):ck(a)===253?kO(a):ob:e(ag(oc),a)}function
+a=c[1+b];return lI(a)?ck(a)===d2?e(ag(oa),a):ck(a)===253?kO(a):ob:e(ag(oc),a)}function
 gI(b,a){if(b.length-1<=a)return od;var
 c=gI(b,a+1|0),d=ez(b,a);return l(ag(oe),d,c)}function
 of(a){var
@@ -2142,19 +2142,19 @@ a(f){var
 a=f;for(;;){if(a){var
 g=a[2],h=a[1];try{var
 c=0,b=e(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=g;continue}return 0}}return a(ec(n$))}function
-ol(a){if(a===dc)return om;if(a===ee)return on;if(a[1]===gc){var
+a=g;continue}return 0}}return a(ed(n$))}function
+ol(a){if(a===df)return om;if(a===ef)return on;if(a[1]===gc){var
 b=a[2],e=b[3],h=b[2],i=b[1];return fp(ag(ey),i,h,e,e+5|0,oo)}if(a[1]===J){var
 c=a[2],f=c[3],j=c[2],k=c[1];return fp(ag(ey),k,j,f,f+6|0,op)}if(a[1]===ge){var
 d=a[2],g=d[3],l=d[2],m=d[1];return fp(ag(ey),m,l,g,g+6|0,oq)}if(0===ck(a)){var
 n=a[1][1];return aB(n,of(a))}return a[1]}function
-dl(a){var
+dq(a){var
 b=ok(a);return b?b[1]:ol(a)}function
 or(a){var
-b=[0,vn(a)];return b}function
+b=[0,vo(a)];return b}function
 os(b,a){function
 c(a){return a?0===b?ot:ou:0===b?ov:ow}if(0===a[0]){var
-d=a[5],f=a[4],g=a[3],h=a[6]?ox:oz,i=a[2],j=a[7],k=c(a[1]);return[0,vc(ag(oy),k,j,i,h,g,f,d)]}if(a[1])return 0;var
+d=a[5],f=a[4],g=a[3],h=a[6]?ox:oz,i=a[2],j=a[7],k=c(a[1]);return[0,vd(ag(oy),k,j,i,h,g,f,d)]}if(a[1])return 0;var
 l=c(0);return[0,e(ag(oA),l)]}function
 oB(d,b){if(b){var
 f=b[1],g=f.length-1-1|0,i=0;if(!(g<0)){var
@@ -2166,20 +2166,20 @@ a=k;continue}break}}return 0}return ew(d,oD)}function
 eA(b,a){return oB(b,or(a))}var
 oF=oE.slice();function
 oG(f,d){var
-g=dl(f);e(ex(oH),g);eA(aS,d);var
-a=vT(0);if(a<0){var
-b=dd(a);gf(c(oF,b)[1+b])}return de(aS)}var
+g=dq(f);e(ex(oH),g);eA(aT,d);var
+a=vU(0);if(a<0){var
+b=dg(a);gf(c(oF,b)[1+b])}return dh(aT)}var
 oI=[0];function
 gJ(b){var
-a=vs(0);return a}function
+a=vt(0);return a}function
 oJ(b,a){try{var
-c=a?oI:gJ(0);try{eh(0)}catch(a){}try{var
-i=oG(b,c),d=i}catch(a){a=aP(a);var
-f=gJ(0),g=dl(b);e(ex(oL),g);eA(aS,c);var
-h=dl(a);e(ex(oM),h);eA(aS,f);var
-d=de(aS)}return d}catch(a){a=aP(a);if(a===dc)return gf(oK);throw a}}f7(a(jf),function(b,a){try{var
+c=a?oI:gJ(0);try{ei(0)}catch(a){}try{var
+i=oG(b,c),d=i}catch(a){a=aR(a);var
+f=gJ(0),g=dq(b);e(ex(oL),g);eA(aT,c);var
+h=dq(a);e(ex(oM),h);eA(aT,f);var
+d=dh(aT)}return d}catch(a){a=aR(a);if(a===df)return gf(oK);throw a}}f7(a(jf),function(b,a){try{var
 c=oJ(b,a);return c}catch(a){return 0}});function
-oN(a){return vS(a,0,t(a))}function
+oN(a){return vT(a,0,t(a))}function
 oO(a){return[0,s(55,0),0]}function
 oP(d,g){function
 l(b,a){return oN(aB(b,gq(a)))}function
@@ -2190,28 +2190,28 @@ s=a+1|0;if(54!==a){var
 a=s;continue}var
 f=[0,oQ],j=54+gp(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=vX(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+e=b%55|0,k=vY(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
 p=m(f[1]),q=(c(d[1],e)[1+e]^p)&jp;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
 oR(b){var
 a=oO(0);oP(a,b);return a}function
-oS(a){return oR(v9(0))}function
+oS(a){return oR(v_(0))}function
 oT(a){a[2]=(a[2]+1|0)%55|0;var
 b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&jp,g=a[2];c(a[1],g)[1+g]=f;return f}function
 oU(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-va=kv(u$),gL=va}catch(a){a=aP(a);if(a!==a9)throw a;try{var
-u_=kv(u9),gK=u_}catch(a){a=aP(a);if(a!==a9)throw a;var
+vb=kv(va),gL=vb}catch(a){a=aR(a);if(a!==a9)throw a;try{var
+u$=kv(u_),gK=u$}catch(a){a=aR(a);if(a!==a9)throw a;var
 gK=oV}var
 gL=gK}var
-oW=lG(gL,82),dm=[dW,function(a){return oS(0)}];function
+oW=lG(gL,82),dr=[dY,function(a){return oS(0)}];function
 oX(c,b){var
 a=c;for(;;){if(b<=a)return a;if(ej<(a*2|0))return a;var
 a=a*2|0;continue}}function
 gM(a,e){var
 f=a?a[1]:oW,b=oX(16,e);if(f)var
-c=ck(dm),g=cZ===c?dm[1]:dW===c?gB(dm):dm,d=oT(g);else
+c=ck(dr),g=c1===c?dr[1]:dY===c?gB(dr):dr,d=oT(g);else
 var
 d=0;return[0,0,s(b,0),d,b]}function
 oY(n,d,g,h){var
@@ -2237,7 +2237,7 @@ gN(g,a){var
 b=a[2],c=(b.length-1)*2|0,d=c<ej?1:0;if(d){var
 f=s(c,0),h=1-oU(a);a[2]=f;return oY(e(g,a),h,b,f)}return d}function
 oZ(c,b,a){return km(c,b,0,a)}function
-bD(a,b){return 4<=a.length-1?km(10,c2,a[3],b)&(a[2].length-1-1|0):W(o0)}function
+bD(a,b){return 4<=a.length-1?km(10,c4,a[3],b)&(a[2].length-1-1|0):W(o0)}function
 o1(a,d,f){var
 b=bD(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
 e=a[2].length-1<<1<a[1]?1:0;return e?gN(bD,a):e}function
@@ -2279,24 +2279,24 @@ bn(a){return a}var
 gP=0,gQ=-1;function
 gR(a){return 0<=a?1:0}var
 gS=[N,o8,bz(0)];function
-dn(a,b){a[13]=a[13]+b[3]|0;return gA(b,a[28])}function
+ds(a,b){a[13]=a[13]+b[3]|0;return gA(b,a[28])}function
 o9(a){a[12]=1;a[13]=1;return ep(a[28])}var
 gT=1000000010;function
 eB(b,a){return a0(b[17],a,0,t(a))}function
-dp(a){return e(a[19],0)}function
+dt(a){return e(a[19],0)}function
 o_(b,a){return e(b[20],a)}function
 o$(b,a){return e(b[21],a)}function
 gU(a,c,b){a[9]=a[9]-c|0;eB(a,b);a[11]=0;return 0}function
-dq(c,a){var
+du(c,a){var
 b=y(a,pa);return b?gU(c,t(a),a):b}function
 bE(a,b,c){var
-d=b[3],e=b[2];dq(a,b[1]);dp(a);a[11]=1;a[10]=ln(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;o$(a,a[10]);return dq(a,d)}function
+d=b[3],e=b[2];du(a,b[1]);dt(a);a[11]=1;a[10]=ln(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;o$(a,a[10]);return du(a,d)}function
 gV(b,a){return bE(b,pb,a)}function
 b0(a,b){var
-c=b[2],d=b[3];dq(a,b[1]);a[9]=a[9]-c|0;o_(a,c);return dq(a,d)}function
+c=b[2],d=b[3];du(a,b[1]);a[9]=a[9]-c|0;o_(a,c);return du(a,d)}function
 pc(a){var
 b=bX(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:gV(a,d):e}return dp(a)}function
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:gV(a,d):e}return dt(a)}function
 pd(a){var
 b=lX(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
@@ -2306,11 +2306,11 @@ b==="number")switch(b){case
 0:var
 j=bX(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return vP(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+c=a[1],d=a[2];return vQ(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
 1:bW(a[2]);return 0;case
 2:bW(a[3]);return 0;case
 3:var
-m=bX(a[2]);return m?gV(a,m[1][2]):dp(a);case
+m=bX(a[2]);return m?gV(a,m[1][2]):dt(a);case
 4:var
 n=a[10]!==(a[6]-a[9]|0)?1:0;return n?pd(a):n;default:var
 o=bW(a[5]);return o?eB(a,e(a[25],o[1])):0}else
@@ -2343,7 +2343,7 @@ gW(a){for(;;){var
 d=lV(a[28]);if(d){var
 b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=gR(c),e=i||(a[9]<=h?1:0);if(e){lW(a[28]);var
 j=gR(c)?bn(c):gT;pe(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-pj(a,b){dn(a,b);return gW(a)}function
+pj(a,b){ds(a,b);return gW(a)}function
 pk(c,a,b){return pj(c,[0,a,[0,b],bn(a)])}function
 pl(b,a){return pk(b,bn(t(a)),a)}function
 eC(a){cw(a);return bV([0,-1,[0,gQ,pm,0]],a)}function
@@ -2357,16 +2357,16 @@ h=1-c,k=h?(b[1]=bn(a[13]+f|0),bW(a[1]),0):h;return k;case
 1:case
 2:var
 j=c?(b[1]=bn(a[13]+f|0),bW(a[1]),0):c;return j}return 0}return 0}function
-pn(a,c,b){dn(a,b);if(c)eD(a,1);return bV([0,a[13],b],a[1])}function
+pn(a,c,b){ds(a,b);if(c)eD(a,1);return bV([0,a[13],b],a[1])}function
 po(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return pn(a,0,[0,bn(-a[13]|0),[3,d,c],0]);var
 b=a[14]===a[15]?1:0;return b?pl(a,a[16]):b}function
 pp(a){return po(a,0,3)}function
 pq(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){dn(a,[0,gP,1,0]);eD(a,1);eD(a,0)}a[14]=a[14]-1|0;var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){ds(a,[0,gP,1,0]);eD(a,1);eD(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-pr(a,f){if(a[23])dn(a,[0,gP,5,0]);var
+pr(a,f){if(a[23])ds(a,[0,gP,5,0]);var
 b=a[22];if(b){var
 c=bW(a[4]);if(c)return e(a[27],c[1]);var
 d=0}else
@@ -2376,7 +2376,7 @@ ps(a,b){return pr(a,0)}function
 pt(a){o9(a);eC(a[1]);cw(a[2]);cw(a[3]);cw(a[4]);cw(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return pp(a)}function
 pu(a){var
 b=a[4];return lR(function(b){return ps(a,0)},b)}function
-pv(a,b){pu(a);for(;;){if(1<a[14]){pq(a,0);continue}a[13]=gT;gW(a);if(b)dp(a);return pt(a)}}function
+pv(a,b){pu(a);for(;;){if(1<a[14]){pq(a,0);continue}a[13]=gT;gW(a);if(b)dt(a);return pt(a)}}function
 gX(a,b){pv(a,0);return e(a[18],0)}function
 pw(a,b){return a0(a[17],px,0,1)}var
 gY=gu(80,32);function
@@ -2397,15 +2397,15 @@ d(a){return 0}function
 e(a){return 0}var
 a=pI(c,b,function(a){return 0},e,d);a[19]=function(b){return pw(a,b)};a[20]=function(b){return gZ(a,b)};a[21]=function(b){return gZ(a,b)};return a}function
 g1(a){function
-b(b){return de(a)}return g0(function(b,c,d){return kS(a,b,c,d)},b)}function
+b(b){return dh(a)}return g0(function(b,c,d){return kS(a,b,c,d)},b)}function
 pL(a){function
 b(a){return 0}return g0(function(b,c,d){return l6(a,b,c,d)},b)}var
-pM=ft,pN=function(a){return eq(pM)}(0),pO=g1(kQ),pP=g1(aS);pL(pN);kU(function(a){gX(pO,0);return gX(pP,0)});function
+pM=ft,pN=function(a){return eq(pM)}(0),pO=g1(kQ),pP=g1(aT);pL(pN);kU(function(a){gX(pO,0);return gX(pP,0)});function
 pQ(b,a){var
 c=ck(a)===N?a:a[1];return f7(b,c)}var
-g2=[N,pR,bz(0)];wj(0);pQ(pS,g2);function
+g2=[N,pR,bz(0)];wk(0);pQ(pS,g2);function
 v(a){if(typeof
-a==="number"&&a!==fN)return-a|0;return wm(a)}function
+a==="number"&&a!==fN)return-a|0;return wn(a)}function
 k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
@@ -2416,11 +2416,11 @@ b==="number"){var
 c=a-b|0;return 0<=((a^b)&(c^a))?c:kE(a,b)}return kE(a,b)}function
 b(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!wl(b,a))return aG(b,a);return wk(b,a)}function
+a==="number"&&!wm(b,a))return aG(b,a);return wl(b,a)}function
 Y(a){if(typeof
-a==="number"&&a!==fy)return a+1|0;return ws(a)}function
+a==="number"&&a!==fy)return a+1|0;return wt(a)}function
 pT(a){if(typeof
-a==="number"&&a!==fN)return a-1|0;return wo(a)}function
+a==="number"&&a!==fN)return a-1|0;return wp(a)}function
 eE(a){return typeof
 a==="number"?0<=a?a:a!==fN?-a|0:kA(a):kA(a)}function
 af(b,a){if(typeof
@@ -2428,29 +2428,29 @@ b==="number"&&0<=a&&a<32){var
 c=b<<a;return c>>a===b?c:kD(b,a)}return kD(b,a)}function
 cz(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return wq(b,a)}function
+c=a<32?a:31;return b>>c}return wr(b,a)}function
 cA(a){return typeof
-a==="number"?a:wt(a)}var
+a==="number"?a:wu(a)}var
 f=0,h=1;function
 av(b,a){return 0<bN(b,a)?a:b}function
 x(b,a){return 0<=bN(b,a)?b:a}function
 pU(b,a){return 0<bN(b,a)?1:0}function
-pV(b,a){return wn(b,a,0,t(a))}function
+pV(b,a){return wo(b,a,0,t(a))}function
 cB(e,a){var
-d=wg(e,a),b=d[2],c=d[1];if(0<=ap(b))return[0,c,b];if(0<=ap(a)){var
+d=wh(e,a),b=d[2],c=d[1];if(0<=ap(b))return[0,c,b];if(0<=ap(a)){var
 f=k(b,a);return[0,pT(c),f]}var
 g=n(b,a);return[0,Y(c),g]}function
 g(c,a){return b(c,a)}function
-pW(a){return wr(a)}function
+pW(a){return ws(a)}function
 cC(a){return ap(a)}function
-P(b,a){return wh(b,a)}function
+P(b,a){return wi(b,a)}function
 r(b,a){return bN(b,a)<=0?1:0}function
 z(b,a){return bN(b,a)<0?1:0}function
 T(a){return a}function
 eF(a){try{var
-b=cA(a);return b}catch(a){a=aP(a);if(a===g2)return ed(pX);throw a}}function
-dr(a){return a?0:1}function
-aK(b,a){var
+b=cA(a);return b}catch(a){a=aR(a);if(a===g2)return ee(pX);throw a}}function
+dv(a){return a?0:1}function
+aM(b,a){var
 c=a?[0,e(b,a[1])]:a;return c}function
 i(a){return a[1]}function
 j(a){return a[2]}function
@@ -2469,7 +2469,7 @@ g7(b,a){function
 c(b){return g6(a,g7(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 g8(b,a){return b<=a?1:0}function
-bc(b,a){return b<a?1:0}function
+bd(b,a){return b<a?1:0}function
 g9(b,a){function
 c(b){function
 c(a){return g9(b,a)+1|0}function
@@ -2478,8 +2478,8 @@ d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 g_(b,a){function
 c(a){return g7(b,g_(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}var
-ds=function
-c(a,b){return c.fun(a,b)};v_(ds,function(b,a){function
+dw=function
+c(a,b){return c.fun(a,b)};v$(dw,function(b,a){function
 e(j){function
 d(a){return Y(g(2,h))}function
 e(a){return g(2,Y(a))}function
@@ -2488,12 +2488,12 @@ b=cB(a,T(2)),c=b[1];return P(b[2],f)?e(c):i(c)}function
 i(b){function
 e(a){return g(2,Y(b))}function
 i(a){return Y(g(2,k(b,a)))}function
-j(a){return g(2,l(ds,b,a))}if(r(a,h))return e(0);var
+j(a){return g(2,l(dw,b,a))}if(r(a,h))return e(0);var
 c=cB(a,T(2)),d=c[1];return P(c[2],f)?i(d):j(d)}function
 j(b){function
 e(a){return Y(g(2,Y(b)))}function
-i(a){return g(2,l(ds,b,a))}function
-j(a){return Y(g(2,l(ds,b,a)))}if(r(a,h))return e(0);var
+i(a){return g(2,l(dw,b,a))}function
+j(a){return Y(g(2,l(dw,b,a)))}if(r(a,h))return e(0);var
 c=cB(a,T(2)),d=c[1];return P(c[2],f)?i(d):j(d)}if(r(b,h))return e(0);var
 c=cB(b,T(2)),d=c[1];return P(c[2],f)?i(d):j(d)});function
 cD(a,b,c){function
@@ -2509,12 +2509,12 @@ g(a){return e(pZ(c),a)}function
 i(a){return h}var
 b=cC(a);return 0===b?i(0):0<b?g(a):d(v(a))}function
 b1(a){return 0<=cC(a)?eF(a):0}function
-C(b,a){return 0===cC(a)?f:wi(b,a)}function
-b2(a){return 0<cC(a)?T(aQ(a)-1|0):f}function
+C(b,a){return 0===cC(a)?f:wj(b,a)}function
+b2(a){return 0<cC(a)?T(aS(a)-1|0):f}function
 bo(a){return 0<=cC(a)?pW(a):f}function
 aw(b,c){var
 a=eF(c);return 0<=a?af(b,a):cz(b,-a|0)}function
-dt(b,c){var
+dx(b,c){var
 a=eF(c);return 0<=a?cz(b,a):af(b,-a|0)}function
 eG(b,a){return a?a[1]:b}function
 ha(a){var
@@ -2585,26 +2585,26 @@ d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 bp(b,a){function
 c(a){return[0,b,bp(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-aL(c,a){if(c){if(a){var
-d=aL(c[2],a[2]);return k(b(c[1],a[1]),d)}return f}return f}function
-ay(a){if(a){var
-b=ay(a[2]);return k(a[1],b)}return f}function
 U(b,a){return v(C(v(b),a))}function
-aM(d,c,a){var
+aN(d,c,a){var
 e=U(b(d,c),a);return[0,C(b(d,c),a),e]}function
-dv(b,a){var
+dy(b,a){var
 c=j(a),d=k(j(b),c),e=i(a);return[0,k(i(b),e),d]}function
 p1(a){var
 b=v(i(a));return[0,v(j(a)),b]}function
 hd(a,c){if(r(f,a)){var
 d=b(a,j(c));return[0,b(a,i(c)),d]}var
 e=b(a,i(c));return[0,b(a,j(c)),e]}function
-dw(d,c,a){var
+dz(d,c,a){var
 e=j(a),f=U(b(j(c),e),d),g=i(a);return[0,C(b(i(c),g),d),f]}function
 p2(a,c){var
 d=i(c),e=U(b(a,a),d),f=j(c);return[0,C(b(a,a),f),e]}function
 he(d,c,a){var
 e=U(b(j(a),c),d);return[0,C(b(i(a),c),d),e]}function
+aO(c,a){if(c){if(a){var
+d=aO(c[2],a[2]);return k(b(c[1],a[1]),d)}return f}return f}function
+ay(a){if(a){var
+b=ay(a[2]);return k(a[1],b)}return f}function
 p3(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
@@ -2619,11 +2619,11 @@ e=a[16];return an(function(a){return r(f,a)},e)}return d}}else
 if(1===b[0])return 1;return 0}return 0}function
 hg(a,c,e,d){function
 f(e){var
-f=dw(a,d,hg(a,k(c,h),e,d));return dv(aM(a,h,k(b(g(2,h),c),h)),f)}function
+f=dz(a,d,hg(a,k(c,h),e,d));return dy(aN(a,h,k(b(g(2,h),c),h)),f)}function
 i(i){var
 d=k(b(g(2,h),c),h),e=b(g(2,g(2,g(2,h))),d),f=U(b(Y(g(2,g(2,g(2,h)))),a),e);return[0,C(a,k(b(g(2,h),c),h)),f]}return 0===e?i(0):f(e-1|0)}function
 eH(a,e,d,c){var
-b=aM(a,d,c),i=dw(a,b,hg(a,f,e,dw(a,b,b)));return hd(g(2,h),i)}function
+b=aN(a,d,c),i=dz(a,b,hg(a,f,e,dz(a,b,b)));return hd(g(2,h),i)}function
 p4(d,c,b,a){if(r(a,b)){var
 e=k(b,a);return eH(d,c,n(b,a),e)}var
 f=k(a,b);return p1(eH(d,c,n(a,b),f))}function
@@ -2634,7 +2634,7 @@ j=b2(c),a=n(b2(d),j),e=r(f,a)?d:aw(d,v(a)),i=r(f,a)?aw(c,a):c,l=b(Y(g(2,g(2,h)))
 m=b(Y(g(2,g(2,h))),i);return z(b(Y(g(2,Y(g(2,h)))),e),m)?n(a,h):a}function
 p6(q,p,o,d,c){var
 a=p5(d,c),e=r(f,a)?d:aw(d,v(a)),i=r(f,a)?aw(c,a):c,j=z(f,d),k=j?z(f,c):j,l=k?r(e,b(g(2,h),i)):k,m=l?r(i,b(g(2,h),e)):l;if(m)var
-s=p4(q,p,e,i),n=[0,dv(hd(a,o),s)];else
+s=p4(q,p,e,i),n=[0,dy(hd(a,o),s)];else
 var
 n=m;return n}function
 hi(b,a){if(b)if(a)var
@@ -2654,15 +2654,15 @@ hj(f,a,e){if(a)var
 b=a[1],c=l(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-dx(a,d,c,g,b){if(b){var
+dB(a,d,c,g,b){if(b){var
 h=b[2],f=b[1],i=hj(a,c,f);if(i){var
-m=dx(a,d,c,g,h);return[0,i[1],m]}var
+m=dB(a,d,c,g,h);return[0,i[1],m]}var
 j=hj(a,g,f);if(j){var
-n=dx(a,d,g,c,h);return[0,j[1],n]}var
-k=e(d,f),l=[0,k,dx(a,d,[0,[0,f,k]],c,h)]}else
+n=dB(a,d,g,c,h);return[0,j[1],n]}var
+k=e(d,f),l=[0,k,dB(a,d,[0,[0,f,k]],c,h)]}else
 var
 l=b;return l}function
-p9(c,b,a){return dx(c,b,0,0,a)}function
+p9(c,b,a){return dB(c,b,0,0,a)}function
 hk(b,a){return b?a?P(b[1],a[1]):a:a?0:1}function
 p_(b,a){var
 d=i(a),c=hk(i(b),d);if(c){var
@@ -2685,7 +2685,7 @@ c=m,a=l;for(;;){if(c){if(a){var
 d=a[1];if(d){var
 j=a[2],e=c[2],i=c[1];if(P(i,f)){var
 c=e,a=j;continue}var
-n=eI(e,j),o=aL(e,d[2]),p=b(g(2,h),o);return k(b(i,k(b(i,d[1]),p)),n)}return f}return f}return f}}function
+n=eI(e,j),o=aO(e,d[2]),p=b(g(2,h),o);return k(b(i,k(b(i,d[1]),p)),n)}return f}return f}return f}}function
 qa(i,a,d,c){if(z(f,a)){var
 j=b(i,c);return[0,[0,n(b(a,d),j),a]]}var
 e=P(a,f),g=e?P(c,f):e,k=g?[0,[0,d,h]]:g;return k}function
@@ -2722,13 +2722,13 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-dy(b){var
+dC(b){var
 a=b[4];if(typeof
 a!=="number"&&2!==a[0])return qd;return h}function
 qh(c,a){var
-d=aL(a,a),e=c[4];if(typeof
+d=aO(a,a),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=dy(c),f=b(b(dy(c),g),d),i=aX(f),j=bo(f);return[0,d,ay(a),j,i]}return[0,d,ay(a),h,h]}function
+g=dC(c),f=b(b(dC(c),g),d),i=aX(f),j=bo(f);return[0,d,ay(a),j,i]}return[0,d,ay(a),h,h]}function
 hn(a){var
 h=a[9],b=m(function(b){return qh(a,b)},h),e=qe(a);if(e)var
 i=a[2],c=F(b)===i?1:0;else
@@ -2745,7 +2745,7 @@ qi(a){var
 e=aw(h,n(a,h));function
 b(a,g,c,d){function
 f(e){var
-a=dt(g,h),f=dt(c,a),i=b(e,a,f,d);return b(e,a,n(c,aw(f,a)),i)}function
+a=dx(g,h),f=dx(c,a),i=b(e,a,f,d);return b(e,a,n(c,aw(f,a)),i)}function
 i(a){return[0,n(c,e),d]}return 0===a?i(0):f(a-1|0)}return b}function
 hp(c,b,a){if(b){if(a){var
 d=hp(c,b[2],a[2]),e=aw(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return aw(a,c)},a)}function
@@ -2785,7 +2785,7 @@ e=b;return e}function
 qn(a,e,d,c){return cF(e,hu(a,b(a,T(cH)),d,c))}function
 qo(a){var
 d=aw(h,n(a,h));return function(f,e){var
-c=dt(e,b(a,T(f)));return n(n(c,aw(dt(c,a),a)),d)}}function
+c=dx(e,b(a,T(f)));return n(n(c,aw(dx(c,a),a)),d)}}function
 eL(b,a){if(b)if(a)var
 d=eL(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
 var
@@ -2814,23 +2814,23 @@ var
 c=a;else
 var
 c=b;return c}function
-dz(c,a){if(a)var
-e=a[1],f=dz(c,a[2]),d=[0,m(function(a){return b(b(T(c[1]),e),a)},a),f];else
+dD(c,a){if(a)var
+e=a[1],f=dD(c,a[2]),d=[0,m(function(a){return b(b(T(c[1]),e),a)},a),f];else
 var
 d=a;return d}function
 eN(c,g,f,e,d,a){if(f){if(e){if(d){var
-h=eN(c,g,f[2],e[2],d[2],a),i=e[1],j=m(function(a){return b(i,a)},a),k=f[1];return[0,aV(eM(cI(g),k,d),j),h]}return dz(c,a)}return dz(c,a)}return dz(c,a)}function
+h=eN(c,g,f[2],e[2],d[2],a),i=e[1],j=m(function(a){return b(i,a)},a),k=f[1];return[0,aV(eM(cI(g),k,d),j),h]}return dD(c,a)}return dD(c,a)}return dD(c,a)}function
 eO(d,b){if(b){var
 a=ax(b[1],d,0);if(a)var
 c=eO(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
 e=a;return e}return qs}function
-dA(b,a){if(b){var
+dE(b,a){if(b){var
 c=b[1];return a?[0,x(c,a[1])]:[0,c]}return a}function
-dB(b,a){if(b){var
+dF(b,a){if(b){var
 c=b[1];return a?[0,av(c,a[1])]:[0,c]}return a}function
 hy(b,a){var
-c=j(a),d=dB(j(b),c),e=i(a);return[0,dA(i(b),e),d]}function
+c=j(a),d=dF(j(b),c),e=i(a);return[0,dE(i(b),e),d]}function
 hz(c,b,a){if(a){var
 d=a[2],e=a[1],f=function(a){return[0,e,hz(a,b,d)]},g=function(a){return[0,hy(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
 qt(d,c,a){var
@@ -2841,10 +2841,10 @@ hB(c,a){var
 d=C(a,c);if(P(a,b(c,d)))return[0,[0,a,d],h];var
 e=C(c,a);return P(c,b(a,e))?[0,[0,c,h],e]:[0,[0,b(c,a),a],c]}function
 cJ(d,c,a){var
-e=dy(d),g=r(f,a)?c[3]:c[4];return C(b(a,g),e)}function
+e=dC(d),g=r(f,a)?c[3]:c[4];return C(b(a,g),e)}function
 hC(c,b,a){return v(cJ(c,b,v(a)))}function
 qu(e,c,a,d){var
-g=r(f,a)?c[4]:c[3],h=b(d,g);return C(b(a,dy(e)),h)}function
+g=r(f,a)?c[4]:c[3],h=b(d,g);return C(b(a,dC(e)),h)}function
 hD(a,j,i,c,h,g){var
 d=hm(a,j,c[1]),e=v(b(eK(a),i));if(z(f,eK(a))){var
 l=[0,k(d,cJ(a,c,b(e,g)))],m=[0,k(d,hC(a,c,b(e,h)))];return[0,eJ(a),m,l]}var
@@ -2894,8 +2894,8 @@ i=r(c,a);if(i){var
 o=n(a,c),p=b(n(a,c),o);return r(k(n(e,b(b(g(2,h),l),d)),j),p)}return i}return r(k(b(c,e),d),a)}function
 qz(g,f,e,d,a,c,b){if(typeof
 a==="number")return b;else{if(0===a[0]){if(qx(g,f,e,d,a[2],a[3],c)){var
-h=j(b),k=i(b);return[0,dA([0,a[1]],k),h]}return b}if(qy(g,f,e,d,a[2],a[3],c)){var
-l=j(b),m=dB([0,a[1]],l);return[0,i(b),m]}return b}}function
+h=j(b),k=i(b);return[0,dE([0,a[1]],k),h]}return b}if(qy(g,f,e,d,a[2],a[3],c)){var
+l=j(b),m=dF([0,a[1]],l);return[0,i(b),m]}return b}}function
 hG(d,c,b,a){if(c){if(b){if(a){var
 e=hG(d,c[2],b[2],a[2]);return[0,a0(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
 hH(f,e,d,b,a){if(b)if(a)var
@@ -2909,7 +2909,7 @@ a=b[4];if(typeof
 a==="number"&&!a)return h;return v(h)}function
 hJ(a,c){var
 d=eK(a);return b(c,b(hI(a),d))}function
-dC(a,h,s,r,q,p,d,o,c){if(c){var
+dG(a,h,s,r,q,p,d,o,c){if(c){var
 i=c[1],e=i[1],j=z(f,e);if(j){var
 t=i[2],u=b(b(p,hI(a)),e),v=d[1],w=hm(a,h,d[1]),g=qb(h,r,q,eJ(a),w,v,o,u,t);if(g)var
 k=g[1],x=b(b(k[2],e),s),l=[0,qu(a,d,k[1],x)];else
@@ -2923,16 +2923,16 @@ var
 n=c;return n}function
 qA(l,k,g,f,d,q,p,n,a,o,c){var
 r=n[1];if(r){var
-w=a[2],x=m(function(a){return b(w,a)},q),s=aV(e(p,o),x),y=j(c),z=n[2],A=dB(aK(v,dC(l,k,g,f,d,v(h),a,s,z)),y),B=i(c);return[0,dA(dC(l,k,g,f,d,h,a,s,[0,r[1]]),B),A]}var
+w=a[2],x=m(function(a){return b(w,a)},q),s=aV(e(p,o),x),y=j(c),z=n[2],A=dF(aM(v,dG(l,k,g,f,d,v(h),a,s,z)),y),B=i(c);return[0,dE(dG(l,k,g,f,d,h,a,s,[0,r[1]]),B),A]}var
 t=n[2];if(t){var
-C=a[2],D=m(function(a){return b(C,a)},q),u=aV(e(p,o),D),E=j(c),F=[0,t[1]],G=dB(aK(v,dC(l,k,g,f,d,v(h),a,u,F)),E),H=i(c);return[0,dA(dC(l,k,g,f,d,h,a,u,0),H),G]}return c}function
+C=a[2],D=m(function(a){return b(C,a)},q),u=aV(e(p,o),D),E=j(c),F=[0,t[1]],G=dF(aM(v,dG(l,k,g,f,d,v(h),a,u,F)),E),H=i(c);return[0,dE(dG(l,k,g,f,d,h,a,u,0),H),G]}return c}function
 eQ(l,k,j,i,h,g,f,c,p,o,a){if(c){var
 m=c[1],b=m[1],d=cG(b,o);if(d){var
 e=cG(b,a);if(e){var
 n=pY(p,b),q=eQ(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,qA(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return aV(cF(b,a),r)}return a}return a}return a}function
 qB(a){var
 b=a[4];return hc(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-dD(b,a){return ax(a,b,[0,f,f,h,h])}function
+dH(b,a){return ax(a,b,[0,f,f,h,h])}function
 qC(e,d,a,c,b){var
 g=ht(c,b,m(function(a){return f},a)),h=F(e[9]);return qn(cI(d),h,a,g)}function
 hK(e,c,a){if(c)if(a)var
@@ -2945,19 +2945,19 @@ qD(i,e,w,b,v,u,d,t,s,q,p,a,c){var
 j=cF(F(d),a),k=hl(a,s,f,f);if(k){var
 l=k[1];if(P(l[1],b)&&z(f,b)){var
 x=g$(g(2,h),hw);if(r(hv(j),x)){var
-m=aL(cG(F(d),a),p),n=qC(i,e,w,j,t),o=eI(a,q),y=P(m,f)?n:hK(m,e,n),A=qw(b,u,l[2],o);return hG(function(a,c,d){return qz(i,b,A,o,a,c,d)},v,y,c)}}return c}return c}function
+m=aO(cG(F(d),a),p),n=qC(i,e,w,j,t),o=eI(a,q),y=P(m,f)?n:hK(m,e,n),A=qw(b,u,l[2],o);return hG(function(a,c,d){return qz(i,b,A,o,a,c,d)},v,y,c)}}return c}return c}function
 qE(a,u,h,b,g,t,O,N,M,L,f){var
-k=u[3],d=eP(L,u[4]),c=m(i,d),v=an(function(b){return bc(b,a[2])},c);if(v){var
+k=u[3],d=eP(L,u[4]),c=m(i,d),v=an(function(b){return bd(b,a[2])},c);if(v){var
 l=hA(k,h,d,M),n=f[1];if(n){var
 P=[0,n[1],n[2]],o=eO(t,c);if(o)var
 w=o[1],x=hB(k,h),y=x[1],e=y[1],Q=y[2],R=m(function(c){var
-d=j(j(c)),f=i(j(c));return hD(a,e,Q,dD(b,i(c)),f,d)},d),z=hE(a,e),A=aV(R,m(j,z)),p=m(i,z),S=cI(b),B=m(function(a){return eL(g,a)},w),C=eN(a,b,c,m(function(a){return dD(b,a)[2]},c),B,p),T=qD(a,b,g,O,N,e,c,w,A,C,p,P,l),U=0,V=f[2],W=function(a){return eM(S,a,B)},D=[0,eQ(a,e,hJ(a,x[2]),A,C,p,W,V,U,b,T)];else
+d=j(j(c)),f=i(j(c));return hD(a,e,Q,dH(b,i(c)),f,d)},d),z=hE(a,e),A=aV(R,m(j,z)),p=m(i,z),S=cI(b),B=m(function(a){return eL(g,a)},w),C=eN(a,b,c,m(function(a){return dH(b,a)[2]},c),B,p),T=qD(a,b,g,O,N,e,c,w,A,C,p,P,l),U=0,V=f[2],W=function(a){return eM(S,a,B)},D=[0,eQ(a,e,hJ(a,x[2]),A,C,p,W,V,U,b,T)];else
 var
 D=o;return D}var
 q=f[2];if(q){var
 r=eO(t,c);if(r)var
 X=r[1],E=hB(k,h),F=E[1],s=F[1],Y=F[2],Z=m(function(c){var
-d=j(j(c)),e=i(j(c));return hD(a,s,Y,dD(b,i(c)),e,d)},d),G=hE(a,s),_=aV(Z,m(j,G)),H=m(i,G),$=cI(b),I=m(function(a){return eL(g,a)},X),aa=eN(a,b,c,m(function(a){return dD(b,a)[2]},c),I,H),ab=0,ac=[0,q[1],q[2]],ad=function(a){return eM($,a,I)},J=[0,eQ(a,s,hJ(a,E[2]),_,aa,H,ad,ac,ab,b,l)];else
+d=j(j(c)),e=i(j(c));return hD(a,s,Y,dH(b,i(c)),e,d)},d),G=hE(a,s),_=aV(Z,m(j,G)),H=m(i,G),$=cI(b),I=m(function(a){return eL(g,a)},X),aa=eN(a,b,c,m(function(a){return dH(b,a)[2]},c),I,H),ab=0,ac=[0,q[1],q[2]],ad=function(a){return eM($,a,I)},J=[0,eQ(a,s,hJ(a,E[2]),_,aa,H,ad,ac,ab,b,l)];else
 var
 J=r;return J}var
 K=[0,l]}else
@@ -2981,7 +2981,7 @@ f=c[10];if(f){var
 g=f[1],h=c[11];if(h){var
 i=h[1],j=b(a,a),k=[0,U(b(d,ay(m(function(a){var
 c=b(i,a);return x(b(g,a),c)},e))),j)],l=b(a,a);return[0,[0,C(b(d,ay(m(function(a){var
-c=b(i,a);return av(b(g,a),c)},e))),l)],k]}return du}return du}}function
+c=b(i,a);return av(b(g,a),c)},e))),l)],k]}return dA}return dA}}function
 qI(a,f){var
 c=ah(a);return function(g){var
 d=a[10];if(d){var
@@ -2999,7 +2999,7 @@ d==="number"){if(0===d)return e(qI(c,b),a);var
 j=[0,b],k=c[2]===1?b:f;return[0,[0,k],j]}else{if(2===d[0]){var
 h=d[1];if(h){var
 i=h[1],o=e(hO(c,b),a),p=[0,l(hM(c,b),i,a)],q=m(v,a);return hy([0,[0,v(l(hM(c,b),i,q))],p],o)}return e(hO(c,b),a)}var
-g=aL(a,a),n=[0,hN(c,b,g,a)];return[0,[0,v(hN(c,b,g,m(v,a)))],n]}}function
+g=aO(a,a),n=[0,hN(c,b,g,a)];return[0,[0,v(hN(c,b,g,m(v,a)))],n]}}function
 qJ(a,b){var
 c=a[4];if(typeof
 c==="number"&&c){var
@@ -3035,17 +3035,17 @@ e=bp(eT,c),f=a[4],g=a[3];return cE(function(a,c){return qN(d,g,b,a,c)},f,e)}func
 hU(b,a){return x(f,n(b,ay(m(i,a))))}function
 hV(b){var
 a=j(b);return a?a[1]:f}function
-dE(a){return j(a)?0:1}function
-qO(a){return F(b5(dE,a))}function
+dI(a){return j(a)?0:1}function
+qO(a){return F(b5(dI,a))}function
 hW(b,a){var
 c=j(a);if(c){var
 d=k(i(a),b);return av(c[1],d)}return k(i(a),b)}function
 qP(g,f,e,d,a){var
-b=dE(a),h=b?1:b;if(d===h)var
+b=dI(a),h=b?1:b;if(d===h)var
 j=n(g,n(e,hV(a))),c=x(i(a),j);else
 var
 c=i(a);return[0,[0,c],[0,hW(f,a)]]}function
-dF(a){var
+dJ(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
 hX(b,a){var
@@ -3054,19 +3054,19 @@ eU(a,b){var
 c=a[4];return b4(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
 qQ(a,e,d,c){var
 b=hT(a,e,d,c);return[0,hU(a,b),b]}function
-qR(c,b,a){return dE(a)?b:x(b,hW(c,a))}function
+qR(c,b,a){return dI(a)?b:x(b,hW(c,a))}function
 hY(c,a,b){if(a){if(b){var
 d=hY(c,a[2],b[2]);return[0,qR(c,a[1],b[1]),d]}return a}return a}function
 qS(e,a,b){var
-c=b7(0,a[2]),g=b5(function(b){return eU(a,b)},c),d=m(function(c){return qQ(e,a,b,c)},g),h=bp(f,b),i=cE(function(b,a){return hY(a[1],b,a[2])},d,h);return[0,d,T(F(b5(function(b){return dr(eU(a,b))},c))),i]}function
+c=b7(0,a[2]),g=b5(function(b){return eU(a,b)},c),d=m(function(c){return qQ(e,a,b,c)},g),h=bp(f,b),i=cE(function(b,a){return hY(a[1],b,a[2])},d,h);return[0,d,T(F(b5(function(b){return dv(eU(a,b))},c))),i]}function
 qT(c,b,a){var
-d=dF(b);if(d)var
+d=dJ(b);if(d)var
 f=hX(c,bp(eT,b[2])),g=function(d){return eU(a,d)?hX(c,hT(c,a,b[2],d)):f},e=[0,m(g,b7(0,a[2]))];else
 var
 e=d;return e}function
 eV(a){return a[12]}function
 aD(b,a){return ax(a,b[13],0)}function
-dG(b,a){return ax(a,b[14],f)}function
+dK(b,a){return ax(a,b[14],f)}function
 qU(a,c){return r(f,a)?b(a,i(c)):b(a,j(c))}function
 eW(c,b,a){if(c){if(b){if(a){var
 d=eW(c[2],b[2],a[2]),e=a[1];return k(qU(n(c[1],b[1]),e),d)}return f}return f}return f}function
@@ -3074,13 +3074,13 @@ cK(b,a){var
 c=b[2];return F(a)===c?1:0}function
 qV(a,i,h,d,c){var
 e=cK(a,aD(a,d)),f=e?cK(a,aD(a,c)):e;if(f)var
-j=dG(a,c),l=b(i,n(dG(a,d),j)),m=aD(a,c),g=[0,k(eW(aD(a,d),m,h),l)];else
+j=dK(a,c),l=b(i,n(dK(a,d),j)),m=aD(a,c),g=[0,k(eW(aD(a,d),m,h),l)];else
 var
 g=f;return g}function
 hZ(f,e,a,d,c){if(a){var
 g=b(a[1],c);return r(b(d,b(e,eV(f))),g)}return a}function
 h0(e,d,c){if(d){if(c){var
-a=c[1],g=h0(e,d[2],c[2]);if(z(f,a[1])&&dE(d[1])&&z(a[2],e)){var
+a=c[1],g=h0(e,d[2],c[2]);if(z(f,a[1])&&dI(d[1])&&z(a[2],e)){var
 h=a[3],i=n(e,a[2]);return x(g,n(b(a[1],i),h))}return g}return f}return f}function
 qW(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,n(c[2],c[1]),e,d]}function
@@ -3094,18 +3094,18 @@ f=h1(a,[0,e,bp(eT,d[2])]),g=b(c[2],f),h=c[1];return k(ay(m(function(b){return h1
 q0(b,a){var
 c=b[3];return b6(m(i,a),c)}function
 q1(f,a,e,i,h,d,c){var
-j=aD(a,c),g=qX(e,h,aD(a,d),j),l=qZ(f,a,e,g),o=ay(m(qY,g)),p=dG(a,c),q=b(f,n(dG(a,d),p)),r=q0(e,i),s=aD(a,c);return n(n(k(eW(aD(a,d),s,r),q),o),l)}function
+j=aD(a,c),g=qX(e,h,aD(a,d),j),l=qZ(f,a,e,g),o=ay(m(qY,g)),p=dK(a,c),q=b(f,n(dK(a,d),p)),r=q0(e,i),s=aD(a,c);return n(n(k(eW(aD(a,d),s,r),q),o),l)}function
 q2(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return dF(a);return 0}return 0}return 0}function
+d==="number"&&!d)return dJ(a);return 0}return 0}return 0}function
 q3(m,a,l,k,b,d,c){var
 e=q2(a),g=e?cK(a,aD(a,d)):e,h=g?cK(a,aD(a,c)):g,i=h?cK(a,b):h,j=i?an(function(a){return r(f,a)},b):i,n=j?[0,q1(m,a,l,k,b,d,c)]:j;return n}function
 q4(c,b,a,j,i,h,g,f,e){var
-d=bc(0,b[2]);return d?hZ(c,a,q3(a,c,j,i,h,b[1],g),f,e):d}function
+d=bd(0,b[2]);return d?hZ(c,a,q3(a,c,j,i,h,b[1],g),f,e):d}function
 q5(c,b,e,d,a){var
 f=eR(c,b,d),g=av(j(a),f),h=hR(c,b,e);return[0,x(i(a),h),g]}function
 q6(d,c,b,a){var
@@ -3118,12 +3118,12 @@ h=0,i=a[1],j=a[2];return hS(function(a){return q6(d,c,j,a)},i,h,b)}}function
 q8(d,c,b,a){return cE(function(a,b){return q7(d,c,a,b)},a,b)}function
 cL(a){return z(f,a[1])}function
 q9(a){return z(a[1],a[2])}function
-dH(c,b,d,a){function
+dL(c,b,d,a){function
 e(d){if(a){var
-e=dH(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,dH(c,b,d,0)]}function
+e=dL(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,dL(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
 q_(a){var
-b=dH(a[17],[0,f,h],a[2],a[18]);return b6(dH(a[15],[0,h,h],a[2],a[16]),b)}function
+b=dL(a[17],[0,f,h],a[2],a[18]);return b6(dL(a[15],[0,h,h],a[2],a[16]),b)}function
 cM(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
@@ -3144,13 +3144,13 @@ b=4<=a?1:0;if(!b)return b}return 1}function
 ra(e,d,c,a){var
 f=b(e,d),g=j(a),h=U(b(j(c),g),f),k=b(e,d),l=i(a);return[0,C(b(i(c),l),k),h]}function
 h2(a,e,d,c){function
-f(b){return dv([0,a,a],ra(a,e,c,h2(a,k(e,h),b,c)))}function
+f(b){return dy([0,a,a],ra(a,e,c,h2(a,k(e,h),b,c)))}function
 i(c){return[0,a,b(g(2,h),a)]}return 0===d?i(0):f(d-1|0)}function
 h3(c,b,a){function
-d(b){return h3(c,b,dw(c,a,a))}function
+d(b){return h3(c,b,dz(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
 rb(a,n,d,c,m){var
-o=aw(m,T(d)),e=aM(a,eE(c),o),p=j(e),i=r(b(g(2,h),p),a);if(i)var
+o=aw(m,T(d)),e=aN(a,eE(c),o),p=j(e),i=r(b(g(2,h),p),a);if(i)var
 k=h2(a,h,n,e),q=r(f,c)?k:p2(a,k),l=[0,h3(a,d,q)];else
 var
 l=i;return l}function
@@ -3161,7 +3161,7 @@ e=rc(a,h,d,c),f=e[1],g=aw(a,T(e[2])),b=rb(g,f[1],f[2],d,c),i=b?[0,he(g,a,b[1])]:
 rd=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))),h5=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))))))))));function
 h6(g,e,c,a){if(r(a,f))return 0;if(z(b(rd,a),c))return 0;if(z(c,b(v(h5),a))){var
 d=h4(g,e,v(h5),h),i=d?[0,[0,f,j(d[1])]]:d;return i}return h4(g,e,c,a)}function
-dI(c,i,b,h){var
+dM(c,i,b,h){var
 a=h6(c,i,b,h);if(a)var
 d=a[1],e=d[2],j=r(b,f)?av(e,c):e,g=[0,[0,d[1],j]];else
 var
@@ -3169,31 +3169,31 @@ g=a;return g}function
 b8(s,c,a,g,B,q,d){var
 h=i(q)[1],j=i(q)[2],e=s[5];if(typeof
 e==="number")switch(e){case
-0:return[0,aM(a,d,c)];case
+0:return[0,aN(a,d,c)];case
 1:var
-C=b(j,c);return[0,aM(a,v(b(h,d)),C)];case
+C=b(j,c);return[0,aN(a,v(b(h,d)),C)];case
 2:if(cM(s)){var
-D=b(j,c);return dI(a,g,v(b(h,d)),D)}var
-E=b(j,c);return dI(a,g,v(b(h,n(c,d))),E);case
-3:return 0;default:return[0,aM(a,x(f,d),c)]}else
+D=b(j,c);return dM(a,g,v(b(h,d)),D)}var
+E=b(j,c);return dM(a,g,v(b(h,n(c,d))),E);case
+3:return 0;default:return[0,aN(a,x(f,d),c)]}else
 switch(e[0]){case
 0:var
 t=e[1],u=t[2],F=t[1],G=b(b(c,j),F),H=k(b(b(h,d),u),G),I=b(c,j);return p6(a,g,B,b(k(b(h,d),I),u),H);case
 1:var
 l=e[1],J=b(c,l[2]),K=b(c,l[1]),m=p$(a,k(b(d,l[2]),K),J);if(m){var
-w=m[1],o=dI(a,g,v(w[2]),a);if(o)var
-p=dI(a,g,v(w[1]),a),L=p?[0,[0,o[1][1],p[1][2]]]:p,y=L;else
+w=m[1],o=dM(a,g,v(w[2]),a);if(o)var
+p=dM(a,g,v(w[1]),a),L=p?[0,[0,o[1][1],p[1][2]]]:p,y=L;else
 var
 y=o;var
 z=y}else
 var
 z=m;return z;default:var
-A=e[1],M=b(d,A[2]);return r(b(A[1],c),M)?[0,aM(a,d,c)]:[0,[0,f,f]]}}function
+A=e[1],M=b(d,A[2]);return r(b(A[1],c),M)?[0,aN(a,d,c)]:[0,[0,f,f]]}}function
 eY(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-h7(b,j,h,g,e,d,a){if(a)return aK(i,b8(b,j,h,g,e,d,a[1]));var
+h7(b,j,h,g,e,d,a){if(a)return aM(i,b8(b,j,h,g,e,d,a[1]));var
 c=q$(b),k=c?[0,f]:c;return k}function
-h8(g,f,e,d,c,b,a){return a?aK(j,b8(g,f,e,d,c,b,a[1])):a}function
+h8(g,f,e,d,c,b,a){return a?aM(j,b8(g,f,e,d,c,b,a[1])):a}function
 re(e,d,c,a){var
 g=b(a,a),h=x(b(c,c),g),i=z(f,c)?b(c,c):z(a,f)?b(a,a):f,j=b(d,d),k=U(v(b(e,i)),j),l=b(d,d);return[0,C(v(b(e,h)),l),k]}function
 rf(a,l,g,f){var
@@ -3206,7 +3206,7 @@ k=i}else
 var
 k=c;return k}function
 rg(a){var
-c=j(a),d=aK(function(a){return x(f,a)},c),b=i(a),e=b?x(f,b[1]):f;return[0,[0,e],d]}function
+c=j(a),d=aM(function(a){return x(f,a)},c),b=i(a),e=b?x(f,b[1]):f;return[0,[0,e],d]}function
 rh(b,a){return cM(b)?rg(a):a}function
 eZ(b,e,d,g,f,a,c){switch(eX(b,a)){case
 0:var
@@ -3238,7 +3238,7 @@ c=j(a),d=e1(av,j(b),c),e=i(a);return[0,h9(av,i(b),e),d]}function
 rk(b,a){var
 c=j(a),d=h9(x,j(b),c),e=i(a);return[0,e1(x,i(b),e),d]}function
 e2(b,a){if(a){var
-c=a[2],d=a[1];return c?l(b,d,e2(b,c)):d}return du}function
+c=a[2],d=a[1];return c?l(b,d,e2(b,c)):d}return dA}function
 rl(g){function
 b(c,a){function
 d(a){if(c){if(a){var
@@ -3271,7 +3271,7 @@ h_(b,a){var
 c=e(rn[5],a);return ax(g3(b),c,f)}function
 ro(b,a){return F(b5(function(a){return z(b,a)},a))}function
 rp(p,c){var
-a=g9(p,F(c)),d=m(i,c),e=m(j,c),f=h_(a,d),g=h_(a,e),h=cO(f,g5(a,ro(f,d)),d),l=bc(0,a),n=l?h[2]===a?1:0:l;if(n)var
+a=g9(p,F(c)),d=m(i,c),e=m(j,c),f=h_(a,d),g=h_(a,e),h=cO(f,g5(a,ro(f,d)),d),l=bd(0,a),n=l?h[2]===a?1:0:l;if(n)var
 q=T(a),r=rm(g,e),s=U(k(b(T(a),g),r),q),t=T(a),o=[0,[0,C(h[1],t),s]];else
 var
 o=n;return o}function
@@ -3284,7 +3284,7 @@ c=T(F([0,b,a])),d=m(i,a),e=cN(i(b),d),f=m(function(a){return ia(c,a)},a),g=cN(ia
 rs(a){var
 b=a?[0,rr(a[1],a[2])]:a;return b}function
 rt(a){var
-c=j(a),d=aK(function(a){return x(f,a)},c),b=i(a),e=b?x(f,b[1]):f;return[0,e,d]}function
+c=j(a),d=aM(function(a){return x(f,a)},c),b=i(a),e=b?x(f,b[1]):f;return[0,e,d]}function
 ru(a){return aW(function(c,a){var
 b=j(c);return b?k(b[1],a):a},f,a)}function
 rv(a){var
@@ -3297,7 +3297,7 @@ c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 i(a){return 0}return 0===a?i(0):h(a-1|0)}function
 rx(c,b,a){var
-d=rw(c,b,a),e=i(a),f=aK(function(a){return k(e,a)},d);return[0,i(a),f]}function
+d=rw(c,b,a),e=i(a),f=aM(function(a){return k(e,a)},d);return[0,i(a),f]}function
 ry(a){var
 b=rv(a),c=ru(a);return m(function(a){return rx(c,b,a)},a)}function
 ib(c,b){var
@@ -3309,12 +3309,12 @@ var
 f=d;return f}function
 rz(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=b4(function(b){return function(a){return ib(a,b)}}(c),a)?a:[0,c,b5(function(b){return function(a){return dr(ib(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+c=b[1],f=b[2],g=b4(function(b){return function(a){return ib(a,b)}}(c),a)?a:[0,c,b5(function(b){return function(a){return dv(ib(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
 ic(i,h,g,f,e,d,c,a){return b8(i,b(h,T(c)),g,f,e,d,a)}function
 rA(h,g,f,e,d,c,o,b){var
 a=b8(h,g,f,e,d,c,i(b));if(a){var
 k=a[1][2],l=j(b);if(l){var
-p=ic(h,g,f,e,d,c,o,l[1]);return aK(function(a){return n(k,i(a))},p)}var
+p=ic(h,g,f,e,d,c,o,l[1]);return aM(function(a){return n(k,i(a))},p)}var
 m=[0,k]}else
 var
 m=a;return m}function
@@ -3349,11 +3349,11 @@ h=b[6];if(typeof
 h==="number")switch(h){case
 0:return l(id(b,f,e,d,c),g,a);case
 1:var
-i=l(e3(b,f,e,d,c),g,a);return i?rs(i[1]):i;default:return rF(b,f,e,d,c,g,a)}else{if(0===h[0]){if(m)return a?k(g,p0(a,du)):a;var
+i=l(e3(b,f,e,d,c),g,a);return i?rs(i[1]):i;default:return rF(b,f,e,d,c,g,a)}else{if(0===h[0]){if(m)return a?k(g,p0(a,dA)):a;var
 n=hb(a);return l(id(b,f,e,d,c),g,n)}var
 j=l(e3(b,f,e,d,c),g,a);return j?rp(h[1],j[1]):j}}}function
 ie(i,h,g,f,e,d,b,a){if(b)if(a)var
-j=a[2],k=b[2],l=ie(i,h,g,f,e,g3(d),k,j),m=a[1],n=b[1],o=bc(0,d),c=[0,a0(rG(i,h,g,f,e),o,n,m),l];else
+j=a[2],k=b[2],l=ie(i,h,g,f,e,g3(d),k,j),m=a[1],n=b[1],o=bd(0,d),c=[0,a0(rG(i,h,g,f,e),o,n,m),l];else
 var
 c=a;else
 var
@@ -3425,7 +3425,7 @@ var
 i=d;return i}function
 rU(a,b,e){var
 d=a[2][2],f=a[1],g=a[2][1],c=rT(a,b,e);if(c){var
-h=ig(f,g,d,a[2][3],a[3],c[1]);return aK(function(a){return q8(d,b[3],a,b[4])},h)}return c}function
+h=ig(f,g,d,a[2][3],a[3],c[1]);return aM(function(a){return q8(d,b[3],a,b[4])},h)}return c}function
 rV(b,a,h){var
 d=b[1],c=b[2][2],i=b[2][1];return function(k,e,j){var
 b=rS(e,h[4]);if(b){var
@@ -3444,7 +3444,7 @@ e=j}else
 var
 e=i}return e}}function
 rX(b,a,d){var
-h=b[1],f=bc(0,a[2]);if(f){var
+h=b[1],f=bd(0,a[2]);if(f){var
 c=rU(b,a,d);if(c){var
 i=b7(0,h[3]),j=c[1];return an(e(rW(b,a,d),j),i)}var
 g=c}else
@@ -3453,7 +3453,7 @@ g=f;return g}function
 ik(a,c){var
 d=aX(b(b(a,a),c));return[0,bo(b(b(a,a),c)),d]}function
 il(h,g,a){var
-b=aL(a,a),e=0,c=g[4];if(typeof
+b=aO(a,a),e=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
 d=ik(h,b);e=1}if(!e)var
 d=[0,f,f];return[0,a,b,d]}function
@@ -3470,12 +3470,12 @@ c=q[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 g=c[1],l=r(f,g[1]);if(l)var
-s=g[2],t=aM(a,b(e,g[1]),s),m=[0,dv(ik(a,h),t)];else
+s=g[2],t=aN(a,b(e,g[1]),s),m=[0,dy(ik(a,h),t)];else
 var
 m=l;return m;case
 1:var
 d=c[1],n=r(f,d[1]);if(n)var
-u=d[2],v=d[1],w=b(b(e,e),v),x=k(b(h,d[2]),w),o=aM(b(a,a),x,u),y=aX(j(o)),p=[0,[0,bo(i(o)),y]];else
+u=d[2],v=d[1],w=b(b(e,e),v),x=k(b(h,d[2]),w),o=aN(b(a,a),x,u),y=aX(j(o)),p=[0,[0,bo(i(o)),y]];else
 var
 p=n;return p}return[0,[0,f,f]]}function
 rZ(a,h,e,d){var
@@ -3484,10 +3484,10 @@ f=c[1],o=av(a,j(f)),p=i(f),g=[0,[0,x(v(a),p),o]];else
 var
 g=c;return g}function
 io(e,j,o,a,m,l,d){var
-c=j[8],f=aL(o,d[1]),i=j[4];if(typeof
+c=j[8],f=aO(o,d[1]),i=j[4];if(typeof
 i==="number"){if(0===i){var
-p=b(c,c),q=b(b(a,a),p),r=d[2],s=b(b(a,a),r),t=b(a,c),u=b(b(g(2,h),t),f);return[0,aM(e,k(n(b(b(c,c),m),u),s),q)]}return 0}else
-return 2===i[0]?[0,aM(e,f,b(a,c))]:rZ(e,f,d[3],l)}function
+p=b(c,c),q=b(b(a,a),p),r=d[2],s=b(b(a,a),r),t=b(a,c),u=b(b(g(2,h),t),f);return[0,aN(e,k(n(b(b(c,c),m),u),s),q)]}return 0}else
+return 2===i[0]?[0,aN(e,f,b(a,c))]:rZ(e,f,d[3],l)}function
 r0(a){return aW(x,eG(f,a),a)}function
 r1(e,d,c,b,a){return bq(m(function(a){return h6(e,d,n(a,b),c)},a))}function
 r2(a,d,c){var
@@ -3502,7 +3502,7 @@ b=[0,j(a)];return[0,[0,i(a)],b]}function
 r3(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=dF(a),h=d?r4:d;return h}var
+d=dJ(a),h=d?r4:d;return h}var
 i=a[2],e=F(a[9])===i?1:0;if(e)var
 j=a[9],b=an(function(b){var
 c=a[1];return g8(F(b),c)},j);else
@@ -3512,14 +3512,14 @@ k=a[9],f=[0,m(function(b){return il(g,a,b)},k)];else
 var
 f=b;return f}function
 r5(e,d,a,c,g){var
-f=aL(a,a),b=im(d,e,c,f);if(b){var
+f=aO(a,a),b=im(d,e,c,f);if(b){var
 h=b[1];return bq(m(function(b){return io(d,e,a,c,f,h,b)},g))}return b}function
 r6(b,d,i,h,a,g){var
 c=ax(g,a[2],0),j=b[1],e=F(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=ip(d,i,a[1],c);return aK(function(a){return m(e4,a)},k)}var
-l=r5(b,d,c,a[1],h);return aK(function(a){return m(e4,a)},l)}return e}function
+k=ip(d,i,a[1],c);return aM(function(a){return m(e4,a)},k)}var
+l=r5(b,d,c,a[1],h);return aM(function(a){return m(e4,a)},l)}return e}function
 r7(d,c,e,b){var
 a=r3(d,c);if(a){var
 f=b7(0,F(b[2])),g=a[1];return bq(m(function(a){return r6(d,c,e,g,b,a)},f))}return a}function
@@ -3539,8 +3539,8 @@ d=j[4];if(typeof
 d==="number")return 1;else{if(2===d[0]){var
 h=d[1];if(h){var
 a=h[1],i=r(f,a[1]);if(i){var
-k=b(e,e),l=b(b(a[1],a[1]),k),m=b(a[2],a[2]);return r(b(aL(c,c),m),l)}return i}return 1}var
-g=dr(P(d[1][1],f));return g?g:z(f,aL(c,c))}}function
+k=b(e,e),l=b(b(a[1],a[1]),k),m=b(a[2],a[2]);return r(b(aO(c,c),m),l)}return i}return 1}var
+g=dv(P(d[1][1],f));return g?g:z(f,aO(c,c))}}function
 iq(b,c,a){var
 f=b[1],d=F(a)===f?1:0,e=d?an(r8(b,c),a):d;return e?r9(b,c,a):e}function
 ir(e,d,c,a){var
@@ -3595,19 +3595,19 @@ i=h[1];return function(p,c){var
 e=eP(p,d[4]);if(e){var
 j=[0,e[1],e[2]],k=b[4];if(typeof
 k==="number"&&k){var
-l=dF(b);if(l){var
+l=dJ(b);if(l){var
 f=ip(a,o,i,c);if(f){var
 q=f[1];return an(function(b){return sc(d,a,q,b)},j)}var
 m=f}else
 var
 m=l;return m}var
-n=aL(c,c),g=im(a,b,i,n);if(g){var
+n=aO(c,c),g=im(a,b,i,n);if(g){var
 r=g[1];return an(a0(sb(b,d,a,h),c,n,r),j)}return g}return 1}}function
 se(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
 k=a[1],c=l(sd(j,i,h,g,f),b,k);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-sf(b,a){return 0===a[0]?bc(a[1],b):0}function
+sf(b,a){return 0===a[0]?bd(a[1],b):0}function
 sg(e,b,h,g,a){var
 i=a[1],j=b[2],f=F(a[2])===j?1:0;if(f)var
 k=a[2],c=an(function(a){return iq(e,i,a)},k);else
@@ -3617,13 +3617,13 @@ l=b[4],m=F(a[2]),d=an(function(a){return sf(m,a)},l);else
 var
 d=c;return d?se(e,b,h,g,a,0,a[2]):d}function
 sh(c,b,m,l,e,d,k,a){var
-g=it(c,b,m,l,e,d,k),i=g?bc(a,c[3]):g,j=i?dr(a===b[1]?1:0):i;return j?ij(c,e,d,a,b[1],f,h):j}function
+g=it(c,b,m,l,e,d,k),i=g?bd(a,c[3]):g,j=i?dv(a===b[1]?1:0):i;return j?ij(c,e,d,a,b[1],f,h):j}function
 iv(c,a,b){return r7(c,a[1],a[3],b)}function
 iw(c,a){var
 b=a[2],d=a[1];return function(e){var
 f=hh(b,a[3]);return ig(c,d,b,a[3],f,e)}}function
 si(c,a,d,b){var
-h=a[1],m=a[2],i=bc(0,F(b[2]));if(i){if(an(sa,d[4]))return sg(c,d,h,a[3],b);var
+h=a[1],m=a[2],i=bd(0,F(b[2]));if(i){if(an(sa,d[4]))return sg(c,d,h,a[3],b);var
 f=iv(c,a,b);if(f){var
 j=f[1],g=e(iw(c,a),j);if(g)return it(c,d,h,j,m,g[1],b);var
 k=g}else
@@ -3633,7 +3633,7 @@ l=k}else
 var
 l=i;return l}function
 sj(b,a,k,c){var
-l=a[1],m=a[2],g=bc(0,F(c[2]));if(g){var
+l=a[1],m=a[2],g=bd(0,F(c[2]));if(g){var
 d=iv(b,a,c);if(d){var
 h=d[1],f=e(iw(b,a),h);if(f){var
 n=b7(0,b[3]),o=f[1];return b4(function(a){return sh(b,k,l,h,m,o,c,a)},n)}var
@@ -3646,11 +3646,11 @@ j=g;return j}var
 cP=[N,sk,bz(0)],ix=[N,sl,bz(0)];function
 az(b,a){throw[0,cP,l(ag(sm),b,a)]}function
 sn(a){return[0,a,eq(64),0]}function
-bd(a){if(a[3])throw[0,cP,so];l2(a[2]);(function(d){for(;;){var
+be(a){if(a[3])throw[0,cP,so];l2(a[2]);(function(d){for(;;){var
 b=e(a[1],0);if(10===b){a[3]=1;return 0}var
 c=32!==b?1:0;if(c){if(l1(a[2])===1025)return az(sp,er(a[2]));gC(a[2],b);continue}return c}}(0));return er(a[2])}function
-dJ(a,d){var
-b=bd(d),c=y(b,a);return c?az(a,b):c}function
+dN(a,d){var
+b=be(d),c=y(b,a);return c?az(a,b):c}function
 e6(b){var
 a=1-b[3];if(a)throw[0,cP,sq];return a}function
 sr(a){var
@@ -3659,7 +3659,7 @@ d=c;else
 var
 e=97<=a?1:0,d=e?a<=jQ?1:0:e;return d}function
 ab(l){var
-a=bd(l),e=y(a,ss),f=e?45===R(a,0)?1:0:e,b=f?1:f,c=t(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+a=be(l),e=y(a,ss),f=e?45===R(a,0)?1:0:e,b=f?1:f,c=t(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
 k=1<=c?1:0,d=k?48!==R(a,b)?1:0:k;function
@@ -3673,82 +3673,82 @@ d=e}return d}}if(d)var
 i=c<=ce?1:0,j=i?m(b):i;else
 var
 j=d;if(1-j)az(st,a);return pV(16,a)}function
-be(b){var
+bf(b){var
 a=ab(b);if(ap(a)<=0)az(sv,kC(su,a));return a}var
 iy=1048576;function
 br(b){var
 a=ab(b);if(ap(a)<0)az(sx,kC(sw,a));if(pU(a,iy))throw[0,ix,e(ag(sy),iy)];return cA(a)}function
-dK(d,b,c){var
+dO(d,b,c){var
 a=br(c);if(b<=a){var
 f=e(ag(sz),a);az(l(ag(sA),d,b),f)}return a}function
 cQ(d,c){function
 a(g,f){var
-b=g,a=f;for(;;){if(0===b)return a_(a);var
+b=g,a=f;for(;;){if(0===b)return a$(a);var
 b=b-1|0,a=[0,e(d,c),a];continue}}return a(br(c),0)}function
 aY(b,d,c){var
-a=cQ(d,c);if(1-gk(aT(a),b)){var
-f=aT(a),g=e(ag(sB),f);az(aB(sE,lz(sD,$(ag(sC),b))),g)}return a}function
+a=cQ(d,c);if(1-gk(aU(a),b)){var
+f=aU(a),g=e(ag(sB),f);az(aB(sE,lz(sD,$(ag(sC),b))),g)}return a}function
 iz(c,b,a){var
 d=[0,b,0];return aY(c,function(a){return aY(d,ab,a)},a)}function
 e7(f,b){var
-a=bd(b),c=y(a,sF);if(c){if(y(a,sG))return az(sH,a);var
+a=be(b),c=y(a,sF);if(c){if(y(a,sG))return az(sH,a);var
 d=[0,e(f,b)]}else
 var
 d=c;return d}function
 b9(a){var
-b=ab(a);return[0,b,be(a)]}function
+b=ab(a);return[0,b,bf(a)]}function
 sI(b){var
-a=bd(b);if(y(a,sJ)){var
+a=be(b);if(y(a,sJ)){var
 c=y(a,sK);if(c){if(y(a,sL))return y(a,sM)?y(a,sN)?az(sO,a):1:[1,b9(b)];var
 d=[2,e7(b9,b)]}else
 var
 d=c;return d}return[0,b9(b)]}function
 sP(b){var
-a=bd(b);if(y(a,sQ)){if(y(a,sR)){var
+a=be(b);if(y(a,sQ)){if(y(a,sR)){var
 c=y(a,sS);if(c){if(y(a,sT))return y(a,sU)?y(a,sV)?y(a,sW)?y(a,sX)?az(sY,a):[2,b9(b)]:4:3:1;var
 d=[0,b9(b)]}else
 var
 d=c;return d}return 2}return[1,b9(b)]}function
 sZ(b){var
-a=bd(b);if(y(a,s0)){var
+a=be(b);if(y(a,s0)){var
 c=y(a,s1);if(c){if(y(a,s2))return y(a,s3)?y(a,s4)?az(s5,a):[1,br(b)]:2;var
 d=1}else
 var
 d=c;return d}return[0,br(b)]}function
 s6(c,b){var
-a=bd(b),d=y(a,s7);if(d){if(y(a,s8)){if(y(a,s9))return az(s_,a);var
+a=be(b),d=y(a,s7);if(d){if(y(a,s8)){if(y(a,s9))return az(s_,a);var
 f=aY([0,c,0],ab,b);return[0,f,aY([0,c,0],ab,b)]}var
 e=1}else
 var
 e=d;return e}function
-s$(a){dJ(ta,a);var
+s$(a){dN(ta,a);var
 e=br(a),b=br(a),c=br(a),f=sI(a),g=sP(a),h=sZ(a),d=s6(b,a),i=1===f?0:b,j=typeof
-d==="number"?b:b+1|0,k=1===d?b:c,l=be(a),m=iz([0,i,0],e,a),n=e7(ab,a),o=e7(ab,a),p=be(a),q=iz([0,c,0],j,a),r=aY([0,k,0],ab,a),s=be(a),t=aY([0,0,[0,b,0]],ab,a),u=be(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,aY([0,0,[0,b,0]],ab,a)]}function
-iA(b,a){dJ(tb,a);var
-e=dK(tc,b[3],a),d=br(a);function
-c(a){return dK(td,b[2],a)}function
+d==="number"?b:b+1|0,k=1===d?b:c,l=bf(a),m=iz([0,i,0],e,a),n=e7(ab,a),o=e7(ab,a),p=bf(a),q=iz([0,c,0],j,a),r=aY([0,k,0],ab,a),s=bf(a),t=aY([0,0,[0,b,0]],ab,a),u=bf(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,aY([0,0,[0,b,0]],ab,a)]}function
+iA(b,a){dN(tb,a);var
+e=dO(tc,b[3],a),d=br(a);function
+c(a){return dO(td,b[2],a)}function
 f(a){var
-b=bd(a);if(y(b,te)){if(y(b,tf)){if(y(b,tg))return az(th,b);var
-e=dK(ti,d,a),f=c(a),g=ab(a);return[0,e,f,g,ab(a)]}var
+b=be(a);if(y(b,te)){if(y(b,tf)){if(y(b,tg))return az(th,b);var
+e=dO(ti,d,a),f=c(a),g=ab(a);return[0,e,f,g,ab(a)]}var
 h=cQ(c,a);return[2,h,ab(a)]}var
 i=c(a),j=ab(a);return[1,i,j,ab(a)]}var
-g=be(a),h=cQ(f,a),i=be(a);return[0,e,d,g,h,i,aY([0,b[3],0],ab,a)]}function
-tj(b,a){dJ(tk,a);return cQ(function(a){var
-c=dK(tl,b[3],a),d=be(a);return[0,c,d,aY([0,b[2],0],ab,a)]},a)}function
-tm(b,a){dJ(tn,a);var
-c=be(a),d=[0,b[1],0];return[0,c,cQ(function(a){return aY(d,ab,a)},a)]}var
+g=bf(a),h=cQ(f,a),i=bf(a);return[0,e,d,g,h,i,aY([0,b[3],0],ab,a)]}function
+tj(b,a){dN(tk,a);return cQ(function(a){var
+c=dO(tl,b[3],a),d=bf(a);return[0,c,d,aY([0,b[2],0],ab,a)]},a)}function
+tm(b,a){dN(tn,a);var
+c=bf(a),d=[0,b[1],0];return[0,c,cQ(function(a){return aY(d,ab,a)},a)]}var
 iB=30;function
 e8(a){var
-c=aQ(a);if(c<=30)return[0,cA(a),0];var
+c=aS(a);if(c<=30)return[0,cA(a),0];var
 d=0<=ap(a)?a:v(a),b=ar(0,c-60|0),e=0===b?d:cz(d,b),f=cz(e,iB),i=cA(n(e,af(f,iB))),g=a6(cA(f),30)+i,h=0<=ap(a)?g:-g;return[0,h,b]}function
 bs(c,b){var
 a=e8(b);return a6(a[1],a[2]-c|0)}function
 cR(e,d,c){var
 a=e8(d),b=e8(c);return a6(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
 b_(c,b){var
-d=a6(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+c1)|0;var
+d=a6(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+c3)|0;var
 e=kk(b),f=a6(e[1],27),g=Math.floor(f),h=k(af(g|0,26),a6(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?af(h,a):cz(h,-a|0)}function
-cS(a){return Math.abs(a)<bj?1:0}function
+cS(a){return Math.abs(a)<a_?1:0}function
 G(b,h){var
 d=b.length-1-1|0,c=0.,i=0;if(d<0)var
 e=c;else{var
@@ -3762,47 +3762,47 @@ a=f;for(;;){b[1+a]=b[1+a]-e*d[1+a];var
 g=a+1|0;if(c!==a){var
 a=g;continue}break}}return 0}function
 b$(c,b){var
-a=[0,0.];dg(function(c){var
+a=[0,0.];dk(function(c){var
 d=e(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
 cT(a){return a*a}function
 cU(b,a){if(0===c(b[10],a)[1+a].length-1){var
 d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return G(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
 to(a){var
-b=gM(0,a.length-1);return aU(function(e,d){var
-f=oZ(c2,c2,d),h=o6(b,f),g=gm(function(b){return fT(c(a,b)[1+b],d)},h);return g?g[1]:(o1(b,f,e),e)},a)}function
+b=gM(0,a.length-1);return aL(function(e,d){var
+f=oZ(c4,c4,d),h=o6(b,f),g=gm(function(b){return fT(c(a,b)[1+b],d)},h);return g?g[1]:(o1(b,f,e),e)},a)}function
 tp(a){return typeof
 a==="number"?0===a?tq:0:2===a[0]?ts:tr}function
 tt(c,a){var
 b=s(c,0.),e=1./ar(1,a.length-1);function
-f(a,c){return D(b,a,d(b,a)+c*e)}dg(function(a){return K(f,a)},a);function
-g(c,a){return a-d(b,c)}return p(function(a){return aU(g,a)},a)}function
+f(a,c){return D(b,a,d(b,a)+c*e)}dk(function(a){return K(f,a)},a);function
+g(c,a){return a-d(b,c)}return p(function(a){return aL(g,a)},a)}function
 tu(c,b,a){var
 d=b$(a,function(a){return cT(E(a-c,b-a))});return[0,b$(a,function(a){return cT(E(0.,E(c-a,a-b)))}),d]}function
-iC(b,a,c){if(b!=aR&&a!=bj){var
-d=b$(c,function(c){return E(b*c,a*c)});return[0,b$(c,function(c){return bU(b*c,a*c)}),d]}return[0,aR,bj]}function
+iC(b,a,c){if(b!=aK&&a!=a_){var
+d=b$(c,function(c){return E(b*c,a*c)});return[0,b$(c,function(c){return bU(b*c,a*c)}),d]}return[0,aK,a_]}function
 iD(d,c,b){function
 a(e){return d*Math.sqrt(b$(b,function(a){if(c&&e*a<0.)return 0.;return a*a}))}var
 e=a(1.);return[0,-a(fK),e]}function
 tv(a,e,u,m){var
 M=e[9],N=0;function
-O(b,a){return ar(b,aQ(a))}var
-f=as(function(a,b){return as(O,a,b)},N,M),k=e[8],v=1,P=e[9],g=al($(function(a){return al($(function(a){return bs(f,a)},a))},P)),w=e[10],h=w?bs(f,w[1]):aR,x=e[11],i=x?bs(f,x[1]):bj,n=e[10],y=n?0<=ap(n[1])?1:0:n,z=p(function(b){return 2===a?Math.sqrt(G(b,b)):1.},g);switch(a){case
+O(b,a){return ar(b,aS(a))}var
+f=as(function(a,b){return as(O,a,b)},N,M),k=e[8],v=1,P=e[9],g=al($(function(a){return al($(function(a){return bs(f,a)},a))},P)),w=e[10],h=w?bs(f,w[1]):aK,x=e[11],i=x?bs(f,x[1]):a_,n=e[10],y=n?0<=ap(n[1])?1:0:n,z=p(function(b){return 2===a?Math.sqrt(G(b,b)):1.},g);switch(a){case
 0:var
 j=tt(m,g);break;case
 1:var
 j=g;break;default:var
-j=aU(function(b,a){return p(function(a){return a/d(z,b)},a)},g)}var
-K=0;if(2!==a&&h!=aR&&i!=bj){var
-A=[0,[bh,(h+i)/2.,m*cT((i-h)/2.),c1],0];K=1}if(!K)var
+j=aL(function(b,a){return p(function(a){return a/d(z,b)},a)},g)}var
+K=0;if(2!==a&&h!=aK&&i!=a_){var
+A=[0,[bi,(h+i)/2.,m*cT((i-h)/2.),c3],0];K=1}if(!K)var
 A=0;var
 o=e[4],t=0;if(typeof
 o==="number")t=1;else
 if(2===o[0]){var
 J=o[1];if(J)var
-r=J[1],ad=r[2],ae=cR(f,b(k,r[1]),ad),af=1./cT(bs(0,r[2])),ag=[0,[bh,0.,cT(ae),af],0],l=ag;else
+r=J[1],ad=r[2],ae=cR(f,b(k,r[1]),ad),af=1./cT(bs(0,r[2])),ag=[0,[bi,0.,cT(ae),af],0],l=ag;else
 t=1}else
 var
-l=[0,[bh,0.,1.,cR(-f|0,v,k)],0];if(t)var
+l=[0,[bi,0.,1.,cR(-f|0,v,k)],0];if(t)var
 l=0;function
 Q(b){switch(a){case
 0:return tu(h,i,b);case
@@ -3813,7 +3813,7 @@ T(b){return 2===a?bs(0,b):cR(-2*f|0,b,C)}if(2===a)var
 U=0,D=function(a,b){return cR(U,a,b)};else
 var
 D=function(c,a){return cR(2*f|0,b(c,C),a)};var
-V=2===a?0:2*(aQ(k)-f|0)|0,q=e[4],L=0;if(typeof
+V=2===a?0:2*(aS(k)-f|0)|0,q=e[4],L=0;if(typeof
 q!=="number"&&2===q[0]){var
 H=q[1];if(H){var
 I=H[1],ac=b(I[2],I[2]),F=ac;L=1}}if(!L)var
@@ -3858,18 +3858,18 @@ e==="number"){if(0===e){var
 o=0;return bC(d,function(b){return j(o,a,b)})}}else
 if(0===e[0]){var
 p=e[1];return bC(d,function(b){return b<p?[0,3,3,0,bO(1,a)]:j(bO(1,a),a,b)})}return tz(d,a)}function
-dL(a,g,b){var
+dP(a,g,b){var
 h=a[1],e=cU(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
 i=a[4],f=c(a[2],i)[1+i][1],j=cU(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
 bu(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
 e9(a,b){var
-c=dY*a[17];return c<bu(a,b)?1:0}function
+c=c5*a[17];return c<bu(a,b)?1:0}function
 tB(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
 tC(a,b){var
 c=tB(a,b);return(a[3]*a[15]-c)/2.}function
 tD(a,b){var
 c=a[3]==0.?0.:bu(a,a[4]);return(bu(a,b)+c)/2.}function
-dM(q,p,g,o){var
+dQ(q,p,g,o){var
 e=g.length-1,f=s(e,0.),h=e-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=d(o,a),j=a+1|0,k=e-1|0,r=c(p,a)[1+a];if(k<j)var
@@ -3885,7 +3885,7 @@ h=b[11].length-1,g=s(h,0.),i=h-1|0,t=0;if(!(i<0)){var
 a=t;for(;;){var
 j=c(b[12],a)[1+a];if(j)var
 k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=G(k[1],v)-u;else{var
-m=c(b[9],a)[1+a],n=dL(b,m,f),o=a-1|0,x=0;if(o<0)var
+m=c(b[9],a)[1+a],n=dP(b,m,f),o=a-1|0,x=0;if(o<0)var
 p=n;else{var
 e=x,q=n;for(;;){var
 y=d(g,e),r=q-d(c(b[10],e)[1+e],m)*y,z=e+1|0;if(o!==e){var
@@ -3912,7 +3912,7 @@ w=m.length-1,q=p(function(b){return d(a[8],b[1])},m),n=[0,0];K(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 x(h){var
-b=aT(i[1]),c=aT(g[1])-b|0,d=g[1],e=a_(ct(function(a,b){return a<c?1:0},d));bQ(function(b){var
+b=aU(i[1]),c=aU(g[1])-b|0,d=g[1],e=a$(ct(function(a,b){return a<c?1:0},d));bQ(function(b){var
 c=i[1],d=bv(a,f(b));i[1]=[0,iG(e$(i[1],d)),c];return 0},e);return i[1]}function
 t(c){if(0.<a[3])var
 e=f(a[4]),b=d(l[8],e);else
@@ -3928,14 +3928,14 @@ h=tD(a,b),i=1e-22*t(b)<c?1:0;if(i)var
 j=cb<c?1:0,e=j?h*h<a[15]*c?1:0:j;else
 var
 e=i;if(e)var
-m=dY*a[17],k=[0,[0,bu(a,b)<=m?1:0,c,b]];else
+m=c5*a[17],k=[0,[0,bu(a,b)<=m?1:0,c,b]];else
 var
 k=e;return k}(function(T){for(;;){var
 E=n[1],i=e(cu(C),E);if(i){var
 v=as(ar,i[1],i[2]),b=v[3],y=v[2];n[1]=e(cu(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
 F=f(b),j=Math.sqrt(y),H=fC*t(b)<y?1:0,I=o[1],J=h[1],L=tC(a,b),M=lj(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,J,I);if(H){var
-z=bC(w,function(c){return function(b){return dL(a,c,f(b))}}(b)),N=h[1];bQ(function(b,c){return function(a){return bt(c,d(a,b),a)}}(b,z),N);var
+z=bC(w,function(c){return function(b){return dP(a,c,f(b))}}(b)),N=h[1];bQ(function(b,c){return function(a){return bt(c,d(a,b),a)}}(b,z),N);var
 O=0,P=p(function(b){return function(a){return a/b}}(j),z),A=O,k=P}else{var
 Q=bv(a,F),m=iG(e$(x(0),Q));if(0.<a[3])var
 B=f(a[4]),u=G(m,c(l[6],B)[1+B]);else
@@ -3943,8 +3943,8 @@ var
 u=0.;var
 R=[0,[0,m,u]],S=bC(w,function(d,e){return function(b){var
 a=f(b);return G(d,c(l[6],a)[1+a])-e}}(m,u)),A=R,k=S}D(k,b,j);K(function(b,a){return D(q,b,d(q,b)-a*a)},k);s[1]=[0,A,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,M/j,o[1]];continue}return i}}(0));function
-j(a){return al(a_(a))}var
-u=j(g[1]),y=j(h[1]),z=j(r[1]),b=j(o[1]),A=dM(u,y,z,b),k=[0,0.],v=[0,0.];K(function(d,b){v[1]=v[1]+b;var
+j(a){return al(a$(a))}var
+u=j(g[1]),y=j(h[1]),z=j(r[1]),b=j(o[1]),A=dQ(u,y,z,b),k=[0,0.],v=[0,0.];K(function(d,b){v[1]=v[1]+b;var
 e=Math.abs(b)*bu(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},A);if(0.<a[3]){var
 B=bu(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*B}var
 F=k[1],H=G(b,b),I=a[15]-H+F,J=G(b,b),L=E(I,jP*(a[15]+J)+cb),M=a[18],N=a[17],O=a[15],P=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,y,z,P,b,A,O,L,N,M]}function
@@ -3963,15 +3963,15 @@ b=d(h,a[1]);return e(c,a)-b},b)}var
 k=f[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return iH(a,b,1.,f[1],-1,r,q,h,o)}function
 tG(c,b,g,a){function
 f(g,f){var
-h=[bh,f];return gv(p(function(b){var
+h=[bi,f];return gv(p(function(b){var
 f=a[1]*d(c[9],b[1]);return fF*(e(g,b)-f)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=f(function(a){return a[2]},j);return iH(c,b,0.,b.length-1,g,f(function(a){return a[3]},aR),k,i,h)}function
+h=a[2],i=c[8],j=a[2],k=f(function(a){return a[2]},j);return iH(c,b,0.,b.length-1,g,f(function(a){return a[3]},aK),k,i,h)}function
 iI(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,tF(a,b),0];var
 c=a[14];return ek(function(c,d){return tG(a,b,c,d)},c)}function
 fa(a,c,b){if(0.<a[3])return b+d(a[8],c);var
-e=df(a[1][14],a[5]);return b/fF+e[1]*d(a[1][9],c)}function
+e=dj(a[1][14],a[5]);return b/fF+e[1]*d(a[1][9],c)}function
 tH(a,c,b){if(0.<a[3])return b-d(a[8],c);var
-e=df(a[1][14],a[5]);return fF*(b-e[1]*d(a[1][9],c))}function
+e=dj(a[1][14],a[5]);return fF*(b-e[1]*d(a[1][9],c))}function
 tI(a,d,b){var
 c=cV(a,b),e=G(a[13],c),f=a[16],g=2.*Math.sqrt(e_(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
 bF(a){return a[6].length-1}function
@@ -3984,7 +3984,7 @@ c=d(f,b),e=d(a[13],b),b=b+1|0;i+=e*c;h-=c*c;g-=e*e;continue}return b}}var
 e=G(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
 tK(a,d){if(d===a[9].length-1)return a;function
 b(a){return en(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=G(c,c),h=G(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=dM(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=G(c,c),h=G(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=dQ(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
 iJ(a,e,d){var
 b=bv(a,e);K(function(d,f){var
 e=c(a[9],d)[1+d];return bt(b,f,bv(a,c(a[2],e)[1+e][1]))},d);return b}function
@@ -3999,9 +3999,9 @@ e=z,q=r;continue}var
 p=r;break}}D(g,b,p/d(a[11],b));var
 x=b+1|0;if(k!==b){var
 b=x;continue}break}}var
-v=dM(a[9],a[10],a[11],g),l=aU(function(b,a){return a+d(v,b)},f),m=iJ(a,i,l);return[0,l,G(m,m)]}function
-dN(k,g,a,j,b){var
-t=k?k[1]:dX,u=g?g[1]:g,l=cV(a,b),m=dM(a[9],a[10],a[11],l),n=e_(a,b,l),r=0;if(!u&&n<1e-07*d(a[8],b)){var
+v=dQ(a[9],a[10],a[11],g),l=aL(function(b,a){return a+d(v,b)},f),m=iJ(a,i,l);return[0,l,G(m,m)]}function
+dR(k,g,a,j,b){var
+t=k?k[1]:dZ,u=g?g[1]:g,l=cV(a,b),m=dQ(a[9],a[10],a[11],l),n=e_(a,b,l),r=0;if(!u&&n<1e-07*d(a[8],b)){var
 q=tL(a,b,m),z=q[2],A=q[1],h=z,o=A;r=1}if(!r)var
 h=n,o=m;var
 v=E(a[15],fJ*a[17]),e=E(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/v)+cb),f=s(bF(a),0.),i=[0,0.];K(function(b,h){var
@@ -4022,12 +4022,12 @@ c=fK;return[0,c,b]},b);gz(function(b,a){return ao(b,a)},c);var
 e=en(c,0,ar(tM,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
 tQ(a){var
 b=tP(a),e=a[2].length-1;function
-f(d,b){if(!(e<=d)&&!(e<=b))return dL(a,d,c(a[2],b)[1+b][1]);return 0.}var
+f(d,b){if(!(e<=d)&&!(e<=b))return dP(a,d,c(a[2],b)[1+b][1]);return 0.}var
 g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return d(a[7],b)},b),i=p(function(b){return d(a[6],b)},b);return[0,a,b,p(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
 iK(b,a){var
 d=c(b[2],a)[1+a];return e9(b[1],d)}function
 tR(a,c){var
-d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:dL(a[1],b,c)},b)}function
+d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:dP(a[1],b,c)},b)}function
 iL(g,o,B,n,f,j){var
 k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=d(g[1][8],B),s=k-1|0,C=0;if(s<0)var
 t=q;else{var
@@ -4049,7 +4049,7 @@ b=F,y=r;for(;;){var
 z=y+d(f,b)*(o*d(n,b)+d(h,b)),H=b+1|0;if(u!==b){var
 b=H,y=z;continue}var
 v=z;break}}var
-w=E(0.,v),x=0.<j?-t-w/j:aR,G=bT(x)?aR:x;return[0,f,j,h,w,G]}function
+w=E(0.,v),x=0.<j?-t-w/j:aK,G=bT(x)?aK:x;return[0,f,j,h,w,G]}function
 tS(j,i){var
 e=i.length-1,o=e-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
@@ -4082,7 +4082,7 @@ a=H;continue}break}}return l}function
 iM(b,a){var
 i=b[5],j=b[4],f=b[3],l=b[2],r=b[6];function
 k(b){return d(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=jT*b[1][17],g=aU(function(b,h){var
+m=a[4]/(a[2]*a[2]),n=jT*b[1][17],g=aL(function(b,h){var
 g=2.*k(b),c=d(f,b)*m-g,e=d(a[1],b);return 0.<e?c-d(i,b):e<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=bk(l.length-1,function(a){return a}),h=al(e(bA(function(b){var
 c=d(a[1],b)!=0.?1:0,e=c||(d(g,b)!=0.?1:0);return e}),s));function
 o(a,b){var
@@ -4108,7 +4108,7 @@ tW(a,c,h,g,f){var
 i=tR(a,g),e=a[2].length-1;c[1]=c[1]-aG(aG(e,e),10+(e/3|0)|0)|0;var
 u=jT*a[1][17];function
 k(b,j,f){var
-c=tT(a,b,j,f),d=c[2],e=c[1],k=1e-13*tV(e);return E(0.02*b[2],k)<d?iL(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],aR]}function
+c=tT(a,b,j,f),d=c[2],e=c[1],k=1e-13*tV(e);return E(0.02*b[2],k)<d?iL(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],aK]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
@@ -4127,21 +4127,21 @@ q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
 o=f[2],q=a[2],b=n(iL(a,h,g,i,p(function(a){return d(f[1],a)},q),o),tN),j=s(f[1].length-1,0.),r=a[2];K(function(c,a){return D(j,a,d(b[1],c))},r);var
-m=iM(a,b)[1],t=m[2],v=m[1],w=dh(function(b){return Math.abs(d(t,b))<=fq*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
+m=iM(a,b)[1],t=m[2],v=m[1],w=dl(function(b){return Math.abs(d(t,b))<=fq*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
 tX=60;function
 tY(a,j,b,c){var
-e=cV(a,b),f=cV(a,c),g=G(a[13],f),h=e_(a,b,e);if(dY*d(a[8],b)<h)var
+e=cV(a,b),f=cV(a,c),g=G(a[13],f),h=e_(a,b,e);if(c5*d(a[8],b)<h)var
 k=bv(a,c),l=G(bv(a,b),k),m=l-G(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
 i=g;return fa(a,c,a[3]*a[15]-2.*i)}function
 iN(a,t,h,r,b){var
-f=aT(b);function
+f=aU(b);function
 u(f,e){var
 d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return e9(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 v(a){return a}var
 w=bk(a[2].length-1,v),o=e(bA(function(a){return 1-lm(a,b)}),w),x=[0,r,$(n,o)],y=al(cq($(function(a){return n(a[1])},b),x)),z=tx(a[1],y),A=iI(z,al(ek(u,b))),i=gm(function(b){return b[5]===a[5]?1:0},A);if(i){var
-j=i[1],g=dN(0,0,j,h,f),k=s(bF(a),0.),l=[0,0.],m=[0,0];li(function(n,f){var
+j=i[1],g=dR(0,0,j,h,f),k=s(bF(a),0.),l=[0,0.],m=[0,0];li(function(n,f){var
 b=f[1],c=d(g[1],n);D(k,b,c);var
 h=c!=0.?1:0;if(h)var
 i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?e9(a,b):i;else
@@ -4161,7 +4161,7 @@ q=i;return q}function
 tZ(a){function
 b(b){var
 c=a[1];return e(bA(function(a){return a[1]!==b?1:0}),c)}var
-c=1<aT(a[1])?1:0,d=c?$(b,a[5]):c;function
+c=1<aU(a[1])?1:0,d=c?$(b,a[5]):c;function
 f(c){var
 d=a[1],e=$(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cq(d,gn(f,a[6]))}function
 iO(b,a){function
@@ -4173,11 +4173,11 @@ b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(d(e,b))*Math.sqrt(d(a[8],g))}var
 g=iO(a,e),b=go(function(b,a){var
 c=f(b);return fV(f(a),c)},g);function
 h(a){var
-c=a+1|0;return ct(function(a,b){return a<c?1:0},b)}return[0,b,bk(bO(8,aT(b)),h)]}function
+c=a+1|0;return ct(function(a,b){return a<c?1:0},b)}return[0,b,bk(bO(8,aU(b)),h)]}function
 t1(a,k,j,f,i,d){var
 g=a[2].length-1;function
 h(c,b){return as(function(b,e){var
-i=g+a[1][3]|0,l=aG(50*(1+aT(e)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+i=g+a[1][3]|0,l=aG(50*(1+aU(e)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
 c=iN(a,k,j,f,e);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
@@ -4187,9 +4187,9 @@ d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
 b=a[1],m=bk(g,function(a){return a}),n=e(bA(function(d){var
 g=c(b[13],f)[1+f],e=c(a[2],d)[1+d][1];return 1-(c(b[13],e)[1+e]===g?1:0)}),m),o=gn(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cq($(function(b){return t0(a,b)},i),q),s=0;return as(function(a,d){var
-e=h(d,0),b=ei(function(a){return l(a,tX)},e);if(a){if(b){var
+e=h(d,0),b=di(function(a){return l(a,tX)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-cW=dV;function
+cW=dX;function
 t2(a){var
 b=a.length-1,g=s(b,[0]),e=p(function(a){return s(b,0.)},a);K(function(b,h){var
 f=bR(h),j=1;for(;;){var
@@ -4226,7 +4226,7 @@ l=bR(q);K(function(f){return function(a,d){var
 e=0!==ap(d)?1:0;if(e){var
 g=c(j,a)[1+a];return K(function(a,e){var
 g=b(d,e);f[1+a]=n(c(f,a)[1+a],g);return 0},g)}return e}}(l),d);var
-u=a[4]+dV|0,v=t3(t,p(function(b){return function(a){return bs(b,a)}}(u),l));K(function(a,b){var
+u=a[4]+dX|0,v=t3(t,p(function(b){return function(a){return bs(b,a)}}(u),l));K(function(a,b){var
 e=cS(b);if(e){var
 g=b_(cW,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
@@ -4236,27 +4236,27 @@ w=f+1|0;if(3!==f){var
 f=w;continue}return d}}function
 ca(a){return a?fK:1.}function
 aZ(b,a){return 0.<b[3]?ca(a):-ca(a)}function
-dO(b,a,d,c){var
+dS(b,a,d,c){var
 e=fa(b,d,aZ(b,a)*c);return ca(a)*e}function
 t5(b,a,d,c){var
 e=tH(b,d,ca(a)*c);return aZ(b,a)*e}function
-dP(b,a){return b[4]<a[4]?a:b}function
+dT(b,a){return b[4]<a[4]?a:b}function
 fb(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
 fc(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
 fd(f,e,a,d,c){var
-g=aZ(a[1],d),b=dN(f,e,a[1],g,c),h=dO(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+g=aZ(a[1],d),b=dR(f,e,a[1],g,c),h=dS(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
 t6(c,b,a){return 0<a[2].length-1?a:fd(0,0,a[1],c,b)}function
 t7(d,c,b){var
-a=d[1];return a[18]?fd(t9,t8,d,c,b):[0,d,[0],0.,dO(a,c,b,tI(a,aZ(a,c),b))]}function
+a=d[1];return a[18]?fd(t9,t8,d,c,b):[0,d,[0],0.,dS(a,c,b,tI(a,aZ(a,c),b))]}function
 iP(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
 d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-fA*d[17])return a;var
 i=s(bF(d),0.);D(i,b,-aZ(d,f));return[0,a[1],i,0.,h]}return a}function
 iQ(c,b){var
-a=$(b,c[4]);return a?as(dP,a[1],a[2]):W(t_)}function
-dQ(c,b,a){return iQ(c,function(d){return iP(c,b,a,t7(d,b,a))})}function
+a=$(b,c[4]);return a?as(dT,a[1],a[2]):W(t_)}function
+dU(c,b,a){return iQ(c,function(d){return iP(c,b,a,t7(d,b,a))})}function
 t$(k,c,b,f,e){var
-g=e[1],a=g[1],h=aZ(a,c),d=dN(ub,ua,tK(a,tJ(a,h,b,t5(a,c,b,f))),h,b),j=dO(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+g=e[1],a=g[1],h=aZ(a,c),d=dR(ub,ua,tK(a,tJ(a,h,b,t5(a,c,b,f))),h,b),j=dS(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
 uc(d,g,a){var
 b=a[1][1],h=iO(b,a[2]),i=aZ(b,d),e=iN(b,ca(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
@@ -4264,18 +4264,18 @@ f=c[4];if(a[4]-fA*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
 ue(k,c,a,b){var
 e=b[1],h=aZ(e,c),l=fd(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=dN([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=ck(g),u=cZ===m?g[1]:dW===m?gB(g):g,n=tW(u,t,h,a,s),i=n[1],v=dO(e,c,a,i[3]),o=dP(d,[0,b,i[1],i[2],v]);if(n[2])return uc(c,a,o);var
+s=dR([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=ck(g),u=c1===m?g[1]:dY===m?gB(g):g,n=tW(u,t,h,a,s),i=n[1],v=dS(e,c,a,i[3]),o=dT(d,[0,b,i[1],i[2],v]);if(n[2])return uc(c,a,o);var
 d=o,f=f[2];continue}var
 w=k[7],x=[0,d[2],[0,l[2],0]],p=t1(e,ca(c),h,a,x,w);if(p){var
-j=p[1];return dP(d,[0,b,j[2],j[3],j[4]])}return d}}(l,ud)}function
+j=p[1];return dT(d,[0,b,j[2],j[3],j[4]])}return d}}(l,ud)}function
 iR(a){var
 b=a[4];return gj(function(a){return a[1][18]},b)}function
 cX(a){var
 b=a[4],c=0.;return as(function(b,a){return E(b,a[1][17])},c,b)}function
-fe(a,d,c,b){if(0<a[7][1]&&iR(a))return dP(b,iQ(a,function(b){return iP(a,d,c,ue(a,d,c,b))}));return b}function
-dR(a){return df(a[1][14],a[5])}function
+fe(a,d,c,b){if(0<a[7][1]&&iR(a))return dT(b,iQ(a,function(b){return iP(a,d,c,ue(a,d,c,b))}));return b}function
+cY(a){return dj(a[1][14],a[5])}function
 iS(a,f){var
-b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?gv(e,[bh,c*dR(a)[3]]):e}function
+b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?gv(e,[bi,c*cY(a)[3]]):e}function
 ff(e,d,h,a){var
 b=s((e[1].length-1+d[5]|0)+1|0,0),i=e[5];K(function(e,f){var
 h=0.<d[3]?1:0,i=(0<ap(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
@@ -4291,14 +4291,14 @@ uf(b,d,a){if(0<=b[5]){var
 h=af(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
 i=bl(k,0,a),j=n(af(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-dS(a){return Math.log(a)/0.693147180559945286}function
+dV(a){return Math.log(a)/0.693147180559945286}function
 ug(b,a,g,d){var
-c=a[2].length-1+1|0,h=dS(c*b[17]/(a[3]*d))/2.,i=b[18]?dS(c*b[17]/d):0.,j=dS(64.*c/a[3]),k=dS(bl(bU,bj,g)),e=E(E(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ar(1,1+(e|0)|0)]:f;return l}function
+c=a[2].length-1+1|0,h=dV(c*b[17]/(a[3]*d))/2.,i=b[18]?dV(c*b[17]/d):0.,j=dV(64.*c/a[3]),k=dV(bl(bU,a_,g)),e=E(E(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ar(1,1+(e|0)|0)]:f;return l}function
 uh(l,k,j,i,a){var
 b=a[1][1],e=iS(b,j);function
-g(a){return dh(cS,a)}if(g(a[2])&&g(e)){var
+g(a){return dl(cS,a)}if(g(a[2])&&g(e)){var
 f=0.<a[3]?ug(b,a,e,i):ui;if(f){var
-c=f[1],m=a[2],h=aU(function(b,a){return b_(c,a*d(e,b))},m),n=b_(c,a[3]),o=b[4];iT(b,aZ(b,k),o,c,n,h);return ff(l,b,c,h)}return f}return 0}function
+c=f[1],m=a[2],h=aL(function(b,a){return b_(c,a*d(e,b))},m),n=b_(c,a[3]),o=b[4];iT(b,aZ(b,k),o,c,n,h);return ff(l,b,c,h)}return f}return 0}function
 iU(a,b){var
 c=E(a[15],fJ*a[17]);return Math.sqrt(d(a[8],b)/c)}function
 uj(i,y,h,n){var
@@ -4307,7 +4307,7 @@ o(b){return c(a[2],b)[1+b][1]}var
 z=bk(b,function(a){return a}),j=e(bA(function(a){return d(n[2],a)!=0.?1:0}),z),f=gk(a[4],j)?a[4]:as(bO,b,j),k=al(e(bA(function(b){var
 c=b!==f?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aG(200*(k.length-1)|0,a[1][3])|0;var
 q=iU(a,h)*a6(1.,-84);if(0<=a[5])var
-A=dR(a)[3],l=q*d(a[1][7],h)*A;else
+A=cY(a)[3],l=q*d(a[1][7],h)*A;else
 var
 l=q;var
 r=cS(l),m=r?b_(cW,l):r;if(0<ap(m)){var
@@ -4324,7 +4324,7 @@ m=c(b[8],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[8],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-dT(b,a){return df(b[4],a)}function
+cZ(b,a){return dj(b[4],a)}function
 iV(b){var
 a=iS(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
 iW(a){var
@@ -4337,16 +4337,16 @@ uk(h,e){var
 f=p(iX,e);gz(function(b,a){return fV(b,a)},f);var
 a=23-kk(E(d(f,((f.length-1)*9|0)/10|0),fJ))[2]|0;if(10<=a&&!(60<a)){var
 g=af(1,a);if(0<=c(e,0)[1][5]){var
-l=dR(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==c1){var
+l=cY(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==c3){var
 i=af(g,1);k=1}if(!k)var
 i=b(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,a,j]]}return 0}function
 ul(h,r,M,L){var
-g=L[1],a=dT(r,M)[1];if(a6(1.,24-g|0)<=iX(a))return 0;var
-N=a[2].length-1,t=iV(a),O=iW(a),i=aU(function(b,a){return b_(g,a*d(t,b))},O);uf(a,g,i);var
-j=aU(function(b,a){var
+g=L[1],a=cZ(r,M)[1];if(a6(1.,24-g|0)<=iX(a))return 0;var
+N=a[2].length-1,t=iV(a),O=iW(a),i=aL(function(b,a){return b_(g,a*d(t,b))},O);uf(a,g,i);var
+j=aL(function(b,a){var
 c=d(t,b);return bs(g,a)/c},i),e=s(h[2],0.),x=j.length-1-1|0,u=0.,v=0.,w=0,P=0;if(x<0)var
 A=w,z=v,y=u;else{var
 b=P,n=w,m=v,l=u;for(;;){var
@@ -4376,19 +4376,22 @@ e=a6(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
 i=Math.sqrt(E(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
 j=i+f+e;return-(j*j)}var
 g=i-f-e;return 0.<g?g*g:0.}var
-l=f*(Math.sqrt(d(a[8],b))+e),m=dR(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}var
+l=f*(Math.sqrt(d(a[8],b))+e),m=cY(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
+un(a,c,e,b){if(0.<c[3]){var
+f=d(c[8],b)-2.*d(a[2],b)+a[3]+a[4]*a[4];return e?-f:f}var
+h=cY(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}var
 fi=a6(1.,-72);function
-un(a){return[0,a,tw(a)]}function
-uo(g,c,b,a){function
+uo(a){return[0,a,tw(a)]}function
+up(g,c,b,a){function
 d(c){var
-h=dQ(c,b,a),i=fc(c,b,a),j=E(fb(g,b,a),i),d=cX(c),e=fe(c,b,a,h),f=j+dX*d<e[4]?1:0;return f?fg(c,b,a,fi*d,e):f}return dg(function(a){return kZ(d,a)},c)}function
-up(d,f,b,a){function
+h=dU(c,b,a),i=fc(c,b,a),j=E(fb(g,b,a),i),d=cX(c),e=fe(c,b,a,h),f=j+dZ*d<e[4]?1:0;return f?fg(c,b,a,fi*d,e):f}return dk(function(a){return kZ(d,a)},c)}function
+uq(d,f,b,a){function
 e(a){return b_(0,a*d[3])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[4],b)[1+b]=g;return 0}function
-uq(y,i,h,e,b){var
-m=fb(y,e,b),n=0<i.length-1?1:0,o=n?dh(k0,i):n;if(o){var
-f=p(kW,i),j=f.length-1,k=p(function(a){return E(m,fc(a,e,b))},f),z=h[1],q=aU(function(d,a){if(a){var
-g=h[2],i=dT(c(f,d)[1+d],g)[1];return um(a[1],i,e,b)}return aR},z),g=s(j,0),l=function(a){var
+ur(y,i,h,e,b){var
+m=fb(y,e,b),n=0<i.length-1?1:0,o=n?dl(k0,i):n;if(o){var
+f=p(kW,i),j=f.length-1,k=p(function(a){return E(m,fc(a,e,b))},f),z=h[1],q=aL(function(d,a){if(a){var
+g=h[2],i=cZ(c(f,d)[1+d],g)[1];return um(a[1],i,e,b)}return aK},z),g=s(j,0),l=function(a){var
 b=c(g,a)[1+a],e=b?b[1][4]:d(q,a);return E(d(k,a),e)},r=s(j,0),a=function(A){for(;;){var
 o=j-1|0,n=0,v=l(0),w=1;if(o<1)var
 a=n;else{var
@@ -4403,73 +4406,72 @@ a=m;break}}var
 p=c(g,a)[1+a];if(p){var
 q=p[1];if(!c(r,a)[1+a]&&!(q[4]<d(k,a))&&iR(c(f,a)[1+a])){c(r,a)[1+a]=1;var
 x=[0,fe(c(f,a)[1+a],e,b,q)];c(g,a)[1+a]=x;continue}return l(a)}var
-y=[0,dQ(c(f,a)[1+a],e,b)];c(g,a)[1+a]=y;continue}}(0),t=m+dX*cX(c(f,0)[1])<a?1:0;if(t){var
+y=[0,dU(c(f,a)[1+a],e,b)];c(g,a)[1+a]=y;continue}}(0),t=m+dZ*cX(c(f,0)[1])<a?1:0;if(t){var
 u=[0,0];K(function(h,f){var
 l=d(k,h)<a?1:0;if(l){var
-i=cX(f);if(a+dY*i<=d(q,h)){u[1]=1;return 0}var
-m=c(g,h)[1+h],j=m?m[1]:dQ(f,e,b),n=a+2e-09*i<j[4]?t$(f,e,b,a+0.1*(j[4]-a),j):j,o=n[4]-a,p=1e-10*i<o?o/4.:fi*i;return fg(f,e,b,p,n)}return l},f);var
-v=u[1];if(v)return up(h,e,b,a+fI*cX(c(f,0)[1]));var
+i=cX(f);if(a+c5*i<=d(q,h)){u[1]=1;return 0}var
+m=c(g,h)[1+h],j=m?m[1]:dU(f,e,b),n=a+2e-09*i<j[4]?t$(f,e,b,a+0.1*(j[4]-a),j):j,o=n[4]-a,p=1e-10*i<o?o/4.:fi*i;return fg(f,e,b,p,n)}return l},f);var
+v=u[1];if(v)return uq(h,e,b,a+fI*cX(c(f,0)[1]));var
 w=v}else
 var
 w=t;var
 x=w}else
 var
 x=o;return x}var
-ur=3;function
-us(n,m,f,d){var
-o=bS(m),g=al(e(cu(function(a){return a}),o)),q=fb(n,f,d),r=bl(function(b,a){return E(b,fc(a,f,d))},q,g),b=p(function(a){return dQ(a,f,d)},g),h=p(function(a){return 0},b),a=function(n){var
-e=n;for(;;){var
-a=[0,-1];K(function(d){return function(h,g){var
-e=d[1]<0?1:0;if(e)var
-a=e;else
+us=3;function
+ut(v,u,j,f,b){var
+w=bS(aL(function(a,b){return di(function(b){return[0,b,c(j[1],a)[1+a]]},b)},u)),g=al(e(cu(function(a){return a}),w)),h=p(function(a){return a[1]},g),x=fb(v,f,b),k=bl(function(c,a){return E(c,fc(a,f,b))},x,h),i=p(function(a){return 0},g),l=p(function(a){var
+d=a[2],e=a[1];if(d&&!(0<=c(e[6],b)[1+b])){var
+g=cZ(e,j[2])[1],h=c5*g[17];return un(d[1],g,f,b)+h}return a_},g),m=p(function(a){return 0},g),a=function(p){var
+e=p;for(;;){var
+j=[0,-1],q=[0,aK];K(function(g,h){return function(a,m){var
+b=c(i,a)[1+a],e=b?b[1][4]:d(l,a),j=g[1]<0?1:0,f=j||(h[1]<e?1:0),k=f?(g[1]=a,h[1]=e,0):f;return k}}(j,q),g);var
+a=j[1];if(0<=a){var
+n=c(i,a)[1+a];if(n){var
+o=n[1];if(0<e&&!c(m,a)[1+a]){c(m,a)[1+a]=1;var
+r=[0,fe(c(h,a)[1+a],f,b,o)];c(i,a)[1+a]=r;var
+e=e-1|0;continue}return[0,[0,c(h,a)[1+a],o]]}if(d(l,a)<=k)return 0;var
+s=[0,dU(c(h,a)[1+a],f,b)];c(i,a)[1+a]=s;continue}return 0}}(us);if(a){var
+n=a[1],o=n[2],q=n[1],r=cX(q),s=k+dZ*r<o[4]?1:0;if(s)return fg(q,f,b,fi*r,o);var
+t=s}else
 var
-f=d[1],j=c(b,f)[1+f][4],a=j<g[4]?1:0;var
-i=a?(d[1]=h,0):a;return i}}(a),b);if(0<e&&0<=a[1]){var
-i=a[1];if(!c(h,i)[1+i]){var
-j=a[1];c(h,j)[1+j]=1;var
-k=a[1],o=c(b,k)[1+k],l=a[1],p=fe(c(g,l)[1+l],f,d,o),m=a[1];c(b,m)[1+m]=p;var
-e=e-1|0;continue}}return a[1]}}(ur),i=0<=a?1:0;if(i){var
-j=cX(c(g,a)[1+a]),k=r+dX*j<c(b,a)[1+a][4]?1:0;if(k){var
-s=c(b,a)[1+a];return fg(c(g,a)[1+a],f,d,fi*j,s)}var
-l=k}else
-var
-l=i;return l}function
-iY(d,c,f,b,a,e){switch(e){case
+t=a;return t}function
+iY(d,c,e,b,a,f){switch(f){case
 0:return 0;case
-1:return us(d,c,b,a);case
-2:return uq(d,c,f,b,a);default:return uo(d,c,b,a)}}function
-ut(e,a){var
+1:return ut(d,c,e,b,a);case
+2:return ur(d,c,e,b,a);default:return up(d,c,b,a)}}function
+uu(e,a){var
 f=a[3],b=s(a[2],0),d=a[4];bQ(function(a){if(0===a[0]){var
 g=a[2],d=a[1],h=d<b.length-1?1:0,i=h?g<e[2]?1:0:h;if(i){var
 k=c(b,d)[1+d],m=l(e[17],a[4],f);b[1+d]=[0,[0,g,l(e[17],a[3],f),m],k];var
 j=0}else
 var
-j=i;return j}return 0},d);return p(function(a){return al(a_(a))},b)}function
-uu(l,a){var
+j=i;return j}return 0},d);return p(function(a){return al(a$(a))},b)}function
+uv(l,a){var
 d=gM(0,16),g=[0,0];K(function(e,a){var
 h=a[1],f=c(l[13],h)[1+h],i=o5(d,f);if(i){var
 j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=bU(a[3],b[3]),p=E(a[2],b[2]);return gO(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return gO(d,f,[0,a,[0,e,e]])},a);var
 b=g[1];return lO(al(lg(function(a){return o3(d,a)},b)))}function
-uv(a,l,b){if(dh(function(a){var
+uw(a,l,b){if(dl(function(a){var
 b=cS(a[2]);return b?cS(a[3]):b},b)){var
-h=uu(a,b),i=h[1],e=s(a[2],aR),f=s(a[2],bj);dg(function(a){var
+h=uv(a,b),i=h[1],e=s(a[2],aK),f=s(a[2],a_);dk(function(a){var
 b=E(d(e,a[1]),a[2]);D(e,a[1],b);var
 c=bU(d(f,a[1]),a[3]);return D(f,a[1],c)},b);var
 j=s(a[2],-1);K(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[dW,function(b){return tQ(a)}]]},g=iI(a,i);if(g)var
+m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[dY,function(b){return tQ(a)}]]},g=iI(a,i);if(g)var
 q=s(a[2],fh),r=h[2],k=[0,[0,b,e,f,$(o,g),r,n,l,q]];else
 var
 k=g;return k}return 0}function
-uw(d,c){var
+ux(d,c){var
 g=bS(c),a=e(cu(function(a){return a}),g);if(a){var
 f=function(b){var
-c=0.;return as(function(c,a){return c+dT(a,b)[1][16]},c,a)},h=function(b,a){var
-c=f(b);return f(a)<c?a:b},i=function(a){return a},b=as(h,0,bk(aT(a[1][4]),i)),j=uk(d,al($(function(a){return dT(a,b)[1]},a)));return ei(function(a){function
+c=0.;return as(function(c,a){return c+cZ(a,b)[1][16]},c,a)},h=function(b,a){var
+c=f(b);return f(a)<c?a:b},i=function(a){return a},b=as(h,0,bk(aU(a[1][4]),i)),j=uk(d,al($(function(a){return cZ(a,b)[1]},a)));return di(function(a){function
 e(c){return ul(d,c,b,a)}function
-f(a){return ei(e,a)}var
+f(a){return di(e,a)}var
 g=p(function(a){return kY(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-ux(d){var
+uy(d){var
 a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==fh){var
 b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===fh){var
 b=b-1|0;continue}var
@@ -4477,88 +4479,88 @@ h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-uy(v,u,i,t,h){var
+uz(v,u,i,t,h){var
 j=u[2];if(j){var
-a=j[1],w=[0,tO],x=ut(a,h),f=p(function(b){return uv(a,w,b)},x),k=l(v,a[2],f.length-1),y=gy(function(a){var
-b=2===a[1]?1:0,c=b||(2===a[2]?1:0);return c},k),m=i?y:i,n=m?uw(a,f):m;if(n)var
+a=j[1],w=[0,tO],x=uu(a,h),f=p(function(b){return uw(a,w,b)},x),k=l(v,a[2],f.length-1),y=gy(function(a){var
+b=2===a[1]?1:0,c=b||(2===a[2]?1:0);return c},k),m=i?y:i,n=m?ux(a,f):m;if(n)var
 b=n[1],z=b[3],A=b[2],B=b[1],g=z,q=A,o=B;else
 var
 E=p(function(a){return 0},f),F=0,G=1,g=E,q=F,o=G;var
 C=e(a[18],t[1]),r=s(a[2],0);K(function(c,b){function
 e(a){return en(a,b[3],b[4]-b[3]|0)}var
-h=e(f),i=[0,e(g),q,C,r],k=0;if(0===b[2]&&d(a[12],c)==bj){var
+h=e(f),i=[0,e(g),q,C,r],k=0;if(0===b[2]&&d(a[12],c)==a_){var
 j=1;k=1}if(!k)var
 j=b[2];iY(a,h,i,0,c,b[1]);return iY(a,h,i,1,c,j)},k);var
-D=bS(aU(function(d,b){if(b){var
-e=ux(b[1][8]),a=c(g,d)[1+d],f=a?a[1][1]:a;return[0,f,e]}return iZ},f));return[0,o,bS(r),D]}function
+D=bS(aL(function(d,b){if(b){var
+e=uy(b[1][8]),a=c(g,d)[1+d],f=a?a[1][1]:a;return[0,f,e]}return iZ},f));return[0,o,bS(r),D]}function
 H(a){return iZ}return[0,1,0,bk(h[2],H)]}function
-uz(b,d,c,a){var
-e=a[1],f=b[1];return uy(function(a,b){return tA(f,e,a,b)},b,d,c,a)}function
-uB(g,b,f){var
-c=f[3],a=g[2],d=a?ar(0,bO(a[1][16],j8)):a,e=b[2]+d|0,h=af(1,e),i=aQ(c);return[0,af(c,ar(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-uC(a){return[0,a,un(a),0]}function
-i1(a){return af(h,(((ar(0,aQ(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+uA(b,d,c,a){var
+e=a[1],f=b[1];return uz(function(a,b){return tA(f,e,a,b)},b,d,c,a)}function
+uC(g,b,f){var
+c=f[3],a=g[2],d=a?ar(0,bO(a[1][16],j8)):a,e=b[2]+d|0,h=af(1,e),i=aS(c);return[0,af(c,ar(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+uD(a){return[0,a,uo(a),0]}function
+i1(a){return af(h,(((ar(0,aS(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
 fj(c,b,a){return[0,c,b,ar(0,a)]}function
 i2(b,e,d){var
-a=uB(b[2],e,d),c=i1(a[2]),f=1===b[1][4]?c:i1(a[1]);return fj(f,c,a[3])}function
-uD(a){function
-b(b,a){return(b+32|0)+(aQ(a)/8|0)|0}var
+a=uC(b[2],e,d),c=i1(a[2]),f=1===b[1][4]?c:i1(a[1]);return fj(f,c,a[3])}function
+uE(a){function
+b(b,a){return(b+32|0)+(aS(a)/8|0)|0}var
 c=0;return as(function(a,c){return as(b,a,c)},c,a)}function
-uE(b,a,h){var
+uF(b,a,h){var
 c=ll(a,b[3]),g=0;if(c){var
-d=c[1];if(uD(d[7])<=134217728){var
+d=c[1];if(uE(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
 e=rP(b[1],a);var
 f=rR(e,h),i=gl(a,b[3]);b[3]=[0,[0,a,f],ct(function(a,b){return a<1?1:0},i)];return f}function
-uF(a){if(typeof
-a[7]!=="number"&&!hf(a))return uG;return 0}function
+uG(a){if(typeof
+a[7]!=="number"&&!hf(a))return uH;return 0}function
 fk(c,b){var
-a=uF(c);return a?[0,a[1]]:e(b,0)?0:1}function
-uH(d,c,a){var
-e=a[2],f=b(d[2],c[12]),g=a[3],h=$(function(a){return we(b(a,f),e)},g);return[0,a[1],h]}function
-uI(a){var
+a=uG(c);return a?[0,a[1]]:e(b,0)?0:1}function
+uI(d,c,a){var
+e=a[2],f=b(d[2],c[12]),g=a[3],h=$(function(a){return wf(b(a,f),e)},g);return[0,a[1],h]}function
+uJ(a){var
 b=a[2];return gi(function(a){return 0<=a[1]?1:0},b)?a:[0,a[1],0]}function
-uJ(a,b,e){function
+uK(a,b,e){function
 c(g,f){var
-c=i2(a,g,b),d=uz(a[2],f,c,b),h=a[1],i=$(function(a){return uH(c,h,a)},e),j=$(uI,d[3]),k=[0,d[1],d[2],j,i];return rX(uE(a,c,b),b,k)}function
+c=i2(a,g,b),d=uA(a[2],f,c,b),h=a[1],i=$(function(a){return uI(c,h,a)},e),j=$(uJ,d[3]),k=[0,d[1],d[2],j,i];return rX(uF(a,c,b),b,k)}function
 d(b){var
-a=c(uA,1);return a?a:c(i0,0)}return fk(a[1],d)}function
-uK(a){var
-f=aQ(a[3]);function
+a=c(uB,1);return a?a:c(i0,0)}return fk(a[1],d)}function
+uL(a){var
+f=aS(a[3]);function
 b(b,a){switch(a[0]){case
 0:var
 g=a[4],h=a[3],d=g,c=h;break;case
 1:var
 i=a[3],j=a[2],d=i,c=j;break;default:return b}var
-e=n(d,c);return 0<ap(e)?ar(b,f-aQ(e)|0):b}return as(b,0,a[4])+8|0}function
+e=n(d,c);return 0<ap(e)?ar(b,f-aS(e)|0):b}return as(b,0,a[4])+8|0}function
 i3(c,j,a,i){var
 b=i2(c,i0,a),d=b[3],e=b[2],f=b[1];function
 g(b){var
-c=uK(a);return af(h,ar(0,bO(aQ(b)-1|0,c)))}var
+c=uL(a);return af(h,ar(0,bO(aS(b)-1|0,c)))}var
 k=g(e),l=fj(g(f),k,d),m=[0,l,$(function(a){var
-b=af(e,a);return fj(af(f,a),b,d+(a/3|0)|0)},uL)];return gj(function(b){return i9(j,c[1],b,a,i)},m)}function
-uM(a,c,b){function
-d(d){return i3(a,si,c,b)}return fk(a[1],d)}function
+b=af(e,a);return fj(af(f,a),b,d+(a/3|0)|0)},uM)];return gj(function(b){return i9(j,c[1],b,a,i)},m)}function
 uN(a,c,b){function
+d(d){return i3(a,si,c,b)}return fk(a[1],d)}function
+uO(a,c,b){function
 d(d){return i3(a,sj,c,b)}return fk(a[1],d)}function
-uO(a){var
-b=s$(a);e6(a);return[0,b,uC(b)]}function
+uP(a){var
+b=s$(a);e6(a);return[0,b,uD(b)]}function
 i4(a){return typeof
-a==="number"?a?uP:uQ:aB(uR,a[1])}function
-uS(b,a){var
-c=iA(b[1],a),d=tj(b[1],a);e6(a);return i4(uJ(b[2],c,d))}function
+a==="number"?a?uQ:uR:aB(uS,a[1])}function
+uT(b,a){var
+c=iA(b[1],a),d=tj(b[1],a);e6(a);return i4(uK(b[2],c,d))}function
 i5(b,c,a){var
 d=iA(b[1],a),e=tm(b[1],a);e6(a);return i4(a0(c,b[2],d,e))}function
-uT(a,b,c){if(y(b,uU)){if(y(b,uV)){if(y(b,uW)){if(!y(b,uX)&&a)return[0,a,i5(a[1],uN,c)]}else
-if(a)return[0,a,i5(a[1],uM,c)]}else
-if(!a)return[0,[0,uO(c)],uZ]}else
-if(a)return[0,a,uS(a[1],c)];return az(uY,b)}function
+uU(a,b,c){if(y(b,uV)){if(y(b,uW)){if(y(b,uX)){if(!y(b,uY)&&a)return[0,a,i5(a[1],uO,c)]}else
+if(a)return[0,a,i5(a[1],uN,c)]}else
+if(!a)return[0,[0,uP(c)],u0]}else
+if(a)return[0,a,uT(a[1],c)];return az(uZ,b)}function
 fl(a){return lB(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
 i6=[0,0],i7=[0,0];function
-u0(b){var
-a=[0,0],c=sn(function(c){if(a[1]===t(b))throw ef;a[1]++;return R(b,a[1]-1|0)}),e=bd(c),d=uT(i6[1],e,c);if(a[1]<t(b))throw[0,cP,u1];i6[1]=d[1];return fl(d[2])}function
+u1(b){var
+a=[0,0],c=sn(function(c){if(a[1]===t(b))throw eg;a[1]++;return R(b,a[1]-1|0)}),e=be(c),d=uU(i6[1],e,c);if(a[1]<t(b))throw[0,cP,u2];i6[1]=d[1];return fl(d[2])}function
 fm(b){var
-a=aB(u2,fl(b));i7[1]=[0,a];return a}function
-u3(b){var
+a=aB(u3,fl(b));i7[1]=[0,a];return a}function
+u4(b){var
 a=i7[1];if(a)return a[1];try{var
-c=u0(b);return c}catch(a){a=aP(a);return a[1]===ix?aB(u4,fl(a[2])):a===dc?u5:a===ee?u6:a[1]===cP?fm(a[2]):a===ef?fm(u7):fm(dl(a))}}wv(e(ag(u8),k_),u3);eh(0);return}(globalThis));
+c=u1(b);return c}catch(a){a=aR(a);return a[1]===ix?aB(u5,fl(a[2])):a===df?u6:a===ef?u7:a[1]===cP?fm(a[2]):a===eg?fm(u8):fm(dq(a))}}ww(e(ag(u9),k_),u4);ei(0);return}(globalThis));
