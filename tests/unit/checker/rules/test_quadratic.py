@@ -444,7 +444,7 @@ def test_statements_never_loosen_what_earlier_ones_give(geometry: str, kernel: s
 def test_any_weights_are_sound(geometry: str, kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With bad ones the range is wide, and still holds the truth."""
     generator = random.Random(15)
-    good, swing, init = Weights.rows, Weights.swing, Weights.__init__
+    good, swings, init = Weights.rows, Weights.swings, Weights.__init__
 
     def poor(self: Weights, targets: Any, sign: int) -> Any:
         size = generator.choice((0.0, 1e-9, 0.3, 5.0))
@@ -460,7 +460,7 @@ def test_any_weights_are_sound(geometry: str, kernel: str, monkeypatch: pytest.M
 
     monkeypatch.setattr(Weights, "rows", poor)
     monkeypatch.setattr(Weights, "__init__", spoiled)
-    monkeypatch.setattr(Weights, "swing", lambda *given: int(swing(*given) * generator.choice((0, 1, 3))))
+    monkeypatch.setattr(Weights, "swings", lambda *given: (s * generator.choice((0, 1, 3)) for s in swings(*given)))
     for trial in range(120):
         rows = gauss(generator, 6, 3)
         box = (-9.0, 9.0) if geometry == "inner_product" else (None, None)

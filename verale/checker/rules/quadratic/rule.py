@@ -159,8 +159,8 @@ class _Patch:
     def drops(self, lift: int, targets: Sequence[int]) -> Iterator[int]:
         """About how far the lower ends of the closeness are from the middles, in the unit of 2^lift on the grid."""
         doubled = 1 - self._halved
-        for chunk in (self._space.singles[k] for k in targets):
-            yield self._weights.swing(chunk.squares[0], self._facts.along(chunk)) << doubled >> lift
+        for swing in self._weights.swings(self._space.singles[k] for k in targets):
+            yield swing << doubled >> lift
 
     def combined(self, shares: Mapping[int, int]) -> tuple[int, int]:
         """The range of a combination of working observables, less its offset."""

@@ -11,13 +11,14 @@ weights that `dual` finds are tried too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from math import isqrt
 from typing import Any
 
 from ...dyadic import dot, floor_shift
 from ...kernel import Kernel
+from ..space import Chunk
 from .dual import Dual
 from .facts import Facts, Target
 from .multipliers import approximate_inverse
@@ -81,12 +82,16 @@ class Weights:
         if self.wide:
             yield [self._dual.weights(target, sign, self.bits) for target in targets]
 
-    def swing(self, square: int, along: Any) -> int:
-        """About |r| rho on the grid, rather less, for a prototype with this <A_k, A_k> and `along` (`Facts`)."""
-        kernel, bits = self._kernel, self.bits - self._cut
-        ((explained,),) = kernel.rows(kernel.product(kernel.product(along, self._form), kernel.transposed(along)))
-        left = (square << bits) - explained - (square << bits >> _DOUBT)  # |r|^2
-        return kernel.isqrt(left * self.near << self._lift >> bits) if left > 0 else 0
+    def swings(self, chunks: Iterable[Chunk]) -> Iterator[int]:
+        """About |r| rho on the grid, rather less, for every prototype, in chunks of one."""
+        kernel, along, form, near, bits = self._kernel, self._facts.along, self._form, self.near, self.bits - self._cut
+        product, rows, isqrt, transposed = kernel.product, kernel.rows, kernel.isqrt, kernel.transposed
+        whole = kernel.integer((1 << bits) - (1 << bits >> _DOUBT))
+        for chunk in chunks:
+            row = along(chunk)
+            ((explained,),) = rows(product(product(row, form), transposed(row)))
+            left = chunk.squares[0] * whole - explained  # |r|^2
+            yield isqrt(left * near << self._lift >> bits) if left > 0 else 0
 
     @cached_property
     def _form(self) -> Any:
