@@ -99,7 +99,7 @@ def test_a_truncated_state_is_rejected(tmp_path: Path, kept: float) -> None:
     whole = (RUN / "model_state.pth").read_bytes()
     truncated = tmp_path / "model_state.pth"
     truncated.write_bytes(whole[: int(kept * len(whole))])
-    with pytest.raises(InputError, match=r"model_state\.pth: \d+ bytes that torch cannot read"):
+    with pytest.raises(InputError, match=r"model_state\.pth: \d+ bytes that verale cannot read"):
         load_network(tmp_path)
 
 

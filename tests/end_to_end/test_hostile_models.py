@@ -177,9 +177,9 @@ def test_what_an_optimizer_leaves_is_read(tmp_path):
         (tensor(4, (2, 2), (3, 1)), r"claims shape \(2, 2\) for tensor 'w'"),
         (tensor(4, (4,), (1,), kind="Double"), "claims 32 bytes for storage '0', another size than its entry"),
         (tensor(4, (4,), (1,), key="1"), "claims 16 bytes for storage '1', another size than its entry"),
-        (tensor(4, (-1,), (1,)), "cannot read as a state dictionary"),
-        (tensor(4, (2**70,), (1,)), "cannot read as a state dictionary"),
-        (tensor(4, (2,) * 100, (0,) * 100), "cannot read as a state dictionary"),
+        (tensor(4, (-1,), (1,)), "cannot read as a checkpoint"),
+        (tensor(4, (2**70,), (1,)), "cannot read as a checkpoint"),
+        (tensor(4, (2,) * 100, (0,) * 100), "cannot read as a checkpoint"),
     ],
 )
 def test_tensors_and_storages_that_do_not_fit_are_refused(pickled, reason, tmp_path):

@@ -11,11 +11,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from verale.adapters.checkpoint import load_model
     from verale.adapters.latents import capture
     from verale.adapters.published import head_of, load_published
     from verale.adapters.state import load_state
 
-__all__ = ["ARCHITECTURES", "capture", "head_of", "load_published", "load_state"]
+__all__ = ["ARCHITECTURES", "capture", "head_of", "load_model", "load_published", "load_state"]
 
 ARCHITECTURES = (
     "deformable",
@@ -36,6 +37,7 @@ ARCHITECTURES = (
 _HOME = {
     "capture": "verale.adapters.latents",
     "head_of": "verale.adapters.published",
+    "load_model": "verale.adapters.checkpoint",
     "load_published": "verale.adapters.published",
     "load_state": "verale.adapters.state",
 }

@@ -47,8 +47,9 @@ def unwrap(state: Mapping[str, Any]) -> dict[str, Tensor]:
     """The tensors of a state dictionary under the network's own names.
 
     Args:
-        state: a state dictionary, or a dictionary that holds one as `model_state_dict`, `state_dict` or `model`. The
-            prefixes `module.`, `model.` and `_orig_mod.` are removed; entries that are not tensors are left out.
+        state: a state dictionary, or a dictionary that holds one as `model_state_dict`, `state_dict` or `model`, or
+            that holds one and no other tensors. The prefixes `module.`, `model.` and `_orig_mod.` are removed; entries
+            that are not tensors are left out.
 
     Raises:
         HeadError: no tensors, or two keys that differ only in their prefix.
@@ -57,6 +58,10 @@ def unwrap(state: Mapping[str, Any]) -> dict[str, Tensor]:
         if isinstance(state.get(wrapper), Mapping):
             state = state[wrapper]
             break
+    else:
+        inner = [value for value in state.values() if _holds_tensors(value)]
+        if len(inner) == 1 and not any(isinstance(value, Tensor) for value in state.values()):
+            (state,) = inner
     tensors: dict[str, Tensor] = {}
     for key, value in state.items():
         if isinstance(value, Tensor):
@@ -67,6 +72,10 @@ def unwrap(state: Mapping[str, Any]) -> dict[str, Tensor]:
     if not tensors:
         raise HeadError("state", f"holds {_first_keys(state)}, none of them tensors: expected a state dictionary")
     return tensors
+
+
+def _holds_tensors(value: Any) -> bool:
+    return isinstance(value, Mapping) and bool(value) and all(isinstance(each, Tensor) for each in value.values())
 
 
 def numbers(state: State, key: str, shape: str, **known: int) -> Tensor:

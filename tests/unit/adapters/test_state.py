@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from fractions import Fraction
 
 import pytest
 import torch
@@ -34,10 +35,11 @@ def test_wrappers_and_prefixes_come_off(checkpoint, tmp_path):
         assert list(state) == ["layer.weight"] and torch.equal(state["layer.weight"], WEIGHT)
 
 
-def test_a_whole_model_is_refused_with_the_recipe_and_never_executed(tmp_path):
-    path = tmp_path / "model.pth"
-    torch.save(nn.Linear(3, 2), path)
-    with pytest.raises(InputError, match=r"holds torch\.nn\.modules\.linear\.Linear beside tensors") as error:
+def test_what_is_refused_has_a_recipe_that_works(tmp_path):
+    path, model = tmp_path / "model.pth", nn.Linear(3, 2)
+    model.ratio = Fraction(1, 3)
+    torch.save(model, path)
+    with pytest.raises(InputError, match=r"model\.pth: holds a call of fractions\.Fraction beside tensors") as error:
         load_state(path)
     recipe = str(error.value).split(":\n")[1].split("\n(")[0]
     assert len(recipe.strip().splitlines()) == 2
@@ -47,9 +49,13 @@ def test_a_whole_model_is_refused_with_the_recipe_and_never_executed(tmp_path):
     assert set(load_state(converted)) == {"weight", "bias"}
 
 
+def explode():
+    pytest.fail("the file was executed")
+
+
 class Bomb:
     def __reduce__(self):
-        return (pytest.fail, ("the file was executed",))
+        return (explode, ())
 
 
 def test_what_a_file_says_is_not_done(tmp_path):
@@ -59,9 +65,15 @@ def test_what_a_file_says_is_not_done(tmp_path):
     (tmp_path / "bare.pth").write_bytes(pickle.dumps(Bomb()))
     with pytest.raises(InputError, match=r"bare\.pth"):
         load_state(tmp_path / "bare.pth")
-    torch.save(nn.Linear(3, 2), tmp_path / "newer.pth", pickle_protocol=4)
-    with pytest.raises(InputError, match=r"holds .* beside tensors, and reading that would execute"):
-        load_state(tmp_path / "newer.pth")
+    model = nn.Linear(3, 2)
+    model.more = Bomb()
+    for protocol in (2, 3, 4, 5):
+        for options in ({}, {"_use_new_zipfile_serialization": False}):
+            torch.save(model, tmp_path / "model.pth", pickle_protocol=protocol, **options)
+            with pytest.raises(
+                InputError, match=r"holds a call of .*explode beside tensors, and reading .* would exec"
+            ):
+                load_state(tmp_path / "model.pth")
 
 
 def test_files_that_are_no_state_dictionaries(tmp_path):
@@ -70,7 +82,7 @@ def test_files_that_are_no_state_dictionaries(tmp_path):
     path = tmp_path / "state.pth"
     torch.save({"layer.weight": WEIGHT}, path)
     path.write_bytes(path.read_bytes()[:200])
-    with pytest.raises(InputError, match="200 bytes that torch cannot read"):
+    with pytest.raises(InputError, match="200 bytes that verale cannot read"):
         load_state(path)
     torch.save(WEIGHT, path)
     with pytest.raises(InputError, match="holds a Tensor, expected a state dictionary"):
@@ -86,10 +98,11 @@ def test_files_that_are_no_state_dictionaries(tmp_path):
         load_state(path)
 
 
+@pytest.mark.parametrize("whole", [True, False])
 @pytest.mark.parametrize("zipped", [True, False])
-def test_broken_bytes_are_refused_and_nothing_else_is_raised(zipped, tmp_path):
+def test_broken_bytes_are_refused_and_nothing_else_is_raised(zipped, whole, tmp_path):
     path = tmp_path / "state.pth"
-    torch.save({"layer.weight": WEIGHT}, path, _use_new_zipfile_serialization=zipped)
+    torch.save(nn.Linear(3, 2) if whole else {"layer.weight": WEIGHT}, path, _use_new_zipfile_serialization=zipped)
     data = path.read_bytes()
     refused = 0
     for index in range(0, len(data), 5):
