@@ -108,6 +108,12 @@ def _cases(generator: torch.Generator) -> Iterator[tuple[str, Case]]:
     state |= {f"_models.1.{layer}": kernels(trivial), f"_models.1.{readout}": favouring(2 * CLASSES)}
     yield "protopnext-st", Case("protopnext", state, near(support, wide=True), {"k": 2})
 
+    state = {"prototype.prototypes": points, "prototype.linear1.weight": -favouring()}
+    yield (
+        "prototypedl",
+        Case("prototypedl", state | {"prototype.linear1.bias": 0.1 * normal(CLASSES)}, near(points)[:, 1:2]),
+    )
+
     slots = 2
     state = {"prototype_vectors": kernels(points), "proto_presence": normal(CLASSES, SIZE, slots)}
     yield "protopool-sum", Case("protopool", {"model_state_dict": state, "epoch": 1}, near(points))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib.util
 import os
 import re
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
 import warnings
@@ -17,6 +19,7 @@ import click
 import pytest
 import torch
 from support.commands import in_process, program
+from support.prototypedl import SIDE, save_whole, small
 
 import verale
 from verale.cli import cli
@@ -105,6 +108,14 @@ def published_states(folder: Path) -> None:
         "clf.2.weight": torch.rand(3, 6, generator=drawn),
     }
     torch.save({"state_dict": hyperpg}, folder / "last.ckpt")
+    save_whole(small(), folder / "model.pth")
+    pixels = torch.randint(256, (4, SIDE, SIDE), dtype=torch.uint8, generator=drawn)
+    for name, shape, content in (
+        ("images.idx3", (4, SIDE, SIDE), pixels.numpy().tobytes()),
+        ("labels.idx1", (4,), bytes(4)),
+    ):
+        header = struct.pack(f">HBB{len(shape)}I", 0, 8, len(shape), *shape)
+        folder.joinpath(f"{name}-ubyte.gz").write_bytes(gzip.compress(header + content))
     folder.joinpath("yours.py").write_text(
         "import torch\n"
         "model = torch.nn.Sequential()\n"

@@ -24,6 +24,7 @@ from verale.errors import InputError
 HARMLESS = {
     "honest import",
     "honest run",
+    "latents: honest",
     "backbone: weights DEFAULT",
     "backbone: weights in params",
     "backbone: pretrained in params",

@@ -8,6 +8,7 @@ seconds of processor time, the megabytes beyond those of an honest file, and the
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import pickle
@@ -25,6 +26,7 @@ from pathlib import Path
 
 import torch
 import yaml
+from support.prototypedl import Small, save_whole, small
 from support.runs import IMAGES, final
 
 __all__ = ["ATTACKS", "Command", "archive", "dictionary", "number", "png", "saved", "tensor", "text"]
@@ -220,6 +222,26 @@ def colliding(count: int) -> bytes:
 def old_module(change: Callable[[bytes], bytes]) -> Callable[[Path], Command]:
     """A whole module in the older format, changed."""
     return lambda folder: imported(folder, change(saved(torch.nn.Linear(3, 4), _use_new_zipfile_serialization=False)))
+
+
+def captured(folder: Path, change: Callable[[Small], object] = lambda network: None, images: bytes = b"") -> Command:
+    """Capture images with a small PrototypeDL, changed before it is saved."""
+    network = small()
+    change(network)
+    save_whole(network, folder / "model.pth")
+    (folder / "images").write_bytes(images or struct.pack(">HBB3I", 0, 8, 3, 1, 28, 28) + bytes(784))
+    model, pixels, latents = (str(folder / name) for name in ("model.pth", "images", "latents.safetensors"))
+    return ["latents", model, "--arch", "prototypedl", "--images", pixels, "-o", latents]
+
+
+def padded(network: Small) -> None:
+    """Padding of 30,000 rows and columns on each side."""
+    network.encoder.convnet[0].padding = (30_000, 30_000)
+
+
+def widened(network: Small) -> None:
+    """100,000 channels of 28 x 28."""
+    network.encoder.convnet[0] = torch.nn.Conv2d(1, 100_000, 1)
 
 
 def grown(change: Callable[[dict], object]) -> Callable[[Path], Command]:
@@ -470,6 +492,13 @@ ATTACKS: dict[str, Callable[[Path], Command]] = {
     "module: older format, truncated": old_module(lambda data: data[:-5]),
     "module: older format, a wrong count": old_module(
         lambda data: data.replace(struct.pack("<q", 12), struct.pack("<q", 2**40), 1)
+    ),
+    "latents: honest": captured,
+    "latents: padding of 30,000": lambda folder: captured(folder, padded),
+    "latents: 100,000 channels": lambda folder: captured(folder, widened),
+    "latents: 2^96 pixels": lambda folder: captured(folder, images=struct.pack(">HBB3I", 0, 8, 3, *[2**32 - 1] * 3)),
+    "latents: 10^9 pixels, compressed": lambda folder: captured(
+        folder, images=gzip.compress(struct.pack(">HBB3I", 0, 8, 3, 1275511, 28, 28) + bytes(10**8), mtime=0)
     ),
     "tree: 10^9 classes": grown(lambda tree: leaves(tree, num_classes=10**9)),
     "tree: long names": grown(deepened),

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from verale.adapters.checkpoint import load_model
     from verale.adapters.latents import capture
+    from verale.adapters.modules import SavedModel
     from verale.adapters.published import head_of, load_published
     from verale.adapters.state import load_state
 
-__all__ = ["ARCHITECTURES", "capture", "head_of", "load_model", "load_published", "load_state"]
+__all__ = ["ARCHITECTURES", "SavedModel", "capture", "head_of", "load_model", "load_published", "load_state"]
 
 ARCHITECTURES = (
     "deformable",
@@ -30,11 +31,13 @@ ARCHITECTURES = (
     "protopnet",
     "protopnext",
     "protopool",
+    "prototypedl",
     "tesnet",
 )
 """The architectures of `head_of`: each is a file of `verale/adapters/published`."""
 
 _HOME = {
+    "SavedModel": "verale.adapters.modules",
     "capture": "verale.adapters.latents",
     "head_of": "verale.adapters.published",
     "load_model": "verale.adapters.checkpoint",

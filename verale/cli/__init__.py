@@ -24,6 +24,7 @@ _COMMANDS = {
     "doctor": "verale.cli.doctor",
     "explain": "verale.cli.explain",
     "head": "verale.cli.head",
+    "latents": "verale.cli.latents",
     "refute": "verale.cli.refute",
     "report": "verale.cli.report",
     "soundness": "verale.cli.soundness",

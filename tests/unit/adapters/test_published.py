@@ -57,6 +57,13 @@ def support_trivial(state, x, k=1):
     return sum(protopnext(state, x, "cosine", k, part) for part in ("_models.0.", "_models.1."))
 
 
+def prototypedl(state, x):
+    """From the encoder's output, flattened: squared norms and products, and a layer on the distances themselves."""
+    z, prototypes = x.flatten(1), state["prototype.prototypes"].double()
+    d = (z**2).sum(1).view(-1, 1) + (prototypes**2).sum(1).view(1, -1) - 2 * z @ prototypes.t()
+    return functional.linear(d, state["prototype.linear1.weight"].double(), state["prototype.linear1.bias"].double())
+
+
 def protopool(checkpoint, x):
     state = checkpoint["model_state_dict"]
     presence = functional.one_hot(state["proto_presence"].argmax(1), state["proto_presence"].shape[1])
@@ -179,6 +186,7 @@ REFERENCES = {
     "protopnet": protopnet,
     "protopnext": protopnext,
     "protopool": protopool,
+    "prototypedl": prototypedl,
     "tesnet": tesnet,
 }
 

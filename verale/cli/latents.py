@@ -1,0 +1,113 @@
+"""`verale latents`: images become latents, by the encoder of a whole published network."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from verale.checker.output import print_line
+from verale.errors import HeadError, InputError, UsageError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+__all__ = ["command"]
+
+_NETWORKS = ("prototypedl",)
+"""The architectures whose whole models say how their encoder computes."""
+
+
+@click.command(name="latents", short_help="Capture images with the encoder of a whole published network.")
+@click.argument("model_path", metavar="MODEL", type=click.Path())
+@click.option("--arch", required=True, type=click.Choice(_NETWORKS), help="The published network that MODEL is.")
+@click.option(
+    "--images",
+    required=True,
+    metavar="DIR|IDX",
+    type=click.Path(),
+    help="A folder of images, or of one subfolder for each class; or an IDX file such as MNIST's, perhaps .gz.",
+)
+@click.option("--labels", metavar="IDX", type=click.Path(), help="The true classes, where the images are an IDX file.")
+@click.option("-o", "--output", required=True, metavar="Z", type=click.Path(), help="The latents file to write.")
+@click.option("--pictures", metavar="DIR", type=click.Path(), help="Also write each prototype's picture, decoded.")
+def command(model_path: str, arch: str, images: str, labels: str | None, output: str, pictures: str | None) -> None:
+    """Write the latents of images, for `verale explain --head H --latents Z`.
+
+    MODEL is a whole model as torch.save(model) writes it. Nothing in it is executed: its encoder and decoder are built
+    anew from its tensors and the attributes of its layers.
+
+    Exit code: 0 written; 9 a file or option that cannot be used; 2 unknown option.
+    """
+    from verale.adapters import load_model
+    from verale.adapters.published.prototypedl import Autoencoder
+    from verale.files import require_writable
+    from verale.head import save_latents
+
+    try:
+        network = Autoencoder(load_model(model_path))
+    except HeadError as error:
+        raise InputError(model_path, str(error)) from error
+    require_writable(output)
+    folder = Path(images).is_dir()
+    if folder and labels is not None:
+        raise UsageError("--labels is for an IDX file; of a folder of images, the subfolders are the classes")
+    batch, classes = _from_folder(Path(images), network.shape) if folder else _from_idx(images, labels, network.shape)
+    latents = network.latents(batch)
+    save_latents(output, latents, classes)
+    print_line(f"{output}: {len(latents)} images, {latents.shape[2]} numbers each", sys.stderr)
+    if pictures is not None:
+        decoded = network.pictures()
+        _write_pictures(Path(pictures), decoded)
+        print_line(f"{pictures}: pictures of {len(decoded)} prototypes", sys.stderr)
+
+
+def _from_idx(images: str, labels: str | None, shape: tuple[int, int, int]) -> tuple[Tensor, list[int] | None]:
+    """Images (N, 1, H, W) from 0 to 1, and their classes. Raises InputError."""
+    from verale.adapters.idx import read_idx
+
+    pixels = read_idx(images, 3)
+    if (1, *pixels.shape[1:]) != shape or not len(pixels):
+        raise InputError(images, f"holds {tuple(pixels.shape)} pixels, expected images of the network's size {shape}")
+    classes = None if labels is None else read_idx(labels, 1).tolist()
+    if classes is not None and len(classes) != len(pixels):
+        raise InputError(labels, f"holds {len(classes)} classes, expected {len(pixels)}, one for each image")
+    return pixels.unsqueeze(1).float() / 255, classes
+
+
+def _from_folder(folder: Path, shape: tuple[int, int, int]) -> tuple[Tensor, list[int] | None]:
+    """Images (N, channels, H, W) from 0 to 1, and their classes where each subfolder is one. Raises InputError."""
+    import torch
+
+    from verale.files import read
+    from verale.pictures import opened
+    from verale.runs.images import image_files, labels_of
+
+    channels, height, width = shape
+    files, batch = image_files(folder), []
+    for file in files:
+        with opened(file, read(file, "an image")) as picture:
+            if picture.size != (width, height):
+                raise InputError(file, f"has {picture.size} pixels, expected {(width, height)}, the network's size")
+            data = bytearray(picture.convert("L" if channels == 1 else "RGB").tobytes())
+        batch.append(torch.frombuffer(data, dtype=torch.uint8).view(height, width, -1).permute(2, 0, 1).float() / 255)
+    names = [file.relative_to(folder).as_posix() for file in files]
+    folders = sorted({name.split("/")[0] for name in names if "/" in name})
+    return torch.stack(batch), labels_of(names, folders) if folders else None
+
+
+def _write_pictures(folder: Path, decoded: Tensor) -> None:
+    """One PNG a prototype: 0000.png, 0001.png, ... Raises InputError."""
+    import io
+
+    from PIL import Image
+
+    from verale.files import write_atomically
+
+    for number, picture in enumerate((decoded * 255).round().byte()):
+        image = Image.fromarray((picture[0] if len(picture) == 1 else picture.permute(1, 2, 0)).numpy())
+        stream = io.BytesIO()
+        image.save(stream, "PNG")
+        write_atomically(folder / f"{number:04d}.png", stream.getvalue())
