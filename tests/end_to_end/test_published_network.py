@@ -1,0 +1,133 @@
+"""A whole published network, from its file and images to proved certificates, on the command line."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+from pathlib import Path
+
+import pytest
+import torch
+from PIL import Image
+from safetensors.torch import load_file
+from support.commands import in_process
+from support.prototypedl import SIDE, save_whole, small
+
+from benchmarks import mnist
+from verale.files import write_atomically
+
+COUNT = 12
+PIXELS = torch.randint(256, (COUNT, SIDE, SIDE), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+LABELS = [index % 3 for index in range(COUNT)]
+
+
+@pytest.fixture
+def data(tmp_path) -> Path:
+    """The files as they are published: the network, the test images and their classes."""
+    save_whole(small(), tmp_path / "standard_model.pth")
+    for name, shape, content in (
+        ("t10k-images-idx3-ubyte.gz", PIXELS.shape, PIXELS.numpy().tobytes()),
+        ("t10k-labels-idx1-ubyte.gz", (COUNT,), bytes(LABELS)),
+    ):
+        header = struct.pack(f">HBB{len(shape)}I", 0, 8, len(shape), *shape)
+        (tmp_path / name).write_bytes(gzip.compress(header + content))
+    return tmp_path
+
+
+def capture(data: Path, *more: str, images: str = "t10k-images-idx3-ubyte.gz"):
+    return in_process(
+        *("latents", "standard_model.pth", "--arch", "prototypedl", "--images", images, "-o", "latents.safetensors"),
+        *more,
+        cwd=data,
+    )
+
+
+def test_from_the_file_to_proofs(data):
+    done = in_process(
+        "head", "import", "standard_model.pth", "--arch", "prototypedl", "-o", "head.safetensors", cwd=data
+    )
+    assert done.returncode == 0 and "3 classes, 6 prototypes, domain=0:1" in done.stderr
+    done = capture(data, "--labels", "t10k-labels-idx1-ubyte.gz", "--pictures", "prototypes")
+    assert done.returncode == 0, done.stderr
+    tensors = load_file(data / "latents.safetensors")
+    encoded, _, logits = small()(PIXELS.unsqueeze(1) / 255)
+    torch.testing.assert_close(tensors["latents"], encoded.flatten(1)[:, None])
+    assert tensors["labels"].tolist() == LABELS
+    pictures = sorted((data / "prototypes").iterdir())
+    assert [picture.name for picture in pictures] == [f"{index:04d}.png" for index in range(6)]
+    decoded = small().decoder(small().prototype.prototypes.unflatten(1, (2, 2, 2)))
+    with Image.open(pictures[5]) as picture:
+        assert picture.size == (SIDE, SIDE)
+        shown = torch.tensor(list(picture.tobytes())).view(SIDE, SIDE) / 255
+    torch.testing.assert_close(shown, decoded[5, 0], rtol=0, atol=0.51 / 255)
+    files = ("--head", "head.safetensors", "--latents", "latents.safetensors")
+    done = in_process("explain", *files, "--out", "explained", cwd=data)
+    assert done.returncode == 0, done.stderr
+    done = in_process("audit", "explained", *files, "--minimality", cwd=data)
+    verdicts = done.stdout.splitlines()
+    assert done.returncode == 0 and len(verdicts) == COUNT
+    for verdict, of_class in zip(verdicts, logits.argmax(1).tolist(), strict=True):
+        assert verdict.startswith("PROVED") and f"  class {of_class}  " in verdict
+
+
+def test_images_in_folders(data):
+    for index, pixels in enumerate(PIXELS):
+        folder = data / "images" / f"class{LABELS[index]}"
+        folder.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(pixels.numpy()).save(folder / f"{index:02d}.png")
+    assert capture(data, images="images").returncode == 0
+    tensors = load_file(data / "latents.safetensors")
+    order = sorted(range(COUNT), key=lambda index: (LABELS[index], index))
+    encoded, _, _ = small()(PIXELS[order].unsqueeze(1) / 255)
+    torch.testing.assert_close(tensors["latents"], encoded.flatten(1)[:, None])
+    assert tensors["labels"].tolist() == [LABELS[index] for index in order]
+    done = capture(data, "--labels", "t10k-labels-idx1-ubyte.gz", images="images")
+    assert done.returncode == 9 and "--labels is for an IDX file" in done.stderr
+    Image.new("L", (SIDE, 20)).save(data / "images" / "class0" / "x.png")
+    done = capture(data, images="images")
+    assert done.returncode == 9 and "x.png: has (28, 20) pixels, expected (28, 28)" in done.stderr
+
+
+def test_files_that_do_not_fit(data):
+    done = capture(data, images="t10k-labels-idx1-ubyte.gz")
+    assert done.returncode == 9 and "t10k-labels-idx1-ubyte.gz: is not an IDX file" in done.stderr
+    done = capture(data, "--labels", "t10k-images-idx3-ubyte.gz")
+    assert done.returncode == 9 and "t10k-images-idx3-ubyte.gz: is not an IDX file" in done.stderr
+    write_atomically(data / "few.idx", struct.pack(">HBBI", 0, 8, 1, 2) + bytes(2))
+    done = capture(data, "--labels", "few.idx")
+    assert done.returncode == 9 and "few.idx: holds 2 classes, expected 12" in done.stderr
+    write_atomically(data / "small.idx", struct.pack(">HBB3I", 0, 8, 3, 1, 2, 2) + bytes(4))
+    done = capture(data, images="small.idx")
+    assert done.returncode == 9 and "small.idx: holds (1, 2, 2) pixels, expected images" in done.stderr
+    torch.save(small().state_dict(), data / "standard_model.pth")
+    done = capture(data)
+    assert done.returncode == 9 and "standard_model.pth: holds no whole models" in done.stderr
+    assert not (data / "latents.safetensors").exists()
+
+
+def test_the_benchmark_on_a_small_network(data, capsys):
+    assert mnist.main(["--data", str(data), "--out", str(data / "mnist.md"), "--images", "8"]) == 0
+    text = (data / "mnist.md").read_text(encoding="utf-8")
+    assert capsys.readouterr().out.startswith(text)
+    right = (small()(PIXELS[:8].unsqueeze(1) / 255)[2].argmax(1) == torch.tensor(LABELS[:8])).float().mean()
+    assert f"- accuracy of the head, float64: {100 * float(right):.2f} %\n" in text
+    assert "- certificates: 32 emitted, 32 proved\n" in text
+    assert "- images with another class under the two: 0\n" in text
+    rows = [line for line in text.splitlines() if line.startswith(("| projection ", "| top_k "))]
+    assert [row.split(" | ")[1:4] for row in rows] == [["8", "8", "8"]] * 2
+    with Image.open(data / "mnist-prototypes.png") as sheet:
+        assert sheet.size == (5 * SIDE, 2 * SIDE)
+
+
+def test_an_unproved_certificate_is_told(data, monkeypatch):
+    explain = mnist.explain_batches
+
+    def larger(*arguments):
+        for results in explain(*arguments):
+            yield [type(each)(**{**vars(each), "margins": tuple(m and 1e6 for m in each.margins)}) for each in results]
+
+    monkeypatch.setattr(mnist, "explain_batches", larger)
+    arguments = ["--data", str(data), "--out", str(data / "mnist.md"), "--images", "3", "--paradigms", "projection"]
+    assert mnist.main(arguments) == 1
+    text = (data / "mnist.md").read_text(encoding="utf-8")
+    assert "- certificates: 3 emitted, 0 proved\n" in text and text.count("\n- not proved: image ") == 3
