@@ -244,6 +244,12 @@ def widened(network: Small) -> None:
     network.encoder.convnet[0] = torch.nn.Conv2d(1, 100_000, 1)
 
 
+def doubled_keys(folder: Path) -> Command:
+    """The older format, with tuples of tuples among the keys of its storages: written out they have 2^60 items."""
+    start = b"".join(pickle.dumps(part, 2) for part in (0x1950A86A20F9469CFC6C, 1001, {"little_endian": True}))
+    return imported(folder, start + b"\x80\x02}." + b"\x80\x02])" + b"q\x00h\x00\x86" * 60 + b"a.")
+
+
 def grown(change: Callable[[dict], object]) -> Callable[[Path], Command]:
     """A run of a ProtoTree whose tree, as its state describes it, is changed."""
 
@@ -488,6 +494,18 @@ ATTACKS: dict[str, Callable[[Path], Command]] = {
     "module: 290,000 objects": whole(module(more=text("x") + b"](ca\nC\nq\x000" + b"h\x00)\x81" * 225_000 + b"e")),
     "module: older format, storage of 20 GB": old_module(
         lambda data: data.replace(b"K\x0cN", number(5 * 10**9) + b"N", 1)
+    ),
+    "module: older format, doubled keys": doubled_keys,
+    "module: 170,000 tensors": whole(
+        module(
+            parameters=text("w") + tensor(1, (1,), (1,)),
+            more=text("x")
+            + tensor(1, (1,), (1,))[:-1]
+            + b"q\x0000](ctorch._utils\n_rebuild_tensor_v2\nq\x010"
+            + b"h\x01h\x00R" * 170_000
+            + b"e",
+        ),
+        {"0": bytes(4)},
     ),
     "module: older format, truncated": old_module(lambda data: data[:-5]),
     "module: older format, a wrong count": old_module(

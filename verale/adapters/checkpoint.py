@@ -138,8 +138,8 @@ def _legacy(data: bytes) -> tuple[Any, str | None]:
         raise ForeignError("numbers in another byte order than little-endian")
     machine = Machine(storages)
     content = machine.read(stream)
-    keys = [str(key) for key in Machine(storages).read(stream)]
-    if set(keys) != set(storages):
+    keys = Machine(storages).read(stream)
+    if not all(type(key) is str for key in keys) or set(keys) != set(storages):
         raise ValueError("other storages than the tensors name")
     for key in keys:
         count, item = storages.count(key)

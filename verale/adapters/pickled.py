@@ -138,7 +138,6 @@ class Machine:
         self._storages = storages
         self._stack: list[Any] = []
         self._memo: dict[int, Any] = {}
-        self._views: dict[str, tuple[Any, ...]] = {}
         self._steps = self._claimed = 0
 
     def read(self, stream: BinaryIO) -> Any:
