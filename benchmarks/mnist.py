@@ -93,7 +93,13 @@ def published_classes(state: dict[str, Tensor], latents: Tensor) -> Tensor:
 
 
 def page(
-    model: SavedModel, head: Head, latents: Tensor, labels: Tensor, measured: Sequence[Measured], command: str
+    model: SavedModel,
+    head: Head,
+    latents: Tensor,
+    labels: Tensor,
+    measured: Sequence[Measured],
+    machine: dict[str, str],
+    command: str,
 ) -> str:
     """The results in Markdown."""
     evaluation = evaluate(head, as_patches(latents))
@@ -115,7 +121,7 @@ def page(
         "",
         f"Written by `{command}`; see `benchmarks/README.md`.",
         "",
-        *(f"- {key}: {value}" for key, value in (facts | describe()).items()),
+        *(f"- {key}: {value}" for key, value in (facts | machine).items()),
         "",
         "| paradigm | images | emitted | proved | size, all | size, correct | size, wrong | of possible | least margin"
         " | explain s | audit s |",
@@ -199,6 +205,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--paradigms", help="comma separated; by default all of the head")
     args = parser.parse_args(arguments)
     torch.set_num_threads(1)
+    machine = describe()
     model = load_model(args.data / "standard_model.pth")
     head, network = load_published(args.data / "standard_model.pth", "prototypedl"), Autoencoder(model)
     images = read_idx(args.data / "t10k-images-idx3-ubyte.gz", 3)[: args.images]
@@ -209,7 +216,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         measured.append(measure(head, latents, paradigm))
         print(f"{paradigm}: {measured[-1].proved} of {len(images)} images proved", file=sys.stderr, flush=True)
     command = f"python -m benchmarks.mnist {' '.join(sys.argv[1:] if arguments is None else arguments)}"
-    text = page(model, head, latents, labels, measured, command)
+    text = page(model, head, latents, labels, measured, machine, command)
     print(text)
     if args.out:
         args.out.write_text(text, encoding="utf-8")
