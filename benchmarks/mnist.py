@@ -211,15 +211,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     images = read_idx(args.data / "t10k-images-idx3-ubyte.gz", 3)[: args.images]
     labels = read_idx(args.data / "t10k-labels-idx1-ubyte.gz", 1)[: args.images].long()
     latents = network.latents(images.unsqueeze(1) / 255)
-    measured = []
-    for paradigm in args.paradigms.split(",") if args.paradigms else paradigms_of("euclidean"):
+    command = f"python -m benchmarks.mnist {' '.join(sys.argv[1:] if arguments is None else arguments)}"
+    paradigms = args.paradigms.split(",") if args.paradigms else paradigms_of("euclidean")
+    measured, text = [], ""
+    for paradigm in paradigms:
         measured.append(measure(head, latents, paradigm))
         print(f"{paradigm}: {measured[-1].proved} of {len(images)} images proved", file=sys.stderr, flush=True)
-    command = f"python -m benchmarks.mnist {' '.join(sys.argv[1:] if arguments is None else arguments)}"
-    text = page(model, head, latents, labels, measured, machine, command)
+        text = page(model, head, latents, labels, measured, machine, command)
+        if missing := ", ".join(paradigms[len(measured) :]):
+            text += f"\nNot measured, because the run was ended before: {missing}.\n"
+        if args.out:
+            args.out.write_text(text, encoding="utf-8")
     print(text)
     if args.out:
-        args.out.write_text(text, encoding="utf-8")
         _sheet(network, args.out.with_name("mnist-prototypes.png"))
     return 0 if all(each.proved == len(images) for each in measured) else 1
 
