@@ -221,8 +221,8 @@ def load(run: str | Path) -> Network:
         InputError: as `load_head`; or CaBRNet cannot build the network, or dataset.yml has no preprocessing.
         ModuleNotFoundError: CaBRNet is not installed.
 
-    Safety: the state is loaded with `weights_only`, pretrained weights that the YAML names are not loaded, and CaBRNet
-    receives only names of classes that verale knows. So nothing in the directory is executed.
+    Safety: the state is read as data (`read_checkpoint`), pretrained weights that the YAML names are not loaded, and
+    CaBRNet receives only names of classes that verale knows. So nothing in the directory is executed.
     """
     content = open_run(run)
     rebuilt = rebuild(content)
