@@ -6,7 +6,7 @@ minimality, never its soundness.
 changes none of them is r = b - sum tau_i b_i, and the best ends are at the two ends of this segment. Where a middle is
 no end of a width, sigma and tau are computed exactly: by the adjugate of the Gram matrix and its determinant.
 
-**Wide statements.** The best weights (`dual`) tell the best point Q / A. It breaks statements by as much as floats are
+**Wide statements.** The best weights (`dual`) tell the best point Q / A. It breaks statements by as much as they are
 rounded, so the segment leads towards it from a point that satisfies all of them with some room: the mean of such points
 for all targets. Where A is next to 0, Q / A says nothing; the weights of a target that is a little out of the span do.
 """
@@ -29,7 +29,7 @@ __all__ = ["Move", "Point", "Points"]
 
 _PRECISION = 128
 _WIDE = 32  # as in `weights`
-_BITS = 128  # of the weights that floats give
+_BITS = 128  # of the best weights
 _FLAT = 40  # a target whose square outside the span is less than 2^-40 of all is moved out of it by that much
 _CORNERS = (0, 2, 3, 4)
 """Fourths of the way from the middles to the ends that leave |y - g| the most."""
@@ -170,7 +170,7 @@ class Points:
     @cached_property
     def _bests(self) -> dict[int, list[_Best | None]]:
         """The best points for each target, by its sign."""
-        dual = Dual(self._facts, self._lift)
+        dual = Dual(self._facts, self._lift, self._kept)
         return {sign: [self._best(dual, target, sign) for target in self._targets] for sign in (1, -1)}
 
     def _best(self, dual: Dual, target: Target, sign: int) -> _Best | None:
