@@ -15,7 +15,7 @@ from verale.bounds import Hypersphere, Projection, Simplex, SpatialParadigm, Tri
 from verale.checker.certificate import PatchStatement
 from verale.checker.head_file import read_head
 from verale.checker.kernel import load_kernel
-from verale.checker.rules.quadratic import Quadratic
+from verale.checker.rules.quadratic import QuadraticRule
 from verale.checker.rules.simplex import Simplex as SimplexRule
 from verale.checker.rules.space import Space
 from verale.checker.rules.spatial import PatchRule
@@ -24,9 +24,9 @@ from verale.rounding import Enclosure
 from verale.search.options import LEAST_TOLERANCE
 
 RULES = {
-    Projection: Quadratic,
-    Triangle: Quadratic,
-    Hypersphere: Quadratic,
+    Projection: QuadraticRule,
+    Triangle: QuadraticRule,
+    Hypersphere: QuadraticRule,
     Simplex: SimplexRule,
 }
 METRIC = (Euclidean(), Cosine(1e-8), Cosine(1e-4, rooted=True))

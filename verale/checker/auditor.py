@@ -20,7 +20,7 @@ from .rules.evaluation import Evaluation
 from .rules.instance import require_domain, require_not_refuted, require_true
 from .rules.margin import proved_margins, require
 from .rules.minimality import require_minimal
-from .rules.quadratic import Quadratic
+from .rules.quadratic import QuadraticRule
 from .rules.simplex import Simplex
 from .rules.space import Space
 from .rules.spatial import SpatialRule
@@ -58,7 +58,7 @@ class Auditor:
         kernels = [load_kernel(name) for name in names if name != PROVED]
         self._head, self._size = read_head(head), len(head)
         self._latents = None if latents is None else Latents(latents, self._head.depth)
-        self._rules = [Quadratic(Space(self._head, each)) for each in kernels]
+        self._rules = [QuadraticRule(Space(self._head, each)) for each in kernels]
         self.executable: Program | None = None
         self._proved: Callable[..., Steps] | None = None
         if PROVED in names:
@@ -138,7 +138,7 @@ class _Audit(Steps):
     """One certificate in a kernel with rules. `size` is that of its bytes and the head's."""
 
     def __init__(
-        self, certificate: Certificate, quadratic: Quadratic, latents: Latents | None, limit: int, size: int
+        self, certificate: Certificate, quadratic: QuadraticRule, latents: Latents | None, limit: int, size: int
     ) -> None:
         super().__init__(certificate, quadratic.space.head, latents)
         self._quadratic = quadratic

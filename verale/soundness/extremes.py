@@ -64,7 +64,7 @@ def attained(module: Import, kernel: str) -> str:
         space = _space(module, own, "cosine" if cosine else "euclidean", rows, 64.0)
         for stated, observables in cases:
             statement = module("certificate").PatchStatement(0, 0, *stated)
-            rule = module("rules.quadratic").Quadratic(space)
+            rule = module("rules.quadratic").QuadraticRule(space)
             if not holds(space, rule.ranges([statement]), observables):
                 return "quadratic"
     module("rules.quadratic.weights")._PRECISION = 128
@@ -117,7 +117,7 @@ def one_way(module: Import, kernel: str) -> str:
             module("certificate").PatchStatement(0, j, truths[j][0] - low, truths[j][1] + high)
             for j, low, high in stated
         ]
-        ranges = coarse_ranges(module, module("rules.quadratic").Quadratic(space), group)
+        ranges = coarse_ranges(module, module("rules.quadratic").QuadraticRule(space), group)
         if not all(holds(space, each, truths) for each in ranges):
             return geometry
     return ""
@@ -176,7 +176,7 @@ def _with_poor(module: Import, own: Any, generator: random.Random, geometry: str
     for j in generator.sample(range(len(rows)), generator.randrange(1, depth + 2)):
         width, other = (Fraction(generator.choice((0.0, 0.0, 2.0**-31, 0.25))) for _ in range(2))
         group.append(module("certificate").PatchStatement(0, j, truths[j][0] - width, truths[j][1] + other))
-    rule = module("rules.quadratic").Quadratic(space)
+    rule = module("rules.quadratic").QuadraticRule(space)
     if not holds(space, rule.ranges(group), truths):
         return "quadratic"
     shares = {j: Fraction(generator.randrange(-4, 5), 2) for j in generator.sample(range(len(rows)), 2)}

@@ -11,7 +11,7 @@ import pytest
 from verale.checker.certificate import PatchStatement
 from verale.checker.head_file import read_head
 from verale.checker.kernel import load_kernel
-from verale.checker.rules.quadratic import Quadratic
+from verale.checker.rules.quadratic import QuadraticRule
 from verale.checker.rules.quadratic.facts import Target
 from verale.checker.rules.space import Space
 from verale.soundness.independent import arithmetic, files
@@ -71,7 +71,7 @@ def true_statements(
 
 
 def bounds(
-    quadratic: Quadratic, statements: list[PatchStatement], change: float, generator: random.Random
+    quadratic: QuadraticRule, statements: list[PatchStatement], change: float, generator: random.Random
 ) -> tuple[list[Fraction], list[Fraction]]:
     """For every form and sign what the weights found give, and the most that these give after changes of so much."""
     patch = quadratic._patch(statements)
@@ -105,7 +105,7 @@ def test_no_weights_nearby_give_more(geometry: str) -> None:
     generator, less = random.Random(f"best {geometry}"), 0
     for trial in range(40):
         where, statements = drawn(generator, geometry)
-        found, others = bounds(Quadratic(where), statements, 10.0 ** -(trial % 12), generator)
+        found, others = bounds(QuadraticRule(where), statements, 10.0 ** -(trial % 12), generator)
         assert all(a >= b - SLACK for a, b in zip(found, others, strict=True))
         less += sum(a > b + SLACK for a, b in zip(found, others, strict=True))
     assert less > 100
@@ -116,7 +116,7 @@ def test_more_statements_never_give_less(geometry: str) -> None:
     generator = random.Random(f"more {geometry}")
     for _ in range(20):
         where, statements = drawn(generator, geometry)
-        quadratic, known = Quadratic(where), None
+        quadratic, known = QuadraticRule(where), None
         slack = max(where.squares) * 2 ** (where.bits - 60)
         for number in range(1, len(statements) + 1):
             result = quadratic.ranges(statements[:number])
@@ -138,7 +138,7 @@ def test_in_one_dimension_products_get_their_exact_range() -> None:
         sides = [(s.lower, s.upper, Fraction(rows[s.prototype][0])) for s in statements]
         lows, highs = zip(*(sorted((low / p, high / p)) for low, high, p in sides), strict=True)
         least, most = max(*lows, Fraction(-2)), min(*highs, Fraction(2))
-        result = Quadratic(where).ranges(statements)
+        result = QuadraticRule(where).ranges(statements)
         assert result.upper is not None
         for k, (p,) in enumerate(rows):
             low, high = sorted((least * Fraction(p), most * Fraction(p)))
@@ -150,4 +150,4 @@ def test_statements_that_nothing_satisfies_do_no_harm() -> None:
     where = space([[0.5, 0.25], [0.5, 0.25], [1.0, -1.0]], "euclidean")
     far, near = (Fraction(9), Fraction(10)), (Fraction(0), Fraction(1))
     statements = [PatchStatement(0, j, *ends) for j, ends in enumerate((far, near, near))]
-    assert len(Quadratic(where).ranges(statements).lower) == 3
+    assert len(QuadraticRule(where).ranges(statements).lower) == 3

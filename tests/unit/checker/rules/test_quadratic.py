@@ -14,7 +14,7 @@ from verale.checker.certificate import PatchStatement
 from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.pooling import pool
-from verale.checker.rules.quadratic import Quadratic, rule
+from verale.checker.rules.quadratic import QuadraticRule, rule
 from verale.checker.rules.quadratic.multipliers import approximate_inverse
 from verale.checker.rules.quadratic.weights import Weights
 from verale.checker.rules.space import Ranges, Space
@@ -117,7 +117,7 @@ def test_euclidean_contains_the_truth(recipe: str, depth: int, kernel: str) -> N
         where = space(rows, "euclidean", *domain, kernel)
         truths = [(d, d) for d in (arithmetic.squared_distance(z, row) for row in rows)]
         statements = stated(generator, truths, trial % 2 == 0, generator.randrange(0, 6))
-        result = Quadratic(where).ranges(statements)
+        result = QuadraticRule(where).ranges(statements)
         for k, (truth, _) in enumerate(truths):
             assert int(result.lower[k]) <= truth * 2**where.bits
             if result.upper is None:
@@ -143,7 +143,7 @@ def test_cosine_contains_the_truth(recipe: str, depth: int, epsilon: float, kern
         where = space(rows, "cosine", lower, None, kernel, epsilon)
         truths = [arithmetic.cosine_ends(z, row, epsilon) for row in rows]
         statements = stated(generator, truths, trial % 2 == 0, generator.randrange(0, 6))
-        result = Quadratic(where).ranges(statements)
+        result = QuadraticRule(where).ranges(statements)
         assert result.upper is not None
         for k, (low, high) in enumerate(truths):
             # The working observable is |A_k| m_k, A_k the prototype as integers.
@@ -191,7 +191,9 @@ def test_euclidean_ends_are_attained(anchors: int, kernel: str) -> None:
             z = gauss(generator, 1, depth)[0]
             where = space(rows, "euclidean", None, None, kernel)
             distances = [arithmetic.squared_distance(z, row) for row in rows]
-            result = Quadratic(where).ranges([PatchStatement(0, j, distances[j], distances[j]) for j in range(anchors)])
+            result = QuadraticRule(where).ranges(
+                [PatchStatement(0, j, distances[j], distances[j]) for j in range(anchors)]
+            )
             base = mpmath.matrix(rows[0])
             basis = frame([list(mpmath.matrix(row) - base) for row in rows[1:anchors]], depth)
             foot, free = split(mpmath.matrix(z) - base, basis)
@@ -216,7 +218,7 @@ def test_cosine_ends_are_attained(anchors: int, kernel: str) -> None:
             z = gauss(generator, 1, depth)[0]
             where = space(rows, "cosine", None, None, kernel)
             cosines = [arithmetic.cosine_ends(z, row, 0.0) for row in rows]
-            result = Quadratic(where).ranges([PatchStatement(0, j, *cosines[j]) for j in range(anchors)])
+            result = QuadraticRule(where).ranges([PatchStatement(0, j, *cosines[j]) for j in range(anchors)])
             basis = frame([[mpmath.mpf(x) for x in row] for row in rows[:anchors]], depth)
             foot, free = split(mpmath.matrix(z) / mpmath.norm(mpmath.matrix(z)), basis)
             assert result.upper is not None
@@ -256,7 +258,7 @@ def test_inner_product_contains_the_truth(recipe: str, depth: int, kernel: str) 
         where = inner_space(rows, *box, radius, kernel)
         truths = [(m, m) for m in (arithmetic.product(z, row) for row in rows)]
         statements = stated(generator, truths, trial % 2 == 0, generator.randrange(0, 6))
-        result = Quadratic(where).ranges(statements)
+        result = QuadraticRule(where).ranges(statements)
         assert result.upper is not None
         for k, (truth, _) in enumerate(truths):
             assert int(result.lower[k]) <= truth * 2**where.bits <= int(result.upper[k])
@@ -280,7 +282,9 @@ def test_inner_product_ends_are_attained(
             centre = mpmath.matrix([0.0 if box[0] is None else 1.0] * depth)
             radius = mpmath.mpf(3) if box[0] is None else 2 * mpmath.sqrt(depth)
             products = [arithmetic.product(z, row) for row in rows]
-            result = Quadratic(where).ranges([PatchStatement(0, j, products[j], products[j]) for j in range(anchors)])
+            result = QuadraticRule(where).ranges(
+                [PatchStatement(0, j, products[j], products[j]) for j in range(anchors)]
+            )
             assert result.upper is not None and where.domain.upper is not None
             basis = frame([[mpmath.mpf(x) for x in row] for row in rows[:anchors]], depth)
             foot, free = split(mpmath.matrix(z) - centre, basis)
@@ -309,7 +313,7 @@ def test_the_kernels_give_the_same_ranges() -> None:
                 for row, d in zip(rows, (arithmetic.squared_distance(z, row) for row in rows), strict=True)
             ]
             statements = stated(generator, ends, False, 3)
-            result = [Quadratic(space(rows, geometry, None, None, kernel)).ranges(statements) for kernel in KERNELS]
+            result = [QuadraticRule(space(rows, geometry, None, None, kernel)).ranges(statements) for kernel in KERNELS]
             assert list(map(int, result[0].lower)) == result[1].lower
             assert result[0].upper is not None
             assert list(map(int, result[0].upper)) == result[1].upper
@@ -321,9 +325,9 @@ def test_contradictory_statements_break_nothing(kernel: str) -> None:
     rows = [[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]]
     one = Fraction(1)
     statements = [PatchStatement(0, 0, one, one), PatchStatement(0, 1, one, one), PatchStatement(0, 2, -one, -one / 2)]
-    result = Quadratic(space(rows, "euclidean", None, None, kernel)).ranges(statements)
+    result = QuadraticRule(space(rows, "euclidean", None, None, kernel)).ranges(statements)
     assert result.upper is not None
-    Quadratic(space([[1.0, 0.0], [1.0, 0.0]], "cosine", None, None, kernel)).ranges(
+    QuadraticRule(space([[1.0, 0.0], [1.0, 0.0]], "cosine", None, None, kernel)).ranges(
         [PatchStatement(0, 0, one, one), PatchStatement(0, 1, -one, -one)]
     )
 
@@ -331,7 +335,7 @@ def test_contradictory_statements_break_nothing(kernel: str) -> None:
 def test_an_own_statement_cuts_the_range() -> None:
     where = space([[0.0], [1.0]], "euclidean", None, None, "arb")
     statements = [PatchStatement(0, 0, Fraction(1, 4), Fraction(1, 4)), PatchStatement(0, 1, Fraction(0), Fraction(1))]
-    result = Quadratic(where).ranges(statements)
+    result = QuadraticRule(where).ranges(statements)
     assert result.upper is not None
     assert (int(result.lower[0]), int(result.upper[0])) == (1 << where.bits - 2, 1 << where.bits - 2)
     assert int(result.upper[1]) <= 1 << where.bits
@@ -373,7 +377,7 @@ def test_one_anchor_on_a_line_is_sharp_to_the_last_units_of_the_grid(kernel: str
         where = space(rows, "euclidean", None, None, kernel)
         truths = [(z - Fraction(row[0])) ** 2 * 2**where.bits for row in rows]
         stated = truths[0] / 2**where.bits
-        result = Quadratic(where).ranges([PatchStatement(0, 0, stated, stated)])
+        result = QuadraticRule(where).ranges([PatchStatement(0, 0, stated, stated)])
         assert result.upper is not None
         for truth, low, high in zip(truths[1:], result.lower[1:], result.upper[1:], strict=True):
             assert int(low) <= truth <= int(high)
@@ -422,7 +426,7 @@ def test_statements_never_loosen_what_earlier_ones_give(geometry: str, kernel: s
     for _ in range(6):
         prototypes, (z,) = gauss(generator, 7, 4), gauss(generator, 1, 4)
         where = space(prototypes, geometry, None, None, kernel)
-        quadratic, truths = Quadratic(where), observed(where, z)
+        quadratic, truths = QuadraticRule(where), observed(where, z)
         before = quadratic.ranges([PatchStatement(0, 0, *truths[0][0])])
         slack = max(int(high) - int(low) for low, high in zip(before.lower, before.upper or [], strict=True)) >> 40
         for number in range(1, 6):
@@ -465,7 +469,7 @@ def test_any_weights_are_sound(geometry: str, kernel: str, monkeypatch: pytest.M
         rows = gauss(generator, 6, 3)
         box = (-9.0, 9.0) if geometry == "inner_product" else (None, None)
         where = space(rows, geometry, *box, kernel)
-        quadratic = Quadratic(where)
+        quadratic = QuadraticRule(where)
         both = [observed(where, z) for z in gauss(generator, 2, 3)]
         groups = [stated(generator, [stating for stating, _ in each], trial % 2 == 0, 4) for each in both]
         result = [quadratic.ranges(group) for group in groups]
@@ -484,7 +488,7 @@ def test_coarse_bounds_hold(recipe: str, geometry: str) -> None:
     generator = random.Random(f"coarse {recipe} {geometry}")
     for trial in range(12):
         where, (z, *_) = any_space(recipe, geometry, generator, trial % 3 > 0)
-        quadratic, sign = Quadratic(where), -1 if geometry == "euclidean" else 1
+        quadratic, sign = QuadraticRule(where), -1 if geometry == "euclidean" else 1
         coarse = quadratic.coarse
         truths = observed(where, z, 1e-8)
         patch = quadratic._patch(
@@ -507,7 +511,7 @@ def test_pooled_ranges_are_those_of_all_patches(recipe: str, geometry: str, monk
     pairs = 0
     for trial in range(12):
         where, patches = any_space(recipe, geometry, generator, trial % 3 > 0)
-        quadratic, pooled, smallest = Quadratic(where), None, geometry == "euclidean"
+        quadratic, pooled, smallest = QuadraticRule(where), None, geometry == "euclidean"
         groups = [
             stated(generator, [ends for ends, _ in observed(where, z, 1e-8)], trial % 4 > 0, generator.randrange(1, 6))
             for z in patches
@@ -536,7 +540,7 @@ def test_a_wide_statement_does_not_loosen_what_narrow_ones_give() -> None:
     generator = random.Random(12)
     rows = gauss(generator, 5, 6)
     z = gauss(generator, 1, 6)[0]
-    quadratic = Quadratic(space(rows, "euclidean", None, None, "arb"))
+    quadratic = QuadraticRule(space(rows, "euclidean", None, None, "arb"))
     exact = [PatchStatement(0, j, *[arithmetic.squared_distance(z, rows[j])] * 2) for j in (0, 1)]
     narrow = quadratic.ranges(exact)
     both = quadratic.ranges([PatchStatement(0, 2, Fraction(0), Fraction(10**300)), *exact])
@@ -568,7 +572,7 @@ def test_wide_statements_get_the_range_of_their_set(kernel: str) -> None:
             PatchStatement(0, j, Fraction(low), Fraction(high))
             for j, (low, high) in enumerate(zip(lows, highs, strict=True))
         ]
-        result = Quadratic(where).ranges(statements)
+        result = QuadraticRule(where).ranges(statements)
         assert result.upper is not None
         for k, (least, most) in enumerate(in_the_plane(statements, rows, 300)):
             low, high = (int(end) / 2**where.bits for end in (result.lower[k], result.upper[k]))
@@ -582,7 +586,7 @@ def test_combinations_hold_the_truth_and_are_tighter_than_sums(geometry: str, ke
     for trial in range(20):
         rows, (z,) = gauss(generator, 6, 4), gauss(generator, 1, 4)
         where = space(rows, geometry, *((-9.0, 9.0) if geometry == "inner_product" else (None, None)), kernel)
-        truths, quadratic = observed(where, z), Quadratic(where)
+        truths, quadratic = observed(where, z), QuadraticRule(where)
         statements = stated(generator, [ends for ends, _ in truths], trial % 2 == 0, generator.randrange(1, 5))
         shares = {k: Fraction(generator.randrange(-9, 10), generator.choice((1, 2, 3))) for k in (0, 2, 5)}
         low, high = quadratic.combination(statements, shares)
@@ -604,7 +608,7 @@ def test_a_combination_of_one_is_the_observable() -> None:
     for geometry in ("euclidean", "cosine", "inner_product"):
         where = space(rows, geometry, *((-9.0, 9.0) if geometry == "inner_product" else (None, None)), "arb")
         statements = stated(generator, [ends for ends, _ in observed(where, z)][:3], True, 3)
-        ranges = Quadratic(where).ranges(statements)
-        low, high = Quadratic(where).combination(statements, {4: Fraction(1)})
+        ranges = QuadraticRule(where).ranges(statements)
+        low, high = QuadraticRule(where).combination(statements, {4: Fraction(1)})
         assert ranges.upper is not None
         assert low * 2**where.bits <= int(ranges.lower[4]) + 1 and int(ranges.upper[4]) - 1 <= high * 2**where.bits

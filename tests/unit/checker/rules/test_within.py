@@ -14,7 +14,7 @@ from verale.checker.certificate import PatchStatement
 from verale.checker.errors import UnprovedError
 from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
-from verale.checker.rules.quadratic import Quadratic, points
+from verale.checker.rules.quadratic import QuadraticRule, points
 from verale.checker.rules.quadratic.points import Move, Point, Points, adjugate
 from verale.checker.rules.similarity import SimilarityRule
 from verale.checker.rules.simplex import Simplex
@@ -50,16 +50,16 @@ def ends(where: Space, ranges: Ranges | None) -> list[tuple[Fraction | int, Frac
 def test_rational_ends_of_equalities_are_exact(kernel: str) -> None:
     """A circle of radius 2 about (0, 0), seen from (3, 4): from 5 - 2 to 5 + 2 away; and a chord of the ball."""
     where = space([[0.0, 0.0], [3.0, 4.0]], kernel, **NEGATED)
-    assert ends(where, Quadratic(where).within([stated(0, 4.0)])) == [(4, 4), (9, 49)]
+    assert ends(where, QuadraticRule(where).within([stated(0, 4.0)])) == [(4, 4), (9, 49)]
     where = space([[2.0, 0.0], [3.0, 4.0], [6.0, 8.0]], kernel, **PRODUCT)
     half = [(0, 0), (-8, 8), (-16, 16)]
-    assert ends(where, Quadratic(where).within([stated(0, 0.0)])) == half
-    assert ends(where, Quadratic(where).within([stated(1, 0.0), stated(0, 0.0), stated(2, 0.0)])) == [(0, 0)] * 3
+    assert ends(where, QuadraticRule(where).within([stated(0, 0.0)])) == half
+    assert ends(where, QuadraticRule(where).within([stated(1, 0.0), stated(0, 0.0), stated(2, 0.0)])) == [(0, 0)] * 3
 
 
 def test_irrational_ends_are_rounded_inward() -> None:
     where = space([[0.0, 0.0], [1.0, 1.0]], **NEGATED)
-    (_, (low, high)) = ends(where, Quadratic(where).within([stated(0, 1.0)]))
+    (_, (low, high)) = ends(where, QuadraticRule(where).within([stated(0, 1.0)]))
     tiny = Fraction(1, 2 ** (where.bits - 1))
     for end, sign in ((low, -1), (high, 1)):  # (sqrt(2) +- 1)^2 = 3 +- 2 sqrt(2)
         half = (end - 3) / 2 * sign
@@ -91,9 +91,9 @@ def test_nothing_is_found_where_statements_contradict(
     prototypes: files.Matrix, parts: files.Part, statements: list[PatchStatement], kernel: str
 ) -> None:
     where = space(prototypes, kernel, **parts)
-    assert Quadratic(where).within(statements) is None
+    assert QuadraticRule(where).within(statements) is None
     if len(statements) > 1:
-        assert all(Quadratic(where).within([each]) is not None for each in statements)
+        assert all(QuadraticRule(where).within([each]) is not None for each in statements)
 
 
 def test_masses_that_do_not_sum_to_one() -> None:
@@ -162,7 +162,7 @@ def test_wherever_points_lead_ranges_lie_within_the_enclosures(geometry: str, mo
     starts = Points.starts
     for seed in range(60):
         where, statements = latents_and_statements(seed, geometry)
-        rule = Quadratic(where)
+        rule = QuadraticRule(where)
         similarity = SimilarityRule(where)
         lower, upper = similarity._observed(rule.ranges(statements))
         if seed == 20:
@@ -196,10 +196,10 @@ def test_exact_inverses_count_as_work() -> None:
     where = space([[float(i == j) for j in range(8)] for i in range(8)], **PRODUCT)
     statements = [stated(j, 0.25) for j in range(8)]
     where.work.allow(None)
-    assert Quadratic(where).within(statements) is not None
+    assert QuadraticRule(where).within(statements) is not None
     where.work.allow(8**3)
     with pytest.raises(UnprovedError, match="more than"):
-        Quadratic(where).within(statements)
+        QuadraticRule(where).within(statements)
 
 
 def test_inverses_are_exact_only_where_an_interval_has_no_width(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,7 +212,7 @@ def test_inverses_are_exact_only_where_an_interval_has_no_width(monkeypatch: pyt
     monkeypatch.setattr(points, "adjugate", counted)
     where = space([[float(i == j) for j in range(8)] for i in range(8)], **PRODUCT)
     for width, expected in ((2.0**-50, []), (0.0, [8])):
-        assert Quadratic(where).within([stated(j, 0.25, 0.25 + width) for j in range(8)]) is not None
+        assert QuadraticRule(where).within([stated(j, 0.25, 0.25 + width) for j in range(8)]) is not None
         assert sizes == expected
 
 

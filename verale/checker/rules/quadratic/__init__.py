@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .rule import TOGETHER, Quadratic
+from .rule import TOGETHER, QuadraticRule
 
-__all__ = ["TOGETHER", "Quadratic"]
+__all__ = ["TOGETHER", "QuadraticRule"]

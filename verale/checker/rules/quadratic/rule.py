@@ -26,13 +26,13 @@ from .span import Span
 from .weights import Weights
 from .within import ranges_within
 
-__all__ = ["TOGETHER", "Quadratic"]
+__all__ = ["TOGETHER", "QuadraticRule"]
 
 TOGETHER = 64
 """How many patches have their coarse bounds in memory at once."""
 
 
-class Quadratic:
+class QuadraticRule:
     """Ranges of the patches of a head with prototypes. One serves many certificates.
 
     Attributes:

@@ -33,7 +33,7 @@ def screened_ranges_contain(module: Import, kernel: str) -> str:
             parts |= {"geometry": kind, "similarity": files.IDENTITY}
         data = files.head([[1.0] * len(rows), [0.0] * len(rows)], rows, **parts)
         space = module("rules.space").Space(module("head_file").read_head(data), own)
-        rule, groups = module("rules.quadratic").Quadratic(space), []
+        rule, groups = module("rules.quadratic").QuadraticRule(space), []
         for patch, z in enumerate(patches):
             truths = [true_ends(geometry, z, row) for row in rows]
             group = []

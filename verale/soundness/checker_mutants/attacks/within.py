@@ -110,7 +110,7 @@ def _by_hand(module: Import, own: Any) -> str:
     bounded = {"similarity": {"kind": "negated"}, "domain": files.domain(-2.0, 2.0)}
     space = module("rules.space").Space(read(files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]], **bounded)), own)
     outside = certificate.PatchStatement(0, 0, Fraction(5), Fraction(6))  # in space, but not in the domain
-    if module("rules.quadratic").Quadratic(space).within([outside]) is not None:
+    if module("rules.quadratic").QuadraticRule(space).within([outside]) is not None:
         return "a distance outside the domain"
     space = module("rules.space").Space(read(files.head([[1.0, 0.0], [0.0, 1.0]], **_MASSES)), own)
     within = module("rules.simplex").Simplex(space).within
