@@ -1,24 +1,20 @@
 """What it means that no statement can be dropped. For a set T of statements let proves(T) say that the rules prove
 every margin from T.
 
-The claim of a certificate is proves(E) and, for each s in E, not proves(E - s). The checker runs exactly this, and
-nothing else supports the claim. If proves is monotone, that is, if proves(S) implies proves(T) for every T that
-contains S, then
+The claim of a certificate is proves(E) and, for each s in E, not proves(E - s), with the ranges of certificates/v1.md,
+"Minimality", which are real numbers and not what some checker proves. If proves is monotone, that is, if proves(S)
+implies proves(T) for every T that contains S, then
 
 a. no proper subset of E is proved;
 b. one deletion pass, in which each s in turn is dropped for good if the rest is still proved, ends in a set from which
    no statement can be dropped.
 
-It is monotone if a rule is exact for E, because fewer constraints leave a larger set (`projection` for exact
-statements, `projection_exact`), and if a statement only cuts ranges (`top_k`, `sparse`). It is not monotone for
-`hypersphere`, nor for `projection` with wide statements: the rule chooses anchors, and with one more statement
-the range of another observable can become wider. Then the claim is only about single statements.
+It is monotone where a range is that of all vectors which satisfy the statements (`projection`, `simplex`), because
+fewer statements leave a larger set, and where a statement only cuts ranges (`top_k`, `sparse`). Of `assignment` nothing
+is shown here: its claim is about single statements. So is that of a search with bounds that are not monotone.
 
-Elsewhere, multipliers or a screening that lose something only cost a proof. Here they count: more statements seem
-needed than under exact ranges.
-
-Not claimed: that without s some latent of the domain is classified otherwise. Bounds that are not exact can miss a
-margin that holds (the last twin).
+Not claimed: that without s some latent of the domain is classified otherwise. Term by term, a bound can miss a margin
+that holds (the last twin).
 
 Proof. a: a proper subset lies in some E - s; were it proved, so would E - s be. b: let F be the set at the end, s
 in F, and S the set when s was kept: S - s was not proved, and F - s lies in S - s.

@@ -17,12 +17,11 @@ Proof. Cauchy and Schwarz. If z >= 0, then <z, A-> >= 0 and <z, A+> >= 0, so <z,
 -<z, A-> >= -|z| |A-|. <A+, A-> = 0, and R A+ / |A+| >= 0. Of a z >= 0 with |z| = 1 the sum is at least 1,
 because (sum z_d)^2 >= sum z_d^2; so <z, A> <= t sum z_d <= t where t <= 0. The last claim is that of -A.
 
-Z3 covers the last part coordinate by coordinate. It covers the rest in inner products of z, A+ and A-, hence in any dimension; it uses only <z, A+> >= 0, <z, A-> >= 0 and two
-minors of the Gram matrix. It proves for one coordinate that these signs follow from z >= 0, which is enough because
-they are sums. The domain's range of a cosine is this lemma at R = 1 (`unit_ball`). Roots are numbers whose squares are
-at least the given ones.
-
-Reference: docs/design.md, 3.1.
+Z3 covers the last part coordinate by coordinate. It covers the rest in inner products of z, A+ and A-, hence in any
+dimension; it uses only <z, A+> >= 0, <z, A-> >= 0 and two minors of the Gram matrix. It proves for one coordinate
+that these signs follow from z >= 0, which is enough because they are sums. The domain's range of a cosine is this
+lemma at R = 1 (`unit_ball`). Roots are numbers whose squares are at least the given ones. Reference: docs/design.md,
+3.1.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ R = max(0, 1 - sum_J low_i):
 Where all logits lie in [lower, upper], every mass lies in [e / (e + P - 1), 1 / (1 + (P - 1) e)], e = exp(lower -
 upper); both ends are attained, by one logit at one end and all others at the other.
 
-Proof. A mass is 1 / (1 + sum of P - 1 powers exp(z_i - z_j)), each of which lies in [e, 1 / e]. Each mass is one minus the sum of the others. For an unstated mass, the others sum to at least
-sum_J low_i; for a stated one, to at least that minus its own low. If all others are stated, they sum to at most the sum
-of their highs.
+Proof. A mass is 1 / (1 + sum of P - 1 powers exp(z_i - z_j)), each of which lies in [e, 1 / e]. Each mass is one
+minus the sum of the others. For an unstated mass, the others sum to at least sum_J low_i; for a stated one, to at
+least that minus its own low. If all others are stated, they sum to at most the sum of their highs.
 
 Z3 proves it for four masses, of which the first none to four are stated; the order of masses does not matter. Ends on
 the grid are weaker statements, for which the same holds, and the remainder may be cut at 0 after each. Any number of

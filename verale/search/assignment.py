@@ -149,8 +149,8 @@ class _Trials:
         return rounded
 
     def _patch(self, patch: int) -> tuple[float, Floats, Floats]:
-        """A patch's remainder, and the ends of its masses: the lower ones of `simplex`, the upper ones by the statements
-        alone, 0 where none is stated."""
+        """A patch's remainder, and the ends of its masses: the lower ones of `simplex`, the upper ones by the
+        statements alone, 0 where none is stated."""
         stated, low, high = self._stated[patch], self._low[patch], self._high[patch]
         left = max(0.0, 1.0 - float(low[stated].sum()))
         floor = np.where(stated, low, 0.0)
