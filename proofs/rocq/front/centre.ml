@@ -1,5 +1,5 @@
-(* One ball that holds a patch, for Hypersphere.v: the foot of y on the span of the statements as its centre. Part of the
-   hinter: untrusted.
+(* One ball that holds a patch, for Hypersphere.v: the foot of y on the span of the statements as its centre.
+   Part of the hinter: untrusted.
 
    Its weights are integers of few bits, and what it says of each prototype is computed from these integers, so that
    floats foresee what the checker will find. *)
@@ -37,7 +37,9 @@ let shares (span : Span.t) =
 (* How large the weights are against 2^bits. *)
 let spread (span : Span.t) =
   let factors = factors span and total = ref 0. in
-  Array.iteri (fun i s -> if i < Array.length span.statements then total := !total +. Float.abs (s *. factors.(i))) (shares span);
+  Array.iteri
+    (fun i s -> if i < Array.length span.statements then total := !total +. Float.abs (s *. factors.(i)))
+    (shares span);
   !total
 
 (* With bits that most patches have room for. *)
@@ -117,8 +119,8 @@ let value centre (span : Span.t) side k =
     (match side with Low -> middle | High -> -.middle) -. reach
   end
 
-(* What no end of prototype k is better than, if all statements hold with equality: at a vector as far from the centre as
-   the ball allows, in a direction of which neither they nor k know. *)
+(* What no end of prototype k is better than, if all statements hold with equality: at a vector as far from the centre
+   as the ball allows, in a direction of which neither they nor k know. *)
 let most centre (span : Span.t) side k =
   if span.curve > 0. then begin
     let square = span.norms.(k) -. (2. *. centre.along.(k)) +. centre.square +. (centre.radius *. centre.radius) in

@@ -252,8 +252,8 @@ let nothing = { Checker.centre = []; targets = [] }
 
 type rows = { curve : Z.t; claims : Checker.claim list; patches : Checker.patch_hints list }
 
-(* The hints of every patch, in order; none for a patch without statements. Without [balls] nothing is claimed, and every
-   end that is needed has weights of its own. *)
+(* The hints of every patch, in order; none for a patch without statements. Without [balls] nothing is claimed, and
+   every end that is needed has weights of its own. *)
 let rows_for wants prepared ~balls (settings : Checker.settings) (certificate : Checker.certificate) =
   match prepared.points with
   | None -> { curve = Z.of_int 1; claims = []; patches = List.init certificate.patches (fun _ -> nothing) }

@@ -4,8 +4,8 @@
     activations of it, which statements about activations cut. From the box come the margins, each against one rival. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics Boxes Sums Grid Log Columns Embedding Products Hypersphere Metric Domain Table SimplexTable
-  Leftover Assignment Activations Pooling LinearReadout Readout.
+From Verale Require Import Semantics Boxes Sums Grid Log Columns Embedding Products Hypersphere Metric Domain Table
+  SimplexTable Leftover Assignment Activations Pooling LinearReadout Readout.
 Import ListNotations.
 
 (** * What runs *)

@@ -34,7 +34,8 @@ Definition goal_of (m : measure) (c : claim) : goal :=
   | AtLeast e, Euclidean =>
       Low e (A * A * square m) (root_ceil (Z.max 0 (ceil_div (A * A * (unit_of h * unit_of h) * e) T)))
   | AtMost e, Euclidean =>
-      if 0 <=? e then High e (A * A * square m) (root_floor (floor_div (A * A * (unit_of h * unit_of h) * e) T)) else Open
+      if 0 <=? e then High e (A * A * square m) (root_floor (floor_div (A * A * (unit_of h * unit_of h) * e) T))
+      else Open
   | AtLeast e, _ => Low e (root_ceil (square m)) (floor_div (times_down h m (- (A * product_slope * e))) T)
   | AtMost e, _ => High e (root_ceil (square m)) (floor_div (times_down h m (A * product_slope * e)) T)
   end.
@@ -72,7 +73,8 @@ Fixpoint settle (step : goal -> Z -> ends -> ends) (goals : list goal) (xs : lis
 Fixpoint claimed (h : head) (T A : Z) (ms : list measure) (cs : list claim) : list goal :=
   match ms, cs with m :: ms', c :: cs' => goal_of h T A m c :: claimed h T A ms' cs' | _, _ => nil end.
 
-Lemma claimed_nth : forall h T A ms cs i d, (exists c, nth i (claimed h T A ms cs) Open = goal_of h T A (nth i ms d) c) \/
+Lemma claimed_nth : forall h T A ms cs i d,
+  (exists c, nth i (claimed h T A ms cs) Open = goal_of h T A (nth i ms d) c) \/
   nth i (claimed h T A ms cs) Open = Open.
 Proof.
   intros h T A. induction ms as [|m ms IH]; intros [|c cs] [|i] d; try (right; reflexivity).
@@ -192,7 +194,8 @@ Qed.
 
 (** The form of the observable, and its size. *)
 Lemma form : forall j m, measure_ok h j m ->
-  value D 1 y (curvature h) (vector (points h j)) (constant h 1 (square m)) = IZR (slope h) * (size h j * observable h v j).
+  value D 1 y (curvature h) (vector (points h j)) (constant h 1 (square m)) =
+  IZR (slope h) * (size h j * observable h v j).
 Proof.
   intros j m M. unfold y, D. rewrite (value_of_observable h spatial_head 1 v j (square m) in_the_domain).
   - ring.
@@ -372,6 +375,7 @@ Proof.
   destruct i as [|i]; cbn [settle nth].
   - apply (HG 0%nat Hi); [exact (HX 0%nat Hi)|exact (HR 0%nat Hi)].
   - replace (k + S i)%nat with (S k + i)%nat in * by lia. apply IH; try exact Hi; intros i' Hi';
-      replace (S k + i')%nat with (k + S i')%nat in * by lia; [exact (HG (S i') Hi')|exact (HX (S i') Hi')|exact (HR (S i') Hi')].
+      replace (S k + i')%nat with (k + S i')%nat in * by lia; 
+      [exact (HG (S i') Hi')|exact (HX (S i') Hi')|exact (HR (S i') Hi')].
 Qed.
 End Sound.

@@ -166,7 +166,8 @@ Proof.
   - assert (W := HR i Hi). rewrite Hr, app_nth1 in W by lia. rewrite app_nth1 by lia. exact W.
   - rewrite app_nth2, L by lia. destruct (i - gap)%nat as [|i'] eqn:G; cbn [nth].
     + replace i with gap in * by lia. assert (W := HR gap Hi). assert (M := HM gap Hi).
-      rewrite (proj2 (nth_after _ _ _ _ _ 0%nat anything Er)) in W. rewrite (proj2 (nth_after _ _ _ _ _ 0%nat d Em)) in M.
+      rewrite (proj2 (nth_after _ _ _ _ _ 0%nat anything Er)) in W.
+      rewrite (proj2 (nth_after _ _ _ _ _ 0%nat d Em)) in M.
       apply narrow_ok; assumption.
     + replace (k + i)%nat with (S (k + gap) + i')%nat in * by lia.
       apply (IH (S (k + gap)) ms' r' d); [| |exact Hi]; intros i'' Hi'';
@@ -280,7 +281,8 @@ Proof.
   destruct (rows_at rows_packed js) as [rest|]; [|discriminate]. injection H as <-.
   destruct (IH rest eq_refl) as [R I].
   destruct (rows_known_nth h packed rows_packed j rows_right ltac:(rewrite E; discriminate)) as [J K].
-  split; [constructor; [rewrite <- E; exact K|exact R]|]. cbn [map]. intros p [<-|Hp]; [apply nth_In; exact J|apply I, Hp].
+  split; [constructor; [rewrite <- E; exact K|exact R]|]. cbn [map]. intros p [<-|Hp];
+     [apply nth_In; exact J|apply I, Hp].
 Qed.
 
 Lemma plus_totals_nth : forall t ms' xs i d, (i < length ms')%nat -> (i < length xs)%nat ->
@@ -325,7 +327,8 @@ Lemma by_centre_ok : forall F js rows' facts rows ks ws r, (0 < F)%Z -> rows_at 
   gram_ok (depth h) (vectors h js ks) rows ->
   (forall j, (j < count h)%nat -> within T (nth j r anything) (observable h (z l) j)) ->
   length (by_centre F js rows' facts rows ks ws r) = length r /\
-  forall j, (j < count h)%nat -> within T (nth j (by_centre F js rows' facts rows ks ws r) anything) (observable h (z l) j).
+  forall j, (j < count h)%nat ->
+  within T (nth j (by_centre F js rows' facts rows ks ws r) anything) (observable h (z l) j).
 Proof.
   intros F js rows' facts rows ks ws r HF ER Hf Hg Hr. unfold by_centre. cbv zeta.
   destruct (weigh ws facts 0 0) as [[A' C]|] eqn:E; [|split; [reflexivity|exact Hr]].
@@ -333,7 +336,8 @@ Proof.
   apply andb_prop in B as [B S]. apply andb_prop in B as [B1 B2]. apply Z.eqb_eq in B1. apply Z.ltb_lt in B2.
   apply Z.leb_le in S. subst A'. split; [apply settle_length|].
   destruct (measures_ok h ms measured) as (HS & HC & HL & HM). destruct (measured_head h ms measured) as [E1 E2].
-  assert (short : forall j, (length (points h j) <= depth h)%nat) by (intros j; apply (measures_short h ms); exact measured).
+  assert (short : forall j, (length (points h j) <= depth h)%nat)
+    by (intros j; apply (measures_short h ms); exact measured).
   assert (K := combined_fact F ws facts _ A C Hf E). assert (Q := square_of_mix (depth h) _ rows ws Hg).
   destruct (rows_at_known js rows' ER) as [R I].
   assert (X : sums_of (firstn (length js) ws) rows' =
@@ -389,11 +393,13 @@ Proof.
   assert (R : Forall2 (row_right h ms) js rows'').
   { destruct (rows_at_known js rows' HR) as [R _]. destruct (measured_head h ms measured) as [E1 E2].
     assert (K : forall j, (j < count h)%nat -> row_right h ms j (started packed (row_of packed (points h j)))).
-    { intros j Hj. rewrite packed_right. apply (started_row_right h (fun i => measures_short h ms i measured) ms E1 E2 j Hj). }
+    { intros j Hj. rewrite packed_right.
+      apply (started_row_right h (fun i => measures_short h ms i measured) ms E1 E2 j Hj). }
     unfold rows''. clear - R J K. revert rows' R.
     induction J as [|j js Hj J IH]; intros rows' R; inversion R as [|? row ? rest E R']; subst; [constructor|].
     constructor; [|exact (IH rest R')]. apply K. exact Hj. }
-  set (facts := _ ++ map snd (domain_facts h F)) in *. set (ks := map fst (domain_facts h F)) in *. set (rows := triangle _ _ _ _ _ _) in *.
+  set (facts := _ ++ map snd (domain_facts h F)) in *. set (ks := map fst (domain_facts h F)) in *.
+  set (rows := triangle _ _ _ _ _ _) in *.
   assert (Hf : Forall2 (fact_ok (depth h) F (embedded h (z l))) facts (vectors h js ks)).
   { apply Forall2_app.
     - assert (A' := statement_true). fold here in A'. assert (HV := in_domain_here).

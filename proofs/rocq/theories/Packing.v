@@ -178,7 +178,8 @@ Fixpoint mix_of (ws : list Z) (us : list (list Z)) (p : list Z) : Z :=
 
 Lemma row_right_ext : forall pss f g row, (forall p, f p = g p) -> row_right pss f row -> row_right pss g row.
 Proof.
-  intros pss f g row E H. unfold row_right in *. rewrite H. apply map_ext. intros these. f_equal. apply map_ext. exact E.
+  intros pss f g row E H. unfold row_right in *. rewrite H. apply map_ext. intros these. f_equal.
+  apply map_ext. exact E.
 Qed.
 
 Lemma number_weighted : forall w f g (l : list (list Z)),
@@ -281,7 +282,8 @@ Proof.
   assert (Pr : 0 <= bits * Z.of_nat r) by lia.
   assert (BP := base_positive). assert (PP : 0 < B ^ Z.of_nat r) by (apply Z.pow_pos_nonneg; lia).
   assert (Y : Z.shiftr (number B low + B ^ Z.of_nat r * (x + B * N)) (bits * Z.of_nat r) = x + B * N).
-  { rewrite Z.shiftr_div_pow2, Q by exact Pr. rewrite (Z.mul_comm (B ^ _)), Z.div_add by (apply Z.neq_sym, Z.lt_neq, PP).
+  { rewrite Z.shiftr_div_pow2, Q by exact Pr.
+    rewrite (Z.mul_comm (B ^ _)), Z.div_add by (apply Z.neq_sym, Z.lt_neq, PP).
     rewrite Z.div_small by exact S. apply Z.add_0_l. }
   assert (W : Z.shiftr (x + B * N) bits = N).
   { rewrite Z.shiftr_div_pow2, <- base_is, (Z.mul_comm B N), Z.div_add by lia. rewrite Z.div_small by exact Hx. lia. }
