@@ -17,7 +17,7 @@ THEORIES = sorted((ROCQ / "theories").glob("*.v"))
 _HERE = ("-Q", "build/rocq/theories", "Verale")
 EXTRACTED = ("checker.ml", "checker.mli")
 
-THEOREMS = ("check_sound", "check_instance_sound", "check_refuted_sound")
+THEOREMS = ("check_sound", "check_learned_sound", "check_instance_sound", "check_refuted_sound")
 AXIOMS = {
     "ClassicalDedekindReals.sig_forall_dec",
     "ClassicalDedekindReals.sig_not_dec",
