@@ -1,9 +1,9 @@
 """How much work a proof takes, counted from the certificate's shape before it begins (certificates/v1.md, step 4).
 
 A certificate of a few kilobytes can ask for years: the range of an observable under n statements about one patch takes
-some n^2 operations for each anchor that the patch keeps, n^3 for each observable where they are wide, n times that
-again for minimality. So the work is counted first, roughly, and not begun if it exceeds a limit. What only the proof
-itself can tell is counted while it runs, against the same limit (`work`, which also says what a step is).
+some n^2 operations for each anchor that the patch keeps, n times that again for minimality. So the work is counted
+first, roughly, and not begun if it exceeds a limit. What only the proof itself can tell is counted while it runs,
+against the same limit (`work`, which also says what a step is).
 
 Larger files may take longer: the limit is for each megabyte that they begin. So an honest proof about a large head
 passes, and what anybody sends in less than a megabyte is answered in seconds.
@@ -29,8 +29,6 @@ _MEGABYTE = 2**20
 _STEPS_A_NUMBER = 96  # a proof of 3 2^27 steps may keep 2^22 numbers: 300 MB
 _STATEMENT = 400  # steps to read a statement and to bring its ends to the grid
 _SWEEP = 7  # steps of an operation on 320 bits
-_DUAL, _DUAL_LEAST = 40, 1600  # steps to find the weights of n wide statements for one end: 40 n^3 + 1600 n
-_WIDE = 32  # intervals narrower than 2^-32 of their ends count as equalities, as in `rules.quadratic.weights`
 _BITS = 512  # a number of so many bits takes the memory of two
 
 
@@ -58,30 +56,27 @@ def cost(certificate: Certificate, space: Space, minimality: bool) -> Cost:
     head, work = space.head, space.work
     count, statements = head.count, len(certificate.statements)
     groups = Counter(s.patch for s in certificate.statements if isinstance(s, PatchStatement))
-    wide = {
-        s.patch for s in certificate.statements if isinstance(s, PatchStatement) and head.prototypes.rows and _wide(s)
-    }
 
-    def patch(number: int, n: int) -> int:
-        steps = _patch(certificate.paradigm, n, count, head.depth, work)
-        return steps + (2 * count * n * (_DUAL * n * n + _DUAL_LEAST) if number in wide else 0)
+    def patch(n: int) -> int:
+        return _patch(certificate.paradigm, n, count, head.depth, work)
 
     mean = head.pooling in ("top_mean", "max_minus_mean", "max_minus_mean_distance")
     parts = len(groups) + 1
     box = OPERATION * count * (4 + 3 * parts if mean else 4)
-    steps = sum(patch(number, n) for number, n in groups.items()) + parts * OPERATION * count + box
+    steps = sum(map(patch, groups.values())) + parts * OPERATION * count + box
     steps += _STATEMENT * statements + head.classes * margin_steps(head)
     steps += len(certificate.prices) * (2 * margin_steps(head) + OPERATION * parts * count)
     kept = parts if mean else 1
     if minimality:
         kept = parts * min(head.k, parts) if head.pooling == "top_mean" else parts
-        steps += sum(patch(number, n) + n * patch(number, n - 1) for number, n in groups.items())
+        steps += sum(patch(n) + n * patch(n - 1) for n in groups.values())
         steps += statements * (box + OPERATION * count) + 3 * OPERATION * count * kept
         if not groups:
             steps += _STATEMENT // 10 * statements * statements
     # For each patch that is bounded with others: five numbers a prototype, and matrices of its anchors.
     anchors = min(head.depth, max(groups.values(), default=0))
-    together = min(TOGETHER, len(groups)) * (5 * count + anchors * (head.depth + 4 * anchors))
+    alike = min(TOGETHER, len(groups)) if head.prototypes.rows else 0
+    together = alike * (5 * count + anchors * (head.depth + 4 * anchors))
     numbers = 2 * kept * count + together + 2 * count + statements
     return Cost(work.scaled(steps), numbers * (_BITS + work.bits) // _BITS)
 
@@ -100,11 +95,6 @@ def require_within(limit: int, counted: Cost) -> None:
             f"proving keeps about {counted.numbers} numbers at once, expected at most {limit // _STEPS_A_NUMBER} for"
             " files of this size; raise the limit to try it, or state less, about fewer patches",
         )
-
-
-def _wide(statement: PatchStatement) -> bool:
-    size = max(abs(statement.lower), abs(statement.upper))
-    return statement.upper - statement.lower > size / (1 << _WIDE)
 
 
 def _patch(paradigm: str, n: int, count: int, depth: int, work: Work) -> int:

@@ -28,7 +28,7 @@ from math import isqrt
 from ...dyadic import dot, floor_shift
 from .facts import Facts, Target
 
-__all__ = ["Dual"]
+__all__ = ["Dual", "ascent_steps"]
 
 _BITS = 512
 _ONE = 1 << _BITS
@@ -65,6 +65,11 @@ class _Vertex:
     kappa: int
     square: int
     products: list[int]
+
+
+def ascent_steps(statements: int) -> int:
+    """About the steps of the weights for one target, given so many statements about its patch (`work`)."""
+    return 40 * statements**3 + 1600 * statements
 
 
 class Dual:

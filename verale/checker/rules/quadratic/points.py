@@ -21,7 +21,7 @@ from math import isqrt
 from ...dyadic import dot
 from ...work import OPERATION
 from ..space import Space
-from .dual import Dual
+from .dual import Dual, ascent_steps
 from .facts import Facts, Target
 from .multipliers import approximate_inverse
 
@@ -170,6 +170,7 @@ class Points:
     @cached_property
     def _bests(self) -> dict[int, list[_Best | None]]:
         """The best points for each target, by its sign."""
+        self._work.take(2 * len(self._targets) * ascent_steps(len(self._facts.ends)))
         dual = Dual(self._facts, self._lift, self._kept)
         return {sign: [self._best(dual, target, sign) for target in self._targets] for sign in (1, -1)}
 

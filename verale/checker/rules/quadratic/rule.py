@@ -20,6 +20,7 @@ from ...dyadic import ceil_at, ceil_shift, floor_at
 from ..pooling import pool
 from ..space import Ranges, Space
 from .coarse import Ball, Coarse
+from .dual import ascent_steps
 from .facts import Facts, Target
 from .greatest import greatest
 from .span import Span
@@ -200,6 +201,7 @@ class _Patch:
     def _others(self, targets: Sequence[int], sign: int) -> Iterator[list[int]]:
         """Lower bounds of minus `sign` times the closeness to these prototypes, by weights for each of them."""
         if self._weights.wide:
+            self._space.work.take(len(targets) * ascent_steps(len(self._stated)))
             forms = self._facts.targets(self._space.targets(targets))
             for ends in self._least(forms, sign):
                 each = zip(forms, ends, strict=True)

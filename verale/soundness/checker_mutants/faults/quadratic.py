@@ -60,6 +60,7 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
         ("twice the middle is the middle", "twice >> 2 * self._bits + 1", "twice >> 2 * self._bits"),
     ],
     "rules/quadratic/rule.py": [
+        ("weights of wide statements are not counted", "self._space.work.take(len(targets) * ascent_steps(len(self._stated)))", "pass"),
         ("a stated interval is rounded inward", "low, high = floor_at(statement.lower, bits), ceil_at(statement.upper, bits)", "low, high = ceil_at(statement.lower, bits), floor_at(statement.upper, bits)"),
         ("a stated cosine's lower end is the greater", "min(low * least, low * greatest) >> bits", "max(low * least, low * greatest) + (1 << bits) - 1 >> bits"),
         ("a stated cosine's upper end is the lesser", "ceil_shift(max(high * least, high * greatest), -bits)", "min(high * least, high * greatest) >> bits"),
