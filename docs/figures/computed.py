@@ -23,7 +23,7 @@ from verale.checker.head_file import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.rules.assignment import Assignment
 from verale.checker.rules.margin import proved_margins
-from verale.checker.rules.quadratic import Quadratic
+from verale.checker.rules.quadratic import QuadraticRule
 from verale.checker.rules.simplex import Simplex
 from verale.checker.rules.space import Space
 from verale.checker.rules.spatial import SpatialRule
@@ -79,7 +79,7 @@ def distances(space: Space, rule: str, statements: Sequence[checked.PatchStateme
     them (projection) or from each alone (triangle), and what one moving sphere says (hypersphere, in floats)."""
     if rule == "hypersphere":
         return moving_sphere(space, statements)
-    quadratic = Quadratic(space)
+    quadratic = QuadraticRule(space)
     bounds = space.domain
     for group in [[each] for each in statements] if rule == "triangle" else [statements]:
         bounds = bounds.met(quadratic.ranges(group))

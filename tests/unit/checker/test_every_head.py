@@ -21,7 +21,7 @@ from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.evaluation import Evaluation
 from verale.checker.rules.margin import lower_bound
-from verale.checker.rules.quadratic import Quadratic
+from verale.checker.rules.quadratic import QuadraticRule
 from verale.checker.rules.simplex import Simplex
 from verale.checker.rules.space import Space
 from verale.checker.rules.spatial import SpatialRule
@@ -140,7 +140,7 @@ def around(value: Any, generator: random.Random) -> tuple[Fraction, Fraction]:
 def rules(space: Space) -> list[SpatialRule]:
     if space.head.geometry == "softmax":
         return [SpatialRule(space, Simplex(space))]
-    return [SpatialRule(space, Quadratic(space))]
+    return [SpatialRule(space, QuadraticRule(space))]
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: " ".join(map(str, case)))

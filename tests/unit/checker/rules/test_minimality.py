@@ -12,7 +12,7 @@ from verale.checker import Status, check
 from verale.checker.certificate import ActivationStatement, read_certificate
 from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
-from verale.checker.rules.quadratic import Quadratic
+from verale.checker.rules.quadratic import QuadraticRule
 from verale.checker.rules.simplex import Simplex
 from verale.checker.rules.space import Space
 from verale.checker.rules.spatial import SpatialRule
@@ -111,7 +111,7 @@ def test_ranges_without_a_statement_lie_within_the_enclosures(
     certificate = read_certificate(files.certificate(data, statements, patches=5, paradigm=paradigm))
     for kernel in KERNELS:
         space = Space(read_head(data), load_kernel(kernel))
-        rule = SpatialRule(space, Simplex(space) if geometry == "softmax" else Quadratic(space))
+        rule = SpatialRule(space, Simplex(space) if geometry == "softmax" else QuadraticRule(space))
         result = dict(rule.boxes_without(certificate.statements, 5))
         assert sorted(result) == list(range(len(statements)))
         for index, box in result.items():
@@ -134,4 +134,4 @@ def near(geometry: str, z: list[float], row: list[float]) -> float:
 def test_a_statement_about_an_activation_is_refused() -> None:
     space = Space(read_head(HEAD), load_kernel("arb"))
     with pytest.raises(ValueError, match="does not belong to a spatial paradigm"):
-        SpatialRule(space, Quadratic(space)).box([ActivationStatement(0, Fraction(0), Fraction(1))], 1)
+        SpatialRule(space, QuadraticRule(space)).box([ActivationStatement(0, Fraction(0), Fraction(1))], 1)

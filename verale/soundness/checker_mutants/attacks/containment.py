@@ -35,7 +35,7 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
     stated = [certificate.PatchStatement(*statement) for statement in trial.statements]
     boxes = []
     for name in ["simplex" if head.geometry == "softmax" else "quadratic"]:
-        rule = getattr(module(f"rules.{name}"), name.capitalize())(space)
+        rule = getattr(module(f"rules.{name}"), {"simplex": "Simplex", "quadratic": "QuadraticRule"}[name])(space)
         groups = [[s for s in stated if s.patch == patch] for patch in range(PATCHES)]
         ranges = [rule.ranges(group) for group in groups]
         if not all(map(holds, [space] * PATCHES, ranges, trial.observables)):
