@@ -2279,14 +2279,42 @@ let no_negative_coordinate h =
   | Some a -> Z.leb Big_int_Z.zero_big_int a
   | None -> false
 
+(** val no_positive_coordinate : head -> bool **)
+
+let no_positive_coordinate h =
+  match h.upper with
+  | Some b -> Z.leb b Big_int_Z.zero_big_int
+  | None -> false
+
+(** val never_raises : head -> Big_int_Z.big_int -> bool **)
+
+let never_raises h x =
+  (||) ((&&) (no_negative_coordinate h) (Z.ltb x Big_int_Z.zero_big_int))
+    ((&&) (no_positive_coordinate h) (Z.ltb Big_int_Z.zero_big_int x))
+
 (** val span : head -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
 
 let span h p =
   zsum
     (map (fun x ->
-      if (&&) (no_negative_coordinate h) (Z.ltb x Big_int_Z.zero_big_int)
-      then Big_int_Z.zero_big_int
-      else Z.mul x x) p)
+      if never_raises h x then Big_int_Z.zero_big_int else Z.mul x x) p)
+
+(** val mirrored :
+    head -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let mirrored h p =
+  if no_negative_coordinate h then p else map Z.opp p
+
+(** val greatest : Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let greatest p =
+  fold_right Z.max (hd Big_int_Z.zero_big_int p) p
+
+(** val below_zero : head -> Big_int_Z.big_int list -> bool **)
+
+let below_zero h p =
+  (&&) ((||) (no_negative_coordinate h) (no_positive_coordinate h))
+    (Z.ltb (greatest (mirrored h p)) Big_int_Z.zero_big_int)
 
 (** val ball_reach :
     head -> Big_int_Z.big_int -> fraction -> Big_int_Z.big_int list ->
@@ -2301,31 +2329,57 @@ let ball_reach h t0 =
     (Z.mul r.denominator s))
 
 (** val cosine_reach :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list
-    -> Big_int_Z.big_int **)
+    head -> Big_int_Z.big_int -> fraction -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int **)
 
-let cosine_reach h t0 square0 p =
-  root_ceil (ceil_div (Z.mul (Z.mul t0 t0) (span h p)) square0)
+let cosine_reach h t0 e square0 p =
+  if (&&) (Z.eqb e.numerator Big_int_Z.zero_big_int) (below_zero h p)
+  then let t1 = greatest (mirrored h p) in
+       Z.opp
+         (root_floor (floor_div (Z.mul (Z.mul t0 t0) (Z.mul t1 t1)) square0))
+  else root_ceil (ceil_div (Z.mul (Z.mul t0 t0) (span h p)) square0)
+
+(** val denominator_of : fraction option -> Big_int_Z.big_int **)
+
+let denominator_of = function
+| Some r -> r.denominator
+| None -> Big_int_Z.unit_big_int
+
+(** val reach_of : head -> fraction option -> Big_int_Z.big_int option **)
+
+let reach_of h =
+  let s = unit_of h in
+  (fun radius0 -> option_map (fun r -> Z.mul r.numerator s) radius0)
+
+(** val coordinate_ends : head -> fraction option -> ends **)
+
+let coordinate_ends h radius0 =
+  let scaled = option_map (Z.mul (denominator_of radius0)) in
+  meet ((scaled h.lower), (scaled h.upper))
+    ((option_map Z.opp (reach_of h radius0)), (reach_of h radius0))
 
 (** val box_ends :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> ends **)
+    head -> Big_int_Z.big_int -> fraction option -> Big_int_Z.big_int list ->
+    ends **)
 
 let box_ends h t0 =
   let s = unit_of h in
-  (fun p ->
-  match h.lower with
-  | Some a ->
-    (match h.upper with
-     | Some b ->
-       ((Some
-         (floor_div
-           (Z.mul t0 (zsum (map (fun x -> Z.min (Z.mul a x) (Z.mul b x)) p)))
-           (Z.mul s s))), (Some
-         (ceil_div
-           (Z.mul t0 (zsum (map (fun x -> Z.max (Z.mul a x) (Z.mul b x)) p)))
-           (Z.mul s s))))
-     | None -> anything)
-  | None -> anything)
+  (fun radius0 p ->
+  let unit0 = Z.mul (Z.mul s (denominator_of radius0)) s in
+  let (o, o0) = coordinate_ends h radius0 in
+  (match o with
+   | Some a ->
+     (match o0 with
+      | Some b ->
+        ((Some
+          (floor_div
+            (Z.mul t0 (zsum (map (fun x -> Z.min (Z.mul a x) (Z.mul b x)) p)))
+            unit0)), (Some
+          (ceil_div
+            (Z.mul t0 (zsum (map (fun x -> Z.max (Z.mul a x) (Z.mul b x)) p)))
+            unit0)))
+      | None -> anything)
+   | None -> anything))
 
 (** val distance_ends :
     head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> ends **)
@@ -2348,20 +2402,24 @@ let distance_ends h t0 =
 let domain_ends h t0 p =
   match h.head_geometry with
   | Euclidean -> distance_ends h t0 p
+  | Cosine e ->
+    let s = zdot p p in
+    ((Some (Z.opp (cosine_reach h t0 e s (map Z.opp p)))), (Some
+    (cosine_reach h t0 e s p)))
+  | RootedCosine e ->
+    let s = zdot p p in
+    ((Some (Z.opp (cosine_reach h t0 e s (map Z.opp p)))), (Some
+    (cosine_reach h t0 e s p)))
   | InnerProduct radius0 ->
     (match radius0 with
      | Some r ->
        meet ((Some (Z.opp (ball_reach h t0 r (map Z.opp p)))), (Some
-         (ball_reach h t0 r p))) (box_ends h t0 p)
-     | None -> box_ends h t0 p)
+         (ball_reach h t0 r p))) (box_ends h t0 (Some r) p)
+     | None -> box_ends h t0 None p)
   | Softmax ->
     ((Some
       (if (=) h.count (Stdlib.Int.succ 0) then t0 else Big_int_Z.zero_big_int)),
       (Some t0))
-  | _ ->
-    let s = zdot p p in
-    ((Some (Z.opp (cosine_reach h t0 s (map Z.opp p)))), (Some
-    (cosine_reach h t0 s p)))
 
 (** val domain_row : head -> Big_int_Z.big_int -> row option **)
 
@@ -3179,10 +3237,10 @@ let similar_ends h t0 b terms0 ln2 o e =
       | None -> range_ends h t0 b terms0 ln2 o ((Some a), None))
    | None -> range_ends h t0 b terms0 ln2 o (None, o1))
 
-(** val greatest :
+(** val greatest0 :
     Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
 
-let greatest x l =
+let greatest0 x l =
   fold_left Z.max l x
 
 (** val greatest_ends :
@@ -3191,7 +3249,7 @@ let greatest x l =
 let greatest_ends = function
 | [] -> None
 | e :: s' ->
-  Some ((greatest (fst e) (map fst s')), (greatest (snd e) (map snd s')))
+  Some ((greatest0 (fst e) (map fst s')), (greatest0 (snd e) (map snd s')))
 
 (** val every :
     (Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int) ->
@@ -3378,8 +3436,8 @@ let surplus l e =
 
 let max_minus_mean_of e s =
   let l = Z.of_nat (length (e :: s)) in
-  let t0 = greatest (fst e) (map fst s) in
-  let most = greatest (surplus l e) (map (surplus l) s) in
+  let t0 = greatest0 (fst e) (map fst s) in
+  let most = greatest0 (surplus l e) (map (surplus l) s) in
   ((floor_div (shortfall t0 (e :: s)) l),
   (ceil_div (Z.sub most (total0 (map fst (e :: s)))) l))
 
@@ -3509,7 +3567,7 @@ let distance_most h t0 b terms0 ln2 o c =
             (unbeaten [] (candidates c))) with
   | Some l0 -> (match l0 with
                 | [] -> None
-                | x :: l -> Some (greatest x l))
+                | x :: l -> Some (greatest0 x l))
   | None -> None
 
 (** val nearest : distance list -> Big_int_Z.big_int option **)
@@ -3720,9 +3778,9 @@ let rec member_terms h b side ws bs b0 =
               (Z.mul b (hd Big_int_Z.zero_big_int bs))) :: rest
        else rest)
 
-(** val greatest0 : Big_int_Z.big_int list -> Big_int_Z.big_int option **)
+(** val greatest1 : Big_int_Z.big_int list -> Big_int_Z.big_int option **)
 
-let greatest0 = function
+let greatest1 = function
 | [] -> None
 | x :: l' -> Some (fold_right Z.max x l')
 
@@ -3731,7 +3789,7 @@ let greatest0 = function
 
 let maximum_least h b b0 winner loser =
   let terms0 = fun side c ->
-    greatest0 (member_terms h b side (weights0 h c) h.bias b0)
+    greatest1 (member_terms h b side (weights0 h c) h.bias b0)
   in
   (match terms0 fst winner with
    | Some least ->

@@ -652,17 +652,35 @@ val spread :
 
 val no_negative_coordinate : head -> bool
 
+val no_positive_coordinate : head -> bool
+
+val never_raises : head -> Big_int_Z.big_int -> bool
+
 val span : head -> Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val mirrored : head -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val greatest : Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val below_zero : head -> Big_int_Z.big_int list -> bool
 
 val ball_reach :
   head -> Big_int_Z.big_int -> fraction -> Big_int_Z.big_int list ->
   Big_int_Z.big_int
 
 val cosine_reach :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
-  Big_int_Z.big_int
+  head -> Big_int_Z.big_int -> fraction -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int
 
-val box_ends : head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> ends
+val denominator_of : fraction option -> Big_int_Z.big_int
+
+val reach_of : head -> fraction option -> Big_int_Z.big_int option
+
+val coordinate_ends : head -> fraction option -> ends
+
+val box_ends :
+  head -> Big_int_Z.big_int -> fraction option -> Big_int_Z.big_int list ->
+  ends
 
 val distance_ends :
   head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> ends
@@ -925,7 +943,7 @@ val similar_ends :
   (Big_int_Z.big_int * Big_int_Z.big_int) -> own -> ends ->
   (Big_int_Z.big_int * Big_int_Z.big_int) option
 
-val greatest :
+val greatest0 :
   Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
 
 val greatest_ends : box -> (Big_int_Z.big_int * Big_int_Z.big_int) option
@@ -1122,7 +1140,7 @@ val member_terms :
   Big_int_Z.big_int) -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
   box -> Big_int_Z.big_int list
 
-val greatest0 : Big_int_Z.big_int list -> Big_int_Z.big_int option
+val greatest1 : Big_int_Z.big_int list -> Big_int_Z.big_int option
 
 val maximum_least :
   head -> Big_int_Z.big_int -> box -> int -> int -> Big_int_Z.big_int option

@@ -78,10 +78,25 @@ let inner_products low high vector =
     ( sum_over vector (fun x -> Float.min (low *. x) (high *. x)),
       sum_over vector (fun x -> Float.max (low *. x) (high *. x)) )
 
-(* The range of inner products with vectors of a size, perhaps without negative coordinates. *)
-let products_in_ball size nonnegative vector =
-  let part sign = size *. sqrt (sum_over vector (fun x -> if nonnegative && sign *. x < 0. then 0. else x *. x)) in
+(* The signs of all coordinates, if all have the same. *)
+type signs = Nonnegative | Nonpositive | Mixed
+
+(* The range of inner products with vectors of a size and of these signs. *)
+let products_in_ball size signs vector =
+  let helps sign x =
+    match signs with Nonnegative -> sign *. x > 0. | Nonpositive -> sign *. x < 0. | Mixed -> true
+  in
+  let part sign = size *. sqrt (sum_over vector (fun x -> if helps sign x then x *. x else 0.)) in
   (-.part (-1.), part 1.)
+
+(* Of exactly that size: where no coordinate helps, the one that harms least. *)
+let products_on_sphere size signs vector =
+  let least = Array.fold_left Float.min infinity vector and most = Array.fold_left Float.max neg_infinity vector in
+  let low, high = products_in_ball size signs vector in
+  match signs with
+  | Nonnegative -> ((if least > 0. then size *. least else low), if most < 0. then size *. most else high)
+  | Nonpositive -> ((if most < 0. then -.size *. most else low), if least > 0. then -.size *. least else high)
+  | Mixed -> (low, high)
 
 let prepare_kind kind (h : Checker.head) count depth =
   let places = List.fold_left (List.fold_left (fun most x -> max most (Z.numbits x))) 0 h.prototypes in
@@ -92,7 +107,12 @@ let prepare_kind kind (h : Checker.head) count depth =
   in
   let low = match h.lower with Some a -> Floats.of_integer places a | None -> neg_infinity in
   let high = match h.upper with Some b -> Floats.of_integer places b | None -> infinity in
-  let nonnegative = match h.lower with Some a -> Z.sign a >= 0 | None -> false in
+  let signs =
+    match h.lower, h.upper with
+    | Some a, _ when Z.sign a >= 0 -> Nonnegative
+    | _, Some b when Z.sign b <= 0 -> Nonpositive
+    | _ -> Mixed
+  in
   let sizes =
     Array.map (fun vector -> if kind = Angle then sqrt (Floats.dot vector vector) else 1.) plain
   in
@@ -119,13 +139,18 @@ let prepare_kind kind (h : Checker.head) count depth =
         [ { centre = 0.; reach = square ratio; factor = 1. /. square denominator } ]
     | _ -> []
   in
+  let on_sphere =
+    match h.head_geometry with Cosine e | RootedCosine e -> Z.sign e.numerator = 0 | _ -> false
+  in
   let ends vector =
     match kind, round with
     | Distance, _ -> distances low high vector
-    | Angle, _ -> products_in_ball 1. nonnegative vector
+    | Angle, _ -> if on_sphere then products_on_sphere 1. signs vector else products_in_ball 1. signs vector
     | Product, [] -> inner_products low high vector
     | Product, ball :: _ ->
-        let a, b = inner_products low high vector and c, d = products_in_ball (sqrt ball.reach) nonnegative vector in
+        let radius = sqrt ball.reach in
+        let a, b = inner_products (Float.max low (-.radius)) (Float.min high radius) vector in
+        let c, d = products_in_ball radius signs vector in
         (Float.max a c, Float.min b d)
   in
   let both = Array.map ends (if kind = Angle then vectors else plain) in

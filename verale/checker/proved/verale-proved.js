@@ -3,140 +3,140 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(u){"use strict";var
-jc="%Li",jO=" : flags Open_text and Open_binary are not compatible",jG="Invalid_argument",fK=-1.,fy=2147483647,fJ=0.001,d1='"',jF="@[",c3=0.5,fv=1255,jx=", characters ",jZ="Fatal error: exception %s\n",jo=255,fI=1e-11,jY=0x800,a3=0xffff,jn="jsError",a1=0x8000,jE="%ni",jw=12520,jv="(Program not linked with -g, cannot print stack backtrace)\n",c6=256,jD="ml_z_overflow",j8=4096,jm="End_of_file",jN="Unix.Unix_error",jX="a class",fu="Failure",j3="infinity",bj=0xff,fr="mkdir",jl="\n",c2=1000,o="",fA=1e-12,jM="Stack_overflow",fH="ENOENT",ju="^",dW=": No such file or directory",aA="0",fF=-2.,jL="/static/",jW="([^/]+)",cd=0x3f,jK=-97,jJ="Not_found",fG=0xf,jk="List.nth",dZ=1e-16,cf=128,fq=1e-08,ji=-48,jj=0xdc00,jC="Sys_blocked_io",j7="fd ",jV="ENOTEMPTY",jt="Match_failure",N=248,jb=", ",bH="%x",Z="camlinternalFormat.ml",jU="Division_by_zero",j6=">",d2=252,j5=1027,jh="Sys_error",bw=".",cc="+",fE="rmdir",jT=1e-14,j2=0xf0,dY=246,jB="%u",jg="EEXIST",d0="%d",jf="Printexc.handle_uncaught_exception",js="%li",jI=1026,cb=1e-280,jS="buffer.ml",fz=127,ce=1024,j1=-32,ja="Pervasives.do_at_exit",jA="@{",bg=" ",fD="Fatal error: exception ",aI=0x80,aP=1023,fN=-2147483648,fO="e",i$="Undefined_recursive_module",dX=120,je=103,jz=" : flags Open_rdonly and Open_wronly are not compatible",c5=1e-09,jQ=102,jR="head",ft=512,bG="-",fC=1e-06,fx="nan",jd=0x7ff0,jP=1e-15,fM=": Not a directory",jr=0xe0,jy=" : file already exists",jq=0xdfff,bh=0xffffff,jH="_",a2="/",fB="compare: functional value",j0="Assert_failure",fs="0x",i_="%i",j4="Out_of_memory",fw="ENOTDIR",jp=1073741823,bi=254,fL="index out of bounds",c4=100,c1=250,d3="_bigarr02";function
-vf(c,d){var
+a.prototype._T_}}(Object));(function(v){"use strict";var
+ji="%Li",jU=" : flags Open_text and Open_binary are not compatible",jM="Invalid_argument",fN=-1.,fB=2147483647,fM=0.001,d2='"',jL="@[",c3=0.5,fy=1255,jD=", characters ",j5="Fatal error: exception %s\n",ju=255,fL=1e-11,j4=0x800,a5=0xffff,jt="jsError",a3=0x8000,jK="%ni",jC=12520,jB="(Program not linked with -g, cannot print stack backtrace)\n",c6=256,jJ="ml_z_overflow",kc=4096,js="End_of_file",jT="Unix.Unix_error",j3="a class",fx="Failure",j9="infinity",bl=0xff,fu="mkdir",jr="\n",c2=1000,o="",fD=1e-12,jS="Stack_overflow",fK="ENOENT",jA="^",dX=": No such file or directory",aB="0",fI=-2.,jR="/static/",j2="([^/]+)",cd=0x3f,jQ=-97,jP="Not_found",fJ=0xf,jq="List.nth",d0=1e-16,cf=128,ft=1e-08,jo=-48,jp=0xdc00,jI="Sys_blocked_io",kb="fd ",j1="ENOTEMPTY",jz="Match_failure",N=248,jh=", ",bI="%x",Z="camlinternalFormat.ml",j0="Division_by_zero",ka=">",d3=252,j$=1027,jn="Sys_error",bx=".",cc="+",fH="rmdir",jZ=1e-14,j8=0xf0,dZ=246,jH="%u",jm="EEXIST",d1="%d",jl="Printexc.handle_uncaught_exception",jy="%li",jO=1026,cb=1e-280,jY="buffer.ml",fC=127,ce=1024,j7=-32,jg="Pervasives.do_at_exit",jG="@{",bi=" ",fG="Fatal error: exception ",aK=0x80,aQ=1023,fQ=-2147483648,fR="e",jf="Undefined_recursive_module",dY=120,jk=103,jF=" : flags Open_rdonly and Open_wronly are not compatible",c5=1e-09,jW=102,jX="head",fw=512,bH="-",fF=1e-06,fA="nan",jj=0x7ff0,jV=1e-15,fP=": Not a directory",jx=0xe0,jE=" : file already exists",jw=0xdfff,bj=0xffffff,jN="_",a4="/",fE="compare: functional value",j6="Assert_failure",fv="0x",je="%i",j_="Out_of_memory",fz="ENOTDIR",jv=1073741823,bk=254,fO="index out of bounds",c4=100,c1=250,d4="_bigarr02";function
+vo(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-vg(b,d,c,e){for(var
+vp(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-v4(b,a){throw[0,b,a]}function
+wb(b,a){throw[0,b,a]}function
 cm(b,a){if(b==0)return o;if(a.repeat)return a.repeat(b);var
 d=o,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-d$(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=j8&&a==c.length)return d.apply(null,c);var
+ea(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=kc&&a==c.length)return d.apply(null,c);var
 e=o;for(;0<a;b+=ce,a-=ce)e+=d.apply(null,c.slice(b,b+Math.min(a,ce)));return e}function
-bK(a){if(a.t==2)a.c+=cm(a.l-a.c.length,"\0");else
-a.c=d$(a.c,0,a.c.length);a.t=0}function
-kz(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>fz)return false;return true}else
+bL(a){if(a.t==2)a.c+=cm(a.l-a.c.length,"\0");else
+a.c=ea(a.c,0,a.c.length);a.t=0}function
+kF(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>fC)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-f9(e){for(var
-j=o,c=o,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aI){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<aI;d++);if(d-b>ft){c.substr(0,1);j+=c;c=o;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cf){g=h+(f<<6);if(f<jr){a=g-0x3080;if(a<aI)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cf){g=h+(g<<6);if(f<j2){a=g-0xe2080;if(a<jY||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cf&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>a3)c+=String.fromCharCode(0xd7c0+(a>>10),jj+(a&0x3FF));else
+ga(e){for(var
+j=o,c=o,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aK){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<aK;d++);if(d-b>fw){c.substr(0,1);j+=c;c=o;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cf){g=h+(f<<6);if(f<jx){a=g-0x3080;if(a<aK)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cf){g=h+(g<<6);if(f<j8){a=g-0xe2080;if(a<j4||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cf&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>a5)c+=String.fromCharCode(0xd7c0+(a>>10),jp+(a&0x3FF));else
 c+=String.fromCharCode(a);if(c.length>ce){c.substr(0,1);j+=c;c=o}}return j+c}function
-a4(c,a,b){this.t=c;this.c=a;this.l=b}a4.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:bK(this);case
-0:if(kz(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};a4.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return f9(a)};a4.prototype.slice=function(){var
+a6(c,a,b){this.t=c;this.c=a;this.l=b}a6.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:bL(this);case
+0:if(kF(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};a6.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return ga(a)};a6.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-a4(this.t,a,this.l)};function
-kg(a){return new
-a4(0,a,a.length)}function
-a(a){return kg(a)}function
-f6(c,b){v4(c,a(b))}var
+a6(this.t,a,this.l)};function
+km(a){return new
+a6(0,a,a.length)}function
+a(a){return km(a)}function
+f9(c,b){wb(c,a(b))}var
 L=[0];function
-H(a){f6(L.Invalid_argument,a)}function
-bI(){H(fL)}function
-d(b,a){if(a<0||a>=b.length-1)bI();return b[a+1]}function
-D(b,a,c){if(a<0||a>=b.length-1)bI();b[a+1]=c;return 0}function
-fP(e,f,d){var
+H(a){f9(L.Invalid_argument,a)}function
+bJ(){H(fO)}function
+d(b,a){if(a<0||a>=b.length-1)bJ();return b[a+1]}function
+E(b,a,c){if(a<0||a>=b.length-1)bJ();b[a+1]=c;return 0}function
+fS(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-fS(b){if(u.Uint8Array)var
-c=new(u.Uint8Array)(b.l);else
+fV(b){if(v.Uint8Array)var
+c=new(v.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-by(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?d$(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?d$(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)fS(b);var
+bz(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?ea(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?ea(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)fV(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-bJ(a){return a}function
-aQ(a,b,c,d,e){by(bJ(a),b,c,d,e);return 0}function
-ke(){H(fL)}function
-O(a,c,b){b&=bj;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}fS(a)}a.c[c]=b;return 0}function
-ch(b,a,c){if(a>>>0>=b.l)ke();return O(b,a,c)}function
+bK(a){return a}function
+aR(a,b,c,d,e){bz(bK(a),b,c,d,e);return 0}function
+kk(){H(fO)}function
+P(a,c,b){b&=bl;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}fV(a)}a.c[c]=b;return 0}function
+ch(b,a,c){if(a>>>0>=b.l)kk();return P(b,a,c)}function
 c7(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-a5(c,a){if(c.fun)return a5(c.fun,a);if(typeof
+a7(c,a){if(c.fun)return a7(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return a5(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return a7(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return a5(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)bI();return a}function
-vn(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-aE(a){a.t&6&&bK(a);return a.c}var
-wd=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-ky(a){if(wd)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return a7(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)bJ();return a}function
+vw(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+aF(a){a.t&6&&bL(a);return a.c}var
+wm=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+kE(a){if(wm)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-fZ(c){var
-a=new(u.Float32Array)(1);a[0]=c;var
-b=new(u.Int32Array)(a.buffer);return b[0]|0}var
-kn=Math.pow(2,-24);function
-f5(a){throw a}function
-d8(){f5(L.Division_by_zero)}function
-q(b,c,a){this.lo=b&bh;this.mi=c&bh;this.hi=a&a3}q.prototype.caml_custom="_j";q.prototype.copy=function(){return new
-q(this.lo,this.mi,this.hi)};q.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};q.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};q.prototype.neg=function(){var
+f2(c){var
+a=new(v.Float32Array)(1);a[0]=c;var
+b=new(v.Int32Array)(a.buffer);return b[0]|0}var
+kt=Math.pow(2,-24);function
+f8(a){throw a}function
+d9(){f8(L.Division_by_zero)}function
+r(b,c,a){this.lo=b&bj;this.mi=c&bj;this.hi=a&a5}r.prototype.caml_custom="_j";r.prototype.copy=function(){return new
+r(this.lo,this.mi,this.hi)};r.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};r.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};r.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-q(a,b,c)};q.prototype.add=function(a){var
+r(a,b,c)};r.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-q(b,c,d)};q.prototype.sub=function(a){var
+r(b,c,d)};r.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-q(b,c,d)};q.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*kn|0)+this.mi*a.lo+this.lo*a.mi,d=(c*kn|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-q(b,c,d)};q.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};q.prototype.isNeg=function(){return this.hi<<16<0};q.prototype.and=function(a){return new
-q(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};q.prototype.or=function(a){return new
-q(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};q.prototype.xor=function(a){return new
-q(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};q.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-q(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-q(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-q(0,0,this.lo<<a-48)};q.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-q(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-q(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-q(this.hi>>a-48,0,0)};q.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+r(b,c,d)};r.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*kt|0)+this.mi*a.lo+this.lo*a.mi,d=(c*kt|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+r(b,c,d)};r.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};r.prototype.isNeg=function(){return this.hi<<16<0};r.prototype.and=function(a){return new
+r(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};r.prototype.or=function(a){return new
+r(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};r.prototype.xor=function(a){return new
+r(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};r.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+r(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+r(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+r(0,0,this.lo<<a-48)};r.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+r(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+r(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+r(this.hi>>a-48,0,0)};r.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-q(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+r(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-q(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&a3);return new
-q(this.hi<<16>>a-32,b,b)};q.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bh;this.lo=this.lo<<1&bh};q.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bh;this.mi=(this.mi>>>1|this.hi<<23)&bh;this.hi=this.hi>>>1};q.prototype.udivmod=function(e){var
+r(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&a5);return new
+r(this.hi<<16>>a-32,b,b)};r.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bj;this.lo=this.lo<<1&bj};r.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bj;this.mi=(this.mi>>>1|this.hi<<23)&bj;this.hi=this.hi>>>1};r.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-q(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};q.prototype.div=function(a){var
-b=this;if(a.isZero())d8();var
-d=b.hi^a.hi;if(b.hi&a1)b=b.neg();if(a.hi&a1)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&a1)c=c.neg();return c};q.prototype.mod=function(b){var
-a=this;if(b.isZero())d8();var
-d=a.hi;if(a.hi&a1)a=a.neg();if(b.hi&a1)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&a1)c=c.neg();return c};q.prototype.toInt=function(){return this.lo|this.mi<<24};q.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};q.prototype.toArray=function(){return[this.hi>>8,this.hi&bj,this.mi>>16,this.mi>>8&bj,this.mi&bj,this.lo>>16,this.lo>>8&bj,this.lo&bj]};q.prototype.lo32=function(){return this.lo|(this.mi&bj)<<24};q.prototype.hi32=function(){return this.mi>>>8&a3|this.hi<<16};function
+r(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};r.prototype.div=function(a){var
+b=this;if(a.isZero())d9();var
+d=b.hi^a.hi;if(b.hi&a3)b=b.neg();if(a.hi&a3)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&a3)c=c.neg();return c};r.prototype.mod=function(b){var
+a=this;if(b.isZero())d9();var
+d=a.hi;if(a.hi&a3)a=a.neg();if(b.hi&a3)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&a3)c=c.neg();return c};r.prototype.toInt=function(){return this.lo|this.mi<<24};r.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};r.prototype.toArray=function(){return[this.hi>>8,this.hi&bl,this.mi>>16,this.mi>>8&bl,this.mi&bl,this.lo>>16,this.lo>>8&bl,this.lo&bl]};r.prototype.lo32=function(){return this.lo|(this.mi&bl)<<24};r.prototype.hi32=function(){return this.mi>>>8&a5|this.hi<<16};function
 cj(b,c,a){return new
-q(b,c,a)}function
-d5(a){if(!isFinite(a)){if(isNaN(a))return cj(1,0,jd);return a>0?cj(0,0,jd):cj(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?a1:a>=0?0:a1;if(f)a=-a;var
-b=ky(a)+aP;if(b<=0){b=0;a/=Math.pow(2,-jI)}else{a/=Math.pow(2,b-j5);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+r(b,c,a)}function
+d6(a){if(!isFinite(a)){if(isNaN(a))return cj(1,0,jj);return a>0?cj(0,0,jj):cj(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?a3:a>=0?0:a3;if(f)a=-a;var
+b=kE(a)+aQ;if(b<=0){b=0;a/=Math.pow(2,-jO)}else{a/=Math.pow(2,b-j$);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&fG|f|b<<4;return cj(g,e,c)}function
+g=a|0;c=c&fJ|f|b<<4;return cj(g,e,c)}function
 da(a){return a.toArray()}function
-kd(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==d3)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<a3)c.write(16,b.dims[a]);else{c.write(16,a3);c.write(32,0);c.write(32,b.dims[a])}else
+kj(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==d4)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<a5)c.write(16,b.dims[a]);else{c.write(16,a5);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -157,26 +157,26 @@ e=da(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=da(d5(b.get(a)));for(var
+e=da(d6(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=fZ(b.get(a));c.write(32,e)}break;case
+e=f2(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,fZ(d[1]));c.write(32,fZ(d[2]))}break;case
+d=b.get(a);c.write(32,f2(d[1]));c.write(32,f2(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=da(d5(f[1]));for(var
+f=b.get(a),e=da(d6(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=da(d5(f[2]));for(var
+e=da(d6(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-kb(a){switch(a){case
+kh(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-vh(c,e){var
-b=u,a;switch(c){case
+vq(c,e){var
+b=v,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -191,49 +191,49 @@ b=u,a;switch(c){case
 11:a=b.Float64Array;break;case
 12:a=b.Uint8Array;break}if(!a)H("Bigarray.create: unsupported kind");var
 d=new
-a(e*kb(c));return d}function
-f0(c){var
-a=new(u.Int32Array)(1);a[0]=c;var
-b=new(u.Float32Array)(a.buffer);return b[0]}function
+a(e*kh(c));return d}function
+f3(c){var
+a=new(v.Int32Array)(1);a[0]=c;var
+b=new(v.Float32Array)(a.buffer);return b[0]}function
 c$(a){return new
-q(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+r(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
 c_(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&fG)==0?b&a1?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&fG);if(c>0){a+=16;a*=Math.pow(2,c-j5)}else
-a*=Math.pow(2,-jI);if(b&a1)a=-a;return a}function
-fQ(b){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&fJ)==0?b&a3?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&fJ);if(c>0){a+=16;a*=Math.pow(2,c-j$)}else
+a*=Math.pow(2,-jO);if(b&a3)a=-a;return a}function
+fT(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)H("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-vD(b,a){return new
-q(b&bh,b>>>24&bj|(a&a3)<<8,a>>>16&a3)}function
-f1(a){return a.hi32()}function
-f2(a){return a.lo32()}var
-vi=d3;function
-bx(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bx.prototype.caml_custom=vi;bx.prototype.offset=function(b){var
+vM(b,a){return new
+r(b&bj,b>>>24&bl|(a&a5)<<8,a>>>16&a5)}function
+f4(a){return a.hi32()}function
+f5(a){return a.lo32()}var
+vr=d4;function
+by(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}by.prototype.caml_custom=vr;by.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
 Array))H("bigarray.js: invalid offset");if(this.dims.length!=b.length)H("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])bI();c=c*this.dims[a]+b[a]}else
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])bJ();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])bI();c=c*this.dims[a]+(b[a]-1)}return c};bx.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])bJ();c=c*this.dims[a]+(b[a]-1)}return c};by.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return vD(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return vM(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[bi,e,c];default:return this.data[a]}};bx.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=f2(b);this.data[a*2+1]=f1(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[bk,e,c];default:return this.data[a]}};by.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=f5(b);this.data[a*2+1]=f4(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bx.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};by.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=f2(b),e=f1(b);if(c==e)this.data.fill(c);else
+c=f5(b),e=f4(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bx.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};by.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -254,25 +254,25 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
 cg(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cg.prototype=new
-bx();cg.prototype.offset=function(a){if(typeof
+by();cg.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-H("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])bI();return a};cg.prototype.get=function(a){return this.data[a]};cg.prototype.set=function(a,b){this.data[a]=b;return 0};cg.prototype.fill=function(a){this.data.fill(a);return 0};function
-j$(c,d,a,b){var
-e=kb(c);if(fQ(a)*e!=b.length)H("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+H("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])bJ();return a};cg.prototype.get=function(a){return this.data[a]};cg.prototype.set=function(a,b){this.data[a]=b;return 0};cg.prototype.fill=function(a){this.data.fill(a);return 0};function
+kf(c,d,a,b){var
+e=kh(c);if(fT(a)*e!=b.length)H("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
 cg(c,d,a,b);return new
-bx(c,d,a,b)}function
-bL(b){if(!L.Failure)L.Failure=[N,a(fu),-3];f6(L.Failure,b)}function
-ka(b,v,r){var
-i=b.read32s();if(i<0||i>16)bL("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bj,o=p>>8&1,h=[];if(r==d3)for(var
+by(c,d,a,b)}function
+bM(b){if(!L.Failure)L.Failure=[N,a(fx),-3];f9(L.Failure,b)}function
+kg(b,v,r){var
+i=b.read32s();if(i<0||i>16)bM("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&bl,o=p>>8&1,h=[];if(r==d4)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==a3){var
-t=b.read32u(),u=b.read32u();if(t!=0)bL("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==a5){var
+t=b.read32u(),u=b.read32u();if(t!=0)bM("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=fQ(h),f=vh(j,d),g=j$(j,o,h,f);switch(j){case
+d=fT(h),f=vq(j,d),g=kf(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -286,7 +286,7 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)bL("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)bM("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
@@ -302,10 +302,10 @@ c=0;c<8;c++)e[c]=b.read8u();var
 k=c_(c$(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=f0(b.read32s());g.set(a,k)}break;case
+k=f3(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=f0(b.read32s()),l=f0(b.read32s());g.set(a,[bi,m,l])}break;case
+m=f3(b.read32s()),l=f3(b.read32s());g.set(a,[bk,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
@@ -313,14 +313,14 @@ a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
 m=c_(c$(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=c_(c$(e));g.set(a,[bi,m,l])}break}v[0]=(4+i)*4;return j$(j,o,h,f)}function
-j_(a,b,c){return a.compare(b,c)}function
-aG(a,b){return Math.imul(a,b)}function
-ai(b,a){a=aG(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aG(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-vy(a,b){a=ai(a,f2(b));a=ai(a,f1(b));return a}function
-fX(a,b){return vy(a,d5(b))}function
-kc(c){var
-b=fQ(c.dims),d=0;switch(c.kind){case
+l=c_(c$(e));g.set(a,[bk,m,l])}break}v[0]=(4+i)*4;return kf(j,o,h,f)}function
+ke(a,b,c){return a.compare(b,c)}function
+aH(a,b){return Math.imul(a,b)}function
+ai(b,a){a=aH(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aH(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+vH(a,b){a=ai(a,f5(b));a=ai(a,f4(b));return a}function
+f0(a,b){return vH(a,d6(b))}function
+ki(c){var
+b=fT(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
 12:if(b>c6)b=c6;var
@@ -340,75 +340,75 @@ a=0;a<b;a++)d=ai(d,c.data[a]);break;case
 a=0;a<b;a++)d=ai(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=fX(d,c.data[a]);break;case
+a=0;a<b;a++)d=f0(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=fX(d,c.data[a]);break}return d}function
-vB(a,b){b[0]=4;return a.read32s()}function
-vZ(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=f0(d,c.data[a]);break}return d}function
+vK(a,b){b[0]=4;return a.read32s()}function
+v8(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:bL("input_value: native integer value too large");default:bL("input_value: ill-formed native integer")}}function
-vM(c,d){var
+2:bM("input_value: native integer value too large");default:bM("input_value: ill-formed native integer")}}function
+vV(c,d){var
 b=new
 Array(8);for(var
 a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return c$(b)}function
-vI(e,d,b){var
+vR(e,d,b){var
 c=da(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-vC(a,b,c){return a.compare(b)}function
-vF(a){return a.lo32()^a.hi32()}var
-c9={"_j":{deserialize:vM,serialize:vI,fixed_length:8,compare:vC,hash:vF},"_i":{deserialize:vB,fixed_length:4},"_n":{deserialize:vZ,fixed_length:4},"_bigarray":{deserialize:function(a,b){return ka(a,b,"_bigarray")},serialize:kd,compare:j_,hash:kc},"_bigarr02":{deserialize:function(a,b){return ka(a,b,d3)},serialize:kd,compare:j_,hash:kc}};function
-fR(a){return c9[a.caml_custom]&&c9[a.caml_custom].compare}function
-kh(f,c,d,e){var
-b=fR(c);if(b){var
+vL(a,b,c){return a.compare(b)}function
+vO(a){return a.lo32()^a.hi32()}var
+c9={"_j":{deserialize:vV,serialize:vR,fixed_length:8,compare:vL,hash:vO},"_i":{deserialize:vK,fixed_length:4},"_n":{deserialize:v8,fixed_length:4},"_bigarray":{deserialize:function(a,b){return kg(a,b,"_bigarray")},serialize:kj,compare:ke,hash:ki},"_bigarr02":{deserialize:function(a,b){return kg(a,b,d4)},serialize:kj,compare:ke,hash:ki}};function
+fU(a){return c9[a.caml_custom]&&c9[a.caml_custom].compare}function
+kn(f,c,d,e){var
+b=fU(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
 db(a){return a
 instanceof
-a4}function
-d6(a){return db(a)}function
-ki(a){if(typeof
+a6}function
+d7(a){return db(a)}function
+ko(a){if(typeof
 a==="number")return c2;else
-if(db(a))return d2;else
-if(d6(a))return 1252;else
+if(db(a))return d3;else
+if(d7(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=jo){var
-b=a[0]|0;return b==bi?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=ju){var
+b=a[0]|0;return b==bk?0:b}else
 if(a
 instanceof
-String)return jw;else
+String)return jC;else
 if(typeof
-a=="string")return jw;else
+a=="string")return jC;else
 if(a
 instanceof
 Number)return c2;else
-if(a&&a.caml_custom)return fv;else
+if(a&&a.caml_custom)return fy;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-vN(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-kf(a,b){a.t&6&&bK(a);b.t&6&&bK(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-wx(a,b){return kf(a,b)}function
+vW(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+kl(a,b){a.t&6&&bL(a);b.t&6&&bL(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+wG(a,b){return kl(a,b)}function
 ci(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=ki(a);if(f==c1){a=a[1];continue}var
-g=ki(b);if(g==c1){b=b[1];continue}if(f!==g){if(f==c2){if(g==fv)return kh(a,b,-1,d);return-1}if(g==c2){if(f==fv)return kh(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:H(fB);break;case
+f=ko(a);if(f==c1){a=a[1];continue}var
+g=ko(b);if(g==c1){b=b[1];continue}if(f!==g){if(f==c2){if(g==fy)return kn(a,b,-1,d);return-1}if(g==c2){if(f==fy)return kn(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:H(fE);break;case
 248:var
-c=vN(a[2],b[2]);if(c!=0)return c|0;break;case
-249:H(fB);break;case
+c=vW(a[2],b[2]);if(c!=0)return c|0;break;case
+249:H(fE);break;case
 250:H("equal: got Forward_tag, should not happen");break;case
 251:H("equal: abstract value");break;case
 252:if(a!==b){var
-c=kf(a,b);if(c!=0)return c|0}break;case
+c=kl(a,b);if(c!=0)return c|0}break;case
 253:H("equal: got Double_tag, should not happen");break;case
 254:H("equal: got Double_array_tag, should not happen");break;case
 255:H("equal: got Custom_tag, should not happen");break;case
-1247:H(fB);break;case
+1247:H(fE);break;case
 1255:var
-i=fR(a);if(i!=fR(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)H("compare: abstract value");var
+i=fU(a);if(i!=fU(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)H("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -416,192 +416,192 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=aE(a),b=aE(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=aF(a),b=aF(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-ao(a,b){return ci(a,b,true)}function
-vo(){return[0]}function
+ap(a,b){return ci(a,b,true)}function
+vx(){return[0]}function
 V(a){if(a<0)H("Bytes.create");return new
-a4(a?2:9,o,a)}function
-fT(a,b){return+(ci(a,b,false)==0)}function
-vq(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=o;a.t=2}else{a.c=cm(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)fS(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-fV(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-f4(d){d=aE(d);var
+a6(a?2:9,o,a)}function
+fW(a,b){return+(ci(a,b,false)==0)}function
+vz(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=o;a.t=2}else{a.c=cm(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)fV(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+fY(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+f7(d){d=aF(d);var
 e=d.length;if(e>31)H("format_int: format too long");var
-a={justify:cc,signstyle:bG,filler:bg,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+a={justify:cc,signstyle:bH,filler:bi,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=bG;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aA;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-fU(b,f){if(b.uppercase)f=f.toUpperCase();var
-e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bG))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
-c=o;if(b.justify==cc&&b.filler==bg)for(var
-d=e;d<b.width;d++)c+=bg;if(b.signedconv)if(b.sign<0)c+=bG;else
-if(b.signstyle!=bG)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aA;if(b.alternate&&b.base==16)c+=fs;if(b.justify==cc&&b.filler==aA)for(var
-d=e;d<b.width;d++)c+=aA;c+=f;if(b.justify==bG)for(var
-d=e;d<b.width;d++)c+=bg;return a(c)}function
-fW(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=bH;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aB;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+fX(b,f){if(b.uppercase)f=f.toUpperCase();var
+e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bH))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
+c=o;if(b.justify==cc&&b.filler==bi)for(var
+d=e;d<b.width;d++)c+=bi;if(b.signedconv)if(b.sign<0)c+=bH;else
+if(b.signstyle!=bH)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aB;if(b.alternate&&b.base==16)c+=fv;if(b.justify==cc&&b.filler==aB)for(var
+d=e;d<b.width;d++)c+=aB;c+=f;if(b.justify==bH)for(var
+d=e;d<b.width;d++)c+=bi;return a(c)}function
+fZ(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
 c=parseInt(a.toString().split(cc)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(aA);if(b>0)a=a+bw+new
-Array(b+1).join(aA);return a}else
+Array(c+1).join(aB);if(b>0)a=a+bx+new
+Array(b+1).join(aB);return a}else
 return a.toFixed(b)}}var
-a,e=f4(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=fx;e.filler=bg}else
-if(!isFinite(c)){a="inf";e.filler=bg}else
+a,e=f7(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=fA;e.filler=bi}else
+if(!isFinite(c)){a="inf";e.filler=bi}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fO)a=a.slice(0,b-1)+aA+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(fO),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aA)b--;if(a.charAt(b)==bw)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fO)a=a.slice(0,b-1)+aA+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fR)a=a.slice(0,b-1)+aB+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(fR),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==aB)b--;if(a.charAt(b)==bx)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fR)a=a.slice(0,b-1)+aB+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aA)b--;if(a.charAt(b)==bw)b--;a=a.slice(0,b+1)}}break}return fU(e,a)}function
-d4(e,c){if(aE(e)==d0)return a(o+c);var
-b=f4(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==aB)b--;if(a.charAt(b)==bx)b--;a=a.slice(0,b+1)}}break}return fX(e,a)}function
+d5(e,c){if(aF(e)==d1)return a(o+c);var
+b=f7(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(b.base);if(b.prec>=0){b.filler=bg;var
-f=b.prec-d.length;if(f>0)d=cm(f,aA)+d}return fU(b,d)}var
-v1=0;function
-bz(){return v1++}function
-kk(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(b.base);if(b.prec>=0){b.filler=bi;var
+f=b.prec-d.length;if(f>0)d=cm(f,aB)+d}return fX(b,d)}var
+v_=0;function
+bA(){return v_++}function
+kq(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-aP,ky(a)+1);a*=Math.pow(2,-b);while(a<c3){a*=2;b--}while(a>=1){a*=c3;b++}if(c)a=-a;return[0,a,b]}function
-ko(a){return a.toUtf16()}function
+b=Math.max(-aQ,kE(a)+1);a*=Math.pow(2,-b);while(a<c3){a*=2;b--}while(a>=1){a*=c3;b++}if(c)a=-a;return[0,a,b]}function
+ku(a){return a.toUtf16()}function
 de(){return false}function
-we(){function
-a(a){if(a.charAt(0)===a2)return[o,a.substring(1)];return}function
+wn(){function
+a(a){if(a.charAt(0)===a4)return[o,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||o,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||o,f=a[2]||o;return[d,c.substring(d.length+f.length)]}return}return de()&&u.process&&u.process.platform?u.process.platform==="win32"?b:a:a}var
-f_=we();function
-kw(a){return a.slice(-1)!==a2?a+a2:a}if(de()&&u.process&&u.process.cwd)var
-c8=u.process.cwd().replace(/\\/g,a2);else
+d=a[1]||o,f=a[2]||o;return[d,c.substring(d.length+f.length)]}return}return de()&&v.process&&v.process.platform?v.process.platform==="win32"?b:a:a}var
+gb=wn();function
+kC(a){return a.slice(-1)!==a4?a+a4:a}if(de()&&v.process&&v.process.cwd)var
+c8=v.process.cwd().replace(/\\/g,a4);else
 var
-c8="/static";c8=kw(c8);function
-vR(a){a=ko(a);if(!f_(a))a=c8+a;var
-e=f_(a),d=e[1].split(a2),b=[];for(var
+c8="/static";c8=kC(c8);function
+v0(a){a=ku(a);if(!gb(a))a=c8+a;var
+e=gb(a),d=e[1].split(a4),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-wa(e){for(var
-f=o,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aI){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<aI;d++);if(d-c>ft){b.substr(0,1);f+=b;b=o;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<jY){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aI|a&cd)}else
-if(a<0xd800||a>=jq)b+=String.fromCharCode(jr|a>>12,aI|a>>6&cd,aI|a&cd);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<jj||h>jq)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(j2|a>>18,aI|a>>12&cd,aI|a>>6&cd,aI|a&cd)}if(b.length>ce){b.substr(0,1);f+=b;b=o}}return f+b}function
-vm(a){var
-b=9;if(!kz(a))b=8,a=wa(a);return new
-a4(b,a,a.length)}function
-a8(a){return vm(a)}var
-wv=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",jg,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fH,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fw,jV,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+wj(e){for(var
+f=o,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aK){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<aK;d++);if(d-c>fw){b.substr(0,1);f+=b;b=o;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<j4){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aK|a&cd)}else
+if(a<0xd800||a>=jw)b+=String.fromCharCode(jx|a>>12,aK|a>>6&cd,aK|a&cd);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<jp||h>jw)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(j8|a>>18,aK|a>>12&cd,aK|a>>6&cd,aK|a&cd)}if(b.length>ce){b.substr(0,1);f+=b;b=o}}return f+b}function
+vv(a){var
+b=9;if(!kF(a))b=8,a=wj(a);return new
+a6(b,a,a.length)}function
+a_(a){return vv(a)}var
+wE=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",jm,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fK,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fz,j1,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
 cp(d,f,e,a){var
-b=wv.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,a8(f||o),a8(e||o)];return c}var
-ks={};function
-bM(a){return ks[a]}function
+b=wE.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,a_(f||o),a_(e||o)];return c}var
+ky={};function
+bN(a){return ky[a]}function
 cl(b,a){throw[0,b].concat(a)}function
-vl(a){return new
-a4(4,a,a.length)}function
-Q(a){f6(L.Sys_error,a)}function
-v2(a){Q(a+dW)}function
-vk(b,a){if(a>>>0>=b.l)ke();return c7(b,a)}function
-aF(a){return a.l}function
-ve(){}function
+vu(a){return new
+a6(4,a,a.length)}function
+Q(a){f9(L.Sys_error,a)}function
+v$(a){Q(a+dX)}function
+vt(b,a){if(a>>>0>=b.l)kk();return c7(b,a)}function
+aG(a){return a.l}function
+vn(){}function
 ac(a){this.data=a}ac.prototype=new
-ve();ac.prototype.truncate=function(a){var
-b=this.data;this.data=V(a|0);by(b,0,this.data,0,a)};ac.prototype.length=function(){return aF(this.data)};ac.prototype.write=function(b,d,g,a){var
+vn();ac.prototype.truncate=function(a){var
+b=this.data;this.data=V(a|0);bz(b,0,this.data,0,a)};ac.prototype.length=function(){return aG(this.data)};ac.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=V(b+a),f=this.data;this.data=e;by(f,0,this.data,0,c)}aQ(d,g,this.data,b,a);return 0};ac.prototype.read=function(c,a,d,b){var
-e=this.length();by(this.data,c,a,d,b);return 0};ac.prototype.read_one=function(a){return vk(this.data,a)};ac.prototype.close=function(){};ac.prototype.constructor=ac;function
-ak(b,a){this.content={};this.root=b;this.lookupFun=a}ak.prototype.nm=function(a){return this.root+a};ak.prototype.create_dir_if_needed=function(d){var
-c=d.split(a2),b=o;for(var
-a=0;a<c.length-1;a++){b+=c[a]+a2;if(this.content[b])continue;this.content[b]=Symbol("directory")}};ak.prototype.slash=function(a){return/\/$/.test(a)?a:a+a2};ak.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
+e=V(b+a),f=this.data;this.data=e;bz(f,0,this.data,0,c)}aR(d,g,this.data,b,a);return 0};ac.prototype.read=function(c,a,d,b){var
+e=this.length();bz(this.data,c,a,d,b);return 0};ac.prototype.read_one=function(a){return vt(this.data,a)};ac.prototype.close=function(){};ac.prototype.constructor=ac;function
+al(b,a){this.content={};this.root=b;this.lookupFun=a}al.prototype.nm=function(a){return this.root+a};al.prototype.create_dir_if_needed=function(d){var
+c=d.split(a4),b=o;for(var
+a=0;a<c.length-1;a++){b+=c[a]+a4;if(this.content[b])continue;this.content[b]=Symbol("directory")}};al.prototype.slash=function(a){return/\/$/.test(a)?a:a+a4};al.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
-ac(bJ(c[1]))}}};ak.prototype.exists=function(a){if(a==o)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};ak.prototype.mkdir=function(c,e,d){var
-b=d&&bM(jN);if(this.exists(c))if(b)cl(b,cp(jg,fr,this.nm(c)));else
+ac(bK(c[1]))}}};al.prototype.exists=function(a){if(a==o)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};al.prototype.mkdir=function(c,e,d){var
+b=d&&bN(jT);if(this.exists(c))if(b)cl(b,cp(jm,fu,this.nm(c)));else
 Q(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||o;if(!this.exists(a))if(b)cl(b,cp(fH,fr,this.nm(a)));else
-Q(a+dW);if(!this.is_dir(a))if(b)cl(b,cp(fw,fr,this.nm(a)));else
-Q(a+fM);this.create_dir_if_needed(this.slash(c))};ak.prototype.rmdir=function(a,f){var
-b=f&&bM(jN),c=a==o?o:this.slash(a),e=new
-RegExp(ju+c+jW);if(!this.exists(a))if(b)cl(b,cp(fH,fE,this.nm(a)));else
-Q(a+dW);if(!this.is_dir(a))if(b)cl(b,cp(fw,fE,this.nm(a)));else
-Q(a+fM);for(var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||o;if(!this.exists(a))if(b)cl(b,cp(fK,fu,this.nm(a)));else
+Q(a+dX);if(!this.is_dir(a))if(b)cl(b,cp(fz,fu,this.nm(a)));else
+Q(a+fP);this.create_dir_if_needed(this.slash(c))};al.prototype.rmdir=function(a,f){var
+b=f&&bN(jT),c=a==o?o:this.slash(a),e=new
+RegExp(jA+c+j2);if(!this.exists(a))if(b)cl(b,cp(fK,fH,this.nm(a)));else
+Q(a+dX);if(!this.is_dir(a))if(b)cl(b,cp(fz,fH,this.nm(a)));else
+Q(a+fP);for(var
 d
 in
-this.content)if(d.match(e))if(b)cl(b,cp(jV,fE,this.nm(a)));else
+this.content)if(d.match(e))if(b)cl(b,cp(j1,fH,this.nm(a)));else
 Q(this.nm(a)+": Directory not empty");delete
-this.content[c]};ak.prototype.readdir=function(a){var
-f=a==o?o:this.slash(a);if(!this.exists(a))Q(a+dW);if(!this.is_dir(a))Q(a+fM);var
+this.content[c]};al.prototype.readdir=function(a){var
+f=a==o?o:this.slash(a);if(!this.exists(a))Q(a+dX);if(!this.is_dir(a))Q(a+fP);var
 g=new
-RegExp(ju+f+jW),d={},c=[];for(var
+RegExp(jA+f+j2),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};ak.prototype.is_dir=function(a){if(a==o)return true;var
-b=this.slash(a);return this.content[b]?1:0};ak.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};al.prototype.is_dir=function(a){if(a==o)return true;var
+b=this.slash(a);return this.content[b]?1:0};al.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};ak.prototype.open=function(a,b){if(b.rdonly&&b.wronly)Q(this.nm(a)+jz);if(b.text&&b.binary)Q(this.nm(a)+jO);this.lookup(a);if(this.content[a]){if(this.is_dir(a))Q(this.nm(a)+" : is a directory");if(b.create&&b.excl)Q(this.nm(a)+jy);var
+this.content[a];return b};al.prototype.open=function(a,b){if(b.rdonly&&b.wronly)Q(this.nm(a)+jF);if(b.text&&b.binary)Q(this.nm(a)+jU);this.lookup(a);if(this.content[a]){if(this.is_dir(a))Q(this.nm(a)+" : is a directory");if(b.create&&b.excl)Q(this.nm(a)+jE);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 ac(V(0));return this.content[a]}else
-v2(this.nm(a))};ak.prototype.register=function(c,a){var
-b;if(this.content[c])Q(this.nm(c)+jy);if(db(a))b=new
-ac(a);if(d6(a))b=new
-ac(bJ(a));else
+v$(this.nm(a))};al.prototype.register=function(c,a){var
+b;if(this.content[c])Q(this.nm(c)+jE);if(db(a))b=new
+ac(a);if(d7(a))b=new
+ac(bK(a));else
 if(a
 instanceof
 Array)b=new
-ac(vl(a));else
+ac(vu(a));else
 if(typeof
 a==="string")b=new
-ac(kg(a));else
+ac(km(a));else
 if(a.toString){var
-d=bJ(a8(a.toString()));b=new
+d=bK(a_(a.toString()));b=new
 ac(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-Q(this.nm(c)+" : registering file with invalid content type")};ak.prototype.constructor=ak;function
-j9(){}function
-kl(b){var
-a=f_(b);if(!a)return;return a[0]+a2}var
-d9=kl(c8)||bL("unable to compute caml_root"),co=[];if(de())co.push({path:d9,device:new
-j9(d9)});else
-co.push({path:d9,device:new
-ak(d9)});co.push({path:jL,device:new
-ak(jL)});function
-kF(b){var
-g=vR(b),b=g.join(a2),f=kw(b),c;for(var
+Q(this.nm(c)+" : registering file with invalid content type")};al.prototype.constructor=al;function
+kd(){}function
+kr(b){var
+a=gb(b);if(!a)return;return a[0]+a4}var
+d_=kr(c8)||bM("unable to compute caml_root"),co=[];if(de())co.push({path:d_,device:new
+kd(d_)});else
+co.push({path:d_,device:new
+al(d_)});co.push({path:jR,device:new
+al(jR)});function
+kL(b){var
+g=v0(b),b=g.join(a4),f=kC(b),c;for(var
 e=0;e<co.length;e++){var
 a=co[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&de()){var
-d=kl(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+d=kr(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-j9(d)};co.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;Q("no device found for "+f)}function
-vp(c,b){var
-a=kF(c);if(!a.device.register)bL("cannot register file");a.device.register(a.rest,b);return 0}function
-kx(c,b){var
-c=a(c),b=a(b);return vp(c,b)}function
-vs(){var
-b=u.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)kx(b[a].name,b[a].content);u.jsoo_create_file=kx;u.caml_fs_tmp=[];return 0}function
-vt(){return[0]}function
-vu(a,b){return+(ci(a,b,false)>=0)}function
-fY(d,b){var
+kd(d)};co.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;Q("no device found for "+f)}function
+vy(c,b){var
+a=kL(c);if(!a.device.register)bM("cannot register file");a.device.register(a.rest,b);return 0}function
+kD(c,b){var
+c=a(c),b=a(b);return vy(c,b)}function
+vB(){var
+b=v.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)kD(b[a].name,b[a].content);v.jsoo_create_file=kD;v.caml_fs_tmp=[];return 0}function
+vC(){return[0]}function
+vD(a,b){return+(ci(a,b,false)>=0)}function
+f1(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ai(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
 1:c|=b.charCodeAt(a);d=ai(d,c)}d^=e;return d}function
-vz(a,b){return fY(a,aE(b))}function
-vw(d,b){var
+vI(a,b){return f1(a,aF(b))}function
+vF(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ai(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
 1:c|=b[a];d=ai(d,c)}d^=e;return d}function
-kp(a){switch(a.t&6){default:bK(a);case
+kv(a){switch(a.t&6){default:bL(a);case
 0:return a.c;case
 4:return a.c}}function
-vv(b,c){var
-a=kp(c);return typeof
-a==="string"?fY(b,a):vw(b,a)}function
-vx(a){a^=a>>>16;a=aG(a,0x85ebca6b|0);a^=a>>>13;a=aG(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-km(j,l,n,m){var
+vE(b,c){var
+a=kv(c);return typeof
+a==="string"?f1(b,a):vF(b,a)}function
+vG(a){a^=a>>>16;a=aH(a,0x85ebca6b|0);a^=a>>>13;a=aH(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+ks(j,l,n,m){var
 f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>c6)d=c6;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(c9[a.caml_custom]&&c9[a.caml_custom].hash){var
 k=c9[a.caml_custom].hash(a);b=ai(b,k);c--}}else
 if(a
@@ -610,46 +610,46 @@ Array&&a[0]===(a[0]|0))switch(a[0]){case
 248:b=ai(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
 o=a.length-1<<10|a[0];b=ai(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(db(a)){b=vv(b,a);c--}else
-if(d6(a)){b=vz(b,a);c--}else
+if(db(a)){b=vE(b,a);c--}else
+if(d7(a)){b=vI(b,a);c--}else
 if(typeof
-a==="string"){b=fY(b,a);c--}else
+a==="string"){b=f1(b,a);c--}else
 if(a===(a|0)){b=ai(b,a+a+1);c--}else
-if(a===+a){b=fX(b,a);c--}}b=vx(b);return b&0x3FFFFFFF}function
-vA(a,c,k){if(!isFinite(a)){if(isNaN(a))return a8(fx);return a8(a>0?j3:"-infinity")}var
+if(a===+a){b=f0(b,a);c--}}b=vG(b);return b&0x3FFFFFFF}function
+vJ(a,c,k){if(!isFinite(a)){if(isNaN(a))return a_(fA);return a_(a>0?j9:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?o:cc,e=o;if(i)e=bG;else
+j=d<0?o:cc,e=o;if(i)e=bH;else
 switch(k){case
 43:e=cc;break;case
-32:e=bg;break;default:break}if(c>=0&&c<13){var
+32:e=bi;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(bw);if(h<0)b+=bw+cm(c,aA);else{var
-f=h+1+c;if(b.length<f)b+=cm(f-b.length,aA);else
-b=b.substr(0,f)}}return a8(e+fs+b+"p"+j+d.toString(10))}function
-vH(a){return+a.isZero()}function
-vK(a){return new
-q(a&bh,a>>24&bh,a>>31&a3)}function
-vL(a){return a.toInt()}function
-vG(a){return+a.isNeg()}function
-vJ(a){return a.neg()}function
-vE(g,c){var
-a=f4(g);if(a.signedconv&&vG(c)){a.sign=-1;c=vJ(c)}var
-b=o,h=vK(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(vL(e.modulus))+b}while(!vH(c));if(a.prec>=0){a.filler=bg;var
-d=a.prec-b.length;if(d>0)b=cm(d,aA)+b}return fU(a,b)}function
-a6(b,a){a|=0;if(a>aP){a-=aP;b*=Math.pow(2,aP);if(a>aP){a-=aP;b*=Math.pow(2,aP)}}if(a<-aP){a+=aP;b*=Math.pow(2,-aP)}b*=Math.pow(2,a);return b}function
-vP(a,b){return+(ci(a,b,false)<=0)}function
-vQ(a,b){return+(ci(a,b,false)<0)}function
-s(a,d){if(a<0)bI();var
+h=b.indexOf(bx);if(h<0)b+=bx+cm(c,aB);else{var
+f=h+1+c;if(b.length<f)b+=cm(f-b.length,aB);else
+b=b.substr(0,f)}}return a_(e+fv+b+"p"+j+d.toString(10))}function
+vQ(a){return+a.isZero()}function
+vT(a){return new
+r(a&bj,a>>24&bj,a>>31&a5)}function
+vU(a){return a.toInt()}function
+vP(a){return+a.isNeg()}function
+vS(a){return a.neg()}function
+vN(g,c){var
+a=f7(g);if(a.signedconv&&vP(c)){a.sign=-1;c=vS(c)}var
+b=o,h=vT(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(vU(e.modulus))+b}while(!vQ(c));if(a.prec>=0){a.filler=bi;var
+d=a.prec-b.length;if(d>0)b=cm(d,aB)+b}return fX(a,b)}function
+a8(b,a){a|=0;if(a>aQ){a-=aQ;b*=Math.pow(2,aQ);if(a>aQ){a-=aQ;b*=Math.pow(2,aQ)}}if(a<-aQ){a+=aQ;b*=Math.pow(2,-aQ)}b*=Math.pow(2,a);return b}function
+vY(a,b){return+(ci(a,b,false)<=0)}function
+vZ(a,b){return+(ci(a,b,false)<0)}function
+s(a,d){if(a<0)bJ();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-v8(b){return a(d$(b,0,b.length))}var
-vS=function(){function
+wf(b){return a(ea(b,0,b.length))}var
+v1=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -657,42 +657,42 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=aI<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=aK<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=kp(i);if(typeof
+e=[],h=kv(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return v8(k(e,f))}}();function
-vT(c,b,a){return vS(bJ(c),b,a)}function
-vU(){return 0}var
-a7=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return wf(k(e,f))}}();function
+v2(c,b,a){return v1(bK(c),b,a)}function
+v3(){return 0}var
+a9=new
 Array();function
-d7(c){var
-a=a7[c];if(!a.opened)Q("Cannot flush a closed channel");if(!a.buffer||a.buffer==o)return 0;if(a.fd&&L.fds[a.fd]&&L.fds[a.fd].output){var
+d8(c){var
+a=a9[c];if(!a.opened)Q("Cannot flush a closed channel");if(!a.buffer||a.buffer==o)return 0;if(a.fd&&L.fds[a.fd]&&L.fds[a.fd].output){var
 b=L.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=o;return 0}function
-t(a){return aF(a)}function
-ku(e,f){var
-b=a7[e],d=a(f),c=t(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-wb(a){var
-a=f9(a),b=u;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+u(a){return aG(a)}function
+kA(e,f){var
+b=a9[e],d=a(f),c=u(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
+wk(a){var
+a=ga(a),b=v;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-wc(a){var
-a=f9(a),b=u;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+wl(a){var
+a=ga(a),b=v;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-ea(c,e,d,a){if(L.fds===undefined)L.fds=new
+eb(c,e,d,a){if(L.fds===undefined)L.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;L.fds[c]=b;if(!L.fd_last_idx||c>L.fd_last_idx)L.fd_last_idx=c;return c}function
-wy(c,b,g){var
+wH(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -702,151 +702,151 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)Q(aE(c)+jz);if(a.text&&a.binary)Q(aE(c)+jO);var
-d=kF(c),e=d.device.open(d.rest,a),f=L.fd_last_idx?L.fd_last_idx:0;return ea(f+1,ku,e,a)}ea(0,ku,new
-ac(V(0)));ea(1,wc,new
-ac(V(0)));ea(2,wb,new
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)Q(aF(c)+jF);if(a.text&&a.binary)Q(aF(c)+jU);var
+d=kL(c),e=d.device.open(d.rest,a),f=L.fd_last_idx?L.fd_last_idx:0;return eb(f+1,kA,e,a)}eb(0,kA,new
+ac(V(0)));eb(1,wl,new
+ac(V(0)));eb(2,wk,new
 ac(V(0)));function
-vV(a){var
-c=L.fds[a];if(c.flags.wronly)Q(j7+a+" is writeonly");var
+v4(a){var
+c=L.fds[a];if(c.flags.wronly)Q(kb+a+" is writeonly");var
 d=null;if(a==0&&de()){var
-e=require("fs");d=function(){return a8(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};a7[b.fd]=b;return b.fd}function
-kq(c){var
-b=L.fds[c];if(b.flags.rdonly)Q(j7+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:o};a7[a.fd]=a;return a.fd}function
-vW(){var
+e=require("fs");d=function(){return a_(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};a9[b.fd]=b;return b.fd}function
+kw(c){var
+b=L.fds[c];if(b.flags.rdonly)Q(kb+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:o};a9[a.fd]=a;return a.fd}function
+v5(){var
 b=0;for(var
-a=0;a<a7.length;a++)if(a7[a]&&a7[a].opened&&a7[a].out)b=[0,a7[a].fd,b];return b}function
+a=0;a<a9.length;a++)if(a9[a]&&a9[a].opened&&a9[a].out)b=[0,a9[a].fd,b];return b}function
 cn(a){return a}function
-vX(g,d,h,f){var
-b=a7[g];if(!b.opened)Q("Cannot output to a closed channel");var
-a;if(h==0&&aF(d)==f)a=d;else{a=V(f);by(d,h,a,0,f)}var
-i=cn(a),c=aE(i),e=c.lastIndexOf(jl);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);d7(g);b.buffer+=c.substr(e+1)}return 0}function
-f3(b,a,d,c){return vX(b,bJ(a),d,c)}function
-kr(c,b){var
-d=a(String.fromCharCode(b));f3(c,d,0,1);return 0}function
-vY(b,a){if(a==0)d8();return b%a}function
+v6(g,d,h,f){var
+b=a9[g];if(!b.opened)Q("Cannot output to a closed channel");var
+a;if(h==0&&aG(d)==f)a=d;else{a=V(f);bz(d,h,a,0,f)}var
+i=cn(a),c=aF(i),e=c.lastIndexOf(jr);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);d8(g);b.buffer+=c.substr(e+1)}return 0}function
+f6(b,a,d,c){return v6(b,bK(a),d,c)}function
+kx(c,b){var
+d=a(String.fromCharCode(b));f6(c,d,0,1);return 0}function
+v7(b,a){if(a==0)d9();return b%a}function
 dc(a,b){return+(ci(a,b,false)!=0)}function
-v0(a,b){a[0]=c1;a[1]=b;return 0}function
+v9(a,b){a[0]=c1;a[1]=b;return 0}function
 ck(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(db(a))return d2;else
-if(d6(a))return d2;else
+if(db(a))return d3;else
+if(d7(a))return d3;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return jo;else
+if(a&&a.caml_custom)return ju;else
 return c2}function
-aJ(b,c,a){if(a&&u.toplevelReloc)b=u.toplevelReloc(a);L[b+1]=c;if(a)L[a]=c}function
-f7(a,b){ks[aE(a)]=b;return 0}function
-d_(a){if(a==0)a=1/a;return a<0?1:0}function
-v6(){H(fL)}function
+aL(b,c,a){if(a&&v.toplevelReloc)b=v.toplevelReloc(a);L[b+1]=c;if(a)L[a]=c}function
+f_(a,b){ky[aF(a)]=b;return 0}function
+d$(a){if(a==0)a=1/a;return a<0?1:0}function
+wd(){H(fO)}function
 dd(b,a){return c7(b,a)}function
-R(b,a){if(a>>>0>=t(b))v6();return dd(b,a)}function
-vj(a,b){if(a===b)return 1;a.t&6&&bK(a);b.t&6&&bK(b);return a.c==b.c?1:0}function
-v7(a,b){return vj(a,b)}function
-y(a,b){return 1-v7(a,b)}function
-v9(){return 0x7FFFFFFF/4|0}function
-v3(){f5(L.Not_found)}function
-kv(c){var
-a=u,b=ko(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return a8(a.process.env[b]);if(u.jsoo_static_env&&u.jsoo_static_env[b])return a8(u.jsoo_static_env[b]);v3()}function
-v_(){if(u.crypto)if(typeof
-u.crypto.getRandomValues==="function"){var
-a=new(u.Uint32Array)(1);u.crypto.getRandomValues(a);return[0,a[0]]}else
-if(u.crypto.randomBytes==="function"){var
-b=u.crypto.randomBytes(4),a=new(u.Uint32Array)(b);return[0,a[0]]}var
+R(b,a){if(a>>>0>=u(b))wd();return dd(b,a)}function
+vs(a,b){if(a===b)return 1;a.t&6&&bL(a);b.t&6&&bL(b);return a.c==b.c?1:0}function
+we(a,b){return vs(a,b)}function
+y(a,b){return 1-we(a,b)}function
+wg(){return 0x7FFFFFFF/4|0}function
+wa(){f8(L.Not_found)}function
+kB(c){var
+a=v,b=ku(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return a_(a.process.env[b]);if(v.jsoo_static_env&&v.jsoo_static_env[b])return a_(v.jsoo_static_env[b]);wa()}function
+wh(){if(v.crypto)if(typeof
+v.crypto.getRandomValues==="function"){var
+a=new(v.Uint32Array)(1);v.crypto.getRandomValues(a);return[0,a[0]]}else
+if(v.crypto.randomBytes==="function"){var
+b=v.crypto.randomBytes(4),a=new(v.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-f8(a){var
+f$(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 _(b,a){return{joo_tramp:b,joo_args:a}}function
-v$(c,a){if(typeof
+wi(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-kt(a){return a}function
-aR(a){if(a
+kz(a){return a}function
+aS(a){if(a
 instanceof
-Array)return a;if(u.RangeError&&a
+Array)return a;if(v.RangeError&&a
 instanceof
-u.RangeError&&a.message&&a.message.match(/maximum call stack/i))return kt(L.Stack_overflow);if(u.InternalError&&a
+v.RangeError&&a.message&&a.message.match(/maximum call stack/i))return kz(L.Stack_overflow);if(v.InternalError&&a
 instanceof
-u.InternalError&&a.message&&a.message.match(/too much recursion/i))return kt(L.Stack_overflow);if(a
+v.InternalError&&a.message&&a.message.match(/too much recursion/i))return kz(L.Stack_overflow);if(a
 instanceof
-u.Error&&bM(jn))return[0,bM(jn),a];return[0,L.Failure,a8(String(a))]}function
+v.Error&&bN(jt))return[0,bN(jt),a];return[0,L.Failure,a_(String(a))]}function
 aq(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-kA(b){var
+kG(b){var
 a=BigInt(b);return aq(a<0?-a:a)}function
-kB(a,b){return aq(BigInt(a)+BigInt(b))}function
-eb(a){if(a===0)d8();return BigInt(a)}function
-wf(e,g){var
-b=BigInt(e),a=eb(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aq(f?c+BigInt(1):c)}function
-bN(a,b){return a<b?-1:a>b?1:0}function
-wg(a,b){return aq(BigInt(a)/eb(b))}function
-wq(a,b){return aq(BigInt(a)%eb(b))}function
-wh(a,b){return[0,wg(a,b),wq(a,b)]}function
-wi(a,b){return a===b?1:0}function
-wj(e,f){var
-b=BigInt(e),a=eb(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aq(g?c-BigInt(1):c)}function
-kC(d,c){var
-b=aE(d);if(b!==d0&&b!==bH)H("Z.format: the format must be %d or %x");return a(c.toString(b===bH?16:10))}function
-wk(){return 0}function
-wl(a,b){return aq(BigInt(a)*BigInt(b))}function
-wm(b,c){var
-a=b*c;return a<-2147483648||a>fy?1:0}function
-wn(a){return aq(-BigInt(a))}function
-aS(a){if(a===0)return 0;var
+kH(a,b){return aq(BigInt(a)+BigInt(b))}function
+ec(a){if(a===0)d9();return BigInt(a)}function
+wo(e,g){var
+b=BigInt(e),a=ec(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aq(f?c+BigInt(1):c)}function
+bO(a,b){return a<b?-1:a>b?1:0}function
+wp(a,b){return aq(BigInt(a)/ec(b))}function
+wz(a,b){return aq(BigInt(a)%ec(b))}function
+wq(a,b){return[0,wp(a,b),wz(a,b)]}function
+wr(a,b){return a===b?1:0}function
+ws(e,f){var
+b=BigInt(e),a=ec(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aq(g?c-BigInt(1):c)}function
+kI(d,c){var
+b=aF(d);if(b!==d1&&b!==bI)H("Z.format: the format must be %d or %x");return a(c.toString(b===bI?16:10))}function
+wt(){return 0}function
+wu(a,b){return aq(BigInt(a)*BigInt(b))}function
+wv(b,c){var
+a=b*c;return a<-2147483648||a>fB?1:0}function
+ww(a){return aq(-BigInt(a))}function
+aT(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-wo(c,i,b,e){var
-f=aE(i);if(b<0||e<0||b>f.length-e)H("Z.of_substring_base: invalid offset or length");var
+wx(c,i,b,e){var
+f=aF(i);if(b<0||e<0||b>f.length-e)H("Z.of_substring_base: invalid offset or length");var
 g=f.slice(b,b+e),a=g.replace(/^-/,o),d=c===10||c===0;if(!d&&c!==16)H("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))H("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:fs+a);return aq(a===g?h:-h)}function
-wp(a){return aq(BigInt(a)-BigInt(1))}function
-kD(b,a){if(a<0)H("Z.shift_left: count argument must be positive");return aq(BigInt(b)<<BigInt(a))}function
-wr(b,a){if(a<0)H("Z.shift_right: count argument must be positive");return aq(BigInt(b)>>BigInt(a))}function
-ap(a){return a<0?-1:a>0?1:0}function
-ws(b){if(b<0)H("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(aS(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aq(a)}function
-kE(a,b){return aq(BigInt(a)-BigInt(b))}function
-wt(a){return aq(BigInt(a)+BigInt(1))}function
-wu(a){if(typeof
-a!=="number")f5(bM(jD));return a}function
-ww(b,c){u.verale={greeting:aE(b),ask:function(b){return aE(a5(c,[a(b)]))}};return 0}function
-vO(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-vr(b){var
-a=o;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&vO(b[1]))var
+h=BigInt(d?a:fv+a);return aq(a===g?h:-h)}function
+wy(a){return aq(BigInt(a)-BigInt(1))}function
+kJ(b,a){if(a<0)H("Z.shift_left: count argument must be positive");return aq(BigInt(b)<<BigInt(a))}function
+wA(b,a){if(a<0)H("Z.shift_right: count argument must be positive");return aq(BigInt(b)>>BigInt(a))}function
+aj(a){return a<0?-1:a>0?1:0}function
+wB(b){if(b<0)H("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(aT(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aq(a)}function
+kK(a,b){return aq(BigInt(a)-BigInt(b))}function
+wC(a){return aq(BigInt(a)+BigInt(1))}function
+wD(a){if(typeof
+a!=="number")f8(bN(jJ));return a}function
+wF(b,c){v.verale={greeting:aF(b),ask:function(b){return aF(a7(c,[a(b)]))}};return 0}function
+vX(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+vA(b){var
+a=o;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&vX(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=jb;var
+d=f;d<e.length;d++){if(d>f)a+=jh;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-a4)a+=d1+c.toString()+d1;else
+a6)a+=d2+c.toString()+d2;else
 if(typeof
-c=="string")a+=d1+c.toString()+d1;else
-a+=jH}a+=")"}else
+c=="string")a+=d2+c.toString()+d2;else
+a+=jN}a+=")"}else
 if(b[0]==N)a+=b[1];return a}function
-kj(a){if(a
+kp(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==N)){var
-c=bM(jf);if(c)c(a,false);else{var
-d=vr(a),b=bM(ja);if(b)b(0);u.console.error(fD+d+jl)}}else
+c=bN(jl);if(c)c(a,false);else{var
+d=vA(a),b=bN(jg);if(b)b(0);v.console.error(fG+d+jr)}}else
 throw a}function
-v5(){var
-a=u;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){kj(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)kj(a.error)})}v5();function
-e(a,b){return a.length==1?a(b):a5(a,[b])}function
-l(a,b,c){return a.length==2?a(b,c):a5(a,[b,c])}function
-a0(a,b,c,d){return a.length==3?a(b,c,d):a5(a,[b,c,d])}function
-i9(a,b,c,d,e){return a.length==4?a(b,c,d,e):a5(a,[b,c,d,e])}function
-fp(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):a5(a,[b,c,d,e,f])}function
-vd(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):a5(a,[b,c,d,e,f,g,h])}vs();var
-df=[N,a(j4),-1],gd=[N,a(jh),-2],gb=[N,a(fu),-3],ga=[N,a(jG),-4],eg=[N,a(jm),-5],a9=[N,a(jJ),-7],gc=[N,a(jt),-8],ef=[N,a(jM),-9],J=[N,a(j0),-11],ge=[N,a(i$),-12],vc=[4,0,0,0,[12,45,[4,0,0,0,0]]],ey=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(jx),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],dA=[0,0,0],fh=[0,0,0],iZ=[0,0,0],i0=[0,96,cf];aJ(11,ge,i$);aJ(10,J,j0);aJ(9,[N,a(jC),-10],jC);aJ(8,ef,jM);aJ(7,gc,jt);aJ(6,a9,jJ);aJ(5,[N,a(jU),-6],jU);aJ(4,eg,jm);aJ(3,ga,jG);aJ(2,gb,fu);aJ(1,gd,jh);aJ(0,df,j4);var
-kT=a("output_substring"),kP=a("%.12g"),kN=a(bw),kK=a("true"),kL=a("false"),kH=cj(0,0,32752),kI=cj(0,0,65520),kX=a("option is None"),k3=a("\\\\"),k4=a("\\'"),k5=a("\\b"),k6=a("\\t"),k7=a("\\n"),k8=a("\\r"),k_=a("4.13.1"),lk=a("List.fold_left2"),lf=a("List.init"),ld=a(jk),la=a("nth"),lb=a(jk),ls=a("String.blit / Bytes.blit_string"),lr=a("Bytes.blit"),lq=a("String.sub / Bytes.sub"),lF=a("String.contains_from / Bytes.contains_from"),lA=a(o),lw=a("String.concat"),lQ=[0,a("array.ml"),322,4],lM=a("Array.map2: arrays must have the same length"),lL=a("Array.fill"),lK=a("Array.sub"),lJ=a("Array.init"),lP=a("Stdlib.Array.Bottom"),lS=a("Stdlib.Queue.Empty"),lY=a("CamlinternalLazy.Undefined"),l7=a("Buffer.add_substring/add_subbytes"),l5=a("Buffer.add: cannot grow buffer"),l4=[0,a(jS),93,2],l3=[0,a(jS),94,2],mg=a("%c"),mh=a("%s"),mi=a(i_),mj=a(js),mk=a(jE),ml=a(jc),mm=a("%f"),mn=a("%B"),mo=a("%{"),mp=a("%}"),mq=a("%("),mr=a("%)"),ms=a("%a"),mt=a("%t"),mu=a("%?"),mv=a("%r"),mw=a("%_r"),mx=[0,a(Z),850,23],mI=[0,a(Z),814,21],mA=[0,a(Z),815,21],mJ=[0,a(Z),818,21],mB=[0,a(Z),819,21],mK=[0,a(Z),822,19],mC=[0,a(Z),823,19],mL=[0,a(Z),826,22],mD=[0,a(Z),827,22],mM=[0,a(Z),831,30],mE=[0,a(Z),832,30],mG=[0,a(Z),836,26],my=[0,a(Z),837,26],mH=[0,a(Z),846,28],mz=[0,a(Z),847,28],mF=[0,a(Z),851,23],n0=a(jB),nY=[0,a(Z),1558,4],nZ=a("Printf: bad conversion %["),n1=[0,a(Z),1626,39],n2=[0,a(Z),1649,31],n3=[0,a(Z),1650,31],n4=a("Printf: bad conversion %_"),n5=a(jA),n6=a(jF),n7=a(jA),n8=a(jF),nT=a(fx),nR=a("neg_infinity"),nS=a(j3),nQ=a(bw),nL=[0,je],nz=a("%+nd"),nA=a("% nd"),nC=a("%+ni"),nD=a("% ni"),nE=a("%nx"),nF=a("%#nx"),nG=a("%nX"),nH=a("%#nX"),nI=a("%no"),nJ=a("%#no"),ny=a("%nd"),nB=a(jE),nK=a("%nu"),nl=a("%+ld"),nm=a("% ld"),no=a("%+li"),np=a("% li"),nq=a("%lx"),nr=a("%#lx"),ns=a("%lX"),nt=a("%#lX"),nu=a("%lo"),nv=a("%#lo"),nk=a("%ld"),nn=a(js),nw=a("%lu"),m9=a("%+Ld"),m_=a("% Ld"),na=a("%+Li"),nb=a("% Li"),nc=a("%Lx"),nd=a("%#Lx"),ne=a("%LX"),nf=a("%#LX"),ng=a("%Lo"),nh=a("%#Lo"),m8=a("%Ld"),m$=a(jc),ni=a("%Lu"),mV=a("%+d"),mW=a("% d"),mY=a("%+i"),mZ=a("% i"),m0=a(bH),m1=a("%#x"),m2=a("%X"),m3=a("%#X"),m4=a("%o"),m5=a("%#o"),mU=a(d0),mX=a(i_),m6=a(jB),l_=a("@]"),l$=a("@}"),ma=a("@?"),mb=a("@\n"),mc=a("@."),md=a("@@"),me=a("@%"),mf=a("@"),mN=a("CamlinternalFormat.Type_mismatch"),od=a(o),oe=[0,[11,a(jb),[2,0,[2,0,0]]],a(", %s%s")],oL=[0,[11,a(fD),[2,0,[12,10,0]]],a(jZ)],oM=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],oK=a("Fatal error: out of memory in uncaught exception handler"),oH=[0,[11,a(fD),[2,0,[12,10,0]]],a(jZ)],oC=[0,[2,0,[12,10,0]],a("%s\n")],oD=[0,[11,a(jv),0],a(jv)],ot=a("Raised at"),ou=a("Re-raised at"),ov=a("Raised by primitive operation at"),ow=a("Called from"),ox=a(" (inlined)"),oz=a(o),oy=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(jx),vc]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],oA=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],om=a("Out of memory"),on=a("Stack overflow"),oo=a("Pattern matching failed"),op=a("Assertion failed"),oq=a("Undefined recursive module"),og=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],oh=a(o),oi=a(o),oj=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],oc=[0,[4,0,0,0,0],a(d0)],oa=[0,[3,0,0],a("%S")],ob=a(jH),oE=[0,a(o),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],oQ=a("x"),o0=a("Hashtbl: unsupported hash table format"),va=a("OCAMLRUNPARAM"),u_=a("CAMLRUNPARAM"),oV=a(o),pJ=[3,0,3],pK=a(bw),pD=a(j6),pE=a("<\/"),pF=a(o),pz=a(j6),pA=a("<"),pB=a(o),px=a("\n"),pm=[0,a(o)],pf=a(o),pg=a(o),ph=a(o),pi=a(o),pb=[0,a(o),0,a(o)],pa=a(o),o8=a("Stdlib.Format.String_tag"),pR=a("Z.Overflow"),pS=a(jD),pX=a("int_of_big_int"),p8=[0,0],qs=[0,0],r4=[0,0],qK=[0,0,0],tn=a("image"),tl=a(jX),tk=a("prices"),te=a("activation"),tf=a("others"),tg=a("patch"),ti=a("a patch"),th=a("a statement"),td=a("a prototype"),tb=a("certificate"),tc=a(jX),ta=a(jR),s7=a("linear"),s8=a("maximum"),s9=a("soft_tree"),s_=a("a readout"),s0=a("banks"),s1=a("max"),s2=a("max_minus_mean"),s3=a("max_minus_mean_distance"),s4=a("top_mean"),s5=a("a pooling"),sQ=a("exp_distance"),sR=a("exponential"),sS=a("identity"),sT=a("log_ratio"),sU=a("negated"),sV=a("quadratic"),sW=a("rectified"),sX=a("threshold"),sY=a("a similarity"),sJ=a("cosine"),sK=a("euclidean"),sL=a("inner_product"),sM=a("rooted_cosine"),sN=a("softmax"),sO=a("a geometry"),sF=a("none"),sG=a("some"),sH=a("none or some"),sB=[0,[11,a("one of "),[4,6,0,0,0]],a("one of %x")],sC=[0,[4,6,0,0,0],a(bH)],sD=a(" or "),sE=a("a list of "),sz=[0,[4,6,0,0,0],a(bH)],sA=[0,[2,0,[11,a(" below "),[4,6,0,0,0]]],a("%s below %x")],sw=a(bH),sx=a("a natural number"),sy=[0,[11,a("a number is more than "),[4,0,0,0,0]],a("a number is more than %d")],su=a(bH),sv=a("a positive integer"),ss=a(o),st=a("an integer in base 16"),sq=a("expected the end of the line, found another item"),sp=a("at most 1025 bytes"),so=a("expected another item, found the end of the line"),sm=[0,[11,a("expected "),[2,0,[11,a(", found "),[3,0,0]]]],a("expected %s, found %S")],sk=a("Reader.Wrong"),sl=a("Reader.Too_large"),tq=[0,0],ts=[0,1],tr=[0,2],ua=[0,1],ub=[0,fq],t_=a("a patch without views"),t8=[0,1],t9=[0,fq],ud=[0,0.03,[0,1.,0]],ui=[0,0],uB=[0,58,62],uH=[0,a("a soft tree whose activations are not shown to lie in [0, 1]")],uM=[0,0,[0,c6,[0,1152,0]]],uV=a("entails"),uW=a(jR),uX=a("instance"),uY=a("refuted"),u0=a("ready"),uZ=a("a question: the head first, and only once"),uQ=a("not proved"),uR=a("proved"),uS=a("not covered: "),u5=a("limit: "),u6=a("limit: there is no more memory"),u7=a("limit: a list is too long"),u8=a("the input ends within a line"),u3=a("error: "),u2=a("expected one line, found more"),u9=[0,[11,a("verale-proved 1 OCaml "),[2,0,[11,a(", js_of_ocaml"),0]]],a("verale-proved 1 OCaml %s, js_of_ocaml")];function
+wc(){var
+a=v;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){kp(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)kp(a.error)})}wc();function
+e(a,b){return a.length==1?a(b):a7(a,[b])}function
+l(a,b,c){return a.length==2?a(b,c):a7(a,[b,c])}function
+a2(a,b,c,d){return a.length==3?a(b,c,d):a7(a,[b,c,d])}function
+jd(a,b,c,d,e){return a.length==4?a(b,c,d,e):a7(a,[b,c,d,e])}function
+fs(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):a7(a,[b,c,d,e,f])}function
+vm(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):a7(a,[b,c,d,e,f,g,h])}vB();var
+df=[N,a(j_),-1],gg=[N,a(jn),-2],ge=[N,a(fx),-3],gd=[N,a(jM),-4],eh=[N,a(js),-5],a$=[N,a(jP),-7],gf=[N,a(jz),-8],eg=[N,a(jS),-9],J=[N,a(j6),-11],gh=[N,a(jf),-12],vl=[4,0,0,0,[12,45,[4,0,0,0,0]]],ez=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(jD),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],dB=[0,0,0],fk=[0,0,0],i5=[0,0,0],i6=[0,96,cf];aL(11,gh,jf);aL(10,J,j6);aL(9,[N,a(jI),-10],jI);aL(8,eg,jS);aL(7,gf,jz);aL(6,a$,jP);aL(5,[N,a(j0),-6],j0);aL(4,eh,js);aL(3,gd,jM);aL(2,ge,fx);aL(1,gg,jn);aL(0,df,j_);var
+kZ=a("output_substring"),kV=a("%.12g"),kT=a(bx),kQ=a("true"),kR=a("false"),kN=cj(0,0,32752),kO=cj(0,0,65520),k3=a("option is None"),k9=a("\\\\"),k_=a("\\'"),k$=a("\\b"),la=a("\\t"),lb=a("\\n"),lc=a("\\r"),le=a("4.13.1"),lq=a("List.fold_left2"),ll=a("List.init"),lj=a(jq),lg=a("nth"),lh=a(jq),ly=a("String.blit / Bytes.blit_string"),lx=a("Bytes.blit"),lw=a("String.sub / Bytes.sub"),lL=a("String.contains_from / Bytes.contains_from"),lG=a(o),lC=a("String.concat"),lW=[0,a("array.ml"),322,4],lS=a("Array.map2: arrays must have the same length"),lR=a("Array.fill"),lQ=a("Array.sub"),lP=a("Array.init"),lV=a("Stdlib.Array.Bottom"),lY=a("Stdlib.Queue.Empty"),l4=a("CamlinternalLazy.Undefined"),mb=a("Buffer.add_substring/add_subbytes"),l$=a("Buffer.add: cannot grow buffer"),l_=[0,a(jY),93,2],l9=[0,a(jY),94,2],mm=a("%c"),mn=a("%s"),mo=a(je),mp=a(jy),mq=a(jK),mr=a(ji),ms=a("%f"),mt=a("%B"),mu=a("%{"),mv=a("%}"),mw=a("%("),mx=a("%)"),my=a("%a"),mz=a("%t"),mA=a("%?"),mB=a("%r"),mC=a("%_r"),mD=[0,a(Z),850,23],mO=[0,a(Z),814,21],mG=[0,a(Z),815,21],mP=[0,a(Z),818,21],mH=[0,a(Z),819,21],mQ=[0,a(Z),822,19],mI=[0,a(Z),823,19],mR=[0,a(Z),826,22],mJ=[0,a(Z),827,22],mS=[0,a(Z),831,30],mK=[0,a(Z),832,30],mM=[0,a(Z),836,26],mE=[0,a(Z),837,26],mN=[0,a(Z),846,28],mF=[0,a(Z),847,28],mL=[0,a(Z),851,23],n6=a(jH),n4=[0,a(Z),1558,4],n5=a("Printf: bad conversion %["),n7=[0,a(Z),1626,39],n8=[0,a(Z),1649,31],n9=[0,a(Z),1650,31],n_=a("Printf: bad conversion %_"),n$=a(jG),oa=a(jL),ob=a(jG),oc=a(jL),nZ=a(fA),nX=a("neg_infinity"),nY=a(j9),nW=a(bx),nR=[0,jk],nF=a("%+nd"),nG=a("% nd"),nI=a("%+ni"),nJ=a("% ni"),nK=a("%nx"),nL=a("%#nx"),nM=a("%nX"),nN=a("%#nX"),nO=a("%no"),nP=a("%#no"),nE=a("%nd"),nH=a(jK),nQ=a("%nu"),nr=a("%+ld"),ns=a("% ld"),nu=a("%+li"),nv=a("% li"),nw=a("%lx"),nx=a("%#lx"),ny=a("%lX"),nz=a("%#lX"),nA=a("%lo"),nB=a("%#lo"),nq=a("%ld"),nt=a(jy),nC=a("%lu"),nd=a("%+Ld"),ne=a("% Ld"),ng=a("%+Li"),nh=a("% Li"),ni=a("%Lx"),nj=a("%#Lx"),nk=a("%LX"),nl=a("%#LX"),nm=a("%Lo"),nn=a("%#Lo"),nc=a("%Ld"),nf=a(ji),no=a("%Lu"),m1=a("%+d"),m2=a("% d"),m4=a("%+i"),m5=a("% i"),m6=a(bI),m7=a("%#x"),m8=a("%X"),m9=a("%#X"),m_=a("%o"),m$=a("%#o"),m0=a(d1),m3=a(je),na=a(jH),me=a("@]"),mf=a("@}"),mg=a("@?"),mh=a("@\n"),mi=a("@."),mj=a("@@"),mk=a("@%"),ml=a("@"),mT=a("CamlinternalFormat.Type_mismatch"),oj=a(o),ok=[0,[11,a(jh),[2,0,[2,0,0]]],a(", %s%s")],oR=[0,[11,a(fG),[2,0,[12,10,0]]],a(j5)],oS=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],oQ=a("Fatal error: out of memory in uncaught exception handler"),oN=[0,[11,a(fG),[2,0,[12,10,0]]],a(j5)],oI=[0,[2,0,[12,10,0]],a("%s\n")],oJ=[0,[11,a(jB),0],a(jB)],oz=a("Raised at"),oA=a("Re-raised at"),oB=a("Raised by primitive operation at"),oC=a("Called from"),oD=a(" (inlined)"),oF=a(o),oE=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(jD),vl]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],oG=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],os=a("Out of memory"),ot=a("Stack overflow"),ou=a("Pattern matching failed"),ov=a("Assertion failed"),ow=a("Undefined recursive module"),om=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],on=a(o),oo=a(o),op=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],oi=[0,[4,0,0,0,0],a(d1)],og=[0,[3,0,0],a("%S")],oh=a(jN),oK=[0,a(o),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],oW=a("x"),o6=a("Hashtbl: unsupported hash table format"),vj=a("OCAMLRUNPARAM"),vh=a("CAMLRUNPARAM"),o1=a(o),pP=[3,0,3],pQ=a(bx),pJ=a(ka),pK=a("<\/"),pL=a(o),pF=a(ka),pG=a("<"),pH=a(o),pD=a("\n"),ps=[0,a(o)],pl=a(o),pm=a(o),pn=a(o),po=a(o),ph=[0,a(o),0,a(o)],pg=a(o),pc=a("Stdlib.Format.String_tag"),pX=a("Z.Overflow"),pY=a(jJ),p3=a("int_of_big_int"),qc=[0,0],qy=[0,0],sa=[0,0],qS=[0,0,0],tv=a("image"),tt=a(j3),ts=a("prices"),tm=a("activation"),tn=a("others"),to=a("patch"),tq=a("a patch"),tp=a("a statement"),tl=a("a prototype"),tj=a("certificate"),tk=a(j3),ti=a(jX),td=a("linear"),te=a("maximum"),tf=a("soft_tree"),tg=a("a readout"),s8=a("banks"),s9=a("max"),s_=a("max_minus_mean"),s$=a("max_minus_mean_distance"),ta=a("top_mean"),tb=a("a pooling"),sY=a("exp_distance"),sZ=a("exponential"),s0=a("identity"),s1=a("log_ratio"),s2=a("negated"),s3=a("quadratic"),s4=a("rectified"),s5=a("threshold"),s6=a("a similarity"),sR=a("cosine"),sS=a("euclidean"),sT=a("inner_product"),sU=a("rooted_cosine"),sV=a("softmax"),sW=a("a geometry"),sN=a("none"),sO=a("some"),sP=a("none or some"),sJ=[0,[11,a("one of "),[4,6,0,0,0]],a("one of %x")],sK=[0,[4,6,0,0,0],a(bI)],sL=a(" or "),sM=a("a list of "),sH=[0,[4,6,0,0,0],a(bI)],sI=[0,[2,0,[11,a(" below "),[4,6,0,0,0]]],a("%s below %x")],sE=a(bI),sF=a("a natural number"),sG=[0,[11,a("a number is more than "),[4,0,0,0,0]],a("a number is more than %d")],sC=a(bI),sD=a("a positive integer"),sA=a(o),sB=a("an integer in base 16"),sy=a("expected the end of the line, found another item"),sx=a("at most 1025 bytes"),sw=a("expected another item, found the end of the line"),su=[0,[11,a("expected "),[2,0,[11,a(", found "),[3,0,0]]]],a("expected %s, found %S")],ss=a("Reader.Wrong"),st=a("Reader.Too_large"),ty=[0,0],tA=[0,1],tz=[0,2],uj=[0,1],uk=[0,ft],uh=a("a patch without views"),uf=[0,1],ug=[0,ft],um=[0,0.03,[0,1.,0]],ur=[0,0],uK=[0,58,62],uQ=[0,a("a soft tree whose activations are not shown to lie in [0, 1]")],uV=[0,0,[0,c6,[0,1152,0]]],u4=a("entails"),u5=a(jX),u6=a("instance"),u7=a("refuted"),u9=a("ready"),u8=a("a question: the head first, and only once"),uZ=a("not proved"),u0=a("proved"),u1=a("not covered: "),vc=a("limit: "),vd=a("limit: there is no more memory"),ve=a("limit: a list is too long"),vf=a("the input ends within a line"),va=a("error: "),u$=a("expected one line, found more"),vg=[0,[11,a("verale-proved 1 OCaml "),[2,0,[11,a(", js_of_ocaml"),0]]],a("verale-proved 1 OCaml %s, js_of_ocaml")];function
 M(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -866,25 +866,25 @@ b=a[1];return[9,b,b,M(a[3])];case
 11:return[11,M(a[1])];case
 12:return[12,M(a[1])];case
 13:return[13,M(a[1])];default:return[14,M(a[1])]}}function
-aj(a,b){if(typeof
+ak(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,aj(a[1],b)];case
-1:return[1,aj(a[1],b)];case
-2:return[2,aj(a[1],b)];case
-3:return[3,aj(a[1],b)];case
-4:return[4,aj(a[1],b)];case
-5:return[5,aj(a[1],b)];case
-6:return[6,aj(a[1],b)];case
-7:return[7,aj(a[1],b)];case
+0:return[0,ak(a[1],b)];case
+1:return[1,ak(a[1],b)];case
+2:return[2,ak(a[1],b)];case
+3:return[3,ak(a[1],b)];case
+4:return[4,ak(a[1],b)];case
+5:return[5,ak(a[1],b)];case
+6:return[6,ak(a[1],b)];case
+7:return[7,ak(a[1],b)];case
 8:var
-c=a[1];return[8,c,aj(a[2],b)];case
+c=a[1];return[8,c,ak(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,aj(a[3],b)];case
-10:return[10,aj(a[1],b)];case
-11:return[11,aj(a[1],b)];case
-12:return[12,aj(a[1],b)];case
-13:return[13,aj(a[1],b)];default:return[14,aj(a[1],b)]}}function
+d=a[2],e=a[1];return[9,e,d,ak(a[3],b)];case
+10:return[10,ak(a[1],b)];case
+11:return[11,ak(a[1],b)];case
+12:return[12,ak(a[1],b)];case
+13:return[13,ak(a[1],b)];default:return[14,ak(a[1],b)]}}function
 I(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
@@ -930,164 +930,164 @@ E=a[1];return[21,E,I(a[2],b)];case
 23:var
 F=a[1];return[23,F,I(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,I(a[3],b)]}}function
-ec(a){return[0,a]}function
-ed(a){return a[1]}function
-f$(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-ee(a){throw[0,gb,a]}function
-W(a){throw[0,ga,a]}function
-bO(b,a){return vP(b,a)?b:a}function
-ar(b,a){return vu(b,a)?b:a}function
+ed(a){return[0,a]}function
+ee(a){return a[1]}function
+gc(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+ef(a){throw[0,ge,a]}function
+W(a){throw[0,gd,a]}function
+bP(b,a){return vY(b,a)?b:a}function
+ar(b,a){return vD(b,a)?b:a}function
 dg(a){return 0<=a?a:-a|0}var
-a_=c_(kH),aK=c_(kI),kG=fy;function
-aB(d,c){var
-a=t(d),e=t(c),b=V(a+e|0);aQ(d,0,b,0,a);aQ(c,0,b,a,e);return cn(b)}function
-kJ(a){return a?kK:kL}function
-kM(a){var
-e=t(a);return function(f){var
-b=f;for(;;){if(e<=b)return aB(a,kN);var
+aU=c_(kN),aI=c_(kO),kM=fB;function
+aC(d,c){var
+a=u(d),e=u(c),b=V(a+e|0);aR(d,0,b,0,a);aR(c,0,b,a,e);return cn(b)}function
+kP(a){return a?kQ:kR}function
+kS(a){var
+e=u(a);return function(f){var
+b=f;for(;;){if(e<=b)return aC(a,kT);var
 c=R(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-kO(a){return kM(fW(kP,a))}function
+kU(a){return kS(fZ(kV,a))}function
 cq(a,b){if(a){var
-c=a[1];return[0,c,cq(a[2],b)]}return b}vV(0);var
-kQ=kq(1),aT=kq(2);function
-kR(b){function
+c=a[1];return[0,c,cq(a[2],b)]}return b}v4(0);var
+kW=kw(1),aV=kw(2);function
+kX(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{d7(d)}catch(a){a=aR(a);if(a[1]!==gd)throw a;var
+c=a[2],d=a[1];try{d8(d)}catch(a){a=aS(a);if(a[1]!==gg)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(vW(0))}function
-cr(b,a){return f3(b,a,0,t(a))}function
-kS(d,c,b,a){if(0<=b&&0<=a&&!((t(c)-a|0)<b))return f3(d,c,b,a);return W(kT)}function
-gf(a){cr(aT,a);kr(aT,10);return d7(aT)}var
-eh=ec(kR);function
-kU(c){for(;;){var
-d=ec(1),a=ed(eh),b=1-f$(eh,a,function(a,b){return function(d){if(f$(a,1,0))e(c,0);return e(b,0)}}(d,a));if(b)continue;return b}}function
-ei(a){return e(ed(eh),0)}f7(a(ja),ei);function
-kV(b,a){return kr(b,a)}function
-dh(a){return d7(a)}function
-kW(a){return a?a[1]:W(kX)}function
-kY(a){return a?a[1]:0}function
+a=c;continue}return 0}}return a(v5(0))}function
+cr(b,a){return f6(b,a,0,u(a))}function
+kY(d,c,b,a){if(0<=b&&0<=a&&!((u(c)-a|0)<b))return f6(d,c,b,a);return W(kZ)}function
+gi(a){cr(aV,a);kx(aV,10);return d8(aV)}var
+ei=ed(kX);function
+k0(c){for(;;){var
+d=ed(1),a=ee(ei),b=1-gc(ei,a,function(a,b){return function(d){if(gc(a,1,0))e(c,0);return e(b,0)}}(d,a));if(b)continue;return b}}function
+ej(a){return e(ee(ei),0)}f_(a(jg),ej);function
+k1(b,a){return kx(b,a)}function
+dh(a){return d8(a)}function
+k2(a){return a?a[1]:W(k3)}function
+k4(a){return a?a[1]:0}function
 di(b,a){return a?[0,e(b,a[1])]:0}function
-kZ(b,a){return a?e(b,a[1]):0}function
-k0(a){return a?1:0}function
-k1(a){return a}function
-k2(a){var
-c=0;if(40<=a){if(92===a)return k3;if(!(fz<=a))c=1}else
-if(32<=a){if(39<=a)return k4;c=1}else
+k5(b,a){return a?e(b,a[1]):0}function
+k6(a){return a?1:0}function
+k7(a){return a}function
+k8(a){var
+c=0;if(40<=a){if(92===a)return k9;if(!(fC<=a))c=1}else
+if(32<=a){if(39<=a)return k_;c=1}else
 if(!(14<=a))switch(a){case
-8:return k5;case
-9:return k6;case
-10:return k7;case
-13:return k8}if(c){var
-d=V(1);O(d,0,a);return cn(d)}var
-b=V(4);O(b,0,92);O(b,1,48+(a/c4|0)|0);O(b,2,48+((a/10|0)%10|0)|0);O(b,3,48+(a%10|0)|0);return cn(b)}function
-k9(a){return 25<a+jK>>>0?a:a+j1|0}var
-ej=v9(0),cs=(4*ej|0)-1|0;function
-k$(d,c){var
+8:return k$;case
+9:return la;case
+10:return lb;case
+13:return lc}if(c){var
+d=V(1);P(d,0,a);return cn(d)}var
+b=V(4);P(b,0,92);P(b,1,48+(a/c4|0)|0);P(b,2,48+((a/10|0)%10|0)|0);P(b,3,48+(a%10|0)|0);return cn(b)}function
+ld(a){return 25<a+jQ>>>0?a:a+j7|0}var
+ek=wg(0),cs=(4*ek|0)-1|0;function
+lf(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-aU(a){return k$(0,a)}function
+aW(a){return lf(0,a)}function
 dj(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return ee(la)}}(b,a):W(lb)}function
-lc(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return ef(lg)}}(b,a):W(lh)}function
+li(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):W(ld)}function
-bP(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):W(lj)}function
+bQ(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-a$(a){return bP(a,0)}function
-le(g,f,d,c){var
+ba(a){return bQ(a,0)}function
+lk(g,f,d,c){var
 b=g,a=f;for(;;){if(d<=a)return b;var
 b=[0,e(c,a),b],a=a+1|0;continue}}function
-gg(a,c,b){if(c<=a)return 0;var
-d=e(b,a);return[0,d,gg(a+1|0,c,b)]}function
-bk(a,b){return 0<=a?50<a?a$(le(0,0,a,b)):gg(0,a,b):W(lf)}function
+gj(a,c,b){if(c<=a)return 0;var
+d=e(b,a);return[0,d,gj(a+1|0,c,b)]}function
+bm(a,b){return 0<=a?50<a?ba(lk(0,0,a,b)):gj(0,a,b):W(ll)}function
 $(b,a){if(a){var
 c=a[2],d=e(b,a[1]);return[0,d,$(b,c)]}return 0}function
-gh(c,b,a){if(a){var
-d=a[2],e=l(b,c,a[1]);return[0,e,gh(c+1|0,b,d)]}return 0}function
-ek(b,a){return gh(0,b,a)}function
-lg(c,a){return function(f,d){var
+gk(c,b,a){if(a){var
+d=a[2],e=l(b,c,a[1]);return[0,e,gk(c+1|0,b,d)]}return 0}function
+el(b,a){return gk(0,b,a)}function
+lm(c,a){return function(f,d){var
 b=f,a=d;for(;;){if(a){var
 g=a[2],b=[0,e(c,a[1]),b],a=g;continue}return b}}(0,a)}function
-bQ(c,b){var
+bR(c,b){var
 a=b;for(;;){if(a){var
 d=a[2];e(c,a[1]);var
 a=d;continue}return 0}}function
-lh(e,d,c){var
+ln(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];l(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-li(b,a){return lh(0,b,a)}function
+lo(b,a){return ln(0,b,a)}function
 as(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=l(e,b,a[1]),a=f;continue}return b}}function
-lj(g,f,e,d){var
+lp(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=a0(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return W(lk)}}function
-gi(d,c){var
+h=a[2],i=b[2],c=a2(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return W(lq)}}function
+gl(d,c){var
 a=c;for(;;){if(a){var
 f=a[2],b=e(d,a[1]);if(b){var
 a=f;continue}return b}return 1}}function
-gj(d,c){var
+gm(d,c){var
 a=c;for(;;){if(a){var
 f=a[2],b=e(d,a[1]);if(b)return b;var
 a=f;continue}return 0}}function
-gk(d,c){var
+gn(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===ao(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===ap(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-ll(d,c){var
+lr(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===ao(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===ap(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-lm(d,c){var
+ls(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===ao(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===ap(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-gl(b,a){if(a){var
-c=a[2],d=a[1];return 0===ao(d[1],b)?c:[0,d,gl(b,c)]}return 0}function
-gm(d,c){var
+go(b,a){if(a){var
+c=a[2],d=a[1];return 0===ap(d[1],b)?c:[0,d,go(b,c)]}return 0}function
+gp(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],f=a[2];if(e(d,b))return[0,b];var
 a=f;continue}return 0}}function
-bA(f){function
+bB(f){function
 a(h,g){var
 b=h,a=g;for(;;){if(a){var
 c=a[2],d=a[1];if(e(f,d)){var
 b=[0,d,b],a=c;continue}var
-a=c;continue}return a$(b)}}var
+a=c;continue}return ba(b)}}var
 b=0;return function(c){return a(b,c)}}function
 ct(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=l(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return a$(b)}}(0,0,a)}function
+d=a[1],i=a[2],j=l(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return ba(b)}}(0,0,a)}function
 cu(f){function
 a(h,g){var
 b=h,a=g;for(;;){if(a){var
 c=a[2],d=e(f,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
-a=c;continue}return a$(b)}}var
+a=c;continue}return ba(b)}}var
 b=0;return function(c){return a(b,c)}}function
-gn(b,a){return function(f,d,c){var
+gq(b,a){return function(f,d,c){var
 b=d,a=c;for(;;){if(a){var
-g=a[2],b=bP(e(f,a[1]),b),a=g;continue}return a$(b)}}(b,0,a)}function
-go(a,b){function
+g=a[2],b=bQ(e(f,a[1]),b),a=g;continue}return ba(b)}}(b,0,a)}function
+gr(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<l(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return bP(d,b)}return bP(c,b)}}function
+d=k,b=[0,f,b];continue}return bQ(d,b)}return bQ(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<l(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return bP(d,b)}return bP(c,b)}}function
+c=j,b=[0,e,b];continue}return bQ(d,b)}return bQ(c,b)}}function
 m(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
 i=h[1],j=e[1],r=h[2],s=0<l(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
@@ -1104,25 +1104,25 @@ j=e[2];if(j){var
 k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<l(a,d,c)?0<l(a,d,b)?0<l(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<l(a,c,b)?0<l(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 n=f>>1,o=m(n,e),t=o[1],p=m(f-n|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=aU(b);return 2<=c?g(c,b)[1]:b}function
-el(d,c){var
+c=aW(b);return 2<=c?g(c,b)[1]:b}function
+em(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-ln(b,a){return b<=a?b:a}function
-gp(b,a){return a<=b?b:a}function
-gq(b){return a(o+b)}function
-bB(a,c){var
-b=V(a);vq(b,0,a,c);return b}function
-lo(a){var
-b=aF(a),c=V(b);by(a,0,c,0,b);return c}function
-lp(c,b,a){if(0<=b&&0<=a&&!((aF(c)-a|0)<b)){var
-d=V(a);by(c,b,d,0,a);return d}return W(lq)}function
-gr(c,b,a){return cn(lp(c,b,a))}function
-gs(e,c,d,b,a){if(0<=a&&0<=c&&!((aF(e)-a|0)<c)&&0<=b&&!((aF(d)-a|0)<b))return by(e,c,d,b,a);return W(lr)}function
-ba(e,c,d,b,a){if(0<=a&&0<=c&&!((t(e)-a|0)<c)&&0<=b&&!((aF(d)-a|0)<b))return aQ(e,c,d,b,a);return W(ls)}function
-lt(e){var
-a=[0,0],m=aF(e)-1|0,o=0;if(!(m<0)){var
+lt(b,a){return b<=a?b:a}function
+gs(b,a){return a<=b?b:a}function
+gt(b){return a(o+b)}function
+bC(a,c){var
+b=V(a);vz(b,0,a,c);return b}function
+lu(a){var
+b=aG(a),c=V(b);bz(a,0,c,0,b);return c}function
+lv(c,b,a){if(0<=b&&0<=a&&!((aG(c)-a|0)<b)){var
+d=V(a);bz(c,b,d,0,a);return d}return W(lw)}function
+gu(c,b,a){return cn(lv(c,b,a))}function
+gv(e,c,d,b,a){if(0<=a&&0<=c&&!((aG(e)-a|0)<c)&&0<=b&&!((aG(d)-a|0)<b))return bz(e,c,d,b,a);return W(lx)}function
+bb(e,c,d,b,a){if(0<=a&&0<=c&&!((u(e)-a|0)<c)&&0<=b&&!((aG(d)-a|0)<b))return aR(e,c,d,b,a);return W(ly)}function
+lz(e){var
+a=[0,0],m=aG(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
 f=c7(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
@@ -1135,75 +1135,75 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===aF(e))return lo(e);var
+i=r;continue}break}}if(a[1]===aG(e))return lu(e);var
 b=V(a[1]);a[1]=0;var
-n=aF(e)-1|0,p=0;if(!(n<0)){var
+n=aG(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
 c=c7(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(fz<=c)d=1;else
+if(fC<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:O(b,a[1],92);a[1]++;O(b,a[1],98);break;case
-9:O(b,a[1],92);a[1]++;O(b,a[1],116);break;case
-10:O(b,a[1],92);a[1]++;O(b,a[1],110);break;case
-13:O(b,a[1],92);a[1]++;O(b,a[1],114);break;default:d=1}switch(d){case
-1:O(b,a[1],92);a[1]++;O(b,a[1],48+(c/c4|0)|0);a[1]++;O(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;O(b,a[1],48+(c%10|0)|0);break;case
-2:O(b,a[1],92);a[1]++;O(b,a[1],c);break;case
-3:O(b,a[1],c);break}a[1]++;var
+8:P(b,a[1],92);a[1]++;P(b,a[1],98);break;case
+9:P(b,a[1],92);a[1]++;P(b,a[1],116);break;case
+10:P(b,a[1],92);a[1]++;P(b,a[1],110);break;case
+13:P(b,a[1],92);a[1]++;P(b,a[1],114);break;default:d=1}switch(d){case
+1:P(b,a[1],92);a[1]++;P(b,a[1],48+(c/c4|0)|0);a[1]++;P(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;P(b,a[1],48+(c%10|0)|0);break;case
+2:P(b,a[1],92);a[1]++;P(b,a[1],c);break;case
+3:P(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-gt(g,b){var
-c=aF(b);if(0===c)return b;var
+gw(g,b){var
+c=aG(b);if(0===c)return b;var
 d=V(c),f=c-1|0,h=0;if(!(f<0)){var
-a=h;for(;;){O(d,a,e(g,c7(b,a)));var
+a=h;for(;;){P(d,a,e(g,c7(b,a)));var
 i=a+1|0;if(f!==a){var
 a=i;continue}break}}return d}function
-lu(a){return gt(k9,a)}function
-em(a){return bJ(a)}function
-aH(a){return cn(a)}function
-gu(b,a){return aH(bB(b,a))}function
-lv(a,b){return b<=a?a:W(lw)}function
-lx(f,e,d){var
+lA(a){return gw(ld,a)}function
+en(a){return bK(a)}function
+aJ(a){return cn(a)}function
+gx(b,a){return aJ(bC(b,a))}function
+lB(a,b){return b<=a?a:W(lC)}function
+lD(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=lv((t(c)+e|0)+b|0,b),a=g;continue}return t(c)+b|0}return b}}function
-ly(b,h,g,e,f){var
+g=a[2],b=lB((u(c)+e|0)+b|0,b),a=g;continue}return u(c)+b|0}return b}}function
+lE(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];aQ(a,0,b,d,t(a));aQ(g,0,b,d+t(a)|0,e);var
-d=(d+t(a)|0)+e|0,c=i;continue}aQ(a,0,b,d,t(a));return b}return b}}function
-lz(b,a){if(a){var
-c=t(b);return aH(ly(V(lx(0,c,a)),0,b,c,a))}return lA}function
-lB(b,a){return aH(gt(b,em(a)))}function
-lC(a){return function(b,f,e){var
+i=c[2];aR(a,0,b,d,u(a));aR(g,0,b,d+u(a)|0,e);var
+d=(d+u(a)|0)+e|0,c=i;continue}aR(a,0,b,d,u(a));return b}return b}}function
+lF(b,a){if(a){var
+c=u(b);return aJ(lE(V(lD(0,c,a)),0,b,c,a))}return lG}function
+lH(b,a){return aJ(gw(b,en(a)))}function
+lI(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=dd(b,a)+j1|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return aH(lt(em(b)));var
-a=a+1|0;continue}}(a,t(a),0)}function
-lD(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw a9;if(dd(e,a)===b)return a;var
+c=dd(b,a)+j7|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return aJ(lz(en(b)));var
+a=a+1|0;continue}}(a,u(a),0)}function
+lJ(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw a$;if(dd(e,a)===b)return a;var
 a=a+1|0;continue}}function
-lE(b,a,d){var
-c=t(b);if(0<=a&&!(c<a))try{lD(b,c,a,d);var
-e=1;return e}catch(a){a=aR(a);if(a===a9)return 0;throw a}return W(lF)}function
-lG(b,a){return lE(b,0,a)}function
-lH(a){return aH(lu(em(a)))}function
-lI(a){return 1-(typeof
+lK(b,a,d){var
+c=u(b);if(0<=a&&!(c<a))try{lJ(b,c,a,d);var
+e=1;return e}catch(a){a=aS(a);if(a===a$)return 0;throw a}return W(lL)}function
+lM(b,a){return lK(b,0,a)}function
+lN(a){return aJ(lA(en(a)))}function
+lO(a){return 1-(typeof
 a==="number"?1:0)}function
-bC(b,c){if(0===b)return[0];if(0<=b){var
+bD(b,c){if(0===b)return[0];if(0<=b){var
 d=s(b,e(c,0)),f=b-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){d[1+a]=e(c,a);var
 h=a+1|0;if(f!==a){var
-a=h;continue}break}}return d}return W(lJ)}function
-bR(a){var
-b=a.length-1;return 0===b?[0]:fP(a,0,b)}function
-gv(b,a){var
-c=b.length-1;return 0===c?bR(a):0===a.length-1?fP(b,0,c):vf(b,a)}function
-en(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return fP(c,b,a);return W(lK)}function
-gw(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return vg(c,b,a,d);return W(lL)}function
+a=h;continue}break}}return d}return W(lP)}function
+bS(a){var
+b=a.length-1;return 0===b?[0]:fS(a,0,b)}function
+gy(b,a){var
+c=b.length-1;return 0===c?bS(a):0===a.length-1?fS(b,0,c):vo(b,a)}function
+eo(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return fS(c,b,a);return W(lQ)}function
+gz(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return vp(c,b,a,d);return W(lR)}function
 dk(d,b){var
 c=b.length-1-1|0,f=0;if(!(c<0)){var
 a=f;for(;;){e(d,b[1+a]);var
@@ -1215,8 +1215,8 @@ f=s(c,e(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=e(d,b[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-gx(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return W(lM);if(0===b)return[0];var
+gA(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return W(lS);if(0===b)return[0];var
 f=s(b,l(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=l(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
@@ -1226,29 +1226,29 @@ c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){l(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-aL(d,b){var
+aM(d,b){var
 c=b.length-1;if(0===c)return[0];var
 e=s(c,l(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=l(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-bS(c){return function(e,d){var
+bT(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-lN(d,c){var
+lT(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-al(a){if(a){var
-b=a[2],d=a[1],c=s(lN(0,a),d);return function(e,d){var
+am(a){if(a){var
+b=a[2],d=a[1],c=s(lT(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
-bl(f,e,c){var
+aX(f,e,c){var
 b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=l(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-gy(c,b){var
+gB(c,b){var
 d=b.length-1;return function(f){var
 a=f;for(;;){if(a===d)return 0;if(e(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
@@ -1256,39 +1256,39 @@ dl(c,b){var
 d=b.length-1;return function(f){var
 a=f;for(;;){if(a===d)return 1;if(e(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-eo=[N,lP,bz(0)];function
-lO(b){if(fT(b,[0]))return[0,[0],[0]];var
+ep=[N,lV,bA(0)];function
+lU(b){if(fW(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=s(c,d[1]),f=s(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-gz(e,a){function
+gC(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,m=c(a,h)[1+h];if(l(e,c(a,b)[1+b],m)<0)f[1]=b+1|0;var
 i=b+2|0,n=c(a,i)[1+i],j=f[1];if(l(e,c(a,j)[1+j],n)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=l(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,eo,d]}function
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=l(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,ep,d]}function
 m(i,h,f){var
 b=h;for(;;){var
 d=g(i,b);if(0<l(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 n(f,b,d){try{var
-g=m(f,b,d);return g}catch(b){b=aR(b);if(b[1]===eo){var
+g=m(f,b,d);return g}catch(b){b=aS(b);if(b[1]===ep){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=aR(a);if(a[1]===eo)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=aS(a);if(a[1]===ep)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=l(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,J,lQ]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,J,lW]}}if(!(h<0)){var
 d=h;for(;;){n(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1302,11 +1302,11 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-bT(a){return a!=a?1:0}function
-bU(b,a){if(!(b<a)){var
-c=0;if(d_(a)||!d_(b))c=1;if(c)return bT(b)?b:a}return bT(a)?a:b}function
-E(b,a){if(!(b<a)){var
-c=0;if(d_(a)||!d_(b))c=1;if(c)return bT(a)?a:b}return bT(b)?b:a}function
+bU(a){return a!=a?1:0}function
+bn(b,a){if(!(b<a)){var
+c=0;if(d$(a)||!d$(b))c=1;if(c)return bU(b)?b:a}return bU(a)?a:b}function
+C(b,a){if(!(b<a)){var
+c=0;if(d$(a)||!d$(b))c=1;if(c)return bU(a)?a:b}return bU(b)?b:a}function
 cv(a){return[0,0,0]}function
 cw(a){a[1]=0;a[2]=0;return 0}function
 bV(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
@@ -1315,129 +1315,129 @@ b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
 bX(b){var
 a=b[1];return a?[0,a[1]]:0}function
-lR(b,a){return bQ(b,a[1])}var
-lT=[N,lS,bz(0)];function
-lU(a){return[0,0,0,0]}function
-ep(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-gA(d,a){var
+lX(b,a){return bR(b,a[1])}var
+lZ=[N,lY,bA(0)];function
+l0(a){return[0,0,0,0]}function
+eq(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+gD(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-lV(b){var
+l1(b){var
 a=b[2];return a?[0,a[1]]:0}function
-lW(a){var
+l2(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}ep(a);return c}throw lT}function
-lX(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}eq(a);return c}throw lZ}function
+l3(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}ep(a);return[0,c]}return 0}var
-lZ=[N,lY,bz(0)];function
-l0(a){throw lZ}function
-gB(a){var
-c=a[1];a[1]=l0;try{var
-b=e(c,0);v0(a,b);return b}catch(b){b=aR(b);a[1]=function(a){throw b};throw b}}function
-eq(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}eq(a);return[0,c]}return 0}var
+l5=[N,l4,bA(0)];function
+l6(a){throw l5}function
+gE(a){var
+c=a[1];a[1]=l6;try{var
+b=e(c,0);v9(a,b);return b}catch(b){b=aS(b);a[1]=function(a){throw b};throw b}}function
+er(a){var
 b=1<=a?a:1,c=cs<b?cs:b,d=V(c);return[0,d,0,c,d]}function
-er(a){return gr(a[1],0,a[2])}function
-l1(a){return a[2]}function
-l2(a){a[2]=0;return 0}function
-es(a,c){var
+es(a){return gu(a[1],0,a[2])}function
+l7(a){return a[2]}function
+l8(a){a[2]=0;return 0}function
+et(a,c){var
 d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cs<b[1])if((d+c|0)<=cs)b[1]=cs;else
-ee(l5);var
-e=V(b[1]);gs(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,J,l3]}throw[0,J,l4]}}function
-gC(a,c){var
-b=a[2];if(a[3]<=b)es(a,1);O(a[1],b,c);a[2]=b+1|0;return 0}function
-l6(a,d,c,b){var
+ef(l$);var
+e=V(b[1]);gv(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,J,l9]}throw[0,J,l_]}}function
+gF(a,c){var
+b=a[2];if(a[3]<=b)et(a,1);P(a[1],b,c);a[2]=b+1|0;return 0}function
+ma(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((t(d)-b|0)<c?1:0);if(f)W(l7);var
-g=a[2]+b|0;if(a[3]<g)es(a,b);aQ(d,c,a[1],a[2],b);a[2]=g;return 0}function
+h=b<0?1:0,f=h||((u(d)-b|0)<c?1:0);if(f)W(mb);var
+g=a[2]+b|0;if(a[3]<g)et(a,b);aR(d,c,a[1],a[2],b);a[2]=g;return 0}function
 cx(a,c){var
-b=t(c),d=a[2]+b|0;if(a[3]<d)es(a,b);aQ(c,0,a[1],a[2],b);a[2]=d;return 0}function
-et(a){return 5===a[2]?12:-6}function
-gD(a){return[0,0,V(a)]}function
-gE(a,g){var
-b=aF(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=V(gp(b*2|0,c));gs(a[2],0,e,0,b);a[2]=e;var
+b=u(c),d=a[2]+b|0;if(a[3]<d)et(a,b);aR(c,0,a[1],a[2],b);a[2]=d;return 0}function
+eu(a){return 5===a[2]?12:-6}function
+gG(a){return[0,0,V(a)]}function
+gH(a,g){var
+b=aG(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=V(gs(b*2|0,c));gv(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-bY(a,b){gE(a,1);ch(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+bY(a,b){gH(a,1);ch(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 ad(a,c){var
-b=t(c);gE(a,b);ba(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-gF(a){return gr(a[2],0,a[1])}function
-l8(a,b){var
+b=u(c);gH(a,b);bb(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+gI(a){return gu(a[2],0,a[1])}function
+mc(a,b){var
 c=a?a[1]:70;switch(b[2]){case
-0:return jQ;case
+0:return jW;case
 1:return 101;case
 2:return 69;case
-3:return je;case
+3:return jk;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-l9(a,b){switch(b[1]){case
+md(a,b){switch(b[1]){case
 0:break;case
 1:bY(a,43);break;default:bY(a,32)}return 8<=b[2]?bY(a,35):0}function
-gG(a){if(typeof
+gJ(a){if(typeof
 a==="number")switch(a){case
-0:return l_;case
-1:return l$;case
-2:return ma;case
-3:return mb;case
-4:return mc;case
-5:return md;default:return me}else
+0:return me;case
+1:return mf;case
+2:return mg;case
+3:return mh;case
+4:return mi;case
+5:return mj;default:return mk}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aB(mf,gu(1,a[1]))}}function
-eu(b,c){var
+1:return a[1];default:return aC(ml,gx(1,a[1]))}}function
+ev(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];ad(b,mg);var
+d=a[1];ad(b,mm);var
 a=d;continue;case
 1:var
-e=a[1];ad(b,mh);var
+e=a[1];ad(b,mn);var
 a=e;continue;case
 2:var
-f=a[1];ad(b,mi);var
+f=a[1];ad(b,mo);var
 a=f;continue;case
 3:var
-g=a[1];ad(b,mj);var
+g=a[1];ad(b,mp);var
 a=g;continue;case
 4:var
-h=a[1];ad(b,mk);var
+h=a[1];ad(b,mq);var
 a=h;continue;case
 5:var
-i=a[1];ad(b,ml);var
+i=a[1];ad(b,mr);var
 a=i;continue;case
 6:var
-j=a[1];ad(b,mm);var
+j=a[1];ad(b,ms);var
 a=j;continue;case
 7:var
-k=a[1];ad(b,mn);var
+k=a[1];ad(b,mt);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];ad(b,mo);eu(b,m);ad(b,mp);var
+l=a[2],m=a[1];ad(b,mu);ev(b,m);ad(b,mv);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];ad(b,mq);eu(b,o);ad(b,mr);var
+n=a[3],o=a[1];ad(b,mw);ev(b,o);ad(b,mx);var
 a=n;continue;case
 10:var
-p=a[1];ad(b,ms);var
+p=a[1];ad(b,my);var
 a=p;continue;case
 11:var
-q=a[1];ad(b,mt);var
+q=a[1];ad(b,mz);var
 a=q;continue;case
 12:var
-r=a[1];ad(b,mu);var
+r=a[1];ad(b,mA);var
 a=r;continue;case
 13:var
-s=a[1];ad(b,mv);var
+s=a[1];ad(b,mB);var
 a=s;continue;default:var
-t=a[1];ad(b,mw);var
+t=a[1];ad(b,mC);var
 a=t;continue}}function
 S(a){if(typeof
 a==="number")return 0;else
@@ -1502,7 +1502,7 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,J,mx]}else
+9:a=6;break;default:throw[0,J,mD]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
@@ -1608,7 +1608,7 @@ D=b[1],E=X(B,b[2]);return[8,X(C,D),E];case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,J,mG];break;case
+14:a=4;break;default:m=1}if(m)throw[0,J,mM];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
@@ -1620,23 +1620,23 @@ I=b[3],K=b[2],L=b[1],s=ae(X(S(G),L)),M=s[4];e(s[2],0);e(M,0);return[9,H,K,X(F,I)
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,J,mH];break;case
+14:a=4;break;default:n=1}if(n)throw[0,J,mN];break;case
 10:var
 N=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,X(N,b[1])];throw[0,J,mI];case
+b!=="number"&&10===b[0])return[10,X(N,b[1])];throw[0,J,mO];case
 11:var
 o=0,O=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,X(O,b[1])];default:o=1}if(o)throw[0,J,mJ];break;case
+11:return[11,X(O,b[1])];default:o=1}if(o)throw[0,J,mP];break;case
 12:var
 p=0,P=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,X(P,b[1])];default:p=1}if(p)throw[0,J,mK];break;case
+12:return[12,X(P,b[1])];default:p=1}if(p)throw[0,J,mQ];break;case
 13:var
 q=0,Q=c[1];if(typeof
 b==="number")q=1;else
@@ -1644,7 +1644,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,X(Q,b[1])];default:q=1}if(q)throw[0,J,mL];break;default:var
+13:return[13,X(Q,b[1])];default:q=1}if(q)throw[0,J,mR];break;default:var
 r=0,R=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1652,15 +1652,15 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,X(R,b[1])];default:r=1}if(r)throw[0,J,mM]}switch(a){case
-0:throw[0,J,mA];case
-1:throw[0,J,mB];case
-2:throw[0,J,mC];case
-3:throw[0,J,mD];case
-4:throw[0,J,mE];case
-5:throw[0,J,my];case
-6:throw[0,J,mz];default:throw[0,J,mF]}}var
-aa=[N,mN,bz(0)];function
+14:return[14,X(R,b[1])];default:r=1}if(r)throw[0,J,mS]}switch(a){case
+0:throw[0,J,mG];case
+1:throw[0,J,mH];case
+2:throw[0,J,mI];case
+3:throw[0,J,mJ];case
+4:throw[0,J,mK];case
+5:throw[0,J,mE];case
+6:throw[0,J,mF];default:throw[0,J,mL]}}var
+aa=[N,mT,bA(0)];function
 dm(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aa}}function
@@ -1669,139 +1669,139 @@ a=dm(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
 c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aa}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-am(b,c,a){if(typeof
-b==="number")return[0,0,B(c,a)];else
+an(b,c,a){if(typeof
+b==="number")return[0,0,D(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=am(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
+g=an(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=am(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=an(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=am(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=an(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=am(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=an(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=am(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=an(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=am(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=an(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=am(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=an(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=am(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=an(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
 o=a[1],w=a[2],x=b[2];if(dc([0,b[1]],[0,o]))throw aa;var
-p=am(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
+p=an(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],f=a[1],y=a[3],z=b[3],A=b[2],C=b[1],D=[0,M(f)];if(dc([0,M(C)],D))throw aa;var
+d=a[2],f=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,M(f)];if(dc([0,M(B)],C))throw aa;var
 E=[0,M(d)];if(dc([0,M(A)],E))throw aa;var
 q=ae(X(S(f),d)),F=q[4];e(q[2],0);e(F,0);var
-r=am(M(z),c,y),G=r[2];return[0,[9,f,d,S(r[1])],G]}break;case
+r=an(M(z),c,y),G=r[2];return[0,[9,f,d,S(r[1])],G]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=am(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=an(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=am(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=an(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=am(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=an(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=am(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aa}function
-B(a,b){if(typeof
+v=an(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aa}function
+D(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
 0:if(typeof
 b!=="number"&&0===b[0]){var
-p=B(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
+p=D(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 1:if(typeof
 b!=="number"&&0===b[0]){var
-q=B(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
+q=D(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
 R=a[2],r=dm(a[1],b),c=r[2],S=r[1];if(typeof
 c!=="number"&&1===c[0]){var
-s=B(R,c[1]);return[0,[2,S,s[1]],s[2]]}throw aa;case
+s=D(R,c[1]);return[0,[2,S,s[1]],s[2]]}throw aa;case
 3:var
 T=a[2],t=dm(a[1],b),d=t[2],U=t[1];if(typeof
 d!=="number"&&1===d[0]){var
-u=B(T,d[1]);return[0,[3,U,u[1]],u[2]]}throw aa;case
+u=D(T,d[1]);return[0,[3,U,u[1]],u[2]]}throw aa;case
 4:var
 V=a[4],W=a[1],e=cy(a[2],a[3],b),f=e[3],X=e[1];if(typeof
 f!=="number"&&2===f[0]){var
-Y=e[2],v=B(V,f[1]);return[0,[4,W,X,Y,v[1]],v[2]]}throw aa;case
+Y=e[2],v=D(V,f[1]);return[0,[4,W,X,Y,v[1]],v[2]]}throw aa;case
 5:var
 Z=a[4],_=a[1],g=cy(a[2],a[3],b),h=g[3],$=g[1];if(typeof
 h!=="number"&&3===h[0]){var
-ab=g[2],w=B(Z,h[1]);return[0,[5,_,$,ab,w[1]],w[2]]}throw aa;case
+ab=g[2],w=D(Z,h[1]);return[0,[5,_,$,ab,w[1]],w[2]]}throw aa;case
 6:var
 ac=a[4],ad=a[1],i=cy(a[2],a[3],b),j=i[3],ae=i[1];if(typeof
 j!=="number"&&4===j[0]){var
-af=i[2],x=B(ac,j[1]);return[0,[6,ad,ae,af,x[1]],x[2]]}throw aa;case
+af=i[2],x=D(ac,j[1]);return[0,[6,ad,ae,af,x[1]],x[2]]}throw aa;case
 7:var
 ag=a[4],ah=a[1],k=cy(a[2],a[3],b),l=k[3],ai=k[1];if(typeof
 l!=="number"&&5===l[0]){var
-aj=k[2],y=B(ag,l[1]);return[0,[7,ah,ai,aj,y[1]],y[2]]}throw aa;case
+aj=k[2],y=D(ag,l[1]);return[0,[7,ah,ai,aj,y[1]],y[2]]}throw aa;case
 8:var
 ak=a[4],al=a[1],m=cy(a[2],a[3],b),n=m[3],am=m[1];if(typeof
 n!=="number"&&6===n[0]){var
-an=m[2],z=B(ak,n[1]);return[0,[8,al,am,an,z[1]],z[2]]}throw aa;case
+an=m[2],z=D(ak,n[1]);return[0,[8,al,am,an,z[1]],z[2]]}throw aa;case
 9:var
 ao=a[2],A=dm(a[1],b),o=A[2],ap=A[1];if(typeof
 o!=="number"&&7===o[0]){var
-C=B(ao,o[1]);return[0,[9,ap,C[1]],C[2]]}throw aa;case
+B=D(ao,o[1]);return[0,[9,ap,B[1]],B[2]]}throw aa;case
 10:var
-D=B(a[1],b);return[0,[10,D[1]],D[2]];case
+C=D(a[1],b);return[0,[10,C[1]],C[2]];case
 11:var
-aq=a[1],E=B(a[2],b);return[0,[11,aq,E[1]],E[2]];case
+aq=a[1],E=D(a[2],b);return[0,[11,aq,E[1]],E[2]];case
 12:var
-ar=a[1],F=B(a[2],b);return[0,[12,ar,F[1]],F[2]];case
+ar=a[1],F=D(a[2],b);return[0,[12,ar,F[1]],F[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
 G=b[1],as=b[2],at=a[3],au=a[1];if(dc([0,a[2]],[0,G]))throw aa;var
-H=B(at,as);return[0,[13,au,G,H[1]],H[2]]}break;case
+H=D(at,as);return[0,[13,au,G,H[1]],H[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
 I=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,M(I)];if(dc([0,M(ax)],az))throw aa;var
-J=B(aw,M(av));return[0,[14,ay,I,J[1]],J[2]]}break;case
+J=D(aw,M(av));return[0,[14,ay,I,J[1]],J[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
-K=B(a[1],b[1]);return[0,[15,K[1]],K[2]]}break;case
+K=D(a[1],b[1]);return[0,[15,K[1]],K[2]]}break;case
 16:if(typeof
 b!=="number"&&11===b[0]){var
-L=B(a[1],b[1]);return[0,[16,L[1]],L[2]]}break;case
+L=D(a[1],b[1]);return[0,[16,L[1]],L[2]]}break;case
 17:var
-aA=a[1],N=B(a[2],b);return[0,[17,aA,N[1]],N[2]];case
-18:return mP(a[1],a[2],b);case
+aA=a[1],N=D(a[2],b);return[0,[17,aA,N[1]],N[2]];case
+18:return mV(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
-O=B(a[1],b[1]);return[0,[19,O[1]],O[2]]}break;case
+O=D(a[1],b[1]);return[0,[19,O[1]],O[2]]}break;case
 20:if(typeof
 b!=="number"&&1===b[0]){var
-aB=a[2],aC=a[1],P=B(a[3],b[1]);return[0,[20,aC,aB,P[1]],P[2]]}break;case
+aB=a[2],aC=a[1],P=D(a[3],b[1]);return[0,[20,aC,aB,P[1]],P[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
-aD=a[1],Q=B(a[2],b[1]);return[0,[21,aD,Q[1]],Q[2]]}break;case
-23:return mQ(a[1],a[2],b)}throw aa}function
-mP(a,c,b){if(0===a[0]){var
-d=a[1],j=d[2],e=B(d[1],b),k=e[1],f=B(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
-g=a[1],l=g[2],h=B(g[1],b),m=h[1],i=B(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-mQ(a,c,b){if(typeof
+aD=a[1],Q=D(a[2],b[1]);return[0,[21,aD,Q[1]],Q[2]]}break;case
+23:return mW(a[1],a[2],b)}throw aa}function
+mV(a,c,b){if(0===a[0]){var
+d=a[1],j=d[2],e=D(d[1],b),k=e[1],f=D(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
+g=a[1],l=g[2],h=D(g[1],b),m=h[1],i=D(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
+mW(a,c,b){if(typeof
 a==="number")switch(a){case
 0:return at(a,c,b);case
 1:return at(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=B(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aa;default:return at(a,c,b)}else
+d=D(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aa;default:return at(a,c,b)}else
 switch(a[0]){case
 0:return at(a,c,b);case
 1:return at(a,c,b);case
@@ -1813,158 +1813,158 @@ switch(a[0]){case
 7:return at(a,c,b);case
 8:return at([8,a[1],a[2]],c,b);case
 9:var
-g=a[1],e=am(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
+g=a[1],e=an(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
 10:return at(a,c,b);default:return at(a,c,b)}}function
 at(d,c,b){var
-a=B(c,b);return[0,[23,d,a[1]],a[2]]}function
-mO(c,b){var
-a=B(c,b);if(typeof
+a=D(c,b);return[0,[23,d,a[1]],a[2]]}function
+mU(c,b){var
+a=D(c,b);if(typeof
 a[2]==="number")return a[1];throw aa}function
-mR(b,a){return mO(b,M(S(a)))}function
+mX(b,a){return mU(b,M(S(a)))}function
 au(k,g,a){var
-b=t(a),h=0<=g?k:0,d=dg(g);if(d<=b)return a;var
-l=2===h?48:32,c=bB(d,l);switch(h){case
-0:ba(a,0,c,0,b);break;case
-1:ba(a,0,c,d-b|0,b);break;default:var
+b=u(a),h=0<=g?k:0,d=dg(g);if(d<=b)return a;var
+l=2===h?48:32,c=bC(d,l);switch(h){case
+0:bb(a,0,c,0,b);break;case
+1:bb(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==R(a,0)&&45!==R(a,0)&&32!==R(a,0)){e=1;i=1}if(!i){ch(c,0,R(a,0));ba(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==R(a,0)&&45!==R(a,0)&&32!==R(a,0)){e=1;i=1}if(!i){ch(c,0,R(a,0));bb(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===R(a,0)){var
-j=0;if(dX!==R(a,1)&&88!==R(a,1)){f=1;j=1}if(!j){ch(c,1,R(a,1));ba(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)ba(a,0,c,d-b|0,b)}}return aH(c)}function
+j=0;if(dY!==R(a,1)&&88!==R(a,1)){f=1;j=1}if(!j){ch(c,1,R(a,1));bb(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bb(a,0,c,d-b|0,b)}}return aJ(c)}function
 bZ(k,b){var
-c=dg(k),a=t(b),d=R(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+jK>>>0))e=1}else
+c=dg(k),a=u(b),d=R(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+jQ>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(dX===R(b,1)||88===R(b,1))j=1;if(j){var
-h=bB(c+2|0,48);ch(h,1,R(b,1));ba(b,2,h,(c-a|0)+4|0,a-2|0);return aH(h)}}e=1;f=1;break;case
+j=0;if(dY===R(b,1)||88===R(b,1))j=1;if(j){var
+h=bC(c+2|0,48);ch(h,1,R(b,1));bb(b,2,h,(c-a|0)+4|0,a-2|0);return aJ(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bB(c+1|0,48);ch(g,0,d);ba(b,1,g,(c-a|0)+2|0,a-1|0);return aH(g)}}if(e&&a<c){var
-i=bB(c,48);ba(b,0,i,c-a|0,a);return aH(i)}return b}function
-mS(d){var
-a=lC(d),b=t(a),c=bB(b+2|0,34);aQ(a,0,c,1,b);return aH(c)}function
-mT(a){switch(a){case
-1:return mV;case
-2:return mW;case
-4:return mY;case
-5:return mZ;case
-6:return m0;case
-7:return m1;case
-8:return m2;case
-9:return m3;case
-10:return m4;case
-11:return m5;case
+g=bC(c+1|0,48);ch(g,0,d);bb(b,1,g,(c-a|0)+2|0,a-1|0);return aJ(g)}}if(e&&a<c){var
+i=bC(c,48);bb(b,0,i,c-a|0,a);return aJ(i)}return b}function
+mY(d){var
+a=lI(d),b=u(a),c=bC(b+2|0,34);aR(a,0,c,1,b);return aJ(c)}function
+mZ(a){switch(a){case
+1:return m1;case
+2:return m2;case
+4:return m4;case
+5:return m5;case
+6:return m6;case
+7:return m7;case
+8:return m8;case
+9:return m9;case
+10:return m_;case
+11:return m$;case
 0:case
-13:return mU;case
+13:return m0;case
 3:case
-14:return mX;default:return m6}}function
-m7(a){switch(a){case
-1:return m9;case
-2:return m_;case
-4:return na;case
-5:return nb;case
-6:return nc;case
-7:return nd;case
-8:return ne;case
-9:return nf;case
-10:return ng;case
-11:return nh;case
+14:return m3;default:return na}}function
+nb(a){switch(a){case
+1:return nd;case
+2:return ne;case
+4:return ng;case
+5:return nh;case
+6:return ni;case
+7:return nj;case
+8:return nk;case
+9:return nl;case
+10:return nm;case
+11:return nn;case
 0:case
-13:return m8;case
+13:return nc;case
 3:case
-14:return m$;default:return ni}}function
-nj(a){switch(a){case
-1:return nl;case
-2:return nm;case
-4:return no;case
-5:return np;case
-6:return nq;case
-7:return nr;case
-8:return ns;case
-9:return nt;case
-10:return nu;case
-11:return nv;case
+14:return nf;default:return no}}function
+np(a){switch(a){case
+1:return nr;case
+2:return ns;case
+4:return nu;case
+5:return nv;case
+6:return nw;case
+7:return nx;case
+8:return ny;case
+9:return nz;case
+10:return nA;case
+11:return nB;case
 0:case
-13:return nk;case
+13:return nq;case
 3:case
-14:return nn;default:return nw}}function
-nx(a){switch(a){case
-1:return nz;case
-2:return nA;case
-4:return nC;case
-5:return nD;case
-6:return nE;case
-7:return nF;case
-8:return nG;case
-9:return nH;case
-10:return nI;case
-11:return nJ;case
+14:return nt;default:return nC}}function
+nD(a){switch(a){case
+1:return nF;case
+2:return nG;case
+4:return nI;case
+5:return nJ;case
+6:return nK;case
+7:return nL;case
+8:return nM;case
+9:return nN;case
+10:return nO;case
+11:return nP;case
 0:case
-13:return ny;case
+13:return nE;case
 3:case
-14:return nB;default:return nK}}function
-gH(b,c){var
-d=dg(c),e=l8(nL,b),a=gD(16);bY(a,37);l9(a,b);bY(a,46);ad(a,gq(d));bY(a,e);return gF(a)}function
+14:return nH;default:return nQ}}function
+gK(b,c){var
+d=dg(c),e=mc(nR,b),a=gG(16);bY(a,37);md(a,b);bY(a,46);ad(a,gt(d));bY(a,e);return gI(a)}function
 dn(m,a){if(13<=m){var
-g=[0,0],h=t(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<dd(a,c)+ji>>>0))g[1]++;var
+g=[0,0],h=u(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<dd(a,c)+jo>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=V(t(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){ch(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=t(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=V(u(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){ch(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=u(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=dd(a,b);if(9<f+ji>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=dd(a,b);if(9<f+jo>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return aH(j)}return a}function
-nM(a,b){return dn(a,d4(mT(a),b))}function
-nN(a,b){return dn(a,d4(nj(a),b))}function
-nO(a,b){return dn(a,d4(nx(a),b))}function
-nP(a,b){return dn(a,vE(m7(a),b))}function
-bb(b,c,a){function
+b=p;continue}break}}return aJ(j)}return a}function
+nS(a,b){return dn(a,d5(mZ(a),b))}function
+nT(a,b){return dn(a,d5(np(a),b))}function
+nU(a,b){return dn(a,d5(nD(a),b))}function
+nV(a,b){return dn(a,vN(nb(a),b))}function
+bc(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return vA(a,c,d)}function
+d=32}return vJ(a,c,d)}function
 f(a){var
-e=t(a);return function(f){var
+e=u(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
 c=R(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aB(a,nQ)}function
+b=b+1|0;continue}}(0)?a:aC(a,nW)}function
 e(c){var
-b=vn(a);return 3===b?a<0.?nR:nS:4<=b?nT:c}switch(b[2]){case
-5:return e(f(fW(gH(b,c),a)));case
+b=vw(a);return 3===b?a<0.?nX:nY:4<=b?nZ:c}switch(b[2]){case
+5:return e(f(fZ(gK(b,c),a)));case
 6:return d(0);case
-7:return lH(d(0));case
-8:return e(d(0));default:return fW(gH(b,c),a)}}function
-nU(d){var
-a=k2(d),b=t(a),c=bB(b+2|0,39);aQ(a,0,c,1,b);return aH(c)}function
-nV(b){var
-a=gD(16);eu(a,b);return gF(a)}function
+7:return lN(d(0));case
+8:return e(d(0));default:return fZ(gK(b,c),a)}}function
+n0(d){var
+a=k8(d),b=u(a),c=bC(b+2|0,39);aR(a,0,c,1,b);return aJ(c)}function
+n1(b){var
+a=gG(16);ev(a,b);return gI(a)}function
 c0(d,o,n,m){var
 c=o,b=n,a=m;for(;;)if(typeof
 a==="number")return e(c,b);else
 switch(a[0]){case
 0:var
-p=a[1];return function(a){return w(c,[5,b,a],p)};case
+p=a[1];return function(a){return x(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return w(c,[4,b,nU(a)],q)};case
+q=a[1];return function(a){return x(c,[4,b,n0(a)],q)};case
 2:var
-r=a[2],s=a[1];return ev(c,b,r,s,function(a){return a});case
-3:return ev(c,b,a[2],a[1],mS);case
-4:return dp(c,b,a[4],a[2],a[3],nM,a[1]);case
-5:return dp(c,b,a[4],a[2],a[3],nN,a[1]);case
-6:return dp(c,b,a[4],a[2],a[3],nO,a[1]);case
-7:return dp(c,b,a[4],a[2],a[3],nP,a[1]);case
-8:return nW(c,b,a[4],a[2],a[3],a[1]);case
-9:return ev(c,b,a[2],a[1],kJ);case
+r=a[2],s=a[1];return ew(c,b,r,s,function(a){return a});case
+3:return ew(c,b,a[2],a[1],mY);case
+4:return dp(c,b,a[4],a[2],a[3],nS,a[1]);case
+5:return dp(c,b,a[4],a[2],a[3],nT,a[1]);case
+6:return dp(c,b,a[4],a[2],a[3],nU,a[1]);case
+7:return dp(c,b,a[4],a[2],a[3],nV,a[1]);case
+8:return n2(c,b,a[4],a[2],a[3],a[1]);case
+9:return ew(c,b,a[2],a[1],kP);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -1972,249 +1972,249 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=nV(a[2]);return function(a){return w(c,[4,b,u],t)};case
+t=a[3],u=n1(a[2]);return function(a){return x(c,[4,b,u],t)};case
 14:var
-v=a[3],x=a[2];return function(a){return w(c,b,I(mR(a[1],x),v))};case
+v=a[3],w=a[2];return function(a){return x(c,b,I(mX(a[1],w),v))};case
 15:var
-y=a[1];return function(d,a){return w(c,[6,b,function(b){return l(d,b,a)}],y)};case
+y=a[1];return function(d,a){return x(c,[6,b,function(b){return l(d,b,a)}],y)};case
 16:var
-z=a[1];return function(a){return w(c,[6,b,a],z)};case
+z=a[1];return function(a){return x(c,[6,b,a],z)};case
 17:var
 b=[0,b,a[1]],a=a[2];continue;case
 18:var
 f=a[1];if(0===f[0]){var
-A=a[2],B=f[1][1],C=0,c=function(b,c,d){return function(a){return w(c,[1,b,[0,a]],d)}}(b,c,A),b=C,a=B;continue}var
-D=a[2],E=f[1][1],F=0,c=function(b,c,d){return function(a){return w(c,[1,b,[1,a]],d)}}(b,c,D),b=F,a=E;continue;case
-19:throw[0,J,nY];case
+A=a[2],B=f[1][1],C=0,c=function(b,c,d){return function(a){return x(c,[1,b,[0,a]],d)}}(b,c,A),b=C,a=B;continue}var
+D=a[2],E=f[1][1],F=0,c=function(b,c,d){return function(a){return x(c,[1,b,[1,a]],d)}}(b,c,D),b=F,a=E;continue;case
+19:throw[0,J,n4];case
 20:var
-G=a[3],H=[8,b,nZ];return function(a){return w(c,H,G)};case
+G=a[3],H=[8,b,n5];return function(a){return x(c,H,G)};case
 21:var
-K=a[2];return function(a){return w(c,[4,b,d4(n0,a)],K)};case
+K=a[2];return function(a){return x(c,[4,b,d5(n6,a)],K)};case
 22:var
-L=a[1];return function(a){return w(c,[5,b,a],L)};case
+L=a[1];return function(a){return x(c,[5,b,a],L)};case
 23:var
-g=a[2],h=a[1];return d<50?i8(d+1|0,c,b,h,g):_(i8,[0,c,b,h,g]);default:var
-i=a[3],j=a[1],k=e(a[2],0);return d<50?fn(d+1|0,c,b,i,j,k):_(fn,[0,c,b,i,j,k])}}function
-i8(d,c,b,e,a){if(typeof
+g=a[2],h=a[1];return d<50?jc(d+1|0,c,b,h,g):_(jc,[0,c,b,h,g]);default:var
+i=a[3],j=a[1],k=e(a[2],0);return d<50?fq(d+1|0,c,b,i,j,k):_(fq,[0,c,b,i,j,k])}}function
+jc(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
-0:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a]);case
-1:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a]);case
-2:throw[0,J,n1];default:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a])}else
+0:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
+1:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
+2:throw[0,J,n7];default:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a])}else
 switch(e[0]){case
-0:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a]);case
-1:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a]);case
-2:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a]);case
-3:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a]);case
-4:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a]);case
-5:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a]);case
-6:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a]);case
-7:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a]);case
-8:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a]);case
+0:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
+1:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
+2:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
+3:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
+4:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
+5:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
+6:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
+7:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
+8:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?fo(d+1|0,c,b,f,a):_(fo,[0,c,b,f,a]);case
-10:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a]);default:return d<50?A(d+1|0,c,b,a):_(A,[0,c,b,a])}}function
-fo(e,d,c,a,b){if(typeof
-a==="number")return e<50?A(e+1|0,d,c,b):_(A,[0,d,c,b]);else
+f=e[2];return d<50?fr(d+1|0,c,b,f,a):_(fr,[0,c,b,f,a]);case
+10:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);default:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a])}}function
+fr(e,d,c,a,b){if(typeof
+a==="number")return e<50?B(e+1|0,d,c,b):_(B,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return aC(d,c,f,b)};case
+f=a[1];return function(a){return aD(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return aC(d,c,g,b)};case
+g=a[1];return function(a){return aD(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return aC(d,c,h,b)};case
+h=a[1];return function(a){return aD(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return aC(d,c,i,b)};case
+i=a[1];return function(a){return aD(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return aC(d,c,j,b)};case
+j=a[1];return function(a){return aD(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return aC(d,c,k,b)};case
+k=a[1];return function(a){return aD(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return aC(d,c,l,b)};case
+l=a[1];return function(a){return aD(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return aC(d,c,m,b)};case
+m=a[1];return function(a){return aD(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return aC(d,c,n,b)};case
+n=a[2];return function(a){return aD(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=X(S(a[1]),p);return function(a){return aC(d,c,aj(q,o),b)};case
+o=a[3],p=a[2],q=X(S(a[1]),p);return function(a){return aD(d,c,ak(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return aC(d,c,r,b)};case
+r=a[1];return function(e,a){return aD(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return aC(d,c,s,b)};case
+s=a[1];return function(a){return aD(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return aC(d,c,t,b)};case
-13:throw[0,J,n2];default:throw[0,J,n3]}}function
-A(d,b,e,a){var
-c=[8,e,n4];return d<50?c0(d+1|0,b,c,a):_(c0,[0,b,c,a])}function
-fn(h,b,f,a,d,c){if(d){var
-i=d[1];return function(d){return nX(b,f,a,i,e(c,d))}}var
+t=a[1];return function(a){return aD(d,c,t,b)};case
+13:throw[0,J,n8];default:throw[0,J,n9]}}function
+B(d,b,e,a){var
+c=[8,e,n_];return d<50?c0(d+1|0,b,c,a):_(c0,[0,b,c,a])}function
+fq(h,b,f,a,d,c){if(d){var
+i=d[1];return function(d){return n3(b,f,a,i,e(c,d))}}var
 g=[4,f,c];return h<50?c0(h+1|0,b,g,a):_(c0,[0,b,g,a])}function
-w(a,b,c){return f8(c0(0,a,b,c))}function
-aC(a,b,c,d){return f8(fo(0,a,b,c,d))}function
-nX(a,b,c,d,e){return f8(fn(0,a,b,c,d,e))}function
-ev(f,d,c,a,b){if(typeof
-a==="number")return function(a){return w(f,[4,d,e(b,a)],c)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return w(f,[4,d,au(h,g,e(b,a))],c)}}var
-i=a[1];return function(g,a){return w(f,[4,d,au(i,g,e(b,a))],c)}}}function
+x(a,b,c){return f$(c0(0,a,b,c))}function
+aD(a,b,c,d){return f$(fr(0,a,b,c,d))}function
+n3(a,b,c,d,e){return f$(fq(0,a,b,c,d,e))}function
+ew(f,d,c,a,b){if(typeof
+a==="number")return function(a){return x(f,[4,d,e(b,a)],c)};else{if(0===a[0]){var
+g=a[2],h=a[1];return function(a){return x(f,[4,d,au(h,g,e(b,a))],c)}}var
+i=a[1];return function(g,a){return x(f,[4,d,au(i,g,e(b,a))],c)}}}function
 dp(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return w(f,[4,e,bZ(g,l(b,a,c))],d)}:function(c){return w(f,[4,e,l(b,a,c)],d)};var
-k=c[1];return function(c){return w(f,[4,e,bZ(k,l(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return x(f,[4,e,bZ(g,l(b,a,c))],d)}:function(c){return x(f,[4,e,l(b,a,c)],d)};var
+k=c[1];return function(c){return x(f,[4,e,bZ(k,l(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return w(f,[4,e,au(i,h,bZ(g,l(b,a,c)))],d)}:function(c){return w(f,[4,e,au(i,h,l(b,a,c))],d)};var
-m=c[1];return function(c){return w(f,[4,e,au(i,h,bZ(m,l(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return x(f,[4,e,au(i,h,bZ(g,l(b,a,c)))],d)}:function(c){return x(f,[4,e,au(i,h,l(b,a,c))],d)};var
+m=c[1];return function(c){return x(f,[4,e,au(i,h,bZ(m,l(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return w(f,[4,e,au(j,h,bZ(g,l(b,a,c)))],d)}:function(g,c){return w(f,[4,e,au(j,g,l(b,a,c))],d)};var
-n=c[1];return function(g,c){return w(f,[4,e,au(j,g,bZ(n,l(b,a,c)))],d)}}}function
-nW(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return x(f,[4,e,au(j,h,bZ(g,l(b,a,c)))],d)}:function(g,c){return x(f,[4,e,au(j,g,l(b,a,c))],d)};var
+n=c[1];return function(g,c){return x(f,[4,e,au(j,g,bZ(n,l(b,a,c)))],d)}}}function
+n2(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return w(e,[4,d,bb(a,f,b)],c)}:function(b){return w(e,[4,d,bb(a,et(a),b)],c)};var
-j=b[1];return function(b){return w(e,[4,d,bb(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return x(e,[4,d,bc(a,f,b)],c)}:function(b){return x(e,[4,d,bc(a,eu(a),b)],c)};var
+j=b[1];return function(b){return x(e,[4,d,bc(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return w(e,[4,d,au(h,g,bb(a,f,b))],c)}:function(b){return w(e,[4,d,au(h,g,bb(a,et(a),b))],c)};var
-k=b[1];return function(b){return w(e,[4,d,au(h,g,bb(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return x(e,[4,d,au(h,g,bc(a,f,b))],c)}:function(b){return x(e,[4,d,au(h,g,bc(a,eu(a),b))],c)};var
+k=b[1];return function(b){return x(e,[4,d,au(h,g,bc(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return w(e,[4,d,au(i,g,bb(a,f,b))],c)}:function(f,b){return w(e,[4,d,au(i,f,bb(a,et(a),b))],c)};var
-l=b[1];return function(f,b){return w(e,[4,d,au(i,f,bb(a,l,b))],c)}}}function
-bc(b,f){var
+b==="number")return b?function(g,f,b){return x(e,[4,d,au(i,g,bc(a,f,b))],c)}:function(f,b){return x(e,[4,d,au(i,f,bc(a,eu(a),b))],c)};var
+l=b[1];return function(f,b){return x(e,[4,d,au(i,f,bc(a,l,b))],c)}}}function
+bd(b,f){var
 a=f;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=gG(a[2]);bc(b,g);return cr(b,h);case
+g=a[1],h=gJ(a[2]);bd(b,g);return cr(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bc(b,d);cr(b,n5);var
+i=c[1];bd(b,d);cr(b,n$);var
 a=i;continue}var
-j=c[1];bc(b,d);cr(b,n6);var
+j=c[1];bd(b,d);cr(b,oa);var
 a=j;continue;case
 6:var
-m=a[2];bc(b,a[1]);return e(m,b);case
-7:bc(b,a[1]);return dh(b);case
+m=a[2];bd(b,a[1]);return e(m,b);case
+7:bd(b,a[1]);return dh(b);case
 8:var
-n=a[2];bc(b,a[1]);return W(n);case
+n=a[2];bd(b,a[1]);return W(n);case
 2:case
 4:var
-k=a[2];bc(b,a[1]);return cr(b,k);default:var
-l=a[2];bc(b,a[1]);return kV(b,l)}}function
-bm(b,f){var
+k=a[2];bd(b,a[1]);return cr(b,k);default:var
+l=a[2];bd(b,a[1]);return k1(b,l)}}function
+bo(b,f){var
 a=f;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=gG(a[2]);bm(b,g);return cx(b,h);case
+g=a[1],h=gJ(a[2]);bo(b,g);return cx(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bm(b,d);cx(b,n7);var
+i=c[1];bo(b,d);cx(b,ob);var
 a=i;continue}var
-j=c[1];bm(b,d);cx(b,n8);var
+j=c[1];bo(b,d);cx(b,oc);var
 a=j;continue;case
 6:var
-m=a[2];bm(b,a[1]);return cx(b,e(m,0));case
+m=a[2];bo(b,a[1]);return cx(b,e(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];bm(b,a[1]);return W(n);case
+n=a[2];bo(b,a[1]);return W(n);case
 2:case
 4:var
-k=a[2];bm(b,a[1]);return cx(b,k);default:var
-l=a[2];bm(b,a[1]);return gC(b,l)}}function
-n9(c,a,b){var
-d=b[1],f=0;return w(function(b){bc(a,b);return e(c,a)},f,d)}function
-ew(b,a){return n9(function(a){return 0},b,a)}function
-ex(a){return ew(aT,a)}function
-n_(b,a){var
-c=a[1];return w(function(c){var
-a=eq(64);bm(a,c);return e(b,er(a))},0,c)}function
-ag(a){return n_(function(a){return a},a)}var
-n$=ec(0);function
-ez(c,b){var
-a=c[1+b];return lI(a)?ck(a)===d2?e(ag(oa),a):ck(a)===253?kO(a):ob:e(ag(oc),a)}function
-gI(b,a){if(b.length-1<=a)return od;var
-c=gI(b,a+1|0),d=ez(b,a);return l(ag(oe),d,c)}function
-of(a){var
+k=a[2];bo(b,a[1]);return cx(b,k);default:var
+l=a[2];bo(b,a[1]);return gF(b,l)}}function
+od(c,a,b){var
+d=b[1],f=0;return x(function(b){bd(a,b);return e(c,a)},f,d)}function
+ex(b,a){return od(function(a){return 0},b,a)}function
+ey(a){return ex(aV,a)}function
+oe(b,a){var
+c=a[1];return x(function(c){var
+a=er(64);bo(a,c);return e(b,es(a))},0,c)}function
+ah(a){return oe(function(a){return a},a)}var
+of=ed(0);function
+eA(c,b){var
+a=c[1+b];return lO(a)?ck(a)===d3?e(ah(og),a):ck(a)===253?kU(a):oh:e(ah(oi),a)}function
+gL(b,a){if(b.length-1<=a)return oj;var
+c=gL(b,a+1|0),d=eA(b,a);return l(ah(ok),d,c)}function
+ol(a){var
 b=a.length-1;if(2<b>>>0){var
-c=gI(a,2),d=ez(a,1);return l(ag(og),d,c)}switch(b){case
-0:return oh;case
-1:return oi;default:var
-f=ez(a,1);return e(ag(oj),f)}}function
-ok(d){function
+c=gL(a,2),d=eA(a,1);return l(ah(om),d,c)}switch(b){case
+0:return on;case
+1:return oo;default:var
+f=eA(a,1);return e(ah(op),f)}}function
+oq(d){function
 a(f){var
 a=f;for(;;){if(a){var
 g=a[2],h=a[1];try{var
 c=0,b=e(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=g;continue}return 0}}return a(ed(n$))}function
-ol(a){if(a===df)return om;if(a===ef)return on;if(a[1]===gc){var
-b=a[2],e=b[3],h=b[2],i=b[1];return fp(ag(ey),i,h,e,e+5|0,oo)}if(a[1]===J){var
-c=a[2],f=c[3],j=c[2],k=c[1];return fp(ag(ey),k,j,f,f+6|0,op)}if(a[1]===ge){var
-d=a[2],g=d[3],l=d[2],m=d[1];return fp(ag(ey),m,l,g,g+6|0,oq)}if(0===ck(a)){var
-n=a[1][1];return aB(n,of(a))}return a[1]}function
+a=g;continue}return 0}}return a(ee(of))}function
+or(a){if(a===df)return os;if(a===eg)return ot;if(a[1]===gf){var
+b=a[2],e=b[3],h=b[2],i=b[1];return fs(ah(ez),i,h,e,e+5|0,ou)}if(a[1]===J){var
+c=a[2],f=c[3],j=c[2],k=c[1];return fs(ah(ez),k,j,f,f+6|0,ov)}if(a[1]===gh){var
+d=a[2],g=d[3],l=d[2],m=d[1];return fs(ah(ez),m,l,g,g+6|0,ow)}if(0===ck(a)){var
+n=a[1][1];return aC(n,ol(a))}return a[1]}function
 dq(a){var
-b=ok(a);return b?b[1]:ol(a)}function
-or(a){var
-b=[0,vo(a)];return b}function
-os(b,a){function
-c(a){return a?0===b?ot:ou:0===b?ov:ow}if(0===a[0]){var
-d=a[5],f=a[4],g=a[3],h=a[6]?ox:oz,i=a[2],j=a[7],k=c(a[1]);return[0,vd(ag(oy),k,j,i,h,g,f,d)]}if(a[1])return 0;var
-l=c(0);return[0,e(ag(oA),l)]}function
-oB(d,b){if(b){var
+b=oq(a);return b?b[1]:or(a)}function
+ox(a){var
+b=[0,vx(a)];return b}function
+oy(b,a){function
+c(a){return a?0===b?oz:oA:0===b?oB:oC}if(0===a[0]){var
+d=a[5],f=a[4],g=a[3],h=a[6]?oD:oF,i=a[2],j=a[7],k=c(a[1]);return[0,vm(ah(oE),k,j,i,h,g,f,d)]}if(a[1])return 0;var
+l=c(0);return[0,e(ah(oG),l)]}function
+oH(d,b){if(b){var
 f=b[1],g=f.length-1-1|0,i=0;if(!(g<0)){var
 a=i;for(;;){var
-h=os(a,c(f,a)[1+a]);if(h){var
-j=h[1];e(ew(d,oC),j)}var
+h=oy(a,c(f,a)[1+a]);if(h){var
+j=h[1];e(ex(d,oI),j)}var
 k=a+1|0;if(g!==a){var
-a=k;continue}break}}return 0}return ew(d,oD)}function
-eA(b,a){return oB(b,or(a))}var
-oF=oE.slice();function
-oG(f,d){var
-g=dq(f);e(ex(oH),g);eA(aT,d);var
-a=vU(0);if(a<0){var
-b=dg(a);gf(c(oF,b)[1+b])}return dh(aT)}var
-oI=[0];function
-gJ(b){var
-a=vt(0);return a}function
-oJ(b,a){try{var
-c=a?oI:gJ(0);try{ei(0)}catch(a){}try{var
-i=oG(b,c),d=i}catch(a){a=aR(a);var
-f=gJ(0),g=dq(b);e(ex(oL),g);eA(aT,c);var
-h=dq(a);e(ex(oM),h);eA(aT,f);var
-d=dh(aT)}return d}catch(a){a=aR(a);if(a===df)return gf(oK);throw a}}f7(a(jf),function(b,a){try{var
-c=oJ(b,a);return c}catch(a){return 0}});function
-oN(a){return vT(a,0,t(a))}function
-oO(a){return[0,s(55,0),0]}function
-oP(d,g){function
-l(b,a){return oN(aB(b,gq(a)))}function
+a=k;continue}break}}return 0}return ex(d,oJ)}function
+eB(b,a){return oH(b,ox(a))}var
+oL=oK.slice();function
+oM(f,d){var
+g=dq(f);e(ey(oN),g);eB(aV,d);var
+a=v3(0);if(a<0){var
+b=dg(a);gi(c(oL,b)[1+b])}return dh(aV)}var
+oO=[0];function
+gM(b){var
+a=vC(0);return a}function
+oP(b,a){try{var
+c=a?oO:gM(0);try{ej(0)}catch(a){}try{var
+i=oM(b,c),d=i}catch(a){a=aS(a);var
+f=gM(0),g=dq(b);e(ey(oR),g);eB(aV,c);var
+h=dq(a);e(ey(oS),h);eB(aV,f);var
+d=dh(aV)}return d}catch(a){a=aS(a);if(a===df)return gi(oQ);throw a}}f_(a(jl),function(b,a){try{var
+c=oP(b,a);return c}catch(a){return 0}});function
+oT(a){return v2(a,0,u(a))}function
+oU(a){return[0,s(55,0),0]}function
+oV(d,g){function
+l(b,a){return oT(aC(b,gt(a)))}function
 m(a){var
 b=R(a,3)<<24,c=R(a,2)<<16,d=R(a,1)<<8;return((R(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,oQ],j=54+gp(55,i)|0,n=0;if(!(j<0)){var
+f=[0,oW],j=54+gs(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=vY(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&jp;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=v7(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&jv;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-oR(b){var
-a=oO(0);oP(a,b);return a}function
-oS(a){return oR(v_(0))}function
-oT(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&jp,g=a[2];c(a[1],g)[1+g]=f;return f}function
-oU(a){var
+oX(b){var
+a=oU(0);oV(a,b);return a}function
+oY(a){return oX(wh(0))}function
+oZ(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&jv,g=a[2];c(a[1],g)[1+g]=f;return f}function
+o0(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-vb=kv(va),gL=vb}catch(a){a=aR(a);if(a!==a9)throw a;try{var
-u$=kv(u_),gK=u$}catch(a){a=aR(a);if(a!==a9)throw a;var
-gK=oV}var
-gL=gK}var
-oW=lG(gL,82),dr=[dY,function(a){return oS(0)}];function
-oX(c,b){var
-a=c;for(;;){if(b<=a)return a;if(ej<(a*2|0))return a;var
+vk=kB(vj),gO=vk}catch(a){a=aS(a);if(a!==a$)throw a;try{var
+vi=kB(vh),gN=vi}catch(a){a=aS(a);if(a!==a$)throw a;var
+gN=o1}var
+gO=gN}var
+o2=lM(gO,82),dr=[dZ,function(a){return oY(0)}];function
+o3(c,b){var
+a=c;for(;;){if(b<=a)return a;if(ek<(a*2|0))return a;var
 a=a*2|0;continue}}function
-gM(a,e){var
-f=a?a[1]:oW,b=oX(16,e);if(f)var
-c=ck(dr),g=c1===c?dr[1]:dY===c?gB(dr):dr,d=oT(g);else
+gP(a,e){var
+f=a?a[1]:o2,b=o3(16,e);if(f)var
+c=ck(dr),g=c1===c?dr[1]:dZ===c?gE(dr):dr,d=oZ(g);else
 var
 d=0;return[0,0,s(b,0),d,b]}function
-oY(n,d,g,h){var
+o4(n,d,g,h){var
 i=h.length-1,f=s(i,0),j=g.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
@@ -2233,306 +2233,306 @@ a=r;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-gN(g,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<ej?1:0;if(d){var
-f=s(c,0),h=1-oU(a);a[2]=f;return oY(e(g,a),h,b,f)}return d}function
-oZ(c,b,a){return km(c,b,0,a)}function
-bD(a,b){return 4<=a.length-1?km(10,c4,a[3],b)&(a[2].length-1-1|0):W(o0)}function
-o1(a,d,f){var
-b=bD(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?gN(bD,a):e}function
-o2(c,b){var
+gQ(g,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<ek?1:0;if(d){var
+f=s(c,0),h=1-o0(a);a[2]=f;return o4(e(g,a),h,b,f)}return d}function
+o5(c,b,a){return ks(c,b,0,a)}function
+bE(a,b){return 4<=a.length-1?ks(10,c4,a[3],b)&(a[2].length-1-1|0):W(o6)}function
+o7(a,d,f){var
+b=bE(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?gQ(bE,a):e}function
+o8(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===ao(c,a[1]))return d;var
-a=e;continue}throw a9}}function
-o3(f,a){var
-g=bD(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===ao(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===ao(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===ao(a,e[1])?j:o2(a,k)}throw a9}throw a9}throw a9}function
-o4(c,b){var
+d=a[2],e=a[3];if(0===ap(c,a[1]))return d;var
+a=e;continue}throw a$}}function
+o9(f,a){var
+g=bE(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===ap(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===ap(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===ap(a,e[1])?j:o8(a,k)}throw a$}throw a$}throw a$}function
+o_(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===ao(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===ap(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-o5(f,a){var
-g=bD(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===ao(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===ao(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===ao(a,e[1])?[0,j]:o4(a,k)}return 0}return 0}return 0}function
-o6(a,b){function
+o$(f,a){var
+g=bE(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===ap(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===ap(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===ap(a,e[1])?[0,j]:o_(a,k)}return 0}return 0}return 0}function
+pa(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===ao(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===ap(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=bD(a,b);return d(c(a[2],e)[1+e])}function
-o7(b,d,c){var
+e=bE(a,b);return d(c(a[2],e)[1+e])}function
+pb(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===ao(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===ap(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-gO(a,d,e){var
-b=bD(a,d),f=c(a[2],b)[1+b],g=o7(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return gN(bD,a);var
+gR(a,d,e){var
+b=bE(a,d),f=c(a[2],b)[1+b],g=pb(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return gQ(bE,a);var
 i=h}else
 var
 i=g;return i}function
-bn(a){return a}var
-gP=0,gQ=-1;function
-gR(a){return 0<=a?1:0}var
-gS=[N,o8,bz(0)];function
-ds(a,b){a[13]=a[13]+b[3]|0;return gA(b,a[28])}function
-o9(a){a[12]=1;a[13]=1;return ep(a[28])}var
-gT=1000000010;function
-eB(b,a){return a0(b[17],a,0,t(a))}function
+bp(a){return a}var
+gS=0,gT=-1;function
+gU(a){return 0<=a?1:0}var
+gV=[N,pc,bA(0)];function
+ds(a,b){a[13]=a[13]+b[3]|0;return gD(b,a[28])}function
+pd(a){a[12]=1;a[13]=1;return eq(a[28])}var
+gW=1000000010;function
+eC(b,a){return a2(b[17],a,0,u(a))}function
 dt(a){return e(a[19],0)}function
-o_(b,a){return e(b[20],a)}function
-o$(b,a){return e(b[21],a)}function
-gU(a,c,b){a[9]=a[9]-c|0;eB(a,b);a[11]=0;return 0}function
+pe(b,a){return e(b[20],a)}function
+pf(b,a){return e(b[21],a)}function
+gX(a,c,b){a[9]=a[9]-c|0;eC(a,b);a[11]=0;return 0}function
 du(c,a){var
-b=y(a,pa);return b?gU(c,t(a),a):b}function
-bE(a,b,c){var
-d=b[3],e=b[2];du(a,b[1]);dt(a);a[11]=1;a[10]=ln(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;o$(a,a[10]);return du(a,d)}function
-gV(b,a){return bE(b,pb,a)}function
+b=y(a,pg);return b?gX(c,u(a),a):b}function
+bF(a,b,c){var
+d=b[3],e=b[2];du(a,b[1]);dt(a);a[11]=1;a[10]=lt(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;pf(a,a[10]);return du(a,d)}function
+gY(b,a){return bF(b,ph,a)}function
 b0(a,b){var
-c=b[2],d=b[3];du(a,b[1]);a[9]=a[9]-c|0;o_(a,c);return du(a,d)}function
-pc(a){var
+c=b[2],d=b[3];du(a,b[1]);a[9]=a[9]-c|0;pe(a,c);return du(a,d)}function
+pi(a){var
 b=bX(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:gV(a,d):e}return dt(a)}function
-pd(a){var
-b=lX(a[28]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:gY(a,d):e}return dt(a)}function
+pj(a){var
+b=l3(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=bn(d);a[9]=a[9]+e|0;return 0}return 0}function
-pe(a,g,b){if(typeof
+e=bp(d);a[9]=a[9]+e|0;return 0}return 0}function
+pk(a,g,b){if(typeof
 b==="number")switch(b){case
 0:var
 j=bX(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return vQ(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+c=a[1],d=a[2];return vZ(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
 1:bW(a[2]);return 0;case
 2:bW(a[3]);return 0;case
 3:var
-m=bX(a[2]);return m?gV(a,m[1][2]):dt(a);case
+m=bX(a[2]);return m?gY(a,m[1][2]):dt(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?pd(a):n;default:var
-o=bW(a[5]);return o?eB(a,e(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?pj(a):n;default:var
+o=bW(a[5]);return o?eC(a,e(a[25],o[1])):0}else
 switch(b[0]){case
-0:return gU(a,g,b[1]);case
+0:return gX(a,g,b[1]);case
 1:var
 c=b[2],f=b[1],p=c[1],z=c[2],q=bX(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
 0:return b0(a,f);case
-1:return bE(a,c,d);case
-2:return bE(a,c,d);case
-3:return a[9]<(g+t(p)|0)?bE(a,c,d):b0(a,f);case
-4:return a[11]?b0(a,f):a[9]<(g+t(p)|0)?bE(a,c,d):((a[6]-d|0)+z|0)<a[10]?bE(a,c,d):b0(a,f);default:return b0(a,f)}}return 0;case
+1:return bF(a,c,d);case
+2:return bF(a,c,d);case
+3:return a[9]<(g+u(p)|0)?bF(a,c,d):b0(a,f);case
+4:return a[11]?b0(a,f):a[9]<(g+u(p)|0)?bF(a,c,d):((a[6]-d|0)+z|0)<a[10]?bF(a,c,d):b0(a,f);default:return b0(a,f)}}return 0;case
 2:var
 h=a[6]-a[9]|0,A=b[2],B=b[1],s=bX(a[3]);if(s){var
-u=s[1][1],v=u[1];if(v)var
+t=s[1][1],v=t[1];if(v)var
 C=v[1],D=function(c){var
 a=c;for(;;){if(a){var
 b=a[1],d=a[2];if(h<=b)return b;var
-a=d;continue}return C}},i=D(u[1]);else
+a=d;continue}return C}},i=D(t[1]);else
 var
 i=h;var
-w=i-h|0;return 0<=w?b0(a,[0,pg,w+B|0,pf]):bE(a,[0,pi,i+A|0,ph],a[6])}return 0;case
+w=i-h|0;return 0<=w?b0(a,[0,pm,w+B|0,pl]):bF(a,[0,po,i+A|0,pn],a[6])}return 0;case
 3:var
-x=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))pc(a);var
+x=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))pi(a);var
 F=a[9]-E|0,G=1===x?1:a[9]<g?x:5;return bV([0,G,F],a[2]);case
 4:return bV(b[1],a[3]);default:var
-y=b[1];eB(a,e(a[24],y));return bV(y,a[5])}}function
-gW(a){for(;;){var
-d=lV(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=gR(c),e=i||(a[9]<=h?1:0);if(e){lW(a[28]);var
-j=gR(c)?bn(c):gT;pe(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-pj(a,b){ds(a,b);return gW(a)}function
-pk(c,a,b){return pj(c,[0,a,[0,b],bn(a)])}function
-pl(b,a){return pk(b,bn(t(a)),a)}function
-eC(a){cw(a);return bV([0,-1,[0,gQ,pm,0]],a)}function
-eD(a,c){var
+y=b[1];eC(a,e(a[24],y));return bV(y,a[5])}}function
+gZ(a){for(;;){var
+d=l1(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=gU(c),e=i||(a[9]<=h?1:0);if(e){l2(a[28]);var
+j=gU(c)?bp(c):gW;pk(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+pp(a,b){ds(a,b);return gZ(a)}function
+pq(c,a,b){return pp(c,[0,a,[0,b],bp(a)])}function
+pr(b,a){return pq(b,bp(u(a)),a)}function
+eD(a){cw(a);return bV([0,-1,[0,gT,ps,0]],a)}function
+eE(a,c){var
 d=bX(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=bn(b[1]);if(i<a[12])return eC(a[1]);var
+e=d[1],b=e[2],i=e[1],f=bp(b[1]);if(i<a[12])return eD(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=bn(a[13]+f|0),bW(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=bp(a[13]+f|0),bW(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=bn(a[13]+f|0),bW(a[1]),0):c;return j}return 0}return 0}function
-pn(a,c,b){ds(a,b);if(c)eD(a,1);return bV([0,a[13],b],a[1])}function
-po(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return pn(a,0,[0,bn(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?pl(a,a[16]):b}function
-pp(a){return po(a,0,3)}function
-pq(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){ds(a,[0,gP,1,0]);eD(a,1);eD(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=bp(a[13]+f|0),bW(a[1]),0):c;return j}return 0}return 0}function
+pt(a,c,b){ds(a,b);if(c)eE(a,1);return bV([0,a[13],b],a[1])}function
+pu(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return pt(a,0,[0,bp(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?pr(a,a[16]):b}function
+pv(a){return pu(a,0,3)}function
+pw(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){ds(a,[0,gS,1,0]);eE(a,1);eE(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-pr(a,f){if(a[23])ds(a,[0,gP,5,0]);var
+px(a,f){if(a[23])ds(a,[0,gS,5,0]);var
 b=a[22];if(b){var
 c=bW(a[4]);if(c)return e(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-ps(a,b){return pr(a,0)}function
-pt(a){o9(a);eC(a[1]);cw(a[2]);cw(a[3]);cw(a[4]);cw(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return pp(a)}function
-pu(a){var
-b=a[4];return lR(function(b){return ps(a,0)},b)}function
-pv(a,b){pu(a);for(;;){if(1<a[14]){pq(a,0);continue}a[13]=gT;gW(a);if(b)dt(a);return pt(a)}}function
-gX(a,b){pv(a,0);return e(a[18],0)}function
-pw(a,b){return a0(a[17],px,0,1)}var
-gY=gu(80,32);function
-gZ(b,d){var
+py(a,b){return px(a,0)}function
+pz(a){pd(a);eD(a[1]);cw(a[2]);cw(a[3]);cw(a[4]);cw(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return pv(a)}function
+pA(a){var
+b=a[4];return lX(function(b){return py(a,0)},b)}function
+pB(a,b){pA(a);for(;;){if(1<a[14]){pw(a,0);continue}a[13]=gW;gZ(a);if(b)dt(a);return pz(a)}}function
+g0(a,b){pB(a,0);return e(a[18],0)}function
+pC(a,b){return a2(a[17],pD,0,1)}var
+g1=gx(80,32);function
+g2(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){a0(b[17],gY,0,80);var
-a=a-80|0;continue}return a0(b[17],gY,0,a)}return c}}function
-py(a){return a[1]===gS?aB(pA,aB(a[2],pz)):pB}function
-pC(a){return a[1]===gS?aB(pE,aB(a[2],pD)):pF}function
-pG(a){return 0}function
-pH(a){return 0}function
-pI(h,g,f,e,d){var
-b=lU(0),c=[0,gQ,pJ,0];gA(c,b);var
-a=cv(0);eC(a);bV([0,1,c],a);var
-i=cv(0),j=cv(0),k=cv(0);return[0,a,cv(0),k,j,i,78,10,68,78,0,1,1,1,1,kG,pK,h,g,f,e,d,0,0,py,pC,pG,pH,b]}function
-g0(c,b){function
+c=0<a?1:0;if(c){if(80<a){a2(b[17],g1,0,80);var
+a=a-80|0;continue}return a2(b[17],g1,0,a)}return c}}function
+pE(a){return a[1]===gV?aC(pG,aC(a[2],pF)):pH}function
+pI(a){return a[1]===gV?aC(pK,aC(a[2],pJ)):pL}function
+pM(a){return 0}function
+pN(a){return 0}function
+pO(h,g,f,e,d){var
+b=l0(0),c=[0,gT,pP,0];gD(c,b);var
+a=cv(0);eD(a);bV([0,1,c],a);var
+i=cv(0),j=cv(0),k=cv(0);return[0,a,cv(0),k,j,i,78,10,68,78,0,1,1,1,1,kM,pQ,h,g,f,e,d,0,0,pE,pI,pM,pN,b]}function
+g3(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=pI(c,b,function(a){return 0},e,d);a[19]=function(b){return pw(a,b)};a[20]=function(b){return gZ(a,b)};a[21]=function(b){return gZ(a,b)};return a}function
-g1(a){function
-b(b){return dh(a)}return g0(function(b,c,d){return kS(a,b,c,d)},b)}function
-pL(a){function
-b(a){return 0}return g0(function(b,c,d){return l6(a,b,c,d)},b)}var
-pM=ft,pN=function(a){return eq(pM)}(0),pO=g1(kQ),pP=g1(aT);pL(pN);kU(function(a){gX(pO,0);return gX(pP,0)});function
-pQ(b,a){var
-c=ck(a)===N?a:a[1];return f7(b,c)}var
-g2=[N,pR,bz(0)];wk(0);pQ(pS,g2);function
-v(a){if(typeof
-a==="number"&&a!==fN)return-a|0;return wn(a)}function
+a=pO(c,b,function(a){return 0},e,d);a[19]=function(b){return pC(a,b)};a[20]=function(b){return g2(a,b)};a[21]=function(b){return g2(a,b)};return a}function
+g4(a){function
+b(b){return dh(a)}return g3(function(b,c,d){return kY(a,b,c,d)},b)}function
+pR(a){function
+b(a){return 0}return g3(function(b,c,d){return ma(a,b,c,d)},b)}var
+pS=fw,pT=function(a){return er(pS)}(0),pU=g4(kW),pV=g4(aV);pR(pT);k0(function(a){g0(pU,0);return g0(pV,0)});function
+pW(b,a){var
+c=ck(a)===N?a:a[1];return f_(b,c)}var
+g5=[N,pX,bA(0)];wt(0);pW(pY,g5);function
+t(a){if(typeof
+a==="number"&&a!==fQ)return-a|0;return ww(a)}function
 k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:kB(b,a)}return kB(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:kH(b,a)}return kH(b,a)}function
 n(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:kE(a,b)}return kE(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:kK(a,b)}return kK(a,b)}function
 b(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!wm(b,a))return aG(b,a);return wl(b,a)}function
+a==="number"&&!wv(b,a))return aH(b,a);return wu(b,a)}function
 Y(a){if(typeof
-a==="number"&&a!==fy)return a+1|0;return wt(a)}function
-pT(a){if(typeof
-a==="number"&&a!==fN)return a-1|0;return wp(a)}function
-eE(a){return typeof
-a==="number"?0<=a?a:a!==fN?-a|0:kA(a):kA(a)}function
+a==="number"&&a!==fB)return a+1|0;return wC(a)}function
+pZ(a){if(typeof
+a==="number"&&a!==fQ)return a-1|0;return wy(a)}function
+eF(a){return typeof
+a==="number"?0<=a?a:a!==fQ?-a|0:kG(a):kG(a)}function
 af(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:kD(b,a)}return kD(b,a)}function
+c=b<<a;return c>>a===b?c:kJ(b,a)}return kJ(b,a)}function
 cz(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return wr(b,a)}function
+c=a<32?a:31;return b>>c}return wA(b,a)}function
 cA(a){return typeof
-a==="number"?a:wu(a)}var
+a==="number"?a:wD(a)}var
 f=0,h=1;function
-av(b,a){return 0<bN(b,a)?a:b}function
-x(b,a){return 0<=bN(b,a)?b:a}function
-pU(b,a){return 0<bN(b,a)?1:0}function
-pV(b,a){return wo(b,a,0,t(a))}function
+av(b,a){return 0<bO(b,a)?a:b}function
+w(b,a){return 0<=bO(b,a)?b:a}function
+p0(b,a){return 0<bO(b,a)?1:0}function
+p1(b,a){return wx(b,a,0,u(a))}function
 cB(e,a){var
-d=wh(e,a),b=d[2],c=d[1];if(0<=ap(b))return[0,c,b];if(0<=ap(a)){var
-f=k(b,a);return[0,pT(c),f]}var
+d=wq(e,a),b=d[2],c=d[1];if(0<=aj(b))return[0,c,b];if(0<=aj(a)){var
+f=k(b,a);return[0,pZ(c),f]}var
 g=n(b,a);return[0,Y(c),g]}function
 g(c,a){return b(c,a)}function
-pW(a){return ws(a)}function
-cC(a){return ap(a)}function
-P(b,a){return wi(b,a)}function
-r(b,a){return bN(b,a)<=0?1:0}function
-z(b,a){return bN(b,a)<0?1:0}function
+p2(a){return wB(a)}function
+cC(a){return aj(a)}function
+O(b,a){return wr(b,a)}function
+q(b,a){return bO(b,a)<=0?1:0}function
+z(b,a){return bO(b,a)<0?1:0}function
 T(a){return a}function
-eF(a){try{var
-b=cA(a);return b}catch(a){a=aR(a);if(a===g2)return ee(pX);throw a}}function
+eG(a){try{var
+b=cA(a);return b}catch(a){a=aS(a);if(a===g5)return ef(p3);throw a}}function
 dv(a){return a?0:1}function
-aM(b,a){var
+aw(b,a){var
 c=a?[0,e(b,a[1])]:a;return c}function
 i(a){return a[1]}function
 j(a){return a[2]}function
 F(a){var
 b=a?F(a[2])+1|0:a;return b}function
-aV(a,b){if(a){var
-c=aV(a[2],b);return[0,a[1],c]}return b}function
-g3(a){return ar(0,a-1|0)}function
-pY(b,a){return b+a|0}function
-g4(b,a){return aG(b,a)}function
-g5(b,a){return ar(0,b-a|0)}function
-g6(b,a){function
-c(b){return g6(b,a)+1|0}function
-d(b){return a}return 0===b?d(0):c(b-1|0)}function
-g7(b,a){function
-c(b){return g6(a,g7(b,a))}function
-d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-g8(b,a){return b<=a?1:0}function
-bd(b,a){return b<a?1:0}function
+aY(a,b){if(a){var
+c=aY(a[2],b);return[0,a[1],c]}return b}function
+g6(a){return ar(0,a-1|0)}function
+p4(b,a){return b+a|0}function
+g7(b,a){return aH(b,a)}function
+g8(b,a){return ar(0,b-a|0)}function
 g9(b,a){function
+c(b){return g9(b,a)+1|0}function
+d(b){return a}return 0===b?d(0):c(b-1|0)}function
+g_(b,a){function
+c(b){return g9(a,g_(b,a))}function
+d(a){return 0}return 0===b?d(0):c(b-1|0)}function
+g$(b,a){return b<=a?1:0}function
+be(b,a){return b<a?1:0}function
+ha(b,a){function
 c(b){function
-c(a){return g9(b,a)+1|0}function
+c(a){return ha(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-g_(b,a){function
-c(a){return g7(b,g_(b,a))}function
+hb(b,a){function
+c(a){return g_(b,hb(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}var
 dw=function
-c(a,b){return c.fun(a,b)};v$(dw,function(b,a){function
+c(a,b){return c.fun(a,b)};wi(dw,function(b,a){function
 e(j){function
 d(a){return Y(g(2,h))}function
 e(a){return g(2,Y(a))}function
-i(a){return Y(g(2,Y(a)))}if(r(a,h))return d(0);var
-b=cB(a,T(2)),c=b[1];return P(b[2],f)?e(c):i(c)}function
+i(a){return Y(g(2,Y(a)))}if(q(a,h))return d(0);var
+b=cB(a,T(2)),c=b[1];return O(b[2],f)?e(c):i(c)}function
 i(b){function
 e(a){return g(2,Y(b))}function
 i(a){return Y(g(2,k(b,a)))}function
-j(a){return g(2,l(dw,b,a))}if(r(a,h))return e(0);var
-c=cB(a,T(2)),d=c[1];return P(c[2],f)?i(d):j(d)}function
+j(a){return g(2,l(dw,b,a))}if(q(a,h))return e(0);var
+c=cB(a,T(2)),d=c[1];return O(c[2],f)?i(d):j(d)}function
 j(b){function
 e(a){return Y(g(2,Y(b)))}function
 i(a){return g(2,l(dw,b,a))}function
-j(a){return Y(g(2,l(dw,b,a)))}if(r(a,h))return e(0);var
-c=cB(a,T(2)),d=c[1];return P(c[2],f)?i(d):j(d)}if(r(b,h))return e(0);var
-c=cB(b,T(2)),d=c[1];return P(c[2],f)?i(d):j(d)});function
+j(a){return Y(g(2,l(dw,b,a)))}if(q(a,h))return e(0);var
+c=cB(a,T(2)),d=c[1];return O(c[2],f)?i(d):j(d)}if(q(b,h))return e(0);var
+c=cB(b,T(2)),d=c[1];return O(c[2],f)?i(d):j(d)});function
 cD(a,b,c){function
 i(c){return e(a,b)}function
 j(c){return cD(a,cD(a,b,c),c)}function
-k(c){return e(a,cD(a,cD(a,b,c),c))}if(r(c,h))return i(0);var
-d=cB(c,T(2)),g=d[1];return P(d[2],f)?j(g):k(g)}function
-pZ(a){function
+k(c){return e(a,cD(a,cD(a,b,c),c))}if(q(c,h))return i(0);var
+d=cB(c,T(2)),g=d[1];return O(d[2],f)?j(g):k(g)}function
+p5(a){function
 c(c){return b(a,c)}return function(a){return cD(c,h,a)}}function
-g$(c,a){function
+hc(c,a){function
 d(a){return f}function
-g(a){return e(pZ(c),a)}function
+g(a){return e(p5(c),a)}function
 i(a){return h}var
-b=cC(a);return 0===b?i(0):0<b?g(a):d(v(a))}function
-b1(a){return 0<=cC(a)?eF(a):0}function
-C(b,a){return 0===cC(a)?f:wj(b,a)}function
-b2(a){return 0<cC(a)?T(aS(a)-1|0):f}function
-bo(a){return 0<=cC(a)?pW(a):f}function
-aw(b,c){var
-a=eF(c);return 0<=a?af(b,a):cz(b,-a|0)}function
+b=cC(a);return 0===b?i(0):0<b?g(a):d(t(a))}function
+b1(a){return 0<=cC(a)?eG(a):0}function
+A(b,a){return 0===cC(a)?f:ws(b,a)}function
+b2(a){return 0<cC(a)?T(aT(a)-1|0):f}function
+bf(a){return 0<=cC(a)?p2(a):f}function
+ax(b,c){var
+a=eG(c);return 0<=a?af(b,a):cz(b,-a|0)}function
 dx(b,c){var
-a=eF(c);return 0<=a?cz(b,a):af(b,-a|0)}function
-eG(b,a){return a?a[1]:b}function
-ha(a){var
+a=eG(c);return 0<=a?cz(b,a):af(b,-a|0)}function
+dy(b,a){return a?a[1]:b}function
+hd(a){var
 b=a?a[2]:a;return b}function
-ax(c,a,b){function
-d(c){return a?ax(c,a[2],b):b}function
+ay(c,a,b){function
+d(c){return a?ay(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
 b3(a,b){function
 c(b){return a?b3(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-p0(d,c){var
+p6(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
-hb(a){if(a){var
+he(a){if(a){var
 b=a[2];if(b)var
-e=hb(b),c=[0,a[1],e];else
+e=he(b),c=[0,a[1],e];else
 var
 c=b;var
 d=c}else
@@ -2542,13 +2542,13 @@ m(b,a){if(a)var
 d=m(b,a[2]),c=[0,e(b,a[1]),d];else
 var
 c=a;return c}function
-hc(b,a){if(a){var
-c=hc(b,a[2]);return aV(e(b,a[1]),c)}return a}function
+hf(b,a){if(a){var
+c=hf(b,a[2]);return aY(e(b,a[1]),c)}return a}function
 cE(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=l(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-aW(c,b,a){if(a){var
-d=aW(c,b,a[2]);return l(c,a[1],d)}return b}function
+aN(c,b,a){if(a){var
+d=aN(c,b,a[2]);return l(c,a[1],d)}return b}function
 b4(f,d){var
 a=d;for(;;){if(a){var
 b=e(f,a[1]);if(!b){var
@@ -2556,7 +2556,7 @@ a=a[2];continue}var
 c=b}else
 var
 c=a;return c}}function
-an(d,c){var
+ao(d,c){var
 a=c;for(;;){if(a){var
 b=e(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
@@ -2582,139 +2582,139 @@ d(b){return a}return 0===b?d(0):c(b-1|0)}function
 b7(b,a){function
 c(a){return[0,b,b7(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-bp(b,a){function
-c(a){return[0,b,bp(b,a)]}function
+bq(b,a){function
+c(a){return[0,b,bq(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-U(b,a){return v(C(v(b),a))}function
-aN(d,c,a){var
-e=U(b(d,c),a);return[0,C(b(d,c),a),e]}function
-dy(b,a){var
+U(b,a){return t(A(t(b),a))}function
+aO(d,c,a){var
+e=U(b(d,c),a);return[0,A(b(d,c),a),e]}function
+dz(b,a){var
 c=j(a),d=k(j(b),c),e=i(a);return[0,k(i(b),e),d]}function
-p1(a){var
-b=v(i(a));return[0,v(j(a)),b]}function
-hd(a,c){if(r(f,a)){var
+p7(a){var
+b=t(i(a));return[0,t(j(a)),b]}function
+hg(a,c){if(q(f,a)){var
 d=b(a,j(c));return[0,b(a,i(c)),d]}var
 e=b(a,i(c));return[0,b(a,j(c)),e]}function
-dz(d,c,a){var
-e=j(a),f=U(b(j(c),e),d),g=i(a);return[0,C(b(i(c),g),d),f]}function
-p2(a,c){var
-d=i(c),e=U(b(a,a),d),f=j(c);return[0,C(b(a,a),f),e]}function
-he(d,c,a){var
-e=U(b(j(a),c),d);return[0,C(b(i(a),c),d),e]}function
-aO(c,a){if(c){if(a){var
-d=aO(c[2],a[2]);return k(b(c[1],a[1]),d)}return f}return f}function
-ay(a){if(a){var
-b=ay(a[2]);return k(a[1],b)}return f}function
-p3(b){var
+dA(d,c,a){var
+e=j(a),f=U(b(j(c),e),d),g=i(a);return[0,A(b(i(c),g),d),f]}function
+p8(a,c){var
+d=i(c),e=U(b(a,a),d),f=j(c);return[0,A(b(a,a),f),e]}function
+hh(d,c,a){var
+e=U(b(j(a),c),d);return[0,A(b(i(a),c),d),e]}function
+aP(c,a){if(c){if(a){var
+d=aP(c[2],a[2]);return k(b(c[1],a[1]),d)}return f}return f}function
+az(a){if(a){var
+b=az(a[2]);return k(a[1],b)}return f}function
+p9(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
-if(2!==a[0])return r(f,a[1][1]);return 0}function
-hf(a){var
+if(2!==a[0])return q(f,a[1][1]);return 0}function
+hi(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-d=p3(a);if(d){var
-e=a[16];return an(function(a){return r(f,a)},e)}return d}}else
+d=p9(a);if(d){var
+e=a[16];return ao(function(a){return q(f,a)},e)}return d}}else
 if(1===b[0])return 1;return 0}return 0}function
-hg(a,c,e,d){function
+hj(a,c,e,d){function
 f(e){var
-f=dz(a,d,hg(a,k(c,h),e,d));return dy(aN(a,h,k(b(g(2,h),c),h)),f)}function
+f=dA(a,d,hj(a,k(c,h),e,d));return dz(aO(a,h,k(b(g(2,h),c),h)),f)}function
 i(i){var
-d=k(b(g(2,h),c),h),e=b(g(2,g(2,g(2,h))),d),f=U(b(Y(g(2,g(2,g(2,h)))),a),e);return[0,C(a,k(b(g(2,h),c),h)),f]}return 0===e?i(0):f(e-1|0)}function
+d=k(b(g(2,h),c),h),e=b(g(2,g(2,g(2,h))),d),f=U(b(Y(g(2,g(2,g(2,h)))),a),e);return[0,A(a,k(b(g(2,h),c),h)),f]}return 0===e?i(0):f(e-1|0)}function
 eH(a,e,d,c){var
-b=aN(a,d,c),i=dz(a,b,hg(a,f,e,dz(a,b,b)));return hd(g(2,h),i)}function
-p4(d,c,b,a){if(r(a,b)){var
+b=aO(a,d,c),i=dA(a,b,hj(a,f,e,dA(a,b,b)));return hg(g(2,h),i)}function
+p_(d,c,b,a){if(q(a,b)){var
 e=k(b,a);return eH(d,c,n(b,a),e)}var
-f=k(a,b);return p1(eH(d,c,n(a,b),f))}function
-hh(a,d){var
-c=b(g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h)))))))))))))))),a),e=Y(g(2,h));return he(c,a,eH(c,g4(2,d),h,e))}function
-p5(d,c){var
-j=b2(c),a=n(b2(d),j),e=r(f,a)?d:aw(d,v(a)),i=r(f,a)?aw(c,a):c,l=b(Y(g(2,g(2,h))),e);if(z(b(Y(g(2,Y(g(2,h)))),i),l))return k(a,h);var
+f=k(a,b);return p7(eH(d,c,n(a,b),f))}function
+hk(a,d){var
+c=b(g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h)))))))))))))))),a),e=Y(g(2,h));return hh(c,a,eH(c,g7(2,d),h,e))}function
+p$(d,c){var
+j=b2(c),a=n(b2(d),j),e=q(f,a)?d:ax(d,t(a)),i=q(f,a)?ax(c,a):c,l=b(Y(g(2,g(2,h))),e);if(z(b(Y(g(2,Y(g(2,h)))),i),l))return k(a,h);var
 m=b(Y(g(2,g(2,h))),i);return z(b(Y(g(2,Y(g(2,h)))),e),m)?n(a,h):a}function
-p6(q,p,o,d,c){var
-a=p5(d,c),e=r(f,a)?d:aw(d,v(a)),i=r(f,a)?aw(c,a):c,j=z(f,d),k=j?z(f,c):j,l=k?r(e,b(g(2,h),i)):k,m=l?r(i,b(g(2,h),e)):l;if(m)var
-s=p4(q,p,e,i),n=[0,dy(hd(a,o),s)];else
+qa(r,p,o,d,c){var
+a=p$(d,c),e=q(f,a)?d:ax(d,t(a)),i=q(f,a)?ax(c,a):c,j=z(f,d),k=j?z(f,c):j,l=k?q(e,b(g(2,h),i)):k,m=l?q(i,b(g(2,h),e)):l;if(m)var
+s=p_(r,p,e,i),n=[0,dz(hg(a,o),s)];else
 var
 n=m;return n}function
-hi(b,a){if(b)if(a)var
-d=hi(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+hl(b,a){if(b)if(a)var
+d=hl(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-p7(b,a){var
-c=bp(0,b);return cE(function(b,a){return hi(a,b)},a,c)}function
-bq(a){if(a){var
+qb(b,a){var
+c=bq(0,b);return cE(function(b,a){return hl(a,b)},a,c)}function
+br(a){if(a){var
 b=a[1];if(b)var
-c=bq(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+c=br(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return p8}function
-hj(f,a,e){if(a)var
+d=b;return d}return qc}function
+hm(f,a,e){if(a)var
 b=a[1],c=l(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-dB(a,d,c,g,b){if(b){var
-h=b[2],f=b[1],i=hj(a,c,f);if(i){var
-m=dB(a,d,c,g,h);return[0,i[1],m]}var
-j=hj(a,g,f);if(j){var
-n=dB(a,d,g,c,h);return[0,j[1],n]}var
-k=e(d,f),l=[0,k,dB(a,d,[0,[0,f,k]],c,h)]}else
+dC(a,d,c,g,b){if(b){var
+h=b[2],f=b[1],i=hm(a,c,f);if(i){var
+m=dC(a,d,c,g,h);return[0,i[1],m]}var
+j=hm(a,g,f);if(j){var
+n=dC(a,d,g,c,h);return[0,j[1],n]}var
+k=e(d,f),l=[0,k,dC(a,d,[0,[0,f,k]],c,h)]}else
 var
 l=b;return l}function
-p9(c,b,a){return dB(c,b,0,0,a)}function
-hk(b,a){return b?a?P(b[1],a[1]):a:a?0:1}function
-p_(b,a){var
-d=i(a),c=hk(i(b),d);if(c){var
-e=j(a);return hk(j(b),e)}return c}function
-aX(c){var
-a=bo(c);return P(b(a,a),c)?a:k(a,h)}function
-p$(a,d,c){var
-e=r(f,d),g=e?z(f,c):e;if(g)var
-i=aX(U(b(b(a,a),d),c)),h=[0,[0,bo(C(b(b(a,a),d),c)),i]];else
+qd(c,b,a){return dC(c,b,0,0,a)}function
+hn(b,a){return b?a?O(b[1],a[1]):a:a?0:1}function
+qe(b,a){var
+d=i(a),c=hn(i(b),d);if(c){var
+e=j(a);return hn(j(b),e)}return c}function
+aZ(c){var
+a=bf(c);return O(b(a,a),c)?a:k(a,h)}function
+qf(a,d,c){var
+e=q(f,d),g=e?z(f,c):e;if(g)var
+i=aZ(U(b(b(a,a),d),c)),h=[0,[0,bf(A(b(b(a,a),d),c)),i]];else
 var
 h=g;return h}function
-hl(p,o,n,m){var
+ho(p,o,n,m){var
 c=p,a=o,e=n,d=m;for(;;){if(c){if(a){var
-j=a[2],h=a[1],l=c[2],g=c[1];if(P(g,f)){var
+j=a[2],h=a[1],l=c[2],g=c[1];if(O(g,f)){var
 c=l,a=j;continue}var
 i=z(f,g)?h[3]:h[2];if(i){var
 q=k(d,b(g,i[1])),c=l,a=j,e=k(e,b(g,h[1])),d=q;continue}return i}return[0,[0,e,d]]}return[0,[0,e,d]]}}function
 eI(m,l){var
 c=m,a=l;for(;;){if(c){if(a){var
 d=a[1];if(d){var
-j=a[2],e=c[2],i=c[1];if(P(i,f)){var
+j=a[2],e=c[2],i=c[1];if(O(i,f)){var
 c=e,a=j;continue}var
-n=eI(e,j),o=aO(e,d[2]),p=b(g(2,h),o);return k(b(i,k(b(i,d[1]),p)),n)}return f}return f}return f}}function
-qa(i,a,d,c){if(z(f,a)){var
+n=eI(e,j),o=aP(e,d[2]),p=b(g(2,h),o);return k(b(i,k(b(i,d[1]),p)),n)}return f}return f}return f}}function
+qg(i,a,d,c){if(z(f,a)){var
 j=b(i,c);return[0,[0,n(b(a,d),j),a]]}var
-e=P(a,f),g=e?P(c,f):e,k=g?[0,[0,d,h]]:g;return k}function
-qb(l,k,j,i,h,g,f,a,d){var
-m=b(a,h),c=hl(d,k,b(a,i),m);if(c){var
-e=c[1],n=eI([0,a,d],[0,[0,g,f],j]);return qa(l,e[1],e[2],n)}return c}var
-qc=g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))),qd=g$(g(2,h),qc);function
-ah(a){return a[8]}function
+e=O(a,f),g=e?O(c,f):e,k=g?[0,[0,d,h]]:g;return k}function
+qh(l,k,j,i,h,g,f,a,d){var
+m=b(a,h),c=ho(d,k,b(a,i),m);if(c){var
+e=c[1],n=eI([0,a,d],[0,[0,g,f],j]);return qg(l,e[1],e[2],n)}return c}var
+qi=g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))),qj=hc(g(2,h),qi);function
+ag(a){return a[8]}function
 eJ(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return h;return f}function
-hm(e,d,c){var
+hp(e,d,c){var
 a=e[4];if(typeof
 a==="number"&&!a)return b(d,c);return f}function
 eK(a){var
 c=a[4];if(typeof
 c==="number"){if(0===c){var
-d=ah(a);return b(ah(a),d)}}else
+d=ag(a);return b(ag(a),d)}}else
 if(2!==c[0]){var
-i=ah(a);return b(v(g(2,h)),i)}var
-e=ah(a),f=b(ah(a),e);return b(v(g(2,h)),f)}function
-qe(b){var
+i=ag(a);return b(t(g(2,h)),i)}var
+e=ag(a),f=b(ag(a),e);return b(t(g(2,h)),f)}function
+qk(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
-if(2!==a[0])return r(f,a[1][1]);return 1}function
-qf(b){var
+if(2!==a[0])return q(f,a[1][1]);return 1}function
+ql(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,h,h]]}function
-qg(a){var
+qm(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2722,70 +2722,70 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-dC(b){var
+dD(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return qd;return h}function
-qh(c,a){var
-d=aO(a,a),e=c[4];if(typeof
+a!=="number"&&2!==a[0])return qj;return h}function
+qn(c,a){var
+d=aP(a,a),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=dC(c),f=b(b(dC(c),g),d),i=aX(f),j=bo(f);return[0,d,ay(a),j,i]}return[0,d,ay(a),h,h]}function
-hn(a){var
-h=a[9],b=m(function(b){return qh(a,b)},h),e=qe(a);if(e)var
+g=dD(c),f=b(b(dD(c),g),d),i=aZ(f),j=bf(f);return[0,d,az(a),j,i]}return[0,d,az(a),h,h]}function
+hq(a){var
+h=a[9],b=m(function(b){return qn(a,b)},h),e=qk(a);if(e)var
 i=a[2],c=F(b)===i?1:0;else
 var
 c=e;if(c)var
-j=a[9],d=an(function(b){var
+j=a[9],d=ao(function(b){var
 c=a[1];return F(b)===c?1:0},j);else
 var
 d=c;var
-g=d?an(function(a){return z(f,a[3])},b):d,k=g?[0,b]:g;return k}function
-ho(c,a){if(a){var
-d=b(c,ho(c,a[2]));return k(a[1],d)}return f}function
-qi(a){var
-e=aw(h,n(a,h));function
+g=d?ao(function(a){return z(f,a[3])},b):d,k=g?[0,b]:g;return k}function
+hr(c,a){if(a){var
+d=b(c,hr(c,a[2]));return k(a[1],d)}return f}function
+qo(a){var
+e=ax(h,n(a,h));function
 b(a,g,c,d){function
 f(e){var
-a=dx(g,h),f=dx(c,a),i=b(e,a,f,d);return b(e,a,n(c,aw(f,a)),i)}function
+a=dx(g,h),f=dx(c,a),i=b(e,a,f,d);return b(e,a,n(c,ax(f,a)),i)}function
 i(a){return[0,n(c,e),d]}return 0===a?i(0):f(a-1|0)}return b}function
-hp(c,b,a){if(b){if(a){var
-d=hp(c,b[2],a[2]),e=aw(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return aw(a,c)},a)}function
-hq(b,a){if(a){var
-c=hq(b,a[2]);return hp(b,a[1],c)}return a}function
-qj(g,f,e){var
+hs(c,b,a){if(b){if(a){var
+d=hs(c,b[2],a[2]),e=ax(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return ax(a,c)},a)}function
+ht(b,a){if(a){var
+c=ht(b,a[2]);return hs(b,a[1],c)}return a}function
+qp(g,f,e){var
 d=g,c=f,a=e;for(;;){if(c){if(a){var
 h=a[2],i=c[2],d=k(d,b(c[1],a[1])),c=i,a=h;continue}return d}return d}}var
-cH=g_(2,6),qk=6;function
-hr(b,a){function
+cH=hb(2,6),qq=6;function
+hu(b,a){function
 c(c){if(a)var
-d=hr(c,cG(cH,a)),b=[0,cF(cH,a),d];else
+d=hu(c,cG(cH,a)),b=[0,cF(cH,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-ql(a){var
-c=aw(h,a),d=aw(h,n(a,h));return function(e,b){var
-f=hr(e,b);return m(function(b){var
-e=hq(a,b);return[0,ho(c,bp(d,F(b))),e]},f)}}function
-qm(b,a){return m(function(b){return qj(f,a,j(b))},b)}function
-hs(e,c,a){if(c)if(a)var
-f=hs(e,c[2],a[2]),g=a[1],d=[0,k(b(e,c[1]),g),f];else
+qr(a){var
+c=ax(h,a),d=ax(h,n(a,h));return function(e,b){var
+f=hu(e,b);return m(function(b){var
+e=ht(a,b);return[0,hr(c,bq(d,F(b))),e]},f)}}function
+qs(b,a){return m(function(b){return qp(f,a,j(b))},b)}function
+hv(e,c,a){if(c)if(a)var
+f=hv(e,c[2],a[2]),g=a[1],d=[0,k(b(e,c[1]),g),f];else
 var
 d=a;else
 var
 d=c;return d}function
-ht(i,h,c){var
+hw(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
-d=a[2],e=b[2],g=b[1];if(P(g,f)){var
+d=a[2],e=b[2],g=b[1];if(O(g,f)){var
 b=e,a=d;continue}var
-j=ht(e,d,c);return hs(g,a[1],j)}return c}return c}}function
-hu(d,c,b,a){if(b){if(a){var
-f=hu(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return i9(qi(d),qk,c,g,f)}var
+j=hw(e,d,c);return hv(g,a[1],j)}return c}return c}}function
+hx(d,c,b,a){if(b){if(a){var
+f=hx(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return jd(qo(d),qq,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-qn(a,e,d,c){return cF(e,hu(a,b(a,T(cH)),d,c))}function
-qo(a){var
-d=aw(h,n(a,h));return function(f,e){var
-c=dx(e,b(a,T(f)));return n(n(c,aw(dx(c,a),a)),d)}}function
+qt(a,e,d,c){return cF(e,hx(a,b(a,T(cH)),d,c))}function
+qu(a){var
+d=ax(h,n(a,h));return function(f,e){var
+c=dx(e,b(a,T(f)));return n(n(c,ax(dx(c,a),a)),d)}}function
 eL(b,a){if(b)if(a)var
 d=eL(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
 var
@@ -2793,126 +2793,126 @@ c=a;else
 var
 c=b;return c}function
 eM(d,a,c){var
-e=T(cH),b=b1(C(T(a),e)),g=g5(a,g4(b,cH));return m(function(a){var
-c=ax(b,a,f);return l(qo(d),g,c)},c)}function
-hv(a){if(a){var
-b=hv(a[2]);return k(eE(a[1]),b)}return f}var
-hw=g(2,g(2,g(2,Y(g(2,h)))));function
-qp(a){return k(b2(aW(function(b,a){return x(b[1],a)},f,a)),h)}function
-cI(a){return k(k(qp(a),hw),h)}function
-qq(a,b){var
-c=a[9],d=F(a[9]);return l(ql(cI(b)),d,c)}function
-qr(a){var
+e=T(cH),b=b1(A(T(a),e)),g=g8(a,g7(b,cH));return m(function(a){var
+c=ay(b,a,f);return l(qu(d),g,c)},c)}function
+hy(a){if(a){var
+b=hy(a[2]);return k(eF(a[1]),b)}return f}var
+hz=g(2,g(2,g(2,Y(g(2,h)))));function
+qv(a){return k(b2(aN(function(b,a){return w(b[1],a)},f,a)),h)}function
+cI(a){return k(k(qv(a),hz),h)}function
+qw(a,b){var
+c=a[9],d=F(a[9]);return l(qr(cI(b)),d,c)}function
+qx(a){var
 b=a[9];return m(function(a){return 0},b)}function
-hx(g,f,d,b,a){if(b)if(a){var
-h=a[1],k=hx(g,f,d+1|0,b[2],a[2]);if(h)var
+hA(g,f,d,b,a){if(b)if(a){var
+h=a[1],k=hA(g,f,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=e(f,d),i=j?qm(g,b[1]):j;var
+j=e(f,d),i=j?qs(g,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-dD(c,a){if(a)var
-e=a[1],f=dD(c,a[2]),d=[0,m(function(a){return b(b(T(c[1]),e),a)},a),f];else
+dE(c,a){if(a)var
+e=a[1],f=dE(c,a[2]),d=[0,m(function(a){return b(b(T(c[1]),e),a)},a),f];else
 var
 d=a;return d}function
 eN(c,g,f,e,d,a){if(f){if(e){if(d){var
-h=eN(c,g,f[2],e[2],d[2],a),i=e[1],j=m(function(a){return b(i,a)},a),k=f[1];return[0,aV(eM(cI(g),k,d),j),h]}return dD(c,a)}return dD(c,a)}return dD(c,a)}function
+h=eN(c,g,f[2],e[2],d[2],a),i=e[1],j=m(function(a){return b(i,a)},a),k=f[1];return[0,aY(eM(cI(g),k,d),j),h]}return dE(c,a)}return dE(c,a)}return dE(c,a)}function
 eO(d,b){if(b){var
-a=ax(b[1],d,0);if(a)var
+a=ay(b[1],d,0);if(a)var
 c=eO(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return qs}function
-dE(b,a){if(b){var
-c=b[1];return a?[0,x(c,a[1])]:[0,c]}return a}function
+e=a;return e}return qy}function
 dF(b,a){if(b){var
+c=b[1];return a?[0,w(c,a[1])]:[0,c]}return a}function
+dG(b,a){if(b){var
 c=b[1];return a?[0,av(c,a[1])]:[0,c]}return a}function
-hy(b,a){var
-c=j(a),d=dF(j(b),c),e=i(a);return[0,dE(i(b),e),d]}function
-hz(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,hz(a,b,d)]},g=function(a){return[0,hy(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-qt(d,c,a){var
-e=[0,U(b(c,j(a)),d)];return[0,[0,C(b(c,i(a)),d)],e]}function
-hA(d,c,a,b){if(a){var
-e=a[1],f=hA(d,c,a[2],b),g=qt(d,c,j(e));return hz(i(e),g,f)}return b}function
-hB(c,a){var
-d=C(a,c);if(P(a,b(c,d)))return[0,[0,a,d],h];var
-e=C(c,a);return P(c,b(a,e))?[0,[0,c,h],e]:[0,[0,b(c,a),a],c]}function
+eP(b,a){var
+c=j(a),d=dG(j(b),c),e=i(a);return[0,dF(i(b),e),d]}function
+hB(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,hB(a,b,d)]},g=function(a){return[0,eP(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+qz(d,c,a){var
+e=[0,U(b(c,j(a)),d)];return[0,[0,A(b(c,i(a)),d)],e]}function
+hC(d,c,a,b){if(a){var
+e=a[1],f=hC(d,c,a[2],b),g=qz(d,c,j(e));return hB(i(e),g,f)}return b}function
+hD(c,a){var
+d=A(a,c);if(O(a,b(c,d)))return[0,[0,a,d],h];var
+e=A(c,a);return O(c,b(a,e))?[0,[0,c,h],e]:[0,[0,b(c,a),a],c]}function
 cJ(d,c,a){var
-e=dC(d),g=r(f,a)?c[3]:c[4];return C(b(a,g),e)}function
-hC(c,b,a){return v(cJ(c,b,v(a)))}function
-qu(e,c,a,d){var
-g=r(f,a)?c[4]:c[3],h=b(d,g);return C(b(a,dC(e)),h)}function
-hD(a,j,i,c,h,g){var
-d=hm(a,j,c[1]),e=v(b(eK(a),i));if(z(f,eK(a))){var
-l=[0,k(d,cJ(a,c,b(e,g)))],m=[0,k(d,hC(a,c,b(e,h)))];return[0,eJ(a),m,l]}var
-n=[0,k(d,cJ(a,c,b(e,h)))],o=[0,k(d,hC(a,c,b(e,g)))];return[0,eJ(a),o,n]}function
-hE(a,i){var
-d=qf(a);if(d)var
-c=d[1],p=b(c[1],c[1]),q=ah(a),r=[0,v(b(b(i,b(ah(a),q)),p))],j=[0,[0,f,[0,b(c[2],c[2]),0,r]],0];else
+e=dD(d),g=q(f,a)?c[3]:c[4];return A(b(a,g),e)}function
+hE(c,b,a){return t(cJ(c,b,t(a)))}function
+qA(e,c,a,d){var
+g=q(f,a)?c[4]:c[3],h=b(d,g);return A(b(a,dD(e)),h)}function
+hF(a,j,i,c,h,g){var
+d=hp(a,j,c[1]),e=t(b(eK(a),i));if(z(f,eK(a))){var
+l=[0,k(d,cJ(a,c,b(e,g)))],m=[0,k(d,hE(a,c,b(e,h)))];return[0,eJ(a),m,l]}var
+n=[0,k(d,cJ(a,c,b(e,h)))],o=[0,k(d,hE(a,c,b(e,g)))];return[0,eJ(a),o,n]}function
+hG(a,i){var
+d=ql(a);if(d)var
+c=d[1],p=b(c[1],c[1]),q=ag(a),r=[0,t(b(b(i,b(ag(a),q)),p))],j=[0,[0,f,[0,b(c[2],c[2]),0,r]],0];else
 var
 j=d;var
-e=qg(a);if(e)var
-l=e[1],m=l[2],n=l[1],s=T(a[1]),t=[0,b(b(b(b(g(2,h),i),s),n),m)],u=[0,g(2,h),0,t],o=[0,[0,k(n,m),u],0];else
+e=qm(a);if(e)var
+l=e[1],m=l[2],n=l[1],s=T(a[1]),u=[0,b(b(b(b(g(2,h),i),s),n),m)],v=[0,g(2,h),0,u],o=[0,[0,k(n,m),v],0];else
 var
-o=e;return aV(o,j)}function
-eP(d,e){var
+o=e;return aY(o,j)}function
+eQ(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=eP(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=eQ(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-hF(a){var
+hH(a){var
 c=a[4];if(typeof
-c!=="number"&&2!==c[0])return ah(a);var
-d=ah(a);return b(ah(a),d)}function
-qv(c,h,a,d,g){if(typeof
+c!=="number"&&2!==c[0])return ag(a);var
+d=ag(a);return b(ag(a),d)}function
+qB(c,h,a,d,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-o=ah(c),p=b(ah(c),o),q=aX(x(f,U(b(b(b(a,a),p),i),h))),s=d[1];return[0,i,b(b(a,a),s),q]}var
-n=C(cJ(c,d,v(b(b(a,hF(c)),i))),h);return[0,i,aX(d[1]),n]}var
+o=ag(c),p=b(ag(c),o),r=aZ(w(f,U(b(b(b(a,a),p),i),h))),s=d[1];return[0,i,b(b(a,a),s),r]}var
+n=A(cJ(c,d,t(b(b(a,hH(c)),i))),h);return[0,i,aZ(d[1]),n]}var
 e=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
-l=r(f,e);if(l)var
-u=ah(c),w=b(ah(c),u),y=bo(C(b(b(b(a,a),w),e),h)),z=d[1],m=[1,e,b(b(a,a),z),y];else
+l=q(f,e);if(l)var
+v=ag(c),x=b(ag(c),v),y=bf(A(b(b(b(a,a),x),e),h)),z=d[1],m=[1,e,b(b(a,a),z),y];else
 var
 m=l;return m}var
-t=C(cJ(c,d,b(b(a,hF(c)),e)),h);return[1,e,aX(d[1]),t]}}function
-qw(e,a,d,c){var
-g=b(e,d);return aX(x(f,U(n(b(a,c),g),a)))}function
-qx(l,j,c,i,e,a,d){var
+u=A(cJ(c,d,b(b(a,hH(c)),e)),h);return[1,e,aZ(d[1]),u]}}function
+qC(e,a,d,c){var
+g=b(e,d);return aZ(w(f,U(n(b(a,c),g),a)))}function
+qD(l,j,c,i,e,a,d){var
 f=l[4];if(typeof
 f==="number"&&!f){var
-m=k(n(e,b(b(g(2,h),j),d)),i),o=k(a,c);return r(b(k(a,c),o),m)}return r(n(b(c,e),d),a)}function
-qy(m,l,c,j,e,a,d){var
+m=k(n(e,b(b(g(2,h),j),d)),i),o=k(a,c);return q(b(k(a,c),o),m)}return q(n(b(c,e),d),a)}function
+qE(m,l,c,j,e,a,d){var
 f=m[4];if(typeof
 f==="number"&&!f){var
-i=r(c,a);if(i){var
-o=n(a,c),p=b(n(a,c),o);return r(k(n(e,b(b(g(2,h),l),d)),j),p)}return i}return r(k(b(c,e),d),a)}function
-qz(g,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(qx(g,f,e,d,a[2],a[3],c)){var
-h=j(b),k=i(b);return[0,dE([0,a[1]],k),h]}return b}if(qy(g,f,e,d,a[2],a[3],c)){var
-l=j(b),m=dF([0,a[1]],l);return[0,i(b),m]}return b}}function
-hG(d,c,b,a){if(c){if(b){if(a){var
-e=hG(d,c[2],b[2],a[2]);return[0,a0(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-hH(f,e,d,b,a){if(b)if(a)var
-g=hH(f,e,d,b[2],a[2]),c=[0,qv(f,e,d,b[1],a[1]),g];else
+i=q(c,a);if(i){var
+o=n(a,c),p=b(n(a,c),o);return q(k(n(e,b(b(g(2,h),l),d)),j),p)}return i}return q(k(b(c,e),d),a)}function
+qF(g,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(qD(g,f,e,d,a[2],a[3],c)){var
+h=j(b),k=i(b);return[0,dF([0,a[1]],k),h]}return b}if(qE(g,f,e,d,a[2],a[3],c)){var
+l=j(b),m=dG([0,a[1]],l);return[0,i(b),m]}return b}}function
+hI(d,c,b,a){if(c){if(b){if(a){var
+e=hI(d,c[2],b[2],a[2]);return[0,a2(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+hJ(f,e,d,b,a){if(b)if(a)var
+g=hJ(f,e,d,b[2],a[2]),c=[0,qB(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-hI(b){var
+hK(b){var
 a=b[4];if(typeof
-a==="number"&&!a)return h;return v(h)}function
-hJ(a,c){var
-d=eK(a);return b(c,b(hI(a),d))}function
-dG(a,h,s,r,q,p,d,o,c){if(c){var
+a==="number"&&!a)return h;return t(h)}function
+hL(a,c){var
+d=eK(a);return b(c,b(hK(a),d))}function
+dH(a,h,s,r,q,p,d,o,c){if(c){var
 i=c[1],e=i[1],j=z(f,e);if(j){var
-t=i[2],u=b(b(p,hI(a)),e),v=d[1],w=hm(a,h,d[1]),g=qb(h,r,q,eJ(a),w,v,o,u,t);if(g)var
-k=g[1],x=b(b(k[2],e),s),l=[0,qu(a,d,k[1],x)];else
+t=i[2],u=b(b(p,hK(a)),e),v=d[1],w=hp(a,h,d[1]),g=qh(h,r,q,eJ(a),w,v,o,u,t);if(g)var
+k=g[1],x=b(b(k[2],e),s),l=[0,qA(a,d,k[1],x)];else
 var
 l=g;var
 m=l}else
@@ -2921,213 +2921,233 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-qA(l,k,g,f,d,q,p,n,a,o,c){var
+qG(l,k,g,f,d,q,p,n,a,o,c){var
 r=n[1];if(r){var
-w=a[2],x=m(function(a){return b(w,a)},q),s=aV(e(p,o),x),y=j(c),z=n[2],A=dF(aM(v,dG(l,k,g,f,d,v(h),a,s,z)),y),B=i(c);return[0,dE(dG(l,k,g,f,d,h,a,s,[0,r[1]]),B),A]}var
-t=n[2];if(t){var
-C=a[2],D=m(function(a){return b(C,a)},q),u=aV(e(p,o),D),E=j(c),F=[0,t[1]],G=dF(aM(v,dG(l,k,g,f,d,v(h),a,u,F)),E),H=i(c);return[0,dE(dG(l,k,g,f,d,h,a,u,0),H),G]}return c}function
-eQ(l,k,j,i,h,g,f,c,p,o,a){if(c){var
+w=a[2],x=m(function(a){return b(w,a)},q),s=aY(e(p,o),x),y=j(c),z=n[2],A=dG(aw(t,dH(l,k,g,f,d,t(h),a,s,z)),y),B=i(c);return[0,dF(dH(l,k,g,f,d,h,a,s,[0,r[1]]),B),A]}var
+u=n[2];if(u){var
+C=a[2],D=m(function(a){return b(C,a)},q),v=aY(e(p,o),D),E=j(c),F=[0,u[1]],G=dG(aw(t,dH(l,k,g,f,d,t(h),a,v,F)),E),H=i(c);return[0,dF(dH(l,k,g,f,d,h,a,v,0),H),G]}return c}function
+eR(l,k,j,i,h,g,f,c,p,o,a){if(c){var
 m=c[1],b=m[1],d=cG(b,o);if(d){var
 e=cG(b,a);if(e){var
-n=pY(p,b),q=eQ(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,qA(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return aV(cF(b,a),r)}return a}return a}return a}function
-qB(a){var
-b=a[4];return hc(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-dH(b,a){return ax(a,b,[0,f,f,h,h])}function
-qC(e,d,a,c,b){var
-g=ht(c,b,m(function(a){return f},a)),h=F(e[9]);return qn(cI(d),h,a,g)}function
-hK(e,c,a){if(c)if(a)var
-f=hK(e,c[2],a[2]),g=b(e,c[1][2]),d=[0,k(a[1],g),f];else
+n=p4(p,b),q=eR(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,qG(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return aY(cF(b,a),r)}return a}return a}return a}function
+qH(a){var
+b=a[4];return hf(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+dI(b,a){return ay(a,b,[0,f,f,h,h])}function
+qI(e,d,a,c,b){var
+g=hw(c,b,m(function(a){return f},a)),h=F(e[9]);return qt(cI(d),h,a,g)}function
+hM(e,c,a){if(c)if(a)var
+f=hM(e,c[2],a[2]),g=b(e,c[1][2]),d=[0,k(a[1],g),f];else
 var
 d=a;else
 var
 d=c;return d}function
-qD(i,e,w,b,v,u,d,t,s,q,p,a,c){var
-j=cF(F(d),a),k=hl(a,s,f,f);if(k){var
-l=k[1];if(P(l[1],b)&&z(f,b)){var
-x=g$(g(2,h),hw);if(r(hv(j),x)){var
-m=aO(cG(F(d),a),p),n=qC(i,e,w,j,t),o=eI(a,q),y=P(m,f)?n:hK(m,e,n),A=qw(b,u,l[2],o);return hG(function(a,c,d){return qz(i,b,A,o,a,c,d)},v,y,c)}}return c}return c}function
-qE(a,u,h,b,g,t,O,N,M,L,f){var
-k=u[3],d=eP(L,u[4]),c=m(i,d),v=an(function(b){return bd(b,a[2])},c);if(v){var
-l=hA(k,h,d,M),n=f[1];if(n){var
+qJ(i,e,w,b,v,u,d,t,s,r,p,a,c){var
+j=cF(F(d),a),k=ho(a,s,f,f);if(k){var
+l=k[1];if(O(l[1],b)&&z(f,b)){var
+x=hc(g(2,h),hz);if(q(hy(j),x)){var
+m=aP(cG(F(d),a),p),n=qI(i,e,w,j,t),o=eI(a,r),y=O(m,f)?n:hM(m,e,n),A=qC(b,u,l[2],o);return hI(function(a,c,d){return qF(i,b,A,o,a,c,d)},v,y,c)}}return c}return c}function
+qK(a,u,h,b,g,t,O,N,M,L,f){var
+k=u[3],d=eQ(L,u[4]),c=m(i,d),v=ao(function(b){return be(b,a[2])},c);if(v){var
+l=hC(k,h,d,M),n=f[1];if(n){var
 P=[0,n[1],n[2]],o=eO(t,c);if(o)var
-w=o[1],x=hB(k,h),y=x[1],e=y[1],Q=y[2],R=m(function(c){var
-d=j(j(c)),f=i(j(c));return hD(a,e,Q,dH(b,i(c)),f,d)},d),z=hE(a,e),A=aV(R,m(j,z)),p=m(i,z),S=cI(b),B=m(function(a){return eL(g,a)},w),C=eN(a,b,c,m(function(a){return dH(b,a)[2]},c),B,p),T=qD(a,b,g,O,N,e,c,w,A,C,p,P,l),U=0,V=f[2],W=function(a){return eM(S,a,B)},D=[0,eQ(a,e,hJ(a,x[2]),A,C,p,W,V,U,b,T)];else
+w=o[1],x=hD(k,h),y=x[1],e=y[1],Q=y[2],R=m(function(c){var
+d=j(j(c)),f=i(j(c));return hF(a,e,Q,dI(b,i(c)),f,d)},d),z=hG(a,e),A=aY(R,m(j,z)),p=m(i,z),S=cI(b),B=m(function(a){return eL(g,a)},w),C=eN(a,b,c,m(function(a){return dI(b,a)[2]},c),B,p),T=qJ(a,b,g,O,N,e,c,w,A,C,p,P,l),U=0,V=f[2],W=function(a){return eM(S,a,B)},D=[0,eR(a,e,hL(a,x[2]),A,C,p,W,V,U,b,T)];else
 var
 D=o;return D}var
 q=f[2];if(q){var
 r=eO(t,c);if(r)var
-X=r[1],E=hB(k,h),F=E[1],s=F[1],Y=F[2],Z=m(function(c){var
-d=j(j(c)),e=i(j(c));return hD(a,s,Y,dH(b,i(c)),e,d)},d),G=hE(a,s),_=aV(Z,m(j,G)),H=m(i,G),$=cI(b),I=m(function(a){return eL(g,a)},X),aa=eN(a,b,c,m(function(a){return dH(b,a)[2]},c),I,H),ab=0,ac=[0,q[1],q[2]],ad=function(a){return eM($,a,I)},J=[0,eQ(a,s,hJ(a,E[2]),_,aa,H,ad,ac,ab,b,l)];else
+X=r[1],E=hD(k,h),F=E[1],s=F[1],Y=F[2],Z=m(function(c){var
+d=j(j(c)),e=i(j(c));return hF(a,s,Y,dI(b,i(c)),e,d)},d),G=hG(a,s),_=aY(Z,m(j,G)),H=m(i,G),$=cI(b),I=m(function(a){return eL(g,a)},X),aa=eN(a,b,c,m(function(a){return dI(b,a)[2]},c),I,H),ab=0,ac=[0,q[1],q[2]],ad=function(a){return eM($,a,I)},J=[0,eR(a,s,hL(a,E[2]),_,aa,H,ad,ac,ab,b,l)];else
 var
 J=r;return J}var
 K=[0,l]}else
 var
 K=v;return K}function
-qF(c,a){var
-d=c[10],h=d?x(f,n(d[1],a)):f,e=c[11],i=e?x(f,n(a,e[1])):f,g=x(h,i);return b(g,g)}function
-qG(e,d,a){var
-f=n(d,a),c=x(n(a,e),f);return b(c,c)}function
-qH(b){var
-a=b[10];return a?r(f,a[1]):a}function
-hL(c,a){return ay(m(function(a){if(qH(c)&&z(a,f))return f;return b(a,a)},a))}function
-hM(d,c){var
-e=ah(d);return function(a,f){var
-g=b(a[2],e),h=hL(d,f),i=b(a[1],a[1]);return U(aX(b(b(b(c,c),i),h)),g)}}function
-hN(e,a,d,c){var
-f=hL(e,c);return aX(U(b(b(a,a),f),d))}function
-hO(c,d){var
-a=ah(c);return function(e){var
-f=c[10];if(f){var
-g=f[1],h=c[11];if(h){var
-i=h[1],j=b(a,a),k=[0,U(b(d,ay(m(function(a){var
-c=b(i,a);return x(b(g,a),c)},e))),j)],l=b(a,a);return[0,[0,C(b(d,ay(m(function(a){var
-c=b(i,a);return av(b(g,a),c)},e))),l)],k]}return dA}return dA}}function
-qI(a,f){var
-c=ah(a);return function(g){var
+qL(c,a){var
+d=c[10],h=d?w(f,n(d[1],a)):f,e=c[11],i=e?w(f,n(a,e[1])):f,g=w(h,i);return b(g,g)}function
+qM(e,d,a){var
+f=n(d,a),c=w(n(a,e),f);return b(c,c)}function
+eS(b){var
+a=b[10];return a?q(f,a[1]):a}function
+hN(b){var
+a=b[11];return a?q(a[1],f):a}function
+qN(b,a){var
+c=eS(b),d=c?z(a,f):c;if(d)var
+e=d;else{var
+g=hN(b);if(g)return z(f,a);var
+e=g}return e}function
+hO(c,a){return az(m(function(a){return qN(c,a)?f:b(a,a)},a))}function
+hP(b,a){return eS(b)?a:m(t,a)}function
+hQ(a){return aN(w,dy(f,a),a)}function
+qO(a,c){var
+d=eS(a),b=d||hN(a);return b?z(hQ(hP(a,c)),f):b}function
+hR(d,c){var
+e=ag(d);return function(a,f){var
+g=b(a[2],e),h=hO(d,f),i=b(a[1],a[1]);return U(aZ(b(b(b(c,c),i),h)),g)}}function
+hS(d,a,h,e,c){if(O(h[1],f)&&qO(d,c)){var
+g=hQ(hP(d,c)),i=b(g,g);return t(bf(A(b(b(a,a),i),e)))}var
+j=hO(d,c);return aZ(U(b(b(a,a),j),e))}function
+hT(a){return a?a[1][2]:h}function
+hU(a){var
+c=ag(a);return function(a){return aw(function(a){return b(a[1],c)},a)}}function
+qP(a,c){var
+f=hT(c);function
+g(a){return b(f,a)}function
+d(a){return aw(g,a)}var
+h=e(hU(a),c),i=[0,aw(t,e(hU(a),c)),h],j=d(a[11]);return eP([0,d(a[10]),j],i)}function
+hV(c,a){var
+d=ag(c);return function(f,e){var
+g=b(b(d,hT(f)),d),h=qP(c,f),i=h[1];if(i){var
+j=h[2];if(j){var
+k=j[1],l=i[1],n=[0,U(b(a,az(m(function(a){var
+c=b(k,a);return w(b(l,a),c)},e))),g)];return[0,[0,A(b(a,az(m(function(a){var
+c=b(k,a);return av(b(l,a),c)},e))),g)],n]}return dB}return dB}}function
+qQ(a,f){var
+c=ag(a);return function(g){var
 d=a[10];if(d){var
 e=a[11];if(e)var
-j=b(c,c),k=e[1],l=d[1],h=[0,U(b(f,ay(m(function(a){return qG(l,k,a)},g))),j)];else
+j=b(c,c),k=e[1],l=d[1],h=[0,U(b(f,az(m(function(a){return qM(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=b(c,c);return[0,[0,C(b(f,ay(m(function(b){return qF(a,b)},g))),n)],i]}}function
-hP(c,b,a){var
+n=b(c,c);return[0,[0,A(b(f,az(m(function(b){return qL(a,b)},g))),n)],i]}}function
+hW(c,b,a){var
 d=c[4];if(typeof
-d==="number"){if(0===d)return e(qI(c,b),a);var
-j=[0,b],k=c[2]===1?b:f;return[0,[0,k],j]}else{if(2===d[0]){var
-h=d[1];if(h){var
-i=h[1],o=e(hO(c,b),a),p=[0,l(hM(c,b),i,a)],q=m(v,a);return hy([0,[0,v(l(hM(c,b),i,q))],p],o)}return e(hO(c,b),a)}var
-g=aO(a,a),n=[0,hN(c,b,g,a)];return[0,[0,v(hN(c,b,g,m(v,a)))],n]}}function
-qJ(a,b){var
+d==="number"){if(0===d)return e(qQ(c,b),a);var
+k=[0,b],n=c[2]===1?b:f;return[0,[0,n],k]}else{if(2===d[0]){var
+j=d[1];if(j){var
+g=j[1],p=l(hV(c,b),[0,g],a),q=[0,l(hR(c,b),g,a)],r=m(t,a);return eP([0,[0,t(l(hR(c,b),g,r))],q],p)}return l(hV(c,b),0,a)}var
+h=d[1],i=aP(a,a),o=[0,hS(c,b,h,i,a)];return[0,[0,t(hS(c,b,h,i,m(t,a)))],o]}}function
+qR(a,b){var
 c=a[4];if(typeof
 c==="number"&&c){var
 d=a[2]===a[1]?1:0;if(d)var
-h=a[2],e=[0,bp(hP(a,b,0),h)];else
+h=a[2],e=[0,bq(hW(a,b,0),h)];else
 var
 e=d;return e}var
-f=hn(a);if(f)var
-i=a[9],g=[0,m(function(c){return hP(a,b,c)},i)];else
+f=hq(a);if(f)var
+i=a[9],g=[0,m(function(c){return hW(a,b,c)},i)];else
 var
 g=f;return g}function
-hQ(d,c,b,a){function
+hX(d,c,b,a){function
 e(b){var
-e=hQ(d,c+1|0,b,ha(a));return[0,l(d,c,eG(qK,a)),e]}function
+e=hX(d,c+1|0,b,hd(a));return[0,l(d,c,dy(qS,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-qL(e,d,c,b,j,i,h,a,g,f){var
-k=hH(e,c,a,b,g),l=d[2],m=0;return bq(hQ(function(f,g){return qE(e,d,c,b,j,i,a,k,h,f,g)},m,l,f))}function
-hR(d,c,a){return C(b(d,a),c)}function
-eR(d,c,a){return U(b(d,a),c)}function
-eS(c,b,a){if(a){var
-d=a[2],f=a[1],g=function(a){return[0,f,eS(c,a,d)]},h=function(a){return[0,e(c,f),d]};return 0===b?h(0):g(b-1|0)}return a}function
-hS(d,c,b,a){if(a)var
-f=a[1],h=hS(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b4(function(a){return i(b,a)},c)?f:e(d,f),g=[0,j,h];else
+qT(e,d,c,b,j,i,h,a,g,f){var
+k=hJ(e,c,a,b,g),l=d[2],m=0;return br(hX(function(f,g){return qK(e,d,c,b,j,i,a,k,h,f,g)},m,l,f))}function
+hY(d,c,a){return A(b(d,a),c)}function
+eT(d,c,a){return U(b(d,a),c)}function
+eU(c,b,a){if(a){var
+d=a[2],f=a[1],g=function(a){return[0,f,eU(c,a,d)]},h=function(a){return[0,e(c,f),d]};return 0===b?h(0):g(b-1|0)}return a}function
+hZ(d,c,b,a){if(a)var
+f=a[1],h=hZ(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b4(function(a){return i(b,a)},c)?f:e(d,f),g=[0,j,h];else
 var
 g=a;return g}var
-eT=[0,f,0];function
-qM(d,b,a){var
-c=j(a),e=c?av(c[1],b):b;return[0,x(i(a),d),[0,e]]}function
-qN(d,c,e,b,a){if(0===a[0]){if(a[1]===e){var
-f=a[2],g=eR(d,c,a[4]),h=hR(d,c,a[3]);return eS(function(a){return qM(h,g,a)},f,b)}return b}return b}function
-hT(d,a,c,b){var
-e=bp(eT,c),f=a[4],g=a[3];return cE(function(a,c){return qN(d,g,b,a,c)},f,e)}function
-hU(b,a){return x(f,n(b,ay(m(i,a))))}function
-hV(b){var
+eV=[0,f,0];function
+qU(d,b,a){var
+c=j(a),e=c?av(c[1],b):b;return[0,w(i(a),d),[0,e]]}function
+qV(d,c,e,b,a){if(0===a[0]){if(a[1]===e){var
+f=a[2],g=eT(d,c,a[4]),h=hY(d,c,a[3]);return eU(function(a){return qU(h,g,a)},f,b)}return b}return b}function
+h0(d,a,c,b){var
+e=bq(eV,c),f=a[4],g=a[3];return cE(function(a,c){return qV(d,g,b,a,c)},f,e)}function
+h1(b,a){return w(f,n(b,az(m(i,a))))}function
+h2(b){var
 a=j(b);return a?a[1]:f}function
-dI(a){return j(a)?0:1}function
-qO(a){return F(b5(dI,a))}function
-hW(b,a){var
+dJ(a){return j(a)?0:1}function
+qW(a){return F(b5(dJ,a))}function
+h3(b,a){var
 c=j(a);if(c){var
 d=k(i(a),b);return av(c[1],d)}return k(i(a),b)}function
-qP(g,f,e,d,a){var
-b=dI(a),h=b?1:b;if(d===h)var
-j=n(g,n(e,hV(a))),c=x(i(a),j);else
+qX(g,f,e,d,a){var
+b=dJ(a),h=b?1:b;if(d===h)var
+j=n(g,n(e,h2(a))),c=w(i(a),j);else
 var
-c=i(a);return[0,[0,c],[0,hW(f,a)]]}function
-dJ(a){var
+c=i(a);return[0,[0,c],[0,h3(f,a)]]}function
+dK(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-hX(b,a){var
-c=qO(a),d=ay(m(hV,a)),e=hU(b,a);return m(function(a){return qP(b,e,d,c,a)},a)}function
-eU(a,b){var
+h4(b,a){var
+c=qW(a),d=az(m(h2,a)),e=h1(b,a);return m(function(a){return qX(b,e,d,c,a)},a)}function
+eW(a,b){var
 c=a[4];return b4(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-qQ(a,e,d,c){var
-b=hT(a,e,d,c);return[0,hU(a,b),b]}function
-qR(c,b,a){return dI(a)?b:x(b,hW(c,a))}function
-hY(c,a,b){if(a){if(b){var
-d=hY(c,a[2],b[2]);return[0,qR(c,a[1],b[1]),d]}return a}return a}function
-qS(e,a,b){var
-c=b7(0,a[2]),g=b5(function(b){return eU(a,b)},c),d=m(function(c){return qQ(e,a,b,c)},g),h=bp(f,b),i=cE(function(b,a){return hY(a[1],b,a[2])},d,h);return[0,d,T(F(b5(function(b){return dv(eU(a,b))},c))),i]}function
-qT(c,b,a){var
-d=dJ(b);if(d)var
-f=hX(c,bp(eT,b[2])),g=function(d){return eU(a,d)?hX(c,hT(c,a,b[2],d)):f},e=[0,m(g,b7(0,a[2]))];else
+qY(a,e,d,c){var
+b=h0(a,e,d,c);return[0,h1(a,b),b]}function
+qZ(c,b,a){return dJ(a)?b:w(b,h3(c,a))}function
+h5(c,a,b){if(a){if(b){var
+d=h5(c,a[2],b[2]);return[0,qZ(c,a[1],b[1]),d]}return a}return a}function
+q0(e,a,b){var
+c=b7(0,a[2]),g=b5(function(b){return eW(a,b)},c),d=m(function(c){return qY(e,a,b,c)},g),h=bq(f,b),i=cE(function(b,a){return h5(a[1],b,a[2])},d,h);return[0,d,T(F(b5(function(b){return dv(eW(a,b))},c))),i]}function
+q1(c,b,a){var
+d=dK(b);if(d)var
+f=h4(c,bq(eV,b[2])),g=function(d){return eW(a,d)?h4(c,h0(c,a,b[2],d)):f},e=[0,m(g,b7(0,a[2]))];else
 var
 e=d;return e}function
-eV(a){return a[12]}function
-aD(b,a){return ax(a,b[13],0)}function
-dK(b,a){return ax(a,b[14],f)}function
-qU(a,c){return r(f,a)?b(a,i(c)):b(a,j(c))}function
-eW(c,b,a){if(c){if(b){if(a){var
-d=eW(c[2],b[2],a[2]),e=a[1];return k(qU(n(c[1],b[1]),e),d)}return f}return f}return f}function
+eX(a){return a[12]}function
+aE(b,a){return ay(a,b[13],0)}function
+dL(b,a){return ay(a,b[14],f)}function
+q2(a,c){return q(f,a)?b(a,i(c)):b(a,j(c))}function
+eY(c,b,a){if(c){if(b){if(a){var
+d=eY(c[2],b[2],a[2]),e=a[1];return k(q2(n(c[1],b[1]),e),d)}return f}return f}return f}function
 cK(b,a){var
 c=b[2];return F(a)===c?1:0}function
-qV(a,i,h,d,c){var
-e=cK(a,aD(a,d)),f=e?cK(a,aD(a,c)):e;if(f)var
-j=dK(a,c),l=b(i,n(dK(a,d),j)),m=aD(a,c),g=[0,k(eW(aD(a,d),m,h),l)];else
+q3(a,i,h,d,c){var
+e=cK(a,aE(a,d)),f=e?cK(a,aE(a,c)):e;if(f)var
+j=dL(a,c),l=b(i,n(dL(a,d),j)),m=aE(a,c),g=[0,k(eY(aE(a,d),m,h),l)];else
 var
 g=f;return g}function
-hZ(f,e,a,d,c){if(a){var
-g=b(a[1],c);return r(b(d,b(e,eV(f))),g)}return a}function
-h0(e,d,c){if(d){if(c){var
-a=c[1],g=h0(e,d[2],c[2]);if(z(f,a[1])&&dI(d[1])&&z(a[2],e)){var
-h=a[3],i=n(e,a[2]);return x(g,n(b(a[1],i),h))}return g}return f}return f}function
-qW(a){var
+h6(f,e,a,d,c){if(a){var
+g=b(a[1],c);return q(b(d,b(e,eX(f))),g)}return a}function
+h7(e,d,c){if(d){if(c){var
+a=c[1],g=h7(e,d[2],c[2]);if(z(f,a[1])&&dJ(d[1])&&z(a[2],e)){var
+h=a[3],i=n(e,a[2]);return w(g,n(b(a[1],i),h))}return g}return f}return f}function
+q4(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,n(c[2],c[1]),e,d]}function
-qX(d,c,b,a){var
-e=b6(d[3],c);return m(qW,b6(b6(b,a),e))}function
-qY(a){return z(f,a[1])?a[3]:f}function
-h1(b,a){var
-c=j(a);return h0(i(a),c,b)}function
-qZ(e,d,c,a){var
-f=h1(a,[0,e,bp(eT,d[2])]),g=b(c[2],f),h=c[1];return k(ay(m(function(b){return h1(a,b)},h)),g)}function
-q0(b,a){var
+q5(d,c,b,a){var
+e=b6(d[3],c);return m(q4,b6(b6(b,a),e))}function
+q6(a){return z(f,a[1])?a[3]:f}function
+h8(b,a){var
+c=j(a);return h7(i(a),c,b)}function
+q7(e,d,c,a){var
+f=h8(a,[0,e,bq(eV,d[2])]),g=b(c[2],f),h=c[1];return k(az(m(function(b){return h8(a,b)},h)),g)}function
+q8(b,a){var
 c=b[3];return b6(m(i,a),c)}function
-q1(f,a,e,i,h,d,c){var
-j=aD(a,c),g=qX(e,h,aD(a,d),j),l=qZ(f,a,e,g),o=ay(m(qY,g)),p=dK(a,c),q=b(f,n(dK(a,d),p)),r=q0(e,i),s=aD(a,c);return n(n(k(eW(aD(a,d),s,r),q),o),l)}function
-q2(a){var
+q9(f,a,e,i,h,d,c){var
+j=aE(a,c),g=q5(e,h,aE(a,d),j),l=q7(f,a,e,g),o=az(m(q6,g)),p=dL(a,c),q=b(f,n(dL(a,d),p)),r=q8(e,i),s=aE(a,c);return n(n(k(eY(aE(a,d),s,r),q),o),l)}function
+q_(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return dJ(a);return 0}return 0}return 0}function
-q3(m,a,l,k,b,d,c){var
-e=q2(a),g=e?cK(a,aD(a,d)):e,h=g?cK(a,aD(a,c)):g,i=h?cK(a,b):h,j=i?an(function(a){return r(f,a)},b):i,n=j?[0,q1(m,a,l,k,b,d,c)]:j;return n}function
-q4(c,b,a,j,i,h,g,f,e){var
-d=bd(0,b[2]);return d?hZ(c,a,q3(a,c,j,i,h,b[1],g),f,e):d}function
-q5(c,b,e,d,a){var
-f=eR(c,b,d),g=av(j(a),f),h=hR(c,b,e);return[0,x(i(a),h),g]}function
-q6(d,c,b,a){var
-e=eR(d,c,b),f=av(j(a),e);return[0,i(a),f]}function
-q7(d,c,b,a){switch(a[0]){case
+d==="number"&&!d)return dK(a);return 0}return 0}return 0}function
+q$(m,a,l,k,b,d,c){var
+e=q_(a),g=e?cK(a,aE(a,d)):e,h=g?cK(a,aE(a,c)):g,i=h?cK(a,b):h,j=i?ao(function(a){return q(f,a)},b):i,n=j?[0,q9(m,a,l,k,b,d,c)]:j;return n}function
+ra(c,b,a,j,i,h,g,f,e){var
+d=be(0,b[2]);return d?h6(c,a,q$(a,c,j,i,h,b[1],g),f,e):d}function
+rb(c,b,e,d,a){var
+f=eT(c,b,d),g=av(j(a),f),h=hY(c,b,e);return[0,w(i(a),h),g]}function
+rc(d,c,b,a){var
+e=eT(d,c,b),f=av(j(a),e);return[0,i(a),f]}function
+rd(d,c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-e=a[1],f=a[3],g=a[2];return eS(function(a){return q5(d,c,g,f,a)},e,b);default:var
-h=0,i=a[1],j=a[2];return hS(function(a){return q6(d,c,j,a)},i,h,b)}}function
-q8(d,c,b,a){return cE(function(a,b){return q7(d,c,a,b)},a,b)}function
+e=a[1],f=a[3],g=a[2];return eU(function(a){return rb(d,c,g,f,a)},e,b);default:var
+h=0,i=a[1],j=a[2];return hZ(function(a){return rc(d,c,j,a)},i,h,b)}}function
+re(d,c,b,a){return cE(function(a,b){return rd(d,c,a,b)},a,b)}function
 cL(a){return z(f,a[1])}function
-q9(a){return z(a[1],a[2])}function
-dL(c,b,d,a){function
+rf(a){return z(a[1],a[2])}function
+dM(c,b,d,a){function
 e(d){if(a){var
-e=dL(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,dL(c,b,d,0)]}function
+e=dM(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,dM(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-q_(a){var
-b=dL(a[17],[0,f,h],a[2],a[18]);return b6(dL(a[15],[0,h,h],a[2],a[16]),b)}function
+rg(a){var
+b=dM(a[17],[0,f,h],a[2],a[18]);return b6(dM(a[15],[0,h,h],a[2],a[16]),b)}function
 cM(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-eX(b,c){var
+eZ(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
 1:return cL(i(c))?0:2;case
@@ -3135,111 +3155,111 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1];if(cM(b)&&cL(i(c))&&cL(d)&&q9(d))return 0;return 2;case
-1:if(cM(b)&&r(f,a[1][1]))return 0;return 2;default:return cL(a[1])?1:2}}function
-q$(c){var
+d=a[1];if(cM(b)&&cL(i(c))&&cL(d)&&rf(d))return 0;return 2;case
+1:if(cM(b)&&q(f,a[1][1]))return 0;return 2;default:return cL(a[1])?1:2}}function
+rh(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-ra(e,d,c,a){var
-f=b(e,d),g=j(a),h=U(b(j(c),g),f),k=b(e,d),l=i(a);return[0,C(b(i(c),l),k),h]}function
-h2(a,e,d,c){function
-f(b){return dy([0,a,a],ra(a,e,c,h2(a,k(e,h),b,c)))}function
+ri(e,d,c,a){var
+f=b(e,d),g=j(a),h=U(b(j(c),g),f),k=b(e,d),l=i(a);return[0,A(b(i(c),l),k),h]}function
+h9(a,e,d,c){function
+f(b){return dz([0,a,a],ri(a,e,c,h9(a,k(e,h),b,c)))}function
 i(c){return[0,a,b(g(2,h),a)]}return 0===d?i(0):f(d-1|0)}function
-h3(c,b,a){function
-d(b){return h3(c,b,dz(c,a,a))}function
+h_(c,b,a){function
+d(b){return h_(c,b,dA(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-rb(a,n,d,c,m){var
-o=aw(m,T(d)),e=aN(a,eE(c),o),p=j(e),i=r(b(g(2,h),p),a);if(i)var
-k=h2(a,h,n,e),q=r(f,c)?k:p2(a,k),l=[0,h3(a,d,q)];else
+rj(a,n,d,c,m){var
+o=ax(m,T(d)),e=aO(a,eF(c),o),p=j(e),i=q(b(g(2,h),p),a);if(i)var
+k=h9(a,h,n,e),r=q(f,c)?k:p8(a,k),l=[0,h_(a,d,r)];else
 var
 l=i;return l}function
-rc(o,m,d,c){var
-p=b(g(2,h),c),a=x(f,C(b(Y(g(2,h)),d),p)),q=b2(c),e=x(f,k(n(b2(eE(d)),q),h)),i=k(k(b2(o),a),e),r=k(bo(i),h),s=bo(a),j=av(k(T(m),s),r),l=k(k(e,C(i,j)),h),t=g(2,g(2,h)),u=b1(k(k(a,l),t)),v=b1(l);return[0,[0,b1(j),v],u]}function
-h4(a,h,d,c){var
-e=rc(a,h,d,c),f=e[1],g=aw(a,T(e[2])),b=rb(g,f[1],f[2],d,c),i=b?[0,he(g,a,b[1])]:b;return i}var
-rd=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))),h5=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))))))))));function
-h6(g,e,c,a){if(r(a,f))return 0;if(z(b(rd,a),c))return 0;if(z(c,b(v(h5),a))){var
-d=h4(g,e,v(h5),h),i=d?[0,[0,f,j(d[1])]]:d;return i}return h4(g,e,c,a)}function
-dM(c,i,b,h){var
-a=h6(c,i,b,h);if(a)var
-d=a[1],e=d[2],j=r(b,f)?av(e,c):e,g=[0,[0,d[1],j]];else
+rk(o,m,d,c){var
+p=b(g(2,h),c),a=w(f,A(b(Y(g(2,h)),d),p)),q=b2(c),e=w(f,k(n(b2(eF(d)),q),h)),i=k(k(b2(o),a),e),r=k(bf(i),h),s=bf(a),j=av(k(T(m),s),r),l=k(k(e,A(i,j)),h),t=g(2,g(2,h)),u=b1(k(k(a,l),t)),v=b1(l);return[0,[0,b1(j),v],u]}function
+h$(a,h,d,c){var
+e=rk(a,h,d,c),f=e[1],g=ax(a,T(e[2])),b=rj(g,f[1],f[2],d,c),i=b?[0,hh(g,a,b[1])]:b;return i}var
+rl=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))),ia=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))))))))));function
+ib(g,e,c,a){if(q(a,f))return 0;if(z(b(rl,a),c))return 0;if(z(c,b(t(ia),a))){var
+d=h$(g,e,t(ia),h),i=d?[0,[0,f,j(d[1])]]:d;return i}return h$(g,e,c,a)}function
+dN(c,i,b,h){var
+a=ib(c,i,b,h);if(a)var
+d=a[1],e=d[2],j=q(b,f)?av(e,c):e,g=[0,[0,d[1],j]];else
 var
 g=a;return g}function
-b8(s,c,a,g,B,q,d){var
-h=i(q)[1],j=i(q)[2],e=s[5];if(typeof
+b8(s,c,a,g,B,r,d){var
+h=i(r)[1],j=i(r)[2],e=s[5];if(typeof
 e==="number")switch(e){case
-0:return[0,aN(a,d,c)];case
+0:return[0,aO(a,d,c)];case
 1:var
-C=b(j,c);return[0,aN(a,v(b(h,d)),C)];case
+C=b(j,c);return[0,aO(a,t(b(h,d)),C)];case
 2:if(cM(s)){var
-D=b(j,c);return dM(a,g,v(b(h,d)),D)}var
-E=b(j,c);return dM(a,g,v(b(h,n(c,d))),E);case
-3:return 0;default:return[0,aN(a,x(f,d),c)]}else
+D=b(j,c);return dN(a,g,t(b(h,d)),D)}var
+E=b(j,c);return dN(a,g,t(b(h,n(c,d))),E);case
+3:return 0;default:return[0,aO(a,w(f,d),c)]}else
 switch(e[0]){case
 0:var
-t=e[1],u=t[2],F=t[1],G=b(b(c,j),F),H=k(b(b(h,d),u),G),I=b(c,j);return p6(a,g,B,b(k(b(h,d),I),u),H);case
+u=e[1],v=u[2],F=u[1],G=b(b(c,j),F),H=k(b(b(h,d),v),G),I=b(c,j);return qa(a,g,B,b(k(b(h,d),I),v),H);case
 1:var
-l=e[1],J=b(c,l[2]),K=b(c,l[1]),m=p$(a,k(b(d,l[2]),K),J);if(m){var
-w=m[1],o=dM(a,g,v(w[2]),a);if(o)var
-p=dM(a,g,v(w[1]),a),L=p?[0,[0,o[1][1],p[1][2]]]:p,y=L;else
+l=e[1],J=b(c,l[2]),K=b(c,l[1]),m=qf(a,k(b(d,l[2]),K),J);if(m){var
+x=m[1],o=dN(a,g,t(x[2]),a);if(o)var
+p=dN(a,g,t(x[1]),a),L=p?[0,[0,o[1][1],p[1][2]]]:p,y=L;else
 var
 y=o;var
 z=y}else
 var
 z=m;return z;default:var
-A=e[1],M=b(d,A[2]);return r(b(A[1],c),M)?[0,aN(a,d,c)]:[0,[0,f,f]]}}function
-eY(b,a){var
+A=e[1],M=b(d,A[2]);return q(b(A[1],c),M)?[0,aO(a,d,c)]:[0,[0,f,f]]}}function
+e0(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-h7(b,j,h,g,e,d,a){if(a)return aM(i,b8(b,j,h,g,e,d,a[1]));var
-c=q$(b),k=c?[0,f]:c;return k}function
-h8(g,f,e,d,c,b,a){return a?aM(j,b8(g,f,e,d,c,b,a[1])):a}function
-re(e,d,c,a){var
-g=b(a,a),h=x(b(c,c),g),i=z(f,c)?b(c,c):z(a,f)?b(a,a):f,j=b(d,d),k=U(v(b(e,i)),j),l=b(d,d);return[0,C(v(b(e,h)),l),k]}function
-rf(a,l,g,f){var
+ic(b,j,h,g,e,d,a){if(a)return aw(i,b8(b,j,h,g,e,d,a[1]));var
+c=rh(b),k=c?[0,f]:c;return k}function
+id(g,f,e,d,c,b,a){return a?aw(j,b8(g,f,e,d,c,b,a[1])):a}function
+rm(e,d,c,a){var
+g=b(a,a),h=w(b(c,c),g),i=z(f,c)?b(c,c):z(a,f)?b(a,a):f,j=b(d,d),k=U(t(b(e,i)),j),l=b(d,d);return[0,A(t(b(e,h)),l),k]}function
+rn(a,l,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-h=j(g)[1],e=j(g)[2],m=b(h,a),o=n(b(d[1],e),m),p=b(h,a),q=n(b(c[1],e),p),i=[0,re(l,b(a,e),q,o)];else
+h=j(g)[1],e=j(g)[2],m=b(h,a),o=n(b(d[1],e),m),p=b(h,a),q=n(b(c[1],e),p),i=[0,rm(l,b(a,e),q,o)];else
 var
 i=d;var
 k=i}else
 var
 k=c;return k}function
-rg(a){var
-c=j(a),d=aM(function(a){return x(f,a)},c),b=i(a),e=b?x(f,b[1]):f;return[0,[0,e],d]}function
-rh(b,a){return cM(b)?rg(a):a}function
-eZ(b,e,d,g,f,a,c){switch(eX(b,a)){case
+ro(a){var
+c=j(a),d=aw(function(a){return w(f,a)},c),b=i(a),e=b?w(f,b[1]):f;return[0,[0,e],d]}function
+rp(b,a){return cM(b)?ro(a):a}function
+e1(b,e,d,g,f,a,c){switch(eZ(b,a)){case
 0:var
-k=h8(b,e,d,g,f,a,i(c));return eY(h7(b,e,d,g,f,a,j(c)),k);case
+k=id(b,e,d,g,f,a,i(c));return e0(ic(b,e,d,g,f,a,j(c)),k);case
 1:var
-l=h8(b,e,d,g,f,a,j(c));return eY(h7(b,e,d,g,f,a,i(c)),l);default:var
+l=id(b,e,d,g,f,a,j(c));return e0(ic(b,e,d,g,f,a,i(c)),l);default:var
 h=b[5];if(typeof
-h==="number"&&3===h)return rf(e,d,a,c);return 0}}function
-e0(a,f,e,d,c,b,p){var
-i=rh(a,p),h=i[2],j=i[1];if(j){var
+h==="number"&&3===h)return rn(e,d,a,c);return 0}}function
+e2(a,f,e,d,c,b,p){var
+i=rp(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
-k=h[1];if(P(g,k)){var
+k=h[1];if(O(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return b8(a,f,e,d,c,b,g)}return eZ(a,f,e,d,c,b,[0,[0,g],[0,k]])}return eZ(a,f,e,d,c,b,[0,[0,g],0])}return eZ(a,f,e,d,c,b,[0,0,h])}function
-cN(b,a){return cE(x,a,b)}function
-ri(a){if(a)var
+n=1;if(n)return b8(a,f,e,d,c,b,g)}return e1(a,f,e,d,c,b,[0,[0,g],[0,k]])}return e1(a,f,e,d,c,b,[0,[0,g],0])}return e1(a,f,e,d,c,b,[0,0,h])}function
+cN(b,a){return cE(w,a,b)}function
+rq(a){if(a)var
 b=a[2],c=a[1],e=m(j,b),f=cN(j(c),e),g=m(i,b),d=[0,[0,cN(i(c),g),f]];else
 var
 d=a;return d}function
-h9(c,b,a){var
+ie(c,b,a){var
 d=b?a?[0,l(c,b[1],a[1])]:a:b;return d}function
-e1(d,b,a){if(b){var
+e3(d,b,a){if(b){var
 c=b[1];return a?[0,l(d,c,a[1])]:[0,c]}return a}function
-rj(b,a){var
-c=j(a),d=e1(av,j(b),c),e=i(a);return[0,h9(av,i(b),e),d]}function
-rk(b,a){var
-c=j(a),d=h9(x,j(b),c),e=i(a);return[0,e1(x,i(b),e),d]}function
-e2(b,a){if(a){var
-c=a[2],d=a[1];return c?l(b,d,e2(b,c)):d}return dA}function
-rl(g){function
+rr(b,a){var
+c=j(a),d=e3(av,j(b),c),e=i(a);return[0,ie(av,i(b),e),d]}function
+rs(b,a){var
+c=j(a),d=ie(w,j(b),c),e=i(a);return[0,e3(w,i(b),e),d]}function
+e4(b,a){if(a){var
+c=a[2],d=a[1];return c?l(b,d,e4(b,c)):d}return dB}function
+rt(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return l(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3258,497 +3278,497 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return aV(c[1],f)}var
+f=e(b);return aY(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-rm(b,a){return aW(function(c,a){return k(x(f,n(c,b)),a)},f,a)}function
+ru(b,a){return aN(function(c,a){return k(w(f,n(c,b)),a)},f,a)}function
 cO(a,b,e){if(e){var
 c=e[2],d=e[1];if(z(a,d)){var
 g=cO(a,b,c),h=g[2]+1|0;return[0,k(d,g[1]),h]}var
-i=function(f){if(P(d,a)){var
+i=function(f){if(O(d,a)){var
 e=cO(a,f,c),g=e[2]+1|0;return[0,k(d,e[1]),g]}return cO(a,b,c)},j=function(b){return cO(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,f,0]}var
-rn=rl([0,function(b,a){return r(a,b)}]);function
-h_(b,a){var
-c=e(rn[5],a);return ax(g3(b),c,f)}function
-ro(b,a){return F(b5(function(a){return z(b,a)},a))}function
-rp(p,c){var
-a=g9(p,F(c)),d=m(i,c),e=m(j,c),f=h_(a,d),g=h_(a,e),h=cO(f,g5(a,ro(f,d)),d),l=bd(0,a),n=l?h[2]===a?1:0:l;if(n)var
-q=T(a),r=rm(g,e),s=U(k(b(T(a),g),r),q),t=T(a),o=[0,[0,C(h[1],t),s]];else
+rv=rt([0,function(b,a){return q(a,b)}]);function
+ig(b,a){var
+c=e(rv[5],a);return ay(g6(b),c,f)}function
+rw(b,a){return F(b5(function(a){return z(b,a)},a))}function
+rx(p,c){var
+a=ha(p,F(c)),d=m(i,c),e=m(j,c),f=ig(a,d),g=ig(a,e),h=cO(f,g8(a,rw(f,d)),d),l=be(0,a),n=l?h[2]===a?1:0:l;if(n)var
+q=T(a),r=ru(g,e),s=U(k(b(T(a),g),r),q),t=T(a),o=[0,[0,A(h[1],t),s]];else
 var
 o=n;return o}function
-h$(a){return aW(k,f,a)}function
-rq(b,a){return h$(m(function(a){return x(f,n(b,j(a)))},a))}function
-ia(c,a){var
+ih(a){return aN(k,f,a)}function
+ry(b,a){return ih(m(function(a){return w(f,n(b,j(a)))},a))}function
+ii(c,a){var
 d=i(a),e=j(a);return k(b(n(c,h),e),d)}function
-rr(b,a){var
-c=T(F([0,b,a])),d=m(i,a),e=cN(i(b),d),f=m(function(a){return ia(c,a)},a),g=cN(ia(c,b),f),h=U(n(g,h$(m(i,[0,b,a]))),c);return[0,C(rq(e,[0,b,a]),c),h]}function
-rs(a){var
-b=a?[0,rr(a[1],a[2])]:a;return b}function
-rt(a){var
-c=j(a),d=aM(function(a){return x(f,a)},c),b=i(a),e=b?x(f,b[1]):f;return[0,e,d]}function
-ru(a){return aW(function(c,a){var
+rz(b,a){var
+c=T(F([0,b,a])),d=m(i,a),e=cN(i(b),d),f=m(function(a){return ii(c,a)},a),g=cN(ii(c,b),f),h=U(n(g,ih(m(i,[0,b,a]))),c);return[0,A(ry(e,[0,b,a]),c),h]}function
+rA(a){var
+b=a?[0,rz(a[1],a[2])]:a;return b}function
+rB(a){var
+c=j(a),d=aw(function(a){return w(f,a)},c),b=i(a),e=b?w(f,b[1]):f;return[0,e,d]}function
+rC(a){return aN(function(c,a){var
 b=j(c);return b?k(b[1],a):a},f,a)}function
-rv(a){var
-b=0;return aW(function(b,a){return j(b)?a:a+1|0},b,a)}function
-rw(b,a,d){var
+rD(a){var
+b=0;return aN(function(b,a){return j(b)?a:a+1|0},b,a)}function
+rE(b,a,d){var
 c=j(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,n(b,e)]};return 0===a?g(0):f(a-1|0)}function
 h(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 i(a){return 0}return 0===a?i(0):h(a-1|0)}function
-rx(c,b,a){var
-d=rw(c,b,a),e=i(a),f=aM(function(a){return k(e,a)},d);return[0,i(a),f]}function
-ry(a){var
-b=rv(a),c=ru(a);return m(function(a){return rx(c,b,a)},a)}function
-ib(c,b){var
-g=i(b),d=r(i(c),g);if(d){var
+rF(c,b,a){var
+d=rE(c,b,a),e=i(a),f=aw(function(a){return k(e,a)},d);return[0,i(a),f]}function
+rG(a){var
+b=rD(a),c=rC(a);return m(function(a){return rF(c,b,a)},a)}function
+ij(c,b){var
+g=i(b),d=q(i(c),g);if(d){var
 e=j(c);if(e){var
-a=j(b);return a?r(a[1],e[1]):a}var
+a=j(b);return a?q(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-rz(e,d){var
+rH(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=b4(function(b){return function(a){return ib(a,b)}}(c),a)?a:[0,c,b5(function(b){return function(a){return dv(ib(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-ic(i,h,g,f,e,d,c,a){return b8(i,b(h,T(c)),g,f,e,d,a)}function
-rA(h,g,f,e,d,c,o,b){var
+c=b[1],f=b[2],g=b4(function(b){return function(a){return ij(a,b)}}(c),a)?a:[0,c,b5(function(b){return function(a){return dv(ij(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+ik(i,h,g,f,e,d,c,a){return b8(i,b(h,T(c)),g,f,e,d,a)}function
+rI(h,g,f,e,d,c,o,b){var
 a=b8(h,g,f,e,d,c,i(b));if(a){var
 k=a[1][2],l=j(b);if(l){var
-p=ic(h,g,f,e,d,c,o,l[1]);return aM(function(a){return n(k,i(a))},p)}var
+p=ik(h,g,f,e,d,c,o,l[1]);return aw(function(a){return n(k,i(a))},p)}var
 m=[0,k]}else
 var
 m=a;return m}function
-rB(j,i,h,g,f,e,c){var
-k=rz(0,ry(c)),l=F(c),b=bq(m(function(a){return rA(j,i,h,g,f,e,l,a)},k));if(b)var
+rJ(j,i,h,g,f,e,c){var
+k=rH(0,rG(c)),l=F(c),b=br(m(function(a){return rI(j,i,h,g,f,e,l,a)},k));if(b)var
 a=b[1],n=a?[0,cN(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-rC(a){var
-b=0;return aW(function(b,a){return e1(av,j(b),a)},b,a)}function
-rD(b,a){return aW(function(c,a){return k(x(i(c),b),a)},f,a)}function
-rE(j,i,h,g,e,d,a){var
-k=rC(a);if(k){var
+rK(a){var
+b=0;return aN(function(b,a){return e3(av,j(b),a)},b,a)}function
+rL(b,a){return aN(function(c,a){return k(w(i(c),b),a)},f,a)}function
+rM(j,i,h,g,e,d,a){var
+k=rK(a);if(k){var
 l=k[1],b=b8(j,i,h,g,e,d,l);if(b)var
-o=rD(l,a),c=ic(j,i,h,g,e,d,F(a),o),p=c?[0,x(f,n(b[1][1],c[1][2]))]:c,m=p;else
+o=rL(l,a),c=ik(j,i,h,g,e,d,F(a),o),p=c?[0,w(f,n(b[1][1],c[1][2]))]:c,m=p;else
 var
 m=b;return m}return[0,f]}function
-rF(a,f,e,d,c,b,i){var
+rN(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(eX(a,b))return 0;var
-h=m(rt,i),j=rB(a,f,e,d,c,b,h);return eY(rE(a,f,e,d,c,b,h),j)}return 0}function
-e3(e,d,c,b,a){function
-f(f,g){return e0(e,d,c,b,a,f,g)}return function(b,a){return bq(p9(p_,function(a){return f(b,a)},a))}}function
-id(c,h,g,f,e){function
-i(a,b){return e0(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(eX(c,b)){case
-0:return i(b,e2(rj,a));case
-1:return i(b,e2(rk,a));default:var
-d=l(e3(c,h,g,f,e),b,a);return d?ri(d[1]):d}return a}}function
-rG(b,f,e,d,c){function
-k(a,g){return e0(b,f,e,d,c,a,g)}return function(m,g,a){var
+g!=="number"&&0===g[0]){if(eZ(a,b))return 0;var
+h=m(rB,i),j=rJ(a,f,e,d,c,b,h);return e0(rM(a,f,e,d,c,b,h),j)}return 0}function
+e5(e,d,c,b,a){function
+f(f,g){return e2(e,d,c,b,a,f,g)}return function(b,a){return br(qd(qe,function(a){return f(b,a)},a))}}function
+il(c,h,g,f,e){function
+i(a,b){return e2(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(eZ(c,b)){case
+0:return i(b,e4(rr,a));case
+1:return i(b,e4(rs,a));default:var
+d=l(e5(c,h,g,f,e),b,a);return d?rq(d[1]):d}return a}}function
+rO(b,f,e,d,c){function
+k(a,g){return e2(b,f,e,d,c,a,g)}return function(m,g,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return l(id(b,f,e,d,c),g,a);case
+0:return l(il(b,f,e,d,c),g,a);case
 1:var
-i=l(e3(b,f,e,d,c),g,a);return i?rs(i[1]):i;default:return rF(b,f,e,d,c,g,a)}else{if(0===h[0]){if(m)return a?k(g,p0(a,dA)):a;var
-n=hb(a);return l(id(b,f,e,d,c),g,n)}var
-j=l(e3(b,f,e,d,c),g,a);return j?rp(h[1],j[1]):j}}}function
-ie(i,h,g,f,e,d,b,a){if(b)if(a)var
-j=a[2],k=b[2],l=ie(i,h,g,f,e,g3(d),k,j),m=a[1],n=b[1],o=bd(0,d),c=[0,a0(rG(i,h,g,f,e),o,n,m),l];else
+i=l(e5(b,f,e,d,c),g,a);return i?rA(i[1]):i;default:return rN(b,f,e,d,c,g,a)}else{if(0===h[0]){if(m)return a?k(g,p6(a,dB)):a;var
+n=he(a);return l(il(b,f,e,d,c),g,n)}var
+j=l(e5(b,f,e,d,c),g,a);return j?rx(h[1],j[1]):j}}}function
+im(i,h,g,f,e,d,b,a){if(b)if(a)var
+j=a[2],k=b[2],l=im(i,h,g,f,e,g6(d),k,j),m=a[1],n=b[1],o=be(0,d),c=[0,a2(rO(i,h,g,f,e),o,n,m),l];else
 var
 c=a;else
 var
 c=b;return c}function
-rH(a){if(typeof
+rP(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-ig(a,f,e,d,c,b){var
-g=p7(a[2],b),h=q_(a);return bq(ie(a,f,e,d,c,rH(a[6]),h,g))}function
-rI(b,a){return x(f,av(b,a))}function
-rJ(a,e,d,c){var
-g=z(c,d)?j(e):i(e),f=rI(a,g),h=b(f,c);return C(k(b(n(a,f),d),h),a)}function
-ih(l,k,j,i,g,b,a){if(z(a,f))return[0,e(g,b1(n(v(h),a)))];function
+io(a,f,e,d,c,b){var
+g=qb(a[2],b),h=rg(a);return br(im(a,f,e,d,c,rP(a[6]),h,g))}function
+rQ(b,a){return w(f,av(b,a))}function
+rR(a,e,d,c){var
+g=z(c,d)?j(e):i(e),f=rQ(a,g),h=b(f,c);return A(k(b(n(a,f),d),h),a)}function
+ip(l,k,j,i,g,b,a){if(z(a,f))return[0,e(g,b1(n(t(h),a)))];function
 c(o){var
 b=b1(a);function
-h(a){return ih(l,k,j,i,g,o,a)}var
+h(a){return ip(l,k,j,i,g,o,a)}var
 c=b3(k,b);if(c){var
-d=h(ax(b,j,f));if(d)var
-e=h(ax(b,i,f)),p=e?[0,rJ(l,c[1],d[1],e[1])]:e,m=p;else
+d=h(ay(b,j,f));if(d)var
+e=h(ay(b,i,f)),p=e?[0,rR(l,c[1],d[1],e[1])]:e,m=p;else
 var
 m=d;var
 n=m}else
 var
 n=c;return n}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-rK(c,g,e,d,a){var
-h=ax(a,aD(c,d),f);return b(g,n(ax(a,aD(c,e),f),h))}function
-rL(a,b,i,h,g,e,d){var
-c=hf(a);if(c){var
-j=a[2];return ih(b,i,h,g,function(c){return rK(a,b,e,d,c)},j,f)}return c}function
-ii(d,j,i,c,h,a){if(c)if(a){var
-m=a[2],n=ha(h),l=ii(d,j,i,c[2],n,m),o=eV(d);if(P(c[1],o)){var
-p=b(j,eG(f,h)),q=eV(d);return[0,k(b(e(i,a[1]),q),p),l]}var
+rS(c,g,e,d,a){var
+h=ay(a,aE(c,d),f);return b(g,n(ay(a,aE(c,e),f),h))}function
+rT(a,b,i,h,g,e,d){var
+c=hi(a);if(c){var
+j=a[2];return ip(b,i,h,g,function(c){return rS(a,b,e,d,c)},j,f)}return c}function
+iq(d,j,i,c,h,a){if(c)if(a){var
+m=a[2],n=hd(h),l=iq(d,j,i,c[2],n,m),o=eX(d);if(O(c[1],o)){var
+p=b(j,dy(f,h)),q=eX(d);return[0,k(b(e(i,a[1]),q),p),l]}var
 g=l}else
 var
 g=a;else
 var
 g=c;return g}function
-rM(a){var
-b=a?[0,aW(x,a[1],a[2])]:a;return b}function
-rN(a,k,h,g,f){function
+rU(a){var
+b=a?[0,aN(w,a[1],a[2])]:a;return b}function
+rV(a,k,h,g,f){function
 d(c,b){var
-d=a[14];return rM(ii(a,k,c,aD(a,b),d,h))}var
+d=a[14];return rU(iq(a,k,c,aE(a,b),d,h))}var
 b=d(i,g);if(b)var
 c=d(j,f),l=c?[0,n(b[1],c[1])]:c,e=l;else
 var
 e=b;return e}function
-rO(a,f,e,d,c){var
+rW(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?rN(a,f,e,d,c):qV(a,f,e,d,c):rL(a,f,e,b[1],b[2],d,c)}function
-ij(b,a,g,f,e,d,c){return hZ(b,a,rO(b,a,g,f,e),d,c)}function
-rP(a,b){var
-c=hn(a),d=qr(a),e=qJ(a,b[1]),f=c?qq(a,c[1]):c;return[0,a,b,hh(b[2],b[3]),c,f,e,d]}function
-rQ(a){var
-b=qB(a);return function(a){function
+b==="number"?b?rV(a,f,e,d,c):q3(a,f,e,d,c):rT(a,f,e,b[1],b[2],d,c)}function
+ir(b,a,g,f,e,d,c){return h6(b,a,rW(b,a,g,f,e),d,c)}function
+rX(a,b){var
+c=hq(a),d=qx(a),e=qR(a,b[1]),f=c?qw(a,c[1]):c;return[0,a,b,hk(b[2],b[3]),c,f,e,d]}function
+rY(a){var
+b=qH(a);return function(a){function
 c(b,a){return b===a?1:0}return b4(function(b){return c(a,b)},b)}}function
-rR(a,b){var
-c=a[7],d=a[1][9],e=rQ(b),f=hx(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-rS(d,c){var
+rZ(a,b){var
+c=a[7],d=a[1][9],e=rY(b),f=hA(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+r0(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(fT(b[1],d))return[0,b[2]];var
+b=a[1];if(fW(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-rT(a,f,b){var
+r1(a,f,b){var
 c=a[1],g=a[2][1],h=c[4];if(typeof
-h==="number"&&h)return qT(g,c,f);var
+h==="number"&&h)return q1(g,c,f);var
 d=a[4];if(d){var
-e=a[6];if(e)return qL(c,f,g,d[1],a[5],a[7],e[1],b[1],b[2],b[3]);var
+e=a[6];if(e)return qT(c,f,g,d[1],a[5],a[7],e[1],b[1],b[2],b[3]);var
 i=e}else
 var
 i=d;return i}function
-rU(a,b,e){var
-d=a[2][2],f=a[1],g=a[2][1],c=rT(a,b,e);if(c){var
-h=ig(f,g,d,a[2][3],a[3],c[1]);return aM(function(a){return q8(d,b[3],a,b[4])},h)}return c}function
-rV(b,a,h){var
+r2(a,b,e){var
+d=a[2][2],f=a[1],g=a[2][1],c=r1(a,b,e);if(c){var
+h=io(f,g,d,a[2][3],a[3],c[1]);return aw(function(a){return re(d,b[3],a,b[4])},h)}return c}function
+r3(b,a,h){var
 d=b[1],c=b[2][2],i=b[2][1];return function(k,e,j){var
-b=rS(e,h[4]);if(b){var
-f=P(i,c);if(f){var
-l=a[5],m=b[1];return q4(d,a,c,qS(c,a,d[2]),k,m,e,j,l)}var
+b=r0(e,h[4]);if(b){var
+f=O(i,c);if(f){var
+l=a[5],m=b[1];return ra(d,a,c,q0(c,a,d[2]),k,m,e,j,l)}var
 g=f}else
 var
 g=b;return g}}function
-rW(c,a,k){var
+r4(c,a,k){var
 l=c[1],m=c[2][2];return function(g,b){var
-d=ax(b,a[6],f),h=b===a[1]?1:0;if(h)var
+d=ay(b,a[6],f),h=b===a[1]?1:0;if(h)var
 e=h;else{var
 i=z(f,d);if(i){var
-j=ij(l,m,g,a[1],b,d,a[5]);if(!j)return a0(rV(c,a,k),g,b,d);var
+j=ir(l,m,g,a[1],b,d,a[5]);if(!j)return a2(r3(c,a,k),g,b,d);var
 e=j}else
 var
 e=i}return e}}function
-rX(b,a,d){var
-h=b[1],f=bd(0,a[2]);if(f){var
-c=rU(b,a,d);if(c){var
-i=b7(0,h[3]),j=c[1];return an(e(rW(b,a,d),j),i)}var
+r5(b,a,d){var
+h=b[1],f=be(0,a[2]);if(f){var
+c=r2(b,a,d);if(c){var
+i=b7(0,h[3]),j=c[1];return ao(e(r4(b,a,d),j),i)}var
 g=c}else
 var
 g=f;return g}function
-ik(a,c){var
-d=aX(b(b(a,a),c));return[0,bo(b(b(a,a),c)),d]}function
-il(h,g,a){var
-b=aO(a,a),e=0,c=g[4];if(typeof
+is(a,c){var
+d=aZ(b(b(a,a),c));return[0,bf(b(b(a,a),c)),d]}function
+it(h,g,a){var
+b=aP(a,a),e=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-d=ik(h,b);e=1}if(!e)var
+d=is(h,b);e=1}if(!e)var
 d=[0,f,f];return[0,a,b,d]}function
-rY(a,b,c){if(P(a,f))return[0,[0,f,f]];var
+r6(a,b,c){if(O(a,f))return[0,[0,f,f]];var
 d=z(f,b);if(d){if(z(f,a))var
-h=U(a,b),e=[0,C(a,c),h];else
+h=U(a,b),e=[0,A(a,c),h];else
 var
-i=U(a,c),e=[0,C(a,b),i];var
+i=U(a,c),e=[0,A(a,b),i];var
 g=[0,e]}else
 var
 g=d;return g}function
-im(a,q,e,h){var
-c=q[4];if(typeof
+iu(a,r,e,h){var
+c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
-g=c[1],l=r(f,g[1]);if(l)var
-s=g[2],t=aN(a,b(e,g[1]),s),m=[0,dy(ik(a,h),t)];else
+g=c[1],l=q(f,g[1]);if(l)var
+s=g[2],t=aO(a,b(e,g[1]),s),m=[0,dz(is(a,h),t)];else
 var
 m=l;return m;case
 1:var
-d=c[1],n=r(f,d[1]);if(n)var
-u=d[2],v=d[1],w=b(b(e,e),v),x=k(b(h,d[2]),w),o=aN(b(a,a),x,u),y=aX(j(o)),p=[0,[0,bo(i(o)),y]];else
+d=c[1],n=q(f,d[1]);if(n)var
+u=d[2],v=d[1],w=b(b(e,e),v),x=k(b(h,d[2]),w),o=aO(b(a,a),x,u),y=aZ(j(o)),p=[0,[0,bf(i(o)),y]];else
 var
 p=n;return p}return[0,[0,f,f]]}function
-rZ(a,h,e,d){var
-k=j(d),l=b(j(e),k),m=i(d),n=b(i(e),m),c=rY(b(b(b(a,a),a),h),n,l);if(c)var
-f=c[1],o=av(a,j(f)),p=i(f),g=[0,[0,x(v(a),p),o]];else
+r7(a,h,e,d){var
+k=j(d),l=b(j(e),k),m=i(d),n=b(i(e),m),c=r6(b(b(b(a,a),a),h),n,l);if(c)var
+f=c[1],o=av(a,j(f)),p=i(f),g=[0,[0,w(t(a),p),o]];else
 var
 g=c;return g}function
-io(e,j,o,a,m,l,d){var
-c=j[8],f=aO(o,d[1]),i=j[4];if(typeof
+iv(e,j,o,a,m,l,d){var
+c=j[8],f=aP(o,d[1]),i=j[4];if(typeof
 i==="number"){if(0===i){var
-p=b(c,c),q=b(b(a,a),p),r=d[2],s=b(b(a,a),r),t=b(a,c),u=b(b(g(2,h),t),f);return[0,aN(e,k(n(b(b(c,c),m),u),s),q)]}return 0}else
-return 2===i[0]?[0,aN(e,f,b(a,c))]:rZ(e,f,d[3],l)}function
-r0(a){return aW(x,eG(f,a),a)}function
-r1(e,d,c,b,a){return bq(m(function(a){return h6(e,d,n(a,b),c)},a))}function
-r2(a,d,c){var
-e=i(d),f=av(a,U(b(a,j(c)),e)),g=j(d);return[0,C(b(a,i(c)),g),f]}function
-ip(d,l,k,c){var
-a=r1(d,l,k,r0(c),c);if(a)var
-b=a[1],n=ay(m(j,b)),e=[0,ay(m(i,b)),n],g=z(f,i(e)),o=g?[0,m(function(a){return r2(d,e,a)},b)]:g,h=o;else
+p=b(c,c),q=b(b(a,a),p),r=d[2],s=b(b(a,a),r),t=b(a,c),u=b(b(g(2,h),t),f);return[0,aO(e,k(n(b(b(c,c),m),u),s),q)]}return 0}else
+return 2===i[0]?[0,aO(e,f,b(a,c))]:r7(e,f,d[3],l)}function
+r8(a){return aN(w,dy(f,a),a)}function
+r9(e,d,c,b,a){return br(m(function(a){return ib(e,d,n(a,b),c)},a))}function
+r_(a,d,c){var
+e=i(d),f=av(a,U(b(a,j(c)),e)),g=j(d);return[0,A(b(a,i(c)),g),f]}function
+iw(d,l,k,c){var
+a=r9(d,l,k,r8(c),c);if(a)var
+b=a[1],n=az(m(j,b)),e=[0,az(m(i,b)),n],g=z(f,i(e)),o=g?[0,m(function(a){return r_(d,e,a)},b)]:g,h=o;else
 var
 h=a;return h}function
-e4(a){var
+e6(a){var
 b=[0,j(a)];return[0,[0,i(a)],b]}function
-r3(a,g){var
+r$(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=dJ(a),h=d?r4:d;return h}var
+d=dK(a),h=d?sa:d;return h}var
 i=a[2],e=F(a[9])===i?1:0;if(e)var
-j=a[9],b=an(function(b){var
-c=a[1];return g8(F(b),c)},j);else
+j=a[9],b=ao(function(b){var
+c=a[1];return g$(F(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return il(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return it(g,a,b)},k)];else
 var
 f=b;return f}function
-r5(e,d,a,c,g){var
-f=aO(a,a),b=im(d,e,c,f);if(b){var
-h=b[1];return bq(m(function(b){return io(d,e,a,c,f,h,b)},g))}return b}function
-r6(b,d,i,h,a,g){var
-c=ax(g,a[2],0),j=b[1],e=F(c)===j?1:0;if(e){var
+sb(e,d,a,c,g){var
+f=aP(a,a),b=iu(d,e,c,f);if(b){var
+h=b[1];return br(m(function(b){return iv(d,e,a,c,f,h,b)},g))}return b}function
+sc(b,d,i,h,a,g){var
+c=ay(g,a[2],0),j=b[1],e=F(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=ip(d,i,a[1],c);return aM(function(a){return m(e4,a)},k)}var
-l=r5(b,d,c,a[1],h);return aM(function(a){return m(e4,a)},l)}return e}function
-r7(d,c,e,b){var
-a=r3(d,c);if(a){var
-f=b7(0,F(b[2])),g=a[1];return bq(m(function(a){return r6(d,c,e,g,b,a)},f))}return a}function
-r8(a,d){var
+k=iw(d,i,a[1],c);return aw(function(a){return m(e6,a)},k)}var
+l=sb(b,d,c,a[1],h);return aw(function(a){return m(e6,a)},l)}return e}function
+sd(d,c,e,b){var
+a=r$(d,c);if(a){var
+f=b7(0,F(b[2])),g=a[1];return br(m(function(a){return sc(d,c,e,g,b,a)},f))}return a}function
+se(a,d){var
 e=a[8];return function(f){var
 g=a[10];if(g)var
-j=b(f,e),c=r(b(g[1],d),j);else
+j=b(f,e),c=q(b(g[1],d),j);else
 var
 c=1;if(c){var
 h=a[11];if(h){var
-k=b(h[1],d);return r(b(f,e),k)}var
+k=b(h[1],d);return q(b(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-r9(j,e,c){var
+sf(j,e,c){var
 d=j[4];if(typeof
 d==="number")return 1;else{if(2===d[0]){var
 h=d[1];if(h){var
-a=h[1],i=r(f,a[1]);if(i){var
-k=b(e,e),l=b(b(a[1],a[1]),k),m=b(a[2],a[2]);return r(b(aO(c,c),m),l)}return i}return 1}var
-g=dv(P(d[1][1],f));return g?g:z(f,aO(c,c))}}function
-iq(b,c,a){var
-f=b[1],d=F(a)===f?1:0,e=d?an(r8(b,c),a):d;return e?r9(b,c,a):e}function
-ir(e,d,c,a){var
-f=b(c,e);return r(b(a,d),f)}function
-e5(e,d,c,a){var
-f=b(a,d);return r(b(c,e),f)}function
-is(e,d,c,j,i){var
+a=h[1],i=q(f,a[1]);if(i){var
+k=b(e,e),l=b(b(a[1],a[1]),k),m=b(a[2],a[2]);return q(b(aP(c,c),m),l)}return i}return 1}var
+g=dv(O(d[1][1],f));return g?g:z(f,aP(c,c))}}function
+ix(b,c,a){var
+f=b[1],d=F(a)===f?1:0,e=d?ao(se(b,c),a):d;return e?sf(b,c,a):e}function
+iy(e,d,c,a){var
+f=b(c,e);return q(b(a,d),f)}function
+e7(e,d,c,a){var
+f=b(a,d);return q(b(c,e),f)}function
+iz(e,d,c,j,i){var
 a=c[1];if(a){var
 b=c[2];if(b){var
-f=ir(d,e,a[1],j);if(f)return e5(d,e,b[1],i);var
+f=iy(d,e,a[1],j);if(f)return e7(d,e,b[1],i);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}function
-r_(i,h,g,f,e,d){var
+sg(i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=b4(function(b,c){return function(a){return c(b,a)}}(b,k),g),c=l||e5(h,i,j(a[1]),f);if(c){var
+k=function(b,a){return b===a?1:0},l=b4(function(b,c){return function(a){return c(b,a)}}(b,k),g),c=l||e7(h,i,j(a[1]),f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-r$(o,n,c,g,b,a){switch(a[0]){case
+sh(o,n,c,g,b,a){switch(a[0]){case
 0:var
 d=b3(n,a[1]);if(d){var
-e=b3(d[1],a[2]);if(e)return is(o,b,e[1],a[3],a[4]);var
+e=b3(d[1],a[2]);if(e)return iz(o,b,e[1],a[3],a[4]);var
 h=e}else
 var
 h=d;return h;case
 1:var
 f=b3(g,a[1]);if(f){var
-k=f[1],p=a[2],l=ir(b,c,i(k),p);if(l){var
-q=a[3];return e5(b,c,j(k),q)}var
+k=f[1],p=a[2],l=iy(b,c,i(k),p);if(l){var
+q=a[3];return e7(b,c,j(k),q)}var
 m=l}else
 var
-m=f;return m;default:return r_(c,b,a[1],a[2],0,g)}}function
-sa(a){return 0===a[0]?1:0}function
-it(i,b,h,g,f,e,a){var
+m=f;return m;default:return sg(c,b,a[1],a[2],0,g)}}function
+si(a){return 0===a[0]?1:0}function
+iA(i,b,h,g,f,e,a){var
 j=b[2],d=F(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=an(function(a){return iq(i,l,a)},k);else
+k=a[2],l=a[1],c=ao(function(a){return ix(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return an(function(a){return r$(h,g,f,e,n,a)},m)}return c}function
-iu(e,d,a,c,b){if(a){var
-f=e4(a[1]);return is(d,e[3],f,c,b)}return a}function
-sb(a,f,b,c){var
+m=b[4],n=b[3];return ao(function(a){return sh(h,g,f,e,n,a)},m)}return c}function
+iB(e,d,a,c,b){if(a){var
+f=e6(a[1]);return iz(d,e[3],f,c,b)}return a}function
+sj(a,f,b,c){var
 g=c[1];return function(l,k,h,c){var
-m=a[9],d=ax(i(c),m,0),n=a[1],e=g8(F(d),n);if(e){var
-o=j(j(c)),p=i(j(c));return iu(f,b,io(b,a,l,g,k,h,il(b,a,d)),p,o)}return e}}function
-sc(d,c,b,a){var
-e=j(j(a)),f=i(j(a));return iu(d,c,b3(b,i(a)),f,e)}function
-sd(b,d,a,o,h){var
+m=a[9],d=ay(i(c),m,0),n=a[1],e=g$(F(d),n);if(e){var
+o=j(j(c)),p=i(j(c));return iB(f,b,iv(b,a,l,g,k,h,it(b,a,d)),p,o)}return e}}function
+sk(d,c,b,a){var
+e=j(j(a)),f=i(j(a));return iB(d,c,b3(b,i(a)),f,e)}function
+sl(b,d,a,o,h){var
 i=h[1];return function(p,c){var
-e=eP(p,d[4]);if(e){var
+e=eQ(p,d[4]);if(e){var
 j=[0,e[1],e[2]],k=b[4];if(typeof
 k==="number"&&k){var
-l=dJ(b);if(l){var
-f=ip(a,o,i,c);if(f){var
-q=f[1];return an(function(b){return sc(d,a,q,b)},j)}var
+l=dK(b);if(l){var
+f=iw(a,o,i,c);if(f){var
+q=f[1];return ao(function(b){return sk(d,a,q,b)},j)}var
 m=f}else
 var
 m=l;return m}var
-n=aO(c,c),g=im(a,b,i,n);if(g){var
-r=g[1];return an(a0(sb(b,d,a,h),c,n,r),j)}return g}return 1}}function
-se(j,i,h,g,f,e,d){var
+n=aP(c,c),g=iu(a,b,i,n);if(g){var
+r=g[1];return ao(a2(sj(b,d,a,h),c,n,r),j)}return g}return 1}}function
+sm(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=a[1],c=l(sd(j,i,h,g,f),b,k);if(c){var
+k=a[1],c=l(sl(j,i,h,g,f),b,k);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-sf(b,a){return 0===a[0]?bd(a[1],b):0}function
-sg(e,b,h,g,a){var
+sn(b,a){return 0===a[0]?be(a[1],b):0}function
+so(e,b,h,g,a){var
 i=a[1],j=b[2],f=F(a[2])===j?1:0;if(f)var
-k=a[2],c=an(function(a){return iq(e,i,a)},k);else
+k=a[2],c=ao(function(a){return ix(e,i,a)},k);else
 var
 c=f;if(c)var
-l=b[4],m=F(a[2]),d=an(function(a){return sf(m,a)},l);else
+l=b[4],m=F(a[2]),d=ao(function(a){return sn(m,a)},l);else
 var
-d=c;return d?se(e,b,h,g,a,0,a[2]):d}function
-sh(c,b,m,l,e,d,k,a){var
-g=it(c,b,m,l,e,d,k),i=g?bd(a,c[3]):g,j=i?dv(a===b[1]?1:0):i;return j?ij(c,e,d,a,b[1],f,h):j}function
-iv(c,a,b){return r7(c,a[1],a[3],b)}function
-iw(c,a){var
+d=c;return d?sm(e,b,h,g,a,0,a[2]):d}function
+sp(c,b,m,l,e,d,k,a){var
+g=iA(c,b,m,l,e,d,k),i=g?be(a,c[3]):g,j=i?dv(a===b[1]?1:0):i;return j?ir(c,e,d,a,b[1],f,h):j}function
+iC(c,a,b){return sd(c,a[1],a[3],b)}function
+iD(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=hh(b,a[3]);return ig(c,d,b,a[3],f,e)}}function
-si(c,a,d,b){var
-h=a[1],m=a[2],i=bd(0,F(b[2]));if(i){if(an(sa,d[4]))return sg(c,d,h,a[3],b);var
-f=iv(c,a,b);if(f){var
-j=f[1],g=e(iw(c,a),j);if(g)return it(c,d,h,j,m,g[1],b);var
+f=hk(b,a[3]);return io(c,d,b,a[3],f,e)}}function
+sq(c,a,d,b){var
+h=a[1],m=a[2],i=be(0,F(b[2]));if(i){if(ao(si,d[4]))return so(c,d,h,a[3],b);var
+f=iC(c,a,b);if(f){var
+j=f[1],g=e(iD(c,a),j);if(g)return iA(c,d,h,j,m,g[1],b);var
 k=g}else
 var
 k=f;var
 l=k}else
 var
 l=i;return l}function
-sj(b,a,k,c){var
-l=a[1],m=a[2],g=bd(0,F(c[2]));if(g){var
-d=iv(b,a,c);if(d){var
-h=d[1],f=e(iw(b,a),h);if(f){var
-n=b7(0,b[3]),o=f[1];return b4(function(a){return sh(b,k,l,h,m,o,c,a)},n)}var
+sr(b,a,k,c){var
+l=a[1],m=a[2],g=be(0,F(c[2]));if(g){var
+d=iC(b,a,c);if(d){var
+h=d[1],f=e(iD(b,a),h);if(f){var
+n=b7(0,b[3]),o=f[1];return b4(function(a){return sp(b,k,l,h,m,o,c,a)},n)}var
 i=f}else
 var
 i=d;var
 j=i}else
 var
 j=g;return j}var
-cP=[N,sk,bz(0)],ix=[N,sl,bz(0)];function
-az(b,a){throw[0,cP,l(ag(sm),b,a)]}function
-sn(a){return[0,a,eq(64),0]}function
-be(a){if(a[3])throw[0,cP,so];l2(a[2]);(function(d){for(;;){var
+cP=[N,ss,bA(0)],iE=[N,st,bA(0)];function
+aA(b,a){throw[0,cP,l(ah(su),b,a)]}function
+sv(a){return[0,a,er(64),0]}function
+bg(a){if(a[3])throw[0,cP,sw];l8(a[2]);(function(d){for(;;){var
 b=e(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(l1(a[2])===1025)return az(sp,er(a[2]));gC(a[2],b);continue}return c}}(0));return er(a[2])}function
-dN(a,d){var
-b=be(d),c=y(b,a);return c?az(a,b):c}function
-e6(b){var
-a=1-b[3];if(a)throw[0,cP,sq];return a}function
-sr(a){var
+c=32!==b?1:0;if(c){if(l7(a[2])===1025)return aA(sx,es(a[2]));gF(a[2],b);continue}return c}}(0));return es(a[2])}function
+dO(a,d){var
+b=bg(d),c=y(b,a);return c?aA(a,b):c}function
+e8(b){var
+a=1-b[3];if(a)throw[0,cP,sy];return a}function
+sz(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
 d=c;else
 var
-e=97<=a?1:0,d=e?a<=jQ?1:0:e;return d}function
+e=97<=a?1:0,d=e?a<=jW?1:0:e;return d}function
 ab(l){var
-a=be(l),e=y(a,ss),f=e?45===R(a,0)?1:0:e,b=f?1:f,c=t(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+a=bg(l),e=y(a,sA),f=e?45===R(a,0)?1:0:e,b=f?1:f,c=u(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
 k=1<=c?1:0,d=k?48!==R(a,b)?1:0:k;function
 m(f){var
 b=f;for(;;){var
-c=b===t(a)?1:0;if(c)var
+c=b===u(a)?1:0;if(c)var
 d=c;else{var
-e=sr(R(a,b));if(e){var
+e=sz(R(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
 i=c<=ce?1:0,j=i?m(b):i;else
 var
-j=d;if(1-j)az(st,a);return pV(16,a)}function
-bf(b){var
-a=ab(b);if(ap(a)<=0)az(sv,kC(su,a));return a}var
-iy=1048576;function
-br(b){var
-a=ab(b);if(ap(a)<0)az(sx,kC(sw,a));if(pU(a,iy))throw[0,ix,e(ag(sy),iy)];return cA(a)}function
-dO(d,b,c){var
-a=br(c);if(b<=a){var
-f=e(ag(sz),a);az(l(ag(sA),d,b),f)}return a}function
+j=d;if(1-j)aA(sB,a);return p1(16,a)}function
+bh(b){var
+a=ab(b);if(aj(a)<=0)aA(sD,kI(sC,a));return a}var
+iF=1048576;function
+bs(b){var
+a=ab(b);if(aj(a)<0)aA(sF,kI(sE,a));if(p0(a,iF))throw[0,iE,e(ah(sG),iF)];return cA(a)}function
+dP(d,b,c){var
+a=bs(c);if(b<=a){var
+f=e(ah(sH),a);aA(l(ah(sI),d,b),f)}return a}function
 cQ(d,c){function
 a(g,f){var
-b=g,a=f;for(;;){if(0===b)return a$(a);var
-b=b-1|0,a=[0,e(d,c),a];continue}}return a(br(c),0)}function
-aY(b,d,c){var
-a=cQ(d,c);if(1-gk(aU(a),b)){var
-f=aU(a),g=e(ag(sB),f);az(aB(sE,lz(sD,$(ag(sC),b))),g)}return a}function
-iz(c,b,a){var
-d=[0,b,0];return aY(c,function(a){return aY(d,ab,a)},a)}function
-e7(f,b){var
-a=be(b),c=y(a,sF);if(c){if(y(a,sG))return az(sH,a);var
+b=g,a=f;for(;;){if(0===b)return ba(a);var
+b=b-1|0,a=[0,e(d,c),a];continue}}return a(bs(c),0)}function
+a0(b,d,c){var
+a=cQ(d,c);if(1-gn(aW(a),b)){var
+f=aW(a),g=e(ah(sJ),f);aA(aC(sM,lF(sL,$(ah(sK),b))),g)}return a}function
+iG(c,b,a){var
+d=[0,b,0];return a0(c,function(a){return a0(d,ab,a)},a)}function
+e9(f,b){var
+a=bg(b),c=y(a,sN);if(c){if(y(a,sO))return aA(sP,a);var
 d=[0,e(f,b)]}else
 var
 d=c;return d}function
 b9(a){var
-b=ab(a);return[0,b,bf(a)]}function
-sI(b){var
-a=be(b);if(y(a,sJ)){var
-c=y(a,sK);if(c){if(y(a,sL))return y(a,sM)?y(a,sN)?az(sO,a):1:[1,b9(b)];var
-d=[2,e7(b9,b)]}else
+b=ab(a);return[0,b,bh(a)]}function
+sQ(b){var
+a=bg(b);if(y(a,sR)){var
+c=y(a,sS);if(c){if(y(a,sT))return y(a,sU)?y(a,sV)?aA(sW,a):1:[1,b9(b)];var
+d=[2,e9(b9,b)]}else
 var
 d=c;return d}return[0,b9(b)]}function
-sP(b){var
-a=be(b);if(y(a,sQ)){if(y(a,sR)){var
-c=y(a,sS);if(c){if(y(a,sT))return y(a,sU)?y(a,sV)?y(a,sW)?y(a,sX)?az(sY,a):[2,b9(b)]:4:3:1;var
+sX(b){var
+a=bg(b);if(y(a,sY)){if(y(a,sZ)){var
+c=y(a,s0);if(c){if(y(a,s1))return y(a,s2)?y(a,s3)?y(a,s4)?y(a,s5)?aA(s6,a):[2,b9(b)]:4:3:1;var
 d=[0,b9(b)]}else
 var
 d=c;return d}return 2}return[1,b9(b)]}function
-sZ(b){var
-a=be(b);if(y(a,s0)){var
-c=y(a,s1);if(c){if(y(a,s2))return y(a,s3)?y(a,s4)?az(s5,a):[1,br(b)]:2;var
+s7(b){var
+a=bg(b);if(y(a,s8)){var
+c=y(a,s9);if(c){if(y(a,s_))return y(a,s$)?y(a,ta)?aA(tb,a):[1,bs(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,br(b)]}function
-s6(c,b){var
-a=be(b),d=y(a,s7);if(d){if(y(a,s8)){if(y(a,s9))return az(s_,a);var
-f=aY([0,c,0],ab,b);return[0,f,aY([0,c,0],ab,b)]}var
+d=c;return d}return[0,bs(b)]}function
+tc(c,b){var
+a=bg(b),d=y(a,td);if(d){if(y(a,te)){if(y(a,tf))return aA(tg,a);var
+f=a0([0,c,0],ab,b);return[0,f,a0([0,c,0],ab,b)]}var
 e=1}else
 var
 e=d;return e}function
-s$(a){dN(ta,a);var
-e=br(a),b=br(a),c=br(a),f=sI(a),g=sP(a),h=sZ(a),d=s6(b,a),i=1===f?0:b,j=typeof
-d==="number"?b:b+1|0,k=1===d?b:c,l=bf(a),m=iz([0,i,0],e,a),n=e7(ab,a),o=e7(ab,a),p=bf(a),q=iz([0,c,0],j,a),r=aY([0,k,0],ab,a),s=bf(a),t=aY([0,0,[0,b,0]],ab,a),u=bf(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,aY([0,0,[0,b,0]],ab,a)]}function
-iA(b,a){dN(tb,a);var
-e=dO(tc,b[3],a),d=br(a);function
-c(a){return dO(td,b[2],a)}function
+th(a){dO(ti,a);var
+e=bs(a),b=bs(a),c=bs(a),f=sQ(a),g=sX(a),h=s7(a),d=tc(b,a),i=1===f?0:b,j=typeof
+d==="number"?b:b+1|0,k=1===d?b:c,l=bh(a),m=iG([0,i,0],e,a),n=e9(ab,a),o=e9(ab,a),p=bh(a),q=iG([0,c,0],j,a),r=a0([0,k,0],ab,a),s=bh(a),t=a0([0,0,[0,b,0]],ab,a),u=bh(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,a0([0,0,[0,b,0]],ab,a)]}function
+iH(b,a){dO(tj,a);var
+e=dP(tk,b[3],a),d=bs(a);function
+c(a){return dP(tl,b[2],a)}function
 f(a){var
-b=be(a);if(y(b,te)){if(y(b,tf)){if(y(b,tg))return az(th,b);var
-e=dO(ti,d,a),f=c(a),g=ab(a);return[0,e,f,g,ab(a)]}var
+b=bg(a);if(y(b,tm)){if(y(b,tn)){if(y(b,to))return aA(tp,b);var
+e=dP(tq,d,a),f=c(a),g=ab(a);return[0,e,f,g,ab(a)]}var
 h=cQ(c,a);return[2,h,ab(a)]}var
 i=c(a),j=ab(a);return[1,i,j,ab(a)]}var
-g=bf(a),h=cQ(f,a),i=bf(a);return[0,e,d,g,h,i,aY([0,b[3],0],ab,a)]}function
-tj(b,a){dN(tk,a);return cQ(function(a){var
-c=dO(tl,b[3],a),d=bf(a);return[0,c,d,aY([0,b[2],0],ab,a)]},a)}function
-tm(b,a){dN(tn,a);var
-c=bf(a),d=[0,b[1],0];return[0,c,cQ(function(a){return aY(d,ab,a)},a)]}var
-iB=30;function
-e8(a){var
-c=aS(a);if(c<=30)return[0,cA(a),0];var
-d=0<=ap(a)?a:v(a),b=ar(0,c-60|0),e=0===b?d:cz(d,b),f=cz(e,iB),i=cA(n(e,af(f,iB))),g=a6(cA(f),30)+i,h=0<=ap(a)?g:-g;return[0,h,b]}function
-bs(c,b){var
-a=e8(b);return a6(a[1],a[2]-c|0)}function
+g=bh(a),h=cQ(f,a),i=bh(a);return[0,e,d,g,h,i,a0([0,b[3],0],ab,a)]}function
+tr(b,a){dO(ts,a);return cQ(function(a){var
+c=dP(tt,b[3],a),d=bh(a);return[0,c,d,a0([0,b[2],0],ab,a)]},a)}function
+tu(b,a){dO(tv,a);var
+c=bh(a),d=[0,b[1],0];return[0,c,cQ(function(a){return a0(d,ab,a)},a)]}var
+iI=30;function
+e_(a){var
+c=aT(a);if(c<=30)return[0,cA(a),0];var
+d=0<=aj(a)?a:t(a),b=ar(0,c-60|0),e=0===b?d:cz(d,b),f=cz(e,iI),i=cA(n(e,af(f,iI))),g=a8(cA(f),30)+i,h=0<=aj(a)?g:-g;return[0,h,b]}function
+bt(c,b){var
+a=e_(b);return a8(a[1],a[2]-c|0)}function
 cR(e,d,c){var
-a=e8(d),b=e8(c);return a6(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a=e_(d),b=e_(c);return a8(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
 b_(c,b){var
-d=a6(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+c3)|0;var
-e=kk(b),f=a6(e[1],27),g=Math.floor(f),h=k(af(g|0,26),a6(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?af(h,a):cz(h,-a|0)}function
-cS(a){return Math.abs(a)<a_?1:0}function
+d=a8(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+c3)|0;var
+e=kq(b),f=a8(e[1],27),g=Math.floor(f),h=k(af(g|0,26),a8(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?af(h,a):cz(h,-a|0)}function
+cS(a){return Math.abs(a)<aU?1:0}function
 G(b,h){var
 d=b.length-1-1|0,c=0.,i=0;if(d<0)var
 e=c;else{var
@@ -3756,7 +3776,7 @@ a=i,f=c;for(;;){var
 g=f+b[1+a]*h[1+a],j=a+1|0;if(d!==a){var
 a=j,f=g;continue}var
 e=g;break}}return e}function
-bt(b,e,d){var
+bu(b,e,d){var
 c=b.length-1-1|0,f=0;if(!(c<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*d[1+a];var
 g=a+1|0;if(c!==a){var
@@ -3767,67 +3787,89 @@ d=e(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
 cT(a){return a*a}function
 cU(b,a){if(0===c(b[10],a)[1+a].length-1){var
 d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return G(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-to(a){var
-b=gM(0,a.length-1);return aL(function(e,d){var
-f=oZ(c4,c4,d),h=o6(b,f),g=gm(function(b){return fT(c(a,b)[1+b],d)},h);return g?g[1]:(o1(b,f,e),e)},a)}function
-tp(a){return typeof
-a==="number"?0===a?tq:0:2===a[0]?ts:tr}function
-tt(c,a){var
+tw(a){var
+b=gP(0,a.length-1);return aM(function(e,d){var
+f=o5(c4,c4,d),h=pa(b,f),g=gp(function(b){return fW(c(a,b)[1+b],d)},h);return g?g[1]:(o7(b,f,e),e)},a)}function
+tx(a){return typeof
+a==="number"?0===a?ty:0:2===a[0]?tA:tz}function
+tB(c,a){var
 b=s(c,0.),e=1./ar(1,a.length-1);function
-f(a,c){return D(b,a,d(b,a)+c*e)}dk(function(a){return K(f,a)},a);function
-g(c,a){return a-d(b,c)}return p(function(a){return aL(g,a)},a)}function
-tu(c,b,a){var
-d=b$(a,function(a){return cT(E(a-c,b-a))});return[0,b$(a,function(a){return cT(E(0.,E(c-a,a-b)))}),d]}function
-iC(b,a,c){if(b!=aK&&a!=a_){var
-d=b$(c,function(c){return E(b*c,a*c)});return[0,b$(c,function(c){return bU(b*c,a*c)}),d]}return[0,aK,a_]}function
-iD(d,c,b){function
-a(e){return d*Math.sqrt(b$(b,function(a){if(c&&e*a<0.)return 0.;return a*a}))}var
-e=a(1.);return[0,-a(fK),e]}function
-tv(a,e,u,m){var
-M=e[9],N=0;function
-O(b,a){return ar(b,aS(a))}var
-f=as(function(a,b){return as(O,a,b)},N,M),k=e[8],v=1,P=e[9],g=al($(function(a){return al($(function(a){return bs(f,a)},a))},P)),w=e[10],h=w?bs(f,w[1]):aK,x=e[11],i=x?bs(f,x[1]):a_,n=e[10],y=n?0<=ap(n[1])?1:0:n,z=p(function(b){return 2===a?Math.sqrt(G(b,b)):1.},g);switch(a){case
+f(a,c){return E(b,a,d(b,a)+c*e)}dk(function(a){return K(f,a)},a);function
+g(c,a){return a-d(b,c)}return p(function(a){return aM(g,a)},a)}function
+tC(c,b,a){var
+d=b$(a,function(a){return cT(C(a-c,b-a))});return[0,b$(a,function(a){return cT(C(0.,C(c-a,a-b)))}),d]}function
+iJ(b,a,c){if(b!=aI&&a!=aU){var
+d=b$(c,function(c){return C(b*c,a*c)});return[0,b$(c,function(c){return bn(b*c,a*c)}),d]}return[0,aI,aU]}function
+e$(e,d,b){function
+a(c){return e*Math.sqrt(b$(b,function(a){switch(d){case
 0:var
-j=tt(m,g);break;case
+b=0.<c*a?1:0;break;case
+1:var
+b=c*a<0.?1:0;break;default:var
+b=1}return b?a*a:0.}))}var
+c=a(1.);return[0,-a(fN),c]}function
+tD(a,g,d){var
+b=aX(bn,aU,d),c=aX(C,aI,d),h=e$(a,g,d),e=h[2],f=h[1];switch(g){case
+0:var
+i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
+1:var
+k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
+tE(e,a,v,n){var
+S=a[9],T=0;function
+U(b,a){return ar(b,aT(a))}var
+f=as(function(a,b){return as(U,a,b)},T,S),k=a[8],w=1,V=a[9],g=am($(function(a){return am($(function(a){return bt(f,a)},a))},V)),x=a[10],h=x?bt(f,x[1]):aI,y=a[11],i=y?bt(f,y[1]):aU,z=a[10],A=a[11],N=0;if(z&&0<=aj(z[1]))var
+l=0;else
+N=1;if(N){var
+O=0;if(A&&!(0<aj(A[1])))var
+l=1;else
+O=1;if(O)var
+l=2}var
+B=p(function(a){return 2===e?Math.sqrt(G(a,a)):1.},g);switch(e){case
+0:var
+j=tB(n,g);break;case
 1:var
 j=g;break;default:var
-j=aL(function(b,a){return p(function(a){return a/d(z,b)},a)},g)}var
-K=0;if(2!==a&&h!=aK&&i!=a_){var
-A=[0,[bi,(h+i)/2.,m*cT((i-h)/2.),c3],0];K=1}if(!K)var
-A=0;var
-o=e[4],t=0;if(typeof
-o==="number")t=1;else
+j=aM(function(b,a){return p(function(a){return a/d(B,b)},a)},g)}var
+P=0;if(2!==e&&h!=aI&&i!=aU){var
+D=[0,[bk,(h+i)/2.,n*cT((i-h)/2.),c3],0];P=1}if(!P)var
+D=0;var
+o=a[4],u=0;if(typeof
+o==="number")u=1;else
 if(2===o[0]){var
-J=o[1];if(J)var
-r=J[1],ad=r[2],ae=cR(f,b(k,r[1]),ad),af=1./cT(bs(0,r[2])),ag=[0,[bi,0.,cT(ae),af],0],l=ag;else
-t=1}else
+M=o[1];if(M)var
+t=M[1],ak=t[2],al=cR(f,b(k,t[1]),ak),an=1./cT(bt(0,t[2])),ao=[0,[bk,0.,cT(al),an],0],m=ao;else
+u=1}else
 var
-l=[0,[bi,0.,1.,cR(-f|0,v,k)],0];if(t)var
-l=0;function
-Q(b){switch(a){case
-0:return tu(h,i,b);case
-1:if(l){var
-c=iC(h,i,b),d=iD(Math.sqrt(l[1][2]),y,b),e=bU(c[2],d[2]);return[0,E(c[1],d[1]),e]}return iC(h,i,b);default:return iD(1.,y,b)}}var
-R=2===a?j:g,B=p(Q,R),C=b(k,k),S=al(e[9]);function
-T(b){return 2===a?bs(0,b):cR(-2*f|0,b,C)}if(2===a)var
-U=0,D=function(a,b){return cR(U,a,b)};else
+m=[0,[bk,0.,1.,cR(-f|0,w,k)],0];if(u)var
+m=0;var
+q=a[4],Q=0;if(typeof
+q!=="number"&&2!==q[0]){var
+E=0===aj(q[1][1])?1:0;Q=1}if(!Q)var
+E=0;function
+W(a){switch(e){case
+0:return tC(h,i,a);case
+1:if(m){var
+b=Math.sqrt(m[1][2]),f=bn(i,b),c=iJ(C(h,-b),f,a),d=e$(b,l,a),g=bn(c[2],d[2]);return[0,C(c[1],d[1]),g]}return iJ(h,i,a);default:return E?tD(1.,l,a):e$(1.,l,a)}}var
+X=2===e?j:g,F=p(W,X),H=b(k,k),Y=am(a[9]);function
+Z(a){return 2===e?bt(0,a):cR(-2*f|0,a,H)}if(2===e)var
+_=0,I=function(a,b){return cR(_,a,b)};else
 var
-D=function(c,a){return cR(2*f|0,b(c,C),a)};var
-V=2===a?0:2*(aS(k)-f|0)|0,q=e[4],L=0;if(typeof
-q!=="number"&&2===q[0]){var
-H=q[1];if(H){var
-I=H[1],ac=b(I[2],I[2]),F=ac;L=1}}if(!L)var
-F=v;var
-W=0===a?0:cq(A,l),X=to(g),Y=p(function(a){return a[2]},B),Z=p(function(a){return a[1]},B),_=s(u,[0]),aa=p(function(a){return b$(a,function(a){return a})},j),ab=p(function(a){return G(a,a)},j);return[0,a,u,m,f,function(a){return al(c(S,a)[1+a])},j,z,ab,aa,_,Z,Y,X,W,F,V,D,T]}function
-tw(a){var
-b=a[2],c=a[1],d=0===el(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=gi(function(a){return 0===el(a,c)?1:0},g),e=tp(a[4]);if(e&&f&&h)return[0,tv(e[1],a,b,c)];return 0}function
-tx(a,d){function
+I=function(c,a){return cR(2*f|0,b(c,H),a)};var
+aa=2===e?0:2*(aT(k)-f|0)|0,r=a[4],R=0;if(typeof
+r!=="number"&&2===r[0]){var
+K=r[1];if(K){var
+L=K[1],ai=b(L[2],L[2]),J=ai;R=1}}if(!R)var
+J=w;var
+ab=0===e?0:cq(D,m),ac=tw(g),ad=p(function(a){return a[2]},F),ae=p(function(a){return a[1]},F),af=s(v,[0]),ag=p(function(a){return b$(a,function(a){return a})},j),ah=p(function(a){return G(a,a)},j);return[0,e,v,n,f,function(a){return am(c(Y,a)[1+a])},j,B,ah,ag,af,ae,ad,ac,ab,J,aa,I,Z]}function
+tF(a){var
+b=a[2],c=a[1],d=0===em(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=gl(function(a){return 0===em(a,c)?1:0},g),e=tx(a[4]);if(e&&f&&h)return[0,tE(e[1],a,b,c)];return 0}function
+tG(a,d){function
 b(b){return p(function(a){return c(b,a)[1+a]},d)}var
 f=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),q=b(a[9]),r=b(a[8]),t=b(a[7]),o=s(f,[0]),u=b(a[6]);function
 v(b){var
 f=c(d,b)[1+b];return e(a[5],f)}return[0,a[1],f,a[3],a[4],v,u,t,r,q,o,n,m,l,k,j,i,h,g]}function
-iE(a){return 0<ap(a[1])?1:0}function
-iF(e,b){var
+iK(a){return 0<aj(a[1])?1:0}function
+iL(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -3835,41 +3877,41 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=bN(d[1],d[2])<0?1:0;if(c&&b&&iE(d)&&f)return 0;return 2;case
-1:if(c&&0<=ap(a[1][1]))return 0;return 2;default:return iE(a[1])?1:2}}function
-ty(a,i,b){var
-f=s(b,0),g=s(b,0),d=a[7],e=lc(a[13],i),h=0;if(typeof
+d=a[1],f=bO(d[1],d[2])<0?1:0;if(c&&b&&iK(d)&&f)return 0;return 2;case
+1:if(c&&0<=aj(a[1][1]))return 0;return 2;default:return iK(a[1])?1:2}}function
+tH(a,i,b){var
+f=s(b,0),g=s(b,0),d=a[7],e=li(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
-j=bN(i,h);if(0<j)c(f,a)[1+a]=1;else
+j=bO(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};bQ(k,a[13]);h=1}if(!h){gw(f,0,b,1);gw(g,0,b,1)}return[0,f,g]}function
-tz(b,a){return s(b,[0,3,3,0,a])}function
-tA(b,k,d,a){var
-l=b[16],f=al($(function(a){return 0<ap(a)?1:0},l)),m=iF(b,1),n=[0,iF(b,0),m],g=ty(b,k,d),h=g[2],i=g[1];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};bR(k,a[13]);h=1}if(!h){gz(f,0,b,1);gz(g,0,b,1)}return[0,f,g]}function
+tI(b,a){return s(b,[0,3,3,0,a])}function
+tJ(b,k,d,a){var
+l=b[16],f=am($(function(a){return 0<aj(a)?1:0},l)),m=iL(b,1),n=[0,iL(b,0),m],g=tH(b,k,d),h=g[2],i=g[1];function
 j(d,b,a){if(!c(i,a)[1+a]&&!c(h,a)[1+a])return[0,0,0,d,b];var
-m=f.length-1<=a?1:0,o=m||c(f,a)[1+a],e=c(h,a)[1+a],g=e?2:e,j=c(i,a)[1+a],k=j?1:j,l=k1(o);switch(c(n,l)[1+l]){case
+m=f.length-1<=a?1:0,o=m||c(f,a)[1+a],e=c(h,a)[1+a],g=e?2:e,j=c(i,a)[1+a],k=j?1:j,l=k7(o);switch(c(n,l)[1+l]){case
 0:return[0,g,k,d,b];case
 1:return[0,k,g,d,b];default:return[0,3,3,d,b]}}var
 e=b[6];if(typeof
 e==="number"){if(0===e){var
-o=0;return bC(d,function(b){return j(o,a,b)})}}else
+o=0;return bD(d,function(b){return j(o,a,b)})}}else
 if(0===e[0]){var
-p=e[1];return bC(d,function(b){return b<p?[0,3,3,0,bO(1,a)]:j(bO(1,a),a,b)})}return tz(d,a)}function
-dP(a,g,b){var
+p=e[1];return bD(d,function(b){return b<p?[0,3,3,0,bP(1,a)]:j(bP(1,a),a,b)})}return tI(d,a)}function
+dQ(a,g,b){var
 h=a[1],e=cU(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
 i=a[4],f=c(a[2],i)[1+i][1],j=cU(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
-bu(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
-e9(a,b){var
-c=c5*a[17];return c<bu(a,b)?1:0}function
-tB(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
-tC(a,b){var
-c=tB(a,b);return(a[3]*a[15]-c)/2.}function
-tD(a,b){var
-c=a[3]==0.?0.:bu(a,a[4]);return(bu(a,b)+c)/2.}function
-dQ(q,p,g,o){var
+bv(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
+fa(a,b){var
+c=c5*a[17];return c<bv(a,b)?1:0}function
+tK(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
+tL(a,b){var
+c=tK(a,b);return(a[3]*a[15]-c)/2.}function
+tM(a,b){var
+c=a[3]==0.?0.:bv(a,a[4]);return(bv(a,b)+c)/2.}function
+dR(q,p,g,o){var
 e=g.length-1,f=s(e,0.),h=e-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=d(o,a),j=a+1|0,k=e-1|0,r=c(p,a)[1+a];if(k<j)var
@@ -3877,7 +3919,7 @@ l=i;else{var
 b=j,m=i;for(;;){var
 u=d(f,b),n=m-d(r,c(q,b)[1+b])*u,v=b+1|0;if(k!==b){var
 b=v,m=n;continue}var
-l=n;break}}D(f,a,l/d(g,a));var
+l=n;break}}E(f,a,l/d(g,a));var
 t=a-1|0;if(0!==a){var
 a=t;continue}break}}return f}function
 cV(b,f){var
@@ -3885,156 +3927,156 @@ h=b[11].length-1,g=s(h,0.),i=h-1|0,t=0;if(!(i<0)){var
 a=t;for(;;){var
 j=c(b[12],a)[1+a];if(j)var
 k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=G(k[1],v)-u;else{var
-m=c(b[9],a)[1+a],n=dP(b,m,f),o=a-1|0,x=0;if(o<0)var
+m=c(b[9],a)[1+a],n=dQ(b,m,f),o=a-1|0,x=0;if(o<0)var
 p=n;else{var
 e=x,q=n;for(;;){var
 y=d(g,e),r=q-d(c(b[10],e)[1+e],m)*y,z=e+1|0;if(o!==e){var
 e=z,q=r;continue}var
 p=r;break}}var
-l=p/d(b[11],a)}D(g,a,l);var
+l=p/d(b[11],a)}E(g,a,l);var
 w=a+1|0;if(i!==a){var
 a=w;continue}break}}return g}function
-e_(c,b,a){var
-e=G(a,a);return E(0.,d(c[8],b)-e)}function
-bv(a,b){var
-d=bR(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];bt(d,1.,c(a[1][6],f)[1+f])}return d}function
-e$(c,a){var
-b=1;for(;;){bQ(function(b){return bt(a,G(b,a),b)},c);var
+fb(c,b,a){var
+e=G(a,a);return C(0.,d(c[8],b)-e)}function
+bw(a,b){var
+d=bS(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+e=a[4],f=c(a[2],e)[1+e][1];bu(d,1.,c(a[1][6],f)[1+f])}return d}function
+fc(c,a){var
+b=1;for(;;){bR(function(b){return bu(a,G(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-iG(a){var
+iM(a){var
 b=Math.sqrt(G(a,a));return p(function(a){return a/b},a)}function
-tE(a){var
+tN(a){var
 l=a[1],m=a[2];function
 f(a){return c(m,a)[1+a][1]}var
 w=m.length-1,q=p(function(b){return d(a[8],b[1])},m),n=[0,0];K(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 x(h){var
-b=aU(i[1]),c=aU(g[1])-b|0,d=g[1],e=a$(ct(function(a,b){return a<c?1:0},d));bQ(function(b){var
-c=i[1],d=bv(a,f(b));i[1]=[0,iG(e$(i[1],d)),c];return 0},e);return i[1]}function
+b=aW(i[1]),c=aW(g[1])-b|0,d=g[1],e=ba(ct(function(a,b){return a<c?1:0},d));bR(function(b){var
+c=i[1],d=bw(a,f(b));i[1]=[0,iM(fc(i[1],d)),c];return 0},e);return i[1]}function
 t(c){if(0.<a[3])var
 e=f(a[4]),b=d(l[8],e);else
 var
 b=0.;var
 g=f(c);return d(l[8],g)+b}function
-C(b){var
-g=d(q,b);if(fC*t(b)<g)var
+D(b){var
+g=d(q,b);if(fF*t(b)<g)var
 c=g;else
 var
-n=bv(a,f(b)),l=e$(x(0),n),c=G(l,l);var
-h=tD(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+n=bw(a,f(b)),l=fc(x(0),n),c=G(l,l);var
+h=tM(a,b),i=1e-22*t(b)<c?1:0;if(i)var
 j=cb<c?1:0,e=j?h*h<a[15]*c?1:0:j;else
 var
 e=i;if(e)var
-m=c5*a[17],k=[0,[0,bu(a,b)<=m?1:0,c,b]];else
+m=c5*a[17],k=[0,[0,bv(a,b)<=m?1:0,c,b]];else
 var
 k=e;return k}(function(T){for(;;){var
-E=n[1],i=e(cu(C),E);if(i){var
+C=n[1],i=e(cu(D),C);if(i){var
 v=as(ar,i[1],i[2]),b=v[3],y=v[2];n[1]=e(cu(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-F=f(b),j=Math.sqrt(y),H=fC*t(b)<y?1:0,I=o[1],J=h[1],L=tC(a,b),M=lj(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,J,I);if(H){var
-z=bC(w,function(c){return function(b){return dP(a,c,f(b))}}(b)),N=h[1];bQ(function(b,c){return function(a){return bt(c,d(a,b),a)}}(b,z),N);var
+F=f(b),j=Math.sqrt(y),H=fF*t(b)<y?1:0,I=o[1],J=h[1],L=tL(a,b),M=lp(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,J,I);if(H){var
+z=bD(w,function(c){return function(b){return dQ(a,c,f(b))}}(b)),N=h[1];bR(function(b,c){return function(a){return bu(c,d(a,b),a)}}(b,z),N);var
 O=0,P=p(function(b){return function(a){return a/b}}(j),z),A=O,k=P}else{var
-Q=bv(a,F),m=iG(e$(x(0),Q));if(0.<a[3])var
+Q=bw(a,F),m=iM(fc(x(0),Q));if(0.<a[3])var
 B=f(a[4]),u=G(m,c(l[6],B)[1+B]);else
 var
 u=0.;var
-R=[0,[0,m,u]],S=bC(w,function(d,e){return function(b){var
-a=f(b);return G(d,c(l[6],a)[1+a])-e}}(m,u)),A=R,k=S}D(k,b,j);K(function(b,a){return D(q,b,d(q,b)-a*a)},k);s[1]=[0,A,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,M/j,o[1]];continue}return i}}(0));function
-j(a){return al(a$(a))}var
-u=j(g[1]),y=j(h[1]),z=j(r[1]),b=j(o[1]),A=dQ(u,y,z,b),k=[0,0.],v=[0,0.];K(function(d,b){v[1]=v[1]+b;var
-e=Math.abs(b)*bu(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},A);if(0.<a[3]){var
-B=bu(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*B}var
-F=k[1],H=G(b,b),I=a[15]-H+F,J=G(b,b),L=E(I,jP*(a[15]+J)+cb),M=a[18],N=a[17],O=a[15],P=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,y,z,P,b,A,O,L,N,M]}function
-iH(l,a,k,j,i,g,f,e,c){var
-m=Math.abs(c)+cb,h=bl(function(b,a){return E(b,d(e,a[1]))},m,a),b=[0,0.];K(function(a,c){b[1]=E(b[1],d(f,a)-d(g,a));return 0},a);return tE([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,fI*h<b[1]?1:0])}function
-tF(a,b){var
+R=[0,[0,m,u]],S=bD(w,function(d,e){return function(b){var
+a=f(b);return G(d,c(l[6],a)[1+a])-e}}(m,u)),A=R,k=S}E(k,b,j);K(function(b,a){return E(q,b,d(q,b)-a*a)},k);s[1]=[0,A,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,M/j,o[1]];continue}return i}}(0));function
+j(a){return am(ba(a))}var
+u=j(g[1]),y=j(h[1]),z=j(r[1]),b=j(o[1]),A=dR(u,y,z,b),k=[0,0.],v=[0,0.];K(function(d,b){v[1]=v[1]+b;var
+e=Math.abs(b)*bv(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},A);if(0.<a[3]){var
+B=bv(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*B}var
+F=k[1],H=G(b,b),I=a[15]-H+F,J=G(b,b),L=C(I,jV*(a[15]+J)+cb),M=a[18],N=a[17],O=a[15],P=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,y,z,P,b,A,O,L,N,M]}function
+iN(l,a,k,j,i,g,f,e,c){var
+m=Math.abs(c)+cb,h=aX(function(b,a){return C(b,d(e,a[1]))},m,a),b=[0,0.];K(function(a,c){b[1]=C(b[1],d(f,a)-d(g,a));return 0},a);return tN([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,fL*h<b[1]?1:0])}function
+tO(a,b){var
 f=[0,0];K(function(g,e){var
 a=f[1],h=c(b,a)[1+a][3],d=e[3]<h?1:0,i=d?(f[1]=g,0):d;return i},b);var
 i=f[1],g=c(b,i)[1+i][1],m=cU(a,g);function
 n(b){var
-f=d(a[8],b)+d(a[8],g),h=f-2.*d(m,b);if(fC*f<h)return h;var
-e=bR(c(a[6],b)[1+b]);bt(e,1.,c(a[6],g)[1+g]);return G(e,e)}var
-h=bC(a[2],n);D(h,g,0.);function
+f=d(a[8],b)+d(a[8],g),h=f-2.*d(m,b);if(fF*f<h)return h;var
+e=bS(c(a[6],b)[1+b]);bu(e,1.,c(a[6],g)[1+g]);return G(e,e)}var
+h=bD(a[2],n);E(h,g,0.);function
 j(c){return p(function(a){var
 b=d(h,a[1]);return e(c,a)-b},b)}var
-k=f[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return iH(a,b,1.,f[1],-1,r,q,h,o)}function
-tG(c,b,g,a){function
+k=f[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return iN(a,b,1.,f[1],-1,r,q,h,o)}function
+tP(c,b,g,a){function
 f(g,f){var
-h=[bi,f];return gv(p(function(b){var
-f=a[1]*d(c[9],b[1]);return fF*(e(g,b)-f)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=f(function(a){return a[2]},j);return iH(c,b,0.,b.length-1,g,f(function(a){return a[3]},aK),k,i,h)}function
-iI(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,tF(a,b),0];var
-c=a[14];return ek(function(c,d){return tG(a,b,c,d)},c)}function
-fa(a,c,b){if(0.<a[3])return b+d(a[8],c);var
-e=dj(a[1][14],a[5]);return b/fF+e[1]*d(a[1][9],c)}function
-tH(a,c,b){if(0.<a[3])return b-d(a[8],c);var
-e=dj(a[1][14],a[5]);return fF*(b-e[1]*d(a[1][9],c))}function
-tI(a,d,b){var
-c=cV(a,b),e=G(a[13],c),f=a[16],g=2.*Math.sqrt(e_(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
-bF(a){return a[6].length-1}function
-tJ(a,k,b,j){var
+h=[bk,f];return gy(p(function(b){var
+f=a[1]*d(c[9],b[1]);return fI*(e(g,b)-f)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=f(function(a){return a[2]},j);return iN(c,b,0.,b.length-1,g,f(function(a){return a[3]},aI),k,i,h)}function
+iO(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,tO(a,b),0];var
+c=a[14];return el(function(c,d){return tP(a,b,c,d)},c)}function
+fd(a,c,b){if(0.<a[3])return b+d(a[8],c);var
+e=dj(a[1][14],a[5]);return b/fI+e[1]*d(a[1][9],c)}function
+tQ(a,c,b){if(0.<a[3])return b-d(a[8],c);var
+e=dj(a[1][14],a[5]);return fI*(b-e[1]*d(a[1][9],c))}function
+tR(a,d,b){var
+c=cV(a,b),e=G(a[13],c),f=a[16],g=2.*Math.sqrt(fb(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+bG(a){return a[6].length-1}function
+tS(a,k,b,j){var
 f=cV(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
-q=2.*Math.sqrt(E(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
+q=2.*Math.sqrt(C(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=d(f,b),e=d(a[13],b),b=b+1|0;i+=e*c;h-=c*c;g-=e*e;continue}return b}}var
 e=G(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
-tK(a,d){if(d===a[9].length-1)return a;function
-b(a){return en(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=G(c,c),h=G(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=dQ(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
-iJ(a,e,d){var
-b=bv(a,e);K(function(d,f){var
-e=c(a[9],d)[1+d];return bt(b,f,bv(a,c(a[2],e)[1+e][1]))},d);return b}function
-tL(a,i,f){var
-j=f.length-1,g=s(j,0.),k=j-1|0,t=iJ(a,i,f),u=0;if(!(k<0)){var
+tT(a,d){if(d===a[9].length-1)return a;function
+b(a){return eo(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=G(c,c),h=G(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=dR(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
+iP(a,e,d){var
+b=bw(a,e);K(function(d,f){var
+e=c(a[9],d)[1+d];return bu(b,f,bw(a,c(a[2],e)[1+e][1]))},d);return b}function
+tU(a,i,f){var
+j=f.length-1,g=s(j,0.),k=j-1|0,t=iP(a,i,f),u=0;if(!(k<0)){var
 b=u;for(;;){var
-h=c(a[9],b)[1+b],n=G(t,bv(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
+h=c(a[9],b)[1+b],n=G(t,bw(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
 p=n;else{var
 e=w,q=n;for(;;){var
 y=d(c(a[10],e)[1+e],h),r=q-d(g,e)*y,z=e+1|0;if(o!==e){var
 e=z,q=r;continue}var
-p=r;break}}D(g,b,p/d(a[11],b));var
+p=r;break}}E(g,b,p/d(a[11],b));var
 x=b+1|0;if(k!==b){var
 b=x;continue}break}}var
-v=dQ(a[9],a[10],a[11],g),l=aL(function(b,a){return a+d(v,b)},f),m=iJ(a,i,l);return[0,l,G(m,m)]}function
-dR(k,g,a,j,b){var
-t=k?k[1]:dZ,u=g?g[1]:g,l=cV(a,b),m=dQ(a[9],a[10],a[11],l),n=e_(a,b,l),r=0;if(!u&&n<1e-07*d(a[8],b)){var
-q=tL(a,b,m),z=q[2],A=q[1],h=z,o=A;r=1}if(!r)var
+v=dR(a[9],a[10],a[11],g),l=aM(function(b,a){return a+d(v,b)},f),m=iP(a,i,l);return[0,l,G(m,m)]}function
+dS(k,g,a,j,b){var
+t=k?k[1]:d0,u=g?g[1]:g,l=cV(a,b),m=dR(a[9],a[10],a[11],l),n=fb(a,b,l),r=0;if(!u&&n<1e-07*d(a[8],b)){var
+q=tU(a,b,m),z=q[2],A=q[1],h=z,o=A;r=1}if(!r)var
 h=n,o=m;var
-v=E(a[15],fJ*a[17]),e=E(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/v)+cb),f=s(bF(a),0.),i=[0,0.];K(function(b,h){var
-g=e*d(a[14],b)-j*h;D(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);D(f,a[4],e-a[3]*(j+i[1]));function
+v=C(a[15],fM*a[17]),e=C(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/v)+cb),f=s(bG(a),0.),i=[0,0.];K(function(b,h){var
+g=e*d(a[14],b)-j*h;E(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);E(f,a[4],e-a[3]*(j+i[1]));function
 p(b){var
 c=d(f,b);if(c==0.)return 0.;var
 e=0.<c?d(a[7],b):d(a[6],b);return c*e}var
-w=a[9],x=p(a[4]),y=bl(function(b,a){return b+p(a)},x,w);return[0,f,e,-y-h/e-e*G(a[13],a[13])]}var
-tM=48,tN=16,tO=400000000;function
-tP(a){function
+w=a[9],x=p(a[4]),y=aX(function(b,a){return b+p(a)},x,w);return[0,f,e,-y-h/e-e*G(a[13],a[13])]}var
+tV=48,tW=16,tX=400000000;function
+tY(a){function
 d(a){return a}var
-b=bC(bF(a),d);if(b.length-1<=48)return b;var
+b=bD(bG(a),d);if(b.length-1<=48)return b;var
 c=p(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!gy(function(a){return a===b?1:0},e)){var
-c=bu(a,b);d=1}}if(!d)var
-c=fK;return[0,c,b]},b);gz(function(b,a){return ao(b,a)},c);var
-e=en(c,0,ar(tM,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
-tQ(a){var
-b=tP(a),e=a[2].length-1;function
-f(d,b){if(!(e<=d)&&!(e<=b))return dP(a,d,c(a[2],b)[1+b][1]);return 0.}var
+e=a[9];if(!gB(function(a){return a===b?1:0},e)){var
+c=bv(a,b);d=1}}if(!d)var
+c=fN;return[0,c,b]},b);gC(function(b,a){return ap(b,a)},c);var
+e=eo(c,0,ar(tV,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
+tZ(a){var
+b=tY(a),e=a[2].length-1;function
+f(d,b){if(!(e<=d)&&!(e<=b))return dQ(a,d,c(a[2],b)[1+b][1]);return 0.}var
 g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return d(a[7],b)},b),i=p(function(b){return d(a[6],b)},b);return[0,a,b,p(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
-iK(b,a){var
-d=c(b[2],a)[1+a];return e9(b[1],d)}function
-tR(a,c){var
-d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:dP(a[1],b,c)},b)}function
-iL(g,o,B,n,f,j){var
-k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=d(g[1][8],B),s=k-1|0,C=0;if(s<0)var
+iQ(b,a){var
+d=c(b[2],a)[1+a];return fa(b[1],d)}function
+t0(a,c){var
+d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:dQ(a[1],b,c)},b)}function
+iR(g,o,B,n,f,j){var
+k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=d(g[1][8],B),s=k-1|0,D=0;if(s<0)var
 t=q;else{var
-a=C,l=q;for(;;){var
+a=D,l=q;for(;;){var
 i=d(f,a);if(i!=0.){var
 I=0.<i?d(g[5],a):d(g[4],a),J=l+i*I,A=k-1|0,K=c(g[6],a)[1+a],L=0;if(!(A<0)){var
-e=L;for(;;){D(h,e,d(h,e)+i*d(K,e));var
+e=L;for(;;){E(h,e,d(h,e)+i*d(K,e));var
 N=e+1|0;if(A!==e){var
 e=N;continue}break}}var
 m=J}else
@@ -4049,11 +4091,11 @@ b=F,y=r;for(;;){var
 z=y+d(f,b)*(o*d(n,b)+d(h,b)),H=b+1|0;if(u!==b){var
 b=H,y=z;continue}var
 v=z;break}}var
-w=E(0.,v),x=0.<j?-t-w/j:aK,G=bT(x)?aK:x;return[0,f,j,h,w,G]}function
-tS(j,i){var
+w=C(0.,v),x=0.<j?-t-w/j:aI,G=bU(x)?aI:x;return[0,f,j,h,w,G]}function
+t1(j,i){var
 e=i.length-1,o=e-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
-E=c(j,g)[1+g];D(E,g,d(E,g)*1.00000000001+cb);var
+D=c(j,g)[1+g];E(D,g,d(D,g)*1.00000000001+cb);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
 p=e-1|0,G=0;if(!(p<0)){var
@@ -4062,9 +4104,9 @@ y=c(j,b)[1+b],z=b+1|0,A=e-1|0,K=d(y,b);if(!(A<z)){var
 f=z;for(;;){var
 m=c(j,f)[1+f],n=d(m,b)/K;if(n!=0.){var
 B=b+1|0,C=e-1|0;if(!(C<B)){var
-h=B;for(;;){D(m,h,d(m,h)-n*d(y,h));var
+h=B;for(;;){E(m,h,d(m,h)-n*d(y,h));var
 N=h+1|0;if(C!==h){var
-h=N;continue}break}}D(i,f,d(i,f)-n*d(i,b))}var
+h=N;continue}break}}E(i,f,d(i,f)-n*d(i,b))}var
 M=f+1|0;if(A!==f){var
 f=M;continue}break}}var
 L=b+1|0;if(p!==b){var
@@ -4076,47 +4118,47 @@ v=r;else{var
 k=t,w=r;for(;;){var
 I=d(l,k),x=w-d(c(j,a)[1+a],k)*I,J=k+1|0;if(u!==k){var
 k=J,w=x;continue}var
-v=x;break}}D(l,a,v/d(c(j,a)[1+a],a));var
+v=x;break}}E(l,a,v/d(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-iM(b,a){var
+iS(b,a){var
 i=b[5],j=b[4],f=b[3],l=b[2],r=b[6];function
 k(b){return d(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=jT*b[1][17],g=aL(function(b,h){var
-g=2.*k(b),c=d(f,b)*m-g,e=d(a[1],b);return 0.<e?c-d(i,b):e<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=bk(l.length-1,function(a){return a}),h=al(e(bA(function(b){var
+m=a[4]/(a[2]*a[2]),n=jZ*b[1][17],g=aM(function(b,h){var
+g=2.*k(b),c=d(f,b)*m-g,e=d(a[1],b);return 0.<e?c-d(i,b):e<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=bm(l.length-1,function(a){return a}),h=am(e(bB(function(b){var
 c=d(a[1],b)!=0.?1:0,e=c||(d(g,b)!=0.?1:0);return e}),s));function
 o(a,b){var
 e=d(f,a)*d(f,b)*m,g=k(b),h=d(f,a)*g,i=k(a),j=d(f,b)*i;return d(c(r,a)[1+a],b)-j-h+e}function
 q(b){return p(function(b){return d(g,b)*a[2]/2.},b)}function
 t(f){var
 b=f;for(;;){var
-h=q(b),c=tS(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=bS(b),e=ct(function(h){return function(e,b){var
-c=d(a[1],b)==0.?1:0,f=c?d(h,e)*d(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===el(e,b.length-1))return[0,b,g,c];var
-b=al(e);continue}}var
-u=q(h),v=[0,h,g,gx(function(a,b){return b/(o(a,a)+cb)},h,u)];return[0,t(h),v]}function
-tT(g,b,a,j){var
-k=a[3],l=a[2],c=bR(b[1]),e=[0,b[2]],f=a[1];K(function(m,a){var
-b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(iK(g,a)&&h*n<0.){var
+h=q(b),c=t1(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=bT(b),e=ct(function(h){return function(e,b){var
+c=d(a[1],b)==0.?1:0,f=c?d(h,e)*d(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===em(e,b.length-1))return[0,b,g,c];var
+b=am(e);continue}}var
+u=q(h),v=[0,h,g,gA(function(a,b){return b/(o(a,a)+cb)},h,u)];return[0,t(h),v]}function
+t2(g,b,a,j){var
+k=a[3],l=a[2],c=bS(b[1]),e=[0,b[2]],f=a[1];K(function(m,a){var
+b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(iQ(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
-f=h;D(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
-tU(j,i,b){var
+f=h;E(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
+t3(j,i,b){var
 c=b[3],a=[0,1.],e=b[1];K(function(e,b){var
-f=d(i[1],b),g=iK(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=bU(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
-tV(a){var
-b=0.;return bl(function(b,a){return b+Math.abs(a)},b,a)}function
-tW(a,c,h,g,f){var
-i=tR(a,g),e=a[2].length-1;c[1]=c[1]-aG(aG(e,e),10+(e/3|0)|0)|0;var
-u=jT*a[1][17];function
+f=d(i[1],b),g=iQ(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=bn(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
+t4(a){var
+b=0.;return aX(function(b,a){return b+Math.abs(a)},b,a)}function
+t5(a,c,h,g,f){var
+i=t0(a,g),e=a[2].length-1;c[1]=c[1]-aH(aH(e,e),10+(e/3|0)|0)|0;var
+u=jZ*a[1][17];function
 k(b,j,f){var
-c=tT(a,b,j,f),d=c[2],e=c[1],k=1e-13*tV(e);return E(0.02*b[2],k)<d?iL(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],aK]}function
+c=t2(a,b,j,f),d=c[2],e=c[1],k=1e-13*t4(e);return C(0.02*b[2],k)<d?iR(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],aI]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=iM(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aG(aG(h,h),h+3|0)/3|0)|0)-aG(4*e|0,e)|0;var
-o=tU(a,b,g),d=l(b,g,1.,8);if(o==1.)var
+m=iS(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aH(aH(h,h),h+3|0)/3|0)|0)-aH(4*e|0,e)|0;var
+o=t3(a,b,g),d=l(b,g,1.,8);if(o==1.)var
 p=d;else{var
 j=k(b,g,o),t=0;if(d&&j[5]<=d[1][5])var
 r=d;else
@@ -4126,107 +4168,107 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],q=a[2],b=n(iL(a,h,g,i,p(function(a){return d(f[1],a)},q),o),tN),j=s(f[1].length-1,0.),r=a[2];K(function(c,a){return D(j,a,d(b[1],c))},r);var
-m=iM(a,b)[1],t=m[2],v=m[1],w=dl(function(b){return Math.abs(d(t,b))<=fq*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
-tX=60;function
-tY(a,j,b,c){var
-e=cV(a,b),f=cV(a,c),g=G(a[13],f),h=e_(a,b,e);if(c5*d(a[8],b)<h)var
-k=bv(a,c),l=G(bv(a,b),k),m=l-G(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+o=f[2],q=a[2],b=n(iR(a,h,g,i,p(function(a){return d(f[1],a)},q),o),tW),j=s(f[1].length-1,0.),r=a[2];K(function(c,a){return E(j,a,d(b[1],c))},r);var
+m=iS(a,b)[1],t=m[2],v=m[1],w=dl(function(b){return Math.abs(d(t,b))<=ft*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
+t6=60;function
+t7(a,j,b,c){var
+e=cV(a,b),f=cV(a,c),g=G(a[13],f),h=fb(a,b,e);if(c5*d(a[8],b)<h)var
+k=bw(a,c),l=G(bw(a,b),k),m=l-G(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return fa(a,c,a[3]*a[15]-2.*i)}function
-iN(a,t,h,r,b){var
-f=aU(b);function
+i=g;return fd(a,c,a[3]*a[15]-2.*i)}function
+iT(a,t,h,r,b){var
+f=aW(b);function
 u(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return e9(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return fa(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 v(a){return a}var
-w=bk(a[2].length-1,v),o=e(bA(function(a){return 1-lm(a,b)}),w),x=[0,r,$(n,o)],y=al(cq($(function(a){return n(a[1])},b),x)),z=tx(a[1],y),A=iI(z,al(ek(u,b))),i=gm(function(b){return b[5]===a[5]?1:0},A);if(i){var
-j=i[1],g=dR(0,0,j,h,f),k=s(bF(a),0.),l=[0,0.],m=[0,0];li(function(n,f){var
-b=f[1],c=d(g[1],n);D(k,b,c);var
+w=bm(a[2].length-1,v),o=e(bB(function(a){return 1-ls(a,b)}),w),x=[0,r,$(n,o)],y=am(cq($(function(a){return n(a[1])},b),x)),z=tG(a[1],y),A=iO(z,am(el(u,b))),i=gp(function(b){return b[5]===a[5]?1:0},A);if(i){var
+j=i[1],g=dS(0,0,j,h,f),k=s(bG(a),0.),l=[0,0.],m=[0,0];lo(function(n,f){var
+b=f[1],c=d(g[1],n);E(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?e9(a,b):i;else
+i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?fa(a,b):i;else
 var
 e=h;if(e){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*bu(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*bv(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=e;return j},b);if(0<=a[5]){var
-B=d(g[1],f);D(k,bF(a)-1|0,B)}var
-p=t*fa(j,f,h*(g[3]-l[1])),C=ek(function(i,b){var
-d=c(a[2],b)[1+b],e=tY(j,h,f,(f+1|0)+i|0);if(d[3]<e)return[0,[0,e-d[3],[0,b,1]]];var
-g=e<d[2]?1:0,k=g?[0,[0,d[2]-e,[0,b,0]]]:g;return k},o),E=e(cu(function(a){return a}),C),F=go(function(b,a){return fV(a[1],b[1])},E),G=$(function(a){return a[2]},F),H=ct(function(a,b){return a<2?1:0},G);if(bT(p))return 0;var
+B=d(g[1],f);E(k,bG(a)-1|0,B)}var
+p=t*fd(j,f,h*(g[3]-l[1])),C=el(function(i,b){var
+d=c(a[2],b)[1+b],e=t7(j,h,f,(f+1|0)+i|0);if(d[3]<e)return[0,[0,e-d[3],[0,b,1]]];var
+g=e<d[2]?1:0,k=g?[0,[0,d[2]-e,[0,b,0]]]:g;return k},o),D=e(cu(function(a){return a}),C),F=gr(function(b,a){return fY(a[1],b[1])},D),G=$(function(a){return a[2]},F),H=ct(function(a,b){return a<2?1:0},G);if(bU(p))return 0;var
 q=[0,[0,b,k,g[2],p,m[1],H]]}else
 var
 q=i;return q}function
-tZ(a){function
+t8(a){function
 b(b){var
-c=a[1];return e(bA(function(a){return a[1]!==b?1:0}),c)}var
-c=1<aU(a[1])?1:0,d=c?$(b,a[5]):c;function
+c=a[1];return e(bB(function(a){return a[1]!==b?1:0}),c)}var
+c=1<aW(a[1])?1:0,d=c?$(b,a[5]):c;function
 f(c){var
-d=a[1],e=$(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cq(d,gn(f,a[6]))}function
-iO(b,a){function
+d=a[1],e=$(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cq(d,gq(f,a[6]))}function
+iU(b,a){function
 c(a){return a}var
-f=bk(b[2].length-1,c),g=e(bA(function(b){return d(a,b)!=0.?1:0}),f);return $(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
-t0(a,e){function
+f=bm(b[2].length-1,c),g=e(bB(function(b){return d(a,b)!=0.?1:0}),f);return $(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
+t9(a,e){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(d(e,b))*Math.sqrt(d(a[8],g))}var
-g=iO(a,e),b=go(function(b,a){var
-c=f(b);return fV(f(a),c)},g);function
+g=iU(a,e),b=gr(function(b,a){var
+c=f(b);return fY(f(a),c)},g);function
 h(a){var
-c=a+1|0;return ct(function(a,b){return a<c?1:0},b)}return[0,b,bk(bO(8,aU(b)),h)]}function
-t1(a,k,j,f,i,d){var
+c=a+1|0;return ct(function(a,b){return a<c?1:0},b)}return[0,b,bm(bP(8,aW(b)),h)]}function
+t_(a,k,j,f,i,d){var
 g=a[2].length-1;function
 h(c,b){return as(function(b,e){var
-i=g+a[1][3]|0,l=aG(50*(1+aU(e)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=iN(a,k,j,f,e);if(b&&c){var
+i=g+a[1][3]|0,l=aH(50*(1+aW(e)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=iT(a,k,j,f,e);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(tZ(a),[0,a]);if(c){var
+c=h(t8(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=bk(g,function(a){return a}),n=e(bA(function(d){var
-g=c(b[13],f)[1+f],e=c(a[2],d)[1+d][1];return 1-(c(b[13],e)[1+e]===g?1:0)}),m),o=gn(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cq($(function(b){return t0(a,b)},i),q),s=0;return as(function(a,d){var
-e=h(d,0),b=di(function(a){return l(a,tX)},e);if(a){if(b){var
+b=a[1],m=bm(g,function(a){return a}),n=e(bB(function(d){var
+g=c(b[13],f)[1+f],e=c(a[2],d)[1+d][1];return 1-(c(b[13],e)[1+e]===g?1:0)}),m),o=gq(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cq($(function(b){return t9(a,b)},i),q),s=0;return as(function(a,d){var
+e=h(d,0),b=di(function(a){return l(a,t6)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-cW=dX;function
-t2(a){var
+cW=dY;function
+t$(a){var
 b=a.length-1,g=s(b,[0]),e=p(function(a){return s(b,0.)},a);K(function(b,h){var
-f=bR(h),j=1;for(;;){var
+f=bS(h),j=1;for(;;){var
 m=b-1|0,q=0;if(!(m<0)){var
 a=q;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=G(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;D(e[1+b],a,s);bt(f,n,g[1+a])}var
+n=G(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;E(e[1+b],a,s);bu(f,n,g[1+a])}var
 t=a+1|0;if(m!==a){var
 a=t;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(G(f,f)),k=fI*Math.sqrt(G(h,h))<i?1:0;if(k){D(c(e,b)[1+b],b,i);var
+i=Math.sqrt(G(f,f)),k=fL*Math.sqrt(G(h,h))<i?1:0;if(k){E(c(e,b)[1+b],b,i);var
 o=p(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,e]}function
-t3(i,m){var
-e=i[2],j=i[1],f=j.length-1,g=s(f,0.),h=bC(f,function(a){return 0.<d(c(e,a)[1+a],a)?G(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+ua(i,m){var
+e=i[2],j=i[1],f=j.length-1,g=s(f,0.),h=bD(f,function(a){return 0.<d(c(e,a)[1+a],a)?G(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=d(c(e,a)[1+a],a);D(g,a,d(h,a)/n);var
+n=d(c(e,a)[1+a],a);E(g,a,d(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-q=d(c(e,a)[1+a],b);D(h,b,d(h,b)-d(g,a)*q);var
+q=d(c(e,a)[1+a],b);E(h,b,d(h,b)-d(g,a)*q);var
 r=b+1|0;if(l!==b){var
 b=r;continue}break}}}var
 p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
-t4(a,h,g,m){function
+ub(a,h,g,m){function
 i(c){var
-b=e(a[5],c);return h?gx(n,b,e(a[5],h[1])):b}var
+b=e(a[5],c);return h?gA(n,b,e(a[5],h[1])):b}var
 o=i(m),q=p(function(a){return af(a,cW)},o),j=p(i,g),r=a[4];function
-s(a){return bs(r,a)}var
-t=t2(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},g),f=1;for(;;){var
-l=bR(q);K(function(f){return function(a,d){var
-e=0!==ap(d)?1:0;if(e){var
+s(a){return bt(r,a)}var
+t=t$(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},g),f=1;for(;;){var
+l=bS(q);K(function(f){return function(a,d){var
+e=0!==aj(d)?1:0;if(e){var
 g=c(j,a)[1+a];return K(function(a,e){var
 g=b(d,e);f[1+a]=n(c(f,a)[1+a],g);return 0},g)}return e}}(l),d);var
-u=a[4]+dX|0,v=t3(t,p(function(b){return function(a){return bs(b,a)}}(u),l));K(function(a,b){var
+u=a[4]+dY|0,v=ua(t,p(function(b){return function(a){return bt(b,a)}}(u),l));K(function(a,b){var
 e=cS(b);if(e){var
 g=b_(cW,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
@@ -4234,108 +4276,108 @@ var
 f=e;return f},v);var
 w=f+1|0;if(3!==f){var
 f=w;continue}return d}}function
-ca(a){return a?fK:1.}function
-aZ(b,a){return 0.<b[3]?ca(a):-ca(a)}function
-dS(b,a,d,c){var
-e=fa(b,d,aZ(b,a)*c);return ca(a)*e}function
-t5(b,a,d,c){var
-e=tH(b,d,ca(a)*c);return aZ(b,a)*e}function
-dT(b,a){return b[4]<a[4]?a:b}function
-fb(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
-fc(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
-fd(f,e,a,d,c){var
-g=aZ(a[1],d),b=dR(f,e,a[1],g,c),h=dS(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-t6(c,b,a){return 0<a[2].length-1?a:fd(0,0,a[1],c,b)}function
-t7(d,c,b){var
-a=d[1];return a[18]?fd(t9,t8,d,c,b):[0,d,[0],0.,dS(a,c,b,tI(a,aZ(a,c),b))]}function
-iP(j,f,e,a){var
+ca(a){return a?fN:1.}function
+a1(b,a){return 0.<b[3]?ca(a):-ca(a)}function
+dT(b,a,d,c){var
+e=fd(b,d,a1(b,a)*c);return ca(a)*e}function
+uc(b,a,d,c){var
+e=tQ(b,d,ca(a)*c);return a1(b,a)*e}function
+dU(b,a){return b[4]<a[4]?a:b}function
+fe(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
+ff(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
+fg(f,e,a,d,c){var
+g=a1(a[1],d),b=dS(f,e,a[1],g,c),h=dT(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+ud(c,b,a){return 0<a[2].length-1?a:fg(0,0,a[1],c,b)}function
+ue(d,c,b){var
+a=d[1];return a[18]?fg(ug,uf,d,c,b):[0,d,[0],0.,dT(a,c,b,tR(a,a1(a,c),b))]}function
+iV(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-fA*d[17])return a;var
-i=s(bF(d),0.);D(i,b,-aZ(d,f));return[0,a[1],i,0.,h]}return a}function
-iQ(c,b){var
-a=$(b,c[4]);return a?as(dT,a[1],a[2]):W(t_)}function
-dU(c,b,a){return iQ(c,function(d){return iP(c,b,a,t7(d,b,a))})}function
-t$(k,c,b,f,e){var
-g=e[1],a=g[1],h=aZ(a,c),d=dR(ub,ua,tK(a,tJ(a,h,b,t5(a,c,b,f))),h,b),j=dS(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-uc(d,g,a){var
-b=a[1][1],h=iO(b,a[2]),i=aZ(b,d),e=iN(b,ca(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-fD*d[17])return a;var
+i=s(bG(d),0.);E(i,b,-a1(d,f));return[0,a[1],i,0.,h]}return a}function
+iW(c,b){var
+a=$(b,c[4]);return a?as(dU,a[1],a[2]):W(uh)}function
+dV(c,b,a){return iW(c,function(d){return iV(c,b,a,ue(d,b,a))})}function
+ui(k,c,b,f,e){var
+g=e[1],a=g[1],h=a1(a,c),d=dS(uk,uj,tT(a,tS(a,h,b,uc(a,c,b,f))),h,b),j=dT(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+ul(d,g,a){var
+b=a[1][1],h=iU(b,a[2]),i=a1(b,d),e=iT(b,ca(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-fA*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-ue(k,c,a,b){var
-e=b[1],h=aZ(e,c),l=fd(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-fD*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+un(k,c,a,b){var
+e=b[1],h=a1(e,c),l=fg(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=dR([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=ck(g),u=c1===m?g[1]:dY===m?gB(g):g,n=tW(u,t,h,a,s),i=n[1],v=dS(e,c,a,i[3]),o=dT(d,[0,b,i[1],i[2],v]);if(n[2])return uc(c,a,o);var
+s=dS([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=ck(g),u=c1===m?g[1]:dZ===m?gE(g):g,n=t5(u,t,h,a,s),i=n[1],v=dT(e,c,a,i[3]),o=dU(d,[0,b,i[1],i[2],v]);if(n[2])return ul(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[7],x=[0,d[2],[0,l[2],0]],p=t1(e,ca(c),h,a,x,w);if(p){var
-j=p[1];return dT(d,[0,b,j[2],j[3],j[4]])}return d}}(l,ud)}function
-iR(a){var
-b=a[4];return gj(function(a){return a[1][18]},b)}function
+w=k[7],x=[0,d[2],[0,l[2],0]],p=t_(e,ca(c),h,a,x,w);if(p){var
+j=p[1];return dU(d,[0,b,j[2],j[3],j[4]])}return d}}(l,um)}function
+iX(a){var
+b=a[4];return gm(function(a){return a[1][18]},b)}function
 cX(a){var
-b=a[4],c=0.;return as(function(b,a){return E(b,a[1][17])},c,b)}function
-fe(a,d,c,b){if(0<a[7][1]&&iR(a))return dT(b,iQ(a,function(b){return iP(a,d,c,ue(a,d,c,b))}));return b}function
+b=a[4],c=0.;return as(function(b,a){return C(b,a[1][17])},c,b)}function
+fh(a,d,c,b){if(0<a[7][1]&&iX(a))return dU(b,iW(a,function(b){return iV(a,d,c,un(a,d,c,b))}));return b}function
 cY(a){return dj(a[1][14],a[5])}function
-iS(a,f){var
-b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?gv(e,[bi,c*cY(a)[3]]):e}function
-ff(e,d,h,a){var
+iY(a,f){var
+b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?gy(e,[bk,c*cY(a)[3]]):e}function
+fi(e,d,h,a){var
 b=s((e[1].length-1+d[5]|0)+1|0,0),i=e[5];K(function(e,f){var
-h=0.<d[3]?1:0,i=(0<ap(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
+h=0.<d[3]?1:0,i=(0<aj(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=bS(b);return[0,[0,af(1,h),k]]}function
-iT(i,h,a,g,f,b){var
+k=bT(b);return[0,[0,af(1,h),k]]}function
+iZ(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-j=0.<h?1:-1,l=n(f,bl(k,af(j,g),b));c(b,a)[1+a]=l;var
+j=0.<h?1:-1,l=n(f,aX(k,af(j,g),b));c(b,a)[1+a]=l;var
 e=0}else
 var
 e=d;return e}function
-uf(b,d,a){if(0<=b[5]){var
+uo(b,d,a){if(0<=b[5]){var
 h=af(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
-i=bl(k,0,a),j=n(af(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-dV(a){return Math.log(a)/0.693147180559945286}function
-ug(b,a,g,d){var
-c=a[2].length-1+1|0,h=dV(c*b[17]/(a[3]*d))/2.,i=b[18]?dV(c*b[17]/d):0.,j=dV(64.*c/a[3]),k=dV(bl(bU,a_,g)),e=E(E(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ar(1,1+(e|0)|0)]:f;return l}function
-uh(l,k,j,i,a){var
-b=a[1][1],e=iS(b,j);function
+i=aX(k,0,a),j=n(af(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
+dW(a){return Math.log(a)/0.693147180559945286}function
+up(b,a,g,d){var
+c=a[2].length-1+1|0,h=dW(c*b[17]/(a[3]*d))/2.,i=b[18]?dW(c*b[17]/d):0.,j=dW(64.*c/a[3]),k=dW(aX(bn,aU,g)),e=C(C(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ar(1,1+(e|0)|0)]:f;return l}function
+uq(l,k,j,i,a){var
+b=a[1][1],e=iY(b,j);function
 g(a){return dl(cS,a)}if(g(a[2])&&g(e)){var
-f=0.<a[3]?ug(b,a,e,i):ui;if(f){var
-c=f[1],m=a[2],h=aL(function(b,a){return b_(c,a*d(e,b))},m),n=b_(c,a[3]),o=b[4];iT(b,aZ(b,k),o,c,n,h);return ff(l,b,c,h)}return f}return 0}function
-iU(a,b){var
-c=E(a[15],fJ*a[17]);return Math.sqrt(d(a[8],b)/c)}function
-uj(i,y,h,n){var
+f=0.<a[3]?up(b,a,e,i):ur;if(f){var
+c=f[1],m=a[2],h=aM(function(b,a){return b_(c,a*d(e,b))},m),n=b_(c,a[3]),o=b[4];iZ(b,a1(b,k),o,c,n,h);return fi(l,b,c,h)}return f}return 0}function
+i0(a,b){var
+c=C(a[15],fM*a[17]);return Math.sqrt(d(a[8],b)/c)}function
+us(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-z=bk(b,function(a){return a}),j=e(bA(function(a){return d(n[2],a)!=0.?1:0}),z),f=gk(a[4],j)?a[4]:as(bO,b,j),k=al(e(bA(function(b){var
-c=b!==f?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aG(200*(k.length-1)|0,a[1][3])|0;var
-q=iU(a,h)*a6(1.,-84);if(0<=a[5])var
+z=bm(b,function(a){return a}),j=e(bB(function(a){return d(n[2],a)!=0.?1:0}),z),f=gn(a[4],j)?a[4]:as(bP,b,j),k=am(e(bB(function(b){var
+c=b!==f?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aH(200*(k.length-1)|0,a[1][3])|0;var
+q=i0(a,h)*a8(1.,-84);if(0<=a[5])var
 A=cY(a)[3],l=q*d(a[1][7],h)*A;else
 var
 l=q;var
-r=cS(l),m=r?b_(cW,l):r;if(0<ap(m)){var
+r=cS(l),m=r?b_(cW,l):r;if(0<aj(m)){var
 x=0;if(0<=a[5]||f!==b)x=1;if(x){var
-t=a[5]<0?1:0,B=t?[0,o(f)]:t,C=p(o,k),u=t4(a[1],B,C,h),w=aZ(a,y),g=s(bF(a),0);K(function(a,b){var
-d=0.<w?v(c(u,a)[1+a]):c(u,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;iT(a,w,f,cW,m,g);return ff(i,a,cW,g)}}return 0}function
-fg(b,e,a,h,o){var
-d=t6(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=fA*iU(i,a),k=d[3]<p?1:0,g=k?h<jP*i[17]?1:0:k;else
+u=a[5]<0?1:0,B=u?[0,o(f)]:u,C=p(o,k),v=ub(a[1],B,C,h),w=a1(a,y),g=s(bG(a),0);K(function(a,b){var
+d=0.<w?t(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;iZ(a,w,f,cW,m,g);return fi(i,a,cW,g)}}return 0}function
+fj(b,e,a,h,o){var
+d=ud(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=fD*i0(i,a),k=d[3]<p?1:0,g=k?h<jV*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[7][1]?1:0:g,q=l?uj(b,e,a,d):l,f=q||uh(b,e,a,h,d);if(f){var
+l=g?0<b[7][1]?1:0:g,q=l?us(b,e,a,d):l,f=q||uq(b,e,a,h,d);if(f){var
 m=c(b[8],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[8],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
 cZ(b,a){return dj(b[4],a)}function
-iV(b){var
-a=iS(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
-iW(a){var
-b=s(bF(a),0.),d=a[14];K(function(d,e){return D(b,c(a[9],d)[1+d],e)},d);var
-e=a[14],f=0.,g=bl(function(b,a){return b+a},f,e);D(b,a[4],1.-a[3]*g);return b}function
-iX(a){var
-b=[0,0.],f=iV(a),c=iW(a);K(function(c,g){var
+i1(b){var
+a=iY(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
+i2(a){var
+b=s(bG(a),0.),d=a[14];K(function(d,e){return E(b,c(a[9],d)[1+d],e)},d);var
+e=a[14],f=0.,g=aX(function(b,a){return b+a},f,e);E(b,a[4],1.-a[3]*g);return b}function
+i3(a){var
+b=[0,0.],f=i1(a),c=i2(a);K(function(c,g){var
 e=c<a[2].length-1?1:0,h=e?(b[1]=b[1]+Math.abs(g*d(f,c)),0):e;return h},c);return b[1]}function
-uk(h,e){var
-f=p(iX,e);gz(function(b,a){return fV(b,a)},f);var
-a=23-kk(E(d(f,((f.length-1)*9|0)/10|0),fJ))[2]|0;if(10<=a&&!(60<a)){var
+ut(h,e){var
+f=p(i3,e);gC(function(b,a){return fY(b,a)},f);var
+a=23-kq(C(d(f,((f.length-1)*9|0)/10|0),fM))[2]|0;if(10<=a&&!(60<a)){var
 g=af(1,a);if(0<=c(e,0)[1][5]){var
 l=cY(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==c3){var
 i=af(g,1);k=1}if(!k)var
@@ -4343,11 +4385,11 @@ i=b(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,a,j]]}return 0}function
-ul(h,r,M,L){var
-g=L[1],a=cZ(r,M)[1];if(a6(1.,24-g|0)<=iX(a))return 0;var
-N=a[2].length-1,t=iV(a),O=iW(a),i=aL(function(b,a){return b_(g,a*d(t,b))},O);uf(a,g,i);var
-j=aL(function(b,a){var
-c=d(t,b);return bs(g,a)/c},i),e=s(h[2],0.),x=j.length-1-1|0,u=0.,v=0.,w=0,P=0;if(x<0)var
+uu(h,r,M,L){var
+g=L[1],a=cZ(r,M)[1];if(a8(1.,24-g|0)<=i3(a))return 0;var
+N=a[2].length-1,t=i1(a),O=i2(a),i=aM(function(b,a){return b_(g,a*d(t,b))},O);uo(a,g,i);var
+j=aM(function(b,a){var
+c=d(t,b);return bt(g,a)/c},i),e=s(h[2],0.),x=j.length-1-1|0,u=0.,v=0.,w=0,P=0;if(x<0)var
 A=w,z=v,y=u;else{var
 b=P,n=w,m=v,l=u;for(;;){var
 f=d(j,b);if(f!=0.)var
@@ -4357,42 +4399,42 @@ o=m;var
 H=b<N?1:0;if(H)var
 I=b!==a[4]?1:0,J=I?f!=0.?1:0:I;else
 var
-J=H;if(J){bt(e,-f,cU(h,c(a[2],b)[1+b][1]));var
+J=H;if(J){bu(e,-f,cU(h,c(a[2],b)[1+b][1]));var
 U=l+f,q=[0,b,n],p=U}else
 var
 q=n,p=l;var
 V=b+1|0;if(x!==b){var
 b=V,n=q,m=o,l=p;continue}var
 A=q,z=o,y=p;break}}if(0.<a[3]){var
-B=a[4],C=c(a[2],B)[1+B][1];bt(e,y,cU(h,C));var
-Q=d(e,C);K(function(b,a){return D(e,b,a-Q)},e)}var
+B=a[4],D=c(a[2],B)[1+B][1];bu(e,y,cU(h,D));var
+Q=d(e,D);K(function(b,a){return E(e,b,a-Q)},e)}var
 R=0.,F=as(function(f,b){var
-g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,A),k=ff(r,a,g,i);if(k)var
-S=Math.sqrt(E(0.,F+z)),G=[0,[0,k[1][2],e,F,S]];else
+g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,A),k=fi(r,a,g,i);if(k)var
+S=Math.sqrt(C(0.,F+z)),G=[0,[0,k[1][2],e,F,S]];else
 var
 G=k;return G}function
-um(c,a,h,b){var
-e=a6(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
-i=Math.sqrt(E(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
+uv(c,a,h,b){var
+e=a8(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
+i=Math.sqrt(C(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
 j=i+f+e;return-(j*j)}var
 g=i-f-e;return 0.<g?g*g:0.}var
 l=f*(Math.sqrt(d(a[8],b))+e),m=cY(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
-un(a,c,e,b){if(0.<c[3]){var
+uw(a,c,e,b){if(0.<c[3]){var
 f=d(c[8],b)-2.*d(a[2],b)+a[3]+a[4]*a[4];return e?-f:f}var
 h=cY(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}var
-fi=a6(1.,-72);function
-uo(a){return[0,a,tw(a)]}function
-up(g,c,b,a){function
+fl=a8(1.,-72);function
+ux(a){return[0,a,tF(a)]}function
+uy(g,c,b,a){function
 d(c){var
-h=dU(c,b,a),i=fc(c,b,a),j=E(fb(g,b,a),i),d=cX(c),e=fe(c,b,a,h),f=j+dZ*d<e[4]?1:0;return f?fg(c,b,a,fi*d,e):f}return dk(function(a){return kZ(d,a)},c)}function
-uq(d,f,b,a){function
+h=dV(c,b,a),i=ff(c,b,a),j=C(fe(g,b,a),i),d=cX(c),e=fh(c,b,a,h),f=j+d0*d<e[4]?1:0;return f?fj(c,b,a,fl*d,e):f}return dk(function(a){return k5(d,a)},c)}function
+uz(d,f,b,a){function
 e(a){return b_(0,a*d[3])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[4],b)[1+b]=g;return 0}function
-ur(y,i,h,e,b){var
-m=fb(y,e,b),n=0<i.length-1?1:0,o=n?dl(k0,i):n;if(o){var
-f=p(kW,i),j=f.length-1,k=p(function(a){return E(m,fc(a,e,b))},f),z=h[1],q=aL(function(d,a){if(a){var
-g=h[2],i=cZ(c(f,d)[1+d],g)[1];return um(a[1],i,e,b)}return aK},z),g=s(j,0),l=function(a){var
-b=c(g,a)[1+a],e=b?b[1][4]:d(q,a);return E(d(k,a),e)},r=s(j,0),a=function(A){for(;;){var
+uA(y,i,h,e,b){var
+m=fe(y,e,b),n=0<i.length-1?1:0,o=n?dl(k6,i):n;if(o){var
+f=p(k2,i),j=f.length-1,k=p(function(a){return C(m,ff(a,e,b))},f),z=h[1],q=aM(function(d,a){if(a){var
+g=h[2],i=cZ(c(f,d)[1+d],g)[1];return uv(a[1],i,e,b)}return aI},z),g=s(j,0),l=function(a){var
+b=c(g,a)[1+a],e=b?b[1][4]:d(q,a);return C(d(k,a),e)},r=s(j,0),a=function(A){for(;;){var
 o=j-1|0,n=0,v=l(0),w=1;if(o<1)var
 a=n;else{var
 h=w,i=v,s=n;for(;;){var
@@ -4404,163 +4446,163 @@ z=h+1|0;if(o!==h){var
 h=z,i=u,s=m;continue}var
 a=m;break}}var
 p=c(g,a)[1+a];if(p){var
-q=p[1];if(!c(r,a)[1+a]&&!(q[4]<d(k,a))&&iR(c(f,a)[1+a])){c(r,a)[1+a]=1;var
-x=[0,fe(c(f,a)[1+a],e,b,q)];c(g,a)[1+a]=x;continue}return l(a)}var
-y=[0,dU(c(f,a)[1+a],e,b)];c(g,a)[1+a]=y;continue}}(0),t=m+dZ*cX(c(f,0)[1])<a?1:0;if(t){var
+q=p[1];if(!c(r,a)[1+a]&&!(q[4]<d(k,a))&&iX(c(f,a)[1+a])){c(r,a)[1+a]=1;var
+x=[0,fh(c(f,a)[1+a],e,b,q)];c(g,a)[1+a]=x;continue}return l(a)}var
+y=[0,dV(c(f,a)[1+a],e,b)];c(g,a)[1+a]=y;continue}}(0),t=m+d0*cX(c(f,0)[1])<a?1:0;if(t){var
 u=[0,0];K(function(h,f){var
 l=d(k,h)<a?1:0;if(l){var
 i=cX(f);if(a+c5*i<=d(q,h)){u[1]=1;return 0}var
-m=c(g,h)[1+h],j=m?m[1]:dU(f,e,b),n=a+2e-09*i<j[4]?t$(f,e,b,a+0.1*(j[4]-a),j):j,o=n[4]-a,p=1e-10*i<o?o/4.:fi*i;return fg(f,e,b,p,n)}return l},f);var
-v=u[1];if(v)return uq(h,e,b,a+fI*cX(c(f,0)[1]));var
+m=c(g,h)[1+h],j=m?m[1]:dV(f,e,b),n=a+2e-09*i<j[4]?ui(f,e,b,a+0.1*(j[4]-a),j):j,o=n[4]-a,p=1e-10*i<o?o/4.:fl*i;return fj(f,e,b,p,n)}return l},f);var
+v=u[1];if(v)return uz(h,e,b,a+fL*cX(c(f,0)[1]));var
 w=v}else
 var
 w=t;var
 x=w}else
 var
 x=o;return x}var
-us=3;function
-ut(v,u,j,f,b){var
-w=bS(aL(function(a,b){return di(function(b){return[0,b,c(j[1],a)[1+a]]},b)},u)),g=al(e(cu(function(a){return a}),w)),h=p(function(a){return a[1]},g),x=fb(v,f,b),k=bl(function(c,a){return E(c,fc(a,f,b))},x,h),i=p(function(a){return 0},g),l=p(function(a){var
+uB=3;function
+uC(v,u,j,f,b){var
+w=bT(aM(function(a,b){return di(function(b){return[0,b,c(j[1],a)[1+a]]},b)},u)),g=am(e(cu(function(a){return a}),w)),h=p(function(a){return a[1]},g),x=fe(v,f,b),k=aX(function(c,a){return C(c,ff(a,f,b))},x,h),i=p(function(a){return 0},g),l=p(function(a){var
 d=a[2],e=a[1];if(d&&!(0<=c(e[6],b)[1+b])){var
-g=cZ(e,j[2])[1],h=c5*g[17];return un(d[1],g,f,b)+h}return a_},g),m=p(function(a){return 0},g),a=function(p){var
+g=cZ(e,j[2])[1],h=c5*g[17];return uw(d[1],g,f,b)+h}return aU},g),m=p(function(a){return 0},g),a=function(p){var
 e=p;for(;;){var
-j=[0,-1],q=[0,aK];K(function(g,h){return function(a,m){var
+j=[0,-1],q=[0,aI];K(function(g,h){return function(a,m){var
 b=c(i,a)[1+a],e=b?b[1][4]:d(l,a),j=g[1]<0?1:0,f=j||(h[1]<e?1:0),k=f?(g[1]=a,h[1]=e,0):f;return k}}(j,q),g);var
 a=j[1];if(0<=a){var
 n=c(i,a)[1+a];if(n){var
 o=n[1];if(0<e&&!c(m,a)[1+a]){c(m,a)[1+a]=1;var
-r=[0,fe(c(h,a)[1+a],f,b,o)];c(i,a)[1+a]=r;var
+r=[0,fh(c(h,a)[1+a],f,b,o)];c(i,a)[1+a]=r;var
 e=e-1|0;continue}return[0,[0,c(h,a)[1+a],o]]}if(d(l,a)<=k)return 0;var
-s=[0,dU(c(h,a)[1+a],f,b)];c(i,a)[1+a]=s;continue}return 0}}(us);if(a){var
-n=a[1],o=n[2],q=n[1],r=cX(q),s=k+dZ*r<o[4]?1:0;if(s)return fg(q,f,b,fi*r,o);var
+s=[0,dV(c(h,a)[1+a],f,b)];c(i,a)[1+a]=s;continue}return 0}}(uB);if(a){var
+n=a[1],o=n[2],q=n[1],r=cX(q),s=k+d0*r<o[4]?1:0;if(s)return fj(q,f,b,fl*r,o);var
 t=s}else
 var
 t=a;return t}function
-iY(d,c,e,b,a,f){switch(f){case
+i4(d,c,e,b,a,f){switch(f){case
 0:return 0;case
-1:return ut(d,c,e,b,a);case
-2:return ur(d,c,e,b,a);default:return up(d,c,b,a)}}function
-uu(e,a){var
-f=a[3],b=s(a[2],0),d=a[4];bQ(function(a){if(0===a[0]){var
+1:return uC(d,c,e,b,a);case
+2:return uA(d,c,e,b,a);default:return uy(d,c,b,a)}}function
+uD(e,a){var
+f=a[3],b=s(a[2],0),d=a[4];bR(function(a){if(0===a[0]){var
 g=a[2],d=a[1],h=d<b.length-1?1:0,i=h?g<e[2]?1:0:h;if(i){var
 k=c(b,d)[1+d],m=l(e[17],a[4],f);b[1+d]=[0,[0,g,l(e[17],a[3],f),m],k];var
 j=0}else
 var
-j=i;return j}return 0},d);return p(function(a){return al(a$(a))},b)}function
-uv(l,a){var
-d=gM(0,16),g=[0,0];K(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=o5(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=bU(a[3],b[3]),p=E(a[2],b[2]);return gO(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return gO(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return lO(al(lg(function(a){return o3(d,a)},b)))}function
-uw(a,l,b){if(dl(function(a){var
+j=i;return j}return 0},d);return p(function(a){return am(ba(a))},b)}function
+uE(l,a){var
+d=gP(0,16),g=[0,0];K(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=o$(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=bn(a[3],b[3]),p=C(a[2],b[2]);return gR(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return gR(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return lU(am(lm(function(a){return o9(d,a)},b)))}function
+uF(a,l,b){if(dl(function(a){var
 b=cS(a[2]);return b?cS(a[3]):b},b)){var
-h=uv(a,b),i=h[1],e=s(a[2],aK),f=s(a[2],a_);dk(function(a){var
-b=E(d(e,a[1]),a[2]);D(e,a[1],b);var
-c=bU(d(f,a[1]),a[3]);return D(f,a[1],c)},b);var
+h=uE(a,b),i=h[1],e=s(a[2],aI),f=s(a[2],aU);dk(function(a){var
+b=C(d(e,a[1]),a[2]);E(e,a[1],b);var
+c=bn(d(f,a[1]),a[3]);return E(f,a[1],c)},b);var
 j=s(a[2],-1);K(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[dY,function(b){return tQ(a)}]]},g=iI(a,i);if(g)var
-q=s(a[2],fh),r=h[2],k=[0,[0,b,e,f,$(o,g),r,n,l,q]];else
+m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[dZ,function(b){return tZ(a)}]]},g=iO(a,i);if(g)var
+q=s(a[2],fk),r=h[2],k=[0,[0,b,e,f,$(o,g),r,n,l,q]];else
 var
 k=g;return k}return 0}function
-ux(d,c){var
-g=bS(c),a=e(cu(function(a){return a}),g);if(a){var
+uG(d,c){var
+g=bT(c),a=e(cu(function(a){return a}),g);if(a){var
 f=function(b){var
 c=0.;return as(function(c,a){return c+cZ(a,b)[1][16]},c,a)},h=function(b,a){var
-c=f(b);return f(a)<c?a:b},i=function(a){return a},b=as(h,0,bk(aU(a[1][4]),i)),j=uk(d,al($(function(a){return cZ(a,b)[1]},a)));return di(function(a){function
-e(c){return ul(d,c,b,a)}function
+c=f(b);return f(a)<c?a:b},i=function(a){return a},b=as(h,0,bm(aW(a[1][4]),i)),j=ut(d,am($(function(a){return cZ(a,b)[1]},a)));return di(function(a){function
+e(c){return uu(d,c,b,a)}function
 f(a){return di(e,a)}var
-g=p(function(a){return kY(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-uy(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==fh){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===fh){var
+g=p(function(a){return k4(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+uH(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==fk){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===fk){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-uz(v,u,i,t,h){var
+uI(v,u,i,t,h){var
 j=u[2];if(j){var
-a=j[1],w=[0,tO],x=uu(a,h),f=p(function(b){return uw(a,w,b)},x),k=l(v,a[2],f.length-1),y=gy(function(a){var
-b=2===a[1]?1:0,c=b||(2===a[2]?1:0);return c},k),m=i?y:i,n=m?ux(a,f):m;if(n)var
+a=j[1],w=[0,tX],x=uD(a,h),f=p(function(b){return uF(a,w,b)},x),k=l(v,a[2],f.length-1),y=gB(function(a){var
+b=2===a[1]?1:0,c=b||(2===a[2]?1:0);return c},k),m=i?y:i,n=m?uG(a,f):m;if(n)var
 b=n[1],z=b[3],A=b[2],B=b[1],g=z,q=A,o=B;else
 var
 E=p(function(a){return 0},f),F=0,G=1,g=E,q=F,o=G;var
 C=e(a[18],t[1]),r=s(a[2],0);K(function(c,b){function
-e(a){return en(a,b[3],b[4]-b[3]|0)}var
-h=e(f),i=[0,e(g),q,C,r],k=0;if(0===b[2]&&d(a[12],c)==a_){var
+e(a){return eo(a,b[3],b[4]-b[3]|0)}var
+h=e(f),i=[0,e(g),q,C,r],k=0;if(0===b[2]&&d(a[12],c)==aU){var
 j=1;k=1}if(!k)var
-j=b[2];iY(a,h,i,0,c,b[1]);return iY(a,h,i,1,c,j)},k);var
-D=bS(aL(function(d,b){if(b){var
-e=uy(b[1][8]),a=c(g,d)[1+d],f=a?a[1][1]:a;return[0,f,e]}return iZ},f));return[0,o,bS(r),D]}function
-H(a){return iZ}return[0,1,0,bk(h[2],H)]}function
-uA(b,d,c,a){var
-e=a[1],f=b[1];return uz(function(a,b){return tA(f,e,a,b)},b,d,c,a)}function
-uC(g,b,f){var
-c=f[3],a=g[2],d=a?ar(0,bO(a[1][16],j8)):a,e=b[2]+d|0,h=af(1,e),i=aS(c);return[0,af(c,ar(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-uD(a){return[0,a,uo(a),0]}function
-i1(a){return af(h,(((ar(0,aS(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-fj(c,b,a){return[0,c,b,ar(0,a)]}function
-i2(b,e,d){var
-a=uC(b[2],e,d),c=i1(a[2]),f=1===b[1][4]?c:i1(a[1]);return fj(f,c,a[3])}function
-uE(a){function
-b(b,a){return(b+32|0)+(aS(a)/8|0)|0}var
+j=b[2];i4(a,h,i,0,c,b[1]);return i4(a,h,i,1,c,j)},k);var
+D=bT(aM(function(d,b){if(b){var
+e=uH(b[1][8]),a=c(g,d)[1+d],f=a?a[1][1]:a;return[0,f,e]}return i5},f));return[0,o,bT(r),D]}function
+H(a){return i5}return[0,1,0,bm(h[2],H)]}function
+uJ(b,d,c,a){var
+e=a[1],f=b[1];return uI(function(a,b){return tJ(f,e,a,b)},b,d,c,a)}function
+uL(g,b,f){var
+c=f[3],a=g[2],d=a?ar(0,bP(a[1][16],kc)):a,e=b[2]+d|0,h=af(1,e),i=aT(c);return[0,af(c,ar(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+uM(a){return[0,a,ux(a),0]}function
+i7(a){return af(h,(((ar(0,aT(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+fm(c,b,a){return[0,c,b,ar(0,a)]}function
+i8(b,e,d){var
+a=uL(b[2],e,d),c=i7(a[2]),f=1===b[1][4]?c:i7(a[1]);return fm(f,c,a[3])}function
+uN(a){function
+b(b,a){return(b+32|0)+(aT(a)/8|0)|0}var
 c=0;return as(function(a,c){return as(b,a,c)},c,a)}function
-uF(b,a,h){var
-c=ll(a,b[3]),g=0;if(c){var
-d=c[1];if(uE(d[7])<=134217728){var
+uO(b,a,h){var
+c=lr(a,b[3]),g=0;if(c){var
+d=c[1];if(uN(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=rP(b[1],a);var
-f=rR(e,h),i=gl(a,b[3]);b[3]=[0,[0,a,f],ct(function(a,b){return a<1?1:0},i)];return f}function
-uG(a){if(typeof
-a[7]!=="number"&&!hf(a))return uH;return 0}function
-fk(c,b){var
-a=uG(c);return a?[0,a[1]]:e(b,0)?0:1}function
-uI(d,c,a){var
-e=a[2],f=b(d[2],c[12]),g=a[3],h=$(function(a){return wf(b(a,f),e)},g);return[0,a[1],h]}function
-uJ(a){var
-b=a[2];return gi(function(a){return 0<=a[1]?1:0},b)?a:[0,a[1],0]}function
-uK(a,b,e){function
+e=rX(b[1],a);var
+f=rZ(e,h),i=go(a,b[3]);b[3]=[0,[0,a,f],ct(function(a,b){return a<1?1:0},i)];return f}function
+uP(a){if(typeof
+a[7]!=="number"&&!hi(a))return uQ;return 0}function
+fn(c,b){var
+a=uP(c);return a?[0,a[1]]:e(b,0)?0:1}function
+uR(d,c,a){var
+e=a[2],f=b(d[2],c[12]),g=a[3],h=$(function(a){return wo(b(a,f),e)},g);return[0,a[1],h]}function
+uS(a){var
+b=a[2];return gl(function(a){return 0<=a[1]?1:0},b)?a:[0,a[1],0]}function
+uT(a,b,e){function
 c(g,f){var
-c=i2(a,g,b),d=uA(a[2],f,c,b),h=a[1],i=$(function(a){return uI(c,h,a)},e),j=$(uJ,d[3]),k=[0,d[1],d[2],j,i];return rX(uF(a,c,b),b,k)}function
+c=i8(a,g,b),d=uJ(a[2],f,c,b),h=a[1],i=$(function(a){return uR(c,h,a)},e),j=$(uS,d[3]),k=[0,d[1],d[2],j,i];return r5(uO(a,c,b),b,k)}function
 d(b){var
-a=c(uB,1);return a?a:c(i0,0)}return fk(a[1],d)}function
-uL(a){var
-f=aS(a[3]);function
+a=c(uK,1);return a?a:c(i6,0)}return fn(a[1],d)}function
+uU(a){var
+f=aT(a[3]);function
 b(b,a){switch(a[0]){case
 0:var
 g=a[4],h=a[3],d=g,c=h;break;case
 1:var
 i=a[3],j=a[2],d=i,c=j;break;default:return b}var
-e=n(d,c);return 0<ap(e)?ar(b,f-aS(e)|0):b}return as(b,0,a[4])+8|0}function
-i3(c,j,a,i){var
-b=i2(c,i0,a),d=b[3],e=b[2],f=b[1];function
+e=n(d,c);return 0<aj(e)?ar(b,f-aT(e)|0):b}return as(b,0,a[4])+8|0}function
+i9(c,j,a,i){var
+b=i8(c,i6,a),d=b[3],e=b[2],f=b[1];function
 g(b){var
-c=uL(a);return af(h,ar(0,bO(aS(b)-1|0,c)))}var
-k=g(e),l=fj(g(f),k,d),m=[0,l,$(function(a){var
-b=af(e,a);return fj(af(f,a),b,d+(a/3|0)|0)},uM)];return gj(function(b){return i9(j,c[1],b,a,i)},m)}function
-uN(a,c,b){function
-d(d){return i3(a,si,c,b)}return fk(a[1],d)}function
-uO(a,c,b){function
-d(d){return i3(a,sj,c,b)}return fk(a[1],d)}function
-uP(a){var
-b=s$(a);e6(a);return[0,b,uD(b)]}function
-i4(a){return typeof
-a==="number"?a?uQ:uR:aB(uS,a[1])}function
-uT(b,a){var
-c=iA(b[1],a),d=tj(b[1],a);e6(a);return i4(uK(b[2],c,d))}function
-i5(b,c,a){var
-d=iA(b[1],a),e=tm(b[1],a);e6(a);return i4(a0(c,b[2],d,e))}function
-uU(a,b,c){if(y(b,uV)){if(y(b,uW)){if(y(b,uX)){if(!y(b,uY)&&a)return[0,a,i5(a[1],uO,c)]}else
-if(a)return[0,a,i5(a[1],uN,c)]}else
-if(!a)return[0,[0,uP(c)],u0]}else
-if(a)return[0,a,uT(a[1],c)];return az(uZ,b)}function
-fl(a){return lB(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-i6=[0,0],i7=[0,0];function
-u1(b){var
-a=[0,0],c=sn(function(c){if(a[1]===t(b))throw eg;a[1]++;return R(b,a[1]-1|0)}),e=be(c),d=uU(i6[1],e,c);if(a[1]<t(b))throw[0,cP,u2];i6[1]=d[1];return fl(d[2])}function
-fm(b){var
-a=aB(u3,fl(b));i7[1]=[0,a];return a}function
-u4(b){var
-a=i7[1];if(a)return a[1];try{var
-c=u1(b);return c}catch(a){a=aR(a);return a[1]===ix?aB(u5,fl(a[2])):a===df?u6:a===ef?u7:a[1]===cP?fm(a[2]):a===eg?fm(u8):fm(dq(a))}}ww(e(ag(u9),k_),u4);ei(0);return}(globalThis));
+c=uU(a);return af(h,ar(0,bP(aT(b)-1|0,c)))}var
+k=g(e),l=fm(g(f),k,d),m=[0,l,$(function(a){var
+b=af(e,a);return fm(af(f,a),b,d+(a/3|0)|0)},uV)];return gm(function(b){return jd(j,c[1],b,a,i)},m)}function
+uW(a,c,b){function
+d(d){return i9(a,sq,c,b)}return fn(a[1],d)}function
+uX(a,c,b){function
+d(d){return i9(a,sr,c,b)}return fn(a[1],d)}function
+uY(a){var
+b=th(a);e8(a);return[0,b,uM(b)]}function
+i_(a){return typeof
+a==="number"?a?uZ:u0:aC(u1,a[1])}function
+u2(b,a){var
+c=iH(b[1],a),d=tr(b[1],a);e8(a);return i_(uT(b[2],c,d))}function
+i$(b,c,a){var
+d=iH(b[1],a),e=tu(b[1],a);e8(a);return i_(a2(c,b[2],d,e))}function
+u3(a,b,c){if(y(b,u4)){if(y(b,u5)){if(y(b,u6)){if(!y(b,u7)&&a)return[0,a,i$(a[1],uX,c)]}else
+if(a)return[0,a,i$(a[1],uW,c)]}else
+if(!a)return[0,[0,uY(c)],u9]}else
+if(a)return[0,a,u2(a[1],c)];return aA(u8,b)}function
+fo(a){return lH(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+ja=[0,0],jb=[0,0];function
+u_(b){var
+a=[0,0],c=sv(function(c){if(a[1]===u(b))throw eh;a[1]++;return R(b,a[1]-1|0)}),e=bg(c),d=u3(ja[1],e,c);if(a[1]<u(b))throw[0,cP,u$];ja[1]=d[1];return fo(d[2])}function
+fp(b){var
+a=aC(va,fo(b));jb[1]=[0,a];return a}function
+vb(b){var
+a=jb[1];if(a)return a[1];try{var
+c=u_(b);return c}catch(a){a=aS(a);return a[1]===iE?aC(vc,fo(a[2])):a===df?vd:a===eg?ve:a[1]===cP?fp(a[2]):a===eh?fp(vf):fp(dq(a))}}wF(e(ah(vg),le),vb);ej(0);return}(globalThis));
