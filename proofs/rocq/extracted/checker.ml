@@ -2250,219 +2250,6 @@ let metric_row h c t0 ms packed rows_packed a goals own0 l hints0 =
            | None -> None))
   else None
 
-(** val gap : head -> Big_int_Z.big_int -> Big_int_Z.big_int **)
-
-let gap h x =
-  let left =
-    match h.lower with
-    | Some a -> Z.max Big_int_Z.zero_big_int (Z.sub a x)
-    | None -> Big_int_Z.zero_big_int
-  in
-  let right =
-    match h.upper with
-    | Some b -> Z.max Big_int_Z.zero_big_int (Z.sub x b)
-    | None -> Big_int_Z.zero_big_int
-  in
-  let d = Z.max left right in Z.mul d d
-
-(** val spread :
-    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-    Big_int_Z.big_int **)
-
-let spread a b x =
-  let d = Z.max (Z.sub x a) (Z.sub b x) in Z.mul d d
-
-(** val no_negative_coordinate : head -> bool **)
-
-let no_negative_coordinate h =
-  match h.lower with
-  | Some a -> Z.leb Big_int_Z.zero_big_int a
-  | None -> false
-
-(** val no_positive_coordinate : head -> bool **)
-
-let no_positive_coordinate h =
-  match h.upper with
-  | Some b -> Z.leb b Big_int_Z.zero_big_int
-  | None -> false
-
-(** val never_raises : head -> Big_int_Z.big_int -> bool **)
-
-let never_raises h x =
-  (||) ((&&) (no_negative_coordinate h) (Z.ltb x Big_int_Z.zero_big_int))
-    ((&&) (no_positive_coordinate h) (Z.ltb Big_int_Z.zero_big_int x))
-
-(** val span : head -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
-
-let span h p =
-  zsum
-    (map (fun x ->
-      if never_raises h x then Big_int_Z.zero_big_int else Z.mul x x) p)
-
-(** val mirrored :
-    head -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
-
-let mirrored h p =
-  if no_negative_coordinate h then p else map Z.opp p
-
-(** val greatest : Big_int_Z.big_int list -> Big_int_Z.big_int **)
-
-let greatest p =
-  fold_right Z.max (hd Big_int_Z.zero_big_int p) p
-
-(** val below_zero : head -> Big_int_Z.big_int list -> bool **)
-
-let below_zero h p =
-  (&&) ((||) (no_negative_coordinate h) (no_positive_coordinate h))
-    (Z.ltb (greatest (mirrored h p)) Big_int_Z.zero_big_int)
-
-(** val ball_reach :
-    head -> Big_int_Z.big_int -> fraction -> Big_int_Z.big_int list ->
-    Big_int_Z.big_int **)
-
-let ball_reach h t0 =
-  let s = unit_of h in
-  (fun r p ->
-  ceil_div
-    (root_ceil
-      (Z.mul (Z.mul (Z.mul t0 t0) (Z.mul r.numerator r.numerator)) (span h p)))
-    (Z.mul r.denominator s))
-
-(** val cosine_reach :
-    head -> Big_int_Z.big_int -> fraction -> Big_int_Z.big_int ->
-    Big_int_Z.big_int list -> Big_int_Z.big_int **)
-
-let cosine_reach h t0 e square0 p =
-  if (&&) (Z.eqb e.numerator Big_int_Z.zero_big_int) (below_zero h p)
-  then let t1 = greatest (mirrored h p) in
-       Z.opp
-         (root_floor (floor_div (Z.mul (Z.mul t0 t0) (Z.mul t1 t1)) square0))
-  else root_ceil (ceil_div (Z.mul (Z.mul t0 t0) (span h p)) square0)
-
-(** val denominator_of : fraction option -> Big_int_Z.big_int **)
-
-let denominator_of = function
-| Some r -> r.denominator
-| None -> Big_int_Z.unit_big_int
-
-(** val reach_of : head -> fraction option -> Big_int_Z.big_int option **)
-
-let reach_of h =
-  let s = unit_of h in
-  (fun radius0 -> option_map (fun r -> Z.mul r.numerator s) radius0)
-
-(** val coordinate_ends : head -> fraction option -> ends **)
-
-let coordinate_ends h radius0 =
-  let scaled = option_map (Z.mul (denominator_of radius0)) in
-  meet ((scaled h.lower), (scaled h.upper))
-    ((option_map Z.opp (reach_of h radius0)), (reach_of h radius0))
-
-(** val box_ends :
-    head -> Big_int_Z.big_int -> fraction option -> Big_int_Z.big_int list ->
-    ends **)
-
-let box_ends h t0 =
-  let s = unit_of h in
-  (fun radius0 p ->
-  let unit0 = Z.mul (Z.mul s (denominator_of radius0)) s in
-  let (o, o0) = coordinate_ends h radius0 in
-  (match o with
-   | Some a ->
-     (match o0 with
-      | Some b ->
-        ((Some
-          (floor_div
-            (Z.mul t0 (zsum (map (fun x -> Z.min (Z.mul a x) (Z.mul b x)) p)))
-            unit0)), (Some
-          (ceil_div
-            (Z.mul t0 (zsum (map (fun x -> Z.max (Z.mul a x) (Z.mul b x)) p)))
-            unit0)))
-      | None -> anything)
-   | None -> anything))
-
-(** val distance_ends :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> ends **)
-
-let distance_ends h t0 =
-  let s = unit_of h in
-  (fun p -> ((Some
-  (floor_div (Z.mul t0 (zsum (map (gap h) p))) (Z.mul s s))),
-  (match h.lower with
-   | Some a ->
-     (match h.upper with
-      | Some b ->
-        Some (ceil_div (Z.mul t0 (zsum (map (spread a b) p))) (Z.mul s s))
-      | None -> None)
-   | None -> None)))
-
-(** val domain_ends :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> ends **)
-
-let domain_ends h t0 p =
-  match h.head_geometry with
-  | Euclidean -> distance_ends h t0 p
-  | Cosine e ->
-    let s = zdot p p in
-    ((Some (Z.opp (cosine_reach h t0 e s (map Z.opp p)))), (Some
-    (cosine_reach h t0 e s p)))
-  | RootedCosine e ->
-    let s = zdot p p in
-    ((Some (Z.opp (cosine_reach h t0 e s (map Z.opp p)))), (Some
-    (cosine_reach h t0 e s p)))
-  | InnerProduct radius0 ->
-    (match radius0 with
-     | Some r ->
-       meet ((Some (Z.opp (ball_reach h t0 r (map Z.opp p)))), (Some
-         (ball_reach h t0 r p))) (box_ends h t0 (Some r) p)
-     | None -> box_ends h t0 None p)
-  | Softmax ->
-    ((Some
-      (if (=) h.count (Stdlib.Int.succ 0) then t0 else Big_int_Z.zero_big_int)),
-      (Some t0))
-
-(** val domain_row : head -> Big_int_Z.big_int -> row option **)
-
-let domain_row h t0 =
-  match h.head_geometry with
-  | Softmax ->
-    if (=) h.count h.depth
-    then Some (repeat (domain_ends h t0 []) h.count)
-    else None
-  | _ ->
-    (match measures h with
-     | Some _ -> Some (map (domain_ends h t0) h.prototypes)
-     | None -> None)
-
-(** val no_hints : patch_hints **)
-
-let no_hints =
-  { centre = []; targets = [] }
-
-(** val metric_rows :
-    (int -> patch_hints -> row option) -> int -> int -> patch_hints list ->
-    row option list **)
-
-let rec metric_rows row_of0 l n hints0 =
-  (fun fO fS n -> if n=0 then fO () else fS (n-1))
-    (fun _ -> [])
-    (fun n' ->
-    (row_of0 l (hd no_hints hints0)) :: (metric_rows row_of0 (Stdlib.Int.succ
-                                          l) n' (tl hints0)))
-    n
-
-(** val metric_table :
-    head -> certificate -> Big_int_Z.big_int -> measure list ->
-    (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int
-    list list -> row -> Big_int_Z.big_int -> claim list -> patch_hints list
-    -> table option **)
-
-let metric_table h c t0 ms packed known own0 a claims hints0 =
-  let goals = claimed h t0 a ms claims in
-  all_some
-    (metric_rows (metric_row h c t0 ms packed known a goals own0) 0 c.patches
-      hints0)
-
 (** val low_end :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     Big_int_Z.big_int **)
@@ -2592,6 +2379,376 @@ let row_of_entries t0 es =
     (simplex_ends t0 (remainder t0 es) (zsum (map high_or_zero es))
       (number_open es)) es
 
+(** val gap : head -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let gap h x =
+  let left =
+    match h.lower with
+    | Some a -> Z.max Big_int_Z.zero_big_int (Z.sub a x)
+    | None -> Big_int_Z.zero_big_int
+  in
+  let right =
+    match h.upper with
+    | Some b -> Z.max Big_int_Z.zero_big_int (Z.sub x b)
+    | None -> Big_int_Z.zero_big_int
+  in
+  let d = Z.max left right in Z.mul d d
+
+(** val spread :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int **)
+
+let spread a b x =
+  let d = Z.max (Z.sub x a) (Z.sub b x) in Z.mul d d
+
+(** val no_negative_coordinate : head -> bool **)
+
+let no_negative_coordinate h =
+  match h.lower with
+  | Some a -> Z.leb Big_int_Z.zero_big_int a
+  | None -> false
+
+(** val no_positive_coordinate : head -> bool **)
+
+let no_positive_coordinate h =
+  match h.upper with
+  | Some b -> Z.leb b Big_int_Z.zero_big_int
+  | None -> false
+
+(** val never_raises : head -> Big_int_Z.big_int -> bool **)
+
+let never_raises h x =
+  (||) ((&&) (no_negative_coordinate h) (Z.ltb x Big_int_Z.zero_big_int))
+    ((&&) (no_positive_coordinate h) (Z.ltb Big_int_Z.zero_big_int x))
+
+(** val span : head -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let span h p =
+  zsum
+    (map (fun x ->
+      if never_raises h x then Big_int_Z.zero_big_int else Z.mul x x) p)
+
+(** val mirrored :
+    head -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let mirrored h p =
+  if no_negative_coordinate h then p else map Z.opp p
+
+(** val greatest : Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let greatest p =
+  fold_right Z.max (hd Big_int_Z.zero_big_int p) p
+
+(** val below_zero : head -> Big_int_Z.big_int list -> bool **)
+
+let below_zero h p =
+  (&&) ((||) (no_negative_coordinate h) (no_positive_coordinate h))
+    (Z.ltb (greatest (mirrored h p)) Big_int_Z.zero_big_int)
+
+(** val mul_div_ends :
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let mul_div_ends w i e f =
+  ((floor_div (Z.mul (fst e) (fst f)) (Z.mul w i)),
+    (ceil_div (Z.mul (snd e) (snd f)) (Z.mul w i)))
+
+(** val nested_ends :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let rec nested_ends w i n e =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> (w,
+    (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) w)))
+    (fun k ->
+    add_ends (w, w)
+      (mul_div_ends w i e
+        (nested_ends w (Z.add i Big_int_Z.unit_big_int) k e)))
+    n
+
+(** val square_times :
+    Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let rec square_times w m e =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> e)
+    (fun k -> square_times w k (mul_ends w e e))
+    m
+
+(** val halved_exp_ends :
+    Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int
+    -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let halved_exp_ends w terms0 halvings n d =
+  let t0 = quotient_ends w (Z.abs n) (Z.shiftl d (Z.of_nat halvings)) in
+  if Z.leb
+       (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) (snd t0))
+       w
+  then let e = nested_ends w Big_int_Z.unit_big_int terms0 t0 in
+       Some
+       (square_times w halvings
+         (if Z.leb Big_int_Z.zero_big_int n then e else inverse_ends w e))
+  else None
+
+(** val exp_plan :
+    Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (int * int) * int **)
+
+let exp_plan b terms0 n d =
+  let growth =
+    Z.max Big_int_Z.zero_big_int
+      (Z.div
+        (Z.mul
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          Big_int_Z.unit_big_int) n)
+        (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) d))
+  in
+  let size0 =
+    Z.max Big_int_Z.zero_big_int
+      (Z.add (Z.sub (Z.log2 (Z.abs n)) (Z.log2 d)) Big_int_Z.unit_big_int)
+  in
+  let bits = Z.add (Z.add (Z.log2 b) growth) size0 in
+  let count0 =
+    Z.min (Z.add (Z.of_nat terms0) (Z.sqrt growth))
+      (Z.add (Z.sqrt bits) Big_int_Z.unit_big_int)
+  in
+  let halvings =
+    Z.add (Z.add size0 (Z.div bits count0)) Big_int_Z.unit_big_int
+  in
+  (((Z.to_nat count0), (Z.to_nat halvings)),
+  (Z.to_nat
+    (Z.add (Z.add growth halvings) (Big_int_Z.mult_int_big_int 2
+      (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))
+
+(** val planned_exp_ends :
+    Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let planned_exp_ends b terms0 n d =
+  let (p, finer) = exp_plan b terms0 n d in
+  let (count0, halvings) = p in
+  let w = Z.shiftl b (Z.of_nat finer) in
+  (match halved_exp_ends w count0 halvings n d with
+   | Some e -> Some (rescale_ends w b e)
+   | None -> None)
+
+(** val exp_most : Big_int_Z.big_int **)
+
+let exp_most =
+  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))))))))))
+
+(** val exp_least : Big_int_Z.big_int **)
+
+let exp_least =
+  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    Big_int_Z.unit_big_int))))))))))))))))))))
+
+(** val exp_ends :
+    Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let exp_ends b terms0 n d =
+  if Z.leb d Big_int_Z.zero_big_int
+  then None
+  else if Z.ltb (Z.mul exp_most d) n
+       then None
+       else if Z.ltb n (Z.mul (Z.opp exp_least) d)
+            then (match planned_exp_ends b terms0 (Z.opp exp_least)
+                          Big_int_Z.unit_big_int with
+                  | Some e -> Some (Big_int_Z.zero_big_int, (snd e))
+                  | None -> None)
+            else planned_exp_ends b terms0 n d
+
+(** val least_ratio :
+    head -> Big_int_Z.big_int -> int -> Big_int_Z.big_int **)
+
+let least_ratio h t0 terms0 =
+  match h.lower with
+  | Some a ->
+    (match h.upper with
+     | Some b ->
+       (match exp_ends t0 terms0 (Z.sub a b) h.coord_unit with
+        | Some e -> fst e
+        | None -> Big_int_Z.zero_big_int)
+     | None -> Big_int_Z.zero_big_int)
+  | None -> Big_int_Z.zero_big_int
+
+(** val mass_range : head -> Big_int_Z.big_int -> int -> ends **)
+
+let mass_range h t0 terms0 =
+  if (=) h.count (Stdlib.Int.succ 0)
+  then ((Some t0), (Some t0))
+  else let others0 = Z.sub (Z.of_nat h.count) Big_int_Z.unit_big_int in
+       ((Some
+       (floor_div (Z.mul t0 (least_ratio h t0 terms0))
+         (Z.add (least_ratio h t0 terms0) (Z.mul others0 t0)))), (Some
+       (ceil_div (Z.mul t0 t0)
+         (Z.add t0 (Z.mul others0 (least_ratio h t0 terms0))))))
+
+(** val ball_reach :
+    head -> Big_int_Z.big_int -> fraction -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int **)
+
+let ball_reach h t0 =
+  let s = unit_of h in
+  (fun r p ->
+  ceil_div
+    (root_ceil
+      (Z.mul (Z.mul (Z.mul t0 t0) (Z.mul r.numerator r.numerator)) (span h p)))
+    (Z.mul r.denominator s))
+
+(** val cosine_reach :
+    head -> Big_int_Z.big_int -> fraction -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let cosine_reach h t0 e square0 p =
+  if (&&) (Z.eqb e.numerator Big_int_Z.zero_big_int) (below_zero h p)
+  then let t1 = greatest (mirrored h p) in
+       Z.opp
+         (root_floor (floor_div (Z.mul (Z.mul t0 t0) (Z.mul t1 t1)) square0))
+  else root_ceil (ceil_div (Z.mul (Z.mul t0 t0) (span h p)) square0)
+
+(** val denominator_of : fraction option -> Big_int_Z.big_int **)
+
+let denominator_of = function
+| Some r -> r.denominator
+| None -> Big_int_Z.unit_big_int
+
+(** val reach_of : head -> fraction option -> Big_int_Z.big_int option **)
+
+let reach_of h =
+  let s = unit_of h in
+  (fun radius0 -> option_map (fun r -> Z.mul r.numerator s) radius0)
+
+(** val coordinate_ends : head -> fraction option -> ends **)
+
+let coordinate_ends h radius0 =
+  let scaled = option_map (Z.mul (denominator_of radius0)) in
+  meet ((scaled h.lower), (scaled h.upper))
+    ((option_map Z.opp (reach_of h radius0)), (reach_of h radius0))
+
+(** val box_ends :
+    head -> Big_int_Z.big_int -> fraction option -> Big_int_Z.big_int list ->
+    ends **)
+
+let box_ends h t0 =
+  let s = unit_of h in
+  (fun radius0 p ->
+  let unit0 = Z.mul (Z.mul s (denominator_of radius0)) s in
+  let (o, o0) = coordinate_ends h radius0 in
+  (match o with
+   | Some a ->
+     (match o0 with
+      | Some b ->
+        ((Some
+          (floor_div
+            (Z.mul t0 (zsum (map (fun x -> Z.min (Z.mul a x) (Z.mul b x)) p)))
+            unit0)), (Some
+          (ceil_div
+            (Z.mul t0 (zsum (map (fun x -> Z.max (Z.mul a x) (Z.mul b x)) p)))
+            unit0)))
+      | None -> anything)
+   | None -> anything))
+
+(** val distance_ends :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> ends **)
+
+let distance_ends h t0 =
+  let s = unit_of h in
+  (fun p -> ((Some
+  (floor_div (Z.mul t0 (zsum (map (gap h) p))) (Z.mul s s))),
+  (match h.lower with
+   | Some a ->
+     (match h.upper with
+      | Some b ->
+        Some (ceil_div (Z.mul t0 (zsum (map (spread a b) p))) (Z.mul s s))
+      | None -> None)
+   | None -> None)))
+
+(** val domain_ends :
+    head -> Big_int_Z.big_int -> int -> Big_int_Z.big_int list -> ends **)
+
+let domain_ends h t0 terms0 p =
+  match h.head_geometry with
+  | Euclidean -> distance_ends h t0 p
+  | Cosine e ->
+    let s = zdot p p in
+    ((Some (Z.opp (cosine_reach h t0 e s (map Z.opp p)))), (Some
+    (cosine_reach h t0 e s p)))
+  | RootedCosine e ->
+    let s = zdot p p in
+    ((Some (Z.opp (cosine_reach h t0 e s (map Z.opp p)))), (Some
+    (cosine_reach h t0 e s p)))
+  | InnerProduct radius0 ->
+    (match radius0 with
+     | Some r ->
+       meet ((Some (Z.opp (ball_reach h t0 r (map Z.opp p)))), (Some
+         (ball_reach h t0 r p))) (box_ends h t0 (Some r) p)
+     | None -> box_ends h t0 None p)
+  | Softmax -> mass_range h t0 terms0
+
+(** val domain_row : head -> Big_int_Z.big_int -> int -> row option **)
+
+let domain_row h t0 terms0 =
+  match h.head_geometry with
+  | Softmax ->
+    if (=) h.depth h.count
+    then Some (repeat (domain_ends h t0 terms0 []) h.count)
+    else None
+  | _ ->
+    (match measures h with
+     | Some _ -> Some (map (domain_ends h t0 terms0) h.prototypes)
+     | None -> None)
+
+(** val no_hints : patch_hints **)
+
+let no_hints =
+  { centre = []; targets = [] }
+
+(** val metric_rows :
+    (int -> patch_hints -> row option) -> int -> int -> patch_hints list ->
+    row option list **)
+
+let rec metric_rows row_of0 l n hints0 =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> [])
+    (fun n' ->
+    (row_of0 l (hd no_hints hints0)) :: (metric_rows row_of0 (Stdlib.Int.succ
+                                          l) n' (tl hints0)))
+    n
+
+(** val metric_table :
+    head -> certificate -> Big_int_Z.big_int -> measure list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int
+    list list -> row -> Big_int_Z.big_int -> claim list -> patch_hints list
+    -> table option **)
+
+let metric_table h c t0 ms packed known own0 a claims hints0 =
+  let goals = claimed h t0 a ms claims in
+  all_some
+    (metric_rows (metric_row h c t0 ms packed known a goals own0) 0 c.patches
+      hints0)
+
 type leftover = { stated_patches : (Big_int_Z.big_int * entry list) list;
                   free_patches : Big_int_Z.big_int;
                   tops : Big_int_Z.big_int list }
@@ -2640,16 +2797,25 @@ let left_of t0 c n =
   (fold_left (fun ts pat -> let (rest, es) = pat in tops_with rest ts es)
     stated (repeat Big_int_Z.zero_big_int n)) }
 
-(** val simplex_table :
-    Big_int_Z.big_int -> head -> certificate -> table option **)
+(** val meet_rows : row -> row -> row **)
 
-let simplex_table t0 h c =
+let rec meet_rows r s =
+  match r with
+  | [] -> []
+  | a :: r' ->
+    (match s with
+     | [] -> []
+     | e :: s' -> (meet a e) :: (meet_rows r' s'))
+
+(** val simplex_table :
+    Big_int_Z.big_int -> head -> certificate -> row -> table option **)
+
+let simplex_table t0 h c own0 =
   if is_softmax h
-  then let free = row_of_entries t0 (repeat unstated h.count) in
+  then let row_of0 = fun es -> meet_rows own0 (row_of_entries t0 es) in
+       let free = row_of0 (repeat unstated h.count) in
        let row_at = fun l ->
-         if has_statement c l
-         then row_of_entries t0 (entries0 t0 c h.count l)
-         else free
+         if has_statement c l then row_of0 (entries0 t0 c h.count l) else free
        in
        Some (map row_at (seq 0 c.patches))
   else None
@@ -2935,140 +3101,6 @@ let never_negative h =
   | Negated -> false
   | Quadratic -> false
   | _ -> true
-
-(** val mul_div_ends :
-    Big_int_Z.big_int -> Big_int_Z.big_int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) ->
-    Big_int_Z.big_int * Big_int_Z.big_int **)
-
-let mul_div_ends w i e f =
-  ((floor_div (Z.mul (fst e) (fst f)) (Z.mul w i)),
-    (ceil_div (Z.mul (snd e) (snd f)) (Z.mul w i)))
-
-(** val nested_ends :
-    Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) ->
-    Big_int_Z.big_int * Big_int_Z.big_int **)
-
-let rec nested_ends w i n e =
-  (fun fO fS n -> if n=0 then fO () else fS (n-1))
-    (fun _ -> (w,
-    (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) w)))
-    (fun k ->
-    add_ends (w, w)
-      (mul_div_ends w i e
-        (nested_ends w (Z.add i Big_int_Z.unit_big_int) k e)))
-    n
-
-(** val square_times :
-    Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
-    Big_int_Z.big_int * Big_int_Z.big_int **)
-
-let rec square_times w m e =
-  (fun fO fS n -> if n=0 then fO () else fS (n-1))
-    (fun _ -> e)
-    (fun k -> square_times w k (mul_ends w e e))
-    m
-
-(** val halved_exp_ends :
-    Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int
-    -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
-
-let halved_exp_ends w terms0 halvings n d =
-  let t0 = quotient_ends w (Z.abs n) (Z.shiftl d (Z.of_nat halvings)) in
-  if Z.leb
-       (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) (snd t0))
-       w
-  then let e = nested_ends w Big_int_Z.unit_big_int terms0 t0 in
-       Some
-       (square_times w halvings
-         (if Z.leb Big_int_Z.zero_big_int n then e else inverse_ends w e))
-  else None
-
-(** val exp_plan :
-    Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-    (int * int) * int **)
-
-let exp_plan b terms0 n d =
-  let growth =
-    Z.max Big_int_Z.zero_big_int
-      (Z.div
-        (Z.mul
-          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-          Big_int_Z.unit_big_int) n)
-        (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) d))
-  in
-  let size0 =
-    Z.max Big_int_Z.zero_big_int
-      (Z.add (Z.sub (Z.log2 (Z.abs n)) (Z.log2 d)) Big_int_Z.unit_big_int)
-  in
-  let bits = Z.add (Z.add (Z.log2 b) growth) size0 in
-  let count0 =
-    Z.min (Z.add (Z.of_nat terms0) (Z.sqrt growth))
-      (Z.add (Z.sqrt bits) Big_int_Z.unit_big_int)
-  in
-  let halvings =
-    Z.add (Z.add size0 (Z.div bits count0)) Big_int_Z.unit_big_int
-  in
-  (((Z.to_nat count0), (Z.to_nat halvings)),
-  (Z.to_nat
-    (Z.add (Z.add growth halvings) (Big_int_Z.mult_int_big_int 2
-      (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))
-
-(** val planned_exp_ends :
-    Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
-
-let planned_exp_ends b terms0 n d =
-  let (p, finer) = exp_plan b terms0 n d in
-  let (count0, halvings) = p in
-  let w = Z.shiftl b (Z.of_nat finer) in
-  (match halved_exp_ends w count0 halvings n d with
-   | Some e -> Some (rescale_ends w b e)
-   | None -> None)
-
-(** val exp_most : Big_int_Z.big_int **)
-
-let exp_most =
-  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-    (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))))))))))
-
-(** val exp_least : Big_int_Z.big_int **)
-
-let exp_least =
-  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-    Big_int_Z.unit_big_int))))))))))))))))))))
-
-(** val exp_ends :
-    Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
-
-let exp_ends b terms0 n d =
-  if Z.leb d Big_int_Z.zero_big_int
-  then None
-  else if Z.ltb (Z.mul exp_most d) n
-       then None
-       else if Z.ltb n (Z.mul (Z.opp exp_least) d)
-            then (match planned_exp_ends b terms0 (Z.opp exp_least)
-                          Big_int_Z.unit_big_int with
-                  | Some e -> Some (Big_int_Z.zero_big_int, (snd e))
-                  | None -> None)
-            else planned_exp_ends b terms0 n d
 
 (** val exp_at :
     Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -3833,7 +3865,7 @@ let prepare h s =
   measures_of = ms; packed_of =
   (match ms with
    | Some ms0 -> packed_prototypes h ms0
-   | None -> []); domain_of = (domain_row h s.range_unit); rows_of =
+   | None -> []); domain_of = (domain_row h s.range_unit s.terms); rows_of =
   (no_rows h) }
 
 (** val is_stated : certificate -> int -> bool **)
@@ -3868,7 +3900,10 @@ let given_table p c x =
   let h = p.head_of in
   let t0 = p.settings_of.range_unit in
   (match h.head_geometry with
-   | Softmax -> simplex_table t0 h c
+   | Softmax ->
+     (match p.domain_of with
+      | Some own0 -> simplex_table t0 h c own0
+      | None -> None)
    | _ ->
      (match p.measures_of with
       | Some ms ->

@@ -644,63 +644,6 @@ val metric_row :
   list -> Big_int_Z.big_int -> goal list -> row -> int -> patch_hints -> row
   option
 
-val gap : head -> Big_int_Z.big_int -> Big_int_Z.big_int
-
-val spread :
-  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-  Big_int_Z.big_int
-
-val no_negative_coordinate : head -> bool
-
-val no_positive_coordinate : head -> bool
-
-val never_raises : head -> Big_int_Z.big_int -> bool
-
-val span : head -> Big_int_Z.big_int list -> Big_int_Z.big_int
-
-val mirrored : head -> Big_int_Z.big_int list -> Big_int_Z.big_int list
-
-val greatest : Big_int_Z.big_int list -> Big_int_Z.big_int
-
-val below_zero : head -> Big_int_Z.big_int list -> bool
-
-val ball_reach :
-  head -> Big_int_Z.big_int -> fraction -> Big_int_Z.big_int list ->
-  Big_int_Z.big_int
-
-val cosine_reach :
-  head -> Big_int_Z.big_int -> fraction -> Big_int_Z.big_int ->
-  Big_int_Z.big_int list -> Big_int_Z.big_int
-
-val denominator_of : fraction option -> Big_int_Z.big_int
-
-val reach_of : head -> fraction option -> Big_int_Z.big_int option
-
-val coordinate_ends : head -> fraction option -> ends
-
-val box_ends :
-  head -> Big_int_Z.big_int -> fraction option -> Big_int_Z.big_int list ->
-  ends
-
-val distance_ends :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> ends
-
-val domain_ends : head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> ends
-
-val domain_row : head -> Big_int_Z.big_int -> row option
-
-val no_hints : patch_hints
-
-val metric_rows :
-  (int -> patch_hints -> row option) -> int -> int -> patch_hints list -> row
-  option list
-
-val metric_table :
-  head -> certificate -> Big_int_Z.big_int -> measure list ->
-  (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int list
-  list -> row -> Big_int_Z.big_int -> claim list -> patch_hints list -> table
-  option
-
 val low_end :
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   Big_int_Z.big_int
@@ -743,6 +686,103 @@ val is_softmax : head -> bool
 
 val row_of_entries : Big_int_Z.big_int -> entry list -> row
 
+val gap : head -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val spread :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int
+
+val no_negative_coordinate : head -> bool
+
+val no_positive_coordinate : head -> bool
+
+val never_raises : head -> Big_int_Z.big_int -> bool
+
+val span : head -> Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val mirrored : head -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val greatest : Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val below_zero : head -> Big_int_Z.big_int list -> bool
+
+val mul_div_ends :
+  Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val nested_ends :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val square_times :
+  Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val halved_exp_ends :
+  Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int
+  -> (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val exp_plan :
+  Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (int * int) * int
+
+val planned_exp_ends :
+  Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val exp_most : Big_int_Z.big_int
+
+val exp_least : Big_int_Z.big_int
+
+val exp_ends :
+  Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val least_ratio : head -> Big_int_Z.big_int -> int -> Big_int_Z.big_int
+
+val mass_range : head -> Big_int_Z.big_int -> int -> ends
+
+val ball_reach :
+  head -> Big_int_Z.big_int -> fraction -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int
+
+val cosine_reach :
+  head -> Big_int_Z.big_int -> fraction -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val denominator_of : fraction option -> Big_int_Z.big_int
+
+val reach_of : head -> fraction option -> Big_int_Z.big_int option
+
+val coordinate_ends : head -> fraction option -> ends
+
+val box_ends :
+  head -> Big_int_Z.big_int -> fraction option -> Big_int_Z.big_int list ->
+  ends
+
+val distance_ends :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> ends
+
+val domain_ends :
+  head -> Big_int_Z.big_int -> int -> Big_int_Z.big_int list -> ends
+
+val domain_row : head -> Big_int_Z.big_int -> int -> row option
+
+val no_hints : patch_hints
+
+val metric_rows :
+  (int -> patch_hints -> row option) -> int -> int -> patch_hints list -> row
+  option list
+
+val metric_table :
+  head -> certificate -> Big_int_Z.big_int -> measure list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int list
+  list -> row -> Big_int_Z.big_int -> claim list -> patch_hints list -> table
+  option
+
 type leftover = { stated_patches : (Big_int_Z.big_int * entry list) list;
                   free_patches : Big_int_Z.big_int;
                   tops : Big_int_Z.big_int list }
@@ -762,7 +802,10 @@ val tops_with :
 
 val left_of : Big_int_Z.big_int -> certificate -> int -> leftover
 
-val simplex_table : Big_int_Z.big_int -> head -> certificate -> table option
+val meet_rows : row -> row -> row
+
+val simplex_table :
+  Big_int_Z.big_int -> head -> certificate -> row -> table option
 
 val unit_of_weights : head -> Big_int_Z.big_int
 
@@ -862,41 +905,6 @@ type direction =
 val direction_of : head -> own -> direction
 
 val never_negative : head -> bool
-
-val mul_div_ends :
-  Big_int_Z.big_int -> Big_int_Z.big_int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) ->
-  Big_int_Z.big_int * Big_int_Z.big_int
-
-val nested_ends :
-  Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) ->
-  Big_int_Z.big_int * Big_int_Z.big_int
-
-val square_times :
-  Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
-  Big_int_Z.big_int * Big_int_Z.big_int
-
-val halved_exp_ends :
-  Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int
-  -> (Big_int_Z.big_int * Big_int_Z.big_int) option
-
-val exp_plan :
-  Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-  (int * int) * int
-
-val planned_exp_ends :
-  Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) option
-
-val exp_most : Big_int_Z.big_int
-
-val exp_least : Big_int_Z.big_int
-
-val exp_ends :
-  Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) option
 
 val exp_at :
   Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->

@@ -28,7 +28,7 @@ Record prepared := Prepared {
 Definition prepare (h : head) (s : settings) : prepared :=
   let ms := measures h in
   Prepared h s (ln2_ends (Zpos (box_unit s)) (terms s)) ms
-    (match ms with Some ms => packed_prototypes h ms | None => nil end) (domain_row h (Zpos (range_unit s)))
+    (match ms with Some ms => packed_prototypes h ms | None => nil end) (domain_row h (Zpos (range_unit s)) (terms s))
     (no_rows h).
 
 Definition is_stated (c : certificate) : nat -> bool :=
@@ -58,7 +58,7 @@ Let B := Zpos (box_unit (settings_of p)).
 
 Definition given_table : option table :=
   match head_geometry h, measures_of p, domain_of p with
-  | Softmax, _, _ => simplex_table T h c
+  | Softmax, _, Some own => simplex_table T h c own
   | _, Some ms, Some own =>
       metric_table h c T ms (packed_of p) (rows_of p) own (curve_of x) (claims_of x) (weights_of x)
   | _, _, _ => None
@@ -120,16 +120,18 @@ Lemma given_table_ok : forall t, given_table p c x = Some t -> table_ok h T (pat
 Proof.
   intros t E. unfold given_table in E.
   cbn [p prepared_with prepare head_of settings_of measures_of domain_of packed_of rows_of] in E. fold T in E.
-  assert (metric : forall ms own, measures h = Some ms -> domain_row h T = Some own ->
+  assert (metric : forall ms own, measures h = Some ms -> domain_row h T (terms s) = Some own ->
             metric_table h c T ms (packed_prototypes h ms) rows own (curve_of x) (claims_of x)
               (weights_of x) = Some t -> table_ok h T (patches c) t z).
   { intros ms own M O K. assert (N := known). cbn [prepare packed_of] in N. rewrite M in N.
     apply (metric_table_ok h c T ms rows own (curve_of x) (claims_of x) (weights_of x) t z);
       auto using range_unit_positive.
     intros v V. eapply domain_row_ok; eauto using range_unit_positive. }
-  destruct (head_geometry h); [| | | |eapply simplex_table_ok; eauto using range_unit_positive];
-    (destruct (measures h) as [ms|] eqn:M; [|discriminate]; destruct (domain_row h T) as [own|] eqn:O; [|discriminate];
-     eapply metric; eauto).
+  destruct (domain_row h T (terms s)) as [own|] eqn:O; [|destruct (head_geometry h), (measures h); discriminate].
+  destruct (head_geometry h);
+    try solve [destruct (measures h) as [ms|] eqn:M; [|discriminate]; exact (metric ms own eq_refl eq_refl E)].
+  apply (simplex_table_ok h c z T own t range_unit_positive compliant); [|destruct (measures h); exact E].
+  intros v V. exact (domain_row_ok h T (terms s) range_unit_positive v V own O).
 Qed.
 
 Lemma given_box_ok : forall b, (0 < patches c)%nat -> given_box p c x = Some b -> box_ok h B (patches c) b z.

@@ -4,16 +4,18 @@
     ball, and from the ball by Cauchy and Schwarz. Cosines: from the ball. Where no latent coordinate is negative,
     <y, P> <= <y, P^+> with P^+ the positive part of P, so |P^+| serves instead of |P|; where moreover |u| = 1 and no
     coordinate of P is positive, <u, P> is at most the greatest one. Where no latent coordinate is positive, all this
-    holds of -y and -P. Softmax: masses. *)
+    holds of -y and -P. Softmax: masses, as [MassRange.v] has them. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics Boxes Sums Grid Root Ends Quadratic Embedding Facts Coordinates.
+From Verale Require Import Semantics Boxes Sums Grid Root Ends Quadratic Simplex Embedding Facts Coordinates
+  MassRange.
 Import ListNotations.
 Open Scope R_scope.
 
 Section Domain.
 Variable h : head.
 Variable T : Z.
+Variable terms : nat.
 Let D := depth h.
 Let S := unit_of h.
 
@@ -59,13 +61,13 @@ Definition domain_ends (p : list Z) : ends :=
   | InnerProduct (Some r) => meet (Some (- ball_reach r (map Z.opp p))%Z, Some (ball_reach r p)) (box_ends (Some r) p)
   | Cosine e | RootedCosine e =>
       let s := zdot p p in (Some (- cosine_reach e s (map Z.opp p))%Z, Some (cosine_reach e s p))
-  | Softmax => (Some (if Nat.eqb (count h) 1 then T else 0%Z), Some T)
+  | Softmax => mass_range h T terms
   end.
 
 (** None if the head's tensors do not fit. *)
 Definition domain_row : option row :=
   match head_geometry h with
-  | Softmax => if Nat.eqb (count h) (depth h) then Some (repeat (domain_ends nil) (count h)) else None
+  | Softmax => if Nat.eqb (depth h) (count h) then Some (repeat (domain_ends nil) (count h)) else None
   | _ => match measures h with Some _ => Some (map domain_ends (prototypes h)) | None => None end
   end.
 
@@ -313,27 +315,6 @@ Proof.
     fold S in V; fold D in main, V; (apply main; [rewrite Z1; reflexivity|lra|exact W|lra]).
 Qed.
 
-(** * Masses *)
-
-Lemma mass_in_range : forall j, (j < D)%nat -> 0 <= exp (v j) / rsum D (fun i => exp (v i)) <= 1.
-Proof.
-  intros j Hj. assert (E : exp (v j) <= rsum D (fun i => exp (v i))).
-  { apply (rsum_ge_term D (fun i => exp (v i))); [|exact Hj]. intros. left. apply exp_pos. }
-  assert (P := exp_pos (v j)). assert (Q : 0 < rsum D (fun i => exp (v i))) by lra. split.
-  - apply div_nonneg; lra.
-  - apply div_le_iff; lra.
-Qed.
-
-Lemma mass_ends_ok : forall j, head_geometry h = Softmax -> count h = D -> (j < count h)%nat ->
-  within T (domain_ends nil) (observable h v j).
-Proof.
-  intros j G E Hj. unfold domain_ends, observable. rewrite G. assert (PT := IZR_pos _ T_positive).
-  assert (M := mass_in_range j ltac:(lia)). fold D. split; cbn [fst snd above below].
-  - destruct (Nat.eqb (count h) 1) eqn:One; [|apply Rmult_le_pos; lra]. apply Nat.eqb_eq in One.
-    replace j with 0%nat by lia. rewrite <- E, One. simpl rsum. right. field. assert (X := exp_pos (v 0%nat)). lra.
-  - rewrite <- (Rmult_1_r (IZR T)) at 2. apply Rmult_le_compat_l; lra.
-Qed.
-
 (** * All of them *)
 
 Lemma domain_ends_ok : forall j, spatial h = true -> length (points h j) = D -> 0 < size h j ->
@@ -361,9 +342,9 @@ Proof.
     apply domain_ends_ok; [exact HS|apply L; exact Hj|]. apply (size_nonneg h j _ (O j (Measure 0 0 1 1) Hj)). }
   destruct (head_geometry h) eqn:G;
     try (destruct (measures h) as [ms|] eqn:M; [injection H as <-; apply (spatial_case ms); reflexivity|discriminate]).
-  destruct (Nat.eqb (count h) (depth h)) eqn:E; [|discriminate]. injection H as <-. apply Nat.eqb_eq in E.
+  destruct (Nat.eqb (depth h) (count h)) eqn:E; [|discriminate]. injection H as <-.
   split; [apply repeat_length|]. intros j Hj.
   rewrite (nth_indep _ anything (domain_ends nil)) by (rewrite repeat_length; exact Hj). rewrite nth_repeat.
-  apply mass_ends_ok; assumption.
+  unfold domain_ends. rewrite G. apply mass_range_ok; try assumption. unfold is_softmax. rewrite G. exact E.
 Qed.
 End Domain.

@@ -4,58 +4,58 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(v){"use strict";var
-ji="%Li",jU=" : flags Open_text and Open_binary are not compatible",jM="Invalid_argument",fN=-1.,fB=2147483647,fM=0.001,d2='"',jL="@[",c3=0.5,fy=1255,jD=", characters ",j5="Fatal error: exception %s\n",ju=255,fL=1e-11,j4=0x800,a5=0xffff,jt="jsError",a3=0x8000,jK="%ni",jC=12520,jB="(Program not linked with -g, cannot print stack backtrace)\n",c6=256,jJ="ml_z_overflow",kc=4096,js="End_of_file",jT="Unix.Unix_error",j3="a class",fx="Failure",j9="infinity",bl=0xff,fu="mkdir",jr="\n",c2=1000,o="",fD=1e-12,jS="Stack_overflow",fK="ENOENT",jA="^",dX=": No such file or directory",aB="0",fI=-2.,jR="/static/",j2="([^/]+)",cd=0x3f,jQ=-97,jP="Not_found",fJ=0xf,jq="List.nth",d0=1e-16,cf=128,ft=1e-08,jo=-48,jp=0xdc00,jI="Sys_blocked_io",kb="fd ",j1="ENOTEMPTY",jz="Match_failure",N=248,jh=", ",bI="%x",Z="camlinternalFormat.ml",j0="Division_by_zero",ka=">",d3=252,j$=1027,jn="Sys_error",bx=".",cc="+",fH="rmdir",jZ=1e-14,j8=0xf0,dZ=246,jH="%u",jm="EEXIST",d1="%d",jl="Printexc.handle_uncaught_exception",jy="%li",jO=1026,cb=1e-280,jY="buffer.ml",fC=127,ce=1024,j7=-32,jg="Pervasives.do_at_exit",jG="@{",bi=" ",fG="Fatal error: exception ",aK=0x80,aQ=1023,fQ=-2147483648,fR="e",jf="Undefined_recursive_module",dY=120,jk=103,jF=" : flags Open_rdonly and Open_wronly are not compatible",c5=1e-09,jW=102,jX="head",fw=512,bH="-",fF=1e-06,fA="nan",jj=0x7ff0,jV=1e-15,fP=": Not a directory",jx=0xe0,jE=" : file already exists",jw=0xdfff,bj=0xffffff,jN="_",a4="/",fE="compare: functional value",j6="Assert_failure",fv="0x",je="%i",j_="Out_of_memory",fz="ENOTDIR",jv=1073741823,bk=254,fO="index out of bounds",c4=100,c1=250,d4="_bigarr02";function
-vo(c,d){var
+jj="%Li",jV=" : flags Open_text and Open_binary are not compatible",jN="Invalid_argument",fP=-1.,fD=2147483647,fO=0.001,d3='"',jM="@[",c3=0.5,fA=1255,jE=", characters ",j6="Fatal error: exception %s\n",jv=255,fN=1e-11,j5=0x800,a5=0xffff,ju="jsError",a3=0x8000,jL="%ni",jD=12520,jC="(Program not linked with -g, cannot print stack backtrace)\n",c6=256,jK="ml_z_overflow",kd=4096,jt="End_of_file",jU="Unix.Unix_error",j4="a class",fz="Failure",j_="infinity",bl=0xff,fw="mkdir",js="\n",c2=1000,o="",fF=1e-12,jT="Stack_overflow",fM="ENOENT",jB="^",dY=": No such file or directory",aB="0",fK=-2.,jS="/static/",j3="([^/]+)",cd=0x3f,jR=-97,jQ="Not_found",fL=0xf,jr="List.nth",d1=1e-16,cf=128,fv=1e-08,jp=-48,jq=0xdc00,jJ="Sys_blocked_io",kc="fd ",j2="ENOTEMPTY",jA="Match_failure",N=248,ji=", ",bI="%x",Z="camlinternalFormat.ml",j1="Division_by_zero",kb=">",d4=252,ka=1027,jo="Sys_error",bx=".",cc="+",fJ="rmdir",j0=1e-14,j9=0xf0,d0=246,jI="%u",jn="EEXIST",d2="%d",jm="Printexc.handle_uncaught_exception",jz="%li",jP=1026,cb=1e-280,jZ="buffer.ml",fE=127,ce=1024,j8=-32,jh="Pervasives.do_at_exit",jH="@{",bi=" ",fI="Fatal error: exception ",aK=0x80,aQ=1023,fS=-2147483648,fT="e",jg="Undefined_recursive_module",dZ=120,jl=103,jG=" : flags Open_rdonly and Open_wronly are not compatible",c5=1e-09,jX=102,jY="head",fy=512,bH="-",fH=1e-06,fC="nan",jk=0x7ff0,jW=1e-15,fR=": Not a directory",jy=0xe0,jF=" : file already exists",jx=0xdfff,bj=0xffffff,jO="_",a4="/",fG="compare: functional value",j7="Assert_failure",fx="0x",jf="%i",j$="Out_of_memory",fB="ENOTDIR",jw=1073741823,bk=254,fQ="index out of bounds",c4=100,c1=250,d5="_bigarr02";function
+vr(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-vp(b,d,c,e){for(var
+vs(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-wb(b,a){throw[0,b,a]}function
+we(b,a){throw[0,b,a]}function
 cm(b,a){if(b==0)return o;if(a.repeat)return a.repeat(b);var
 d=o,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-ea(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=kc&&a==c.length)return d.apply(null,c);var
+eb(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=kd&&a==c.length)return d.apply(null,c);var
 e=o;for(;0<a;b+=ce,a-=ce)e+=d.apply(null,c.slice(b,b+Math.min(a,ce)));return e}function
 bL(a){if(a.t==2)a.c+=cm(a.l-a.c.length,"\0");else
-a.c=ea(a.c,0,a.c.length);a.t=0}function
-kF(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>fC)return false;return true}else
+a.c=eb(a.c,0,a.c.length);a.t=0}function
+kG(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>fE)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-ga(e){for(var
+gc(e){for(var
 j=o,c=o,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aK){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<aK;d++);if(d-b>fw){c.substr(0,1);j+=c;c=o;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cf){g=h+(f<<6);if(f<jx){a=g-0x3080;if(a<aK)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cf){g=h+(g<<6);if(f<j8){a=g-0xe2080;if(a<j4||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cf&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>a5)c+=String.fromCharCode(0xd7c0+(a>>10),jp+(a&0x3FF));else
+d=b+1;d<i&&(f=e.charCodeAt(d))<aK;d++);if(d-b>fy){c.substr(0,1);j+=c;c=o;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cf){g=h+(f<<6);if(f<jy){a=g-0x3080;if(a<aK)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cf){g=h+(g<<6);if(f<j9){a=g-0xe2080;if(a<j5||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cf&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>a5)c+=String.fromCharCode(0xd7c0+(a>>10),jq+(a&0x3FF));else
 c+=String.fromCharCode(a);if(c.length>ce){c.substr(0,1);j+=c;c=o}}return j+c}function
 a6(c,a,b){this.t=c;this.c=a;this.l=b}a6.prototype.toString=function(){switch(this.t){case
 9:return this.c;default:bL(this);case
-0:if(kF(this.c)){this.t=9;return this.c}this.t=8;case
+0:if(kG(this.c)){this.t=9;return this.c}this.t=8;case
 8:return this.c}};a6.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return ga(a)};a6.prototype.slice=function(){var
+a=this.toString();if(this.t==9)return a;return gc(a)};a6.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
 a6(this.t,a,this.l)};function
-km(a){return new
+kn(a){return new
 a6(0,a,a.length)}function
-a(a){return km(a)}function
-f9(c,b){wb(c,a(b))}var
+a(a){return kn(a)}function
+f$(c,b){we(c,a(b))}var
 L=[0];function
-H(a){f9(L.Invalid_argument,a)}function
-bJ(){H(fO)}function
+H(a){f$(L.Invalid_argument,a)}function
+bJ(){H(fQ)}function
 d(b,a){if(a<0||a>=b.length-1)bJ();return b[a+1]}function
 E(b,a,c){if(a<0||a>=b.length-1)bJ();b[a+1]=c;return 0}function
-fS(e,f,d){var
+fU(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-fV(b){if(v.Uint8Array)var
+fX(b){if(v.Uint8Array)var
 c=new(v.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-bz(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?ea(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?ea(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)fV(b);var
+bz(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?eb(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?eb(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)fX(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
@@ -64,9 +64,9 @@ i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
 bK(a){return a}function
 aR(a,b,c,d,e){bz(bK(a),b,c,d,e);return 0}function
-kk(){H(fO)}function
-P(a,c,b){b&=bl;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}fV(a)}a.c[c]=b;return 0}function
-ch(b,a,c){if(a>>>0>=b.l)kk();return P(b,a,c)}function
+kl(){H(fQ)}function
+P(a,c,b){b&=bl;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}fX(a)}a.c[c]=b;return 0}function
+ch(b,a,c){if(a>>>0>=b.l)kl();return P(b,a,c)}function
 c7(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
@@ -81,18 +81,18 @@ Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
 b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return a7(c,d)}}function
 c(a,b){if(b>>>0>=a.length-1)bJ();return a}function
-vw(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+vz(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
 aF(a){a.t&6&&bL(a);return a.c}var
-wm=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-kE(a){if(wm)return Math.floor(Math.log2(a));var
+wp=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+kF(a){if(wp)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-f2(c){var
+f4(c){var
 a=new(v.Float32Array)(1);a[0]=c;var
 b=new(v.Int32Array)(a.buffer);return b[0]|0}var
-kt=Math.pow(2,-24);function
-f8(a){throw a}function
-d9(){f8(L.Division_by_zero)}function
+ku=Math.pow(2,-24);function
+f_(a){throw a}function
+d_(){f_(L.Division_by_zero)}function
 r(b,c,a){this.lo=b&bj;this.mi=c&bj;this.hi=a&a5}r.prototype.caml_custom="_j";r.prototype.copy=function(){return new
 r(this.lo,this.mi,this.hi)};r.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};r.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};r.prototype.neg=function(){var
@@ -102,7 +102,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 r(b,c,d)};r.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 r(b,c,d)};r.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*kt|0)+this.mi*a.lo+this.lo*a.mi,d=(c*kt|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*ku|0)+this.mi*a.lo+this.lo*a.mi,d=(c*ku|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 r(b,c,d)};r.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};r.prototype.isNeg=function(){return this.hi<<16<0};r.prototype.and=function(a){return new
 r(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};r.prototype.or=function(a){return new
 r(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};r.prototype.xor=function(a){return new
@@ -120,22 +120,22 @@ r(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&a5);return new
 r(this.hi<<16>>a-32,b,b)};r.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bj;this.lo=this.lo<<1&bj};r.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bj;this.mi=(this.mi>>>1|this.hi<<23)&bj;this.hi=this.hi>>>1};r.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 r(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};r.prototype.div=function(a){var
-b=this;if(a.isZero())d9();var
+b=this;if(a.isZero())d_();var
 d=b.hi^a.hi;if(b.hi&a3)b=b.neg();if(a.hi&a3)a=a.neg();var
 c=b.udivmod(a).quotient;if(d&a3)c=c.neg();return c};r.prototype.mod=function(b){var
-a=this;if(b.isZero())d9();var
+a=this;if(b.isZero())d_();var
 d=a.hi;if(a.hi&a3)a=a.neg();if(b.hi&a3)b=b.neg();var
 c=a.udivmod(b).modulus;if(d&a3)c=c.neg();return c};r.prototype.toInt=function(){return this.lo|this.mi<<24};r.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};r.prototype.toArray=function(){return[this.hi>>8,this.hi&bl,this.mi>>16,this.mi>>8&bl,this.mi&bl,this.lo>>16,this.lo>>8&bl,this.lo&bl]};r.prototype.lo32=function(){return this.lo|(this.mi&bl)<<24};r.prototype.hi32=function(){return this.mi>>>8&a5|this.hi<<16};function
 cj(b,c,a){return new
 r(b,c,a)}function
-d6(a){if(!isFinite(a)){if(isNaN(a))return cj(1,0,jj);return a>0?cj(0,0,jj):cj(0,0,0xfff0)}var
+d7(a){if(!isFinite(a)){if(isNaN(a))return cj(1,0,jk);return a>0?cj(0,0,jk):cj(0,0,0xfff0)}var
 f=a==0&&1/a==-Infinity?a3:a>=0?0:a3;if(f)a=-a;var
-b=kE(a)+aQ;if(b<=0){b=0;a/=Math.pow(2,-jO)}else{a/=Math.pow(2,b-j$);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+b=kF(a)+aQ;if(b<=0){b=0;a/=Math.pow(2,-jP)}else{a/=Math.pow(2,b-ka);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&fJ|f|b<<4;return cj(g,e,c)}function
+g=a|0;c=c&fL|f|b<<4;return cj(g,e,c)}function
 da(a){return a.toArray()}function
-kj(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==d4)for(var
+kk(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==d5)for(var
 a=0;a<b.dims.length;a++)if(b.dims[a]<a5)c.write(16,b.dims[a]);else{c.write(16,a5);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
@@ -157,25 +157,25 @@ e=da(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=da(d6(b.get(a)));for(var
+e=da(d7(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=f2(b.get(a));c.write(32,e)}break;case
+e=f4(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,f2(d[1]));c.write(32,f2(d[2]))}break;case
+d=b.get(a);c.write(32,f4(d[1]));c.write(32,f4(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=da(d6(f[1]));for(var
+f=b.get(a),e=da(d7(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=da(d6(f[2]));for(var
+e=da(d7(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-kh(a){switch(a){case
+ki(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-vq(c,e){var
+vt(c,e){var
 b=v,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -191,25 +191,25 @@ b=v,a;switch(c){case
 11:a=b.Float64Array;break;case
 12:a=b.Uint8Array;break}if(!a)H("Bigarray.create: unsupported kind");var
 d=new
-a(e*kh(c));return d}function
-f3(c){var
+a(e*ki(c));return d}function
+f5(c){var
 a=new(v.Int32Array)(1);a[0]=c;var
 b=new(v.Float32Array)(a.buffer);return b[0]}function
 c$(a){return new
 r(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
 c_(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&fJ)==0?b&a3?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&fJ);if(c>0){a+=16;a*=Math.pow(2,c-j$)}else
-a*=Math.pow(2,-jO);if(b&a3)a=-a;return a}function
-fT(b){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&fL)==0?b&a3?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&fL);if(c>0){a+=16;a*=Math.pow(2,c-ka)}else
+a*=Math.pow(2,-jP);if(b&a3)a=-a;return a}function
+fV(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)H("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-vM(b,a){return new
+vP(b,a){return new
 r(b&bj,b>>>24&bl|(a&a5)<<8,a>>>16&a5)}function
-f4(a){return a.hi32()}function
-f5(a){return a.lo32()}var
-vr=d4;function
-by(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}by.prototype.caml_custom=vr;by.prototype.offset=function(b){var
+f6(a){return a.hi32()}function
+f7(a){return a.lo32()}var
+vu=d5;function
+by(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}by.prototype.caml_custom=vu;by.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
@@ -218,15 +218,15 @@ a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])bJ();c=c*this.dims[a]+
 for(var
 a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])bJ();c=c*this.dims[a]+(b[a]-1)}return c};by.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return vM(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return vP(d,b);case
 10:case
 11:var
 e=this.data[a*2+0],c=this.data[a*2+1];return[bk,e,c];default:return this.data[a]}};by.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=f5(b);this.data[a*2+1]=f4(b);break;case
+7:this.data[a*2+0]=f7(b);this.data[a*2+1]=f6(b);break;case
 10:case
 11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};by.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=f5(b),e=f4(b);if(c==e)this.data.fill(c);else
+c=f7(b),e=f6(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
@@ -259,20 +259,20 @@ a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
 H("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])bJ();return a};cg.prototype.get=function(a){return this.data[a]};cg.prototype.set=function(a,b){this.data[a]=b;return 0};cg.prototype.fill=function(a){this.data.fill(a);return 0};function
-kf(c,d,a,b){var
-e=kh(c);if(fT(a)*e!=b.length)H("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+kg(c,d,a,b){var
+e=ki(c);if(fV(a)*e!=b.length)H("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
 cg(c,d,a,b);return new
 by(c,d,a,b)}function
-bM(b){if(!L.Failure)L.Failure=[N,a(fx),-3];f9(L.Failure,b)}function
-kg(b,v,r){var
+bM(b){if(!L.Failure)L.Failure=[N,a(fz),-3];f$(L.Failure,b)}function
+kh(b,v,r){var
 i=b.read32s();if(i<0||i>16)bM("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bl,o=p>>8&1,h=[];if(r==d4)for(var
+p=b.read32s(),j=p&bl,o=p>>8&1,h=[];if(r==d5)for(var
 a=0;a<i;a++){var
 n=b.read16u();if(n==a5){var
 t=b.read32u(),u=b.read32u();if(t!=0)bM("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=fT(h),f=vq(j,d),g=kf(j,o,h,f);switch(j){case
+d=fV(h),f=vt(j,d),g=kg(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -302,10 +302,10 @@ c=0;c<8;c++)e[c]=b.read8u();var
 k=c_(c$(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=f3(b.read32s());g.set(a,k)}break;case
+k=f5(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=f3(b.read32s()),l=f3(b.read32s());g.set(a,[bk,m,l])}break;case
+m=f5(b.read32s()),l=f5(b.read32s());g.set(a,[bk,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
@@ -313,14 +313,14 @@ a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
 m=c_(c$(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=c_(c$(e));g.set(a,[bk,m,l])}break}v[0]=(4+i)*4;return kf(j,o,h,f)}function
-ke(a,b,c){return a.compare(b,c)}function
+l=c_(c$(e));g.set(a,[bk,m,l])}break}v[0]=(4+i)*4;return kg(j,o,h,f)}function
+kf(a,b,c){return a.compare(b,c)}function
 aH(a,b){return Math.imul(a,b)}function
 ai(b,a){a=aH(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aH(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-vH(a,b){a=ai(a,f5(b));a=ai(a,f4(b));return a}function
-f0(a,b){return vH(a,d6(b))}function
-ki(c){var
-b=fT(c.dims),d=0;switch(c.kind){case
+vK(a,b){a=ai(a,f7(b));a=ai(a,f6(b));return a}function
+f2(a,b){return vK(a,d7(b))}function
+kj(c){var
+b=fV(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
 12:if(b>c6)b=c6;var
@@ -340,75 +340,75 @@ a=0;a<b;a++)d=ai(d,c.data[a]);break;case
 a=0;a<b;a++)d=ai(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=f0(d,c.data[a]);break;case
+a=0;a<b;a++)d=f2(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=f0(d,c.data[a]);break}return d}function
-vK(a,b){b[0]=4;return a.read32s()}function
-v8(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=f2(d,c.data[a]);break}return d}function
+vN(a,b){b[0]=4;return a.read32s()}function
+v$(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
 2:bM("input_value: native integer value too large");default:bM("input_value: ill-formed native integer")}}function
-vV(c,d){var
+vY(c,d){var
 b=new
 Array(8);for(var
 a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return c$(b)}function
-vR(e,d,b){var
+vU(e,d,b){var
 c=da(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-vL(a,b,c){return a.compare(b)}function
-vO(a){return a.lo32()^a.hi32()}var
-c9={"_j":{deserialize:vV,serialize:vR,fixed_length:8,compare:vL,hash:vO},"_i":{deserialize:vK,fixed_length:4},"_n":{deserialize:v8,fixed_length:4},"_bigarray":{deserialize:function(a,b){return kg(a,b,"_bigarray")},serialize:kj,compare:ke,hash:ki},"_bigarr02":{deserialize:function(a,b){return kg(a,b,d4)},serialize:kj,compare:ke,hash:ki}};function
-fU(a){return c9[a.caml_custom]&&c9[a.caml_custom].compare}function
-kn(f,c,d,e){var
-b=fU(c);if(b){var
+vO(a,b,c){return a.compare(b)}function
+vR(a){return a.lo32()^a.hi32()}var
+c9={"_j":{deserialize:vY,serialize:vU,fixed_length:8,compare:vO,hash:vR},"_i":{deserialize:vN,fixed_length:4},"_n":{deserialize:v$,fixed_length:4},"_bigarray":{deserialize:function(a,b){return kh(a,b,"_bigarray")},serialize:kk,compare:kf,hash:kj},"_bigarr02":{deserialize:function(a,b){return kh(a,b,d5)},serialize:kk,compare:kf,hash:kj}};function
+fW(a){return c9[a.caml_custom]&&c9[a.caml_custom].compare}function
+ko(f,c,d,e){var
+b=fW(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
 db(a){return a
 instanceof
 a6}function
-d7(a){return db(a)}function
-ko(a){if(typeof
+d8(a){return db(a)}function
+kp(a){if(typeof
 a==="number")return c2;else
-if(db(a))return d3;else
-if(d7(a))return 1252;else
+if(db(a))return d4;else
+if(d8(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=ju){var
+Array&&a[0]===a[0]>>>0&&a[0]<=jv){var
 b=a[0]|0;return b==bk?0:b}else
 if(a
 instanceof
-String)return jC;else
+String)return jD;else
 if(typeof
-a=="string")return jC;else
+a=="string")return jD;else
 if(a
 instanceof
 Number)return c2;else
-if(a&&a.caml_custom)return fy;else
+if(a&&a.caml_custom)return fA;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-vW(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-kl(a,b){a.t&6&&bL(a);b.t&6&&bL(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-wG(a,b){return kl(a,b)}function
+vZ(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+km(a,b){a.t&6&&bL(a);b.t&6&&bL(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+wJ(a,b){return km(a,b)}function
 ci(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=ko(a);if(f==c1){a=a[1];continue}var
-g=ko(b);if(g==c1){b=b[1];continue}if(f!==g){if(f==c2){if(g==fy)return kn(a,b,-1,d);return-1}if(g==c2){if(f==fy)return kn(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:H(fE);break;case
+f=kp(a);if(f==c1){a=a[1];continue}var
+g=kp(b);if(g==c1){b=b[1];continue}if(f!==g){if(f==c2){if(g==fA)return ko(a,b,-1,d);return-1}if(g==c2){if(f==fA)return ko(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:H(fG);break;case
 248:var
-c=vW(a[2],b[2]);if(c!=0)return c|0;break;case
-249:H(fE);break;case
+c=vZ(a[2],b[2]);if(c!=0)return c|0;break;case
+249:H(fG);break;case
 250:H("equal: got Forward_tag, should not happen");break;case
 251:H("equal: abstract value");break;case
 252:if(a!==b){var
-c=kl(a,b);if(c!=0)return c|0}break;case
+c=km(a,b);if(c!=0)return c|0}break;case
 253:H("equal: got Double_tag, should not happen");break;case
 254:H("equal: got Double_array_tag, should not happen");break;case
 255:H("equal: got Custom_tag, should not happen");break;case
-1247:H(fE);break;case
+1247:H(fG);break;case
 1255:var
-i=fU(a);if(i!=fU(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)H("compare: abstract value");var
+i=fW(a);if(i!=fW(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)H("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -423,185 +423,185 @@ a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;ca
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
 ap(a,b){return ci(a,b,true)}function
-vx(){return[0]}function
+vA(){return[0]}function
 V(a){if(a<0)H("Bytes.create");return new
 a6(a?2:9,o,a)}function
-fW(a,b){return+(ci(a,b,false)==0)}function
-vz(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=o;a.t=2}else{a.c=cm(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)fV(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-fY(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-f7(d){d=aF(d);var
+fY(a,b){return+(ci(a,b,false)==0)}function
+vC(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=o;a.t=2}else{a.c=cm(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)fX(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+f0(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+f9(d){d=aF(d);var
 e=d.length;if(e>31)H("format_int: format too long");var
 a={justify:cc,signstyle:bH,filler:bi,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
 b=d.charAt(c);switch(b){case"-":a.justify=bH;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aB;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-fX(b,f){if(b.uppercase)f=f.toUpperCase();var
+fZ(b,f){if(b.uppercase)f=f.toUpperCase();var
 e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bH))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
 c=o;if(b.justify==cc&&b.filler==bi)for(var
 d=e;d<b.width;d++)c+=bi;if(b.signedconv)if(b.sign<0)c+=bH;else
-if(b.signstyle!=bH)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aB;if(b.alternate&&b.base==16)c+=fv;if(b.justify==cc&&b.filler==aB)for(var
+if(b.signstyle!=bH)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aB;if(b.alternate&&b.base==16)c+=fx;if(b.justify==cc&&b.filler==aB)for(var
 d=e;d<b.width;d++)c+=aB;c+=f;if(b.justify==bH)for(var
 d=e;d<b.width;d++)c+=bi;return a(c)}function
-fZ(i,c){function
+f1(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
 c=parseInt(a.toString().split(cc)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
 Array(c+1).join(aB);if(b>0)a=a+bx+new
 Array(b+1).join(aB);return a}else
 return a.toFixed(b)}}var
-a,e=f7(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=fA;e.filler=bi}else
+a,e=f9(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=fC;e.filler=bi}else
 if(!isFinite(c)){a="inf";e.filler=bi}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fR)a=a.slice(0,b-1)+aB+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(fR),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aB)b--;if(a.charAt(b)==bx)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fR)a=a.slice(0,b-1)+aB+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fT)a=a.slice(0,b-1)+aB+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(fT),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==aB)b--;if(a.charAt(b)==bx)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fT)a=a.slice(0,b-1)+aB+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aB)b--;if(a.charAt(b)==bx)b--;a=a.slice(0,b+1)}}break}return fX(e,a)}function
-d5(e,c){if(aF(e)==d1)return a(o+c);var
-b=f7(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==aB)b--;if(a.charAt(b)==bx)b--;a=a.slice(0,b+1)}}break}return fZ(e,a)}function
+d6(e,c){if(aF(e)==d2)return a(o+c);var
+b=f9(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
 d=c.toString(b.base);if(b.prec>=0){b.filler=bi;var
-f=b.prec-d.length;if(f>0)d=cm(f,aB)+d}return fX(b,d)}var
-v_=0;function
-bA(){return v_++}function
-kq(a){if(a==0||!isFinite(a))return[0,a,0];var
+f=b.prec-d.length;if(f>0)d=cm(f,aB)+d}return fZ(b,d)}var
+wb=0;function
+bA(){return wb++}function
+kr(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-aQ,kE(a)+1);a*=Math.pow(2,-b);while(a<c3){a*=2;b--}while(a>=1){a*=c3;b++}if(c)a=-a;return[0,a,b]}function
-ku(a){return a.toUtf16()}function
+b=Math.max(-aQ,kF(a)+1);a*=Math.pow(2,-b);while(a<c3){a*=2;b--}while(a>=1){a*=c3;b++}if(c)a=-a;return[0,a,b]}function
+kv(a){return a.toUtf16()}function
 de(){return false}function
-wn(){function
+wq(){function
 a(a){if(a.charAt(0)===a4)return[o,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||o,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
 d=a[1]||o,f=a[2]||o;return[d,c.substring(d.length+f.length)]}return}return de()&&v.process&&v.process.platform?v.process.platform==="win32"?b:a:a}var
-gb=wn();function
-kC(a){return a.slice(-1)!==a4?a+a4:a}if(de()&&v.process&&v.process.cwd)var
+gd=wq();function
+kD(a){return a.slice(-1)!==a4?a+a4:a}if(de()&&v.process&&v.process.cwd)var
 c8=v.process.cwd().replace(/\\/g,a4);else
 var
-c8="/static";c8=kC(c8);function
-v0(a){a=ku(a);if(!gb(a))a=c8+a;var
-e=gb(a),d=e[1].split(a4),b=[];for(var
+c8="/static";c8=kD(c8);function
+v3(a){a=kv(a);if(!gd(a))a=c8+a;var
+e=gd(a),d=e[1].split(a4),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-wj(e){for(var
+wm(e){for(var
 f=o,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aK){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<aK;d++);if(d-c>fw){b.substr(0,1);f+=b;b=o;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<j4){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aK|a&cd)}else
-if(a<0xd800||a>=jw)b+=String.fromCharCode(jx|a>>12,aK|a>>6&cd,aK|a&cd);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<jp||h>jw)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(j8|a>>18,aK|a>>12&cd,aK|a>>6&cd,aK|a&cd)}if(b.length>ce){b.substr(0,1);f+=b;b=o}}return f+b}function
-vv(a){var
-b=9;if(!kF(a))b=8,a=wj(a);return new
+d=c+1;d<g&&(a=e.charCodeAt(d))<aK;d++);if(d-c>fy){b.substr(0,1);f+=b;b=o;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<j5){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aK|a&cd)}else
+if(a<0xd800||a>=jx)b+=String.fromCharCode(jy|a>>12,aK|a>>6&cd,aK|a&cd);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<jq||h>jx)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(j9|a>>18,aK|a>>12&cd,aK|a>>6&cd,aK|a&cd)}if(b.length>ce){b.substr(0,1);f+=b;b=o}}return f+b}function
+vy(a){var
+b=9;if(!kG(a))b=8,a=wm(a);return new
 a6(b,a,a.length)}function
-a_(a){return vv(a)}var
-wE=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",jm,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fK,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fz,j1,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+a_(a){return vy(a)}var
+wH=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",jn,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fM,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fB,j2,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
 cp(d,f,e,a){var
-b=wE.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+b=wH.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
 c=[b,a_(f||o),a_(e||o)];return c}var
-ky={};function
-bN(a){return ky[a]}function
+kz={};function
+bN(a){return kz[a]}function
 cl(b,a){throw[0,b].concat(a)}function
-vu(a){return new
+vx(a){return new
 a6(4,a,a.length)}function
-Q(a){f9(L.Sys_error,a)}function
-v$(a){Q(a+dX)}function
-vt(b,a){if(a>>>0>=b.l)kk();return c7(b,a)}function
+S(a){f$(L.Sys_error,a)}function
+wc(a){S(a+dY)}function
+vw(b,a){if(a>>>0>=b.l)kl();return c7(b,a)}function
 aG(a){return a.l}function
-vn(){}function
+vq(){}function
 ac(a){this.data=a}ac.prototype=new
-vn();ac.prototype.truncate=function(a){var
+vq();ac.prototype.truncate=function(a){var
 b=this.data;this.data=V(a|0);bz(b,0,this.data,0,a)};ac.prototype.length=function(){return aG(this.data)};ac.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
 e=V(b+a),f=this.data;this.data=e;bz(f,0,this.data,0,c)}aR(d,g,this.data,b,a);return 0};ac.prototype.read=function(c,a,d,b){var
-e=this.length();bz(this.data,c,a,d,b);return 0};ac.prototype.read_one=function(a){return vt(this.data,a)};ac.prototype.close=function(){};ac.prototype.constructor=ac;function
+e=this.length();bz(this.data,c,a,d,b);return 0};ac.prototype.read_one=function(a){return vw(this.data,a)};ac.prototype.close=function(){};ac.prototype.constructor=ac;function
 al(b,a){this.content={};this.root=b;this.lookupFun=a}al.prototype.nm=function(a){return this.root+a};al.prototype.create_dir_if_needed=function(d){var
 c=d.split(a4),b=o;for(var
 a=0;a<c.length-1;a++){b+=c[a]+a4;if(this.content[b])continue;this.content[b]=Symbol("directory")}};al.prototype.slash=function(a){return/\/$/.test(a)?a:a+a4};al.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
 ac(bK(c[1]))}}};al.prototype.exists=function(a){if(a==o)return 1;var
 b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};al.prototype.mkdir=function(c,e,d){var
-b=d&&bN(jT);if(this.exists(c))if(b)cl(b,cp(jm,fu,this.nm(c)));else
-Q(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||o;if(!this.exists(a))if(b)cl(b,cp(fK,fu,this.nm(a)));else
-Q(a+dX);if(!this.is_dir(a))if(b)cl(b,cp(fz,fu,this.nm(a)));else
-Q(a+fP);this.create_dir_if_needed(this.slash(c))};al.prototype.rmdir=function(a,f){var
-b=f&&bN(jT),c=a==o?o:this.slash(a),e=new
-RegExp(jA+c+j2);if(!this.exists(a))if(b)cl(b,cp(fK,fH,this.nm(a)));else
-Q(a+dX);if(!this.is_dir(a))if(b)cl(b,cp(fz,fH,this.nm(a)));else
-Q(a+fP);for(var
+b=d&&bN(jU);if(this.exists(c))if(b)cl(b,cp(jn,fw,this.nm(c)));else
+S(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||o;if(!this.exists(a))if(b)cl(b,cp(fM,fw,this.nm(a)));else
+S(a+dY);if(!this.is_dir(a))if(b)cl(b,cp(fB,fw,this.nm(a)));else
+S(a+fR);this.create_dir_if_needed(this.slash(c))};al.prototype.rmdir=function(a,f){var
+b=f&&bN(jU),c=a==o?o:this.slash(a),e=new
+RegExp(jB+c+j3);if(!this.exists(a))if(b)cl(b,cp(fM,fJ,this.nm(a)));else
+S(a+dY);if(!this.is_dir(a))if(b)cl(b,cp(fB,fJ,this.nm(a)));else
+S(a+fR);for(var
 d
 in
-this.content)if(d.match(e))if(b)cl(b,cp(j1,fH,this.nm(a)));else
-Q(this.nm(a)+": Directory not empty");delete
+this.content)if(d.match(e))if(b)cl(b,cp(j2,fJ,this.nm(a)));else
+S(this.nm(a)+": Directory not empty");delete
 this.content[c]};al.prototype.readdir=function(a){var
-f=a==o?o:this.slash(a);if(!this.exists(a))Q(a+dX);if(!this.is_dir(a))Q(a+fP);var
+f=a==o?o:this.slash(a);if(!this.exists(a))S(a+dY);if(!this.is_dir(a))S(a+fR);var
 g=new
-RegExp(jA+f+j2),d={},c=[];for(var
+RegExp(jB+f+j3),d={},c=[];for(var
 e
 in
 this.content){var
 b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};al.prototype.is_dir=function(a){if(a==o)return true;var
 b=this.slash(a);return this.content[b]?1:0};al.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};al.prototype.open=function(a,b){if(b.rdonly&&b.wronly)Q(this.nm(a)+jF);if(b.text&&b.binary)Q(this.nm(a)+jU);this.lookup(a);if(this.content[a]){if(this.is_dir(a))Q(this.nm(a)+" : is a directory");if(b.create&&b.excl)Q(this.nm(a)+jE);var
+this.content[a];return b};al.prototype.open=function(a,b){if(b.rdonly&&b.wronly)S(this.nm(a)+jG);if(b.text&&b.binary)S(this.nm(a)+jV);this.lookup(a);if(this.content[a]){if(this.is_dir(a))S(this.nm(a)+" : is a directory");if(b.create&&b.excl)S(this.nm(a)+jF);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 ac(V(0));return this.content[a]}else
-v$(this.nm(a))};al.prototype.register=function(c,a){var
-b;if(this.content[c])Q(this.nm(c)+jE);if(db(a))b=new
-ac(a);if(d7(a))b=new
+wc(this.nm(a))};al.prototype.register=function(c,a){var
+b;if(this.content[c])S(this.nm(c)+jF);if(db(a))b=new
+ac(a);if(d8(a))b=new
 ac(bK(a));else
 if(a
 instanceof
 Array)b=new
-ac(vu(a));else
+ac(vx(a));else
 if(typeof
 a==="string")b=new
-ac(km(a));else
+ac(kn(a));else
 if(a.toString){var
 d=bK(a_(a.toString()));b=new
 ac(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-Q(this.nm(c)+" : registering file with invalid content type")};al.prototype.constructor=al;function
-kd(){}function
-kr(b){var
-a=gb(b);if(!a)return;return a[0]+a4}var
-d_=kr(c8)||bM("unable to compute caml_root"),co=[];if(de())co.push({path:d_,device:new
-kd(d_)});else
-co.push({path:d_,device:new
-al(d_)});co.push({path:jR,device:new
-al(jR)});function
-kL(b){var
-g=v0(b),b=g.join(a4),f=kC(b),c;for(var
+S(this.nm(c)+" : registering file with invalid content type")};al.prototype.constructor=al;function
+ke(){}function
+ks(b){var
+a=gd(b);if(!a)return;return a[0]+a4}var
+d$=ks(c8)||bM("unable to compute caml_root"),co=[];if(de())co.push({path:d$,device:new
+ke(d$)});else
+co.push({path:d$,device:new
+al(d$)});co.push({path:jS,device:new
+al(jS)});function
+kM(b){var
+g=v3(b),b=g.join(a4),f=kD(b),c;for(var
 e=0;e<co.length;e++){var
 a=co[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&de()){var
-d=kr(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+d=ks(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-kd(d)};co.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;Q("no device found for "+f)}function
-vy(c,b){var
-a=kL(c);if(!a.device.register)bM("cannot register file");a.device.register(a.rest,b);return 0}function
-kD(c,b){var
-c=a(c),b=a(b);return vy(c,b)}function
-vB(){var
+ke(d)};co.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;S("no device found for "+f)}function
+vB(c,b){var
+a=kM(c);if(!a.device.register)bM("cannot register file");a.device.register(a.rest,b);return 0}function
+kE(c,b){var
+c=a(c),b=a(b);return vB(c,b)}function
+vE(){var
 b=v.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)kD(b[a].name,b[a].content);v.jsoo_create_file=kD;v.caml_fs_tmp=[];return 0}function
-vC(){return[0]}function
-vD(a,b){return+(ci(a,b,false)>=0)}function
-f1(d,b){var
+a=0;a<b.length;a++)kE(b[a].name,b[a].content);v.jsoo_create_file=kE;v.caml_fs_tmp=[];return 0}function
+vF(){return[0]}function
+vG(a,b){return+(ci(a,b,false)>=0)}function
+f3(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ai(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
 1:c|=b.charCodeAt(a);d=ai(d,c)}d^=e;return d}function
-vI(a,b){return f1(a,aF(b))}function
-vF(d,b){var
+vL(a,b){return f3(a,aF(b))}function
+vI(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ai(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
 1:c|=b[a];d=ai(d,c)}d^=e;return d}function
-kv(a){switch(a.t&6){default:bL(a);case
+kw(a){switch(a.t&6){default:bL(a);case
 0:return a.c;case
 4:return a.c}}function
-vE(b,c){var
-a=kv(c);return typeof
-a==="string"?f1(b,a):vF(b,a)}function
-vG(a){a^=a>>>16;a=aH(a,0x85ebca6b|0);a^=a>>>13;a=aH(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-ks(j,l,n,m){var
+vH(b,c){var
+a=kw(c);return typeof
+a==="string"?f3(b,a):vI(b,a)}function
+vJ(a){a^=a>>>16;a=aH(a,0x85ebca6b|0);a^=a>>>13;a=aH(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+kt(j,l,n,m){var
 f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>c6)d=c6;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(c9[a.caml_custom]&&c9[a.caml_custom].hash){var
 k=c9[a.caml_custom].hash(a);b=ai(b,k);c--}}else
 if(a
@@ -610,13 +610,13 @@ Array&&a[0]===(a[0]|0))switch(a[0]){case
 248:b=ai(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
 o=a.length-1<<10|a[0];b=ai(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(db(a)){b=vE(b,a);c--}else
-if(d7(a)){b=vI(b,a);c--}else
+if(db(a)){b=vH(b,a);c--}else
+if(d8(a)){b=vL(b,a);c--}else
 if(typeof
-a==="string"){b=f1(b,a);c--}else
+a==="string"){b=f3(b,a);c--}else
 if(a===(a|0)){b=ai(b,a+a+1);c--}else
-if(a===+a){b=f0(b,a);c--}}b=vG(b);return b&0x3FFFFFFF}function
-vJ(a,c,k){if(!isFinite(a)){if(isNaN(a))return a_(fA);return a_(a>0?j9:"-infinity")}var
+if(a===+a){b=f2(b,a);c--}}b=vJ(b);return b&0x3FFFFFFF}function
+vM(a,c,k){if(!isFinite(a)){if(isNaN(a))return a_(fC);return a_(a>0?j_:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
@@ -629,27 +629,27 @@ g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
 h=b.indexOf(bx);if(h<0)b+=bx+cm(c,aB);else{var
 f=h+1+c;if(b.length<f)b+=cm(f-b.length,aB);else
-b=b.substr(0,f)}}return a_(e+fv+b+"p"+j+d.toString(10))}function
-vQ(a){return+a.isZero()}function
-vT(a){return new
+b=b.substr(0,f)}}return a_(e+fx+b+"p"+j+d.toString(10))}function
+vT(a){return+a.isZero()}function
+vW(a){return new
 r(a&bj,a>>24&bj,a>>31&a5)}function
-vU(a){return a.toInt()}function
-vP(a){return+a.isNeg()}function
-vS(a){return a.neg()}function
-vN(g,c){var
-a=f7(g);if(a.signedconv&&vP(c)){a.sign=-1;c=vS(c)}var
-b=o,h=vT(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(vU(e.modulus))+b}while(!vQ(c));if(a.prec>=0){a.filler=bi;var
-d=a.prec-b.length;if(d>0)b=cm(d,aB)+b}return fX(a,b)}function
+vX(a){return a.toInt()}function
+vS(a){return+a.isNeg()}function
+vV(a){return a.neg()}function
+vQ(g,c){var
+a=f9(g);if(a.signedconv&&vS(c)){a.sign=-1;c=vV(c)}var
+b=o,h=vW(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(vX(e.modulus))+b}while(!vT(c));if(a.prec>=0){a.filler=bi;var
+d=a.prec-b.length;if(d>0)b=cm(d,aB)+b}return fZ(a,b)}function
 a8(b,a){a|=0;if(a>aQ){a-=aQ;b*=Math.pow(2,aQ);if(a>aQ){a-=aQ;b*=Math.pow(2,aQ)}}if(a<-aQ){a+=aQ;b*=Math.pow(2,-aQ)}b*=Math.pow(2,a);return b}function
-vY(a,b){return+(ci(a,b,false)<=0)}function
-vZ(a,b){return+(ci(a,b,false)<0)}function
+v1(a,b){return+(ci(a,b,false)<=0)}function
+v2(a,b){return+(ci(a,b,false)<0)}function
 s(a,d){if(a<0)bJ();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-wf(b){return a(ea(b,0,b.length))}var
-v1=function(){function
+wi(b){return a(eb(b,0,b.length))}var
+v4=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -664,35 +664,35 @@ o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=kv(i);if(typeof
+e=[],h=kw(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return wf(k(e,f))}}();function
-v2(c,b,a){return v1(bK(c),b,a)}function
-v3(){return 0}var
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return wi(k(e,f))}}();function
+v5(c,b,a){return v4(bK(c),b,a)}function
+v6(){return 0}var
 a9=new
 Array();function
-d8(c){var
-a=a9[c];if(!a.opened)Q("Cannot flush a closed channel");if(!a.buffer||a.buffer==o)return 0;if(a.fd&&L.fds[a.fd]&&L.fds[a.fd].output){var
+d9(c){var
+a=a9[c];if(!a.opened)S("Cannot flush a closed channel");if(!a.buffer||a.buffer==o)return 0;if(a.fd&&L.fds[a.fd]&&L.fds[a.fd].output){var
 b=L.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=o;return 0}function
 u(a){return aG(a)}function
-kA(e,f){var
+kB(e,f){var
 b=a9[e],d=a(f),c=u(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-wk(a){var
-a=ga(a),b=v;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+wn(a){var
+a=gc(a),b=v;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-wl(a){var
-a=ga(a),b=v;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+wo(a){var
+a=gc(a),b=v;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-eb(c,e,d,a){if(L.fds===undefined)L.fds=new
+ec(c,e,d,a){if(L.fds===undefined)L.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;L.fds[c]=b;if(!L.fd_last_idx||c>L.fd_last_idx)L.fd_last_idx=c;return c}function
-wH(c,b,g){var
+wK(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -702,151 +702,151 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)Q(aF(c)+jF);if(a.text&&a.binary)Q(aF(c)+jU);var
-d=kL(c),e=d.device.open(d.rest,a),f=L.fd_last_idx?L.fd_last_idx:0;return eb(f+1,kA,e,a)}eb(0,kA,new
-ac(V(0)));eb(1,wl,new
-ac(V(0)));eb(2,wk,new
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)S(aF(c)+jG);if(a.text&&a.binary)S(aF(c)+jV);var
+d=kM(c),e=d.device.open(d.rest,a),f=L.fd_last_idx?L.fd_last_idx:0;return ec(f+1,kB,e,a)}ec(0,kB,new
+ac(V(0)));ec(1,wo,new
+ac(V(0)));ec(2,wn,new
 ac(V(0)));function
-v4(a){var
-c=L.fds[a];if(c.flags.wronly)Q(kb+a+" is writeonly");var
+v7(a){var
+c=L.fds[a];if(c.flags.wronly)S(kc+a+" is writeonly");var
 d=null;if(a==0&&de()){var
 e=require("fs");d=function(){return a_(e.readFileSync(0,"utf8"))}}var
 b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};a9[b.fd]=b;return b.fd}function
-kw(c){var
-b=L.fds[c];if(b.flags.rdonly)Q(kb+c+" is readonly");var
+kx(c){var
+b=L.fds[c];if(b.flags.rdonly)S(kc+c+" is readonly");var
 a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:o};a9[a.fd]=a;return a.fd}function
-v5(){var
+v8(){var
 b=0;for(var
 a=0;a<a9.length;a++)if(a9[a]&&a9[a].opened&&a9[a].out)b=[0,a9[a].fd,b];return b}function
 cn(a){return a}function
-v6(g,d,h,f){var
-b=a9[g];if(!b.opened)Q("Cannot output to a closed channel");var
+v9(g,d,h,f){var
+b=a9[g];if(!b.opened)S("Cannot output to a closed channel");var
 a;if(h==0&&aG(d)==f)a=d;else{a=V(f);bz(d,h,a,0,f)}var
-i=cn(a),c=aF(i),e=c.lastIndexOf(jr);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);d8(g);b.buffer+=c.substr(e+1)}return 0}function
-f6(b,a,d,c){return v6(b,bK(a),d,c)}function
-kx(c,b){var
-d=a(String.fromCharCode(b));f6(c,d,0,1);return 0}function
-v7(b,a){if(a==0)d9();return b%a}function
+i=cn(a),c=aF(i),e=c.lastIndexOf(js);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);d9(g);b.buffer+=c.substr(e+1)}return 0}function
+f8(b,a,d,c){return v9(b,bK(a),d,c)}function
+ky(c,b){var
+d=a(String.fromCharCode(b));f8(c,d,0,1);return 0}function
+v_(b,a){if(a==0)d_();return b%a}function
 dc(a,b){return+(ci(a,b,false)!=0)}function
-v9(a,b){a[0]=c1;a[1]=b;return 0}function
+wa(a,b){a[0]=c1;a[1]=b;return 0}function
 ck(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(db(a))return d3;else
-if(d7(a))return d3;else
+if(db(a))return d4;else
+if(d8(a))return d4;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return ju;else
+if(a&&a.caml_custom)return jv;else
 return c2}function
 aL(b,c,a){if(a&&v.toplevelReloc)b=v.toplevelReloc(a);L[b+1]=c;if(a)L[a]=c}function
-f_(a,b){ky[aF(a)]=b;return 0}function
-d$(a){if(a==0)a=1/a;return a<0?1:0}function
-wd(){H(fO)}function
+ga(a,b){kz[aF(a)]=b;return 0}function
+ea(a){if(a==0)a=1/a;return a<0?1:0}function
+wg(){H(fQ)}function
 dd(b,a){return c7(b,a)}function
-R(b,a){if(a>>>0>=u(b))wd();return dd(b,a)}function
-vs(a,b){if(a===b)return 1;a.t&6&&bL(a);b.t&6&&bL(b);return a.c==b.c?1:0}function
-we(a,b){return vs(a,b)}function
-y(a,b){return 1-we(a,b)}function
-wg(){return 0x7FFFFFFF/4|0}function
-wa(){f8(L.Not_found)}function
-kB(c){var
-a=v,b=ku(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return a_(a.process.env[b]);if(v.jsoo_static_env&&v.jsoo_static_env[b])return a_(v.jsoo_static_env[b]);wa()}function
-wh(){if(v.crypto)if(typeof
+T(b,a){if(a>>>0>=u(b))wg();return dd(b,a)}function
+vv(a,b){if(a===b)return 1;a.t&6&&bL(a);b.t&6&&bL(b);return a.c==b.c?1:0}function
+wh(a,b){return vv(a,b)}function
+y(a,b){return 1-wh(a,b)}function
+wj(){return 0x7FFFFFFF/4|0}function
+wd(){f_(L.Not_found)}function
+kC(c){var
+a=v,b=kv(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return a_(a.process.env[b]);if(v.jsoo_static_env&&v.jsoo_static_env[b])return a_(v.jsoo_static_env[b]);wd()}function
+wk(){if(v.crypto)if(typeof
 v.crypto.getRandomValues==="function"){var
 a=new(v.Uint32Array)(1);v.crypto.getRandomValues(a);return[0,a[0]]}else
 if(v.crypto.randomBytes==="function"){var
 b=v.crypto.randomBytes(4),a=new(v.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-f$(a){var
+gb(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 _(b,a){return{joo_tramp:b,joo_args:a}}function
-wi(c,a){if(typeof
+wl(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-kz(a){return a}function
+kA(a){return a}function
 aS(a){if(a
 instanceof
 Array)return a;if(v.RangeError&&a
 instanceof
-v.RangeError&&a.message&&a.message.match(/maximum call stack/i))return kz(L.Stack_overflow);if(v.InternalError&&a
+v.RangeError&&a.message&&a.message.match(/maximum call stack/i))return kA(L.Stack_overflow);if(v.InternalError&&a
 instanceof
-v.InternalError&&a.message&&a.message.match(/too much recursion/i))return kz(L.Stack_overflow);if(a
+v.InternalError&&a.message&&a.message.match(/too much recursion/i))return kA(L.Stack_overflow);if(a
 instanceof
-v.Error&&bN(jt))return[0,bN(jt),a];return[0,L.Failure,a_(String(a))]}function
+v.Error&&bN(ju))return[0,bN(ju),a];return[0,L.Failure,a_(String(a))]}function
 aq(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-kG(b){var
+kH(b){var
 a=BigInt(b);return aq(a<0?-a:a)}function
-kH(a,b){return aq(BigInt(a)+BigInt(b))}function
-ec(a){if(a===0)d9();return BigInt(a)}function
-wo(e,g){var
-b=BigInt(e),a=ec(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aq(f?c+BigInt(1):c)}function
+kI(a,b){return aq(BigInt(a)+BigInt(b))}function
+ed(a){if(a===0)d_();return BigInt(a)}function
+wr(e,g){var
+b=BigInt(e),a=ed(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aq(f?c+BigInt(1):c)}function
 bO(a,b){return a<b?-1:a>b?1:0}function
-wp(a,b){return aq(BigInt(a)/ec(b))}function
-wz(a,b){return aq(BigInt(a)%ec(b))}function
-wq(a,b){return[0,wp(a,b),wz(a,b)]}function
-wr(a,b){return a===b?1:0}function
-ws(e,f){var
-b=BigInt(e),a=ec(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aq(g?c-BigInt(1):c)}function
-kI(d,c){var
-b=aF(d);if(b!==d1&&b!==bI)H("Z.format: the format must be %d or %x");return a(c.toString(b===bI?16:10))}function
-wt(){return 0}function
-wu(a,b){return aq(BigInt(a)*BigInt(b))}function
-wv(b,c){var
-a=b*c;return a<-2147483648||a>fB?1:0}function
-ww(a){return aq(-BigInt(a))}function
+ws(a,b){return aq(BigInt(a)/ed(b))}function
+wC(a,b){return aq(BigInt(a)%ed(b))}function
+wt(a,b){return[0,ws(a,b),wC(a,b)]}function
+wu(a,b){return a===b?1:0}function
+wv(e,f){var
+b=BigInt(e),a=ed(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aq(g?c-BigInt(1):c)}function
+kJ(d,c){var
+b=aF(d);if(b!==d2&&b!==bI)H("Z.format: the format must be %d or %x");return a(c.toString(b===bI?16:10))}function
+ww(){return 0}function
+wx(a,b){return aq(BigInt(a)*BigInt(b))}function
+wy(b,c){var
+a=b*c;return a<-2147483648||a>fD?1:0}function
+wz(a){return aq(-BigInt(a))}function
 aT(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-wx(c,i,b,e){var
+wA(c,i,b,e){var
 f=aF(i);if(b<0||e<0||b>f.length-e)H("Z.of_substring_base: invalid offset or length");var
 g=f.slice(b,b+e),a=g.replace(/^-/,o),d=c===10||c===0;if(!d&&c!==16)H("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))H("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:fv+a);return aq(a===g?h:-h)}function
-wy(a){return aq(BigInt(a)-BigInt(1))}function
-kJ(b,a){if(a<0)H("Z.shift_left: count argument must be positive");return aq(BigInt(b)<<BigInt(a))}function
-wA(b,a){if(a<0)H("Z.shift_right: count argument must be positive");return aq(BigInt(b)>>BigInt(a))}function
+h=BigInt(d?a:fx+a);return aq(a===g?h:-h)}function
+wB(a){return aq(BigInt(a)-BigInt(1))}function
+kK(b,a){if(a<0)H("Z.shift_left: count argument must be positive");return aq(BigInt(b)<<BigInt(a))}function
+wD(b,a){if(a<0)H("Z.shift_right: count argument must be positive");return aq(BigInt(b)>>BigInt(a))}function
 aj(a){return a<0?-1:a>0?1:0}function
-wB(b){if(b<0)H("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+wE(b){if(b<0)H("Z.sqrt: square root of a negative number");if(b===0)return 0;var
 e=BigInt(b),d=BigInt(1),c=d<<BigInt(aT(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aq(a)}function
-kK(a,b){return aq(BigInt(a)-BigInt(b))}function
-wC(a){return aq(BigInt(a)+BigInt(1))}function
-wD(a){if(typeof
-a!=="number")f8(bN(jJ));return a}function
-wF(b,c){v.verale={greeting:aF(b),ask:function(b){return aF(a7(c,[a(b)]))}};return 0}function
-vX(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-vA(b){var
-a=o;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&vX(b[1]))var
+kL(a,b){return aq(BigInt(a)-BigInt(b))}function
+wF(a){return aq(BigInt(a)+BigInt(1))}function
+wG(a){if(typeof
+a!=="number")f_(bN(jK));return a}function
+wI(b,c){v.verale={greeting:aF(b),ask:function(b){return aF(a7(c,[a(b)]))}};return 0}function
+v0(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+vD(b){var
+a=o;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&v0(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=jh;var
+d=f;d<e.length;d++){if(d>f)a+=ji;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-a6)a+=d2+c.toString()+d2;else
+a6)a+=d3+c.toString()+d3;else
 if(typeof
-c=="string")a+=d2+c.toString()+d2;else
-a+=jN}a+=")"}else
+c=="string")a+=d3+c.toString()+d3;else
+a+=jO}a+=")"}else
 if(b[0]==N)a+=b[1];return a}function
-kp(a){if(a
+kq(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==N)){var
-c=bN(jl);if(c)c(a,false);else{var
-d=vA(a),b=bN(jg);if(b)b(0);v.console.error(fG+d+jr)}}else
+c=bN(jm);if(c)c(a,false);else{var
+d=vD(a),b=bN(jh);if(b)b(0);v.console.error(fI+d+js)}}else
 throw a}function
-wc(){var
-a=v;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){kp(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)kp(a.error)})}wc();function
+wf(){var
+a=v;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){kq(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)kq(a.error)})}wf();function
 e(a,b){return a.length==1?a(b):a7(a,[b])}function
 l(a,b,c){return a.length==2?a(b,c):a7(a,[b,c])}function
 a2(a,b,c,d){return a.length==3?a(b,c,d):a7(a,[b,c,d])}function
-jd(a,b,c,d,e){return a.length==4?a(b,c,d,e):a7(a,[b,c,d,e])}function
-fs(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):a7(a,[b,c,d,e,f])}function
-vm(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):a7(a,[b,c,d,e,f,g,h])}vB();var
-df=[N,a(j_),-1],gg=[N,a(jn),-2],ge=[N,a(fx),-3],gd=[N,a(jM),-4],eh=[N,a(js),-5],a$=[N,a(jP),-7],gf=[N,a(jz),-8],eg=[N,a(jS),-9],J=[N,a(j6),-11],gh=[N,a(jf),-12],vl=[4,0,0,0,[12,45,[4,0,0,0,0]]],ez=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(jD),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],dB=[0,0,0],fk=[0,0,0],i5=[0,0,0],i6=[0,96,cf];aL(11,gh,jf);aL(10,J,j6);aL(9,[N,a(jI),-10],jI);aL(8,eg,jS);aL(7,gf,jz);aL(6,a$,jP);aL(5,[N,a(j0),-6],j0);aL(4,eh,js);aL(3,gd,jM);aL(2,ge,fx);aL(1,gg,jn);aL(0,df,j_);var
-kZ=a("output_substring"),kV=a("%.12g"),kT=a(bx),kQ=a("true"),kR=a("false"),kN=cj(0,0,32752),kO=cj(0,0,65520),k3=a("option is None"),k9=a("\\\\"),k_=a("\\'"),k$=a("\\b"),la=a("\\t"),lb=a("\\n"),lc=a("\\r"),le=a("4.13.1"),lq=a("List.fold_left2"),ll=a("List.init"),lj=a(jq),lg=a("nth"),lh=a(jq),ly=a("String.blit / Bytes.blit_string"),lx=a("Bytes.blit"),lw=a("String.sub / Bytes.sub"),lL=a("String.contains_from / Bytes.contains_from"),lG=a(o),lC=a("String.concat"),lW=[0,a("array.ml"),322,4],lS=a("Array.map2: arrays must have the same length"),lR=a("Array.fill"),lQ=a("Array.sub"),lP=a("Array.init"),lV=a("Stdlib.Array.Bottom"),lY=a("Stdlib.Queue.Empty"),l4=a("CamlinternalLazy.Undefined"),mb=a("Buffer.add_substring/add_subbytes"),l$=a("Buffer.add: cannot grow buffer"),l_=[0,a(jY),93,2],l9=[0,a(jY),94,2],mm=a("%c"),mn=a("%s"),mo=a(je),mp=a(jy),mq=a(jK),mr=a(ji),ms=a("%f"),mt=a("%B"),mu=a("%{"),mv=a("%}"),mw=a("%("),mx=a("%)"),my=a("%a"),mz=a("%t"),mA=a("%?"),mB=a("%r"),mC=a("%_r"),mD=[0,a(Z),850,23],mO=[0,a(Z),814,21],mG=[0,a(Z),815,21],mP=[0,a(Z),818,21],mH=[0,a(Z),819,21],mQ=[0,a(Z),822,19],mI=[0,a(Z),823,19],mR=[0,a(Z),826,22],mJ=[0,a(Z),827,22],mS=[0,a(Z),831,30],mK=[0,a(Z),832,30],mM=[0,a(Z),836,26],mE=[0,a(Z),837,26],mN=[0,a(Z),846,28],mF=[0,a(Z),847,28],mL=[0,a(Z),851,23],n6=a(jH),n4=[0,a(Z),1558,4],n5=a("Printf: bad conversion %["),n7=[0,a(Z),1626,39],n8=[0,a(Z),1649,31],n9=[0,a(Z),1650,31],n_=a("Printf: bad conversion %_"),n$=a(jG),oa=a(jL),ob=a(jG),oc=a(jL),nZ=a(fA),nX=a("neg_infinity"),nY=a(j9),nW=a(bx),nR=[0,jk],nF=a("%+nd"),nG=a("% nd"),nI=a("%+ni"),nJ=a("% ni"),nK=a("%nx"),nL=a("%#nx"),nM=a("%nX"),nN=a("%#nX"),nO=a("%no"),nP=a("%#no"),nE=a("%nd"),nH=a(jK),nQ=a("%nu"),nr=a("%+ld"),ns=a("% ld"),nu=a("%+li"),nv=a("% li"),nw=a("%lx"),nx=a("%#lx"),ny=a("%lX"),nz=a("%#lX"),nA=a("%lo"),nB=a("%#lo"),nq=a("%ld"),nt=a(jy),nC=a("%lu"),nd=a("%+Ld"),ne=a("% Ld"),ng=a("%+Li"),nh=a("% Li"),ni=a("%Lx"),nj=a("%#Lx"),nk=a("%LX"),nl=a("%#LX"),nm=a("%Lo"),nn=a("%#Lo"),nc=a("%Ld"),nf=a(ji),no=a("%Lu"),m1=a("%+d"),m2=a("% d"),m4=a("%+i"),m5=a("% i"),m6=a(bI),m7=a("%#x"),m8=a("%X"),m9=a("%#X"),m_=a("%o"),m$=a("%#o"),m0=a(d1),m3=a(je),na=a(jH),me=a("@]"),mf=a("@}"),mg=a("@?"),mh=a("@\n"),mi=a("@."),mj=a("@@"),mk=a("@%"),ml=a("@"),mT=a("CamlinternalFormat.Type_mismatch"),oj=a(o),ok=[0,[11,a(jh),[2,0,[2,0,0]]],a(", %s%s")],oR=[0,[11,a(fG),[2,0,[12,10,0]]],a(j5)],oS=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],oQ=a("Fatal error: out of memory in uncaught exception handler"),oN=[0,[11,a(fG),[2,0,[12,10,0]]],a(j5)],oI=[0,[2,0,[12,10,0]],a("%s\n")],oJ=[0,[11,a(jB),0],a(jB)],oz=a("Raised at"),oA=a("Re-raised at"),oB=a("Raised by primitive operation at"),oC=a("Called from"),oD=a(" (inlined)"),oF=a(o),oE=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(jD),vl]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],oG=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],os=a("Out of memory"),ot=a("Stack overflow"),ou=a("Pattern matching failed"),ov=a("Assertion failed"),ow=a("Undefined recursive module"),om=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],on=a(o),oo=a(o),op=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],oi=[0,[4,0,0,0,0],a(d1)],og=[0,[3,0,0],a("%S")],oh=a(jN),oK=[0,a(o),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],oW=a("x"),o6=a("Hashtbl: unsupported hash table format"),vj=a("OCAMLRUNPARAM"),vh=a("CAMLRUNPARAM"),o1=a(o),pP=[3,0,3],pQ=a(bx),pJ=a(ka),pK=a("<\/"),pL=a(o),pF=a(ka),pG=a("<"),pH=a(o),pD=a("\n"),ps=[0,a(o)],pl=a(o),pm=a(o),pn=a(o),po=a(o),ph=[0,a(o),0,a(o)],pg=a(o),pc=a("Stdlib.Format.String_tag"),pX=a("Z.Overflow"),pY=a(jJ),p3=a("int_of_big_int"),qc=[0,0],qy=[0,0],sa=[0,0],qS=[0,0,0],tv=a("image"),tt=a(j3),ts=a("prices"),tm=a("activation"),tn=a("others"),to=a("patch"),tq=a("a patch"),tp=a("a statement"),tl=a("a prototype"),tj=a("certificate"),tk=a(j3),ti=a(jX),td=a("linear"),te=a("maximum"),tf=a("soft_tree"),tg=a("a readout"),s8=a("banks"),s9=a("max"),s_=a("max_minus_mean"),s$=a("max_minus_mean_distance"),ta=a("top_mean"),tb=a("a pooling"),sY=a("exp_distance"),sZ=a("exponential"),s0=a("identity"),s1=a("log_ratio"),s2=a("negated"),s3=a("quadratic"),s4=a("rectified"),s5=a("threshold"),s6=a("a similarity"),sR=a("cosine"),sS=a("euclidean"),sT=a("inner_product"),sU=a("rooted_cosine"),sV=a("softmax"),sW=a("a geometry"),sN=a("none"),sO=a("some"),sP=a("none or some"),sJ=[0,[11,a("one of "),[4,6,0,0,0]],a("one of %x")],sK=[0,[4,6,0,0,0],a(bI)],sL=a(" or "),sM=a("a list of "),sH=[0,[4,6,0,0,0],a(bI)],sI=[0,[2,0,[11,a(" below "),[4,6,0,0,0]]],a("%s below %x")],sE=a(bI),sF=a("a natural number"),sG=[0,[11,a("a number is more than "),[4,0,0,0,0]],a("a number is more than %d")],sC=a(bI),sD=a("a positive integer"),sA=a(o),sB=a("an integer in base 16"),sy=a("expected the end of the line, found another item"),sx=a("at most 1025 bytes"),sw=a("expected another item, found the end of the line"),su=[0,[11,a("expected "),[2,0,[11,a(", found "),[3,0,0]]]],a("expected %s, found %S")],ss=a("Reader.Wrong"),st=a("Reader.Too_large"),ty=[0,0],tA=[0,1],tz=[0,2],uj=[0,1],uk=[0,ft],uh=a("a patch without views"),uf=[0,1],ug=[0,ft],um=[0,0.03,[0,1.,0]],ur=[0,0],uK=[0,58,62],uQ=[0,a("a soft tree whose activations are not shown to lie in [0, 1]")],uV=[0,0,[0,c6,[0,1152,0]]],u4=a("entails"),u5=a(jX),u6=a("instance"),u7=a("refuted"),u9=a("ready"),u8=a("a question: the head first, and only once"),uZ=a("not proved"),u0=a("proved"),u1=a("not covered: "),vc=a("limit: "),vd=a("limit: there is no more memory"),ve=a("limit: a list is too long"),vf=a("the input ends within a line"),va=a("error: "),u$=a("expected one line, found more"),vg=[0,[11,a("verale-proved 1 OCaml "),[2,0,[11,a(", js_of_ocaml"),0]]],a("verale-proved 1 OCaml %s, js_of_ocaml")];function
+je(a,b,c,d,e){return a.length==4?a(b,c,d,e):a7(a,[b,c,d,e])}function
+fu(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):a7(a,[b,c,d,e,f])}function
+vp(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):a7(a,[b,c,d,e,f,g,h])}vE();var
+df=[N,a(j$),-1],gi=[N,a(jo),-2],gg=[N,a(fz),-3],gf=[N,a(jN),-4],ei=[N,a(jt),-5],a$=[N,a(jQ),-7],gh=[N,a(jA),-8],eh=[N,a(jT),-9],J=[N,a(j7),-11],gj=[N,a(jg),-12],vo=[4,0,0,0,[12,45,[4,0,0,0,0]]],eA=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(jE),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],dB=[0,0,0],fm=[0,0,0],i6=[0,0,0],i7=[0,96,cf];aL(11,gj,jg);aL(10,J,j7);aL(9,[N,a(jJ),-10],jJ);aL(8,eh,jT);aL(7,gh,jA);aL(6,a$,jQ);aL(5,[N,a(j1),-6],j1);aL(4,ei,jt);aL(3,gf,jN);aL(2,gg,fz);aL(1,gi,jo);aL(0,df,j$);var
+k0=a("output_substring"),kW=a("%.12g"),kU=a(bx),kR=a("true"),kS=a("false"),kO=cj(0,0,32752),kP=cj(0,0,65520),k4=a("option is None"),k_=a("\\\\"),k$=a("\\'"),la=a("\\b"),lb=a("\\t"),lc=a("\\n"),ld=a("\\r"),lf=a("4.13.1"),lr=a("List.fold_left2"),lm=a("List.init"),lk=a(jr),lh=a("nth"),li=a(jr),lz=a("String.blit / Bytes.blit_string"),ly=a("Bytes.blit"),lx=a("String.sub / Bytes.sub"),lM=a("String.contains_from / Bytes.contains_from"),lH=a(o),lD=a("String.concat"),lX=[0,a("array.ml"),322,4],lT=a("Array.map2: arrays must have the same length"),lS=a("Array.fill"),lR=a("Array.sub"),lQ=a("Array.init"),lW=a("Stdlib.Array.Bottom"),lZ=a("Stdlib.Queue.Empty"),l5=a("CamlinternalLazy.Undefined"),mc=a("Buffer.add_substring/add_subbytes"),ma=a("Buffer.add: cannot grow buffer"),l$=[0,a(jZ),93,2],l_=[0,a(jZ),94,2],mn=a("%c"),mo=a("%s"),mp=a(jf),mq=a(jz),mr=a(jL),ms=a(jj),mt=a("%f"),mu=a("%B"),mv=a("%{"),mw=a("%}"),mx=a("%("),my=a("%)"),mz=a("%a"),mA=a("%t"),mB=a("%?"),mC=a("%r"),mD=a("%_r"),mE=[0,a(Z),850,23],mP=[0,a(Z),814,21],mH=[0,a(Z),815,21],mQ=[0,a(Z),818,21],mI=[0,a(Z),819,21],mR=[0,a(Z),822,19],mJ=[0,a(Z),823,19],mS=[0,a(Z),826,22],mK=[0,a(Z),827,22],mT=[0,a(Z),831,30],mL=[0,a(Z),832,30],mN=[0,a(Z),836,26],mF=[0,a(Z),837,26],mO=[0,a(Z),846,28],mG=[0,a(Z),847,28],mM=[0,a(Z),851,23],n7=a(jI),n5=[0,a(Z),1558,4],n6=a("Printf: bad conversion %["),n8=[0,a(Z),1626,39],n9=[0,a(Z),1649,31],n_=[0,a(Z),1650,31],n$=a("Printf: bad conversion %_"),oa=a(jH),ob=a(jM),oc=a(jH),od=a(jM),n0=a(fC),nY=a("neg_infinity"),nZ=a(j_),nX=a(bx),nS=[0,jl],nG=a("%+nd"),nH=a("% nd"),nJ=a("%+ni"),nK=a("% ni"),nL=a("%nx"),nM=a("%#nx"),nN=a("%nX"),nO=a("%#nX"),nP=a("%no"),nQ=a("%#no"),nF=a("%nd"),nI=a(jL),nR=a("%nu"),ns=a("%+ld"),nt=a("% ld"),nv=a("%+li"),nw=a("% li"),nx=a("%lx"),ny=a("%#lx"),nz=a("%lX"),nA=a("%#lX"),nB=a("%lo"),nC=a("%#lo"),nr=a("%ld"),nu=a(jz),nD=a("%lu"),ne=a("%+Ld"),nf=a("% Ld"),nh=a("%+Li"),ni=a("% Li"),nj=a("%Lx"),nk=a("%#Lx"),nl=a("%LX"),nm=a("%#LX"),nn=a("%Lo"),no=a("%#Lo"),nd=a("%Ld"),ng=a(jj),np=a("%Lu"),m2=a("%+d"),m3=a("% d"),m5=a("%+i"),m6=a("% i"),m7=a(bI),m8=a("%#x"),m9=a("%X"),m_=a("%#X"),m$=a("%o"),na=a("%#o"),m1=a(d2),m4=a(jf),nb=a(jI),mf=a("@]"),mg=a("@}"),mh=a("@?"),mi=a("@\n"),mj=a("@."),mk=a("@@"),ml=a("@%"),mm=a("@"),mU=a("CamlinternalFormat.Type_mismatch"),ok=a(o),ol=[0,[11,a(ji),[2,0,[2,0,0]]],a(", %s%s")],oS=[0,[11,a(fI),[2,0,[12,10,0]]],a(j6)],oT=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],oR=a("Fatal error: out of memory in uncaught exception handler"),oO=[0,[11,a(fI),[2,0,[12,10,0]]],a(j6)],oJ=[0,[2,0,[12,10,0]],a("%s\n")],oK=[0,[11,a(jC),0],a(jC)],oA=a("Raised at"),oB=a("Re-raised at"),oC=a("Raised by primitive operation at"),oD=a("Called from"),oE=a(" (inlined)"),oG=a(o),oF=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(jE),vo]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],oH=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],ot=a("Out of memory"),ou=a("Stack overflow"),ov=a("Pattern matching failed"),ow=a("Assertion failed"),ox=a("Undefined recursive module"),on=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],oo=a(o),op=a(o),oq=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],oj=[0,[4,0,0,0,0],a(d2)],oh=[0,[3,0,0],a("%S")],oi=a(jO),oL=[0,a(o),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],oX=a("x"),o7=a("Hashtbl: unsupported hash table format"),vm=a("OCAMLRUNPARAM"),vk=a("CAMLRUNPARAM"),o2=a(o),pQ=[3,0,3],pR=a(bx),pK=a(kb),pL=a("<\/"),pM=a(o),pG=a(kb),pH=a("<"),pI=a(o),pE=a("\n"),pt=[0,a(o)],pm=a(o),pn=a(o),po=a(o),pp=a(o),pi=[0,a(o),0,a(o)],ph=a(o),pd=a("Stdlib.Format.String_tag"),pY=a("Z.Overflow"),pZ=a(jK),p4=a("int_of_big_int"),qd=[0,0],qz=[0,0],sd=[0,0],q3=[0,0,0],ty=a("image"),tw=a(j4),tv=a("prices"),tp=a("activation"),tq=a("others"),tr=a("patch"),tt=a("a patch"),ts=a("a statement"),to=a("a prototype"),tm=a("certificate"),tn=a(j4),tl=a(jY),tg=a("linear"),th=a("maximum"),ti=a("soft_tree"),tj=a("a readout"),s$=a("banks"),ta=a("max"),tb=a("max_minus_mean"),tc=a("max_minus_mean_distance"),td=a("top_mean"),te=a("a pooling"),s1=a("exp_distance"),s2=a("exponential"),s3=a("identity"),s4=a("log_ratio"),s5=a("negated"),s6=a("quadratic"),s7=a("rectified"),s8=a("threshold"),s9=a("a similarity"),sU=a("cosine"),sV=a("euclidean"),sW=a("inner_product"),sX=a("rooted_cosine"),sY=a("softmax"),sZ=a("a geometry"),sQ=a("none"),sR=a("some"),sS=a("none or some"),sM=[0,[11,a("one of "),[4,6,0,0,0]],a("one of %x")],sN=[0,[4,6,0,0,0],a(bI)],sO=a(" or "),sP=a("a list of "),sK=[0,[4,6,0,0,0],a(bI)],sL=[0,[2,0,[11,a(" below "),[4,6,0,0,0]]],a("%s below %x")],sH=a(bI),sI=a("a natural number"),sJ=[0,[11,a("a number is more than "),[4,0,0,0,0]],a("a number is more than %d")],sF=a(bI),sG=a("a positive integer"),sD=a(o),sE=a("an integer in base 16"),sB=a("expected the end of the line, found another item"),sA=a("at most 1025 bytes"),sz=a("expected another item, found the end of the line"),sx=[0,[11,a("expected "),[2,0,[11,a(", found "),[3,0,0]]]],a("expected %s, found %S")],sv=a("Reader.Wrong"),sw=a("Reader.Too_large"),tB=[0,0],tD=[0,1],tC=[0,2],um=[0,1],un=[0,fv],uk=a("a patch without views"),ui=[0,1],uj=[0,fv],up=[0,0.03,[0,1.,0]],uu=[0,0],uN=[0,58,62],uT=[0,a("a soft tree whose activations are not shown to lie in [0, 1]")],uY=[0,0,[0,c6,[0,1152,0]]],u7=a("entails"),u8=a(jY),u9=a("instance"),u_=a("refuted"),va=a("ready"),u$=a("a question: the head first, and only once"),u2=a("not proved"),u3=a("proved"),u4=a("not covered: "),vf=a("limit: "),vg=a("limit: there is no more memory"),vh=a("limit: a list is too long"),vi=a("the input ends within a line"),vd=a("error: "),vc=a("expected one line, found more"),vj=[0,[11,a("verale-proved 1 OCaml "),[2,0,[11,a(", js_of_ocaml"),0]]],a("verale-proved 1 OCaml %s, js_of_ocaml")];function
 M(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -930,130 +930,130 @@ E=a[1];return[21,E,I(a[2],b)];case
 23:var
 F=a[1];return[23,F,I(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,I(a[3],b)]}}function
-ed(a){return[0,a]}function
-ee(a){return a[1]}function
-gc(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-ef(a){throw[0,ge,a]}function
-W(a){throw[0,gd,a]}function
-bP(b,a){return vY(b,a)?b:a}function
-ar(b,a){return vD(b,a)?b:a}function
+ee(a){return[0,a]}function
+ef(a){return a[1]}function
+ge(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+eg(a){throw[0,gg,a]}function
+W(a){throw[0,gf,a]}function
+bP(b,a){return v1(b,a)?b:a}function
+ar(b,a){return vG(b,a)?b:a}function
 dg(a){return 0<=a?a:-a|0}var
-aU=c_(kN),aI=c_(kO),kM=fB;function
+aU=c_(kO),aI=c_(kP),kN=fD;function
 aC(d,c){var
 a=u(d),e=u(c),b=V(a+e|0);aR(d,0,b,0,a);aR(c,0,b,a,e);return cn(b)}function
-kP(a){return a?kQ:kR}function
-kS(a){var
+kQ(a){return a?kR:kS}function
+kT(a){var
 e=u(a);return function(f){var
-b=f;for(;;){if(e<=b)return aC(a,kT);var
-c=R(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
+b=f;for(;;){if(e<=b)return aC(a,kU);var
+c=T(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-kU(a){return kS(fZ(kV,a))}function
+kV(a){return kT(f1(kW,a))}function
 cq(a,b){if(a){var
-c=a[1];return[0,c,cq(a[2],b)]}return b}v4(0);var
-kW=kw(1),aV=kw(2);function
-kX(b){function
+c=a[1];return[0,c,cq(a[2],b)]}return b}v7(0);var
+kX=kx(1),aV=kx(2);function
+kY(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{d8(d)}catch(a){a=aS(a);if(a[1]!==gg)throw a;var
+c=a[2],d=a[1];try{d9(d)}catch(a){a=aS(a);if(a[1]!==gi)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(v5(0))}function
-cr(b,a){return f6(b,a,0,u(a))}function
-kY(d,c,b,a){if(0<=b&&0<=a&&!((u(c)-a|0)<b))return f6(d,c,b,a);return W(kZ)}function
-gi(a){cr(aV,a);kx(aV,10);return d8(aV)}var
-ei=ed(kX);function
-k0(c){for(;;){var
-d=ed(1),a=ee(ei),b=1-gc(ei,a,function(a,b){return function(d){if(gc(a,1,0))e(c,0);return e(b,0)}}(d,a));if(b)continue;return b}}function
-ej(a){return e(ee(ei),0)}f_(a(jg),ej);function
-k1(b,a){return kx(b,a)}function
-dh(a){return d8(a)}function
-k2(a){return a?a[1]:W(k3)}function
-k4(a){return a?a[1]:0}function
+a=c;continue}return 0}}return a(v8(0))}function
+cr(b,a){return f8(b,a,0,u(a))}function
+kZ(d,c,b,a){if(0<=b&&0<=a&&!((u(c)-a|0)<b))return f8(d,c,b,a);return W(k0)}function
+gk(a){cr(aV,a);ky(aV,10);return d9(aV)}var
+ej=ee(kY);function
+k1(c){for(;;){var
+d=ee(1),a=ef(ej),b=1-ge(ej,a,function(a,b){return function(d){if(ge(a,1,0))e(c,0);return e(b,0)}}(d,a));if(b)continue;return b}}function
+ek(a){return e(ef(ej),0)}ga(a(jh),ek);function
+k2(b,a){return ky(b,a)}function
+dh(a){return d9(a)}function
+k3(a){return a?a[1]:W(k4)}function
+k5(a){return a?a[1]:0}function
 di(b,a){return a?[0,e(b,a[1])]:0}function
-k5(b,a){return a?e(b,a[1]):0}function
-k6(a){return a?1:0}function
-k7(a){return a}function
-k8(a){var
-c=0;if(40<=a){if(92===a)return k9;if(!(fC<=a))c=1}else
-if(32<=a){if(39<=a)return k_;c=1}else
+k6(b,a){return a?e(b,a[1]):0}function
+k7(a){return a?1:0}function
+k8(a){return a}function
+k9(a){var
+c=0;if(40<=a){if(92===a)return k_;if(!(fE<=a))c=1}else
+if(32<=a){if(39<=a)return k$;c=1}else
 if(!(14<=a))switch(a){case
-8:return k$;case
-9:return la;case
-10:return lb;case
-13:return lc}if(c){var
+8:return la;case
+9:return lb;case
+10:return lc;case
+13:return ld}if(c){var
 d=V(1);P(d,0,a);return cn(d)}var
 b=V(4);P(b,0,92);P(b,1,48+(a/c4|0)|0);P(b,2,48+((a/10|0)%10|0)|0);P(b,3,48+(a%10|0)|0);return cn(b)}function
-ld(a){return 25<a+jQ>>>0?a:a+j7|0}var
-ek=wg(0),cs=(4*ek|0)-1|0;function
-lf(d,c){var
+le(a){return 25<a+jR>>>0?a:a+j8|0}var
+el=wj(0),cs=(4*el|0)-1|0;function
+lg(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-aW(a){return lf(0,a)}function
+aW(a){return lg(0,a)}function
 dj(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return ef(lg)}}(b,a):W(lh)}function
-li(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return eg(lh)}}(b,a):W(li)}function
+lj(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):W(lj)}function
+a=e,b=b-1|0;continue}return 0}}(b,a):W(lk)}function
 bQ(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
 ba(a){return bQ(a,0)}function
-lk(g,f,d,c){var
+ll(g,f,d,c){var
 b=g,a=f;for(;;){if(d<=a)return b;var
 b=[0,e(c,a),b],a=a+1|0;continue}}function
-gj(a,c,b){if(c<=a)return 0;var
-d=e(b,a);return[0,d,gj(a+1|0,c,b)]}function
-bm(a,b){return 0<=a?50<a?ba(lk(0,0,a,b)):gj(0,a,b):W(ll)}function
+gl(a,c,b){if(c<=a)return 0;var
+d=e(b,a);return[0,d,gl(a+1|0,c,b)]}function
+bm(a,b){return 0<=a?50<a?ba(ll(0,0,a,b)):gl(0,a,b):W(lm)}function
 $(b,a){if(a){var
 c=a[2],d=e(b,a[1]);return[0,d,$(b,c)]}return 0}function
-gk(c,b,a){if(a){var
-d=a[2],e=l(b,c,a[1]);return[0,e,gk(c+1|0,b,d)]}return 0}function
-el(b,a){return gk(0,b,a)}function
-lm(c,a){return function(f,d){var
+gm(c,b,a){if(a){var
+d=a[2],e=l(b,c,a[1]);return[0,e,gm(c+1|0,b,d)]}return 0}function
+em(b,a){return gm(0,b,a)}function
+ln(c,a){return function(f,d){var
 b=f,a=d;for(;;){if(a){var
 g=a[2],b=[0,e(c,a[1]),b],a=g;continue}return b}}(0,a)}function
 bR(c,b){var
 a=b;for(;;){if(a){var
 d=a[2];e(c,a[1]);var
 a=d;continue}return 0}}function
-ln(e,d,c){var
+lo(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];l(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-lo(b,a){return ln(0,b,a)}function
+lp(b,a){return lo(0,b,a)}function
 as(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=l(e,b,a[1]),a=f;continue}return b}}function
-lp(g,f,e,d){var
+lq(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
 h=a[2],i=b[2],c=a2(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return W(lq)}}function
-gl(d,c){var
+if(!a)return c;return W(lr)}}function
+gn(d,c){var
 a=c;for(;;){if(a){var
 f=a[2],b=e(d,a[1]);if(b){var
 a=f;continue}return b}return 1}}function
-gm(d,c){var
+go(d,c){var
 a=c;for(;;){if(a){var
 f=a[2],b=e(d,a[1]);if(b)return b;var
 a=f;continue}return 0}}function
-gn(d,c){var
+gp(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===ap(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-lr(d,c){var
+ls(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2],f=b[2];if(0===ap(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-ls(d,c){var
+lt(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===ap(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-go(b,a){if(a){var
-c=a[2],d=a[1];return 0===ap(d[1],b)?c:[0,d,go(b,c)]}return 0}function
-gp(d,c){var
+gq(b,a){if(a){var
+c=a[2],d=a[1];return 0===ap(d[1],b)?c:[0,d,gq(b,c)]}return 0}function
+gr(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],f=a[2];if(e(d,b))return[0,b];var
 a=f;continue}return 0}}function
@@ -1074,10 +1074,10 @@ c=a[2],d=e(f,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
 a=c;continue}return ba(b)}}var
 b=0;return function(c){return a(b,c)}}function
-gq(b,a){return function(f,d,c){var
+gs(b,a){return function(f,d,c){var
 b=d,a=c;for(;;){if(a){var
 g=a[2],b=bQ(e(f,a[1]),b),a=g;continue}return ba(b)}}(b,0,a)}function
-gr(a,b){function
+gt(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<l(a,f,e)){var
@@ -1105,23 +1105,23 @@ k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<l(a,d,c)?0<l(a,d,b)?0<l(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<l(a,c,b)?0<l(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 n=f>>1,o=m(n,e),t=o[1],p=m(f-n|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
 c=aW(b);return 2<=c?g(c,b)[1]:b}function
-em(d,c){var
+en(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-lt(b,a){return b<=a?b:a}function
-gs(b,a){return a<=b?b:a}function
-gt(b){return a(o+b)}function
+lu(b,a){return b<=a?b:a}function
+gu(b,a){return a<=b?b:a}function
+gv(b){return a(o+b)}function
 bC(a,c){var
-b=V(a);vz(b,0,a,c);return b}function
-lu(a){var
+b=V(a);vC(b,0,a,c);return b}function
+lv(a){var
 b=aG(a),c=V(b);bz(a,0,c,0,b);return c}function
-lv(c,b,a){if(0<=b&&0<=a&&!((aG(c)-a|0)<b)){var
-d=V(a);bz(c,b,d,0,a);return d}return W(lw)}function
-gu(c,b,a){return cn(lv(c,b,a))}function
-gv(e,c,d,b,a){if(0<=a&&0<=c&&!((aG(e)-a|0)<c)&&0<=b&&!((aG(d)-a|0)<b))return bz(e,c,d,b,a);return W(lx)}function
-bb(e,c,d,b,a){if(0<=a&&0<=c&&!((u(e)-a|0)<c)&&0<=b&&!((aG(d)-a|0)<b))return aR(e,c,d,b,a);return W(ly)}function
-lz(e){var
+lw(c,b,a){if(0<=b&&0<=a&&!((aG(c)-a|0)<b)){var
+d=V(a);bz(c,b,d,0,a);return d}return W(lx)}function
+gw(c,b,a){return cn(lw(c,b,a))}function
+gx(e,c,d,b,a){if(0<=a&&0<=c&&!((aG(e)-a|0)<c)&&0<=b&&!((aG(d)-a|0)<b))return bz(e,c,d,b,a);return W(ly)}function
+bb(e,c,d,b,a){if(0<=a&&0<=c&&!((u(e)-a|0)<c)&&0<=b&&!((aG(d)-a|0)<b))return aR(e,c,d,b,a);return W(lz)}function
+lA(e){var
 a=[0,0],m=aG(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
 f=c7(e,i),g=0;if(32<=f){var
@@ -1135,12 +1135,12 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===aG(e))return lu(e);var
+i=r;continue}break}}if(a[1]===aG(e))return lv(e);var
 b=V(a[1]);a[1]=0;var
 n=aG(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
 c=c7(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(fC<=c)d=1;else
+if(fE<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
@@ -1155,55 +1155,55 @@ switch(c){case
 3:P(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-gw(g,b){var
+gy(g,b){var
 c=aG(b);if(0===c)return b;var
 d=V(c),f=c-1|0,h=0;if(!(f<0)){var
 a=h;for(;;){P(d,a,e(g,c7(b,a)));var
 i=a+1|0;if(f!==a){var
 a=i;continue}break}}return d}function
-lA(a){return gw(ld,a)}function
-en(a){return bK(a)}function
+lB(a){return gy(le,a)}function
+eo(a){return bK(a)}function
 aJ(a){return cn(a)}function
-gx(b,a){return aJ(bC(b,a))}function
-lB(a,b){return b<=a?a:W(lC)}function
-lD(f,e,d){var
+gz(b,a){return aJ(bC(b,a))}function
+lC(a,b){return b<=a?a:W(lD)}function
+lE(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=lB((u(c)+e|0)+b|0,b),a=g;continue}return u(c)+b|0}return b}}function
-lE(b,h,g,e,f){var
+g=a[2],b=lC((u(c)+e|0)+b|0,b),a=g;continue}return u(c)+b|0}return b}}function
+lF(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
 i=c[2];aR(a,0,b,d,u(a));aR(g,0,b,d+u(a)|0,e);var
 d=(d+u(a)|0)+e|0,c=i;continue}aR(a,0,b,d,u(a));return b}return b}}function
-lF(b,a){if(a){var
-c=u(b);return aJ(lE(V(lD(0,c,a)),0,b,c,a))}return lG}function
-lH(b,a){return aJ(gw(b,en(a)))}function
-lI(a){return function(b,f,e){var
+lG(b,a){if(a){var
+c=u(b);return aJ(lF(V(lE(0,c,a)),0,b,c,a))}return lH}function
+lI(b,a){return aJ(gy(b,eo(a)))}function
+lJ(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=dd(b,a)+j7|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return aJ(lz(en(b)));var
+c=dd(b,a)+j8|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return aJ(lA(eo(b)));var
 a=a+1|0;continue}}(a,u(a),0)}function
-lJ(e,d,c,b){var
+lK(e,d,c,b){var
 a=c;for(;;){if(d<=a)throw a$;if(dd(e,a)===b)return a;var
 a=a+1|0;continue}}function
-lK(b,a,d){var
-c=u(b);if(0<=a&&!(c<a))try{lJ(b,c,a,d);var
-e=1;return e}catch(a){a=aS(a);if(a===a$)return 0;throw a}return W(lL)}function
-lM(b,a){return lK(b,0,a)}function
-lN(a){return aJ(lA(en(a)))}function
-lO(a){return 1-(typeof
+lL(b,a,d){var
+c=u(b);if(0<=a&&!(c<a))try{lK(b,c,a,d);var
+e=1;return e}catch(a){a=aS(a);if(a===a$)return 0;throw a}return W(lM)}function
+lN(b,a){return lL(b,0,a)}function
+lO(a){return aJ(lB(eo(a)))}function
+lP(a){return 1-(typeof
 a==="number"?1:0)}function
 bD(b,c){if(0===b)return[0];if(0<=b){var
 d=s(b,e(c,0)),f=b-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){d[1+a]=e(c,a);var
 h=a+1|0;if(f!==a){var
-a=h;continue}break}}return d}return W(lP)}function
+a=h;continue}break}}return d}return W(lQ)}function
 bS(a){var
-b=a.length-1;return 0===b?[0]:fS(a,0,b)}function
-gy(b,a){var
-c=b.length-1;return 0===c?bS(a):0===a.length-1?fS(b,0,c):vo(b,a)}function
-eo(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return fS(c,b,a);return W(lQ)}function
-gz(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return vp(c,b,a,d);return W(lR)}function
+b=a.length-1;return 0===b?[0]:fU(a,0,b)}function
+gA(b,a){var
+c=b.length-1;return 0===c?bS(a):0===a.length-1?fU(b,0,c):vr(b,a)}function
+ep(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return fU(c,b,a);return W(lR)}function
+gB(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return vs(c,b,a,d);return W(lS)}function
 dk(d,b){var
 c=b.length-1-1|0,f=0;if(!(c<0)){var
 a=f;for(;;){e(d,b[1+a]);var
@@ -1215,8 +1215,8 @@ f=s(c,e(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=e(d,b[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-gA(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return W(lS);if(0===b)return[0];var
+gC(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return W(lT);if(0===b)return[0];var
 f=s(b,l(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=l(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
@@ -1235,11 +1235,11 @@ a=h;continue}break}}return e}function
 bT(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-lT(d,c){var
+lU(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
 am(a){if(a){var
-b=a[2],d=a[1],c=s(lT(0,a),d);return function(e,d){var
+b=a[2],d=a[1],c=s(lU(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
@@ -1248,7 +1248,7 @@ b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=l(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-gB(c,b){var
+gD(c,b){var
 d=b.length-1;return function(f){var
 a=f;for(;;){if(a===d)return 0;if(e(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
@@ -1256,39 +1256,39 @@ dl(c,b){var
 d=b.length-1;return function(f){var
 a=f;for(;;){if(a===d)return 1;if(e(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-ep=[N,lV,bA(0)];function
-lU(b){if(fW(b,[0]))return[0,[0],[0]];var
+eq=[N,lW,bA(0)];function
+lV(b){if(fY(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=s(c,d[1]),f=s(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-gC(e,a){function
+gE(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,m=c(a,h)[1+h];if(l(e,c(a,b)[1+b],m)<0)f[1]=b+1|0;var
 i=b+2|0,n=c(a,i)[1+i],j=f[1];if(l(e,c(a,j)[1+j],n)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=l(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,ep,d]}function
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=l(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,eq,d]}function
 m(i,h,f){var
 b=h;for(;;){var
 d=g(i,b);if(0<l(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 n(f,b,d){try{var
-g=m(f,b,d);return g}catch(b){b=aS(b);if(b[1]===ep){var
+g=m(f,b,d);return g}catch(b){b=aS(b);if(b[1]===eq){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=aS(a);if(a[1]===ep)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=aS(a);if(a[1]===eq)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=l(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,J,lW]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,J,lX]}}if(!(h<0)){var
 d=h;for(;;){n(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1304,9 +1304,9 @@ var
 k=j;return k}function
 bU(a){return a!=a?1:0}function
 bn(b,a){if(!(b<a)){var
-c=0;if(d$(a)||!d$(b))c=1;if(c)return bU(b)?b:a}return bU(a)?a:b}function
+c=0;if(ea(a)||!ea(b))c=1;if(c)return bU(b)?b:a}return bU(a)?a:b}function
 C(b,a){if(!(b<a)){var
-c=0;if(d$(a)||!d$(b))c=1;if(c)return bU(a)?a:b}return bU(b)?b:a}function
+c=0;if(ea(a)||!ea(b))c=1;if(c)return bU(a)?a:b}return bU(b)?b:a}function
 cv(a){return[0,0,0]}function
 cw(a){a[1]=0;a[2]=0;return 0}function
 bV(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
@@ -1315,149 +1315,149 @@ b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
 bX(b){var
 a=b[1];return a?[0,a[1]]:0}function
-lX(b,a){return bR(b,a[1])}var
-lZ=[N,lY,bA(0)];function
-l0(a){return[0,0,0,0]}function
-eq(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-gD(d,a){var
+lY(b,a){return bR(b,a[1])}var
+l0=[N,lZ,bA(0)];function
+l1(a){return[0,0,0,0]}function
+er(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+gF(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-l1(b){var
+l2(b){var
 a=b[2];return a?[0,a[1]]:0}function
-l2(a){var
-b=a[2];if(b){var
-c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}eq(a);return c}throw lZ}function
 l3(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}eq(a);return[0,c]}return 0}var
-l5=[N,l4,bA(0)];function
-l6(a){throw l5}function
-gE(a){var
-c=a[1];a[1]=l6;try{var
-b=e(c,0);v9(a,b);return b}catch(b){b=aS(b);a[1]=function(a){throw b};throw b}}function
-er(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}er(a);return c}throw l0}function
+l4(a){var
+b=a[2];if(b){var
+c=b[1];if(b[2]){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}er(a);return[0,c]}return 0}var
+l6=[N,l5,bA(0)];function
+l7(a){throw l6}function
+gG(a){var
+c=a[1];a[1]=l7;try{var
+b=e(c,0);wa(a,b);return b}catch(b){b=aS(b);a[1]=function(a){throw b};throw b}}function
+es(a){var
 b=1<=a?a:1,c=cs<b?cs:b,d=V(c);return[0,d,0,c,d]}function
-es(a){return gu(a[1],0,a[2])}function
-l7(a){return a[2]}function
-l8(a){a[2]=0;return 0}function
-et(a,c){var
+et(a){return gw(a[1],0,a[2])}function
+l8(a){return a[2]}function
+l9(a){a[2]=0;return 0}function
+eu(a,c){var
 d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cs<b[1])if((d+c|0)<=cs)b[1]=cs;else
-ef(l$);var
-e=V(b[1]);gv(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,J,l9]}throw[0,J,l_]}}function
-gF(a,c){var
-b=a[2];if(a[3]<=b)et(a,1);P(a[1],b,c);a[2]=b+1|0;return 0}function
-ma(a,d,c,b){var
+eg(ma);var
+e=V(b[1]);gx(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,J,l_]}throw[0,J,l$]}}function
+gH(a,c){var
+b=a[2];if(a[3]<=b)eu(a,1);P(a[1],b,c);a[2]=b+1|0;return 0}function
+mb(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((u(d)-b|0)<c?1:0);if(f)W(mb);var
-g=a[2]+b|0;if(a[3]<g)et(a,b);aR(d,c,a[1],a[2],b);a[2]=g;return 0}function
+h=b<0?1:0,f=h||((u(d)-b|0)<c?1:0);if(f)W(mc);var
+g=a[2]+b|0;if(a[3]<g)eu(a,b);aR(d,c,a[1],a[2],b);a[2]=g;return 0}function
 cx(a,c){var
-b=u(c),d=a[2]+b|0;if(a[3]<d)et(a,b);aR(c,0,a[1],a[2],b);a[2]=d;return 0}function
-eu(a){return 5===a[2]?12:-6}function
-gG(a){return[0,0,V(a)]}function
-gH(a,g){var
+b=u(c),d=a[2]+b|0;if(a[3]<d)eu(a,b);aR(c,0,a[1],a[2],b);a[2]=d;return 0}function
+ev(a){return 5===a[2]?12:-6}function
+gI(a){return[0,0,V(a)]}function
+gJ(a,g){var
 b=aG(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=V(gs(b*2|0,c));gv(a[2],0,e,0,b);a[2]=e;var
+e=V(gu(b*2|0,c));gx(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-bY(a,b){gH(a,1);ch(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+bY(a,b){gJ(a,1);ch(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 ad(a,c){var
-b=u(c);gH(a,b);bb(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-gI(a){return gu(a[2],0,a[1])}function
-mc(a,b){var
+b=u(c);gJ(a,b);bb(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+gK(a){return gw(a[2],0,a[1])}function
+md(a,b){var
 c=a?a[1]:70;switch(b[2]){case
-0:return jW;case
+0:return jX;case
 1:return 101;case
 2:return 69;case
-3:return jk;case
+3:return jl;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-md(a,b){switch(b[1]){case
+me(a,b){switch(b[1]){case
 0:break;case
 1:bY(a,43);break;default:bY(a,32)}return 8<=b[2]?bY(a,35):0}function
-gJ(a){if(typeof
+gL(a){if(typeof
 a==="number")switch(a){case
-0:return me;case
-1:return mf;case
-2:return mg;case
-3:return mh;case
-4:return mi;case
-5:return mj;default:return mk}else
+0:return mf;case
+1:return mg;case
+2:return mh;case
+3:return mi;case
+4:return mj;case
+5:return mk;default:return ml}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aC(ml,gx(1,a[1]))}}function
-ev(b,c){var
+1:return a[1];default:return aC(mm,gz(1,a[1]))}}function
+ew(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];ad(b,mm);var
+d=a[1];ad(b,mn);var
 a=d;continue;case
 1:var
-e=a[1];ad(b,mn);var
+e=a[1];ad(b,mo);var
 a=e;continue;case
 2:var
-f=a[1];ad(b,mo);var
+f=a[1];ad(b,mp);var
 a=f;continue;case
 3:var
-g=a[1];ad(b,mp);var
+g=a[1];ad(b,mq);var
 a=g;continue;case
 4:var
-h=a[1];ad(b,mq);var
+h=a[1];ad(b,mr);var
 a=h;continue;case
 5:var
-i=a[1];ad(b,mr);var
+i=a[1];ad(b,ms);var
 a=i;continue;case
 6:var
-j=a[1];ad(b,ms);var
+j=a[1];ad(b,mt);var
 a=j;continue;case
 7:var
-k=a[1];ad(b,mt);var
+k=a[1];ad(b,mu);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];ad(b,mu);ev(b,m);ad(b,mv);var
+l=a[2],m=a[1];ad(b,mv);ew(b,m);ad(b,mw);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];ad(b,mw);ev(b,o);ad(b,mx);var
+n=a[3],o=a[1];ad(b,mx);ew(b,o);ad(b,my);var
 a=n;continue;case
 10:var
-p=a[1];ad(b,my);var
+p=a[1];ad(b,mz);var
 a=p;continue;case
 11:var
-q=a[1];ad(b,mz);var
+q=a[1];ad(b,mA);var
 a=q;continue;case
 12:var
-r=a[1];ad(b,mA);var
+r=a[1];ad(b,mB);var
 a=r;continue;case
 13:var
-s=a[1];ad(b,mB);var
+s=a[1];ad(b,mC);var
 a=s;continue;default:var
-t=a[1];ad(b,mC);var
+t=a[1];ad(b,mD);var
 a=t;continue}}function
-S(a){if(typeof
+U(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,S(a[1])];case
-1:return[1,S(a[1])];case
-2:return[2,S(a[1])];case
-3:return[3,S(a[1])];case
-4:return[4,S(a[1])];case
-5:return[5,S(a[1])];case
-6:return[6,S(a[1])];case
-7:return[7,S(a[1])];case
+0:return[0,U(a[1])];case
+1:return[1,U(a[1])];case
+2:return[2,U(a[1])];case
+3:return[3,U(a[1])];case
+4:return[4,U(a[1])];case
+5:return[5,U(a[1])];case
+6:return[6,U(a[1])];case
+7:return[7,U(a[1])];case
 8:var
-b=a[1];return[8,b,S(a[2])];case
+b=a[1];return[8,b,U(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,S(a[3])];case
-10:return[10,S(a[1])];case
-11:return[11,S(a[1])];case
-12:return[12,S(a[1])];case
-13:return[13,S(a[1])];default:return[14,S(a[1])]}}function
+c=a[2],d=a[1];return[9,c,d,U(a[3])];case
+10:return[10,U(a[1])];case
+11:return[11,U(a[1])];case
+12:return[12,U(a[1])];case
+13:return[13,U(a[1])];default:return[14,U(a[1])]}}function
 ae(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
@@ -1471,7 +1471,7 @@ d=ae(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){e(H,0);return 0};return[0,f
 3:var
 f=ae(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){e(M,0);return 0};return[0,function(a){e(N,0);return 0},O,L,K];case
 4:var
-g=ae(a[1]),P=g[4],Q=g[3],R=g[2],T=g[1],U=function(a){e(R,0);return 0};return[0,function(a){e(T,0);return 0},U,Q,P];case
+g=ae(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){e(R,0);return 0};return[0,function(a){e(S,0);return 0},T,Q,P];case
 5:var
 h=ae(a[1]),V=h[4],W=h[3],Y=h[2],Z=h[1],_=function(a){e(Y,0);return 0};return[0,function(a){e(Z,0);return 0},_,W,V];case
 6:var
@@ -1481,7 +1481,7 @@ j=ae(a[1]),af=j[4],ag=j[3],ah=j[2],ai=j[1],aj=function(a){e(ah,0);return 0};retu
 8:var
 k=ae(a[2]),ak=k[4],al=k[3],am=k[2],an=k[1],ao=function(a){e(am,0);return 0};return[0,function(a){e(an,0);return 0},ao,al,ak];case
 9:var
-ap=a[2],aq=a[1],l=ae(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=ae(X(S(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){e(av,0);e(ar,0);return 0},aA=function(a){e(as,0);e(aw,0);return 0},aB=function(a){e(ax,0);e(at,0);return 0};return[0,function(a){e(au,0);e(ay,0);return 0},aB,aA,az];case
+ap=a[2],aq=a[1],l=ae(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=ae(X(U(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){e(av,0);e(ar,0);return 0},aA=function(a){e(as,0);e(aw,0);return 0},aB=function(a){e(ax,0);e(at,0);return 0};return[0,function(a){e(au,0);e(ay,0);return 0},aB,aA,az];case
 10:var
 n=ae(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){e(aE,0);return 0};return[0,function(a){e(aF,0);return 0},aG,aD,aC];case
 11:var
@@ -1502,7 +1502,7 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,J,mD]}else
+9:a=6;break;default:throw[0,J,mE]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
@@ -1608,35 +1608,35 @@ D=b[1],E=X(B,b[2]);return[8,X(C,D),E];case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,J,mM];break;case
+14:a=4;break;default:m=1}if(m)throw[0,J,mN];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],K=b[2],L=b[1],s=ae(X(S(G),L)),M=s[4];e(s[2],0);e(M,0);return[9,H,K,X(F,I)];case
+I=b[3],K=b[2],L=b[1],s=ae(X(U(G),L)),M=s[4];e(s[2],0);e(M,0);return[9,H,K,X(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,J,mN];break;case
+14:a=4;break;default:n=1}if(n)throw[0,J,mO];break;case
 10:var
 N=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,X(N,b[1])];throw[0,J,mO];case
+b!=="number"&&10===b[0])return[10,X(N,b[1])];throw[0,J,mP];case
 11:var
 o=0,O=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,X(O,b[1])];default:o=1}if(o)throw[0,J,mP];break;case
+11:return[11,X(O,b[1])];default:o=1}if(o)throw[0,J,mQ];break;case
 12:var
 p=0,P=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,X(P,b[1])];default:p=1}if(p)throw[0,J,mQ];break;case
+12:return[12,X(P,b[1])];default:p=1}if(p)throw[0,J,mR];break;case
 13:var
 q=0,Q=c[1];if(typeof
 b==="number")q=1;else
@@ -1644,7 +1644,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,X(Q,b[1])];default:q=1}if(q)throw[0,J,mR];break;default:var
+13:return[13,X(Q,b[1])];default:q=1}if(q)throw[0,J,mS];break;default:var
 r=0,R=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1652,15 +1652,15 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,X(R,b[1])];default:r=1}if(r)throw[0,J,mS]}switch(a){case
-0:throw[0,J,mG];case
-1:throw[0,J,mH];case
-2:throw[0,J,mI];case
-3:throw[0,J,mJ];case
-4:throw[0,J,mK];case
-5:throw[0,J,mE];case
-6:throw[0,J,mF];default:throw[0,J,mL]}}var
-aa=[N,mT,bA(0)];function
+14:return[14,X(R,b[1])];default:r=1}if(r)throw[0,J,mT]}switch(a){case
+0:throw[0,J,mH];case
+1:throw[0,J,mI];case
+2:throw[0,J,mJ];case
+3:throw[0,J,mK];case
+4:throw[0,J,mL];case
+5:throw[0,J,mF];case
+6:throw[0,J,mG];default:throw[0,J,mM]}}var
+aa=[N,mU,bA(0)];function
 dm(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aa}}function
@@ -1704,8 +1704,8 @@ p=an(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 a!=="number"&&9===a[0]){var
 d=a[2],f=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,M(f)];if(dc([0,M(B)],C))throw aa;var
 E=[0,M(d)];if(dc([0,M(A)],E))throw aa;var
-q=ae(X(S(f),d)),F=q[4];e(q[2],0);e(F,0);var
-r=an(M(z),c,y),G=r[2];return[0,[9,f,d,S(r[1])],G]}break;case
+q=ae(X(U(f),d)),F=q[4];e(q[2],0);e(F,0);var
+r=an(M(z),c,y),G=r[2];return[0,[9,f,d,U(r[1])],G]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
 s=an(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
@@ -1781,7 +1781,7 @@ b!=="number"&&11===b[0]){var
 L=D(a[1],b[1]);return[0,[16,L[1]],L[2]]}break;case
 17:var
 aA=a[1],N=D(a[2],b);return[0,[17,aA,N[1]],N[2]];case
-18:return mV(a[1],a[2],b);case
+18:return mW(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
 O=D(a[1],b[1]);return[0,[19,O[1]],O[2]]}break;case
@@ -1791,11 +1791,11 @@ aB=a[2],aC=a[1],P=D(a[3],b[1]);return[0,[20,aC,aB,P[1]],P[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
 aD=a[1],Q=D(a[2],b[1]);return[0,[21,aD,Q[1]],Q[2]]}break;case
-23:return mW(a[1],a[2],b)}throw aa}function
-mV(a,c,b){if(0===a[0]){var
+23:return mX(a[1],a[2],b)}throw aa}function
+mW(a,c,b){if(0===a[0]){var
 d=a[1],j=d[2],e=D(d[1],b),k=e[1],f=D(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
 g=a[1],l=g[2],h=D(g[1],b),m=h[1],i=D(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-mW(a,c,b){if(typeof
+mX(a,c,b){if(typeof
 a==="number")switch(a){case
 0:return at(a,c,b);case
 1:return at(a,c,b);case
@@ -1817,28 +1817,28 @@ g=a[1],e=an(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
 10:return at(a,c,b);default:return at(a,c,b)}}function
 at(d,c,b){var
 a=D(c,b);return[0,[23,d,a[1]],a[2]]}function
-mU(c,b){var
+mV(c,b){var
 a=D(c,b);if(typeof
 a[2]==="number")return a[1];throw aa}function
-mX(b,a){return mU(b,M(S(a)))}function
+mY(b,a){return mV(b,M(U(a)))}function
 au(k,g,a){var
 b=u(a),h=0<=g?k:0,d=dg(g);if(d<=b)return a;var
 l=2===h?48:32,c=bC(d,l);switch(h){case
 0:bb(a,0,c,0,b);break;case
 1:bb(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==R(a,0)&&45!==R(a,0)&&32!==R(a,0)){e=1;i=1}if(!i){ch(c,0,R(a,0));bb(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==T(a,0)&&45!==T(a,0)&&32!==T(a,0)){e=1;i=1}if(!i){ch(c,0,T(a,0));bb(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===R(a,0)){var
-j=0;if(dY!==R(a,1)&&88!==R(a,1)){f=1;j=1}if(!j){ch(c,1,R(a,1));bb(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=0;if(1<b&&48===T(a,0)){var
+j=0;if(dZ!==T(a,1)&&88!==T(a,1)){f=1;j=1}if(!j){ch(c,1,T(a,1));bb(a,2,c,(d-b|0)+2|0,b-2|0)}}else
 f=1;if(f)bb(a,0,c,d-b|0,b)}}return aJ(c)}function
 bZ(k,b){var
-c=dg(k),a=u(b),d=R(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+jQ>>>0))e=1}else
+c=dg(k),a=u(b),d=T(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+jR>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(dY===R(b,1)||88===R(b,1))j=1;if(j){var
-h=bC(c+2|0,48);ch(h,1,R(b,1));bb(b,2,h,(c-a|0)+4|0,a-2|0);return aJ(h)}}e=1;f=1;break;case
+j=0;if(dZ===T(b,1)||88===T(b,1))j=1;if(j){var
+h=bC(c+2|0,48);ch(h,1,T(b,1));bb(b,2,h,(c-a|0)+4|0,a-2|0);return aJ(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
@@ -1847,107 +1847,107 @@ h=bC(c+2|0,48);ch(h,1,R(b,1));bb(b,2,h,(c-a|0)+4|0,a-2|0);return aJ(h)}}e=1;f=1;
 f=1;if(!f&&a<(c+1|0)){var
 g=bC(c+1|0,48);ch(g,0,d);bb(b,1,g,(c-a|0)+2|0,a-1|0);return aJ(g)}}if(e&&a<c){var
 i=bC(c,48);bb(b,0,i,c-a|0,a);return aJ(i)}return b}function
-mY(d){var
-a=lI(d),b=u(a),c=bC(b+2|0,34);aR(a,0,c,1,b);return aJ(c)}function
-mZ(a){switch(a){case
-1:return m1;case
-2:return m2;case
-4:return m4;case
-5:return m5;case
-6:return m6;case
-7:return m7;case
-8:return m8;case
-9:return m9;case
-10:return m_;case
-11:return m$;case
+mZ(d){var
+a=lJ(d),b=u(a),c=bC(b+2|0,34);aR(a,0,c,1,b);return aJ(c)}function
+m0(a){switch(a){case
+1:return m2;case
+2:return m3;case
+4:return m5;case
+5:return m6;case
+6:return m7;case
+7:return m8;case
+8:return m9;case
+9:return m_;case
+10:return m$;case
+11:return na;case
 0:case
-13:return m0;case
+13:return m1;case
 3:case
-14:return m3;default:return na}}function
-nb(a){switch(a){case
-1:return nd;case
-2:return ne;case
-4:return ng;case
-5:return nh;case
-6:return ni;case
-7:return nj;case
-8:return nk;case
-9:return nl;case
-10:return nm;case
-11:return nn;case
+14:return m4;default:return nb}}function
+nc(a){switch(a){case
+1:return ne;case
+2:return nf;case
+4:return nh;case
+5:return ni;case
+6:return nj;case
+7:return nk;case
+8:return nl;case
+9:return nm;case
+10:return nn;case
+11:return no;case
 0:case
-13:return nc;case
+13:return nd;case
 3:case
-14:return nf;default:return no}}function
-np(a){switch(a){case
-1:return nr;case
-2:return ns;case
-4:return nu;case
-5:return nv;case
-6:return nw;case
-7:return nx;case
-8:return ny;case
-9:return nz;case
-10:return nA;case
-11:return nB;case
+14:return ng;default:return np}}function
+nq(a){switch(a){case
+1:return ns;case
+2:return nt;case
+4:return nv;case
+5:return nw;case
+6:return nx;case
+7:return ny;case
+8:return nz;case
+9:return nA;case
+10:return nB;case
+11:return nC;case
 0:case
-13:return nq;case
+13:return nr;case
 3:case
-14:return nt;default:return nC}}function
-nD(a){switch(a){case
-1:return nF;case
-2:return nG;case
-4:return nI;case
-5:return nJ;case
-6:return nK;case
-7:return nL;case
-8:return nM;case
-9:return nN;case
-10:return nO;case
-11:return nP;case
+14:return nu;default:return nD}}function
+nE(a){switch(a){case
+1:return nG;case
+2:return nH;case
+4:return nJ;case
+5:return nK;case
+6:return nL;case
+7:return nM;case
+8:return nN;case
+9:return nO;case
+10:return nP;case
+11:return nQ;case
 0:case
-13:return nE;case
+13:return nF;case
 3:case
-14:return nH;default:return nQ}}function
-gK(b,c){var
-d=dg(c),e=mc(nR,b),a=gG(16);bY(a,37);md(a,b);bY(a,46);ad(a,gt(d));bY(a,e);return gI(a)}function
+14:return nI;default:return nR}}function
+gM(b,c){var
+d=dg(c),e=md(nS,b),a=gI(16);bY(a,37);me(a,b);bY(a,46);ad(a,gv(d));bY(a,e);return gK(a)}function
 dn(m,a){if(13<=m){var
 g=[0,0],h=u(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<dd(a,c)+jo>>>0))g[1]++;var
+c=n;for(;;){if(!(9<dd(a,c)+jp>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
 i=g[1],j=V(u(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){ch(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=u(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=dd(a,b);if(9<f+jo>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=dd(a,b);if(9<f+jp>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}return aJ(j)}return a}function
-nS(a,b){return dn(a,d5(mZ(a),b))}function
-nT(a,b){return dn(a,d5(np(a),b))}function
-nU(a,b){return dn(a,d5(nD(a),b))}function
-nV(a,b){return dn(a,vN(nb(a),b))}function
+nT(a,b){return dn(a,d6(m0(a),b))}function
+nU(a,b){return dn(a,d6(nq(a),b))}function
+nV(a,b){return dn(a,d6(nE(a),b))}function
+nW(a,b){return dn(a,vQ(nc(a),b))}function
 bc(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return vJ(a,c,d)}function
+d=32}return vM(a,c,d)}function
 f(a){var
 e=u(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
-c=R(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
+c=T(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aC(a,nW)}function
+b=b+1|0;continue}}(0)?a:aC(a,nX)}function
 e(c){var
-b=vw(a);return 3===b?a<0.?nX:nY:4<=b?nZ:c}switch(b[2]){case
-5:return e(f(fZ(gK(b,c),a)));case
+b=vz(a);return 3===b?a<0.?nY:nZ:4<=b?n0:c}switch(b[2]){case
+5:return e(f(f1(gM(b,c),a)));case
 6:return d(0);case
-7:return lN(d(0));case
-8:return e(d(0));default:return fZ(gK(b,c),a)}}function
-n0(d){var
-a=k8(d),b=u(a),c=bC(b+2|0,39);aR(a,0,c,1,b);return aJ(c)}function
-n1(b){var
-a=gG(16);ev(a,b);return gI(a)}function
+7:return lO(d(0));case
+8:return e(d(0));default:return f1(gM(b,c),a)}}function
+n1(d){var
+a=k9(d),b=u(a),c=bC(b+2|0,39);aR(a,0,c,1,b);return aJ(c)}function
+n2(b){var
+a=gI(16);ew(a,b);return gK(a)}function
 c0(d,o,n,m){var
 c=o,b=n,a=m;for(;;)if(typeof
 a==="number")return e(c,b);else
@@ -1955,16 +1955,16 @@ switch(a[0]){case
 0:var
 p=a[1];return function(a){return x(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return x(c,[4,b,n0(a)],q)};case
+q=a[1];return function(a){return x(c,[4,b,n1(a)],q)};case
 2:var
-r=a[2],s=a[1];return ew(c,b,r,s,function(a){return a});case
-3:return ew(c,b,a[2],a[1],mY);case
-4:return dp(c,b,a[4],a[2],a[3],nS,a[1]);case
-5:return dp(c,b,a[4],a[2],a[3],nT,a[1]);case
-6:return dp(c,b,a[4],a[2],a[3],nU,a[1]);case
-7:return dp(c,b,a[4],a[2],a[3],nV,a[1]);case
-8:return n2(c,b,a[4],a[2],a[3],a[1]);case
-9:return ew(c,b,a[2],a[1],kP);case
+r=a[2],s=a[1];return ex(c,b,r,s,function(a){return a});case
+3:return ex(c,b,a[2],a[1],mZ);case
+4:return dp(c,b,a[4],a[2],a[3],nT,a[1]);case
+5:return dp(c,b,a[4],a[2],a[3],nU,a[1]);case
+6:return dp(c,b,a[4],a[2],a[3],nV,a[1]);case
+7:return dp(c,b,a[4],a[2],a[3],nW,a[1]);case
+8:return n3(c,b,a[4],a[2],a[3],a[1]);case
+9:return ex(c,b,a[2],a[1],kQ);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -1972,9 +1972,9 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=n1(a[2]);return function(a){return x(c,[4,b,u],t)};case
+t=a[3],u=n2(a[2]);return function(a){return x(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return x(c,b,I(mX(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return x(c,b,I(mY(a[1],w),v))};case
 15:var
 y=a[1];return function(d,a){return x(c,[6,b,function(b){return l(d,b,a)}],y)};case
 16:var
@@ -1985,21 +1985,21 @@ b=[0,b,a[1]],a=a[2];continue;case
 f=a[1];if(0===f[0]){var
 A=a[2],B=f[1][1],C=0,c=function(b,c,d){return function(a){return x(c,[1,b,[0,a]],d)}}(b,c,A),b=C,a=B;continue}var
 D=a[2],E=f[1][1],F=0,c=function(b,c,d){return function(a){return x(c,[1,b,[1,a]],d)}}(b,c,D),b=F,a=E;continue;case
-19:throw[0,J,n4];case
+19:throw[0,J,n5];case
 20:var
-G=a[3],H=[8,b,n5];return function(a){return x(c,H,G)};case
+G=a[3],H=[8,b,n6];return function(a){return x(c,H,G)};case
 21:var
-K=a[2];return function(a){return x(c,[4,b,d5(n6,a)],K)};case
+K=a[2];return function(a){return x(c,[4,b,d6(n7,a)],K)};case
 22:var
 L=a[1];return function(a){return x(c,[5,b,a],L)};case
 23:var
-g=a[2],h=a[1];return d<50?jc(d+1|0,c,b,h,g):_(jc,[0,c,b,h,g]);default:var
-i=a[3],j=a[1],k=e(a[2],0);return d<50?fq(d+1|0,c,b,i,j,k):_(fq,[0,c,b,i,j,k])}}function
-jc(d,c,b,e,a){if(typeof
+g=a[2],h=a[1];return d<50?jd(d+1|0,c,b,h,g):_(jd,[0,c,b,h,g]);default:var
+i=a[3],j=a[1],k=e(a[2],0);return d<50?fs(d+1|0,c,b,i,j,k):_(fs,[0,c,b,i,j,k])}}function
+jd(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
 0:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
 1:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
-2:throw[0,J,n7];default:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a])}else
+2:throw[0,J,n8];default:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a])}else
 switch(e[0]){case
 0:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
 1:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
@@ -2011,9 +2011,9 @@ switch(e[0]){case
 7:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
 8:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?fr(d+1|0,c,b,f,a):_(fr,[0,c,b,f,a]);case
+f=e[2];return d<50?ft(d+1|0,c,b,f,a):_(ft,[0,c,b,f,a]);case
 10:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);default:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a])}}function
-fr(e,d,c,a,b){if(typeof
+ft(e,d,c,a,b){if(typeof
 a==="number")return e<50?B(e+1|0,d,c,b):_(B,[0,d,c,b]);else
 switch(a[0]){case
 0:var
@@ -2035,23 +2035,23 @@ m=a[1];return function(a){return aD(d,c,m,b)};case
 8:var
 n=a[2];return function(a){return aD(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=X(S(a[1]),p);return function(a){return aD(d,c,ak(q,o),b)};case
+o=a[3],p=a[2],q=X(U(a[1]),p);return function(a){return aD(d,c,ak(q,o),b)};case
 10:var
 r=a[1];return function(e,a){return aD(d,c,r,b)};case
 11:var
 s=a[1];return function(a){return aD(d,c,s,b)};case
 12:var
 t=a[1];return function(a){return aD(d,c,t,b)};case
-13:throw[0,J,n8];default:throw[0,J,n9]}}function
+13:throw[0,J,n9];default:throw[0,J,n_]}}function
 B(d,b,e,a){var
-c=[8,e,n_];return d<50?c0(d+1|0,b,c,a):_(c0,[0,b,c,a])}function
-fq(h,b,f,a,d,c){if(d){var
-i=d[1];return function(d){return n3(b,f,a,i,e(c,d))}}var
+c=[8,e,n$];return d<50?c0(d+1|0,b,c,a):_(c0,[0,b,c,a])}function
+fs(h,b,f,a,d,c){if(d){var
+i=d[1];return function(d){return n4(b,f,a,i,e(c,d))}}var
 g=[4,f,c];return h<50?c0(h+1|0,b,g,a):_(c0,[0,b,g,a])}function
-x(a,b,c){return f$(c0(0,a,b,c))}function
-aD(a,b,c,d){return f$(fr(0,a,b,c,d))}function
-n3(a,b,c,d,e){return f$(fq(0,a,b,c,d,e))}function
-ew(f,d,c,a,b){if(typeof
+x(a,b,c){return gb(c0(0,a,b,c))}function
+aD(a,b,c,d){return gb(ft(0,a,b,c,d))}function
+n4(a,b,c,d,e){return gb(fs(0,a,b,c,d,e))}function
+ex(f,d,c,a,b){if(typeof
 a==="number")return function(a){return x(f,[4,d,e(b,a)],c)};else{if(0===a[0]){var
 g=a[2],h=a[1];return function(a){return x(f,[4,d,au(h,g,e(b,a))],c)}}var
 i=a[1];return function(g,a){return x(f,[4,d,au(i,g,e(b,a))],c)}}}function
@@ -2065,27 +2065,27 @@ m=c[1];return function(c){return x(f,[4,e,au(i,h,bZ(m,l(b,a,c)))],d)}}var
 j=g[1];if(typeof
 c==="number")return c?function(h,g,c){return x(f,[4,e,au(j,h,bZ(g,l(b,a,c)))],d)}:function(g,c){return x(f,[4,e,au(j,g,l(b,a,c))],d)};var
 n=c[1];return function(g,c){return x(f,[4,e,au(j,g,bZ(n,l(b,a,c)))],d)}}}function
-n2(e,d,c,f,b,a){if(typeof
+n3(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return x(e,[4,d,bc(a,f,b)],c)}:function(b){return x(e,[4,d,bc(a,eu(a),b)],c)};var
+b==="number")return b?function(f,b){return x(e,[4,d,bc(a,f,b)],c)}:function(b){return x(e,[4,d,bc(a,ev(a),b)],c)};var
 j=b[1];return function(b){return x(e,[4,d,bc(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return x(e,[4,d,au(h,g,bc(a,f,b))],c)}:function(b){return x(e,[4,d,au(h,g,bc(a,eu(a),b))],c)};var
+b==="number")return b?function(f,b){return x(e,[4,d,au(h,g,bc(a,f,b))],c)}:function(b){return x(e,[4,d,au(h,g,bc(a,ev(a),b))],c)};var
 k=b[1];return function(b){return x(e,[4,d,au(h,g,bc(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return x(e,[4,d,au(i,g,bc(a,f,b))],c)}:function(f,b){return x(e,[4,d,au(i,f,bc(a,eu(a),b))],c)};var
+b==="number")return b?function(g,f,b){return x(e,[4,d,au(i,g,bc(a,f,b))],c)}:function(f,b){return x(e,[4,d,au(i,f,bc(a,ev(a),b))],c)};var
 l=b[1];return function(f,b){return x(e,[4,d,au(i,f,bc(a,l,b))],c)}}}function
 bd(b,f){var
 a=f;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=gJ(a[2]);bd(b,g);return cr(b,h);case
+g=a[1],h=gL(a[2]);bd(b,g);return cr(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bd(b,d);cr(b,n$);var
+i=c[1];bd(b,d);cr(b,oa);var
 a=i;continue}var
-j=c[1];bd(b,d);cr(b,oa);var
+j=c[1];bd(b,d);cr(b,ob);var
 a=j;continue;case
 6:var
 m=a[2];bd(b,a[1]);return e(m,b);case
@@ -2095,18 +2095,18 @@ n=a[2];bd(b,a[1]);return W(n);case
 2:case
 4:var
 k=a[2];bd(b,a[1]);return cr(b,k);default:var
-l=a[2];bd(b,a[1]);return k1(b,l)}}function
+l=a[2];bd(b,a[1]);return k2(b,l)}}function
 bo(b,f){var
 a=f;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=gJ(a[2]);bo(b,g);return cx(b,h);case
+g=a[1],h=gL(a[2]);bo(b,g);return cx(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bo(b,d);cx(b,ob);var
+i=c[1];bo(b,d);cx(b,oc);var
 a=i;continue}var
-j=c[1];bo(b,d);cx(b,oc);var
+j=c[1];bo(b,d);cx(b,od);var
 a=j;continue;case
 6:var
 m=a[2];bo(b,a[1]);return cx(b,e(m,0));case
@@ -2117,104 +2117,104 @@ n=a[2];bo(b,a[1]);return W(n);case
 2:case
 4:var
 k=a[2];bo(b,a[1]);return cx(b,k);default:var
-l=a[2];bo(b,a[1]);return gF(b,l)}}function
-od(c,a,b){var
+l=a[2];bo(b,a[1]);return gH(b,l)}}function
+oe(c,a,b){var
 d=b[1],f=0;return x(function(b){bd(a,b);return e(c,a)},f,d)}function
-ex(b,a){return od(function(a){return 0},b,a)}function
-ey(a){return ex(aV,a)}function
-oe(b,a){var
+ey(b,a){return oe(function(a){return 0},b,a)}function
+ez(a){return ey(aV,a)}function
+of(b,a){var
 c=a[1];return x(function(c){var
-a=er(64);bo(a,c);return e(b,es(a))},0,c)}function
-ah(a){return oe(function(a){return a},a)}var
-of=ed(0);function
-eA(c,b){var
-a=c[1+b];return lO(a)?ck(a)===d3?e(ah(og),a):ck(a)===253?kU(a):oh:e(ah(oi),a)}function
-gL(b,a){if(b.length-1<=a)return oj;var
-c=gL(b,a+1|0),d=eA(b,a);return l(ah(ok),d,c)}function
-ol(a){var
+a=es(64);bo(a,c);return e(b,et(a))},0,c)}function
+ah(a){return of(function(a){return a},a)}var
+og=ee(0);function
+eB(c,b){var
+a=c[1+b];return lP(a)?ck(a)===d4?e(ah(oh),a):ck(a)===253?kV(a):oi:e(ah(oj),a)}function
+gN(b,a){if(b.length-1<=a)return ok;var
+c=gN(b,a+1|0),d=eB(b,a);return l(ah(ol),d,c)}function
+om(a){var
 b=a.length-1;if(2<b>>>0){var
-c=gL(a,2),d=eA(a,1);return l(ah(om),d,c)}switch(b){case
-0:return on;case
-1:return oo;default:var
-f=eA(a,1);return e(ah(op),f)}}function
-oq(d){function
+c=gN(a,2),d=eB(a,1);return l(ah(on),d,c)}switch(b){case
+0:return oo;case
+1:return op;default:var
+f=eB(a,1);return e(ah(oq),f)}}function
+or(d){function
 a(f){var
 a=f;for(;;){if(a){var
 g=a[2],h=a[1];try{var
 c=0,b=e(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=g;continue}return 0}}return a(ee(of))}function
-or(a){if(a===df)return os;if(a===eg)return ot;if(a[1]===gf){var
-b=a[2],e=b[3],h=b[2],i=b[1];return fs(ah(ez),i,h,e,e+5|0,ou)}if(a[1]===J){var
-c=a[2],f=c[3],j=c[2],k=c[1];return fs(ah(ez),k,j,f,f+6|0,ov)}if(a[1]===gh){var
-d=a[2],g=d[3],l=d[2],m=d[1];return fs(ah(ez),m,l,g,g+6|0,ow)}if(0===ck(a)){var
-n=a[1][1];return aC(n,ol(a))}return a[1]}function
+a=g;continue}return 0}}return a(ef(og))}function
+os(a){if(a===df)return ot;if(a===eh)return ou;if(a[1]===gh){var
+b=a[2],e=b[3],h=b[2],i=b[1];return fu(ah(eA),i,h,e,e+5|0,ov)}if(a[1]===J){var
+c=a[2],f=c[3],j=c[2],k=c[1];return fu(ah(eA),k,j,f,f+6|0,ow)}if(a[1]===gj){var
+d=a[2],g=d[3],l=d[2],m=d[1];return fu(ah(eA),m,l,g,g+6|0,ox)}if(0===ck(a)){var
+n=a[1][1];return aC(n,om(a))}return a[1]}function
 dq(a){var
-b=oq(a);return b?b[1]:or(a)}function
-ox(a){var
-b=[0,vx(a)];return b}function
-oy(b,a){function
-c(a){return a?0===b?oz:oA:0===b?oB:oC}if(0===a[0]){var
-d=a[5],f=a[4],g=a[3],h=a[6]?oD:oF,i=a[2],j=a[7],k=c(a[1]);return[0,vm(ah(oE),k,j,i,h,g,f,d)]}if(a[1])return 0;var
-l=c(0);return[0,e(ah(oG),l)]}function
-oH(d,b){if(b){var
+b=or(a);return b?b[1]:os(a)}function
+oy(a){var
+b=[0,vA(a)];return b}function
+oz(b,a){function
+c(a){return a?0===b?oA:oB:0===b?oC:oD}if(0===a[0]){var
+d=a[5],f=a[4],g=a[3],h=a[6]?oE:oG,i=a[2],j=a[7],k=c(a[1]);return[0,vp(ah(oF),k,j,i,h,g,f,d)]}if(a[1])return 0;var
+l=c(0);return[0,e(ah(oH),l)]}function
+oI(d,b){if(b){var
 f=b[1],g=f.length-1-1|0,i=0;if(!(g<0)){var
 a=i;for(;;){var
-h=oy(a,c(f,a)[1+a]);if(h){var
-j=h[1];e(ex(d,oI),j)}var
+h=oz(a,c(f,a)[1+a]);if(h){var
+j=h[1];e(ey(d,oJ),j)}var
 k=a+1|0;if(g!==a){var
-a=k;continue}break}}return 0}return ex(d,oJ)}function
-eB(b,a){return oH(b,ox(a))}var
-oL=oK.slice();function
-oM(f,d){var
-g=dq(f);e(ey(oN),g);eB(aV,d);var
-a=v3(0);if(a<0){var
-b=dg(a);gi(c(oL,b)[1+b])}return dh(aV)}var
-oO=[0];function
-gM(b){var
-a=vC(0);return a}function
-oP(b,a){try{var
-c=a?oO:gM(0);try{ej(0)}catch(a){}try{var
-i=oM(b,c),d=i}catch(a){a=aS(a);var
-f=gM(0),g=dq(b);e(ey(oR),g);eB(aV,c);var
-h=dq(a);e(ey(oS),h);eB(aV,f);var
-d=dh(aV)}return d}catch(a){a=aS(a);if(a===df)return gi(oQ);throw a}}f_(a(jl),function(b,a){try{var
-c=oP(b,a);return c}catch(a){return 0}});function
-oT(a){return v2(a,0,u(a))}function
-oU(a){return[0,s(55,0),0]}function
-oV(d,g){function
-l(b,a){return oT(aC(b,gt(a)))}function
+a=k;continue}break}}return 0}return ey(d,oK)}function
+eC(b,a){return oI(b,oy(a))}var
+oM=oL.slice();function
+oN(f,d){var
+g=dq(f);e(ez(oO),g);eC(aV,d);var
+a=v6(0);if(a<0){var
+b=dg(a);gk(c(oM,b)[1+b])}return dh(aV)}var
+oP=[0];function
+gO(b){var
+a=vF(0);return a}function
+oQ(b,a){try{var
+c=a?oP:gO(0);try{ek(0)}catch(a){}try{var
+i=oN(b,c),d=i}catch(a){a=aS(a);var
+f=gO(0),g=dq(b);e(ez(oS),g);eC(aV,c);var
+h=dq(a);e(ez(oT),h);eC(aV,f);var
+d=dh(aV)}return d}catch(a){a=aS(a);if(a===df)return gk(oR);throw a}}ga(a(jm),function(b,a){try{var
+c=oQ(b,a);return c}catch(a){return 0}});function
+oU(a){return v5(a,0,u(a))}function
+oV(a){return[0,s(55,0),0]}function
+oW(d,g){function
+l(b,a){return oU(aC(b,gv(a)))}function
 m(a){var
-b=R(a,3)<<24,c=R(a,2)<<16,d=R(a,1)<<8;return((R(a,0)+d|0)+c|0)+b|0}var
+b=T(a,3)<<24,c=T(a,2)<<16,d=T(a,1)<<8;return((T(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,oW],j=54+gs(55,i)|0,n=0;if(!(j<0)){var
+f=[0,oX],j=54+gu(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=v7(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&jv;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=v_(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&jw;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-oX(b){var
-a=oU(0);oV(a,b);return a}function
-oY(a){return oX(wh(0))}function
-oZ(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&jv,g=a[2];c(a[1],g)[1+g]=f;return f}function
-o0(a){var
+oY(b){var
+a=oV(0);oW(a,b);return a}function
+oZ(a){return oY(wk(0))}function
+o0(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&jw,g=a[2];c(a[1],g)[1+g]=f;return f}function
+o1(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-vk=kB(vj),gO=vk}catch(a){a=aS(a);if(a!==a$)throw a;try{var
-vi=kB(vh),gN=vi}catch(a){a=aS(a);if(a!==a$)throw a;var
-gN=o1}var
-gO=gN}var
-o2=lM(gO,82),dr=[dZ,function(a){return oY(0)}];function
-o3(c,b){var
-a=c;for(;;){if(b<=a)return a;if(ek<(a*2|0))return a;var
+vn=kC(vm),gQ=vn}catch(a){a=aS(a);if(a!==a$)throw a;try{var
+vl=kC(vk),gP=vl}catch(a){a=aS(a);if(a!==a$)throw a;var
+gP=o2}var
+gQ=gP}var
+o3=lN(gQ,82),dr=[d0,function(a){return oZ(0)}];function
+o4(c,b){var
+a=c;for(;;){if(b<=a)return a;if(el<(a*2|0))return a;var
 a=a*2|0;continue}}function
-gP(a,e){var
-f=a?a[1]:o2,b=o3(16,e);if(f)var
-c=ck(dr),g=c1===c?dr[1]:dZ===c?gE(dr):dr,d=oZ(g);else
+gR(a,e){var
+f=a?a[1]:o3,b=o4(16,e);if(f)var
+c=ck(dr),g=c1===c?dr[1]:d0===c?gG(dr):dr,d=o0(g);else
 var
 d=0;return[0,0,s(b,0),d,b]}function
-o4(n,d,g,h){var
+o5(n,d,g,h){var
 i=h.length-1,f=s(i,0),j=g.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
@@ -2233,89 +2233,89 @@ a=r;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-gQ(g,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<ek?1:0;if(d){var
-f=s(c,0),h=1-o0(a);a[2]=f;return o4(e(g,a),h,b,f)}return d}function
-o5(c,b,a){return ks(c,b,0,a)}function
-bE(a,b){return 4<=a.length-1?ks(10,c4,a[3],b)&(a[2].length-1-1|0):W(o6)}function
-o7(a,d,f){var
+gS(g,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<el?1:0;if(d){var
+f=s(c,0),h=1-o1(a);a[2]=f;return o5(e(g,a),h,b,f)}return d}function
+o6(c,b,a){return kt(c,b,0,a)}function
+bE(a,b){return 4<=a.length-1?kt(10,c4,a[3],b)&(a[2].length-1-1|0):W(o7)}function
+o8(a,d,f){var
 b=bE(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?gQ(bE,a):e}function
-o8(c,b){var
+e=a[2].length-1<<1<a[1]?1:0;return e?gS(bE,a):e}function
+o9(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===ap(c,a[1]))return d;var
 a=e;continue}throw a$}}function
-o9(f,a){var
+o_(f,a){var
 g=bE(f,a),b=c(f[2],g)[1+g];if(b){var
 d=b[3],h=b[2];if(0===ap(a,b[1]))return h;if(d){var
 e=d[3],i=d[2];if(0===ap(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===ap(a,e[1])?j:o8(a,k)}throw a$}throw a$}throw a$}function
-o_(c,b){var
+j=e[2],k=e[3];return 0===ap(a,e[1])?j:o9(a,k)}throw a$}throw a$}throw a$}function
+o$(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===ap(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-o$(f,a){var
+pa(f,a){var
 g=bE(f,a),b=c(f[2],g)[1+g];if(b){var
 d=b[3],h=b[2];if(0===ap(a,b[1]))return[0,h];if(d){var
 e=d[3],i=d[2];if(0===ap(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===ap(a,e[1])?[0,j]:o_(a,k)}return 0}return 0}return 0}function
-pa(a,b){function
+j=e[2],k=e[3];return 0===ap(a,e[1])?[0,j]:o$(a,k)}return 0}return 0}return 0}function
+pb(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
 c=a[3],f=a[2];if(0===ap(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
 e=bE(a,b);return d(c(a[2],e)[1+e])}function
-pb(b,d,c){var
+pc(b,d,c){var
 a=c;for(;;){if(a){var
 e=a[3];if(0===ap(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-gR(a,d,e){var
-b=bE(a,d),f=c(a[2],b)[1+b],g=pb(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return gQ(bE,a);var
+gT(a,d,e){var
+b=bE(a,d),f=c(a[2],b)[1+b],g=pc(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return gS(bE,a);var
 i=h}else
 var
 i=g;return i}function
 bp(a){return a}var
-gS=0,gT=-1;function
-gU(a){return 0<=a?1:0}var
-gV=[N,pc,bA(0)];function
-ds(a,b){a[13]=a[13]+b[3]|0;return gD(b,a[28])}function
-pd(a){a[12]=1;a[13]=1;return eq(a[28])}var
-gW=1000000010;function
-eC(b,a){return a2(b[17],a,0,u(a))}function
+gU=0,gV=-1;function
+gW(a){return 0<=a?1:0}var
+gX=[N,pd,bA(0)];function
+ds(a,b){a[13]=a[13]+b[3]|0;return gF(b,a[28])}function
+pe(a){a[12]=1;a[13]=1;return er(a[28])}var
+gY=1000000010;function
+eD(b,a){return a2(b[17],a,0,u(a))}function
 dt(a){return e(a[19],0)}function
-pe(b,a){return e(b[20],a)}function
-pf(b,a){return e(b[21],a)}function
-gX(a,c,b){a[9]=a[9]-c|0;eC(a,b);a[11]=0;return 0}function
+pf(b,a){return e(b[20],a)}function
+pg(b,a){return e(b[21],a)}function
+gZ(a,c,b){a[9]=a[9]-c|0;eD(a,b);a[11]=0;return 0}function
 du(c,a){var
-b=y(a,pg);return b?gX(c,u(a),a):b}function
+b=y(a,ph);return b?gZ(c,u(a),a):b}function
 bF(a,b,c){var
-d=b[3],e=b[2];du(a,b[1]);dt(a);a[11]=1;a[10]=lt(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;pf(a,a[10]);return du(a,d)}function
-gY(b,a){return bF(b,ph,a)}function
+d=b[3],e=b[2];du(a,b[1]);dt(a);a[11]=1;a[10]=lu(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;pg(a,a[10]);return du(a,d)}function
+g0(b,a){return bF(b,pi,a)}function
 b0(a,b){var
-c=b[2],d=b[3];du(a,b[1]);a[9]=a[9]-c|0;pe(a,c);return du(a,d)}function
-pi(a){var
-b=bX(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:gY(a,d):e}return dt(a)}function
+c=b[2],d=b[3];du(a,b[1]);a[9]=a[9]-c|0;pf(a,c);return du(a,d)}function
 pj(a){var
-b=l3(a[28]);if(b){var
+b=bX(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:g0(a,d):e}return dt(a)}function
+pk(a){var
+b=l4(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
 e=bp(d);a[9]=a[9]+e|0;return 0}return 0}function
-pk(a,g,b){if(typeof
+pl(a,g,b){if(typeof
 b==="number")switch(b){case
 0:var
 j=bX(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return vZ(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+c=a[1],d=a[2];return v2(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
 1:bW(a[2]);return 0;case
 2:bW(a[3]);return 0;case
 3:var
-m=bX(a[2]);return m?gY(a,m[1][2]):dt(a);case
+m=bX(a[2]);return m?g0(a,m[1][2]):dt(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?pj(a):n;default:var
-o=bW(a[5]);return o?eC(a,e(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?pk(a):n;default:var
+o=bW(a[5]);return o?eD(a,e(a[25],o[1])):0}else
 switch(b[0]){case
-0:return gX(a,g,b[1]);case
+0:return gZ(a,g,b[1]);case
 1:var
 c=b[2],f=b[1],p=c[1],z=c[2],q=bX(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
@@ -2333,23 +2333,23 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return C}},i=D(t[1]);else
 var
 i=h;var
-w=i-h|0;return 0<=w?b0(a,[0,pm,w+B|0,pl]):bF(a,[0,po,i+A|0,pn],a[6])}return 0;case
+w=i-h|0;return 0<=w?b0(a,[0,pn,w+B|0,pm]):bF(a,[0,pp,i+A|0,po],a[6])}return 0;case
 3:var
-x=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))pi(a);var
+x=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))pj(a);var
 F=a[9]-E|0,G=1===x?1:a[9]<g?x:5;return bV([0,G,F],a[2]);case
 4:return bV(b[1],a[3]);default:var
-y=b[1];eC(a,e(a[24],y));return bV(y,a[5])}}function
-gZ(a){for(;;){var
-d=l1(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=gU(c),e=i||(a[9]<=h?1:0);if(e){l2(a[28]);var
-j=gU(c)?bp(c):gW;pk(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-pp(a,b){ds(a,b);return gZ(a)}function
-pq(c,a,b){return pp(c,[0,a,[0,b],bp(a)])}function
-pr(b,a){return pq(b,bp(u(a)),a)}function
-eD(a){cw(a);return bV([0,-1,[0,gT,ps,0]],a)}function
-eE(a,c){var
+y=b[1];eD(a,e(a[24],y));return bV(y,a[5])}}function
+g1(a){for(;;){var
+d=l2(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=gW(c),e=i||(a[9]<=h?1:0);if(e){l3(a[28]);var
+j=gW(c)?bp(c):gY;pl(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+pq(a,b){ds(a,b);return g1(a)}function
+pr(c,a,b){return pq(c,[0,a,[0,b],bp(a)])}function
+ps(b,a){return pr(b,bp(u(a)),a)}function
+eE(a){cw(a);return bV([0,-1,[0,gV,pt,0]],a)}function
+eF(a,c){var
 d=bX(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=bp(b[1]);if(i<a[12])return eD(a[1]);var
+e=d[1],b=e[2],i=e[1],f=bp(b[1]);if(i<a[12])return eE(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
@@ -2357,98 +2357,98 @@ h=1-c,k=h?(b[1]=bp(a[13]+f|0),bW(a[1]),0):h;return k;case
 1:case
 2:var
 j=c?(b[1]=bp(a[13]+f|0),bW(a[1]),0):c;return j}return 0}return 0}function
-pt(a,c,b){ds(a,b);if(c)eE(a,1);return bV([0,a[13],b],a[1])}function
-pu(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return pt(a,0,[0,bp(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?pr(a,a[16]):b}function
-pv(a){return pu(a,0,3)}function
-pw(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){ds(a,[0,gS,1,0]);eE(a,1);eE(a,0)}a[14]=a[14]-1|0;var
+pu(a,c,b){ds(a,b);if(c)eF(a,1);return bV([0,a[13],b],a[1])}function
+pv(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return pu(a,0,[0,bp(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?ps(a,a[16]):b}function
+pw(a){return pv(a,0,3)}function
+px(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){ds(a,[0,gU,1,0]);eF(a,1);eF(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-px(a,f){if(a[23])ds(a,[0,gS,5,0]);var
+py(a,f){if(a[23])ds(a,[0,gU,5,0]);var
 b=a[22];if(b){var
 c=bW(a[4]);if(c)return e(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-py(a,b){return px(a,0)}function
-pz(a){pd(a);eD(a[1]);cw(a[2]);cw(a[3]);cw(a[4]);cw(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return pv(a)}function
-pA(a){var
-b=a[4];return lX(function(b){return py(a,0)},b)}function
-pB(a,b){pA(a);for(;;){if(1<a[14]){pw(a,0);continue}a[13]=gW;gZ(a);if(b)dt(a);return pz(a)}}function
-g0(a,b){pB(a,0);return e(a[18],0)}function
-pC(a,b){return a2(a[17],pD,0,1)}var
-g1=gx(80,32);function
-g2(b,d){var
+pz(a,b){return py(a,0)}function
+pA(a){pe(a);eE(a[1]);cw(a[2]);cw(a[3]);cw(a[4]);cw(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return pw(a)}function
+pB(a){var
+b=a[4];return lY(function(b){return pz(a,0)},b)}function
+pC(a,b){pB(a);for(;;){if(1<a[14]){px(a,0);continue}a[13]=gY;g1(a);if(b)dt(a);return pA(a)}}function
+g2(a,b){pC(a,0);return e(a[18],0)}function
+pD(a,b){return a2(a[17],pE,0,1)}var
+g3=gz(80,32);function
+g4(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){a2(b[17],g1,0,80);var
-a=a-80|0;continue}return a2(b[17],g1,0,a)}return c}}function
-pE(a){return a[1]===gV?aC(pG,aC(a[2],pF)):pH}function
-pI(a){return a[1]===gV?aC(pK,aC(a[2],pJ)):pL}function
-pM(a){return 0}function
+c=0<a?1:0;if(c){if(80<a){a2(b[17],g3,0,80);var
+a=a-80|0;continue}return a2(b[17],g3,0,a)}return c}}function
+pF(a){return a[1]===gX?aC(pH,aC(a[2],pG)):pI}function
+pJ(a){return a[1]===gX?aC(pL,aC(a[2],pK)):pM}function
 pN(a){return 0}function
-pO(h,g,f,e,d){var
-b=l0(0),c=[0,gT,pP,0];gD(c,b);var
-a=cv(0);eD(a);bV([0,1,c],a);var
-i=cv(0),j=cv(0),k=cv(0);return[0,a,cv(0),k,j,i,78,10,68,78,0,1,1,1,1,kM,pQ,h,g,f,e,d,0,0,pE,pI,pM,pN,b]}function
-g3(c,b){function
+pO(a){return 0}function
+pP(h,g,f,e,d){var
+b=l1(0),c=[0,gV,pQ,0];gF(c,b);var
+a=cv(0);eE(a);bV([0,1,c],a);var
+i=cv(0),j=cv(0),k=cv(0);return[0,a,cv(0),k,j,i,78,10,68,78,0,1,1,1,1,kN,pR,h,g,f,e,d,0,0,pF,pJ,pN,pO,b]}function
+g5(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=pO(c,b,function(a){return 0},e,d);a[19]=function(b){return pC(a,b)};a[20]=function(b){return g2(a,b)};a[21]=function(b){return g2(a,b)};return a}function
-g4(a){function
-b(b){return dh(a)}return g3(function(b,c,d){return kY(a,b,c,d)},b)}function
-pR(a){function
-b(a){return 0}return g3(function(b,c,d){return ma(a,b,c,d)},b)}var
-pS=fw,pT=function(a){return er(pS)}(0),pU=g4(kW),pV=g4(aV);pR(pT);k0(function(a){g0(pU,0);return g0(pV,0)});function
-pW(b,a){var
-c=ck(a)===N?a:a[1];return f_(b,c)}var
-g5=[N,pX,bA(0)];wt(0);pW(pY,g5);function
+a=pP(c,b,function(a){return 0},e,d);a[19]=function(b){return pD(a,b)};a[20]=function(b){return g4(a,b)};a[21]=function(b){return g4(a,b)};return a}function
+g6(a){function
+b(b){return dh(a)}return g5(function(b,c,d){return kZ(a,b,c,d)},b)}function
+pS(a){function
+b(a){return 0}return g5(function(b,c,d){return mb(a,b,c,d)},b)}var
+pT=fy,pU=function(a){return es(pT)}(0),pV=g6(kX),pW=g6(aV);pS(pU);k1(function(a){g2(pV,0);return g2(pW,0)});function
+pX(b,a){var
+c=ck(a)===N?a:a[1];return ga(b,c)}var
+g7=[N,pY,bA(0)];ww(0);pX(pZ,g7);function
 t(a){if(typeof
-a==="number"&&a!==fQ)return-a|0;return ww(a)}function
+a==="number"&&a!==fS)return-a|0;return wz(a)}function
 k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:kH(b,a)}return kH(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:kI(b,a)}return kI(b,a)}function
 n(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:kK(a,b)}return kK(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:kL(a,b)}return kL(a,b)}function
 b(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!wv(b,a))return aH(b,a);return wu(b,a)}function
+a==="number"&&!wy(b,a))return aH(b,a);return wx(b,a)}function
 Y(a){if(typeof
-a==="number"&&a!==fB)return a+1|0;return wC(a)}function
-pZ(a){if(typeof
-a==="number"&&a!==fQ)return a-1|0;return wy(a)}function
-eF(a){return typeof
-a==="number"?0<=a?a:a!==fQ?-a|0:kG(a):kG(a)}function
+a==="number"&&a!==fD)return a+1|0;return wF(a)}function
+p0(a){if(typeof
+a==="number"&&a!==fS)return a-1|0;return wB(a)}function
+eG(a){return typeof
+a==="number"?0<=a?a:a!==fS?-a|0:kH(a):kH(a)}function
 af(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:kJ(b,a)}return kJ(b,a)}function
+c=b<<a;return c>>a===b?c:kK(b,a)}return kK(b,a)}function
 cz(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return wA(b,a)}function
+c=a<32?a:31;return b>>c}return wD(b,a)}function
 cA(a){return typeof
-a==="number"?a:wD(a)}var
+a==="number"?a:wG(a)}var
 f=0,h=1;function
 av(b,a){return 0<bO(b,a)?a:b}function
 w(b,a){return 0<=bO(b,a)?b:a}function
-p0(b,a){return 0<bO(b,a)?1:0}function
-p1(b,a){return wx(b,a,0,u(a))}function
+p1(b,a){return 0<bO(b,a)?1:0}function
+p2(b,a){return wA(b,a,0,u(a))}function
 cB(e,a){var
-d=wq(e,a),b=d[2],c=d[1];if(0<=aj(b))return[0,c,b];if(0<=aj(a)){var
-f=k(b,a);return[0,pZ(c),f]}var
+d=wt(e,a),b=d[2],c=d[1];if(0<=aj(b))return[0,c,b];if(0<=aj(a)){var
+f=k(b,a);return[0,p0(c),f]}var
 g=n(b,a);return[0,Y(c),g]}function
 g(c,a){return b(c,a)}function
-p2(a){return wB(a)}function
+p3(a){return wE(a)}function
 cC(a){return aj(a)}function
-O(b,a){return wr(b,a)}function
+O(b,a){return wu(b,a)}function
 q(b,a){return bO(b,a)<=0?1:0}function
 z(b,a){return bO(b,a)<0?1:0}function
-T(a){return a}function
-eG(a){try{var
-b=cA(a);return b}catch(a){a=aS(a);if(a===g5)return ef(p3);throw a}}function
+Q(a){return a}function
+eH(a){try{var
+b=cA(a);return b}catch(a){a=aS(a);if(a===g7)return eg(p4);throw a}}function
 dv(a){return a?0:1}function
 aw(b,a){var
 c=a?[0,e(b,a[1])]:a;return c}function
@@ -2458,66 +2458,66 @@ F(a){var
 b=a?F(a[2])+1|0:a;return b}function
 aY(a,b){if(a){var
 c=aY(a[2],b);return[0,a[1],c]}return b}function
-g6(a){return ar(0,a-1|0)}function
-p4(b,a){return b+a|0}function
-g7(b,a){return aH(b,a)}function
-g8(b,a){return ar(0,b-a|0)}function
-g9(b,a){function
-c(b){return g9(b,a)+1|0}function
+g8(a){return ar(0,a-1|0)}function
+p5(b,a){return b+a|0}function
+g9(b,a){return aH(b,a)}function
+g_(b,a){return ar(0,b-a|0)}function
+g$(b,a){function
+c(b){return g$(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-g_(b,a){function
-c(b){return g9(a,g_(b,a))}function
-d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-g$(b,a){return b<=a?1:0}function
-be(b,a){return b<a?1:0}function
 ha(b,a){function
+c(b){return g$(a,ha(b,a))}function
+d(a){return 0}return 0===b?d(0):c(b-1|0)}function
+hb(b,a){return b<=a?1:0}function
+be(b,a){return b<a?1:0}function
+hc(b,a){function
 c(b){function
-c(a){return ha(b,a)+1|0}function
+c(a){return hc(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-hb(b,a){function
-c(a){return g_(b,hb(b,a))}function
+hd(b,a){function
+c(a){return ha(b,hd(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}var
 dw=function
-c(a,b){return c.fun(a,b)};wi(dw,function(b,a){function
+c(a,b){return c.fun(a,b)};wl(dw,function(b,a){function
 e(j){function
 d(a){return Y(g(2,h))}function
 e(a){return g(2,Y(a))}function
 i(a){return Y(g(2,Y(a)))}if(q(a,h))return d(0);var
-b=cB(a,T(2)),c=b[1];return O(b[2],f)?e(c):i(c)}function
+b=cB(a,Q(2)),c=b[1];return O(b[2],f)?e(c):i(c)}function
 i(b){function
 e(a){return g(2,Y(b))}function
 i(a){return Y(g(2,k(b,a)))}function
 j(a){return g(2,l(dw,b,a))}if(q(a,h))return e(0);var
-c=cB(a,T(2)),d=c[1];return O(c[2],f)?i(d):j(d)}function
+c=cB(a,Q(2)),d=c[1];return O(c[2],f)?i(d):j(d)}function
 j(b){function
 e(a){return Y(g(2,Y(b)))}function
 i(a){return g(2,l(dw,b,a))}function
 j(a){return Y(g(2,l(dw,b,a)))}if(q(a,h))return e(0);var
-c=cB(a,T(2)),d=c[1];return O(c[2],f)?i(d):j(d)}if(q(b,h))return e(0);var
-c=cB(b,T(2)),d=c[1];return O(c[2],f)?i(d):j(d)});function
+c=cB(a,Q(2)),d=c[1];return O(c[2],f)?i(d):j(d)}if(q(b,h))return e(0);var
+c=cB(b,Q(2)),d=c[1];return O(c[2],f)?i(d):j(d)});function
 cD(a,b,c){function
 i(c){return e(a,b)}function
 j(c){return cD(a,cD(a,b,c),c)}function
 k(c){return e(a,cD(a,cD(a,b,c),c))}if(q(c,h))return i(0);var
-d=cB(c,T(2)),g=d[1];return O(d[2],f)?j(g):k(g)}function
-p5(a){function
+d=cB(c,Q(2)),g=d[1];return O(d[2],f)?j(g):k(g)}function
+p6(a){function
 c(c){return b(a,c)}return function(a){return cD(c,h,a)}}function
-hc(c,a){function
+he(c,a){function
 d(a){return f}function
-g(a){return e(p5(c),a)}function
+g(a){return e(p6(c),a)}function
 i(a){return h}var
 b=cC(a);return 0===b?i(0):0<b?g(a):d(t(a))}function
-b1(a){return 0<=cC(a)?eG(a):0}function
-A(b,a){return 0===cC(a)?f:ws(b,a)}function
-b2(a){return 0<cC(a)?T(aT(a)-1|0):f}function
-bf(a){return 0<=cC(a)?p2(a):f}function
+b1(a){return 0<=cC(a)?eH(a):0}function
+A(b,a){return 0===cC(a)?f:wv(b,a)}function
+b2(a){return 0<cC(a)?Q(aT(a)-1|0):f}function
+bf(a){return 0<=cC(a)?p3(a):f}function
 ax(b,c){var
-a=eG(c);return 0<=a?af(b,a):cz(b,-a|0)}function
+a=eH(c);return 0<=a?af(b,a):cz(b,-a|0)}function
 dx(b,c){var
-a=eG(c);return 0<=a?cz(b,a):af(b,-a|0)}function
+a=eH(c);return 0<=a?cz(b,a):af(b,-a|0)}function
 dy(b,a){return a?a[1]:b}function
-hd(a){var
+hf(a){var
 b=a?a[2]:a;return b}function
 ay(c,a,b){function
 d(c){return a?ay(c,a[2],b):b}function
@@ -2526,13 +2526,13 @@ b3(a,b){function
 c(b){return a?b3(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-p6(d,c){var
+p7(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
-he(a){if(a){var
+hg(a){if(a){var
 b=a[2];if(b)var
-e=he(b),c=[0,a[1],e];else
+e=hg(b),c=[0,a[1],e];else
 var
 c=b;var
 d=c}else
@@ -2542,8 +2542,8 @@ m(b,a){if(a)var
 d=m(b,a[2]),c=[0,e(b,a[1]),d];else
 var
 c=a;return c}function
-hf(b,a){if(a){var
-c=hf(b,a[2]);return aY(e(b,a[1]),c)}return a}function
+hh(b,a){if(a){var
+c=hh(b,a[2]);return aY(e(b,a[1]),c)}return a}function
 cE(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=l(e,b,a[1]),a=a[2],b=f;continue}return b}}function
@@ -2585,136 +2585,136 @@ d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 bq(b,a){function
 c(a){return[0,b,bq(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-U(b,a){return t(A(t(b),a))}function
+R(b,a){return t(A(t(b),a))}function
 aO(d,c,a){var
-e=U(b(d,c),a);return[0,A(b(d,c),a),e]}function
+e=R(b(d,c),a);return[0,A(b(d,c),a),e]}function
 dz(b,a){var
 c=j(a),d=k(j(b),c),e=i(a);return[0,k(i(b),e),d]}function
-p7(a){var
+p8(a){var
 b=t(i(a));return[0,t(j(a)),b]}function
-hg(a,c){if(q(f,a)){var
+hi(a,c){if(q(f,a)){var
 d=b(a,j(c));return[0,b(a,i(c)),d]}var
 e=b(a,i(c));return[0,b(a,j(c)),e]}function
 dA(d,c,a){var
-e=j(a),f=U(b(j(c),e),d),g=i(a);return[0,A(b(i(c),g),d),f]}function
-p8(a,c){var
-d=i(c),e=U(b(a,a),d),f=j(c);return[0,A(b(a,a),f),e]}function
-hh(d,c,a){var
-e=U(b(j(a),c),d);return[0,A(b(i(a),c),d),e]}function
+e=j(a),f=R(b(j(c),e),d),g=i(a);return[0,A(b(i(c),g),d),f]}function
+p9(a,c){var
+d=i(c),e=R(b(a,a),d),f=j(c);return[0,A(b(a,a),f),e]}function
+hj(d,c,a){var
+e=R(b(j(a),c),d);return[0,A(b(i(a),c),d),e]}function
 aP(c,a){if(c){if(a){var
 d=aP(c[2],a[2]);return k(b(c[1],a[1]),d)}return f}return f}function
 az(a){if(a){var
 b=az(a[2]);return k(a[1],b)}return f}function
-p9(b){var
+p_(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return q(f,a[1][1]);return 0}function
-hi(a){var
+hk(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-d=p9(a);if(d){var
+d=p_(a);if(d){var
 e=a[16];return ao(function(a){return q(f,a)},e)}return d}}else
 if(1===b[0])return 1;return 0}return 0}function
-hj(a,c,e,d){function
+hl(a,c,e,d){function
 f(e){var
-f=dA(a,d,hj(a,k(c,h),e,d));return dz(aO(a,h,k(b(g(2,h),c),h)),f)}function
+f=dA(a,d,hl(a,k(c,h),e,d));return dz(aO(a,h,k(b(g(2,h),c),h)),f)}function
 i(i){var
-d=k(b(g(2,h),c),h),e=b(g(2,g(2,g(2,h))),d),f=U(b(Y(g(2,g(2,g(2,h)))),a),e);return[0,A(a,k(b(g(2,h),c),h)),f]}return 0===e?i(0):f(e-1|0)}function
-eH(a,e,d,c){var
-b=aO(a,d,c),i=dA(a,b,hj(a,f,e,dA(a,b,b)));return hg(g(2,h),i)}function
-p_(d,c,b,a){if(q(a,b)){var
-e=k(b,a);return eH(d,c,n(b,a),e)}var
-f=k(a,b);return p7(eH(d,c,n(a,b),f))}function
-hk(a,d){var
-c=b(g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h)))))))))))))))),a),e=Y(g(2,h));return hh(c,a,eH(c,g7(2,d),h,e))}function
-p$(d,c){var
+d=k(b(g(2,h),c),h),e=b(g(2,g(2,g(2,h))),d),f=R(b(Y(g(2,g(2,g(2,h)))),a),e);return[0,A(a,k(b(g(2,h),c),h)),f]}return 0===e?i(0):f(e-1|0)}function
+eI(a,e,d,c){var
+b=aO(a,d,c),i=dA(a,b,hl(a,f,e,dA(a,b,b)));return hi(g(2,h),i)}function
+p$(d,c,b,a){if(q(a,b)){var
+e=k(b,a);return eI(d,c,n(b,a),e)}var
+f=k(a,b);return p8(eI(d,c,n(a,b),f))}function
+hm(a,d){var
+c=b(g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h)))))))))))))))),a),e=Y(g(2,h));return hj(c,a,eI(c,g9(2,d),h,e))}function
+qa(d,c){var
 j=b2(c),a=n(b2(d),j),e=q(f,a)?d:ax(d,t(a)),i=q(f,a)?ax(c,a):c,l=b(Y(g(2,g(2,h))),e);if(z(b(Y(g(2,Y(g(2,h)))),i),l))return k(a,h);var
 m=b(Y(g(2,g(2,h))),i);return z(b(Y(g(2,Y(g(2,h)))),e),m)?n(a,h):a}function
-qa(r,p,o,d,c){var
-a=p$(d,c),e=q(f,a)?d:ax(d,t(a)),i=q(f,a)?ax(c,a):c,j=z(f,d),k=j?z(f,c):j,l=k?q(e,b(g(2,h),i)):k,m=l?q(i,b(g(2,h),e)):l;if(m)var
-s=p_(r,p,e,i),n=[0,dz(hg(a,o),s)];else
+qb(r,p,o,d,c){var
+a=qa(d,c),e=q(f,a)?d:ax(d,t(a)),i=q(f,a)?ax(c,a):c,j=z(f,d),k=j?z(f,c):j,l=k?q(e,b(g(2,h),i)):k,m=l?q(i,b(g(2,h),e)):l;if(m)var
+s=p$(r,p,e,i),n=[0,dz(hi(a,o),s)];else
 var
 n=m;return n}function
-hl(b,a){if(b)if(a)var
-d=hl(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+hn(b,a){if(b)if(a)var
+d=hn(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-qb(b,a){var
-c=bq(0,b);return cE(function(b,a){return hl(a,b)},a,c)}function
+qc(b,a){var
+c=bq(0,b);return cE(function(b,a){return hn(a,b)},a,c)}function
 br(a){if(a){var
 b=a[1];if(b)var
 c=br(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return qc}function
-hm(f,a,e){if(a)var
+d=b;return d}return qd}function
+ho(f,a,e){if(a)var
 b=a[1],c=l(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
 dC(a,d,c,g,b){if(b){var
-h=b[2],f=b[1],i=hm(a,c,f);if(i){var
+h=b[2],f=b[1],i=ho(a,c,f);if(i){var
 m=dC(a,d,c,g,h);return[0,i[1],m]}var
-j=hm(a,g,f);if(j){var
+j=ho(a,g,f);if(j){var
 n=dC(a,d,g,c,h);return[0,j[1],n]}var
 k=e(d,f),l=[0,k,dC(a,d,[0,[0,f,k]],c,h)]}else
 var
 l=b;return l}function
-qd(c,b,a){return dC(c,b,0,0,a)}function
-hn(b,a){return b?a?O(b[1],a[1]):a:a?0:1}function
-qe(b,a){var
-d=i(a),c=hn(i(b),d);if(c){var
-e=j(a);return hn(j(b),e)}return c}function
+qe(c,b,a){return dC(c,b,0,0,a)}function
+hp(b,a){return b?a?O(b[1],a[1]):a:a?0:1}function
+qf(b,a){var
+d=i(a),c=hp(i(b),d);if(c){var
+e=j(a);return hp(j(b),e)}return c}function
 aZ(c){var
 a=bf(c);return O(b(a,a),c)?a:k(a,h)}function
-qf(a,d,c){var
+qg(a,d,c){var
 e=q(f,d),g=e?z(f,c):e;if(g)var
-i=aZ(U(b(b(a,a),d),c)),h=[0,[0,bf(A(b(b(a,a),d),c)),i]];else
+i=aZ(R(b(b(a,a),d),c)),h=[0,[0,bf(A(b(b(a,a),d),c)),i]];else
 var
 h=g;return h}function
-ho(p,o,n,m){var
+hq(p,o,n,m){var
 c=p,a=o,e=n,d=m;for(;;){if(c){if(a){var
 j=a[2],h=a[1],l=c[2],g=c[1];if(O(g,f)){var
 c=l,a=j;continue}var
 i=z(f,g)?h[3]:h[2];if(i){var
 q=k(d,b(g,i[1])),c=l,a=j,e=k(e,b(g,h[1])),d=q;continue}return i}return[0,[0,e,d]]}return[0,[0,e,d]]}}function
-eI(m,l){var
+eJ(m,l){var
 c=m,a=l;for(;;){if(c){if(a){var
 d=a[1];if(d){var
 j=a[2],e=c[2],i=c[1];if(O(i,f)){var
 c=e,a=j;continue}var
-n=eI(e,j),o=aP(e,d[2]),p=b(g(2,h),o);return k(b(i,k(b(i,d[1]),p)),n)}return f}return f}return f}}function
-qg(i,a,d,c){if(z(f,a)){var
+n=eJ(e,j),o=aP(e,d[2]),p=b(g(2,h),o);return k(b(i,k(b(i,d[1]),p)),n)}return f}return f}return f}}function
+qh(i,a,d,c){if(z(f,a)){var
 j=b(i,c);return[0,[0,n(b(a,d),j),a]]}var
 e=O(a,f),g=e?O(c,f):e,k=g?[0,[0,d,h]]:g;return k}function
-qh(l,k,j,i,h,g,f,a,d){var
-m=b(a,h),c=ho(d,k,b(a,i),m);if(c){var
-e=c[1],n=eI([0,a,d],[0,[0,g,f],j]);return qg(l,e[1],e[2],n)}return c}var
-qi=g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))),qj=hc(g(2,h),qi);function
+qi(l,k,j,i,h,g,f,a,d){var
+m=b(a,h),c=hq(d,k,b(a,i),m);if(c){var
+e=c[1],n=eJ([0,a,d],[0,[0,g,f],j]);return qh(l,e[1],e[2],n)}return c}var
+qj=g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))),qk=he(g(2,h),qj);function
 ag(a){return a[8]}function
-eJ(b){var
+eK(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return h;return f}function
-hp(e,d,c){var
+hr(e,d,c){var
 a=e[4];if(typeof
 a==="number"&&!a)return b(d,c);return f}function
-eK(a){var
+eL(a){var
 c=a[4];if(typeof
 c==="number"){if(0===c){var
 d=ag(a);return b(ag(a),d)}}else
 if(2!==c[0]){var
 i=ag(a);return b(t(g(2,h)),i)}var
 e=ag(a),f=b(ag(a),e);return b(t(g(2,h)),f)}function
-qk(b){var
+ql(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return q(f,a[1][1]);return 1}function
-ql(b){var
+qm(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,h,h]]}function
-qm(a){var
+qn(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2724,13 +2724,13 @@ var
 f=c;return f}function
 dD(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return qj;return h}function
-qn(c,a){var
+a!=="number"&&2!==a[0])return qk;return h}function
+qo(c,a){var
 d=aP(a,a),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
 g=dD(c),f=b(b(dD(c),g),d),i=aZ(f),j=bf(f);return[0,d,az(a),j,i]}return[0,d,az(a),h,h]}function
-hq(a){var
-h=a[9],b=m(function(b){return qn(a,b)},h),e=qk(a);if(e)var
+hs(a){var
+h=a[9],b=m(function(b){return qo(a,b)},h),e=ql(a);if(e)var
 i=a[2],c=F(b)===i?1:0;else
 var
 c=e;if(c)var
@@ -2739,123 +2739,123 @@ c=a[1];return F(b)===c?1:0},j);else
 var
 d=c;var
 g=d?ao(function(a){return z(f,a[3])},b):d,k=g?[0,b]:g;return k}function
-hr(c,a){if(a){var
-d=b(c,hr(c,a[2]));return k(a[1],d)}return f}function
-qo(a){var
+ht(c,a){if(a){var
+d=b(c,ht(c,a[2]));return k(a[1],d)}return f}function
+qp(a){var
 e=ax(h,n(a,h));function
 b(a,g,c,d){function
 f(e){var
 a=dx(g,h),f=dx(c,a),i=b(e,a,f,d);return b(e,a,n(c,ax(f,a)),i)}function
 i(a){return[0,n(c,e),d]}return 0===a?i(0):f(a-1|0)}return b}function
-hs(c,b,a){if(b){if(a){var
-d=hs(c,b[2],a[2]),e=ax(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return ax(a,c)},a)}function
-ht(b,a){if(a){var
-c=ht(b,a[2]);return hs(b,a[1],c)}return a}function
-qp(g,f,e){var
+hu(c,b,a){if(b){if(a){var
+d=hu(c,b[2],a[2]),e=ax(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return ax(a,c)},a)}function
+hv(b,a){if(a){var
+c=hv(b,a[2]);return hu(b,a[1],c)}return a}function
+qq(g,f,e){var
 d=g,c=f,a=e;for(;;){if(c){if(a){var
 h=a[2],i=c[2],d=k(d,b(c[1],a[1])),c=i,a=h;continue}return d}return d}}var
-cH=hb(2,6),qq=6;function
-hu(b,a){function
+cH=hd(2,6),qr=6;function
+hw(b,a){function
 c(c){if(a)var
-d=hu(c,cG(cH,a)),b=[0,cF(cH,a),d];else
+d=hw(c,cG(cH,a)),b=[0,cF(cH,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-qr(a){var
+qs(a){var
 c=ax(h,a),d=ax(h,n(a,h));return function(e,b){var
-f=hu(e,b);return m(function(b){var
-e=ht(a,b);return[0,hr(c,bq(d,F(b))),e]},f)}}function
-qs(b,a){return m(function(b){return qp(f,a,j(b))},b)}function
-hv(e,c,a){if(c)if(a)var
-f=hv(e,c[2],a[2]),g=a[1],d=[0,k(b(e,c[1]),g),f];else
+f=hw(e,b);return m(function(b){var
+e=hv(a,b);return[0,ht(c,bq(d,F(b))),e]},f)}}function
+qt(b,a){return m(function(b){return qq(f,a,j(b))},b)}function
+hx(e,c,a){if(c)if(a)var
+f=hx(e,c[2],a[2]),g=a[1],d=[0,k(b(e,c[1]),g),f];else
 var
 d=a;else
 var
 d=c;return d}function
-hw(i,h,c){var
+hy(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
 d=a[2],e=b[2],g=b[1];if(O(g,f)){var
 b=e,a=d;continue}var
-j=hw(e,d,c);return hv(g,a[1],j)}return c}return c}}function
-hx(d,c,b,a){if(b){if(a){var
-f=hx(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return jd(qo(d),qq,c,g,f)}var
+j=hy(e,d,c);return hx(g,a[1],j)}return c}return c}}function
+hz(d,c,b,a){if(b){if(a){var
+f=hz(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return je(qp(d),qr,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-qt(a,e,d,c){return cF(e,hx(a,b(a,T(cH)),d,c))}function
-qu(a){var
+qu(a,e,d,c){return cF(e,hz(a,b(a,Q(cH)),d,c))}function
+qv(a){var
 d=ax(h,n(a,h));return function(f,e){var
-c=dx(e,b(a,T(f)));return n(n(c,ax(dx(c,a),a)),d)}}function
-eL(b,a){if(b)if(a)var
-d=eL(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
+c=dx(e,b(a,Q(f)));return n(n(c,ax(dx(c,a),a)),d)}}function
+eM(b,a){if(b)if(a)var
+d=eM(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-eM(d,a,c){var
-e=T(cH),b=b1(A(T(a),e)),g=g8(a,g7(b,cH));return m(function(a){var
-c=ay(b,a,f);return l(qu(d),g,c)},c)}function
-hy(a){if(a){var
-b=hy(a[2]);return k(eF(a[1]),b)}return f}var
-hz=g(2,g(2,g(2,Y(g(2,h)))));function
-qv(a){return k(b2(aN(function(b,a){return w(b[1],a)},f,a)),h)}function
-cI(a){return k(k(qv(a),hz),h)}function
-qw(a,b){var
-c=a[9],d=F(a[9]);return l(qr(cI(b)),d,c)}function
-qx(a){var
+eN(d,a,c){var
+e=Q(cH),b=b1(A(Q(a),e)),g=g_(a,g9(b,cH));return m(function(a){var
+c=ay(b,a,f);return l(qv(d),g,c)},c)}function
+hA(a){if(a){var
+b=hA(a[2]);return k(eG(a[1]),b)}return f}var
+hB=g(2,g(2,g(2,Y(g(2,h)))));function
+qw(a){return k(b2(aN(function(b,a){return w(b[1],a)},f,a)),h)}function
+cI(a){return k(k(qw(a),hB),h)}function
+qx(a,b){var
+c=a[9],d=F(a[9]);return l(qs(cI(b)),d,c)}function
+qy(a){var
 b=a[9];return m(function(a){return 0},b)}function
-hA(g,f,d,b,a){if(b)if(a){var
-h=a[1],k=hA(g,f,d+1|0,b[2],a[2]);if(h)var
+hC(g,f,d,b,a){if(b)if(a){var
+h=a[1],k=hC(g,f,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=e(f,d),i=j?qs(g,b[1]):j;var
+j=e(f,d),i=j?qt(g,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
 dE(c,a){if(a)var
-e=a[1],f=dE(c,a[2]),d=[0,m(function(a){return b(b(T(c[1]),e),a)},a),f];else
+e=a[1],f=dE(c,a[2]),d=[0,m(function(a){return b(b(Q(c[1]),e),a)},a),f];else
 var
 d=a;return d}function
-eN(c,g,f,e,d,a){if(f){if(e){if(d){var
-h=eN(c,g,f[2],e[2],d[2],a),i=e[1],j=m(function(a){return b(i,a)},a),k=f[1];return[0,aY(eM(cI(g),k,d),j),h]}return dE(c,a)}return dE(c,a)}return dE(c,a)}function
-eO(d,b){if(b){var
+eO(c,g,f,e,d,a){if(f){if(e){if(d){var
+h=eO(c,g,f[2],e[2],d[2],a),i=e[1],j=m(function(a){return b(i,a)},a),k=f[1];return[0,aY(eN(cI(g),k,d),j),h]}return dE(c,a)}return dE(c,a)}return dE(c,a)}function
+eP(d,b){if(b){var
 a=ay(b[1],d,0);if(a)var
-c=eO(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+c=eP(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return qy}function
+e=a;return e}return qz}function
 dF(b,a){if(b){var
 c=b[1];return a?[0,w(c,a[1])]:[0,c]}return a}function
 dG(b,a){if(b){var
 c=b[1];return a?[0,av(c,a[1])]:[0,c]}return a}function
-eP(b,a){var
+dH(b,a){var
 c=j(a),d=dG(j(b),c),e=i(a);return[0,dF(i(b),e),d]}function
-hB(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,hB(a,b,d)]},g=function(a){return[0,eP(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-qz(d,c,a){var
-e=[0,U(b(c,j(a)),d)];return[0,[0,A(b(c,i(a)),d)],e]}function
-hC(d,c,a,b){if(a){var
-e=a[1],f=hC(d,c,a[2],b),g=qz(d,c,j(e));return hB(i(e),g,f)}return b}function
-hD(c,a){var
+hD(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,hD(a,b,d)]},g=function(a){return[0,dH(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+qA(d,c,a){var
+e=[0,R(b(c,j(a)),d)];return[0,[0,A(b(c,i(a)),d)],e]}function
+hE(d,c,a,b){if(a){var
+e=a[1],f=hE(d,c,a[2],b),g=qA(d,c,j(e));return hD(i(e),g,f)}return b}function
+hF(c,a){var
 d=A(a,c);if(O(a,b(c,d)))return[0,[0,a,d],h];var
 e=A(c,a);return O(c,b(a,e))?[0,[0,c,h],e]:[0,[0,b(c,a),a],c]}function
 cJ(d,c,a){var
 e=dD(d),g=q(f,a)?c[3]:c[4];return A(b(a,g),e)}function
-hE(c,b,a){return t(cJ(c,b,t(a)))}function
-qA(e,c,a,d){var
+hG(c,b,a){return t(cJ(c,b,t(a)))}function
+qB(e,c,a,d){var
 g=q(f,a)?c[4]:c[3],h=b(d,g);return A(b(a,dD(e)),h)}function
-hF(a,j,i,c,h,g){var
-d=hp(a,j,c[1]),e=t(b(eK(a),i));if(z(f,eK(a))){var
-l=[0,k(d,cJ(a,c,b(e,g)))],m=[0,k(d,hE(a,c,b(e,h)))];return[0,eJ(a),m,l]}var
-n=[0,k(d,cJ(a,c,b(e,h)))],o=[0,k(d,hE(a,c,b(e,g)))];return[0,eJ(a),o,n]}function
-hG(a,i){var
-d=ql(a);if(d)var
+hH(a,j,i,c,h,g){var
+d=hr(a,j,c[1]),e=t(b(eL(a),i));if(z(f,eL(a))){var
+l=[0,k(d,cJ(a,c,b(e,g)))],m=[0,k(d,hG(a,c,b(e,h)))];return[0,eK(a),m,l]}var
+n=[0,k(d,cJ(a,c,b(e,h)))],o=[0,k(d,hG(a,c,b(e,g)))];return[0,eK(a),o,n]}function
+hI(a,i){var
+d=qm(a);if(d)var
 c=d[1],p=b(c[1],c[1]),q=ag(a),r=[0,t(b(b(i,b(ag(a),q)),p))],j=[0,[0,f,[0,b(c[2],c[2]),0,r]],0];else
 var
 j=d;var
-e=qm(a);if(e)var
-l=e[1],m=l[2],n=l[1],s=T(a[1]),u=[0,b(b(b(b(g(2,h),i),s),n),m)],v=[0,g(2,h),0,u],o=[0,[0,k(n,m),v],0];else
+e=qn(a);if(e)var
+l=e[1],m=l[2],n=l[1],s=Q(a[1]),u=[0,b(b(b(b(g(2,h),i),s),n),m)],v=[0,g(2,h),0,u],o=[0,[0,k(n,m),v],0];else
 var
 o=e;return aY(o,j)}function
 eQ(d,e){var
@@ -2864,55 +2864,55 @@ c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
 f=eQ(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-hH(a){var
+hJ(a){var
 c=a[4];if(typeof
 c!=="number"&&2!==c[0])return ag(a);var
 d=ag(a);return b(ag(a),d)}function
-qB(c,h,a,d,g){if(typeof
+qC(c,h,a,d,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-o=ag(c),p=b(ag(c),o),r=aZ(w(f,U(b(b(b(a,a),p),i),h))),s=d[1];return[0,i,b(b(a,a),s),r]}var
-n=A(cJ(c,d,t(b(b(a,hH(c)),i))),h);return[0,i,aZ(d[1]),n]}var
+o=ag(c),p=b(ag(c),o),r=aZ(w(f,R(b(b(b(a,a),p),i),h))),s=d[1];return[0,i,b(b(a,a),s),r]}var
+n=A(cJ(c,d,t(b(b(a,hJ(c)),i))),h);return[0,i,aZ(d[1]),n]}var
 e=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=q(f,e);if(l)var
 v=ag(c),x=b(ag(c),v),y=bf(A(b(b(b(a,a),x),e),h)),z=d[1],m=[1,e,b(b(a,a),z),y];else
 var
 m=l;return m}var
-u=A(cJ(c,d,b(b(a,hH(c)),e)),h);return[1,e,aZ(d[1]),u]}}function
-qC(e,a,d,c){var
-g=b(e,d);return aZ(w(f,U(n(b(a,c),g),a)))}function
-qD(l,j,c,i,e,a,d){var
+u=A(cJ(c,d,b(b(a,hJ(c)),e)),h);return[1,e,aZ(d[1]),u]}}function
+qD(e,a,d,c){var
+g=b(e,d);return aZ(w(f,R(n(b(a,c),g),a)))}function
+qE(l,j,c,i,e,a,d){var
 f=l[4];if(typeof
 f==="number"&&!f){var
 m=k(n(e,b(b(g(2,h),j),d)),i),o=k(a,c);return q(b(k(a,c),o),m)}return q(n(b(c,e),d),a)}function
-qE(m,l,c,j,e,a,d){var
+qF(m,l,c,j,e,a,d){var
 f=m[4];if(typeof
 f==="number"&&!f){var
 i=q(c,a);if(i){var
 o=n(a,c),p=b(n(a,c),o);return q(k(n(e,b(b(g(2,h),l),d)),j),p)}return i}return q(k(b(c,e),d),a)}function
-qF(g,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(qD(g,f,e,d,a[2],a[3],c)){var
-h=j(b),k=i(b);return[0,dF([0,a[1]],k),h]}return b}if(qE(g,f,e,d,a[2],a[3],c)){var
+qG(g,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(qE(g,f,e,d,a[2],a[3],c)){var
+h=j(b),k=i(b);return[0,dF([0,a[1]],k),h]}return b}if(qF(g,f,e,d,a[2],a[3],c)){var
 l=j(b),m=dG([0,a[1]],l);return[0,i(b),m]}return b}}function
-hI(d,c,b,a){if(c){if(b){if(a){var
-e=hI(d,c[2],b[2],a[2]);return[0,a2(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-hJ(f,e,d,b,a){if(b)if(a)var
-g=hJ(f,e,d,b[2],a[2]),c=[0,qB(f,e,d,b[1],a[1]),g];else
+hK(d,c,b,a){if(c){if(b){if(a){var
+e=hK(d,c[2],b[2],a[2]);return[0,a2(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+hL(f,e,d,b,a){if(b)if(a)var
+g=hL(f,e,d,b[2],a[2]),c=[0,qC(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-hK(b){var
+hM(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return h;return t(h)}function
-hL(a,c){var
-d=eK(a);return b(c,b(hK(a),d))}function
-dH(a,h,s,r,q,p,d,o,c){if(c){var
+hN(a,c){var
+d=eL(a);return b(c,b(hM(a),d))}function
+dI(a,h,s,r,q,p,d,o,c){if(c){var
 i=c[1],e=i[1],j=z(f,e);if(j){var
-t=i[2],u=b(b(p,hK(a)),e),v=d[1],w=hp(a,h,d[1]),g=qh(h,r,q,eJ(a),w,v,o,u,t);if(g)var
-k=g[1],x=b(b(k[2],e),s),l=[0,qA(a,d,k[1],x)];else
+t=i[2],u=b(b(p,hM(a)),e),v=d[1],w=hr(a,h,d[1]),g=qi(h,r,q,eK(a),w,v,o,u,t);if(g)var
+k=g[1],x=b(b(k[2],e),s),l=[0,qB(a,d,k[1],x)];else
 var
 l=g;var
 m=l}else
@@ -2921,233 +2921,264 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-qG(l,k,g,f,d,q,p,n,a,o,c){var
+qH(l,k,g,f,d,q,p,n,a,o,c){var
 r=n[1];if(r){var
-w=a[2],x=m(function(a){return b(w,a)},q),s=aY(e(p,o),x),y=j(c),z=n[2],A=dG(aw(t,dH(l,k,g,f,d,t(h),a,s,z)),y),B=i(c);return[0,dF(dH(l,k,g,f,d,h,a,s,[0,r[1]]),B),A]}var
+w=a[2],x=m(function(a){return b(w,a)},q),s=aY(e(p,o),x),y=j(c),z=n[2],A=dG(aw(t,dI(l,k,g,f,d,t(h),a,s,z)),y),B=i(c);return[0,dF(dI(l,k,g,f,d,h,a,s,[0,r[1]]),B),A]}var
 u=n[2];if(u){var
-C=a[2],D=m(function(a){return b(C,a)},q),v=aY(e(p,o),D),E=j(c),F=[0,u[1]],G=dG(aw(t,dH(l,k,g,f,d,t(h),a,v,F)),E),H=i(c);return[0,dF(dH(l,k,g,f,d,h,a,v,0),H),G]}return c}function
+C=a[2],D=m(function(a){return b(C,a)},q),v=aY(e(p,o),D),E=j(c),F=[0,u[1]],G=dG(aw(t,dI(l,k,g,f,d,t(h),a,v,F)),E),H=i(c);return[0,dF(dI(l,k,g,f,d,h,a,v,0),H),G]}return c}function
 eR(l,k,j,i,h,g,f,c,p,o,a){if(c){var
 m=c[1],b=m[1],d=cG(b,o);if(d){var
 e=cG(b,a);if(e){var
-n=p4(p,b),q=eR(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,qG(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return aY(cF(b,a),r)}return a}return a}return a}function
-qH(a){var
-b=a[4];return hf(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-dI(b,a){return ay(a,b,[0,f,f,h,h])}function
-qI(e,d,a,c,b){var
-g=hw(c,b,m(function(a){return f},a)),h=F(e[9]);return qt(cI(d),h,a,g)}function
-hM(e,c,a){if(c)if(a)var
-f=hM(e,c[2],a[2]),g=b(e,c[1][2]),d=[0,k(a[1],g),f];else
+n=p5(p,b),q=eR(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,qH(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return aY(cF(b,a),r)}return a}return a}return a}function
+qI(a){var
+b=a[4];return hh(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+dJ(b,a){return ay(a,b,[0,f,f,h,h])}function
+qJ(e,d,a,c,b){var
+g=hy(c,b,m(function(a){return f},a)),h=F(e[9]);return qu(cI(d),h,a,g)}function
+hO(e,c,a){if(c)if(a)var
+f=hO(e,c[2],a[2]),g=b(e,c[1][2]),d=[0,k(a[1],g),f];else
 var
 d=a;else
 var
 d=c;return d}function
-qJ(i,e,w,b,v,u,d,t,s,r,p,a,c){var
-j=cF(F(d),a),k=ho(a,s,f,f);if(k){var
+qK(i,e,w,b,v,u,d,t,s,r,p,a,c){var
+j=cF(F(d),a),k=hq(a,s,f,f);if(k){var
 l=k[1];if(O(l[1],b)&&z(f,b)){var
-x=hc(g(2,h),hz);if(q(hy(j),x)){var
-m=aP(cG(F(d),a),p),n=qI(i,e,w,j,t),o=eI(a,r),y=O(m,f)?n:hM(m,e,n),A=qC(b,u,l[2],o);return hI(function(a,c,d){return qF(i,b,A,o,a,c,d)},v,y,c)}}return c}return c}function
-qK(a,u,h,b,g,t,O,N,M,L,f){var
+x=he(g(2,h),hB);if(q(hA(j),x)){var
+m=aP(cG(F(d),a),p),n=qJ(i,e,w,j,t),o=eJ(a,r),y=O(m,f)?n:hO(m,e,n),A=qD(b,u,l[2],o);return hK(function(a,c,d){return qG(i,b,A,o,a,c,d)},v,y,c)}}return c}return c}function
+qL(a,u,h,b,g,t,O,N,M,L,f){var
 k=u[3],d=eQ(L,u[4]),c=m(i,d),v=ao(function(b){return be(b,a[2])},c);if(v){var
-l=hC(k,h,d,M),n=f[1];if(n){var
-P=[0,n[1],n[2]],o=eO(t,c);if(o)var
-w=o[1],x=hD(k,h),y=x[1],e=y[1],Q=y[2],R=m(function(c){var
-d=j(j(c)),f=i(j(c));return hF(a,e,Q,dI(b,i(c)),f,d)},d),z=hG(a,e),A=aY(R,m(j,z)),p=m(i,z),S=cI(b),B=m(function(a){return eL(g,a)},w),C=eN(a,b,c,m(function(a){return dI(b,a)[2]},c),B,p),T=qJ(a,b,g,O,N,e,c,w,A,C,p,P,l),U=0,V=f[2],W=function(a){return eM(S,a,B)},D=[0,eR(a,e,hL(a,x[2]),A,C,p,W,V,U,b,T)];else
+l=hE(k,h,d,M),n=f[1];if(n){var
+P=[0,n[1],n[2]],o=eP(t,c);if(o)var
+w=o[1],x=hF(k,h),y=x[1],e=y[1],Q=y[2],R=m(function(c){var
+d=j(j(c)),f=i(j(c));return hH(a,e,Q,dJ(b,i(c)),f,d)},d),z=hI(a,e),A=aY(R,m(j,z)),p=m(i,z),S=cI(b),B=m(function(a){return eM(g,a)},w),C=eO(a,b,c,m(function(a){return dJ(b,a)[2]},c),B,p),T=qK(a,b,g,O,N,e,c,w,A,C,p,P,l),U=0,V=f[2],W=function(a){return eN(S,a,B)},D=[0,eR(a,e,hN(a,x[2]),A,C,p,W,V,U,b,T)];else
 var
 D=o;return D}var
 q=f[2];if(q){var
-r=eO(t,c);if(r)var
-X=r[1],E=hD(k,h),F=E[1],s=F[1],Y=F[2],Z=m(function(c){var
-d=j(j(c)),e=i(j(c));return hF(a,s,Y,dI(b,i(c)),e,d)},d),G=hG(a,s),_=aY(Z,m(j,G)),H=m(i,G),$=cI(b),I=m(function(a){return eL(g,a)},X),aa=eN(a,b,c,m(function(a){return dI(b,a)[2]},c),I,H),ab=0,ac=[0,q[1],q[2]],ad=function(a){return eM($,a,I)},J=[0,eR(a,s,hL(a,E[2]),_,aa,H,ad,ac,ab,b,l)];else
+r=eP(t,c);if(r)var
+X=r[1],E=hF(k,h),F=E[1],s=F[1],Y=F[2],Z=m(function(c){var
+d=j(j(c)),e=i(j(c));return hH(a,s,Y,dJ(b,i(c)),e,d)},d),G=hI(a,s),_=aY(Z,m(j,G)),H=m(i,G),$=cI(b),I=m(function(a){return eM(g,a)},X),aa=eO(a,b,c,m(function(a){return dJ(b,a)[2]},c),I,H),ab=0,ac=[0,q[1],q[2]],ad=function(a){return eN($,a,I)},J=[0,eR(a,s,hN(a,E[2]),_,aa,H,ad,ac,ab,b,l)];else
 var
 J=r;return J}var
 K=[0,l]}else
 var
 K=v;return K}function
-qL(c,a){var
+hP(d,c,a){return A(b(d,a),c)}function
+eS(d,c,a){return R(b(d,a),c)}function
+eT(c,b,a){if(a){var
+d=a[2],f=a[1],g=function(a){return[0,f,eT(c,a,d)]},h=function(a){return[0,e(c,f),d]};return 0===b?h(0):g(b-1|0)}return a}function
+hQ(d,c,b,a){if(a)var
+f=a[1],h=hQ(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b4(function(a){return i(b,a)},c)?f:e(d,f),g=[0,j,h];else
+var
+g=a;return g}var
+eU=[0,f,0];function
+qM(d,b,a){var
+c=j(a),e=c?av(c[1],b):b;return[0,w(i(a),d),[0,e]]}function
+qN(d,c,e,b,a){if(0===a[0]){if(a[1]===e){var
+f=a[2],g=eS(d,c,a[4]),h=hP(d,c,a[3]);return eT(function(a){return qM(h,g,a)},f,b)}return b}return b}function
+hR(d,a,c,b){var
+e=bq(eU,c),f=a[4],g=a[3];return cE(function(a,c){return qN(d,g,b,a,c)},f,e)}function
+hS(b,a){return w(f,n(b,az(m(i,a))))}function
+hT(b){var
+a=j(b);return a?a[1]:f}function
+dK(a){return j(a)?0:1}function
+qO(a){return F(b5(dK,a))}function
+hU(b,a){var
+c=j(a);if(c){var
+d=k(i(a),b);return av(c[1],d)}return k(i(a),b)}function
+qP(g,f,e,d,a){var
+b=dK(a),h=b?1:b;if(d===h)var
+j=n(g,n(e,hT(a))),c=w(i(a),j);else
+var
+c=i(a);return[0,[0,c],[0,hU(f,a)]]}function
+dL(a){var
+b=a[4];if(typeof
+b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
+qQ(b,a){var
+c=qO(a),d=az(m(hT,a)),e=hS(b,a);return m(function(a){return qP(b,e,d,c,a)},a)}function
+qR(c,a){var
 d=c[10],h=d?w(f,n(d[1],a)):f,e=c[11],i=e?w(f,n(a,e[1])):f,g=w(h,i);return b(g,g)}function
-qM(e,d,a){var
+qS(e,d,a){var
 f=n(d,a),c=w(n(a,e),f);return b(c,c)}function
-eS(b){var
+eV(b){var
 a=b[10];return a?q(f,a[1]):a}function
-hN(b){var
+hV(b){var
 a=b[11];return a?q(a[1],f):a}function
-qN(b,a){var
-c=eS(b),d=c?z(a,f):c;if(d)var
+qT(b,a){var
+c=eV(b),d=c?z(a,f):c;if(d)var
 e=d;else{var
-g=hN(b);if(g)return z(f,a);var
+g=hV(b);if(g)return z(f,a);var
 e=g}return e}function
-hO(c,a){return az(m(function(a){return qN(c,a)?f:b(a,a)},a))}function
-hP(b,a){return eS(b)?a:m(t,a)}function
-hQ(a){return aN(w,dy(f,a),a)}function
-qO(a,c){var
-d=eS(a),b=d||hN(a);return b?z(hQ(hP(a,c)),f):b}function
-hR(d,c){var
+hW(c,a){return az(m(function(a){return qT(c,a)?f:b(a,a)},a))}function
+hX(b,a){return eV(b)?a:m(t,a)}function
+hY(a){return aN(w,dy(f,a),a)}function
+qU(a,c){var
+d=eV(a),b=d||hV(a);return b?z(hY(hX(a,c)),f):b}function
+qV(e,d,c,a){var
+f=b(e,d),g=j(a),h=R(b(j(c),g),f),k=b(e,d),l=i(a);return[0,A(b(i(c),l),k),h]}function
+hZ(a,e,d,c){function
+f(b){return dz([0,a,a],qV(a,e,c,hZ(a,k(e,h),b,c)))}function
+i(c){return[0,a,b(g(2,h),a)]}return 0===d?i(0):f(d-1|0)}function
+h0(c,b,a){function
+d(b){return h0(c,b,dA(c,a,a))}function
+e(b){return a}return 0===b?e(0):d(b-1|0)}function
+qW(a,n,d,c,m){var
+o=ax(m,Q(d)),e=aO(a,eG(c),o),p=j(e),i=q(b(g(2,h),p),a);if(i)var
+k=hZ(a,h,n,e),r=q(f,c)?k:p9(a,k),l=[0,h0(a,d,r)];else
+var
+l=i;return l}function
+qX(o,m,d,c){var
+p=b(g(2,h),c),a=w(f,A(b(Y(g(2,h)),d),p)),q=b2(c),e=w(f,k(n(b2(eG(d)),q),h)),i=k(k(b2(o),a),e),r=k(bf(i),h),s=bf(a),j=av(k(Q(m),s),r),l=k(k(e,A(i,j)),h),t=g(2,g(2,h)),u=b1(k(k(a,l),t)),v=b1(l);return[0,[0,b1(j),v],u]}function
+h1(a,h,d,c){var
+e=qX(a,h,d,c),f=e[1],g=ax(a,Q(e[2])),b=qW(g,f[1],f[2],d,c),i=b?[0,hj(g,a,b[1])]:b;return i}var
+qY=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))),h2=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))))))))));function
+eW(g,e,c,a){if(q(a,f))return 0;if(z(b(qY,a),c))return 0;if(z(c,b(t(h2),a))){var
+d=h1(g,e,t(h2),h),i=d?[0,[0,f,j(d[1])]]:d;return i}return h1(g,e,c,a)}function
+eX(a,g,e){var
+b=a[10];if(b){var
+c=a[11];if(c){var
+h=a[8],d=eW(g,e,n(b[1],c[1]),h);return d?i(d[1]):f}return f}return f}function
+qZ(c,a,d){if(c[2]===1)return[0,[0,a],[0,a]];var
+e=n(Q(c[2]),h),f=k(a,b(e,eX(c,a,d))),g=[0,R(b(a,a),f)],i=b(e,a),j=k(eX(c,a,d),i);return[0,[0,A(b(a,eX(c,a,d)),j)],g]}function
+h3(d,c){var
 e=ag(d);return function(a,f){var
-g=b(a[2],e),h=hO(d,f),i=b(a[1],a[1]);return U(aZ(b(b(b(c,c),i),h)),g)}}function
-hS(d,a,h,e,c){if(O(h[1],f)&&qO(d,c)){var
-g=hQ(hP(d,c)),i=b(g,g);return t(bf(A(b(b(a,a),i),e)))}var
-j=hO(d,c);return aZ(U(b(b(a,a),j),e))}function
-hT(a){return a?a[1][2]:h}function
-hU(a){var
+g=b(a[2],e),h=hW(d,f),i=b(a[1],a[1]);return R(aZ(b(b(b(c,c),i),h)),g)}}function
+h4(d,a,h,e,c){if(O(h[1],f)&&qU(d,c)){var
+g=hY(hX(d,c)),i=b(g,g);return t(bf(A(b(b(a,a),i),e)))}var
+j=hW(d,c);return aZ(R(b(b(a,a),j),e))}function
+h5(a){return a?a[1][2]:h}function
+h6(a){var
 c=ag(a);return function(a){return aw(function(a){return b(a[1],c)},a)}}function
-qP(a,c){var
-f=hT(c);function
+q0(a,c){var
+f=h5(c);function
 g(a){return b(f,a)}function
 d(a){return aw(g,a)}var
-h=e(hU(a),c),i=[0,aw(t,e(hU(a),c)),h],j=d(a[11]);return eP([0,d(a[10]),j],i)}function
-hV(c,a){var
+h=e(h6(a),c),i=[0,aw(t,e(h6(a),c)),h],j=d(a[11]);return dH([0,d(a[10]),j],i)}function
+h7(c,a){var
 d=ag(c);return function(f,e){var
-g=b(b(d,hT(f)),d),h=qP(c,f),i=h[1];if(i){var
+g=b(b(d,h5(f)),d),h=q0(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],n=[0,U(b(a,az(m(function(a){var
+k=j[1],l=i[1],n=[0,R(b(a,az(m(function(a){var
 c=b(k,a);return w(b(l,a),c)},e))),g)];return[0,[0,A(b(a,az(m(function(a){var
 c=b(k,a);return av(b(l,a),c)},e))),g)],n]}return dB}return dB}}function
-qQ(a,f){var
+q1(a,f){var
 c=ag(a);return function(g){var
 d=a[10];if(d){var
 e=a[11];if(e)var
-j=b(c,c),k=e[1],l=d[1],h=[0,U(b(f,az(m(function(a){return qM(l,k,a)},g))),j)];else
+j=b(c,c),k=e[1],l=d[1],h=[0,R(b(f,az(m(function(a){return qS(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=b(c,c);return[0,[0,A(b(f,az(m(function(b){return qL(a,b)},g))),n)],i]}}function
-hW(c,b,a){var
-d=c[4];if(typeof
-d==="number"){if(0===d)return e(qQ(c,b),a);var
-k=[0,b],n=c[2]===1?b:f;return[0,[0,n],k]}else{if(2===d[0]){var
-j=d[1];if(j){var
-g=j[1],p=l(hV(c,b),[0,g],a),q=[0,l(hR(c,b),g,a)],r=m(t,a);return eP([0,[0,t(l(hR(c,b),g,r))],q],p)}return l(hV(c,b),0,a)}var
-h=d[1],i=aP(a,a),o=[0,hS(c,b,h,i,a)];return[0,[0,t(hS(c,b,h,i,m(t,a)))],o]}}function
-qR(a,b){var
-c=a[4];if(typeof
-c==="number"&&c){var
-d=a[2]===a[1]?1:0;if(d)var
-h=a[2],e=[0,bq(hW(a,b,0),h)];else
+n=b(c,c);return[0,[0,A(b(f,az(m(function(b){return qR(a,b)},g))),n)],i]}}function
+h8(b,c,j,a){var
+d=b[4];if(typeof
+d==="number")return 0===d?e(q1(b,c),a):qZ(b,c,j);else{if(2===d[0]){var
+i=d[1];if(i){var
+f=i[1],n=l(h7(b,c),[0,f],a),o=[0,l(h3(b,c),f,a)],p=m(t,a);return dH([0,[0,t(l(h3(b,c),f,p))],o],n)}return l(h7(b,c),0,a)}var
+g=d[1],h=aP(a,a),k=[0,h4(b,c,g,h,a)];return[0,[0,t(h4(b,c,g,h,m(t,a)))],k]}}function
+q2(a,c,b){var
+d=a[4];if(typeof
+d==="number"&&d){var
+e=a[1]===a[2]?1:0;if(e)var
+i=a[2],f=[0,bq(h8(a,c,b,0),i)];else
 var
-e=d;return e}var
-f=hq(a);if(f)var
-i=a[9],g=[0,m(function(c){return hW(a,b,c)},i)];else
+f=e;return f}var
+g=hs(a);if(g)var
+j=a[9],h=[0,m(function(d){return h8(a,c,b,d)},j)];else
 var
-g=f;return g}function
-hX(d,c,b,a){function
+h=g;return h}function
+h9(d,c,b,a){function
 e(b){var
-e=hX(d,c+1|0,b,hd(a));return[0,l(d,c,dy(qS,a)),e]}function
+e=h9(d,c+1|0,b,hf(a));return[0,l(d,c,dy(q3,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-qT(e,d,c,b,j,i,h,a,g,f){var
-k=hJ(e,c,a,b,g),l=d[2],m=0;return br(hX(function(f,g){return qK(e,d,c,b,j,i,a,k,h,f,g)},m,l,f))}function
-hY(d,c,a){return A(b(d,a),c)}function
-eT(d,c,a){return U(b(d,a),c)}function
-eU(c,b,a){if(a){var
-d=a[2],f=a[1],g=function(a){return[0,f,eU(c,a,d)]},h=function(a){return[0,e(c,f),d]};return 0===b?h(0):g(b-1|0)}return a}function
-hZ(d,c,b,a){if(a)var
-f=a[1],h=hZ(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b4(function(a){return i(b,a)},c)?f:e(d,f),g=[0,j,h];else
-var
-g=a;return g}var
-eV=[0,f,0];function
-qU(d,b,a){var
-c=j(a),e=c?av(c[1],b):b;return[0,w(i(a),d),[0,e]]}function
-qV(d,c,e,b,a){if(0===a[0]){if(a[1]===e){var
-f=a[2],g=eT(d,c,a[4]),h=hY(d,c,a[3]);return eU(function(a){return qU(h,g,a)},f,b)}return b}return b}function
-h0(d,a,c,b){var
-e=bq(eV,c),f=a[4],g=a[3];return cE(function(a,c){return qV(d,g,b,a,c)},f,e)}function
-h1(b,a){return w(f,n(b,az(m(i,a))))}function
-h2(b){var
-a=j(b);return a?a[1]:f}function
-dJ(a){return j(a)?0:1}function
-qW(a){return F(b5(dJ,a))}function
-h3(b,a){var
-c=j(a);if(c){var
-d=k(i(a),b);return av(c[1],d)}return k(i(a),b)}function
-qX(g,f,e,d,a){var
-b=dJ(a),h=b?1:b;if(d===h)var
-j=n(g,n(e,h2(a))),c=w(i(a),j);else
-var
-c=i(a);return[0,[0,c],[0,h3(f,a)]]}function
-dK(a){var
-b=a[4];if(typeof
-b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-h4(b,a){var
-c=qW(a),d=az(m(h2,a)),e=h1(b,a);return m(function(a){return qX(b,e,d,c,a)},a)}function
-eW(a,b){var
+q4(e,d,c,b,j,i,h,a,g,f){var
+k=hL(e,c,a,b,g),l=d[2],m=0;return br(h9(function(f,g){return qL(e,d,c,b,j,i,a,k,h,f,g)},m,l,f))}function
+eY(a,b){var
 c=a[4];return b4(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-qY(a,e,d,c){var
-b=h0(a,e,d,c);return[0,h1(a,b),b]}function
-qZ(c,b,a){return dJ(a)?b:w(b,h3(c,a))}function
-h5(c,a,b){if(a){if(b){var
-d=h5(c,a[2],b[2]);return[0,qZ(c,a[1],b[1]),d]}return a}return a}function
-q0(e,a,b){var
-c=b7(0,a[2]),g=b5(function(b){return eW(a,b)},c),d=m(function(c){return qY(e,a,b,c)},g),h=bq(f,b),i=cE(function(b,a){return h5(a[1],b,a[2])},d,h);return[0,d,T(F(b5(function(b){return dv(eW(a,b))},c))),i]}function
-q1(c,b,a){var
-d=dK(b);if(d)var
-f=h4(c,bq(eV,b[2])),g=function(d){return eW(a,d)?h4(c,h0(c,a,b[2],d)):f},e=[0,m(g,b7(0,a[2]))];else
+q5(a,e,d,c){var
+b=hR(a,e,d,c);return[0,hS(a,b),b]}function
+q6(c,b,a){return dK(a)?b:w(b,hU(c,a))}function
+h_(c,a,b){if(a){if(b){var
+d=h_(c,a[2],b[2]);return[0,q6(c,a[1],b[1]),d]}return a}return a}function
+q7(e,a,b){var
+c=b7(0,a[2]),g=b5(function(b){return eY(a,b)},c),d=m(function(c){return q5(e,a,b,c)},g),h=bq(f,b),i=cE(function(b,a){return h_(a[1],b,a[2])},d,h);return[0,d,Q(F(b5(function(b){return dv(eY(a,b))},c))),i]}function
+h$(b,a){if(b)if(a)var
+d=h$(b[2],a[2]),c=[0,dH(b[1],a[1]),d];else
 var
-e=d;return e}function
-eX(a){return a[12]}function
+c=a;else
+var
+c=b;return c}function
+q8(c,b,a,g){var
+d=dL(b);if(d)var
+e=function(a){return h$(g,qQ(c,a))},h=e(bq(eU,b[2])),i=function(d){return eY(a,d)?e(hR(c,a,b[2],d)):h},f=[0,m(i,b7(0,a[2]))];else
+var
+f=d;return f}function
+eZ(a){return a[12]}function
 aE(b,a){return ay(a,b[13],0)}function
-dL(b,a){return ay(a,b[14],f)}function
-q2(a,c){return q(f,a)?b(a,i(c)):b(a,j(c))}function
-eY(c,b,a){if(c){if(b){if(a){var
-d=eY(c[2],b[2],a[2]),e=a[1];return k(q2(n(c[1],b[1]),e),d)}return f}return f}return f}function
+dM(b,a){return ay(a,b[14],f)}function
+q9(a,c){return q(f,a)?b(a,i(c)):b(a,j(c))}function
+e0(c,b,a){if(c){if(b){if(a){var
+d=e0(c[2],b[2],a[2]),e=a[1];return k(q9(n(c[1],b[1]),e),d)}return f}return f}return f}function
 cK(b,a){var
 c=b[2];return F(a)===c?1:0}function
-q3(a,i,h,d,c){var
+q_(a,i,h,d,c){var
 e=cK(a,aE(a,d)),f=e?cK(a,aE(a,c)):e;if(f)var
-j=dL(a,c),l=b(i,n(dL(a,d),j)),m=aE(a,c),g=[0,k(eY(aE(a,d),m,h),l)];else
+j=dM(a,c),l=b(i,n(dM(a,d),j)),m=aE(a,c),g=[0,k(e0(aE(a,d),m,h),l)];else
 var
 g=f;return g}function
-h6(f,e,a,d,c){if(a){var
-g=b(a[1],c);return q(b(d,b(e,eX(f))),g)}return a}function
-h7(e,d,c){if(d){if(c){var
-a=c[1],g=h7(e,d[2],c[2]);if(z(f,a[1])&&dJ(d[1])&&z(a[2],e)){var
+ia(f,e,a,d,c){if(a){var
+g=b(a[1],c);return q(b(d,b(e,eZ(f))),g)}return a}function
+ib(e,d,c){if(d){if(c){var
+a=c[1],g=ib(e,d[2],c[2]);if(z(f,a[1])&&dK(d[1])&&z(a[2],e)){var
 h=a[3],i=n(e,a[2]);return w(g,n(b(a[1],i),h))}return g}return f}return f}function
-q4(a){var
+q$(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,n(c[2],c[1]),e,d]}function
-q5(d,c,b,a){var
-e=b6(d[3],c);return m(q4,b6(b6(b,a),e))}function
-q6(a){return z(f,a[1])?a[3]:f}function
-h8(b,a){var
-c=j(a);return h7(i(a),c,b)}function
-q7(e,d,c,a){var
-f=h8(a,[0,e,bq(eV,d[2])]),g=b(c[2],f),h=c[1];return k(az(m(function(b){return h8(a,b)},h)),g)}function
-q8(b,a){var
+ra(d,c,b,a){var
+e=b6(d[3],c);return m(q$,b6(b6(b,a),e))}function
+rb(a){return z(f,a[1])?a[3]:f}function
+ic(b,a){var
+c=j(a);return ib(i(a),c,b)}function
+rc(e,d,c,a){var
+f=ic(a,[0,e,bq(eU,d[2])]),g=b(c[2],f),h=c[1];return k(az(m(function(b){return ic(a,b)},h)),g)}function
+rd(b,a){var
 c=b[3];return b6(m(i,a),c)}function
-q9(f,a,e,i,h,d,c){var
-j=aE(a,c),g=q5(e,h,aE(a,d),j),l=q7(f,a,e,g),o=az(m(q6,g)),p=dL(a,c),q=b(f,n(dL(a,d),p)),r=q8(e,i),s=aE(a,c);return n(n(k(eY(aE(a,d),s,r),q),o),l)}function
-q_(a){var
+re(f,a,e,i,h,d,c){var
+j=aE(a,c),g=ra(e,h,aE(a,d),j),l=rc(f,a,e,g),o=az(m(rb,g)),p=dM(a,c),q=b(f,n(dM(a,d),p)),r=rd(e,i),s=aE(a,c);return n(n(k(e0(aE(a,d),s,r),q),o),l)}function
+rf(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return dK(a);return 0}return 0}return 0}function
-q$(m,a,l,k,b,d,c){var
-e=q_(a),g=e?cK(a,aE(a,d)):e,h=g?cK(a,aE(a,c)):g,i=h?cK(a,b):h,j=i?ao(function(a){return q(f,a)},b):i,n=j?[0,q9(m,a,l,k,b,d,c)]:j;return n}function
-ra(c,b,a,j,i,h,g,f,e){var
-d=be(0,b[2]);return d?h6(c,a,q$(a,c,j,i,h,b[1],g),f,e):d}function
-rb(c,b,e,d,a){var
-f=eT(c,b,d),g=av(j(a),f),h=hY(c,b,e);return[0,w(i(a),h),g]}function
-rc(d,c,b,a){var
-e=eT(d,c,b),f=av(j(a),e);return[0,i(a),f]}function
-rd(d,c,b,a){switch(a[0]){case
+d==="number"&&!d)return dL(a);return 0}return 0}return 0}function
+rg(m,a,l,k,b,d,c){var
+e=rf(a),g=e?cK(a,aE(a,d)):e,h=g?cK(a,aE(a,c)):g,i=h?cK(a,b):h,j=i?ao(function(a){return q(f,a)},b):i,n=j?[0,re(m,a,l,k,b,d,c)]:j;return n}function
+rh(c,b,a,j,i,h,g,f,e){var
+d=be(0,b[2]);return d?ia(c,a,rg(a,c,j,i,h,b[1],g),f,e):d}function
+ri(c,b,e,d,a){var
+f=eS(c,b,d),g=av(j(a),f),h=hP(c,b,e);return[0,w(i(a),h),g]}function
+rj(d,c,b,a){var
+e=eS(d,c,b),f=av(j(a),e);return[0,i(a),f]}function
+rk(d,c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-e=a[1],f=a[3],g=a[2];return eU(function(a){return rb(d,c,g,f,a)},e,b);default:var
-h=0,i=a[1],j=a[2];return hZ(function(a){return rc(d,c,j,a)},i,h,b)}}function
-re(d,c,b,a){return cE(function(a,b){return rd(d,c,a,b)},a,b)}function
+e=a[1],f=a[3],g=a[2];return eT(function(a){return ri(d,c,g,f,a)},e,b);default:var
+h=0,i=a[1],j=a[2];return hQ(function(a){return rj(d,c,j,a)},i,h,b)}}function
+rl(d,c,b,a){return cE(function(a,b){return rk(d,c,a,b)},a,b)}function
 cL(a){return z(f,a[1])}function
-rf(a){return z(a[1],a[2])}function
-dM(c,b,d,a){function
+rm(a){return z(a[1],a[2])}function
+dN(c,b,d,a){function
 e(d){if(a){var
-e=dM(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,dM(c,b,d,0)]}function
+e=dN(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,dN(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-rg(a){var
-b=dM(a[17],[0,f,h],a[2],a[18]);return b6(dM(a[15],[0,h,h],a[2],a[16]),b)}function
+rn(a){var
+b=dN(a[17],[0,f,h],a[2],a[18]);return b6(dN(a[15],[0,h,h],a[2],a[16]),b)}function
 cM(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-eZ(b,c){var
+e1(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
 1:return cL(i(c))?0:2;case
@@ -3155,34 +3186,14 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1];if(cM(b)&&cL(i(c))&&cL(d)&&rf(d))return 0;return 2;case
+d=a[1];if(cM(b)&&cL(i(c))&&cL(d)&&rm(d))return 0;return 2;case
 1:if(cM(b)&&q(f,a[1][1]))return 0;return 2;default:return cL(a[1])?1:2}}function
-rh(c){var
+ro(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-ri(e,d,c,a){var
-f=b(e,d),g=j(a),h=U(b(j(c),g),f),k=b(e,d),l=i(a);return[0,A(b(i(c),l),k),h]}function
-h9(a,e,d,c){function
-f(b){return dz([0,a,a],ri(a,e,c,h9(a,k(e,h),b,c)))}function
-i(c){return[0,a,b(g(2,h),a)]}return 0===d?i(0):f(d-1|0)}function
-h_(c,b,a){function
-d(b){return h_(c,b,dA(c,a,a))}function
-e(b){return a}return 0===b?e(0):d(b-1|0)}function
-rj(a,n,d,c,m){var
-o=ax(m,T(d)),e=aO(a,eF(c),o),p=j(e),i=q(b(g(2,h),p),a);if(i)var
-k=h9(a,h,n,e),r=q(f,c)?k:p8(a,k),l=[0,h_(a,d,r)];else
-var
-l=i;return l}function
-rk(o,m,d,c){var
-p=b(g(2,h),c),a=w(f,A(b(Y(g(2,h)),d),p)),q=b2(c),e=w(f,k(n(b2(eF(d)),q),h)),i=k(k(b2(o),a),e),r=k(bf(i),h),s=bf(a),j=av(k(T(m),s),r),l=k(k(e,A(i,j)),h),t=g(2,g(2,h)),u=b1(k(k(a,l),t)),v=b1(l);return[0,[0,b1(j),v],u]}function
-h$(a,h,d,c){var
-e=rk(a,h,d,c),f=e[1],g=ax(a,T(e[2])),b=rj(g,f[1],f[2],d,c),i=b?[0,hh(g,a,b[1])]:b;return i}var
-rl=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))),ia=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))))))))));function
-ib(g,e,c,a){if(q(a,f))return 0;if(z(b(rl,a),c))return 0;if(z(c,b(t(ia),a))){var
-d=h$(g,e,t(ia),h),i=d?[0,[0,f,j(d[1])]]:d;return i}return h$(g,e,c,a)}function
-dN(c,i,b,h){var
-a=ib(c,i,b,h);if(a)var
+dO(c,i,b,h){var
+a=eW(c,i,b,h);if(a)var
 d=a[1],e=d[2],j=q(b,f)?av(e,c):e,g=[0,[0,d[1],j]];else
 var
 g=a;return g}function
@@ -3193,73 +3204,73 @@ e==="number")switch(e){case
 1:var
 C=b(j,c);return[0,aO(a,t(b(h,d)),C)];case
 2:if(cM(s)){var
-D=b(j,c);return dN(a,g,t(b(h,d)),D)}var
-E=b(j,c);return dN(a,g,t(b(h,n(c,d))),E);case
+D=b(j,c);return dO(a,g,t(b(h,d)),D)}var
+E=b(j,c);return dO(a,g,t(b(h,n(c,d))),E);case
 3:return 0;default:return[0,aO(a,w(f,d),c)]}else
 switch(e[0]){case
 0:var
-u=e[1],v=u[2],F=u[1],G=b(b(c,j),F),H=k(b(b(h,d),v),G),I=b(c,j);return qa(a,g,B,b(k(b(h,d),I),v),H);case
+u=e[1],v=u[2],F=u[1],G=b(b(c,j),F),H=k(b(b(h,d),v),G),I=b(c,j);return qb(a,g,B,b(k(b(h,d),I),v),H);case
 1:var
-l=e[1],J=b(c,l[2]),K=b(c,l[1]),m=qf(a,k(b(d,l[2]),K),J);if(m){var
-x=m[1],o=dN(a,g,t(x[2]),a);if(o)var
-p=dN(a,g,t(x[1]),a),L=p?[0,[0,o[1][1],p[1][2]]]:p,y=L;else
+l=e[1],J=b(c,l[2]),K=b(c,l[1]),m=qg(a,k(b(d,l[2]),K),J);if(m){var
+x=m[1],o=dO(a,g,t(x[2]),a);if(o)var
+p=dO(a,g,t(x[1]),a),L=p?[0,[0,o[1][1],p[1][2]]]:p,y=L;else
 var
 y=o;var
 z=y}else
 var
 z=m;return z;default:var
 A=e[1],M=b(d,A[2]);return q(b(A[1],c),M)?[0,aO(a,d,c)]:[0,[0,f,f]]}}function
-e0(b,a){var
+e2(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-ic(b,j,h,g,e,d,a){if(a)return aw(i,b8(b,j,h,g,e,d,a[1]));var
-c=rh(b),k=c?[0,f]:c;return k}function
-id(g,f,e,d,c,b,a){return a?aw(j,b8(g,f,e,d,c,b,a[1])):a}function
-rm(e,d,c,a){var
-g=b(a,a),h=w(b(c,c),g),i=z(f,c)?b(c,c):z(a,f)?b(a,a):f,j=b(d,d),k=U(t(b(e,i)),j),l=b(d,d);return[0,A(t(b(e,h)),l),k]}function
-rn(a,l,g,f){var
+id(b,j,h,g,e,d,a){if(a)return aw(i,b8(b,j,h,g,e,d,a[1]));var
+c=ro(b),k=c?[0,f]:c;return k}function
+ie(g,f,e,d,c,b,a){return a?aw(j,b8(g,f,e,d,c,b,a[1])):a}function
+rp(e,d,c,a){var
+g=b(a,a),h=w(b(c,c),g),i=z(f,c)?b(c,c):z(a,f)?b(a,a):f,j=b(d,d),k=R(t(b(e,i)),j),l=b(d,d);return[0,A(t(b(e,h)),l),k]}function
+rq(a,l,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-h=j(g)[1],e=j(g)[2],m=b(h,a),o=n(b(d[1],e),m),p=b(h,a),q=n(b(c[1],e),p),i=[0,rm(l,b(a,e),q,o)];else
+h=j(g)[1],e=j(g)[2],m=b(h,a),o=n(b(d[1],e),m),p=b(h,a),q=n(b(c[1],e),p),i=[0,rp(l,b(a,e),q,o)];else
 var
 i=d;var
 k=i}else
 var
 k=c;return k}function
-ro(a){var
+rr(a){var
 c=j(a),d=aw(function(a){return w(f,a)},c),b=i(a),e=b?w(f,b[1]):f;return[0,[0,e],d]}function
-rp(b,a){return cM(b)?ro(a):a}function
-e1(b,e,d,g,f,a,c){switch(eZ(b,a)){case
+rs(b,a){return cM(b)?rr(a):a}function
+e3(b,e,d,g,f,a,c){switch(e1(b,a)){case
 0:var
-k=id(b,e,d,g,f,a,i(c));return e0(ic(b,e,d,g,f,a,j(c)),k);case
+k=ie(b,e,d,g,f,a,i(c));return e2(id(b,e,d,g,f,a,j(c)),k);case
 1:var
-l=id(b,e,d,g,f,a,j(c));return e0(ic(b,e,d,g,f,a,i(c)),l);default:var
+l=ie(b,e,d,g,f,a,j(c));return e2(id(b,e,d,g,f,a,i(c)),l);default:var
 h=b[5];if(typeof
-h==="number"&&3===h)return rn(e,d,a,c);return 0}}function
-e2(a,f,e,d,c,b,p){var
-i=rp(a,p),h=i[2],j=i[1];if(j){var
+h==="number"&&3===h)return rq(e,d,a,c);return 0}}function
+e4(a,f,e,d,c,b,p){var
+i=rs(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
 k=h[1];if(O(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return b8(a,f,e,d,c,b,g)}return e1(a,f,e,d,c,b,[0,[0,g],[0,k]])}return e1(a,f,e,d,c,b,[0,[0,g],0])}return e1(a,f,e,d,c,b,[0,0,h])}function
+n=1;if(n)return b8(a,f,e,d,c,b,g)}return e3(a,f,e,d,c,b,[0,[0,g],[0,k]])}return e3(a,f,e,d,c,b,[0,[0,g],0])}return e3(a,f,e,d,c,b,[0,0,h])}function
 cN(b,a){return cE(w,a,b)}function
-rq(a){if(a)var
+rt(a){if(a)var
 b=a[2],c=a[1],e=m(j,b),f=cN(j(c),e),g=m(i,b),d=[0,[0,cN(i(c),g),f]];else
 var
 d=a;return d}function
-ie(c,b,a){var
+ig(c,b,a){var
 d=b?a?[0,l(c,b[1],a[1])]:a:b;return d}function
-e3(d,b,a){if(b){var
+e5(d,b,a){if(b){var
 c=b[1];return a?[0,l(d,c,a[1])]:[0,c]}return a}function
-rr(b,a){var
-c=j(a),d=e3(av,j(b),c),e=i(a);return[0,ie(av,i(b),e),d]}function
-rs(b,a){var
-c=j(a),d=ie(w,j(b),c),e=i(a);return[0,e3(w,i(b),e),d]}function
-e4(b,a){if(a){var
-c=a[2],d=a[1];return c?l(b,d,e4(b,c)):d}return dB}function
-rt(g){function
+ru(b,a){var
+c=j(a),d=e5(av,j(b),c),e=i(a);return[0,ig(av,i(b),e),d]}function
+rv(b,a){var
+c=j(a),d=ig(w,j(b),c),e=i(a);return[0,e5(w,i(b),e),d]}function
+e6(b,a){if(a){var
+c=a[2],d=a[1];return c?l(b,d,e6(b,c)):d}return dB}function
+rw(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return l(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3280,217 +3291,218 @@ a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
 f=e(b);return aY(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-ru(b,a){return aN(function(c,a){return k(w(f,n(c,b)),a)},f,a)}function
+rx(b,a){return aN(function(c,a){return k(w(f,n(c,b)),a)},f,a)}function
 cO(a,b,e){if(e){var
 c=e[2],d=e[1];if(z(a,d)){var
 g=cO(a,b,c),h=g[2]+1|0;return[0,k(d,g[1]),h]}var
 i=function(f){if(O(d,a)){var
 e=cO(a,f,c),g=e[2]+1|0;return[0,k(d,e[1]),g]}return cO(a,b,c)},j=function(b){return cO(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,f,0]}var
-rv=rt([0,function(b,a){return q(a,b)}]);function
-ig(b,a){var
-c=e(rv[5],a);return ay(g6(b),c,f)}function
-rw(b,a){return F(b5(function(a){return z(b,a)},a))}function
-rx(p,c){var
-a=ha(p,F(c)),d=m(i,c),e=m(j,c),f=ig(a,d),g=ig(a,e),h=cO(f,g8(a,rw(f,d)),d),l=be(0,a),n=l?h[2]===a?1:0:l;if(n)var
-q=T(a),r=ru(g,e),s=U(k(b(T(a),g),r),q),t=T(a),o=[0,[0,A(h[1],t),s]];else
+ry=rw([0,function(b,a){return q(a,b)}]);function
+ih(b,a){var
+c=e(ry[5],a);return ay(g8(b),c,f)}function
+rz(b,a){return F(b5(function(a){return z(b,a)},a))}function
+rA(p,c){var
+a=hc(p,F(c)),d=m(i,c),e=m(j,c),f=ih(a,d),g=ih(a,e),h=cO(f,g_(a,rz(f,d)),d),l=be(0,a),n=l?h[2]===a?1:0:l;if(n)var
+q=Q(a),r=rx(g,e),s=R(k(b(Q(a),g),r),q),t=Q(a),o=[0,[0,A(h[1],t),s]];else
 var
 o=n;return o}function
-ih(a){return aN(k,f,a)}function
-ry(b,a){return ih(m(function(a){return w(f,n(b,j(a)))},a))}function
-ii(c,a){var
+ii(a){return aN(k,f,a)}function
+rB(b,a){return ii(m(function(a){return w(f,n(b,j(a)))},a))}function
+ij(c,a){var
 d=i(a),e=j(a);return k(b(n(c,h),e),d)}function
-rz(b,a){var
-c=T(F([0,b,a])),d=m(i,a),e=cN(i(b),d),f=m(function(a){return ii(c,a)},a),g=cN(ii(c,b),f),h=U(n(g,ih(m(i,[0,b,a]))),c);return[0,A(ry(e,[0,b,a]),c),h]}function
-rA(a){var
-b=a?[0,rz(a[1],a[2])]:a;return b}function
-rB(a){var
-c=j(a),d=aw(function(a){return w(f,a)},c),b=i(a),e=b?w(f,b[1]):f;return[0,e,d]}function
-rC(a){return aN(function(c,a){var
-b=j(c);return b?k(b[1],a):a},f,a)}function
+rC(b,a){var
+c=Q(F([0,b,a])),d=m(i,a),e=cN(i(b),d),f=m(function(a){return ij(c,a)},a),g=cN(ij(c,b),f),h=R(n(g,ii(m(i,[0,b,a]))),c);return[0,A(rB(e,[0,b,a]),c),h]}function
 rD(a){var
+b=a?[0,rC(a[1],a[2])]:a;return b}function
+rE(a){var
+c=j(a),d=aw(function(a){return w(f,a)},c),b=i(a),e=b?w(f,b[1]):f;return[0,e,d]}function
+rF(a){return aN(function(c,a){var
+b=j(c);return b?k(b[1],a):a},f,a)}function
+rG(a){var
 b=0;return aN(function(b,a){return j(b)?a:a+1|0},b,a)}function
-rE(b,a,d){var
+rH(b,a,d){var
 c=j(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,n(b,e)]};return 0===a?g(0):f(a-1|0)}function
 h(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 i(a){return 0}return 0===a?i(0):h(a-1|0)}function
-rF(c,b,a){var
-d=rE(c,b,a),e=i(a),f=aw(function(a){return k(e,a)},d);return[0,i(a),f]}function
-rG(a){var
-b=rD(a),c=rC(a);return m(function(a){return rF(c,b,a)},a)}function
-ij(c,b){var
+rI(c,b,a){var
+d=rH(c,b,a),e=i(a),f=aw(function(a){return k(e,a)},d);return[0,i(a),f]}function
+rJ(a){var
+b=rG(a),c=rF(a);return m(function(a){return rI(c,b,a)},a)}function
+ik(c,b){var
 g=i(b),d=q(i(c),g);if(d){var
 e=j(c);if(e){var
 a=j(b);return a?q(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-rH(e,d){var
+rK(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=b4(function(b){return function(a){return ij(a,b)}}(c),a)?a:[0,c,b5(function(b){return function(a){return dv(ij(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-ik(i,h,g,f,e,d,c,a){return b8(i,b(h,T(c)),g,f,e,d,a)}function
-rI(h,g,f,e,d,c,o,b){var
+c=b[1],f=b[2],g=b4(function(b){return function(a){return ik(a,b)}}(c),a)?a:[0,c,b5(function(b){return function(a){return dv(ik(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+il(i,h,g,f,e,d,c,a){return b8(i,b(h,Q(c)),g,f,e,d,a)}function
+rL(h,g,f,e,d,c,o,b){var
 a=b8(h,g,f,e,d,c,i(b));if(a){var
 k=a[1][2],l=j(b);if(l){var
-p=ik(h,g,f,e,d,c,o,l[1]);return aw(function(a){return n(k,i(a))},p)}var
+p=il(h,g,f,e,d,c,o,l[1]);return aw(function(a){return n(k,i(a))},p)}var
 m=[0,k]}else
 var
 m=a;return m}function
-rJ(j,i,h,g,f,e,c){var
-k=rH(0,rG(c)),l=F(c),b=br(m(function(a){return rI(j,i,h,g,f,e,l,a)},k));if(b)var
+rM(j,i,h,g,f,e,c){var
+k=rK(0,rJ(c)),l=F(c),b=br(m(function(a){return rL(j,i,h,g,f,e,l,a)},k));if(b)var
 a=b[1],n=a?[0,cN(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-rK(a){var
-b=0;return aN(function(b,a){return e3(av,j(b),a)},b,a)}function
-rL(b,a){return aN(function(c,a){return k(w(i(c),b),a)},f,a)}function
-rM(j,i,h,g,e,d,a){var
-k=rK(a);if(k){var
+rN(a){var
+b=0;return aN(function(b,a){return e5(av,j(b),a)},b,a)}function
+rO(b,a){return aN(function(c,a){return k(w(i(c),b),a)},f,a)}function
+rP(j,i,h,g,e,d,a){var
+k=rN(a);if(k){var
 l=k[1],b=b8(j,i,h,g,e,d,l);if(b)var
-o=rL(l,a),c=ik(j,i,h,g,e,d,F(a),o),p=c?[0,w(f,n(b[1][1],c[1][2]))]:c,m=p;else
+o=rO(l,a),c=il(j,i,h,g,e,d,F(a),o),p=c?[0,w(f,n(b[1][1],c[1][2]))]:c,m=p;else
 var
 m=b;return m}return[0,f]}function
-rN(a,f,e,d,c,b,i){var
+rQ(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(eZ(a,b))return 0;var
-h=m(rB,i),j=rJ(a,f,e,d,c,b,h);return e0(rM(a,f,e,d,c,b,h),j)}return 0}function
-e5(e,d,c,b,a){function
-f(f,g){return e2(e,d,c,b,a,f,g)}return function(b,a){return br(qd(qe,function(a){return f(b,a)},a))}}function
-il(c,h,g,f,e){function
-i(a,b){return e2(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(eZ(c,b)){case
-0:return i(b,e4(rr,a));case
-1:return i(b,e4(rs,a));default:var
-d=l(e5(c,h,g,f,e),b,a);return d?rq(d[1]):d}return a}}function
-rO(b,f,e,d,c){function
-k(a,g){return e2(b,f,e,d,c,a,g)}return function(m,g,a){var
+g!=="number"&&0===g[0]){if(e1(a,b))return 0;var
+h=m(rE,i),j=rM(a,f,e,d,c,b,h);return e2(rP(a,f,e,d,c,b,h),j)}return 0}function
+e7(e,d,c,b,a){function
+f(f,g){return e4(e,d,c,b,a,f,g)}return function(b,a){return br(qe(qf,function(a){return f(b,a)},a))}}function
+im(c,h,g,f,e){function
+i(a,b){return e4(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(e1(c,b)){case
+0:return i(b,e6(ru,a));case
+1:return i(b,e6(rv,a));default:var
+d=l(e7(c,h,g,f,e),b,a);return d?rt(d[1]):d}return a}}function
+rR(b,f,e,d,c){function
+k(a,g){return e4(b,f,e,d,c,a,g)}return function(m,g,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return l(il(b,f,e,d,c),g,a);case
+0:return l(im(b,f,e,d,c),g,a);case
 1:var
-i=l(e5(b,f,e,d,c),g,a);return i?rA(i[1]):i;default:return rN(b,f,e,d,c,g,a)}else{if(0===h[0]){if(m)return a?k(g,p6(a,dB)):a;var
-n=he(a);return l(il(b,f,e,d,c),g,n)}var
-j=l(e5(b,f,e,d,c),g,a);return j?rx(h[1],j[1]):j}}}function
-im(i,h,g,f,e,d,b,a){if(b)if(a)var
-j=a[2],k=b[2],l=im(i,h,g,f,e,g6(d),k,j),m=a[1],n=b[1],o=be(0,d),c=[0,a2(rO(i,h,g,f,e),o,n,m),l];else
+i=l(e7(b,f,e,d,c),g,a);return i?rD(i[1]):i;default:return rQ(b,f,e,d,c,g,a)}else{if(0===h[0]){if(m)return a?k(g,p7(a,dB)):a;var
+n=hg(a);return l(im(b,f,e,d,c),g,n)}var
+j=l(e7(b,f,e,d,c),g,a);return j?rA(h[1],j[1]):j}}}function
+io(i,h,g,f,e,d,b,a){if(b)if(a)var
+j=a[2],k=b[2],l=io(i,h,g,f,e,g8(d),k,j),m=a[1],n=b[1],o=be(0,d),c=[0,a2(rR(i,h,g,f,e),o,n,m),l];else
 var
 c=a;else
 var
 c=b;return c}function
-rP(a){if(typeof
+rS(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-io(a,f,e,d,c,b){var
-g=qb(a[2],b),h=rg(a);return br(im(a,f,e,d,c,rP(a[6]),h,g))}function
-rQ(b,a){return w(f,av(b,a))}function
-rR(a,e,d,c){var
-g=z(c,d)?j(e):i(e),f=rQ(a,g),h=b(f,c);return A(k(b(n(a,f),d),h),a)}function
-ip(l,k,j,i,g,b,a){if(z(a,f))return[0,e(g,b1(n(t(h),a)))];function
+ip(a,f,e,d,c,b){var
+g=qc(a[2],b),h=rn(a);return br(io(a,f,e,d,c,rS(a[6]),h,g))}function
+rT(b,a){return w(f,av(b,a))}function
+rU(a,e,d,c){var
+g=z(c,d)?j(e):i(e),f=rT(a,g),h=b(f,c);return A(k(b(n(a,f),d),h),a)}function
+iq(l,k,j,i,g,b,a){if(z(a,f))return[0,e(g,b1(n(t(h),a)))];function
 c(o){var
 b=b1(a);function
-h(a){return ip(l,k,j,i,g,o,a)}var
+h(a){return iq(l,k,j,i,g,o,a)}var
 c=b3(k,b);if(c){var
 d=h(ay(b,j,f));if(d)var
-e=h(ay(b,i,f)),p=e?[0,rR(l,c[1],d[1],e[1])]:e,m=p;else
+e=h(ay(b,i,f)),p=e?[0,rU(l,c[1],d[1],e[1])]:e,m=p;else
 var
 m=d;var
 n=m}else
 var
 n=c;return n}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-rS(c,g,e,d,a){var
+rV(c,g,e,d,a){var
 h=ay(a,aE(c,d),f);return b(g,n(ay(a,aE(c,e),f),h))}function
-rT(a,b,i,h,g,e,d){var
-c=hi(a);if(c){var
-j=a[2];return ip(b,i,h,g,function(c){return rS(a,b,e,d,c)},j,f)}return c}function
-iq(d,j,i,c,h,a){if(c)if(a){var
-m=a[2],n=hd(h),l=iq(d,j,i,c[2],n,m),o=eX(d);if(O(c[1],o)){var
-p=b(j,dy(f,h)),q=eX(d);return[0,k(b(e(i,a[1]),q),p),l]}var
+rW(a,b,i,h,g,e,d){var
+c=hk(a);if(c){var
+j=a[2];return iq(b,i,h,g,function(c){return rV(a,b,e,d,c)},j,f)}return c}function
+ir(d,j,i,c,h,a){if(c)if(a){var
+m=a[2],n=hf(h),l=ir(d,j,i,c[2],n,m),o=eZ(d);if(O(c[1],o)){var
+p=b(j,dy(f,h)),q=eZ(d);return[0,k(b(e(i,a[1]),q),p),l]}var
 g=l}else
 var
 g=a;else
 var
 g=c;return g}function
-rU(a){var
+rX(a){var
 b=a?[0,aN(w,a[1],a[2])]:a;return b}function
-rV(a,k,h,g,f){function
+rY(a,k,h,g,f){function
 d(c,b){var
-d=a[14];return rU(iq(a,k,c,aE(a,b),d,h))}var
+d=a[14];return rX(ir(a,k,c,aE(a,b),d,h))}var
 b=d(i,g);if(b)var
 c=d(j,f),l=c?[0,n(b[1],c[1])]:c,e=l;else
 var
 e=b;return e}function
-rW(a,f,e,d,c){var
+rZ(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?rV(a,f,e,d,c):q3(a,f,e,d,c):rT(a,f,e,b[1],b[2],d,c)}function
-ir(b,a,g,f,e,d,c){return h6(b,a,rW(b,a,g,f,e),d,c)}function
-rX(a,b){var
-c=hq(a),d=qx(a),e=qR(a,b[1]),f=c?qw(a,c[1]):c;return[0,a,b,hk(b[2],b[3]),c,f,e,d]}function
-rY(a){var
-b=qH(a);return function(a){function
+b==="number"?b?rY(a,f,e,d,c):q_(a,f,e,d,c):rW(a,f,e,b[1],b[2],d,c)}function
+is(b,a,g,f,e,d,c){return ia(b,a,rZ(b,a,g,f,e),d,c)}function
+r0(b,a){var
+c=hs(b),d=qy(b),e=q2(b,a[1],a[3]),f=c?qx(b,c[1]):c;return[0,b,a,hm(a[2],a[3]),c,f,e,d]}function
+r1(a){var
+b=qI(a);return function(a){function
 c(b,a){return b===a?1:0}return b4(function(b){return c(a,b)},b)}}function
-rZ(a,b){var
-c=a[7],d=a[1][9],e=rY(b),f=hA(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-r0(d,c){var
+r2(a,b){var
+c=a[7],d=a[1][9],e=r1(b),f=hC(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+r3(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(fW(b[1],d))return[0,b[2]];var
+b=a[1];if(fY(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-r1(a,f,b){var
-c=a[1],g=a[2][1],h=c[4];if(typeof
-h==="number"&&h)return q1(g,c,f);var
-d=a[4];if(d){var
-e=a[6];if(e)return qT(c,f,g,d[1],a[5],a[7],e[1],b[1],b[2],b[3]);var
-i=e}else
+r4(a,g,b){var
+c=a[1],h=a[2][1],i=c[4];if(typeof
+i==="number"&&i){var
+d=a[6];return d?q8(h,c,g,d[1]):d}var
+e=a[4];if(e){var
+f=a[6];if(f)return q4(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+j=f}else
 var
-i=d;return i}function
-r2(a,b,e){var
-d=a[2][2],f=a[1],g=a[2][1],c=r1(a,b,e);if(c){var
-h=io(f,g,d,a[2][3],a[3],c[1]);return aw(function(a){return re(d,b[3],a,b[4])},h)}return c}function
-r3(b,a,h){var
+j=e;return j}function
+r5(a,b,e){var
+d=a[2][2],f=a[1],g=a[2][1],c=r4(a,b,e);if(c){var
+h=ip(f,g,d,a[2][3],a[3],c[1]);return aw(function(a){return rl(d,b[3],a,b[4])},h)}return c}function
+r6(b,a,h){var
 d=b[1],c=b[2][2],i=b[2][1];return function(k,e,j){var
-b=r0(e,h[4]);if(b){var
+b=r3(e,h[4]);if(b){var
 f=O(i,c);if(f){var
-l=a[5],m=b[1];return ra(d,a,c,q0(c,a,d[2]),k,m,e,j,l)}var
+l=a[5],m=b[1];return rh(d,a,c,q7(c,a,d[2]),k,m,e,j,l)}var
 g=f}else
 var
 g=b;return g}}function
-r4(c,a,k){var
+r7(c,a,k){var
 l=c[1],m=c[2][2];return function(g,b){var
 d=ay(b,a[6],f),h=b===a[1]?1:0;if(h)var
 e=h;else{var
 i=z(f,d);if(i){var
-j=ir(l,m,g,a[1],b,d,a[5]);if(!j)return a2(r3(c,a,k),g,b,d);var
+j=is(l,m,g,a[1],b,d,a[5]);if(!j)return a2(r6(c,a,k),g,b,d);var
 e=j}else
 var
 e=i}return e}}function
-r5(b,a,d){var
+r8(b,a,d){var
 h=b[1],f=be(0,a[2]);if(f){var
-c=r2(b,a,d);if(c){var
-i=b7(0,h[3]),j=c[1];return ao(e(r4(b,a,d),j),i)}var
+c=r5(b,a,d);if(c){var
+i=b7(0,h[3]),j=c[1];return ao(e(r7(b,a,d),j),i)}var
 g=c}else
 var
 g=f;return g}function
-is(a,c){var
+it(a,c){var
 d=aZ(b(b(a,a),c));return[0,bf(b(b(a,a),c)),d]}function
-it(h,g,a){var
+iu(h,g,a){var
 b=aP(a,a),e=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-d=is(h,b);e=1}if(!e)var
+d=it(h,b);e=1}if(!e)var
 d=[0,f,f];return[0,a,b,d]}function
-r6(a,b,c){if(O(a,f))return[0,[0,f,f]];var
+r9(a,b,c){if(O(a,f))return[0,[0,f,f]];var
 d=z(f,b);if(d){if(z(f,a))var
-h=U(a,b),e=[0,A(a,c),h];else
+h=R(a,b),e=[0,A(a,c),h];else
 var
-i=U(a,c),e=[0,A(a,b),i];var
+i=R(a,c),e=[0,A(a,b),i];var
 g=[0,e]}else
 var
 g=d;return g}function
-iu(a,r,e,h){var
+iv(a,r,e,h){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 g=c[1],l=q(f,g[1]);if(l)var
-s=g[2],t=aO(a,b(e,g[1]),s),m=[0,dz(is(a,h),t)];else
+s=g[2],t=aO(a,b(e,g[1]),s),m=[0,dz(it(a,h),t)];else
 var
 m=l;return m;case
 1:var
@@ -3498,52 +3510,52 @@ d=c[1],n=q(f,d[1]);if(n)var
 u=d[2],v=d[1],w=b(b(e,e),v),x=k(b(h,d[2]),w),o=aO(b(a,a),x,u),y=aZ(j(o)),p=[0,[0,bf(i(o)),y]];else
 var
 p=n;return p}return[0,[0,f,f]]}function
-r7(a,h,e,d){var
-k=j(d),l=b(j(e),k),m=i(d),n=b(i(e),m),c=r6(b(b(b(a,a),a),h),n,l);if(c)var
+r_(a,h,e,d){var
+k=j(d),l=b(j(e),k),m=i(d),n=b(i(e),m),c=r9(b(b(b(a,a),a),h),n,l);if(c)var
 f=c[1],o=av(a,j(f)),p=i(f),g=[0,[0,w(t(a),p),o]];else
 var
 g=c;return g}function
-iv(e,j,o,a,m,l,d){var
+iw(e,j,o,a,m,l,d){var
 c=j[8],f=aP(o,d[1]),i=j[4];if(typeof
 i==="number"){if(0===i){var
 p=b(c,c),q=b(b(a,a),p),r=d[2],s=b(b(a,a),r),t=b(a,c),u=b(b(g(2,h),t),f);return[0,aO(e,k(n(b(b(c,c),m),u),s),q)]}return 0}else
-return 2===i[0]?[0,aO(e,f,b(a,c))]:r7(e,f,d[3],l)}function
-r8(a){return aN(w,dy(f,a),a)}function
-r9(e,d,c,b,a){return br(m(function(a){return ib(e,d,n(a,b),c)},a))}function
-r_(a,d,c){var
-e=i(d),f=av(a,U(b(a,j(c)),e)),g=j(d);return[0,A(b(a,i(c)),g),f]}function
-iw(d,l,k,c){var
-a=r9(d,l,k,r8(c),c);if(a)var
-b=a[1],n=az(m(j,b)),e=[0,az(m(i,b)),n],g=z(f,i(e)),o=g?[0,m(function(a){return r_(d,e,a)},b)]:g,h=o;else
+return 2===i[0]?[0,aO(e,f,b(a,c))]:r_(e,f,d[3],l)}function
+r$(a){return aN(w,dy(f,a),a)}function
+sa(e,d,c,b,a){return br(m(function(a){return eW(e,d,n(a,b),c)},a))}function
+sb(a,d,c){var
+e=i(d),f=av(a,R(b(a,j(c)),e)),g=j(d);return[0,A(b(a,i(c)),g),f]}function
+ix(d,l,k,c){var
+a=sa(d,l,k,r$(c),c);if(a)var
+b=a[1],n=az(m(j,b)),e=[0,az(m(i,b)),n],g=z(f,i(e)),o=g?[0,m(function(a){return sb(d,e,a)},b)]:g,h=o;else
 var
 h=a;return h}function
-e6(a){var
+e8(a){var
 b=[0,j(a)];return[0,[0,i(a)],b]}function
-r$(a,g){var
+sc(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=dK(a),h=d?sa:d;return h}var
+d=dL(a),h=d?sd:d;return h}var
 i=a[2],e=F(a[9])===i?1:0;if(e)var
 j=a[9],b=ao(function(b){var
-c=a[1];return g$(F(b),c)},j);else
+c=a[1];return hb(F(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return it(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return iu(g,a,b)},k)];else
 var
 f=b;return f}function
-sb(e,d,a,c,g){var
-f=aP(a,a),b=iu(d,e,c,f);if(b){var
-h=b[1];return br(m(function(b){return iv(d,e,a,c,f,h,b)},g))}return b}function
-sc(b,d,i,h,a,g){var
+se(e,d,a,c,g){var
+f=aP(a,a),b=iv(d,e,c,f);if(b){var
+h=b[1];return br(m(function(b){return iw(d,e,a,c,f,h,b)},g))}return b}function
+sf(b,d,i,h,a,g){var
 c=ay(g,a[2],0),j=b[1],e=F(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=iw(d,i,a[1],c);return aw(function(a){return m(e6,a)},k)}var
-l=sb(b,d,c,a[1],h);return aw(function(a){return m(e6,a)},l)}return e}function
-sd(d,c,e,b){var
-a=r$(d,c);if(a){var
-f=b7(0,F(b[2])),g=a[1];return br(m(function(a){return sc(d,c,e,g,b,a)},f))}return a}function
-se(a,d){var
+k=ix(d,i,a[1],c);return aw(function(a){return m(e8,a)},k)}var
+l=se(b,d,c,a[1],h);return aw(function(a){return m(e8,a)},l)}return e}function
+sg(d,c,e,b){var
+a=sc(d,c);if(a){var
+f=b7(0,F(b[2])),g=a[1];return br(m(function(a){return sf(d,c,e,g,b,a)},f))}return a}function
+sh(a,d){var
 e=a[8];return function(f){var
 g=a[10];if(g)var
 j=b(f,e),c=q(b(g[1],d),j);else
@@ -3554,220 +3566,220 @@ k=b(h[1],d);return q(b(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-sf(j,e,c){var
+si(j,e,c){var
 d=j[4];if(typeof
 d==="number")return 1;else{if(2===d[0]){var
 h=d[1];if(h){var
 a=h[1],i=q(f,a[1]);if(i){var
 k=b(e,e),l=b(b(a[1],a[1]),k),m=b(a[2],a[2]);return q(b(aP(c,c),m),l)}return i}return 1}var
 g=dv(O(d[1][1],f));return g?g:z(f,aP(c,c))}}function
-ix(b,c,a){var
-f=b[1],d=F(a)===f?1:0,e=d?ao(se(b,c),a):d;return e?sf(b,c,a):e}function
-iy(e,d,c,a){var
+iy(b,c,a){var
+f=b[1],d=F(a)===f?1:0,e=d?ao(sh(b,c),a):d;return e?si(b,c,a):e}function
+iz(e,d,c,a){var
 f=b(c,e);return q(b(a,d),f)}function
-e7(e,d,c,a){var
+e9(e,d,c,a){var
 f=b(a,d);return q(b(c,e),f)}function
-iz(e,d,c,j,i){var
+iA(e,d,c,j,i){var
 a=c[1];if(a){var
 b=c[2];if(b){var
-f=iy(d,e,a[1],j);if(f)return e7(d,e,b[1],i);var
+f=iz(d,e,a[1],j);if(f)return e9(d,e,b[1],i);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}function
-sg(i,h,g,f,e,d){var
+sj(i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=b4(function(b,c){return function(a){return c(b,a)}}(b,k),g),c=l||e7(h,i,j(a[1]),f);if(c){var
+k=function(b,a){return b===a?1:0},l=b4(function(b,c){return function(a){return c(b,a)}}(b,k),g),c=l||e9(h,i,j(a[1]),f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-sh(o,n,c,g,b,a){switch(a[0]){case
+sk(o,n,c,g,b,a){switch(a[0]){case
 0:var
 d=b3(n,a[1]);if(d){var
-e=b3(d[1],a[2]);if(e)return iz(o,b,e[1],a[3],a[4]);var
+e=b3(d[1],a[2]);if(e)return iA(o,b,e[1],a[3],a[4]);var
 h=e}else
 var
 h=d;return h;case
 1:var
 f=b3(g,a[1]);if(f){var
-k=f[1],p=a[2],l=iy(b,c,i(k),p);if(l){var
-q=a[3];return e7(b,c,j(k),q)}var
+k=f[1],p=a[2],l=iz(b,c,i(k),p);if(l){var
+q=a[3];return e9(b,c,j(k),q)}var
 m=l}else
 var
-m=f;return m;default:return sg(c,b,a[1],a[2],0,g)}}function
-si(a){return 0===a[0]?1:0}function
-iA(i,b,h,g,f,e,a){var
+m=f;return m;default:return sj(c,b,a[1],a[2],0,g)}}function
+sl(a){return 0===a[0]?1:0}function
+iB(i,b,h,g,f,e,a){var
 j=b[2],d=F(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=ao(function(a){return ix(i,l,a)},k);else
+k=a[2],l=a[1],c=ao(function(a){return iy(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return ao(function(a){return sh(h,g,f,e,n,a)},m)}return c}function
-iB(e,d,a,c,b){if(a){var
-f=e6(a[1]);return iz(d,e[3],f,c,b)}return a}function
-sj(a,f,b,c){var
+m=b[4],n=b[3];return ao(function(a){return sk(h,g,f,e,n,a)},m)}return c}function
+iC(e,d,a,c,b){if(a){var
+f=e8(a[1]);return iA(d,e[3],f,c,b)}return a}function
+sm(a,f,b,c){var
 g=c[1];return function(l,k,h,c){var
-m=a[9],d=ay(i(c),m,0),n=a[1],e=g$(F(d),n);if(e){var
-o=j(j(c)),p=i(j(c));return iB(f,b,iv(b,a,l,g,k,h,it(b,a,d)),p,o)}return e}}function
-sk(d,c,b,a){var
-e=j(j(a)),f=i(j(a));return iB(d,c,b3(b,i(a)),f,e)}function
-sl(b,d,a,o,h){var
+m=a[9],d=ay(i(c),m,0),n=a[1],e=hb(F(d),n);if(e){var
+o=j(j(c)),p=i(j(c));return iC(f,b,iw(b,a,l,g,k,h,iu(b,a,d)),p,o)}return e}}function
+sn(d,c,b,a){var
+e=j(j(a)),f=i(j(a));return iC(d,c,b3(b,i(a)),f,e)}function
+so(b,d,a,o,h){var
 i=h[1];return function(p,c){var
 e=eQ(p,d[4]);if(e){var
 j=[0,e[1],e[2]],k=b[4];if(typeof
 k==="number"&&k){var
-l=dK(b);if(l){var
-f=iw(a,o,i,c);if(f){var
-q=f[1];return ao(function(b){return sk(d,a,q,b)},j)}var
+l=dL(b);if(l){var
+f=ix(a,o,i,c);if(f){var
+q=f[1];return ao(function(b){return sn(d,a,q,b)},j)}var
 m=f}else
 var
 m=l;return m}var
-n=aP(c,c),g=iu(a,b,i,n);if(g){var
-r=g[1];return ao(a2(sj(b,d,a,h),c,n,r),j)}return g}return 1}}function
-sm(j,i,h,g,f,e,d){var
+n=aP(c,c),g=iv(a,b,i,n);if(g){var
+r=g[1];return ao(a2(sm(b,d,a,h),c,n,r),j)}return g}return 1}}function
+sp(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=a[1],c=l(sl(j,i,h,g,f),b,k);if(c){var
+k=a[1],c=l(so(j,i,h,g,f),b,k);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-sn(b,a){return 0===a[0]?be(a[1],b):0}function
-so(e,b,h,g,a){var
+sq(b,a){return 0===a[0]?be(a[1],b):0}function
+sr(e,b,h,g,a){var
 i=a[1],j=b[2],f=F(a[2])===j?1:0;if(f)var
-k=a[2],c=ao(function(a){return ix(e,i,a)},k);else
+k=a[2],c=ao(function(a){return iy(e,i,a)},k);else
 var
 c=f;if(c)var
-l=b[4],m=F(a[2]),d=ao(function(a){return sn(m,a)},l);else
+l=b[4],m=F(a[2]),d=ao(function(a){return sq(m,a)},l);else
 var
-d=c;return d?sm(e,b,h,g,a,0,a[2]):d}function
-sp(c,b,m,l,e,d,k,a){var
-g=iA(c,b,m,l,e,d,k),i=g?be(a,c[3]):g,j=i?dv(a===b[1]?1:0):i;return j?ir(c,e,d,a,b[1],f,h):j}function
-iC(c,a,b){return sd(c,a[1],a[3],b)}function
-iD(c,a){var
+d=c;return d?sp(e,b,h,g,a,0,a[2]):d}function
+ss(c,b,m,l,e,d,k,a){var
+g=iB(c,b,m,l,e,d,k),i=g?be(a,c[3]):g,j=i?dv(a===b[1]?1:0):i;return j?is(c,e,d,a,b[1],f,h):j}function
+iD(c,a,b){return sg(c,a[1],a[3],b)}function
+iE(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=hk(b,a[3]);return io(c,d,b,a[3],f,e)}}function
-sq(c,a,d,b){var
-h=a[1],m=a[2],i=be(0,F(b[2]));if(i){if(ao(si,d[4]))return so(c,d,h,a[3],b);var
-f=iC(c,a,b);if(f){var
-j=f[1],g=e(iD(c,a),j);if(g)return iA(c,d,h,j,m,g[1],b);var
+f=hm(b,a[3]);return ip(c,d,b,a[3],f,e)}}function
+st(c,a,d,b){var
+h=a[1],m=a[2],i=be(0,F(b[2]));if(i){if(ao(sl,d[4]))return sr(c,d,h,a[3],b);var
+f=iD(c,a,b);if(f){var
+j=f[1],g=e(iE(c,a),j);if(g)return iB(c,d,h,j,m,g[1],b);var
 k=g}else
 var
 k=f;var
 l=k}else
 var
 l=i;return l}function
-sr(b,a,k,c){var
+su(b,a,k,c){var
 l=a[1],m=a[2],g=be(0,F(c[2]));if(g){var
-d=iC(b,a,c);if(d){var
-h=d[1],f=e(iD(b,a),h);if(f){var
-n=b7(0,b[3]),o=f[1];return b4(function(a){return sp(b,k,l,h,m,o,c,a)},n)}var
+d=iD(b,a,c);if(d){var
+h=d[1],f=e(iE(b,a),h);if(f){var
+n=b7(0,b[3]),o=f[1];return b4(function(a){return ss(b,k,l,h,m,o,c,a)},n)}var
 i=f}else
 var
 i=d;var
 j=i}else
 var
 j=g;return j}var
-cP=[N,ss,bA(0)],iE=[N,st,bA(0)];function
-aA(b,a){throw[0,cP,l(ah(su),b,a)]}function
-sv(a){return[0,a,er(64),0]}function
-bg(a){if(a[3])throw[0,cP,sw];l8(a[2]);(function(d){for(;;){var
+cP=[N,sv,bA(0)],iF=[N,sw,bA(0)];function
+aA(b,a){throw[0,cP,l(ah(sx),b,a)]}function
+sy(a){return[0,a,es(64),0]}function
+bg(a){if(a[3])throw[0,cP,sz];l9(a[2]);(function(d){for(;;){var
 b=e(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(l7(a[2])===1025)return aA(sx,es(a[2]));gF(a[2],b);continue}return c}}(0));return es(a[2])}function
-dO(a,d){var
+c=32!==b?1:0;if(c){if(l8(a[2])===1025)return aA(sA,et(a[2]));gH(a[2],b);continue}return c}}(0));return et(a[2])}function
+dP(a,d){var
 b=bg(d),c=y(b,a);return c?aA(a,b):c}function
-e8(b){var
-a=1-b[3];if(a)throw[0,cP,sy];return a}function
-sz(a){var
+e_(b){var
+a=1-b[3];if(a)throw[0,cP,sB];return a}function
+sC(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
 d=c;else
 var
-e=97<=a?1:0,d=e?a<=jW?1:0:e;return d}function
+e=97<=a?1:0,d=e?a<=jX?1:0:e;return d}function
 ab(l){var
-a=bg(l),e=y(a,sA),f=e?45===R(a,0)?1:0:e,b=f?1:f,c=u(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+a=bg(l),e=y(a,sD),f=e?45===T(a,0)?1:0:e,b=f?1:f,c=u(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
-k=1<=c?1:0,d=k?48!==R(a,b)?1:0:k;function
+k=1<=c?1:0,d=k?48!==T(a,b)?1:0:k;function
 m(f){var
 b=f;for(;;){var
 c=b===u(a)?1:0;if(c)var
 d=c;else{var
-e=sz(R(a,b));if(e){var
+e=sC(T(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
 i=c<=ce?1:0,j=i?m(b):i;else
 var
-j=d;if(1-j)aA(sB,a);return p1(16,a)}function
+j=d;if(1-j)aA(sE,a);return p2(16,a)}function
 bh(b){var
-a=ab(b);if(aj(a)<=0)aA(sD,kI(sC,a));return a}var
-iF=1048576;function
+a=ab(b);if(aj(a)<=0)aA(sG,kJ(sF,a));return a}var
+iG=1048576;function
 bs(b){var
-a=ab(b);if(aj(a)<0)aA(sF,kI(sE,a));if(p0(a,iF))throw[0,iE,e(ah(sG),iF)];return cA(a)}function
-dP(d,b,c){var
+a=ab(b);if(aj(a)<0)aA(sI,kJ(sH,a));if(p1(a,iG))throw[0,iF,e(ah(sJ),iG)];return cA(a)}function
+dQ(d,b,c){var
 a=bs(c);if(b<=a){var
-f=e(ah(sH),a);aA(l(ah(sI),d,b),f)}return a}function
+f=e(ah(sK),a);aA(l(ah(sL),d,b),f)}return a}function
 cQ(d,c){function
 a(g,f){var
 b=g,a=f;for(;;){if(0===b)return ba(a);var
 b=b-1|0,a=[0,e(d,c),a];continue}}return a(bs(c),0)}function
 a0(b,d,c){var
-a=cQ(d,c);if(1-gn(aW(a),b)){var
-f=aW(a),g=e(ah(sJ),f);aA(aC(sM,lF(sL,$(ah(sK),b))),g)}return a}function
-iG(c,b,a){var
+a=cQ(d,c);if(1-gp(aW(a),b)){var
+f=aW(a),g=e(ah(sM),f);aA(aC(sP,lG(sO,$(ah(sN),b))),g)}return a}function
+iH(c,b,a){var
 d=[0,b,0];return a0(c,function(a){return a0(d,ab,a)},a)}function
-e9(f,b){var
-a=bg(b),c=y(a,sN);if(c){if(y(a,sO))return aA(sP,a);var
+e$(f,b){var
+a=bg(b),c=y(a,sQ);if(c){if(y(a,sR))return aA(sS,a);var
 d=[0,e(f,b)]}else
 var
 d=c;return d}function
 b9(a){var
 b=ab(a);return[0,b,bh(a)]}function
-sQ(b){var
-a=bg(b);if(y(a,sR)){var
-c=y(a,sS);if(c){if(y(a,sT))return y(a,sU)?y(a,sV)?aA(sW,a):1:[1,b9(b)];var
-d=[2,e9(b9,b)]}else
+sT(b){var
+a=bg(b);if(y(a,sU)){var
+c=y(a,sV);if(c){if(y(a,sW))return y(a,sX)?y(a,sY)?aA(sZ,a):1:[1,b9(b)];var
+d=[2,e$(b9,b)]}else
 var
 d=c;return d}return[0,b9(b)]}function
-sX(b){var
-a=bg(b);if(y(a,sY)){if(y(a,sZ)){var
-c=y(a,s0);if(c){if(y(a,s1))return y(a,s2)?y(a,s3)?y(a,s4)?y(a,s5)?aA(s6,a):[2,b9(b)]:4:3:1;var
+s0(b){var
+a=bg(b);if(y(a,s1)){if(y(a,s2)){var
+c=y(a,s3);if(c){if(y(a,s4))return y(a,s5)?y(a,s6)?y(a,s7)?y(a,s8)?aA(s9,a):[2,b9(b)]:4:3:1;var
 d=[0,b9(b)]}else
 var
 d=c;return d}return 2}return[1,b9(b)]}function
-s7(b){var
-a=bg(b);if(y(a,s8)){var
-c=y(a,s9);if(c){if(y(a,s_))return y(a,s$)?y(a,ta)?aA(tb,a):[1,bs(b)]:2;var
+s_(b){var
+a=bg(b);if(y(a,s$)){var
+c=y(a,ta);if(c){if(y(a,tb))return y(a,tc)?y(a,td)?aA(te,a):[1,bs(b)]:2;var
 d=1}else
 var
 d=c;return d}return[0,bs(b)]}function
-tc(c,b){var
-a=bg(b),d=y(a,td);if(d){if(y(a,te)){if(y(a,tf))return aA(tg,a);var
+tf(c,b){var
+a=bg(b),d=y(a,tg);if(d){if(y(a,th)){if(y(a,ti))return aA(tj,a);var
 f=a0([0,c,0],ab,b);return[0,f,a0([0,c,0],ab,b)]}var
 e=1}else
 var
 e=d;return e}function
-th(a){dO(ti,a);var
-e=bs(a),b=bs(a),c=bs(a),f=sQ(a),g=sX(a),h=s7(a),d=tc(b,a),i=1===f?0:b,j=typeof
-d==="number"?b:b+1|0,k=1===d?b:c,l=bh(a),m=iG([0,i,0],e,a),n=e9(ab,a),o=e9(ab,a),p=bh(a),q=iG([0,c,0],j,a),r=a0([0,k,0],ab,a),s=bh(a),t=a0([0,0,[0,b,0]],ab,a),u=bh(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,a0([0,0,[0,b,0]],ab,a)]}function
-iH(b,a){dO(tj,a);var
-e=dP(tk,b[3],a),d=bs(a);function
-c(a){return dP(tl,b[2],a)}function
+tk(a){dP(tl,a);var
+e=bs(a),b=bs(a),c=bs(a),f=sT(a),g=s0(a),h=s_(a),d=tf(b,a),i=1===f?0:b,j=typeof
+d==="number"?b:b+1|0,k=1===d?b:c,l=bh(a),m=iH([0,i,0],e,a),n=e$(ab,a),o=e$(ab,a),p=bh(a),q=iH([0,c,0],j,a),r=a0([0,k,0],ab,a),s=bh(a),t=a0([0,0,[0,b,0]],ab,a),u=bh(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,a0([0,0,[0,b,0]],ab,a)]}function
+iI(b,a){dP(tm,a);var
+e=dQ(tn,b[3],a),d=bs(a);function
+c(a){return dQ(to,b[2],a)}function
 f(a){var
-b=bg(a);if(y(b,tm)){if(y(b,tn)){if(y(b,to))return aA(tp,b);var
-e=dP(tq,d,a),f=c(a),g=ab(a);return[0,e,f,g,ab(a)]}var
+b=bg(a);if(y(b,tp)){if(y(b,tq)){if(y(b,tr))return aA(ts,b);var
+e=dQ(tt,d,a),f=c(a),g=ab(a);return[0,e,f,g,ab(a)]}var
 h=cQ(c,a);return[2,h,ab(a)]}var
 i=c(a),j=ab(a);return[1,i,j,ab(a)]}var
 g=bh(a),h=cQ(f,a),i=bh(a);return[0,e,d,g,h,i,a0([0,b[3],0],ab,a)]}function
-tr(b,a){dO(ts,a);return cQ(function(a){var
-c=dP(tt,b[3],a),d=bh(a);return[0,c,d,a0([0,b[2],0],ab,a)]},a)}function
-tu(b,a){dO(tv,a);var
+tu(b,a){dP(tv,a);return cQ(function(a){var
+c=dQ(tw,b[3],a),d=bh(a);return[0,c,d,a0([0,b[2],0],ab,a)]},a)}function
+tx(b,a){dP(ty,a);var
 c=bh(a),d=[0,b[1],0];return[0,c,cQ(function(a){return a0(d,ab,a)},a)]}var
-iI=30;function
-e_(a){var
+iJ=30;function
+fa(a){var
 c=aT(a);if(c<=30)return[0,cA(a),0];var
-d=0<=aj(a)?a:t(a),b=ar(0,c-60|0),e=0===b?d:cz(d,b),f=cz(e,iI),i=cA(n(e,af(f,iI))),g=a8(cA(f),30)+i,h=0<=aj(a)?g:-g;return[0,h,b]}function
+d=0<=aj(a)?a:t(a),b=ar(0,c-60|0),e=0===b?d:cz(d,b),f=cz(e,iJ),i=cA(n(e,af(f,iJ))),g=a8(cA(f),30)+i,h=0<=aj(a)?g:-g;return[0,h,b]}function
 bt(c,b){var
-a=e_(b);return a8(a[1],a[2]-c|0)}function
+a=fa(b);return a8(a[1],a[2]-c|0)}function
 cR(e,d,c){var
-a=e_(d),b=e_(c);return a8(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a=fa(d),b=fa(c);return a8(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
 b_(c,b){var
 d=a8(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+c3)|0;var
-e=kq(b),f=a8(e[1],27),g=Math.floor(f),h=k(af(g|0,26),a8(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?af(h,a):cz(h,-a|0)}function
+e=kr(b),f=a8(e[1],27),g=Math.floor(f),h=k(af(g|0,26),a8(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?af(h,a):cz(h,-a|0)}function
 cS(a){return Math.abs(a)<aU?1:0}function
 G(b,h){var
 d=b.length-1-1|0,c=0.,i=0;if(d<0)var
@@ -3787,34 +3799,34 @@ d=e(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
 cT(a){return a*a}function
 cU(b,a){if(0===c(b[10],a)[1+a].length-1){var
 d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return G(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-tw(a){var
-b=gP(0,a.length-1);return aM(function(e,d){var
-f=o5(c4,c4,d),h=pa(b,f),g=gp(function(b){return fW(c(a,b)[1+b],d)},h);return g?g[1]:(o7(b,f,e),e)},a)}function
-tx(a){return typeof
-a==="number"?0===a?ty:0:2===a[0]?tA:tz}function
-tB(c,a){var
+tz(a){var
+b=gR(0,a.length-1);return aM(function(e,d){var
+f=o6(c4,c4,d),h=pb(b,f),g=gr(function(b){return fY(c(a,b)[1+b],d)},h);return g?g[1]:(o8(b,f,e),e)},a)}function
+tA(a){return typeof
+a==="number"?0===a?tB:0:2===a[0]?tD:tC}function
+tE(c,a){var
 b=s(c,0.),e=1./ar(1,a.length-1);function
 f(a,c){return E(b,a,d(b,a)+c*e)}dk(function(a){return K(f,a)},a);function
 g(c,a){return a-d(b,c)}return p(function(a){return aM(g,a)},a)}function
-tC(c,b,a){var
+tF(c,b,a){var
 d=b$(a,function(a){return cT(C(a-c,b-a))});return[0,b$(a,function(a){return cT(C(0.,C(c-a,a-b)))}),d]}function
-iJ(b,a,c){if(b!=aI&&a!=aU){var
+iK(b,a,c){if(b!=aI&&a!=aU){var
 d=b$(c,function(c){return C(b*c,a*c)});return[0,b$(c,function(c){return bn(b*c,a*c)}),d]}return[0,aI,aU]}function
-e$(e,d,b){function
+fb(e,d,b){function
 a(c){return e*Math.sqrt(b$(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(fN),c]}function
-tD(a,g,d){var
-b=aX(bn,aU,d),c=aX(C,aI,d),h=e$(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(fP),c]}function
+tG(a,g,d){var
+b=aX(bn,aU,d),c=aX(C,aI,d),h=fb(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-tE(e,a,v,n){var
+tH(e,a,v,n){var
 S=a[9],T=0;function
 U(b,a){return ar(b,aT(a))}var
 f=as(function(a,b){return as(U,a,b)},T,S),k=a[8],w=1,V=a[9],g=am($(function(a){return am($(function(a){return bt(f,a)},a))},V)),x=a[10],h=x?bt(f,x[1]):aI,y=a[11],i=y?bt(f,y[1]):aU,z=a[10],A=a[11],N=0;if(z&&0<=aj(z[1]))var
@@ -3826,7 +3838,7 @@ O=1;if(O)var
 l=2}var
 B=p(function(a){return 2===e?Math.sqrt(G(a,a)):1.},g);switch(e){case
 0:var
-j=tB(n,g);break;case
+j=tE(n,g);break;case
 1:var
 j=g;break;default:var
 j=aM(function(b,a){return p(function(a){return a/d(B,b)},a)},g)}var
@@ -3847,9 +3859,9 @@ q!=="number"&&2!==q[0]){var
 E=0===aj(q[1][1])?1:0;Q=1}if(!Q)var
 E=0;function
 W(a){switch(e){case
-0:return tC(h,i,a);case
+0:return tF(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=bn(i,b),c=iJ(C(h,-b),f,a),d=e$(b,l,a),g=bn(c[2],d[2]);return[0,C(c[1],d[1]),g]}return iJ(h,i,a);default:return E?tD(1.,l,a):e$(1.,l,a)}}var
+b=Math.sqrt(m[1][2]),f=bn(i,b),c=iK(C(h,-b),f,a),d=fb(b,l,a),g=bn(c[2],d[2]);return[0,C(c[1],d[1]),g]}return iK(h,i,a);default:return E?tG(1.,l,a):fb(1.,l,a)}}var
 X=2===e?j:g,F=p(W,X),H=b(k,k),Y=am(a[9]);function
 Z(a){return 2===e?bt(0,a):cR(-2*f|0,a,H)}if(2===e)var
 _=0,I=function(a,b){return cR(_,a,b)};else
@@ -3860,16 +3872,16 @@ r!=="number"&&2===r[0]){var
 K=r[1];if(K){var
 L=K[1],ai=b(L[2],L[2]),J=ai;R=1}}if(!R)var
 J=w;var
-ab=0===e?0:cq(D,m),ac=tw(g),ad=p(function(a){return a[2]},F),ae=p(function(a){return a[1]},F),af=s(v,[0]),ag=p(function(a){return b$(a,function(a){return a})},j),ah=p(function(a){return G(a,a)},j);return[0,e,v,n,f,function(a){return am(c(Y,a)[1+a])},j,B,ah,ag,af,ae,ad,ac,ab,J,aa,I,Z]}function
-tF(a){var
-b=a[2],c=a[1],d=0===em(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=gl(function(a){return 0===em(a,c)?1:0},g),e=tx(a[4]);if(e&&f&&h)return[0,tE(e[1],a,b,c)];return 0}function
-tG(a,d){function
+ab=0===e?0:cq(D,m),ac=tz(g),ad=p(function(a){return a[2]},F),ae=p(function(a){return a[1]},F),af=s(v,[0]),ag=p(function(a){return b$(a,function(a){return a})},j),ah=p(function(a){return G(a,a)},j);return[0,e,v,n,f,function(a){return am(c(Y,a)[1+a])},j,B,ah,ag,af,ae,ad,ac,ab,J,aa,I,Z]}function
+tI(a){var
+b=a[2],c=a[1],d=0===en(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=gn(function(a){return 0===en(a,c)?1:0},g),e=tA(a[4]);if(e&&f&&h)return[0,tH(e[1],a,b,c)];return 0}function
+tJ(a,d){function
 b(b){return p(function(a){return c(b,a)[1+a]},d)}var
 f=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),q=b(a[9]),r=b(a[8]),t=b(a[7]),o=s(f,[0]),u=b(a[6]);function
 v(b){var
 f=c(d,b)[1+b];return e(a[5],f)}return[0,a[1],f,a[3],a[4],v,u,t,r,q,o,n,m,l,k,j,i,h,g]}function
-iK(a){return 0<aj(a[1])?1:0}function
-iL(e,b){var
+iL(a){return 0<aj(a[1])?1:0}function
+iM(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -3877,41 +3889,41 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=bO(d[1],d[2])<0?1:0;if(c&&b&&iK(d)&&f)return 0;return 2;case
-1:if(c&&0<=aj(a[1][1]))return 0;return 2;default:return iK(a[1])?1:2}}function
-tH(a,i,b){var
-f=s(b,0),g=s(b,0),d=a[7],e=li(a[13],i),h=0;if(typeof
+d=a[1],f=bO(d[1],d[2])<0?1:0;if(c&&b&&iL(d)&&f)return 0;return 2;case
+1:if(c&&0<=aj(a[1][1]))return 0;return 2;default:return iL(a[1])?1:2}}function
+tK(a,i,b){var
+f=s(b,0),g=s(b,0),d=a[7],e=lj(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
 j=bO(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};bR(k,a[13]);h=1}if(!h){gz(f,0,b,1);gz(g,0,b,1)}return[0,f,g]}function
-tI(b,a){return s(b,[0,3,3,0,a])}function
-tJ(b,k,d,a){var
-l=b[16],f=am($(function(a){return 0<aj(a)?1:0},l)),m=iL(b,1),n=[0,iL(b,0),m],g=tH(b,k,d),h=g[2],i=g[1];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};bR(k,a[13]);h=1}if(!h){gB(f,0,b,1);gB(g,0,b,1)}return[0,f,g]}function
+tL(b,a){return s(b,[0,3,3,0,a])}function
+tM(b,k,d,a){var
+l=b[16],f=am($(function(a){return 0<aj(a)?1:0},l)),m=iM(b,1),n=[0,iM(b,0),m],g=tK(b,k,d),h=g[2],i=g[1];function
 j(d,b,a){if(!c(i,a)[1+a]&&!c(h,a)[1+a])return[0,0,0,d,b];var
-m=f.length-1<=a?1:0,o=m||c(f,a)[1+a],e=c(h,a)[1+a],g=e?2:e,j=c(i,a)[1+a],k=j?1:j,l=k7(o);switch(c(n,l)[1+l]){case
+m=f.length-1<=a?1:0,o=m||c(f,a)[1+a],e=c(h,a)[1+a],g=e?2:e,j=c(i,a)[1+a],k=j?1:j,l=k8(o);switch(c(n,l)[1+l]){case
 0:return[0,g,k,d,b];case
 1:return[0,k,g,d,b];default:return[0,3,3,d,b]}}var
 e=b[6];if(typeof
 e==="number"){if(0===e){var
 o=0;return bD(d,function(b){return j(o,a,b)})}}else
 if(0===e[0]){var
-p=e[1];return bD(d,function(b){return b<p?[0,3,3,0,bP(1,a)]:j(bP(1,a),a,b)})}return tI(d,a)}function
-dQ(a,g,b){var
+p=e[1];return bD(d,function(b){return b<p?[0,3,3,0,bP(1,a)]:j(bP(1,a),a,b)})}return tL(d,a)}function
+dR(a,g,b){var
 h=a[1],e=cU(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
 i=a[4],f=c(a[2],i)[1+i][1],j=cU(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
 bv(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
-fa(a,b){var
+fc(a,b){var
 c=c5*a[17];return c<bv(a,b)?1:0}function
-tK(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
-tL(a,b){var
-c=tK(a,b);return(a[3]*a[15]-c)/2.}function
-tM(a,b){var
+tN(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
+tO(a,b){var
+c=tN(a,b);return(a[3]*a[15]-c)/2.}function
+tP(a,b){var
 c=a[3]==0.?0.:bv(a,a[4]);return(bv(a,b)+c)/2.}function
-dR(q,p,g,o){var
+dS(q,p,g,o){var
 e=g.length-1,f=s(e,0.),h=e-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=d(o,a),j=a+1|0,k=e-1|0,r=c(p,a)[1+a];if(k<j)var
@@ -3927,7 +3939,7 @@ h=b[11].length-1,g=s(h,0.),i=h-1|0,t=0;if(!(i<0)){var
 a=t;for(;;){var
 j=c(b[12],a)[1+a];if(j)var
 k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=G(k[1],v)-u;else{var
-m=c(b[9],a)[1+a],n=dQ(b,m,f),o=a-1|0,x=0;if(o<0)var
+m=c(b[9],a)[1+a],n=dR(b,m,f),o=a-1|0,x=0;if(o<0)var
 p=n;else{var
 e=x,q=n;for(;;){var
 y=d(g,e),r=q-d(c(b[10],e)[1+e],m)*y,z=e+1|0;if(o!==e){var
@@ -3936,18 +3948,18 @@ p=r;break}}var
 l=p/d(b[11],a)}E(g,a,l);var
 w=a+1|0;if(i!==a){var
 a=w;continue}break}}return g}function
-fb(c,b,a){var
+fd(c,b,a){var
 e=G(a,a);return C(0.,d(c[8],b)-e)}function
 bw(a,b){var
 d=bS(c(a[1][6],b)[1+b]);if(0.<a[3]){var
 e=a[4],f=c(a[2],e)[1+e][1];bu(d,1.,c(a[1][6],f)[1+f])}return d}function
-fc(c,a){var
+fe(c,a){var
 b=1;for(;;){bR(function(b){return bu(a,G(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-iM(a){var
+iN(a){var
 b=Math.sqrt(G(a,a));return p(function(a){return a/b},a)}function
-tN(a){var
+tQ(a){var
 l=a[1],m=a[2];function
 f(a){return c(m,a)[1+a][1]}var
 w=m.length-1,q=p(function(b){return d(a[8],b[1])},m),n=[0,0];K(function(b,e){var
@@ -3955,18 +3967,18 @@ c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 x(h){var
 b=aW(i[1]),c=aW(g[1])-b|0,d=g[1],e=ba(ct(function(a,b){return a<c?1:0},d));bR(function(b){var
-c=i[1],d=bw(a,f(b));i[1]=[0,iM(fc(i[1],d)),c];return 0},e);return i[1]}function
+c=i[1],d=bw(a,f(b));i[1]=[0,iN(fe(i[1],d)),c];return 0},e);return i[1]}function
 t(c){if(0.<a[3])var
 e=f(a[4]),b=d(l[8],e);else
 var
 b=0.;var
 g=f(c);return d(l[8],g)+b}function
 D(b){var
-g=d(q,b);if(fF*t(b)<g)var
+g=d(q,b);if(fH*t(b)<g)var
 c=g;else
 var
-n=bw(a,f(b)),l=fc(x(0),n),c=G(l,l);var
-h=tM(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+n=bw(a,f(b)),l=fe(x(0),n),c=G(l,l);var
+h=tP(a,b),i=1e-22*t(b)<c?1:0;if(i)var
 j=cb<c?1:0,e=j?h*h<a[15]*c?1:0:j;else
 var
 e=i;if(e)var
@@ -3976,62 +3988,62 @@ k=e;return k}(function(T){for(;;){var
 C=n[1],i=e(cu(D),C);if(i){var
 v=as(ar,i[1],i[2]),b=v[3],y=v[2];n[1]=e(cu(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-F=f(b),j=Math.sqrt(y),H=fF*t(b)<y?1:0,I=o[1],J=h[1],L=tL(a,b),M=lp(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,J,I);if(H){var
-z=bD(w,function(c){return function(b){return dQ(a,c,f(b))}}(b)),N=h[1];bR(function(b,c){return function(a){return bu(c,d(a,b),a)}}(b,z),N);var
+F=f(b),j=Math.sqrt(y),H=fH*t(b)<y?1:0,I=o[1],J=h[1],L=tO(a,b),M=lq(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,J,I);if(H){var
+z=bD(w,function(c){return function(b){return dR(a,c,f(b))}}(b)),N=h[1];bR(function(b,c){return function(a){return bu(c,d(a,b),a)}}(b,z),N);var
 O=0,P=p(function(b){return function(a){return a/b}}(j),z),A=O,k=P}else{var
-Q=bw(a,F),m=iM(fc(x(0),Q));if(0.<a[3])var
+Q=bw(a,F),m=iN(fe(x(0),Q));if(0.<a[3])var
 B=f(a[4]),u=G(m,c(l[6],B)[1+B]);else
 var
 u=0.;var
 R=[0,[0,m,u]],S=bD(w,function(d,e){return function(b){var
 a=f(b);return G(d,c(l[6],a)[1+a])-e}}(m,u)),A=R,k=S}E(k,b,j);K(function(b,a){return E(q,b,d(q,b)-a*a)},k);s[1]=[0,A,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,M/j,o[1]];continue}return i}}(0));function
 j(a){return am(ba(a))}var
-u=j(g[1]),y=j(h[1]),z=j(r[1]),b=j(o[1]),A=dR(u,y,z,b),k=[0,0.],v=[0,0.];K(function(d,b){v[1]=v[1]+b;var
+u=j(g[1]),y=j(h[1]),z=j(r[1]),b=j(o[1]),A=dS(u,y,z,b),k=[0,0.],v=[0,0.];K(function(d,b){v[1]=v[1]+b;var
 e=Math.abs(b)*bv(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},A);if(0.<a[3]){var
 B=bv(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*B}var
-F=k[1],H=G(b,b),I=a[15]-H+F,J=G(b,b),L=C(I,jV*(a[15]+J)+cb),M=a[18],N=a[17],O=a[15],P=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,y,z,P,b,A,O,L,N,M]}function
-iN(l,a,k,j,i,g,f,e,c){var
-m=Math.abs(c)+cb,h=aX(function(b,a){return C(b,d(e,a[1]))},m,a),b=[0,0.];K(function(a,c){b[1]=C(b[1],d(f,a)-d(g,a));return 0},a);return tN([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,fL*h<b[1]?1:0])}function
-tO(a,b){var
+F=k[1],H=G(b,b),I=a[15]-H+F,J=G(b,b),L=C(I,jW*(a[15]+J)+cb),M=a[18],N=a[17],O=a[15],P=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,y,z,P,b,A,O,L,N,M]}function
+iO(l,a,k,j,i,g,f,e,c){var
+m=Math.abs(c)+cb,h=aX(function(b,a){return C(b,d(e,a[1]))},m,a),b=[0,0.];K(function(a,c){b[1]=C(b[1],d(f,a)-d(g,a));return 0},a);return tQ([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,fN*h<b[1]?1:0])}function
+tR(a,b){var
 f=[0,0];K(function(g,e){var
 a=f[1],h=c(b,a)[1+a][3],d=e[3]<h?1:0,i=d?(f[1]=g,0):d;return i},b);var
 i=f[1],g=c(b,i)[1+i][1],m=cU(a,g);function
 n(b){var
-f=d(a[8],b)+d(a[8],g),h=f-2.*d(m,b);if(fF*f<h)return h;var
+f=d(a[8],b)+d(a[8],g),h=f-2.*d(m,b);if(fH*f<h)return h;var
 e=bS(c(a[6],b)[1+b]);bu(e,1.,c(a[6],g)[1+g]);return G(e,e)}var
 h=bD(a[2],n);E(h,g,0.);function
 j(c){return p(function(a){var
 b=d(h,a[1]);return e(c,a)-b},b)}var
-k=f[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return iN(a,b,1.,f[1],-1,r,q,h,o)}function
-tP(c,b,g,a){function
+k=f[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return iO(a,b,1.,f[1],-1,r,q,h,o)}function
+tS(c,b,g,a){function
 f(g,f){var
-h=[bk,f];return gy(p(function(b){var
-f=a[1]*d(c[9],b[1]);return fI*(e(g,b)-f)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=f(function(a){return a[2]},j);return iN(c,b,0.,b.length-1,g,f(function(a){return a[3]},aI),k,i,h)}function
-iO(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,tO(a,b),0];var
-c=a[14];return el(function(c,d){return tP(a,b,c,d)},c)}function
-fd(a,c,b){if(0.<a[3])return b+d(a[8],c);var
-e=dj(a[1][14],a[5]);return b/fI+e[1]*d(a[1][9],c)}function
-tQ(a,c,b){if(0.<a[3])return b-d(a[8],c);var
-e=dj(a[1][14],a[5]);return fI*(b-e[1]*d(a[1][9],c))}function
-tR(a,d,b){var
-c=cV(a,b),e=G(a[13],c),f=a[16],g=2.*Math.sqrt(fb(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+h=[bk,f];return gA(p(function(b){var
+f=a[1]*d(c[9],b[1]);return fK*(e(g,b)-f)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=f(function(a){return a[2]},j);return iO(c,b,0.,b.length-1,g,f(function(a){return a[3]},aI),k,i,h)}function
+iP(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,tR(a,b),0];var
+c=a[14];return em(function(c,d){return tS(a,b,c,d)},c)}function
+ff(a,c,b){if(0.<a[3])return b+d(a[8],c);var
+e=dj(a[1][14],a[5]);return b/fK+e[1]*d(a[1][9],c)}function
+tT(a,c,b){if(0.<a[3])return b-d(a[8],c);var
+e=dj(a[1][14],a[5]);return fK*(b-e[1]*d(a[1][9],c))}function
+tU(a,d,b){var
+c=cV(a,b),e=G(a[13],c),f=a[16],g=2.*Math.sqrt(fd(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
 bG(a){return a[6].length-1}function
-tS(a,k,b,j){var
+tV(a,k,b,j){var
 f=cV(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
 q=2.*Math.sqrt(C(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=d(f,b),e=d(a[13],b),b=b+1|0;i+=e*c;h-=c*c;g-=e*e;continue}return b}}var
 e=G(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
-tT(a,d){if(d===a[9].length-1)return a;function
-b(a){return eo(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=G(c,c),h=G(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=dR(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
-iP(a,e,d){var
+tW(a,d){if(d===a[9].length-1)return a;function
+b(a){return ep(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=G(c,c),h=G(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=dS(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
+iQ(a,e,d){var
 b=bw(a,e);K(function(d,f){var
 e=c(a[9],d)[1+d];return bu(b,f,bw(a,c(a[2],e)[1+e][1]))},d);return b}function
-tU(a,i,f){var
-j=f.length-1,g=s(j,0.),k=j-1|0,t=iP(a,i,f),u=0;if(!(k<0)){var
+tX(a,i,f){var
+j=f.length-1,g=s(j,0.),k=j-1|0,t=iQ(a,i,f),u=0;if(!(k<0)){var
 b=u;for(;;){var
 h=c(a[9],b)[1+b],n=G(t,bw(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
 p=n;else{var
@@ -4041,36 +4053,36 @@ e=z,q=r;continue}var
 p=r;break}}E(g,b,p/d(a[11],b));var
 x=b+1|0;if(k!==b){var
 b=x;continue}break}}var
-v=dR(a[9],a[10],a[11],g),l=aM(function(b,a){return a+d(v,b)},f),m=iP(a,i,l);return[0,l,G(m,m)]}function
-dS(k,g,a,j,b){var
-t=k?k[1]:d0,u=g?g[1]:g,l=cV(a,b),m=dR(a[9],a[10],a[11],l),n=fb(a,b,l),r=0;if(!u&&n<1e-07*d(a[8],b)){var
-q=tU(a,b,m),z=q[2],A=q[1],h=z,o=A;r=1}if(!r)var
+v=dS(a[9],a[10],a[11],g),l=aM(function(b,a){return a+d(v,b)},f),m=iQ(a,i,l);return[0,l,G(m,m)]}function
+dT(k,g,a,j,b){var
+t=k?k[1]:d1,u=g?g[1]:g,l=cV(a,b),m=dS(a[9],a[10],a[11],l),n=fd(a,b,l),r=0;if(!u&&n<1e-07*d(a[8],b)){var
+q=tX(a,b,m),z=q[2],A=q[1],h=z,o=A;r=1}if(!r)var
 h=n,o=m;var
-v=C(a[15],fM*a[17]),e=C(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/v)+cb),f=s(bG(a),0.),i=[0,0.];K(function(b,h){var
+v=C(a[15],fO*a[17]),e=C(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/v)+cb),f=s(bG(a),0.),i=[0,0.];K(function(b,h){var
 g=e*d(a[14],b)-j*h;E(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);E(f,a[4],e-a[3]*(j+i[1]));function
 p(b){var
 c=d(f,b);if(c==0.)return 0.;var
 e=0.<c?d(a[7],b):d(a[6],b);return c*e}var
 w=a[9],x=p(a[4]),y=aX(function(b,a){return b+p(a)},x,w);return[0,f,e,-y-h/e-e*G(a[13],a[13])]}var
-tV=48,tW=16,tX=400000000;function
-tY(a){function
+tY=48,tZ=16,t0=400000000;function
+t1(a){function
 d(a){return a}var
 b=bD(bG(a),d);if(b.length-1<=48)return b;var
 c=p(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!gB(function(a){return a===b?1:0},e)){var
+e=a[9];if(!gD(function(a){return a===b?1:0},e)){var
 c=bv(a,b);d=1}}if(!d)var
-c=fN;return[0,c,b]},b);gC(function(b,a){return ap(b,a)},c);var
-e=eo(c,0,ar(tV,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
-tZ(a){var
-b=tY(a),e=a[2].length-1;function
-f(d,b){if(!(e<=d)&&!(e<=b))return dQ(a,d,c(a[2],b)[1+b][1]);return 0.}var
+c=fP;return[0,c,b]},b);gE(function(b,a){return ap(b,a)},c);var
+e=ep(c,0,ar(tY,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
+t2(a){var
+b=t1(a),e=a[2].length-1;function
+f(d,b){if(!(e<=d)&&!(e<=b))return dR(a,d,c(a[2],b)[1+b][1]);return 0.}var
 g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return d(a[7],b)},b),i=p(function(b){return d(a[6],b)},b);return[0,a,b,p(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
-iQ(b,a){var
-d=c(b[2],a)[1+a];return fa(b[1],d)}function
-t0(a,c){var
-d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:dQ(a[1],b,c)},b)}function
-iR(g,o,B,n,f,j){var
+iR(b,a){var
+d=c(b[2],a)[1+a];return fc(b[1],d)}function
+t3(a,c){var
+d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:dR(a[1],b,c)},b)}function
+iS(g,o,B,n,f,j){var
 k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=d(g[1][8],B),s=k-1|0,D=0;if(s<0)var
 t=q;else{var
 a=D,l=q;for(;;){var
@@ -4092,7 +4104,7 @@ z=y+d(f,b)*(o*d(n,b)+d(h,b)),H=b+1|0;if(u!==b){var
 b=H,y=z;continue}var
 v=z;break}}var
 w=C(0.,v),x=0.<j?-t-w/j:aI,G=bU(x)?aI:x;return[0,f,j,h,w,G]}function
-t1(j,i){var
+t4(j,i){var
 e=i.length-1,o=e-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
 D=c(j,g)[1+g];E(D,g,d(D,g)*1.00000000001+cb);var
@@ -4121,10 +4133,10 @@ k=J,w=x;continue}var
 v=x;break}}E(l,a,v/d(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-iS(b,a){var
+iT(b,a){var
 i=b[5],j=b[4],f=b[3],l=b[2],r=b[6];function
 k(b){return d(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=jZ*b[1][17],g=aM(function(b,h){var
+m=a[4]/(a[2]*a[2]),n=j0*b[1][17],g=aM(function(b,h){var
 g=2.*k(b),c=d(f,b)*m-g,e=d(a[1],b);return 0.<e?c-d(i,b):e<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=bm(l.length-1,function(a){return a}),h=am(e(bB(function(b){var
 c=d(a[1],b)!=0.?1:0,e=c||(d(g,b)!=0.?1:0);return e}),s));function
 o(a,b){var
@@ -4132,33 +4144,33 @@ e=d(f,a)*d(f,b)*m,g=k(b),h=d(f,a)*g,i=k(a),j=d(f,b)*i;return d(c(r,a)[1+a],b)-j-
 q(b){return p(function(b){return d(g,b)*a[2]/2.},b)}function
 t(f){var
 b=f;for(;;){var
-h=q(b),c=t1(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=bT(b),e=ct(function(h){return function(e,b){var
-c=d(a[1],b)==0.?1:0,f=c?d(h,e)*d(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===em(e,b.length-1))return[0,b,g,c];var
+h=q(b),c=t4(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=bT(b),e=ct(function(h){return function(e,b){var
+c=d(a[1],b)==0.?1:0,f=c?d(h,e)*d(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===en(e,b.length-1))return[0,b,g,c];var
 b=am(e);continue}}var
-u=q(h),v=[0,h,g,gA(function(a,b){return b/(o(a,a)+cb)},h,u)];return[0,t(h),v]}function
-t2(g,b,a,j){var
+u=q(h),v=[0,h,g,gC(function(a,b){return b/(o(a,a)+cb)},h,u)];return[0,t(h),v]}function
+t5(g,b,a,j){var
 k=a[3],l=a[2],c=bS(b[1]),e=[0,b[2]],f=a[1];K(function(m,a){var
-b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(iQ(g,a)&&h*n<0.){var
+b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(iR(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
 f=h;E(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
-t3(j,i,b){var
+t6(j,i,b){var
 c=b[3],a=[0,1.],e=b[1];K(function(e,b){var
-f=d(i[1],b),g=iQ(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=bn(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
-t4(a){var
+f=d(i[1],b),g=iR(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=bn(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
+t7(a){var
 b=0.;return aX(function(b,a){return b+Math.abs(a)},b,a)}function
-t5(a,c,h,g,f){var
-i=t0(a,g),e=a[2].length-1;c[1]=c[1]-aH(aH(e,e),10+(e/3|0)|0)|0;var
-u=jZ*a[1][17];function
+t8(a,c,h,g,f){var
+i=t3(a,g),e=a[2].length-1;c[1]=c[1]-aH(aH(e,e),10+(e/3|0)|0)|0;var
+u=j0*a[1][17];function
 k(b,j,f){var
-c=t2(a,b,j,f),d=c[2],e=c[1],k=1e-13*t4(e);return C(0.02*b[2],k)<d?iR(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],aI]}function
+c=t5(a,b,j,f),d=c[2],e=c[1],k=1e-13*t7(e);return C(0.02*b[2],k)<d?iS(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],aI]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=iS(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aH(aH(h,h),h+3|0)/3|0)|0)-aH(4*e|0,e)|0;var
-o=t3(a,b,g),d=l(b,g,1.,8);if(o==1.)var
+m=iT(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aH(aH(h,h),h+3|0)/3|0)|0)-aH(4*e|0,e)|0;var
+o=t6(a,b,g),d=l(b,g,1.,8);if(o==1.)var
 p=d;else{var
 j=k(b,g,o),t=0;if(d&&j[5]<=d[1][5])var
 r=d;else
@@ -4168,25 +4180,25 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],q=a[2],b=n(iR(a,h,g,i,p(function(a){return d(f[1],a)},q),o),tW),j=s(f[1].length-1,0.),r=a[2];K(function(c,a){return E(j,a,d(b[1],c))},r);var
-m=iS(a,b)[1],t=m[2],v=m[1],w=dl(function(b){return Math.abs(d(t,b))<=ft*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
-t6=60;function
-t7(a,j,b,c){var
-e=cV(a,b),f=cV(a,c),g=G(a[13],f),h=fb(a,b,e);if(c5*d(a[8],b)<h)var
+o=f[2],q=a[2],b=n(iS(a,h,g,i,p(function(a){return d(f[1],a)},q),o),tZ),j=s(f[1].length-1,0.),r=a[2];K(function(c,a){return E(j,a,d(b[1],c))},r);var
+m=iT(a,b)[1],t=m[2],v=m[1],w=dl(function(b){return Math.abs(d(t,b))<=fv*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
+t9=60;function
+t_(a,j,b,c){var
+e=cV(a,b),f=cV(a,c),g=G(a[13],f),h=fd(a,b,e);if(c5*d(a[8],b)<h)var
 k=bw(a,c),l=G(bw(a,b),k),m=l-G(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return fd(a,c,a[3]*a[15]-2.*i)}function
-iT(a,t,h,r,b){var
+i=g;return ff(a,c,a[3]*a[15]-2.*i)}function
+iU(a,t,h,r,b){var
 f=aW(b);function
 u(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return fa(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return fc(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 v(a){return a}var
-w=bm(a[2].length-1,v),o=e(bB(function(a){return 1-ls(a,b)}),w),x=[0,r,$(n,o)],y=am(cq($(function(a){return n(a[1])},b),x)),z=tG(a[1],y),A=iO(z,am(el(u,b))),i=gp(function(b){return b[5]===a[5]?1:0},A);if(i){var
-j=i[1],g=dS(0,0,j,h,f),k=s(bG(a),0.),l=[0,0.],m=[0,0];lo(function(n,f){var
+w=bm(a[2].length-1,v),o=e(bB(function(a){return 1-lt(a,b)}),w),x=[0,r,$(n,o)],y=am(cq($(function(a){return n(a[1])},b),x)),z=tJ(a[1],y),A=iP(z,am(em(u,b))),i=gr(function(b){return b[5]===a[5]?1:0},A);if(i){var
+j=i[1],g=dT(0,0,j,h,f),k=s(bG(a),0.),l=[0,0.],m=[0,0];lp(function(n,f){var
 b=f[1],c=d(g[1],n);E(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?fa(a,b):i;else
+i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?fc(a,b):i;else
 var
 e=h;if(e){m[1]=[0,b,m[1]];var
 o=Math.abs(c)*2.*bv(a,b);l[1]=l[1]+o;var
@@ -4194,45 +4206,45 @@ j=0}else
 var
 j=e;return j},b);if(0<=a[5]){var
 B=d(g[1],f);E(k,bG(a)-1|0,B)}var
-p=t*fd(j,f,h*(g[3]-l[1])),C=el(function(i,b){var
-d=c(a[2],b)[1+b],e=t7(j,h,f,(f+1|0)+i|0);if(d[3]<e)return[0,[0,e-d[3],[0,b,1]]];var
-g=e<d[2]?1:0,k=g?[0,[0,d[2]-e,[0,b,0]]]:g;return k},o),D=e(cu(function(a){return a}),C),F=gr(function(b,a){return fY(a[1],b[1])},D),G=$(function(a){return a[2]},F),H=ct(function(a,b){return a<2?1:0},G);if(bU(p))return 0;var
+p=t*ff(j,f,h*(g[3]-l[1])),C=em(function(i,b){var
+d=c(a[2],b)[1+b],e=t_(j,h,f,(f+1|0)+i|0);if(d[3]<e)return[0,[0,e-d[3],[0,b,1]]];var
+g=e<d[2]?1:0,k=g?[0,[0,d[2]-e,[0,b,0]]]:g;return k},o),D=e(cu(function(a){return a}),C),F=gt(function(b,a){return f0(a[1],b[1])},D),G=$(function(a){return a[2]},F),H=ct(function(a,b){return a<2?1:0},G);if(bU(p))return 0;var
 q=[0,[0,b,k,g[2],p,m[1],H]]}else
 var
 q=i;return q}function
-t8(a){function
+t$(a){function
 b(b){var
 c=a[1];return e(bB(function(a){return a[1]!==b?1:0}),c)}var
 c=1<aW(a[1])?1:0,d=c?$(b,a[5]):c;function
 f(c){var
-d=a[1],e=$(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cq(d,gq(f,a[6]))}function
-iU(b,a){function
+d=a[1],e=$(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cq(d,gs(f,a[6]))}function
+iV(b,a){function
 c(a){return a}var
 f=bm(b[2].length-1,c),g=e(bB(function(b){return d(a,b)!=0.?1:0}),f);return $(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
-t9(a,e){function
+ua(a,e){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(d(e,b))*Math.sqrt(d(a[8],g))}var
-g=iU(a,e),b=gr(function(b,a){var
-c=f(b);return fY(f(a),c)},g);function
+g=iV(a,e),b=gt(function(b,a){var
+c=f(b);return f0(f(a),c)},g);function
 h(a){var
 c=a+1|0;return ct(function(a,b){return a<c?1:0},b)}return[0,b,bm(bP(8,aW(b)),h)]}function
-t_(a,k,j,f,i,d){var
+ub(a,k,j,f,i,d){var
 g=a[2].length-1;function
 h(c,b){return as(function(b,e){var
 i=g+a[1][3]|0,l=aH(50*(1+aW(e)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=iT(a,k,j,f,e);if(b&&c){var
+c=iU(a,k,j,f,e);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(t8(a),[0,a]);if(c){var
+c=h(t$(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
 b=a[1],m=bm(g,function(a){return a}),n=e(bB(function(d){var
-g=c(b[13],f)[1+f],e=c(a[2],d)[1+d][1];return 1-(c(b[13],e)[1+e]===g?1:0)}),m),o=gq(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cq($(function(b){return t9(a,b)},i),q),s=0;return as(function(a,d){var
-e=h(d,0),b=di(function(a){return l(a,t6)},e);if(a){if(b){var
+g=c(b[13],f)[1+f],e=c(a[2],d)[1+d][1];return 1-(c(b[13],e)[1+e]===g?1:0)}),m),o=gs(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cq($(function(b){return ua(a,b)},i),q),s=0;return as(function(a,d){var
+e=h(d,0),b=di(function(a){return l(a,t9)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-cW=dY;function
-t$(a){var
+cW=dZ;function
+uc(a){var
 b=a.length-1,g=s(b,[0]),e=p(function(a){return s(b,0.)},a);K(function(b,h){var
 f=bS(h),j=1;for(;;){var
 m=b-1|0,q=0;if(!(m<0)){var
@@ -4242,12 +4254,12 @@ t=a+1|0;if(m!==a){var
 a=t;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(G(f,f)),k=fL*Math.sqrt(G(h,h))<i?1:0;if(k){E(c(e,b)[1+b],b,i);var
+i=Math.sqrt(G(f,f)),k=fN*Math.sqrt(G(h,h))<i?1:0;if(k){E(c(e,b)[1+b],b,i);var
 o=p(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,e]}function
-ua(i,m){var
+ud(i,m){var
 e=i[2],j=i[1],f=j.length-1,g=s(f,0.),h=bD(f,function(a){return 0.<d(c(e,a)[1+a],a)?G(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<d(c(e,a)[1+a],a)){var
 n=d(c(e,a)[1+a],a);E(g,a,d(h,a)/n);var
@@ -4258,17 +4270,17 @@ r=b+1|0;if(l!==b){var
 b=r;continue}break}}}var
 p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
-ub(a,h,g,m){function
+ue(a,h,g,m){function
 i(c){var
-b=e(a[5],c);return h?gA(n,b,e(a[5],h[1])):b}var
+b=e(a[5],c);return h?gC(n,b,e(a[5],h[1])):b}var
 o=i(m),q=p(function(a){return af(a,cW)},o),j=p(i,g),r=a[4];function
 s(a){return bt(r,a)}var
-t=t$(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},g),f=1;for(;;){var
+t=uc(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},g),f=1;for(;;){var
 l=bS(q);K(function(f){return function(a,d){var
 e=0!==aj(d)?1:0;if(e){var
 g=c(j,a)[1+a];return K(function(a,e){var
 g=b(d,e);f[1+a]=n(c(f,a)[1+a],g);return 0},g)}return e}}(l),d);var
-u=a[4]+dY|0,v=ua(t,p(function(b){return function(a){return bt(b,a)}}(u),l));K(function(a,b){var
+u=a[4]+dZ|0,v=ud(t,p(function(b){return function(a){return bt(b,a)}}(u),l));K(function(a,b){var
 e=cS(b);if(e){var
 g=b_(cW,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
@@ -4276,108 +4288,108 @@ var
 f=e;return f},v);var
 w=f+1|0;if(3!==f){var
 f=w;continue}return d}}function
-ca(a){return a?fN:1.}function
+ca(a){return a?fP:1.}function
 a1(b,a){return 0.<b[3]?ca(a):-ca(a)}function
-dT(b,a,d,c){var
-e=fd(b,d,a1(b,a)*c);return ca(a)*e}function
-uc(b,a,d,c){var
-e=tQ(b,d,ca(a)*c);return a1(b,a)*e}function
-dU(b,a){return b[4]<a[4]?a:b}function
-fe(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
-ff(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
-fg(f,e,a,d,c){var
-g=a1(a[1],d),b=dS(f,e,a[1],g,c),h=dT(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-ud(c,b,a){return 0<a[2].length-1?a:fg(0,0,a[1],c,b)}function
-ue(d,c,b){var
-a=d[1];return a[18]?fg(ug,uf,d,c,b):[0,d,[0],0.,dT(a,c,b,tR(a,a1(a,c),b))]}function
-iV(j,f,e,a){var
+dU(b,a,d,c){var
+e=ff(b,d,a1(b,a)*c);return ca(a)*e}function
+uf(b,a,d,c){var
+e=tT(b,d,ca(a)*c);return a1(b,a)*e}function
+dV(b,a){return b[4]<a[4]?a:b}function
+fg(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
+fh(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
+fi(f,e,a,d,c){var
+g=a1(a[1],d),b=dT(f,e,a[1],g,c),h=dU(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+ug(c,b,a){return 0<a[2].length-1?a:fi(0,0,a[1],c,b)}function
+uh(d,c,b){var
+a=d[1];return a[18]?fi(uj,ui,d,c,b):[0,d,[0],0.,dU(a,c,b,tU(a,a1(a,c),b))]}function
+iW(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-fD*d[17])return a;var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-fF*d[17])return a;var
 i=s(bG(d),0.);E(i,b,-a1(d,f));return[0,a[1],i,0.,h]}return a}function
-iW(c,b){var
-a=$(b,c[4]);return a?as(dU,a[1],a[2]):W(uh)}function
-dV(c,b,a){return iW(c,function(d){return iV(c,b,a,ue(d,b,a))})}function
-ui(k,c,b,f,e){var
-g=e[1],a=g[1],h=a1(a,c),d=dS(uk,uj,tT(a,tS(a,h,b,uc(a,c,b,f))),h,b),j=dT(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-ul(d,g,a){var
-b=a[1][1],h=iU(b,a[2]),i=a1(b,d),e=iT(b,ca(d),i,g,h);if(e){var
+iX(c,b){var
+a=$(b,c[4]);return a?as(dV,a[1],a[2]):W(uk)}function
+dW(c,b,a){return iX(c,function(d){return iW(c,b,a,uh(d,b,a))})}function
+ul(k,c,b,f,e){var
+g=e[1],a=g[1],h=a1(a,c),d=dT(un,um,tW(a,tV(a,h,b,uf(a,c,b,f))),h,b),j=dU(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+uo(d,g,a){var
+b=a[1][1],h=iV(b,a[2]),i=a1(b,d),e=iU(b,ca(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-fD*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-un(k,c,a,b){var
-e=b[1],h=a1(e,c),l=fg(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-fF*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+uq(k,c,a,b){var
+e=b[1],h=a1(e,c),l=fi(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=dS([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=ck(g),u=c1===m?g[1]:dZ===m?gE(g):g,n=t5(u,t,h,a,s),i=n[1],v=dT(e,c,a,i[3]),o=dU(d,[0,b,i[1],i[2],v]);if(n[2])return ul(c,a,o);var
+s=dT([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=ck(g),u=c1===m?g[1]:d0===m?gG(g):g,n=t8(u,t,h,a,s),i=n[1],v=dU(e,c,a,i[3]),o=dV(d,[0,b,i[1],i[2],v]);if(n[2])return uo(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[7],x=[0,d[2],[0,l[2],0]],p=t_(e,ca(c),h,a,x,w);if(p){var
-j=p[1];return dU(d,[0,b,j[2],j[3],j[4]])}return d}}(l,um)}function
-iX(a){var
-b=a[4];return gm(function(a){return a[1][18]},b)}function
+w=k[7],x=[0,d[2],[0,l[2],0]],p=ub(e,ca(c),h,a,x,w);if(p){var
+j=p[1];return dV(d,[0,b,j[2],j[3],j[4]])}return d}}(l,up)}function
+iY(a){var
+b=a[4];return go(function(a){return a[1][18]},b)}function
 cX(a){var
 b=a[4],c=0.;return as(function(b,a){return C(b,a[1][17])},c,b)}function
-fh(a,d,c,b){if(0<a[7][1]&&iX(a))return dU(b,iW(a,function(b){return iV(a,d,c,un(a,d,c,b))}));return b}function
+fj(a,d,c,b){if(0<a[7][1]&&iY(a))return dV(b,iX(a,function(b){return iW(a,d,c,uq(a,d,c,b))}));return b}function
 cY(a){return dj(a[1][14],a[5])}function
-iY(a,f){var
-b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?gy(e,[bk,c*cY(a)[3]]):e}function
-fi(e,d,h,a){var
+iZ(a,f){var
+b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?gA(e,[bk,c*cY(a)[3]]):e}function
+fk(e,d,h,a){var
 b=s((e[1].length-1+d[5]|0)+1|0,0),i=e[5];K(function(e,f){var
 h=0.<d[3]?1:0,i=(0<aj(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
 k=bT(b);return[0,[0,af(1,h),k]]}function
-iZ(i,h,a,g,f,b){var
+i0(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
 j=0.<h?1:-1,l=n(f,aX(k,af(j,g),b));c(b,a)[1+a]=l;var
 e=0}else
 var
 e=d;return e}function
-uo(b,d,a){if(0<=b[5]){var
+ur(b,d,a){if(0<=b[5]){var
 h=af(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
 i=aX(k,0,a),j=n(af(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-dW(a){return Math.log(a)/0.693147180559945286}function
-up(b,a,g,d){var
-c=a[2].length-1+1|0,h=dW(c*b[17]/(a[3]*d))/2.,i=b[18]?dW(c*b[17]/d):0.,j=dW(64.*c/a[3]),k=dW(aX(bn,aU,g)),e=C(C(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ar(1,1+(e|0)|0)]:f;return l}function
-uq(l,k,j,i,a){var
-b=a[1][1],e=iY(b,j);function
+dX(a){return Math.log(a)/0.693147180559945286}function
+us(b,a,g,d){var
+c=a[2].length-1+1|0,h=dX(c*b[17]/(a[3]*d))/2.,i=b[18]?dX(c*b[17]/d):0.,j=dX(64.*c/a[3]),k=dX(aX(bn,aU,g)),e=C(C(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ar(1,1+(e|0)|0)]:f;return l}function
+ut(l,k,j,i,a){var
+b=a[1][1],e=iZ(b,j);function
 g(a){return dl(cS,a)}if(g(a[2])&&g(e)){var
-f=0.<a[3]?up(b,a,e,i):ur;if(f){var
-c=f[1],m=a[2],h=aM(function(b,a){return b_(c,a*d(e,b))},m),n=b_(c,a[3]),o=b[4];iZ(b,a1(b,k),o,c,n,h);return fi(l,b,c,h)}return f}return 0}function
-i0(a,b){var
-c=C(a[15],fM*a[17]);return Math.sqrt(d(a[8],b)/c)}function
-us(i,y,h,n){var
+f=0.<a[3]?us(b,a,e,i):uu;if(f){var
+c=f[1],m=a[2],h=aM(function(b,a){return b_(c,a*d(e,b))},m),n=b_(c,a[3]),o=b[4];i0(b,a1(b,k),o,c,n,h);return fk(l,b,c,h)}return f}return 0}function
+i1(a,b){var
+c=C(a[15],fO*a[17]);return Math.sqrt(d(a[8],b)/c)}function
+uv(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-z=bm(b,function(a){return a}),j=e(bB(function(a){return d(n[2],a)!=0.?1:0}),z),f=gn(a[4],j)?a[4]:as(bP,b,j),k=am(e(bB(function(b){var
+z=bm(b,function(a){return a}),j=e(bB(function(a){return d(n[2],a)!=0.?1:0}),z),f=gp(a[4],j)?a[4]:as(bP,b,j),k=am(e(bB(function(b){var
 c=b!==f?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aH(200*(k.length-1)|0,a[1][3])|0;var
-q=i0(a,h)*a8(1.,-84);if(0<=a[5])var
+q=i1(a,h)*a8(1.,-84);if(0<=a[5])var
 A=cY(a)[3],l=q*d(a[1][7],h)*A;else
 var
 l=q;var
 r=cS(l),m=r?b_(cW,l):r;if(0<aj(m)){var
 x=0;if(0<=a[5]||f!==b)x=1;if(x){var
-u=a[5]<0?1:0,B=u?[0,o(f)]:u,C=p(o,k),v=ub(a[1],B,C,h),w=a1(a,y),g=s(bG(a),0);K(function(a,b){var
-d=0.<w?t(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;iZ(a,w,f,cW,m,g);return fi(i,a,cW,g)}}return 0}function
-fj(b,e,a,h,o){var
-d=ud(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=fD*i0(i,a),k=d[3]<p?1:0,g=k?h<jV*i[17]?1:0:k;else
+u=a[5]<0?1:0,B=u?[0,o(f)]:u,C=p(o,k),v=ue(a[1],B,C,h),w=a1(a,y),g=s(bG(a),0);K(function(a,b){var
+d=0.<w?t(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;i0(a,w,f,cW,m,g);return fk(i,a,cW,g)}}return 0}function
+fl(b,e,a,h,o){var
+d=ug(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=fF*i1(i,a),k=d[3]<p?1:0,g=k?h<jW*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[7][1]?1:0:g,q=l?us(b,e,a,d):l,f=q||uq(b,e,a,h,d);if(f){var
+l=g?0<b[7][1]?1:0:g,q=l?uv(b,e,a,d):l,f=q||ut(b,e,a,h,d);if(f){var
 m=c(b[8],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[8],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
 cZ(b,a){return dj(b[4],a)}function
-i1(b){var
-a=iY(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
-i2(a){var
+i2(b){var
+a=iZ(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
+i3(a){var
 b=s(bG(a),0.),d=a[14];K(function(d,e){return E(b,c(a[9],d)[1+d],e)},d);var
 e=a[14],f=0.,g=aX(function(b,a){return b+a},f,e);E(b,a[4],1.-a[3]*g);return b}function
-i3(a){var
-b=[0,0.],f=i1(a),c=i2(a);K(function(c,g){var
+i4(a){var
+b=[0,0.],f=i2(a),c=i3(a);K(function(c,g){var
 e=c<a[2].length-1?1:0,h=e?(b[1]=b[1]+Math.abs(g*d(f,c)),0):e;return h},c);return b[1]}function
-ut(h,e){var
-f=p(i3,e);gC(function(b,a){return fY(b,a)},f);var
-a=23-kq(C(d(f,((f.length-1)*9|0)/10|0),fM))[2]|0;if(10<=a&&!(60<a)){var
+uw(h,e){var
+f=p(i4,e);gE(function(b,a){return f0(b,a)},f);var
+a=23-kr(C(d(f,((f.length-1)*9|0)/10|0),fO))[2]|0;if(10<=a&&!(60<a)){var
 g=af(1,a);if(0<=c(e,0)[1][5]){var
 l=cY(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==c3){var
 i=af(g,1);k=1}if(!k)var
@@ -4385,9 +4397,9 @@ i=b(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,a,j]]}return 0}function
-uu(h,r,M,L){var
-g=L[1],a=cZ(r,M)[1];if(a8(1.,24-g|0)<=i3(a))return 0;var
-N=a[2].length-1,t=i1(a),O=i2(a),i=aM(function(b,a){return b_(g,a*d(t,b))},O);uo(a,g,i);var
+ux(h,r,M,L){var
+g=L[1],a=cZ(r,M)[1];if(a8(1.,24-g|0)<=i4(a))return 0;var
+N=a[2].length-1,t=i2(a),O=i3(a),i=aM(function(b,a){return b_(g,a*d(t,b))},O);ur(a,g,i);var
 j=aM(function(b,a){var
 c=d(t,b);return bt(g,a)/c},i),e=s(h[2],0.),x=j.length-1-1|0,u=0.,v=0.,w=0,P=0;if(x<0)var
 A=w,z=v,y=u;else{var
@@ -4409,31 +4421,31 @@ A=q,z=o,y=p;break}}if(0.<a[3]){var
 B=a[4],D=c(a[2],B)[1+B][1];bu(e,y,cU(h,D));var
 Q=d(e,D);K(function(b,a){return E(e,b,a-Q)},e)}var
 R=0.,F=as(function(f,b){var
-g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,A),k=fi(r,a,g,i);if(k)var
+g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,A),k=fk(r,a,g,i);if(k)var
 S=Math.sqrt(C(0.,F+z)),G=[0,[0,k[1][2],e,F,S]];else
 var
 G=k;return G}function
-uv(c,a,h,b){var
+uy(c,a,h,b){var
 e=a8(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
 i=Math.sqrt(C(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
 j=i+f+e;return-(j*j)}var
 g=i-f-e;return 0.<g?g*g:0.}var
 l=f*(Math.sqrt(d(a[8],b))+e),m=cY(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
-uw(a,c,e,b){if(0.<c[3]){var
+uz(a,c,e,b){if(0.<c[3]){var
 f=d(c[8],b)-2.*d(a[2],b)+a[3]+a[4]*a[4];return e?-f:f}var
 h=cY(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}var
-fl=a8(1.,-72);function
-ux(a){return[0,a,tF(a)]}function
-uy(g,c,b,a){function
+fn=a8(1.,-72);function
+uA(a){return[0,a,tI(a)]}function
+uB(g,c,b,a){function
 d(c){var
-h=dV(c,b,a),i=ff(c,b,a),j=C(fe(g,b,a),i),d=cX(c),e=fh(c,b,a,h),f=j+d0*d<e[4]?1:0;return f?fj(c,b,a,fl*d,e):f}return dk(function(a){return k5(d,a)},c)}function
-uz(d,f,b,a){function
+h=dW(c,b,a),i=fh(c,b,a),j=C(fg(g,b,a),i),d=cX(c),e=fj(c,b,a,h),f=j+d1*d<e[4]?1:0;return f?fl(c,b,a,fn*d,e):f}return dk(function(a){return k6(d,a)},c)}function
+uC(d,f,b,a){function
 e(a){return b_(0,a*d[3])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[4],b)[1+b]=g;return 0}function
-uA(y,i,h,e,b){var
-m=fe(y,e,b),n=0<i.length-1?1:0,o=n?dl(k6,i):n;if(o){var
-f=p(k2,i),j=f.length-1,k=p(function(a){return C(m,ff(a,e,b))},f),z=h[1],q=aM(function(d,a){if(a){var
-g=h[2],i=cZ(c(f,d)[1+d],g)[1];return uv(a[1],i,e,b)}return aI},z),g=s(j,0),l=function(a){var
+uD(y,i,h,e,b){var
+m=fg(y,e,b),n=0<i.length-1?1:0,o=n?dl(k7,i):n;if(o){var
+f=p(k3,i),j=f.length-1,k=p(function(a){return C(m,fh(a,e,b))},f),z=h[1],q=aM(function(d,a){if(a){var
+g=h[2],i=cZ(c(f,d)[1+d],g)[1];return uy(a[1],i,e,b)}return aI},z),g=s(j,0),l=function(a){var
 b=c(g,a)[1+a],e=b?b[1][4]:d(q,a);return C(d(k,a),e)},r=s(j,0),a=function(A){for(;;){var
 o=j-1|0,n=0,v=l(0),w=1;if(o<1)var
 a=n;else{var
@@ -4446,128 +4458,128 @@ z=h+1|0;if(o!==h){var
 h=z,i=u,s=m;continue}var
 a=m;break}}var
 p=c(g,a)[1+a];if(p){var
-q=p[1];if(!c(r,a)[1+a]&&!(q[4]<d(k,a))&&iX(c(f,a)[1+a])){c(r,a)[1+a]=1;var
-x=[0,fh(c(f,a)[1+a],e,b,q)];c(g,a)[1+a]=x;continue}return l(a)}var
-y=[0,dV(c(f,a)[1+a],e,b)];c(g,a)[1+a]=y;continue}}(0),t=m+d0*cX(c(f,0)[1])<a?1:0;if(t){var
+q=p[1];if(!c(r,a)[1+a]&&!(q[4]<d(k,a))&&iY(c(f,a)[1+a])){c(r,a)[1+a]=1;var
+x=[0,fj(c(f,a)[1+a],e,b,q)];c(g,a)[1+a]=x;continue}return l(a)}var
+y=[0,dW(c(f,a)[1+a],e,b)];c(g,a)[1+a]=y;continue}}(0),t=m+d1*cX(c(f,0)[1])<a?1:0;if(t){var
 u=[0,0];K(function(h,f){var
 l=d(k,h)<a?1:0;if(l){var
 i=cX(f);if(a+c5*i<=d(q,h)){u[1]=1;return 0}var
-m=c(g,h)[1+h],j=m?m[1]:dV(f,e,b),n=a+2e-09*i<j[4]?ui(f,e,b,a+0.1*(j[4]-a),j):j,o=n[4]-a,p=1e-10*i<o?o/4.:fl*i;return fj(f,e,b,p,n)}return l},f);var
-v=u[1];if(v)return uz(h,e,b,a+fL*cX(c(f,0)[1]));var
+m=c(g,h)[1+h],j=m?m[1]:dW(f,e,b),n=a+2e-09*i<j[4]?ul(f,e,b,a+0.1*(j[4]-a),j):j,o=n[4]-a,p=1e-10*i<o?o/4.:fn*i;return fl(f,e,b,p,n)}return l},f);var
+v=u[1];if(v)return uC(h,e,b,a+fN*cX(c(f,0)[1]));var
 w=v}else
 var
 w=t;var
 x=w}else
 var
 x=o;return x}var
-uB=3;function
-uC(v,u,j,f,b){var
-w=bT(aM(function(a,b){return di(function(b){return[0,b,c(j[1],a)[1+a]]},b)},u)),g=am(e(cu(function(a){return a}),w)),h=p(function(a){return a[1]},g),x=fe(v,f,b),k=aX(function(c,a){return C(c,ff(a,f,b))},x,h),i=p(function(a){return 0},g),l=p(function(a){var
+uE=3;function
+uF(v,u,j,f,b){var
+w=bT(aM(function(a,b){return di(function(b){return[0,b,c(j[1],a)[1+a]]},b)},u)),g=am(e(cu(function(a){return a}),w)),h=p(function(a){return a[1]},g),x=fg(v,f,b),k=aX(function(c,a){return C(c,fh(a,f,b))},x,h),i=p(function(a){return 0},g),l=p(function(a){var
 d=a[2],e=a[1];if(d&&!(0<=c(e[6],b)[1+b])){var
-g=cZ(e,j[2])[1],h=c5*g[17];return uw(d[1],g,f,b)+h}return aU},g),m=p(function(a){return 0},g),a=function(p){var
+g=cZ(e,j[2])[1],h=c5*g[17];return uz(d[1],g,f,b)+h}return aU},g),m=p(function(a){return 0},g),a=function(p){var
 e=p;for(;;){var
 j=[0,-1],q=[0,aI];K(function(g,h){return function(a,m){var
 b=c(i,a)[1+a],e=b?b[1][4]:d(l,a),j=g[1]<0?1:0,f=j||(h[1]<e?1:0),k=f?(g[1]=a,h[1]=e,0):f;return k}}(j,q),g);var
 a=j[1];if(0<=a){var
 n=c(i,a)[1+a];if(n){var
 o=n[1];if(0<e&&!c(m,a)[1+a]){c(m,a)[1+a]=1;var
-r=[0,fh(c(h,a)[1+a],f,b,o)];c(i,a)[1+a]=r;var
+r=[0,fj(c(h,a)[1+a],f,b,o)];c(i,a)[1+a]=r;var
 e=e-1|0;continue}return[0,[0,c(h,a)[1+a],o]]}if(d(l,a)<=k)return 0;var
-s=[0,dV(c(h,a)[1+a],f,b)];c(i,a)[1+a]=s;continue}return 0}}(uB);if(a){var
-n=a[1],o=n[2],q=n[1],r=cX(q),s=k+d0*r<o[4]?1:0;if(s)return fj(q,f,b,fl*r,o);var
+s=[0,dW(c(h,a)[1+a],f,b)];c(i,a)[1+a]=s;continue}return 0}}(uE);if(a){var
+n=a[1],o=n[2],q=n[1],r=cX(q),s=k+d1*r<o[4]?1:0;if(s)return fl(q,f,b,fn*r,o);var
 t=s}else
 var
 t=a;return t}function
-i4(d,c,e,b,a,f){switch(f){case
+i5(d,c,e,b,a,f){switch(f){case
 0:return 0;case
-1:return uC(d,c,e,b,a);case
-2:return uA(d,c,e,b,a);default:return uy(d,c,b,a)}}function
-uD(e,a){var
+1:return uF(d,c,e,b,a);case
+2:return uD(d,c,e,b,a);default:return uB(d,c,b,a)}}function
+uG(e,a){var
 f=a[3],b=s(a[2],0),d=a[4];bR(function(a){if(0===a[0]){var
 g=a[2],d=a[1],h=d<b.length-1?1:0,i=h?g<e[2]?1:0:h;if(i){var
 k=c(b,d)[1+d],m=l(e[17],a[4],f);b[1+d]=[0,[0,g,l(e[17],a[3],f),m],k];var
 j=0}else
 var
 j=i;return j}return 0},d);return p(function(a){return am(ba(a))},b)}function
-uE(l,a){var
-d=gP(0,16),g=[0,0];K(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=o$(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=bn(a[3],b[3]),p=C(a[2],b[2]);return gR(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return gR(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return lU(am(lm(function(a){return o9(d,a)},b)))}function
-uF(a,l,b){if(dl(function(a){var
+uH(l,a){var
+d=gR(0,16),g=[0,0];K(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=pa(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=bn(a[3],b[3]),p=C(a[2],b[2]);return gT(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return gT(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return lV(am(ln(function(a){return o_(d,a)},b)))}function
+uI(a,l,b){if(dl(function(a){var
 b=cS(a[2]);return b?cS(a[3]):b},b)){var
-h=uE(a,b),i=h[1],e=s(a[2],aI),f=s(a[2],aU);dk(function(a){var
+h=uH(a,b),i=h[1],e=s(a[2],aI),f=s(a[2],aU);dk(function(a){var
 b=C(d(e,a[1]),a[2]);E(e,a[1],b);var
 c=bn(d(f,a[1]),a[3]);return E(f,a[1],c)},b);var
 j=s(a[2],-1);K(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[dZ,function(b){return tZ(a)}]]},g=iO(a,i);if(g)var
-q=s(a[2],fk),r=h[2],k=[0,[0,b,e,f,$(o,g),r,n,l,q]];else
+m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[d0,function(b){return t2(a)}]]},g=iP(a,i);if(g)var
+q=s(a[2],fm),r=h[2],k=[0,[0,b,e,f,$(o,g),r,n,l,q]];else
 var
 k=g;return k}return 0}function
-uG(d,c){var
+uJ(d,c){var
 g=bT(c),a=e(cu(function(a){return a}),g);if(a){var
 f=function(b){var
 c=0.;return as(function(c,a){return c+cZ(a,b)[1][16]},c,a)},h=function(b,a){var
-c=f(b);return f(a)<c?a:b},i=function(a){return a},b=as(h,0,bm(aW(a[1][4]),i)),j=ut(d,am($(function(a){return cZ(a,b)[1]},a)));return di(function(a){function
-e(c){return uu(d,c,b,a)}function
+c=f(b);return f(a)<c?a:b},i=function(a){return a},b=as(h,0,bm(aW(a[1][4]),i)),j=uw(d,am($(function(a){return cZ(a,b)[1]},a)));return di(function(a){function
+e(c){return ux(d,c,b,a)}function
 f(a){return di(e,a)}var
-g=p(function(a){return k4(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-uH(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==fk){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===fk){var
+g=p(function(a){return k5(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+uK(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==fm){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===fm){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-uI(v,u,i,t,h){var
+uL(v,u,i,t,h){var
 j=u[2];if(j){var
-a=j[1],w=[0,tX],x=uD(a,h),f=p(function(b){return uF(a,w,b)},x),k=l(v,a[2],f.length-1),y=gB(function(a){var
-b=2===a[1]?1:0,c=b||(2===a[2]?1:0);return c},k),m=i?y:i,n=m?uG(a,f):m;if(n)var
+a=j[1],w=[0,t0],x=uG(a,h),f=p(function(b){return uI(a,w,b)},x),k=l(v,a[2],f.length-1),y=gD(function(a){var
+b=2===a[1]?1:0,c=b||(2===a[2]?1:0);return c},k),m=i?y:i,n=m?uJ(a,f):m;if(n)var
 b=n[1],z=b[3],A=b[2],B=b[1],g=z,q=A,o=B;else
 var
 E=p(function(a){return 0},f),F=0,G=1,g=E,q=F,o=G;var
 C=e(a[18],t[1]),r=s(a[2],0);K(function(c,b){function
-e(a){return eo(a,b[3],b[4]-b[3]|0)}var
+e(a){return ep(a,b[3],b[4]-b[3]|0)}var
 h=e(f),i=[0,e(g),q,C,r],k=0;if(0===b[2]&&d(a[12],c)==aU){var
 j=1;k=1}if(!k)var
-j=b[2];i4(a,h,i,0,c,b[1]);return i4(a,h,i,1,c,j)},k);var
+j=b[2];i5(a,h,i,0,c,b[1]);return i5(a,h,i,1,c,j)},k);var
 D=bT(aM(function(d,b){if(b){var
-e=uH(b[1][8]),a=c(g,d)[1+d],f=a?a[1][1]:a;return[0,f,e]}return i5},f));return[0,o,bT(r),D]}function
-H(a){return i5}return[0,1,0,bm(h[2],H)]}function
-uJ(b,d,c,a){var
-e=a[1],f=b[1];return uI(function(a,b){return tJ(f,e,a,b)},b,d,c,a)}function
-uL(g,b,f){var
-c=f[3],a=g[2],d=a?ar(0,bP(a[1][16],kc)):a,e=b[2]+d|0,h=af(1,e),i=aT(c);return[0,af(c,ar(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-uM(a){return[0,a,ux(a),0]}function
-i7(a){return af(h,(((ar(0,aT(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-fm(c,b,a){return[0,c,b,ar(0,a)]}function
-i8(b,e,d){var
-a=uL(b[2],e,d),c=i7(a[2]),f=1===b[1][4]?c:i7(a[1]);return fm(f,c,a[3])}function
-uN(a){function
+e=uK(b[1][8]),a=c(g,d)[1+d],f=a?a[1][1]:a;return[0,f,e]}return i6},f));return[0,o,bT(r),D]}function
+H(a){return i6}return[0,1,0,bm(h[2],H)]}function
+uM(b,d,c,a){var
+e=a[1],f=b[1];return uL(function(a,b){return tM(f,e,a,b)},b,d,c,a)}function
+uO(g,b,f){var
+c=f[3],a=g[2],d=a?ar(0,bP(a[1][16],kd)):a,e=b[2]+d|0,h=af(1,e),i=aT(c);return[0,af(c,ar(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+uP(a){return[0,a,uA(a),0]}function
+i8(a){return af(h,(((ar(0,aT(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+fo(c,b,a){return[0,c,b,ar(0,a)]}function
+i9(b,e,d){var
+a=uO(b[2],e,d),c=i8(a[2]),f=1===b[1][4]?c:i8(a[1]);return fo(f,c,a[3])}function
+uQ(a){function
 b(b,a){return(b+32|0)+(aT(a)/8|0)|0}var
 c=0;return as(function(a,c){return as(b,a,c)},c,a)}function
-uO(b,a,h){var
-c=lr(a,b[3]),g=0;if(c){var
-d=c[1];if(uN(d[7])<=134217728){var
+uR(b,a,h){var
+c=ls(a,b[3]),g=0;if(c){var
+d=c[1];if(uQ(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=rX(b[1],a);var
-f=rZ(e,h),i=go(a,b[3]);b[3]=[0,[0,a,f],ct(function(a,b){return a<1?1:0},i)];return f}function
-uP(a){if(typeof
-a[7]!=="number"&&!hi(a))return uQ;return 0}function
-fn(c,b){var
-a=uP(c);return a?[0,a[1]]:e(b,0)?0:1}function
-uR(d,c,a){var
-e=a[2],f=b(d[2],c[12]),g=a[3],h=$(function(a){return wo(b(a,f),e)},g);return[0,a[1],h]}function
-uS(a){var
-b=a[2];return gl(function(a){return 0<=a[1]?1:0},b)?a:[0,a[1],0]}function
-uT(a,b,e){function
+e=r0(b[1],a);var
+f=r2(e,h),i=gq(a,b[3]);b[3]=[0,[0,a,f],ct(function(a,b){return a<1?1:0},i)];return f}function
+uS(a){if(typeof
+a[7]!=="number"&&!hk(a))return uT;return 0}function
+fp(c,b){var
+a=uS(c);return a?[0,a[1]]:e(b,0)?0:1}function
+uU(d,c,a){var
+e=a[2],f=b(d[2],c[12]),g=a[3],h=$(function(a){return wr(b(a,f),e)},g);return[0,a[1],h]}function
+uV(a){var
+b=a[2];return gn(function(a){return 0<=a[1]?1:0},b)?a:[0,a[1],0]}function
+uW(a,b,e){function
 c(g,f){var
-c=i8(a,g,b),d=uJ(a[2],f,c,b),h=a[1],i=$(function(a){return uR(c,h,a)},e),j=$(uS,d[3]),k=[0,d[1],d[2],j,i];return r5(uO(a,c,b),b,k)}function
+c=i9(a,g,b),d=uM(a[2],f,c,b),h=a[1],i=$(function(a){return uU(c,h,a)},e),j=$(uV,d[3]),k=[0,d[1],d[2],j,i];return r8(uR(a,c,b),b,k)}function
 d(b){var
-a=c(uK,1);return a?a:c(i6,0)}return fn(a[1],d)}function
-uU(a){var
+a=c(uN,1);return a?a:c(i7,0)}return fp(a[1],d)}function
+uX(a){var
 f=aT(a[3]);function
 b(b,a){switch(a[0]){case
 0:var
@@ -4575,34 +4587,34 @@ g=a[4],h=a[3],d=g,c=h;break;case
 1:var
 i=a[3],j=a[2],d=i,c=j;break;default:return b}var
 e=n(d,c);return 0<aj(e)?ar(b,f-aT(e)|0):b}return as(b,0,a[4])+8|0}function
-i9(c,j,a,i){var
-b=i8(c,i6,a),d=b[3],e=b[2],f=b[1];function
+i_(c,j,a,i){var
+b=i9(c,i7,a),d=b[3],e=b[2],f=b[1];function
 g(b){var
-c=uU(a);return af(h,ar(0,bP(aT(b)-1|0,c)))}var
-k=g(e),l=fm(g(f),k,d),m=[0,l,$(function(a){var
-b=af(e,a);return fm(af(f,a),b,d+(a/3|0)|0)},uV)];return gm(function(b){return jd(j,c[1],b,a,i)},m)}function
-uW(a,c,b){function
-d(d){return i9(a,sq,c,b)}return fn(a[1],d)}function
-uX(a,c,b){function
-d(d){return i9(a,sr,c,b)}return fn(a[1],d)}function
-uY(a){var
-b=th(a);e8(a);return[0,b,uM(b)]}function
-i_(a){return typeof
-a==="number"?a?uZ:u0:aC(u1,a[1])}function
-u2(b,a){var
-c=iH(b[1],a),d=tr(b[1],a);e8(a);return i_(uT(b[2],c,d))}function
-i$(b,c,a){var
-d=iH(b[1],a),e=tu(b[1],a);e8(a);return i_(a2(c,b[2],d,e))}function
-u3(a,b,c){if(y(b,u4)){if(y(b,u5)){if(y(b,u6)){if(!y(b,u7)&&a)return[0,a,i$(a[1],uX,c)]}else
-if(a)return[0,a,i$(a[1],uW,c)]}else
-if(!a)return[0,[0,uY(c)],u9]}else
-if(a)return[0,a,u2(a[1],c)];return aA(u8,b)}function
-fo(a){return lH(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-ja=[0,0],jb=[0,0];function
-u_(b){var
-a=[0,0],c=sv(function(c){if(a[1]===u(b))throw eh;a[1]++;return R(b,a[1]-1|0)}),e=bg(c),d=u3(ja[1],e,c);if(a[1]<u(b))throw[0,cP,u$];ja[1]=d[1];return fo(d[2])}function
-fp(b){var
-a=aC(va,fo(b));jb[1]=[0,a];return a}function
+c=uX(a);return af(h,ar(0,bP(aT(b)-1|0,c)))}var
+k=g(e),l=fo(g(f),k,d),m=[0,l,$(function(a){var
+b=af(e,a);return fo(af(f,a),b,d+(a/3|0)|0)},uY)];return go(function(b){return je(j,c[1],b,a,i)},m)}function
+uZ(a,c,b){function
+d(d){return i_(a,st,c,b)}return fp(a[1],d)}function
+u0(a,c,b){function
+d(d){return i_(a,su,c,b)}return fp(a[1],d)}function
+u1(a){var
+b=tk(a);e_(a);return[0,b,uP(b)]}function
+i$(a){return typeof
+a==="number"?a?u2:u3:aC(u4,a[1])}function
+u5(b,a){var
+c=iI(b[1],a),d=tu(b[1],a);e_(a);return i$(uW(b[2],c,d))}function
+ja(b,c,a){var
+d=iI(b[1],a),e=tx(b[1],a);e_(a);return i$(a2(c,b[2],d,e))}function
+u6(a,b,c){if(y(b,u7)){if(y(b,u8)){if(y(b,u9)){if(!y(b,u_)&&a)return[0,a,ja(a[1],u0,c)]}else
+if(a)return[0,a,ja(a[1],uZ,c)]}else
+if(!a)return[0,[0,u1(c)],va]}else
+if(a)return[0,a,u5(a[1],c)];return aA(u$,b)}function
+fq(a){return lI(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+jb=[0,0],jc=[0,0];function
 vb(b){var
-a=jb[1];if(a)return a[1];try{var
-c=u_(b);return c}catch(a){a=aS(a);return a[1]===iE?aC(vc,fo(a[2])):a===df?vd:a===eg?ve:a[1]===cP?fp(a[2]):a===eh?fp(vf):fp(dq(a))}}wF(e(ah(vg),le),vb);ej(0);return}(globalThis));
+a=[0,0],c=sy(function(c){if(a[1]===u(b))throw ei;a[1]++;return T(b,a[1]-1|0)}),e=bg(c),d=u6(jb[1],e,c);if(a[1]<u(b))throw[0,cP,vc];jb[1]=d[1];return fq(d[2])}function
+fr(b){var
+a=aC(vd,fq(b));jc[1]=[0,a];return a}function
+ve(b){var
+a=jc[1];if(a)return a[1];try{var
+c=vb(b);return c}catch(a){a=aS(a);return a[1]===iF?aC(vf,fq(a[2])):a===df?vg:a===eh?vh:a[1]===cP?fr(a[2]):a===ei?fr(vi):fr(dq(a))}}wI(e(ah(vj),lf),ve);ek(0);return}(globalThis));
