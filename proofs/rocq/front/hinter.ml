@@ -72,7 +72,7 @@ let everywhere points patches claims side k =
       match found.(l) with
       | None -> found.(l) <- Some (estimate patches.(l) side k); settle ()
       | Some f ->
-          if best.(l) || free.(l) > f.value || not (is_wide patches.(l)) then value l
+          if best.(l) || not (is_wide patches.(l)) then value l
           else begin
             best.(l) <- true;
             found.(l) <- Some (improved patches.(l) side k f);

@@ -4443,35 +4443,34 @@ uC(d,f,b,a){function
 e(a){return b_(0,a*d[3])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[4],b)[1+b]=g;return 0}function
 uD(y,i,h,e,b){var
-m=fg(y,e,b),n=0<i.length-1?1:0,o=n?dl(k7,i):n;if(o){var
-f=p(k3,i),j=f.length-1,k=p(function(a){return C(m,fh(a,e,b))},f),z=h[1],q=aM(function(d,a){if(a){var
-g=h[2],i=cZ(c(f,d)[1+d],g)[1];return uy(a[1],i,e,b)}return aI},z),g=s(j,0),l=function(a){var
-b=c(g,a)[1+a],e=b?b[1][4]:d(q,a);return C(d(k,a),e)},r=s(j,0),a=function(A){for(;;){var
-o=j-1|0,n=0,v=l(0),w=1;if(o<1)var
-a=n;else{var
-h=w,i=v,s=n;for(;;){var
-t=l(h);if(t<i)var
-u=t,m=h;else
+l=fg(y,e,b),m=0<i.length-1?1:0,n=m?dl(k7,i):m;if(n){var
+f=p(k3,i),j=f.length-1,o=p(function(a){return C(l,fh(a,e,b))},f),z=h[1],q=aM(function(d,a){if(a){var
+g=h[2],i=cZ(c(f,d)[1+d],g)[1];return uy(a[1],i,e,b)}return aI},z),g=s(j,0),k=function(a){var
+b=c(g,a)[1+a],e=b?b[1][4]:d(q,a);return C(d(o,a),e)},r=s(j,0),a=function(y){for(;;){var
+m=j-1|0,l=0,s=k(0),t=1;if(m<1)var
+a=l;else{var
+d=t,h=s,o=l;for(;;){var
+p=k(d);if(p<h)var
+q=p,i=d;else
 var
-u=i,m=s;var
-z=h+1|0;if(o!==h){var
-h=z,i=u,s=m;continue}var
-a=m;break}}var
-p=c(g,a)[1+a];if(p){var
-q=p[1];if(!c(r,a)[1+a]&&!(q[4]<d(k,a))&&iY(c(f,a)[1+a])){c(r,a)[1+a]=1;var
-x=[0,fj(c(f,a)[1+a],e,b,q)];c(g,a)[1+a]=x;continue}return l(a)}var
-y=[0,dW(c(f,a)[1+a],e,b)];c(g,a)[1+a]=y;continue}}(0),t=m+d1*cX(c(f,0)[1])<a?1:0;if(t){var
+q=h,i=o;var
+x=d+1|0;if(m!==d){var
+d=x,h=q,o=i;continue}var
+a=i;break}}var
+n=c(g,a)[1+a];if(n){if(!c(r,a)[1+a]&&iY(c(f,a)[1+a])){c(r,a)[1+a]=1;var
+u=n[1],v=[0,fj(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return k(a)}var
+w=[0,dW(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+d1*cX(c(f,0)[1])<a?1:0;if(t){var
 u=[0,0];K(function(h,f){var
-l=d(k,h)<a?1:0;if(l){var
+k=d(o,h)<a?1:0;if(k){var
 i=cX(f);if(a+c5*i<=d(q,h)){u[1]=1;return 0}var
-m=c(g,h)[1+h],j=m?m[1]:dW(f,e,b),n=a+2e-09*i<j[4]?ul(f,e,b,a+0.1*(j[4]-a),j):j,o=n[4]-a,p=1e-10*i<o?o/4.:fn*i;return fl(f,e,b,p,n)}return l},f);var
+l=c(g,h)[1+h],j=l?l[1]:dW(f,e,b),m=a+2e-09*i<j[4]?ul(f,e,b,a+0.1*(j[4]-a),j):j,n=m[4]-a,p=1e-10*i<n?n/4.:fn*i;return fl(f,e,b,p,m)}return k},f);var
 v=u[1];if(v)return uC(h,e,b,a+fN*cX(c(f,0)[1]));var
 w=v}else
 var
 w=t;var
 x=w}else
 var
-x=o;return x}var
+x=n;return x}var
 uE=3;function
 uF(v,u,j,f,b){var
 w=bT(aM(function(a,b){return di(function(b){return[0,b,c(j[1],a)[1+a]]},b)},u)),g=am(e(cu(function(a){return a}),w)),h=p(function(a){return a[1]},g),x=fg(v,f,b),k=aX(function(c,a){return C(c,fh(a,f,b))},x,h),i=p(function(a){return 0},g),l=p(function(a){var
