@@ -1,8 +1,8 @@
 (** The range of softmax masses over a domain whose logits are bounded.
 
-    Let e = exp (lower - upper), or 0 without two ends. Of two exponentials of logits in the domain, the one is at least e
-    times the other. So a mass is at least that of a logit that is e times as heavy as all others, and at most that of one
-    whose others are e times as heavy: of n masses each is in [e / (e + n - 1), 1 / (1 + (n - 1) e)]. *)
+    Let e = exp (lower - upper), or 0 without two ends. Of two exponentials of logits in the domain, the one is at least
+    e times the other. So a mass is at least that of a logit whose others are all 1 / e times as heavy, and at most that
+    of one whose others are all e times as heavy: of n masses each is in [e / (e + n - 1), 1 / (1 + (n - 1) e)]. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
 From Verale Require Import Semantics Boxes Sums Grid Monotone Exponential Simplex.

@@ -1,5 +1,5 @@
-(** Softmax heads: the table of all patches, given a certificate, met with the row [own] of the domain. All patches without
-    a statement share one row. *)
+(** Softmax heads: the table of all patches, given a certificate, met with the row [own] of the domain. All patches
+    without a statement share one row. *)
 
 From Coq Require Import Reals ZArith List Lia.
 From Verale Require Import Semantics Boxes Ends Simplex Leftover.
@@ -33,8 +33,8 @@ Theorem simplex_table_ok : forall h c z T own t, (0 < T)%Z -> complies h c z ->
   (forall v, patch_in_domain h v -> row_ok h T own v) -> simplex_table T h c own = Some t ->
   table_ok h T (patches c) t z.
 Proof.
-  intros h c z T own t HT H K E. unfold simplex_table in E. destruct (is_softmax h) eqn:S; [|discriminate]. injection E as <-.
-  split; [rewrite map_length; apply seq_length|]. intros l Hl. set (f := fun k => _).
+  intros h c z T own t HT H K E. unfold simplex_table in E. destruct (is_softmax h) eqn:S; [|discriminate].
+  injection E as <-. split; [rewrite map_length; apply seq_length|]. intros l Hl. set (f := fun k => _).
   rewrite (nth_indep _ nil (f O)) by (rewrite map_length, seq_length; exact Hl).
   rewrite map_nth, seq_nth by exact Hl. cbn [Nat.add]. specialize (K (z l) (proj1 H l Hl)).
   unfold f. destruct (has_statement c l) eqn:D; (apply meet_rows_ok; [exact K|]).
