@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -86,8 +87,9 @@ class Counted:
         return 1000 * seconds + self.child() - child, verdict.status.value
 
     def _process(self) -> int | None:
-        claims = self._auditor._proved
-        return None if claims is None or claims._dialogue is None else claims._dialogue._process.pid
+        audits = self._auditor._proved
+        dialogue = audits.keywords["claims"]._dialogue if isinstance(audits, partial) else None
+        return None if dialogue is None else dialogue._process.pid
 
     def child(self) -> float:
         """Milliseconds of processor time of the executable up to now."""
