@@ -4057,6 +4057,151 @@ let observed_ends t0 h z0 u square0 stretch m =
    | Softmax -> None
    | _ -> cosine_ends t0 d m.length_ends stretch)
 
+(** val terms_from :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int
+    -> Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let rec terms_from k r i n t0 =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> (t0, t0))
+    (fun k0 ->
+    let f =
+      terms_from k r (Stdlib.Int.succ i) k0
+        (floor_div (Z.mul t0 r) (Z.mul (Z.of_nat (Stdlib.Int.succ i)) k))
+    in
+    ((Z.add t0 (fst f)), (snd f)))
+    n
+
+type exp_table =
+| Entry of int * Big_int_Z.big_int option
+| Fork of int * exp_table * exp_table
+
+(** val look : exp_table -> int -> Big_int_Z.big_int option **)
+
+let rec look t0 b =
+  match t0 with
+  | Entry (k, e) -> if (=) b k then e else None
+  | Fork (h, below, above) ->
+    if Nat.ltb b h then look below b else look above b
+
+(** val entry0 :
+    Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    exp_table **)
+
+let entry0 f b e =
+  let low0 = floor_div (fst e) f in
+  Entry (b,
+  (if Z.leb (snd e)
+        (Z.mul
+          (Z.add low0 (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))
+          f)
+   then Some low0
+   else None))
+
+(** val grow :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (int * (Big_int_Z.big_int * Big_int_Z.big_int)) list -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> exp_table **)
+
+let rec grow w f last0 steps start e =
+  if Nat.ltb last0 start
+  then Entry (start, None)
+  else (match steps with
+        | [] -> entry0 f start e
+        | p0 :: steps' ->
+          let (k, p) = p0 in
+          Fork ((add start k), (grow w f last0 steps' start e),
+          (grow w f last0 steps' (add start k) (mul_ends (Z.mul w f) e p))))
+
+(** val doubled :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (int * (Big_int_Z.big_int * Big_int_Z.big_int)) list ->
+    (int * (Big_int_Z.big_int * Big_int_Z.big_int)) list **)
+
+let rec doubled w f n k p steps =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> steps)
+    (fun n' ->
+    doubled w f n' (add k k) (mul_ends (Z.mul w f) p p) ((k, p) :: steps))
+    n
+
+(** val exp_entries :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> int
+    -> int -> exp_table **)
+
+let exp_entries w f g last0 terms0 depth0 =
+  match exp_ends (Z.mul w f) terms0 (Big_int_Z.minus_big_int
+          Big_int_Z.unit_big_int) g with
+  | Some p ->
+    grow w f last0 (doubled w f depth0 (Stdlib.Int.succ 0) p []) 0
+      ((Z.mul w f), (Z.mul w f))
+  | None -> Entry (0, None)
+
+(** val low_exp :
+    Big_int_Z.big_int -> int -> exp_table -> int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option **)
+
+let low_exp g last0 t0 count0 rest u d =
+  let n = Z.mul d g in
+  let b = Z.div n u in
+  if Z.ltb b (Z.of_nat last0)
+  then let r = Z.sub (Z.mul (Z.add b Big_int_Z.unit_big_int) u) n in
+       (match look t0 (Z.to_nat (Z.add b Big_int_Z.unit_big_int)) with
+        | Some e ->
+          let f = terms_from u (floor_div r g) (Stdlib.Int.succ 0) count0 r in
+          if Z.leb (snd f) rest
+          then Some (Z.add e (floor_div (Z.mul e (fst f)) (Z.mul u g)))
+          else None
+        | None -> None)
+  else (match look t0 last0 with
+        | Some e ->
+          if Z.eqb e Big_int_Z.zero_big_int
+          then Some Big_int_Z.zero_big_int
+          else None
+        | None -> None)
+
+(** val low_sum :
+    Big_int_Z.big_int -> int -> exp_table -> int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int option **)
+
+let rec low_sum g last0 t0 count0 rest u top0 = function
+| [] -> Some Big_int_Z.zero_big_int
+| k :: z' ->
+  (match if Z.leb k top0
+         then low_exp g last0 t0 count0 rest u (Z.sub top0 k)
+         else None with
+   | Some v ->
+     (match low_sum g last0 t0 count0 rest u top0 z' with
+      | Some s -> Some (Z.add v s)
+      | None -> None)
+   | None -> None)
+
+(** val sum_ends :
+    Big_int_Z.big_int -> int -> exp_table -> int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let sum_ends g last0 t0 count0 rest u top0 z0 =
+  match low_sum g last0 t0 count0 rest u top0 z0 with
+  | Some s ->
+    Some (s,
+      (Z.add
+        (Z.add s
+          (Z.mul
+            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+            (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))
+            (Z.of_nat (length z0))))
+        (ceil_div
+          (Z.mul
+            (Z.add
+              (Z.add rest (Big_int_Z.mult_int_big_int 2
+                (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))
+              (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+                (Z.of_nat count0))) s) (Z.mul u g))))
+  | None -> None
+
 (** val greatest_coordinate : Big_int_Z.big_int list -> Big_int_Z.big_int **)
 
 let greatest_coordinate z0 =
@@ -4089,6 +4234,93 @@ let masses t0 terms0 u z0 =
     let total1 = ((zsum (map fst es)), (zsum (map snd es))) in
     if Z.ltb Big_int_Z.zero_big_int (fst total1)
     then Some (map (mass_ends t0 total1) es)
+    else None
+  | None -> None
+
+(** val sum_scale : Big_int_Z.big_int **)
+
+let sum_scale =
+  Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+    Big_int_Z.unit_big_int)))))
+
+(** val finer_scale : Big_int_Z.big_int **)
+
+let finer_scale =
+  Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2
+    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+    Big_int_Z.unit_big_int))))
+
+(** val exp_grid : Big_int_Z.big_int **)
+
+let exp_grid =
+  Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+    (Big_int_Z.mult_int_big_int 2
+    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+    (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))
+
+(** val last_entry : int **)
+
+let last_entry =
+  Z.to_nat
+    (Z.mul (Big_int_Z.mult_int_big_int 2
+      ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+      (Big_int_Z.mult_int_big_int 2
+      ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+      (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))
+      (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+        (Big_int_Z.mult_int_big_int 2
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))
+
+(** val least_unit_bits : Big_int_Z.big_int **)
+
+let least_unit_bits =
+  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2
+    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+    (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))
+
+(** val softmax_table : int -> int -> exp_table **)
+
+let softmax_table terms0 depth0 =
+  exp_entries sum_scale finer_scale exp_grid last_entry terms0 depth0
+
+(** val unit_factor : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let unit_factor u =
+  Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+    (Z.max Big_int_Z.zero_big_int (Z.sub least_unit_bits (Z.log2 u)))
+
+(** val total_ends :
+    exp_table -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+    list -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let total_ends t0 u top0 z0 =
+  let k = unit_factor u in
+  let v = Z.mul u k in
+  sum_ends exp_grid last_entry t0 (Stdlib.Int.succ (Stdlib.Int.succ
+    (Stdlib.Int.succ (Stdlib.Int.succ 0))))
+    (Z.div v
+      (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+        least_unit_bits)) v (Z.mul top0 k) (map (fun k0 -> Z.mul k0 k) z0)
+
+(** val mass_of_total :
+    Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let mass_of_total t0 terms0 total1 u top0 k =
+  match exp_ends t0 terms0 (Z.sub k top0) u with
+  | Some e ->
+    if Z.ltb Big_int_Z.zero_big_int (fst total1)
+    then Some ((floor_div (Z.mul sum_scale (fst e)) (snd total1)),
+           (Z.min t0 (ceil_div (Z.mul sum_scale (snd e)) (fst total1))))
     else None
   | None -> None
 
@@ -4254,6 +4486,22 @@ let instance_holds h c t0 t1 b b0 i =
       (forallb (latent_inside h i.image_unit) i.rows))
     (forallb (statement_true t0 t1 b b0 c.statement_unit) c.statements)
 
+(** val least_coordinates : Big_int_Z.big_int **)
+
+let least_coordinates =
+  Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+    (Big_int_Z.mult_int_big_int 2
+    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+    Big_int_Z.unit_big_int)))
+
+(** val table_depth : int **)
+
+let table_depth =
+  Z.to_nat (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    Big_int_Z.unit_big_int))))
+
 (** val true_of :
     certificate -> Big_int_Z.big_int ->
     (Big_int_Z.big_int * Big_int_Z.big_int) option -> Big_int_Z.big_int ->
@@ -4286,11 +4534,33 @@ let spatial_true h c t0 i =
 let mass_true c t0 es s =
   true_of c t0 (nth_error es (fst s)) (fst (snd s)) (snd (snd s))
 
-(** val patch_true :
-    head -> certificate -> Big_int_Z.big_int -> int -> image -> int ->
-    Big_int_Z.big_int list -> bool **)
+(** val masses_true_by_total :
+    certificate -> Big_int_Z.big_int -> int -> image -> exp_table option ->
+    Big_int_Z.big_int list -> (int * (Big_int_Z.big_int * Big_int_Z.big_int))
+    list -> bool **)
 
-let patch_true h c t0 terms0 i =
+let masses_true_by_total c t0 terms0 i t1 =
+  let u = i.image_unit in
+  (fun z0 here ->
+  match t1 with
+  | Some t2 ->
+    let top0 = greatest_coordinate z0 in
+    (match total_ends t2 u top0 z0 with
+     | Some total1 ->
+       forallb (fun s ->
+         match nth_error z0 (fst s) with
+         | Some k ->
+           true_of c t0 (mass_of_total t0 terms0 total1 u top0 k)
+             (fst (snd s)) (snd (snd s))
+         | None -> false) here
+     | None -> false)
+  | None -> false)
+
+(** val patch_true :
+    head -> certificate -> Big_int_Z.big_int -> int -> image -> exp_table
+    option -> int -> Big_int_Z.big_int list -> bool **)
+
+let patch_true h c t0 terms0 i t1 =
   let u = i.image_unit in
   (fun l z0 ->
   match stated_at l c.statements with
@@ -4300,9 +4570,10 @@ let patch_true h c t0 terms0 i =
     (match h.head_geometry with
      | Softmax ->
        (&&) (is_softmax h)
-         (match masses t0 terms0 u z0 with
-          | Some es -> forallb (mass_true c t0 es) here
-          | None -> false)
+         ((||) (masses_true_by_total c t0 terms0 i t1 z0 here)
+           (match masses t0 terms0 u z0 with
+            | Some es -> forallb (mass_true c t0 es) here
+            | None -> false))
      | _ ->
        let square0 = zdot z0 z0 in
        (match stretch_ends t0 h u square0 with
@@ -4311,20 +4582,31 @@ let patch_true h c t0 terms0 i =
         | None -> false)))
 
 (** val patches_true :
-    head -> certificate -> Big_int_Z.big_int -> int -> image -> int ->
-    Big_int_Z.big_int list list -> bool **)
+    head -> certificate -> Big_int_Z.big_int -> int -> image -> exp_table
+    option -> int -> Big_int_Z.big_int list list -> bool **)
 
-let rec patches_true h c t0 terms0 i l = function
+let rec patches_true h c t0 terms0 i t1 l = function
 | [] -> true
 | z0 :: zs' ->
-  (&&) (patch_true h c t0 terms0 i l z0)
-    (patches_true h c t0 terms0 i (Stdlib.Int.succ l) zs')
+  (&&) (patch_true h c t0 terms0 i t1 l z0)
+    (patches_true h c t0 terms0 i t1 (Stdlib.Int.succ l) zs')
 
 (** val about_one_of : int -> statement -> bool **)
 
 let about_one_of n = function
 | AboutPatch (l, _, _, _) -> Nat.ltb l n
 | _ -> false
+
+(** val table_for : head -> int -> image -> exp_table option **)
+
+let table_for h terms0 i =
+  match h.head_geometry with
+  | Softmax ->
+    if Z.leb least_coordinates
+         (Z.mul (Z.of_nat h.depth) (Z.of_nat (length i.rows)))
+    then Some (softmax_table terms0 table_depth)
+    else None
+  | _ -> None
 
 (** val instance_by_patches :
     head -> certificate -> Big_int_Z.big_int -> int -> image -> bool **)
@@ -4336,7 +4618,7 @@ let instance_by_patches h c t0 terms0 i =
       ((&&) ((=) (length i.rows) c.patches)
         (forallb (latent_inside h u) i.rows))
       (forallb (about_one_of (length i.rows)) c.statements))
-    (patches_true h c t0 terms0 i 0 i.rows)
+    (patches_true h c t0 terms0 i (table_for h terms0 i) 0 i.rows)
 
 (** val refutation_holds :
     head -> certificate -> Big_int_Z.big_int -> table -> Big_int_Z.big_int ->

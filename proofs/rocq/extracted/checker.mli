@@ -1224,6 +1224,49 @@ val observed_ends :
   Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) -> measured ->
   (Big_int_Z.big_int * Big_int_Z.big_int) option
 
+val terms_from :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int
+  -> Big_int_Z.big_int * Big_int_Z.big_int
+
+type exp_table =
+| Entry of int * Big_int_Z.big_int option
+| Fork of int * exp_table * exp_table
+
+val look : exp_table -> int -> Big_int_Z.big_int option
+
+val entry0 :
+  Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  exp_table
+
+val grow :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  (int * (Big_int_Z.big_int * Big_int_Z.big_int)) list -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> exp_table
+
+val doubled :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (int * (Big_int_Z.big_int * Big_int_Z.big_int)) list ->
+  (int * (Big_int_Z.big_int * Big_int_Z.big_int)) list
+
+val exp_entries :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> int
+  -> int -> exp_table
+
+val low_exp :
+  Big_int_Z.big_int -> int -> exp_table -> int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option
+
+val low_sum :
+  Big_int_Z.big_int -> int -> exp_table -> int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int option
+
+val sum_ends :
+  Big_int_Z.big_int -> int -> exp_table -> int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
 val greatest_coordinate : Big_int_Z.big_int list -> Big_int_Z.big_int
 
 val exponentials :
@@ -1239,6 +1282,29 @@ val mass_ends :
 val masses :
   Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
   (Big_int_Z.big_int * Big_int_Z.big_int) list option
+
+val sum_scale : Big_int_Z.big_int
+
+val finer_scale : Big_int_Z.big_int
+
+val exp_grid : Big_int_Z.big_int
+
+val last_entry : int
+
+val least_unit_bits : Big_int_Z.big_int
+
+val softmax_table : int -> int -> exp_table
+
+val unit_factor : Big_int_Z.big_int -> Big_int_Z.big_int
+
+val total_ends :
+  exp_table -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+  list -> (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val mass_of_total :
+  Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
 
 val as_ends : (Big_int_Z.big_int * Big_int_Z.big_int) -> ends
 
@@ -1289,6 +1355,10 @@ val instance_holds :
   head -> certificate -> Big_int_Z.big_int -> table -> Big_int_Z.big_int ->
   box -> image -> bool
 
+val least_coordinates : Big_int_Z.big_int
+
+val table_depth : int
+
 val true_of :
   certificate -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int)
   option -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool
@@ -1302,15 +1372,22 @@ val mass_true :
   certificate -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int)
   list -> (int * (Big_int_Z.big_int * Big_int_Z.big_int)) -> bool
 
+val masses_true_by_total :
+  certificate -> Big_int_Z.big_int -> int -> image -> exp_table option ->
+  Big_int_Z.big_int list -> (int * (Big_int_Z.big_int * Big_int_Z.big_int))
+  list -> bool
+
 val patch_true :
-  head -> certificate -> Big_int_Z.big_int -> int -> image -> int ->
-  Big_int_Z.big_int list -> bool
+  head -> certificate -> Big_int_Z.big_int -> int -> image -> exp_table
+  option -> int -> Big_int_Z.big_int list -> bool
 
 val patches_true :
-  head -> certificate -> Big_int_Z.big_int -> int -> image -> int ->
-  Big_int_Z.big_int list list -> bool
+  head -> certificate -> Big_int_Z.big_int -> int -> image -> exp_table
+  option -> int -> Big_int_Z.big_int list list -> bool
 
 val about_one_of : int -> statement -> bool
+
+val table_for : head -> int -> image -> exp_table option
 
 val instance_by_patches :
   head -> certificate -> Big_int_Z.big_int -> int -> image -> bool

@@ -2,7 +2,7 @@
     coordinate keeps the exponentials between 0 and 1. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics Sums Grid Exponential Boxes Columns Simplex Vectors.
+From Verale Require Import Semantics Sums Grid Exponential ExponentialSum Boxes Columns Simplex Vectors.
 Import ListNotations.
 
 (** * What runs *)
@@ -24,6 +24,33 @@ Definition masses (U : positive) (z : list Z) : option (list (Z * Z)) :=
   | Some es =>
       let total := (zsum (map fst es), zsum (map snd es)) in
       if 0 <? fst total then Some (map (mass_ends total) es) else None
+  | None => None
+  end.
+
+(** Of few masses only the numerators are needed, and the sum, which fewer bits are enough for: W = 2^60. *)
+Definition sum_scale : Z := 2 ^ 60.
+Definition finer_scale : Z := 2 ^ 24.
+Definition exp_grid : Z := 2 ^ 10.
+Definition last_entry : nat := Z.to_nat (42 * 2 ^ 10).
+Definition least_unit_bits : Z := 40.
+
+Definition softmax_table (depth : nat) : exp_table :=
+  exp_entries sum_scale finer_scale exp_grid last_entry terms depth.
+
+(** Coordinates over a unit that is not too coarse *)
+Definition unit_factor (U : positive) : Z := 2 ^ Z.max 0 (least_unit_bits - Z.log2 (Zpos U)).
+
+Definition total_ends (t : exp_table) (U : positive) (top : Z) (z : list Z) : option (Z * Z) :=
+  let K := unit_factor U in
+  let V := Zpos U * K in
+  sum_ends exp_grid last_entry t 4 (V / 2 ^ least_unit_bits) V (top * K) (map (fun k => k * K) z).
+
+Definition mass_of_total (total : Z * Z) (U : positive) (top k : Z) : option (Z * Z) :=
+  match exp_ends T terms (k - top) (Zpos U) with
+  | Some e =>
+      if 0 <? fst total then
+        Some (floor_div (sum_scale * fst e) (snd total), Z.min T (ceil_div (sum_scale * snd e) (fst total)))
+      else None
   | None => None
   end.
 End Run.
@@ -115,5 +142,56 @@ Proof.
   intros j Hj. set (total := (zsum (map fst es), zsum (map snd es))).
   rewrite (nth_indep _ (0, 0)%Z (mass_ends T total (0, 0)%Z)) by (rewrite map_length, L; exact Hj).
   rewrite map_nth. apply (mass_ends_ok _ _ X); assumption.
+Qed.
+
+Lemma exp_sum_is_rsum : forall u top l,
+  exp_sum u top l = rsum (length l) (fun i => exp (IZR (nth i l 0%Z - top) / IZR u)).
+Proof.
+  intros u top l. induction l as [|k l IH]; [reflexivity|]. cbn [exp_sum length]. rewrite rsum_front, IH. reflexivity.
+Qed.
+
+Lemma exp_sum_scaled : forall u K top l, (0 < u)%Z -> (0 < K)%Z ->
+  exp_sum (u * K) (top * K) (map (fun k => (k * K)%Z) l) = exp_sum u top l.
+Proof.
+  intros u K top l Hu HK. apply IZR_pos in Hu, HK. induction l as [|k l IH]; [reflexivity|]. cbn [exp_sum map].
+  rewrite IH. f_equal. f_equal. rewrite !minus_IZR, !mult_IZR. field. lra.
+Qed.
+
+Lemma total_ends_ok : forall depth top e, total_ends (softmax_table terms depth) U top z = Some e ->
+  encloses sum_scale e (rsum (count h) (fun i => exp (IZR (nth i z 0%Z - top) / IZR (Zpos U)))).
+Proof.
+  intros depth top e E. unfold total_ends in E. rewrite <- width, <- exp_sum_is_rsum.
+  assert (K : (0 < unit_factor U)%Z) by (apply Z.pow_pos_nonneg; lia).
+  rewrite <- (exp_sum_scaled _ (unit_factor U)) by (reflexivity || exact K).
+  revert E. apply (sum_ends_ok sum_scale finer_scale exp_grid).
+  - reflexivity.
+  - reflexivity.
+  - apply exp_entries_right; reflexivity.
+  - apply Z.mul_pos_pos; [reflexivity|exact K].
+  - discriminate.
+Qed.
+
+Theorem mass_of_total_ok : forall depth top j k total e, (j < count h)%nat -> nth_error z j = Some k ->
+  total_ends (softmax_table terms depth) U top z = Some total ->
+  mass_of_total T terms total U top k = Some e -> encloses T e (observable h v j).
+Proof.
+  intros depth top j k total e Hj N E M. apply total_ends_ok in E as [L H].
+  unfold mass_of_total in M. assert (W_positive : (0 < sum_scale)%Z) by reflexivity.
+  set (W := sum_scale) in *. clearbody W. destruct (exp_ends _ _ _ _) as [f|] eqn:X; [|discriminate].
+  destruct (0 <? fst total)%Z eqn:P; [|discriminate]. injection M as <-. apply Z.ltb_lt in P.
+  apply exp_ends_encloses in X as [_ [E0 [EL EH]]]; [|exact T_positive].
+  assert (HT := IZR_pos _ T_positive). assert (HW := IZR_pos _ W_positive).
+  assert (M1 := mass_at_most_one j Hj). assert (M0 := mass_positive h v j softmax Hj).
+  rewrite (mass_is_ratio top) in *. rewrite (nth_error_nth z j 0%Z N) in *.
+  set (s := rsum (count h) _) in *. apply IZR_pos in P as PR. assert (S : 0 < s) by nra.
+  assert (HP : (0 < snd total)%Z) by (apply lt_IZR; lra).
+  set (y := exp _) in *. set (m := y / s) in *. assert (Y : y = m * s) by (unfold m; field; lra). rewrite Y in EL, EH.
+  assert (I : IZR W * (IZR T * (m * s)) = (IZR W * s) * (IZR T * m)) by ring.
+  split; cbn [fst snd].
+  - apply floor_div_below; [exact HP|]. rewrite mult_IZR.
+    apply Rle_trans with (IZR W * (IZR T * (m * s))); [nra|]. rewrite I. apply Rmult_le_compat_r; [nra|exact H].
+  - match goal with |- _ <= IZR (Z.min T ?c) => destruct (Z.min_spec T c) as [[_ ->]|[_ ->]]; [nra|] end.
+    apply ceil_div_above; [exact P|]. rewrite mult_IZR.
+    apply Rle_trans with (IZR W * (IZR T * (m * s))); [|nra]. rewrite I. apply Rmult_le_compat_r; [nra|exact L].
 Qed.
 End Sound.

@@ -4,96 +4,96 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(v){"use strict";var
-jj="%Li",jV=" : flags Open_text and Open_binary are not compatible",jN="Invalid_argument",fP=-1.,fD=2147483647,fO=0.001,d3='"',jM="@[",c3=0.5,fA=1255,jE=", characters ",j6="Fatal error: exception %s\n",jv=255,fN=1e-11,j5=0x800,a5=0xffff,ju="jsError",a3=0x8000,jL="%ni",jD=12520,jC="(Program not linked with -g, cannot print stack backtrace)\n",c6=256,jK="ml_z_overflow",kd=4096,jt="End_of_file",jU="Unix.Unix_error",j4="a class",fz="Failure",j_="infinity",bl=0xff,fw="mkdir",js="\n",c2=1000,o="",fF=1e-12,jT="Stack_overflow",fM="ENOENT",jB="^",dY=": No such file or directory",aB="0",fK=-2.,jS="/static/",j3="([^/]+)",cd=0x3f,jR=-97,jQ="Not_found",fL=0xf,jr="List.nth",d1=1e-16,cf=128,fv=1e-08,jp=-48,jq=0xdc00,jJ="Sys_blocked_io",kc="fd ",j2="ENOTEMPTY",jA="Match_failure",N=248,ji=", ",bI="%x",Z="camlinternalFormat.ml",j1="Division_by_zero",kb=">",d4=252,ka=1027,jo="Sys_error",bx=".",cc="+",fJ="rmdir",j0=1e-14,j9=0xf0,d0=246,jI="%u",jn="EEXIST",d2="%d",jm="Printexc.handle_uncaught_exception",jz="%li",jP=1026,cb=1e-280,jZ="buffer.ml",fE=127,ce=1024,j8=-32,jh="Pervasives.do_at_exit",jH="@{",bi=" ",fI="Fatal error: exception ",aK=0x80,aQ=1023,fS=-2147483648,fT="e",jg="Undefined_recursive_module",dZ=120,jl=103,jG=" : flags Open_rdonly and Open_wronly are not compatible",c5=1e-09,jX=102,jY="head",fy=512,bH="-",fH=1e-06,fC="nan",jk=0x7ff0,jW=1e-15,fR=": Not a directory",jy=0xe0,jF=" : file already exists",jx=0xdfff,bj=0xffffff,jO="_",a4="/",fG="compare: functional value",j7="Assert_failure",fx="0x",jf="%i",j$="Out_of_memory",fB="ENOTDIR",jw=1073741823,bk=254,fQ="index out of bounds",c4=100,c1=250,d5="_bigarr02";function
-vr(c,d){var
+ju="%Li",j6=" : flags Open_text and Open_binary are not compatible",jY="Invalid_argument",fU=-1.,fI=2147483647,fT=0.001,d6='"',jX="@[",c6=0.5,fF=1255,jP=", characters ",kf="Fatal error: exception %s\n",jG=255,fS=1e-11,ke=0x800,a6=0xffff,jF="jsError",a4=0x8000,jW="%ni",jO=12520,jN="(Program not linked with -g, cannot print stack backtrace)\n",c9=256,jV="ml_z_overflow",ko=4096,jE="End_of_file",j5="Unix.Unix_error",kd="a class",fE="Failure",kj="infinity",bn=0xff,fB="mkdir",jD="\n",c5=1000,o="",fK=1e-12,j4="Stack_overflow",fR="ENOENT",jM="^",d1=": No such file or directory",aB="0",fP=-2.,j3="/static/",kc="([^/]+)",cf=0x3f,j2=-97,j1="Not_found",fQ=0xf,jC="List.nth",d4=1e-16,ch=128,fA=1e-08,jA=-48,jB=0xdc00,jU="Sys_blocked_io",kn="fd ",kb="ENOTEMPTY",jL="Match_failure",R=248,jt=", ",bM="%x",Z="camlinternalFormat.ml",ka="Division_by_zero",km=">",d7=252,kl=1027,jz="Sys_error",bz=".",ce="+",fO="rmdir",j$=1e-14,ki=0xf0,d3=246,jT="%u",jy="EEXIST",d5="%d",jx="Printexc.handle_uncaught_exception",jK="%li",j0=1026,cd=1e-280,j_="buffer.ml",fJ=127,cg=1024,kh=-32,js="Pervasives.do_at_exit",jS="@{",bk=" ",fN="Fatal error: exception ",aK=0x80,aR=1023,fX=-2147483648,fY="e",jr="Undefined_recursive_module",d2=120,jw=103,jR=" : flags Open_rdonly and Open_wronly are not compatible",c8=1e-09,j8=102,j9="head",fD=512,bL="-",fM=1e-06,fH="nan",jv=0x7ff0,j7=1e-15,fW=": Not a directory",jJ=0xe0,jQ=" : file already exists",jI=0xdfff,bl=0xffffff,jZ="_",a5="/",fL="compare: functional value",kg="Assert_failure",fC="0x",jq="%i",kk="Out_of_memory",fG="ENOTDIR",jH=1073741823,bm=254,fV="index out of bounds",c7=100,c4=250,d8="_bigarr02";function
+vU(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-vs(b,d,c,e){for(var
+vV(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-we(b,a){throw[0,b,a]}function
-cm(b,a){if(b==0)return o;if(a.repeat)return a.repeat(b);var
+wH(b,a){throw[0,b,a]}function
+co(b,a){if(b==0)return o;if(a.repeat)return a.repeat(b);var
 d=o,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-eb(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=kd&&a==c.length)return d.apply(null,c);var
-e=o;for(;0<a;b+=ce,a-=ce)e+=d.apply(null,c.slice(b,b+Math.min(a,ce)));return e}function
-bL(a){if(a.t==2)a.c+=cm(a.l-a.c.length,"\0");else
-a.c=eb(a.c,0,a.c.length);a.t=0}function
-kG(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>fE)return false;return true}else
+ee(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=ko&&a==c.length)return d.apply(null,c);var
+e=o;for(;0<a;b+=cg,a-=cg)e+=d.apply(null,c.slice(b,b+Math.min(a,cg)));return e}function
+bP(a){if(a.t==2)a.c+=co(a.l-a.c.length,"\0");else
+a.c=ee(a.c,0,a.c.length);a.t=0}function
+kR(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>fJ)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-gc(e){for(var
+gh(e){for(var
 j=o,c=o,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aK){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<aK;d++);if(d-b>fy){c.substr(0,1);j+=c;c=o;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cf){g=h+(f<<6);if(f<jy){a=g-0x3080;if(a<aK)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cf){g=h+(g<<6);if(f<j9){a=g-0xe2080;if(a<j5||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cf&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>a5)c+=String.fromCharCode(0xd7c0+(a>>10),jq+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>ce){c.substr(0,1);j+=c;c=o}}return j+c}function
-a6(c,a,b){this.t=c;this.c=a;this.l=b}a6.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:bL(this);case
-0:if(kG(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};a6.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return gc(a)};a6.prototype.slice=function(){var
+d=b+1;d<i&&(f=e.charCodeAt(d))<aK;d++);if(d-b>fD){c.substr(0,1);j+=c;c=o;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==ch){g=h+(f<<6);if(f<jJ){a=g-0x3080;if(a<aK)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==ch){g=h+(g<<6);if(f<ki){a=g-0xe2080;if(a<ke||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==ch&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>a6)c+=String.fromCharCode(0xd7c0+(a>>10),jB+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>cg){c.substr(0,1);j+=c;c=o}}return j+c}function
+a7(c,a,b){this.t=c;this.c=a;this.l=b}a7.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:bP(this);case
+0:if(kR(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};a7.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return gh(a)};a7.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-a6(this.t,a,this.l)};function
-kn(a){return new
-a6(0,a,a.length)}function
-a(a){return kn(a)}function
-f$(c,b){we(c,a(b))}var
-L=[0];function
-H(a){f$(L.Invalid_argument,a)}function
-bJ(){H(fQ)}function
-d(b,a){if(a<0||a>=b.length-1)bJ();return b[a+1]}function
-E(b,a,c){if(a<0||a>=b.length-1)bJ();b[a+1]=c;return 0}function
-fU(e,f,d){var
+a7(this.t,a,this.l)};function
+ky(a){return new
+a7(0,a,a.length)}function
+a(a){return ky(a)}function
+ge(c,b){wH(c,a(b))}var
+N=[0];function
+J(a){ge(N.Invalid_argument,a)}function
+bN(){J(fV)}function
+d(b,a){if(a<0||a>=b.length-1)bN();return b[a+1]}function
+H(b,a,c){if(a<0||a>=b.length-1)bN();b[a+1]=c;return 0}function
+fZ(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-fX(b){if(v.Uint8Array)var
+f2(b){if(v.Uint8Array)var
 c=new(v.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-bz(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?eb(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?eb(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)fX(b);var
+bB(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?ee(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?ee(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)f2(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-bK(a){return a}function
-aR(a,b,c,d,e){bz(bK(a),b,c,d,e);return 0}function
-kl(){H(fQ)}function
-P(a,c,b){b&=bl;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}fX(a)}a.c[c]=b;return 0}function
-ch(b,a,c){if(a>>>0>=b.l)kl();return P(b,a,c)}function
-c7(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+bO(a){return a}function
+aS(a,b,c,d,e){bB(bO(a),b,c,d,e);return 0}function
+kw(){J(fV)}function
+S(a,c,b){b&=bn;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}f2(a)}a.c[c]=b;return 0}function
+cj(b,a,c){if(a>>>0>=b.l)kw();return S(b,a,c)}function
+c_(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-a7(c,a){if(c.fun)return a7(c.fun,a);if(typeof
+a8(c,a){if(c.fun)return a8(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return a7(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return a8(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return a7(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)bJ();return a}function
-vz(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-aF(a){a.t&6&&bL(a);return a.c}var
-wp=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-kF(a){if(wp)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return a8(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)bN();return a}function
+v2(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+aF(a){a.t&6&&bP(a);return a.c}var
+wS=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+kQ(a){if(wS)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-f4(c){var
+f9(c){var
 a=new(v.Float32Array)(1);a[0]=c;var
 b=new(v.Int32Array)(a.buffer);return b[0]|0}var
-ku=Math.pow(2,-24);function
-f_(a){throw a}function
-d_(){f_(L.Division_by_zero)}function
-r(b,c,a){this.lo=b&bj;this.mi=c&bj;this.hi=a&a5}r.prototype.caml_custom="_j";r.prototype.copy=function(){return new
+kF=Math.pow(2,-24);function
+gd(a){throw a}function
+eb(){gd(N.Division_by_zero)}function
+r(b,c,a){this.lo=b&bl;this.mi=c&bl;this.hi=a&a6}r.prototype.caml_custom="_j";r.prototype.copy=function(){return new
 r(this.lo,this.mi,this.hi)};r.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};r.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};r.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
@@ -102,7 +102,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 r(b,c,d)};r.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 r(b,c,d)};r.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*ku|0)+this.mi*a.lo+this.lo*a.mi,d=(c*ku|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*kF|0)+this.mi*a.lo+this.lo*a.mi,d=(c*kF|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 r(b,c,d)};r.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};r.prototype.isNeg=function(){return this.hi<<16<0};r.prototype.and=function(a){return new
 r(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};r.prototype.or=function(a){return new
 r(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};r.prototype.xor=function(a){return new
@@ -116,27 +116,27 @@ r(this.hi>>a-48,0,0)};r.prototype.shift_right=function(a){a=a&63;if(a==0)return 
 c=this.hi<<16>>16;if(a<24)return new
 r(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-r(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&a5);return new
-r(this.hi<<16>>a-32,b,b)};r.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bj;this.lo=this.lo<<1&bj};r.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bj;this.mi=(this.mi>>>1|this.hi<<23)&bj;this.hi=this.hi>>>1};r.prototype.udivmod=function(e){var
+r(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&a6);return new
+r(this.hi<<16>>a-32,b,b)};r.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bl;this.lo=this.lo<<1&bl};r.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bl;this.mi=(this.mi>>>1|this.hi<<23)&bl;this.hi=this.hi>>>1};r.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 r(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};r.prototype.div=function(a){var
-b=this;if(a.isZero())d_();var
-d=b.hi^a.hi;if(b.hi&a3)b=b.neg();if(a.hi&a3)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&a3)c=c.neg();return c};r.prototype.mod=function(b){var
-a=this;if(b.isZero())d_();var
-d=a.hi;if(a.hi&a3)a=a.neg();if(b.hi&a3)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&a3)c=c.neg();return c};r.prototype.toInt=function(){return this.lo|this.mi<<24};r.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};r.prototype.toArray=function(){return[this.hi>>8,this.hi&bl,this.mi>>16,this.mi>>8&bl,this.mi&bl,this.lo>>16,this.lo>>8&bl,this.lo&bl]};r.prototype.lo32=function(){return this.lo|(this.mi&bl)<<24};r.prototype.hi32=function(){return this.mi>>>8&a5|this.hi<<16};function
-cj(b,c,a){return new
+b=this;if(a.isZero())eb();var
+d=b.hi^a.hi;if(b.hi&a4)b=b.neg();if(a.hi&a4)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&a4)c=c.neg();return c};r.prototype.mod=function(b){var
+a=this;if(b.isZero())eb();var
+d=a.hi;if(a.hi&a4)a=a.neg();if(b.hi&a4)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&a4)c=c.neg();return c};r.prototype.toInt=function(){return this.lo|this.mi<<24};r.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};r.prototype.toArray=function(){return[this.hi>>8,this.hi&bn,this.mi>>16,this.mi>>8&bn,this.mi&bn,this.lo>>16,this.lo>>8&bn,this.lo&bn]};r.prototype.lo32=function(){return this.lo|(this.mi&bn)<<24};r.prototype.hi32=function(){return this.mi>>>8&a6|this.hi<<16};function
+cl(b,c,a){return new
 r(b,c,a)}function
-d7(a){if(!isFinite(a)){if(isNaN(a))return cj(1,0,jk);return a>0?cj(0,0,jk):cj(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?a3:a>=0?0:a3;if(f)a=-a;var
-b=kF(a)+aQ;if(b<=0){b=0;a/=Math.pow(2,-jP)}else{a/=Math.pow(2,b-ka);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+d_(a){if(!isFinite(a)){if(isNaN(a))return cl(1,0,jv);return a>0?cl(0,0,jv):cl(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?a4:a>=0?0:a4;if(f)a=-a;var
+b=kQ(a)+aR;if(b<=0){b=0;a/=Math.pow(2,-j0)}else{a/=Math.pow(2,b-kl);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&fL|f|b<<4;return cj(g,e,c)}function
-da(a){return a.toArray()}function
-kk(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==d5)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<a5)c.write(16,b.dims[a]);else{c.write(16,a5);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&fQ|f|b<<4;return cl(g,e,c)}function
+dd(a){return a.toArray()}function
+kv(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==d8)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<a6)c.write(16,b.dims[a]);else{c.write(16,a6);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -153,29 +153,29 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=da(b.get(a));for(var
+e=dd(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=da(d7(b.get(a)));for(var
+e=dd(d_(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=f4(b.get(a));c.write(32,e)}break;case
+e=f9(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,f4(d[1]));c.write(32,f4(d[2]))}break;case
+d=b.get(a);c.write(32,f9(d[1]));c.write(32,f9(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=da(d7(f[1]));for(var
+f=b.get(a),e=dd(d_(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=da(d7(f[2]));for(var
+e=dd(d_(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-ki(a){switch(a){case
+kt(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-vt(c,e){var
+vW(c,e){var
 b=v,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -189,51 +189,51 @@ b=v,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)H("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)J("Bigarray.create: unsupported kind");var
 d=new
-a(e*ki(c));return d}function
-f5(c){var
+a(e*kt(c));return d}function
+f_(c){var
 a=new(v.Int32Array)(1);a[0]=c;var
 b=new(v.Float32Array)(a.buffer);return b[0]}function
-c$(a){return new
+dc(a){return new
 r(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-c_(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&fL)==0?b&a3?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&fL);if(c>0){a+=16;a*=Math.pow(2,c-ka)}else
-a*=Math.pow(2,-jP);if(b&a3)a=-a;return a}function
-fV(b){var
+db(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&fQ)==0?b&a4?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&fQ);if(c>0){a+=16;a*=Math.pow(2,c-kl)}else
+a*=Math.pow(2,-j0);if(b&a4)a=-a;return a}function
+f0(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)H("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-vP(b,a){return new
-r(b&bj,b>>>24&bl|(a&a5)<<8,a>>>16&a5)}function
-f6(a){return a.hi32()}function
-f7(a){return a.lo32()}var
-vu=d5;function
-by(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}by.prototype.caml_custom=vu;by.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)J("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+wg(b,a){return new
+r(b&bl,b>>>24&bn|(a&a6)<<8,a>>>16&a6)}function
+f$(a){return a.hi32()}function
+ga(a){return a.lo32()}var
+vX=d8;function
+bA(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bA.prototype.caml_custom=vX;bA.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))H("bigarray.js: invalid offset");if(this.dims.length!=b.length)H("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])bJ();c=c*this.dims[a]+b[a]}else
+Array))J("bigarray.js: invalid offset");if(this.dims.length!=b.length)J("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])bN();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])bJ();c=c*this.dims[a]+(b[a]-1)}return c};by.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])bN();c=c*this.dims[a]+(b[a]-1)}return c};bA.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return vP(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return wg(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[bk,e,c];default:return this.data[a]}};by.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=f7(b);this.data[a*2+1]=f6(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[bm,e,c];default:return this.data[a]}};bA.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=ga(b);this.data[a*2+1]=f$(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};by.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bA.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=f7(b),e=f6(b);if(c==e)this.data.fill(c);else
+c=ga(b),e=f$(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};by.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bA.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -253,26 +253,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-cg(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cg.prototype=new
-by();cg.prototype.offset=function(a){if(typeof
+ci(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}ci.prototype=new
+bA();ci.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-H("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])bJ();return a};cg.prototype.get=function(a){return this.data[a]};cg.prototype.set=function(a,b){this.data[a]=b;return 0};cg.prototype.fill=function(a){this.data.fill(a);return 0};function
-kg(c,d,a,b){var
-e=ki(c);if(fV(a)*e!=b.length)H("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-cg(c,d,a,b);return new
-by(c,d,a,b)}function
-bM(b){if(!L.Failure)L.Failure=[N,a(fz),-3];f$(L.Failure,b)}function
-kh(b,v,r){var
-i=b.read32s();if(i<0||i>16)bM("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bl,o=p>>8&1,h=[];if(r==d5)for(var
+J("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])bN();return a};ci.prototype.get=function(a){return this.data[a]};ci.prototype.set=function(a,b){this.data[a]=b;return 0};ci.prototype.fill=function(a){this.data.fill(a);return 0};function
+kr(c,d,a,b){var
+e=kt(c);if(f0(a)*e!=b.length)J("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+ci(c,d,a,b);return new
+bA(c,d,a,b)}function
+bQ(b){if(!N.Failure)N.Failure=[R,a(fE),-3];ge(N.Failure,b)}function
+ks(b,v,r){var
+i=b.read32s();if(i<0||i>16)bQ("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&bn,o=p>>8&1,h=[];if(r==d8)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==a5){var
-t=b.read32u(),u=b.read32u();if(t!=0)bM("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==a6){var
+t=b.read32u(),u=b.read32u();if(t!=0)bQ("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=fV(h),f=vt(j,d),g=kg(j,o,h,f);switch(j){case
+d=f0(h),f=vW(j,d),g=kr(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -286,50 +286,50 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)bM("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)bQ("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=c$(e);g.set(a,q)}break;case
+q=dc(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=c_(c$(e));g.set(a,k)}break;case
+k=db(dc(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=f5(b.read32s());g.set(a,k)}break;case
+k=f_(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=f5(b.read32s()),l=f5(b.read32s());g.set(a,[bk,m,l])}break;case
+m=f_(b.read32s()),l=f_(b.read32s());g.set(a,[bm,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=c_(c$(e));for(var
+m=db(dc(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=c_(c$(e));g.set(a,[bk,m,l])}break}v[0]=(4+i)*4;return kg(j,o,h,f)}function
-kf(a,b,c){return a.compare(b,c)}function
+l=db(dc(e));g.set(a,[bm,m,l])}break}v[0]=(4+i)*4;return kr(j,o,h,f)}function
+kq(a,b,c){return a.compare(b,c)}function
 aH(a,b){return Math.imul(a,b)}function
 ai(b,a){a=aH(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aH(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-vK(a,b){a=ai(a,f7(b));a=ai(a,f6(b));return a}function
-f2(a,b){return vK(a,d7(b))}function
-kj(c){var
-b=fV(c.dims),d=0;switch(c.kind){case
+wb(a,b){a=ai(a,ga(b));a=ai(a,f$(b));return a}function
+f7(a,b){return wb(a,d_(b))}function
+ku(c){var
+b=f0(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>c6)b=c6;var
+12:if(b>c9)b=c9;var
 e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=ai(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
 1:e|=c.data[a+0];d=ai(d,e)}break;case
 4:case
-5:if(b>cf)b=cf;var
+5:if(b>ch)b=ch;var
 e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=ai(d,e)}if((b&1)!=0)d=ai(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
 a=0;a<b;a++)d=ai(d,c.data[a]);break;case
@@ -340,75 +340,75 @@ a=0;a<b;a++)d=ai(d,c.data[a]);break;case
 a=0;a<b;a++)d=ai(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=f2(d,c.data[a]);break;case
+a=0;a<b;a++)d=f7(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=f2(d,c.data[a]);break}return d}function
-vN(a,b){b[0]=4;return a.read32s()}function
-v$(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=f7(d,c.data[a]);break}return d}function
+we(a,b){b[0]=4;return a.read32s()}function
+wC(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:bM("input_value: native integer value too large");default:bM("input_value: ill-formed native integer")}}function
-vY(c,d){var
+2:bQ("input_value: native integer value too large");default:bQ("input_value: ill-formed native integer")}}function
+wp(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return c$(b)}function
-vU(e,d,b){var
-c=da(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dc(b)}function
+wl(e,d,b){var
+c=dd(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-vO(a,b,c){return a.compare(b)}function
-vR(a){return a.lo32()^a.hi32()}var
-c9={"_j":{deserialize:vY,serialize:vU,fixed_length:8,compare:vO,hash:vR},"_i":{deserialize:vN,fixed_length:4},"_n":{deserialize:v$,fixed_length:4},"_bigarray":{deserialize:function(a,b){return kh(a,b,"_bigarray")},serialize:kk,compare:kf,hash:kj},"_bigarr02":{deserialize:function(a,b){return kh(a,b,d5)},serialize:kk,compare:kf,hash:kj}};function
-fW(a){return c9[a.caml_custom]&&c9[a.caml_custom].compare}function
-ko(f,c,d,e){var
-b=fW(c);if(b){var
+wf(a,b,c){return a.compare(b)}function
+wi(a){return a.lo32()^a.hi32()}var
+da={"_j":{deserialize:wp,serialize:wl,fixed_length:8,compare:wf,hash:wi},"_i":{deserialize:we,fixed_length:4},"_n":{deserialize:wC,fixed_length:4},"_bigarray":{deserialize:function(a,b){return ks(a,b,"_bigarray")},serialize:kv,compare:kq,hash:ku},"_bigarr02":{deserialize:function(a,b){return ks(a,b,d8)},serialize:kv,compare:kq,hash:ku}};function
+f1(a){return da[a.caml_custom]&&da[a.caml_custom].compare}function
+kz(f,c,d,e){var
+b=f1(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-db(a){return a
+de(a){return a
 instanceof
-a6}function
-d8(a){return db(a)}function
-kp(a){if(typeof
-a==="number")return c2;else
-if(db(a))return d4;else
-if(d8(a))return 1252;else
+a7}function
+d$(a){return de(a)}function
+kA(a){if(typeof
+a==="number")return c5;else
+if(de(a))return d7;else
+if(d$(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=jv){var
-b=a[0]|0;return b==bk?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=jG){var
+b=a[0]|0;return b==bm?0:b}else
 if(a
 instanceof
-String)return jD;else
+String)return jO;else
 if(typeof
-a=="string")return jD;else
+a=="string")return jO;else
 if(a
 instanceof
-Number)return c2;else
-if(a&&a.caml_custom)return fA;else
+Number)return c5;else
+if(a&&a.caml_custom)return fF;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-vZ(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-km(a,b){a.t&6&&bL(a);b.t&6&&bL(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-wJ(a,b){return km(a,b)}function
-ci(a,b,d){var
+wq(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+kx(a,b){a.t&6&&bP(a);b.t&6&&bP(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+xa(a,b){return kx(a,b)}function
+ck(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=kp(a);if(f==c1){a=a[1];continue}var
-g=kp(b);if(g==c1){b=b[1];continue}if(f!==g){if(f==c2){if(g==fA)return ko(a,b,-1,d);return-1}if(g==c2){if(f==fA)return ko(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:H(fG);break;case
+f=kA(a);if(f==c4){a=a[1];continue}var
+g=kA(b);if(g==c4){b=b[1];continue}if(f!==g){if(f==c5){if(g==fF)return kz(a,b,-1,d);return-1}if(g==c5){if(f==fF)return kz(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:J(fL);break;case
 248:var
-c=vZ(a[2],b[2]);if(c!=0)return c|0;break;case
-249:H(fG);break;case
-250:H("equal: got Forward_tag, should not happen");break;case
-251:H("equal: abstract value");break;case
+c=wq(a[2],b[2]);if(c!=0)return c|0;break;case
+249:J(fL);break;case
+250:J("equal: got Forward_tag, should not happen");break;case
+251:J("equal: abstract value");break;case
 252:if(a!==b){var
-c=km(a,b);if(c!=0)return c|0}break;case
-253:H("equal: got Double_tag, should not happen");break;case
-254:H("equal: got Double_array_tag, should not happen");break;case
-255:H("equal: got Custom_tag, should not happen");break;case
-1247:H(fG);break;case
+c=kx(a,b);if(c!=0)return c|0}break;case
+253:J("equal: got Double_tag, should not happen");break;case
+254:J("equal: got Double_array_tag, should not happen");break;case
+255:J("equal: got Custom_tag, should not happen");break;case
+1247:J(fL);break;case
 1255:var
-i=fW(a);if(i!=fW(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)H("compare: abstract value");var
+i=f1(a);if(i!=f1(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)J("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -422,234 +422,234 @@ a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;ca
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-ap(a,b){return ci(a,b,true)}function
-vA(){return[0]}function
-V(a){if(a<0)H("Bytes.create");return new
-a6(a?2:9,o,a)}function
-fY(a,b){return+(ci(a,b,false)==0)}function
-vC(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=o;a.t=2}else{a.c=cm(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)fX(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-f0(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-f9(d){d=aF(d);var
-e=d.length;if(e>31)H("format_int: format too long");var
-a={justify:cc,signstyle:bH,filler:bi,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+aq(a,b){return ck(a,b,true)}function
+v3(){return[0]}function
+W(a){if(a<0)J("Bytes.create");return new
+a7(a?2:9,o,a)}function
+f3(a,b){return+(ck(a,b,false)==0)}function
+v5(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=o;a.t=2}else{a.c=co(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)f2(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+f5(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+gc(d){d=aF(d);var
+e=d.length;if(e>31)J("format_int: format too long");var
+a={justify:ce,signstyle:bL,filler:bk,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=bH;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aB;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-fZ(b,f){if(b.uppercase)f=f.toUpperCase();var
-e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bH))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
-c=o;if(b.justify==cc&&b.filler==bi)for(var
-d=e;d<b.width;d++)c+=bi;if(b.signedconv)if(b.sign<0)c+=bH;else
-if(b.signstyle!=bH)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aB;if(b.alternate&&b.base==16)c+=fx;if(b.justify==cc&&b.filler==aB)for(var
-d=e;d<b.width;d++)c+=aB;c+=f;if(b.justify==bH)for(var
-d=e;d<b.width;d++)c+=bi;return a(c)}function
-f1(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=bL;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aB;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+f4(b,f){if(b.uppercase)f=f.toUpperCase();var
+e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bL))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
+c=o;if(b.justify==ce&&b.filler==bk)for(var
+d=e;d<b.width;d++)c+=bk;if(b.signedconv)if(b.sign<0)c+=bL;else
+if(b.signstyle!=bL)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aB;if(b.alternate&&b.base==16)c+=fC;if(b.justify==ce&&b.filler==aB)for(var
+d=e;d<b.width;d++)c+=aB;c+=f;if(b.justify==bL)for(var
+d=e;d<b.width;d++)c+=bk;return a(c)}function
+f6(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(cc)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(aB);if(b>0)a=a+bx+new
+c=parseInt(a.toString().split(ce)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(aB);if(b>0)a=a+bz+new
 Array(b+1).join(aB);return a}else
 return a.toFixed(b)}}var
-a,e=f9(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=fC;e.filler=bi}else
-if(!isFinite(c)){a="inf";e.filler=bi}else
+a,e=gc(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=fH;e.filler=bk}else
+if(!isFinite(c)){a="inf";e.filler=bk}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fT)a=a.slice(0,b-1)+aB+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(fT),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aB)b--;if(a.charAt(b)==bx)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fT)a=a.slice(0,b-1)+aB+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fY)a=a.slice(0,b-1)+aB+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(fY),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==aB)b--;if(a.charAt(b)==bz)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fY)a=a.slice(0,b-1)+aB+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aB)b--;if(a.charAt(b)==bx)b--;a=a.slice(0,b+1)}}break}return fZ(e,a)}function
-d6(e,c){if(aF(e)==d2)return a(o+c);var
-b=f9(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==aB)b--;if(a.charAt(b)==bz)b--;a=a.slice(0,b+1)}}break}return f4(e,a)}function
+d9(e,c){if(aF(e)==d5)return a(o+c);var
+b=gc(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(b.base);if(b.prec>=0){b.filler=bi;var
-f=b.prec-d.length;if(f>0)d=cm(f,aB)+d}return fZ(b,d)}var
-wb=0;function
-bA(){return wb++}function
-kr(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(b.base);if(b.prec>=0){b.filler=bk;var
+f=b.prec-d.length;if(f>0)d=co(f,aB)+d}return f4(b,d)}var
+wE=0;function
+bC(){return wE++}function
+kC(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-aQ,kF(a)+1);a*=Math.pow(2,-b);while(a<c3){a*=2;b--}while(a>=1){a*=c3;b++}if(c)a=-a;return[0,a,b]}function
-kv(a){return a.toUtf16()}function
-de(){return false}function
-wq(){function
-a(a){if(a.charAt(0)===a4)return[o,a.substring(1)];return}function
+b=Math.max(-aR,kQ(a)+1);a*=Math.pow(2,-b);while(a<c6){a*=2;b--}while(a>=1){a*=c6;b++}if(c)a=-a;return[0,a,b]}function
+kG(a){return a.toUtf16()}function
+dh(){return false}function
+wT(){function
+a(a){if(a.charAt(0)===a5)return[o,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||o,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||o,f=a[2]||o;return[d,c.substring(d.length+f.length)]}return}return de()&&v.process&&v.process.platform?v.process.platform==="win32"?b:a:a}var
-gd=wq();function
-kD(a){return a.slice(-1)!==a4?a+a4:a}if(de()&&v.process&&v.process.cwd)var
-c8=v.process.cwd().replace(/\\/g,a4);else
+d=a[1]||o,f=a[2]||o;return[d,c.substring(d.length+f.length)]}return}return dh()&&v.process&&v.process.platform?v.process.platform==="win32"?b:a:a}var
+gi=wT();function
+kO(a){return a.slice(-1)!==a5?a+a5:a}if(dh()&&v.process&&v.process.cwd)var
+c$=v.process.cwd().replace(/\\/g,a5);else
 var
-c8="/static";c8=kD(c8);function
-v3(a){a=kv(a);if(!gd(a))a=c8+a;var
-e=gd(a),d=e[1].split(a4),b=[];for(var
+c$="/static";c$=kO(c$);function
+wu(a){a=kG(a);if(!gi(a))a=c$+a;var
+e=gi(a),d=e[1].split(a5),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-wm(e){for(var
+wP(e){for(var
 f=o,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aK){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<aK;d++);if(d-c>fy){b.substr(0,1);f+=b;b=o;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<j5){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aK|a&cd)}else
-if(a<0xd800||a>=jx)b+=String.fromCharCode(jy|a>>12,aK|a>>6&cd,aK|a&cd);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<jq||h>jx)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(j9|a>>18,aK|a>>12&cd,aK|a>>6&cd,aK|a&cd)}if(b.length>ce){b.substr(0,1);f+=b;b=o}}return f+b}function
-vy(a){var
-b=9;if(!kG(a))b=8,a=wm(a);return new
-a6(b,a,a.length)}function
-a_(a){return vy(a)}var
-wH=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",jn,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fM,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fB,j2,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-cp(d,f,e,a){var
-b=wH.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,a_(f||o),a_(e||o)];return c}var
-kz={};function
-bN(a){return kz[a]}function
-cl(b,a){throw[0,b].concat(a)}function
-vx(a){return new
-a6(4,a,a.length)}function
-S(a){f$(L.Sys_error,a)}function
-wc(a){S(a+dY)}function
-vw(b,a){if(a>>>0>=b.l)kl();return c7(b,a)}function
+d=c+1;d<g&&(a=e.charCodeAt(d))<aK;d++);if(d-c>fD){b.substr(0,1);f+=b;b=o;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<ke){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aK|a&cf)}else
+if(a<0xd800||a>=jI)b+=String.fromCharCode(jJ|a>>12,aK|a>>6&cf,aK|a&cf);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<jB||h>jI)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(ki|a>>18,aK|a>>12&cf,aK|a>>6&cf,aK|a&cf)}if(b.length>cg){b.substr(0,1);f+=b;b=o}}return f+b}function
+v1(a){var
+b=9;if(!kR(a))b=8,a=wP(a);return new
+a7(b,a,a.length)}function
+a$(a){return v1(a)}var
+w_=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",jy,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fR,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fG,kb,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+cr(d,f,e,a){var
+b=w_.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,a$(f||o),a$(e||o)];return c}var
+kK={};function
+bR(a){return kK[a]}function
+cn(b,a){throw[0,b].concat(a)}function
+v0(a){return new
+a7(4,a,a.length)}function
+T(a){ge(N.Sys_error,a)}function
+wF(a){T(a+d1)}function
+vZ(b,a){if(a>>>0>=b.l)kw();return c_(b,a)}function
 aG(a){return a.l}function
-vq(){}function
+vT(){}function
 ac(a){this.data=a}ac.prototype=new
-vq();ac.prototype.truncate=function(a){var
-b=this.data;this.data=V(a|0);bz(b,0,this.data,0,a)};ac.prototype.length=function(){return aG(this.data)};ac.prototype.write=function(b,d,g,a){var
+vT();ac.prototype.truncate=function(a){var
+b=this.data;this.data=W(a|0);bB(b,0,this.data,0,a)};ac.prototype.length=function(){return aG(this.data)};ac.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=V(b+a),f=this.data;this.data=e;bz(f,0,this.data,0,c)}aR(d,g,this.data,b,a);return 0};ac.prototype.read=function(c,a,d,b){var
-e=this.length();bz(this.data,c,a,d,b);return 0};ac.prototype.read_one=function(a){return vw(this.data,a)};ac.prototype.close=function(){};ac.prototype.constructor=ac;function
-al(b,a){this.content={};this.root=b;this.lookupFun=a}al.prototype.nm=function(a){return this.root+a};al.prototype.create_dir_if_needed=function(d){var
-c=d.split(a4),b=o;for(var
-a=0;a<c.length-1;a++){b+=c[a]+a4;if(this.content[b])continue;this.content[b]=Symbol("directory")}};al.prototype.slash=function(a){return/\/$/.test(a)?a:a+a4};al.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
+e=W(b+a),f=this.data;this.data=e;bB(f,0,this.data,0,c)}aS(d,g,this.data,b,a);return 0};ac.prototype.read=function(c,a,d,b){var
+e=this.length();bB(this.data,c,a,d,b);return 0};ac.prototype.read_one=function(a){return vZ(this.data,a)};ac.prototype.close=function(){};ac.prototype.constructor=ac;function
+am(b,a){this.content={};this.root=b;this.lookupFun=a}am.prototype.nm=function(a){return this.root+a};am.prototype.create_dir_if_needed=function(d){var
+c=d.split(a5),b=o;for(var
+a=0;a<c.length-1;a++){b+=c[a]+a5;if(this.content[b])continue;this.content[b]=Symbol("directory")}};am.prototype.slash=function(a){return/\/$/.test(a)?a:a+a5};am.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
-ac(bK(c[1]))}}};al.prototype.exists=function(a){if(a==o)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};al.prototype.mkdir=function(c,e,d){var
-b=d&&bN(jU);if(this.exists(c))if(b)cl(b,cp(jn,fw,this.nm(c)));else
-S(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||o;if(!this.exists(a))if(b)cl(b,cp(fM,fw,this.nm(a)));else
-S(a+dY);if(!this.is_dir(a))if(b)cl(b,cp(fB,fw,this.nm(a)));else
-S(a+fR);this.create_dir_if_needed(this.slash(c))};al.prototype.rmdir=function(a,f){var
-b=f&&bN(jU),c=a==o?o:this.slash(a),e=new
-RegExp(jB+c+j3);if(!this.exists(a))if(b)cl(b,cp(fM,fJ,this.nm(a)));else
-S(a+dY);if(!this.is_dir(a))if(b)cl(b,cp(fB,fJ,this.nm(a)));else
-S(a+fR);for(var
+ac(bO(c[1]))}}};am.prototype.exists=function(a){if(a==o)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};am.prototype.mkdir=function(c,e,d){var
+b=d&&bR(j5);if(this.exists(c))if(b)cn(b,cr(jy,fB,this.nm(c)));else
+T(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||o;if(!this.exists(a))if(b)cn(b,cr(fR,fB,this.nm(a)));else
+T(a+d1);if(!this.is_dir(a))if(b)cn(b,cr(fG,fB,this.nm(a)));else
+T(a+fW);this.create_dir_if_needed(this.slash(c))};am.prototype.rmdir=function(a,f){var
+b=f&&bR(j5),c=a==o?o:this.slash(a),e=new
+RegExp(jM+c+kc);if(!this.exists(a))if(b)cn(b,cr(fR,fO,this.nm(a)));else
+T(a+d1);if(!this.is_dir(a))if(b)cn(b,cr(fG,fO,this.nm(a)));else
+T(a+fW);for(var
 d
 in
-this.content)if(d.match(e))if(b)cl(b,cp(j2,fJ,this.nm(a)));else
-S(this.nm(a)+": Directory not empty");delete
-this.content[c]};al.prototype.readdir=function(a){var
-f=a==o?o:this.slash(a);if(!this.exists(a))S(a+dY);if(!this.is_dir(a))S(a+fR);var
+this.content)if(d.match(e))if(b)cn(b,cr(kb,fO,this.nm(a)));else
+T(this.nm(a)+": Directory not empty");delete
+this.content[c]};am.prototype.readdir=function(a){var
+f=a==o?o:this.slash(a);if(!this.exists(a))T(a+d1);if(!this.is_dir(a))T(a+fW);var
 g=new
-RegExp(jB+f+j3),d={},c=[];for(var
+RegExp(jM+f+kc),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};al.prototype.is_dir=function(a){if(a==o)return true;var
-b=this.slash(a);return this.content[b]?1:0};al.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};am.prototype.is_dir=function(a){if(a==o)return true;var
+b=this.slash(a);return this.content[b]?1:0};am.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};al.prototype.open=function(a,b){if(b.rdonly&&b.wronly)S(this.nm(a)+jG);if(b.text&&b.binary)S(this.nm(a)+jV);this.lookup(a);if(this.content[a]){if(this.is_dir(a))S(this.nm(a)+" : is a directory");if(b.create&&b.excl)S(this.nm(a)+jF);var
+this.content[a];return b};am.prototype.open=function(a,b){if(b.rdonly&&b.wronly)T(this.nm(a)+jR);if(b.text&&b.binary)T(this.nm(a)+j6);this.lookup(a);if(this.content[a]){if(this.is_dir(a))T(this.nm(a)+" : is a directory");if(b.create&&b.excl)T(this.nm(a)+jQ);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-ac(V(0));return this.content[a]}else
-wc(this.nm(a))};al.prototype.register=function(c,a){var
-b;if(this.content[c])S(this.nm(c)+jF);if(db(a))b=new
-ac(a);if(d8(a))b=new
-ac(bK(a));else
+ac(W(0));return this.content[a]}else
+wF(this.nm(a))};am.prototype.register=function(c,a){var
+b;if(this.content[c])T(this.nm(c)+jQ);if(de(a))b=new
+ac(a);if(d$(a))b=new
+ac(bO(a));else
 if(a
 instanceof
 Array)b=new
-ac(vx(a));else
+ac(v0(a));else
 if(typeof
 a==="string")b=new
-ac(kn(a));else
+ac(ky(a));else
 if(a.toString){var
-d=bK(a_(a.toString()));b=new
+d=bO(a$(a.toString()));b=new
 ac(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-S(this.nm(c)+" : registering file with invalid content type")};al.prototype.constructor=al;function
-ke(){}function
-ks(b){var
-a=gd(b);if(!a)return;return a[0]+a4}var
-d$=ks(c8)||bM("unable to compute caml_root"),co=[];if(de())co.push({path:d$,device:new
-ke(d$)});else
-co.push({path:d$,device:new
-al(d$)});co.push({path:jS,device:new
-al(jS)});function
-kM(b){var
-g=v3(b),b=g.join(a4),f=kD(b),c;for(var
-e=0;e<co.length;e++){var
-a=co[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&de()){var
-d=ks(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+T(this.nm(c)+" : registering file with invalid content type")};am.prototype.constructor=am;function
+kp(){}function
+kD(b){var
+a=gi(b);if(!a)return;return a[0]+a5}var
+ec=kD(c$)||bQ("unable to compute caml_root"),cq=[];if(dh())cq.push({path:ec,device:new
+kp(ec)});else
+cq.push({path:ec,device:new
+am(ec)});cq.push({path:j3,device:new
+am(j3)});function
+kX(b){var
+g=wu(b),b=g.join(a5),f=kO(b),c;for(var
+e=0;e<cq.length;e++){var
+a=cq[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dh()){var
+d=kD(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-ke(d)};co.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;S("no device found for "+f)}function
-vB(c,b){var
-a=kM(c);if(!a.device.register)bM("cannot register file");a.device.register(a.rest,b);return 0}function
-kE(c,b){var
-c=a(c),b=a(b);return vB(c,b)}function
-vE(){var
+kp(d)};cq.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;T("no device found for "+f)}function
+v4(c,b){var
+a=kX(c);if(!a.device.register)bQ("cannot register file");a.device.register(a.rest,b);return 0}function
+kP(c,b){var
+c=a(c),b=a(b);return v4(c,b)}function
+v7(){var
 b=v.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)kE(b[a].name,b[a].content);v.jsoo_create_file=kE;v.caml_fs_tmp=[];return 0}function
-vF(){return[0]}function
-vG(a,b){return+(ci(a,b,false)>=0)}function
-f3(d,b){var
+a=0;a<b.length;a++)kP(b[a].name,b[a].content);v.jsoo_create_file=kP;v.caml_fs_tmp=[];return 0}function
+v8(){return[0]}function
+v9(a,b){return+(ck(a,b,false)>=0)}function
+f8(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ai(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
 1:c|=b.charCodeAt(a);d=ai(d,c)}d^=e;return d}function
-vL(a,b){return f3(a,aF(b))}function
-vI(d,b){var
+wc(a,b){return f8(a,aF(b))}function
+v$(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ai(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
 1:c|=b[a];d=ai(d,c)}d^=e;return d}function
-kw(a){switch(a.t&6){default:bL(a);case
+kH(a){switch(a.t&6){default:bP(a);case
 0:return a.c;case
 4:return a.c}}function
-vH(b,c){var
-a=kw(c);return typeof
-a==="string"?f3(b,a):vI(b,a)}function
-vJ(a){a^=a>>>16;a=aH(a,0x85ebca6b|0);a^=a>>>13;a=aH(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-kt(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>c6)d=c6;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(c9[a.caml_custom]&&c9[a.caml_custom].hash){var
-k=c9[a.caml_custom].hash(a);b=ai(b,k);c--}}else
+v_(b,c){var
+a=kH(c);return typeof
+a==="string"?f8(b,a):v$(b,a)}function
+wa(a){a^=a>>>16;a=aH(a,0x85ebca6b|0);a^=a>>>13;a=aH(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+kE(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>c9)d=c9;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(da[a.caml_custom]&&da[a.caml_custom].hash){var
+k=da[a.caml_custom].hash(a);b=ai(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
 248:b=ai(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
 o=a.length-1<<10|a[0];b=ai(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(db(a)){b=vH(b,a);c--}else
-if(d8(a)){b=vL(b,a);c--}else
+if(de(a)){b=v_(b,a);c--}else
+if(d$(a)){b=wc(b,a);c--}else
 if(typeof
-a==="string"){b=f3(b,a);c--}else
+a==="string"){b=f8(b,a);c--}else
 if(a===(a|0)){b=ai(b,a+a+1);c--}else
-if(a===+a){b=f2(b,a);c--}}b=vJ(b);return b&0x3FFFFFFF}function
-vM(a,c,k){if(!isFinite(a)){if(isNaN(a))return a_(fC);return a_(a>0?j_:"-infinity")}var
+if(a===+a){b=f7(b,a);c--}}b=wa(b);return b&0x3FFFFFFF}function
+wd(a,c,k){if(!isFinite(a)){if(isNaN(a))return a$(fH);return a$(a>0?kj:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?o:cc,e=o;if(i)e=bH;else
+j=d<0?o:ce,e=o;if(i)e=bL;else
 switch(k){case
-43:e=cc;break;case
-32:e=bi;break;default:break}if(c>=0&&c<13){var
+43:e=ce;break;case
+32:e=bk;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(bx);if(h<0)b+=bx+cm(c,aB);else{var
-f=h+1+c;if(b.length<f)b+=cm(f-b.length,aB);else
-b=b.substr(0,f)}}return a_(e+fx+b+"p"+j+d.toString(10))}function
-vT(a){return+a.isZero()}function
-vW(a){return new
-r(a&bj,a>>24&bj,a>>31&a5)}function
-vX(a){return a.toInt()}function
-vS(a){return+a.isNeg()}function
-vV(a){return a.neg()}function
-vQ(g,c){var
-a=f9(g);if(a.signedconv&&vS(c)){a.sign=-1;c=vV(c)}var
-b=o,h=vW(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(vX(e.modulus))+b}while(!vT(c));if(a.prec>=0){a.filler=bi;var
-d=a.prec-b.length;if(d>0)b=cm(d,aB)+b}return fZ(a,b)}function
-a8(b,a){a|=0;if(a>aQ){a-=aQ;b*=Math.pow(2,aQ);if(a>aQ){a-=aQ;b*=Math.pow(2,aQ)}}if(a<-aQ){a+=aQ;b*=Math.pow(2,-aQ)}b*=Math.pow(2,a);return b}function
-v1(a,b){return+(ci(a,b,false)<=0)}function
-v2(a,b){return+(ci(a,b,false)<0)}function
-s(a,d){if(a<0)bJ();var
+h=b.indexOf(bz);if(h<0)b+=bz+co(c,aB);else{var
+f=h+1+c;if(b.length<f)b+=co(f-b.length,aB);else
+b=b.substr(0,f)}}return a$(e+fC+b+"p"+j+d.toString(10))}function
+wk(a){return+a.isZero()}function
+wn(a){return new
+r(a&bl,a>>24&bl,a>>31&a6)}function
+wo(a){return a.toInt()}function
+wj(a){return+a.isNeg()}function
+wm(a){return a.neg()}function
+wh(g,c){var
+a=gc(g);if(a.signedconv&&wj(c)){a.sign=-1;c=wm(c)}var
+b=o,h=wn(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(wo(e.modulus))+b}while(!wk(c));if(a.prec>=0){a.filler=bk;var
+d=a.prec-b.length;if(d>0)b=co(d,aB)+b}return f4(a,b)}function
+a9(b,a){a|=0;if(a>aR){a-=aR;b*=Math.pow(2,aR);if(a>aR){a-=aR;b*=Math.pow(2,aR)}}if(a<-aR){a+=aR;b*=Math.pow(2,-aR)}b*=Math.pow(2,a);return b}function
+ws(a,b){return+(ck(a,b,false)<=0)}function
+wt(a,b){return+(ck(a,b,false)<0)}function
+t(a,d){if(a<0)bN();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-wi(b){return a(eb(b,0,b.length))}var
-v4=function(){function
+wL(b){return a(ee(b,0,b.length))}var
+wv=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -664,35 +664,35 @@ o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=kw(i);if(typeof
+e=[],h=kH(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return wi(k(e,f))}}();function
-v5(c,b,a){return v4(bK(c),b,a)}function
-v6(){return 0}var
-a9=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return wL(k(e,f))}}();function
+ww(c,b,a){return wv(bO(c),b,a)}function
+wx(){return 0}var
+a_=new
 Array();function
-d9(c){var
-a=a9[c];if(!a.opened)S("Cannot flush a closed channel");if(!a.buffer||a.buffer==o)return 0;if(a.fd&&L.fds[a.fd]&&L.fds[a.fd].output){var
-b=L.fds[a.fd].output;switch(b.length){case
+ea(c){var
+a=a_[c];if(!a.opened)T("Cannot flush a closed channel");if(!a.buffer||a.buffer==o)return 0;if(a.fd&&N.fds[a.fd]&&N.fds[a.fd].output){var
+b=N.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=o;return 0}function
 u(a){return aG(a)}function
-kB(e,f){var
-b=a9[e],d=a(f),c=u(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-wn(a){var
-a=gc(a),b=v;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+kM(e,f){var
+b=a_[e],d=a(f),c=u(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
+wQ(a){var
+a=gh(a),b=v;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-wo(a){var
-a=gc(a),b=v;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+wR(a){var
+a=gh(a),b=v;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-ec(c,e,d,a){if(L.fds===undefined)L.fds=new
+ef(c,e,d,a){if(N.fds===undefined)N.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;L.fds[c]=b;if(!L.fd_last_idx||c>L.fd_last_idx)L.fd_last_idx=c;return c}function
-wK(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;N.fds[c]=b;if(!N.fd_last_idx||c>N.fd_last_idx)N.fd_last_idx=c;return c}function
+xb(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -702,170 +702,170 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)S(aF(c)+jG);if(a.text&&a.binary)S(aF(c)+jV);var
-d=kM(c),e=d.device.open(d.rest,a),f=L.fd_last_idx?L.fd_last_idx:0;return ec(f+1,kB,e,a)}ec(0,kB,new
-ac(V(0)));ec(1,wo,new
-ac(V(0)));ec(2,wn,new
-ac(V(0)));function
-v7(a){var
-c=L.fds[a];if(c.flags.wronly)S(kc+a+" is writeonly");var
-d=null;if(a==0&&de()){var
-e=require("fs");d=function(){return a_(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};a9[b.fd]=b;return b.fd}function
-kx(c){var
-b=L.fds[c];if(b.flags.rdonly)S(kc+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:o};a9[a.fd]=a;return a.fd}function
-v8(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)T(aF(c)+jR);if(a.text&&a.binary)T(aF(c)+j6);var
+d=kX(c),e=d.device.open(d.rest,a),f=N.fd_last_idx?N.fd_last_idx:0;return ef(f+1,kM,e,a)}ef(0,kM,new
+ac(W(0)));ef(1,wR,new
+ac(W(0)));ef(2,wQ,new
+ac(W(0)));function
+wy(a){var
+c=N.fds[a];if(c.flags.wronly)T(kn+a+" is writeonly");var
+d=null;if(a==0&&dh()){var
+e=require("fs");d=function(){return a$(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};a_[b.fd]=b;return b.fd}function
+kI(c){var
+b=N.fds[c];if(b.flags.rdonly)T(kn+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:o};a_[a.fd]=a;return a.fd}function
+wz(){var
 b=0;for(var
-a=0;a<a9.length;a++)if(a9[a]&&a9[a].opened&&a9[a].out)b=[0,a9[a].fd,b];return b}function
-cn(a){return a}function
-v9(g,d,h,f){var
-b=a9[g];if(!b.opened)S("Cannot output to a closed channel");var
-a;if(h==0&&aG(d)==f)a=d;else{a=V(f);bz(d,h,a,0,f)}var
-i=cn(a),c=aF(i),e=c.lastIndexOf(js);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);d9(g);b.buffer+=c.substr(e+1)}return 0}function
-f8(b,a,d,c){return v9(b,bK(a),d,c)}function
-ky(c,b){var
-d=a(String.fromCharCode(b));f8(c,d,0,1);return 0}function
-v_(b,a){if(a==0)d_();return b%a}function
-dc(a,b){return+(ci(a,b,false)!=0)}function
-wa(a,b){a[0]=c1;a[1]=b;return 0}function
-ck(a){if(a
+a=0;a<a_.length;a++)if(a_[a]&&a_[a].opened&&a_[a].out)b=[0,a_[a].fd,b];return b}function
+cp(a){return a}function
+wA(g,d,h,f){var
+b=a_[g];if(!b.opened)T("Cannot output to a closed channel");var
+a;if(h==0&&aG(d)==f)a=d;else{a=W(f);bB(d,h,a,0,f)}var
+i=cp(a),c=aF(i),e=c.lastIndexOf(jD);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);ea(g);b.buffer+=c.substr(e+1)}return 0}function
+gb(b,a,d,c){return wA(b,bO(a),d,c)}function
+kJ(c,b){var
+d=a(String.fromCharCode(b));gb(c,d,0,1);return 0}function
+wB(b,a){if(a==0)eb();return b%a}function
+df(a,b){return+(ck(a,b,false)!=0)}function
+wD(a,b){a[0]=c4;a[1]=b;return 0}function
+cm(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(db(a))return d4;else
-if(d8(a))return d4;else
+if(de(a))return d7;else
+if(d$(a))return d7;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return jv;else
-return c2}function
-aL(b,c,a){if(a&&v.toplevelReloc)b=v.toplevelReloc(a);L[b+1]=c;if(a)L[a]=c}function
-ga(a,b){kz[aF(a)]=b;return 0}function
-ea(a){if(a==0)a=1/a;return a<0?1:0}function
-wg(){H(fQ)}function
-dd(b,a){return c7(b,a)}function
-T(b,a){if(a>>>0>=u(b))wg();return dd(b,a)}function
-vv(a,b){if(a===b)return 1;a.t&6&&bL(a);b.t&6&&bL(b);return a.c==b.c?1:0}function
-wh(a,b){return vv(a,b)}function
-y(a,b){return 1-wh(a,b)}function
-wj(){return 0x7FFFFFFF/4|0}function
-wd(){f_(L.Not_found)}function
-kC(c){var
-a=v,b=kv(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return a_(a.process.env[b]);if(v.jsoo_static_env&&v.jsoo_static_env[b])return a_(v.jsoo_static_env[b]);wd()}function
-wk(){if(v.crypto)if(typeof
+if(a&&a.caml_custom)return jG;else
+return c5}function
+aL(b,c,a){if(a&&v.toplevelReloc)b=v.toplevelReloc(a);N[b+1]=c;if(a)N[a]=c}function
+gf(a,b){kK[aF(a)]=b;return 0}function
+ed(a){if(a==0)a=1/a;return a<0?1:0}function
+wJ(){J(fV)}function
+dg(b,a){return c_(b,a)}function
+U(b,a){if(a>>>0>=u(b))wJ();return dg(b,a)}function
+vY(a,b){if(a===b)return 1;a.t&6&&bP(a);b.t&6&&bP(b);return a.c==b.c?1:0}function
+wK(a,b){return vY(a,b)}function
+A(a,b){return 1-wK(a,b)}function
+wM(){return 0x7FFFFFFF/4|0}function
+wG(){gd(N.Not_found)}function
+kN(c){var
+a=v,b=kG(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return a$(a.process.env[b]);if(v.jsoo_static_env&&v.jsoo_static_env[b])return a$(v.jsoo_static_env[b]);wG()}function
+wN(){if(v.crypto)if(typeof
 v.crypto.getRandomValues==="function"){var
 a=new(v.Uint32Array)(1);v.crypto.getRandomValues(a);return[0,a[0]]}else
 if(v.crypto.randomBytes==="function"){var
 b=v.crypto.randomBytes(4),a=new(v.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-gb(a){var
+gg(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 _(b,a){return{joo_tramp:b,joo_args:a}}function
-wl(c,a){if(typeof
+wO(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-kA(a){return a}function
-aS(a){if(a
+kL(a){return a}function
+aT(a){if(a
 instanceof
 Array)return a;if(v.RangeError&&a
 instanceof
-v.RangeError&&a.message&&a.message.match(/maximum call stack/i))return kA(L.Stack_overflow);if(v.InternalError&&a
+v.RangeError&&a.message&&a.message.match(/maximum call stack/i))return kL(N.Stack_overflow);if(v.InternalError&&a
 instanceof
-v.InternalError&&a.message&&a.message.match(/too much recursion/i))return kA(L.Stack_overflow);if(a
+v.InternalError&&a.message&&a.message.match(/too much recursion/i))return kL(N.Stack_overflow);if(a
 instanceof
-v.Error&&bN(ju))return[0,bN(ju),a];return[0,L.Failure,a_(String(a))]}function
-aq(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-kH(b){var
-a=BigInt(b);return aq(a<0?-a:a)}function
-kI(a,b){return aq(BigInt(a)+BigInt(b))}function
-ed(a){if(a===0)d_();return BigInt(a)}function
-wr(e,g){var
-b=BigInt(e),a=ed(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aq(f?c+BigInt(1):c)}function
-bO(a,b){return a<b?-1:a>b?1:0}function
-ws(a,b){return aq(BigInt(a)/ed(b))}function
-wC(a,b){return aq(BigInt(a)%ed(b))}function
-wt(a,b){return[0,ws(a,b),wC(a,b)]}function
-wu(a,b){return a===b?1:0}function
-wv(e,f){var
-b=BigInt(e),a=ed(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aq(g?c-BigInt(1):c)}function
-kJ(d,c){var
-b=aF(d);if(b!==d2&&b!==bI)H("Z.format: the format must be %d or %x");return a(c.toString(b===bI?16:10))}function
-ww(){return 0}function
-wx(a,b){return aq(BigInt(a)*BigInt(b))}function
-wy(b,c){var
-a=b*c;return a<-2147483648||a>fD?1:0}function
-wz(a){return aq(-BigInt(a))}function
-aT(a){if(a===0)return 0;var
+v.Error&&bR(jF))return[0,bR(jF),a];return[0,N.Failure,a$(String(a))]}function
+ar(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+kS(b){var
+a=BigInt(b);return ar(a<0?-a:a)}function
+kT(a,b){return ar(BigInt(a)+BigInt(b))}function
+eg(a){if(a===0)eb();return BigInt(a)}function
+wU(e,g){var
+b=BigInt(e),a=eg(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return ar(f?c+BigInt(1):c)}function
+bS(a,b){return a<b?-1:a>b?1:0}function
+wV(a,b){return ar(BigInt(a)/eg(b))}function
+w5(a,b){return ar(BigInt(a)%eg(b))}function
+wW(a,b){return[0,wV(a,b),w5(a,b)]}function
+wX(a,b){return a===b?1:0}function
+wY(e,f){var
+b=BigInt(e),a=eg(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return ar(g?c-BigInt(1):c)}function
+kU(d,c){var
+b=aF(d);if(b!==d5&&b!==bM)J("Z.format: the format must be %d or %x");return a(c.toString(b===bM?16:10))}function
+wZ(){return 0}function
+w0(a,b){return ar(BigInt(a)*BigInt(b))}function
+w1(b,c){var
+a=b*c;return a<-2147483648||a>fI?1:0}function
+w2(a){return ar(-BigInt(a))}function
+aU(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-wA(c,i,b,e){var
-f=aF(i);if(b<0||e<0||b>f.length-e)H("Z.of_substring_base: invalid offset or length");var
-g=f.slice(b,b+e),a=g.replace(/^-/,o),d=c===10||c===0;if(!d&&c!==16)H("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))H("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:fx+a);return aq(a===g?h:-h)}function
-wB(a){return aq(BigInt(a)-BigInt(1))}function
-kK(b,a){if(a<0)H("Z.shift_left: count argument must be positive");return aq(BigInt(b)<<BigInt(a))}function
-wD(b,a){if(a<0)H("Z.shift_right: count argument must be positive");return aq(BigInt(b)>>BigInt(a))}function
+w3(c,i,b,e){var
+f=aF(i);if(b<0||e<0||b>f.length-e)J("Z.of_substring_base: invalid offset or length");var
+g=f.slice(b,b+e),a=g.replace(/^-/,o),d=c===10||c===0;if(!d&&c!==16)J("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))J("Z.of_substring_base: invalid digit");var
+h=BigInt(d?a:fC+a);return ar(a===g?h:-h)}function
+w4(a){return ar(BigInt(a)-BigInt(1))}function
+kV(b,a){if(a<0)J("Z.shift_left: count argument must be positive");return ar(BigInt(b)<<BigInt(a))}function
+w6(b,a){if(a<0)J("Z.shift_right: count argument must be positive");return ar(BigInt(b)>>BigInt(a))}function
 aj(a){return a<0?-1:a>0?1:0}function
-wE(b){if(b<0)H("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(aT(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aq(a)}function
-kL(a,b){return aq(BigInt(a)-BigInt(b))}function
-wF(a){return aq(BigInt(a)+BigInt(1))}function
-wG(a){if(typeof
-a!=="number")f_(bN(jK));return a}function
-wI(b,c){v.verale={greeting:aF(b),ask:function(b){return aF(a7(c,[a(b)]))}};return 0}function
-v0(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-vD(b){var
-a=o;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&v0(b[1]))var
+w7(b){if(b<0)J("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(aU(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return ar(a)}function
+kW(a,b){return ar(BigInt(a)-BigInt(b))}function
+w8(a){return ar(BigInt(a)+BigInt(1))}function
+w9(a){if(typeof
+a!=="number")gd(bR(jV));return a}function
+w$(b,c){v.verale={greeting:aF(b),ask:function(b){return aF(a8(c,[a(b)]))}};return 0}function
+wr(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+v6(b){var
+a=o;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&wr(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=ji;var
+d=f;d<e.length;d++){if(d>f)a+=jt;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-a6)a+=d3+c.toString()+d3;else
+a7)a+=d6+c.toString()+d6;else
 if(typeof
-c=="string")a+=d3+c.toString()+d3;else
-a+=jO}a+=")"}else
-if(b[0]==N)a+=b[1];return a}function
-kq(a){if(a
+c=="string")a+=d6+c.toString()+d6;else
+a+=jZ}a+=")"}else
+if(b[0]==R)a+=b[1];return a}function
+kB(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==N)){var
-c=bN(jm);if(c)c(a,false);else{var
-d=vD(a),b=bN(jh);if(b)b(0);v.console.error(fI+d+js)}}else
+Array&&(a[0]==0||a[0]==R)){var
+c=bR(jx);if(c)c(a,false);else{var
+d=v6(a),b=bR(js);if(b)b(0);v.console.error(fN+d+jD)}}else
 throw a}function
-wf(){var
-a=v;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){kq(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)kq(a.error)})}wf();function
-e(a,b){return a.length==1?a(b):a7(a,[b])}function
-l(a,b,c){return a.length==2?a(b,c):a7(a,[b,c])}function
-a2(a,b,c,d){return a.length==3?a(b,c,d):a7(a,[b,c,d])}function
-je(a,b,c,d,e){return a.length==4?a(b,c,d,e):a7(a,[b,c,d,e])}function
-fu(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):a7(a,[b,c,d,e,f])}function
-vp(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):a7(a,[b,c,d,e,f,g,h])}vE();var
-df=[N,a(j$),-1],gi=[N,a(jo),-2],gg=[N,a(fz),-3],gf=[N,a(jN),-4],ei=[N,a(jt),-5],a$=[N,a(jQ),-7],gh=[N,a(jA),-8],eh=[N,a(jT),-9],J=[N,a(j7),-11],gj=[N,a(jg),-12],vo=[4,0,0,0,[12,45,[4,0,0,0,0]]],eA=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(jE),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],dB=[0,0,0],fm=[0,0,0],i6=[0,0,0],i7=[0,96,cf];aL(11,gj,jg);aL(10,J,j7);aL(9,[N,a(jJ),-10],jJ);aL(8,eh,jT);aL(7,gh,jA);aL(6,a$,jQ);aL(5,[N,a(j1),-6],j1);aL(4,ei,jt);aL(3,gf,jN);aL(2,gg,fz);aL(1,gi,jo);aL(0,df,j$);var
-k0=a("output_substring"),kW=a("%.12g"),kU=a(bx),kR=a("true"),kS=a("false"),kO=cj(0,0,32752),kP=cj(0,0,65520),k4=a("option is None"),k_=a("\\\\"),k$=a("\\'"),la=a("\\b"),lb=a("\\t"),lc=a("\\n"),ld=a("\\r"),lf=a("4.13.1"),lr=a("List.fold_left2"),lm=a("List.init"),lk=a(jr),lh=a("nth"),li=a(jr),lz=a("String.blit / Bytes.blit_string"),ly=a("Bytes.blit"),lx=a("String.sub / Bytes.sub"),lM=a("String.contains_from / Bytes.contains_from"),lH=a(o),lD=a("String.concat"),lX=[0,a("array.ml"),322,4],lT=a("Array.map2: arrays must have the same length"),lS=a("Array.fill"),lR=a("Array.sub"),lQ=a("Array.init"),lW=a("Stdlib.Array.Bottom"),lZ=a("Stdlib.Queue.Empty"),l5=a("CamlinternalLazy.Undefined"),mc=a("Buffer.add_substring/add_subbytes"),ma=a("Buffer.add: cannot grow buffer"),l$=[0,a(jZ),93,2],l_=[0,a(jZ),94,2],mn=a("%c"),mo=a("%s"),mp=a(jf),mq=a(jz),mr=a(jL),ms=a(jj),mt=a("%f"),mu=a("%B"),mv=a("%{"),mw=a("%}"),mx=a("%("),my=a("%)"),mz=a("%a"),mA=a("%t"),mB=a("%?"),mC=a("%r"),mD=a("%_r"),mE=[0,a(Z),850,23],mP=[0,a(Z),814,21],mH=[0,a(Z),815,21],mQ=[0,a(Z),818,21],mI=[0,a(Z),819,21],mR=[0,a(Z),822,19],mJ=[0,a(Z),823,19],mS=[0,a(Z),826,22],mK=[0,a(Z),827,22],mT=[0,a(Z),831,30],mL=[0,a(Z),832,30],mN=[0,a(Z),836,26],mF=[0,a(Z),837,26],mO=[0,a(Z),846,28],mG=[0,a(Z),847,28],mM=[0,a(Z),851,23],n7=a(jI),n5=[0,a(Z),1558,4],n6=a("Printf: bad conversion %["),n8=[0,a(Z),1626,39],n9=[0,a(Z),1649,31],n_=[0,a(Z),1650,31],n$=a("Printf: bad conversion %_"),oa=a(jH),ob=a(jM),oc=a(jH),od=a(jM),n0=a(fC),nY=a("neg_infinity"),nZ=a(j_),nX=a(bx),nS=[0,jl],nG=a("%+nd"),nH=a("% nd"),nJ=a("%+ni"),nK=a("% ni"),nL=a("%nx"),nM=a("%#nx"),nN=a("%nX"),nO=a("%#nX"),nP=a("%no"),nQ=a("%#no"),nF=a("%nd"),nI=a(jL),nR=a("%nu"),ns=a("%+ld"),nt=a("% ld"),nv=a("%+li"),nw=a("% li"),nx=a("%lx"),ny=a("%#lx"),nz=a("%lX"),nA=a("%#lX"),nB=a("%lo"),nC=a("%#lo"),nr=a("%ld"),nu=a(jz),nD=a("%lu"),ne=a("%+Ld"),nf=a("% Ld"),nh=a("%+Li"),ni=a("% Li"),nj=a("%Lx"),nk=a("%#Lx"),nl=a("%LX"),nm=a("%#LX"),nn=a("%Lo"),no=a("%#Lo"),nd=a("%Ld"),ng=a(jj),np=a("%Lu"),m2=a("%+d"),m3=a("% d"),m5=a("%+i"),m6=a("% i"),m7=a(bI),m8=a("%#x"),m9=a("%X"),m_=a("%#X"),m$=a("%o"),na=a("%#o"),m1=a(d2),m4=a(jf),nb=a(jI),mf=a("@]"),mg=a("@}"),mh=a("@?"),mi=a("@\n"),mj=a("@."),mk=a("@@"),ml=a("@%"),mm=a("@"),mU=a("CamlinternalFormat.Type_mismatch"),ok=a(o),ol=[0,[11,a(ji),[2,0,[2,0,0]]],a(", %s%s")],oS=[0,[11,a(fI),[2,0,[12,10,0]]],a(j6)],oT=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],oR=a("Fatal error: out of memory in uncaught exception handler"),oO=[0,[11,a(fI),[2,0,[12,10,0]]],a(j6)],oJ=[0,[2,0,[12,10,0]],a("%s\n")],oK=[0,[11,a(jC),0],a(jC)],oA=a("Raised at"),oB=a("Re-raised at"),oC=a("Raised by primitive operation at"),oD=a("Called from"),oE=a(" (inlined)"),oG=a(o),oF=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(jE),vo]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],oH=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],ot=a("Out of memory"),ou=a("Stack overflow"),ov=a("Pattern matching failed"),ow=a("Assertion failed"),ox=a("Undefined recursive module"),on=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],oo=a(o),op=a(o),oq=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],oj=[0,[4,0,0,0,0],a(d2)],oh=[0,[3,0,0],a("%S")],oi=a(jO),oL=[0,a(o),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],oX=a("x"),o7=a("Hashtbl: unsupported hash table format"),vm=a("OCAMLRUNPARAM"),vk=a("CAMLRUNPARAM"),o2=a(o),pQ=[3,0,3],pR=a(bx),pK=a(kb),pL=a("<\/"),pM=a(o),pG=a(kb),pH=a("<"),pI=a(o),pE=a("\n"),pt=[0,a(o)],pm=a(o),pn=a(o),po=a(o),pp=a(o),pi=[0,a(o),0,a(o)],ph=a(o),pd=a("Stdlib.Format.String_tag"),pY=a("Z.Overflow"),pZ=a(jK),p4=a("int_of_big_int"),qd=[0,0],qz=[0,0],sd=[0,0],q3=[0,0,0],ty=a("image"),tw=a(j4),tv=a("prices"),tp=a("activation"),tq=a("others"),tr=a("patch"),tt=a("a patch"),ts=a("a statement"),to=a("a prototype"),tm=a("certificate"),tn=a(j4),tl=a(jY),tg=a("linear"),th=a("maximum"),ti=a("soft_tree"),tj=a("a readout"),s$=a("banks"),ta=a("max"),tb=a("max_minus_mean"),tc=a("max_minus_mean_distance"),td=a("top_mean"),te=a("a pooling"),s1=a("exp_distance"),s2=a("exponential"),s3=a("identity"),s4=a("log_ratio"),s5=a("negated"),s6=a("quadratic"),s7=a("rectified"),s8=a("threshold"),s9=a("a similarity"),sU=a("cosine"),sV=a("euclidean"),sW=a("inner_product"),sX=a("rooted_cosine"),sY=a("softmax"),sZ=a("a geometry"),sQ=a("none"),sR=a("some"),sS=a("none or some"),sM=[0,[11,a("one of "),[4,6,0,0,0]],a("one of %x")],sN=[0,[4,6,0,0,0],a(bI)],sO=a(" or "),sP=a("a list of "),sK=[0,[4,6,0,0,0],a(bI)],sL=[0,[2,0,[11,a(" below "),[4,6,0,0,0]]],a("%s below %x")],sH=a(bI),sI=a("a natural number"),sJ=[0,[11,a("a number is more than "),[4,0,0,0,0]],a("a number is more than %d")],sF=a(bI),sG=a("a positive integer"),sD=a(o),sE=a("an integer in base 16"),sB=a("expected the end of the line, found another item"),sA=a("at most 1025 bytes"),sz=a("expected another item, found the end of the line"),sx=[0,[11,a("expected "),[2,0,[11,a(", found "),[3,0,0]]]],a("expected %s, found %S")],sv=a("Reader.Wrong"),sw=a("Reader.Too_large"),tB=[0,0],tD=[0,1],tC=[0,2],um=[0,1],un=[0,fv],uk=a("a patch without views"),ui=[0,1],uj=[0,fv],up=[0,0.03,[0,1.,0]],uu=[0,0],uN=[0,58,62],uT=[0,a("a soft tree whose activations are not shown to lie in [0, 1]")],uY=[0,0,[0,c6,[0,1152,0]]],u7=a("entails"),u8=a(jY),u9=a("instance"),u_=a("refuted"),va=a("ready"),u$=a("a question: the head first, and only once"),u2=a("not proved"),u3=a("proved"),u4=a("not covered: "),vf=a("limit: "),vg=a("limit: there is no more memory"),vh=a("limit: a list is too long"),vi=a("the input ends within a line"),vd=a("error: "),vc=a("expected one line, found more"),vj=[0,[11,a("verale-proved 1 OCaml "),[2,0,[11,a(", js_of_ocaml"),0]]],a("verale-proved 1 OCaml %s, js_of_ocaml")];function
-M(a){if(typeof
+wI(){var
+a=v;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){kB(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)kB(a.error)})}wI();function
+g(a,b){return a.length==1?a(b):a8(a,[b])}function
+l(a,b,c){return a.length==2?a(b,c):a8(a,[b,c])}function
+a3(a,b,c,d){return a.length==3?a(b,c,d):a8(a,[b,c,d])}function
+jp(a,b,c,d,e){return a.length==4?a(b,c,d,e):a8(a,[b,c,d,e])}function
+fz(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):a8(a,[b,c,d,e,f])}function
+vS(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):a8(a,[b,c,d,e,f,g,h])}v7();var
+di=[R,a(kk),-1],gn=[R,a(jz),-2],gl=[R,a(fE),-3],gk=[R,a(jY),-4],el=[R,a(jE),-5],ba=[R,a(j1),-7],gm=[R,a(jL),-8],ek=[R,a(j4),-9],L=[R,a(kg),-11],go=[R,a(jr),-12],vR=[4,0,0,0,[12,45,[4,0,0,0,0]]],eD=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(jP),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],dE=[0,0,0],fr=[0,0,0],jf=[0,0,0],jg=[0,96,ch];aL(11,go,jr);aL(10,L,kg);aL(9,[R,a(jU),-10],jU);aL(8,ek,j4);aL(7,gm,jL);aL(6,ba,j1);aL(5,[R,a(ka),-6],ka);aL(4,el,jE);aL(3,gk,jY);aL(2,gl,fE);aL(1,gn,jz);aL(0,di,kk);var
+k$=a("output_substring"),k7=a("%.12g"),k5=a(bz),k2=a("true"),k3=a("false"),kZ=cl(0,0,32752),k0=cl(0,0,65520),ld=a("option is None"),lj=a("\\\\"),lk=a("\\'"),ll=a("\\b"),lm=a("\\t"),ln=a("\\n"),lo=a("\\r"),lq=a("4.13.1"),lC=a("List.fold_left2"),lx=a("List.init"),lv=a(jC),ls=a("nth"),lt=a(jC),lK=a("String.blit / Bytes.blit_string"),lJ=a("Bytes.blit"),lI=a("String.sub / Bytes.sub"),lX=a("String.contains_from / Bytes.contains_from"),lS=a(o),lO=a("String.concat"),l8=[0,a("array.ml"),322,4],l4=a("Array.map2: arrays must have the same length"),l3=a("Array.fill"),l2=a("Array.sub"),l1=a("Array.init"),l7=a("Stdlib.Array.Bottom"),l_=a("Stdlib.Queue.Empty"),me=a("CamlinternalLazy.Undefined"),mn=a("Buffer.add_substring/add_subbytes"),ml=a("Buffer.add: cannot grow buffer"),mk=[0,a(j_),93,2],mj=[0,a(j_),94,2],my=a("%c"),mz=a("%s"),mA=a(jq),mB=a(jK),mC=a(jW),mD=a(ju),mE=a("%f"),mF=a("%B"),mG=a("%{"),mH=a("%}"),mI=a("%("),mJ=a("%)"),mK=a("%a"),mL=a("%t"),mM=a("%?"),mN=a("%r"),mO=a("%_r"),mP=[0,a(Z),850,23],m0=[0,a(Z),814,21],mS=[0,a(Z),815,21],m1=[0,a(Z),818,21],mT=[0,a(Z),819,21],m2=[0,a(Z),822,19],mU=[0,a(Z),823,19],m3=[0,a(Z),826,22],mV=[0,a(Z),827,22],m4=[0,a(Z),831,30],mW=[0,a(Z),832,30],mY=[0,a(Z),836,26],mQ=[0,a(Z),837,26],mZ=[0,a(Z),846,28],mR=[0,a(Z),847,28],mX=[0,a(Z),851,23],og=a(jT),oe=[0,a(Z),1558,4],of=a("Printf: bad conversion %["),oh=[0,a(Z),1626,39],oi=[0,a(Z),1649,31],oj=[0,a(Z),1650,31],ok=a("Printf: bad conversion %_"),ol=a(jS),om=a(jX),on=a(jS),oo=a(jX),n$=a(fH),n9=a("neg_infinity"),n_=a(kj),n8=a(bz),n3=[0,jw],nR=a("%+nd"),nS=a("% nd"),nU=a("%+ni"),nV=a("% ni"),nW=a("%nx"),nX=a("%#nx"),nY=a("%nX"),nZ=a("%#nX"),n0=a("%no"),n1=a("%#no"),nQ=a("%nd"),nT=a(jW),n2=a("%nu"),nD=a("%+ld"),nE=a("% ld"),nG=a("%+li"),nH=a("% li"),nI=a("%lx"),nJ=a("%#lx"),nK=a("%lX"),nL=a("%#lX"),nM=a("%lo"),nN=a("%#lo"),nC=a("%ld"),nF=a(jK),nO=a("%lu"),np=a("%+Ld"),nq=a("% Ld"),ns=a("%+Li"),nt=a("% Li"),nu=a("%Lx"),nv=a("%#Lx"),nw=a("%LX"),nx=a("%#LX"),ny=a("%Lo"),nz=a("%#Lo"),no=a("%Ld"),nr=a(ju),nA=a("%Lu"),nb=a("%+d"),nc=a("% d"),ne=a("%+i"),nf=a("% i"),ng=a(bM),nh=a("%#x"),ni=a("%X"),nj=a("%#X"),nk=a("%o"),nl=a("%#o"),na=a(d5),nd=a(jq),nm=a(jT),mq=a("@]"),mr=a("@}"),ms=a("@?"),mt=a("@\n"),mu=a("@."),mv=a("@@"),mw=a("@%"),mx=a("@"),m5=a("CamlinternalFormat.Type_mismatch"),ov=a(o),ow=[0,[11,a(jt),[2,0,[2,0,0]]],a(", %s%s")],o3=[0,[11,a(fN),[2,0,[12,10,0]]],a(kf)],o4=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],o2=a("Fatal error: out of memory in uncaught exception handler"),oZ=[0,[11,a(fN),[2,0,[12,10,0]]],a(kf)],oU=[0,[2,0,[12,10,0]],a("%s\n")],oV=[0,[11,a(jN),0],a(jN)],oL=a("Raised at"),oM=a("Re-raised at"),oN=a("Raised by primitive operation at"),oO=a("Called from"),oP=a(" (inlined)"),oR=a(o),oQ=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(jP),vR]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],oS=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],oE=a("Out of memory"),oF=a("Stack overflow"),oG=a("Pattern matching failed"),oH=a("Assertion failed"),oI=a("Undefined recursive module"),oy=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],oz=a(o),oA=a(o),oB=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],ou=[0,[4,0,0,0,0],a(d5)],os=[0,[3,0,0],a("%S")],ot=a(jZ),oW=[0,a(o),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],o8=a("x"),pg=a("Hashtbl: unsupported hash table format"),vP=a("OCAMLRUNPARAM"),vN=a("CAMLRUNPARAM"),pb=a(o),p1=[3,0,3],p2=a(bz),pV=a(km),pW=a("<\/"),pX=a(o),pR=a(km),pS=a("<"),pT=a(o),pP=a("\n"),pE=[0,a(o)],px=a(o),py=a(o),pz=a(o),pA=a(o),pt=[0,a(o),0,a(o)],ps=a(o),po=a("Stdlib.Format.String_tag"),p9=a("Z.Overflow"),p_=a(jV),qd=a("int_of_big_int"),qn=[0,0],qJ=[0,0],sB=[0,0],sl=[0,0,0],rb=[0,0,0],t1=a("image"),tZ=a(kd),tY=a("prices"),tS=a("activation"),tT=a("others"),tU=a("patch"),tW=a("a patch"),tV=a("a statement"),tR=a("a prototype"),tP=a("certificate"),tQ=a(kd),tO=a(j9),tJ=a("linear"),tK=a("maximum"),tL=a("soft_tree"),tM=a("a readout"),tC=a("banks"),tD=a("max"),tE=a("max_minus_mean"),tF=a("max_minus_mean_distance"),tG=a("top_mean"),tH=a("a pooling"),ts=a("exp_distance"),tt=a("exponential"),tu=a("identity"),tv=a("log_ratio"),tw=a("negated"),tx=a("quadratic"),ty=a("rectified"),tz=a("threshold"),tA=a("a similarity"),tl=a("cosine"),tm=a("euclidean"),tn=a("inner_product"),to=a("rooted_cosine"),tp=a("softmax"),tq=a("a geometry"),th=a("none"),ti=a("some"),tj=a("none or some"),td=[0,[11,a("one of "),[4,6,0,0,0]],a("one of %x")],te=[0,[4,6,0,0,0],a(bM)],tf=a(" or "),tg=a("a list of "),tb=[0,[4,6,0,0,0],a(bM)],tc=[0,[2,0,[11,a(" below "),[4,6,0,0,0]]],a("%s below %x")],s_=a(bM),s$=a("a natural number"),ta=[0,[11,a("a number is more than "),[4,0,0,0,0]],a("a number is more than %d")],s8=a(bM),s9=a("a positive integer"),s6=a(o),s7=a("an integer in base 16"),s4=a("expected the end of the line, found another item"),s3=a("at most 1025 bytes"),s2=a("expected another item, found the end of the line"),s0=[0,[11,a("expected "),[2,0,[11,a(", found "),[3,0,0]]]],a("expected %s, found %S")],sY=a("Reader.Wrong"),sZ=a("Reader.Too_large"),t4=[0,0],t6=[0,1],t5=[0,2],uP=[0,1],uQ=[0,fA],uN=a("a patch without views"),uL=[0,1],uM=[0,fA],uS=[0,0.03,[0,1.,0]],uX=[0,0],ve=[0,58,62],vk=[0,a("a soft tree whose activations are not shown to lie in [0, 1]")],vp=[0,0,[0,c9,[0,1152,0]]],vy=a("entails"),vz=a(j9),vA=a("instance"),vB=a("refuted"),vD=a("ready"),vC=a("a question: the head first, and only once"),vt=a("not proved"),vu=a("proved"),vv=a("not covered: "),vI=a("limit: "),vJ=a("limit: there is no more memory"),vK=a("limit: a list is too long"),vL=a("the input ends within a line"),vG=a("error: "),vF=a("expected one line, found more"),vM=[0,[11,a("verale-proved 1 OCaml "),[2,0,[11,a(", js_of_ocaml"),0]]],a("verale-proved 1 OCaml %s, js_of_ocaml")];function
+O(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,M(a[1])];case
-1:return[1,M(a[1])];case
-2:return[2,M(a[1])];case
-3:return[3,M(a[1])];case
-4:return[4,M(a[1])];case
-5:return[5,M(a[1])];case
-6:return[6,M(a[1])];case
-7:return[7,M(a[1])];case
+0:return[0,O(a[1])];case
+1:return[1,O(a[1])];case
+2:return[2,O(a[1])];case
+3:return[3,O(a[1])];case
+4:return[4,O(a[1])];case
+5:return[5,O(a[1])];case
+6:return[6,O(a[1])];case
+7:return[7,O(a[1])];case
 8:var
-c=a[1];return[8,c,M(a[2])];case
+c=a[1];return[8,c,O(a[2])];case
 9:var
-b=a[1];return[9,b,b,M(a[3])];case
-10:return[10,M(a[1])];case
-11:return[11,M(a[1])];case
-12:return[12,M(a[1])];case
-13:return[13,M(a[1])];default:return[14,M(a[1])]}}function
+b=a[1];return[9,b,b,O(a[3])];case
+10:return[10,O(a[1])];case
+11:return[11,O(a[1])];case
+12:return[12,O(a[1])];case
+13:return[13,O(a[1])];default:return[14,O(a[1])]}}function
 ak(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
@@ -885,209 +885,209 @@ d=a[2],e=a[1];return[9,e,d,ak(a[3],b)];case
 11:return[11,ak(a[1],b)];case
 12:return[12,ak(a[1],b)];case
 13:return[13,ak(a[1],b)];default:return[14,ak(a[1],b)]}}function
-I(a,b){if(typeof
+K(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,I(a[1],b)];case
-1:return[1,I(a[1],b)];case
+0:return[0,K(a[1],b)];case
+1:return[1,K(a[1],b)];case
 2:var
-c=a[1];return[2,c,I(a[2],b)];case
+c=a[1];return[2,c,K(a[2],b)];case
 3:var
-d=a[1];return[3,d,I(a[2],b)];case
+d=a[1];return[3,d,K(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,I(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,K(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,I(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,K(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,I(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,K(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,I(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,K(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,I(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,K(a[4],b)];case
 9:var
-t=a[1];return[9,t,I(a[2],b)];case
-10:return[10,I(a[1],b)];case
+t=a[1];return[9,t,K(a[2],b)];case
+10:return[10,K(a[1],b)];case
 11:var
-u=a[1];return[11,u,I(a[2],b)];case
+u=a[1];return[11,u,K(a[2],b)];case
 12:var
-v=a[1];return[12,v,I(a[2],b)];case
+v=a[1];return[12,v,K(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,I(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,K(a[3],b)];case
 14:var
-y=a[2],z=a[1];return[14,z,y,I(a[3],b)];case
-15:return[15,I(a[1],b)];case
-16:return[16,I(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,K(a[3],b)];case
+15:return[15,K(a[1],b)];case
+16:return[16,K(a[1],b)];case
 17:var
-A=a[1];return[17,A,I(a[2],b)];case
+A=a[1];return[17,A,K(a[2],b)];case
 18:var
-B=a[1];return[18,B,I(a[2],b)];case
-19:return[19,I(a[1],b)];case
+B=a[1];return[18,B,K(a[2],b)];case
+19:return[19,K(a[1],b)];case
 20:var
-C=a[2],D=a[1];return[20,D,C,I(a[3],b)];case
+C=a[2],D=a[1];return[20,D,C,K(a[3],b)];case
 21:var
-E=a[1];return[21,E,I(a[2],b)];case
-22:return[22,I(a[1],b)];case
+E=a[1];return[21,E,K(a[2],b)];case
+22:return[22,K(a[1],b)];case
 23:var
-F=a[1];return[23,F,I(a[2],b)];default:var
-G=a[2],H=a[1];return[24,H,G,I(a[3],b)]}}function
-ee(a){return[0,a]}function
-ef(a){return a[1]}function
-ge(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-eg(a){throw[0,gg,a]}function
-W(a){throw[0,gf,a]}function
-bP(b,a){return v1(b,a)?b:a}function
-ar(b,a){return vG(b,a)?b:a}function
-dg(a){return 0<=a?a:-a|0}var
-aU=c_(kO),aI=c_(kP),kN=fD;function
+F=a[1];return[23,F,K(a[2],b)];default:var
+G=a[2],H=a[1];return[24,H,G,K(a[3],b)]}}function
+eh(a){return[0,a]}function
+ei(a){return a[1]}function
+gj(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+ej(a){throw[0,gl,a]}function
+X(a){throw[0,gk,a]}function
+bT(b,a){return ws(b,a)?b:a}function
+as(b,a){return v9(b,a)?b:a}function
+dj(a){return 0<=a?a:-a|0}var
+aV=db(kZ),aI=db(k0),kY=fI;function
 aC(d,c){var
-a=u(d),e=u(c),b=V(a+e|0);aR(d,0,b,0,a);aR(c,0,b,a,e);return cn(b)}function
-kQ(a){return a?kR:kS}function
-kT(a){var
+a=u(d),e=u(c),b=W(a+e|0);aS(d,0,b,0,a);aS(c,0,b,a,e);return cp(b)}function
+k1(a){return a?k2:k3}function
+k4(a){var
 e=u(a);return function(f){var
-b=f;for(;;){if(e<=b)return aC(a,kU);var
-c=T(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
+b=f;for(;;){if(e<=b)return aC(a,k5);var
+c=U(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-kV(a){return kT(f1(kW,a))}function
-cq(a,b){if(a){var
-c=a[1];return[0,c,cq(a[2],b)]}return b}v7(0);var
-kX=kx(1),aV=kx(2);function
-kY(b){function
+k6(a){return k4(f6(k7,a))}function
+cs(a,b){if(a){var
+c=a[1];return[0,c,cs(a[2],b)]}return b}wy(0);var
+k8=kI(1),aW=kI(2);function
+k9(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{d9(d)}catch(a){a=aS(a);if(a[1]!==gi)throw a;var
+c=a[2],d=a[1];try{ea(d)}catch(a){a=aT(a);if(a[1]!==gn)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(v8(0))}function
-cr(b,a){return f8(b,a,0,u(a))}function
-kZ(d,c,b,a){if(0<=b&&0<=a&&!((u(c)-a|0)<b))return f8(d,c,b,a);return W(k0)}function
-gk(a){cr(aV,a);ky(aV,10);return d9(aV)}var
-ej=ee(kY);function
-k1(c){for(;;){var
-d=ee(1),a=ef(ej),b=1-ge(ej,a,function(a,b){return function(d){if(ge(a,1,0))e(c,0);return e(b,0)}}(d,a));if(b)continue;return b}}function
-ek(a){return e(ef(ej),0)}ga(a(jh),ek);function
-k2(b,a){return ky(b,a)}function
-dh(a){return d9(a)}function
-k3(a){return a?a[1]:W(k4)}function
-k5(a){return a?a[1]:0}function
-di(b,a){return a?[0,e(b,a[1])]:0}function
-k6(b,a){return a?e(b,a[1]):0}function
-k7(a){return a?1:0}function
-k8(a){return a}function
-k9(a){var
-c=0;if(40<=a){if(92===a)return k_;if(!(fE<=a))c=1}else
-if(32<=a){if(39<=a)return k$;c=1}else
+a=c;continue}return 0}}return a(wz(0))}function
+ct(b,a){return gb(b,a,0,u(a))}function
+k_(d,c,b,a){if(0<=b&&0<=a&&!((u(c)-a|0)<b))return gb(d,c,b,a);return X(k$)}function
+gp(a){ct(aW,a);kJ(aW,10);return ea(aW)}var
+em=eh(k9);function
+la(c){for(;;){var
+d=eh(1),a=ei(em),b=1-gj(em,a,function(a,b){return function(d){if(gj(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
+en(a){return g(ei(em),0)}gf(a(js),en);function
+lb(b,a){return kJ(b,a)}function
+dk(a){return ea(a)}function
+lc(a){return a?a[1]:X(ld)}function
+le(a){return a?a[1]:0}function
+dl(b,a){return a?[0,g(b,a[1])]:0}function
+lf(b,a){return a?g(b,a[1]):0}function
+lg(a){return a?1:0}function
+lh(a){return a}function
+li(a){var
+c=0;if(40<=a){if(92===a)return lj;if(!(fJ<=a))c=1}else
+if(32<=a){if(39<=a)return lk;c=1}else
 if(!(14<=a))switch(a){case
-8:return la;case
-9:return lb;case
-10:return lc;case
-13:return ld}if(c){var
-d=V(1);P(d,0,a);return cn(d)}var
-b=V(4);P(b,0,92);P(b,1,48+(a/c4|0)|0);P(b,2,48+((a/10|0)%10|0)|0);P(b,3,48+(a%10|0)|0);return cn(b)}function
-le(a){return 25<a+jR>>>0?a:a+j8|0}var
-el=wj(0),cs=(4*el|0)-1|0;function
-lg(d,c){var
+8:return ll;case
+9:return lm;case
+10:return ln;case
+13:return lo}if(c){var
+d=W(1);S(d,0,a);return cp(d)}var
+b=W(4);S(b,0,92);S(b,1,48+(a/c7|0)|0);S(b,2,48+((a/10|0)%10|0)|0);S(b,3,48+(a%10|0)|0);return cp(b)}function
+lp(a){return 25<a+j2>>>0?a:a+kh|0}var
+eo=wM(0),cu=(4*eo|0)-1|0;function
+lr(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-aW(a){return lg(0,a)}function
-dj(b,a){return 0<=a?function(d,c){var
+aX(a){return lr(0,a)}function
+dm(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return eg(lh)}}(b,a):W(li)}function
-lj(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return ej(ls)}}(b,a):X(lt)}function
+lu(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):W(lk)}function
-bQ(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):X(lv)}function
+bU(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-ba(a){return bQ(a,0)}function
-ll(g,f,d,c){var
-b=g,a=f;for(;;){if(d<=a)return b;var
-b=[0,e(c,a),b],a=a+1|0;continue}}function
-gl(a,c,b){if(c<=a)return 0;var
-d=e(b,a);return[0,d,gl(a+1|0,c,b)]}function
-bm(a,b){return 0<=a?50<a?ba(ll(0,0,a,b)):gl(0,a,b):W(lm)}function
+bb(a){return bU(a,0)}function
+lw(f,e,d,c){var
+b=f,a=e;for(;;){if(d<=a)return b;var
+b=[0,g(c,a),b],a=a+1|0;continue}}function
+gq(a,c,b){if(c<=a)return 0;var
+d=g(b,a);return[0,d,gq(a+1|0,c,b)]}function
+bo(a,b){return 0<=a?50<a?bb(lw(0,0,a,b)):gq(0,a,b):X(lx)}function
 $(b,a){if(a){var
-c=a[2],d=e(b,a[1]);return[0,d,$(b,c)]}return 0}function
-gm(c,b,a){if(a){var
-d=a[2],e=l(b,c,a[1]);return[0,e,gm(c+1|0,b,d)]}return 0}function
-em(b,a){return gm(0,b,a)}function
-ln(c,a){return function(f,d){var
-b=f,a=d;for(;;){if(a){var
-g=a[2],b=[0,e(c,a[1]),b],a=g;continue}return b}}(0,a)}function
-bR(c,b){var
+c=a[2],d=g(b,a[1]);return[0,d,$(b,c)]}return 0}function
+gr(c,b,a){if(a){var
+d=a[2],e=l(b,c,a[1]);return[0,e,gr(c+1|0,b,d)]}return 0}function
+ep(b,a){return gr(0,b,a)}function
+ly(c,a){return function(e,d){var
+b=e,a=d;for(;;){if(a){var
+f=a[2],b=[0,g(c,a[1]),b],a=f;continue}return b}}(0,a)}function
+bV(c,b){var
 a=b;for(;;){if(a){var
-d=a[2];e(c,a[1]);var
+d=a[2];g(c,a[1]);var
 a=d;continue}return 0}}function
-lo(e,d,c){var
+lz(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];l(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-lp(b,a){return lo(0,b,a)}function
-as(e,d,c){var
+lA(b,a){return lz(0,b,a)}function
+at(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=l(e,b,a[1]),a=f;continue}return b}}function
-lq(g,f,e,d){var
+lB(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=a2(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return W(lr)}}function
-gn(d,c){var
+h=a[2],i=b[2],c=a3(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return X(lC)}}function
+gs(d,c){var
 a=c;for(;;){if(a){var
-f=a[2],b=e(d,a[1]);if(b){var
-a=f;continue}return b}return 1}}function
-go(d,c){var
+e=a[2],b=g(d,a[1]);if(b){var
+a=e;continue}return b}return 1}}function
+gt(d,c){var
 a=c;for(;;){if(a){var
-f=a[2],b=e(d,a[1]);if(b)return b;var
-a=f;continue}return 0}}function
-gp(d,c){var
-a=c;for(;;){if(a){var
-e=a[2],b=0===ap(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=g(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-ls(d,c){var
+gu(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===ap(b[1],d))return[0,f];var
+e=a[2],b=0===aq(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-lt(d,c){var
+lD(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===ap(a[1][1],d)?1:0;if(b)return b;var
+b=a[1],e=a[2],f=b[2];if(0===aq(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-gq(b,a){if(a){var
-c=a[2],d=a[1];return 0===ap(d[1],b)?c:[0,d,gq(b,c)]}return 0}function
-gr(d,c){var
+lE(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],f=a[2];if(e(d,b))return[0,b];var
-a=f;continue}return 0}}function
-bB(f){function
-a(h,g){var
-b=h,a=g;for(;;){if(a){var
-c=a[2],d=a[1];if(e(f,d)){var
+e=a[2],b=0===aq(a[1][1],d)?1:0;if(b)return b;var
+a=e;continue}return 0}}function
+gv(b,a){if(a){var
+c=a[2],d=a[1];return 0===aq(d[1],b)?c:[0,d,gv(b,c)]}return 0}function
+gw(d,c){var
+a=c;for(;;){if(a){var
+b=a[1],e=a[2];if(g(d,b))return[0,b];var
+a=e;continue}return 0}}function
+bD(e){function
+a(h,f){var
+b=h,a=f;for(;;){if(a){var
+c=a[2],d=a[1];if(g(e,d)){var
 b=[0,d,b],a=c;continue}var
-a=c;continue}return ba(b)}}var
+a=c;continue}return bb(b)}}var
 b=0;return function(c){return a(b,c)}}function
-ct(e,a){return function(h,g,f){var
+cv(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=l(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return ba(b)}}(0,0,a)}function
-cu(f){function
-a(h,g){var
-b=h,a=g;for(;;){if(a){var
-c=a[2],d=e(f,a[1]);if(d){var
+d=a[1],i=a[2],j=l(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bb(b)}}(0,0,a)}function
+cw(e){function
+a(h,f){var
+b=h,a=f;for(;;){if(a){var
+c=a[2],d=g(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
-a=c;continue}return ba(b)}}var
+a=c;continue}return bb(b)}}var
 b=0;return function(c){return a(b,c)}}function
-gs(b,a){return function(f,d,c){var
+gx(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-g=a[2],b=bQ(e(f,a[1]),b),a=g;continue}return ba(b)}}(b,0,a)}function
-gt(a,b){function
+f=a[2],b=bU(g(e,a[1]),b),a=f;continue}return bb(b)}}(b,0,a)}function
+gy(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<l(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return bQ(d,b)}return bQ(c,b)}}function
+d=k,b=[0,f,b];continue}return bU(d,b)}return bU(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<l(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return bQ(d,b)}return bQ(c,b)}}function
+c=j,b=[0,e,b];continue}return bU(d,b)}return bU(c,b)}}function
 m(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
 i=h[1],j=e[1],r=h[2],s=0<l(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
@@ -1104,27 +1104,27 @@ j=e[2];if(j){var
 k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<l(a,d,c)?0<l(a,d,b)?0<l(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<l(a,c,b)?0<l(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 n=f>>1,o=m(n,e),t=o[1],p=m(f-n|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=aW(b);return 2<=c?g(c,b)[1]:b}function
-en(d,c){var
+c=aX(b);return 2<=c?g(c,b)[1]:b}function
+eq(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-lu(b,a){return b<=a?b:a}function
-gu(b,a){return a<=b?b:a}function
-gv(b){return a(o+b)}function
-bC(a,c){var
-b=V(a);vC(b,0,a,c);return b}function
-lv(a){var
-b=aG(a),c=V(b);bz(a,0,c,0,b);return c}function
-lw(c,b,a){if(0<=b&&0<=a&&!((aG(c)-a|0)<b)){var
-d=V(a);bz(c,b,d,0,a);return d}return W(lx)}function
-gw(c,b,a){return cn(lw(c,b,a))}function
-gx(e,c,d,b,a){if(0<=a&&0<=c&&!((aG(e)-a|0)<c)&&0<=b&&!((aG(d)-a|0)<b))return bz(e,c,d,b,a);return W(ly)}function
-bb(e,c,d,b,a){if(0<=a&&0<=c&&!((u(e)-a|0)<c)&&0<=b&&!((aG(d)-a|0)<b))return aR(e,c,d,b,a);return W(lz)}function
-lA(e){var
+lF(b,a){return b<=a?b:a}function
+gz(b,a){return a<=b?b:a}function
+gA(b){return a(o+b)}function
+bE(a,c){var
+b=W(a);v5(b,0,a,c);return b}function
+lG(a){var
+b=aG(a),c=W(b);bB(a,0,c,0,b);return c}function
+lH(c,b,a){if(0<=b&&0<=a&&!((aG(c)-a|0)<b)){var
+d=W(a);bB(c,b,d,0,a);return d}return X(lI)}function
+gB(c,b,a){return cp(lH(c,b,a))}function
+gC(e,c,d,b,a){if(0<=a&&0<=c&&!((aG(e)-a|0)<c)&&0<=b&&!((aG(d)-a|0)<b))return bB(e,c,d,b,a);return X(lJ)}function
+bc(e,c,d,b,a){if(0<=a&&0<=c&&!((u(e)-a|0)<c)&&0<=b&&!((aG(d)-a|0)<b))return aS(e,c,d,b,a);return X(lK)}function
+lL(e){var
 a=[0,0],m=aG(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=c7(e,i),g=0;if(32<=f){var
+f=c_(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1135,160 +1135,160 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===aG(e))return lv(e);var
-b=V(a[1]);a[1]=0;var
+i=r;continue}break}}if(a[1]===aG(e))return lG(e);var
+b=W(a[1]);a[1]=0;var
 n=aG(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=c7(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(fE<=c)d=1;else
+c=c_(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(fJ<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:P(b,a[1],92);a[1]++;P(b,a[1],98);break;case
-9:P(b,a[1],92);a[1]++;P(b,a[1],116);break;case
-10:P(b,a[1],92);a[1]++;P(b,a[1],110);break;case
-13:P(b,a[1],92);a[1]++;P(b,a[1],114);break;default:d=1}switch(d){case
-1:P(b,a[1],92);a[1]++;P(b,a[1],48+(c/c4|0)|0);a[1]++;P(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;P(b,a[1],48+(c%10|0)|0);break;case
-2:P(b,a[1],92);a[1]++;P(b,a[1],c);break;case
-3:P(b,a[1],c);break}a[1]++;var
+8:S(b,a[1],92);a[1]++;S(b,a[1],98);break;case
+9:S(b,a[1],92);a[1]++;S(b,a[1],116);break;case
+10:S(b,a[1],92);a[1]++;S(b,a[1],110);break;case
+13:S(b,a[1],92);a[1]++;S(b,a[1],114);break;default:d=1}switch(d){case
+1:S(b,a[1],92);a[1]++;S(b,a[1],48+(c/c7|0)|0);a[1]++;S(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;S(b,a[1],48+(c%10|0)|0);break;case
+2:S(b,a[1],92);a[1]++;S(b,a[1],c);break;case
+3:S(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-gy(g,b){var
+gD(f,b){var
 c=aG(b);if(0===c)return b;var
-d=V(c),f=c-1|0,h=0;if(!(f<0)){var
-a=h;for(;;){P(d,a,e(g,c7(b,a)));var
-i=a+1|0;if(f!==a){var
+d=W(c),e=c-1|0,h=0;if(!(e<0)){var
+a=h;for(;;){S(d,a,g(f,c_(b,a)));var
+i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-lB(a){return gy(le,a)}function
-eo(a){return bK(a)}function
-aJ(a){return cn(a)}function
-gz(b,a){return aJ(bC(b,a))}function
-lC(a,b){return b<=a?a:W(lD)}function
-lE(f,e,d){var
+lM(a){return gD(lp,a)}function
+er(a){return bO(a)}function
+aJ(a){return cp(a)}function
+gE(b,a){return aJ(bE(b,a))}function
+lN(a,b){return b<=a?a:X(lO)}function
+lP(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=lC((u(c)+e|0)+b|0,b),a=g;continue}return u(c)+b|0}return b}}function
-lF(b,h,g,e,f){var
+g=a[2],b=lN((u(c)+e|0)+b|0,b),a=g;continue}return u(c)+b|0}return b}}function
+lQ(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];aR(a,0,b,d,u(a));aR(g,0,b,d+u(a)|0,e);var
-d=(d+u(a)|0)+e|0,c=i;continue}aR(a,0,b,d,u(a));return b}return b}}function
-lG(b,a){if(a){var
-c=u(b);return aJ(lF(V(lE(0,c,a)),0,b,c,a))}return lH}function
-lI(b,a){return aJ(gy(b,eo(a)))}function
-lJ(a){return function(b,f,e){var
+i=c[2];aS(a,0,b,d,u(a));aS(g,0,b,d+u(a)|0,e);var
+d=(d+u(a)|0)+e|0,c=i;continue}aS(a,0,b,d,u(a));return b}return b}}function
+lR(b,a){if(a){var
+c=u(b);return aJ(lQ(W(lP(0,c,a)),0,b,c,a))}return lS}function
+lT(b,a){return aJ(gD(b,er(a)))}function
+lU(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=dd(b,a)+j8|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return aJ(lA(eo(b)));var
+c=dg(b,a)+kh|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return aJ(lL(er(b)));var
 a=a+1|0;continue}}(a,u(a),0)}function
-lK(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw a$;if(dd(e,a)===b)return a;var
+lV(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw ba;if(dg(e,a)===b)return a;var
 a=a+1|0;continue}}function
-lL(b,a,d){var
-c=u(b);if(0<=a&&!(c<a))try{lK(b,c,a,d);var
-e=1;return e}catch(a){a=aS(a);if(a===a$)return 0;throw a}return W(lM)}function
-lN(b,a){return lL(b,0,a)}function
-lO(a){return aJ(lB(eo(a)))}function
-lP(a){return 1-(typeof
+lW(b,a,d){var
+c=u(b);if(0<=a&&!(c<a))try{lV(b,c,a,d);var
+e=1;return e}catch(a){a=aT(a);if(a===ba)return 0;throw a}return X(lX)}function
+lY(b,a){return lW(b,0,a)}function
+lZ(a){return aJ(lM(er(a)))}function
+l0(a){return 1-(typeof
 a==="number"?1:0)}function
-bD(b,c){if(0===b)return[0];if(0<=b){var
-d=s(b,e(c,0)),f=b-1|0,g=1;if(!(f<1)){var
-a=g;for(;;){d[1+a]=e(c,a);var
-h=a+1|0;if(f!==a){var
-a=h;continue}break}}return d}return W(lQ)}function
-bS(a){var
-b=a.length-1;return 0===b?[0]:fU(a,0,b)}function
-gA(b,a){var
-c=b.length-1;return 0===c?bS(a):0===a.length-1?fU(b,0,c):vr(b,a)}function
-ep(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return fU(c,b,a);return W(lR)}function
-gB(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return vs(c,b,a,d);return W(lS)}function
-dk(d,b){var
-c=b.length-1-1|0,f=0;if(!(c<0)){var
-a=f;for(;;){e(d,b[1+a]);var
-g=a+1|0;if(c!==a){var
-a=g;continue}break}}return 0}function
-p(d,b){var
+bF(b,c){if(0===b)return[0];if(0<=b){var
+d=t(b,g(c,0)),e=b-1|0,f=1;if(!(e<1)){var
+a=f;for(;;){d[1+a]=g(c,a);var
+h=a+1|0;if(e!==a){var
+a=h;continue}break}}return d}return X(l1)}function
+bW(a){var
+b=a.length-1;return 0===b?[0]:fZ(a,0,b)}function
+gF(b,a){var
+c=b.length-1;return 0===c?bW(a):0===a.length-1?fZ(b,0,c):vU(b,a)}function
+es(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return fZ(c,b,a);return X(l2)}function
+gG(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return vV(c,b,a,d);return X(l3)}function
+dn(d,b){var
+c=b.length-1-1|0,e=0;if(!(c<0)){var
+a=e;for(;;){g(d,b[1+a]);var
+f=a+1|0;if(c!==a){var
+a=f;continue}break}}return 0}function
+q(d,b){var
 c=b.length-1;if(0===c)return[0];var
-f=s(c,e(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
-a=h;for(;;){f[1+a]=e(d,b[1+a]);var
-i=a+1|0;if(g!==a){var
-a=i;continue}break}}return f}function
-gC(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return W(lT);if(0===b)return[0];var
-f=s(b,l(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
+e=t(c,g(d,b[1])),f=c-1|0,h=1;if(!(f<1)){var
+a=h;for(;;){e[1+a]=g(d,b[1+a]);var
+i=a+1|0;if(f!==a){var
+a=i;continue}break}}return e}function
+gH(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return X(l4);if(0===b)return[0];var
+f=t(b,l(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=l(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-K(d,b){var
+M(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){l(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
 aM(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=s(c,l(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
+e=t(c,l(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=l(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-bT(c){return function(e,d){var
+bX(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-lU(d,c){var
+l5(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-am(a){if(a){var
-b=a[2],d=a[1],c=s(lU(0,a),d);return function(e,d){var
+an(a){if(a){var
+b=a[2],d=a[1],c=t(l5(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
-aX(f,e,c){var
+aY(f,e,c){var
 b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=l(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-gD(c,b){var
-d=b.length-1;return function(f){var
-a=f;for(;;){if(a===d)return 0;if(e(c,b[1+a]))return 1;var
+gI(c,b){var
+d=b.length-1;return function(e){var
+a=e;for(;;){if(a===d)return 0;if(g(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-dl(c,b){var
-d=b.length-1;return function(f){var
-a=f;for(;;){if(a===d)return 1;if(e(c,b[1+a])){var
+dp(c,b){var
+d=b.length-1;return function(e){var
+a=e;for(;;){if(a===d)return 1;if(g(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-eq=[N,lW,bA(0)];function
-lV(b){if(fY(b,[0]))return[0,[0],[0]];var
-d=b[1],c=b.length-1,e=s(c,d[1]),f=s(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
+et=[R,l7,bC(0)];function
+l6(b){if(f3(b,[0]))return[0,[0],[0]];var
+d=b[1],c=b.length-1,e=t(c,d[1]),f=t(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-gE(e,a){function
+gJ(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,m=c(a,h)[1+h];if(l(e,c(a,b)[1+b],m)<0)f[1]=b+1|0;var
 i=b+2|0,n=c(a,i)[1+i],j=f[1];if(l(e,c(a,j)[1+j],n)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=l(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,eq,d]}function
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=l(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,et,d]}function
 m(i,h,f){var
 b=h;for(;;){var
 d=g(i,b);if(0<l(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 n(f,b,d){try{var
-g=m(f,b,d);return g}catch(b){b=aS(b);if(b[1]===eq){var
+g=m(f,b,d);return g}catch(b){b=aT(b);if(b[1]===et){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=aS(a);if(a[1]===eq)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=aT(a);if(a[1]===et)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=l(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,J,lX]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,L,l8]}}if(!(h<0)){var
 d=h;for(;;){n(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1302,196 +1302,196 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-bU(a){return a!=a?1:0}function
-bn(b,a){if(!(b<a)){var
-c=0;if(ea(a)||!ea(b))c=1;if(c)return bU(b)?b:a}return bU(a)?a:b}function
-C(b,a){if(!(b<a)){var
-c=0;if(ea(a)||!ea(b))c=1;if(c)return bU(a)?a:b}return bU(b)?b:a}function
-cv(a){return[0,0,0]}function
-cw(a){a[1]=0;a[2]=0;return 0}function
-bV(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-bW(a){var
+bY(a){return a!=a?1:0}function
+bp(b,a){if(!(b<a)){var
+c=0;if(ed(a)||!ed(b))c=1;if(c)return bY(b)?b:a}return bY(a)?a:b}function
+D(b,a){if(!(b<a)){var
+c=0;if(ed(a)||!ed(b))c=1;if(c)return bY(a)?a:b}return bY(b)?b:a}function
+cx(a){return[0,0,0]}function
+cy(a){a[1]=0;a[2]=0;return 0}function
+bZ(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+b0(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-bX(b){var
+b1(b){var
 a=b[1];return a?[0,a[1]]:0}function
-lY(b,a){return bR(b,a[1])}var
-l0=[N,lZ,bA(0)];function
-l1(a){return[0,0,0,0]}function
-er(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-gF(d,a){var
+l9(b,a){return bV(b,a[1])}var
+l$=[R,l_,bC(0)];function
+ma(a){return[0,0,0,0]}function
+eu(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+gK(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-l2(b){var
+mb(b){var
 a=b[2];return a?[0,a[1]]:0}function
-l3(a){var
+mc(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}er(a);return c}throw l0}function
-l4(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}eu(a);return c}throw l$}function
+md(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}er(a);return[0,c]}return 0}var
-l6=[N,l5,bA(0)];function
-l7(a){throw l6}function
-gG(a){var
-c=a[1];a[1]=l7;try{var
-b=e(c,0);wa(a,b);return b}catch(b){b=aS(b);a[1]=function(a){throw b};throw b}}function
-es(a){var
-b=1<=a?a:1,c=cs<b?cs:b,d=V(c);return[0,d,0,c,d]}function
-et(a){return gw(a[1],0,a[2])}function
-l8(a){return a[2]}function
-l9(a){a[2]=0;return 0}function
-eu(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cs<b[1])if((d+c|0)<=cs)b[1]=cs;else
-eg(ma);var
-e=V(b[1]);gx(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,J,l_]}throw[0,J,l$]}}function
-gH(a,c){var
-b=a[2];if(a[3]<=b)eu(a,1);P(a[1],b,c);a[2]=b+1|0;return 0}function
-mb(a,d,c,b){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}eu(a);return[0,c]}return 0}var
+mf=[R,me,bC(0)];function
+mg(a){throw mf}function
+gL(a){var
+c=a[1];a[1]=mg;try{var
+b=g(c,0);wD(a,b);return b}catch(b){b=aT(b);a[1]=function(a){throw b};throw b}}function
+ev(a){var
+b=1<=a?a:1,c=cu<b?cu:b,d=W(c);return[0,d,0,c,d]}function
+ew(a){return gB(a[1],0,a[2])}function
+mh(a){return a[2]}function
+mi(a){a[2]=0;return 0}function
+ex(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cu<b[1])if((d+c|0)<=cu)b[1]=cu;else
+ej(ml);var
+e=W(b[1]);gC(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,L,mj]}throw[0,L,mk]}}function
+gM(a,c){var
+b=a[2];if(a[3]<=b)ex(a,1);S(a[1],b,c);a[2]=b+1|0;return 0}function
+mm(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((u(d)-b|0)<c?1:0);if(f)W(mc);var
-g=a[2]+b|0;if(a[3]<g)eu(a,b);aR(d,c,a[1],a[2],b);a[2]=g;return 0}function
-cx(a,c){var
-b=u(c),d=a[2]+b|0;if(a[3]<d)eu(a,b);aR(c,0,a[1],a[2],b);a[2]=d;return 0}function
-ev(a){return 5===a[2]?12:-6}function
-gI(a){return[0,0,V(a)]}function
-gJ(a,g){var
+h=b<0?1:0,f=h||((u(d)-b|0)<c?1:0);if(f)X(mn);var
+g=a[2]+b|0;if(a[3]<g)ex(a,b);aS(d,c,a[1],a[2],b);a[2]=g;return 0}function
+cz(a,c){var
+b=u(c),d=a[2]+b|0;if(a[3]<d)ex(a,b);aS(c,0,a[1],a[2],b);a[2]=d;return 0}function
+ey(a){return 5===a[2]?12:-6}function
+gN(a){return[0,0,W(a)]}function
+gO(a,g){var
 b=aG(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=V(gu(b*2|0,c));gx(a[2],0,e,0,b);a[2]=e;var
+e=W(gz(b*2|0,c));gC(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-bY(a,b){gJ(a,1);ch(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+b2(a,b){gO(a,1);cj(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 ad(a,c){var
-b=u(c);gJ(a,b);bb(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-gK(a){return gw(a[2],0,a[1])}function
-md(a,b){var
+b=u(c);gO(a,b);bc(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+gP(a){return gB(a[2],0,a[1])}function
+mo(a,b){var
 c=a?a[1]:70;switch(b[2]){case
-0:return jX;case
+0:return j8;case
 1:return 101;case
 2:return 69;case
-3:return jl;case
+3:return jw;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-me(a,b){switch(b[1]){case
+mp(a,b){switch(b[1]){case
 0:break;case
-1:bY(a,43);break;default:bY(a,32)}return 8<=b[2]?bY(a,35):0}function
-gL(a){if(typeof
+1:b2(a,43);break;default:b2(a,32)}return 8<=b[2]?b2(a,35):0}function
+gQ(a){if(typeof
 a==="number")switch(a){case
-0:return mf;case
-1:return mg;case
-2:return mh;case
-3:return mi;case
-4:return mj;case
-5:return mk;default:return ml}else
+0:return mq;case
+1:return mr;case
+2:return ms;case
+3:return mt;case
+4:return mu;case
+5:return mv;default:return mw}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aC(mm,gz(1,a[1]))}}function
-ew(b,c){var
+1:return a[1];default:return aC(mx,gE(1,a[1]))}}function
+ez(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];ad(b,mn);var
+d=a[1];ad(b,my);var
 a=d;continue;case
 1:var
-e=a[1];ad(b,mo);var
+e=a[1];ad(b,mz);var
 a=e;continue;case
 2:var
-f=a[1];ad(b,mp);var
+f=a[1];ad(b,mA);var
 a=f;continue;case
 3:var
-g=a[1];ad(b,mq);var
+g=a[1];ad(b,mB);var
 a=g;continue;case
 4:var
-h=a[1];ad(b,mr);var
+h=a[1];ad(b,mC);var
 a=h;continue;case
 5:var
-i=a[1];ad(b,ms);var
+i=a[1];ad(b,mD);var
 a=i;continue;case
 6:var
-j=a[1];ad(b,mt);var
+j=a[1];ad(b,mE);var
 a=j;continue;case
 7:var
-k=a[1];ad(b,mu);var
+k=a[1];ad(b,mF);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];ad(b,mv);ew(b,m);ad(b,mw);var
+l=a[2],m=a[1];ad(b,mG);ez(b,m);ad(b,mH);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];ad(b,mx);ew(b,o);ad(b,my);var
+n=a[3],o=a[1];ad(b,mI);ez(b,o);ad(b,mJ);var
 a=n;continue;case
 10:var
-p=a[1];ad(b,mz);var
+p=a[1];ad(b,mK);var
 a=p;continue;case
 11:var
-q=a[1];ad(b,mA);var
+q=a[1];ad(b,mL);var
 a=q;continue;case
 12:var
-r=a[1];ad(b,mB);var
+r=a[1];ad(b,mM);var
 a=r;continue;case
 13:var
-s=a[1];ad(b,mC);var
+s=a[1];ad(b,mN);var
 a=s;continue;default:var
-t=a[1];ad(b,mD);var
+t=a[1];ad(b,mO);var
 a=t;continue}}function
-U(a){if(typeof
+V(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,U(a[1])];case
-1:return[1,U(a[1])];case
-2:return[2,U(a[1])];case
-3:return[3,U(a[1])];case
-4:return[4,U(a[1])];case
-5:return[5,U(a[1])];case
-6:return[6,U(a[1])];case
-7:return[7,U(a[1])];case
+0:return[0,V(a[1])];case
+1:return[1,V(a[1])];case
+2:return[2,V(a[1])];case
+3:return[3,V(a[1])];case
+4:return[4,V(a[1])];case
+5:return[5,V(a[1])];case
+6:return[6,V(a[1])];case
+7:return[7,V(a[1])];case
 8:var
-b=a[1];return[8,b,U(a[2])];case
+b=a[1];return[8,b,V(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,U(a[3])];case
-10:return[10,U(a[1])];case
-11:return[11,U(a[1])];case
-12:return[12,U(a[1])];case
-13:return[13,U(a[1])];default:return[14,U(a[1])]}}function
+c=a[2],d=a[1];return[9,c,d,V(a[3])];case
+10:return[10,V(a[1])];case
+11:return[11,V(a[1])];case
+12:return[12,V(a[1])];case
+13:return[13,V(a[1])];default:return[14,V(a[1])]}}function
 ae(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=ae(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){e(x,0);return 0};return[0,function(a){e(y,0);return 0},z,w,v];case
+b=ae(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){g(x,0);return 0};return[0,function(a){g(y,0);return 0},z,w,v];case
 1:var
-c=ae(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){e(C,0);return 0};return[0,function(a){e(D,0);return 0},E,B,A];case
+c=ae(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){g(C,0);return 0};return[0,function(a){g(D,0);return 0},E,B,A];case
 2:var
-d=ae(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){e(H,0);return 0};return[0,function(a){e(I,0);return 0},J,G,F];case
+d=ae(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){g(H,0);return 0};return[0,function(a){g(I,0);return 0},J,G,F];case
 3:var
-f=ae(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){e(M,0);return 0};return[0,function(a){e(N,0);return 0},O,L,K];case
+e=ae(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){g(M,0);return 0};return[0,function(a){g(N,0);return 0},O,L,K];case
 4:var
-g=ae(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){e(R,0);return 0};return[0,function(a){e(S,0);return 0},T,Q,P];case
+f=ae(a[1]),P=f[4],Q=f[3],R=f[2],S=f[1],T=function(a){g(R,0);return 0};return[0,function(a){g(S,0);return 0},T,Q,P];case
 5:var
-h=ae(a[1]),V=h[4],W=h[3],Y=h[2],Z=h[1],_=function(a){e(Y,0);return 0};return[0,function(a){e(Z,0);return 0},_,W,V];case
+h=ae(a[1]),U=h[4],W=h[3],X=h[2],Z=h[1],_=function(a){g(X,0);return 0};return[0,function(a){g(Z,0);return 0},_,W,U];case
 6:var
-i=ae(a[1]),$=i[4],aa=i[3],ab=i[2],ac=i[1],ad=function(a){e(ab,0);return 0};return[0,function(a){e(ac,0);return 0},ad,aa,$];case
+i=ae(a[1]),$=i[4],aa=i[3],ab=i[2],ac=i[1],ad=function(a){g(ab,0);return 0};return[0,function(a){g(ac,0);return 0},ad,aa,$];case
 7:var
-j=ae(a[1]),af=j[4],ag=j[3],ah=j[2],ai=j[1],aj=function(a){e(ah,0);return 0};return[0,function(a){e(ai,0);return 0},aj,ag,af];case
+j=ae(a[1]),af=j[4],ag=j[3],ah=j[2],ai=j[1],aj=function(a){g(ah,0);return 0};return[0,function(a){g(ai,0);return 0},aj,ag,af];case
 8:var
-k=ae(a[2]),ak=k[4],al=k[3],am=k[2],an=k[1],ao=function(a){e(am,0);return 0};return[0,function(a){e(an,0);return 0},ao,al,ak];case
+k=ae(a[2]),ak=k[4],al=k[3],am=k[2],an=k[1],ao=function(a){g(am,0);return 0};return[0,function(a){g(an,0);return 0},ao,al,ak];case
 9:var
-ap=a[2],aq=a[1],l=ae(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=ae(X(U(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){e(av,0);e(ar,0);return 0},aA=function(a){e(as,0);e(aw,0);return 0},aB=function(a){e(ax,0);e(at,0);return 0};return[0,function(a){e(au,0);e(ay,0);return 0},aB,aA,az];case
+ap=a[2],aq=a[1],l=ae(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=ae(Y(V(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){g(av,0);g(ar,0);return 0},aA=function(a){g(as,0);g(aw,0);return 0},aB=function(a){g(ax,0);g(at,0);return 0};return[0,function(a){g(au,0);g(ay,0);return 0},aB,aA,az];case
 10:var
-n=ae(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){e(aE,0);return 0};return[0,function(a){e(aF,0);return 0},aG,aD,aC];case
+n=ae(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){g(aE,0);return 0};return[0,function(a){g(aF,0);return 0},aG,aD,aC];case
 11:var
-o=ae(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){e(aJ,0);return 0};return[0,function(a){e(aK,0);return 0},aL,aI,aH];case
+o=ae(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){g(aJ,0);return 0};return[0,function(a){g(aK,0);return 0},aL,aI,aH];case
 12:var
-p=ae(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){e(aO,0);return 0};return[0,function(a){e(aP,0);return 0},aQ,aN,aM];case
+p=ae(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){g(aO,0);return 0};return[0,function(a){g(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=ae(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){e(aR,0);return 0},aW=function(a){e(aS,0);return 0},aX=function(a){e(aT,0);return 0};return[0,function(a){e(aU,0);return 0},aX,aW,aV];default:var
-r=ae(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){e(aY,0);return 0},a3=function(a){e(aZ,0);return 0},a4=function(a){e(a0,0);return 0};return[0,function(a){e(a1,0);return 0},a4,a3,a2]}}function
-X(c,b){var
+q=ae(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){g(aR,0);return 0},aW=function(a){g(aS,0);return 0},aX=function(a){g(aT,0);return 0};return[0,function(a){g(aU,0);return 0},aX,aW,aV];default:var
+r=ae(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){g(aY,0);return 0},a3=function(a){g(aZ,0);return 0},a4=function(a){g(a0,0);return 0};return[0,function(a){g(a1,0);return 0},a4,a3,a2]}}function
+Y(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
 b==="number")return 0;else
@@ -1502,12 +1502,12 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,J,mE]}else
+9:a=6;break;default:throw[0,L,mP]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
 b!=="number")switch(b[0]){case
-0:return[0,X(t,b[1])];case
+0:return[0,Y(t,b[1])];case
 8:a=5;d=1;break;case
 9:a=6;d=1;break;case
 10:d=1;break;case
@@ -1516,33 +1516,33 @@ b!=="number")switch(b[0]){case
 13:a=3;d=1;break;case
 14:a=4;d=1;break}if(!d)a=7;break;case
 1:var
-f=0,u=c[1];if(typeof
+e=0,u=c[1];if(typeof
 b!=="number")switch(b[0]){case
-1:return[1,X(u,b[1])];case
-8:a=5;f=1;break;case
-9:a=6;f=1;break;case
-10:f=1;break;case
-11:a=1;f=1;break;case
-12:a=2;f=1;break;case
-13:a=3;f=1;break;case
-14:a=4;f=1;break}if(!f)a=7;break;case
+1:return[1,Y(u,b[1])];case
+8:a=5;e=1;break;case
+9:a=6;e=1;break;case
+10:e=1;break;case
+11:a=1;e=1;break;case
+12:a=2;e=1;break;case
+13:a=3;e=1;break;case
+14:a=4;e=1;break}if(!e)a=7;break;case
 2:var
-g=0,v=c[1];if(typeof
-b==="number")g=1;else
+f=0,v=c[1];if(typeof
+b==="number")f=1;else
 switch(b[0]){case
-2:return[2,X(v,b[1])];case
+2:return[2,Y(v,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:g=1}if(g)a=7;break;case
+14:a=4;break;default:f=1}if(f)a=7;break;case
 3:var
 h=0,w=c[1];if(typeof
 b==="number")h=1;else
 switch(b[0]){case
-3:return[3,X(w,b[1])];case
+3:return[3,Y(w,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1554,7 +1554,7 @@ switch(b[0]){case
 i=0,x=c[1];if(typeof
 b==="number")i=1;else
 switch(b[0]){case
-4:return[4,X(x,b[1])];case
+4:return[4,Y(x,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1566,7 +1566,7 @@ switch(b[0]){case
 j=0,y=c[1];if(typeof
 b==="number")j=1;else
 switch(b[0]){case
-5:return[5,X(y,b[1])];case
+5:return[5,Y(y,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1578,7 +1578,7 @@ switch(b[0]){case
 k=0,z=c[1];if(typeof
 b==="number")k=1;else
 switch(b[0]){case
-6:return[6,X(z,b[1])];case
+6:return[6,Y(z,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1590,7 +1590,7 @@ switch(b[0]){case
 l=0,A=c[1];if(typeof
 b==="number")l=1;else
 switch(b[0]){case
-7:return[7,X(A,b[1])];case
+7:return[7,Y(A,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1603,40 +1603,40 @@ m=0,B=c[2],C=c[1];if(typeof
 b==="number")m=1;else
 switch(b[0]){case
 8:var
-D=b[1],E=X(B,b[2]);return[8,X(C,D),E];case
+D=b[1],E=Y(B,b[2]);return[8,Y(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,J,mN];break;case
+14:a=4;break;default:m=1}if(m)throw[0,L,mY];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],K=b[2],L=b[1],s=ae(X(U(G),L)),M=s[4];e(s[2],0);e(M,0);return[9,H,K,X(F,I)];case
+I=b[3],J=b[2],K=b[1],s=ae(Y(V(G),K)),M=s[4];g(s[2],0);g(M,0);return[9,H,J,Y(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,J,mO];break;case
+14:a=4;break;default:n=1}if(n)throw[0,L,mZ];break;case
 10:var
 N=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,X(N,b[1])];throw[0,J,mP];case
+b!=="number"&&10===b[0])return[10,Y(N,b[1])];throw[0,L,m0];case
 11:var
 o=0,O=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,X(O,b[1])];default:o=1}if(o)throw[0,J,mQ];break;case
+11:return[11,Y(O,b[1])];default:o=1}if(o)throw[0,L,m1];break;case
 12:var
 p=0,P=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,X(P,b[1])];default:p=1}if(p)throw[0,J,mR];break;case
+12:return[12,Y(P,b[1])];default:p=1}if(p)throw[0,L,m2];break;case
 13:var
 q=0,Q=c[1];if(typeof
 b==="number")q=1;else
@@ -1644,7 +1644,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,X(Q,b[1])];default:q=1}if(q)throw[0,J,mS];break;default:var
+13:return[13,Y(Q,b[1])];default:q=1}if(q)throw[0,L,m3];break;default:var
 r=0,R=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1652,319 +1652,319 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,X(R,b[1])];default:r=1}if(r)throw[0,J,mT]}switch(a){case
-0:throw[0,J,mH];case
-1:throw[0,J,mI];case
-2:throw[0,J,mJ];case
-3:throw[0,J,mK];case
-4:throw[0,J,mL];case
-5:throw[0,J,mF];case
-6:throw[0,J,mG];default:throw[0,J,mM]}}var
-aa=[N,mU,bA(0)];function
-dm(b,a){if(typeof
+14:return[14,Y(R,b[1])];default:r=1}if(r)throw[0,L,m4]}switch(a){case
+0:throw[0,L,mS];case
+1:throw[0,L,mT];case
+2:throw[0,L,mU];case
+3:throw[0,L,mV];case
+4:throw[0,L,mW];case
+5:throw[0,L,mQ];case
+6:throw[0,L,mR];default:throw[0,L,mX]}}var
+aa=[R,m5,bC(0)];function
+dq(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aa}}function
-cy(e,b,d){var
-a=dm(e,d);if(typeof
+cA(e,b,d){var
+a=dq(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
 c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aa}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-an(b,c,a){if(typeof
-b==="number")return[0,0,D(c,a)];else
+ao(b,c,a){if(typeof
+b==="number")return[0,0,E(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=an(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
+f=ao(b[1],c,a[1]);return[0,[0,f[1]],f[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=an(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=ao(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=an(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=ao(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=an(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=ao(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=an(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=ao(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=an(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=ao(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=an(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=ao(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=an(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=ao(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(dc([0,b[1]],[0,o]))throw aa;var
-p=an(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(df([0,b[1]],[0,o]))throw aa;var
+p=ao(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],f=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,M(f)];if(dc([0,M(B)],C))throw aa;var
-E=[0,M(d)];if(dc([0,M(A)],E))throw aa;var
-q=ae(X(U(f),d)),F=q[4];e(q[2],0);e(F,0);var
-r=an(M(z),c,y),G=r[2];return[0,[9,f,d,U(r[1])],G]}break;case
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,O(e)];if(df([0,O(B)],C))throw aa;var
+D=[0,O(d)];if(df([0,O(A)],D))throw aa;var
+q=ae(Y(V(e),d)),F=q[4];g(q[2],0);g(F,0);var
+r=ao(O(z),c,y),G=r[2];return[0,[9,e,d,V(r[1])],G]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=an(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=ao(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=an(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=ao(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=an(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=ao(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=an(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aa}function
-D(a,b){if(typeof
+v=ao(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aa}function
+E(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
 0:if(typeof
 b!=="number"&&0===b[0]){var
-p=D(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
+p=E(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 1:if(typeof
 b!=="number"&&0===b[0]){var
-q=D(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
+q=E(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-R=a[2],r=dm(a[1],b),c=r[2],S=r[1];if(typeof
+R=a[2],r=dq(a[1],b),c=r[2],S=r[1];if(typeof
 c!=="number"&&1===c[0]){var
-s=D(R,c[1]);return[0,[2,S,s[1]],s[2]]}throw aa;case
+s=E(R,c[1]);return[0,[2,S,s[1]],s[2]]}throw aa;case
 3:var
-T=a[2],t=dm(a[1],b),d=t[2],U=t[1];if(typeof
+T=a[2],t=dq(a[1],b),d=t[2],U=t[1];if(typeof
 d!=="number"&&1===d[0]){var
-u=D(T,d[1]);return[0,[3,U,u[1]],u[2]]}throw aa;case
+u=E(T,d[1]);return[0,[3,U,u[1]],u[2]]}throw aa;case
 4:var
-V=a[4],W=a[1],e=cy(a[2],a[3],b),f=e[3],X=e[1];if(typeof
+V=a[4],W=a[1],e=cA(a[2],a[3],b),f=e[3],X=e[1];if(typeof
 f!=="number"&&2===f[0]){var
-Y=e[2],v=D(V,f[1]);return[0,[4,W,X,Y,v[1]],v[2]]}throw aa;case
+Y=e[2],v=E(V,f[1]);return[0,[4,W,X,Y,v[1]],v[2]]}throw aa;case
 5:var
-Z=a[4],_=a[1],g=cy(a[2],a[3],b),h=g[3],$=g[1];if(typeof
+Z=a[4],_=a[1],g=cA(a[2],a[3],b),h=g[3],$=g[1];if(typeof
 h!=="number"&&3===h[0]){var
-ab=g[2],w=D(Z,h[1]);return[0,[5,_,$,ab,w[1]],w[2]]}throw aa;case
+ab=g[2],w=E(Z,h[1]);return[0,[5,_,$,ab,w[1]],w[2]]}throw aa;case
 6:var
-ac=a[4],ad=a[1],i=cy(a[2],a[3],b),j=i[3],ae=i[1];if(typeof
+ac=a[4],ad=a[1],i=cA(a[2],a[3],b),j=i[3],ae=i[1];if(typeof
 j!=="number"&&4===j[0]){var
-af=i[2],x=D(ac,j[1]);return[0,[6,ad,ae,af,x[1]],x[2]]}throw aa;case
+af=i[2],x=E(ac,j[1]);return[0,[6,ad,ae,af,x[1]],x[2]]}throw aa;case
 7:var
-ag=a[4],ah=a[1],k=cy(a[2],a[3],b),l=k[3],ai=k[1];if(typeof
+ag=a[4],ah=a[1],k=cA(a[2],a[3],b),l=k[3],ai=k[1];if(typeof
 l!=="number"&&5===l[0]){var
-aj=k[2],y=D(ag,l[1]);return[0,[7,ah,ai,aj,y[1]],y[2]]}throw aa;case
+aj=k[2],y=E(ag,l[1]);return[0,[7,ah,ai,aj,y[1]],y[2]]}throw aa;case
 8:var
-ak=a[4],al=a[1],m=cy(a[2],a[3],b),n=m[3],am=m[1];if(typeof
+ak=a[4],al=a[1],m=cA(a[2],a[3],b),n=m[3],am=m[1];if(typeof
 n!=="number"&&6===n[0]){var
-an=m[2],z=D(ak,n[1]);return[0,[8,al,am,an,z[1]],z[2]]}throw aa;case
+an=m[2],z=E(ak,n[1]);return[0,[8,al,am,an,z[1]],z[2]]}throw aa;case
 9:var
-ao=a[2],A=dm(a[1],b),o=A[2],ap=A[1];if(typeof
+ao=a[2],A=dq(a[1],b),o=A[2],ap=A[1];if(typeof
 o!=="number"&&7===o[0]){var
-B=D(ao,o[1]);return[0,[9,ap,B[1]],B[2]]}throw aa;case
+B=E(ao,o[1]);return[0,[9,ap,B[1]],B[2]]}throw aa;case
 10:var
-C=D(a[1],b);return[0,[10,C[1]],C[2]];case
+C=E(a[1],b);return[0,[10,C[1]],C[2]];case
 11:var
-aq=a[1],E=D(a[2],b);return[0,[11,aq,E[1]],E[2]];case
+aq=a[1],D=E(a[2],b);return[0,[11,aq,D[1]],D[2]];case
 12:var
-ar=a[1],F=D(a[2],b);return[0,[12,ar,F[1]],F[2]];case
+ar=a[1],F=E(a[2],b);return[0,[12,ar,F[1]],F[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-G=b[1],as=b[2],at=a[3],au=a[1];if(dc([0,a[2]],[0,G]))throw aa;var
-H=D(at,as);return[0,[13,au,G,H[1]],H[2]]}break;case
+G=b[1],as=b[2],at=a[3],au=a[1];if(df([0,a[2]],[0,G]))throw aa;var
+H=E(at,as);return[0,[13,au,G,H[1]],H[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-I=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,M(I)];if(dc([0,M(ax)],az))throw aa;var
-J=D(aw,M(av));return[0,[14,ay,I,J[1]],J[2]]}break;case
+I=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,O(I)];if(df([0,O(ax)],az))throw aa;var
+J=E(aw,O(av));return[0,[14,ay,I,J[1]],J[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
-K=D(a[1],b[1]);return[0,[15,K[1]],K[2]]}break;case
+K=E(a[1],b[1]);return[0,[15,K[1]],K[2]]}break;case
 16:if(typeof
 b!=="number"&&11===b[0]){var
-L=D(a[1],b[1]);return[0,[16,L[1]],L[2]]}break;case
+L=E(a[1],b[1]);return[0,[16,L[1]],L[2]]}break;case
 17:var
-aA=a[1],N=D(a[2],b);return[0,[17,aA,N[1]],N[2]];case
-18:return mW(a[1],a[2],b);case
+aA=a[1],M=E(a[2],b);return[0,[17,aA,M[1]],M[2]];case
+18:return m7(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
-O=D(a[1],b[1]);return[0,[19,O[1]],O[2]]}break;case
+N=E(a[1],b[1]);return[0,[19,N[1]],N[2]]}break;case
 20:if(typeof
 b!=="number"&&1===b[0]){var
-aB=a[2],aC=a[1],P=D(a[3],b[1]);return[0,[20,aC,aB,P[1]],P[2]]}break;case
+aB=a[2],aC=a[1],P=E(a[3],b[1]);return[0,[20,aC,aB,P[1]],P[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
-aD=a[1],Q=D(a[2],b[1]);return[0,[21,aD,Q[1]],Q[2]]}break;case
-23:return mX(a[1],a[2],b)}throw aa}function
-mW(a,c,b){if(0===a[0]){var
-d=a[1],j=d[2],e=D(d[1],b),k=e[1],f=D(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
-g=a[1],l=g[2],h=D(g[1],b),m=h[1],i=D(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-mX(a,c,b){if(typeof
+aD=a[1],Q=E(a[2],b[1]);return[0,[21,aD,Q[1]],Q[2]]}break;case
+23:return m8(a[1],a[2],b)}throw aa}function
+m7(a,c,b){if(0===a[0]){var
+d=a[1],j=d[2],e=E(d[1],b),k=e[1],f=E(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
+g=a[1],l=g[2],h=E(g[1],b),m=h[1],i=E(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
+m8(a,c,b){if(typeof
 a==="number")switch(a){case
-0:return at(a,c,b);case
-1:return at(a,c,b);case
+0:return au(a,c,b);case
+1:return au(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=D(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aa;default:return at(a,c,b)}else
+d=E(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aa;default:return au(a,c,b)}else
 switch(a[0]){case
-0:return at(a,c,b);case
-1:return at(a,c,b);case
-2:return at(a,c,b);case
-3:return at(a,c,b);case
-4:return at(a,c,b);case
-5:return at(a,c,b);case
-6:return at(a,c,b);case
-7:return at(a,c,b);case
-8:return at([8,a[1],a[2]],c,b);case
+0:return au(a,c,b);case
+1:return au(a,c,b);case
+2:return au(a,c,b);case
+3:return au(a,c,b);case
+4:return au(a,c,b);case
+5:return au(a,c,b);case
+6:return au(a,c,b);case
+7:return au(a,c,b);case
+8:return au([8,a[1],a[2]],c,b);case
 9:var
-g=a[1],e=an(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
-10:return at(a,c,b);default:return at(a,c,b)}}function
-at(d,c,b){var
-a=D(c,b);return[0,[23,d,a[1]],a[2]]}function
-mV(c,b){var
-a=D(c,b);if(typeof
+g=a[1],e=ao(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
+10:return au(a,c,b);default:return au(a,c,b)}}function
+au(d,c,b){var
+a=E(c,b);return[0,[23,d,a[1]],a[2]]}function
+m6(c,b){var
+a=E(c,b);if(typeof
 a[2]==="number")return a[1];throw aa}function
-mY(b,a){return mV(b,M(U(a)))}function
-au(k,g,a){var
-b=u(a),h=0<=g?k:0,d=dg(g);if(d<=b)return a;var
-l=2===h?48:32,c=bC(d,l);switch(h){case
-0:bb(a,0,c,0,b);break;case
-1:bb(a,0,c,d-b|0,b);break;default:var
+m9(b,a){return m6(b,O(V(a)))}function
+av(k,g,a){var
+b=u(a),h=0<=g?k:0,d=dj(g);if(d<=b)return a;var
+l=2===h?48:32,c=bE(d,l);switch(h){case
+0:bc(a,0,c,0,b);break;case
+1:bc(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==T(a,0)&&45!==T(a,0)&&32!==T(a,0)){e=1;i=1}if(!i){ch(c,0,T(a,0));bb(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==U(a,0)&&45!==U(a,0)&&32!==U(a,0)){e=1;i=1}if(!i){cj(c,0,U(a,0));bc(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===T(a,0)){var
-j=0;if(dZ!==T(a,1)&&88!==T(a,1)){f=1;j=1}if(!j){ch(c,1,T(a,1));bb(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bb(a,0,c,d-b|0,b)}}return aJ(c)}function
-bZ(k,b){var
-c=dg(k),a=u(b),d=T(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+jR>>>0))e=1}else
+f=0;if(1<b&&48===U(a,0)){var
+j=0;if(d2!==U(a,1)&&88!==U(a,1)){f=1;j=1}if(!j){cj(c,1,U(a,1));bc(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bc(a,0,c,d-b|0,b)}}return aJ(c)}function
+b3(k,b){var
+c=dj(k),a=u(b),d=U(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+j2>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(dZ===T(b,1)||88===T(b,1))j=1;if(j){var
-h=bC(c+2|0,48);ch(h,1,T(b,1));bb(b,2,h,(c-a|0)+4|0,a-2|0);return aJ(h)}}e=1;f=1;break;case
+j=0;if(d2===U(b,1)||88===U(b,1))j=1;if(j){var
+h=bE(c+2|0,48);cj(h,1,U(b,1));bc(b,2,h,(c-a|0)+4|0,a-2|0);return aJ(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bC(c+1|0,48);ch(g,0,d);bb(b,1,g,(c-a|0)+2|0,a-1|0);return aJ(g)}}if(e&&a<c){var
-i=bC(c,48);bb(b,0,i,c-a|0,a);return aJ(i)}return b}function
-mZ(d){var
-a=lJ(d),b=u(a),c=bC(b+2|0,34);aR(a,0,c,1,b);return aJ(c)}function
-m0(a){switch(a){case
-1:return m2;case
-2:return m3;case
-4:return m5;case
-5:return m6;case
-6:return m7;case
-7:return m8;case
-8:return m9;case
-9:return m_;case
-10:return m$;case
-11:return na;case
+g=bE(c+1|0,48);cj(g,0,d);bc(b,1,g,(c-a|0)+2|0,a-1|0);return aJ(g)}}if(e&&a<c){var
+i=bE(c,48);bc(b,0,i,c-a|0,a);return aJ(i)}return b}function
+m_(d){var
+a=lU(d),b=u(a),c=bE(b+2|0,34);aS(a,0,c,1,b);return aJ(c)}function
+m$(a){switch(a){case
+1:return nb;case
+2:return nc;case
+4:return ne;case
+5:return nf;case
+6:return ng;case
+7:return nh;case
+8:return ni;case
+9:return nj;case
+10:return nk;case
+11:return nl;case
 0:case
-13:return m1;case
+13:return na;case
 3:case
-14:return m4;default:return nb}}function
-nc(a){switch(a){case
-1:return ne;case
-2:return nf;case
-4:return nh;case
-5:return ni;case
-6:return nj;case
-7:return nk;case
-8:return nl;case
-9:return nm;case
-10:return nn;case
-11:return no;case
+14:return nd;default:return nm}}function
+nn(a){switch(a){case
+1:return np;case
+2:return nq;case
+4:return ns;case
+5:return nt;case
+6:return nu;case
+7:return nv;case
+8:return nw;case
+9:return nx;case
+10:return ny;case
+11:return nz;case
 0:case
-13:return nd;case
+13:return no;case
 3:case
-14:return ng;default:return np}}function
-nq(a){switch(a){case
-1:return ns;case
-2:return nt;case
-4:return nv;case
-5:return nw;case
-6:return nx;case
-7:return ny;case
-8:return nz;case
-9:return nA;case
-10:return nB;case
-11:return nC;case
+14:return nr;default:return nA}}function
+nB(a){switch(a){case
+1:return nD;case
+2:return nE;case
+4:return nG;case
+5:return nH;case
+6:return nI;case
+7:return nJ;case
+8:return nK;case
+9:return nL;case
+10:return nM;case
+11:return nN;case
 0:case
-13:return nr;case
+13:return nC;case
 3:case
-14:return nu;default:return nD}}function
-nE(a){switch(a){case
-1:return nG;case
-2:return nH;case
-4:return nJ;case
-5:return nK;case
-6:return nL;case
-7:return nM;case
-8:return nN;case
-9:return nO;case
-10:return nP;case
-11:return nQ;case
+14:return nF;default:return nO}}function
+nP(a){switch(a){case
+1:return nR;case
+2:return nS;case
+4:return nU;case
+5:return nV;case
+6:return nW;case
+7:return nX;case
+8:return nY;case
+9:return nZ;case
+10:return n0;case
+11:return n1;case
 0:case
-13:return nF;case
+13:return nQ;case
 3:case
-14:return nI;default:return nR}}function
-gM(b,c){var
-d=dg(c),e=md(nS,b),a=gI(16);bY(a,37);me(a,b);bY(a,46);ad(a,gv(d));bY(a,e);return gK(a)}function
-dn(m,a){if(13<=m){var
+14:return nT;default:return n2}}function
+gR(b,c){var
+d=dj(c),e=mo(n3,b),a=gN(16);b2(a,37);mp(a,b);b2(a,46);ad(a,gA(d));b2(a,e);return gP(a)}function
+dr(m,a){if(13<=m){var
 g=[0,0],h=u(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<dd(a,c)+jp>>>0))g[1]++;var
+c=n;for(;;){if(!(9<dg(a,c)+jA>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=V(u(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){ch(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=u(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=W(u(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cj(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=u(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=dd(a,b);if(9<f+jp>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=dg(a,b);if(9<f+jA>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}return aJ(j)}return a}function
-nT(a,b){return dn(a,d6(m0(a),b))}function
-nU(a,b){return dn(a,d6(nq(a),b))}function
-nV(a,b){return dn(a,d6(nE(a),b))}function
-nW(a,b){return dn(a,vQ(nc(a),b))}function
-bc(b,c,a){function
+n4(a,b){return dr(a,d9(m$(a),b))}function
+n5(a,b){return dr(a,d9(nB(a),b))}function
+n6(a,b){return dr(a,d9(nP(a),b))}function
+n7(a,b){return dr(a,wh(nn(a),b))}function
+bd(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return vM(a,c,d)}function
+d=32}return wd(a,c,d)}function
 f(a){var
 e=u(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
-c=T(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
+c=U(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aC(a,nX)}function
+b=b+1|0;continue}}(0)?a:aC(a,n8)}function
 e(c){var
-b=vz(a);return 3===b?a<0.?nY:nZ:4<=b?n0:c}switch(b[2]){case
-5:return e(f(f1(gM(b,c),a)));case
+b=v2(a);return 3===b?a<0.?n9:n_:4<=b?n$:c}switch(b[2]){case
+5:return e(f(f6(gR(b,c),a)));case
 6:return d(0);case
-7:return lO(d(0));case
-8:return e(d(0));default:return f1(gM(b,c),a)}}function
-n1(d){var
-a=k9(d),b=u(a),c=bC(b+2|0,39);aR(a,0,c,1,b);return aJ(c)}function
-n2(b){var
-a=gI(16);ew(a,b);return gK(a)}function
-c0(d,o,n,m){var
+7:return lZ(d(0));case
+8:return e(d(0));default:return f6(gR(b,c),a)}}function
+oa(d){var
+a=li(d),b=u(a),c=bE(b+2|0,39);aS(a,0,c,1,b);return aJ(c)}function
+ob(b){var
+a=gN(16);ez(a,b);return gP(a)}function
+c3(d,o,n,m){var
 c=o,b=n,a=m;for(;;)if(typeof
-a==="number")return e(c,b);else
+a==="number")return g(c,b);else
 switch(a[0]){case
 0:var
-p=a[1];return function(a){return x(c,[5,b,a],p)};case
+p=a[1];return function(a){return y(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return x(c,[4,b,n1(a)],q)};case
+q=a[1];return function(a){return y(c,[4,b,oa(a)],q)};case
 2:var
-r=a[2],s=a[1];return ex(c,b,r,s,function(a){return a});case
-3:return ex(c,b,a[2],a[1],mZ);case
-4:return dp(c,b,a[4],a[2],a[3],nT,a[1]);case
-5:return dp(c,b,a[4],a[2],a[3],nU,a[1]);case
-6:return dp(c,b,a[4],a[2],a[3],nV,a[1]);case
-7:return dp(c,b,a[4],a[2],a[3],nW,a[1]);case
-8:return n3(c,b,a[4],a[2],a[3],a[1]);case
-9:return ex(c,b,a[2],a[1],kQ);case
+r=a[2],s=a[1];return eA(c,b,r,s,function(a){return a});case
+3:return eA(c,b,a[2],a[1],m_);case
+4:return ds(c,b,a[4],a[2],a[3],n4,a[1]);case
+5:return ds(c,b,a[4],a[2],a[3],n5,a[1]);case
+6:return ds(c,b,a[4],a[2],a[3],n6,a[1]);case
+7:return ds(c,b,a[4],a[2],a[3],n7,a[1]);case
+8:return oc(c,b,a[4],a[2],a[3],a[1]);case
+9:return eA(c,b,a[2],a[1],k1);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -1972,49 +1972,49 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=n2(a[2]);return function(a){return x(c,[4,b,u],t)};case
+t=a[3],u=ob(a[2]);return function(a){return y(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return x(c,b,I(mY(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return y(c,b,K(m9(a[1],w),v))};case
 15:var
-y=a[1];return function(d,a){return x(c,[6,b,function(b){return l(d,b,a)}],y)};case
+x=a[1];return function(d,a){return y(c,[6,b,function(b){return l(d,b,a)}],x)};case
 16:var
-z=a[1];return function(a){return x(c,[6,b,a],z)};case
+z=a[1];return function(a){return y(c,[6,b,a],z)};case
 17:var
 b=[0,b,a[1]],a=a[2];continue;case
 18:var
-f=a[1];if(0===f[0]){var
-A=a[2],B=f[1][1],C=0,c=function(b,c,d){return function(a){return x(c,[1,b,[0,a]],d)}}(b,c,A),b=C,a=B;continue}var
-D=a[2],E=f[1][1],F=0,c=function(b,c,d){return function(a){return x(c,[1,b,[1,a]],d)}}(b,c,D),b=F,a=E;continue;case
-19:throw[0,J,n5];case
+e=a[1];if(0===e[0]){var
+A=a[2],B=e[1][1],C=0,c=function(b,c,d){return function(a){return y(c,[1,b,[0,a]],d)}}(b,c,A),b=C,a=B;continue}var
+D=a[2],E=e[1][1],F=0,c=function(b,c,d){return function(a){return y(c,[1,b,[1,a]],d)}}(b,c,D),b=F,a=E;continue;case
+19:throw[0,L,oe];case
 20:var
-G=a[3],H=[8,b,n6];return function(a){return x(c,H,G)};case
+G=a[3],H=[8,b,of];return function(a){return y(c,H,G)};case
 21:var
-K=a[2];return function(a){return x(c,[4,b,d6(n7,a)],K)};case
+I=a[2];return function(a){return y(c,[4,b,d9(og,a)],I)};case
 22:var
-L=a[1];return function(a){return x(c,[5,b,a],L)};case
+J=a[1];return function(a){return y(c,[5,b,a],J)};case
 23:var
-g=a[2],h=a[1];return d<50?jd(d+1|0,c,b,h,g):_(jd,[0,c,b,h,g]);default:var
-i=a[3],j=a[1],k=e(a[2],0);return d<50?fs(d+1|0,c,b,i,j,k):_(fs,[0,c,b,i,j,k])}}function
-jd(d,c,b,e,a){if(typeof
+f=a[2],h=a[1];return d<50?jo(d+1|0,c,b,h,f):_(jo,[0,c,b,h,f]);default:var
+i=a[3],j=a[1],k=g(a[2],0);return d<50?fx(d+1|0,c,b,i,j,k):_(fx,[0,c,b,i,j,k])}}function
+jo(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
-0:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
-1:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
-2:throw[0,J,n8];default:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a])}else
+0:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a]);case
+1:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a]);case
+2:throw[0,L,oh];default:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a])}else
 switch(e[0]){case
-0:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
-1:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
-2:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
-3:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
-4:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
-5:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
-6:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
-7:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
-8:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);case
+0:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a]);case
+1:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a]);case
+2:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a]);case
+3:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a]);case
+4:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a]);case
+5:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a]);case
+6:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a]);case
+7:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a]);case
+8:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?ft(d+1|0,c,b,f,a):_(ft,[0,c,b,f,a]);case
-10:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a]);default:return d<50?B(d+1|0,c,b,a):_(B,[0,c,b,a])}}function
-ft(e,d,c,a,b){if(typeof
-a==="number")return e<50?B(e+1|0,d,c,b):_(B,[0,d,c,b]);else
+f=e[2];return d<50?fy(d+1|0,c,b,f,a):_(fy,[0,c,b,f,a]);case
+10:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a]);default:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a])}}function
+fy(e,d,c,a,b){if(typeof
+a==="number")return e<50?C(e+1|0,d,c,b):_(C,[0,d,c,b]);else
 switch(a[0]){case
 0:var
 f=a[1];return function(a){return aD(d,c,f,b)};case
@@ -2035,297 +2035,297 @@ m=a[1];return function(a){return aD(d,c,m,b)};case
 8:var
 n=a[2];return function(a){return aD(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=X(U(a[1]),p);return function(a){return aD(d,c,ak(q,o),b)};case
+o=a[3],p=a[2],q=Y(V(a[1]),p);return function(a){return aD(d,c,ak(q,o),b)};case
 10:var
 r=a[1];return function(e,a){return aD(d,c,r,b)};case
 11:var
 s=a[1];return function(a){return aD(d,c,s,b)};case
 12:var
 t=a[1];return function(a){return aD(d,c,t,b)};case
-13:throw[0,J,n9];default:throw[0,J,n_]}}function
-B(d,b,e,a){var
-c=[8,e,n$];return d<50?c0(d+1|0,b,c,a):_(c0,[0,b,c,a])}function
-fs(h,b,f,a,d,c){if(d){var
-i=d[1];return function(d){return n4(b,f,a,i,e(c,d))}}var
-g=[4,f,c];return h<50?c0(h+1|0,b,g,a):_(c0,[0,b,g,a])}function
-x(a,b,c){return gb(c0(0,a,b,c))}function
-aD(a,b,c,d){return gb(ft(0,a,b,c,d))}function
-n4(a,b,c,d,e){return gb(fs(0,a,b,c,d,e))}function
-ex(f,d,c,a,b){if(typeof
-a==="number")return function(a){return x(f,[4,d,e(b,a)],c)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return x(f,[4,d,au(h,g,e(b,a))],c)}}var
-i=a[1];return function(g,a){return x(f,[4,d,au(i,g,e(b,a))],c)}}}function
-dp(f,e,d,g,c,b,a){if(typeof
+13:throw[0,L,oi];default:throw[0,L,oj]}}function
+C(d,b,e,a){var
+c=[8,e,ok];return d<50?c3(d+1|0,b,c,a):_(c3,[0,b,c,a])}function
+fx(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return od(b,e,a,i,g(c,d))}}var
+f=[4,e,c];return h<50?c3(h+1|0,b,f,a):_(c3,[0,b,f,a])}function
+y(a,b,c){return gg(c3(0,a,b,c))}function
+aD(a,b,c,d){return gg(fy(0,a,b,c,d))}function
+od(a,b,c,d,e){return gg(fx(0,a,b,c,d,e))}function
+eA(e,d,c,a,b){if(typeof
+a==="number")return function(a){return y(e,[4,d,g(b,a)],c)};else{if(0===a[0]){var
+f=a[2],h=a[1];return function(a){return y(e,[4,d,av(h,f,g(b,a))],c)}}var
+i=a[1];return function(f,a){return y(e,[4,d,av(i,f,g(b,a))],c)}}}function
+ds(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return x(f,[4,e,bZ(g,l(b,a,c))],d)}:function(c){return x(f,[4,e,l(b,a,c)],d)};var
-k=c[1];return function(c){return x(f,[4,e,bZ(k,l(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return y(f,[4,e,b3(g,l(b,a,c))],d)}:function(c){return y(f,[4,e,l(b,a,c)],d)};var
+k=c[1];return function(c){return y(f,[4,e,b3(k,l(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return x(f,[4,e,au(i,h,bZ(g,l(b,a,c)))],d)}:function(c){return x(f,[4,e,au(i,h,l(b,a,c))],d)};var
-m=c[1];return function(c){return x(f,[4,e,au(i,h,bZ(m,l(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return y(f,[4,e,av(i,h,b3(g,l(b,a,c)))],d)}:function(c){return y(f,[4,e,av(i,h,l(b,a,c))],d)};var
+m=c[1];return function(c){return y(f,[4,e,av(i,h,b3(m,l(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return x(f,[4,e,au(j,h,bZ(g,l(b,a,c)))],d)}:function(g,c){return x(f,[4,e,au(j,g,l(b,a,c))],d)};var
-n=c[1];return function(g,c){return x(f,[4,e,au(j,g,bZ(n,l(b,a,c)))],d)}}}function
-n3(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return y(f,[4,e,av(j,h,b3(g,l(b,a,c)))],d)}:function(g,c){return y(f,[4,e,av(j,g,l(b,a,c))],d)};var
+n=c[1];return function(g,c){return y(f,[4,e,av(j,g,b3(n,l(b,a,c)))],d)}}}function
+oc(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return x(e,[4,d,bc(a,f,b)],c)}:function(b){return x(e,[4,d,bc(a,ev(a),b)],c)};var
-j=b[1];return function(b){return x(e,[4,d,bc(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return y(e,[4,d,bd(a,f,b)],c)}:function(b){return y(e,[4,d,bd(a,ey(a),b)],c)};var
+j=b[1];return function(b){return y(e,[4,d,bd(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return x(e,[4,d,au(h,g,bc(a,f,b))],c)}:function(b){return x(e,[4,d,au(h,g,bc(a,ev(a),b))],c)};var
-k=b[1];return function(b){return x(e,[4,d,au(h,g,bc(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return y(e,[4,d,av(h,g,bd(a,f,b))],c)}:function(b){return y(e,[4,d,av(h,g,bd(a,ey(a),b))],c)};var
+k=b[1];return function(b){return y(e,[4,d,av(h,g,bd(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return x(e,[4,d,au(i,g,bc(a,f,b))],c)}:function(f,b){return x(e,[4,d,au(i,f,bc(a,ev(a),b))],c)};var
-l=b[1];return function(f,b){return x(e,[4,d,au(i,f,bc(a,l,b))],c)}}}function
-bd(b,f){var
-a=f;for(;;)if(typeof
+b==="number")return b?function(g,f,b){return y(e,[4,d,av(i,g,bd(a,f,b))],c)}:function(f,b){return y(e,[4,d,av(i,f,bd(a,ey(a),b))],c)};var
+l=b[1];return function(f,b){return y(e,[4,d,av(i,f,bd(a,l,b))],c)}}}function
+be(b,e){var
+a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=gL(a[2]);bd(b,g);return cr(b,h);case
+f=a[1],h=gQ(a[2]);be(b,f);return ct(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bd(b,d);cr(b,oa);var
+i=c[1];be(b,d);ct(b,ol);var
 a=i;continue}var
-j=c[1];bd(b,d);cr(b,ob);var
+j=c[1];be(b,d);ct(b,om);var
 a=j;continue;case
 6:var
-m=a[2];bd(b,a[1]);return e(m,b);case
-7:bd(b,a[1]);return dh(b);case
+m=a[2];be(b,a[1]);return g(m,b);case
+7:be(b,a[1]);return dk(b);case
 8:var
-n=a[2];bd(b,a[1]);return W(n);case
+n=a[2];be(b,a[1]);return X(n);case
 2:case
 4:var
-k=a[2];bd(b,a[1]);return cr(b,k);default:var
-l=a[2];bd(b,a[1]);return k2(b,l)}}function
-bo(b,f){var
-a=f;for(;;)if(typeof
+k=a[2];be(b,a[1]);return ct(b,k);default:var
+l=a[2];be(b,a[1]);return lb(b,l)}}function
+bq(b,e){var
+a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=gL(a[2]);bo(b,g);return cx(b,h);case
+f=a[1],h=gQ(a[2]);bq(b,f);return cz(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bo(b,d);cx(b,oc);var
+i=c[1];bq(b,d);cz(b,on);var
 a=i;continue}var
-j=c[1];bo(b,d);cx(b,od);var
+j=c[1];bq(b,d);cz(b,oo);var
 a=j;continue;case
 6:var
-m=a[2];bo(b,a[1]);return cx(b,e(m,0));case
+m=a[2];bq(b,a[1]);return cz(b,g(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];bo(b,a[1]);return W(n);case
+n=a[2];bq(b,a[1]);return X(n);case
 2:case
 4:var
-k=a[2];bo(b,a[1]);return cx(b,k);default:var
-l=a[2];bo(b,a[1]);return gH(b,l)}}function
-oe(c,a,b){var
-d=b[1],f=0;return x(function(b){bd(a,b);return e(c,a)},f,d)}function
-ey(b,a){return oe(function(a){return 0},b,a)}function
-ez(a){return ey(aV,a)}function
-of(b,a){var
-c=a[1];return x(function(c){var
-a=es(64);bo(a,c);return e(b,et(a))},0,c)}function
-ah(a){return of(function(a){return a},a)}var
-og=ee(0);function
-eB(c,b){var
-a=c[1+b];return lP(a)?ck(a)===d4?e(ah(oh),a):ck(a)===253?kV(a):oi:e(ah(oj),a)}function
-gN(b,a){if(b.length-1<=a)return ok;var
-c=gN(b,a+1|0),d=eB(b,a);return l(ah(ol),d,c)}function
-om(a){var
+k=a[2];bq(b,a[1]);return cz(b,k);default:var
+l=a[2];bq(b,a[1]);return gM(b,l)}}function
+op(c,a,b){var
+d=b[1],e=0;return y(function(b){be(a,b);return g(c,a)},e,d)}function
+eB(b,a){return op(function(a){return 0},b,a)}function
+eC(a){return eB(aW,a)}function
+oq(b,a){var
+c=a[1];return y(function(c){var
+a=ev(64);bq(a,c);return g(b,ew(a))},0,c)}function
+ah(a){return oq(function(a){return a},a)}var
+or=eh(0);function
+eE(c,b){var
+a=c[1+b];return l0(a)?cm(a)===d7?g(ah(os),a):cm(a)===253?k6(a):ot:g(ah(ou),a)}function
+gS(b,a){if(b.length-1<=a)return ov;var
+c=gS(b,a+1|0),d=eE(b,a);return l(ah(ow),d,c)}function
+ox(a){var
 b=a.length-1;if(2<b>>>0){var
-c=gN(a,2),d=eB(a,1);return l(ah(on),d,c)}switch(b){case
-0:return oo;case
-1:return op;default:var
-f=eB(a,1);return e(ah(oq),f)}}function
-or(d){function
-a(f){var
-a=f;for(;;){if(a){var
-g=a[2],h=a[1];try{var
-c=0,b=e(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=g;continue}return 0}}return a(ef(og))}function
-os(a){if(a===df)return ot;if(a===eh)return ou;if(a[1]===gh){var
-b=a[2],e=b[3],h=b[2],i=b[1];return fu(ah(eA),i,h,e,e+5|0,ov)}if(a[1]===J){var
-c=a[2],f=c[3],j=c[2],k=c[1];return fu(ah(eA),k,j,f,f+6|0,ow)}if(a[1]===gj){var
-d=a[2],g=d[3],l=d[2],m=d[1];return fu(ah(eA),m,l,g,g+6|0,ox)}if(0===ck(a)){var
-n=a[1][1];return aC(n,om(a))}return a[1]}function
-dq(a){var
-b=or(a);return b?b[1]:os(a)}function
-oy(a){var
-b=[0,vA(a)];return b}function
-oz(b,a){function
-c(a){return a?0===b?oA:oB:0===b?oC:oD}if(0===a[0]){var
-d=a[5],f=a[4],g=a[3],h=a[6]?oE:oG,i=a[2],j=a[7],k=c(a[1]);return[0,vp(ah(oF),k,j,i,h,g,f,d)]}if(a[1])return 0;var
-l=c(0);return[0,e(ah(oH),l)]}function
-oI(d,b){if(b){var
-f=b[1],g=f.length-1-1|0,i=0;if(!(g<0)){var
+c=gS(a,2),d=eE(a,1);return l(ah(oy),d,c)}switch(b){case
+0:return oz;case
+1:return oA;default:var
+e=eE(a,1);return g(ah(oB),e)}}function
+oC(d){function
+a(e){var
+a=e;for(;;){if(a){var
+f=a[2],h=a[1];try{var
+c=0,b=g(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
+a=f;continue}return 0}}return a(ei(or))}function
+oD(a){if(a===di)return oE;if(a===ek)return oF;if(a[1]===gm){var
+b=a[2],e=b[3],h=b[2],i=b[1];return fz(ah(eD),i,h,e,e+5|0,oG)}if(a[1]===L){var
+c=a[2],f=c[3],j=c[2],k=c[1];return fz(ah(eD),k,j,f,f+6|0,oH)}if(a[1]===go){var
+d=a[2],g=d[3],l=d[2],m=d[1];return fz(ah(eD),m,l,g,g+6|0,oI)}if(0===cm(a)){var
+n=a[1][1];return aC(n,ox(a))}return a[1]}function
+dt(a){var
+b=oC(a);return b?b[1]:oD(a)}function
+oJ(a){var
+b=[0,v3(a)];return b}function
+oK(b,a){function
+c(a){return a?0===b?oL:oM:0===b?oN:oO}if(0===a[0]){var
+d=a[5],e=a[4],f=a[3],h=a[6]?oP:oR,i=a[2],j=a[7],k=c(a[1]);return[0,vS(ah(oQ),k,j,i,h,f,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,g(ah(oS),l)]}function
+oT(d,b){if(b){var
+e=b[1],f=e.length-1-1|0,i=0;if(!(f<0)){var
 a=i;for(;;){var
-h=oz(a,c(f,a)[1+a]);if(h){var
-j=h[1];e(ey(d,oJ),j)}var
-k=a+1|0;if(g!==a){var
-a=k;continue}break}}return 0}return ey(d,oK)}function
-eC(b,a){return oI(b,oy(a))}var
-oM=oL.slice();function
-oN(f,d){var
-g=dq(f);e(ez(oO),g);eC(aV,d);var
-a=v6(0);if(a<0){var
-b=dg(a);gk(c(oM,b)[1+b])}return dh(aV)}var
-oP=[0];function
-gO(b){var
-a=vF(0);return a}function
-oQ(b,a){try{var
-c=a?oP:gO(0);try{ek(0)}catch(a){}try{var
-i=oN(b,c),d=i}catch(a){a=aS(a);var
-f=gO(0),g=dq(b);e(ez(oS),g);eC(aV,c);var
-h=dq(a);e(ez(oT),h);eC(aV,f);var
-d=dh(aV)}return d}catch(a){a=aS(a);if(a===df)return gk(oR);throw a}}ga(a(jm),function(b,a){try{var
-c=oQ(b,a);return c}catch(a){return 0}});function
-oU(a){return v5(a,0,u(a))}function
-oV(a){return[0,s(55,0),0]}function
-oW(d,g){function
-l(b,a){return oU(aC(b,gv(a)))}function
+h=oK(a,c(e,a)[1+a]);if(h){var
+j=h[1];g(eB(d,oU),j)}var
+k=a+1|0;if(f!==a){var
+a=k;continue}break}}return 0}return eB(d,oV)}function
+eF(b,a){return oT(b,oJ(a))}var
+oX=oW.slice();function
+oY(e,d){var
+f=dt(e);g(eC(oZ),f);eF(aW,d);var
+a=wx(0);if(a<0){var
+b=dj(a);gp(c(oX,b)[1+b])}return dk(aW)}var
+o0=[0];function
+gT(b){var
+a=v8(0);return a}function
+o1(b,a){try{var
+c=a?o0:gT(0);try{en(0)}catch(a){}try{var
+i=oY(b,c),d=i}catch(a){a=aT(a);var
+e=gT(0),f=dt(b);g(eC(o3),f);eF(aW,c);var
+h=dt(a);g(eC(o4),h);eF(aW,e);var
+d=dk(aW)}return d}catch(a){a=aT(a);if(a===di)return gp(o2);throw a}}gf(a(jx),function(b,a){try{var
+c=o1(b,a);return c}catch(a){return 0}});function
+o5(a){return ww(a,0,u(a))}function
+o6(a){return[0,t(55,0),0]}function
+o7(d,g){function
+l(b,a){return o5(aC(b,gA(a)))}function
 m(a){var
-b=T(a,3)<<24,c=T(a,2)<<16,d=T(a,1)<<8;return((T(a,0)+d|0)+c|0)+b|0}var
+b=U(a,3)<<24,c=U(a,2)<<16,d=U(a,1)<<8;return((U(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,oX],j=54+gu(55,i)|0,n=0;if(!(j<0)){var
+f=[0,o8],j=54+gz(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=v_(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&jw;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=wB(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&jH;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-oY(b){var
-a=oV(0);oW(a,b);return a}function
-oZ(a){return oY(wk(0))}function
-o0(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&jw,g=a[2];c(a[1],g)[1+g]=f;return f}function
-o1(a){var
+o9(b){var
+a=o6(0);o7(a,b);return a}function
+o_(a){return o9(wN(0))}function
+o$(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&jH,g=a[2];c(a[1],g)[1+g]=f;return f}function
+pa(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-vn=kC(vm),gQ=vn}catch(a){a=aS(a);if(a!==a$)throw a;try{var
-vl=kC(vk),gP=vl}catch(a){a=aS(a);if(a!==a$)throw a;var
-gP=o2}var
-gQ=gP}var
-o3=lN(gQ,82),dr=[d0,function(a){return oZ(0)}];function
-o4(c,b){var
-a=c;for(;;){if(b<=a)return a;if(el<(a*2|0))return a;var
+vQ=kN(vP),gV=vQ}catch(a){a=aT(a);if(a!==ba)throw a;try{var
+vO=kN(vN),gU=vO}catch(a){a=aT(a);if(a!==ba)throw a;var
+gU=pb}var
+gV=gU}var
+pc=lY(gV,82),du=[d3,function(a){return o_(0)}];function
+pd(c,b){var
+a=c;for(;;){if(b<=a)return a;if(eo<(a*2|0))return a;var
 a=a*2|0;continue}}function
-gR(a,e){var
-f=a?a[1]:o3,b=o4(16,e);if(f)var
-c=ck(dr),g=c1===c?dr[1]:d0===c?gG(dr):dr,d=o0(g);else
+gW(a,e){var
+f=a?a[1]:pc,b=pd(16,e);if(f)var
+c=cm(du),g=c4===c?du[1]:d3===c?gL(du):du,d=o$(g);else
 var
-d=0;return[0,0,s(b,0),d,b]}function
-o5(n,d,g,h){var
-i=h.length-1,f=s(i,0),j=g.length-1-1|0;function
+d=0;return[0,0,t(b,0),d,b]}function
+pe(n,d,f,h){var
+i=h.length-1,e=t(i,0),j=f.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
-i=a[1],l=a[2],m=a[3],g=d?a:[0,i,l,0],b=e(n,i),j=c(f,b)[1+b];if(j)j[3]=g;else
-c(h,b)[1+b]=g;c(f,b)[1+b]=g;var
+i=a[1],l=a[2],m=a[3],f=d?a:[0,i,l,0],b=g(n,i),j=c(e,b)[1+b];if(j)j[3]=f;else
+c(h,b)[1+b]=f;c(e,b)[1+b]=f;var
 a=m;continue}return 0}}var
 p=0;if(!(j<0)){var
-b=p;for(;;){o(c(g,b)[1+b]);var
-t=b+1|0;if(j!==b){var
-b=t;continue}break}}if(d){var
+b=p;for(;;){o(c(f,b)[1+b]);var
+s=b+1|0;if(j!==b){var
+b=s;continue}break}}if(d){var
 k=i-1|0,q=0;if(!(k<0)){var
 a=q;for(;;){var
-m=c(f,a)[1+a];if(m)m[3]=0;var
+m=c(e,a)[1+a];if(m)m[3]=0;var
 r=a+1|0;if(k!==a){var
 a=r;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-gS(g,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<el?1:0;if(d){var
-f=s(c,0),h=1-o1(a);a[2]=f;return o5(e(g,a),h,b,f)}return d}function
-o6(c,b,a){return kt(c,b,0,a)}function
-bE(a,b){return 4<=a.length-1?kt(10,c4,a[3],b)&(a[2].length-1-1|0):W(o7)}function
-o8(a,d,f){var
-b=bE(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?gS(bE,a):e}function
-o9(c,b){var
+gX(f,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<eo?1:0;if(d){var
+e=t(c,0),h=1-pa(a);a[2]=e;return pe(g(f,a),h,b,e)}return d}function
+pf(c,b,a){return kE(c,b,0,a)}function
+bG(a,b){return 4<=a.length-1?kE(10,c7,a[3],b)&(a[2].length-1-1|0):X(pg)}function
+ph(a,d,f){var
+b=bG(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?gX(bG,a):e}function
+pi(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===ap(c,a[1]))return d;var
-a=e;continue}throw a$}}function
-o_(f,a){var
-g=bE(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===ap(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===ap(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===ap(a,e[1])?j:o9(a,k)}throw a$}throw a$}throw a$}function
-o$(c,b){var
+d=a[2],e=a[3];if(0===aq(c,a[1]))return d;var
+a=e;continue}throw ba}}function
+pj(f,a){var
+g=bG(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aq(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===aq(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===aq(a,e[1])?j:pi(a,k)}throw ba}throw ba}throw ba}function
+pk(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===ap(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===aq(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-pa(f,a){var
-g=bE(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===ap(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===ap(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===ap(a,e[1])?[0,j]:o$(a,k)}return 0}return 0}return 0}function
-pb(a,b){function
+pl(f,a){var
+g=bG(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aq(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===aq(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===aq(a,e[1])?[0,j]:pk(a,k)}return 0}return 0}return 0}function
+pm(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===ap(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===aq(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=bE(a,b);return d(c(a[2],e)[1+e])}function
-pc(b,d,c){var
+e=bG(a,b);return d(c(a[2],e)[1+e])}function
+pn(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===ap(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===aq(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-gT(a,d,e){var
-b=bE(a,d),f=c(a[2],b)[1+b],g=pc(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return gS(bE,a);var
+gY(a,d,e){var
+b=bG(a,d),f=c(a[2],b)[1+b],g=pn(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return gX(bG,a);var
 i=h}else
 var
 i=g;return i}function
-bp(a){return a}var
-gU=0,gV=-1;function
-gW(a){return 0<=a?1:0}var
-gX=[N,pd,bA(0)];function
-ds(a,b){a[13]=a[13]+b[3]|0;return gF(b,a[28])}function
-pe(a){a[12]=1;a[13]=1;return er(a[28])}var
-gY=1000000010;function
-eD(b,a){return a2(b[17],a,0,u(a))}function
-dt(a){return e(a[19],0)}function
-pf(b,a){return e(b[20],a)}function
-pg(b,a){return e(b[21],a)}function
-gZ(a,c,b){a[9]=a[9]-c|0;eD(a,b);a[11]=0;return 0}function
-du(c,a){var
-b=y(a,ph);return b?gZ(c,u(a),a):b}function
-bF(a,b,c){var
-d=b[3],e=b[2];du(a,b[1]);dt(a);a[11]=1;a[10]=lu(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;pg(a,a[10]);return du(a,d)}function
-g0(b,a){return bF(b,pi,a)}function
-b0(a,b){var
-c=b[2],d=b[3];du(a,b[1]);a[9]=a[9]-c|0;pf(a,c);return du(a,d)}function
-pj(a){var
-b=bX(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:g0(a,d):e}return dt(a)}function
-pk(a){var
-b=l4(a[28]);if(b){var
+br(a){return a}var
+gZ=0,g0=-1;function
+g1(a){return 0<=a?1:0}var
+g2=[R,po,bC(0)];function
+dv(a,b){a[13]=a[13]+b[3]|0;return gK(b,a[28])}function
+pp(a){a[12]=1;a[13]=1;return eu(a[28])}var
+g3=1000000010;function
+eG(b,a){return a3(b[17],a,0,u(a))}function
+dw(a){return g(a[19],0)}function
+pq(b,a){return g(b[20],a)}function
+pr(b,a){return g(b[21],a)}function
+g4(a,c,b){a[9]=a[9]-c|0;eG(a,b);a[11]=0;return 0}function
+dx(c,a){var
+b=A(a,ps);return b?g4(c,u(a),a):b}function
+bH(a,b,c){var
+d=b[3],e=b[2];dx(a,b[1]);dw(a);a[11]=1;a[10]=lF(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;pr(a,a[10]);return dx(a,d)}function
+g5(b,a){return bH(b,pt,a)}function
+b4(a,b){var
+c=b[2],d=b[3];dx(a,b[1]);a[9]=a[9]-c|0;pq(a,c);return dx(a,d)}function
+pu(a){var
+b=b1(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:g5(a,d):e}return dw(a)}function
+pv(a){var
+b=md(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=bp(d);a[9]=a[9]+e|0;return 0}return 0}function
-pl(a,g,b){if(typeof
+e=br(d);a[9]=a[9]+e|0;return 0}return 0}function
+pw(a,f,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=bX(a[3]);if(j){var
+j=b1(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return v2(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:bW(a[2]);return 0;case
-2:bW(a[3]);return 0;case
+c=a[1],d=a[2];return wt(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:b0(a[2]);return 0;case
+2:b0(a[3]);return 0;case
 3:var
-m=bX(a[2]);return m?g0(a,m[1][2]):dt(a);case
+m=b1(a[2]);return m?g5(a,m[1][2]):dw(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?pk(a):n;default:var
-o=bW(a[5]);return o?eD(a,e(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?pv(a):n;default:var
+o=b0(a[5]);return o?eG(a,g(a[25],o[1])):0}else
 switch(b[0]){case
-0:return gZ(a,g,b[1]);case
+0:return g4(a,f,b[1]);case
 1:var
-c=b[2],f=b[1],p=c[1],z=c[2],q=bX(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],z=c[2],q=b1(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return b0(a,f);case
-1:return bF(a,c,d);case
-2:return bF(a,c,d);case
-3:return a[9]<(g+u(p)|0)?bF(a,c,d):b0(a,f);case
-4:return a[11]?b0(a,f):a[9]<(g+u(p)|0)?bF(a,c,d):((a[6]-d|0)+z|0)<a[10]?bF(a,c,d):b0(a,f);default:return b0(a,f)}}return 0;case
+0:return b4(a,e);case
+1:return bH(a,c,d);case
+2:return bH(a,c,d);case
+3:return a[9]<(f+u(p)|0)?bH(a,c,d):b4(a,e);case
+4:return a[11]?b4(a,e):a[9]<(f+u(p)|0)?bH(a,c,d):((a[6]-d|0)+z|0)<a[10]?bH(a,c,d):b4(a,e);default:return b4(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,A=b[2],B=b[1],s=bX(a[3]);if(s){var
+h=a[6]-a[9]|0,A=b[2],B=b[1],s=b1(a[3]);if(s){var
 t=s[1][1],v=t[1];if(v)var
 C=v[1],D=function(c){var
 a=c;for(;;){if(a){var
@@ -2333,388 +2333,388 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return C}},i=D(t[1]);else
 var
 i=h;var
-w=i-h|0;return 0<=w?b0(a,[0,pn,w+B|0,pm]):bF(a,[0,pp,i+A|0,po],a[6])}return 0;case
+w=i-h|0;return 0<=w?b4(a,[0,py,w+B|0,px]):bH(a,[0,pA,i+A|0,pz],a[6])}return 0;case
 3:var
-x=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))pj(a);var
-F=a[9]-E|0,G=1===x?1:a[9]<g?x:5;return bV([0,G,F],a[2]);case
-4:return bV(b[1],a[3]);default:var
-y=b[1];eD(a,e(a[24],y));return bV(y,a[5])}}function
-g1(a){for(;;){var
-d=l2(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=gW(c),e=i||(a[9]<=h?1:0);if(e){l3(a[28]);var
-j=gW(c)?bp(c):gY;pl(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-pq(a,b){ds(a,b);return g1(a)}function
-pr(c,a,b){return pq(c,[0,a,[0,b],bp(a)])}function
-ps(b,a){return pr(b,bp(u(a)),a)}function
-eE(a){cw(a);return bV([0,-1,[0,gV,pt,0]],a)}function
-eF(a,c){var
-d=bX(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=bp(b[1]);if(i<a[12])return eE(a[1]);var
+x=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))pu(a);var
+F=a[9]-E|0,G=1===x?1:a[9]<f?x:5;return bZ([0,G,F],a[2]);case
+4:return bZ(b[1],a[3]);default:var
+y=b[1];eG(a,g(a[24],y));return bZ(y,a[5])}}function
+g6(a){for(;;){var
+d=mb(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=g1(c),e=i||(a[9]<=h?1:0);if(e){mc(a[28]);var
+j=g1(c)?br(c):g3;pw(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+pB(a,b){dv(a,b);return g6(a)}function
+pC(c,a,b){return pB(c,[0,a,[0,b],br(a)])}function
+pD(b,a){return pC(b,br(u(a)),a)}function
+eH(a){cy(a);return bZ([0,-1,[0,g0,pE,0]],a)}function
+eI(a,c){var
+d=b1(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=br(b[1]);if(i<a[12])return eH(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=bp(a[13]+f|0),bW(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=br(a[13]+f|0),b0(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=bp(a[13]+f|0),bW(a[1]),0):c;return j}return 0}return 0}function
-pu(a,c,b){ds(a,b);if(c)eF(a,1);return bV([0,a[13],b],a[1])}function
-pv(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return pu(a,0,[0,bp(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?ps(a,a[16]):b}function
-pw(a){return pv(a,0,3)}function
-px(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){ds(a,[0,gU,1,0]);eF(a,1);eF(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=br(a[13]+f|0),b0(a[1]),0):c;return j}return 0}return 0}function
+pF(a,c,b){dv(a,b);if(c)eI(a,1);return bZ([0,a[13],b],a[1])}function
+pG(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return pF(a,0,[0,br(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?pD(a,a[16]):b}function
+pH(a){return pG(a,0,3)}function
+pI(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){dv(a,[0,gZ,1,0]);eI(a,1);eI(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-py(a,f){if(a[23])ds(a,[0,gU,5,0]);var
+pJ(a,e){if(a[23])dv(a,[0,gZ,5,0]);var
 b=a[22];if(b){var
-c=bW(a[4]);if(c)return e(a[27],c[1]);var
+c=b0(a[4]);if(c)return g(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-pz(a,b){return py(a,0)}function
-pA(a){pe(a);eE(a[1]);cw(a[2]);cw(a[3]);cw(a[4]);cw(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return pw(a)}function
-pB(a){var
-b=a[4];return lY(function(b){return pz(a,0)},b)}function
-pC(a,b){pB(a);for(;;){if(1<a[14]){px(a,0);continue}a[13]=gY;g1(a);if(b)dt(a);return pA(a)}}function
-g2(a,b){pC(a,0);return e(a[18],0)}function
-pD(a,b){return a2(a[17],pE,0,1)}var
-g3=gz(80,32);function
-g4(b,d){var
+pK(a,b){return pJ(a,0)}function
+pL(a){pp(a);eH(a[1]);cy(a[2]);cy(a[3]);cy(a[4]);cy(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return pH(a)}function
+pM(a){var
+b=a[4];return l9(function(b){return pK(a,0)},b)}function
+pN(a,b){pM(a);for(;;){if(1<a[14]){pI(a,0);continue}a[13]=g3;g6(a);if(b)dw(a);return pL(a)}}function
+g7(a,b){pN(a,0);return g(a[18],0)}function
+pO(a,b){return a3(a[17],pP,0,1)}var
+g8=gE(80,32);function
+g9(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){a2(b[17],g3,0,80);var
-a=a-80|0;continue}return a2(b[17],g3,0,a)}return c}}function
-pF(a){return a[1]===gX?aC(pH,aC(a[2],pG)):pI}function
-pJ(a){return a[1]===gX?aC(pL,aC(a[2],pK)):pM}function
-pN(a){return 0}function
-pO(a){return 0}function
-pP(h,g,f,e,d){var
-b=l1(0),c=[0,gV,pQ,0];gF(c,b);var
-a=cv(0);eE(a);bV([0,1,c],a);var
-i=cv(0),j=cv(0),k=cv(0);return[0,a,cv(0),k,j,i,78,10,68,78,0,1,1,1,1,kN,pR,h,g,f,e,d,0,0,pF,pJ,pN,pO,b]}function
-g5(c,b){function
+c=0<a?1:0;if(c){if(80<a){a3(b[17],g8,0,80);var
+a=a-80|0;continue}return a3(b[17],g8,0,a)}return c}}function
+pQ(a){return a[1]===g2?aC(pS,aC(a[2],pR)):pT}function
+pU(a){return a[1]===g2?aC(pW,aC(a[2],pV)):pX}function
+pY(a){return 0}function
+pZ(a){return 0}function
+p0(h,g,f,e,d){var
+b=ma(0),c=[0,g0,p1,0];gK(c,b);var
+a=cx(0);eH(a);bZ([0,1,c],a);var
+i=cx(0),j=cx(0),k=cx(0);return[0,a,cx(0),k,j,i,78,10,68,78,0,1,1,1,1,kY,p2,h,g,f,e,d,0,0,pQ,pU,pY,pZ,b]}function
+g_(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=pP(c,b,function(a){return 0},e,d);a[19]=function(b){return pD(a,b)};a[20]=function(b){return g4(a,b)};a[21]=function(b){return g4(a,b)};return a}function
-g6(a){function
-b(b){return dh(a)}return g5(function(b,c,d){return kZ(a,b,c,d)},b)}function
-pS(a){function
-b(a){return 0}return g5(function(b,c,d){return mb(a,b,c,d)},b)}var
-pT=fy,pU=function(a){return es(pT)}(0),pV=g6(kX),pW=g6(aV);pS(pU);k1(function(a){g2(pV,0);return g2(pW,0)});function
-pX(b,a){var
-c=ck(a)===N?a:a[1];return ga(b,c)}var
-g7=[N,pY,bA(0)];ww(0);pX(pZ,g7);function
-t(a){if(typeof
-a==="number"&&a!==fS)return-a|0;return wz(a)}function
+a=p0(c,b,function(a){return 0},e,d);a[19]=function(b){return pO(a,b)};a[20]=function(b){return g9(a,b)};a[21]=function(b){return g9(a,b)};return a}function
+g$(a){function
+b(b){return dk(a)}return g_(function(b,c,d){return k_(a,b,c,d)},b)}function
+p3(a){function
+b(a){return 0}return g_(function(b,c,d){return mm(a,b,c,d)},b)}var
+p4=fD,p5=function(a){return ev(p4)}(0),p6=g$(k8),p7=g$(aW);p3(p5);la(function(a){g7(p6,0);return g7(p7,0)});function
+p8(b,a){var
+c=cm(a)===R?a:a[1];return gf(b,c)}var
+ha=[R,p9,bC(0)];wZ(0);p8(p_,ha);function
+s(a){if(typeof
+a==="number"&&a!==fX)return-a|0;return w2(a)}function
 k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:kI(b,a)}return kI(b,a)}function
-n(a,b){if(typeof
+c=b+a|0;return 0<=((c^b)&(c^a))?c:kT(b,a)}return kT(b,a)}function
+m(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:kL(a,b)}return kL(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:kW(a,b)}return kW(a,b)}function
 b(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!wy(b,a))return aH(b,a);return wx(b,a)}function
-Y(a){if(typeof
-a==="number"&&a!==fD)return a+1|0;return wF(a)}function
-p0(a){if(typeof
-a==="number"&&a!==fS)return a-1|0;return wB(a)}function
-eG(a){return typeof
-a==="number"?0<=a?a:a!==fS?-a|0:kH(a):kH(a)}function
+a==="number"&&!w1(b,a))return aH(b,a);return w0(b,a)}function
+B(a){if(typeof
+a==="number"&&a!==fI)return a+1|0;return w8(a)}function
+p$(a){if(typeof
+a==="number"&&a!==fX)return a-1|0;return w4(a)}function
+eJ(a){return typeof
+a==="number"?0<=a?a:a!==fX?-a|0:kS(a):kS(a)}function
 af(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:kK(b,a)}return kK(b,a)}function
-cz(b,a){if(typeof
+c=b<<a;return c>>a===b?c:kV(b,a)}return kV(b,a)}function
+cB(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return wD(b,a)}function
-cA(a){return typeof
-a==="number"?a:wG(a)}var
-f=0,h=1;function
-av(b,a){return 0<bO(b,a)?a:b}function
-w(b,a){return 0<=bO(b,a)?b:a}function
-p1(b,a){return 0<bO(b,a)?1:0}function
-p2(b,a){return wA(b,a,0,u(a))}function
-cB(e,a){var
-d=wt(e,a),b=d[2],c=d[1];if(0<=aj(b))return[0,c,b];if(0<=aj(a)){var
-f=k(b,a);return[0,p0(c),f]}var
-g=n(b,a);return[0,Y(c),g]}function
-g(c,a){return b(c,a)}function
-p3(a){return wE(a)}function
-cC(a){return aj(a)}function
-O(b,a){return wu(b,a)}function
-q(b,a){return bO(b,a)<=0?1:0}function
-z(b,a){return bO(b,a)<0?1:0}function
-Q(a){return a}function
-eH(a){try{var
-b=cA(a);return b}catch(a){a=aS(a);if(a===g7)return eg(p4);throw a}}function
-dv(a){return a?0:1}function
+c=a<32?a:31;return b>>c}return w6(b,a)}function
+cC(a){return typeof
+a==="number"?a:w9(a)}var
+e=0,h=1;function
+ap(b,a){return 0<bS(b,a)?a:b}function
+x(b,a){return 0<=bS(b,a)?b:a}function
+qa(b,a){return 0<bS(b,a)?1:0}function
+qb(b,a){return w3(b,a,0,u(a))}function
+cD(e,a){var
+d=wW(e,a),b=d[2],c=d[1];if(0<=aj(b))return[0,c,b];if(0<=aj(a)){var
+f=k(b,a);return[0,p$(c),f]}var
+g=m(b,a);return[0,B(c),g]}function
+f(c,a){return b(c,a)}function
+qc(a){return w7(a)}function
+cE(a){return aj(a)}function
+P(b,a){return wX(b,a)}function
+p(b,a){return bS(b,a)<=0?1:0}function
+z(b,a){return bS(b,a)<0?1:0}function
+G(a){return a}function
+eK(a){try{var
+b=cC(a);return b}catch(a){a=aT(a);if(a===ha)return ej(qd);throw a}}function
+dy(a){return a?0:1}function
 aw(b,a){var
-c=a?[0,e(b,a[1])]:a;return c}function
+c=a?[0,g(b,a[1])]:a;return c}function
 i(a){return a[1]}function
 j(a){return a[2]}function
 F(a){var
 b=a?F(a[2])+1|0:a;return b}function
-aY(a,b){if(a){var
-c=aY(a[2],b);return[0,a[1],c]}return b}function
-g8(a){return ar(0,a-1|0)}function
-p5(b,a){return b+a|0}function
-g9(b,a){return aH(b,a)}function
-g_(b,a){return ar(0,b-a|0)}function
-g$(b,a){function
-c(b){return g$(b,a)+1|0}function
+aZ(a,b){if(a){var
+c=aZ(a[2],b);return[0,a[1],c]}return b}function
+hb(a){return as(0,a-1|0)}function
+dz(b,a){return b+a|0}function
+hc(b,a){return aH(b,a)}function
+hd(b,a){return as(0,b-a|0)}function
+he(b,a){function
+c(b){return he(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-ha(b,a){function
-c(b){return g$(a,ha(b,a))}function
+hf(b,a){function
+c(b){return he(a,hf(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-hb(b,a){return b<=a?1:0}function
-be(b,a){return b<a?1:0}function
-hc(b,a){function
+hg(b,a){return b<=a?1:0}function
+aN(b,a){return b<a?1:0}function
+hh(b,a){function
 c(b){function
-c(a){return hc(b,a)+1|0}function
+c(a){return hh(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-hd(b,a){function
-c(a){return ha(b,hd(b,a))}function
+hi(b,a){function
+c(a){return hf(b,hi(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}var
-dw=function
-c(a,b){return c.fun(a,b)};wl(dw,function(b,a){function
-e(j){function
-d(a){return Y(g(2,h))}function
-e(a){return g(2,Y(a))}function
-i(a){return Y(g(2,Y(a)))}if(q(a,h))return d(0);var
-b=cB(a,Q(2)),c=b[1];return O(b[2],f)?e(c):i(c)}function
+dA=function
+c(a,b){return c.fun(a,b)};wO(dA,function(b,a){function
+g(j){function
+d(a){return B(f(2,h))}function
+g(a){return f(2,B(a))}function
+i(a){return B(f(2,B(a)))}if(p(a,h))return d(0);var
+b=cD(a,G(2)),c=b[1];return P(b[2],e)?g(c):i(c)}function
 i(b){function
-e(a){return g(2,Y(b))}function
-i(a){return Y(g(2,k(b,a)))}function
-j(a){return g(2,l(dw,b,a))}if(q(a,h))return e(0);var
-c=cB(a,Q(2)),d=c[1];return O(c[2],f)?i(d):j(d)}function
+g(a){return f(2,B(b))}function
+i(a){return B(f(2,k(b,a)))}function
+j(a){return f(2,l(dA,b,a))}if(p(a,h))return g(0);var
+c=cD(a,G(2)),d=c[1];return P(c[2],e)?i(d):j(d)}function
 j(b){function
-e(a){return Y(g(2,Y(b)))}function
-i(a){return g(2,l(dw,b,a))}function
-j(a){return Y(g(2,l(dw,b,a)))}if(q(a,h))return e(0);var
-c=cB(a,Q(2)),d=c[1];return O(c[2],f)?i(d):j(d)}if(q(b,h))return e(0);var
-c=cB(b,Q(2)),d=c[1];return O(c[2],f)?i(d):j(d)});function
-cD(a,b,c){function
-i(c){return e(a,b)}function
-j(c){return cD(a,cD(a,b,c),c)}function
-k(c){return e(a,cD(a,cD(a,b,c),c))}if(q(c,h))return i(0);var
-d=cB(c,Q(2)),g=d[1];return O(d[2],f)?j(g):k(g)}function
-p6(a){function
-c(c){return b(a,c)}return function(a){return cD(c,h,a)}}function
-he(c,a){function
-d(a){return f}function
-g(a){return e(p6(c),a)}function
+g(a){return B(f(2,B(b)))}function
+i(a){return f(2,l(dA,b,a))}function
+j(a){return B(f(2,l(dA,b,a)))}if(p(a,h))return g(0);var
+c=cD(a,G(2)),d=c[1];return P(c[2],e)?i(d):j(d)}if(p(b,h))return g(0);var
+c=cD(b,G(2)),d=c[1];return P(c[2],e)?i(d):j(d)});function
+cF(a,b,c){function
+i(c){return g(a,b)}function
+j(c){return cF(a,cF(a,b,c),c)}function
+k(c){return g(a,cF(a,cF(a,b,c),c))}if(p(c,h))return i(0);var
+d=cD(c,G(2)),f=d[1];return P(d[2],e)?j(f):k(f)}function
+qe(a){function
+c(c){return b(a,c)}return function(a){return cF(c,h,a)}}function
+bf(c,a){function
+d(a){return e}function
+f(a){return g(qe(c),a)}function
 i(a){return h}var
-b=cC(a);return 0===b?i(0):0<b?g(a):d(t(a))}function
-b1(a){return 0<=cC(a)?eH(a):0}function
-A(b,a){return 0===cC(a)?f:wv(b,a)}function
-b2(a){return 0<cC(a)?Q(aT(a)-1|0):f}function
-bf(a){return 0<=cC(a)?p3(a):f}function
+b=cE(a);return 0===b?i(0):0<b?f(a):d(s(a))}function
+bg(a){return 0<=cE(a)?eK(a):0}function
+w(b,a){return 0===cE(a)?e:wY(b,a)}function
+bI(a){return 0<cE(a)?G(aU(a)-1|0):e}function
+bh(a){return 0<=cE(a)?qc(a):e}function
 ax(b,c){var
-a=eH(c);return 0<=a?af(b,a):cz(b,-a|0)}function
-dx(b,c){var
-a=eH(c);return 0<=a?cz(b,a):af(b,-a|0)}function
-dy(b,a){return a?a[1]:b}function
-hf(a){var
+a=eK(c);return 0<=a?af(b,a):cB(b,-a|0)}function
+dB(b,c){var
+a=eK(c);return 0<=a?cB(b,a):af(b,-a|0)}function
+dC(b,a){return a?a[1]:b}function
+hj(a){var
 b=a?a[2]:a;return b}function
 ay(c,a,b){function
 d(c){return a?ay(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-b3(a,b){function
-c(b){return a?b3(a[2],b):a}function
+bJ(a,b){function
+c(b){return a?bJ(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-p7(d,c){var
+qf(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
-hg(a){if(a){var
+hk(a){if(a){var
 b=a[2];if(b)var
-e=hg(b),c=[0,a[1],e];else
+e=hk(b),c=[0,a[1],e];else
 var
 c=b;var
 d=c}else
 var
 d=a;return d}function
-m(b,a){if(a)var
-d=m(b,a[2]),c=[0,e(b,a[1]),d];else
+n(b,a){if(a)var
+d=n(b,a[2]),c=[0,g(b,a[1]),d];else
 var
 c=a;return c}function
-hh(b,a){if(a){var
-c=hh(b,a[2]);return aY(e(b,a[1]),c)}return a}function
-cE(e,d,c){var
+hl(b,a){if(a){var
+c=hl(b,a[2]);return aZ(g(b,a[1]),c)}return a}function
+cG(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=l(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-aN(c,b,a){if(a){var
-d=aN(c,b,a[2]);return l(c,a[1],d)}return b}function
-b4(f,d){var
+aO(c,b,a){if(a){var
+d=aO(c,b,a[2]);return l(c,a[1],d)}return b}function
+b5(e,d){var
 a=d;for(;;){if(a){var
-b=e(f,a[1]);if(!b){var
+b=g(e,a[1]);if(!b){var
 a=a[2];continue}var
 c=b}else
 var
 c=a;return c}}function
-ao(d,c){var
+al(d,c){var
 a=c;for(;;){if(a){var
-b=e(d,a[1]);if(b){var
+b=g(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-b5(b,f){var
-a=f;for(;;){if(a){var
-c=a[2],d=a[1];if(e(b,d))return[0,d,b5(b,c)];var
+b6(b,e){var
+a=e;for(;;){if(a){var
+c=a[2],d=a[1];if(g(b,d))return[0,d,b6(b,c)];var
 a=c;continue}return a}}function
-b6(b,a){if(b)if(a)var
-d=b6(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+b7(b,a){if(b)if(a)var
+d=b7(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-cF(b,a){function
+cH(b,a){function
 c(c){if(a)var
-d=cF(c,a[2]),b=[0,a[1],d];else
+d=cH(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-cG(b,a){function
-c(b){return a?cG(b,a[2]):a}function
+cI(b,a){function
+c(b){return a?cI(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-b7(b,a){function
-c(a){return[0,b,b7(b+1|0,a)]}function
+b8(b,a){function
+c(a){return[0,b,b8(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-bq(b,a){function
-c(a){return[0,b,bq(b,a)]}function
+bs(b,a){function
+c(a){return[0,b,bs(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-R(b,a){return t(A(t(b),a))}function
-aO(d,c,a){var
-e=R(b(d,c),a);return[0,A(b(d,c),a),e]}function
-dz(b,a){var
+Q(b,a){return s(w(s(b),a))}function
+aP(d,c,a){var
+e=Q(b(d,c),a);return[0,w(b(d,c),a),e]}function
+dD(b,a){var
 c=j(a),d=k(j(b),c),e=i(a);return[0,k(i(b),e),d]}function
-p8(a){var
-b=t(i(a));return[0,t(j(a)),b]}function
-hi(a,c){if(q(f,a)){var
+qg(a){var
+b=s(i(a));return[0,s(j(a)),b]}function
+hm(a,c){if(p(e,a)){var
 d=b(a,j(c));return[0,b(a,i(c)),d]}var
-e=b(a,i(c));return[0,b(a,j(c)),e]}function
-dA(d,c,a){var
-e=j(a),f=R(b(j(c),e),d),g=i(a);return[0,A(b(i(c),g),d),f]}function
-p9(a,c){var
-d=i(c),e=R(b(a,a),d),f=j(c);return[0,A(b(a,a),f),e]}function
-hj(d,c,a){var
-e=R(b(j(a),c),d);return[0,A(b(i(a),c),d),e]}function
-aP(c,a){if(c){if(a){var
-d=aP(c[2],a[2]);return k(b(c[1],a[1]),d)}return f}return f}function
+f=b(a,i(c));return[0,b(a,j(c)),f]}function
+b9(d,c,a){var
+e=j(a),f=Q(b(j(c),e),d),g=i(a);return[0,w(b(i(c),g),d),f]}function
+qh(a,c){var
+d=i(c),e=Q(b(a,a),d),f=j(c);return[0,w(b(a,a),f),e]}function
+hn(d,c,a){var
+e=Q(b(j(a),c),d);return[0,w(b(i(a),c),d),e]}function
+aQ(c,a){if(c){if(a){var
+d=aQ(c[2],a[2]);return k(b(c[1],a[1]),d)}return e}return e}function
 az(a){if(a){var
-b=az(a[2]);return k(a[1],b)}return f}function
-p_(b){var
+b=az(a[2]);return k(a[1],b)}return e}function
+qi(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
-if(2!==a[0])return q(f,a[1][1]);return 0}function
-hk(a){var
+if(2!==a[0])return p(e,a[1][1]);return 0}function
+ho(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-d=p_(a);if(d){var
-e=a[16];return ao(function(a){return q(f,a)},e)}return d}}else
+d=qi(a);if(d){var
+f=a[16];return al(function(a){return p(e,a)},f)}return d}}else
 if(1===b[0])return 1;return 0}return 0}function
-hl(a,c,e,d){function
-f(e){var
-f=dA(a,d,hl(a,k(c,h),e,d));return dz(aO(a,h,k(b(g(2,h),c),h)),f)}function
+hp(a,c,e,d){function
+g(e){var
+g=b9(a,d,hp(a,k(c,h),e,d));return dD(aP(a,h,k(b(f(2,h),c),h)),g)}function
 i(i){var
-d=k(b(g(2,h),c),h),e=b(g(2,g(2,g(2,h))),d),f=R(b(Y(g(2,g(2,g(2,h)))),a),e);return[0,A(a,k(b(g(2,h),c),h)),f]}return 0===e?i(0):f(e-1|0)}function
-eI(a,e,d,c){var
-b=aO(a,d,c),i=dA(a,b,hl(a,f,e,dA(a,b,b)));return hi(g(2,h),i)}function
-p$(d,c,b,a){if(q(a,b)){var
-e=k(b,a);return eI(d,c,n(b,a),e)}var
-f=k(a,b);return p8(eI(d,c,n(a,b),f))}function
-hm(a,d){var
-c=b(g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h)))))))))))))))),a),e=Y(g(2,h));return hj(c,a,eI(c,g9(2,d),h,e))}function
-qa(d,c){var
-j=b2(c),a=n(b2(d),j),e=q(f,a)?d:ax(d,t(a)),i=q(f,a)?ax(c,a):c,l=b(Y(g(2,g(2,h))),e);if(z(b(Y(g(2,Y(g(2,h)))),i),l))return k(a,h);var
-m=b(Y(g(2,g(2,h))),i);return z(b(Y(g(2,Y(g(2,h)))),e),m)?n(a,h):a}function
-qb(r,p,o,d,c){var
-a=qa(d,c),e=q(f,a)?d:ax(d,t(a)),i=q(f,a)?ax(c,a):c,j=z(f,d),k=j?z(f,c):j,l=k?q(e,b(g(2,h),i)):k,m=l?q(i,b(g(2,h),e)):l;if(m)var
-s=p$(r,p,e,i),n=[0,dz(hi(a,o),s)];else
+d=k(b(f(2,h),c),h),e=b(f(2,f(2,f(2,h))),d),g=Q(b(B(f(2,f(2,f(2,h)))),a),e);return[0,w(a,k(b(f(2,h),c),h)),g]}return 0===e?i(0):g(e-1|0)}function
+eL(a,g,d,c){var
+b=aP(a,d,c),i=b9(a,b,hp(a,e,g,b9(a,b,b)));return hm(f(2,h),i)}function
+qj(d,c,b,a){if(p(a,b)){var
+e=k(b,a);return eL(d,c,m(b,a),e)}var
+f=k(a,b);return qg(eL(d,c,m(a,b),f))}function
+hq(a,d){var
+c=b(f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h)))))))))))))))),a),e=B(f(2,h));return hn(c,a,eL(c,hc(2,d),h,e))}function
+qk(d,c){var
+j=bI(c),a=m(bI(d),j),g=p(e,a)?d:ax(d,s(a)),i=p(e,a)?ax(c,a):c,l=b(B(f(2,f(2,h))),g);if(z(b(B(f(2,B(f(2,h)))),i),l))return k(a,h);var
+n=b(B(f(2,f(2,h))),i);return z(b(B(f(2,B(f(2,h)))),g),n)?m(a,h):a}function
+ql(r,q,o,d,c){var
+a=qk(d,c),g=p(e,a)?d:ax(d,s(a)),i=p(e,a)?ax(c,a):c,j=z(e,d),k=j?z(e,c):j,l=k?p(g,b(f(2,h),i)):k,m=l?p(i,b(f(2,h),g)):l;if(m)var
+t=qj(r,q,g,i),n=[0,dD(hm(a,o),t)];else
 var
 n=m;return n}function
-hn(b,a){if(b)if(a)var
-d=hn(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+hr(b,a){if(b)if(a)var
+d=hr(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-qc(b,a){var
-c=bq(0,b);return cE(function(b,a){return hn(a,b)},a,c)}function
-br(a){if(a){var
+qm(b,a){var
+c=bs(0,b);return cG(function(b,a){return hr(a,b)},a,c)}function
+bt(a){if(a){var
 b=a[1];if(b)var
-c=br(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+c=bt(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return qd}function
-ho(f,a,e){if(a)var
+d=b;return d}return qn}function
+hs(f,a,e){if(a)var
 b=a[1],c=l(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-dC(a,d,c,g,b){if(b){var
-h=b[2],f=b[1],i=ho(a,c,f);if(i){var
-m=dC(a,d,c,g,h);return[0,i[1],m]}var
-j=ho(a,g,f);if(j){var
-n=dC(a,d,g,c,h);return[0,j[1],n]}var
-k=e(d,f),l=[0,k,dC(a,d,[0,[0,f,k]],c,h)]}else
+dF(a,d,c,f,b){if(b){var
+h=b[2],e=b[1],i=hs(a,c,e);if(i){var
+m=dF(a,d,c,f,h);return[0,i[1],m]}var
+j=hs(a,f,e);if(j){var
+n=dF(a,d,f,c,h);return[0,j[1],n]}var
+k=g(d,e),l=[0,k,dF(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-qe(c,b,a){return dC(c,b,0,0,a)}function
-hp(b,a){return b?a?O(b[1],a[1]):a:a?0:1}function
-qf(b,a){var
-d=i(a),c=hp(i(b),d);if(c){var
-e=j(a);return hp(j(b),e)}return c}function
-aZ(c){var
-a=bf(c);return O(b(a,a),c)?a:k(a,h)}function
-qg(a,d,c){var
-e=q(f,d),g=e?z(f,c):e;if(g)var
-i=aZ(R(b(b(a,a),d),c)),h=[0,[0,bf(A(b(b(a,a),d),c)),i]];else
+qo(c,b,a){return dF(c,b,0,0,a)}function
+ht(b,a){return b?a?P(b[1],a[1]):a:a?0:1}function
+qp(b,a){var
+d=i(a),c=ht(i(b),d);if(c){var
+e=j(a);return ht(j(b),e)}return c}function
+a0(c){var
+a=bh(c);return P(b(a,a),c)?a:k(a,h)}function
+qq(a,d,c){var
+f=p(e,d),g=f?z(e,c):f;if(g)var
+i=a0(Q(b(b(a,a),d),c)),h=[0,[0,bh(w(b(b(a,a),d),c)),i]];else
 var
 h=g;return h}function
-hq(p,o,n,m){var
-c=p,a=o,e=n,d=m;for(;;){if(c){if(a){var
-j=a[2],h=a[1],l=c[2],g=c[1];if(O(g,f)){var
+hu(p,o,n,m){var
+c=p,a=o,f=n,d=m;for(;;){if(c){if(a){var
+j=a[2],h=a[1],l=c[2],g=c[1];if(P(g,e)){var
 c=l,a=j;continue}var
-i=z(f,g)?h[3]:h[2];if(i){var
-q=k(d,b(g,i[1])),c=l,a=j,e=k(e,b(g,h[1])),d=q;continue}return i}return[0,[0,e,d]]}return[0,[0,e,d]]}}function
-eJ(m,l){var
+i=z(e,g)?h[3]:h[2];if(i){var
+q=k(d,b(g,i[1])),c=l,a=j,f=k(f,b(g,h[1])),d=q;continue}return i}return[0,[0,f,d]]}return[0,[0,f,d]]}}function
+eM(m,l){var
 c=m,a=l;for(;;){if(c){if(a){var
 d=a[1];if(d){var
-j=a[2],e=c[2],i=c[1];if(O(i,f)){var
-c=e,a=j;continue}var
-n=eJ(e,j),o=aP(e,d[2]),p=b(g(2,h),o);return k(b(i,k(b(i,d[1]),p)),n)}return f}return f}return f}}function
-qh(i,a,d,c){if(z(f,a)){var
-j=b(i,c);return[0,[0,n(b(a,d),j),a]]}var
-e=O(a,f),g=e?O(c,f):e,k=g?[0,[0,d,h]]:g;return k}function
-qi(l,k,j,i,h,g,f,a,d){var
-m=b(a,h),c=hq(d,k,b(a,i),m);if(c){var
-e=c[1],n=eJ([0,a,d],[0,[0,g,f],j]);return qh(l,e[1],e[2],n)}return c}var
-qj=g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))),qk=he(g(2,h),qj);function
+j=a[2],g=c[2],i=c[1];if(P(i,e)){var
+c=g,a=j;continue}var
+n=eM(g,j),o=aQ(g,d[2]),p=b(f(2,h),o);return k(b(i,k(b(i,d[1]),p)),n)}return e}return e}return e}}function
+qr(i,a,d,c){if(z(e,a)){var
+j=b(i,c);return[0,[0,m(b(a,d),j),a]]}var
+f=P(a,e),g=f?P(c,e):f,k=g?[0,[0,d,h]]:g;return k}function
+qs(l,k,j,i,h,g,f,a,d){var
+m=b(a,h),c=hu(d,k,b(a,i),m);if(c){var
+e=c[1],n=eM([0,a,d],[0,[0,g,f],j]);return qr(l,e[1],e[2],n)}return c}var
+qt=f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))),qu=bf(f(2,h),qt);function
 ag(a){return a[8]}function
-eK(b){var
+eN(b){var
 a=b[4];if(typeof
-a==="number"&&!a)return h;return f}function
-hr(e,d,c){var
-a=e[4];if(typeof
-a==="number"&&!a)return b(d,c);return f}function
-eL(a){var
+a==="number"&&!a)return h;return e}function
+hv(f,d,c){var
+a=f[4];if(typeof
+a==="number"&&!a)return b(d,c);return e}function
+eO(a){var
 c=a[4];if(typeof
 c==="number"){if(0===c){var
 d=ag(a);return b(ag(a),d)}}else
 if(2!==c[0]){var
-i=ag(a);return b(t(g(2,h)),i)}var
-e=ag(a),f=b(ag(a),e);return b(t(g(2,h)),f)}function
-ql(b){var
+i=ag(a);return b(s(f(2,h)),i)}var
+e=ag(a),g=b(ag(a),e);return b(s(f(2,h)),g)}function
+qv(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
-if(2!==a[0])return q(f,a[1][1]);return 1}function
-qm(b){var
+if(2!==a[0])return p(e,a[1][1]);return 1}function
+qw(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,h,h]]}function
-qn(a){var
+qx(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2722,197 +2722,197 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-dD(b){var
+dG(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return qk;return h}function
-qo(c,a){var
-d=aP(a,a),e=c[4];if(typeof
+a!=="number"&&2!==a[0])return qu;return h}function
+qy(c,a){var
+d=aQ(a,a),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=dD(c),f=b(b(dD(c),g),d),i=aZ(f),j=bf(f);return[0,d,az(a),j,i]}return[0,d,az(a),h,h]}function
-hs(a){var
-h=a[9],b=m(function(b){return qo(a,b)},h),e=ql(a);if(e)var
+g=dG(c),f=b(b(dG(c),g),d),i=a0(f),j=bh(f);return[0,d,az(a),j,i]}return[0,d,az(a),h,h]}function
+hw(a){var
+h=a[9],b=n(function(b){return qy(a,b)},h),f=qv(a);if(f)var
 i=a[2],c=F(b)===i?1:0;else
 var
-c=e;if(c)var
-j=a[9],d=ao(function(b){var
+c=f;if(c)var
+j=a[9],d=al(function(b){var
 c=a[1];return F(b)===c?1:0},j);else
 var
 d=c;var
-g=d?ao(function(a){return z(f,a[3])},b):d,k=g?[0,b]:g;return k}function
-ht(c,a){if(a){var
-d=b(c,ht(c,a[2]));return k(a[1],d)}return f}function
-qp(a){var
-e=ax(h,n(a,h));function
+g=d?al(function(a){return z(e,a[3])},b):d,k=g?[0,b]:g;return k}function
+hx(c,a){if(a){var
+d=b(c,hx(c,a[2]));return k(a[1],d)}return e}function
+qz(a){var
+e=ax(h,m(a,h));function
 b(a,g,c,d){function
 f(e){var
-a=dx(g,h),f=dx(c,a),i=b(e,a,f,d);return b(e,a,n(c,ax(f,a)),i)}function
-i(a){return[0,n(c,e),d]}return 0===a?i(0):f(a-1|0)}return b}function
-hu(c,b,a){if(b){if(a){var
-d=hu(c,b[2],a[2]),e=ax(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return ax(a,c)},a)}function
-hv(b,a){if(a){var
-c=hv(b,a[2]);return hu(b,a[1],c)}return a}function
-qq(g,f,e){var
+a=dB(g,h),f=dB(c,a),i=b(e,a,f,d);return b(e,a,m(c,ax(f,a)),i)}function
+i(a){return[0,m(c,e),d]}return 0===a?i(0):f(a-1|0)}return b}function
+hy(c,b,a){if(b){if(a){var
+d=hy(c,b[2],a[2]),e=ax(a[1],c);return[0,k(b[1],e),d]}return b}return n(function(a){return ax(a,c)},a)}function
+hz(b,a){if(a){var
+c=hz(b,a[2]);return hy(b,a[1],c)}return a}function
+qA(g,f,e){var
 d=g,c=f,a=e;for(;;){if(c){if(a){var
 h=a[2],i=c[2],d=k(d,b(c[1],a[1])),c=i,a=h;continue}return d}return d}}var
-cH=hd(2,6),qr=6;function
-hw(b,a){function
+cJ=hi(2,6),qB=6;function
+hA(b,a){function
 c(c){if(a)var
-d=hw(c,cG(cH,a)),b=[0,cF(cH,a),d];else
+d=hA(c,cI(cJ,a)),b=[0,cH(cJ,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-qs(a){var
-c=ax(h,a),d=ax(h,n(a,h));return function(e,b){var
-f=hw(e,b);return m(function(b){var
-e=hv(a,b);return[0,ht(c,bq(d,F(b))),e]},f)}}function
-qt(b,a){return m(function(b){return qq(f,a,j(b))},b)}function
-hx(e,c,a){if(c)if(a)var
-f=hx(e,c[2],a[2]),g=a[1],d=[0,k(b(e,c[1]),g),f];else
+qC(a){var
+c=ax(h,a),d=ax(h,m(a,h));return function(e,b){var
+f=hA(e,b);return n(function(b){var
+e=hz(a,b);return[0,hx(c,bs(d,F(b))),e]},f)}}function
+qD(b,a){return n(function(b){return qA(e,a,j(b))},b)}function
+hB(e,c,a){if(c)if(a)var
+f=hB(e,c[2],a[2]),g=a[1],d=[0,k(b(e,c[1]),g),f];else
 var
 d=a;else
 var
 d=c;return d}function
-hy(i,h,c){var
+hC(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
-d=a[2],e=b[2],g=b[1];if(O(g,f)){var
-b=e,a=d;continue}var
-j=hy(e,d,c);return hx(g,a[1],j)}return c}return c}}function
-hz(d,c,b,a){if(b){if(a){var
-f=hz(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return je(qp(d),qr,c,g,f)}var
+d=a[2],f=b[2],g=b[1];if(P(g,e)){var
+b=f,a=d;continue}var
+j=hC(f,d,c);return hB(g,a[1],j)}return c}return c}}function
+hD(d,c,b,a){if(b){if(a){var
+f=hD(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return jp(qz(d),qB,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-qu(a,e,d,c){return cF(e,hz(a,b(a,Q(cH)),d,c))}function
-qv(a){var
-d=ax(h,n(a,h));return function(f,e){var
-c=dx(e,b(a,Q(f)));return n(n(c,ax(dx(c,a),a)),d)}}function
-eM(b,a){if(b)if(a)var
-d=eM(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
+qE(a,e,d,c){return cH(e,hD(a,b(a,G(cJ)),d,c))}function
+qF(a){var
+d=ax(h,m(a,h));return function(f,e){var
+c=dB(e,b(a,G(f)));return m(m(c,ax(dB(c,a),a)),d)}}function
+eP(b,a){if(b)if(a)var
+d=eP(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-eN(d,a,c){var
-e=Q(cH),b=b1(A(Q(a),e)),g=g_(a,g9(b,cH));return m(function(a){var
-c=ay(b,a,f);return l(qv(d),g,c)},c)}function
-hA(a){if(a){var
-b=hA(a[2]);return k(eG(a[1]),b)}return f}var
-hB=g(2,g(2,g(2,Y(g(2,h)))));function
-qw(a){return k(b2(aN(function(b,a){return w(b[1],a)},f,a)),h)}function
-cI(a){return k(k(qw(a),hB),h)}function
-qx(a,b){var
-c=a[9],d=F(a[9]);return l(qs(cI(b)),d,c)}function
-qy(a){var
-b=a[9];return m(function(a){return 0},b)}function
-hC(g,f,d,b,a){if(b)if(a){var
-h=a[1],k=hC(g,f,d+1|0,b[2],a[2]);if(h)var
+eQ(d,a,c){var
+f=G(cJ),b=bg(w(G(a),f)),g=hd(a,hc(b,cJ));return n(function(a){var
+c=ay(b,a,e);return l(qF(d),g,c)},c)}function
+hE(a){if(a){var
+b=hE(a[2]);return k(eJ(a[1]),b)}return e}var
+hF=f(2,f(2,f(2,B(f(2,h)))));function
+qG(a){return k(bI(aO(function(b,a){return x(b[1],a)},e,a)),h)}function
+cK(a){return k(k(qG(a),hF),h)}function
+qH(a,b){var
+c=a[9],d=F(a[9]);return l(qC(cK(b)),d,c)}function
+qI(a){var
+b=a[9];return n(function(a){return 0},b)}function
+hG(f,e,d,b,a){if(b)if(a){var
+h=a[1],k=hG(f,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=e(f,d),i=j?qt(g,b[1]):j;var
+j=g(e,d),i=j?qD(f,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-dE(c,a){if(a)var
-e=a[1],f=dE(c,a[2]),d=[0,m(function(a){return b(b(Q(c[1]),e),a)},a),f];else
+dH(c,a){if(a)var
+e=a[1],f=dH(c,a[2]),d=[0,n(function(a){return b(b(G(c[1]),e),a)},a),f];else
 var
 d=a;return d}function
-eO(c,g,f,e,d,a){if(f){if(e){if(d){var
-h=eO(c,g,f[2],e[2],d[2],a),i=e[1],j=m(function(a){return b(i,a)},a),k=f[1];return[0,aY(eN(cI(g),k,d),j),h]}return dE(c,a)}return dE(c,a)}return dE(c,a)}function
-eP(d,b){if(b){var
+eR(c,g,f,e,d,a){if(f){if(e){if(d){var
+h=eR(c,g,f[2],e[2],d[2],a),i=e[1],j=n(function(a){return b(i,a)},a),k=f[1];return[0,aZ(eQ(cK(g),k,d),j),h]}return dH(c,a)}return dH(c,a)}return dH(c,a)}function
+eS(d,b){if(b){var
 a=ay(b[1],d,0);if(a)var
-c=eP(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+c=eS(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return qz}function
-dF(b,a){if(b){var
-c=b[1];return a?[0,w(c,a[1])]:[0,c]}return a}function
-dG(b,a){if(b){var
-c=b[1];return a?[0,av(c,a[1])]:[0,c]}return a}function
-dH(b,a){var
-c=j(a),d=dG(j(b),c),e=i(a);return[0,dF(i(b),e),d]}function
-hD(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,hD(a,b,d)]},g=function(a){return[0,dH(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-qA(d,c,a){var
-e=[0,R(b(c,j(a)),d)];return[0,[0,A(b(c,i(a)),d)],e]}function
-hE(d,c,a,b){if(a){var
-e=a[1],f=hE(d,c,a[2],b),g=qA(d,c,j(e));return hD(i(e),g,f)}return b}function
-hF(c,a){var
-d=A(a,c);if(O(a,b(c,d)))return[0,[0,a,d],h];var
-e=A(c,a);return O(c,b(a,e))?[0,[0,c,h],e]:[0,[0,b(c,a),a],c]}function
-cJ(d,c,a){var
-e=dD(d),g=q(f,a)?c[3]:c[4];return A(b(a,g),e)}function
-hG(c,b,a){return t(cJ(c,b,t(a)))}function
-qB(e,c,a,d){var
-g=q(f,a)?c[4]:c[3],h=b(d,g);return A(b(a,dD(e)),h)}function
-hH(a,j,i,c,h,g){var
-d=hr(a,j,c[1]),e=t(b(eL(a),i));if(z(f,eL(a))){var
-l=[0,k(d,cJ(a,c,b(e,g)))],m=[0,k(d,hG(a,c,b(e,h)))];return[0,eK(a),m,l]}var
-n=[0,k(d,cJ(a,c,b(e,h)))],o=[0,k(d,hG(a,c,b(e,g)))];return[0,eK(a),o,n]}function
-hI(a,i){var
-d=qm(a);if(d)var
-c=d[1],p=b(c[1],c[1]),q=ag(a),r=[0,t(b(b(i,b(ag(a),q)),p))],j=[0,[0,f,[0,b(c[2],c[2]),0,r]],0];else
+e=a;return e}return qJ}function
+dI(b,a){if(b){var
+c=b[1];return a?[0,x(c,a[1])]:[0,c]}return a}function
+dJ(b,a){if(b){var
+c=b[1];return a?[0,ap(c,a[1])]:[0,c]}return a}function
+dK(b,a){var
+c=j(a),d=dJ(j(b),c),e=i(a);return[0,dI(i(b),e),d]}function
+hH(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,hH(a,b,d)]},g=function(a){return[0,dK(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+qK(d,c,a){var
+e=[0,Q(b(c,j(a)),d)];return[0,[0,w(b(c,i(a)),d)],e]}function
+hI(d,c,a,b){if(a){var
+e=a[1],f=hI(d,c,a[2],b),g=qK(d,c,j(e));return hH(i(e),g,f)}return b}function
+hJ(c,a){var
+d=w(a,c);if(P(a,b(c,d)))return[0,[0,a,d],h];var
+e=w(c,a);return P(c,b(a,e))?[0,[0,c,h],e]:[0,[0,b(c,a),a],c]}function
+cL(d,c,a){var
+f=dG(d),g=p(e,a)?c[3]:c[4];return w(b(a,g),f)}function
+hK(c,b,a){return s(cL(c,b,s(a)))}function
+qL(f,c,a,d){var
+g=p(e,a)?c[4]:c[3],h=b(d,g);return w(b(a,dG(f)),h)}function
+hL(a,j,i,c,h,g){var
+d=hv(a,j,c[1]),f=s(b(eO(a),i));if(z(e,eO(a))){var
+l=[0,k(d,cL(a,c,b(f,g)))],m=[0,k(d,hK(a,c,b(f,h)))];return[0,eN(a),m,l]}var
+n=[0,k(d,cL(a,c,b(f,h)))],o=[0,k(d,hK(a,c,b(f,g)))];return[0,eN(a),o,n]}function
+hM(a,i){var
+d=qw(a);if(d)var
+c=d[1],p=b(c[1],c[1]),q=ag(a),r=[0,s(b(b(i,b(ag(a),q)),p))],j=[0,[0,e,[0,b(c[2],c[2]),0,r]],0];else
 var
 j=d;var
-e=qn(a);if(e)var
-l=e[1],m=l[2],n=l[1],s=Q(a[1]),u=[0,b(b(b(b(g(2,h),i),s),n),m)],v=[0,g(2,h),0,u],o=[0,[0,k(n,m),v],0];else
+g=qx(a);if(g)var
+l=g[1],m=l[2],n=l[1],t=G(a[1]),u=[0,b(b(b(b(f(2,h),i),t),n),m)],v=[0,f(2,h),0,u],o=[0,[0,k(n,m),v],0];else
 var
-o=e;return aY(o,j)}function
-eQ(d,e){var
+o=g;return aZ(o,j)}function
+eT(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=eQ(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=eT(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-hJ(a){var
+hN(a){var
 c=a[4];if(typeof
 c!=="number"&&2!==c[0])return ag(a);var
 d=ag(a);return b(ag(a),d)}function
-qC(c,h,a,d,g){if(typeof
+qM(c,h,a,d,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-o=ag(c),p=b(ag(c),o),r=aZ(w(f,R(b(b(b(a,a),p),i),h))),s=d[1];return[0,i,b(b(a,a),s),r]}var
-n=A(cJ(c,d,t(b(b(a,hJ(c)),i))),h);return[0,i,aZ(d[1]),n]}var
-e=g[1],k=c[4];if(typeof
+o=ag(c),q=b(ag(c),o),r=a0(x(e,Q(b(b(b(a,a),q),i),h))),t=d[1];return[0,i,b(b(a,a),t),r]}var
+n=w(cL(c,d,s(b(b(a,hN(c)),i))),h);return[0,i,a0(d[1]),n]}var
+f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
-l=q(f,e);if(l)var
-v=ag(c),x=b(ag(c),v),y=bf(A(b(b(b(a,a),x),e),h)),z=d[1],m=[1,e,b(b(a,a),z),y];else
+l=p(e,f);if(l)var
+v=ag(c),y=b(ag(c),v),z=bh(w(b(b(b(a,a),y),f),h)),A=d[1],m=[1,f,b(b(a,a),A),z];else
 var
 m=l;return m}var
-u=A(cJ(c,d,b(b(a,hJ(c)),e)),h);return[1,e,aZ(d[1]),u]}}function
-qD(e,a,d,c){var
-g=b(e,d);return aZ(w(f,R(n(b(a,c),g),a)))}function
-qE(l,j,c,i,e,a,d){var
-f=l[4];if(typeof
-f==="number"&&!f){var
-m=k(n(e,b(b(g(2,h),j),d)),i),o=k(a,c);return q(b(k(a,c),o),m)}return q(n(b(c,e),d),a)}function
-qF(m,l,c,j,e,a,d){var
-f=m[4];if(typeof
-f==="number"&&!f){var
-i=q(c,a);if(i){var
-o=n(a,c),p=b(n(a,c),o);return q(k(n(e,b(b(g(2,h),l),d)),j),p)}return i}return q(k(b(c,e),d),a)}function
-qG(g,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(qE(g,f,e,d,a[2],a[3],c)){var
-h=j(b),k=i(b);return[0,dF([0,a[1]],k),h]}return b}if(qF(g,f,e,d,a[2],a[3],c)){var
-l=j(b),m=dG([0,a[1]],l);return[0,i(b),m]}return b}}function
-hK(d,c,b,a){if(c){if(b){if(a){var
-e=hK(d,c[2],b[2],a[2]);return[0,a2(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-hL(f,e,d,b,a){if(b)if(a)var
-g=hL(f,e,d,b[2],a[2]),c=[0,qC(f,e,d,b[1],a[1]),g];else
+u=w(cL(c,d,b(b(a,hN(c)),f)),h);return[1,f,a0(d[1]),u]}}function
+qN(f,a,d,c){var
+g=b(f,d);return a0(x(e,Q(m(b(a,c),g),a)))}function
+qO(l,j,c,i,e,a,d){var
+g=l[4];if(typeof
+g==="number"&&!g){var
+n=k(m(e,b(b(f(2,h),j),d)),i),o=k(a,c);return p(b(k(a,c),o),n)}return p(m(b(c,e),d),a)}function
+qP(n,l,c,j,e,a,d){var
+g=n[4];if(typeof
+g==="number"&&!g){var
+i=p(c,a);if(i){var
+o=m(a,c),q=b(m(a,c),o);return p(k(m(e,b(b(f(2,h),l),d)),j),q)}return i}return p(k(b(c,e),d),a)}function
+qQ(g,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(qO(g,f,e,d,a[2],a[3],c)){var
+h=j(b),k=i(b);return[0,dI([0,a[1]],k),h]}return b}if(qP(g,f,e,d,a[2],a[3],c)){var
+l=j(b),m=dJ([0,a[1]],l);return[0,i(b),m]}return b}}function
+hO(d,c,b,a){if(c){if(b){if(a){var
+e=hO(d,c[2],b[2],a[2]);return[0,a3(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+hP(f,e,d,b,a){if(b)if(a)var
+g=hP(f,e,d,b[2],a[2]),c=[0,qM(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-hM(b){var
+hQ(b){var
 a=b[4];if(typeof
-a==="number"&&!a)return h;return t(h)}function
-hN(a,c){var
-d=eL(a);return b(c,b(hM(a),d))}function
-dI(a,h,s,r,q,p,d,o,c){if(c){var
-i=c[1],e=i[1],j=z(f,e);if(j){var
-t=i[2],u=b(b(p,hM(a)),e),v=d[1],w=hr(a,h,d[1]),g=qi(h,r,q,eK(a),w,v,o,u,t);if(g)var
-k=g[1],x=b(b(k[2],e),s),l=[0,qB(a,d,k[1],x)];else
+a==="number"&&!a)return h;return s(h)}function
+hR(a,c){var
+d=eO(a);return b(c,b(hQ(a),d))}function
+dL(a,h,s,r,q,p,d,o,c){if(c){var
+i=c[1],f=i[1],j=z(e,f);if(j){var
+t=i[2],u=b(b(p,hQ(a)),f),v=d[1],w=hv(a,h,d[1]),g=qs(h,r,q,eN(a),w,v,o,u,t);if(g)var
+k=g[1],x=b(b(k[2],f),s),l=[0,qL(a,d,k[1],x)];else
 var
 l=g;var
 m=l}else
@@ -2921,356 +2921,356 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-qH(l,k,g,f,d,q,p,n,a,o,c){var
-r=n[1];if(r){var
-w=a[2],x=m(function(a){return b(w,a)},q),s=aY(e(p,o),x),y=j(c),z=n[2],A=dG(aw(t,dI(l,k,g,f,d,t(h),a,s,z)),y),B=i(c);return[0,dF(dI(l,k,g,f,d,h,a,s,[0,r[1]]),B),A]}var
-u=n[2];if(u){var
-C=a[2],D=m(function(a){return b(C,a)},q),v=aY(e(p,o),D),E=j(c),F=[0,u[1]],G=dG(aw(t,dI(l,k,g,f,d,t(h),a,v,F)),E),H=i(c);return[0,dF(dI(l,k,g,f,d,h,a,v,0),H),G]}return c}function
-eR(l,k,j,i,h,g,f,c,p,o,a){if(c){var
-m=c[1],b=m[1],d=cG(b,o);if(d){var
-e=cG(b,a);if(e){var
-n=p5(p,b),q=eR(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,qH(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return aY(cF(b,a),r)}return a}return a}return a}function
-qI(a){var
-b=a[4];return hh(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-dJ(b,a){return ay(a,b,[0,f,f,h,h])}function
-qJ(e,d,a,c,b){var
-g=hy(c,b,m(function(a){return f},a)),h=F(e[9]);return qu(cI(d),h,a,g)}function
-hO(e,c,a){if(c)if(a)var
-f=hO(e,c[2],a[2]),g=b(e,c[1][2]),d=[0,k(a[1],g),f];else
+qR(l,k,f,e,d,q,p,m,a,o,c){var
+r=m[1];if(r){var
+w=a[2],x=n(function(a){return b(w,a)},q),t=aZ(g(p,o),x),y=j(c),z=m[2],A=dJ(aw(s,dL(l,k,f,e,d,s(h),a,t,z)),y),B=i(c);return[0,dI(dL(l,k,f,e,d,h,a,t,[0,r[1]]),B),A]}var
+u=m[2];if(u){var
+C=a[2],D=n(function(a){return b(C,a)},q),v=aZ(g(p,o),D),E=j(c),F=[0,u[1]],G=dJ(aw(s,dL(l,k,f,e,d,s(h),a,v,F)),E),H=i(c);return[0,dI(dL(l,k,f,e,d,h,a,v,0),H),G]}return c}function
+eU(l,k,j,i,h,g,f,c,p,o,a){if(c){var
+m=c[1],b=m[1],d=cI(b,o);if(d){var
+e=cI(b,a);if(e){var
+n=dz(p,b),q=eU(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,qR(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return aZ(cH(b,a),r)}return a}return a}return a}function
+qS(a){var
+b=a[4];return hl(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+dM(b,a){return ay(a,b,[0,e,e,h,h])}function
+qT(f,d,a,c,b){var
+g=hC(c,b,n(function(a){return e},a)),h=F(f[9]);return qE(cK(d),h,a,g)}function
+hS(e,c,a){if(c)if(a)var
+f=hS(e,c[2],a[2]),g=b(e,c[1][2]),d=[0,k(a[1],g),f];else
 var
 d=a;else
 var
 d=c;return d}function
-qK(i,e,w,b,v,u,d,t,s,r,p,a,c){var
-j=cF(F(d),a),k=hq(a,s,f,f);if(k){var
-l=k[1];if(O(l[1],b)&&z(f,b)){var
-x=he(g(2,h),hB);if(q(hA(j),x)){var
-m=aP(cG(F(d),a),p),n=qJ(i,e,w,j,t),o=eJ(a,r),y=O(m,f)?n:hO(m,e,n),A=qD(b,u,l[2],o);return hK(function(a,c,d){return qG(i,b,A,o,a,c,d)},v,y,c)}}return c}return c}function
-qL(a,u,h,b,g,t,O,N,M,L,f){var
-k=u[3],d=eQ(L,u[4]),c=m(i,d),v=ao(function(b){return be(b,a[2])},c);if(v){var
-l=hE(k,h,d,M),n=f[1];if(n){var
-P=[0,n[1],n[2]],o=eP(t,c);if(o)var
-w=o[1],x=hF(k,h),y=x[1],e=y[1],Q=y[2],R=m(function(c){var
-d=j(j(c)),f=i(j(c));return hH(a,e,Q,dJ(b,i(c)),f,d)},d),z=hI(a,e),A=aY(R,m(j,z)),p=m(i,z),S=cI(b),B=m(function(a){return eM(g,a)},w),C=eO(a,b,c,m(function(a){return dJ(b,a)[2]},c),B,p),T=qK(a,b,g,O,N,e,c,w,A,C,p,P,l),U=0,V=f[2],W=function(a){return eN(S,a,B)},D=[0,eR(a,e,hN(a,x[2]),A,C,p,W,V,U,b,T)];else
+qU(i,g,w,b,v,u,d,t,s,r,q,a,c){var
+j=cH(F(d),a),k=hu(a,s,e,e);if(k){var
+l=k[1];if(P(l[1],b)&&z(e,b)){var
+x=bf(f(2,h),hF);if(p(hE(j),x)){var
+m=aQ(cI(F(d),a),q),n=qT(i,g,w,j,t),o=eM(a,r),y=P(m,e)?n:hS(m,g,n),A=qN(b,u,l[2],o);return hO(function(a,c,d){return qQ(i,b,A,o,a,c,d)},v,y,c)}}return c}return c}function
+qV(a,u,h,b,g,t,O,N,M,L,f){var
+k=u[3],d=eT(L,u[4]),c=n(i,d),v=al(function(b){return aN(b,a[2])},c);if(v){var
+l=hI(k,h,d,M),m=f[1];if(m){var
+P=[0,m[1],m[2]],o=eS(t,c);if(o)var
+w=o[1],x=hJ(k,h),y=x[1],e=y[1],Q=y[2],R=n(function(c){var
+d=j(j(c)),f=i(j(c));return hL(a,e,Q,dM(b,i(c)),f,d)},d),z=hM(a,e),A=aZ(R,n(j,z)),p=n(i,z),S=cK(b),B=n(function(a){return eP(g,a)},w),C=eR(a,b,c,n(function(a){return dM(b,a)[2]},c),B,p),T=qU(a,b,g,O,N,e,c,w,A,C,p,P,l),U=0,V=f[2],W=function(a){return eQ(S,a,B)},D=[0,eU(a,e,hR(a,x[2]),A,C,p,W,V,U,b,T)];else
 var
 D=o;return D}var
 q=f[2];if(q){var
-r=eP(t,c);if(r)var
-X=r[1],E=hF(k,h),F=E[1],s=F[1],Y=F[2],Z=m(function(c){var
-d=j(j(c)),e=i(j(c));return hH(a,s,Y,dJ(b,i(c)),e,d)},d),G=hI(a,s),_=aY(Z,m(j,G)),H=m(i,G),$=cI(b),I=m(function(a){return eM(g,a)},X),aa=eO(a,b,c,m(function(a){return dJ(b,a)[2]},c),I,H),ab=0,ac=[0,q[1],q[2]],ad=function(a){return eN($,a,I)},J=[0,eR(a,s,hN(a,E[2]),_,aa,H,ad,ac,ab,b,l)];else
+r=eS(t,c);if(r)var
+X=r[1],E=hJ(k,h),F=E[1],s=F[1],Y=F[2],Z=n(function(c){var
+d=j(j(c)),e=i(j(c));return hL(a,s,Y,dM(b,i(c)),e,d)},d),G=hM(a,s),_=aZ(Z,n(j,G)),H=n(i,G),$=cK(b),I=n(function(a){return eP(g,a)},X),aa=eR(a,b,c,n(function(a){return dM(b,a)[2]},c),I,H),ab=0,ac=[0,q[1],q[2]],ad=function(a){return eQ($,a,I)},J=[0,eU(a,s,hR(a,E[2]),_,aa,H,ad,ac,ab,b,l)];else
 var
 J=r;return J}var
 K=[0,l]}else
 var
 K=v;return K}function
-hP(d,c,a){return A(b(d,a),c)}function
-eS(d,c,a){return R(b(d,a),c)}function
-eT(c,b,a){if(a){var
-d=a[2],f=a[1],g=function(a){return[0,f,eT(c,a,d)]},h=function(a){return[0,e(c,f),d]};return 0===b?h(0):g(b-1|0)}return a}function
-hQ(d,c,b,a){if(a)var
-f=a[1],h=hQ(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b4(function(a){return i(b,a)},c)?f:e(d,f),g=[0,j,h];else
+hT(d,c,a){return w(b(d,a),c)}function
+eV(d,c,a){return Q(b(d,a),c)}function
+eW(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,eW(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
+hU(d,c,b,a){if(a)var
+e=a[1],h=hU(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b5(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
 var
-g=a;return g}var
-eU=[0,f,0];function
-qM(d,b,a){var
-c=j(a),e=c?av(c[1],b):b;return[0,w(i(a),d),[0,e]]}function
-qN(d,c,e,b,a){if(0===a[0]){if(a[1]===e){var
-f=a[2],g=eS(d,c,a[4]),h=hP(d,c,a[3]);return eT(function(a){return qM(h,g,a)},f,b)}return b}return b}function
-hR(d,a,c,b){var
-e=bq(eU,c),f=a[4],g=a[3];return cE(function(a,c){return qN(d,g,b,a,c)},f,e)}function
-hS(b,a){return w(f,n(b,az(m(i,a))))}function
-hT(b){var
-a=j(b);return a?a[1]:f}function
-dK(a){return j(a)?0:1}function
-qO(a){return F(b5(dK,a))}function
-hU(b,a){var
+f=a;return f}var
+eX=[0,e,0];function
+qW(d,b,a){var
+c=j(a),e=c?ap(c[1],b):b;return[0,x(i(a),d),[0,e]]}function
+qX(d,c,e,b,a){if(0===a[0]){if(a[1]===e){var
+f=a[2],g=eV(d,c,a[4]),h=hT(d,c,a[3]);return eW(function(a){return qW(h,g,a)},f,b)}return b}return b}function
+hV(d,a,c,b){var
+e=bs(eX,c),f=a[4],g=a[3];return cG(function(a,c){return qX(d,g,b,a,c)},f,e)}function
+hW(b,a){return x(e,m(b,az(n(i,a))))}function
+hX(b){var
+a=j(b);return a?a[1]:e}function
+dN(a){return j(a)?0:1}function
+qY(a){return F(b6(dN,a))}function
+hY(b,a){var
 c=j(a);if(c){var
-d=k(i(a),b);return av(c[1],d)}return k(i(a),b)}function
-qP(g,f,e,d,a){var
-b=dK(a),h=b?1:b;if(d===h)var
-j=n(g,n(e,hT(a))),c=w(i(a),j);else
+d=k(i(a),b);return ap(c[1],d)}return k(i(a),b)}function
+qZ(g,f,e,d,a){var
+b=dN(a),h=b?1:b;if(d===h)var
+j=m(g,m(e,hX(a))),c=x(i(a),j);else
 var
-c=i(a);return[0,[0,c],[0,hU(f,a)]]}function
-dL(a){var
+c=i(a);return[0,[0,c],[0,hY(f,a)]]}function
+dO(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-qQ(b,a){var
-c=qO(a),d=az(m(hT,a)),e=hS(b,a);return m(function(a){return qP(b,e,d,c,a)},a)}function
-qR(c,a){var
-d=c[10],h=d?w(f,n(d[1],a)):f,e=c[11],i=e?w(f,n(a,e[1])):f,g=w(h,i);return b(g,g)}function
-qS(e,d,a){var
-f=n(d,a),c=w(n(a,e),f);return b(c,c)}function
-eV(b){var
-a=b[10];return a?q(f,a[1]):a}function
-hV(b){var
-a=b[11];return a?q(a[1],f):a}function
-qT(b,a){var
-c=eV(b),d=c?z(a,f):c;if(d)var
-e=d;else{var
-g=hV(b);if(g)return z(f,a);var
-e=g}return e}function
-hW(c,a){return az(m(function(a){return qT(c,a)?f:b(a,a)},a))}function
-hX(b,a){return eV(b)?a:m(t,a)}function
-hY(a){return aN(w,dy(f,a),a)}function
-qU(a,c){var
-d=eV(a),b=d||hV(a);return b?z(hY(hX(a,c)),f):b}function
-qV(e,d,c,a){var
-f=b(e,d),g=j(a),h=R(b(j(c),g),f),k=b(e,d),l=i(a);return[0,A(b(i(c),l),k),h]}function
-hZ(a,e,d,c){function
-f(b){return dz([0,a,a],qV(a,e,c,hZ(a,k(e,h),b,c)))}function
-i(c){return[0,a,b(g(2,h),a)]}return 0===d?i(0):f(d-1|0)}function
-h0(c,b,a){function
-d(b){return h0(c,b,dA(c,a,a))}function
+q0(b,a){var
+c=qY(a),d=az(n(hX,a)),e=hW(b,a);return n(function(a){return qZ(b,e,d,c,a)},a)}function
+q1(c,a){var
+d=c[10],h=d?x(e,m(d[1],a)):e,f=c[11],i=f?x(e,m(a,f[1])):e,g=x(h,i);return b(g,g)}function
+q2(e,d,a){var
+f=m(d,a),c=x(m(a,e),f);return b(c,c)}function
+eY(b){var
+a=b[10];return a?p(e,a[1]):a}function
+hZ(b){var
+a=b[11];return a?p(a[1],e):a}function
+q3(b,a){var
+c=eY(b),d=c?z(a,e):c;if(d)var
+f=d;else{var
+g=hZ(b);if(g)return z(e,a);var
+f=g}return f}function
+h0(c,a){return az(n(function(a){return q3(c,a)?e:b(a,a)},a))}function
+h1(b,a){return eY(b)?a:n(s,a)}function
+h2(a){return aO(x,dC(e,a),a)}function
+q4(a,c){var
+d=eY(a),b=d||hZ(a);return b?z(h2(h1(a,c)),e):b}function
+q5(e,d,c,a){var
+f=b(e,d),g=j(a),h=Q(b(j(c),g),f),k=b(e,d),l=i(a);return[0,w(b(i(c),l),k),h]}function
+h3(a,e,d,c){function
+g(b){return dD([0,a,a],q5(a,e,c,h3(a,k(e,h),b,c)))}function
+i(c){return[0,a,b(f(2,h),a)]}return 0===d?i(0):g(d-1|0)}function
+h4(c,b,a){function
+d(b){return h4(c,b,b9(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-qW(a,n,d,c,m){var
-o=ax(m,Q(d)),e=aO(a,eG(c),o),p=j(e),i=q(b(g(2,h),p),a);if(i)var
-k=hZ(a,h,n,e),r=q(f,c)?k:p9(a,k),l=[0,h0(a,d,r)];else
+q6(a,n,d,c,m){var
+o=ax(m,G(d)),g=aP(a,eJ(c),o),q=j(g),i=p(b(f(2,h),q),a);if(i)var
+k=h3(a,h,n,g),r=p(e,c)?k:qh(a,k),l=[0,h4(a,d,r)];else
 var
 l=i;return l}function
-qX(o,m,d,c){var
-p=b(g(2,h),c),a=w(f,A(b(Y(g(2,h)),d),p)),q=b2(c),e=w(f,k(n(b2(eG(d)),q),h)),i=k(k(b2(o),a),e),r=k(bf(i),h),s=bf(a),j=av(k(Q(m),s),r),l=k(k(e,A(i,j)),h),t=g(2,g(2,h)),u=b1(k(k(a,l),t)),v=b1(l);return[0,[0,b1(j),v],u]}function
-h1(a,h,d,c){var
-e=qX(a,h,d,c),f=e[1],g=ax(a,Q(e[2])),b=qW(g,f[1],f[2],d,c),i=b?[0,hj(g,a,b[1])]:b;return i}var
-qY=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))),h2=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))))))))));function
-eW(g,e,c,a){if(q(a,f))return 0;if(z(b(qY,a),c))return 0;if(z(c,b(t(h2),a))){var
-d=h1(g,e,t(h2),h),i=d?[0,[0,f,j(d[1])]]:d;return i}return h1(g,e,c,a)}function
-eX(a,g,e){var
+q7(o,n,d,c){var
+p=b(f(2,h),c),a=x(e,w(b(B(f(2,h)),d),p)),q=bI(c),g=x(e,k(m(bI(eJ(d)),q),h)),i=k(k(bI(o),a),g),r=k(bh(i),h),s=bh(a),j=ap(k(G(n),s),r),l=k(k(g,w(i,j)),h),t=f(2,f(2,h)),u=bg(k(k(a,l),t)),v=bg(l);return[0,[0,bg(j),v],u]}function
+h5(a,h,d,c){var
+e=q7(a,h,d,c),f=e[1],g=ax(a,G(e[2])),b=q6(g,f[1],f[2],d,c),i=b?[0,hn(g,a,b[1])]:b;return i}var
+q8=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))),h6=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))))))))));function
+cM(g,f,c,a){if(p(a,e))return 0;if(z(b(q8,a),c))return 0;if(z(c,b(s(h6),a))){var
+d=h5(g,f,s(h6),h),i=d?[0,[0,e,j(d[1])]]:d;return i}return h5(g,f,c,a)}function
+eZ(a,g,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-h=a[8],d=eW(g,e,n(b[1],c[1]),h);return d?i(d[1]):f}return f}return f}function
-qZ(c,a,d){if(c[2]===1)return[0,[0,a],[0,a]];var
-e=n(Q(c[2]),h),f=k(a,b(e,eX(c,a,d))),g=[0,R(b(a,a),f)],i=b(e,a),j=k(eX(c,a,d),i);return[0,[0,A(b(a,eX(c,a,d)),j)],g]}function
-h3(d,c){var
+h=a[8],d=cM(g,f,m(b[1],c[1]),h);return d?i(d[1]):e}return e}return e}function
+q9(c,a,d){if(c[2]===1)return[0,[0,a],[0,a]];var
+e=m(G(c[2]),h),f=k(a,b(e,eZ(c,a,d))),g=[0,Q(b(a,a),f)],i=b(e,a),j=k(eZ(c,a,d),i);return[0,[0,w(b(a,eZ(c,a,d)),j)],g]}function
+h7(d,c){var
 e=ag(d);return function(a,f){var
-g=b(a[2],e),h=hW(d,f),i=b(a[1],a[1]);return R(aZ(b(b(b(c,c),i),h)),g)}}function
-h4(d,a,h,e,c){if(O(h[1],f)&&qU(d,c)){var
-g=hY(hX(d,c)),i=b(g,g);return t(bf(A(b(b(a,a),i),e)))}var
-j=hW(d,c);return aZ(R(b(b(a,a),j),e))}function
-h5(a){return a?a[1][2]:h}function
-h6(a){var
+g=b(a[2],e),h=h0(d,f),i=b(a[1],a[1]);return Q(a0(b(b(b(c,c),i),h)),g)}}function
+h8(d,a,h,f,c){if(P(h[1],e)&&q4(d,c)){var
+g=h2(h1(d,c)),i=b(g,g);return s(bh(w(b(b(a,a),i),f)))}var
+j=h0(d,c);return a0(Q(b(b(a,a),j),f))}function
+h9(a){return a?a[1][2]:h}function
+h_(a){var
 c=ag(a);return function(a){return aw(function(a){return b(a[1],c)},a)}}function
-q0(a,c){var
-f=h5(c);function
-g(a){return b(f,a)}function
-d(a){return aw(g,a)}var
-h=e(h6(a),c),i=[0,aw(t,e(h6(a),c)),h],j=d(a[11]);return dH([0,d(a[10]),j],i)}function
-h7(c,a){var
+q_(a,c){var
+e=h9(c);function
+f(a){return b(e,a)}function
+d(a){return aw(f,a)}var
+h=g(h_(a),c),i=[0,aw(s,g(h_(a),c)),h],j=d(a[11]);return dK([0,d(a[10]),j],i)}function
+h$(c,a){var
 d=ag(c);return function(f,e){var
-g=b(b(d,h5(f)),d),h=q0(c,f),i=h[1];if(i){var
+g=b(b(d,h9(f)),d),h=q_(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],n=[0,R(b(a,az(m(function(a){var
-c=b(k,a);return w(b(l,a),c)},e))),g)];return[0,[0,A(b(a,az(m(function(a){var
-c=b(k,a);return av(b(l,a),c)},e))),g)],n]}return dB}return dB}}function
-q1(a,f){var
+k=j[1],l=i[1],m=[0,Q(b(a,az(n(function(a){var
+c=b(k,a);return x(b(l,a),c)},e))),g)];return[0,[0,w(b(a,az(n(function(a){var
+c=b(k,a);return ap(b(l,a),c)},e))),g)],m]}return dE}return dE}}function
+q$(a,f){var
 c=ag(a);return function(g){var
 d=a[10];if(d){var
 e=a[11];if(e)var
-j=b(c,c),k=e[1],l=d[1],h=[0,R(b(f,az(m(function(a){return qS(l,k,a)},g))),j)];else
+j=b(c,c),k=e[1],l=d[1],h=[0,Q(b(f,az(n(function(a){return q2(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=b(c,c);return[0,[0,A(b(f,az(m(function(b){return qR(a,b)},g))),n)],i]}}function
-h8(b,c,j,a){var
+m=b(c,c);return[0,[0,w(b(f,az(n(function(b){return q1(a,b)},g))),m)],i]}}function
+ia(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?e(q1(b,c),a):qZ(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?g(q$(b,c),a):q9(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-f=i[1],n=l(h7(b,c),[0,f],a),o=[0,l(h3(b,c),f,a)],p=m(t,a);return dH([0,[0,t(l(h3(b,c),f,p))],o],n)}return l(h7(b,c),0,a)}var
-g=d[1],h=aP(a,a),k=[0,h4(b,c,g,h,a)];return[0,[0,t(h4(b,c,g,h,m(t,a)))],k]}}function
-q2(a,c,b){var
+e=i[1],m=l(h$(b,c),[0,e],a),o=[0,l(h7(b,c),e,a)],p=n(s,a);return dK([0,[0,s(l(h7(b,c),e,p))],o],m)}return l(h$(b,c),0,a)}var
+f=d[1],h=aQ(a,a),k=[0,h8(b,c,f,h,a)];return[0,[0,s(h8(b,c,f,h,n(s,a)))],k]}}function
+ra(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bq(h8(a,c,b,0),i)];else
+i=a[2],f=[0,bs(ia(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=hs(a);if(g)var
-j=a[9],h=[0,m(function(d){return h8(a,c,b,d)},j)];else
+g=hw(a);if(g)var
+j=a[9],h=[0,n(function(d){return ia(a,c,b,d)},j)];else
 var
 h=g;return h}function
-h9(d,c,b,a){function
+ib(d,c,b,a){function
 e(b){var
-e=h9(d,c+1|0,b,hf(a));return[0,l(d,c,dy(q3,a)),e]}function
+e=ib(d,c+1|0,b,hj(a));return[0,l(d,c,dC(rb,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-q4(e,d,c,b,j,i,h,a,g,f){var
-k=hL(e,c,a,b,g),l=d[2],m=0;return br(h9(function(f,g){return qL(e,d,c,b,j,i,a,k,h,f,g)},m,l,f))}function
-eY(a,b){var
-c=a[4];return b4(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-q5(a,e,d,c){var
-b=hR(a,e,d,c);return[0,hS(a,b),b]}function
-q6(c,b,a){return dK(a)?b:w(b,hU(c,a))}function
-h_(c,a,b){if(a){if(b){var
-d=h_(c,a[2],b[2]);return[0,q6(c,a[1],b[1]),d]}return a}return a}function
-q7(e,a,b){var
-c=b7(0,a[2]),g=b5(function(b){return eY(a,b)},c),d=m(function(c){return q5(e,a,b,c)},g),h=bq(f,b),i=cE(function(b,a){return h_(a[1],b,a[2])},d,h);return[0,d,Q(F(b5(function(b){return dv(eY(a,b))},c))),i]}function
-h$(b,a){if(b)if(a)var
-d=h$(b[2],a[2]),c=[0,dH(b[1],a[1]),d];else
+rc(e,d,c,b,j,i,h,a,g,f){var
+k=hP(e,c,a,b,g),l=d[2],m=0;return bt(ib(function(f,g){return qV(e,d,c,b,j,i,a,k,h,f,g)},m,l,f))}function
+e0(a,b){var
+c=a[4];return b5(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+rd(a,e,d,c){var
+b=hV(a,e,d,c);return[0,hW(a,b),b]}function
+re(c,b,a){return dN(a)?b:x(b,hY(c,a))}function
+ic(c,a,b){if(a){if(b){var
+d=ic(c,a[2],b[2]);return[0,re(c,a[1],b[1]),d]}return a}return a}function
+rf(f,a,b){var
+c=b8(0,a[2]),g=b6(function(b){return e0(a,b)},c),d=n(function(c){return rd(f,a,b,c)},g),h=bs(e,b),i=cG(function(b,a){return ic(a[1],b,a[2])},d,h);return[0,d,G(F(b6(function(b){return dy(e0(a,b))},c))),i]}function
+id(b,a){if(b)if(a)var
+d=id(b[2],a[2]),c=[0,dK(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-q8(c,b,a,g){var
-d=dL(b);if(d)var
-e=function(a){return h$(g,qQ(c,a))},h=e(bq(eU,b[2])),i=function(d){return eY(a,d)?e(hR(c,a,b[2],d)):h},f=[0,m(i,b7(0,a[2]))];else
+rg(c,b,a,g){var
+d=dO(b);if(d)var
+e=function(a){return id(g,q0(c,a))},h=e(bs(eX,b[2])),i=function(d){return e0(a,d)?e(hV(c,a,b[2],d)):h},f=[0,n(i,b8(0,a[2]))];else
 var
 f=d;return f}function
-eZ(a){return a[12]}function
+e1(a){return a[12]}function
 aE(b,a){return ay(a,b[13],0)}function
-dM(b,a){return ay(a,b[14],f)}function
-q9(a,c){return q(f,a)?b(a,i(c)):b(a,j(c))}function
-e0(c,b,a){if(c){if(b){if(a){var
-d=e0(c[2],b[2],a[2]),e=a[1];return k(q9(n(c[1],b[1]),e),d)}return f}return f}return f}function
-cK(b,a){var
+dP(b,a){return ay(a,b[14],e)}function
+rh(a,c){return p(e,a)?b(a,i(c)):b(a,j(c))}function
+e2(c,b,a){if(c){if(b){if(a){var
+d=e2(c[2],b[2],a[2]),f=a[1];return k(rh(m(c[1],b[1]),f),d)}return e}return e}return e}function
+cN(b,a){var
 c=b[2];return F(a)===c?1:0}function
-q_(a,i,h,d,c){var
-e=cK(a,aE(a,d)),f=e?cK(a,aE(a,c)):e;if(f)var
-j=dM(a,c),l=b(i,n(dM(a,d),j)),m=aE(a,c),g=[0,k(e0(aE(a,d),m,h),l)];else
+ri(a,i,h,d,c){var
+e=cN(a,aE(a,d)),f=e?cN(a,aE(a,c)):e;if(f)var
+j=dP(a,c),l=b(i,m(dP(a,d),j)),n=aE(a,c),g=[0,k(e2(aE(a,d),n,h),l)];else
 var
 g=f;return g}function
-ia(f,e,a,d,c){if(a){var
-g=b(a[1],c);return q(b(d,b(e,eZ(f))),g)}return a}function
-ib(e,d,c){if(d){if(c){var
-a=c[1],g=ib(e,d[2],c[2]);if(z(f,a[1])&&dK(d[1])&&z(a[2],e)){var
-h=a[3],i=n(e,a[2]);return w(g,n(b(a[1],i),h))}return g}return f}return f}function
-q$(a){var
-b=a[2],c=a[1],d=b[2],e=b[1];return[0,n(c[2],c[1]),e,d]}function
-ra(d,c,b,a){var
-e=b6(d[3],c);return m(q$,b6(b6(b,a),e))}function
-rb(a){return z(f,a[1])?a[3]:f}function
-ic(b,a){var
-c=j(a);return ib(i(a),c,b)}function
-rc(e,d,c,a){var
-f=ic(a,[0,e,bq(eU,d[2])]),g=b(c[2],f),h=c[1];return k(az(m(function(b){return ic(a,b)},h)),g)}function
-rd(b,a){var
-c=b[3];return b6(m(i,a),c)}function
-re(f,a,e,i,h,d,c){var
-j=aE(a,c),g=ra(e,h,aE(a,d),j),l=rc(f,a,e,g),o=az(m(rb,g)),p=dM(a,c),q=b(f,n(dM(a,d),p)),r=rd(e,i),s=aE(a,c);return n(n(k(e0(aE(a,d),s,r),q),o),l)}function
-rf(a){var
+ie(f,e,a,d,c){if(a){var
+g=b(a[1],c);return p(b(d,b(e,e1(f))),g)}return a}function
+ig(f,d,c){if(d){if(c){var
+a=c[1],g=ig(f,d[2],c[2]);if(z(e,a[1])&&dN(d[1])&&z(a[2],f)){var
+h=a[3],i=m(f,a[2]);return x(g,m(b(a[1],i),h))}return g}return e}return e}function
+rj(a){var
+b=a[2],c=a[1],d=b[2],e=b[1];return[0,m(c[2],c[1]),e,d]}function
+rk(d,c,b,a){var
+e=b7(d[3],c);return n(rj,b7(b7(b,a),e))}function
+rl(a){return z(e,a[1])?a[3]:e}function
+ih(b,a){var
+c=j(a);return ig(i(a),c,b)}function
+rm(e,d,c,a){var
+f=ih(a,[0,e,bs(eX,d[2])]),g=b(c[2],f),h=c[1];return k(az(n(function(b){return ih(a,b)},h)),g)}function
+rn(b,a){var
+c=b[3];return b7(n(i,a),c)}function
+ro(f,a,e,i,h,d,c){var
+j=aE(a,c),g=rk(e,h,aE(a,d),j),l=rm(f,a,e,g),o=az(n(rl,g)),p=dP(a,c),q=b(f,m(dP(a,d),p)),r=rn(e,i),s=aE(a,c);return m(m(k(e2(aE(a,d),s,r),q),o),l)}function
+rp(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return dL(a);return 0}return 0}return 0}function
-rg(m,a,l,k,b,d,c){var
-e=rf(a),g=e?cK(a,aE(a,d)):e,h=g?cK(a,aE(a,c)):g,i=h?cK(a,b):h,j=i?ao(function(a){return q(f,a)},b):i,n=j?[0,re(m,a,l,k,b,d,c)]:j;return n}function
-rh(c,b,a,j,i,h,g,f,e){var
-d=be(0,b[2]);return d?ia(c,a,rg(a,c,j,i,h,b[1],g),f,e):d}function
-ri(c,b,e,d,a){var
-f=eS(c,b,d),g=av(j(a),f),h=hP(c,b,e);return[0,w(i(a),h),g]}function
-rj(d,c,b,a){var
-e=eS(d,c,b),f=av(j(a),e);return[0,i(a),f]}function
-rk(d,c,b,a){switch(a[0]){case
+d==="number"&&!d)return dO(a);return 0}return 0}return 0}function
+rq(m,a,l,k,b,d,c){var
+f=rp(a),g=f?cN(a,aE(a,d)):f,h=g?cN(a,aE(a,c)):g,i=h?cN(a,b):h,j=i?al(function(a){return p(e,a)},b):i,n=j?[0,ro(m,a,l,k,b,d,c)]:j;return n}function
+rr(c,b,a,j,i,h,g,f,e){var
+d=aN(0,b[2]);return d?ie(c,a,rq(a,c,j,i,h,b[1],g),f,e):d}function
+rs(c,b,e,d,a){var
+f=eV(c,b,d),g=ap(j(a),f),h=hT(c,b,e);return[0,x(i(a),h),g]}function
+rt(d,c,b,a){var
+e=eV(d,c,b),f=ap(j(a),e);return[0,i(a),f]}function
+ru(d,c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-e=a[1],f=a[3],g=a[2];return eT(function(a){return ri(d,c,g,f,a)},e,b);default:var
-h=0,i=a[1],j=a[2];return hQ(function(a){return rj(d,c,j,a)},i,h,b)}}function
-rl(d,c,b,a){return cE(function(a,b){return rk(d,c,a,b)},a,b)}function
-cL(a){return z(f,a[1])}function
-rm(a){return z(a[1],a[2])}function
-dN(c,b,d,a){function
+e=a[1],f=a[3],g=a[2];return eW(function(a){return rs(d,c,g,f,a)},e,b);default:var
+h=0,i=a[1],j=a[2];return hU(function(a){return rt(d,c,j,a)},i,h,b)}}function
+rv(d,c,b,a){return cG(function(a,b){return ru(d,c,a,b)},a,b)}function
+cO(a){return z(e,a[1])}function
+rw(a){return z(a[1],a[2])}function
+dQ(c,b,d,a){function
 e(d){if(a){var
-e=dN(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,dN(c,b,d,0)]}function
+e=dQ(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,dQ(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-rn(a){var
-b=dN(a[17],[0,f,h],a[2],a[18]);return b6(dN(a[15],[0,h,h],a[2],a[16]),b)}function
-cM(b){var
+rx(a){var
+b=dQ(a[17],[0,e,h],a[2],a[18]);return b7(dQ(a[15],[0,h,h],a[2],a[16]),b)}function
+cP(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-e1(b,c){var
+e3(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return cL(i(c))?0:2;case
-2:return cL(i(c))?cM(b)?0:1:2;case
+1:return cO(i(c))?0:2;case
+2:return cO(i(c))?cP(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1];if(cM(b)&&cL(i(c))&&cL(d)&&rm(d))return 0;return 2;case
-1:if(cM(b)&&q(f,a[1][1]))return 0;return 2;default:return cL(a[1])?1:2}}function
-ro(c){var
+d=a[1];if(cP(b)&&cO(i(c))&&cO(d)&&rw(d))return 0;return 2;case
+1:if(cP(b)&&p(e,a[1][1]))return 0;return 2;default:return cO(a[1])?1:2}}function
+ry(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-dO(c,i,b,h){var
-a=eW(c,i,b,h);if(a)var
-d=a[1],e=d[2],j=q(b,f)?av(e,c):e,g=[0,[0,d[1],j]];else
+dR(c,i,b,h){var
+a=cM(c,i,b,h);if(a)var
+d=a[1],f=d[2],j=p(b,e)?ap(f,c):f,g=[0,[0,d[1],j]];else
 var
 g=a;return g}function
-b8(s,c,a,g,B,r,d){var
-h=i(r)[1],j=i(r)[2],e=s[5];if(typeof
-e==="number")switch(e){case
-0:return[0,aO(a,d,c)];case
+b_(t,c,a,g,B,r,d){var
+h=i(r)[1],j=i(r)[2],f=t[5];if(typeof
+f==="number")switch(f){case
+0:return[0,aP(a,d,c)];case
 1:var
-C=b(j,c);return[0,aO(a,t(b(h,d)),C)];case
-2:if(cM(s)){var
-D=b(j,c);return dO(a,g,t(b(h,d)),D)}var
-E=b(j,c);return dO(a,g,t(b(h,n(c,d))),E);case
-3:return 0;default:return[0,aO(a,w(f,d),c)]}else
-switch(e[0]){case
+C=b(j,c);return[0,aP(a,s(b(h,d)),C)];case
+2:if(cP(t)){var
+D=b(j,c);return dR(a,g,s(b(h,d)),D)}var
+E=b(j,c);return dR(a,g,s(b(h,m(c,d))),E);case
+3:return 0;default:return[0,aP(a,x(e,d),c)]}else
+switch(f[0]){case
 0:var
-u=e[1],v=u[2],F=u[1],G=b(b(c,j),F),H=k(b(b(h,d),v),G),I=b(c,j);return qb(a,g,B,b(k(b(h,d),I),v),H);case
+u=f[1],v=u[2],F=u[1],G=b(b(c,j),F),H=k(b(b(h,d),v),G),I=b(c,j);return ql(a,g,B,b(k(b(h,d),I),v),H);case
 1:var
-l=e[1],J=b(c,l[2]),K=b(c,l[1]),m=qg(a,k(b(d,l[2]),K),J);if(m){var
-x=m[1],o=dO(a,g,t(x[2]),a);if(o)var
-p=dO(a,g,t(x[1]),a),L=p?[0,[0,o[1][1],p[1][2]]]:p,y=L;else
+l=f[1],J=b(c,l[2]),K=b(c,l[1]),n=qq(a,k(b(d,l[2]),K),J);if(n){var
+w=n[1],o=dR(a,g,s(w[2]),a);if(o)var
+q=dR(a,g,s(w[1]),a),L=q?[0,[0,o[1][1],q[1][2]]]:q,y=L;else
 var
 y=o;var
 z=y}else
 var
-z=m;return z;default:var
-A=e[1],M=b(d,A[2]);return q(b(A[1],c),M)?[0,aO(a,d,c)]:[0,[0,f,f]]}}function
-e2(b,a){var
+z=n;return z;default:var
+A=f[1],M=b(d,A[2]);return p(b(A[1],c),M)?[0,aP(a,d,c)]:[0,[0,e,e]]}}function
+e4(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-id(b,j,h,g,e,d,a){if(a)return aw(i,b8(b,j,h,g,e,d,a[1]));var
-c=ro(b),k=c?[0,f]:c;return k}function
-ie(g,f,e,d,c,b,a){return a?aw(j,b8(g,f,e,d,c,b,a[1])):a}function
-rp(e,d,c,a){var
-g=b(a,a),h=w(b(c,c),g),i=z(f,c)?b(c,c):z(a,f)?b(a,a):f,j=b(d,d),k=R(t(b(e,i)),j),l=b(d,d);return[0,A(t(b(e,h)),l),k]}function
-rq(a,l,g,f){var
+ii(b,j,h,g,f,d,a){if(a)return aw(i,b_(b,j,h,g,f,d,a[1]));var
+c=ry(b),k=c?[0,e]:c;return k}function
+ij(g,f,e,d,c,b,a){return a?aw(j,b_(g,f,e,d,c,b,a[1])):a}function
+rz(f,d,c,a){var
+g=b(a,a),h=x(b(c,c),g),i=z(e,c)?b(c,c):z(a,e)?b(a,a):e,j=b(d,d),k=Q(s(b(f,i)),j),l=b(d,d);return[0,w(s(b(f,h)),l),k]}function
+rA(a,l,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-h=j(g)[1],e=j(g)[2],m=b(h,a),o=n(b(d[1],e),m),p=b(h,a),q=n(b(c[1],e),p),i=[0,rp(l,b(a,e),q,o)];else
+h=j(g)[1],e=j(g)[2],n=b(h,a),o=m(b(d[1],e),n),p=b(h,a),q=m(b(c[1],e),p),i=[0,rz(l,b(a,e),q,o)];else
 var
 i=d;var
 k=i}else
 var
 k=c;return k}function
-rr(a){var
-c=j(a),d=aw(function(a){return w(f,a)},c),b=i(a),e=b?w(f,b[1]):f;return[0,[0,e],d]}function
-rs(b,a){return cM(b)?rr(a):a}function
-e3(b,e,d,g,f,a,c){switch(e1(b,a)){case
+rB(a){var
+c=j(a),d=aw(function(a){return x(e,a)},c),b=i(a),f=b?x(e,b[1]):e;return[0,[0,f],d]}function
+rC(b,a){return cP(b)?rB(a):a}function
+e5(b,e,d,g,f,a,c){switch(e3(b,a)){case
 0:var
-k=ie(b,e,d,g,f,a,i(c));return e2(id(b,e,d,g,f,a,j(c)),k);case
+k=ij(b,e,d,g,f,a,i(c));return e4(ii(b,e,d,g,f,a,j(c)),k);case
 1:var
-l=ie(b,e,d,g,f,a,j(c));return e2(id(b,e,d,g,f,a,i(c)),l);default:var
+l=ij(b,e,d,g,f,a,j(c));return e4(ii(b,e,d,g,f,a,i(c)),l);default:var
 h=b[5];if(typeof
-h==="number"&&3===h)return rq(e,d,a,c);return 0}}function
-e4(a,f,e,d,c,b,p){var
-i=rs(a,p),h=i[2],j=i[1];if(j){var
+h==="number"&&3===h)return rA(e,d,a,c);return 0}}function
+e6(a,f,e,d,c,b,p){var
+i=rC(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
-k=h[1];if(O(g,k)){var
+k=h[1];if(P(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return b8(a,f,e,d,c,b,g)}return e3(a,f,e,d,c,b,[0,[0,g],[0,k]])}return e3(a,f,e,d,c,b,[0,[0,g],0])}return e3(a,f,e,d,c,b,[0,0,h])}function
-cN(b,a){return cE(w,a,b)}function
-rt(a){if(a)var
-b=a[2],c=a[1],e=m(j,b),f=cN(j(c),e),g=m(i,b),d=[0,[0,cN(i(c),g),f]];else
+n=1;if(n)return b_(a,f,e,d,c,b,g)}return e5(a,f,e,d,c,b,[0,[0,g],[0,k]])}return e5(a,f,e,d,c,b,[0,[0,g],0])}return e5(a,f,e,d,c,b,[0,0,h])}function
+cQ(b,a){return cG(x,a,b)}function
+rD(a){if(a)var
+b=a[2],c=a[1],e=n(j,b),f=cQ(j(c),e),g=n(i,b),d=[0,[0,cQ(i(c),g),f]];else
 var
 d=a;return d}function
-ig(c,b,a){var
+ik(c,b,a){var
 d=b?a?[0,l(c,b[1],a[1])]:a:b;return d}function
-e5(d,b,a){if(b){var
+e7(d,b,a){if(b){var
 c=b[1];return a?[0,l(d,c,a[1])]:[0,c]}return a}function
-ru(b,a){var
-c=j(a),d=e5(av,j(b),c),e=i(a);return[0,ig(av,i(b),e),d]}function
-rv(b,a){var
-c=j(a),d=ig(w,j(b),c),e=i(a);return[0,e5(w,i(b),e),d]}function
-e6(b,a){if(a){var
-c=a[2],d=a[1];return c?l(b,d,e6(b,c)):d}return dB}function
-rw(g){function
+rE(b,a){var
+c=j(a),d=e7(ap,j(b),c),e=i(a);return[0,ik(ap,i(b),e),d]}function
+rF(b,a){var
+c=j(a),d=ik(x,j(b),c),e=i(a);return[0,e7(x,i(b),e),d]}function
+e8(b,a){if(a){var
+c=a[2],d=a[1];return c?l(b,d,e8(b,c)):d}return dE}function
+rG(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return l(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3289,599 +3289,675 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return aY(c[1],f)}var
+f=e(b);return aZ(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-rx(b,a){return aN(function(c,a){return k(w(f,n(c,b)),a)},f,a)}function
-cO(a,b,e){if(e){var
-c=e[2],d=e[1];if(z(a,d)){var
-g=cO(a,b,c),h=g[2]+1|0;return[0,k(d,g[1]),h]}var
-i=function(f){if(O(d,a)){var
-e=cO(a,f,c),g=e[2]+1|0;return[0,k(d,e[1]),g]}return cO(a,b,c)},j=function(b){return cO(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,f,0]}var
-ry=rw([0,function(b,a){return q(a,b)}]);function
-ih(b,a){var
-c=e(ry[5],a);return ay(g8(b),c,f)}function
-rz(b,a){return F(b5(function(a){return z(b,a)},a))}function
-rA(p,c){var
-a=hc(p,F(c)),d=m(i,c),e=m(j,c),f=ih(a,d),g=ih(a,e),h=cO(f,g_(a,rz(f,d)),d),l=be(0,a),n=l?h[2]===a?1:0:l;if(n)var
-q=Q(a),r=rx(g,e),s=R(k(b(Q(a),g),r),q),t=Q(a),o=[0,[0,A(h[1],t),s]];else
+rH(b,a){return aO(function(c,a){return k(x(e,m(c,b)),a)},e,a)}function
+cR(a,b,f){if(f){var
+c=f[2],d=f[1];if(z(a,d)){var
+g=cR(a,b,c),h=g[2]+1|0;return[0,k(d,g[1]),h]}var
+i=function(f){if(P(d,a)){var
+e=cR(a,f,c),g=e[2]+1|0;return[0,k(d,e[1]),g]}return cR(a,b,c)},j=function(b){return cR(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,e,0]}var
+rI=rG([0,function(b,a){return p(a,b)}]);function
+il(b,a){var
+c=g(rI[5],a);return ay(hb(b),c,e)}function
+rJ(b,a){return F(b6(function(a){return z(b,a)},a))}function
+rK(p,c){var
+a=hh(p,F(c)),d=n(i,c),e=n(j,c),f=il(a,d),g=il(a,e),h=cR(f,hd(a,rJ(f,d)),d),l=aN(0,a),m=l?h[2]===a?1:0:l;if(m)var
+q=G(a),r=rH(g,e),s=Q(k(b(G(a),g),r),q),t=G(a),o=[0,[0,w(h[1],t),s]];else
 var
-o=n;return o}function
-ii(a){return aN(k,f,a)}function
-rB(b,a){return ii(m(function(a){return w(f,n(b,j(a)))},a))}function
-ij(c,a){var
-d=i(a),e=j(a);return k(b(n(c,h),e),d)}function
-rC(b,a){var
-c=Q(F([0,b,a])),d=m(i,a),e=cN(i(b),d),f=m(function(a){return ij(c,a)},a),g=cN(ij(c,b),f),h=R(n(g,ii(m(i,[0,b,a]))),c);return[0,A(rB(e,[0,b,a]),c),h]}function
-rD(a){var
-b=a?[0,rC(a[1],a[2])]:a;return b}function
-rE(a){var
-c=j(a),d=aw(function(a){return w(f,a)},c),b=i(a),e=b?w(f,b[1]):f;return[0,e,d]}function
-rF(a){return aN(function(c,a){var
-b=j(c);return b?k(b[1],a):a},f,a)}function
-rG(a){var
-b=0;return aN(function(b,a){return j(b)?a:a+1|0},b,a)}function
-rH(b,a,d){var
+o=m;return o}function
+im(a){return aO(k,e,a)}function
+rL(b,a){return im(n(function(a){return x(e,m(b,j(a)))},a))}function
+io(c,a){var
+d=i(a),e=j(a);return k(b(m(c,h),e),d)}function
+rM(b,a){var
+c=G(F([0,b,a])),d=n(i,a),e=cQ(i(b),d),f=n(function(a){return io(c,a)},a),g=cQ(io(c,b),f),h=Q(m(g,im(n(i,[0,b,a]))),c);return[0,w(rL(e,[0,b,a]),c),h]}function
+rN(a){var
+b=a?[0,rM(a[1],a[2])]:a;return b}function
+rO(a){var
+c=j(a),d=aw(function(a){return x(e,a)},c),b=i(a),f=b?x(e,b[1]):e;return[0,f,d]}function
+rP(a){return aO(function(c,a){var
+b=j(c);return b?k(b[1],a):a},e,a)}function
+rQ(a){var
+b=0;return aO(function(b,a){return j(b)?a:a+1|0},b,a)}function
+rR(b,a,d){var
 c=j(d);if(c){var
-e=c[1],f=function(a){return 0},g=function(a){return[0,n(b,e)]};return 0===a?g(0):f(a-1|0)}function
+e=c[1],f=function(a){return 0},g=function(a){return[0,m(b,e)]};return 0===a?g(0):f(a-1|0)}function
 h(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 i(a){return 0}return 0===a?i(0):h(a-1|0)}function
-rI(c,b,a){var
-d=rH(c,b,a),e=i(a),f=aw(function(a){return k(e,a)},d);return[0,i(a),f]}function
-rJ(a){var
-b=rG(a),c=rF(a);return m(function(a){return rI(c,b,a)},a)}function
-ik(c,b){var
-g=i(b),d=q(i(c),g);if(d){var
+rS(c,b,a){var
+d=rR(c,b,a),e=i(a),f=aw(function(a){return k(e,a)},d);return[0,i(a),f]}function
+rT(a){var
+b=rQ(a),c=rP(a);return n(function(a){return rS(c,b,a)},a)}function
+ip(c,b){var
+g=i(b),d=p(i(c),g);if(d){var
 e=j(c);if(e){var
-a=j(b);return a?q(a[1],e[1]):a}var
+a=j(b);return a?p(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-rK(e,d){var
+rU(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=b4(function(b){return function(a){return ik(a,b)}}(c),a)?a:[0,c,b5(function(b){return function(a){return dv(ik(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-il(i,h,g,f,e,d,c,a){return b8(i,b(h,Q(c)),g,f,e,d,a)}function
-rL(h,g,f,e,d,c,o,b){var
-a=b8(h,g,f,e,d,c,i(b));if(a){var
+c=b[1],f=b[2],g=b5(function(b){return function(a){return ip(a,b)}}(c),a)?a:[0,c,b6(function(b){return function(a){return dy(ip(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+iq(i,h,g,f,e,d,c,a){return b_(i,b(h,G(c)),g,f,e,d,a)}function
+rV(h,g,f,e,d,c,o,b){var
+a=b_(h,g,f,e,d,c,i(b));if(a){var
 k=a[1][2],l=j(b);if(l){var
-p=il(h,g,f,e,d,c,o,l[1]);return aw(function(a){return n(k,i(a))},p)}var
-m=[0,k]}else
+p=iq(h,g,f,e,d,c,o,l[1]);return aw(function(a){return m(k,i(a))},p)}var
+n=[0,k]}else
 var
-m=a;return m}function
-rM(j,i,h,g,f,e,c){var
-k=rK(0,rJ(c)),l=F(c),b=br(m(function(a){return rL(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],n=a?[0,cN(a[1],a[2])]:a,d=n;else
+n=a;return n}function
+rW(j,i,h,g,f,e,c){var
+k=rU(0,rT(c)),l=F(c),b=bt(n(function(a){return rV(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],m=a?[0,cQ(a[1],a[2])]:a,d=m;else
 var
 d=b;return d}function
-rN(a){var
-b=0;return aN(function(b,a){return e5(av,j(b),a)},b,a)}function
-rO(b,a){return aN(function(c,a){return k(w(i(c),b),a)},f,a)}function
-rP(j,i,h,g,e,d,a){var
-k=rN(a);if(k){var
-l=k[1],b=b8(j,i,h,g,e,d,l);if(b)var
-o=rO(l,a),c=il(j,i,h,g,e,d,F(a),o),p=c?[0,w(f,n(b[1][1],c[1][2]))]:c,m=p;else
+rX(a){var
+b=0;return aO(function(b,a){return e7(ap,j(b),a)},b,a)}function
+rY(b,a){return aO(function(c,a){return k(x(i(c),b),a)},e,a)}function
+rZ(j,i,h,g,f,d,a){var
+k=rX(a);if(k){var
+l=k[1],b=b_(j,i,h,g,f,d,l);if(b)var
+o=rY(l,a),c=iq(j,i,h,g,f,d,F(a),o),p=c?[0,x(e,m(b[1][1],c[1][2]))]:c,n=p;else
 var
-m=b;return m}return[0,f]}function
-rQ(a,f,e,d,c,b,i){var
+n=b;return n}return[0,e]}function
+r0(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(e1(a,b))return 0;var
-h=m(rE,i),j=rM(a,f,e,d,c,b,h);return e2(rP(a,f,e,d,c,b,h),j)}return 0}function
-e7(e,d,c,b,a){function
-f(f,g){return e4(e,d,c,b,a,f,g)}return function(b,a){return br(qe(qf,function(a){return f(b,a)},a))}}function
-im(c,h,g,f,e){function
-i(a,b){return e4(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(e1(c,b)){case
-0:return i(b,e6(ru,a));case
-1:return i(b,e6(rv,a));default:var
-d=l(e7(c,h,g,f,e),b,a);return d?rt(d[1]):d}return a}}function
-rR(b,f,e,d,c){function
-k(a,g){return e4(b,f,e,d,c,a,g)}return function(m,g,a){var
+g!=="number"&&0===g[0]){if(e3(a,b))return 0;var
+h=n(rO,i),j=rW(a,f,e,d,c,b,h);return e4(rZ(a,f,e,d,c,b,h),j)}return 0}function
+e9(e,d,c,b,a){function
+f(f,g){return e6(e,d,c,b,a,f,g)}return function(b,a){return bt(qo(qp,function(a){return f(b,a)},a))}}function
+ir(c,h,g,f,e){function
+i(a,b){return e6(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(e3(c,b)){case
+0:return i(b,e8(rE,a));case
+1:return i(b,e8(rF,a));default:var
+d=l(e9(c,h,g,f,e),b,a);return d?rD(d[1]):d}return a}}function
+r1(b,f,e,d,c){function
+k(a,g){return e6(b,f,e,d,c,a,g)}return function(m,g,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return l(im(b,f,e,d,c),g,a);case
+0:return l(ir(b,f,e,d,c),g,a);case
 1:var
-i=l(e7(b,f,e,d,c),g,a);return i?rD(i[1]):i;default:return rQ(b,f,e,d,c,g,a)}else{if(0===h[0]){if(m)return a?k(g,p7(a,dB)):a;var
-n=hg(a);return l(im(b,f,e,d,c),g,n)}var
-j=l(e7(b,f,e,d,c),g,a);return j?rA(h[1],j[1]):j}}}function
-io(i,h,g,f,e,d,b,a){if(b)if(a)var
-j=a[2],k=b[2],l=io(i,h,g,f,e,g8(d),k,j),m=a[1],n=b[1],o=be(0,d),c=[0,a2(rR(i,h,g,f,e),o,n,m),l];else
+i=l(e9(b,f,e,d,c),g,a);return i?rN(i[1]):i;default:return r0(b,f,e,d,c,g,a)}else{if(0===h[0]){if(m)return a?k(g,qf(a,dE)):a;var
+n=hk(a);return l(ir(b,f,e,d,c),g,n)}var
+j=l(e9(b,f,e,d,c),g,a);return j?rK(h[1],j[1]):j}}}function
+is(i,h,g,f,e,d,b,a){if(b)if(a)var
+j=a[2],k=b[2],l=is(i,h,g,f,e,hb(d),k,j),m=a[1],n=b[1],o=aN(0,d),c=[0,a3(r1(i,h,g,f,e),o,n,m),l];else
 var
 c=a;else
 var
 c=b;return c}function
-rS(a){if(typeof
+r2(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-ip(a,f,e,d,c,b){var
-g=qc(a[2],b),h=rn(a);return br(io(a,f,e,d,c,rS(a[6]),h,g))}function
-rT(b,a){return w(f,av(b,a))}function
-rU(a,e,d,c){var
-g=z(c,d)?j(e):i(e),f=rT(a,g),h=b(f,c);return A(k(b(n(a,f),d),h),a)}function
-iq(l,k,j,i,g,b,a){if(z(a,f))return[0,e(g,b1(n(t(h),a)))];function
+it(a,f,e,d,c,b){var
+g=qm(a[2],b),h=rx(a);return bt(is(a,f,e,d,c,r2(a[6]),h,g))}function
+r3(b,a){return x(e,ap(b,a))}function
+r4(a,e,d,c){var
+g=z(c,d)?j(e):i(e),f=r3(a,g),h=b(f,c);return w(k(b(m(a,f),d),h),a)}function
+iu(n,l,k,j,i,b,a){if(z(a,e))return[0,g(i,bg(m(s(h),a)))];function
 c(o){var
-b=b1(a);function
-h(a){return iq(l,k,j,i,g,o,a)}var
-c=b3(k,b);if(c){var
-d=h(ay(b,j,f));if(d)var
-e=h(ay(b,i,f)),p=e?[0,rU(l,c[1],d[1],e[1])]:e,m=p;else
+b=bg(a);function
+g(a){return iu(n,l,k,j,i,o,a)}var
+c=bJ(l,b);if(c){var
+d=g(ay(b,k,e));if(d)var
+f=g(ay(b,j,e)),p=f?[0,r4(n,c[1],d[1],f[1])]:f,h=p;else
 var
-m=d;var
-n=m}else
+h=d;var
+m=h}else
 var
-n=c;return n}function
+m=c;return m}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-rV(c,g,e,d,a){var
-h=ay(a,aE(c,d),f);return b(g,n(ay(a,aE(c,e),f),h))}function
-rW(a,b,i,h,g,e,d){var
-c=hk(a);if(c){var
-j=a[2];return iq(b,i,h,g,function(c){return rV(a,b,e,d,c)},j,f)}return c}function
-ir(d,j,i,c,h,a){if(c)if(a){var
-m=a[2],n=hf(h),l=ir(d,j,i,c[2],n,m),o=eZ(d);if(O(c[1],o)){var
-p=b(j,dy(f,h)),q=eZ(d);return[0,k(b(e(i,a[1]),q),p),l]}var
-g=l}else
+r5(c,g,f,d,a){var
+h=ay(a,aE(c,d),e);return b(g,m(ay(a,aE(c,f),e),h))}function
+r6(a,b,i,h,g,f,d){var
+c=ho(a);if(c){var
+j=a[2];return iu(b,i,h,g,function(c){return r5(a,b,f,d,c)},j,e)}return c}function
+iv(d,j,i,c,h,a){if(c)if(a){var
+m=a[2],n=hj(h),l=iv(d,j,i,c[2],n,m),o=e1(d);if(P(c[1],o)){var
+p=b(j,dC(e,h)),q=e1(d);return[0,k(b(g(i,a[1]),q),p),l]}var
+f=l}else
 var
-g=a;else
+f=a;else
 var
-g=c;return g}function
-rX(a){var
-b=a?[0,aN(w,a[1],a[2])]:a;return b}function
-rY(a,k,h,g,f){function
+f=c;return f}function
+r7(a){var
+b=a?[0,aO(x,a[1],a[2])]:a;return b}function
+r8(a,k,h,g,f){function
 d(c,b){var
-d=a[14];return rX(ir(a,k,c,aE(a,b),d,h))}var
+d=a[14];return r7(iv(a,k,c,aE(a,b),d,h))}var
 b=d(i,g);if(b)var
-c=d(j,f),l=c?[0,n(b[1],c[1])]:c,e=l;else
+c=d(j,f),l=c?[0,m(b[1],c[1])]:c,e=l;else
 var
 e=b;return e}function
-rZ(a,f,e,d,c){var
+r9(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?rY(a,f,e,d,c):q_(a,f,e,d,c):rW(a,f,e,b[1],b[2],d,c)}function
-is(b,a,g,f,e,d,c){return ia(b,a,rZ(b,a,g,f,e),d,c)}function
-r0(b,a){var
-c=hs(b),d=qy(b),e=q2(b,a[1],a[3]),f=c?qx(b,c[1]):c;return[0,b,a,hm(a[2],a[3]),c,f,e,d]}function
-r1(a){var
-b=qI(a);return function(a){function
-c(b,a){return b===a?1:0}return b4(function(b){return c(a,b)},b)}}function
-r2(a,b){var
-c=a[7],d=a[1][9],e=r1(b),f=hC(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-r3(d,c){var
+b==="number"?b?r8(a,f,e,d,c):ri(a,f,e,d,c):r6(a,f,e,b[1],b[2],d,c)}function
+iw(b,a,g,f,e,d,c){return ie(b,a,r9(b,a,g,f,e),d,c)}function
+r_(b,a){var
+c=hw(b),d=qI(b),e=ra(b,a[1],a[3]),f=c?qH(b,c[1]):c;return[0,b,a,hq(a[2],a[3]),c,f,e,d]}function
+r$(a){var
+b=qS(a);return function(a){function
+c(b,a){return b===a?1:0}return b5(function(b){return c(a,b)},b)}}function
+sa(a,b){var
+c=a[7],d=a[1][9],e=r$(b),f=hG(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+sb(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(fY(b[1],d))return[0,b[2]];var
+b=a[1];if(f3(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-r4(a,g,b){var
+sc(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?q8(h,c,g,d[1]):d}var
+d=a[6];return d?rg(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return q4(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return rc(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-r5(a,b,e){var
-d=a[2][2],f=a[1],g=a[2][1],c=r4(a,b,e);if(c){var
-h=ip(f,g,d,a[2][3],a[3],c[1]);return aw(function(a){return rl(d,b[3],a,b[4])},h)}return c}function
-r6(b,a,h){var
+sd(a,b,e){var
+d=a[2][2],f=a[1],g=a[2][1],c=sc(a,b,e);if(c){var
+h=it(f,g,d,a[2][3],a[3],c[1]);return aw(function(a){return rv(d,b[3],a,b[4])},h)}return c}function
+se(b,a,h){var
 d=b[1],c=b[2][2],i=b[2][1];return function(k,e,j){var
-b=r3(e,h[4]);if(b){var
-f=O(i,c);if(f){var
-l=a[5],m=b[1];return rh(d,a,c,q7(c,a,d[2]),k,m,e,j,l)}var
+b=sb(e,h[4]);if(b){var
+f=P(i,c);if(f){var
+l=a[5],m=b[1];return rr(d,a,c,rf(c,a,d[2]),k,m,e,j,l)}var
 g=f}else
 var
 g=b;return g}}function
-r7(c,a,k){var
+sf(c,a,k){var
 l=c[1],m=c[2][2];return function(g,b){var
-d=ay(b,a[6],f),h=b===a[1]?1:0;if(h)var
-e=h;else{var
-i=z(f,d);if(i){var
-j=is(l,m,g,a[1],b,d,a[5]);if(!j)return a2(r6(c,a,k),g,b,d);var
-e=j}else
+d=ay(b,a[6],e),h=b===a[1]?1:0;if(h)var
+f=h;else{var
+i=z(e,d);if(i){var
+j=iw(l,m,g,a[1],b,d,a[5]);if(!j)return a3(se(c,a,k),g,b,d);var
+f=j}else
 var
-e=i}return e}}function
-r8(b,a,d){var
-h=b[1],f=be(0,a[2]);if(f){var
-c=r5(b,a,d);if(c){var
-i=b7(0,h[3]),j=c[1];return ao(e(r7(b,a,d),j),i)}var
-g=c}else
+f=i}return f}}function
+sg(b,a,d){var
+h=b[1],e=aN(0,a[2]);if(e){var
+c=sd(b,a,d);if(c){var
+i=b8(0,h[3]),j=c[1];return al(g(sf(b,a,d),j),i)}var
+f=c}else
 var
-g=f;return g}function
-it(a,c){var
-d=aZ(b(b(a,a),c));return[0,bf(b(b(a,a),c)),d]}function
-iu(h,g,a){var
-b=aP(a,a),e=0,c=g[4];if(typeof
+f=e;return f}function
+ix(a,c){var
+d=a0(b(b(a,a),c));return[0,bh(b(b(a,a),c)),d]}function
+iy(h,g,a){var
+b=aQ(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-d=it(h,b);e=1}if(!e)var
-d=[0,f,f];return[0,a,b,d]}function
-r9(a,b,c){if(O(a,f))return[0,[0,f,f]];var
-d=z(f,b);if(d){if(z(f,a))var
-h=R(a,b),e=[0,A(a,c),h];else
+d=ix(h,b);f=1}if(!f)var
+d=[0,e,e];return[0,a,b,d]}function
+sh(a,b,c){if(P(a,e))return[0,[0,e,e]];var
+d=z(e,b);if(d){if(z(e,a))var
+h=Q(a,b),f=[0,w(a,c),h];else
 var
-i=R(a,c),e=[0,A(a,b),i];var
-g=[0,e]}else
+i=Q(a,c),f=[0,w(a,b),i];var
+g=[0,f]}else
 var
 g=d;return g}function
-iv(a,r,e,h){var
+iz(a,r,f,h){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
-g=c[1],l=q(f,g[1]);if(l)var
-s=g[2],t=aO(a,b(e,g[1]),s),m=[0,dz(it(a,h),t)];else
+g=c[1],l=p(e,g[1]);if(l)var
+s=g[2],t=aP(a,b(f,g[1]),s),m=[0,dD(ix(a,h),t)];else
 var
 m=l;return m;case
 1:var
-d=c[1],n=q(f,d[1]);if(n)var
-u=d[2],v=d[1],w=b(b(e,e),v),x=k(b(h,d[2]),w),o=aO(b(a,a),x,u),y=aZ(j(o)),p=[0,[0,bf(i(o)),y]];else
+d=c[1],n=p(e,d[1]);if(n)var
+u=d[2],v=d[1],w=b(b(f,f),v),x=k(b(h,d[2]),w),o=aP(b(a,a),x,u),y=a0(j(o)),q=[0,[0,bh(i(o)),y]];else
 var
-p=n;return p}return[0,[0,f,f]]}function
-r_(a,h,e,d){var
-k=j(d),l=b(j(e),k),m=i(d),n=b(i(e),m),c=r9(b(b(b(a,a),a),h),n,l);if(c)var
-f=c[1],o=av(a,j(f)),p=i(f),g=[0,[0,w(t(a),p),o]];else
+q=n;return q}return[0,[0,e,e]]}function
+si(a,h,e,d){var
+k=j(d),l=b(j(e),k),m=i(d),n=b(i(e),m),c=sh(b(b(b(a,a),a),h),n,l);if(c)var
+f=c[1],o=ap(a,j(f)),p=i(f),g=[0,[0,x(s(a),p),o]];else
 var
 g=c;return g}function
-iw(e,j,o,a,m,l,d){var
-c=j[8],f=aP(o,d[1]),i=j[4];if(typeof
+iA(e,j,o,a,n,l,d){var
+c=j[8],g=aQ(o,d[1]),i=j[4];if(typeof
 i==="number"){if(0===i){var
-p=b(c,c),q=b(b(a,a),p),r=d[2],s=b(b(a,a),r),t=b(a,c),u=b(b(g(2,h),t),f);return[0,aO(e,k(n(b(b(c,c),m),u),s),q)]}return 0}else
-return 2===i[0]?[0,aO(e,f,b(a,c))]:r_(e,f,d[3],l)}function
-r$(a){return aN(w,dy(f,a),a)}function
-sa(e,d,c,b,a){return br(m(function(a){return eW(e,d,n(a,b),c)},a))}function
-sb(a,d,c){var
-e=i(d),f=av(a,R(b(a,j(c)),e)),g=j(d);return[0,A(b(a,i(c)),g),f]}function
-ix(d,l,k,c){var
-a=sa(d,l,k,r$(c),c);if(a)var
-b=a[1],n=az(m(j,b)),e=[0,az(m(i,b)),n],g=z(f,i(e)),o=g?[0,m(function(a){return sb(d,e,a)},b)]:g,h=o;else
+p=b(c,c),q=b(b(a,a),p),r=d[2],s=b(b(a,a),r),t=b(a,c),u=b(b(f(2,h),t),g);return[0,aP(e,k(m(b(b(c,c),n),u),s),q)]}return 0}else
+return 2===i[0]?[0,aP(e,g,b(a,c))]:si(e,g,d[3],l)}function
+iB(f,e,d,c,a){function
+g(g){var
+h=b(G(d+1|0),f),c=iB(f,e,d+1|0,g,w(b(a,e),h)),l=j(c);return[0,k(a,i(c)),l]}function
+h(b){return[0,a,a]}return 0===c?h(0):g(c-1|0)}function
+iC(d,b){var
+a=d;for(;;){if(0===a[0]){var
+c=b===a[1]?1:0,e=c?a[2]:c;return e}if(aN(b,a[1])){var
+a=a[2];continue}var
+a=a[3];continue}}function
+sj(c,g,a){var
+d=w(i(a),c),l=b(k(d,f(2,h)),c),e=p(j(a),l),m=e?[0,d]:e;return[0,g,m]}function
+e_(g,c,f,e,a,d){if(aN(f,a))return[0,a,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=b9(b(g,c),d,k),m=e_(g,c,f,j,dz(a,i),l),n=e_(g,c,f,j,a,d);return[1,dz(a,i),n,m]}return sj(c,a,d)}function
+iD(g,f,e,c,a,d){function
+h(e){var
+h=b9(b(g,f),a,a);return iD(g,f,e,dz(c,c),h,[0,[0,c,a],d])}function
+i(a){return d}return 0===e?i(0):h(e-1|0)}function
+sk(c,a,i,g,f,e){var
+j=s(h),d=cM(b(c,a),f,j,i);if(d){var
+k=b(c,a),l=[0,b(c,a),k];return e_(c,a,g,iD(c,a,e,1,d[1],0),0,l)}return sl}function
+sm(c,n,l,C,B,a,A){var
+o=b(A,c),d=w(o,a);if(z(d,G(n))){var
+q=m(b(k(d,h),a),o),f=iC(l,bg(k(d,h)));if(f){var
+r=f[1],s=iB(a,w(q,c),1,C,q),t=p(j(s),B);if(t)var
+D=b(a,c),u=[0,k(r,w(b(r,i(s)),D))];else
 var
-h=a;return h}function
-e8(a){var
+u=t;var
+v=u}else
+var
+v=f;return v}var
+g=iC(l,n);if(g)var
+x=P(g[1],e),y=x?[0,e]:x;else
+var
+y=g;return y}function
+iE(l,j,i,h,g,f,b,a){if(a){var
+n=a[1],o=p(n,b),c=o?sm(l,j,i,h,g,f,m(b,n)):o;if(c)var
+d=iE(l,j,i,h,g,f,b,a[2]),r=d?[0,k(c[1],d[1])]:d,q=r;else
+var
+q=c;return q}return[0,e]}function
+sn(j,o,n,i,g,e,m,d){var
+a=iE(j,o,n,i,g,e,m,d);if(a)var
+c=a[1],p=b(e,j),q=G(i),r=b(f(2,h),q),s=Q(b(k(k(g,f(2,f(2,h))),r),c),p),t=G(F(d)),l=[0,[0,c,k(k(c,b(B(f(2,f(2,h))),t)),s)]];else
+var
+l=a;return l}function
+iF(a){return aO(x,dC(e,a),a)}function
+so(e,d,c,b,a){return bt(n(function(a){return cM(e,d,m(a,b),c)},a))}function
+sp(a,d,c){var
+e=i(d),f=ap(a,Q(b(a,j(c)),e)),g=j(d);return[0,w(b(a,i(c)),g),f]}function
+iG(d,l,k,c){var
+a=so(d,l,k,iF(c),c);if(a)var
+b=a[1],m=az(n(j,b)),f=[0,az(n(i,b)),m],g=z(e,i(f)),o=g?[0,n(function(a){return sp(d,f,a)},b)]:g,h=o;else
+var
+h=a;return h}var
+sq=f(2,f(2,B(f(2,B(f(2,B(f(2,h)))))))),e$=bf(f(2,h),sq),sr=f(2,f(2,f(2,B(f(2,h))))),ss=bf(f(2,h),sr),st=f(2,B(f(2,f(2,h)))),iH=bf(f(2,h),st),su=f(2,B(f(2,f(2,h)))),sv=bf(f(2,h),su),iI=bg(b(f(2,B(f(2,f(2,B(f(2,f(2,h))))))),sv)),iJ=f(2,f(2,f(2,B(f(2,f(2,h))))));function
+sw(b,a){return sk(e$,ss,iH,iI,b,a)}function
+sx(a){var
+b=x(e,m(iJ,bI(a)));return bf(f(2,h),b)}function
+sy(i,c,g,e){var
+a=sx(c),d=b(c,a),j=n(function(c){return b(c,a)},e),k=b(g,a);return sn(iH,iI,i,4,w(d,bf(f(2,h),iJ)),d,k,j)}function
+sz(d,p,a,o,n,l){var
+c=cM(d,p,m(l,n),o);if(c){var
+f=c[1],g=z(e,i(a));if(g)var
+q=i(a),r=ap(d,Q(b(e$,j(f)),q)),s=j(a),h=[0,[0,w(b(e$,i(f)),s),r]];else
+var
+h=g;var
+k=h}else
+var
+k=c;return k}function
+fa(a){var
 b=[0,j(a)];return[0,[0,i(a)],b]}function
-sc(a,g){var
+sA(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=dL(a),h=d?sd:d;return h}var
+d=dO(a),h=d?sB:d;return h}var
 i=a[2],e=F(a[9])===i?1:0;if(e)var
-j=a[9],b=ao(function(b){var
-c=a[1];return hb(F(b),c)},j);else
+j=a[9],b=al(function(b){var
+c=a[1];return hg(F(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return iu(g,a,b)},k)];else
+k=a[9],f=[0,n(function(b){return iy(g,a,b)},k)];else
 var
 f=b;return f}function
-se(e,d,a,c,g){var
-f=aP(a,a),b=iv(d,e,c,f);if(b){var
-h=b[1];return br(m(function(b){return iw(d,e,a,c,f,h,b)},g))}return b}function
-sf(b,d,i,h,a,g){var
+sC(e,d,a,c,g){var
+f=aQ(a,a),b=iz(d,e,c,f);if(b){var
+h=b[1];return bt(n(function(b){return iA(d,e,a,c,f,h,b)},g))}return b}function
+sD(b,d,i,h,a,g){var
 c=ay(g,a[2],0),j=b[1],e=F(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=ix(d,i,a[1],c);return aw(function(a){return m(e8,a)},k)}var
-l=se(b,d,c,a[1],h);return aw(function(a){return m(e8,a)},l)}return e}function
-sg(d,c,e,b){var
-a=sc(d,c);if(a){var
-f=b7(0,F(b[2])),g=a[1];return br(m(function(a){return sf(d,c,e,g,b,a)},f))}return a}function
-sh(a,d){var
+k=iG(d,i,a[1],c);return aw(function(a){return n(fa,a)},k)}var
+l=sC(b,d,c,a[1],h);return aw(function(a){return n(fa,a)},l)}return e}function
+sE(d,c,e,b){var
+a=sA(d,c);if(a){var
+f=b8(0,F(b[2])),g=a[1];return bt(n(function(a){return sD(d,c,e,g,b,a)},f))}return a}function
+sF(a,d){var
 e=a[8];return function(f){var
 g=a[10];if(g)var
-j=b(f,e),c=q(b(g[1],d),j);else
+j=b(f,e),c=p(b(g[1],d),j);else
 var
 c=1;if(c){var
 h=a[11];if(h){var
-k=b(h[1],d);return q(b(f,e),k)}var
+k=b(h[1],d);return p(b(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-si(j,e,c){var
+sG(j,f,c){var
 d=j[4];if(typeof
 d==="number")return 1;else{if(2===d[0]){var
 h=d[1];if(h){var
-a=h[1],i=q(f,a[1]);if(i){var
-k=b(e,e),l=b(b(a[1],a[1]),k),m=b(a[2],a[2]);return q(b(aP(c,c),m),l)}return i}return 1}var
-g=dv(O(d[1][1],f));return g?g:z(f,aP(c,c))}}function
-iy(b,c,a){var
-f=b[1],d=F(a)===f?1:0,e=d?ao(sh(b,c),a):d;return e?si(b,c,a):e}function
-iz(e,d,c,a){var
-f=b(c,e);return q(b(a,d),f)}function
-e9(e,d,c,a){var
-f=b(a,d);return q(b(c,e),f)}function
-iA(e,d,c,j,i){var
+a=h[1],i=p(e,a[1]);if(i){var
+k=b(f,f),l=b(b(a[1],a[1]),k),m=b(a[2],a[2]);return p(b(aQ(c,c),m),l)}return i}return 1}var
+g=dy(P(d[1][1],e));return g?g:z(e,aQ(c,c))}}function
+iK(b,c,a){var
+f=b[1],d=F(a)===f?1:0,e=d?al(sF(b,c),a):d;return e?sG(b,c,a):e}function
+iL(e,d,c,a){var
+f=b(c,e);return p(b(a,d),f)}function
+fb(e,d,c,a){var
+f=b(a,d);return p(b(c,e),f)}function
+iM(e,d,c,j,i){var
 a=c[1];if(a){var
 b=c[2];if(b){var
-f=iz(d,e,a[1],j);if(f)return e9(d,e,b[1],i);var
+f=iL(d,e,a[1],j);if(f)return fb(d,e,b[1],i);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}function
-sj(i,h,g,f,e,d){var
+sH(i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=b4(function(b,c){return function(a){return c(b,a)}}(b,k),g),c=l||e9(h,i,j(a[1]),f);if(c){var
+k=function(b,a){return b===a?1:0},l=b5(function(b,c){return function(a){return c(b,a)}}(b,k),g),c=l||fb(h,i,j(a[1]),f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-sk(o,n,c,g,b,a){switch(a[0]){case
+sI(o,n,c,g,b,a){switch(a[0]){case
 0:var
-d=b3(n,a[1]);if(d){var
-e=b3(d[1],a[2]);if(e)return iA(o,b,e[1],a[3],a[4]);var
+d=bJ(n,a[1]);if(d){var
+e=bJ(d[1],a[2]);if(e)return iM(o,b,e[1],a[3],a[4]);var
 h=e}else
 var
 h=d;return h;case
 1:var
-f=b3(g,a[1]);if(f){var
-k=f[1],p=a[2],l=iz(b,c,i(k),p);if(l){var
-q=a[3];return e9(b,c,j(k),q)}var
+f=bJ(g,a[1]);if(f){var
+k=f[1],p=a[2],l=iL(b,c,i(k),p);if(l){var
+q=a[3];return fb(b,c,j(k),q)}var
 m=l}else
 var
-m=f;return m;default:return sj(c,b,a[1],a[2],0,g)}}function
-sl(a){return 0===a[0]?1:0}function
-iB(i,b,h,g,f,e,a){var
+m=f;return m;default:return sH(c,b,a[1],a[2],0,g)}}function
+sJ(a){return 0===a[0]?1:0}function
+iN(i,b,h,g,f,e,a){var
 j=b[2],d=F(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=ao(function(a){return iy(i,l,a)},k);else
+k=a[2],l=a[1],c=al(function(a){return iK(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return ao(function(a){return sk(h,g,f,e,n,a)},m)}return c}function
-iC(e,d,a,c,b){if(a){var
-f=e8(a[1]);return iA(d,e[3],f,c,b)}return a}function
-sm(a,f,b,c){var
+m=b[4],n=b[3];return al(function(a){return sI(h,g,f,e,n,a)},m)}return c}var
+sK=B(f(2,f(2,B(f(2,h))))),sL=bf(f(2,h),sK),sM=bg(f(2,f(2,f(2,f(2,h)))));function
+fc(e,d,a,c,b){if(a){var
+f=fa(a[1]);return iM(d,e[3],f,c,b)}return a}function
+sN(a,f,b,c){var
 g=c[1];return function(l,k,h,c){var
-m=a[9],d=ay(i(c),m,0),n=a[1],e=hb(F(d),n);if(e){var
-o=j(j(c)),p=i(j(c));return iC(f,b,iw(b,a,l,g,k,h,iu(b,a,d)),p,o)}return e}}function
-sn(d,c,b,a){var
-e=j(j(a)),f=i(j(a));return iC(d,c,b3(b,i(a)),f,e)}function
-so(b,d,a,o,h){var
-i=h[1];return function(p,c){var
-e=eQ(p,d[4]);if(e){var
-j=[0,e[1],e[2]],k=b[4];if(typeof
-k==="number"&&k){var
-l=dL(b);if(l){var
-f=ix(a,o,i,c);if(f){var
-q=f[1];return ao(function(b){return sn(d,a,q,b)},j)}var
-m=f}else
+m=a[9],d=ay(i(c),m,0),n=a[1],e=hg(F(d),n);if(e){var
+o=j(j(c)),p=i(j(c));return fc(f,b,iA(b,a,l,g,k,h,iy(b,a,d)),p,o)}return e}}function
+sO(d,c,b,a){var
+e=j(j(a)),f=i(j(a));return fc(d,c,bJ(b,i(a)),f,e)}function
+sP(k,d,h,b,a){var
+e=b[1];return function(b,l){if(a){var
+f=iF(b),c=sy(a[1],e,f,b);if(c){var
+m=c[1];return al(function(a){var
+c=bJ(b,i(a));if(c){var
+g=j(j(a)),l=i(j(a));return fc(k,d,sz(d,h,m,e,f,c[1]),l,g)}return c},l)}var
+g=c}else
 var
-m=l;return m}var
-n=aP(c,c),g=iv(a,b,i,n);if(g){var
-r=g[1];return ao(a2(sm(b,d,a,h),c,n,r),j)}return g}return 1}}function
-sp(j,i,h,g,f,e,d){var
+g=a;return g}}function
+sQ(d,c,a,k,e,r){var
+m=e[1];return function(s,b){var
+f=eT(s,c[4]);if(f){var
+g=[0,f[1],f[2]],n=d[4];if(typeof
+n==="number"&&n){var
+o=dO(d);if(o){var
+p=l(sP(c,a,k,e,r),b,g);if(p)var
+h=p;else{var
+i=iG(a,k,m,b);if(i){var
+t=i[1];return al(function(b){return sO(c,a,t,b)},g)}var
+h=i}}else
+var
+h=o;return h}var
+q=aQ(b,b),j=iz(a,d,m,q);if(j){var
+u=j[1];return al(a3(sN(d,c,a,e),b,q,u),g)}return j}return 1}}function
+sR(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=a[1],c=l(so(j,i,h,g,f),b,k);if(c){var
+m=a[1],c=l(sQ(k,j,i,h,g,f),b,m);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-sq(b,a){return 0===a[0]?be(a[1],b):0}function
-sr(e,b,h,g,a){var
-i=a[1],j=b[2],f=F(a[2])===j?1:0;if(f)var
-k=a[2],c=ao(function(a){return iy(e,i,a)},k);else
+sS(b,a){return 0===a[0]?aN(a[1],b):0}function
+sT(a,f,e){var
+c=a[4];if(typeof
+c==="number"&&c){var
+g=G(F(e[2])),d=p(sL,b(G(a[1]),g)),h=d?[0,sw(f,sM)]:d;return h}return 0}function
+sU(c,b,h,f,a){var
+i=a[1],j=b[2],g=F(a[2])===j?1:0;if(g)var
+k=a[2],d=al(function(a){return iK(c,i,a)},k);else
 var
-c=f;if(c)var
-l=b[4],m=F(a[2]),d=ao(function(a){return sq(m,a)},l);else
+d=g;if(d)var
+l=b[4],m=F(a[2]),e=al(function(a){return sS(m,a)},l);else
 var
-d=c;return d?sp(e,b,h,g,a,0,a[2]):d}function
-ss(c,b,m,l,e,d,k,a){var
-g=iB(c,b,m,l,e,d,k),i=g?be(a,c[3]):g,j=i?dv(a===b[1]?1:0):i;return j?is(c,e,d,a,b[1],f,h):j}function
-iD(c,a,b){return sg(c,a[1],a[3],b)}function
-iE(c,a){var
+e=d;if(e){var
+n=a[2];return sR(c,b,h,f,a,sT(c,f,a),0,n)}return e}function
+sV(c,b,m,l,f,d,k,a){var
+g=iN(c,b,m,l,f,d,k),i=g?aN(a,c[3]):g,j=i?dy(a===b[1]?1:0):i;return j?iw(c,f,d,a,b[1],e,h):j}function
+iO(c,a,b){return sE(c,a[1],a[3],b)}function
+iP(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=hm(b,a[3]);return ip(c,d,b,a[3],f,e)}}function
-st(c,a,d,b){var
-h=a[1],m=a[2],i=be(0,F(b[2]));if(i){if(ao(sl,d[4]))return sr(c,d,h,a[3],b);var
-f=iD(c,a,b);if(f){var
-j=f[1],g=e(iE(c,a),j);if(g)return iB(c,d,h,j,m,g[1],b);var
-k=g}else
+f=hq(b,a[3]);return it(c,d,b,a[3],f,e)}}function
+sW(c,a,d,b){var
+h=a[1],m=a[2],i=aN(0,F(b[2]));if(i){if(al(sJ,d[4]))return sU(c,d,h,a[3],b);var
+e=iO(c,a,b);if(e){var
+j=e[1],f=g(iP(c,a),j);if(f)return iN(c,d,h,j,m,f[1],b);var
+k=f}else
 var
-k=f;var
+k=e;var
 l=k}else
 var
 l=i;return l}function
-su(b,a,k,c){var
-l=a[1],m=a[2],g=be(0,F(c[2]));if(g){var
-d=iD(b,a,c);if(d){var
-h=d[1],f=e(iE(b,a),h);if(f){var
-n=b7(0,b[3]),o=f[1];return b4(function(a){return ss(b,k,l,h,m,o,c,a)},n)}var
-i=f}else
+sX(b,a,k,c){var
+l=a[1],m=a[2],f=aN(0,F(c[2]));if(f){var
+d=iO(b,a,c);if(d){var
+h=d[1],e=g(iP(b,a),h);if(e){var
+n=b8(0,b[3]),o=e[1];return b5(function(a){return sV(b,k,l,h,m,o,c,a)},n)}var
+i=e}else
 var
 i=d;var
 j=i}else
 var
-j=g;return j}var
-cP=[N,sv,bA(0)],iF=[N,sw,bA(0)];function
-aA(b,a){throw[0,cP,l(ah(sx),b,a)]}function
-sy(a){return[0,a,es(64),0]}function
-bg(a){if(a[3])throw[0,cP,sz];l9(a[2]);(function(d){for(;;){var
-b=e(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(l8(a[2])===1025)return aA(sA,et(a[2]));gH(a[2],b);continue}return c}}(0));return et(a[2])}function
-dP(a,d){var
-b=bg(d),c=y(b,a);return c?aA(a,b):c}function
-e_(b){var
-a=1-b[3];if(a)throw[0,cP,sB];return a}function
-sC(a){var
+j=f;return j}var
+cS=[R,sY,bC(0)],iQ=[R,sZ,bC(0)];function
+aA(b,a){throw[0,cS,l(ah(s0),b,a)]}function
+s1(a){return[0,a,ev(64),0]}function
+bi(a){if(a[3])throw[0,cS,s2];mi(a[2]);(function(d){for(;;){var
+b=g(a[1],0);if(10===b){a[3]=1;return 0}var
+c=32!==b?1:0;if(c){if(mh(a[2])===1025)return aA(s3,ew(a[2]));gM(a[2],b);continue}return c}}(0));return ew(a[2])}function
+dS(a,d){var
+b=bi(d),c=A(b,a);return c?aA(a,b):c}function
+fd(b){var
+a=1-b[3];if(a)throw[0,cS,s4];return a}function
+s5(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
 d=c;else
 var
-e=97<=a?1:0,d=e?a<=jX?1:0:e;return d}function
+e=97<=a?1:0,d=e?a<=j8?1:0:e;return d}function
 ab(l){var
-a=bg(l),e=y(a,sD),f=e?45===T(a,0)?1:0:e,b=f?1:f,c=u(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+a=bi(l),e=A(a,s6),f=e?45===U(a,0)?1:0:e,b=f?1:f,c=u(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
-k=1<=c?1:0,d=k?48!==T(a,b)?1:0:k;function
+k=1<=c?1:0,d=k?48!==U(a,b)?1:0:k;function
 m(f){var
 b=f;for(;;){var
 c=b===u(a)?1:0;if(c)var
 d=c;else{var
-e=sC(T(a,b));if(e){var
+e=s5(U(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=ce?1:0,j=i?m(b):i;else
+i=c<=cg?1:0,j=i?m(b):i;else
 var
-j=d;if(1-j)aA(sE,a);return p2(16,a)}function
-bh(b){var
-a=ab(b);if(aj(a)<=0)aA(sG,kJ(sF,a));return a}var
-iG=1048576;function
-bs(b){var
-a=ab(b);if(aj(a)<0)aA(sI,kJ(sH,a));if(p1(a,iG))throw[0,iF,e(ah(sJ),iG)];return cA(a)}function
-dQ(d,b,c){var
-a=bs(c);if(b<=a){var
-f=e(ah(sK),a);aA(l(ah(sL),d,b),f)}return a}function
-cQ(d,c){function
-a(g,f){var
-b=g,a=f;for(;;){if(0===b)return ba(a);var
-b=b-1|0,a=[0,e(d,c),a];continue}}return a(bs(c),0)}function
-a0(b,d,c){var
-a=cQ(d,c);if(1-gp(aW(a),b)){var
-f=aW(a),g=e(ah(sM),f);aA(aC(sP,lG(sO,$(ah(sN),b))),g)}return a}function
-iH(c,b,a){var
-d=[0,b,0];return a0(c,function(a){return a0(d,ab,a)},a)}function
-e$(f,b){var
-a=bg(b),c=y(a,sQ);if(c){if(y(a,sR))return aA(sS,a);var
-d=[0,e(f,b)]}else
+j=d;if(1-j)aA(s7,a);return qb(16,a)}function
+bj(b){var
+a=ab(b);if(aj(a)<=0)aA(s9,kU(s8,a));return a}var
+iR=1048576;function
+bu(b){var
+a=ab(b);if(aj(a)<0)aA(s$,kU(s_,a));if(qa(a,iR))throw[0,iQ,g(ah(ta),iR)];return cC(a)}function
+dT(d,b,c){var
+a=bu(c);if(b<=a){var
+e=g(ah(tb),a);aA(l(ah(tc),d,b),e)}return a}function
+cT(d,c){function
+a(f,e){var
+b=f,a=e;for(;;){if(0===b)return bb(a);var
+b=b-1|0,a=[0,g(d,c),a];continue}}return a(bu(c),0)}function
+a1(b,d,c){var
+a=cT(d,c);if(1-gu(aX(a),b)){var
+e=aX(a),f=g(ah(td),e);aA(aC(tg,lR(tf,$(ah(te),b))),f)}return a}function
+iS(c,b,a){var
+d=[0,b,0];return a1(c,function(a){return a1(d,ab,a)},a)}function
+fe(e,b){var
+a=bi(b),c=A(a,th);if(c){if(A(a,ti))return aA(tj,a);var
+d=[0,g(e,b)]}else
 var
 d=c;return d}function
-b9(a){var
-b=ab(a);return[0,b,bh(a)]}function
-sT(b){var
-a=bg(b);if(y(a,sU)){var
-c=y(a,sV);if(c){if(y(a,sW))return y(a,sX)?y(a,sY)?aA(sZ,a):1:[1,b9(b)];var
-d=[2,e$(b9,b)]}else
+b$(a){var
+b=ab(a);return[0,b,bj(a)]}function
+tk(b){var
+a=bi(b);if(A(a,tl)){var
+c=A(a,tm);if(c){if(A(a,tn))return A(a,to)?A(a,tp)?aA(tq,a):1:[1,b$(b)];var
+d=[2,fe(b$,b)]}else
 var
-d=c;return d}return[0,b9(b)]}function
-s0(b){var
-a=bg(b);if(y(a,s1)){if(y(a,s2)){var
-c=y(a,s3);if(c){if(y(a,s4))return y(a,s5)?y(a,s6)?y(a,s7)?y(a,s8)?aA(s9,a):[2,b9(b)]:4:3:1;var
-d=[0,b9(b)]}else
+d=c;return d}return[0,b$(b)]}function
+tr(b){var
+a=bi(b);if(A(a,ts)){if(A(a,tt)){var
+c=A(a,tu);if(c){if(A(a,tv))return A(a,tw)?A(a,tx)?A(a,ty)?A(a,tz)?aA(tA,a):[2,b$(b)]:4:3:1;var
+d=[0,b$(b)]}else
 var
-d=c;return d}return 2}return[1,b9(b)]}function
-s_(b){var
-a=bg(b);if(y(a,s$)){var
-c=y(a,ta);if(c){if(y(a,tb))return y(a,tc)?y(a,td)?aA(te,a):[1,bs(b)]:2;var
+d=c;return d}return 2}return[1,b$(b)]}function
+tB(b){var
+a=bi(b);if(A(a,tC)){var
+c=A(a,tD);if(c){if(A(a,tE))return A(a,tF)?A(a,tG)?aA(tH,a):[1,bu(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,bs(b)]}function
-tf(c,b){var
-a=bg(b),d=y(a,tg);if(d){if(y(a,th)){if(y(a,ti))return aA(tj,a);var
-f=a0([0,c,0],ab,b);return[0,f,a0([0,c,0],ab,b)]}var
+d=c;return d}return[0,bu(b)]}function
+tI(c,b){var
+a=bi(b),d=A(a,tJ);if(d){if(A(a,tK)){if(A(a,tL))return aA(tM,a);var
+f=a1([0,c,0],ab,b);return[0,f,a1([0,c,0],ab,b)]}var
 e=1}else
 var
 e=d;return e}function
-tk(a){dP(tl,a);var
-e=bs(a),b=bs(a),c=bs(a),f=sT(a),g=s0(a),h=s_(a),d=tf(b,a),i=1===f?0:b,j=typeof
-d==="number"?b:b+1|0,k=1===d?b:c,l=bh(a),m=iH([0,i,0],e,a),n=e$(ab,a),o=e$(ab,a),p=bh(a),q=iH([0,c,0],j,a),r=a0([0,k,0],ab,a),s=bh(a),t=a0([0,0,[0,b,0]],ab,a),u=bh(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,a0([0,0,[0,b,0]],ab,a)]}function
-iI(b,a){dP(tm,a);var
-e=dQ(tn,b[3],a),d=bs(a);function
-c(a){return dQ(to,b[2],a)}function
+tN(a){dS(tO,a);var
+e=bu(a),b=bu(a),c=bu(a),f=tk(a),g=tr(a),h=tB(a),d=tI(b,a),i=1===f?0:b,j=typeof
+d==="number"?b:b+1|0,k=1===d?b:c,l=bj(a),m=iS([0,i,0],e,a),n=fe(ab,a),o=fe(ab,a),p=bj(a),q=iS([0,c,0],j,a),r=a1([0,k,0],ab,a),s=bj(a),t=a1([0,0,[0,b,0]],ab,a),u=bj(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,a1([0,0,[0,b,0]],ab,a)]}function
+iT(b,a){dS(tP,a);var
+e=dT(tQ,b[3],a),d=bu(a);function
+c(a){return dT(tR,b[2],a)}function
 f(a){var
-b=bg(a);if(y(b,tp)){if(y(b,tq)){if(y(b,tr))return aA(ts,b);var
-e=dQ(tt,d,a),f=c(a),g=ab(a);return[0,e,f,g,ab(a)]}var
-h=cQ(c,a);return[2,h,ab(a)]}var
+b=bi(a);if(A(b,tS)){if(A(b,tT)){if(A(b,tU))return aA(tV,b);var
+e=dT(tW,d,a),f=c(a),g=ab(a);return[0,e,f,g,ab(a)]}var
+h=cT(c,a);return[2,h,ab(a)]}var
 i=c(a),j=ab(a);return[1,i,j,ab(a)]}var
-g=bh(a),h=cQ(f,a),i=bh(a);return[0,e,d,g,h,i,a0([0,b[3],0],ab,a)]}function
-tu(b,a){dP(tv,a);return cQ(function(a){var
-c=dQ(tw,b[3],a),d=bh(a);return[0,c,d,a0([0,b[2],0],ab,a)]},a)}function
-tx(b,a){dP(ty,a);var
-c=bh(a),d=[0,b[1],0];return[0,c,cQ(function(a){return a0(d,ab,a)},a)]}var
-iJ=30;function
-fa(a){var
-c=aT(a);if(c<=30)return[0,cA(a),0];var
-d=0<=aj(a)?a:t(a),b=ar(0,c-60|0),e=0===b?d:cz(d,b),f=cz(e,iJ),i=cA(n(e,af(f,iJ))),g=a8(cA(f),30)+i,h=0<=aj(a)?g:-g;return[0,h,b]}function
-bt(c,b){var
-a=fa(b);return a8(a[1],a[2]-c|0)}function
-cR(e,d,c){var
-a=fa(d),b=fa(c);return a8(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-b_(c,b){var
-d=a8(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+c3)|0;var
-e=kr(b),f=a8(e[1],27),g=Math.floor(f),h=k(af(g|0,26),a8(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?af(h,a):cz(h,-a|0)}function
-cS(a){return Math.abs(a)<aU?1:0}function
-G(b,h){var
+g=bj(a),h=cT(f,a),i=bj(a);return[0,e,d,g,h,i,a1([0,b[3],0],ab,a)]}function
+tX(b,a){dS(tY,a);return cT(function(a){var
+c=dT(tZ,b[3],a),d=bj(a);return[0,c,d,a1([0,b[2],0],ab,a)]},a)}function
+t0(b,a){dS(t1,a);var
+c=bj(a),d=[0,b[1],0];return[0,c,cT(function(a){return a1(d,ab,a)},a)]}var
+iU=30;function
+ff(a){var
+c=aU(a);if(c<=30)return[0,cC(a),0];var
+d=0<=aj(a)?a:s(a),b=as(0,c-60|0),e=0===b?d:cB(d,b),f=cB(e,iU),i=cC(m(e,af(f,iU))),g=a9(cC(f),30)+i,h=0<=aj(a)?g:-g;return[0,h,b]}function
+bv(c,b){var
+a=ff(b);return a9(a[1],a[2]-c|0)}function
+cU(e,d,c){var
+a=ff(d),b=ff(c);return a9(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+ca(c,b){var
+d=a9(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+c6)|0;var
+e=kC(b),f=a9(e[1],27),g=Math.floor(f),h=k(af(g|0,26),a9(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?af(h,a):cB(h,-a|0)}function
+cV(a){return Math.abs(a)<aV?1:0}function
+I(b,h){var
 d=b.length-1-1|0,c=0.,i=0;if(d<0)var
 e=c;else{var
 a=i,f=c;for(;;){var
 g=f+b[1+a]*h[1+a],j=a+1|0;if(d!==a){var
 a=j,f=g;continue}var
 e=g;break}}return e}function
-bu(b,e,d){var
+bw(b,e,d){var
 c=b.length-1-1|0,f=0;if(!(c<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*d[1+a];var
 g=a+1|0;if(c!==a){var
 a=g;continue}break}}return 0}function
-b$(c,b){var
-a=[0,0.];dk(function(c){var
-d=e(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-cT(a){return a*a}function
-cU(b,a){if(0===c(b[10],a)[1+a].length-1){var
-d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return G(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-tz(a){var
-b=gR(0,a.length-1);return aM(function(e,d){var
-f=o6(c4,c4,d),h=pb(b,f),g=gr(function(b){return fY(c(a,b)[1+b],d)},h);return g?g[1]:(o8(b,f,e),e)},a)}function
-tA(a){return typeof
-a==="number"?0===a?tB:0:2===a[0]?tD:tC}function
-tE(c,a){var
-b=s(c,0.),e=1./ar(1,a.length-1);function
-f(a,c){return E(b,a,d(b,a)+c*e)}dk(function(a){return K(f,a)},a);function
-g(c,a){return a-d(b,c)}return p(function(a){return aM(g,a)},a)}function
-tF(c,b,a){var
-d=b$(a,function(a){return cT(C(a-c,b-a))});return[0,b$(a,function(a){return cT(C(0.,C(c-a,a-b)))}),d]}function
-iK(b,a,c){if(b!=aI&&a!=aU){var
-d=b$(c,function(c){return C(b*c,a*c)});return[0,b$(c,function(c){return bn(b*c,a*c)}),d]}return[0,aI,aU]}function
-fb(e,d,b){function
-a(c){return e*Math.sqrt(b$(b,function(a){switch(d){case
+cb(c,b){var
+a=[0,0.];dn(function(c){var
+d=g(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
+cW(a){return a*a}function
+cX(b,a){if(0===c(b[10],a)[1+a].length-1){var
+d=c(b[6],a)[1+a],e=b[6],f=q(function(a){return I(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
+t2(a){var
+b=gW(0,a.length-1);return aM(function(e,d){var
+f=pf(c7,c7,d),h=pm(b,f),g=gw(function(b){return f3(c(a,b)[1+b],d)},h);return g?g[1]:(ph(b,f,e),e)},a)}function
+t3(a){return typeof
+a==="number"?0===a?t4:0:2===a[0]?t6:t5}function
+t7(c,a){var
+b=t(c,0.),e=1./as(1,a.length-1);function
+f(a,c){return H(b,a,d(b,a)+c*e)}dn(function(a){return M(f,a)},a);function
+g(c,a){return a-d(b,c)}return q(function(a){return aM(g,a)},a)}function
+t8(c,b,a){var
+d=cb(a,function(a){return cW(D(a-c,b-a))});return[0,cb(a,function(a){return cW(D(0.,D(c-a,a-b)))}),d]}function
+iV(b,a,c){if(b!=aI&&a!=aV){var
+d=cb(c,function(c){return D(b*c,a*c)});return[0,cb(c,function(c){return bp(b*c,a*c)}),d]}return[0,aI,aV]}function
+fg(e,d,b){function
+a(c){return e*Math.sqrt(cb(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(fP),c]}function
-tG(a,g,d){var
-b=aX(bn,aU,d),c=aX(C,aI,d),h=fb(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(fU),c]}function
+t9(a,g,d){var
+b=aY(bp,aV,d),c=aY(D,aI,d),h=fg(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-tH(e,a,v,n){var
+t_(e,a,v,n){var
 S=a[9],T=0;function
-U(b,a){return ar(b,aT(a))}var
-f=as(function(a,b){return as(U,a,b)},T,S),k=a[8],w=1,V=a[9],g=am($(function(a){return am($(function(a){return bt(f,a)},a))},V)),x=a[10],h=x?bt(f,x[1]):aI,y=a[11],i=y?bt(f,y[1]):aU,z=a[10],A=a[11],N=0;if(z&&0<=aj(z[1]))var
+U(b,a){return as(b,aU(a))}var
+f=at(function(a,b){return at(U,a,b)},T,S),k=a[8],w=1,V=a[9],g=an($(function(a){return an($(function(a){return bv(f,a)},a))},V)),x=a[10],h=x?bv(f,x[1]):aI,y=a[11],i=y?bv(f,y[1]):aV,z=a[10],A=a[11],N=0;if(z&&0<=aj(z[1]))var
 l=0;else
 N=1;if(N){var
 O=0;if(A&&!(0<aj(A[1])))var
 l=1;else
 O=1;if(O)var
 l=2}var
-B=p(function(a){return 2===e?Math.sqrt(G(a,a)):1.},g);switch(e){case
+B=q(function(a){return 2===e?Math.sqrt(I(a,a)):1.},g);switch(e){case
 0:var
-j=tE(n,g);break;case
+j=t7(n,g);break;case
 1:var
 j=g;break;default:var
-j=aM(function(b,a){return p(function(a){return a/d(B,b)},a)},g)}var
-P=0;if(2!==e&&h!=aI&&i!=aU){var
-D=[0,[bk,(h+i)/2.,n*cT((i-h)/2.),c3],0];P=1}if(!P)var
-D=0;var
+j=aM(function(b,a){return q(function(a){return a/d(B,b)},a)},g)}var
+P=0;if(2!==e&&h!=aI&&i!=aV){var
+C=[0,[bm,(h+i)/2.,n*cW((i-h)/2.),c6],0];P=1}if(!P)var
+C=0;var
 o=a[4],u=0;if(typeof
 o==="number")u=1;else
 if(2===o[0]){var
 M=o[1];if(M)var
-t=M[1],ak=t[2],al=cR(f,b(k,t[1]),ak),an=1./cT(bt(0,t[2])),ao=[0,[bk,0.,cT(al),an],0],m=ao;else
+s=M[1],ak=s[2],al=cU(f,b(k,s[1]),ak),am=1./cW(bv(0,s[2])),ao=[0,[bm,0.,cW(al),am],0],m=ao;else
 u=1}else
 var
-m=[0,[bk,0.,1.,cR(-f|0,w,k)],0];if(u)var
+m=[0,[bm,0.,1.,cU(-f|0,w,k)],0];if(u)var
 m=0;var
-q=a[4],Q=0;if(typeof
-q!=="number"&&2!==q[0]){var
-E=0===aj(q[1][1])?1:0;Q=1}if(!Q)var
+p=a[4],Q=0;if(typeof
+p!=="number"&&2!==p[0]){var
+E=0===aj(p[1][1])?1:0;Q=1}if(!Q)var
 E=0;function
 W(a){switch(e){case
-0:return tF(h,i,a);case
+0:return t8(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=bn(i,b),c=iK(C(h,-b),f,a),d=fb(b,l,a),g=bn(c[2],d[2]);return[0,C(c[1],d[1]),g]}return iK(h,i,a);default:return E?tG(1.,l,a):fb(1.,l,a)}}var
-X=2===e?j:g,F=p(W,X),H=b(k,k),Y=am(a[9]);function
-Z(a){return 2===e?bt(0,a):cR(-2*f|0,a,H)}if(2===e)var
-_=0,I=function(a,b){return cR(_,a,b)};else
+b=Math.sqrt(m[1][2]),f=bp(i,b),c=iV(D(h,-b),f,a),d=fg(b,l,a),g=bp(c[2],d[2]);return[0,D(c[1],d[1]),g]}return iV(h,i,a);default:return E?t9(1.,l,a):fg(1.,l,a)}}var
+X=2===e?j:g,F=q(W,X),G=b(k,k),Y=an(a[9]);function
+Z(a){return 2===e?bv(0,a):cU(-2*f|0,a,G)}if(2===e)var
+_=0,H=function(a,b){return cU(_,a,b)};else
 var
-I=function(c,a){return cR(2*f|0,b(c,H),a)};var
-aa=2===e?0:2*(aT(k)-f|0)|0,r=a[4],R=0;if(typeof
+H=function(c,a){return cU(2*f|0,b(c,G),a)};var
+aa=2===e?0:2*(aU(k)-f|0)|0,r=a[4],R=0;if(typeof
 r!=="number"&&2===r[0]){var
 K=r[1];if(K){var
 L=K[1],ai=b(L[2],L[2]),J=ai;R=1}}if(!R)var
 J=w;var
-ab=0===e?0:cq(D,m),ac=tz(g),ad=p(function(a){return a[2]},F),ae=p(function(a){return a[1]},F),af=s(v,[0]),ag=p(function(a){return b$(a,function(a){return a})},j),ah=p(function(a){return G(a,a)},j);return[0,e,v,n,f,function(a){return am(c(Y,a)[1+a])},j,B,ah,ag,af,ae,ad,ac,ab,J,aa,I,Z]}function
-tI(a){var
-b=a[2],c=a[1],d=0===en(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=gn(function(a){return 0===en(a,c)?1:0},g),e=tA(a[4]);if(e&&f&&h)return[0,tH(e[1],a,b,c)];return 0}function
-tJ(a,d){function
-b(b){return p(function(a){return c(b,a)[1+a]},d)}var
-f=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),q=b(a[9]),r=b(a[8]),t=b(a[7]),o=s(f,[0]),u=b(a[6]);function
+ab=0===e?0:cs(C,m),ac=t2(g),ad=q(function(a){return a[2]},F),ae=q(function(a){return a[1]},F),af=t(v,[0]),ag=q(function(a){return cb(a,function(a){return a})},j),ah=q(function(a){return I(a,a)},j);return[0,e,v,n,f,function(a){return an(c(Y,a)[1+a])},j,B,ah,ag,af,ae,ad,ac,ab,J,aa,H,Z]}function
+t$(a){var
+b=a[2],c=a[1],d=0===eq(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=gs(function(a){return 0===eq(a,c)?1:0},g),e=t3(a[4]);if(e&&f&&h)return[0,t_(e[1],a,b,c)];return 0}function
+ua(a,d){function
+b(b){return q(function(a){return c(b,a)[1+a]},d)}var
+e=d.length-1,f=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),p=b(a[9]),r=b(a[8]),s=b(a[7]),o=t(e,[0]),u=b(a[6]);function
 v(b){var
-f=c(d,b)[1+b];return e(a[5],f)}return[0,a[1],f,a[3],a[4],v,u,t,r,q,o,n,m,l,k,j,i,h,g]}function
-iL(a){return 0<aj(a[1])?1:0}function
-iM(e,b){var
+e=c(d,b)[1+b];return g(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,s,r,p,o,n,m,l,k,j,i,h,f]}function
+iW(a){return 0<aj(a[1])?1:0}function
+iX(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -3889,206 +3965,206 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=bO(d[1],d[2])<0?1:0;if(c&&b&&iL(d)&&f)return 0;return 2;case
-1:if(c&&0<=aj(a[1][1]))return 0;return 2;default:return iL(a[1])?1:2}}function
-tK(a,i,b){var
-f=s(b,0),g=s(b,0),d=a[7],e=lj(a[13],i),h=0;if(typeof
+d=a[1],f=bS(d[1],d[2])<0?1:0;if(c&&b&&iW(d)&&f)return 0;return 2;case
+1:if(c&&0<=aj(a[1][1]))return 0;return 2;default:return iW(a[1])?1:2}}function
+ub(a,i,b){var
+f=t(b,0),g=t(b,0),d=a[7],e=lu(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
-j=bO(i,h);if(0<j)c(f,a)[1+a]=1;else
+j=bS(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};bR(k,a[13]);h=1}if(!h){gB(f,0,b,1);gB(g,0,b,1)}return[0,f,g]}function
-tL(b,a){return s(b,[0,3,3,0,a])}function
-tM(b,k,d,a){var
-l=b[16],f=am($(function(a){return 0<aj(a)?1:0},l)),m=iM(b,1),n=[0,iM(b,0),m],g=tK(b,k,d),h=g[2],i=g[1];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};bV(k,a[13]);h=1}if(!h){gG(f,0,b,1);gG(g,0,b,1)}return[0,f,g]}function
+uc(b,a){return t(b,[0,3,3,0,a])}function
+ud(b,k,d,a){var
+l=b[16],f=an($(function(a){return 0<aj(a)?1:0},l)),m=iX(b,1),n=[0,iX(b,0),m],g=ub(b,k,d),h=g[2],i=g[1];function
 j(d,b,a){if(!c(i,a)[1+a]&&!c(h,a)[1+a])return[0,0,0,d,b];var
-m=f.length-1<=a?1:0,o=m||c(f,a)[1+a],e=c(h,a)[1+a],g=e?2:e,j=c(i,a)[1+a],k=j?1:j,l=k8(o);switch(c(n,l)[1+l]){case
+m=f.length-1<=a?1:0,o=m||c(f,a)[1+a],e=c(h,a)[1+a],g=e?2:e,j=c(i,a)[1+a],k=j?1:j,l=lh(o);switch(c(n,l)[1+l]){case
 0:return[0,g,k,d,b];case
 1:return[0,k,g,d,b];default:return[0,3,3,d,b]}}var
 e=b[6];if(typeof
 e==="number"){if(0===e){var
-o=0;return bD(d,function(b){return j(o,a,b)})}}else
+o=0;return bF(d,function(b){return j(o,a,b)})}}else
 if(0===e[0]){var
-p=e[1];return bD(d,function(b){return b<p?[0,3,3,0,bP(1,a)]:j(bP(1,a),a,b)})}return tL(d,a)}function
-dR(a,g,b){var
-h=a[1],e=cU(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=cU(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
-bv(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
-fc(a,b){var
-c=c5*a[17];return c<bv(a,b)?1:0}function
-tN(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
-tO(a,b){var
-c=tN(a,b);return(a[3]*a[15]-c)/2.}function
-tP(a,b){var
-c=a[3]==0.?0.:bv(a,a[4]);return(bv(a,b)+c)/2.}function
-dS(q,p,g,o){var
-e=g.length-1,f=s(e,0.),h=e-1|0;if(!(h<0)){var
+p=e[1];return bF(d,function(b){return b<p?[0,3,3,0,bT(1,a)]:j(bT(1,a),a,b)})}return uc(d,a)}function
+dU(a,g,b){var
+h=a[1],e=cX(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=cX(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
+bx(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
+fh(a,b){var
+c=c8*a[17];return c<bx(a,b)?1:0}function
+ue(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
+uf(a,b){var
+c=ue(a,b);return(a[3]*a[15]-c)/2.}function
+ug(a,b){var
+c=a[3]==0.?0.:bx(a,a[4]);return(bx(a,b)+c)/2.}function
+dV(q,p,g,o){var
+e=g.length-1,f=t(e,0.),h=e-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=d(o,a),j=a+1|0,k=e-1|0,r=c(p,a)[1+a];if(k<j)var
 l=i;else{var
 b=j,m=i;for(;;){var
 u=d(f,b),n=m-d(r,c(q,b)[1+b])*u,v=b+1|0;if(k!==b){var
 b=v,m=n;continue}var
-l=n;break}}E(f,a,l/d(g,a));var
-t=a-1|0;if(0!==a){var
-a=t;continue}break}}return f}function
-cV(b,f){var
-h=b[11].length-1,g=s(h,0.),i=h-1|0,t=0;if(!(i<0)){var
-a=t;for(;;){var
+l=n;break}}H(f,a,l/d(g,a));var
+s=a-1|0;if(0!==a){var
+a=s;continue}break}}return f}function
+cY(b,f){var
+h=b[11].length-1,g=t(h,0.),i=h-1|0,s=0;if(!(i<0)){var
+a=s;for(;;){var
 j=c(b[12],a)[1+a];if(j)var
-k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=G(k[1],v)-u;else{var
-m=c(b[9],a)[1+a],n=dR(b,m,f),o=a-1|0,x=0;if(o<0)var
+k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=I(k[1],v)-u;else{var
+m=c(b[9],a)[1+a],n=dU(b,m,f),o=a-1|0,x=0;if(o<0)var
 p=n;else{var
 e=x,q=n;for(;;){var
 y=d(g,e),r=q-d(c(b[10],e)[1+e],m)*y,z=e+1|0;if(o!==e){var
 e=z,q=r;continue}var
 p=r;break}}var
-l=p/d(b[11],a)}E(g,a,l);var
+l=p/d(b[11],a)}H(g,a,l);var
 w=a+1|0;if(i!==a){var
 a=w;continue}break}}return g}function
-fd(c,b,a){var
-e=G(a,a);return C(0.,d(c[8],b)-e)}function
-bw(a,b){var
-d=bS(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];bu(d,1.,c(a[1][6],f)[1+f])}return d}function
-fe(c,a){var
-b=1;for(;;){bR(function(b){return bu(a,G(b,a),b)},c);var
+fi(c,b,a){var
+e=I(a,a);return D(0.,d(c[8],b)-e)}function
+by(a,b){var
+d=bW(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+e=a[4],f=c(a[2],e)[1+e][1];bw(d,1.,c(a[1][6],f)[1+f])}return d}function
+fj(c,a){var
+b=1;for(;;){bV(function(b){return bw(a,I(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-iN(a){var
-b=Math.sqrt(G(a,a));return p(function(a){return a/b},a)}function
-tQ(a){var
+iY(a){var
+b=Math.sqrt(I(a,a));return q(function(a){return a/b},a)}function
+uh(a){var
 l=a[1],m=a[2];function
-f(a){return c(m,a)[1+a][1]}var
-w=m.length-1,q=p(function(b){return d(a[8],b[1])},m),n=[0,0];K(function(b,e){var
+e(a){return c(m,a)[1+a][1]}var
+w=m.length-1,p=q(function(b){return d(a[8],b[1])},m),n=[0,0];M(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
-g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
+f=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 x(h){var
-b=aW(i[1]),c=aW(g[1])-b|0,d=g[1],e=ba(ct(function(a,b){return a<c?1:0},d));bR(function(b){var
-c=i[1],d=bw(a,f(b));i[1]=[0,iN(fe(i[1],d)),c];return 0},e);return i[1]}function
+b=aX(i[1]),c=aX(f[1])-b|0,d=f[1],g=bb(cv(function(a,b){return a<c?1:0},d));bV(function(b){var
+c=i[1],d=by(a,e(b));i[1]=[0,iY(fj(i[1],d)),c];return 0},g);return i[1]}function
 t(c){if(0.<a[3])var
-e=f(a[4]),b=d(l[8],e);else
+f=e(a[4]),b=d(l[8],f);else
 var
 b=0.;var
-g=f(c);return d(l[8],g)+b}function
-D(b){var
-g=d(q,b);if(fH*t(b)<g)var
+g=e(c);return d(l[8],g)+b}function
+C(b){var
+g=d(p,b);if(fM*t(b)<g)var
 c=g;else
 var
-n=bw(a,f(b)),l=fe(x(0),n),c=G(l,l);var
-h=tP(a,b),i=1e-22*t(b)<c?1:0;if(i)var
-j=cb<c?1:0,e=j?h*h<a[15]*c?1:0:j;else
+n=by(a,e(b)),l=fj(x(0),n),c=I(l,l);var
+h=ug(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+j=cd<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
-e=i;if(e)var
-m=c5*a[17],k=[0,[0,bv(a,b)<=m?1:0,c,b]];else
+f=i;if(f)var
+m=c8*a[17],k=[0,[0,bx(a,b)<=m?1:0,c,b]];else
 var
-k=e;return k}(function(T){for(;;){var
-C=n[1],i=e(cu(D),C);if(i){var
-v=as(ar,i[1],i[2]),b=v[3],y=v[2];n[1]=e(cu(function(c){return function(b){var
+k=f;return k}(function(T){for(;;){var
+D=n[1],i=g(cw(C),D);if(i){var
+v=at(as,i[1],i[2]),b=v[3],y=v[2];n[1]=g(cw(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-F=f(b),j=Math.sqrt(y),H=fH*t(b)<y?1:0,I=o[1],J=h[1],L=tO(a,b),M=lq(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,J,I);if(H){var
-z=bD(w,function(c){return function(b){return dR(a,c,f(b))}}(b)),N=h[1];bR(function(b,c){return function(a){return bu(c,d(a,b),a)}}(b,z),N);var
-O=0,P=p(function(b){return function(a){return a/b}}(j),z),A=O,k=P}else{var
-Q=bw(a,F),m=iN(fe(x(0),Q));if(0.<a[3])var
-B=f(a[4]),u=G(m,c(l[6],B)[1+B]);else
+E=e(b),j=Math.sqrt(y),F=fM*t(b)<y?1:0,G=o[1],J=h[1],K=uf(a,b),L=lB(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),K,J,G);if(F){var
+z=bF(w,function(c){return function(b){return dU(a,c,e(b))}}(b)),N=h[1];bV(function(b,c){return function(a){return bw(c,d(a,b),a)}}(b,z),N);var
+O=0,P=q(function(b){return function(a){return a/b}}(j),z),A=O,k=P}else{var
+Q=by(a,E),m=iY(fj(x(0),Q));if(0.<a[3])var
+B=e(a[4]),u=I(m,c(l[6],B)[1+B]);else
 var
 u=0.;var
-R=[0,[0,m,u]],S=bD(w,function(d,e){return function(b){var
-a=f(b);return G(d,c(l[6],a)[1+a])-e}}(m,u)),A=R,k=S}E(k,b,j);K(function(b,a){return E(q,b,d(q,b)-a*a)},k);s[1]=[0,A,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,M/j,o[1]];continue}return i}}(0));function
-j(a){return am(ba(a))}var
-u=j(g[1]),y=j(h[1]),z=j(r[1]),b=j(o[1]),A=dS(u,y,z,b),k=[0,0.],v=[0,0.];K(function(d,b){v[1]=v[1]+b;var
-e=Math.abs(b)*bv(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},A);if(0.<a[3]){var
-B=bv(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*B}var
-F=k[1],H=G(b,b),I=a[15]-H+F,J=G(b,b),L=C(I,jW*(a[15]+J)+cb),M=a[18],N=a[17],O=a[15],P=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,y,z,P,b,A,O,L,N,M]}function
-iO(l,a,k,j,i,g,f,e,c){var
-m=Math.abs(c)+cb,h=aX(function(b,a){return C(b,d(e,a[1]))},m,a),b=[0,0.];K(function(a,c){b[1]=C(b[1],d(f,a)-d(g,a));return 0},a);return tQ([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,fN*h<b[1]?1:0])}function
-tR(a,b){var
-f=[0,0];K(function(g,e){var
-a=f[1],h=c(b,a)[1+a][3],d=e[3]<h?1:0,i=d?(f[1]=g,0):d;return i},b);var
-i=f[1],g=c(b,i)[1+i][1],m=cU(a,g);function
+R=[0,[0,m,u]],S=bF(w,function(d,f){return function(b){var
+a=e(b);return I(d,c(l[6],a)[1+a])-f}}(m,u)),A=R,k=S}H(k,b,j);M(function(b,a){return H(p,b,d(p,b)-a*a)},k);s[1]=[0,A,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
+j(a){return an(bb(a))}var
+u=j(f[1]),y=j(h[1]),z=j(r[1]),b=j(o[1]),A=dV(u,y,z,b),k=[0,0.],v=[0,0.];M(function(d,b){v[1]=v[1]+b;var
+e=Math.abs(b)*bx(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},A);if(0.<a[3]){var
+B=bx(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*B}var
+E=k[1],F=I(b,b),G=a[15]-F+E,J=I(b,b),K=D(G,j7*(a[15]+J)+cd),L=a[18],N=a[17],O=a[15],P=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,y,z,P,b,A,O,K,N,L]}function
+iZ(l,a,k,j,i,g,f,e,c){var
+m=Math.abs(c)+cd,h=aY(function(b,a){return D(b,d(e,a[1]))},m,a),b=[0,0.];M(function(a,c){b[1]=D(b[1],d(f,a)-d(g,a));return 0},a);return uh([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,fS*h<b[1]?1:0])}function
+ui(a,b){var
+e=[0,0];M(function(g,f){var
+a=e[1],h=c(b,a)[1+a][3],d=f[3]<h?1:0,i=d?(e[1]=g,0):d;return i},b);var
+i=e[1],f=c(b,i)[1+i][1],m=cX(a,f);function
 n(b){var
-f=d(a[8],b)+d(a[8],g),h=f-2.*d(m,b);if(fH*f<h)return h;var
-e=bS(c(a[6],b)[1+b]);bu(e,1.,c(a[6],g)[1+g]);return G(e,e)}var
-h=bD(a[2],n);E(h,g,0.);function
-j(c){return p(function(a){var
-b=d(h,a[1]);return e(c,a)-b},b)}var
-k=f[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return iO(a,b,1.,f[1],-1,r,q,h,o)}function
-tS(c,b,g,a){function
-f(g,f){var
-h=[bk,f];return gA(p(function(b){var
-f=a[1]*d(c[9],b[1]);return fK*(e(g,b)-f)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=f(function(a){return a[2]},j);return iO(c,b,0.,b.length-1,g,f(function(a){return a[3]},aI),k,i,h)}function
-iP(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,tR(a,b),0];var
-c=a[14];return em(function(c,d){return tS(a,b,c,d)},c)}function
-ff(a,c,b){if(0.<a[3])return b+d(a[8],c);var
-e=dj(a[1][14],a[5]);return b/fK+e[1]*d(a[1][9],c)}function
-tT(a,c,b){if(0.<a[3])return b-d(a[8],c);var
-e=dj(a[1][14],a[5]);return fK*(b-e[1]*d(a[1][9],c))}function
-tU(a,d,b){var
-c=cV(a,b),e=G(a[13],c),f=a[16],g=2.*Math.sqrt(fd(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
-bG(a){return a[6].length-1}function
-tV(a,k,b,j){var
-f=cV(a,b),l=f.length-1;function
+g=d(a[8],b)+d(a[8],f),h=g-2.*d(m,b);if(fM*g<h)return h;var
+e=bW(c(a[6],b)[1+b]);bw(e,1.,c(a[6],f)[1+f]);return I(e,e)}var
+h=bF(a[2],n);H(h,f,0.);function
+j(c){return q(function(a){var
+b=d(h,a[1]);return g(c,a)-b},b)}var
+k=e[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),r=j(function(a){return a[2]});return iZ(a,b,1.,e[1],-1,r,p,h,o)}function
+uj(c,b,f,a){function
+e(f,e){var
+h=[bm,e];return gF(q(function(b){var
+e=a[1]*d(c[9],b[1]);return fP*(g(f,b)-e)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return iZ(c,b,0.,b.length-1,f,e(function(a){return a[3]},aI),k,i,h)}function
+i0(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,ui(a,b),0];var
+c=a[14];return ep(function(c,d){return uj(a,b,c,d)},c)}function
+fk(a,c,b){if(0.<a[3])return b+d(a[8],c);var
+e=dm(a[1][14],a[5]);return b/fP+e[1]*d(a[1][9],c)}function
+uk(a,c,b){if(0.<a[3])return b-d(a[8],c);var
+e=dm(a[1][14],a[5]);return fP*(b-e[1]*d(a[1][9],c))}function
+ul(a,d,b){var
+c=cY(a,b),e=I(a[13],c),f=a[16],g=2.*Math.sqrt(fi(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+bK(a){return a[6].length-1}function
+um(a,k,b,j){var
+f=cY(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
-q=2.*Math.sqrt(C(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
+q=2.*Math.sqrt(D(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=d(f,b),e=d(a[13],b),b=b+1|0;i+=e*c;h-=c*c;g-=e*e;continue}return b}}var
-e=G(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
-tW(a,d){if(d===a[9].length-1)return a;function
-b(a){return ep(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=G(c,c),h=G(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=dS(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
-iQ(a,e,d){var
-b=bw(a,e);K(function(d,f){var
-e=c(a[9],d)[1+d];return bu(b,f,bw(a,c(a[2],e)[1+e][1]))},d);return b}function
-tX(a,i,f){var
-j=f.length-1,g=s(j,0.),k=j-1|0,t=iQ(a,i,f),u=0;if(!(k<0)){var
+e=I(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
+un(a,d){if(d===a[9].length-1)return a;function
+b(a){return es(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=I(c,c),h=I(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=dV(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
+i1(a,e,d){var
+b=by(a,e);M(function(d,f){var
+e=c(a[9],d)[1+d];return bw(b,f,by(a,c(a[2],e)[1+e][1]))},d);return b}function
+uo(a,i,f){var
+j=f.length-1,g=t(j,0.),k=j-1|0,s=i1(a,i,f),u=0;if(!(k<0)){var
 b=u;for(;;){var
-h=c(a[9],b)[1+b],n=G(t,bw(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
+h=c(a[9],b)[1+b],n=I(s,by(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
 p=n;else{var
 e=w,q=n;for(;;){var
 y=d(c(a[10],e)[1+e],h),r=q-d(g,e)*y,z=e+1|0;if(o!==e){var
 e=z,q=r;continue}var
-p=r;break}}E(g,b,p/d(a[11],b));var
+p=r;break}}H(g,b,p/d(a[11],b));var
 x=b+1|0;if(k!==b){var
 b=x;continue}break}}var
-v=dS(a[9],a[10],a[11],g),l=aM(function(b,a){return a+d(v,b)},f),m=iQ(a,i,l);return[0,l,G(m,m)]}function
-dT(k,g,a,j,b){var
-t=k?k[1]:d1,u=g?g[1]:g,l=cV(a,b),m=dS(a[9],a[10],a[11],l),n=fd(a,b,l),r=0;if(!u&&n<1e-07*d(a[8],b)){var
-q=tX(a,b,m),z=q[2],A=q[1],h=z,o=A;r=1}if(!r)var
+v=dV(a[9],a[10],a[11],g),l=aM(function(b,a){return a+d(v,b)},f),m=i1(a,i,l);return[0,l,I(m,m)]}function
+dW(k,g,a,j,b){var
+s=k?k[1]:d4,u=g?g[1]:g,l=cY(a,b),m=dV(a[9],a[10],a[11],l),n=fi(a,b,l),r=0;if(!u&&n<1e-07*d(a[8],b)){var
+q=uo(a,b,m),z=q[2],A=q[1],h=z,o=A;r=1}if(!r)var
 h=n,o=m;var
-v=C(a[15],fO*a[17]),e=C(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/v)+cb),f=s(bG(a),0.),i=[0,0.];K(function(b,h){var
-g=e*d(a[14],b)-j*h;E(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);E(f,a[4],e-a[3]*(j+i[1]));function
+v=D(a[15],fT*a[17]),e=D(Math.sqrt(h/a[16]),s*Math.sqrt(d(a[8],b)/v)+cd),f=t(bK(a),0.),i=[0,0.];M(function(b,h){var
+g=e*d(a[14],b)-j*h;H(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);H(f,a[4],e-a[3]*(j+i[1]));function
 p(b){var
 c=d(f,b);if(c==0.)return 0.;var
 e=0.<c?d(a[7],b):d(a[6],b);return c*e}var
-w=a[9],x=p(a[4]),y=aX(function(b,a){return b+p(a)},x,w);return[0,f,e,-y-h/e-e*G(a[13],a[13])]}var
-tY=48,tZ=16,t0=400000000;function
-t1(a){function
+w=a[9],x=p(a[4]),y=aY(function(b,a){return b+p(a)},x,w);return[0,f,e,-y-h/e-e*I(a[13],a[13])]}var
+up=48,uq=16,ur=400000000;function
+us(a){function
 d(a){return a}var
-b=bD(bG(a),d);if(b.length-1<=48)return b;var
-c=p(function(b){var
+b=bF(bK(a),d);if(b.length-1<=48)return b;var
+c=q(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!gD(function(a){return a===b?1:0},e)){var
-c=bv(a,b);d=1}}if(!d)var
-c=fP;return[0,c,b]},b);gE(function(b,a){return ap(b,a)},c);var
-e=ep(c,0,ar(tY,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
-t2(a){var
-b=t1(a),e=a[2].length-1;function
-f(d,b){if(!(e<=d)&&!(e<=b))return dR(a,d,c(a[2],b)[1+b][1]);return 0.}var
-g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return d(a[7],b)},b),i=p(function(b){return d(a[6],b)},b);return[0,a,b,p(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
-iR(b,a){var
-d=c(b[2],a)[1+a];return fc(b[1],d)}function
-t3(a,c){var
-d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:dR(a[1],b,c)},b)}function
-iS(g,o,B,n,f,j){var
-k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=d(g[1][8],B),s=k-1|0,D=0;if(s<0)var
-t=q;else{var
-a=D,l=q;for(;;){var
+e=a[9];if(!gI(function(a){return a===b?1:0},e)){var
+c=bx(a,b);d=1}}if(!d)var
+c=fU;return[0,c,b]},b);gJ(function(b,a){return aq(b,a)},c);var
+e=es(c,0,as(up,a[9].length-1+1|0));return q(function(a){return a[2]},e)}function
+ut(a){var
+b=us(a),e=a[2].length-1;function
+f(d,b){if(!(e<=d)&&!(e<=b))return dU(a,d,c(a[2],b)[1+b][1]);return 0.}var
+g=q(function(a){return q(function(b){return f(a,b)},b)},b),h=q(function(b){return d(a[7],b)},b),i=q(function(b){return d(a[6],b)},b);return[0,a,b,q(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
+i2(b,a){var
+d=c(b[2],a)[1+a];return fh(b[1],d)}function
+uu(a,c){var
+d=a[1][2].length-1,b=a[2];return q(function(b){return d<=b?0.:dU(a[1],b,c)},b)}function
+i3(g,o,B,n,f,j){var
+k=f.length-1,p=0.,h=q(function(a){return o*a},n),r=d(g[1][8],B),s=k-1|0,C=0;if(s<0)var
+t=p;else{var
+a=C,l=p;for(;;){var
 i=d(f,a);if(i!=0.){var
 I=0.<i?d(g[5],a):d(g[4],a),J=l+i*I,A=k-1|0,K=c(g[6],a)[1+a],L=0;if(!(A<0)){var
-e=L;for(;;){E(h,e,d(h,e)+i*d(K,e));var
+e=L;for(;;){H(h,e,d(h,e)+i*d(K,e));var
 N=e+1|0;if(A!==e){var
 e=N;continue}break}}var
 m=J}else
@@ -4097,80 +4173,80 @@ m=l;var
 M=a+1|0;if(s!==a){var
 a=M,l=m;continue}var
 t=m;break}}var
-u=k-1|0,F=0;if(u<0)var
+u=k-1|0,E=0;if(u<0)var
 v=r;else{var
-b=F,y=r;for(;;){var
-z=y+d(f,b)*(o*d(n,b)+d(h,b)),H=b+1|0;if(u!==b){var
-b=H,y=z;continue}var
+b=E,y=r;for(;;){var
+z=y+d(f,b)*(o*d(n,b)+d(h,b)),G=b+1|0;if(u!==b){var
+b=G,y=z;continue}var
 v=z;break}}var
-w=C(0.,v),x=0.<j?-t-w/j:aI,G=bU(x)?aI:x;return[0,f,j,h,w,G]}function
-t4(j,i){var
-e=i.length-1,o=e-1|0,F=0;if(!(o<0)){var
-g=F;for(;;){var
-D=c(j,g)[1+g];E(D,g,d(D,g)*1.00000000001+cb);var
+w=D(0.,v),x=0.<j?-t-w/j:aI,F=bY(x)?aI:x;return[0,f,j,h,w,F]}function
+uv(j,i){var
+e=i.length-1,o=e-1|0,E=0;if(!(o<0)){var
+g=E;for(;;){var
+D=c(j,g)[1+g];H(D,g,d(D,g)*1.00000000001+cd);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
-p=e-1|0,G=0;if(!(p<0)){var
-b=G;for(;;){var
+p=e-1|0,F=0;if(!(p<0)){var
+b=F;for(;;){var
 y=c(j,b)[1+b],z=b+1|0,A=e-1|0,K=d(y,b);if(!(A<z)){var
 f=z;for(;;){var
 m=c(j,f)[1+f],n=d(m,b)/K;if(n!=0.){var
 B=b+1|0,C=e-1|0;if(!(C<B)){var
-h=B;for(;;){E(m,h,d(m,h)-n*d(y,h));var
+h=B;for(;;){H(m,h,d(m,h)-n*d(y,h));var
 N=h+1|0;if(C!==h){var
-h=N;continue}break}}E(i,f,d(i,f)-n*d(i,b))}var
+h=N;continue}break}}H(i,f,d(i,f)-n*d(i,b))}var
 M=f+1|0;if(A!==f){var
 f=M;continue}break}}var
 L=b+1|0;if(p!==b){var
 b=L;continue}break}}var
-l=s(e,0.),q=e-1|0;if(!(q<0)){var
+l=t(e,0.),q=e-1|0;if(!(q<0)){var
 a=q;for(;;){var
-r=d(i,a),t=a+1|0,u=e-1|0;if(u<t)var
+r=d(i,a),s=a+1|0,u=e-1|0;if(u<s)var
 v=r;else{var
-k=t,w=r;for(;;){var
+k=s,w=r;for(;;){var
 I=d(l,k),x=w-d(c(j,a)[1+a],k)*I,J=k+1|0;if(u!==k){var
 k=J,w=x;continue}var
-v=x;break}}E(l,a,v/d(c(j,a)[1+a],a));var
-H=a-1|0;if(0!==a){var
-a=H;continue}break}}return l}function
-iT(b,a){var
-i=b[5],j=b[4],f=b[3],l=b[2],r=b[6];function
+v=x;break}}H(l,a,v/d(c(j,a)[1+a],a));var
+G=a-1|0;if(0!==a){var
+a=G;continue}break}}return l}function
+i4(b,a){var
+i=b[5],j=b[4],e=b[3],l=b[2],r=b[6];function
 k(b){return d(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=j0*b[1][17],g=aM(function(b,h){var
-g=2.*k(b),c=d(f,b)*m-g,e=d(a[1],b);return 0.<e?c-d(i,b):e<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=bm(l.length-1,function(a){return a}),h=am(e(bB(function(b){var
-c=d(a[1],b)!=0.?1:0,e=c||(d(g,b)!=0.?1:0);return e}),s));function
+m=a[4]/(a[2]*a[2]),n=j$*b[1][17],f=aM(function(b,h){var
+g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=bo(l.length-1,function(a){return a}),h=an(g(bD(function(b){var
+c=d(a[1],b)!=0.?1:0,e=c||(d(f,b)!=0.?1:0);return e}),s));function
 o(a,b){var
-e=d(f,a)*d(f,b)*m,g=k(b),h=d(f,a)*g,i=k(a),j=d(f,b)*i;return d(c(r,a)[1+a],b)-j-h+e}function
-q(b){return p(function(b){return d(g,b)*a[2]/2.},b)}function
-t(f){var
-b=f;for(;;){var
-h=q(b),c=t4(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=bT(b),e=ct(function(h){return function(e,b){var
-c=d(a[1],b)==0.?1:0,f=c?d(h,e)*d(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===en(e,b.length-1))return[0,b,g,c];var
-b=am(e);continue}}var
-u=q(h),v=[0,h,g,gC(function(a,b){return b/(o(a,a)+cb)},h,u)];return[0,t(h),v]}function
-t5(g,b,a,j){var
-k=a[3],l=a[2],c=bS(b[1]),e=[0,b[2]],f=a[1];K(function(m,a){var
-b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(iR(g,a)&&h*n<0.){var
+f=d(e,a)*d(e,b)*m,g=k(b),h=d(e,a)*g,i=k(a),j=d(e,b)*i;return d(c(r,a)[1+a],b)-j-h+f}function
+p(b){return q(function(b){return d(f,b)*a[2]/2.},b)}function
+t(g){var
+b=g;for(;;){var
+h=p(b),c=uv(q(function(b){return function(a){return q(function(b){return o(a,b)},b)}}(b),b),h),i=bX(b),e=cv(function(h){return function(e,b){var
+c=d(a[1],b)==0.?1:0,g=c?d(h,e)*d(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===eq(e,b.length-1))return[0,b,f,c];var
+b=an(e);continue}}var
+u=p(h),v=[0,h,f,gH(function(a,b){return b/(o(a,a)+cd)},h,u)];return[0,t(h),v]}function
+uw(g,b,a,j){var
+k=a[3],l=a[2],c=bW(b[1]),e=[0,b[2]],f=a[1];M(function(m,a){var
+b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(i2(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
-f=h;E(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
-t6(j,i,b){var
-c=b[3],a=[0,1.],e=b[1];K(function(e,b){var
-f=d(i[1],b),g=iR(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=bn(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
-t7(a){var
-b=0.;return aX(function(b,a){return b+Math.abs(a)},b,a)}function
-t8(a,c,h,g,f){var
-i=t3(a,g),e=a[2].length-1;c[1]=c[1]-aH(aH(e,e),10+(e/3|0)|0)|0;var
-u=j0*a[1][17];function
+f=h;H(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
+ux(j,i,b){var
+c=b[3],a=[0,1.],e=b[1];M(function(e,b){var
+f=d(i[1],b),g=i2(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=bp(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
+uy(a){var
+b=0.;return aY(function(b,a){return b+Math.abs(a)},b,a)}function
+uz(a,c,h,g,f){var
+i=uu(a,g),e=a[2].length-1;c[1]=c[1]-aH(aH(e,e),10+(e/3|0)|0)|0;var
+u=j$*a[1][17];function
 k(b,j,f){var
-c=t5(a,b,j,f),d=c[2],e=c[1],k=1e-13*t7(e);return C(0.02*b[2],k)<d?iS(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],aI]}function
+c=uw(a,b,j,f),d=c[2],e=c[1],k=1e-13*uy(e);return D(0.02*b[2],k)<d?i3(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],aI]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=iT(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aH(aH(h,h),h+3|0)/3|0)|0)-aH(4*e|0,e)|0;var
-o=t6(a,b,g),d=l(b,g,1.,8);if(o==1.)var
+m=i4(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aH(aH(h,h),h+3|0)/3|0)|0)-aH(4*e|0,e)|0;var
+o=ux(a,b,g),d=l(b,g,1.,8);if(o==1.)var
 p=d;else{var
 j=k(b,g,o),t=0;if(d&&j[5]<=d[1][5])var
 r=d;else
@@ -4180,273 +4256,273 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],q=a[2],b=n(iS(a,h,g,i,p(function(a){return d(f[1],a)},q),o),tZ),j=s(f[1].length-1,0.),r=a[2];K(function(c,a){return E(j,a,d(b[1],c))},r);var
-m=iT(a,b)[1],t=m[2],v=m[1],w=dl(function(b){return Math.abs(d(t,b))<=fv*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
-t9=60;function
-t_(a,j,b,c){var
-e=cV(a,b),f=cV(a,c),g=G(a[13],f),h=fd(a,b,e);if(c5*d(a[8],b)<h)var
-k=bw(a,c),l=G(bw(a,b),k),m=l-G(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+o=f[2],p=a[2],b=n(i3(a,h,g,i,q(function(a){return d(f[1],a)},p),o),uq),j=t(f[1].length-1,0.),r=a[2];M(function(c,a){return H(j,a,d(b[1],c))},r);var
+m=i4(a,b)[1],s=m[2],v=m[1],w=dp(function(b){return Math.abs(d(s,b))<=fA*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
+uA=60;function
+uB(a,j,b,c){var
+e=cY(a,b),f=cY(a,c),g=I(a[13],f),h=fi(a,b,e);if(c8*d(a[8],b)<h)var
+k=by(a,c),l=I(by(a,b),k),m=l-I(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return ff(a,c,a[3]*a[15]-2.*i)}function
-iU(a,t,h,r,b){var
-f=aW(b);function
+i=g;return fk(a,c,a[3]*a[15]-2.*i)}function
+i5(a,s,h,r,b){var
+e=aX(b);function
 u(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return fc(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return fh(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 v(a){return a}var
-w=bm(a[2].length-1,v),o=e(bB(function(a){return 1-lt(a,b)}),w),x=[0,r,$(n,o)],y=am(cq($(function(a){return n(a[1])},b),x)),z=tJ(a[1],y),A=iP(z,am(em(u,b))),i=gr(function(b){return b[5]===a[5]?1:0},A);if(i){var
-j=i[1],g=dT(0,0,j,h,f),k=s(bG(a),0.),l=[0,0.],m=[0,0];lp(function(n,f){var
-b=f[1],c=d(g[1],n);E(k,b,c);var
+w=bo(a[2].length-1,v),o=g(bD(function(a){return 1-lE(a,b)}),w),x=[0,r,$(n,o)],y=an(cs($(function(a){return n(a[1])},b),x)),z=ua(a[1],y),A=i0(z,an(ep(u,b))),i=gw(function(b){return b[5]===a[5]?1:0},A);if(i){var
+j=i[1],f=dW(0,0,j,h,e),k=t(bK(a),0.),l=[0,0.],m=[0,0];lA(function(n,g){var
+b=g[1],c=d(f[1],n);H(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?fc(a,b):i;else
+i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?fh(a,b):i;else
 var
 e=h;if(e){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*bv(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*bx(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=e;return j},b);if(0<=a[5]){var
-B=d(g[1],f);E(k,bG(a)-1|0,B)}var
-p=t*ff(j,f,h*(g[3]-l[1])),C=em(function(i,b){var
-d=c(a[2],b)[1+b],e=t_(j,h,f,(f+1|0)+i|0);if(d[3]<e)return[0,[0,e-d[3],[0,b,1]]];var
-g=e<d[2]?1:0,k=g?[0,[0,d[2]-e,[0,b,0]]]:g;return k},o),D=e(cu(function(a){return a}),C),F=gt(function(b,a){return f0(a[1],b[1])},D),G=$(function(a){return a[2]},F),H=ct(function(a,b){return a<2?1:0},G);if(bU(p))return 0;var
-q=[0,[0,b,k,g[2],p,m[1],H]]}else
+B=d(f[1],e);H(k,bK(a)-1|0,B)}var
+p=s*fk(j,e,h*(f[3]-l[1])),C=ep(function(i,b){var
+d=c(a[2],b)[1+b],f=uB(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
+g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),D=g(cw(function(a){return a}),C),E=gy(function(b,a){return f5(a[1],b[1])},D),F=$(function(a){return a[2]},E),G=cv(function(a,b){return a<2?1:0},F);if(bY(p))return 0;var
+q=[0,[0,b,k,f[2],p,m[1],G]]}else
 var
 q=i;return q}function
-t$(a){function
+uC(a){function
 b(b){var
-c=a[1];return e(bB(function(a){return a[1]!==b?1:0}),c)}var
-c=1<aW(a[1])?1:0,d=c?$(b,a[5]):c;function
-f(c){var
-d=a[1],e=$(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cq(d,gs(f,a[6]))}function
-iV(b,a){function
+c=a[1];return g(bD(function(a){return a[1]!==b?1:0}),c)}var
+c=1<aX(a[1])?1:0,d=c?$(b,a[5]):c;function
+e(c){var
+d=a[1],e=$(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cs(d,gx(e,a[6]))}function
+i6(b,a){function
 c(a){return a}var
-f=bm(b[2].length-1,c),g=e(bB(function(b){return d(a,b)!=0.?1:0}),f);return $(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
-ua(a,e){function
+e=bo(b[2].length-1,c),f=g(bD(function(b){return d(a,b)!=0.?1:0}),e);return $(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
+uD(a,e){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(d(e,b))*Math.sqrt(d(a[8],g))}var
-g=iV(a,e),b=gt(function(b,a){var
-c=f(b);return f0(f(a),c)},g);function
+g=i6(a,e),b=gy(function(b,a){var
+c=f(b);return f5(f(a),c)},g);function
 h(a){var
-c=a+1|0;return ct(function(a,b){return a<c?1:0},b)}return[0,b,bm(bP(8,aW(b)),h)]}function
-ub(a,k,j,f,i,d){var
-g=a[2].length-1;function
-h(c,b){return as(function(b,e){var
-i=g+a[1][3]|0,l=aH(50*(1+aW(e)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=iU(a,k,j,f,e);if(b&&c){var
+c=a+1|0;return cv(function(a,b){return a<c?1:0},b)}return[0,b,bo(bT(8,aX(b)),h)]}function
+uE(a,k,j,e,i,d){var
+f=a[2].length-1;function
+h(c,b){return at(function(b,g){var
+i=f+a[1][3]|0,l=aH(50*(1+aX(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=i5(a,k,j,e,g);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(t$(a),[0,a]);if(c){var
+c=h(uC(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=bm(g,function(a){return a}),n=e(bB(function(d){var
-g=c(b[13],f)[1+f],e=c(a[2],d)[1+d][1];return 1-(c(b[13],e)[1+e]===g?1:0)}),m),o=gs(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cq($(function(b){return ua(a,b)},i),q),s=0;return as(function(a,d){var
-e=h(d,0),b=di(function(a){return l(a,t9)},e);if(a){if(b){var
+b=a[1],m=bo(f,function(a){return a}),n=g(bD(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=gx(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=cs($(function(b){return uD(a,b)},i),q),s=0;return at(function(a,d){var
+e=h(d,0),b=dl(function(a){return l(a,uA)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-cW=dZ;function
-uc(a){var
-b=a.length-1,g=s(b,[0]),e=p(function(a){return s(b,0.)},a);K(function(b,h){var
-f=bS(h),j=1;for(;;){var
-m=b-1|0,q=0;if(!(m<0)){var
-a=q;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=G(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;E(e[1+b],a,s);bu(f,n,g[1+a])}var
+cZ=d2;function
+uF(a){var
+b=a.length-1,g=t(b,[0]),e=q(function(a){return t(b,0.)},a);M(function(b,h){var
+f=bW(h),j=1;for(;;){var
+m=b-1|0,p=0;if(!(m<0)){var
+a=p;for(;;){if(0.<d(c(e,a)[1+a],a)){var
+n=I(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;H(e[1+b],a,s);bw(f,n,g[1+a])}var
 t=a+1|0;if(m!==a){var
 a=t;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(G(f,f)),k=fN*Math.sqrt(G(h,h))<i?1:0;if(k){E(c(e,b)[1+b],b,i);var
-o=p(function(a){return a/i},f);c(g,b)[1+b]=o;var
+i=Math.sqrt(I(f,f)),k=fS*Math.sqrt(I(h,h))<i?1:0;if(k){H(c(e,b)[1+b],b,i);var
+o=q(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,e]}function
-ud(i,m){var
-e=i[2],j=i[1],f=j.length-1,g=s(f,0.),h=bD(f,function(a){return 0.<d(c(e,a)[1+a],a)?G(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+uG(i,m){var
+e=i[2],j=i[1],f=j.length-1,g=t(f,0.),h=bF(f,function(a){return 0.<d(c(e,a)[1+a],a)?I(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=d(c(e,a)[1+a],a);E(g,a,d(h,a)/n);var
+n=d(c(e,a)[1+a],a);H(g,a,d(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-q=d(c(e,a)[1+a],b);E(h,b,d(h,b)-d(g,a)*q);var
+q=d(c(e,a)[1+a],b);H(h,b,d(h,b)-d(g,a)*q);var
 r=b+1|0;if(l!==b){var
 b=r;continue}break}}}var
 p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
-ue(a,h,g,m){function
+uH(a,h,f,n){function
 i(c){var
-b=e(a[5],c);return h?gC(n,b,e(a[5],h[1])):b}var
-o=i(m),q=p(function(a){return af(a,cW)},o),j=p(i,g),r=a[4];function
-s(a){return bt(r,a)}var
-t=uc(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},g),f=1;for(;;){var
-l=bS(q);K(function(f){return function(a,d){var
+b=g(a[5],c);return h?gH(m,b,g(a[5],h[1])):b}var
+o=i(n),p=q(function(a){return af(a,cZ)},o),j=q(i,f),r=a[4];function
+s(a){return bv(r,a)}var
+t=uF(q(function(a){return q(s,a)},j)),d=q(function(a){return 0},f),e=1;for(;;){var
+l=bW(p);M(function(f){return function(a,d){var
 e=0!==aj(d)?1:0;if(e){var
-g=c(j,a)[1+a];return K(function(a,e){var
-g=b(d,e);f[1+a]=n(c(f,a)[1+a],g);return 0},g)}return e}}(l),d);var
-u=a[4]+dZ|0,v=ud(t,p(function(b){return function(a){return bt(b,a)}}(u),l));K(function(a,b){var
-e=cS(b);if(e){var
-g=b_(cW,b);d[1+a]=k(c(d,a)[1+a],g);var
+g=c(j,a)[1+a];return M(function(a,e){var
+g=b(d,e);f[1+a]=m(c(f,a)[1+a],g);return 0},g)}return e}}(l),d);var
+u=a[4]+d2|0,v=uG(t,q(function(b){return function(a){return bv(b,a)}}(u),l));M(function(a,b){var
+e=cV(b);if(e){var
+g=ca(cZ,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
-w=f+1|0;if(3!==f){var
-f=w;continue}return d}}function
-ca(a){return a?fP:1.}function
-a1(b,a){return 0.<b[3]?ca(a):-ca(a)}function
-dU(b,a,d,c){var
-e=ff(b,d,a1(b,a)*c);return ca(a)*e}function
-uf(b,a,d,c){var
-e=tT(b,d,ca(a)*c);return a1(b,a)*e}function
-dV(b,a){return b[4]<a[4]?a:b}function
-fg(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
-fh(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
-fi(f,e,a,d,c){var
-g=a1(a[1],d),b=dT(f,e,a[1],g,c),h=dU(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-ug(c,b,a){return 0<a[2].length-1?a:fi(0,0,a[1],c,b)}function
-uh(d,c,b){var
-a=d[1];return a[18]?fi(uj,ui,d,c,b):[0,d,[0],0.,dU(a,c,b,tU(a,a1(a,c),b))]}function
-iW(j,f,e,a){var
+w=e+1|0;if(3!==e){var
+e=w;continue}return d}}function
+cc(a){return a?fU:1.}function
+a2(b,a){return 0.<b[3]?cc(a):-cc(a)}function
+dX(b,a,d,c){var
+e=fk(b,d,a2(b,a)*c);return cc(a)*e}function
+uI(b,a,d,c){var
+e=uk(b,d,cc(a)*c);return a2(b,a)*e}function
+dY(b,a){return b[4]<a[4]?a:b}function
+fl(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
+fm(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
+fn(f,e,a,d,c){var
+g=a2(a[1],d),b=dW(f,e,a[1],g,c),h=dX(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+uJ(c,b,a){return 0<a[2].length-1?a:fn(0,0,a[1],c,b)}function
+uK(d,c,b){var
+a=d[1];return a[18]?fn(uM,uL,d,c,b):[0,d,[0],0.,dX(a,c,b,ul(a,a2(a,c),b))]}function
+i7(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-fF*d[17])return a;var
-i=s(bG(d),0.);E(i,b,-a1(d,f));return[0,a[1],i,0.,h]}return a}function
-iX(c,b){var
-a=$(b,c[4]);return a?as(dV,a[1],a[2]):W(uk)}function
-dW(c,b,a){return iX(c,function(d){return iW(c,b,a,uh(d,b,a))})}function
-ul(k,c,b,f,e){var
-g=e[1],a=g[1],h=a1(a,c),d=dT(un,um,tW(a,tV(a,h,b,uf(a,c,b,f))),h,b),j=dU(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-uo(d,g,a){var
-b=a[1][1],h=iV(b,a[2]),i=a1(b,d),e=iU(b,ca(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-fK*d[17])return a;var
+i=t(bK(d),0.);H(i,b,-a2(d,f));return[0,a[1],i,0.,h]}return a}function
+i8(c,b){var
+a=$(b,c[4]);return a?at(dY,a[1],a[2]):X(uN)}function
+dZ(c,b,a){return i8(c,function(d){return i7(c,b,a,uK(d,b,a))})}function
+uO(k,c,b,f,e){var
+g=e[1],a=g[1],h=a2(a,c),d=dW(uQ,uP,un(a,um(a,h,b,uI(a,c,b,f))),h,b),j=dX(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+uR(d,g,a){var
+b=a[1][1],h=i6(b,a[2]),i=a2(b,d),e=i5(b,cc(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-fF*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-uq(k,c,a,b){var
-e=b[1],h=a1(e,c),l=fi(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-fK*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+uT(k,c,a,b){var
+e=b[1],h=a2(e,c),l=fn(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=dT([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=ck(g),u=c1===m?g[1]:d0===m?gG(g):g,n=t8(u,t,h,a,s),i=n[1],v=dU(e,c,a,i[3]),o=dV(d,[0,b,i[1],i[2],v]);if(n[2])return uo(c,a,o);var
+s=dW([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=cm(g),u=c4===m?g[1]:d3===m?gL(g):g,n=uz(u,t,h,a,s),i=n[1],v=dX(e,c,a,i[3]),o=dY(d,[0,b,i[1],i[2],v]);if(n[2])return uR(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[7],x=[0,d[2],[0,l[2],0]],p=ub(e,ca(c),h,a,x,w);if(p){var
-j=p[1];return dV(d,[0,b,j[2],j[3],j[4]])}return d}}(l,up)}function
-iY(a){var
-b=a[4];return go(function(a){return a[1][18]},b)}function
-cX(a){var
-b=a[4],c=0.;return as(function(b,a){return C(b,a[1][17])},c,b)}function
-fj(a,d,c,b){if(0<a[7][1]&&iY(a))return dV(b,iX(a,function(b){return iW(a,d,c,uq(a,d,c,b))}));return b}function
-cY(a){return dj(a[1][14],a[5])}function
-iZ(a,f){var
-b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?gA(e,[bk,c*cY(a)[3]]):e}function
-fk(e,d,h,a){var
-b=s((e[1].length-1+d[5]|0)+1|0,0),i=e[5];K(function(e,f){var
+w=k[7],x=[0,d[2],[0,l[2],0]],p=uE(e,cc(c),h,a,x,w);if(p){var
+j=p[1];return dY(d,[0,b,j[2],j[3],j[4]])}return d}}(l,uS)}function
+i9(a){var
+b=a[4];return gt(function(a){return a[1][18]},b)}function
+c0(a){var
+b=a[4],c=0.;return at(function(b,a){return D(b,a[1][17])},c,b)}function
+fo(a,d,c,b){if(0<a[7][1]&&i9(a))return dY(b,i8(a,function(b){return i7(a,d,c,uT(a,d,c,b))}));return b}function
+c1(a){return dm(a[1][14],a[5])}function
+i_(a,f){var
+b=a[1],c=d(b[7],f),g=a[2],e=q(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?gF(e,[bm,c*c1(a)[3]]):e}function
+fp(e,d,h,a){var
+b=t((e[1].length-1+d[5]|0)+1|0,0),i=e[5];M(function(e,f){var
 h=0.<d[3]?1:0,i=(0<aj(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=bT(b);return[0,[0,af(1,h),k]]}function
-i0(i,h,a,g,f,b){var
+k=bX(b);return[0,[0,af(1,h),k]]}function
+i$(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-j=0.<h?1:-1,l=n(f,aX(k,af(j,g),b));c(b,a)[1+a]=l;var
+j=0.<h?1:-1,l=m(f,aY(k,af(j,g),b));c(b,a)[1+a]=l;var
 e=0}else
 var
 e=d;return e}function
-ur(b,d,a){if(0<=b[5]){var
+uU(b,d,a){if(0<=b[5]){var
 h=af(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
-i=aX(k,0,a),j=n(af(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-dX(a){return Math.log(a)/0.693147180559945286}function
-us(b,a,g,d){var
-c=a[2].length-1+1|0,h=dX(c*b[17]/(a[3]*d))/2.,i=b[18]?dX(c*b[17]/d):0.,j=dX(64.*c/a[3]),k=dX(aX(bn,aU,g)),e=C(C(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ar(1,1+(e|0)|0)]:f;return l}function
-ut(l,k,j,i,a){var
-b=a[1][1],e=iZ(b,j);function
-g(a){return dl(cS,a)}if(g(a[2])&&g(e)){var
-f=0.<a[3]?us(b,a,e,i):uu;if(f){var
-c=f[1],m=a[2],h=aM(function(b,a){return b_(c,a*d(e,b))},m),n=b_(c,a[3]),o=b[4];i0(b,a1(b,k),o,c,n,h);return fk(l,b,c,h)}return f}return 0}function
-i1(a,b){var
-c=C(a[15],fO*a[17]);return Math.sqrt(d(a[8],b)/c)}function
-uv(i,y,h,n){var
+i=aY(k,0,a),j=m(af(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
+d0(a){return Math.log(a)/0.693147180559945286}function
+uV(b,a,g,d){var
+c=a[2].length-1+1|0,h=d0(c*b[17]/(a[3]*d))/2.,i=b[18]?d0(c*b[17]/d):0.,j=d0(64.*c/a[3]),k=d0(aY(bp,aV,g)),e=D(D(h,j),i)-k,f=e<2000.?1:0,l=f?[0,as(1,1+(e|0)|0)]:f;return l}function
+uW(l,k,j,i,a){var
+b=a[1][1],e=i_(b,j);function
+g(a){return dp(cV,a)}if(g(a[2])&&g(e)){var
+f=0.<a[3]?uV(b,a,e,i):uX;if(f){var
+c=f[1],m=a[2],h=aM(function(b,a){return ca(c,a*d(e,b))},m),n=ca(c,a[3]),o=b[4];i$(b,a2(b,k),o,c,n,h);return fp(l,b,c,h)}return f}return 0}function
+ja(a,b){var
+c=D(a[15],fT*a[17]);return Math.sqrt(d(a[8],b)/c)}function
+uY(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-z=bm(b,function(a){return a}),j=e(bB(function(a){return d(n[2],a)!=0.?1:0}),z),f=gp(a[4],j)?a[4]:as(bP,b,j),k=am(e(bB(function(b){var
-c=b!==f?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aH(200*(k.length-1)|0,a[1][3])|0;var
-q=i1(a,h)*a8(1.,-84);if(0<=a[5])var
-A=cY(a)[3],l=q*d(a[1][7],h)*A;else
+z=bo(b,function(a){return a}),j=g(bD(function(a){return d(n[2],a)!=0.?1:0}),z),e=gu(a[4],j)?a[4]:at(bT,b,j),k=an(g(bD(function(b){var
+c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aH(200*(k.length-1)|0,a[1][3])|0;var
+p=ja(a,h)*a9(1.,-84);if(0<=a[5])var
+A=c1(a)[3],l=p*d(a[1][7],h)*A;else
 var
-l=q;var
-r=cS(l),m=r?b_(cW,l):r;if(0<aj(m)){var
-x=0;if(0<=a[5]||f!==b)x=1;if(x){var
-u=a[5]<0?1:0,B=u?[0,o(f)]:u,C=p(o,k),v=ue(a[1],B,C,h),w=a1(a,y),g=s(bG(a),0);K(function(a,b){var
-d=0.<w?t(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;i0(a,w,f,cW,m,g);return fk(i,a,cW,g)}}return 0}function
-fl(b,e,a,h,o){var
-d=ug(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=fF*i1(i,a),k=d[3]<p?1:0,g=k?h<jW*i[17]?1:0:k;else
+l=p;var
+r=cV(l),m=r?ca(cZ,l):r;if(0<aj(m)){var
+x=0;if(0<=a[5]||e!==b)x=1;if(x){var
+u=a[5]<0?1:0,B=u?[0,o(e)]:u,C=q(o,k),v=uH(a[1],B,C,h),w=a2(a,y),f=t(bK(a),0);M(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;i$(a,w,e,cZ,m,f);return fp(i,a,cZ,f)}}return 0}function
+fq(b,e,a,h,o){var
+d=uJ(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=fK*ja(i,a),k=d[3]<p?1:0,g=k?h<j7*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[7][1]?1:0:g,q=l?uv(b,e,a,d):l,f=q||ut(b,e,a,h,d);if(f){var
+l=g?0<b[7][1]?1:0:g,q=l?uY(b,e,a,d):l,f=q||uW(b,e,a,h,d);if(f){var
 m=c(b[8],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[8],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-cZ(b,a){return dj(b[4],a)}function
-i2(b){var
-a=iZ(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
-i3(a){var
-b=s(bG(a),0.),d=a[14];K(function(d,e){return E(b,c(a[9],d)[1+d],e)},d);var
-e=a[14],f=0.,g=aX(function(b,a){return b+a},f,e);E(b,a[4],1.-a[3]*g);return b}function
-i4(a){var
-b=[0,0.],f=i2(a),c=i3(a);K(function(c,g){var
+c2(b,a){return dm(b[4],a)}function
+jb(b){var
+a=i_(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return q(function(a){return a/c},a)}function
+jc(a){var
+b=t(bK(a),0.),d=a[14];M(function(d,e){return H(b,c(a[9],d)[1+d],e)},d);var
+e=a[14],f=0.,g=aY(function(b,a){return b+a},f,e);H(b,a[4],1.-a[3]*g);return b}function
+jd(a){var
+b=[0,0.],f=jb(a),c=jc(a);M(function(c,g){var
 e=c<a[2].length-1?1:0,h=e?(b[1]=b[1]+Math.abs(g*d(f,c)),0):e;return h},c);return b[1]}function
-uw(h,e){var
-f=p(i4,e);gE(function(b,a){return f0(b,a)},f);var
-a=23-kr(C(d(f,((f.length-1)*9|0)/10|0),fO))[2]|0;if(10<=a&&!(60<a)){var
+uZ(h,e){var
+f=q(jd,e);gJ(function(b,a){return f5(b,a)},f);var
+a=23-kC(D(d(f,((f.length-1)*9|0)/10|0),fT))[2]|0;if(10<=a&&!(60<a)){var
 g=af(1,a);if(0<=c(e,0)[1][5]){var
-l=cY(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==c3){var
+l=c1(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==c6){var
 i=af(g,1);k=1}if(!k)var
 i=b(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,a,j]]}return 0}function
-ux(h,r,M,L){var
-g=L[1],a=cZ(r,M)[1];if(a8(1.,24-g|0)<=i4(a))return 0;var
-N=a[2].length-1,t=i2(a),O=i3(a),i=aM(function(b,a){return b_(g,a*d(t,b))},O);ur(a,g,i);var
+u0(h,r,L,K){var
+g=K[1],a=c2(r,L)[1];if(a9(1.,24-g|0)<=jd(a))return 0;var
+N=a[2].length-1,s=jb(a),O=jc(a),i=aM(function(b,a){return ca(g,a*d(s,b))},O);uU(a,g,i);var
 j=aM(function(b,a){var
-c=d(t,b);return bt(g,a)/c},i),e=s(h[2],0.),x=j.length-1-1|0,u=0.,v=0.,w=0,P=0;if(x<0)var
+c=d(s,b);return bv(g,a)/c},i),e=t(h[2],0.),x=j.length-1-1|0,u=0.,v=0.,w=0,P=0;if(x<0)var
 A=w,z=v,y=u;else{var
 b=P,n=w,m=v,l=u;for(;;){var
 f=d(j,b);if(f!=0.)var
 T=0.<f?d(a[7],b):d(a[6],b),o=m+f*T;else
 var
 o=m;var
-H=b<N?1:0;if(H)var
+G=b<N?1:0;if(G)var
 I=b!==a[4]?1:0,J=I?f!=0.?1:0:I;else
 var
-J=H;if(J){bu(e,-f,cU(h,c(a[2],b)[1+b][1]));var
+J=G;if(J){bw(e,-f,cX(h,c(a[2],b)[1+b][1]));var
 U=l+f,q=[0,b,n],p=U}else
 var
 q=n,p=l;var
 V=b+1|0;if(x!==b){var
 b=V,n=q,m=o,l=p;continue}var
 A=q,z=o,y=p;break}}if(0.<a[3]){var
-B=a[4],D=c(a[2],B)[1+B][1];bu(e,y,cU(h,D));var
-Q=d(e,D);K(function(b,a){return E(e,b,a-Q)},e)}var
-R=0.,F=as(function(f,b){var
-g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,A),k=fk(r,a,g,i);if(k)var
-S=Math.sqrt(C(0.,F+z)),G=[0,[0,k[1][2],e,F,S]];else
+B=a[4],C=c(a[2],B)[1+B][1];bw(e,y,cX(h,C));var
+Q=d(e,C);M(function(b,a){return H(e,b,a-Q)},e)}var
+R=0.,E=at(function(f,b){var
+g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,A),k=fp(r,a,g,i);if(k)var
+S=Math.sqrt(D(0.,E+z)),F=[0,[0,k[1][2],e,E,S]];else
 var
-G=k;return G}function
-uy(c,a,h,b){var
-e=a8(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
-i=Math.sqrt(C(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
+F=k;return F}function
+u1(c,a,h,b){var
+e=a9(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
+i=Math.sqrt(D(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
 j=i+f+e;return-(j*j)}var
 g=i-f-e;return 0.<g?g*g:0.}var
-l=f*(Math.sqrt(d(a[8],b))+e),m=cY(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
-uz(a,c,e,b){if(0.<c[3]){var
+l=f*(Math.sqrt(d(a[8],b))+e),m=c1(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
+u2(a,c,e,b){if(0.<c[3]){var
 f=d(c[8],b)-2.*d(a[2],b)+a[3]+a[4]*a[4];return e?-f:f}var
-h=cY(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}var
-fn=a8(1.,-72);function
-uA(a){return[0,a,tI(a)]}function
-uB(g,c,b,a){function
+h=c1(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}var
+fs=a9(1.,-72);function
+u3(a){return[0,a,t$(a)]}function
+u4(g,c,b,a){function
 d(c){var
-h=dW(c,b,a),i=fh(c,b,a),j=C(fg(g,b,a),i),d=cX(c),e=fj(c,b,a,h),f=j+d1*d<e[4]?1:0;return f?fl(c,b,a,fn*d,e):f}return dk(function(a){return k6(d,a)},c)}function
-uC(d,f,b,a){function
-e(a){return b_(0,a*d[3])}var
+h=dZ(c,b,a),i=fm(c,b,a),j=D(fl(g,b,a),i),d=c0(c),e=fo(c,b,a,h),f=j+d4*d<e[4]?1:0;return f?fq(c,b,a,fs*d,e):f}return dn(function(a){return lf(d,a)},c)}function
+u5(d,f,b,a){function
+e(a){return ca(0,a*d[3])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[4],b)[1+b]=g;return 0}function
-uD(y,i,h,e,b){var
-l=fg(y,e,b),m=0<i.length-1?1:0,n=m?dl(k7,i):m;if(n){var
-f=p(k3,i),j=f.length-1,o=p(function(a){return C(l,fh(a,e,b))},f),z=h[1],q=aM(function(d,a){if(a){var
-g=h[2],i=cZ(c(f,d)[1+d],g)[1];return uy(a[1],i,e,b)}return aI},z),g=s(j,0),k=function(a){var
-b=c(g,a)[1+a],e=b?b[1][4]:d(q,a);return C(d(o,a),e)},r=s(j,0),a=function(y){for(;;){var
+u6(y,i,h,e,b){var
+l=fl(y,e,b),m=0<i.length-1?1:0,n=m?dp(lg,i):m;if(n){var
+f=q(lc,i),j=f.length-1,o=q(function(a){return D(l,fm(a,e,b))},f),z=h[1],p=aM(function(d,a){if(a){var
+g=h[2],i=c2(c(f,d)[1+d],g)[1];return u1(a[1],i,e,b)}return aI},z),g=t(j,0),k=function(a){var
+b=c(g,a)[1+a],e=b?b[1][4]:d(p,a);return D(d(o,a),e)},r=t(j,0),a=function(y){for(;;){var
 m=j-1|0,l=0,s=k(0),t=1;if(m<1)var
 a=l;else{var
 d=t,h=s,o=l;for(;;){var
@@ -4457,163 +4533,163 @@ q=h,i=o;var
 x=d+1|0;if(m!==d){var
 d=x,h=q,o=i;continue}var
 a=i;break}}var
-n=c(g,a)[1+a];if(n){if(!c(r,a)[1+a]&&iY(c(f,a)[1+a])){c(r,a)[1+a]=1;var
-u=n[1],v=[0,fj(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return k(a)}var
-w=[0,dW(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+d1*cX(c(f,0)[1])<a?1:0;if(t){var
-u=[0,0];K(function(h,f){var
+n=c(g,a)[1+a];if(n){if(!c(r,a)[1+a]&&i9(c(f,a)[1+a])){c(r,a)[1+a]=1;var
+u=n[1],v=[0,fo(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return k(a)}var
+w=[0,dZ(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),s=l+d4*c0(c(f,0)[1])<a?1:0;if(s){var
+u=[0,0];M(function(h,f){var
 k=d(o,h)<a?1:0;if(k){var
-i=cX(f);if(a+c5*i<=d(q,h)){u[1]=1;return 0}var
-l=c(g,h)[1+h],j=l?l[1]:dW(f,e,b),m=a+2e-09*i<j[4]?ul(f,e,b,a+0.1*(j[4]-a),j):j,n=m[4]-a,p=1e-10*i<n?n/4.:fn*i;return fl(f,e,b,p,m)}return k},f);var
-v=u[1];if(v)return uC(h,e,b,a+fN*cX(c(f,0)[1]));var
+i=c0(f);if(a+c8*i<=d(p,h)){u[1]=1;return 0}var
+l=c(g,h)[1+h],j=l?l[1]:dZ(f,e,b),m=a+2e-09*i<j[4]?uO(f,e,b,a+0.1*(j[4]-a),j):j,n=m[4]-a,q=1e-10*i<n?n/4.:fs*i;return fq(f,e,b,q,m)}return k},f);var
+v=u[1];if(v)return u5(h,e,b,a+fS*c0(c(f,0)[1]));var
 w=v}else
 var
-w=t;var
+w=s;var
 x=w}else
 var
 x=n;return x}var
-uE=3;function
-uF(v,u,j,f,b){var
-w=bT(aM(function(a,b){return di(function(b){return[0,b,c(j[1],a)[1+a]]},b)},u)),g=am(e(cu(function(a){return a}),w)),h=p(function(a){return a[1]},g),x=fg(v,f,b),k=aX(function(c,a){return C(c,fh(a,f,b))},x,h),i=p(function(a){return 0},g),l=p(function(a){var
-d=a[2],e=a[1];if(d&&!(0<=c(e[6],b)[1+b])){var
-g=cZ(e,j[2])[1],h=c5*g[17];return uz(d[1],g,f,b)+h}return aU},g),m=p(function(a){return 0},g),a=function(p){var
-e=p;for(;;){var
-j=[0,-1],q=[0,aI];K(function(g,h){return function(a,m){var
-b=c(i,a)[1+a],e=b?b[1][4]:d(l,a),j=g[1]<0?1:0,f=j||(h[1]<e?1:0),k=f?(g[1]=a,h[1]=e,0):f;return k}}(j,q),g);var
+u7=3;function
+u8(v,u,j,e,b){var
+w=bX(aM(function(a,b){return dl(function(b){return[0,b,c(j[1],a)[1+a]]},b)},u)),f=an(g(cw(function(a){return a}),w)),h=q(function(a){return a[1]},f),x=fl(v,e,b),k=aY(function(c,a){return D(c,fm(a,e,b))},x,h),i=q(function(a){return 0},f),l=q(function(a){var
+d=a[2],f=a[1];if(d&&!(0<=c(f[6],b)[1+b])){var
+g=c2(f,j[2])[1],h=c8*g[17];return u2(d[1],g,e,b)+h}return aV},f),m=q(function(a){return 0},f),a=function(p){var
+g=p;for(;;){var
+j=[0,-1],q=[0,aI];M(function(g,h){return function(a,m){var
+b=c(i,a)[1+a],e=b?b[1][4]:d(l,a),j=g[1]<0?1:0,f=j||(h[1]<e?1:0),k=f?(g[1]=a,h[1]=e,0):f;return k}}(j,q),f);var
 a=j[1];if(0<=a){var
 n=c(i,a)[1+a];if(n){var
-o=n[1];if(0<e&&!c(m,a)[1+a]){c(m,a)[1+a]=1;var
-r=[0,fj(c(h,a)[1+a],f,b,o)];c(i,a)[1+a]=r;var
-e=e-1|0;continue}return[0,[0,c(h,a)[1+a],o]]}if(d(l,a)<=k)return 0;var
-s=[0,dW(c(h,a)[1+a],f,b)];c(i,a)[1+a]=s;continue}return 0}}(uE);if(a){var
-n=a[1],o=n[2],q=n[1],r=cX(q),s=k+d1*r<o[4]?1:0;if(s)return fl(q,f,b,fn*r,o);var
+o=n[1];if(0<g&&!c(m,a)[1+a]){c(m,a)[1+a]=1;var
+r=[0,fo(c(h,a)[1+a],e,b,o)];c(i,a)[1+a]=r;var
+g=g-1|0;continue}return[0,[0,c(h,a)[1+a],o]]}if(d(l,a)<=k)return 0;var
+s=[0,dZ(c(h,a)[1+a],e,b)];c(i,a)[1+a]=s;continue}return 0}}(u7);if(a){var
+n=a[1],o=n[2],p=n[1],r=c0(p),s=k+d4*r<o[4]?1:0;if(s)return fq(p,e,b,fs*r,o);var
 t=s}else
 var
 t=a;return t}function
-i5(d,c,e,b,a,f){switch(f){case
+je(d,c,e,b,a,f){switch(f){case
 0:return 0;case
-1:return uF(d,c,e,b,a);case
-2:return uD(d,c,e,b,a);default:return uB(d,c,b,a)}}function
-uG(e,a){var
-f=a[3],b=s(a[2],0),d=a[4];bR(function(a){if(0===a[0]){var
+1:return u8(d,c,e,b,a);case
+2:return u6(d,c,e,b,a);default:return u4(d,c,b,a)}}function
+u9(e,a){var
+f=a[3],b=t(a[2],0),d=a[4];bV(function(a){if(0===a[0]){var
 g=a[2],d=a[1],h=d<b.length-1?1:0,i=h?g<e[2]?1:0:h;if(i){var
 k=c(b,d)[1+d],m=l(e[17],a[4],f);b[1+d]=[0,[0,g,l(e[17],a[3],f),m],k];var
 j=0}else
 var
-j=i;return j}return 0},d);return p(function(a){return am(ba(a))},b)}function
-uH(l,a){var
-d=gR(0,16),g=[0,0];K(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=pa(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=bn(a[3],b[3]),p=C(a[2],b[2]);return gT(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return gT(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return lV(am(ln(function(a){return o_(d,a)},b)))}function
-uI(a,l,b){if(dl(function(a){var
-b=cS(a[2]);return b?cS(a[3]):b},b)){var
-h=uH(a,b),i=h[1],e=s(a[2],aI),f=s(a[2],aU);dk(function(a){var
-b=C(d(e,a[1]),a[2]);E(e,a[1],b);var
-c=bn(d(f,a[1]),a[3]);return E(f,a[1],c)},b);var
-j=s(a[2],-1);K(function(f,e){var
+j=i;return j}return 0},d);return q(function(a){return an(bb(a))},b)}function
+u_(l,a){var
+d=gW(0,16),g=[0,0];M(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=pl(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=bp(a[3],b[3]),p=D(a[2],b[2]);return gY(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return gY(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return l6(an(ly(function(a){return pj(d,a)},b)))}function
+u$(a,l,b){if(dp(function(a){var
+b=cV(a[2]);return b?cV(a[3]):b},b)){var
+h=u_(a,b),i=h[1],e=t(a[2],aI),f=t(a[2],aV);dn(function(a){var
+b=D(d(e,a[1]),a[2]);H(e,a[1],b);var
+c=bp(d(f,a[1]),a[3]);return H(f,a[1],c)},b);var
+j=t(a[2],-1);M(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[d0,function(b){return t2(a)}]]},g=iP(a,i);if(g)var
-q=s(a[2],fm),r=h[2],k=[0,[0,b,e,f,$(o,g),r,n,l,q]];else
+m=a[13],n=q(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[d3,function(b){return ut(a)}]]},g=i0(a,i);if(g)var
+p=t(a[2],fr),r=h[2],k=[0,[0,b,e,f,$(o,g),r,n,l,p]];else
 var
 k=g;return k}return 0}function
-uJ(d,c){var
-g=bT(c),a=e(cu(function(a){return a}),g);if(a){var
-f=function(b){var
-c=0.;return as(function(c,a){return c+cZ(a,b)[1][16]},c,a)},h=function(b,a){var
-c=f(b);return f(a)<c?a:b},i=function(a){return a},b=as(h,0,bm(aW(a[1][4]),i)),j=uw(d,am($(function(a){return cZ(a,b)[1]},a)));return di(function(a){function
-e(c){return ux(d,c,b,a)}function
-f(a){return di(e,a)}var
-g=p(function(a){return k5(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-uK(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==fm){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===fm){var
+va(d,c){var
+f=bX(c),a=g(cw(function(a){return a}),f);if(a){var
+e=function(b){var
+c=0.;return at(function(c,a){return c+c2(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=at(h,0,bo(aX(a[1][4]),i)),j=uZ(d,an($(function(a){return c2(a,b)[1]},a)));return dl(function(a){function
+e(c){return u0(d,c,b,a)}function
+f(a){return dl(e,a)}var
+g=q(function(a){return le(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+vb(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==fr){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===fr){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-uL(v,u,i,t,h){var
+vc(v,u,i,s,h){var
 j=u[2];if(j){var
-a=j[1],w=[0,t0],x=uG(a,h),f=p(function(b){return uI(a,w,b)},x),k=l(v,a[2],f.length-1),y=gD(function(a){var
-b=2===a[1]?1:0,c=b||(2===a[2]?1:0);return c},k),m=i?y:i,n=m?uJ(a,f):m;if(n)var
-b=n[1],z=b[3],A=b[2],B=b[1],g=z,q=A,o=B;else
+a=j[1],w=[0,ur],x=u9(a,h),e=q(function(b){return u$(a,w,b)},x),k=l(v,a[2],e.length-1),y=gI(function(a){var
+b=2===a[1]?1:0,c=b||(2===a[2]?1:0);return c},k),m=i?y:i,n=m?va(a,e):m;if(n)var
+b=n[1],z=b[3],A=b[2],B=b[1],f=z,p=A,o=B;else
 var
-E=p(function(a){return 0},f),F=0,G=1,g=E,q=F,o=G;var
-C=e(a[18],t[1]),r=s(a[2],0);K(function(c,b){function
-e(a){return ep(a,b[3],b[4]-b[3]|0)}var
-h=e(f),i=[0,e(g),q,C,r],k=0;if(0===b[2]&&d(a[12],c)==aU){var
+E=q(function(a){return 0},e),F=0,G=1,f=E,p=F,o=G;var
+C=g(a[18],s[1]),r=t(a[2],0);M(function(c,b){function
+g(a){return es(a,b[3],b[4]-b[3]|0)}var
+h=g(e),i=[0,g(f),p,C,r],k=0;if(0===b[2]&&d(a[12],c)==aV){var
 j=1;k=1}if(!k)var
-j=b[2];i5(a,h,i,0,c,b[1]);return i5(a,h,i,1,c,j)},k);var
-D=bT(aM(function(d,b){if(b){var
-e=uK(b[1][8]),a=c(g,d)[1+d],f=a?a[1][1]:a;return[0,f,e]}return i6},f));return[0,o,bT(r),D]}function
-H(a){return i6}return[0,1,0,bm(h[2],H)]}function
-uM(b,d,c,a){var
-e=a[1],f=b[1];return uL(function(a,b){return tM(f,e,a,b)},b,d,c,a)}function
-uO(g,b,f){var
-c=f[3],a=g[2],d=a?ar(0,bP(a[1][16],kd)):a,e=b[2]+d|0,h=af(1,e),i=aT(c);return[0,af(c,ar(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-uP(a){return[0,a,uA(a),0]}function
-i8(a){return af(h,(((ar(0,aT(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-fo(c,b,a){return[0,c,b,ar(0,a)]}function
-i9(b,e,d){var
-a=uO(b[2],e,d),c=i8(a[2]),f=1===b[1][4]?c:i8(a[1]);return fo(f,c,a[3])}function
-uQ(a){function
-b(b,a){return(b+32|0)+(aT(a)/8|0)|0}var
-c=0;return as(function(a,c){return as(b,a,c)},c,a)}function
-uR(b,a,h){var
-c=ls(a,b[3]),g=0;if(c){var
-d=c[1];if(uQ(d[7])<=134217728){var
+j=b[2];je(a,h,i,0,c,b[1]);return je(a,h,i,1,c,j)},k);var
+D=bX(aM(function(d,b){if(b){var
+e=vb(b[1][8]),a=c(f,d)[1+d],g=a?a[1][1]:a;return[0,g,e]}return jf},e));return[0,o,bX(r),D]}function
+H(a){return jf}return[0,1,0,bo(h[2],H)]}function
+vd(b,d,c,a){var
+e=a[1],f=b[1];return vc(function(a,b){return ud(f,e,a,b)},b,d,c,a)}function
+vf(g,b,f){var
+c=f[3],a=g[2],d=a?as(0,bT(a[1][16],ko)):a,e=b[2]+d|0,h=af(1,e),i=aU(c);return[0,af(c,as(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+vg(a){return[0,a,u3(a),0]}function
+jh(a){return af(h,(((as(0,aU(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+ft(c,b,a){return[0,c,b,as(0,a)]}function
+ji(b,e,d){var
+a=vf(b[2],e,d),c=jh(a[2]),f=1===b[1][4]?c:jh(a[1]);return ft(f,c,a[3])}function
+vh(a){function
+b(b,a){return(b+32|0)+(aU(a)/8|0)|0}var
+c=0;return at(function(a,c){return at(b,a,c)},c,a)}function
+vi(b,a,h){var
+c=lD(a,b[3]),g=0;if(c){var
+d=c[1];if(vh(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=r0(b[1],a);var
-f=r2(e,h),i=gq(a,b[3]);b[3]=[0,[0,a,f],ct(function(a,b){return a<1?1:0},i)];return f}function
-uS(a){if(typeof
-a[7]!=="number"&&!hk(a))return uT;return 0}function
-fp(c,b){var
-a=uS(c);return a?[0,a[1]]:e(b,0)?0:1}function
-uU(d,c,a){var
-e=a[2],f=b(d[2],c[12]),g=a[3],h=$(function(a){return wr(b(a,f),e)},g);return[0,a[1],h]}function
-uV(a){var
-b=a[2];return gn(function(a){return 0<=a[1]?1:0},b)?a:[0,a[1],0]}function
-uW(a,b,e){function
+e=r_(b[1],a);var
+f=sa(e,h),i=gv(a,b[3]);b[3]=[0,[0,a,f],cv(function(a,b){return a<1?1:0},i)];return f}function
+vj(a){if(typeof
+a[7]!=="number"&&!ho(a))return vk;return 0}function
+fu(c,b){var
+a=vj(c);return a?[0,a[1]]:g(b,0)?0:1}function
+vl(d,c,a){var
+e=a[2],f=b(d[2],c[12]),g=a[3],h=$(function(a){return wU(b(a,f),e)},g);return[0,a[1],h]}function
+vm(a){var
+b=a[2];return gs(function(a){return 0<=a[1]?1:0},b)?a:[0,a[1],0]}function
+vn(a,b,e){function
 c(g,f){var
-c=i9(a,g,b),d=uM(a[2],f,c,b),h=a[1],i=$(function(a){return uU(c,h,a)},e),j=$(uV,d[3]),k=[0,d[1],d[2],j,i];return r8(uR(a,c,b),b,k)}function
+c=ji(a,g,b),d=vd(a[2],f,c,b),h=a[1],i=$(function(a){return vl(c,h,a)},e),j=$(vm,d[3]),k=[0,d[1],d[2],j,i];return sg(vi(a,c,b),b,k)}function
 d(b){var
-a=c(uN,1);return a?a:c(i7,0)}return fp(a[1],d)}function
-uX(a){var
-f=aT(a[3]);function
+a=c(ve,1);return a?a:c(jg,0)}return fu(a[1],d)}function
+vo(a){var
+f=aU(a[3]);function
 b(b,a){switch(a[0]){case
 0:var
 g=a[4],h=a[3],d=g,c=h;break;case
 1:var
 i=a[3],j=a[2],d=i,c=j;break;default:return b}var
-e=n(d,c);return 0<aj(e)?ar(b,f-aT(e)|0):b}return as(b,0,a[4])+8|0}function
-i_(c,j,a,i){var
-b=i9(c,i7,a),d=b[3],e=b[2],f=b[1];function
+e=m(d,c);return 0<aj(e)?as(b,f-aU(e)|0):b}return at(b,0,a[4])+8|0}function
+jj(c,j,a,i){var
+b=ji(c,jg,a),d=b[3],e=b[2],f=b[1];function
 g(b){var
-c=uX(a);return af(h,ar(0,bP(aT(b)-1|0,c)))}var
-k=g(e),l=fo(g(f),k,d),m=[0,l,$(function(a){var
-b=af(e,a);return fo(af(f,a),b,d+(a/3|0)|0)},uY)];return go(function(b){return je(j,c[1],b,a,i)},m)}function
-uZ(a,c,b){function
-d(d){return i_(a,st,c,b)}return fp(a[1],d)}function
-u0(a,c,b){function
-d(d){return i_(a,su,c,b)}return fp(a[1],d)}function
-u1(a){var
-b=tk(a);e_(a);return[0,b,uP(b)]}function
-i$(a){return typeof
-a==="number"?a?u2:u3:aC(u4,a[1])}function
-u5(b,a){var
-c=iI(b[1],a),d=tu(b[1],a);e_(a);return i$(uW(b[2],c,d))}function
-ja(b,c,a){var
-d=iI(b[1],a),e=tx(b[1],a);e_(a);return i$(a2(c,b[2],d,e))}function
-u6(a,b,c){if(y(b,u7)){if(y(b,u8)){if(y(b,u9)){if(!y(b,u_)&&a)return[0,a,ja(a[1],u0,c)]}else
-if(a)return[0,a,ja(a[1],uZ,c)]}else
-if(!a)return[0,[0,u1(c)],va]}else
-if(a)return[0,a,u5(a[1],c)];return aA(u$,b)}function
-fq(a){return lI(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-jb=[0,0],jc=[0,0];function
-vb(b){var
-a=[0,0],c=sy(function(c){if(a[1]===u(b))throw ei;a[1]++;return T(b,a[1]-1|0)}),e=bg(c),d=u6(jb[1],e,c);if(a[1]<u(b))throw[0,cP,vc];jb[1]=d[1];return fq(d[2])}function
-fr(b){var
-a=aC(vd,fq(b));jc[1]=[0,a];return a}function
-ve(b){var
-a=jc[1];if(a)return a[1];try{var
-c=vb(b);return c}catch(a){a=aS(a);return a[1]===iF?aC(vf,fq(a[2])):a===df?vg:a===eh?vh:a[1]===cP?fr(a[2]):a===ei?fr(vi):fr(dq(a))}}wI(e(ah(vj),lf),ve);ek(0);return}(globalThis));
+c=vo(a);return af(h,as(0,bT(aU(b)-1|0,c)))}var
+k=g(e),l=ft(g(f),k,d),m=[0,l,$(function(a){var
+b=af(e,a);return ft(af(f,a),b,d+(a/3|0)|0)},vp)];return gt(function(b){return jp(j,c[1],b,a,i)},m)}function
+vq(a,c,b){function
+d(d){return jj(a,sW,c,b)}return fu(a[1],d)}function
+vr(a,c,b){function
+d(d){return jj(a,sX,c,b)}return fu(a[1],d)}function
+vs(a){var
+b=tN(a);fd(a);return[0,b,vg(b)]}function
+jk(a){return typeof
+a==="number"?a?vt:vu:aC(vv,a[1])}function
+vw(b,a){var
+c=iT(b[1],a),d=tX(b[1],a);fd(a);return jk(vn(b[2],c,d))}function
+jl(b,c,a){var
+d=iT(b[1],a),e=t0(b[1],a);fd(a);return jk(a3(c,b[2],d,e))}function
+vx(a,b,c){if(A(b,vy)){if(A(b,vz)){if(A(b,vA)){if(!A(b,vB)&&a)return[0,a,jl(a[1],vr,c)]}else
+if(a)return[0,a,jl(a[1],vq,c)]}else
+if(!a)return[0,[0,vs(c)],vD]}else
+if(a)return[0,a,vw(a[1],c)];return aA(vC,b)}function
+fv(a){return lT(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+jm=[0,0],jn=[0,0];function
+vE(b){var
+a=[0,0],c=s1(function(c){if(a[1]===u(b))throw el;a[1]++;return U(b,a[1]-1|0)}),e=bi(c),d=vx(jm[1],e,c);if(a[1]<u(b))throw[0,cS,vF];jm[1]=d[1];return fv(d[2])}function
+fw(b){var
+a=aC(vG,fv(b));jn[1]=[0,a];return a}function
+vH(b){var
+a=jn[1];if(a)return a[1];try{var
+c=vE(b);return c}catch(a){a=aT(a);return a[1]===iQ?aC(vI,fv(a[2])):a===di?vJ:a===ek?vK:a[1]===cS?fw(a[2]):a===el?fw(vL):fw(dt(a))}}w$(g(ah(vM),lq),vH);en(0);return}(globalThis));
