@@ -10,9 +10,16 @@ import time
 from pathlib import Path
 
 import pytest
+import safetensors.torch
+import torch
 from support.proved import fake
 
+from verale.certificate import Certificate
+from verale.checker import Auditor
+from verale.checker.verdict import Status
+from verale.head import Head, Identity, Softmax
 from verale.runs.doctor import SAMPLE
+from verale.search.explain import explain
 from verale.soundness.independent.text import text_of_certificate, text_of_head
 
 HEAD, CERTIFICATE, LATENTS = (SAMPLE / name for name in ("head.safetensors", "0.ale.json", "latents.safetensors"))
@@ -193,3 +200,22 @@ def test_memory_is_limited(proved_checker) -> None:
     answers, code = said(proved_checker, head, HEAD_LINE.replace(b"head 0", b"head 1"), memory=100)
     assert [answer.split(" ", 2)[2] for answer in answers] == ["limit: it took more than 100 MB", "ready"]
     assert code == 0
+
+
+def test_masses_of_many_patches_are_proved_by_sums(proved_checker, monkeypatch) -> None:
+    """From 2^13 coordinates an image on, a patch's exponentials are enclosed by their sum: with it, statements are
+    decided as without, close to the masses too."""
+    monkeypatch.setenv("VERALE_PROVED", proved_checker)
+    torch.manual_seed(0)
+    head = Head(torch.rand(2, 64).round(decimals=1), Softmax(), Identity())
+    latents = 4 * torch.randn(1, 2**13 // 64, 64)
+    (certificate,) = explain(head, latents, "simplex")
+    assert isinstance(certificate, Certificate)
+    auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents}), "all")
+    assert auditor.check(certificate.to_bytes()).status is Status.PROVED
+    document = json.loads(certificate.to_bytes())
+    first = document["predicate"]["statements"][0]
+    high = float.fromhex(first["interval"][1])
+    first["interval"] = [(1.000001 * high).hex(), (1.000002 * high).hex()]
+    verdict = auditor.check(json.dumps(document).encode())
+    assert (verdict.status, verdict.reason) == (Status.NOT_PROVED, "instance")
