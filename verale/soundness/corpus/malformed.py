@@ -71,7 +71,6 @@ FIELDS: list[tuple[str, str, str, Any]] = [
     ("unknown-field", "A field that v1 does not have.", f"{P}/proved", True),
     ("unknown-field-outside", "A field beside the predicate.", "signature", "0"),
     ("unknown-type", "The type of another version.", "_type", "urn:verale:certificate:v2"),
-    ("unknown-paradigm", "An unknown paradigm.", f"{P}/paradigm", "trust"),
     ("paradigm-a-list", "A paradigm that is not a string.", f"{P}/paradigm", ["projection"]),
     ("paradigm-of-softmax", "simplex for a euclidean head.", f"{P}/paradigm", "simplex"),
     ("paradigm-assignment", "assignment for a euclidean head.", f"{P}/paradigm", "assignment"),
@@ -162,6 +161,7 @@ FIELDS: list[tuple[str, str, str, Any]] = [
 ]
 PRICES = "predicate/hints/prices"
 FIELDS_OF_OTHERS: list[tuple[str, str, str, str, Any]] = [
+    ("triangle-euclidean", "unknown-paradigm", "An unknown paradigm.", f"{P}/paradigm", "trust"),
     (
         "top_k-euclidean-except",
         "clause-unsorted",
