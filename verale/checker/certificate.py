@@ -21,6 +21,7 @@ __all__ = [
     "LARGEST",
     "ActivationStatement",
     "Certificate",
+    "FloorStatement",
     "OrderStatement",
     "MINIMAL",
     "PARADIGMS",
@@ -48,12 +49,12 @@ MINIMAL = tuple(name for name in PARADIGMS if name not in ("triangle", "hypersph
 
 @dataclass(frozen=True)
 class PatchStatement:
-    """m(z_patch, p_prototype) lies in [lower, upper]."""
+    """m(z_patch, p_prototype) lies in [lower, upper]. Of an end that is None nothing is said; at least one is there."""
 
     patch: int
     prototype: int
-    lower: Fraction
-    upper: Fraction
+    lower: Fraction | None
+    upper: Fraction | None
 
     def __str__(self) -> str:
         return f"patch {self.patch}, prototype {self.prototype}"
@@ -61,11 +62,12 @@ class PatchStatement:
 
 @dataclass(frozen=True)
 class ActivationStatement:
-    """The activation of `prototype` lies in [lower, upper]."""
+    """The activation of `prototype` lies in [lower, upper]. Of an end that is None nothing is said; at least one is
+    there."""
 
     prototype: int
-    lower: Fraction
-    upper: Fraction
+    lower: Fraction | None
+    upper: Fraction | None
 
     def __str__(self) -> str:
         return f"prototype {self.prototype}"
@@ -73,18 +75,32 @@ class ActivationStatement:
 
 @dataclass(frozen=True)
 class OrderStatement:
-    """The activation of every prototype that is not exempt is at most `upper`."""
+    """The order clause, or ceiling: the activation of every prototype that is not exempt is at most `upper`."""
 
     exempt: tuple[int, ...]
     upper: Fraction
 
     def __str__(self) -> str:
-        return f"all but {len(self.exempt)} prototypes"
+        return f"ceiling, all but {len(self.exempt)} prototypes"
 
 
-Statement: TypeAlias = PatchStatement | ActivationStatement | OrderStatement
+@dataclass(frozen=True)
+class FloorStatement:
+    """The floor: the activation of every prototype that is not exempt is at least `lower`."""
 
-_FORMS: dict[str, tuple[type, ...]] = {"top_k": (ActivationStatement, OrderStatement), "sparse": (ActivationStatement,)}
+    exempt: tuple[int, ...]
+    lower: Fraction
+
+    def __str__(self) -> str:
+        return f"floor, all but {len(self.exempt)} prototypes"
+
+
+Statement: TypeAlias = PatchStatement | ActivationStatement | OrderStatement | FloorStatement
+
+_FORMS: dict[str, tuple[type, ...]] = {
+    "top_k": (ActivationStatement, OrderStatement, FloorStatement),
+    "sparse": (ActivationStatement,),
+}
 """The classes of a paradigm's statements; all other paradigms have statements about patches."""
 
 
@@ -169,17 +185,17 @@ class Certificate:
 
     def _check_statement(self, statement: Statement, where: str, head: Head) -> object:
         """Check the indices and the interval; return what the statement speaks of."""
-        if isinstance(statement, OrderStatement):
+        if isinstance(statement, OrderStatement | FloorStatement):
             if any(j >= head.count for j in statement.exempt):
                 raise FormatError(
                     f"{where} lists {max(statement.exempt)}, expected less than the head's {head.count} prototypes"
                 )
             if any(first >= second for first, second in zip(statement.exempt, statement.exempt[1:], strict=False)):
                 raise FormatError(f"{where} has a list that does not strictly increase")
-            return "the order clause"
+            return type(statement)
         if statement.prototype >= head.count:
             raise FormatError(f"{where}: expected a prototype less than the head's {head.count}")
-        if statement.lower > statement.upper:
+        if statement.lower is not None and statement.upper is not None and statement.lower > statement.upper:
             raise FormatError(
                 f"{where} has the interval [{about(statement.lower)}, {about(statement.upper)}],"
                 " expected lower <= upper"
@@ -237,15 +253,19 @@ def read_certificate(data: bytes) -> Certificate:
 
 def _statement(value: Any, where: str) -> Statement:
     if isinstance(value, dict) and "except" in value:
-        fields(value, where, ("except", "upper"))
+        side = "lower" if "lower" in value else "upper"
+        fields(value, where, ("except", side))
         exempt = tuple(index(j, f"{where}.except") for j in _list(value["except"], f"{where}.except"))
-        return OrderStatement(exempt, _number(value["upper"], f"{where}.upper"))
+        end = _number(value[side], f"{where}.{side}")
+        return OrderStatement(exempt, end) if side == "upper" else FloorStatement(exempt, end)
     fields(value, where, ("prototype", "interval"), ("patch",))
     prototype = index(value["prototype"], f"{where}.prototype")
     interval = _list(value["interval"], f"{where}.interval")
     if len(interval) != 2:
         raise FormatError(f"{where}.interval has {len(interval)} entries, expected [lower, upper]")
-    lower, upper = (_number(end, f"{where}.interval") for end in interval)
+    lower, upper = (None if end is None else _number(end, f"{where}.interval") for end in interval)
+    if lower is None and upper is None:
+        raise FormatError(f"{where}.interval has two ends that are null, expected at most one")
     if "patch" in value:
         return PatchStatement(index(value["patch"], f"{where}.patch"), prototype, lower, upper)
     return ActivationStatement(prototype, lower, upper)

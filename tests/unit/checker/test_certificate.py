@@ -9,7 +9,14 @@ from typing import Any
 
 import pytest
 
-from verale.checker.certificate import ActivationStatement, OrderStatement, PatchStatement, read_certificate
+from verale.checker.certificate import (
+    ActivationStatement,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+    Statement,
+    read_certificate,
+)
 from verale.checker.errors import FormatError
 from verale.checker.head_file import read_head
 from verale.soundness.independent import files
@@ -73,10 +80,26 @@ def test_reads_a_certificate() -> None:
 
 
 def test_reads_the_forms_of_top_k() -> None:
-    statements = [files.activation_statement(2, 0.5, 1.0), files.order_clause([0, 2], 0.25)]
+    statements = [files.activation_statement(2, 0.5, 1.0), files.order_clause([0, 2], 0.25), files.floor([1], 0.5)]
     certificate = read_certificate(files.encode(document(statements, paradigm="top_k")))
     half, quarter, one = Fraction(1, 2), Fraction(1, 4), Fraction(1)
-    assert certificate.statements == (ActivationStatement(2, half, one), OrderStatement((0, 2), quarter))
+    expected = (ActivationStatement(2, half, one), OrderStatement((0, 2), quarter), FloorStatement((1,), half))
+    assert certificate.statements == expected
+    certificate.check_against(read_head(HEAD))
+
+
+@pytest.mark.parametrize(
+    ("statements", "paradigm", "expected"),
+    [
+        ([files.patch_statement(1, 2, None, 1.0)], "projection", PatchStatement(1, 2, None, Fraction(1))),
+        ([files.patch_statement(1, 2, 0.5, None)], "projection", PatchStatement(1, 2, Fraction(1, 2), None)),
+        ([files.activation_statement(2, None, 1.0)], "top_k", ActivationStatement(2, None, Fraction(1))),
+        ([files.activation_statement(2, 0.5, None)], "top_k", ActivationStatement(2, Fraction(1, 2), None)),
+    ],
+)
+def test_reads_statements_with_one_end(statements: list[Any], paradigm: str, expected: Statement) -> None:
+    certificate = read_certificate(files.encode(document(statements, paradigm=paradigm)))
+    assert certificate.statements == (expected,)
     certificate.check_against(read_head(HEAD))
 
 
@@ -161,7 +184,12 @@ STEP_1: dict[str, tuple[Callable[[Any], Any], str]] = {
     "an interval that is an object": (put(P, "statements", 0, "interval", {}), "interval is"),
     "an interval of integers": (put(P, "statements", 0, "interval", [0, 1]), "expected a string"),
     "an interval of decimals": (put(P, "statements", 0, "interval", ["0.0", "1.0"]), "hex float"),
-    "an interval with null": (put(P, "statements", 0, "interval", [None, "0x1p+0"]), "expected a string"),
+    "an interval with two nulls": (put(P, "statements", 0, "interval", [None, None]), "two ends that are null"),
+    "an interval of one null": (put(P, "statements", 0, "interval", [None]), "has 1 entries"),
+    "an interval that is null": (put(P, "statements", 0, "interval", None), "expected a list"),
+    "an end that is an empty string": (put(P, "statements", 0, "interval", ["", "0x1p+0"]), "expected the hex float"),
+    "an end that is infinite": (put(P, "statements", 0, "interval", ["-inf", "0x1p+0"]), "expected the hex float"),
+    "an end that is false": (put(P, "statements", 0, "interval", [False, "0x1p+0"]), "expected a string"),
     "an infinite interval": (put(P, "statements", 0, "interval", ["0x0p+0", "inf"]), "hex float"),
     "an interval beyond binary64": (put(P, "statements", 0, "interval", ["0x0p+0", "0x1p+1024"]), "finite binary64"),
     "an interval finer than binary64": (
@@ -177,6 +205,13 @@ STEP_1: dict[str, tuple[Callable[[Any], Any], str]] = {
     "an except that is a number": (put(P, "statements", 0, {"except": 1, "upper": "0x0p+0"}), "except is 1"),
     "an except of strings": (put(P, "statements", 0, {"except": ["1"], "upper": "0x0p+0"}), "except is '1'"),
     "an except without upper": (put(P, "statements", 0, {"except": []}), "lacks the field 'upper'"),
+    "an except with two ends": (
+        put(P, "statements", 0, {"except": [], "lower": "0x0p+0", "upper": "0x1p+0"}),
+        "unknown field 'upper'",
+    ),
+    "a ceiling that is null": (put(P, "statements", 0, {"except": [], "upper": None}), "upper is None"),
+    "a floor that is null": (put(P, "statements", 0, {"except": [], "lower": None}), "lower is None"),
+    "a floor of numbers": (put(P, "statements", 0, {"except": [], "lower": 1}), "lower is 1"),
     "margins that are an object": (put(P, "margins", {}), "margins is"),
     "a margin that is an integer": (put(P, "margins", 0, 1), r"margins\[0\] is 1, expected a string"),
     "a margin that is a decimal": (put(P, "margins", 0, "0.5"), r"margins\[0\] is '0.5'"),
@@ -234,6 +269,11 @@ STEP_4: dict[str, tuple[dict[str, Any], str]] = {
         document([files.activation_statement(0, 0, 1)]),
         "does not belong to the paradigm projection",
     ),
+    "two floors": (document([files.floor([1], 1), files.floor([2], 1)], **TOP_K), "earlier"),
+    "a floor that lists a prototype out of range": (document([files.floor([0, 4], 1)], **TOP_K), "lists 4"),
+    "a floor whose list does not increase": (document([files.floor([1, 1], 1)], **TOP_K), "strictly increase"),
+    "a floor in projection": (document([files.floor([0], 1)]), "does not belong"),
+    "a floor in sparse": (document([files.floor([0], 1)], paradigm="sparse"), "paradigm sparse"),
     "an except form in projection": (document([files.order_clause([0], 1)]), "does not belong"),
     "sparse for a euclidean head": (document([], paradigm="sparse"), "sparse is not defined for a euclidean head"),
     "assignment for a euclidean head": (edited(priced()), "assignment is not defined for a euclidean head"),
@@ -319,9 +359,16 @@ def test_projection_is_not_defined_for_softmax() -> None:
 def test_statements_name_themselves() -> None:
     one = Fraction(1)
     assert [
-        str(s) for s in (PatchStatement(1, 2, one, one), ActivationStatement(2, one, one), OrderStatement((1, 2), one))
+        str(s)
+        for s in (
+            PatchStatement(1, 2, one, one),
+            ActivationStatement(2, one, one),
+            OrderStatement((1, 2), one),
+            FloorStatement((1,), one),
+        )
     ] == [
         "patch 1, prototype 2",
         "prototype 2",
-        "all but 2 prototypes",
+        "ceiling, all but 2 prototypes",
+        "floor, all but 1 prototypes",
     ]

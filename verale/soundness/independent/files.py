@@ -138,19 +138,29 @@ def digest(image: Matrix) -> str:
 # Certificates.
 
 
-def patch_statement(patch: int, prototype: int, low: float, high: float) -> dict[str, Any]:
-    """A statement about a patch."""
-    return {"patch": patch, "prototype": prototype, "interval": [float(low).hex(), float(high).hex()]}
+def patch_statement(patch: int, prototype: int, low: float | None, high: float | None) -> dict[str, Any]:
+    """A statement about a patch; of an end that is None it says nothing."""
+    return {"patch": patch, "prototype": prototype, "interval": interval(low, high)}
 
 
-def activation_statement(prototype: int, low: float, high: float) -> dict[str, Any]:
-    """A statement about an activation."""
-    return {"prototype": prototype, "interval": [float(low).hex(), float(high).hex()]}
+def activation_statement(prototype: int, low: float | None, high: float | None) -> dict[str, Any]:
+    """A statement about an activation; of an end that is None it says nothing."""
+    return {"prototype": prototype, "interval": interval(low, high)}
+
+
+def interval(low: float | None, high: float | None) -> list[str | None]:
+    """The ends of a statement."""
+    return [None if end is None else float(end).hex() for end in (low, high)]
 
 
 def order_clause(exempt: list[int], high: float) -> dict[str, Any]:
-    """The order clause: no activation exceeds `high` but those of the exempt prototypes."""
+    """The order clause, or ceiling: no activation exceeds `high` but those of the exempt prototypes."""
     return {"except": exempt, "upper": float(high).hex()}
+
+
+def floor(exempt: list[int], low: float) -> dict[str, Any]:
+    """The floor: no activation is less than `low` but those of the exempt prototypes."""
+    return {"except": exempt, "lower": float(low).hex()}
 
 
 def document(
