@@ -92,6 +92,11 @@ class Evaluation:
         box = self.activations(bits)
         return max(box.lower[j] for j in prototypes), max(box.upper[j] for j in prototypes)
 
+    def least(self, prototypes: Sequence[int], bits: int) -> _Ends:
+        """An enclosure at 2^-bits of the least activation among some prototypes."""
+        box = self.activations(bits)
+        return min(box.lower[j] for j in prototypes), min(box.upper[j] for j in prototypes)
+
     def _activation(self, lows: Sequence[int], highs: Sequence[int], prototype: int, bits: int) -> _Ends:
         """Pooled over the patches, given the ends of one prototype's working observables."""
         head = self._space.head

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..certificate import ActivationStatement, Certificate, PatchStatement, Statement
+from ..certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Statement
 from ..dyadic import Exact, ceil_at, dot, floor_at
 from ..errors import RefutedError, UnprovedError
 from ..head import COSINES, Head
@@ -78,14 +78,15 @@ def _truth(statement: Statement, evaluation: Evaluation, bits: int) -> bool | No
             others = sorted(set(range(evaluation.count)) - set(statement.exempt))
             if not others:
                 return True
-            least, most = evaluation.greatest(others, bits)
-            if least > ceil_at(statement.upper, bits):
-                return False
-            return True if most <= floor_at(statement.upper, bits) else None
+            if isinstance(statement, OrderStatement):
+                low, high = (Fraction(end, 1 << bits) for end in evaluation.greatest(others, bits))
+                return _inside(low, high, None, statement.upper)
+            low, high = (Fraction(end, 1 << bits) for end in evaluation.least(others, bits))
+            return _inside(low, high, statement.lower, None)
 
 
-def _inside(low: Fraction, high: Fraction, lower: Fraction, upper: Fraction) -> bool | None:
-    """Whether the number enclosed by [low, high] lies in [lower, upper]."""
-    if lower <= low and high <= upper:
+def _inside(low: Fraction, high: Fraction, lower: Fraction | None, upper: Fraction | None) -> bool | None:
+    """Whether the number enclosed by [low, high] lies in [lower, upper]; an end that is None bounds nothing."""
+    if (lower is None or lower <= low) and (upper is None or high <= upper):
         return True
-    return False if high < lower or upper < low else None
+    return False if (lower is not None and high < lower) or (upper is not None and upper < low) else None

@@ -1,8 +1,9 @@
 """The paradigms `top_k` and `sparse`: the activations' ranges over the domain, cut by what is stated about them.
 
 **Rule.** An activation lies in its range over the domain and in its stated interval; one that the order clause does not
-exempt is at most the clause's `upper`. *Proof.* All of these hold, so the intersection does. Rounded inward, each lies
-within the real one, so the intersection lies within the real one, which is empty only if that is.
+exempt is at most the clause's `upper`, and one that the floor does not exempt is at least the floor's `lower`. *Proof.*
+All of these hold, so the intersection does. Rounded inward, each lies within the real one, so the intersection lies
+within the real one, which is empty only if that is.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from operator import le
 
-from ..certificate import OrderStatement, PatchStatement, Statement
+from ..certificate import FloorStatement, OrderStatement, PatchStatement, Statement
 from ..dyadic import ceil_at, floor_at
 from .pooling import pooling_of, unstated
 from .similarity import Box
@@ -51,10 +52,16 @@ class TopK:
                     most = highest(statement.upper, self._bits)
                     exempt = set(statement.exempt)
                     upper = [high if j in exempt else min(high, most) for j, high in enumerate(upper)]
+                case FloorStatement():
+                    least = lowest(statement.lower, self._bits)
+                    exempt = set(statement.exempt)
+                    lower = [low if j in exempt else max(low, least) for j, low in enumerate(lower)]
                 case _:
                     j = statement.prototype
-                    lower[j] = max(lower[j], lowest(statement.lower, self._bits))
-                    upper[j] = min(upper[j], highest(statement.upper, self._bits))
+                    if statement.lower is not None:
+                        lower[j] = max(lower[j], lowest(statement.lower, self._bits))
+                    if statement.upper is not None:
+                        upper[j] = min(upper[j], highest(statement.upper, self._bits))
         return Box(lower, upper, self._bits, domain.inward)
 
     def _over(self, ranges: Ranges, patches: int, inward: bool) -> Box:

@@ -75,6 +75,10 @@ def test_an_end_moved_by_one_ulp_across_the_true_value(geometry: str, kernel: st
                 ((below, above), True),
                 ((below, 9.0), True),
                 ((-9.0, above), True),
+                ((below, None), True),
+                ((None, above), True),
+                ((None, below), False),
+                ((above, None), False),
                 ((-9.0, below), False),
                 ((above, 9.0), False),
                 ((below, below), False),
@@ -102,13 +106,23 @@ def test_activations(geometry: str, kernel: str) -> None:
         else:
             low = arithmetic.below(max(low for low, _ in observables))
             high = arithmetic.above(max(high for _, high in observables))
-        for interval, holds in (((low, high), True), ((-9.0, low), False), ((high, 99.0), False)):
+        for interval, holds in (
+            ((low, high), True),
+            ((-9.0, low), False),
+            ((high, 99.0), False),
+            ((low, None), True),
+            ((None, high), True),
+            ((None, low), False),
+            ((high, None), False),
+        ):
             verdict = audit(data, [files.activation_statement(j, *interval)], paradigm="top_k", kernel=kernel)
             assert (verdict.status is Status.PROVED) == holds
             assert holds or verdict.reason == "instance"
         rest = [k for k in range(3) if k != j]
         assert audit(data, [files.order_clause(rest, high)], paradigm="top_k", kernel=kernel).status is Status.PROVED
         assert audit(data, [files.order_clause(rest, low)], paradigm="top_k", kernel=kernel).reason == "instance"
+        assert audit(data, [files.floor(rest, low)], paradigm="top_k", kernel=kernel).status is Status.PROVED
+        assert audit(data, [files.floor(rest, high)], paradigm="top_k", kernel=kernel).reason == "instance"
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
@@ -231,6 +245,24 @@ def test_a_tie_is_refuted() -> None:
 def test_a_false_statement_is_found_before_the_class() -> None:
     verdict = audit(head("euclidean"), [files.patch_statement(0, 0, 50.0, 60.0)], predicted=1)
     assert verdict.reason == "instance"
+
+
+def test_a_clause_is_about_all_that_it_does_not_list() -> None:
+    """Masses of one patch: 1/2, 1/4, 1/8 and 1/8."""
+    z = [[math.log(x) for x in (4.0, 2.0, 1.0, 1.0)]]
+    masses = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)}
+    data = files.head([[1.0] * 4, [0.0] * 4], None, BIAS, **masses)
+    for statement, holds in (
+        (files.floor([], 0.124), True),
+        (files.floor([], 0.126), False),
+        (files.floor([2, 3], 0.249), True),
+        (files.floor([2, 3], 0.251), False),
+        (files.floor([0, 1, 2, 3], 9.0), True),
+        (files.order_clause([0], 0.251), True),
+        (files.order_clause([1], 0.251), False),
+    ):
+        verdict = audit(data, [statement], z, paradigm="top_k", kernel="both")
+        assert verdict.reason == ("" if holds else "instance")
 
 
 def test_an_order_clause_that_exempts_everyone_is_true_and_says_nothing() -> None:

@@ -72,7 +72,10 @@ def test_top_k() -> None:
     high, low = files.activation_statement(0, 0.75, 1.0), files.order_clause([0], 0.5)
     assert verdict([high, low], data=data, paradigm="top_k").status is Status.PROVED
     result = verdict([high, low, files.activation_statement(1, 0.0, 0.5)], data=data, paradigm="top_k")
-    assert (result.reason, "statement 1 (all but 1 prototypes) is not shown" in result.message) == ("minimality", True)
+    assert (result.reason, "statement 1 (ceiling, all but 1 prototypes) is not shown" in result.message) == (
+        "minimality",
+        True,
+    )
 
 
 @pytest.mark.parametrize(

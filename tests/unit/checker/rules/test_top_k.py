@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from verale.checker.certificate import ActivationStatement, OrderStatement, PatchStatement
+from verale.checker.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
 from verale.checker.head_file import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.rules.space import Space
@@ -27,7 +27,7 @@ def softmax(count: int) -> bytes:
     return files.head([[1.0] * count, [0.0] * count], **masses)
 
 
-def ends(top_k: TopK, *statements: ActivationStatement | OrderStatement) -> list[tuple[Fraction, Fraction]]:
+def ends(top_k: TopK, *statements: Statement) -> list[tuple[Fraction, Fraction]]:
     box = top_k.box(statements, 5)
     return [
         (Fraction(low, 1 << box.bits), Fraction(high, 1 << box.bits))
@@ -50,10 +50,21 @@ def test_cuts() -> None:
     assert ends(rule(softmax(1))) == [(1, 1)]
 
 
+def test_cuts_on_one_side() -> None:
+    top_k = rule(softmax(3))
+    assert ends(top_k, ActivationStatement(1, None, HALF)) == [(0, 1), (0, HALF), (0, 1)]
+    assert ends(top_k, ActivationStatement(1, HALF, None)) == [(0, 1), (HALF, 1), (0, 1)]
+    assert ends(top_k, FloorStatement((1,), QUARTER)) == [(QUARTER, 1), (0, 1), (QUARTER, 1)]
+    assert ends(top_k, FloorStatement((), -ONE)) == [(0, 1)] * 3
+    both = FloorStatement((1,), QUARTER), OrderStatement((2,), HALF)
+    assert ends(top_k, *both) == ends(top_k, *reversed(both)) == [(QUARTER, HALF), (0, HALF), (QUARTER, 1)]
+
+
 def test_ends_finer_than_the_grid_are_rounded_outward() -> None:
     top_k = rule(softmax(2))
     fine, unit = Fraction(1, 2**300), Fraction(1, 2**128)
     assert ends(top_k, OrderStatement((), fine)) == [(0, unit)] * 2
+    assert ends(top_k, FloorStatement((), unit + fine)) == [(unit, 1)] * 2
     assert ends(top_k, ActivationStatement(0, fine, fine)) == [(0, unit), (0, 1)]
     assert ends(top_k, ActivationStatement(0, HALF + fine, ONE - fine)) == [(HALF, 1), (0, 1)]
 
@@ -73,6 +84,8 @@ def test_without_each_ends_finer_than_the_grid_are_rounded_inward() -> None:
     one, other = dict(top_k.boxes_without(statements, 1)).values()
     assert one is not None and (one.lower, one.upper) == ([0, 0], [1 << 128, (1 << 127) - unit])
     assert other is not None and (other.lower, other.upper) == ([unit, 0], [1 << 127, 1 << 128])
+    without_ceiling, _ = dict(top_k.boxes_without([OrderStatement((), ONE), FloorStatement((0,), fine)], 1)).values()
+    assert without_ceiling is not None and without_ceiling.lower == [0, unit]
 
 
 def test_without_each_nothing_is_shown_of_what_contradicts_itself() -> None:
