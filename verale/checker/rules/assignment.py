@@ -1,7 +1,7 @@
 """The paradigm `assignment`: a patch can give the mass it has left only once (softmax heads).
 
 Activations and margins have the ranges of `simplex`. For a rival c whose margin these leave too small, write
-w_k = W_ck - W_predicted,k; low_l and high_l for the stated ends of masses of patch l; and
+w_k = W_ck - W_predicted,k; low_l and high_l for the stated ends of masses of patch l, 0 and 1 where one is missing; and
     R_l = max(0, 1 - sum of the lows stated at l), 1 where nothing is stated,
     o_k = max over the patches where k is stated of min(high, low + R_l), at least 0,
     x_lk = w_k (R_l - o_k)^+ where w_k > 0 and k is unstated at l.
@@ -115,11 +115,12 @@ class _Left:
         remainders: list[tuple[int, set[int]]] = []
         tops: dict[int, int] = {}
         for group in groups:
-            lows = [max(0, lowest(s.lower, bits)) for s in group]
+            lows = [0 if s.lower is None else max(0, lowest(s.lower, bits)) for s in group]
             rest = max(0, (1 << bits) - sum(lows))
             remainders.append((rest, {s.prototype for s in group}))
             for s, low in zip(group, lows, strict=True):
-                tops[s.prototype] = max(tops.get(s.prototype, 0), min(highest(s.upper, bits), low + rest))
+                high = 1 << bits if s.upper is None else highest(s.upper, bits)
+                tops[s.prototype] = max(tops.get(s.prototype, 0), min(high, low + rest))
         return cls(remainders, patches - len(groups), tops)
 
 

@@ -1,6 +1,7 @@
 """The paradigm `simplex`: softmax masses of one patch are non-negative and sum to one.
 
-Let low_i <= m_i <= high_i be stated for i in J, and R = 1 - sum_J low_i, the mass that the lows leave:
+Let low_i <= m_i <= high_i be stated for i in J, where a missing end is 0 or 1, and R = 1 - sum_J low_i, the mass that
+the lows leave:
 - an unstated mass lies in [0, R]; if it is the only unstated one, it is at least 1 - sum_J high_i;
 - a stated mass lies in [low_i, min(high_i, low_i + R)]; if all are stated, it is at least 1 - sum of the other
   highs.
@@ -50,7 +51,13 @@ class Simplex:
         """The ends that stated ones leave, and whether the lower ones leave any; of other contradictions ends cross."""
         bits, count = self._space.bits, self._space.head.count
         one = 1 << bits
-        stated = {s.prototype: (max(0, lowest(s.lower, bits)), highest(s.upper, bits)) for s in statements}
+        stated = {
+            s.prototype: (
+                0 if s.lower is None else max(0, lowest(s.lower, bits)),
+                one if s.upper is None else highest(s.upper, bits),
+            )
+            for s in statements
+        }
         lows = sum(low for low, _ in stated.values())
         rest = max(0, one - lows)
         highs = sum(high for _, high in stated.values())

@@ -23,7 +23,7 @@ def rule(count: int, lower: float | None = None, upper: float | None = None) -> 
     return Simplex(where), 1 << where.bits
 
 
-def result(count: int, *statements: tuple[int, Fraction, Fraction]) -> list[tuple[Fraction, Fraction]]:
+def result(count: int, *statements: tuple[int, Fraction | None, Fraction | None]) -> list[tuple[Fraction, Fraction]]:
     simplex, one = rule(count)
     ranges = simplex.ranges([PatchStatement(0, *statement) for statement in statements])
     assert ranges.upper is not None
@@ -40,7 +40,9 @@ def test_contains_the_truth(count: int) -> None:
         statements = []
         for j in generator.sample(range(count), generator.randrange(count + 1)):
             wide = [Fraction(generator.choice((0, 1, 10**8)), 10**9) for _ in "lh"]
-            statements.append((j, masses[j] - wide[0], masses[j] + wide[1]))
+            side = generator.choice("lhb")
+            low, high = masses[j] - wide[0], masses[j] + wide[1]
+            statements.append((j, None if side == "h" else low, None if side == "l" else high))
         for (low, high), mass in zip(result(count, *statements), masses, strict=True):
             assert low <= mass <= high
 
@@ -55,6 +57,10 @@ def test_says_what_the_lows_leave() -> None:
         (half, half),
     ]
     assert result(2, (0, Fraction(0), quarter), (1, Fraction(0), Fraction(1))) == [(0, quarter), (3 * quarter, 1)]
+    assert result(3, (0, half, None), (1, None, quarter)) == [(half, 1), (0, quarter), (0, half)]
+    assert result(3, (0, None, quarter), (1, None, quarter)) == [(0, quarter), (0, quarter), (half, 1)]
+    assert result(2, (0, None, quarter), (1, None, half)) == [(half, quarter), (3 * quarter, half)]
+    assert result(2, (0, quarter, None), (1, None, half)) == [(half, 1), (0, half)]
     assert result(1) == [(1, 1)]
     assert result(1, (0, Fraction(-3), Fraction(7))) == [(1, 1)]
     assert result(2) == [(0, 1), (0, 1)]
