@@ -10,19 +10,21 @@ A target may be any linear combination of the working observables of a patch: th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, partial
 from math import isqrt, lcm
 from operator import add, neg, sub
 
 from ...certificate import PatchStatement
-from ...dyadic import ceil_at, ceil_shift, floor_at
+from ...dyadic import ceil_shift
 from ..pooling import pool
 from ..space import Ranges, Space
 from .coarse import Ball, Coarse
 from .dual import ascent_steps
 from .facts import Facts, Target
 from .greatest import greatest
+from .intervals import far, intervals, most_stated
 from .span import Span
 from .weights import Weights
 from .within import ranges_within
@@ -54,7 +56,11 @@ class QuadraticRule:
         if not statements:
             return self.space.domain
         patch, targets = self._patch(statements), range(self.space.head.count)
-        return self._working(patch.least(targets), patch.most(targets)).met(self.space.domain)
+        most = patch.most(targets)
+        if far(self.space, statements):
+            reached = most_stated(self.space, statements)
+            return Ranges([min(-end, reached) for end in most], None).met(self.space.domain)
+        return self._working(patch.least(targets), most).met(self.space.domain)
 
     def within(self, statements: Sequence[PatchStatement]) -> Ranges | None:
         """The range of every observable of a patch, given at least one statement about it, rounded inward; None if none
@@ -67,9 +73,14 @@ class QuadraticRule:
         """The range of a linear combination of working observables of a patch, given at least one statement about it.
 
         Args:
-            statements: what is known.
+            statements: what is known. If no upper end of a distance is stated, the domain's stand in their place.
             shares: by prototype what its working observable is multiplied by.
         """
+        if far(self.space, statements):
+            if self.space.domain.upper is None:
+                raise ValueError("distances without upper ends over an unbounded domain bound no combination")
+            ends = (Fraction(int(self.space.domain.upper[s.prototype]), 1 << self.space.bits) for s in statements)
+            statements = [replace(s, upper=end) for s, end in zip(statements, ends, strict=True)]
         unit = lcm(*(share.denominator for share in shares.values()))
         whole = {k: int(share * unit) for k, share in shares.items()}
         moved = sum(share * self.space.offsets[k] for k, share in whole.items())
@@ -81,26 +92,19 @@ class QuadraticRule:
         one patch with these statements, and another patch whose ranges are `known`."""
         if not all(groups):
             known = self.space.domain if known is None else pool([known, self.space.domain], self._smallest)
-        stated = [group for group in groups if group]
+        for group in groups:
+            if group and far(self.space, group):
+                ranges = self.ranges(group)
+                known = ranges if known is None else pool([known, ranges], self._smallest)
+        stated = [group for group in groups if group and not far(self.space, group)]
         for start in range(0, len(stated), TOGETHER):
             known = self._among([self._patch(group) for group in stated[start : start + TOGETHER]], known)
         return self.space.domain if known is None else known.met(self.space.domain)
 
-    def stated(self, statement: PatchStatement) -> tuple[int, int]:
-        """The stated interval of the working observable on the grid."""
-        bits = self.space.bits
-        low, high = floor_at(statement.lower, bits), ceil_at(statement.upper, bits)
-        if self.space.head.geometry == "euclidean":
-            return max(low, 0), max(high, 0)
-        if self.space.head.geometry == "inner_product":
-            return low, high
-        least, greatest = self.space.norms[statement.prototype]
-        return min(low * least, low * greatest) >> bits, ceil_shift(max(high * least, high * greatest), -bits)
-
     def _patch(self, statements: Sequence[PatchStatement]) -> _Patch:
         offsets = self.space.offsets
-        each = ((statement.prototype, *self.stated(statement)) for statement in statements)
-        return _Patch(self.space, [(j, low - offsets[j], high - offsets[j]) for j, low, high in each])
+        each = zip((statement.prototype for statement in statements), intervals(self.space, statements), strict=True)
+        return _Patch(self.space, [(j, low - offsets[j], high - offsets[j]) for j, (low, high) in each])
 
     def _among(self, patches: Sequence[_Patch], known: Ranges | None) -> Ranges:
         """The ranges pooled over these patches and the known one; the domain's are not used."""

@@ -25,10 +25,11 @@ from operator import mul
 from typing import TypeAlias
 
 from ...certificate import PatchStatement
-from ...dyadic import ceil_at, ceil_shift, dot, floor_at
+from ...dyadic import dot
 from ...head import COSINES
 from ..space import Ranges, Space
 from .facts import Facts, Target
+from .intervals import far, intervals
 from .points import Move, Point, Points
 
 __all__ = ["ranges_within"]
@@ -40,8 +41,8 @@ _ROOT = 64  # bits of a root after the point
 def ranges_within(space: Space, statements: Sequence[PatchStatement]) -> Ranges | None:
     """The range of every observable of a patch, given at least one statement about it, rounded inward; None if none is
     found or one may be empty."""
-    stated = [(s.prototype, *_stated(space, s)) for s in statements]
-    facts = Facts(space, [(j, low - space.offsets[j], high - space.offsets[j]) for j, low, high in stated])
+    stated = zip((s.prototype for s in statements), intervals(space, statements, inward=True), strict=True)
+    facts = Facts(space, [(j, low - space.offsets[j], high - space.offsets[j]) for j, (low, high) in stated])
     if not facts.curves[-1]:
         facts.ends[0] = 0, space.least_reach
     targets = facts.targets(space.chunks)
@@ -57,17 +58,8 @@ def ranges_within(space: Space, statements: Sequence[PatchStatement]) -> Ranges 
         values = [_observed(space, k, target, *pair) for pair in ends]
         lower.append(min(low for low, _ in values))
         upper.append(max(high for _, high in values))
-    return Ranges(lower, upper).met(space.within).filled()
-
-
-def _stated(space: Space, statement: PatchStatement) -> tuple[int, int]:
-    """The stated interval of the working observable on the grid, rounded inward."""
-    bits = space.bits
-    low, high = ceil_at(statement.lower, bits), floor_at(statement.upper, bits)
-    if space.head.geometry in COSINES:
-        least, greatest = space.norms[statement.prototype]
-        return ceil_shift(max(low * least, low * greatest), -bits), min(high * least, high * greatest) >> bits
-    return low, high
+    # Far away all lower ends of distances hold: then no range has an upper end.
+    return Ranges(lower, None if far(space, statements) else upper).met(space.within).filled()
 
 
 def _observed(space: Space, k: int, target: Target, low: _Fraction, high: _Fraction) -> tuple[int, int]:
