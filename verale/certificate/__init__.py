@@ -4,6 +4,7 @@ from verale.certificate.encoding import TYPE
 from verale.certificate.record import Certificate
 from verale.certificate.statements import (
     ActivationStatement,
+    FloorStatement,
     OrderStatement,
     PatchStatement,
     Prices,
@@ -14,6 +15,7 @@ __all__ = [
     "TYPE",
     "ActivationStatement",
     "Certificate",
+    "FloorStatement",
     "OrderStatement",
     "PatchStatement",
     "Prices",

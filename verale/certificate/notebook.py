@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from verale.certificate.statements import PatchStatement, Statement
-from verale.certificate.words import NOT_PROVED, below, claim
+from verale.certificate.words import NOT_PROVED, below, claim, subjects
 
 __all__ = ["html"]
 
@@ -22,10 +22,11 @@ def html(
     digests: Mapping[str, str],
 ) -> str:
     """What a certificate claims, its closest rivals and its first statements. All text from the file is escaped."""
-    spatial = all(isinstance(statement, PatchStatement) for statement in statements)
+    patches = [isinstance(statement, PatchStatement) for statement in statements]
+    about = subjects(any(patches), not all(patches))
     proved = sorted((margin, rival) for rival, margin in enumerate(margins) if margin is not None)
     name, size = f"class {predicted}", len(statements)
-    claimed = claim(name, size, below(proved[0][0], 4), spatial) if proved else "Nothing: no rivals."
+    claimed = claim(name, size, below(proved[0][0], 4), about) if proved else "Nothing: no rivals."
     closest = [(f"class {rival}", f"at least {below(margin, 4)}") for margin, rival in proved[:_RIVALS]]
     stated = [statement.in_words() for statement in statements[:_STATEMENTS]]
     return "\n".join(

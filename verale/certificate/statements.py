@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from verale.certificate.words import above, below
+from verale.certificate.words import above, below, others
 from verale.errors import CertificateError
 
 __all__ = [
     "ActivationStatement",
+    "FloorStatement",
     "OrderStatement",
     "PatchStatement",
     "Prices",
@@ -24,7 +25,10 @@ __all__ = [
 
 @dataclass(frozen=True)
 class PatchStatement:
-    """The observable m(z_patch, p_prototype) lies in [lower, upper]."""
+    """The observable m(z_patch, p_prototype) lies in [lower, upper].
+
+    `lower` -inf, or `upper` inf: the statement has no bound on that side. It has one on at least one side.
+    """
 
     patch: int
     prototype: int
@@ -37,7 +41,7 @@ class PatchStatement:
 
     def to_json(self) -> dict[str, Any]:
         """Its JSON form in the file."""
-        return {"patch": self.patch, "prototype": self.prototype, "interval": [self.lower.hex(), self.upper.hex()]}
+        return {"patch": self.patch, "prototype": self.prototype, "interval": _ends(self.lower, self.upper)}
 
     def in_words(self) -> tuple[str, str]:
         """Its subject and its interval for people, rounded outward."""
@@ -46,7 +50,7 @@ class PatchStatement:
 
 @dataclass(frozen=True)
 class ActivationStatement:
-    """The activation a_prototype lies in [lower, upper]."""
+    """The activation a_prototype lies in [lower, upper]; -inf and inf as in `PatchStatement`."""
 
     prototype: int
     lower: float
@@ -58,7 +62,7 @@ class ActivationStatement:
 
     def to_json(self) -> dict[str, Any]:
         """Its JSON form in the file."""
-        return {"prototype": self.prototype, "interval": [self.lower.hex(), self.upper.hex()]}
+        return {"prototype": self.prototype, "interval": _ends(self.lower, self.upper)}
 
     def in_words(self) -> tuple[str, str]:
         """Its subject and its interval for people, rounded outward."""
@@ -67,7 +71,7 @@ class ActivationStatement:
 
 @dataclass(frozen=True)
 class OrderStatement:
-    """The order clause: no activation of a prototype outside `exempt` exceeds `upper`."""
+    """The order clause, or ceiling: no activation of a prototype outside `exempt` exceeds `upper`."""
 
     exempt: tuple[int, ...]
     upper: float
@@ -75,25 +79,51 @@ class OrderStatement:
     def __post_init__(self) -> None:
         check_indices(*self.exempt)
         check_increasing(self.exempt, "the order clause's exempt prototypes")
-        _check_interval(self.upper, self.upper)
+        _check_finite(self.upper)
 
     def to_json(self) -> dict[str, Any]:
         """Its JSON form in the file."""
         return {"except": list(self.exempt), "upper": self.upper.hex()}
 
     def in_words(self) -> tuple[str, str]:
-        """Its subject and its interval for people, rounded outward."""
-        return "every other prototype", f"at most {above(self.upper)}"
+        """Its subject and its bound for people, rounded outward."""
+        return others(self.exempt), f"at most {above(self.upper)}"
 
 
-Statement = PatchStatement | ActivationStatement | OrderStatement
+@dataclass(frozen=True)
+class FloorStatement:
+    """The floor: no activation of a prototype outside `exempt` is below `lower`."""
+
+    exempt: tuple[int, ...]
+    lower: float
+
+    def __post_init__(self) -> None:
+        check_indices(*self.exempt)
+        check_increasing(self.exempt, "the floor's exempt prototypes")
+        _check_finite(self.lower)
+
+    def to_json(self) -> dict[str, Any]:
+        """Its JSON form in the file."""
+        return {"except": list(self.exempt), "lower": self.lower.hex()}
+
+    def in_words(self) -> tuple[str, str]:
+        """Its subject and its bound for people, rounded outward."""
+        return others(self.exempt), f"at least {below(self.lower)}"
+
+
+Statement = PatchStatement | ActivationStatement | OrderStatement | FloorStatement
 
 
 def statement_of(value: dict[str, Any]) -> Statement:
     """The statement with this JSON form. Raises KeyError, TypeError, ValueError: malformed."""
     if "except" in value:
-        return OrderStatement(tuple(value["except"]), float.fromhex(value["upper"]))
-    lower, upper = map(float.fromhex, value["interval"])
+        if ("upper" in value) == ("lower" in value):
+            raise ValueError("a clause with except needs one of upper and lower")
+        if "upper" in value:
+            return OrderStatement(tuple(value["except"]), float.fromhex(value["upper"]))
+        return FloorStatement(tuple(value["except"]), float.fromhex(value["lower"]))
+    lower, upper = value["interval"]
+    lower, upper = _end(lower, -math.inf), _end(upper, math.inf)
     if "patch" in value:
         return PatchStatement(value["patch"], value["prototype"], lower, upper)
     return ActivationStatement(value["prototype"], lower, upper)
@@ -150,9 +180,37 @@ def check_increasing(indices: Sequence[int], what: str) -> None:
 
 
 def _check_interval(lower: float, upper: float) -> None:
-    if not (math.isfinite(lower) and math.isfinite(upper) and lower <= upper):
-        raise CertificateError(f"[{lower}, {upper}] is not an interval with finite ends")
+    """Raises CertificateError unless lower <= upper and a bound is left: at most one end is infinite, outward."""
+    if lower == -math.inf:
+        _check_finite(upper)
+    elif upper == math.inf:
+        _check_finite(lower)
+    elif not (math.isfinite(lower) and math.isfinite(upper) and lower <= upper):
+        raise CertificateError(f"[{lower}, {upper}] is not an interval")
+
+
+def _check_finite(end: float) -> None:
+    if not math.isfinite(end):
+        raise CertificateError(f"{end} is not finite: a statement needs a bound")
+
+
+def _ends(lower: float, upper: float) -> list[str | None]:
+    """An interval in JSON; null where there is no bound."""
+    return [None if lower == -math.inf else lower.hex(), None if upper == math.inf else upper.hex()]
+
+
+def _end(value: str | None, missing: float) -> float:
+    """An end of an interval in JSON. Raises TypeError, ValueError: malformed."""
+    if value is None:
+        return missing
+    end = float.fromhex(value)
+    _check_finite(end)
+    return end
 
 
 def _between(lower: float, upper: float) -> str:
+    if lower == -math.inf:
+        return f"at most {above(upper)}"
+    if upper == math.inf:
+        return f"at least {below(lower)}"
     return f"[{below(lower)}, {above(upper)}]"

@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
-__all__ = ["NOT_PROVED", "above", "below", "caveat", "claim"]
+__all__ = ["NOT_PROVED", "above", "below", "caveat", "claim", "others", "subjects"]
 
 NOT_PROVED = (
     "Not proved: anything about the network that makes latents from images; that the head, deployed in float32, rounds"
     " to the same class; that the network is right."
 )
 
+_NAMED = 8
+"""The most prototypes that a clause names."""
 
-def claim(predicted: str, size: int, margin: str, spatial: bool = True) -> str:
+
+def claim(predicted: str, size: int, margin: str, about: str) -> str:
     """A certificate's claim as a sentence.
 
     Args:
         predicted: the class.
         size: the number of statements.
         margin: the least margin, rounded down.
-        spatial: whether statements are about patches, not about activations.
+        about: what the statements are about (`subjects`).
     """
-    what = "patches" if spatial else "activations"
-    which = f"the {size} statements about {what}" if size != 1 else f"the one statement about {what}"
+    which = f"the {size} statements about {about}" if size != 1 else f"the one statement about {about}"
     satisfying = f"that satisfies {which}" if size else "of the head's domain"
     return (
         f"Every latent tensor {satisfying} is classified as {predicted}, every other class staying at least {margin}"
         " below it, in real arithmetic."
     )
+
+
+def subjects(patches: bool, activations: bool) -> str:
+    """What statements are about, by whether some are about patches and some about activations."""
+    return " and ".join(name for name, some in (("patches", patches), ("activations", activations)) if some)
 
 
 def caveat(status: str, claims: Mapping[str, str]) -> str:
@@ -38,6 +45,16 @@ def caveat(status: str, claims: Mapping[str, str]) -> str:
     if status != "PROVED" or instance == "proved":
         return ""
     return "no instance claimed" if instance == "not claimed" else f"instance {instance}"
+
+
+def others(exempt: Sequence[int]) -> str:
+    """The prototypes that a clause speaks of, all but the exempt ones. A long list is cut, and says how long it is."""
+    if not exempt:
+        return "every prototype"
+    if len(exempt) > _NAMED:
+        return f"every prototype but {len(exempt)} ({', '.join(map(str, exempt[:_NAMED]))}, ...)"
+    first, last = exempt[:-1], exempt[-1]
+    return f"every prototype but {', '.join(map(str, first))} and {last}" if first else f"every prototype but {last}"
 
 
 def below(value: float | Fraction, digits: int = 6) -> str:

@@ -10,12 +10,11 @@ from os.path import lexists
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verale.certificate.words import below, caveat, claim
+from verale.certificate.words import below, caveat, claim, subjects
 from verale.checker import CheckerError
-from verale.checker.certificate import LARGEST, Certificate, read_certificate
+from verale.checker.certificate import LARGEST, Certificate, PatchStatement, read_certificate
 from verale.errors import InputError
 from verale.files import certificate_index, certificates_in, read
-from verale.paradigms import PARADIGMS
 from verale.report.images import Match, Matcher, Placed, require_consistent
 from verale.runs.folder import SOURCE
 from verale.runs.inputs import find_inputs, images_of_run
@@ -54,7 +53,7 @@ class CertificateSummary:
         head, latents: digests.
         predicted, paradigm, patches, claims: as in the certificate.
         size: the number of statements.
-        spatial: whether they are about patches, not about activations.
+        of_patches, of_activations: whether some are about patches, and about activations.
         margin: the least of its margins; None without rivals.
     """
 
@@ -65,22 +64,25 @@ class CertificateSummary:
     patches: int
     claims: tuple[str, ...]
     size: int
-    spatial: bool
+    of_patches: bool
+    of_activations: bool
     margin: Fraction | None
 
     @classmethod
     def of(cls, certificate: Certificate) -> CertificateSummary:
         """The summary of a certificate."""
+        kinds = [isinstance(statement, PatchStatement) for statement in certificate.statements]
         return cls(
             *(certificate.head, certificate.latents, certificate.predicted, certificate.paradigm),
             *(certificate.patches, certificate.claims, len(certificate.statements)),
-            PARADIGMS[certificate.paradigm].spatial,
+            *(any(kinds), not all(kinds)),
             min((margin for margin in certificate.margins if margin is not None), default=None),
         )
 
     def claim(self, predicted: str) -> str:
         """The claim as a sentence, with the name of the class; empty without rivals."""
-        return "" if self.margin is None else claim(predicted, self.size, below(self.margin, 4), self.spatial)
+        about = subjects(self.of_patches, self.of_activations)
+        return "" if self.margin is None else claim(predicted, self.size, below(self.margin, 4), about)
 
 
 @dataclass(frozen=True)

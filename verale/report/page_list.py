@@ -46,8 +46,9 @@ def _share(collection: Collection, item: Item) -> float | None:
     """The number of statements over the number of possible statements, in percent."""
     if item.summary is None or collection.head is None:
         return None
-    pairs = collection.head.size * (item.summary.patches if item.summary.spatial else 1)
-    return float(f"{100 * item.summary.size / pairs:.3g}")
+    summary = item.summary
+    possible = collection.head.size * (summary.of_patches * summary.patches + summary.of_activations)
+    return float(f"{100 * summary.size / possible:.3g}") if possible else 0.0
 
 
 def _rounded(seconds: float | None) -> float | None:

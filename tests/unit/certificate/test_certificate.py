@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from math import inf
 from pathlib import Path
 
 import jsonschema
 import pytest
 from support.small import GEOMETRIES, small_head, small_latents
 
-from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Prices
+from verale.certificate import (
+    ActivationStatement,
+    Certificate,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+    Prices,
+)
+from verale.certificate.statements import statement_of
 from verale.errors import CertificateError, InputError
 from verale.search.explain import explain
 
@@ -46,6 +55,41 @@ def test_every_certificate_follows_the_schema_and_survives_its_bytes(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["c.ale.json"]
 
 
+@pytest.mark.parametrize(
+    ("statement", "form"),
+    [
+        (PatchStatement(1, 2, -inf, 0.5), {"patch": 1, "prototype": 2, "interval": [None, "0x1.0000000000000p-1"]}),
+        (PatchStatement(1, 2, 0.5, inf), {"patch": 1, "prototype": 2, "interval": ["0x1.0000000000000p-1", None]}),
+        (ActivationStatement(2, -inf, 0.5), {"prototype": 2, "interval": [None, "0x1.0000000000000p-1"]}),
+        (ActivationStatement(2, 0.5, inf), {"prototype": 2, "interval": ["0x1.0000000000000p-1", None]}),
+        (OrderStatement((0, 3), 0.5), {"except": [0, 3], "upper": "0x1.0000000000000p-1"}),
+        (FloorStatement((0, 3), 0.5), {"except": [0, 3], "lower": "0x1.0000000000000p-1"}),
+    ],
+)
+def test_one_side_of_a_statement_may_have_no_bound(statement, form):
+    assert statement.to_json() == form
+    assert statement_of(form) == statement
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"prototype": 2, "interval": [None, None]},
+        {"patch": 1, "prototype": 2, "interval": [None, None]},
+        {"prototype": 2, "interval": ["inf", None]},
+        {"prototype": 2, "interval": ["-inf", "0x1p+0"]},
+        {"prototype": 2, "interval": ["0x1p+0", "0x1p+0", None]},
+        {"prototype": 2, "interval": [None, "-inf"]},
+        {"except": [0], "lower": "0x1p+0", "upper": "0x1p+0"},
+        {"except": [0]},
+        {"except": [0], "lower": None},
+    ],
+)
+def test_a_statement_without_a_bound_is_malformed(form):
+    with pytest.raises((CertificateError, ValueError, TypeError)):
+        statement_of(form)
+
+
 def test_the_schema_is_valid_and_can_refuse():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     record = json.loads(priced().to_bytes())
@@ -77,7 +121,14 @@ def test_the_schema_is_valid_and_can_refuse():
         lambda: PatchStatement(0, 0, 1.0, 0.0),
         lambda: ActivationStatement(0, float("nan"), 1.0),
         lambda: OrderStatement((1, 1), 0.0),
-        lambda: OrderStatement((), float("inf")),
+        lambda: ActivationStatement(0, -inf, inf),
+        lambda: ActivationStatement(0, inf, inf),
+        lambda: PatchStatement(0, 0, -inf, -inf),
+        lambda: PatchStatement(0, 0, -inf, float("nan")),
+        lambda: OrderStatement((), inf),
+        lambda: FloorStatement((2, 1), 0.0),
+        lambda: FloorStatement((), -inf),
+        lambda: FloorStatement((-1,), 0.0),
         lambda: Prices(0, (2, 1), (1.0, 1.0)),
         lambda: Prices(0, (1, 2), (1.0,)),
         lambda: Prices(0, (1,), (0.0,)),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from html.parser import HTMLParser
+from math import inf
 
 from support.small import small_head, small_latents
 
-from verale.certificate import Certificate
+from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
 from verale.certificate.words import below
 from verale.search.explain import explain
 
@@ -55,7 +56,28 @@ def test_long_ones_stay_small():
 def test_statements_about_activations():
     (certificate, *_) = certificates("softmax", "top_k")
     text = certificate._repr_html_()
-    assert "statements about activations" in text and "every other prototype</td><td>at most " in text
+    assert "statements about activations" in text
+    assert "every prototype but " in text and "</td><td>at most " in text
+
+
+def test_statements_with_a_bound_on_one_side():
+    (certificate, *_) = certificates("softmax", "top_k")
+    statements = (
+        PatchStatement(0, 1, -inf, 0.36),
+        ActivationStatement(2, 0.4375, inf),
+        OrderStatement((2, 5), 1.0),
+        FloorStatement((2,), -1.0),
+    )
+    text = replace(certificate, statements=statements)._repr_html_()
+    assert "the 4 statements about patches and activations is classified" in text
+    for subject, bound in (
+        ("patch 0, prototype 1", "at most 0.36"),
+        ("activation of prototype 2", "at least 0.4375"),
+        ("every prototype but 2 and 5", "at most 1"),
+        ("every prototype but 2", "at least -1"),
+    ):
+        assert f"<td>{subject}</td><td>{bound}</td>" in text
+    assert "inf" not in text
 
 
 def test_what_a_file_may_hold_is_escaped():

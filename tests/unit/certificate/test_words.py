@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verale.certificate.words import above, below, claim
+from verale.certificate.words import above, below, claim, others, subjects
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -32,6 +32,22 @@ def test_they_are_short_and_plain():
 
 
 def test_the_claim_counts():
-    assert "satisfies the 2 statements about patches is classified as bee" in claim("bee", 2, "0.5")
-    assert "the one statement about activations" in claim("bee", 1, "0.5", spatial=False)
-    assert "Every latent tensor of the head's domain is classified" in claim("bee", 0, "0.5")
+    assert "satisfies the 2 statements about patches is classified as bee" in claim("bee", 2, "0.5", "patches")
+    assert "the one statement about activations" in claim("bee", 1, "0.5", "activations")
+    assert "Every latent tensor of the head's domain is classified" in claim("bee", 0, "0.5", "")
+
+
+def test_what_statements_are_about():
+    assert [subjects(*given) for given in ((True, False), (False, True), (True, True))] == [
+        "patches",
+        "activations",
+        "patches and activations",
+    ]
+
+
+def test_a_clause_names_those_that_it_does_not_speak_of():
+    assert others(()) == "every prototype"
+    assert others((4,)) == "every prototype but 4"
+    assert others((4, 7, 9)) == "every prototype but 4, 7 and 9"
+    assert others(tuple(range(8))) == "every prototype but 0, 1, 2, 3, 4, 5, 6 and 7"
+    assert others(tuple(range(20))) == "every prototype but 20 (0, 1, 2, 3, 4, 5, 6, 7, ...)"
