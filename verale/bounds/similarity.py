@@ -76,7 +76,7 @@ def observables_between(
     Args:
         head: the head.
         prototype: j.
-        ends: of the similarity; minus infinity where it has no lower end.
+        ends: of the similarity; infinite where it has none.
         at: an observable. Of a similarity that is not monotone, only the side of the peak where it lies is returned.
         ball: from a float to a number of the arithmetic that the ends are wanted in, such as `flint.arb`.
     """
@@ -122,7 +122,7 @@ class SimilarityBounds(ABC, Generic[S]):
         """See the function of the same name."""
         scale = ball(1.0 if self.scale is None else float(self.scale[prototype]))
         low, high = (
-            None if value == -torch.inf else self.inverse(value, least, scale, ball)
+            None if abs(value) == torch.inf else self.inverse(value, least, scale, ball)
             for value, least in zip(ends, (True, False), strict=True)
         )
         return (high, low) if self.of_distance else (low, high)

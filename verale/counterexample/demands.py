@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from math import isfinite
 from typing import Any
 
 import flint
@@ -12,7 +13,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds import Interval, activation, observables_between
-from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement
+from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
 from verale.counterexample.limits import ENDLESS, TOGETHER, Clock
 from verale.head import Cosine, Euclidean, Geometry, Head, InnerProduct, Softmax, observables
 from verale.rounding import Enclosure
@@ -123,8 +124,9 @@ def demands_of(head: Head, certificate: Certificate, image: Tensor, known: bool,
     """The demands of a certificate's statements on images that resemble one.
 
     A statement about an activation demands that the patch with that activation in the image keeps it as stated, and
-    that no other patch exceeds it. That is sufficient, not necessary. Under a pooling with a mean no demand that simple
-    is sufficient, so all patches are pinned.
+    that no other patch exceeds it. That is sufficient, not necessary. The ceiling and the floor are such statements
+    about all prototypes that they do not exempt. Under a pooling with a mean no demand that simple is sufficient, so
+    all patches are pinned.
 
     Args:
         head: the head.
@@ -150,18 +152,24 @@ def demands_of(head: Head, certificate: Certificate, image: Tensor, known: bool,
         for statement in certificate.statements:
             match statement:
                 case PatchStatement(patch, prototype, lower, upper):
-                    exact[patch][prototype] = flint.arb(lower), flint.arb(upper)
+                    low_end, high_end = (flint.arb(end) if isfinite(end) else None for end in (lower, upper))
+                    exact[patch][prototype] = _met((low_end, high_end), exact[patch].get(prototype, (None, None)))
                     continue
                 case ActivationStatement(prototype, lower, upper):
-                    at, least = int(shown[:, prototype].argmax()), {prototype: lower}
+                    about = [prototype]
                 case OrderStatement(exempt, upper):
-                    at, least = -1, dict.fromkeys(sorted(set(range(head.size)) - set(exempt)), -torch.inf)
+                    about, lower = sorted(set(range(head.size)) - set(exempt)), -torch.inf
+                case FloorStatement(exempt, lower):
+                    about, upper = sorted(set(range(head.size)) - set(exempt)), torch.inf
             clock.check()
             pinned |= head.pooling.needs_all_patches
-            for prototype, low_end in least.items():
+            for prototype in about:
                 clock.check()
+                at = int(shown[:, prototype].argmax())
                 for patch in (shown[:, prototype] > -torch.inf).nonzero().flatten().tolist():
-                    low = low_end if patch == at else -torch.inf
+                    low = lower if patch == at else -torch.inf
+                    if -low == upper == torch.inf:
+                        continue
                     interval = between(prototype, low, upper, bool(beyond[patch, prototype]))
                     exact[patch][prototype] = _met(interval, exact[patch].get(prototype, (None, None)))
         width = max(map(len, exact))

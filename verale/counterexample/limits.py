@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
-from verale.certificate import Certificate, OrderStatement, PatchStatement
+from verale.certificate import Certificate, FloorStatement, OrderStatement, PatchStatement
 from verale.errors import UsageError
 from verale.head import Head
 
@@ -74,7 +74,8 @@ def require_searchable(head: Head, certificate: Certificate, seconds: float) -> 
     stated = Counter(s.patch for s in certificate.statements if isinstance(s, PatchStatement))
     own = max(stated.values(), default=0)
     whole = sum(not isinstance(s, PatchStatement) for s in certificate.statements)
-    each = size if any(isinstance(s, OrderStatement) for s in certificate.statements) else min(size, own + whole)
+    clause = any(isinstance(s, OrderStatement | FloorStatement) for s in certificate.statements)
+    each = size if clause else min(size, own + whole)
     count = patches * each if whole else len(certificate.statements)
     megabytes = 1 + 4 * (head.weight.numel() + head.points.numel()) // _MEGABYTE
     what = f"the certificate has {patches} patches of {depth} channels, for {size} prototypes"
