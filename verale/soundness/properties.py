@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import random
 from collections import Counter
 from collections.abc import Callable
@@ -21,7 +22,7 @@ import flint
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Prices
+from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement, Prices
 from verale.checker import Auditor, Status
 from verale.paradigms import PARADIGMS
 from verale.soundness.corpus.accept.explained import around
@@ -46,6 +47,14 @@ __all__ = ["PROPERTIES", "Property", "Tried", "try_property"]
 
 RECIPES = [recipe for recipe in all_recipes() if recipe.paradigm != "assignment"]
 """Assignment needs prices; the accepted cases have them."""
+
+
+Clauses = tuple[frozenset[int] | None, frozenset[int] | None]
+"""What a ceiling and a floor exempt; None where there is none."""
+_EXEMPT = st.none() | st.frozensets(st.integers(0, COUNT - 1), max_size=COUNT)
+_CLAUSES = st.tuples(_EXEMPT, _EXEMPT)
+_OPENED = st.dictionaries(st.integers(0, PATCHES * COUNT - 1), st.integers(0, 1), max_size=6)
+"""Which statements lack which end."""
 
 
 @dataclass(frozen=True)
@@ -101,14 +110,22 @@ def _require(holds: bool, what: str) -> None:
 # No constructed latent refutes what is proved.
 
 
-def _proved_margins_hold(recipe: Recipe, number: int, left_out: frozenset[int], width: float) -> str:
+def _proved_margins_hold(
+    recipe: Recipe,
+    number: int,
+    left_out: frozenset[int],
+    width: float,
+    opened: dict[int, int],
+    clauses: Clauses,
+) -> str:
     """The greatest margins that the checker proves of a random explanation hold for constructed images."""
     generator = random.Random(f"{recipe.name} {number}")
     head = draw_head(recipe, generator)
     image = draw_image(head, generator)
     activations = [head.activation(image, j) for j in range(COUNT)]
-    statements = _statements(recipe, head, [image], [activations], width)
+    statements = _statements(recipe, head, [image], [activations], width, opened)
     statements = [statement for index, statement in enumerate(statements) if index not in left_out]
+    statements += _clauses(recipe, [activations], width, clauses)
     predicted = _class(head.logits(activations))
     options: Document = {"predicted": predicted, "classes": CLASSES, "paradigm": recipe.paradigm, "patches": PATCHES}
     data, latents = head.data, files.latents([image])
@@ -131,23 +148,46 @@ def _class(logits: list[Any]) -> int:
 
 
 def _statements(
-    recipe: Recipe, head: Head, images: list[files.Matrix], activations: list[list[Any]], width: float
+    recipe: Recipe,
+    head: Head,
+    images: list[files.Matrix],
+    activations: list[list[Any]],
+    width: float,
+    opened: dict[int, int],
 ) -> list[Document]:
-    """All statements of the recipe's form, each true of every image."""
+    """All statements of the recipe's form, each true of every image; those that `opened` names lack an end."""
 
-    def hull(values: list[Any]) -> tuple[float, float]:
-        ends = [around(value, width) for value in values]
-        return min(low for low, _ in ends), max(high for _, high in ends)
+    def ends(index: int, values: list[Any]) -> list[float | None]:
+        return [None if opened.get(index) == side else end for side, end in enumerate(_hull(values, width))]
 
     if not PARADIGMS[recipe.paradigm].spatial:
-        return [files.activation_statement(j, *hull([each[j] for each in activations])) for j in range(COUNT)]
+        return [files.activation_statement(j, *ends(j, [each[j] for each in activations])) for j in range(COUNT)]
     return [
-        files.patch_statement(patch, j, *hull([head.observable(image[patch], j) for image in images]))
-        for patch, j in product(range(PATCHES), range(COUNT))
+        files.patch_statement(patch, j, *ends(index, [head.observable(image[patch], j) for image in images]))
+        for index, (patch, j) in enumerate(product(range(PATCHES), range(COUNT)))
     ]
 
 
-def _two_classes_are_not_proved(recipe: Recipe, numbers: tuple[int, int], width: float) -> str:
+def _hull(values: list[Any], width: float) -> tuple[float, float]:
+    """An interval that holds these values."""
+    ends = [around(value, width) for value in values]
+    return min(low for low, _ in ends), max(high for _, high in ends)
+
+
+def _clauses(recipe: Recipe, activations: list[list[Any]], width: float, clauses: Clauses) -> list[Document]:
+    """The ceiling and the floor that exempt these, true of all images with these activations, where the paradigm has
+    them."""
+    found = []
+    for of, exempt, side in zip((files.order_clause, files.floor), clauses, (1, 0), strict=True):
+        others = [a for each in activations for j, a in enumerate(each) if j not in (exempt or ())]
+        if recipe.paradigm == "top_k" and exempt is not None and others:
+            found.append(of(sorted(exempt), _hull(others, width)[side]))
+    return found
+
+
+def _two_classes_are_not_proved(
+    recipe: Recipe, numbers: tuple[int, int], width: float, opened: dict[int, int], clauses: Clauses
+) -> str:
     """Statements that are true of two images of different classes entail neither."""
     head = draw_head(recipe, random.Random(f"{recipe.name} {numbers[0]}"))
     images = [draw_image(head, random.Random(f"image {number}")) for number in numbers]
@@ -158,7 +198,8 @@ def _two_classes_are_not_proved(recipe: Recipe, numbers: tuple[int, int], width:
     apart = [logits[n][classes[n]] - logits[n][classes[1 - n]] for n in (0, 1)]
     if first == second or not all(bool(difference > 0) for difference in apart):
         return "one class"
-    statements = _statements(recipe, head, images, activations, width)
+    statements = _statements(recipe, head, images, activations, width, opened)
+    statements += _clauses(recipe, activations, width, clauses)
     for predicted, image in zip(classes, images, strict=True):
         certificate = files.certificate(head.data, statements, predicted, CLASSES, recipe.paradigm, PATCHES, image)
         verdict = judged(Auditor, certificate, head.data, files.latents([image]))
@@ -280,7 +321,8 @@ def _unit_of_length_is_free(case: Case, power: int) -> str:
         return "no unit"
     for statement in parts.document["predicate"]["statements"]:
         if "patch" in statement:
-            statement["interval"] = [(of_statement * float.fromhex(end)).hex() for end in statement["interval"]]
+            ends = statement["interval"]
+            statement["interval"] = [end and (of_statement * float.fromhex(end)).hex() for end in ends]
     after = parts.verdict(other, images)
     _require(after == before, f"{before}, in another unit {after}")
     return before[0]
@@ -290,7 +332,11 @@ def _unit_of_length_is_free(case: Case, power: int) -> str:
 
 _INDEX = st.integers(0, 10**17)
 _NUMBER = st.floats(allow_nan=False, allow_infinity=False).map(lambda x: x + 0.0)
-_INTERVAL = st.tuples(_NUMBER, _NUMBER).map(sorted)
+_INTERVAL = (
+    st.tuples(_NUMBER, _NUMBER).map(sorted)
+    | _NUMBER.map(lambda end: [-math.inf, end])
+    | _NUMBER.map(lambda end: [end, math.inf])
+)
 _MARGIN = st.floats(min_value=0.0, exclude_min=True, allow_infinity=False)
 
 
@@ -308,6 +354,7 @@ def _certificates(draw: st.DrawFn) -> Certificate:
         exempt = sorted(draw(st.sets(_INDEX, max_size=6)))
         statements = [ActivationStatement(j, *draw(_INTERVAL)) for j in exempt]
         statements += [OrderStatement(tuple(exempt), draw(_NUMBER))] * draw(st.booleans())
+        statements += [FloorStatement(tuple(exempt), draw(_NUMBER))] * draw(st.booleans())
         paradigm = "top_k"
     prices = []
     if paradigm == "assignment":
@@ -323,7 +370,7 @@ def _certificates(draw: st.DrawFn) -> Certificate:
         patches=patches,
         statements=tuple(statements),
         margins=tuple(None if c == predicted else draw(_MARGIN) for c in range(classes)),
-        minimal=draw(st.booleans()),
+        minimal=PARADIGMS[paradigm].minimal and draw(st.booleans()),
         version=draw(st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_size=1, max_size=9)),
         prices=tuple(prices),
     )
@@ -345,6 +392,8 @@ PROPERTIES = (
             "number": st.integers(0, 10**6),
             "left_out": st.frozensets(st.integers(0, PATCHES * COUNT - 1), max_size=6),
             "width": st.sampled_from((0.0, 2.0**-30, 2.0**-8, 2.0**-4)),
+            "opened": _OPENED,
+            "clauses": _CLAUSES,
         },
         _proved_margins_hold,
         "proved",
@@ -355,6 +404,8 @@ PROPERTIES = (
             "recipe": st.sampled_from(RECIPES),
             "numbers": st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)),
             "width": st.sampled_from((0.0, 2.0**-8)),
+            "opened": _OPENED,
+            "clauses": _CLAUSES,
         },
         _two_classes_are_not_proved,
         "two classes",
