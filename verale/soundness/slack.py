@@ -131,11 +131,14 @@ class _Search:
         for statement in self._claim.statements:
             low, high = interval(statement)
             if "except" in statement:
-                others = [j for j in range(self._count) if j not in statement["except"]]
-                ends[1][-1, others] = ends[1][-1, others].clamp(max=high)
-                continue
+                about = [j for j in range(self._count) if j not in statement["except"]]
+            else:
+                about = [statement["prototype"]]
             row = statement.get("patch", -1)
-            ends[0][row, statement["prototype"]], ends[1][row, statement["prototype"]] = low, high
+            ends[0][row, about], ends[1][row, about] = (
+                ends[0][row, about].clamp(min=low),
+                ends[1][row, about].clamp(max=high),
+            )
         lower, upper = ends
         return (lower[:-1], upper[:-1]), (lower[-1], upper[-1])
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -154,18 +154,31 @@ def _proved(document: dict[str, Any], auditor: Auditor) -> bytes | None:
 
 
 def _mutated(statements: list[dict[str, Any]], generator: random.Random) -> list[dict[str, Any]]:
-    """One statement dropped, or every interval wider."""
-    if generator.randrange(2) and len(statements) > 1:
+    """One statement dropped, every interval wider, or some ends left out."""
+    change = generator.randrange(3)
+    if change == 0 and len(statements) > 1:
         gone = generator.randrange(len(statements))
         return [each for index, each in enumerate(statements) if index != gone]
+    if change == 1:
+        return [_opened(each, generator) for each in statements]
     share = 10.0 ** -generator.randint(2, 6)
     return [_widened(each, share) if "interval" in each else each for each in statements]
 
 
 def _widened(statement: dict[str, Any], share: float) -> dict[str, Any]:
-    low, high = map(float.fromhex, statement["interval"])
-    by = share * max(abs(low), abs(high))
-    return statement | {"interval": [(low - by).hex(), (high + by).hex()]}
+    low, high = (end and float.fromhex(end) for end in statement["interval"])
+    by = share * max(abs(low or 0.0), abs(high or 0.0))
+    return statement | {
+        "interval": files.interval(None if low is None else low - by, None if high is None else high + by)
+    }
+
+
+def _opened(statement: dict[str, Any], generator: random.Random) -> dict[str, Any]:
+    """The statement as it is, or without one of its ends."""
+    side = generator.randrange(3)
+    if side == 2 or "interval" not in statement or None in statement["interval"]:
+        return statement
+    return statement | {"interval": [None if end == side else x for end, x in enumerate(statement["interval"])]}
 
 
 def _drawn(document: dict[str, Any], head: bytes, latents: bytes, generator: random.Random) -> dict[str, Any]:
@@ -178,12 +191,27 @@ def _drawn(document: dict[str, Any], head: bytes, latents: bytes, generator: ran
         if predicate["paradigm"] in ("top_k", "sparse"):
             activations = evaluations.activations(image)
             chosen = generator.sample(range(parsed.count), min(count, parsed.count))
-            return _with(document, [files.activation_statement(j, *around(activations[j])) for j in sorted(chosen)])
+            stated = [files.activation_statement(j, *around(activations[j])) for j in sorted(chosen)]
+            stated = [_opened(each, generator) for each in stated]
+            if predicate["paradigm"] == "top_k":
+                stated += _clauses(activations, generator)
+            return _with(document, stated)
         pairs = [(patch, j) for patch in range(len(image)) for j in range(parsed.count)]
         return _with(
             document,
             [
-                files.patch_statement(patch, j, *around(evaluations.observable(image[patch], j)))
+                _opened(files.patch_statement(patch, j, *around(evaluations.observable(image[patch], j))), generator)
                 for patch, j in sorted(generator.sample(pairs, count))
             ],
         )
+
+
+def _clauses(activations: Sequence[Any], generator: random.Random) -> list[dict[str, Any]]:
+    """A ceiling and a floor that hold of these activations; or one of them, or none."""
+    clauses = []
+    for of, pick, end in ((files.order_clause, max, 1), (files.floor, min, 0)):
+        exempt = sorted(generator.sample(range(len(activations)), generator.randrange(len(activations))))
+        if generator.randrange(2):
+            others = [around(a)[end] for j, a in enumerate(activations) if j not in exempt]
+            clauses.append(of(exempt, pick(others)))
+    return clauses

@@ -79,11 +79,15 @@ def _activations(claim: Claim, statements: list[Document]) -> list[Interval] | N
             continue
         low, high = interval(statement)
         for j in range(head.count):
-            if "except" in statement and j not in statement["except"]:
-                ranges[j] = ranges[j][0], min(ranges[j][1], Fraction(high))
-            elif statement.get("prototype") == j:
-                ranges[j] = max(ranges[j][0], Fraction(low)), min(ranges[j][1], Fraction(high))
+            if ("except" in statement and j not in statement["except"]) or statement.get("prototype") == j:
+                least, most = ranges[j]
+                ranges[j] = max(least, _end(low, least)), min(most, _end(high, most))
     return None if any(low > high for low, high in ranges) else ranges
+
+
+def _end(end: float, otherwise: Fraction) -> Fraction:
+    """A stated end; if nothing is stated, the other number."""
+    return otherwise if end in (-inf, inf) else Fraction(end)
 
 
 def _similarities(head: Head, j: int, low: Any, high: Any) -> Interval:
@@ -172,6 +176,8 @@ def _sphere(head: Head, stated: list[Document]) -> Iterator[tuple[list[Ball], Ba
     """Boxes that hold all y of v1.md's space that satisfy the statement with the least upper end, and squares of the
     coordinate that latents do not have: 0 to the greatest squared distance."""
     narrowest = min(stated, key=lambda s: interval(s)[1])
+    if interval(narrowest)[1] == inf:
+        raise ValueError("distances without an upper end are not covered")
     reach = max(Fraction(interval(narrowest)[1]), Fraction(0))
     centre = list(map(Fraction, (head.prototypes or [])[narrowest["prototype"]]))
     count = round(_CELLS ** (1 / (len(centre) + 1)))
@@ -221,7 +227,7 @@ def _priced(claim: Claim, statements: list[Document], rival: int, prices: dict[i
     gain = [Fraction(v) - Fraction(w) for w, v in zip(own, other, strict=True)]
     stated: list[dict[int, Any]] = [{} for _ in range(claim.patches)]
     for statement in statements:
-        low, high = map(Fraction, interval(statement))
+        low, high = (_end(end, Fraction(none)) for none, end in enumerate(interval(statement)))
         stated[statement["patch"]][statement["prototype"]] = low, high
     left = [max(Fraction(0), 1 - sum(low for low, _ in each.values())) for each in stated]
     ordinary = [Fraction(0)] * count

@@ -12,7 +12,7 @@ import flint
 from verale.soundness.corpus.cases import Case
 from verale.soundness.corpus.mutants import Mutant
 from verale.soundness.independent.arithmetic import PRECISION
-from verale.soundness.independent.claim import Claim, Evaluations, interval
+from verale.soundness.independent.claim import Claim, Evaluations, about, interval
 from verale.soundness.independent.readers import Document, WrongError, read_json
 from verale.soundness.independent.witnesses import witnesses
 
@@ -116,7 +116,7 @@ def _of_statements(old: list[Document], new: list[Document]) -> set[str]:
 
 
 def _subject(statement: Document) -> str:
-    return json.dumps([statement.get(name) for name in ("patch", "prototype", "except")])
+    return about(statement) + json.dumps(statement.get("except"))
 
 
 def precisely() -> Any:

@@ -162,9 +162,13 @@ def _of_statement(
     mutant: Callable[[str, Callable[[Document], object]], Mutant],
 ) -> Iterator[Mutant]:
     if "except" in statement:
-        own = float.fromhex(statement["upper"])
+        own_side, other = ("lower", "upper") if "lower" in statement else ("upper", "lower")
+        own = float.fromhex(statement[own_side])
         for kind, value in (("lowered", nextafter(own, -inf)), ("raised", nextafter(own, inf)), ("raised", own + 1.0)):
-            yield mutant(f"clause {kind}", lambda p, v=value: p["statements"][i].update(upper=v.hex()))
+            yield mutant(f"clause {kind}", lambda p, v=value: p["statements"][i].update({own_side: v.hex()}))
+        yield mutant(
+            "clause of the other side", lambda p: p["statements"][i].update({other: p["statements"][i].pop(own_side)})
+        )
         for listed in ([], [0], [0, 1, 2], [1, 0]):
             yield mutant("clause lists others", lambda p, v=listed: p["statements"][i].update({"except": v}))
         return
@@ -176,12 +180,22 @@ def _of_statement(
             if patch != statement["patch"]:
                 yield mutant("patch exchanged", lambda p, v=patch: p["statements"][i].update(patch=v))
         yield mutant("patch left out", lambda p: p["statements"][i].pop("patch"))
-    ends = [float.fromhex(end) for end in statement["interval"]]
+    for end in (0, 1):
+        for odd in (*ODD_FLOATS, None):
+            yield mutant("end odd", lambda p, e=end, v=odd: p["statements"][i]["interval"].__setitem__(e, v))
 
-    def moved(low: float, high: float) -> Callable[[Document], object]:
-        return lambda p: p["statements"][i].update(interval=[low.hex(), high.hex()])
+    def moved(low: float | None, high: float | None) -> Callable[[Document], object]:
+        return lambda p: p["statements"][i].update(interval=files.interval(low, high))
 
-    low, high = ends
+    if None in statement["interval"]:
+        open_end = statement["interval"].index(None)
+        own = float.fromhex(statement["interval"][1 - open_end])
+        for kind, value in (("lowered", nextafter(own, -inf)), ("raised", nextafter(own, inf)), ("raised", own + 1.0)):
+            yield mutant(f"open end {kind}", moved(*((None, value) if open_end == 0 else (value, None))))
+        yield mutant("open end closed", moved(own, own))
+        yield mutant("open end on the other side", moved(*((own, None) if open_end == 0 else (None, own))))
+        return
+    low, high = map(float.fromhex, statement["interval"])
     for side in (-inf, inf):
         yield mutant("lower end moved by one", moved(nextafter(low, side), high))
         yield mutant("upper end moved by one", moved(low, nextafter(high, side)))
@@ -193,13 +207,10 @@ def _of_statement(
         yield mutant("widened above", moved(low, high + width))
     yield mutant("ends exchanged", moved(high, low))
     yield mutant("interval elsewhere", moved(low + 0.25, high + 0.25))
-    for end in (0, 1):
-        for text in ODD_FLOATS:
-            yield mutant("end odd", lambda p, e=end, v=text: p["statements"][i]["interval"].__setitem__(e, v))
 
 
 def _exchange(first: Document, second: Document) -> None:
-    one, two = ("upper" if "except" in s else "interval" for s in (first, second))
+    one, two = (next(name for name in ("interval", "upper", "lower") if name in s) for s in (first, second))
     first[one], second[two] = second[two], first[one]
 
 

@@ -188,6 +188,8 @@ def broken_rule(certificate: bytes, head: bytes) -> str:
     about = [(s.get("patch"), s["prototype"]) for s in statements if "prototype" in s]
     if len({*about}) < len(about):
         return "two statements about one observable"
+    if any(sum("except" in s and side in s for s in statements) > 1 for side in ("lower", "upper")):
+        return "two ceilings or two floors"
     if any(patch is not None and patch >= predicate["patches"] for patch, _ in about):
         return "a patch that does not exist"
     prices = predicate["hints"].get("prices", [])

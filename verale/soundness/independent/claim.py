@@ -28,6 +28,8 @@ from verale.soundness.independent.readers import Document, WrongError, read_json
 _TOLERANCE_BITS = 100
 """Constructed latents satisfy their statements up to the width of a ball, 2^-300 or so; margins allow for that."""
 
+_SIDES = ("lower", "upper")
+
 _AT_MOST_ONE = ("cosine", "rooted_cosine", "softmax")
 """Geometries whose observables are at most 1 in size. A ball cannot show that 1 <= 1."""
 
@@ -86,11 +88,18 @@ class Evaluations:
 
 
 def interval(statement: Document) -> tuple[float, float]:
-    """The ends of a statement's interval; the order clause has an upper end alone."""
+    """The ends of a statement's interval; infinite where it has none. The ceiling has an upper end alone, the floor a
+    lower one."""
     if "except" in statement:
-        return -inf, float.fromhex(statement["upper"])
-    low, high = map(float.fromhex, statement["interval"])
-    return low, high
+        low, high = statement.get("lower"), statement.get("upper")
+    else:
+        low, high = statement["interval"]
+    return -inf if low is None else float.fromhex(low), inf if high is None else float.fromhex(high)
+
+
+def about(statement: Document) -> str:
+    """What a statement is about: an observable, an activation, or what the ceiling or the floor is."""
+    return json.dumps([statement.get("patch"), statement.get("prototype"), *(side in statement for side in _SIDES)])
 
 
 @dataclass(frozen=True)
@@ -136,8 +145,7 @@ class Claim:
             raise WrongError("there is not one margin for each rival")
         if any(m is not None and not m > 0 for m in margins):
             raise WrongError("a margin is not positive")
-        subjects = [json.dumps([s.get(name) for name in ("patch", "prototype")]) for s in predicate["statements"]]
-        if len({*subjects}) != len(subjects):
+        if len({*map(about, predicate["statements"])}) != len(predicate["statements"]):
             raise WrongError("two statements are about the same thing")
         if any(s.get("patch", 0) >= predicate["patches"] for s in predicate["statements"]):
             raise WrongError("a statement is about a patch that does not exist")

@@ -1,12 +1,14 @@
 """Latents that satisfy a certificate's statements, or all but one, and fall as far short of its margins as possible.
 
 Patches without statements go to prototypes and corners of the domain. Patches with statements turn about the span of
-what is stated, as far as they can towards every prototype. Of each combination the worst is kept.
+what is stated, or of that with two ends, as far as they can towards every prototype. Of each combination the worst is
+kept.
 """
 
 from __future__ import annotations
 
 import random
+from math import inf
 
 from verale.soundness.independent.arithmetic import Ball, Vector, ball, balls, product
 from verale.soundness.independent.claim import Claim, Evaluations, interval
@@ -27,6 +29,9 @@ def witnesses(claim: Claim, generator: random.Random) -> list[list[Vector]]:
         for patch, own in enumerate(start):
             stated = [s for s in statements if s.get("patch") == patch]
             turned = _turned(head, own, stated, generator) if stated else free[patch]
+            if any(inf in (high, -low) for low, high in map(interval, stated)):
+                narrow = [s for s in stated if inf not in map(abs, interval(s))]
+                turned = [*turned, *(_turned(head, own, narrow, generator) if narrow else free[patch])]
             options.append([own, *(z for z in turned if head.admits(z))])
         for rival in range(len(head.weight)):
             if rival != claim.predicted:
@@ -99,7 +104,7 @@ def _corners(head: Head) -> list[Vector]:
 def _turned(head: Head, z: Vector, stated: list[Document], generator: random.Random) -> list[Vector]:
     """Latents with the same stated observables as z."""
     chosen = [s["prototype"] for s in stated]
-    width = max(high - low for low, high in map(interval, stated))
+    width = max(high - low if high - low < inf else 1.0 for low, high in map(interval, stated))
     near = [[x + ball(width * generator.uniform(-1, 1)) for x in z] for _ in range(8 if width > 2**-40 else 0)]
     if head.prototypes is None:
         return near + _redistributed(head, z, chosen)
