@@ -57,6 +57,8 @@ def _with(original: Case, path: str, value: Any) -> bytes:
 S, P = "predicate/statements", "predicate"
 ONE = {"patch": 0, "prototype": 0, "interval": ["0x0p+0", "0x1p+4"]}
 CLAUSE = {"except": [0, 1], "upper": "0x1p+4"}
+NOTHING = {"prototype": 0, "interval": [None, None]}
+FLOOR = {"except": [0, 1], "lower": "0x0p+0"}
 FIELDS: list[tuple[str, str, str, Any]] = [
     *[
         (f"lacks-{path.split('/')[-1]}", f"Without {path}.", path, ABSENT)
@@ -104,7 +106,12 @@ FIELDS: list[tuple[str, str, str, Any]] = [
     ("interval-of-one", "One end.", f"{S}/0/interval", ["0x1p+0"]),
     ("interval-of-three", "Three ends.", f"{S}/0/interval", ["0x0p+0", "0x1p+0", "0x1p+1"]),
     ("interval-of-integers", "Ends that are JSON integers.", f"{S}/0/interval", [0, 4]),
-    ("interval-of-null", "An open end.", f"{S}/0/interval", ["0x0p+0", None]),
+    ("interval-of-nulls", "Two open ends.", f"{S}/0/interval", [None, None]),
+    ("interval-of-one-null", "One end, which is null.", f"{S}/0/interval", [None]),
+    ("interval-null", "An interval that is null.", f"{S}/0/interval", None),
+    ("interval-of-false", "An end that is a truth value.", f"{S}/0/interval", [False, "0x1p+4"]),
+    ("interval-of-text", "An end that is an empty string.", f"{S}/0/interval", ["", "0x1p+4"]),
+    ("statement-floor", "The floor under projection.", f"{S}/0", FLOOR),
     ("float-decimal", "A decimal number.", f"{S}/0/interval/0", "0.5"),
     ("float-infinite", "Infinity.", f"{S}/0/interval/1", "inf"),
     ("float-nan", "NaN.", f"{S}/0/interval/1", "nan"),
@@ -185,6 +192,17 @@ FIELDS_OF_OTHERS: list[tuple[str, str, str, str, Any]] = [
     ),
     ("top_k-euclidean-except", "clause-twice", "Two clauses.", f"{S}/3", CLAUSE),
     ("sparse-softmax", "clause-of-sparse", "A clause under sparse.", f"{S}/0", CLAUSE),
+    ("sparse-softmax", "floor-of-sparse", "A floor under sparse.", f"{S}/0", FLOOR),
+    ("floor-and-ceiling", "floor-twice", "Two floors.", f"{S}/2", FLOOR),
+    ("floor-and-ceiling", "floor-null", "A floor that is null.", f"{S}/0/lower", None),
+    ("floor-and-ceiling", "floor-a-number", "A floor with a JSON integer.", f"{S}/0/lower", 0),
+    ("floor-and-ceiling", "floor-unsorted", "A floor with a list that does not increase.", f"{S}/0/except", [2, 1]),
+    ("floor-and-ceiling", "floor-outside", "A floor with no such prototype.", f"{S}/0/except", [3]),
+    ("floor-and-ceiling", "floor-without-an-end", "A clause without an end.", f"{S}/0/lower", ABSENT),
+    ("floor-and-ceiling", "floor-with-an-interval", "A clause with an interval.", f"{S}/0/interval", [None, "0x1p+0"]),
+    ("floor-and-ceiling", "ceiling-null", "A ceiling that is null.", f"{S}/1/upper", None),
+    ("floor-and-ceiling", "ceiling-twice", "Two ceilings.", f"{S}/2", CLAUSE),
+    ("floor-and-ceiling", "activation-of-nulls", "An activation with two open ends.", f"{S}/0", NOTHING),
     ("top_k-euclidean", "patch-under-top_k", "A statement about a patch under top_k.", f"{S}/0", ONE),
     ("simplex-softmax", "paradigm-of-prototypes", "projection for a softmax head.", f"{P}/paradigm", "projection"),
     ("simplex-softmax-threshold", "assignment-threshold", "assignment with thresholds.", f"{P}/paradigm", "assignment"),
@@ -240,7 +258,7 @@ FIELDS_OF_OTHERS: list[tuple[str, str, str, str, Any]] = [
         CLAUSE | {"except": [False, True]},
     ),
     ("top_k-euclidean-except", "clause-a-number", "A clause with a JSON integer.", f"{S}/0", CLAUSE | {"upper": 16}),
-    ("top_k-euclidean-except", "clause-more", "A clause with a field more.", f"{S}/0", CLAUSE | {"lower": "0x0p+0"}),
+    ("top_k-euclidean-except", "clause-more", "A clause with two ends.", f"{S}/0", CLAUSE | {"lower": "0x0p+0"}),
 ]
 
 

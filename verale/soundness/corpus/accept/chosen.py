@@ -27,6 +27,8 @@ def chosen_cases() -> Iterator[Case]:
     yield from _sums_and_wide_intervals()
     yield from _domain_and_stated_gains()
     yield from _ranges_over_the_domain()
+    yield from _open_ends()
+    yield from _clauses()
 
 
 def _case(name: str, comment: str, head: bytes, document: Document, image: files.Matrix | None) -> Case:
@@ -164,6 +166,86 @@ def _domain_and_stated_gains() -> Iterator[Case]:
     comment = "Prices where a patch with most of its mass left has both of the rival's masses stated: it gives no more."
     head, image, document = stated_gains()
     yield _case("assignment-stated-gains", comment, head, document, image)
+
+
+def _open_ends() -> Iterator[Case]:
+    head = files.head([[1.0], [0.0]], [[0.0]], [16.0, 0.0], **NEGATED)
+    comment = "No lower end is stated. Without its statement the margin is exactly 0: it is needed."
+    image, stated = [[1.0]], [files.patch_statement(0, 0, None, 1.0)]
+    document = files.document(head, stated, image=image, minimality=True, margins=[None, 15.0])
+    yield _case("open-below-needed-at-a-tie", comment, head, document, image)
+    weight = [[0.0, 0.0], [0.0, 1.0]]
+    head = files.head(weight, [[0.0, 0.0], [3.0, 4.0]], [0.0625, 0.0], domain=UNBOUNDED)
+    comment = (
+        "Every patch is at least 10 away from the origin, so 5 from (3, 4), which is 5 away from it: no upper end is"
+        " stated, and none follows."
+    )
+    image = [[0.0, -10.0], [12.0, 0.0]]
+    stated = [files.patch_statement(patch, 0, 100.0, None) for patch in range(2)]
+    document = files.document(head, stated, patches=2, image=image, minimality=True, margins=[None, 2.0**-6])
+    yield _case("open-above-far-away", comment, head, document, image)
+    weight = [[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    head = files.head(weight, [[0.0, 0.0], [2.0, 0.0], [1.0, 0.0]], [0.5, 0.0], domain=UNBOUNDED)
+    comment = (
+        "Two lower ends, each of which allows what the other excludes: the distance to (1, 0) is 3^(1/2) at least."
+    )
+    image = [[1.0, 2.0]]
+    stated = [files.patch_statement(0, 0, 4.0, None), files.patch_statement(0, 1, 4.0, None)]
+    document = files.document(head, stated, image=image, minimality=True, margins=[None, 0.1875])
+    yield _case("open-above-between", comment, head, document, image)
+    head = files.head([[0.0, 1.0], [0.0, 0.0]], [[0.0], [1.0]], [4.5, 0.0], **NEGATED)
+    comment = "An upper end about one prototype, a lower one about another: at most 1 from 0 is at most 2 from 1."
+    image = [[-0.5]]
+    stated = [files.patch_statement(0, 0, None, 1.0), files.patch_statement(0, 1, 1.0, None)]
+    document = files.document(head, stated, image=image, margins=[None, 0.25])
+    yield _case("open-on-either-side", comment, head, document, image)
+    head = files.head([[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]], [-0.375, 0.0], **BARE_COSINE)
+    comment = "A cosine of 0.875 at least leaves (15 / 64)^(1/2) for one at a right angle to it."
+    image, stated = [[0.9375, 0.25]], [files.patch_statement(0, 0, 0.875, None)]
+    document = files.document(head, stated, image=image, minimality=True, margins=[None, 2.0**-7])
+    yield _case("open-above-cosine", comment, head, document, image)
+    inner = {"geometry": {"kind": "inner_product", "radius": (2.0).hex()}, "similarity": files.IDENTITY}
+    head = files.head([[0.0, 0.0], [1.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]], [2.25, 0.0], **inner, domain=UNBOUNDED)
+    comment = "Products with two unit vectors: one is at most 0, the other at most the radius 2."
+    image, stated = [[-0.5, 1.0]], [files.patch_statement(0, 0, None, 0.0)]
+    document = files.document(head, stated, image=image, minimality=True, margins=[None, 0.25])
+    yield _case("open-below-product", comment, head, document, image)
+    head, image, document = _prices_of_lower_ends()
+    comment = "Prices for what the lower ends leave; no upper end is stated."
+    yield _case("open-above-prices", comment, head, document, image)
+
+
+def _prices_of_lower_ends() -> tuple[bytes, files.Matrix, Document]:
+    """Patches leave 1/2, 1/8 and 1/8, as in `assignment-prices`."""
+    head = files.head([[0.75, 0.0, 0.0], [0.0, 1.0, 1.0]], **SOFTMAX)
+    image = [with_masses(*row) for row in ([0.505, 0.2475, 0.2475], [0.88, 0.06, 0.06], [0.88, 0.06, 0.06])]
+    stated = [files.patch_statement(patch, 0, low, None) for patch, low in enumerate((0.5, 0.875, 0.875))]
+    document = files.document(
+        head, stated, paradigm="assignment", patches=3, image=image, minimality=True, margins=[None, 2.0**-5]
+    )
+    document["predicate"]["hints"] = {"prices": [{"rival": 1, "prototypes": [1, 2], "prices": [(0.125).hex()] * 2}]}
+    return head, image, document
+
+
+def _clauses() -> Iterator[Case]:
+    head = files.head([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]], **SOFTMAX)
+    image = [with_masses(0.4, 0.4, 0.2)]
+    comment = "A floor of two masses and a ceiling of the third: both are needed, and lists need not be the same."
+    stated = [files.floor([2], 0.375), files.order_clause([0, 1], 0.25)]
+    document = files.document(head, stated, paradigm="top_k", image=image, minimality=True, margins=[None, 0.5])
+    yield _case("floor-and-ceiling", comment, head, document, image)
+    comment = "A floor that exempts nobody, and one statement above it."
+    head = files.head([[1.0, 1.0, 1.0], [0.0, 2.0, 0.0]], **SOFTMAX)
+    stated = [files.floor([], 0.125), files.activation_statement(1, None, 0.21875)]
+    image = [with_masses(0.4, 0.2, 0.4)]
+    document = files.document(head, stated, paradigm="top_k", image=image, minimality=True, margins=[None, 2.0**-5])
+    yield _case("floor-of-all", comment, head, document, image)
+    head = files.head([[1.0, 0.0], [0.0, 1.0]], bias=[0.5, 0.0], **SOFTMAX)
+    comment = "A floor that exempts everybody says nothing, whatever its end; nor does such a ceiling."
+    stated = [files.floor([0, 1], 9.0), files.order_clause([0, 1], -9.0), files.activation_statement(1, None, 0.25)]
+    image = [with_masses(0.8, 0.2)]
+    document = files.document(head, stated, paradigm="top_k", image=image, margins=[None, 0.25])
+    yield _case("clauses-that-say-nothing", comment, head, document, image)
 
 
 def _ranges_over_the_domain() -> Iterator[Case]:

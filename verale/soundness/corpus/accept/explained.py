@@ -33,7 +33,7 @@ def around(value: Number, width: float) -> tuple[float, float]:
 def candidates(
     recipe: Recipe, head: Head, image: files.Matrix, generator: random.Random
 ) -> tuple[list[Document], list[Ball]]:
-    """All true statements of the recipe's form, in the order in which `minimal` tries to drop them, and the logits."""
+    """True statements of the recipe's form, in the order in which `minimal` tries to drop them, and the logits."""
     with flint.ctx.workprec(PRECISION):
         activations = [head.activation(image, j) for j in range(COUNT)]
         logits = head.logits(activations)
@@ -48,6 +48,9 @@ def candidates(
                 exempt = sorted(sorted(range(COUNT), key=lambda j: -float(activations[j]))[:2])
                 bounded = [ends(activations[j])[1] for j in range(COUNT) if j not in exempt]
                 stated = [stated[j] for j in exempt] + [files.order_clause(exempt, above(max(bounded)))]
+            if "floor" in recipe.options:
+                others = [j for j in range(COUNT) if j not in exempt]
+                stated.append(files.floor(others, below(min(ends(activations[j])[0] for j in exempt))))
     generator.shuffle(stated)
     return stated, logits
 
@@ -64,6 +67,29 @@ def minimal(stated: list[Document], proved: Callable[[list[Document]], bool]) ->
             if proved(fewer):
                 stated, again = fewer, True
     return stated
+
+
+def opened(
+    stated: list[Document], proved: Callable[[list[Document]], bool], generator: random.Random
+) -> list[Document]:
+    """The same with ends left out one after the other, but one of each interval, as long as the class is proved."""
+    order = [(index, side) for index, one in enumerate(stated) if "interval" in one for side in (0, 1)]
+    generator.shuffle(order)
+    for index, side in order:
+        interval = [None if end == side else x for end, x in enumerate(stated[index]["interval"])]
+        other = [*stated[:index], stated[index] | {"interval": interval}, *stated[index + 1 :]]
+        if interval != [None, None] and proved(other):
+            stated = other
+    return stated
+
+
+def _serves(recipe: Recipe, kept: list[Document], count: int) -> bool:
+    """Whether an explanation of so many true statements has some statements, leaves some out, and has what the options
+    ask for."""
+    wanted = len(recipe.options & {"except", "floor"})
+    if "floor" in recipe.options:
+        return sum("except" in one for one in kept) == wanted < len(kept)
+    return (3 if wanted else 2) <= len(kept) < count + wanted
 
 
 def explain(recipe: Recipe) -> Case:
@@ -92,9 +118,12 @@ def explain(recipe: Recipe) -> Case:
             return one_kernel.check(files.certificate(data, statements, **options)).status is Status.PROVED  # noqa: B023
 
         kept = minimal(stated, proved)
-        least = 3 if "except" in recipe.options else 2
-        if kept is None or not least <= len(kept) < len(stated) + ("except" in recipe.options):
+        if kept is None or not _serves(recipe, kept, len(stated)):
             continue
+        if "open" in recipe.options:
+            kept = opened(kept, proved, generator)
+            if not any(None in one["interval"] for one in kept if "interval" in one):
+                continue
         margins = both.check(files.certificate(data, kept, **options)).margins
         options["margins"] = [None if margin is None else below(margin) for margin in margins]
         kind = "A minimal explanation" if options["minimality"] else "An explanation"

@@ -70,7 +70,8 @@ class Recipe:
         pooling: its JSON object.
         readout: its JSON object, None for linear.
         width: added to intervals at either end; 0 for the narrowest that hold the truth.
-        options: "scaled" (a scale or peak), "except" (an order clause), "float32", "images", "nchw" (the files).
+        options: "scaled" (a scale or peak), "except" (a ceiling), "floor", "open" (ends are left out as long as the
+            class is proved), "float32", "images", "nchw" (the files).
         minimality: whether it is claimed. It rests on the exact ranges of what is left, so it is not claimed where a
             checker may have wider ones.
     """
@@ -150,6 +151,7 @@ def all_recipes() -> Iterator[Recipe]:
     yield Recipe("projection", "euclidean", options=frozenset({"nchw"}))
     yield from _of_domains()
     yield from _wide()
+    yield from _open()
 
 
 def _of_domains() -> Iterator[Recipe]:
@@ -176,6 +178,24 @@ def _wide() -> Iterator[Recipe]:
         yield Recipe("hypersphere", geometry, width=2.0**-6, minimality=False)
     for paradigm in ("sparse", "assignment"):
         yield Recipe(paradigm, "softmax", width=2.0**-6, minimality=False)
+
+
+def _open() -> Iterator[Recipe]:
+    """One-sided statements under every paradigm and in every geometry, and both clauses."""
+    is_open = frozenset({"open"})
+    for geometry in ("euclidean", "cosine", "rooted_cosine", "inner_product", "softmax"):
+        yield Recipe("top_k", geometry, width=2.0**-6, options=is_open)
+    for geometry in ("euclidean", "euclidean-unbounded", "cosine", "rooted_cosine", "inner_product-ball"):
+        yield Recipe("projection", geometry, width=2.0**-6, options=is_open)
+    for pooling in (BANKS, top_mean(2), MEAN_DISTANCE):
+        yield Recipe("projection", "euclidean-unbounded", pooling=pooling, options=is_open)
+    yield Recipe("triangle", "inner_product", width=2.0**-6, options=is_open)
+    yield Recipe("hypersphere", "euclidean-unbounded", options=is_open)
+    for paradigm in ("sparse", "simplex", "assignment"):
+        yield Recipe(paradigm, "softmax", width=2.0**-6, options=is_open)
+    for geometry in ("euclidean", "cosine", "inner_product", "softmax"):
+        yield Recipe("top_k", geometry, options=frozenset({"except", "floor"}))
+    yield Recipe("top_k", "euclidean", pooling=MEAN, options=frozenset({"except", "floor", "open"}))
 
 
 def draw_head(recipe: Recipe, generator: random.Random) -> Head:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from verale.soundness.corpus.cases import Case
 from verale.soundness.corpus.reject.heads import of_heads
 from verale.soundness.corpus.reject.marks import marked, searched
+from verale.soundness.corpus.reject.open import of_open_ends
 from verale.soundness.corpus.reject.proofs import of_proofs
 from verale.soundness.corpus.reject.published import published_attacks
 from verale.soundness.corpus.reject.statements import of_statements
@@ -38,4 +39,5 @@ def _unmarked(cases: list[Case]) -> list[Case]:
         *of_subjects(by_name),
         *of_heads(by_name),
         *of_proofs(by_name),
+        *of_open_ends(),
     ]
