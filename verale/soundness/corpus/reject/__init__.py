@@ -27,7 +27,8 @@ def rejected(cases: list[Case]) -> list[Case]:
 def searched_cases(cases: list[Case]) -> list[Case]:
     """The cases whose breaking latents `breaking` searches for: of the accepted ones, those that break a raised
     margin."""
-    stated = [case for case in cases if case.latents is not None and b'"interval"' in case.certificate]
+    said = (b'"interval"', b'"except"')
+    stated = [case for case in cases if case.latents is not None and any(name in case.certificate for name in said)]
     return [*stated, *searched(_unmarked(cases))]
 
 

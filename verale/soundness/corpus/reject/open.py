@@ -30,24 +30,24 @@ def of_open_ends() -> Iterator[Case]:
 
 def _taken_for_zero() -> Iterator[Case]:
     """An end that is null read as 0, or as the other end."""
-    for weight, name, stated, image, other in (
+    for weight, name, ends, image, other in (
         (1.0, "lower", (None, 0.5), [[0.25]], [[-1.0]]),
         (-1.0, "upper", (-0.5, None), [[-0.25]], [[1.0]]),
     ):
         head = files.head([[weight], [0.0]], [[1.0]], [0.5, 0.0], **PRODUCT)
         comment = f"A {name} end that is null read as 0."
-        statements = [files.patch_statement(0, 0, *stated)]
+        statements = [files.patch_statement(0, 0, *ends)]
         yield from twice(f"null-{name}-for-0", comment, head, statements, image, other)
         comment = f"A {name} end that is null read as 0, of an activation."
-        statements = [files.activation_statement(0, *stated)]
+        statements = [files.activation_statement(0, *ends)]
         yield from twice(f"null-{name}-for-0-activation", comment, head, statements, image, other, paradigm="top_k")
-    for weight, bias, name, stated, image, other in (
+    for weight, bias, name, ends, image, other in (
         (1.0, -0.5, "lower", (None, 0.75), [[0.625]], [[0.25]]),
         (-1.0, 0.25, "upper", (0.0, None), [[0.125]], [[0.5]]),
     ):
         head = files.head([[weight], [0.0]], [[1.0]], [bias, 0.0], **PRODUCT)
         comment = f"A {name} end that is null read as the other end."
-        statements = [files.patch_statement(0, 0, *stated)]
+        statements = [files.patch_statement(0, 0, *ends)]
         yield from twice(f"null-{name}-for-the-other", comment, head, statements, image, other)
     head = files.head([[1.0], [0.0]], [[1.0, 0.0]], [0.25, 0.0], **(BARE_COSINE | UNBOUNDED))
     comment = "A lower end of a cosine that is null read as 0, where latents are not confined to an orthant."
@@ -121,11 +121,11 @@ def _false() -> Iterator[Case]:
     """Statements that are false of the image."""
     head = files.head([[1.0], [0.0]], [[1.0]], [9.0, 0.0], **PRODUCT)
     image = [[0.25]]
-    for name, stated in (("lower", (nextafter(0.25, 1), None)), ("upper", (None, nextafter(0.25, 0)))):
-        document = files.document(head, [files.patch_statement(0, 0, *stated)], image=image)
+    for name, ends in (("lower", (nextafter(0.25, 1), None)), ("upper", (None, nextafter(0.25, 0)))):
+        document = files.document(head, [files.patch_statement(0, 0, *ends)], image=image)
         comment = f"A statement with the {name} end alone, one binary64 beyond the truth."
         yield case(f"open-{name}-false", comment, document, head, image, "instance")
-        document = files.document(head, [files.activation_statement(0, *stated)], paradigm="top_k", image=image)
+        document = files.document(head, [files.activation_statement(0, *ends)], paradigm="top_k", image=image)
         yield case(f"open-{name}-false-activation", comment, document, head, image, "instance")
     two = files.head([[1.0, 1.0], [0.0, 0.0]], [[1.0], [0.5]], [9.0, 0.0], **PRODUCT)
     for name, clause in (
