@@ -4,6 +4,8 @@ R = max(0, 1 - sum_J low_i):
 - an unstated mass lies in [0, R], and if it is the only unstated one, it is at least 1 - sum_J high_i;
 - a stated mass is at most low_i + R, and if all are stated, at least 1 - the sum of the other highs.
 
+For an end that is not stated, 0 or 1 stands, as no mass is less or more.
+
 Where all logits lie in [lower, upper], every mass lies in [e / (e + P - 1), 1 / (1 + (P - 1) e)], e = exp(lower -
 upper); both ends are attained, by one logit at one end and all others at the other.
 
@@ -62,6 +64,7 @@ LEMMA = Lemma(
     ),
     cases=(
         *(_case(stated) for stated in range(_MASSES + 1)),
+        Case("no mass is less than 0 or more than 1", _given(0), z3.And([z3.And(0 <= mass, mass <= 1) for mass in _M])),
         Case(
             "what is left, statement by statement, is no less",
             _given(2),
