@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import isqrt
@@ -180,8 +181,11 @@ def _with_poor(module: Import, own: Any, generator: random.Random, geometry: str
     if not holds(space, rule.ranges(group), truths):
         return "quadratic"
     shares = {j: Fraction(generator.randrange(-4, 5), 2) for j in generator.sample(range(len(rows)), 2)}
-    if not _holds_combined(space, rule.combination(group, shares), truths, shares):
-        return "combination"
+    for known in (group, [replace(s, upper=None) for s in group]):
+        if not holds(space, rule.ranges(known), truths):
+            return "without upper ends"
+        if not _holds_combined(space, rule.combination(known, shares), truths, shares):
+            return "combination"
     return "" if all(holds(space, ranges, truths) for ranges in coarse_ranges(module, rule, group)) else "coarse"
 
 

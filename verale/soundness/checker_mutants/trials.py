@@ -24,16 +24,17 @@ class Trial:
 
     data: bytes
     image: files.Matrix
-    statements: list[tuple[int, int, Fraction, Fraction]]
+    statements: list[tuple[int, int, Fraction | None, Fraction | None]]
     observables: list[list[tuple[Fraction, Fraction]]]
     activations: list[tuple[Fraction, Fraction]]
     logits: list[list[tuple[Fraction, Fraction]]]
-    pooled: list[tuple[int, Fraction, Fraction]]
+    pooled: list[tuple[int, Fraction | None, Fraction | None]]
 
 
 @cache
 def trials() -> list[Trial]:
-    """Heads of every part; one observable in three is stated, by intervals narrow and wide."""
+    """Heads of every part; one observable in three is stated, by intervals narrow and wide. Of recipes of open ends
+    most have one end."""
     result = []
     with flint.ctx.workprec(arithmetic.PRECISION):
         for number, recipe in enumerate(all_recipes()):
@@ -46,10 +47,15 @@ def trials() -> list[Trial]:
                 activations = [head.activation(image, j) for j in range(COUNT)]
                 logits = head.logits(activations)
                 observables = [[arithmetic.ends(head.observable(z, j)) for j in range(COUNT)] for z in image]
+                opened = random.Random(f"open {recipe.name} {trial}") if "open" in recipe.options else None
                 stated = []
                 for patch, j in generator.sample(list(product(range(PATCHES), range(COUNT))), (number + 3 * trial) % 8):
-                    stated.append((patch, j, *_around(observables[patch][j], generator, trial == 2)))
-                pooled = [(j, *_around(arithmetic.ends(activations[j]), generator)) for j in range(0, COUNT, 2)]
+                    low, high = _around(observables[patch][j], generator, trial == 2)
+                    stated.append((patch, j, *_opened(low, high, opened)))
+                pooled = [
+                    (j, *_opened(*_around(arithmetic.ends(activations[j]), generator), opened))
+                    for j in range(0, COUNT, 2)
+                ]
                 differences = [[arithmetic.ends(arithmetic.ball(one - other)) for other in logits] for one in logits]
                 result.append(
                     Trial(
@@ -83,6 +89,12 @@ def _around(ends: tuple[Fraction, Fraction], generator: random.Random, wide: boo
     if wide:
         widths = generator.choice(([Fraction(0), Fraction(1, 9)], [Fraction(1, 9), Fraction(0)]))
     return Fraction(arithmetic.below(ends[0] - widths[0])), Fraction(arithmetic.above(ends[1] + widths[1]))
+
+
+def _opened(low: Fraction, high: Fraction, generator: random.Random | None) -> tuple[Fraction | None, Fraction | None]:
+    """The ends, most often without one of them."""
+    side = 2 if generator is None else generator.choice((0, 0, 1, 1, 2))
+    return None if side == 0 else low, None if side == 1 else high
 
 
 @cache

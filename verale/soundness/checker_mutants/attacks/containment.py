@@ -47,7 +47,9 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
                 if not holds(space, rule.pooled(narrow, known), ends):
                     return "pooled"
             for each, observables in zip(groups, trial.observables, strict=True):
-                if each and not all(holds(space, ranges, observables) for ranges in coarse_ranges(module, rule, each)):
+                if not each or module("rules.quadratic.intervals").far(space, each):
+                    continue  # nothing holds such a latent
+                if not all(holds(space, ranges, observables) for ranges in coarse_ranges(module, rule, each)):
                     return "coarse"
         spatial = module("rules.spatial").SpatialRule(space, rule)
         boxes.append((name, spatial.box(stated, PATCHES)))
@@ -55,6 +57,8 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
     pooled = [certificate.ActivationStatement(*statement) for statement in trial.pooled]
     most = max(high for _, high in trial.activations[1::2])
     pooled.append(certificate.OrderStatement(tuple(range(0, COUNT, 2)), most))
+    least = min(low for low, _ in trial.activations[1::2])
+    pooled.append(certificate.FloorStatement(tuple(range(0, COUNT, 2)), least))
     boxes += [("top_k", top_k.box(pooled, PATCHES)), ("domain", top_k.box([], PATCHES))]
     latents = module("dyadic").exact(files.flat(trial.image), len(trial.image[0]))
     evaluation = module("rules.evaluation").Evaluation(space, latents)
@@ -71,6 +75,11 @@ def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
                 return "greatest"
             if bits == 20 and high - low > Fraction(1, 1 << 10):  # else false clauses cannot be decided
                 return "greatest is wide"
+            low, high = (Fraction(int(end), 1 << bits) for end in evaluation.least(some, bits))
+            if low > min(trial.activations[j][1] for j in some) or high < min(trial.activations[j][0] for j in some):
+                return "least"
+            if bits == 20 and high - low > Fraction(1, 1 << 10):
+                return "least is wide"
     bound = module("rules.margin").lower_bound
     for name, box in boxes:
         for (least, greatest), low, high in zip(trial.activations, box.lower, box.upper, strict=True):

@@ -180,7 +180,8 @@ def _norms(module: Import, own: Any) -> str:
         set_grid(module, bits, 0, 8)
         space = module("rules.space").Space(module("head_file").read_head(head), own)
         for low, high in ((0.3, 0.9), (-0.9, -0.3), (-0.7, 0.7)):
-            least, most = within._stated(space, certificate.PatchStatement(0, 0, Fraction(low), Fraction(high)))
+            stated = [certificate.PatchStatement(0, 0, Fraction(low), Fraction(high))]
+            ((least, most),) = module("rules.quadratic.intervals").intervals(space, stated, True)
             if not (least >= low * root * 2**bits and most <= high * root * 2**bits):
                 return "a stated cosine"
         for low, high in ((3, 9), (-9, -3), (-7, 7)):
@@ -195,10 +196,10 @@ def _contradicting(module: Import, own: Any, trial: Trial) -> str:
     certificate = module("certificate")
     for name, rule, statements in _rules(module, own, trial):
         for stated in statements:
-            if isinstance(stated, certificate.OrderStatement):
+            if isinstance(stated, certificate.OrderStatement | certificate.FloorStatement):
                 continue
             far = -(2**40) if name == "quadratic" else 2**40
-            apart = [type(stated)(*_place(stated), stated.lower + far, stated.upper + far)]
+            apart = [type(stated)(*_place(stated), *[(stated.lower or stated.upper) + far] * 2)]
             others = [each for each in statements if each is not stated]
             boxes = dict(rule.boxes_without([*apart, *others], PATCHES))
             if any(box is not None for index, box in boxes.items() if index):
@@ -221,6 +222,7 @@ def _rules(module: Import, own: Any, trial: Trial) -> Iterator[tuple[str, Any, l
     pooled: list[Any] = [certificate.ActivationStatement(*statement) for statement in trial.pooled]
     most = max(high for _, high in trial.activations[1::2])
     pooled.append(certificate.OrderStatement(tuple(range(0, COUNT, 2)), most))
+    pooled.append(certificate.FloorStatement(tuple(range(0, COUNT, 2)), min(low for low, _ in trial.activations[1::2])))
     yield "top_k", module("rules.top_k").TopK(space), pooled
 
 
