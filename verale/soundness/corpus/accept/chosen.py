@@ -199,6 +199,12 @@ def _open_ends() -> Iterator[Case]:
     stated = [files.patch_statement(0, 0, None, 1.0), files.patch_statement(0, 1, 1.0, None)]
     document = files.document(head, stated, image=image, margins=[None, 0.25])
     yield _case("open-on-either-side", comment, head, document, image)
+    head = files.head([[1.0], [0.0]], [[0.0]], [9.0, 0.0], pooling=top_mean(2), **NEGATED)
+    comment = "The mean of two patches, of one of which a lower end alone is stated: the other end is the domain's, 16."
+    image = [[1.0], [0.0]]
+    stated = [files.patch_statement(0, 0, 1.0, None), files.patch_statement(1, 0, None, 0.0)]
+    document = files.document(head, stated, patches=2, image=image, margins=[None, 1.0])
+    yield _case("open-above-in-a-box", comment, head, document, image)
     head = files.head([[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]], [-0.375, 0.0], **BARE_COSINE)
     comment = "A cosine of 0.875 at least leaves (15 / 64)^(1/2) for one at a right angle to it."
     image, stated = [[0.9375, 0.25]], [files.patch_statement(0, 0, 0.875, None)]

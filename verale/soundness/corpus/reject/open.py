@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from math import nextafter
 
 from verale.soundness.corpus.accept.chosen import BARE_COSINE, SOFTMAX, with_masses
+from verale.soundness.corpus.accept.recipes import top_mean
 from verale.soundness.corpus.cases import Case
 from verale.soundness.corpus.reject.building import BOX, NEGATED, case, twice
 from verale.soundness.independent import files
@@ -70,6 +71,18 @@ def _distances() -> Iterator[Case]:
     comment = "Lower ends about two prototypes, taken for the exterior of the sphere about the point between them."
     stated = [files.patch_statement(0, 0, 4.0, None), files.patch_statement(0, 1, 4.0, None)]
     yield from twice("between-lower-ends", comment, head, stated, [[1.0, 2.0]], [[1.0, 1.75]])
+    head = files.head([[0.0, 0.0], [0.0, 1.0]], [[0.0], [3.0]], [1.0, 0.0], **UNBOUNDED)
+    comment = "At least 1 from 0 may be 3 from it, which is where another prototype lies."
+    stated = [files.patch_statement(0, 0, 1.0, None)]
+    yield from twice("far-enough", comment, head, stated, [[-1.0]], [[3.0]])
+    head = files.head([[1.0], [0.0]], [[0.0]], [7.0, 0.0], pooling=top_mean(2), **NEGATED, **BOX)
+    comment = "The mean of two patches, of one of which a lower end alone is stated: the other end is the domain's."
+    stated = [files.patch_statement(0, 0, 1.0, None), files.patch_statement(1, 0, 0.0, 0.0)]
+    yield from twice("far-in-a-box", comment, head, stated, [[1.0], [0.0]], [[4.0], [0.0]])
+    head = files.head([[-1.0], [0.0]], [[1.0]], [2.75, 0.0], **(PRODUCT | {"domain": files.domain(1.0, 3.0)}))
+    comment = "Products with latents about 2: what is not stated lies about the product with the middle, not about 0."
+    stated = [files.patch_statement(0, 0, 1.25, None)]
+    yield from twice("null-upper-off-centre", comment, head, stated, [[1.5]], [[3.0]])
     comment = "A patch of which a lower end is stated says nothing of the others."
     head = files.head([[0.0], [1.0]], [[0.0]], [0.5, 0.0], **UNBOUNDED)
     stated = [files.patch_statement(0, 0, 9.0, None)]
@@ -82,6 +95,18 @@ def _masses() -> Iterator[Case]:
     stated = [files.patch_statement(0, 0, None, 0.5), files.patch_statement(0, 1, None, 0.5)]
     image, other = [with_masses(0.4, 0.4, 0.2)], [with_masses(0.1, 0.1, 0.8)]
     yield from twice("null-lower-mass", comment, head, stated, image, other, paradigm="simplex")
+    weight, bias = [[0.75, 0.0, 0.0], [0.0, 1.0, 1.0]], [0.875, 0.0]
+    three = files.head(weight, bias=bias, **SOFTMAX)
+    comment = "A mass with an upper end alone leaves the others all that there is, whatever the prices."
+    for suffix, masses, reason in (
+        ("", (0.2, 0.4, 0.4), "entailment"),
+        ("-refuted", (0.02, 0.49, 0.49), "refuted"),
+    ):
+        images, stated = [with_masses(*masses)], [files.patch_statement(0, 0, None, 0.25)]
+        document = files.document(three, stated, paradigm="assignment", image=images)
+        document["predicate"]["hints"] = {"prices": [{"rival": 1, "prototypes": [], "prices": []}]}
+        whole = comment + (" Here with the latents of a counterexample." if suffix else "")
+        yield case(f"null-lower-leaves-all{suffix}", whole, document, three, images, reason)
     head = files.head([[1.0, 0.0], [0.0, 1.0]], bias=[0.25, 0.0], **SOFTMAX)
     comment = "Prices where a mass with a lower end alone may be 1."
     for suffix, images, reason in (
