@@ -84,7 +84,8 @@ def test_accept_has_every_kind_of_domain_and_wide_intervals() -> None:
         if domain["lower"] is None or float.fromhex(domain["lower"]) < 0:
             domains.setdefault(geometry, set()).add(closed)
             boxed |= {pair} if all(closed) else set()
-        ends = [[float.fromhex(end) for end in s["interval"]] for s in predicate["statements"] if "interval" in s]
+        closed_ones = [s["interval"] for s in predicate["statements"] if None not in s.get("interval", [None])]
+        ends = [[float.fromhex(end) for end in interval] for interval in closed_ones]
         wide |= {pair} if any(high - low > 2.0**-8 for low, high in ends) else set()
     every = {(lower, upper) for lower in (False, True) for upper in (False, True)}
     assert domains == dict.fromkeys(("euclidean", "cosine", "rooted_cosine", "inner_product", "softmax"), every)
@@ -95,6 +96,31 @@ def test_accept_has_every_kind_of_domain_and_wide_intervals() -> None:
     assert boxed >= spheres | masses | {("top_k", "cosine"), ("top_k", "rooted_cosine")}
     everywhere = {("top_k", geometry) for geometry in domains}
     assert wide >= {pair for pair in metric if pair[1] != "softmax"} | masses | everywhere
+
+
+def test_accept_has_open_ends_on_both_sides_and_both_clauses() -> None:
+    """In every geometry about patches and about activations, and under every paradigm."""
+    sides, paradigms = set(), set()
+    clauses: dict[str, set[str]] = {"lower": set(), "upper": set()}
+    for case in CASES:
+        if not case.name.startswith("accept"):
+            continue
+        geometry, predicate = _description(case)["geometry"]["kind"], json.loads(case.certificate)["predicate"]
+        for s in predicate["statements"]:
+            if None in s.get("interval", []):
+                sides.add((geometry, "patch" in s, s["interval"].index(None)))
+                paradigms.add(predicate["paradigm"])
+            for side in clauses.keys() & s.keys():
+                clauses[side].add(geometry)
+    geometries = {"euclidean", "cosine", "rooted_cosine", "inner_product", "softmax"}
+    assert {(geometry, about) for geometry, about, _ in sides} == {
+        (geometry, about) for geometry in geometries for about in (False, True)
+    }
+    assert {(about, side) for _, about, side in sides} == {(about, side) for about in (False, True) for side in (0, 1)}
+    for geometry in ("euclidean", "cosine", "inner_product", "softmax"):
+        assert {(geometry, True, side) for side in (0, 1)} <= sides
+    assert len(paradigms) == 7
+    assert all(found >= geometries - {"rooted_cosine"} for found in clauses.values())
 
 
 def test_witnesses_have_every_geometry_readout_and_paradigm_and_refute_or_do_not() -> None:

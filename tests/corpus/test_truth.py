@@ -35,7 +35,7 @@ from verale.soundness.corpus.truth import (
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import PRECISION
 from verale.soundness.independent.claim import Claim
-from verale.soundness.independent.readers import read_latents
+from verale.soundness.independent.readers import read_json, read_latents
 
 CASES = {case.name: case for case in stored()}
 REJECTED = [case for case in CASES.values() if case.truth is not None]
@@ -159,10 +159,16 @@ def moved(case: Case, by: float) -> Truth:
     return replace(truth, breaks=files.latents([[[x + by for x in z] for z in image]]))
 
 
+def has_open_ends(case: Case) -> bool:
+    statements = read_json(case.certificate)["predicate"]["statements"]
+    return any("except" in s or None in s["interval"] for s in statements)
+
+
 def test_moved_latents_break_nothing() -> None:
-    """But where nothing is stated, or so widely that they still comply."""
-    unmoved = [case.name for case in BROKEN if judged(case, moved(case, 0.125))]
-    assert len(unmoved) < len(BROKEN) / 3
+    """But where nothing is stated, or so widely, or on one side alone, that they still comply."""
+    closed = [case for case in BROKEN if not has_open_ends(case)]
+    unmoved = [case.name for case in closed if judged(case, moved(case, 0.125))]
+    assert len(closed) > len(BROKEN) / 2 and len(unmoved) < len(closed) / 3
     for name in ("margin-broken-projection-euclidean", "margin-broken-projection-inner_product", "banks-exchanged"):
         case = CASES[f"reject/{name}"]
         assert judged(case)
