@@ -346,8 +346,10 @@ class _Search:
             ) and all(map(head.admits, exact)):
                 return exact
             lacking, rows = self._lacking(evaluations, exact, activations, image, free)
+            if not len(rows):  # it lies outside the domain, and wide or one-sided statements do not lead back
+                return None
             move = (rows.mT @ solved(rows[None], lacking[None])[0])[:, 0].reshape(self._patches, self._depth)
-            if not len(rows) or not bool(move.norm() <= far):  # no way back from there
+            if not bool(move.norm() <= far):  # no way back from there
                 return None
             exact = [
                 [x - ball(float(d)) for x, d in zip(z, step, strict=True)]
