@@ -1,11 +1,10 @@
-"""Top-k: bounds from the activations themselves (any head)."""
+"""Top-k and sparse: bounds from the activations themselves (any head)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
 
 from verale.bounds.pooling import activation_range
 from verale.head import Head
@@ -16,13 +15,12 @@ __all__ = ["TopK"]
 
 @dataclass(frozen=True, eq=False)
 class TopK:
-    """The k highest activations are stated, and that no other activation exceeds the least of them.
+    """Statements about activations, a ceiling and a floor: each activation lies in its range and in what is stated.
 
-    A stated activation lies in its interval; any other in the head's own range over its domain, cut from
-    above by the order clause. The clause lists whom it exempts, so dropping a statement only makes E weaker.
+    A clause names the activations that it exempts, so dropping a statement only makes E weaker.
 
-    Soundness: each bound is a statement or the head's range. The range's lower end is the head's own, not 0:
-    similarities can be negative.
+    Soundness: each bound is a statement or the head's range, and an intersection of true intervals is true. The range's
+    lower end is the head's own, not 0: similarities can be negative.
     Reference: Soria et al., Formal Abductive Latent Explanations (arXiv 2511.16588), top-k explanations;
     docs/design.md, 3.4 item 4.
     """
@@ -35,22 +33,9 @@ class TopK:
         """The paradigm for one head and images of L patches."""
         return cls(activation_range(head, patches, device))
 
-    def box(self, stated: Tensor, exempt: Tensor, order: Tensor, observed: Enclosure) -> Enclosure:
-        """Boxes of activations for R explanations.
-
-        Args:
-            stated: (R, P) bool, activations with a statement of their own.
-            exempt: (R, P) bool, activations that the order clause leaves out.
-            order: (R,) upper end of the order clause, infinity without one.
-            observed: (P,) the statements' intervals.
-
-        Returns:
-            (R, P) enclosure.
-        """
-        bound = torch.where(exempt, torch.inf, order[:, None])
-        lower = self.range.lower.expand_as(bound)
-        upper = torch.minimum(self.range.upper, bound)
+    def box(self, stated: Enclosure) -> Enclosure:
+        """Boxes of activations (..., P), given the ends (..., P) that are stated; infinite where there is none."""
         return Enclosure(
-            torch.where(stated, torch.maximum(lower, observed.lower), lower),
-            torch.where(stated, torch.minimum(upper, observed.upper), upper),
+            torch.maximum(self.range.lower, stated.lower),
+            torch.minimum(self.range.upper, stated.upper),
         )

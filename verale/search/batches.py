@@ -19,16 +19,17 @@ from verale.bounds import (
     Triangle,
     check_domain,
 )
-from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Prices, Statement
+from verale.certificate import Certificate, PatchStatement, Prices, Statement
 from verale.errors import UsageError
 from verale.head import Head, as_patches, digest, read_out
 from verale.paradigms import PARADIGMS
+from verale.search.activations import ActivationExplanation
 from verale.search.assignment import explain_assignment
 from verale.search.options import SearchOptions, Unexplained
 from verale.search.problem import Problem, UnexplainedError
 from verale.search.sparse import explain_sparse
 from verale.search.spatial import explain_spatial
-from verale.search.top_k import ORDER, explain_top_k
+from verale.search.top_k import explain_top_k
 from verale.version import __version__
 
 __all__ = ["Batches", "ImageResult", "best_paradigm"]
@@ -39,6 +40,12 @@ _SPATIAL: dict[str, Callable[..., Any]] = {
     paradigm.name: paradigm for paradigm in (Projection, Triangle, Hypersphere, Simplex, Assignment)
 }
 """The paradigms whose statements are about patches."""
+
+_OF_ACTIVATIONS: dict[str, Callable[[Problem], ActivationExplanation]] = {
+    "top_k": explain_top_k,
+    "sparse": explain_sparse,
+}
+"""The searches of the paradigms whose statements are about activations."""
 
 
 def best_paradigm(head: Head) -> str:
@@ -164,7 +171,7 @@ class _Explainer:
         results = []
         midpoints = (problem.activations.lower + problem.activations.upper) / 2
         settled = [image for image, margin in enumerate(problem.settled.tolist()) if margin > 0]
-        of_activations = {"top_k": _top_k, "sparse": _sparse}.get(self.name)
+        of_activations = _OF_ACTIVATIONS.get(self.name)
         solve = self._spatial if of_activations is None else partial(_one_by_one, of_activations)
         solved = dict(zip(settled, solve(problem.take(settled)), strict=True))
         for image, (patches, predicted) in enumerate(zip(images, problem.margins.predicted.tolist(), strict=True)):
@@ -214,35 +221,16 @@ class _Explainer:
         return solutions
 
 
-def _one_by_one(solve: Callable[[Problem], _Solution], problem: Problem) -> list[_Solution]:
+def _one_by_one(search: Callable[[Problem], ActivationExplanation], problem: Problem) -> list[_Solution]:
     """The solution for each image under a paradigm whose statements are about activations."""
     solutions: list[_Solution] = []
     for image in range(len(problem)):
         try:
-            solutions.append(solve(problem.take([image])))
+            found = search(problem.take([image]))
+            solutions.append((found.statements, _shortened(found.margins), found.minimal, ()))
         except UnexplainedError as error:
             solutions.append(str(error))
     return solutions
-
-
-def _top_k(one: Problem) -> _Solution:
-    kept, exempt, clause, margins, minimal = explain_top_k(one)
-    statements = _about_activations(one, sorted(j for j in kept if j != ORDER))
-    if ORDER in kept:
-        statements.append(OrderStatement(tuple(exempt), clause))
-    return statements, _shortened(margins), minimal, ()
-
-
-def _sparse(one: Problem) -> _Solution:
-    kept, margins, minimal = explain_sparse(one)
-    return _about_activations(one, kept), _shortened(margins), minimal, ()
-
-
-def _about_activations(problem: Problem, prototypes: list[int]) -> list[Statement]:
-    """The statements that say what some activations of one image are."""
-    stated = problem.stated_activations()
-    lower, upper = stated.lower[0].tolist(), stated.upper[0].tolist()
-    return [ActivationStatement(j, lower[j], upper[j]) for j in prototypes]
 
 
 def _is_out_of_memory(error: Exception) -> bool:

@@ -1,52 +1,52 @@
-"""Sparse: state the activations that support the class and those that rivals require, then drop what is not needed."""
+"""Sparse: the fewest activations that entail the class, without clauses about the others."""
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor
+from verale.search.activations import ActivationExplanation, Activations
+from verale.search.problem import Problem, UnexplainedError
 
-from verale.bounds import TopK
-from verale.rounding import Enclosure
-from verale.search.problem import NOISE, Problem, UnexplainedError
-
-__all__ = ["explain_sparse"]
+__all__ = ["explain_sparse", "supporting"]
 
 
-def explain_sparse(problem: Problem) -> tuple[list[int], Tensor, bool]:
-    """A subset-minimal explanation of one image by activations alone.
+def explain_sparse(problem: Problem) -> ActivationExplanation:
+    """A subset-minimal explanation of one image by activations alone, the smaller of two.
 
-    It starts from the prototypes with a positive weight for the predicted class. While a rival is open, it states the
-    activation that costs the worst rival most. Then it drops each statement, the smallest activation first, if the
-    class still follows without it.
-
-    Returns:
-        The prototypes stated, the proved margins (C,), and whether every one is needed: without it, the bounds miss the
-        class by more than rounding can explain.
+    One begins with the activations that support the class (`supporting`), the other with those of a small cover
+    (`Covering`). From both, each statement is dropped if the class still follows without it: the smallest activation
+    first, or the one that the cover needs least.
 
     Raises:
         UnexplainedError: a rival stays open though every activation that could help is stated.
-
-    Soundness: bounds are monotone in E; every deletion is proved.
     """
-    observed = problem.stated_activations()[0]
-    paradigm = TopK.of(problem.head, problem.patches, observed.lower.device)
-    all_exempt = torch.ones(1, problem.head.size, dtype=torch.bool, device=observed.lower.device)
-    no_order = observed.lower.new_full((1,), torch.inf)
+    activations = Activations(problem)
+    first = supporting(activations)
+    covering = activations.covering
+    cover = None if covering is None else covering.plain()
+    return activations.smallest([(activations.state(first), first)], cover)
+
+
+def supporting(activations: Activations) -> list[int]:
+    """Prototypes whose activations entail the class, the greatest activation first.
+
+    It starts from the prototypes with a positive weight for the predicted class. While a rival is open, it states the
+    activation that costs the worst rival most.
+
+    Raises:
+        UnexplainedError: a rival stays open though every activation that could help is stated.
+    """
+    problem, observed, range = activations.problem, activations.observed, activations.range
     bounds = problem.margins
-
-    def box_of(stated: Tensor) -> Enclosure:
-        return paradigm.box(stated[None], all_exempt, no_order, observed)
-
-    def margins_of(stated: Tensor) -> Tensor:
-        return bounds.lower(box_of(stated)[None])[0, 0]
-
     actual = (observed.lower + observed.upper) / 2
-    cost_low, cost_high = actual - paradigm.range.lower, paradigm.range.upper - actual
+    cost_low, cost_high = actual - range.lower, range.upper - actual
     stated = problem.head.weight.to(actual)[bounds.predicted[0]] > 0
-    margins = margins_of(stated)
-    while not bool((margins > 0).all()):
+    while True:
+        prototypes = sorted(stated.nonzero()[:, 0].tolist(), key=actual.tolist().__getitem__, reverse=True)
+        ends = activations.state(prototypes)
+        margins = activations.margins(ends)
+        if bool((margins > 0).all()):
+            return prototypes
         worst = int(margins.argmin())
-        favour, against = bounds.wishes(box_of(stated), actual[None], problem.index([worst]))
+        favour, against = bounds.wishes(activations.box(ends)[None], actual[None], problem.index([worst]))
         loss = favour[0] * cost_low + against[0] * cost_high
         costliest = int(loss.masked_fill(stated, 0.0).argmax())
         if stated[costliest] or not loss[costliest] > 0:
@@ -55,15 +55,3 @@ def explain_sparse(problem: Problem) -> tuple[list[int], Tensor, bool]:
                 "help is stated"
             )
         stated[costliest] = True
-        margins = margins_of(stated)
-
-    minimal, noise = True, NOISE * bounds.error[0].amax()
-    for prototype in sorted(stated.nonzero()[:, 0].tolist(), key=actual.tolist().__getitem__):
-        trial = stated.clone()
-        trial[prototype] = False
-        least = margins_of(trial).amin()
-        if least > 0:
-            stated = trial
-        else:
-            minimal &= bool(least < -noise)
-    return stated.nonzero()[:, 0].tolist(), margins_of(stated), minimal

@@ -1,76 +1,63 @@
-"""Top-k: state the fewest highest activations that entail the class, then drop what is not needed."""
+"""Top-k: the fewest activations that, with a ceiling and a floor for the others, entail the class."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-from verale.bounds import TopK
-from verale.search.problem import NOISE, Problem, UnexplainedError
+from verale.search.activations import ActivationExplanation, Activations
+from verale.search.problem import Problem, UnexplainedError
 
-__all__ = ["ORDER", "explain_top_k"]
-
-ORDER = -1
-"""Stands for the order clause among the prototypes of a top-k explanation."""
+__all__ = ["explain_top_k", "highest"]
 
 
-def explain_top_k(problem: Problem) -> tuple[list[int], list[int], float, Tensor, bool]:
-    """A subset-minimal top-k explanation of one image.
+def explain_top_k(problem: Problem) -> ActivationExplanation:
+    """A subset-minimal top-k explanation of one image, the smaller of two.
 
-    The k highest activations are stated, and the order clause says that no other activation exceeds the k-th. Bisection
-    gives the least k that entails the class. Then each statement is dropped if the class still follows without it, the
-    order clause first, then the lowest activation.
+    One states the highest activations (`highest`). The other, where the readout is linear, chooses ceiling, floor and
+    stated activations freely, so that they are few (`Covering`). From both, each statement is dropped if the class
+    still follows without it: the clauses first, then the lowest activation, or the one that the cover needs least.
+
+    Raises:
+        UnexplainedError: all activations together do not prove the class.
+    """
+    activations = Activations(problem)
+    first, ends = highest(activations)
+    covering = activations.covering
+    cover = None if covering is None else covering.best()
+    return activations.smallest([(activations.state(first, ends), first)], cover)
+
+
+def highest(activations: Activations) -> tuple[list[int], Tensor]:
+    """The least k such that the class follows from the k highest activations, and that no other exceeds the k-th.
 
     Returns:
-        The statements kept (prototypes, ORDER for the order clause), the prototypes that the clause exempts, its upper
-        end, the proved margins (C,), and whether every statement is needed: without it, the bounds miss the class by
-        more than rounding can explain.
+        The prototypes, the highest first, and the ceiling's ends (P,), infinite for these prototypes.
 
     Raises:
         UnexplainedError: all activations together do not prove the class.
 
-    Soundness: bounds are monotone in E and margins in k, so bisection finds the least k; every deletion is proved.
+    Soundness: margins are monotone in k, so bisection finds the least k.
     """
-    observed = problem.stated_activations()[0]
-    paradigm = TopK.of(problem.head, problem.patches, observed.lower.device)
-    size = problem.head.size
-    rank = observed.upper.argsort(descending=True, stable=True)
-    position = torch.empty_like(rank)
-    position[rank] = torch.arange(size, device=rank.device)
+    upper = activations.observed.upper
+    rank = upper.argsort(descending=True, stable=True)
 
-    def margins_of(stated: Tensor, exempt: Tensor, order: Tensor) -> Tensor:
-        return problem.margins.lower(paradigm.box(stated, exempt, order, observed)[None])[0, 0]
+    def at(k: int) -> tuple[list[int], Tensor]:
+        ends = torch.full_like(upper, float(upper[rank[max(k, 1) - 1 :]].amax()))
+        ends[rank[:k]] = torch.inf
+        return rank[:k].tolist(), ends
 
-    def margins_at(k: int) -> Tensor:
-        stated = (position < k)[None]
-        return margins_of(stated, stated, observed.upper[rank[max(k, 1) - 1 :]].amax()[None])
+    def entails(k: int) -> bool:
+        return activations.least(activations.state(*at(k))) > 0
 
-    if not bool((margins_at(size) > 0).all()):
+    size = len(upper)
+    if not entails(size):
         raise UnexplainedError("the class stays open though every activation is stated")
     low, high = 0, size
     while low < high:
         middle = (low + high) // 2
-        if bool((margins_at(middle) > 0).all()):
+        if entails(middle):
             high = middle
         else:
             low = middle + 1
-    top = rank[:high].tolist()
-    exempt = (position < high)[None]
-    clause = observed.upper[rank[max(high, 1) - 1 :]].amax()
-
-    minimal, noise = True, NOISE * problem.margins.error[0].amax()
-    kept = [*top, ORDER]
-    stated, order = exempt.clone(), clause[None]
-    for dropped in reversed(kept.copy()):
-        trial, bound = stated.clone(), order.clone()
-        if dropped == ORDER:
-            bound[0] = torch.inf
-        else:
-            trial[0, dropped] = False
-        least = margins_of(trial, exempt, bound).amin()
-        if least > 0:
-            stated, order = trial, bound
-            kept.remove(dropped)
-        else:
-            minimal &= bool(least < -noise)
-    return kept, sorted(top), float(clause), margins_of(stated, exempt, order), minimal
+    return at(high)

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import pytest
-import torch
+from support.activations import least_margin
 from support.problems import SLACK, small_problem, tied_problem
 
-from verale.bounds import TopK
+from verale.certificate import ActivationStatement
+from verale.search.activations import Activations
 from verale.search.problem import UnexplainedError
-from verale.search.sparse import explain_sparse
-
-
-def least_margin(problem, prototypes) -> float:
-    """The least margin when nothing but these activations of one image is stated."""
-    observed = problem.stated_activations()[0]
-    paradigm = TopK.of(problem.head, problem.patches, observed.lower.device)
-    stated = torch.zeros(1, problem.head.size, dtype=torch.bool)
-    stated[0, prototypes] = True
-    box = paradigm.box(stated, torch.ones_like(stated), torch.full((1,), torch.inf, dtype=torch.float64), observed)
-    return float(problem.margins.lower(box[None]).amin())
+from verale.search.sparse import explain_sparse, supporting
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -26,11 +17,24 @@ def test_the_class_follows_and_every_activation_is_needed(seed):
     problem = small_problem("softmax", seed)
     for image in range(len(problem)):
         one = problem.take([image])
-        stated, margins, minimal = explain_sparse(one)
-        assert stated == sorted(set(stated)) and minimal
-        assert (margins > 0).all() and least_margin(one, stated) == pytest.approx(float(margins.amin()), abs=SLACK)
-        for dropped in stated:
-            assert least_margin(one, [j for j in stated if j != dropped]) <= SLACK
+        explanation = explain_sparse(one)
+        statements = explanation.statements
+        prototypes = [each.prototype for each in statements if isinstance(each, ActivationStatement)]
+        assert prototypes == sorted(set(prototypes)) and len(prototypes) == len(statements)
+        assert explanation.minimal and (explanation.margins > 0).all()
+        assert least_margin(one, statements) == pytest.approx(float(explanation.margins.amin()), abs=SLACK)
+        for dropped in statements:
+            assert least_margin(one, [each for each in statements if each is not dropped]) <= SLACK
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_it_is_no_larger_than_what_supports_the_class_needs(seed):
+    problem = small_problem("softmax", seed)
+    for image in range(len(problem)):
+        activations = Activations(problem.take([image]))
+        first = supporting(activations)
+        greedy = activations.shrunk(activations.state(first), first)[0].size
+        assert len(explain_sparse(activations.problem).statements) <= greedy
 
 
 def test_a_tie_gives_a_reason():

@@ -1,26 +1,17 @@
-"""Top-k explanations: the least k, an order clause that is true, and no statement too many."""
+"""Top-k explanations: true of the image, entailing, no statement too many, and no larger than the k highest."""
 
 from __future__ import annotations
 
 import pytest
 import torch
-from support.problems import SLACK, small_problem, tied_problem
-from support.small import GEOMETRIES
+from support.activations import ends_of, least_margin
+from support.problems import SLACK, problem_of, small_problem, tied_problem
+from support.small import GEOMETRIES, VARIED, varied_head
 
-from verale.bounds import TopK
+from verale.certificate import FloorStatement, OrderStatement
+from verale.search.activations import Activations
 from verale.search.problem import UnexplainedError
-from verale.search.top_k import ORDER, explain_top_k
-
-
-def least_margin(problem, kept, exempt, clause) -> float:
-    """The least margin under some statements about one image."""
-    observed = problem.stated_activations()[0]
-    paradigm = TopK.of(problem.head, problem.patches, observed.lower.device)
-    stated, left_out = (torch.zeros(1, problem.head.size, dtype=torch.bool) for _ in range(2))
-    stated[0, [j for j in kept if j != ORDER]] = True
-    left_out[0, exempt] = True
-    order = torch.tensor([clause if ORDER in kept else torch.inf], dtype=torch.float64)
-    return float(problem.margins.lower(paradigm.box(stated, left_out, order, observed)[None]).amin())
+from verale.search.top_k import explain_top_k, highest
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
@@ -28,28 +19,55 @@ def test_the_class_follows_and_every_statement_is_needed(geometry):
     problem = small_problem(geometry, 2)
     for image in range(len(problem)):
         one = problem.take([image])
-        kept, exempt, clause, margins, minimal = explain_top_k(one)
-        assert minimal and set(kept) - {ORDER} <= set(exempt) and exempt == sorted(exempt)
-        assert (margins > 0).all()
-        assert least_margin(one, kept, exempt, clause) == pytest.approx(float(margins.amin()), abs=SLACK)
-        for dropped in kept:
-            assert least_margin(one, [j for j in kept if j != dropped], exempt, clause) <= SLACK
+        explanation = explain_top_k(one)
+        statements = explanation.statements
+        assert explanation.minimal and (explanation.margins > 0).all()
+        assert least_margin(one, statements) == pytest.approx(float(explanation.margins.amin()), abs=SLACK)
+        for dropped in statements:
+            assert least_margin(one, [each for each in statements if each is not dropped]) <= SLACK
+
+
+@pytest.mark.parametrize("name", VARIED)
+def test_statements_are_true_and_no_more_than_the_highest_need(name):
+    """Under every readout and pooling."""
+    problem = problem_of(varied_head(name))
+    for image in range(len(problem)):
+        one = problem.take([image])
+        statements = explain_top_k(one).statements
+        ends = ends_of(statements, one.head.size)
+        assert (ends.lower <= one.activations.lower[0]).all() and (ends.upper >= one.activations.upper[0]).all()
+        assert [type(each) for each in statements].count(OrderStatement) <= 1
+        assert [type(each) for each in statements].count(FloorStatement) <= 1
+        activations = Activations(one)
+        first, clause = highest(activations)
+        assert len(statements) <= activations.shrunk(activations.state(first, clause), first)[0].size
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_k_is_the_least_and_the_clause_is_true(geometry):
     problem = small_problem(geometry, 2)
     for image in range(len(problem)):
+        activations = Activations(problem.take([image]))
+        upper = activations.observed.upper
+        prototypes, ends = highest(activations)
+        assert (upper <= ends).all() and ends.isinf().nonzero()[:, 0].tolist() == sorted(prototypes)
+        assert activations.least(activations.state(prototypes, ends)) > 0
+        if prototypes:
+            fewer = prototypes[:-1]
+            below = torch.full_like(upper, float(upper[fewer[-1]] if fewer else upper.max()))
+            below[fewer] = torch.inf
+            assert activations.least(activations.state(fewer, below)) <= SLACK
+
+
+def test_with_a_tolerance_statements_are_wider_and_still_entail():
+    problem = small_problem("euclidean", 2, tolerance=0.01)
+    for image in range(len(problem)):
         one = problem.take([image])
-        _, exempt, clause, _, _ = explain_top_k(one)
-        upper = one.stated_activations().upper[0]
-        rest = [j for j in range(one.head.size) if j not in exempt]
-        assert all(float(upper[j]) <= clause for j in rest)
-        if exempt:
-            assert min(float(upper[j]) for j in exempt) >= max((float(upper[j]) for j in rest), default=-torch.inf)
-            fewer = upper.argsort(descending=True, stable=True)[: len(exempt) - 1].tolist()
-            below = float(upper[fewer[-1] if fewer else int(upper.argmax())])
-            assert least_margin(one, [*fewer, ORDER], fewer, below) <= SLACK
+        explanation = explain_top_k(one)
+        ends = ends_of(explanation.statements, one.head.size)
+        finite = torch.cat([ends.lower[ends.lower.isfinite()], ends.upper[ends.upper.isfinite()]])
+        assert (explanation.margins > 0).all()
+        torch.testing.assert_close((finite / 0.01).round() * 0.01, finite, rtol=0, atol=1e-12)
 
 
 def test_a_tie_gives_a_reason():

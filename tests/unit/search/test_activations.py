@@ -1,0 +1,86 @@
+"""Statements about activations: dropped while the class follows, and with one side where that is enough."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from support.activations import ends_of
+from support.problems import problem_of, small_problem
+from support.small import varied_head
+
+from verale.certificate import ActivationStatement
+from verale.search.activations import Activations
+from verale.search.covering import Cover
+
+
+def everything(activations) -> tuple[Cover, list[int]]:
+    observed = activations.observed
+    prototypes = list(range(len(observed.lower)))
+    return Cover(prototypes, float(observed.upper.median()), float(observed.lower.median())), prototypes
+
+
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine", "softmax"])
+def test_a_cover_states_what_is_true_and_counts_its_clauses(geometry):
+    activations = Activations(small_problem(geometry).take([0]))
+    cover, prototypes = everything(activations)
+    stated = activations.cover(cover)
+    assert (stated.size, stated.prototypes) == (cover.size, prototypes) == (len(prototypes) + 2, prototypes)
+    actual = activations.problem.activations
+    assert (stated.ends.lower <= actual.lower).all() and (stated.ends.upper >= actual.upper).all()
+    without = stated.without_clause(lower=True).without_clause(lower=False)
+    assert without.size == len(prototypes) and without.clauses.lower.isinf().all()
+
+
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine", "softmax"])
+def test_from_what_is_left_nothing_can_be_dropped(geometry):
+    problem = small_problem(geometry, 2)
+    for image in range(len(problem)):
+        activations = Activations(problem.take([image]))
+        cover, order = everything(activations)
+        left, minimal = activations.shrunk(activations.cover(cover), order)
+        assert minimal and activations.least(left) > 0
+        again, _ = activations.shrunk(left, order)
+        assert again.size == left.size
+
+
+def test_a_side_that_no_rival_needs_is_dropped():
+    """Prototypes of the predicted class need a lower end, those of the others an upper end."""
+    problem = small_problem("euclidean", 2)
+    for image in range(len(problem)):
+        activations = Activations(problem.take([image]))
+        cover, order = everything(activations)
+        left, _ = activations.shrunk(activations.cover(cover), order)
+        one_sided = activations.one_sided(left)
+        assert one_sided.prototypes == left.prototypes
+        assert activations.least(one_sided) >= activations.least(left) / 2 > 0
+        difference = activations.problem.margins
+        for j in one_sided.prototypes:
+            low, high = (bool(end[j].isfinite()) for end in (one_sided.single.lower, one_sided.single.upper))
+            favour, against = bool((difference.positive[0, j] > 0).any()), bool((difference.negative[0, j] < 0).any())
+            assert low or high
+            assert favour or not low or not high
+            assert against or not low or not high
+
+
+def test_the_statements_say_what_was_found():
+    for name in ("euclidean", "tree"):
+        problem = small_problem(name) if name == "euclidean" else problem_of(varied_head(name))
+        activations = Activations(problem.take([0]))
+        cover, order = everything(activations)
+        explanation = activations.smallest([(activations.cover(cover), order)], None)
+        ends = ends_of(explanation.statements, problem.head.size)
+        margins = problem.take([0]).margins.lower(activations._paradigm.box(ends)[None, None])[0, 0]
+        torch.testing.assert_close(margins, explanation.margins, rtol=1e-9, atol=1e-12)
+        singles = [each for each in explanation.statements if isinstance(each, ActivationStatement)]
+        assert all(math.isfinite(each.lower) or math.isfinite(each.upper) for each in singles)
+
+
+def test_a_cover_that_is_not_proved_is_left_out():
+    activations = Activations(small_problem("euclidean").take([0]))
+    cover, order = everything(activations)
+    start = activations.cover(cover), order
+    nothing = Cover([])
+    assert activations.least(activations.cover(nothing)) <= 0
+    assert activations.smallest([start], nothing).statements == activations.smallest([start], None).statements

@@ -1,0 +1,103 @@
+"""Covers: they close every rival, none is smaller, and what bounds their size from below does."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+import torch
+from support.problems import small_problem
+
+from verale.bounds import TopK
+from verale.rounding import Enclosure
+from verale.search import covering
+from verale.search.activations import Activations
+
+SEEDS = range(2)
+GEOMETRIES = ("euclidean", "cosine", "softmax")
+
+
+def images(geometry, seed) -> list[Activations]:
+    problem = small_problem(geometry, seed)
+    return [Activations(problem.take([image])) for image in range(len(problem))]
+
+
+def clauses(activations) -> list[tuple[float, float]]:
+    """Every ceiling and floor that an image can have."""
+    observed = activations.observed
+    ceilings = [*sorted(set(observed.upper.tolist())), math.inf]
+    return [(ceiling, floor) for ceiling in ceilings for floor in [*sorted(set(observed.lower.tolist())), -math.inf]]
+
+
+def covered(activations, count, ceiling, floor) -> bool:
+    """Whether some so many activations with these clauses close every rival by more than the reserve."""
+    size = len(activations.observed.lower)
+    stated = torch.zeros(math.comb(size, count), size, dtype=torch.bool)
+    for row, chosen in enumerate(combinations(range(size), count)):
+        stated[row, list(chosen)] = True
+    clauses, all_ = activations.cover(covering.Cover([], ceiling, floor)).ends, activations.observed
+    lower = torch.where(stated, all_.lower, clauses.lower)
+    upper = torch.where(stated, all_.upper, clauses.upper)
+    boxes = TopK(activations.range).box(Enclosure(lower, upper))
+    reserve = (covering._RESERVE + 1) * activations.problem.margins.error[0]
+    return bool((activations.problem.margins.lower(boxes[None])[0] > reserve).all(1).any())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_a_cover_closes_every_rival_and_none_is_smaller(geometry, seed):
+    for activations in images(geometry, seed):
+        best = activations.covering.best()
+        assert activations.least(activations.cover(best)) > 0
+        assert covered(activations, len(best.stated), best.ceiling, best.floor)
+        for ceiling, floor in clauses(activations):
+            fewer = best.size - 1 - covering.Cover([], ceiling, floor).size
+            assert fewer < 0 or not covered(activations, fewer, ceiling, floor)
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_prices_of_one_pair_bound_the_covers_of_all(geometry):
+    """Weak duality."""
+    for activations in images(geometry, 0):
+        problem = activations.covering
+        pairs = clauses(activations)
+        solved = {pair: problem._solve(*pair, math.inf) for pair in pairs[:: len(pairs) // 9]}
+        for _, prices in solved.values():
+            for other in solved:
+                (bound,) = problem._bounds(prices, np.array([other[0]]), np.array([other[1]])).flatten()
+                assert bound <= solved[other][0].size + 1e-6
+
+
+def test_without_clauses_none_is_stated():
+    for activations in images("softmax", 0):
+        cover = activations.covering.plain()
+        assert (cover.ceiling, cover.floor) == (math.inf, -math.inf) and cover.size == len(cover.stated)
+        assert activations.least(activations.cover(cover)) > 0
+
+
+def test_rows_that_all_columns_leave_open_have_no_cover():
+    zeros, ones = np.zeros(3), np.ones(3)
+    assert covering._relaxation(np.array([[0.3, 0.3, 0.3]]), zeros, ones) is None
+    relaxed = covering._relaxation(np.array([[0.3, 0.3, 0.9]]), zeros, ones)
+    assert relaxed.share.sum() == pytest.approx(1 + 0.1 / 0.3)
+    assert sorted(covering._rounded(np.array([[0.3, 0.3, 0.9]]), relaxed.share)) in ([0, 2], [1, 2])
+
+
+def test_a_row_that_rounding_leaves_open_is_closed_by_other_columns():
+    gains = np.array([[1 - 1e-9, 0.0, 0.5], [0.0, 1.0, 0.0]])
+    assert sorted(covering._rounded(gains, np.array([1.0, 1.0, 0.0]))) == [0, 1, 2]
+
+
+def test_whole_numbers_beat_the_rounded_relaxation():
+    """Five rows in a circle, each covered by two neighbouring columns: three columns are needed, and are enough."""
+    gains = np.eye(5) + np.roll(np.eye(5), 1, axis=1)
+    relaxed = covering._relaxation(gains, np.zeros(5), np.ones(5))
+    assert relaxed.share.sum() == pytest.approx(2.5)
+    assert len(covering._whole(gains, relaxed, 3)) == 3
+    assert covering._whole(gains, relaxed, 2) is None
+    assert (
+        covering._whole(np.tile(gains, 20), covering._Relaxed(np.tile(relaxed.share / 20, 20), relaxed.prices), 3)
+        is None
+    )

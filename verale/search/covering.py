@@ -1,0 +1,274 @@
+"""Covering: the fewest statements about activations that close every rival, by linear programming (linear readouts).
+
+For a ceiling u (activations are at most u, but for those that exceed it), a floor v (at least v, but for those below)
+and a set T of stated activations, rival c is closed when
+    sum_{j in T} G_cj >= need_c,
+where need_c is what the class lacks against c under the clauses alone, and G_cj >= 0 is what stating j gains. For a
+given (u, v), that is a covering problem with one row a rival. Its relaxation (0 <= x_j <= 1) is solved by HiGHS, and
+its solution is rounded.
+
+Which (u, v)? Prices y of the rivals that solve one relaxation bound every other from below, by weak duality:
+    size(u, v) >= sum_c y_c need_c(u, v) - sum_j max(0, sum_c y_c G_cj(u, v) - 1).
+So all pairs of a grid are bounded by the prices found so far, and the pair with the least bound is solved next, until
+no bound is below the smallest cover. Finer grids around the best pair follow.
+
+These are estimates for the search; the proof is elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verale.bounds import LinearMargins
+from verale.rounding import Enclosure
+
+__all__ = ["Cover", "Covering"]
+
+Floats = NDArray[np.float64]
+Pair = tuple[float, float]
+"""(ceiling, floor)."""
+
+_GRID = 24
+"""So many ceilings and floors are considered at once."""
+
+_PROGRAMMES = (8, 4)
+"""The most linear programmes that are solved over the whole grid, and over a finer one around its best pair."""
+
+_START = 0.75
+"""The share of activations that the first ceiling bounds."""
+
+_ZERO = 1e-7
+"""HiGHS meets bounds and rows up to this."""
+
+_FEW = 64
+"""Where at most so many columns are undecided, covers are searched for by branch and bound."""
+
+_NODES = 16
+"""How many nodes of its tree that search visits; a limit of time would make results depend on the machine."""
+
+_RESERVE = 3
+"""A rival counts as closed when its margin exceeds so many of its rounding errors."""
+
+
+@dataclass(frozen=True)
+class Cover:
+    """Statements about activations that close every rival, by estimate.
+
+    Attributes:
+        stated: the prototypes whose activations are stated, the most useful first.
+        ceiling: what all activations but the higher ones are at most; infinity without a ceiling.
+        floor: what all activations but the lower ones are at least; minus infinity without a floor.
+    """
+
+    stated: list[int]
+    ceiling: float = math.inf
+    floor: float = -math.inf
+
+    @property
+    def size(self) -> int:
+        """The number of statements."""
+        return len(self.stated) + (self.ceiling < math.inf) + (self.floor > -math.inf)
+
+
+class Covering:
+    """The covering problems of one image.
+
+    Args:
+        margins: of this image alone.
+        observed: (P,) the ends that statements give.
+        range: (P,) the activations' ranges over the domain, finite.
+    """
+
+    def __init__(self, margins: LinearMargins, observed: Enclosure, range: Enclosure) -> None:
+        rivals = (margins.rivals[0] != margins.predicted[0]).cpu().numpy()
+        self._favour: Floats = margins.positive[0].T.cpu().numpy()[rivals]
+        self._against: Floats = -margins.negative[0].T.cpu().numpy()[rivals]
+        self._fixed: Floats = (margins.bias - _RESERVE * margins.error)[0].cpu().numpy()[rivals]
+        self._low, self._high = observed.lower.cpu().numpy(), observed.upper.cpu().numpy()
+        self._least, self._most = range.lower.cpu().numpy(), range.upper.cpu().numpy()
+
+    def plain(self) -> Cover | None:
+        """The smallest cover that is found without clauses."""
+        solved = self._solve(math.inf, -math.inf, math.inf)
+        return None if solved is None else solved[0]
+
+    def best(self) -> Cover | None:
+        """The smallest cover that is found; None where all statements together do not close every rival."""
+        ceilings, floors = np.append(np.unique(self._high), np.inf), np.append(-np.inf, np.unique(self._low))
+        start = float(np.quantile(self._high, _START, method="nearest")), -math.inf
+        first = self._solve(*start, math.inf)
+        if first is None:
+            return None
+        best, prices, solved = first[0], [first[1]], {start}
+        for programmes in _PROGRAMMES:
+            grid = _spread(ceilings), _spread(floors)
+            least: Floats = np.max([self._bounds(each, *grid) for each in prices], axis=0)
+            for _ in range(programmes):
+                pair, bound = _least(least, grid, solved)
+                if bound > best.size - 1 + _ZERO:
+                    break
+                found = self._solve(*pair, best.size)
+                solved.add(pair)
+                if found is not None:
+                    best = min(best, found[0], key=lambda cover: cover.size)
+                    prices.append(found[1])
+                    least = np.maximum(least, self._bounds(found[1], *grid))
+            ceilings, floors = _around(ceilings, grid[0], best.ceiling), _around(floors, grid[1], best.floor)
+        return best
+
+    def _box(self, ceiling: Floats, floor: Floats) -> tuple[Floats, Floats]:
+        """(N, P) and (M, P) what N floors and M ceilings leave to activations that are not stated."""
+        low, high = floor[:, None], ceiling[:, None]
+        return (
+            np.where(self._low >= low, np.maximum(self._least, low), self._least),
+            np.where(self._high <= high, np.minimum(self._most, high), self._most),
+        )
+
+    def _bounds(self, prices: Floats, ceilings: Floats, floors: Floats) -> Floats:
+        """(M, N) lower bounds of the size of a cover with each ceiling and each floor."""
+        lower, upper = self._box(ceilings, floors)
+        favour, against = prices @ self._favour, prices @ self._against
+        gain_low = favour * (self._low - lower).clip(min=0)
+        gain_high = against * (upper - self._high).clip(min=0)
+        beyond = np.stack([(gain + gain_low - 1).clip(min=0).sum(1) for gain in gain_high])
+        lacking = (upper @ against)[:, None] - lower @ favour - prices @ self._fixed
+        bounds: Floats = lacking - beyond + (ceilings < np.inf)[:, None] + (floors > -np.inf)
+        return bounds
+
+    def _solve(self, ceiling: float, floor: float, limit: float) -> tuple[Cover, Floats] | None:
+        """A cover with this ceiling and floor and the rivals' prices (K,); None where all statements do not cover.
+
+        Where the relaxation leaves room for a cover below `limit`, the whole numbers are searched for one.
+        """
+        (lower,), (upper,) = self._box(np.array([ceiling]), np.array([floor]))
+        need = self._against @ upper - self._favour @ lower - self._fixed
+        gains = self._favour * (self._low - lower).clip(min=0) + self._against * (upper - self._high).clip(min=0)
+        prices, clauses = np.zeros(len(need)), Cover([], ceiling, floor)
+        open_ = need > 0
+        if not open_.any():
+            return clauses, prices
+        gains = gains[open_] / need[open_, None]
+        relaxed = _relaxation(gains, np.zeros(gains.shape[1]), np.ones(gains.shape[1]))
+        if relaxed is None:
+            return None
+        prices[open_] = relaxed.prices / need[open_]
+        stated = _rounded(gains, relaxed.share)
+        most = min(limit - clauses.size, len(stated)) - 1
+        if most >= relaxed.share.sum() - _ZERO:
+            stated = _whole(gains, relaxed, int(most)) or stated
+        return Cover(stated, ceiling, floor), prices
+
+
+@dataclass(frozen=True)
+class _Relaxed:
+    """The least sum x with gains x >= 1 and 0 <= x <= 1.
+
+    Attributes:
+        share: (P,) x.
+        prices: of the rows.
+    """
+
+    share: Floats
+    prices: Floats
+
+
+def _least(bounds: Floats, grid: tuple[Floats, Floats], solved: set[Pair]) -> tuple[Pair, float]:
+    """The pair of ceiling and floor with the least bound among those that are not solved, and the bound."""
+    for index in np.argsort(bounds, axis=None, kind="stable"):
+        row, column = np.unravel_index(index, bounds.shape)
+        pair = float(grid[0][row]), float(grid[1][column])
+        if pair not in solved:
+            return pair, float(bounds[row, column])
+    return (math.inf, -math.inf), math.inf
+
+
+def _spread(values: Floats) -> Floats:
+    """At most _GRID of some sorted values, the first and the last among them."""
+    chosen: Floats = values[np.unique(np.linspace(0, len(values) - 1, _GRID).round().astype(np.int64))]
+    return chosen
+
+
+def _around(values: Floats, grid: Floats, at: float) -> Floats:
+    """The values from the grid's value before `at` to that after it."""
+    index = int(np.searchsorted(grid, at))
+    low, high = grid[max(0, index - 1)], grid[min(len(grid) - 1, index + 1)]
+    between: Floats = values[(low <= values) & (values <= high)]
+    return between
+
+
+def _relaxation(gains: Floats, lower: Floats, upper: Floats) -> _Relaxed | None:
+    """The solution with lower <= x <= upper; None where even all columns do not cover, or HiGHS gives up."""
+    from scipy.optimize import linprog
+
+    rows, columns = gains.shape
+    if not (gains @ upper > 1).all():
+        return None
+    bounds = np.stack([lower, upper], 1)
+    done: Any = linprog(np.ones(columns), A_ub=-gains, b_ub=-np.ones(rows), bounds=bounds, method="highs")
+    return _Relaxed(done.x, np.maximum(-done.ineqlin.marginals, 0.0)) if done.status == 0 else None
+
+
+def _rounded(gains: Floats, share: Floats) -> list[int]:
+    """A cover, the columns with the greatest shares first.
+
+    Full columns are taken. Of the others, the one that covers most of what is left is taken, until nothing is left.
+    Then columns that are not needed are dropped, the smallest shares first.
+    """
+    chosen = np.flatnonzero(share > 1 - _ZERO).tolist()
+    left, offered = 1 - gains[:, chosen].sum(1), gains.copy()
+    offered[:, chosen] = 0.0
+    offered[:, share <= _ZERO] *= _ZERO  # only where rounding left a row open
+    while (left > 0).any():
+        best = int(np.minimum(offered, left.clip(min=0)[:, None]).sum(0).argmax())
+        chosen.append(best)
+        left = left - gains[:, best]
+        offered[:, best] = 0.0
+    return _pruned(gains, sorted(chosen, key=lambda column: -share[column]))
+
+
+def _pruned(gains: Floats, chosen: list[int]) -> list[int]:
+    """The columns without those that are not needed, the last ones dropped first."""
+    total, kept = gains[:, chosen].sum(1), chosen.copy()
+    for column in reversed(chosen):
+        if (total - gains[:, column] >= 1).all():
+            total = total - gains[:, column]
+            kept.remove(column)
+    return kept
+
+
+def _whole(gains: Floats, relaxed: _Relaxed, most: int) -> list[int] | None:
+    """A cover of at most `most` columns, if a short search finds one: branch and bound, depth first, taking first.
+
+    A column whose reduced cost exceeds what `most` leaves above the relaxation is decided: not in such a cover if its
+    share is 0, in each such cover if it is 1.
+    """
+    surplus, room = 1 - relaxed.prices @ gains, most - float(relaxed.share.sum()) + _ZERO
+    taken = (-surplus > room) & (relaxed.share > 1 - _ZERO)
+    (open_,) = np.nonzero(~taken & ~((surplus > room) & (relaxed.share < _ZERO)))
+    if len(open_) > _FEW:
+        return None
+    always = np.flatnonzero(taken).tolist()
+    need = 1 - gains[:, taken].sum(1)
+    undecided = need > 0
+    gains, need, best, visited = gains[undecided][:, open_], need[undecided], None, 0
+    most -= len(always)
+    stack = [(np.zeros(len(open_)), np.ones(len(open_)))]
+    while stack and visited < _NODES and len(need):
+        lower, upper = stack.pop()
+        visited += 1
+        node = _relaxation(gains / need[:, None], lower, upper)
+        if node is None or node.share.sum() > most + _ZERO:
+            continue
+        found = _rounded(gains / need[:, None], node.share)
+        if len(found) <= most:
+            best, most = [*always, *open_[found].tolist()], len(found) - 1
+        branch = int(np.where(np.abs(node.share - 0.5) < 0.5 - _ZERO, node.share, -1.0).argmax())
+        without, with_ = upper.copy(), lower.copy()
+        without[branch], with_[branch] = 0.0, 1.0
+        stack += [(lower, without), (with_, upper)]
+    return best
