@@ -12,7 +12,7 @@ from torch import Tensor
 from verale.bounds import LinearMargins, TopK
 from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, Statement
 from verale.rounding import Enclosure
-from verale.search.covering import Cover, Covering
+from verale.search.fewest import Cover, Covering
 from verale.search.problem import NOISE, Problem
 
 __all__ = ["ActivationExplanation", "Activations", "Stated"]

@@ -12,7 +12,7 @@ from support.problems import small_problem
 
 from verale.bounds import TopK
 from verale.rounding import Enclosure
-from verale.search import covering
+from verale.search import fewest
 from verale.search.activations import Activations
 
 SEEDS = range(2)
@@ -37,11 +37,11 @@ def covered(activations, count, ceiling, floor) -> bool:
     stated = torch.zeros(math.comb(size, count), size, dtype=torch.bool)
     for row, chosen in enumerate(combinations(range(size), count)):
         stated[row, list(chosen)] = True
-    clauses, all_ = activations.cover(covering.Cover([], ceiling, floor)).ends, activations.observed
+    clauses, all_ = activations.cover(fewest.Cover([], ceiling, floor)).ends, activations.observed
     lower = torch.where(stated, all_.lower, clauses.lower)
     upper = torch.where(stated, all_.upper, clauses.upper)
     boxes = TopK(activations.range).box(Enclosure(lower, upper))
-    reserve = (covering._RESERVE + 1) * activations.problem.margins.error[0]
+    reserve = (fewest._RESERVE + 1) * activations.problem.margins.error[0]
     return bool((activations.problem.margins.lower(boxes[None])[0] > reserve).all(1).any())
 
 
@@ -53,7 +53,7 @@ def test_a_cover_closes_every_rival_and_none_is_smaller(geometry, seed):
         assert activations.least(activations.cover(best)) > 0
         assert covered(activations, len(best.stated), best.ceiling, best.floor)
         for ceiling, floor in clauses(activations):
-            fewer = best.size - 1 - covering.Cover([], ceiling, floor).size
+            fewer = best.size - 1 - fewest.Cover([], ceiling, floor).size
             assert fewer < 0 or not covered(activations, fewer, ceiling, floor)
 
 
@@ -79,25 +79,24 @@ def test_without_clauses_none_is_stated():
 
 def test_rows_that_all_columns_leave_open_have_no_cover():
     zeros, ones = np.zeros(3), np.ones(3)
-    assert covering._relaxation(np.array([[0.3, 0.3, 0.3]]), zeros, ones) is None
-    relaxed = covering._relaxation(np.array([[0.3, 0.3, 0.9]]), zeros, ones)
+    assert fewest._relaxation(np.array([[0.3, 0.3, 0.3]]), zeros, ones) is None
+    relaxed = fewest._relaxation(np.array([[0.3, 0.3, 0.9]]), zeros, ones)
     assert relaxed.share.sum() == pytest.approx(1 + 0.1 / 0.3)
-    assert sorted(covering._rounded(np.array([[0.3, 0.3, 0.9]]), relaxed.share)) in ([0, 2], [1, 2])
+    assert sorted(fewest._rounded(np.array([[0.3, 0.3, 0.9]]), relaxed.share)) in ([0, 2], [1, 2])
 
 
 def test_a_row_that_rounding_leaves_open_is_closed_by_other_columns():
     gains = np.array([[1 - 1e-9, 0.0, 0.5], [0.0, 1.0, 0.0]])
-    assert sorted(covering._rounded(gains, np.array([1.0, 1.0, 0.0]))) == [0, 1, 2]
+    assert sorted(fewest._rounded(gains, np.array([1.0, 1.0, 0.0]))) == [0, 1, 2]
 
 
 def test_whole_numbers_beat_the_rounded_relaxation():
     """Five rows in a circle, each covered by two neighbouring columns: three columns are needed, and are enough."""
     gains = np.eye(5) + np.roll(np.eye(5), 1, axis=1)
-    relaxed = covering._relaxation(gains, np.zeros(5), np.ones(5))
+    relaxed = fewest._relaxation(gains, np.zeros(5), np.ones(5))
     assert relaxed.share.sum() == pytest.approx(2.5)
-    assert len(covering._whole(gains, relaxed, 3)) == 3
-    assert covering._whole(gains, relaxed, 2) is None
+    assert len(fewest._whole(gains, relaxed, 3)) == 3
+    assert fewest._whole(gains, relaxed, 2) is None
     assert (
-        covering._whole(np.tile(gains, 20), covering._Relaxed(np.tile(relaxed.share / 20, 20), relaxed.prices), 3)
-        is None
+        fewest._whole(np.tile(gains, 20), fewest._Relaxed(np.tile(relaxed.share / 20, 20), relaxed.prices), 3) is None
     )
