@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["ORDERS", "PARADIGMS", "Paradigm", "paradigms_of"]
+__all__ = ["ORDERS", "PARADIGMS", "SMALLEST", "Paradigm", "paradigms_of"]
 
 ORDERS = ("rival", "nearest")
 """The orders in which statements about patches are chosen: against the worst open rival, or the published one."""
+
+SMALLEST = "smallest"
+"""Stands for all paradigms that a head has: of each image the smallest explanation is kept, under its own paradigm."""
 
 _COSINES = ("cosine", "rooted_cosine")
 
@@ -25,21 +28,24 @@ class Paradigm:
         spatial: whether statements are about patches; otherwise they are about activations.
         geometries: the geometries it is defined for, as head files spell them.
         minimal: whether a certificate may claim that every statement is needed.
+        never_below: a paradigm for some of the same heads whose explanations are the smaller ones; for such a head,
+            this one need not be tried.
     """
 
     name: str
     spatial: bool
     geometries: tuple[str, ...]
     minimal: bool = True
+    never_below: str | None = None
 
 
 PARADIGMS: dict[str, Paradigm] = {
     paradigm.name: paradigm
     for paradigm in (
         Paradigm("projection", True, ("euclidean", *_COSINES, "inner_product")),
-        Paradigm("triangle", True, ("euclidean", *_COSINES, "inner_product"), minimal=False),
-        Paradigm("hypersphere", True, ("euclidean", *_COSINES), minimal=False),
-        Paradigm("simplex", True, ("softmax",)),
+        Paradigm("triangle", True, ("euclidean", *_COSINES, "inner_product"), False, never_below="projection"),
+        Paradigm("hypersphere", True, ("euclidean", *_COSINES), minimal=False, never_below="projection"),
+        Paradigm("simplex", True, ("softmax",), never_below="assignment"),
         Paradigm("assignment", True, ("softmax",)),
         Paradigm("sparse", False, ("softmax",)),
         Paradigm("top_k", False, ("euclidean", *_COSINES, "inner_product", "softmax")),

@@ -16,7 +16,7 @@ from verale.cli import ray_engine
 from verale.cli.progress import progress
 from verale.cli.shared import EXIT_INTERRUPTED, EXIT_UNEXPLAINED, names, verbose
 from verale.errors import InputError, LatentsError, UsageError
-from verale.paradigms import ORDERS, PARADIGMS
+from verale.paradigms import ORDERS, PARADIGMS, SMALLEST
 from verale.runs.device import DEVICES
 
 if TYPE_CHECKING:
@@ -41,17 +41,17 @@ __all__ = ["command"]
 )
 @click.option(
     "--paradigm",
+    default=SMALLEST,
+    show_default=True,
     metavar="NAME",
-    shell_complete=names(*PARADIGMS),
-    help=f"{', '.join(PARADIGMS)}; by default the best for the head.",
+    shell_complete=names(SMALLEST, *PARADIGMS),
+    help=f"{', '.join(PARADIGMS)}; or {SMALLEST}: all that the head has, and of each image the smallest is kept.",
 )
 @click.option(
     "--order",
-    default="rival",
-    show_default=True,
     metavar="NAME",
     shell_complete=names(*ORDERS),
-    help="rival, or nearest: the published order.",
+    help="rival, or nearest: the published order. By default rival; under simplex and assignment the smaller of both.",
 )
 @click.option(
     "--tolerance", default=0.0, metavar="X", help="Widen each stated interval outward to multiples of X, such as 0.01."
@@ -76,8 +76,8 @@ def command(
     latents_path: str | None,
     run: str | None,
     images: str | None,
-    paradigm: str | None,
-    order: str,
+    paradigm: str,
+    order: str | None,
     out: str,
     tolerance: float,
     device: str,
@@ -91,7 +91,8 @@ def command(
 ) -> None:
     """Explain every image of a latents file (--head, --latents), or of a folder (--checkpoint-dir, --images).
 
-    Writes one certificate for each image, and explanations.csv. OUT also gets the head and the latents, so that it can
+    Writes one certificate for each image, and explanations.csv, which also says what the paradigms gave that were tried
+    and not kept. OUT also gets the head and the latents, so that it can
     be audited on its own; latents of more than 1 GiB stay where they are, and OUT gets a link. For a folder of images
     OUT gets source.json too (which network, which images, where its prototypes come from). After an interruption the
     same command continues where it stopped; OUT never holds two runs.

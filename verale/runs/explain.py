@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from verale.head import Head
-    from verale.search import Batches, ImageResult, SearchOptions
+    from verale.search import Attempt, Batches, ImageResult, SearchOptions
 
 __all__ = ["FolderRun", "open_run", "rows_and_certificates"]
 
@@ -144,6 +144,7 @@ def rows_and_certificates(
             "seconds": seconds,
             "label": label,
             "correct": None if label is None else label == explanation.predicted,
+            "others": "; ".join(map(_attempt, result.others)) or None,
             **_confidence(result.logits, explanation.predicted),
         }
         if isinstance(explanation, Certificate):
@@ -162,6 +163,10 @@ def rows_and_certificates(
             values["reason"] = explanation.reason
         rows.append(Explained(**values))
     return rows, certificates
+
+
+def _attempt(other: Attempt) -> str:
+    return f"{other.paradigm} {other.reason if other.size is None else other.size}"
 
 
 def _confidence(logits: Tensor, predicted: int) -> dict[str, Any]:
@@ -215,6 +220,7 @@ def _description(batches: Batches, labels: Sequence[int] | None) -> dict[str, An
         "labels": None if labels is None else hashlib.sha256(json.dumps(list(labels)).encode()).hexdigest(),
         "images": len(batches.images),
         "paradigm": batches.paradigm,
+        "paradigms": list(batches.paradigms),
         "order": options.order,
         "tolerance": options.tolerance,
         "device": torch.device(options.device).type,

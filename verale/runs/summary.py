@@ -11,6 +11,7 @@ from statistics import mean, stdev
 
 from verale.errors import InputError
 from verale.files import read
+from verale.paradigms import SMALLEST
 from verale.runs.folder import RUN_FILE
 from verale.runs.table import TABLE, Explained, read_table
 
@@ -41,7 +42,8 @@ class RunSummary:
 
     Attributes:
         source: the folder or table, as given.
-        paradigm: None where there is no certificate, or the table does not say.
+        paradigm: None where there is no certificate, or the table does not say; `smallest` where the smallest of
+            several was kept.
         predictions: which images: `all`, `correct` or `incorrect`; only `all` where true classes are not known.
         images: how many have an explanation.
         without: how many have none; they count nowhere else.
@@ -87,6 +89,8 @@ def summarize(source: str) -> list[RunSummary]:
     if not rows:
         raise InputError(path, "has no rows; explain some images first")
     paradigms = sorted({row.paradigm for row in rows if row.paradigm is not None})
+    if is_run and _all_were_tried(run):
+        paradigms = [SMALLEST]
     if len(paradigms) > 1:
         raise InputError(path, f"holds several paradigms ({', '.join(paradigms)}), expected the table of one run")
     paradigm = paradigms[0] if paradigms else None
@@ -106,6 +110,14 @@ def _warn_if_unfinished(run: Path, images: int) -> None:
         return
     if type(total) is int and total != images:
         _log.warning("%s: %d of %d images are explained so far", run.parent, images, total)
+
+
+def _all_were_tried(run: Path) -> bool:
+    """Whether a run kept the smallest explanation of each image, under whichever paradigm."""
+    try:
+        return bool(json.loads(read(run, "the description of a run"))["paradigm"] == SMALLEST)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return False
 
 
 def _summary(source: str, paradigm: str | None, kind: str, chosen: Iterable[Explained]) -> RunSummary:

@@ -40,6 +40,8 @@ class Explained:
         relative_size: the size over the number of possible statements: L * P, or P if they are about activations.
         margin: the least margin that is proved.
         paradigm: the certificate's.
+        others: what other paradigms gave that were tried for this image: `name size`, or `name` and why none; separated
+            by semicolons.
         certificate: the name of its file.
         sha256: of that file's bytes, as in audit logs.
         reason: why there is no certificate.
@@ -61,6 +63,7 @@ class Explained:
     relative_size: float | None = None
     margin: float | None = None
     paradigm: str | None = None
+    others: str | None = None
     certificate: str | None = None
     sha256: str | None = None
     reason: str | None = None
@@ -125,6 +128,7 @@ _FIELDS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "Relative Size": ("relative_size", _finite),
     "Margin": ("margin", _finite),
     "Paradigm": ("paradigm", _text),
+    "Others": ("others", _text),
     "Certificate": ("certificate", _text),
     "SHA-256": ("sha256", _text),
     "Reason": ("reason", _text),

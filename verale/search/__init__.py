@@ -2,5 +2,6 @@
 
 from verale.search.batches import Batches, ImageResult, best_paradigm
 from verale.search.options import SearchOptions, Unexplained
+from verale.search.smallest import Attempt
 
-__all__ = ["Batches", "ImageResult", "SearchOptions", "Unexplained", "best_paradigm"]
+__all__ = ["Attempt", "Batches", "ImageResult", "SearchOptions", "Unexplained", "best_paradigm"]

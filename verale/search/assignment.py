@@ -23,8 +23,10 @@ _PRICE_SHARE = 8
 """Prices are rounded up to few digits, which costs at most one part in so many of a margin."""
 
 
-def explain_assignment(problem: Problem, paradigm: Assignment, order: str) -> list[SpatialExplanation | str]:
-    """For each image an explanation, or the reason why there is none.
+def explain_assignment(
+    problem: Problem, paradigm: Assignment, order: str, most: list[float] | None = None
+) -> list[SpatialExplanation | str]:
+    """For each image an explanation, or the reason why there is none; `most` as in `explain_spatial`.
 
     It starts from an explanation under `simplex`, which is sound here too because `assignment` is never looser. Then it
     tries to drop each statement, those about small masses first, because they leave the smallest remainder to their
@@ -32,7 +34,7 @@ def explain_assignment(problem: Problem, paradigm: Assignment, order: str) -> li
 
     Soundness: the trials use plain floats; the result is proved from nothing but the statements and the prices.
     """
-    explanations = explain_spatial(problem, paradigm, order)
+    explanations = explain_spatial(problem, paradigm, order, most)
     trials = {
         image: _Trials(problem.take([image]), sorted(simple.pairs))
         for image, simple in enumerate(explanations)

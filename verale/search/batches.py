@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
-from functools import partial
 from typing import Any
 
 import torch
@@ -22,11 +21,12 @@ from verale.bounds import (
 from verale.certificate import Certificate, PatchStatement, Prices, Statement
 from verale.errors import UsageError
 from verale.head import Head, as_patches, digest, read_out
-from verale.paradigms import PARADIGMS
+from verale.paradigms import ORDERS, PARADIGMS, SMALLEST
 from verale.search.activations import ActivationExplanation
 from verale.search.assignment import explain_assignment
 from verale.search.options import SearchOptions, Unexplained
 from verale.search.problem import Problem, UnexplainedError
+from verale.search.smallest import Attempt, Kept, Solution, keep_smallest, smaller, worth_trying
 from verale.search.sparse import explain_sparse
 from verale.search.spatial import explain_spatial
 from verale.search.top_k import explain_top_k
@@ -63,11 +63,13 @@ class ImageResult:
         explanation: the certificate, or why there is none.
         head: the head.
         activations: (P,) float64, the midpoints of what was observed; an estimate.
+        others: what the paradigms gave that were tried too.
     """
 
     explanation: Certificate | Unexplained
     head: Head
     activations: Tensor
+    others: tuple[Attempt, ...] = ()
 
     @property
     def logits(self) -> Tensor:
@@ -85,7 +87,8 @@ class Batches:
     Attributes:
         head: the head.
         options: how to explain.
-        paradigm: its name; the best one if none was chosen.
+        paradigm: its name, or `smallest`; the best spatial one if none was chosen.
+        paradigms: the names of those that are tried.
         images: (N, L, D) float64.
         size: images in a batch: as many as the options say, or fewer to stay within memory.
 
@@ -98,13 +101,9 @@ class Batches:
         self.images = as_patches(latents)
         check_domain(head, self.images)
         self.paradigm = self.options.paradigm or best_paradigm(head)
-        if self.paradigm == "sparse" and head.geometry.kind not in PARADIGMS["sparse"].geometries:
-            raise UsageError("paradigm 'sparse' needs a softmax head; for a metric head use 'top_k'")
-        paradigm_class = _SPATIAL.get(self.paradigm)
-        if paradigm_class is not None and head.prototypes is not None:
-            _require_memory(16 * head.size**2, f"the products of {head.size} prototypes", self.options)
-        spatial = None if paradigm_class is None else paradigm_class(head, self.options.device)
-        self._explainer = _Explainer(head, head.digest, self.paradigm, spatial, self.options)
+        searches = _searches(head, self.paradigm, self.options)
+        self.paradigms = tuple(search.name for search in searches)
+        self._explainer = _Explainer(head, head.digest, searches, self.options)
         one = self._explainer.bytes_per_image(self.images.shape[1])
         _require_memory(one, f"the {self.images.shape[1]} patches of an image", self.options)
         self.size = max(1, int(min(self.options.batch, self.options.max_memory // one)))
@@ -133,22 +132,87 @@ def _require_memory(needed: int, what: str, options: SearchOptions) -> None:
         )
 
 
+def _searches(head: Head, paradigm: str, options: SearchOptions) -> tuple[_Search, ...]:
+    """The search under a paradigm, or under all that the head has. Raises UsageError if it has not got that one."""
+    if paradigm != SMALLEST:
+        return (_Search.of(head, paradigm, options),)
+    searches: dict[str, _Search] = {}
+    for name in worth_trying(head.geometry.kind):
+        if PARADIGMS[name].never_below not in searches:
+            try:
+                searches[name] = _Search.of(head, name, options)
+            except UsageError as error:
+                _log.info("paradigm %s is not tried: %s", name, error)
+    return tuple(searches.values())
+
+
+@dataclass(frozen=True)
+class _Search:
+    """The search under one paradigm.
+
+    Attributes:
+        name: the paradigm.
+        spatial: how its statements about patches bound observables; None if they are about activations.
+        orders: those in which statements are chosen; the smallest explanation is kept.
+    """
+
+    name: str
+    spatial: Any
+    orders: tuple[str, ...]
+
+    @classmethod
+    def of(cls, head: Head, name: str, options: SearchOptions) -> _Search:
+        """The search for a head. Raises UsageError if it has not got this paradigm, or memory is too small."""
+        if name == "sparse" and head.geometry.kind not in PARADIGMS["sparse"].geometries:
+            raise UsageError("paradigm 'sparse' needs a softmax head; for a metric head use 'top_k'")
+        paradigm_class = _SPATIAL.get(name)
+        if paradigm_class is not None and head.prototypes is not None:
+            _require_memory(16 * head.size**2, f"the products of {head.size} prototypes", options)
+        spatial = None if paradigm_class is None else paradigm_class(head, options.device)
+        if options.order is not None:
+            return cls(name, spatial, (options.order,))
+        return cls(name, spatial, ORDERS if isinstance(spatial, Simplex) else ORDERS[:1])
+
+    def solve(self, problem: Problem, most: list[float]) -> list[Solution]:
+        """For each image a solution; see `Search`."""
+        if self.name in _OF_ACTIVATIONS:
+            return _one_by_one(_OF_ACTIVATIONS[self.name], problem)
+        solutions = self._spatial(problem, self.orders[0], most)
+        for order in self.orders[1:]:
+            solutions = list(map(smaller, solutions, self._spatial(problem, order, most)))
+        return solutions
+
+    def _spatial(self, problem: Problem, order: str, most: list[float]) -> list[Solution]:
+        solutions: list[Solution] = []
+        search = explain_assignment if self.name == "assignment" else explain_spatial
+        for image, solution in enumerate(search(problem, self.spatial, order, most)):
+            if isinstance(solution, str):
+                solutions.append(solution)
+                continue
+            rows = problem.index([image * problem.patches + patch for patch, _ in solution.pairs])
+            observed = problem.observed[rows, problem.index([prototype for _, prototype in solution.pairs])]
+            ends = zip(solution.pairs, observed.lower.tolist(), observed.upper.tolist(), strict=True)
+            statements: list[Statement] = [PatchStatement(*pair, lower, upper) for pair, lower, upper in ends]
+            prices = (Prices(c, tuple(paid), tuple(paid.values())) for c, paid in solution.prices.items())
+            solutions.append((statements, _shortened(solution.margins), solution.minimal, tuple(prices)))
+        return solutions
+
+
 @dataclass(frozen=True)
 class _Explainer:
-    """Explains images of one head under one paradigm."""
+    """Explains images of one head under one paradigm or several."""
 
     head: Head
     head_digest: str
-    name: str
-    spatial: Any
+    searches: tuple[_Search, ...]
     options: SearchOptions
 
     def bytes_per_image(self, patches: int) -> int:
         """Roughly the memory that the search needs for one image: rows (three copies), pooling's work, margins."""
         per_pair = 8 * (20 if self.head.pooling.needs_all_patches else 5)
-        if self.spatial is not None:
-            row = self.spatial.start(1)
-            per_pair += 3 * sum(getattr(row, f.name).nbytes for f in fields(row)) // self.head.size
+        rows = [search.spatial.start(1) for search in self.searches if search.spatial is not None]
+        sizes = (sum(getattr(row, f.name).nbytes for f in fields(row)) for row in rows)
+        per_pair += 3 * max(sizes, default=0) // self.head.size
         return patches * self.head.size * per_pair + 16 * self.head.size * self.head.classes
 
     def within_memory(self, images: Tensor) -> Iterator[list[ImageResult]]:
@@ -171,22 +235,22 @@ class _Explainer:
         results = []
         midpoints = (problem.activations.lower + problem.activations.upper) / 2
         settled = [image for image, margin in enumerate(problem.settled.tolist()) if margin > 0]
-        of_activations = _OF_ACTIVATIONS.get(self.name)
-        solve = self._spatial if of_activations is None else partial(_one_by_one, of_activations)
-        solved = dict(zip(settled, solve(problem.take(settled)), strict=True))
+        solved = dict(zip(settled, keep_smallest(problem.take(settled), self.searches), strict=True))
+        unsettled = Kept("", _TOO_WIDE if self.options.tolerance else _TIE, ())
         for image, (patches, predicted) in enumerate(zip(images, problem.margins.predicted.tolist(), strict=True)):
-            match solved.get(image, _TOO_WIDE if self.options.tolerance else _TIE):
-                case str(reason):
-                    explanation: Certificate | Unexplained = Unexplained(predicted, reason)
-                case (statements, margins, minimal, prices):
-                    explanation = self._certificate(patches, predicted, statements, margins, minimal, prices)
-            results.append(ImageResult(explanation, self.head, midpoints[image]))
+            kept = solved.get(image, unsettled)
+            if isinstance(kept.solution, str):
+                explanation: Certificate | Unexplained = Unexplained(predicted, kept.solution)
+            else:
+                explanation = self._certificate(patches, predicted, kept.paradigm, *kept.solution)
+            results.append(ImageResult(explanation, self.head, midpoints[image], kept.others))
         return results
 
     def _certificate(
         self,
         patches: Tensor,
         predicted: int,
+        paradigm: str,
         statements: list[Statement],
         margins: list[float],
         minimal: bool,
@@ -196,7 +260,7 @@ class _Explainer:
             head=self.head_digest,
             latents=digest(patches),
             predicted=predicted,
-            paradigm=self.name,
+            paradigm=paradigm,
             patches=len(patches),
             statements=tuple(statements),
             margins=tuple(None if rival == predicted else margin for rival, margin in enumerate(margins)),
@@ -205,25 +269,10 @@ class _Explainer:
             prices=prices,
         )
 
-    def _spatial(self, problem: Problem) -> list[_Solution]:
-        solutions: list[_Solution] = []
-        search = explain_assignment if self.name == "assignment" else explain_spatial
-        for image, solution in enumerate(search(problem, self.spatial, self.options.order)):
-            if isinstance(solution, str):
-                solutions.append(solution)
-                continue
-            rows = problem.index([image * problem.patches + patch for patch, _ in solution.pairs])
-            observed = problem.observed[rows, problem.index([prototype for _, prototype in solution.pairs])]
-            ends = zip(solution.pairs, observed.lower.tolist(), observed.upper.tolist(), strict=True)
-            statements: list[Statement] = [PatchStatement(*pair, lower, upper) for pair, lower, upper in ends]
-            prices = (Prices(c, tuple(paid), tuple(paid.values())) for c, paid in solution.prices.items())
-            solutions.append((statements, _shortened(solution.margins), solution.minimal, tuple(prices)))
-        return solutions
 
-
-def _one_by_one(search: Callable[[Problem], ActivationExplanation], problem: Problem) -> list[_Solution]:
+def _one_by_one(search: Callable[[Problem], ActivationExplanation], problem: Problem) -> list[Solution]:
     """The solution for each image under a paradigm whose statements are about activations."""
-    solutions: list[_Solution] = []
+    solutions: list[Solution] = []
     for image in range(len(problem)):
         try:
             found = search(problem.take([image]))
@@ -248,7 +297,3 @@ def _shortened(margins: Tensor) -> list[float]:
 
 _TOO_WIDE = "no class certainly beats all others even if every observable is stated within the tolerance"
 _TIE = "no class certainly beats all others at these latents: a tie, or too close for float64"
-
-_Solution = tuple[list[Statement], list[float], bool, tuple[Prices, ...]] | str
-"""Statements, the proved margin of every class, whether no statement can be dropped, and the checker's hints; or the
-reason why there is no certificate."""

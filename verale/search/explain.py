@@ -20,7 +20,7 @@ def explain(
     latents: Any,
     paradigm: str | None = None,
     *,
-    order: str = "rival",
+    order: str | None = None,
     tolerance: float = 0.0,
     device: str | torch.device = "cpu",
     batch: int = 16,

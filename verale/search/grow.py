@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -14,7 +16,7 @@ from verale.rounding import Enclosure
 from verale.search.candidates import Needs, candidate_pairs
 from verale.search.problem import Pair, Problem
 
-__all__ = ["Growth", "grow"]
+__all__ = ["Growth", "given_up", "grow"]
 
 R = TypeVar("R", bound=Any)
 
@@ -36,7 +38,12 @@ class Growth:
     failure: str = ""
 
 
-def grow(problem: Problem, paradigm: SpatialParadigm[R]) -> tuple[list[Growth], R]:
+def given_up(count: int) -> str:
+    """The failure of a growth that became too large."""
+    return f"given up at {count} statements: a smaller explanation is known"
+
+
+def grow(problem: Problem, paradigm: SpatialParadigm[R], most: Sequence[float] | None = None) -> tuple[list[Growth], R]:
     """For each image, statements that entail its class; all images grow in lockstep.
 
     A rival is open while its margin is not proved positive. In each round, the worst open rival of an image names the
@@ -48,6 +55,7 @@ def grow(problem: Problem, paradigm: SpatialParadigm[R]) -> tuple[list[Growth], 
     Args:
         problem: N images of L patches.
         paradigm: how statements bound observables.
+        most: an image with more statements than this is given up.
 
     Returns:
         One Growth an image, and the paradigm's rows (N * L) after the statements.
@@ -57,7 +65,7 @@ def grow(problem: Problem, paradigm: SpatialParadigm[R]) -> tuple[list[Growth], 
     """
     rows = paradigm.start(len(problem) * problem.patches)
     growths = [Growth([]) for _ in range(len(problem))]
-    growing = _GrowingImages(problem, paradigm)
+    growing = _GrowingImages(problem, paradigm, [math.inf] * len(problem) if most is None else most)
     while len(growing.images):
         choice = growing.choose()
         ended = []
@@ -82,7 +90,9 @@ class _Choice:
         open: (n,) whether a rival is open.
         rival, margin: (n,) the worst rival, and its proved margin.
         patch, prototype: (n, M) pairs, the costliest first.
-        chosen: (n, M) which of them to state: at most one a patch, and none where no rival is open.
+        stated: (n,) how many statements there are.
+        hopeless: (n,) whether these are too many.
+        chosen: (n, M) which of them to state: at most one a patch, and none where no rival is open or that is hopeless.
     """
 
     open: Tensor
@@ -90,10 +100,14 @@ class _Choice:
     margin: Tensor
     patch: Tensor
     prototype: Tensor
+    stated: Tensor
+    hopeless: Tensor
     chosen: Tensor
 
     def failure(self, index: int) -> str:
         """Why an image that is open and has nothing to state cannot be explained."""
+        if self.hopeless[index]:
+            return given_up(int(self.stated[index]))
         return (
             f"class {int(self.rival[index])} stays open (margin >= {float(self.margin[index]):.3g}) though every "
             "statement that could help is made"
@@ -111,7 +125,7 @@ class _GrowingImages:
         rows: what the paradigm knows of their patches.
     """
 
-    def __init__(self, problem: Problem, paradigm: SpatialParadigm[R]) -> None:
+    def __init__(self, problem: Problem, paradigm: SpatialParadigm[R], most: Sequence[float]) -> None:
         self._paradigm = paradigm
         self._problem = problem
         self.images = list(range(len(problem)))
@@ -124,6 +138,7 @@ class _GrowingImages:
         self._least, self._attained = problem.dissimilarities().min(1)
         self._actual = (problem.activations.lower + problem.activations.upper) / 2
         self._each = torch.arange(len(problem), device=ranges.lower.device)
+        self._most = torch.tensor(most, dtype=torch.float64, device=ranges.lower.device)
         self._rounds = 0
 
     def choose(self) -> _Choice:
@@ -135,7 +150,9 @@ class _GrowingImages:
         needs = Needs(favour, against, loss, self._problem.observed, self._least, self._attained, self._stated)
         patch, prototype, promise = candidate_pairs(needs, self._pooled)
         open_ = ~(margin > 0)
-        chosen = (promise >= 0) & ~self._stated[each[:, None], patch, prototype] & open_[:, None]
+        stated = self._stated.flatten(1).sum(1)
+        hopeless = stated > self._most
+        chosen = (promise >= 0) & ~self._stated[each[:, None], patch, prototype] & (open_ & ~hopeless)[:, None]
         # One statement a patch, and no more than would close the deficit if each kept its promise.
         same = (patch[:, :, None] == patch[:, None, :]) & chosen[:, None, :]
         chosen &= ~same.tril(-1).any(2)
@@ -147,6 +164,8 @@ class _GrowingImages:
             margin=margin,
             patch=patch,
             prototype=prototype,
+            stated=stated,
+            hopeless=hopeless,
             chosen=chosen,
         )
 
@@ -222,6 +241,7 @@ class _GrowingImages:
         self.live = [True] * len(kept)
         self._pooled.select(remaining)
         self._stated, self._margins = self._stated[remaining], self._margins[remaining]
+        self._most = self._most[remaining]
         self._least, self._attained, self._actual = (
             self._least[remaining],
             self._attained[remaining],

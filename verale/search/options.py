@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from verale.errors import UsageError
-from verale.paradigms import ORDERS, PARADIGMS
+from verale.paradigms import ORDERS, PARADIGMS, SMALLEST
 
 __all__ = ["LEAST_TOLERANCE", "SearchOptions", "Unexplained"]
 
@@ -36,9 +36,11 @@ class SearchOptions:
     """How to search. The options change which explanation comes out, never whether it is sound.
 
     Attributes:
-        paradigm: a name of `verale.paradigms.PARADIGMS` that is defined for the head's geometry; None for the spatial
-            paradigm with the smallest explanations.
-        order: `rival` (each statement is chosen against the worst open rival) or `nearest` (the published order).
+        paradigm: a name of `verale.paradigms.PARADIGMS` that is defined for the head's geometry; `smallest` for the
+            smallest explanation of each image, under whichever paradigm; None for the spatial paradigm with the
+            smallest explanations.
+        order: `rival` (each statement is chosen against the worst open rival) or `nearest` (the published order); None
+            for `rival` and, under simplex and assignment, the smaller of both.
         device: where to compute.
         tolerance: each interval is widened outward to multiples of this, in the units of the stated observable (0.01
             gives two decimals); 0 for the tightest intervals that float64 gives, otherwise at least
@@ -49,16 +51,17 @@ class SearchOptions:
     """
 
     paradigm: str | None = None
-    order: str = "rival"
+    order: str | None = None
     tolerance: float = 0.0
     device: str | torch.device = "cpu"
     batch: int = 16
     max_memory: float = 4 * 2**30
 
     def __post_init__(self) -> None:
-        if self.paradigm is not None and self.paradigm not in PARADIGMS:
-            raise UsageError(f"paradigm {self.paradigm!r} is unknown, expected one of {', '.join(PARADIGMS)}")
-        if self.order not in ORDERS:
+        if self.paradigm is not None and self.paradigm not in (*PARADIGMS, SMALLEST):
+            known = ", ".join((*PARADIGMS, SMALLEST))
+            raise UsageError(f"paradigm {self.paradigm!r} is unknown, expected one of {known}")
+        if self.order is not None and self.order not in ORDERS:
             raise UsageError(f"order {self.order!r} is unknown, expected one of {', '.join(ORDERS)}")
         if not 0 <= self.tolerance < math.inf:
             raise UsageError(f"tolerance is {self.tolerance}, expected a finite number, at least 0")

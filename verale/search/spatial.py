@@ -18,8 +18,13 @@ from verale.search.sweep import sweep
 
 __all__ = ["UNSETTLED", "SpatialExplanation", "explain_spatial"]
 
-_GROWTH: dict[str, Callable[[Problem, Any], tuple[list[Growth], Any]]] = dict(zip(ORDERS, (grow, sweep), strict=True))
+_GROWTH: dict[str, Callable[[Problem, Any, list[float] | None], tuple[list[Growth], Any]]] = dict(
+    zip(ORDERS, (grow, sweep), strict=True)
+)
 """The ways to choose the next statement, by name."""
+
+_HOPELESS = 3
+"""Of the statements that are chosen, shrinking leaves more than one in so many."""
 
 UNSETTLED = "the margin left is too small for float64 to prove"
 
@@ -41,8 +46,12 @@ class SpatialExplanation:
     prices: dict[int, dict[int, float]] = field(default_factory=dict)
 
 
-def explain_spatial(problem: Problem, paradigm: SpatialParadigm[Any], order: str) -> list[SpatialExplanation | str]:
+def explain_spatial(
+    problem: Problem, paradigm: SpatialParadigm[Any], order: str, most: list[float] | None = None
+) -> list[SpatialExplanation | str]:
     """For each image an explanation, or the reason why there is none.
+
+    Where an image's explanation has to have at most `most` statements, it is given up when that has become hopeless.
 
     First statements are added until the class follows (`_GROWTH`), then those that are not needed are dropped. Under an
     ordered paradigm bounds are not monotone in E, so dropping is repeated until nothing can be dropped. The class is
@@ -50,7 +59,8 @@ def explain_spatial(problem: Problem, paradigm: SpatialParadigm[Any], order: str
     """
     if not len(problem):
         return []
-    growths, rows = _GROWTH[order](problem, paradigm)
+    stop = None if most is None else [_HOPELESS * limit for limit in most]
+    growths, rows = _GROWTH[order](problem, paradigm, stop)
     explanations = shrink(problem, paradigm, [[] if g.failure else g.pairs for g in growths], rows)
     rows = rows_from_scratch(problem, paradigm, explanations)
     while paradigm.ordered:

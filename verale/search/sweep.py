@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from verale.bounds import SpatialParadigm, put, take
-from verale.search.grow import Growth
+from verale.search.grow import Growth, given_up
 from verale.search.problem import Problem
 from verale.search.shrink import proved_margins
 
@@ -14,11 +15,13 @@ __all__ = ["sweep"]
 R = TypeVar("R", bound=Any)
 
 
-def sweep(problem: Problem, paradigm: SpatialParadigm[R]) -> tuple[list[Growth], R]:
+def sweep(
+    problem: Problem, paradigm: SpatialParadigm[R], most: Sequence[float] | None = None
+) -> tuple[list[Growth], R]:
     """For each image, statements that entail its class, in the order of Soria et al.; for a fair comparison.
 
     A sweep states one prototype at every patch of an open image, the nearest that is not stated yet. Sweeps are not
-    split: shrinking removes what the last one states too much.
+    split: shrinking removes what the last one states too much. An image with more than `most` statements is given up.
 
     Returns:
         One Growth an image, and the paradigm's rows (N * L) after the statements.
@@ -33,6 +36,9 @@ def sweep(problem: Problem, paradigm: SpatialParadigm[R]) -> tuple[list[Growth],
         for growth, success in zip(growths, proved, strict=True):
             growth.failure = "" if success else growth.failure
         still = [image for image, success in enumerate(proved) if not success]
+        for image in [image for image in still if most and len(growths[image].pairs) > most[image]]:
+            growths[image].failure = given_up(len(growths[image].pairs))
+            still.remove(image)
         if step == problem.head.size or not still:
             break
         where = problem.rows_of(still)

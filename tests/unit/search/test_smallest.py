@@ -1,0 +1,141 @@
+"""Smallest: of each image the smallest explanation is kept, and what the others gave is told."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from support.problems import small_problem
+from support.small import GEOMETRIES, small_head, small_latents
+
+from verale.certificate import ActivationStatement, Certificate
+from verale.checker import Auditor, Status
+from verale.head import Head, Softmax, Threshold, as_patches
+from verale.paradigms import PARADIGMS, SMALLEST, paradigms_of
+from verale.search import Attempt, Batches, SearchOptions
+from verale.search.explain import explain
+from verale.search.smallest import keep_smallest, smaller, worth_trying
+
+
+def results_of(head, latents, paradigm, **options):
+    batches = Batches(head, latents, SearchOptions(paradigm, **options))
+    return batches, [result for start in batches.starts for result in batches.explain(start)]
+
+
+class Scripted:
+    """A search that gives solutions of known sizes; None for no solution."""
+
+    def __init__(self, name, sizes):
+        self.name, self.sizes, self.most = name, sizes, []
+
+    def solve(self, problem, most):
+        self.most = most
+        return [
+            "no luck" if size is None else ([ActivationStatement(0, 0.0, 1.0)] * size, [], True, ())
+            for size in self.sizes
+        ]
+
+
+def test_the_smallest_is_kept_the_earlier_on_a_tie_and_each_is_told_what_it_has_to_beat():
+    problem = small_problem("euclidean", 2).take([0, 1])
+    first, second, third = Scripted("a", [3, None]), Scripted("b", [3, 7]), Scripted("c", [2, None])
+    kept = keep_smallest(problem, [first, second, third])
+    assert (first.most, second.most, third.most) == ([math.inf] * 2, [2, math.inf], [2, 6])
+    assert [each.paradigm for each in kept] == ["c", "b"]
+    assert kept[0].others == (Attempt("a", 3), Attempt("b", 3))
+    assert kept[1].others == (Attempt("a", None, "no luck"), Attempt("c", None, "no luck"))
+    tie = keep_smallest(problem, [first, second])
+    assert [each.paradigm for each in tie] == ["a", "b"]
+
+
+def test_a_reason_is_never_smaller():
+    solution = ([], [], True, ())
+    assert smaller("why", solution) == smaller(solution, "why") == solution
+    assert smaller("why", "or why") == "why"
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_no_paradigm_gives_a_smaller_explanation(geometry):
+    head = small_head(geometry, 3)
+    latents = small_latents(head, seed=3)
+    batches, results = results_of(head, latents, SMALLEST)
+    auditor = Auditor(head.to_bytes())
+    single = {name: explain(head, latents, name) for name in batches.paradigms}
+    explained = 0
+    for image, result in enumerate(results):
+        sizes = {name: each[image].size for name, each in single.items() if isinstance(each[image], Certificate)}
+        if not sizes:
+            assert not isinstance(result.explanation, Certificate)
+            continue
+        explained += 1
+        assert result.explanation.size == min(sizes.values())
+        assert result.explanation == single[result.explanation.paradigm][image]
+        assert auditor.check(result.explanation.to_bytes(), minimality=True).status is Status.PROVED
+        assert {other.paradigm for other in result.others} == set(batches.paradigms) - {result.explanation.paradigm}
+        for other in result.others:
+            assert other.size == sizes[other.paradigm] if other.size is not None else "given up" in other.reason
+    assert explained
+
+
+def test_the_order_of_trying_is_that_of_ease_and_covers_the_registry():
+    for geometry in PARADIGMS["top_k"].geometries:
+        names = worth_trying(geometry)
+        assert set(names) == set(paradigms_of(geometry))
+        assert [PARADIGMS[name].spatial for name in names] == sorted(PARADIGMS[name].spatial for name in names)
+        for name in names:
+            smaller_one = PARADIGMS[name].never_below
+            assert smaller_one is None or smaller_one not in names or names.index(smaller_one) < names.index(name)
+
+
+def test_paradigms_that_the_head_has_not_got_are_left_out():
+    masses = small_head("softmax")
+    assert Batches(masses, small_latents(masses), SearchOptions(SMALLEST)).paradigms[-1] == "assignment"
+    threshold = Head(masses.weight, Softmax(), Threshold(0.1))
+    names = Batches(threshold, small_latents(threshold), SearchOptions(SMALLEST)).paradigms
+    assert names[-1] == "simplex" and "assignment" not in names
+    metric = small_head("euclidean")
+    names = Batches(metric, small_latents(metric), SearchOptions(SMALLEST)).paradigms
+    assert names[-1] == "projection" and not {"triangle", "hypersphere", "sparse"} & set(names)
+
+
+def test_a_paradigm_that_cannot_win_is_given_up():
+    """Its search stops long before it has an explanation."""
+    head = small_head("euclidean", 5, prototypes=40, depth=12, classes=5)
+    latents = small_latents(head, images=3, patches=30, seed=5)
+    _, results = results_of(head, latents, SMALLEST)
+    given_up = [other for result in results for other in result.others if "given up" in other.reason]
+    assert given_up and all(other.size is None for other in given_up)
+    again, _ = results_of(head, latents, SMALLEST)
+    assert again.paradigms == ("top_k", "projection")
+
+
+@pytest.mark.parametrize("paradigm", ["simplex", "assignment"])
+def test_of_both_orders_the_smaller_is_kept(paradigm):
+    different = 0
+    for seed in range(6):
+        head = small_head("softmax", seed, prototypes=20, classes=4)
+        latents = small_latents(head, images=6, patches=12, seed=seed)
+        by_order = {order: explain(head, latents, paradigm, order=order) for order in ("rival", "nearest")}
+        for best, rival, nearest in zip(explain(head, latents, paradigm), *by_order.values(), strict=True):
+            if isinstance(best, Certificate):
+                assert best.size == min(rival.size, nearest.size)
+                assert best == (nearest if nearest.size < rival.size else rival)
+                different += nearest.size < rival.size
+    assert different
+
+
+def test_the_same_latents_give_the_same_results_in_every_batch():
+    head = small_head("cosine", 3, prototypes=30, classes=5)
+    latents = small_latents(head, images=5, patches=7, seed=3)
+    _, whole = results_of(head, latents, SMALLEST)
+    _, apart = results_of(head, latents, SMALLEST, batch=1)
+    assert [each.explanation.size for each in whole] == [each.explanation.size for each in apart]
+    assert [each.others for each in whole] == [each.others for each in apart]
+
+
+def test_an_image_without_an_explanation_says_why():
+    head = small_head("euclidean")
+    latents = torch.rand_like(as_patches(small_latents(head, images=2)))
+    _, results = results_of(head, latents.float(), SMALLEST, tolerance=100.0)
+    assert all("tolerance" in result.explanation.reason and result.others == () for result in results)

@@ -1,0 +1,99 @@
+"""Smallest: several searches for one image, of which the smallest explanation is kept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from verale.certificate import Prices, Statement
+from verale.paradigms import PARADIGMS, paradigms_of
+from verale.search.problem import Problem
+
+__all__ = ["Attempt", "Kept", "Search", "Solution", "keep_smallest", "smaller", "worth_trying"]
+
+Solution = tuple[list[Statement], list[float], bool, tuple[Prices, ...]] | str
+"""Statements, the proved margin of every class, whether no statement can be dropped, and the checker's hints; or the
+reason why there is no certificate."""
+
+
+class Search(Protocol):
+    """The search under one paradigm."""
+
+    @property
+    def name(self) -> str:
+        """The paradigm."""
+        ...
+
+    def solve(self, problem: Problem, most: list[float]) -> list[Solution]:
+        """For each image a solution. The search may give up where it would not have at most `most` statements."""
+        ...
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What a paradigm gave that was not kept.
+
+    Attributes:
+        paradigm: its name.
+        size: how many statements; None without an explanation.
+        reason: why there is none; empty where there is one.
+    """
+
+    paradigm: str
+    size: int | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The solution of one image, the paradigm that gave it, and what the others gave."""
+
+    paradigm: str
+    solution: Solution
+    others: tuple[Attempt, ...]
+
+
+def worth_trying(geometry: str) -> list[str]:
+    """The paradigms of a geometry, those first whose explanations people read more easily.
+
+    Statements about activations come before statements about patches, and a paradigm before those that it is never
+    larger than.
+    """
+    return sorted(
+        paradigms_of(geometry), key=lambda name: (PARADIGMS[name].spatial, PARADIGMS[name].never_below is not None)
+    )
+
+
+def keep_smallest(problem: Problem, searches: Sequence[Search]) -> list[Kept]:
+    """For each image the smallest solution; of two of the same size, that of the earlier search.
+
+    A search is told how many statements it may use to win. One that gives up has no explanation, and says so.
+    """
+    solved: list[list[Solution]] = [[] for _ in range(len(problem))]
+    for search in searches:
+        most = [min(map(_size, given), default=math.inf) - 1 for given in solved]
+        for given, solution in zip(solved, search.solve(problem, most), strict=True):
+            given.append(solution)
+    names = [search.name for search in searches]
+    return [_kept(names, given) for given in solved]
+
+
+def smaller(first: Solution, second: Solution) -> Solution:
+    """The solution with fewer statements, the first on a tie."""
+    return min(first, second, key=_size)
+
+
+def _kept(names: list[str], solutions: list[Solution]) -> Kept:
+    best = min(range(len(names)), key=lambda index: _size(solutions[index]))
+    others = tuple(
+        Attempt(name, None, solution) if isinstance(solution, str) else Attempt(name, len(solution[0]))
+        for index, (name, solution) in enumerate(zip(names, solutions, strict=True))
+        if index != best
+    )
+    return Kept(names[best], solutions[best], others)
+
+
+def _size(solution: Solution) -> float:
+    return math.inf if isinstance(solution, str) else len(solution[0])
