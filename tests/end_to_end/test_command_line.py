@@ -176,7 +176,7 @@ def test_bad_input_gets_one_line_that_names_it(folder, arguments, reason):
 
 def test_explain_writes_certificates_and_a_summary_that_audit_proves(folder, tmp_path):
     explained = process("explain", "--head", folder / "head.safetensors", "--latents", folder / "latents.safetensors",
-                    "--out", tmp_path / "out")  # fmt: skip
+                    "--paradigm", "projection", "--out", tmp_path / "out")  # fmt: skip
     assert explained.returncode == 0, explained.stderr
     rows = summary(tmp_path / "out")
     assert [row["Idx"] for row in rows] == ["0", "1", "2", "3"]
@@ -187,6 +187,22 @@ def test_explain_writes_certificates_and_a_summary_that_audit_proves(folder, tmp
     result = run("audit", tmp_path / "out", "--head", folder / "head.safetensors", "--latents",
                  folder / "latents.safetensors", "--minimality", "--kernel", "both")  # fmt: skip
     assert result.returncode == 0 and "minimality proved" in result.stdout.splitlines()[0]
+
+
+def test_unless_told_otherwise_the_smallest_explanation_is_kept(folder, tmp_path):
+    files = ("--head", folder / "head.safetensors", "--latents", folder / "latents.safetensors")
+    sizes = {}
+    for paradigm in ("smallest", "top_k", "projection"):
+        chosen = () if paradigm == "smallest" else ("--paradigm", paradigm)
+        assert run("explain", *files, "--out", tmp_path / paradigm, *chosen).returncode == 0
+        sizes[paradigm] = [int(row["Exp Size"]) for row in summary(tmp_path / paradigm)]
+    assert sizes["smallest"] == list(map(min, sizes["top_k"], sizes["projection"]))
+    for row in summary(tmp_path / "smallest"):
+        other = {"top_k": "projection", "projection": "top_k"}[row["Paradigm"]]
+        assert row["Others"].startswith(f"{other} ")
+    result = run("audit", tmp_path / "smallest", *files)
+    assert result.returncode == 0, result.stdout
+    assert "smallest" in run("summary", tmp_path / "smallest").stdout
 
 
 def test_an_image_without_an_explanation_is_told_and_the_others_are_kept(folder, tmp_path):

@@ -78,7 +78,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     """The files of a run, without its times."""
     found = {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
     lines = found["explanations.csv"].decode().splitlines()
-    return found | {"explanations.csv": "\n".join(re.sub(r",\d+\.\d+(,[\d.]+,[^,]+,projection)", r"\1", line)
+    return found | {"explanations.csv": "\n".join(re.sub(r",\d+\.\d+(,[\d.]+,[^,]+,(?:projection|top_k))", r"\1", line)
                                                   for line in lines).encode()}  # fmt: skip
 
 
@@ -306,7 +306,7 @@ def completed(folder: Path, line: str) -> list[str]:
 def test_shells_complete_commands_options_and_names(tmp_path) -> None:
     assert {"audit", "explain", "summary", "doctor"} <= set(completed(tmp_path, "verale "))
     assert completed(tmp_path, "verale explain --par") == ["--paradigm"]
-    assert completed(tmp_path, "verale explain --paradigm s") == ["simplex", "sparse"]
+    assert completed(tmp_path, "verale explain --paradigm s") == ["smallest", "simplex", "sparse"]
     assert completed(tmp_path, "verale explain --order ") == ["rival", "nearest"]
     assert completed(tmp_path, "verale explain --device c") == ["cpu", "cuda"]
     assert completed(tmp_path, "verale audit --kernel m") == ["mpmath"]

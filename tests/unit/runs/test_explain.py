@@ -57,6 +57,17 @@ def test_the_folder_holds_certificates_a_table_and_what_the_run_was(tmp_path, wh
     assert (described["images"], described["batch"], described["paradigm"]) == (5, 2, "projection")
 
 
+def test_the_table_tells_what_other_paradigms_gave(tmp_path) -> None:
+    rows = run(tmp_path, options=SearchOptions("smallest", batch=2))
+    described = json.loads((tmp_path / "run.json").read_text())
+    assert described["paradigm"] == "smallest" and set(described["paradigms"]) == {"top_k", "projection"}
+    for row in rows:
+        other, rest = row.others.split(" ", 1)
+        assert {other, row.paradigm} == {"top_k", "projection"}
+        assert rest.startswith("given up at ") or int(rest) >= row.size
+    assert all(row.others is None for row in run(tmp_path / "one", options=SearchOptions("top_k")))
+
+
 @pytest.mark.parametrize("most", range(6))
 def test_an_interrupted_run_ends_as_it_would_have(most, tmp_path, whole) -> None:
     run(tmp_path, most)

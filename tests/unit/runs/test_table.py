@@ -19,7 +19,7 @@ PAPERS = (
 ROWS = [
     Explained(
         *(0, 2, 0.25, 2, True, 17, -1.5, 0.9, 0, -3.25, 0.1, 1.75, 0.8, 2.5e-6, 0.00202327),
-        *("projection", "000000.ale.json", "ab" * 32),
+        *("projection", "top_k 20; joint given up", "000000.ale.json", "ab" * 32),
     ),
     Explained(1, 0, 0.25, 2, False, reason='a tie, or "too close"'),
     Explained(2, 1),
@@ -42,13 +42,13 @@ TEXTS = ("'", "'x'", "a=1", "a\nb", "a\rb", "a\r\nb", " =1")
 
 @pytest.mark.parametrize("text", FORMULAS + TEXTS)
 def test_texts_that_look_like_formulas_are_made_safe_and_read_back(text, tmp_path) -> None:
-    rows = [Explained(0, 1, paradigm=text, certificate=text, sha256=text, reason=text, score=-0.5)]
+    rows = [Explained(0, 1, paradigm=text, others=text, certificate=text, sha256=text, reason=text, score=-0.5)]
     lines = csv_lines(rows, heading=True)
     (tmp_path / "t.csv").write_text(lines, newline="")
     assert read_table(tmp_path / "t.csv") == rows
     cells = next(csv.DictReader(io.StringIO(lines, newline="")))
     assert cells["Conf Score"] == "-0.5"
-    for column in ("Paradigm", "Certificate", "SHA-256", "Reason"):
+    for column in ("Paradigm", "Others", "Certificate", "SHA-256", "Reason"):
         assert cells[column] == (f"'{text}" if text in FORMULAS else text)
 
 
