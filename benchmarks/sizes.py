@@ -1,0 +1,227 @@
+"""How many statements explanations have: each paradigm of a head alone, and the smallest of each image.
+
+    python -m benchmarks.sizes --data DATA --out benchmarks/results/sizes.md
+
+DATA holds the trained heads of `benchmarks.run`; the packaged digits need no file. The first images of each head are
+explained under every paradigm that `smallest` tries, then under `smallest` itself, and every certificate is audited.
+Beside them stands what `top_k` and `sparse` gave when they stated the highest activations, or those that support the
+class, and then dropped what was not needed. The exit code is 0 only if every certificate was proved.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean
+
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from benchmarks.environment import describe
+from benchmarks.heads import HEADS, build
+from verale.adapters.cabrnet import load_head
+from verale.certificate import Certificate
+from verale.checker import Auditor, Status
+from verale.demo.network import RUN, load_images, load_network
+from verale.head import Head, as_patches
+from verale.paradigms import SMALLEST
+from verale.search import Batches, SearchOptions
+from verale.search.activations import Activations, Stated
+from verale.search.problem import Problem, UnexplainedError
+from verale.search.sparse import supporting
+from verale.search.top_k import highest
+
+__all__ = ["Measured", "main", "measure", "measure_before", "page"]
+
+DIGITS = "digits"
+DEFAULT = ("protopnet", "gaussian", "tesnet", "pipnet", DIGITS)
+
+
+@dataclass
+class Measured:
+    """What one paradigm made of some images; a size is None where an image has no explanation.
+
+    Attributes:
+        paradigm: its name.
+        sizes: statements, image by image.
+        under: how many explanations each paradigm gave.
+        one_sided: statements with one stated end.
+        proved, unproved: certificates that the checker proved, and why it did not prove the others; None if there are
+            no certificates, because only the size was computed.
+        explain_seconds, audit_seconds: processor seconds, all images together.
+    """
+
+    paradigm: str
+    sizes: list[int | None] = field(default_factory=list)
+    under: Counter[str] = field(default_factory=Counter)
+    one_sided: int = 0
+    proved: int | None = 0
+    unproved: list[str] = field(default_factory=list)
+    explain_seconds: float = 0.0
+    audit_seconds: float = 0.0
+
+    @property
+    def found(self) -> list[int]:
+        """The sizes of the explanations."""
+        return [size for size in self.sizes if size is not None]
+
+
+def measure(head: Head, latents: Tensor, paradigm: str) -> Measured:
+    """Explain images (N, L, D); audit each certificate with its latents, and its minimality where it claims that."""
+    auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents.contiguous()}), "arb")
+    measured = Measured(paradigm)
+    batches = Batches(head, latents, SearchOptions(paradigm))
+    for first in batches.starts:
+        start = time.process_time()
+        results = batches.explain(first)
+        measured.explain_seconds += time.process_time() - start
+        for result in results:
+            if isinstance(result.explanation, Certificate):
+                _audit(measured, auditor, result.explanation)
+            measured.sizes.append(result.explanation.size if isinstance(result.explanation, Certificate) else None)
+    return measured
+
+
+def _audit(measured: Measured, auditor: Auditor, certificate: Certificate) -> None:
+    start = time.process_time()
+    verdict = auditor.check(certificate.to_bytes(), minimality=certificate.minimal)
+    measured.audit_seconds += time.process_time() - start
+    if verdict.status is Status.PROVED and measured.proved is not None:
+        measured.proved += 1
+    else:
+        measured.unproved.append(f"{measured.paradigm}, image {len(measured.sizes)}: {verdict.message}")
+    measured.under[certificate.paradigm] += 1
+    ends = [(getattr(each, "lower", None), getattr(each, "upper", None)) for each in certificate.statements]
+    measured.one_sided += sum(-torch.inf in each or torch.inf in each for each in ends)
+
+
+def measure_before(head: Head, latents: Tensor, paradigm: str) -> Measured:
+    """The sizes that `top_k` and `sparse` had without linear programming."""
+    measured = Measured(f"{paradigm}, before", proved=None)
+    for image in latents:
+        start = time.process_time()
+        activations = Activations(Problem.of(head, as_patches(image[None])))
+        try:
+            stated = _STARTS[paradigm](activations)
+            measured.sizes.append(activations.shrunk(*stated)[0].size)
+        except UnexplainedError:
+            measured.sizes.append(None)
+        measured.explain_seconds += time.process_time() - start
+    return measured
+
+
+def _highest(activations: Activations) -> tuple[Stated, list[int]]:
+    prototypes, ends = highest(activations)
+    return activations.state(prototypes, ends), prototypes
+
+
+def _supporting(activations: Activations) -> tuple[Stated, list[int]]:
+    prototypes = supporting(activations)
+    return activations.state(prototypes), prototypes
+
+
+_STARTS: dict[str, Callable[[Activations], tuple[Stated, list[int]]]] = {"top_k": _highest, "sparse": _supporting}
+
+
+def measured_of(head: Head, latents: Tensor, paradigms: Sequence[str] | None) -> Iterator[Measured]:
+    """Each paradigm in turn, those first that `smallest` tries first, and `smallest` last."""
+    for paradigm in paradigms or (*Batches(head, latents, SearchOptions(SMALLEST)).paradigms, SMALLEST):
+        if paradigm in _STARTS:
+            yield measure_before(head, latents, paradigm)
+        yield measure(head, latents, paradigm)
+
+
+def page(measured: dict[str, list[Measured]], facts: dict[str, str]) -> str:
+    """The tables in Markdown."""
+    every = [each for row in measured.values() for each in row if each.proved is not None]
+    emitted, proved = sum(len(each.found) for each in every), sum(each.proved or 0 for each in every)
+    lines = [
+        "# Sizes of explanations",
+        "",
+        "Statements by paradigm on the same heads and latents; see `benchmarks/README.md`.",
+        "",
+        f"**{proved:,} of {emitted:,} certificates proved.**",
+        "",
+        *(f"- {key}: {value}" for key, value in facts.items()),
+        "",
+        "| head | paradigm | images | explained | proved | mean size | least | most | one end stated | explain s |"
+        " audit s |",
+        "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+        *(_row(name, each) for name, row in measured.items() for each in row),
+        "",
+        f"`{SMALLEST}` keeps the smallest of each image; in brackets how often each paradigm gave it. `before`: the"
+        " highest activations (`top_k`), or those that support the class (`sparse`), and then what is not needed dropped;"
+        " sizes alone. One end stated: statements about one observable with a bound on one side only, in % of all."
+        " Seconds: processor seconds an image, one thread. An audit proves entailment, the instance, and where claimed"
+        " minimality (kernel `arb`).",
+        "",
+        "## Image by image",
+        "",
+        *(f"- {name}, {each.paradigm}: {_listed(each.sizes)}" for name, row in measured.items() for each in row),
+        "",
+        *(f"- not proved: {name}, {line}" for name, row in measured.items() for each in row for line in each.unproved),
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _row(name: str, each: Measured) -> str:
+    found = each.found
+    named = each.paradigm
+    if each.paradigm == SMALLEST:
+        named += f" ({', '.join(f'{paradigm} {count}' for paradigm, count in each.under.most_common())})"
+    audited = each.proved is not None
+    cells = (
+        *(name, named, f"{len(each.sizes)}", f"{len(found)}", f"{each.proved}" if audited else "-"),
+        *((f"{fmean(found):.1f}", f"{min(found)}", f"{max(found)}") if found else ("-", "-", "-")),
+        f"{100 * each.one_sided / max(1, sum(found)):.0f}" if audited else "-",
+        f"{each.explain_seconds / len(each.sizes):.3f}",
+        f"{each.audit_seconds / max(1, len(found)):.3f}" if audited else "-",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _listed(sizes: Sequence[int | None]) -> str:
+    return " ".join("none" if size is None else str(size) for size in sizes)
+
+
+def _subject(name: str, data: Path, images: int) -> tuple[Head, Tensor]:
+    """A head and the latents (N, L, D) of its first images; of the digits all."""
+    if name == DIGITS:
+        return load_head(RUN), as_patches(load_network().latents(load_images().images)).float()
+    subject = build(name, data, images)
+    return subject.head, subject.latents
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print and write the page."""
+    parser = argparse.ArgumentParser(prog="benchmarks.sizes", description="Statements by paradigm.")
+    parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the trained heads")
+    parser.add_argument("--heads", default=",".join(DEFAULT), help=f"some of {', '.join((*HEADS, DIGITS))}")
+    parser.add_argument("--images", type=int, default=10, help="how many images a head; of the digits all are taken")
+    parser.add_argument("--paradigms", help="comma separated; by default those that `smallest` tries, and `smallest`")
+    parser.add_argument("--out", type=Path, help="file for the page")
+    args = parser.parse_args(arguments)
+    torch.set_num_threads(1)
+    facts = describe() | {
+        "command": f"python -m benchmarks.sizes {' '.join(sys.argv[1:] if arguments is None else arguments)}"
+    }
+    measured: dict[str, list[Measured]] = {}
+    for name in args.heads.split(","):
+        head, latents = _subject(name, args.data, args.images)
+        for each in measured_of(head, latents, args.paradigms.split(",") if args.paradigms else None):
+            measured.setdefault(name, []).append(each)
+            print(_row(name, each), file=sys.stderr, flush=True)
+            if args.out:
+                args.out.write_text(page(measured, facts), encoding="utf-8")
+    print(page(measured, facts))
+    return 1 if any(each.unproved for row in measured.values() for each in row) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
