@@ -158,9 +158,9 @@ def page(measured: dict[str, list[Measured]], facts: dict[str, str]) -> str:
         "",
         f"`{SMALLEST}` keeps the smallest of each image; in brackets how often each paradigm gave it. `before`: the"
         " highest activations (`top_k`), or those that support the class (`sparse`), and then what is not needed"
-        " dropped; sizes alone. One end stated: statements about one observable with a bound on one side only, in % of all."
-        " Seconds: processor seconds an image, one thread. An audit proves entailment, the instance, and minimality where"
-        " it is claimed of statements about activations (kernel `arb`).",
+        " dropped; sizes alone. One end stated: statements about one observable with a bound on one side only, in % of"
+        " all. Seconds: processor seconds an image, one thread. An audit proves entailment, the instance, and"
+        " minimality where it is claimed of statements about activations (kernel `arb`).",
         "",
         "## Image by image",
         "",
