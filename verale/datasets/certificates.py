@@ -64,7 +64,7 @@ def certificates_schema() -> Schema:
             **dict.fromkeys(("predicted", "label", "size"), pa.int64()),
             "correct": pa.bool_(),
             **dict.fromkeys(("relative_size", "margin"), pa.float64()),
-            **dict.fromkeys(("paradigm", "sha256", "reason"), pa.string()),
+            **dict.fromkeys(("paradigm", "others", "sha256", "reason"), pa.string()),
             **dict.fromkeys(("seconds", "score", "probability"), pa.float64()),
             "second": pa.int64(),
             **dict.fromkeys(("second_score", "second_probability"), pa.float64()),
