@@ -86,8 +86,8 @@ TOO_LITTLE = {
     "no statement is needed": ("verify.js", "if (needless >= 0)", "if (true)"),
     "statements end before their upper end": (
         "image.js",
-        "compare(x.b, hi) <= 0 ? true",
-        "compare(x.b, hi) < 0 ? true",
+        "compare(x.b, hi) <= 0) ? true",
+        "compare(x.b, hi) < 0) ? true",
     ),
     "one subject": ("certificate.js", "subjects.length === 1 || subjects.length === 2", "subjects.length === 1"),
 }

@@ -20,7 +20,7 @@ const PARADIGMS = {
   assignment: {geometries: ["softmax"], forms: ["patch"], minimality: true},
   top_k: {
     geometries: ["euclidean", "cosine", "rooted_cosine", "inner_product", "softmax"],
-    forms: ["activation", "order"],
+    forms: ["activation", "order", "floor"],
     minimality: true,
   },
   sparse: {geometries: ["softmax"], forms: ["activation"], minimality: true},
@@ -75,17 +75,20 @@ function readSubject(value) {
 function readStatement(value) {
   refuseUnless(value instanceof Map, "a statement that is no object");
   if (value.has("except")) {
-    objectWith(value, ["except", "upper"]);
+    const end = value.has("lower") ? "lower" : "upper";
+    objectWith(value, ["except", end]);
     return {
-      form: "order",
+      form: end === "lower" ? "floor" : "order",
       except: listOf(value.get("except"), (x) => integerFrom(x, 0n)),
-      upper: hexFloat(value.get("upper")),
+      lo: end === "lower" ? hexFloat(value.get("lower")) : null,
+      hi: end === "upper" ? hexFloat(value.get("upper")) : null,
     };
   }
   const form = value.has("patch") ? "patch" : "activation";
   objectWith(value, form === "patch" ? ["patch", "prototype", "interval"] : ["prototype", "interval"]);
-  const interval = listOf(value.get("interval"), hexFloat);
+  const interval = listOf(value.get("interval"), nullOr(hexFloat));
   refuseUnless(interval.length === 2, "an interval that has not two ends");
+  refuseUnless(interval[0] !== null || interval[1] !== null, "an interval without a bound");
   const prototype = integerFrom(value.get("prototype"), 0n);
   const patch = form === "patch" ? integerFrom(value.get("patch"), 0n) : null;
   return {form, patch, prototype, lo: interval[0], hi: interval[1]};
@@ -141,16 +144,17 @@ function fitToHead(certificate, head) {
   const seen = new Set();
   for (const s of statements) {
     refuseUnless(forms.includes(s.form), "a statement of another paradigm");
-    const subject = s.form === "order" ? "order" : s.form === "patch" ? `${s.patch} ${s.prototype}` : `${s.prototype}`;
+    const clause = s.form === "order" || s.form === "floor";
+    const subject = clause ? s.form : s.form === "patch" ? `${s.patch} ${s.prototype}` : `${s.prototype}`;
     refuseUnless(!seen.has(subject), "two statements about one thing");
     seen.add(subject);
-    if (s.form === "order") {
-      refuseUnless(increases(s.except) && s.except.every((j) => j < size), "an order clause with a list that is none");
+    if (clause) {
+      refuseUnless(increases(s.except) && s.except.every((j) => j < size), "a clause with a list that is none");
       s.except = new Set(s.except.map(Number));
       continue;
     }
     refuseUnless(s.prototype < size && (s.form !== "patch" || s.patch < patches), "a statement about nothing");
-    refuseUnless(compare(s.lo, s.hi) <= 0, "an interval with its greater end first");
+    refuseUnless(s.lo === null || s.hi === null || compare(s.lo, s.hi) <= 0, "an interval with its greater end first");
     s.prototype = Number(s.prototype);
   }
   refuseUnless(margins.length === head.classes, "not one margin for each class");

@@ -100,7 +100,7 @@ class EnclosedImage {
     let verdict = true;
     for (let j = 0; j < this.head.size; j += 1) {
       if (s.except.has(j)) continue;
-      const one = liesWithin(this.activationInterval(j), null, s.upper);
+      const one = liesWithin(this.activationInterval(j), s.lo, s.hi);
       if (one === false) return false;
       if (one === null) verdict = null;
     }
@@ -120,9 +120,10 @@ class EnclosedImage {
   }
 }
 
+// An end that is null bounds nothing.
 function liesWithin(x, lo, hi) {
   const below = lo !== null && compare(x.b, lo) < 0,
-    above = compare(x.a, hi) > 0;
+    above = hi !== null && compare(x.a, hi) > 0;
   if (below || above) return false;
-  return (lo === null || compare(x.a, lo) >= 0) && compare(x.b, hi) <= 0 ? true : null;
+  return (lo === null || compare(x.a, lo) >= 0) && (hi === null || compare(x.b, hi) <= 0) ? true : null;
 }

@@ -38,7 +38,8 @@ class HeadFacts {
 }
 
 // The ranges given the statements about one patch. given(j, side) is the lower end (side 1) or the upper end (side -1):
-// {outer, inner}: outer is not within the range, inner is; each is null where it is unknown.
+// {outer, inner, endless}: outer is not within the range, inner is; each is null where it is unknown. endless: no
+// statement bounds it, nor does the space. An end of a statement is null where there is no bound.
 class StatedPatch {
   constructor(facts, statements) {
     this.facts = facts;
@@ -52,7 +53,7 @@ class StatedPatch {
       const ball = facts.ball();
       this.shift = (j) => multiply(ball.centre, sum(head.prototypes[j]));
       this.outward = this.inward = this.patch(
-        (s) => [subtract(s.lo, this.shift(s.prototype)), subtract(s.hi, this.shift(s.prototype))],
+        (s) => [s.lo, s.hi].map((x) => x && subtract(x, this.shift(s.prototype))),
         ball.radius2,
       );
     } else this.takeCosines();
@@ -63,12 +64,14 @@ class StatedPatch {
       const [lo, hi] = endsOf(s);
       return {j: s.prototype, lo, hi};
     });
-    return list.every((f) => compare(f.lo, f.hi) <= 0) ? new Patch(this.facts.products, list, radius2) : null;
+    const possible = list.every((f) => f.lo === null || f.hi === null || compare(f.lo, f.hi) <= 0);
+    return possible ? new Patch(this.facts.products, list, radius2) : null;
   }
 
   // A cosine times |p| may be irrational. Its interval is rounded outward for proofs, inward for points.
   takeCosines() {
     const stretched = (x, j, up) => {
+      if (x === null) return null;
       const y = scaleInterval(this.facts.norm(j), x);
       return rounded(up ? y.b : y.a, 2 * WORKING_BITS, up);
     };
@@ -79,10 +82,13 @@ class StatedPatch {
       : this.patch((s) => [stretched(s.lo, s.prototype, true), stretched(s.hi, s.prototype, false)], ONE);
   }
 
+  // A mass lies in [0, 1], whatever is stated.
   takeMasses() {
-    const lows = this.statements.map((s) => greater(s.lo, ZERO));
+    const masses = this.statements.map((s) => ({...s, lo: s.lo || ZERO, hi: s.hi || ONE}));
+    this.stated = new Map(masses.map((s) => [s.prototype, s]));
+    const lows = masses.map((s) => greater(s.lo, ZERO));
     this.room = subtract(ONE, sum(lows));
-    this.highs = sum(this.statements.map((s) => s.hi));
+    this.highs = sum(masses.map((s) => s.hi));
     this.others = this.facts.head.size - this.statements.length;
   }
 
@@ -116,16 +122,17 @@ class StatedPatch {
       inner = inner && over(inner, side > 0);
     }
     const s = this.stated.get(j);
-    if (s)
-      outer = side > 0 ? (outer === null ? s.lo : greater(outer, s.lo)) : outer === null ? s.hi : lesser(outer, s.hi);
-    return {outer, inner};
+    const stated = s ? (side > 0 ? s.lo : s.hi) : null;
+    if (stated !== null) outer = outer === null ? stated : side > 0 ? greater(outer, stated) : lesser(outer, stated);
+    return {outer, inner, endless: far.endless};
   }
 
   // The end of the reference range. What is not known of it is taken from the domain's range. It is cut to that on both
   // sides, which changes nothing unless the range is empty.
   end(j, side) {
     const {lo, hi} = this.facts.domain(j),
-      {outer, inner} = this.given(j, side);
+      {outer, inner, endless} = this.given(j, side);
+    if (endless) return hi;
     const cut = (x) => {
       const low = x === null ? null : greater(x, lo.a);
       return low === null ? hi.b : hi.b === null ? low : lesser(low, hi.b);
@@ -154,10 +161,10 @@ class StatedPatch {
   isInhabited(j) {
     const {lo, hi} = this.facts.domain(j),
       low = this.given(j, 1).inner,
-      high = this.given(j, -1).inner;
-    if (low === null || high === null) return false;
+      {inner: high, endless} = this.given(j, -1);
+    if (low === null || (high === null && !endless)) return false;
     if (this.room && compare(low, high) > 0) return false;
-    return (hi.a === null || compare(low, hi.a) <= 0) && compare(high, lo.b) >= 0;
+    return (hi.a === null || compare(low, hi.a) <= 0) && (endless || compare(high, lo.b) >= 0);
   }
 }
 
@@ -167,11 +174,11 @@ class Known {
     Object.assign(this, {facts, patches, statements, head: facts.head});
     this.activations = new Map();
     this.stated = new Map();
-    this.order = null;
+    this.clauses = [];
     this.byPatch = new Map();
     const lists = new Map();
     for (const s of statements) {
-      if (s.form === "order") this.order = s;
+      if (s.form === "order" || s.form === "floor") this.clauses.push(s);
       else if (s.form === "activation") this.stated.set(s.prototype, s);
       else if (lists.has(s.patch)) lists.get(s.patch).push(s);
       else lists.set(s.patch, [s]);
@@ -215,9 +222,10 @@ class Known {
     const key = side * (j + 1);
     if (!this.activations.has(key)) {
       let end = activationEnd(this.facts.similarity, this.head.pooling, j, this.members(j), side);
-      const s = this.stated.get(j);
-      if (s) end = extremeInterval(end, exactly(side > 0 ? s.lo : s.hi), side);
-      if (side < 0 && this.order && !this.order.except.has(j)) end = lesserInterval(end, exactly(this.order.upper));
+      for (const s of [this.stated.get(j), ...this.clauses.filter((clause) => !clause.except.has(j))]) {
+        const bound = s ? (side > 0 ? s.lo : s.hi) : null;
+        if (bound !== null) end = extremeInterval(end, exactly(bound), side);
+      }
       this.activations.set(key, end);
     }
     return this.activations.get(key);
@@ -249,7 +257,7 @@ class Known {
   // Whether no range is empty.
   isInhabited() {
     const ranges = [...this.byPatch.values()].map((m) => m.range);
-    const stated = this.stated.size > 0 || this.order !== null;
+    const stated = this.stated.size > 0 || this.clauses.length > 0;
     return this.everyPrototype(
       (j) =>
         ranges.every((r) => r.isInhabited(j)) &&

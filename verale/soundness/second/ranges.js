@@ -66,21 +66,33 @@ class Products {
 
 class Patch {
   // facts: {j, lo, hi} with dyadic ends, of |z - p_j|^2 where radius2 is null, else of <y, p_j> with |y|^2 <= radius2.
+  // One end of a fact may be null: there is no bound.
   constructor(products, facts, radius2) {
     const exponents = facts
       .flatMap((f) => [f.lo, f.hi])
       .concat(radius2 ? [radius2] : [])
+      .filter((x) => x !== null)
       .map((x) => x.k);
     // Three bits more than the numbers have, so that halves and middles are integers.
     this.unit = Math.min(products.exponent, ...exponents) - 3;
-    const scaled = (x) => x.n << BigInt(x.k - this.unit);
+    const scaled = (x) => x && x.n << BigInt(x.k - this.unit);
     const shift = BigInt(products.exponent - this.unit);
     this.product = (i, j) => products.at(i, j) << shift;
     this.euclidean = radius2 === null;
-    this.radius2 = radius2 && scaled(radius2);
+    this.radius2 = scaled(radius2);
     this.facts = facts.map((f) => ({j: f.j, lo: scaled(f.lo), hi: scaled(f.hi)}));
     this.subsets = new Map();
     this.found = new Map();
+  }
+
+  // Whether a fact has its lower (1) or upper (-1) end; one that is not taken (0) needs none.
+  hasEnd(i, end) {
+    return end === 0 || (end > 0 ? this.facts[i].lo : this.facts[i].hi) !== null;
+  }
+
+  // Whether its two ends are one.
+  isEquality(i) {
+    return this.facts[i].lo === this.facts[i].hi;
   }
 
   // <p_i - p_o, p_j - p_o> where there is an origin o, else <p_i, p_j>.
@@ -166,7 +178,7 @@ class Patch {
     const wrongOf = (weights) =>
       taken
         .map((i, at) => [i, weights[at]])
-        .filter(([i, w]) => w * BigInt(pattern[i]) < 0n && this.facts[i].lo < this.facts[i].hi);
+        .filter(([i, w]) => w * BigInt(pattern[i]) < 0n && !this.isEquality(i));
     if (rho2 < 0n) {
       // No point satisfies the equalities. If infinite weights have the right signs, none satisfies the statements.
       const wrong = wrongOf(weightsAt([1n, 0n]));
@@ -218,13 +230,15 @@ class Patch {
 
   // No statement taken, euclidean: distances are 0 at least, and have no upper end.
   judgeNothing(k, side) {
-    if (side < 0)
-      return {empty: false, bound: null, reached: null, wrong: [], broken: this.facts.map((_, i) => [i, 1, -1])};
     const broken = [];
+    if (side < 0) {
+      this.facts.forEach((f, i) => f.hi !== null && broken.push([i, 1, -1]));
+      return {empty: false, bound: null, reached: null, wrong: [], broken, endless: broken.length === 0};
+    }
     this.facts.forEach((f, i) => {
       const value = this.shiftedProduct(f.j, f.j, k);
-      if (value < f.lo) broken.push([i, approximate(dyadic(f.lo - value, 0)), 1]);
-      if (value > f.hi) broken.push([i, approximate(dyadic(value - f.hi, 0)), -1]);
+      if (f.lo !== null && value < f.lo) broken.push([i, approximate(dyadic(f.lo - value, 0)), 1]);
+      if (f.hi !== null && value > f.hi) broken.push([i, approximate(dyadic(value - f.hi, 0)), -1]);
     });
     return {empty: false, bound: ZERO, reached: broken.length ? null : ZERO, wrong: [], broken};
   }
@@ -244,8 +258,8 @@ class Patch {
           ? num * (det * (sphere.size2 + this.shiftedProduct(f.j, f.j, origin)) - 2n * inSpan) - 2n * along * den
           : num * inSpan - along * den;
         const unit = det * num;
-        if (value < unit * f.lo) return [i, approximate({n: unit * f.lo - value, d: unit, k: 0}), 1];
-        if (value > unit * f.hi) return [i, approximate({n: value - unit * f.hi, d: unit, k: 0}), -1];
+        if (f.lo !== null && value < unit * f.lo) return [i, approximate({n: unit * f.lo - value, d: unit, k: 0}), 1];
+        if (f.hi !== null && value > unit * f.hi) return [i, approximate({n: value - unit * f.hi, d: unit, k: 0}), -1];
         return null;
       });
       if (verdicts.every((v) => v === null)) return;
@@ -276,25 +290,39 @@ class Patch {
       target = this.target(subset, k);
     const sphere = this.sphere(
       subset,
-      taken.map((i) => (this.facts[i].lo + this.facts[i].hi) / 2n),
+      taken.map((i) => this.middle(i)),
     );
     const inside = sphere.rho2 > 0n || target.r2 === 0n;
     const [num, den] = inside ? this.kappa(target.r2, sphere.rho2, target.r2 === 0n ? 0n : null)[0] : [1n, 0n];
     const weights = this.weights(subset, target, sphere, side, num, den);
     const pattern = this.facts.map(() => 0);
     taken.forEach((i, at) => {
-      pattern[i] = weights[at] < 0n ? -1 : 1;
+      const end = weights[at] < 0n ? -1 : 1;
+      pattern[i] = this.hasEnd(i, end) ? end : -end;
     });
     return pattern;
   }
 
+  // The middle of a fact's interval, or its only end.
+  middle(i) {
+    const {lo, hi} = this.facts[i];
+    return lo === null ? hi : hi === null ? lo : (lo + hi) / 2n;
+  }
+
   // The range's end of the target k: the lower one for side 1, the upper one for side -1, of side * target.
   // bound lies at the end or beyond it, reached lies within the range; null where unknown. empty: nothing satisfies
-  // all.
+  // all. endless: there is no end, and both are null.
   extreme(k, side) {
     const key = `${k} ${side}`;
-    if (!this.found.has(key)) this.found.set(key, this.search(k, side));
+    if (!this.found.has(key)) {
+      this.found.set(key, this.isEndless(side) ? this.judgeNothing(k, side) : this.search(k, side));
+    }
     return this.found.get(key);
+  }
+
+  // Whether nothing bounds a squared distance from above: the coordinate more than latents have is free.
+  isEndless(side) {
+    return this.euclidean && side < 0 && this.facts.every((f) => f.hi === null);
   }
 
   search(k, side) {
@@ -316,7 +344,7 @@ class Patch {
       if (found === null || found.wrong.length > 0 || found.broken.length > 0) {
         pattern.forEach((s, i) =>
           [0, 1, -1].forEach((t) => {
-            if (t !== s) later.push(pattern.map((x, at) => (at === i ? t : x)));
+            if (t !== s && this.hasEnd(i, t)) later.push(pattern.map((x, at) => (at === i ? t : x)));
           }),
         );
       }
