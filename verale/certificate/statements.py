@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from verale.certificate.words import above, below, others
+from verale.certificate.words import above, below, between, others
 from verale.errors import CertificateError
 
 __all__ = [
@@ -45,7 +45,7 @@ class PatchStatement:
 
     def in_words(self) -> tuple[str, str]:
         """Its subject and its interval for people, rounded outward."""
-        return f"patch {self.patch}, prototype {self.prototype}", _between(self.lower, self.upper)
+        return f"patch {self.patch}, prototype {self.prototype}", between(self.lower, self.upper)
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class ActivationStatement:
 
     def in_words(self) -> tuple[str, str]:
         """Its subject and its interval for people, rounded outward."""
-        return f"activation of prototype {self.prototype}", _between(self.lower, self.upper)
+        return f"activation of prototype {self.prototype}", between(self.lower, self.upper)
 
 
 @dataclass(frozen=True)
@@ -206,11 +206,3 @@ def _end(value: str | None, missing: float) -> float:
     end = float.fromhex(value)
     _check_finite(end)
     return end
-
-
-def _between(lower: float, upper: float) -> str:
-    if lower == -math.inf:
-        return f"at most {above(upper)}"
-    if upper == math.inf:
-        return f"at least {below(lower)}"
-    return f"[{below(lower)}, {above(upper)}]"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from math import inf
 
-__all__ = ["NOT_PROVED", "above", "below", "caveat", "claim", "others", "subjects"]
+__all__ = ["NOT_PROVED", "above", "below", "between", "caveat", "claim", "others", "subjects"]
 
 NOT_PROVED = (
     "Not proved: anything about the network that makes latents from images; that the head, deployed in float32, rounds"
@@ -55,6 +56,16 @@ def others(exempt: Sequence[int]) -> str:
         return f"every prototype but {len(exempt)} ({', '.join(map(str, exempt[:_NAMED]))}, ...)"
     first, last = exempt[:-1], exempt[-1]
     return f"every prototype but {', '.join(map(str, first))} and {last}" if first else f"every prototype but {last}"
+
+
+def between(lower: float | Fraction | None, upper: float | Fraction | None) -> str:
+    """An interval rounded outward; an end that is infinite or None is no bound."""
+    bounded = lower is not None and lower != -inf, upper is not None and upper != inf
+    if lower is not None and bounded == (True, False):
+        return f"at least {below(lower)}"
+    if upper is not None and bounded == (False, True):
+        return f"at most {above(upper)}"
+    return "anything" if lower is None or upper is None else f"[{below(lower)}, {above(upper)}]"
 
 
 def below(value: float | Fraction, digits: int = 6) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 from dataclasses import replace
 from xml.etree import ElementTree
@@ -103,8 +104,26 @@ def test_activations(tmp_path):
     folder = folder_of(tmp_path / "out", paradigm="top_k")
     head, latents = report_head(), report_latents(report_head())
     figure = verale.plot(Certificate.load(folder / "000000.ale.json"), None, head, latents)
-    assert "every other prototype: at most" in texts(figure) and "activation [" in texts(figure)
+    assert "every prototype but " in texts(figure) and ": at most " in texts(figure) and "activation [" in texts(figure)
     assert outlined(figure)
+
+
+def test_statements_with_a_bound_on_one_side(certificate):
+    statements = (
+        verale.certificate.PatchStatement(0, 1, -math.inf, 0.5),
+        verale.certificate.ActivationStatement(2, 0.5, math.inf),
+        verale.certificate.OrderStatement((2,), 1.5),
+        verale.certificate.FloorStatement((), -1.5),
+    )
+    said = texts(verale.plot(replace(certificate, statements=statements, minimal=False)))
+    for line in (
+        "0 - 1 at most 0.5",
+        "prototype 2: activation at least 0.5",
+        "every prototype but 2: at most 1.5",
+        "every prototype: at least -1.5",
+    ):
+        assert line in said
+    assert "None" not in said and "inf" not in said
 
 
 def test_latents_of_other_images_are_refused(certificate):
