@@ -67,9 +67,10 @@ function certificateText(certificate, question) {
   };
   const unit = units[4];
   const statement = (one) => {
-    if (one.except) return ["others", list(one.except.map(hex)), scaled(one.upper, unit)].join(" ");
+    const end = (text) => (text === null || text === undefined ? "none" : scaled(text, unit));
+    if (one.except) return ["others", list(one.except.map(hex)), end(one.lower), end(one.upper)].join(" ");
     const about = one.patch === undefined ? ["activation"] : ["patch", hex(one.patch)];
-    return [...about, hex(one.prototype), ...one.interval.map((end) => scaled(end, unit))].join(" ");
+    return [...about, hex(one.prototype), ...one.interval.map(end)].join(" ");
   };
   const stated = ["certificate", hex(certificate.predicted), hex(certificate.patches), unit, list(certificate.statements.map(statement))].join(" ");
   const finer = units[stated.split(" ").length + 1];
