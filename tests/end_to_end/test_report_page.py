@@ -7,6 +7,7 @@ import math
 import random
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,9 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from support.reporting import browser, folder_of, report_head
 from support.small import small_head
 
+from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
 from verale.certificate.words import above, below
+from verale.checker import certificate as checked
 from verale.checker.certificate import read_certificate
 from verale.report.collect import collect
 from verale.report.images import BY_ORDER
@@ -178,6 +181,8 @@ def test_a_certificate_shows_its_statements_rounded_outward(chromium, opened, re
     choose(tab, "000003")
     data = (folder / "000003.ale.json").read_bytes()
     certificate = read_certificate(data)
+    assert not tab.is_visible(".group >> nth=0"), "the statements are folded"
+    tab.click("#all-statements summary")
     shown = set(tab.locator(".group td:last-child").all_inner_texts())
     assert shown == {f"[{below(s.lower)}, {above(s.upper)}]" for s in certificate.statements}
     patches = {statement.patch for statement in certificate.statements}
@@ -277,10 +282,77 @@ def test_statements_about_activations(chromium, opened, tmp_path):
     tab = open_page(chromium, opened, path)
     tab.click("#table a >> nth=0")
     tab.wait_for_selector("#title")
-    said = tab.inner_text("#detail")
-    assert "every other prototype" in said and "at most " in said and "greatest, in float64, at patch " in said
+    certificate = read_certificate((folder / "000000.ale.json").read_bytes())
+    (clause,) = [one for one in certificate.statements if isinstance(one, checked.OrderStatement)]
+    stated = [one for one in certificate.statements if isinstance(one, checked.ActivationStatement)]
+    first = tab.inner_text("section[aria-labelledby=why]")
+    which = "this prototype is" if len(stated) == 1 else f"these {len(stated)} prototypes are"
+    assert f"whenever {which} as active as shown and no other is above {above(clause.upper, 3)}" in first
+    exempt = [one for one in clause.exempt if one not in {each.prototype for each in stated}]
+    assert all(f"{prototype}" in first.split("except perhaps ")[1].split(")")[0] for prototype in exempt)
+    assert tab.locator(".prototypes li:not(.clause)").count() == len(stated)
+    assert f" at most {above(clause.upper, 4)}" in first and "The runner-up is " in first
     assert tab.locator(".group").count() == 1 and tab.locator(".picture .patch").count() > 0
     tab.locator(".picture .patch").first.click()
+    assert tab.get_attribute("#all-statements", "open") is not None
+    said = tab.inner_text("#detail")
+    assert "every prototype but " in said and "at most " in said and "greatest, in float64, at patch " in said
+
+
+def test_statements_with_a_bound_on_one_side(chromium, opened, tmp_path):
+    folder = folder_of(tmp_path / "out", paradigm="top_k")
+    path = folder / "000000.ale.json"
+    statements = (
+        PatchStatement(0, 1, -math.inf, 0.36),
+        ActivationStatement(2, 0.4375, math.inf),
+        OrderStatement((2, 5), 1.0),
+        FloorStatement((2,), -1.0),
+    )
+    replace(Certificate.load(path), statements=statements, minimal=False).save(path)
+    report = tmp_path / "report.html"
+    report.write_bytes(page(collect(folder), "A report"))
+    tab = open_page(chromium, opened, report)
+    assert "1 prototype, 1 comparison in 1 of the 6 patches, no other is above 1 (except perhaps prototype 5)" in lines(tab)[0]
+    tab.click("#table a >> nth=0")
+    tab.wait_for_selector("#title")
+    first = tab.inner_text("section[aria-labelledby=why]")
+    assert first.count("Claimed, not proved here: The class is ") == 1
+    for words in ("squared distance at most 0.36", "active at least 0.4375", "every prototype but 2 and 5 at most 1"):
+        assert words in first
+    assert "every other prototype at least -1" in first and "null" not in first and "NaN" not in first
+    tab.click("#all-statements summary")
+    assert set(tab.locator(".group td:last-child").all_inner_texts()) == {
+        *("at most 0.36", "at least 0.4375", "at most 1", "at least -1")
+    }
+    assert "statements about patches and activations is classified" in tab.inner_text("#detail")
+
+
+def test_the_first_screen_says_what_separates_the_class_from_the_runner_up(chromium, opened, report, folder):
+    tab = open_page(chromium, opened, report)
+    choose(tab, "000003")
+    certificate = read_certificate((folder / "000003.ale.json").read_bytes())
+    first = tab.inner_text("section[aria-labelledby=why]")
+    patches = {one.patch for one in certificate.statements}
+    where = "all 6 patches" if len(patches) == 6 else f"{len(patches)} of the 6 patches"
+    assert f"{len(certificate.statements)} comparisons with prototypes in {where} come out as stated" in first
+    leads = {c: margin for c, margin in enumerate(certificate.margins) if margin is not None}
+    second = first.split("The runner-up is ")[1].split(".")[0]
+    lead = below(leads[["ant", "bee", "cat"].index(second)], 4)
+    assert f"Proved for every image that satisfies the statements: a lead of at least {lead}" in first
+    assert tab.locator(".prototypes li").count() == min(8, len(certificate.statements))
+    assert tab.locator(".picture .adds").count() > 0
+    assert "Most of the lead comes from patch " in tab.get_attribute(".picture", "aria-label")
+    if len(patches) == 6:
+        assert "Every patch has statements" in tab.inner_text("#detail figcaption >> nth=0")
+    tab.click("text=all of them")
+    assert tab.is_visible(".group >> nth=0")
+
+
+def test_all_statements_are_printed(chromium, opened, report):
+    tab = open_page(chromium, opened, report)
+    choose(tab, "000003")
+    tab.pdf()
+    assert tab.get_attribute("#all-statements", "open") is not None
 
 
 def test_more_rivals_on_demand(chromium, opened, tmp_path):

@@ -15,6 +15,7 @@ from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST, Certificate, PatchStatement, read_certificate
 from verale.errors import InputError
 from verale.files import certificate_index, certificates_in, read
+from verale.report.explanation import in_brief, stated_prototypes
 from verale.report.images import Match, Matcher, Placed, require_consistent
 from verale.runs.folder import SOURCE
 from verale.runs.inputs import find_inputs, images_of_run
@@ -55,6 +56,8 @@ class CertificateSummary:
         size: the number of statements.
         of_patches, of_activations: whether some are about patches, and about activations.
         margin: the least of its margins; None without rivals.
+        brief: what its statements are, in a few words.
+        prototypes: those whose activations have statements.
     """
 
     head: str
@@ -67,6 +70,8 @@ class CertificateSummary:
     of_patches: bool
     of_activations: bool
     margin: Fraction | None
+    brief: str
+    prototypes: tuple[int, ...]
 
     @classmethod
     def of(cls, certificate: Certificate) -> CertificateSummary:
@@ -77,6 +82,7 @@ class CertificateSummary:
             *(certificate.patches, certificate.claims, len(certificate.statements)),
             *(any(kinds), not all(kinds)),
             min((margin for margin in certificate.margins if margin is not None), default=None),
+            *(in_brief(certificate), stated_prototypes(certificate.statements)),
         )
 
     def claim(self, predicted: str) -> str:

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import torch
 from torch import Tensor
 
-from verale.checker.certificate import ActivationStatement, Certificate, PatchStatement, Statement
+from verale.checker.certificate import (
+    ActivationStatement,
+    Certificate,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+    Statement,
+)
 from verale.errors import InputError, LatentsError
-from verale.head import Head, as_patches, evaluate_observed
+from verale.head import Evaluation, Head, Linear, as_patches, evaluate_observed
 from verale.head.evaluation import observables, similarity
 from verale.report.collect import Collection, Item
 
@@ -27,11 +35,20 @@ class Estimates:
         attained: for each statement about an activation the patch with the greatest similarity; None for other
             statements, and where no single patch has it. Empty without latents.
         ahead: how far the predicted class is ahead of every class at this image; empty without latents.
+        second: the class with the greatest logit but the predicted one; None without latents.
+        adds: for each statement what its prototype adds to the lead over `second` at this image: the difference of the
+            two classes' weights times the activation. For a statement about a patch it counts at the patch where the
+            activation is attained, and is 0 elsewhere. None for clauses. Empty unless the readout is linear.
+        heat: the same, of all prototypes, by the patch where the activation is attained. With the difference of the
+            biases these sum to the lead. Empty where no single patch attains an activation.
     """
 
     similarity: list[float | None] = field(default_factory=list)
     attained: list[int | None] = field(default_factory=list)
     ahead: list[float] = field(default_factory=list)
+    second: int | None = None
+    adds: list[float | None] = field(default_factory=list)
+    heat: dict[int, float] = field(default_factory=dict)
 
 
 def estimates_of(certificate: Certificate, head: Head | None, image: Tensor | None) -> Estimates:
@@ -55,11 +72,25 @@ def estimates_of(certificate: Certificate, head: Head | None, image: Tensor | No
     similar = similarity(head, observed)
     rows = {patch: patch for patch in range(len(observed))}
     similarities = [_similarity(similar, rows, statement) for statement in certificate.statements]
-    attained = _attained(head, similar, certificate.statements)
+    best = _best(head, similar)
+    attained = [
+        best[s.prototype] if best and isinstance(s, ActivationStatement) and s.prototype < head.size else None
+        for s in certificate.statements
+    ]
     if certificate.predicted >= head.classes or len(certificate.margins) != head.classes:
         return Estimates(similarities, attained)
-    logits = evaluate_observed(head, observed[None]).logits[0]
-    return Estimates(similarities, attained, (logits[certificate.predicted] - logits).tolist())
+    evaluation = evaluate_observed(head, observed[None])
+    logits = evaluation.logits[0]
+    ahead = (logits[certificate.predicted] - logits).tolist()
+    second = min((c for c in range(head.classes) if c != certificate.predicted), key=ahead.__getitem__, default=None)
+    if second is None or not isinstance(head.readout, Linear):
+        return Estimates(similarities, attained, ahead, second)
+    parts = _parts(head, evaluation, certificate.predicted, second)
+    adds = [_added(statement, parts, best) for statement in certificate.statements]
+    heat: dict[int, float] = {}
+    for prototype, patch in enumerate(best):
+        heat[patch] = heat.get(patch, 0.0) + parts[prototype]
+    return Estimates(similarities, attained, ahead, second, adds, heat)
 
 
 def estimates_of_item(collection: Collection, item: Item, certificate: Certificate) -> Estimates:
@@ -102,8 +133,16 @@ def _at_middles(certificate: Certificate, head: Head) -> tuple[dict[int, int], T
     rows = {patch: row for row, patch in enumerate(sorted({s.patch for s in stated}))}
     observed = torch.zeros(len(rows), head.size, dtype=torch.float64)
     for s in stated:
-        observed[rows[s.patch], s.prototype] = float((s.lower + s.upper) / 2)
+        observed[rows[s.patch], s.prototype] = float(_middle(s))
     return rows, observed
+
+
+def _middle(statement: PatchStatement) -> Fraction:
+    """The middle of the interval, or its only end."""
+    lower, upper = statement.lower, statement.upper
+    if lower is not None and upper is not None:
+        return (lower + upper) / 2
+    return lower if lower is not None else upper or Fraction()
 
 
 def _similarity(similar: Tensor, rows: Mapping[int, int], statement: Statement) -> float | None:
@@ -116,12 +155,27 @@ def _similarity(similar: Tensor, rows: Mapping[int, int], statement: Statement) 
     return float(similar[rows[statement.patch], statement.prototype])
 
 
-def _attained(head: Head, similar: Tensor, statements: Sequence[Statement]) -> list[int | None]:
+def _best(head: Head, similar: Tensor) -> list[int]:
+    """For each prototype the patch with the greatest similarity; empty where the pooling takes no single patch."""
     if head.pooling.needs_all_patches:
-        return [None] * len(statements)
+        return []
     hidden = head.pooling.hidden(len(similar), head.size, similar.device)
-    best = (similar if hidden is None else similar.masked_fill(hidden, -torch.inf)).argmax(0).tolist()
-    return [
-        best[s.prototype] if isinstance(s, ActivationStatement) and s.prototype < head.size else None
-        for s in statements
-    ]
+    best: list[int] = (similar if hidden is None else similar.masked_fill(hidden, -torch.inf)).argmax(0).tolist()
+    return best
+
+
+def _parts(head: Head, evaluation: Evaluation, predicted: int, second: int) -> list[float]:
+    """For each prototype what it adds to the lead of one class over another."""
+    weight = head.weight.to(evaluation.activations)
+    parts: list[float] = ((weight[predicted] - weight[second]) * evaluation.activations[0]).tolist()
+    return parts
+
+
+def _added(statement: Statement, parts: Sequence[float], best: Sequence[int]) -> float | None:
+    if isinstance(statement, OrderStatement | FloorStatement) or statement.prototype >= len(parts):
+        return None
+    if isinstance(statement, ActivationStatement):
+        return parts[statement.prototype]
+    if not best:
+        return None
+    return parts[statement.prototype] if best[statement.prototype] == statement.patch else 0.0

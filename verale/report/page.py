@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from verale.certificate.words import NOT_PROVED
 from verale.errors import InputError
 from verale.report.collect import CertificateSummary, Collection, Item, read_item
+from verale.report.explanation import conditions
 from verale.report.grid import grid_of_image
 from verale.report.images import BY_ORDER
 from verale.report.page_check import Checking, csp_digest, deflated
@@ -93,6 +94,7 @@ def page(
         "rows": columns,
         "runs": runs_of(collection),
         "notProved": NOT_PROVED,
+        "grid": _common_grid(collection),
         "check": None if checking is None else {"sha256": checking.sha256},
     }
     style, script = _joined(_STYLES), _joined(_SCRIPTS)
@@ -145,6 +147,13 @@ def _head(collection: Collection) -> dict[str, Any] | None:
         "observable": observable,
         "similarity": repr(head.similarity),
     }
+
+
+def _common_grid(collection: Collection) -> dict[str, Any] | None:
+    """The grid of the images' patches, if they all have the same."""
+    patches = {item.summary.patches for item in collection.items if item.summary is not None}
+    grid = grid_of_image(patches.pop(), collection.head, collection.latents) if len(patches) == 1 else None
+    return None if grid is None else asdict(grid)
 
 
 def _training_images(collection: Collection, limits: Limits, notes: list[str]) -> dict[Any, str]:
@@ -257,6 +266,10 @@ def _detail(collection: Collection, checking: Checking | None, item: Item) -> st
         "similarity": [None if value is None else f"{value:.4g}" for value in estimates.similarity],
         "attained": estimates.attained if any(patch is not None for patch in estimates.attained) else [],
         "ahead": [f"{value:.4g}" for value in estimates.ahead],
+        "conditions": conditions(certificate),
+        "second": estimates.second,
+        "adds": [None if value is None else f"{value:.3g}" for value in estimates.adds],
+        "heat": [[patch, f"{value:.3g}"] for patch, value in sorted(estimates.heat.items())],
         "questions": None if checking is None else checking.questions(certificate),
     }
     return deflated(json.dumps(detail, separators=(",", ":")).encode())

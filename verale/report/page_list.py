@@ -9,6 +9,9 @@ from verale.report.collect import Collection, Item
 
 __all__ = ["columns_of", "runs_of"]
 
+_PICTURED = 6
+"""The most prototypes pictured in a line."""
+
 
 def columns_of(collection: Collection) -> dict[str, list[Any]]:
     """The columns by name; `run` is an index in `runs_of`."""
@@ -37,9 +40,19 @@ def _row(collection: Collection, item: Item) -> dict[str, Any]:
         "caveat": item.caveat,
         "message": record.get("message") or item.problem,
         "claims": ", ".join(f"{one} {state}" for one, state in record.get("claims", {}).items()),
+        "why": "" if summary is None else summary.brief,
+        "prototypes": _pictured(collection, item),
         "paradigm": None if summary is None else summary.paradigm,
         "sha256": item.sha256,
     }
+
+
+def _pictured(collection: Collection, item: Item) -> list[int]:
+    """The first prototypes of an explanation that have a training image."""
+    if item.summary is None:
+        return []
+    known = [j for j in item.summary.prototypes if j in collection.source.origins]
+    return known[:_PICTURED]
 
 
 def _share(collection: Collection, item: Item) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 import torch
@@ -55,6 +56,47 @@ def test_an_activation_is_attained_at_the_patch_with_the_greatest_similarity(nam
         else:
             assert isinstance(statement, OrderStatement) and patch is None
     assert estimates.similarity == [None] * len(certificate.statements)
+
+
+@pytest.mark.parametrize("name", ["euclidean", "scaled", "cosine", "softmax"])
+@pytest.mark.parametrize("paradigm", [None, "top_k"])
+def test_what_patches_add_sums_to_the_lead_over_the_runner_up(name, paradigm):
+    head = small_head(name)
+    image, certificate = explained(head, paradigm)
+    estimates = estimates_of(certificate, head, image)
+    predicted, second = certificate.predicted, estimates.second
+    assert second is not None
+    assert estimates.ahead[second] == min(ahead for c, ahead in enumerate(estimates.ahead) if c != predicted)
+    bias = torch.zeros(head.classes) if head.bias is None else head.bias.double()
+    assert sum(estimates.heat.values()) + float(bias[predicted] - bias[second]) == pytest.approx(
+        estimates.ahead[second], abs=1e-9
+    )
+    activations = evaluate(head, as_patches(image)).activations[0]
+    parts = (head.weight[predicted].double() - head.weight[second].double()) * activations
+    best = similarity(head, evaluate(head, as_patches(image)).observables)[0].argmax(0)
+    for statement, added in zip(certificate.statements, estimates.adds, strict=True):
+        if isinstance(statement, OrderStatement):
+            assert added is None
+        elif isinstance(statement, PatchStatement) and best[statement.prototype] != statement.patch:
+            assert added == 0
+        else:
+            assert added == pytest.approx(float(parts[statement.prototype]), abs=1e-9)
+
+
+def test_only_a_linear_readout_says_what_prototypes_add():
+    head = varied_head("tree")
+    image, certificate = explained(head)
+    estimates = estimates_of(certificate, head, image)
+    assert estimates.ahead and estimates.second is not None
+    assert estimates.adds == [] and estimates.heat == {}
+
+
+def test_of_one_end_the_similarity_is_that_of_the_end():
+    head = small_head("euclidean")
+    _, certificate = explained(head)
+    statements = (PatchStatement(0, 1, None, Fraction(1, 2)), PatchStatement(1, 1, Fraction(1, 2), None))
+    similar = estimates_of(replace(certificate, statements=statements), head, None).similarity
+    assert similar == [pytest.approx(float(similarity(head, _half(head))[1]))] * 2
 
 
 def test_the_class_token_attains_its_own_prototypes_activations():

@@ -1,6 +1,7 @@
-// One certificate: the image, what is proved, the margins, the statements patch by patch.
+// One certificate: first the explanation for people, then what is proved, the margins, and the statements in full.
 
 const RIVALS = 12; // how many are shown before "Show all"
+const CARDS = 8; // how many statements are shown as cards
 
 async function drawDetail(row) {
   const parts = embedded(row);
@@ -9,14 +10,15 @@ async function drawDetail(row) {
   const match = rows.match[row] ? el("small", { class: "match" }, " " + rows.match[row]) : "";
   const title = el("h2", { tabindex: "-1", id: "title" }, el("bdi", {}, rows.image[row] || rows.name[row]), match);
   const article = document.getElementById("detail");
-  article.replaceChildren(steps(row), title, summary(row, detail, certificate));
+  article.replaceChildren(steps(row), title);
   if (certificate) {
-    const groups = grouped(certificate, detail);
-    article.append(el("div", { class: "columns" },
-      figure(row, detail, certificate, groups, parts[1]), margins(detail, certificate)));
+    const stated = statementsOf(certificate, detail), groups = grouped(stated);
+    article.append(el("div", { class: "columns" }, figure(row, detail, certificate, groups, parts[1]),
+      el("div", {}, verdict(row), explanation(row, detail, certificate, stated, parts[1]))));
+    article.append(el("div", { class: "columns" }, summary(row, detail, certificate), margins(detail, certificate)));
     if (detail.questions) article.append(again(detail.questions, certificate));
-    article.append(statements(detail, certificate, groups, parts[1]));
-  }
+    article.append(statements(detail, stated, groups, parts[1]));
+  } else article.append(verdict(row), summary(row, detail, certificate));
   article.append(digests(row, detail));
   return title;
 }
@@ -28,13 +30,17 @@ function steps(row) {
     to("Previous", state.shown[position - 1]), to("Next", position < 0 ? undefined : state.shown[position + 1]));
 }
 
+function verdict(row) {
+  const label = rows.label[row] === null || rows.label[row] === rows.predicted[row] ? "" : [", the true class is ", named(rows.label[row])];
+  return el("p", { class: "verdict" }, badge(rows.status[row]), " class ", el("b", {}, named(rows.predicted[row])), ...label);
+}
+
+// What is proved, in the checker's words.
 function summary(row, detail, certificate) {
   const status = rows.status[row], lines = [];
-  const label = rows.label[row] === null || rows.label[row] === rows.predicted[row] ? "" : [", the true class is ", named(rows.label[row])];
-  lines.push(el("p", {}, badge(status), " class ", el("b", {}, named(rows.predicted[row])), ...label));
   if (detail && detail.claim) {
     const prefixes = { PROVED: "Proved by the checker: ", NOT_AUDITED: "Claimed by the certificate, not checked for this page: " };
-    lines.push(el("p", { class: "lead" }, el("b", {}, prefixes[status] || "Claimed, but not proved: "), el("bdi", {}, detail.claim)));
+    lines.push(el("p", {}, el("b", {}, prefixes[status] || "Claimed, but not proved: "), el("bdi", {}, detail.claim)));
   }
   if (rows.claims[row]) {
     const meaning = { entailment: "the class follows from the statements", instance: "the statements are true of this image's latents", minimality: "no statement can be dropped" };
@@ -46,37 +52,114 @@ function summary(row, detail, certificate) {
   if (rows.caveat[row]) lines.push(el("p", { class: "reason" }, el("b", {}, rows.caveat[row] + ": "), "perhaps no latents satisfy the statements"));
   if (rows.message[row] && status !== "PROVED") lines.push(el("p", { class: "reason" }, el("b", {}, "Why: "), el("bdi", {}, rows.message[row])));
   if (!detail && rows.size[row] !== null) lines.push(el("p", {}, "Its statements are left out of this page, see “What is missing”."));
-  if (certificate) lines.push(el("p", { class: "quiet" }, data.notProved));
-  return el("div", {}, ...lines);
+  if (certificate) {
+    lines.push(el("p", { class: "quiet" }, "“Latents” are what the network computes of the image, one list of numbers a patch. The network compares them with its prototypes, which are patches of training images. " + data.notProved));
+  }
+  return el("section", { "aria-labelledby": "exactly" }, el("h3", { id: "exactly" }, certificate ? "What is proved, exactly" : "What is known"), ...lines);
 }
 
-// The statements by patch, sorted by patch; statements about activations are under null, at the end.
-function grouped(certificate, detail) {
+// A list of words: "a", "a and b", "a, b and c".
+function listed(words) {
+  return words.length < 2 ? words.join("") : words.slice(0, -1).join(", ") + " and " + words[words.length - 1];
+}
+
+// The explanation in one glance: a sentence, the statements that matter most with their prototypes, the runner-up.
+function explanation(row, detail, certificate, stated, uri) {
+  const known = detail.conditions.length ? " whenever " + listed(detail.conditions) + ", whatever else the image shows." : " whatever the image shows: it follows from the network’s last layers alone.";
+  const claimed = rows.status[row] === "PROVED" ? "" : el("b", {}, "Claimed, not proved here: ");
+  const cards = stated.filter((one) => !one.except), clauses = stated.filter((one) => one.except);
+  const shown = cards.slice(0, CARDS);
+  const rest = cards.length - shown.length;
+  return el("section", { "aria-labelledby": "why" }, el("h3", { id: "why" }, "Why"),
+    el("p", { class: "lead" }, claimed, "The class is ", el("b", {}, named(certificate.predicted)), known),
+    el("ul", { class: "prototypes" }, shown.map((one) => el("li", {}, card(detail, one, uri))), clauses.map((one) => el("li", { class: "clause" }, clause(one, stated)))),
+    rest ? el("p", {}, "And " + plural(rest, "statement") + " more: ", el("button", { type: "button", class: "plain", on: { click: toStatements } }, "all of them"), ".") : "",
+    runnerUp(row, detail, certificate, stated));
+}
+
+// A statement with the pictures of its prototype and of where the image is most like it.
+function card(detail, one, uri) {
+  const { votes, training, here } = picturesOf(detail, one);
+  const name = "prototype " + one.prototype;
+  const part = (image, cell, text) => el("figure", {}, closeUp(detail.grid, image, cell, text), el("figcaption", {}, text));
+  const pictures = [
+    here && uri ? part(uri, here, one.patch === undefined ? "this image" : cellName(here)) : "",
+    training ? part(training.uri, training.cell, name) : ""];
+  const about = one.patch === undefined ? "active " : (data.head ? data.head.observable.toLowerCase() : "observable") + " ";
+  return [el("div", { class: "pair" }, ...pictures), el("div", {},
+    el("b", {}, training ? "" : name + ", ", about + boundsInWords(one, 4)),
+    votes === null ? "" : el("small", {}, "stands for ", named(votes)),
+    one.adds === null || Number(one.adds) === 0 ? "" : el("small", {}, adding(one.adds, detail.second)))];
+}
+
+function adding(adds, second) {
+  return [Number(adds) > 0 ? "adds " + adds + " to" : "takes " + adds.slice(1) + " from", " the lead over ", named(second)];
+}
+
+function clause(one, stated) {
+  return [el("b", {}, subjectOf(one, stated)), " ", boundsInWords(one, 4)];
+}
+
+// The closest class, and what keeps it behind.
+function runnerUp(row, detail, certificate, stated) {
+  const leads = certificate.margins.map((text) => (text === null ? null : fromHex(text)));
+  const rivals = [...leads.keys()].filter((rival) => leads[rival] !== null);
+  if (!rivals.length) return "";
+  const closest = rivals.reduce((a, b) => (leads[b] < leads[a] ? b : a));
+  const second = detail.second !== null && leads[detail.second] ? detail.second : closest;
+  const lead = (rival) => el("b", {}, outward(leads[rival], false, 4));
+  const ahead = detail.ahead[second];
+  const most = stated.filter((one) => Number(one.adds) > 0).slice(0, 2);
+  const what = most.length ? " Of these statements, that about " + most.map((one) => "prototype " + one.prototype + " adds " + one.adds).join(", that about ") + "." : "";
+  return el("p", { class: "second" }, "The runner-up is ", el("b", {}, named(second)), ". ",
+    ahead === undefined ? "" : ["This image is " + ahead + " ahead of it in the network’s scores (logits)." + what + " "],
+    rows.status[row] === "PROVED" ? "Proved" : "Claimed", " for every image that satisfies the statements: a lead of at least ", lead(second),
+    second === closest ? "." : [", and of ", lead(closest), " over ", named(closest), ", which they keep least far behind."],
+    el("small", {}, "This is less than the image’s own lead, because the statements leave everything else open. Any lead above 0 decides the class."));
+}
+
+// The statements, each with what is known of it, those first that add or take most.
+function statementsOf(certificate, detail) {
+  const weight = (one) => (one.except ? -1 : Math.abs(Number(one.adds)));
+  const all = certificate.statements.map((statement, number) => ({ ...statement, number,
+    similarity: detail.similarity[number] ?? null, attained: detail.attained[number] ?? null, adds: detail.adds[number] ?? null }));
+  return all.sort((a, b) => weight(b) - weight(a) || a.number - b.number);
+}
+
+// By patch; statements about activations are under null. The order is that of each group's first statement.
+function grouped(stated) {
   const groups = new Map();
-  certificate.statements.forEach((statement, number) => {
-    const patch = statement.patch ?? null;
+  for (const one of stated) {
+    const patch = one.patch ?? null;
     if (!groups.has(patch)) groups.set(patch, []);
-    groups.get(patch).push({ ...statement, similarity: detail.similarity[number] ?? null, attained: detail.attained[number] ?? null });
-  });
-  return new Map([...groups].sort(([a], [b]) => (a === null) - (b === null) || a - b));
+    groups.get(patch).push(one);
+  }
+  return groups;
 }
 
 function figure(row, detail, certificate, groups, uri) {
   const counts = new Map();
   for (const [patch, own] of groups) {
-    if (patch !== null) counts.set(patch, own.length);
+    if (patch !== null) counts.set(patch, (counts.get(patch) || 0) + own.length);
     else for (const one of own) if (one.attained !== null) counts.set(one.attained, (counts.get(one.attained) || 0) + 1);
   }
-  const which = groups.has(null) ? "where the stated activations are attained" : "that have statements";
-  const description = (uri ? "The image" : "The latent grid") + " with outlines around the " + plural(counts.size, "patch") + " " + which + ", of " + certificate.patches;
   if (!detail.grid) return el("p", {}, "The positions of the " + certificate.patches + " patches in the image are unknown.");
+  const cells = certificate.patches - detail.grid.tokens, every = counts.size >= cells;
+  const which = groups.has(null) ? "where the stated activations are attained" : "that have statements";
+  const what = !counts.size ? "" : every ? "Every patch has statements" : "Outlined: the " + plural(counts.size, "patch") + " of " + certificate.patches + " " + which;
+  const heat = new Map(detail.heat.map(([patch, value]) => [patch, Number(value)]));
+  const hottest = [...heat].filter(([, value]) => value > 0).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([patch]) => patchName(detail.grid, patch));
+  const warm = hottest.length ? "Orange: patches that put the class ahead of the runner-up here; blue: that favour the runner-up (estimated in float64)" : "";
+  const description = (uri ? "The image" : "The latent grid") + (what && ". " + what) + (warm && ". Most of the lead comes from " + listed(hottest));
   const choose = (patch) => {
-    const target = document.getElementById("patch-" + patch);
+    openStatements();
+    const target = document.getElementById("patch-" + patch) || document.getElementById("patch-null");
     if (target) { target.scrollIntoView({ block: "start" }); target.focus(); }
   };
   const guess = detail.grid.assumed ? " The grid is assumed to be square." : "";
   const match = uri && rows.match[row] ? el("b", { class: "match" }, " The image is " + rows.match[row] + ".") : "";
-  return el("figure", {}, picture(detail.grid, uri, counts, description, choose), el("figcaption", {}, description + "." + guess, match));
+  return el("figure", {}, picture(detail.grid, uri, counts, heat, every, description, choose),
+    el("figcaption", {}, [what, warm].filter(Boolean).map((one) => one + ". ").join("") + guess, match));
 }
 
 function margins(detail, certificate) {
@@ -96,52 +179,92 @@ function margins(detail, certificate) {
     event.target.remove();
     body.querySelectorAll("th")[RIVALS].focus();
   } } }, "Show all " + rivals.length + " rivals");
-  const open = known ? "Solid: the margin that follows from the statements. Dashed: how much farther the class is ahead at this image (float64)." : "The margin that follows from the statements; how far the class is ahead at this image is unknown without its latents.";
-  return el("section", { "aria-labelledby": "margins" }, el("h3", { id: "margins" }, "Margins, rival by rival"), el("p", { class: "quiet" }, open),
-    el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Rival"), el("th", { scope: "col" }, el("span", { class: "hidden" }, "Bar")),
-      el("th", { scope: "col", class: "number" }, "At least"), known ? el("th", { scope: "col", class: "number" }, "Here, about") : "")), body), rest);
+  const open = "Solid: the lead over each class, in logits, that follows from the statements. " + (known ? "Dashed: the lead of this image (float64)." : "The lead of this image is unknown without its latents.");
+  return el("section", { "aria-labelledby": "margins" }, el("h3", { id: "margins" }, "The lead over every other class (margins)"), el("p", { class: "quiet" }, open),
+    el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Class"), el("th", { scope: "col" }, el("span", { class: "hidden" }, "Bar")),
+      el("th", { scope: "col", class: "number" }, "At least"), known ? el("th", { scope: "col", class: "number" }, "This image") : "")), body), rest);
 }
 
-function statements(detail, certificate, groups, uri) {
-  const section = el("section", { "aria-labelledby": "statements" }, el("h3", { id: "statements" }, plural(certificate.statements.length, "statement")));
-  if (!certificate.statements.length) section.append(el("p", {}, "None are needed: the class follows from the head alone."));
-  for (const [patch, own] of groups) section.append(group(detail, patch, own, uri));
+function openStatements() {
+  document.getElementById("all-statements").open = true;
+}
+
+function toStatements() {
+  openStatements();
+  const heading = document.getElementById("statements");
+  heading.scrollIntoView({ block: "start" });
+  heading.focus({ preventScroll: true });
+}
+
+// All statements, folded: those first that add or take most.
+function statements(detail, stated, groups, uri) {
+  const section = el("section", { "aria-labelledby": "statements" }, el("h3", { id: "statements", tabindex: "-1" }, plural(stated.length, "statement")));
+  if (!stated.length) section.append(el("p", {}, "None are needed: the class follows from the head alone."));
+  else {
+    section.append(el("details", { id: "all-statements" }, el("summary", {}, stated.length === 1 ? "The statement, exactly" : "All " + stated.length + " statements, exactly"),
+      ...[...groups].map(([patch, own]) => group(detail, patch, own, stated, uri))));
+  }
   return section;
 }
 
-function group(detail, patch, own, uri) {
+function group(detail, patch, own, stated, uri) {
   const cell = patch === null ? null : cellOf(detail.grid, patch);
   const heading = patch === null ? "Activations" : patchName(detail.grid, patch)[0].toUpperCase() + patchName(detail.grid, patch).slice(1);
   const observable = patch === null ? "Activation" : data.head ? data.head.observable : "Observable";
   const light = (on) => () => document.querySelectorAll('.picture [data-patch="' + patch + '"]').forEach((one) => one.classList.toggle("on", on));
+  const added = own.some((one) => Number(one.adds) !== 0);
   const head = el("tr", {}, el("th", { scope: "col" }, "Prototype"),
-    patch === null ? "" : el("th", { scope: "col", class: "number" }, "Similarity, about"), el("th", { scope: "col", class: "number" }, observable + " in"));
+    patch === null ? "" : el("th", { scope: "col", class: "number" }, "Similarity, about"),
+    added ? el("th", { scope: "col", class: "number" }, "Adds to the lead, about") : "", el("th", { scope: "col", class: "number" }, observable + " in"));
   return el("section", { class: "group", id: "patch-" + patch, tabindex: "-1", on: { mouseenter: light(true), mouseleave: light(false), focusin: light(true), focusout: light(false) } },
     el("div", { class: "this" }, cell && uri ? closeUp(detail.grid, uri, cell) : "", el("h4", {}, heading), el("p", { class: "quiet" }, plural(own.length, "statement"))),
-    el("table", {}, el("thead", {}, head), el("tbody", {}, own.map((one) => statement(detail, one, uri)))));
+    el("table", {}, el("thead", {}, head), el("tbody", {}, own.map((one) => statement(detail, one, stated, added, uri)))));
 }
 
-function statement(detail, one, uri) {
-  if (one.except) {
-    const all = one.except.length ? "every other prototype" : "every prototype";
-    return el("tr", {}, el("th", { scope: "row" }, all), el("td", { class: "number" }, "at most " + outward(fromHex(one.upper), true)));
-  }
-  const [lower, upper] = one.interval, shown = "[" + outward(fromHex(lower), false) + ", " + outward(fromHex(upper), true) + "]";
-  return el("tr", {}, el("th", { scope: "row" }, prototype(detail, one, uri)),
-    one.patch === undefined ? "" : el("td", { class: "number" }, one.similarity ?? ""), el("td", { class: "number", title: "exactly [" + lower + ", " + upper + "]" }, shown));
+function statement(detail, one, stated, added, uri) {
+  const exact = (end) => (end ? "exactly " + end : "no bound");
+  const title = one.except ? exact(one.upper ?? one.lower) : one.interval.includes(null) ? one.interval.map(exact).join(", ") : "exactly [" + one.interval.join(", ") + "]";
+  return el("tr", {}, el("th", { scope: "row" }, one.except ? subjectOf(one, stated, true) : prototype(detail, one, uri)),
+    one.patch === undefined ? "" : el("td", { class: "number" }, one.similarity ?? ""),
+    added ? el("td", { class: "number" }, Number(one.adds) === 0 ? "" : one.adds) : "",
+    el("td", { class: "number", title }, boundsInWords(one)));
+}
+
+// The ends of a statement, rounded outward: "[0.43, 0.62]", or, where there is one bound, "at most 0.36".
+function boundsInWords(one, digits) {
+  const [lower, upper] = one.except ? [one.lower ?? null, one.upper ?? null] : one.interval;
+  const low = lower === null ? null : outward(fromHex(lower), false, digits), high = upper === null ? null : outward(fromHex(upper), true, digits);
+  if (low === null) return "at most " + high;
+  if (high === null) return "at least " + low;
+  if (digits === undefined) return "[" + low + ", " + high + "]";
+  return low === high ? low : low + " to " + high;
+}
+
+// The prototypes that a clause speaks of. In full it lists those that it exempts, unless all have statements.
+function subjectOf(one, stated, full = false) {
+  if (!one.except.length) return "every prototype";
+  const own = new Set(stated.filter((other) => !other.except && other.patch === undefined).map((other) => other.prototype));
+  if (own.size === one.except.length && one.except.every((prototype) => own.has(prototype))) return "every other prototype";
+  return "every prototype but " + (full || one.except.length <= 8 ? listed(one.except.map(String)) : one.except.length);
+}
+
+// What a prototype stands for, and the cells to show: of its training image, and of the image where it is attained.
+function picturesOf(detail, one) {
+  const [votes, image, row, column, embeddedAt] = data.prototypes[one.prototype] || [null, null, null, null, null];
+  const grid = detail.grid, inside = embeddedAt !== null && grid && row < grid.rows && column < grid.columns;
+  const at = one.patch ?? one.attained;
+  return { votes, image, row, column, training: inside ? { uri: data.training[embeddedAt], cell: [row, column] } : null,
+    here: at === null ? null : cellOf(grid, at) };
 }
 
 function prototype(detail, one, uri) {
-  const [votes, image, row, column, embeddedAt] = data.prototypes[one.prototype] || [null, null, null, null, null];
-  const training = embeddedAt === null ? null : data.training[embeddedAt];
-  const here = one.attained === null ? null : cellOf(detail.grid, one.attained);
-  const inside = training && detail.grid && row < detail.grid.rows && column < detail.grid.columns;
+  const { votes, image, row, column, training, here } = picturesOf(detail, one);
   const lines = ["prototype " + one.prototype];
   if (votes !== null) lines.push(el("small", {}, "for class ", named(votes)));
   if (one.attained !== null) lines.push(el("small", {}, "greatest, in float64, at " + patchName(detail.grid, one.attained)));
   if (image !== null) lines.push(el("small", {}, "training image " + image + ", row " + (row + 1) + ", column " + (column + 1)));
-  return el("span", { class: "prototype" }, here && uri ? closeUp(detail.grid, uri, here) : "",
-    inside ? closeUp(detail.grid, training, [row, column]) : "", el("span", {}, ...lines));
+  return el("span", { class: "prototype" }, one.patch === undefined && here && uri ? closeUp(detail.grid, uri, here) : "",
+    training ? closeUp(detail.grid, training.uri, training.cell) : "", el("span", {}, ...lines));
 }
 
 function digests(row, detail) {

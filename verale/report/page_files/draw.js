@@ -14,10 +14,14 @@ function cellOf(grid, patch) {
   return cell < 0 || cell >= grid.rows * grid.columns ? null : [Math.floor(cell / grid.columns), cell % grid.columns];
 }
 
+function cellName(cell) {
+  return "row " + (cell[0] + 1) + ", column " + (cell[1] + 1);
+}
+
 function patchName(grid, patch) {
   const cell = cellOf(grid, patch);
   if (grid && patch < grid.tokens) return "patch " + patch + ", the class token";
-  return cell ? "patch " + patch + ": row " + (cell[0] + 1) + ", column " + (cell[1] + 1) : "patch " + patch;
+  return cell ? "patch " + patch + ": " + cellName(cell) : "patch " + patch;
 }
 
 // Two strokes, one dark and one light, are visible on any image.
@@ -36,23 +40,41 @@ function background(grid, uri) {
 
 // Cells without statements lie in shadow.
 function shadow(grid, patches) {
-  const parts = [];
-  for (let cell = 0; cell < grid.rows * grid.columns; cell++) {
-    if (patches.has(cell + grid.tokens)) continue;
-    const box = rectangle(grid, Math.floor(cell / grid.columns), cell % grid.columns);
-    parts.push("M" + box.x + " " + box.y + "h" + box.width + "v" + box.height + "h" + -box.width + "z");
-  }
-  return el("svg:path", { d: parts.join(""), class: "shadow" });
+  return cells(grid, (patch) => (patches.has(patch) ? null : el("svg:path", { class: "shadow" })));
 }
 
-// The whole image with outlined patches; a click on a patch calls `choose` with it.
-function picture(grid, uri, patches, description, choose) {
+// What each patch adds (orange) or takes (blue), the strongest colour for the most.
+function warmth(grid, heat) {
+  const most = Math.max(...[...heat.values()].map(Math.abs));
+  return cells(grid, (patch) => {
+    const value = heat.get(patch) || 0;
+    if (!value || !most) return null;
+    return el("svg:path", { class: value > 0 ? "adds" : "takes", "fill-opacity": (0.75 * Math.abs(value)) / most });
+  });
+}
+
+// A path in the shape of each cell that gets one.
+function cells(grid, make) {
+  const group = el("svg:g", {});
+  for (let cell = 0; cell < grid.rows * grid.columns; cell++) {
+    const path = make(cell + grid.tokens);
+    if (!path) continue;
+    const box = rectangle(grid, Math.floor(cell / grid.columns), cell % grid.columns);
+    path.setAttribute("d", "M" + box.x + " " + box.y + "h" + box.width + "v" + box.height + "h" + -box.width + "z");
+    group.append(path);
+  }
+  return group;
+}
+
+// The whole image with outlined patches; a click on a patch calls `choose` with it. Where every patch has statements,
+// none is outlined until it is pointed at.
+function picture(grid, uri, patches, heat, every, description, choose) {
   const named = [...patches.keys()].filter((patch) => cellOf(grid, patch));
   const svg = el("svg:svg", { viewBox: "-1 -1 102 102", role: "img", class: "picture", "aria-label": description },
-    background(grid, uri), shadow(grid, patches));
+    background(grid, uri), heat.size ? warmth(grid, heat) : shadow(grid, patches));
   for (const patch of named) {
     const box = rectangle(grid, ...cellOf(grid, patch));
-    const group = outline(box, { "data-patch": patch, class: "patch", on: { click: () => choose(patch) } });
+    const group = outline(box, { "data-patch": patch, class: every ? "patch plain" : "patch", on: { click: () => choose(patch) } });
     group.append(el("svg:title", {}, patchName(grid, patch) + ", " + plural(patches.get(patch), "statement")));
     svg.append(group);
   }
@@ -60,12 +82,12 @@ function picture(grid, uri, patches, description, choose) {
 }
 
 // A close-up: one cell of an image and its surroundings.
-function closeUp(grid, uri, cell) {
+function closeUp(grid, uri, cell, description) {
   const box = rectangle(grid, ...cell);
   const width = Math.min(UNIT, box.width * (1 + 2 * AROUND)), height = Math.min(UNIT, box.height * (1 + 2 * AROUND));
   const x = Math.min(Math.max(0, box.x - AROUND * box.width), UNIT - width);
   const y = Math.min(Math.max(0, box.y - AROUND * box.height), UNIT - height);
-  return el("svg:svg", { viewBox: [x, y, width, height].join(" "), preserveAspectRatio: "none", class: "close", "aria-hidden": "true" },
+  return el("svg:svg", { viewBox: [x, y, width, height].join(" "), preserveAspectRatio: "none", class: "close", ...(description ? { role: "img", "aria-label": description } : { "aria-hidden": "true" }) },
     background(grid, uri), outline(box));
 }
 

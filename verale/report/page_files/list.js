@@ -6,10 +6,11 @@ const COLUMNS = [
   { key: "name", title: "Image", show: imageCell, of: (row) => rows.image[row] || rows.name[row] },
   { key: "status", title: "Verdict", show: (row) => [badge(rows.status[row]), rows.caveat[row] && el("small", {}, " " + rows.caveat[row])], of: (row) => rows.status[row] },
   { key: "predicted", title: "Class", show: (row) => named(rows.predicted[row]), of: (row) => rows.predicted[row] },
+  { key: "why", title: "Why", of: (row) => rows.why[row], show: whyCell },
   { key: "label", title: "True class", show: (row) => named(rows.label[row]), of: (row) => rows.label[row] },
-  { key: "size", title: "Statements", number: true, of: (row) => rows.size[row] },
+  { key: "size", title: "Statements", number: true, narrow: false, of: (row) => rows.size[row] },
   { key: "share", title: "of all", number: true, narrow: false, of: (row) => rows.share[row], show: (row) => (rows.share[row] === null ? "" : rows.share[row] + " %") },
-  { key: "margin", title: "Margin", number: true, of: (row) => NUMBER(rows.margin[row]), show: (row) => rows.margin[row] ?? "" },
+  { key: "margin", title: "Proved lead", number: true, narrow: false, of: (row) => NUMBER(rows.margin[row]), show: (row) => rows.margin[row] ?? "" },
   { key: "explain", title: "Explained", number: true, narrow: false, of: (row) => rows.explain[row], show: (row) => seconds(rows.explain[row]) },
   { key: "audit", title: "Audited", number: true, narrow: false, of: (row) => rows.audit[row], show: (row) => seconds(rows.audit[row]) },
 ].filter((column) => rows[column.key] && rows[column.key].some((value) => value !== null));
@@ -31,6 +32,12 @@ function imageCell(row) {
   const second = rows.image[row] ? el("small", {}, el("bdi", {}, rows.name[row])) : "";
   const match = rows.match[row] ? el("small", { class: "match" }, rows.match[row]) : "";
   return [image, el("span", {}, el("a", { href: "#certificate-" + row }, el("bdi", {}, rows.image[row] || rows.name[row])), second, match)];
+}
+
+// The explanation in a few words, with the pictures of its first prototypes.
+function whyCell(row) {
+  const pictures = data.grid ? rows.prototypes[row].map((prototype) => picturesOf({ grid: data.grid }, { prototype, attained: null }).training) : [];
+  return el("div", { class: "why" }, ...pictures.filter(Boolean).map((one) => closeUp(data.grid, one.uri, one.cell)), el("small", {}, rows.why[row]));
 }
 
 function keeps(row) {

@@ -37,5 +37,6 @@ for (const button of document.querySelectorAll(".only")) {
   });
 }
 window.addEventListener("hashchange", show);
+window.addEventListener("beforeprint", () => document.getElementById("all-statements")?.setAttribute("open", ""));
 select();
 show().then(() => document.documentElement.setAttribute("data-ready", ""));

@@ -1,0 +1,95 @@
+"""Explanations in words: each part says what the statements say, and nothing more."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from verale.checker.certificate import (
+    ActivationStatement,
+    Certificate,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+)
+from verale.report.explanation import conditions, in_brief, stated_prototypes
+
+HALF = Fraction(1, 2)
+FIVE, TWO = ActivationStatement(5, HALF, None), ActivationStatement(2, None, HALF)
+NEAR = PatchStatement(3, 1, None, HALF)
+
+
+def certificate(*statements, patches=64):
+    return Certificate(
+        head="0" * 64,
+        latents=None,
+        predicted=0,
+        paradigm="top_k",
+        patches=patches,
+        statements=statements,
+        margins=(None, HALF),
+        claims=("entailment",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("statements", "brief", "parts"),
+    [
+        ((), "nothing has to hold", []),
+        ((FIVE,), "1 prototype", ["this prototype is as active as shown"]),
+        ((FIVE, TWO), "2 prototypes", ["these 2 prototypes are as active as shown"]),
+        (
+            (FIVE, TWO, OrderStatement((2, 5), Fraction(1, 3))),
+            "2 prototypes, no other is above 0.334",
+            ["these 2 prototypes are as active as shown", "no other is above 0.334"],
+        ),
+        (
+            (FIVE, FloorStatement((2, 5), Fraction(1, 3))),
+            "1 prototype, no other is below 0.333 (except perhaps prototype 2)",
+            ["this prototype is as active as shown", "no other is below 0.333 (except perhaps prototype 2)"],
+        ),
+        (
+            (FIVE, TWO, OrderStatement((2,), HALF)),
+            "2 prototypes, none but 1 prototype, listed below, may be above 0.5",
+            ["these 2 prototypes are as active as shown", "none but 1 prototype, listed below, may be above 0.5"],
+        ),
+        (
+            (FIVE, OrderStatement((2, 3, 5, 7), HALF)),
+            "1 prototype, no other is above 0.5 (except perhaps prototypes 2, 3, 7)",
+            ["this prototype is as active as shown", "no other is above 0.5 (except perhaps prototypes 2, 3, 7)"],
+        ),
+        (
+            (FIVE, OrderStatement((2, 3, 5, 7, 9), HALF)),
+            "1 prototype, none but 5 prototypes, listed below, may be above 0.5",
+            ["this prototype is as active as shown", "none but 5 prototypes, listed below, may be above 0.5"],
+        ),
+        ((OrderStatement((), HALF),), "no prototype is above 0.5", ["no prototype is above 0.5"]),
+        (
+            (NEAR, FIVE, FloorStatement((5,), HALF)),
+            "1 prototype, 1 comparison in 1 of the 64 patches, no other is below 0.5",
+            [
+                "this prototype is as active as shown",
+                "1 comparison with a prototype in 1 of the 64 patches comes out as stated",
+                "no other is below 0.5",
+            ],
+        ),
+    ],
+)
+def test_what_has_to_hold(statements, brief, parts):
+    assert in_brief(certificate(*statements)) == brief
+    assert conditions(certificate(*statements)) == parts
+
+
+def test_where_comparisons_are():
+    both = (NEAR, PatchStatement(0, 1, HALF, None))
+    assert conditions(certificate(*both, patches=4)) == [
+        "2 comparisons with prototypes in 2 of the 4 patches come out as stated"
+    ]
+    every = tuple(PatchStatement(patch, 1, HALF, None) for patch in range(3))
+    assert in_brief(certificate(*every, patches=3)) == "3 comparisons in all 3 patches"
+    assert in_brief(certificate(PatchStatement(0, 1, HALF, None), patches=1)) == "1 comparison"
+
+
+def test_the_stated_prototypes_are_those_of_activations():
+    assert stated_prototypes((NEAR, FIVE, OrderStatement((7,), HALF), TWO)) == (5, 2)
