@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 
 from verale.soundness.corpus.cases import Case, stored
 from verale.soundness.second import FAILED, FOLDER, SecondChecker, SecondVerdict
-from verale.soundness.second.comparison import Relation, relation
+from verale.soundness.second.comparison import Agreement, Relation, compared, relation
 from verale.soundness.second.trials import of_corpora, of_demo, of_mutants, of_random_heads
 
 CASES = stored()
@@ -50,6 +52,50 @@ def test_certificates_of_random_heads(second: SecondChecker) -> None:
     agreement = of_random_heads(second, range(4, 5))
     assert agreement.wrong == []
     assert agreement.relations[Relation.SAME] > 10
+
+
+def with_open_ends(case: Case) -> Case:
+    """An accepted case with ends taken away, and under top_k a floor. Many of these no longer prove their class."""
+    rng = random.Random(case.name)
+    record = json.loads(case.certificate)
+    predicate = record["predicate"]
+    for statement in predicate["statements"]:
+        if "interval" in statement and rng.random() < 0.3:
+            statement["interval"][rng.randrange(2)] = None
+    if predicate["paradigm"] == "top_k":
+        exempt = sorted(one["prototype"] for one in predicate["statements"] if "prototype" in one)
+        predicate["statements"].append({"except": exempt, "lower": rng.choice((-32.0, -1.0, 0.0, 0.25)).hex()})
+    predicate["claims"] = [claim for claim in predicate["claims"] if claim != "minimality" or rng.random() < 0.5]
+    predicate["margins"] = [None if margin is None else "0x1p-30" for margin in predicate["margins"]]
+    return Case(case.name, json.dumps(record).encode(), case.head, case.latents, "", "", "")
+
+
+def open_ends(second: SecondChecker) -> Agreement:
+    agreement = Agreement()
+    for case in ACCEPTED:
+        agreement.add(case.name, compared(second, with_open_ends(case)))
+    return agreement
+
+
+def test_statements_with_one_end_and_floors(second: SecondChecker) -> None:
+    agreement = open_ends(second)
+    assert agreement.wrong == []
+    assert agreement.relations[Relation.SAME] > 0.9 * len(ACCEPTED)
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("known.js", "this.clauses.filter((clause) => !clause.except.has(j))", "this.clauses"),
+        ("known.js", "endless: far.endless", "endless: side < 0"),
+        ("known.js", "lo: s.lo || ZERO", "lo: s.lo || ONE"),
+        ("image.js", "lo !== null && compare(x.b, lo) < 0", "lo === null || compare(x.b, lo) < 0"),
+    ],
+)
+def test_a_changed_reading_of_one_end_is_noticed(name: str, before: str, after: str, tmp_path: Path) -> None:
+    """It proves other statements, or none."""
+    agreement = open_ends(changed(tmp_path, name, before, after))
+    assert agreement.wrong or agreement.listed
 
 
 @pytest.mark.long
