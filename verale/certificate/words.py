@@ -58,14 +58,14 @@ def others(exempt: Sequence[int]) -> str:
     return f"every prototype but {', '.join(map(str, first))} and {last}" if first else f"every prototype but {last}"
 
 
-def between(lower: float | Fraction | None, upper: float | Fraction | None) -> str:
+def between(lower: float | Fraction | None, upper: float | Fraction | None, digits: int = 6) -> str:
     """An interval rounded outward; an end that is infinite or None is no bound."""
     bounded = lower is not None and lower != -inf, upper is not None and upper != inf
     if lower is not None and bounded == (True, False):
-        return f"at least {below(lower)}"
+        return f"at least {below(lower, digits)}"
     if upper is not None and bounded == (False, True):
-        return f"at most {above(upper)}"
-    return "anything" if lower is None or upper is None else f"[{below(lower)}, {above(upper)}]"
+        return f"at most {above(upper, digits)}"
+    return "anything" if lower is None or upper is None else f"[{below(lower, digits)}, {above(upper, digits)}]"
 
 
 def below(value: float | Fraction, digits: int = 6) -> str:

@@ -140,13 +140,17 @@ def _head(collection: Collection) -> dict[str, Any] | None:
     head = collection.head
     if head is None:
         return None
-    observable = _OBSERVABLES[type(head.geometry).__name__]
     return {
         "sha256": head.digest,
         "prototypes": head.size,
-        "observable": observable,
+        "observable": _observable(collection),
         "similarity": repr(head.similarity),
     }
+
+
+def _observable(collection: Collection) -> str:
+    """What comparing a patch with a prototype gives."""
+    return "Comparison" if collection.head is None else _OBSERVABLES[type(collection.head.geometry).__name__]
 
 
 def _common_grid(collection: Collection) -> dict[str, Any] | None:
@@ -266,7 +270,7 @@ def _detail(collection: Collection, checking: Checking | None, item: Item) -> st
         "similarity": [None if value is None else f"{value:.4g}" for value in estimates.similarity],
         "attained": estimates.attained if any(patch is not None for patch in estimates.attained) else [],
         "ahead": [f"{value:.4g}" for value in estimates.ahead],
-        "conditions": conditions(certificate),
+        "conditions": conditions(certificate, _observable(collection).lower()),
         "second": estimates.second,
         "adds": [None if value is None else f"{value:.3g}" for value in estimates.adds],
         "heat": [[patch, f"{value:.3g}"] for patch, value in sorted(estimates.heat.items())],

@@ -88,7 +88,25 @@ def test_where_comparisons_are():
     ]
     every = tuple(PatchStatement(patch, 1, HALF, None) for patch in range(3))
     assert in_brief(certificate(*every, patches=3)) == "3 comparisons in all 3 patches"
-    assert in_brief(certificate(PatchStatement(0, 1, HALF, None), patches=1)) == "1 comparison"
+
+
+def test_a_few_comparisons_of_one_patch_are_named():
+    few = (
+        PatchStatement(0, 5, None, Fraction(1, 3)),
+        PatchStatement(0, 2, HALF, None),
+        PatchStatement(0, 4, HALF, HALF),
+    )
+    assert in_brief(certificate(*few, patches=1)) == (
+        "prototype 5 at most 0.334, prototype 2 at least 0.5, prototype 4 0.5 to 0.5"
+    )
+    assert conditions(certificate(*few, patches=1), "squared distance") == [
+        "its squared distance to prototype 5 is at most 0.334",
+        "its squared distance to prototype 2 is at least 0.5",
+        "its squared distance to prototype 4 is 0.5 to 0.5",
+    ]
+    many = tuple(PatchStatement(0, prototype, HALF, None) for prototype in range(5))
+    assert in_brief(certificate(*many, patches=1)) == "5 comparisons"
+    assert conditions(certificate(*many, patches=1)) == ["5 comparisons with prototypes come out as stated"]
 
 
 def test_the_stated_prototypes_are_those_of_activations():

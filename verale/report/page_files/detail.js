@@ -55,7 +55,7 @@ function summary(row, detail, certificate) {
   if (certificate) {
     lines.push(el("p", { class: "quiet" }, "“Latents” are what the network computes of the image, one list of numbers a patch. The network compares them with its prototypes, which are patches of training images. " + data.notProved));
   }
-  return el("section", { "aria-labelledby": "exactly" }, el("h3", { id: "exactly" }, certificate ? "What is proved, exactly" : "What is known"), ...lines);
+  return el("section", { "aria-labelledby": "exactly" }, el("h3", { id: "exactly" }, !certificate ? "What is known" : status === "PROVED" ? "What is proved, exactly" : "What is claimed, exactly"), ...lines);
 }
 
 // A list of words: "a", "a and b", "a, b and c".
@@ -110,11 +110,11 @@ function runnerUp(row, detail, certificate, stated) {
   const lead = (rival) => el("b", {}, outward(leads[rival], false, 4));
   const ahead = detail.ahead[second];
   const most = stated.filter((one) => Number(one.adds) > 0).slice(0, 2);
-  const what = most.length ? " Of these statements, that about " + most.map((one) => "prototype " + one.prototype + " adds " + one.adds).join(", that about ") + "." : "";
+  const what = most.length ? " To that, " + listed(most.map((one) => "prototype " + one.prototype + " adds " + one.adds)) + "." : "";
   return el("p", { class: "second" }, "The runner-up is ", el("b", {}, named(second)), ". ",
     ahead === undefined ? "" : ["This image is " + ahead + " ahead of it in the network’s scores (logits)." + what + " "],
     rows.status[row] === "PROVED" ? "Proved" : "Claimed", " for every image that satisfies the statements: a lead of at least ", lead(second),
-    second === closest ? "." : [", and of ", lead(closest), " over ", named(closest), ", which they keep least far behind."],
+    ".", second === closest ? "" : [" The least proved lead is that over ", named(closest), ": ", lead(closest), "."],
     el("small", {}, "This is less than the image’s own lead, because the statements leave everything else open. Any lead above 0 decides the class."));
 }
 
@@ -145,9 +145,11 @@ function figure(row, detail, certificate, groups, uri) {
   }
   if (!detail.grid) return el("p", {}, "The positions of the " + certificate.patches + " patches in the image are unknown.");
   const cells = certificate.patches - detail.grid.tokens, every = counts.size >= cells;
+  const single = cells === 1; // then neither outlines nor colours tell anything
+  if (single && !uri) return el("p", {}, "The image is one patch.");
   const which = groups.has(null) ? "where the stated activations are attained" : "that have statements";
-  const what = !counts.size ? "" : every ? "Every patch has statements" : "Outlined: the " + plural(counts.size, "patch") + " of " + certificate.patches + " " + which;
-  const heat = new Map(detail.heat.map(([patch, value]) => [patch, Number(value)]));
+  const what = single || !counts.size ? "" : every ? "Every patch has statements" : "Outlined: the " + plural(counts.size, "patch") + " of " + certificate.patches + " " + which;
+  const heat = new Map(single ? [] : detail.heat.map(([patch, value]) => [patch, Number(value)]));
   const hottest = [...heat].filter(([, value]) => value > 0).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([patch]) => patchName(detail.grid, patch));
   const warm = hottest.length ? "Orange: patches that put the class ahead of the runner-up here; blue: that favour the runner-up (estimated in float64)" : "";
   const description = (uri ? "The image" : "The latent grid") + (what && ". " + what) + (warm && ". Most of the lead comes from " + listed(hottest));
@@ -158,7 +160,7 @@ function figure(row, detail, certificate, groups, uri) {
   };
   const guess = detail.grid.assumed ? " The grid is assumed to be square." : "";
   const match = uri && rows.match[row] ? el("b", { class: "match" }, " The image is " + rows.match[row] + ".") : "";
-  return el("figure", {}, picture(detail.grid, uri, counts, heat, every, description, choose),
+  return el("figure", {}, picture(detail.grid, uri, single ? new Map() : counts, heat, every, description, choose),
     el("figcaption", {}, [what, warm].filter(Boolean).map((one) => one + ". ").join("") + guess, match));
 }
 

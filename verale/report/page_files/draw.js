@@ -71,7 +71,7 @@ function cells(grid, make) {
 function picture(grid, uri, patches, heat, every, description, choose) {
   const named = [...patches.keys()].filter((patch) => cellOf(grid, patch));
   const svg = el("svg:svg", { viewBox: "-1 -1 102 102", role: "img", class: "picture", "aria-label": description },
-    background(grid, uri), heat.size ? warmth(grid, heat) : shadow(grid, patches));
+    background(grid, uri), heat.size ? warmth(grid, heat) : patches.size ? shadow(grid, patches) : "");
   for (const patch of named) {
     const box = rectangle(grid, ...cellOf(grid, patch));
     const group = outline(box, { "data-patch": patch, class: every ? "patch plain" : "patch", on: { click: () => choose(patch) } });
