@@ -12,13 +12,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from fractions import Fraction
-from math import inf, nextafter
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import verale
-from verale.head import as_patches
+from verale.head import as_patches, evaluate
 
 Record = dict[str, Any]
 
@@ -37,7 +36,7 @@ def attacks(demo: Path) -> Iterator[tuple[str, bytes, Path]]:
     yield "truncated", original[: len(original) // 2], head
     yield "another head's", original, _other_head(demo)
     yield "one statement removed", changed(lambda predicate: predicate["statements"].pop(0)), head
-    yield "one end one ulp inside the true value", changed(lambda predicate: _narrow(predicate, demo)), head
+    yield "one end a billionth inside the true value", changed(lambda predicate: _narrow(predicate, demo)), head
     yield "class swapped", changed(_swap), head
 
 
@@ -52,16 +51,12 @@ def _other_head(demo: Path) -> Path:
 
 
 def _narrow(predicate: Record, demo: Path) -> None:
-    """Move the lower end to the first float64 above the exact squared distance."""
-    statement = predicate["statements"][0]
-    patch = as_patches(verale.load_latents(demo / "latents.safetensors"))[0, statement["patch"]].tolist()
-    prototypes = verale.Head.load(demo / "head.safetensors").prototypes
-    prototype = prototypes[statement["prototype"]].tolist() if prototypes is not None else []
-    truth = sum((Fraction(z) - Fraction(p)) ** 2 for z, p in zip(patch, prototype, strict=True))
-    above = float(truth)
-    while above <= truth:
-        above = nextafter(above, inf)
-    statement["interval"] = [above.hex(), max(above, float.fromhex(statement["interval"][1])).hex()]
+    """Say of the first patch or prototype that it has a little more than it has."""
+    statement = next(one for one in predicate["statements"] if "prototype" in one)
+    patches = as_patches(verale.load_latents(demo / "latents.safetensors")[:1])
+    evaluation = evaluate(verale.Head.load(demo / "head.safetensors"), patches)
+    values = evaluation.activations[0] if "patch" not in statement else evaluation.observables[0, statement["patch"]]
+    statement["interval"] = [(float(values[statement["prototype"]]) + 1e-9).hex(), None]
 
 
 def _swap(predicate: Record) -> None:
