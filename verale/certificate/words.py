@@ -7,7 +7,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from math import inf
 
-__all__ = ["NOT_PROVED", "above", "below", "between", "caveat", "claim", "others", "subjects"]
+__all__ = ["NOT_PROVED", "above", "below", "between", "caveat", "claim", "enumerated", "others", "subjects"]
 
 NOT_PROVED = (
     "Not proved: anything about the network that makes latents from images; that the head, deployed in float32, rounds"
@@ -54,8 +54,12 @@ def others(exempt: Sequence[int]) -> str:
         return "every prototype"
     if len(exempt) > _NAMED:
         return f"every prototype but {len(exempt)} ({', '.join(map(str, exempt[:_NAMED]))}, ...)"
-    first, last = exempt[:-1], exempt[-1]
-    return f"every prototype but {', '.join(map(str, first))} and {last}" if first else f"every prototype but {last}"
+    return f"every prototype but {enumerated(list(map(str, exempt)))}"
+
+
+def enumerated(words: Sequence[str]) -> str:
+    """A list in words: `a`, `a and b`, `a, b and c`."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 def between(lower: float | Fraction | None, upper: float | Fraction | None, digits: int = 6) -> str:

@@ -74,15 +74,15 @@ class CertificateSummary:
     prototypes: tuple[int, ...]
 
     @classmethod
-    def of(cls, certificate: Certificate) -> CertificateSummary:
-        """The summary of a certificate."""
+    def of(cls, certificate: Certificate, prototypes: int | None = None) -> CertificateSummary:
+        """The summary of a certificate, and of how many prototypes its head has, if that is known."""
         kinds = [isinstance(statement, PatchStatement) for statement in certificate.statements]
         return cls(
             *(certificate.head, certificate.latents, certificate.predicted, certificate.paradigm),
             *(certificate.patches, certificate.claims, len(certificate.statements)),
             *(any(kinds), not all(kinds)),
             min((margin for margin in certificate.margins if margin is not None), default=None),
-            *(in_brief(certificate), stated_prototypes(certificate.statements)),
+            *(in_brief(certificate, prototypes), stated_prototypes(certificate.statements)),
         )
 
     def claim(self, predicted: str) -> str:
@@ -238,7 +238,7 @@ def collect(
     row_of = {row.certificate: row for row in rows if row.certificate is not None}
     items = []
     for file in files:
-        items.append(_item(file, row_of.get(file.name), matcher))
+        items.append(_item(file, row_of.get(file.name), matcher, read_head))
         advance(1)
     if given.is_dir():
         items += [_unexplained(row, matcher) for row in rows if row.certificate is None]
@@ -312,14 +312,16 @@ def _require_number(
     raise InputError(where, f"has {number} images, {have}: give the images that the latents were computed from")
 
 
-def _item(path: Path, row: Explained | None, matcher: Matcher) -> Item:
+def _item(path: Path, row: Explained | None, matcher: Matcher, head: Head | None) -> Item:
     """The item of a certificate's file; a row of the table counts if it is about the same bytes."""
     data = read(path, "a certificate (.ale.json)", LARGEST + 1)
     digest = hashlib.sha256(data).hexdigest()
     try:
-        summary = CertificateSummary.of(read_certificate(data))
+        certificate = read_certificate(data)
     except CheckerError as error:
         return Item(path, digest, problem=str(error))
+    known = head is not None and head.digest == certificate.head
+    summary = CertificateSummary.of(certificate, head.size if head is not None and known else None)
     index = matcher.index_of(summary.latents, certificate_index(path.name))
     item = Item(path, digest, summary, "", summary.predicted, index)
     if row is not None and row.sha256 in (None, digest):

@@ -5,9 +5,9 @@ Decimals are rounded to a few digits here. The statements in full, and the claim
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
-from verale.certificate.words import above, below, between
+from verale.certificate.words import above, below, between, enumerated
 from verale.checker.certificate import (
     ActivationStatement,
     Certificate,
@@ -25,7 +25,7 @@ _DIGITS = 3
 _COMPARED = 4
 """The most comparisons that are named one by one."""
 _NAMED = 3
-"""The most prototypes that are named as exempt without a statement of their own."""
+"""The most prototypes of which a clause says that it does, or does not, mean them too."""
 
 
 def stated_prototypes(statements: Sequence[Statement]) -> tuple[int, ...]:
@@ -33,8 +33,13 @@ def stated_prototypes(statements: Sequence[Statement]) -> tuple[int, ...]:
     return tuple(s.prototype for s in statements if isinstance(s, ActivationStatement))
 
 
-def in_brief(certificate: Certificate) -> str:
-    """What an explanation consists of, in a few words: `5 prototypes, no other above 0.36`."""
+def in_brief(certificate: Certificate, count: int | None = None) -> str:
+    """What an explanation consists of, in a few words: `5 prototypes, no other is above 0.36`.
+
+    Args:
+        certificate: whose statements are meant.
+        count: how many prototypes the head has, if that is known.
+    """
     stated = stated_prototypes(certificate.statements)
     parts = [_counted(len(stated), "prototype")] if stated else []
     compared = [s for s in certificate.statements if isinstance(s, PatchStatement)]
@@ -42,16 +47,17 @@ def in_brief(certificate: Certificate) -> str:
         parts += [f"prototype {s.prototype} {_ends(s)}" for s in compared]
     elif compared:
         parts.append(_counted(len(compared), "comparison") + _where(compared, certificate.patches))
-    parts += [_clause(s, stated) for s in certificate.statements if isinstance(s, OrderStatement | FloorStatement)]
+    parts += _clauses(certificate.statements, count, "")
     return ", ".join(parts) if parts else "nothing has to hold"
 
 
-def conditions(certificate: Certificate, observable: str = "comparison") -> list[str]:
+def conditions(certificate: Certificate, observable: str = "comparison", count: int | None = None) -> list[str]:
     """What has to hold, as the parts of a sentence that begins "The class is 3 whenever ..."; empty if nothing.
 
     Args:
         certificate: whose statements have to hold.
         observable: what comparing a patch with a prototype gives, such as `squared distance`.
+        count: how many prototypes the head has, if that is known.
     """
     stated = stated_prototypes(certificate.statements)
     parts = []
@@ -68,8 +74,7 @@ def conditions(certificate: Certificate, observable: str = "comparison") -> list
         what = "comparison with a prototype" if len(compared) == 1 else "comparisons with prototypes"
         comes = "comes" if len(compared) == 1 else "come"
         parts.append(f"{len(compared)} {what}{_where(compared, certificate.patches)} {comes} out as stated")
-    parts += [_clause(s, stated) for s in certificate.statements if isinstance(s, OrderStatement | FloorStatement)]
-    return parts
+    return parts + _clauses(certificate.statements, count, ", listed below,")
 
 
 def _few(compared: Sequence[PatchStatement], patches: int) -> bool:
@@ -91,19 +96,55 @@ def _where(compared: Sequence[PatchStatement], of: int) -> str:
     return f" in all {of} patches" if patches == of else f" in {patches} of the {of} patches"
 
 
-def _clause(statement: OrderStatement | FloorStatement, stated: Collection[int]) -> str:
-    """A clause. "No other" only where all that have statements are exempt; what else is exempt is named."""
-    if isinstance(statement, OrderStatement):
-        bound = f"above {above(statement.upper, _DIGITS)}"
-    else:
-        bound = f"below {below(statement.lower, _DIGITS)}"
-    if not statement.exempt:
-        return f"no prototype is {bound}"
-    rest = sorted(set(statement.exempt) - set(stated))
-    if set(stated) <= set(statement.exempt) and len(rest) <= _NAMED:
-        named = f"prototype {rest[0]}" if len(rest) == 1 else f"prototypes {', '.join(map(str, rest))}"
-        return f"no other is {bound}" + (f" (except perhaps {named})" if rest else "")
-    return f"none but {_counted(len(statement.exempt), 'prototype')}, listed below, may be {bound}"
+def _clauses(statements: Sequence[Statement], count: int | None, unnamed: str) -> list[str]:
+    """The clauses in words.
+
+    Args:
+        statements: all statements.
+        count: how many prototypes there are, if that is known.
+        unnamed: what follows the number of prototypes that are not named.
+    """
+    ends = {s.prototype: (s.lower, s.upper) for s in statements if isinstance(s, ActivationStatement)}
+    words = []
+    for statement in statements:
+        if isinstance(statement, OrderStatement):
+            end = above(statement.upper, _DIGITS)
+            inside, outside = f"at most {end}", f"above {end}"
+            bounded = {j for j, (_, upper) in ends.items() if upper is not None and upper <= statement.upper}
+        elif isinstance(statement, FloorStatement):
+            end = below(statement.lower, _DIGITS)
+            inside, outside = f"at least {end}", f"below {end}"
+            bounded = {j for j, (lower, _) in ends.items() if lower is not None and lower >= statement.lower}
+        else:
+            continue
+        words.append(_clause(set(statement.exempt) | bounded, set(ends), count, (inside, outside), unnamed))
+    return list(filter(None, words))
+
+
+def _clause(exempt: set[int], stated: set[int], count: int | None, bounds: tuple[str, str], unnamed: str) -> str:
+    """A clause, by the prototypes that it speaks of where they are fewer than those that it exempts.
+
+    Those that have a statement of their own which says as much are among the exempt: the clause says nothing of them.
+    Empty if it says nothing of any.
+    """
+    inside, outside = bounds
+    if count is not None and count - len(exempt) < len(exempt):
+        meant = [j for j in range(count) if j not in exempt]
+        if not meant:
+            return ""
+        who = _prototypes(meant) if len(meant) <= _COMPARED else f"{len(meant)} prototypes{unnamed}"
+        return f"{who} {'is' if len(meant) == 1 else 'are'} {inside}"
+    if not exempt:
+        return f"no prototype is {outside}"
+    too, but = sorted(stated - exempt), sorted(exempt - stated)
+    if max(len(too), len(but)) > _NAMED:
+        return f"none but {_counted(len(exempt), 'prototype')}{unnamed} may be {outside}"
+    named = f" but perhaps {_prototypes(but)}" if but else ""
+    return f"no other{named}{f', nor {_prototypes(too)},' if too else ''} is {outside}"
+
+
+def _prototypes(names: Sequence[int]) -> str:
+    return ("prototype " if len(names) == 1 else "prototypes ") + enumerated(list(map(str, names)))
 
 
 def _counted(number: int, noun: str) -> str:

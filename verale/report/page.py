@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from verale.certificate.words import NOT_PROVED
+from verale.checker.certificate import Certificate
 from verale.errors import InputError
 from verale.report.collect import CertificateSummary, Collection, Item, read_item
 from verale.report.explanation import conditions
@@ -153,6 +154,12 @@ def _observable(collection: Collection) -> str:
     return "Comparison" if collection.head is None else _OBSERVABLES[type(collection.head.geometry).__name__]
 
 
+def _prototypes_of(collection: Collection, certificate: Certificate) -> int | None:
+    """How many prototypes the certificate's head has, if that is the head at hand."""
+    head = collection.head
+    return None if head is None or head.digest != certificate.head else head.size
+
+
 def _common_grid(collection: Collection) -> dict[str, Any] | None:
     """The grid of the images' patches, if they all have the same."""
     patches = {item.summary.patches for item in collection.items if item.summary is not None}
@@ -270,7 +277,8 @@ def _detail(collection: Collection, checking: Checking | None, item: Item) -> st
         "similarity": [None if value is None else f"{value:.4g}" for value in estimates.similarity],
         "attained": estimates.attained if any(patch is not None for patch in estimates.attained) else [],
         "ahead": [f"{value:.4g}" for value in estimates.ahead],
-        "conditions": conditions(certificate, _observable(collection).lower()),
+        "count": _prototypes_of(collection, certificate),
+        "conditions": conditions(certificate, _observable(collection).lower(), _prototypes_of(collection, certificate)),
         "second": estimates.second,
         "adds": [None if value is None else f"{value:.3g}" for value in estimates.adds],
         "heat": [[patch, f"{value:.3g}"] for patch, value in sorted(estimates.heat.items())],

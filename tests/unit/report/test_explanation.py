@@ -46,22 +46,22 @@ def certificate(*statements, patches=64):
         ),
         (
             (FIVE, FloorStatement((2, 5), Fraction(1, 3))),
-            "1 prototype, no other is below 0.333 (except perhaps prototype 2)",
-            ["this prototype is as active as shown", "no other is below 0.333 (except perhaps prototype 2)"],
+            "1 prototype, no other but perhaps prototype 2 is below 0.333",
+            ["this prototype is as active as shown", "no other but perhaps prototype 2 is below 0.333"],
         ),
         (
             (FIVE, TWO, OrderStatement((2,), HALF)),
-            "2 prototypes, none but 1 prototype, listed below, may be above 0.5",
-            ["these 2 prototypes are as active as shown", "none but 1 prototype, listed below, may be above 0.5"],
+            "2 prototypes, no other, nor prototype 5, is above 0.5",
+            ["these 2 prototypes are as active as shown", "no other, nor prototype 5, is above 0.5"],
         ),
         (
             (FIVE, OrderStatement((2, 3, 5, 7), HALF)),
-            "1 prototype, no other is above 0.5 (except perhaps prototypes 2, 3, 7)",
-            ["this prototype is as active as shown", "no other is above 0.5 (except perhaps prototypes 2, 3, 7)"],
+            "1 prototype, no other but perhaps prototypes 2, 3 and 7 is above 0.5",
+            ["this prototype is as active as shown", "no other but perhaps prototypes 2, 3 and 7 is above 0.5"],
         ),
         (
             (FIVE, OrderStatement((2, 3, 5, 7, 9), HALF)),
-            "1 prototype, none but 5 prototypes, listed below, may be above 0.5",
+            "1 prototype, none but 5 prototypes may be above 0.5",
             ["this prototype is as active as shown", "none but 5 prototypes, listed below, may be above 0.5"],
         ),
         ((OrderStatement((), HALF),), "no prototype is above 0.5", ["no prototype is above 0.5"]),
@@ -79,6 +79,42 @@ def certificate(*statements, patches=64):
 def test_what_has_to_hold(statements, brief, parts):
     assert in_brief(certificate(*statements)) == brief
     assert conditions(certificate(*statements)) == parts
+
+
+@pytest.mark.parametrize(
+    ("exempt", "words"),
+    [
+        (range(3, 10), "prototypes 0, 1 and 2 are at least 0.5"),
+        (range(1, 10), "prototype 0 is at least 0.5"),
+        ((*range(4), 9), "none but 5 prototypes, listed below, may be below 0.5"),
+        ((0, 1), "no other but perhaps prototypes 0 and 1 is below 0.5"),
+    ],
+)
+def test_a_clause_names_whichever_are_fewer(exempt, words):
+    given = certificate(FloorStatement(tuple(exempt), HALF))
+    assert conditions(given, count=10) == [words] and in_brief(given, 10) == words.replace(", listed below,", "")
+
+
+def test_of_what_has_a_statement_that_says_as_much_a_clause_says_nothing():
+    given = certificate(FIVE, TWO, OrderStatement((5,), HALF), FloorStatement((2,), HALF))
+    assert conditions(given) == [
+        "these 2 prototypes are as active as shown",
+        "no other is above 0.5",
+        "no other is below 0.5",
+    ]
+    weaker = certificate(FIVE, TWO, OrderStatement((5,), HALF / 2), FloorStatement((2,), HALF * 2))
+    assert conditions(weaker)[1:] == [
+        "no other, nor prototype 2, is above 0.25",
+        "no other, nor prototype 5, is below 1",
+    ]
+    assert conditions(certificate(FIVE, FloorStatement((0, 1, 2, 3, 4), HALF)), count=6) == [
+        "this prototype is as active as shown"
+    ]
+
+
+def test_many_that_a_clause_means_are_counted():
+    given = certificate(OrderStatement(tuple(range(5, 50)), HALF))
+    assert conditions(given, count=50) == ["5 prototypes, listed below, are at most 0.5"]
 
 
 def test_where_comparisons_are():

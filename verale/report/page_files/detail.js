@@ -65,14 +65,15 @@ function listed(words) {
 
 // The explanation in one glance: a sentence, the statements that matter most with their prototypes, the runner-up.
 function explanation(row, detail, certificate, stated, uri) {
-  const known = detail.conditions.length ? " whenever " + listed(detail.conditions) + ", whatever else the image shows." : " whatever the image shows: it follows from the network’s last layers alone.";
+  const parts = detail.conditions, last = parts.length > 2 ? ", and " + parts[parts.length - 1] : "";
+  const known = parts.length ? " whenever " + (last ? parts.slice(0, -1).join(", ") + last : listed(parts)) + ", whatever else the image shows." : " whatever the image shows: it follows from the network’s last layers alone.";
   const claimed = rows.status[row] === "PROVED" ? "" : el("b", {}, "Claimed, not proved here: ");
   const cards = stated.filter((one) => !one.except), clauses = stated.filter((one) => one.except);
   const shown = cards.slice(0, CARDS);
   const rest = cards.length - shown.length;
   return el("section", { "aria-labelledby": "why" }, el("h3", { id: "why" }, "Why"),
     el("p", { class: "lead" }, claimed, "The class is ", el("b", {}, named(certificate.predicted)), known),
-    el("ul", { class: "prototypes" }, shown.map((one) => el("li", {}, card(detail, one, uri))), clauses.map((one) => el("li", { class: "clause" }, clause(one, stated)))),
+    el("ul", { class: "prototypes" }, shown.map((one) => el("li", {}, card(detail, one, uri))), clauses.map((one) => el("li", { class: "clause" }, clause(detail, one, stated)))),
     rest ? el("p", {}, "And " + plural(rest, "statement") + " more: ", el("button", { type: "button", class: "plain", on: { click: toStatements } }, "all of them"), ".") : "",
     runnerUp(row, detail, certificate, stated));
 }
@@ -96,8 +97,8 @@ function adding(adds, second) {
   return [Number(adds) > 0 ? "adds " + adds + " to" : "takes " + adds.slice(1) + " from", " the lead over ", named(second)];
 }
 
-function clause(one, stated) {
-  return [el("b", {}, subjectOf(one, stated)), " ", boundsInWords(one, 4)];
+function clause(detail, one, stated) {
+  return [el("b", {}, subjectOf(detail, one, stated)), " ", boundsInWords(one, 4)];
 }
 
 // The closest class, and what keeps it behind.
@@ -226,7 +227,7 @@ function group(detail, patch, own, stated, uri) {
 function statement(detail, one, stated, added, uri) {
   const exact = (end) => (end ? "exactly " + end : "no bound");
   const title = one.except ? exact(one.upper ?? one.lower) : one.interval.includes(null) ? one.interval.map(exact).join(", ") : "exactly [" + one.interval.join(", ") + "]";
-  return el("tr", {}, el("th", { scope: "row" }, one.except ? subjectOf(one, stated, true) : prototype(detail, one, uri)),
+  return el("tr", {}, el("th", { scope: "row" }, one.except ? subjectOf(detail, one, stated, true) : prototype(detail, one, uri)),
     one.patch === undefined ? "" : el("td", { class: "number" }, one.similarity ?? ""),
     added ? el("td", { class: "number" }, Number(one.adds) === 0 ? "" : one.adds) : "",
     el("td", { class: "number", title }, boundsInWords(one)));
@@ -242,8 +243,15 @@ function boundsInWords(one, digits) {
   return low === high ? low : low + " to " + high;
 }
 
-// The prototypes that a clause speaks of. In full it lists those that it exempts, unless all have statements.
-function subjectOf(one, stated, full = false) {
+// The prototypes that a clause speaks of: these, or all but those that it exempts, whichever are fewer. Without "full",
+// long lists are only counted.
+function subjectOf(detail, one, stated, full = false) {
+  const exempt = new Set(one.except);
+  if (detail.count !== null && detail.count - exempt.size < exempt.size) {
+    const meant = [...Array(detail.count).keys()].filter((prototype) => !exempt.has(prototype));
+    if (meant.length === 1) return "prototype " + meant[0];
+    return full || meant.length <= 8 ? "prototypes " + listed(meant.map(String)) : meant.length + " prototypes";
+  }
   if (!one.except.length) return "every prototype";
   const own = new Set(stated.filter((other) => !other.except && other.patch === undefined).map((other) => other.prototype));
   if (own.size === one.except.length && one.except.every((prototype) => own.has(prototype))) return "every other prototype";
