@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -223,6 +224,7 @@ def test_the_demo_explains_and_proves_every_packaged_digit(tmp_path):
     result = process("demo", "--out", tmp_path / "demo", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     assert "50 images, 50 certificates, 50 proved" in result.stdout
+    assert float(re.search(r"mean ([0-9.]+) statements", result.stdout)[1]) < 6
     assert len(list((tmp_path / "demo" / "certificates").glob("*.ale.json"))) == 50
     report = (tmp_path / "demo" / "report.html").read_text(encoding="utf-8")
     assert "<b>proved 50 of 50</b>" in report and "What is missing</h2>" not in report
@@ -231,7 +233,7 @@ def test_the_demo_explains_and_proves_every_packaged_digit(tmp_path):
     assert again.returncode == 0 and again.stdout.count("PROVED") == 50, again.stdout + again.stderr
     assert "Traceback" not in result.stderr
     refused = run("demo", "--out", tmp_path / "demo", "--paradigm", "top_k", cwd=tmp_path)
-    assert refused.returncode == 9 and "paradigm projection there, top_k here" in refused.stderr
+    assert refused.returncode == 9 and "paradigm smallest there, top_k here" in refused.stderr
     certificates = {path: path.read_bytes() for path in (tmp_path / "demo" / "certificates").iterdir()}
     assert "50 images, 50 certificates, 50 proved" in run("demo", "--out", tmp_path / "demo", cwd=tmp_path).stdout
     assert {path: path.read_bytes() for path in certificates} == certificates

@@ -16,15 +16,15 @@ from verale.cli.progress import progress
 from verale.cli.shared import names, verbose
 from verale.errors import InputError, VeraleError
 from verale.files import write_atomically
-from verale.paradigms import paradigms_of
+from verale.paradigms import SMALLEST, paradigms_of
 
 if TYPE_CHECKING:
     from verale.runs.table import Explained
 
 __all__ = ["command"]
 
-NAMES = paradigms_of("euclidean")
-"""The paradigms of the packaged ProtoPNet."""
+NAMES = (SMALLEST, *paradigms_of("euclidean"))
+"""The paradigms of the packaged ProtoPNet; first that which keeps the smallest explanation of all."""
 
 
 @click.command(name="demo", short_help="Explain and audit packaged digits.")
@@ -39,7 +39,7 @@ NAMES = paradigms_of("euclidean")
 @click.option(
     "--paradigm",
     metavar="NAME",
-    default="projection",
+    default=SMALLEST,
     show_default=True,
     shell_complete=names(*NAMES),
     help=f"{', '.join(NAMES)}.",
@@ -159,7 +159,7 @@ def _print_table(explained: list[Explained], audited: dict[str, dict[str, object
     sizes = [one.size for one in explained if one.size is not None]
     print_line(
         f"{len(explained)} images, {len(sizes)} certificates, {proved} proved; "
-        f"mean {sum(sizes) / max(1, len(sizes)):.0f} statements, "
+        f"mean {sum(sizes) / max(1, len(sizes)):.1f} statements, "
         f"{sum(one.seconds or 0 for one in explained) / len(explained):.2f} s to explain, "
         f"{sum(float(str(r['seconds'])) for r in audited.values()) / max(1, len(audited)):.2f} s to audit an image"
     )
