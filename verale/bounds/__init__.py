@@ -3,6 +3,7 @@
 from verale.bounds.assignment import Assignment, assignment_margins
 from verale.bounds.domain import domain_range
 from verale.bounds.hypersphere import Hypersphere
+from verale.bounds.joint import Joint, JointMargins
 from verale.bounds.margin import LinearMargins, Margins
 from verale.bounds.maximum import MaximumMargins
 from verale.bounds.observables import check_domain, observe
@@ -28,6 +29,8 @@ __all__ = [
     "ExactParadigm",
     "Hypersphere",
     "Interval",
+    "Joint",
+    "JointMargins",
     "LinearMargins",
     "Margins",
     "MaximumMargins",
