@@ -47,6 +47,7 @@ PARADIGMS: dict[str, Paradigm] = {
         Paradigm("hypersphere", True, ("euclidean", *_COSINES), minimal=False, never_below="projection"),
         Paradigm("simplex", True, ("softmax",), never_below="assignment"),
         Paradigm("assignment", True, ("softmax",)),
+        Paradigm("joint", True, ("euclidean", *_COSINES, "inner_product")),
         Paradigm("sparse", False, ("softmax",)),
         Paradigm("top_k", False, ("euclidean", *_COSINES, "inner_product", "softmax")),
     )

@@ -18,6 +18,7 @@ from .latents import Latents
 from .rules.assignment import Assignment
 from .rules.evaluation import Evaluation
 from .rules.instance import require_domain, require_not_refuted, require_true
+from .rules.joint import Joint
 from .rules.margin import proved_margins, require
 from .rules.minimality import require_minimal
 from .rules.quadratic import QuadraticRule
@@ -182,14 +183,14 @@ class _Audit(Steps):
         rule = self._rule()
         box = rule.box(certificate.statements, certificate.patches)  # 7. Entailment
         self.margins = proved_margins(head, box, certificate.predicted)
-        priced = Assignment(self._space, certificate) if certificate.paradigm == "assignment" else None
-        if priced is not None:
-            self.margins = priced.margins(box, self.margins)
+        together = self._together()
+        if together is not None:
+            self.margins = together.margins(box, self.margins)
         require(self.margins, certificate.margins)
         self.proved.add("entailment")
         if minimality:  # 8. Minimality
             boxes = rule.boxes_without(certificate.statements, certificate.patches)
-            provable = None if priced is None else priced.provable
+            provable = None if together is None else together.provable
             require_minimal(
                 head, certificate.predicted, certificate.statements, boxes, self.margins, self._space.work, provable
             )
@@ -208,11 +209,21 @@ class _Audit(Steps):
         require_true(self._certificate, evaluation)
         return evaluation
 
+    def _together(self) -> Assignment | Joint | None:
+        """What bounds a margin otherwise than term by term."""
+        match self._certificate.paradigm:
+            case "assignment":
+                return Assignment(self._space, self._certificate)
+            case "joint":
+                return Joint(self._quadratic, self._certificate)
+            case _:
+                return None
+
     def _rule(self) -> TopK | SpatialRule:
         match self._certificate.paradigm:
             case "top_k" | "sparse":
                 return TopK(self._space)
-            case "projection" | "triangle" | "hypersphere":
+            case "projection" | "triangle" | "hypersphere" | "joint":
                 return SpatialRule(self._space, self._quadratic)
             case _:
                 return SpatialRule(self._space, Simplex(self._space))

@@ -41,6 +41,7 @@ PARADIGMS: dict[str, tuple[str, ...]] = {
     "hypersphere": ("euclidean", *COSINES),
     "simplex": ("softmax",),
     "assignment": ("softmax",),
+    "joint": ("euclidean", *COSINES, "inner_product"),
 }
 """The paradigms, and the geometries that each is defined for."""
 MINIMAL = tuple(name for name in PARADIGMS if name not in ("triangle", "hypersphere"))
@@ -150,6 +151,8 @@ class Certificate:
                 f"paradigm assignment is not defined for {head.similarity.name} and the pooling {head.pooling},"
                 " expected identity and max"
             )
+        if self.paradigm == "joint":
+            self._check_joint(head)
         if head.pooling == "banks" and self.patches < 2:
             raise FormatError("patches is 1, expected at least 2 for the pooling banks: patch 0 is the class token")
         if self.predicted >= head.classes:
@@ -182,6 +185,17 @@ class Certificate:
                 raise FormatError(
                     f"hints have a price for prototype {max(prices)}, expected less than the head's {head.count}"
                 )
+
+    def _check_joint(self, head: Head) -> None:
+        """Raises FormatError unless a margin is one combination of observables of one patch."""
+        similarity = "negated" if head.geometry == "euclidean" else "identity"
+        if (head.similarity.name, head.pooling, head.readout) != (similarity, "max", "linear"):
+            raise FormatError(
+                f"paradigm joint is not defined for {head.similarity.name}, the pooling {head.pooling} and the readout"
+                f" {head.readout}, expected {similarity}, max and linear"
+            )
+        if self.patches != 1:
+            raise FormatError(f"patches is {self.patches}, expected 1 for the paradigm joint")
 
     def _check_statement(self, statement: Statement, where: str, head: Head) -> object:
         """Check the indices and the interval; return what the statement speaks of."""

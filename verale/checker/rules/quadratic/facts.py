@@ -27,7 +27,7 @@ one division, which is rounded down.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import mul, sub
 from typing import Any
@@ -116,6 +116,18 @@ class Facts:
     def target(self, curve: int, vector: Sequence[int]) -> Target:
         """The form with this vector."""
         return Target(curve, dot(vector, vector), [dot(vector, own) for own in self.vectors])
+
+    def combination(self, shares: Mapping[int, int]) -> tuple[Target, int]:
+        """The form of a combination of working observables: of distances, with the second number added; of products,
+        minus half of the form, with that number added."""
+        space = self._space
+        rows = [(share, list(map(sub, space.vectors[k], self.origin))) for k, share in shares.items()]
+        vector = [sum(share * row[d] for share, row in rows) for d in range(space.head.depth)]
+        if self.curves[-1]:
+            return self.target(sum(shares.values()), vector), sum(
+                share * dot(row, row) for share, row in rows
+            ) << space.lift
+        return self.target(0, vector), sum(share * space.offsets[k] for k, share in shares.items())
 
     def centre(self, weights: Sequence[int], bits: int, places: int) -> list[int]:
         """p_0 + g, g = sum w_i b_i, at 2^-places, rounded down; the weights are at 2^-bits."""

@@ -14,10 +14,11 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, partial
 from math import isqrt, lcm
-from operator import add, neg, sub
+from operator import add, neg
 
 from ...certificate import PatchStatement
 from ...dyadic import ceil_shift
+from ...work import OPERATION
 from ..pooling import pool
 from ..space import Ranges, Space
 from .coarse import Ball, Coarse
@@ -27,7 +28,7 @@ from .greatest import greatest
 from .intervals import far, intervals, most_stated
 from .span import Span
 from .weights import Weights
-from .within import ranges_within
+from .within import combinations_within, ranges_within
 
 __all__ = ["TOGETHER", "QuadraticRule"]
 
@@ -70,22 +71,40 @@ class QuadraticRule:
     def combination(
         self, statements: Sequence[PatchStatement], shares: Mapping[int, Fraction]
     ) -> tuple[Fraction, Fraction]:
-        """The range of a linear combination of working observables of a patch, given at least one statement about it.
+        """The range of one combination; see `combinations`."""
+        return self.combinations(statements, [shares])[0]
+
+    def combinations(
+        self, statements: Sequence[PatchStatement], many: Sequence[Mapping[int, Fraction]]
+    ) -> list[tuple[Fraction, Fraction]]:
+        """The ranges of linear combinations of working observables of a patch, given at least one statement about it.
 
         Args:
             statements: what is known. If no upper end of a distance is stated, the domain's stand in their place.
-            shares: by prototype what its working observable is multiplied by.
+            many: for each combination by prototype what its working observable is multiplied by.
         """
         if far(self.space, statements):
             if self.space.domain.upper is None:
                 raise ValueError("distances without upper ends over an unbounded domain bound no combination")
             ends = (Fraction(int(self.space.domain.upper[s.prototype]), 1 << self.space.bits) for s in statements)
             statements = [replace(s, upper=end) for s, end in zip(statements, ends, strict=True)]
-        unit = lcm(*(share.denominator for share in shares.values()))
-        whole = {k: int(share * unit) for k, share in shares.items()}
-        moved = sum(share * self.space.offsets[k] for k, share in whole.items())
-        low, high = (int(end) + moved for end in self._patch(statements).combined(whole))
-        return Fraction(low, unit << self.space.bits), Fraction(high, unit << self.space.bits)
+        patch, found = self._patch(statements), []
+        for unit, whole in map(_whole, many):
+            self.space.work.take(OPERATION * self.space.head.depth * len(whole) + 2 * ascent_steps(len(statements)))
+            low, high = patch.combined(whole)
+            found.append((Fraction(low, unit << self.space.bits), Fraction(high, unit << self.space.bits)))
+        return found
+
+    def combinations_within(
+        self, statements: Sequence[PatchStatement], many: Sequence[Mapping[int, Fraction]]
+    ) -> list[Fraction]:
+        """A value of each combination, about the least, at a vector that satisfies the statements, of which there is at
+        least one; none if no such vector is found."""
+        units, each = zip(*map(_whole, many), strict=True)
+        steps = OPERATION * self.space.head.depth * sum(map(len, each)) + 2 * len(each) * ascent_steps(len(statements))
+        self.space.work.take(steps)
+        values = combinations_within(self.space, statements, each)
+        return [value / unit for value, unit in zip(values, units, strict=False)]
 
     def pooled(self, groups: Sequence[Sequence[PatchStatement]], known: Ranges | None) -> Ranges:
         """The ranges of every working observable, pooled: the smallest distance or the greatest product among at least
@@ -168,19 +187,14 @@ class _Patch:
             yield swing << doubled >> lift
 
     def combined(self, shares: Mapping[int, int]) -> tuple[int, int]:
-        """The range of a combination of working observables, less its offset."""
-        space, facts = self._space, self._facts
-        rows = [(share, list(map(sub, space.vectors[k], facts.origin))) for k, share in shares.items()]
-        vector = [sum(share * row[d] for share, row in rows) for d in range(space.head.depth)]
-        total = sum(shares.values())
-        form = facts.target(total * facts.curves[-1], vector)
+        """The range of a combination of working observables."""
+        form, constant = self._facts.combination(shares)
         low, high = self._span.of(form)
         for (least,), (other,) in zip(self._least([form], 1), self._least([form], -1), strict=True):
             low, high = max(low, least), min(high, -other)
-        if not facts.curves[-1]:
-            return -high >> 1, -(low >> 1)
-        squares = sum(share * sum(x * x for x in row) for share, row in rows) << space.lift
-        return low + squares, squares + high
+        if self._halved:
+            low, high = -high >> 1, -(low >> 1)
+        return int(low) + constant, int(high) + constant
 
     def ball(self, places: int) -> Ball:
         """See `Facts.ball`; in the unit of the centre, 2^-places."""
@@ -219,3 +233,9 @@ class _Patch:
     def _constant(self, square: int) -> int:
         """What is added to the form of a distance to give the distance."""
         return 0 if self._halved else square << self._space.lift
+
+
+def _whole(shares: Mapping[int, Fraction]) -> tuple[int, dict[int, int]]:
+    """A common denominator, and the numerators."""
+    unit = lcm(*(share.denominator for share in shares.values()))
+    return unit, {k: int(share * unit) for k, share in shares.items()}

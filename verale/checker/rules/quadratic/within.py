@@ -20,7 +20,8 @@ all of it is exact but for that root and the end's own rounding, inward.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from operator import mul
 from typing import TypeAlias
 
@@ -32,7 +33,7 @@ from .facts import Facts, Target
 from .intervals import far, intervals
 from .points import Move, Point, Points
 
-__all__ = ["ranges_within"]
+__all__ = ["combinations_within", "ranges_within"]
 
 _Fraction: TypeAlias = tuple[int, int]
 _ROOT = 64  # bits of a root after the point
@@ -41,25 +42,58 @@ _ROOT = 64  # bits of a root after the point
 def ranges_within(space: Space, statements: Sequence[PatchStatement]) -> Ranges | None:
     """The range of every observable of a patch, given at least one statement about it, rounded inward; None if none is
     found or one may be empty."""
-    stated = zip((s.prototype for s in statements), intervals(space, statements, inward=True), strict=True)
-    facts = Facts(space, [(j, low - space.offsets[j], high - space.offsets[j]) for j, (low, high) in stated])
-    if not facts.curves[-1]:
-        facts.ends[0] = 0, space.least_reach
+    facts = _facts(space, statements)
     targets = facts.targets(space.chunks)
-    points = Points(facts, targets, space)
-    tried = (_Start.of(facts, space, point) for point in points.starts())
-    start = next((each for each in tried if each is not None), None)
-    if start is None or space.within is None:
+    each = _reached(space, facts, targets)
+    if each is None or space.within is None:
         return None
-    each = [start.reached(targets, moves) for moves in points.moves(start.point)]
     lower: list[int] = []
     upper: list[int] = []
-    for k, (target, ends) in enumerate(zip(targets, zip(*each, strict=True), strict=True)):
+    for k, (target, ends) in enumerate(zip(targets, each, strict=True)):
         values = [_observed(space, k, target, *pair) for pair in ends]
         lower.append(min(low for low, _ in values))
         upper.append(max(high for _, high in values))
     # Far away all lower ends of distances hold: then no range has an upper end.
     return Ranges(lower, None if far(space, statements) else upper).met(space.within).filled()
+
+
+def combinations_within(
+    space: Space, statements: Sequence[PatchStatement], many: Sequence[Mapping[int, int]]
+) -> list[Fraction]:
+    """A value of each combination of working observables, about the least, at a vector that satisfies the statements,
+    of which there is at least one; none if no such vector is found."""
+    facts = _facts(space, statements)
+    targets, constants = zip(*map(facts.combination, many), strict=True)
+    found = []
+    for ends, constant in zip(_reached(space, facts, targets) or (), constants, strict=False):
+        if facts.curves[-1]:
+            value = min(Fraction(int(low), int(unit)) for (low, unit), _ in ends)
+        else:
+            value = -max(Fraction(int(high), int(unit)) for _, (high, unit) in ends) / 2
+        found.append((value + constant) / (1 << space.bits))
+    return found
+
+
+def _facts(space: Space, statements: Sequence[PatchStatement]) -> Facts:
+    """The facts, ends rounded inward."""
+    stated = zip((s.prototype for s in statements), intervals(space, statements, inward=True), strict=True)
+    facts = Facts(space, [(j, low - space.offsets[j], high - space.offsets[j]) for j, (low, high) in stated])
+    if not facts.curves[-1]:
+        facts.ends[0] = 0, space.least_reach
+    return facts
+
+
+def _reached(
+    space: Space, facts: Facts, targets: Sequence[Target]
+) -> list[tuple[tuple[_Fraction, _Fraction], ...]] | None:
+    """For each target, by every way to move, two values of its form at points that satisfy the facts, the lesser one
+    first; None if no point is found."""
+    points = Points(facts, targets, space)
+    tried = (_Start.of(facts, space, point) for point in points.starts())
+    start = next((each for each in tried if each is not None), None)
+    if start is None:
+        return None
+    return list(zip(*(start.reached(targets, moves) for moves in points.moves(start.point)), strict=True))
 
 
 def _observed(space: Space, k: int, target: Target, low: _Fraction, high: _Fraction) -> tuple[int, int]:
