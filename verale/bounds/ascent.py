@@ -65,13 +65,16 @@ def best_weights(facts: Facts, targets: Tensor, lower: Tensor, upper: Tensor) ->
         targets: (B, F) the T_i.
         lower, upper: (B, F) the ends; an infinite one says nothing. Facts with two such ends have the weight 0.
     """
-    if not targets.numel():
+    if not bool((lower.isfinite() | upper.isfinite()).any()):
         return torch.zeros_like(targets)
     size = (targets * facts.units).abs().amax(1, keepdim=True).clamp(min=_TINY)
     units = facts.units
     scaled = Facts(facts.curves / units, facts.vectors / units[:, None], facts.constants / units, units)
-    ascent = _Ascent(scaled, targets * units / size, lower / units, upper / units)
-    return ascent.weights() * size / units
+    used = (lower.isfinite() | upper.isfinite()).any(0)
+    ascent = _Ascent(scaled, targets * units / size, lower / units, upper / units, used)
+    weights = torch.zeros_like(targets)
+    weights[:, used] = ascent.weights() * size / units[used]
+    return weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,10 +99,15 @@ class _State:
 
 
 class _Ascent:
-    """B targets whose weights are improved together; values and weights are in units."""
+    """B targets whose weights are improved together; values and weights are in units. Facts that are not `used` are
+    among the targets only."""
 
-    def __init__(self, facts: Facts, targets: Tensor, lower: Tensor, upper: Tensor) -> None:
-        self._facts, self._targets = facts, targets
+    def __init__(self, facts: Facts, targets: Tensor, lower: Tensor, upper: Tensor, used: Tensor) -> None:
+        rest = targets[:, ~used]
+        self._curve, self._vector = rest @ facts.curves[~used], rest @ facts.vectors[~used]
+        self._constant = rest @ facts.constants[~used]
+        self._facts = Facts(facts.curves[used], facts.vectors[used], facts.constants[used], facts.units[used])
+        self._targets, lower, upper = targets[:, used], lower[:, used], upper[:, used]
         self._point = upper - lower <= _NARROW
         self._middle = torch.where(self._point, (lower + upper) / 2, 0.0)
         self._has_low, self._has_high = (end.isfinite() & ~self._point for end in (lower, upper))
@@ -109,7 +117,7 @@ class _Ascent:
     def weights(self) -> Tensor:
         """The weights with the greatest bounds that some rounds meet."""
         state = self._start()
-        best, found = torch.full_like(self._targets[:, 0], -torch.inf), state.total
+        best, found = torch.full_like(self._curve, -torch.inf), state.total
         for _ in range(_ROUNDS):
             state, bound = self._round(state)
             better = (bound > best)[:, None]
@@ -122,7 +130,7 @@ class _Ascent:
         zero, one = torch.zeros_like(self._targets), torch.ones_like(self._targets)
         up, down = torch.where(self._has_low, 0.1, zero), torch.where(self._has_high, 0.1, zero)
         useful = (self._point | self._has_high) * curves
-        missing = (curves.amax() - (self._targets - up + down) @ curves).clamp(min=0)
+        missing = (curves.amax() - (self._targets - up + down) @ curves - self._curve).clamp(min=0)
         part = missing[:, None] / useful.sum(1, keepdim=True).clamp(min=_TINY) * (useful > 0)
         down = torch.where(self._has_high, down + part, down)
         return _State(torch.where(self._point, -part, zero), up, down, one, one)
@@ -130,10 +138,11 @@ class _Ascent:
     def _bound(self, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """h, A, and y, (B,), (B,) and (B, D)."""
         share = self._targets - weights
-        curve = share @ self._facts.curves
-        place = share @ self._facts.vectors / curve.clamp(min=_TINY)[:, None]
+        curve = share @ self._facts.curves + self._curve
+        place = (share @ self._facts.vectors + self._vector) / curve.clamp(min=_TINY)[:, None]
         ends = torch.where(weights > 0, self._low, self._high) + self._middle
-        bound = (share * self._values(place) + weights * ends).sum(1)
+        rest = self._curve * place.square().sum(1) - 2 * (place * self._vector).sum(1) + self._constant
+        bound = (share * self._values(place) + weights * ends).sum(1) + rest
         return torch.where(curve > _FLAT, bound, -torch.inf).nan_to_num(-torch.inf), curve, place
 
     def _values(self, place: Tensor) -> Tensor:

@@ -58,6 +58,11 @@ class Joint:
     At y_0 = sum_i K_i b_i / A the vector q is 0 but for rounding, and the v_i(y_0) are what the statements say, so
     little is lost to cancellation. `verale.checker.rules.quadratic` has the same rule, with weights of its own.
 
+    Attributes:
+        head: the head.
+        facts: what is known, for the search: of distances about the mean of the prototypes, of products about the
+            centre of the ball, which is the last one.
+
     Soundness: any floats w and y_0 are sound. Of the differences K each has its rounding error counted; all sums have
     gamma_n of their terms' sizes.
     """
@@ -90,7 +95,7 @@ class Joint:
             self._ball = (0.0, 1.0)
             if isinstance(head.geometry, InnerProduct):
                 self._ball = ball_around(head.domain, head.geometry.radius, head.depth)
-        self._facts = self._known(points)
+        self.facts = self._known(points)
 
     @staticmethod
     def admits(head: Head) -> bool:
@@ -125,7 +130,7 @@ class Joint:
         ends = (end[:, None].expand(wide)[rivals] for end in (lower, upper))
         more = self._with_ball(targets)
         weights = torch.zeros_like(more)
-        weights[rivals] = best_weights(self._facts, more[rivals], *ends)
+        weights[rivals] = best_weights(self.facts, more[rivals], *ends)
         return JointMargins(self._proved(predicted, lower, upper, weights), weights)
 
     def proved(self, predicted: Tensor, lower: Tensor, upper: Tensor, weights: Tensor) -> Tensor:
@@ -170,7 +175,7 @@ class Joint:
     def _some_proved(self, predicted: Tensor, lower: Tensor, upper: Tensor, weights: Tensor) -> Tensor:
         targets, bias = self.targets(predicted)
         targets = self._with_ball(targets)
-        curves, depth, count = self._facts.curves, self.head.depth, weights.shape[-1]
+        curves, depth, count = self.facts.curves, self.head.depth, weights.shape[-1]
         share = targets - weights
         # A difference of weights, its product with the scale, and the difference from w are rounded once each.
         off = up(_INFLATE * UNIT * (3 * targets.abs() + share.abs()) + 4 * UNDERFLOW)
@@ -195,7 +200,7 @@ class Joint:
 
     def _place(self, share: Tensor) -> Tensor:
         """(N, C, D) y_0, relative to the centre of the ball where there is one."""
-        facts = self._facts
+        facts = self.facts
         curve = (share @ facts.curves).clamp(min=UNDERFLOW)[..., None]
         if not self._euclidean:
             return share @ facts.vectors / curve
@@ -220,7 +225,7 @@ class Joint:
 
     def _slope(self, place: Tensor, share: Tensor, sizes: Tensor, off: Tensor) -> tuple[Tensor, Tensor]:
         """(N, C, D) each: q, and no less than what rounding does to it."""
-        curves = self._facts.curves
+        curves = self.facts.curves
         vectors = self._points if self._euclidean else torch.nn.functional.pad(-self._points / 2, (0, 0, 0, 1))
         count = len(vectors)
         slope = (share @ curves)[..., None] * place - share @ vectors

@@ -13,6 +13,7 @@ from torch import Tensor
 from verale.bounds import (
     Assignment,
     Hypersphere,
+    Joint,
     Projection,
     Simplex,
     Triangle,
@@ -24,11 +25,12 @@ from verale.head import Head, as_patches, digest, read_out
 from verale.paradigms import ORDERS, PARADIGMS, SMALLEST
 from verale.search.activations import ActivationExplanation
 from verale.search.assignment import explain_assignment
+from verale.search.joint import explain_joint
 from verale.search.options import SearchOptions, Unexplained
 from verale.search.problem import Problem, UnexplainedError
 from verale.search.smallest import Attempt, Kept, Solution, keep_smallest, smaller, worth_trying
 from verale.search.sparse import explain_sparse
-from verale.search.spatial import explain_spatial
+from verale.search.spatial import SpatialExplanation, explain_spatial
 from verale.search.top_k import explain_top_k
 from verale.version import __version__
 
@@ -37,9 +39,15 @@ __all__ = ["Batches", "ImageResult", "best_paradigm"]
 _log = logging.getLogger(__name__)
 
 _SPATIAL: dict[str, Callable[..., Any]] = {
-    paradigm.name: paradigm for paradigm in (Projection, Triangle, Hypersphere, Simplex, Assignment)
+    paradigm.name: paradigm for paradigm in (Projection, Triangle, Hypersphere, Simplex, Assignment, Joint)
 }
 """The paradigms whose statements are about patches."""
+
+_SEARCHES: dict[str, Callable[..., list[SpatialExplanation | str]]] = {
+    "assignment": explain_assignment,
+    "joint": explain_joint,
+}
+"""The searches of those that have one of their own."""
 
 _OF_ACTIVATIONS: dict[str, Callable[[Problem], ActivationExplanation]] = {
     "top_k": explain_top_k,
@@ -101,7 +109,7 @@ class Batches:
         self.images = as_patches(latents)
         check_domain(head, self.images)
         self.paradigm = self.options.paradigm or best_paradigm(head)
-        searches = _searches(head, self.paradigm, self.options)
+        searches = _searches(head, self.images.shape[1], self.paradigm, self.options)
         self.paradigms = tuple(search.name for search in searches)
         self._explainer = _Explainer(head, head.digest, searches, self.options)
         one = self._explainer.bytes_per_image(self.images.shape[1])
@@ -132,15 +140,15 @@ def _require_memory(needed: int, what: str, options: SearchOptions) -> None:
         )
 
 
-def _searches(head: Head, paradigm: str, options: SearchOptions) -> tuple[_Search, ...]:
+def _searches(head: Head, patches: int, paradigm: str, options: SearchOptions) -> tuple[_Search, ...]:
     """The search under a paradigm, or under all that the head has. Raises UsageError if it has not got that one."""
     if paradigm != SMALLEST:
-        return (_Search.of(head, paradigm, options),)
+        return (_Search.of(head, patches, paradigm, options),)
     searches: dict[str, _Search] = {}
     for name in worth_trying(head.geometry.kind):
         if PARADIGMS[name].never_below not in searches:
             try:
-                searches[name] = _Search.of(head, name, options)
+                searches[name] = _Search.of(head, patches, name, options)
             except UsageError as error:
                 _log.info("paradigm %s is not tried: %s", name, error)
     return tuple(searches.values())
@@ -161,8 +169,13 @@ class _Search:
     orders: tuple[str, ...]
 
     @classmethod
-    def of(cls, head: Head, name: str, options: SearchOptions) -> _Search:
-        """The search for a head. Raises UsageError if it has not got this paradigm, or memory is too small."""
+    def of(cls, head: Head, patches: int, name: str, options: SearchOptions) -> _Search:
+        """The search for a head and images of so many patches. Raises UsageError if these have not got this paradigm,
+        or memory is too small."""
+        if name == "joint" and patches != 1:
+            raise UsageError(
+                f"paradigm 'joint' needs latents of one patch, these have {patches}: use another paradigm"
+            )
         if name == "sparse" and head.geometry.kind not in PARADIGMS["sparse"].geometries:
             raise UsageError("paradigm 'sparse' needs a softmax head; for a metric head use 'top_k'")
         paradigm_class = _SPATIAL.get(name)
@@ -184,7 +197,7 @@ class _Search:
 
     def _spatial(self, problem: Problem, order: str, most: list[float]) -> list[Solution]:
         solutions: list[Solution] = []
-        search = explain_assignment if self.name == "assignment" else explain_spatial
+        search = _SEARCHES.get(self.name, explain_spatial)
         for image, solution in enumerate(search(problem, self.spatial, order, most)):
             if isinstance(solution, str):
                 solutions.append(solution)
@@ -210,7 +223,7 @@ class _Explainer:
     def bytes_per_image(self, patches: int) -> int:
         """Roughly the memory that the search needs for one image: rows (three copies), pooling's work, margins."""
         per_pair = 8 * (20 if self.head.pooling.needs_all_patches else 5)
-        rows = [search.spatial.start(1) for search in self.searches if search.spatial is not None]
+        rows = [search.spatial.start(1) for search in self.searches if hasattr(search.spatial, "start")]
         sizes = (sum(getattr(row, f.name).nbytes for f in fields(row)) for row in rows)
         per_pair += 3 * max(sizes, default=0) // self.head.size
         return patches * self.head.size * per_pair + 16 * self.head.size * self.head.classes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -10,9 +11,9 @@ from torch import Tensor
 from verale.bounds import ExactParadigm, pooling_of
 from verale.rounding import UNIT, Enclosure
 from verale.search.problem import Pair, Problem
-from verale.search.shrink import chunks, rows_from_scratch, without_each
+from verale.search.shrink import chunks, proved_margins, rows_from_scratch, without_each
 
-__all__ = ["surely_needed"]
+__all__ = ["inner_margins", "surely_needed"]
 
 _EVALUATION = 64
 """So many times the rounding error of a margin, similarities and pooling are rounded less."""
@@ -39,6 +40,20 @@ def surely_needed(problem: Problem, paradigm: ExactParadigm[Any], explanations: 
         )
         for image, (pairs, least) in enumerate(zip(explanations, noise, strict=True))
     ]
+
+
+def inner_margins(problem: Problem, inner: ExactParadigm[Any], explanations: list[list[Pair]]) -> tuple[Tensor, Tensor]:
+    """(N, C) margins from ranges from within, and (N,) how much less than 0 one has to be: then the real margin is
+    negative."""
+    ranges = _with_actual(rows_from_scratch(problem, inner, explanations).range, problem.observed)
+    return proved_margins(problem, _Ranges(ranges)), _noise(problem)
+
+
+@dataclass(frozen=True)
+class _Ranges:
+    """What is known of patches."""
+
+    range: Enclosure
 
 
 def _each_needed(
