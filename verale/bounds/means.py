@@ -49,24 +49,25 @@ class Focal:
     def _mean_similarity(self, ranges: Enclosure) -> Enclosure:
         similar = activation(self.head, ranges)
         low, high, count = similar.lower, similar.upper, similar.lower.shape[-2]
+        parts = _divisor(low, count)
         # Terms are >= 0: a difference, a sum of L, a quotient.
-        least = (low.amax(-2, keepdim=True) - high).clamp(min=0).sum(-2) / count
+        least = (low.amax(-2, keepdim=True) - high).clamp(min=0).sum(-2) / parts
         # L times it: (L - 1) hi_l + lo_l - sum lo.
         most = ((count - 1) * high + low).amax(-2) - low.sum(-2)
         sizes = ((count - 1) * high.abs() + low.abs()).amax(-2) + low.abs().sum(-2)
         return Enclosure(
             down(least - up(least * gamma(count + 8) + 2 * UNDERFLOW)).clamp(min=0),
-            up(up(most + up(sizes * gamma(count + 8) + 2 * count * UNDERFLOW)) / count).clamp(min=0),
+            up(up(most + up(sizes * gamma(count + 8) + 2 * count * UNDERFLOW)) / parts).clamp(min=0),
         )
 
     def _mean_distance(self, ranges: Enclosure) -> Enclosure:
         low, high, count = ranges.lower, ranges.upper, ranges.lower.shape[-2]
-        relative = gamma(count + 4)
+        relative, parts = gamma(count + 4), _divisor(low, count)
         farthest = high.amin(-2)
-        mean = torch.maximum(low, farthest.unsqueeze(-2)).sum(-2) / count
+        mean = torch.maximum(low, farthest.unsqueeze(-2)).sum(-2) / parts
         mean = down(mean - up(mean * relative + 2 * UNDERFLOW)).nan_to_num(torch.inf, torch.inf)
         least = activation(self.head, Enclosure(mean, farthest))
-        means = (low + _sum_of_others(high)) / count
+        means = (low + _sum_of_others(high)) / parts
         means = up(means + up(means * relative + 2 * UNDERFLOW))
         most = activation(self.head, Enclosure(low, means))
         return Enclosure(
@@ -93,10 +94,10 @@ class TopMean:
         similar = activation(self.head, ranges)
         count = min(self.k, similar.shape[-2])
         low, high = (end.topk(count, dim=-2).values for end in (similar.lower, similar.upper))
-        slack, lost = gamma(count + 4), count * UNDERFLOW
+        slack, lost, parts = gamma(count + 4), count * UNDERFLOW, _divisor(low, count)
         return Enclosure(
-            down(down(low.sum(-2) - up(low.abs().sum(-2) * slack + lost)) / count),
-            up(up(high.sum(-2) + up(high.abs().sum(-2) * slack + lost)) / count),
+            down(down(low.sum(-2) - up(low.abs().sum(-2) * slack + lost)) / parts),
+            up(up(high.sum(-2) + up(high.abs().sum(-2) * slack + lost)) / parts),
         )
 
     def growing(self, ranges: Enclosure) -> WholeGrowing:
@@ -179,6 +180,11 @@ def _replaced(pooling: Focal | TopMean, ranges: Enclosure, patches: Tensor, rows
         chunk.lower[each, patches[part]], chunk.upper[each, patches[part]] = rows.lower[part], rows.upper[part]
         boxes.append(pooling.box(chunk))
     return Enclosure.cat(boxes)
+
+
+def _divisor(values: Tensor, count: int) -> Tensor:
+    """A count as a tensor beside the values: a quotient by a number of the host is not rounded once on every device."""
+    return values.new_tensor(float(count))
 
 
 def _sum_of_others(values: Tensor) -> Tensor:
