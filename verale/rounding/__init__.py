@@ -1,6 +1,17 @@
 """Outward-rounded tensor arithmetic in float64, on CPU and CUDA."""
 
+from verale.rounding.device import require_float64
 from verale.rounding.directed import TRANSCENDENTAL_ULPS, UNDERFLOW, UNIT, down, gamma, up
 from verale.rounding.enclosure import Enclosure, UndecidedError
 
-__all__ = ["TRANSCENDENTAL_ULPS", "UNDERFLOW", "UNIT", "Enclosure", "UndecidedError", "down", "gamma", "up"]
+__all__ = [
+    "TRANSCENDENTAL_ULPS",
+    "UNDERFLOW",
+    "UNIT",
+    "Enclosure",
+    "UndecidedError",
+    "down",
+    "gamma",
+    "require_float64",
+    "up",
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any
@@ -23,6 +24,7 @@ from verale.certificate import Certificate, PatchStatement, Prices, Statement
 from verale.errors import UsageError
 from verale.head import Head, as_patches, digest, read_out
 from verale.paradigms import ORDERS, PARADIGMS, SMALLEST
+from verale.rounding import require_float64
 from verale.search.activations import ActivationExplanation
 from verale.search.assignment import explain_assignment
 from verale.search.joint import explain_joint
@@ -108,6 +110,7 @@ class Batches:
         self.head, self.options = head, options or SearchOptions()
         self.images = as_patches(latents)
         check_domain(head, self.images)
+        require_float64(self.options.device)
         self.paradigm = self.options.paradigm or best_paradigm(head)
         searches = _searches(head, self.images.shape[1], self.paradigm, self.options)
         self.paradigms = tuple(search.name for search in searches)
@@ -296,8 +299,8 @@ def _one_by_one(search: Callable[[Problem], ActivationExplanation], problem: Pro
 
 
 def _is_out_of_memory(error: Exception) -> bool:
-    """Whether memory ran out; torch says so in different ways on different devices."""
-    return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or "can't allocate memory" in str(error)
+    """Whether memory ran out; torch says so in different ways on different devices, and its libraries in their own."""
+    return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or _OUT_OF_MEMORY.search(str(error)) is not None
 
 
 def _shortened(margins: Tensor) -> list[float]:
@@ -307,6 +310,11 @@ def _shortened(margins: Tensor) -> list[float]:
     short = torch.where(short.to(torch.float64) > margins, lower, short)
     return torch.where(short > 0, short.to(torch.float64), margins).tolist()
 
+
+_OUT_OF_MEMORY = re.compile(
+    r"can't allocate memory|(CUDA|HIP) error: out of memory|hipErrorOutOfMemory|_STATUS_ALLOC_FAILED"
+)
+"""The words of the CPU's allocator, of CUDA and HIP themselves, and of cuBLAS, cuSOLVER and their like."""
 
 _TOO_WIDE = "no class certainly beats all others even if every observable is stated within the tolerance"
 _TIE = "no class certainly beats all others at these latents: a tie, or too close for float64"
