@@ -73,7 +73,7 @@ class _Search:
     def run(self) -> SpatialExplanation | str:
         """The explanation, or the reason why there is none."""
         domain = activation_range(self._problem.head, 1, self._predicted.device)
-        margins = self._problem.margins.lower(domain[None, None])[0, 0]
+        margins = torch.maximum(self._problem.margins.lower(domain[None, None])[0, 0], self._margins([]))
         if bool((margins > 0).all()):
             return SpatialExplanation([], margins, minimal=True)
         found = self._among_all() or self._grown()

@@ -11,7 +11,8 @@ term the same margin is bounded as if each observable could be at its worst alon
 *Proof.* The left side is |m_j| |D_j - C_j |A_j||, and |m_j| <= 1. So the margin is within the sum of these of
 b + sum_j C_j <u, A_j>. Inner products and distances have no such error.
 
-**Missing ends.** A distance or a product of a latent lies in its range over the domain, which is a statement too.
+**Missing ends.** An observable of a latent lies in its range over the domain, which is a statement too; without any
+other, that of prototype 0 stands in its place.
 
 **Inward.** At any y of the space that satisfies the statements left, b + sum_j T_j m_j is no less than the least margin
 over all such y. If it is at most 0, and so is the reference margin term by term, no reference margin is positive.
@@ -57,8 +58,9 @@ class Joint:
             for rival, (bound, stated) in enumerate(zip(each, self._certificate.margins, strict=True))
             if bound is not None and stated is not None and bound < stated
         ]
-        if short and self._statements:
+        if short:
             known = [_filled(self._space, statement) for statement in self._statements]
+            known = known or [PatchStatement(0, 0, *_range(self._space, 0))]
             targets = [self._targets[rival] for rival in short]
             ranges = self._quadratic.combinations(known, [target.shares for target in targets])
             for rival, target, (low, _) in zip(short, targets, ranges, strict=True):
