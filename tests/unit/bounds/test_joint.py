@@ -8,28 +8,16 @@ import flint
 import pytest
 import torch
 from support.exact import PRECISION, differences
+from support.joint import HEADS, joint_head
 from support.small import small_head, varied_head
 from torch import Tensor
 
 from verale.bounds import Joint, margins_of, observe
 from verale.errors import UsageError
-from verale.head import Cosine, Head, InnerProduct, TopMeanPooling, evaluate
+from verale.head import Head, TopMeanPooling, evaluate
 from verale.rounding import Enclosure
 
 INF = float("inf")
-
-
-def joint_head(name: str, seed: int = 0) -> Head:
-    """A head whose margins are one target each, with few prototypes."""
-    if name in ("cosine", "rooted"):
-        return replace(small_head("cosine", seed, prototypes=5), geometry=Cosine(1e-4, rooted=name == "rooted"))
-    if name == "in a ball":
-        return replace(varied_head("inner product", seed, prototypes=5), geometry=InnerProduct(3.0))
-    head = varied_head("negated" if name == "plain" else name, seed, prototypes=5)
-    return replace(head, scale=None) if name == "plain" else head
-
-
-HEADS = ("plain", "negated", "inner product", "in a ball", "cosine", "rooted")
 
 
 def hull(head: Head, images: Tensor) -> Enclosure:

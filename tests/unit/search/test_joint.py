@@ -1,0 +1,105 @@
+"""Joint: the smallest sets of statements about one patch, proved by the checker."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+import safetensors.torch
+import torch
+from support.joint import HEADS, joint_head
+from support.small import small_latents
+
+from verale.bounds import Joint
+from verale.certificate import Certificate
+from verale.checker import Auditor, Status
+from verale.errors import UsageError
+from verale.head import Head, as_patches
+from verale.search.explain import explain
+from verale.search.joint import _TRIALS, _Estimates, explain_joint
+from verale.search.problem import Problem
+
+
+def latents(head: Head, seed: int) -> torch.Tensor:
+    return small_latents(head, images=3, patches=1, seed=seed)
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.001])
+@pytest.mark.parametrize("prototypes", [5, 40])
+@pytest.mark.parametrize("name", HEADS)
+def test_the_checker_proves_what_is_found_and_that_it_is_minimal(name: str, prototypes: int, tolerance: float) -> None:
+    head = joint_head(name, 1, prototypes)
+    images = latents(head, 1)
+    auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": images}))
+    for explanation in explain(head, images, "joint", tolerance=tolerance):
+        assert isinstance(explanation, Certificate)
+        assert explanation.minimal or tolerance
+        verdict = auditor.check(explanation.to_bytes(), minimality=explanation.minimal)
+        assert verdict.status is Status.PROVED, verdict.message
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_no_smaller_set_is_proved(name: str) -> None:
+    head = joint_head(name, 2)
+    joint, problem = Joint(head), Problem.of(head, as_patches(latents(head, 2)))
+    observed = problem.observed
+    for image, explanation in enumerate(explain_joint(problem, joint)):
+        assert not isinstance(explanation, str)
+        predicted = problem.margins.predicted[image : image + 1]
+        for chosen in combinations(range(head.size), max(0, len(explanation.pairs) - 1)):
+            stated = torch.zeros(1, head.size, dtype=torch.bool)
+            stated[0, list(chosen)] = True
+            lower = torch.where(stated, observed.lower[image], -torch.inf)
+            upper = torch.where(stated, observed.upper[image], torch.inf)
+            margins = joint.margins(predicted, lower, upper).lower
+            assert not explanation.pairs or not (margins > 0).all()
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_estimates_are_what_is_proved(name: str) -> None:
+    head = joint_head(name, 3)
+    joint, problem = Joint(head), Problem.of(head, as_patches(latents(head, 3)))
+    observed, predicted = problem.observed[:1], problem.margins.predicted[:1]
+    estimates = _Estimates.of(joint, int(predicted), (observed.lower + observed.upper)[0] / 2)
+    for count in (1, 2, 3):
+        sets = torch.tensor(list(combinations(range(head.size - 1), count)))  # the last prototype equals the first
+        found = estimates.of_sets(sets)
+        stated = torch.zeros(len(sets), head.size, dtype=torch.bool).scatter_(1, sets, True)
+        lower, upper = (
+            torch.where(stated, end, missing)
+            for end, missing in ((observed.lower, -torch.inf), (observed.upper, torch.inf))
+        )
+        proved = joint.margins(predicted.expand(len(sets)), lower, upper).lower
+        rivals = torch.arange(head.classes) != predicted
+        assert torch.allclose(found[:, rivals], proved[:, rivals], rtol=0, atol=1e-4)
+
+
+def test_many_prototypes_are_added_one_by_one() -> None:
+    head = joint_head("inner product", 4, 400)
+    assert 400 * 399 // 2 * head.classes > _TRIALS
+    for explanation in explain(head, latents(head, 4), "joint"):
+        assert isinstance(explanation, Certificate) and 1 <= explanation.size <= 6 and explanation.minimal
+
+
+def test_images_of_more_patches_are_refused() -> None:
+    head = joint_head("plain")
+    with pytest.raises(UsageError, match="one patch, these have 2"):
+        explain(head, small_latents(head, images=1, patches=2), "joint")
+
+
+def test_a_tie_gives_a_reason() -> None:
+    head = joint_head("plain")
+    tied = Head(
+        torch.ones(2, head.size), head.geometry, head.similarity, prototypes=head.prototypes, domain=head.domain
+    )
+    (reason,) = explain(tied, latents(tied, 0)[:1], "joint")
+    assert not isinstance(reason, Certificate)
+
+
+def test_nothing_is_stated_where_nothing_has_to_be() -> None:
+    head = joint_head("negated", 5)
+    bias = torch.zeros(head.classes)
+    bias[1] = 1e3
+    sure = Head(head.weight, head.geometry, head.similarity, head.prototypes, bias, head.scale, domain=head.domain)
+    for explanation in explain(sure, latents(sure, 5), "joint"):
+        assert isinstance(explanation, Certificate) and explanation.size == 0 and explanation.minimal
