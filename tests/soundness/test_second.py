@@ -87,7 +87,7 @@ def test_statements_with_one_end_and_floors(second: SecondChecker) -> None:
     ("name", "before", "after"),
     [
         ("known.js", "this.clauses.filter((clause) => !clause.except.has(j))", "this.clauses"),
-        ("known.js", "endless: far.endless", "endless: side < 0"),
+        ("known.js", "inner, endless: far.endless", "inner, endless: side < 0"),
         ("known.js", "lo: s.lo || ZERO", "lo: s.lo || ONE"),
         ("image.js", "lo !== null && compare(x.b, lo) < 0", "lo === null || compare(x.b, lo) < 0"),
     ],

@@ -18,6 +18,11 @@ const PARADIGMS = {
   hypersphere: {geometries: ["euclidean", "cosine", "rooted_cosine"], forms: ["patch"], minimality: false},
   simplex: {geometries: ["softmax"], forms: ["patch"], minimality: true},
   assignment: {geometries: ["softmax"], forms: ["patch"], minimality: true},
+  joint: {
+    geometries: ["euclidean", "cosine", "rooted_cosine", "inner_product"],
+    forms: ["patch"],
+    minimality: true,
+  },
   top_k: {
     geometries: ["euclidean", "cosine", "rooted_cosine", "inner_product", "softmax"],
     forms: ["activation", "order", "floor"],
@@ -138,6 +143,11 @@ function fitToHead(certificate, head) {
   refuseUnless(geometries.includes(head.geometry.kind), "a paradigm of another geometry");
   if (paradigm === "assignment")
     refuseUnless(head.similarity.kind === "identity" && head.pooling.kind === "max", "no assignment for this head");
+  if (paradigm === "joint") {
+    const linear = head.geometry.kind === "euclidean" ? "negated" : "identity";
+    refuseUnless(head.similarity.kind === linear && head.pooling.kind === "max", "no joint for this head");
+    refuseUnless(head.readout.kind === "linear" && patches === 1n, "no joint for this readout, or these patches");
+  }
   refuseUnless(head.pooling.kind !== "banks" || patches > 1n, "one patch for two banks");
   refuseUnless(predicted < classes, "a class that the head does not have");
   certificate.predicted = Number(predicted);

@@ -127,6 +127,39 @@ class StatedPatch {
     return {outer, inner, endless: far.endless};
   }
 
+  // The infimum of a sum of observables, terms [[j, weight], ...], over all that satisfies the statements: a is not
+  // above it, b not below; each is null where it is unknown. endless: it is minus infinity.
+  infimum(terms) {
+    let shares = terms,
+      error = ZERO;
+    if (isCosine(this.facts.head)) {
+      // A cosine is <y, p_j> / |p_j|. Where the root is irrational, the share is nearly the weight over it.
+      const norms = new Map(terms.map(([j]) => [j, this.facts.norm(j)]));
+      shares = terms.map(([j, x]) => {
+        const share = divide(x, norms.get(j).a);
+        return [j, isExact(norms.get(j)) ? share : rounded(share, 2 * WORKING_BITS, true)];
+      });
+      const off = shares.map(([j, x], at) => subtractIntervals(exactly(terms[at][1]), scaleInterval(norms.get(j), x)));
+      error = sum(off.map((x) => greater(negative(x.a), x.b)));
+    }
+    const d = shares.reduce((x, [, y]) => (x / greatestDivisor(x, y.d)) * y.d, 1n);
+    const k = Math.min(0, ...shares.map(([, x]) => x.k));
+    const weights = shares.map(([j, x]) => [j, (x.n * (d / x.d)) << BigInt(x.k - k)]);
+    const target = {
+      key: weights.map(([j, x]) => `${j}:${x}`).join(),
+      terms: weights,
+      total: weights.reduce((x, [, y]) => x + y, 0n),
+    };
+    const far = this.outward.extremeOf(target, 1),
+      near = this.inward && this.inward.extremeOf(target, 1);
+    if (far.empty) this.empty = true;
+    const moved = this.shift ? sum(shares.map(([j, x]) => multiply(x, this.shift(j)))) : ZERO;
+    const value = (x) => x && add(moved, multiply(x, fraction(1n, d, k)));
+    const a = value(far.bound),
+      b = near && value(near.reached);
+    return {a: a && subtract(a, error), b: b && add(b, error), endless: far.endless === true};
+  }
+
   // The end of the reference range. What is not known of it is taken from the domain's range. It is cut to that on both
   // sides, which changes nothing unless the range is empty.
   end(j, side) {
@@ -240,6 +273,19 @@ class Known {
       (j) => this.activation(j, 1),
       (j) => this.activation(j, -1),
     );
+  }
+
+  // The joint margin of a class: a and b as for an infimum.
+  jointMargin(predicted, c) {
+    const {weight, scale, bias, geometry} = this.head;
+    const terms = weight[c]
+      .map((x, j) => [j, subtract(weight[predicted][j], x)])
+      .filter(([, x]) => x.n !== 0n)
+      .map(([j, x]) => [j, geometry.kind === "euclidean" ? negative(multiply(scale[j], x)) : x]);
+    const stated = this.byPatch.get(0n);
+    const {a, b, endless} = (stated ? stated.range : new StatedPatch(this.facts, [])).infimum(terms);
+    const offset = subtract(bias[predicted], bias[c]);
+    return {a: a && add(a, offset), b: b && add(b, offset), endless};
   }
 
   everyPrototype(test) {

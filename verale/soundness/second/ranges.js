@@ -113,15 +113,31 @@ class Patch {
     return this.subsets.get(key);
   }
 
+  // <p_i - p_o, q>, where the target t is total |y|^2 - 2 <y, q> and a constant about the origin, or <y, q>.
+  productWith(t, i, o) {
+    return t.terms.reduce((x, [j, weight]) => x + weight * this.shiftedProduct(i, j, o), 0n);
+  }
+
+  // |q|^2, and the target's value at the origin where it is one of distances.
+  lengthOf(t, o) {
+    return t.terms.reduce((x, [j, weight]) => x + weight * this.productWith(t, j, o), 0n);
+  }
+
+  constantOf(t, o) {
+    return t.terms.reduce((x, [j, weight]) => x + weight * this.shiftedProduct(j, j, o), 0n);
+  }
+
   // The target's part in the span of a subset: tau det, and the rest's length |r|^2 det.
-  target(subset, k) {
-    if (!subset.targets.has(k)) {
-      const h = subset.rest.map((i) => this.shiftedProduct(i, k, subset.origin));
+  target(subset, t) {
+    if (!subset.targets.has(t.key)) {
+      spend(t.terms.length * (subset.rest.length + t.terms.length));
+      const h = subset.rest.map((i) => this.productWith(t, i, subset.origin));
       const tau = subset.adjugate.map((row) => bigDot(row, h));
-      const length2 = this.shiftedProduct(k, k, subset.origin);
-      subset.targets.set(k, {h, tau, length2, r2: subset.det * length2 - bigDot(h, tau)});
+      const length2 = this.lengthOf(t, subset.origin);
+      const constant = this.euclidean ? this.constantOf(t, subset.origin) : 0n;
+      subset.targets.set(t.key, {h, tau, constant, total: t.total, r2: subset.det * length2 - bigDot(h, tau)});
     }
-    return subset.targets.get(k);
+    return subset.targets.get(t.key);
   }
 
   // The sphere of the points where the taken statements have the given values: sigma det and rho^2 det.
@@ -154,19 +170,20 @@ class Patch {
     if (!this.euclidean) return target.tau.map((t, i) => e * t * den + num * sphere.sigma[i]);
     const others = target.tau.map((t, i) => e * t * den - num * sphere.sigma[i]);
     const all = (x) => x.reduce((p, q) => p + q, 0n);
-    return [e * den * (subset.det - all(target.tau)) - num * (subset.det - all(sphere.sigma)), ...others];
+    const first = e * den * (target.total * subset.det - all(target.tau)) - num * (subset.det - all(sphere.sigma));
+    return [first, ...others];
   }
 
   // Judges a pattern: a list with 0 for each statement that is not taken, 1 or -1 for its lower or upper end.
   // Returns null if it has no meaning, else the bound of side * target (if proved), the value reached (if reached), and
   // what is wrong: statements whose weight has the wrong sign, statements that the point breaks.
-  judge(pattern, k, side) {
+  judge(pattern, t, side) {
     const taken = pattern.flatMap((s, i) => (s ? [i] : []));
-    if (this.euclidean && taken.length === 0) return this.judgeNothing(k, side);
+    if (this.euclidean && taken.length === 0) return this.judgeNothing(t, side);
     const subset = this.subset(taken);
     if (subset === null) return null;
     spend(1 + taken.length * this.facts.length);
-    const target = this.target(subset, k);
+    const target = this.target(subset, t);
     const sphere = this.sphere(
       subset,
       taken.map((i) => (pattern[i] > 0 ? this.facts[i].lo : this.facts[i].hi)),
@@ -193,7 +210,7 @@ class Patch {
       weights = weights.map((w, i) => (w === 0n ? finite[i] : w));
     }
     const wrong = wrongOf(weights);
-    const broken = this.brokenBy(pattern, subset, target, sphere, side, k, root === 0n ? [[1n, 0n]] : kappas);
+    const broken = this.brokenBy(pattern, subset, target, sphere, side, t, root === 0n ? [[1n, 0n]] : kappas);
     const {bound, reached} = this.values(subset, target, sphere, side, root, kappas[0]);
     return {
       empty: false,
@@ -212,7 +229,7 @@ class Patch {
     const linear =
       BigInt(side) *
       (this.euclidean
-        ? det * (sphere.size2 + target.length2) - 2n * bigDot(target.tau, sphere.beta)
+        ? det * (target.total * sphere.size2 + target.constant) - 2n * bigDot(target.tau, sphere.beta)
         : bigDot(target.tau, sphere.beta));
     // The extreme is linear - 2 rho |r| (euclidean) or linear - rho |r|, over det.
     const twice = this.euclidean ? 1n : 2n;
@@ -228,31 +245,49 @@ class Patch {
     };
   }
 
-  // No statement taken, euclidean: distances are 0 at least, and have no upper end.
-  judgeNothing(k, side) {
+  // No statement taken, euclidean: a target with |y|^2 has its least value at q / total; a distance, 0.
+  judgeNothing(t, side) {
     const broken = [];
-    if (side < 0) {
+    if (!this.isBounded(t, side)) {
       this.facts.forEach((f, i) => f.hi !== null && broken.push([i, 1, -1]));
       return {empty: false, bound: null, reached: null, wrong: [], broken, endless: broken.length === 0};
     }
+    const constant = BigInt(side) * this.constantOf(t, null);
+    const total = BigInt(side) * t.total;
+    if (total === 0n) {
+      // The target is constant.
+      const value = fraction(constant, 1n, this.unit);
+      return {empty: false, bound: value, reached: value, wrong: [], broken};
+    }
+    const length2 = this.lengthOf(t, null),
+      size = total * total;
+    const value = fraction(total * constant - length2, total, this.unit);
     this.facts.forEach((f, i) => {
-      const value = this.shiftedProduct(f.j, f.j, k);
-      if (f.lo !== null && value < f.lo) broken.push([i, approximate(dyadic(f.lo - value, 0)), 1]);
-      if (f.hi !== null && value > f.hi) broken.push([i, approximate(dyadic(value - f.hi, 0)), -1]);
+      const product = this.productWith(t, f.j, null);
+      const there = length2 - 2n * t.total * product + size * this.shiftedProduct(f.j, f.j, null);
+      const excess = (x) => approximate(fraction(x, size, 0));
+      if (f.lo !== null && there < size * f.lo) broken.push([i, excess(size * f.lo - there), 1]);
+      if (f.hi !== null && there > size * f.hi) broken.push([i, excess(there - size * f.hi), -1]);
     });
-    return {empty: false, bound: ZERO, reached: broken.length ? null : ZERO, wrong: [], broken};
+    return {empty: false, bound: value, reached: broken.length ? null : value, wrong: [], broken};
+  }
+
+  // Whether a target of distances has a least value without any statement (side 1), or a greatest (side -1).
+  isBounded(t, side) {
+    const total = BigInt(side) * t.total;
+    return total > 0n || (total === 0n && this.lengthOf(t, null) === 0n);
   }
 
   // The statements that are not taken and that the extreme point breaks: [index, by how much, which end]. The amount is
   // null where the bounds of kappa do not decide.
-  brokenBy(pattern, subset, target, sphere, side, k, ends) {
+  brokenBy(pattern, subset, target, sphere, side, t, ends) {
     const broken = [];
     const {det, origin, rest} = subset;
     this.facts.forEach((f, i) => {
       if (pattern[i]) return;
       const h = rest.map((x) => this.shiftedProduct(x, f.j, origin));
       const inSpan = bigDot(sphere.sigma, h);
-      const along = BigInt(side) * (det * this.shiftedProduct(f.j, k, origin) - bigDot(target.tau, h));
+      const along = BigInt(side) * (det * this.productWith(t, f.j, origin) - bigDot(target.tau, h));
       const verdicts = ends.map(([num, den]) => {
         const value = this.euclidean
           ? num * (det * (sphere.size2 + this.shiftedProduct(f.j, f.j, origin)) - 2n * inSpan) - 2n * along * den
@@ -284,10 +319,10 @@ class Patch {
   }
 
   // The first pattern: independent statements, with the ends that the weights at their middles have.
-  firstPattern(k, side) {
+  firstPattern(t, side) {
     const taken = this.independent();
     const subset = this.subset(taken),
-      target = this.target(subset, k);
+      target = this.target(subset, t);
     const sphere = this.sphere(
       subset,
       taken.map((i) => this.middle(i)),
@@ -309,27 +344,34 @@ class Patch {
     return lo === null ? hi : hi === null ? lo : (lo + hi) / 2n;
   }
 
-  // The range's end of the target k: the lower one for side 1, the upper one for side -1, of side * target.
+  // The end of the observable k.
+  extreme(k, side) {
+    return this.extremeOf({key: `${k}`, terms: [[k, 1n]], total: 1n}, side);
+  }
+
+  // The end of the range of a target: the lower one for side 1, the upper one for side -1, of side * target.
+  // A target is a sum of observables with integer weights: {key, terms: [[k, weight], ...], total: of the weights}.
   // bound lies at the end or beyond it, reached lies within the range; null where unknown. empty: nothing satisfies
   // all. endless: there is no end, and both are null.
-  extreme(k, side) {
-    const key = `${k} ${side}`;
+  extremeOf(t, side) {
+    const key = `${t.key} ${side}`;
     if (!this.found.has(key)) {
-      this.found.set(key, this.isEndless(side) ? this.judgeNothing(k, side) : this.search(k, side));
+      const alone = this.euclidean && (this.facts.length === 0 || this.isEndless(t, side));
+      this.found.set(key, alone ? this.judgeNothing(t, side) : this.search(t, side));
     }
     return this.found.get(key);
   }
 
-  // Whether nothing bounds a squared distance from above: the coordinate more than latents have is free.
-  isEndless(side) {
-    return this.euclidean && side < 0 && this.facts.every((f) => f.hi === null);
+  // Whether nothing bounds a target of distances: the coordinate more than latents have is free.
+  isEndless(t, side) {
+    return !this.isBounded(t, side) && this.facts.every((f) => f.hi === null);
   }
 
-  search(k, side) {
+  search(t, side) {
     const result = {bound: null, reached: null, empty: false};
     const seen = new Set(),
       later = [];
-    let next = this.firstPattern(k, side),
+    let next = this.firstPattern(t, side),
       entering = null;
     for (let tries = 0; tries < SEARCH_LIMIT; tries += 1) {
       while (next === null || seen.has(next.join())) {
@@ -340,11 +382,11 @@ class Patch {
         added = entering;
       next = entering = null;
       seen.add(pattern.join());
-      const found = this.judge(pattern, k, side);
+      const found = this.judge(pattern, t, side);
       if (found === null || found.wrong.length > 0 || found.broken.length > 0) {
         pattern.forEach((s, i) =>
-          [0, 1, -1].forEach((t) => {
-            if (t !== s && this.hasEnd(i, t)) later.push(pattern.map((x, at) => (at === i ? t : x)));
+          [0, 1, -1].forEach((end) => {
+            if (end !== s && this.hasEnd(i, end)) later.push(pattern.map((x, at) => (at === i ? end : x)));
           }),
         );
       }

@@ -130,9 +130,13 @@ function refutedBy(certificate, head, latent) {
   return rival === undefined ? null : rival;
 }
 
-// The proved margin of a rival, with the prices of the hints where there are some.
+// The proved margin of a rival, with the prices of the hints where there are some, and as one target where it is one.
 function marginOf(certificate, known, c) {
   const margin = known.margin(certificate.predicted, c);
+  if (certificate.paradigm === "joint") {
+    const {a} = known.jointMargin(certificate.predicted, c);
+    return a === null ? margin : greaterInterval(margin, exactly(a));
+  }
   if (certificate.paradigm !== "assignment") return margin;
   const entry = certificate.prices.find((e) => e.rival === c);
   const prices = new Map(entry ? entry.prototypes.map((k, i) => [k, entry.prices[i]]) : []);
@@ -165,6 +169,10 @@ function isNeeded(certificate, rest, rivals, satisfied) {
   if (!satisfied && !rest.isInhabited()) return false;
   return rivals.some((c) => {
     if (sign(rest.margin(certificate.predicted, c).b) > 0) return false;
+    if (certificate.paradigm === "joint") {
+      const {b, endless} = rest.jointMargin(certificate.predicted, c);
+      return endless || (b !== null && sign(b) <= 0);
+    }
     return certificate.paradigm !== "assignment" || sign(matchedMargin(rest, certificate.predicted, c).b) <= 0;
   });
 }
