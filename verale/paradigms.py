@@ -50,6 +50,7 @@ PARADIGMS: dict[str, Paradigm] = {
         Paradigm("joint", True, ("euclidean", *_COSINES, "inner_product")),
         Paradigm("sparse", False, ("softmax",)),
         Paradigm("top_k", False, ("euclidean", *_COSINES, "inner_product", "softmax")),
+        Paradigm("mixed", False, ("euclidean", *_COSINES), minimal=False),
     )
 }
 """Every paradigm by its name."""

@@ -21,6 +21,7 @@ from .rules.instance import require_domain, require_not_refuted, require_true
 from .rules.joint import Joint
 from .rules.margin import proved_margins, require
 from .rules.minimality import require_minimal
+from .rules.mixed import Mixed
 from .rules.quadratic import QuadraticRule
 from .rules.simplex import Simplex
 from .rules.space import Space
@@ -219,10 +220,12 @@ class _Audit(Steps):
             case _:
                 return None
 
-    def _rule(self) -> TopK | SpatialRule:
+    def _rule(self) -> TopK | SpatialRule | Mixed:
         match self._certificate.paradigm:
             case "top_k" | "sparse":
                 return TopK(self._space)
+            case "mixed":
+                return Mixed(self._quadratic)
             case "projection" | "triangle" | "hypersphere" | "joint":
                 return SpatialRule(self._space, self._quadratic)
             case _:

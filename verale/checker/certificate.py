@@ -42,9 +42,10 @@ PARADIGMS: dict[str, tuple[str, ...]] = {
     "simplex": ("softmax",),
     "assignment": ("softmax",),
     "joint": ("euclidean", *COSINES, "inner_product"),
+    "mixed": ("euclidean", *COSINES),
 }
 """The paradigms, and the geometries that each is defined for."""
-MINIMAL = tuple(name for name in PARADIGMS if name not in ("triangle", "hypersphere"))
+MINIMAL = tuple(name for name in PARADIGMS if name not in ("triangle", "hypersphere", "mixed"))
 """The paradigms under which minimality may be claimed."""
 
 
@@ -101,6 +102,7 @@ Statement: TypeAlias = PatchStatement | ActivationStatement | OrderStatement | F
 _FORMS: dict[str, tuple[type, ...]] = {
     "top_k": (ActivationStatement, OrderStatement, FloorStatement),
     "sparse": (ActivationStatement,),
+    "mixed": (PatchStatement, ActivationStatement, OrderStatement, FloorStatement),
 }
 """The classes of a paradigm's statements; all other paradigms have statements about patches."""
 
@@ -153,6 +155,11 @@ class Certificate:
             )
         if self.paradigm == "joint":
             self._check_joint(head)
+        if self.paradigm == "mixed" and (head.pooling != "max" or head.similarity.unimodal):
+            raise FormatError(
+                f"paradigm mixed is not defined for {head.similarity.name} and the pooling {head.pooling},"
+                " expected a monotone similarity and max"
+            )
         if head.pooling == "banks" and self.patches < 2:
             raise FormatError("patches is 1, expected at least 2 for the pooling banks: patch 0 is the class token")
         if self.predicted >= head.classes:

@@ -29,7 +29,7 @@ class TopK:
 
     def box(self, statements: Sequence[Statement], patches: int) -> Box:
         """The activations' enclosures, given the statements."""
-        return self._cut(self._over(self._space.domain, patches, False), statements)
+        return self.cut(self._over(self._space.domain, patches, False), statements)
 
     def boxes_without(self, statements: Sequence[Statement], patches: int) -> Iterator[tuple[int, Box | None]]:
         """For each statement its index and the activations' ranges given all the others, rounded inward; None where one
@@ -37,10 +37,10 @@ class TopK:
         within = self._space.within
         domain = None if within is None else self._over(within, patches, True)
         for index in range(len(statements)):
-            box = domain and self._cut(domain, [*statements[:index], *statements[index + 1 :]])
+            box = domain and self.cut(domain, [*statements[:index], *statements[index + 1 :]])
             yield index, box if box and all(map(le, box.lower, box.upper)) else None
 
-    def _cut(self, domain: Box, statements: Sequence[Statement]) -> Box:
+    def cut(self, domain: Box, statements: Sequence[Statement]) -> Box:
         """What is left of the activations' ranges over the domain; rounded as these are."""
         lowest, highest = (ceil_at, floor_at) if domain.inward else (floor_at, ceil_at)
         lower, upper = list(domain.lower), list(domain.upper)
