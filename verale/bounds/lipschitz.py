@@ -1,0 +1,148 @@
+"""The Lipschitz rule: what is known of one activation bounds the others (pooling max; distances and cosines)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from verale.bounds.domain import domain_range
+from verale.bounds.observables import norm, scaled
+from verale.bounds.rows import require_geometry
+from verale.bounds.similarity import oriented, pooled_activation
+from verale.errors import UsageError
+from verale.head import Head, MaxPooling, Quadratic
+from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
+
+__all__ = ["Lipschitz"]
+
+_STEPS = 64
+_GREATEST = 2.0**128
+"""Squared distances beyond this are not looked for."""
+_CHUNK_BYTES = 64 * 2**20
+
+
+class Lipschitz:
+    r"""From the ends of one activation a_k to ends of any a_j.
+
+    Let y_j be the pooled dissimilarity of prototype j: the least squared distance, or minus the greatest cosine. So
+    a_j = S_j(y_j), and S_j falls. Let d = |p_j - p_k|, and let c be the cosine of p_j and p_k.
+
+    - distances: |y_j^(1/2) - y_k^(1/2)| <= d;
+    - cosines: c y_k - r <= y_j if y_k > -c, and y_j <= c y_k + r if y_k < c, with r = ((1 - c^2)(1 - y_k^2))^(1/2).
+
+    Soundness: the proofs are those of `verale.checker.rules.lipschitz`. d is rounded up and c down; every later
+    operation is rounded outward. An end of y_k is found by bisection; it holds because S_k there is certainly greater
+    than the upper end of a_k, or certainly less than the lower one.
+
+    Args:
+        head: its similarity is monotone, its pooling max.
+    """
+
+    def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
+        self.require(head)
+        self._head, self._distances = head, head.geometry.is_distance
+        points = head.points.to(device, torch.float64)
+        self._links = _distances(points) if self._distances else _cosines(points)
+        self._sines = self._links if self._distances else _sine(self._links)
+        self._near, self._far = oriented(head, domain_range(head, device))
+        self._least = 0.0 if self._distances else -1.0
+
+    @staticmethod
+    def require(head: Head) -> None:
+        """Raise UsageError, which says what the rule needs, unless it holds for a head."""
+        require_geometry("mixed", head, "distances or cosines")
+        if not isinstance(head.pooling, MaxPooling) or isinstance(head.similarity, Quadratic):
+            raise UsageError("paradigm 'mixed' needs max pooling and a monotone similarity")
+
+    def ranges(self, observed: Enclosure) -> Enclosure:
+        """(P, P): row k is the range of every activation, given that of a_k alone; (P,) observed."""
+        ranges = pooled_activation(
+            self._head, self._nearest(self._near_of(observed.upper)), self._farthest(self._far_of(observed.lower))
+        )
+        own = torch.eye(len(observed.lower), dtype=torch.bool, device=observed.lower.device)
+        return Enclosure.unchecked(
+            torch.where(own, torch.maximum(ranges.lower, observed.lower), ranges.lower),
+            torch.where(own, torch.minimum(ranges.upper, observed.upper), ranges.upper),
+        )
+
+    def most(self, high: Tensor) -> Tensor:
+        """(P,) upper ends of all activations, given upper ends of all (P,)."""
+        near = self._nearest(self._near_of(high)).amax(0)
+        return torch.minimum(pooled_activation(self._head, near, near).upper, high)
+
+    def _near_of(self, high: Tensor) -> Tensor:
+        """(P,) lower bounds of y, given upper ends of the activations."""
+        top = self._top(lambda y: ~self._exceeds(y, high))
+        return self._bisected(torch.full_like(top, self._least), top, lambda y: self._exceeds(y, high))
+
+    def _far_of(self, low: Tensor) -> Tensor:
+        """(P,) upper bounds of y, given lower ends of the activations; infinity where none is found."""
+        top = self._top(lambda y: self._falls_below(y, low))
+        least = self._bisected(top, torch.full_like(top, self._least), lambda y: self._falls_below(y, low))
+        return torch.where(self._falls_below(top, low), least, torch.inf)
+
+    def _exceeds(self, y: Tensor, high: Tensor) -> Tensor:
+        return pooled_activation(self._head, y, y).lower > high
+
+    def _falls_below(self, y: Tensor, low: Tensor) -> Tensor:
+        return pooled_activation(self._head, y, y).upper < low
+
+    def _top(self, reached: Callable[[Tensor], Tensor]) -> Tensor:
+        """(P,) the greatest dissimilarities over the domain; where they are infinite, some that reach far enough."""
+        unbounded = self._far == torch.inf
+        top = self._far.masked_fill(unbounded, 1.0)
+        while bool((short := unbounded & ~reached(top) & (top < _GREATEST)).any()):
+            top = torch.where(short, 16 * top, top)
+        return top
+
+    @staticmethod
+    def _bisected(good: Tensor, bad: Tensor, proved: Callable[[Tensor], Tensor]) -> Tensor:
+        """Numbers between these that are proved, next to others that are not; or `good`."""
+        for _ in range(_STEPS):
+            middle = (good + bad) / 2
+            holds = proved(middle)
+            good, bad = torch.where(holds, middle, good), torch.where(holds, bad, middle)
+        return good
+
+    def _nearest(self, near: Tensor) -> Tensor:
+        """(P, P) lower bounds of all y, row k from a lower bound of y_k."""
+        if self._distances:
+            least = down(down(near.sqrt())[:, None] - self._links).clamp(min=0)
+            return torch.maximum(down(least.square()), self._near)
+        y = near[:, None]
+        least = down(down(self._links * y) - up(self._sines * _sine(y)))
+        return torch.maximum(torch.where(y > -self._links, least, self._least), self._near)
+
+    def _farthest(self, far: Tensor) -> Tensor:
+        """(P, P) upper bounds of all y, row k from an upper bound of y_k."""
+        if self._distances:
+            return torch.minimum(up(up(up(far.sqrt())[:, None] + self._links).square()), self._far)
+        y = far.clamp(max=1)[:, None]
+        most = up(up(self._links * y) + up(self._sines * _sine(y)))
+        return torch.minimum(torch.where(y < self._links, most, 1.0), self._far)
+
+
+def _distances(points: Tensor) -> Tensor:
+    """(P, P) upper bounds of |p_j - p_k|."""
+    depth = points.shape[1]
+    step = max(1, _CHUNK_BYTES // (8 * points.numel()))
+    squares = torch.cat([(chunk[:, None] - points).square_().sum(-1) for chunk in torch.split(points, step)])
+    return up(up(squares + up(squares * gamma(depth + 4) + depth * UNDERFLOW)).sqrt())
+
+
+def _cosines(points: Tensor) -> Tensor:
+    """(P, P) lower bounds of the cosines of prototypes."""
+    directions, depth = scaled(points), points.shape[1]
+    sizes = up(directions.abs() @ directions.abs().T) * gamma(depth + 8) + depth * UNDERFLOW
+    products = Enclosure.around(directions @ directions.T, up(sizes))
+    lengths = norm(directions)
+    return (products / (Enclosure.unchecked(lengths.lower[:, None], lengths.upper[:, None]) * lengths)).lower.clamp(
+        -1, 1
+    )
+
+
+def _sine(cosine: Tensor) -> Tensor:
+    """Upper bounds of (1 - c^2)^(1/2), |c| <= 1."""
+    return up(up(up(1 - cosine) * up(1 + cosine)).sqrt())
