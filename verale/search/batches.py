@@ -28,6 +28,7 @@ from verale.rounding import require_float64
 from verale.search.activations import ActivationExplanation
 from verale.search.assignment import explain_assignment
 from verale.search.joint import explain_joint
+from verale.search.mixed import explain_mixed, require_mixed
 from verale.search.options import SearchOptions, Unexplained
 from verale.search.problem import Problem, UnexplainedError
 from verale.search.smallest import Attempt, Kept, Solution, keep_smallest, smaller, worth_trying
@@ -54,8 +55,9 @@ _SEARCHES: dict[str, Callable[..., list[SpatialExplanation | str]]] = {
 _OF_ACTIVATIONS: dict[str, Callable[[Problem], ActivationExplanation]] = {
     "top_k": explain_top_k,
     "sparse": explain_sparse,
+    "mixed": explain_mixed,
 }
-"""The searches of the paradigms whose statements are about activations."""
+"""The searches of the paradigms whose statements are about activations, all or some of them."""
 
 
 def best_paradigm(head: Head) -> str:
@@ -181,6 +183,8 @@ class _Search:
             )
         if name == "sparse" and head.geometry.kind not in PARADIGMS["sparse"].geometries:
             raise UsageError("paradigm 'sparse' needs a softmax head; for a metric head use 'top_k'")
+        if name == "mixed":
+            require_mixed(head)
         paradigm_class = _SPATIAL.get(name)
         if paradigm_class is not None and head.prototypes is not None:
             _require_memory(16 * head.size**2, f"the products of {head.size} prototypes", options)

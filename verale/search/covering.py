@@ -1,0 +1,134 @@
+"""Which activations to state: a facility location problem, for HiGHS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from verale.bounds import LinearMargins
+from verale.rounding import Enclosure
+
+__all__ = ["Covering"]
+
+_LOWER, _UPPER = 20, 6
+"""So many statements are considered for each lower and each upper end."""
+_CLEAR = 1e-7
+"""What a margin has to exceed 0 by, so that rounding does not decide."""
+_SLIGHT, _NOTHING = 2e-3, 1e-5
+"""The least share of some rival's lack for which a statement about another activation is considered, and the least
+that counts."""
+_NODES = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Covering:
+    """The fewest statements that lift every open rival's margin above 0; all of it estimates, for the search.
+
+    x_k in {0, 1} says that a_k is stated. Each end of a_j is bounded by one of the statements, y_kj <= x_k, where that
+    of a_k gains the margin of rival c the number g_ckj. Minimize sum_k x_k subject to, for every open rival,
+    sum_kj g_ckj y_kj >= 1, the unit being what the rival lacks, and for every end sum_k y_kj <= 1.
+
+    Attributes:
+        size: P.
+        rivals: how many are open.
+        columns: (Y,) the k of every y_kj.
+        ends: (Y,) numbers the end that it bounds.
+        gains: (R, Y).
+        direct: (R, P) gains of x itself.
+    """
+
+    size: int
+    rivals: int
+    columns: Any
+    ends: Any
+    gains: Any
+    direct: Any
+
+    @classmethod
+    def of(cls, margins: LinearMargins, box: Enclosure, table: Enclosure) -> Covering:
+        """The covering of one image.
+
+        Args:
+            margins: of the image.
+            box: (P,) the activations' ranges so far.
+            table: (P, P) row k has the ranges that follow from the statement about a_k.
+        """
+        least = margins.lower(box[None, None])[0, 0]
+        open_ = least <= 0
+        lacks = (_CLEAR - least[open_])[:, None]
+        columns: list[Tensor] = []
+        ends: list[Tensor] = []
+        gains: list[Tensor] = []
+        for tighter, weights, most in (
+            ((table.lower - box.lower).clamp(min=0), margins.positive[0], _LOWER),
+            ((box.upper - table.upper).clamp(min=0), -margins.negative[0], _UPPER),
+        ):
+            shares = weights[:, open_].T / lacks
+            best, sources = tighter.topk(min(most, len(tighter)), dim=0)
+            gain = shares[:, None] * best  # (R, most, P)
+            own = sources == torch.arange(len(tighter), device=sources.device)
+            used = (gain > torch.where(own, _NOTHING, _SLIGHT)).any(0)
+            columns.append(sources[used])
+            ends.append(used.nonzero()[:, 1] + len(ends) * len(tighter))
+            gains.append(gain[:, used])
+        every = torch.cat(gains, 1)
+        every = every.masked_fill(every <= _NOTHING, 0.0)
+        column, end = torch.cat(columns), torch.cat(ends)
+        # Where an end has one candidate alone, y is x.
+        alone = torch.bincount(end, minlength=1)[end] == 1
+        direct = every.new_zeros(len(lacks), len(box.lower)).index_add_(1, column[alone], every[:, alone])
+        rest = (each.cpu().numpy() for each in (column[~alone], end[~alone], every[:, ~alone], direct))
+        return cls(len(box.lower), len(lacks), *rest)
+
+    def relaxed(self) -> tuple[float, Tensor] | None:
+        """The least sum of x in [0, 1], and x (P,); None if there is none."""
+        from scipy.optimize import linprog
+
+        if not self.rivals:
+            return 0.0, torch.zeros(self.size, dtype=torch.float64)
+        result = linprog(self._costs, A_ub=self._matrix, b_ub=self._limits, bounds=(0, 1), method="highs-ipm")
+        return None if result.x is None else (float(result.fun), torch.from_numpy(result.x[: self.size].copy()))
+
+    def solved(self, otherwise: Tensor) -> Tensor:
+        """x (P,) in integers: the fewest, or the fewest found; `otherwise` if none are found."""
+        from scipy.optimize import Bounds, LinearConstraint, milp
+
+        if not self.rivals:
+            return otherwise
+        whole = np.zeros(self.size + len(self.columns))
+        whole[: self.size] = 1
+        result = milp(
+            self._costs,
+            constraints=LinearConstraint(self._matrix, ub=self._limits),
+            integrality=whole,
+            bounds=Bounds(0, 1),
+            options={"node_limit": _NODES},
+        )
+        return otherwise if result.x is None else torch.from_numpy(result.x[: self.size].round())
+
+    @property
+    def _costs(self) -> Any:
+        return np.concatenate([np.ones(self.size), np.zeros(len(self.columns))])
+
+    @property
+    def _limits(self) -> Any:
+        groups = len(np.unique(self.ends))
+        return np.concatenate([-np.ones(self.rivals), np.ones(groups), np.zeros(len(self.columns))])
+
+    @property
+    def _matrix(self) -> Any:
+        from scipy.sparse import block_array, csr_array
+
+        count = len(self.columns)
+        each, ones = np.arange(count), np.ones(count)
+        _, groups = np.unique(self.ends, return_inverse=True)
+        covered = [csr_array(-self.direct), csr_array(-self.gains)]
+        if not count:
+            return covered[0]
+        once = csr_array((ones, (groups, each)))
+        stated = csr_array((-ones, (each, self.columns)), shape=(count, self.size))
+        return block_array([covered, [None, once], [stated, csr_array((ones, (each, each)))]], format="csr")
