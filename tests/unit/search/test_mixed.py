@@ -1,0 +1,83 @@
+"""Mixed explanations: proved by the checker, from which nothing can be dropped, and small."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+import safetensors.torch
+from support.problems import tied_problem
+from support.small import small_head, small_latents, varied_head
+
+from verale.adapters.cabrnet import load_head
+from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement
+from verale.checker import Status, check
+from verale.demo.network import RUN, load_images, load_network
+from verale.errors import UsageError
+from verale.search import mixed
+from verale.search.explain import explain
+from verale.search.mixed import explain_mixed
+from verale.search.problem import UnexplainedError
+
+HEADS = ("euclidean", "scaled", "cosine", "negated", "rooted", "cosine rectified")
+
+
+def head_of(name: str, seed: int = 0):
+    return small_head(name, seed) if name in ("euclidean", "scaled", "cosine") else varied_head(name, seed)
+
+
+def without(data: bytes, number: int) -> bytes:
+    document = json.loads(data)
+    del document["predicate"]["statements"][number]
+    document["predicate"]["margins"] = [end and (2.0**-1074).hex() for end in document["predicate"]["margins"]]
+    return json.dumps(document).encode()
+
+
+@pytest.mark.parametrize("name", HEADS)
+@pytest.mark.parametrize("few", [0, 128])
+@pytest.mark.parametrize("tolerance", [0.0, 0.01])
+def test_the_checker_proves_them_and_nothing_can_be_dropped(name, few, tolerance, monkeypatch):
+    monkeypatch.setattr(mixed, "_FEW", few)
+    head = head_of(name)
+    latents = small_latents(head, images=3)
+    file, images = head.to_bytes(), safetensors.torch.save({"latents": latents})
+    emitted = [c for c in explain(head, latents, "mixed", tolerance=tolerance) if isinstance(c, Certificate)]
+    assert emitted
+    for certificate in emitted:
+        assert not certificate.minimal
+        data = certificate.to_bytes()
+        verdict = check(data, file, images, kernel="both")
+        assert verdict.status is Status.PROVED, verdict.message
+        assert dict(verdict.claims) == {"entailment": "proved", "instance": "proved"}
+        for number in range(certificate.size):
+            assert check(without(data, number), file, images).reason == "entailment"
+
+
+def test_digits_need_few_statements():
+    """Under `top_k` these four took 6, 6, 5 and 4 before."""
+    head = load_head(RUN)
+    found = explain(head, load_network().latents(load_images().images[:4]), "mixed")
+    assert sum(certificate.size for certificate in found) <= 12
+    assert {type(s) for c in found for s in c.statements} == {ActivationStatement, OrderStatement}
+
+
+def test_statements_about_patches_take_part(monkeypatch):
+    """Where ceilings and most activations say little, patches do."""
+    monkeypatch.setattr(mixed, "_FEW", 0)
+    head = replace(small_head("euclidean", 1, prototypes=40, depth=3), scale=None)
+    found = explain(head, small_latents(head, images=8, seed=1), "mixed")
+    forms = {type(s) for c in found if isinstance(c, Certificate) for s in c.statements}
+    assert PatchStatement in forms
+
+
+@pytest.mark.parametrize("name", ["tree", "maximum", "banks", "inner product", "quartic", "top mean"])
+def test_heads_that_the_paradigm_does_not_cover(name):
+    head = varied_head(name)
+    with pytest.raises(UsageError, match="mixed"):
+        explain(head, small_latents(head, images=1), "mixed")
+
+
+def test_a_tie_gives_a_reason():
+    with pytest.raises(UnexplainedError, match="though every activation is stated"):
+        explain_mixed(tied_problem().take([0]))
