@@ -41,11 +41,12 @@ _OF_ENDS = [
 ]
 
 LEMMA = Lemma(
-    rules=("domain", "screening", "similarity", "instance"),
+    rules=("domain", "mixed", "screening", "similarity", "instance"),
     code=(
         "verale/checker/dyadic.py",
         "verale/checker/rules/space.py",
         "verale/checker/rules/domain.py",
+        "verale/checker/rules/lipschitz.py",
         "verale/checker/similarities.py",
         "verale/checker/rules/evaluation.py",
     ),
