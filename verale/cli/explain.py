@@ -56,6 +56,7 @@ __all__ = ["command"]
 @click.option(
     "--tolerance", default=0.0, metavar="X", help="Widen each stated interval outward to multiples of X, such as 0.01."
 )
+@click.option("--inflate", is_flag=True, help="Widen what is stated as far as the class stays proved (top_k, sparse).")
 @click.option("--out", required=True, metavar="OUT", type=click.Path(), help="The folder for certificates and a CSV.")
 @click.option(
     "--device",
@@ -80,6 +81,7 @@ def command(
     order: str | None,
     out: str,
     tolerance: float,
+    inflate: bool,
     device: str,
     batch: int,
     max_memory: float,
@@ -110,11 +112,11 @@ def command(
     if ray_engine.is_ray(engine, workers, address):
         if as_json:
             raise UsageError("--json is for --engine local; with ray the rows of the dataset have the same content")
-        options = SearchOptions(paradigm, order, tolerance, batch=batch, max_memory=max_memory * 2**30)
+        options = SearchOptions(paradigm, order, tolerance, batch=batch, max_memory=max_memory * 2**30, inflate=inflate)
         ray_engine.explain((head_path, latents_path, run, images), out, options, device, workers, address, overwrite)
         return
     directory = Path(out)
-    options = SearchOptions(paradigm, order, tolerance, device_named(device), batch, max_memory * 2**30)
+    options = SearchOptions(paradigm, order, tolerance, device_named(device), batch, max_memory * 2**30, inflate)
     files = None
     match (head_path, latents_path, run, images):
         case (str(given_head), str(given_latents), None, None):

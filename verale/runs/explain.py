@@ -223,6 +223,7 @@ def _description(batches: Batches, labels: Sequence[int] | None) -> dict[str, An
         "paradigms": list(batches.paradigms),
         "order": options.order,
         "tolerance": options.tolerance,
+        "inflate": options.inflate,
         "device": torch.device(options.device).type,
         "batch": batches.size,
     }

@@ -27,10 +27,12 @@ from verale.paradigms import ORDERS, PARADIGMS, SMALLEST
 from verale.rounding import require_float64
 from verale.search.activations import ActivationExplanation
 from verale.search.assignment import explain_assignment
+from verale.search.inflate import inflate
 from verale.search.joint import explain_joint
 from verale.search.mixed import explain_mixed, require_mixed
 from verale.search.options import SearchOptions, Unexplained
-from verale.search.problem import Problem, UnexplainedError
+from verale.search.priced import has_prices, priced_margins
+from verale.search.problem import Problem, UnexplainedError, shortened
 from verale.search.smallest import Attempt, Kept, Solution, keep_smallest, smaller, worth_trying
 from verale.search.sparse import explain_sparse
 from verale.search.spatial import SpatialExplanation, explain_spatial
@@ -114,6 +116,8 @@ class Batches:
         check_domain(head, self.images)
         require_float64(self.options.device)
         self.paradigm = self.options.paradigm or best_paradigm(head)
+        if self.options.inflate and self.paradigm != SMALLEST:
+            priced_margins(self.paradigm, head, 0, self.images.shape[1])
         searches = _searches(head, self.images.shape[1], self.paradigm, self.options)
         self.paradigms = tuple(search.name for search in searches)
         self._explainer = _Explainer(head, head.digest, searches, self.options)
@@ -178,9 +182,7 @@ class _Search:
         """The search for a head and images of so many patches. Raises UsageError if these have not got this paradigm,
         or memory is too small."""
         if name == "joint" and patches != 1:
-            raise UsageError(
-                f"paradigm 'joint' needs latents of one patch, these have {patches}: use another paradigm"
-            )
+            raise UsageError(f"paradigm 'joint' needs latents of one patch, these have {patches}: use another paradigm")
         if name == "sparse" and head.geometry.kind not in PARADIGMS["sparse"].geometries:
             raise UsageError("paradigm 'sparse' needs a softmax head; for a metric head use 'top_k'")
         if name == "mixed":
@@ -214,7 +216,7 @@ class _Search:
             ends = zip(solution.pairs, observed.lower.tolist(), observed.upper.tolist(), strict=True)
             statements: list[Statement] = [PatchStatement(*pair, lower, upper) for pair, lower, upper in ends]
             prices = (Prices(c, tuple(paid), tuple(paid.values())) for c, paid in solution.prices.items())
-            solutions.append((statements, _shortened(solution.margins), solution.minimal, tuple(prices)))
+            solutions.append((statements, shortened(solution.margins), solution.minimal, tuple(prices)))
         return solutions
 
 
@@ -263,6 +265,8 @@ class _Explainer:
                 explanation: Certificate | Unexplained = Unexplained(predicted, kept.solution)
             else:
                 explanation = self._certificate(patches, predicted, kept.paradigm, *kept.solution)
+                if self.options.inflate and has_prices(kept.paradigm, self.head):
+                    explanation = inflate(self.head, patches, explanation)
             results.append(ImageResult(explanation, self.head, midpoints[image], kept.others))
         return results
 
@@ -296,7 +300,7 @@ def _one_by_one(search: Callable[[Problem], ActivationExplanation], problem: Pro
     for image in range(len(problem)):
         try:
             found = search(problem.take([image]))
-            solutions.append((found.statements, _shortened(found.margins), found.minimal, ()))
+            solutions.append((found.statements, shortened(found.margins), found.minimal, ()))
         except UnexplainedError as error:
             solutions.append(str(error))
     return solutions
@@ -305,14 +309,6 @@ def _one_by_one(search: Callable[[Problem], ActivationExplanation], problem: Pro
 def _is_out_of_memory(error: Exception) -> bool:
     """Whether memory ran out; torch says so in different ways on different devices, and its libraries in their own."""
     return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or _OUT_OF_MEMORY.search(str(error)) is not None
-
-
-def _shortened(margins: Tensor) -> list[float]:
-    """Margins rounded down to float32: still proved, shorter, and free of the last bits, which depend on the batch."""
-    short = margins.to(torch.float32)
-    lower = torch.nextafter(short, torch.full_like(short, -torch.inf))
-    short = torch.where(short.to(torch.float64) > margins, lower, short)
-    return torch.where(short > 0, short.to(torch.float64), margins).tolist()
 
 
 _OUT_OF_MEMORY = re.compile(

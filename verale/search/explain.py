@@ -25,6 +25,7 @@ def explain(
     device: str | torch.device = "cpu",
     batch: int = 16,
     max_memory: float = 4 * 2**30,
+    inflate: bool = False,
 ) -> list[Certificate | Unexplained]:
     """Explain the head's prediction for every image.
 
@@ -42,7 +43,7 @@ def explain(
 
     Soundness: every certificate's margins are proved in outward-rounded float64; nothing is kept between images.
     """
-    options = SearchOptions(paradigm, order, tolerance, device, batch, max_memory)
+    options = SearchOptions(paradigm, order, tolerance, device, batch, max_memory, inflate)
     return [result for results in explain_batches(head, latents, options) for result in results]
 
 

@@ -48,6 +48,8 @@ class SearchOptions:
             statements.
         batch: how many images are explained in lockstep; the same batch gives the same bytes.
         max_memory: about how many bytes the search may use; batches shrink to fit.
+        inflate: whether to widen what is stated as far as the class stays proved; only for paradigms of
+            `verale.search.priced.PRICED`.
     """
 
     paradigm: str | None = None
@@ -56,6 +58,7 @@ class SearchOptions:
     device: str | torch.device = "cpu"
     batch: int = 16
     max_memory: float = 4 * 2**30
+    inflate: bool = False
 
     def __post_init__(self) -> None:
         if self.paradigm is not None and self.paradigm not in (*PARADIGMS, SMALLEST):

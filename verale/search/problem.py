@@ -12,7 +12,7 @@ from verale.errors import VeraleError
 from verale.head import Head, read_out
 from verale.rounding import Enclosure
 
-__all__ = ["NOISE", "Pair", "Problem", "UnexplainedError"]
+__all__ = ["NOISE", "Pair", "Problem", "UnexplainedError", "shortened"]
 
 NOISE = 4
 """A margin must miss zero by so many of its rounding errors before minimality is claimed."""
@@ -117,3 +117,11 @@ def _widened(observed: Enclosure, tolerance: float) -> Enclosure:
     lower = torch.where(lower * tolerance > observed.lower, lower - 1, lower) * tolerance
     upper = torch.where(upper * tolerance < observed.upper, upper + 1, upper) * tolerance
     return Enclosure(torch.minimum(lower, observed.lower), torch.maximum(upper, observed.upper))
+
+
+def shortened(margins: Tensor) -> list[float]:
+    """Margins rounded down to float32: still proved, shorter, and free of the last bits, which depend on the batch."""
+    short = margins.to(torch.float32)
+    lower = torch.nextafter(short, torch.full_like(short, -torch.inf))
+    short = torch.where(short.to(torch.float64) > margins, lower, short)
+    return torch.where(short > 0, short.to(torch.float64), margins).tolist()

@@ -1,0 +1,78 @@
+"""Prices: what the ends of a box are worth, against margins computed from both boxes."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from support.small import GEOMETRIES, small_head, small_latents, varied_head
+
+from verale.errors import UsageError
+from verale.head import as_patches, evaluate
+from verale.rounding import Enclosure
+from verale.search.priced import has_prices, priced_margins
+
+PATCHES = 5
+
+
+def random_box(margins, seed: int) -> Enclosure:
+    """Ends within the range, some at it, some free."""
+    drawn = torch.Generator().manual_seed(seed)
+    ends = torch.rand(2, len(margins.range.lower), generator=drawn, dtype=torch.float64).sort(0).values
+    width = margins.range.upper - margins.range.lower
+    lower, upper = (margins.range.lower + width * end for end in ends)
+    free = torch.rand(2, len(lower), generator=drawn) < 0.3
+    return Enclosure(lower.masked_fill(free[0], -torch.inf), upper.masked_fill(free[1], torch.inf))
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_margin_falls_by_no_more_than_the_prices_say(geometry, seed):
+    head = small_head(geometry, seed)
+    for predicted in range(head.classes):
+        margins = priced_margins("top_k", head, predicted, PATCHES)
+        box = random_box(margins, seed)
+        prices = margins.prices(box)
+        assert (prices.lower >= 0).all() and (prices.upper >= 0).all()
+        assert prices.margins[predicted] == torch.inf
+        moves = torch.rand(2, head.size, generator=torch.Generator().manual_seed(seed), dtype=torch.float64) / 10
+        wider = margins.proved(Enclosure(box.lower - moves[0], box.upper + moves[1]))
+        assert (wider >= prices.margins - prices.lower @ moves[0] - prices.upper @ moves[1] - 1e-9).all()
+
+
+def test_one_end_alone_costs_its_price():
+    head = small_head("cosine", 1)
+    margins = priced_margins("top_k", head, 0, PATCHES)
+    middle, width = (margins.range.lower + margins.range.upper) / 2, margins.range.upper - margins.range.lower
+    box = Enclosure(middle - width / 8, middle + width / 8)
+    prices = margins.prices(box)
+    moved = box.lower.clone()
+    moved[3] -= width[3] / 16
+    lost = prices.margins[1:] - margins.proved(Enclosure(moved, box.upper))[1:]
+    assert prices.lower[1:, 3].amax() > 0
+    torch.testing.assert_close(lost, prices.lower[1:, 3] * width[3] / 16)
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_margins_and_numbers_are_those_of_the_head(geometry):
+    head = small_head(geometry, 2)
+    images = as_patches(small_latents(head))
+    done = evaluate(head, images)
+    for image, predicted in enumerate(done.predicted.tolist()):
+        margins = priced_margins("sparse" if geometry == "softmax" else "top_k", head, predicted, PATCHES)
+        numbers = margins.observed(images)[image]
+        assert (numbers.lower <= done.activations[image] + 1e-9).all()
+        assert (numbers.upper >= done.activations[image] - 1e-9).all()
+        proved = margins.proved(numbers)
+        rivals = proved.isfinite()
+        actual = done.logits[image, predicted] - done.logits[image]
+        torch.testing.assert_close(proved[rivals], actual[rivals], atol=1e-6, rtol=0)
+
+
+def test_what_has_no_prices_is_refused():
+    with pytest.raises(UsageError, match="paradigm is 'projection', expected one of top_k"):
+        priced_margins("projection", small_head("euclidean"), 0, PATCHES)
+    with pytest.raises(UsageError, match="expected a linear one"):
+        priced_margins("top_k", varied_head("tree"), 0, PATCHES)
+    assert has_prices("top_k", small_head("euclidean"))
+    assert not has_prices("top_k", varied_head("maximum"))
+    assert not has_prices("projection", small_head("euclidean"))

@@ -1,0 +1,138 @@
+"""Priced margins: what a class's margins are under a box of numbers, and what each end of the box is worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from verale.bounds import LinearMargins, activation_range, margins_of, observe, pooling_of
+from verale.certificate import ActivationStatement, Statement
+from verale.errors import UsageError
+from verale.head import Head, Linear
+from verale.rounding import Enclosure
+
+__all__ = ["PRICED", "PricedActivations", "PricedEnds", "PricedMargins", "has_prices", "priced_margins"]
+
+
+@dataclass(frozen=True, eq=False)
+class PricedEnds:
+    """Margins under a box, and the prices of its ends; estimates, for the search.
+
+    Where the ends move outward, by x_j below and y_j above, the margin of rival c falls by at most
+    sum_j lower[c, j] x_j + upper[c, j] y_j.
+
+    Attributes:
+        margins: (C,) infinity at the predicted class.
+        lower, upper: (C, P) at least 0; 0 where the end changes nothing.
+        multipliers: where the next search for prices may begin; None if prices need no search.
+    """
+
+    margins: Tensor
+    lower: Tensor
+    upper: Tensor
+    multipliers: Tensor | None = None
+
+
+class PricedMargins(Protocol):
+    """The margins of one class of a head from a box of numbers, one a prototype: (P,) ends, infinite where free."""
+
+    @property
+    def range(self) -> Enclosure:
+        """(P,) what each number can be over the domain."""
+        ...
+
+    @property
+    def noise(self) -> float:
+        """By how much rounding may lower a proved margin."""
+        ...
+
+    def prices(self, box: Enclosure, near: PricedEnds | None = None) -> PricedEnds:
+        """The margins under a box and the prices of its ends, from those of a box nearby, if given."""
+        ...
+
+    def proved(self, box: Enclosure) -> Tensor:
+        """(C,) lower bounds of the margins, rounded outward; infinity at the predicted class."""
+        ...
+
+    def observed(self, images: Tensor) -> Enclosure:
+        """(N, P) the numbers of images (N, L, D)."""
+        ...
+
+    def statement(self, prototype: int, lower: float, upper: float) -> Statement:
+        """The statement that a prototype's number lies in [lower, upper]."""
+        ...
+
+
+class PricedActivations:
+    """Statements about activations, a linear readout: o_k - o_c = b_k - b_c + sum_j D_cj a_j, D_c = W_k - W_c.
+
+    Over a box it is least at lower_j where D_cj > 0 and at upper_j where D_cj < 0, so |D_cj| is that end's price, as
+    long as the end lies within the activation's range.
+
+    Args:
+        head: a head with a linear readout.
+        predicted: the class k.
+        patches: L.
+
+    Raises:
+        UsageError: another readout.
+    """
+
+    def __init__(self, head: Head, predicted: int, patches: int) -> None:
+        margins = margins_of(head, torch.tensor([predicted]), patches)
+        if not isinstance(margins, LinearMargins):
+            raise UsageError(f"the readout is {head.readout!r}, expected a linear one: only its ends have prices")
+        self._head, self._margins = head, margins
+        self._gain, self._loss = margins.positive[0].T.contiguous(), margins.negative[0].T.abs()
+        self.range = activation_range(head, patches)
+        self.noise = float(margins.error.amax())
+
+    def prices(self, box: Enclosure, near: PricedEnds | None = None) -> PricedEnds:
+        """See `PricedMargins`; nothing is searched."""
+        inside = self._within(box)
+        margins = self._margins.lower(inside[None, None])[0, 0]
+        return PricedEnds(
+            margins, self._gain * (box.lower > self.range.lower), self._loss * (box.upper < self.range.upper)
+        )
+
+    def proved(self, box: Enclosure) -> Tensor:
+        """See `PricedMargins`.
+
+        Soundness: each bound is a statement or the head's range; `LinearMargins.lower` rounds outward.
+        """
+        return self._margins.lower(self._within(box)[None, None])[0, 0]
+
+    def observed(self, images: Tensor) -> Enclosure:
+        """(N, P) the activations of images (N, L, D)."""
+        pooled = pooling_of(self._head)
+        boxes = [pooled.box(observe(self._head, image)[None]) for image in images]
+        return Enclosure.cat(boxes)
+
+    def statement(self, prototype: int, lower: float, upper: float) -> Statement:
+        """A statement about an activation."""
+        return ActivationStatement(prototype, lower, upper)
+
+    def _within(self, box: Enclosure) -> Enclosure:
+        return Enclosure(torch.maximum(box.lower, self.range.lower), torch.minimum(box.upper, self.range.upper))
+
+
+PRICED = ("top_k", "sparse")
+"""The paradigms whose margins have prices."""
+
+
+def has_prices(paradigm: str, head: Head) -> bool:
+    """Whether the margins of a head have prices under a paradigm."""
+    return paradigm in PRICED and isinstance(head.readout, Linear)
+
+
+def priced_margins(paradigm: str, head: Head, predicted: int, patches: int) -> PricedMargins:
+    """The priced margins of a class under a paradigm. Raises UsageError where there are none."""
+    if paradigm not in PRICED:
+        raise UsageError(
+            f"paradigm is {paradigm!r}, expected one of {', '.join(PRICED)}: wider statements about the patches of an"
+            " image hold of no other image"
+        )
+    return PricedActivations(head, predicted, patches)

@@ -1,0 +1,106 @@
+"""Stated ends: the statements about one number a prototype, with a floor and a ceiling, as tensors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
+from verale.rounding import Enclosure
+
+__all__ = ["Stated"]
+
+
+@dataclass(frozen=True, eq=False)
+class Stated:
+    """What is stated of P numbers; an end that is infinite is free.
+
+    Attributes:
+        lower, upper: (P + 1,) the ends of each prototype's own statement; at P the floor and the ceiling.
+        above, below: (P,) bool, which prototypes the floor and the ceiling are about.
+    """
+
+    lower: Tensor
+    upper: Tensor
+    above: Tensor
+    below: Tensor
+
+    @classmethod
+    def box(cls, lower: Tensor, upper: Tensor) -> Stated:
+        """One statement for each of P numbers, (P,) ends, and no clause."""
+        free = lower.new_tensor([math.inf])
+        nothing = torch.zeros_like(lower, dtype=torch.bool)
+        return cls(torch.cat([lower, -free]), torch.cat([upper, free]), nothing, nothing)
+
+    @classmethod
+    def of(cls, statements: Sequence[Statement], size: int) -> Stated:
+        """The ends of some statements about P = `size` prototypes, of one patch at most."""
+        free = torch.full((size,), math.inf, dtype=torch.float64)
+        stated = cls.box(-free, free)
+        for each in statements:
+            match each:
+                case OrderStatement(exempt, upper):
+                    stated.upper[size] = upper
+                    stated.below[:] = True
+                    stated.below[list(exempt)] = False
+                case FloorStatement(exempt, lower):
+                    stated.lower[size] = lower
+                    stated = replace(stated, above=torch.ones_like(stated.above))
+                    stated.above[list(exempt)] = False
+                case ActivationStatement() | PatchStatement():
+                    stated.lower[each.prototype], stated.upper[each.prototype] = each.lower, each.upper
+        return stated
+
+    @property
+    def ends(self) -> Enclosure:
+        """(P,) what all statements together say of each number."""
+        floor, ceiling = self.clauses
+        return Enclosure.unchecked(torch.maximum(self.lower[:-1], floor), torch.minimum(self.upper[:-1], ceiling))
+
+    @property
+    def clauses(self) -> tuple[Tensor, Tensor]:
+        """(P,) what the floor and the ceiling alone say of each number."""
+        return self.lower[-1].where(self.above, -math.inf), self.upper[-1].where(self.below, math.inf)
+
+    @property
+    def size(self) -> int:
+        """How many statements these are."""
+        own = self.lower[:-1].isfinite() | self.upper[:-1].isfinite()
+        return int(own.sum()) + int(self.lower[-1].isfinite()) + int(self.upper[-1].isfinite())
+
+    def priced(self, lower: Tensor, upper: Tensor) -> tuple[Tensor, Tensor]:
+        """Prices (C, P + 1) of the stated ends, from prices (C, P) of the numbers' ends.
+
+        A number's end is that of its own statement or that of a clause, whichever is tighter; its price goes there. If
+        the ends move outward, the tighter one moves by no more than the one that was priced.
+        """
+        floor, ceiling = self.clauses
+        low, high = self.lower[:-1] >= floor, self.upper[:-1] <= ceiling
+        return (
+            torch.cat([lower * low, (lower * ~low).sum(1, keepdim=True)], 1),
+            torch.cat([upper * high, (upper * ~high).sum(1, keepdim=True)], 1),
+        )
+
+    def around(self, numbers: Enclosure) -> Enclosure:
+        """(P + 1,) how far inward each end may lie, if these numbers (P,) are to satisfy the statements."""
+        floor = numbers.lower.where(self.above, math.inf).amin()
+        ceiling = numbers.upper.where(self.below, -math.inf).amax()
+        return Enclosure.unchecked(torch.cat([numbers.lower, floor[None]]), torch.cat([numbers.upper, ceiling[None]]))
+
+    def with_ends(self, lower: Tensor, upper: Tensor) -> Stated:
+        """The same statements with other ends (P + 1,)."""
+        return replace(self, lower=lower, upper=upper)
+
+    def statements(self, own: Callable[[int, float, float], Statement]) -> tuple[Statement, ...]:
+        """The statements with an end; `own` gives that of a prototype with its ends."""
+        *pairs, clause = zip(self.lower.tolist(), self.upper.tolist(), strict=True)
+        said = [own(j, *ends) for j, ends in enumerate(pairs) if not all(map(math.isinf, ends))]
+        if math.isfinite(clause[1]):
+            said.append(OrderStatement(tuple((~self.below).nonzero()[:, 0].tolist()), clause[1]))
+        if math.isfinite(clause[0]):
+            said.append(FloorStatement(tuple((~self.above).nonzero()[:, 0].tolist()), clause[0]))
+        return tuple(said)
