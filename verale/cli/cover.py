@@ -1,0 +1,104 @@
+"""`verale cover`: which images certificates prove."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from verale.checker.output import print_line
+from verale.cli.progress import progress
+from verale.cli.shared import EXIT_INTERRUPTED, certificate_files, verbose
+
+if TYPE_CHECKING:
+    from verale.runs.cover import Covered
+
+__all__ = ["command"]
+
+
+@click.command(name="cover", short_help="Say which images certificates prove.")
+@click.argument("certificates", nargs=-1, required=True, metavar="DIR|FILE...", type=click.Path())
+@click.option("--latents", required=True, metavar="Z", type=click.Path(), help="The latents of the images.")
+@click.option("--head", metavar="H", type=click.Path(), help="The head file; by default head.safetensors beside them.")
+@click.option(
+    "--kernel",
+    type=click.Choice(["arb", "mpmath", "both", "proved", "all"]),
+    default="arb",
+    show_default=True,
+    help="What proves, as for verale audit.",
+)
+@click.option("--out", metavar="CSV", type=click.Path(), help="Write a table: a line for each certificate and image.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a certificate, not lines for people.")
+@verbose
+def command(
+    certificates: tuple[str, ...], latents: str, head: str | None, kernel: str, out: str | None, as_json: bool
+) -> None:
+    """Say which images satisfy the statements of certificates, and so have their class by the same proof.
+
+    An image counts if the checker proves the certificate of it: that the statements entail the class, and that they are
+    true of the image. Wide statements (verale explain --inflate, verale rules) cover many images, exact ones their own.
+
+    Exit code: 0 every certificate's entailment is proved, whatever it covers; 3 bounds do not reach; 5 malformed; 6
+    about another head; 9 a file or option that cannot be used; 12, 15 as for verale audit; 130 interrupted; 2 unknown
+    option.
+    """
+    from verale.checker import most_severe
+    from verale.cli.inputs import folder_of
+    from verale.files import require_writable, write_atomically
+    from verale.runs.cover import Covering, csv_rows
+    from verale.runs.inputs import find_inputs
+
+    files = certificate_files(certificates)
+    if out is not None:
+        require_writable(out)
+    if head is None:
+        head = find_inputs(folder_of(certificates[0]), None, latents).head
+    if head is None:
+        raise click.UsageError("there is no head.safetensors beside the certificates: give --head")
+    covering = Covering(head, latents, kernel)
+    covered: list[Covered] = []
+    try:
+        with progress("covering", len(files), unit="certificates", lines=True) as advance:
+            for path in files:
+                covered.append(covering.of(path))
+                print_line(json.dumps(_record(covered[-1])) if as_json else _line(covered[-1], covering.total))
+                advance(1)
+    except KeyboardInterrupt:
+        print_line(f"interrupted: {len(covered)} of {len(files)} certificates are done", sys.stderr)
+        sys.exit(EXIT_INTERRUPTED)
+    if out is not None:
+        write_atomically(out, "".join(f"{line}\n" for line in csv_rows(covered, covering)).encode())
+    union = {index for each in covered for index in each.images}
+    print_line(
+        f"{len(union)} of {covering.total} images are covered ({_share(len(union), covering.total)})", sys.stderr
+    )
+    sys.exit(most_severe([each.verdict.exit_code for each in covered]))
+
+
+def _line(covered: Covered, total: int) -> str:
+    if covered.predicted is None:
+        return covered.verdict.line(covered.certificate)
+    count = len(covered.images)
+    line = f"{covered.certificate}: class {covered.predicted}, {count} of {total} images ({_share(count, total)})"
+    if covered.correct is not None:
+        line += f", {covered.correct} of them truly of this class"
+    if covered.unproved:
+        line += f"; not proved of {len(covered.unproved)} more"
+    return line
+
+
+def _record(covered: Covered) -> dict[str, object]:
+    return {
+        "certificate": covered.certificate,
+        **covered.verdict.record(),
+        "covered": len(covered.images),
+        "images": list(covered.images),
+        "true_classes": covered.labels,
+        "unproved": covered.unproved,
+    }
+
+
+def _share(count: int, total: int) -> str:
+    return f"{100 * count / total:.1f} %" if total else "-"

@@ -1,0 +1,87 @@
+"""Coverage: which images satisfy the statements of a certificate, by enclosures of what they speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from verale.bounds import observe, pooling_of
+from verale.certificate import FloorStatement, OrderStatement, PatchStatement, Statement
+from verale.head import Head
+from verale.rounding import Enclosure
+
+__all__ = ["Coverage", "coverage_of"]
+
+_CHUNK = 2**23
+"""About how many observables are kept at once: two ends of 64 MiB."""
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """Which of N images satisfy which of M sets of statements.
+
+    Attributes:
+        certain: (M, N) every statement is true, proved in outward-rounded float64.
+        possible: (M, N) no statement is certainly false. All others are.
+    """
+
+    certain: Tensor
+    possible: Tensor
+
+
+def coverage_of(head: Head, images: Tensor, explanations: Sequence[Sequence[Statement]]) -> Coverage:
+    """The coverage of some explanations over images (N, L, D) float64.
+
+    Raises:
+        LatentsError: latents that do not fit the head.
+    """
+    certain = torch.empty(len(explanations), len(images), dtype=torch.bool)
+    possible = torch.empty_like(certain)
+    for start, observed in _chunks(head, images):
+        activations = pooling_of(head).box(observed)
+        columns = slice(start, start + len(observed.lower))
+        for number, statements in enumerate(explanations):
+            both = [_holds(each, observed, activations) for each in statements]
+            everything = torch.ones(columns.stop - start, dtype=torch.bool)
+            certain[number, columns] = torch.stack([everything, *(sure for sure, _ in both)]).all(0)
+            possible[number, columns] = torch.stack([everything, *(maybe for _, maybe in both)]).all(0)
+    return Coverage(certain, possible)
+
+
+def _chunks(head: Head, images: Tensor) -> Iterator[tuple[int, Enclosure]]:
+    """Observables (n, L, P) of some images at a time, with the first one's index."""
+    step = max(1, _CHUNK // (images.shape[1] * head.size))
+    for start in range(0, len(images), step):
+        some = images[start : start + step]
+        observed = Enclosure.cat([observe(head, image) for image in some])
+        shape = len(some), images.shape[1], head.size
+        yield start, Enclosure.unchecked(observed.lower.view(shape), observed.upper.view(shape))
+
+
+def _holds(statement: Statement, observed: Enclosure, activations: Enclosure) -> tuple[Tensor, Tensor]:
+    """(n,) each: whether a statement is certainly true, and whether it is not certainly false."""
+    match statement:
+        case PatchStatement(patch, prototype, lower, upper):
+            number = observed[:, patch, prototype]
+        case OrderStatement(exempt, upper):
+            lower, number = -torch.inf, _others(activations, exempt)
+        case FloorStatement(exempt, lower):
+            upper, number = torch.inf, _others(activations, exempt)
+        case _:
+            lower, upper = statement.lower, statement.upper
+            number = activations[:, statement.prototype, None]
+    if number.lower.dim() == 1:
+        number = number[:, None]
+    sure = (number.lower >= lower) & (number.upper <= upper)
+    maybe = (number.upper >= lower) & (number.lower <= upper)
+    return sure.all(1), maybe.all(1)
+
+
+def _others(activations: Enclosure, exempt: Sequence[int]) -> Enclosure:
+    """(n, K) the activations of the prototypes that a clause speaks of."""
+    spoken = torch.ones(activations.lower.shape[1], dtype=torch.bool)
+    spoken[list(exempt)] = False
+    return activations[:, spoken]

@@ -1,0 +1,145 @@
+"""Cover: which images certificates prove; a screen in float64 proposes them, and the checker proves each."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verale.checker import Auditor, HeadError, Status, Verdict
+from verale.errors import CertificateError, InputError, LatentsError
+from verale.files import read
+from verale.runs.table import csv_line
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from verale.certificate import Certificate
+    from verale.head import Head
+
+__all__ = ["COLUMNS", "Covered", "Covering", "csv_rows"]
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Covered:
+    """The images that one certificate proves.
+
+    Attributes:
+        certificate: its file.
+        predicted: the class that it proves; None where it proves none.
+        verdict: the checker's, on the certificate without an image.
+        images: the indices of the images that satisfy its statements, each proved by the checker.
+        labels: of these images, how many have each true class, where that is known.
+        unproved: the images that the screen proposed and the checker did not prove, with the reason.
+    """
+
+    certificate: str
+    predicted: int | None
+    verdict: Verdict
+    images: tuple[int, ...] = ()
+    labels: dict[int, int] | None = None
+    unproved: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def correct(self) -> int | None:
+        """How many of the images have the proved class as their true one."""
+        return None if self.labels is None or self.predicted is None else self.labels.get(self.predicted, 0)
+
+
+class Covering:
+    """Images of a latents file, and the checker that proves which of them certificates cover.
+
+    Args:
+        head, latents: paths.
+        kernel: see `audit`.
+
+    Attributes:
+        total: how many images there are.
+
+    Raises:
+        InputError: a file that cannot be used, or latents that do not fit the head.
+    """
+
+    def __init__(self, head: str, latents: str, kernel: str = "arb") -> None:
+        from verale.bounds import check_domain
+        from verale.head import Head, as_patches, digest, load_labels, load_latents
+
+        self._head: Head = Head.load(head)
+        try:
+            self._images: Tensor = as_patches(load_latents(latents))
+            check_domain(self._head, self._images)
+        except LatentsError as error:
+            raise InputError(latents, str(error)) from error
+        self._path, self._labels = latents, load_labels(latents)
+        if self._labels is not None and len(self._labels) != len(self._images):
+            raise InputError(latents, f"holds {len(self._labels)} labels for {len(self._images)} images")
+        self._digests = [digest(image) for image in self._images]
+        try:
+            self._auditor = Auditor(read(head, "a head file (safetensors)"), read(latents, "a latents file"), kernel)
+        except HeadError as error:
+            raise InputError(head, str(error)) from error
+        self.total = len(self._images)
+
+    def of(self, path: str) -> Covered:
+        """The images that a certificate proves.
+
+        Raises:
+            InputError: a certificate that cannot be read, or that speaks of images with another number of patches.
+
+        Soundness: each image counted satisfies the statements and has the class, because the checker proved entailment
+        and instance of the certificate that names this image; the screen only saves it the others.
+        """
+        from verale.certificate import Certificate
+
+        data = read(path, "a certificate (.ale.json)")
+        try:
+            general = replace(Certificate.from_bytes(data), latents=None, minimal=False)
+        except CertificateError:
+            return Covered(path, None, self._auditor.check(data, entailment_only=True))
+        verdict = self._auditor.check(general.to_bytes(), entailment_only=True)
+        if verdict.status is not Status.PROVED:
+            return Covered(path, None, verdict)
+        if general.patches != self._images.shape[1]:
+            raise InputError(
+                self._path,
+                f"holds images of {self._images.shape[1]} patches, expected {general.patches} as in {Path(path).name}",
+            )
+        proved, unproved = [], {}
+        for index in self._proposed(general):
+            bound = replace(general, latents=self._digests[index])
+            answer = self._auditor.check(bound.to_bytes())
+            if answer.status is Status.PROVED:
+                proved.append(index)
+            else:
+                unproved[index] = answer.message
+        _log.info("%s: %d images proved, %d proposed in vain", path, len(proved), len(unproved))
+        labels = None if self._labels is None else dict(Counter(self._labels[index] for index in proved))
+        return Covered(path, general.predicted, verdict, tuple(proved), labels, unproved)
+
+    def label(self, index: int) -> int | None:
+        """The true class of an image, where it is known."""
+        return None if self._labels is None else self._labels[index]
+
+    def _proposed(self, certificate: Certificate) -> list[int]:
+        from verale.rules.coverage import coverage_of
+
+        proposed: list[int] = (
+            coverage_of(self._head, self._images, [certificate.statements]).possible[0].nonzero()[:, 0].tolist()
+        )
+        return proposed
+
+
+COLUMNS = ("Certificate", "Pred Label", "Idx", "True Label")
+
+
+def csv_rows(covered: Sequence[Covered], covering: Covering) -> Iterator[str]:
+    """The lines of a table: one for each certificate and image that it proves."""
+    yield csv_line(COLUMNS)
+    for each in covered:
+        for index in each.images:
+            yield csv_line((each.certificate, each.predicted, index, covering.label(index)))
