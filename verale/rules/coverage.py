@@ -56,7 +56,7 @@ def _chunks(head: Head, images: Tensor) -> Iterator[tuple[int, Enclosure]]:
     step = max(1, _CHUNK // (images.shape[1] * head.size))
     for start in range(0, len(images), step):
         some = images[start : start + step]
-        observed = Enclosure.cat([observe(head, image) for image in some])
+        observed = observe(head, some.flatten(0, 1))
         shape = len(some), images.shape[1], head.size
         yield start, Enclosure.unchecked(observed.lower.view(shape), observed.upper.view(shape))
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
-from verale.bounds import LinearMargins, activation_range, margins_of, observe, pooling_of
-from verale.certificate import ActivationStatement, Statement
+from verale.bounds import Joint, LinearMargins, activation_range, domain_range, margins_of, observe, pooling_of
+from verale.certificate import ActivationStatement, PatchStatement, Statement
 from verale.errors import UsageError
 from verale.head import Head, Linear
-from verale.rounding import Enclosure
+from verale.rounding import Enclosure, gamma
 
 __all__ = ["PRICED", "PricedActivations", "PricedEnds", "PricedMargins", "has_prices", "priced_margins"]
 
@@ -119,7 +120,58 @@ class PricedActivations:
         return Enclosure(torch.maximum(box.lower, self.range.lower), torch.minimum(box.upper, self.range.upper))
 
 
-PRICED = ("top_k", "sparse")
+class PricedObservables:
+    """Statements about the observables of one patch, a margin that is one target: `verale.bounds.Joint`.
+
+    The weight w of a statement, where positive, is the price of its lower end, and otherwise -w that of its upper end.
+
+    Args:
+        head: a head that `Joint` admits.
+        predicted: the class.
+        patches: 1.
+
+    Raises:
+        UsageError: another head, or images of several patches.
+    """
+
+    def __init__(self, head: Head, predicted: int, patches: int) -> None:
+        if patches != 1:
+            raise UsageError(f"images have {patches} patches, expected one for the paradigm 'joint'")
+        self._head, self._joint, self._predicted = head, Joint(head), torch.tensor([predicted])
+        self.range = domain_range(head)
+        size = head.weight.abs().sum(1).max() * torch.maximum(self.range.lower.abs(), self.range.upper.abs()).amax()
+        self.noise = float(size) * gamma(64 * (head.size + head.depth))
+
+    def prices(self, box: Enclosure, near: PricedEnds | None = None) -> PricedEnds:
+        """See `PricedMargins`; the search for weights begins anew."""
+        margins = self._joint.margins(self._predicted, box.lower[None], box.upper[None])
+        weights = margins.weights[0, :, : self._head.size]
+        return PricedEnds(
+            margins.lower[0],
+            weights.clamp(min=0) * box.lower.isfinite(),
+            (-weights).clamp(min=0) * box.upper.isfinite(),
+        )
+
+    def proved(self, box: Enclosure) -> Tensor:
+        """See `PricedMargins`. Soundness: `Joint.margins` proves what it returns."""
+        return self._joint.margins(self._predicted, box.lower[None], box.upper[None]).lower[0]
+
+    def observed(self, images: Tensor) -> Enclosure:
+        """(N, P) the observables of the only patch of images (N, 1, D)."""
+        return Enclosure.cat([observe(self._head, image) for image in images])
+
+    def statement(self, prototype: int, lower: float, upper: float) -> Statement:
+        """A statement about the patch."""
+        return PatchStatement(0, prototype, lower, upper)
+
+
+_PRICED: dict[str, Callable[[Head, int, int], PricedMargins]] = {
+    "joint": PricedObservables,
+    "top_k": PricedActivations,
+    "sparse": PricedActivations,
+}
+
+PRICED = tuple(_PRICED)
 """The paradigms whose margins have prices."""
 
 
@@ -135,4 +187,4 @@ def priced_margins(paradigm: str, head: Head, predicted: int, patches: int) -> P
             f"paradigm is {paradigm!r}, expected one of {', '.join(PRICED)}: wider statements about the patches of an"
             " image hold of no other image"
         )
-    return PricedActivations(head, predicted, patches)
+    return _PRICED[paradigm](head, predicted, patches)

@@ -69,7 +69,7 @@ def test_margins_and_numbers_are_those_of_the_head(geometry):
 
 
 def test_what_has_no_prices_is_refused():
-    with pytest.raises(UsageError, match="paradigm is 'projection', expected one of top_k"):
+    with pytest.raises(UsageError, match="paradigm is 'projection', expected one of joint, top_k"):
         priced_margins("projection", small_head("euclidean"), 0, PATCHES)
     with pytest.raises(UsageError, match="expected a linear one"):
         priced_margins("top_k", varied_head("tree"), 0, PATCHES)

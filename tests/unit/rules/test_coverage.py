@@ -1,0 +1,79 @@
+"""Coverage: which images satisfy statements, against the head's reference evaluation."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from support.small import GEOMETRIES, small_head, small_latents
+
+from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement
+from verale.head import as_patches, evaluate
+from verale.rules import coverage
+from verale.rules.coverage import coverage_of
+
+INF = torch.inf
+
+
+def truth(statement, done) -> torch.Tensor:
+    """(N,) whether a statement is true in float64."""
+    match statement:
+        case PatchStatement(patch, j, lower, upper):
+            number = done.observables[:, patch, j, None]
+        case OrderStatement(exempt, upper):
+            others = [j for j in range(done.activations.shape[1]) if j not in exempt]
+            lower, number = -INF, done.activations[:, others]
+        case FloorStatement(exempt, lower):
+            others = [j for j in range(done.activations.shape[1]) if j not in exempt]
+            upper, number = INF, done.activations[:, others]
+        case ActivationStatement(j, lower, upper):
+            number = done.activations[:, j, None]
+    return ((number >= lower) & (number <= upper)).all(1)
+
+
+def statements(done) -> list:
+    """Every form, one-sided and not, each true of about half of the images."""
+    middle, patch = done.activations.median(0).values, done.observables[:, 2].median(0).values
+    high, low = (done.activations[:, 3:].amax(1).median(), done.activations[:, 3:].amin(1).median())
+    return [
+        PatchStatement(2, 1, -INF, float(patch[1])),
+        PatchStatement(2, 4, float(patch[4]) - 0.1, float(patch[4]) + 0.1),
+        ActivationStatement(0, float(middle[0]), INF),
+        ActivationStatement(5, -INF, float(middle[5])),
+        OrderStatement((0, 1, 2), float(high)),
+        FloorStatement((0, 1, 2), float(low)),
+        OrderStatement((), -1e6),
+        OrderStatement(tuple(range(done.activations.shape[1])), -1e6),
+    ]
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_images_that_satisfy_each_statement(geometry, monkeypatch):
+    monkeypatch.setattr(coverage, "_CHUNK", 700)  # several parts
+    head = small_head(geometry)
+    images = as_patches(small_latents(head, images=40))
+    done = evaluate(head, images)
+    said = statements(done)
+    cover = coverage_of(head, images, [[each] for each in said])
+    assert (cover.certain <= cover.possible).all()
+    for row, each in enumerate(said):
+        true = truth(each, done)
+        assert (cover.certain[row] <= true).all() and (true <= cover.possible[row]).all()
+        assert int((cover.possible[row] & ~cover.certain[row]).sum()) <= 1  # the median itself is an end
+    assert 0 < int(cover.certain[2].sum()) < 40
+    assert not cover.possible[6].any() and cover.certain[7].all()
+
+
+def test_all_statements_have_to_hold():
+    head = small_head("euclidean")
+    images = as_patches(small_latents(head, images=40))
+    done = evaluate(head, images)
+    some = statements(done)[2:5]
+    together = coverage_of(head, images, [some, []])
+    apart = coverage_of(head, images, [[each] for each in some])
+    assert torch.equal(together.certain[0], apart.certain.all(0)) and together.certain[1].all()
+    assert torch.equal(together.possible[0], apart.possible.all(0))
+
+
+def test_no_images():
+    head = small_head("euclidean")
+    assert coverage_of(head, torch.empty(0, 5, 6, dtype=torch.float64), [[]]).certain.shape == (1, 0)

@@ -1,0 +1,68 @@
+"""A rule in words: one sentence with all bounds, rounded so that it stays true, and the class."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from verale.certificate import (
+    ActivationStatement,
+    Certificate,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+    Statement,
+)
+from verale.certificate.words import above, below, others
+from verale.head import Geometry
+
+__all__ = ["bounds_in_words", "conditions"]
+
+_OBSERVABLES = {
+    "euclidean": ("squared distance", "from"),
+    "cosine": ("cosine", "with"),
+    "rooted_cosine": ("cosine", "with"),
+    "inner_product": ("inner product", "with"),
+    "softmax": ("mass", "of"),
+}
+"""By the geometry's name in head files: what statements about a patch speak of, and how it stands to a prototype."""
+
+_Interval = PatchStatement | ActivationStatement
+
+
+def conditions(certificate: Certificate, geometry: Geometry) -> str:
+    """The statements of a certificate in one sentence, which the class follows.
+
+    Bounds of the same kind stand together: "squared distance at most 0.36 from prototype 5, at least 0.43 from 2 and
+    0.62 from 4".
+    """
+    about_patch = any(isinstance(each, PatchStatement) for each in certificate.statements)
+    noun, stands = _OBSERVABLES[geometry.kind] if about_patch else ("activation", "of")
+    own = [each for each in certificate.statements if isinstance(each, _Interval)]
+    parts = [part for part in (_together(kind, own, stands) for kind in ("at most", "at least", "from")) if part]
+    parts += [f"{bounds_in_words(each)} of {others(each.exempt)}" for each in _clauses(certificate)]
+    return f"{noun} {', '.join(parts)}" if parts else "any image"
+
+
+def bounds_in_words(statement: Statement) -> str:
+    """The bounds of a statement: "at least 0.43", "at most 0.36" or "from 0.1 to 0.36"."""
+    lower = -math.inf if isinstance(statement, OrderStatement) else statement.lower
+    upper = math.inf if isinstance(statement, FloorStatement) else statement.upper
+    if lower == -math.inf:
+        return f"at most {above(upper)}"
+    return f"at least {below(lower)}" if upper == math.inf else f"from {below(lower)} to {above(upper)}"
+
+
+def _clauses(certificate: Certificate) -> list[OrderStatement | FloorStatement]:
+    return [each for each in certificate.statements if isinstance(each, OrderStatement | FloorStatement)]
+
+
+def _together(kind: str, statements: Sequence[_Interval], stands: str) -> str:
+    """All bounds of one kind. The first names what it counts."""
+    said = [(bounds_in_words(each), each.prototype) for each in statements]
+    bounds = [f"{words.removeprefix(f'{kind} ')} {stands} {j}" for words, j in said if words.startswith(kind)]
+    if not bounds:
+        return ""
+    number, _, prototype = bounds[0].rpartition(" ")
+    *first, last = [f"{number} prototype {prototype}", *bounds[1:]]
+    return f"{kind} {', '.join(first)} and {last}" if first else f"{kind} {last}"
