@@ -28,6 +28,7 @@ _COMMANDS = {
     "latents": "verale.cli.latents",
     "refute": "verale.cli.refute",
     "report": "verale.cli.report",
+    "rules": "verale.cli.rules",
     "soundness": "verale.cli.soundness",
     "summary": "verale.cli.summary",
 }

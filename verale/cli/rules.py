@@ -1,0 +1,96 @@
+"""`verale rules`: a list of certified rules that cover a data set."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from verale.checker.output import print_line
+from verale.cli.progress import progress
+from verale.cli.shared import EXIT_INTERRUPTED, names, verbose
+
+if TYPE_CHECKING:
+    from verale.runs.rules import RuleList, RuleSet
+
+__all__ = ["command"]
+
+PARADIGMS = ("joint", "top_k", "sparse")
+
+
+@click.command(name="rules", short_help="Fit certified rules to a data set.")
+@click.option("--head", required=True, metavar="H", type=click.Path(), help="The head file.")
+@click.option("--latents", required=True, metavar="Z", type=click.Path(), help="The latents that rules are fitted to.")
+@click.option("--held-out", metavar="Z", type=click.Path(), help="Other latents, on which they are measured too.")
+@click.option("--out", required=True, metavar="OUT", type=click.Path(), help="The folder for the rules.")
+@click.option("--count", default=10, show_default=True, metavar="N", help="The most rules.")
+@click.option(
+    "--paradigm",
+    metavar="NAME",
+    shell_complete=names(*PARADIGMS),
+    help=f"{', '.join(PARADIGMS)}; by default joint where the head has it, otherwise top_k.",
+)
+@click.option("--pictures", metavar="DIR", type=click.Path(), help="Pictures of prototypes, DIR/0000.png and so on.")
+@click.option("--overwrite", is_flag=True, help="Replace the rules in OUT.")
+@click.option("--json", "as_json", is_flag=True, help="Print the list as one JSON object, not lines for people.")
+@verbose
+def command(
+    head: str,
+    latents: str,
+    held_out: str | None,
+    out: str,
+    count: int,
+    paradigm: str | None,
+    pictures: str | None,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Fit a list of rules: each proves one class of every image that satisfies its statements.
+
+    The first rule covers most images, each further one most of those that are left. Writes into OUT a certificate for
+    each rule, which names no image, the head, rules.csv, rules.json and rules.html. `verale audit OUT
+    --entailment-only` proves them again, `verale cover OUT --latents Z` says which images they prove.
+
+    Exit code: 0 the checker has proved every rule; 3 or 12: not every one; 9 a file or option that cannot be used; 130
+    interrupted, and nothing is written; 2 unknown option.
+    """
+    from verale.report.rules_page import page, pictures_in
+    from verale.runs.rules import fit_rules, require_room, write_rules
+
+    directory = Path(out)
+    require_room(directory, overwrite)
+    shown = {} if pictures is None else pictures_in(Path(pictures))
+    try:
+        with progress("fitting", count, unit="rules") as advance:
+            rules = fit_rules(head, latents, held_out, count, paradigm, advance=advance)
+    except KeyboardInterrupt:
+        print_line(f"interrupted: nothing is written to {directory}", sys.stderr)
+        sys.exit(EXIT_INTERRUPTED)
+    write_rules(directory, rules, page(rules, shown), head, overwrite)
+    if as_json:
+        print_line(json.dumps(rules.record()))
+    else:
+        _print(rules)
+    print_line(f"{len(rules.rules)} rules are in {directory}", sys.stderr)
+    sys.exit(rules.exit_code)
+
+
+def _print(rules: RuleList) -> None:
+    for number, rule in enumerate(rules.rules):
+        seen = f"covers {rule.fitted.images}"
+        if rule.held_out is not None:
+            seen += f", held out {rule.held_out.images}"
+        print_line(f"{rule.status} {number}. {rule.words}: class {rule.name} ({seen})")
+    print_line(f"fitted: {_set(rules.fitted)}")
+    if rules.held_out is not None:
+        print_line(f"held out: {_set(rules.held_out)}")
+
+
+def _set(each: RuleSet) -> str:
+    line = f"{each.covered} of {each.images} images are covered ({100 * each.covered / each.images:.1f} %)"
+    if each.correct is None or each.head_correct is None:
+        return line
+    return f"{line}, {each.correct} of them correctly; the head classifies {each.head_correct} of all correctly"

@@ -1,0 +1,117 @@
+"""A rule list as one static page: it contains everything that it shows, has no script, and makes no request."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from verale.certificate import ActivationStatement, Certificate, PatchStatement
+from verale.certificate.words import NOT_PROVED, below
+from verale.errors import InputError
+from verale.report.page_check import csp_digest
+from verale.report.thumbnails import Window, thumbnail
+from verale.rules.words import bounds_in_words
+from verale.runs.images import image_files
+from verale.version import __version__
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+    from verale.runs.rules import Rule, RuleList, RuleSet
+
+__all__ = ["page", "pictures_in"]
+
+_STYLES = ("page.css", "rules.css")
+_SIDE = 64
+"""Pixels a side of a prototype's picture."""
+_NUMBER = re.compile(r"\d{1,9}")
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """One rule as the page shows it: its statements with their pictures, and its numbers."""
+
+    rule: Rule
+    parts: list[tuple[str, str, str | None]]
+    margin: str
+    fitted: str
+    held_out: str
+
+
+def pictures_in(folder: Path) -> dict[int, str]:
+    """The pictures of prototypes as data URIs: those of the files whose names are numbers, such as 0005.png.
+
+    Raises:
+        InputError: no folder of images, a file that is not an image, or none whose name is a number.
+    """
+    numbered = {int(path.stem): path for path in image_files(folder) if _NUMBER.fullmatch(path.stem)}
+    if not numbered:
+        raise InputError(folder, "holds no picture whose name is a prototype's number, such as 0005.png")
+    return {number: thumbnail(path, Window(), _SIDE)[0] for number, path in numbered.items()}
+
+
+def page(rules: RuleList, pictures: dict[int, str]) -> bytes:
+    """The bytes of the page's file, UTF-8 HTML.
+
+    Args:
+        pictures: of prototypes, by number, as data URIs.
+    """
+    style = _style()
+    shown = [_shown(rule, each, pictures, rules) for rule, each in zip(rules.rules, rules.certificates, strict=True)]
+    sets = [("Fitted to", rules.fitted), *([] if rules.held_out is None else [("Held out", rules.held_out)])]
+    text = _template().render(
+        version=__version__,
+        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        style=style,
+        style_digest=csp_digest(style.encode()),
+        rules=shown,
+        proved=sum(rule.status == "PROVED" for rule in rules.rules),
+        list=rules,
+        sets=[(name, each, *_numbers(each)) for name, each in sets],
+        labelled=rules.fitted.correct is not None,
+        not_proved=NOT_PROVED,
+    )
+    return text.encode("utf-8", "replace")
+
+
+def _shown(rule: Rule, certificate: Certificate, pictures: dict[int, str], rules: RuleList) -> _Shown:
+    parts: list[tuple[str, str, str | None]] = []
+    for each in certificate.statements:
+        if isinstance(each, PatchStatement | ActivationStatement):
+            parts.append((f"prototype {each.prototype}", bounds_in_words(each), pictures.get(each.prototype)))
+        else:
+            parts.append((each.in_words()[0], bounds_in_words(each), None))
+    fitted = _share(rule.fitted.images, rules.fitted.images)
+    held_out = rules.held_out
+    measured = "-" if rule.held_out is None or held_out is None else _share(rule.held_out.images, held_out.images)
+    return _Shown(rule, parts, below(certificate.margin, 3), fitted, measured)
+
+
+def _numbers(each: RuleSet) -> tuple[str, str, str]:
+    """Of a data set the share covered, the share of these that is correct, and the share that no rule covers."""
+    correct = "-" if each.correct is None or not each.covered else _share(each.correct, each.covered)
+    return _share(each.covered, each.images), correct, _share(each.images - each.covered, each.images)
+
+
+def _share(part: int, whole: int) -> str:
+    """A count and its share, rounded down: it is 100 % only if it is all."""
+    return f"{part:,} ({1000 * part // whole / 10:.1f} %)"
+
+
+def _style() -> str:
+    folder = files("verale.report") / "page_files"
+    return "\n" + "\n".join((folder / name).read_text(encoding="utf-8") for name in _STYLES)
+
+
+@cache
+def _template() -> Template:
+    loader = PackageLoader("verale.report", "page_files")
+    environment = Environment(autoescape=True, undefined=StrictUndefined, loader=loader, trim_blocks=True)
+    return environment.get_template("rules.html")

@@ -1,0 +1,349 @@
+"""Rule lists: rules fitted to one data set and measured on another, each proved by the checker; and their files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verale.checker import Auditor, HeadError, Verdict, most_severe
+from verale.errors import InputError, LatentsError, UsageError
+from verale.files import certificate_name, certificates_in, read, write_atomically
+from verale.runs.folder import HEAD, locked
+from verale.runs.table import csv_line
+from verale.version import __version__
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from verale.certificate import Certificate
+    from verale.head import Head
+
+__all__ = [
+    "JSON",
+    "PAGE",
+    "RULES",
+    "TABLE",
+    "Rule",
+    "RuleList",
+    "RuleSet",
+    "Seen",
+    "fit_rules",
+    "require_room",
+    "write_rules",
+]
+
+_log = logging.getLogger(__name__)
+
+JSON, TABLE, PAGE = "rules.json", "rules.csv", "rules.html"
+RULES = (JSON, TABLE, PAGE)
+"""The files of a rule list, beside its certificates and its head."""
+
+_TYPE = "urn:verale:rules:v1"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a rule, or a list of them, does on a data set.
+
+    Attributes:
+        images: how many images it covers: each certainly satisfies its statements.
+        new: how many of them no earlier rule covers.
+        correct: how many of those it covers have the rule's class as their true one; None where that is not known.
+    """
+
+    images: int
+    new: int
+    correct: int | None
+
+
+@dataclass(frozen=True)
+class RuleSet:
+    """A data set and what the whole list does on it.
+
+    Attributes:
+        file: the latents.
+        images: how many it has.
+        covered: how many some rule covers.
+        correct: how many of these have the rule's class as their true one; None where that is not known.
+        head_correct: how many of all images the head classifies correctly (an estimate in float64).
+    """
+
+    file: str
+    images: int
+    covered: int
+    correct: int | None
+    head_correct: int | None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule.
+
+    Attributes:
+        certificate: the name of its file.
+        sha256: of its bytes.
+        predicted: the class that it proves, and `name`, what it is called.
+        size: how many statements it has.
+        margin: the least margin that is proved.
+        words: its statements in a sentence.
+        status: the checker's verdict on its entailment, and `reason`, why it is not PROVED.
+        fitted: on the data set that it was fitted to.
+        held_out: on the other data set; None without one.
+    """
+
+    certificate: str
+    sha256: str
+    predicted: int
+    name: str
+    size: int
+    margin: float
+    words: str
+    status: str
+    reason: str
+    fitted: Seen
+    held_out: Seen | None
+
+
+@dataclass(frozen=True)
+class RuleList:
+    """A list of rules.
+
+    Attributes:
+        head: SHA-256 of the head's file.
+        paradigm: of all rules.
+        rules: in their order: each covers most images that none before it covers.
+        fitted, held_out: the data sets; the second is None without one.
+        certificates: those of the rules.
+        exit_code: 0 if the checker proved all of them, otherwise that of the most severe verdict.
+    """
+
+    head: str
+    paradigm: str
+    rules: tuple[Rule, ...]
+    fitted: RuleSet
+    held_out: RuleSet | None
+    certificates: tuple[Certificate, ...]
+    exit_code: int
+
+    def record(self) -> dict[str, Any]:
+        """The list as plain data, without the certificates."""
+        return {
+            "_type": _TYPE,
+            "verale": __version__,
+            "head": self.head,
+            "paradigm": self.paradigm,
+            "fitted": asdict(self.fitted),
+            "held_out": None if self.held_out is None else asdict(self.held_out),
+            "rules": [asdict(rule) for rule in self.rules],
+        }
+
+    def to_json(self) -> bytes:
+        """The bytes of `rules.json`."""
+        return f"{json.dumps(self.record(), indent=1)}\n".encode()
+
+    def to_csv(self) -> bytes:
+        """The bytes of `rules.csv`: one line a rule."""
+        lines = [csv_line(("Rule", "Pred Label", "Class", *_COLUMNS, *_SEEN, *(f"Held-out {each}" for each in _SEEN)))]
+        for number, rule in enumerate(self.rules):
+            cells = (number, rule.predicted, rule.name, rule.words, rule.size, rule.margin, rule.status)
+            held_out = (None,) * len(_SEEN) if rule.held_out is None else _cells(rule.held_out)
+            lines.append(csv_line((*cells, rule.certificate, rule.sha256, *_cells(rule.fitted), *held_out)))
+        return "".join(f"{line}\n" for line in lines).encode()
+
+
+_COLUMNS = ("Conditions", "Size", "Margin", "Verdict", "Certificate", "SHA-256")
+_SEEN = ("Images", "New", "Correct")
+
+
+def _cells(seen: Seen) -> tuple[int | None, ...]:
+    return seen.images, seen.new, seen.correct
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """A data set: its file, (N, L, D) latents and the true classes, where known."""
+
+    file: str
+    images: Tensor
+    labels: Tensor | None
+
+    @classmethod
+    def load(cls, file: str, head: Head) -> _Data:
+        """Raises InputError: no latents of this head, or labels that do not fit them."""
+        import torch
+
+        from verale.bounds import check_domain
+        from verale.head import as_patches, load_labels, load_latents
+
+        try:
+            images = as_patches(load_latents(file))
+            check_domain(head, images)
+        except LatentsError as error:
+            raise InputError(file, str(error)) from error
+        labels = load_labels(file)
+        if labels is not None and len(labels) != len(images):
+            raise InputError(file, f"holds {len(labels)} labels for {len(images)} images, expected one each, or none")
+        return cls(file, images, None if labels is None else torch.tensor(labels))
+
+
+def _default_paradigm(head: Head, patches: int) -> str:
+    """`joint` where the head has it, otherwise `top_k`."""
+    from verale.bounds import Joint
+
+    return "joint" if patches == 1 and Joint.admits(head) else "top_k"
+
+
+def fit_rules(
+    head_path: str,
+    fitted: str,
+    held_out: str | None = None,
+    count: int = 10,
+    paradigm: str | None = None,
+    kernel: str = "arb",
+    advance: Callable[[int], object] = lambda more: None,
+) -> RuleList:
+    """Fit a list of rules to the images of a latents file, and measure it on another.
+
+    Args:
+        head_path, fitted, held_out: paths.
+        count: the most rules.
+        paradigm: what statements are about; by default `joint` where the head has it, otherwise `top_k`.
+        kernel: what proves; see `audit`.
+        advance: called with 1 for each rule.
+
+    Raises:
+        InputError: a file that cannot be used.
+        UsageError: fewer than one rule, or a paradigm whose margins have no prices.
+
+    Soundness: the checker proves the entailment of every rule, and the list says what it could not prove. An image
+    counts as covered if outward-rounded float64 proves its statements; `verale cover` has the checker prove each.
+    """
+    from itertools import islice
+
+    import torch
+
+    from verale.head import Head
+    from verale.rules.coverage import coverage_of
+    from verale.rules.fit import fit
+
+    if count < 1:
+        raise UsageError(f"count is {count}, expected at least 1")
+    head = Head.load(head_path)
+    try:
+        auditor = Auditor(read(head_path, "a head file (safetensors)"), None, kernel)
+    except HeadError as error:
+        raise InputError(head_path, str(error)) from error
+    sets = [_Data.load(file, head) for file in (fitted, held_out) if file is not None]
+    patches = sets[0].images.shape[1]
+    for data in sets:
+        if data.images.shape[1] != patches:
+            raise InputError(data.file, f"holds images of {data.images.shape[1]} patches, expected {patches}")
+        if not len(data.images):
+            raise InputError(data.file, "holds no images")
+    paradigm = paradigm or _default_paradigm(head, patches)
+    seen = [torch.zeros(len(data.images), dtype=torch.bool) for data in sets]
+    right = [torch.zeros(len(data.images), dtype=torch.bool) for data in sets]
+    rules, certificates, codes = [], [], []
+    for number, certificate in enumerate(islice(fit(head, sets[0].images, paradigm), count)):
+        each_seen = []
+        for data, before, correct in zip(sets, seen, right, strict=True):
+            covers = coverage_of(head, data.images, [certificate.statements]).certain[0]
+            truly = None if data.labels is None else covers & (data.labels == certificate.predicted)
+            each_seen.append(
+                Seen(int(covers.sum()), int((covers & ~before).sum()), None if truly is None else int(truly.sum()))
+            )
+            before |= covers
+            if truly is not None:
+                correct |= truly
+        verdict = auditor.check(certificate.to_bytes(), entailment_only=True)
+        rules.append(_rule(head, verdict, number, certificate, each_seen))
+        certificates.append(certificate)
+        codes.append(verdict.exit_code)
+        _log.info("rule %d: class %d, %s", number, certificate.predicted, each_seen)
+        advance(1)
+    whole = [_set(head, data, *each) for data, *each in zip(sets, seen, right, strict=True)]
+    return RuleList(
+        head=head.digest,
+        paradigm=paradigm,
+        rules=tuple(rules),
+        fitted=whole[0],
+        held_out=whole[1] if len(whole) > 1 else None,
+        certificates=tuple(certificates),
+        exit_code=most_severe(codes),
+    )
+
+
+def _rule(head: Head, verdict: Verdict, number: int, certificate: Certificate, seen: list[Seen]) -> Rule:
+    from verale.rules.words import conditions
+
+    name = str(certificate.predicted) if head.labels is None else head.labels[certificate.predicted]
+    return Rule(
+        certificate=certificate_name(number),
+        sha256=hashlib.sha256(certificate.to_bytes()).hexdigest(),
+        predicted=certificate.predicted,
+        name=name,
+        size=certificate.size,
+        margin=float(f"{certificate.margin:.6g}"),
+        words=conditions(certificate, head.geometry),
+        status=verdict.status.value,
+        reason=verdict.reason,
+        fitted=seen[0],
+        held_out=seen[1] if len(seen) > 1 else None,
+    )
+
+
+def _set(head: Head, data: _Data, covered: Tensor, correct: Tensor) -> RuleSet:
+    import torch
+
+    from verale.head import evaluate
+
+    right = truly = None
+    if data.labels is not None:
+        predicted = torch.cat([evaluate(head, some).predicted for some in torch.split(data.images, _CHUNK)])
+        right = int((predicted == data.labels).sum())
+        truly = int(correct.sum())
+    return RuleSet(data.file, len(data.images), int(covered.sum()), truly, right)
+
+
+_CHUNK = 256
+"""How many images are evaluated at once."""
+
+
+def write_rules(directory: Path, rules: RuleList, page: bytes, head: str, overwrite: bool = False) -> None:
+    """Write certificates, head, table, page and, last, `rules.json`. Each file is whole or not there.
+
+    Args:
+        directory: the folder.
+        rules: the list.
+        page: the page's bytes.
+        head: the path of the head.
+        overwrite: whether to remove another list that is there.
+
+    Raises:
+        InputError: a folder that cannot be written, or that holds certificates already.
+    """
+    with locked(directory):
+        require_room(directory, overwrite)
+        for path in (directory / JSON, *certificates_in(directory), *(directory / name for name in RULES)):
+            path.unlink(missing_ok=True)
+        write_atomically(directory / HEAD, read(head, "a head file (safetensors)"))
+        for rule, certificate in zip(rules.rules, rules.certificates, strict=True):
+            write_atomically(directory / rule.certificate, certificate.to_bytes())
+        write_atomically(directory / TABLE, rules.to_csv())
+        write_atomically(directory / PAGE, page)
+        write_atomically(directory / JSON, rules.to_json())
+
+
+def require_room(directory: Path, overwrite: bool = False) -> None:
+    """Raise InputError if the folder holds anything that a rule list would replace, unless it may be replaced."""
+    if overwrite:
+        return
+    there = [path.name for path in certificates_in(directory)]
+    there += [name for name in (*RULES, HEAD) if (directory / name).exists()]
+    if there:
+        raise InputError(directory, f"holds {there[0]} already; choose another --out, or say --overwrite")
