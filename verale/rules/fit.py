@@ -2,9 +2,12 @@
 
 A rule is a box of numbers, one a prototype, under which a class is proved. For one class it is found in four steps:
 
-1. Hull: the box begins as the smallest one that holds all images of the class.
-2. Tighten: while some rival is open, the end moves inward that closes most of what is missing, for the weight of the
-   images that it loses. Images that no earlier rule covers weigh 1, all others little.
+1. Hull: the box begins as the smallest one that holds all images of the class. Under `top_k` it is also tried with a
+   ceiling over all prototypes in place of their upper ends, which makes shorter rules.
+2. Tighten: while some rival is open, the step is taken that closes most of what is missing for what it loses. An end
+   moves inward and loses images: those that no earlier rule covers weigh 1, all others little. Or the prototype that
+   holds the ceiling up is exempt from it and gets an upper end of its own, which loses no image but is one more
+   statement.
 3. Simplify: an end goes free if the class stays proved without it, the cheapest ends first.
 4. Widen, as an explanation is inflated, and round to plain numbers.
 
@@ -16,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import torch
@@ -40,6 +43,8 @@ _STEPS = (0.02, 0.06)
 _MOST_STEPS = 2000
 _COVERED = 0.03
 """The weight of an image that an earlier rule covers."""
+_STATEMENT = 0.02
+"""What a statement is worth: this share of the images of its class."""
 _NOBODY = 0.05
 """The weight of losing no image: without it, an end that loses none would be worth infinitely much."""
 _RESERVE = 2.0**-12
@@ -130,55 +135,117 @@ def _candidates(
     head: Head, images: Tensor, paradigm: str, predicted: int, of_class: _Class, covered: Tensor
 ) -> list[_Candidate]:
     """Rules of a class, of which the best is to be taken; none if all its images are covered."""
-    candidates = []
-    for share in _STEPS:
-        box = _tightened(of_class, torch.where(covered[of_class.images], _COVERED, 1.0).double(), share)
-        certificate = None if box is None else _rule(head, paradigm, predicted, of_class, box, images.shape[1])
-        if certificate is not None:
-            covers = of_class.images.clone()
-            covers[of_class.images] = coverage_of(head, images[of_class.images], [certificate.statements]).certain[0]
-            candidates.append(_Candidate(certificate, covers))
-    return candidates
-
-
-def _tightened(of_class: _Class, weights: Tensor, share: float) -> Enclosure | None:
-    """Steps 1 and 2: a box under which the class is proved; None if not even a single image's box proves it."""
+    weights = torch.where(covered[of_class.images], _COVERED, 1.0).double()
+    candidates: list[_Candidate] = []
     if not bool((weights == 1).any()):
-        return None
-    numbers, margins = of_class.numbers, of_class.margins
+        return candidates
+    for begun in _hulls(of_class.numbers, ceiling=paradigm == "top_k"):
+        for share in _STEPS:
+            stated = _tightened(of_class, begun, weights, share)
+            certificate = (
+                None if stated is None else _rule(head, paradigm, predicted, of_class, stated, images.shape[1])
+            )
+            if certificate is not None:
+                covers = of_class.images.clone()
+                chosen = images[of_class.images]
+                covers[of_class.images] = coverage_of(head, chosen, [certificate.statements]).certain[0]
+                candidates.append(_Candidate(certificate, covers))
+    worth = _STATEMENT * len(of_class.numbers)
+    return sorted(candidates, key=lambda each: worth * each.certificate.size - each.news(covered))[:1]
+
+
+def _hulls(numbers: Tensor, ceiling: bool) -> list[Stated]:
+    """Step 1: what all images of a class satisfy, in one or two forms."""
     lower, upper = numbers.amin(0), numbers.amax(0)
-    left = torch.ones(len(numbers), dtype=torch.bool)
-    prices: PricedEnds | None = None
+    box = Stated.box(lower, upper)
+    if not ceiling:
+        return [box]
+    free = torch.full_like(upper, math.inf)
+    under = Stated.box(lower, free).with_ends(box.lower, torch.cat([free, upper.amax()[None]]))
+    return [replace(under, below=torch.ones_like(under.below)), box]
+
+
+def _tightened(of_class: _Class, stated: Stated, weights: Tensor, share: float) -> Stated | None:
+    """Step 2: statements under which the class is proved; None if they hold of a single image and still do not."""
+    margins, prices = of_class.margins, None
     for _ in range(_MOST_STEPS):
-        prices = margins.prices(Enclosure.unchecked(lower, upper), prices)
+        prices = margins.prices(stated.ends, prices)
         rivals = prices.margins.isfinite()
         missing = _reserve(prices, margins) - prices.margins[rivals]
         if bool((missing <= 0).all()):
-            return Enclosure.unchecked(lower, upper)
-        inside, weight = numbers[left], weights[left]
-        if len(inside) < 2:
+            return stated
+        numbers = _with_greatest(of_class.numbers, stated)
+        left = ((numbers >= stated.lower) & (numbers <= stated.upper)).all(1)
+        if int(left.sum()) < 2:
             return None
-        lost = max(1, int(share * len(inside)))
-        sides = inside.sort(0).values
-        lows, highs = sides[lost], sides[len(inside) - 1 - lost]
-        closed = missing.clamp(min=0)[:, None]
-        gain = torch.stack(
-            [
-                torch.minimum(prices.lower[rivals] * (lows - lower), closed).sum(0),
-                torch.minimum(prices.upper[rivals] * (upper - highs), closed).sum(0),
-            ]
-        )
-        loss = torch.stack([weight @ (inside < lows).double(), weight @ (inside > highs).double()]) + _NOBODY
-        worth = gain / loss
-        if not float(worth.amax()) > 0:
+        costs = [side[rivals] for side in stated.priced(prices.lower, prices.upper)]
+        steps = [
+            _inward(stated, costs, numbers[left], weights[left], missing.clamp(min=0), share),
+            _exempted(stated, costs[1], prices.upper[rivals], numbers[left], missing.clamp(min=0), len(numbers)),
+        ]
+        worth, stated = max(steps, key=lambda step: step[0])
+        if not worth > 0:
             return None
-        side, prototype = divmod(int(worth.argmax()), numbers.shape[1])
-        if side == 0:
-            lower[prototype] = lows[prototype]
-        else:
-            upper[prototype] = highs[prototype]
-        left = ((numbers >= lower) & (numbers <= upper)).all(1)
     return None
+
+
+def _with_greatest(numbers: Tensor, stated: Stated) -> Tensor:
+    """(n, P + 1) the numbers, and the greatest of those under the ceiling."""
+    under = numbers.masked_fill(~stated.below, -math.inf).amax(1, keepdim=True)
+    return torch.cat([numbers, under], 1)
+
+
+def _inward(
+    stated: Stated, costs: list[Tensor], inside: Tensor, weights: Tensor, missing: Tensor, share: float
+) -> tuple[float, Stated]:
+    """The end that is best moved inward, past a share of the images: what the step is worth, and what is stated then.
+
+    Args:
+        costs: the prices (C, P + 1) of the lower and of the upper ends.
+        inside: (n, P + 1) the numbers of the images that satisfy the statements.
+        weights: (n,) of these images.
+        missing: (C,) what each rival's margin lacks.
+    """
+    lost = max(1, int(share * len(inside)))
+    sides = inside.sort(0).values
+    lows, highs = sides[lost], sides[len(inside) - 1 - lost]
+    ways = (lows - stated.lower, stated.upper - highs)
+    gain = torch.stack(
+        [
+            torch.minimum((cost * way).masked_fill(cost <= 0, 0.0), missing[:, None]).sum(0)
+            for cost, way in zip(costs, ways, strict=True)
+        ]
+    )
+    loss = torch.stack([weights @ (inside < lows).double(), weights @ (inside > highs).double()]) + _NOBODY
+    worth = gain / loss
+    side, prototype = divmod(int(worth.argmax()), inside.shape[1])
+    ends = [stated.lower.clone(), stated.upper.clone()]
+    ends[side][prototype] = (lows, highs)[side][prototype]
+    return float(worth.amax()), stated.with_ends(*ends)
+
+
+def _exempted(
+    stated: Stated, cost: Tensor, prices: Tensor, inside: Tensor, missing: Tensor, images: int
+) -> tuple[float, Stated]:
+    """The same, where the prototype that holds the ceiling up is exempt from it, with an upper end if that has a price.
+
+    Args:
+        cost: the prices (C, P + 1) of the upper ends that are stated.
+        prices: the prices (C, P) of the numbers' upper ends.
+        images: how many images the class has.
+    """
+    if int(stated.below.sum()) < 2:
+        return 0.0, stated
+    tops = inside[:, :-1].amax(0).masked_fill(~stated.below, -math.inf)
+    (first, second), (prototype, _) = (each.tolist() for each in tops.topk(2))
+    way = stated.upper[-1] - second
+    gain = torch.minimum((cost[:, -1] - prices[:, prototype]).clamp(min=0) * way, missing).sum()
+    needed = bool((prices[:, prototype] > 0).any())
+    below, upper = stated.below.clone(), stated.upper.clone()
+    below[prototype] = False
+    upper[-1], upper[prototype] = second, first if needed else math.inf
+    after = replace(stated.with_ends(stated.lower, upper), below=below)
+    return float(gain) / (_NOBODY + needed * _STATEMENT * images), after
 
 
 def _reserve(prices: PricedEnds, margins: PricedMargins) -> float:
@@ -186,15 +253,15 @@ def _reserve(prices: PricedEnds, margins: PricedMargins) -> float:
 
 
 def _rule(
-    head: Head, paradigm: str, predicted: int, of_class: _Class, box: Enclosure, patches: int
+    head: Head, paradigm: str, predicted: int, of_class: _Class, tight: Stated, patches: int
 ) -> Certificate | None:
     """Steps 3 and 4: the certificate; None if rounding leaves no proof."""
     margins, numbers = of_class.margins, of_class.numbers
-    inside = numbers[((numbers >= box.lower) & (numbers <= box.upper)).all(1)]
-    wide = widened(margins, _simplified(margins, Stated.box(box.lower, box.upper)))
+    every = _with_greatest(numbers, tight)
+    inside = numbers[((every >= tight.lower) & (every <= tight.upper)).all(1)]
+    wide = widened(margins, _simplified(margins, tight))
     middle = wide.around(Enclosure.exact(inside.median(0).values))
-    plain = plain_numbers(wide, middle, _ROUNDING)
-    for stated in (plain, wide):
+    for stated in (plain_numbers(wide, middle, _ROUNDING), wide):
         proved = margins.proved(stated.ends)
         if bool((proved > 0).all()):
             break
@@ -217,18 +284,18 @@ def _simplified(margins: PricedMargins, stated: Stated) -> Stated:
     """The statements without the ends that are not needed, one by one, the cheapest first."""
     prices = margins.prices(stated.ends)
     reserve = _reserve(prices, margins) / 2
+    low, high = stated.priced(prices.lower, prices.upper)
     within = margins.range
-    costs = torch.stack(
-        [
-            (prices.lower * (stated.lower[:-1] - within.lower).clamp(min=0)).amax(0),
-            (prices.upper * (within.upper - stated.upper[:-1]).clamp(min=0)).amax(0),
-        ]
-    ).nan_to_num(0.0)
+    least, most = (torch.cat([end, end.new_zeros(1)]) for end in (within.lower, within.upper))
+    most[-1] = within.upper.masked_fill(~stated.below, -math.inf).amax()
+    ways = (stated.lower - least).clamp(min=0), (most - stated.upper).clamp(min=0)
+    pairs = zip((low, high), ways, strict=True)
+    costs = torch.stack([(side * way).masked_fill(side <= 0, 0.0).amax(0) for side, way in pairs])
     for each in costs.flatten().argsort().tolist():
         side, prototype = divmod(each, costs.shape[1])
-        lower, upper = stated.lower.clone(), stated.upper.clone()
-        (lower if side == 0 else upper)[prototype] = -math.inf if side == 0 else math.inf
-        trial = stated.with_ends(lower, upper)
+        ends = [stated.lower.clone(), stated.upper.clone()]
+        ends[side][prototype] = (-math.inf, math.inf)[side]
+        trial = stated.with_ends(*ends)
         after = margins.prices(trial.ends, prices)
         if bool((after.margins > reserve).all()):
             stated, prices = trial, after
