@@ -43,7 +43,7 @@ _STEPS = (0.02, 0.06)
 _MOST_STEPS = 2000
 _COVERED = 0.03
 """The weight of an image that an earlier rule covers."""
-_STATEMENT = 0.02
+_STATEMENT = 0.01
 """What a statement is worth: this share of the images of its class."""
 _NOBODY = 0.05
 """The weight of losing no image: without it, an end that loses none would be worth infinitely much."""

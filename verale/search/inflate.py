@@ -92,7 +92,7 @@ def _moved(stated: Stated, prices: PricedEnds, within: Enclosure, reserve: float
         before = stated.ends
         low, high = stated.priced(lower * (before.lower > within.lower), upper * (before.upper < within.upper))
         share = slack.clamp(min=0) / ((low > 0).sum(1) + (high > 0).sum(1)).clamp(min=1)
-        steps = [(share[:, None] / side).nan_to_num(math.inf, math.inf).amin(0) for side in (low, high)]
+        steps = [(share[:, None] / side).where(side > 0, math.inf).amin(0) for side in (low, high)]
         free = [(side <= 0).all(0) for side in (low, high)]
         stated = stated.with_ends(
             (stated.lower - steps[0]).masked_fill(free[0], -math.inf),

@@ -12,18 +12,20 @@ from support.small import GEOMETRIES, small_head, small_latents, varied_head
 
 from verale.certificate import ActivationStatement, Certificate, OrderStatement
 from verale.errors import UsageError
-from verale.head import as_patches, read_out
+from verale.head import as_patches, evaluate, read_out
+from verale.rules.coverage import coverage_of
 from verale.search.explain import explain
 from verale.search.inflate import inflate, plain_number, widened
 from verale.search.priced import priced_margins
 from verale.search.stated import Stated
 
-CASES = [*((geometry, "top_k") for geometry in GEOMETRIES), ("softmax", "sparse")]
+ACTIVATIONS = [*((geometry, "top_k") for geometry in GEOMETRIES), ("softmax", "sparse")]
+CASES = [*ACTIVATIONS, ("negated", "joint"), ("inner product", "joint")]
 
 
 def explained(geometry: str, paradigm: str, seed: int = 3, **options):
-    head = small_head(geometry, seed)
-    images = as_patches(small_latents(head))
+    head = small_head(geometry, seed) if geometry in GEOMETRIES else varied_head(geometry, seed)
+    images = as_patches(small_latents(head, patches=1 if paradigm == "joint" else 5))
     return head, images, explain(head, images, paradigm, **options)
 
 
@@ -43,7 +45,24 @@ def test_the_image_satisfies_the_wider_statements(geometry, paradigm):
     assert gained > 1
 
 
-@pytest.mark.parametrize(("geometry", "paradigm"), CASES)
+@pytest.mark.parametrize("geometry", ["negated", "inner product"])
+def test_latents_within_the_wider_statements_have_the_class(geometry):
+    head, images, narrow = explained(geometry, "joint")
+    drawn = torch.rand(5000, 1, head.depth, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    near = (images[:, None] + (drawn[:1000] - 0.5) / 4).clamp(0, 1).flatten(0, 1)
+    drawn = torch.cat([drawn, near])
+    done, inside = evaluate(head, drawn), 0
+    for image, certificate in zip(images, narrow, strict=True):
+        wide = inflate(head, image, certificate)
+        covered = coverage_of(head, drawn, [wide.statements]).certain[0]
+        ahead = done.logits[covered][:, [wide.predicted]] - done.logits[covered]
+        for rival, margin in enumerate(wide.margins):
+            assert margin is None or not len(ahead) or margin <= float(ahead[:, rival].min()) + 1e-9
+        inside += len(ahead)
+    assert inside > 100
+
+
+@pytest.mark.parametrize(("geometry", "paradigm"), ACTIVATIONS)
 def test_activations_within_the_wider_statements_have_the_class(geometry, paradigm):
     """Random activations, most of them at an end of the box, where margins are least."""
     head, images, narrow = explained(geometry, paradigm)

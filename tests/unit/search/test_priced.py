@@ -24,19 +24,31 @@ def random_box(margins, seed: int) -> Enclosure:
     return Enclosure(lower.masked_fill(free[0], -torch.inf), upper.masked_fill(free[1], torch.inf))
 
 
-@pytest.mark.parametrize("geometry", GEOMETRIES)
+def box_around_an_image(margins, head, seed: int) -> Enclosure:
+    """Ends around the numbers of one image, some free."""
+    drawn = torch.Generator().manual_seed(seed)
+    numbers = margins.observed(as_patches(small_latents(head, images=1, patches=1, seed=seed)))[0]
+    free = torch.rand(2, head.size, generator=drawn) < 0.3
+    return Enclosure(
+        (numbers.lower - 0.01).masked_fill(free[0], -torch.inf), (numbers.upper + 0.01).masked_fill(free[1], torch.inf)
+    )
+
+
+@pytest.mark.parametrize("geometry", [*GEOMETRIES, "negated", "inner product"])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_margin_falls_by_no_more_than_the_prices_say(geometry, seed):
-    head = small_head(geometry, seed)
+    joint = geometry not in GEOMETRIES
+    head = varied_head(geometry, seed) if joint else small_head(geometry, seed)
     for predicted in range(head.classes):
-        margins = priced_margins("top_k", head, predicted, PATCHES)
-        box = random_box(margins, seed)
+        margins = priced_margins("joint" if joint else "top_k", head, predicted, 1 if joint else PATCHES)
+        box = box_around_an_image(margins, head, seed) if joint else random_box(margins, seed)
         prices = margins.prices(box)
         assert (prices.lower >= 0).all() and (prices.upper >= 0).all()
         assert prices.margins[predicted] == torch.inf
         moves = torch.rand(2, head.size, generator=torch.Generator().manual_seed(seed), dtype=torch.float64) / 10
         wider = margins.proved(Enclosure(box.lower - moves[0], box.upper + moves[1]))
-        assert (wider >= prices.margins - prices.lower @ moves[0] - prices.upper @ moves[1] - 1e-9).all()
+        left = prices.margins - prices.lower @ moves[0] - prices.upper @ moves[1]
+        assert (wider >= left - (1e-5 if joint else 1e-9)).all()  # the search for weights ends near the best ones
 
 
 def test_one_end_alone_costs_its_price():
