@@ -217,7 +217,7 @@ def fit_rules(
         advance: called with 1 for each rule.
 
     Raises:
-        InputError: a file that cannot be used.
+        InputError: a file that cannot be used, or images of which no rule can be proved.
         UsageError: fewer than one rule, or a paradigm whose margins have no prices.
 
     Soundness: the checker proves the entailment of every rule, and the list says what it could not prove. An image
@@ -266,6 +266,8 @@ def fit_rules(
         codes.append(verdict.exit_code)
         _log.info("rule %d: class %d, %s", number, certificate.predicted, each_seen)
         advance(1)
+    if not rules:
+        raise InputError(fitted, "has no images of which a rule could be proved: the head's classes tie there")
     whole = [_set(head, data, *each) for data, *each in zip(sets, seen, right, strict=True)]
     return RuleList(
         head=head.digest,

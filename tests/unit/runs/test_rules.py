@@ -166,3 +166,7 @@ def test_what_cannot_be_used_is_named(sets, tmp_path):
     save_latents(other, torch.rand(2, 4, 6) + 1)
     with pytest.raises(InputError, match="outside the head's domain"):
         fit_rules(sets.head_path, other)
+    tied = replace(sets.head, weight=torch.zeros_like(sets.head.weight), bias=None)
+    tied.save(tmp_path / "tied")
+    with pytest.raises(InputError, match="no images of which a rule could be proved"):
+        fit_rules(str(tmp_path / "tied"), sets.fitted)
