@@ -48,10 +48,10 @@ class Clock:
     latest: float
 
     @classmethod
-    def of(cls, seconds: float) -> Clock:
+    def of(cls, seconds: float, grace: float = GRACE) -> Clock:
         """A clock that starts now."""
         now = time.monotonic()
-        return cls(now + seconds, now + seconds + GRACE)
+        return cls(now + seconds, now + seconds + grace)
 
     @property
     def is_over(self) -> bool:

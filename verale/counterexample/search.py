@@ -5,7 +5,7 @@ Nothing here is proved, and nothing has to be: the checker evaluates every count
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
 from typing import Any
@@ -15,9 +15,10 @@ import torch
 from torch import Tensor
 
 from verale.bounds import Projection, Simplex, activation, check_domain, domain_range, put, take
-from verale.certificate import Certificate, PatchStatement
+from verale.certificate import ActivationStatement, Certificate, PatchStatement
+from verale.counterexample.ascent import ascend
 from verale.counterexample.demands import Demands, demands_of, into_domain
-from verale.counterexample.limits import TOGETHER, Clock, TimeIsUpError, require_searchable
+from verale.counterexample.limits import GRACE, TOGETHER, Clock, TimeIsUpError, require_searchable
 from verale.counterexample.repair import repair
 from verale.head import Head, evaluate, evaluate_observed, observables
 from verale.rounding import Enclosure
@@ -26,6 +27,12 @@ __all__ = ["counterexamples"]
 
 _IMAGES = 8
 """How many images climb together."""
+
+_ASCENTS = (300, 2000)
+"""Steps of an ascent with a penalty: in the first round, and in later ones."""
+
+_RIVALS = 3
+"""How many of the rivals asked for are tried in the first round; twice as many in each later one."""
 
 _STEPS = 150
 _LEAST_STEPS = 30
@@ -36,20 +43,32 @@ _MOST_TARGETS = 1024
 """The most patches that are moved to show a prototype."""
 
 
-def counterexamples(head: Head, certificate: Certificate, given: Tensor | None, seconds: float) -> Iterator[Tensor]:
+def counterexamples(
+    head: Head,
+    certificate: Certificate,
+    given: Tensor | None,
+    seconds: float,
+    rivals: Sequence[int] | None = None,
+    goal: int | None = None,
+    grace: float = GRACE,
+) -> Iterator[Tensor]:
     """Latents (L, D) float64 that may refute a certificate, the most promising first; it ends when the time is over.
 
     It starts from a base, the given image or a random one, and takes one rival after the other. The bounds say how
     similar each patch may get to each prototype under the statements; the patches that could help the rival most move
     as near to their prototype as the statements allow. From there, with random latents for patches without statements,
     Adam's steps raise the rival's logit over the predicted one's, and each step ends with a projection back to the
-    statements and the domain. Where the rival is ahead, the latents are repaired until they comply exactly.
+    statements and the domain. Where the rival is ahead, the latents are repaired until they comply exactly. Statements
+    about activations bound every patch: then an ascent with a penalty (`ascent.py`) takes the place of these steps.
 
     Args:
         head: the certificate's head.
         certificate: any certificate, proved or not, whose indices fit the head.
         given: (L, D) float64 latents of the domain to start from, or None; L is the certificate's number of patches.
-        seconds: when to stop. One climb for one rival begins in any case, and may take `limits.GRACE` seconds more.
+        seconds: when to stop. One climb for one rival begins in any case, and may take `grace` seconds more.
+        rivals: the classes to try, in this order; by default all, the one with the greatest logit first.
+        goal: a class that shall be ahead of all others, in place of any rival ahead of the predicted class alone.
+        grace: seconds that what began may take beyond those asked for.
 
     Raises:
         UsageError: a certificate too large to search in this time, or at all.
@@ -57,23 +76,32 @@ def counterexamples(head: Head, certificate: Certificate, given: Tensor | None, 
     """
     require_searchable(head, certificate, seconds)
     try:
-        yield from _counterexamples(head, certificate, given, Clock.of(seconds))
+        yield from _counterexamples(head, certificate, given, Clock.of(seconds, grace), rivals, goal)
     except TimeIsUpError:
         return
 
 
-def _counterexamples(head: Head, certificate: Certificate, given: Tensor | None, clock: Clock) -> Iterator[Tensor]:
+def _counterexamples(
+    head: Head,
+    certificate: Certificate,
+    given: Tensor | None,
+    clock: Clock,
+    rivals: Sequence[int] | None,
+    goal: int | None,
+) -> Iterator[Tensor]:
     generator = torch.Generator().manual_seed(0)
+    bounds_all = not all(isinstance(each, PatchStatement) for each in certificate.statements)
     rounds = 0
     while True:
         base = _drawn(head, 1, certificate.patches, generator)[0]
         check_domain(head, base[None])
-        if given is not None and rounds % 2 == 0:
+        if given is not None and (rounds % 2 == 0 or bounds_all):
             base = given
         if base is given and not rounds:
             yield base
-        search = _Search.of(head, certificate, base, base is given, generator, clock)
-        for rival in search.rivals():
+        search = _Search.of(head, certificate, base, base is given, generator, clock, goal)
+        tried = search.rivals() if rivals is None else rivals[: _RIVALS << rounds]
+        for rival in tried if goal is None else [goal]:
             yield from search.attempts(rival, rounds)
             if clock.is_over:
                 return
@@ -105,6 +133,9 @@ class _Search:
         activations: (P,) of the base.
         generator: the source of random numbers.
         clock: says when to stop.
+        goal: the class that shall be ahead of all others, or None: a rival ahead of the predicted class is enough.
+        held: (L,) patches that show what statements demand of activations.
+        whole: whether statements bound every patch, so that an ascent with a penalty is the better climb.
     """
 
     head: Head
@@ -115,6 +146,9 @@ class _Search:
     activations: Tensor
     generator: torch.Generator
     clock: Clock
+    goal: int | None
+    held: Tensor
+    whole: bool
 
     @classmethod
     def of(
@@ -125,6 +159,7 @@ class _Search:
         given: bool,
         generator: torch.Generator,
         clock: Clock,
+        goal: int | None = None,
     ) -> _Search:
         evaluated = evaluate(head, base[None])
         hidden = head.pooling.hidden(len(base), head.size, base.device)
@@ -133,7 +168,14 @@ class _Search:
         if hidden is not None:
             reach = reach.masked_fill(hidden, -torch.inf)
         demands = demands_of(head, certificate, base, given, clock)
-        return cls(head, certificate, base, demands, reach, evaluated.activations[0], generator, clock)
+        similar = activation(head, Enclosure.exact(evaluated.observables[0])).upper
+        similar = similar if hidden is None else similar.masked_fill(hidden, -torch.inf)
+        held = torch.zeros(len(base), dtype=torch.bool)
+        held[similar[:, _shown(head, certificate)].argmax(0)] = True
+        whole = head.prototypes is not None and not head.pooling.needs_all_patches
+        whole = whole and not all(isinstance(each, PatchStatement) for each in certificate.statements)
+        activations = evaluated.activations[0]
+        return cls(head, certificate, base, demands, reach, activations, generator, clock, goal, held, whole)
 
     def rivals(self) -> list[int]:
         """The rivals, the one with the highest logit at the base first."""
@@ -147,8 +189,11 @@ class _Search:
             batch = list(islice(starts, max(1, min(_IMAGES, TOGETHER // size))))
             if not batch or (number and self.clock.is_over):
                 return
-            images = self._moved(torch.stack(batch)) if rounds else torch.stack(batch)
-            images, values = self._climb(rival, self.demands.comply(images, _SETTLING))
+            images = self._moved(torch.stack(batch)) if rounds or self.whole else torch.stack(batch)
+            if self.whole:
+                images, values = self._ascended(rival, images, _ASCENTS[min(rounds, 1)])
+            else:
+                images, values = self._climb(rival, self.demands.comply(images, _SETTLING))
             for index in values.argsort(descending=True).tolist():
                 image = self.demands.comply(images[index : index + 1], _SETTLING)
                 if float(values[index]) < 0 or float(self.demands.violation(image)) > _FEASIBLE:
@@ -168,10 +213,12 @@ class _Search:
         worth = self._worth(rival)
         chance = 1.0 if rounds == 0 else 0.5 + torch.rand(patches, count, generator=self.generator, dtype=torch.float64)
         gain = worth.clamp(min=0) * (self.reach - self.activations).clamp(min=0) * chance
-        gain[self.demands.pinned] = 0
+        gain[self.demands.pinned | self.held] = 0
         targets = _assigned(gain)
         loose = torch.tensor([not asked for asked in self.demands.exact]).nonzero().flatten()
         sizes = {0, 1, 2, 4, 8, len(targets) // 2, len(targets)}
+        if self.whole:
+            sizes = {len(targets), len(targets) // 4} if rounds else {len(targets)}
         for size in sorted((size for size in sizes if size <= len(targets)), reverse=True):
             for spread in (False, True) if len(loose) else (False,):
                 self.clock.check()
@@ -190,7 +237,8 @@ class _Search:
         noise = torch.randn(images.shape, generator=self.generator, dtype=torch.float64)
         spread_by = 0.3 if self.head.prototypes is None else 0.05 * float(self.head.prototypes.abs().mean())
         moved = into_domain(self.head, images + spread_by * noise)
-        moved[:, self.demands.pinned] = images[:, self.demands.pinned]
+        kept = self.demands.pinned | self.held
+        moved[:, kept] = images[:, kept]
         return moved
 
     def _most_similar(self, prototype: int) -> Tensor:
@@ -200,6 +248,24 @@ class _Search:
             chosen[prototype] = 15.0
             return into_domain(self.head, chosen)
         return into_domain(self.head, self.head.prototypes[prototype].to(torch.float64))
+
+    def _lead(self, rival: int, logits: Tensor) -> Tensor:
+        """(N,) how far a rival is ahead of the predicted class, or a goal of all other classes; from logits (N, C)."""
+        if self.goal is None:
+            return logits[:, rival] - logits[:, self.certificate.predicted]
+        others = [c for c in range(logits.shape[1]) if c != rival]
+        lead: Tensor = logits[:, rival] - logits[:, others].amax(1)
+        return lead
+
+    def _ascended(self, rival: int, images: Tensor, steps: int) -> tuple[Tensor, Tensor]:
+        """Where an ascent with a penalty ends, and how far the rival is ahead there."""
+
+        def logits_of(observed: Tensor) -> Tensor:
+            return evaluate_observed(self.head, observed).logits
+
+        images = ascend(self.demands, images, _observables, logits_of, lambda logits: self._lead(rival, logits), steps)
+        images = self.demands.comply(images, _SETTLING)
+        return images, self._lead(rival, logits_of(observables(self.head, images)))
 
     def _climb(self, rival: int, images: Tensor) -> tuple[Tensor, Tensor]:
         """The best compliant step of each image's climb, and how far the rival is ahead there; minus infinity where no
@@ -213,7 +279,7 @@ class _Search:
             with torch.enable_grad():
                 images.requires_grad_()
                 logits = evaluate_observed(self.head, _observables(self.head, images)).logits
-                value = logits[:, rival] - logits[:, self.certificate.predicted]
+                value = self._lead(rival, logits)
                 slope = torch.autograd.grad(value.sum(), images)[0].nan_to_num(0.0, 0.0, 0.0)
             images = images.detach()
             complies = self.demands.violation(images) < 1e-6
@@ -229,6 +295,12 @@ class _Search:
             move = first / (scale.sqrt() + 1e-12)
             images = self.demands.comply(images + rate * (1 - step / _STEPS) * move, 3)
         return best, ahead
+
+
+def _shown(head: Head, certificate: Certificate) -> list[int]:
+    """The prototypes whose activation has a stated lower end."""
+    stated = [each.prototype for each in certificate.statements if isinstance(each, ActivationStatement)]
+    return sorted(set(stated))
 
 
 def _reachable(head: Head, certificate: Certificate, clock: Clock) -> Enclosure:
