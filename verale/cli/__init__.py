@@ -26,6 +26,7 @@ _COMMANDS = {
     "explain": "verale.cli.explain",
     "head": "verale.cli.head",
     "latents": "verale.cli.latents",
+    "necessity": "verale.cli.necessity",
     "refute": "verale.cli.refute",
     "report": "verale.cli.report",
     "rules": "verale.cli.rules",

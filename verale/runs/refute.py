@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from verale.certificate import Certificate
     from verale.head import Head
 
-__all__ = ["refute"]
+__all__ = ["named_image", "refute"]
 
 _log = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ def refute(
     if verdict.status is Status.MALFORMED or verdict.reason == "subject":
         return verdict
     record = Certificate.from_bytes(data)
-    given = None if latents is None else _named(latents, target, record)
+    given = None if latents is None else named_image(latents, target, record)
     for image in counterexamples(target, record, given, seconds):
         verdict, witness = verdict_on(image)
         took = time.monotonic() - start
@@ -94,7 +94,7 @@ def refute(
     return replace(verdict, reason="witness", message=f"no counterexample found in {took:.1f} s, which proves nothing")
 
 
-def _named(path: str | Path, head: Head, certificate: Certificate) -> Tensor:
+def named_image(path: str | Path, head: Head, certificate: Certificate) -> Tensor:
     """The image (L, D) that the certificate names; where it names none, the file's only one."""
     from verale.bounds import check_domain
     from verale.head import as_patches, digest, load_latents

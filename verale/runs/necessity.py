@@ -1,0 +1,142 @@
+"""Necessity: for each statement of an explanation, latents that satisfy all the others and get another class."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from verale.certificate import Certificate
+from verale.errors import UsageError
+from verale.files import CERTIFICATE_SUFFIX, write_atomically
+from verale.runs.released import Released, Witness, opened
+
+__all__ = ["Necessity", "Needed", "necessity"]
+
+_log = logging.getLogger(__name__)
+
+SECONDS = 5.0
+"""For each statement."""
+
+_TYPE = "urn:verale:necessity:v1"
+
+
+@dataclass(frozen=True)
+class Needed:
+    """One statement of an explanation.
+
+    Attributes:
+        number: its number in the certificate.
+        needed: True: a witness satisfies all other statements and gets another class. False: the checker proves the
+            class without the statement. None: neither.
+        rival: the class that the witness gets, by floats.
+        witness: the file that holds it, where one was asked for.
+    """
+
+    number: int
+    needed: bool | None
+    rival: int | None = None
+    witness: str | None = None
+
+
+@dataclass(frozen=True)
+class Necessity:
+    """What is known of all statements of one explanation."""
+
+    certificate: Certificate
+    statements: tuple[Needed, ...]
+
+    @property
+    def witnessed(self) -> int:
+        """How many statements have a witness."""
+        return sum(each.needed is True for each in self.statements)
+
+    @property
+    def is_minimal(self) -> bool:
+        """Whether every statement has a witness. Then no explanation with fewer of these statements entails the class,
+        whatever the paradigm."""
+        return self.witnessed == len(self.statements)
+
+    def record(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        size = len(self.statements)
+        return {
+            "_type": _TYPE,
+            "predicted": self.certificate.predicted,
+            "paradigm": self.certificate.paradigm,
+            "statements": size,
+            "witnessed": self.witnessed,
+            "share": None if not size else self.witnessed / size,
+            "minimal_under_any_paradigm": self.is_minimal,
+            "needed": [
+                {
+                    "number": each.number,
+                    "statement": self.certificate.statements[each.number].to_json(),
+                    "needed": each.needed,
+                    "rival": each.rival,
+                    "witness": each.witness,
+                }
+                for each in self.statements
+            ],
+        }
+
+
+def necessity(
+    certificate: str | Path,
+    head: str | Path,
+    latents: str | Path | None = None,
+    out: str | Path | None = None,
+    seconds: float = SECONDS,
+) -> Necessity:
+    """For each statement of a proved certificate, search for latents that satisfy all others and get another class.
+
+    Args:
+        certificate: file of the certificate.
+        head: file of the head that it is about.
+        latents: file that holds the image's latents, to start from.
+        out: a folder for the witnesses, a file a statement, and for `necessity.json`; or None.
+        seconds: how long to search for each statement; a step that began may take a second more.
+
+    Raises:
+        InputError: a file that cannot be read or written, latents that do not fit, a certificate that is not proved.
+        UsageError: seconds below 0, or an image too large to search.
+
+    Soundness: of every witness the checker says that it refutes the certificate without the statement: it lies in the
+        domain, satisfies all other statements, and a rival's logit is at least the predicted class's. So no sound
+        paradigm proves the class without the statement. That no witness was found proves nothing.
+    """
+    if not seconds >= 0:
+        raise UsageError(f"seconds is {seconds}, expected at least 0")
+    released = opened(certificate, head, latents)
+    known = []
+    for number, statement in enumerate(released.certificate.statements):
+        needed, witness = _needed(released, number, seconds)
+        if witness is not None and out is not None:
+            path = Path(out) / f"without-{number:04d}.latents.safetensors"
+            write_atomically(path.with_name(f"without-{number:04d}{CERTIFICATE_SUFFIX}"), witness.rest.to_bytes())
+            write_atomically(path, witness.latents)
+            needed = Needed(number, needed.needed, needed.rival, path.name)
+        _log.info("statement %d (%s): %s", number, " ".join(statement.in_words()), needed.needed)
+        known.append(needed)
+    result = Necessity(released.certificate, tuple(known))
+    if out is not None:
+        write_atomically(Path(out) / "necessity.json", f"{json.dumps(result.record(), indent=1)}\n".encode())
+    return result
+
+
+def _needed(released: Released, number: int, seconds: float) -> tuple[Needed, Witness | None]:
+    """What is known of one statement, and the witness."""
+    from verale.head import evaluate
+
+    rest = released.without({number})
+    rivals = [rival for _, rival in released.open_rivals(rest)]
+    if not rivals:
+        return Needed(number, False), None
+    witness = released.witness(rest, seconds, rivals)
+    if witness is None:
+        return Needed(number, None), None
+    logits = evaluate(released.head, witness.image[None]).logits[0]
+    logits[released.certificate.predicted] = -float("inf")
+    return Needed(number, True, int(logits.argmax())), witness

@@ -1,0 +1,144 @@
+"""A certificate with some statements released: what the checker still proves, and latents that show what it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from verale.checker import Auditor, HeadError, Status, Verdict
+from verale.errors import CertificateError, InputError
+from verale.files import read
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from verale.certificate import Certificate
+    from verale.head import Head
+
+__all__ = ["GRACE", "Deadline", "Released", "UnprovedInputError", "Witness", "opened"]
+
+GRACE = 1.0
+"""Seconds that a climb may take beyond the search that it belongs to."""
+
+
+class UnprovedInputError(InputError):
+    """A certificate that the checker does not prove; `verdict` says why."""
+
+    def __init__(self, path: str | Path, verdict: Verdict) -> None:
+        super().__init__(path, f"is {verdict.status.value} ({verdict.message}); expected a proved certificate")
+        self.verdict = verdict
+
+
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """Latents that satisfy all statements but the released ones and are classified otherwise.
+
+    Attributes:
+        image: (L, D) float64.
+        latents: the bytes of a latents file with this image.
+        rest: the certificate without the released statements, which the checker says that this image refutes.
+    """
+
+    image: Tensor
+    latents: bytes
+    rest: Certificate
+
+
+@dataclass(frozen=True, eq=False)
+class Released:
+    """A proved certificate, of which statements are released.
+
+    Attributes:
+        head: its head.
+        certificate: the certificate.
+        given: (L, D) the image's latents, from which searches start; or None.
+        auditor: the checker, for this head.
+    """
+
+    head: Head
+    certificate: Certificate
+    given: Tensor | None
+    auditor: Auditor
+
+    def without(self, released: Collection[int]) -> Certificate:
+        """The certificate without some statements, by their numbers. It claims nothing of an image."""
+        kept = tuple(each for number, each in enumerate(self.certificate.statements) if number not in released)
+        return replace(self.certificate, statements=kept, latents=None, minimal=False)
+
+    def open_rivals(self, rest: Certificate) -> list[tuple[Fraction | None, int]]:
+        """The classes that the checker does not prove to lose under a certificate's statements, with the margins that
+        it proves, the lowest first; margins are None where its proof is cut short."""
+        verdict = self.auditor.check(rest.to_bytes(), entailment_only=True)
+        margins = verdict.margins or (None,) * self.head.classes
+        found = [(margin, c) for c, margin in enumerate(margins) if c != rest.predicted]
+        still = [(margin, c) for margin, c in found if margin is None or margin <= 0]
+        return sorted(still, key=lambda each: (each[0] is not None, each[0] or 0, each[1]))
+
+    def witness(
+        self, rest: Certificate, seconds: float, rivals: Sequence[int] | None = None, goal: int | None = None
+    ) -> Witness | None:
+        """Latents that refute a certificate, found within some seconds; None if none were found, which proves nothing.
+
+        Args:
+            rest: the certificate to refute.
+            seconds: how long to search.
+            rivals: the classes to try, in this order.
+            goal: a class that shall be ahead of all others by floats, in place of any rival.
+        """
+        import safetensors.torch
+
+        from verale.counterexample import counterexamples
+
+        for image in counterexamples(self.head, rest, self.given, seconds, rivals, goal, GRACE):
+            latents = safetensors.torch.save({"latents": image[None].contiguous()})
+            if self.auditor.refute(rest.to_bytes(), latents).status is Status.REFUTED:
+                return Witness(image, latents, rest)
+        return None
+
+
+def opened(certificate: str | Path, head: str | Path, latents: str | Path | None) -> Released:
+    """A certificate's file, for its statements to be released.
+
+    Raises:
+        InputError: a file that cannot be read, an invalid head, or latents that do not fit.
+        UnprovedInputError: a certificate that the checker does not prove.
+    """
+    from verale.certificate import Certificate
+    from verale.head import Head
+    from verale.runs.refute import named_image
+
+    head_bytes, data = read(head, "a head file (safetensors)"), read(certificate, "a certificate (.ale.json)")
+    try:
+        auditor = Auditor(head_bytes)
+    except HeadError as error:
+        raise InputError(head, str(error)) from error
+    verdict = auditor.check(data, entailment_only=True)
+    if verdict.status is not Status.PROVED:
+        raise UnprovedInputError(certificate, verdict)
+    try:
+        record = Certificate.from_bytes(data)
+    except CertificateError as error:
+        raise InputError(certificate, str(error)) from error
+    target = Head.load(head)
+    return Released(target, record, None if latents is None else named_image(latents, target, record), auditor)
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """When to stop, and how long each of several searches may take until then."""
+
+    until: float
+
+    @classmethod
+    def after(cls, seconds: float) -> Deadline:
+        """That many seconds from now."""
+        return cls(monotonic() + seconds)
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left, 0 when the time is over."""
+        return max(0.0, self.until - monotonic())
