@@ -134,7 +134,7 @@ def _needed(released: Released, number: int, seconds: float) -> tuple[Needed, Wi
     rivals = [rival for _, rival in released.open_rivals(rest)]
     if not rivals:
         return Needed(number, False), None
-    witness = released.witness(rest, seconds, rivals)
+    witness = next(released.witnesses(rest, seconds, rivals), None)
     if witness is None:
         return Needed(number, None), None
     logits = evaluate(released.head, witness.image[None]).logits[0]

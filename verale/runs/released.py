@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -78,10 +78,20 @@ class Released:
         still = [(margin, c) for margin, c in found if margin is None or margin <= 0]
         return sorted(still, key=lambda each: (each[0] is not None, each[0] or 0, each[1]))
 
-    def witness(
+    def margin_over(self, rival: int, rest: Certificate) -> Fraction | None:
+        """The lower bound of the predicted class's lead over a rival that the checker proves under a certificate's
+        statements; None where its proof is cut short."""
+        margins = self.auditor.check(rest.to_bytes(), entailment_only=True).margins
+        return margins[rival] if margins else None
+
+    def refutes(self, rest: Certificate, latents: bytes) -> bool:
+        """Whether the checker says that latents refute a certificate."""
+        return self.auditor.refute(rest.to_bytes(), latents).status is Status.REFUTED
+
+    def witnesses(
         self, rest: Certificate, seconds: float, rivals: Sequence[int] | None = None, goal: int | None = None
-    ) -> Witness | None:
-        """Latents that refute a certificate, found within some seconds; None if none were found, which proves nothing.
+    ) -> Iterator[Witness]:
+        """Latents that refute a certificate, found within some seconds. That there are none proves nothing.
 
         Args:
             rest: the certificate to refute.
@@ -95,9 +105,8 @@ class Released:
 
         for image in counterexamples(self.head, rest, self.given, seconds, rivals, goal, GRACE):
             latents = safetensors.torch.save({"latents": image[None].contiguous()})
-            if self.auditor.refute(rest.to_bytes(), latents).status is Status.REFUTED:
-                return Witness(image, latents, rest)
-        return None
+            if self.refutes(rest, latents):
+                yield Witness(image, latents, rest)
 
 
 def opened(certificate: str | Path, head: str | Path, latents: str | Path | None) -> Released:

@@ -1,0 +1,298 @@
+"""Contrast: a smallest set of statements whose release lets another class win, with latents that show it."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+from pathlib import Path
+from typing import Any
+
+from verale.certificate import ActivationStatement, Certificate, PatchStatement, Statement
+from verale.checker import Auditor, Status
+from verale.errors import InputError, UsageError
+from verale.files import read, write_atomically
+from verale.head import Evaluation, Head, evaluate
+from verale.runs.released import Deadline, Released, Witness, opened
+
+__all__ = ["Contrast", "Found", "contrast", "value_at"]
+
+_log = logging.getLogger(__name__)
+
+SECONDS = 60.0
+EACH = 2.0
+"""Seconds of the search with one set of statements released."""
+
+_MOST_SETS = 256
+"""Sets of one size are tried one by one if there are at most so many."""
+
+_TYPE = "urn:verale:contrast:v1"
+WITNESS, REST, PROOF, RECORD = "witness.latents.safetensors", "rest.ale.json", "witness.ale.json", "contrast.json"
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A set of statements whose release lets the class win.
+
+    Attributes:
+        released: their numbers, increasing.
+        witness: latents that satisfy all others.
+        proof: a proved certificate that the witness gets the class, and why.
+    """
+
+    released: tuple[int, ...]
+    witness: Witness
+    proof: Certificate
+
+
+@dataclass(frozen=True, eq=False)
+class Contrast:
+    """Why a certificate's class, and not another one.
+
+    Attributes:
+        certificate: the certificate.
+        goal: the other class.
+        at_least: the checker proves that the class loses unless so many statements are released; more than there are if
+            it loses everywhere.
+        found: the set that was found, or None.
+    """
+
+    certificate: Certificate
+    goal: int
+    at_least: int
+    found: Found | None
+
+    @property
+    def is_smallest(self) -> bool:
+        """Whether no smaller set lets the class win, as the checker proves."""
+        return self.found is not None and len(self.found.released) == self.at_least
+
+    def record(self, head: Head) -> dict[str, Any]:
+        """Plain data for JSON."""
+        record = {
+            "_type": _TYPE,
+            "predicted": self.certificate.predicted,
+            "class": self.goal,
+            "paradigm": self.certificate.paradigm,
+            "statements": self.certificate.size,
+            "at_least": self.at_least,
+            "found": self.found is not None,
+        }
+        if self.found is None:
+            return record
+        at_witness = evaluate(head, self.found.witness.image[None])
+        return {
+            **record,
+            "size": len(self.found.released),
+            "smallest": "proved" if self.is_smallest else "found",
+            "margin": self.found.proof.margin,
+            "released": [
+                {
+                    "number": number,
+                    "statement": self.certificate.statements[number].to_json(),
+                    "at_witness": value_at(self.certificate.statements[number], at_witness),
+                }
+                for number in self.found.released
+            ],
+            "explanation": [each.to_json() for each in self.found.proof.statements],
+        }
+
+
+def contrast(
+    certificate: str | Path,
+    head: str | Path,
+    goal: int,
+    latents: str | Path | None = None,
+    out: str | Path | None = None,
+    seconds: float = SECONDS,
+) -> Contrast:
+    """A smallest set of statements of a proved certificate whose release lets another class win.
+
+    Sets of one size are tried one by one as long as there are few, after those that the checker excludes: it proves
+    that the class stays behind. Beyond that a set is grown, whole patches at a time, and reduced.
+
+    Args:
+        certificate: file of the certificate.
+        head: file of the head that it is about.
+        goal: the class that shall win.
+        latents: file that holds the image's latents, to start from.
+        out: a folder for `witness.latents.safetensors`, the latents; `rest.ale.json`, the certificate without the
+            released statements, which the latents refute; `witness.ale.json`, a certificate that they get the class;
+            `contrast.json`. None writes nothing.
+        seconds: how long to search; what began may take some seconds more.
+
+    Raises:
+        InputError: a file that cannot be read or written, latents that do not fit, a certificate that is not proved.
+        UsageError: a class that the head lacks or that is predicted, seconds below 0, an image too large to search.
+
+    Soundness: the checker says of the witness that it satisfies all statements but the released ones (it refutes
+        `rest.ale.json`), and that it gets the class by a positive margin (it proves `witness.ale.json` with its
+        instance). `at_least` is what the checker proves too, of every smaller set.
+    """
+    if not seconds >= 0:
+        raise UsageError(f"seconds is {seconds}, expected at least 0")
+    released = opened(certificate, head, latents)
+    if not 0 <= goal < released.head.classes or goal == released.certificate.predicted:
+        raise UsageError(
+            f"class is {goal}, expected one of the head's classes, 0 to {released.head.classes - 1}, other than the"
+            f" predicted one, {released.certificate.predicted}"
+        )
+    search = _Search(released, read(head, "a head file (safetensors)"), goal, Deadline.after(seconds))
+    result = search.run()
+    if out is not None:
+        folder, found = Path(out), result.found
+        if found is not None:
+            write_atomically(folder / WITNESS, found.witness.latents)
+            write_atomically(folder / REST, found.witness.rest.to_bytes())
+            write_atomically(folder / PROOF, found.proof.to_bytes())
+        write_atomically(folder / RECORD, f"{json.dumps(result.record(released.head), indent=1)}\n".encode())
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """The search for one certificate and one class."""
+
+    released: Released
+    head_bytes: bytes
+    goal: int
+    deadline: Deadline
+
+    def run(self) -> Contrast:
+        certificate, at_least, singles = self.released.certificate, 1, {}
+        exhaustive = True
+        if not self._is_open(self._margin(range(certificate.size))):
+            return Contrast(certificate, self.goal, certificate.size + 1, None)
+        for size in range(1, certificate.size + 1):
+            if comb(certificate.size, size) > _MOST_SETS:
+                break
+            margins = {freed: self._margin(freed) for freed in combinations(range(certificate.size), size)}
+            if size == 1:
+                singles = {freed[0]: margin for freed, margin in margins.items()}
+            still = [freed for freed, margin in margins.items() if self._is_open(margin)]
+            _log.info("sets of %d statements: %d, of which the checker excludes all but %d", size, len(margins), len(still))
+            exhaustive = exhaustive and not still
+            at_least = size + 1 if exhaustive else at_least
+            for freed in sorted(still, key=lambda each: (margins[each] is not None, margins[each] or 0)):
+                found = self._wins(freed)
+                if found is not None:
+                    return Contrast(certificate, self.goal, at_least, found)
+        return Contrast(certificate, self.goal, at_least, self._grown(singles))
+
+    def _margin(self, freed: Collection[int]) -> Fraction | None:
+        """What the checker proves that the predicted class is ahead by; None where its proof is cut short."""
+        return self.released.margin_over(self.goal, self.released.without(freed))
+
+    @staticmethod
+    def _is_open(margin: Fraction | None) -> bool:
+        return margin is None or margin <= 0
+
+    def _wins(self, freed: Collection[int]) -> Found | None:
+        """What is found with these statements released."""
+        seconds = min(EACH, self.deadline.left)
+        if not seconds:
+            return None
+        rest = self.released.without(freed)
+        for witness in self.released.witnesses(rest, seconds, goal=self.goal):
+            proof = self._proof(witness)
+            if proof is not None:
+                return self._with_few(Found(tuple(sorted(freed)), witness, proof))
+        return None
+
+    def _proof(self, witness: Witness) -> Certificate | None:
+        """A certificate that a witness gets the class, proved with its instance."""
+        from verale.search.explain import explain
+
+        proof = explain(self.released.head, witness.image[None], "top_k")[0]
+        if not isinstance(proof, Certificate) or proof.predicted != self.goal:
+            return None
+        verdict = Auditor(self.head_bytes, witness.latents).check(proof.to_bytes())
+        return proof if verdict.status is Status.PROVED and not verdict.reason else None
+
+    def _with_few(self, found: Found) -> Found:
+        """The same witness, with the statements kept that it satisfies too."""
+        evaluated = evaluate(self.released.head, found.witness.image[None])
+        statements = self.released.certificate.statements
+        false = tuple(number for number in found.released if not _holds(statements[number], evaluated))
+        rest = self.released.without(false)
+        if not false or len(false) == len(found.released) or not self.released.refutes(rest, found.witness.latents):
+            return found
+        return Found(false, Witness(found.witness.image, found.witness.latents, rest), found.proof)
+
+    def _grown(self, margins: dict[int, Fraction | None]) -> Found | None:
+        """A set grown by whole groups of statements, twice as many each time, and then reduced."""
+        groups = self._groups(margins)
+        count = 1
+        while True:
+            found = self._wins({number for group in groups[:count] for number in group})
+            if found is not None:
+                return self._reduced(found)
+            if count >= len(groups) or not self.deadline.left:
+                return None
+            count *= 2
+
+    def _groups(self, margins: dict[int, Fraction | None]) -> list[list[int]]:
+        """Clauses; then statements by patch, or one by one, those first that let the class come nearest for each."""
+        clauses, by_subject = [], defaultdict[tuple[str, int], list[int]](list)
+        for number, statement in enumerate(self.released.certificate.statements):
+            match statement:
+                case PatchStatement(patch):
+                    by_subject["patch", patch].append(number)
+                case ActivationStatement(prototype):
+                    by_subject["activation", prototype].append(number)
+                case _:
+                    clauses.append([number])
+        base = self._margin(()) or Fraction(0)
+
+        def worth(group: list[int]) -> Fraction:
+            gains = [base - (margins.get(number) or base) for number in group]
+            return (sum(gains, Fraction(0)) + Fraction(1, 10**6)) / len(group)
+
+        return clauses + sorted(by_subject.values(), key=worth, reverse=True)
+
+    def _reduced(self, found: Found) -> Found:
+        """Fewer statements released, as long as time is left: half of them less, a quarter, and so on."""
+        step = max(1, len(found.released) // 2)
+        while True:
+            for kept_back in _chunks(found.released, step):
+                fewer = set(found.released) - set(kept_back)
+                smaller = self._wins(fewer) if fewer else None
+                if smaller is not None:
+                    _log.info("%d statements are enough", len(smaller.released))
+                    found = smaller
+                    break
+            else:
+                if step == 1:
+                    return found
+                step = max(1, step // 2)
+            step = min(step, max(1, len(found.released) // 2))
+            if not self.deadline.left:
+                return found
+
+
+def value_at(statement: Statement, evaluated: Evaluation) -> float:
+    """What a statement is about, at one image: an estimate. Of a clause, the activation that breaks it most."""
+    activations = evaluated.activations[0]
+    match statement:
+        case PatchStatement(patch, prototype):
+            return float(evaluated.observables[0, patch, prototype])
+        case ActivationStatement(prototype):
+            return float(activations[prototype])
+        case _:
+            others = sorted(set(range(len(activations))) - set(statement.exempt))
+            return float(activations[others].amax()) if others else float("-inf")
+
+
+def _holds(statement: Statement, evaluated: Evaluation) -> bool:
+    """Whether a statement is true by floats."""
+    value = value_at(statement, evaluated)
+    return getattr(statement, "lower", -float("inf")) <= value <= statement.upper
+
+
+def _chunks(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
+    return (numbers[start : start + size] for start in range(0, len(numbers), size))
