@@ -20,6 +20,7 @@ _COMMANDS = {
     "audit": "verale.cli.audit",
     "certificates": "verale.cli.certificates",
     "completion": "verale.cli.completion",
+    "contrast": "verale.cli.contrast",
     "cover": "verale.cli.cover",
     "demo": "verale.cli.demo",
     "doctor": "verale.cli.doctor",

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds import Projection, Simplex, activation, check_domain, domain_range, put, take
-from verale.certificate import ActivationStatement, Certificate, PatchStatement
+from verale.certificate import ActivationStatement, Certificate, FloorStatement, PatchStatement
 from verale.counterexample.ascent import ascend
 from verale.counterexample.demands import Demands, demands_of, into_domain
 from verale.counterexample.limits import GRACE, TOGETHER, Clock, TimeIsUpError, require_searchable
@@ -34,11 +34,15 @@ _ASCENTS = (300, 2000)
 _RIVALS = 3
 """How many of the rivals asked for are tried in the first round; twice as many in each later one."""
 
+_ENDS = ("lower", "upper")
+
 _STEPS = 150
 _LEAST_STEPS = 30
 _SETTLING = 40
 _FEASIBLE = 1e-9
 """The largest relative violation of a demand that is worth a repair."""
+_AHEAD = 1e-3
+"""The share of the greatest logit by which a goal stays ahead where patches are restored."""
 _MOST_TARGETS = 1024
 """The most patches that are moved to show a prototype."""
 
@@ -198,14 +202,32 @@ class _Search:
                 image = self.demands.comply(images[index : index + 1], _SETTLING)
                 if float(values[index]) < 0 or float(self.demands.violation(image)) > _FEASIBLE:
                     continue
-                repaired = repair(self.demands, image[0], np.random.default_rng(rounds))
+                restored = image[0] if self.goal is None else self._restored(rival, image[0])
+                repaired = repair(self.demands, restored, np.random.default_rng(rounds))
                 if repaired is not None:
                     yield repaired
 
     def _worth(self, rival: int) -> Tensor:
-        """(P,) how much the rival gains from a unit of each activation."""
-        weight = self.head.weight.to(torch.float64)
-        return self.head.readout.pull(self.activations, weight, rival, self.certificate.predicted)
+        """(P,) how much the rival gains from a unit of each activation; a goal, over the class that gains most."""
+        weight, predicted = self.head.weight.to(torch.float64), self.certificate.predicted
+        others = [predicted] if self.goal is None else [c for c in range(self.head.classes) if c != rival]
+        return torch.stack([self.head.readout.pull(self.activations, weight, rival, c) for c in others]).amin(0)
+
+    def _restored(self, rival: int, image: Tensor) -> Tensor:
+        """An image (L, D) with as many patches as those of the base as leave the rival ahead; in ever smaller parts."""
+        order = (image - self.base).norm(dim=1).argsort().tolist()
+        part = len(order)
+        while part:
+            for start in range(0, len(order), part):
+                self.clock.check()
+                tried = image.clone()
+                tried[order[start : start + part]] = self.base[order[start : start + part]]
+                logits = evaluate_observed(self.head, _observables(self.head, tried[None])).logits
+                ahead = float(self._lead(rival, logits)[0]) > _AHEAD * (1 + float(logits.abs().amax()))
+                if ahead and float(self.demands.violation(tried[None])) <= _FEASIBLE:
+                    image = tried
+            part //= 2
+        return image
 
     def _starts(self, rival: int, rounds: int) -> Iterator[Tensor]:
         """(L, D) each: the base with more and more of its patches moved to where they help the rival most."""
@@ -299,8 +321,14 @@ class _Search:
 
 def _shown(head: Head, certificate: Certificate) -> list[int]:
     """The prototypes whose activation has a stated lower end."""
-    stated = [each.prototype for each in certificate.statements if isinstance(each, ActivationStatement)]
-    return sorted(set(stated))
+    shown: set[int] = set()
+    for statement in certificate.statements:
+        match statement:
+            case ActivationStatement(prototype, lower) if lower > -torch.inf:
+                shown.add(prototype)
+            case FloorStatement(exempt):
+                shown |= set(range(head.size)) - set(exempt)
+    return sorted(shown)
 
 
 def _reachable(head: Head, certificate: Certificate, clock: Clock) -> Enclosure:
@@ -325,9 +353,12 @@ def _reachable(head: Head, certificate: Certificate, clock: Clock) -> Enclosure:
         clock.check()
         stated = [each[step] for each in by_patch.values() if step < len(each)]
         where = torch.tensor([row_of[s.patch] for s in stated])
-        ends = (torch.tensor([getattr(s, end) for s in stated], dtype=torch.float64) for end in ("lower", "upper"))
+        lower, upper = (torch.tensor([getattr(s, end) for s in stated], dtype=torch.float64) for end in _ENDS)
         prototypes = torch.tensor([s.prototype for s in stated])
-        rows = put(rows, where, paradigm.extend(take(rows, where), prototypes, Enclosure(*ends)))
+        # The domain's ends stand for those that are not stated.
+        lower, upper = torch.maximum(lower, domain.lower[prototypes]), torch.minimum(upper, domain.upper[prototypes])
+        within = Enclosure(torch.minimum(lower, upper), upper)
+        rows = put(rows, where, paradigm.extend(take(rows, where), prototypes, within))
     for end, tightened in ((ranges.lower, rows.range.lower), (ranges.upper, rows.range.upper)):
         end[torch.tensor(list(row_of))] = tightened
     return ranges

@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations
 from math import comb
 from pathlib import Path
 from typing import Any
 
-from verale.certificate import ActivationStatement, Certificate, PatchStatement, Statement
+from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Statement
 from verale.checker import Auditor, Status
-from verale.errors import InputError, UsageError
-from verale.files import read, write_atomically
-from verale.head import Evaluation, Head, evaluate
+from verale.errors import UsageError
+from verale.files import read, require_writable, write_atomically
+from verale.head import Evaluation, Head, as_patches, evaluate, load_latents
+from verale.runs.folder import SOURCE
+from verale.runs.likeness import NearPatch, decoder_of, near_patches, origins_record
 from verale.runs.released import Deadline, Released, Witness, opened
+from verale.runs.source import TrainingPatch, load_source
 
 __all__ = ["Contrast", "Found", "contrast", "value_at"]
 
@@ -60,17 +63,28 @@ class Contrast:
         at_least: the checker proves that the class loses unless so many statements are released; more than there are if
             it loses everywhere.
         found: the set that was found, or None.
+        near: the patches that changed most, with the nearest ones of known images.
+        origins: the training patches of prototypes, where known.
     """
 
     certificate: Certificate
     goal: int
     at_least: int
     found: Found | None
+    near: tuple[NearPatch, ...] = ()
+    origins: Mapping[int, TrainingPatch] = field(default_factory=dict)
 
     @property
     def is_smallest(self) -> bool:
         """Whether no smaller set lets the class win, as the checker proves."""
         return self.found is not None and len(self.found.released) == self.at_least
+
+    @property
+    def prototypes(self) -> list[int]:
+        """The prototypes of which the released statements and the witness's explanation speak."""
+        spoken = [self.certificate.statements[number] for number in self.found.released] if self.found else []
+        spoken += self.found.proof.statements if self.found else ()
+        return sorted({each.prototype for each in spoken if isinstance(each, PatchStatement | ActivationStatement)})
 
     def record(self, head: Head) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -100,6 +114,8 @@ class Contrast:
                 for number in self.found.released
             ],
             "explanation": [each.to_json() for each in self.found.proof.statements],
+            "near": [each.record() for each in self.near],
+            "prototypes": origins_record(self.prototypes, self.origins),
         }
 
 
@@ -110,6 +126,7 @@ def contrast(
     latents: str | Path | None = None,
     out: str | Path | None = None,
     seconds: float = SECONDS,
+    model: str | Path | None = None,
 ) -> Contrast:
     """A smallest set of statements of a proved certificate whose release lets another class win.
 
@@ -123,11 +140,13 @@ def contrast(
         latents: file that holds the image's latents, to start from.
         out: a folder for `witness.latents.safetensors`, the latents; `rest.ale.json`, the certificate without the
             released statements, which the latents refute; `witness.ale.json`, a certificate that they get the class;
-            `contrast.json`. None writes nothing.
+            `contrast.json`; with a model, `witness.png` and `image.png`. None writes nothing.
         seconds: how long to search; what began may take some seconds more.
+        model: a whole PrototypeDL model, whose decoder draws the witness.
 
     Raises:
-        InputError: a file that cannot be read or written, latents that do not fit, a certificate that is not proved.
+        InputError: a file that cannot be read or written, latents that do not fit, a certificate that is not proved, a
+            model without a decoder for this head.
         UsageError: a class that the head lacks or that is predicted, seconds below 0, an image too large to search.
 
     Soundness: the checker says of the witness that it satisfies all statements but the released ones (it refutes
@@ -142,14 +161,29 @@ def contrast(
             f"class is {goal}, expected one of the head's classes, 0 to {released.head.classes - 1}, other than the"
             f" predicted one, {released.certificate.predicted}"
         )
+    pictures = None if model is None else decoder_of(model, released.head.depth)
+    if out is not None:
+        require_writable(Path(out) / RECORD)
     search = _Search(released, read(head, "a head file (safetensors)"), goal, Deadline.after(seconds))
     result = search.run()
+    if result.found is not None:
+        noted = Path(certificate).parent / SOURCE
+        source = load_source(noted if noted.exists() else None, None)
+        near: list[NearPatch] = []
+        if latents is not None and released.given is not None:
+            near = near_patches(result.found.witness.image, released.given, as_patches(load_latents(latents)), source)
+        result = replace(result, near=tuple(near), origins=source.origins)
     if out is not None:
         folder, found = Path(out), result.found
         if found is not None:
             write_atomically(folder / WITNESS, found.witness.latents)
             write_atomically(folder / REST, found.witness.rest.to_bytes())
             write_atomically(folder / PROOF, found.proof.to_bytes())
+            shown = {"witness.png": found.witness.image} | (
+                {} if released.given is None else {"image.png": released.given}
+            )
+            for name, image in shown.items() if pictures is not None else ():
+                write_atomically(folder / name, pictures(image))
         write_atomically(folder / RECORD, f"{json.dumps(result.record(released.head), indent=1)}\n".encode())
     return result
 
@@ -175,7 +209,9 @@ class _Search:
             if size == 1:
                 singles = {freed[0]: margin for freed, margin in margins.items()}
             still = [freed for freed, margin in margins.items() if self._is_open(margin)]
-            _log.info("sets of %d statements: %d, of which the checker excludes all but %d", size, len(margins), len(still))
+            _log.info(
+                "sets of %d statements: %d, of which the checker excludes all but %d", size, len(margins), len(still)
+            )
             exhaustive = exhaustive and not still
             at_least = size + 1 if exhaustive else at_least
             for freed in sorted(still, key=lambda each: (margins[each] is not None, margins[each] or 0)):
@@ -276,7 +312,8 @@ class _Search:
 
 
 def value_at(statement: Statement, evaluated: Evaluation) -> float:
-    """What a statement is about, at one image: an estimate. Of a clause, the activation that breaks it most."""
+    """What a statement is about, at one image: an estimate. Of a clause, the activation that is nearest to breaking it,
+    or NaN if it exempts all prototypes."""
     activations = evaluated.activations[0]
     match statement:
         case PatchStatement(patch, prototype):
@@ -284,14 +321,17 @@ def value_at(statement: Statement, evaluated: Evaluation) -> float:
         case ActivationStatement(prototype):
             return float(activations[prototype])
         case _:
-            others = sorted(set(range(len(activations))) - set(statement.exempt))
-            return float(activations[others].amax()) if others else float("-inf")
+            others = activations[sorted(set(range(len(activations))) - set(statement.exempt))]
+            if not len(others):
+                return float("nan")
+            return float(others.amax() if isinstance(statement, OrderStatement) else others.amin())
 
 
 def _holds(statement: Statement, evaluated: Evaluation) -> bool:
     """Whether a statement is true by floats."""
     value = value_at(statement, evaluated)
-    return getattr(statement, "lower", -float("inf")) <= value <= statement.upper
+    above = not value < getattr(statement, "lower", -float("inf"))
+    return above and not value > getattr(statement, "upper", float("inf"))
 
 
 def _chunks(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:

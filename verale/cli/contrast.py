@@ -1,0 +1,121 @@
+"""`verale contrast`: why this class and not another one, shown by latents that the other one gets."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from verale.checker.output import print_line
+from verale.cli.shared import verbose
+
+if TYPE_CHECKING:
+    from verale.head import Head
+    from verale.runs.contrast import Contrast
+
+__all__ = ["command"]
+
+_NOT_FOUND = 11
+"""Nothing was found; the code that `refute` has where it finds no counterexample."""
+
+_MOST = 10
+"""The most lines of one kind."""
+
+
+@click.command(name="contrast", short_help="Show what stands between an image and another class.")
+@click.argument("certificate", metavar="CERT", type=click.Path())
+@click.option("--class", "goal", required=True, type=int, metavar="C", help="The class that shall win.")
+@click.option(
+    "--head", metavar="H", type=click.Path(), help="The head file; by default head.safetensors beside the certificate."
+)
+@click.option(
+    "--latents", metavar="Z", type=click.Path(), help="The image's latents, to start from; by default those beside it."
+)
+@click.option("--out", metavar="DIR", type=click.Path(), help="A folder for the witness and what shows that it is one.")
+@click.option("--seconds", default=60.0, show_default=True, metavar="N", help="How long to search.")
+@click.option("--model", metavar="MODEL", type=click.Path(), help="A whole PrototypeDL model; it draws the witness.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of lines for people.")
+@verbose
+def command(
+    certificate: str,
+    goal: int,
+    head: str | None,
+    latents: str | None,
+    out: str | None,
+    seconds: float,
+    model: str | None,
+    as_json: bool,
+) -> None:
+    """Find a smallest set of statements of a proved certificate whose release lets class C win.
+
+    A witness shows it: latents that satisfy all other statements and get class C. The checker verifies both exactly.
+    Exit code: 0 found; 11 not found, which proves nothing, unless the command says that no release lets the class win;
+    9 a file or option that cannot be used, or a certificate that is not proved; 130 interrupted; 2 unknown option.
+    """
+    from verale.cli.inputs import inputs_finder
+    from verale.errors import UsageError
+    from verale.head import Head
+    from verale.runs.contrast import contrast
+
+    if model is not None and out is None:
+        raise UsageError("--model draws the witness into a folder: give --out too")
+    head_path, latents_path = inputs_finder(head, latents)(certificate)
+    result = contrast(certificate, head_path, goal, latents_path, out, seconds, model)
+    loaded = Head.load(head_path)
+    if as_json:
+        print_line(json.dumps({"certificate": certificate, **result.record(loaded)}))
+    else:
+        for line in _lines(certificate, result, loaded, out):
+            print_line(line)
+    sys.exit(0 if result.found is not None else _NOT_FOUND)
+
+
+def _lines(certificate: str, result: Contrast, head: Head, out: str | None) -> list[str]:
+    """The result for people."""
+    from verale.certificate.words import below
+    from verale.head import evaluate
+    from verale.runs.contrast import PROOF, REST, WITNESS, value_at
+    from verale.runs.likeness import origin_of
+
+    size, names = result.certificate.size, [f"class {c}" for c in range(head.classes)]
+    if head.labels is not None:
+        names = [f"{name} ({label})" for name, label in zip(names, head.labels, strict=True)]
+    predicted, goal = names[result.certificate.predicted], names[result.goal]
+    start = f"{certificate}: why {predicted} and not {goal}?"
+    if result.found is None:
+        if result.at_least > size:
+            return [f"{start} No release lets it win: the checker proves that it loses everywhere"]
+        return [f"{start} No set of statements found; at least {result.at_least} of {size} have to be released"]
+    found, released = result.found, len(result.found.released)
+    smallest = (
+        "no smaller set does: proved" if result.is_smallest else f"the smallest found; at least {result.at_least}"
+    )
+    lines = [f"{start} {released} of {size} statements stand{'s' if released == 1 else ''} in its way ({smallest})"]
+    evaluated = evaluate(head, found.witness.image[None])
+    for number in found.released[:_MOST]:
+        statement = result.certificate.statements[number]
+        lines.append(
+            f"  released: {': '.join(statement.in_words())}; at the witness {value_at(statement, evaluated):.6g}"
+        )
+    if released > _MOST:
+        lines.append(f"  and {released - _MOST} more")
+    margin = below(found.proof.margin)
+    lines.append(
+        f"  the witness satisfies the other {size - released} and gets {goal}, at least {margin} ahead, because"
+    )
+    for statement in found.proof.statements[:_MOST]:
+        origin = origin_of(result.origins.get(getattr(statement, "prototype", -1)))
+        lines.append(f"    {': '.join(statement.in_words())}{f' ({origin})' if origin else ''}")
+    if found.proof.size > _MOST:
+        lines.append(f"    and {found.proof.size - _MOST} more statements")
+    for near in result.near:
+        name = f"image {near.image}" if near.file is None else near.file
+        lines.append(
+            f"  patch {near.patch} moved by {near.moved:.3g}; nearest is patch {near.at} of {name}, {near.distance:.3g}"
+            " away"
+        )
+    if out is not None:
+        lines.append(f"  {out}: {WITNESS}, {REST} (which it refutes), {PROOF} (which proves its class)")
+    return lines

@@ -1,0 +1,125 @@
+"""What latents look like: pictures by a decoder, or the nearest patches of images that are known."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from verale.errors import HeadError, InputError
+from verale.runs.source import Source, TrainingPatch
+
+__all__ = ["NearPatch", "decoder_of", "near_patches", "origin_of", "origins_record"]
+
+_MOST = 8
+"""The most patches that are described."""
+
+
+@dataclass(frozen=True)
+class NearPatch:
+    """A changed patch, and the patch of a known image whose latent is nearest to it.
+
+    Attributes:
+        patch: the changed one.
+        image, at: the image's index in the latents file, and its patch.
+        file: the image's file, where known.
+        distance: between the latents; an estimate.
+        moved: how far the changed one is from what it was.
+    """
+
+    patch: int
+    image: int
+    at: int
+    file: str | None
+    distance: float
+    moved: float
+
+    def record(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return asdict(self)
+
+
+def near_patches(changed: Tensor, before: Tensor, images: Iterable[Tensor], source: Source) -> list[NearPatch]:
+    """For the patches that changed most, the nearest patch of known images, the one that changed most first.
+
+    Args:
+        changed: (L, D).
+        before: (L, D) what it was.
+        images: (L', D) each, in the order of `source.files`.
+        source: where the images come from.
+    """
+    moved = (changed - before).norm(dim=1)
+    order = [patch for patch in moved.argsort(descending=True).tolist()[:_MOST] if float(moved[patch]) > 0]
+    best = torch.full((len(order),), torch.inf, dtype=torch.float64)
+    where = [(0, 0)] * len(order)
+    for index, image in enumerate(images):
+        away = torch.cdist(changed[order], image.to(changed), compute_mode="donot_use_mm_for_euclid_dist")
+        for row, (distance, at) in enumerate(zip(*away.min(1), strict=True)) if order else ():
+            if distance < best[row]:
+                best[row], where[row] = distance, (index, int(at))
+    files = [source.files[image].name if image < len(source.files) else None for image, _ in where]
+    return [
+        NearPatch(patch, image, at, file, float(distance), float(moved[patch]))
+        for patch, (image, at), file, distance in zip(order, where, files, best, strict=True)
+    ]
+
+
+def origin_of(origin: TrainingPatch | None) -> str:
+    """The training patch that a prototype is a copy of, in words; empty where unknown."""
+    if origin is None:
+        return ""
+    name = f"image {origin.image}" if origin.file is None else origin.file.name
+    return f"training patch: {name}, row {origin.row}, column {origin.column}"
+
+
+def origins_record(prototypes: Iterable[int], origins: Mapping[int, TrainingPatch]) -> list[dict[str, Any]]:
+    """The training patches of some prototypes, for JSON."""
+    return [
+        {
+            "prototype": prototype,
+            "image": origins[prototype].image,
+            "file": None if origins[prototype].file is None else str(origins[prototype].file),
+            "row": origins[prototype].row,
+            "column": origins[prototype].column,
+        }
+        for prototype in sorted(set(prototypes))
+        if prototype in origins
+    ]
+
+
+def decoder_of(model: str | Path, depth: int) -> Callable[[Tensor], bytes]:
+    """The decoder of a whole PrototypeDL model: the PNG file of latents (1, D).
+
+    Args:
+        model: its file.
+        depth: D of the head that it has to belong to.
+
+    Raises:
+        InputError: a file that holds no such model, or the model of another head.
+    """
+    from PIL import Image
+
+    from verale.adapters import load_model
+    from verale.adapters.published.prototypedl import Autoencoder
+
+    try:
+        network = Autoencoder(load_model(model))
+    except HeadError as error:
+        raise InputError(model, str(error)) from error
+    own = network.latents(torch.zeros(1, *network.shape)).shape[2]
+    if own != depth:
+        raise InputError(model, f"has latents of {own} numbers, expected the head's {depth}: is it another network?")
+
+    def picture(latents: Tensor) -> bytes:
+        pixels = (network.pictures(latents.float())[0] * 255).round().byte()
+        image = Image.fromarray((pixels[0] if len(pixels) == 1 else pixels.permute(1, 2, 0)).numpy())
+        stream = io.BytesIO()
+        image.save(stream, "PNG")
+        return stream.getvalue()
+
+    return picture
