@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations
 from math import comb
 from pathlib import Path
 from typing import Any
+
+from torch import Tensor
 
 from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Statement
 from verale.checker import Auditor, Status
@@ -36,6 +38,8 @@ _MOST_SETS = 256
 
 _TYPE = "urn:verale:contrast:v1"
 WITNESS, REST, PROOF, RECORD = "witness.latents.safetensors", "rest.ale.json", "witness.ale.json", "contrast.json"
+PICTURE, BEFORE = "witness.png", "image.png"
+_FILES = (WITNESS, REST, PROOF, PICTURE, BEFORE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +145,8 @@ def contrast(
         out: a folder for `witness.latents.safetensors`, the latents; `rest.ale.json`, the certificate without the
             released statements, which the latents refute; `witness.ale.json`, a certificate that they get the class;
             `contrast.json`; with a model, `witness.png` and `image.png`. None writes nothing.
-        seconds: how long to search; what began may take some seconds more.
+        seconds: how long to search; what began may take some seconds more, and so may one search with all statements
+            released, which there is in any case.
         model: a whole PrototypeDL model, whose decoder draws the witness.
 
     Raises:
@@ -174,18 +179,23 @@ def contrast(
             near = near_patches(result.found.witness.image, released.given, as_patches(load_latents(latents)), source)
         result = replace(result, near=tuple(near), origins=source.origins)
     if out is not None:
-        folder, found = Path(out), result.found
-        if found is not None:
-            write_atomically(folder / WITNESS, found.witness.latents)
-            write_atomically(folder / REST, found.witness.rest.to_bytes())
-            write_atomically(folder / PROOF, found.proof.to_bytes())
-            shown = {"witness.png": found.witness.image} | (
-                {} if released.given is None else {"image.png": released.given}
-            )
-            for name, image in shown.items() if pictures is not None else ():
-                write_atomically(folder / name, pictures(image))
-        write_atomically(folder / RECORD, f"{json.dumps(result.record(released.head), indent=1)}\n".encode())
+        _write(Path(out), result, released, pictures)
     return result
+
+
+def _write(folder: Path, result: Contrast, released: Released, pictures: Callable[[Tensor], bytes] | None) -> None:
+    """The files of a contrast; those of an earlier one go, and the record, which says what is there, comes last."""
+    for name in (*_FILES, RECORD):
+        (folder / name).unlink(missing_ok=True)
+    if result.found is not None:
+        witness = result.found.witness
+        files = {WITNESS: witness.latents, REST: witness.rest.to_bytes(), PROOF: result.found.proof.to_bytes()}
+        if pictures is not None:
+            files[PICTURE] = pictures(witness.image)
+            files |= {} if released.given is None else {BEFORE: pictures(released.given)}
+        for name, data in files.items():
+            write_atomically(folder / name, data)
+    write_atomically(folder / RECORD, f"{json.dumps(result.record(released.head), indent=1)}\n".encode())
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,27 +208,46 @@ class _Search:
     deadline: Deadline
 
     def run(self) -> Contrast:
-        certificate, at_least, singles = self.released.certificate, 1, {}
-        exhaustive = True
-        if not self._is_open(self._margin(range(certificate.size))):
+        certificate = self.released.certificate
+        everything = range(certificate.size)
+        if not self._is_open(self._margin(everything)):
             return Contrast(certificate, self.goal, certificate.size + 1, None)
-        for size in range(1, certificate.size + 1):
-            if comb(certificate.size, size) > _MOST_SETS:
-                break
-            margins = {freed: self._margin(freed) for freed in combinations(range(certificate.size), size)}
-            if size == 1:
-                singles = {freed[0]: margin for freed, margin in margins.items()}
-            still = [freed for freed, margin in margins.items() if self._is_open(margin)]
-            _log.info(
-                "sets of %d statements: %d, of which the checker excludes all but %d", size, len(margins), len(still)
-            )
-            exhaustive = exhaustive and not still
-            at_least = size + 1 if exhaustive else at_least
-            for freed in sorted(still, key=lambda each: (margins[each] is not None, margins[each] or 0)):
-                found = self._wins(freed)
-                if found is not None:
-                    return Contrast(certificate, self.goal, at_least, found)
-        return Contrast(certificate, self.goal, at_least, self._grown(singles))
+        at_least, singles = 1, self._open_sets(1)
+        if not singles:
+            at_least = next((size for size in everything if size > 1 and self._open_sets(size, True)), 2)
+        hurried = Deadline.after(self.deadline.left / 4)
+        found = self._first(singles, hurried)
+        if found is None:
+            found = self._grown()
+        if found is not None:
+            for size in range(max(2, at_least), len(found.released)):
+                smaller = self._first(self._open_sets(size), self.deadline)
+                if smaller is not None:
+                    found = smaller
+                    break
+        return Contrast(certificate, self.goal, at_least, found)
+
+    def _open_sets(self, size: int, any_will_do: bool = False) -> list[tuple[int, ...]]:
+        """The sets of this size that the checker does not exclude, those first with which the class comes nearest.
+
+        Where there are too many sets they are not tried, and there are none; but `any_will_do` asks whether there may
+        be one, and then the first one is enough.
+        """
+        count = self.released.certificate.size
+        if comb(count, size) > _MOST_SETS and size > 1:
+            return [tuple(range(size))] if any_will_do else []
+        margins: dict[tuple[int, ...], Fraction | None] = {}
+        for freed in combinations(range(count), size):
+            margin = self._margin(freed)
+            if self._is_open(margin):
+                margins[freed] = margin
+                if any_will_do:
+                    break
+        return sorted(margins, key=lambda each: (margins[each] is not None, margins[each] or 0))
+
+    def _first(self, sets: Sequence[tuple[int, ...]], until: Deadline) -> Found | None:
+        """What is found with the first of these sets with which something is found."""
+        return next((found for freed in sets if until.left and (found := self._wins(freed)) is not None), None)
 
     def _margin(self, freed: Collection[int]) -> Fraction | None:
         """What the checker proves that the predicted class is ahead by; None where its proof is cut short."""
@@ -228,12 +257,12 @@ class _Search:
     def _is_open(margin: Fraction | None) -> bool:
         return margin is None or margin <= 0
 
-    def _wins(self, freed: Collection[int]) -> Found | None:
-        """What is found with these statements released."""
-        seconds = min(EACH, self.deadline.left)
-        if not seconds:
+    def _wins(self, freed: Collection[int], in_any_case: bool = False) -> Found | None:
+        """What is found with these statements released, as long as time is left; nothing where the checker excludes
+        it."""
+        seconds, rest = EACH if in_any_case else min(EACH, self.deadline.left), self.released.without(freed)
+        if not seconds or not self._is_open(self.released.margin_over(self.goal, rest)):
             return None
-        rest = self.released.without(freed)
         for witness in self.released.witnesses(rest, seconds, goal=self.goal):
             proof = self._proof(witness)
             if proof is not None:
@@ -260,36 +289,31 @@ class _Search:
             return found
         return Found(false, Witness(found.witness.image, found.witness.latents, rest), found.proof)
 
-    def _grown(self, margins: dict[int, Fraction | None]) -> Found | None:
-        """A set grown by whole groups of statements, twice as many each time, and then reduced."""
-        groups = self._groups(margins)
-        count = 1
-        while True:
-            found = self._wins({number for group in groups[:count] for number in group})
-            if found is not None:
-                return self._reduced(found)
-            if count >= len(groups) or not self.deadline.left:
-                return None
+    def _grown(self) -> Found | None:
+        """All statements, or a set grown by whole groups of them, twice as many each time; then reduced."""
+        groups, count = self._groups(), 1
+        found = self._wins(range(self.released.certificate.size), in_any_case=True)
+        while found is not None and count < len(groups) and self.deadline.left:
+            grown = {number for group in groups[:count] for number in group}
+            smaller = self._wins(grown) if len(grown) < len(found.released) else None
+            if smaller is not None:
+                found = smaller
+                break
             count *= 2
+        return None if found is None else self._reduced(found)
 
-    def _groups(self, margins: dict[int, Fraction | None]) -> list[list[int]]:
-        """Clauses; then statements by patch, or one by one, those first that let the class come nearest for each."""
-        clauses, by_subject = [], defaultdict[tuple[str, int], list[int]](list)
+    def _groups(self) -> list[list[int]]:
+        """Clauses; then statements about activations one by one; then statements by patch, the shortest first."""
+        clauses, activations, by_patch = [], [], defaultdict[int, list[int]](list)
         for number, statement in enumerate(self.released.certificate.statements):
             match statement:
                 case PatchStatement(patch):
-                    by_subject["patch", patch].append(number)
-                case ActivationStatement(prototype):
-                    by_subject["activation", prototype].append(number)
+                    by_patch[patch].append(number)
+                case ActivationStatement():
+                    activations.append([number])
                 case _:
                     clauses.append([number])
-        base = self._margin(()) or Fraction(0)
-
-        def worth(group: list[int]) -> Fraction:
-            gains = [base - (margins.get(number) or base) for number in group]
-            return (sum(gains, Fraction(0)) + Fraction(1, 10**6)) / len(group)
-
-        return clauses + sorted(by_subject.values(), key=worth, reverse=True)
+        return [*clauses, *activations, *sorted(by_patch.values(), key=len)]
 
     def _reduced(self, found: Found) -> Found:
         """Fewer statements released, as long as time is left: half of them less, a quarter, and so on."""

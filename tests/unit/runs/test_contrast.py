@@ -1,0 +1,133 @@
+"""Contrasts: what is released lets the class win, the checker says so, and no smaller set does where that is said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from PIL import Image
+from support.boxes import save_coordinates
+from support.prototypedl import save_whole, small
+from support.small import small_head, small_latents
+
+from verale.adapters import load_model, load_published
+from verale.adapters.published.prototypedl import Autoencoder
+from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
+from verale.checker import Auditor, Status
+from verale.errors import InputError, UsageError
+from verale.head import as_patches, evaluate, save_latents
+from verale.runs.contrast import PROOF, RECORD, REST, WITNESS, Contrast, contrast, value_at
+from verale.search.explain import explain
+
+
+def require_shown(result: Contrast, head: Path, out: Path) -> None:
+    """What was written shows, to the auditor with both kernels, that the class wins without the released statements."""
+    witness, rest, proof = ((out / name).read_bytes() for name in (WITNESS, REST, PROOF))
+    record = json.loads((out / RECORD).read_bytes())
+    assert Auditor(head.read_bytes(), kernel="both").refute(rest, witness).status is Status.REFUTED
+    verdict = Auditor(head.read_bytes(), witness, kernel="both").check(proof)
+    assert (verdict.status, verdict.reason, verdict.predicted) == (Status.PROVED, "", result.goal)
+    kept = list(result.certificate.statements)
+    for entry in reversed(record["released"]):
+        assert kept.pop(entry["number"]).to_json() == entry["statement"]
+    assert tuple(kept) == Certificate.from_bytes(rest).statements
+    assert record["size"] == len(result.found.released) >= record["at_least"]
+
+
+def test_two_statements_where_one_is_not_enough(tmp_path) -> None:
+    """Either activation alone lifts the rival to 1, below 1.5; both lift it to 2. The checker excludes each alone."""
+    files = save_coordinates(tmp_path, 2, (1.5, 0.0))
+    result = contrast(*files[:2], 1, files[2], tmp_path / "out")
+    assert result.found.released == (0, 1) and result.is_smallest and result.at_least == 2
+    require_shown(result, files[1], tmp_path / "out")
+
+
+def test_one_statement_where_one_is_enough(tmp_path) -> None:
+    files = save_coordinates(tmp_path, 3, (0.5, 0.0))
+    result = contrast(*files[:2], 1, files[2], tmp_path / "out")
+    assert len(result.found.released) == 1 and result.is_smallest
+    require_shown(result, files[1], tmp_path / "out")
+
+
+def test_many_statements_are_grown_and_reduced(tmp_path) -> None:
+    """Three of thirty are needed, and there are too many pairs to try them all, so two are not excluded."""
+    files = save_coordinates(tmp_path, 30, (2.5, 0.0))
+    result = contrast(*files[:2], 1, files[2], tmp_path / "out")
+    assert len(result.found.released) == 3 and result.at_least == 2 and not result.is_smallest
+    require_shown(result, files[1], tmp_path / "out")
+
+
+def test_a_class_that_loses_everywhere(tmp_path) -> None:
+    files = save_coordinates(tmp_path, 2, (2.5, 0.0))
+    result = contrast(*files[:2], 1, files[2], tmp_path / "out")
+    assert result.found is None and result.at_least == 3
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [RECORD]
+    assert not json.loads((tmp_path / "out" / RECORD).read_bytes())["found"]
+
+
+def test_a_class_that_is_never_first_does_not_win_by_passing_the_predicted_one(tmp_path) -> None:
+    """Class 1 passes class 0, but class 2 stays ahead of class 1."""
+    files = save_coordinates(tmp_path, 1, (0.5, 0.0, 0.25))
+    assert contrast(*files[:2], 1, files[2], seconds=1).found is None
+    assert contrast(*files[:2], 2, files[2]).found is not None
+
+
+@pytest.mark.parametrize("paradigm", ["top_k", None])
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine", "softmax"])
+def test_explanations_of_every_geometry(geometry, paradigm, tmp_path) -> None:
+    head = small_head(geometry)
+    latents = small_latents(head, images=1)
+    head.save(tmp_path / "head")
+    save_latents(tmp_path / "latents", latents)
+    explain(head, latents, paradigm)[0].save(tmp_path / "certificate")
+    predicted = int(evaluate(head, as_patches(latents)).predicted)
+    files = (tmp_path / name for name in ("certificate", "head"))
+    result = contrast(*files, (predicted + 1) % 3, tmp_path / "latents", tmp_path / "out", seconds=4)
+    require_shown(result, tmp_path / "head", tmp_path / "out")
+
+
+def test_the_decoder_draws_the_witness(tmp_path) -> None:
+    """Any head of as many coordinates will do."""
+    save_whole(small(), tmp_path / "model.pth")
+    depth = load_published(tmp_path / "model.pth", "prototypedl").depth
+    files = save_coordinates(tmp_path, depth, (0.5, 0.0))
+    result = contrast(*files[:2], 1, files[2], tmp_path / "out", model=tmp_path / "model.pth")
+    network = Autoencoder(load_model(tmp_path / "model.pth"))
+    for name, latents in (("witness.png", result.found.witness.image), ("image.png", torch.zeros(1, depth))):
+        drawn = (network.pictures(latents.float())[0, 0] * 255).round().byte()
+        assert Image.open(tmp_path / "out" / name).tobytes() == bytes(drawn.flatten().tolist())
+    files = save_coordinates(tmp_path, 2, (1.5, 0.0))
+    with pytest.raises(InputError, match="expected the head's 2"):
+        contrast(*files[:2], 1, files[2], model=tmp_path / "model.pth")
+    with pytest.raises(InputError, match="head"):
+        contrast(*files[:2], 1, files[2], model=files[1])
+
+
+def test_wrong_inputs_are_named(files, tmp_path) -> None:
+    certificate = Certificate.load(files.certificates[0])
+    wrong = certificate.predicted
+    for goal in (wrong, -1, 3):
+        with pytest.raises(
+            UsageError, match=f"class is {goal}, expected one of the head's classes, 0 to 2, other than"
+        ):
+            contrast(files.certificates[0], files.head_path, goal)
+    with pytest.raises(UsageError, match="seconds is -1"):
+        contrast(files.certificates[0], files.head_path, 0, seconds=-1)
+    with pytest.raises(InputError, match=r"is NOT_PROVED .*expected a proved certificate"):
+        small_head("euclidean", seed=7).save(tmp_path / "other")
+        contrast(files.certificates[0], tmp_path / "other", (wrong + 1) % 3)
+    (tmp_path / "bad").write_bytes(b"{")
+    with pytest.raises(InputError, match="is MALFORMED"):
+        contrast(tmp_path / "bad", files.head_path, 0)
+
+
+def test_values_at_an_image() -> None:
+    head = small_head("euclidean", prototypes=3)
+    evaluated = evaluate(head, as_patches(small_latents(head, images=1)))
+    activations = evaluated.activations[0].tolist()
+    assert value_at(PatchStatement(2, 1, 0.0, 1.0), evaluated) == float(evaluated.observables[0, 2, 1])
+    assert value_at(ActivationStatement(1, 0.0, 1.0), evaluated) == activations[1]
+    assert value_at(OrderStatement((0,), 1.0), evaluated) == max(activations[1:])
+    assert value_at(FloorStatement((0,), 1.0), evaluated) == min(activations[1:])
