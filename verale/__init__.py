@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     )
     from verale.report.picture import plot
     from verale.runs.audit import audit
+    from verale.runs.contrast import contrast
+    from verale.runs.necessity import necessity
     from verale.runs.refute import refute
     from verale.search import Unexplained
     from verale.search.explain import explain
@@ -73,9 +75,11 @@ __all__ = [
     "Verdict",
     "__version__",
     "audit",
+    "contrast",
     "explain",
     "load_latents",
     "merge_slots",
+    "necessity",
     "plot",
     "refute",
     "save_latents",
@@ -109,9 +113,11 @@ _HOME = {
     "Verdict": "verale.checker",
     "__version__": "verale.version",
     "audit": "verale.runs.audit",
+    "contrast": "verale.runs.contrast",
     "explain": "verale.search.explain",
     "load_latents": "verale.head",
     "merge_slots": "verale.head",
+    "necessity": "verale.runs.necessity",
     "plot": "verale.report.picture",
     "refute": "verale.runs.refute",
     "save_latents": "verale.head",

@@ -214,7 +214,7 @@ class _Search:
             return Contrast(certificate, self.goal, certificate.size + 1, None)
         at_least, singles = 1, self._open_sets(1)
         if not singles:
-            at_least = next((size for size in everything if size > 1 and self._open_sets(size, True)), 2)
+            at_least = next((size for size in everything if size > 1 and self._open_sets(size, True)), certificate.size)
         hurried = Deadline.after(self.deadline.left / 4)
         found = self._first(singles, hurried)
         if found is None:

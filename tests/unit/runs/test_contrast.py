@@ -36,11 +36,12 @@ def require_shown(result: Contrast, head: Path, out: Path) -> None:
     assert record["size"] == len(result.found.released) >= record["at_least"]
 
 
-def test_two_statements_where_one_is_not_enough(tmp_path) -> None:
-    """Either activation alone lifts the rival to 1, below 1.5; both lift it to 2. The checker excludes each alone."""
-    files = save_coordinates(tmp_path, 2, (1.5, 0.0))
+@pytest.mark.parametrize(("count", "bias"), [(2, 1.5), (3, 2.5), (4, 2.5)])
+def test_several_statements_where_fewer_are_not_enough(count, bias, tmp_path) -> None:
+    """Each released activation lifts the rival by 1, and the checker excludes what does not lift it above the bias."""
+    files = save_coordinates(tmp_path, count, (bias, 0.0))
     result = contrast(*files[:2], 1, files[2], tmp_path / "out")
-    assert result.found.released == (0, 1) and result.is_smallest and result.at_least == 2
+    assert len(result.found.released) == result.at_least == int(bias + 1) and result.is_smallest
     require_shown(result, files[1], tmp_path / "out")
 
 
