@@ -928,9 +928,11 @@ type head = { depth : int; count : int; classes : int;
               peaks : Big_int_Z.big_int list }
 
 type statement =
-| AboutPatch of int * int * Big_int_Z.big_int * Big_int_Z.big_int
-| AboutActivation of int * Big_int_Z.big_int * Big_int_Z.big_int
-| AboutOthers of int list * Big_int_Z.big_int
+| AboutPatch of int * int * Big_int_Z.big_int option
+   * Big_int_Z.big_int option
+| AboutActivation of int * Big_int_Z.big_int option * Big_int_Z.big_int option
+| AboutOthers of int list * Big_int_Z.big_int option
+   * Big_int_Z.big_int option
 
 type certificate = { predicted : int; patches : int;
                      statement_unit : Big_int_Z.big_int;
@@ -1780,22 +1782,23 @@ let rec meet_at j a = function
      j)
 
 (** val stated_ends :
-    Big_int_Z.big_int -> Big_int_Z.big_int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) -> ends **)
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option ->
+    Big_int_Z.big_int option -> ends **)
 
-let stated_ends u t0 e =
-  ((Some (floor_div (Z.mul t0 (fst e)) u)), (Some
-    (ceil_div (Z.mul t0 (snd e)) u)))
+let stated_ends u t0 lo hi =
+  ((option_map (fun a -> floor_div (Z.mul t0 a) u) lo),
+    (option_map (fun b -> ceil_div (Z.mul t0 b) u) hi))
 
 (** val meet_statements :
-    Big_int_Z.big_int -> Big_int_Z.big_int ->
-    (int * (Big_int_Z.big_int * Big_int_Z.big_int)) list -> row -> row **)
+    Big_int_Z.big_int -> Big_int_Z.big_int -> (int * (Big_int_Z.big_int
+    option * Big_int_Z.big_int option)) list -> row -> row **)
 
 let rec meet_statements u t0 here r =
   match here with
   | [] -> r
   | s :: here' ->
-    meet_at (fst s) (stated_ends u t0 (snd s)) (meet_statements u t0 here' r)
+    meet_at (fst s) (stated_ends u t0 (fst (snd s)) (snd (snd s)))
+      (meet_statements u t0 here' r)
 
 (** val common :
     Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -1809,6 +1812,18 @@ let common u t0 =
        if Z.eqb u (Z.mul t0 k0)
        then ((u, Big_int_Z.unit_big_int), k0)
        else (((Z.mul u t0), t0), u)
+
+(** val with_domain :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> (Big_int_Z.big_int
+    option * Big_int_Z.big_int option) -> ends -> ends **)
+
+let with_domain fu ft e own0 =
+  let either0 = fun stated given ->
+    match stated with
+    | Some a -> Some (Z.mul fu a)
+    | None -> option_map (Z.mul ft) given
+  in
+  ((either0 (fst e) (fst own0)), (either0 (snd e) (snd own0)))
 
 (** val times_down :
     head -> measure -> Big_int_Z.big_int -> Big_int_Z.big_int **)
@@ -1832,20 +1847,18 @@ let over_down h m x d =
   floor_div (Z.mul x (root_unit h))
     (Z.mul d (if Z.leb Big_int_Z.zero_big_int x then m.far else m.near))
 
-(** val stated_fact :
-    head -> Big_int_Z.big_int -> Big_int_Z.big_int -> measure ->
-    Big_int_Z.big_int -> Big_int_Z.big_int -> fact **)
+(** val stated_fact : head -> Big_int_Z.big_int -> measure -> ends -> fact **)
 
-let stated_fact h f fu m lo hi =
+let stated_fact h f m e =
   let c = constant h f m.square in
-  let x = Z.opp (Z.mul (slope h) fu) in
-  if Z.ltb Big_int_Z.zero_big_int (slope h)
-  then { curve = (curvature h); low = (Some
-         (Z.add c (times_up h m (Z.mul x lo)))); high = (Some
-         (Z.add c (times_down h m (Z.mul x hi)))) }
-  else { curve = (curvature h); low = (Some
-         (Z.add c (times_up h m (Z.mul x hi)))); high = (Some
-         (Z.add c (times_down h m (Z.mul x lo)))) }
+  let (a, b) =
+    if Z.ltb Big_int_Z.zero_big_int (slope h) then e else ((snd e), (fst e))
+  in
+  { curve = (curvature h); low =
+  (option_map (fun a0 -> Z.add c (times_up h m (Z.mul (Z.opp (slope h)) a0)))
+    a); high =
+  (option_map (fun b0 ->
+    Z.add c (times_down h m (Z.mul (Z.opp (slope h)) b0))) b) }
 
 (** val domain_facts :
     head -> Big_int_Z.big_int -> (Big_int_Z.big_int * fact) list **)
@@ -1873,8 +1886,8 @@ let domain_facts h f =
      | None -> [])
 
 (** val stated_at :
-    int -> statement list -> (int * (Big_int_Z.big_int * Big_int_Z.big_int))
-    list **)
+    int -> statement list -> (int * (Big_int_Z.big_int
+    option * Big_int_Z.big_int option)) list **)
 
 let rec stated_at l = function
 | [] -> []
@@ -2181,7 +2194,7 @@ let metric_row h c t0 ms packed rows_packed a goals own0 l hints0 =
   let here = stated_at l c.statements in
   let js = map fst here in
   if forallb (fun j -> Nat.ltb j h.count) js
-  then let base = meet_statements u t0 here own0 in
+  then let base = meet_statements c.statement_unit t0 here own0 in
        (match hints0.centre with
         | [] ->
           let ws = [] in
@@ -2192,11 +2205,11 @@ let metric_row h c t0 ms packed rows_packed a goals own0 l hints0 =
               | Some rows' ->
                 let (p0, ft) = common u t0 in
                 let (f, fu) = p0 in
-                let stated =
-                  map (fun s ->
-                    stated_fact h f fu (measure_at ms (fst s)) (fst (snd s))
-                      (snd (snd s))) here
+                let fact_of = fun s ->
+                  stated_fact h f (measure_at ms (fst s))
+                    (with_domain fu ft (snd s) (nth (fst s) own0 anything))
                 in
+                let stated = map fact_of here in
                 let known = domain_facts h f in
                 let facts = app stated (map snd known) in
                 let ks = map fst known in
@@ -2223,11 +2236,11 @@ let metric_row h c t0 ms packed rows_packed a goals own0 l hints0 =
            | Some rows' ->
              let (p, ft) = common u t0 in
              let (f, fu) = p in
-             let stated =
-               map (fun s ->
-                 stated_fact h f fu (measure_at ms (fst s)) (fst (snd s))
-                   (snd (snd s))) here
+             let fact_of = fun s ->
+               stated_fact h f (measure_at ms (fst s))
+                 (with_domain fu ft (snd s) (nth (fst s) own0 anything))
              in
+             let stated = map fact_of here in
              let known = domain_facts h f in
              let facts = app stated (map snd known) in
              let ks = map fst known in
@@ -2249,20 +2262,6 @@ let metric_row h c t0 ms packed rows_packed a goals own0 l hints0 =
                entries bits k rows'') hints0.targets 0 ms base0)
            | None -> None))
   else None
-
-(** val low_end :
-    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-    Big_int_Z.big_int **)
-
-let low_end b u lo =
-  floor_div (Z.mul b lo) u
-
-(** val high_end :
-    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-    Big_int_Z.big_int **)
-
-let high_end b u hi =
-  ceil_div (Z.mul b hi) u
 
 (** val change_at : ('a1 -> 'a1) -> int -> 'a1 list -> 'a1 list **)
 
@@ -2292,14 +2291,12 @@ type entry = Big_int_Z.big_int * Big_int_Z.big_int option
 let unstated =
   (Big_int_Z.zero_big_int, None)
 
-(** val met_entry :
-    Big_int_Z.big_int -> Big_int_Z.big_int -> entry -> entry **)
+(** val met_entry : Big_int_Z.big_int -> ends -> entry -> entry **)
 
-let met_entry lo hi e =
-  ((Z.max (fst e) lo), (Some
-    (match snd e with
-     | Some k -> Z.min k hi
-     | None -> hi)))
+let met_entry t0 s e =
+  ((match fst s with
+    | Some a -> Z.max (fst e) a
+    | None -> fst e), (cut (snd s) (cut (Some t0) (snd e))))
 
 (** val entries_with :
     Big_int_Z.big_int -> Big_int_Z.big_int -> int -> entry list -> statement
@@ -2308,7 +2305,7 @@ let met_entry lo hi e =
 let entries_with t0 u l es = function
 | AboutPatch (k, j, lo, hi) ->
   if (=) k l
-  then change_at (met_entry (low_end t0 u lo) (high_end t0 u hi)) j es
+  then change_at (met_entry t0 (stated_ends u t0 lo hi)) j es
   else es
 | _ -> es
 
@@ -2993,29 +2990,27 @@ let assignment_at_least h c t0 left_over b prices rival num den =
     (bound_at_least h t0
       (assignment_least t0 h left_over b prices c.predicted rival) num den)
 
-(** val cut_both :
-    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+(** val cut_by :
+    ends -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
     Big_int_Z.big_int * Big_int_Z.big_int **)
 
-let cut_both b u lo hi e =
-  ((Z.max (fst e) (low_end b u lo)), (Z.min (snd e) (high_end b u hi)))
-
-(** val cut_above :
-    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) ->
-    Big_int_Z.big_int * Big_int_Z.big_int **)
-
-let cut_above b u hi e =
-  ((fst e), (Z.min (snd e) (high_end b u hi)))
+let cut_by s e =
+  ((match fst s with
+    | Some a -> Z.max (fst e) a
+    | None -> fst e),
+    (match snd s with
+     | Some b -> Z.min (snd e) b
+     | None -> snd e))
 
 (** val met_with :
     Big_int_Z.big_int -> Big_int_Z.big_int -> box -> statement -> box **)
 
 let met_with b u b0 = function
 | AboutPatch (_, _, _, _) -> b0
-| AboutActivation (j, lo, hi) -> change_at (cut_both b u lo hi) j b0
-| AboutOthers (except, hi) -> change_others (cut_above b u hi) except 0 b0
+| AboutActivation (j, lo, hi) ->
+  change_at (cut_by (stated_ends u b lo hi)) j b0
+| AboutOthers (except, lo, hi) ->
+  change_others (cut_by (stated_ends u b lo hi)) except 0 b0
 
 (** val met_box :
     Big_int_Z.big_int -> Big_int_Z.big_int -> box -> statement list -> box **)
@@ -4416,41 +4411,51 @@ let latent_inside h u z0 =
     (length_inside h u z0)
 
 (** val low_in :
-    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-    Big_int_Z.big_int -> bool **)
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option ->
+    Big_int_Z.big_int option -> bool **)
 
-let low_in u a low0 lo =
-  Z.leb (Z.mul lo a) (Z.mul low0 u)
+let low_in u a low0 = function
+| Some lo0 ->
+  (match low0 with
+   | Some low1 -> Z.leb (Z.mul lo0 a) (Z.mul low1 u)
+   | None -> false)
+| None -> true
 
 (** val high_in :
-    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-    Big_int_Z.big_int -> bool **)
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option ->
+    Big_int_Z.big_int option -> bool **)
 
-let high_in u a high0 hi =
-  Z.leb (Z.mul high0 u) (Z.mul hi a)
+let high_in u a high0 = function
+| Some hi0 ->
+  (match high0 with
+   | Some high1 -> Z.leb (Z.mul high1 u) (Z.mul hi0 a)
+   | None -> false)
+| None -> true
 
 (** val ends_in :
-    Big_int_Z.big_int -> Big_int_Z.big_int -> ends -> Big_int_Z.big_int ->
-    Big_int_Z.big_int -> bool **)
+    Big_int_Z.big_int -> Big_int_Z.big_int -> ends -> Big_int_Z.big_int
+    option -> Big_int_Z.big_int option -> bool **)
 
-let ends_in t0 u e lo hi =
-  let (o, o0) = e in
-  (match o with
-   | Some low0 ->
-     (match o0 with
-      | Some high0 -> (&&) (low_in u t0 low0 lo) (high_in u t0 high0 hi)
-      | None -> false)
-   | None -> false)
+let ends_in u a e lo hi =
+  (&&) (low_in u a (fst e) lo) (high_in u a (snd e) hi)
+
+(** val activation_in :
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int option ->
+    Big_int_Z.big_int option -> bool **)
+
+let activation_in b u e lo hi =
+  ends_in u b ((Some (fst e)), (Some (snd e))) lo hi
 
 (** val others_in :
     Big_int_Z.big_int -> Big_int_Z.big_int -> int list -> Big_int_Z.big_int
-    -> int -> box -> bool **)
+    option -> Big_int_Z.big_int option -> int -> box -> bool **)
 
-let rec others_in b u except hi k = function
+let rec others_in b u except lo hi k = function
 | [] -> true
 | e :: b' ->
-  (&&) ((||) (existsb ((=) k) except) (high_in u b (snd e) hi))
-    (others_in b u except hi (Stdlib.Int.succ k) b')
+  (&&) ((||) (existsb ((=) k) except) (activation_in b u e lo hi))
+    (others_in b u except lo hi (Stdlib.Int.succ k) b')
 
 (** val statement_true :
     Big_int_Z.big_int -> table -> Big_int_Z.big_int -> box ->
@@ -4461,14 +4466,14 @@ let statement_true t0 t1 b b0 u = function
   (match nth_error t1 l with
    | Some r ->
      (match nth_error r j with
-      | Some e -> ends_in t0 u e lo hi
+      | Some e -> ends_in u t0 e lo hi
       | None -> false)
    | None -> false)
 | AboutActivation (j, lo, hi) ->
   (match nth_error b0 j with
-   | Some e -> (&&) (low_in u b (fst e) lo) (high_in u b (snd e) hi)
+   | Some e -> activation_in b u e lo hi
    | None -> false)
-| AboutOthers (except, hi) -> others_in b u except hi 0 b0
+| AboutOthers (except, lo, hi) -> others_in b u except lo hi 0 b0
 
 (** val about_a_patch : statement -> bool **)
 
@@ -4504,18 +4509,18 @@ let table_depth =
 
 (** val true_of :
     certificate -> Big_int_Z.big_int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) option -> Big_int_Z.big_int ->
-    Big_int_Z.big_int -> bool **)
+    (Big_int_Z.big_int * Big_int_Z.big_int) option -> (Big_int_Z.big_int
+    option * Big_int_Z.big_int option) -> bool **)
 
-let true_of c t0 e lo hi =
+let true_of c t0 e s =
   match e with
-  | Some e0 -> ends_in t0 c.statement_unit (as_ends e0) lo hi
+  | Some e0 -> ends_in c.statement_unit t0 (as_ends e0) (fst s) (snd s)
   | None -> false
 
 (** val spatial_true :
     head -> certificate -> Big_int_Z.big_int -> image -> Big_int_Z.big_int
     list -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
-    (int * (Big_int_Z.big_int * Big_int_Z.big_int)) -> bool **)
+    (int * (Big_int_Z.big_int option * Big_int_Z.big_int option)) -> bool **)
 
 let spatial_true h c t0 i =
   let u = i.image_unit in
@@ -4523,21 +4528,21 @@ let spatial_true h c t0 i =
   let p = nth (fst s) h.prototypes [] in
   (&&) (Nat.leb (length p) h.depth)
     (true_of c t0
-      (observed_ends t0 h z0 u square0 stretch (measured_of t0 h p))
-      (fst (snd s)) (snd (snd s))))
+      (observed_ends t0 h z0 u square0 stretch (measured_of t0 h p)) 
+      (snd s)))
 
 (** val mass_true :
     certificate -> Big_int_Z.big_int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) list ->
-    (int * (Big_int_Z.big_int * Big_int_Z.big_int)) -> bool **)
+    (Big_int_Z.big_int * Big_int_Z.big_int) list -> (int * (Big_int_Z.big_int
+    option * Big_int_Z.big_int option)) -> bool **)
 
 let mass_true c t0 es s =
-  true_of c t0 (nth_error es (fst s)) (fst (snd s)) (snd (snd s))
+  true_of c t0 (nth_error es (fst s)) (snd s)
 
 (** val masses_true_by_total :
     certificate -> Big_int_Z.big_int -> int -> image -> exp_table option ->
-    Big_int_Z.big_int list -> (int * (Big_int_Z.big_int * Big_int_Z.big_int))
-    list -> bool **)
+    Big_int_Z.big_int list -> (int * (Big_int_Z.big_int
+    option * Big_int_Z.big_int option)) list -> bool **)
 
 let masses_true_by_total c t0 terms0 i t1 =
   let u = i.image_unit in
@@ -4550,8 +4555,7 @@ let masses_true_by_total c t0 terms0 i t1 =
        forallb (fun s ->
          match nth_error z0 (fst s) with
          | Some k ->
-           true_of c t0 (mass_of_total t0 terms0 total1 u top0 k)
-             (fst (snd s)) (snd (snd s))
+           true_of c t0 (mass_of_total t0 terms0 total1 u top0 k) (snd s)
          | None -> false) here
      | None -> false)
   | None -> false)

@@ -257,9 +257,11 @@ type head = { depth : int; count : int; classes : int;
               peaks : Big_int_Z.big_int list }
 
 type statement =
-| AboutPatch of int * int * Big_int_Z.big_int * Big_int_Z.big_int
-| AboutActivation of int * Big_int_Z.big_int * Big_int_Z.big_int
-| AboutOthers of int list * Big_int_Z.big_int
+| AboutPatch of int * int * Big_int_Z.big_int option
+   * Big_int_Z.big_int option
+| AboutActivation of int * Big_int_Z.big_int option * Big_int_Z.big_int option
+| AboutOthers of int list * Big_int_Z.big_int option
+   * Big_int_Z.big_int option
 
 type certificate = { predicted : int; patches : int;
                      statement_unit : Big_int_Z.big_int;
@@ -523,16 +525,20 @@ val meet : ends -> ends -> ends
 val meet_at : int -> ends -> row -> row
 
 val stated_ends :
-  Big_int_Z.big_int -> Big_int_Z.big_int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) -> ends
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option ->
+  Big_int_Z.big_int option -> ends
 
 val meet_statements :
-  Big_int_Z.big_int -> Big_int_Z.big_int ->
-  (int * (Big_int_Z.big_int * Big_int_Z.big_int)) list -> row -> row
+  Big_int_Z.big_int -> Big_int_Z.big_int -> (int * (Big_int_Z.big_int
+  option * Big_int_Z.big_int option)) list -> row -> row
 
 val common :
   Big_int_Z.big_int -> Big_int_Z.big_int ->
   (Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
+
+val with_domain :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> (Big_int_Z.big_int
+  option * Big_int_Z.big_int option) -> ends -> ends
 
 val times_down : head -> measure -> Big_int_Z.big_int -> Big_int_Z.big_int
 
@@ -542,16 +548,14 @@ val over_down :
   head -> measure -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   Big_int_Z.big_int
 
-val stated_fact :
-  head -> Big_int_Z.big_int -> Big_int_Z.big_int -> measure ->
-  Big_int_Z.big_int -> Big_int_Z.big_int -> fact
+val stated_fact : head -> Big_int_Z.big_int -> measure -> ends -> fact
 
 val domain_facts :
   head -> Big_int_Z.big_int -> (Big_int_Z.big_int * fact) list
 
 val stated_at :
-  int -> statement list -> (int * (Big_int_Z.big_int * Big_int_Z.big_int))
-  list
+  int -> statement list -> (int * (Big_int_Z.big_int
+  option * Big_int_Z.big_int option)) list
 
 type claim =
 | Unclaimed
@@ -644,14 +648,6 @@ val metric_row :
   list -> Big_int_Z.big_int -> goal list -> row -> int -> patch_hints -> row
   option
 
-val low_end :
-  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-  Big_int_Z.big_int
-
-val high_end :
-  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-  Big_int_Z.big_int
-
 val change_at : ('a1 -> 'a1) -> int -> 'a1 list -> 'a1 list
 
 val change_others : ('a1 -> 'a1) -> int list -> int -> 'a1 list -> 'a1 list
@@ -660,7 +656,7 @@ type entry = Big_int_Z.big_int * Big_int_Z.big_int option
 
 val unstated : entry
 
-val met_entry : Big_int_Z.big_int -> Big_int_Z.big_int -> entry -> entry
+val met_entry : Big_int_Z.big_int -> ends -> entry -> entry
 
 val entries_with :
   Big_int_Z.big_int -> Big_int_Z.big_int -> int -> entry list -> statement ->
@@ -867,14 +863,8 @@ val assignment_at_least :
   Big_int_Z.big_int list -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   bool
 
-val cut_both :
-  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
-  Big_int_Z.big_int * Big_int_Z.big_int
-
-val cut_above :
-  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+val cut_by :
+  ends -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
   Big_int_Z.big_int * Big_int_Z.big_int
 
 val met_with :
@@ -1330,20 +1320,25 @@ val latent_inside :
   head -> Big_int_Z.big_int -> Big_int_Z.big_int list -> bool
 
 val low_in :
-  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-  Big_int_Z.big_int -> bool
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option ->
+  Big_int_Z.big_int option -> bool
 
 val high_in :
-  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-  Big_int_Z.big_int -> bool
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option ->
+  Big_int_Z.big_int option -> bool
 
 val ends_in :
-  Big_int_Z.big_int -> Big_int_Z.big_int -> ends -> Big_int_Z.big_int ->
-  Big_int_Z.big_int -> bool
+  Big_int_Z.big_int -> Big_int_Z.big_int -> ends -> Big_int_Z.big_int option
+  -> Big_int_Z.big_int option -> bool
+
+val activation_in :
+  Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int option ->
+  Big_int_Z.big_int option -> bool
 
 val others_in :
-  Big_int_Z.big_int -> Big_int_Z.big_int -> int list -> Big_int_Z.big_int ->
-  int -> box -> bool
+  Big_int_Z.big_int -> Big_int_Z.big_int -> int list -> Big_int_Z.big_int
+  option -> Big_int_Z.big_int option -> int -> box -> bool
 
 val statement_true :
   Big_int_Z.big_int -> table -> Big_int_Z.big_int -> box -> Big_int_Z.big_int
@@ -1361,21 +1356,22 @@ val table_depth : int
 
 val true_of :
   certificate -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int)
-  option -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+  option -> (Big_int_Z.big_int option * Big_int_Z.big_int option) -> bool
 
 val spatial_true :
   head -> certificate -> Big_int_Z.big_int -> image -> Big_int_Z.big_int list
   -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
-  (int * (Big_int_Z.big_int * Big_int_Z.big_int)) -> bool
+  (int * (Big_int_Z.big_int option * Big_int_Z.big_int option)) -> bool
 
 val mass_true :
   certificate -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int)
-  list -> (int * (Big_int_Z.big_int * Big_int_Z.big_int)) -> bool
+  list -> (int * (Big_int_Z.big_int option * Big_int_Z.big_int option)) ->
+  bool
 
 val masses_true_by_total :
   certificate -> Big_int_Z.big_int -> int -> image -> exp_table option ->
-  Big_int_Z.big_int list -> (int * (Big_int_Z.big_int * Big_int_Z.big_int))
-  list -> bool
+  Big_int_Z.big_int list -> (int * (Big_int_Z.big_int
+  option * Big_int_Z.big_int option)) list -> bool
 
 val patch_true :
   head -> certificate -> Big_int_Z.big_int -> int -> image -> exp_table

@@ -85,10 +85,10 @@ let entails here certificate prices =
 let bits_of (certificate : Checker.certificate) =
   let unit = Z.numbits certificate.statement_unit in
   let needed most = function
-    | Checker.AboutPatch (_, _, low, high) | AboutActivation (_, low, high) ->
+    | Checker.AboutPatch (_, _, Some low, Some high) | AboutActivation (_, Some low, Some high) ->
         let width = Z.sub high low in
         if Z.sign width > 0 then max most (unit - Z.numbits width) else most
-    | AboutOthers _ -> most
+    | AboutPatch _ | AboutActivation _ | AboutOthers _ -> most
   in
   List.fold_left needed 0 certificate.statements + 8
 

@@ -163,6 +163,27 @@ let follow points patches claims side k = function
 
 (* Certificates. *)
 
+(* An end that is not stated is that of the domain, as it is for the checker. *)
+let stated_end (points : Points.t) unit domain about = function
+  | Some stated -> points.observed stated unit
+  | None -> domain.(about)
+
+(* Distances of an unbounded domain have no greatest one; here they have one that follows from another statement, so
+   that no weight needs it. *)
+let with_high_end (points : Points.t) statements =
+  let nearest = Array.fold_left (fun best (s : Span.statement) -> if s.high < best.Span.high then s else best) in
+  let bounded (s : Span.statement) =
+    if points.kind <> Points.Distance || s.high < infinity then s
+    else begin
+      let base = nearest s statements in
+      let product = (Points.products points base.about).(s.about) in
+      let apart = points.squares.(base.about) +. points.squares.(s.about) -. (2. *. product) in
+      let far = sqrt (Float.max 0. base.high) +. sqrt (Float.max 0. apart) in
+      { s with high = Float.max s.low (1.01 *. far *. far) }
+    end
+  in
+  Array.map bounded statements
+
 let statements_of (points : Points.t) (certificate : Checker.certificate) =
   let unit = certificate.statement_unit in
   let patches = Array.make certificate.patches [] in
@@ -171,10 +192,13 @@ let statements_of (points : Points.t) (certificate : Checker.certificate) =
       | Checker.AboutPatch (l, about, low, high) ->
           if l < Array.length patches && about < points.count then
             patches.(l) <-
-              { Span.about; low = points.observed low unit; high = points.observed high unit } :: patches.(l)
+              { Span.about;
+                low = stated_end points unit points.lowest about low;
+                high = stated_end points unit points.highest about high }
+              :: patches.(l)
       | AboutActivation _ | AboutOthers _ -> ())
     certificate.statements;
-  Array.map (fun list -> Array.of_list (List.rev list)) patches
+  Array.map (fun list -> with_high_end points (Array.of_list (List.rev list))) patches
 
 (* One statement for all about the same prototype, or two that are the same, and where its ends are stated. *)
 let met (points : Points.t) stated =

@@ -48,14 +48,18 @@ let line_end input = if not input.ended then raise (Wrong "expected the end of t
 
 let is_digit byte = ('0' <= byte && byte <= '9') || ('a' <= byte && byte <= 'f')
 
-let integer input =
-  let text = word input in
+let integer_of text =
   let sign = if text <> "" && text.[0] = '-' then 1 else 0 in
   let digits = String.length text - sign in
   let canonical = digits = 1 && sign = 0 || digits >= 1 && text.[sign] <> '0' in
   let rec all_digits at = at = String.length text || (is_digit text.[at] && all_digits (at + 1)) in
   if not (canonical && digits <= 1024 && all_digits sign) then wrong "an integer in base 16" text;
   Z.of_string_base 16 text
+
+let integer input = integer_of (word input)
+
+(* An end of an interval, which may be missing. *)
+let end_of input = match word input with "none" -> None | text -> Some (integer_of text)
 
 let unit_of input =
   let number = integer input in
@@ -183,18 +187,19 @@ let certificate (head : Checker.head) input =
     | "patch" ->
         let l = index "a patch" patches input in
         let j = prototype input in
-        let low = integer input in
-        let high = integer input in
+        let low = end_of input in
+        let high = end_of input in
         Checker.AboutPatch (l, j, low, high)
     | "activation" ->
         let j = prototype input in
-        let low = integer input in
-        let high = integer input in
+        let low = end_of input in
+        let high = end_of input in
         Checker.AboutActivation (j, low, high)
     | "others" ->
         let except = any_list prototype input in
-        let high = integer input in
-        Checker.AboutOthers (except, high)
+        let low = end_of input in
+        let high = end_of input in
+        Checker.AboutOthers (except, low, high)
     | other -> wrong "a statement" other
   in
   let statement_unit = unit_of input in

@@ -55,9 +55,10 @@ let head (h : Checker.head) =
       "peak_unit", integer h.peak_unit; "peaks", list integer h.peaks ]
 
 let statement : Checker.statement -> string = function
-  | AboutPatch (l, j, low, high) -> tagged "patch" [ natural l; natural j; integer low; integer high ]
-  | AboutActivation (j, low, high) -> tagged "activation" [ natural j; integer low; integer high ]
-  | AboutOthers (except, high) -> tagged "others" [ list natural except; integer high ]
+  | AboutPatch (l, j, low, high) -> tagged "patch" [ natural l; natural j; option integer low; option integer high ]
+  | AboutActivation (j, low, high) -> tagged "activation" [ natural j; option integer low; option integer high ]
+  | AboutOthers (except, low, high) ->
+      tagged "others" [ list natural except; option integer low; option integer high ]
 
 let certificate (c : Checker.certificate) =
   record

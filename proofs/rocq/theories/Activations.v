@@ -1,10 +1,10 @@
 (** Statements about activations: a box cut by what is stated.
 
-    An activation lies in its range and in its stated interval; one that a statement about the others does not except is
-    at most the statement's end. *)
+    An activation lies in its range and in its stated interval, and so does one that a statement about the others does
+    not except. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics Grid Boxes Stated.
+From Verale Require Import Semantics Grid Boxes Ends Stated.
 Import ListNotations.
 
 (** * What runs *)
@@ -13,15 +13,15 @@ Section Run.
 Local Open Scope Z_scope.
 Variables (B : Z) (u : positive).
 
-Definition cut_both (lo hi : Z) (e : Z * Z) : Z * Z :=
-  (Z.max (fst e) (low_end B u lo), Z.min (snd e) (high_end B u hi)).
-Definition cut_above (hi : Z) (e : Z * Z) : Z * Z := (fst e, Z.min (snd e) (high_end B u hi)).
+Definition cut_by (s : ends) (e : Z * Z) : Z * Z :=
+  (match fst s with Some a => Z.max (fst e) a | None => fst e end,
+   match snd s with Some b => Z.min (snd e) b | None => snd e end).
 
 Definition met_with (b : box) (s : statement) : box :=
   match s with
   | AboutPatch _ _ _ _ => b
-  | AboutActivation j lo hi => change_at (cut_both lo hi) j b
-  | AboutOthers except hi => change_others (cut_above hi) except 0 b
+  | AboutActivation j lo hi => change_at (cut_by (stated_ends u B lo hi)) j b
+  | AboutOthers except lo hi => change_others (cut_by (stated_ends u B lo hi)) except 0 b
   end.
 
 Definition met_box (b : box) (ss : list statement) : box := fold_left met_with ss b.
@@ -31,22 +31,11 @@ Open Scope R_scope.
 
 (** * What it means *)
 
-Lemma cut_above_ok : forall B u hi e x, (0 < B)%Z -> x <= q hi u -> encloses B e x ->
-  encloses B (cut_above B u hi e) x.
+Lemma cut_by_ok : forall B s e x, within B s x -> encloses B e x -> encloses B (cut_by s e) x.
 Proof.
-  intros B u hi e x HB H [L U]. split; cbn [cut_above fst snd]; [exact L|].
-  apply (high_end_ok B) in H; [|exact HB].
-  destruct (Z.min_spec (snd e) (high_end B u hi)) as [[_ ->]|[_ ->]]; assumption.
-Qed.
-
-Lemma cut_both_ok : forall B u lo hi e x, (0 < B)%Z -> q lo u <= x <= q hi u -> encloses B e x ->
-  encloses B (cut_both B u lo hi e) x.
-Proof.
-  intros B u lo hi e x HB [Lo Hi] [L U]. apply (low_end_ok B) in Lo; [|exact HB].
-  apply (high_end_ok B) in Hi; [|exact HB].
-  split; cbn [cut_both fst snd].
-  - destruct (Z.max_spec (fst e) (low_end B u lo)) as [[_ ->]|[_ ->]]; assumption.
-  - destruct (Z.min_spec (snd e) (high_end B u hi)) as [[_ ->]|[_ ->]]; assumption.
+  intros B [lo hi] e x [Lo Hi] [L U]. split; cbn [cut_by fst snd above below] in *.
+  - destruct lo as [a|]; [|exact L]. destruct (Z.max_spec (fst e) a) as [[_ ->]|[_ ->]]; assumption.
+  - destruct hi as [b|]; [|exact U]. destruct (Z.min_spec (snd e) b) as [[_ ->]|[_ ->]]; assumption.
 Qed.
 
 Lemma excepted : forall k except, existsb (Nat.eqb k) except = false -> ~ In k except.
@@ -58,12 +47,14 @@ Qed.
 Lemma met_with_ok : forall h B c z b s, (0 < B)%Z -> holds h c z s -> box_ok h B (patches c) b z ->
   box_ok h B (patches c) (met_with B (statement_unit c) b s) z.
 Proof.
-  intros h B c z b s HB H [L E]. destruct s as [l j lo hi|j lo hi|except hi]; cbn [met_with holds] in *.
+  intros h B c z b s HB H [L E]. destruct s as [l j lo hi|j lo hi|except lo hi]; cbn [met_with holds] in *.
   - split; assumption.
   - split; [rewrite length_change_at; exact L|]. intros k Hk. rewrite nth_change_at by (rewrite L; exact Hk).
-    destruct (Nat.eqb k j) eqn:D; [|apply E; exact Hk]. apply Nat.eqb_eq in D as ->. apply cut_both_ok; auto.
+    destruct (Nat.eqb k j) eqn:D; [|apply E; exact Hk]. apply Nat.eqb_eq in D as ->.
+    apply cut_by_ok; auto using stated_ends_ok.
   - split; [rewrite length_change_others; exact L|]. intros k Hk. rewrite nth_change_others by (rewrite L; exact Hk).
-    cbn [Nat.add]. destruct (existsb _ _) eqn:D; [apply E; exact Hk|]. apply cut_above_ok; auto using excepted.
+    cbn [Nat.add]. destruct (existsb _ _) eqn:D; [apply E; exact Hk|].
+    apply cut_by_ok; auto using stated_ends_ok, excepted.
 Qed.
 
 Theorem met_box_ok : forall h B c z b, (0 < B)%Z -> complies h c z -> box_ok h B (patches c) b z ->

@@ -47,23 +47,25 @@ Qed.
 (** * Statements about the observable itself *)
 
 (** The ends that a statement gives by itself, over the unit [T]. *)
-Definition stated_ends (u T : Z) (e : Z * Z) : ends :=
-  (Some (floor_div (T * fst e) u), Some (ceil_div (T * snd e) u)).
+Definition stated_ends (u : positive) (T : Z) (lo hi : option Z) : ends :=
+  (option_map (fun a => floor_div (T * a) (Zpos u)) lo, option_map (fun b => ceil_div (T * b) (Zpos u)) hi).
 
-Lemma stated_ends_ok : forall u T lo hi x, (0 < T)%Z -> q lo u <= x <= q hi u ->
-  within T (stated_ends (Zpos u) T (lo, hi)) x.
+Lemma stated_ends_ok : forall u T lo hi x, (0 < T)%Z -> between u lo hi x -> within T (stated_ends u T lo hi) x.
 Proof.
-  intros u T lo hi x HT [H1 H2]. apply IZR_pos in HT.
-  apply (Rmult_le_compat_l (IZR (Zpos u))) in H1, H2; try (left; apply unit_positive). rewrite q_times_unit in H1, H2.
-  apply (Rmult_le_compat_l (IZR T)) in H1, H2; try lra.
-  split; cbn [stated_ends fst snd above below].
-  - apply floor_div_below; [reflexivity|]. rewrite mult_IZR. lra.
-  - apply ceil_div_above; [reflexivity|]. rewrite mult_IZR. lra.
+  intros u T lo hi x HT [H1 H2]. apply IZR_pos in HT. assert (P := unit_positive u).
+  split; [destruct lo as [a|]; [|exact I]|destruct hi as [b|]; [|exact I]];
+    cbn [stated_ends fst snd option_map above below].
+  - apply floor_div_below; [reflexivity|]. rewrite mult_IZR.
+    apply (Rmult_le_compat_l (IZR (Zpos u))) in H1; [|lra]. rewrite q_times_unit in H1.
+    apply (Rmult_le_compat_l (IZR T)) in H1; lra.
+  - apply ceil_div_above; [reflexivity|]. rewrite mult_IZR.
+    apply (Rmult_le_compat_l (IZR (Zpos u))) in H2; [|lra]. rewrite q_times_unit in H2.
+    apply (Rmult_le_compat_l (IZR T)) in H2; lra.
 Qed.
 
-Fixpoint meet_statements (u T : Z) (here : list (nat * (Z * Z))) (r : row) : row :=
+Fixpoint meet_statements (u : positive) (T : Z) (here : list (nat * (option Z * option Z))) (r : row) : row :=
   match here with
-  | s :: here' => meet_at (fst s) (stated_ends u T (snd s)) (meet_statements u T here' r)
+  | s :: here' => meet_at (fst s) (stated_ends u T (fst (snd s)) (snd (snd s))) (meet_statements u T here' r)
   | nil => r
   end.
 
@@ -71,7 +73,7 @@ Lemma meet_statements_length : forall u T here r, length (meet_statements u T he
 Proof. induction here; intros; [reflexivity|]. cbn. rewrite meet_at_length. auto. Qed.
 
 Lemma meet_statements_ok : forall u T here r x,
-  (forall s, In s here -> within T (stated_ends u T (snd s)) (x (fst s))) ->
+  (forall s, In s here -> within T (stated_ends u T (fst (snd s)) (snd (snd s))) (x (fst s))) ->
   (forall i, within T (nth i r anything) (x i)) ->
   forall i, within T (nth i (meet_statements u T here r) anything) (x i).
 Proof.

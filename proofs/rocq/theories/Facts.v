@@ -1,4 +1,5 @@
 (** What is known of a patch, as facts for the rule: its statements, then the box, then the ball, where there are any.
+    Where an end of a statement is missing, the domain's own range gives one, if it has it.
 
     The factor F of the rule is a common multiple of the unit of the statements and of that of the claimed ends, so that
     all constants are integers. Weights of a hint refer to the facts in this order. *)
@@ -25,6 +26,30 @@ Proof.
   - apply Z.eqb_eq in E1. nia.
   - apply Z.eqb_eq in E2. nia.
   - lia.
+Qed.
+
+(** The ends of a statement over F, and those of the domain where it has none. *)
+Definition with_domain (fu ft : Z) (e : option Z * option Z) (own : ends) : ends :=
+  let either stated given :=
+    match stated with Some a => Some (fu * a)%Z | None => option_map (Z.mul ft) given end in
+  (either (fst e) (fst own), either (snd e) (snd own)).
+
+Lemma with_domain_ok : forall u T F fu ft lo hi own x, (0 < fu)%Z -> (0 < ft)%Z -> F = (Zpos u * fu)%Z ->
+  F = (T * ft)%Z -> between u lo hi x -> within T own x -> within F (with_domain fu ft (lo, hi) own) x.
+Proof.
+  intros u T F fu ft lo hi own x Hfu Hft F1 F2 [L H] [OL OH]. apply IZR_pos in Hfu, Hft.
+  assert (Q := fun a => q_times_unit a u). assert (P := unit_positive u).
+  split; cbn [with_domain fst snd].
+  - destruct lo as [a|]; cbn [above].
+    + apply (Rmult_le_compat_l (IZR (Zpos u))) in L; [|lra]. rewrite Q in L. rewrite F1, !mult_IZR.
+      apply (Rmult_le_compat_l (IZR fu)) in L; lra.
+    + destruct (fst own) as [a|]; [|exact I]. cbn [option_map above] in *. rewrite F2, !mult_IZR.
+      apply (Rmult_le_compat_l (IZR ft)) in OL; lra.
+  - destruct hi as [b|]; cbn [below].
+    + apply (Rmult_le_compat_l (IZR (Zpos u))) in H; [|lra]. rewrite Q in H. rewrite F1, !mult_IZR.
+      apply (Rmult_le_compat_l (IZR fu)) in H; lra.
+    + destruct (snd own) as [b|]; [|exact I]. cbn [option_map below] in *. rewrite F2, !mult_IZR.
+      apply (Rmult_le_compat_l (IZR ft)) in OH; lra.
 Qed.
 
 (** * Sizes, rounded *)
@@ -85,15 +110,16 @@ End Sizes.
 
 Section Facts.
 Variable h : head.
-Variables F fu : Z.
+Variable F : Z.
 Let D := depth h.
 
-(** The statement that the observable is in [lo, hi], about the prototype of which [m] is the measure. *)
-Definition stated_fact (m : measure) (lo hi : Z) : fact :=
+(** That the observable is between these ends over [F], about the prototype of which [m] is the measure. *)
+Definition stated_fact (m : measure) (e : ends) : fact :=
   let c := constant h F (square m) in
-  let x := (- (slope h * fu))%Z in
-  let '(a, b) := if (0 <? slope h)%Z then (lo, hi) else (hi, lo) in
-  Fact (curvature h) (Some (c + times_up h m (x * a)))%Z (Some (c + times_down h m (x * b)))%Z.
+  let '(a, b) := if (0 <? slope h)%Z then e else (snd e, fst e) in
+  Fact (curvature h)
+    (option_map (fun a => c + times_up h m (- slope h * a)) a)%Z
+    (option_map (fun b => c + times_down h m (- slope h * b)) b)%Z.
 
 Lemma value_plus : forall y a v c c', value D F y a v (c + c') = value D F y a v c + IZR c'.
 Proof. intros. unfold value. rewrite plus_IZR. ring. Qed.
@@ -104,29 +130,22 @@ Proof.
   apply (Rmult_lt_reg_l (IZR (root_unit h))); lra.
 Qed.
 
-Lemma stated_fact_ok : forall u v j m lo hi, spatial h = true -> (0 < fu)%Z -> F = (Zpos u * fu)%Z ->
-  patch_in_domain h v -> measure_ok h j m -> q lo u <= observable h v j <= q hi u ->
-  fact_ok D F (embedded h v) (stated_fact m lo hi) (vector (points h j)).
+Lemma stated_fact_ok : forall v j m e, spatial h = true -> patch_in_domain h v -> measure_ok h j m ->
+  within F e (observable h v j) -> fact_ok D F (embedded h v) (stated_fact m e) (vector (points h j)).
 Proof.
-  intros u v j m lo hi HS Hfu HF HV HM [H1 H2]. assert (P := size_nonneg j m HM).
+  intros v j m [lo hi] HS HV HM [H1 H2]. cbn [fst snd] in H1, H2. assert (P := size_nonneg j m HM).
   assert (V := value_of_observable h HS F v j (square m) HV P (proj1 HM)).
-  apply (Rmult_le_compat_l (IZR (Zpos u))) in H1, H2; try (left; apply unit_positive). rewrite q_times_unit in H1, H2.
-  set (o := observable h v j) in *. set (s := size h j) in *. apply IZR_pos in Hfu.
-  assert (E : IZR F * IZR (slope h) * (s * o) = IZR (slope h * fu) * (IZR (Zpos u) * o) * s).
-  { rewrite HF, !mult_IZR. ring. }
-  rewrite E in V. clear E. fold D in V. unfold fact_ok, stated_fact.
-  destruct (0 <? slope h)%Z eqn:K; cbn [low high curve]; rewrite !value_plus, V.
-  - apply Z.ltb_lt, IZR_pos in K. assert (X : 0 <= IZR (slope h * fu)) by (rewrite mult_IZR; apply Rmult_le_pos; lra).
-    assert (L := times_up_ok h j m (- (slope h * fu) * lo) HM).
-    assert (U := times_down_ok h j m (- (slope h * fu) * hi) HM). fold s in L, U. rewrite mult_IZR, opp_IZR in L, U.
-    assert (A := Rmult_le_compat_l _ _ _ X H1). assert (B := Rmult_le_compat_l _ _ _ X H2).
-    apply (Rmult_le_compat_r s) in A, B; [|lra|lra]. lra.
-  - apply Z.ltb_ge, IZR_le in K.
-    assert (X : 0 <= IZR (- (slope h * fu))) by (rewrite opp_IZR, mult_IZR, Ropp_mult_distr_l; apply Rmult_le_pos; lra).
-    assert (L := times_up_ok h j m (- (slope h * fu) * hi) HM).
-    assert (U := times_down_ok h j m (- (slope h * fu) * lo) HM). fold s in L, U. rewrite mult_IZR in L, U.
-    assert (A := Rmult_le_compat_l _ _ _ X H1). assert (B := Rmult_le_compat_l _ _ _ X H2).
-    apply (Rmult_le_compat_r s) in A, B; [|lra|lra]. rewrite opp_IZR in *. lra.
+  set (o := observable h v j) in *. set (s := size h j) in *.
+  replace (IZR F * IZR (slope h) * (s * o)) with (IZR (slope h) * s * (IZR F * o)) in V by ring. fold D in V.
+  assert (up := fun x => times_up_ok h j m (- slope h * x) HM).
+  assert (down := fun x => times_down_ok h j m (- slope h * x) HM). fold s in up, down.
+  unfold fact_ok, stated_fact. destruct (0 <? slope h)%Z eqn:K; cbn [low high curve fst snd]; split.
+  1, 2: apply Z.ltb_lt, IZR_pos in K; assert (X : 0 <= IZR (slope h) * s) by (apply Rmult_le_pos; lra).
+  3, 4: apply Z.ltb_ge, IZR_le in K; assert (X : 0 <= - IZR (slope h) * s) by (apply Rmult_le_pos; lra).
+  1, 4: destruct lo as [a|]; [|exact I]; specialize (up a); specialize (down a).
+  3, 4: destruct hi as [b|]; [|exact I]; specialize (up b); specialize (down b).
+  all: cbn [option_map above below] in *; rewrite value_plus, V; rewrite mult_IZR, opp_IZR in up, down.
+  all: first [apply (Rmult_le_compat_l _ _ _ X) in H1; lra | apply (Rmult_le_compat_l _ _ _ X) in H2; lra].
 Qed.
 
 (** * Facts of the domain *)
@@ -185,7 +204,7 @@ End Facts.
 (** * The statements about one patch *)
 
 (** Prototype and ends of each. *)
-Fixpoint stated_at (l : nat) (ss : list statement) : list (nat * (Z * Z)) :=
+Fixpoint stated_at (l : nat) (ss : list statement) : list (nat * (option Z * option Z)) :=
   match ss with
   | AboutPatch k j lo hi :: ss' => if Nat.eqb k l then (j, (lo, hi)) :: stated_at l ss' else stated_at l ss'
   | _ :: ss' => stated_at l ss'

@@ -36,28 +36,30 @@ Local Open Scope Z_scope.
 Variables (n : nat) (T : Z) (t : table) (B : Z) (b : box) (u : positive).
 
 (** Ends over [A] lie in an interval over the unit of statements. *)
-Definition low_in (A low lo : Z) : bool := lo * A <=? low * Zpos u.
-Definition high_in (A high hi : Z) : bool := high * Zpos u <=? hi * A.
+Definition low_in (A : Z) (low lo : option Z) : bool :=
+  match lo, low with Some lo, Some low => lo * A <=? low * Zpos u | Some _, None => false | None, _ => true end.
+Definition high_in (A : Z) (high hi : option Z) : bool :=
+  match hi, high with Some hi, Some high => high * Zpos u <=? hi * A | Some _, None => false | None, _ => true end.
 
-Definition ends_in (e : ends) (lo hi : Z) : bool :=
-  match e with (Some low, Some high) => low_in T low lo && high_in T high hi | _ => false end.
+Definition ends_in (A : Z) (e : ends) (lo hi : option Z) : bool := low_in A (fst e) lo && high_in A (snd e) hi.
+Definition activation_in (e : Z * Z) (lo hi : option Z) : bool := ends_in B (Some (fst e), Some (snd e)) lo hi.
 
-Fixpoint others_in (except : list nat) (hi : Z) (k : nat) (b : box) : bool :=
+Fixpoint others_in (except : list nat) (lo hi : option Z) (k : nat) (b : box) : bool :=
   match b with
   | nil => true
-  | e :: b' => (existsb (Nat.eqb k) except || high_in B (snd e) hi) && others_in except hi (Datatypes.S k) b'
+  | e :: b' => (existsb (Nat.eqb k) except || activation_in e lo hi) && others_in except lo hi (Datatypes.S k) b'
   end.
 
 Definition statement_true (s : statement) : bool :=
   match s with
   | AboutPatch l j lo hi =>
       match nth_error t l with
-      | Some r => match nth_error r j with Some e => ends_in e lo hi | None => false end
+      | Some r => match nth_error r j with Some e => ends_in T e lo hi | None => false end
       | None => false
       end
   | AboutActivation j lo hi =>
-      match nth_error b j with Some e => low_in B (fst e) lo && high_in B (snd e) hi | None => false end
-  | AboutOthers except hi => others_in except hi 0 b
+      match nth_error b j with Some e => activation_in e lo hi | None => false end
+  | AboutOthers except lo hi => others_in except lo hi 0 b
   end.
 End Statements.
 
@@ -128,30 +130,26 @@ Qed.
 
 (** ** Statements *)
 
-Lemma low_in_ok : forall A u low lo x, (0 < A)%Z -> low_in u A low lo = true -> IZR low <= IZR A * x -> q lo u <= x.
+Lemma ends_in_ok : forall A u e lo hi x, (0 < A)%Z -> ends_in u A e lo hi = true -> within A e x -> between u lo hi x.
 Proof.
-  intros A u low lo x HA H L. apply Z.leb_le, IZR_le in H. rewrite !mult_IZR in H. apply IZR_pos in HA.
-  assert (P := Zpos_pos u). apply div_le_iff; [exact P|]. apply (Rmult_le_reg_l (IZR A)); [exact HA|]. nra.
+  intros A u [low high] lo hi x HA H [L K]. apply andb_prop in H as [H1 H2]. apply IZR_pos in HA.
+  assert (P := Zpos_pos u). cbn [fst snd] in *. split.
+  - destruct lo as [lo|]; [|exact I]. destruct low as [low|]; [|discriminate]. cbn [low_in above] in *.
+    apply Z.leb_le, IZR_le in H1. rewrite !mult_IZR in H1.
+    apply div_le_iff; [exact P|]. apply (Rmult_le_reg_l (IZR A)); [exact HA|]. nra.
+  - destruct hi as [hi|]; [|exact I]. destruct high as [high|]; [|discriminate]. cbn [high_in below] in *.
+    apply Z.leb_le, IZR_le in H2. rewrite !mult_IZR in H2.
+    apply le_div_iff; [exact P|]. apply (Rmult_le_reg_l (IZR A)); [exact HA|]. nra.
 Qed.
 
-Lemma high_in_ok : forall A u high hi x, (0 < A)%Z -> high_in u A high hi = true -> IZR A * x <= IZR high ->
-  x <= q hi u.
-Proof.
-  intros A u high hi x HA H L. apply Z.leb_le, IZR_le in H. rewrite !mult_IZR in H. apply IZR_pos in HA.
-  assert (P := Zpos_pos u). apply le_div_iff; [exact P|]. apply (Rmult_le_reg_l (IZR A)); [exact HA|]. nra.
-Qed.
+Lemma activation_in_ok : forall B u e lo hi x, (0 < B)%Z -> activation_in B u e lo hi = true -> encloses B e x ->
+  between u lo hi x.
+Proof. intros B u e lo hi x HB H E. exact (ends_in_ok B u _ lo hi x HB H E). Qed.
 
-Lemma ends_in_ok : forall T u e lo hi x, (0 < T)%Z -> ends_in T u e lo hi = true -> within T e x ->
-  q lo u <= x <= q hi u.
+Lemma others_in_ok : forall B u except lo hi b s k, others_in B u except lo hi s b = true -> (k < length b)%nat ->
+  ~ In (s + k)%nat except -> activation_in B u (nth k b (0, 0)%Z) lo hi = true.
 Proof.
-  intros T u [[low|] [high|]] lo hi x HT H [L K]; try discriminate. apply andb_prop in H as [H1 H2].
-  split; [exact (low_in_ok T u low lo x HT H1 L)|exact (high_in_ok T u high hi x HT H2 K)].
-Qed.
-
-Lemma others_in_ok : forall B u except hi b s k, others_in B u except hi s b = true -> (k < length b)%nat ->
-  ~ In (s + k)%nat except -> high_in u B (snd (nth k b (0, 0)%Z)) hi = true.
-Proof.
-  intros B u except hi. induction b as [|e b IH]; intros s k H Hk N; [inversion Hk|]. cbn [others_in] in H.
+  intros B u except lo hi. induction b as [|e b IH]; intros s k H Hk N; [inversion Hk|]. cbn [others_in] in H.
   apply andb_prop in H as [H1 H2]. destruct k as [|k].
   - rewrite Nat.add_0_r in N. apply orb_prop in H1 as [H1|H1]; [|exact H1]. apply existsb_exists in H1 as [i [I E]].
     apply Nat.eqb_eq in E as ->. contradiction.
@@ -176,14 +174,14 @@ Lemma statement_true_ok : forall h c T t B b z s, (0 < T)%Z -> (0 < B)%Z ->
 Proof.
   intros h c T t B b z s HT HB [Lt Ht] [A|[Lb Hb]] H.
   { destruct s as [l j lo hi| |]; try discriminate. revert H. apply patch_statement_ok; [exact HT|split; assumption]. }
-  destruct s as [l j lo hi|j lo hi|except hi]; cbn [statement_true holds] in *.
+  destruct s as [l j lo hi|j lo hi|except lo hi]; cbn [statement_true holds] in *.
   - revert H. apply (patch_statement_ok h c T t B b z l j); [exact HT|split; assumption].
-  - destruct (nth_error b j) as [e|] eqn:Nj; [|discriminate]. apply andb_prop in H as [H1 H2].
+  - destruct (nth_error b j) as [e|] eqn:Nj; [|discriminate].
     assert (Hj : (j < length b)%nat) by (apply nth_error_Some; rewrite Nj; discriminate).
-    destruct (Hb j ltac:(lia)) as [L K]. rewrite (nth_error_nth _ _ (0, 0)%Z Nj) in L, K.
-    split; [exact (low_in_ok B _ _ lo _ HB H1 L)|exact (high_in_ok B _ _ hi _ HB H2 K)].
-  - intros k Hk N. destruct (Hb k Hk) as [_ K]. apply (high_in_ok B _ _ hi _ HB) with (2 := K).
-    apply (others_in_ok B _ except hi b 0); [exact H|lia|exact N].
+    assert (K := Hb j ltac:(lia)). rewrite (nth_error_nth _ _ (0, 0)%Z Nj) in K.
+    exact (activation_in_ok B _ e lo hi _ HB H K).
+  - intros k Hk N. apply (activation_in_ok B _ (nth k b (0, 0)%Z) lo hi _ HB); [|apply Hb; exact Hk].
+    apply (others_in_ok B _ except lo hi b 0); [exact H|lia|exact N].
 Qed.
 
 Theorem instance_holds_ok : forall h c T t B b i, (0 < T)%Z -> (0 < B)%Z ->

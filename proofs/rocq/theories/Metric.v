@@ -222,13 +222,15 @@ Definition metric_row (own : row) (l : nat) (hints : patch_hints) : option row :
   let here := stated_at l (statements c) in
   let js := map fst here in
   if forallb (fun j => Nat.ltb j (count h)) js then
-    let base := meet_statements u T here own in
+    let base := meet_statements (statement_unit c) T here own in
     match centre hints, targets hints with
     | nil, nil => Some base
     | ws, xs =>
         match rows_at rows_packed js, common u T with
         | Some rows', (F, fu, ft) =>
-            let stated := map (fun s => stated_fact h F fu (measure_at ms (fst s)) (fst (snd s)) (snd (snd s))) here in
+            let fact_of s :=
+              stated_fact h F (measure_at ms (fst s)) (with_domain fu ft (snd s) (nth (fst s) own anything)) in
+            let stated := map fact_of here in
             let known := domain_facts h F in
             let facts := stated ++ map snd known in
             let ks := map fst known in
@@ -254,15 +256,15 @@ Hypothesis l_is_a_patch : (l < patches c)%nat.
 Hypothesis compliant : complies h c z.
 
 Lemma statement_true : forall s, In s (stated_at l (statements c)) ->
-  q (fst (snd s)) (statement_unit c) <= observable h (z l) (fst s) <= q (snd (snd s)) (statement_unit c).
+  between (statement_unit c) (fst (snd s)) (snd (snd s)) (observable h (z l) (fst s)).
 Proof. intros [j [lo hi]] H. apply stated_at_in in H. apply compliant in H. exact H. Qed.
 
 Lemma base_right : forall j, (j < count h)%nat ->
-  within T (nth j (meet_statements (Zpos (statement_unit c)) T (stated_at l (statements c)) own) anything)
+  within T (nth j (meet_statements (statement_unit c) T (stated_at l (statements c)) own) anything)
     (observable h (z l) j).
 Proof.
   intros j Hj. apply (meet_statements_ok _ T _ own (observable h (z l))).
-  - intros s Hs. apply statement_true in Hs. destruct s as [i [lo hi]]. apply stated_ends_ok; assumption.
+  - intros s Hs. apply statement_true in Hs. apply stated_ends_ok; assumption.
   - intros i. destruct own_right as [L H]. destruct (Nat.lt_ge_cases i (count h)) as [Hi|Hi]; [apply H; exact Hi|].
     rewrite nth_overflow by lia. split; exact I.
 Qed.
@@ -363,7 +365,7 @@ Qed.
 Theorem metric_row_ok : forall hints r, metric_row own l hints = Some r -> row_ok h T r (z l).
 Proof.
   intros hints r H. unfold metric_row in H. cbv zeta in H. destruct (forallb _ _) eqn:HJ; [|discriminate].
-  assert (B : row_ok h T (meet_statements (Zpos (statement_unit c)) T (stated_at l (statements c)) own) (z l)).
+  assert (B : row_ok h T (meet_statements (statement_unit c) T (stated_at l (statements c)) own) (z l)).
   { split; [rewrite meet_statements_length; apply own_right|exact base_right]. }
   set (here := stated_at l (statements c)) in *. set (js := map fst here) in *.
   set (base := meet_statements _ _ _ _) in *. set (ws := centre hints) in *. set (xs := targets hints) in *.
@@ -372,8 +374,9 @@ Proof.
   clear HJ.
   assert (main : match rows_at rows_packed js, common (Zpos (statement_unit c)) T with
     | Some rows', (F, fu, ft) =>
-        let facts := map (fun s => stated_fact h F fu (measure_at ms (fst s)) (fst (snd s)) (snd (snd s))) here ++
-          map snd (domain_facts h F) in
+        let fact_of s :=
+          stated_fact h F (measure_at ms (fst s)) (with_domain fu ft (snd s) (nth (fst s) own anything)) in
+        let facts := map fact_of here ++ map snd (domain_facts h F) in
         let ks := map fst (domain_facts h F) in
         let bits := digit_bits ms in
         let rows'' := map (started packed) rows' in
@@ -398,14 +401,17 @@ Proof.
     unfold rows''. clear - R J K. revert rows' R.
     induction J as [|j js Hj J IH]; intros rows' R; inversion R as [|? row ? rest E R']; subst; [constructor|].
     constructor; [|exact (IH rest R')]. apply K. exact Hj. }
+  set (fact_of := fun s : nat * (option Z * option Z) => _) in *.
   set (facts := _ ++ map snd (domain_facts h F)) in *. set (ks := map fst (domain_facts h F)) in *.
   set (rows := triangle _ _ _ _ _ _) in *.
   assert (Hf : Forall2 (fact_ok (depth h) F (embedded h (z l))) facts (vectors h js ks)).
   { apply Forall2_app.
     - assert (A' := statement_true). fold here in A'. assert (HV := in_domain_here).
-      clear - HM HS Hfu F1 J A' HV. unfold js in *. induction here as [|s ss IH]; [constructor|].
+      assert (O := proj2 own_right).
+      clear - HM HS Hfu Hft F1 F2 J A' HV O. unfold js in *. induction here as [|s ss IH]; [constructor|].
       apply Forall_cons_iff in J as [J1 J2]. constructor.
-      + apply (stated_fact_ok h F fu (statement_unit c)); try assumption; [apply HM; assumption|].
+      + apply stated_fact_ok; try assumption; [apply HM; assumption|].
+        apply (with_domain_ok (statement_unit c) T); try assumption; [|apply O; assumption].
         apply A'. left. reflexivity.
       + apply IH; [assumption|]. intros s' Hs'. apply A'. right. exact Hs'.
     - assert (K := domain_facts_ok h F (z l) HS HF' in_domain_here). unfold ks. clear - K.

@@ -193,11 +193,12 @@ End Head.
 
 (** * Certificates *)
 
-(** The three forms of a statement; both ends of an interval are included. *)
+(** The forms of a statement; both ends of an interval are included, and one that is missing (null) says nothing. A
+    ceiling is a clause without [lo], a floor one without [hi]. *)
 Inductive statement :=
-  | AboutPatch (l j : nat) (lo hi : Z)          (* m_lj is in [lo, hi] *)
-  | AboutActivation (j : nat) (lo hi : Z)       (* a_j is in [lo, hi] *)
-  | AboutOthers (except : list nat) (hi : Z).   (* a_k <= hi for every k not listed *)
+  | AboutPatch (l j : nat) (lo hi : option Z)                (* m_lj is in [lo, hi] *)
+  | AboutActivation (j : nat) (lo hi : option Z)             (* a_j is in [lo, hi] *)
+  | AboutOthers (except : list nat) (lo hi : option Z).      (* a_k is in [lo, hi] for every k not listed *)
 
 Record certificate := Certificate {
   predicted : nat;
@@ -210,13 +211,16 @@ Record certificate := Certificate {
 
 Definition margin (c : certificate) (r : nat) : R := q (nth r (margins c) 0%Z) (margin_unit c).
 
+Definition between (u : positive) (lo hi : option Z) (x : R) : Prop :=
+  match lo with Some a => q a u <= x | None => True end /\ match hi with Some b => x <= q b u | None => True end.
+
 Definition holds (h : head) (c : certificate) (z : latents) (s : statement) : Prop :=
   let u := statement_unit c in
   match s with
-  | AboutPatch l j lo hi => q lo u <= observable h (z l) j <= q hi u
-  | AboutActivation j lo hi => q lo u <= activation h (patches c) z j <= q hi u
-  | AboutOthers except hi =>
-      forall k, (k < count h)%nat -> ~ In k except -> activation h (patches c) z k <= q hi u
+  | AboutPatch l j lo hi => between u lo hi (observable h (z l) j)
+  | AboutActivation j lo hi => between u lo hi (activation h (patches c) z j)
+  | AboutOthers except lo hi =>
+      forall k, (k < count h)%nat -> ~ In k except -> between u lo hi (activation h (patches c) z k)
   end.
 
 (** The latents that a certificate speaks of. *)

@@ -4,12 +4,13 @@
     every other mass has a high end, it is at least what these leave. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics Sums Grid Boxes Stated.
+From Verale Require Import Semantics Sums Grid Boxes Ends Stated.
 Import ListNotations.
 
 (** * What runs *)
 
-(** What is stated of a mass over the unit [T]: a low end, and a high end unless nothing is stated. *)
+(** What is stated of a mass over the unit [T]: a low end, and a high end unless nothing is stated. Where only a low end
+    is stated, the high end is 1. *)
 Definition entry : Type := Z * option Z.
 
 Section Run.
@@ -18,12 +19,12 @@ Variable T : Z.
 
 Definition unstated : entry := (0, None).
 
-Definition met_entry (lo hi : Z) (e : entry) : entry :=
-  (Z.max (fst e) lo, Some (match snd e with Some k => Z.min k hi | None => hi end)).
+Definition met_entry (s : ends) (e : entry) : entry :=
+  (match fst s with Some a => Z.max (fst e) a | None => fst e end, cut (snd s) (cut (Some T) (snd e))).
 
 Definition entries_with (u : positive) (l : nat) (es : list entry) (s : statement) : list entry :=
   match s with
-  | AboutPatch k j lo hi => if Nat.eqb k l then change_at (met_entry (low_end T u lo) (high_end T u hi)) j es else es
+  | AboutPatch k j lo hi => if Nat.eqb k l then change_at (met_entry (stated_ends u T lo hi)) j es else es
   | _ => es
   end.
 
@@ -116,24 +117,34 @@ Definition entry_ok (e : entry) (x : R) : Prop :=
 Definition entries_ok (n : nat) (es : list entry) (x : nat -> R) : Prop :=
   length es = n /\ forall j, (j < n)%nat -> entry_ok (nth j es unstated) (x j).
 
-Lemma met_entry_ok : forall lo hi e x, IZR lo <= x <= IZR hi -> entry_ok e x -> entry_ok (met_entry lo hi e) x.
+Lemma met_entry_ok : forall T s e m, within T s m -> m <= 1 -> (0 < T)%Z -> entry_ok e (IZR T * m) ->
+  entry_ok (met_entry T s e) (IZR T * m).
 Proof.
-  intros lo hi [low [k|]] x [L H] [E1 E2]; unfold entry_ok; cbn [met_entry fst snd] in *; split; try exact H;
-    try (destruct (Z.max_spec low lo) as [[_ ->]|[_ ->]]; assumption).
-  destruct (Z.min_spec k hi) as [[_ ->]|[_ ->]]; assumption.
+  intros T [lo hi] [low high] m [L H] M HT [E1 E2]. apply IZR_pos in HT. unfold entry_ok.
+  cbn [met_entry fst snd above] in *. split.
+  - destruct lo as [a|]; [|exact E1]. destruct (Z.max_spec low a) as [[_ ->]|[_ ->]]; assumption.
+  - assert (B : below T (cut hi (cut (Some T) high)) m).
+    { apply cut_ok; [exact H|]. apply cut_ok; [cbn; apply (Rmult_le_compat_l (IZR T)) in M; lra|].
+      destruct high as [k|]; [exact E2|exact I]. }
+    destruct hi as [b|], high as [k|]; exact B.
 Qed.
 
-Lemma entries_with_ok : forall h c z T l es s, (0 < T)%Z -> holds h c z s ->
+Lemma mass_at_most_one : forall h v j, is_softmax h = true -> (j < count h)%nat -> observable h v j <= 1.
+Proof.
+  intros h v j H Hj. rewrite <- (masses_sum_to_one h v H) by lia.
+  apply (rsum_ge_term (count h) (observable h v) j); [|exact Hj]. intros i Hi. left. apply mass_positive; assumption.
+Qed.
+
+Lemma entries_with_ok : forall h c z T l es s, (0 < T)%Z -> is_softmax h = true -> holds h c z s ->
   entries_ok (count h) es (fun j => IZR T * observable h (z l) j) ->
   entries_ok (count h) (entries_with T (statement_unit c) l es s) (fun j => IZR T * observable h (z l) j).
 Proof.
-  intros h c z T l es s HT H [L E].
+  intros h c z T l es s HT S H [L E].
   destruct s as [k j lo hi| |]; cbn [entries_with holds] in *; try (split; assumption).
   destruct (Nat.eqb k l) eqn:D; [|split; assumption]. apply Nat.eqb_eq in D as ->.
   split; [rewrite length_change_at; exact L|]. intros i Hi. rewrite nth_change_at by (rewrite L; exact Hi).
   destruct (Nat.eqb i j) eqn:D; [|apply E; exact Hi]. apply Nat.eqb_eq in D as ->.
-  apply met_entry_ok; [|apply E; exact Hi].
-  split; [apply low_end_ok|apply high_end_ok]; tauto.
+  apply met_entry_ok; [apply stated_ends_ok; assumption|apply mass_at_most_one; assumption|exact HT|apply E; exact Hi].
 Qed.
 
 Lemma unstated_ok : forall n x, (forall j, (j < n)%nat -> 0 <= x j) -> entries_ok n (repeat unstated n) x.
@@ -150,7 +161,7 @@ Proof.
     left. apply mass_positive; assumption. }
   revert H U. generalize (repeat unstated (count h)). induction (statements c) as [|s ss IH]; intros es H U; [exact U|].
   cbn [fold_left]. apply IH; [intros t I; apply H; right; exact I|].
-  apply entries_with_ok; [exact HT|apply H; left; reflexivity|exact U].
+  apply entries_with_ok; [exact HT|exact S|apply H; left; reflexivity|exact U].
 Qed.
 
 (** ** The rule *)

@@ -1,20 +1,9 @@
-(** What parts of the checker do with statements: their ends are rescaled, rounded outward, and change the elements of a
-    row that they are about. *)
+(** What parts of the checker do with statements: they change the elements of a row that they are about. *)
 
-From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics Grid.
+From Coq Require Import ZArith List Lia Bool.
 Import ListNotations.
 
 (** * What runs *)
-
-(** Ends over the unit [u] of statements, as ends over [B]. *)
-Section Ends.
-Local Open Scope Z_scope.
-Variables (B : Z) (u : positive).
-
-Definition low_end (lo : Z) : Z := floor_div (B * lo) (Zpos u).
-Definition high_end (hi : Z) : Z := ceil_div (B * hi) (Zpos u).
-End Ends.
 
 Section Change.
 Context {A : Type}.
@@ -35,23 +24,7 @@ Fixpoint change_others (change : A -> A) (except : list nat) (j : nat) (row : li
   end.
 End Change.
 
-Open Scope R_scope.
-
 (** * What it means *)
-
-Lemma low_end_ok : forall B u lo x, (0 < B)%Z -> q lo u <= x -> IZR (low_end B u lo) <= IZR B * x.
-Proof.
-  intros B u lo x HB H. unfold low_end. apply floor_div_below; [reflexivity|]. rewrite mult_IZR.
-  apply div_le_iff in H; [|apply Zpos_pos]. apply IZR_pos in HB.
-  replace (IZR (Zpos u) * (IZR B * x)) with (IZR B * (IZR (Zpos u) * x)) by ring. apply Rmult_le_compat_l; lra.
-Qed.
-
-Lemma high_end_ok : forall B u hi x, (0 < B)%Z -> x <= q hi u -> IZR B * x <= IZR (high_end B u hi).
-Proof.
-  intros B u hi x HB H. unfold high_end. apply ceil_div_above; [reflexivity|]. rewrite mult_IZR.
-  apply le_div_iff in H; [|apply Zpos_pos]. apply IZR_pos in HB.
-  replace (IZR (Zpos u) * (IZR B * x)) with (IZR B * (IZR (Zpos u) * x)) by ring. apply Rmult_le_compat_l; lra.
-Qed.
 
 Lemma length_change_at : forall (A : Type) (change : A -> A) j row, length (change_at change j row) = length row.
 Proof. intros A change j row. revert j. induction row as [|e row IH]; intros [|j]; cbn; auto. Qed.

@@ -19,26 +19,26 @@ Variables (h : head) (c : certificate) (T : Z) (terms : nat) (i : image) (t : op
 Let U := image_unit i.
 
 (** A statement, as [stated_at] gives it, of an observable between these ends. *)
-Definition true_of (e : option (Z * Z)) (lo hi : Z) : bool :=
-  match e with Some e => ends_in T (statement_unit c) (as_ends e) lo hi | None => false end.
+Definition true_of (e : option (Z * Z)) (s : option Z * option Z) : bool :=
+  match e with Some e => ends_in (statement_unit c) T (as_ends e) (fst s) (snd s) | None => false end.
 
-Definition spatial_true (z : list Z) (square : Z) (stretch : Z * Z) (s : nat * (Z * Z)) : bool :=
+Definition spatial_true (z : list Z) (square : Z) (stretch : Z * Z) (s : nat * (option Z * option Z)) : bool :=
   let p := nth (fst s) (prototypes h) nil in
   Nat.leb (length p) (depth h) &&
-  true_of (observed_ends T h z U square stretch (measured_of T h p)) (fst (snd s)) (snd (snd s)).
+  true_of (observed_ends T h z U square stretch (measured_of T h p)) (snd s).
 
-Definition mass_true (es : list (Z * Z)) (s : nat * (Z * Z)) : bool :=
-  true_of (nth_error es (fst s)) (fst (snd s)) (snd (snd s)).
+Definition mass_true (es : list (Z * Z)) (s : nat * (option Z * option Z)) : bool :=
+  true_of (nth_error es (fst s)) (snd s).
 
 (** By the sum of the exponentials, if there is a table. *)
-Definition masses_true_by_total (z : list Z) (here : list (nat * (Z * Z))) : bool :=
+Definition masses_true_by_total (z : list Z) (here : list (nat * (option Z * option Z))) : bool :=
   match t with
   | Some t =>
       let top := greatest_coordinate z in
       match total_ends t U top z with
       | Some total =>
           forallb (fun s => match nth_error z (fst s) with
-                            | Some k => true_of (mass_of_total T terms total U top k) (fst (snd s)) (snd (snd s))
+                            | Some k => true_of (mass_of_total T terms total U top k) (snd s)
                             | None => false
                             end) here
       | None => false
@@ -97,10 +97,10 @@ Hypothesis T_positive : (0 < T)%Z.
 Hypothesis made : t = None \/ t = Some (softmax_table terms table_depth).
 Let U := image_unit i.
 
-Lemma true_of_ok : forall e lo hi x, true_of c T e lo hi = true ->
-  (forall e', e = Some e' -> encloses T e' x) -> q lo (statement_unit c) <= x <= q hi (statement_unit c).
+Lemma true_of_ok : forall e s x, true_of c T e s = true ->
+  (forall e', e = Some e' -> encloses T e' x) -> between (statement_unit c) (fst s) (snd s) x.
 Proof.
-  intros [e|] lo hi x H E; [|discriminate]. apply (ends_in_ok T _ (as_ends e)); [exact T_positive|exact H|].
+  intros [e|] s x H E; [|discriminate]. apply (ends_in_ok T _ (as_ends e)); [exact T_positive|exact H|].
   exact (E e eq_refl).
 Qed.
 
@@ -113,12 +113,12 @@ Qed.
 
 Lemma masses_true_by_total_ok : forall z here, length z = depth h -> is_softmax h = true ->
   masses_true_by_total c T terms i t z here = true -> forall s, In s here ->
-  q (fst (snd s)) (statement_unit c) <= observable h (over z U) (fst s) <= q (snd (snd s)) (statement_unit c).
+  between (statement_unit c) (fst (snd s)) (snd (snd s)) (observable h (over z U) (fst s)).
 Proof.
   intros z here W M H s I. unfold masses_true_by_total in H. fold U in H. assert (D := proj2 (is_softmax_ok h M)).
   destruct made as [E|E]; rewrite E in H; [discriminate|].
   destruct (total_ends _ _ _ _) as [total|] eqn:S; [|discriminate]. rewrite forallb_forall in H. specialize (H _ I).
-  cbv beta in H. destruct (nth_error z (fst s)) as [k|] eqn:N; [|discriminate]. apply (true_of_ok _ _ _ _ H).
+  cbv beta in H. destruct (nth_error z (fst s)) as [k|] eqn:N; [|discriminate]. apply (true_of_ok _ _ _ H).
   assert (J : (fst s < length z)%nat) by (apply nth_error_Some; rewrite N; discriminate).
   intros e P. apply (mass_of_total_ok T terms h z U T_positive M ltac:(congruence) table_depth
     (greatest_coordinate z) (fst s) k total);
@@ -126,8 +126,7 @@ Proof.
 Qed.
 
 Lemma patch_true_ok : forall l z j lo hi, length z = depth h -> patch_true h c T terms i t l z = true ->
-  In (AboutPatch l j lo hi) (statements c) ->
-  q lo (statement_unit c) <= observable h (over z U) j <= q hi (statement_unit c).
+  In (AboutPatch l j lo hi) (statements c) -> between (statement_unit c) lo hi (observable h (over z U) j).
 Proof.
   intros l z j lo hi W H I. apply stated_at_complete in I. unfold patch_true in H. fold U in H.
   destruct (stated_at l (statements c)) as [|s here] eqn:S; [destruct I|]. rewrite <- S in *. clear S s here.
@@ -135,17 +134,17 @@ Proof.
     match stretch_ends T h U (zdot z z) with
     | Some stretch => forallb (spatial_true h c T i z (zdot z z) stretch) (stated_at l (statements c))
     | None => false
-    end = true -> q lo (statement_unit c) <= observable h (over z U) j <= q hi (statement_unit c)).
+    end = true -> between (statement_unit c) lo hi (observable h (over z U) j)).
   { intros _ K. destruct (stretch_ends _ _ _ _) as [st|] eqn:E; [|discriminate]. rewrite forallb_forall in K.
     specialize (K _ I). unfold spatial_true in K. cbn [fst snd] in K. apply andb_prop in K as [K1 K2].
-    apply Nat.leb_le in K1. apply (true_of_ok _ _ _ _ K2). intros e O.
+    apply Nat.leb_le in K1. apply (true_of_ok _ (lo, hi) _ K2). intros e O.
     apply (observed_ends_ok T h z U T_positive ltac:(lia) (nth j (prototypes h) nil) K1 j st e eq_refl E O). }
   destruct (head_geometry h) eqn:G; try (apply spatial; [discriminate|exact H]).
   clear spatial. apply andb_prop in H as [M H]. apply orb_prop in H as [H|H].
   { apply (masses_true_by_total_ok z _ W M H _ I). }
   destruct (masses T terms U z) as [es|] eqn:E; [|discriminate].
   rewrite forallb_forall in H. specialize (H _ I). unfold mass_true in H. cbn [fst snd] in H.
-  apply (true_of_ok _ _ _ _ H). intros e N. assert (D := proj2 (is_softmax_ok h M)).
+  apply (true_of_ok _ (lo, hi) _ H). intros e N. assert (D := proj2 (is_softmax_ok h M)).
   destruct (masses_ok T terms h z U T_positive M ltac:(congruence) es E) as [L K].
   assert (J : (j < length es)%nat) by (apply nth_error_Some; rewrite N; discriminate).
   specialize (K j ltac:(lia)). rewrite (nth_error_nth _ _ (0, 0)%Z N) in K. exact K.

@@ -17,8 +17,8 @@ the records of `proofs/rocq/theories/Semantics.v`, in their order.
                 | "identity" | "negated" | "exponential" | "quadratic" | "rectified"
     pooling     = "max" | "banks" natural | "top_mean" natural | "max_minus_mean" | "max_minus_mean_distance"
     readout     = "linear" | "soft_tree" list(count) list(count) | "maximum"
-    statement   = "patch" natural natural integer integer | "activation" natural integer integer
-                | "others" list(any, natural) integer
+    statement   = "patch" natural natural end end | "activation" natural end end | "others" list(any, natural) end end
+    end         = "none" | integer                                           the lower one first
     list(n)     = n, then n integers, or n of what is named; matrix(n, m) = n, then n times list(m)
     option      = "none" | "some" integer
     fraction    = integer unit
@@ -60,7 +60,7 @@ def head_text(head: Head) -> bytes:
 
 def certificate_text(certificate: Certificate) -> bytes:
     """The text of a certificate."""
-    ends = [end for statement in certificate.statements for end in _ends(statement)]
+    ends = (end for statement in certificate.statements for end in _ends(statement))
     bits, places = _common(0, *ends), _common(0, *certificate.margins)
     statements = (_statement(each, bits) for each in certificate.statements)
     return _line(
@@ -116,7 +116,7 @@ def _readout(head: Head) -> str:
 
 
 def _statement(statement: Statement, bits: int) -> str:
-    ends = _integers(_scaled(end, bits) for end in _ends(statement))
+    ends = " ".join("none" if end is None else f"{_scaled(end, bits):x}" for end in _ends(statement))
     match statement:
         case PatchStatement():
             return f"patch {statement.patch:x} {statement.prototype:x} {ends}"
@@ -126,10 +126,10 @@ def _statement(statement: Statement, bits: int) -> str:
             return f"others {_list(statement.exempt)} {ends}"
 
 
-def _ends(statement: Statement) -> tuple[Fraction, ...]:
+def _ends(statement: Statement) -> tuple[Fraction | None, Fraction | None]:
     if isinstance(statement, PatchStatement | ActivationStatement):
         return statement.lower, statement.upper
-    return (statement.upper,)
+    return None, statement.upper
 
 
 def _own(values: Exact | None, default: int) -> str:

@@ -4,41 +4,41 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(v){"use strict";var
-ju="%Li",j6=" : flags Open_text and Open_binary are not compatible",jY="Invalid_argument",fU=-1.,fI=2147483647,fT=0.001,d6='"',jX="@[",c6=0.5,fF=1255,jP=", characters ",kf="Fatal error: exception %s\n",jG=255,fS=1e-11,ke=0x800,a6=0xffff,jF="jsError",a4=0x8000,jW="%ni",jO=12520,jN="(Program not linked with -g, cannot print stack backtrace)\n",c9=256,jV="ml_z_overflow",ko=4096,jE="End_of_file",j5="Unix.Unix_error",kd="a class",fE="Failure",kj="infinity",bn=0xff,fB="mkdir",jD="\n",c5=1000,o="",fK=1e-12,j4="Stack_overflow",fR="ENOENT",jM="^",d1=": No such file or directory",aB="0",fP=-2.,j3="/static/",kc="([^/]+)",cf=0x3f,j2=-97,j1="Not_found",fQ=0xf,jC="List.nth",d4=1e-16,ch=128,fA=1e-08,jA=-48,jB=0xdc00,jU="Sys_blocked_io",kn="fd ",kb="ENOTEMPTY",jL="Match_failure",R=248,jt=", ",bM="%x",Z="camlinternalFormat.ml",ka="Division_by_zero",km=">",d7=252,kl=1027,jz="Sys_error",bz=".",ce="+",fO="rmdir",j$=1e-14,ki=0xf0,d3=246,jT="%u",jy="EEXIST",d5="%d",jx="Printexc.handle_uncaught_exception",jK="%li",j0=1026,cd=1e-280,j_="buffer.ml",fJ=127,cg=1024,kh=-32,js="Pervasives.do_at_exit",jS="@{",bk=" ",fN="Fatal error: exception ",aK=0x80,aR=1023,fX=-2147483648,fY="e",jr="Undefined_recursive_module",d2=120,jw=103,jR=" : flags Open_rdonly and Open_wronly are not compatible",c8=1e-09,j8=102,j9="head",fD=512,bL="-",fM=1e-06,fH="nan",jv=0x7ff0,j7=1e-15,fW=": Not a directory",jJ=0xe0,jQ=" : file already exists",jI=0xdfff,bl=0xffffff,jZ="_",a5="/",fL="compare: functional value",kg="Assert_failure",fC="0x",jq="%i",kk="Out_of_memory",fG="ENOTDIR",jH=1073741823,bm=254,fV="index out of bounds",c7=100,c4=250,d8="_bigarr02";function
-vU(c,d){var
+jw="%Li",j9=" : flags Open_text and Open_binary are not compatible",j1="Invalid_argument",fU=-1.,fI=2147483647,fT=0.001,d9='"',j0="@[",c8=0.5,fF=1255,jS=", characters ",ki="Fatal error: exception %s\n",jI=255,fS=1e-11,kh=0x800,a7=0xffff,jH="jsError",a5=0x8000,jZ="%ni",jQ="none",jR=12520,jP="(Program not linked with -g, cannot print stack backtrace)\n",c$=256,jY="ml_z_overflow",kr=4096,jG="End_of_file",j8="Unix.Unix_error",kg="a class",fE="Failure",km="infinity",bn=0xff,fB="mkdir",jF="\n",c7=1000,o="",fK=1e-12,j7="Stack_overflow",fR="ENOENT",jO="^",d4=": No such file or directory",aA="0",fP=-2.,j6="/static/",kf="([^/]+)",cj=0x3f,j5=-97,j4="Not_found",fQ=0xf,jE="List.nth",d7=1e-16,cl=128,fA=1e-08,jC=-48,jD=0xdc00,jX="Sys_blocked_io",kq="fd ",ke="ENOTEMPTY",jN="Match_failure",Q=248,jv=", ",bM="%x",Z="camlinternalFormat.ml",kd="Division_by_zero",kp=">",d_=252,ko=1027,jB="Sys_error",bz=".",ci="+",fO="rmdir",kc=1e-14,kl=0xf0,d6=246,jW="%u",jA="EEXIST",d8="%d",jz="Printexc.handle_uncaught_exception",jM="%li",j3=1026,ch=1e-280,kb="buffer.ml",fJ=127,ck=1024,kk=-32,ju="Pervasives.do_at_exit",jV="@{",bk=" ",fN="Fatal error: exception ",aK=0x80,aT=1023,fX=-2147483648,fY="e",jt="Undefined_recursive_module",d5=120,jy=103,jU=" : flags Open_rdonly and Open_wronly are not compatible",c_=1e-09,j$=102,ka="head",fD=512,bL="-",fM=1e-06,fH="nan",jx=0x7ff0,j_=1e-15,fW=": Not a directory",jL=0xe0,jT=" : file already exists",jK=0xdfff,bl=0xffffff,j2="_",a6="/",fL="compare: functional value",kj="Assert_failure",fC="0x",js="%i",kn="Out_of_memory",fG="ENOTDIR",jJ=1073741823,bm=254,fV="index out of bounds",c9=100,c6=250,d$="_bigarr02";function
+vZ(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-vV(b,d,c,e){for(var
+v0(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-wH(b,a){throw[0,b,a]}function
-co(b,a){if(b==0)return o;if(a.repeat)return a.repeat(b);var
+wM(b,a){throw[0,b,a]}function
+cs(b,a){if(b==0)return o;if(a.repeat)return a.repeat(b);var
 d=o,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-ee(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=ko&&a==c.length)return d.apply(null,c);var
-e=o;for(;0<a;b+=cg,a-=cg)e+=d.apply(null,c.slice(b,b+Math.min(a,cg)));return e}function
-bP(a){if(a.t==2)a.c+=co(a.l-a.c.length,"\0");else
-a.c=ee(a.c,0,a.c.length);a.t=0}function
-kR(a){if(a.length<24){for(var
+eh(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=kr&&a==c.length)return d.apply(null,c);var
+e=o;for(;0<a;b+=ck,a-=ck)e+=d.apply(null,c.slice(b,b+Math.min(a,ck)));return e}function
+bP(a){if(a.t==2)a.c+=cs(a.l-a.c.length,"\0");else
+a.c=eh(a.c,0,a.c.length);a.t=0}function
+kU(a){if(a.length<24){for(var
 b=0;b<a.length;b++)if(a.charCodeAt(b)>fJ)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
 gh(e){for(var
 j=o,c=o,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aK){for(var
 d=b+1;d<i&&(f=e.charCodeAt(d))<aK;d++);if(d-b>fD){c.substr(0,1);j+=c;c=o;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==ch){g=h+(f<<6);if(f<jJ){a=g-0x3080;if(a<aK)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==ch){g=h+(g<<6);if(f<ki){a=g-0xe2080;if(a<ke||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==ch&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>a6)c+=String.fromCharCode(0xd7c0+(a>>10),jB+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>cg){c.substr(0,1);j+=c;c=o}}return j+c}function
-a7(c,a,b){this.t=c;this.c=a;this.l=b}a7.prototype.toString=function(){switch(this.t){case
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cl){g=h+(f<<6);if(f<jL){a=g-0x3080;if(a<aK)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cl){g=h+(g<<6);if(f<kl){a=g-0xe2080;if(a<kh||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cl&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>a7)c+=String.fromCharCode(0xd7c0+(a>>10),jD+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>ck){c.substr(0,1);j+=c;c=o}}return j+c}function
+a8(c,a,b){this.t=c;this.c=a;this.l=b}a8.prototype.toString=function(){switch(this.t){case
 9:return this.c;default:bP(this);case
-0:if(kR(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};a7.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return gh(a)};a7.prototype.slice=function(){var
+0:if(kU(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};a8.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return gh(a)};a8.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-a7(this.t,a,this.l)};function
-ky(a){return new
-a7(0,a,a.length)}function
-a(a){return ky(a)}function
-ge(c,b){wH(c,a(b))}var
+a8(this.t,a,this.l)};function
+kB(a){return new
+a8(0,a,a.length)}function
+a(a){return kB(a)}function
+ge(c,b){wM(c,a(b))}var
 N=[0];function
 J(a){ge(N.Invalid_argument,a)}function
 bN(){J(fV)}function
@@ -54,8 +54,8 @@ var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-bB(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?ee(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?ee(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)f2(b);var
+bB(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?eh(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?eh(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)f2(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
@@ -63,37 +63,37 @@ a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
 bO(a){return a}function
-aS(a,b,c,d,e){bB(bO(a),b,c,d,e);return 0}function
-kw(){J(fV)}function
+aU(a,b,c,d,e){bB(bO(a),b,c,d,e);return 0}function
+kz(){J(fV)}function
 S(a,c,b){b&=bn;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}f2(a)}a.c[c]=b;return 0}function
-cj(b,a,c){if(a>>>0>=b.l)kw();return S(b,a,c)}function
-c_(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+cn(b,a,c){if(a>>>0>=b.l)kz();return S(b,a,c)}function
+da(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-a8(c,a){if(c.fun)return a8(c.fun,a);if(typeof
+a9(c,a){if(c.fun)return a9(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return a8(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return a9(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return a8(c,d)}}function
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return a9(c,d)}}function
 c(a,b){if(b>>>0>=a.length-1)bN();return a}function
-v2(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+v7(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
 aF(a){a.t&6&&bP(a);return a.c}var
-wS=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-kQ(a){if(wS)return Math.floor(Math.log2(a));var
+wX=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+kT(a){if(wX)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
 f9(c){var
 a=new(v.Float32Array)(1);a[0]=c;var
 b=new(v.Int32Array)(a.buffer);return b[0]|0}var
-kF=Math.pow(2,-24);function
+kI=Math.pow(2,-24);function
 gd(a){throw a}function
-eb(){gd(N.Division_by_zero)}function
-r(b,c,a){this.lo=b&bl;this.mi=c&bl;this.hi=a&a6}r.prototype.caml_custom="_j";r.prototype.copy=function(){return new
+ee(){gd(N.Division_by_zero)}function
+r(b,c,a){this.lo=b&bl;this.mi=c&bl;this.hi=a&a7}r.prototype.caml_custom="_j";r.prototype.copy=function(){return new
 r(this.lo,this.mi,this.hi)};r.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};r.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};r.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
@@ -102,7 +102,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 r(b,c,d)};r.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 r(b,c,d)};r.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*kF|0)+this.mi*a.lo+this.lo*a.mi,d=(c*kF|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*kI|0)+this.mi*a.lo+this.lo*a.mi,d=(c*kI|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 r(b,c,d)};r.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};r.prototype.isNeg=function(){return this.hi<<16<0};r.prototype.and=function(a){return new
 r(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};r.prototype.or=function(a){return new
 r(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};r.prototype.xor=function(a){return new
@@ -116,27 +116,27 @@ r(this.hi>>a-48,0,0)};r.prototype.shift_right=function(a){a=a&63;if(a==0)return 
 c=this.hi<<16>>16;if(a<24)return new
 r(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-r(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&a6);return new
+r(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&a7);return new
 r(this.hi<<16>>a-32,b,b)};r.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bl;this.lo=this.lo<<1&bl};r.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bl;this.mi=(this.mi>>>1|this.hi<<23)&bl;this.hi=this.hi>>>1};r.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 r(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};r.prototype.div=function(a){var
-b=this;if(a.isZero())eb();var
-d=b.hi^a.hi;if(b.hi&a4)b=b.neg();if(a.hi&a4)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&a4)c=c.neg();return c};r.prototype.mod=function(b){var
-a=this;if(b.isZero())eb();var
-d=a.hi;if(a.hi&a4)a=a.neg();if(b.hi&a4)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&a4)c=c.neg();return c};r.prototype.toInt=function(){return this.lo|this.mi<<24};r.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};r.prototype.toArray=function(){return[this.hi>>8,this.hi&bn,this.mi>>16,this.mi>>8&bn,this.mi&bn,this.lo>>16,this.lo>>8&bn,this.lo&bn]};r.prototype.lo32=function(){return this.lo|(this.mi&bn)<<24};r.prototype.hi32=function(){return this.mi>>>8&a6|this.hi<<16};function
-cl(b,c,a){return new
+b=this;if(a.isZero())ee();var
+d=b.hi^a.hi;if(b.hi&a5)b=b.neg();if(a.hi&a5)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&a5)c=c.neg();return c};r.prototype.mod=function(b){var
+a=this;if(b.isZero())ee();var
+d=a.hi;if(a.hi&a5)a=a.neg();if(b.hi&a5)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&a5)c=c.neg();return c};r.prototype.toInt=function(){return this.lo|this.mi<<24};r.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};r.prototype.toArray=function(){return[this.hi>>8,this.hi&bn,this.mi>>16,this.mi>>8&bn,this.mi&bn,this.lo>>16,this.lo>>8&bn,this.lo&bn]};r.prototype.lo32=function(){return this.lo|(this.mi&bn)<<24};r.prototype.hi32=function(){return this.mi>>>8&a7|this.hi<<16};function
+cp(b,c,a){return new
 r(b,c,a)}function
-d_(a){if(!isFinite(a)){if(isNaN(a))return cl(1,0,jv);return a>0?cl(0,0,jv):cl(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?a4:a>=0?0:a4;if(f)a=-a;var
-b=kQ(a)+aR;if(b<=0){b=0;a/=Math.pow(2,-j0)}else{a/=Math.pow(2,b-kl);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+eb(a){if(!isFinite(a)){if(isNaN(a))return cp(1,0,jx);return a>0?cp(0,0,jx):cp(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?a5:a>=0?0:a5;if(f)a=-a;var
+b=kT(a)+aT;if(b<=0){b=0;a/=Math.pow(2,-j3)}else{a/=Math.pow(2,b-ko);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&fQ|f|b<<4;return cl(g,e,c)}function
-dd(a){return a.toArray()}function
-kv(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==d8)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<a6)c.write(16,b.dims[a]);else{c.write(16,a6);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&fQ|f|b<<4;return cp(g,e,c)}function
+df(a){return a.toArray()}function
+ky(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==d$)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<a7)c.write(16,b.dims[a]);else{c.write(16,a7);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -153,11 +153,11 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=dd(b.get(a));for(var
+e=df(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=dd(d_(b.get(a)));for(var
+e=df(eb(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
@@ -167,15 +167,15 @@ a=0;a<b.data.length/2;a++){var
 d=b.get(a);c.write(32,f9(d[1]));c.write(32,f9(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=dd(d_(f[1]));for(var
+f=b.get(a),e=df(eb(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=dd(d_(f[2]));for(var
+e=df(eb(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-kt(a){switch(a){case
+kw(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-vW(c,e){var
+v1(c,e){var
 b=v,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -191,25 +191,25 @@ b=v,a;switch(c){case
 11:a=b.Float64Array;break;case
 12:a=b.Uint8Array;break}if(!a)J("Bigarray.create: unsupported kind");var
 d=new
-a(e*kt(c));return d}function
+a(e*kw(c));return d}function
 f_(c){var
 a=new(v.Int32Array)(1);a[0]=c;var
 b=new(v.Float32Array)(a.buffer);return b[0]}function
-dc(a){return new
+de(a){return new
 r(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-db(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&fQ)==0?b&a4?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&fQ);if(c>0){a+=16;a*=Math.pow(2,c-kl)}else
-a*=Math.pow(2,-j0);if(b&a4)a=-a;return a}function
+dd(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&fQ)==0?b&a5?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&fQ);if(c>0){a+=16;a*=Math.pow(2,c-ko)}else
+a*=Math.pow(2,-j3);if(b&a5)a=-a;return a}function
 f0(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)J("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-wg(b,a){return new
-r(b&bl,b>>>24&bn|(a&a6)<<8,a>>>16&a6)}function
+wl(b,a){return new
+r(b&bl,b>>>24&bn|(a&a7)<<8,a>>>16&a7)}function
 f$(a){return a.hi32()}function
 ga(a){return a.lo32()}var
-vX=d8;function
-bA(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bA.prototype.caml_custom=vX;bA.prototype.offset=function(b){var
+v2=d$;function
+bA(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bA.prototype.caml_custom=v2;bA.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
@@ -218,7 +218,7 @@ a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])bN();c=c*this.dims[a]+
 for(var
 a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])bN();c=c*this.dims[a]+(b[a]-1)}return c};bA.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return wg(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return wl(d,b);case
 10:case
 11:var
 e=this.data[a*2+0],c=this.data[a*2+1];return[bm,e,c];default:return this.data[a]}};bA.prototype.set=function(a,b){switch(this.kind){case
@@ -253,26 +253,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-ci(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}ci.prototype=new
-bA();ci.prototype.offset=function(a){if(typeof
+cm(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cm.prototype=new
+bA();cm.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-J("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])bN();return a};ci.prototype.get=function(a){return this.data[a]};ci.prototype.set=function(a,b){this.data[a]=b;return 0};ci.prototype.fill=function(a){this.data.fill(a);return 0};function
-kr(c,d,a,b){var
-e=kt(c);if(f0(a)*e!=b.length)J("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-ci(c,d,a,b);return new
+J("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])bN();return a};cm.prototype.get=function(a){return this.data[a]};cm.prototype.set=function(a,b){this.data[a]=b;return 0};cm.prototype.fill=function(a){this.data.fill(a);return 0};function
+ku(c,d,a,b){var
+e=kw(c);if(f0(a)*e!=b.length)J("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+cm(c,d,a,b);return new
 bA(c,d,a,b)}function
-bQ(b){if(!N.Failure)N.Failure=[R,a(fE),-3];ge(N.Failure,b)}function
-ks(b,v,r){var
+bQ(b){if(!N.Failure)N.Failure=[Q,a(fE),-3];ge(N.Failure,b)}function
+kv(b,v,r){var
 i=b.read32s();if(i<0||i>16)bQ("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bn,o=p>>8&1,h=[];if(r==d8)for(var
+p=b.read32s(),j=p&bn,o=p>>8&1,h=[];if(r==d$)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==a6){var
+n=b.read16u();if(n==a7){var
 t=b.read32u(),u=b.read32u();if(t!=0)bQ("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=f0(h),f=vW(j,d),g=kr(j,o,h,f);switch(j){case
+d=f0(h),f=v1(j,d),g=ku(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -293,13 +293,13 @@ e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=dc(e);g.set(a,q)}break;case
+q=de(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=db(dc(e));g.set(a,k)}break;case
+k=dd(de(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
 k=f_(b.read32s());g.set(a,k)}break;case
@@ -311,25 +311,25 @@ e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=db(dc(e));for(var
+m=dd(de(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=db(dc(e));g.set(a,[bm,m,l])}break}v[0]=(4+i)*4;return kr(j,o,h,f)}function
-kq(a,b,c){return a.compare(b,c)}function
+l=dd(de(e));g.set(a,[bm,m,l])}break}v[0]=(4+i)*4;return ku(j,o,h,f)}function
+kt(a,b,c){return a.compare(b,c)}function
 aH(a,b){return Math.imul(a,b)}function
 ai(b,a){a=aH(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aH(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-wb(a,b){a=ai(a,ga(b));a=ai(a,f$(b));return a}function
-f7(a,b){return wb(a,d_(b))}function
-ku(c){var
+wg(a,b){a=ai(a,ga(b));a=ai(a,f$(b));return a}function
+f7(a,b){return wg(a,eb(b))}function
+kx(c){var
 b=f0(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>c9)b=c9;var
+12:if(b>c$)b=c$;var
 e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=ai(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
 1:e|=c.data[a+0];d=ai(d,e)}break;case
 4:case
-5:if(b>ch)b=ch;var
+5:if(b>cl)b=cl;var
 e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=ai(d,e)}if((b&1)!=0)d=ai(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
 a=0;a<b;a++)d=ai(d,c.data[a]);break;case
@@ -344,65 +344,65 @@ a=0;a<b;a++)d=f7(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
 a=0;a<b;a++)d=f7(d,c.data[a]);break}return d}function
-we(a,b){b[0]=4;return a.read32s()}function
-wC(a,b){switch(a.read8u()){case
+wj(a,b){b[0]=4;return a.read32s()}function
+wH(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
 2:bQ("input_value: native integer value too large");default:bQ("input_value: ill-formed native integer")}}function
-wp(c,d){var
+wu(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dc(b)}function
-wl(e,d,b){var
-c=dd(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return de(b)}function
+wq(e,d,b){var
+c=df(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-wf(a,b,c){return a.compare(b)}function
-wi(a){return a.lo32()^a.hi32()}var
-da={"_j":{deserialize:wp,serialize:wl,fixed_length:8,compare:wf,hash:wi},"_i":{deserialize:we,fixed_length:4},"_n":{deserialize:wC,fixed_length:4},"_bigarray":{deserialize:function(a,b){return ks(a,b,"_bigarray")},serialize:kv,compare:kq,hash:ku},"_bigarr02":{deserialize:function(a,b){return ks(a,b,d8)},serialize:kv,compare:kq,hash:ku}};function
-f1(a){return da[a.caml_custom]&&da[a.caml_custom].compare}function
-kz(f,c,d,e){var
+wk(a,b,c){return a.compare(b)}function
+wn(a){return a.lo32()^a.hi32()}var
+dc={"_j":{deserialize:wu,serialize:wq,fixed_length:8,compare:wk,hash:wn},"_i":{deserialize:wj,fixed_length:4},"_n":{deserialize:wH,fixed_length:4},"_bigarray":{deserialize:function(a,b){return kv(a,b,"_bigarray")},serialize:ky,compare:kt,hash:kx},"_bigarr02":{deserialize:function(a,b){return kv(a,b,d$)},serialize:ky,compare:kt,hash:kx}};function
+f1(a){return dc[a.caml_custom]&&dc[a.caml_custom].compare}function
+kC(f,c,d,e){var
 b=f1(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-de(a){return a
+dg(a){return a
 instanceof
-a7}function
-d$(a){return de(a)}function
-kA(a){if(typeof
-a==="number")return c5;else
-if(de(a))return d7;else
-if(d$(a))return 1252;else
+a8}function
+ec(a){return dg(a)}function
+kD(a){if(typeof
+a==="number")return c7;else
+if(dg(a))return d_;else
+if(ec(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=jG){var
+Array&&a[0]===a[0]>>>0&&a[0]<=jI){var
 b=a[0]|0;return b==bm?0:b}else
 if(a
 instanceof
-String)return jO;else
+String)return jR;else
 if(typeof
-a=="string")return jO;else
+a=="string")return jR;else
 if(a
 instanceof
-Number)return c5;else
+Number)return c7;else
 if(a&&a.caml_custom)return fF;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-wq(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-kx(a,b){a.t&6&&bP(a);b.t&6&&bP(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-xa(a,b){return kx(a,b)}function
-ck(a,b,d){var
+wv(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+kA(a,b){a.t&6&&bP(a);b.t&6&&bP(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+xf(a,b){return kA(a,b)}function
+co(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=kA(a);if(f==c4){a=a[1];continue}var
-g=kA(b);if(g==c4){b=b[1];continue}if(f!==g){if(f==c5){if(g==fF)return kz(a,b,-1,d);return-1}if(g==c5){if(f==fF)return kz(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+f=kD(a);if(f==c6){a=a[1];continue}var
+g=kD(b);if(g==c6){b=b[1];continue}if(f!==g){if(f==c7){if(g==fF)return kC(a,b,-1,d);return-1}if(g==c7){if(f==fF)return kC(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
 247:J(fL);break;case
 248:var
-c=wq(a[2],b[2]);if(c!=0)return c|0;break;case
+c=wv(a[2],b[2]);if(c!=0)return c|0;break;case
 249:J(fL);break;case
 250:J("equal: got Forward_tag, should not happen");break;case
 251:J("equal: abstract value");break;case
 252:if(a!==b){var
-c=kx(a,b);if(c!=0)return c|0}break;case
+c=kA(a,b);if(c!=0)return c|0}break;case
 253:J("equal: got Double_tag, should not happen");break;case
 254:J("equal: got Double_array_tag, should not happen");break;case
 255:J("equal: got Custom_tag, should not happen");break;case
@@ -422,234 +422,234 @@ a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;ca
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aq(a,b){return ck(a,b,true)}function
-v3(){return[0]}function
+aq(a,b){return co(a,b,true)}function
+v8(){return[0]}function
 W(a){if(a<0)J("Bytes.create");return new
-a7(a?2:9,o,a)}function
-f3(a,b){return+(ck(a,b,false)==0)}function
-v5(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=o;a.t=2}else{a.c=co(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)f2(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+a8(a?2:9,o,a)}function
+f3(a,b){return+(co(a,b,false)==0)}function
+v_(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=o;a.t=2}else{a.c=cs(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)f2(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
 f5(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
 gc(d){d=aF(d);var
 e=d.length;if(e>31)J("format_int: format too long");var
-a={justify:ce,signstyle:bL,filler:bk,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+a={justify:ci,signstyle:bL,filler:bk,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=bL;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aB;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+b=d.charAt(c);switch(b){case"-":a.justify=bL;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aA;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
 f4(b,f){if(b.uppercase)f=f.toUpperCase();var
 e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bL))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
-c=o;if(b.justify==ce&&b.filler==bk)for(var
+c=o;if(b.justify==ci&&b.filler==bk)for(var
 d=e;d<b.width;d++)c+=bk;if(b.signedconv)if(b.sign<0)c+=bL;else
-if(b.signstyle!=bL)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aB;if(b.alternate&&b.base==16)c+=fC;if(b.justify==ce&&b.filler==aB)for(var
-d=e;d<b.width;d++)c+=aB;c+=f;if(b.justify==bL)for(var
+if(b.signstyle!=bL)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aA;if(b.alternate&&b.base==16)c+=fC;if(b.justify==ci&&b.filler==aA)for(var
+d=e;d<b.width;d++)c+=aA;c+=f;if(b.justify==bL)for(var
 d=e;d<b.width;d++)c+=bk;return a(c)}function
 f6(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(ce)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(aB);if(b>0)a=a+bz+new
-Array(b+1).join(aB);return a}else
+c=parseInt(a.toString().split(ci)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(aA);if(b>0)a=a+bz+new
+Array(b+1).join(aA);return a}else
 return a.toFixed(b)}}var
 a,e=gc(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=fH;e.filler=bk}else
 if(!isFinite(c)){a="inf";e.filler=bk}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fY)a=a.slice(0,b-1)+aB+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fY)a=a.slice(0,b-1)+aA+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
 h=a.indexOf(fY),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aB)b--;if(a.charAt(b)==bz)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fY)a=a.slice(0,b-1)+aB+a.slice(b-1);break}else{var
+b=h-1;while(a.charAt(b)==aA)b--;if(a.charAt(b)==bz)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fY)a=a.slice(0,b-1)+aA+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aB)b--;if(a.charAt(b)==bz)b--;a=a.slice(0,b+1)}}break}return f4(e,a)}function
-d9(e,c){if(aF(e)==d5)return a(o+c);var
+b=a.length-1;while(a.charAt(b)==aA)b--;if(a.charAt(b)==bz)b--;a=a.slice(0,b+1)}}break}return f4(e,a)}function
+ea(e,c){if(aF(e)==d8)return a(o+c);var
 b=gc(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
 d=c.toString(b.base);if(b.prec>=0){b.filler=bk;var
-f=b.prec-d.length;if(f>0)d=co(f,aB)+d}return f4(b,d)}var
-wE=0;function
-bC(){return wE++}function
-kC(a){if(a==0||!isFinite(a))return[0,a,0];var
+f=b.prec-d.length;if(f>0)d=cs(f,aA)+d}return f4(b,d)}var
+wJ=0;function
+bC(){return wJ++}function
+kF(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-aR,kQ(a)+1);a*=Math.pow(2,-b);while(a<c6){a*=2;b--}while(a>=1){a*=c6;b++}if(c)a=-a;return[0,a,b]}function
-kG(a){return a.toUtf16()}function
-dh(){return false}function
-wT(){function
-a(a){if(a.charAt(0)===a5)return[o,a.substring(1)];return}function
+b=Math.max(-aT,kT(a)+1);a*=Math.pow(2,-b);while(a<c8){a*=2;b--}while(a>=1){a*=c8;b++}if(c)a=-a;return[0,a,b]}function
+kJ(a){return a.toUtf16()}function
+dj(){return false}function
+wY(){function
+a(a){if(a.charAt(0)===a6)return[o,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||o,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||o,f=a[2]||o;return[d,c.substring(d.length+f.length)]}return}return dh()&&v.process&&v.process.platform?v.process.platform==="win32"?b:a:a}var
-gi=wT();function
-kO(a){return a.slice(-1)!==a5?a+a5:a}if(dh()&&v.process&&v.process.cwd)var
-c$=v.process.cwd().replace(/\\/g,a5);else
+d=a[1]||o,f=a[2]||o;return[d,c.substring(d.length+f.length)]}return}return dj()&&v.process&&v.process.platform?v.process.platform==="win32"?b:a:a}var
+gi=wY();function
+kR(a){return a.slice(-1)!==a6?a+a6:a}if(dj()&&v.process&&v.process.cwd)var
+db=v.process.cwd().replace(/\\/g,a6);else
 var
-c$="/static";c$=kO(c$);function
-wu(a){a=kG(a);if(!gi(a))a=c$+a;var
-e=gi(a),d=e[1].split(a5),b=[];for(var
+db="/static";db=kR(db);function
+wz(a){a=kJ(a);if(!gi(a))a=db+a;var
+e=gi(a),d=e[1].split(a6),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-wP(e){for(var
+wU(e){for(var
 f=o,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aK){for(var
 d=c+1;d<g&&(a=e.charCodeAt(d))<aK;d++);if(d-c>fD){b.substr(0,1);f+=b;b=o;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<ke){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aK|a&cf)}else
-if(a<0xd800||a>=jI)b+=String.fromCharCode(jJ|a>>12,aK|a>>6&cf,aK|a&cf);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<jB||h>jI)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(ki|a>>18,aK|a>>12&cf,aK|a>>6&cf,aK|a&cf)}if(b.length>cg){b.substr(0,1);f+=b;b=o}}return f+b}function
-v1(a){var
-b=9;if(!kR(a))b=8,a=wP(a);return new
-a7(b,a,a.length)}function
-a$(a){return v1(a)}var
-w_=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",jy,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fR,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fG,kb,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-cr(d,f,e,a){var
-b=w_.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,a$(f||o),a$(e||o)];return c}var
-kK={};function
-bR(a){return kK[a]}function
-cn(b,a){throw[0,b].concat(a)}function
-v0(a){return new
-a7(4,a,a.length)}function
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<kh){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aK|a&cj)}else
+if(a<0xd800||a>=jK)b+=String.fromCharCode(jL|a>>12,aK|a>>6&cj,aK|a&cj);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<jD||h>jK)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(kl|a>>18,aK|a>>12&cj,aK|a>>6&cj,aK|a&cj)}if(b.length>ck){b.substr(0,1);f+=b;b=o}}return f+b}function
+v6(a){var
+b=9;if(!kU(a))b=8,a=wU(a);return new
+a8(b,a,a.length)}function
+ba(a){return v6(a)}var
+xd=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",jA,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fR,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fG,ke,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+cv(d,f,e,a){var
+b=xd.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,ba(f||o),ba(e||o)];return c}var
+kN={};function
+bR(a){return kN[a]}function
+cr(b,a){throw[0,b].concat(a)}function
+v5(a){return new
+a8(4,a,a.length)}function
 T(a){ge(N.Sys_error,a)}function
-wF(a){T(a+d1)}function
-vZ(b,a){if(a>>>0>=b.l)kw();return c_(b,a)}function
+wK(a){T(a+d4)}function
+v4(b,a){if(a>>>0>=b.l)kz();return da(b,a)}function
 aG(a){return a.l}function
-vT(){}function
+vY(){}function
 ac(a){this.data=a}ac.prototype=new
-vT();ac.prototype.truncate=function(a){var
+vY();ac.prototype.truncate=function(a){var
 b=this.data;this.data=W(a|0);bB(b,0,this.data,0,a)};ac.prototype.length=function(){return aG(this.data)};ac.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=W(b+a),f=this.data;this.data=e;bB(f,0,this.data,0,c)}aS(d,g,this.data,b,a);return 0};ac.prototype.read=function(c,a,d,b){var
-e=this.length();bB(this.data,c,a,d,b);return 0};ac.prototype.read_one=function(a){return vZ(this.data,a)};ac.prototype.close=function(){};ac.prototype.constructor=ac;function
-am(b,a){this.content={};this.root=b;this.lookupFun=a}am.prototype.nm=function(a){return this.root+a};am.prototype.create_dir_if_needed=function(d){var
-c=d.split(a5),b=o;for(var
-a=0;a<c.length-1;a++){b+=c[a]+a5;if(this.content[b])continue;this.content[b]=Symbol("directory")}};am.prototype.slash=function(a){return/\/$/.test(a)?a:a+a5};am.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
+e=W(b+a),f=this.data;this.data=e;bB(f,0,this.data,0,c)}aU(d,g,this.data,b,a);return 0};ac.prototype.read=function(c,a,d,b){var
+e=this.length();bB(this.data,c,a,d,b);return 0};ac.prototype.read_one=function(a){return v4(this.data,a)};ac.prototype.close=function(){};ac.prototype.constructor=ac;function
+an(b,a){this.content={};this.root=b;this.lookupFun=a}an.prototype.nm=function(a){return this.root+a};an.prototype.create_dir_if_needed=function(d){var
+c=d.split(a6),b=o;for(var
+a=0;a<c.length-1;a++){b+=c[a]+a6;if(this.content[b])continue;this.content[b]=Symbol("directory")}};an.prototype.slash=function(a){return/\/$/.test(a)?a:a+a6};an.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
-ac(bO(c[1]))}}};am.prototype.exists=function(a){if(a==o)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};am.prototype.mkdir=function(c,e,d){var
-b=d&&bR(j5);if(this.exists(c))if(b)cn(b,cr(jy,fB,this.nm(c)));else
+ac(bO(c[1]))}}};an.prototype.exists=function(a){if(a==o)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};an.prototype.mkdir=function(c,e,d){var
+b=d&&bR(j8);if(this.exists(c))if(b)cr(b,cv(jA,fB,this.nm(c)));else
 T(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||o;if(!this.exists(a))if(b)cn(b,cr(fR,fB,this.nm(a)));else
-T(a+d1);if(!this.is_dir(a))if(b)cn(b,cr(fG,fB,this.nm(a)));else
-T(a+fW);this.create_dir_if_needed(this.slash(c))};am.prototype.rmdir=function(a,f){var
-b=f&&bR(j5),c=a==o?o:this.slash(a),e=new
-RegExp(jM+c+kc);if(!this.exists(a))if(b)cn(b,cr(fR,fO,this.nm(a)));else
-T(a+d1);if(!this.is_dir(a))if(b)cn(b,cr(fG,fO,this.nm(a)));else
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||o;if(!this.exists(a))if(b)cr(b,cv(fR,fB,this.nm(a)));else
+T(a+d4);if(!this.is_dir(a))if(b)cr(b,cv(fG,fB,this.nm(a)));else
+T(a+fW);this.create_dir_if_needed(this.slash(c))};an.prototype.rmdir=function(a,f){var
+b=f&&bR(j8),c=a==o?o:this.slash(a),e=new
+RegExp(jO+c+kf);if(!this.exists(a))if(b)cr(b,cv(fR,fO,this.nm(a)));else
+T(a+d4);if(!this.is_dir(a))if(b)cr(b,cv(fG,fO,this.nm(a)));else
 T(a+fW);for(var
 d
 in
-this.content)if(d.match(e))if(b)cn(b,cr(kb,fO,this.nm(a)));else
+this.content)if(d.match(e))if(b)cr(b,cv(ke,fO,this.nm(a)));else
 T(this.nm(a)+": Directory not empty");delete
-this.content[c]};am.prototype.readdir=function(a){var
-f=a==o?o:this.slash(a);if(!this.exists(a))T(a+d1);if(!this.is_dir(a))T(a+fW);var
+this.content[c]};an.prototype.readdir=function(a){var
+f=a==o?o:this.slash(a);if(!this.exists(a))T(a+d4);if(!this.is_dir(a))T(a+fW);var
 g=new
-RegExp(jM+f+kc),d={},c=[];for(var
+RegExp(jO+f+kf),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};am.prototype.is_dir=function(a){if(a==o)return true;var
-b=this.slash(a);return this.content[b]?1:0};am.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};an.prototype.is_dir=function(a){if(a==o)return true;var
+b=this.slash(a);return this.content[b]?1:0};an.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};am.prototype.open=function(a,b){if(b.rdonly&&b.wronly)T(this.nm(a)+jR);if(b.text&&b.binary)T(this.nm(a)+j6);this.lookup(a);if(this.content[a]){if(this.is_dir(a))T(this.nm(a)+" : is a directory");if(b.create&&b.excl)T(this.nm(a)+jQ);var
+this.content[a];return b};an.prototype.open=function(a,b){if(b.rdonly&&b.wronly)T(this.nm(a)+jU);if(b.text&&b.binary)T(this.nm(a)+j9);this.lookup(a);if(this.content[a]){if(this.is_dir(a))T(this.nm(a)+" : is a directory");if(b.create&&b.excl)T(this.nm(a)+jT);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 ac(W(0));return this.content[a]}else
-wF(this.nm(a))};am.prototype.register=function(c,a){var
-b;if(this.content[c])T(this.nm(c)+jQ);if(de(a))b=new
-ac(a);if(d$(a))b=new
+wK(this.nm(a))};an.prototype.register=function(c,a){var
+b;if(this.content[c])T(this.nm(c)+jT);if(dg(a))b=new
+ac(a);if(ec(a))b=new
 ac(bO(a));else
 if(a
 instanceof
 Array)b=new
-ac(v0(a));else
+ac(v5(a));else
 if(typeof
 a==="string")b=new
-ac(ky(a));else
+ac(kB(a));else
 if(a.toString){var
-d=bO(a$(a.toString()));b=new
+d=bO(ba(a.toString()));b=new
 ac(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-T(this.nm(c)+" : registering file with invalid content type")};am.prototype.constructor=am;function
-kp(){}function
-kD(b){var
-a=gi(b);if(!a)return;return a[0]+a5}var
-ec=kD(c$)||bQ("unable to compute caml_root"),cq=[];if(dh())cq.push({path:ec,device:new
-kp(ec)});else
-cq.push({path:ec,device:new
-am(ec)});cq.push({path:j3,device:new
-am(j3)});function
-kX(b){var
-g=wu(b),b=g.join(a5),f=kO(b),c;for(var
-e=0;e<cq.length;e++){var
-a=cq[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dh()){var
-d=kD(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+T(this.nm(c)+" : registering file with invalid content type")};an.prototype.constructor=an;function
+ks(){}function
+kG(b){var
+a=gi(b);if(!a)return;return a[0]+a6}var
+ef=kG(db)||bQ("unable to compute caml_root"),cu=[];if(dj())cu.push({path:ef,device:new
+ks(ef)});else
+cu.push({path:ef,device:new
+an(ef)});cu.push({path:j6,device:new
+an(j6)});function
+k0(b){var
+g=wz(b),b=g.join(a6),f=kR(b),c;for(var
+e=0;e<cu.length;e++){var
+a=cu[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dj()){var
+d=kG(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-kp(d)};cq.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;T("no device found for "+f)}function
-v4(c,b){var
-a=kX(c);if(!a.device.register)bQ("cannot register file");a.device.register(a.rest,b);return 0}function
-kP(c,b){var
-c=a(c),b=a(b);return v4(c,b)}function
-v7(){var
+ks(d)};cu.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;T("no device found for "+f)}function
+v9(c,b){var
+a=k0(c);if(!a.device.register)bQ("cannot register file");a.device.register(a.rest,b);return 0}function
+kS(c,b){var
+c=a(c),b=a(b);return v9(c,b)}function
+wa(){var
 b=v.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)kP(b[a].name,b[a].content);v.jsoo_create_file=kP;v.caml_fs_tmp=[];return 0}function
-v8(){return[0]}function
-v9(a,b){return+(ck(a,b,false)>=0)}function
+a=0;a<b.length;a++)kS(b[a].name,b[a].content);v.jsoo_create_file=kS;v.caml_fs_tmp=[];return 0}function
+wb(){return[0]}function
+wc(a,b){return+(co(a,b,false)>=0)}function
 f8(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ai(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
 1:c|=b.charCodeAt(a);d=ai(d,c)}d^=e;return d}function
-wc(a,b){return f8(a,aF(b))}function
-v$(d,b){var
+wh(a,b){return f8(a,aF(b))}function
+we(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ai(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
 1:c|=b[a];d=ai(d,c)}d^=e;return d}function
-kH(a){switch(a.t&6){default:bP(a);case
+kK(a){switch(a.t&6){default:bP(a);case
 0:return a.c;case
 4:return a.c}}function
-v_(b,c){var
-a=kH(c);return typeof
-a==="string"?f8(b,a):v$(b,a)}function
-wa(a){a^=a>>>16;a=aH(a,0x85ebca6b|0);a^=a>>>13;a=aH(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-kE(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>c9)d=c9;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(da[a.caml_custom]&&da[a.caml_custom].hash){var
-k=da[a.caml_custom].hash(a);b=ai(b,k);c--}}else
+wd(b,c){var
+a=kK(c);return typeof
+a==="string"?f8(b,a):we(b,a)}function
+wf(a){a^=a>>>16;a=aH(a,0x85ebca6b|0);a^=a>>>13;a=aH(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+kH(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>c$)d=c$;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dc[a.caml_custom]&&dc[a.caml_custom].hash){var
+k=dc[a.caml_custom].hash(a);b=ai(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
 248:b=ai(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
 o=a.length-1<<10|a[0];b=ai(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(de(a)){b=v_(b,a);c--}else
-if(d$(a)){b=wc(b,a);c--}else
+if(dg(a)){b=wd(b,a);c--}else
+if(ec(a)){b=wh(b,a);c--}else
 if(typeof
 a==="string"){b=f8(b,a);c--}else
 if(a===(a|0)){b=ai(b,a+a+1);c--}else
-if(a===+a){b=f7(b,a);c--}}b=wa(b);return b&0x3FFFFFFF}function
-wd(a,c,k){if(!isFinite(a)){if(isNaN(a))return a$(fH);return a$(a>0?kj:"-infinity")}var
+if(a===+a){b=f7(b,a);c--}}b=wf(b);return b&0x3FFFFFFF}function
+wi(a,c,k){if(!isFinite(a)){if(isNaN(a))return ba(fH);return ba(a>0?km:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?o:ce,e=o;if(i)e=bL;else
+j=d<0?o:ci,e=o;if(i)e=bL;else
 switch(k){case
-43:e=ce;break;case
+43:e=ci;break;case
 32:e=bk;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(bz);if(h<0)b+=bz+co(c,aB);else{var
-f=h+1+c;if(b.length<f)b+=co(f-b.length,aB);else
-b=b.substr(0,f)}}return a$(e+fC+b+"p"+j+d.toString(10))}function
-wk(a){return+a.isZero()}function
-wn(a){return new
-r(a&bl,a>>24&bl,a>>31&a6)}function
-wo(a){return a.toInt()}function
-wj(a){return+a.isNeg()}function
-wm(a){return a.neg()}function
-wh(g,c){var
-a=gc(g);if(a.signedconv&&wj(c)){a.sign=-1;c=wm(c)}var
-b=o,h=wn(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(wo(e.modulus))+b}while(!wk(c));if(a.prec>=0){a.filler=bk;var
-d=a.prec-b.length;if(d>0)b=co(d,aB)+b}return f4(a,b)}function
-a9(b,a){a|=0;if(a>aR){a-=aR;b*=Math.pow(2,aR);if(a>aR){a-=aR;b*=Math.pow(2,aR)}}if(a<-aR){a+=aR;b*=Math.pow(2,-aR)}b*=Math.pow(2,a);return b}function
-ws(a,b){return+(ck(a,b,false)<=0)}function
-wt(a,b){return+(ck(a,b,false)<0)}function
+h=b.indexOf(bz);if(h<0)b+=bz+cs(c,aA);else{var
+f=h+1+c;if(b.length<f)b+=cs(f-b.length,aA);else
+b=b.substr(0,f)}}return ba(e+fC+b+"p"+j+d.toString(10))}function
+wp(a){return+a.isZero()}function
+ws(a){return new
+r(a&bl,a>>24&bl,a>>31&a7)}function
+wt(a){return a.toInt()}function
+wo(a){return+a.isNeg()}function
+wr(a){return a.neg()}function
+wm(g,c){var
+a=gc(g);if(a.signedconv&&wo(c)){a.sign=-1;c=wr(c)}var
+b=o,h=ws(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(wt(e.modulus))+b}while(!wp(c));if(a.prec>=0){a.filler=bk;var
+d=a.prec-b.length;if(d>0)b=cs(d,aA)+b}return f4(a,b)}function
+a_(b,a){a|=0;if(a>aT){a-=aT;b*=Math.pow(2,aT);if(a>aT){a-=aT;b*=Math.pow(2,aT)}}if(a<-aT){a+=aT;b*=Math.pow(2,-aT)}b*=Math.pow(2,a);return b}function
+wx(a,b){return+(co(a,b,false)<=0)}function
+wy(a,b){return+(co(a,b,false)<0)}function
 t(a,d){if(a<0)bN();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-wL(b){return a(ee(b,0,b.length))}var
-wv=function(){function
+wQ(b){return a(eh(b,0,b.length))}var
+wA=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -664,35 +664,35 @@ o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=kH(i);if(typeof
+e=[],h=kK(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return wL(k(e,f))}}();function
-ww(c,b,a){return wv(bO(c),b,a)}function
-wx(){return 0}var
-a_=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return wQ(k(e,f))}}();function
+wB(c,b,a){return wA(bO(c),b,a)}function
+wC(){return 0}var
+a$=new
 Array();function
-ea(c){var
-a=a_[c];if(!a.opened)T("Cannot flush a closed channel");if(!a.buffer||a.buffer==o)return 0;if(a.fd&&N.fds[a.fd]&&N.fds[a.fd].output){var
+ed(c){var
+a=a$[c];if(!a.opened)T("Cannot flush a closed channel");if(!a.buffer||a.buffer==o)return 0;if(a.fd&&N.fds[a.fd]&&N.fds[a.fd].output){var
 b=N.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=o;return 0}function
 u(a){return aG(a)}function
-kM(e,f){var
-b=a_[e],d=a(f),c=u(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-wQ(a){var
+kP(e,f){var
+b=a$[e],d=a(f),c=u(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
+wV(a){var
 a=gh(a),b=v;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-wR(a){var
+wW(a){var
 a=gh(a),b=v;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-ef(c,e,d,a){if(N.fds===undefined)N.fds=new
+ei(c,e,d,a){if(N.fds===undefined)N.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;N.fds[c]=b;if(!N.fd_last_idx||c>N.fd_last_idx)N.fd_last_idx=c;return c}function
-xb(c,b,g){var
+xg(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -702,58 +702,58 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)T(aF(c)+jR);if(a.text&&a.binary)T(aF(c)+j6);var
-d=kX(c),e=d.device.open(d.rest,a),f=N.fd_last_idx?N.fd_last_idx:0;return ef(f+1,kM,e,a)}ef(0,kM,new
-ac(W(0)));ef(1,wR,new
-ac(W(0)));ef(2,wQ,new
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)T(aF(c)+jU);if(a.text&&a.binary)T(aF(c)+j9);var
+d=k0(c),e=d.device.open(d.rest,a),f=N.fd_last_idx?N.fd_last_idx:0;return ei(f+1,kP,e,a)}ei(0,kP,new
+ac(W(0)));ei(1,wW,new
+ac(W(0)));ei(2,wV,new
 ac(W(0)));function
-wy(a){var
-c=N.fds[a];if(c.flags.wronly)T(kn+a+" is writeonly");var
-d=null;if(a==0&&dh()){var
-e=require("fs");d=function(){return a$(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};a_[b.fd]=b;return b.fd}function
-kI(c){var
-b=N.fds[c];if(b.flags.rdonly)T(kn+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:o};a_[a.fd]=a;return a.fd}function
-wz(){var
+wD(a){var
+c=N.fds[a];if(c.flags.wronly)T(kq+a+" is writeonly");var
+d=null;if(a==0&&dj()){var
+e=require("fs");d=function(){return ba(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};a$[b.fd]=b;return b.fd}function
+kL(c){var
+b=N.fds[c];if(b.flags.rdonly)T(kq+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:o};a$[a.fd]=a;return a.fd}function
+wE(){var
 b=0;for(var
-a=0;a<a_.length;a++)if(a_[a]&&a_[a].opened&&a_[a].out)b=[0,a_[a].fd,b];return b}function
-cp(a){return a}function
-wA(g,d,h,f){var
-b=a_[g];if(!b.opened)T("Cannot output to a closed channel");var
+a=0;a<a$.length;a++)if(a$[a]&&a$[a].opened&&a$[a].out)b=[0,a$[a].fd,b];return b}function
+ct(a){return a}function
+wF(g,d,h,f){var
+b=a$[g];if(!b.opened)T("Cannot output to a closed channel");var
 a;if(h==0&&aG(d)==f)a=d;else{a=W(f);bB(d,h,a,0,f)}var
-i=cp(a),c=aF(i),e=c.lastIndexOf(jD);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);ea(g);b.buffer+=c.substr(e+1)}return 0}function
-gb(b,a,d,c){return wA(b,bO(a),d,c)}function
-kJ(c,b){var
+i=ct(a),c=aF(i),e=c.lastIndexOf(jF);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);ed(g);b.buffer+=c.substr(e+1)}return 0}function
+gb(b,a,d,c){return wF(b,bO(a),d,c)}function
+kM(c,b){var
 d=a(String.fromCharCode(b));gb(c,d,0,1);return 0}function
-wB(b,a){if(a==0)eb();return b%a}function
-df(a,b){return+(ck(a,b,false)!=0)}function
-wD(a,b){a[0]=c4;a[1]=b;return 0}function
-cm(a){if(a
+wG(b,a){if(a==0)ee();return b%a}function
+dh(a,b){return+(co(a,b,false)!=0)}function
+wI(a,b){a[0]=c6;a[1]=b;return 0}function
+cq(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(de(a))return d7;else
-if(d$(a))return d7;else
+if(dg(a))return d_;else
+if(ec(a))return d_;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return jG;else
-return c5}function
+if(a&&a.caml_custom)return jI;else
+return c7}function
 aL(b,c,a){if(a&&v.toplevelReloc)b=v.toplevelReloc(a);N[b+1]=c;if(a)N[a]=c}function
-gf(a,b){kK[aF(a)]=b;return 0}function
-ed(a){if(a==0)a=1/a;return a<0?1:0}function
-wJ(){J(fV)}function
-dg(b,a){return c_(b,a)}function
-U(b,a){if(a>>>0>=u(b))wJ();return dg(b,a)}function
-vY(a,b){if(a===b)return 1;a.t&6&&bP(a);b.t&6&&bP(b);return a.c==b.c?1:0}function
-wK(a,b){return vY(a,b)}function
-A(a,b){return 1-wK(a,b)}function
-wM(){return 0x7FFFFFFF/4|0}function
-wG(){gd(N.Not_found)}function
-kN(c){var
-a=v,b=kG(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return a$(a.process.env[b]);if(v.jsoo_static_env&&v.jsoo_static_env[b])return a$(v.jsoo_static_env[b]);wG()}function
-wN(){if(v.crypto)if(typeof
+gf(a,b){kN[aF(a)]=b;return 0}function
+eg(a){if(a==0)a=1/a;return a<0?1:0}function
+wO(){J(fV)}function
+di(b,a){return da(b,a)}function
+U(b,a){if(a>>>0>=u(b))wO();return di(b,a)}function
+v3(a,b){if(a===b)return 1;a.t&6&&bP(a);b.t&6&&bP(b);return a.c==b.c?1:0}function
+wP(a,b){return v3(a,b)}function
+A(a,b){return 1-wP(a,b)}function
+wR(){return 0x7FFFFFFF/4|0}function
+wL(){gd(N.Not_found)}function
+kQ(c){var
+a=v,b=kJ(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return ba(a.process.env[b]);if(v.jsoo_static_env&&v.jsoo_static_env[b])return ba(v.jsoo_static_env[b]);wL()}function
+wS(){if(v.crypto)if(typeof
 v.crypto.getRandomValues==="function"){var
 a=new(v.Uint32Array)(1);v.crypto.getRandomValues(a);return[0,a[0]]}else
 if(v.crypto.randomBytes==="function"){var
@@ -763,90 +763,90 @@ Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
 gg(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 _(b,a){return{joo_tramp:b,joo_args:a}}function
-wO(c,a){if(typeof
+wT(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-kL(a){return a}function
-aT(a){if(a
+kO(a){return a}function
+aV(a){if(a
 instanceof
 Array)return a;if(v.RangeError&&a
 instanceof
-v.RangeError&&a.message&&a.message.match(/maximum call stack/i))return kL(N.Stack_overflow);if(v.InternalError&&a
+v.RangeError&&a.message&&a.message.match(/maximum call stack/i))return kO(N.Stack_overflow);if(v.InternalError&&a
 instanceof
-v.InternalError&&a.message&&a.message.match(/too much recursion/i))return kL(N.Stack_overflow);if(a
+v.InternalError&&a.message&&a.message.match(/too much recursion/i))return kO(N.Stack_overflow);if(a
 instanceof
-v.Error&&bR(jF))return[0,bR(jF),a];return[0,N.Failure,a$(String(a))]}function
+v.Error&&bR(jH))return[0,bR(jH),a];return[0,N.Failure,ba(String(a))]}function
 ar(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-kS(b){var
+kV(b){var
 a=BigInt(b);return ar(a<0?-a:a)}function
-kT(a,b){return ar(BigInt(a)+BigInt(b))}function
-eg(a){if(a===0)eb();return BigInt(a)}function
-wU(e,g){var
-b=BigInt(e),a=eg(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return ar(f?c+BigInt(1):c)}function
+kW(a,b){return ar(BigInt(a)+BigInt(b))}function
+ej(a){if(a===0)ee();return BigInt(a)}function
+wZ(e,g){var
+b=BigInt(e),a=ej(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return ar(f?c+BigInt(1):c)}function
 bS(a,b){return a<b?-1:a>b?1:0}function
-wV(a,b){return ar(BigInt(a)/eg(b))}function
-w5(a,b){return ar(BigInt(a)%eg(b))}function
-wW(a,b){return[0,wV(a,b),w5(a,b)]}function
-wX(a,b){return a===b?1:0}function
-wY(e,f){var
-b=BigInt(e),a=eg(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return ar(g?c-BigInt(1):c)}function
-kU(d,c){var
-b=aF(d);if(b!==d5&&b!==bM)J("Z.format: the format must be %d or %x");return a(c.toString(b===bM?16:10))}function
-wZ(){return 0}function
-w0(a,b){return ar(BigInt(a)*BigInt(b))}function
-w1(b,c){var
+w0(a,b){return ar(BigInt(a)/ej(b))}function
+w_(a,b){return ar(BigInt(a)%ej(b))}function
+w1(a,b){return[0,w0(a,b),w_(a,b)]}function
+w2(a,b){return a===b?1:0}function
+w3(e,f){var
+b=BigInt(e),a=ej(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return ar(g?c-BigInt(1):c)}function
+kX(d,c){var
+b=aF(d);if(b!==d8&&b!==bM)J("Z.format: the format must be %d or %x");return a(c.toString(b===bM?16:10))}function
+w4(){return 0}function
+w5(a,b){return ar(BigInt(a)*BigInt(b))}function
+w6(b,c){var
 a=b*c;return a<-2147483648||a>fI?1:0}function
-w2(a){return ar(-BigInt(a))}function
-aU(a){if(a===0)return 0;var
+w7(a){return ar(-BigInt(a))}function
+aW(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-w3(c,i,b,e){var
+w8(c,i,b,e){var
 f=aF(i);if(b<0||e<0||b>f.length-e)J("Z.of_substring_base: invalid offset or length");var
 g=f.slice(b,b+e),a=g.replace(/^-/,o),d=c===10||c===0;if(!d&&c!==16)J("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))J("Z.of_substring_base: invalid digit");var
 h=BigInt(d?a:fC+a);return ar(a===g?h:-h)}function
-w4(a){return ar(BigInt(a)-BigInt(1))}function
-kV(b,a){if(a<0)J("Z.shift_left: count argument must be positive");return ar(BigInt(b)<<BigInt(a))}function
-w6(b,a){if(a<0)J("Z.shift_right: count argument must be positive");return ar(BigInt(b)>>BigInt(a))}function
+w9(a){return ar(BigInt(a)-BigInt(1))}function
+kY(b,a){if(a<0)J("Z.shift_left: count argument must be positive");return ar(BigInt(b)<<BigInt(a))}function
+w$(b,a){if(a<0)J("Z.shift_right: count argument must be positive");return ar(BigInt(b)>>BigInt(a))}function
 aj(a){return a<0?-1:a>0?1:0}function
-w7(b){if(b<0)J("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(aU(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return ar(a)}function
-kW(a,b){return ar(BigInt(a)-BigInt(b))}function
-w8(a){return ar(BigInt(a)+BigInt(1))}function
-w9(a){if(typeof
-a!=="number")gd(bR(jV));return a}function
-w$(b,c){v.verale={greeting:aF(b),ask:function(b){return aF(a8(c,[a(b)]))}};return 0}function
-wr(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-v6(b){var
-a=o;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&wr(b[1]))var
+xa(b){if(b<0)J("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(aW(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return ar(a)}function
+kZ(a,b){return ar(BigInt(a)-BigInt(b))}function
+xb(a){return ar(BigInt(a)+BigInt(1))}function
+xc(a){if(typeof
+a!=="number")gd(bR(jY));return a}function
+xe(b,c){v.verale={greeting:aF(b),ask:function(b){return aF(a9(c,[a(b)]))}};return 0}function
+ww(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+v$(b){var
+a=o;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&ww(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=jt;var
+d=f;d<e.length;d++){if(d>f)a+=jv;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-a7)a+=d6+c.toString()+d6;else
+a8)a+=d9+c.toString()+d9;else
 if(typeof
-c=="string")a+=d6+c.toString()+d6;else
-a+=jZ}a+=")"}else
-if(b[0]==R)a+=b[1];return a}function
-kB(a){if(a
+c=="string")a+=d9+c.toString()+d9;else
+a+=j2}a+=")"}else
+if(b[0]==Q)a+=b[1];return a}function
+kE(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==R)){var
-c=bR(jx);if(c)c(a,false);else{var
-d=v6(a),b=bR(js);if(b)b(0);v.console.error(fN+d+jD)}}else
+Array&&(a[0]==0||a[0]==Q)){var
+c=bR(jz);if(c)c(a,false);else{var
+d=v$(a),b=bR(ju);if(b)b(0);v.console.error(fN+d+jF)}}else
 throw a}function
-wI(){var
-a=v;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){kB(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)kB(a.error)})}wI();function
-g(a,b){return a.length==1?a(b):a8(a,[b])}function
-l(a,b,c){return a.length==2?a(b,c):a8(a,[b,c])}function
-a3(a,b,c,d){return a.length==3?a(b,c,d):a8(a,[b,c,d])}function
-jp(a,b,c,d,e){return a.length==4?a(b,c,d,e):a8(a,[b,c,d,e])}function
-fz(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):a8(a,[b,c,d,e,f])}function
-vS(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):a8(a,[b,c,d,e,f,g,h])}v7();var
-di=[R,a(kk),-1],gn=[R,a(jz),-2],gl=[R,a(fE),-3],gk=[R,a(jY),-4],el=[R,a(jE),-5],ba=[R,a(j1),-7],gm=[R,a(jL),-8],ek=[R,a(j4),-9],L=[R,a(kg),-11],go=[R,a(jr),-12],vR=[4,0,0,0,[12,45,[4,0,0,0,0]]],eD=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(jP),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],dE=[0,0,0],fr=[0,0,0],jf=[0,0,0],jg=[0,96,ch];aL(11,go,jr);aL(10,L,kg);aL(9,[R,a(jU),-10],jU);aL(8,ek,j4);aL(7,gm,jL);aL(6,ba,j1);aL(5,[R,a(ka),-6],ka);aL(4,el,jE);aL(3,gk,jY);aL(2,gl,fE);aL(1,gn,jz);aL(0,di,kk);var
-k$=a("output_substring"),k7=a("%.12g"),k5=a(bz),k2=a("true"),k3=a("false"),kZ=cl(0,0,32752),k0=cl(0,0,65520),ld=a("option is None"),lj=a("\\\\"),lk=a("\\'"),ll=a("\\b"),lm=a("\\t"),ln=a("\\n"),lo=a("\\r"),lq=a("4.13.1"),lC=a("List.fold_left2"),lx=a("List.init"),lv=a(jC),ls=a("nth"),lt=a(jC),lK=a("String.blit / Bytes.blit_string"),lJ=a("Bytes.blit"),lI=a("String.sub / Bytes.sub"),lX=a("String.contains_from / Bytes.contains_from"),lS=a(o),lO=a("String.concat"),l8=[0,a("array.ml"),322,4],l4=a("Array.map2: arrays must have the same length"),l3=a("Array.fill"),l2=a("Array.sub"),l1=a("Array.init"),l7=a("Stdlib.Array.Bottom"),l_=a("Stdlib.Queue.Empty"),me=a("CamlinternalLazy.Undefined"),mn=a("Buffer.add_substring/add_subbytes"),ml=a("Buffer.add: cannot grow buffer"),mk=[0,a(j_),93,2],mj=[0,a(j_),94,2],my=a("%c"),mz=a("%s"),mA=a(jq),mB=a(jK),mC=a(jW),mD=a(ju),mE=a("%f"),mF=a("%B"),mG=a("%{"),mH=a("%}"),mI=a("%("),mJ=a("%)"),mK=a("%a"),mL=a("%t"),mM=a("%?"),mN=a("%r"),mO=a("%_r"),mP=[0,a(Z),850,23],m0=[0,a(Z),814,21],mS=[0,a(Z),815,21],m1=[0,a(Z),818,21],mT=[0,a(Z),819,21],m2=[0,a(Z),822,19],mU=[0,a(Z),823,19],m3=[0,a(Z),826,22],mV=[0,a(Z),827,22],m4=[0,a(Z),831,30],mW=[0,a(Z),832,30],mY=[0,a(Z),836,26],mQ=[0,a(Z),837,26],mZ=[0,a(Z),846,28],mR=[0,a(Z),847,28],mX=[0,a(Z),851,23],og=a(jT),oe=[0,a(Z),1558,4],of=a("Printf: bad conversion %["),oh=[0,a(Z),1626,39],oi=[0,a(Z),1649,31],oj=[0,a(Z),1650,31],ok=a("Printf: bad conversion %_"),ol=a(jS),om=a(jX),on=a(jS),oo=a(jX),n$=a(fH),n9=a("neg_infinity"),n_=a(kj),n8=a(bz),n3=[0,jw],nR=a("%+nd"),nS=a("% nd"),nU=a("%+ni"),nV=a("% ni"),nW=a("%nx"),nX=a("%#nx"),nY=a("%nX"),nZ=a("%#nX"),n0=a("%no"),n1=a("%#no"),nQ=a("%nd"),nT=a(jW),n2=a("%nu"),nD=a("%+ld"),nE=a("% ld"),nG=a("%+li"),nH=a("% li"),nI=a("%lx"),nJ=a("%#lx"),nK=a("%lX"),nL=a("%#lX"),nM=a("%lo"),nN=a("%#lo"),nC=a("%ld"),nF=a(jK),nO=a("%lu"),np=a("%+Ld"),nq=a("% Ld"),ns=a("%+Li"),nt=a("% Li"),nu=a("%Lx"),nv=a("%#Lx"),nw=a("%LX"),nx=a("%#LX"),ny=a("%Lo"),nz=a("%#Lo"),no=a("%Ld"),nr=a(ju),nA=a("%Lu"),nb=a("%+d"),nc=a("% d"),ne=a("%+i"),nf=a("% i"),ng=a(bM),nh=a("%#x"),ni=a("%X"),nj=a("%#X"),nk=a("%o"),nl=a("%#o"),na=a(d5),nd=a(jq),nm=a(jT),mq=a("@]"),mr=a("@}"),ms=a("@?"),mt=a("@\n"),mu=a("@."),mv=a("@@"),mw=a("@%"),mx=a("@"),m5=a("CamlinternalFormat.Type_mismatch"),ov=a(o),ow=[0,[11,a(jt),[2,0,[2,0,0]]],a(", %s%s")],o3=[0,[11,a(fN),[2,0,[12,10,0]]],a(kf)],o4=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],o2=a("Fatal error: out of memory in uncaught exception handler"),oZ=[0,[11,a(fN),[2,0,[12,10,0]]],a(kf)],oU=[0,[2,0,[12,10,0]],a("%s\n")],oV=[0,[11,a(jN),0],a(jN)],oL=a("Raised at"),oM=a("Re-raised at"),oN=a("Raised by primitive operation at"),oO=a("Called from"),oP=a(" (inlined)"),oR=a(o),oQ=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(jP),vR]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],oS=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],oE=a("Out of memory"),oF=a("Stack overflow"),oG=a("Pattern matching failed"),oH=a("Assertion failed"),oI=a("Undefined recursive module"),oy=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],oz=a(o),oA=a(o),oB=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],ou=[0,[4,0,0,0,0],a(d5)],os=[0,[3,0,0],a("%S")],ot=a(jZ),oW=[0,a(o),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],o8=a("x"),pg=a("Hashtbl: unsupported hash table format"),vP=a("OCAMLRUNPARAM"),vN=a("CAMLRUNPARAM"),pb=a(o),p1=[3,0,3],p2=a(bz),pV=a(km),pW=a("<\/"),pX=a(o),pR=a(km),pS=a("<"),pT=a(o),pP=a("\n"),pE=[0,a(o)],px=a(o),py=a(o),pz=a(o),pA=a(o),pt=[0,a(o),0,a(o)],ps=a(o),po=a("Stdlib.Format.String_tag"),p9=a("Z.Overflow"),p_=a(jV),qd=a("int_of_big_int"),qn=[0,0],qJ=[0,0],sB=[0,0],sl=[0,0,0],rb=[0,0,0],t1=a("image"),tZ=a(kd),tY=a("prices"),tS=a("activation"),tT=a("others"),tU=a("patch"),tW=a("a patch"),tV=a("a statement"),tR=a("a prototype"),tP=a("certificate"),tQ=a(kd),tO=a(j9),tJ=a("linear"),tK=a("maximum"),tL=a("soft_tree"),tM=a("a readout"),tC=a("banks"),tD=a("max"),tE=a("max_minus_mean"),tF=a("max_minus_mean_distance"),tG=a("top_mean"),tH=a("a pooling"),ts=a("exp_distance"),tt=a("exponential"),tu=a("identity"),tv=a("log_ratio"),tw=a("negated"),tx=a("quadratic"),ty=a("rectified"),tz=a("threshold"),tA=a("a similarity"),tl=a("cosine"),tm=a("euclidean"),tn=a("inner_product"),to=a("rooted_cosine"),tp=a("softmax"),tq=a("a geometry"),th=a("none"),ti=a("some"),tj=a("none or some"),td=[0,[11,a("one of "),[4,6,0,0,0]],a("one of %x")],te=[0,[4,6,0,0,0],a(bM)],tf=a(" or "),tg=a("a list of "),tb=[0,[4,6,0,0,0],a(bM)],tc=[0,[2,0,[11,a(" below "),[4,6,0,0,0]]],a("%s below %x")],s_=a(bM),s$=a("a natural number"),ta=[0,[11,a("a number is more than "),[4,0,0,0,0]],a("a number is more than %d")],s8=a(bM),s9=a("a positive integer"),s6=a(o),s7=a("an integer in base 16"),s4=a("expected the end of the line, found another item"),s3=a("at most 1025 bytes"),s2=a("expected another item, found the end of the line"),s0=[0,[11,a("expected "),[2,0,[11,a(", found "),[3,0,0]]]],a("expected %s, found %S")],sY=a("Reader.Wrong"),sZ=a("Reader.Too_large"),t4=[0,0],t6=[0,1],t5=[0,2],uP=[0,1],uQ=[0,fA],uN=a("a patch without views"),uL=[0,1],uM=[0,fA],uS=[0,0.03,[0,1.,0]],uX=[0,0],ve=[0,58,62],vk=[0,a("a soft tree whose activations are not shown to lie in [0, 1]")],vp=[0,0,[0,c9,[0,1152,0]]],vy=a("entails"),vz=a(j9),vA=a("instance"),vB=a("refuted"),vD=a("ready"),vC=a("a question: the head first, and only once"),vt=a("not proved"),vu=a("proved"),vv=a("not covered: "),vI=a("limit: "),vJ=a("limit: there is no more memory"),vK=a("limit: a list is too long"),vL=a("the input ends within a line"),vG=a("error: "),vF=a("expected one line, found more"),vM=[0,[11,a("verale-proved 1 OCaml "),[2,0,[11,a(", js_of_ocaml"),0]]],a("verale-proved 1 OCaml %s, js_of_ocaml")];function
+wN(){var
+a=v;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){kE(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)kE(a.error)})}wN();function
+g(a,b){return a.length==1?a(b):a9(a,[b])}function
+l(a,b,c){return a.length==2?a(b,c):a9(a,[b,c])}function
+a4(a,b,c,d){return a.length==3?a(b,c,d):a9(a,[b,c,d])}function
+jr(a,b,c,d,e){return a.length==4?a(b,c,d,e):a9(a,[b,c,d,e])}function
+fz(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):a9(a,[b,c,d,e,f])}function
+vX(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):a9(a,[b,c,d,e,f,g,h])}wa();var
+dk=[Q,a(kn),-1],gn=[Q,a(jB),-2],gl=[Q,a(fE),-3],gk=[Q,a(j1),-4],eo=[Q,a(jG),-5],bb=[Q,a(j4),-7],gm=[Q,a(jN),-8],en=[Q,a(j7),-9],L=[Q,a(kj),-11],go=[Q,a(jt),-12],vW=[4,0,0,0,[12,45,[4,0,0,0,0]]],eG=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(jS),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],b_=[0,0,0],fr=[0,0,0],jh=[0,0,0],ji=[0,96,cl];aL(11,go,jt);aL(10,L,kj);aL(9,[Q,a(jX),-10],jX);aL(8,en,j7);aL(7,gm,jN);aL(6,bb,j4);aL(5,[Q,a(kd),-6],kd);aL(4,eo,jG);aL(3,gk,j1);aL(2,gl,fE);aL(1,gn,jB);aL(0,dk,kn);var
+lc=a("output_substring"),k_=a("%.12g"),k8=a(bz),k5=a("true"),k6=a("false"),k2=cp(0,0,32752),k3=cp(0,0,65520),lg=a("option is None"),lm=a("\\\\"),ln=a("\\'"),lo=a("\\b"),lp=a("\\t"),lq=a("\\n"),lr=a("\\r"),lt=a("4.13.1"),lF=a("List.fold_left2"),lA=a("List.init"),ly=a(jE),lv=a("nth"),lw=a(jE),lN=a("String.blit / Bytes.blit_string"),lM=a("Bytes.blit"),lL=a("String.sub / Bytes.sub"),l0=a("String.contains_from / Bytes.contains_from"),lV=a(o),lR=a("String.concat"),l$=[0,a("array.ml"),322,4],l7=a("Array.map2: arrays must have the same length"),l6=a("Array.fill"),l5=a("Array.sub"),l4=a("Array.init"),l_=a("Stdlib.Array.Bottom"),mb=a("Stdlib.Queue.Empty"),mh=a("CamlinternalLazy.Undefined"),mq=a("Buffer.add_substring/add_subbytes"),mo=a("Buffer.add: cannot grow buffer"),mn=[0,a(kb),93,2],mm=[0,a(kb),94,2],mB=a("%c"),mC=a("%s"),mD=a(js),mE=a(jM),mF=a(jZ),mG=a(jw),mH=a("%f"),mI=a("%B"),mJ=a("%{"),mK=a("%}"),mL=a("%("),mM=a("%)"),mN=a("%a"),mO=a("%t"),mP=a("%?"),mQ=a("%r"),mR=a("%_r"),mS=[0,a(Z),850,23],m3=[0,a(Z),814,21],mV=[0,a(Z),815,21],m4=[0,a(Z),818,21],mW=[0,a(Z),819,21],m5=[0,a(Z),822,19],mX=[0,a(Z),823,19],m6=[0,a(Z),826,22],mY=[0,a(Z),827,22],m7=[0,a(Z),831,30],mZ=[0,a(Z),832,30],m1=[0,a(Z),836,26],mT=[0,a(Z),837,26],m2=[0,a(Z),846,28],mU=[0,a(Z),847,28],m0=[0,a(Z),851,23],oj=a(jW),oh=[0,a(Z),1558,4],oi=a("Printf: bad conversion %["),ok=[0,a(Z),1626,39],ol=[0,a(Z),1649,31],om=[0,a(Z),1650,31],on=a("Printf: bad conversion %_"),oo=a(jV),op=a(j0),oq=a(jV),or=a(j0),oc=a(fH),oa=a("neg_infinity"),ob=a(km),n$=a(bz),n6=[0,jy],nU=a("%+nd"),nV=a("% nd"),nX=a("%+ni"),nY=a("% ni"),nZ=a("%nx"),n0=a("%#nx"),n1=a("%nX"),n2=a("%#nX"),n3=a("%no"),n4=a("%#no"),nT=a("%nd"),nW=a(jZ),n5=a("%nu"),nG=a("%+ld"),nH=a("% ld"),nJ=a("%+li"),nK=a("% li"),nL=a("%lx"),nM=a("%#lx"),nN=a("%lX"),nO=a("%#lX"),nP=a("%lo"),nQ=a("%#lo"),nF=a("%ld"),nI=a(jM),nR=a("%lu"),ns=a("%+Ld"),nt=a("% Ld"),nv=a("%+Li"),nw=a("% Li"),nx=a("%Lx"),ny=a("%#Lx"),nz=a("%LX"),nA=a("%#LX"),nB=a("%Lo"),nC=a("%#Lo"),nr=a("%Ld"),nu=a(jw),nD=a("%Lu"),ne=a("%+d"),nf=a("% d"),nh=a("%+i"),ni=a("% i"),nj=a(bM),nk=a("%#x"),nl=a("%X"),nm=a("%#X"),nn=a("%o"),no=a("%#o"),nd=a(d8),ng=a(js),np=a(jW),mt=a("@]"),mu=a("@}"),mv=a("@?"),mw=a("@\n"),mx=a("@."),my=a("@@"),mz=a("@%"),mA=a("@"),m8=a("CamlinternalFormat.Type_mismatch"),oy=a(o),oz=[0,[11,a(jv),[2,0,[2,0,0]]],a(", %s%s")],o6=[0,[11,a(fN),[2,0,[12,10,0]]],a(ki)],o7=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],o5=a("Fatal error: out of memory in uncaught exception handler"),o2=[0,[11,a(fN),[2,0,[12,10,0]]],a(ki)],oX=[0,[2,0,[12,10,0]],a("%s\n")],oY=[0,[11,a(jP),0],a(jP)],oO=a("Raised at"),oP=a("Re-raised at"),oQ=a("Raised by primitive operation at"),oR=a("Called from"),oS=a(" (inlined)"),oU=a(o),oT=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(jS),vW]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],oV=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],oH=a("Out of memory"),oI=a("Stack overflow"),oJ=a("Pattern matching failed"),oK=a("Assertion failed"),oL=a("Undefined recursive module"),oB=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],oC=a(o),oD=a(o),oE=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],ox=[0,[4,0,0,0,0],a(d8)],ov=[0,[3,0,0],a("%S")],ow=a(j2),oZ=[0,a(o),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],o$=a("x"),pj=a("Hashtbl: unsupported hash table format"),vU=a("OCAMLRUNPARAM"),vS=a("CAMLRUNPARAM"),pe=a(o),p4=[3,0,3],p5=a(bz),pY=a(kp),pZ=a("<\/"),p0=a(o),pU=a(kp),pV=a("<"),pW=a(o),pS=a("\n"),pH=[0,a(o)],pA=a(o),pB=a(o),pC=a(o),pD=a(o),pw=[0,a(o),0,a(o)],pv=a(o),pr=a("Stdlib.Format.String_tag"),qa=a("Z.Overflow"),qb=a(jY),qg=a("int_of_big_int"),qq=[0,0],qM=[0,0],sC=[0,0],sm=[0,0,0],re=[0,0,0],t5=a("image"),t3=a(kg),t2=a("prices"),tW=a("activation"),tX=a("others"),tY=a("patch"),t0=a("a patch"),tZ=a("a statement"),tV=a("a prototype"),tT=a("certificate"),tU=a(kg),tS=a(ka),tN=a("linear"),tO=a("maximum"),tP=a("soft_tree"),tQ=a("a readout"),tG=a("banks"),tH=a("max"),tI=a("max_minus_mean"),tJ=a("max_minus_mean_distance"),tK=a("top_mean"),tL=a("a pooling"),tw=a("exp_distance"),tx=a("exponential"),ty=a("identity"),tz=a("log_ratio"),tA=a("negated"),tB=a("quadratic"),tC=a("rectified"),tD=a("threshold"),tE=a("a similarity"),tp=a("cosine"),tq=a("euclidean"),tr=a("inner_product"),ts=a("rooted_cosine"),tt=a("softmax"),tu=a("a geometry"),tl=a(jQ),tm=a("some"),tn=a("none or some"),th=[0,[11,a("one of "),[4,6,0,0,0]],a("one of %x")],ti=[0,[4,6,0,0,0],a(bM)],tj=a(" or "),tk=a("a list of "),tf=[0,[4,6,0,0,0],a(bM)],tg=[0,[2,0,[11,a(" below "),[4,6,0,0,0]]],a("%s below %x")],tc=a(bM),td=a("a natural number"),te=[0,[11,a("a number is more than "),[4,0,0,0,0]],a("a number is more than %d")],ta=a(bM),tb=a("a positive integer"),s$=a(jQ),s9=a(o),s_=a("an integer in base 16"),s7=a("expected the end of the line, found another item"),s6=a("at most 1025 bytes"),s5=a("expected another item, found the end of the line"),s3=[0,[11,a("expected "),[2,0,[11,a(", found "),[3,0,0]]]],a("expected %s, found %S")],s1=a("Reader.Wrong"),s2=a("Reader.Too_large"),t8=[0,0],t_=[0,1],t9=[0,2],uT=[0,1],uU=[0,fA],uR=a("a patch without views"),uP=[0,1],uQ=[0,fA],uW=[0,0.03,[0,1.,0]],u1=[0,0],vj=[0,58,62],vp=[0,a("a soft tree whose activations are not shown to lie in [0, 1]")],vu=[0,0,[0,c$,[0,1152,0]]],vD=a("entails"),vE=a(ka),vF=a("instance"),vG=a("refuted"),vI=a("ready"),vH=a("a question: the head first, and only once"),vy=a("not proved"),vz=a("proved"),vA=a("not covered: "),vN=a("limit: "),vO=a("limit: there is no more memory"),vP=a("limit: a list is too long"),vQ=a("the input ends within a line"),vL=a("error: "),vK=a("expected one line, found more"),vR=[0,[11,a("verale-proved 1 OCaml "),[2,0,[11,a(", js_of_ocaml"),0]]],a("verale-proved 1 OCaml %s, js_of_ocaml")];function
 O(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -930,107 +930,107 @@ E=a[1];return[21,E,K(a[2],b)];case
 23:var
 F=a[1];return[23,F,K(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,K(a[3],b)]}}function
-eh(a){return[0,a]}function
-ei(a){return a[1]}function
+ek(a){return[0,a]}function
+el(a){return a[1]}function
 gj(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-ej(a){throw[0,gl,a]}function
+em(a){throw[0,gl,a]}function
 X(a){throw[0,gk,a]}function
-bT(b,a){return ws(b,a)?b:a}function
-as(b,a){return v9(b,a)?b:a}function
-dj(a){return 0<=a?a:-a|0}var
-aV=db(kZ),aI=db(k0),kY=fI;function
-aC(d,c){var
-a=u(d),e=u(c),b=W(a+e|0);aS(d,0,b,0,a);aS(c,0,b,a,e);return cp(b)}function
-k1(a){return a?k2:k3}function
-k4(a){var
+bT(b,a){return wx(b,a)?b:a}function
+as(b,a){return wc(b,a)?b:a}function
+dl(a){return 0<=a?a:-a|0}var
+aM=dd(k2),aI=dd(k3),k1=fI;function
+aB(d,c){var
+a=u(d),e=u(c),b=W(a+e|0);aU(d,0,b,0,a);aU(c,0,b,a,e);return ct(b)}function
+k4(a){return a?k5:k6}function
+k7(a){var
 e=u(a);return function(f){var
-b=f;for(;;){if(e<=b)return aC(a,k5);var
+b=f;for(;;){if(e<=b)return aB(a,k8);var
 c=U(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-k6(a){return k4(f6(k7,a))}function
-cs(a,b){if(a){var
-c=a[1];return[0,c,cs(a[2],b)]}return b}wy(0);var
-k8=kI(1),aW=kI(2);function
-k9(b){function
+k9(a){return k7(f6(k_,a))}function
+cw(a,b){if(a){var
+c=a[1];return[0,c,cw(a[2],b)]}return b}wD(0);var
+k$=kL(1),aX=kL(2);function
+la(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{ea(d)}catch(a){a=aT(a);if(a[1]!==gn)throw a;var
+c=a[2],d=a[1];try{ed(d)}catch(a){a=aV(a);if(a[1]!==gn)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(wz(0))}function
-ct(b,a){return gb(b,a,0,u(a))}function
-k_(d,c,b,a){if(0<=b&&0<=a&&!((u(c)-a|0)<b))return gb(d,c,b,a);return X(k$)}function
-gp(a){ct(aW,a);kJ(aW,10);return ea(aW)}var
-em=eh(k9);function
-la(c){for(;;){var
-d=eh(1),a=ei(em),b=1-gj(em,a,function(a,b){return function(d){if(gj(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
-en(a){return g(ei(em),0)}gf(a(js),en);function
-lb(b,a){return kJ(b,a)}function
-dk(a){return ea(a)}function
-lc(a){return a?a[1]:X(ld)}function
-le(a){return a?a[1]:0}function
-dl(b,a){return a?[0,g(b,a[1])]:0}function
-lf(b,a){return a?g(b,a[1]):0}function
-lg(a){return a?1:0}function
-lh(a){return a}function
-li(a){var
-c=0;if(40<=a){if(92===a)return lj;if(!(fJ<=a))c=1}else
-if(32<=a){if(39<=a)return lk;c=1}else
+a=c;continue}return 0}}return a(wE(0))}function
+cx(b,a){return gb(b,a,0,u(a))}function
+lb(d,c,b,a){if(0<=b&&0<=a&&!((u(c)-a|0)<b))return gb(d,c,b,a);return X(lc)}function
+gp(a){cx(aX,a);kM(aX,10);return ed(aX)}var
+ep=ek(la);function
+ld(c){for(;;){var
+d=ek(1),a=el(ep),b=1-gj(ep,a,function(a,b){return function(d){if(gj(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
+eq(a){return g(el(ep),0)}gf(a(ju),eq);function
+le(b,a){return kM(b,a)}function
+dm(a){return ed(a)}function
+lf(a){return a?a[1]:X(lg)}function
+lh(a){return a?a[1]:0}function
+dn(b,a){return a?[0,g(b,a[1])]:0}function
+li(b,a){return a?g(b,a[1]):0}function
+lj(a){return a?1:0}function
+lk(a){return a}function
+ll(a){var
+c=0;if(40<=a){if(92===a)return lm;if(!(fJ<=a))c=1}else
+if(32<=a){if(39<=a)return ln;c=1}else
 if(!(14<=a))switch(a){case
-8:return ll;case
-9:return lm;case
-10:return ln;case
-13:return lo}if(c){var
-d=W(1);S(d,0,a);return cp(d)}var
-b=W(4);S(b,0,92);S(b,1,48+(a/c7|0)|0);S(b,2,48+((a/10|0)%10|0)|0);S(b,3,48+(a%10|0)|0);return cp(b)}function
-lp(a){return 25<a+j2>>>0?a:a+kh|0}var
-eo=wM(0),cu=(4*eo|0)-1|0;function
-lr(d,c){var
+8:return lo;case
+9:return lp;case
+10:return lq;case
+13:return lr}if(c){var
+d=W(1);S(d,0,a);return ct(d)}var
+b=W(4);S(b,0,92);S(b,1,48+(a/c9|0)|0);S(b,2,48+((a/10|0)%10|0)|0);S(b,3,48+(a%10|0)|0);return ct(b)}function
+ls(a){return 25<a+j5>>>0?a:a+kk|0}var
+er=wR(0),cy=(4*er|0)-1|0;function
+lu(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-aX(a){return lr(0,a)}function
-dm(b,a){return 0<=a?function(d,c){var
+aY(a){return lu(0,a)}function
+dp(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return ej(ls)}}(b,a):X(lt)}function
-lu(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return em(lv)}}(b,a):X(lw)}function
+lx(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):X(lv)}function
+a=e,b=b-1|0;continue}return 0}}(b,a):X(ly)}function
 bU(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bb(a){return bU(a,0)}function
-lw(f,e,d,c){var
+bc(a){return bU(a,0)}function
+lz(f,e,d,c){var
 b=f,a=e;for(;;){if(d<=a)return b;var
 b=[0,g(c,a),b],a=a+1|0;continue}}function
 gq(a,c,b){if(c<=a)return 0;var
 d=g(b,a);return[0,d,gq(a+1|0,c,b)]}function
-bo(a,b){return 0<=a?50<a?bb(lw(0,0,a,b)):gq(0,a,b):X(lx)}function
+bo(a,b){return 0<=a?50<a?bc(lz(0,0,a,b)):gq(0,a,b):X(lA)}function
 $(b,a){if(a){var
 c=a[2],d=g(b,a[1]);return[0,d,$(b,c)]}return 0}function
 gr(c,b,a){if(a){var
 d=a[2],e=l(b,c,a[1]);return[0,e,gr(c+1|0,b,d)]}return 0}function
-ep(b,a){return gr(0,b,a)}function
-ly(c,a){return function(e,d){var
+es(b,a){return gr(0,b,a)}function
+lB(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2],b=[0,g(c,a[1]),b],a=f;continue}return b}}(0,a)}function
 bV(c,b){var
 a=b;for(;;){if(a){var
 d=a[2];g(c,a[1]);var
 a=d;continue}return 0}}function
-lz(e,d,c){var
+lC(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];l(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-lA(b,a){return lz(0,b,a)}function
+lD(b,a){return lC(0,b,a)}function
 at(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=l(e,b,a[1]),a=f;continue}return b}}function
-lB(g,f,e,d){var
+lE(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=a3(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return X(lC)}}function
+h=a[2],i=b[2],c=a4(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return X(lF)}}function
 gs(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=g(d,a[1]);if(b){var
@@ -1043,11 +1043,11 @@ gu(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===aq(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-lD(d,c){var
+lG(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2],f=b[2];if(0===aq(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-lE(d,c){var
+lH(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===aq(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
@@ -1062,21 +1062,21 @@ a(h,f){var
 b=h,a=f;for(;;){if(a){var
 c=a[2],d=a[1];if(g(e,d)){var
 b=[0,d,b],a=c;continue}var
-a=c;continue}return bb(b)}}var
+a=c;continue}return bc(b)}}var
 b=0;return function(c){return a(b,c)}}function
-cv(e,a){return function(h,g,f){var
+cz(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=l(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bb(b)}}(0,0,a)}function
-cw(e){function
+d=a[1],i=a[2],j=l(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bc(b)}}(0,0,a)}function
+cA(e){function
 a(h,f){var
 b=h,a=f;for(;;){if(a){var
 c=a[2],d=g(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
-a=c;continue}return bb(b)}}var
+a=c;continue}return bc(b)}}var
 b=0;return function(c){return a(b,c)}}function
 gx(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=bU(g(e,a[1]),b),a=f;continue}return bb(b)}}(b,0,a)}function
+f=a[2],b=bU(g(e,a[1]),b),a=f;continue}return bc(b)}}(b,0,a)}function
 gy(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
@@ -1104,27 +1104,27 @@ j=e[2];if(j){var
 k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<l(a,d,c)?0<l(a,d,b)?0<l(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<l(a,c,b)?0<l(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 n=f>>1,o=m(n,e),t=o[1],p=m(f-n|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=aX(b);return 2<=c?g(c,b)[1]:b}function
-eq(d,c){var
+c=aY(b);return 2<=c?g(c,b)[1]:b}function
+et(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-lF(b,a){return b<=a?b:a}function
+lI(b,a){return b<=a?b:a}function
 gz(b,a){return a<=b?b:a}function
 gA(b){return a(o+b)}function
 bE(a,c){var
-b=W(a);v5(b,0,a,c);return b}function
-lG(a){var
+b=W(a);v_(b,0,a,c);return b}function
+lJ(a){var
 b=aG(a),c=W(b);bB(a,0,c,0,b);return c}function
-lH(c,b,a){if(0<=b&&0<=a&&!((aG(c)-a|0)<b)){var
-d=W(a);bB(c,b,d,0,a);return d}return X(lI)}function
-gB(c,b,a){return cp(lH(c,b,a))}function
-gC(e,c,d,b,a){if(0<=a&&0<=c&&!((aG(e)-a|0)<c)&&0<=b&&!((aG(d)-a|0)<b))return bB(e,c,d,b,a);return X(lJ)}function
-bc(e,c,d,b,a){if(0<=a&&0<=c&&!((u(e)-a|0)<c)&&0<=b&&!((aG(d)-a|0)<b))return aS(e,c,d,b,a);return X(lK)}function
-lL(e){var
+lK(c,b,a){if(0<=b&&0<=a&&!((aG(c)-a|0)<b)){var
+d=W(a);bB(c,b,d,0,a);return d}return X(lL)}function
+gB(c,b,a){return ct(lK(c,b,a))}function
+gC(e,c,d,b,a){if(0<=a&&0<=c&&!((aG(e)-a|0)<c)&&0<=b&&!((aG(d)-a|0)<b))return bB(e,c,d,b,a);return X(lM)}function
+bd(e,c,d,b,a){if(0<=a&&0<=c&&!((u(e)-a|0)<c)&&0<=b&&!((aG(d)-a|0)<b))return aU(e,c,d,b,a);return X(lN)}function
+lO(e){var
 a=[0,0],m=aG(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=c_(e,i),g=0;if(32<=f){var
+f=da(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1135,11 +1135,11 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===aG(e))return lG(e);var
+i=r;continue}break}}if(a[1]===aG(e))return lJ(e);var
 b=W(a[1]);a[1]=0;var
 n=aG(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=c_(e,h),d=0;if(35<=c)if(92===c)d=2;else
+c=da(e,h),d=0;if(35<=c)if(92===c)d=2;else
 if(fJ<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
@@ -1150,7 +1150,7 @@ switch(c){case
 9:S(b,a[1],92);a[1]++;S(b,a[1],116);break;case
 10:S(b,a[1],92);a[1]++;S(b,a[1],110);break;case
 13:S(b,a[1],92);a[1]++;S(b,a[1],114);break;default:d=1}switch(d){case
-1:S(b,a[1],92);a[1]++;S(b,a[1],48+(c/c7|0)|0);a[1]++;S(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;S(b,a[1],48+(c%10|0)|0);break;case
+1:S(b,a[1],92);a[1]++;S(b,a[1],48+(c/c9|0)|0);a[1]++;S(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;S(b,a[1],48+(c%10|0)|0);break;case
 2:S(b,a[1],92);a[1]++;S(b,a[1],c);break;case
 3:S(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
@@ -1158,65 +1158,65 @@ h=q;continue}break}}return b}function
 gD(f,b){var
 c=aG(b);if(0===c)return b;var
 d=W(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){S(d,a,g(f,c_(b,a)));var
+a=h;for(;;){S(d,a,g(f,da(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-lM(a){return gD(lp,a)}function
-er(a){return bO(a)}function
-aJ(a){return cp(a)}function
+lP(a){return gD(ls,a)}function
+eu(a){return bO(a)}function
+aJ(a){return ct(a)}function
 gE(b,a){return aJ(bE(b,a))}function
-lN(a,b){return b<=a?a:X(lO)}function
-lP(f,e,d){var
+lQ(a,b){return b<=a?a:X(lR)}function
+lS(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=lN((u(c)+e|0)+b|0,b),a=g;continue}return u(c)+b|0}return b}}function
-lQ(b,h,g,e,f){var
+g=a[2],b=lQ((u(c)+e|0)+b|0,b),a=g;continue}return u(c)+b|0}return b}}function
+lT(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];aS(a,0,b,d,u(a));aS(g,0,b,d+u(a)|0,e);var
-d=(d+u(a)|0)+e|0,c=i;continue}aS(a,0,b,d,u(a));return b}return b}}function
-lR(b,a){if(a){var
-c=u(b);return aJ(lQ(W(lP(0,c,a)),0,b,c,a))}return lS}function
-lT(b,a){return aJ(gD(b,er(a)))}function
-lU(a){return function(b,f,e){var
+i=c[2];aU(a,0,b,d,u(a));aU(g,0,b,d+u(a)|0,e);var
+d=(d+u(a)|0)+e|0,c=i;continue}aU(a,0,b,d,u(a));return b}return b}}function
+lU(b,a){if(a){var
+c=u(b);return aJ(lT(W(lS(0,c,a)),0,b,c,a))}return lV}function
+lW(b,a){return aJ(gD(b,eu(a)))}function
+lX(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=dg(b,a)+kh|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return aJ(lL(er(b)));var
+c=di(b,a)+kk|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return aJ(lO(eu(b)));var
 a=a+1|0;continue}}(a,u(a),0)}function
-lV(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw ba;if(dg(e,a)===b)return a;var
+lY(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bb;if(di(e,a)===b)return a;var
 a=a+1|0;continue}}function
-lW(b,a,d){var
-c=u(b);if(0<=a&&!(c<a))try{lV(b,c,a,d);var
-e=1;return e}catch(a){a=aT(a);if(a===ba)return 0;throw a}return X(lX)}function
-lY(b,a){return lW(b,0,a)}function
-lZ(a){return aJ(lM(er(a)))}function
-l0(a){return 1-(typeof
+lZ(b,a,d){var
+c=u(b);if(0<=a&&!(c<a))try{lY(b,c,a,d);var
+e=1;return e}catch(a){a=aV(a);if(a===bb)return 0;throw a}return X(l0)}function
+l1(b,a){return lZ(b,0,a)}function
+l2(a){return aJ(lP(eu(a)))}function
+l3(a){return 1-(typeof
 a==="number"?1:0)}function
 bF(b,c){if(0===b)return[0];if(0<=b){var
 d=t(b,g(c,0)),e=b-1|0,f=1;if(!(e<1)){var
 a=f;for(;;){d[1+a]=g(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return X(l1)}function
+a=h;continue}break}}return d}return X(l4)}function
 bW(a){var
 b=a.length-1;return 0===b?[0]:fZ(a,0,b)}function
 gF(b,a){var
-c=b.length-1;return 0===c?bW(a):0===a.length-1?fZ(b,0,c):vU(b,a)}function
-es(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return fZ(c,b,a);return X(l2)}function
-gG(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return vV(c,b,a,d);return X(l3)}function
-dn(d,b){var
+c=b.length-1;return 0===c?bW(a):0===a.length-1?fZ(b,0,c):vZ(b,a)}function
+ev(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return fZ(c,b,a);return X(l5)}function
+gG(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return v0(c,b,a,d);return X(l6)}function
+dq(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){g(d,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-q(d,b){var
+p(d,b){var
 c=b.length-1;if(0===c)return[0];var
 e=t(c,g(d,b[1])),f=c-1|0,h=1;if(!(f<1)){var
 a=h;for(;;){e[1+a]=g(d,b[1+a]);var
 i=a+1|0;if(f!==a){var
 a=i;continue}break}}return e}function
 gH(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return X(l4);if(0===b)return[0];var
+b=d.length-1;if(b!==c.length-1)return X(l7);if(0===b)return[0];var
 f=t(b,l(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=l(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
@@ -1226,7 +1226,7 @@ c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){l(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-aM(d,b){var
+aN(d,b){var
 c=b.length-1;if(0===c)return[0];var
 e=t(c,l(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=l(d,a,b[1+a]);var
@@ -1235,15 +1235,15 @@ a=h;continue}break}}return e}function
 bX(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-l5(d,c){var
+l8(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-an(a){if(a){var
-b=a[2],d=a[1],c=t(l5(0,a),d);return function(e,d){var
+ao(a){if(a){var
+b=a[2],d=a[1],c=t(l8(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
-aY(f,e,c){var
+aO(f,e,c){var
 b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=l(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
@@ -1252,12 +1252,12 @@ gI(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 0;if(g(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-dp(c,b){var
+dr(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 1;if(g(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-et=[R,l7,bC(0)];function
-l6(b){if(f3(b,[0]))return[0,[0],[0]];var
+ew=[Q,l_,bC(0)];function
+l9(b){if(f3(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=t(c,d[1]),f=t(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
@@ -1268,27 +1268,27 @@ g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,m=c(a,h)[1+h];if(l(e,c(a,b)[1+b],m)<0)f[1]=b+1|0;var
 i=b+2|0,n=c(a,i)[1+i],j=f[1];if(l(e,c(a,j)[1+j],n)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=l(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,et,d]}function
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=l(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,ew,d]}function
 m(i,h,f){var
 b=h;for(;;){var
 d=g(i,b);if(0<l(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 n(f,b,d){try{var
-g=m(f,b,d);return g}catch(b){b=aT(b);if(b[1]===et){var
+g=m(f,b,d);return g}catch(b){b=aV(b);if(b[1]===ew){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=aT(a);if(a[1]===et)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=aV(a);if(a[1]===ew)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=l(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,L,l8]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,L,l$]}}if(!(h<0)){var
 d=h;for(;;){n(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1304,58 +1304,58 @@ var
 k=j;return k}function
 bY(a){return a!=a?1:0}function
 bp(b,a){if(!(b<a)){var
-c=0;if(ed(a)||!ed(b))c=1;if(c)return bY(b)?b:a}return bY(a)?a:b}function
-D(b,a){if(!(b<a)){var
-c=0;if(ed(a)||!ed(b))c=1;if(c)return bY(a)?a:b}return bY(b)?b:a}function
-cx(a){return[0,0,0]}function
-cy(a){a[1]=0;a[2]=0;return 0}function
+c=0;if(eg(a)||!eg(b))c=1;if(c)return bY(b)?b:a}return bY(a)?a:b}function
+B(b,a){if(!(b<a)){var
+c=0;if(eg(a)||!eg(b))c=1;if(c)return bY(a)?a:b}return bY(b)?b:a}function
+cB(a){return[0,0,0]}function
+cC(a){a[1]=0;a[2]=0;return 0}function
 bZ(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
 b0(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
 b1(b){var
 a=b[1];return a?[0,a[1]]:0}function
-l9(b,a){return bV(b,a[1])}var
-l$=[R,l_,bC(0)];function
-ma(a){return[0,0,0,0]}function
-eu(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+ma(b,a){return bV(b,a[1])}var
+mc=[Q,mb,bC(0)];function
+md(a){return[0,0,0,0]}function
+ex(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
 gK(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-mb(b){var
+me(b){var
 a=b[2];return a?[0,a[1]]:0}function
-mc(a){var
+mf(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}eu(a);return c}throw l$}function
-md(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}ex(a);return c}throw mc}function
+mg(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}eu(a);return[0,c]}return 0}var
-mf=[R,me,bC(0)];function
-mg(a){throw mf}function
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}ex(a);return[0,c]}return 0}var
+mi=[Q,mh,bC(0)];function
+mj(a){throw mi}function
 gL(a){var
-c=a[1];a[1]=mg;try{var
-b=g(c,0);wD(a,b);return b}catch(b){b=aT(b);a[1]=function(a){throw b};throw b}}function
-ev(a){var
-b=1<=a?a:1,c=cu<b?cu:b,d=W(c);return[0,d,0,c,d]}function
-ew(a){return gB(a[1],0,a[2])}function
-mh(a){return a[2]}function
-mi(a){a[2]=0;return 0}function
-ex(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cu<b[1])if((d+c|0)<=cu)b[1]=cu;else
-ej(ml);var
-e=W(b[1]);gC(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,L,mj]}throw[0,L,mk]}}function
+c=a[1];a[1]=mj;try{var
+b=g(c,0);wI(a,b);return b}catch(b){b=aV(b);a[1]=function(a){throw b};throw b}}function
+ey(a){var
+b=1<=a?a:1,c=cy<b?cy:b,d=W(c);return[0,d,0,c,d]}function
+ez(a){return gB(a[1],0,a[2])}function
+mk(a){return a[2]}function
+ml(a){a[2]=0;return 0}function
+eA(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cy<b[1])if((d+c|0)<=cy)b[1]=cy;else
+em(mo);var
+e=W(b[1]);gC(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,L,mm]}throw[0,L,mn]}}function
 gM(a,c){var
-b=a[2];if(a[3]<=b)ex(a,1);S(a[1],b,c);a[2]=b+1|0;return 0}function
-mm(a,d,c,b){var
+b=a[2];if(a[3]<=b)eA(a,1);S(a[1],b,c);a[2]=b+1|0;return 0}function
+mp(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((u(d)-b|0)<c?1:0);if(f)X(mn);var
-g=a[2]+b|0;if(a[3]<g)ex(a,b);aS(d,c,a[1],a[2],b);a[2]=g;return 0}function
-cz(a,c){var
-b=u(c),d=a[2]+b|0;if(a[3]<d)ex(a,b);aS(c,0,a[1],a[2],b);a[2]=d;return 0}function
-ey(a){return 5===a[2]?12:-6}function
+h=b<0?1:0,f=h||((u(d)-b|0)<c?1:0);if(f)X(mq);var
+g=a[2]+b|0;if(a[3]<g)eA(a,b);aU(d,c,a[1],a[2],b);a[2]=g;return 0}function
+cD(a,c){var
+b=u(c),d=a[2]+b|0;if(a[3]<d)eA(a,b);aU(c,0,a[1],a[2],b);a[2]=d;return 0}function
+eB(a){return 5===a[2]?12:-6}function
 gN(a){return[0,0,W(a)]}function
 gO(a,g){var
 b=aG(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
@@ -1363,81 +1363,81 @@ e=W(gz(b*2|0,c));gC(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-b2(a,b){gO(a,1);cj(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+b2(a,b){gO(a,1);cn(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 ad(a,c){var
-b=u(c);gO(a,b);bc(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+b=u(c);gO(a,b);bd(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
 gP(a){return gB(a[2],0,a[1])}function
-mo(a,b){var
+mr(a,b){var
 c=a?a[1]:70;switch(b[2]){case
-0:return j8;case
+0:return j$;case
 1:return 101;case
 2:return 69;case
-3:return jw;case
+3:return jy;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-mp(a,b){switch(b[1]){case
+ms(a,b){switch(b[1]){case
 0:break;case
 1:b2(a,43);break;default:b2(a,32)}return 8<=b[2]?b2(a,35):0}function
 gQ(a){if(typeof
 a==="number")switch(a){case
-0:return mq;case
-1:return mr;case
-2:return ms;case
-3:return mt;case
-4:return mu;case
-5:return mv;default:return mw}else
+0:return mt;case
+1:return mu;case
+2:return mv;case
+3:return mw;case
+4:return mx;case
+5:return my;default:return mz}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aC(mx,gE(1,a[1]))}}function
-ez(b,c){var
+1:return a[1];default:return aB(mA,gE(1,a[1]))}}function
+eC(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];ad(b,my);var
+d=a[1];ad(b,mB);var
 a=d;continue;case
 1:var
-e=a[1];ad(b,mz);var
+e=a[1];ad(b,mC);var
 a=e;continue;case
 2:var
-f=a[1];ad(b,mA);var
+f=a[1];ad(b,mD);var
 a=f;continue;case
 3:var
-g=a[1];ad(b,mB);var
+g=a[1];ad(b,mE);var
 a=g;continue;case
 4:var
-h=a[1];ad(b,mC);var
+h=a[1];ad(b,mF);var
 a=h;continue;case
 5:var
-i=a[1];ad(b,mD);var
+i=a[1];ad(b,mG);var
 a=i;continue;case
 6:var
-j=a[1];ad(b,mE);var
+j=a[1];ad(b,mH);var
 a=j;continue;case
 7:var
-k=a[1];ad(b,mF);var
+k=a[1];ad(b,mI);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];ad(b,mG);ez(b,m);ad(b,mH);var
+l=a[2],m=a[1];ad(b,mJ);eC(b,m);ad(b,mK);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];ad(b,mI);ez(b,o);ad(b,mJ);var
+n=a[3],o=a[1];ad(b,mL);eC(b,o);ad(b,mM);var
 a=n;continue;case
 10:var
-p=a[1];ad(b,mK);var
+p=a[1];ad(b,mN);var
 a=p;continue;case
 11:var
-q=a[1];ad(b,mL);var
+q=a[1];ad(b,mO);var
 a=q;continue;case
 12:var
-r=a[1];ad(b,mM);var
+r=a[1];ad(b,mP);var
 a=r;continue;case
 13:var
-s=a[1];ad(b,mN);var
+s=a[1];ad(b,mQ);var
 a=s;continue;default:var
-t=a[1];ad(b,mO);var
+t=a[1];ad(b,mR);var
 a=t;continue}}function
 V(a){if(typeof
 a==="number")return 0;else
@@ -1502,7 +1502,7 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,L,mP]}else
+9:a=6;break;default:throw[0,L,mS]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
@@ -1608,7 +1608,7 @@ D=b[1],E=Y(B,b[2]);return[8,Y(C,D),E];case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,L,mY];break;case
+14:a=4;break;default:m=1}if(m)throw[0,L,m1];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
@@ -1620,23 +1620,23 @@ I=b[3],J=b[2],K=b[1],s=ae(Y(V(G),K)),M=s[4];g(s[2],0);g(M,0);return[9,H,J,Y(F,I)
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,L,mZ];break;case
+14:a=4;break;default:n=1}if(n)throw[0,L,m2];break;case
 10:var
 N=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,Y(N,b[1])];throw[0,L,m0];case
+b!=="number"&&10===b[0])return[10,Y(N,b[1])];throw[0,L,m3];case
 11:var
 o=0,O=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,Y(O,b[1])];default:o=1}if(o)throw[0,L,m1];break;case
+11:return[11,Y(O,b[1])];default:o=1}if(o)throw[0,L,m4];break;case
 12:var
 p=0,P=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,Y(P,b[1])];default:p=1}if(p)throw[0,L,m2];break;case
+12:return[12,Y(P,b[1])];default:p=1}if(p)throw[0,L,m5];break;case
 13:var
 q=0,Q=c[1];if(typeof
 b==="number")q=1;else
@@ -1644,7 +1644,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,Y(Q,b[1])];default:q=1}if(q)throw[0,L,m3];break;default:var
+13:return[13,Y(Q,b[1])];default:q=1}if(q)throw[0,L,m6];break;default:var
 r=0,R=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1652,72 +1652,72 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,Y(R,b[1])];default:r=1}if(r)throw[0,L,m4]}switch(a){case
-0:throw[0,L,mS];case
-1:throw[0,L,mT];case
-2:throw[0,L,mU];case
-3:throw[0,L,mV];case
-4:throw[0,L,mW];case
-5:throw[0,L,mQ];case
-6:throw[0,L,mR];default:throw[0,L,mX]}}var
-aa=[R,m5,bC(0)];function
-dq(b,a){if(typeof
+14:return[14,Y(R,b[1])];default:r=1}if(r)throw[0,L,m7]}switch(a){case
+0:throw[0,L,mV];case
+1:throw[0,L,mW];case
+2:throw[0,L,mX];case
+3:throw[0,L,mY];case
+4:throw[0,L,mZ];case
+5:throw[0,L,mT];case
+6:throw[0,L,mU];default:throw[0,L,m0]}}var
+aa=[Q,m8,bC(0)];function
+ds(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aa}}function
-cA(e,b,d){var
-a=dq(e,d);if(typeof
+cE(e,b,d){var
+a=ds(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
 c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aa}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-ao(b,c,a){if(typeof
+ap(b,c,a){if(typeof
 b==="number")return[0,0,E(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-f=ao(b[1],c,a[1]);return[0,[0,f[1]],f[2]]}break;case
+f=ap(b[1],c,a[1]);return[0,[0,f[1]],f[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=ao(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=ap(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=ao(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=ap(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=ao(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=ap(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=ao(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=ap(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=ao(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=ap(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=ao(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=ap(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=ao(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=ap(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(df([0,b[1]],[0,o]))throw aa;var
-p=ao(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(dh([0,b[1]],[0,o]))throw aa;var
+p=ap(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,O(e)];if(df([0,O(B)],C))throw aa;var
-D=[0,O(d)];if(df([0,O(A)],D))throw aa;var
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,O(e)];if(dh([0,O(B)],C))throw aa;var
+D=[0,O(d)];if(dh([0,O(A)],D))throw aa;var
 q=ae(Y(V(e),d)),F=q[4];g(q[2],0);g(F,0);var
-r=ao(O(z),c,y),G=r[2];return[0,[9,e,d,V(r[1])],G]}break;case
+r=ap(O(z),c,y),G=r[2];return[0,[9,e,d,V(r[1])],G]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=ao(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=ap(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=ao(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=ap(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=ao(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=ap(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=ao(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aa}function
+v=ap(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aa}function
 E(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
@@ -1728,35 +1728,35 @@ p=E(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 b!=="number"&&0===b[0]){var
 q=E(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-R=a[2],r=dq(a[1],b),c=r[2],S=r[1];if(typeof
+R=a[2],r=ds(a[1],b),c=r[2],S=r[1];if(typeof
 c!=="number"&&1===c[0]){var
 s=E(R,c[1]);return[0,[2,S,s[1]],s[2]]}throw aa;case
 3:var
-T=a[2],t=dq(a[1],b),d=t[2],U=t[1];if(typeof
+T=a[2],t=ds(a[1],b),d=t[2],U=t[1];if(typeof
 d!=="number"&&1===d[0]){var
 u=E(T,d[1]);return[0,[3,U,u[1]],u[2]]}throw aa;case
 4:var
-V=a[4],W=a[1],e=cA(a[2],a[3],b),f=e[3],X=e[1];if(typeof
+V=a[4],W=a[1],e=cE(a[2],a[3],b),f=e[3],X=e[1];if(typeof
 f!=="number"&&2===f[0]){var
 Y=e[2],v=E(V,f[1]);return[0,[4,W,X,Y,v[1]],v[2]]}throw aa;case
 5:var
-Z=a[4],_=a[1],g=cA(a[2],a[3],b),h=g[3],$=g[1];if(typeof
+Z=a[4],_=a[1],g=cE(a[2],a[3],b),h=g[3],$=g[1];if(typeof
 h!=="number"&&3===h[0]){var
 ab=g[2],w=E(Z,h[1]);return[0,[5,_,$,ab,w[1]],w[2]]}throw aa;case
 6:var
-ac=a[4],ad=a[1],i=cA(a[2],a[3],b),j=i[3],ae=i[1];if(typeof
+ac=a[4],ad=a[1],i=cE(a[2],a[3],b),j=i[3],ae=i[1];if(typeof
 j!=="number"&&4===j[0]){var
 af=i[2],x=E(ac,j[1]);return[0,[6,ad,ae,af,x[1]],x[2]]}throw aa;case
 7:var
-ag=a[4],ah=a[1],k=cA(a[2],a[3],b),l=k[3],ai=k[1];if(typeof
+ag=a[4],ah=a[1],k=cE(a[2],a[3],b),l=k[3],ai=k[1];if(typeof
 l!=="number"&&5===l[0]){var
 aj=k[2],y=E(ag,l[1]);return[0,[7,ah,ai,aj,y[1]],y[2]]}throw aa;case
 8:var
-ak=a[4],al=a[1],m=cA(a[2],a[3],b),n=m[3],am=m[1];if(typeof
+ak=a[4],al=a[1],m=cE(a[2],a[3],b),n=m[3],am=m[1];if(typeof
 n!=="number"&&6===n[0]){var
 an=m[2],z=E(ak,n[1]);return[0,[8,al,am,an,z[1]],z[2]]}throw aa;case
 9:var
-ao=a[2],A=dq(a[1],b),o=A[2],ap=A[1];if(typeof
+ao=a[2],A=ds(a[1],b),o=A[2],ap=A[1];if(typeof
 o!=="number"&&7===o[0]){var
 B=E(ao,o[1]);return[0,[9,ap,B[1]],B[2]]}throw aa;case
 10:var
@@ -1767,11 +1767,11 @@ aq=a[1],D=E(a[2],b);return[0,[11,aq,D[1]],D[2]];case
 ar=a[1],F=E(a[2],b);return[0,[12,ar,F[1]],F[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-G=b[1],as=b[2],at=a[3],au=a[1];if(df([0,a[2]],[0,G]))throw aa;var
+G=b[1],as=b[2],at=a[3],au=a[1];if(dh([0,a[2]],[0,G]))throw aa;var
 H=E(at,as);return[0,[13,au,G,H[1]],H[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-I=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,O(I)];if(df([0,O(ax)],az))throw aa;var
+I=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,O(I)];if(dh([0,O(ax)],az))throw aa;var
 J=E(aw,O(av));return[0,[14,ay,I,J[1]],J[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
@@ -1781,7 +1781,7 @@ b!=="number"&&11===b[0]){var
 L=E(a[1],b[1]);return[0,[16,L[1]],L[2]]}break;case
 17:var
 aA=a[1],M=E(a[2],b);return[0,[17,aA,M[1]],M[2]];case
-18:return m7(a[1],a[2],b);case
+18:return m_(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
 N=E(a[1],b[1]);return[0,[19,N[1]],N[2]]}break;case
@@ -1791,11 +1791,11 @@ aB=a[2],aC=a[1],P=E(a[3],b[1]);return[0,[20,aC,aB,P[1]],P[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
 aD=a[1],Q=E(a[2],b[1]);return[0,[21,aD,Q[1]],Q[2]]}break;case
-23:return m8(a[1],a[2],b)}throw aa}function
-m7(a,c,b){if(0===a[0]){var
+23:return m$(a[1],a[2],b)}throw aa}function
+m_(a,c,b){if(0===a[0]){var
 d=a[1],j=d[2],e=E(d[1],b),k=e[1],f=E(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
 g=a[1],l=g[2],h=E(g[1],b),m=h[1],i=E(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-m8(a,c,b){if(typeof
+m$(a,c,b){if(typeof
 a==="number")switch(a){case
 0:return au(a,c,b);case
 1:return au(a,c,b);case
@@ -1813,158 +1813,158 @@ switch(a[0]){case
 7:return au(a,c,b);case
 8:return au([8,a[1],a[2]],c,b);case
 9:var
-g=a[1],e=ao(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
+g=a[1],e=ap(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
 10:return au(a,c,b);default:return au(a,c,b)}}function
 au(d,c,b){var
 a=E(c,b);return[0,[23,d,a[1]],a[2]]}function
-m6(c,b){var
+m9(c,b){var
 a=E(c,b);if(typeof
 a[2]==="number")return a[1];throw aa}function
-m9(b,a){return m6(b,O(V(a)))}function
+na(b,a){return m9(b,O(V(a)))}function
 av(k,g,a){var
-b=u(a),h=0<=g?k:0,d=dj(g);if(d<=b)return a;var
+b=u(a),h=0<=g?k:0,d=dl(g);if(d<=b)return a;var
 l=2===h?48:32,c=bE(d,l);switch(h){case
-0:bc(a,0,c,0,b);break;case
-1:bc(a,0,c,d-b|0,b);break;default:var
+0:bd(a,0,c,0,b);break;case
+1:bd(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==U(a,0)&&45!==U(a,0)&&32!==U(a,0)){e=1;i=1}if(!i){cj(c,0,U(a,0));bc(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==U(a,0)&&45!==U(a,0)&&32!==U(a,0)){e=1;i=1}if(!i){cn(c,0,U(a,0));bd(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===U(a,0)){var
-j=0;if(d2!==U(a,1)&&88!==U(a,1)){f=1;j=1}if(!j){cj(c,1,U(a,1));bc(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bc(a,0,c,d-b|0,b)}}return aJ(c)}function
+j=0;if(d5!==U(a,1)&&88!==U(a,1)){f=1;j=1}if(!j){cn(c,1,U(a,1));bd(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bd(a,0,c,d-b|0,b)}}return aJ(c)}function
 b3(k,b){var
-c=dj(k),a=u(b),d=U(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+j2>>>0))e=1}else
+c=dl(k),a=u(b),d=U(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+j5>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(d2===U(b,1)||88===U(b,1))j=1;if(j){var
-h=bE(c+2|0,48);cj(h,1,U(b,1));bc(b,2,h,(c-a|0)+4|0,a-2|0);return aJ(h)}}e=1;f=1;break;case
+j=0;if(d5===U(b,1)||88===U(b,1))j=1;if(j){var
+h=bE(c+2|0,48);cn(h,1,U(b,1));bd(b,2,h,(c-a|0)+4|0,a-2|0);return aJ(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bE(c+1|0,48);cj(g,0,d);bc(b,1,g,(c-a|0)+2|0,a-1|0);return aJ(g)}}if(e&&a<c){var
-i=bE(c,48);bc(b,0,i,c-a|0,a);return aJ(i)}return b}function
-m_(d){var
-a=lU(d),b=u(a),c=bE(b+2|0,34);aS(a,0,c,1,b);return aJ(c)}function
-m$(a){switch(a){case
-1:return nb;case
-2:return nc;case
-4:return ne;case
-5:return nf;case
-6:return ng;case
-7:return nh;case
-8:return ni;case
-9:return nj;case
-10:return nk;case
-11:return nl;case
+g=bE(c+1|0,48);cn(g,0,d);bd(b,1,g,(c-a|0)+2|0,a-1|0);return aJ(g)}}if(e&&a<c){var
+i=bE(c,48);bd(b,0,i,c-a|0,a);return aJ(i)}return b}function
+nb(d){var
+a=lX(d),b=u(a),c=bE(b+2|0,34);aU(a,0,c,1,b);return aJ(c)}function
+nc(a){switch(a){case
+1:return ne;case
+2:return nf;case
+4:return nh;case
+5:return ni;case
+6:return nj;case
+7:return nk;case
+8:return nl;case
+9:return nm;case
+10:return nn;case
+11:return no;case
 0:case
-13:return na;case
+13:return nd;case
 3:case
-14:return nd;default:return nm}}function
-nn(a){switch(a){case
-1:return np;case
-2:return nq;case
-4:return ns;case
-5:return nt;case
-6:return nu;case
-7:return nv;case
-8:return nw;case
-9:return nx;case
-10:return ny;case
-11:return nz;case
+14:return ng;default:return np}}function
+nq(a){switch(a){case
+1:return ns;case
+2:return nt;case
+4:return nv;case
+5:return nw;case
+6:return nx;case
+7:return ny;case
+8:return nz;case
+9:return nA;case
+10:return nB;case
+11:return nC;case
 0:case
-13:return no;case
+13:return nr;case
 3:case
-14:return nr;default:return nA}}function
-nB(a){switch(a){case
-1:return nD;case
-2:return nE;case
-4:return nG;case
-5:return nH;case
-6:return nI;case
-7:return nJ;case
-8:return nK;case
-9:return nL;case
-10:return nM;case
-11:return nN;case
+14:return nu;default:return nD}}function
+nE(a){switch(a){case
+1:return nG;case
+2:return nH;case
+4:return nJ;case
+5:return nK;case
+6:return nL;case
+7:return nM;case
+8:return nN;case
+9:return nO;case
+10:return nP;case
+11:return nQ;case
 0:case
-13:return nC;case
+13:return nF;case
 3:case
-14:return nF;default:return nO}}function
-nP(a){switch(a){case
-1:return nR;case
-2:return nS;case
-4:return nU;case
-5:return nV;case
-6:return nW;case
-7:return nX;case
-8:return nY;case
-9:return nZ;case
-10:return n0;case
-11:return n1;case
+14:return nI;default:return nR}}function
+nS(a){switch(a){case
+1:return nU;case
+2:return nV;case
+4:return nX;case
+5:return nY;case
+6:return nZ;case
+7:return n0;case
+8:return n1;case
+9:return n2;case
+10:return n3;case
+11:return n4;case
 0:case
-13:return nQ;case
+13:return nT;case
 3:case
-14:return nT;default:return n2}}function
+14:return nW;default:return n5}}function
 gR(b,c){var
-d=dj(c),e=mo(n3,b),a=gN(16);b2(a,37);mp(a,b);b2(a,46);ad(a,gA(d));b2(a,e);return gP(a)}function
-dr(m,a){if(13<=m){var
+d=dl(c),e=mr(n6,b),a=gN(16);b2(a,37);ms(a,b);b2(a,46);ad(a,gA(d));b2(a,e);return gP(a)}function
+dt(m,a){if(13<=m){var
 g=[0,0],h=u(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<dg(a,c)+jA>>>0))g[1]++;var
+c=n;for(;;){if(!(9<di(a,c)+jC>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=W(u(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cj(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=u(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=W(u(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cn(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=u(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=dg(a,b);if(9<f+jA>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=di(a,b);if(9<f+jC>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}return aJ(j)}return a}function
-n4(a,b){return dr(a,d9(m$(a),b))}function
-n5(a,b){return dr(a,d9(nB(a),b))}function
-n6(a,b){return dr(a,d9(nP(a),b))}function
-n7(a,b){return dr(a,wh(nn(a),b))}function
-bd(b,c,a){function
+n7(a,b){return dt(a,ea(nc(a),b))}function
+n8(a,b){return dt(a,ea(nE(a),b))}function
+n9(a,b){return dt(a,ea(nS(a),b))}function
+n_(a,b){return dt(a,wm(nq(a),b))}function
+be(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return wd(a,c,d)}function
+d=32}return wi(a,c,d)}function
 f(a){var
 e=u(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
 c=U(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aC(a,n8)}function
+b=b+1|0;continue}}(0)?a:aB(a,n$)}function
 e(c){var
-b=v2(a);return 3===b?a<0.?n9:n_:4<=b?n$:c}switch(b[2]){case
+b=v7(a);return 3===b?a<0.?oa:ob:4<=b?oc:c}switch(b[2]){case
 5:return e(f(f6(gR(b,c),a)));case
 6:return d(0);case
-7:return lZ(d(0));case
+7:return l2(d(0));case
 8:return e(d(0));default:return f6(gR(b,c),a)}}function
-oa(d){var
-a=li(d),b=u(a),c=bE(b+2|0,39);aS(a,0,c,1,b);return aJ(c)}function
-ob(b){var
-a=gN(16);ez(a,b);return gP(a)}function
-c3(d,o,n,m){var
+od(d){var
+a=ll(d),b=u(a),c=bE(b+2|0,39);aU(a,0,c,1,b);return aJ(c)}function
+oe(b){var
+a=gN(16);eC(a,b);return gP(a)}function
+c5(d,o,n,m){var
 c=o,b=n,a=m;for(;;)if(typeof
 a==="number")return g(c,b);else
 switch(a[0]){case
 0:var
 p=a[1];return function(a){return y(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return y(c,[4,b,oa(a)],q)};case
+q=a[1];return function(a){return y(c,[4,b,od(a)],q)};case
 2:var
-r=a[2],s=a[1];return eA(c,b,r,s,function(a){return a});case
-3:return eA(c,b,a[2],a[1],m_);case
-4:return ds(c,b,a[4],a[2],a[3],n4,a[1]);case
-5:return ds(c,b,a[4],a[2],a[3],n5,a[1]);case
-6:return ds(c,b,a[4],a[2],a[3],n6,a[1]);case
-7:return ds(c,b,a[4],a[2],a[3],n7,a[1]);case
-8:return oc(c,b,a[4],a[2],a[3],a[1]);case
-9:return eA(c,b,a[2],a[1],k1);case
+r=a[2],s=a[1];return eD(c,b,r,s,function(a){return a});case
+3:return eD(c,b,a[2],a[1],nb);case
+4:return du(c,b,a[4],a[2],a[3],n7,a[1]);case
+5:return du(c,b,a[4],a[2],a[3],n8,a[1]);case
+6:return du(c,b,a[4],a[2],a[3],n9,a[1]);case
+7:return du(c,b,a[4],a[2],a[3],n_,a[1]);case
+8:return of(c,b,a[4],a[2],a[3],a[1]);case
+9:return eD(c,b,a[2],a[1],k4);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -1972,9 +1972,9 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=ob(a[2]);return function(a){return y(c,[4,b,u],t)};case
+t=a[3],u=oe(a[2]);return function(a){return y(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return y(c,b,K(m9(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return y(c,b,K(na(a[1],w),v))};case
 15:var
 x=a[1];return function(d,a){return y(c,[6,b,function(b){return l(d,b,a)}],x)};case
 16:var
@@ -1985,77 +1985,77 @@ b=[0,b,a[1]],a=a[2];continue;case
 e=a[1];if(0===e[0]){var
 A=a[2],B=e[1][1],C=0,c=function(b,c,d){return function(a){return y(c,[1,b,[0,a]],d)}}(b,c,A),b=C,a=B;continue}var
 D=a[2],E=e[1][1],F=0,c=function(b,c,d){return function(a){return y(c,[1,b,[1,a]],d)}}(b,c,D),b=F,a=E;continue;case
-19:throw[0,L,oe];case
+19:throw[0,L,oh];case
 20:var
-G=a[3],H=[8,b,of];return function(a){return y(c,H,G)};case
+G=a[3],H=[8,b,oi];return function(a){return y(c,H,G)};case
 21:var
-I=a[2];return function(a){return y(c,[4,b,d9(og,a)],I)};case
+I=a[2];return function(a){return y(c,[4,b,ea(oj,a)],I)};case
 22:var
 J=a[1];return function(a){return y(c,[5,b,a],J)};case
 23:var
-f=a[2],h=a[1];return d<50?jo(d+1|0,c,b,h,f):_(jo,[0,c,b,h,f]);default:var
+f=a[2],h=a[1];return d<50?jq(d+1|0,c,b,h,f):_(jq,[0,c,b,h,f]);default:var
 i=a[3],j=a[1],k=g(a[2],0);return d<50?fx(d+1|0,c,b,i,j,k):_(fx,[0,c,b,i,j,k])}}function
-jo(d,c,b,e,a){if(typeof
+jq(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
-0:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a]);case
-1:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a]);case
-2:throw[0,L,oh];default:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a])}else
+0:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a]);case
+1:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a]);case
+2:throw[0,L,ok];default:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a])}else
 switch(e[0]){case
-0:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a]);case
-1:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a]);case
-2:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a]);case
-3:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a]);case
-4:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a]);case
-5:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a]);case
-6:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a]);case
-7:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a]);case
-8:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a]);case
+0:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a]);case
+1:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a]);case
+2:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a]);case
+3:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a]);case
+4:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a]);case
+5:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a]);case
+6:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a]);case
+7:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a]);case
+8:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a]);case
 9:var
 f=e[2];return d<50?fy(d+1|0,c,b,f,a):_(fy,[0,c,b,f,a]);case
-10:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a]);default:return d<50?C(d+1|0,c,b,a):_(C,[0,c,b,a])}}function
+10:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a]);default:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a])}}function
 fy(e,d,c,a,b){if(typeof
-a==="number")return e<50?C(e+1|0,d,c,b):_(C,[0,d,c,b]);else
+a==="number")return e<50?D(e+1|0,d,c,b):_(D,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return aD(d,c,f,b)};case
+f=a[1];return function(a){return aC(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return aD(d,c,g,b)};case
+g=a[1];return function(a){return aC(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return aD(d,c,h,b)};case
+h=a[1];return function(a){return aC(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return aD(d,c,i,b)};case
+i=a[1];return function(a){return aC(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return aD(d,c,j,b)};case
+j=a[1];return function(a){return aC(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return aD(d,c,k,b)};case
+k=a[1];return function(a){return aC(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return aD(d,c,l,b)};case
+l=a[1];return function(a){return aC(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return aD(d,c,m,b)};case
+m=a[1];return function(a){return aC(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return aD(d,c,n,b)};case
+n=a[2];return function(a){return aC(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=Y(V(a[1]),p);return function(a){return aD(d,c,ak(q,o),b)};case
+o=a[3],p=a[2],q=Y(V(a[1]),p);return function(a){return aC(d,c,ak(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return aD(d,c,r,b)};case
+r=a[1];return function(e,a){return aC(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return aD(d,c,s,b)};case
+s=a[1];return function(a){return aC(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return aD(d,c,t,b)};case
-13:throw[0,L,oi];default:throw[0,L,oj]}}function
-C(d,b,e,a){var
-c=[8,e,ok];return d<50?c3(d+1|0,b,c,a):_(c3,[0,b,c,a])}function
+t=a[1];return function(a){return aC(d,c,t,b)};case
+13:throw[0,L,ol];default:throw[0,L,om]}}function
+D(d,b,e,a){var
+c=[8,e,on];return d<50?c5(d+1|0,b,c,a):_(c5,[0,b,c,a])}function
 fx(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return od(b,e,a,i,g(c,d))}}var
-f=[4,e,c];return h<50?c3(h+1|0,b,f,a):_(c3,[0,b,f,a])}function
-y(a,b,c){return gg(c3(0,a,b,c))}function
-aD(a,b,c,d){return gg(fy(0,a,b,c,d))}function
-od(a,b,c,d,e){return gg(fx(0,a,b,c,d,e))}function
-eA(e,d,c,a,b){if(typeof
+i=d[1];return function(d){return og(b,e,a,i,g(c,d))}}var
+f=[4,e,c];return h<50?c5(h+1|0,b,f,a):_(c5,[0,b,f,a])}function
+y(a,b,c){return gg(c5(0,a,b,c))}function
+aC(a,b,c,d){return gg(fy(0,a,b,c,d))}function
+og(a,b,c,d,e){return gg(fx(0,a,b,c,d,e))}function
+eD(e,d,c,a,b){if(typeof
 a==="number")return function(a){return y(e,[4,d,g(b,a)],c)};else{if(0===a[0]){var
 f=a[2],h=a[1];return function(a){return y(e,[4,d,av(h,f,g(b,a))],c)}}var
 i=a[1];return function(f,a){return y(e,[4,d,av(i,f,g(b,a))],c)}}}function
-ds(f,e,d,g,c,b,a){if(typeof
+du(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
 c==="number")return c?function(g,c){return y(f,[4,e,b3(g,l(b,a,c))],d)}:function(c){return y(f,[4,e,l(b,a,c)],d)};var
 k=c[1];return function(c){return y(f,[4,e,b3(k,l(b,a,c))],d)}}else{if(0===g[0]){var
@@ -2065,156 +2065,156 @@ m=c[1];return function(c){return y(f,[4,e,av(i,h,b3(m,l(b,a,c)))],d)}}var
 j=g[1];if(typeof
 c==="number")return c?function(h,g,c){return y(f,[4,e,av(j,h,b3(g,l(b,a,c)))],d)}:function(g,c){return y(f,[4,e,av(j,g,l(b,a,c))],d)};var
 n=c[1];return function(g,c){return y(f,[4,e,av(j,g,b3(n,l(b,a,c)))],d)}}}function
-oc(e,d,c,f,b,a){if(typeof
+of(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return y(e,[4,d,bd(a,f,b)],c)}:function(b){return y(e,[4,d,bd(a,ey(a),b)],c)};var
-j=b[1];return function(b){return y(e,[4,d,bd(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return y(e,[4,d,be(a,f,b)],c)}:function(b){return y(e,[4,d,be(a,eB(a),b)],c)};var
+j=b[1];return function(b){return y(e,[4,d,be(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return y(e,[4,d,av(h,g,bd(a,f,b))],c)}:function(b){return y(e,[4,d,av(h,g,bd(a,ey(a),b))],c)};var
-k=b[1];return function(b){return y(e,[4,d,av(h,g,bd(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return y(e,[4,d,av(h,g,be(a,f,b))],c)}:function(b){return y(e,[4,d,av(h,g,be(a,eB(a),b))],c)};var
+k=b[1];return function(b){return y(e,[4,d,av(h,g,be(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return y(e,[4,d,av(i,g,bd(a,f,b))],c)}:function(f,b){return y(e,[4,d,av(i,f,bd(a,ey(a),b))],c)};var
-l=b[1];return function(f,b){return y(e,[4,d,av(i,f,bd(a,l,b))],c)}}}function
-be(b,e){var
+b==="number")return b?function(g,f,b){return y(e,[4,d,av(i,g,be(a,f,b))],c)}:function(f,b){return y(e,[4,d,av(i,f,be(a,eB(a),b))],c)};var
+l=b[1];return function(f,b){return y(e,[4,d,av(i,f,be(a,l,b))],c)}}}function
+bf(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=gQ(a[2]);be(b,f);return ct(b,h);case
+f=a[1],h=gQ(a[2]);bf(b,f);return cx(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];be(b,d);ct(b,ol);var
+i=c[1];bf(b,d);cx(b,oo);var
 a=i;continue}var
-j=c[1];be(b,d);ct(b,om);var
+j=c[1];bf(b,d);cx(b,op);var
 a=j;continue;case
 6:var
-m=a[2];be(b,a[1]);return g(m,b);case
-7:be(b,a[1]);return dk(b);case
+m=a[2];bf(b,a[1]);return g(m,b);case
+7:bf(b,a[1]);return dm(b);case
 8:var
-n=a[2];be(b,a[1]);return X(n);case
+n=a[2];bf(b,a[1]);return X(n);case
 2:case
 4:var
-k=a[2];be(b,a[1]);return ct(b,k);default:var
-l=a[2];be(b,a[1]);return lb(b,l)}}function
+k=a[2];bf(b,a[1]);return cx(b,k);default:var
+l=a[2];bf(b,a[1]);return le(b,l)}}function
 bq(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=gQ(a[2]);bq(b,f);return cz(b,h);case
+f=a[1],h=gQ(a[2]);bq(b,f);return cD(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bq(b,d);cz(b,on);var
+i=c[1];bq(b,d);cD(b,oq);var
 a=i;continue}var
-j=c[1];bq(b,d);cz(b,oo);var
+j=c[1];bq(b,d);cD(b,or);var
 a=j;continue;case
 6:var
-m=a[2];bq(b,a[1]);return cz(b,g(m,0));case
+m=a[2];bq(b,a[1]);return cD(b,g(m,0));case
 7:var
 a=a[1];continue;case
 8:var
 n=a[2];bq(b,a[1]);return X(n);case
 2:case
 4:var
-k=a[2];bq(b,a[1]);return cz(b,k);default:var
+k=a[2];bq(b,a[1]);return cD(b,k);default:var
 l=a[2];bq(b,a[1]);return gM(b,l)}}function
-op(c,a,b){var
-d=b[1],e=0;return y(function(b){be(a,b);return g(c,a)},e,d)}function
-eB(b,a){return op(function(a){return 0},b,a)}function
-eC(a){return eB(aW,a)}function
-oq(b,a){var
+os(c,a,b){var
+d=b[1],e=0;return y(function(b){bf(a,b);return g(c,a)},e,d)}function
+eE(b,a){return os(function(a){return 0},b,a)}function
+eF(a){return eE(aX,a)}function
+ot(b,a){var
 c=a[1];return y(function(c){var
-a=ev(64);bq(a,c);return g(b,ew(a))},0,c)}function
-ah(a){return oq(function(a){return a},a)}var
-or=eh(0);function
-eE(c,b){var
-a=c[1+b];return l0(a)?cm(a)===d7?g(ah(os),a):cm(a)===253?k6(a):ot:g(ah(ou),a)}function
-gS(b,a){if(b.length-1<=a)return ov;var
-c=gS(b,a+1|0),d=eE(b,a);return l(ah(ow),d,c)}function
-ox(a){var
+a=ey(64);bq(a,c);return g(b,ez(a))},0,c)}function
+ah(a){return ot(function(a){return a},a)}var
+ou=ek(0);function
+eH(c,b){var
+a=c[1+b];return l3(a)?cq(a)===d_?g(ah(ov),a):cq(a)===253?k9(a):ow:g(ah(ox),a)}function
+gS(b,a){if(b.length-1<=a)return oy;var
+c=gS(b,a+1|0),d=eH(b,a);return l(ah(oz),d,c)}function
+oA(a){var
 b=a.length-1;if(2<b>>>0){var
-c=gS(a,2),d=eE(a,1);return l(ah(oy),d,c)}switch(b){case
-0:return oz;case
-1:return oA;default:var
-e=eE(a,1);return g(ah(oB),e)}}function
-oC(d){function
+c=gS(a,2),d=eH(a,1);return l(ah(oB),d,c)}switch(b){case
+0:return oC;case
+1:return oD;default:var
+e=eH(a,1);return g(ah(oE),e)}}function
+oF(d){function
 a(e){var
 a=e;for(;;){if(a){var
 f=a[2],h=a[1];try{var
 c=0,b=g(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=f;continue}return 0}}return a(ei(or))}function
-oD(a){if(a===di)return oE;if(a===ek)return oF;if(a[1]===gm){var
-b=a[2],e=b[3],h=b[2],i=b[1];return fz(ah(eD),i,h,e,e+5|0,oG)}if(a[1]===L){var
-c=a[2],f=c[3],j=c[2],k=c[1];return fz(ah(eD),k,j,f,f+6|0,oH)}if(a[1]===go){var
-d=a[2],g=d[3],l=d[2],m=d[1];return fz(ah(eD),m,l,g,g+6|0,oI)}if(0===cm(a)){var
-n=a[1][1];return aC(n,ox(a))}return a[1]}function
-dt(a){var
-b=oC(a);return b?b[1]:oD(a)}function
-oJ(a){var
-b=[0,v3(a)];return b}function
-oK(b,a){function
-c(a){return a?0===b?oL:oM:0===b?oN:oO}if(0===a[0]){var
-d=a[5],e=a[4],f=a[3],h=a[6]?oP:oR,i=a[2],j=a[7],k=c(a[1]);return[0,vS(ah(oQ),k,j,i,h,f,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,g(ah(oS),l)]}function
-oT(d,b){if(b){var
+a=f;continue}return 0}}return a(el(ou))}function
+oG(a){if(a===dk)return oH;if(a===en)return oI;if(a[1]===gm){var
+b=a[2],e=b[3],h=b[2],i=b[1];return fz(ah(eG),i,h,e,e+5|0,oJ)}if(a[1]===L){var
+c=a[2],f=c[3],j=c[2],k=c[1];return fz(ah(eG),k,j,f,f+6|0,oK)}if(a[1]===go){var
+d=a[2],g=d[3],l=d[2],m=d[1];return fz(ah(eG),m,l,g,g+6|0,oL)}if(0===cq(a)){var
+n=a[1][1];return aB(n,oA(a))}return a[1]}function
+dv(a){var
+b=oF(a);return b?b[1]:oG(a)}function
+oM(a){var
+b=[0,v8(a)];return b}function
+oN(b,a){function
+c(a){return a?0===b?oO:oP:0===b?oQ:oR}if(0===a[0]){var
+d=a[5],e=a[4],f=a[3],h=a[6]?oS:oU,i=a[2],j=a[7],k=c(a[1]);return[0,vX(ah(oT),k,j,i,h,f,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,g(ah(oV),l)]}function
+oW(d,b){if(b){var
 e=b[1],f=e.length-1-1|0,i=0;if(!(f<0)){var
 a=i;for(;;){var
-h=oK(a,c(e,a)[1+a]);if(h){var
-j=h[1];g(eB(d,oU),j)}var
+h=oN(a,c(e,a)[1+a]);if(h){var
+j=h[1];g(eE(d,oX),j)}var
 k=a+1|0;if(f!==a){var
-a=k;continue}break}}return 0}return eB(d,oV)}function
-eF(b,a){return oT(b,oJ(a))}var
-oX=oW.slice();function
-oY(e,d){var
-f=dt(e);g(eC(oZ),f);eF(aW,d);var
-a=wx(0);if(a<0){var
-b=dj(a);gp(c(oX,b)[1+b])}return dk(aW)}var
-o0=[0];function
+a=k;continue}break}}return 0}return eE(d,oY)}function
+eI(b,a){return oW(b,oM(a))}var
+o0=oZ.slice();function
+o1(e,d){var
+f=dv(e);g(eF(o2),f);eI(aX,d);var
+a=wC(0);if(a<0){var
+b=dl(a);gp(c(o0,b)[1+b])}return dm(aX)}var
+o3=[0];function
 gT(b){var
-a=v8(0);return a}function
-o1(b,a){try{var
-c=a?o0:gT(0);try{en(0)}catch(a){}try{var
-i=oY(b,c),d=i}catch(a){a=aT(a);var
-e=gT(0),f=dt(b);g(eC(o3),f);eF(aW,c);var
-h=dt(a);g(eC(o4),h);eF(aW,e);var
-d=dk(aW)}return d}catch(a){a=aT(a);if(a===di)return gp(o2);throw a}}gf(a(jx),function(b,a){try{var
-c=o1(b,a);return c}catch(a){return 0}});function
-o5(a){return ww(a,0,u(a))}function
-o6(a){return[0,t(55,0),0]}function
-o7(d,g){function
-l(b,a){return o5(aC(b,gA(a)))}function
+a=wb(0);return a}function
+o4(b,a){try{var
+c=a?o3:gT(0);try{eq(0)}catch(a){}try{var
+i=o1(b,c),d=i}catch(a){a=aV(a);var
+e=gT(0),f=dv(b);g(eF(o6),f);eI(aX,c);var
+h=dv(a);g(eF(o7),h);eI(aX,e);var
+d=dm(aX)}return d}catch(a){a=aV(a);if(a===dk)return gp(o5);throw a}}gf(a(jz),function(b,a){try{var
+c=o4(b,a);return c}catch(a){return 0}});function
+o8(a){return wB(a,0,u(a))}function
+o9(a){return[0,t(55,0),0]}function
+o_(d,g){function
+l(b,a){return o8(aB(b,gA(a)))}function
 m(a){var
 b=U(a,3)<<24,c=U(a,2)<<16,d=U(a,1)<<8;return((U(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,o8],j=54+gz(55,i)|0,n=0;if(!(j<0)){var
+f=[0,o$],j=54+gz(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=wB(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&jH;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=wG(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&jJ;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-o9(b){var
-a=o6(0);o7(a,b);return a}function
-o_(a){return o9(wN(0))}function
-o$(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&jH,g=a[2];c(a[1],g)[1+g]=f;return f}function
-pa(a){var
+pa(b){var
+a=o9(0);o_(a,b);return a}function
+pb(a){return pa(wS(0))}function
+pc(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&jJ,g=a[2];c(a[1],g)[1+g]=f;return f}function
+pd(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-vQ=kN(vP),gV=vQ}catch(a){a=aT(a);if(a!==ba)throw a;try{var
-vO=kN(vN),gU=vO}catch(a){a=aT(a);if(a!==ba)throw a;var
-gU=pb}var
+vV=kQ(vU),gV=vV}catch(a){a=aV(a);if(a!==bb)throw a;try{var
+vT=kQ(vS),gU=vT}catch(a){a=aV(a);if(a!==bb)throw a;var
+gU=pe}var
 gV=gU}var
-pc=lY(gV,82),du=[d3,function(a){return o_(0)}];function
-pd(c,b){var
-a=c;for(;;){if(b<=a)return a;if(eo<(a*2|0))return a;var
+pf=l1(gV,82),dw=[d6,function(a){return pb(0)}];function
+pg(c,b){var
+a=c;for(;;){if(b<=a)return a;if(er<(a*2|0))return a;var
 a=a*2|0;continue}}function
 gW(a,e){var
-f=a?a[1]:pc,b=pd(16,e);if(f)var
-c=cm(du),g=c4===c?du[1]:d3===c?gL(du):du,d=o$(g);else
+f=a?a[1]:pf,b=pg(16,e);if(f)var
+c=cq(dw),g=c6===c?dw[1]:d6===c?gL(dw):dw,d=pc(g);else
 var
 d=0;return[0,0,t(b,0),d,b]}function
-pe(n,d,f,h){var
+ph(n,d,f,h){var
 i=h.length-1,e=t(i,0),j=f.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
@@ -2234,43 +2234,43 @@ l=0}else
 var
 l=d;return l}function
 gX(f,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<eo?1:0;if(d){var
-e=t(c,0),h=1-pa(a);a[2]=e;return pe(g(f,a),h,b,e)}return d}function
-pf(c,b,a){return kE(c,b,0,a)}function
-bG(a,b){return 4<=a.length-1?kE(10,c7,a[3],b)&(a[2].length-1-1|0):X(pg)}function
-ph(a,d,f){var
+b=a[2],c=(b.length-1)*2|0,d=c<er?1:0;if(d){var
+e=t(c,0),h=1-pd(a);a[2]=e;return ph(g(f,a),h,b,e)}return d}function
+pi(c,b,a){return kH(c,b,0,a)}function
+bG(a,b){return 4<=a.length-1?kH(10,c9,a[3],b)&(a[2].length-1-1|0):X(pj)}function
+pk(a,d,f){var
 b=bG(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
 e=a[2].length-1<<1<a[1]?1:0;return e?gX(bG,a):e}function
-pi(c,b){var
+pl(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===aq(c,a[1]))return d;var
-a=e;continue}throw ba}}function
-pj(f,a){var
+a=e;continue}throw bb}}function
+pm(f,a){var
 g=bG(f,a),b=c(f[2],g)[1+g];if(b){var
 d=b[3],h=b[2];if(0===aq(a,b[1]))return h;if(d){var
 e=d[3],i=d[2];if(0===aq(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aq(a,e[1])?j:pi(a,k)}throw ba}throw ba}throw ba}function
-pk(c,b){var
+j=e[2],k=e[3];return 0===aq(a,e[1])?j:pl(a,k)}throw bb}throw bb}throw bb}function
+pn(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===aq(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-pl(f,a){var
+po(f,a){var
 g=bG(f,a),b=c(f[2],g)[1+g];if(b){var
 d=b[3],h=b[2];if(0===aq(a,b[1]))return[0,h];if(d){var
 e=d[3],i=d[2];if(0===aq(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aq(a,e[1])?[0,j]:pk(a,k)}return 0}return 0}return 0}function
-pm(a,b){function
+j=e[2],k=e[3];return 0===aq(a,e[1])?[0,j]:pn(a,k)}return 0}return 0}return 0}function
+pp(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
 c=a[3],f=a[2];if(0===aq(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
 e=bG(a,b);return d(c(a[2],e)[1+e])}function
-pn(b,d,c){var
+pq(b,d,c){var
 a=c;for(;;){if(a){var
 e=a[3];if(0===aq(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
 gY(a,d,e){var
-b=bG(a,d),f=c(a[2],b)[1+b],g=pn(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+b=bG(a,d),f=c(a[2],b)[1+b],g=pq(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
 h=a[2].length-1<<1<a[1]?1:0;if(h)return gX(bG,a);var
 i=h}else
 var
@@ -2278,42 +2278,42 @@ i=g;return i}function
 br(a){return a}var
 gZ=0,g0=-1;function
 g1(a){return 0<=a?1:0}var
-g2=[R,po,bC(0)];function
-dv(a,b){a[13]=a[13]+b[3]|0;return gK(b,a[28])}function
-pp(a){a[12]=1;a[13]=1;return eu(a[28])}var
+g2=[Q,pr,bC(0)];function
+dx(a,b){a[13]=a[13]+b[3]|0;return gK(b,a[28])}function
+ps(a){a[12]=1;a[13]=1;return ex(a[28])}var
 g3=1000000010;function
-eG(b,a){return a3(b[17],a,0,u(a))}function
-dw(a){return g(a[19],0)}function
-pq(b,a){return g(b[20],a)}function
-pr(b,a){return g(b[21],a)}function
-g4(a,c,b){a[9]=a[9]-c|0;eG(a,b);a[11]=0;return 0}function
-dx(c,a){var
-b=A(a,ps);return b?g4(c,u(a),a):b}function
+eJ(b,a){return a4(b[17],a,0,u(a))}function
+dy(a){return g(a[19],0)}function
+pt(b,a){return g(b[20],a)}function
+pu(b,a){return g(b[21],a)}function
+g4(a,c,b){a[9]=a[9]-c|0;eJ(a,b);a[11]=0;return 0}function
+dz(c,a){var
+b=A(a,pv);return b?g4(c,u(a),a):b}function
 bH(a,b,c){var
-d=b[3],e=b[2];dx(a,b[1]);dw(a);a[11]=1;a[10]=lF(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;pr(a,a[10]);return dx(a,d)}function
-g5(b,a){return bH(b,pt,a)}function
+d=b[3],e=b[2];dz(a,b[1]);dy(a);a[11]=1;a[10]=lI(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;pu(a,a[10]);return dz(a,d)}function
+g5(b,a){return bH(b,pw,a)}function
 b4(a,b){var
-c=b[2],d=b[3];dx(a,b[1]);a[9]=a[9]-c|0;pq(a,c);return dx(a,d)}function
-pu(a){var
+c=b[2],d=b[3];dz(a,b[1]);a[9]=a[9]-c|0;pt(a,c);return dz(a,d)}function
+px(a){var
 b=b1(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:g5(a,d):e}return dw(a)}function
-pv(a){var
-b=md(a[28]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:g5(a,d):e}return dy(a)}function
+py(a){var
+b=mg(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
 e=br(d);a[9]=a[9]+e|0;return 0}return 0}function
-pw(a,f,b){if(typeof
+pz(a,f,b){if(typeof
 b==="number")switch(b){case
 0:var
 j=b1(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return wt(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+c=a[1],d=a[2];return wy(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
 1:b0(a[2]);return 0;case
 2:b0(a[3]);return 0;case
 3:var
-m=b1(a[2]);return m?g5(a,m[1][2]):dw(a);case
+m=b1(a[2]);return m?g5(a,m[1][2]):dy(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?pv(a):n;default:var
-o=b0(a[5]);return o?eG(a,g(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?py(a):n;default:var
+o=b0(a[5]);return o?eJ(a,g(a[25],o[1])):0}else
 switch(b[0]){case
 0:return g4(a,f,b[1]);case
 1:var
@@ -2333,23 +2333,23 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return C}},i=D(t[1]);else
 var
 i=h;var
-w=i-h|0;return 0<=w?b4(a,[0,py,w+B|0,px]):bH(a,[0,pA,i+A|0,pz],a[6])}return 0;case
+w=i-h|0;return 0<=w?b4(a,[0,pB,w+B|0,pA]):bH(a,[0,pD,i+A|0,pC],a[6])}return 0;case
 3:var
-x=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))pu(a);var
+x=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))px(a);var
 F=a[9]-E|0,G=1===x?1:a[9]<f?x:5;return bZ([0,G,F],a[2]);case
 4:return bZ(b[1],a[3]);default:var
-y=b[1];eG(a,g(a[24],y));return bZ(y,a[5])}}function
+y=b[1];eJ(a,g(a[24],y));return bZ(y,a[5])}}function
 g6(a){for(;;){var
-d=mb(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=g1(c),e=i||(a[9]<=h?1:0);if(e){mc(a[28]);var
-j=g1(c)?br(c):g3;pw(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-pB(a,b){dv(a,b);return g6(a)}function
-pC(c,a,b){return pB(c,[0,a,[0,b],br(a)])}function
-pD(b,a){return pC(b,br(u(a)),a)}function
-eH(a){cy(a);return bZ([0,-1,[0,g0,pE,0]],a)}function
-eI(a,c){var
+d=me(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=g1(c),e=i||(a[9]<=h?1:0);if(e){mf(a[28]);var
+j=g1(c)?br(c):g3;pz(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+pE(a,b){dx(a,b);return g6(a)}function
+pF(c,a,b){return pE(c,[0,a,[0,b],br(a)])}function
+pG(b,a){return pF(b,br(u(a)),a)}function
+eK(a){cC(a);return bZ([0,-1,[0,g0,pH,0]],a)}function
+eL(a,c){var
 d=b1(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=br(b[1]);if(i<a[12])return eH(a[1]);var
+e=d[1],b=e[2],i=e[1],f=br(b[1]);if(i<a[12])return eK(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
@@ -2357,100 +2357,100 @@ h=1-c,k=h?(b[1]=br(a[13]+f|0),b0(a[1]),0):h;return k;case
 1:case
 2:var
 j=c?(b[1]=br(a[13]+f|0),b0(a[1]),0):c;return j}return 0}return 0}function
-pF(a,c,b){dv(a,b);if(c)eI(a,1);return bZ([0,a[13],b],a[1])}function
-pG(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return pF(a,0,[0,br(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?pD(a,a[16]):b}function
-pH(a){return pG(a,0,3)}function
-pI(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){dv(a,[0,gZ,1,0]);eI(a,1);eI(a,0)}a[14]=a[14]-1|0;var
+pI(a,c,b){dx(a,b);if(c)eL(a,1);return bZ([0,a[13],b],a[1])}function
+pJ(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return pI(a,0,[0,br(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?pG(a,a[16]):b}function
+pK(a){return pJ(a,0,3)}function
+pL(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){dx(a,[0,gZ,1,0]);eL(a,1);eL(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-pJ(a,e){if(a[23])dv(a,[0,gZ,5,0]);var
+pM(a,e){if(a[23])dx(a,[0,gZ,5,0]);var
 b=a[22];if(b){var
 c=b0(a[4]);if(c)return g(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-pK(a,b){return pJ(a,0)}function
-pL(a){pp(a);eH(a[1]);cy(a[2]);cy(a[3]);cy(a[4]);cy(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return pH(a)}function
-pM(a){var
-b=a[4];return l9(function(b){return pK(a,0)},b)}function
-pN(a,b){pM(a);for(;;){if(1<a[14]){pI(a,0);continue}a[13]=g3;g6(a);if(b)dw(a);return pL(a)}}function
-g7(a,b){pN(a,0);return g(a[18],0)}function
-pO(a,b){return a3(a[17],pP,0,1)}var
+pN(a,b){return pM(a,0)}function
+pO(a){ps(a);eK(a[1]);cC(a[2]);cC(a[3]);cC(a[4]);cC(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return pK(a)}function
+pP(a){var
+b=a[4];return ma(function(b){return pN(a,0)},b)}function
+pQ(a,b){pP(a);for(;;){if(1<a[14]){pL(a,0);continue}a[13]=g3;g6(a);if(b)dy(a);return pO(a)}}function
+g7(a,b){pQ(a,0);return g(a[18],0)}function
+pR(a,b){return a4(a[17],pS,0,1)}var
 g8=gE(80,32);function
 g9(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){a3(b[17],g8,0,80);var
-a=a-80|0;continue}return a3(b[17],g8,0,a)}return c}}function
-pQ(a){return a[1]===g2?aC(pS,aC(a[2],pR)):pT}function
-pU(a){return a[1]===g2?aC(pW,aC(a[2],pV)):pX}function
-pY(a){return 0}function
-pZ(a){return 0}function
-p0(h,g,f,e,d){var
-b=ma(0),c=[0,g0,p1,0];gK(c,b);var
-a=cx(0);eH(a);bZ([0,1,c],a);var
-i=cx(0),j=cx(0),k=cx(0);return[0,a,cx(0),k,j,i,78,10,68,78,0,1,1,1,1,kY,p2,h,g,f,e,d,0,0,pQ,pU,pY,pZ,b]}function
+c=0<a?1:0;if(c){if(80<a){a4(b[17],g8,0,80);var
+a=a-80|0;continue}return a4(b[17],g8,0,a)}return c}}function
+pT(a){return a[1]===g2?aB(pV,aB(a[2],pU)):pW}function
+pX(a){return a[1]===g2?aB(pZ,aB(a[2],pY)):p0}function
+p1(a){return 0}function
+p2(a){return 0}function
+p3(h,g,f,e,d){var
+b=md(0),c=[0,g0,p4,0];gK(c,b);var
+a=cB(0);eK(a);bZ([0,1,c],a);var
+i=cB(0),j=cB(0),k=cB(0);return[0,a,cB(0),k,j,i,78,10,68,78,0,1,1,1,1,k1,p5,h,g,f,e,d,0,0,pT,pX,p1,p2,b]}function
 g_(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=p0(c,b,function(a){return 0},e,d);a[19]=function(b){return pO(a,b)};a[20]=function(b){return g9(a,b)};a[21]=function(b){return g9(a,b)};return a}function
+a=p3(c,b,function(a){return 0},e,d);a[19]=function(b){return pR(a,b)};a[20]=function(b){return g9(a,b)};a[21]=function(b){return g9(a,b)};return a}function
 g$(a){function
-b(b){return dk(a)}return g_(function(b,c,d){return k_(a,b,c,d)},b)}function
-p3(a){function
-b(a){return 0}return g_(function(b,c,d){return mm(a,b,c,d)},b)}var
-p4=fD,p5=function(a){return ev(p4)}(0),p6=g$(k8),p7=g$(aW);p3(p5);la(function(a){g7(p6,0);return g7(p7,0)});function
-p8(b,a){var
-c=cm(a)===R?a:a[1];return gf(b,c)}var
-ha=[R,p9,bC(0)];wZ(0);p8(p_,ha);function
+b(b){return dm(a)}return g_(function(b,c,d){return lb(a,b,c,d)},b)}function
+p6(a){function
+b(a){return 0}return g_(function(b,c,d){return mp(a,b,c,d)},b)}var
+p7=fD,p8=function(a){return ey(p7)}(0),p9=g$(k$),p_=g$(aX);p6(p8);ld(function(a){g7(p9,0);return g7(p_,0)});function
+p$(b,a){var
+c=cq(a)===Q?a:a[1];return gf(b,c)}var
+ha=[Q,qa,bC(0)];w4(0);p$(qb,ha);function
 s(a){if(typeof
-a==="number"&&a!==fX)return-a|0;return w2(a)}function
+a==="number"&&a!==fX)return-a|0;return w7(a)}function
 k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:kT(b,a)}return kT(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:kW(b,a)}return kW(b,a)}function
 m(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:kW(a,b)}return kW(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:kZ(a,b)}return kZ(a,b)}function
 b(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!w1(b,a))return aH(b,a);return w0(b,a)}function
-B(a){if(typeof
-a==="number"&&a!==fI)return a+1|0;return w8(a)}function
-p$(a){if(typeof
-a==="number"&&a!==fX)return a-1|0;return w4(a)}function
-eJ(a){return typeof
-a==="number"?0<=a?a:a!==fX?-a|0:kS(a):kS(a)}function
+a==="number"&&!w6(b,a))return aH(b,a);return w5(b,a)}function
+C(a){if(typeof
+a==="number"&&a!==fI)return a+1|0;return xb(a)}function
+qc(a){if(typeof
+a==="number"&&a!==fX)return a-1|0;return w9(a)}function
+eM(a){return typeof
+a==="number"?0<=a?a:a!==fX?-a|0:kV(a):kV(a)}function
 af(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:kV(b,a)}return kV(b,a)}function
-cB(b,a){if(typeof
+c=b<<a;return c>>a===b?c:kY(b,a)}return kY(b,a)}function
+cF(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return w6(b,a)}function
-cC(a){return typeof
-a==="number"?a:w9(a)}var
+c=a<32?a:31;return b>>c}return w$(b,a)}function
+cG(a){return typeof
+a==="number"?a:xc(a)}var
 e=0,h=1;function
-ap(b,a){return 0<bS(b,a)?a:b}function
+aD(b,a){return 0<bS(b,a)?a:b}function
 x(b,a){return 0<=bS(b,a)?b:a}function
-qa(b,a){return 0<bS(b,a)?1:0}function
-qb(b,a){return w3(b,a,0,u(a))}function
-cD(e,a){var
-d=wW(e,a),b=d[2],c=d[1];if(0<=aj(b))return[0,c,b];if(0<=aj(a)){var
-f=k(b,a);return[0,p$(c),f]}var
-g=m(b,a);return[0,B(c),g]}function
+qd(b,a){return 0<bS(b,a)?1:0}function
+qe(b,a){return w8(b,a,0,u(a))}function
+cH(e,a){var
+d=w1(e,a),b=d[2],c=d[1];if(0<=aj(b))return[0,c,b];if(0<=aj(a)){var
+f=k(b,a);return[0,qc(c),f]}var
+g=m(b,a);return[0,C(c),g]}function
 f(c,a){return b(c,a)}function
-qc(a){return w7(a)}function
-cE(a){return aj(a)}function
-P(b,a){return wX(b,a)}function
-p(b,a){return bS(b,a)<=0?1:0}function
+qf(a){return xa(a)}function
+cI(a){return aj(a)}function
+P(b,a){return w2(b,a)}function
+q(b,a){return bS(b,a)<=0?1:0}function
 z(b,a){return bS(b,a)<0?1:0}function
 G(a){return a}function
-eK(a){try{var
-b=cC(a);return b}catch(a){a=aT(a);if(a===ha)return ej(qd);throw a}}function
-dy(a){return a?0:1}function
-aw(b,a){var
+eN(a){try{var
+b=cG(a);return b}catch(a){a=aV(a);if(a===ha)return em(qg);throw a}}function
+dA(a){return a?0:1}function
+ab(b,a){var
 c=a?[0,g(b,a[1])]:a;return c}function
 i(a){return a[1]}function
 j(a){return a[2]}function
@@ -2459,7 +2459,7 @@ b=a?F(a[2])+1|0:a;return b}function
 aZ(a,b){if(a){var
 c=aZ(a[2],b);return[0,a[1],c]}return b}function
 hb(a){return as(0,a-1|0)}function
-dz(b,a){return b+a|0}function
+dB(b,a){return b+a|0}function
 hc(b,a){return aH(b,a)}function
 hd(b,a){return as(0,b-a|0)}function
 he(b,a){function
@@ -2469,7 +2469,7 @@ hf(b,a){function
 c(b){return he(a,hf(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 hg(b,a){return b<=a?1:0}function
-aN(b,a){return b<a?1:0}function
+aP(b,a){return b<a?1:0}function
 hh(b,a){function
 c(b){function
 c(a){return hh(b,a)+1|0}function
@@ -2478,55 +2478,55 @@ d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 hi(b,a){function
 c(a){return hf(b,hi(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}var
-dA=function
-c(a,b){return c.fun(a,b)};wO(dA,function(b,a){function
+dC=function
+c(a,b){return c.fun(a,b)};wT(dC,function(b,a){function
 g(j){function
-d(a){return B(f(2,h))}function
-g(a){return f(2,B(a))}function
-i(a){return B(f(2,B(a)))}if(p(a,h))return d(0);var
-b=cD(a,G(2)),c=b[1];return P(b[2],e)?g(c):i(c)}function
+d(a){return C(f(2,h))}function
+g(a){return f(2,C(a))}function
+i(a){return C(f(2,C(a)))}if(q(a,h))return d(0);var
+b=cH(a,G(2)),c=b[1];return P(b[2],e)?g(c):i(c)}function
 i(b){function
-g(a){return f(2,B(b))}function
-i(a){return B(f(2,k(b,a)))}function
-j(a){return f(2,l(dA,b,a))}if(p(a,h))return g(0);var
-c=cD(a,G(2)),d=c[1];return P(c[2],e)?i(d):j(d)}function
+g(a){return f(2,C(b))}function
+i(a){return C(f(2,k(b,a)))}function
+j(a){return f(2,l(dC,b,a))}if(q(a,h))return g(0);var
+c=cH(a,G(2)),d=c[1];return P(c[2],e)?i(d):j(d)}function
 j(b){function
-g(a){return B(f(2,B(b)))}function
-i(a){return f(2,l(dA,b,a))}function
-j(a){return B(f(2,l(dA,b,a)))}if(p(a,h))return g(0);var
-c=cD(a,G(2)),d=c[1];return P(c[2],e)?i(d):j(d)}if(p(b,h))return g(0);var
-c=cD(b,G(2)),d=c[1];return P(c[2],e)?i(d):j(d)});function
-cF(a,b,c){function
+g(a){return C(f(2,C(b)))}function
+i(a){return f(2,l(dC,b,a))}function
+j(a){return C(f(2,l(dC,b,a)))}if(q(a,h))return g(0);var
+c=cH(a,G(2)),d=c[1];return P(c[2],e)?i(d):j(d)}if(q(b,h))return g(0);var
+c=cH(b,G(2)),d=c[1];return P(c[2],e)?i(d):j(d)});function
+cJ(a,b,c){function
 i(c){return g(a,b)}function
-j(c){return cF(a,cF(a,b,c),c)}function
-k(c){return g(a,cF(a,cF(a,b,c),c))}if(p(c,h))return i(0);var
-d=cD(c,G(2)),f=d[1];return P(d[2],e)?j(f):k(f)}function
-qe(a){function
-c(c){return b(a,c)}return function(a){return cF(c,h,a)}}function
-bf(c,a){function
+j(c){return cJ(a,cJ(a,b,c),c)}function
+k(c){return g(a,cJ(a,cJ(a,b,c),c))}if(q(c,h))return i(0);var
+d=cH(c,G(2)),f=d[1];return P(d[2],e)?j(f):k(f)}function
+qh(a){function
+c(c){return b(a,c)}return function(a){return cJ(c,h,a)}}function
+bg(c,a){function
 d(a){return e}function
-f(a){return g(qe(c),a)}function
+f(a){return g(qh(c),a)}function
 i(a){return h}var
-b=cE(a);return 0===b?i(0):0<b?f(a):d(s(a))}function
-bg(a){return 0<=cE(a)?eK(a):0}function
-w(b,a){return 0===cE(a)?e:wY(b,a)}function
-bI(a){return 0<cE(a)?G(aU(a)-1|0):e}function
-bh(a){return 0<=cE(a)?qc(a):e}function
-ax(b,c){var
-a=eK(c);return 0<=a?af(b,a):cB(b,-a|0)}function
-dB(b,c){var
-a=eK(c);return 0<=a?cB(b,a):af(b,-a|0)}function
-dC(b,a){return a?a[1]:b}function
+b=cI(a);return 0===b?i(0):0<b?f(a):d(s(a))}function
+bh(a){return 0<=cI(a)?eN(a):0}function
+w(b,a){return 0===cI(a)?e:w3(b,a)}function
+bI(a){return 0<cI(a)?G(aW(a)-1|0):e}function
+bi(a){return 0<=cI(a)?qf(a):e}function
+aw(b,c){var
+a=eN(c);return 0<=a?af(b,a):cF(b,-a|0)}function
+dD(b,c){var
+a=eN(c);return 0<=a?cF(b,a):af(b,-a|0)}function
+dE(b,a){return a?a[1]:b}function
 hj(a){var
 b=a?a[2]:a;return b}function
-ay(c,a,b){function
-d(c){return a?ay(c,a[2],b):b}function
+al(c,a,b){function
+d(c){return a?al(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
 bJ(a,b){function
 c(b){return a?bJ(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-qf(d,c){var
+qi(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
@@ -2544,11 +2544,11 @@ var
 c=a;return c}function
 hl(b,a){if(a){var
 c=hl(b,a[2]);return aZ(g(b,a[1]),c)}return a}function
-cG(e,d,c){var
+cK(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=l(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-aO(c,b,a){if(a){var
-d=aO(c,b,a[2]);return l(c,a[1],d)}return b}function
+aQ(c,b,a){if(a){var
+d=aQ(c,b,a[2]);return l(c,a[1],d)}return b}function
 b5(e,d){var
 a=d;for(;;){if(a){var
 b=g(e,a[1]);if(!b){var
@@ -2556,7 +2556,7 @@ a=a[2];continue}var
 c=b}else
 var
 c=a;return c}}function
-al(d,c){var
+am(d,c){var
 a=c;for(;;){if(a){var
 b=g(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
@@ -2570,14 +2570,14 @@ var
 c=a;else
 var
 c=b;return c}function
-cH(b,a){function
+cL(b,a){function
 c(c){if(a)var
-d=cH(c,a[2]),b=[0,a[1],d];else
+d=cL(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-cI(b,a){function
-c(b){return a?cI(b,a[2]):a}function
+cM(b,a){function
+c(b){return a?cM(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
 b8(b,a){function
 c(a){return[0,b,b8(b+1|0,a)]}function
@@ -2585,56 +2585,56 @@ d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 bs(b,a){function
 c(a){return[0,b,bs(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-Q(b,a){return s(w(s(b),a))}function
-aP(d,c,a){var
-e=Q(b(d,c),a);return[0,w(b(d,c),a),e]}function
-dD(b,a){var
+R(b,a){return s(w(s(b),a))}function
+aR(d,c,a){var
+e=R(b(d,c),a);return[0,w(b(d,c),a),e]}function
+dF(b,a){var
 c=j(a),d=k(j(b),c),e=i(a);return[0,k(i(b),e),d]}function
-qg(a){var
+qj(a){var
 b=s(i(a));return[0,s(j(a)),b]}function
-hm(a,c){if(p(e,a)){var
+hm(a,c){if(q(e,a)){var
 d=b(a,j(c));return[0,b(a,i(c)),d]}var
 f=b(a,i(c));return[0,b(a,j(c)),f]}function
 b9(d,c,a){var
-e=j(a),f=Q(b(j(c),e),d),g=i(a);return[0,w(b(i(c),g),d),f]}function
-qh(a,c){var
-d=i(c),e=Q(b(a,a),d),f=j(c);return[0,w(b(a,a),f),e]}function
+e=j(a),f=R(b(j(c),e),d),g=i(a);return[0,w(b(i(c),g),d),f]}function
+qk(a,c){var
+d=i(c),e=R(b(a,a),d),f=j(c);return[0,w(b(a,a),f),e]}function
 hn(d,c,a){var
-e=Q(b(j(a),c),d);return[0,w(b(i(a),c),d),e]}function
-aQ(c,a){if(c){if(a){var
-d=aQ(c[2],a[2]);return k(b(c[1],a[1]),d)}return e}return e}function
-az(a){if(a){var
-b=az(a[2]);return k(a[1],b)}return e}function
-qi(b){var
+e=R(b(j(a),c),d);return[0,w(b(i(a),c),d),e]}function
+aS(c,a){if(c){if(a){var
+d=aS(c[2],a[2]);return k(b(c[1],a[1]),d)}return e}return e}function
+ax(a){if(a){var
+b=ax(a[2]);return k(a[1],b)}return e}function
+ql(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
-if(2!==a[0])return p(e,a[1][1]);return 0}function
+if(2!==a[0])return q(e,a[1][1]);return 0}function
 ho(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-d=qi(a);if(d){var
-f=a[16];return al(function(a){return p(e,a)},f)}return d}}else
+d=ql(a);if(d){var
+f=a[16];return am(function(a){return q(e,a)},f)}return d}}else
 if(1===b[0])return 1;return 0}return 0}function
 hp(a,c,e,d){function
 g(e){var
-g=b9(a,d,hp(a,k(c,h),e,d));return dD(aP(a,h,k(b(f(2,h),c),h)),g)}function
+g=b9(a,d,hp(a,k(c,h),e,d));return dF(aR(a,h,k(b(f(2,h),c),h)),g)}function
 i(i){var
-d=k(b(f(2,h),c),h),e=b(f(2,f(2,f(2,h))),d),g=Q(b(B(f(2,f(2,f(2,h)))),a),e);return[0,w(a,k(b(f(2,h),c),h)),g]}return 0===e?i(0):g(e-1|0)}function
-eL(a,g,d,c){var
-b=aP(a,d,c),i=b9(a,b,hp(a,e,g,b9(a,b,b)));return hm(f(2,h),i)}function
-qj(d,c,b,a){if(p(a,b)){var
-e=k(b,a);return eL(d,c,m(b,a),e)}var
-f=k(a,b);return qg(eL(d,c,m(a,b),f))}function
+d=k(b(f(2,h),c),h),e=b(f(2,f(2,f(2,h))),d),g=R(b(C(f(2,f(2,f(2,h)))),a),e);return[0,w(a,k(b(f(2,h),c),h)),g]}return 0===e?i(0):g(e-1|0)}function
+eO(a,g,d,c){var
+b=aR(a,d,c),i=b9(a,b,hp(a,e,g,b9(a,b,b)));return hm(f(2,h),i)}function
+qm(d,c,b,a){if(q(a,b)){var
+e=k(b,a);return eO(d,c,m(b,a),e)}var
+f=k(a,b);return qj(eO(d,c,m(a,b),f))}function
 hq(a,d){var
-c=b(f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h)))))))))))))))),a),e=B(f(2,h));return hn(c,a,eL(c,hc(2,d),h,e))}function
-qk(d,c){var
-j=bI(c),a=m(bI(d),j),g=p(e,a)?d:ax(d,s(a)),i=p(e,a)?ax(c,a):c,l=b(B(f(2,f(2,h))),g);if(z(b(B(f(2,B(f(2,h)))),i),l))return k(a,h);var
-n=b(B(f(2,f(2,h))),i);return z(b(B(f(2,B(f(2,h)))),g),n)?m(a,h):a}function
-ql(r,q,o,d,c){var
-a=qk(d,c),g=p(e,a)?d:ax(d,s(a)),i=p(e,a)?ax(c,a):c,j=z(e,d),k=j?z(e,c):j,l=k?p(g,b(f(2,h),i)):k,m=l?p(i,b(f(2,h),g)):l;if(m)var
-t=qj(r,q,g,i),n=[0,dD(hm(a,o),t)];else
+c=b(f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h)))))))))))))))),a),e=C(f(2,h));return hn(c,a,eO(c,hc(2,d),h,e))}function
+qn(d,c){var
+j=bI(c),a=m(bI(d),j),g=q(e,a)?d:aw(d,s(a)),i=q(e,a)?aw(c,a):c,l=b(C(f(2,f(2,h))),g);if(z(b(C(f(2,C(f(2,h)))),i),l))return k(a,h);var
+n=b(C(f(2,f(2,h))),i);return z(b(C(f(2,C(f(2,h)))),g),n)?m(a,h):a}function
+qo(r,p,o,d,c){var
+a=qn(d,c),g=q(e,a)?d:aw(d,s(a)),i=q(e,a)?aw(c,a):c,j=z(e,d),k=j?z(e,c):j,l=k?q(g,b(f(2,h),i)):k,m=l?q(i,b(f(2,h),g)):l;if(m)var
+t=qm(r,p,g,i),n=[0,dF(hm(a,o),t)];else
 var
 n=m;return n}function
 hr(b,a){if(b)if(a)var
@@ -2643,35 +2643,35 @@ var
 c=a;else
 var
 c=b;return c}function
-qm(b,a){var
-c=bs(0,b);return cG(function(b,a){return hr(a,b)},a,c)}function
+qp(b,a){var
+c=bs(0,b);return cK(function(b,a){return hr(a,b)},a,c)}function
 bt(a){if(a){var
 b=a[1];if(b)var
 c=bt(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return qn}function
+d=b;return d}return qq}function
 hs(f,a,e){if(a)var
 b=a[1],c=l(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-dF(a,d,c,f,b){if(b){var
+dG(a,d,c,f,b){if(b){var
 h=b[2],e=b[1],i=hs(a,c,e);if(i){var
-m=dF(a,d,c,f,h);return[0,i[1],m]}var
+m=dG(a,d,c,f,h);return[0,i[1],m]}var
 j=hs(a,f,e);if(j){var
-n=dF(a,d,f,c,h);return[0,j[1],n]}var
-k=g(d,e),l=[0,k,dF(a,d,[0,[0,e,k]],c,h)]}else
+n=dG(a,d,f,c,h);return[0,j[1],n]}var
+k=g(d,e),l=[0,k,dG(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-qo(c,b,a){return dF(c,b,0,0,a)}function
+qr(c,b,a){return dG(c,b,0,0,a)}function
 ht(b,a){return b?a?P(b[1],a[1]):a:a?0:1}function
-qp(b,a){var
+qs(b,a){var
 d=i(a),c=ht(i(b),d);if(c){var
 e=j(a);return ht(j(b),e)}return c}function
 a0(c){var
-a=bh(c);return P(b(a,a),c)?a:k(a,h)}function
-qq(a,d,c){var
-f=p(e,d),g=f?z(e,c):f;if(g)var
-i=a0(Q(b(b(a,a),d),c)),h=[0,[0,bh(w(b(b(a,a),d),c)),i]];else
+a=bi(c);return P(b(a,a),c)?a:k(a,h)}function
+qt(a,d,c){var
+f=q(e,d),g=f?z(e,c):f;if(g)var
+i=a0(R(b(b(a,a),d),c)),h=[0,[0,bi(w(b(b(a,a),d),c)),i]];else
 var
 h=g;return h}function
 hu(p,o,n,m){var
@@ -2680,41 +2680,41 @@ j=a[2],h=a[1],l=c[2],g=c[1];if(P(g,e)){var
 c=l,a=j;continue}var
 i=z(e,g)?h[3]:h[2];if(i){var
 q=k(d,b(g,i[1])),c=l,a=j,f=k(f,b(g,h[1])),d=q;continue}return i}return[0,[0,f,d]]}return[0,[0,f,d]]}}function
-eM(m,l){var
+eP(m,l){var
 c=m,a=l;for(;;){if(c){if(a){var
 d=a[1];if(d){var
 j=a[2],g=c[2],i=c[1];if(P(i,e)){var
 c=g,a=j;continue}var
-n=eM(g,j),o=aQ(g,d[2]),p=b(f(2,h),o);return k(b(i,k(b(i,d[1]),p)),n)}return e}return e}return e}}function
-qr(i,a,d,c){if(z(e,a)){var
+n=eP(g,j),o=aS(g,d[2]),p=b(f(2,h),o);return k(b(i,k(b(i,d[1]),p)),n)}return e}return e}return e}}function
+qu(i,a,d,c){if(z(e,a)){var
 j=b(i,c);return[0,[0,m(b(a,d),j),a]]}var
 f=P(a,e),g=f?P(c,e):f,k=g?[0,[0,d,h]]:g;return k}function
-qs(l,k,j,i,h,g,f,a,d){var
+qv(l,k,j,i,h,g,f,a,d){var
 m=b(a,h),c=hu(d,k,b(a,i),m);if(c){var
-e=c[1],n=eM([0,a,d],[0,[0,g,f],j]);return qr(l,e[1],e[2],n)}return c}var
-qt=f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))),qu=bf(f(2,h),qt);function
+e=c[1],n=eP([0,a,d],[0,[0,g,f],j]);return qu(l,e[1],e[2],n)}return c}var
+qw=f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))),qx=bg(f(2,h),qw);function
 ag(a){return a[8]}function
-eN(b){var
+hv(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return h;return e}function
-hv(f,d,c){var
+hw(f,d,c){var
 a=f[4];if(typeof
 a==="number"&&!a)return b(d,c);return e}function
-eO(a){var
+dH(a){var
 c=a[4];if(typeof
 c==="number"){if(0===c){var
 d=ag(a);return b(ag(a),d)}}else
 if(2!==c[0]){var
 i=ag(a);return b(s(f(2,h)),i)}var
 e=ag(a),g=b(ag(a),e);return b(s(f(2,h)),g)}function
-qv(b){var
+qy(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
-if(2!==a[0])return p(e,a[1][1]);return 1}function
-qw(b){var
+if(2!==a[0])return q(e,a[1][1]);return 1}function
+qz(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,h,h]]}function
-qx(a){var
+qA(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2722,197 +2722,202 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-dG(b){var
+dI(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return qu;return h}function
-qy(c,a){var
-d=aQ(a,a),e=c[4];if(typeof
+a!=="number"&&2!==a[0])return qx;return h}function
+qB(c,a){var
+d=aS(a,a),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=dG(c),f=b(b(dG(c),g),d),i=a0(f),j=bh(f);return[0,d,az(a),j,i]}return[0,d,az(a),h,h]}function
-hw(a){var
-h=a[9],b=n(function(b){return qy(a,b)},h),f=qv(a);if(f)var
+g=dI(c),f=b(b(dI(c),g),d),i=a0(f),j=bi(f);return[0,d,ax(a),j,i]}return[0,d,ax(a),h,h]}function
+hx(a){var
+h=a[9],b=n(function(b){return qB(a,b)},h),f=qy(a);if(f)var
 i=a[2],c=F(b)===i?1:0;else
 var
 c=f;if(c)var
-j=a[9],d=al(function(b){var
+j=a[9],d=am(function(b){var
 c=a[1];return F(b)===c?1:0},j);else
 var
 d=c;var
-g=d?al(function(a){return z(e,a[3])},b):d,k=g?[0,b]:g;return k}function
-hx(c,a){if(a){var
-d=b(c,hx(c,a[2]));return k(a[1],d)}return e}function
-qz(a){var
-e=ax(h,m(a,h));function
+g=d?am(function(a){return z(e,a[3])},b):d,k=g?[0,b]:g;return k}function
+hy(c,a){if(a){var
+d=b(c,hy(c,a[2]));return k(a[1],d)}return e}function
+qC(a){var
+e=aw(h,m(a,h));function
 b(a,g,c,d){function
 f(e){var
-a=dB(g,h),f=dB(c,a),i=b(e,a,f,d);return b(e,a,m(c,ax(f,a)),i)}function
+a=dD(g,h),f=dD(c,a),i=b(e,a,f,d);return b(e,a,m(c,aw(f,a)),i)}function
 i(a){return[0,m(c,e),d]}return 0===a?i(0):f(a-1|0)}return b}function
-hy(c,b,a){if(b){if(a){var
-d=hy(c,b[2],a[2]),e=ax(a[1],c);return[0,k(b[1],e),d]}return b}return n(function(a){return ax(a,c)},a)}function
-hz(b,a){if(a){var
-c=hz(b,a[2]);return hy(b,a[1],c)}return a}function
-qA(g,f,e){var
+hz(c,b,a){if(b){if(a){var
+d=hz(c,b[2],a[2]),e=aw(a[1],c);return[0,k(b[1],e),d]}return b}return n(function(a){return aw(a,c)},a)}function
+hA(b,a){if(a){var
+c=hA(b,a[2]);return hz(b,a[1],c)}return a}function
+qD(g,f,e){var
 d=g,c=f,a=e;for(;;){if(c){if(a){var
 h=a[2],i=c[2],d=k(d,b(c[1],a[1])),c=i,a=h;continue}return d}return d}}var
-cJ=hi(2,6),qB=6;function
-hA(b,a){function
+cN=hi(2,6),qE=6;function
+hB(b,a){function
 c(c){if(a)var
-d=hA(c,cI(cJ,a)),b=[0,cH(cJ,a),d];else
+d=hB(c,cM(cN,a)),b=[0,cL(cN,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-qC(a){var
-c=ax(h,a),d=ax(h,m(a,h));return function(e,b){var
-f=hA(e,b);return n(function(b){var
-e=hz(a,b);return[0,hx(c,bs(d,F(b))),e]},f)}}function
-qD(b,a){return n(function(b){return qA(e,a,j(b))},b)}function
-hB(e,c,a){if(c)if(a)var
-f=hB(e,c[2],a[2]),g=a[1],d=[0,k(b(e,c[1]),g),f];else
+qF(a){var
+c=aw(h,a),d=aw(h,m(a,h));return function(e,b){var
+f=hB(e,b);return n(function(b){var
+e=hA(a,b);return[0,hy(c,bs(d,F(b))),e]},f)}}function
+qG(b,a){return n(function(b){return qD(e,a,j(b))},b)}function
+hC(e,c,a){if(c)if(a)var
+f=hC(e,c[2],a[2]),g=a[1],d=[0,k(b(e,c[1]),g),f];else
 var
 d=a;else
 var
 d=c;return d}function
-hC(i,h,c){var
+hD(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
 d=a[2],f=b[2],g=b[1];if(P(g,e)){var
 b=f,a=d;continue}var
-j=hC(f,d,c);return hB(g,a[1],j)}return c}return c}}function
-hD(d,c,b,a){if(b){if(a){var
-f=hD(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return jp(qz(d),qB,c,g,f)}var
+j=hD(f,d,c);return hC(g,a[1],j)}return c}return c}}function
+hE(d,c,b,a){if(b){if(a){var
+f=hE(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return jr(qC(d),qE,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-qE(a,e,d,c){return cH(e,hD(a,b(a,G(cJ)),d,c))}function
-qF(a){var
-d=ax(h,m(a,h));return function(f,e){var
-c=dB(e,b(a,G(f)));return m(m(c,ax(dB(c,a),a)),d)}}function
-eP(b,a){if(b)if(a)var
-d=eP(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
+qH(a,e,d,c){return cL(e,hE(a,b(a,G(cN)),d,c))}function
+qI(a){var
+d=aw(h,m(a,h));return function(f,e){var
+c=dD(e,b(a,G(f)));return m(m(c,aw(dD(c,a),a)),d)}}function
+eQ(b,a){if(b)if(a)var
+d=eQ(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-eQ(d,a,c){var
-f=G(cJ),b=bg(w(G(a),f)),g=hd(a,hc(b,cJ));return n(function(a){var
-c=ay(b,a,e);return l(qF(d),g,c)},c)}function
-hE(a){if(a){var
-b=hE(a[2]);return k(eJ(a[1]),b)}return e}var
-hF=f(2,f(2,f(2,B(f(2,h)))));function
-qG(a){return k(bI(aO(function(b,a){return x(b[1],a)},e,a)),h)}function
-cK(a){return k(k(qG(a),hF),h)}function
-qH(a,b){var
-c=a[9],d=F(a[9]);return l(qC(cK(b)),d,c)}function
-qI(a){var
+eR(d,a,c){var
+f=G(cN),b=bh(w(G(a),f)),g=hd(a,hc(b,cN));return n(function(a){var
+c=al(b,a,e);return l(qI(d),g,c)},c)}function
+hF(a){if(a){var
+b=hF(a[2]);return k(eM(a[1]),b)}return e}var
+hG=f(2,f(2,f(2,C(f(2,h)))));function
+qJ(a){return k(bI(aQ(function(b,a){return x(b[1],a)},e,a)),h)}function
+cO(a){return k(k(qJ(a),hG),h)}function
+qK(a,b){var
+c=a[9],d=F(a[9]);return l(qF(cO(b)),d,c)}function
+qL(a){var
 b=a[9];return n(function(a){return 0},b)}function
-hG(f,e,d,b,a){if(b)if(a){var
-h=a[1],k=hG(f,e,d+1|0,b[2],a[2]);if(h)var
+hH(f,e,d,b,a){if(b)if(a){var
+h=a[1],k=hH(f,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=g(e,d),i=j?qD(f,b[1]):j;var
+j=g(e,d),i=j?qG(f,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-dH(c,a){if(a)var
-e=a[1],f=dH(c,a[2]),d=[0,n(function(a){return b(b(G(c[1]),e),a)},a),f];else
+dJ(c,a){if(a)var
+e=a[1],f=dJ(c,a[2]),d=[0,n(function(a){return b(b(G(c[1]),e),a)},a),f];else
 var
 d=a;return d}function
-eR(c,g,f,e,d,a){if(f){if(e){if(d){var
-h=eR(c,g,f[2],e[2],d[2],a),i=e[1],j=n(function(a){return b(i,a)},a),k=f[1];return[0,aZ(eQ(cK(g),k,d),j),h]}return dH(c,a)}return dH(c,a)}return dH(c,a)}function
-eS(d,b){if(b){var
-a=ay(b[1],d,0);if(a)var
-c=eS(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+eS(c,g,f,e,d,a){if(f){if(e){if(d){var
+h=eS(c,g,f[2],e[2],d[2],a),i=e[1],j=n(function(a){return b(i,a)},a),k=f[1];return[0,aZ(eR(cO(g),k,d),j),h]}return dJ(c,a)}return dJ(c,a)}return dJ(c,a)}function
+eT(d,b){if(b){var
+a=al(b[1],d,0);if(a)var
+c=eT(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return qJ}function
-dI(b,a){if(b){var
+e=a;return e}return qM}function
+dK(b,a){if(b){var
 c=b[1];return a?[0,x(c,a[1])]:[0,c]}return a}function
-dJ(b,a){if(b){var
-c=b[1];return a?[0,ap(c,a[1])]:[0,c]}return a}function
-dK(b,a){var
-c=j(a),d=dJ(j(b),c),e=i(a);return[0,dI(i(b),e),d]}function
-hH(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,hH(a,b,d)]},g=function(a){return[0,dK(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-qK(d,c,a){var
-e=[0,Q(b(c,j(a)),d)];return[0,[0,w(b(c,i(a)),d)],e]}function
-hI(d,c,a,b){if(a){var
-e=a[1],f=hI(d,c,a[2],b),g=qK(d,c,j(e));return hH(i(e),g,f)}return b}function
-hJ(c,a){var
+b$(b,a){if(b){var
+c=b[1];return a?[0,aD(c,a[1])]:[0,c]}return a}function
+dL(b,a){var
+c=j(a),d=b$(j(b),c),e=i(a);return[0,dK(i(b),e),d]}function
+hI(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,hI(a,b,d)]},g=function(a){return[0,dL(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+dM(c,a,e,d){var
+f=ab(function(d){return R(b(a,d),c)},d);return[0,ab(function(d){return w(b(a,d),c)},e),f]}function
+hJ(e,d,a,c){if(a){var
+b=a[1],f=hJ(e,d,a[2],c),g=j(j(b)),h=dM(e,d,i(j(b)),g);return hI(i(b),h,f)}return c}function
+hK(c,a){var
 d=w(a,c);if(P(a,b(c,d)))return[0,[0,a,d],h];var
 e=w(c,a);return P(c,b(a,e))?[0,[0,c,h],e]:[0,[0,b(c,a),a],c]}function
-cL(d,c,a){var
-f=dG(d),g=p(e,a)?c[3]:c[4];return w(b(a,g),f)}function
-hK(c,b,a){return s(cL(c,b,s(a)))}function
-qL(f,c,a,d){var
-g=p(e,a)?c[4]:c[3],h=b(d,g);return w(b(a,dG(f)),h)}function
-hL(a,j,i,c,h,g){var
-d=hv(a,j,c[1]),f=s(b(eO(a),i));if(z(e,eO(a))){var
-l=[0,k(d,cL(a,c,b(f,g)))],m=[0,k(d,hK(a,c,b(f,h)))];return[0,eN(a),m,l]}var
-n=[0,k(d,cL(a,c,b(f,h)))],o=[0,k(d,hK(a,c,b(f,g)))];return[0,eN(a),o,n]}function
-hM(a,i){var
-d=qw(a);if(d)var
+hL(f,e,c,a){function
+d(a,c){return a?[0,b(f,a[1])]:ab(function(a){return b(e,a)},c)}var
+g=j(a),h=d(j(c),g),k=i(a);return[0,d(i(c),k),h]}function
+dN(d,c,a){var
+f=dI(d),g=q(e,a)?c[3]:c[4];return w(b(a,g),f)}function
+qN(c,b,a){return s(dN(c,b,s(a)))}function
+qO(f,c,a,d){var
+g=q(e,a)?c[4]:c[3],h=b(d,g);return w(b(a,dI(f)),h)}function
+hM(a,l,d,c){var
+f=hw(a,l,d[1]);if(z(e,dH(a)))var
+m=c[2],n=c[1],h=m,g=n;else
+var
+q=i(c),r=j(c),h=q,g=r;var
+o=ab(function(c){return k(f,dN(a,d,b(s(dH(a)),c)))},h),p=ab(function(c){return k(f,qN(a,d,b(s(dH(a)),c)))},g);return[0,hv(a),p,o]}function
+hN(a,i){var
+d=qz(a);if(d)var
 c=d[1],p=b(c[1],c[1]),q=ag(a),r=[0,s(b(b(i,b(ag(a),q)),p))],j=[0,[0,e,[0,b(c[2],c[2]),0,r]],0];else
 var
 j=d;var
-g=qx(a);if(g)var
+g=qA(a);if(g)var
 l=g[1],m=l[2],n=l[1],t=G(a[1]),u=[0,b(b(b(b(f(2,h),i),t),n),m)],v=[0,f(2,h),0,u],o=[0,[0,k(n,m),v],0];else
 var
 o=g;return aZ(o,j)}function
-eT(d,e){var
+eU(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=eT(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=eU(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-hN(a){var
+hO(a){var
 c=a[4];if(typeof
 c!=="number"&&2!==c[0])return ag(a);var
 d=ag(a);return b(ag(a),d)}function
-qM(c,h,a,d,g){if(typeof
+qP(c,h,a,d,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-o=ag(c),q=b(ag(c),o),r=a0(x(e,Q(b(b(b(a,a),q),i),h))),t=d[1];return[0,i,b(b(a,a),t),r]}var
-n=w(cL(c,d,s(b(b(a,hN(c)),i))),h);return[0,i,a0(d[1]),n]}var
+o=ag(c),p=b(ag(c),o),r=a0(x(e,R(b(b(b(a,a),p),i),h))),t=d[1];return[0,i,b(b(a,a),t),r]}var
+n=w(dN(c,d,s(b(b(a,hO(c)),i))),h);return[0,i,a0(d[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
-l=p(e,f);if(l)var
-v=ag(c),y=b(ag(c),v),z=bh(w(b(b(b(a,a),y),f),h)),A=d[1],m=[1,f,b(b(a,a),A),z];else
+l=q(e,f);if(l)var
+v=ag(c),y=b(ag(c),v),z=bi(w(b(b(b(a,a),y),f),h)),A=d[1],m=[1,f,b(b(a,a),A),z];else
 var
 m=l;return m}var
-u=w(cL(c,d,b(b(a,hN(c)),f)),h);return[1,f,a0(d[1]),u]}}function
-qN(f,a,d,c){var
-g=b(f,d);return a0(x(e,Q(m(b(a,c),g),a)))}function
-qO(l,j,c,i,e,a,d){var
+u=w(dN(c,d,b(b(a,hO(c)),f)),h);return[1,f,a0(d[1]),u]}}function
+qQ(f,a,d,c){var
+g=b(f,d);return a0(x(e,R(m(b(a,c),g),a)))}function
+qR(l,j,c,i,e,a,d){var
 g=l[4];if(typeof
 g==="number"&&!g){var
-n=k(m(e,b(b(f(2,h),j),d)),i),o=k(a,c);return p(b(k(a,c),o),n)}return p(m(b(c,e),d),a)}function
-qP(n,l,c,j,e,a,d){var
+n=k(m(e,b(b(f(2,h),j),d)),i),o=k(a,c);return q(b(k(a,c),o),n)}return q(m(b(c,e),d),a)}function
+qS(n,l,c,j,e,a,d){var
 g=n[4];if(typeof
 g==="number"&&!g){var
-i=p(c,a);if(i){var
-o=m(a,c),q=b(m(a,c),o);return p(k(m(e,b(b(f(2,h),l),d)),j),q)}return i}return p(k(b(c,e),d),a)}function
-qQ(g,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(qO(g,f,e,d,a[2],a[3],c)){var
-h=j(b),k=i(b);return[0,dI([0,a[1]],k),h]}return b}if(qP(g,f,e,d,a[2],a[3],c)){var
-l=j(b),m=dJ([0,a[1]],l);return[0,i(b),m]}return b}}function
-hO(d,c,b,a){if(c){if(b){if(a){var
-e=hO(d,c[2],b[2],a[2]);return[0,a3(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-hP(f,e,d,b,a){if(b)if(a)var
-g=hP(f,e,d,b[2],a[2]),c=[0,qM(f,e,d,b[1],a[1]),g];else
+i=q(c,a);if(i){var
+o=m(a,c),p=b(m(a,c),o);return q(k(m(e,b(b(f(2,h),l),d)),j),p)}return i}return q(k(b(c,e),d),a)}function
+qT(g,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(qR(g,f,e,d,a[2],a[3],c)){var
+h=j(b),k=i(b);return[0,dK([0,a[1]],k),h]}return b}if(qS(g,f,e,d,a[2],a[3],c)){var
+l=j(b),m=b$([0,a[1]],l);return[0,i(b),m]}return b}}function
+hP(d,c,b,a){if(c){if(b){if(a){var
+e=hP(d,c[2],b[2],a[2]);return[0,a4(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+hQ(f,e,d,b,a){if(b)if(a)var
+g=hQ(f,e,d,b[2],a[2]),c=[0,qP(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-hQ(b){var
+hR(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return h;return s(h)}function
-hR(a,c){var
-d=eO(a);return b(c,b(hQ(a),d))}function
-dL(a,h,s,r,q,p,d,o,c){if(c){var
+hS(a,c){var
+d=dH(a);return b(c,b(hR(a),d))}function
+dO(a,h,s,r,q,p,d,o,c){if(c){var
 i=c[1],f=i[1],j=z(e,f);if(j){var
-t=i[2],u=b(b(p,hQ(a)),f),v=d[1],w=hv(a,h,d[1]),g=qs(h,r,q,eN(a),w,v,o,u,t);if(g)var
-k=g[1],x=b(b(k[2],f),s),l=[0,qL(a,d,k[1],x)];else
+t=i[2],u=b(b(p,hR(a)),f),v=d[1],w=hw(a,h,d[1]),g=qv(h,r,q,hv(a),w,v,o,u,t);if(g)var
+k=g[1],x=b(b(k[2],f),s),l=[0,qO(a,d,k[1],x)];else
 var
 l=g;var
 m=l}else
@@ -2921,50 +2926,48 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-qR(l,k,f,e,d,q,p,m,a,o,c){var
+qU(l,k,f,e,d,q,p,m,a,o,c){var
 r=m[1];if(r){var
-w=a[2],x=n(function(a){return b(w,a)},q),t=aZ(g(p,o),x),y=j(c),z=m[2],A=dJ(aw(s,dL(l,k,f,e,d,s(h),a,t,z)),y),B=i(c);return[0,dI(dL(l,k,f,e,d,h,a,t,[0,r[1]]),B),A]}var
+w=a[2],x=n(function(a){return b(w,a)},q),t=aZ(g(p,o),x),y=j(c),z=m[2],A=b$(ab(s,dO(l,k,f,e,d,s(h),a,t,z)),y),B=i(c);return[0,dK(dO(l,k,f,e,d,h,a,t,[0,r[1]]),B),A]}var
 u=m[2];if(u){var
-C=a[2],D=n(function(a){return b(C,a)},q),v=aZ(g(p,o),D),E=j(c),F=[0,u[1]],G=dJ(aw(s,dL(l,k,f,e,d,s(h),a,v,F)),E),H=i(c);return[0,dI(dL(l,k,f,e,d,h,a,v,0),H),G]}return c}function
-eU(l,k,j,i,h,g,f,c,p,o,a){if(c){var
-m=c[1],b=m[1],d=cI(b,o);if(d){var
-e=cI(b,a);if(e){var
-n=dz(p,b),q=eU(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,qR(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return aZ(cH(b,a),r)}return a}return a}return a}function
-qS(a){var
+C=a[2],D=n(function(a){return b(C,a)},q),v=aZ(g(p,o),D),E=j(c),F=[0,u[1]],G=b$(ab(s,dO(l,k,f,e,d,s(h),a,v,F)),E),H=i(c);return[0,dK(dO(l,k,f,e,d,h,a,v,0),H),G]}return c}function
+eV(l,k,j,i,h,g,f,c,p,o,a){if(c){var
+m=c[1],b=m[1],d=cM(b,o);if(d){var
+e=cM(b,a);if(e){var
+n=dB(p,b),q=eV(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,qU(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return aZ(cL(b,a),r)}return a}return a}return a}function
+qV(a){var
 b=a[4];return hl(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-dM(b,a){return ay(a,b,[0,e,e,h,h])}function
-qT(f,d,a,c,b){var
-g=hC(c,b,n(function(a){return e},a)),h=F(f[9]);return qE(cK(d),h,a,g)}function
-hS(e,c,a){if(c)if(a)var
-f=hS(e,c[2],a[2]),g=b(e,c[1][2]),d=[0,k(a[1],g),f];else
+dP(b,a){return al(a,b,[0,e,e,h,h])}function
+qW(f,d,a,c,b){var
+g=hD(c,b,n(function(a){return e},a)),h=F(f[9]);return qH(cO(d),h,a,g)}function
+hT(e,c,a){if(c)if(a)var
+f=hT(e,c[2],a[2]),g=b(e,c[1][2]),d=[0,k(a[1],g),f];else
 var
 d=a;else
 var
 d=c;return d}function
-qU(i,g,w,b,v,u,d,t,s,r,q,a,c){var
-j=cH(F(d),a),k=hu(a,s,e,e);if(k){var
+qX(i,g,w,b,v,u,d,t,s,r,p,a,c){var
+j=cL(F(d),a),k=hu(a,s,e,e);if(k){var
 l=k[1];if(P(l[1],b)&&z(e,b)){var
-x=bf(f(2,h),hF);if(p(hE(j),x)){var
-m=aQ(cI(F(d),a),q),n=qT(i,g,w,j,t),o=eM(a,r),y=P(m,e)?n:hS(m,g,n),A=qN(b,u,l[2],o);return hO(function(a,c,d){return qQ(i,b,A,o,a,c,d)},v,y,c)}}return c}return c}function
-qV(a,u,h,b,g,t,O,N,M,L,f){var
-k=u[3],d=eT(L,u[4]),c=n(i,d),v=al(function(b){return aN(b,a[2])},c);if(v){var
-l=hI(k,h,d,M),m=f[1];if(m){var
-P=[0,m[1],m[2]],o=eS(t,c);if(o)var
-w=o[1],x=hJ(k,h),y=x[1],e=y[1],Q=y[2],R=n(function(c){var
-d=j(j(c)),f=i(j(c));return hL(a,e,Q,dM(b,i(c)),f,d)},d),z=hM(a,e),A=aZ(R,n(j,z)),p=n(i,z),S=cK(b),B=n(function(a){return eP(g,a)},w),C=eR(a,b,c,n(function(a){return dM(b,a)[2]},c),B,p),T=qU(a,b,g,O,N,e,c,w,A,C,p,P,l),U=0,V=f[2],W=function(a){return eQ(S,a,B)},D=[0,eU(a,e,hR(a,x[2]),A,C,p,W,V,U,b,T)];else
+x=bg(f(2,h),hG);if(q(hF(j),x)){var
+m=aS(cM(F(d),a),p),n=qW(i,g,w,j,t),o=eP(a,r),y=P(m,e)?n:hT(m,g,n),A=qQ(b,u,l[2],o);return hP(function(a,c,d){return qT(i,b,A,o,a,c,d)},v,y,c)}}return c}return c}function
+qY(a,l,k,b,h,u,Q,P,g,O,f){var
+v=l[3],d=eU(O,l[4]),c=n(i,d),w=am(function(b){return aP(b,a[2])},c);if(w){var
+m=hJ(l[3],k,d,g),o=f[1];if(o){var
+R=[0,o[1],o[2]],p=eT(u,c);if(p)var
+x=p[1],y=hK(v,k),z=y[1],e=z[1],A=y[2],S=z[2],T=n(function(c){var
+d=al(i(c),g,b_),f=hL(S,A,j(c),d);return hM(a,e,dP(b,i(c)),f)},d),B=hN(a,e),C=aZ(T,n(j,B)),q=n(i,B),U=cO(b),D=n(function(a){return eQ(h,a)},x),E=eS(a,b,c,n(function(a){return dP(b,a)[2]},c),D,q),V=qX(a,b,h,Q,P,e,c,x,C,E,q,R,m),W=0,X=f[2],Y=function(a){return eR(U,a,D)},F=[0,eV(a,e,hS(a,A),C,E,q,Y,X,W,b,V)];else
 var
-D=o;return D}var
-q=f[2];if(q){var
-r=eS(t,c);if(r)var
-X=r[1],E=hJ(k,h),F=E[1],s=F[1],Y=F[2],Z=n(function(c){var
-d=j(j(c)),e=i(j(c));return hL(a,s,Y,dM(b,i(c)),e,d)},d),G=hM(a,s),_=aZ(Z,n(j,G)),H=n(i,G),$=cK(b),I=n(function(a){return eP(g,a)},X),aa=eR(a,b,c,n(function(a){return dM(b,a)[2]},c),I,H),ab=0,ac=[0,q[1],q[2]],ad=function(a){return eQ($,a,I)},J=[0,eU(a,s,hR(a,E[2]),_,aa,H,ad,ac,ab,b,l)];else
+F=p;return F}var
+r=f[2];if(r){var
+s=eT(u,c);if(s)var
+Z=s[1],G=hK(v,k),H=G[1],t=H[1],I=G[2],_=H[2],$=n(function(c){var
+d=al(i(c),g,b_),e=hL(_,I,j(c),d);return hM(a,t,dP(b,i(c)),e)},d),J=hN(a,t),aa=aZ($,n(j,J)),K=n(i,J),ab=cO(b),L=n(function(a){return eQ(h,a)},Z),ac=eS(a,b,c,n(function(a){return dP(b,a)[2]},c),L,K),ad=0,ae=[0,r[1],r[2]],af=function(a){return eR(ab,a,L)},M=[0,eV(a,t,hS(a,I),aa,ac,K,af,ae,ad,b,m)];else
 var
-J=r;return J}var
-K=[0,l]}else
+M=s;return M}var
+N=[0,m]}else
 var
-K=v;return K}function
-hT(d,c,a){return w(b(d,a),c)}function
-eV(d,c,a){return Q(b(d,a),c)}function
+N=w;return N}function
 eW(c,b,a){if(a){var
 d=a[2],e=a[1],f=function(a){return[0,e,eW(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
 hU(d,c,b,a){if(a)var
@@ -2972,305 +2975,313 @@ e=a[1],h=hU(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b5(function(a){r
 var
 f=a;return f}var
 eX=[0,e,0];function
-qW(d,b,a){var
-c=j(a),e=c?ap(c[1],b):b;return[0,x(i(a),d),[0,e]]}function
-qX(d,c,e,b,a){if(0===a[0]){if(a[1]===e){var
-f=a[2],g=eV(d,c,a[4]),h=hT(d,c,a[3]);return eW(function(a){return qW(h,g,a)},f,b)}return b}return b}function
+qZ(e,b,a){var
+f=b$([0,e],j(a)),g=b$(j(b),f),c=i(b);if(c)var
+h=c[1],d=x(i(a),h);else
+var
+d=i(a);return[0,d,g]}function
+q0(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=dM(e,c,a[3],a[4]);return eW(function(a){return qZ(c,g,a)},f,b)}return b}return b}function
 hV(d,a,c,b){var
-e=bs(eX,c),f=a[4],g=a[3];return cG(function(a,c){return qX(d,g,b,a,c)},f,e)}function
-hW(b,a){return x(e,m(b,az(n(i,a))))}function
+e=bs(eX,c),f=a[4],g=a[3];return cK(function(a,c){return q0(d,g,b,a,c)},f,e)}function
+hW(b,a){return x(e,m(b,ax(n(i,a))))}function
 hX(b){var
 a=j(b);return a?a[1]:e}function
-dN(a){return j(a)?0:1}function
-qY(a){return F(b6(dN,a))}function
+dQ(a){return j(a)?0:1}function
+q1(a){return F(b6(dQ,a))}function
 hY(b,a){var
 c=j(a);if(c){var
-d=k(i(a),b);return ap(c[1],d)}return k(i(a),b)}function
-qZ(g,f,e,d,a){var
-b=dN(a),h=b?1:b;if(d===h)var
+d=k(i(a),b);return aD(c[1],d)}return k(i(a),b)}function
+q2(g,f,e,d,a){var
+b=dQ(a),h=b?1:b;if(d===h)var
 j=m(g,m(e,hX(a))),c=x(i(a),j);else
 var
 c=i(a);return[0,[0,c],[0,hY(f,a)]]}function
-dO(a){var
+dR(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-q0(b,a){var
-c=qY(a),d=az(n(hX,a)),e=hW(b,a);return n(function(a){return qZ(b,e,d,c,a)},a)}function
-q1(c,a){var
+q3(b,a){var
+c=q1(a),d=ax(n(hX,a)),e=hW(b,a);return n(function(a){return q2(b,e,d,c,a)},a)}function
+q4(c,a){var
 d=c[10],h=d?x(e,m(d[1],a)):e,f=c[11],i=f?x(e,m(a,f[1])):e,g=x(h,i);return b(g,g)}function
-q2(e,d,a){var
+q5(e,d,a){var
 f=m(d,a),c=x(m(a,e),f);return b(c,c)}function
 eY(b){var
-a=b[10];return a?p(e,a[1]):a}function
+a=b[10];return a?q(e,a[1]):a}function
 hZ(b){var
-a=b[11];return a?p(a[1],e):a}function
-q3(b,a){var
+a=b[11];return a?q(a[1],e):a}function
+q6(b,a){var
 c=eY(b),d=c?z(a,e):c;if(d)var
 f=d;else{var
 g=hZ(b);if(g)return z(e,a);var
 f=g}return f}function
-h0(c,a){return az(n(function(a){return q3(c,a)?e:b(a,a)},a))}function
+h0(c,a){return ax(n(function(a){return q6(c,a)?e:b(a,a)},a))}function
 h1(b,a){return eY(b)?a:n(s,a)}function
-h2(a){return aO(x,dC(e,a),a)}function
-q4(a,c){var
+h2(a){return aQ(x,dE(e,a),a)}function
+q7(a,c){var
 d=eY(a),b=d||hZ(a);return b?z(h2(h1(a,c)),e):b}function
-q5(e,d,c,a){var
-f=b(e,d),g=j(a),h=Q(b(j(c),g),f),k=b(e,d),l=i(a);return[0,w(b(i(c),l),k),h]}function
+q8(e,d,c,a){var
+f=b(e,d),g=j(a),h=R(b(j(c),g),f),k=b(e,d),l=i(a);return[0,w(b(i(c),l),k),h]}function
 h3(a,e,d,c){function
-g(b){return dD([0,a,a],q5(a,e,c,h3(a,k(e,h),b,c)))}function
+g(b){return dF([0,a,a],q8(a,e,c,h3(a,k(e,h),b,c)))}function
 i(c){return[0,a,b(f(2,h),a)]}return 0===d?i(0):g(d-1|0)}function
 h4(c,b,a){function
 d(b){return h4(c,b,b9(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-q6(a,n,d,c,m){var
-o=ax(m,G(d)),g=aP(a,eJ(c),o),q=j(g),i=p(b(f(2,h),q),a);if(i)var
-k=h3(a,h,n,g),r=p(e,c)?k:qh(a,k),l=[0,h4(a,d,r)];else
+q9(a,n,d,c,m){var
+o=aw(m,G(d)),g=aR(a,eM(c),o),p=j(g),i=q(b(f(2,h),p),a);if(i)var
+k=h3(a,h,n,g),r=q(e,c)?k:qk(a,k),l=[0,h4(a,d,r)];else
 var
 l=i;return l}function
-q7(o,n,d,c){var
-p=b(f(2,h),c),a=x(e,w(b(B(f(2,h)),d),p)),q=bI(c),g=x(e,k(m(bI(eJ(d)),q),h)),i=k(k(bI(o),a),g),r=k(bh(i),h),s=bh(a),j=ap(k(G(n),s),r),l=k(k(g,w(i,j)),h),t=f(2,f(2,h)),u=bg(k(k(a,l),t)),v=bg(l);return[0,[0,bg(j),v],u]}function
+q_(o,n,d,c){var
+p=b(f(2,h),c),a=x(e,w(b(C(f(2,h)),d),p)),q=bI(c),g=x(e,k(m(bI(eM(d)),q),h)),i=k(k(bI(o),a),g),r=k(bi(i),h),s=bi(a),j=aD(k(G(n),s),r),l=k(k(g,w(i,j)),h),t=f(2,f(2,h)),u=bh(k(k(a,l),t)),v=bh(l);return[0,[0,bh(j),v],u]}function
 h5(a,h,d,c){var
-e=q7(a,h,d,c),f=e[1],g=ax(a,G(e[2])),b=q6(g,f[1],f[2],d,c),i=b?[0,hn(g,a,b[1])]:b;return i}var
-q8=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))),h6=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))))))))));function
-cM(g,f,c,a){if(p(a,e))return 0;if(z(b(q8,a),c))return 0;if(z(c,b(s(h6),a))){var
+e=q_(a,h,d,c),f=e[1],g=aw(a,G(e[2])),b=q9(g,f[1],f[2],d,c),i=b?[0,hn(g,a,b[1])]:b;return i}var
+q$=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))),h6=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))))))))));function
+cP(g,f,c,a){if(q(a,e))return 0;if(z(b(q$,a),c))return 0;if(z(c,b(s(h6),a))){var
 d=h5(g,f,s(h6),h),i=d?[0,[0,e,j(d[1])]]:d;return i}return h5(g,f,c,a)}function
 eZ(a,g,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-h=a[8],d=cM(g,f,m(b[1],c[1]),h);return d?i(d[1]):e}return e}return e}function
-q9(c,a,d){if(c[2]===1)return[0,[0,a],[0,a]];var
-e=m(G(c[2]),h),f=k(a,b(e,eZ(c,a,d))),g=[0,Q(b(a,a),f)],i=b(e,a),j=k(eZ(c,a,d),i);return[0,[0,w(b(a,eZ(c,a,d)),j)],g]}function
+h=a[8],d=cP(g,f,m(b[1],c[1]),h);return d?i(d[1]):e}return e}return e}function
+ra(c,a,d){if(c[2]===1)return[0,[0,a],[0,a]];var
+e=m(G(c[2]),h),f=k(a,b(e,eZ(c,a,d))),g=[0,R(b(a,a),f)],i=b(e,a),j=k(eZ(c,a,d),i);return[0,[0,w(b(a,eZ(c,a,d)),j)],g]}function
 h7(d,c){var
 e=ag(d);return function(a,f){var
-g=b(a[2],e),h=h0(d,f),i=b(a[1],a[1]);return Q(a0(b(b(b(c,c),i),h)),g)}}function
-h8(d,a,h,f,c){if(P(h[1],e)&&q4(d,c)){var
-g=h2(h1(d,c)),i=b(g,g);return s(bh(w(b(b(a,a),i),f)))}var
-j=h0(d,c);return a0(Q(b(b(a,a),j),f))}function
+g=b(a[2],e),h=h0(d,f),i=b(a[1],a[1]);return R(a0(b(b(b(c,c),i),h)),g)}}function
+h8(d,a,h,f,c){if(P(h[1],e)&&q7(d,c)){var
+g=h2(h1(d,c)),i=b(g,g);return s(bi(w(b(b(a,a),i),f)))}var
+j=h0(d,c);return a0(R(b(b(a,a),j),f))}function
 h9(a){return a?a[1][2]:h}function
 h_(a){var
-c=ag(a);return function(a){return aw(function(a){return b(a[1],c)},a)}}function
-q_(a,c){var
+c=ag(a);return function(a){return ab(function(a){return b(a[1],c)},a)}}function
+rb(a,c){var
 e=h9(c);function
 f(a){return b(e,a)}function
-d(a){return aw(f,a)}var
-h=g(h_(a),c),i=[0,aw(s,g(h_(a),c)),h],j=d(a[11]);return dK([0,d(a[10]),j],i)}function
+d(a){return ab(f,a)}var
+h=g(h_(a),c),i=[0,ab(s,g(h_(a),c)),h],j=d(a[11]);return dL([0,d(a[10]),j],i)}function
 h$(c,a){var
 d=ag(c);return function(f,e){var
-g=b(b(d,h9(f)),d),h=q_(c,f),i=h[1];if(i){var
+g=b(b(d,h9(f)),d),h=rb(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],m=[0,Q(b(a,az(n(function(a){var
-c=b(k,a);return x(b(l,a),c)},e))),g)];return[0,[0,w(b(a,az(n(function(a){var
-c=b(k,a);return ap(b(l,a),c)},e))),g)],m]}return dE}return dE}}function
-q$(a,f){var
+k=j[1],l=i[1],m=[0,R(b(a,ax(n(function(a){var
+c=b(k,a);return x(b(l,a),c)},e))),g)];return[0,[0,w(b(a,ax(n(function(a){var
+c=b(k,a);return aD(b(l,a),c)},e))),g)],m]}return b_}return b_}}function
+rc(a,f){var
 c=ag(a);return function(g){var
 d=a[10];if(d){var
 e=a[11];if(e)var
-j=b(c,c),k=e[1],l=d[1],h=[0,Q(b(f,az(n(function(a){return q2(l,k,a)},g))),j)];else
+j=b(c,c),k=e[1],l=d[1],h=[0,R(b(f,ax(n(function(a){return q5(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-m=b(c,c);return[0,[0,w(b(f,az(n(function(b){return q1(a,b)},g))),m)],i]}}function
+m=b(c,c);return[0,[0,w(b(f,ax(n(function(b){return q4(a,b)},g))),m)],i]}}function
 ia(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?g(q$(b,c),a):q9(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?g(rc(b,c),a):ra(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],m=l(h$(b,c),[0,e],a),o=[0,l(h7(b,c),e,a)],p=n(s,a);return dK([0,[0,s(l(h7(b,c),e,p))],o],m)}return l(h$(b,c),0,a)}var
-f=d[1],h=aQ(a,a),k=[0,h8(b,c,f,h,a)];return[0,[0,s(h8(b,c,f,h,n(s,a)))],k]}}function
-ra(a,c,b){var
+e=i[1],m=l(h$(b,c),[0,e],a),o=[0,l(h7(b,c),e,a)],p=n(s,a);return dL([0,[0,s(l(h7(b,c),e,p))],o],m)}return l(h$(b,c),0,a)}var
+f=d[1],h=aS(a,a),k=[0,h8(b,c,f,h,a)];return[0,[0,s(h8(b,c,f,h,n(s,a)))],k]}}function
+rd(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
 i=a[2],f=[0,bs(ia(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=hw(a);if(g)var
+g=hx(a);if(g)var
 j=a[9],h=[0,n(function(d){return ia(a,c,b,d)},j)];else
 var
 h=g;return h}function
 ib(d,c,b,a){function
 e(b){var
-e=ib(d,c+1|0,b,hj(a));return[0,l(d,c,dC(rb,a)),e]}function
+e=ib(d,c+1|0,b,hj(a));return[0,l(d,c,dE(re,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-rc(e,d,c,b,j,i,h,a,g,f){var
-k=hP(e,c,a,b,g),l=d[2],m=0;return bt(ib(function(f,g){return qV(e,d,c,b,j,i,a,k,h,f,g)},m,l,f))}function
+rf(e,d,c,b,j,i,h,a,g,f){var
+k=hQ(e,c,a,b,g),l=d[2],m=0;return bt(ib(function(f,g){return qY(e,d,c,b,j,i,a,k,h,f,g)},m,l,f))}function
 e0(a,b){var
 c=a[4];return b5(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-rd(a,e,d,c){var
+rg(a,e,d,c){var
 b=hV(a,e,d,c);return[0,hW(a,b),b]}function
-re(c,b,a){return dN(a)?b:x(b,hY(c,a))}function
+rh(c,b,a){return dQ(a)?b:x(b,hY(c,a))}function
 ic(c,a,b){if(a){if(b){var
-d=ic(c,a[2],b[2]);return[0,re(c,a[1],b[1]),d]}return a}return a}function
-rf(f,a,b){var
-c=b8(0,a[2]),g=b6(function(b){return e0(a,b)},c),d=n(function(c){return rd(f,a,b,c)},g),h=bs(e,b),i=cG(function(b,a){return ic(a[1],b,a[2])},d,h);return[0,d,G(F(b6(function(b){return dy(e0(a,b))},c))),i]}function
+d=ic(c,a[2],b[2]);return[0,rh(c,a[1],b[1]),d]}return a}return a}function
+ri(f,a,b){var
+c=b8(0,a[2]),g=b6(function(b){return e0(a,b)},c),d=n(function(c){return rg(f,a,b,c)},g),h=bs(e,b),i=cK(function(b,a){return ic(a[1],b,a[2])},d,h);return[0,d,G(F(b6(function(b){return dA(e0(a,b))},c))),i]}function
 id(b,a){if(b)if(a)var
-d=id(b[2],a[2]),c=[0,dK(b[1],a[1]),d];else
+d=id(b[2],a[2]),c=[0,dL(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-rg(c,b,a,g){var
-d=dO(b);if(d)var
-e=function(a){return id(g,q0(c,a))},h=e(bs(eX,b[2])),i=function(d){return e0(a,d)?e(hV(c,a,b[2],d)):h},f=[0,n(i,b8(0,a[2]))];else
+rj(c,b,a,g){var
+d=dR(b);if(d)var
+e=function(a){return id(g,q3(c,a))},h=e(bs(eX,b[2])),i=function(d){return e0(a,d)?e(hV(c,a,b[2],d)):h},f=[0,n(i,b8(0,a[2]))];else
 var
 f=d;return f}function
 e1(a){return a[12]}function
-aE(b,a){return ay(a,b[13],0)}function
-dP(b,a){return ay(a,b[14],e)}function
-rh(a,c){return p(e,a)?b(a,i(c)):b(a,j(c))}function
+aE(b,a){return al(a,b[13],0)}function
+dS(b,a){return al(a,b[14],e)}function
+rk(a,c){return q(e,a)?b(a,i(c)):b(a,j(c))}function
 e2(c,b,a){if(c){if(b){if(a){var
-d=e2(c[2],b[2],a[2]),f=a[1];return k(rh(m(c[1],b[1]),f),d)}return e}return e}return e}function
-cN(b,a){var
+d=e2(c[2],b[2],a[2]),f=a[1];return k(rk(m(c[1],b[1]),f),d)}return e}return e}return e}function
+cQ(b,a){var
 c=b[2];return F(a)===c?1:0}function
-ri(a,i,h,d,c){var
-e=cN(a,aE(a,d)),f=e?cN(a,aE(a,c)):e;if(f)var
-j=dP(a,c),l=b(i,m(dP(a,d),j)),n=aE(a,c),g=[0,k(e2(aE(a,d),n,h),l)];else
+rl(a,i,h,d,c){var
+e=cQ(a,aE(a,d)),f=e?cQ(a,aE(a,c)):e;if(f)var
+j=dS(a,c),l=b(i,m(dS(a,d),j)),n=aE(a,c),g=[0,k(e2(aE(a,d),n,h),l)];else
 var
 g=f;return g}function
 ie(f,e,a,d,c){if(a){var
-g=b(a[1],c);return p(b(d,b(e,e1(f))),g)}return a}function
+g=b(a[1],c);return q(b(d,b(e,e1(f))),g)}return a}function
 ig(f,d,c){if(d){if(c){var
-a=c[1],g=ig(f,d[2],c[2]);if(z(e,a[1])&&dN(d[1])&&z(a[2],f)){var
+a=c[1],g=ig(f,d[2],c[2]);if(z(e,a[1])&&dQ(d[1])&&z(a[2],f)){var
 h=a[3],i=m(f,a[2]);return x(g,m(b(a[1],i),h))}return g}return e}return e}function
-rj(a){var
+rm(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,m(c[2],c[1]),e,d]}function
-rk(d,c,b,a){var
-e=b7(d[3],c);return n(rj,b7(b7(b,a),e))}function
-rl(a){return z(e,a[1])?a[3]:e}function
+rn(d,c,b,a){var
+e=b7(d[3],c);return n(rm,b7(b7(b,a),e))}function
+ro(a){return z(e,a[1])?a[3]:e}function
 ih(b,a){var
 c=j(a);return ig(i(a),c,b)}function
-rm(e,d,c,a){var
-f=ih(a,[0,e,bs(eX,d[2])]),g=b(c[2],f),h=c[1];return k(az(n(function(b){return ih(a,b)},h)),g)}function
-rn(b,a){var
+rp(e,d,c,a){var
+f=ih(a,[0,e,bs(eX,d[2])]),g=b(c[2],f),h=c[1];return k(ax(n(function(b){return ih(a,b)},h)),g)}function
+rq(b,a){var
 c=b[3];return b7(n(i,a),c)}function
-ro(f,a,e,i,h,d,c){var
-j=aE(a,c),g=rk(e,h,aE(a,d),j),l=rm(f,a,e,g),o=az(n(rl,g)),p=dP(a,c),q=b(f,m(dP(a,d),p)),r=rn(e,i),s=aE(a,c);return m(m(k(e2(aE(a,d),s,r),q),o),l)}function
-rp(a){var
+rr(f,a,e,i,h,d,c){var
+j=aE(a,c),g=rn(e,h,aE(a,d),j),l=rp(f,a,e,g),o=ax(n(ro,g)),p=dS(a,c),q=b(f,m(dS(a,d),p)),r=rq(e,i),s=aE(a,c);return m(m(k(e2(aE(a,d),s,r),q),o),l)}function
+rs(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return dO(a);return 0}return 0}return 0}function
-rq(m,a,l,k,b,d,c){var
-f=rp(a),g=f?cN(a,aE(a,d)):f,h=g?cN(a,aE(a,c)):g,i=h?cN(a,b):h,j=i?al(function(a){return p(e,a)},b):i,n=j?[0,ro(m,a,l,k,b,d,c)]:j;return n}function
-rr(c,b,a,j,i,h,g,f,e){var
-d=aN(0,b[2]);return d?ie(c,a,rq(a,c,j,i,h,b[1],g),f,e):d}function
-rs(c,b,e,d,a){var
-f=eV(c,b,d),g=ap(j(a),f),h=hT(c,b,e);return[0,x(i(a),h),g]}function
-rt(d,c,b,a){var
-e=eV(d,c,b),f=ap(j(a),e);return[0,i(a),f]}function
-ru(d,c,b,a){switch(a[0]){case
+d==="number"&&!d)return dR(a);return 0}return 0}return 0}function
+rt(m,a,l,k,b,d,c){var
+f=rs(a),g=f?cQ(a,aE(a,d)):f,h=g?cQ(a,aE(a,c)):g,i=h?cQ(a,b):h,j=i?am(function(a){return q(e,a)},b):i,n=j?[0,rr(m,a,l,k,b,d,c)]:j;return n}function
+ru(c,b,a,j,i,h,g,f,e){var
+d=aP(0,b[2]);return d?ie(c,a,rt(a,c,j,i,h,b[1],g),f,e):d}function
+ii(b,a){var
+c=j(b);if(c)var
+g=c[1],d=aD(j(a),g);else
+var
+d=j(a);var
+e=i(b);if(e)var
+h=e[1],f=x(i(a),h);else
+var
+f=i(a);return[0,f,d]}function
+rv(d,c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-e=a[1],f=a[3],g=a[2];return eW(function(a){return rs(d,c,g,f,a)},e,b);default:var
-h=0,i=a[1],j=a[2];return hU(function(a){return rt(d,c,j,a)},i,h,b)}}function
-rv(d,c,b,a){return cG(function(a,b){return ru(d,c,a,b)},a,b)}function
-cO(a){return z(e,a[1])}function
-rw(a){return z(a[1],a[2])}function
-dQ(c,b,d,a){function
+e=a[1],f=dM(c,d,a[2],a[3]);return eW(function(a){return ii(f,a)},e,b);default:var
+h=a[1],g=0,i=dM(c,d,a[2],a[3]);return hU(function(a){return ii(i,a)},h,g,b)}}function
+rw(d,c,b,a){return cK(function(a,b){return rv(d,c,a,b)},a,b)}function
+cR(a){return z(e,a[1])}function
+rx(a){return z(a[1],a[2])}function
+dT(c,b,d,a){function
 e(d){if(a){var
-e=dQ(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,dQ(c,b,d,0)]}function
+e=dT(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,dT(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-rx(a){var
-b=dQ(a[17],[0,e,h],a[2],a[18]);return b7(dQ(a[15],[0,h,h],a[2],a[16]),b)}function
-cP(b){var
+ry(a){var
+b=dT(a[17],[0,e,h],a[2],a[18]);return b7(dT(a[15],[0,h,h],a[2],a[16]),b)}function
+cS(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
 e3(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return cO(i(c))?0:2;case
-2:return cO(i(c))?cP(b)?0:1:2;case
+1:return cR(i(c))?0:2;case
+2:return cR(i(c))?cS(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1];if(cP(b)&&cO(i(c))&&cO(d)&&rw(d))return 0;return 2;case
-1:if(cP(b)&&p(e,a[1][1]))return 0;return 2;default:return cO(a[1])?1:2}}function
-ry(c){var
+d=a[1];if(cS(b)&&cR(i(c))&&cR(d)&&rx(d))return 0;return 2;case
+1:if(cS(b)&&q(e,a[1][1]))return 0;return 2;default:return cR(a[1])?1:2}}function
+rz(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-dR(c,i,b,h){var
-a=cM(c,i,b,h);if(a)var
-d=a[1],f=d[2],j=p(b,e)?ap(f,c):f,g=[0,[0,d[1],j]];else
+dU(c,i,b,h){var
+a=cP(c,i,b,h);if(a)var
+d=a[1],f=d[2],j=q(b,e)?aD(f,c):f,g=[0,[0,d[1],j]];else
 var
 g=a;return g}function
-b_(t,c,a,g,B,r,d){var
+ca(t,c,a,g,B,r,d){var
 h=i(r)[1],j=i(r)[2],f=t[5];if(typeof
 f==="number")switch(f){case
-0:return[0,aP(a,d,c)];case
+0:return[0,aR(a,d,c)];case
 1:var
-C=b(j,c);return[0,aP(a,s(b(h,d)),C)];case
-2:if(cP(t)){var
-D=b(j,c);return dR(a,g,s(b(h,d)),D)}var
-E=b(j,c);return dR(a,g,s(b(h,m(c,d))),E);case
-3:return 0;default:return[0,aP(a,x(e,d),c)]}else
+C=b(j,c);return[0,aR(a,s(b(h,d)),C)];case
+2:if(cS(t)){var
+D=b(j,c);return dU(a,g,s(b(h,d)),D)}var
+E=b(j,c);return dU(a,g,s(b(h,m(c,d))),E);case
+3:return 0;default:return[0,aR(a,x(e,d),c)]}else
 switch(f[0]){case
 0:var
-u=f[1],v=u[2],F=u[1],G=b(b(c,j),F),H=k(b(b(h,d),v),G),I=b(c,j);return ql(a,g,B,b(k(b(h,d),I),v),H);case
+u=f[1],v=u[2],F=u[1],G=b(b(c,j),F),H=k(b(b(h,d),v),G),I=b(c,j);return qo(a,g,B,b(k(b(h,d),I),v),H);case
 1:var
-l=f[1],J=b(c,l[2]),K=b(c,l[1]),n=qq(a,k(b(d,l[2]),K),J);if(n){var
-w=n[1],o=dR(a,g,s(w[2]),a);if(o)var
-q=dR(a,g,s(w[1]),a),L=q?[0,[0,o[1][1],q[1][2]]]:q,y=L;else
+l=f[1],J=b(c,l[2]),K=b(c,l[1]),n=qt(a,k(b(d,l[2]),K),J);if(n){var
+w=n[1],o=dU(a,g,s(w[2]),a);if(o)var
+p=dU(a,g,s(w[1]),a),L=p?[0,[0,o[1][1],p[1][2]]]:p,y=L;else
 var
 y=o;var
 z=y}else
 var
 z=n;return z;default:var
-A=f[1],M=b(d,A[2]);return p(b(A[1],c),M)?[0,aP(a,d,c)]:[0,[0,e,e]]}}function
+A=f[1],M=b(d,A[2]);return q(b(A[1],c),M)?[0,aR(a,d,c)]:[0,[0,e,e]]}}function
 e4(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-ii(b,j,h,g,f,d,a){if(a)return aw(i,b_(b,j,h,g,f,d,a[1]));var
-c=ry(b),k=c?[0,e]:c;return k}function
-ij(g,f,e,d,c,b,a){return a?aw(j,b_(g,f,e,d,c,b,a[1])):a}function
-rz(f,d,c,a){var
-g=b(a,a),h=x(b(c,c),g),i=z(e,c)?b(c,c):z(a,e)?b(a,a):e,j=b(d,d),k=Q(s(b(f,i)),j),l=b(d,d);return[0,w(s(b(f,h)),l),k]}function
-rA(a,l,g,f){var
+ij(b,j,h,g,f,d,a){if(a)return ab(i,ca(b,j,h,g,f,d,a[1]));var
+c=rz(b),k=c?[0,e]:c;return k}function
+ik(g,f,e,d,c,b,a){return a?ab(j,ca(g,f,e,d,c,b,a[1])):a}function
+rA(f,d,c,a){var
+g=b(a,a),h=x(b(c,c),g),i=z(e,c)?b(c,c):z(a,e)?b(a,a):e,j=b(d,d),k=R(s(b(f,i)),j),l=b(d,d);return[0,w(s(b(f,h)),l),k]}function
+rB(a,l,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-h=j(g)[1],e=j(g)[2],n=b(h,a),o=m(b(d[1],e),n),p=b(h,a),q=m(b(c[1],e),p),i=[0,rz(l,b(a,e),q,o)];else
+h=j(g)[1],e=j(g)[2],n=b(h,a),o=m(b(d[1],e),n),p=b(h,a),q=m(b(c[1],e),p),i=[0,rA(l,b(a,e),q,o)];else
 var
 i=d;var
 k=i}else
 var
 k=c;return k}function
-rB(a){var
-c=j(a),d=aw(function(a){return x(e,a)},c),b=i(a),f=b?x(e,b[1]):e;return[0,[0,f],d]}function
-rC(b,a){return cP(b)?rB(a):a}function
+rC(a){var
+c=j(a),d=ab(function(a){return x(e,a)},c),b=i(a),f=b?x(e,b[1]):e;return[0,[0,f],d]}function
+rD(b,a){return cS(b)?rC(a):a}function
 e5(b,e,d,g,f,a,c){switch(e3(b,a)){case
 0:var
-k=ij(b,e,d,g,f,a,i(c));return e4(ii(b,e,d,g,f,a,j(c)),k);case
+k=ik(b,e,d,g,f,a,i(c));return e4(ij(b,e,d,g,f,a,j(c)),k);case
 1:var
-l=ij(b,e,d,g,f,a,j(c));return e4(ii(b,e,d,g,f,a,i(c)),l);default:var
+l=ik(b,e,d,g,f,a,j(c));return e4(ij(b,e,d,g,f,a,i(c)),l);default:var
 h=b[5];if(typeof
-h==="number"&&3===h)return rA(e,d,a,c);return 0}}function
+h==="number"&&3===h)return rB(e,d,a,c);return 0}}function
 e6(a,f,e,d,c,b,p){var
-i=rC(a,p),h=i[2],j=i[1];if(j){var
+i=rD(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
 k=h[1];if(P(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return b_(a,f,e,d,c,b,g)}return e5(a,f,e,d,c,b,[0,[0,g],[0,k]])}return e5(a,f,e,d,c,b,[0,[0,g],0])}return e5(a,f,e,d,c,b,[0,0,h])}function
-cQ(b,a){return cG(x,a,b)}function
-rD(a){if(a)var
-b=a[2],c=a[1],e=n(j,b),f=cQ(j(c),e),g=n(i,b),d=[0,[0,cQ(i(c),g),f]];else
+n=1;if(n)return ca(a,f,e,d,c,b,g)}return e5(a,f,e,d,c,b,[0,[0,g],[0,k]])}return e5(a,f,e,d,c,b,[0,[0,g],0])}return e5(a,f,e,d,c,b,[0,0,h])}function
+cT(b,a){return cK(x,a,b)}function
+rE(a){if(a)var
+b=a[2],c=a[1],e=n(j,b),f=cT(j(c),e),g=n(i,b),d=[0,[0,cT(i(c),g),f]];else
 var
 d=a;return d}function
-ik(c,b,a){var
+il(c,b,a){var
 d=b?a?[0,l(c,b[1],a[1])]:a:b;return d}function
 e7(d,b,a){if(b){var
 c=b[1];return a?[0,l(d,c,a[1])]:[0,c]}return a}function
-rE(b,a){var
-c=j(a),d=e7(ap,j(b),c),e=i(a);return[0,ik(ap,i(b),e),d]}function
 rF(b,a){var
-c=j(a),d=ik(x,j(b),c),e=i(a);return[0,e7(x,i(b),e),d]}function
+c=j(a),d=e7(aD,j(b),c),e=i(a);return[0,il(aD,i(b),e),d]}function
+rG(b,a){var
+c=j(a),d=il(x,j(b),c),e=i(a);return[0,e7(x,i(b),e),d]}function
 e8(b,a){if(a){var
-c=a[2],d=a[1];return c?l(b,d,e8(b,c)):d}return dE}function
-rG(g){function
+c=a[2],d=a[1];return c?l(b,d,e8(b,c)):d}return b_}function
+rH(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return l(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3291,298 +3302,298 @@ a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
 f=e(b);return aZ(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-rH(b,a){return aO(function(c,a){return k(x(e,m(c,b)),a)},e,a)}function
-cR(a,b,f){if(f){var
+rI(b,a){return aQ(function(c,a){return k(x(e,m(c,b)),a)},e,a)}function
+cU(a,b,f){if(f){var
 c=f[2],d=f[1];if(z(a,d)){var
-g=cR(a,b,c),h=g[2]+1|0;return[0,k(d,g[1]),h]}var
+g=cU(a,b,c),h=g[2]+1|0;return[0,k(d,g[1]),h]}var
 i=function(f){if(P(d,a)){var
-e=cR(a,f,c),g=e[2]+1|0;return[0,k(d,e[1]),g]}return cR(a,b,c)},j=function(b){return cR(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,e,0]}var
-rI=rG([0,function(b,a){return p(a,b)}]);function
-il(b,a){var
-c=g(rI[5],a);return ay(hb(b),c,e)}function
-rJ(b,a){return F(b6(function(a){return z(b,a)},a))}function
-rK(p,c){var
-a=hh(p,F(c)),d=n(i,c),e=n(j,c),f=il(a,d),g=il(a,e),h=cR(f,hd(a,rJ(f,d)),d),l=aN(0,a),m=l?h[2]===a?1:0:l;if(m)var
-q=G(a),r=rH(g,e),s=Q(k(b(G(a),g),r),q),t=G(a),o=[0,[0,w(h[1],t),s]];else
+e=cU(a,f,c),g=e[2]+1|0;return[0,k(d,e[1]),g]}return cU(a,b,c)},j=function(b){return cU(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,e,0]}var
+rJ=rH([0,function(b,a){return q(a,b)}]);function
+im(b,a){var
+c=g(rJ[5],a);return al(hb(b),c,e)}function
+rK(b,a){return F(b6(function(a){return z(b,a)},a))}function
+rL(p,c){var
+a=hh(p,F(c)),d=n(i,c),e=n(j,c),f=im(a,d),g=im(a,e),h=cU(f,hd(a,rK(f,d)),d),l=aP(0,a),m=l?h[2]===a?1:0:l;if(m)var
+q=G(a),r=rI(g,e),s=R(k(b(G(a),g),r),q),t=G(a),o=[0,[0,w(h[1],t),s]];else
 var
 o=m;return o}function
-im(a){return aO(k,e,a)}function
-rL(b,a){return im(n(function(a){return x(e,m(b,j(a)))},a))}function
-io(c,a){var
+io(a){return aQ(k,e,a)}function
+rM(b,a){return io(n(function(a){return x(e,m(b,j(a)))},a))}function
+ip(c,a){var
 d=i(a),e=j(a);return k(b(m(c,h),e),d)}function
-rM(b,a){var
-c=G(F([0,b,a])),d=n(i,a),e=cQ(i(b),d),f=n(function(a){return io(c,a)},a),g=cQ(io(c,b),f),h=Q(m(g,im(n(i,[0,b,a]))),c);return[0,w(rL(e,[0,b,a]),c),h]}function
-rN(a){var
-b=a?[0,rM(a[1],a[2])]:a;return b}function
+rN(b,a){var
+c=G(F([0,b,a])),d=n(i,a),e=cT(i(b),d),f=n(function(a){return ip(c,a)},a),g=cT(ip(c,b),f),h=R(m(g,io(n(i,[0,b,a]))),c);return[0,w(rM(e,[0,b,a]),c),h]}function
 rO(a){var
-c=j(a),d=aw(function(a){return x(e,a)},c),b=i(a),f=b?x(e,b[1]):e;return[0,f,d]}function
-rP(a){return aO(function(c,a){var
+b=a?[0,rN(a[1],a[2])]:a;return b}function
+rP(a){var
+c=j(a),d=ab(function(a){return x(e,a)},c),b=i(a),f=b?x(e,b[1]):e;return[0,f,d]}function
+rQ(a){return aQ(function(c,a){var
 b=j(c);return b?k(b[1],a):a},e,a)}function
-rQ(a){var
-b=0;return aO(function(b,a){return j(b)?a:a+1|0},b,a)}function
-rR(b,a,d){var
+rR(a){var
+b=0;return aQ(function(b,a){return j(b)?a:a+1|0},b,a)}function
+rS(b,a,d){var
 c=j(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,m(b,e)]};return 0===a?g(0):f(a-1|0)}function
 h(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 i(a){return 0}return 0===a?i(0):h(a-1|0)}function
-rS(c,b,a){var
-d=rR(c,b,a),e=i(a),f=aw(function(a){return k(e,a)},d);return[0,i(a),f]}function
-rT(a){var
-b=rQ(a),c=rP(a);return n(function(a){return rS(c,b,a)},a)}function
-ip(c,b){var
-g=i(b),d=p(i(c),g);if(d){var
+rT(c,b,a){var
+d=rS(c,b,a),e=i(a),f=ab(function(a){return k(e,a)},d);return[0,i(a),f]}function
+rU(a){var
+b=rR(a),c=rQ(a);return n(function(a){return rT(c,b,a)},a)}function
+iq(c,b){var
+g=i(b),d=q(i(c),g);if(d){var
 e=j(c);if(e){var
-a=j(b);return a?p(a[1],e[1]):a}var
+a=j(b);return a?q(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-rU(e,d){var
+rV(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=b5(function(b){return function(a){return ip(a,b)}}(c),a)?a:[0,c,b6(function(b){return function(a){return dy(ip(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-iq(i,h,g,f,e,d,c,a){return b_(i,b(h,G(c)),g,f,e,d,a)}function
-rV(h,g,f,e,d,c,o,b){var
-a=b_(h,g,f,e,d,c,i(b));if(a){var
+c=b[1],f=b[2],g=b5(function(b){return function(a){return iq(a,b)}}(c),a)?a:[0,c,b6(function(b){return function(a){return dA(iq(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+ir(i,h,g,f,e,d,c,a){return ca(i,b(h,G(c)),g,f,e,d,a)}function
+rW(h,g,f,e,d,c,o,b){var
+a=ca(h,g,f,e,d,c,i(b));if(a){var
 k=a[1][2],l=j(b);if(l){var
-p=iq(h,g,f,e,d,c,o,l[1]);return aw(function(a){return m(k,i(a))},p)}var
+p=ir(h,g,f,e,d,c,o,l[1]);return ab(function(a){return m(k,i(a))},p)}var
 n=[0,k]}else
 var
 n=a;return n}function
-rW(j,i,h,g,f,e,c){var
-k=rU(0,rT(c)),l=F(c),b=bt(n(function(a){return rV(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],m=a?[0,cQ(a[1],a[2])]:a,d=m;else
+rX(j,i,h,g,f,e,c){var
+k=rV(0,rU(c)),l=F(c),b=bt(n(function(a){return rW(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],m=a?[0,cT(a[1],a[2])]:a,d=m;else
 var
 d=b;return d}function
-rX(a){var
-b=0;return aO(function(b,a){return e7(ap,j(b),a)},b,a)}function
-rY(b,a){return aO(function(c,a){return k(x(i(c),b),a)},e,a)}function
-rZ(j,i,h,g,f,d,a){var
-k=rX(a);if(k){var
-l=k[1],b=b_(j,i,h,g,f,d,l);if(b)var
-o=rY(l,a),c=iq(j,i,h,g,f,d,F(a),o),p=c?[0,x(e,m(b[1][1],c[1][2]))]:c,n=p;else
+rY(a){var
+b=0;return aQ(function(b,a){return e7(aD,j(b),a)},b,a)}function
+rZ(b,a){return aQ(function(c,a){return k(x(i(c),b),a)},e,a)}function
+r0(j,i,h,g,f,d,a){var
+k=rY(a);if(k){var
+l=k[1],b=ca(j,i,h,g,f,d,l);if(b)var
+o=rZ(l,a),c=ir(j,i,h,g,f,d,F(a),o),p=c?[0,x(e,m(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,e]}function
-r0(a,f,e,d,c,b,i){var
+r1(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
 g!=="number"&&0===g[0]){if(e3(a,b))return 0;var
-h=n(rO,i),j=rW(a,f,e,d,c,b,h);return e4(rZ(a,f,e,d,c,b,h),j)}return 0}function
+h=n(rP,i),j=rX(a,f,e,d,c,b,h);return e4(r0(a,f,e,d,c,b,h),j)}return 0}function
 e9(e,d,c,b,a){function
-f(f,g){return e6(e,d,c,b,a,f,g)}return function(b,a){return bt(qo(qp,function(a){return f(b,a)},a))}}function
-ir(c,h,g,f,e){function
+f(f,g){return e6(e,d,c,b,a,f,g)}return function(b,a){return bt(qr(qs,function(a){return f(b,a)},a))}}function
+is(c,h,g,f,e){function
 i(a,b){return e6(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(e3(c,b)){case
-0:return i(b,e8(rE,a));case
-1:return i(b,e8(rF,a));default:var
-d=l(e9(c,h,g,f,e),b,a);return d?rD(d[1]):d}return a}}function
-r1(b,f,e,d,c){function
+0:return i(b,e8(rF,a));case
+1:return i(b,e8(rG,a));default:var
+d=l(e9(c,h,g,f,e),b,a);return d?rE(d[1]):d}return a}}function
+r2(b,f,e,d,c){function
 k(a,g){return e6(b,f,e,d,c,a,g)}return function(m,g,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return l(ir(b,f,e,d,c),g,a);case
+0:return l(is(b,f,e,d,c),g,a);case
 1:var
-i=l(e9(b,f,e,d,c),g,a);return i?rN(i[1]):i;default:return r0(b,f,e,d,c,g,a)}else{if(0===h[0]){if(m)return a?k(g,qf(a,dE)):a;var
-n=hk(a);return l(ir(b,f,e,d,c),g,n)}var
-j=l(e9(b,f,e,d,c),g,a);return j?rK(h[1],j[1]):j}}}function
-is(i,h,g,f,e,d,b,a){if(b)if(a)var
-j=a[2],k=b[2],l=is(i,h,g,f,e,hb(d),k,j),m=a[1],n=b[1],o=aN(0,d),c=[0,a3(r1(i,h,g,f,e),o,n,m),l];else
+i=l(e9(b,f,e,d,c),g,a);return i?rO(i[1]):i;default:return r1(b,f,e,d,c,g,a)}else{if(0===h[0]){if(m)return a?k(g,qi(a,b_)):a;var
+n=hk(a);return l(is(b,f,e,d,c),g,n)}var
+j=l(e9(b,f,e,d,c),g,a);return j?rL(h[1],j[1]):j}}}function
+it(i,h,g,f,e,d,b,a){if(b)if(a)var
+j=a[2],k=b[2],l=it(i,h,g,f,e,hb(d),k,j),m=a[1],n=b[1],o=aP(0,d),c=[0,a4(r2(i,h,g,f,e),o,n,m),l];else
 var
 c=a;else
 var
 c=b;return c}function
-r2(a){if(typeof
+r3(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-it(a,f,e,d,c,b){var
-g=qm(a[2],b),h=rx(a);return bt(is(a,f,e,d,c,r2(a[6]),h,g))}function
-r3(b,a){return x(e,ap(b,a))}function
-r4(a,e,d,c){var
-g=z(c,d)?j(e):i(e),f=r3(a,g),h=b(f,c);return w(k(b(m(a,f),d),h),a)}function
-iu(n,l,k,j,i,b,a){if(z(a,e))return[0,g(i,bg(m(s(h),a)))];function
+iu(a,f,e,d,c,b){var
+g=qp(a[2],b),h=ry(a);return bt(it(a,f,e,d,c,r3(a[6]),h,g))}function
+r4(b,a){return x(e,aD(b,a))}function
+r5(a,e,d,c){var
+g=z(c,d)?j(e):i(e),f=r4(a,g),h=b(f,c);return w(k(b(m(a,f),d),h),a)}function
+iv(n,l,k,j,i,b,a){if(z(a,e))return[0,g(i,bh(m(s(h),a)))];function
 c(o){var
-b=bg(a);function
-g(a){return iu(n,l,k,j,i,o,a)}var
+b=bh(a);function
+g(a){return iv(n,l,k,j,i,o,a)}var
 c=bJ(l,b);if(c){var
-d=g(ay(b,k,e));if(d)var
-f=g(ay(b,j,e)),p=f?[0,r4(n,c[1],d[1],f[1])]:f,h=p;else
+d=g(al(b,k,e));if(d)var
+f=g(al(b,j,e)),p=f?[0,r5(n,c[1],d[1],f[1])]:f,h=p;else
 var
 h=d;var
 m=h}else
 var
 m=c;return m}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-r5(c,g,f,d,a){var
-h=ay(a,aE(c,d),e);return b(g,m(ay(a,aE(c,f),e),h))}function
-r6(a,b,i,h,g,f,d){var
+r6(c,g,f,d,a){var
+h=al(a,aE(c,d),e);return b(g,m(al(a,aE(c,f),e),h))}function
+r7(a,b,i,h,g,f,d){var
 c=ho(a);if(c){var
-j=a[2];return iu(b,i,h,g,function(c){return r5(a,b,f,d,c)},j,e)}return c}function
-iv(d,j,i,c,h,a){if(c)if(a){var
-m=a[2],n=hj(h),l=iv(d,j,i,c[2],n,m),o=e1(d);if(P(c[1],o)){var
-p=b(j,dC(e,h)),q=e1(d);return[0,k(b(g(i,a[1]),q),p),l]}var
+j=a[2];return iv(b,i,h,g,function(c){return r6(a,b,f,d,c)},j,e)}return c}function
+iw(d,j,i,c,h,a){if(c)if(a){var
+m=a[2],n=hj(h),l=iw(d,j,i,c[2],n,m),o=e1(d);if(P(c[1],o)){var
+p=b(j,dE(e,h)),q=e1(d);return[0,k(b(g(i,a[1]),q),p),l]}var
 f=l}else
 var
 f=a;else
 var
 f=c;return f}function
-r7(a){var
-b=a?[0,aO(x,a[1],a[2])]:a;return b}function
-r8(a,k,h,g,f){function
+r8(a){var
+b=a?[0,aQ(x,a[1],a[2])]:a;return b}function
+r9(a,k,h,g,f){function
 d(c,b){var
-d=a[14];return r7(iv(a,k,c,aE(a,b),d,h))}var
+d=a[14];return r8(iw(a,k,c,aE(a,b),d,h))}var
 b=d(i,g);if(b)var
 c=d(j,f),l=c?[0,m(b[1],c[1])]:c,e=l;else
 var
 e=b;return e}function
-r9(a,f,e,d,c){var
+r_(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?r8(a,f,e,d,c):ri(a,f,e,d,c):r6(a,f,e,b[1],b[2],d,c)}function
-iw(b,a,g,f,e,d,c){return ie(b,a,r9(b,a,g,f,e),d,c)}function
-r_(b,a){var
-c=hw(b),d=qI(b),e=ra(b,a[1],a[3]),f=c?qH(b,c[1]):c;return[0,b,a,hq(a[2],a[3]),c,f,e,d]}function
-r$(a){var
-b=qS(a);return function(a){function
+b==="number"?b?r9(a,f,e,d,c):rl(a,f,e,d,c):r7(a,f,e,b[1],b[2],d,c)}function
+ix(b,a,g,f,e,d,c){return ie(b,a,r_(b,a,g,f,e),d,c)}function
+r$(b,a){var
+c=hx(b),d=qL(b),e=rd(b,a[1],a[3]),f=c?qK(b,c[1]):c;return[0,b,a,hq(a[2],a[3]),c,f,e,d]}function
+sa(a){var
+b=qV(a);return function(a){function
 c(b,a){return b===a?1:0}return b5(function(b){return c(a,b)},b)}}function
-sa(a,b){var
-c=a[7],d=a[1][9],e=r$(b),f=hG(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-sb(d,c){var
+sb(a,b){var
+c=a[7],d=a[1][9],e=sa(b),f=hH(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+sc(d,c){var
 a=c;for(;;){if(a){var
 b=a[1];if(f3(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-sc(a,g,b){var
+sd(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?rg(h,c,g,d[1]):d}var
+d=a[6];return d?rj(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return rc(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return rf(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-sd(a,b,e){var
-d=a[2][2],f=a[1],g=a[2][1],c=sc(a,b,e);if(c){var
-h=it(f,g,d,a[2][3],a[3],c[1]);return aw(function(a){return rv(d,b[3],a,b[4])},h)}return c}function
-se(b,a,h){var
+se(a,b,e){var
+d=a[2][2],f=a[1],g=a[2][1],c=sd(a,b,e);if(c){var
+h=iu(f,g,d,a[2][3],a[3],c[1]);return ab(function(a){return rw(d,b[3],a,b[4])},h)}return c}function
+sf(b,a,h){var
 d=b[1],c=b[2][2],i=b[2][1];return function(k,e,j){var
-b=sb(e,h[4]);if(b){var
+b=sc(e,h[4]);if(b){var
 f=P(i,c);if(f){var
-l=a[5],m=b[1];return rr(d,a,c,rf(c,a,d[2]),k,m,e,j,l)}var
+l=a[5],m=b[1];return ru(d,a,c,ri(c,a,d[2]),k,m,e,j,l)}var
 g=f}else
 var
 g=b;return g}}function
-sf(c,a,k){var
+sg(c,a,k){var
 l=c[1],m=c[2][2];return function(g,b){var
-d=ay(b,a[6],e),h=b===a[1]?1:0;if(h)var
+d=al(b,a[6],e),h=b===a[1]?1:0;if(h)var
 f=h;else{var
 i=z(e,d);if(i){var
-j=iw(l,m,g,a[1],b,d,a[5]);if(!j)return a3(se(c,a,k),g,b,d);var
+j=ix(l,m,g,a[1],b,d,a[5]);if(!j)return a4(sf(c,a,k),g,b,d);var
 f=j}else
 var
 f=i}return f}}function
-sg(b,a,d){var
-h=b[1],e=aN(0,a[2]);if(e){var
-c=sd(b,a,d);if(c){var
-i=b8(0,h[3]),j=c[1];return al(g(sf(b,a,d),j),i)}var
+sh(b,a,d){var
+h=b[1],e=aP(0,a[2]);if(e){var
+c=se(b,a,d);if(c){var
+i=b8(0,h[3]),j=c[1];return am(g(sg(b,a,d),j),i)}var
 f=c}else
 var
 f=e;return f}function
-ix(a,c){var
-d=a0(b(b(a,a),c));return[0,bh(b(b(a,a),c)),d]}function
-iy(h,g,a){var
-b=aQ(a,a),f=0,c=g[4];if(typeof
+iy(a,c){var
+d=a0(b(b(a,a),c));return[0,bi(b(b(a,a),c)),d]}function
+iz(h,g,a){var
+b=aS(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-d=ix(h,b);f=1}if(!f)var
+d=iy(h,b);f=1}if(!f)var
 d=[0,e,e];return[0,a,b,d]}function
-sh(a,b,c){if(P(a,e))return[0,[0,e,e]];var
+si(a,b,c){if(P(a,e))return[0,[0,e,e]];var
 d=z(e,b);if(d){if(z(e,a))var
-h=Q(a,b),f=[0,w(a,c),h];else
+h=R(a,b),f=[0,w(a,c),h];else
 var
-i=Q(a,c),f=[0,w(a,b),i];var
+i=R(a,c),f=[0,w(a,b),i];var
 g=[0,f]}else
 var
 g=d;return g}function
-iz(a,r,f,h){var
+iA(a,r,f,h){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
-g=c[1],l=p(e,g[1]);if(l)var
-s=g[2],t=aP(a,b(f,g[1]),s),m=[0,dD(ix(a,h),t)];else
+g=c[1],l=q(e,g[1]);if(l)var
+s=g[2],t=aR(a,b(f,g[1]),s),m=[0,dF(iy(a,h),t)];else
 var
 m=l;return m;case
 1:var
-d=c[1],n=p(e,d[1]);if(n)var
-u=d[2],v=d[1],w=b(b(f,f),v),x=k(b(h,d[2]),w),o=aP(b(a,a),x,u),y=a0(j(o)),q=[0,[0,bh(i(o)),y]];else
+d=c[1],n=q(e,d[1]);if(n)var
+u=d[2],v=d[1],w=b(b(f,f),v),x=k(b(h,d[2]),w),o=aR(b(a,a),x,u),y=a0(j(o)),p=[0,[0,bi(i(o)),y]];else
 var
-q=n;return q}return[0,[0,e,e]]}function
-si(a,h,e,d){var
-k=j(d),l=b(j(e),k),m=i(d),n=b(i(e),m),c=sh(b(b(b(a,a),a),h),n,l);if(c)var
-f=c[1],o=ap(a,j(f)),p=i(f),g=[0,[0,x(s(a),p),o]];else
+p=n;return p}return[0,[0,e,e]]}function
+sj(a,h,e,d){var
+k=j(d),l=b(j(e),k),m=i(d),n=b(i(e),m),c=si(b(b(b(a,a),a),h),n,l);if(c)var
+f=c[1],o=aD(a,j(f)),p=i(f),g=[0,[0,x(s(a),p),o]];else
 var
 g=c;return g}function
-iA(e,j,o,a,n,l,d){var
-c=j[8],g=aQ(o,d[1]),i=j[4];if(typeof
+iB(e,j,o,a,n,l,d){var
+c=j[8],g=aS(o,d[1]),i=j[4];if(typeof
 i==="number"){if(0===i){var
-p=b(c,c),q=b(b(a,a),p),r=d[2],s=b(b(a,a),r),t=b(a,c),u=b(b(f(2,h),t),g);return[0,aP(e,k(m(b(b(c,c),n),u),s),q)]}return 0}else
-return 2===i[0]?[0,aP(e,g,b(a,c))]:si(e,g,d[3],l)}function
-iB(f,e,d,c,a){function
+p=b(c,c),q=b(b(a,a),p),r=d[2],s=b(b(a,a),r),t=b(a,c),u=b(b(f(2,h),t),g);return[0,aR(e,k(m(b(b(c,c),n),u),s),q)]}return 0}else
+return 2===i[0]?[0,aR(e,g,b(a,c))]:sj(e,g,d[3],l)}function
+iC(f,e,d,c,a){function
 g(g){var
-h=b(G(d+1|0),f),c=iB(f,e,d+1|0,g,w(b(a,e),h)),l=j(c);return[0,k(a,i(c)),l]}function
+h=b(G(d+1|0),f),c=iC(f,e,d+1|0,g,w(b(a,e),h)),l=j(c);return[0,k(a,i(c)),l]}function
 h(b){return[0,a,a]}return 0===c?h(0):g(c-1|0)}function
-iC(d,b){var
+iD(d,b){var
 a=d;for(;;){if(0===a[0]){var
-c=b===a[1]?1:0,e=c?a[2]:c;return e}if(aN(b,a[1])){var
+c=b===a[1]?1:0,e=c?a[2]:c;return e}if(aP(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-sj(c,g,a){var
-d=w(i(a),c),l=b(k(d,f(2,h)),c),e=p(j(a),l),m=e?[0,d]:e;return[0,g,m]}function
-e_(g,c,f,e,a,d){if(aN(f,a))return[0,a,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=b9(b(g,c),d,k),m=e_(g,c,f,j,dz(a,i),l),n=e_(g,c,f,j,a,d);return[1,dz(a,i),n,m]}return sj(c,a,d)}function
-iD(g,f,e,c,a,d){function
+sk(c,g,a){var
+d=w(i(a),c),l=b(k(d,f(2,h)),c),e=q(j(a),l),m=e?[0,d]:e;return[0,g,m]}function
+e_(g,c,f,e,a,d){if(aP(f,a))return[0,a,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=b9(b(g,c),d,k),m=e_(g,c,f,j,dB(a,i),l),n=e_(g,c,f,j,a,d);return[1,dB(a,i),n,m]}return sk(c,a,d)}function
+iE(g,f,e,c,a,d){function
 h(e){var
-h=b9(b(g,f),a,a);return iD(g,f,e,dz(c,c),h,[0,[0,c,a],d])}function
+h=b9(b(g,f),a,a);return iE(g,f,e,dB(c,c),h,[0,[0,c,a],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-sk(c,a,i,g,f,e){var
-j=s(h),d=cM(b(c,a),f,j,i);if(d){var
-k=b(c,a),l=[0,b(c,a),k];return e_(c,a,g,iD(c,a,e,1,d[1],0),0,l)}return sl}function
-sm(c,n,l,C,B,a,A){var
+sl(c,a,i,g,f,e){var
+j=s(h),d=cP(b(c,a),f,j,i);if(d){var
+k=b(c,a),l=[0,b(c,a),k];return e_(c,a,g,iE(c,a,e,1,d[1],0),0,l)}return sm}function
+sn(c,n,l,C,B,a,A){var
 o=b(A,c),d=w(o,a);if(z(d,G(n))){var
-q=m(b(k(d,h),a),o),f=iC(l,bg(k(d,h)));if(f){var
-r=f[1],s=iB(a,w(q,c),1,C,q),t=p(j(s),B);if(t)var
+p=m(b(k(d,h),a),o),f=iD(l,bh(k(d,h)));if(f){var
+r=f[1],s=iC(a,w(p,c),1,C,p),t=q(j(s),B);if(t)var
 D=b(a,c),u=[0,k(r,w(b(r,i(s)),D))];else
 var
 u=t;var
 v=u}else
 var
 v=f;return v}var
-g=iC(l,n);if(g)var
+g=iD(l,n);if(g)var
 x=P(g[1],e),y=x?[0,e]:x;else
 var
 y=g;return y}function
-iE(l,j,i,h,g,f,b,a){if(a){var
-n=a[1],o=p(n,b),c=o?sm(l,j,i,h,g,f,m(b,n)):o;if(c)var
-d=iE(l,j,i,h,g,f,b,a[2]),r=d?[0,k(c[1],d[1])]:d,q=r;else
+iF(l,j,i,h,g,f,b,a){if(a){var
+n=a[1],o=q(n,b),c=o?sn(l,j,i,h,g,f,m(b,n)):o;if(c)var
+d=iF(l,j,i,h,g,f,b,a[2]),r=d?[0,k(c[1],d[1])]:d,p=r;else
 var
-q=c;return q}return[0,e]}function
-sn(j,o,n,i,g,e,m,d){var
-a=iE(j,o,n,i,g,e,m,d);if(a)var
-c=a[1],p=b(e,j),q=G(i),r=b(f(2,h),q),s=Q(b(k(k(g,f(2,f(2,h))),r),c),p),t=G(F(d)),l=[0,[0,c,k(k(c,b(B(f(2,f(2,h))),t)),s)]];else
+p=c;return p}return[0,e]}function
+so(j,o,n,i,g,e,m,d){var
+a=iF(j,o,n,i,g,e,m,d);if(a)var
+c=a[1],p=b(e,j),q=G(i),r=b(f(2,h),q),s=R(b(k(k(g,f(2,f(2,h))),r),c),p),t=G(F(d)),l=[0,[0,c,k(k(c,b(C(f(2,f(2,h))),t)),s)]];else
 var
 l=a;return l}function
-iF(a){return aO(x,dC(e,a),a)}function
-so(e,d,c,b,a){return bt(n(function(a){return cM(e,d,m(a,b),c)},a))}function
-sp(a,d,c){var
-e=i(d),f=ap(a,Q(b(a,j(c)),e)),g=j(d);return[0,w(b(a,i(c)),g),f]}function
-iG(d,l,k,c){var
-a=so(d,l,k,iF(c),c);if(a)var
-b=a[1],m=az(n(j,b)),f=[0,az(n(i,b)),m],g=z(e,i(f)),o=g?[0,n(function(a){return sp(d,f,a)},b)]:g,h=o;else
+iG(a){return aQ(x,dE(e,a),a)}function
+sp(e,d,c,b,a){return bt(n(function(a){return cP(e,d,m(a,b),c)},a))}function
+sq(a,d,c){var
+e=i(d),f=aD(a,R(b(a,j(c)),e)),g=j(d);return[0,w(b(a,i(c)),g),f]}function
+iH(d,l,k,c){var
+a=sp(d,l,k,iG(c),c);if(a)var
+b=a[1],m=ax(n(j,b)),f=[0,ax(n(i,b)),m],g=z(e,i(f)),o=g?[0,n(function(a){return sq(d,f,a)},b)]:g,h=o;else
 var
 h=a;return h}var
-sq=f(2,f(2,B(f(2,B(f(2,B(f(2,h)))))))),e$=bf(f(2,h),sq),sr=f(2,f(2,f(2,B(f(2,h))))),ss=bf(f(2,h),sr),st=f(2,B(f(2,f(2,h)))),iH=bf(f(2,h),st),su=f(2,B(f(2,f(2,h)))),sv=bf(f(2,h),su),iI=bg(b(f(2,B(f(2,f(2,B(f(2,f(2,h))))))),sv)),iJ=f(2,f(2,f(2,B(f(2,f(2,h))))));function
-sw(b,a){return sk(e$,ss,iH,iI,b,a)}function
-sx(a){var
-b=x(e,m(iJ,bI(a)));return bf(f(2,h),b)}function
-sy(i,c,g,e){var
-a=sx(c),d=b(c,a),j=n(function(c){return b(c,a)},e),k=b(g,a);return sn(iH,iI,i,4,w(d,bf(f(2,h),iJ)),d,k,j)}function
-sz(d,p,a,o,n,l){var
-c=cM(d,p,m(l,n),o);if(c){var
+sr=f(2,f(2,C(f(2,C(f(2,C(f(2,h)))))))),e$=bg(f(2,h),sr),ss=f(2,f(2,f(2,C(f(2,h))))),st=bg(f(2,h),ss),su=f(2,C(f(2,f(2,h)))),iI=bg(f(2,h),su),sv=f(2,C(f(2,f(2,h)))),sw=bg(f(2,h),sv),iJ=bh(b(f(2,C(f(2,f(2,C(f(2,f(2,h))))))),sw)),iK=f(2,f(2,f(2,C(f(2,f(2,h))))));function
+sx(b,a){return sl(e$,st,iI,iJ,b,a)}function
+sy(a){var
+b=x(e,m(iK,bI(a)));return bg(f(2,h),b)}function
+sz(i,c,g,e){var
+a=sy(c),d=b(c,a),j=n(function(c){return b(c,a)},e),k=b(g,a);return so(iI,iJ,i,4,w(d,bg(f(2,h),iK)),d,k,j)}function
+sA(d,p,a,o,n,l){var
+c=cP(d,p,m(l,n),o);if(c){var
 f=c[1],g=z(e,i(a));if(g)var
-q=i(a),r=ap(d,Q(b(e$,j(f)),q)),s=j(a),h=[0,[0,w(b(e$,i(f)),s),r]];else
+q=i(a),r=aD(d,R(b(e$,j(f)),q)),s=j(a),h=[0,[0,w(b(e$,i(f)),s),r]];else
 var
 h=g;var
 k=h}else
@@ -3590,148 +3601,137 @@ var
 k=c;return k}function
 fa(a){var
 b=[0,j(a)];return[0,[0,i(a)],b]}function
-sA(a,g){var
+sB(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=dO(a),h=d?sB:d;return h}var
+d=dR(a),h=d?sC:d;return h}var
 i=a[2],e=F(a[9])===i?1:0;if(e)var
-j=a[9],b=al(function(b){var
+j=a[9],b=am(function(b){var
 c=a[1];return hg(F(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,n(function(b){return iy(g,a,b)},k)];else
+k=a[9],f=[0,n(function(b){return iz(g,a,b)},k)];else
 var
 f=b;return f}function
-sC(e,d,a,c,g){var
-f=aQ(a,a),b=iz(d,e,c,f);if(b){var
-h=b[1];return bt(n(function(b){return iA(d,e,a,c,f,h,b)},g))}return b}function
-sD(b,d,i,h,a,g){var
-c=ay(g,a[2],0),j=b[1],e=F(c)===j?1:0;if(e){var
+sD(e,d,a,c,g){var
+f=aS(a,a),b=iA(d,e,c,f);if(b){var
+h=b[1];return bt(n(function(b){return iB(d,e,a,c,f,h,b)},g))}return b}function
+sE(b,d,i,h,a,g){var
+c=al(g,a[2],0),j=b[1],e=F(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=iG(d,i,a[1],c);return aw(function(a){return n(fa,a)},k)}var
-l=sC(b,d,c,a[1],h);return aw(function(a){return n(fa,a)},l)}return e}function
-sE(d,c,e,b){var
-a=sA(d,c);if(a){var
-f=b8(0,F(b[2])),g=a[1];return bt(n(function(a){return sD(d,c,e,g,b,a)},f))}return a}function
-sF(a,d){var
+k=iH(d,i,a[1],c);return ab(function(a){return n(fa,a)},k)}var
+l=sD(b,d,c,a[1],h);return ab(function(a){return n(fa,a)},l)}return e}function
+sF(d,c,e,b){var
+a=sB(d,c);if(a){var
+f=b8(0,F(b[2])),g=a[1];return bt(n(function(a){return sE(d,c,e,g,b,a)},f))}return a}function
+sG(a,d){var
 e=a[8];return function(f){var
 g=a[10];if(g)var
-j=b(f,e),c=p(b(g[1],d),j);else
+j=b(f,e),c=q(b(g[1],d),j);else
 var
 c=1;if(c){var
 h=a[11];if(h){var
-k=b(h[1],d);return p(b(f,e),k)}var
+k=b(h[1],d);return q(b(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-sG(j,f,c){var
+sH(j,f,c){var
 d=j[4];if(typeof
 d==="number")return 1;else{if(2===d[0]){var
 h=d[1];if(h){var
-a=h[1],i=p(e,a[1]);if(i){var
-k=b(f,f),l=b(b(a[1],a[1]),k),m=b(a[2],a[2]);return p(b(aQ(c,c),m),l)}return i}return 1}var
-g=dy(P(d[1][1],e));return g?g:z(e,aQ(c,c))}}function
-iK(b,c,a){var
-f=b[1],d=F(a)===f?1:0,e=d?al(sF(b,c),a):d;return e?sG(b,c,a):e}function
-iL(e,d,c,a){var
-f=b(c,e);return p(b(a,d),f)}function
-fb(e,d,c,a){var
-f=b(a,d);return p(b(c,e),f)}function
-iM(e,d,c,j,i){var
-a=c[1];if(a){var
-b=c[2];if(b){var
-f=iL(d,e,a[1],j);if(f)return fb(d,e,b[1],i);var
-g=f}else
-var
-g=b;var
-h=g}else
-var
-h=a;return h}function
-sH(i,h,g,f,e,d){var
+a=h[1],i=q(e,a[1]);if(i){var
+k=b(f,f),l=b(b(a[1],a[1]),k),m=b(a[2],a[2]);return q(b(aS(c,c),m),l)}return i}return 1}var
+g=dA(P(d[1][1],e));return g?g:z(e,aS(c,c))}}function
+iL(b,c,a){var
+f=b[1],d=F(a)===f?1:0,e=d?am(sG(b,c),a):d;return e?sH(b,c,a):e}function
+sI(e,d,a,c){if(c){if(a){var
+f=b(a[1],e);return q(b(c[1],d),f)}return a}return 1}function
+sJ(e,d,a,c){if(c){if(a){var
+f=b(c[1],d);return q(b(a[1],e),f)}return a}return 1}function
+fb(c,b,a,f,e){var
+d=sI(c,b,i(a),f);return d?sJ(c,b,j(a),e):d}function
+iM(e,d,a,c,b){var
+f=[0,j(a)];return fb(d,e,[0,[0,i(a)],f],c,b)}function
+sK(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=b5(function(b,c){return function(a){return c(b,a)}}(b,k),g),c=l||fb(h,i,j(a[1]),f);if(c){var
+k=function(b,a){return b===a?1:0},l=b5(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||iM(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-sI(o,n,c,g,b,a){switch(a[0]){case
+sL(j,i,g,f,b,a){switch(a[0]){case
 0:var
-d=bJ(n,a[1]);if(d){var
-e=bJ(d[1],a[2]);if(e)return iM(o,b,e[1],a[3],a[4]);var
-h=e}else
+c=bJ(i,a[1]);if(c){var
+d=bJ(c[1],a[2]);if(d)return fb(b,j,d[1],a[3],a[4]);var
+h=d}else
 var
-h=d;return h;case
+h=c;return h;case
 1:var
-f=bJ(g,a[1]);if(f){var
-k=f[1],p=a[2],l=iL(b,c,i(k),p);if(l){var
-q=a[3];return fb(b,c,j(k),q)}var
-m=l}else
-var
-m=f;return m;default:return sH(c,b,a[1],a[2],0,g)}}function
-sJ(a){return 0===a[0]?1:0}function
+e=bJ(f,a[1]);return e?iM(g,b,e[1],a[2],a[3]):e;default:return sK(g,b,a[1],a[2],a[3],0,f)}}function
+sM(a){return 0===a[0]?1:0}function
 iN(i,b,h,g,f,e,a){var
 j=b[2],d=F(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=al(function(a){return iK(i,l,a)},k);else
+k=a[2],l=a[1],c=am(function(a){return iL(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return al(function(a){return sI(h,g,f,e,n,a)},m)}return c}var
-sK=B(f(2,f(2,B(f(2,h))))),sL=bf(f(2,h),sK),sM=bg(f(2,f(2,f(2,f(2,h)))));function
-fc(e,d,a,c,b){if(a){var
-f=fa(a[1]);return iM(d,e[3],f,c,b)}return a}function
-sN(a,f,b,c){var
+m=b[4],n=b[3];return am(function(a){return sL(h,g,f,e,n,a)},m)}return c}var
+sN=C(f(2,f(2,C(f(2,h))))),sO=bg(f(2,h),sN),sP=bh(f(2,f(2,f(2,f(2,h)))));function
+fc(d,c,a,b){if(a){var
+e=j(b),f=i(b),g=fa(a[1]);return fb(d[3],c,g,f,e)}return a}function
+sQ(a,f,b,c){var
 g=c[1];return function(l,k,h,c){var
-m=a[9],d=ay(i(c),m,0),n=a[1],e=hg(F(d),n);if(e){var
-o=j(j(c)),p=i(j(c));return fc(f,b,iA(b,a,l,g,k,h,iy(b,a,d)),p,o)}return e}}function
-sO(d,c,b,a){var
-e=j(j(a)),f=i(j(a));return fc(d,c,bJ(b,i(a)),f,e)}function
-sP(k,d,h,b,a){var
+m=a[9],d=al(i(c),m,0),n=a[1],e=hg(F(d),n);if(e){var
+o=j(c);return fc(f,b,iB(b,a,l,g,k,h,iz(b,a,d)),o)}return e}}function
+sR(d,c,b,a){var
+e=j(a);return fc(d,c,bJ(b,i(a)),e)}function
+sS(k,d,h,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=iF(b),c=sy(a[1],e,f,b);if(c){var
-m=c[1];return al(function(a){var
-c=bJ(b,i(a));if(c){var
-g=j(j(a)),l=i(j(a));return fc(k,d,sz(d,h,m,e,f,c[1]),l,g)}return c},l)}var
+f=iG(b),c=sz(a[1],e,f,b);if(c){var
+m=c[1];return am(function(c){var
+a=bJ(b,i(c));if(a){var
+g=j(c);return fc(k,d,sA(d,h,m,e,f,a[1]),g)}return a},l)}var
 g=c}else
 var
 g=a;return g}}function
-sQ(d,c,a,k,e,r){var
+sT(d,c,a,k,e,r){var
 m=e[1];return function(s,b){var
-f=eT(s,c[4]);if(f){var
+f=eU(s,c[4]);if(f){var
 g=[0,f[1],f[2]],n=d[4];if(typeof
 n==="number"&&n){var
-o=dO(d);if(o){var
-p=l(sP(c,a,k,e,r),b,g);if(p)var
+o=dR(d);if(o){var
+p=l(sS(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=iG(a,k,m,b);if(i){var
-t=i[1];return al(function(b){return sO(c,a,t,b)},g)}var
+i=iH(a,k,m,b);if(i){var
+t=i[1];return am(function(b){return sR(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=aQ(b,b),j=iz(a,d,m,q);if(j){var
-u=j[1];return al(a3(sN(d,c,a,e),b,q,u),g)}return j}return 1}}function
-sR(k,j,i,h,g,f,e,d){var
+q=aS(b,b),j=iA(a,d,m,q);if(j){var
+u=j[1];return am(a4(sQ(d,c,a,e),b,q,u),g)}return j}return 1}}function
+sU(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-m=a[1],c=l(sQ(k,j,i,h,g,f),b,m);if(c){var
+m=a[1],c=l(sT(k,j,i,h,g,f),b,m);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-sS(b,a){return 0===a[0]?aN(a[1],b):0}function
-sT(a,f,e){var
+sV(b,a){return 0===a[0]?aP(a[1],b):0}function
+sW(a,f,e){var
 c=a[4];if(typeof
 c==="number"&&c){var
-g=G(F(e[2])),d=p(sL,b(G(a[1]),g)),h=d?[0,sw(f,sM)]:d;return h}return 0}function
-sU(c,b,h,f,a){var
+g=G(F(e[2])),d=q(sO,b(G(a[1]),g)),h=d?[0,sx(f,sP)]:d;return h}return 0}function
+sX(c,b,h,f,a){var
 i=a[1],j=b[2],g=F(a[2])===j?1:0;if(g)var
-k=a[2],d=al(function(a){return iK(c,i,a)},k);else
+k=a[2],d=am(function(a){return iL(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=F(a[2]),e=al(function(a){return sS(m,a)},l);else
+l=b[4],m=F(a[2]),e=am(function(a){return sV(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return sR(c,b,h,f,a,sT(c,f,a),0,n)}return e}function
-sV(c,b,m,l,f,d,k,a){var
-g=iN(c,b,m,l,f,d,k),i=g?aN(a,c[3]):g,j=i?dy(a===b[1]?1:0):i;return j?iw(c,f,d,a,b[1],e,h):j}function
-iO(c,a,b){return sE(c,a[1],a[3],b)}function
+n=a[2];return sU(c,b,h,f,a,sW(c,f,a),0,n)}return e}function
+sY(c,b,m,l,f,d,k,a){var
+g=iN(c,b,m,l,f,d,k),i=g?aP(a,c[3]):g,j=i?dA(a===b[1]?1:0):i;return j?ix(c,f,d,a,b[1],e,h):j}function
+iO(c,a,b){return sF(c,a[1],a[3],b)}function
 iP(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=hq(b,a[3]);return it(c,d,b,a[3],f,e)}}function
-sW(c,a,d,b){var
-h=a[1],m=a[2],i=aN(0,F(b[2]));if(i){if(al(sJ,d[4]))return sU(c,d,h,a[3],b);var
+f=hq(b,a[3]);return iu(c,d,b,a[3],f,e)}}function
+sZ(c,a,d,b){var
+h=a[1],m=a[2],i=aP(0,F(b[2]));if(i){if(am(sM,d[4]))return sX(c,d,h,a[3],b);var
 e=iO(c,a,b);if(e){var
 j=e[1],f=g(iP(c,a),j);if(f)return iN(c,d,h,j,m,f[1],b);var
 k=f}else
@@ -3740,123 +3740,126 @@ k=e;var
 l=k}else
 var
 l=i;return l}function
-sX(b,a,k,c){var
-l=a[1],m=a[2],f=aN(0,F(c[2]));if(f){var
+s0(b,a,k,c){var
+l=a[1],m=a[2],f=aP(0,F(c[2]));if(f){var
 d=iO(b,a,c);if(d){var
 h=d[1],e=g(iP(b,a),h);if(e){var
-n=b8(0,b[3]),o=e[1];return b5(function(a){return sV(b,k,l,h,m,o,c,a)},n)}var
+n=b8(0,b[3]),o=e[1];return b5(function(a){return sY(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
 j=f;return j}var
-cS=[R,sY,bC(0)],iQ=[R,sZ,bC(0)];function
-aA(b,a){throw[0,cS,l(ah(s0),b,a)]}function
-s1(a){return[0,a,ev(64),0]}function
-bi(a){if(a[3])throw[0,cS,s2];mi(a[2]);(function(d){for(;;){var
+cV=[Q,s1,bC(0)],iQ=[Q,s2,bC(0)];function
+ay(b,a){throw[0,cV,l(ah(s3),b,a)]}function
+s4(a){return[0,a,ey(64),0]}function
+a1(a){if(a[3])throw[0,cV,s5];ml(a[2]);(function(d){for(;;){var
 b=g(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(mh(a[2])===1025)return aA(s3,ew(a[2]));gM(a[2],b);continue}return c}}(0));return ew(a[2])}function
-dS(a,d){var
-b=bi(d),c=A(b,a);return c?aA(a,b):c}function
+c=32!==b?1:0;if(c){if(mk(a[2])===1025)return ay(s6,ez(a[2]));gM(a[2],b);continue}return c}}(0));return ez(a[2])}function
+dV(a,d){var
+b=a1(d),c=A(b,a);return c?ay(a,b):c}function
 fd(b){var
-a=1-b[3];if(a)throw[0,cS,s4];return a}function
-s5(a){var
+a=1-b[3];if(a)throw[0,cV,s7];return a}function
+s8(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
 d=c;else
 var
-e=97<=a?1:0,d=e?a<=j8?1:0:e;return d}function
-ab(l){var
-a=bi(l),e=A(a,s6),f=e?45===U(a,0)?1:0:e,b=f?1:f,c=u(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+e=97<=a?1:0,d=e?a<=j$?1:0:e;return d}function
+iR(a){var
+e=A(a,s9),f=e?45===U(a,0)?1:0:e,b=f?1:f,c=u(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
 k=1<=c?1:0,d=k?48!==U(a,b)?1:0:k;function
-m(f){var
+l(f){var
 b=f;for(;;){var
 c=b===u(a)?1:0;if(c)var
 d=c;else{var
-e=s5(U(a,b));if(e){var
+e=s8(U(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=cg?1:0,j=i?m(b):i;else
+i=c<=ck?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aA(s7,a);return qb(16,a)}function
+j=d;if(1-j)ay(s_,a);return qe(16,a)}function
+az(a){return iR(a1(a))}function
+cb(c){var
+a=a1(c),b=A(a,s$);return b?[0,iR(a)]:b}function
 bj(b){var
-a=ab(b);if(aj(a)<=0)aA(s9,kU(s8,a));return a}var
-iR=1048576;function
+a=az(b);if(aj(a)<=0)ay(tb,kX(ta,a));return a}var
+iS=1048576;function
 bu(b){var
-a=ab(b);if(aj(a)<0)aA(s$,kU(s_,a));if(qa(a,iR))throw[0,iQ,g(ah(ta),iR)];return cC(a)}function
-dT(d,b,c){var
+a=az(b);if(aj(a)<0)ay(td,kX(tc,a));if(qd(a,iS))throw[0,iQ,g(ah(te),iS)];return cG(a)}function
+dW(d,b,c){var
 a=bu(c);if(b<=a){var
-e=g(ah(tb),a);aA(l(ah(tc),d,b),e)}return a}function
-cT(d,c){function
+e=g(ah(tf),a);ay(l(ah(tg),d,b),e)}return a}function
+cW(d,c){function
 a(f,e){var
-b=f,a=e;for(;;){if(0===b)return bb(a);var
+b=f,a=e;for(;;){if(0===b)return bc(a);var
 b=b-1|0,a=[0,g(d,c),a];continue}}return a(bu(c),0)}function
-a1(b,d,c){var
-a=cT(d,c);if(1-gu(aX(a),b)){var
-e=aX(a),f=g(ah(td),e);aA(aC(tg,lR(tf,$(ah(te),b))),f)}return a}function
-iS(c,b,a){var
-d=[0,b,0];return a1(c,function(a){return a1(d,ab,a)},a)}function
+a2(b,d,c){var
+a=cW(d,c);if(1-gu(aY(a),b)){var
+e=aY(a),f=g(ah(th),e);ay(aB(tk,lU(tj,$(ah(ti),b))),f)}return a}function
+iT(c,b,a){var
+d=[0,b,0];return a2(c,function(a){return a2(d,az,a)},a)}function
 fe(e,b){var
-a=bi(b),c=A(a,th);if(c){if(A(a,ti))return aA(tj,a);var
+a=a1(b),c=A(a,tl);if(c){if(A(a,tm))return ay(tn,a);var
 d=[0,g(e,b)]}else
 var
 d=c;return d}function
-b$(a){var
-b=ab(a);return[0,b,bj(a)]}function
-tk(b){var
-a=bi(b);if(A(a,tl)){var
-c=A(a,tm);if(c){if(A(a,tn))return A(a,to)?A(a,tp)?aA(tq,a):1:[1,b$(b)];var
-d=[2,fe(b$,b)]}else
+cc(a){var
+b=az(a);return[0,b,bj(a)]}function
+to(b){var
+a=a1(b);if(A(a,tp)){var
+c=A(a,tq);if(c){if(A(a,tr))return A(a,ts)?A(a,tt)?ay(tu,a):1:[1,cc(b)];var
+d=[2,fe(cc,b)]}else
 var
-d=c;return d}return[0,b$(b)]}function
-tr(b){var
-a=bi(b);if(A(a,ts)){if(A(a,tt)){var
-c=A(a,tu);if(c){if(A(a,tv))return A(a,tw)?A(a,tx)?A(a,ty)?A(a,tz)?aA(tA,a):[2,b$(b)]:4:3:1;var
-d=[0,b$(b)]}else
+d=c;return d}return[0,cc(b)]}function
+tv(b){var
+a=a1(b);if(A(a,tw)){if(A(a,tx)){var
+c=A(a,ty);if(c){if(A(a,tz))return A(a,tA)?A(a,tB)?A(a,tC)?A(a,tD)?ay(tE,a):[2,cc(b)]:4:3:1;var
+d=[0,cc(b)]}else
 var
-d=c;return d}return 2}return[1,b$(b)]}function
-tB(b){var
-a=bi(b);if(A(a,tC)){var
-c=A(a,tD);if(c){if(A(a,tE))return A(a,tF)?A(a,tG)?aA(tH,a):[1,bu(b)]:2;var
+d=c;return d}return 2}return[1,cc(b)]}function
+tF(b){var
+a=a1(b);if(A(a,tG)){var
+c=A(a,tH);if(c){if(A(a,tI))return A(a,tJ)?A(a,tK)?ay(tL,a):[1,bu(b)]:2;var
 d=1}else
 var
 d=c;return d}return[0,bu(b)]}function
-tI(c,b){var
-a=bi(b),d=A(a,tJ);if(d){if(A(a,tK)){if(A(a,tL))return aA(tM,a);var
-f=a1([0,c,0],ab,b);return[0,f,a1([0,c,0],ab,b)]}var
+tM(c,b){var
+a=a1(b),d=A(a,tN);if(d){if(A(a,tO)){if(A(a,tP))return ay(tQ,a);var
+f=a2([0,c,0],az,b);return[0,f,a2([0,c,0],az,b)]}var
 e=1}else
 var
 e=d;return e}function
-tN(a){dS(tO,a);var
-e=bu(a),b=bu(a),c=bu(a),f=tk(a),g=tr(a),h=tB(a),d=tI(b,a),i=1===f?0:b,j=typeof
-d==="number"?b:b+1|0,k=1===d?b:c,l=bj(a),m=iS([0,i,0],e,a),n=fe(ab,a),o=fe(ab,a),p=bj(a),q=iS([0,c,0],j,a),r=a1([0,k,0],ab,a),s=bj(a),t=a1([0,0,[0,b,0]],ab,a),u=bj(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,a1([0,0,[0,b,0]],ab,a)]}function
-iT(b,a){dS(tP,a);var
-e=dT(tQ,b[3],a),d=bu(a);function
-c(a){return dT(tR,b[2],a)}function
+tR(a){dV(tS,a);var
+e=bu(a),b=bu(a),c=bu(a),f=to(a),g=tv(a),h=tF(a),d=tM(b,a),i=1===f?0:b,j=typeof
+d==="number"?b:b+1|0,k=1===d?b:c,l=bj(a),m=iT([0,i,0],e,a),n=fe(az,a),o=fe(az,a),p=bj(a),q=iT([0,c,0],j,a),r=a2([0,k,0],az,a),s=bj(a),t=a2([0,0,[0,b,0]],az,a),u=bj(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,a2([0,0,[0,b,0]],az,a)]}function
+iU(b,a){dV(tT,a);var
+e=dW(tU,b[3],a),d=bu(a);function
+c(a){return dW(tV,b[2],a)}function
 f(a){var
-b=bi(a);if(A(b,tS)){if(A(b,tT)){if(A(b,tU))return aA(tV,b);var
-e=dT(tW,d,a),f=c(a),g=ab(a);return[0,e,f,g,ab(a)]}var
-h=cT(c,a);return[2,h,ab(a)]}var
-i=c(a),j=ab(a);return[1,i,j,ab(a)]}var
-g=bj(a),h=cT(f,a),i=bj(a);return[0,e,d,g,h,i,a1([0,b[3],0],ab,a)]}function
-tX(b,a){dS(tY,a);return cT(function(a){var
-c=dT(tZ,b[3],a),d=bj(a);return[0,c,d,a1([0,b[2],0],ab,a)]},a)}function
-t0(b,a){dS(t1,a);var
-c=bj(a),d=[0,b[1],0];return[0,c,cT(function(a){return a1(d,ab,a)},a)]}var
-iU=30;function
+b=a1(a);if(A(b,tW)){if(A(b,tX)){if(A(b,tY))return ay(tZ,b);var
+e=dW(t0,d,a),f=c(a),g=cb(a);return[0,e,f,g,cb(a)]}var
+h=cW(c,a),i=cb(a);return[2,h,i,cb(a)]}var
+j=c(a),k=cb(a);return[1,j,k,cb(a)]}var
+g=bj(a),h=cW(f,a),i=bj(a);return[0,e,d,g,h,i,a2([0,b[3],0],az,a)]}function
+t1(b,a){dV(t2,a);return cW(function(a){var
+c=dW(t3,b[3],a),d=bj(a);return[0,c,d,a2([0,b[2],0],az,a)]},a)}function
+t4(b,a){dV(t5,a);var
+c=bj(a),d=[0,b[1],0];return[0,c,cW(function(a){return a2(d,az,a)},a)]}var
+iV=30;function
 ff(a){var
-c=aU(a);if(c<=30)return[0,cC(a),0];var
-d=0<=aj(a)?a:s(a),b=as(0,c-60|0),e=0===b?d:cB(d,b),f=cB(e,iU),i=cC(m(e,af(f,iU))),g=a9(cC(f),30)+i,h=0<=aj(a)?g:-g;return[0,h,b]}function
+c=aW(a);if(c<=30)return[0,cG(a),0];var
+d=0<=aj(a)?a:s(a),b=as(0,c-60|0),e=0===b?d:cF(d,b),f=cF(e,iV),i=cG(m(e,af(f,iV))),g=a_(cG(f),30)+i,h=0<=aj(a)?g:-g;return[0,h,b]}function
 bv(c,b){var
-a=ff(b);return a9(a[1],a[2]-c|0)}function
-cU(e,d,c){var
-a=ff(d),b=ff(c);return a9(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-ca(c,b){var
-d=a9(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+c6)|0;var
-e=kC(b),f=a9(e[1],27),g=Math.floor(f),h=k(af(g|0,26),a9(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?af(h,a):cB(h,-a|0)}function
-cV(a){return Math.abs(a)<aV?1:0}function
+a=ff(b);return a_(a[1],a[2]-c|0)}function
+cX(e,d,c){var
+a=ff(d),b=ff(c);return a_(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+cd(c,b){var
+d=a_(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+c8)|0;var
+e=kF(b),f=a_(e[1],27),g=Math.floor(f),h=k(af(g|0,26),a_(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?af(h,a):cF(h,-a|0)}function
+cY(a){return Math.abs(a)<aM?1:0}function
 I(b,h){var
 d=b.length-1-1|0,c=0.,i=0;if(d<0)var
 e=c;else{var
@@ -3869,95 +3872,95 @@ c=b.length-1-1|0,f=0;if(!(c<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*d[1+a];var
 g=a+1|0;if(c!==a){var
 a=g;continue}break}}return 0}function
-cb(c,b){var
-a=[0,0.];dn(function(c){var
+ce(c,b){var
+a=[0,0.];dq(function(c){var
 d=g(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-cW(a){return a*a}function
-cX(b,a){if(0===c(b[10],a)[1+a].length-1){var
-d=c(b[6],a)[1+a],e=b[6],f=q(function(a){return I(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-t2(a){var
-b=gW(0,a.length-1);return aM(function(e,d){var
-f=pf(c7,c7,d),h=pm(b,f),g=gw(function(b){return f3(c(a,b)[1+b],d)},h);return g?g[1]:(ph(b,f,e),e)},a)}function
-t3(a){return typeof
-a==="number"?0===a?t4:0:2===a[0]?t6:t5}function
-t7(c,a){var
+cZ(a){return a*a}function
+cf(b,a){if(0===c(b[10],a)[1+a].length-1){var
+d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return I(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
+t6(a){var
+b=gW(0,a.length-1);return aN(function(e,d){var
+f=pi(c9,c9,d),h=pp(b,f),g=gw(function(b){return f3(c(a,b)[1+b],d)},h);return g?g[1]:(pk(b,f,e),e)},a)}function
+t7(a){return typeof
+a==="number"?0===a?t8:0:2===a[0]?t_:t9}function
+t$(c,a){var
 b=t(c,0.),e=1./as(1,a.length-1);function
-f(a,c){return H(b,a,d(b,a)+c*e)}dn(function(a){return M(f,a)},a);function
-g(c,a){return a-d(b,c)}return q(function(a){return aM(g,a)},a)}function
-t8(c,b,a){var
-d=cb(a,function(a){return cW(D(a-c,b-a))});return[0,cb(a,function(a){return cW(D(0.,D(c-a,a-b)))}),d]}function
-iV(b,a,c){if(b!=aI&&a!=aV){var
-d=cb(c,function(c){return D(b*c,a*c)});return[0,cb(c,function(c){return bp(b*c,a*c)}),d]}return[0,aI,aV]}function
+f(a,c){return H(b,a,d(b,a)+c*e)}dq(function(a){return M(f,a)},a);function
+g(c,a){return a-d(b,c)}return p(function(a){return aN(g,a)},a)}function
+ua(c,b,a){var
+d=ce(a,function(a){return cZ(B(a-c,b-a))});return[0,ce(a,function(a){return cZ(B(0.,B(c-a,a-b)))}),d]}function
+iW(b,a,c){if(b!=aI&&a!=aM){var
+d=ce(c,function(c){return B(b*c,a*c)});return[0,ce(c,function(c){return bp(b*c,a*c)}),d]}return[0,aI,aM]}function
 fg(e,d,b){function
-a(c){return e*Math.sqrt(cb(b,function(a){switch(d){case
+a(c){return e*Math.sqrt(ce(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
 c=a(1.);return[0,-a(fU),c]}function
-t9(a,g,d){var
-b=aY(bp,aV,d),c=aY(D,aI,d),h=fg(a,g,d),e=h[2],f=h[1];switch(g){case
+ub(a,g,d){var
+b=aO(bp,aM,d),c=aO(B,aI,d),h=fg(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-t_(e,a,v,n){var
+uc(e,a,v,n){var
 S=a[9],T=0;function
-U(b,a){return as(b,aU(a))}var
-f=at(function(a,b){return at(U,a,b)},T,S),k=a[8],w=1,V=a[9],g=an($(function(a){return an($(function(a){return bv(f,a)},a))},V)),x=a[10],h=x?bv(f,x[1]):aI,y=a[11],i=y?bv(f,y[1]):aV,z=a[10],A=a[11],N=0;if(z&&0<=aj(z[1]))var
+U(b,a){return as(b,aW(a))}var
+f=at(function(a,b){return at(U,a,b)},T,S),k=a[8],w=1,V=a[9],g=ao($(function(a){return ao($(function(a){return bv(f,a)},a))},V)),x=a[10],h=x?bv(f,x[1]):aI,y=a[11],i=y?bv(f,y[1]):aM,z=a[10],A=a[11],N=0;if(z&&0<=aj(z[1]))var
 l=0;else
 N=1;if(N){var
 O=0;if(A&&!(0<aj(A[1])))var
 l=1;else
 O=1;if(O)var
 l=2}var
-B=q(function(a){return 2===e?Math.sqrt(I(a,a)):1.},g);switch(e){case
+C=p(function(a){return 2===e?Math.sqrt(I(a,a)):1.},g);switch(e){case
 0:var
-j=t7(n,g);break;case
+j=t$(n,g);break;case
 1:var
 j=g;break;default:var
-j=aM(function(b,a){return q(function(a){return a/d(B,b)},a)},g)}var
-P=0;if(2!==e&&h!=aI&&i!=aV){var
-C=[0,[bm,(h+i)/2.,n*cW((i-h)/2.),c6],0];P=1}if(!P)var
-C=0;var
+j=aN(function(b,a){return p(function(a){return a/d(C,b)},a)},g)}var
+P=0;if(2!==e&&h!=aI&&i!=aM){var
+D=[0,[bm,(h+i)/2.,n*cZ((i-h)/2.),c8],0];P=1}if(!P)var
+D=0;var
 o=a[4],u=0;if(typeof
 o==="number")u=1;else
 if(2===o[0]){var
 M=o[1];if(M)var
-s=M[1],ak=s[2],al=cU(f,b(k,s[1]),ak),am=1./cW(bv(0,s[2])),ao=[0,[bm,0.,cW(al),am],0],m=ao;else
+s=M[1],ak=s[2],al=cX(f,b(k,s[1]),ak),am=1./cZ(bv(0,s[2])),an=[0,[bm,0.,cZ(al),am],0],m=an;else
 u=1}else
 var
-m=[0,[bm,0.,1.,cU(-f|0,w,k)],0];if(u)var
+m=[0,[bm,0.,1.,cX(-f|0,w,k)],0];if(u)var
 m=0;var
-p=a[4],Q=0;if(typeof
-p!=="number"&&2!==p[0]){var
-E=0===aj(p[1][1])?1:0;Q=1}if(!Q)var
+q=a[4],Q=0;if(typeof
+q!=="number"&&2!==q[0]){var
+E=0===aj(q[1][1])?1:0;Q=1}if(!Q)var
 E=0;function
 W(a){switch(e){case
-0:return t8(h,i,a);case
+0:return ua(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=bp(i,b),c=iV(D(h,-b),f,a),d=fg(b,l,a),g=bp(c[2],d[2]);return[0,D(c[1],d[1]),g]}return iV(h,i,a);default:return E?t9(1.,l,a):fg(1.,l,a)}}var
-X=2===e?j:g,F=q(W,X),G=b(k,k),Y=an(a[9]);function
-Z(a){return 2===e?bv(0,a):cU(-2*f|0,a,G)}if(2===e)var
-_=0,H=function(a,b){return cU(_,a,b)};else
+b=Math.sqrt(m[1][2]),f=bp(i,b),c=iW(B(h,-b),f,a),d=fg(b,l,a),g=bp(c[2],d[2]);return[0,B(c[1],d[1]),g]}return iW(h,i,a);default:return E?ub(1.,l,a):fg(1.,l,a)}}var
+X=2===e?j:g,F=p(W,X),G=b(k,k),Y=ao(a[9]);function
+Z(a){return 2===e?bv(0,a):cX(-2*f|0,a,G)}if(2===e)var
+_=0,H=function(a,b){return cX(_,a,b)};else
 var
-H=function(c,a){return cU(2*f|0,b(c,G),a)};var
-aa=2===e?0:2*(aU(k)-f|0)|0,r=a[4],R=0;if(typeof
+H=function(c,a){return cX(2*f|0,b(c,G),a)};var
+aa=2===e?0:2*(aW(k)-f|0)|0,r=a[4],R=0;if(typeof
 r!=="number"&&2===r[0]){var
 K=r[1];if(K){var
 L=K[1],ai=b(L[2],L[2]),J=ai;R=1}}if(!R)var
 J=w;var
-ab=0===e?0:cs(C,m),ac=t2(g),ad=q(function(a){return a[2]},F),ae=q(function(a){return a[1]},F),af=t(v,[0]),ag=q(function(a){return cb(a,function(a){return a})},j),ah=q(function(a){return I(a,a)},j);return[0,e,v,n,f,function(a){return an(c(Y,a)[1+a])},j,B,ah,ag,af,ae,ad,ac,ab,J,aa,H,Z]}function
-t$(a){var
-b=a[2],c=a[1],d=0===eq(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=gs(function(a){return 0===eq(a,c)?1:0},g),e=t3(a[4]);if(e&&f&&h)return[0,t_(e[1],a,b,c)];return 0}function
-ua(a,d){function
-b(b){return q(function(a){return c(b,a)[1+a]},d)}var
-e=d.length-1,f=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),p=b(a[9]),r=b(a[8]),s=b(a[7]),o=t(e,[0]),u=b(a[6]);function
+ab=0===e?0:cw(D,m),ac=t6(g),ad=p(function(a){return a[2]},F),ae=p(function(a){return a[1]},F),af=t(v,[0]),ag=p(function(a){return ce(a,function(a){return a})},j),ah=p(function(a){return I(a,a)},j);return[0,e,v,n,f,function(a){return ao(c(Y,a)[1+a])},j,C,ah,ag,af,ae,ad,ac,ab,J,aa,H,Z]}function
+ud(a){var
+b=a[2],c=a[1],d=0===et(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=gs(function(a){return 0===et(a,c)?1:0},g),e=t7(a[4]);if(e&&f&&h)return[0,uc(e[1],a,b,c)];return 0}function
+ue(a,d){function
+b(b){return p(function(a){return c(b,a)[1+a]},d)}var
+e=d.length-1,f=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),q=b(a[9]),r=b(a[8]),s=b(a[7]),o=t(e,[0]),u=b(a[6]);function
 v(b){var
-e=c(d,b)[1+b];return g(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,s,r,p,o,n,m,l,k,j,i,h,f]}function
-iW(a){return 0<aj(a[1])?1:0}function
-iX(e,b){var
+e=c(d,b)[1+b];return g(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,s,r,q,o,n,m,l,k,j,i,h,f]}function
+iX(a){return 0<aj(a[1])?1:0}function
+iY(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -3965,10 +3968,10 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=bS(d[1],d[2])<0?1:0;if(c&&b&&iW(d)&&f)return 0;return 2;case
-1:if(c&&0<=aj(a[1][1]))return 0;return 2;default:return iW(a[1])?1:2}}function
-ub(a,i,b){var
-f=t(b,0),g=t(b,0),d=a[7],e=lu(a[13],i),h=0;if(typeof
+d=a[1],f=bS(d[1],d[2])<0?1:0;if(c&&b&&iX(d)&&f)return 0;return 2;case
+1:if(c&&0<=aj(a[1][1]))return 0;return 2;default:return iX(a[1])?1:2}}function
+uf(a,i,b){var
+f=t(b,0),g=t(b,0),d=a[7],e=lx(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
@@ -3976,30 +3979,30 @@ h=d[1],i=e[1];if(i!==h){var
 j=bS(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
 a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};bV(k,a[13]);h=1}if(!h){gG(f,0,b,1);gG(g,0,b,1)}return[0,f,g]}function
-uc(b,a){return t(b,[0,3,3,0,a])}function
-ud(b,k,d,a){var
-l=b[16],f=an($(function(a){return 0<aj(a)?1:0},l)),m=iX(b,1),n=[0,iX(b,0),m],g=ub(b,k,d),h=g[2],i=g[1];function
+ug(b,a){return t(b,[0,3,3,0,a])}function
+uh(b,k,d,a){var
+l=b[16],f=ao($(function(a){return 0<aj(a)?1:0},l)),m=iY(b,1),n=[0,iY(b,0),m],g=uf(b,k,d),h=g[2],i=g[1];function
 j(d,b,a){if(!c(i,a)[1+a]&&!c(h,a)[1+a])return[0,0,0,d,b];var
-m=f.length-1<=a?1:0,o=m||c(f,a)[1+a],e=c(h,a)[1+a],g=e?2:e,j=c(i,a)[1+a],k=j?1:j,l=lh(o);switch(c(n,l)[1+l]){case
+m=f.length-1<=a?1:0,o=m||c(f,a)[1+a],e=c(h,a)[1+a],g=e?2:e,j=c(i,a)[1+a],k=j?1:j,l=lk(o);switch(c(n,l)[1+l]){case
 0:return[0,g,k,d,b];case
 1:return[0,k,g,d,b];default:return[0,3,3,d,b]}}var
 e=b[6];if(typeof
 e==="number"){if(0===e){var
 o=0;return bF(d,function(b){return j(o,a,b)})}}else
 if(0===e[0]){var
-p=e[1];return bF(d,function(b){return b<p?[0,3,3,0,bT(1,a)]:j(bT(1,a),a,b)})}return uc(d,a)}function
-dU(a,g,b){var
-h=a[1],e=cX(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=cX(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
+p=e[1];return bF(d,function(b){return b<p?[0,3,3,0,bT(1,a)]:j(bT(1,a),a,b)})}return ug(d,a)}function
+dX(a,g,b){var
+h=a[1],e=cf(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=cf(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
 bx(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
 fh(a,b){var
-c=c8*a[17];return c<bx(a,b)?1:0}function
-ue(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
-uf(a,b){var
-c=ue(a,b);return(a[3]*a[15]-c)/2.}function
-ug(a,b){var
+c=c_*a[17];return c<bx(a,b)?1:0}function
+ui(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
+uj(a,b){var
+c=ui(a,b);return(a[3]*a[15]-c)/2.}function
+uk(a,b){var
 c=a[3]==0.?0.:bx(a,a[4]);return(bx(a,b)+c)/2.}function
-dV(q,p,g,o){var
+dY(q,p,g,o){var
 e=g.length-1,f=t(e,0.),h=e-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=d(o,a),j=a+1|0,k=e-1|0,r=c(p,a)[1+a];if(k<j)var
@@ -4010,12 +4013,12 @@ b=v,m=n;continue}var
 l=n;break}}H(f,a,l/d(g,a));var
 s=a-1|0;if(0!==a){var
 a=s;continue}break}}return f}function
-cY(b,f){var
+c0(b,f){var
 h=b[11].length-1,g=t(h,0.),i=h-1|0,s=0;if(!(i<0)){var
 a=s;for(;;){var
 j=c(b[12],a)[1+a];if(j)var
 k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=I(k[1],v)-u;else{var
-m=c(b[9],a)[1+a],n=dU(b,m,f),o=a-1|0,x=0;if(o<0)var
+m=c(b[9],a)[1+a],n=dX(b,m,f),o=a-1|0,x=0;if(o<0)var
 p=n;else{var
 e=x,q=n;for(;;){var
 y=d(g,e),r=q-d(c(b[10],e)[1+e],m)*y,z=e+1|0;if(o!==e){var
@@ -4025,7 +4028,7 @@ l=p/d(b[11],a)}H(g,a,l);var
 w=a+1|0;if(i!==a){var
 a=w;continue}break}}return g}function
 fi(c,b,a){var
-e=I(a,a);return D(0.,d(c[8],b)-e)}function
+e=I(a,a);return B(0.,d(c[8],b)-e)}function
 by(a,b){var
 d=bW(c(a[1][6],b)[1+b]);if(0.<a[3]){var
 e=a[4],f=c(a[2],e)[1+e][1];bw(d,1.,c(a[1][6],f)[1+f])}return d}function
@@ -4033,93 +4036,93 @@ fj(c,a){var
 b=1;for(;;){bV(function(b){return bw(a,I(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-iY(a){var
-b=Math.sqrt(I(a,a));return q(function(a){return a/b},a)}function
-uh(a){var
+iZ(a){var
+b=Math.sqrt(I(a,a));return p(function(a){return a/b},a)}function
+ul(a){var
 l=a[1],m=a[2];function
 e(a){return c(m,a)[1+a][1]}var
-w=m.length-1,p=q(function(b){return d(a[8],b[1])},m),n=[0,0];M(function(b,e){var
+w=m.length-1,q=p(function(b){return d(a[8],b[1])},m),n=[0,0];M(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 f=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 x(h){var
-b=aX(i[1]),c=aX(f[1])-b|0,d=f[1],g=bb(cv(function(a,b){return a<c?1:0},d));bV(function(b){var
-c=i[1],d=by(a,e(b));i[1]=[0,iY(fj(i[1],d)),c];return 0},g);return i[1]}function
+b=aY(i[1]),c=aY(f[1])-b|0,d=f[1],g=bc(cz(function(a,b){return a<c?1:0},d));bV(function(b){var
+c=i[1],d=by(a,e(b));i[1]=[0,iZ(fj(i[1],d)),c];return 0},g);return i[1]}function
 t(c){if(0.<a[3])var
 f=e(a[4]),b=d(l[8],f);else
 var
 b=0.;var
 g=e(c);return d(l[8],g)+b}function
 C(b){var
-g=d(p,b);if(fM*t(b)<g)var
+g=d(q,b);if(fM*t(b)<g)var
 c=g;else
 var
 n=by(a,e(b)),l=fj(x(0),n),c=I(l,l);var
-h=ug(a,b),i=1e-22*t(b)<c?1:0;if(i)var
-j=cd<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
+h=uk(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+j=ch<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=c8*a[17],k=[0,[0,bx(a,b)<=m?1:0,c,b]];else
+m=c_*a[17],k=[0,[0,bx(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-D=n[1],i=g(cw(C),D);if(i){var
-v=at(as,i[1],i[2]),b=v[3],y=v[2];n[1]=g(cw(function(c){return function(b){var
+D=n[1],i=g(cA(C),D);if(i){var
+v=at(as,i[1],i[2]),b=v[3],y=v[2];n[1]=g(cA(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-E=e(b),j=Math.sqrt(y),F=fM*t(b)<y?1:0,G=o[1],J=h[1],K=uf(a,b),L=lB(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),K,J,G);if(F){var
-z=bF(w,function(c){return function(b){return dU(a,c,e(b))}}(b)),N=h[1];bV(function(b,c){return function(a){return bw(c,d(a,b),a)}}(b,z),N);var
-O=0,P=q(function(b){return function(a){return a/b}}(j),z),A=O,k=P}else{var
-Q=by(a,E),m=iY(fj(x(0),Q));if(0.<a[3])var
+E=e(b),j=Math.sqrt(y),F=fM*t(b)<y?1:0,G=o[1],J=h[1],K=uj(a,b),L=lE(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),K,J,G);if(F){var
+z=bF(w,function(c){return function(b){return dX(a,c,e(b))}}(b)),N=h[1];bV(function(b,c){return function(a){return bw(c,d(a,b),a)}}(b,z),N);var
+O=0,P=p(function(b){return function(a){return a/b}}(j),z),A=O,k=P}else{var
+Q=by(a,E),m=iZ(fj(x(0),Q));if(0.<a[3])var
 B=e(a[4]),u=I(m,c(l[6],B)[1+B]);else
 var
 u=0.;var
 R=[0,[0,m,u]],S=bF(w,function(d,f){return function(b){var
-a=e(b);return I(d,c(l[6],a)[1+a])-f}}(m,u)),A=R,k=S}H(k,b,j);M(function(b,a){return H(p,b,d(p,b)-a*a)},k);s[1]=[0,A,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
-j(a){return an(bb(a))}var
-u=j(f[1]),y=j(h[1]),z=j(r[1]),b=j(o[1]),A=dV(u,y,z,b),k=[0,0.],v=[0,0.];M(function(d,b){v[1]=v[1]+b;var
+a=e(b);return I(d,c(l[6],a)[1+a])-f}}(m,u)),A=R,k=S}H(k,b,j);M(function(b,a){return H(q,b,d(q,b)-a*a)},k);s[1]=[0,A,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
+j(a){return ao(bc(a))}var
+u=j(f[1]),y=j(h[1]),z=j(r[1]),b=j(o[1]),A=dY(u,y,z,b),k=[0,0.],v=[0,0.];M(function(d,b){v[1]=v[1]+b;var
 e=Math.abs(b)*bx(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},A);if(0.<a[3]){var
-B=bx(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*B}var
-E=k[1],F=I(b,b),G=a[15]-F+E,J=I(b,b),K=D(G,j7*(a[15]+J)+cd),L=a[18],N=a[17],O=a[15],P=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,y,z,P,b,A,O,K,N,L]}function
-iZ(l,a,k,j,i,g,f,e,c){var
-m=Math.abs(c)+cd,h=aY(function(b,a){return D(b,d(e,a[1]))},m,a),b=[0,0.];M(function(a,c){b[1]=D(b[1],d(f,a)-d(g,a));return 0},a);return uh([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,fS*h<b[1]?1:0])}function
-ui(a,b){var
+D=bx(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*D}var
+E=k[1],F=I(b,b),G=a[15]-F+E,J=I(b,b),K=B(G,j_*(a[15]+J)+ch),L=a[18],N=a[17],O=a[15],P=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,y,z,P,b,A,O,K,N,L]}function
+i0(l,a,k,j,i,g,f,e,c){var
+m=Math.abs(c)+ch,h=aO(function(b,a){return B(b,d(e,a[1]))},m,a),b=[0,0.];M(function(a,c){b[1]=B(b[1],d(f,a)-d(g,a));return 0},a);return ul([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,fS*h<b[1]?1:0])}function
+um(a,b){var
 e=[0,0];M(function(g,f){var
 a=e[1],h=c(b,a)[1+a][3],d=f[3]<h?1:0,i=d?(e[1]=g,0):d;return i},b);var
-i=e[1],f=c(b,i)[1+i][1],m=cX(a,f);function
+i=e[1],f=c(b,i)[1+i][1],m=cf(a,f);function
 n(b){var
 g=d(a[8],b)+d(a[8],f),h=g-2.*d(m,b);if(fM*g<h)return h;var
 e=bW(c(a[6],b)[1+b]);bw(e,1.,c(a[6],f)[1+f]);return I(e,e)}var
 h=bF(a[2],n);H(h,f,0.);function
-j(c){return q(function(a){var
+j(c){return p(function(a){var
 b=d(h,a[1]);return g(c,a)-b},b)}var
-k=e[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),r=j(function(a){return a[2]});return iZ(a,b,1.,e[1],-1,r,p,h,o)}function
-uj(c,b,f,a){function
+k=e[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return i0(a,b,1.,e[1],-1,r,q,h,o)}function
+un(c,b,f,a){function
 e(f,e){var
-h=[bm,e];return gF(q(function(b){var
+h=[bm,e];return gF(p(function(b){var
 e=a[1]*d(c[9],b[1]);return fP*(g(f,b)-e)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return iZ(c,b,0.,b.length-1,f,e(function(a){return a[3]},aI),k,i,h)}function
-i0(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,ui(a,b),0];var
-c=a[14];return ep(function(c,d){return uj(a,b,c,d)},c)}function
+h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return i0(c,b,0.,b.length-1,f,e(function(a){return a[3]},aI),k,i,h)}function
+i1(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,um(a,b),0];var
+c=a[14];return es(function(c,d){return un(a,b,c,d)},c)}function
 fk(a,c,b){if(0.<a[3])return b+d(a[8],c);var
-e=dm(a[1][14],a[5]);return b/fP+e[1]*d(a[1][9],c)}function
-uk(a,c,b){if(0.<a[3])return b-d(a[8],c);var
-e=dm(a[1][14],a[5]);return fP*(b-e[1]*d(a[1][9],c))}function
-ul(a,d,b){var
-c=cY(a,b),e=I(a[13],c),f=a[16],g=2.*Math.sqrt(fi(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+e=dp(a[1][14],a[5]);return b/fP+e[1]*d(a[1][9],c)}function
+uo(a,c,b){if(0.<a[3])return b-d(a[8],c);var
+e=dp(a[1][14],a[5]);return fP*(b-e[1]*d(a[1][9],c))}function
+up(a,d,b){var
+c=c0(a,b),e=I(a[13],c),f=a[16],g=2.*Math.sqrt(fi(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
 bK(a){return a[6].length-1}function
-um(a,k,b,j){var
-f=cY(a,b),l=f.length-1;function
+uq(a,k,b,j){var
+f=c0(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
-q=2.*Math.sqrt(D(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
+q=2.*Math.sqrt(B(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=d(f,b),e=d(a[13],b),b=b+1|0;i+=e*c;h-=c*c;g-=e*e;continue}return b}}var
 e=I(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
-un(a,d){if(d===a[9].length-1)return a;function
-b(a){return es(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=I(c,c),h=I(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=dV(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
-i1(a,e,d){var
+ur(a,d){if(d===a[9].length-1)return a;function
+b(a){return ev(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=I(c,c),h=I(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=dY(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
+i2(a,e,d){var
 b=by(a,e);M(function(d,f){var
 e=c(a[9],d)[1+d];return bw(b,f,by(a,c(a[2],e)[1+e][1]))},d);return b}function
-uo(a,i,f){var
-j=f.length-1,g=t(j,0.),k=j-1|0,s=i1(a,i,f),u=0;if(!(k<0)){var
+us(a,i,f){var
+j=f.length-1,g=t(j,0.),k=j-1|0,s=i2(a,i,f),u=0;if(!(k<0)){var
 b=u;for(;;){var
 h=c(a[9],b)[1+b],n=I(s,by(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
 p=n;else{var
@@ -4129,39 +4132,39 @@ e=z,q=r;continue}var
 p=r;break}}H(g,b,p/d(a[11],b));var
 x=b+1|0;if(k!==b){var
 b=x;continue}break}}var
-v=dV(a[9],a[10],a[11],g),l=aM(function(b,a){return a+d(v,b)},f),m=i1(a,i,l);return[0,l,I(m,m)]}function
-dW(k,g,a,j,b){var
-s=k?k[1]:d4,u=g?g[1]:g,l=cY(a,b),m=dV(a[9],a[10],a[11],l),n=fi(a,b,l),r=0;if(!u&&n<1e-07*d(a[8],b)){var
-q=uo(a,b,m),z=q[2],A=q[1],h=z,o=A;r=1}if(!r)var
+v=dY(a[9],a[10],a[11],g),l=aN(function(b,a){return a+d(v,b)},f),m=i2(a,i,l);return[0,l,I(m,m)]}function
+dZ(k,g,a,j,b){var
+s=k?k[1]:d7,u=g?g[1]:g,l=c0(a,b),m=dY(a[9],a[10],a[11],l),n=fi(a,b,l),r=0;if(!u&&n<1e-07*d(a[8],b)){var
+q=us(a,b,m),z=q[2],A=q[1],h=z,o=A;r=1}if(!r)var
 h=n,o=m;var
-v=D(a[15],fT*a[17]),e=D(Math.sqrt(h/a[16]),s*Math.sqrt(d(a[8],b)/v)+cd),f=t(bK(a),0.),i=[0,0.];M(function(b,h){var
+v=B(a[15],fT*a[17]),e=B(Math.sqrt(h/a[16]),s*Math.sqrt(d(a[8],b)/v)+ch),f=t(bK(a),0.),i=[0,0.];M(function(b,h){var
 g=e*d(a[14],b)-j*h;H(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);H(f,a[4],e-a[3]*(j+i[1]));function
 p(b){var
 c=d(f,b);if(c==0.)return 0.;var
 e=0.<c?d(a[7],b):d(a[6],b);return c*e}var
-w=a[9],x=p(a[4]),y=aY(function(b,a){return b+p(a)},x,w);return[0,f,e,-y-h/e-e*I(a[13],a[13])]}var
-up=48,uq=16,ur=400000000;function
-us(a){function
+w=a[9],x=p(a[4]),y=aO(function(b,a){return b+p(a)},x,w);return[0,f,e,-y-h/e-e*I(a[13],a[13])]}var
+ut=48,uu=16,uv=400000000;function
+uw(a){function
 d(a){return a}var
 b=bF(bK(a),d);if(b.length-1<=48)return b;var
-c=q(function(b){var
+c=p(function(b){var
 d=0;if(b!==a[4]){var
 e=a[9];if(!gI(function(a){return a===b?1:0},e)){var
 c=bx(a,b);d=1}}if(!d)var
 c=fU;return[0,c,b]},b);gJ(function(b,a){return aq(b,a)},c);var
-e=es(c,0,as(up,a[9].length-1+1|0));return q(function(a){return a[2]},e)}function
-ut(a){var
-b=us(a),e=a[2].length-1;function
-f(d,b){if(!(e<=d)&&!(e<=b))return dU(a,d,c(a[2],b)[1+b][1]);return 0.}var
-g=q(function(a){return q(function(b){return f(a,b)},b)},b),h=q(function(b){return d(a[7],b)},b),i=q(function(b){return d(a[6],b)},b);return[0,a,b,q(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
-i2(b,a){var
+e=ev(c,0,as(ut,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
+ux(a){var
+b=uw(a),e=a[2].length-1;function
+f(d,b){if(!(e<=d)&&!(e<=b))return dX(a,d,c(a[2],b)[1+b][1]);return 0.}var
+g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return d(a[7],b)},b),i=p(function(b){return d(a[6],b)},b);return[0,a,b,p(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
+i3(b,a){var
 d=c(b[2],a)[1+a];return fh(b[1],d)}function
-uu(a,c){var
-d=a[1][2].length-1,b=a[2];return q(function(b){return d<=b?0.:dU(a[1],b,c)},b)}function
-i3(g,o,B,n,f,j){var
-k=f.length-1,p=0.,h=q(function(a){return o*a},n),r=d(g[1][8],B),s=k-1|0,C=0;if(s<0)var
-t=p;else{var
-a=C,l=p;for(;;){var
+uy(a,c){var
+d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:dX(a[1],b,c)},b)}function
+i4(g,o,C,n,f,j){var
+k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=d(g[1][8],C),s=k-1|0,D=0;if(s<0)var
+t=q;else{var
+a=D,l=q;for(;;){var
 i=d(f,a);if(i!=0.){var
 I=0.<i?d(g[5],a):d(g[4],a),J=l+i*I,A=k-1|0,K=c(g[6],a)[1+a],L=0;if(!(A<0)){var
 e=L;for(;;){H(h,e,d(h,e)+i*d(K,e));var
@@ -4179,11 +4182,11 @@ b=E,y=r;for(;;){var
 z=y+d(f,b)*(o*d(n,b)+d(h,b)),G=b+1|0;if(u!==b){var
 b=G,y=z;continue}var
 v=z;break}}var
-w=D(0.,v),x=0.<j?-t-w/j:aI,F=bY(x)?aI:x;return[0,f,j,h,w,F]}function
-uv(j,i){var
+w=B(0.,v),x=0.<j?-t-w/j:aI,F=bY(x)?aI:x;return[0,f,j,h,w,F]}function
+uz(j,i){var
 e=i.length-1,o=e-1|0,E=0;if(!(o<0)){var
 g=E;for(;;){var
-D=c(j,g)[1+g];H(D,g,d(D,g)*1.00000000001+cd);var
+D=c(j,g)[1+g];H(D,g,d(D,g)*1.00000000001+ch);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
 p=e-1|0,F=0;if(!(p<0)){var
@@ -4209,44 +4212,44 @@ k=J,w=x;continue}var
 v=x;break}}H(l,a,v/d(c(j,a)[1+a],a));var
 G=a-1|0;if(0!==a){var
 a=G;continue}break}}return l}function
-i4(b,a){var
+i5(b,a){var
 i=b[5],j=b[4],e=b[3],l=b[2],r=b[6];function
 k(b){return d(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=j$*b[1][17],f=aM(function(b,h){var
-g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=bo(l.length-1,function(a){return a}),h=an(g(bD(function(b){var
+m=a[4]/(a[2]*a[2]),n=kc*b[1][17],f=aN(function(b,h){var
+g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=bo(l.length-1,function(a){return a}),h=ao(g(bD(function(b){var
 c=d(a[1],b)!=0.?1:0,e=c||(d(f,b)!=0.?1:0);return e}),s));function
 o(a,b){var
 f=d(e,a)*d(e,b)*m,g=k(b),h=d(e,a)*g,i=k(a),j=d(e,b)*i;return d(c(r,a)[1+a],b)-j-h+f}function
-p(b){return q(function(b){return d(f,b)*a[2]/2.},b)}function
+q(b){return p(function(b){return d(f,b)*a[2]/2.},b)}function
 t(g){var
 b=g;for(;;){var
-h=p(b),c=uv(q(function(b){return function(a){return q(function(b){return o(a,b)},b)}}(b),b),h),i=bX(b),e=cv(function(h){return function(e,b){var
-c=d(a[1],b)==0.?1:0,g=c?d(h,e)*d(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===eq(e,b.length-1))return[0,b,f,c];var
-b=an(e);continue}}var
-u=p(h),v=[0,h,f,gH(function(a,b){return b/(o(a,a)+cd)},h,u)];return[0,t(h),v]}function
-uw(g,b,a,j){var
+h=q(b),c=uz(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=bX(b),e=cz(function(h){return function(e,b){var
+c=d(a[1],b)==0.?1:0,g=c?d(h,e)*d(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===et(e,b.length-1))return[0,b,f,c];var
+b=ao(e);continue}}var
+u=q(h),v=[0,h,f,gH(function(a,b){return b/(o(a,a)+ch)},h,u)];return[0,t(h),v]}function
+uA(g,b,a,j){var
 k=a[3],l=a[2],c=bW(b[1]),e=[0,b[2]],f=a[1];M(function(m,a){var
-b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(i2(g,a)&&h*n<0.){var
+b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(i3(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
 f=h;H(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
-ux(j,i,b){var
+uB(j,i,b){var
 c=b[3],a=[0,1.],e=b[1];M(function(e,b){var
-f=d(i[1],b),g=i2(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=bp(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
-uy(a){var
-b=0.;return aY(function(b,a){return b+Math.abs(a)},b,a)}function
-uz(a,c,h,g,f){var
-i=uu(a,g),e=a[2].length-1;c[1]=c[1]-aH(aH(e,e),10+(e/3|0)|0)|0;var
-u=j$*a[1][17];function
+f=d(i[1],b),g=i3(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=bp(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
+uC(a){var
+b=0.;return aO(function(b,a){return b+Math.abs(a)},b,a)}function
+uD(a,c,h,g,f){var
+i=uy(a,g),e=a[2].length-1;c[1]=c[1]-aH(aH(e,e),10+(e/3|0)|0)|0;var
+u=kc*a[1][17];function
 k(b,j,f){var
-c=uw(a,b,j,f),d=c[2],e=c[1],k=1e-13*uy(e);return D(0.02*b[2],k)<d?i3(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],aI]}function
+c=uA(a,b,j,f),d=c[2],e=c[1],k=1e-13*uC(e);return B(0.02*b[2],k)<d?i4(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],aI]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=i4(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aH(aH(h,h),h+3|0)/3|0)|0)-aH(4*e|0,e)|0;var
-o=ux(a,b,g),d=l(b,g,1.,8);if(o==1.)var
+m=i5(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aH(aH(h,h),h+3|0)/3|0)|0)-aH(4*e|0,e)|0;var
+o=uB(a,b,g),d=l(b,g,1.,8);if(o==1.)var
 p=d;else{var
 j=k(b,g,o),t=0;if(d&&j[5]<=d[1][5])var
 r=d;else
@@ -4256,22 +4259,22 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],p=a[2],b=n(i3(a,h,g,i,q(function(a){return d(f[1],a)},p),o),uq),j=t(f[1].length-1,0.),r=a[2];M(function(c,a){return H(j,a,d(b[1],c))},r);var
-m=i4(a,b)[1],s=m[2],v=m[1],w=dp(function(b){return Math.abs(d(s,b))<=fA*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
-uA=60;function
-uB(a,j,b,c){var
-e=cY(a,b),f=cY(a,c),g=I(a[13],f),h=fi(a,b,e);if(c8*d(a[8],b)<h)var
+o=f[2],q=a[2],b=n(i4(a,h,g,i,p(function(a){return d(f[1],a)},q),o),uu),j=t(f[1].length-1,0.),r=a[2];M(function(c,a){return H(j,a,d(b[1],c))},r);var
+m=i5(a,b)[1],s=m[2],v=m[1],w=dr(function(b){return Math.abs(d(s,b))<=fA*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
+uE=60;function
+uF(a,j,b,c){var
+e=c0(a,b),f=c0(a,c),g=I(a[13],f),h=fi(a,b,e);if(c_*d(a[8],b)<h)var
 k=by(a,c),l=I(by(a,b),k),m=l-I(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
 i=g;return fk(a,c,a[3]*a[15]-2.*i)}function
-i5(a,s,h,r,b){var
-e=aX(b);function
+i6(a,s,h,r,b){var
+e=aY(b);function
 u(f,e){var
 d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return fh(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 v(a){return a}var
-w=bo(a[2].length-1,v),o=g(bD(function(a){return 1-lE(a,b)}),w),x=[0,r,$(n,o)],y=an(cs($(function(a){return n(a[1])},b),x)),z=ua(a[1],y),A=i0(z,an(ep(u,b))),i=gw(function(b){return b[5]===a[5]?1:0},A);if(i){var
-j=i[1],f=dW(0,0,j,h,e),k=t(bK(a),0.),l=[0,0.],m=[0,0];lA(function(n,g){var
+w=bo(a[2].length-1,v),o=g(bD(function(a){return 1-lH(a,b)}),w),x=[0,r,$(n,o)],y=ao(cw($(function(a){return n(a[1])},b),x)),z=ue(a[1],y),A=i1(z,ao(es(u,b))),i=gw(function(b){return b[5]===a[5]?1:0},A);if(i){var
+j=i[1],f=dZ(0,0,j,h,e),k=t(bK(a),0.),l=[0,0.],m=[0,0];lD(function(n,g){var
 b=g[1],c=d(f[1],n);H(k,b,c);var
 h=c!=0.?1:0;if(h)var
 i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?fh(a,b):i;else
@@ -4282,60 +4285,60 @@ j=0}else
 var
 j=e;return j},b);if(0<=a[5]){var
 B=d(f[1],e);H(k,bK(a)-1|0,B)}var
-p=s*fk(j,e,h*(f[3]-l[1])),C=ep(function(i,b){var
-d=c(a[2],b)[1+b],f=uB(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
-g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),D=g(cw(function(a){return a}),C),E=gy(function(b,a){return f5(a[1],b[1])},D),F=$(function(a){return a[2]},E),G=cv(function(a,b){return a<2?1:0},F);if(bY(p))return 0;var
+p=s*fk(j,e,h*(f[3]-l[1])),C=es(function(i,b){var
+d=c(a[2],b)[1+b],f=uF(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
+g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),D=g(cA(function(a){return a}),C),E=gy(function(b,a){return f5(a[1],b[1])},D),F=$(function(a){return a[2]},E),G=cz(function(a,b){return a<2?1:0},F);if(bY(p))return 0;var
 q=[0,[0,b,k,f[2],p,m[1],G]]}else
 var
 q=i;return q}function
-uC(a){function
+uG(a){function
 b(b){var
 c=a[1];return g(bD(function(a){return a[1]!==b?1:0}),c)}var
-c=1<aX(a[1])?1:0,d=c?$(b,a[5]):c;function
+c=1<aY(a[1])?1:0,d=c?$(b,a[5]):c;function
 e(c){var
-d=a[1],e=$(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cs(d,gx(e,a[6]))}function
-i6(b,a){function
+d=a[1],e=$(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cw(d,gx(e,a[6]))}function
+i7(b,a){function
 c(a){return a}var
 e=bo(b[2].length-1,c),f=g(bD(function(b){return d(a,b)!=0.?1:0}),e);return $(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
-uD(a,e){function
+uH(a,e){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(d(e,b))*Math.sqrt(d(a[8],g))}var
-g=i6(a,e),b=gy(function(b,a){var
+g=i7(a,e),b=gy(function(b,a){var
 c=f(b);return f5(f(a),c)},g);function
 h(a){var
-c=a+1|0;return cv(function(a,b){return a<c?1:0},b)}return[0,b,bo(bT(8,aX(b)),h)]}function
-uE(a,k,j,e,i,d){var
+c=a+1|0;return cz(function(a,b){return a<c?1:0},b)}return[0,b,bo(bT(8,aY(b)),h)]}function
+uI(a,k,j,e,i,d){var
 f=a[2].length-1;function
 h(c,b){return at(function(b,g){var
-i=f+a[1][3]|0,l=aH(50*(1+aX(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=i5(a,k,j,e,g);if(b&&c){var
+i=f+a[1][3]|0,l=aH(50*(1+aY(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=i6(a,k,j,e,g);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(uC(a),[0,a]);if(c){var
+c=h(uG(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
 b=a[1],m=bo(f,function(a){return a}),n=g(bD(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=gx(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=cs($(function(b){return uD(a,b)},i),q),s=0;return at(function(a,d){var
-e=h(d,0),b=dl(function(a){return l(a,uA)},e);if(a){if(b){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=gx(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=cw($(function(b){return uH(a,b)},i),q),s=0;return at(function(a,d){var
+e=h(d,0),b=dn(function(a){return l(a,uE)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-cZ=d2;function
-uF(a){var
-b=a.length-1,g=t(b,[0]),e=q(function(a){return t(b,0.)},a);M(function(b,h){var
+c1=d5;function
+uJ(a){var
+b=a.length-1,g=t(b,[0]),e=p(function(a){return t(b,0.)},a);M(function(b,h){var
 f=bW(h),j=1;for(;;){var
-m=b-1|0,p=0;if(!(m<0)){var
-a=p;for(;;){if(0.<d(c(e,a)[1+a],a)){var
+m=b-1|0,q=0;if(!(m<0)){var
+a=q;for(;;){if(0.<d(c(e,a)[1+a],a)){var
 n=I(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;H(e[1+b],a,s);bw(f,n,g[1+a])}var
 t=a+1|0;if(m!==a){var
 a=t;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
 i=Math.sqrt(I(f,f)),k=fS*Math.sqrt(I(h,h))<i?1:0;if(k){H(c(e,b)[1+b],b,i);var
-o=q(function(a){return a/i},f);c(g,b)[1+b]=o;var
+o=p(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,e]}function
-uG(i,m){var
+uK(i,m){var
 e=i[2],j=i[1],f=j.length-1,g=t(f,0.),h=bF(f,function(a){return 0.<d(c(e,a)[1+a],a)?I(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<d(c(e,a)[1+a],a)){var
 n=d(c(e,a)[1+a],a);H(g,a,d(h,a)/n);var
@@ -4346,137 +4349,137 @@ r=b+1|0;if(l!==b){var
 b=r;continue}break}}}var
 p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
-uH(a,h,f,n){function
+uL(a,h,f,n){function
 i(c){var
 b=g(a[5],c);return h?gH(m,b,g(a[5],h[1])):b}var
-o=i(n),p=q(function(a){return af(a,cZ)},o),j=q(i,f),r=a[4];function
+o=i(n),q=p(function(a){return af(a,c1)},o),j=p(i,f),r=a[4];function
 s(a){return bv(r,a)}var
-t=uF(q(function(a){return q(s,a)},j)),d=q(function(a){return 0},f),e=1;for(;;){var
-l=bW(p);M(function(f){return function(a,d){var
+t=uJ(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},f),e=1;for(;;){var
+l=bW(q);M(function(f){return function(a,d){var
 e=0!==aj(d)?1:0;if(e){var
 g=c(j,a)[1+a];return M(function(a,e){var
 g=b(d,e);f[1+a]=m(c(f,a)[1+a],g);return 0},g)}return e}}(l),d);var
-u=a[4]+d2|0,v=uG(t,q(function(b){return function(a){return bv(b,a)}}(u),l));M(function(a,b){var
-e=cV(b);if(e){var
-g=ca(cZ,b);d[1+a]=k(c(d,a)[1+a],g);var
+u=a[4]+d5|0,v=uK(t,p(function(b){return function(a){return bv(b,a)}}(u),l));M(function(a,b){var
+e=cY(b);if(e){var
+g=cd(c1,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-cc(a){return a?fU:1.}function
-a2(b,a){return 0.<b[3]?cc(a):-cc(a)}function
-dX(b,a,d,c){var
-e=fk(b,d,a2(b,a)*c);return cc(a)*e}function
-uI(b,a,d,c){var
-e=uk(b,d,cc(a)*c);return a2(b,a)*e}function
-dY(b,a){return b[4]<a[4]?a:b}function
+cg(a){return a?fU:1.}function
+a3(b,a){return 0.<b[3]?cg(a):-cg(a)}function
+d0(b,a,d,c){var
+e=fk(b,d,a3(b,a)*c);return cg(a)*e}function
+uM(b,a,d,c){var
+e=uo(b,d,cg(a)*c);return a3(b,a)*e}function
+d1(b,a){return b[4]<a[4]?a:b}function
 fl(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
 fm(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
 fn(f,e,a,d,c){var
-g=a2(a[1],d),b=dW(f,e,a[1],g,c),h=dX(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-uJ(c,b,a){return 0<a[2].length-1?a:fn(0,0,a[1],c,b)}function
-uK(d,c,b){var
-a=d[1];return a[18]?fn(uM,uL,d,c,b):[0,d,[0],0.,dX(a,c,b,ul(a,a2(a,c),b))]}function
-i7(j,f,e,a){var
+g=a3(a[1],d),b=dZ(f,e,a[1],g,c),h=d0(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+uN(c,b,a){return 0<a[2].length-1?a:fn(0,0,a[1],c,b)}function
+uO(d,c,b){var
+a=d[1];return a[18]?fn(uQ,uP,d,c,b):[0,d,[0],0.,d0(a,c,b,up(a,a3(a,c),b))]}function
+i8(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
 d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-fK*d[17])return a;var
-i=t(bK(d),0.);H(i,b,-a2(d,f));return[0,a[1],i,0.,h]}return a}function
-i8(c,b){var
-a=$(b,c[4]);return a?at(dY,a[1],a[2]):X(uN)}function
-dZ(c,b,a){return i8(c,function(d){return i7(c,b,a,uK(d,b,a))})}function
-uO(k,c,b,f,e){var
-g=e[1],a=g[1],h=a2(a,c),d=dW(uQ,uP,un(a,um(a,h,b,uI(a,c,b,f))),h,b),j=dX(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-uR(d,g,a){var
-b=a[1][1],h=i6(b,a[2]),i=a2(b,d),e=i5(b,cc(d),i,g,h);if(e){var
+i=t(bK(d),0.);H(i,b,-a3(d,f));return[0,a[1],i,0.,h]}return a}function
+i9(c,b){var
+a=$(b,c[4]);return a?at(d1,a[1],a[2]):X(uR)}function
+d2(c,b,a){return i9(c,function(d){return i8(c,b,a,uO(d,b,a))})}function
+uS(k,c,b,f,e){var
+g=e[1],a=g[1],h=a3(a,c),d=dZ(uU,uT,ur(a,uq(a,h,b,uM(a,c,b,f))),h,b),j=d0(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+uV(d,g,a){var
+b=a[1][1],h=i7(b,a[2]),i=a3(b,d),e=i6(b,cg(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
 f=c[4];if(a[4]-fK*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-uT(k,c,a,b){var
-e=b[1],h=a2(e,c),l=fn(0,0,b,c,a);return function(r,q){var
+uX(k,c,a,b){var
+e=b[1],h=a3(e,c),l=fn(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=dW([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=cm(g),u=c4===m?g[1]:d3===m?gL(g):g,n=uz(u,t,h,a,s),i=n[1],v=dX(e,c,a,i[3]),o=dY(d,[0,b,i[1],i[2],v]);if(n[2])return uR(c,a,o);var
+s=dZ([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=cq(g),u=c6===m?g[1]:d6===m?gL(g):g,n=uD(u,t,h,a,s),i=n[1],v=d0(e,c,a,i[3]),o=d1(d,[0,b,i[1],i[2],v]);if(n[2])return uV(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[7],x=[0,d[2],[0,l[2],0]],p=uE(e,cc(c),h,a,x,w);if(p){var
-j=p[1];return dY(d,[0,b,j[2],j[3],j[4]])}return d}}(l,uS)}function
-i9(a){var
+w=k[7],x=[0,d[2],[0,l[2],0]],p=uI(e,cg(c),h,a,x,w);if(p){var
+j=p[1];return d1(d,[0,b,j[2],j[3],j[4]])}return d}}(l,uW)}function
+i_(a){var
 b=a[4];return gt(function(a){return a[1][18]},b)}function
-c0(a){var
-b=a[4],c=0.;return at(function(b,a){return D(b,a[1][17])},c,b)}function
-fo(a,d,c,b){if(0<a[7][1]&&i9(a))return dY(b,i8(a,function(b){return i7(a,d,c,uT(a,d,c,b))}));return b}function
-c1(a){return dm(a[1][14],a[5])}function
-i_(a,f){var
-b=a[1],c=d(b[7],f),g=a[2],e=q(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?gF(e,[bm,c*c1(a)[3]]):e}function
+c2(a){var
+b=a[4],c=0.;return at(function(b,a){return B(b,a[1][17])},c,b)}function
+fo(a,d,c,b){if(0<a[7][1]&&i_(a))return d1(b,i9(a,function(b){return i8(a,d,c,uX(a,d,c,b))}));return b}function
+c3(a){return dp(a[1][14],a[5])}function
+i$(a,f){var
+b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?gF(e,[bm,c*c3(a)[3]]):e}function
 fp(e,d,h,a){var
 b=t((e[1].length-1+d[5]|0)+1|0,0),i=e[5];M(function(e,f){var
 h=0.<d[3]?1:0,i=(0<aj(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
 k=bX(b);return[0,[0,af(1,h),k]]}function
-i$(i,h,a,g,f,b){var
+ja(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-j=0.<h?1:-1,l=m(f,aY(k,af(j,g),b));c(b,a)[1+a]=l;var
+j=0.<h?1:-1,l=m(f,aO(k,af(j,g),b));c(b,a)[1+a]=l;var
 e=0}else
 var
 e=d;return e}function
-uU(b,d,a){if(0<=b[5]){var
+uY(b,d,a){if(0<=b[5]){var
 h=af(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
-i=aY(k,0,a),j=m(af(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-d0(a){return Math.log(a)/0.693147180559945286}function
-uV(b,a,g,d){var
-c=a[2].length-1+1|0,h=d0(c*b[17]/(a[3]*d))/2.,i=b[18]?d0(c*b[17]/d):0.,j=d0(64.*c/a[3]),k=d0(aY(bp,aV,g)),e=D(D(h,j),i)-k,f=e<2000.?1:0,l=f?[0,as(1,1+(e|0)|0)]:f;return l}function
-uW(l,k,j,i,a){var
-b=a[1][1],e=i_(b,j);function
-g(a){return dp(cV,a)}if(g(a[2])&&g(e)){var
-f=0.<a[3]?uV(b,a,e,i):uX;if(f){var
-c=f[1],m=a[2],h=aM(function(b,a){return ca(c,a*d(e,b))},m),n=ca(c,a[3]),o=b[4];i$(b,a2(b,k),o,c,n,h);return fp(l,b,c,h)}return f}return 0}function
-ja(a,b){var
-c=D(a[15],fT*a[17]);return Math.sqrt(d(a[8],b)/c)}function
-uY(i,y,h,n){var
+i=aO(k,0,a),j=m(af(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
+d3(a){return Math.log(a)/0.693147180559945286}function
+uZ(b,a,g,d){var
+c=a[2].length-1+1|0,h=d3(c*b[17]/(a[3]*d))/2.,i=b[18]?d3(c*b[17]/d):0.,j=d3(64.*c/a[3]),k=d3(aO(bp,aM,g)),e=B(B(h,j),i)-k,f=e<2000.?1:0,l=f?[0,as(1,1+(e|0)|0)]:f;return l}function
+u0(l,k,j,i,a){var
+b=a[1][1],e=i$(b,j);function
+g(a){return dr(cY,a)}if(g(a[2])&&g(e)){var
+f=0.<a[3]?uZ(b,a,e,i):u1;if(f){var
+c=f[1],m=a[2],h=aN(function(b,a){return cd(c,a*d(e,b))},m),n=cd(c,a[3]),o=b[4];ja(b,a3(b,k),o,c,n,h);return fp(l,b,c,h)}return f}return 0}function
+jb(a,b){var
+c=B(a[15],fT*a[17]);return Math.sqrt(d(a[8],b)/c)}function
+u2(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-z=bo(b,function(a){return a}),j=g(bD(function(a){return d(n[2],a)!=0.?1:0}),z),e=gu(a[4],j)?a[4]:at(bT,b,j),k=an(g(bD(function(b){var
+z=bo(b,function(a){return a}),j=g(bD(function(a){return d(n[2],a)!=0.?1:0}),z),e=gu(a[4],j)?a[4]:at(bT,b,j),k=ao(g(bD(function(b){var
 c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aH(200*(k.length-1)|0,a[1][3])|0;var
-p=ja(a,h)*a9(1.,-84);if(0<=a[5])var
-A=c1(a)[3],l=p*d(a[1][7],h)*A;else
+q=jb(a,h)*a_(1.,-84);if(0<=a[5])var
+A=c3(a)[3],l=q*d(a[1][7],h)*A;else
 var
-l=p;var
-r=cV(l),m=r?ca(cZ,l):r;if(0<aj(m)){var
+l=q;var
+r=cY(l),m=r?cd(c1,l):r;if(0<aj(m)){var
 x=0;if(0<=a[5]||e!==b)x=1;if(x){var
-u=a[5]<0?1:0,B=u?[0,o(e)]:u,C=q(o,k),v=uH(a[1],B,C,h),w=a2(a,y),f=t(bK(a),0);M(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;i$(a,w,e,cZ,m,f);return fp(i,a,cZ,f)}}return 0}function
+u=a[5]<0?1:0,B=u?[0,o(e)]:u,C=p(o,k),v=uL(a[1],B,C,h),w=a3(a,y),f=t(bK(a),0);M(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;ja(a,w,e,c1,m,f);return fp(i,a,c1,f)}}return 0}function
 fq(b,e,a,h,o){var
-d=uJ(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=fK*ja(i,a),k=d[3]<p?1:0,g=k?h<j7*i[17]?1:0:k;else
+d=uN(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=fK*jb(i,a),k=d[3]<p?1:0,g=k?h<j_*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[7][1]?1:0:g,q=l?uY(b,e,a,d):l,f=q||uW(b,e,a,h,d);if(f){var
+l=g?0<b[7][1]?1:0:g,q=l?u2(b,e,a,d):l,f=q||u0(b,e,a,h,d);if(f){var
 m=c(b[8],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[8],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-c2(b,a){return dm(b[4],a)}function
-jb(b){var
-a=i_(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return q(function(a){return a/c},a)}function
-jc(a){var
-b=t(bK(a),0.),d=a[14];M(function(d,e){return H(b,c(a[9],d)[1+d],e)},d);var
-e=a[14],f=0.,g=aY(function(b,a){return b+a},f,e);H(b,a[4],1.-a[3]*g);return b}function
+c4(b,a){return dp(b[4],a)}function
+jc(b){var
+a=i$(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
 jd(a){var
-b=[0,0.],f=jb(a),c=jc(a);M(function(c,g){var
+b=t(bK(a),0.),d=a[14];M(function(d,e){return H(b,c(a[9],d)[1+d],e)},d);var
+e=a[14],f=0.,g=aO(function(b,a){return b+a},f,e);H(b,a[4],1.-a[3]*g);return b}function
+je(a){var
+b=[0,0.],f=jc(a),c=jd(a);M(function(c,g){var
 e=c<a[2].length-1?1:0,h=e?(b[1]=b[1]+Math.abs(g*d(f,c)),0):e;return h},c);return b[1]}function
-uZ(h,e){var
-f=q(jd,e);gJ(function(b,a){return f5(b,a)},f);var
-a=23-kC(D(d(f,((f.length-1)*9|0)/10|0),fT))[2]|0;if(10<=a&&!(60<a)){var
+u3(h,e){var
+f=p(je,e);gJ(function(b,a){return f5(b,a)},f);var
+a=23-kF(B(d(f,((f.length-1)*9|0)/10|0),fT))[2]|0;if(10<=a&&!(60<a)){var
 g=af(1,a);if(0<=c(e,0)[1][5]){var
-l=c1(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==c6){var
+l=c3(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==c8){var
 i=af(g,1);k=1}if(!k)var
 i=b(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,a,j]]}return 0}function
-u0(h,r,L,K){var
-g=K[1],a=c2(r,L)[1];if(a9(1.,24-g|0)<=jd(a))return 0;var
-N=a[2].length-1,s=jb(a),O=jc(a),i=aM(function(b,a){return ca(g,a*d(s,b))},O);uU(a,g,i);var
-j=aM(function(b,a){var
+u4(h,r,L,K){var
+g=K[1],a=c4(r,L)[1];if(a_(1.,24-g|0)<=je(a))return 0;var
+N=a[2].length-1,s=jc(a),O=jd(a),i=aN(function(b,a){return cd(g,a*d(s,b))},O);uY(a,g,i);var
+j=aN(function(b,a){var
 c=d(s,b);return bv(g,a)/c},i),e=t(h[2],0.),x=j.length-1-1|0,u=0.,v=0.,w=0,P=0;if(x<0)var
 A=w,z=v,y=u;else{var
 b=P,n=w,m=v,l=u;for(;;){var
@@ -4487,42 +4490,42 @@ o=m;var
 G=b<N?1:0;if(G)var
 I=b!==a[4]?1:0,J=I?f!=0.?1:0:I;else
 var
-J=G;if(J){bw(e,-f,cX(h,c(a[2],b)[1+b][1]));var
+J=G;if(J){bw(e,-f,cf(h,c(a[2],b)[1+b][1]));var
 U=l+f,q=[0,b,n],p=U}else
 var
 q=n,p=l;var
 V=b+1|0;if(x!==b){var
 b=V,n=q,m=o,l=p;continue}var
 A=q,z=o,y=p;break}}if(0.<a[3]){var
-B=a[4],C=c(a[2],B)[1+B][1];bw(e,y,cX(h,C));var
-Q=d(e,C);M(function(b,a){return H(e,b,a-Q)},e)}var
+C=a[4],D=c(a[2],C)[1+C][1];bw(e,y,cf(h,D));var
+Q=d(e,D);M(function(b,a){return H(e,b,a-Q)},e)}var
 R=0.,E=at(function(f,b){var
 g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,A),k=fp(r,a,g,i);if(k)var
-S=Math.sqrt(D(0.,E+z)),F=[0,[0,k[1][2],e,E,S]];else
+S=Math.sqrt(B(0.,E+z)),F=[0,[0,k[1][2],e,E,S]];else
 var
 F=k;return F}function
-u1(c,a,h,b){var
-e=a9(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
-i=Math.sqrt(D(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
+u5(c,a,h,b){var
+e=a_(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
+i=Math.sqrt(B(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
 j=i+f+e;return-(j*j)}var
 g=i-f-e;return 0.<g?g*g:0.}var
-l=f*(Math.sqrt(d(a[8],b))+e),m=c1(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
-u2(a,c,e,b){if(0.<c[3]){var
+l=f*(Math.sqrt(d(a[8],b))+e),m=c3(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
+u6(a,c,e,b){if(0.<c[3]){var
 f=d(c[8],b)-2.*d(a[2],b)+a[3]+a[4]*a[4];return e?-f:f}var
-h=c1(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}var
-fs=a9(1.,-72);function
-u3(a){return[0,a,t$(a)]}function
-u4(g,c,b,a){function
+h=c3(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}var
+fs=a_(1.,-72);function
+u7(a){return[0,a,ud(a)]}function
+u8(g,c,b,a){function
 d(c){var
-h=dZ(c,b,a),i=fm(c,b,a),j=D(fl(g,b,a),i),d=c0(c),e=fo(c,b,a,h),f=j+d4*d<e[4]?1:0;return f?fq(c,b,a,fs*d,e):f}return dn(function(a){return lf(d,a)},c)}function
-u5(d,f,b,a){function
-e(a){return ca(0,a*d[3])}var
+h=d2(c,b,a),i=fm(c,b,a),j=B(fl(g,b,a),i),d=c2(c),e=fo(c,b,a,h),f=j+d7*d<e[4]?1:0;return f?fq(c,b,a,fs*d,e):f}return dq(function(a){return li(d,a)},c)}function
+u9(d,f,b,a){function
+e(a){return cd(0,a*d[3])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[4],b)[1+b]=g;return 0}function
-u6(y,i,h,e,b){var
-l=fl(y,e,b),m=0<i.length-1?1:0,n=m?dp(lg,i):m;if(n){var
-f=q(lc,i),j=f.length-1,o=q(function(a){return D(l,fm(a,e,b))},f),z=h[1],p=aM(function(d,a){if(a){var
-g=h[2],i=c2(c(f,d)[1+d],g)[1];return u1(a[1],i,e,b)}return aI},z),g=t(j,0),k=function(a){var
-b=c(g,a)[1+a],e=b?b[1][4]:d(p,a);return D(d(o,a),e)},r=t(j,0),a=function(y){for(;;){var
+u_(y,i,h,e,b){var
+l=fl(y,e,b),m=0<i.length-1?1:0,n=m?dr(lj,i):m;if(n){var
+f=p(lf,i),j=f.length-1,o=p(function(a){return B(l,fm(a,e,b))},f),z=h[1],q=aN(function(d,a){if(a){var
+g=h[2],i=c4(c(f,d)[1+d],g)[1];return u5(a[1],i,e,b)}return aI},z),g=t(j,0),k=function(a){var
+b=c(g,a)[1+a],e=b?b[1][4]:d(q,a);return B(d(o,a),e)},r=t(j,0),a=function(y){for(;;){var
 m=j-1|0,l=0,s=k(0),t=1;if(m<1)var
 a=l;else{var
 d=t,h=s,o=l;for(;;){var
@@ -4533,25 +4536,25 @@ q=h,i=o;var
 x=d+1|0;if(m!==d){var
 d=x,h=q,o=i;continue}var
 a=i;break}}var
-n=c(g,a)[1+a];if(n){if(!c(r,a)[1+a]&&i9(c(f,a)[1+a])){c(r,a)[1+a]=1;var
+n=c(g,a)[1+a];if(n){if(!c(r,a)[1+a]&&i_(c(f,a)[1+a])){c(r,a)[1+a]=1;var
 u=n[1],v=[0,fo(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return k(a)}var
-w=[0,dZ(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),s=l+d4*c0(c(f,0)[1])<a?1:0;if(s){var
+w=[0,d2(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),s=l+d7*c2(c(f,0)[1])<a?1:0;if(s){var
 u=[0,0];M(function(h,f){var
 k=d(o,h)<a?1:0;if(k){var
-i=c0(f);if(a+c8*i<=d(p,h)){u[1]=1;return 0}var
-l=c(g,h)[1+h],j=l?l[1]:dZ(f,e,b),m=a+2e-09*i<j[4]?uO(f,e,b,a+0.1*(j[4]-a),j):j,n=m[4]-a,q=1e-10*i<n?n/4.:fs*i;return fq(f,e,b,q,m)}return k},f);var
-v=u[1];if(v)return u5(h,e,b,a+fS*c0(c(f,0)[1]));var
+i=c2(f);if(a+c_*i<=d(q,h)){u[1]=1;return 0}var
+l=c(g,h)[1+h],j=l?l[1]:d2(f,e,b),m=a+2e-09*i<j[4]?uS(f,e,b,a+0.1*(j[4]-a),j):j,n=m[4]-a,p=1e-10*i<n?n/4.:fs*i;return fq(f,e,b,p,m)}return k},f);var
+v=u[1];if(v)return u9(h,e,b,a+fS*c2(c(f,0)[1]));var
 w=v}else
 var
 w=s;var
 x=w}else
 var
 x=n;return x}var
-u7=3;function
-u8(v,u,j,e,b){var
-w=bX(aM(function(a,b){return dl(function(b){return[0,b,c(j[1],a)[1+a]]},b)},u)),f=an(g(cw(function(a){return a}),w)),h=q(function(a){return a[1]},f),x=fl(v,e,b),k=aY(function(c,a){return D(c,fm(a,e,b))},x,h),i=q(function(a){return 0},f),l=q(function(a){var
+u$=3;function
+va(v,u,j,e,b){var
+w=bX(aN(function(a,b){return dn(function(b){return[0,b,c(j[1],a)[1+a]]},b)},u)),f=ao(g(cA(function(a){return a}),w)),h=p(function(a){return a[1]},f),x=fl(v,e,b),k=aO(function(c,a){return B(c,fm(a,e,b))},x,h),i=p(function(a){return 0},f),l=p(function(a){var
 d=a[2],f=a[1];if(d&&!(0<=c(f[6],b)[1+b])){var
-g=c2(f,j[2])[1],h=c8*g[17];return u2(d[1],g,e,b)+h}return aV},f),m=q(function(a){return 0},f),a=function(p){var
+g=c4(f,j[2])[1],h=c_*g[17];return u6(d[1],g,e,b)+h}return aM},f),m=p(function(a){return 0},f),a=function(p){var
 g=p;for(;;){var
 j=[0,-1],q=[0,aI];M(function(g,h){return function(a,m){var
 b=c(i,a)[1+a],e=b?b[1][4]:d(l,a),j=g[1]<0?1:0,f=j||(h[1]<e?1:0),k=f?(g[1]=a,h[1]=e,0):f;return k}}(j,q),f);var
@@ -4560,47 +4563,52 @@ n=c(i,a)[1+a];if(n){var
 o=n[1];if(0<g&&!c(m,a)[1+a]){c(m,a)[1+a]=1;var
 r=[0,fo(c(h,a)[1+a],e,b,o)];c(i,a)[1+a]=r;var
 g=g-1|0;continue}return[0,[0,c(h,a)[1+a],o]]}if(d(l,a)<=k)return 0;var
-s=[0,dZ(c(h,a)[1+a],e,b)];c(i,a)[1+a]=s;continue}return 0}}(u7);if(a){var
-n=a[1],o=n[2],p=n[1],r=c0(p),s=k+d4*r<o[4]?1:0;if(s)return fq(p,e,b,fs*r,o);var
+s=[0,d2(c(h,a)[1+a],e,b)];c(i,a)[1+a]=s;continue}return 0}}(u$);if(a){var
+n=a[1],o=n[2],q=n[1],r=c2(q),s=k+d7*r<o[4]?1:0;if(s)return fq(q,e,b,fs*r,o);var
 t=s}else
 var
 t=a;return t}function
-je(d,c,e,b,a,f){switch(f){case
+jf(d,c,e,b,a,f){switch(f){case
 0:return 0;case
-1:return u8(d,c,e,b,a);case
-2:return u6(d,c,e,b,a);default:return u4(d,c,b,a)}}function
-u9(e,a){var
-f=a[3],b=t(a[2],0),d=a[4];bV(function(a){if(0===a[0]){var
-g=a[2],d=a[1],h=d<b.length-1?1:0,i=h?g<e[2]?1:0:h;if(i){var
-k=c(b,d)[1+d],m=l(e[17],a[4],f);b[1+d]=[0,[0,g,l(e[17],a[3],f),m],k];var
+1:return va(d,c,e,b,a);case
+2:return u_(d,c,e,b,a);default:return u8(d,c,b,a)}}function
+jg(f,e,c,b,a){return a?l(f[17],a[1],e):d(c,b)}function
+vb(b,e){function
+a(b,a){return a[3]<b[3]?a:b}function
+g(b,c){return aO(a,b,c)}return p(function(a){if(0===b[1]&&!(a[3]<aM)){var
+c=g(a,e),h=a[1],i=2.*d(cf(b,c[1]),h),j=Math.sqrt(B(0.,d(b[8],c[1])+d(b[8],a[1])-i)),f=Math.sqrt(B(0.,c[3]))+j,k=B(a[2],1.01*f*f);return[0,a[1],a[2],k]}return a},e)}function
+vc(a,b){var
+g=b[3],d=t(b[2],0),e=b[4];bV(function(b){if(0===b[0]){var
+e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
+k=c(d,f)[1+f],l=jg(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,jg(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},d);return q(function(a){return an(bb(a))},b)}function
-u_(l,a){var
+j=i;return j}return 0},e);return p(function(b){return vb(a,ao(bc(b)))},d)}function
+vd(l,a){var
 d=gW(0,16),g=[0,0];M(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=pl(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=bp(a[3],b[3]),p=D(a[2],b[2]);return gY(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return gY(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return l6(an(ly(function(a){return pj(d,a)},b)))}function
-u$(a,l,b){if(dp(function(a){var
-b=cV(a[2]);return b?cV(a[3]):b},b)){var
-h=u_(a,b),i=h[1],e=t(a[2],aI),f=t(a[2],aV);dn(function(a){var
-b=D(d(e,a[1]),a[2]);H(e,a[1],b);var
+h=a[1],f=c(l[13],h)[1+h],i=po(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=bp(a[3],b[3]),p=B(a[2],b[2]);return gY(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return gY(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return l9(ao(lB(function(a){return pm(d,a)},b)))}function
+ve(a,l,b){if(dr(function(a){var
+b=cY(a[2]);return b?cY(a[3]):b},b)){var
+h=vd(a,b),i=h[1],e=t(a[2],aI),f=t(a[2],aM);dq(function(a){var
+b=B(d(e,a[1]),a[2]);H(e,a[1],b);var
 c=bp(d(f,a[1]),a[3]);return H(f,a[1],c)},b);var
 j=t(a[2],-1);M(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-m=a[13],n=q(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[d3,function(b){return ut(a)}]]},g=i0(a,i);if(g)var
-p=t(a[2],fr),r=h[2],k=[0,[0,b,e,f,$(o,g),r,n,l,p]];else
+m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[d6,function(b){return ux(a)}]]},g=i1(a,i);if(g)var
+q=t(a[2],fr),r=h[2],k=[0,[0,b,e,f,$(o,g),r,n,l,q]];else
 var
 k=g;return k}return 0}function
-va(d,c){var
-f=bX(c),a=g(cw(function(a){return a}),f);if(a){var
+vf(d,c){var
+f=bX(c),a=g(cA(function(a){return a}),f);if(a){var
 e=function(b){var
-c=0.;return at(function(c,a){return c+c2(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=at(h,0,bo(aX(a[1][4]),i)),j=uZ(d,an($(function(a){return c2(a,b)[1]},a)));return dl(function(a){function
-e(c){return u0(d,c,b,a)}function
-f(a){return dl(e,a)}var
-g=q(function(a){return le(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-vb(d){var
+c=0.;return at(function(c,a){return c+c4(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=at(h,0,bo(aY(a[1][4]),i)),j=u3(d,ao($(function(a){return c4(a,b)[1]},a)));return dn(function(a){function
+e(c){return u4(d,c,b,a)}function
+f(a){return dn(e,a)}var
+g=p(function(a){return lh(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+vg(d){var
 a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==fr){var
 b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===fr){var
 b=b-1|0;continue}var
@@ -4608,88 +4616,93 @@ h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-vc(v,u,i,s,h){var
+vh(v,u,i,s,h){var
 j=u[2];if(j){var
-a=j[1],w=[0,ur],x=u9(a,h),e=q(function(b){return u$(a,w,b)},x),k=l(v,a[2],e.length-1),y=gI(function(a){var
-b=2===a[1]?1:0,c=b||(2===a[2]?1:0);return c},k),m=i?y:i,n=m?va(a,e):m;if(n)var
-b=n[1],z=b[3],A=b[2],B=b[1],f=z,p=A,o=B;else
+a=j[1],w=[0,uv],x=vc(a,h),e=p(function(b){return ve(a,w,b)},x),k=l(v,a[2],e.length-1),y=gI(function(a){var
+b=2===a[1]?1:0,c=b||(2===a[2]?1:0);return c},k),m=i?y:i,n=m?vf(a,e):m;if(n)var
+b=n[1],z=b[3],A=b[2],B=b[1],f=z,q=A,o=B;else
 var
-E=q(function(a){return 0},e),F=0,G=1,f=E,p=F,o=G;var
+E=p(function(a){return 0},e),F=0,G=1,f=E,q=F,o=G;var
 C=g(a[18],s[1]),r=t(a[2],0);M(function(c,b){function
-g(a){return es(a,b[3],b[4]-b[3]|0)}var
-h=g(e),i=[0,g(f),p,C,r],k=0;if(0===b[2]&&d(a[12],c)==aV){var
+g(a){return ev(a,b[3],b[4]-b[3]|0)}var
+h=g(e),i=[0,g(f),q,C,r],k=0;if(0===b[2]&&d(a[12],c)==aM){var
 j=1;k=1}if(!k)var
-j=b[2];je(a,h,i,0,c,b[1]);return je(a,h,i,1,c,j)},k);var
-D=bX(aM(function(d,b){if(b){var
-e=vb(b[1][8]),a=c(f,d)[1+d],g=a?a[1][1]:a;return[0,g,e]}return jf},e));return[0,o,bX(r),D]}function
-H(a){return jf}return[0,1,0,bo(h[2],H)]}function
-vd(b,d,c,a){var
-e=a[1],f=b[1];return vc(function(a,b){return ud(f,e,a,b)},b,d,c,a)}function
-vf(g,b,f){var
-c=f[3],a=g[2],d=a?as(0,bT(a[1][16],ko)):a,e=b[2]+d|0,h=af(1,e),i=aU(c);return[0,af(c,as(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-vg(a){return[0,a,u3(a),0]}function
-jh(a){return af(h,(((as(0,aU(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+j=b[2];jf(a,h,i,0,c,b[1]);return jf(a,h,i,1,c,j)},k);var
+D=bX(aN(function(d,b){if(b){var
+e=vg(b[1][8]),a=c(f,d)[1+d],g=a?a[1][1]:a;return[0,g,e]}return jh},e));return[0,o,bX(r),D]}function
+H(a){return jh}return[0,1,0,bo(h[2],H)]}function
+vi(b,d,c,a){var
+e=a[1],f=b[1];return vh(function(a,b){return uh(f,e,a,b)},b,d,c,a)}function
+vk(g,b,f){var
+c=f[3],a=g[2],d=a?as(0,bT(a[1][16],kr)):a,e=b[2]+d|0,h=af(1,e),i=aW(c);return[0,af(c,as(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+vl(a){return[0,a,u7(a),0]}function
+jj(a){return af(h,(((as(0,aW(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
 ft(c,b,a){return[0,c,b,as(0,a)]}function
-ji(b,e,d){var
-a=vf(b[2],e,d),c=jh(a[2]),f=1===b[1][4]?c:jh(a[1]);return ft(f,c,a[3])}function
-vh(a){function
-b(b,a){return(b+32|0)+(aU(a)/8|0)|0}var
+jk(b,e,d){var
+a=vk(b[2],e,d),c=jj(a[2]),f=1===b[1][4]?c:jj(a[1]);return ft(f,c,a[3])}function
+vm(a){function
+b(b,a){return(b+32|0)+(aW(a)/8|0)|0}var
 c=0;return at(function(a,c){return at(b,a,c)},c,a)}function
-vi(b,a,h){var
-c=lD(a,b[3]),g=0;if(c){var
-d=c[1];if(vh(d[7])<=134217728){var
+vn(b,a,h){var
+c=lG(a,b[3]),g=0;if(c){var
+d=c[1];if(vm(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=r_(b[1],a);var
-f=sa(e,h),i=gv(a,b[3]);b[3]=[0,[0,a,f],cv(function(a,b){return a<1?1:0},i)];return f}function
-vj(a){if(typeof
-a[7]!=="number"&&!ho(a))return vk;return 0}function
+e=r$(b[1],a);var
+f=sb(e,h),i=gv(a,b[3]);b[3]=[0,[0,a,f],cz(function(a,b){return a<1?1:0},i)];return f}function
+vo(a){if(typeof
+a[7]!=="number"&&!ho(a))return vp;return 0}function
 fu(c,b){var
-a=vj(c);return a?[0,a[1]]:g(b,0)?0:1}function
-vl(d,c,a){var
-e=a[2],f=b(d[2],c[12]),g=a[3],h=$(function(a){return wU(b(a,f),e)},g);return[0,a[1],h]}function
-vm(a){var
+a=vo(c);return a?[0,a[1]]:g(b,0)?0:1}function
+vq(d,c,a){var
+e=a[2],f=b(d[2],c[12]),g=a[3],h=$(function(a){return wZ(b(a,f),e)},g);return[0,a[1],h]}function
+vr(a){var
 b=a[2];return gs(function(a){return 0<=a[1]?1:0},b)?a:[0,a[1],0]}function
-vn(a,b,e){function
+vs(a,b,e){function
 c(g,f){var
-c=ji(a,g,b),d=vd(a[2],f,c,b),h=a[1],i=$(function(a){return vl(c,h,a)},e),j=$(vm,d[3]),k=[0,d[1],d[2],j,i];return sg(vi(a,c,b),b,k)}function
+c=jk(a,g,b),d=vi(a[2],f,c,b),h=a[1],i=$(function(a){return vq(c,h,a)},e),j=$(vr,d[3]),k=[0,d[1],d[2],j,i];return sh(vn(a,c,b),b,k)}function
 d(b){var
-a=c(ve,1);return a?a:c(jg,0)}return fu(a[1],d)}function
-vo(a){var
-f=aU(a[3]);function
-b(b,a){switch(a[0]){case
+a=c(vj,1);return a?a:c(ji,0)}return fu(a[1],d)}function
+vt(a){var
+k=aW(a[3]);function
+b(b,a){var
+c=0;switch(a[0]){case
 0:var
-g=a[4],h=a[3],d=g,c=h;break;case
+d=a[3],q=0;if(d){var
+e=a[4];if(e){var
+l=e[1],n=d[1],g=l,f=n;c=1;q=1}}break;case
 1:var
-i=a[3],j=a[2],d=i,c=j;break;default:return b}var
-e=m(d,c);return 0<aj(e)?as(b,f-aU(e)|0):b}return at(b,0,a[4])+8|0}function
-jj(c,j,a,i){var
-b=ji(c,jg,a),d=b[3],e=b[2],f=b[1];function
+i=a[2],r=0;if(i){var
+j=a[3];if(j){var
+o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
+h=m(g,f);return 0<aj(h)?as(b,k-aW(h)|0):b}return b}return at(b,0,a[4])+8|0}function
+jl(c,j,a,i){var
+b=jk(c,ji,a),d=b[3],e=b[2],f=b[1];function
 g(b){var
-c=vo(a);return af(h,as(0,bT(aU(b)-1|0,c)))}var
+c=vt(a);return af(h,as(0,bT(aW(b)-1|0,c)))}var
 k=g(e),l=ft(g(f),k,d),m=[0,l,$(function(a){var
-b=af(e,a);return ft(af(f,a),b,d+(a/3|0)|0)},vp)];return gt(function(b){return jp(j,c[1],b,a,i)},m)}function
-vq(a,c,b){function
-d(d){return jj(a,sW,c,b)}return fu(a[1],d)}function
-vr(a,c,b){function
-d(d){return jj(a,sX,c,b)}return fu(a[1],d)}function
-vs(a){var
-b=tN(a);fd(a);return[0,b,vg(b)]}function
-jk(a){return typeof
-a==="number"?a?vt:vu:aC(vv,a[1])}function
-vw(b,a){var
-c=iT(b[1],a),d=tX(b[1],a);fd(a);return jk(vn(b[2],c,d))}function
-jl(b,c,a){var
-d=iT(b[1],a),e=t0(b[1],a);fd(a);return jk(a3(c,b[2],d,e))}function
-vx(a,b,c){if(A(b,vy)){if(A(b,vz)){if(A(b,vA)){if(!A(b,vB)&&a)return[0,a,jl(a[1],vr,c)]}else
-if(a)return[0,a,jl(a[1],vq,c)]}else
-if(!a)return[0,[0,vs(c)],vD]}else
-if(a)return[0,a,vw(a[1],c)];return aA(vC,b)}function
-fv(a){return lT(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-jm=[0,0],jn=[0,0];function
-vE(b){var
-a=[0,0],c=s1(function(c){if(a[1]===u(b))throw el;a[1]++;return U(b,a[1]-1|0)}),e=bi(c),d=vx(jm[1],e,c);if(a[1]<u(b))throw[0,cS,vF];jm[1]=d[1];return fv(d[2])}function
+b=af(e,a);return ft(af(f,a),b,d+(a/3|0)|0)},vu)];return gt(function(b){return jr(j,c[1],b,a,i)},m)}function
+vv(a,c,b){function
+d(d){return jl(a,sZ,c,b)}return fu(a[1],d)}function
+vw(a,c,b){function
+d(d){return jl(a,s0,c,b)}return fu(a[1],d)}function
+vx(a){var
+b=tR(a);fd(a);return[0,b,vl(b)]}function
+jm(a){return typeof
+a==="number"?a?vy:vz:aB(vA,a[1])}function
+vB(b,a){var
+c=iU(b[1],a),d=t1(b[1],a);fd(a);return jm(vs(b[2],c,d))}function
+jn(b,c,a){var
+d=iU(b[1],a),e=t4(b[1],a);fd(a);return jm(a4(c,b[2],d,e))}function
+vC(a,b,c){if(A(b,vD)){if(A(b,vE)){if(A(b,vF)){if(!A(b,vG)&&a)return[0,a,jn(a[1],vw,c)]}else
+if(a)return[0,a,jn(a[1],vv,c)]}else
+if(!a)return[0,[0,vx(c)],vI]}else
+if(a)return[0,a,vB(a[1],c)];return ay(vH,b)}function
+fv(a){return lW(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+jo=[0,0],jp=[0,0];function
+vJ(b){var
+a=[0,0],c=s4(function(c){if(a[1]===u(b))throw eo;a[1]++;return U(b,a[1]-1|0)}),e=a1(c),d=vC(jo[1],e,c);if(a[1]<u(b))throw[0,cV,vK];jo[1]=d[1];return fv(d[2])}function
 fw(b){var
-a=aC(vG,fv(b));jn[1]=[0,a];return a}function
-vH(b){var
-a=jn[1];if(a)return a[1];try{var
-c=vE(b);return c}catch(a){a=aT(a);return a[1]===iQ?aC(vI,fv(a[2])):a===di?vJ:a===ek?vK:a[1]===cS?fw(a[2]):a===el?fw(vL):fw(dt(a))}}w$(g(ah(vM),lq),vH);en(0);return}(globalThis));
+a=aB(vL,fv(b));jp[1]=[0,a];return a}function
+vM(b){var
+a=jp[1];if(a)return a[1];try{var
+c=vJ(b);return c}catch(a){a=aV(a);return a[1]===iQ?aB(vN,fv(a[2])):a===dk?vO:a===en?vP:a[1]===cV?fw(a[2]):a===eo?fw(vQ):fw(dv(a))}}xe(g(ah(vR),lt),vM);eq(0);return}(globalThis));

@@ -56,9 +56,10 @@ def text_of_head(data: bytes) -> bytes:
 def text_of_certificate(data: bytes) -> bytes:
     """The text of a certificate file."""
     predicate = read_json(data)["predicate"]
-    ends = [[float.fromhex(end) for end in s.get("interval", [s.get("upper")])] for s in predicate["statements"]]
+    given = [s.get("interval", [s.get("lower"), s.get("upper")]) for s in predicate["statements"]]
+    ends = [[None if end is None else float.fromhex(end) for end in interval] for interval in given]
     margins = [0.0 if margin is None else float.fromhex(margin) for margin in predicate["margins"]]
-    unit = _unit(flat(ends))
+    unit = _unit(end for end in flat(ends) if end is not None)
     items = ["certificate", _hex(predicate["predicted"]), _hex(predicate["patches"])]
     items += [_hex(unit), _hex(len(predicate["statements"]))]
     for statement, interval in zip(predicate["statements"], ends, strict=True):
@@ -68,7 +69,7 @@ def text_of_certificate(data: bytes) -> bytes:
             items += ["patch", _hex(statement["patch"]), _hex(statement["prototype"])]
         else:
             items += ["activation", _hex(statement["prototype"])]
-        items += [_times(end, unit) for end in interval]
+        items += ["none" if end is None else _times(end, unit) for end in interval]
     unit = _unit(margins)
     return _joined([*items, _hex(unit), *_row(margins, unit)])
 

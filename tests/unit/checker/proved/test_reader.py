@@ -106,7 +106,7 @@ def _compare_certificates(shown: dict[str, Any], predicate: dict[str, Any]) -> N
         places = {"patch": 2, "activation": 1, "others": 1}[form]
         named = [stated[name] for name in ("patch", "prototype", "except") if name in stated]
         assert fields[:places] == named
-        ends = stated.get("interval", [stated.get("upper")])
+        ends = stated.get("interval", [stated.get("lower"), stated.get("upper")])
         assert over(shown["statement_unit"], fields[places:]) == exactly(ends)
     assert over(shown["margin_unit"], shown["margins"]) == [exactly(each) or 0 for each in predicate["margins"]]
 

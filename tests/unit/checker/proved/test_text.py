@@ -91,11 +91,11 @@ def test_scales_and_peaks_are_there_where_one_is_not_the_default(name, similarit
     [
         ("projection", [], "1 0"),
         ("projection", [files.patch_statement(10, 1, -0.5, 2.0)], "2 1 patch a 1 -1 4"),
-        ("top_k", [files.order_clause([], 1.0)], "1 1 others 0 1"),
+        ("top_k", [files.order_clause([], 1.0)], "1 1 others 0 none 1"),
         (
             "top_k",
             [files.activation_statement(0, 0.0, 2.0**-4), files.order_clause([0, 31], -3.0)],
-            "10 2 activation 0 0 1 others 2 0 1f -30",
+            "10 2 activation 0 0 1 others 2 0 1f none -30",
         ),
     ],
 )
