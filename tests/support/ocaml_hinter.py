@@ -49,9 +49,15 @@ let moved by = function
   | Checker.AtLeast e -> Checker.AtLeast (Z.add e by)
   | AtMost e -> AtMost (Z.sub e by)
   | Unclaimed -> Unclaimed
+let of_joint change = List.map (fun (rival, hint) -> (rival, change hint))
+let of_shares change = of_joint (fun hint -> {{ hint with Checker.shares_of = change hint.Checker.shares_of }})
+let of_unit change = of_joint (fun hint -> {{ hint with Checker.share_unit = change hint.Checker.share_unit }})
+let of_ball change = of_joint (fun hint -> {{ hint with Checker.ball_share = change hint.Checker.ball_share }})
+let plain_joint = joint
 let plain_rows = rows
 let plain_settings = settings
 let rows prepared ~balls units certificate = let found = plain_rows prepared ~balls units certificate in {rows}
+let joint prepared certificate = let found = plain_joint prepared certificate in {joint}
 let settings prepared precision certificate = let found = plain_settings prepared precision certificate in {settings}
 """
 
@@ -97,6 +103,24 @@ _ROWS = {
     "claims of another prototype": "{ found with claims = turned found.claims }",
 }  # fmt: skip
 
+_JOINT = {
+    "no whole margins": "[]",
+    "whole margins without weights": "of_shares (fun _ -> []) found",
+    "whole margins by weights of the other sign": "of_shares (List.map Z.neg) found",
+    "whole margins by weights twice as large": "of_shares (List.map (fun w -> Z.shift_left w 1)) found",
+    "whole margins by weights moved by one": "of_shares (List.map Z.succ) found",
+    "whole margins by weights of another statement": "of_shares turned found",
+    "whole margins by a weight too few": "of_shares (function [] -> [] | _ :: w -> w) found",
+    "whole margins by a weight too many": "of_shares (fun w -> Z.one :: w) found",
+    "whole margins in units of 0": "of_unit (fun _ -> Z.zero) found",
+    "whole margins in negative units": "of_unit Z.neg found",
+    "whole margins in huge units": "of_unit (fun unit -> Z.shift_left unit 500) found",
+    "whole margins by a negative ball": "of_ball (fun w -> Z.sub (Z.neg w) Z.one) found",
+    "whole margins by a huge ball": "of_ball (fun w -> Z.shift_left (Z.succ w) 300) found",
+    "whole margins of another rival": "List.map2 (fun (rival, _) (_, hint) -> (rival, hint)) found (turned found)",
+    "whole margins of a rival that there is not": "List.map (fun (rival, hint) -> (-1 - rival, hint)) found",
+}
+
 _SETTINGS = {
     "no terms": "{ found with terms = 0 }",
     "negative terms": "{ found with terms = -1 }",
@@ -117,11 +141,12 @@ _SETTINGS = {
 def at_its_end() -> list[OCamlFault]:
     """Faults in what the hinter hands out."""
     source = (FRONT / "hinter.ml").read_text(encoding="utf-8")
-    changed = [(wrong, rows, "found") for wrong, rows in _ROWS.items()]
-    changed += [(wrong, "found", settings) for wrong, settings in _SETTINGS.items()]
+    same = {"rows": "found", "settings": "found", "joint": "found"}
+    parts = {"rows": _ROWS, "settings": _SETTINGS, "joint": _JOINT}
     return [
-        OCamlFault("hinter.ml", wrong, source + _HANDED_OUT.format(rows=rows, settings=settings))
-        for wrong, rows, settings in changed
+        OCamlFault("hinter.ml", wrong, source + _HANDED_OUT.format_map({**same, part: changed}))
+        for part, faults in parts.items()
+        for wrong, changed in faults.items()
     ]
 
 

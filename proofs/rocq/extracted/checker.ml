@@ -3433,8 +3433,8 @@ let top_mean_ends k s =
   let highs = map snd s in
   let t0 = nth_greatest n lows in
   let u = nth_greatest n highs in
-  let (least, taken) = picked t0 (sub n (number_above t0 lows)) lows in
-  if (&&) (Nat.ltb 0 n) ((=) taken n)
+  let (least, taken0) = picked t0 (sub n (number_above t0 lows)) lows in
+  if (&&) (Nat.ltb 0 n) ((=) taken0 n)
   then Some ((floor_div least (Z.of_nat n)),
          (ceil_div (Z.add (Z.mul (Z.of_nat n) u) (excess0 u highs))
            (Z.of_nat n)))
@@ -3842,6 +3842,270 @@ let least_difference h b b0 winner loser =
 let difference_at_least h b b0 winner loser num den =
   bound_at_least h b (least_difference h b b0 winner loser) num den
 
+(** val parabola :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int **)
+
+let parabola a l x =
+  Z.mul x (Z.sub (Z.mul a x) l)
+
+(** val least_at0 :
+    Big_int_Z.big_int -> Big_int_Z.big_int option -> Big_int_Z.big_int option
+    -> Big_int_Z.big_int -> Big_int_Z.big_int option **)
+
+let least_at0 a lo hi l =
+  if Z.ltb Big_int_Z.zero_big_int a
+  then let beyond_lo =
+         match lo with
+         | Some a0 ->
+           Z.leb l
+             (Z.mul
+               (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) a)
+               a0)
+         | None -> false
+       in
+       let beyond_hi =
+         match hi with
+         | Some b ->
+           Z.leb
+             (Z.mul
+               (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) a)
+               b) l
+         | None -> false
+       in
+       if beyond_lo
+       then option_map (parabola a l) lo
+       else if beyond_hi
+            then option_map (parabola a l) hi
+            else Some
+                   (floor_div (Z.opp (Z.mul l l))
+                     (Z.mul (Big_int_Z.mult_int_big_int 2
+                       (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))
+                       a))
+  else (match lo with
+        | Some a0 ->
+          (match hi with
+           | Some b -> Some (Z.min (parabola a l a0) (parabola a l b))
+           | None ->
+             if (&&) (Z.eqb a Big_int_Z.zero_big_int)
+                  (Z.leb l Big_int_Z.zero_big_int)
+             then Some (parabola a l a0)
+             else None)
+        | None ->
+          (match hi with
+           | Some b ->
+             if (&&) (Z.eqb a Big_int_Z.zero_big_int)
+                  (Z.leb Big_int_Z.zero_big_int l)
+             then Some (parabola a l b)
+             else None
+           | None ->
+             if (&&) (Z.eqb a Big_int_Z.zero_big_int)
+                  (Z.eqb l Big_int_Z.zero_big_int)
+             then Some Big_int_Z.zero_big_int
+             else None))
+
+(** val least_over :
+    Big_int_Z.big_int -> Big_int_Z.big_int option -> Big_int_Z.big_int option
+    -> Big_int_Z.big_int list -> Big_int_Z.big_int option **)
+
+let rec least_over a lo hi = function
+| [] -> Some Big_int_Z.zero_big_int
+| l :: ls' ->
+  (match least_at0 a lo hi l with
+   | Some x ->
+     (match least_over a lo hi ls' with
+      | Some y -> Some (Z.add x y)
+      | None -> None)
+   | None -> None)
+
+type joint_hint = { share_unit : Big_int_Z.big_int;
+                    shares_of : Big_int_Z.big_int list;
+                    ball_share : Big_int_Z.big_int }
+
+(** val rate : head -> int -> Big_int_Z.big_int **)
+
+let rate h j =
+  match h.head_similarity with
+  | Negated ->
+    Z.opp (match nth_error h.scales j with
+           | Some s -> s
+           | None -> h.scale_unit)
+  | _ -> h.scale_unit
+
+(** val is_joint : head -> certificate -> bool **)
+
+let is_joint h c =
+  (&&)
+    ((&&)
+      ((&&) ((&&) ((=) c.patches (Stdlib.Int.succ 0)) (spatial h))
+        (match h.head_similarity with
+         | Identity -> true
+         | Negated -> true
+         | _ -> false))
+      (match h.head_pooling with
+       | MaxPool -> true
+       | TopMean k -> Nat.ltb 0 k
+       | _ -> false)) (match h.head_readout with
+                       | Linear -> true
+                       | _ -> false)
+
+(** val gain_at :
+    Big_int_Z.big_int ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) ->
+    Big_int_Z.big_int **)
+
+let gain_at v = function
+| (p0, t0) -> let (p, r) = p0 in Z.mul v (Z.mul (Z.sub p r) t0)
+
+(** val margin_gains :
+    head -> Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int list **)
+
+let margin_gains h v winner loser =
+  map (gain_at v)
+    (combine (combine (weights0 h winner) (weights0 h loser))
+      (map (rate h) (seq 0 h.count)))
+
+(** val taken :
+    (int * (Big_int_Z.big_int option * Big_int_Z.big_int option)) list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> (Big_int_Z.big_int
+    list * Big_int_Z.big_int) option **)
+
+let rec taken here ws ks =
+  match here with
+  | [] -> Some (ks, Big_int_Z.zero_big_int)
+  | p :: here' ->
+    let (j, p0) = p in
+    let (lo, hi) = p0 in
+    (match ws with
+     | [] -> Some (ks, Big_int_Z.zero_big_int)
+     | w :: ws' ->
+       (match taken here' ws' ks with
+        | Some p1 ->
+          let (ks', ends0) = p1 in
+          if Z.eqb w Big_int_Z.zero_big_int
+          then Some (ks', ends0)
+          else (match if Z.ltb Big_int_Z.zero_big_int w then lo else hi with
+                | Some e ->
+                  Some ((change_at (fun k -> Z.sub k w) j ks'),
+                    (Z.add ends0 (Z.mul w e)))
+                | None -> None)
+        | None -> None))
+
+(** val over_size :
+    head -> measure -> Big_int_Z.big_int ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let over_size h m k =
+  match h.head_geometry with
+  | Cosine _ ->
+    let x = Z.mul k (root_unit h) in
+    let s = floor_div (Z.mul x (root_unit h)) m.near in
+    (s, (Z.max (Z.sub x (times_down h m s)) (Z.sub (times_up h m s) x)))
+  | RootedCosine _ ->
+    let x = Z.mul k (root_unit h) in
+    let s = floor_div (Z.mul x (root_unit h)) m.near in
+    (s, (Z.max (Z.sub x (times_down h m s)) (Z.sub (times_up h m s) x)))
+  | _ -> (k, Big_int_Z.zero_big_int)
+
+(** val sides :
+    head -> Big_int_Z.big_int option * Big_int_Z.big_int option **)
+
+let sides h =
+  match h.head_geometry with
+  | Cosine _ ->
+    ((if no_negative_coordinate h then Some Big_int_Z.zero_big_int else None),
+      (if no_positive_coordinate h then Some Big_int_Z.zero_big_int else None))
+  | RootedCosine _ ->
+    ((if no_negative_coordinate h then Some Big_int_Z.zero_big_int else None),
+      (if no_positive_coordinate h then Some Big_int_Z.zero_big_int else None))
+  | _ -> (h.lower, h.upper)
+
+(** val curve_left :
+    head -> Big_int_Z.big_int list -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let curve_left h ss v =
+  Z.add (Z.mul (Z.mul (turn h) (curvature h)) (zsum ss)) v
+
+(** val vector_left :
+    head -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let vector_left h ss =
+  map
+    (Z.mul
+      (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) (turn h)))
+    (mixed ss h.prototypes (repeat Big_int_Z.zero_big_int h.depth))
+
+(** val constant_left :
+    head -> measure list -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let constant_left h ms ss =
+  Z.mul (turn h)
+    (zdot ss (map (fun m -> constant h Big_int_Z.unit_big_int m.square) ms))
+
+(** val radius_of : head -> Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let radius_of h =
+  match ball h with
+  | Some r -> (r.numerator, r.denominator)
+  | None -> (Big_int_Z.zero_big_int, Big_int_Z.unit_big_int)
+
+(** val joint_at_least :
+    head -> certificate -> measure list -> int -> int -> joint_hint ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+let joint_at_least h c ms winner loser x num den =
+  let u = c.statement_unit in
+  let v = x.share_unit in
+  let here = stated_at 0 c.statements in
+  let v0 =
+    match ball h with
+    | Some _ -> Z.max Big_int_Z.zero_big_int x.ball_share
+    | None -> Big_int_Z.zero_big_int
+  in
+  (&&)
+    ((&&)
+      ((&&) ((&&) (is_joint h c) (has_width h (weights0 h winner)))
+        (has_width h (weights0 h loser)))
+      (forallb (fun s -> Nat.ltb (fst s) h.count) here))
+    (match taken here x.shares_of (margin_gains h v winner loser) with
+     | Some p ->
+       let (ks, ends0) = p in
+       let made =
+         map (fun pat -> let (m, k) = pat in over_size h m k) (combine ms ks)
+       in
+       let ss = map fst made in
+       (match least_over (curve_left h ss v0) (fst (sides h)) (snd (sides h))
+                (vector_left h ss) with
+        | Some least ->
+          let (rn, rd) = radius_of h in
+          let s = unit_of h in
+          let step = Z.mul (turn h) (slope h) in
+          let form =
+            Z.sub (Z.mul (Z.add least (constant_left h ms ss)) (Z.mul rd rd))
+              (Z.mul (Z.mul v0 (Z.mul s s)) (Z.mul rn rn))
+          in
+          let rest =
+            Z.sub
+              (Z.mul (root_unit h)
+                (Z.add ends0
+                  (Z.mul
+                    (Z.mul (Z.mul v h.scale_unit)
+                      (Z.sub (bias_number h winner) (bias_number h loser))) u)))
+              (Z.mul (zsum (map snd made)) u)
+          in
+          Z.leb
+            (Z.mul num
+              (Z.mul
+                (Z.mul
+                  (Z.mul
+                    (Z.mul (Z.mul (Z.mul step (Z.mul rd rd)) u) (root_unit h))
+                    v) h.scale_unit) (unit_of_weights h)))
+            (Z.mul
+              (Z.add (Z.mul form u) (Z.mul rest (Z.mul step (Z.mul rd rd))))
+              den)
+        | None -> false)
+     | None -> false)
+
 type settings = { range_unit : Big_int_Z.big_int;
                   box_unit : Big_int_Z.big_int; terms : int }
 
@@ -3878,16 +4142,15 @@ let learn p c =
 
 type hints = { curve_of : Big_int_Z.big_int; claims_of : claim list;
                weights_of : patch_hints list;
-               prices_of : (int * Big_int_Z.big_int list) list }
+               prices_of : (int * Big_int_Z.big_int list) list;
+               joint_of : (int * joint_hint) list }
 
-(** val prices_against :
-    int -> (int * Big_int_Z.big_int list) list -> Big_int_Z.big_int list
-    option **)
+(** val against : int -> (int * 'a1) list -> 'a1 option **)
 
-let rec prices_against r = function
+let rec against r = function
 | [] -> None
 | p :: l' ->
-  let (k, prices) = p in if (=) k r then Some prices else prices_against r l'
+  let (k, hint0) = p in if (=) k r then Some hint0 else against r l'
 
 (** val given_table : prepared -> certificate -> hints -> table option **)
 
@@ -3930,11 +4193,25 @@ let by_prices p c x =
   let t0 = p.settings_of.range_unit in
   let b = p.settings_of.box_unit in
   (fun b0 r num ->
-  match prices_against r x.prices_of with
+  match against r x.prices_of with
   | Some prices ->
     (&&) (Z.eqb t0 b)
       (assignment_at_least h c b (left_of b c h.count) b0 prices r num
         c.margin_unit)
+  | None -> false)
+
+(** val as_one :
+    prepared -> certificate -> hints -> int -> Big_int_Z.big_int -> bool **)
+
+let as_one p c x =
+  let h = p.head_of in
+  (fun r num ->
+  match p.measures_of with
+  | Some ms ->
+    (match against r x.joint_of with
+     | Some hint0 ->
+       joint_at_least h c ms c.predicted r hint0 num c.margin_unit
+     | None -> false)
   | None -> false)
 
 (** val margin_proved :
@@ -3947,8 +4224,9 @@ let margin_proved p c x =
   let num = nth r c.margins Big_int_Z.zero_big_int in
   (||) ((=) r c.predicted)
     ((&&) (Z.ltb Big_int_Z.zero_big_int num)
-      ((||) (difference_at_least h b b0 c.predicted r num c.margin_unit)
-        (by_prices p c x b0 r num))))
+      ((||)
+        ((||) (difference_at_least h b b0 c.predicted r num c.margin_unit)
+          (by_prices p c x b0 r num)) (as_one p c x r num))))
 
 (** val check : prepared -> certificate -> hints -> bool **)
 

@@ -1150,6 +1150,59 @@ val difference_at_least :
   head -> Big_int_Z.big_int -> box -> int -> int -> Big_int_Z.big_int ->
   Big_int_Z.big_int -> bool
 
+val parabola :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int
+
+val least_at0 :
+  Big_int_Z.big_int -> Big_int_Z.big_int option -> Big_int_Z.big_int option
+  -> Big_int_Z.big_int -> Big_int_Z.big_int option
+
+val least_over :
+  Big_int_Z.big_int -> Big_int_Z.big_int option -> Big_int_Z.big_int option
+  -> Big_int_Z.big_int list -> Big_int_Z.big_int option
+
+type joint_hint = { share_unit : Big_int_Z.big_int;
+                    shares_of : Big_int_Z.big_int list;
+                    ball_share : Big_int_Z.big_int }
+
+val rate : head -> int -> Big_int_Z.big_int
+
+val is_joint : head -> certificate -> bool
+
+val gain_at :
+  Big_int_Z.big_int ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int) ->
+  Big_int_Z.big_int
+
+val margin_gains :
+  head -> Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int list
+
+val taken :
+  (int * (Big_int_Z.big_int option * Big_int_Z.big_int option)) list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> (Big_int_Z.big_int
+  list * Big_int_Z.big_int) option
+
+val over_size :
+  head -> measure -> Big_int_Z.big_int ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val sides : head -> Big_int_Z.big_int option * Big_int_Z.big_int option
+
+val curve_left :
+  head -> Big_int_Z.big_int list -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val vector_left : head -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val constant_left :
+  head -> measure list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val radius_of : head -> Big_int_Z.big_int * Big_int_Z.big_int
+
+val joint_at_least :
+  head -> certificate -> measure list -> int -> int -> joint_hint ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
 type settings = { range_unit : Big_int_Z.big_int;
                   box_unit : Big_int_Z.big_int; terms : int }
 
@@ -1168,10 +1221,10 @@ val learn : prepared -> certificate -> prepared
 
 type hints = { curve_of : Big_int_Z.big_int; claims_of : claim list;
                weights_of : patch_hints list;
-               prices_of : (int * Big_int_Z.big_int list) list }
+               prices_of : (int * Big_int_Z.big_int list) list;
+               joint_of : (int * joint_hint) list }
 
-val prices_against :
-  int -> (int * Big_int_Z.big_int list) list -> Big_int_Z.big_int list option
+val against : int -> (int * 'a1) list -> 'a1 option
 
 val given_table : prepared -> certificate -> hints -> table option
 
@@ -1179,6 +1232,9 @@ val given_box : prepared -> certificate -> hints -> box option
 
 val by_prices :
   prepared -> certificate -> hints -> box -> int -> Big_int_Z.big_int -> bool
+
+val as_one :
+  prepared -> certificate -> hints -> int -> Big_int_Z.big_int -> bool
 
 val margin_proved : prepared -> certificate -> hints -> box -> int -> bool
 

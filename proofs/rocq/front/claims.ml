@@ -1,7 +1,8 @@
 (* What the proved checker says of a certificate. Trusted to call the functions of Check.v and CheckImage.v with the
    records that were read, and to say [Proved] only if they say true. What stands in [settings] and [hints] is not
    trusted: the theorems hold for all of them. But Coq's positive numbers and naturals are integers here, so units have
-   to be positive, and terms and gaps not negative: [settings] and [natural] see to that, whatever the hinter says. *)
+   to be positive, and terms and gaps not negative: [settings], [positive] and [natural] see to that, whatever the hinter
+   says. *)
 
 type answer = Proved | Not_proved | Not_covered of string
 
@@ -67,18 +68,28 @@ let prices_over (settings : Checker.settings) (head : Checker.head) (rival, unit
 let natural (patch : Checker.patch_hints) =
   if List.for_all (fun (gap, _) -> gap >= 0) patch.targets then patch else { patch with targets = [] }
 
-(* With few bits and the balls of patches first; what these do not prove is tried again with all there is. *)
+(* Without the hints whose unit is not positive. *)
+let positive = List.filter (fun (_, hint) -> Z.sign hint.Checker.share_unit > 0)
+
+(* Whole margins first, where there are weights for them, then with few bits and the balls of patches; what these do not
+   prove is tried again with all there is. *)
 let entails here certificate prices =
-  let proved_with precision balls =
+  let joint = positive (Hinter.joint here.hinter certificate) in
+  let nothing = { Hinter.curve = Z.one; claims = []; patches = [] } in
+  let proved_with precision rows =
     let settings = settings_for here precision certificate in
-    let { Hinter.curve; claims; patches } = Hinter.rows here.hinter ~balls settings certificate in
+    let { Hinter.curve; claims; patches } = rows settings in
     let hints =
       { Checker.curve_of = curve; claims_of = claims; weights_of = List.map natural patches;
-        prices_of = List.map (prices_over settings here.head) prices }
+        prices_of = List.map (prices_over settings here.head) prices; joint_of = joint }
     in
     Checker.check (prepared_for here settings certificate) certificate hints
   in
-  when_covered here.head (fun () -> proved_with Hinter.usual true || proved_with Hinter.most false)
+  let rows balls settings = Hinter.rows here.hinter ~balls settings certificate in
+  when_covered here.head (fun () ->
+      (joint <> [] && proved_with Hinter.usual (fun _ -> nothing))
+      || proved_with Hinter.usual (rows true)
+      || proved_with Hinter.most (rows false))
 
 (* Bits that tell the ends of every statement apart, mostly of the order of 64: an image's observables need far fewer
    than a proof. *)

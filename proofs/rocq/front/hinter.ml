@@ -314,6 +314,10 @@ let rows_for wants prepared ~balls (settings : Checker.settings) (certificate : 
 let rows prepared ~balls settings (certificate : Checker.certificate) =
   rows_for (Wanted.wants prepared.head certificate.predicted) prepared ~balls settings certificate
 
+(* Of a head with one patch: weights for the margins as a whole. *)
+let joint prepared certificate =
+  match prepared.points with None -> [] | Some points -> Joint.hints points prepared.head certificate
+
 (* Units. *)
 
 type settings = { observables : Z.t; activations : Z.t; terms : int }

@@ -1,11 +1,12 @@
 (** The checker of claim 1, entailment, and that it is right.
 
     Patch by patch the statements, the domain and weights give ranges of all observables: a table. Pooling makes a box of
-    activations of it, which statements about activations cut. From the box come the margins, each against one rival. *)
+    activations of it, which statements about activations cut. From the box come the margins, each against one rival; of
+    softmax heads also from prices, of heads with one patch also from weights for the margin as a whole. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
 From Verale Require Import Semantics Boxes Sums Grid Log Columns Embedding Products Hypersphere Metric Domain Table
-  SimplexTable Leftover Assignment Activations Pooling LinearReadout Readout.
+  SimplexTable Leftover Assignment Activations Pooling LinearReadout Readout Joint.
 Import ListNotations.
 
 (** * What runs *)
@@ -39,16 +40,18 @@ Definition learn (p : prepared) (c : certificate) : prepared :=
   Prepared (head_of p) (settings_of p) (ln2_of p) (measures_of p) (packed_of p) (domain_of p)
     (more_rows (packed_of p) (is_stated c) 0 (prototypes (head_of p)) (rows_of p)).
 
-(** Untrusted: A and the claims of the balls, weights for the patches in their order, and prices against some rivals. *)
+(** Untrusted: A and the claims of the balls, weights for the patches in their order, and prices and weights of the whole
+    margin against some rivals. *)
 Record hints := Hints {
   curve_of : Z;
   claims_of : list claim;
   weights_of : list patch_hints;
-  prices_of : list (nat * list Z)
+  prices_of : list (nat * list Z);
+  joint_of : list (nat * joint_hint)
 }.
 
-Fixpoint prices_against (r : nat) (l : list (nat * list Z)) : option (list Z) :=
-  match l with (k, prices) :: l' => if Nat.eqb k r then Some prices else prices_against r l' | nil => None end.
+Fixpoint against {A : Type} (r : nat) (l : list (nat * A)) : option A :=
+  match l with (k, hint) :: l' => if Nat.eqb k r then Some hint else against r l' | nil => None end.
 
 Section Run.
 Variables (p : prepared) (c : certificate) (x : hints).
@@ -72,15 +75,22 @@ Definition given_box : option box :=
   end.
 
 Definition by_prices (b : box) (r : nat) (num : Z) : bool :=
-  match prices_against r (prices_of x) with
+  match against r (prices_of x) with
   | Some prices => (T =? B)%Z && assignment_at_least h c B (left_of B c (count h)) b prices r num (margin_unit c)
   | None => false
+  end.
+
+Definition as_one (r : nat) (num : Z) : bool :=
+  match measures_of p, against r (joint_of x) with
+  | Some ms, Some hint => joint_at_least h c ms (predicted c) r hint num (margin_unit c)
+  | _, _ => false
   end.
 
 Definition margin_proved (b : box) (r : nat) : bool :=
   let num := nth r (margins c) 0%Z in
   Nat.eqb r (predicted c) ||
-  ((0 <? num)%Z && (difference_at_least h B b (predicted c) r num (margin_unit c) || by_prices b r num)).
+  ((0 <? num)%Z &&
+     (difference_at_least h B b (predicted c) r num (margin_unit c) || by_prices b r num || as_one r num)).
 
 Definition check : bool :=
   Nat.ltb 0 (patches c) &&
@@ -152,11 +162,15 @@ Proof.
   intros b r Hb Hr E. unfold margin_proved in E. cbn [p prepared_with prepare head_of settings_of] in E. fold B in E.
   apply Nat.eqb_neq in Hr. rewrite Hr in E. cbn [orb] in E. apply andb_prop in E as [E1 E2]. apply Z.ltb_lt in E1.
   split.
-  - apply orb_prop in E2 as [E2|E2].
+  - apply orb_prop in E2 as [E2|E2]; [apply orb_prop in E2 as [E2|E2]|].
     + apply (difference_at_least_ok h B b); [exact box_unit_positive|exact Hb|exact E2].
     + unfold by_prices in E2. cbn [p prepared_with prepare head_of settings_of] in E2. fold T B in E2.
-      destruct (prices_against r (prices_of x)) as [prices|]; [|discriminate]. apply andb_prop in E2 as [_ E2].
+      destruct (against r (prices_of x)) as [prices|]; [|discriminate]. apply andb_prop in E2 as [_ E2].
       eapply assignment_at_least_ok; [exact box_unit_positive|exact compliant|exact Hb|exact E2].
+    + unfold as_one in E2. cbn [p prepared_with prepare head_of measures_of] in E2.
+      destruct (measures h) as [ms|] eqn:M; [|discriminate].
+      destruct (against r (joint_of x)) as [hint|]; [|discriminate].
+      exact (joint_at_least_ok h c ms z _ _ hint _ _ M compliant E2).
   - unfold margin, q. apply (IZR_lt 0) in E1. apply Rdiv_lt_0_compat; [exact E1|]. apply (IZR_lt 0). reflexivity.
 Qed.
 End Sound.

@@ -3,97 +3,97 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(v){"use strict";var
-jw="%Li",j9=" : flags Open_text and Open_binary are not compatible",j1="Invalid_argument",fU=-1.,fI=2147483647,fT=0.001,d9='"',j0="@[",c8=0.5,fF=1255,jS=", characters ",ki="Fatal error: exception %s\n",jI=255,fS=1e-11,kh=0x800,a7=0xffff,jH="jsError",a5=0x8000,jZ="%ni",jQ="none",jR=12520,jP="(Program not linked with -g, cannot print stack backtrace)\n",c$=256,jY="ml_z_overflow",kr=4096,jG="End_of_file",j8="Unix.Unix_error",kg="a class",fE="Failure",km="infinity",bn=0xff,fB="mkdir",jF="\n",c7=1000,o="",fK=1e-12,j7="Stack_overflow",fR="ENOENT",jO="^",d4=": No such file or directory",aA="0",fP=-2.,j6="/static/",kf="([^/]+)",cj=0x3f,j5=-97,j4="Not_found",fQ=0xf,jE="List.nth",d7=1e-16,cl=128,fA=1e-08,jC=-48,jD=0xdc00,jX="Sys_blocked_io",kq="fd ",ke="ENOTEMPTY",jN="Match_failure",Q=248,jv=", ",bM="%x",Z="camlinternalFormat.ml",kd="Division_by_zero",kp=">",d_=252,ko=1027,jB="Sys_error",bz=".",ci="+",fO="rmdir",kc=1e-14,kl=0xf0,d6=246,jW="%u",jA="EEXIST",d8="%d",jz="Printexc.handle_uncaught_exception",jM="%li",j3=1026,ch=1e-280,kb="buffer.ml",fJ=127,ck=1024,kk=-32,ju="Pervasives.do_at_exit",jV="@{",bk=" ",fN="Fatal error: exception ",aK=0x80,aT=1023,fX=-2147483648,fY="e",jt="Undefined_recursive_module",d5=120,jy=103,jU=" : flags Open_rdonly and Open_wronly are not compatible",c_=1e-09,j$=102,ka="head",fD=512,bL="-",fM=1e-06,fH="nan",jx=0x7ff0,j_=1e-15,fW=": Not a directory",jL=0xe0,jT=" : file already exists",jK=0xdfff,bl=0xffffff,j2="_",a6="/",fL="compare: functional value",kj="Assert_failure",fC="0x",js="%i",kn="Out_of_memory",fG="ENOTDIR",jJ=1073741823,bm=254,fV="index out of bounds",c9=100,c6=250,d$="_bigarr02";function
-vZ(c,d){var
+a.prototype._T_}}(Object));(function(x){"use strict";var
+jS="%Li",ku=" : flags Open_text and Open_binary are not compatible",kE=1e-13,kl="Invalid_argument",cy=-1.,fX=2147483647,f7=0.001,ej='"',kk="@[",cv=0.5,fU=1255,kc=", characters ",kD="Fatal error: exception %s\n",j4=255,f6=1e-11,kC=0x800,bb=0xffff,j3="jsError",a$=0x8000,kj="%ni",ka="none",kb=12520,kt=64.,j$="(Program not linked with -g, cannot print stack backtrace)\n",dj=256,ki="ml_z_overflow",kN=4096,j2="End_of_file",fQ=0.1,ks="Unix.Unix_error",kB="a class",fT="Failure",kI="infinity",bw=0xff,fP="mkdir",j1="\n",dh=1000,q="",fZ=1e-12,kr="Stack_overflow",f5="ENOENT",j_="^",ec=": No such file or directory",aH="0",eg=-2.,kq="/static/",kA="([^/]+)",ct=0x3f,kp=-97,ko="Not_found",f4=0xf,j0="List.nth",ef=1e-16,cz=128,fO=1e-08,jY=-48,jZ=0xdc00,kh="Sys_blocked_io",kM="fd ",kz="ENOTEMPTY",j9="Match_failure",Q=248,jR=", ",bW="%x",ab="camlinternalFormat.ml",ky="Division_by_zero",kL=">",ek=252,kK=1027,jX="Sys_error",bG=".",cs="+",f2="rmdir",f3=1e-14,kH=0xf0,ee=246,kg="%u",jW="EEXIST",ei="%d",jV="Printexc.handle_uncaught_exception",j8="%li",kn=1026,cr=1e-280,kx="buffer.ml",fY=127,cu=1024,kG=-32,jQ="Pervasives.do_at_exit",kf="@{",bu=" ",f1="Fatal error: exception ",aQ=0x80,aV=1023,f_=-2147483648,f$="e",jP="Undefined_recursive_module",ed=120,jU=103,ke=" : flags Open_rdonly and Open_wronly are not compatible",cx=1e-09,kv=102,kw="head",fS=512,bV="-",di=1e-06,fW="nan",jT=0x7ff0,eh=1e-15,f9=": Not a directory",j7=0xe0,kd=" : file already exists",j6=0xdfff,bv=0xffffff,km="_",ba="/",f0="compare: functional value",kF="Assert_failure",fR="0x",jO="%i",kJ="Out_of_memory",fV="ENOTDIR",j5=1073741823,ah=254,f8="index out of bounds",cw=100,dg=250,el="_bigarr02";function
+wJ(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-v0(b,d,c,e){for(var
+wK(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-wM(b,a){throw[0,b,a]}function
-cs(b,a){if(b==0)return o;if(a.repeat)return a.repeat(b);var
-d=o,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-eh(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=kr&&a==c.length)return d.apply(null,c);var
-e=o;for(;0<a;b+=ck,a-=ck)e+=d.apply(null,c.slice(b,b+Math.min(a,ck)));return e}function
-bP(a){if(a.t==2)a.c+=cs(a.l-a.c.length,"\0");else
-a.c=eh(a.c,0,a.c.length);a.t=0}function
-kU(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>fJ)return false;return true}else
+xw(b,a){throw[0,b,a]}function
+cG(b,a){if(b==0)return q;if(a.repeat)return a.repeat(b);var
+d=q,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
+et(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=kN&&a==c.length)return d.apply(null,c);var
+e=q;for(;0<a;b+=cu,a-=cu)e+=d.apply(null,c.slice(b,b+Math.min(a,cu)));return e}function
+bZ(a){if(a.t==2)a.c+=cG(a.l-a.c.length,"\0");else
+a.c=et(a.c,0,a.c.length);a.t=0}function
+le(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>fY)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-gh(e){for(var
-j=o,c=o,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aK){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<aK;d++);if(d-b>fD){c.substr(0,1);j+=c;c=o;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cl){g=h+(f<<6);if(f<jL){a=g-0x3080;if(a<aK)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cl){g=h+(g<<6);if(f<kl){a=g-0xe2080;if(a<kh||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cl&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>a7)c+=String.fromCharCode(0xd7c0+(a>>10),jD+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>ck){c.substr(0,1);j+=c;c=o}}return j+c}function
-a8(c,a,b){this.t=c;this.c=a;this.l=b}a8.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:bP(this);case
-0:if(kU(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};a8.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return gh(a)};a8.prototype.slice=function(){var
+gu(e){for(var
+j=q,c=q,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aQ){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<aQ;d++);if(d-b>fS){c.substr(0,1);j+=c;c=q;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cz){g=h+(f<<6);if(f<j7){a=g-0x3080;if(a<aQ)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cz){g=h+(g<<6);if(f<kH){a=g-0xe2080;if(a<kC||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cz&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bb)c+=String.fromCharCode(0xd7c0+(a>>10),jZ+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>cu){c.substr(0,1);j+=c;c=q}}return j+c}function
+bc(c,a,b){this.t=c;this.c=a;this.l=b}bc.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:bZ(this);case
+0:if(le(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};bc.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return gu(a)};bc.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-a8(this.t,a,this.l)};function
-kB(a){return new
-a8(0,a,a.length)}function
-a(a){return kB(a)}function
-ge(c,b){wM(c,a(b))}var
-N=[0];function
-J(a){ge(N.Invalid_argument,a)}function
-bN(){J(fV)}function
-d(b,a){if(a<0||a>=b.length-1)bN();return b[a+1]}function
-H(b,a,c){if(a<0||a>=b.length-1)bN();b[a+1]=c;return 0}function
-fZ(e,f,d){var
+bc(this.t,a,this.l)};function
+kX(a){return new
+bc(0,a,a.length)}function
+a(a){return kX(a)}function
+gr(c,b){xw(c,a(b))}var
+O=[0];function
+L(a){gr(O.Invalid_argument,a)}function
+bX(){L(f8)}function
+d(b,a){if(a<0||a>=b.length-1)bX();return b[a+1]}function
+z(b,a,c){if(a<0||a>=b.length-1)bX();b[a+1]=c;return 0}function
+ga(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-f2(b){if(v.Uint8Array)var
-c=new(v.Uint8Array)(b.l);else
+gd(b){if(x.Uint8Array)var
+c=new(x.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-bB(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?eh(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?eh(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)f2(b);var
+bI(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?et(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?et(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)gd(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-bO(a){return a}function
-aU(a,b,c,d,e){bB(bO(a),b,c,d,e);return 0}function
-kz(){J(fV)}function
-S(a,c,b){b&=bn;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}f2(a)}a.c[c]=b;return 0}function
-cn(b,a,c){if(a>>>0>=b.l)kz();return S(b,a,c)}function
-da(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+bY(a){return a}function
+aW(a,b,c,d,e){bI(bY(a),b,c,d,e);return 0}function
+kV(){L(f8)}function
+U(a,c,b){b&=bw;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}gd(a)}a.c[c]=b;return 0}function
+cB(b,a,c){if(a>>>0>=b.l)kV();return U(b,a,c)}function
+dk(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-a9(c,a){if(c.fun)return a9(c.fun,a);if(typeof
+bd(c,a){if(c.fun)return bd(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return a9(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return bd(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return a9(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)bN();return a}function
-v7(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-aF(a){a.t&6&&bP(a);return a.c}var
-wX=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-kT(a){if(wX)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bd(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)bX();return a}function
+wR(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+aL(a){a.t&6&&bZ(a);return a.c}var
+xH=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+ld(a){if(xH)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-f9(c){var
-a=new(v.Float32Array)(1);a[0]=c;var
-b=new(v.Int32Array)(a.buffer);return b[0]|0}var
-kI=Math.pow(2,-24);function
-gd(a){throw a}function
-ee(){gd(N.Division_by_zero)}function
-r(b,c,a){this.lo=b&bl;this.mi=c&bl;this.hi=a&a7}r.prototype.caml_custom="_j";r.prototype.copy=function(){return new
+gk(c){var
+a=new(x.Float32Array)(1);a[0]=c;var
+b=new(x.Int32Array)(a.buffer);return b[0]|0}var
+k4=Math.pow(2,-24);function
+gq(a){throw a}function
+eq(){gq(O.Division_by_zero)}function
+r(b,c,a){this.lo=b&bv;this.mi=c&bv;this.hi=a&bb}r.prototype.caml_custom="_j";r.prototype.copy=function(){return new
 r(this.lo,this.mi,this.hi)};r.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};r.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};r.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
@@ -102,7 +102,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 r(b,c,d)};r.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 r(b,c,d)};r.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*kI|0)+this.mi*a.lo+this.lo*a.mi,d=(c*kI|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*k4|0)+this.mi*a.lo+this.lo*a.mi,d=(c*k4|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 r(b,c,d)};r.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};r.prototype.isNeg=function(){return this.hi<<16<0};r.prototype.and=function(a){return new
 r(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};r.prototype.or=function(a){return new
 r(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};r.prototype.xor=function(a){return new
@@ -116,27 +116,27 @@ r(this.hi>>a-48,0,0)};r.prototype.shift_right=function(a){a=a&63;if(a==0)return 
 c=this.hi<<16>>16;if(a<24)return new
 r(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-r(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&a7);return new
-r(this.hi<<16>>a-32,b,b)};r.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bl;this.lo=this.lo<<1&bl};r.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bl;this.mi=(this.mi>>>1|this.hi<<23)&bl;this.hi=this.hi>>>1};r.prototype.udivmod=function(e){var
+r(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bb);return new
+r(this.hi<<16>>a-32,b,b)};r.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bv;this.lo=this.lo<<1&bv};r.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bv;this.mi=(this.mi>>>1|this.hi<<23)&bv;this.hi=this.hi>>>1};r.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 r(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};r.prototype.div=function(a){var
-b=this;if(a.isZero())ee();var
-d=b.hi^a.hi;if(b.hi&a5)b=b.neg();if(a.hi&a5)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&a5)c=c.neg();return c};r.prototype.mod=function(b){var
-a=this;if(b.isZero())ee();var
-d=a.hi;if(a.hi&a5)a=a.neg();if(b.hi&a5)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&a5)c=c.neg();return c};r.prototype.toInt=function(){return this.lo|this.mi<<24};r.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};r.prototype.toArray=function(){return[this.hi>>8,this.hi&bn,this.mi>>16,this.mi>>8&bn,this.mi&bn,this.lo>>16,this.lo>>8&bn,this.lo&bn]};r.prototype.lo32=function(){return this.lo|(this.mi&bn)<<24};r.prototype.hi32=function(){return this.mi>>>8&a7|this.hi<<16};function
-cp(b,c,a){return new
+b=this;if(a.isZero())eq();var
+d=b.hi^a.hi;if(b.hi&a$)b=b.neg();if(a.hi&a$)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&a$)c=c.neg();return c};r.prototype.mod=function(b){var
+a=this;if(b.isZero())eq();var
+d=a.hi;if(a.hi&a$)a=a.neg();if(b.hi&a$)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&a$)c=c.neg();return c};r.prototype.toInt=function(){return this.lo|this.mi<<24};r.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};r.prototype.toArray=function(){return[this.hi>>8,this.hi&bw,this.mi>>16,this.mi>>8&bw,this.mi&bw,this.lo>>16,this.lo>>8&bw,this.lo&bw]};r.prototype.lo32=function(){return this.lo|(this.mi&bw)<<24};r.prototype.hi32=function(){return this.mi>>>8&bb|this.hi<<16};function
+cD(b,c,a){return new
 r(b,c,a)}function
-eb(a){if(!isFinite(a)){if(isNaN(a))return cp(1,0,jx);return a>0?cp(0,0,jx):cp(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?a5:a>=0?0:a5;if(f)a=-a;var
-b=kT(a)+aT;if(b<=0){b=0;a/=Math.pow(2,-j3)}else{a/=Math.pow(2,b-ko);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+en(a){if(!isFinite(a)){if(isNaN(a))return cD(1,0,jT);return a>0?cD(0,0,jT):cD(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?a$:a>=0?0:a$;if(f)a=-a;var
+b=ld(a)+aV;if(b<=0){b=0;a/=Math.pow(2,-kn)}else{a/=Math.pow(2,b-kK);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&fQ|f|b<<4;return cp(g,e,c)}function
-df(a){return a.toArray()}function
-ky(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==d$)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<a7)c.write(16,b.dims[a]);else{c.write(16,a7);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&f4|f|b<<4;return cD(g,e,c)}function
+dq(a){return a.toArray()}function
+kU(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==el)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bb)c.write(16,b.dims[a]);else{c.write(16,bb);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -153,30 +153,30 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=df(b.get(a));for(var
+e=dq(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=df(eb(b.get(a)));for(var
+e=dq(en(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=f9(b.get(a));c.write(32,e)}break;case
+e=gk(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,f9(d[1]));c.write(32,f9(d[2]))}break;case
+d=b.get(a);c.write(32,gk(d[1]));c.write(32,gk(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=df(eb(f[1]));for(var
+f=b.get(a),e=dq(en(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=df(eb(f[2]));for(var
+e=dq(en(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-kw(a){switch(a){case
+kS(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-v1(c,e){var
-b=v,a;switch(c){case
+wL(c,e){var
+b=x,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -189,51 +189,51 @@ b=v,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)J("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)L("Bigarray.create: unsupported kind");var
 d=new
-a(e*kw(c));return d}function
-f_(c){var
-a=new(v.Int32Array)(1);a[0]=c;var
-b=new(v.Float32Array)(a.buffer);return b[0]}function
-de(a){return new
+a(e*kS(c));return d}function
+gl(c){var
+a=new(x.Int32Array)(1);a[0]=c;var
+b=new(x.Float32Array)(a.buffer);return b[0]}function
+dp(a){return new
 r(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-dd(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&fQ)==0?b&a5?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&fQ);if(c>0){a+=16;a*=Math.pow(2,c-ko)}else
-a*=Math.pow(2,-j3);if(b&a5)a=-a;return a}function
-f0(b){var
+dn(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&f4)==0?b&a$?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&f4);if(c>0){a+=16;a*=Math.pow(2,c-kK)}else
+a*=Math.pow(2,-kn);if(b&a$)a=-a;return a}function
+gb(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)J("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-wl(b,a){return new
-r(b&bl,b>>>24&bn|(a&a7)<<8,a>>>16&a7)}function
-f$(a){return a.hi32()}function
-ga(a){return a.lo32()}var
-v2=d$;function
-bA(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bA.prototype.caml_custom=v2;bA.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)L("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+w7(b,a){return new
+r(b&bv,b>>>24&bw|(a&bb)<<8,a>>>16&bb)}function
+gm(a){return a.hi32()}function
+gn(a){return a.lo32()}var
+wM=el;function
+bH(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bH.prototype.caml_custom=wM;bH.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))J("bigarray.js: invalid offset");if(this.dims.length!=b.length)J("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])bN();c=c*this.dims[a]+b[a]}else
+Array))L("bigarray.js: invalid offset");if(this.dims.length!=b.length)L("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])bX();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])bN();c=c*this.dims[a]+(b[a]-1)}return c};bA.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])bX();c=c*this.dims[a]+(b[a]-1)}return c};bH.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return wl(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return w7(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[bm,e,c];default:return this.data[a]}};bA.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=ga(b);this.data[a*2+1]=f$(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[ah,e,c];default:return this.data[a]}};bH.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=gn(b);this.data[a*2+1]=gm(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bA.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bH.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=ga(b),e=f$(b);if(c==e)this.data.fill(c);else
+c=gn(b),e=gm(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bA.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bH.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -253,26 +253,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-cm(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cm.prototype=new
-bA();cm.prototype.offset=function(a){if(typeof
+cA(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cA.prototype=new
+bH();cA.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-J("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])bN();return a};cm.prototype.get=function(a){return this.data[a]};cm.prototype.set=function(a,b){this.data[a]=b;return 0};cm.prototype.fill=function(a){this.data.fill(a);return 0};function
-ku(c,d,a,b){var
-e=kw(c);if(f0(a)*e!=b.length)J("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-cm(c,d,a,b);return new
-bA(c,d,a,b)}function
-bQ(b){if(!N.Failure)N.Failure=[Q,a(fE),-3];ge(N.Failure,b)}function
-kv(b,v,r){var
-i=b.read32s();if(i<0||i>16)bQ("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bn,o=p>>8&1,h=[];if(r==d$)for(var
+L("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])bX();return a};cA.prototype.get=function(a){return this.data[a]};cA.prototype.set=function(a,b){this.data[a]=b;return 0};cA.prototype.fill=function(a){this.data.fill(a);return 0};function
+kQ(c,d,a,b){var
+e=kS(c);if(gb(a)*e!=b.length)L("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+cA(c,d,a,b);return new
+bH(c,d,a,b)}function
+b0(b){if(!O.Failure)O.Failure=[Q,a(fT),-3];gr(O.Failure,b)}function
+kR(b,v,r){var
+i=b.read32s();if(i<0||i>16)b0("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&bw,o=p>>8&1,h=[];if(r==el)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==a7){var
-t=b.read32u(),u=b.read32u();if(t!=0)bQ("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==bb){var
+t=b.read32u(),u=b.read32u();if(t!=0)b0("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=f0(h),f=v1(j,d),g=ku(j,o,h,f);switch(j){case
+d=gb(h),f=wL(j,d),g=kQ(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -286,129 +286,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)bQ("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)b0("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=de(e);g.set(a,q)}break;case
+q=dp(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=dd(de(e));g.set(a,k)}break;case
+k=dn(dp(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=f_(b.read32s());g.set(a,k)}break;case
+k=gl(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=f_(b.read32s()),l=f_(b.read32s());g.set(a,[bm,m,l])}break;case
+m=gl(b.read32s()),l=gl(b.read32s());g.set(a,[ah,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=dd(de(e));for(var
+m=dn(dp(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=dd(de(e));g.set(a,[bm,m,l])}break}v[0]=(4+i)*4;return ku(j,o,h,f)}function
-kt(a,b,c){return a.compare(b,c)}function
-aH(a,b){return Math.imul(a,b)}function
-ai(b,a){a=aH(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aH(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-wg(a,b){a=ai(a,ga(b));a=ai(a,f$(b));return a}function
-f7(a,b){return wg(a,eb(b))}function
-kx(c){var
-b=f0(c.dims),d=0;switch(c.kind){case
+l=dn(dp(e));g.set(a,[ah,m,l])}break}v[0]=(4+i)*4;return kQ(j,o,h,f)}function
+kP(a,b,c){return a.compare(b,c)}function
+aN(a,b){return Math.imul(a,b)}function
+ap(b,a){a=aN(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aN(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+w2(a,b){a=ap(a,gn(b));a=ap(a,gm(b));return a}function
+gi(a,b){return w2(a,en(b))}function
+kT(c){var
+b=gb(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>c$)b=c$;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=ai(d,e)}e=0;switch(b&3){case
+12:if(b>dj)b=dj;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=ap(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=ai(d,e)}break;case
+1:e|=c.data[a+0];d=ap(d,e)}break;case
 4:case
-5:if(b>cl)b=cl;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=ai(d,e)}if((b&1)!=0)d=ai(d,c.data[a]);break;case
+5:if(b>cz)b=cz;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=ap(d,e)}if((b&1)!=0)d=ap(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=ai(d,c.data[a]);break;case
+a=0;a<b;a++)d=ap(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=ai(d,c.data[a]);break;case
+a=0;a<b;a++)d=ap(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=ai(d,c.data[a]);break;case
+a=0;a<b;a++)d=ap(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=f7(d,c.data[a]);break;case
+a=0;a<b;a++)d=gi(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=f7(d,c.data[a]);break}return d}function
-wj(a,b){b[0]=4;return a.read32s()}function
-wH(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=gi(d,c.data[a]);break}return d}function
+w5(a,b){b[0]=4;return a.read32s()}function
+xr(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:bQ("input_value: native integer value too large");default:bQ("input_value: ill-formed native integer")}}function
-wu(c,d){var
+2:b0("input_value: native integer value too large");default:b0("input_value: ill-formed native integer")}}function
+xe(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return de(b)}function
-wq(e,d,b){var
-c=df(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dp(b)}function
+xa(e,d,b){var
+c=dq(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-wk(a,b,c){return a.compare(b)}function
-wn(a){return a.lo32()^a.hi32()}var
-dc={"_j":{deserialize:wu,serialize:wq,fixed_length:8,compare:wk,hash:wn},"_i":{deserialize:wj,fixed_length:4},"_n":{deserialize:wH,fixed_length:4},"_bigarray":{deserialize:function(a,b){return kv(a,b,"_bigarray")},serialize:ky,compare:kt,hash:kx},"_bigarr02":{deserialize:function(a,b){return kv(a,b,d$)},serialize:ky,compare:kt,hash:kx}};function
-f1(a){return dc[a.caml_custom]&&dc[a.caml_custom].compare}function
-kC(f,c,d,e){var
-b=f1(c);if(b){var
+w6(a,b,c){return a.compare(b)}function
+w9(a){return a.lo32()^a.hi32()}var
+dm={"_j":{deserialize:xe,serialize:xa,fixed_length:8,compare:w6,hash:w9},"_i":{deserialize:w5,fixed_length:4},"_n":{deserialize:xr,fixed_length:4},"_bigarray":{deserialize:function(a,b){return kR(a,b,"_bigarray")},serialize:kU,compare:kP,hash:kT},"_bigarr02":{deserialize:function(a,b){return kR(a,b,el)},serialize:kU,compare:kP,hash:kT}};function
+gc(a){return dm[a.caml_custom]&&dm[a.caml_custom].compare}function
+kY(f,c,d,e){var
+b=gc(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-dg(a){return a
+dr(a){return a
 instanceof
-a8}function
-ec(a){return dg(a)}function
-kD(a){if(typeof
-a==="number")return c7;else
-if(dg(a))return d_;else
-if(ec(a))return 1252;else
+bc}function
+eo(a){return dr(a)}function
+kZ(a){if(typeof
+a==="number")return dh;else
+if(dr(a))return ek;else
+if(eo(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=jI){var
-b=a[0]|0;return b==bm?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=j4){var
+b=a[0]|0;return b==ah?0:b}else
 if(a
 instanceof
-String)return jR;else
+String)return kb;else
 if(typeof
-a=="string")return jR;else
+a=="string")return kb;else
 if(a
 instanceof
-Number)return c7;else
-if(a&&a.caml_custom)return fF;else
+Number)return dh;else
+if(a&&a.caml_custom)return fU;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-wv(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-kA(a,b){a.t&6&&bP(a);b.t&6&&bP(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-xf(a,b){return kA(a,b)}function
-co(a,b,d){var
+xf(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+kW(a,b){a.t&6&&bZ(a);b.t&6&&bZ(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+x1(a,b){return kW(a,b)}function
+cC(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=kD(a);if(f==c6){a=a[1];continue}var
-g=kD(b);if(g==c6){b=b[1];continue}if(f!==g){if(f==c7){if(g==fF)return kC(a,b,-1,d);return-1}if(g==c7){if(f==fF)return kC(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:J(fL);break;case
+f=kZ(a);if(f==dg){a=a[1];continue}var
+g=kZ(b);if(g==dg){b=b[1];continue}if(f!==g){if(f==dh){if(g==fU)return kY(a,b,-1,d);return-1}if(g==dh){if(f==fU)return kY(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:L(f0);break;case
 248:var
-c=wv(a[2],b[2]);if(c!=0)return c|0;break;case
-249:J(fL);break;case
-250:J("equal: got Forward_tag, should not happen");break;case
-251:J("equal: abstract value");break;case
+c=xf(a[2],b[2]);if(c!=0)return c|0;break;case
+249:L(f0);break;case
+250:L("equal: got Forward_tag, should not happen");break;case
+251:L("equal: abstract value");break;case
 252:if(a!==b){var
-c=kA(a,b);if(c!=0)return c|0}break;case
-253:J("equal: got Double_tag, should not happen");break;case
-254:J("equal: got Double_array_tag, should not happen");break;case
-255:J("equal: got Custom_tag, should not happen");break;case
-1247:J(fL);break;case
+c=kW(a,b);if(c!=0)return c|0}break;case
+253:L("equal: got Double_tag, should not happen");break;case
+254:L("equal: got Double_array_tag, should not happen");break;case
+255:L("equal: got Custom_tag, should not happen");break;case
+1247:L(f0);break;case
 1255:var
-i=f1(a);if(i!=f1(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)J("compare: abstract value");var
+i=gc(a);if(i!=gc(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)L("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -416,240 +416,240 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=aF(a),b=aF(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=aL(a),b=aL(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aq(a,b){return co(a,b,true)}function
-v8(){return[0]}function
-W(a){if(a<0)J("Bytes.create");return new
-a8(a?2:9,o,a)}function
-f3(a,b){return+(co(a,b,false)==0)}function
-v_(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=o;a.t=2}else{a.c=cs(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)f2(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-f5(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-gc(d){d=aF(d);var
-e=d.length;if(e>31)J("format_int: format too long");var
-a={justify:ci,signstyle:bL,filler:bk,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+aw(a,b){return cC(a,b,true)}function
+wS(){return[0]}function
+Z(a){if(a<0)L("Bytes.create");return new
+bc(a?2:9,q,a)}function
+ge(a,b){return+(cC(a,b,false)==0)}function
+wU(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=q;a.t=2}else{a.c=cG(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)gd(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+gg(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+gp(d){d=aL(d);var
+e=d.length;if(e>31)L("format_int: format too long");var
+a={justify:cs,signstyle:bV,filler:bu,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=bL;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aA;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-f4(b,f){if(b.uppercase)f=f.toUpperCase();var
-e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bL))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
-c=o;if(b.justify==ci&&b.filler==bk)for(var
-d=e;d<b.width;d++)c+=bk;if(b.signedconv)if(b.sign<0)c+=bL;else
-if(b.signstyle!=bL)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aA;if(b.alternate&&b.base==16)c+=fC;if(b.justify==ci&&b.filler==aA)for(var
-d=e;d<b.width;d++)c+=aA;c+=f;if(b.justify==bL)for(var
-d=e;d<b.width;d++)c+=bk;return a(c)}function
-f6(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=bV;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aH;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+gf(b,f){if(b.uppercase)f=f.toUpperCase();var
+e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bV))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
+c=q;if(b.justify==cs&&b.filler==bu)for(var
+d=e;d<b.width;d++)c+=bu;if(b.signedconv)if(b.sign<0)c+=bV;else
+if(b.signstyle!=bV)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aH;if(b.alternate&&b.base==16)c+=fR;if(b.justify==cs&&b.filler==aH)for(var
+d=e;d<b.width;d++)c+=aH;c+=f;if(b.justify==bV)for(var
+d=e;d<b.width;d++)c+=bu;return a(c)}function
+gh(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(ci)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(aA);if(b>0)a=a+bz+new
-Array(b+1).join(aA);return a}else
+c=parseInt(a.toString().split(cs)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(aH);if(b>0)a=a+bG+new
+Array(b+1).join(aH);return a}else
 return a.toFixed(b)}}var
-a,e=gc(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=fH;e.filler=bk}else
-if(!isFinite(c)){a="inf";e.filler=bk}else
+a,e=gp(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=fW;e.filler=bu}else
+if(!isFinite(c)){a="inf";e.filler=bu}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fY)a=a.slice(0,b-1)+aA+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(fY),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aA)b--;if(a.charAt(b)==bz)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fY)a=a.slice(0,b-1)+aA+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==f$)a=a.slice(0,b-1)+aH+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(f$),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==aH)b--;if(a.charAt(b)==bG)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==f$)a=a.slice(0,b-1)+aH+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aA)b--;if(a.charAt(b)==bz)b--;a=a.slice(0,b+1)}}break}return f4(e,a)}function
-ea(e,c){if(aF(e)==d8)return a(o+c);var
-b=gc(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==aH)b--;if(a.charAt(b)==bG)b--;a=a.slice(0,b+1)}}break}return gf(e,a)}function
+em(e,c){if(aL(e)==ei)return a(q+c);var
+b=gp(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(b.base);if(b.prec>=0){b.filler=bk;var
-f=b.prec-d.length;if(f>0)d=cs(f,aA)+d}return f4(b,d)}var
-wJ=0;function
-bC(){return wJ++}function
-kF(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(b.base);if(b.prec>=0){b.filler=bu;var
+f=b.prec-d.length;if(f>0)d=cG(f,aH)+d}return gf(b,d)}var
+xt=0;function
+bJ(){return xt++}function
+k1(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-aT,kT(a)+1);a*=Math.pow(2,-b);while(a<c8){a*=2;b--}while(a>=1){a*=c8;b++}if(c)a=-a;return[0,a,b]}function
-kJ(a){return a.toUtf16()}function
-dj(){return false}function
-wY(){function
-a(a){if(a.charAt(0)===a6)return[o,a.substring(1)];return}function
+b=Math.max(-aV,ld(a)+1);a*=Math.pow(2,-b);while(a<cv){a*=2;b--}while(a>=1){a*=cv;b++}if(c)a=-a;return[0,a,b]}function
+k5(a){return a.toUtf16()}function
+du(){return false}function
+xI(){function
+a(a){if(a.charAt(0)===ba)return[q,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||o,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||o,f=a[2]||o;return[d,c.substring(d.length+f.length)]}return}return dj()&&v.process&&v.process.platform?v.process.platform==="win32"?b:a:a}var
-gi=wY();function
-kR(a){return a.slice(-1)!==a6?a+a6:a}if(dj()&&v.process&&v.process.cwd)var
-db=v.process.cwd().replace(/\\/g,a6);else
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||q,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
+d=a[1]||q,f=a[2]||q;return[d,c.substring(d.length+f.length)]}return}return du()&&x.process&&x.process.platform?x.process.platform==="win32"?b:a:a}var
+gv=xI();function
+lb(a){return a.slice(-1)!==ba?a+ba:a}if(du()&&x.process&&x.process.cwd)var
+dl=x.process.cwd().replace(/\\/g,ba);else
 var
-db="/static";db=kR(db);function
-wz(a){a=kJ(a);if(!gi(a))a=db+a;var
-e=gi(a),d=e[1].split(a6),b=[];for(var
+dl="/static";dl=lb(dl);function
+xj(a){a=k5(a);if(!gv(a))a=dl+a;var
+e=gv(a),d=e[1].split(ba),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-wU(e){for(var
-f=o,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aK){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<aK;d++);if(d-c>fD){b.substr(0,1);f+=b;b=o;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<kh){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aK|a&cj)}else
-if(a<0xd800||a>=jK)b+=String.fromCharCode(jL|a>>12,aK|a>>6&cj,aK|a&cj);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<jD||h>jK)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(kl|a>>18,aK|a>>12&cj,aK|a>>6&cj,aK|a&cj)}if(b.length>ck){b.substr(0,1);f+=b;b=o}}return f+b}function
-v6(a){var
-b=9;if(!kU(a))b=8,a=wU(a);return new
-a8(b,a,a.length)}function
-ba(a){return v6(a)}var
-xd=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",jA,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fR,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fG,ke,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-cv(d,f,e,a){var
-b=xd.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,ba(f||o),ba(e||o)];return c}var
-kN={};function
-bR(a){return kN[a]}function
-cr(b,a){throw[0,b].concat(a)}function
-v5(a){return new
-a8(4,a,a.length)}function
-T(a){ge(N.Sys_error,a)}function
-wK(a){T(a+d4)}function
-v4(b,a){if(a>>>0>=b.l)kz();return da(b,a)}function
-aG(a){return a.l}function
-vY(){}function
-ac(a){this.data=a}ac.prototype=new
-vY();ac.prototype.truncate=function(a){var
-b=this.data;this.data=W(a|0);bB(b,0,this.data,0,a)};ac.prototype.length=function(){return aG(this.data)};ac.prototype.write=function(b,d,g,a){var
+xE(e){for(var
+f=q,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aQ){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<aQ;d++);if(d-c>fS){b.substr(0,1);f+=b;b=q;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<kC){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aQ|a&ct)}else
+if(a<0xd800||a>=j6)b+=String.fromCharCode(j7|a>>12,aQ|a>>6&ct,aQ|a&ct);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<jZ||h>j6)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(kH|a>>18,aQ|a>>12&ct,aQ|a>>6&ct,aQ|a&ct)}if(b.length>cu){b.substr(0,1);f+=b;b=q}}return f+b}function
+wQ(a){var
+b=9;if(!le(a))b=8,a=xE(a);return new
+bc(b,a,a.length)}function
+bg(a){return wQ(a)}var
+xZ=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",jW,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",f5,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fV,kz,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+cJ(d,f,e,a){var
+b=xZ.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,bg(f||q),bg(e||q)];return c}var
+k9={};function
+b1(a){return k9[a]}function
+cF(b,a){throw[0,b].concat(a)}function
+wP(a){return new
+bc(4,a,a.length)}function
+V(a){gr(O.Sys_error,a)}function
+xu(a){V(a+ec)}function
+wO(b,a){if(a>>>0>=b.l)kV();return dk(b,a)}function
+aM(a){return a.l}function
+wI(){}function
+ai(a){this.data=a}ai.prototype=new
+wI();ai.prototype.truncate=function(a){var
+b=this.data;this.data=Z(a|0);bI(b,0,this.data,0,a)};ai.prototype.length=function(){return aM(this.data)};ai.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=W(b+a),f=this.data;this.data=e;bB(f,0,this.data,0,c)}aU(d,g,this.data,b,a);return 0};ac.prototype.read=function(c,a,d,b){var
-e=this.length();bB(this.data,c,a,d,b);return 0};ac.prototype.read_one=function(a){return v4(this.data,a)};ac.prototype.close=function(){};ac.prototype.constructor=ac;function
-an(b,a){this.content={};this.root=b;this.lookupFun=a}an.prototype.nm=function(a){return this.root+a};an.prototype.create_dir_if_needed=function(d){var
-c=d.split(a6),b=o;for(var
-a=0;a<c.length-1;a++){b+=c[a]+a6;if(this.content[b])continue;this.content[b]=Symbol("directory")}};an.prototype.slash=function(a){return/\/$/.test(a)?a:a+a6};an.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
+e=Z(b+a),f=this.data;this.data=e;bI(f,0,this.data,0,c)}aW(d,g,this.data,b,a);return 0};ai.prototype.read=function(c,a,d,b){var
+e=this.length();bI(this.data,c,a,d,b);return 0};ai.prototype.read_one=function(a){return wO(this.data,a)};ai.prototype.close=function(){};ai.prototype.constructor=ai;function
+au(b,a){this.content={};this.root=b;this.lookupFun=a}au.prototype.nm=function(a){return this.root+a};au.prototype.create_dir_if_needed=function(d){var
+c=d.split(ba),b=q;for(var
+a=0;a<c.length-1;a++){b+=c[a]+ba;if(this.content[b])continue;this.content[b]=Symbol("directory")}};au.prototype.slash=function(a){return/\/$/.test(a)?a:a+ba};au.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
-ac(bO(c[1]))}}};an.prototype.exists=function(a){if(a==o)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};an.prototype.mkdir=function(c,e,d){var
-b=d&&bR(j8);if(this.exists(c))if(b)cr(b,cv(jA,fB,this.nm(c)));else
-T(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||o;if(!this.exists(a))if(b)cr(b,cv(fR,fB,this.nm(a)));else
-T(a+d4);if(!this.is_dir(a))if(b)cr(b,cv(fG,fB,this.nm(a)));else
-T(a+fW);this.create_dir_if_needed(this.slash(c))};an.prototype.rmdir=function(a,f){var
-b=f&&bR(j8),c=a==o?o:this.slash(a),e=new
-RegExp(jO+c+kf);if(!this.exists(a))if(b)cr(b,cv(fR,fO,this.nm(a)));else
-T(a+d4);if(!this.is_dir(a))if(b)cr(b,cv(fG,fO,this.nm(a)));else
-T(a+fW);for(var
+ai(bY(c[1]))}}};au.prototype.exists=function(a){if(a==q)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};au.prototype.mkdir=function(c,e,d){var
+b=d&&b1(ks);if(this.exists(c))if(b)cF(b,cJ(jW,fP,this.nm(c)));else
+V(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||q;if(!this.exists(a))if(b)cF(b,cJ(f5,fP,this.nm(a)));else
+V(a+ec);if(!this.is_dir(a))if(b)cF(b,cJ(fV,fP,this.nm(a)));else
+V(a+f9);this.create_dir_if_needed(this.slash(c))};au.prototype.rmdir=function(a,f){var
+b=f&&b1(ks),c=a==q?q:this.slash(a),e=new
+RegExp(j_+c+kA);if(!this.exists(a))if(b)cF(b,cJ(f5,f2,this.nm(a)));else
+V(a+ec);if(!this.is_dir(a))if(b)cF(b,cJ(fV,f2,this.nm(a)));else
+V(a+f9);for(var
 d
 in
-this.content)if(d.match(e))if(b)cr(b,cv(ke,fO,this.nm(a)));else
-T(this.nm(a)+": Directory not empty");delete
-this.content[c]};an.prototype.readdir=function(a){var
-f=a==o?o:this.slash(a);if(!this.exists(a))T(a+d4);if(!this.is_dir(a))T(a+fW);var
+this.content)if(d.match(e))if(b)cF(b,cJ(kz,f2,this.nm(a)));else
+V(this.nm(a)+": Directory not empty");delete
+this.content[c]};au.prototype.readdir=function(a){var
+f=a==q?q:this.slash(a);if(!this.exists(a))V(a+ec);if(!this.is_dir(a))V(a+f9);var
 g=new
-RegExp(jO+f+kf),d={},c=[];for(var
+RegExp(j_+f+kA),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};an.prototype.is_dir=function(a){if(a==o)return true;var
-b=this.slash(a);return this.content[b]?1:0};an.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};au.prototype.is_dir=function(a){if(a==q)return true;var
+b=this.slash(a);return this.content[b]?1:0};au.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};an.prototype.open=function(a,b){if(b.rdonly&&b.wronly)T(this.nm(a)+jU);if(b.text&&b.binary)T(this.nm(a)+j9);this.lookup(a);if(this.content[a]){if(this.is_dir(a))T(this.nm(a)+" : is a directory");if(b.create&&b.excl)T(this.nm(a)+jT);var
+this.content[a];return b};au.prototype.open=function(a,b){if(b.rdonly&&b.wronly)V(this.nm(a)+ke);if(b.text&&b.binary)V(this.nm(a)+ku);this.lookup(a);if(this.content[a]){if(this.is_dir(a))V(this.nm(a)+" : is a directory");if(b.create&&b.excl)V(this.nm(a)+kd);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-ac(W(0));return this.content[a]}else
-wK(this.nm(a))};an.prototype.register=function(c,a){var
-b;if(this.content[c])T(this.nm(c)+jT);if(dg(a))b=new
-ac(a);if(ec(a))b=new
-ac(bO(a));else
+ai(Z(0));return this.content[a]}else
+xu(this.nm(a))};au.prototype.register=function(c,a){var
+b;if(this.content[c])V(this.nm(c)+kd);if(dr(a))b=new
+ai(a);if(eo(a))b=new
+ai(bY(a));else
 if(a
 instanceof
 Array)b=new
-ac(v5(a));else
+ai(wP(a));else
 if(typeof
 a==="string")b=new
-ac(kB(a));else
+ai(kX(a));else
 if(a.toString){var
-d=bO(ba(a.toString()));b=new
-ac(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-T(this.nm(c)+" : registering file with invalid content type")};an.prototype.constructor=an;function
-ks(){}function
-kG(b){var
-a=gi(b);if(!a)return;return a[0]+a6}var
-ef=kG(db)||bQ("unable to compute caml_root"),cu=[];if(dj())cu.push({path:ef,device:new
-ks(ef)});else
-cu.push({path:ef,device:new
-an(ef)});cu.push({path:j6,device:new
-an(j6)});function
-k0(b){var
-g=wz(b),b=g.join(a6),f=kR(b),c;for(var
-e=0;e<cu.length;e++){var
-a=cu[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dj()){var
-d=kG(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+d=bY(bg(a.toString()));b=new
+ai(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+V(this.nm(c)+" : registering file with invalid content type")};au.prototype.constructor=au;function
+kO(){}function
+k2(b){var
+a=gv(b);if(!a)return;return a[0]+ba}var
+er=k2(dl)||b0("unable to compute caml_root"),cI=[];if(du())cI.push({path:er,device:new
+kO(er)});else
+cI.push({path:er,device:new
+au(er)});cI.push({path:kq,device:new
+au(kq)});function
+lk(b){var
+g=xj(b),b=g.join(ba),f=lb(b),c;for(var
+e=0;e<cI.length;e++){var
+a=cI[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&du()){var
+d=k2(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-ks(d)};cu.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;T("no device found for "+f)}function
-v9(c,b){var
-a=k0(c);if(!a.device.register)bQ("cannot register file");a.device.register(a.rest,b);return 0}function
-kS(c,b){var
-c=a(c),b=a(b);return v9(c,b)}function
-wa(){var
-b=v.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)kS(b[a].name,b[a].content);v.jsoo_create_file=kS;v.caml_fs_tmp=[];return 0}function
-wb(){return[0]}function
-wc(a,b){return+(co(a,b,false)>=0)}function
-f8(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ai(d,c)}c=0;switch(e&3){case
+kO(d)};cI.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;V("no device found for "+f)}function
+wT(c,b){var
+a=lk(c);if(!a.device.register)b0("cannot register file");a.device.register(a.rest,b);return 0}function
+lc(c,b){var
+c=a(c),b=a(b);return wT(c,b)}function
+wW(){var
+b=x.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)lc(b[a].name,b[a].content);x.jsoo_create_file=lc;x.caml_fs_tmp=[];return 0}function
+wX(){return[0]}function
+wY(a,b){return+(cC(a,b,false)>=0)}function
+gj(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ap(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=ai(d,c)}d^=e;return d}function
-wh(a,b){return f8(a,aF(b))}function
-we(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ai(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=ap(d,c)}d^=e;return d}function
+w3(a,b){return gj(a,aL(b))}function
+w0(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ap(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=ai(d,c)}d^=e;return d}function
-kK(a){switch(a.t&6){default:bP(a);case
+1:c|=b[a];d=ap(d,c)}d^=e;return d}function
+k6(a){switch(a.t&6){default:bZ(a);case
 0:return a.c;case
 4:return a.c}}function
-wd(b,c){var
-a=kK(c);return typeof
-a==="string"?f8(b,a):we(b,a)}function
-wf(a){a^=a>>>16;a=aH(a,0x85ebca6b|0);a^=a>>>13;a=aH(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-kH(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>c$)d=c$;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dc[a.caml_custom]&&dc[a.caml_custom].hash){var
-k=dc[a.caml_custom].hash(a);b=ai(b,k);c--}}else
+wZ(b,c){var
+a=k6(c);return typeof
+a==="string"?gj(b,a):w0(b,a)}function
+w1(a){a^=a>>>16;a=aN(a,0x85ebca6b|0);a^=a>>>13;a=aN(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+k3(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dj)d=dj;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dm[a.caml_custom]&&dm[a.caml_custom].hash){var
+k=dm[a.caml_custom].hash(a);b=ap(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=ai(b,a[2]);c--;break;case
+248:b=ap(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=ai(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(dg(a)){b=wd(b,a);c--}else
-if(ec(a)){b=wh(b,a);c--}else
+o=a.length-1<<10|a[0];b=ap(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(dr(a)){b=wZ(b,a);c--}else
+if(eo(a)){b=w3(b,a);c--}else
 if(typeof
-a==="string"){b=f8(b,a);c--}else
-if(a===(a|0)){b=ai(b,a+a+1);c--}else
-if(a===+a){b=f7(b,a);c--}}b=wf(b);return b&0x3FFFFFFF}function
-wi(a,c,k){if(!isFinite(a)){if(isNaN(a))return ba(fH);return ba(a>0?km:"-infinity")}var
+a==="string"){b=gj(b,a);c--}else
+if(a===(a|0)){b=ap(b,a+a+1);c--}else
+if(a===+a){b=gi(b,a);c--}}b=w1(b);return b&0x3FFFFFFF}function
+w4(a,c,k){if(!isFinite(a)){if(isNaN(a))return bg(fW);return bg(a>0?kI:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?o:ci,e=o;if(i)e=bL;else
+j=d<0?q:cs,e=q;if(i)e=bV;else
 switch(k){case
-43:e=ci;break;case
-32:e=bk;break;default:break}if(c>=0&&c<13){var
+43:e=cs;break;case
+32:e=bu;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(bz);if(h<0)b+=bz+cs(c,aA);else{var
-f=h+1+c;if(b.length<f)b+=cs(f-b.length,aA);else
-b=b.substr(0,f)}}return ba(e+fC+b+"p"+j+d.toString(10))}function
-wp(a){return+a.isZero()}function
-ws(a){return new
-r(a&bl,a>>24&bl,a>>31&a7)}function
-wt(a){return a.toInt()}function
-wo(a){return+a.isNeg()}function
-wr(a){return a.neg()}function
-wm(g,c){var
-a=gc(g);if(a.signedconv&&wo(c)){a.sign=-1;c=wr(c)}var
-b=o,h=ws(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(wt(e.modulus))+b}while(!wp(c));if(a.prec>=0){a.filler=bk;var
-d=a.prec-b.length;if(d>0)b=cs(d,aA)+b}return f4(a,b)}function
-a_(b,a){a|=0;if(a>aT){a-=aT;b*=Math.pow(2,aT);if(a>aT){a-=aT;b*=Math.pow(2,aT)}}if(a<-aT){a+=aT;b*=Math.pow(2,-aT)}b*=Math.pow(2,a);return b}function
-wx(a,b){return+(co(a,b,false)<=0)}function
-wy(a,b){return+(co(a,b,false)<0)}function
-t(a,d){if(a<0)bN();var
+h=b.indexOf(bG);if(h<0)b+=bG+cG(c,aH);else{var
+f=h+1+c;if(b.length<f)b+=cG(f-b.length,aH);else
+b=b.substr(0,f)}}return bg(e+fR+b+"p"+j+d.toString(10))}function
+w$(a){return+a.isZero()}function
+xc(a){return new
+r(a&bv,a>>24&bv,a>>31&bb)}function
+xd(a){return a.toInt()}function
+w_(a){return+a.isNeg()}function
+xb(a){return a.neg()}function
+w8(g,c){var
+a=gp(g);if(a.signedconv&&w_(c)){a.sign=-1;c=xb(c)}var
+b=q,h=xc(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(xd(e.modulus))+b}while(!w$(c));if(a.prec>=0){a.filler=bu;var
+d=a.prec-b.length;if(d>0)b=cG(d,aH)+b}return gf(a,b)}function
+be(b,a){a|=0;if(a>aV){a-=aV;b*=Math.pow(2,aV);if(a>aV){a-=aV;b*=Math.pow(2,aV)}}if(a<-aV){a+=aV;b*=Math.pow(2,-aV)}b*=Math.pow(2,a);return b}function
+xh(a,b){return+(cC(a,b,false)<=0)}function
+xi(a,b){return+(cC(a,b,false)<0)}function
+t(a,d){if(a<0)bX();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-wQ(b){return a(eh(b,0,b.length))}var
-wA=function(){function
+xA(b){return a(et(b,0,b.length))}var
+xk=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -657,42 +657,42 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=aK<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=aQ<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=kK(i);if(typeof
+e=[],h=k6(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return wQ(k(e,f))}}();function
-wB(c,b,a){return wA(bO(c),b,a)}function
-wC(){return 0}var
-a$=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return xA(k(e,f))}}();function
+xl(c,b,a){return xk(bY(c),b,a)}function
+xm(){return 0}var
+bf=new
 Array();function
-ed(c){var
-a=a$[c];if(!a.opened)T("Cannot flush a closed channel");if(!a.buffer||a.buffer==o)return 0;if(a.fd&&N.fds[a.fd]&&N.fds[a.fd].output){var
-b=N.fds[a.fd].output;switch(b.length){case
-2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=o;return 0}function
-u(a){return aG(a)}function
-kP(e,f){var
-b=a$[e],d=a(f),c=u(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-wV(a){var
-a=gh(a),b=v;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+ep(c){var
+a=bf[c];if(!a.opened)V("Cannot flush a closed channel");if(!a.buffer||a.buffer==q)return 0;if(a.fd&&O.fds[a.fd]&&O.fds[a.fd].output){var
+b=O.fds[a.fd].output;switch(b.length){case
+2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=q;return 0}function
+w(a){return aM(a)}function
+k$(e,f){var
+b=bf[e],d=a(f),c=w(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
+xF(a){var
+a=gu(a),b=x;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-wW(a){var
-a=gh(a),b=v;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+xG(a){var
+a=gu(a),b=x;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-ei(c,e,d,a){if(N.fds===undefined)N.fds=new
+eu(c,e,d,a){if(O.fds===undefined)O.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;N.fds[c]=b;if(!N.fd_last_idx||c>N.fd_last_idx)N.fd_last_idx=c;return c}function
-xg(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;O.fds[c]=b;if(!O.fd_last_idx||c>O.fd_last_idx)O.fd_last_idx=c;return c}function
+x2(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -702,429 +702,432 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)T(aF(c)+jU);if(a.text&&a.binary)T(aF(c)+j9);var
-d=k0(c),e=d.device.open(d.rest,a),f=N.fd_last_idx?N.fd_last_idx:0;return ei(f+1,kP,e,a)}ei(0,kP,new
-ac(W(0)));ei(1,wW,new
-ac(W(0)));ei(2,wV,new
-ac(W(0)));function
-wD(a){var
-c=N.fds[a];if(c.flags.wronly)T(kq+a+" is writeonly");var
-d=null;if(a==0&&dj()){var
-e=require("fs");d=function(){return ba(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};a$[b.fd]=b;return b.fd}function
-kL(c){var
-b=N.fds[c];if(b.flags.rdonly)T(kq+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:o};a$[a.fd]=a;return a.fd}function
-wE(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)V(aL(c)+ke);if(a.text&&a.binary)V(aL(c)+ku);var
+d=lk(c),e=d.device.open(d.rest,a),f=O.fd_last_idx?O.fd_last_idx:0;return eu(f+1,k$,e,a)}eu(0,k$,new
+ai(Z(0)));eu(1,xG,new
+ai(Z(0)));eu(2,xF,new
+ai(Z(0)));function
+xn(a){var
+c=O.fds[a];if(c.flags.wronly)V(kM+a+" is writeonly");var
+d=null;if(a==0&&du()){var
+e=require("fs");d=function(){return bg(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bf[b.fd]=b;return b.fd}function
+k7(c){var
+b=O.fds[c];if(b.flags.rdonly)V(kM+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:q};bf[a.fd]=a;return a.fd}function
+xo(){var
 b=0;for(var
-a=0;a<a$.length;a++)if(a$[a]&&a$[a].opened&&a$[a].out)b=[0,a$[a].fd,b];return b}function
-ct(a){return a}function
-wF(g,d,h,f){var
-b=a$[g];if(!b.opened)T("Cannot output to a closed channel");var
-a;if(h==0&&aG(d)==f)a=d;else{a=W(f);bB(d,h,a,0,f)}var
-i=ct(a),c=aF(i),e=c.lastIndexOf(jF);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);ed(g);b.buffer+=c.substr(e+1)}return 0}function
-gb(b,a,d,c){return wF(b,bO(a),d,c)}function
-kM(c,b){var
-d=a(String.fromCharCode(b));gb(c,d,0,1);return 0}function
-wG(b,a){if(a==0)ee();return b%a}function
-dh(a,b){return+(co(a,b,false)!=0)}function
-wI(a,b){a[0]=c6;a[1]=b;return 0}function
-cq(a){if(a
+a=0;a<bf.length;a++)if(bf[a]&&bf[a].opened&&bf[a].out)b=[0,bf[a].fd,b];return b}function
+cH(a){return a}function
+xp(g,d,h,f){var
+b=bf[g];if(!b.opened)V("Cannot output to a closed channel");var
+a;if(h==0&&aM(d)==f)a=d;else{a=Z(f);bI(d,h,a,0,f)}var
+i=cH(a),c=aL(i),e=c.lastIndexOf(j1);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);ep(g);b.buffer+=c.substr(e+1)}return 0}function
+go(b,a,d,c){return xp(b,bY(a),d,c)}function
+k8(c,b){var
+d=a(String.fromCharCode(b));go(c,d,0,1);return 0}function
+xq(b,a){if(a==0)eq();return b%a}function
+ds(a,b){return+(cC(a,b,false)!=0)}function
+xs(a,b){a[0]=dg;a[1]=b;return 0}function
+cE(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(dg(a))return d_;else
-if(ec(a))return d_;else
+if(dr(a))return ek;else
+if(eo(a))return ek;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return jI;else
-return c7}function
-aL(b,c,a){if(a&&v.toplevelReloc)b=v.toplevelReloc(a);N[b+1]=c;if(a)N[a]=c}function
-gf(a,b){kN[aF(a)]=b;return 0}function
-eg(a){if(a==0)a=1/a;return a<0?1:0}function
-wO(){J(fV)}function
-di(b,a){return da(b,a)}function
-U(b,a){if(a>>>0>=u(b))wO();return di(b,a)}function
-v3(a,b){if(a===b)return 1;a.t&6&&bP(a);b.t&6&&bP(b);return a.c==b.c?1:0}function
-wP(a,b){return v3(a,b)}function
-A(a,b){return 1-wP(a,b)}function
-wR(){return 0x7FFFFFFF/4|0}function
-wL(){gd(N.Not_found)}function
-kQ(c){var
-a=v,b=kJ(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return ba(a.process.env[b]);if(v.jsoo_static_env&&v.jsoo_static_env[b])return ba(v.jsoo_static_env[b]);wL()}function
-wS(){if(v.crypto)if(typeof
-v.crypto.getRandomValues==="function"){var
-a=new(v.Uint32Array)(1);v.crypto.getRandomValues(a);return[0,a[0]]}else
-if(v.crypto.randomBytes==="function"){var
-b=v.crypto.randomBytes(4),a=new(v.Uint32Array)(b);return[0,a[0]]}var
+if(a&&a.caml_custom)return j4;else
+return dh}function
+aR(b,c,a){if(a&&x.toplevelReloc)b=x.toplevelReloc(a);O[b+1]=c;if(a)O[a]=c}function
+gs(a,b){k9[aL(a)]=b;return 0}function
+es(a){if(a==0)a=1/a;return a<0?1:0}function
+xy(){L(f8)}function
+dt(b,a){return dk(b,a)}function
+W(b,a){if(a>>>0>=w(b))xy();return dt(b,a)}function
+wN(a,b){if(a===b)return 1;a.t&6&&bZ(a);b.t&6&&bZ(b);return a.c==b.c?1:0}function
+xz(a,b){return wN(a,b)}function
+C(a,b){return 1-xz(a,b)}function
+xB(){return 0x7FFFFFFF/4|0}function
+xv(){gq(O.Not_found)}function
+la(c){var
+a=x,b=k5(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bg(a.process.env[b]);if(x.jsoo_static_env&&x.jsoo_static_env[b])return bg(x.jsoo_static_env[b]);xv()}function
+xC(){if(x.crypto)if(typeof
+x.crypto.getRandomValues==="function"){var
+a=new(x.Uint32Array)(1);x.crypto.getRandomValues(a);return[0,a[0]]}else
+if(x.crypto.randomBytes==="function"){var
+b=x.crypto.randomBytes(4),a=new(x.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-gg(a){var
+gt(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-_(b,a){return{joo_tramp:b,joo_args:a}}function
-wT(c,a){if(typeof
+ac(b,a){return{joo_tramp:b,joo_args:a}}function
+xD(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-kO(a){return a}function
-aV(a){if(a
+k_(a){return a}function
+aX(a){if(a
 instanceof
-Array)return a;if(v.RangeError&&a
+Array)return a;if(x.RangeError&&a
 instanceof
-v.RangeError&&a.message&&a.message.match(/maximum call stack/i))return kO(N.Stack_overflow);if(v.InternalError&&a
+x.RangeError&&a.message&&a.message.match(/maximum call stack/i))return k_(O.Stack_overflow);if(x.InternalError&&a
 instanceof
-v.InternalError&&a.message&&a.message.match(/too much recursion/i))return kO(N.Stack_overflow);if(a
+x.InternalError&&a.message&&a.message.match(/too much recursion/i))return k_(O.Stack_overflow);if(a
 instanceof
-v.Error&&bR(jH))return[0,bR(jH),a];return[0,N.Failure,ba(String(a))]}function
-ar(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-kV(b){var
-a=BigInt(b);return ar(a<0?-a:a)}function
-kW(a,b){return ar(BigInt(a)+BigInt(b))}function
-ej(a){if(a===0)ee();return BigInt(a)}function
-wZ(e,g){var
-b=BigInt(e),a=ej(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return ar(f?c+BigInt(1):c)}function
-bS(a,b){return a<b?-1:a>b?1:0}function
-w0(a,b){return ar(BigInt(a)/ej(b))}function
-w_(a,b){return ar(BigInt(a)%ej(b))}function
-w1(a,b){return[0,w0(a,b),w_(a,b)]}function
-w2(a,b){return a===b?1:0}function
-w3(e,f){var
-b=BigInt(e),a=ej(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return ar(g?c-BigInt(1):c)}function
-kX(d,c){var
-b=aF(d);if(b!==d8&&b!==bM)J("Z.format: the format must be %d or %x");return a(c.toString(b===bM?16:10))}function
-w4(){return 0}function
-w5(a,b){return ar(BigInt(a)*BigInt(b))}function
-w6(b,c){var
-a=b*c;return a<-2147483648||a>fI?1:0}function
-w7(a){return ar(-BigInt(a))}function
-aW(a){if(a===0)return 0;var
+x.Error&&b1(j3))return[0,b1(j3),a];return[0,O.Failure,bg(String(a))]}function
+ax(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+lf(b){var
+a=BigInt(b);return ax(a<0?-a:a)}function
+lg(a,b){return ax(BigInt(a)+BigInt(b))}function
+ev(a){if(a===0)eq();return BigInt(a)}function
+xJ(e,g){var
+b=BigInt(e),a=ev(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return ax(f?c+BigInt(1):c)}function
+bK(a,b){return a<b?-1:a>b?1:0}function
+xK(a,b){return ax(BigInt(a)/ev(b))}function
+xU(a,b){return ax(BigInt(a)%ev(b))}function
+xL(a,b){return[0,xK(a,b),xU(a,b)]}function
+xM(a,b){return a===b?1:0}function
+xN(e,f){var
+b=BigInt(e),a=ev(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return ax(g?c-BigInt(1):c)}function
+lh(d,c){var
+b=aL(d);if(b!==ei&&b!==bW)L("Z.format: the format must be %d or %x");return a(c.toString(b===bW?16:10))}function
+xO(){return 0}function
+xP(a,b){return ax(BigInt(a)*BigInt(b))}function
+xQ(b,c){var
+a=b*c;return a<-2147483648||a>fX?1:0}function
+xR(a){return ax(-BigInt(a))}function
+aS(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-w8(c,i,b,e){var
-f=aF(i);if(b<0||e<0||b>f.length-e)J("Z.of_substring_base: invalid offset or length");var
-g=f.slice(b,b+e),a=g.replace(/^-/,o),d=c===10||c===0;if(!d&&c!==16)J("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))J("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:fC+a);return ar(a===g?h:-h)}function
-w9(a){return ar(BigInt(a)-BigInt(1))}function
-kY(b,a){if(a<0)J("Z.shift_left: count argument must be positive");return ar(BigInt(b)<<BigInt(a))}function
-w$(b,a){if(a<0)J("Z.shift_right: count argument must be positive");return ar(BigInt(b)>>BigInt(a))}function
+xS(c,i,b,e){var
+f=aL(i);if(b<0||e<0||b>f.length-e)L("Z.of_substring_base: invalid offset or length");var
+g=f.slice(b,b+e),a=g.replace(/^-/,q),d=c===10||c===0;if(!d&&c!==16)L("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))L("Z.of_substring_base: invalid digit");var
+h=BigInt(d?a:fR+a);return ax(a===g?h:-h)}function
+xT(a){return ax(BigInt(a)-BigInt(1))}function
+li(b,a){if(a<0)L("Z.shift_left: count argument must be positive");return ax(BigInt(b)<<BigInt(a))}function
+xV(b,a){if(a<0)L("Z.shift_right: count argument must be positive");return ax(BigInt(b)>>BigInt(a))}function
 aj(a){return a<0?-1:a>0?1:0}function
-xa(b){if(b<0)J("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(aW(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return ar(a)}function
-kZ(a,b){return ar(BigInt(a)-BigInt(b))}function
-xb(a){return ar(BigInt(a)+BigInt(1))}function
-xc(a){if(typeof
-a!=="number")gd(bR(jY));return a}function
-xe(b,c){v.verale={greeting:aF(b),ask:function(b){return aF(a9(c,[a(b)]))}};return 0}function
-ww(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-v$(b){var
-a=o;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&ww(b[1]))var
+xW(b){if(b<0)L("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(aS(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return ax(a)}function
+lj(a,b){return ax(BigInt(a)-BigInt(b))}function
+xX(a){return ax(BigInt(a)+BigInt(1))}function
+xY(a){if(typeof
+a!=="number")gq(b1(ki));return a}function
+x0(b,c){x.verale={greeting:aL(b),ask:function(b){return aL(bd(c,[a(b)]))}};return 0}function
+xg(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+wV(b){var
+a=q;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&xg(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=jv;var
+d=f;d<e.length;d++){if(d>f)a+=jR;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-a8)a+=d9+c.toString()+d9;else
+bc)a+=ej+c.toString()+ej;else
 if(typeof
-c=="string")a+=d9+c.toString()+d9;else
-a+=j2}a+=")"}else
+c=="string")a+=ej+c.toString()+ej;else
+a+=km}a+=")"}else
 if(b[0]==Q)a+=b[1];return a}function
-kE(a){if(a
+k0(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==Q)){var
-c=bR(jz);if(c)c(a,false);else{var
-d=v$(a),b=bR(ju);if(b)b(0);v.console.error(fN+d+jF)}}else
+c=b1(jV);if(c)c(a,false);else{var
+d=wV(a),b=b1(jQ);if(b)b(0);x.console.error(f1+d+j1)}}else
 throw a}function
-wN(){var
-a=v;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){kE(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)kE(a.error)})}wN();function
-g(a,b){return a.length==1?a(b):a9(a,[b])}function
-l(a,b,c){return a.length==2?a(b,c):a9(a,[b,c])}function
-a4(a,b,c,d){return a.length==3?a(b,c,d):a9(a,[b,c,d])}function
-jr(a,b,c,d,e){return a.length==4?a(b,c,d,e):a9(a,[b,c,d,e])}function
-fz(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):a9(a,[b,c,d,e,f])}function
-vX(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):a9(a,[b,c,d,e,f,g,h])}wa();var
-dk=[Q,a(kn),-1],gn=[Q,a(jB),-2],gl=[Q,a(fE),-3],gk=[Q,a(j1),-4],eo=[Q,a(jG),-5],bb=[Q,a(j4),-7],gm=[Q,a(jN),-8],en=[Q,a(j7),-9],L=[Q,a(kj),-11],go=[Q,a(jt),-12],vW=[4,0,0,0,[12,45,[4,0,0,0,0]]],eG=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(jS),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],b_=[0,0,0],fr=[0,0,0],jh=[0,0,0],ji=[0,96,cl];aL(11,go,jt);aL(10,L,kj);aL(9,[Q,a(jX),-10],jX);aL(8,en,j7);aL(7,gm,jN);aL(6,bb,j4);aL(5,[Q,a(kd),-6],kd);aL(4,eo,jG);aL(3,gk,j1);aL(2,gl,fE);aL(1,gn,jB);aL(0,dk,kn);var
-lc=a("output_substring"),k_=a("%.12g"),k8=a(bz),k5=a("true"),k6=a("false"),k2=cp(0,0,32752),k3=cp(0,0,65520),lg=a("option is None"),lm=a("\\\\"),ln=a("\\'"),lo=a("\\b"),lp=a("\\t"),lq=a("\\n"),lr=a("\\r"),lt=a("4.13.1"),lF=a("List.fold_left2"),lA=a("List.init"),ly=a(jE),lv=a("nth"),lw=a(jE),lN=a("String.blit / Bytes.blit_string"),lM=a("Bytes.blit"),lL=a("String.sub / Bytes.sub"),l0=a("String.contains_from / Bytes.contains_from"),lV=a(o),lR=a("String.concat"),l$=[0,a("array.ml"),322,4],l7=a("Array.map2: arrays must have the same length"),l6=a("Array.fill"),l5=a("Array.sub"),l4=a("Array.init"),l_=a("Stdlib.Array.Bottom"),mb=a("Stdlib.Queue.Empty"),mh=a("CamlinternalLazy.Undefined"),mq=a("Buffer.add_substring/add_subbytes"),mo=a("Buffer.add: cannot grow buffer"),mn=[0,a(kb),93,2],mm=[0,a(kb),94,2],mB=a("%c"),mC=a("%s"),mD=a(js),mE=a(jM),mF=a(jZ),mG=a(jw),mH=a("%f"),mI=a("%B"),mJ=a("%{"),mK=a("%}"),mL=a("%("),mM=a("%)"),mN=a("%a"),mO=a("%t"),mP=a("%?"),mQ=a("%r"),mR=a("%_r"),mS=[0,a(Z),850,23],m3=[0,a(Z),814,21],mV=[0,a(Z),815,21],m4=[0,a(Z),818,21],mW=[0,a(Z),819,21],m5=[0,a(Z),822,19],mX=[0,a(Z),823,19],m6=[0,a(Z),826,22],mY=[0,a(Z),827,22],m7=[0,a(Z),831,30],mZ=[0,a(Z),832,30],m1=[0,a(Z),836,26],mT=[0,a(Z),837,26],m2=[0,a(Z),846,28],mU=[0,a(Z),847,28],m0=[0,a(Z),851,23],oj=a(jW),oh=[0,a(Z),1558,4],oi=a("Printf: bad conversion %["),ok=[0,a(Z),1626,39],ol=[0,a(Z),1649,31],om=[0,a(Z),1650,31],on=a("Printf: bad conversion %_"),oo=a(jV),op=a(j0),oq=a(jV),or=a(j0),oc=a(fH),oa=a("neg_infinity"),ob=a(km),n$=a(bz),n6=[0,jy],nU=a("%+nd"),nV=a("% nd"),nX=a("%+ni"),nY=a("% ni"),nZ=a("%nx"),n0=a("%#nx"),n1=a("%nX"),n2=a("%#nX"),n3=a("%no"),n4=a("%#no"),nT=a("%nd"),nW=a(jZ),n5=a("%nu"),nG=a("%+ld"),nH=a("% ld"),nJ=a("%+li"),nK=a("% li"),nL=a("%lx"),nM=a("%#lx"),nN=a("%lX"),nO=a("%#lX"),nP=a("%lo"),nQ=a("%#lo"),nF=a("%ld"),nI=a(jM),nR=a("%lu"),ns=a("%+Ld"),nt=a("% Ld"),nv=a("%+Li"),nw=a("% Li"),nx=a("%Lx"),ny=a("%#Lx"),nz=a("%LX"),nA=a("%#LX"),nB=a("%Lo"),nC=a("%#Lo"),nr=a("%Ld"),nu=a(jw),nD=a("%Lu"),ne=a("%+d"),nf=a("% d"),nh=a("%+i"),ni=a("% i"),nj=a(bM),nk=a("%#x"),nl=a("%X"),nm=a("%#X"),nn=a("%o"),no=a("%#o"),nd=a(d8),ng=a(js),np=a(jW),mt=a("@]"),mu=a("@}"),mv=a("@?"),mw=a("@\n"),mx=a("@."),my=a("@@"),mz=a("@%"),mA=a("@"),m8=a("CamlinternalFormat.Type_mismatch"),oy=a(o),oz=[0,[11,a(jv),[2,0,[2,0,0]]],a(", %s%s")],o6=[0,[11,a(fN),[2,0,[12,10,0]]],a(ki)],o7=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],o5=a("Fatal error: out of memory in uncaught exception handler"),o2=[0,[11,a(fN),[2,0,[12,10,0]]],a(ki)],oX=[0,[2,0,[12,10,0]],a("%s\n")],oY=[0,[11,a(jP),0],a(jP)],oO=a("Raised at"),oP=a("Re-raised at"),oQ=a("Raised by primitive operation at"),oR=a("Called from"),oS=a(" (inlined)"),oU=a(o),oT=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(jS),vW]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],oV=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],oH=a("Out of memory"),oI=a("Stack overflow"),oJ=a("Pattern matching failed"),oK=a("Assertion failed"),oL=a("Undefined recursive module"),oB=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],oC=a(o),oD=a(o),oE=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],ox=[0,[4,0,0,0,0],a(d8)],ov=[0,[3,0,0],a("%S")],ow=a(j2),oZ=[0,a(o),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],o$=a("x"),pj=a("Hashtbl: unsupported hash table format"),vU=a("OCAMLRUNPARAM"),vS=a("CAMLRUNPARAM"),pe=a(o),p4=[3,0,3],p5=a(bz),pY=a(kp),pZ=a("<\/"),p0=a(o),pU=a(kp),pV=a("<"),pW=a(o),pS=a("\n"),pH=[0,a(o)],pA=a(o),pB=a(o),pC=a(o),pD=a(o),pw=[0,a(o),0,a(o)],pv=a(o),pr=a("Stdlib.Format.String_tag"),qa=a("Z.Overflow"),qb=a(jY),qg=a("int_of_big_int"),qq=[0,0],qM=[0,0],sC=[0,0],sm=[0,0,0],re=[0,0,0],t5=a("image"),t3=a(kg),t2=a("prices"),tW=a("activation"),tX=a("others"),tY=a("patch"),t0=a("a patch"),tZ=a("a statement"),tV=a("a prototype"),tT=a("certificate"),tU=a(kg),tS=a(ka),tN=a("linear"),tO=a("maximum"),tP=a("soft_tree"),tQ=a("a readout"),tG=a("banks"),tH=a("max"),tI=a("max_minus_mean"),tJ=a("max_minus_mean_distance"),tK=a("top_mean"),tL=a("a pooling"),tw=a("exp_distance"),tx=a("exponential"),ty=a("identity"),tz=a("log_ratio"),tA=a("negated"),tB=a("quadratic"),tC=a("rectified"),tD=a("threshold"),tE=a("a similarity"),tp=a("cosine"),tq=a("euclidean"),tr=a("inner_product"),ts=a("rooted_cosine"),tt=a("softmax"),tu=a("a geometry"),tl=a(jQ),tm=a("some"),tn=a("none or some"),th=[0,[11,a("one of "),[4,6,0,0,0]],a("one of %x")],ti=[0,[4,6,0,0,0],a(bM)],tj=a(" or "),tk=a("a list of "),tf=[0,[4,6,0,0,0],a(bM)],tg=[0,[2,0,[11,a(" below "),[4,6,0,0,0]]],a("%s below %x")],tc=a(bM),td=a("a natural number"),te=[0,[11,a("a number is more than "),[4,0,0,0,0]],a("a number is more than %d")],ta=a(bM),tb=a("a positive integer"),s$=a(jQ),s9=a(o),s_=a("an integer in base 16"),s7=a("expected the end of the line, found another item"),s6=a("at most 1025 bytes"),s5=a("expected another item, found the end of the line"),s3=[0,[11,a("expected "),[2,0,[11,a(", found "),[3,0,0]]]],a("expected %s, found %S")],s1=a("Reader.Wrong"),s2=a("Reader.Too_large"),t8=[0,0],t_=[0,1],t9=[0,2],uT=[0,1],uU=[0,fA],uR=a("a patch without views"),uP=[0,1],uQ=[0,fA],uW=[0,0.03,[0,1.,0]],u1=[0,0],vj=[0,58,62],vp=[0,a("a soft tree whose activations are not shown to lie in [0, 1]")],vu=[0,0,[0,c$,[0,1152,0]]],vD=a("entails"),vE=a(ka),vF=a("instance"),vG=a("refuted"),vI=a("ready"),vH=a("a question: the head first, and only once"),vy=a("not proved"),vz=a("proved"),vA=a("not covered: "),vN=a("limit: "),vO=a("limit: there is no more memory"),vP=a("limit: a list is too long"),vQ=a("the input ends within a line"),vL=a("error: "),vK=a("expected one line, found more"),vR=[0,[11,a("verale-proved 1 OCaml "),[2,0,[11,a(", js_of_ocaml"),0]]],a("verale-proved 1 OCaml %s, js_of_ocaml")];function
-O(a){if(typeof
+xx(){var
+a=x;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){k0(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)k0(a.error)})}xx();function
+f(a,b){return a.length==1?a(b):bd(a,[b])}function
+m(a,b,c){return a.length==2?a(b,c):bd(a,[b,c])}function
+a_(a,b,c,d){return a.length==3?a(b,c,d):bd(a,[b,c,d])}function
+jN(a,b,c,d,e){return a.length==4?a(b,c,d,e):bd(a,[b,c,d,e])}function
+fN(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bd(a,[b,c,d,e,f])}function
+wH(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bd(a,[b,c,d,e,f,g,h])}wW();var
+dv=[Q,a(kJ),-1],gA=[Q,a(jX),-2],gy=[Q,a(fT),-3],gx=[Q,a(kl),-4],eA=[Q,a(j2),-5],bh=[Q,a(ko),-7],gz=[Q,a(j9),-8],ez=[Q,a(kr),-9],N=[Q,a(kF),-11],gB=[Q,a(jP),-12],wG=[4,0,0,0,[12,45,[4,0,0,0,0]]],eS=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(kc),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],ce=[0,0,0],fF=[0,0,0],jC=[0,0,0],jD=[0,58,62],jE=[0,96,cz];aR(11,gB,jP);aR(10,N,kF);aR(9,[Q,a(kh),-10],kh);aR(8,ez,kr);aR(7,gz,j9);aR(6,bh,ko);aR(5,[Q,a(ky),-6],ky);aR(4,eA,j2);aR(3,gx,kl);aR(2,gy,fT);aR(1,gA,jX);aR(0,dv,kJ);var
+ly=a("output_substring"),lu=a("%.12g"),ls=a(bG),lp=a("true"),lq=a("false"),lm=cD(0,0,32752),ln=cD(0,0,65520),lC=a("option is None"),lI=a("\\\\"),lJ=a("\\'"),lK=a("\\b"),lL=a("\\t"),lM=a("\\n"),lN=a("\\r"),lP=a("4.13.1"),l1=a("List.fold_left2"),lW=a("List.init"),lU=a(j0),lR=a("nth"),lS=a(j0),l_=a("String.blit / Bytes.blit_string"),l9=a("Bytes.blit"),l8=a("String.sub / Bytes.sub"),ml=a("String.contains_from / Bytes.contains_from"),mg=a(q),mc=a("String.concat"),mx=[0,a("array.ml"),322,4],mt=a("Array.map2: arrays must have the same length"),ms=a("Array.fill"),mr=a("Array.sub"),mp=a("Array.init"),mw=a("Stdlib.Array.Bottom"),mz=a("Stdlib.Queue.Empty"),mF=a("CamlinternalLazy.Undefined"),mO=a("Buffer.add_substring/add_subbytes"),mM=a("Buffer.add: cannot grow buffer"),mL=[0,a(kx),93,2],mK=[0,a(kx),94,2],mZ=a("%c"),m0=a("%s"),m1=a(jO),m2=a(j8),m3=a(kj),m4=a(jS),m5=a("%f"),m6=a("%B"),m7=a("%{"),m8=a("%}"),m9=a("%("),m_=a("%)"),m$=a("%a"),na=a("%t"),nb=a("%?"),nc=a("%r"),nd=a("%_r"),ne=[0,a(ab),850,23],np=[0,a(ab),814,21],nh=[0,a(ab),815,21],nq=[0,a(ab),818,21],ni=[0,a(ab),819,21],nr=[0,a(ab),822,19],nj=[0,a(ab),823,19],ns=[0,a(ab),826,22],nk=[0,a(ab),827,22],nt=[0,a(ab),831,30],nl=[0,a(ab),832,30],nn=[0,a(ab),836,26],nf=[0,a(ab),837,26],no=[0,a(ab),846,28],ng=[0,a(ab),847,28],nm=[0,a(ab),851,23],oH=a(kg),oF=[0,a(ab),1558,4],oG=a("Printf: bad conversion %["),oI=[0,a(ab),1626,39],oJ=[0,a(ab),1649,31],oK=[0,a(ab),1650,31],oL=a("Printf: bad conversion %_"),oM=a(kf),oN=a(kk),oO=a(kf),oP=a(kk),oA=a(fW),oy=a("neg_infinity"),oz=a(kI),ox=a(bG),os=[0,jU],og=a("%+nd"),oh=a("% nd"),oj=a("%+ni"),ok=a("% ni"),ol=a("%nx"),om=a("%#nx"),on=a("%nX"),oo=a("%#nX"),op=a("%no"),oq=a("%#no"),of=a("%nd"),oi=a(kj),or=a("%nu"),n4=a("%+ld"),n5=a("% ld"),n7=a("%+li"),n8=a("% li"),n9=a("%lx"),n_=a("%#lx"),n$=a("%lX"),oa=a("%#lX"),ob=a("%lo"),oc=a("%#lo"),n3=a("%ld"),n6=a(j8),od=a("%lu"),nQ=a("%+Ld"),nR=a("% Ld"),nT=a("%+Li"),nU=a("% Li"),nV=a("%Lx"),nW=a("%#Lx"),nX=a("%LX"),nY=a("%#LX"),nZ=a("%Lo"),n0=a("%#Lo"),nP=a("%Ld"),nS=a(jS),n1=a("%Lu"),nC=a("%+d"),nD=a("% d"),nF=a("%+i"),nG=a("% i"),nH=a(bW),nI=a("%#x"),nJ=a("%X"),nK=a("%#X"),nL=a("%o"),nM=a("%#o"),nB=a(ei),nE=a(jO),nN=a(kg),mR=a("@]"),mS=a("@}"),mT=a("@?"),mU=a("@\n"),mV=a("@."),mW=a("@@"),mX=a("@%"),mY=a("@"),nu=a("CamlinternalFormat.Type_mismatch"),oW=a(q),oX=[0,[11,a(jR),[2,0,[2,0,0]]],a(", %s%s")],ps=[0,[11,a(f1),[2,0,[12,10,0]]],a(kD)],pt=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],pr=a("Fatal error: out of memory in uncaught exception handler"),po=[0,[11,a(f1),[2,0,[12,10,0]]],a(kD)],pj=[0,[2,0,[12,10,0]],a("%s\n")],pk=[0,[11,a(j$),0],a(j$)],pa=a("Raised at"),pb=a("Re-raised at"),pc=a("Raised by primitive operation at"),pd=a("Called from"),pe=a(" (inlined)"),pg=a(q),pf=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(kc),wG]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],ph=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],o5=a("Out of memory"),o6=a("Stack overflow"),o7=a("Pattern matching failed"),o8=a("Assertion failed"),o9=a("Undefined recursive module"),oZ=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],o0=a(q),o1=a(q),o2=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],oV=[0,[4,0,0,0,0],a(ei)],oT=[0,[3,0,0],a("%S")],oU=a(km),pl=[0,a(q),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],px=a("x"),pH=a("Hashtbl: unsupported hash table format"),wE=a("OCAMLRUNPARAM"),wC=a("CAMLRUNPARAM"),pC=a(q),qq=[3,0,3],qr=a(bG),qk=a(kL),ql=a("<\/"),qm=a(q),qg=a(kL),qh=a("<"),qi=a(q),qe=a("\n"),p5=[0,a(q)],pY=a(q),pZ=a(q),p0=a(q),p1=a(q),pU=[0,a(q),0,a(q)],pT=a(q),pP=a("Stdlib.Format.String_tag"),qy=a("Z.Overflow"),qz=a(ki),qE=a("int_of_big_int"),qO=[0,0],q8=[0,0],s8=[0,0],sS=[0,0,0],rz=[0,0,0],uz=a("image"),ux=a(kB),uw=a("prices"),uq=a("activation"),ur=a("others"),us=a("patch"),uu=a("a patch"),ut=a("a statement"),up=a("a prototype"),un=a("certificate"),uo=a(kB),um=a(kw),uh=a("linear"),ui=a("maximum"),uj=a("soft_tree"),uk=a("a readout"),ua=a("banks"),ub=a("max"),uc=a("max_minus_mean"),ud=a("max_minus_mean_distance"),ue=a("top_mean"),uf=a("a pooling"),t2=a("exp_distance"),t3=a("exponential"),t4=a("identity"),t5=a("log_ratio"),t6=a("negated"),t7=a("quadratic"),t8=a("rectified"),t9=a("threshold"),t_=a("a similarity"),tV=a("cosine"),tW=a("euclidean"),tX=a("inner_product"),tY=a("rooted_cosine"),tZ=a("softmax"),t0=a("a geometry"),tR=a(ka),tS=a("some"),tT=a("none or some"),tN=[0,[11,a("one of "),[4,6,0,0,0]],a("one of %x")],tO=[0,[4,6,0,0,0],a(bW)],tP=a(" or "),tQ=a("a list of "),tL=[0,[4,6,0,0,0],a(bW)],tM=[0,[2,0,[11,a(" below "),[4,6,0,0,0]]],a("%s below %x")],tI=a(bW),tJ=a("a natural number"),tK=[0,[11,a("a number is more than "),[4,0,0,0,0]],a("a number is more than %d")],tG=a(bW),tH=a("a positive integer"),tF=a(ka),tD=a(q),tE=a("an integer in base 16"),tB=a("expected the end of the line, found another item"),tA=a("at most 1025 bytes"),tz=a("expected another item, found the end of the line"),tx=[0,[11,a("expected "),[2,0,[11,a(", found "),[3,0,0]]]],a("expected %s, found %S")],tv=a("Reader.Wrong"),tw=a("Reader.Too_large"),uC=[0,0],uE=[0,1],uD=[0,2],vn=[0,1],vo=[0,fO],vl=a("a patch without views"),vj=[0,1],vk=[0,fO],vq=[0,0.03,[0,1.,0]],vv=[0,0],vN=[0,1.],v_=[0,a("a soft tree whose activations are not shown to lie in [0, 1]")],we=[0,0,[0,dj,[0,1152,0]]],wn=a("entails"),wo=a(kw),wp=a("instance"),wq=a("refuted"),ws=a("ready"),wr=a("a question: the head first, and only once"),wi=a("not proved"),wj=a("proved"),wk=a("not covered: "),wx=a("limit: "),wy=a("limit: there is no more memory"),wz=a("limit: a list is too long"),wA=a("the input ends within a line"),wv=a("error: "),wu=a("expected one line, found more"),wB=[0,[11,a("verale-proved 1 OCaml "),[2,0,[11,a(", js_of_ocaml"),0]]],a("verale-proved 1 OCaml %s, js_of_ocaml")];function
+P(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,O(a[1])];case
-1:return[1,O(a[1])];case
-2:return[2,O(a[1])];case
-3:return[3,O(a[1])];case
-4:return[4,O(a[1])];case
-5:return[5,O(a[1])];case
-6:return[6,O(a[1])];case
-7:return[7,O(a[1])];case
+0:return[0,P(a[1])];case
+1:return[1,P(a[1])];case
+2:return[2,P(a[1])];case
+3:return[3,P(a[1])];case
+4:return[4,P(a[1])];case
+5:return[5,P(a[1])];case
+6:return[6,P(a[1])];case
+7:return[7,P(a[1])];case
 8:var
-c=a[1];return[8,c,O(a[2])];case
+c=a[1];return[8,c,P(a[2])];case
 9:var
-b=a[1];return[9,b,b,O(a[3])];case
-10:return[10,O(a[1])];case
-11:return[11,O(a[1])];case
-12:return[12,O(a[1])];case
-13:return[13,O(a[1])];default:return[14,O(a[1])]}}function
-ak(a,b){if(typeof
+b=a[1];return[9,b,b,P(a[3])];case
+10:return[10,P(a[1])];case
+11:return[11,P(a[1])];case
+12:return[12,P(a[1])];case
+13:return[13,P(a[1])];default:return[14,P(a[1])]}}function
+aq(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,ak(a[1],b)];case
-1:return[1,ak(a[1],b)];case
-2:return[2,ak(a[1],b)];case
-3:return[3,ak(a[1],b)];case
-4:return[4,ak(a[1],b)];case
-5:return[5,ak(a[1],b)];case
-6:return[6,ak(a[1],b)];case
-7:return[7,ak(a[1],b)];case
+0:return[0,aq(a[1],b)];case
+1:return[1,aq(a[1],b)];case
+2:return[2,aq(a[1],b)];case
+3:return[3,aq(a[1],b)];case
+4:return[4,aq(a[1],b)];case
+5:return[5,aq(a[1],b)];case
+6:return[6,aq(a[1],b)];case
+7:return[7,aq(a[1],b)];case
 8:var
-c=a[1];return[8,c,ak(a[2],b)];case
+c=a[1];return[8,c,aq(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,ak(a[3],b)];case
-10:return[10,ak(a[1],b)];case
-11:return[11,ak(a[1],b)];case
-12:return[12,ak(a[1],b)];case
-13:return[13,ak(a[1],b)];default:return[14,ak(a[1],b)]}}function
-K(a,b){if(typeof
+d=a[2],e=a[1];return[9,e,d,aq(a[3],b)];case
+10:return[10,aq(a[1],b)];case
+11:return[11,aq(a[1],b)];case
+12:return[12,aq(a[1],b)];case
+13:return[13,aq(a[1],b)];default:return[14,aq(a[1],b)]}}function
+M(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,K(a[1],b)];case
-1:return[1,K(a[1],b)];case
+0:return[0,M(a[1],b)];case
+1:return[1,M(a[1],b)];case
 2:var
-c=a[1];return[2,c,K(a[2],b)];case
+c=a[1];return[2,c,M(a[2],b)];case
 3:var
-d=a[1];return[3,d,K(a[2],b)];case
+d=a[1];return[3,d,M(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,K(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,M(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,K(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,M(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,K(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,M(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,K(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,M(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,K(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,M(a[4],b)];case
 9:var
-t=a[1];return[9,t,K(a[2],b)];case
-10:return[10,K(a[1],b)];case
+t=a[1];return[9,t,M(a[2],b)];case
+10:return[10,M(a[1],b)];case
 11:var
-u=a[1];return[11,u,K(a[2],b)];case
+u=a[1];return[11,u,M(a[2],b)];case
 12:var
-v=a[1];return[12,v,K(a[2],b)];case
+v=a[1];return[12,v,M(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,K(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,M(a[3],b)];case
 14:var
-y=a[2],z=a[1];return[14,z,y,K(a[3],b)];case
-15:return[15,K(a[1],b)];case
-16:return[16,K(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,M(a[3],b)];case
+15:return[15,M(a[1],b)];case
+16:return[16,M(a[1],b)];case
 17:var
-A=a[1];return[17,A,K(a[2],b)];case
+A=a[1];return[17,A,M(a[2],b)];case
 18:var
-B=a[1];return[18,B,K(a[2],b)];case
-19:return[19,K(a[1],b)];case
+B=a[1];return[18,B,M(a[2],b)];case
+19:return[19,M(a[1],b)];case
 20:var
-C=a[2],D=a[1];return[20,D,C,K(a[3],b)];case
+C=a[2],D=a[1];return[20,D,C,M(a[3],b)];case
 21:var
-E=a[1];return[21,E,K(a[2],b)];case
-22:return[22,K(a[1],b)];case
+E=a[1];return[21,E,M(a[2],b)];case
+22:return[22,M(a[1],b)];case
 23:var
-F=a[1];return[23,F,K(a[2],b)];default:var
-G=a[2],H=a[1];return[24,H,G,K(a[3],b)]}}function
-ek(a){return[0,a]}function
-el(a){return a[1]}function
-gj(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-em(a){throw[0,gl,a]}function
-X(a){throw[0,gk,a]}function
-bT(b,a){return wx(b,a)?b:a}function
-as(b,a){return wc(b,a)?b:a}function
-dl(a){return 0<=a?a:-a|0}var
-aM=dd(k2),aI=dd(k3),k1=fI;function
-aB(d,c){var
-a=u(d),e=u(c),b=W(a+e|0);aU(d,0,b,0,a);aU(c,0,b,a,e);return ct(b)}function
-k4(a){return a?k5:k6}function
-k7(a){var
-e=u(a);return function(f){var
-b=f;for(;;){if(e<=b)return aB(a,k8);var
-c=U(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
+F=a[1];return[23,F,M(a[2],b)];default:var
+G=a[2],H=a[1];return[24,H,G,M(a[3],b)]}}function
+ew(a){return[0,a]}function
+ex(a){return a[1]}function
+gw(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+ey(a){throw[0,gy,a]}function
+_(a){throw[0,gx,a]}function
+b2(b,a){return xh(b,a)?b:a}function
+ay(b,a){return wY(b,a)?b:a}function
+dw(a){return 0<=a?a:-a|0}var
+R=dn(lm),S=dn(ln),ll=fX;function
+aI(d,c){var
+a=w(d),e=w(c),b=Z(a+e|0);aW(d,0,b,0,a);aW(c,0,b,a,e);return cH(b)}function
+lo(a){return a?lp:lq}function
+lr(a){var
+e=w(a);return function(f){var
+b=f;for(;;){if(e<=b)return aI(a,ls);var
+c=W(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-k9(a){return k7(f6(k_,a))}function
-cw(a,b){if(a){var
-c=a[1];return[0,c,cw(a[2],b)]}return b}wD(0);var
-k$=kL(1),aX=kL(2);function
-la(b){function
+lt(a){return lr(gh(lu,a))}function
+cK(a,b){if(a){var
+c=a[1];return[0,c,cK(a[2],b)]}return b}xn(0);var
+lv=k7(1),aY=k7(2);function
+lw(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{ed(d)}catch(a){a=aV(a);if(a[1]!==gn)throw a;var
+c=a[2],d=a[1];try{ep(d)}catch(a){a=aX(a);if(a[1]!==gA)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(wE(0))}function
-cx(b,a){return gb(b,a,0,u(a))}function
-lb(d,c,b,a){if(0<=b&&0<=a&&!((u(c)-a|0)<b))return gb(d,c,b,a);return X(lc)}function
-gp(a){cx(aX,a);kM(aX,10);return ed(aX)}var
-ep=ek(la);function
-ld(c){for(;;){var
-d=ek(1),a=el(ep),b=1-gj(ep,a,function(a,b){return function(d){if(gj(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
-eq(a){return g(el(ep),0)}gf(a(ju),eq);function
-le(b,a){return kM(b,a)}function
-dm(a){return ed(a)}function
-lf(a){return a?a[1]:X(lg)}function
-lh(a){return a?a[1]:0}function
-dn(b,a){return a?[0,g(b,a[1])]:0}function
-li(b,a){return a?g(b,a[1]):0}function
-lj(a){return a?1:0}function
-lk(a){return a}function
-ll(a){var
-c=0;if(40<=a){if(92===a)return lm;if(!(fJ<=a))c=1}else
-if(32<=a){if(39<=a)return ln;c=1}else
+a=c;continue}return 0}}return a(xo(0))}function
+cL(b,a){return go(b,a,0,w(a))}function
+lx(d,c,b,a){if(0<=b&&0<=a&&!((w(c)-a|0)<b))return go(d,c,b,a);return _(ly)}function
+gC(a){cL(aY,a);k8(aY,10);return ep(aY)}var
+eB=ew(lw);function
+lz(c){for(;;){var
+d=ew(1),a=ex(eB),b=1-gw(eB,a,function(a,b){return function(d){if(gw(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
+eC(a){return f(ex(eB),0)}gs(a(jQ),eC);function
+lA(b,a){return k8(b,a)}function
+dx(a){return ep(a)}function
+lB(a){return a?a[1]:_(lC)}function
+lD(a){return a?a[1]:0}function
+dy(b,a){return a?[0,f(b,a[1])]:0}function
+lE(b,a){return a?f(b,a[1]):0}function
+lF(a){return a?1:0}function
+lG(a){return a}function
+lH(a){var
+c=0;if(40<=a){if(92===a)return lI;if(!(fY<=a))c=1}else
+if(32<=a){if(39<=a)return lJ;c=1}else
 if(!(14<=a))switch(a){case
-8:return lo;case
-9:return lp;case
-10:return lq;case
-13:return lr}if(c){var
-d=W(1);S(d,0,a);return ct(d)}var
-b=W(4);S(b,0,92);S(b,1,48+(a/c9|0)|0);S(b,2,48+((a/10|0)%10|0)|0);S(b,3,48+(a%10|0)|0);return ct(b)}function
-ls(a){return 25<a+j5>>>0?a:a+kk|0}var
-er=wR(0),cy=(4*er|0)-1|0;function
-lu(d,c){var
+8:return lK;case
+9:return lL;case
+10:return lM;case
+13:return lN}if(c){var
+d=Z(1);U(d,0,a);return cH(d)}var
+b=Z(4);U(b,0,92);U(b,1,48+(a/cw|0)|0);U(b,2,48+((a/10|0)%10|0)|0);U(b,3,48+(a%10|0)|0);return cH(b)}function
+lO(a){return 25<a+kp>>>0?a:a+kG|0}var
+eD=xB(0),cM=(4*eD|0)-1|0;function
+lQ(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-aY(a){return lu(0,a)}function
-dp(b,a){return 0<=a?function(d,c){var
+aZ(a){return lQ(0,a)}function
+dz(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return em(lv)}}(b,a):X(lw)}function
-lx(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return ey(lR)}}(b,a):_(lS)}function
+lT(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):X(ly)}function
-bU(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):_(lU)}function
+b3(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bc(a){return bU(a,0)}function
-lz(f,e,d,c){var
-b=f,a=e;for(;;){if(d<=a)return b;var
-b=[0,g(c,a),b],a=a+1|0;continue}}function
-gq(a,c,b){if(c<=a)return 0;var
-d=g(b,a);return[0,d,gq(a+1|0,c,b)]}function
-bo(a,b){return 0<=a?50<a?bc(lz(0,0,a,b)):gq(0,a,b):X(lA)}function
+bi(a){return b3(a,0)}function
+lV(g,e,d,c){var
+b=g,a=e;for(;;){if(d<=a)return b;var
+b=[0,f(c,a),b],a=a+1|0;continue}}function
+gD(a,c,b){if(c<=a)return 0;var
+d=f(b,a);return[0,d,gD(a+1|0,c,b)]}function
+a0(a,b){return 0<=a?50<a?bi(lV(0,0,a,b)):gD(0,a,b):_(lW)}function
 $(b,a){if(a){var
-c=a[2],d=g(b,a[1]);return[0,d,$(b,c)]}return 0}function
-gr(c,b,a){if(a){var
-d=a[2],e=l(b,c,a[1]);return[0,e,gr(c+1|0,b,d)]}return 0}function
-es(b,a){return gr(0,b,a)}function
-lB(c,a){return function(e,d){var
+c=a[2],d=f(b,a[1]);return[0,d,$(b,c)]}return 0}function
+gE(c,b,a){if(a){var
+d=a[2],e=m(b,c,a[1]);return[0,e,gE(c+1|0,b,d)]}return 0}function
+eE(b,a){return gE(0,b,a)}function
+lX(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
-f=a[2],b=[0,g(c,a[1]),b],a=f;continue}return b}}(0,a)}function
-bV(c,b){var
+g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
+b4(c,b){var
 a=b;for(;;){if(a){var
-d=a[2];g(c,a[1]);var
+d=a[2];f(c,a[1]);var
 a=d;continue}return 0}}function
-lC(e,d,c){var
+lY(e,d,c){var
 b=e,a=c;for(;;){if(a){var
-f=a[2];l(d,b,a[1]);var
+f=a[2];m(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-lD(b,a){return lC(0,b,a)}function
-at(e,d,c){var
+lZ(b,a){return lY(0,b,a)}function
+az(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=l(e,b,a[1]),a=f;continue}return b}}function
-lE(g,f,e,d){var
+f=a[2],b=m(e,b,a[1]),a=f;continue}return b}}function
+l0(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=a4(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return X(lF)}}function
-gs(d,c){var
+h=a[2],i=b[2],c=a_(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return _(l1)}}function
+gF(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=g(d,a[1]);if(b){var
+e=a[2],b=f(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-gt(d,c){var
+gG(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=g(d,a[1]);if(b)return b;var
+e=a[2],b=f(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-gu(d,c){var
+gH(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aq(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aw(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-lG(d,c){var
+l2(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aq(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===aw(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-lH(d,c){var
+l3(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aq(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aw(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-gv(b,a){if(a){var
-c=a[2],d=a[1];return 0===aq(d[1],b)?c:[0,d,gv(b,c)]}return 0}function
-gw(d,c){var
+gI(b,a){if(a){var
+c=a[2],d=a[1];return 0===aw(d[1],b)?c:[0,d,gI(b,c)]}return 0}function
+gJ(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2];if(g(d,b))return[0,b];var
+b=a[1],e=a[2];if(f(d,b))return[0,b];var
 a=e;continue}return 0}}function
-bD(e){function
-a(h,f){var
-b=h,a=f;for(;;){if(a){var
-c=a[2],d=a[1];if(g(e,d)){var
+bj(e){function
+a(h,g){var
+b=h,a=g;for(;;){if(a){var
+c=a[2],d=a[1];if(f(e,d)){var
 b=[0,d,b],a=c;continue}var
-a=c;continue}return bc(b)}}var
+a=c;continue}return bi(b)}}var
 b=0;return function(c){return a(b,c)}}function
-cz(e,a){return function(h,g,f){var
+cN(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=l(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bc(b)}}(0,0,a)}function
-cA(e){function
-a(h,f){var
-b=h,a=f;for(;;){if(a){var
-c=a[2],d=g(e,a[1]);if(d){var
+d=a[1],i=a[2],j=m(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bi(b)}}(0,0,a)}function
+bL(e){function
+a(h,g){var
+b=h,a=g;for(;;){if(a){var
+c=a[2],d=f(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
-a=c;continue}return bc(b)}}var
+a=c;continue}return bi(b)}}var
 b=0;return function(c){return a(b,c)}}function
-gx(b,a){return function(e,d,c){var
+gK(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=bU(g(e,a[1]),b),a=f;continue}return bc(b)}}(b,0,a)}function
-gy(a,b){function
+g=a[2],b=b3(f(e,a[1]),b),a=g;continue}return bi(b)}}(b,0,a)}function
+gL(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
-e=c[1],f=d[1],j=c[2],k=d[2];if(0<l(a,f,e)){var
+e=c[1],f=d[1],j=c[2],k=d[2];if(0<m(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return bU(d,b)}return bU(c,b)}}function
+d=k,b=[0,f,b];continue}return b3(d,b)}return b3(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
-e=c[1],f=d[1],j=c[2],k=d[2];if(0<l(a,f,e)){var
+e=c[1],f=d[1],j=c[2],k=d[2];if(0<m(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return bU(d,b)}return bU(c,b)}}function
-m(f,e){if(2===f){if(e){var
+c=j,b=[0,e,b];continue}return b3(d,b)}return b3(c,b)}}function
+l(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
-i=h[1],j=e[1],r=h[2],s=0<l(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
+i=h[1],j=e[1],r=h[2],s=0<m(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
 if(3===f&&e){var
 k=e[2];if(k){var
-m=k[2];if(m){var
-b=m[1],c=k[1],d=e[1],v=m[2],w=0<l(a,d,c)?0<l(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<l(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<l(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<l(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,w,v]}}}var
+l=k[2];if(l){var
+b=l[1],c=k[1],d=e[1],v=l[2],w=0<m(a,d,c)?0<m(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<m(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<m(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,w,v]}}}var
 n=f>>1,o=g(n,e),t=o[1],p=g(f-n|0,o[2]),u=p[2];return[0,q(t,p[1],0),u]}function
 g(f,e){if(2===f){if(e){var
 g=e[2];if(g){var
-h=g[1],i=e[1],q=g[2],s=0<l(a,i,h)?[0,h,[0,i,0]]:[0,i,[0,h,0]];return[0,s,q]}}}else
+h=g[1],i=e[1],q=g[2],s=0<m(a,i,h)?[0,h,[0,i,0]]:[0,i,[0,h,0]];return[0,s,q]}}}else
 if(3===f&&e){var
 j=e[2];if(j){var
 k=j[2];if(k){var
-b=k[1],c=j[1],d=e[1],v=k[2],w=0<l(a,d,c)?0<l(a,d,b)?0<l(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<l(a,c,b)?0<l(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
-n=f>>1,o=m(n,e),t=o[1],p=m(f-n|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=aY(b);return 2<=c?g(c,b)[1]:b}function
-et(d,c){var
+b=k[1],c=j[1],d=e[1],v=k[2],w=0<m(a,d,c)?0<m(a,d,b)?0<m(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?0<m(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
+n=f>>1,o=l(n,e),t=o[1],p=l(f-n|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
+c=aZ(b);return 2<=c?g(c,b)[1]:b}function
+l4(d,c){var
+b=d,a=c;for(;;){if(b){if(a){var
+b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
+dA(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-lI(b,a){return b<=a?b:a}function
-gz(b,a){return a<=b?b:a}function
-gA(b){return a(o+b)}function
-bE(a,c){var
-b=W(a);v_(b,0,a,c);return b}function
-lJ(a){var
-b=aG(a),c=W(b);bB(a,0,c,0,b);return c}function
-lK(c,b,a){if(0<=b&&0<=a&&!((aG(c)-a|0)<b)){var
-d=W(a);bB(c,b,d,0,a);return d}return X(lL)}function
-gB(c,b,a){return ct(lK(c,b,a))}function
-gC(e,c,d,b,a){if(0<=a&&0<=c&&!((aG(e)-a|0)<c)&&0<=b&&!((aG(d)-a|0)<b))return bB(e,c,d,b,a);return X(lM)}function
-bd(e,c,d,b,a){if(0<=a&&0<=c&&!((u(e)-a|0)<c)&&0<=b&&!((aG(d)-a|0)<b))return aU(e,c,d,b,a);return X(lN)}function
-lO(e){var
-a=[0,0],m=aG(e)-1|0,o=0;if(!(m<0)){var
+l5(b,a){return b<=a?b:a}function
+gM(b,a){return a<=b?b:a}function
+gN(b){return a(q+b)}function
+bM(a,c){var
+b=Z(a);wU(b,0,a,c);return b}function
+l6(a){var
+b=aM(a),c=Z(b);bI(a,0,c,0,b);return c}function
+l7(c,b,a){if(0<=b&&0<=a&&!((aM(c)-a|0)<b)){var
+d=Z(a);bI(c,b,d,0,a);return d}return _(l8)}function
+gO(c,b,a){return cH(l7(c,b,a))}function
+gP(e,c,d,b,a){if(0<=a&&0<=c&&!((aM(e)-a|0)<c)&&0<=b&&!((aM(d)-a|0)<b))return bI(e,c,d,b,a);return _(l9)}function
+bk(e,c,d,b,a){if(0<=a&&0<=c&&!((w(e)-a|0)<c)&&0<=b&&!((aM(d)-a|0)<b))return aW(e,c,d,b,a);return _(l_)}function
+l$(e){var
+a=[0,0],m=aM(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=da(e,i),g=0;if(32<=f){var
+f=dk(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1135,160 +1138,165 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===aG(e))return lJ(e);var
-b=W(a[1]);a[1]=0;var
-n=aG(e)-1|0,p=0;if(!(n<0)){var
+i=r;continue}break}}if(a[1]===aM(e))return l6(e);var
+b=Z(a[1]);a[1]=0;var
+n=aM(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=da(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(fJ<=c)d=1;else
+c=dk(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(fY<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:S(b,a[1],92);a[1]++;S(b,a[1],98);break;case
-9:S(b,a[1],92);a[1]++;S(b,a[1],116);break;case
-10:S(b,a[1],92);a[1]++;S(b,a[1],110);break;case
-13:S(b,a[1],92);a[1]++;S(b,a[1],114);break;default:d=1}switch(d){case
-1:S(b,a[1],92);a[1]++;S(b,a[1],48+(c/c9|0)|0);a[1]++;S(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;S(b,a[1],48+(c%10|0)|0);break;case
-2:S(b,a[1],92);a[1]++;S(b,a[1],c);break;case
-3:S(b,a[1],c);break}a[1]++;var
+8:U(b,a[1],92);a[1]++;U(b,a[1],98);break;case
+9:U(b,a[1],92);a[1]++;U(b,a[1],116);break;case
+10:U(b,a[1],92);a[1]++;U(b,a[1],110);break;case
+13:U(b,a[1],92);a[1]++;U(b,a[1],114);break;default:d=1}switch(d){case
+1:U(b,a[1],92);a[1]++;U(b,a[1],48+(c/cw|0)|0);a[1]++;U(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;U(b,a[1],48+(c%10|0)|0);break;case
+2:U(b,a[1],92);a[1]++;U(b,a[1],c);break;case
+3:U(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-gD(f,b){var
-c=aG(b);if(0===c)return b;var
-d=W(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){S(d,a,g(f,da(b,a)));var
+gQ(g,b){var
+c=aM(b);if(0===c)return b;var
+d=Z(c),e=c-1|0,h=0;if(!(e<0)){var
+a=h;for(;;){U(d,a,f(g,dk(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-lP(a){return gD(ls,a)}function
-eu(a){return bO(a)}function
-aJ(a){return ct(a)}function
-gE(b,a){return aJ(bE(b,a))}function
-lQ(a,b){return b<=a?a:X(lR)}function
-lS(f,e,d){var
+ma(a){return gQ(lO,a)}function
+eF(a){return bY(a)}function
+aO(a){return cH(a)}function
+gR(b,a){return aO(bM(b,a))}function
+mb(a,b){return b<=a?a:_(mc)}function
+md(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=lQ((u(c)+e|0)+b|0,b),a=g;continue}return u(c)+b|0}return b}}function
-lT(b,h,g,e,f){var
+g=a[2],b=mb((w(c)+e|0)+b|0,b),a=g;continue}return w(c)+b|0}return b}}function
+me(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];aU(a,0,b,d,u(a));aU(g,0,b,d+u(a)|0,e);var
-d=(d+u(a)|0)+e|0,c=i;continue}aU(a,0,b,d,u(a));return b}return b}}function
-lU(b,a){if(a){var
-c=u(b);return aJ(lT(W(lS(0,c,a)),0,b,c,a))}return lV}function
-lW(b,a){return aJ(gD(b,eu(a)))}function
-lX(a){return function(b,f,e){var
+i=c[2];aW(a,0,b,d,w(a));aW(g,0,b,d+w(a)|0,e);var
+d=(d+w(a)|0)+e|0,c=i;continue}aW(a,0,b,d,w(a));return b}return b}}function
+mf(b,a){if(a){var
+c=w(b);return aO(me(Z(md(0,c,a)),0,b,c,a))}return mg}function
+mh(b,a){return aO(gQ(b,eF(a)))}function
+mi(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=di(b,a)+kk|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return aJ(lO(eu(b)));var
-a=a+1|0;continue}}(a,u(a),0)}function
-lY(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bb;if(di(e,a)===b)return a;var
+c=dt(b,a)+kG|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return aO(l$(eF(b)));var
+a=a+1|0;continue}}(a,w(a),0)}function
+mj(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bh;if(dt(e,a)===b)return a;var
 a=a+1|0;continue}}function
-lZ(b,a,d){var
-c=u(b);if(0<=a&&!(c<a))try{lY(b,c,a,d);var
-e=1;return e}catch(a){a=aV(a);if(a===bb)return 0;throw a}return X(l0)}function
-l1(b,a){return lZ(b,0,a)}function
-l2(a){return aJ(lP(eu(a)))}function
-l3(a){return 1-(typeof
+mk(b,a,d){var
+c=w(b);if(0<=a&&!(c<a))try{mj(b,c,a,d);var
+e=1;return e}catch(a){a=aX(a);if(a===bh)return 0;throw a}return _(ml)}function
+mm(b,a){return mk(b,0,a)}function
+mn(a){return aO(ma(eF(a)))}function
+mo(a){return 1-(typeof
 a==="number"?1:0)}function
-bF(b,c){if(0===b)return[0];if(0<=b){var
-d=t(b,g(c,0)),e=b-1|0,f=1;if(!(e<1)){var
-a=f;for(;;){d[1+a]=g(c,a);var
+bx(b,c){if(0===b)return[0];if(0<=b){var
+d=t(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
+a=g;for(;;){d[1+a]=f(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return X(l4)}function
-bW(a){var
-b=a.length-1;return 0===b?[0]:fZ(a,0,b)}function
-gF(b,a){var
-c=b.length-1;return 0===c?bW(a):0===a.length-1?fZ(b,0,c):vZ(b,a)}function
-ev(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return fZ(c,b,a);return X(l5)}function
-gG(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return v0(c,b,a,d);return X(l6)}function
-dq(d,b){var
+a=h;continue}break}}return d}return _(mp)}function
+mq(b,f,e){var
+c=t(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
+a=g;for(;;){c[1+a]=t(f,e);var
+h=a+1|0;if(d!==a){var
+a=h;continue}break}}return c}function
+bl(a){var
+b=a.length-1;return 0===b?[0]:ga(a,0,b)}function
+eG(b,a){var
+c=b.length-1;return 0===c?bl(a):0===a.length-1?ga(b,0,c):wJ(b,a)}function
+eH(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return ga(c,b,a);return _(mr)}function
+gS(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return wK(c,b,a,d);return _(ms)}function
+cO(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
-a=e;for(;;){g(d,b[1+a]);var
-f=a+1|0;if(c!==a){var
-a=f;continue}break}}return 0}function
-p(d,b){var
+a=e;for(;;){f(d,b[1+a]);var
+g=a+1|0;if(c!==a){var
+a=g;continue}break}}return 0}function
+o(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=t(c,g(d,b[1])),f=c-1|0,h=1;if(!(f<1)){var
-a=h;for(;;){e[1+a]=g(d,b[1+a]);var
-i=a+1|0;if(f!==a){var
+e=t(c,f(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
+a=h;for(;;){e[1+a]=f(d,b[1+a]);var
+i=a+1|0;if(g!==a){var
 a=i;continue}break}}return e}function
-gH(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return X(l7);if(0===b)return[0];var
-f=t(b,l(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
-a=h;for(;;){f[1+a]=l(e,d[1+a],c[1+a]);var
+gT(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return _(mt);if(0===b)return[0];var
+f=t(b,m(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
+a=h;for(;;){f[1+a]=m(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-M(d,b){var
+E(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
-a=e;for(;;){l(d,a,b[1+a]);var
+a=e;for(;;){m(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-aN(d,b){var
+ar(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=t(c,l(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
-a=g;for(;;){e[1+a]=l(d,a,b[1+a]);var
+e=t(c,m(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
+a=g;for(;;){e[1+a]=m(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-bX(c){return function(e,d){var
+b5(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-l8(d,c){var
+mu(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-ao(a){if(a){var
-b=a[2],d=a[1],c=t(l8(0,a),d);return function(e,d){var
+ad(a){if(a){var
+b=a[2],d=a[1],c=t(mu(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
-aO(f,e,c){var
+aA(f,e,c){var
 b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
-a=g;for(;;){b[1]=l(f,b[1],c[1+a]);var
+a=g;for(;;){b[1]=m(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-gI(c,b){var
+gU(c,b){var
 d=b.length-1;return function(e){var
-a=e;for(;;){if(a===d)return 0;if(g(c,b[1+a]))return 1;var
+a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-dr(c,b){var
+cP(c,b){var
 d=b.length-1;return function(e){var
-a=e;for(;;){if(a===d)return 1;if(g(c,b[1+a])){var
+a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-ew=[Q,l_,bC(0)];function
-l9(b){if(f3(b,[0]))return[0,[0],[0]];var
+eI=[Q,mw,bJ(0)];function
+mv(b){if(ge(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=t(c,d[1]),f=t(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-gJ(e,a){function
+gV(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
-h=b+1|0,m=c(a,h)[1+h];if(l(e,c(a,b)[1+b],m)<0)f[1]=b+1|0;var
-i=b+2|0,n=c(a,i)[1+i],j=f[1];if(l(e,c(a,j)[1+j],n)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=l(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,ew,d]}function
-m(i,h,f){var
+h=b+1|0,l=c(a,h)[1+h];if(m(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
+i=b+2|0,n=c(a,i)[1+i],j=f[1];if(m(e,c(a,j)[1+j],n)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=m(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,eI,d]}function
+l(i,h,f){var
 b=h;for(;;){var
-d=g(i,b);if(0<l(e,c(a,d)[1+d],f)){var
+d=g(i,b);if(0<m(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 n(f,b,d){try{var
-g=m(f,b,d);return g}catch(b){b=aV(b);if(b[1]===ew){var
+g=l(f,b,d);return g}catch(b){b=aX(b);if(b[1]===eI){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=aV(a);if(a[1]===ew)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=aX(a);if(a[1]===eI)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
-d=(b-1|0)/3|0;if(b!==d){if(0<=l(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
+d=(b-1|0)/3|0;if(b!==d){if(0<=m(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,L,l$]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,N,mx]}}if(!(h<0)){var
 d=h;for(;;){n(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1302,196 +1310,196 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-bY(a){return a!=a?1:0}function
-bp(b,a){if(!(b<a)){var
-c=0;if(eg(a)||!eg(b))c=1;if(c)return bY(b)?b:a}return bY(a)?a:b}function
-B(b,a){if(!(b<a)){var
-c=0;if(eg(a)||!eg(b))c=1;if(c)return bY(a)?a:b}return bY(b)?b:a}function
-cB(a){return[0,0,0]}function
-cC(a){a[1]=0;a[2]=0;return 0}function
-bZ(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-b0(a){var
+b6(a){return a!=a?1:0}function
+a1(b,a){if(!(b<a)){var
+c=0;if(es(a)||!es(b))c=1;if(c)return b6(b)?b:a}return b6(a)?a:b}function
+y(b,a){if(!(b<a)){var
+c=0;if(es(a)||!es(b))c=1;if(c)return b6(a)?a:b}return b6(b)?b:a}function
+cQ(a){return[0,0,0]}function
+cR(a){a[1]=0;a[2]=0;return 0}function
+b7(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+b8(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-b1(b){var
+b9(b){var
 a=b[1];return a?[0,a[1]]:0}function
-ma(b,a){return bV(b,a[1])}var
-mc=[Q,mb,bC(0)];function
-md(a){return[0,0,0,0]}function
-ex(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-gK(d,a){var
+my(b,a){return b4(b,a[1])}var
+mA=[Q,mz,bJ(0)];function
+mB(a){return[0,0,0,0]}function
+eJ(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+gW(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-me(b){var
+mC(b){var
 a=b[2];return a?[0,a[1]]:0}function
-mf(a){var
+mD(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}ex(a);return c}throw mc}function
-mg(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}eJ(a);return c}throw mA}function
+mE(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}ex(a);return[0,c]}return 0}var
-mi=[Q,mh,bC(0)];function
-mj(a){throw mi}function
-gL(a){var
-c=a[1];a[1]=mj;try{var
-b=g(c,0);wI(a,b);return b}catch(b){b=aV(b);a[1]=function(a){throw b};throw b}}function
-ey(a){var
-b=1<=a?a:1,c=cy<b?cy:b,d=W(c);return[0,d,0,c,d]}function
-ez(a){return gB(a[1],0,a[2])}function
-mk(a){return a[2]}function
-ml(a){a[2]=0;return 0}function
-eA(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cy<b[1])if((d+c|0)<=cy)b[1]=cy;else
-em(mo);var
-e=W(b[1]);gC(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,L,mm]}throw[0,L,mn]}}function
-gM(a,c){var
-b=a[2];if(a[3]<=b)eA(a,1);S(a[1],b,c);a[2]=b+1|0;return 0}function
-mp(a,d,c,b){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}eJ(a);return[0,c]}return 0}var
+mG=[Q,mF,bJ(0)];function
+mH(a){throw mG}function
+gX(a){var
+c=a[1];a[1]=mH;try{var
+b=f(c,0);xs(a,b);return b}catch(b){b=aX(b);a[1]=function(a){throw b};throw b}}function
+eK(a){var
+b=1<=a?a:1,c=cM<b?cM:b,d=Z(c);return[0,d,0,c,d]}function
+eL(a){return gO(a[1],0,a[2])}function
+mI(a){return a[2]}function
+mJ(a){a[2]=0;return 0}function
+eM(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cM<b[1])if((d+c|0)<=cM)b[1]=cM;else
+ey(mM);var
+e=Z(b[1]);gP(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,N,mK]}throw[0,N,mL]}}function
+gY(a,c){var
+b=a[2];if(a[3]<=b)eM(a,1);U(a[1],b,c);a[2]=b+1|0;return 0}function
+mN(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((u(d)-b|0)<c?1:0);if(f)X(mq);var
-g=a[2]+b|0;if(a[3]<g)eA(a,b);aU(d,c,a[1],a[2],b);a[2]=g;return 0}function
-cD(a,c){var
-b=u(c),d=a[2]+b|0;if(a[3]<d)eA(a,b);aU(c,0,a[1],a[2],b);a[2]=d;return 0}function
-eB(a){return 5===a[2]?12:-6}function
-gN(a){return[0,0,W(a)]}function
-gO(a,g){var
-b=aG(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=W(gz(b*2|0,c));gC(a[2],0,e,0,b);a[2]=e;var
+h=b<0?1:0,f=h||((w(d)-b|0)<c?1:0);if(f)_(mO);var
+g=a[2]+b|0;if(a[3]<g)eM(a,b);aW(d,c,a[1],a[2],b);a[2]=g;return 0}function
+cS(a,c){var
+b=w(c),d=a[2]+b|0;if(a[3]<d)eM(a,b);aW(c,0,a[1],a[2],b);a[2]=d;return 0}function
+eN(a){return 5===a[2]?12:-6}function
+gZ(a){return[0,0,Z(a)]}function
+g0(a,g){var
+b=aM(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=Z(gM(b*2|0,c));gP(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-b2(a,b){gO(a,1);cn(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-ad(a,c){var
-b=u(c);gO(a,b);bd(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-gP(a){return gB(a[2],0,a[1])}function
-mr(a,b){var
+b_(a,b){g0(a,1);cB(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+ak(a,c){var
+b=w(c);g0(a,b);bk(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+g1(a){return gO(a[2],0,a[1])}function
+mP(a,b){var
 c=a?a[1]:70;switch(b[2]){case
-0:return j$;case
+0:return kv;case
 1:return 101;case
 2:return 69;case
-3:return jy;case
+3:return jU;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-ms(a,b){switch(b[1]){case
+mQ(a,b){switch(b[1]){case
 0:break;case
-1:b2(a,43);break;default:b2(a,32)}return 8<=b[2]?b2(a,35):0}function
-gQ(a){if(typeof
+1:b_(a,43);break;default:b_(a,32)}return 8<=b[2]?b_(a,35):0}function
+g2(a){if(typeof
 a==="number")switch(a){case
-0:return mt;case
-1:return mu;case
-2:return mv;case
-3:return mw;case
-4:return mx;case
-5:return my;default:return mz}else
+0:return mR;case
+1:return mS;case
+2:return mT;case
+3:return mU;case
+4:return mV;case
+5:return mW;default:return mX}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aB(mA,gE(1,a[1]))}}function
-eC(b,c){var
+1:return a[1];default:return aI(mY,gR(1,a[1]))}}function
+eO(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];ad(b,mB);var
+d=a[1];ak(b,mZ);var
 a=d;continue;case
 1:var
-e=a[1];ad(b,mC);var
+e=a[1];ak(b,m0);var
 a=e;continue;case
 2:var
-f=a[1];ad(b,mD);var
+f=a[1];ak(b,m1);var
 a=f;continue;case
 3:var
-g=a[1];ad(b,mE);var
+g=a[1];ak(b,m2);var
 a=g;continue;case
 4:var
-h=a[1];ad(b,mF);var
+h=a[1];ak(b,m3);var
 a=h;continue;case
 5:var
-i=a[1];ad(b,mG);var
+i=a[1];ak(b,m4);var
 a=i;continue;case
 6:var
-j=a[1];ad(b,mH);var
+j=a[1];ak(b,m5);var
 a=j;continue;case
 7:var
-k=a[1];ad(b,mI);var
+k=a[1];ak(b,m6);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];ad(b,mJ);eC(b,m);ad(b,mK);var
+l=a[2],m=a[1];ak(b,m7);eO(b,m);ak(b,m8);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];ad(b,mL);eC(b,o);ad(b,mM);var
+n=a[3],o=a[1];ak(b,m9);eO(b,o);ak(b,m_);var
 a=n;continue;case
 10:var
-p=a[1];ad(b,mN);var
+p=a[1];ak(b,m$);var
 a=p;continue;case
 11:var
-q=a[1];ad(b,mO);var
+q=a[1];ak(b,na);var
 a=q;continue;case
 12:var
-r=a[1];ad(b,mP);var
+r=a[1];ak(b,nb);var
 a=r;continue;case
 13:var
-s=a[1];ad(b,mQ);var
+s=a[1];ak(b,nc);var
 a=s;continue;default:var
-t=a[1];ad(b,mR);var
+t=a[1];ak(b,nd);var
 a=t;continue}}function
-V(a){if(typeof
+X(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,V(a[1])];case
-1:return[1,V(a[1])];case
-2:return[2,V(a[1])];case
-3:return[3,V(a[1])];case
-4:return[4,V(a[1])];case
-5:return[5,V(a[1])];case
-6:return[6,V(a[1])];case
-7:return[7,V(a[1])];case
+0:return[0,X(a[1])];case
+1:return[1,X(a[1])];case
+2:return[2,X(a[1])];case
+3:return[3,X(a[1])];case
+4:return[4,X(a[1])];case
+5:return[5,X(a[1])];case
+6:return[6,X(a[1])];case
+7:return[7,X(a[1])];case
 8:var
-b=a[1];return[8,b,V(a[2])];case
+b=a[1];return[8,b,X(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,V(a[3])];case
-10:return[10,V(a[1])];case
-11:return[11,V(a[1])];case
-12:return[12,V(a[1])];case
-13:return[13,V(a[1])];default:return[14,V(a[1])]}}function
-ae(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,X(a[3])];case
+10:return[10,X(a[1])];case
+11:return[11,X(a[1])];case
+12:return[12,X(a[1])];case
+13:return[13,X(a[1])];default:return[14,X(a[1])]}}function
+al(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=ae(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){g(x,0);return 0};return[0,function(a){g(y,0);return 0},z,w,v];case
+b=al(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){f(x,0);return 0};return[0,function(a){f(y,0);return 0},z,w,v];case
 1:var
-c=ae(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){g(C,0);return 0};return[0,function(a){g(D,0);return 0},E,B,A];case
+c=al(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){f(C,0);return 0};return[0,function(a){f(D,0);return 0},E,B,A];case
 2:var
-d=ae(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){g(H,0);return 0};return[0,function(a){g(I,0);return 0},J,G,F];case
+d=al(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){f(H,0);return 0};return[0,function(a){f(I,0);return 0},J,G,F];case
 3:var
-e=ae(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){g(M,0);return 0};return[0,function(a){g(N,0);return 0},O,L,K];case
+e=al(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){f(M,0);return 0};return[0,function(a){f(N,0);return 0},O,L,K];case
 4:var
-f=ae(a[1]),P=f[4],Q=f[3],R=f[2],S=f[1],T=function(a){g(R,0);return 0};return[0,function(a){g(S,0);return 0},T,Q,P];case
+g=al(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){f(R,0);return 0};return[0,function(a){f(S,0);return 0},T,Q,P];case
 5:var
-h=ae(a[1]),U=h[4],W=h[3],X=h[2],Z=h[1],_=function(a){g(X,0);return 0};return[0,function(a){g(Z,0);return 0},_,W,U];case
+h=al(a[1]),U=h[4],V=h[3],W=h[2],Y=h[1],Z=function(a){f(W,0);return 0};return[0,function(a){f(Y,0);return 0},Z,V,U];case
 6:var
-i=ae(a[1]),$=i[4],aa=i[3],ab=i[2],ac=i[1],ad=function(a){g(ab,0);return 0};return[0,function(a){g(ac,0);return 0},ad,aa,$];case
+i=al(a[1]),_=i[4],$=i[3],ab=i[2],ac=i[1],ad=function(a){f(ab,0);return 0};return[0,function(a){f(ac,0);return 0},ad,$,_];case
 7:var
-j=ae(a[1]),af=j[4],ag=j[3],ah=j[2],ai=j[1],aj=function(a){g(ah,0);return 0};return[0,function(a){g(ai,0);return 0},aj,ag,af];case
+j=al(a[1]),ae=j[4],af=j[3],ag=j[2],ah=j[1],ai=function(a){f(ag,0);return 0};return[0,function(a){f(ah,0);return 0},ai,af,ae];case
 8:var
-k=ae(a[2]),ak=k[4],al=k[3],am=k[2],an=k[1],ao=function(a){g(am,0);return 0};return[0,function(a){g(an,0);return 0},ao,al,ak];case
+k=al(a[2]),aj=k[4],ak=k[3],am=k[2],an=k[1],ao=function(a){f(am,0);return 0};return[0,function(a){f(an,0);return 0},ao,ak,aj];case
 9:var
-ap=a[2],aq=a[1],l=ae(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=ae(Y(V(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){g(av,0);g(ar,0);return 0},aA=function(a){g(as,0);g(aw,0);return 0},aB=function(a){g(ax,0);g(at,0);return 0};return[0,function(a){g(au,0);g(ay,0);return 0},aB,aA,az];case
+ap=a[2],aq=a[1],l=al(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=al(aa(X(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){f(av,0);f(ar,0);return 0},aA=function(a){f(as,0);f(aw,0);return 0},aB=function(a){f(ax,0);f(at,0);return 0};return[0,function(a){f(au,0);f(ay,0);return 0},aB,aA,az];case
 10:var
-n=ae(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){g(aE,0);return 0};return[0,function(a){g(aF,0);return 0},aG,aD,aC];case
+n=al(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){f(aE,0);return 0};return[0,function(a){f(aF,0);return 0},aG,aD,aC];case
 11:var
-o=ae(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){g(aJ,0);return 0};return[0,function(a){g(aK,0);return 0},aL,aI,aH];case
+o=al(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){f(aJ,0);return 0};return[0,function(a){f(aK,0);return 0},aL,aI,aH];case
 12:var
-p=ae(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){g(aO,0);return 0};return[0,function(a){g(aP,0);return 0},aQ,aN,aM];case
+p=al(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){f(aO,0);return 0};return[0,function(a){f(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=ae(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){g(aR,0);return 0},aW=function(a){g(aS,0);return 0},aX=function(a){g(aT,0);return 0};return[0,function(a){g(aU,0);return 0},aX,aW,aV];default:var
-r=ae(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){g(aY,0);return 0},a3=function(a){g(aZ,0);return 0},a4=function(a){g(a0,0);return 0};return[0,function(a){g(a1,0);return 0},a4,a3,a2]}}function
-Y(c,b){var
+q=al(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){f(aR,0);return 0},aW=function(a){f(aS,0);return 0},aX=function(a){f(aT,0);return 0};return[0,function(a){f(aU,0);return 0},aX,aW,aV];default:var
+r=al(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){f(aY,0);return 0},a3=function(a){f(aZ,0);return 0},a4=function(a){f(a0,0);return 0};return[0,function(a){f(a1,0);return 0},a4,a3,a2]}}function
+aa(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
 b==="number")return 0;else
@@ -1502,12 +1510,12 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,L,mS]}else
+9:a=6;break;default:throw[0,N,ne]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
 b!=="number")switch(b[0]){case
-0:return[0,Y(t,b[1])];case
+0:return[0,aa(t,b[1])];case
 8:a=5;d=1;break;case
 9:a=6;d=1;break;case
 10:d=1;break;case
@@ -1518,7 +1526,7 @@ b!=="number")switch(b[0]){case
 1:var
 e=0,u=c[1];if(typeof
 b!=="number")switch(b[0]){case
-1:return[1,Y(u,b[1])];case
+1:return[1,aa(u,b[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1527,22 +1535,22 @@ b!=="number")switch(b[0]){case
 13:a=3;e=1;break;case
 14:a=4;e=1;break}if(!e)a=7;break;case
 2:var
-f=0,v=c[1];if(typeof
-b==="number")f=1;else
+g=0,v=c[1];if(typeof
+b==="number")g=1;else
 switch(b[0]){case
-2:return[2,Y(v,b[1])];case
+2:return[2,aa(v,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:f=1}if(f)a=7;break;case
+14:a=4;break;default:g=1}if(g)a=7;break;case
 3:var
 h=0,w=c[1];if(typeof
 b==="number")h=1;else
 switch(b[0]){case
-3:return[3,Y(w,b[1])];case
+3:return[3,aa(w,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1554,7 +1562,7 @@ switch(b[0]){case
 i=0,x=c[1];if(typeof
 b==="number")i=1;else
 switch(b[0]){case
-4:return[4,Y(x,b[1])];case
+4:return[4,aa(x,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1566,7 +1574,7 @@ switch(b[0]){case
 j=0,y=c[1];if(typeof
 b==="number")j=1;else
 switch(b[0]){case
-5:return[5,Y(y,b[1])];case
+5:return[5,aa(y,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1578,7 +1586,7 @@ switch(b[0]){case
 k=0,z=c[1];if(typeof
 b==="number")k=1;else
 switch(b[0]){case
-6:return[6,Y(z,b[1])];case
+6:return[6,aa(z,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1590,7 +1598,7 @@ switch(b[0]){case
 l=0,A=c[1];if(typeof
 b==="number")l=1;else
 switch(b[0]){case
-7:return[7,Y(A,b[1])];case
+7:return[7,aa(A,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1603,40 +1611,40 @@ m=0,B=c[2],C=c[1];if(typeof
 b==="number")m=1;else
 switch(b[0]){case
 8:var
-D=b[1],E=Y(B,b[2]);return[8,Y(C,D),E];case
+D=b[1],E=aa(B,b[2]);return[8,aa(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,L,m1];break;case
+14:a=4;break;default:m=1}if(m)throw[0,N,nn];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=ae(Y(V(G),K)),M=s[4];g(s[2],0);g(M,0);return[9,H,J,Y(F,I)];case
+I=b[3],J=b[2],K=b[1],s=al(aa(X(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,aa(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,L,m2];break;case
+14:a=4;break;default:n=1}if(n)throw[0,N,no];break;case
 10:var
-N=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,Y(N,b[1])];throw[0,L,m3];case
+M=c[1];if(typeof
+b!=="number"&&10===b[0])return[10,aa(M,b[1])];throw[0,N,np];case
 11:var
 o=0,O=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,Y(O,b[1])];default:o=1}if(o)throw[0,L,m4];break;case
+11:return[11,aa(O,b[1])];default:o=1}if(o)throw[0,N,nq];break;case
 12:var
 p=0,P=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,Y(P,b[1])];default:p=1}if(p)throw[0,L,m5];break;case
+12:return[12,aa(P,b[1])];default:p=1}if(p)throw[0,N,nr];break;case
 13:var
 q=0,Q=c[1];if(typeof
 b==="number")q=1;else
@@ -1644,7 +1652,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,Y(Q,b[1])];default:q=1}if(q)throw[0,L,m6];break;default:var
+13:return[13,aa(Q,b[1])];default:q=1}if(q)throw[0,N,ns];break;default:var
 r=0,R=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1652,319 +1660,319 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,Y(R,b[1])];default:r=1}if(r)throw[0,L,m7]}switch(a){case
-0:throw[0,L,mV];case
-1:throw[0,L,mW];case
-2:throw[0,L,mX];case
-3:throw[0,L,mY];case
-4:throw[0,L,mZ];case
-5:throw[0,L,mT];case
-6:throw[0,L,mU];default:throw[0,L,m0]}}var
-aa=[Q,m8,bC(0)];function
-ds(b,a){if(typeof
+14:return[14,aa(R,b[1])];default:r=1}if(r)throw[0,N,nt]}switch(a){case
+0:throw[0,N,nh];case
+1:throw[0,N,ni];case
+2:throw[0,N,nj];case
+3:throw[0,N,nk];case
+4:throw[0,N,nl];case
+5:throw[0,N,nf];case
+6:throw[0,N,ng];default:throw[0,N,nm]}}var
+ae=[Q,nu,bJ(0)];function
+dB(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aa}}function
-cE(e,b,d){var
-a=ds(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw ae}}function
+cT(e,b,d){var
+a=dB(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aa}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-ap(b,c,a){if(typeof
-b==="number")return[0,0,E(c,a)];else
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw ae}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+av(b,c,a){if(typeof
+b==="number")return[0,0,H(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-f=ap(b[1],c,a[1]);return[0,[0,f[1]],f[2]]}break;case
+g=av(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=ap(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=av(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=ap(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=av(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=ap(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=av(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=ap(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=av(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=ap(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=av(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=ap(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=av(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=ap(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=av(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(dh([0,b[1]],[0,o]))throw aa;var
-p=ap(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(ds([0,b[1]],[0,o]))throw ae;var
+p=av(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,O(e)];if(dh([0,O(B)],C))throw aa;var
-D=[0,O(d)];if(dh([0,O(A)],D))throw aa;var
-q=ae(Y(V(e),d)),F=q[4];g(q[2],0);g(F,0);var
-r=ap(O(z),c,y),G=r[2];return[0,[9,e,d,V(r[1])],G]}break;case
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,P(e)];if(ds([0,P(B)],C))throw ae;var
+D=[0,P(d)];if(ds([0,P(A)],D))throw ae;var
+q=al(aa(X(e),d)),E=q[4];f(q[2],0);f(E,0);var
+r=av(P(z),c,y),F=r[2];return[0,[9,e,d,X(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=ap(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=av(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=ap(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=av(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=ap(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=av(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=ap(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aa}function
-E(a,b){if(typeof
+v=av(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw ae}function
+H(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
 0:if(typeof
 b!=="number"&&0===b[0]){var
-p=E(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
+p=H(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 1:if(typeof
 b!=="number"&&0===b[0]){var
-q=E(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
+q=H(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-R=a[2],r=ds(a[1],b),c=r[2],S=r[1];if(typeof
+R=a[2],r=dB(a[1],b),c=r[2],S=r[1];if(typeof
 c!=="number"&&1===c[0]){var
-s=E(R,c[1]);return[0,[2,S,s[1]],s[2]]}throw aa;case
+s=H(R,c[1]);return[0,[2,S,s[1]],s[2]]}throw ae;case
 3:var
-T=a[2],t=ds(a[1],b),d=t[2],U=t[1];if(typeof
+T=a[2],t=dB(a[1],b),d=t[2],U=t[1];if(typeof
 d!=="number"&&1===d[0]){var
-u=E(T,d[1]);return[0,[3,U,u[1]],u[2]]}throw aa;case
+u=H(T,d[1]);return[0,[3,U,u[1]],u[2]]}throw ae;case
 4:var
-V=a[4],W=a[1],e=cE(a[2],a[3],b),f=e[3],X=e[1];if(typeof
+V=a[4],W=a[1],e=cT(a[2],a[3],b),f=e[3],X=e[1];if(typeof
 f!=="number"&&2===f[0]){var
-Y=e[2],v=E(V,f[1]);return[0,[4,W,X,Y,v[1]],v[2]]}throw aa;case
+Y=e[2],v=H(V,f[1]);return[0,[4,W,X,Y,v[1]],v[2]]}throw ae;case
 5:var
-Z=a[4],_=a[1],g=cE(a[2],a[3],b),h=g[3],$=g[1];if(typeof
+Z=a[4],_=a[1],g=cT(a[2],a[3],b),h=g[3],$=g[1];if(typeof
 h!=="number"&&3===h[0]){var
-ab=g[2],w=E(Z,h[1]);return[0,[5,_,$,ab,w[1]],w[2]]}throw aa;case
+aa=g[2],w=H(Z,h[1]);return[0,[5,_,$,aa,w[1]],w[2]]}throw ae;case
 6:var
-ac=a[4],ad=a[1],i=cE(a[2],a[3],b),j=i[3],ae=i[1];if(typeof
+ab=a[4],ac=a[1],i=cT(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
 j!=="number"&&4===j[0]){var
-af=i[2],x=E(ac,j[1]);return[0,[6,ad,ae,af,x[1]],x[2]]}throw aa;case
+af=i[2],x=H(ab,j[1]);return[0,[6,ac,ad,af,x[1]],x[2]]}throw ae;case
 7:var
-ag=a[4],ah=a[1],k=cE(a[2],a[3],b),l=k[3],ai=k[1];if(typeof
+ag=a[4],ah=a[1],k=cT(a[2],a[3],b),l=k[3],ai=k[1];if(typeof
 l!=="number"&&5===l[0]){var
-aj=k[2],y=E(ag,l[1]);return[0,[7,ah,ai,aj,y[1]],y[2]]}throw aa;case
+aj=k[2],y=H(ag,l[1]);return[0,[7,ah,ai,aj,y[1]],y[2]]}throw ae;case
 8:var
-ak=a[4],al=a[1],m=cE(a[2],a[3],b),n=m[3],am=m[1];if(typeof
+ak=a[4],al=a[1],m=cT(a[2],a[3],b),n=m[3],am=m[1];if(typeof
 n!=="number"&&6===n[0]){var
-an=m[2],z=E(ak,n[1]);return[0,[8,al,am,an,z[1]],z[2]]}throw aa;case
+an=m[2],z=H(ak,n[1]);return[0,[8,al,am,an,z[1]],z[2]]}throw ae;case
 9:var
-ao=a[2],A=ds(a[1],b),o=A[2],ap=A[1];if(typeof
+ao=a[2],A=dB(a[1],b),o=A[2],ap=A[1];if(typeof
 o!=="number"&&7===o[0]){var
-B=E(ao,o[1]);return[0,[9,ap,B[1]],B[2]]}throw aa;case
+B=H(ao,o[1]);return[0,[9,ap,B[1]],B[2]]}throw ae;case
 10:var
-C=E(a[1],b);return[0,[10,C[1]],C[2]];case
+C=H(a[1],b);return[0,[10,C[1]],C[2]];case
 11:var
-aq=a[1],D=E(a[2],b);return[0,[11,aq,D[1]],D[2]];case
+aq=a[1],D=H(a[2],b);return[0,[11,aq,D[1]],D[2]];case
 12:var
-ar=a[1],F=E(a[2],b);return[0,[12,ar,F[1]],F[2]];case
+ar=a[1],E=H(a[2],b);return[0,[12,ar,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-G=b[1],as=b[2],at=a[3],au=a[1];if(dh([0,a[2]],[0,G]))throw aa;var
-H=E(at,as);return[0,[13,au,G,H[1]],H[2]]}break;case
+F=b[1],as=b[2],at=a[3],au=a[1];if(ds([0,a[2]],[0,F]))throw ae;var
+G=H(at,as);return[0,[13,au,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-I=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,O(I)];if(dh([0,O(ax)],az))throw aa;var
-J=E(aw,O(av));return[0,[14,ay,I,J[1]],J[2]]}break;case
+I=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,P(I)];if(ds([0,P(ax)],az))throw ae;var
+J=H(aw,P(av));return[0,[14,ay,I,J[1]],J[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
-K=E(a[1],b[1]);return[0,[15,K[1]],K[2]]}break;case
+K=H(a[1],b[1]);return[0,[15,K[1]],K[2]]}break;case
 16:if(typeof
 b!=="number"&&11===b[0]){var
-L=E(a[1],b[1]);return[0,[16,L[1]],L[2]]}break;case
+L=H(a[1],b[1]);return[0,[16,L[1]],L[2]]}break;case
 17:var
-aA=a[1],M=E(a[2],b);return[0,[17,aA,M[1]],M[2]];case
-18:return m_(a[1],a[2],b);case
+aA=a[1],M=H(a[2],b);return[0,[17,aA,M[1]],M[2]];case
+18:return nw(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
-N=E(a[1],b[1]);return[0,[19,N[1]],N[2]]}break;case
+N=H(a[1],b[1]);return[0,[19,N[1]],N[2]]}break;case
 20:if(typeof
 b!=="number"&&1===b[0]){var
-aB=a[2],aC=a[1],P=E(a[3],b[1]);return[0,[20,aC,aB,P[1]],P[2]]}break;case
+aB=a[2],aC=a[1],O=H(a[3],b[1]);return[0,[20,aC,aB,O[1]],O[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
-aD=a[1],Q=E(a[2],b[1]);return[0,[21,aD,Q[1]],Q[2]]}break;case
-23:return m$(a[1],a[2],b)}throw aa}function
-m_(a,c,b){if(0===a[0]){var
-d=a[1],j=d[2],e=E(d[1],b),k=e[1],f=E(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
-g=a[1],l=g[2],h=E(g[1],b),m=h[1],i=E(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-m$(a,c,b){if(typeof
+aD=a[1],Q=H(a[2],b[1]);return[0,[21,aD,Q[1]],Q[2]]}break;case
+23:return nx(a[1],a[2],b)}throw ae}function
+nw(a,c,b){if(0===a[0]){var
+d=a[1],j=d[2],e=H(d[1],b),k=e[1],f=H(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
+g=a[1],l=g[2],h=H(g[1],b),m=h[1],i=H(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
+nx(a,c,b){if(typeof
 a==="number")switch(a){case
-0:return au(a,c,b);case
-1:return au(a,c,b);case
+0:return aB(a,c,b);case
+1:return aB(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=E(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aa;default:return au(a,c,b)}else
+d=H(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw ae;default:return aB(a,c,b)}else
 switch(a[0]){case
-0:return au(a,c,b);case
-1:return au(a,c,b);case
-2:return au(a,c,b);case
-3:return au(a,c,b);case
-4:return au(a,c,b);case
-5:return au(a,c,b);case
-6:return au(a,c,b);case
-7:return au(a,c,b);case
-8:return au([8,a[1],a[2]],c,b);case
+0:return aB(a,c,b);case
+1:return aB(a,c,b);case
+2:return aB(a,c,b);case
+3:return aB(a,c,b);case
+4:return aB(a,c,b);case
+5:return aB(a,c,b);case
+6:return aB(a,c,b);case
+7:return aB(a,c,b);case
+8:return aB([8,a[1],a[2]],c,b);case
 9:var
-g=a[1],e=ap(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
-10:return au(a,c,b);default:return au(a,c,b)}}function
-au(d,c,b){var
-a=E(c,b);return[0,[23,d,a[1]],a[2]]}function
-m9(c,b){var
-a=E(c,b);if(typeof
-a[2]==="number")return a[1];throw aa}function
-na(b,a){return m9(b,O(V(a)))}function
-av(k,g,a){var
-b=u(a),h=0<=g?k:0,d=dl(g);if(d<=b)return a;var
-l=2===h?48:32,c=bE(d,l);switch(h){case
-0:bd(a,0,c,0,b);break;case
-1:bd(a,0,c,d-b|0,b);break;default:var
+g=a[1],e=av(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
+10:return aB(a,c,b);default:return aB(a,c,b)}}function
+aB(d,c,b){var
+a=H(c,b);return[0,[23,d,a[1]],a[2]]}function
+nv(c,b){var
+a=H(c,b);if(typeof
+a[2]==="number")return a[1];throw ae}function
+ny(b,a){return nv(b,P(X(a)))}function
+aC(k,g,a){var
+b=w(a),h=0<=g?k:0,d=dw(g);if(d<=b)return a;var
+l=2===h?48:32,c=bM(d,l);switch(h){case
+0:bk(a,0,c,0,b);break;case
+1:bk(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==U(a,0)&&45!==U(a,0)&&32!==U(a,0)){e=1;i=1}if(!i){cn(c,0,U(a,0));bd(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==W(a,0)&&45!==W(a,0)&&32!==W(a,0)){e=1;i=1}if(!i){cB(c,0,W(a,0));bk(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===U(a,0)){var
-j=0;if(d5!==U(a,1)&&88!==U(a,1)){f=1;j=1}if(!j){cn(c,1,U(a,1));bd(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bd(a,0,c,d-b|0,b)}}return aJ(c)}function
-b3(k,b){var
-c=dl(k),a=u(b),d=U(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+j5>>>0))e=1}else
+f=0;if(1<b&&48===W(a,0)){var
+j=0;if(ed!==W(a,1)&&88!==W(a,1)){f=1;j=1}if(!j){cB(c,1,W(a,1));bk(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bk(a,0,c,d-b|0,b)}}return aO(c)}function
+b$(k,b){var
+c=dw(k),a=w(b),d=W(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+kp>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(d5===U(b,1)||88===U(b,1))j=1;if(j){var
-h=bE(c+2|0,48);cn(h,1,U(b,1));bd(b,2,h,(c-a|0)+4|0,a-2|0);return aJ(h)}}e=1;f=1;break;case
+j=0;if(ed===W(b,1)||88===W(b,1))j=1;if(j){var
+h=bM(c+2|0,48);cB(h,1,W(b,1));bk(b,2,h,(c-a|0)+4|0,a-2|0);return aO(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bE(c+1|0,48);cn(g,0,d);bd(b,1,g,(c-a|0)+2|0,a-1|0);return aJ(g)}}if(e&&a<c){var
-i=bE(c,48);bd(b,0,i,c-a|0,a);return aJ(i)}return b}function
-nb(d){var
-a=lX(d),b=u(a),c=bE(b+2|0,34);aU(a,0,c,1,b);return aJ(c)}function
-nc(a){switch(a){case
-1:return ne;case
-2:return nf;case
-4:return nh;case
-5:return ni;case
-6:return nj;case
-7:return nk;case
-8:return nl;case
-9:return nm;case
-10:return nn;case
-11:return no;case
+g=bM(c+1|0,48);cB(g,0,d);bk(b,1,g,(c-a|0)+2|0,a-1|0);return aO(g)}}if(e&&a<c){var
+i=bM(c,48);bk(b,0,i,c-a|0,a);return aO(i)}return b}function
+nz(d){var
+a=mi(d),b=w(a),c=bM(b+2|0,34);aW(a,0,c,1,b);return aO(c)}function
+nA(a){switch(a){case
+1:return nC;case
+2:return nD;case
+4:return nF;case
+5:return nG;case
+6:return nH;case
+7:return nI;case
+8:return nJ;case
+9:return nK;case
+10:return nL;case
+11:return nM;case
 0:case
-13:return nd;case
+13:return nB;case
 3:case
-14:return ng;default:return np}}function
-nq(a){switch(a){case
-1:return ns;case
-2:return nt;case
-4:return nv;case
-5:return nw;case
-6:return nx;case
-7:return ny;case
-8:return nz;case
-9:return nA;case
-10:return nB;case
-11:return nC;case
+14:return nE;default:return nN}}function
+nO(a){switch(a){case
+1:return nQ;case
+2:return nR;case
+4:return nT;case
+5:return nU;case
+6:return nV;case
+7:return nW;case
+8:return nX;case
+9:return nY;case
+10:return nZ;case
+11:return n0;case
 0:case
-13:return nr;case
+13:return nP;case
 3:case
-14:return nu;default:return nD}}function
-nE(a){switch(a){case
-1:return nG;case
-2:return nH;case
-4:return nJ;case
-5:return nK;case
-6:return nL;case
-7:return nM;case
-8:return nN;case
-9:return nO;case
-10:return nP;case
-11:return nQ;case
+14:return nS;default:return n1}}function
+n2(a){switch(a){case
+1:return n4;case
+2:return n5;case
+4:return n7;case
+5:return n8;case
+6:return n9;case
+7:return n_;case
+8:return n$;case
+9:return oa;case
+10:return ob;case
+11:return oc;case
 0:case
-13:return nF;case
+13:return n3;case
 3:case
-14:return nI;default:return nR}}function
-nS(a){switch(a){case
-1:return nU;case
-2:return nV;case
-4:return nX;case
-5:return nY;case
-6:return nZ;case
-7:return n0;case
-8:return n1;case
-9:return n2;case
-10:return n3;case
-11:return n4;case
+14:return n6;default:return od}}function
+oe(a){switch(a){case
+1:return og;case
+2:return oh;case
+4:return oj;case
+5:return ok;case
+6:return ol;case
+7:return om;case
+8:return on;case
+9:return oo;case
+10:return op;case
+11:return oq;case
 0:case
-13:return nT;case
+13:return of;case
 3:case
-14:return nW;default:return n5}}function
-gR(b,c){var
-d=dl(c),e=mr(n6,b),a=gN(16);b2(a,37);ms(a,b);b2(a,46);ad(a,gA(d));b2(a,e);return gP(a)}function
-dt(m,a){if(13<=m){var
-g=[0,0],h=u(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<di(a,c)+jC>>>0))g[1]++;var
+14:return oi;default:return or}}function
+g3(b,c){var
+d=dw(c),e=mP(os,b),a=gZ(16);b_(a,37);mQ(a,b);b_(a,46);ak(a,gN(d));b_(a,e);return g1(a)}function
+dC(m,a){if(13<=m){var
+g=[0,0],h=w(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<dt(a,c)+jY>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=W(u(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cn(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=u(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=Z(w(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cB(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=w(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=di(a,b);if(9<f+jC>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=dt(a,b);if(9<f+jY>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return aJ(j)}return a}function
-n7(a,b){return dt(a,ea(nc(a),b))}function
-n8(a,b){return dt(a,ea(nE(a),b))}function
-n9(a,b){return dt(a,ea(nS(a),b))}function
-n_(a,b){return dt(a,wm(nq(a),b))}function
-be(b,c,a){function
+b=p;continue}break}}return aO(j)}return a}function
+ot(a,b){return dC(a,em(nA(a),b))}function
+ou(a,b){return dC(a,em(n2(a),b))}function
+ov(a,b){return dC(a,em(oe(a),b))}function
+ow(a,b){return dC(a,w8(nO(a),b))}function
+bm(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return wi(a,c,d)}function
+d=32}return w4(a,c,d)}function
 f(a){var
-e=u(a);return function(f){var
+e=w(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
-c=U(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
+c=W(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aB(a,n$)}function
+b=b+1|0;continue}}(0)?a:aI(a,ox)}function
 e(c){var
-b=v7(a);return 3===b?a<0.?oa:ob:4<=b?oc:c}switch(b[2]){case
-5:return e(f(f6(gR(b,c),a)));case
+b=wR(a);return 3===b?a<0.?oy:oz:4<=b?oA:c}switch(b[2]){case
+5:return e(f(gh(g3(b,c),a)));case
 6:return d(0);case
-7:return l2(d(0));case
-8:return e(d(0));default:return f6(gR(b,c),a)}}function
-od(d){var
-a=ll(d),b=u(a),c=bE(b+2|0,39);aU(a,0,c,1,b);return aJ(c)}function
-oe(b){var
-a=gN(16);eC(a,b);return gP(a)}function
-c5(d,o,n,m){var
-c=o,b=n,a=m;for(;;)if(typeof
-a==="number")return g(c,b);else
+7:return mn(d(0));case
+8:return e(d(0));default:return gh(g3(b,c),a)}}function
+oB(d){var
+a=lH(d),b=w(a),c=bM(b+2|0,39);aW(a,0,c,1,b);return aO(c)}function
+oC(b){var
+a=gZ(16);eO(a,b);return g1(a)}function
+df(d,o,n,l){var
+c=o,b=n,a=l;for(;;)if(typeof
+a==="number")return f(c,b);else
 switch(a[0]){case
 0:var
-p=a[1];return function(a){return y(c,[5,b,a],p)};case
+p=a[1];return function(a){return B(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return y(c,[4,b,od(a)],q)};case
+q=a[1];return function(a){return B(c,[4,b,oB(a)],q)};case
 2:var
-r=a[2],s=a[1];return eD(c,b,r,s,function(a){return a});case
-3:return eD(c,b,a[2],a[1],nb);case
-4:return du(c,b,a[4],a[2],a[3],n7,a[1]);case
-5:return du(c,b,a[4],a[2],a[3],n8,a[1]);case
-6:return du(c,b,a[4],a[2],a[3],n9,a[1]);case
-7:return du(c,b,a[4],a[2],a[3],n_,a[1]);case
-8:return of(c,b,a[4],a[2],a[3],a[1]);case
-9:return eD(c,b,a[2],a[1],k4);case
+r=a[2],s=a[1];return eP(c,b,r,s,function(a){return a});case
+3:return eP(c,b,a[2],a[1],nz);case
+4:return dD(c,b,a[4],a[2],a[3],ot,a[1]);case
+5:return dD(c,b,a[4],a[2],a[3],ou,a[1]);case
+6:return dD(c,b,a[4],a[2],a[3],ov,a[1]);case
+7:return dD(c,b,a[4],a[2],a[3],ow,a[1]);case
+8:return oD(c,b,a[4],a[2],a[3],a[1]);case
+9:return eP(c,b,a[2],a[1],lo);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -1972,257 +1980,257 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=oe(a[2]);return function(a){return y(c,[4,b,u],t)};case
+t=a[3],u=oC(a[2]);return function(a){return B(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return y(c,b,K(na(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return B(c,b,M(ny(a[1],w),v))};case
 15:var
-x=a[1];return function(d,a){return y(c,[6,b,function(b){return l(d,b,a)}],x)};case
+x=a[1];return function(d,a){return B(c,[6,b,function(b){return m(d,b,a)}],x)};case
 16:var
-z=a[1];return function(a){return y(c,[6,b,a],z)};case
+y=a[1];return function(a){return B(c,[6,b,a],y)};case
 17:var
 b=[0,b,a[1]],a=a[2];continue;case
 18:var
 e=a[1];if(0===e[0]){var
-A=a[2],B=e[1][1],C=0,c=function(b,c,d){return function(a){return y(c,[1,b,[0,a]],d)}}(b,c,A),b=C,a=B;continue}var
-D=a[2],E=e[1][1],F=0,c=function(b,c,d){return function(a){return y(c,[1,b,[1,a]],d)}}(b,c,D),b=F,a=E;continue;case
-19:throw[0,L,oh];case
+z=a[2],A=e[1][1],C=0,c=function(b,c,d){return function(a){return B(c,[1,b,[0,a]],d)}}(b,c,z),b=C,a=A;continue}var
+D=a[2],E=e[1][1],F=0,c=function(b,c,d){return function(a){return B(c,[1,b,[1,a]],d)}}(b,c,D),b=F,a=E;continue;case
+19:throw[0,N,oF];case
 20:var
-G=a[3],H=[8,b,oi];return function(a){return y(c,H,G)};case
+G=a[3],H=[8,b,oG];return function(a){return B(c,H,G)};case
 21:var
-I=a[2];return function(a){return y(c,[4,b,ea(oj,a)],I)};case
+I=a[2];return function(a){return B(c,[4,b,em(oH,a)],I)};case
 22:var
-J=a[1];return function(a){return y(c,[5,b,a],J)};case
+J=a[1];return function(a){return B(c,[5,b,a],J)};case
 23:var
-f=a[2],h=a[1];return d<50?jq(d+1|0,c,b,h,f):_(jq,[0,c,b,h,f]);default:var
-i=a[3],j=a[1],k=g(a[2],0);return d<50?fx(d+1|0,c,b,i,j,k):_(fx,[0,c,b,i,j,k])}}function
-jq(d,c,b,e,a){if(typeof
+g=a[2],h=a[1];return d<50?jM(d+1|0,c,b,h,g):ac(jM,[0,c,b,h,g]);default:var
+i=a[3],j=a[1],k=f(a[2],0);return d<50?fL(d+1|0,c,b,i,j,k):ac(fL,[0,c,b,i,j,k])}}function
+jM(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
-0:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a]);case
-1:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a]);case
-2:throw[0,L,ok];default:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a])}else
+0:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a]);case
+1:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a]);case
+2:throw[0,N,oI];default:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a])}else
 switch(e[0]){case
-0:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a]);case
-1:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a]);case
-2:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a]);case
-3:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a]);case
-4:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a]);case
-5:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a]);case
-6:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a]);case
-7:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a]);case
-8:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a]);case
+0:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a]);case
+1:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a]);case
+2:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a]);case
+3:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a]);case
+4:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a]);case
+5:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a]);case
+6:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a]);case
+7:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a]);case
+8:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?fy(d+1|0,c,b,f,a):_(fy,[0,c,b,f,a]);case
-10:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a]);default:return d<50?D(d+1|0,c,b,a):_(D,[0,c,b,a])}}function
-fy(e,d,c,a,b){if(typeof
-a==="number")return e<50?D(e+1|0,d,c,b):_(D,[0,d,c,b]);else
+f=e[2];return d<50?fM(d+1|0,c,b,f,a):ac(fM,[0,c,b,f,a]);case
+10:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a]);default:return d<50?G(d+1|0,c,b,a):ac(G,[0,c,b,a])}}function
+fM(e,d,c,a,b){if(typeof
+a==="number")return e<50?G(e+1|0,d,c,b):ac(G,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return aC(d,c,f,b)};case
+f=a[1];return function(a){return aJ(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return aC(d,c,g,b)};case
+g=a[1];return function(a){return aJ(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return aC(d,c,h,b)};case
+h=a[1];return function(a){return aJ(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return aC(d,c,i,b)};case
+i=a[1];return function(a){return aJ(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return aC(d,c,j,b)};case
+j=a[1];return function(a){return aJ(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return aC(d,c,k,b)};case
+k=a[1];return function(a){return aJ(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return aC(d,c,l,b)};case
+l=a[1];return function(a){return aJ(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return aC(d,c,m,b)};case
+m=a[1];return function(a){return aJ(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return aC(d,c,n,b)};case
+n=a[2];return function(a){return aJ(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=Y(V(a[1]),p);return function(a){return aC(d,c,ak(q,o),b)};case
+o=a[3],p=a[2],q=aa(X(a[1]),p);return function(a){return aJ(d,c,aq(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return aC(d,c,r,b)};case
+r=a[1];return function(e,a){return aJ(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return aC(d,c,s,b)};case
+s=a[1];return function(a){return aJ(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return aC(d,c,t,b)};case
-13:throw[0,L,ol];default:throw[0,L,om]}}function
-D(d,b,e,a){var
-c=[8,e,on];return d<50?c5(d+1|0,b,c,a):_(c5,[0,b,c,a])}function
-fx(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return og(b,e,a,i,g(c,d))}}var
-f=[4,e,c];return h<50?c5(h+1|0,b,f,a):_(c5,[0,b,f,a])}function
-y(a,b,c){return gg(c5(0,a,b,c))}function
-aC(a,b,c,d){return gg(fy(0,a,b,c,d))}function
-og(a,b,c,d,e){return gg(fx(0,a,b,c,d,e))}function
-eD(e,d,c,a,b){if(typeof
-a==="number")return function(a){return y(e,[4,d,g(b,a)],c)};else{if(0===a[0]){var
-f=a[2],h=a[1];return function(a){return y(e,[4,d,av(h,f,g(b,a))],c)}}var
-i=a[1];return function(f,a){return y(e,[4,d,av(i,f,g(b,a))],c)}}}function
-du(f,e,d,g,c,b,a){if(typeof
+t=a[1];return function(a){return aJ(d,c,t,b)};case
+13:throw[0,N,oJ];default:throw[0,N,oK]}}function
+G(d,b,e,a){var
+c=[8,e,oL];return d<50?df(d+1|0,b,c,a):ac(df,[0,b,c,a])}function
+fL(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return oE(b,e,a,i,f(c,d))}}var
+g=[4,e,c];return h<50?df(h+1|0,b,g,a):ac(df,[0,b,g,a])}function
+B(a,b,c){return gt(df(0,a,b,c))}function
+aJ(a,b,c,d){return gt(fM(0,a,b,c,d))}function
+oE(a,b,c,d,e){return gt(fL(0,a,b,c,d,e))}function
+eP(e,d,c,a,b){if(typeof
+a==="number")return function(a){return B(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
+g=a[2],h=a[1];return function(a){return B(e,[4,d,aC(h,g,f(b,a))],c)}}var
+i=a[1];return function(g,a){return B(e,[4,d,aC(i,g,f(b,a))],c)}}}function
+dD(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return y(f,[4,e,b3(g,l(b,a,c))],d)}:function(c){return y(f,[4,e,l(b,a,c)],d)};var
-k=c[1];return function(c){return y(f,[4,e,b3(k,l(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return B(f,[4,e,b$(g,m(b,a,c))],d)}:function(c){return B(f,[4,e,m(b,a,c)],d)};var
+k=c[1];return function(c){return B(f,[4,e,b$(k,m(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return y(f,[4,e,av(i,h,b3(g,l(b,a,c)))],d)}:function(c){return y(f,[4,e,av(i,h,l(b,a,c))],d)};var
-m=c[1];return function(c){return y(f,[4,e,av(i,h,b3(m,l(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return B(f,[4,e,aC(i,h,b$(g,m(b,a,c)))],d)}:function(c){return B(f,[4,e,aC(i,h,m(b,a,c))],d)};var
+l=c[1];return function(c){return B(f,[4,e,aC(i,h,b$(l,m(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return y(f,[4,e,av(j,h,b3(g,l(b,a,c)))],d)}:function(g,c){return y(f,[4,e,av(j,g,l(b,a,c))],d)};var
-n=c[1];return function(g,c){return y(f,[4,e,av(j,g,b3(n,l(b,a,c)))],d)}}}function
-of(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return B(f,[4,e,aC(j,h,b$(g,m(b,a,c)))],d)}:function(g,c){return B(f,[4,e,aC(j,g,m(b,a,c))],d)};var
+n=c[1];return function(g,c){return B(f,[4,e,aC(j,g,b$(n,m(b,a,c)))],d)}}}function
+oD(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return y(e,[4,d,be(a,f,b)],c)}:function(b){return y(e,[4,d,be(a,eB(a),b)],c)};var
-j=b[1];return function(b){return y(e,[4,d,be(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return B(e,[4,d,bm(a,f,b)],c)}:function(b){return B(e,[4,d,bm(a,eN(a),b)],c)};var
+j=b[1];return function(b){return B(e,[4,d,bm(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return y(e,[4,d,av(h,g,be(a,f,b))],c)}:function(b){return y(e,[4,d,av(h,g,be(a,eB(a),b))],c)};var
-k=b[1];return function(b){return y(e,[4,d,av(h,g,be(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return B(e,[4,d,aC(h,g,bm(a,f,b))],c)}:function(b){return B(e,[4,d,aC(h,g,bm(a,eN(a),b))],c)};var
+k=b[1];return function(b){return B(e,[4,d,aC(h,g,bm(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return y(e,[4,d,av(i,g,be(a,f,b))],c)}:function(f,b){return y(e,[4,d,av(i,f,be(a,eB(a),b))],c)};var
-l=b[1];return function(f,b){return y(e,[4,d,av(i,f,be(a,l,b))],c)}}}function
-bf(b,e){var
+b==="number")return b?function(g,f,b){return B(e,[4,d,aC(i,g,bm(a,f,b))],c)}:function(f,b){return B(e,[4,d,aC(i,f,bm(a,eN(a),b))],c)};var
+l=b[1];return function(f,b){return B(e,[4,d,aC(i,f,bm(a,l,b))],c)}}}function
+bn(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=gQ(a[2]);bf(b,f);return cx(b,h);case
+g=a[1],h=g2(a[2]);bn(b,g);return cL(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bf(b,d);cx(b,oo);var
+i=c[1];bn(b,d);cL(b,oM);var
 a=i;continue}var
-j=c[1];bf(b,d);cx(b,op);var
+j=c[1];bn(b,d);cL(b,oN);var
 a=j;continue;case
 6:var
-m=a[2];bf(b,a[1]);return g(m,b);case
-7:bf(b,a[1]);return dm(b);case
+m=a[2];bn(b,a[1]);return f(m,b);case
+7:bn(b,a[1]);return dx(b);case
 8:var
-n=a[2];bf(b,a[1]);return X(n);case
+n=a[2];bn(b,a[1]);return _(n);case
 2:case
 4:var
-k=a[2];bf(b,a[1]);return cx(b,k);default:var
-l=a[2];bf(b,a[1]);return le(b,l)}}function
-bq(b,e){var
+k=a[2];bn(b,a[1]);return cL(b,k);default:var
+l=a[2];bn(b,a[1]);return lA(b,l)}}function
+by(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=gQ(a[2]);bq(b,f);return cD(b,h);case
+g=a[1],h=g2(a[2]);by(b,g);return cS(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bq(b,d);cD(b,oq);var
+i=c[1];by(b,d);cS(b,oO);var
 a=i;continue}var
-j=c[1];bq(b,d);cD(b,or);var
+j=c[1];by(b,d);cS(b,oP);var
 a=j;continue;case
 6:var
-m=a[2];bq(b,a[1]);return cD(b,g(m,0));case
+m=a[2];by(b,a[1]);return cS(b,f(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];bq(b,a[1]);return X(n);case
+n=a[2];by(b,a[1]);return _(n);case
 2:case
 4:var
-k=a[2];bq(b,a[1]);return cD(b,k);default:var
-l=a[2];bq(b,a[1]);return gM(b,l)}}function
-os(c,a,b){var
-d=b[1],e=0;return y(function(b){bf(a,b);return g(c,a)},e,d)}function
-eE(b,a){return os(function(a){return 0},b,a)}function
-eF(a){return eE(aX,a)}function
-ot(b,a){var
-c=a[1];return y(function(c){var
-a=ey(64);bq(a,c);return g(b,ez(a))},0,c)}function
-ah(a){return ot(function(a){return a},a)}var
-ou=ek(0);function
-eH(c,b){var
-a=c[1+b];return l3(a)?cq(a)===d_?g(ah(ov),a):cq(a)===253?k9(a):ow:g(ah(ox),a)}function
-gS(b,a){if(b.length-1<=a)return oy;var
-c=gS(b,a+1|0),d=eH(b,a);return l(ah(oz),d,c)}function
-oA(a){var
+k=a[2];by(b,a[1]);return cS(b,k);default:var
+l=a[2];by(b,a[1]);return gY(b,l)}}function
+oQ(c,a,b){var
+d=b[1],e=0;return B(function(b){bn(a,b);return f(c,a)},e,d)}function
+eQ(b,a){return oQ(function(a){return 0},b,a)}function
+eR(a){return eQ(aY,a)}function
+oR(b,a){var
+c=a[1];return B(function(c){var
+a=eK(64);by(a,c);return f(b,eL(a))},0,c)}function
+am(a){return oR(function(a){return a},a)}var
+oS=ew(0);function
+eT(c,b){var
+a=c[1+b];return mo(a)?cE(a)===ek?f(am(oT),a):cE(a)===253?lt(a):oU:f(am(oV),a)}function
+g4(b,a){if(b.length-1<=a)return oW;var
+c=g4(b,a+1|0),d=eT(b,a);return m(am(oX),d,c)}function
+oY(a){var
 b=a.length-1;if(2<b>>>0){var
-c=gS(a,2),d=eH(a,1);return l(ah(oB),d,c)}switch(b){case
-0:return oC;case
-1:return oD;default:var
-e=eH(a,1);return g(ah(oE),e)}}function
-oF(d){function
+c=g4(a,2),d=eT(a,1);return m(am(oZ),d,c)}switch(b){case
+0:return o0;case
+1:return o1;default:var
+e=eT(a,1);return f(am(o2),e)}}function
+o3(d){function
 a(e){var
 a=e;for(;;){if(a){var
-f=a[2],h=a[1];try{var
-c=0,b=g(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=f;continue}return 0}}return a(el(ou))}function
-oG(a){if(a===dk)return oH;if(a===en)return oI;if(a[1]===gm){var
-b=a[2],e=b[3],h=b[2],i=b[1];return fz(ah(eG),i,h,e,e+5|0,oJ)}if(a[1]===L){var
-c=a[2],f=c[3],j=c[2],k=c[1];return fz(ah(eG),k,j,f,f+6|0,oK)}if(a[1]===go){var
-d=a[2],g=d[3],l=d[2],m=d[1];return fz(ah(eG),m,l,g,g+6|0,oL)}if(0===cq(a)){var
-n=a[1][1];return aB(n,oA(a))}return a[1]}function
-dv(a){var
-b=oF(a);return b?b[1]:oG(a)}function
-oM(a){var
-b=[0,v8(a)];return b}function
-oN(b,a){function
-c(a){return a?0===b?oO:oP:0===b?oQ:oR}if(0===a[0]){var
-d=a[5],e=a[4],f=a[3],h=a[6]?oS:oU,i=a[2],j=a[7],k=c(a[1]);return[0,vX(ah(oT),k,j,i,h,f,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,g(ah(oV),l)]}function
-oW(d,b){if(b){var
-e=b[1],f=e.length-1-1|0,i=0;if(!(f<0)){var
+g=a[2],h=a[1];try{var
+c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
+a=g;continue}return 0}}return a(ex(oS))}function
+o4(a){if(a===dv)return o5;if(a===ez)return o6;if(a[1]===gz){var
+b=a[2],e=b[3],h=b[2],i=b[1];return fN(am(eS),i,h,e,e+5|0,o7)}if(a[1]===N){var
+c=a[2],f=c[3],j=c[2],k=c[1];return fN(am(eS),k,j,f,f+6|0,o8)}if(a[1]===gB){var
+d=a[2],g=d[3],l=d[2],m=d[1];return fN(am(eS),m,l,g,g+6|0,o9)}if(0===cE(a)){var
+n=a[1][1];return aI(n,oY(a))}return a[1]}function
+dE(a){var
+b=o3(a);return b?b[1]:o4(a)}function
+o_(a){var
+b=[0,wS(a)];return b}function
+o$(b,a){function
+c(a){return a?0===b?pa:pb:0===b?pc:pd}if(0===a[0]){var
+d=a[5],e=a[4],g=a[3],h=a[6]?pe:pg,i=a[2],j=a[7],k=c(a[1]);return[0,wH(am(pf),k,j,i,h,g,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,f(am(ph),l)]}function
+pi(d,b){if(b){var
+e=b[1],g=e.length-1-1|0,i=0;if(!(g<0)){var
 a=i;for(;;){var
-h=oN(a,c(e,a)[1+a]);if(h){var
-j=h[1];g(eE(d,oX),j)}var
-k=a+1|0;if(f!==a){var
-a=k;continue}break}}return 0}return eE(d,oY)}function
-eI(b,a){return oW(b,oM(a))}var
-o0=oZ.slice();function
-o1(e,d){var
-f=dv(e);g(eF(o2),f);eI(aX,d);var
-a=wC(0);if(a<0){var
-b=dl(a);gp(c(o0,b)[1+b])}return dm(aX)}var
-o3=[0];function
-gT(b){var
-a=wb(0);return a}function
-o4(b,a){try{var
-c=a?o3:gT(0);try{eq(0)}catch(a){}try{var
-i=o1(b,c),d=i}catch(a){a=aV(a);var
-e=gT(0),f=dv(b);g(eF(o6),f);eI(aX,c);var
-h=dv(a);g(eF(o7),h);eI(aX,e);var
-d=dm(aX)}return d}catch(a){a=aV(a);if(a===dk)return gp(o5);throw a}}gf(a(jz),function(b,a){try{var
-c=o4(b,a);return c}catch(a){return 0}});function
-o8(a){return wB(a,0,u(a))}function
-o9(a){return[0,t(55,0),0]}function
-o_(d,g){function
-l(b,a){return o8(aB(b,gA(a)))}function
+h=o$(a,c(e,a)[1+a]);if(h){var
+j=h[1];f(eQ(d,pj),j)}var
+k=a+1|0;if(g!==a){var
+a=k;continue}break}}return 0}return eQ(d,pk)}function
+eU(b,a){return pi(b,o_(a))}var
+pm=pl.slice();function
+pn(e,d){var
+g=dE(e);f(eR(po),g);eU(aY,d);var
+a=xm(0);if(a<0){var
+b=dw(a);gC(c(pm,b)[1+b])}return dx(aY)}var
+pp=[0];function
+g5(b){var
+a=wX(0);return a}function
+pq(b,a){try{var
+c=a?pp:g5(0);try{eC(0)}catch(a){}try{var
+i=pn(b,c),d=i}catch(a){a=aX(a);var
+e=g5(0),g=dE(b);f(eR(ps),g);eU(aY,c);var
+h=dE(a);f(eR(pt),h);eU(aY,e);var
+d=dx(aY)}return d}catch(a){a=aX(a);if(a===dv)return gC(pr);throw a}}gs(a(jV),function(b,a){try{var
+c=pq(b,a);return c}catch(a){return 0}});function
+pu(a){return xl(a,0,w(a))}function
+pv(a){return[0,t(55,0),0]}function
+pw(d,g){function
+l(b,a){return pu(aI(b,gN(a)))}function
 m(a){var
-b=U(a,3)<<24,c=U(a,2)<<16,d=U(a,1)<<8;return((U(a,0)+d|0)+c|0)+b|0}var
+b=W(a,3)<<24,c=W(a,2)<<16,d=W(a,1)<<8;return((W(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,o$],j=54+gz(55,i)|0,n=0;if(!(j<0)){var
+f=[0,px],j=54+gM(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=wG(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&jJ;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=xq(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&j5;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-pa(b){var
-a=o9(0);o_(a,b);return a}function
-pb(a){return pa(wS(0))}function
-pc(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&jJ,g=a[2];c(a[1],g)[1+g]=f;return f}function
-pd(a){var
+py(b){var
+a=pv(0);pw(a,b);return a}function
+pz(a){return py(xC(0))}function
+pA(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&j5,g=a[2];c(a[1],g)[1+g]=f;return f}function
+pB(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-vV=kQ(vU),gV=vV}catch(a){a=aV(a);if(a!==bb)throw a;try{var
-vT=kQ(vS),gU=vT}catch(a){a=aV(a);if(a!==bb)throw a;var
-gU=pe}var
-gV=gU}var
-pf=l1(gV,82),dw=[d6,function(a){return pb(0)}];function
-pg(c,b){var
-a=c;for(;;){if(b<=a)return a;if(er<(a*2|0))return a;var
+wF=la(wE),g7=wF}catch(a){a=aX(a);if(a!==bh)throw a;try{var
+wD=la(wC),g6=wD}catch(a){a=aX(a);if(a!==bh)throw a;var
+g6=pC}var
+g7=g6}var
+pD=mm(g7,82),dF=[ee,function(a){return pz(0)}];function
+pE(c,b){var
+a=c;for(;;){if(b<=a)return a;if(eD<(a*2|0))return a;var
 a=a*2|0;continue}}function
-gW(a,e){var
-f=a?a[1]:pf,b=pg(16,e);if(f)var
-c=cq(dw),g=c6===c?dw[1]:d6===c?gL(dw):dw,d=pc(g);else
+g8(a,e){var
+f=a?a[1]:pD,b=pE(16,e);if(f)var
+c=cE(dF),g=dg===c?dF[1]:ee===c?gX(dF):dF,d=pA(g);else
 var
 d=0;return[0,0,t(b,0),d,b]}function
-ph(n,d,f,h){var
-i=h.length-1,e=t(i,0),j=f.length-1-1|0;function
+pF(n,d,g,h){var
+i=h.length-1,e=t(i,0),j=g.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
-i=a[1],l=a[2],m=a[3],f=d?a:[0,i,l,0],b=g(n,i),j=c(e,b)[1+b];if(j)j[3]=f;else
-c(h,b)[1+b]=f;c(e,b)[1+b]=f;var
+i=a[1],l=a[2],m=a[3],g=d?a:[0,i,l,0],b=f(n,i),j=c(e,b)[1+b];if(j)j[3]=g;else
+c(h,b)[1+b]=g;c(e,b)[1+b]=g;var
 a=m;continue}return 0}}var
 p=0;if(!(j<0)){var
-b=p;for(;;){o(c(f,b)[1+b]);var
+b=p;for(;;){o(c(g,b)[1+b]);var
 s=b+1|0;if(j!==b){var
 b=s;continue}break}}if(d){var
 k=i-1|0,q=0;if(!(k<0)){var
@@ -2233,488 +2241,488 @@ a=r;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-gX(f,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<er?1:0;if(d){var
-e=t(c,0),h=1-pd(a);a[2]=e;return ph(g(f,a),h,b,e)}return d}function
-pi(c,b,a){return kH(c,b,0,a)}function
-bG(a,b){return 4<=a.length-1?kH(10,c9,a[3],b)&(a[2].length-1-1|0):X(pj)}function
-pk(a,d,f){var
-b=bG(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?gX(bG,a):e}function
-pl(c,b){var
+g9(g,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<eD?1:0;if(d){var
+e=t(c,0),h=1-pB(a);a[2]=e;return pF(f(g,a),h,b,e)}return d}function
+pG(c,b,a){return k3(c,b,0,a)}function
+bN(a,b){return 4<=a.length-1?k3(10,cw,a[3],b)&(a[2].length-1-1|0):_(pH)}function
+pI(a,d,f){var
+b=bN(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?g9(bN,a):e}function
+pJ(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aq(c,a[1]))return d;var
-a=e;continue}throw bb}}function
-pm(f,a){var
-g=bG(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aq(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===aq(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aq(a,e[1])?j:pl(a,k)}throw bb}throw bb}throw bb}function
-pn(c,b){var
+d=a[2],e=a[3];if(0===aw(c,a[1]))return d;var
+a=e;continue}throw bh}}function
+pK(f,a){var
+g=bN(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aw(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===aw(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===aw(a,e[1])?j:pJ(a,k)}throw bh}throw bh}throw bh}function
+pL(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aq(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===aw(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-po(f,a){var
-g=bG(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aq(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===aq(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aq(a,e[1])?[0,j]:pn(a,k)}return 0}return 0}return 0}function
-pp(a,b){function
+pM(f,a){var
+g=bN(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aw(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===aw(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===aw(a,e[1])?[0,j]:pL(a,k)}return 0}return 0}return 0}function
+pN(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===aq(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===aw(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=bG(a,b);return d(c(a[2],e)[1+e])}function
-pq(b,d,c){var
+e=bN(a,b);return d(c(a[2],e)[1+e])}function
+pO(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===aq(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===aw(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-gY(a,d,e){var
-b=bG(a,d),f=c(a[2],b)[1+b],g=pq(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return gX(bG,a);var
+g_(a,d,e){var
+b=bN(a,d),f=c(a[2],b)[1+b],g=pO(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return g9(bN,a);var
 i=h}else
 var
 i=g;return i}function
-br(a){return a}var
-gZ=0,g0=-1;function
-g1(a){return 0<=a?1:0}var
-g2=[Q,pr,bC(0)];function
-dx(a,b){a[13]=a[13]+b[3]|0;return gK(b,a[28])}function
-ps(a){a[12]=1;a[13]=1;return ex(a[28])}var
-g3=1000000010;function
-eJ(b,a){return a4(b[17],a,0,u(a))}function
-dy(a){return g(a[19],0)}function
-pt(b,a){return g(b[20],a)}function
-pu(b,a){return g(b[21],a)}function
-g4(a,c,b){a[9]=a[9]-c|0;eJ(a,b);a[11]=0;return 0}function
-dz(c,a){var
-b=A(a,pv);return b?g4(c,u(a),a):b}function
-bH(a,b,c){var
-d=b[3],e=b[2];dz(a,b[1]);dy(a);a[11]=1;a[10]=lI(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;pu(a,a[10]);return dz(a,d)}function
-g5(b,a){return bH(b,pw,a)}function
-b4(a,b){var
-c=b[2],d=b[3];dz(a,b[1]);a[9]=a[9]-c|0;pt(a,c);return dz(a,d)}function
-px(a){var
-b=b1(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:g5(a,d):e}return dy(a)}function
-py(a){var
-b=mg(a[28]);if(b){var
+bz(a){return a}var
+g$=0,ha=-1;function
+hb(a){return 0<=a?1:0}var
+hc=[Q,pP,bJ(0)];function
+dG(a,b){a[13]=a[13]+b[3]|0;return gW(b,a[28])}function
+pQ(a){a[12]=1;a[13]=1;return eJ(a[28])}var
+hd=1000000010;function
+eV(b,a){return a_(b[17],a,0,w(a))}function
+dH(a){return f(a[19],0)}function
+pR(b,a){return f(b[20],a)}function
+pS(b,a){return f(b[21],a)}function
+he(a,c,b){a[9]=a[9]-c|0;eV(a,b);a[11]=0;return 0}function
+dI(c,a){var
+b=C(a,pT);return b?he(c,w(a),a):b}function
+bO(a,b,c){var
+d=b[3],e=b[2];dI(a,b[1]);dH(a);a[11]=1;a[10]=l5(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;pS(a,a[10]);return dI(a,d)}function
+hf(b,a){return bO(b,pU,a)}function
+ca(a,b){var
+c=b[2],d=b[3];dI(a,b[1]);a[9]=a[9]-c|0;pR(a,c);return dI(a,d)}function
+pV(a){var
+b=b9(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:hf(a,d):e}return dH(a)}function
+pW(a){var
+b=mE(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=br(d);a[9]=a[9]+e|0;return 0}return 0}function
-pz(a,f,b){if(typeof
+e=bz(d);a[9]=a[9]+e|0;return 0}return 0}function
+pX(a,g,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=b1(a[3]);if(j){var
+j=b9(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return wy(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:b0(a[2]);return 0;case
-2:b0(a[3]);return 0;case
+c=a[1],d=a[2];return xi(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:b8(a[2]);return 0;case
+2:b8(a[3]);return 0;case
 3:var
-m=b1(a[2]);return m?g5(a,m[1][2]):dy(a);case
+m=b9(a[2]);return m?hf(a,m[1][2]):dH(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?py(a):n;default:var
-o=b0(a[5]);return o?eJ(a,g(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?pW(a):n;default:var
+o=b8(a[5]);return o?eV(a,f(a[25],o[1])):0}else
 switch(b[0]){case
-0:return g4(a,f,b[1]);case
+0:return he(a,g,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],z=c[2],q=b1(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],z=c[2],q=b9(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return b4(a,e);case
-1:return bH(a,c,d);case
-2:return bH(a,c,d);case
-3:return a[9]<(f+u(p)|0)?bH(a,c,d):b4(a,e);case
-4:return a[11]?b4(a,e):a[9]<(f+u(p)|0)?bH(a,c,d):((a[6]-d|0)+z|0)<a[10]?bH(a,c,d):b4(a,e);default:return b4(a,e)}}return 0;case
+0:return ca(a,e);case
+1:return bO(a,c,d);case
+2:return bO(a,c,d);case
+3:return a[9]<(g+w(p)|0)?bO(a,c,d):ca(a,e);case
+4:return a[11]?ca(a,e):a[9]<(g+w(p)|0)?bO(a,c,d):((a[6]-d|0)+z|0)<a[10]?bO(a,c,d):ca(a,e);default:return ca(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,A=b[2],B=b[1],s=b1(a[3]);if(s){var
-t=s[1][1],v=t[1];if(v)var
-C=v[1],D=function(c){var
+h=a[6]-a[9]|0,A=b[2],B=b[1],s=b9(a[3]);if(s){var
+t=s[1][1],u=t[1];if(u)var
+C=u[1],D=function(c){var
 a=c;for(;;){if(a){var
 b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return C}},i=D(t[1]);else
 var
 i=h;var
-w=i-h|0;return 0<=w?b4(a,[0,pB,w+B|0,pA]):bH(a,[0,pD,i+A|0,pC],a[6])}return 0;case
+v=i-h|0;return 0<=v?ca(a,[0,pZ,v+B|0,pY]):bO(a,[0,p1,i+A|0,p0],a[6])}return 0;case
 3:var
-x=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))px(a);var
-F=a[9]-E|0,G=1===x?1:a[9]<f?x:5;return bZ([0,G,F],a[2]);case
-4:return bZ(b[1],a[3]);default:var
-y=b[1];eJ(a,g(a[24],y));return bZ(y,a[5])}}function
-g6(a){for(;;){var
-d=me(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=g1(c),e=i||(a[9]<=h?1:0);if(e){mf(a[28]);var
-j=g1(c)?br(c):g3;pz(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-pE(a,b){dx(a,b);return g6(a)}function
-pF(c,a,b){return pE(c,[0,a,[0,b],br(a)])}function
-pG(b,a){return pF(b,br(u(a)),a)}function
-eK(a){cC(a);return bZ([0,-1,[0,g0,pH,0]],a)}function
-eL(a,c){var
-d=b1(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=br(b[1]);if(i<a[12])return eK(a[1]);var
+x=b[2],E=b[1];if(a[8]<(a[6]-a[9]|0))pV(a);var
+F=a[9]-E|0,G=1===x?1:a[9]<g?x:5;return b7([0,G,F],a[2]);case
+4:return b7(b[1],a[3]);default:var
+y=b[1];eV(a,f(a[24],y));return b7(y,a[5])}}function
+hg(a){for(;;){var
+d=mC(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=hb(c),e=i||(a[9]<=h?1:0);if(e){mD(a[28]);var
+j=hb(c)?bz(c):hd;pX(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+p2(a,b){dG(a,b);return hg(a)}function
+p3(c,a,b){return p2(c,[0,a,[0,b],bz(a)])}function
+p4(b,a){return p3(b,bz(w(a)),a)}function
+eW(a){cR(a);return b7([0,-1,[0,ha,p5,0]],a)}function
+eX(a,c){var
+d=b9(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=bz(b[1]);if(i<a[12])return eW(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=br(a[13]+f|0),b0(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=bz(a[13]+f|0),b8(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=br(a[13]+f|0),b0(a[1]),0):c;return j}return 0}return 0}function
-pI(a,c,b){dx(a,b);if(c)eL(a,1);return bZ([0,a[13],b],a[1])}function
-pJ(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return pI(a,0,[0,br(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?pG(a,a[16]):b}function
-pK(a){return pJ(a,0,3)}function
-pL(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){dx(a,[0,gZ,1,0]);eL(a,1);eL(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=bz(a[13]+f|0),b8(a[1]),0):c;return j}return 0}return 0}function
+p6(a,c,b){dG(a,b);if(c)eX(a,1);return b7([0,a[13],b],a[1])}function
+p7(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return p6(a,0,[0,bz(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?p4(a,a[16]):b}function
+p8(a){return p7(a,0,3)}function
+p9(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){dG(a,[0,g$,1,0]);eX(a,1);eX(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-pM(a,e){if(a[23])dx(a,[0,gZ,5,0]);var
+p_(a,e){if(a[23])dG(a,[0,g$,5,0]);var
 b=a[22];if(b){var
-c=b0(a[4]);if(c)return g(a[27],c[1]);var
+c=b8(a[4]);if(c)return f(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-pN(a,b){return pM(a,0)}function
-pO(a){ps(a);eK(a[1]);cC(a[2]);cC(a[3]);cC(a[4]);cC(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return pK(a)}function
-pP(a){var
-b=a[4];return ma(function(b){return pN(a,0)},b)}function
-pQ(a,b){pP(a);for(;;){if(1<a[14]){pL(a,0);continue}a[13]=g3;g6(a);if(b)dy(a);return pO(a)}}function
-g7(a,b){pQ(a,0);return g(a[18],0)}function
-pR(a,b){return a4(a[17],pS,0,1)}var
-g8=gE(80,32);function
-g9(b,d){var
+p$(a,b){return p_(a,0)}function
+qa(a){pQ(a);eW(a[1]);cR(a[2]);cR(a[3]);cR(a[4]);cR(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return p8(a)}function
+qb(a){var
+b=a[4];return my(function(b){return p$(a,0)},b)}function
+qc(a,b){qb(a);for(;;){if(1<a[14]){p9(a,0);continue}a[13]=hd;hg(a);if(b)dH(a);return qa(a)}}function
+hh(a,b){qc(a,0);return f(a[18],0)}function
+qd(a,b){return a_(a[17],qe,0,1)}var
+hi=gR(80,32);function
+hj(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){a4(b[17],g8,0,80);var
-a=a-80|0;continue}return a4(b[17],g8,0,a)}return c}}function
-pT(a){return a[1]===g2?aB(pV,aB(a[2],pU)):pW}function
-pX(a){return a[1]===g2?aB(pZ,aB(a[2],pY)):p0}function
-p1(a){return 0}function
-p2(a){return 0}function
-p3(h,g,f,e,d){var
-b=md(0),c=[0,g0,p4,0];gK(c,b);var
-a=cB(0);eK(a);bZ([0,1,c],a);var
-i=cB(0),j=cB(0),k=cB(0);return[0,a,cB(0),k,j,i,78,10,68,78,0,1,1,1,1,k1,p5,h,g,f,e,d,0,0,pT,pX,p1,p2,b]}function
-g_(c,b){function
+c=0<a?1:0;if(c){if(80<a){a_(b[17],hi,0,80);var
+a=a-80|0;continue}return a_(b[17],hi,0,a)}return c}}function
+qf(a){return a[1]===hc?aI(qh,aI(a[2],qg)):qi}function
+qj(a){return a[1]===hc?aI(ql,aI(a[2],qk)):qm}function
+qn(a){return 0}function
+qo(a){return 0}function
+qp(h,g,f,e,d){var
+b=mB(0),c=[0,ha,qq,0];gW(c,b);var
+a=cQ(0);eW(a);b7([0,1,c],a);var
+i=cQ(0),j=cQ(0),k=cQ(0);return[0,a,cQ(0),k,j,i,78,10,68,78,0,1,1,1,1,ll,qr,h,g,f,e,d,0,0,qf,qj,qn,qo,b]}function
+hk(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=p3(c,b,function(a){return 0},e,d);a[19]=function(b){return pR(a,b)};a[20]=function(b){return g9(a,b)};a[21]=function(b){return g9(a,b)};return a}function
-g$(a){function
-b(b){return dm(a)}return g_(function(b,c,d){return lb(a,b,c,d)},b)}function
-p6(a){function
-b(a){return 0}return g_(function(b,c,d){return mp(a,b,c,d)},b)}var
-p7=fD,p8=function(a){return ey(p7)}(0),p9=g$(k$),p_=g$(aX);p6(p8);ld(function(a){g7(p9,0);return g7(p_,0)});function
-p$(b,a){var
-c=cq(a)===Q?a:a[1];return gf(b,c)}var
-ha=[Q,qa,bC(0)];w4(0);p$(qb,ha);function
+a=qp(c,b,function(a){return 0},e,d);a[19]=function(b){return qd(a,b)};a[20]=function(b){return hj(a,b)};a[21]=function(b){return hj(a,b)};return a}function
+hl(a){function
+b(b){return dx(a)}return hk(function(b,c,d){return lx(a,b,c,d)},b)}function
+qs(a){function
+b(a){return 0}return hk(function(b,c,d){return mN(a,b,c,d)},b)}var
+qt=fS,qu=function(a){return eK(qt)}(0),qv=hl(lv),qw=hl(aY);qs(qu);lz(function(a){hh(qv,0);return hh(qw,0)});function
+qx(b,a){var
+c=cE(a)===Q?a:a[1];return gs(b,c)}var
+hm=[Q,qy,bJ(0)];xO(0);qx(qz,hm);function
 s(a){if(typeof
-a==="number"&&a!==fX)return-a|0;return w7(a)}function
-k(b,a){if(typeof
+a==="number"&&a!==f_)return-a|0;return xR(a)}function
+j(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:kW(b,a)}return kW(b,a)}function
-m(a,b){if(typeof
+c=b+a|0;return 0<=((c^b)&(c^a))?c:lg(b,a)}return lg(b,a)}function
+l(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:kZ(a,b)}return kZ(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:lj(a,b)}return lj(a,b)}function
 b(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!w6(b,a))return aH(b,a);return w5(b,a)}function
-C(a){if(typeof
-a==="number"&&a!==fI)return a+1|0;return xb(a)}function
-qc(a){if(typeof
-a==="number"&&a!==fX)return a-1|0;return w9(a)}function
-eM(a){return typeof
-a==="number"?0<=a?a:a!==fX?-a|0:kV(a):kV(a)}function
+a==="number"&&!xQ(b,a))return aN(b,a);return xP(b,a)}function
+D(a){if(typeof
+a==="number"&&a!==fX)return a+1|0;return xX(a)}function
+qA(a){if(typeof
+a==="number"&&a!==f_)return a-1|0;return xT(a)}function
+eY(a){return typeof
+a==="number"?0<=a?a:a!==f_?-a|0:lf(a):lf(a)}function
 af(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:kY(b,a)}return kY(b,a)}function
-cF(b,a){if(typeof
+c=b<<a;return c>>a===b?c:li(b,a)}return li(b,a)}function
+cU(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return w$(b,a)}function
-cG(a){return typeof
-a==="number"?a:xc(a)}var
+c=a<32?a:31;return b>>c}return xV(b,a)}function
+cV(a){return typeof
+a==="number"?a:xY(a)}var
 e=0,h=1;function
-aD(b,a){return 0<bS(b,a)?a:b}function
-x(b,a){return 0<=bS(b,a)?b:a}function
-qd(b,a){return 0<bS(b,a)?1:0}function
-qe(b,a){return w8(b,a,0,u(a))}function
-cH(e,a){var
-d=w1(e,a),b=d[2],c=d[1];if(0<=aj(b))return[0,c,b];if(0<=aj(a)){var
-f=k(b,a);return[0,qc(c),f]}var
-g=m(b,a);return[0,C(c),g]}function
-f(c,a){return b(c,a)}function
-qf(a){return xa(a)}function
-cI(a){return aj(a)}function
-P(b,a){return w2(b,a)}function
-q(b,a){return bS(b,a)<=0?1:0}function
-z(b,a){return bS(b,a)<0?1:0}function
-G(a){return a}function
-eN(a){try{var
-b=cG(a);return b}catch(a){a=aV(a);if(a===ha)return em(qg);throw a}}function
-dA(a){return a?0:1}function
-ab(b,a){var
-c=a?[0,g(b,a[1])]:a;return c}function
+aD(b,a){return 0<bK(b,a)?a:b}function
+v(b,a){return 0<=bK(b,a)?b:a}function
+qB(b,a){return 0<bK(b,a)?1:0}function
+qC(b,a){return xS(b,a,0,w(a))}function
+cW(e,a){var
+d=xL(e,a),b=d[2],c=d[1];if(0<=aj(b))return[0,c,b];if(0<=aj(a)){var
+f=j(b,a);return[0,qA(c),f]}var
+g=l(b,a);return[0,D(c),g]}function
+g(c,a){return b(c,a)}function
+qD(a){return xW(a)}function
+cX(a){return aj(a)}function
+I(b,a){return xM(b,a)}function
+p(b,a){return bK(b,a)<=0?1:0}function
+A(b,a){return bK(b,a)<0?1:0}function
+K(a){return a}function
+eZ(a){try{var
+b=cV(a);return b}catch(a){a=aX(a);if(a===hm)return ey(qE);throw a}}function
+dJ(a){return a?0:1}function
+Y(b,a){var
+c=a?[0,f(b,a[1])]:a;return c}function
 i(a){return a[1]}function
-j(a){return a[2]}function
-F(a){var
-b=a?F(a[2])+1|0:a;return b}function
-aZ(a,b){if(a){var
-c=aZ(a[2],b);return[0,a[1],c]}return b}function
-hb(a){return as(0,a-1|0)}function
-dB(b,a){return b+a|0}function
-hc(b,a){return aH(b,a)}function
-hd(b,a){return as(0,b-a|0)}function
-he(b,a){function
-c(b){return he(b,a)+1|0}function
+k(a){return a[2]}function
+J(a){var
+b=a?J(a[2])+1|0:a;return b}function
+a2(a,b){if(a){var
+c=a2(a[2],b);return[0,a[1],c]}return b}function
+hn(a){return ay(0,a-1|0)}function
+dK(b,a){return b+a|0}function
+ho(b,a){return aN(b,a)}function
+hp(b,a){return ay(0,b-a|0)}function
+hq(b,a){function
+c(b){return hq(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-hf(b,a){function
-c(b){return he(a,hf(b,a))}function
+hr(b,a){function
+c(b){return hq(a,hr(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-hg(b,a){return b<=a?1:0}function
-aP(b,a){return b<a?1:0}function
-hh(b,a){function
+hs(b,a){return b<=a?1:0}function
+aK(b,a){return b<a?1:0}function
+ht(b,a){function
 c(b){function
-c(a){return hh(b,a)+1|0}function
+c(a){return ht(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-hi(b,a){function
-c(a){return hf(b,hi(b,a))}function
+hu(b,a){function
+c(a){return hr(b,hu(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}var
-dC=function
-c(a,b){return c.fun(a,b)};wT(dC,function(b,a){function
-g(j){function
-d(a){return C(f(2,h))}function
-g(a){return f(2,C(a))}function
-i(a){return C(f(2,C(a)))}if(q(a,h))return d(0);var
-b=cH(a,G(2)),c=b[1];return P(b[2],e)?g(c):i(c)}function
+dL=function
+c(a,b){return c.fun(a,b)};xD(dL,function(b,a){function
+f(j){function
+d(a){return D(g(2,h))}function
+f(a){return g(2,D(a))}function
+i(a){return D(g(2,D(a)))}if(p(a,h))return d(0);var
+b=cW(a,K(2)),c=b[1];return I(b[2],e)?f(c):i(c)}function
 i(b){function
-g(a){return f(2,C(b))}function
-i(a){return C(f(2,k(b,a)))}function
-j(a){return f(2,l(dC,b,a))}if(q(a,h))return g(0);var
-c=cH(a,G(2)),d=c[1];return P(c[2],e)?i(d):j(d)}function
-j(b){function
-g(a){return C(f(2,C(b)))}function
-i(a){return f(2,l(dC,b,a))}function
-j(a){return C(f(2,l(dC,b,a)))}if(q(a,h))return g(0);var
-c=cH(a,G(2)),d=c[1];return P(c[2],e)?i(d):j(d)}if(q(b,h))return g(0);var
-c=cH(b,G(2)),d=c[1];return P(c[2],e)?i(d):j(d)});function
-cJ(a,b,c){function
-i(c){return g(a,b)}function
-j(c){return cJ(a,cJ(a,b,c),c)}function
-k(c){return g(a,cJ(a,cJ(a,b,c),c))}if(q(c,h))return i(0);var
-d=cH(c,G(2)),f=d[1];return P(d[2],e)?j(f):k(f)}function
-qh(a){function
-c(c){return b(a,c)}return function(a){return cJ(c,h,a)}}function
-bg(c,a){function
+f(a){return g(2,D(b))}function
+i(a){return D(g(2,j(b,a)))}function
+k(a){return g(2,m(dL,b,a))}if(p(a,h))return f(0);var
+c=cW(a,K(2)),d=c[1];return I(c[2],e)?i(d):k(d)}function
+k(b){function
+f(a){return D(g(2,D(b)))}function
+i(a){return g(2,m(dL,b,a))}function
+j(a){return D(g(2,m(dL,b,a)))}if(p(a,h))return f(0);var
+c=cW(a,K(2)),d=c[1];return I(c[2],e)?i(d):j(d)}if(p(b,h))return f(0);var
+c=cW(b,K(2)),d=c[1];return I(c[2],e)?i(d):k(d)});function
+cY(a,b,c){function
+i(c){return f(a,b)}function
+j(c){return cY(a,cY(a,b,c),c)}function
+k(c){return f(a,cY(a,cY(a,b,c),c))}if(p(c,h))return i(0);var
+d=cW(c,K(2)),g=d[1];return I(d[2],e)?j(g):k(g)}function
+qF(a){function
+c(c){return b(a,c)}return function(a){return cY(c,h,a)}}function
+bo(c,a){function
 d(a){return e}function
-f(a){return g(qh(c),a)}function
+g(a){return f(qF(c),a)}function
 i(a){return h}var
-b=cI(a);return 0===b?i(0):0<b?f(a):d(s(a))}function
-bh(a){return 0<=cI(a)?eN(a):0}function
-w(b,a){return 0===cI(a)?e:w3(b,a)}function
-bI(a){return 0<cI(a)?G(aW(a)-1|0):e}function
-bi(a){return 0<=cI(a)?qf(a):e}function
-aw(b,c){var
-a=eN(c);return 0<=a?af(b,a):cF(b,-a|0)}function
-dD(b,c){var
-a=eN(c);return 0<=a?cF(b,a):af(b,-a|0)}function
-dE(b,a){return a?a[1]:b}function
-hj(a){var
+b=cX(a);return 0===b?i(0):0<b?g(a):d(s(a))}function
+bp(a){return 0<=cX(a)?eZ(a):0}function
+u(b,a){return 0===cX(a)?e:xN(b,a)}function
+bP(a){return 0<cX(a)?K(aS(a)-1|0):e}function
+bq(a){return 0<=cX(a)?qD(a):e}function
+aE(b,c){var
+a=eZ(c);return 0<=a?af(b,a):cU(b,-a|0)}function
+dM(b,c){var
+a=eZ(c);return 0<=a?cU(b,a):af(b,-a|0)}function
+dN(b,a){return a?a[1]:b}function
+hv(a){var
 b=a?a[2]:a;return b}function
-al(c,a,b){function
-d(c){return a?al(c,a[2],b):b}function
+as(c,a,b){function
+d(c){return a?as(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bJ(a,b){function
-c(b){return a?bJ(a[2],b):a}function
+bA(a,b){function
+c(b){return a?bA(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-qi(d,c){var
+qG(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
-hk(a){if(a){var
+hw(a){if(a){var
 b=a[2];if(b)var
-e=hk(b),c=[0,a[1],e];else
+e=hw(b),c=[0,a[1],e];else
 var
 c=b;var
 d=c}else
 var
 d=a;return d}function
 n(b,a){if(a)var
-d=n(b,a[2]),c=[0,g(b,a[1]),d];else
+d=n(b,a[2]),c=[0,f(b,a[1]),d];else
 var
 c=a;return c}function
-hl(b,a){if(a){var
-c=hl(b,a[2]);return aZ(g(b,a[1]),c)}return a}function
-cK(e,d,c){var
+hx(b,a){if(a){var
+c=hx(b,a[2]);return a2(f(b,a[1]),c)}return a}function
+cZ(e,d,c){var
 a=d,b=c;for(;;){if(a){var
-f=l(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-aQ(c,b,a){if(a){var
-d=aQ(c,b,a[2]);return l(c,a[1],d)}return b}function
-b5(e,d){var
+f=m(e,b,a[1]),a=a[2],b=f;continue}return b}}function
+aT(c,b,a){if(a){var
+d=aT(c,b,a[2]);return m(c,a[1],d)}return b}function
+cb(e,d){var
 a=d;for(;;){if(a){var
-b=g(e,a[1]);if(!b){var
+b=f(e,a[1]);if(!b){var
 a=a[2];continue}var
 c=b}else
 var
 c=a;return c}}function
-am(d,c){var
+an(d,c){var
 a=c;for(;;){if(a){var
-b=g(d,a[1]);if(b){var
+b=f(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-b6(b,e){var
+cc(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(g(b,d))return[0,d,b6(b,c)];var
+c=a[2],d=a[1];if(f(b,d))return[0,d,cc(b,c)];var
 a=c;continue}return a}}function
-b7(b,a){if(b)if(a)var
-d=b7(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+br(b,a){if(b)if(a)var
+d=br(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-cL(b,a){function
+c0(b,a){function
 c(c){if(a)var
-d=cL(c,a[2]),b=[0,a[1],d];else
+d=c0(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-cM(b,a){function
-c(b){return a?cM(b,a[2]):a}function
+c1(b,a){function
+c(b){return a?c1(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-b8(b,a){function
-c(a){return[0,b,b8(b+1|0,a)]}function
+bQ(b,a){function
+c(a){return[0,b,bQ(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 bs(b,a){function
 c(a){return[0,b,bs(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-R(b,a){return s(w(s(b),a))}function
-aR(d,c,a){var
-e=R(b(d,c),a);return[0,w(b(d,c),a),e]}function
-dF(b,a){var
-c=j(a),d=k(j(b),c),e=i(a);return[0,k(i(b),e),d]}function
-qj(a){var
-b=s(i(a));return[0,s(j(a)),b]}function
-hm(a,c){if(q(e,a)){var
-d=b(a,j(c));return[0,b(a,i(c)),d]}var
-f=b(a,i(c));return[0,b(a,j(c)),f]}function
-b9(d,c,a){var
-e=j(a),f=R(b(j(c),e),d),g=i(a);return[0,w(b(i(c),g),d),f]}function
-qk(a,c){var
-d=i(c),e=R(b(a,a),d),f=j(c);return[0,w(b(a,a),f),e]}function
-hn(d,c,a){var
-e=R(b(j(a),c),d);return[0,w(b(i(a),c),d),e]}function
-aS(c,a){if(c){if(a){var
-d=aS(c[2],a[2]);return k(b(c[1],a[1]),d)}return e}return e}function
-ax(a){if(a){var
-b=ax(a[2]);return k(a[1],b)}return e}function
-ql(b){var
+T(b,a){return s(u(s(b),a))}function
+aU(d,c,a){var
+e=T(b(d,c),a);return[0,u(b(d,c),a),e]}function
+dO(b,a){var
+c=k(a),d=j(k(b),c),e=i(a);return[0,j(i(b),e),d]}function
+qH(a){var
+b=s(i(a));return[0,s(k(a)),b]}function
+hy(a,c){if(p(e,a)){var
+d=b(a,k(c));return[0,b(a,i(c)),d]}var
+f=b(a,i(c));return[0,b(a,k(c)),f]}function
+cd(d,c,a){var
+e=k(a),f=T(b(k(c),e),d),g=i(a);return[0,u(b(i(c),g),d),f]}function
+qI(a,c){var
+d=i(c),e=T(b(a,a),d),f=k(c);return[0,u(b(a,a),f),e]}function
+hz(d,c,a){var
+e=T(b(k(a),c),d);return[0,u(b(i(a),c),d),e]}function
+aP(c,a){if(c){if(a){var
+d=aP(c[2],a[2]);return j(b(c[1],a[1]),d)}return e}return e}function
+at(a){if(a){var
+b=at(a[2]);return j(a[1],b)}return e}function
+qJ(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
-if(2!==a[0])return q(e,a[1][1]);return 0}function
-ho(a){var
+if(2!==a[0])return p(e,a[1][1]);return 0}function
+hA(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-d=ql(a);if(d){var
-f=a[16];return am(function(a){return q(e,a)},f)}return d}}else
+d=qJ(a);if(d){var
+f=a[16];return an(function(a){return p(e,a)},f)}return d}}else
 if(1===b[0])return 1;return 0}return 0}function
-hp(a,c,e,d){function
-g(e){var
-g=b9(a,d,hp(a,k(c,h),e,d));return dF(aR(a,h,k(b(f(2,h),c),h)),g)}function
+hB(a,c,e,d){function
+f(e){var
+f=cd(a,d,hB(a,j(c,h),e,d));return dO(aU(a,h,j(b(g(2,h),c),h)),f)}function
 i(i){var
-d=k(b(f(2,h),c),h),e=b(f(2,f(2,f(2,h))),d),g=R(b(C(f(2,f(2,f(2,h)))),a),e);return[0,w(a,k(b(f(2,h),c),h)),g]}return 0===e?i(0):g(e-1|0)}function
-eO(a,g,d,c){var
-b=aR(a,d,c),i=b9(a,b,hp(a,e,g,b9(a,b,b)));return hm(f(2,h),i)}function
-qm(d,c,b,a){if(q(a,b)){var
-e=k(b,a);return eO(d,c,m(b,a),e)}var
-f=k(a,b);return qj(eO(d,c,m(a,b),f))}function
-hq(a,d){var
-c=b(f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h)))))))))))))))),a),e=C(f(2,h));return hn(c,a,eO(c,hc(2,d),h,e))}function
-qn(d,c){var
-j=bI(c),a=m(bI(d),j),g=q(e,a)?d:aw(d,s(a)),i=q(e,a)?aw(c,a):c,l=b(C(f(2,f(2,h))),g);if(z(b(C(f(2,C(f(2,h)))),i),l))return k(a,h);var
-n=b(C(f(2,f(2,h))),i);return z(b(C(f(2,C(f(2,h)))),g),n)?m(a,h):a}function
-qo(r,p,o,d,c){var
-a=qn(d,c),g=q(e,a)?d:aw(d,s(a)),i=q(e,a)?aw(c,a):c,j=z(e,d),k=j?z(e,c):j,l=k?q(g,b(f(2,h),i)):k,m=l?q(i,b(f(2,h),g)):l;if(m)var
-t=qm(r,p,g,i),n=[0,dF(hm(a,o),t)];else
+d=j(b(g(2,h),c),h),e=b(g(2,g(2,g(2,h))),d),f=T(b(D(g(2,g(2,g(2,h)))),a),e);return[0,u(a,j(b(g(2,h),c),h)),f]}return 0===e?i(0):f(e-1|0)}function
+e0(a,f,d,c){var
+b=aU(a,d,c),i=cd(a,b,hB(a,e,f,cd(a,b,b)));return hy(g(2,h),i)}function
+qK(d,c,b,a){if(p(a,b)){var
+e=j(b,a);return e0(d,c,l(b,a),e)}var
+f=j(a,b);return qH(e0(d,c,l(a,b),f))}function
+hC(a,d){var
+c=b(g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h)))))))))))))))),a),e=D(g(2,h));return hz(c,a,e0(c,ho(2,d),h,e))}function
+qL(d,c){var
+k=bP(c),a=l(bP(d),k),f=p(e,a)?d:aE(d,s(a)),i=p(e,a)?aE(c,a):c,m=b(D(g(2,g(2,h))),f);if(A(b(D(g(2,D(g(2,h)))),i),m))return j(a,h);var
+n=b(D(g(2,g(2,h))),i);return A(b(D(g(2,D(g(2,h)))),f),n)?l(a,h):a}function
+qM(r,q,o,d,c){var
+a=qL(d,c),f=p(e,a)?d:aE(d,s(a)),i=p(e,a)?aE(c,a):c,j=A(e,d),k=j?A(e,c):j,l=k?p(f,b(g(2,h),i)):k,m=l?p(i,b(g(2,h),f)):l;if(m)var
+t=qK(r,q,f,i),n=[0,dO(hy(a,o),t)];else
 var
 n=m;return n}function
-hr(b,a){if(b)if(a)var
-d=hr(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+hD(b,a){if(b)if(a)var
+d=hD(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-qp(b,a){var
-c=bs(0,b);return cK(function(b,a){return hr(a,b)},a,c)}function
-bt(a){if(a){var
+qN(b,a){var
+c=bs(0,b);return cZ(function(b,a){return hD(a,b)},a,c)}function
+bB(a){if(a){var
 b=a[1];if(b)var
-c=bt(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+c=bB(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return qq}function
-hs(f,a,e){if(a)var
-b=a[1],c=l(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
+d=b;return d}return qO}function
+hE(f,a,e){if(a)var
+b=a[1],c=m(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-dG(a,d,c,f,b){if(b){var
-h=b[2],e=b[1],i=hs(a,c,e);if(i){var
-m=dG(a,d,c,f,h);return[0,i[1],m]}var
-j=hs(a,f,e);if(j){var
-n=dG(a,d,f,c,h);return[0,j[1],n]}var
-k=g(d,e),l=[0,k,dG(a,d,[0,[0,e,k]],c,h)]}else
+dP(a,d,c,g,b){if(b){var
+h=b[2],e=b[1],i=hE(a,c,e);if(i){var
+m=dP(a,d,c,g,h);return[0,i[1],m]}var
+j=hE(a,g,e);if(j){var
+n=dP(a,d,g,c,h);return[0,j[1],n]}var
+k=f(d,e),l=[0,k,dP(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-qr(c,b,a){return dG(c,b,0,0,a)}function
-ht(b,a){return b?a?P(b[1],a[1]):a:a?0:1}function
-qs(b,a){var
-d=i(a),c=ht(i(b),d);if(c){var
-e=j(a);return ht(j(b),e)}return c}function
-a0(c){var
-a=bi(c);return P(b(a,a),c)?a:k(a,h)}function
-qt(a,d,c){var
-f=q(e,d),g=f?z(e,c):f;if(g)var
-i=a0(R(b(b(a,a),d),c)),h=[0,[0,bi(w(b(b(a,a),d),c)),i]];else
+qP(c,b,a){return dP(c,b,0,0,a)}function
+hF(b,a){return b?a?I(b[1],a[1]):a:a?0:1}function
+qQ(b,a){var
+d=i(a),c=hF(i(b),d);if(c){var
+e=k(a);return hF(k(b),e)}return c}function
+a3(c){var
+a=bq(c);return I(b(a,a),c)?a:j(a,h)}function
+qR(a,d,c){var
+f=p(e,d),g=f?A(e,c):f;if(g)var
+i=a3(T(b(b(a,a),d),c)),h=[0,[0,bq(u(b(b(a,a),d),c)),i]];else
 var
 h=g;return h}function
-hu(p,o,n,m){var
+hG(p,o,n,m){var
 c=p,a=o,f=n,d=m;for(;;){if(c){if(a){var
-j=a[2],h=a[1],l=c[2],g=c[1];if(P(g,e)){var
-c=l,a=j;continue}var
-i=z(e,g)?h[3]:h[2];if(i){var
-q=k(d,b(g,i[1])),c=l,a=j,f=k(f,b(g,h[1])),d=q;continue}return i}return[0,[0,f,d]]}return[0,[0,f,d]]}}function
-eP(m,l){var
+k=a[2],h=a[1],l=c[2],g=c[1];if(I(g,e)){var
+c=l,a=k;continue}var
+i=A(e,g)?h[3]:h[2];if(i){var
+q=j(d,b(g,i[1])),c=l,a=k,f=j(f,b(g,h[1])),d=q;continue}return i}return[0,[0,f,d]]}return[0,[0,f,d]]}}function
+e1(m,l){var
 c=m,a=l;for(;;){if(c){if(a){var
 d=a[1];if(d){var
-j=a[2],g=c[2],i=c[1];if(P(i,e)){var
-c=g,a=j;continue}var
-n=eP(g,j),o=aS(g,d[2]),p=b(f(2,h),o);return k(b(i,k(b(i,d[1]),p)),n)}return e}return e}return e}}function
-qu(i,a,d,c){if(z(e,a)){var
-j=b(i,c);return[0,[0,m(b(a,d),j),a]]}var
-f=P(a,e),g=f?P(c,e):f,k=g?[0,[0,d,h]]:g;return k}function
-qv(l,k,j,i,h,g,f,a,d){var
-m=b(a,h),c=hu(d,k,b(a,i),m);if(c){var
-e=c[1],n=eP([0,a,d],[0,[0,g,f],j]);return qu(l,e[1],e[2],n)}return c}var
-qw=f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))),qx=bg(f(2,h),qw);function
+k=a[2],f=c[2],i=c[1];if(I(i,e)){var
+c=f,a=k;continue}var
+n=e1(f,k),o=aP(f,d[2]),p=b(g(2,h),o);return j(b(i,j(b(i,d[1]),p)),n)}return e}return e}return e}}function
+qS(i,a,d,c){if(A(e,a)){var
+j=b(i,c);return[0,[0,l(b(a,d),j),a]]}var
+f=I(a,e),g=f?I(c,e):f,k=g?[0,[0,d,h]]:g;return k}function
+qT(l,k,j,i,h,g,f,a,d){var
+m=b(a,h),c=hG(d,k,b(a,i),m);if(c){var
+e=c[1],n=e1([0,a,d],[0,[0,g,f],j]);return qS(l,e[1],e[2],n)}return c}var
+qU=g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))),qV=bo(g(2,h),qU);function
 ag(a){return a[8]}function
-hv(b){var
+e2(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return h;return e}function
-hw(f,d,c){var
+e3(f,d,c){var
 a=f[4];if(typeof
 a==="number"&&!a)return b(d,c);return e}function
-dH(a){var
+c2(a){var
 c=a[4];if(typeof
 c==="number"){if(0===c){var
 d=ag(a);return b(ag(a),d)}}else
 if(2!==c[0]){var
-i=ag(a);return b(s(f(2,h)),i)}var
-e=ag(a),g=b(ag(a),e);return b(s(f(2,h)),g)}function
-qy(b){var
+i=ag(a);return b(s(g(2,h)),i)}var
+e=ag(a),f=b(ag(a),e);return b(s(g(2,h)),f)}function
+hH(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
-if(2!==a[0])return q(e,a[1][1]);return 1}function
-qz(b){var
+if(2!==a[0])return p(e,a[1][1]);return 1}function
+e4(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,h,h]]}function
-qA(a){var
+qW(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2722,202 +2730,202 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-dI(b){var
+a4(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return qx;return h}function
-qB(c,a){var
-d=aS(a,a),e=c[4];if(typeof
+a!=="number"&&2!==a[0])return qV;return h}function
+qX(c,a){var
+d=aP(a,a),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=dI(c),f=b(b(dI(c),g),d),i=a0(f),j=bi(f);return[0,d,ax(a),j,i]}return[0,d,ax(a),h,h]}function
-hx(a){var
-h=a[9],b=n(function(b){return qB(a,b)},h),f=qy(a);if(f)var
-i=a[2],c=F(b)===i?1:0;else
+g=a4(c),f=b(b(a4(c),g),d),i=a3(f),j=bq(f);return[0,d,at(a),j,i]}return[0,d,at(a),h,h]}function
+hI(a){var
+h=a[9],b=n(function(b){return qX(a,b)},h),f=hH(a);if(f)var
+i=a[2],c=J(b)===i?1:0;else
 var
 c=f;if(c)var
-j=a[9],d=am(function(b){var
-c=a[1];return F(b)===c?1:0},j);else
+j=a[9],d=an(function(b){var
+c=a[1];return J(b)===c?1:0},j);else
 var
 d=c;var
-g=d?am(function(a){return z(e,a[3])},b):d,k=g?[0,b]:g;return k}function
-hy(c,a){if(a){var
-d=b(c,hy(c,a[2]));return k(a[1],d)}return e}function
-qC(a){var
-e=aw(h,m(a,h));function
+g=d?an(function(a){return A(e,a[3])},b):d,k=g?[0,b]:g;return k}function
+hJ(c,a){if(a){var
+d=b(c,hJ(c,a[2]));return j(a[1],d)}return e}function
+qY(a){var
+e=aE(h,l(a,h));function
 b(a,g,c,d){function
 f(e){var
-a=dD(g,h),f=dD(c,a),i=b(e,a,f,d);return b(e,a,m(c,aw(f,a)),i)}function
-i(a){return[0,m(c,e),d]}return 0===a?i(0):f(a-1|0)}return b}function
-hz(c,b,a){if(b){if(a){var
-d=hz(c,b[2],a[2]),e=aw(a[1],c);return[0,k(b[1],e),d]}return b}return n(function(a){return aw(a,c)},a)}function
-hA(b,a){if(a){var
-c=hA(b,a[2]);return hz(b,a[1],c)}return a}function
-qD(g,f,e){var
+a=dM(g,h),f=dM(c,a),i=b(e,a,f,d);return b(e,a,l(c,aE(f,a)),i)}function
+i(a){return[0,l(c,e),d]}return 0===a?i(0):f(a-1|0)}return b}function
+hK(c,b,a){if(b){if(a){var
+d=hK(c,b[2],a[2]),e=aE(a[1],c);return[0,j(b[1],e),d]}return b}return n(function(a){return aE(a,c)},a)}function
+hL(b,a){if(a){var
+c=hL(b,a[2]);return hK(b,a[1],c)}return a}function
+qZ(g,f,e){var
 d=g,c=f,a=e;for(;;){if(c){if(a){var
-h=a[2],i=c[2],d=k(d,b(c[1],a[1])),c=i,a=h;continue}return d}return d}}var
-cN=hi(2,6),qE=6;function
-hB(b,a){function
+h=a[2],i=c[2],d=j(d,b(c[1],a[1])),c=i,a=h;continue}return d}return d}}var
+c3=hu(2,6),q0=6;function
+hM(b,a){function
 c(c){if(a)var
-d=hB(c,cM(cN,a)),b=[0,cL(cN,a),d];else
+d=hM(c,c1(c3,a)),b=[0,c0(c3,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-qF(a){var
-c=aw(h,a),d=aw(h,m(a,h));return function(e,b){var
-f=hB(e,b);return n(function(b){var
-e=hA(a,b);return[0,hy(c,bs(d,F(b))),e]},f)}}function
-qG(b,a){return n(function(b){return qD(e,a,j(b))},b)}function
-hC(e,c,a){if(c)if(a)var
-f=hC(e,c[2],a[2]),g=a[1],d=[0,k(b(e,c[1]),g),f];else
+q1(a){var
+c=aE(h,a),d=aE(h,l(a,h));return function(e,b){var
+f=hM(e,b);return n(function(b){var
+e=hL(a,b);return[0,hJ(c,bs(d,J(b))),e]},f)}}function
+q2(b,a){return n(function(b){return qZ(e,a,k(b))},b)}function
+hN(e,c,a){if(c)if(a)var
+f=hN(e,c[2],a[2]),g=a[1],d=[0,j(b(e,c[1]),g),f];else
 var
 d=a;else
 var
 d=c;return d}function
-hD(i,h,c){var
+e5(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
-d=a[2],f=b[2],g=b[1];if(P(g,e)){var
+d=a[2],f=b[2],g=b[1];if(I(g,e)){var
 b=f,a=d;continue}var
-j=hD(f,d,c);return hC(g,a[1],j)}return c}return c}}function
-hE(d,c,b,a){if(b){if(a){var
-f=hE(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return jr(qC(d),qE,c,g,f)}var
+j=e5(f,d,c);return hN(g,a[1],j)}return c}return c}}function
+hO(d,c,b,a){if(b){if(a){var
+f=hO(d,c,b[2],a[2]),g=j(b[1][1],a[1]);return jN(qY(d),q0,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-qH(a,e,d,c){return cL(e,hE(a,b(a,G(cN)),d,c))}function
-qI(a){var
-d=aw(h,m(a,h));return function(f,e){var
-c=dD(e,b(a,G(f)));return m(m(c,aw(dD(c,a),a)),d)}}function
-eQ(b,a){if(b)if(a)var
-d=eQ(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
+q3(a,e,d,c){return c0(e,hO(a,b(a,K(c3)),d,c))}function
+q4(a){var
+d=aE(h,l(a,h));return function(f,e){var
+c=dM(e,b(a,K(f)));return l(l(c,aE(dM(c,a),a)),d)}}function
+e6(b,a){if(b)if(a)var
+d=e6(b[2],a[2]),c=[0,j(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-eR(d,a,c){var
-f=G(cN),b=bh(w(G(a),f)),g=hd(a,hc(b,cN));return n(function(a){var
-c=al(b,a,e);return l(qI(d),g,c)},c)}function
-hF(a){if(a){var
-b=hF(a[2]);return k(eM(a[1]),b)}return e}var
-hG=f(2,f(2,f(2,C(f(2,h)))));function
-qJ(a){return k(bI(aQ(function(b,a){return x(b[1],a)},e,a)),h)}function
-cO(a){return k(k(qJ(a),hG),h)}function
-qK(a,b){var
-c=a[9],d=F(a[9]);return l(qF(cO(b)),d,c)}function
-qL(a){var
+e7(d,a,c){var
+f=K(c3),b=bp(u(K(a),f)),g=hp(a,ho(b,c3));return n(function(a){var
+c=as(b,a,e);return m(q4(d),g,c)},c)}function
+hP(a){if(a){var
+b=hP(a[2]);return j(eY(a[1]),b)}return e}var
+hQ=g(2,g(2,g(2,D(g(2,h)))));function
+q5(a){return j(bP(aT(function(b,a){return v(b[1],a)},e,a)),h)}function
+c4(a){return j(j(q5(a),hQ),h)}function
+q6(a,b){var
+c=a[9],d=J(a[9]);return m(q1(c4(b)),d,c)}function
+q7(a){var
 b=a[9];return n(function(a){return 0},b)}function
-hH(f,e,d,b,a){if(b)if(a){var
-h=a[1],k=hH(f,e,d+1|0,b[2],a[2]);if(h)var
+hR(g,e,d,b,a){if(b)if(a){var
+h=a[1],k=hR(g,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=g(e,d),i=j?qG(f,b[1]):j;var
+j=f(e,d),i=j?q2(g,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-dJ(c,a){if(a)var
-e=a[1],f=dJ(c,a[2]),d=[0,n(function(a){return b(b(G(c[1]),e),a)},a),f];else
+dQ(c,a){if(a)var
+e=a[1],f=dQ(c,a[2]),d=[0,n(function(a){return b(b(K(c[1]),e),a)},a),f];else
 var
 d=a;return d}function
-eS(c,g,f,e,d,a){if(f){if(e){if(d){var
-h=eS(c,g,f[2],e[2],d[2],a),i=e[1],j=n(function(a){return b(i,a)},a),k=f[1];return[0,aZ(eR(cO(g),k,d),j),h]}return dJ(c,a)}return dJ(c,a)}return dJ(c,a)}function
-eT(d,b){if(b){var
-a=al(b[1],d,0);if(a)var
-c=eT(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+e8(c,g,f,e,d,a){if(f){if(e){if(d){var
+h=e8(c,g,f[2],e[2],d[2],a),i=e[1],j=n(function(a){return b(i,a)},a),k=f[1];return[0,a2(e7(c4(g),k,d),j),h]}return dQ(c,a)}return dQ(c,a)}return dQ(c,a)}function
+e9(d,b){if(b){var
+a=as(b[1],d,0);if(a)var
+c=e9(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return qM}function
-dK(b,a){if(b){var
-c=b[1];return a?[0,x(c,a[1])]:[0,c]}return a}function
-b$(b,a){if(b){var
+e=a;return e}return q8}function
+dR(b,a){if(b){var
+c=b[1];return a?[0,v(c,a[1])]:[0,c]}return a}function
+cf(b,a){if(b){var
 c=b[1];return a?[0,aD(c,a[1])]:[0,c]}return a}function
-dL(b,a){var
-c=j(a),d=b$(j(b),c),e=i(a);return[0,dK(i(b),e),d]}function
-hI(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,hI(a,b,d)]},g=function(a){return[0,dL(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-dM(c,a,e,d){var
-f=ab(function(d){return R(b(a,d),c)},d);return[0,ab(function(d){return w(b(a,d),c)},e),f]}function
-hJ(e,d,a,c){if(a){var
-b=a[1],f=hJ(e,d,a[2],c),g=j(j(b)),h=dM(e,d,i(j(b)),g);return hI(i(b),h,f)}return c}function
-hK(c,a){var
-d=w(a,c);if(P(a,b(c,d)))return[0,[0,a,d],h];var
-e=w(c,a);return P(c,b(a,e))?[0,[0,c,h],e]:[0,[0,b(c,a),a],c]}function
-hL(f,e,c,a){function
-d(a,c){return a?[0,b(f,a[1])]:ab(function(a){return b(e,a)},c)}var
-g=j(a),h=d(j(c),g),k=i(a);return[0,d(i(c),k),h]}function
-dN(d,c,a){var
-f=dI(d),g=q(e,a)?c[3]:c[4];return w(b(a,g),f)}function
-qN(c,b,a){return s(dN(c,b,s(a)))}function
-qO(f,c,a,d){var
-g=q(e,a)?c[4]:c[3],h=b(d,g);return w(b(a,dI(f)),h)}function
-hM(a,l,d,c){var
-f=hw(a,l,d[1]);if(z(e,dH(a)))var
+dS(b,a){var
+c=k(a),d=cf(k(b),c),e=i(a);return[0,dR(i(b),e),d]}function
+hS(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,hS(a,b,d)]},g=function(a){return[0,dS(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+dT(c,a,e,d){var
+f=Y(function(d){return T(b(a,d),c)},d);return[0,Y(function(d){return u(b(a,d),c)},e),f]}function
+hT(e,d,a,c){if(a){var
+b=a[1],f=hT(e,d,a[2],c),g=k(k(b)),h=dT(e,d,i(k(b)),g);return hS(i(b),h,f)}return c}function
+hU(c,a){var
+d=u(a,c);if(I(a,b(c,d)))return[0,[0,a,d],h];var
+e=u(c,a);return I(c,b(a,e))?[0,[0,c,h],e]:[0,[0,b(c,a),a],c]}function
+hV(f,e,c,a){function
+d(a,c){return a?[0,b(f,a[1])]:Y(function(a){return b(e,a)},c)}var
+g=k(a),h=d(k(c),g),j=i(a);return[0,d(i(c),j),h]}function
+cg(d,c,a){var
+f=a4(d),g=p(e,a)?c[3]:c[4];return u(b(a,g),f)}function
+e_(c,b,a){return s(cg(c,b,s(a)))}function
+q9(f,c,a,d){var
+g=p(e,a)?c[4]:c[3],h=b(d,g);return u(b(a,a4(f)),h)}function
+hW(a,l,d,c){var
+f=e3(a,l,d[1]);if(A(e,c2(a)))var
 m=c[2],n=c[1],h=m,g=n;else
 var
-q=i(c),r=j(c),h=q,g=r;var
-o=ab(function(c){return k(f,dN(a,d,b(s(dH(a)),c)))},h),p=ab(function(c){return k(f,qN(a,d,b(s(dH(a)),c)))},g);return[0,hv(a),p,o]}function
-hN(a,i){var
-d=qz(a);if(d)var
-c=d[1],p=b(c[1],c[1]),q=ag(a),r=[0,s(b(b(i,b(ag(a),q)),p))],j=[0,[0,e,[0,b(c[2],c[2]),0,r]],0];else
+q=i(c),r=k(c),h=q,g=r;var
+o=Y(function(c){return j(f,cg(a,d,b(s(c2(a)),c)))},h),p=Y(function(c){return j(f,e_(a,d,b(s(c2(a)),c)))},g);return[0,e2(a),p,o]}function
+hX(a,i){var
+d=e4(a);if(d)var
+c=d[1],p=b(c[1],c[1]),q=ag(a),r=[0,s(b(b(i,b(ag(a),q)),p))],k=[0,[0,e,[0,b(c[2],c[2]),0,r]],0];else
 var
-j=d;var
-g=qA(a);if(g)var
-l=g[1],m=l[2],n=l[1],t=G(a[1]),u=[0,b(b(b(b(f(2,h),i),t),n),m)],v=[0,f(2,h),0,u],o=[0,[0,k(n,m),v],0];else
+k=d;var
+f=qW(a);if(f)var
+l=f[1],m=l[2],n=l[1],t=K(a[1]),u=[0,b(b(b(b(g(2,h),i),t),n),m)],v=[0,g(2,h),0,u],o=[0,[0,j(n,m),v],0];else
 var
-o=g;return aZ(o,j)}function
-eU(d,e){var
+o=f;return a2(o,k)}function
+dU(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=eU(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=dU(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-hO(a){var
+hY(a){var
 c=a[4];if(typeof
 c!=="number"&&2!==c[0])return ag(a);var
 d=ag(a);return b(ag(a),d)}function
-qP(c,h,a,d,g){if(typeof
+q_(c,h,a,d,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-o=ag(c),p=b(ag(c),o),r=a0(x(e,R(b(b(b(a,a),p),i),h))),t=d[1];return[0,i,b(b(a,a),t),r]}var
-n=w(dN(c,d,s(b(b(a,hO(c)),i))),h);return[0,i,a0(d[1]),n]}var
+o=ag(c),q=b(ag(c),o),r=a3(v(e,T(b(b(b(a,a),q),i),h))),t=d[1];return[0,i,b(b(a,a),t),r]}var
+n=u(cg(c,d,s(b(b(a,hY(c)),i))),h);return[0,i,a3(d[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
-l=q(e,f);if(l)var
-v=ag(c),y=b(ag(c),v),z=bi(w(b(b(b(a,a),y),f),h)),A=d[1],m=[1,f,b(b(a,a),A),z];else
+l=p(e,f);if(l)var
+x=ag(c),y=b(ag(c),x),z=bq(u(b(b(b(a,a),y),f),h)),A=d[1],m=[1,f,b(b(a,a),A),z];else
 var
 m=l;return m}var
-u=w(dN(c,d,b(b(a,hO(c)),f)),h);return[1,f,a0(d[1]),u]}}function
-qQ(f,a,d,c){var
-g=b(f,d);return a0(x(e,R(m(b(a,c),g),a)))}function
-qR(l,j,c,i,e,a,d){var
-g=l[4];if(typeof
-g==="number"&&!g){var
-n=k(m(e,b(b(f(2,h),j),d)),i),o=k(a,c);return q(b(k(a,c),o),n)}return q(m(b(c,e),d),a)}function
-qS(n,l,c,j,e,a,d){var
-g=n[4];if(typeof
-g==="number"&&!g){var
-i=q(c,a);if(i){var
-o=m(a,c),p=b(m(a,c),o);return q(k(m(e,b(b(f(2,h),l),d)),j),p)}return i}return q(k(b(c,e),d),a)}function
-qT(g,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(qR(g,f,e,d,a[2],a[3],c)){var
-h=j(b),k=i(b);return[0,dK([0,a[1]],k),h]}return b}if(qS(g,f,e,d,a[2],a[3],c)){var
-l=j(b),m=b$([0,a[1]],l);return[0,i(b),m]}return b}}function
-hP(d,c,b,a){if(c){if(b){if(a){var
-e=hP(d,c[2],b[2],a[2]);return[0,a4(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-hQ(f,e,d,b,a){if(b)if(a)var
-g=hQ(f,e,d,b[2],a[2]),c=[0,qP(f,e,d,b[1],a[1]),g];else
+w=u(cg(c,d,b(b(a,hY(c)),f)),h);return[1,f,a3(d[1]),w]}}function
+q$(f,a,d,c){var
+g=b(f,d);return a3(v(e,T(l(b(a,c),g),a)))}function
+ra(m,k,c,i,e,a,d){var
+f=m[4];if(typeof
+f==="number"&&!f){var
+n=j(l(e,b(b(g(2,h),k),d)),i),o=j(a,c);return p(b(j(a,c),o),n)}return p(l(b(c,e),d),a)}function
+rb(n,m,c,k,e,a,d){var
+f=n[4];if(typeof
+f==="number"&&!f){var
+i=p(c,a);if(i){var
+o=l(a,c),q=b(l(a,c),o);return p(j(l(e,b(b(g(2,h),m),d)),k),q)}return i}return p(j(b(c,e),d),a)}function
+rc(g,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(ra(g,f,e,d,a[2],a[3],c)){var
+h=k(b),j=i(b);return[0,dR([0,a[1]],j),h]}return b}if(rb(g,f,e,d,a[2],a[3],c)){var
+l=k(b),m=cf([0,a[1]],l);return[0,i(b),m]}return b}}function
+hZ(d,c,b,a){if(c){if(b){if(a){var
+e=hZ(d,c[2],b[2],a[2]);return[0,a_(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+h0(f,e,d,b,a){if(b)if(a)var
+g=h0(f,e,d,b[2],a[2]),c=[0,q_(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-hR(b){var
+ch(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return h;return s(h)}function
-hS(a,c){var
-d=dH(a);return b(c,b(hR(a),d))}function
-dO(a,h,s,r,q,p,d,o,c){if(c){var
-i=c[1],f=i[1],j=z(e,f);if(j){var
-t=i[2],u=b(b(p,hR(a)),f),v=d[1],w=hw(a,h,d[1]),g=qv(h,r,q,hv(a),w,v,o,u,t);if(g)var
-k=g[1],x=b(b(k[2],f),s),l=[0,qO(a,d,k[1],x)];else
+h1(a,c){var
+d=c2(a);return b(c,b(ch(a),d))}function
+dV(a,h,s,r,q,p,d,o,c){if(c){var
+i=c[1],f=i[1],j=A(e,f);if(j){var
+t=i[2],u=b(b(p,ch(a)),f),v=d[1],w=e3(a,h,d[1]),g=qT(h,r,q,e2(a),w,v,o,u,t);if(g)var
+k=g[1],x=b(b(k[2],f),s),l=[0,q9(a,d,k[1],x)];else
 var
 l=g;var
 m=l}else
@@ -2926,365 +2934,365 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-qU(l,k,f,e,d,q,p,m,a,o,c){var
+rd(l,j,g,e,d,q,p,m,a,o,c){var
 r=m[1];if(r){var
-w=a[2],x=n(function(a){return b(w,a)},q),t=aZ(g(p,o),x),y=j(c),z=m[2],A=b$(ab(s,dO(l,k,f,e,d,s(h),a,t,z)),y),B=i(c);return[0,dK(dO(l,k,f,e,d,h,a,t,[0,r[1]]),B),A]}var
+w=a[2],x=n(function(a){return b(w,a)},q),t=a2(f(p,o),x),y=k(c),z=m[2],A=cf(Y(s,dV(l,j,g,e,d,s(h),a,t,z)),y),B=i(c);return[0,dR(dV(l,j,g,e,d,h,a,t,[0,r[1]]),B),A]}var
 u=m[2];if(u){var
-C=a[2],D=n(function(a){return b(C,a)},q),v=aZ(g(p,o),D),E=j(c),F=[0,u[1]],G=b$(ab(s,dO(l,k,f,e,d,s(h),a,v,F)),E),H=i(c);return[0,dK(dO(l,k,f,e,d,h,a,v,0),H),G]}return c}function
-eV(l,k,j,i,h,g,f,c,p,o,a){if(c){var
-m=c[1],b=m[1],d=cM(b,o);if(d){var
-e=cM(b,a);if(e){var
-n=dB(p,b),q=eV(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,qU(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return aZ(cL(b,a),r)}return a}return a}return a}function
-qV(a){var
-b=a[4];return hl(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-dP(b,a){return al(a,b,[0,e,e,h,h])}function
-qW(f,d,a,c,b){var
-g=hD(c,b,n(function(a){return e},a)),h=F(f[9]);return qH(cO(d),h,a,g)}function
-hT(e,c,a){if(c)if(a)var
-f=hT(e,c[2],a[2]),g=b(e,c[1][2]),d=[0,k(a[1],g),f];else
+C=a[2],D=n(function(a){return b(C,a)},q),v=a2(f(p,o),D),E=k(c),F=[0,u[1]],G=cf(Y(s,dV(l,j,g,e,d,s(h),a,v,F)),E),H=i(c);return[0,dR(dV(l,j,g,e,d,h,a,v,0),H),G]}return c}function
+e$(l,k,j,i,h,g,f,c,p,o,a){if(c){var
+m=c[1],b=m[1],d=c1(b,o);if(d){var
+e=c1(b,a);if(e){var
+n=dK(p,b),q=e$(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,rd(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return a2(c0(b,a),r)}return a}return a}return a}function
+re(a){var
+b=a[4];return hx(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+dW(b,a){return as(a,b,[0,e,e,h,h])}function
+rf(f,d,a,c,b){var
+g=e5(c,b,n(function(a){return e},a)),h=J(f[9]);return q3(c4(d),h,a,g)}function
+h2(e,c,a){if(c)if(a)var
+f=h2(e,c[2],a[2]),g=b(e,c[1][2]),d=[0,j(a[1],g),f];else
 var
 d=a;else
 var
 d=c;return d}function
-qX(i,g,w,b,v,u,d,t,s,r,p,a,c){var
-j=cL(F(d),a),k=hu(a,s,e,e);if(k){var
-l=k[1];if(P(l[1],b)&&z(e,b)){var
-x=bg(f(2,h),hG);if(q(hF(j),x)){var
-m=aS(cM(F(d),a),p),n=qW(i,g,w,j,t),o=eP(a,r),y=P(m,e)?n:hT(m,g,n),A=qQ(b,u,l[2],o);return hP(function(a,c,d){return qT(i,b,A,o,a,c,d)},v,y,c)}}return c}return c}function
-qY(a,l,k,b,h,u,Q,P,g,O,f){var
-v=l[3],d=eU(O,l[4]),c=n(i,d),w=am(function(b){return aP(b,a[2])},c);if(w){var
-m=hJ(l[3],k,d,g),o=f[1];if(o){var
-R=[0,o[1],o[2]],p=eT(u,c);if(p)var
-x=p[1],y=hK(v,k),z=y[1],e=z[1],A=y[2],S=z[2],T=n(function(c){var
-d=al(i(c),g,b_),f=hL(S,A,j(c),d);return hM(a,e,dP(b,i(c)),f)},d),B=hN(a,e),C=aZ(T,n(j,B)),q=n(i,B),U=cO(b),D=n(function(a){return eQ(h,a)},x),E=eS(a,b,c,n(function(a){return dP(b,a)[2]},c),D,q),V=qX(a,b,h,Q,P,e,c,x,C,E,q,R,m),W=0,X=f[2],Y=function(a){return eR(U,a,D)},F=[0,eV(a,e,hS(a,A),C,E,q,Y,X,W,b,V)];else
+rg(i,f,w,b,v,u,d,t,s,r,q,a,c){var
+j=c0(J(d),a),k=hG(a,s,e,e);if(k){var
+l=k[1];if(I(l[1],b)&&A(e,b)){var
+x=bo(g(2,h),hQ);if(p(hP(j),x)){var
+m=aP(c1(J(d),a),q),n=rf(i,f,w,j,t),o=e1(a,r),y=I(m,e)?n:h2(m,f,n),z=q$(b,u,l[2],o);return hZ(function(a,c,d){return rc(i,b,z,o,a,c,d)},v,y,c)}}return c}return c}function
+rh(a,l,j,b,h,u,Q,P,g,O,f){var
+v=l[3],d=dU(O,l[4]),c=n(i,d),w=an(function(b){return aK(b,a[2])},c);if(w){var
+m=hT(l[3],j,d,g),o=f[1];if(o){var
+R=[0,o[1],o[2]],p=e9(u,c);if(p)var
+x=p[1],y=hU(v,j),z=y[1],e=z[1],A=y[2],S=z[2],T=n(function(c){var
+d=as(i(c),g,ce),f=hV(S,A,k(c),d);return hW(a,e,dW(b,i(c)),f)},d),B=hX(a,e),C=a2(T,n(k,B)),q=n(i,B),U=c4(b),D=n(function(a){return e6(h,a)},x),E=e8(a,b,c,n(function(a){return dW(b,a)[2]},c),D,q),V=rg(a,b,h,Q,P,e,c,x,C,E,q,R,m),W=0,X=f[2],Y=function(a){return e7(U,a,D)},F=[0,e$(a,e,h1(a,A),C,E,q,Y,X,W,b,V)];else
 var
 F=p;return F}var
 r=f[2];if(r){var
-s=eT(u,c);if(s)var
-Z=s[1],G=hK(v,k),H=G[1],t=H[1],I=G[2],_=H[2],$=n(function(c){var
-d=al(i(c),g,b_),e=hL(_,I,j(c),d);return hM(a,t,dP(b,i(c)),e)},d),J=hN(a,t),aa=aZ($,n(j,J)),K=n(i,J),ab=cO(b),L=n(function(a){return eQ(h,a)},Z),ac=eS(a,b,c,n(function(a){return dP(b,a)[2]},c),L,K),ad=0,ae=[0,r[1],r[2]],af=function(a){return eR(ab,a,L)},M=[0,eV(a,t,hS(a,I),aa,ac,K,af,ae,ad,b,m)];else
+s=e9(u,c);if(s)var
+Z=s[1],G=hU(v,j),H=G[1],t=H[1],I=G[2],_=H[2],$=n(function(c){var
+d=as(i(c),g,ce),e=hV(_,I,k(c),d);return hW(a,t,dW(b,i(c)),e)},d),J=hX(a,t),aa=a2($,n(k,J)),K=n(i,J),ab=c4(b),L=n(function(a){return e6(h,a)},Z),ac=e8(a,b,c,n(function(a){return dW(b,a)[2]},c),L,K),ad=0,ae=[0,r[1],r[2]],af=function(a){return e7(ab,a,L)},M=[0,e$(a,t,h1(a,I),aa,ac,K,af,ae,ad,b,m)];else
 var
 M=s;return M}var
 N=[0,m]}else
 var
 N=w;return N}function
-eW(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,eW(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
-hU(d,c,b,a){if(a)var
-e=a[1],h=hU(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b5(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
+dX(c,b,a){if(a){var
+d=a[2],e=a[1],g=function(a){return[0,e,dX(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
+h3(d,c,b,a){if(a)var
+e=a[1],h=h3(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=cb(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
 var
-f=a;return f}var
-eX=[0,e,0];function
-qZ(e,b,a){var
-f=b$([0,e],j(a)),g=b$(j(b),f),c=i(b);if(c)var
-h=c[1],d=x(i(a),h);else
+g=a;return g}var
+fa=[0,e,0];function
+ri(e,b,a){var
+f=cf([0,e],k(a)),g=cf(k(b),f),c=i(b);if(c)var
+h=c[1],d=v(i(a),h);else
 var
 d=i(a);return[0,d,g]}function
-q0(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=dM(e,c,a[3],a[4]);return eW(function(a){return qZ(c,g,a)},f,b)}return b}return b}function
-hV(d,a,c,b){var
-e=bs(eX,c),f=a[4],g=a[3];return cK(function(a,c){return q0(d,g,b,a,c)},f,e)}function
-hW(b,a){return x(e,m(b,ax(n(i,a))))}function
-hX(b){var
-a=j(b);return a?a[1]:e}function
-dQ(a){return j(a)?0:1}function
-q1(a){return F(b6(dQ,a))}function
-hY(b,a){var
-c=j(a);if(c){var
-d=k(i(a),b);return aD(c[1],d)}return k(i(a),b)}function
-q2(g,f,e,d,a){var
-b=dQ(a),h=b?1:b;if(d===h)var
-j=m(g,m(e,hX(a))),c=x(i(a),j);else
+rj(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=dT(e,c,a[3],a[4]);return dX(function(a){return ri(c,g,a)},f,b)}return b}return b}function
+h4(d,a,c,b){var
+e=bs(fa,c),f=a[4],g=a[3];return cZ(function(a,c){return rj(d,g,b,a,c)},f,e)}function
+h5(b,a){return v(e,l(b,at(n(i,a))))}function
+h6(b){var
+a=k(b);return a?a[1]:e}function
+dY(a){return k(a)?0:1}function
+rk(a){return J(cc(dY,a))}function
+h7(b,a){var
+c=k(a);if(c){var
+d=j(i(a),b);return aD(c[1],d)}return j(i(a),b)}function
+rl(g,f,e,d,a){var
+b=dY(a),h=b?1:b;if(d===h)var
+j=l(g,l(e,h6(a))),c=v(i(a),j);else
 var
-c=i(a);return[0,[0,c],[0,hY(f,a)]]}function
-dR(a){var
+c=i(a);return[0,[0,c],[0,h7(f,a)]]}function
+dZ(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-q3(b,a){var
-c=q1(a),d=ax(n(hX,a)),e=hW(b,a);return n(function(a){return q2(b,e,d,c,a)},a)}function
-q4(c,a){var
-d=c[10],h=d?x(e,m(d[1],a)):e,f=c[11],i=f?x(e,m(a,f[1])):e,g=x(h,i);return b(g,g)}function
-q5(e,d,a){var
-f=m(d,a),c=x(m(a,e),f);return b(c,c)}function
-eY(b){var
-a=b[10];return a?q(e,a[1]):a}function
-hZ(b){var
-a=b[11];return a?q(a[1],e):a}function
-q6(b,a){var
-c=eY(b),d=c?z(a,e):c;if(d)var
+rm(b,a){var
+c=rk(a),d=at(n(h6,a)),e=h5(b,a);return n(function(a){return rl(b,e,d,c,a)},a)}function
+rn(c,a){var
+d=c[10],h=d?v(e,l(d[1],a)):e,f=c[11],i=f?v(e,l(a,f[1])):e,g=v(h,i);return b(g,g)}function
+ro(e,d,a){var
+f=l(d,a),c=v(l(a,e),f);return b(c,c)}function
+d0(b){var
+a=b[10];return a?p(e,a[1]):a}function
+fb(b){var
+a=b[11];return a?p(a[1],e):a}function
+rp(b,a){var
+c=d0(b),d=c?A(a,e):c;if(d)var
 f=d;else{var
-g=hZ(b);if(g)return z(e,a);var
+g=fb(b);if(g)return A(e,a);var
 f=g}return f}function
-h0(c,a){return ax(n(function(a){return q6(c,a)?e:b(a,a)},a))}function
-h1(b,a){return eY(b)?a:n(s,a)}function
-h2(a){return aQ(x,dE(e,a),a)}function
-q7(a,c){var
-d=eY(a),b=d||hZ(a);return b?z(h2(h1(a,c)),e):b}function
-q8(e,d,c,a){var
-f=b(e,d),g=j(a),h=R(b(j(c),g),f),k=b(e,d),l=i(a);return[0,w(b(i(c),l),k),h]}function
-h3(a,e,d,c){function
-g(b){return dF([0,a,a],q8(a,e,c,h3(a,k(e,h),b,c)))}function
-i(c){return[0,a,b(f(2,h),a)]}return 0===d?i(0):g(d-1|0)}function
-h4(c,b,a){function
-d(b){return h4(c,b,b9(c,a,a))}function
+h8(c,a){return at(n(function(a){return rp(c,a)?e:b(a,a)},a))}function
+h9(b,a){return d0(b)?a:n(s,a)}function
+h_(a){return aT(v,dN(e,a),a)}function
+rq(a,c){var
+d=d0(a),b=d||fb(a);return b?A(h_(h9(a,c)),e):b}function
+rr(e,d,c,a){var
+f=b(e,d),g=k(a),h=T(b(k(c),g),f),j=b(e,d),l=i(a);return[0,u(b(i(c),l),j),h]}function
+h$(a,e,d,c){function
+f(b){return dO([0,a,a],rr(a,e,c,h$(a,j(e,h),b,c)))}function
+i(c){return[0,a,b(g(2,h),a)]}return 0===d?i(0):f(d-1|0)}function
+ia(c,b,a){function
+d(b){return ia(c,b,cd(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-q9(a,n,d,c,m){var
-o=aw(m,G(d)),g=aR(a,eM(c),o),p=j(g),i=q(b(f(2,h),p),a);if(i)var
-k=h3(a,h,n,g),r=q(e,c)?k:qk(a,k),l=[0,h4(a,d,r)];else
+rs(a,n,d,c,m){var
+o=aE(m,K(d)),f=aU(a,eY(c),o),q=k(f),i=p(b(g(2,h),q),a);if(i)var
+j=h$(a,h,n,f),r=p(e,c)?j:qI(a,j),l=[0,ia(a,d,r)];else
 var
 l=i;return l}function
-q_(o,n,d,c){var
-p=b(f(2,h),c),a=x(e,w(b(C(f(2,h)),d),p)),q=bI(c),g=x(e,k(m(bI(eM(d)),q),h)),i=k(k(bI(o),a),g),r=k(bi(i),h),s=bi(a),j=aD(k(G(n),s),r),l=k(k(g,w(i,j)),h),t=f(2,f(2,h)),u=bh(k(k(a,l),t)),v=bh(l);return[0,[0,bh(j),v],u]}function
-h5(a,h,d,c){var
-e=q_(a,h,d,c),f=e[1],g=aw(a,G(e[2])),b=q9(g,f[1],f[2],d,c),i=b?[0,hn(g,a,b[1])]:b;return i}var
-q$=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))),h6=f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,f(2,h))))))))))))))))))));function
-cP(g,f,c,a){if(q(a,e))return 0;if(z(b(q$,a),c))return 0;if(z(c,b(s(h6),a))){var
-d=h5(g,f,s(h6),h),i=d?[0,[0,e,j(d[1])]]:d;return i}return h5(g,f,c,a)}function
-eZ(a,g,f){var
+rt(o,n,d,c){var
+p=b(g(2,h),c),a=v(e,u(b(D(g(2,h)),d),p)),q=bP(c),f=v(e,j(l(bP(eY(d)),q),h)),i=j(j(bP(o),a),f),r=j(bq(i),h),s=bq(a),k=aD(j(K(n),s),r),m=j(j(f,u(i,k)),h),t=g(2,g(2,h)),w=bp(j(j(a,m),t)),x=bp(m);return[0,[0,bp(k),x],w]}function
+ib(a,h,d,c){var
+e=rt(a,h,d,c),f=e[1],g=aE(a,K(e[2])),b=rs(g,f[1],f[2],d,c),i=b?[0,hz(g,a,b[1])]:b;return i}var
+ru=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))),ic=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,h))))))))))))))))))));function
+c5(g,f,c,a){if(p(a,e))return 0;if(A(b(ru,a),c))return 0;if(A(c,b(s(ic),a))){var
+d=ib(g,f,s(ic),h),i=d?[0,[0,e,k(d[1])]]:d;return i}return ib(g,f,c,a)}function
+fc(a,g,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-h=a[8],d=cP(g,f,m(b[1],c[1]),h);return d?i(d[1]):e}return e}return e}function
-ra(c,a,d){if(c[2]===1)return[0,[0,a],[0,a]];var
-e=m(G(c[2]),h),f=k(a,b(e,eZ(c,a,d))),g=[0,R(b(a,a),f)],i=b(e,a),j=k(eZ(c,a,d),i);return[0,[0,w(b(a,eZ(c,a,d)),j)],g]}function
-h7(d,c){var
+h=a[8],d=c5(g,f,l(b[1],c[1]),h);return d?i(d[1]):e}return e}return e}function
+rv(c,a,d){if(c[2]===1)return[0,[0,a],[0,a]];var
+e=l(K(c[2]),h),f=j(a,b(e,fc(c,a,d))),g=[0,T(b(a,a),f)],i=b(e,a),k=j(fc(c,a,d),i);return[0,[0,u(b(a,fc(c,a,d)),k)],g]}function
+id(d,c){var
 e=ag(d);return function(a,f){var
-g=b(a[2],e),h=h0(d,f),i=b(a[1],a[1]);return R(a0(b(b(b(c,c),i),h)),g)}}function
-h8(d,a,h,f,c){if(P(h[1],e)&&q7(d,c)){var
-g=h2(h1(d,c)),i=b(g,g);return s(bi(w(b(b(a,a),i),f)))}var
-j=h0(d,c);return a0(R(b(b(a,a),j),f))}function
-h9(a){return a?a[1][2]:h}function
-h_(a){var
-c=ag(a);return function(a){return ab(function(a){return b(a[1],c)},a)}}function
-rb(a,c){var
-e=h9(c);function
-f(a){return b(e,a)}function
-d(a){return ab(f,a)}var
-h=g(h_(a),c),i=[0,ab(s,g(h_(a),c)),h],j=d(a[11]);return dL([0,d(a[10]),j],i)}function
-h$(c,a){var
+g=b(a[2],e),h=h8(d,f),i=b(a[1],a[1]);return T(a3(b(b(b(c,c),i),h)),g)}}function
+ie(d,a,h,f,c){if(I(h[1],e)&&rq(d,c)){var
+g=h_(h9(d,c)),i=b(g,g);return s(bq(u(b(b(a,a),i),f)))}var
+j=h8(d,c);return a3(T(b(b(a,a),j),f))}function
+ig(a){return a?a[1][2]:h}function
+ih(a){var
+c=ag(a);return function(a){return Y(function(a){return b(a[1],c)},a)}}function
+rw(a,c){var
+e=ig(c);function
+g(a){return b(e,a)}function
+d(a){return Y(g,a)}var
+h=f(ih(a),c),i=[0,Y(s,f(ih(a),c)),h],j=d(a[11]);return dS([0,d(a[10]),j],i)}function
+ii(c,a){var
 d=ag(c);return function(f,e){var
-g=b(b(d,h9(f)),d),h=rb(c,f),i=h[1];if(i){var
+g=b(b(d,ig(f)),d),h=rw(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],m=[0,R(b(a,ax(n(function(a){var
-c=b(k,a);return x(b(l,a),c)},e))),g)];return[0,[0,w(b(a,ax(n(function(a){var
-c=b(k,a);return aD(b(l,a),c)},e))),g)],m]}return b_}return b_}}function
-rc(a,f){var
+k=j[1],l=i[1],m=[0,T(b(a,at(n(function(a){var
+c=b(k,a);return v(b(l,a),c)},e))),g)];return[0,[0,u(b(a,at(n(function(a){var
+c=b(k,a);return aD(b(l,a),c)},e))),g)],m]}return ce}return ce}}function
+rx(a,f){var
 c=ag(a);return function(g){var
 d=a[10];if(d){var
 e=a[11];if(e)var
-j=b(c,c),k=e[1],l=d[1],h=[0,R(b(f,ax(n(function(a){return q5(l,k,a)},g))),j)];else
+j=b(c,c),k=e[1],l=d[1],h=[0,T(b(f,at(n(function(a){return ro(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-m=b(c,c);return[0,[0,w(b(f,ax(n(function(b){return q4(a,b)},g))),m)],i]}}function
-ia(b,c,j,a){var
+m=b(c,c);return[0,[0,u(b(f,at(n(function(b){return rn(a,b)},g))),m)],i]}}function
+ij(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?g(rc(b,c),a):ra(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?f(rx(b,c),a):rv(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],m=l(h$(b,c),[0,e],a),o=[0,l(h7(b,c),e,a)],p=n(s,a);return dL([0,[0,s(l(h7(b,c),e,p))],o],m)}return l(h$(b,c),0,a)}var
-f=d[1],h=aS(a,a),k=[0,h8(b,c,f,h,a)];return[0,[0,s(h8(b,c,f,h,n(s,a)))],k]}}function
-rd(a,c,b){var
+e=i[1],l=m(ii(b,c),[0,e],a),o=[0,m(id(b,c),e,a)],p=n(s,a);return dS([0,[0,s(m(id(b,c),e,p))],o],l)}return m(ii(b,c),0,a)}var
+g=d[1],h=aP(a,a),k=[0,ie(b,c,g,h,a)];return[0,[0,s(ie(b,c,g,h,n(s,a)))],k]}}function
+ry(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bs(ia(a,c,b,0),i)];else
+i=a[2],f=[0,bs(ij(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=hx(a);if(g)var
-j=a[9],h=[0,n(function(d){return ia(a,c,b,d)},j)];else
+g=hI(a);if(g)var
+j=a[9],h=[0,n(function(d){return ij(a,c,b,d)},j)];else
 var
 h=g;return h}function
-ib(d,c,b,a){function
+ik(d,c,b,a){function
 e(b){var
-e=ib(d,c+1|0,b,hj(a));return[0,l(d,c,dE(re,a)),e]}function
+e=ik(d,c+1|0,b,hv(a));return[0,m(d,c,dN(rz,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-rf(e,d,c,b,j,i,h,a,g,f){var
-k=hQ(e,c,a,b,g),l=d[2],m=0;return bt(ib(function(f,g){return qY(e,d,c,b,j,i,a,k,h,f,g)},m,l,f))}function
-e0(a,b){var
-c=a[4];return b5(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-rg(a,e,d,c){var
-b=hV(a,e,d,c);return[0,hW(a,b),b]}function
-rh(c,b,a){return dQ(a)?b:x(b,hY(c,a))}function
-ic(c,a,b){if(a){if(b){var
-d=ic(c,a[2],b[2]);return[0,rh(c,a[1],b[1]),d]}return a}return a}function
-ri(f,a,b){var
-c=b8(0,a[2]),g=b6(function(b){return e0(a,b)},c),d=n(function(c){return rg(f,a,b,c)},g),h=bs(e,b),i=cK(function(b,a){return ic(a[1],b,a[2])},d,h);return[0,d,G(F(b6(function(b){return dA(e0(a,b))},c))),i]}function
-id(b,a){if(b)if(a)var
-d=id(b[2],a[2]),c=[0,dL(b[1],a[1]),d];else
+rA(e,d,c,b,j,i,h,a,g,f){var
+k=h0(e,c,a,b,g),l=d[2],m=0;return bB(ik(function(f,g){return rh(e,d,c,b,j,i,a,k,h,f,g)},m,l,f))}function
+fd(a,b){var
+c=a[4];return cb(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+rB(a,e,d,c){var
+b=h4(a,e,d,c);return[0,h5(a,b),b]}function
+rC(c,b,a){return dY(a)?b:v(b,h7(c,a))}function
+il(c,a,b){if(a){if(b){var
+d=il(c,a[2],b[2]);return[0,rC(c,a[1],b[1]),d]}return a}return a}function
+rD(f,a,b){var
+c=bQ(0,a[2]),g=cc(function(b){return fd(a,b)},c),d=n(function(c){return rB(f,a,b,c)},g),h=bs(e,b),i=cZ(function(b,a){return il(a[1],b,a[2])},d,h);return[0,d,K(J(cc(function(b){return dJ(fd(a,b))},c))),i]}function
+im(b,a){if(b)if(a)var
+d=im(b[2],a[2]),c=[0,dS(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-rj(c,b,a,g){var
-d=dR(b);if(d)var
-e=function(a){return id(g,q3(c,a))},h=e(bs(eX,b[2])),i=function(d){return e0(a,d)?e(hV(c,a,b[2],d)):h},f=[0,n(i,b8(0,a[2]))];else
+rE(c,b,a,g){var
+d=dZ(b);if(d)var
+e=function(a){return im(g,rm(c,a))},h=e(bs(fa,b[2])),i=function(d){return fd(a,d)?e(h4(c,a,b[2],d)):h},f=[0,n(i,bQ(0,a[2]))];else
 var
 f=d;return f}function
-e1(a){return a[12]}function
-aE(b,a){return al(a,b[13],0)}function
-dS(b,a){return al(a,b[14],e)}function
-rk(a,c){return q(e,a)?b(a,i(c)):b(a,j(c))}function
-e2(c,b,a){if(c){if(b){if(a){var
-d=e2(c[2],b[2],a[2]),f=a[1];return k(rk(m(c[1],b[1]),f),d)}return e}return e}return e}function
-cQ(b,a){var
-c=b[2];return F(a)===c?1:0}function
-rl(a,i,h,d,c){var
-e=cQ(a,aE(a,d)),f=e?cQ(a,aE(a,c)):e;if(f)var
-j=dS(a,c),l=b(i,m(dS(a,d),j)),n=aE(a,c),g=[0,k(e2(aE(a,d),n,h),l)];else
+d1(a){return a[12]}function
+ao(b,a){return as(a,b[13],0)}function
+ci(b,a){return as(a,b[14],e)}function
+rF(a,c){return p(e,a)?b(a,i(c)):b(a,k(c))}function
+fe(c,b,a){if(c){if(b){if(a){var
+d=fe(c[2],b[2],a[2]),f=a[1];return j(rF(l(c[1],b[1]),f),d)}return e}return e}return e}function
+bR(b,a){var
+c=b[2];return J(a)===c?1:0}function
+rG(a,i,h,d,c){var
+e=bR(a,ao(a,d)),f=e?bR(a,ao(a,c)):e;if(f)var
+k=ci(a,c),m=b(i,l(ci(a,d),k)),n=ao(a,c),g=[0,j(fe(ao(a,d),n,h),m)];else
 var
 g=f;return g}function
-ie(f,e,a,d,c){if(a){var
-g=b(a[1],c);return q(b(d,b(e,e1(f))),g)}return a}function
-ig(f,d,c){if(d){if(c){var
-a=c[1],g=ig(f,d[2],c[2]);if(z(e,a[1])&&dQ(d[1])&&z(a[2],f)){var
-h=a[3],i=m(f,a[2]);return x(g,m(b(a[1],i),h))}return g}return e}return e}function
-rm(a){var
-b=a[2],c=a[1],d=b[2],e=b[1];return[0,m(c[2],c[1]),e,d]}function
-rn(d,c,b,a){var
-e=b7(d[3],c);return n(rm,b7(b7(b,a),e))}function
-ro(a){return z(e,a[1])?a[3]:e}function
-ih(b,a){var
-c=j(a);return ig(i(a),c,b)}function
-rp(e,d,c,a){var
-f=ih(a,[0,e,bs(eX,d[2])]),g=b(c[2],f),h=c[1];return k(ax(n(function(b){return ih(a,b)},h)),g)}function
-rq(b,a){var
-c=b[3];return b7(n(i,a),c)}function
-rr(f,a,e,i,h,d,c){var
-j=aE(a,c),g=rn(e,h,aE(a,d),j),l=rp(f,a,e,g),o=ax(n(ro,g)),p=dS(a,c),q=b(f,m(dS(a,d),p)),r=rq(e,i),s=aE(a,c);return m(m(k(e2(aE(a,d),s,r),q),o),l)}function
-rs(a){var
+io(f,e,a,d,c){if(a){var
+g=b(a[1],c);return p(b(d,b(e,d1(f))),g)}return a}function
+ip(f,d,c){if(d){if(c){var
+a=c[1],g=ip(f,d[2],c[2]);if(A(e,a[1])&&dY(d[1])&&A(a[2],f)){var
+h=a[3],i=l(f,a[2]);return v(g,l(b(a[1],i),h))}return g}return e}return e}function
+rH(a){var
+b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
+rI(d,c,b,a){var
+e=br(d[3],c);return n(rH,br(br(b,a),e))}function
+rJ(a){return A(e,a[1])?a[3]:e}function
+iq(b,a){var
+c=k(a);return ip(i(a),c,b)}function
+rK(e,d,c,a){var
+f=iq(a,[0,e,bs(fa,d[2])]),g=b(c[2],f),h=c[1];return j(at(n(function(b){return iq(a,b)},h)),g)}function
+rL(b,a){var
+c=b[3];return br(n(i,a),c)}function
+rM(f,a,e,i,h,d,c){var
+k=ao(a,c),g=rI(e,h,ao(a,d),k),m=rK(f,a,e,g),o=at(n(rJ,g)),p=ci(a,c),q=b(f,l(ci(a,d),p)),r=rL(e,i),s=ao(a,c);return l(l(j(fe(ao(a,d),s,r),q),o),m)}function
+rN(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return dR(a);return 0}return 0}return 0}function
-rt(m,a,l,k,b,d,c){var
-f=rs(a),g=f?cQ(a,aE(a,d)):f,h=g?cQ(a,aE(a,c)):g,i=h?cQ(a,b):h,j=i?am(function(a){return q(e,a)},b):i,n=j?[0,rr(m,a,l,k,b,d,c)]:j;return n}function
-ru(c,b,a,j,i,h,g,f,e){var
-d=aP(0,b[2]);return d?ie(c,a,rt(a,c,j,i,h,b[1],g),f,e):d}function
-ii(b,a){var
-c=j(b);if(c)var
-g=c[1],d=aD(j(a),g);else
+d==="number"&&!d)return dZ(a);return 0}return 0}return 0}function
+rO(m,a,l,k,b,d,c){var
+f=rN(a),g=f?bR(a,ao(a,d)):f,h=g?bR(a,ao(a,c)):g,i=h?bR(a,b):h,j=i?an(function(a){return p(e,a)},b):i,n=j?[0,rM(m,a,l,k,b,d,c)]:j;return n}function
+rP(c,b,a,j,i,h,g,f,e){var
+d=aK(0,b[2]);return d?io(c,a,rO(a,c,j,i,h,b[1],g),f,e):d}function
+ir(b,a){var
+c=k(b);if(c)var
+g=c[1],d=aD(k(a),g);else
 var
-d=j(a);var
+d=k(a);var
 e=i(b);if(e)var
-h=e[1],f=x(i(a),h);else
+h=e[1],f=v(i(a),h);else
 var
 f=i(a);return[0,f,d]}function
-rv(d,c,b,a){switch(a[0]){case
+rQ(d,c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-e=a[1],f=dM(c,d,a[2],a[3]);return eW(function(a){return ii(f,a)},e,b);default:var
-h=a[1],g=0,i=dM(c,d,a[2],a[3]);return hU(function(a){return ii(i,a)},h,g,b)}}function
-rw(d,c,b,a){return cK(function(a,b){return rv(d,c,a,b)},a,b)}function
-cR(a){return z(e,a[1])}function
-rx(a){return z(a[1],a[2])}function
-dT(c,b,d,a){function
+e=a[1],f=dT(c,d,a[2],a[3]);return dX(function(a){return ir(f,a)},e,b);default:var
+h=a[1],g=0,i=dT(c,d,a[2],a[3]);return h3(function(a){return ir(i,a)},h,g,b)}}function
+rR(d,c,b,a){return cZ(function(a,b){return rQ(d,c,a,b)},a,b)}function
+c6(a){return A(e,a[1])}function
+rS(a){return A(a[1],a[2])}function
+d2(c,b,d,a){function
 e(d){if(a){var
-e=dT(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,dT(c,b,d,0)]}function
+e=d2(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,d2(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-ry(a){var
-b=dT(a[17],[0,e,h],a[2],a[18]);return b7(dT(a[15],[0,h,h],a[2],a[16]),b)}function
-cS(b){var
+rT(a){var
+b=d2(a[17],[0,e,h],a[2],a[18]);return br(d2(a[15],[0,h,h],a[2],a[16]),b)}function
+c7(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-e3(b,c){var
+ff(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return cR(i(c))?0:2;case
-2:return cR(i(c))?cS(b)?0:1:2;case
+1:return c6(i(c))?0:2;case
+2:return c6(i(c))?c7(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1];if(cS(b)&&cR(i(c))&&cR(d)&&rx(d))return 0;return 2;case
-1:if(cS(b)&&q(e,a[1][1]))return 0;return 2;default:return cR(a[1])?1:2}}function
-rz(c){var
+d=a[1];if(c7(b)&&c6(i(c))&&c6(d)&&rS(d))return 0;return 2;case
+1:if(c7(b)&&p(e,a[1][1]))return 0;return 2;default:return c6(a[1])?1:2}}function
+rU(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-dU(c,i,b,h){var
-a=cP(c,i,b,h);if(a)var
-d=a[1],f=d[2],j=q(b,e)?aD(f,c):f,g=[0,[0,d[1],j]];else
+d3(c,i,b,h){var
+a=c5(c,i,b,h);if(a)var
+d=a[1],f=d[2],j=p(b,e)?aD(f,c):f,g=[0,[0,d[1],j]];else
 var
 g=a;return g}function
-ca(t,c,a,g,B,r,d){var
-h=i(r)[1],j=i(r)[2],f=t[5];if(typeof
+cj(t,c,a,g,B,r,d){var
+h=i(r)[1],k=i(r)[2],f=t[5];if(typeof
 f==="number")switch(f){case
-0:return[0,aR(a,d,c)];case
+0:return[0,aU(a,d,c)];case
 1:var
-C=b(j,c);return[0,aR(a,s(b(h,d)),C)];case
-2:if(cS(t)){var
-D=b(j,c);return dU(a,g,s(b(h,d)),D)}var
-E=b(j,c);return dU(a,g,s(b(h,m(c,d))),E);case
-3:return 0;default:return[0,aR(a,x(e,d),c)]}else
+C=b(k,c);return[0,aU(a,s(b(h,d)),C)];case
+2:if(c7(t)){var
+D=b(k,c);return d3(a,g,s(b(h,d)),D)}var
+E=b(k,c);return d3(a,g,s(b(h,l(c,d))),E);case
+3:return 0;default:return[0,aU(a,v(e,d),c)]}else
 switch(f[0]){case
 0:var
-u=f[1],v=u[2],F=u[1],G=b(b(c,j),F),H=k(b(b(h,d),v),G),I=b(c,j);return qo(a,g,B,b(k(b(h,d),I),v),H);case
+u=f[1],w=u[2],F=u[1],G=b(b(c,k),F),H=j(b(b(h,d),w),G),I=b(c,k);return qM(a,g,B,b(j(b(h,d),I),w),H);case
 1:var
-l=f[1],J=b(c,l[2]),K=b(c,l[1]),n=qt(a,k(b(d,l[2]),K),J);if(n){var
-w=n[1],o=dU(a,g,s(w[2]),a);if(o)var
-p=dU(a,g,s(w[1]),a),L=p?[0,[0,o[1][1],p[1][2]]]:p,y=L;else
+m=f[1],J=b(c,m[2]),K=b(c,m[1]),n=qR(a,j(b(d,m[2]),K),J);if(n){var
+x=n[1],o=d3(a,g,s(x[2]),a);if(o)var
+q=d3(a,g,s(x[1]),a),L=q?[0,[0,o[1][1],q[1][2]]]:q,y=L;else
 var
 y=o;var
 z=y}else
 var
 z=n;return z;default:var
-A=f[1],M=b(d,A[2]);return q(b(A[1],c),M)?[0,aR(a,d,c)]:[0,[0,e,e]]}}function
-e4(b,a){var
+A=f[1],M=b(d,A[2]);return p(b(A[1],c),M)?[0,aU(a,d,c)]:[0,[0,e,e]]}}function
+fg(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-ij(b,j,h,g,f,d,a){if(a)return ab(i,ca(b,j,h,g,f,d,a[1]));var
-c=rz(b),k=c?[0,e]:c;return k}function
-ik(g,f,e,d,c,b,a){return a?ab(j,ca(g,f,e,d,c,b,a[1])):a}function
-rA(f,d,c,a){var
-g=b(a,a),h=x(b(c,c),g),i=z(e,c)?b(c,c):z(a,e)?b(a,a):e,j=b(d,d),k=R(s(b(f,i)),j),l=b(d,d);return[0,w(s(b(f,h)),l),k]}function
-rB(a,l,g,f){var
+is(b,j,h,g,f,d,a){if(a)return Y(i,cj(b,j,h,g,f,d,a[1]));var
+c=rU(b),k=c?[0,e]:c;return k}function
+it(g,f,e,d,c,b,a){return a?Y(k,cj(g,f,e,d,c,b,a[1])):a}function
+rV(f,d,c,a){var
+g=b(a,a),h=v(b(c,c),g),i=A(e,c)?b(c,c):A(a,e)?b(a,a):e,j=b(d,d),k=T(s(b(f,i)),j),l=b(d,d);return[0,u(s(b(f,h)),l),k]}function
+rW(a,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-h=j(g)[1],e=j(g)[2],n=b(h,a),o=m(b(d[1],e),n),p=b(h,a),q=m(b(c[1],e),p),i=[0,rA(l,b(a,e),q,o)];else
+h=k(g)[1],e=k(g)[2],n=b(h,a),o=l(b(d[1],e),n),p=b(h,a),q=l(b(c[1],e),p),i=[0,rV(m,b(a,e),q,o)];else
 var
 i=d;var
-k=i}else
+j=i}else
 var
-k=c;return k}function
-rC(a){var
-c=j(a),d=ab(function(a){return x(e,a)},c),b=i(a),f=b?x(e,b[1]):e;return[0,[0,f],d]}function
-rD(b,a){return cS(b)?rC(a):a}function
-e5(b,e,d,g,f,a,c){switch(e3(b,a)){case
+j=c;return j}function
+rX(a){var
+c=k(a),d=Y(function(a){return v(e,a)},c),b=i(a),f=b?v(e,b[1]):e;return[0,[0,f],d]}function
+rY(b,a){return c7(b)?rX(a):a}function
+fh(b,e,d,g,f,a,c){switch(ff(b,a)){case
 0:var
-k=ik(b,e,d,g,f,a,i(c));return e4(ij(b,e,d,g,f,a,j(c)),k);case
+j=it(b,e,d,g,f,a,i(c));return fg(is(b,e,d,g,f,a,k(c)),j);case
 1:var
-l=ik(b,e,d,g,f,a,j(c));return e4(ij(b,e,d,g,f,a,i(c)),l);default:var
+l=it(b,e,d,g,f,a,k(c));return fg(is(b,e,d,g,f,a,i(c)),l);default:var
 h=b[5];if(typeof
-h==="number"&&3===h)return rB(e,d,a,c);return 0}}function
-e6(a,f,e,d,c,b,p){var
-i=rD(a,p),h=i[2],j=i[1];if(j){var
+h==="number"&&3===h)return rW(e,d,a,c);return 0}}function
+fi(a,f,e,d,c,b,p){var
+i=rY(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
-k=h[1];if(P(g,k)){var
+k=h[1];if(I(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return ca(a,f,e,d,c,b,g)}return e5(a,f,e,d,c,b,[0,[0,g],[0,k]])}return e5(a,f,e,d,c,b,[0,[0,g],0])}return e5(a,f,e,d,c,b,[0,0,h])}function
-cT(b,a){return cK(x,a,b)}function
-rE(a){if(a)var
-b=a[2],c=a[1],e=n(j,b),f=cT(j(c),e),g=n(i,b),d=[0,[0,cT(i(c),g),f]];else
+n=1;if(n)return cj(a,f,e,d,c,b,g)}return fh(a,f,e,d,c,b,[0,[0,g],[0,k]])}return fh(a,f,e,d,c,b,[0,[0,g],0])}return fh(a,f,e,d,c,b,[0,0,h])}function
+c8(b,a){return cZ(v,a,b)}function
+rZ(a){if(a)var
+b=a[2],c=a[1],e=n(k,b),f=c8(k(c),e),g=n(i,b),d=[0,[0,c8(i(c),g),f]];else
 var
 d=a;return d}function
-il(c,b,a){var
-d=b?a?[0,l(c,b[1],a[1])]:a:b;return d}function
-e7(d,b,a){if(b){var
-c=b[1];return a?[0,l(d,c,a[1])]:[0,c]}return a}function
-rF(b,a){var
-c=j(a),d=e7(aD,j(b),c),e=i(a);return[0,il(aD,i(b),e),d]}function
-rG(b,a){var
-c=j(a),d=il(x,j(b),c),e=i(a);return[0,e7(x,i(b),e),d]}function
-e8(b,a){if(a){var
-c=a[2],d=a[1];return c?l(b,d,e8(b,c)):d}return b_}function
-rH(g){function
+iu(c,b,a){var
+d=b?a?[0,m(c,b[1],a[1])]:a:b;return d}function
+fj(d,b,a){if(b){var
+c=b[1];return a?[0,m(d,c,a[1])]:[0,c]}return a}function
+r0(b,a){var
+c=k(a),d=fj(aD,k(b),c),e=i(a);return[0,iu(aD,i(b),e),d]}function
+r1(b,a){var
+c=k(a),d=iu(v,k(b),c),e=i(a);return[0,fj(v,i(b),e),d]}function
+fk(b,a){if(a){var
+c=a[2],d=a[1];return c?m(b,d,fk(b,c)):d}return ce}function
+r2(g){function
 b(c,a){function
 d(a){if(c){if(a){var
-e=a[1],f=c[1];return l(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
+e=a[1],f=c[1];return m(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
 c(d,a){if(d){var
 e=d[2],f=d[1];return f?[0,0,c(e,b(f[1],a))]:[0,[0,a],e]}return[0,[0,a],0]}function
 d(f){var
@@ -3300,667 +3308,768 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return aZ(c[1],f)}var
+f=e(b);return a2(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-rI(b,a){return aQ(function(c,a){return k(x(e,m(c,b)),a)},e,a)}function
-cU(a,b,f){if(f){var
-c=f[2],d=f[1];if(z(a,d)){var
-g=cU(a,b,c),h=g[2]+1|0;return[0,k(d,g[1]),h]}var
-i=function(f){if(P(d,a)){var
-e=cU(a,f,c),g=e[2]+1|0;return[0,k(d,e[1]),g]}return cU(a,b,c)},j=function(b){return cU(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,e,0]}var
-rJ=rH([0,function(b,a){return q(a,b)}]);function
-im(b,a){var
-c=g(rJ[5],a);return al(hb(b),c,e)}function
-rK(b,a){return F(b6(function(a){return z(b,a)},a))}function
-rL(p,c){var
-a=hh(p,F(c)),d=n(i,c),e=n(j,c),f=im(a,d),g=im(a,e),h=cU(f,hd(a,rK(f,d)),d),l=aP(0,a),m=l?h[2]===a?1:0:l;if(m)var
-q=G(a),r=rI(g,e),s=R(k(b(G(a),g),r),q),t=G(a),o=[0,[0,w(h[1],t),s]];else
+r3(b,a){return aT(function(c,a){return j(v(e,l(c,b)),a)},e,a)}function
+c9(a,b,f){if(f){var
+c=f[2],d=f[1];if(A(a,d)){var
+g=c9(a,b,c),h=g[2]+1|0;return[0,j(d,g[1]),h]}var
+i=function(f){if(I(d,a)){var
+e=c9(a,f,c),g=e[2]+1|0;return[0,j(d,e[1]),g]}return c9(a,b,c)},k=function(b){return c9(a,0,c)};return 0===b?k(0):i(b-1|0)}return[0,e,0]}var
+r4=r2([0,function(b,a){return p(a,b)}]);function
+iv(b,a){var
+c=f(r4[5],a);return as(hn(b),c,e)}function
+r5(b,a){return J(cc(function(a){return A(b,a)},a))}function
+r6(p,c){var
+a=ht(p,J(c)),d=n(i,c),e=n(k,c),f=iv(a,d),g=iv(a,e),h=c9(f,hp(a,r5(f,d)),d),l=aK(0,a),m=l?h[2]===a?1:0:l;if(m)var
+q=K(a),r=r3(g,e),s=T(j(b(K(a),g),r),q),t=K(a),o=[0,[0,u(h[1],t),s]];else
 var
 o=m;return o}function
-io(a){return aQ(k,e,a)}function
-rM(b,a){return io(n(function(a){return x(e,m(b,j(a)))},a))}function
-ip(c,a){var
-d=i(a),e=j(a);return k(b(m(c,h),e),d)}function
-rN(b,a){var
-c=G(F([0,b,a])),d=n(i,a),e=cT(i(b),d),f=n(function(a){return ip(c,a)},a),g=cT(ip(c,b),f),h=R(m(g,io(n(i,[0,b,a]))),c);return[0,w(rM(e,[0,b,a]),c),h]}function
-rO(a){var
-b=a?[0,rN(a[1],a[2])]:a;return b}function
-rP(a){var
-c=j(a),d=ab(function(a){return x(e,a)},c),b=i(a),f=b?x(e,b[1]):e;return[0,f,d]}function
-rQ(a){return aQ(function(c,a){var
-b=j(c);return b?k(b[1],a):a},e,a)}function
-rR(a){var
-b=0;return aQ(function(b,a){return j(b)?a:a+1|0},b,a)}function
-rS(b,a,d){var
-c=j(d);if(c){var
-e=c[1],f=function(a){return 0},g=function(a){return[0,m(b,e)]};return 0===a?g(0):f(a-1|0)}function
+iw(a){return aT(j,e,a)}function
+r7(b,a){return iw(n(function(a){return v(e,l(b,k(a)))},a))}function
+ix(c,a){var
+d=i(a),e=k(a);return j(b(l(c,h),e),d)}function
+r8(b,a){var
+c=K(J([0,b,a])),d=n(i,a),e=c8(i(b),d),f=n(function(a){return ix(c,a)},a),g=c8(ix(c,b),f),h=T(l(g,iw(n(i,[0,b,a]))),c);return[0,u(r7(e,[0,b,a]),c),h]}function
+r9(a){var
+b=a?[0,r8(a[1],a[2])]:a;return b}function
+r_(a){var
+c=k(a),d=Y(function(a){return v(e,a)},c),b=i(a),f=b?v(e,b[1]):e;return[0,f,d]}function
+r$(a){return aT(function(c,a){var
+b=k(c);return b?j(b[1],a):a},e,a)}function
+sa(a){var
+b=0;return aT(function(b,a){return k(b)?a:a+1|0},b,a)}function
+sb(b,a,d){var
+c=k(d);if(c){var
+e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
 h(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 i(a){return 0}return 0===a?i(0):h(a-1|0)}function
-rT(c,b,a){var
-d=rS(c,b,a),e=i(a),f=ab(function(a){return k(e,a)},d);return[0,i(a),f]}function
-rU(a){var
-b=rR(a),c=rQ(a);return n(function(a){return rT(c,b,a)},a)}function
-iq(c,b){var
-g=i(b),d=q(i(c),g);if(d){var
-e=j(c);if(e){var
-a=j(b);return a?q(a[1],e[1]):a}var
+sc(c,b,a){var
+d=sb(c,b,a),e=i(a),f=Y(function(a){return j(e,a)},d);return[0,i(a),f]}function
+sd(a){var
+b=sa(a),c=r$(a);return n(function(a){return sc(c,b,a)},a)}function
+iy(c,b){var
+g=i(b),d=p(i(c),g);if(d){var
+e=k(c);if(e){var
+a=k(b);return a?p(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-rV(e,d){var
+se(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=b5(function(b){return function(a){return iq(a,b)}}(c),a)?a:[0,c,b6(function(b){return function(a){return dA(iq(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-ir(i,h,g,f,e,d,c,a){return ca(i,b(h,G(c)),g,f,e,d,a)}function
-rW(h,g,f,e,d,c,o,b){var
-a=ca(h,g,f,e,d,c,i(b));if(a){var
-k=a[1][2],l=j(b);if(l){var
-p=ir(h,g,f,e,d,c,o,l[1]);return ab(function(a){return m(k,i(a))},p)}var
-n=[0,k]}else
+c=b[1],f=b[2],g=cb(function(b){return function(a){return iy(a,b)}}(c),a)?a:[0,c,cc(function(b){return function(a){return dJ(iy(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+iz(i,h,g,f,e,d,c,a){return cj(i,b(h,K(c)),g,f,e,d,a)}function
+sf(h,g,f,e,d,c,o,b){var
+a=cj(h,g,f,e,d,c,i(b));if(a){var
+j=a[1][2],m=k(b);if(m){var
+p=iz(h,g,f,e,d,c,o,m[1]);return Y(function(a){return l(j,i(a))},p)}var
+n=[0,j]}else
 var
 n=a;return n}function
-rX(j,i,h,g,f,e,c){var
-k=rV(0,rU(c)),l=F(c),b=bt(n(function(a){return rW(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],m=a?[0,cT(a[1],a[2])]:a,d=m;else
+sg(j,i,h,g,f,e,c){var
+k=se(0,sd(c)),l=J(c),b=bB(n(function(a){return sf(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],m=a?[0,c8(a[1],a[2])]:a,d=m;else
 var
 d=b;return d}function
-rY(a){var
-b=0;return aQ(function(b,a){return e7(aD,j(b),a)},b,a)}function
-rZ(b,a){return aQ(function(c,a){return k(x(i(c),b),a)},e,a)}function
-r0(j,i,h,g,f,d,a){var
-k=rY(a);if(k){var
-l=k[1],b=ca(j,i,h,g,f,d,l);if(b)var
-o=rZ(l,a),c=ir(j,i,h,g,f,d,F(a),o),p=c?[0,x(e,m(b[1][1],c[1][2]))]:c,n=p;else
+sh(a){var
+b=0;return aT(function(b,a){return fj(aD,k(b),a)},b,a)}function
+si(b,a){return aT(function(c,a){return j(v(i(c),b),a)},e,a)}function
+sj(j,i,h,g,f,d,a){var
+k=sh(a);if(k){var
+m=k[1],b=cj(j,i,h,g,f,d,m);if(b)var
+o=si(m,a),c=iz(j,i,h,g,f,d,J(a),o),p=c?[0,v(e,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,e]}function
-r1(a,f,e,d,c,b,i){var
+sk(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(e3(a,b))return 0;var
-h=n(rP,i),j=rX(a,f,e,d,c,b,h);return e4(r0(a,f,e,d,c,b,h),j)}return 0}function
-e9(e,d,c,b,a){function
-f(f,g){return e6(e,d,c,b,a,f,g)}return function(b,a){return bt(qr(qs,function(a){return f(b,a)},a))}}function
-is(c,h,g,f,e){function
-i(a,b){return e6(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(e3(c,b)){case
-0:return i(b,e8(rF,a));case
-1:return i(b,e8(rG,a));default:var
-d=l(e9(c,h,g,f,e),b,a);return d?rE(d[1]):d}return a}}function
-r2(b,f,e,d,c){function
-k(a,g){return e6(b,f,e,d,c,a,g)}return function(m,g,a){var
+g!=="number"&&0===g[0]){if(ff(a,b))return 0;var
+h=n(r_,i),j=sg(a,f,e,d,c,b,h);return fg(sj(a,f,e,d,c,b,h),j)}return 0}function
+fl(e,d,c,b,a){function
+f(f,g){return fi(e,d,c,b,a,f,g)}return function(b,a){return bB(qP(qQ,function(a){return f(b,a)},a))}}function
+iA(c,h,g,f,e){function
+i(a,b){return fi(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(ff(c,b)){case
+0:return i(b,fk(r0,a));case
+1:return i(b,fk(r1,a));default:var
+d=m(fl(c,h,g,f,e),b,a);return d?rZ(d[1]):d}return a}}function
+sl(b,f,e,d,c){function
+k(a,g){return fi(b,f,e,d,c,a,g)}return function(l,g,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return l(is(b,f,e,d,c),g,a);case
+0:return m(iA(b,f,e,d,c),g,a);case
 1:var
-i=l(e9(b,f,e,d,c),g,a);return i?rO(i[1]):i;default:return r1(b,f,e,d,c,g,a)}else{if(0===h[0]){if(m)return a?k(g,qi(a,b_)):a;var
-n=hk(a);return l(is(b,f,e,d,c),g,n)}var
-j=l(e9(b,f,e,d,c),g,a);return j?rL(h[1],j[1]):j}}}function
-it(i,h,g,f,e,d,b,a){if(b)if(a)var
-j=a[2],k=b[2],l=it(i,h,g,f,e,hb(d),k,j),m=a[1],n=b[1],o=aP(0,d),c=[0,a4(r2(i,h,g,f,e),o,n,m),l];else
+i=m(fl(b,f,e,d,c),g,a);return i?r9(i[1]):i;default:return sk(b,f,e,d,c,g,a)}else{if(0===h[0]){if(l)return a?k(g,qG(a,ce)):a;var
+n=hw(a);return m(iA(b,f,e,d,c),g,n)}var
+j=m(fl(b,f,e,d,c),g,a);return j?r6(h[1],j[1]):j}}}function
+iB(i,h,g,f,e,d,b,a){if(b)if(a)var
+j=a[2],k=b[2],l=iB(i,h,g,f,e,hn(d),k,j),m=a[1],n=b[1],o=aK(0,d),c=[0,a_(sl(i,h,g,f,e),o,n,m),l];else
 var
 c=a;else
 var
 c=b;return c}function
-r3(a){if(typeof
+sm(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-iu(a,f,e,d,c,b){var
-g=qp(a[2],b),h=ry(a);return bt(it(a,f,e,d,c,r3(a[6]),h,g))}function
-r4(b,a){return x(e,aD(b,a))}function
-r5(a,e,d,c){var
-g=z(c,d)?j(e):i(e),f=r4(a,g),h=b(f,c);return w(k(b(m(a,f),d),h),a)}function
-iv(n,l,k,j,i,b,a){if(z(a,e))return[0,g(i,bh(m(s(h),a)))];function
+iC(a,f,e,d,c,b){var
+g=qN(a[2],b),h=rT(a);return bB(iB(a,f,e,d,c,sm(a[6]),h,g))}function
+sn(b,a){return v(e,aD(b,a))}function
+so(a,e,d,c){var
+g=A(c,d)?k(e):i(e),f=sn(a,g),h=b(f,c);return u(j(b(l(a,f),d),h),a)}function
+iD(m,k,j,i,g,b,a){if(A(a,e))return[0,f(g,bp(l(s(h),a)))];function
 c(o){var
-b=bh(a);function
-g(a){return iv(n,l,k,j,i,o,a)}var
-c=bJ(l,b);if(c){var
-d=g(al(b,k,e));if(d)var
-f=g(al(b,j,e)),p=f?[0,r5(n,c[1],d[1],f[1])]:f,h=p;else
+b=bp(a);function
+h(a){return iD(m,k,j,i,g,o,a)}var
+c=bA(k,b);if(c){var
+d=h(as(b,j,e));if(d)var
+f=h(as(b,i,e)),p=f?[0,so(m,c[1],d[1],f[1])]:f,l=p;else
 var
-h=d;var
-m=h}else
+l=d;var
+n=l}else
 var
-m=c;return m}function
+n=c;return n}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-r6(c,g,f,d,a){var
-h=al(a,aE(c,d),e);return b(g,m(al(a,aE(c,f),e),h))}function
-r7(a,b,i,h,g,f,d){var
-c=ho(a);if(c){var
-j=a[2];return iv(b,i,h,g,function(c){return r6(a,b,f,d,c)},j,e)}return c}function
-iw(d,j,i,c,h,a){if(c)if(a){var
-m=a[2],n=hj(h),l=iw(d,j,i,c[2],n,m),o=e1(d);if(P(c[1],o)){var
-p=b(j,dE(e,h)),q=e1(d);return[0,k(b(g(i,a[1]),q),p),l]}var
-f=l}else
+sp(c,g,f,d,a){var
+h=as(a,ao(c,d),e);return b(g,l(as(a,ao(c,f),e),h))}function
+sq(a,b,i,h,g,f,d){var
+c=hA(a);if(c){var
+j=a[2];return iD(b,i,h,g,function(c){return sp(a,b,f,d,c)},j,e)}return c}function
+iE(d,k,i,c,h,a){if(c)if(a){var
+m=a[2],n=hv(h),l=iE(d,k,i,c[2],n,m),o=d1(d);if(I(c[1],o)){var
+p=b(k,dN(e,h)),q=d1(d);return[0,j(b(f(i,a[1]),q),p),l]}var
+g=l}else
 var
-f=a;else
+g=a;else
 var
-f=c;return f}function
-r8(a){var
-b=a?[0,aQ(x,a[1],a[2])]:a;return b}function
-r9(a,k,h,g,f){function
+g=c;return g}function
+sr(a){var
+b=a?[0,aT(v,a[1],a[2])]:a;return b}function
+ss(a,j,h,g,f){function
 d(c,b){var
-d=a[14];return r8(iw(a,k,c,aE(a,b),d,h))}var
+d=a[14];return sr(iE(a,j,c,ao(a,b),d,h))}var
 b=d(i,g);if(b)var
-c=d(j,f),l=c?[0,m(b[1],c[1])]:c,e=l;else
+c=d(k,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-r_(a,f,e,d,c){var
+st(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?r9(a,f,e,d,c):rl(a,f,e,d,c):r7(a,f,e,b[1],b[2],d,c)}function
-ix(b,a,g,f,e,d,c){return ie(b,a,r_(b,a,g,f,e),d,c)}function
-r$(b,a){var
-c=hx(b),d=qL(b),e=rd(b,a[1],a[3]),f=c?qK(b,c[1]):c;return[0,b,a,hq(a[2],a[3]),c,f,e,d]}function
-sa(a){var
-b=qV(a);return function(a){function
-c(b,a){return b===a?1:0}return b5(function(b){return c(a,b)},b)}}function
-sb(a,b){var
-c=a[7],d=a[1][9],e=sa(b),f=hH(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-sc(d,c){var
+b==="number"?b?ss(a,f,e,d,c):rG(a,f,e,d,c):sq(a,f,e,b[1],b[2],d,c)}function
+iF(b,a,g,f,e,d,c){return io(b,a,st(b,a,g,f,e),d,c)}function
+ck(d,c,a){return b(a,l(b(d,a),c))}function
+su(c,f,d,a){if(A(e,c)){if(f)var
+t=f[1],i=p(a,b(b(g(2,h),c),t));else
+var
+i=f;if(d)var
+v=d[1],j=p(b(b(g(2,h),c),v),a);else
+var
+j=d;if(i)return Y(function(b){return ck(c,a,b)},f);if(j)return Y(function(b){return ck(c,a,b)},d);var
+w=b(g(2,g(2,h)),c);return[0,u(s(b(a,a)),w)]}if(f){var
+k=f[1];if(d){var
+x=ck(c,a,d[1]);return[0,aD(ck(c,a,k),x)]}var
+l=I(c,e),m=l?p(a,e):l,y=m?[0,ck(c,a,k)]:m;return y}if(d){var
+n=I(c,e),o=n?p(e,a):n,z=o?[0,ck(c,a,d[1])]:o;return z}var
+q=I(c,e),r=q?I(a,e):q,B=r?[0,e]:r;return B}function
+iG(g,f,d,a){if(a){var
+b=su(g,f,d,a[1]);if(b)var
+c=iG(g,f,d,a[2]),i=c?[0,j(b[1],c[1])]:c,h=i;else
+var
+h=b;return h}return[0,e]}function
+sv(a,d){var
+b=a[5];if(typeof
+b==="number"&&1===b){var
+c=bA(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
+sw(a,n){var
+g=n[2]===1?1:0,h=g?hH(a):g;if(h){var
+i=a[5],m=0;if(typeof
+i==="number"&&!(2<=i)){var
+j=1;m=1}if(!m)var
+j=0;var
+c=j}else
+var
+c=h;if(c){var
+b=a[6],f=0;if(typeof
+b==="number")if(0===b)var
+d=1;else
+f=1;else
+if(1===b[0])var
+d=aK(0,b[1]);else
+f=1;if(f)var
+d=0;var
+e=d}else
+var
+e=c;if(e){var
+k=a[7];if(typeof
+k==="number"&&!k)return 1;var
+l=0}else
+var
+l=e;return l}function
+sx(d,a){var
+c=a[1],e=a[2];return b(d,b(l(c[1],c[2]),e))}function
+sy(a,d,c,b){var
+e=bQ(0,a[2]),f=n(function(b){return sv(a,b)},e),g=ao(a,b),h=br(br(ao(a,c),g),f);return n(function(a){return sx(d,a)},h)}function
+iH(f,d,c){if(f){if(d){var
+a=d[1],i=f[1],k=i[2],g=iH(f[2],d[2],c);if(g){var
+m=g[1],n=m[2],o=m[1];if(I(a,e))return[0,[0,o,n]];var
+h=A(e,a)?k[1]:k[2];if(h)var
+r=j(n,b(a,h[1])),s=i[1],p=[0,[0,dX(function(b){return l(b,a)},s,o),r]];else
+var
+p=h;var
+q=p}else
+var
+q=g;return q}return[0,[0,c,e]]}return[0,[0,c,e]]}function
+sz(a,c,d){var
+j=a[4];if(typeof
+j!=="number")switch(j[0]){case
+0:var
+f=b(d,a4(a)),k=c[3],g=u(b(f,a4(a)),k),m=l(e_(a,c,g),f);return[0,g,v(l(f,cg(a,c,g)),m)];case
+1:var
+h=b(d,a4(a)),n=c[3],i=u(b(h,a4(a)),n),o=l(e_(a,c,i),h);return[0,i,v(l(h,cg(a,c,i)),o)]}return[0,d,e]}function
+iI(a){var
+b=a[4];if(typeof
+b!=="number"&&2!==b[0]){var
+c=fb(a),f=c?[0,e]:c,d=d0(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
+sA(a,d,c){var
+e=at(d),f=e2(a);return j(b(b(ch(a),f),e),c)}function
+sB(a,c){var
+d=bs(e,a[1]),f=e5(c,a[9],d),i=ch(a),j=b(g(2,h),i);return n(function(a){return b(j,a)},f)}function
+sC(a,d,c){var
+e=aP(c,n(function(b){return e3(a,h,b[1])},d));return b(ch(a),e)}function
+sD(c){var
+a=e4(c);if(a){var
+b=a[1];return[0,b[1],b[2]]}return[0,e,h]}function
+sE(a,m,t,h,g,f,K,J){var
+d=m[3],o=f[1],u=dU(0,m[4]),w=e4(a)?v(e,f[3]):e,x=sw(a,m),y=x?bR(a,ao(a,h)):x,z=y?bR(a,ao(a,g)):y,A=z?an(function(b){var
+c=a[2];return aK(i(b),c)},u):z;if(A){var
+L=sy(a,o,h,g),q=iH(u,f[2],L);if(q){var
+B=q[1],M=br(t,B[1]),C=n(function(b){return sz(a,b[1],b[2])},M),r=n(i,C),N=sB(a,r),O=k(iI(a)),P=i(iI(a)),s=iG(sA(a,r,w),P,O,N);if(s){var
+D=sD(a),c=D[2],E=D[1],F=ag(a),Q=c2(a),G=b(ch(a),Q),R=b(E,E),S=b(b(w,b(F,F)),R),T=b(c,c),U=sC(a,t,r),V=l(b(j(s[1],U),T),S),W=b(at(n(k,C)),d),X=ci(a,g),Y=l(ci(a,h),X),Z=b(b(b(o,a[15]),Y),d),_=j(B[2],Z),$=l(b(a4(a),_),W),aa=b($,b(G,b(c,c))),ab=b(j(b(V,d),aa),J),ac=d1(a),ad=a[15],ae=a4(a);return p(b(K,b(b(b(b(b(b(G,b(c,c)),d),ae),o),ad),ac)),ab)}var
+H=s}else
+var
+H=q;var
+I=H}else
+var
+I=A;return I}function
+sF(b,a){var
+c=hI(b),d=q7(b),e=ry(b,a[1],a[3]),f=c?q6(b,c[1]):c;return[0,b,a,hC(a[2],a[3]),c,f,e,d]}function
+sG(a){var
+b=re(a);return function(a){function
+c(b,a){return b===a?1:0}return cb(function(b){return c(a,b)},b)}}function
+sH(a,b){var
+c=a[7],d=a[1][9],e=sG(b),f=hR(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+iJ(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(f3(b[1],d))return[0,b[2]];var
+b=a[1];if(ge(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-sd(a,g,b){var
+sI(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?rj(h,c,g,d[1]):d}var
+d=a[6];return d?rE(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return rf(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return rA(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-se(a,b,e){var
-d=a[2][2],f=a[1],g=a[2][1],c=sd(a,b,e);if(c){var
-h=iu(f,g,d,a[2][3],a[3],c[1]);return ab(function(a){return rw(d,b[3],a,b[4])},h)}return c}function
-sf(b,a,h){var
+sJ(a,b,e){var
+d=a[2][2],f=a[1],g=a[2][1],c=sI(a,b,e);if(c){var
+h=iC(f,g,d,a[2][3],a[3],c[1]);return Y(function(a){return rR(d,b[3],a,b[4])},h)}return c}function
+sK(b,a,h){var
 d=b[1],c=b[2][2],i=b[2][1];return function(k,e,j){var
-b=sc(e,h[4]);if(b){var
-f=P(i,c);if(f){var
-l=a[5],m=b[1];return ru(d,a,c,ri(c,a,d[2]),k,m,e,j,l)}var
+b=iJ(e,h[4]);if(b){var
+f=I(i,c);if(f){var
+l=a[5],m=b[1];return rP(d,a,c,rD(c,a,d[2]),k,m,e,j,l)}var
 g=f}else
 var
 g=b;return g}}function
-sg(c,a,k){var
-l=c[1],m=c[2][2];return function(g,b){var
-d=al(b,a[6],e),h=b===a[1]?1:0;if(h)var
-f=h;else{var
-i=z(e,d);if(i){var
-j=ix(l,m,g,a[1],b,d,a[5]);if(!j)return a4(sf(c,a,k),g,b,d);var
-f=j}else
-var
-f=i}return f}}function
-sh(b,a,d){var
-h=b[1],e=aP(0,a[2]);if(e){var
-c=se(b,a,d);if(c){var
-i=b8(0,h[3]),j=c[1];return am(g(sg(b,a,d),j),i)}var
+sL(d,a,g){var
+h=d[1];return function(e,i){var
+b=d[4];if(b){var
+c=iJ(e,g[5]);if(c)return sE(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
-f=e;return f}function
-iy(a,c){var
-d=a0(b(b(a,a),c));return[0,bi(b(b(a,a),c)),d]}function
-iz(h,g,a){var
-b=aS(a,a),f=0,c=g[4];if(typeof
-c!=="number"&&2!==c[0]){var
-d=iy(h,b);f=1}if(!f)var
-d=[0,e,e];return[0,a,b,d]}function
-si(a,b,c){if(P(a,e))return[0,[0,e,e]];var
-d=z(e,b);if(d){if(z(e,a))var
-h=R(a,b),f=[0,w(a,c),h];else
+f=b;return f}}function
+sM(c,a,g){var
+l=c[1],n=c[2][2];return function(h,b){var
+d=as(b,a[6],e),i=b===a[1]?1:0;if(i)var
+f=i;else{var
+j=A(e,d);if(j){var
+o=iF(l,n,h,a[1],b,d,a[5]),k=o||a_(sK(c,a,g),h,b,d);if(!k)return m(sL(c,a,g),b,d);var
+f=k}else
 var
-i=R(a,c),f=[0,w(a,b),i];var
+f=j}return f}}function
+sN(b,a,d){var
+h=b[1],e=aK(0,a[2]);if(e){var
+c=sJ(b,a,d);if(c){var
+i=bQ(0,h[3]),j=c[1];return an(f(sM(b,a,d),j),i)}var
+g=c}else
+var
+g=e;return g}function
+iK(a,c){var
+d=a3(b(b(a,a),c));return[0,bq(b(b(a,a),c)),d]}function
+iL(h,g,a){var
+b=aP(a,a),f=0,c=g[4];if(typeof
+c!=="number"&&2!==c[0]){var
+d=iK(h,b);f=1}if(!f)var
+d=[0,e,e];return[0,a,b,d]}function
+sO(a,b,c){if(I(a,e))return[0,[0,e,e]];var
+d=A(e,b);if(d){if(A(e,a))var
+h=T(a,b),f=[0,u(a,c),h];else
+var
+i=T(a,c),f=[0,u(a,b),i];var
 g=[0,f]}else
 var
 g=d;return g}function
-iA(a,r,f,h){var
+iM(a,r,f,h){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
-g=c[1],l=q(e,g[1]);if(l)var
-s=g[2],t=aR(a,b(f,g[1]),s),m=[0,dF(iy(a,h),t)];else
+g=c[1],l=p(e,g[1]);if(l)var
+s=g[2],t=aU(a,b(f,g[1]),s),m=[0,dO(iK(a,h),t)];else
 var
 m=l;return m;case
 1:var
-d=c[1],n=q(e,d[1]);if(n)var
-u=d[2],v=d[1],w=b(b(f,f),v),x=k(b(h,d[2]),w),o=aR(b(a,a),x,u),y=a0(j(o)),p=[0,[0,bi(i(o)),y]];else
+d=c[1],n=p(e,d[1]);if(n)var
+u=d[2],v=d[1],w=b(b(f,f),v),x=j(b(h,d[2]),w),o=aU(b(a,a),x,u),y=a3(k(o)),q=[0,[0,bq(i(o)),y]];else
 var
-p=n;return p}return[0,[0,e,e]]}function
-sj(a,h,e,d){var
-k=j(d),l=b(j(e),k),m=i(d),n=b(i(e),m),c=si(b(b(b(a,a),a),h),n,l);if(c)var
-f=c[1],o=aD(a,j(f)),p=i(f),g=[0,[0,x(s(a),p),o]];else
+q=n;return q}return[0,[0,e,e]]}function
+sP(a,h,e,d){var
+j=k(d),l=b(k(e),j),m=i(d),n=b(i(e),m),c=sO(b(b(b(a,a),a),h),n,l);if(c)var
+f=c[1],o=aD(a,k(f)),p=i(f),g=[0,[0,v(s(a),p),o]];else
 var
 g=c;return g}function
-iB(e,j,o,a,n,l,d){var
-c=j[8],g=aS(o,d[1]),i=j[4];if(typeof
+iN(e,k,o,a,n,m,d){var
+c=k[8],f=aP(o,d[1]),i=k[4];if(typeof
 i==="number"){if(0===i){var
-p=b(c,c),q=b(b(a,a),p),r=d[2],s=b(b(a,a),r),t=b(a,c),u=b(b(f(2,h),t),g);return[0,aR(e,k(m(b(b(c,c),n),u),s),q)]}return 0}else
-return 2===i[0]?[0,aR(e,g,b(a,c))]:sj(e,g,d[3],l)}function
-iC(f,e,d,c,a){function
+p=b(c,c),q=b(b(a,a),p),r=d[2],s=b(b(a,a),r),t=b(a,c),u=b(b(g(2,h),t),f);return[0,aU(e,j(l(b(b(c,c),n),u),s),q)]}return 0}else
+return 2===i[0]?[0,aU(e,f,b(a,c))]:sP(e,f,d[3],m)}function
+iO(f,e,d,c,a){function
 g(g){var
-h=b(G(d+1|0),f),c=iC(f,e,d+1|0,g,w(b(a,e),h)),l=j(c);return[0,k(a,i(c)),l]}function
+h=b(K(d+1|0),f),c=iO(f,e,d+1|0,g,u(b(a,e),h)),l=k(c);return[0,j(a,i(c)),l]}function
 h(b){return[0,a,a]}return 0===c?h(0):g(c-1|0)}function
-iD(d,b){var
+iP(d,b){var
 a=d;for(;;){if(0===a[0]){var
-c=b===a[1]?1:0,e=c?a[2]:c;return e}if(aP(b,a[1])){var
+c=b===a[1]?1:0,e=c?a[2]:c;return e}if(aK(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-sk(c,g,a){var
-d=w(i(a),c),l=b(k(d,f(2,h)),c),e=q(j(a),l),m=e?[0,d]:e;return[0,g,m]}function
-e_(g,c,f,e,a,d){if(aP(f,a))return[0,a,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=b9(b(g,c),d,k),m=e_(g,c,f,j,dB(a,i),l),n=e_(g,c,f,j,a,d);return[1,dB(a,i),n,m]}return sk(c,a,d)}function
-iE(g,f,e,c,a,d){function
+sQ(c,f,a){var
+d=u(i(a),c),l=b(j(d,g(2,h)),c),e=p(k(a),l),m=e?[0,d]:e;return[0,f,m]}function
+fm(g,c,f,e,a,d){if(aK(f,a))return[0,a,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=cd(b(g,c),d,k),m=fm(g,c,f,j,dK(a,i),l),n=fm(g,c,f,j,a,d);return[1,dK(a,i),n,m]}return sQ(c,a,d)}function
+iQ(g,f,e,c,a,d){function
 h(e){var
-h=b9(b(g,f),a,a);return iE(g,f,e,dB(c,c),h,[0,[0,c,a],d])}function
+h=cd(b(g,f),a,a);return iQ(g,f,e,dK(c,c),h,[0,[0,c,a],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-sl(c,a,i,g,f,e){var
-j=s(h),d=cP(b(c,a),f,j,i);if(d){var
-k=b(c,a),l=[0,b(c,a),k];return e_(c,a,g,iE(c,a,e,1,d[1],0),0,l)}return sm}function
-sn(c,n,l,C,B,a,A){var
-o=b(A,c),d=w(o,a);if(z(d,G(n))){var
-p=m(b(k(d,h),a),o),f=iD(l,bh(k(d,h)));if(f){var
-r=f[1],s=iC(a,w(p,c),1,C,p),t=q(j(s),B);if(t)var
-D=b(a,c),u=[0,k(r,w(b(r,i(s)),D))];else
+sR(c,a,i,g,f,e){var
+j=s(h),d=c5(b(c,a),f,j,i);if(d){var
+k=b(c,a),l=[0,b(c,a),k];return fm(c,a,g,iQ(c,a,e,1,d[1],0),0,l)}return sS}function
+sT(c,n,m,C,B,a,z){var
+o=b(z,c),d=u(o,a);if(A(d,K(n))){var
+q=l(b(j(d,h),a),o),f=iP(m,bp(j(d,h)));if(f){var
+r=f[1],s=iO(a,u(q,c),1,C,q),t=p(k(s),B);if(t)var
+D=b(a,c),v=[0,j(r,u(b(r,i(s)),D))];else
 var
-u=t;var
-v=u}else
+v=t;var
+w=v}else
 var
-v=f;return v}var
-g=iD(l,n);if(g)var
-x=P(g[1],e),y=x?[0,e]:x;else
+w=f;return w}var
+g=iP(m,n);if(g)var
+x=I(g[1],e),y=x?[0,e]:x;else
 var
 y=g;return y}function
-iF(l,j,i,h,g,f,b,a){if(a){var
-n=a[1],o=q(n,b),c=o?sn(l,j,i,h,g,f,m(b,n)):o;if(c)var
-d=iF(l,j,i,h,g,f,b,a[2]),r=d?[0,k(c[1],d[1])]:d,p=r;else
+iR(m,k,i,h,g,f,b,a){if(a){var
+n=a[1],o=p(n,b),c=o?sT(m,k,i,h,g,f,l(b,n)):o;if(c)var
+d=iR(m,k,i,h,g,f,b,a[2]),r=d?[0,j(c[1],d[1])]:d,q=r;else
 var
-p=c;return p}return[0,e]}function
-so(j,o,n,i,g,e,m,d){var
-a=iF(j,o,n,i,g,e,m,d);if(a)var
-c=a[1],p=b(e,j),q=G(i),r=b(f(2,h),q),s=R(b(k(k(g,f(2,f(2,h))),r),c),p),t=G(F(d)),l=[0,[0,c,k(k(c,b(C(f(2,f(2,h))),t)),s)]];else
+q=c;return q}return[0,e]}function
+sU(k,o,n,i,f,e,m,d){var
+a=iR(k,o,n,i,f,e,m,d);if(a)var
+c=a[1],p=b(e,k),q=K(i),r=b(g(2,h),q),s=T(b(j(j(f,g(2,g(2,h))),r),c),p),t=K(J(d)),l=[0,[0,c,j(j(c,b(D(g(2,g(2,h))),t)),s)]];else
 var
 l=a;return l}function
-iG(a){return aQ(x,dE(e,a),a)}function
-sp(e,d,c,b,a){return bt(n(function(a){return cP(e,d,m(a,b),c)},a))}function
-sq(a,d,c){var
-e=i(d),f=aD(a,R(b(a,j(c)),e)),g=j(d);return[0,w(b(a,i(c)),g),f]}function
-iH(d,l,k,c){var
-a=sp(d,l,k,iG(c),c);if(a)var
-b=a[1],m=ax(n(j,b)),f=[0,ax(n(i,b)),m],g=z(e,i(f)),o=g?[0,n(function(a){return sq(d,f,a)},b)]:g,h=o;else
+iS(a){return aT(v,dN(e,a),a)}function
+sV(e,d,c,b,a){return bB(n(function(a){return c5(e,d,l(a,b),c)},a))}function
+sW(a,d,c){var
+e=i(d),f=aD(a,T(b(a,k(c)),e)),g=k(d);return[0,u(b(a,i(c)),g),f]}function
+iT(d,l,j,c){var
+a=sV(d,l,j,iS(c),c);if(a)var
+b=a[1],m=at(n(k,b)),f=[0,at(n(i,b)),m],g=A(e,i(f)),o=g?[0,n(function(a){return sW(d,f,a)},b)]:g,h=o;else
 var
 h=a;return h}var
-sr=f(2,f(2,C(f(2,C(f(2,C(f(2,h)))))))),e$=bg(f(2,h),sr),ss=f(2,f(2,f(2,C(f(2,h))))),st=bg(f(2,h),ss),su=f(2,C(f(2,f(2,h)))),iI=bg(f(2,h),su),sv=f(2,C(f(2,f(2,h)))),sw=bg(f(2,h),sv),iJ=bh(b(f(2,C(f(2,f(2,C(f(2,f(2,h))))))),sw)),iK=f(2,f(2,f(2,C(f(2,f(2,h))))));function
-sx(b,a){return sl(e$,st,iI,iJ,b,a)}function
-sy(a){var
-b=x(e,m(iK,bI(a)));return bg(f(2,h),b)}function
-sz(i,c,g,e){var
-a=sy(c),d=b(c,a),j=n(function(c){return b(c,a)},e),k=b(g,a);return so(iI,iJ,i,4,w(d,bg(f(2,h),iK)),d,k,j)}function
-sA(d,p,a,o,n,l){var
-c=cP(d,p,m(l,n),o);if(c){var
-f=c[1],g=z(e,i(a));if(g)var
-q=i(a),r=aD(d,R(b(e$,j(f)),q)),s=j(a),h=[0,[0,w(b(e$,i(f)),s),r]];else
+sX=g(2,g(2,D(g(2,D(g(2,D(g(2,h)))))))),fn=bo(g(2,h),sX),sY=g(2,g(2,g(2,D(g(2,h))))),sZ=bo(g(2,h),sY),s0=g(2,D(g(2,g(2,h)))),iU=bo(g(2,h),s0),s1=g(2,D(g(2,g(2,h)))),s2=bo(g(2,h),s1),iV=bp(b(g(2,D(g(2,g(2,D(g(2,g(2,h))))))),s2)),iW=g(2,g(2,g(2,D(g(2,g(2,h))))));function
+s3(b,a){return sR(fn,sZ,iU,iV,b,a)}function
+s4(a){var
+b=v(e,l(iW,bP(a)));return bo(g(2,h),b)}function
+s5(i,c,f,e){var
+a=s4(c),d=b(c,a),j=n(function(c){return b(c,a)},e),k=b(f,a);return sU(iU,iV,i,4,u(d,bo(g(2,h),iW)),d,k,j)}function
+s6(d,p,a,o,n,m){var
+c=c5(d,p,l(m,n),o);if(c){var
+f=c[1],g=A(e,i(a));if(g)var
+q=i(a),r=aD(d,T(b(fn,k(f)),q)),s=k(a),h=[0,[0,u(b(fn,i(f)),s),r]];else
 var
 h=g;var
-k=h}else
+j=h}else
 var
-k=c;return k}function
-fa(a){var
-b=[0,j(a)];return[0,[0,i(a)],b]}function
-sB(a,g){var
+j=c;return j}function
+fo(a){var
+b=[0,k(a)];return[0,[0,i(a)],b]}function
+s7(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=dR(a),h=d?sC:d;return h}var
-i=a[2],e=F(a[9])===i?1:0;if(e)var
-j=a[9],b=am(function(b){var
-c=a[1];return hg(F(b),c)},j);else
+d=dZ(a),h=d?s8:d;return h}var
+i=a[2],e=J(a[9])===i?1:0;if(e)var
+j=a[9],b=an(function(b){var
+c=a[1];return hs(J(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,n(function(b){return iz(g,a,b)},k)];else
+k=a[9],f=[0,n(function(b){return iL(g,a,b)},k)];else
 var
 f=b;return f}function
-sD(e,d,a,c,g){var
-f=aS(a,a),b=iA(d,e,c,f);if(b){var
-h=b[1];return bt(n(function(b){return iB(d,e,a,c,f,h,b)},g))}return b}function
-sE(b,d,i,h,a,g){var
-c=al(g,a[2],0),j=b[1],e=F(c)===j?1:0;if(e){var
+s9(e,d,a,c,g){var
+f=aP(a,a),b=iM(d,e,c,f);if(b){var
+h=b[1];return bB(n(function(b){return iN(d,e,a,c,f,h,b)},g))}return b}function
+s_(b,d,i,h,a,g){var
+c=as(g,a[2],0),j=b[1],e=J(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=iH(d,i,a[1],c);return ab(function(a){return n(fa,a)},k)}var
-l=sD(b,d,c,a[1],h);return ab(function(a){return n(fa,a)},l)}return e}function
-sF(d,c,e,b){var
-a=sB(d,c);if(a){var
-f=b8(0,F(b[2])),g=a[1];return bt(n(function(a){return sE(d,c,e,g,b,a)},f))}return a}function
-sG(a,d){var
+k=iT(d,i,a[1],c);return Y(function(a){return n(fo,a)},k)}var
+l=s9(b,d,c,a[1],h);return Y(function(a){return n(fo,a)},l)}return e}function
+s$(d,c,e,b){var
+a=s7(d,c);if(a){var
+f=bQ(0,J(b[2])),g=a[1];return bB(n(function(a){return s_(d,c,e,g,b,a)},f))}return a}function
+ta(a,d){var
 e=a[8];return function(f){var
 g=a[10];if(g)var
-j=b(f,e),c=q(b(g[1],d),j);else
+j=b(f,e),c=p(b(g[1],d),j);else
 var
 c=1;if(c){var
 h=a[11];if(h){var
-k=b(h[1],d);return q(b(f,e),k)}var
+k=b(h[1],d);return p(b(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-sH(j,f,c){var
+tb(j,f,c){var
 d=j[4];if(typeof
 d==="number")return 1;else{if(2===d[0]){var
 h=d[1];if(h){var
-a=h[1],i=q(e,a[1]);if(i){var
-k=b(f,f),l=b(b(a[1],a[1]),k),m=b(a[2],a[2]);return q(b(aS(c,c),m),l)}return i}return 1}var
-g=dA(P(d[1][1],e));return g?g:z(e,aS(c,c))}}function
-iL(b,c,a){var
-f=b[1],d=F(a)===f?1:0,e=d?am(sG(b,c),a):d;return e?sH(b,c,a):e}function
-sI(e,d,a,c){if(c){if(a){var
-f=b(a[1],e);return q(b(c[1],d),f)}return a}return 1}function
-sJ(e,d,a,c){if(c){if(a){var
-f=b(c[1],d);return q(b(a[1],e),f)}return a}return 1}function
-fb(c,b,a,f,e){var
-d=sI(c,b,i(a),f);return d?sJ(c,b,j(a),e):d}function
-iM(e,d,a,c,b){var
-f=[0,j(a)];return fb(d,e,[0,[0,i(a)],f],c,b)}function
-sK(j,i,h,g,f,e,d){var
+a=h[1],i=p(e,a[1]);if(i){var
+k=b(f,f),l=b(b(a[1],a[1]),k),m=b(a[2],a[2]);return p(b(aP(c,c),m),l)}return i}return 1}var
+g=dJ(I(d[1][1],e));return g?g:A(e,aP(c,c))}}function
+iX(b,c,a){var
+f=b[1],d=J(a)===f?1:0,e=d?an(ta(b,c),a):d;return e?tb(b,c,a):e}function
+tc(e,d,a,c){if(c){if(a){var
+f=b(a[1],e);return p(b(c[1],d),f)}return a}return 1}function
+td(e,d,a,c){if(c){if(a){var
+f=b(c[1],d);return p(b(a[1],e),f)}return a}return 1}function
+fp(c,b,a,f,e){var
+d=tc(c,b,i(a),f);return d?td(c,b,k(a),e):d}function
+iY(e,d,a,c,b){var
+f=[0,k(a)];return fp(d,e,[0,[0,i(a)],f],c,b)}function
+te(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=b5(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||iM(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=cb(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||iY(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-sL(j,i,g,f,b,a){switch(a[0]){case
+tf(j,i,g,f,b,a){switch(a[0]){case
 0:var
-c=bJ(i,a[1]);if(c){var
-d=bJ(c[1],a[2]);if(d)return fb(b,j,d[1],a[3],a[4]);var
+c=bA(i,a[1]);if(c){var
+d=bA(c[1],a[2]);if(d)return fp(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bJ(f,a[1]);return e?iM(g,b,e[1],a[2],a[3]):e;default:return sK(g,b,a[1],a[2],a[3],0,f)}}function
-sM(a){return 0===a[0]?1:0}function
-iN(i,b,h,g,f,e,a){var
-j=b[2],d=F(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=am(function(a){return iL(i,l,a)},k);else
+e=bA(f,a[1]);return e?iY(g,b,e[1],a[2],a[3]):e;default:return te(g,b,a[1],a[2],a[3],0,f)}}function
+tg(a){return 0===a[0]?1:0}function
+iZ(i,b,h,g,f,e,a){var
+j=b[2],d=J(a[2])===j?1:0;if(d)var
+k=a[2],l=a[1],c=an(function(a){return iX(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return am(function(a){return sL(h,g,f,e,n,a)},m)}return c}var
-sN=C(f(2,f(2,C(f(2,h))))),sO=bg(f(2,h),sN),sP=bh(f(2,f(2,f(2,f(2,h)))));function
-fc(d,c,a,b){if(a){var
-e=j(b),f=i(b),g=fa(a[1]);return fb(d[3],c,g,f,e)}return a}function
-sQ(a,f,b,c){var
-g=c[1];return function(l,k,h,c){var
-m=a[9],d=al(i(c),m,0),n=a[1],e=hg(F(d),n);if(e){var
-o=j(c);return fc(f,b,iB(b,a,l,g,k,h,iz(b,a,d)),o)}return e}}function
-sR(d,c,b,a){var
-e=j(a);return fc(d,c,bJ(b,i(a)),e)}function
-sS(k,d,h,b,a){var
+m=b[4],n=b[3];return an(function(a){return tf(h,g,f,e,n,a)},m)}return c}var
+th=D(g(2,g(2,D(g(2,h))))),ti=bo(g(2,h),th),tj=bp(g(2,g(2,g(2,g(2,h)))));function
+fq(d,c,a,b){if(a){var
+e=k(b),f=i(b),g=fo(a[1]);return fp(d[3],c,g,f,e)}return a}function
+tk(a,f,b,c){var
+g=c[1];return function(l,j,h,c){var
+m=a[9],d=as(i(c),m,0),n=a[1],e=hs(J(d),n);if(e){var
+o=k(c);return fq(f,b,iN(b,a,l,g,j,h,iL(b,a,d)),o)}return e}}function
+tl(d,c,b,a){var
+e=k(a);return fq(d,c,bA(b,i(a)),e)}function
+tm(j,d,h,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=iG(b),c=sz(a[1],e,f,b);if(c){var
-m=c[1];return am(function(c){var
-a=bJ(b,i(c));if(a){var
-g=j(c);return fc(k,d,sA(d,h,m,e,f,a[1]),g)}return a},l)}var
+f=iS(b),c=s5(a[1],e,f,b);if(c){var
+m=c[1];return an(function(c){var
+a=bA(b,i(c));if(a){var
+g=k(c);return fq(j,d,s6(d,h,m,e,f,a[1]),g)}return a},l)}var
 g=c}else
 var
 g=a;return g}}function
-sT(d,c,a,k,e,r){var
-m=e[1];return function(s,b){var
-f=eU(s,c[4]);if(f){var
+tn(d,c,a,k,e,r){var
+l=e[1];return function(s,b){var
+f=dU(s,c[4]);if(f){var
 g=[0,f[1],f[2]],n=d[4];if(typeof
 n==="number"&&n){var
-o=dR(d);if(o){var
-p=l(sS(c,a,k,e,r),b,g);if(p)var
+o=dZ(d);if(o){var
+p=m(tm(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=iH(a,k,m,b);if(i){var
-t=i[1];return am(function(b){return sR(c,a,t,b)},g)}var
+i=iT(a,k,l,b);if(i){var
+t=i[1];return an(function(b){return tl(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=aS(b,b),j=iA(a,d,m,q);if(j){var
-u=j[1];return am(a4(sQ(d,c,a,e),b,q,u),g)}return j}return 1}}function
-sU(k,j,i,h,g,f,e,d){var
+q=aP(b,b),j=iM(a,d,l,q);if(j){var
+u=j[1];return an(a_(tk(d,c,a,e),b,q,u),g)}return j}return 1}}function
+to(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-m=a[1],c=l(sT(k,j,i,h,g,f),b,m);if(c){var
+l=a[1],c=m(tn(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-sV(b,a){return 0===a[0]?aP(a[1],b):0}function
-sW(a,f,e){var
+tp(b,a){return 0===a[0]?aK(a[1],b):0}function
+tq(a,f,e){var
 c=a[4];if(typeof
 c==="number"&&c){var
-g=G(F(e[2])),d=q(sO,b(G(a[1]),g)),h=d?[0,sx(f,sP)]:d;return h}return 0}function
-sX(c,b,h,f,a){var
-i=a[1],j=b[2],g=F(a[2])===j?1:0;if(g)var
-k=a[2],d=am(function(a){return iL(c,i,a)},k);else
+g=K(J(e[2])),d=p(ti,b(K(a[1]),g)),h=d?[0,s3(f,tj)]:d;return h}return 0}function
+tr(c,b,h,f,a){var
+i=a[1],j=b[2],g=J(a[2])===j?1:0;if(g)var
+k=a[2],d=an(function(a){return iX(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=F(a[2]),e=am(function(a){return sV(m,a)},l);else
+l=b[4],m=J(a[2]),e=an(function(a){return tp(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return sU(c,b,h,f,a,sW(c,f,a),0,n)}return e}function
-sY(c,b,m,l,f,d,k,a){var
-g=iN(c,b,m,l,f,d,k),i=g?aP(a,c[3]):g,j=i?dA(a===b[1]?1:0):i;return j?ix(c,f,d,a,b[1],e,h):j}function
-iO(c,a,b){return sF(c,a[1],a[3],b)}function
-iP(c,a){var
+n=a[2];return to(c,b,h,f,a,tq(c,f,a),0,n)}return e}function
+ts(c,b,m,l,f,d,k,a){var
+g=iZ(c,b,m,l,f,d,k),i=g?aK(a,c[3]):g,j=i?dJ(a===b[1]?1:0):i;return j?iF(c,f,d,a,b[1],e,h):j}function
+i0(c,a,b){return s$(c,a[1],a[3],b)}function
+i1(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=hq(b,a[3]);return iu(c,d,b,a[3],f,e)}}function
-sZ(c,a,d,b){var
-h=a[1],m=a[2],i=aP(0,F(b[2]));if(i){if(am(sM,d[4]))return sX(c,d,h,a[3],b);var
-e=iO(c,a,b);if(e){var
-j=e[1],f=g(iP(c,a),j);if(f)return iN(c,d,h,j,m,f[1],b);var
-k=f}else
+f=hC(b,a[3]);return iC(c,d,b,a[3],f,e)}}function
+tt(c,a,d,b){var
+h=a[1],m=a[2],i=aK(0,J(b[2]));if(i){if(an(tg,d[4]))return tr(c,d,h,a[3],b);var
+e=i0(c,a,b);if(e){var
+j=e[1],g=f(i1(c,a),j);if(g)return iZ(c,d,h,j,m,g[1],b);var
+k=g}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-s0(b,a,k,c){var
-l=a[1],m=a[2],f=aP(0,F(c[2]));if(f){var
-d=iO(b,a,c);if(d){var
-h=d[1],e=g(iP(b,a),h);if(e){var
-n=b8(0,b[3]),o=e[1];return b5(function(a){return sY(b,k,l,h,m,o,c,a)},n)}var
+tu(b,a,k,c){var
+l=a[1],m=a[2],g=aK(0,J(c[2]));if(g){var
+d=i0(b,a,c);if(d){var
+h=d[1],e=f(i1(b,a),h);if(e){var
+n=bQ(0,b[3]),o=e[1];return cb(function(a){return ts(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
-j=f;return j}var
-cV=[Q,s1,bC(0)],iQ=[Q,s2,bC(0)];function
-ay(b,a){throw[0,cV,l(ah(s3),b,a)]}function
-s4(a){return[0,a,ey(64),0]}function
-a1(a){if(a[3])throw[0,cV,s5];ml(a[2]);(function(d){for(;;){var
-b=g(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(mk(a[2])===1025)return ay(s6,ez(a[2]));gM(a[2],b);continue}return c}}(0));return ez(a[2])}function
-dV(a,d){var
-b=a1(d),c=A(b,a);return c?ay(a,b):c}function
-fd(b){var
-a=1-b[3];if(a)throw[0,cV,s7];return a}function
-s8(a){var
+j=g;return j}var
+c_=[Q,tv,bJ(0)],i2=[Q,tw,bJ(0)];function
+aF(b,a){throw[0,c_,m(am(tx),b,a)]}function
+ty(a){return[0,a,eK(64),0]}function
+a5(a){if(a[3])throw[0,c_,tz];mJ(a[2]);(function(d){for(;;){var
+b=f(a[1],0);if(10===b){a[3]=1;return 0}var
+c=32!==b?1:0;if(c){if(mI(a[2])===1025)return aF(tA,eL(a[2]));gY(a[2],b);continue}return c}}(0));return eL(a[2])}function
+d4(a,d){var
+b=a5(d),c=C(b,a);return c?aF(a,b):c}function
+fr(b){var
+a=1-b[3];if(a)throw[0,c_,tB];return a}function
+tC(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
 d=c;else
 var
-e=97<=a?1:0,d=e?a<=j$?1:0:e;return d}function
-iR(a){var
-e=A(a,s9),f=e?45===U(a,0)?1:0:e,b=f?1:f,c=u(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+e=97<=a?1:0,d=e?a<=kv?1:0:e;return d}function
+i3(a){var
+e=C(a,tD),f=e?45===W(a,0)?1:0:e,b=f?1:f,c=w(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
-k=1<=c?1:0,d=k?48!==U(a,b)?1:0:k;function
+k=1<=c?1:0,d=k?48!==W(a,b)?1:0:k;function
 l(f){var
 b=f;for(;;){var
-c=b===u(a)?1:0;if(c)var
+c=b===w(a)?1:0;if(c)var
 d=c;else{var
-e=s8(U(a,b));if(e){var
+e=tC(W(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=ck?1:0,j=i?l(b):i;else
+i=c<=cu?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)ay(s_,a);return qe(16,a)}function
-az(a){return iR(a1(a))}function
-cb(c){var
-a=a1(c),b=A(a,s$);return b?[0,iR(a)]:b}function
-bj(b){var
-a=az(b);if(aj(a)<=0)ay(tb,kX(ta,a));return a}var
-iS=1048576;function
-bu(b){var
-a=az(b);if(aj(a)<0)ay(td,kX(tc,a));if(qd(a,iS))throw[0,iQ,g(ah(te),iS)];return cG(a)}function
-dW(d,b,c){var
-a=bu(c);if(b<=a){var
-e=g(ah(tf),a);ay(l(ah(tg),d,b),e)}return a}function
-cW(d,c){function
-a(f,e){var
-b=f,a=e;for(;;){if(0===b)return bc(a);var
-b=b-1|0,a=[0,g(d,c),a];continue}}return a(bu(c),0)}function
-a2(b,d,c){var
-a=cW(d,c);if(1-gu(aY(a),b)){var
-e=aY(a),f=g(ah(th),e);ay(aB(tk,lU(tj,$(ah(ti),b))),f)}return a}function
-iT(c,b,a){var
-d=[0,b,0];return a2(c,function(a){return a2(d,az,a)},a)}function
-fe(e,b){var
-a=a1(b),c=A(a,tl);if(c){if(A(a,tm))return ay(tn,a);var
-d=[0,g(e,b)]}else
+j=d;if(1-j)aF(tE,a);return qC(16,a)}function
+aG(a){return i3(a5(a))}function
+cl(c){var
+a=a5(c),b=C(a,tF);return b?[0,i3(a)]:b}function
+bt(b){var
+a=aG(b);if(aj(a)<=0)aF(tH,lh(tG,a));return a}var
+i4=1048576;function
+bC(b){var
+a=aG(b);if(aj(a)<0)aF(tJ,lh(tI,a));if(qB(a,i4))throw[0,i2,f(am(tK),i4)];return cV(a)}function
+d5(d,b,c){var
+a=bC(c);if(b<=a){var
+e=f(am(tL),a);aF(m(am(tM),d,b),e)}return a}function
+c$(d,c){function
+a(g,e){var
+b=g,a=e;for(;;){if(0===b)return bi(a);var
+b=b-1|0,a=[0,f(d,c),a];continue}}return a(bC(c),0)}function
+a6(b,d,c){var
+a=c$(d,c);if(1-gH(aZ(a),b)){var
+e=aZ(a),g=f(am(tN),e);aF(aI(tQ,mf(tP,$(am(tO),b))),g)}return a}function
+i5(c,b,a){var
+d=[0,b,0];return a6(c,function(a){return a6(d,aG,a)},a)}function
+fs(e,b){var
+a=a5(b),c=C(a,tR);if(c){if(C(a,tS))return aF(tT,a);var
+d=[0,f(e,b)]}else
 var
 d=c;return d}function
-cc(a){var
-b=az(a);return[0,b,bj(a)]}function
-to(b){var
-a=a1(b);if(A(a,tp)){var
-c=A(a,tq);if(c){if(A(a,tr))return A(a,ts)?A(a,tt)?ay(tu,a):1:[1,cc(b)];var
-d=[2,fe(cc,b)]}else
+cm(a){var
+b=aG(a);return[0,b,bt(a)]}function
+tU(b){var
+a=a5(b);if(C(a,tV)){var
+c=C(a,tW);if(c){if(C(a,tX))return C(a,tY)?C(a,tZ)?aF(t0,a):1:[1,cm(b)];var
+d=[2,fs(cm,b)]}else
 var
-d=c;return d}return[0,cc(b)]}function
-tv(b){var
-a=a1(b);if(A(a,tw)){if(A(a,tx)){var
-c=A(a,ty);if(c){if(A(a,tz))return A(a,tA)?A(a,tB)?A(a,tC)?A(a,tD)?ay(tE,a):[2,cc(b)]:4:3:1;var
-d=[0,cc(b)]}else
+d=c;return d}return[0,cm(b)]}function
+t1(b){var
+a=a5(b);if(C(a,t2)){if(C(a,t3)){var
+c=C(a,t4);if(c){if(C(a,t5))return C(a,t6)?C(a,t7)?C(a,t8)?C(a,t9)?aF(t_,a):[2,cm(b)]:4:3:1;var
+d=[0,cm(b)]}else
 var
-d=c;return d}return 2}return[1,cc(b)]}function
-tF(b){var
-a=a1(b);if(A(a,tG)){var
-c=A(a,tH);if(c){if(A(a,tI))return A(a,tJ)?A(a,tK)?ay(tL,a):[1,bu(b)]:2;var
+d=c;return d}return 2}return[1,cm(b)]}function
+t$(b){var
+a=a5(b);if(C(a,ua)){var
+c=C(a,ub);if(c){if(C(a,uc))return C(a,ud)?C(a,ue)?aF(uf,a):[1,bC(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,bu(b)]}function
-tM(c,b){var
-a=a1(b),d=A(a,tN);if(d){if(A(a,tO)){if(A(a,tP))return ay(tQ,a);var
-f=a2([0,c,0],az,b);return[0,f,a2([0,c,0],az,b)]}var
+d=c;return d}return[0,bC(b)]}function
+ug(c,b){var
+a=a5(b),d=C(a,uh);if(d){if(C(a,ui)){if(C(a,uj))return aF(uk,a);var
+f=a6([0,c,0],aG,b);return[0,f,a6([0,c,0],aG,b)]}var
 e=1}else
 var
 e=d;return e}function
-tR(a){dV(tS,a);var
-e=bu(a),b=bu(a),c=bu(a),f=to(a),g=tv(a),h=tF(a),d=tM(b,a),i=1===f?0:b,j=typeof
-d==="number"?b:b+1|0,k=1===d?b:c,l=bj(a),m=iT([0,i,0],e,a),n=fe(az,a),o=fe(az,a),p=bj(a),q=iT([0,c,0],j,a),r=a2([0,k,0],az,a),s=bj(a),t=a2([0,0,[0,b,0]],az,a),u=bj(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,a2([0,0,[0,b,0]],az,a)]}function
-iU(b,a){dV(tT,a);var
-e=dW(tU,b[3],a),d=bu(a);function
-c(a){return dW(tV,b[2],a)}function
+ul(a){d4(um,a);var
+e=bC(a),b=bC(a),c=bC(a),f=tU(a),g=t1(a),h=t$(a),d=ug(b,a),i=1===f?0:b,j=typeof
+d==="number"?b:b+1|0,k=1===d?b:c,l=bt(a),m=i5([0,i,0],e,a),n=fs(aG,a),o=fs(aG,a),p=bt(a),q=i5([0,c,0],j,a),r=a6([0,k,0],aG,a),s=bt(a),t=a6([0,0,[0,b,0]],aG,a),u=bt(a);return[0,e,b,c,f,g,h,d,l,m,n,o,p,q,r,s,t,u,a6([0,0,[0,b,0]],aG,a)]}function
+i6(b,a){d4(un,a);var
+e=d5(uo,b[3],a),d=bC(a);function
+c(a){return d5(up,b[2],a)}function
 f(a){var
-b=a1(a);if(A(b,tW)){if(A(b,tX)){if(A(b,tY))return ay(tZ,b);var
-e=dW(t0,d,a),f=c(a),g=cb(a);return[0,e,f,g,cb(a)]}var
-h=cW(c,a),i=cb(a);return[2,h,i,cb(a)]}var
-j=c(a),k=cb(a);return[1,j,k,cb(a)]}var
-g=bj(a),h=cW(f,a),i=bj(a);return[0,e,d,g,h,i,a2([0,b[3],0],az,a)]}function
-t1(b,a){dV(t2,a);return cW(function(a){var
-c=dW(t3,b[3],a),d=bj(a);return[0,c,d,a2([0,b[2],0],az,a)]},a)}function
-t4(b,a){dV(t5,a);var
-c=bj(a),d=[0,b[1],0];return[0,c,cW(function(a){return a2(d,az,a)},a)]}var
-iV=30;function
-ff(a){var
-c=aW(a);if(c<=30)return[0,cG(a),0];var
-d=0<=aj(a)?a:s(a),b=as(0,c-60|0),e=0===b?d:cF(d,b),f=cF(e,iV),i=cG(m(e,af(f,iV))),g=a_(cG(f),30)+i,h=0<=aj(a)?g:-g;return[0,h,b]}function
-bv(c,b){var
-a=ff(b);return a_(a[1],a[2]-c|0)}function
-cX(e,d,c){var
-a=ff(d),b=ff(c);return a_(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-cd(c,b){var
-d=a_(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+c8)|0;var
-e=kF(b),f=a_(e[1],27),g=Math.floor(f),h=k(af(g|0,26),a_(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?af(h,a):cF(h,-a|0)}function
-cY(a){return Math.abs(a)<aM?1:0}function
-I(b,h){var
+b=a5(a);if(C(b,uq)){if(C(b,ur)){if(C(b,us))return aF(ut,b);var
+e=d5(uu,d,a),f=c(a),g=cl(a);return[0,e,f,g,cl(a)]}var
+h=c$(c,a),i=cl(a);return[2,h,i,cl(a)]}var
+j=c(a),k=cl(a);return[1,j,k,cl(a)]}var
+g=bt(a),h=c$(f,a),i=bt(a);return[0,e,d,g,h,i,a6([0,b[3],0],aG,a)]}function
+uv(b,a){d4(uw,a);return c$(function(a){var
+c=d5(ux,b[3],a),d=bt(a);return[0,c,d,a6([0,b[2],0],aG,a)]},a)}function
+uy(b,a){d4(uz,a);var
+c=bt(a),d=[0,b[1],0];return[0,c,c$(function(a){return a6(d,aG,a)},a)]}var
+i7=30;function
+ft(a){var
+c=aS(a);if(c<=30)return[0,cV(a),0];var
+d=0<=aj(a)?a:s(a),b=ay(0,c-60|0),e=0===b?d:cU(d,b),f=cU(e,i7),i=cV(l(e,af(f,i7))),g=be(cV(f),30)+i,h=0<=aj(a)?g:-g;return[0,h,b]}function
+a7(c,b){var
+a=ft(b);return be(a[1],a[2]-c|0)}function
+bS(e,d,c){var
+a=ft(d),b=ft(c);return be(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+bT(c,b){var
+d=be(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+cv)|0;var
+e=k1(b),f=be(e[1],27),g=Math.floor(f),h=j(af(g|0,26),be(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?af(h,a):cU(h,-a|0)}function
+bD(a){return Math.abs(a)<R?1:0}function
+F(b,h){var
 d=b.length-1-1|0,c=0.,i=0;if(d<0)var
 e=c;else{var
 a=i,f=c;for(;;){var
 g=f+b[1+a]*h[1+a],j=a+1|0;if(d!==a){var
 a=j,f=g;continue}var
 e=g;break}}return e}function
-bw(b,e,d){var
+a8(b,e,d){var
 c=b.length-1-1|0,f=0;if(!(c<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*d[1+a];var
 g=a+1|0;if(c!==a){var
 a=g;continue}break}}return 0}function
-ce(c,b){var
-a=[0,0.];dq(function(c){var
-d=g(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-cZ(a){return a*a}function
-cf(b,a){if(0===c(b[10],a)[1+a].length-1){var
-d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return I(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-t6(a){var
-b=gW(0,a.length-1);return aN(function(e,d){var
-f=pi(c9,c9,d),h=pp(b,f),g=gw(function(b){return f3(c(a,b)[1+b],d)},h);return g?g[1]:(pk(b,f,e),e)},a)}function
-t7(a){return typeof
-a==="number"?0===a?t8:0:2===a[0]?t_:t9}function
-t$(c,a){var
-b=t(c,0.),e=1./as(1,a.length-1);function
-f(a,c){return H(b,a,d(b,a)+c*e)}dq(function(a){return M(f,a)},a);function
-g(c,a){return a-d(b,c)}return p(function(a){return aN(g,a)},a)}function
-ua(c,b,a){var
-d=ce(a,function(a){return cZ(B(a-c,b-a))});return[0,ce(a,function(a){return cZ(B(0.,B(c-a,a-b)))}),d]}function
-iW(b,a,c){if(b!=aI&&a!=aM){var
-d=ce(c,function(c){return B(b*c,a*c)});return[0,ce(c,function(c){return bp(b*c,a*c)}),d]}return[0,aI,aM]}function
-fg(e,d,b){function
-a(c){return e*Math.sqrt(ce(b,function(a){switch(d){case
+cn(c,b){var
+a=[0,0.];cO(function(c){var
+d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
+co(a){return a*a}function
+cp(b,a){if(0===c(b[10],a)[1+a].length-1){var
+d=c(b[6],a)[1+a],e=b[6],f=o(function(a){return F(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
+uA(a){var
+b=g8(0,a.length-1);return ar(function(e,d){var
+f=pG(cw,cw,d),h=pN(b,f),g=gJ(function(b){return ge(c(a,b)[1+b],d)},h);return g?g[1]:(pI(b,f,e),e)},a)}function
+uB(a){return typeof
+a==="number"?0===a?uC:0:2===a[0]?uE:uD}function
+uF(c,a){var
+b=t(c,0.),e=1./ay(1,a.length-1);function
+f(a,c){return z(b,a,d(b,a)+c*e)}cO(function(a){return E(f,a)},a);function
+g(c,a){return a-d(b,c)}return o(function(a){return ar(g,a)},a)}function
+uG(c,b,a){var
+d=cn(a,function(a){return co(y(a-c,b-a))});return[0,cn(a,function(a){return co(y(0.,y(c-a,a-b)))}),d]}function
+i8(b,a,c){if(b!=S&&a!=R){var
+d=cn(c,function(c){return y(b*c,a*c)});return[0,cn(c,function(c){return a1(b*c,a*c)}),d]}return[0,S,R]}function
+fu(e,d,b){function
+a(c){return e*Math.sqrt(cn(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(fU),c]}function
-ub(a,g,d){var
-b=aO(bp,aM,d),c=aO(B,aI,d),h=fg(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(cy),c]}function
+uH(a,g,d){var
+b=aA(a1,R,d),c=aA(y,S,d),h=fu(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-uc(e,a,v,n){var
-S=a[9],T=0;function
-U(b,a){return as(b,aW(a))}var
-f=at(function(a,b){return at(U,a,b)},T,S),k=a[8],w=1,V=a[9],g=ao($(function(a){return ao($(function(a){return bv(f,a)},a))},V)),x=a[10],h=x?bv(f,x[1]):aI,y=a[11],i=y?bv(f,y[1]):aM,z=a[10],A=a[11],N=0;if(z&&0<=aj(z[1]))var
+uI(e,a,v,n){var
+U=a[9],V=0;function
+W(b,a){return ay(b,aS(a))}var
+f=az(function(a,b){return az(W,a,b)},V,U),k=a[8],w=1,X=a[9],g=ad($(function(a){return ad($(function(a){return a7(f,a)},a))},X)),x=a[10],h=x?a7(f,x[1]):S,z=a[11],i=z?a7(f,z[1]):R,A=a[10],B=a[11],N=0;if(A&&0<=aj(A[1]))var
 l=0;else
 N=1;if(N){var
-O=0;if(A&&!(0<aj(A[1])))var
+O=0;if(B&&!(0<aj(B[1])))var
 l=1;else
 O=1;if(O)var
 l=2}var
-C=p(function(a){return 2===e?Math.sqrt(I(a,a)):1.},g);switch(e){case
+C=o(function(a){return 2===e?Math.sqrt(F(a,a)):1.},g);switch(e){case
 0:var
-j=t$(n,g);break;case
+j=uF(n,g);break;case
 1:var
 j=g;break;default:var
-j=aN(function(b,a){return p(function(a){return a/d(C,b)},a)},g)}var
-P=0;if(2!==e&&h!=aI&&i!=aM){var
-D=[0,[bm,(h+i)/2.,n*cZ((i-h)/2.),c8],0];P=1}if(!P)var
+j=ar(function(b,a){return o(function(a){return a/d(C,b)},a)},g)}var
+P=0;if(2!==e&&h!=S&&i!=R){var
+D=[0,[ah,(h+i)/2.,n*co((i-h)/2.),cv],0];P=1}if(!P)var
 D=0;var
-o=a[4],u=0;if(typeof
-o==="number")u=1;else
-if(2===o[0]){var
-M=o[1];if(M)var
-s=M[1],ak=s[2],al=cX(f,b(k,s[1]),ak),am=1./cZ(bv(0,s[2])),an=[0,[bm,0.,cZ(al),am],0],m=an;else
+p=a[4],u=0;if(typeof
+p==="number")u=1;else
+if(2===p[0]){var
+M=p[1];if(M)var
+s=M[1],ao=s[2],ap=bS(f,b(k,s[1]),ao),aq=1./co(a7(0,s[2])),as=[0,[ah,0.,co(ap),aq],0],m=as;else
 u=1}else
 var
-m=[0,[bm,0.,1.,cX(-f|0,w,k)],0];if(u)var
+m=[0,[ah,0.,1.,bS(-f|0,w,k)],0];if(u)var
 m=0;var
 q=a[4],Q=0;if(typeof
 q!=="number"&&2!==q[0]){var
 E=0===aj(q[1][1])?1:0;Q=1}if(!Q)var
 E=0;function
-W(a){switch(e){case
-0:return ua(h,i,a);case
+Y(a){switch(e){case
+0:return uG(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=bp(i,b),c=iW(B(h,-b),f,a),d=fg(b,l,a),g=bp(c[2],d[2]);return[0,B(c[1],d[1]),g]}return iW(h,i,a);default:return E?ub(1.,l,a):fg(1.,l,a)}}var
-X=2===e?j:g,F=p(W,X),G=b(k,k),Y=ao(a[9]);function
-Z(a){return 2===e?bv(0,a):cX(-2*f|0,a,G)}if(2===e)var
-_=0,H=function(a,b){return cX(_,a,b)};else
+b=Math.sqrt(m[1][2]),f=a1(i,b),c=i8(y(h,-b),f,a),d=fu(b,l,a),g=a1(c[2],d[2]);return[0,y(c[1],d[1]),g]}return i8(h,i,a);default:return E?uH(1.,l,a):fu(1.,l,a)}}var
+Z=2===e?j:g,G=o(Y,Z),H=b(k,k),_=ad(a[9]);function
+aa(a){return 2===e?a7(0,a):bS(-2*f|0,a,H)}if(2===e)var
+ab=0,I=function(a,b){return bS(ab,a,b)};else
 var
-H=function(c,a){return cX(2*f|0,b(c,G),a)};var
-aa=2===e?0:2*(aW(k)-f|0)|0,r=a[4],R=0;if(typeof
+I=function(c,a){return bS(2*f|0,b(c,H),a)};var
+ac=2===e?0:2*(aS(k)-f|0)|0,r=a[4],T=0;if(typeof
 r!=="number"&&2===r[0]){var
 K=r[1];if(K){var
-L=K[1],ai=b(L[2],L[2]),J=ai;R=1}}if(!R)var
+L=K[1],an=b(L[2],L[2]),J=an;T=1}}if(!T)var
 J=w;var
-ab=0===e?0:cw(D,m),ac=t6(g),ad=p(function(a){return a[2]},F),ae=p(function(a){return a[1]},F),af=t(v,[0]),ag=p(function(a){return ce(a,function(a){return a})},j),ah=p(function(a){return I(a,a)},j);return[0,e,v,n,f,function(a){return ao(c(Y,a)[1+a])},j,C,ah,ag,af,ae,ad,ac,ab,J,aa,H,Z]}function
-ud(a){var
-b=a[2],c=a[1],d=0===et(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=gs(function(a){return 0===et(a,c)?1:0},g),e=t7(a[4]);if(e&&f&&h)return[0,uc(e[1],a,b,c)];return 0}function
-ue(a,d){function
-b(b){return p(function(a){return c(b,a)[1+a]},d)}var
-e=d.length-1,f=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),q=b(a[9]),r=b(a[8]),s=b(a[7]),o=t(e,[0]),u=b(a[6]);function
+ae=0===e?0:cK(D,m),af=uA(g),ag=o(function(a){return a[2]},G),ai=o(function(a){return a[1]},G),ak=t(v,[0]),al=o(function(a){return cn(a,function(a){return a})},j),am=o(function(a){return F(a,a)},j);return[0,e,v,n,f,function(a){return ad(c(_,a)[1+a])},j,C,am,al,ak,ai,ag,af,ae,J,ac,I,aa]}function
+uJ(a){var
+b=a[2],c=a[1],d=0===dA(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=gF(function(a){return 0===dA(a,c)?1:0},g),e=uB(a[4]);if(e&&f&&h)return[0,uI(e[1],a,b,c)];return 0}function
+uK(a,d){function
+b(b){return o(function(a){return c(b,a)[1+a]},d)}var
+e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),q=b(a[9]),r=b(a[8]),s=b(a[7]),p=t(e,[0]),u=b(a[6]);function
 v(b){var
-e=c(d,b)[1+b];return g(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,s,r,q,o,n,m,l,k,j,i,h,f]}function
-iX(a){return 0<aj(a[1])?1:0}function
-iY(e,b){var
+e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,s,r,q,p,n,m,l,k,j,i,h,g]}function
+i9(a){return 0<aj(a[1])?1:0}function
+i_(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -3968,41 +4077,41 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=bS(d[1],d[2])<0?1:0;if(c&&b&&iX(d)&&f)return 0;return 2;case
-1:if(c&&0<=aj(a[1][1]))return 0;return 2;default:return iX(a[1])?1:2}}function
-uf(a,i,b){var
-f=t(b,0),g=t(b,0),d=a[7],e=lx(a[13],i),h=0;if(typeof
+d=a[1],f=bK(d[1],d[2])<0?1:0;if(c&&b&&i9(d)&&f)return 0;return 2;case
+1:if(c&&0<=aj(a[1][1]))return 0;return 2;default:return i9(a[1])?1:2}}function
+uL(a,i,b){var
+f=t(b,0),g=t(b,0),d=a[7],e=lT(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
-j=bS(i,h);if(0<j)c(f,a)[1+a]=1;else
+j=bK(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};bV(k,a[13]);h=1}if(!h){gG(f,0,b,1);gG(g,0,b,1)}return[0,f,g]}function
-ug(b,a){return t(b,[0,3,3,0,a])}function
-uh(b,k,d,a){var
-l=b[16],f=ao($(function(a){return 0<aj(a)?1:0},l)),m=iY(b,1),n=[0,iY(b,0),m],g=uf(b,k,d),h=g[2],i=g[1];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};b4(k,a[13]);h=1}if(!h){gS(f,0,b,1);gS(g,0,b,1)}return[0,f,g]}function
+uM(b,a){return t(b,[0,3,3,0,a])}function
+uN(b,k,d,a){var
+l=b[16],f=ad($(function(a){return 0<aj(a)?1:0},l)),m=i_(b,1),n=[0,i_(b,0),m],g=uL(b,k,d),h=g[2],i=g[1];function
 j(d,b,a){if(!c(i,a)[1+a]&&!c(h,a)[1+a])return[0,0,0,d,b];var
-m=f.length-1<=a?1:0,o=m||c(f,a)[1+a],e=c(h,a)[1+a],g=e?2:e,j=c(i,a)[1+a],k=j?1:j,l=lk(o);switch(c(n,l)[1+l]){case
+m=f.length-1<=a?1:0,o=m||c(f,a)[1+a],e=c(h,a)[1+a],g=e?2:e,j=c(i,a)[1+a],k=j?1:j,l=lG(o);switch(c(n,l)[1+l]){case
 0:return[0,g,k,d,b];case
 1:return[0,k,g,d,b];default:return[0,3,3,d,b]}}var
 e=b[6];if(typeof
 e==="number"){if(0===e){var
-o=0;return bF(d,function(b){return j(o,a,b)})}}else
+o=0;return bx(d,function(b){return j(o,a,b)})}}else
 if(0===e[0]){var
-p=e[1];return bF(d,function(b){return b<p?[0,3,3,0,bT(1,a)]:j(bT(1,a),a,b)})}return ug(d,a)}function
-dX(a,g,b){var
-h=a[1],e=cf(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=cf(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
-bx(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
-fh(a,b){var
-c=c_*a[17];return c<bx(a,b)?1:0}function
-ui(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
-uj(a,b){var
-c=ui(a,b);return(a[3]*a[15]-c)/2.}function
-uk(a,b){var
-c=a[3]==0.?0.:bx(a,a[4]);return(bx(a,b)+c)/2.}function
-dY(q,p,g,o){var
+p=e[1];return bx(d,function(b){return b<p?[0,3,3,0,b2(1,a)]:j(b2(1,a),a,b)})}return uM(d,a)}function
+d6(a,g,b){var
+h=a[1],e=cp(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=cp(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
+bE(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
+fv(a,b){var
+c=cx*a[17];return c<bE(a,b)?1:0}function
+uO(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
+uP(a,b){var
+c=uO(a,b);return(a[3]*a[15]-c)/2.}function
+uQ(a,b){var
+c=a[3]==0.?0.:bE(a,a[4]);return(bE(a,b)+c)/2.}function
+d7(q,p,g,o){var
 e=g.length-1,f=t(e,0.),h=e-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=d(o,a),j=a+1|0,k=e-1|0,r=c(p,a)[1+a];if(k<j)var
@@ -4010,165 +4119,165 @@ l=i;else{var
 b=j,m=i;for(;;){var
 u=d(f,b),n=m-d(r,c(q,b)[1+b])*u,v=b+1|0;if(k!==b){var
 b=v,m=n;continue}var
-l=n;break}}H(f,a,l/d(g,a));var
+l=n;break}}z(f,a,l/d(g,a));var
 s=a-1|0;if(0!==a){var
 a=s;continue}break}}return f}function
-c0(b,f){var
+da(b,f){var
 h=b[11].length-1,g=t(h,0.),i=h-1|0,s=0;if(!(i<0)){var
 a=s;for(;;){var
 j=c(b[12],a)[1+a];if(j)var
-k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=I(k[1],v)-u;else{var
-m=c(b[9],a)[1+a],n=dX(b,m,f),o=a-1|0,x=0;if(o<0)var
+k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=F(k[1],v)-u;else{var
+m=c(b[9],a)[1+a],n=d6(b,m,f),o=a-1|0,x=0;if(o<0)var
 p=n;else{var
 e=x,q=n;for(;;){var
-y=d(g,e),r=q-d(c(b[10],e)[1+e],m)*y,z=e+1|0;if(o!==e){var
-e=z,q=r;continue}var
+y=d(g,e),r=q-d(c(b[10],e)[1+e],m)*y,A=e+1|0;if(o!==e){var
+e=A,q=r;continue}var
 p=r;break}}var
-l=p/d(b[11],a)}H(g,a,l);var
+l=p/d(b[11],a)}z(g,a,l);var
 w=a+1|0;if(i!==a){var
 a=w;continue}break}}return g}function
-fi(c,b,a){var
-e=I(a,a);return B(0.,d(c[8],b)-e)}function
-by(a,b){var
-d=bW(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];bw(d,1.,c(a[1][6],f)[1+f])}return d}function
-fj(c,a){var
-b=1;for(;;){bV(function(b){return bw(a,I(b,a),b)},c);var
+fw(c,b,a){var
+e=F(a,a);return y(0.,d(c[8],b)-e)}function
+bF(a,b){var
+d=bl(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+e=a[4],f=c(a[2],e)[1+e][1];a8(d,1.,c(a[1][6],f)[1+f])}return d}function
+fx(c,a){var
+b=1;for(;;){b4(function(b){return a8(a,F(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-iZ(a){var
-b=Math.sqrt(I(a,a));return p(function(a){return a/b},a)}function
-ul(a){var
+i$(a){var
+b=Math.sqrt(F(a,a));return o(function(a){return a/b},a)}function
+uR(a){var
 l=a[1],m=a[2];function
 e(a){return c(m,a)[1+a][1]}var
-w=m.length-1,q=p(function(b){return d(a[8],b[1])},m),n=[0,0];M(function(b,e){var
+w=m.length-1,q=o(function(b){return d(a[8],b[1])},m),n=[0,0];E(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
-f=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
+g=[0,0],h=[0,0],r=[0,0],p=[0,0],s=[0,0],i=[0,0];function
 x(h){var
-b=aY(i[1]),c=aY(f[1])-b|0,d=f[1],g=bc(cz(function(a,b){return a<c?1:0},d));bV(function(b){var
-c=i[1],d=by(a,e(b));i[1]=[0,iZ(fj(i[1],d)),c];return 0},g);return i[1]}function
+b=aZ(i[1]),c=aZ(g[1])-b|0,d=g[1],f=bi(cN(function(a,b){return a<c?1:0},d));b4(function(b){var
+c=i[1],d=bF(a,e(b));i[1]=[0,i$(fx(i[1],d)),c];return 0},f);return i[1]}function
 t(c){if(0.<a[3])var
 f=e(a[4]),b=d(l[8],f);else
 var
 b=0.;var
 g=e(c);return d(l[8],g)+b}function
-C(b){var
-g=d(q,b);if(fM*t(b)<g)var
+D(b){var
+g=d(q,b);if(di*t(b)<g)var
 c=g;else
 var
-n=by(a,e(b)),l=fj(x(0),n),c=I(l,l);var
-h=uk(a,b),i=1e-22*t(b)<c?1:0;if(i)var
-j=ch<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
+n=bF(a,e(b)),l=fx(x(0),n),c=F(l,l);var
+h=uQ(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+j=cr<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=c_*a[17],k=[0,[0,bx(a,b)<=m?1:0,c,b]];else
+m=cx*a[17],k=[0,[0,bE(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-D=n[1],i=g(cA(C),D);if(i){var
-v=at(as,i[1],i[2]),b=v[3],y=v[2];n[1]=g(cA(function(c){return function(b){var
+G=n[1],i=f(bL(D),G);if(i){var
+v=az(ay,i[1],i[2]),b=v[3],y=v[2];n[1]=f(bL(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-E=e(b),j=Math.sqrt(y),F=fM*t(b)<y?1:0,G=o[1],J=h[1],K=uj(a,b),L=lE(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),K,J,G);if(F){var
-z=bF(w,function(c){return function(b){return dX(a,c,e(b))}}(b)),N=h[1];bV(function(b,c){return function(a){return bw(c,d(a,b),a)}}(b,z),N);var
-O=0,P=p(function(b){return function(a){return a/b}}(j),z),A=O,k=P}else{var
-Q=by(a,E),m=iZ(fj(x(0),Q));if(0.<a[3])var
-B=e(a[4]),u=I(m,c(l[6],B)[1+B]);else
+H=e(b),j=Math.sqrt(y),I=di*t(b)<y?1:0,J=p[1],K=h[1],L=uP(a,b),M=l0(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,K,J);if(I){var
+A=bx(w,function(c){return function(b){return d6(a,c,e(b))}}(b)),N=h[1];b4(function(b,c){return function(a){return a8(c,d(a,b),a)}}(b,A),N);var
+O=0,P=o(function(b){return function(a){return a/b}}(j),A),B=O,k=P}else{var
+Q=bF(a,H),m=i$(fx(x(0),Q));if(0.<a[3])var
+C=e(a[4]),u=F(m,c(l[6],C)[1+C]);else
 var
 u=0.;var
-R=[0,[0,m,u]],S=bF(w,function(d,f){return function(b){var
-a=e(b);return I(d,c(l[6],a)[1+a])-f}}(m,u)),A=R,k=S}H(k,b,j);M(function(b,a){return H(q,b,d(q,b)-a*a)},k);s[1]=[0,A,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
-j(a){return ao(bc(a))}var
-u=j(f[1]),y=j(h[1]),z=j(r[1]),b=j(o[1]),A=dY(u,y,z,b),k=[0,0.],v=[0,0.];M(function(d,b){v[1]=v[1]+b;var
-e=Math.abs(b)*bx(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},A);if(0.<a[3]){var
-D=bx(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*D}var
-E=k[1],F=I(b,b),G=a[15]-F+E,J=I(b,b),K=B(G,j_*(a[15]+J)+ch),L=a[18],N=a[17],O=a[15],P=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,y,z,P,b,A,O,K,N,L]}function
-i0(l,a,k,j,i,g,f,e,c){var
-m=Math.abs(c)+ch,h=aO(function(b,a){return B(b,d(e,a[1]))},m,a),b=[0,0.];M(function(a,c){b[1]=B(b[1],d(f,a)-d(g,a));return 0},a);return ul([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,fS*h<b[1]?1:0])}function
-um(a,b){var
-e=[0,0];M(function(g,f){var
+R=[0,[0,m,u]],S=bx(w,function(d,f){return function(b){var
+a=e(b);return F(d,c(l[6],a)[1+a])-f}}(m,u)),B=R,k=S}z(k,b,j);E(function(b,a){return z(q,b,d(q,b)-a*a)},k);s[1]=[0,B,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];p[1]=[0,M/j,p[1]];continue}return i}}(0));function
+j(a){return ad(bi(a))}var
+u=j(g[1]),A=j(h[1]),B=j(r[1]),b=j(p[1]),C=d7(u,A,B,b),k=[0,0.],v=[0,0.];E(function(d,b){v[1]=v[1]+b;var
+e=Math.abs(b)*bE(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},C);if(0.<a[3]){var
+G=bE(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*G}var
+H=k[1],I=F(b,b),J=a[15]-I+H,K=F(b,b),L=y(J,eh*(a[15]+K)+cr),M=a[18],N=a[17],O=a[15],P=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,A,B,P,b,C,O,L,N,M]}function
+ja(l,a,k,j,i,g,f,e,c){var
+m=Math.abs(c)+cr,h=aA(function(b,a){return y(b,d(e,a[1]))},m,a),b=[0,0.];E(function(a,c){b[1]=y(b[1],d(f,a)-d(g,a));return 0},a);return uR([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,f6*h<b[1]?1:0])}function
+uS(a,b){var
+e=[0,0];E(function(g,f){var
 a=e[1],h=c(b,a)[1+a][3],d=f[3]<h?1:0,i=d?(e[1]=g,0):d;return i},b);var
-i=e[1],f=c(b,i)[1+i][1],m=cf(a,f);function
+i=e[1],g=c(b,i)[1+i][1],m=cp(a,g);function
 n(b){var
-g=d(a[8],b)+d(a[8],f),h=g-2.*d(m,b);if(fM*g<h)return h;var
-e=bW(c(a[6],b)[1+b]);bw(e,1.,c(a[6],f)[1+f]);return I(e,e)}var
-h=bF(a[2],n);H(h,f,0.);function
-j(c){return p(function(a){var
-b=d(h,a[1]);return g(c,a)-b},b)}var
-k=e[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return i0(a,b,1.,e[1],-1,r,q,h,o)}function
-un(c,b,f,a){function
-e(f,e){var
-h=[bm,e];return gF(p(function(b){var
-e=a[1]*d(c[9],b[1]);return fP*(g(f,b)-e)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return i0(c,b,0.,b.length-1,f,e(function(a){return a[3]},aI),k,i,h)}function
-i1(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,um(a,b),0];var
-c=a[14];return es(function(c,d){return un(a,b,c,d)},c)}function
-fk(a,c,b){if(0.<a[3])return b+d(a[8],c);var
-e=dp(a[1][14],a[5]);return b/fP+e[1]*d(a[1][9],c)}function
-uo(a,c,b){if(0.<a[3])return b-d(a[8],c);var
-e=dp(a[1][14],a[5]);return fP*(b-e[1]*d(a[1][9],c))}function
-up(a,d,b){var
-c=c0(a,b),e=I(a[13],c),f=a[16],g=2.*Math.sqrt(fi(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
-bK(a){return a[6].length-1}function
-uq(a,k,b,j){var
-f=c0(a,b),l=f.length-1;function
+f=d(a[8],b)+d(a[8],g),h=f-2.*d(m,b);if(di*f<h)return h;var
+e=bl(c(a[6],b)[1+b]);a8(e,1.,c(a[6],g)[1+g]);return F(e,e)}var
+h=bx(a[2],n);z(h,g,0.);function
+j(c){return o(function(a){var
+b=d(h,a[1]);return f(c,a)-b},b)}var
+k=e[1],l=c(b,k)[1+k],p=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return ja(a,b,1.,e[1],-1,r,q,h,p)}function
+uT(c,b,g,a){function
+e(g,e){var
+h=[ah,e];return eG(o(function(b){var
+e=a[1]*d(c[9],b[1]);return eg*(f(g,b)-e)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return ja(c,b,0.,b.length-1,g,e(function(a){return a[3]},S),k,i,h)}function
+jb(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,uS(a,b),0];var
+c=a[14];return eE(function(c,d){return uT(a,b,c,d)},c)}function
+fy(a,c,b){if(0.<a[3])return b+d(a[8],c);var
+e=dz(a[1][14],a[5]);return b/eg+e[1]*d(a[1][9],c)}function
+uU(a,c,b){if(0.<a[3])return b-d(a[8],c);var
+e=dz(a[1][14],a[5]);return eg*(b-e[1]*d(a[1][9],c))}function
+uV(a,d,b){var
+c=da(a,b),e=F(a[13],c),f=a[16],g=2.*Math.sqrt(fw(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+bU(a){return a[6].length-1}function
+uW(a,k,b,j){var
+f=da(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
-q=2.*Math.sqrt(B(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
+q=2.*Math.sqrt(y(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=d(f,b),e=d(a[13],b),b=b+1|0;i+=e*c;h-=c*c;g-=e*e;continue}return b}}var
-e=I(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
-ur(a,d){if(d===a[9].length-1)return a;function
-b(a){return ev(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=I(c,c),h=I(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=dY(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
-i2(a,e,d){var
-b=by(a,e);M(function(d,f){var
-e=c(a[9],d)[1+d];return bw(b,f,by(a,c(a[2],e)[1+e][1]))},d);return b}function
-us(a,i,f){var
-j=f.length-1,g=t(j,0.),k=j-1|0,s=i2(a,i,f),u=0;if(!(k<0)){var
+e=F(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
+uX(a,d){if(d===a[9].length-1)return a;function
+b(a){return eH(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=F(c,c),h=F(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=d7(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
+jc(a,e,d){var
+b=bF(a,e);E(function(d,f){var
+e=c(a[9],d)[1+d];return a8(b,f,bF(a,c(a[2],e)[1+e][1]))},d);return b}function
+uY(a,i,f){var
+j=f.length-1,g=t(j,0.),k=j-1|0,s=jc(a,i,f),u=0;if(!(k<0)){var
 b=u;for(;;){var
-h=c(a[9],b)[1+b],n=I(s,by(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
+h=c(a[9],b)[1+b],n=F(s,bF(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
 p=n;else{var
 e=w,q=n;for(;;){var
-y=d(c(a[10],e)[1+e],h),r=q-d(g,e)*y,z=e+1|0;if(o!==e){var
-e=z,q=r;continue}var
-p=r;break}}H(g,b,p/d(a[11],b));var
+y=d(c(a[10],e)[1+e],h),r=q-d(g,e)*y,A=e+1|0;if(o!==e){var
+e=A,q=r;continue}var
+p=r;break}}z(g,b,p/d(a[11],b));var
 x=b+1|0;if(k!==b){var
 b=x;continue}break}}var
-v=dY(a[9],a[10],a[11],g),l=aN(function(b,a){return a+d(v,b)},f),m=i2(a,i,l);return[0,l,I(m,m)]}function
-dZ(k,g,a,j,b){var
-s=k?k[1]:d7,u=g?g[1]:g,l=c0(a,b),m=dY(a[9],a[10],a[11],l),n=fi(a,b,l),r=0;if(!u&&n<1e-07*d(a[8],b)){var
-q=us(a,b,m),z=q[2],A=q[1],h=z,o=A;r=1}if(!r)var
+v=d7(a[9],a[10],a[11],g),l=ar(function(b,a){return a+d(v,b)},f),m=jc(a,i,l);return[0,l,F(m,m)]}function
+d8(k,g,a,j,b){var
+s=k?k[1]:ef,u=g?g[1]:g,l=da(a,b),m=d7(a[9],a[10],a[11],l),n=fw(a,b,l),r=0;if(!u&&n<1e-07*d(a[8],b)){var
+q=uY(a,b,m),B=q[2],C=q[1],h=B,o=C;r=1}if(!r)var
 h=n,o=m;var
-v=B(a[15],fT*a[17]),e=B(Math.sqrt(h/a[16]),s*Math.sqrt(d(a[8],b)/v)+ch),f=t(bK(a),0.),i=[0,0.];M(function(b,h){var
-g=e*d(a[14],b)-j*h;H(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);H(f,a[4],e-a[3]*(j+i[1]));function
+v=y(a[15],f7*a[17]),e=y(Math.sqrt(h/a[16]),s*Math.sqrt(d(a[8],b)/v)+cr),f=t(bU(a),0.),i=[0,0.];E(function(b,h){var
+g=e*d(a[14],b)-j*h;z(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);z(f,a[4],e-a[3]*(j+i[1]));function
 p(b){var
 c=d(f,b);if(c==0.)return 0.;var
 e=0.<c?d(a[7],b):d(a[6],b);return c*e}var
-w=a[9],x=p(a[4]),y=aO(function(b,a){return b+p(a)},x,w);return[0,f,e,-y-h/e-e*I(a[13],a[13])]}var
-ut=48,uu=16,uv=400000000;function
-uw(a){function
+w=a[9],x=p(a[4]),A=aA(function(b,a){return b+p(a)},x,w);return[0,f,e,-A-h/e-e*F(a[13],a[13])]}var
+uZ=48,u0=16,u1=400000000;function
+u2(a){function
 d(a){return a}var
-b=bF(bK(a),d);if(b.length-1<=48)return b;var
-c=p(function(b){var
+b=bx(bU(a),d);if(b.length-1<=48)return b;var
+c=o(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!gI(function(a){return a===b?1:0},e)){var
-c=bx(a,b);d=1}}if(!d)var
-c=fU;return[0,c,b]},b);gJ(function(b,a){return aq(b,a)},c);var
-e=ev(c,0,as(ut,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
-ux(a){var
-b=uw(a),e=a[2].length-1;function
-f(d,b){if(!(e<=d)&&!(e<=b))return dX(a,d,c(a[2],b)[1+b][1]);return 0.}var
-g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return d(a[7],b)},b),i=p(function(b){return d(a[6],b)},b);return[0,a,b,p(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
-i3(b,a){var
-d=c(b[2],a)[1+a];return fh(b[1],d)}function
-uy(a,c){var
-d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:dX(a[1],b,c)},b)}function
-i4(g,o,C,n,f,j){var
-k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=d(g[1][8],C),s=k-1|0,D=0;if(s<0)var
+e=a[9];if(!gU(function(a){return a===b?1:0},e)){var
+c=bE(a,b);d=1}}if(!d)var
+c=cy;return[0,c,b]},b);gV(function(b,a){return aw(b,a)},c);var
+e=eH(c,0,ay(uZ,a[9].length-1+1|0));return o(function(a){return a[2]},e)}function
+u3(a){var
+b=u2(a),e=a[2].length-1;function
+f(d,b){if(!(e<=d)&&!(e<=b))return d6(a,d,c(a[2],b)[1+b][1]);return 0.}var
+g=o(function(a){return o(function(b){return f(a,b)},b)},b),h=o(function(b){return d(a[7],b)},b),i=o(function(b){return d(a[6],b)},b);return[0,a,b,o(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
+jd(b,a){var
+d=c(b[2],a)[1+a];return fv(b[1],d)}function
+u4(a,c){var
+d=a[1][2].length-1,b=a[2];return o(function(b){return d<=b?0.:d6(a[1],b,c)},b)}function
+je(g,p,D,n,f,j){var
+k=f.length-1,q=0.,h=o(function(a){return p*a},n),r=d(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 t=q;else{var
-a=D,l=q;for(;;){var
+a=E,l=q;for(;;){var
 i=d(f,a);if(i!=0.){var
-I=0.<i?d(g[5],a):d(g[4],a),J=l+i*I,A=k-1|0,K=c(g[6],a)[1+a],L=0;if(!(A<0)){var
-e=L;for(;;){H(h,e,d(h,e)+i*d(K,e));var
-N=e+1|0;if(A!==e){var
+I=0.<i?d(g[5],a):d(g[4],a),J=l+i*I,C=k-1|0,K=c(g[6],a)[1+a],L=0;if(!(C<0)){var
+e=L;for(;;){z(h,e,d(h,e)+i*d(K,e));var
+N=e+1|0;if(C!==e){var
 e=N;continue}break}}var
 m=J}else
 var
@@ -4176,29 +4285,29 @@ m=l;var
 M=a+1|0;if(s!==a){var
 a=M,l=m;continue}var
 t=m;break}}var
-u=k-1|0,E=0;if(u<0)var
+u=k-1|0,F=0;if(u<0)var
 v=r;else{var
-b=E,y=r;for(;;){var
-z=y+d(f,b)*(o*d(n,b)+d(h,b)),G=b+1|0;if(u!==b){var
-b=G,y=z;continue}var
-v=z;break}}var
-w=B(0.,v),x=0.<j?-t-w/j:aI,F=bY(x)?aI:x;return[0,f,j,h,w,F]}function
-uz(j,i){var
-e=i.length-1,o=e-1|0,E=0;if(!(o<0)){var
-g=E;for(;;){var
-D=c(j,g)[1+g];H(D,g,d(D,g)*1.00000000001+ch);var
+b=F,A=r;for(;;){var
+B=A+d(f,b)*(p*d(n,b)+d(h,b)),H=b+1|0;if(u!==b){var
+b=H,A=B;continue}var
+v=B;break}}var
+w=y(0.,v),x=0.<j?-t-w/j:S,G=b6(x)?S:x;return[0,f,j,h,w,G]}function
+u5(j,i){var
+e=i.length-1,o=e-1|0,F=0;if(!(o<0)){var
+g=F;for(;;){var
+E=c(j,g)[1+g];z(E,g,d(E,g)*1.00000000001+cr);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
-p=e-1|0,F=0;if(!(p<0)){var
-b=F;for(;;){var
-y=c(j,b)[1+b],z=b+1|0,A=e-1|0,K=d(y,b);if(!(A<z)){var
-f=z;for(;;){var
+p=e-1|0,G=0;if(!(p<0)){var
+b=G;for(;;){var
+y=c(j,b)[1+b],A=b+1|0,B=e-1|0,K=d(y,b);if(!(B<A)){var
+f=A;for(;;){var
 m=c(j,f)[1+f],n=d(m,b)/K;if(n!=0.){var
-B=b+1|0,C=e-1|0;if(!(C<B)){var
-h=B;for(;;){H(m,h,d(m,h)-n*d(y,h));var
-N=h+1|0;if(C!==h){var
-h=N;continue}break}}H(i,f,d(i,f)-n*d(i,b))}var
-M=f+1|0;if(A!==f){var
+C=b+1|0,D=e-1|0;if(!(D<C)){var
+h=C;for(;;){z(m,h,d(m,h)-n*d(y,h));var
+N=h+1|0;if(D!==h){var
+h=N;continue}break}}z(i,f,d(i,f)-n*d(i,b))}var
+M=f+1|0;if(B!==f){var
 f=M;continue}break}}var
 L=b+1|0;if(p!==b){var
 b=L;continue}break}}var
@@ -4209,47 +4318,47 @@ v=r;else{var
 k=s,w=r;for(;;){var
 I=d(l,k),x=w-d(c(j,a)[1+a],k)*I,J=k+1|0;if(u!==k){var
 k=J,w=x;continue}var
-v=x;break}}H(l,a,v/d(c(j,a)[1+a],a));var
-G=a-1|0;if(0!==a){var
-a=G;continue}break}}return l}function
-i5(b,a){var
+v=x;break}}z(l,a,v/d(c(j,a)[1+a],a));var
+H=a-1|0;if(0!==a){var
+a=H;continue}break}}return l}function
+jf(b,a){var
 i=b[5],j=b[4],e=b[3],l=b[2],r=b[6];function
 k(b){return d(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=kc*b[1][17],f=aN(function(b,h){var
-g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=bo(l.length-1,function(a){return a}),h=ao(g(bD(function(b){var
-c=d(a[1],b)!=0.?1:0,e=c||(d(f,b)!=0.?1:0);return e}),s));function
-o(a,b){var
+m=a[4]/(a[2]*a[2]),n=f3*b[1][17],g=ar(function(b,h){var
+g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=a0(l.length-1,function(a){return a}),h=ad(f(bj(function(b){var
+c=d(a[1],b)!=0.?1:0,e=c||(d(g,b)!=0.?1:0);return e}),s));function
+p(a,b){var
 f=d(e,a)*d(e,b)*m,g=k(b),h=d(e,a)*g,i=k(a),j=d(e,b)*i;return d(c(r,a)[1+a],b)-j-h+f}function
-q(b){return p(function(b){return d(f,b)*a[2]/2.},b)}function
-t(g){var
-b=g;for(;;){var
-h=q(b),c=uz(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=bX(b),e=cz(function(h){return function(e,b){var
-c=d(a[1],b)==0.?1:0,g=c?d(h,e)*d(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===et(e,b.length-1))return[0,b,f,c];var
-b=ao(e);continue}}var
-u=q(h),v=[0,h,f,gH(function(a,b){return b/(o(a,a)+ch)},h,u)];return[0,t(h),v]}function
-uA(g,b,a,j){var
-k=a[3],l=a[2],c=bW(b[1]),e=[0,b[2]],f=a[1];M(function(m,a){var
-b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(i3(g,a)&&h*n<0.){var
+q(b){return o(function(b){return d(g,b)*a[2]/2.},b)}function
+t(f){var
+b=f;for(;;){var
+h=q(b),c=u5(o(function(b){return function(a){return o(function(b){return p(a,b)},b)}}(b),b),h),i=b5(b),e=cN(function(h){return function(e,b){var
+c=d(a[1],b)==0.?1:0,f=c?d(h,e)*d(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===dA(e,b.length-1))return[0,b,g,c];var
+b=ad(e);continue}}var
+u=q(h),v=[0,h,g,gT(function(a,b){return b/(p(a,a)+cr)},h,u)];return[0,t(h),v]}function
+u6(g,b,a,j){var
+k=a[3],l=a[2],c=bl(b[1]),e=[0,b[2]],f=a[1];E(function(m,a){var
+b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(jd(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
-f=h;H(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
-uB(j,i,b){var
-c=b[3],a=[0,1.],e=b[1];M(function(e,b){var
-f=d(i[1],b),g=i3(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=bp(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
-uC(a){var
-b=0.;return aO(function(b,a){return b+Math.abs(a)},b,a)}function
-uD(a,c,h,g,f){var
-i=uy(a,g),e=a[2].length-1;c[1]=c[1]-aH(aH(e,e),10+(e/3|0)|0)|0;var
-u=kc*a[1][17];function
+f=h;z(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
+u7(j,i,b){var
+c=b[3],a=[0,1.],e=b[1];E(function(e,b){var
+f=d(i[1],b),g=jd(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=a1(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
+u8(a){var
+b=0.;return aA(function(b,a){return b+Math.abs(a)},b,a)}function
+u9(a,c,h,g,f){var
+i=u4(a,g),e=a[2].length-1;c[1]=c[1]-aN(aN(e,e),10+(e/3|0)|0)|0;var
+u=f3*a[1][17];function
 k(b,j,f){var
-c=uA(a,b,j,f),d=c[2],e=c[1],k=1e-13*uC(e);return B(0.02*b[2],k)<d?i4(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],aI]}function
+c=u6(a,b,j,f),d=c[2],e=c[1],k=kE*u8(e);return y(0.02*b[2],k)<d?je(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],S]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=i5(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aH(aH(h,h),h+3|0)/3|0)|0)-aH(4*e|0,e)|0;var
-o=uB(a,b,g),d=l(b,g,1.,8);if(o==1.)var
+m=jf(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aN(aN(h,h),h+3|0)/3|0)|0)-aN(4*e|0,e)|0;var
+o=u7(a,b,g),d=l(b,g,1.,8);if(o==1.)var
 p=d;else{var
 j=k(b,g,o),t=0;if(d&&j[5]<=d[1][5])var
 r=d;else
@@ -4259,273 +4368,461 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],q=a[2],b=n(i4(a,h,g,i,p(function(a){return d(f[1],a)},q),o),uu),j=t(f[1].length-1,0.),r=a[2];M(function(c,a){return H(j,a,d(b[1],c))},r);var
-m=i5(a,b)[1],s=m[2],v=m[1],w=dr(function(b){return Math.abs(d(s,b))<=fA*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
-uE=60;function
-uF(a,j,b,c){var
-e=c0(a,b),f=c0(a,c),g=I(a[13],f),h=fi(a,b,e);if(c_*d(a[8],b)<h)var
-k=by(a,c),l=I(by(a,b),k),m=l-I(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+p=f[2],q=a[2],b=n(je(a,h,g,i,o(function(a){return d(f[1],a)},q),p),u0),j=t(f[1].length-1,0.),r=a[2];E(function(c,a){return z(j,a,d(b[1],c))},r);var
+m=jf(a,b)[1],s=m[2],v=m[1],w=cP(function(b){return Math.abs(d(s,b))<=fO*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
+u_=60;function
+u$(a,j,b,c){var
+e=da(a,b),f=da(a,c),g=F(a[13],f),h=fw(a,b,e);if(cx*d(a[8],b)<h)var
+k=bF(a,c),l=F(bF(a,b),k),m=l-F(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return fk(a,c,a[3]*a[15]-2.*i)}function
-i6(a,s,h,r,b){var
-e=aY(b);function
+i=g;return fy(a,c,a[3]*a[15]-2.*i)}function
+jg(a,s,h,r,b){var
+e=aZ(b);function
 u(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return fh(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return fv(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 v(a){return a}var
-w=bo(a[2].length-1,v),o=g(bD(function(a){return 1-lH(a,b)}),w),x=[0,r,$(n,o)],y=ao(cw($(function(a){return n(a[1])},b),x)),z=ue(a[1],y),A=i1(z,ao(es(u,b))),i=gw(function(b){return b[5]===a[5]?1:0},A);if(i){var
-j=i[1],f=dZ(0,0,j,h,e),k=t(bK(a),0.),l=[0,0.],m=[0,0];lD(function(n,g){var
-b=g[1],c=d(f[1],n);H(k,b,c);var
+w=a0(a[2].length-1,v),o=f(bj(function(a){return 1-l3(a,b)}),w),x=[0,r,$(n,o)],y=ad(cK($(function(a){return n(a[1])},b),x)),A=uK(a[1],y),B=jb(A,ad(eE(u,b))),i=gJ(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],g=d8(0,0,j,h,e),k=t(bU(a),0.),l=[0,0.],m=[0,0];lZ(function(n,f){var
+b=f[1],c=d(g[1],n);z(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?fh(a,b):i;else
+i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?fv(a,b):i;else
 var
 e=h;if(e){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*bx(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*bE(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=e;return j},b);if(0<=a[5]){var
-B=d(f[1],e);H(k,bK(a)-1|0,B)}var
-p=s*fk(j,e,h*(f[3]-l[1])),C=es(function(i,b){var
-d=c(a[2],b)[1+b],f=uF(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
-g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),D=g(cA(function(a){return a}),C),E=gy(function(b,a){return f5(a[1],b[1])},D),F=$(function(a){return a[2]},E),G=cz(function(a,b){return a<2?1:0},F);if(bY(p))return 0;var
-q=[0,[0,b,k,f[2],p,m[1],G]]}else
+C=d(g[1],e);z(k,bU(a)-1|0,C)}var
+p=s*fy(j,e,h*(g[3]-l[1])),D=eE(function(i,b){var
+d=c(a[2],b)[1+b],f=u$(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
+g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),E=f(bL(function(a){return a}),D),F=gL(function(b,a){return gg(a[1],b[1])},E),G=$(function(a){return a[2]},F),H=cN(function(a,b){return a<2?1:0},G);if(b6(p))return 0;var
+q=[0,[0,b,k,g[2],p,m[1],H]]}else
 var
 q=i;return q}function
-uG(a){function
+va(a){function
 b(b){var
-c=a[1];return g(bD(function(a){return a[1]!==b?1:0}),c)}var
-c=1<aY(a[1])?1:0,d=c?$(b,a[5]):c;function
+c=a[1];return f(bj(function(a){return a[1]!==b?1:0}),c)}var
+c=1<aZ(a[1])?1:0,d=c?$(b,a[5]):c;function
 e(c){var
-d=a[1],e=$(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cw(d,gx(e,a[6]))}function
-i7(b,a){function
+d=a[1],e=$(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cK(d,gK(e,a[6]))}function
+jh(b,a){function
 c(a){return a}var
-e=bo(b[2].length-1,c),f=g(bD(function(b){return d(a,b)!=0.?1:0}),e);return $(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
-uH(a,e){function
+e=a0(b[2].length-1,c),g=f(bj(function(b){return d(a,b)!=0.?1:0}),e);return $(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
+vb(a,e){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(d(e,b))*Math.sqrt(d(a[8],g))}var
-g=i7(a,e),b=gy(function(b,a){var
-c=f(b);return f5(f(a),c)},g);function
+g=jh(a,e),b=gL(function(b,a){var
+c=f(b);return gg(f(a),c)},g);function
 h(a){var
-c=a+1|0;return cz(function(a,b){return a<c?1:0},b)}return[0,b,bo(bT(8,aY(b)),h)]}function
-uI(a,k,j,e,i,d){var
-f=a[2].length-1;function
-h(c,b){return at(function(b,g){var
-i=f+a[1][3]|0,l=aH(50*(1+aY(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=i6(a,k,j,e,g);if(b&&c){var
+c=a+1|0;return cN(function(a,b){return a<c?1:0},b)}return[0,b,a0(b2(8,aZ(b)),h)]}function
+vc(a,k,j,e,i,d){var
+g=a[2].length-1;function
+h(c,b){return az(function(b,f){var
+i=g+a[1][3]|0,l=aN(50*(1+aZ(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=jg(a,k,j,e,f);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(uG(a),[0,a]);if(c){var
+c=h(va(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=bo(f,function(a){return a}),n=g(bD(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=gx(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=cw($(function(b){return uH(a,b)},i),q),s=0;return at(function(a,d){var
-e=h(d,0),b=dn(function(a){return l(a,uE)},e);if(a){if(b){var
+b=a[1],m=a0(g,function(a){return a}),n=f(bj(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=gK(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cK($(function(b){return vb(a,b)},i),q),s=0;return az(function(a,d){var
+e=h(d,0),b=dy(function(a){return l(a,u_)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-c1=d5;function
-uJ(a){var
-b=a.length-1,g=t(b,[0]),e=p(function(a){return t(b,0.)},a);M(function(b,h){var
-f=bW(h),j=1;for(;;){var
+db=ed;function
+vd(a){var
+b=a.length-1,g=t(b,[0]),e=o(function(a){return t(b,0.)},a);E(function(b,h){var
+f=bl(h),j=1;for(;;){var
 m=b-1|0,q=0;if(!(m<0)){var
 a=q;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=I(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;H(e[1+b],a,s);bw(f,n,g[1+a])}var
+n=F(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;z(e[1+b],a,s);a8(f,n,g[1+a])}var
 t=a+1|0;if(m!==a){var
 a=t;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(I(f,f)),k=fS*Math.sqrt(I(h,h))<i?1:0;if(k){H(c(e,b)[1+b],b,i);var
-o=p(function(a){return a/i},f);c(g,b)[1+b]=o;var
+i=Math.sqrt(F(f,f)),k=f6*Math.sqrt(F(h,h))<i?1:0;if(k){z(c(e,b)[1+b],b,i);var
+p=o(function(a){return a/i},f);c(g,b)[1+b]=p;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,e]}function
-uK(i,m){var
-e=i[2],j=i[1],f=j.length-1,g=t(f,0.),h=bF(f,function(a){return 0.<d(c(e,a)[1+a],a)?I(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+ve(i,m){var
+e=i[2],j=i[1],f=j.length-1,g=t(f,0.),h=bx(f,function(a){return 0.<d(c(e,a)[1+a],a)?F(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=d(c(e,a)[1+a],a);H(g,a,d(h,a)/n);var
+n=d(c(e,a)[1+a],a);z(g,a,d(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-q=d(c(e,a)[1+a],b);H(h,b,d(h,b)-d(g,a)*q);var
+q=d(c(e,a)[1+a],b);z(h,b,d(h,b)-d(g,a)*q);var
 r=b+1|0;if(l!==b){var
 b=r;continue}break}}}var
 p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
-uL(a,h,f,n){function
+vf(a,h,g,n){function
 i(c){var
-b=g(a[5],c);return h?gH(m,b,g(a[5],h[1])):b}var
-o=i(n),q=p(function(a){return af(a,c1)},o),j=p(i,f),r=a[4];function
-s(a){return bv(r,a)}var
-t=uJ(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},f),e=1;for(;;){var
-l=bW(q);M(function(f){return function(a,d){var
+b=f(a[5],c);return h?gT(l,b,f(a[5],h[1])):b}var
+p=i(n),q=o(function(a){return af(a,db)},p),k=o(i,g),r=a[4];function
+s(a){return a7(r,a)}var
+t=vd(o(function(a){return o(s,a)},k)),d=o(function(a){return 0},g),e=1;for(;;){var
+m=bl(q);E(function(f){return function(a,d){var
 e=0!==aj(d)?1:0;if(e){var
-g=c(j,a)[1+a];return M(function(a,e){var
-g=b(d,e);f[1+a]=m(c(f,a)[1+a],g);return 0},g)}return e}}(l),d);var
-u=a[4]+d5|0,v=uK(t,p(function(b){return function(a){return bv(b,a)}}(u),l));M(function(a,b){var
-e=cY(b);if(e){var
-g=cd(c1,b);d[1+a]=k(c(d,a)[1+a],g);var
+g=c(k,a)[1+a];return E(function(a,e){var
+g=b(d,e);f[1+a]=l(c(f,a)[1+a],g);return 0},g)}return e}}(m),d);var
+u=a[4]+ed|0,v=ve(t,o(function(b){return function(a){return a7(b,a)}}(u),m));E(function(a,b){var
+e=bD(b);if(e){var
+g=bT(db,b);d[1+a]=j(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-cg(a){return a?fU:1.}function
-a3(b,a){return 0.<b[3]?cg(a):-cg(a)}function
-d0(b,a,d,c){var
-e=fk(b,d,a3(b,a)*c);return cg(a)*e}function
-uM(b,a,d,c){var
-e=uo(b,d,cg(a)*c);return a3(b,a)*e}function
-d1(b,a){return b[4]<a[4]?a:b}function
-fl(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
-fm(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
-fn(f,e,a,d,c){var
-g=a3(a[1],d),b=dZ(f,e,a[1],g,c),h=d0(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-uN(c,b,a){return 0<a[2].length-1?a:fn(0,0,a[1],c,b)}function
-uO(d,c,b){var
-a=d[1];return a[18]?fn(uQ,uP,d,c,b):[0,d,[0],0.,d0(a,c,b,up(a,a3(a,c),b))]}function
-i8(j,f,e,a){var
+cq(a){return a?cy:1.}function
+a9(b,a){return 0.<b[3]?cq(a):-cq(a)}function
+d9(b,a,d,c){var
+e=fy(b,d,a9(b,a)*c);return cq(a)*e}function
+vg(b,a,d,c){var
+e=uU(b,d,cq(a)*c);return a9(b,a)*e}function
+d_(b,a){return b[4]<a[4]?a:b}function
+fz(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
+fA(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
+fB(f,e,a,d,c){var
+g=a9(a[1],d),b=d8(f,e,a[1],g,c),h=d9(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+vh(c,b,a){return 0<a[2].length-1?a:fB(0,0,a[1],c,b)}function
+vi(d,c,b){var
+a=d[1];return a[18]?fB(vk,vj,d,c,b):[0,d,[0],0.,d9(a,c,b,uV(a,a9(a,c),b))]}function
+ji(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-fK*d[17])return a;var
-i=t(bK(d),0.);H(i,b,-a3(d,f));return[0,a[1],i,0.,h]}return a}function
-i9(c,b){var
-a=$(b,c[4]);return a?at(d1,a[1],a[2]):X(uR)}function
-d2(c,b,a){return i9(c,function(d){return i8(c,b,a,uO(d,b,a))})}function
-uS(k,c,b,f,e){var
-g=e[1],a=g[1],h=a3(a,c),d=dZ(uU,uT,ur(a,uq(a,h,b,uM(a,c,b,f))),h,b),j=d0(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-uV(d,g,a){var
-b=a[1][1],h=i7(b,a[2]),i=a3(b,d),e=i6(b,cg(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-fZ*d[17])return a;var
+i=t(bU(d),0.);z(i,b,-a9(d,f));return[0,a[1],i,0.,h]}return a}function
+jj(c,b){var
+a=$(b,c[4]);return a?az(d_,a[1],a[2]):_(vl)}function
+d$(c,b,a){return jj(c,function(d){return ji(c,b,a,vi(d,b,a))})}function
+vm(k,c,b,f,e){var
+g=e[1],a=g[1],h=a9(a,c),d=d8(vo,vn,uX(a,uW(a,h,b,vg(a,c,b,f))),h,b),j=d9(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+vp(d,g,a){var
+b=a[1][1],h=jh(b,a[2]),i=a9(b,d),e=jg(b,cq(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-fK*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-uX(k,c,a,b){var
-e=b[1],h=a3(e,c),l=fn(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-fZ*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+vr(k,c,a,b){var
+e=b[1],h=a9(e,c),l=fB(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=dZ([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=cq(g),u=c6===m?g[1]:d6===m?gL(g):g,n=uD(u,t,h,a,s),i=n[1],v=d0(e,c,a,i[3]),o=d1(d,[0,b,i[1],i[2],v]);if(n[2])return uV(c,a,o);var
+s=d8([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=cE(g),u=dg===m?g[1]:ee===m?gX(g):g,n=u9(u,t,h,a,s),i=n[1],v=d9(e,c,a,i[3]),o=d_(d,[0,b,i[1],i[2],v]);if(n[2])return vp(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[7],x=[0,d[2],[0,l[2],0]],p=uI(e,cg(c),h,a,x,w);if(p){var
-j=p[1];return d1(d,[0,b,j[2],j[3],j[4]])}return d}}(l,uW)}function
-i_(a){var
-b=a[4];return gt(function(a){return a[1][18]},b)}function
-c2(a){var
-b=a[4],c=0.;return at(function(b,a){return B(b,a[1][17])},c,b)}function
-fo(a,d,c,b){if(0<a[7][1]&&i_(a))return d1(b,i9(a,function(b){return i8(a,d,c,uX(a,d,c,b))}));return b}function
-c3(a){return dp(a[1][14],a[5])}function
-i$(a,f){var
-b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?gF(e,[bm,c*c3(a)[3]]):e}function
-fp(e,d,h,a){var
-b=t((e[1].length-1+d[5]|0)+1|0,0),i=e[5];M(function(e,f){var
+w=k[7],x=[0,d[2],[0,l[2],0]],p=vc(e,cq(c),h,a,x,w);if(p){var
+j=p[1];return d_(d,[0,b,j[2],j[3],j[4]])}return d}}(l,vq)}function
+jk(a){var
+b=a[4];return gG(function(a){return a[1][18]},b)}function
+dc(a){var
+b=a[4],c=0.;return az(function(b,a){return y(b,a[1][17])},c,b)}function
+fC(a,d,c,b){if(0<a[7][1]&&jk(a))return d_(b,jj(a,function(b){return ji(a,d,c,vr(a,d,c,b))}));return b}function
+dd(a){return dz(a[1][14],a[5])}function
+jl(a,f){var
+b=a[1],c=d(b[7],f),g=a[2],e=o(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?eG(e,[ah,c*dd(a)[3]]):e}function
+fD(e,d,h,a){var
+b=t((e[1].length-1+d[5]|0)+1|0,0),i=e[5];E(function(e,f){var
 h=0.<d[3]?1:0,i=(0<aj(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=bX(b);return[0,[0,af(1,h),k]]}function
-ja(i,h,a,g,f,b){var
+k=b5(b);return[0,[0,af(1,h),k]]}function
+jm(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-j=0.<h?1:-1,l=m(f,aO(k,af(j,g),b));c(b,a)[1+a]=l;var
+k=0.<h?1:-1,m=l(f,aA(j,af(k,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-uY(b,d,a){if(0<=b[5]){var
+vs(b,d,a){if(0<=b[5]){var
 h=af(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
-i=aO(k,0,a),j=m(af(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-d3(a){return Math.log(a)/0.693147180559945286}function
-uZ(b,a,g,d){var
-c=a[2].length-1+1|0,h=d3(c*b[17]/(a[3]*d))/2.,i=b[18]?d3(c*b[17]/d):0.,j=d3(64.*c/a[3]),k=d3(aO(bp,aM,g)),e=B(B(h,j),i)-k,f=e<2000.?1:0,l=f?[0,as(1,1+(e|0)|0)]:f;return l}function
-u0(l,k,j,i,a){var
-b=a[1][1],e=i$(b,j);function
-g(a){return dr(cY,a)}if(g(a[2])&&g(e)){var
-f=0.<a[3]?uZ(b,a,e,i):u1;if(f){var
-c=f[1],m=a[2],h=aN(function(b,a){return cd(c,a*d(e,b))},m),n=cd(c,a[3]),o=b[4];ja(b,a3(b,k),o,c,n,h);return fp(l,b,c,h)}return f}return 0}function
-jb(a,b){var
-c=B(a[15],fT*a[17]);return Math.sqrt(d(a[8],b)/c)}function
-u2(i,y,h,n){var
+i=aA(j,0,a),k=l(af(1,d),i),g=b[4];c(a,g)[1+g]=k;return 0}function
+ea(a){return Math.log(a)/0.693147180559945286}function
+vt(b,a,g,d){var
+c=a[2].length-1+1|0,h=ea(c*b[17]/(a[3]*d))/2.,i=b[18]?ea(c*b[17]/d):0.,j=ea(kt*c/a[3]),k=ea(aA(a1,R,g)),e=y(y(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ay(1,1+(e|0)|0)]:f;return l}function
+vu(l,k,j,i,a){var
+b=a[1][1],e=jl(b,j);function
+g(a){return cP(bD,a)}if(g(a[2])&&g(e)){var
+f=0.<a[3]?vt(b,a,e,i):vv;if(f){var
+c=f[1],m=a[2],h=ar(function(b,a){return bT(c,a*d(e,b))},m),n=bT(c,a[3]),o=b[4];jm(b,a9(b,k),o,c,n,h);return fD(l,b,c,h)}return f}return 0}function
+jn(a,b){var
+c=y(a[15],f7*a[17]);return Math.sqrt(d(a[8],b)/c)}function
+vw(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
-o(b){return c(a[2],b)[1+b][1]}var
-z=bo(b,function(a){return a}),j=g(bD(function(a){return d(n[2],a)!=0.?1:0}),z),e=gu(a[4],j)?a[4]:at(bT,b,j),k=ao(g(bD(function(b){var
-c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aH(200*(k.length-1)|0,a[1][3])|0;var
-q=jb(a,h)*a_(1.,-84);if(0<=a[5])var
-A=c3(a)[3],l=q*d(a[1][7],h)*A;else
+p(b){return c(a[2],b)[1+b][1]}var
+z=a0(b,function(a){return a}),j=f(bj(function(a){return d(n[2],a)!=0.?1:0}),z),e=gH(a[4],j)?a[4]:az(b2,b,j),k=ad(f(bj(function(b){var
+c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-aN(200*(k.length-1)|0,a[1][3])|0;var
+q=jn(a,h)*be(1.,-84);if(0<=a[5])var
+A=dd(a)[3],l=q*d(a[1][7],h)*A;else
 var
 l=q;var
-r=cY(l),m=r?cd(c1,l):r;if(0<aj(m)){var
+r=bD(l),m=r?bT(db,l):r;if(0<aj(m)){var
 x=0;if(0<=a[5]||e!==b)x=1;if(x){var
-u=a[5]<0?1:0,B=u?[0,o(e)]:u,C=p(o,k),v=uL(a[1],B,C,h),w=a3(a,y),f=t(bK(a),0);M(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;ja(a,w,e,c1,m,f);return fp(i,a,c1,f)}}return 0}function
-fq(b,e,a,h,o){var
-d=uN(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=fK*jb(i,a),k=d[3]<p?1:0,g=k?h<j_*i[17]?1:0:k;else
+u=a[5]<0?1:0,B=u?[0,p(e)]:u,C=o(p,k),v=vf(a[1],B,C,h),w=a9(a,y),g=t(bU(a),0);E(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;jm(a,w,e,db,m,g);return fD(i,a,db,g)}}return 0}function
+fE(b,e,a,h,o){var
+d=vh(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=fZ*jn(i,a),k=d[3]<p?1:0,g=k?h<eh*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[7][1]?1:0:g,q=l?u2(b,e,a,d):l,f=q||u0(b,e,a,h,d);if(f){var
+l=g?0<b[7][1]?1:0:g,q=l?vw(b,e,a,d):l,f=q||vu(b,e,a,h,d);if(f){var
 m=c(b[8],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[8],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-c4(b,a){return dp(b[4],a)}function
-jc(b){var
-a=i$(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
-jd(a){var
-b=t(bK(a),0.),d=a[14];M(function(d,e){return H(b,c(a[9],d)[1+d],e)},d);var
-e=a[14],f=0.,g=aO(function(b,a){return b+a},f,e);H(b,a[4],1.-a[3]*g);return b}function
-je(a){var
-b=[0,0.],f=jc(a),c=jd(a);M(function(c,g){var
+de(b,a){return dz(b[4],a)}function
+jo(b){var
+a=jl(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return o(function(a){return a/c},a)}function
+jp(a){var
+b=t(bU(a),0.),d=a[14];E(function(d,e){return z(b,c(a[9],d)[1+d],e)},d);var
+e=a[14],f=0.,g=aA(function(b,a){return b+a},f,e);z(b,a[4],1.-a[3]*g);return b}function
+jq(a){var
+b=[0,0.],f=jo(a),c=jp(a);E(function(c,g){var
 e=c<a[2].length-1?1:0,h=e?(b[1]=b[1]+Math.abs(g*d(f,c)),0):e;return h},c);return b[1]}function
-u3(h,e){var
-f=p(je,e);gJ(function(b,a){return f5(b,a)},f);var
-a=23-kF(B(d(f,((f.length-1)*9|0)/10|0),fT))[2]|0;if(10<=a&&!(60<a)){var
+vx(h,e){var
+f=o(jq,e);gV(function(b,a){return gg(b,a)},f);var
+a=23-k1(y(d(f,((f.length-1)*9|0)/10|0),f7))[2]|0;if(10<=a&&!(60<a)){var
 g=af(1,a);if(0<=c(e,0)[1][5]){var
-l=c3(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==c8){var
+l=dd(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==cv){var
 i=af(g,1);k=1}if(!k)var
 i=b(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,a,j]]}return 0}function
-u4(h,r,L,K){var
-g=K[1],a=c4(r,L)[1];if(a_(1.,24-g|0)<=je(a))return 0;var
-N=a[2].length-1,s=jc(a),O=jd(a),i=aN(function(b,a){return cd(g,a*d(s,b))},O);uY(a,g,i);var
-j=aN(function(b,a){var
-c=d(s,b);return bv(g,a)/c},i),e=t(h[2],0.),x=j.length-1-1|0,u=0.,v=0.,w=0,P=0;if(x<0)var
-A=w,z=v,y=u;else{var
+vy(h,r,M,L){var
+g=L[1],a=de(r,M)[1];if(be(1.,24-g|0)<=jq(a))return 0;var
+N=a[2].length-1,s=jo(a),O=jp(a),i=ar(function(b,a){return bT(g,a*d(s,b))},O);vs(a,g,i);var
+j=ar(function(b,a){var
+c=d(s,b);return a7(g,a)/c},i),e=t(h[2],0.),x=j.length-1-1|0,u=0.,v=0.,w=0,P=0;if(x<0)var
+C=w,B=v,A=u;else{var
 b=P,n=w,m=v,l=u;for(;;){var
 f=d(j,b);if(f!=0.)var
 T=0.<f?d(a[7],b):d(a[6],b),o=m+f*T;else
 var
 o=m;var
-G=b<N?1:0;if(G)var
-I=b!==a[4]?1:0,J=I?f!=0.?1:0:I;else
+I=b<N?1:0;if(I)var
+J=b!==a[4]?1:0,K=J?f!=0.?1:0:J;else
 var
-J=G;if(J){bw(e,-f,cf(h,c(a[2],b)[1+b][1]));var
+K=I;if(K){a8(e,-f,cp(h,c(a[2],b)[1+b][1]));var
 U=l+f,q=[0,b,n],p=U}else
 var
 q=n,p=l;var
 V=b+1|0;if(x!==b){var
 b=V,n=q,m=o,l=p;continue}var
-A=q,z=o,y=p;break}}if(0.<a[3]){var
-C=a[4],D=c(a[2],C)[1+C][1];bw(e,y,cf(h,D));var
-Q=d(e,D);M(function(b,a){return H(e,b,a-Q)},e)}var
-R=0.,E=at(function(f,b){var
-g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,A),k=fp(r,a,g,i);if(k)var
-S=Math.sqrt(B(0.,E+z)),F=[0,[0,k[1][2],e,E,S]];else
+C=q,B=o,A=p;break}}if(0.<a[3]){var
+D=a[4],F=c(a[2],D)[1+D][1];a8(e,A,cp(h,F));var
+Q=d(e,F);E(function(b,a){return z(e,b,a-Q)},e)}var
+R=0.,G=az(function(f,b){var
+g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},R,C),k=fD(r,a,g,i);if(k)var
+S=Math.sqrt(y(0.,G+B)),H=[0,[0,k[1][2],e,G,S]];else
 var
-F=k;return F}function
-u5(c,a,h,b){var
-e=a_(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
-i=Math.sqrt(B(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
+H=k;return H}function
+vz(c,a,h,b){var
+e=be(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
+i=Math.sqrt(y(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
 j=i+f+e;return-(j*j)}var
 g=i-f-e;return 0.<g?g*g:0.}var
-l=f*(Math.sqrt(d(a[8],b))+e),m=c3(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
-u6(a,c,e,b){if(0.<c[3]){var
+l=f*(Math.sqrt(d(a[8],b))+e),m=dd(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
+vA(a,c,e,b){if(0.<c[3]){var
 f=d(c[8],b)-2.*d(a[2],b)+a[3]+a[4]*a[4];return e?-f:f}var
-h=c3(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}var
-fs=a_(1.,-72);function
-u7(a){return[0,a,ud(a)]}function
-u8(g,c,b,a){function
+h=dd(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
+jr(c,b,a){var
+d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
+js(f,w,e,l,v){function
+m(a){var
+b=jr(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=cw,a=0.25,y=cv,x=0.;for(;;){if(0<n){var
+F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
+j=a,g=x;else
+var
+j=y,g=a;var
+C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
+k=r;else
+E=1;if(E)var
+k=g==0.?a/kt:(g+j)/2.;var
+G=Math.abs(k-a)<=eh*k?0:F,n=G,a=k,y=j,x=g;continue}var
+s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[ah,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
+-(2.*b*h+d*i)/u,-(h+i)/u]}}function
+jt(f,h,a,e){if(h==S){var
+c=e/(2.*a);return[ah,-(e*c)/2.,c*c,-c,eg*c*c/a,c/a,-0.5/a]}var
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[ah,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cy/i]}function
+ju(a){return[ah,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+vB(e,f,c,b){var
+a=f[2],d=f[1];if(S<d&&a<R){var
+g=a-d;return c*(d+a)-b<0.?ju(js(e,-a,g,c,-b)):js(e,d,g,c,b)}return a<R?ju(jt(e,-a,c,-b)):jt(e,d,c,b)}function
+vC(b,g,a){var
+d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==R)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==S)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
+h=jr(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cy/(b*(1./(e*e)+1./(f*f)))]}function
+eb(c,e,b){var
+a=[0,f(b,c[2])],g=c[1];E(function(g,c){var
+h=f(b,c);a[1]=a[1]-d(e,g)*h;return 0},g);return a[1]}function
+jv(b,a){var
+c=bl(b[2][2]),e=b[1];E(function(b,f){var
+e=d(a,b)!=0.?1:0;return e?a8(c,d(a,b),f[2]):e},e);return c}function
+jw(a){var
+b=a[3][1]==S?1:0,c=b||(a[3][2]==R?1:0);return c}function
+vD(a,c){var
+e=eb(a,c,function(a){return a[1]}),j=jv(a,c),g=a[3],h=g[2],i=g[1];function
+f(b,a){return a*(e*a-b)}var
+b=[0,eb(a,c,function(a){return a[3]})];cO(function(c){if(0.<e)var
+d=f(c,y(i,a1(h,c/(2.*e))));else
+if(jw(a))var
+d=S;else
+var
+g=f(c,h),d=a1(f(c,i),g);b[1]=b[1]+d;return 0},j);var
+k=a[1];E(function(i,h){var
+e=h[4],a=d(c,i),f=a!=0.?1:0;if(f){var
+j=0.<a?e[1]:e[2];b[1]=b[1]+a*j;var
+g=0}else
+var
+g=f;return g},k);return b[1]}function
+jx(b,m,e){var
+j=e.length-1,n=eb(b,e,function(a){return a[1]}),f=jv(b,e);if(jw(b)&&n<=0.)return 0;var
+g=[0,eb(b,e,function(a){return a[3]})],k=b[1],h=o(function(a){return-a[3]},k),i=mq(j,j,0.);E(function(o,s){var
+e=vB(m,b[3],n,s);g[1]=g[1]+e[1];var
+p=j-1|0,t=0;if(!(p<0)){var
+a=t;for(;;){var
+q=c(b[1],a)[1+a],k=q[1],l=d(q[2],o);z(h,a,d(h,a)-e[2]*k-e[3]*l);var
+u=e[4]*k+e[5]*l,v=e[5]*k+e[6]*l,w=0;if(!(a<0)){var
+f=w;for(;;){var
+r=c(b[1],f)[1+f],y=v*d(r[2],o),A=u*r[1],B=d(c(i,a)[1+a],f)-A-y;z(i[1+a],f,B);var
+C=f+1|0;if(a!==f){var
+f=C;continue}break}}var
+x=a+1|0;if(p!==a){var
+a=x;continue}break}}return 0},f);var
+l=b[1];E(function(a,f){var
+b=vC(m,f[4],d(e,a));g[1]=g[1]+b[1];z(h,a,d(h,a)+b[2]);var
+j=b[3],k=d(c(i,a)[1+a],a)-j;return z(i[1+a],a,k)},l);var
+a=bD(g[1]),p=a?[0,[0,g[1],h,i]]:a;return p}function
+vE(p,n){var
+l=n.length-1,h=o(bl,p),q=l-1|0,C=0;if(!(q<0)){var
+a=C;for(;;){var
+P=0;if(!(a<0)){var
+f=P;for(;;){var
+w=d(c(h,a)[1+a],f),x=f-1|0,R=0;if(x<0)var
+m=w;else{var
+k=R,A=w;for(;;){var
+U=d(c(h,f)[1+f],k),B=A-d(c(h,a)[1+a],k)*U,V=k+1|0;if(x!==k){var
+k=V,A=B;continue}var
+m=B;break}}var
+S=a===f?Math.sqrt(y(m,kE*d(c(p,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);z(c(h,a)[1+a],f,S);var
+T=f+1|0;if(a!==f){var
+f=T;continue}break}}var
+Q=a+1|0;if(q!==a){var
+a=Q;continue}break}}var
+g=bl(n),r=l-1|0,D=0;if(!(r<0)){var
+b=D;for(;;){var
+v=b-1|0,J=0;if(!(v<0)){var
+j=J;for(;;){var
+M=d(g,j),N=d(c(h,b)[1+b],j)*M;z(g,b,d(g,b)-N);var
+O=j+1|0;if(v!==j){var
+j=O;continue}break}}var
+K=d(c(h,b)[1+b],b);z(g,b,d(g,b)/K);var
+L=b+1|0;if(r!==b){var
+b=L;continue}break}}var
+s=l-1|0;if(!(s<0)){var
+e=s;for(;;){var
+t=e+1|0,u=l-1|0;if(!(u<t)){var
+i=t;for(;;){var
+G=d(g,i),H=d(c(h,i)[1+i],e)*G;z(g,e,d(g,e)-H);var
+I=i+1|0;if(u!==i){var
+i=I;continue}break}}var
+E=d(c(h,e)[1+e],e);z(g,e,d(g,e)/E);var
+F=e-1|0;if(0!==e){var
+e=F;continue}break}}return g}var
+vF=12;function
+vG(e,b,n,m){var
+a=n,f=m;for(;;){var
+h=0===f?0:jx(e,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=vE(g[3],i),k=F(j,i),p=function(m,i,n,o){return function(j){var
+a=j;for(;;){if(a<cx)return 0;var
+f=ar(function(c){return function(b,a){return a+c*d(n,b)}}(a),m),k=ar(function(b,a){var
+d=c(e[1],b)[1+b][4],h=d[2]<R?1:0,f=h||(0.<a?1:0);if(f)var
+i=S<d[1]?1:0,g=i||(a<0.?1:0);else
+var
+g=f;return g},f),g=cP(function(a){return a},k),l=i+0.0001*a*o-eh*Math.abs(i),h=g?jx(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fQ*b<k){var
+l=p(1.);if(l){var
+a=l[1],f=f-1|0;continue}return a}return a}return a}}function
+vH(a,c){function
+d(a){return bD(a)?Math.abs(a):0.}function
+g(c,a){var
+b=a[4],e=d(b[2]),f=y(d(b[1]),e);return y(c,y(Math.abs(a[3]),f))}var
+h=a[1],b=[0,c],e=[0,S],i=aA(g,y(1e-30,Math.abs(a[2][3])),h);function
+f(c){var
+d=vD(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+b=h,c=g;for(;;){var
+d=vG(a,b*i,c,vF);f(d);var
+e=f3<b?1:0;if(e){b/=10.;var
+c=d;continue}return e}}(1.,c));var
+j=b[1];E(function(d,c){var
+a=Math.abs(c)<di?1:0;if(a){var
+e=b[1];return f(ar(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
+vI=64;function
+vJ(a,j){var
+f=1===j[2]?1:0;if(f){var
+g=a[5],i=0;if(typeof
+g==="number"&&!(2<=g)){var
+b=1;i=1}if(!i)var
+b=0;if(b){var
+e=0,c=a[6];if(typeof
+c==="number"){if(0===c)e=1}else
+if(0!==c[0])e=1;var
+h=e?1:0,d=h?0===a[7]?1:0:h}else
+var
+d=b}else
+var
+d=f;return d}function
+vK(a){var
+d=ad(a[16]);return function(b){if(1===a[5]){var
+e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
+jy(a,b){var
+e=c(a[6],b)[1+b];if(0===a[1]){var
+g=f(a[5],b),h=a[4],d=o(function(a){return a7(h,a)},g),i=[ah,0.,R],j=F(d,d);return[0,1.,o(function(a){return 2.*a},d),j,i]}var
+k=[ah,0.,R],l=0.;return[0,0.,o(function(a){return-a},e),l,k]}function
+vL(b,a){function
+c(c,a){return a?a7(b[4],a[1]):c}var
+d=c(S,a[10]),e=c(R,a[11]);if(2===b[1]){var
+f=e<=0.?0.:R,g=0.<=d?0.:S;return[ah,g,f]}return[ah,d,e]}function
+vM(f,c){var
+a=c[4];if(typeof
+a!=="number"){if(2!==a[0])return vN;var
+d=a[1];if(d){var
+e=d[1],g=e[2],h=b(c[8],e[1]);return[0,co(bS(f[4],h,g))]}}return 0}var
+jz=64;function
+vO(a){var
+b=a[4];if(typeof
+b!=="number"&&2!==b[0])return 129-(aS(a[8])-1|0)|0;return 1}function
+vP(a,e,g){var
+r=g[3];function
+u(b){if(0===b[0]){var
+d=b[2];if(d<a[2]){var
+e=function(c,b){return b?m(a[17],b[1],r):c},c=jy(a,d),f=e(R,b[4]),g=[ah,e(S,b[3]),f];return[0,[0,c[1],c[2],c[3],g]]}}return 0}function
+v(a){return 0===a[0]?1:0}var
+w=g[4],o=f(bj(v),w),k=f(bL(u),o);if(vJ(e,g)&&0===l4(k,o)&&!(0<dA(k,vI))){var
+y=vK(e),n=ad($(ad,e[13])),p=g[1],z=c(n,p)[1+p],q=vL(a,e),h=vM(a,e),x=function(b){return jy(a,b)},A=bx(a[2],x),i=h?[0,[0,cy,t(a[3],0.),h[1],[ah,0.,R]]]:[0],j=eG(ad(k),i),B=a0(n.length-1,function(a){return a});return f(bL(function(k){if(k===g[1])return 0;var
+o=ar(function(a,d){var
+e=f(y,a);return b(l(d,c(c(n,k)[1+k],a)[1+a]),e)},z);function
+p(a){return 0<=aj(a)?a:s(a)}var
+r=aA(function(b,a){return 0<bK(p(a),b)?p(a):b},1,o),B=[0,0,[0,0.,t(a[3],0.),0.,q]],m=aA(function(f,g){var
+a=f[2],d=f[1],b=bS(0,g,r),e=c(A,d)[1+d];if(b!=0.)a8(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},B,o)[2],C=[0,j,m,q],u=vH(C,ar(function(c,b){var
+a=b[4];if((j.length-1-(i.length-1)|0)<=c){if(h){var
+d=4.*h[1];return Math.sqrt(F(m[2],m[2])/d)+di}return 0.}return a[2]==R?fQ:a[1]==S?-0.1:0.},j));function
+v(d,a){var
+c=bD(a);return c?b(bT(d,a),r):c}var
+w=j.length-1-(i.length-1)|0;if(0===i.length-1)var
+x=0;else
+var
+E=d(u,w),x=v(64+vO(e)|0,E);var
+D=a0(w,function(a){return v(jz,d(u,a))});return[0,[0,k,[0,af(1,jz),D,x]]]}),B)}return 0}var
+fG=be(1.,-72);function
+vQ(a){return[0,a,uJ(a)]}function
+vR(g,c,b,a){function
 d(c){var
-h=d2(c,b,a),i=fm(c,b,a),j=B(fl(g,b,a),i),d=c2(c),e=fo(c,b,a,h),f=j+d7*d<e[4]?1:0;return f?fq(c,b,a,fs*d,e):f}return dq(function(a){return li(d,a)},c)}function
-u9(d,f,b,a){function
-e(a){return cd(0,a*d[3])}var
+h=d$(c,b,a),i=fA(c,b,a),j=y(fz(g,b,a),i),d=dc(c),e=fC(c,b,a,h),f=j+ef*d<e[4]?1:0;return f?fE(c,b,a,fG*d,e):f}return cO(function(a){return lE(d,a)},c)}function
+vS(d,f,b,a){function
+e(a){return bT(0,a*d[3])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[4],b)[1+b]=g;return 0}function
-u_(y,i,h,e,b){var
-l=fl(y,e,b),m=0<i.length-1?1:0,n=m?dr(lj,i):m;if(n){var
-f=p(lf,i),j=f.length-1,o=p(function(a){return B(l,fm(a,e,b))},f),z=h[1],q=aN(function(d,a){if(a){var
-g=h[2],i=c4(c(f,d)[1+d],g)[1];return u5(a[1],i,e,b)}return aI},z),g=t(j,0),k=function(a){var
-b=c(g,a)[1+a],e=b?b[1][4]:d(q,a);return B(d(o,a),e)},r=t(j,0),a=function(y){for(;;){var
+vT(z,i,h,e,b){var
+l=fz(z,e,b),m=0<i.length-1?1:0,n=m?cP(lF,i):m;if(n){var
+f=o(lB,i),j=f.length-1,p=o(function(a){return y(l,fA(a,e,b))},f),A=h[1],q=ar(function(d,a){if(a){var
+g=h[2],i=de(c(f,d)[1+d],g)[1];return vz(a[1],i,e,b)}return S},A),g=t(j,0),k=function(a){var
+b=c(g,a)[1+a],e=b?b[1][4]:d(q,a);return y(d(p,a),e)},r=t(j,0),a=function(y){for(;;){var
 m=j-1|0,l=0,s=k(0),t=1;if(m<1)var
 a=l;else{var
 d=t,h=s,o=l;for(;;){var
@@ -4536,173 +4833,182 @@ q=h,i=o;var
 x=d+1|0;if(m!==d){var
 d=x,h=q,o=i;continue}var
 a=i;break}}var
-n=c(g,a)[1+a];if(n){if(!c(r,a)[1+a]&&i_(c(f,a)[1+a])){c(r,a)[1+a]=1;var
-u=n[1],v=[0,fo(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return k(a)}var
-w=[0,d2(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),s=l+d7*c2(c(f,0)[1])<a?1:0;if(s){var
-u=[0,0];M(function(h,f){var
-k=d(o,h)<a?1:0;if(k){var
-i=c2(f);if(a+c_*i<=d(q,h)){u[1]=1;return 0}var
-l=c(g,h)[1+h],j=l?l[1]:d2(f,e,b),m=a+2e-09*i<j[4]?uS(f,e,b,a+0.1*(j[4]-a),j):j,n=m[4]-a,p=1e-10*i<n?n/4.:fs*i;return fq(f,e,b,p,m)}return k},f);var
-v=u[1];if(v)return u9(h,e,b,a+fS*c2(c(f,0)[1]));var
+n=c(g,a)[1+a];if(n){if(!c(r,a)[1+a]&&jk(c(f,a)[1+a])){c(r,a)[1+a]=1;var
+u=n[1],v=[0,fC(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return k(a)}var
+w=[0,d$(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),s=l+ef*dc(c(f,0)[1])<a?1:0;if(s){var
+u=[0,0];E(function(h,f){var
+k=d(p,h)<a?1:0;if(k){var
+i=dc(f);if(a+cx*i<=d(q,h)){u[1]=1;return 0}var
+l=c(g,h)[1+h],j=l?l[1]:d$(f,e,b),m=a+2e-09*i<j[4]?vm(f,e,b,a+fQ*(j[4]-a),j):j,n=m[4]-a,o=1e-10*i<n?n/4.:fG*i;return fE(f,e,b,o,m)}return k},f);var
+v=u[1];if(v)return vS(h,e,b,a+f6*dc(c(f,0)[1]));var
 w=v}else
 var
 w=s;var
 x=w}else
 var
 x=n;return x}var
-u$=3;function
-va(v,u,j,e,b){var
-w=bX(aN(function(a,b){return dn(function(b){return[0,b,c(j[1],a)[1+a]]},b)},u)),f=ao(g(cA(function(a){return a}),w)),h=p(function(a){return a[1]},f),x=fl(v,e,b),k=aO(function(c,a){return B(c,fm(a,e,b))},x,h),i=p(function(a){return 0},f),l=p(function(a){var
+vU=3;function
+vV(v,u,j,e,b){var
+w=b5(ar(function(a,b){return dy(function(b){return[0,b,c(j[1],a)[1+a]]},b)},u)),g=ad(f(bL(function(a){return a}),w)),h=o(function(a){return a[1]},g),x=fz(v,e,b),k=aA(function(c,a){return y(c,fA(a,e,b))},x,h),i=o(function(a){return 0},g),l=o(function(a){var
 d=a[2],f=a[1];if(d&&!(0<=c(f[6],b)[1+b])){var
-g=c4(f,j[2])[1],h=c_*g[17];return u6(d[1],g,e,b)+h}return aM},f),m=p(function(a){return 0},f),a=function(p){var
-g=p;for(;;){var
-j=[0,-1],q=[0,aI];M(function(g,h){return function(a,m){var
-b=c(i,a)[1+a],e=b?b[1][4]:d(l,a),j=g[1]<0?1:0,f=j||(h[1]<e?1:0),k=f?(g[1]=a,h[1]=e,0):f;return k}}(j,q),f);var
+g=de(f,j[2])[1],h=cx*g[17];return vA(d[1],g,e,b)+h}return R},g),m=o(function(a){return 0},g),a=function(p){var
+f=p;for(;;){var
+j=[0,-1],q=[0,S];E(function(g,h){return function(a,m){var
+b=c(i,a)[1+a],e=b?b[1][4]:d(l,a),j=g[1]<0?1:0,f=j||(h[1]<e?1:0),k=f?(g[1]=a,h[1]=e,0):f;return k}}(j,q),g);var
 a=j[1];if(0<=a){var
 n=c(i,a)[1+a];if(n){var
-o=n[1];if(0<g&&!c(m,a)[1+a]){c(m,a)[1+a]=1;var
-r=[0,fo(c(h,a)[1+a],e,b,o)];c(i,a)[1+a]=r;var
-g=g-1|0;continue}return[0,[0,c(h,a)[1+a],o]]}if(d(l,a)<=k)return 0;var
-s=[0,d2(c(h,a)[1+a],e,b)];c(i,a)[1+a]=s;continue}return 0}}(u$);if(a){var
-n=a[1],o=n[2],q=n[1],r=c2(q),s=k+d7*r<o[4]?1:0;if(s)return fq(q,e,b,fs*r,o);var
+o=n[1];if(0<f&&!c(m,a)[1+a]){c(m,a)[1+a]=1;var
+r=[0,fC(c(h,a)[1+a],e,b,o)];c(i,a)[1+a]=r;var
+f=f-1|0;continue}return[0,[0,c(h,a)[1+a],o]]}if(d(l,a)<=k)return 0;var
+s=[0,d$(c(h,a)[1+a],e,b)];c(i,a)[1+a]=s;continue}return 0}}(vU);if(a){var
+n=a[1],p=n[2],q=n[1],r=dc(q),s=k+ef*r<p[4]?1:0;if(s)return fE(q,e,b,fG*r,p);var
 t=s}else
 var
 t=a;return t}function
-jf(d,c,e,b,a,f){switch(f){case
+jA(d,c,e,b,a,f){switch(f){case
 0:return 0;case
-1:return va(d,c,e,b,a);case
-2:return u_(d,c,e,b,a);default:return u8(d,c,b,a)}}function
-jg(f,e,c,b,a){return a?l(f[17],a[1],e):d(c,b)}function
-vb(b,e){function
+1:return vV(d,c,e,b,a);case
+2:return vT(d,c,e,b,a);default:return vR(d,c,b,a)}}function
+jB(f,e,c,b,a){return a?m(f[17],a[1],e):d(c,b)}function
+vW(b,e){function
 a(b,a){return a[3]<b[3]?a:b}function
-g(b,c){return aO(a,b,c)}return p(function(a){if(0===b[1]&&!(a[3]<aM)){var
-c=g(a,e),h=a[1],i=2.*d(cf(b,c[1]),h),j=Math.sqrt(B(0.,d(b[8],c[1])+d(b[8],a[1])-i)),f=Math.sqrt(B(0.,c[3]))+j,k=B(a[2],1.01*f*f);return[0,a[1],a[2],k]}return a},e)}function
-vc(a,b){var
-g=b[3],d=t(b[2],0),e=b[4];bV(function(b){if(0===b[0]){var
+g(b,c){return aA(a,b,c)}return o(function(a){if(0===b[1]&&!(a[3]<R)){var
+c=g(a,e),h=a[1],i=2.*d(cp(b,c[1]),h),j=Math.sqrt(y(0.,d(b[8],c[1])+d(b[8],a[1])-i)),f=Math.sqrt(y(0.,c[3]))+j,k=y(a[2],1.01*f*f);return[0,a[1],a[2],k]}return a},e)}function
+vX(a,b){var
+g=b[3],d=t(b[2],0),e=b[4];b4(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=jg(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,jg(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=jB(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,jB(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return p(function(b){return vb(a,ao(bc(b)))},d)}function
-vd(l,a){var
-d=gW(0,16),g=[0,0];M(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=po(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=bp(a[3],b[3]),p=B(a[2],b[2]);return gY(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return gY(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return l9(ao(lB(function(a){return pm(d,a)},b)))}function
-ve(a,l,b){if(dr(function(a){var
-b=cY(a[2]);return b?cY(a[3]):b},b)){var
-h=vd(a,b),i=h[1],e=t(a[2],aI),f=t(a[2],aM);dq(function(a){var
-b=B(d(e,a[1]),a[2]);H(e,a[1],b);var
-c=bp(d(f,a[1]),a[3]);return H(f,a[1],c)},b);var
-j=t(a[2],-1);M(function(f,e){var
+j=i;return j}return 0},e);return o(function(b){return vW(a,ad(bi(b)))},d)}function
+vY(l,a){var
+d=g8(0,16),g=[0,0];E(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=pM(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a1(a[3],b[3]),p=y(a[2],b[2]);return g_(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return g_(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return mv(ad(lX(function(a){return pK(d,a)},b)))}function
+vZ(a,l,b){if(cP(function(a){var
+b=bD(a[2]);return b?bD(a[3]):b},b)){var
+h=vY(a,b),i=h[1],e=t(a[2],S),f=t(a[2],R);cO(function(a){var
+b=y(d(e,a[1]),a[2]);z(e,a[1],b);var
+c=a1(d(f,a[1]),a[3]);return z(f,a[1],c)},b);var
+j=t(a[2],-1);E(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[d6,function(b){return ux(a)}]]},g=i1(a,i);if(g)var
-q=t(a[2],fr),r=h[2],k=[0,[0,b,e,f,$(o,g),r,n,l,q]];else
+m=a[13],n=o(function(a){return c(j,a)[1+a]},m),p=function(a){return[0,a,[ee,function(b){return u3(a)}]]},g=jb(a,i);if(g)var
+q=t(a[2],fF),r=h[2],k=[0,[0,b,e,f,$(p,g),r,n,l,q]];else
 var
 k=g;return k}return 0}function
-vf(d,c){var
-f=bX(c),a=g(cA(function(a){return a}),f);if(a){var
+v0(d,c){var
+g=b5(c),a=f(bL(function(a){return a}),g);if(a){var
 e=function(b){var
-c=0.;return at(function(c,a){return c+c4(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=at(h,0,bo(aY(a[1][4]),i)),j=u3(d,ao($(function(a){return c4(a,b)[1]},a)));return dn(function(a){function
-e(c){return u4(d,c,b,a)}function
-f(a){return dn(e,a)}var
-g=p(function(a){return lh(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-vg(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==fr){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===fr){var
+c=0.;return az(function(c,a){return c+de(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=az(h,0,a0(aZ(a[1][4]),i)),j=vx(d,ad($(function(a){return de(a,b)[1]},a)));return dy(function(a){function
+e(c){return vy(d,c,b,a)}function
+f(a){return dy(e,a)}var
+g=o(function(a){return lD(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+v1(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==fF){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===fF){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-vh(v,u,i,s,h){var
+v2(v,u,i,s,h){var
 j=u[2];if(j){var
-a=j[1],w=[0,uv],x=vc(a,h),e=p(function(b){return ve(a,w,b)},x),k=l(v,a[2],e.length-1),y=gI(function(a){var
-b=2===a[1]?1:0,c=b||(2===a[2]?1:0);return c},k),m=i?y:i,n=m?vf(a,e):m;if(n)var
-b=n[1],z=b[3],A=b[2],B=b[1],f=z,q=A,o=B;else
+a=j[1],w=[0,u1],x=vX(a,h),e=o(function(b){return vZ(a,w,b)},x),k=m(v,a[2],e.length-1),y=gU(function(a){var
+b=2===a[1]?1:0,c=b||(2===a[2]?1:0);return c},k),l=i?y:i,n=l?v0(a,e):l;if(n)var
+b=n[1],z=b[3],A=b[2],B=b[1],g=z,q=A,p=B;else
 var
-E=p(function(a){return 0},e),F=0,G=1,f=E,q=F,o=G;var
-C=g(a[18],s[1]),r=t(a[2],0);M(function(c,b){function
-g(a){return ev(a,b[3],b[4]-b[3]|0)}var
-h=g(e),i=[0,g(f),q,C,r],k=0;if(0===b[2]&&d(a[12],c)==aM){var
+F=o(function(a){return 0},e),G=0,H=1,g=F,q=G,p=H;var
+C=f(a[18],s[1]),r=t(a[2],0);E(function(c,b){function
+f(a){return eH(a,b[3],b[4]-b[3]|0)}var
+h=f(e),i=[0,f(g),q,C,r],k=0;if(0===b[2]&&d(a[12],c)==R){var
 j=1;k=1}if(!k)var
-j=b[2];jf(a,h,i,0,c,b[1]);return jf(a,h,i,1,c,j)},k);var
-D=bX(aN(function(d,b){if(b){var
-e=vg(b[1][8]),a=c(f,d)[1+d],g=a?a[1][1]:a;return[0,g,e]}return jh},e));return[0,o,bX(r),D]}function
-H(a){return jh}return[0,1,0,bo(h[2],H)]}function
-vi(b,d,c,a){var
-e=a[1],f=b[1];return vh(function(a,b){return uh(f,e,a,b)},b,d,c,a)}function
-vk(g,b,f){var
-c=f[3],a=g[2],d=a?as(0,bT(a[1][16],kr)):a,e=b[2]+d|0,h=af(1,e),i=aW(c);return[0,af(c,as(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-vl(a){return[0,a,u7(a),0]}function
-jj(a){return af(h,(((as(0,aW(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-ft(c,b,a){return[0,c,b,as(0,a)]}function
-jk(b,e,d){var
-a=vk(b[2],e,d),c=jj(a[2]),f=1===b[1][4]?c:jj(a[1]);return ft(f,c,a[3])}function
-vm(a){function
-b(b,a){return(b+32|0)+(aW(a)/8|0)|0}var
-c=0;return at(function(a,c){return at(b,a,c)},c,a)}function
-vn(b,a,h){var
-c=lG(a,b[3]),g=0;if(c){var
-d=c[1];if(vm(d[7])<=134217728){var
+j=b[2];jA(a,h,i,0,c,b[1]);return jA(a,h,i,1,c,j)},k);var
+D=b5(ar(function(d,b){if(b){var
+e=v1(b[1][8]),a=c(g,d)[1+d],f=a?a[1][1]:a;return[0,f,e]}return jC},e));return[0,p,b5(r),D]}function
+I(a){return jC}return[0,1,0,a0(h[2],I)]}function
+v3(b,d,c,a){var
+e=a[1],f=b[1];return v2(function(a,b){return uN(f,e,a,b)},b,d,c,a)}function
+v4(b,c){var
+a=b[2];return a?vP(a[1],b[1],c):a}function
+v5(g,b,f){var
+c=f[3],a=g[2],d=a?ay(0,b2(a[1][16],kN)):a,e=b[2]+d|0,h=af(1,e),i=aS(c);return[0,af(c,ay(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+v6(a){return[0,a,vQ(a),0]}function
+jF(a){return af(h,(((ay(0,aS(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+fH(c,b,a){return[0,c,b,ay(0,a)]}function
+jG(b,e,d){var
+a=v5(b[2],e,d),c=jF(a[2]),f=1===b[1][4]?c:jF(a[1]);return fH(f,c,a[3])}function
+v7(a){function
+b(b,a){return(b+32|0)+(aS(a)/8|0)|0}var
+c=0;return az(function(a,c){return az(b,a,c)},c,a)}function
+v8(b,a,h){var
+c=l2(a,b[3]),g=0;if(c){var
+d=c[1];if(v7(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=r$(b[1],a);var
-f=sb(e,h),i=gv(a,b[3]);b[3]=[0,[0,a,f],cz(function(a,b){return a<1?1:0},i)];return f}function
-vo(a){if(typeof
-a[7]!=="number"&&!ho(a))return vp;return 0}function
-fu(c,b){var
-a=vo(c);return a?[0,a[1]]:g(b,0)?0:1}function
-vq(d,c,a){var
-e=a[2],f=b(d[2],c[12]),g=a[3],h=$(function(a){return wZ(b(a,f),e)},g);return[0,a[1],h]}function
-vr(a){var
-b=a[2];return gs(function(a){return 0<=a[1]?1:0},b)?a:[0,a[1],0]}function
-vs(a,b,e){function
-c(g,f){var
-c=jk(a,g,b),d=vi(a[2],f,c,b),h=a[1],i=$(function(a){return vq(c,h,a)},e),j=$(vr,d[3]),k=[0,d[1],d[2],j,i];return sh(vn(a,c,b),b,k)}function
-d(b){var
-a=c(vj,1);return a?a:c(ji,0)}return fu(a[1],d)}function
-vt(a){var
-k=aW(a[3]);function
+e=sF(b[1],a);var
+f=sH(e,h),i=gI(a,b[3]);b[3]=[0,[0,a,f],cN(function(a,b){return a<1?1:0},i)];return f}function
+v9(a){if(typeof
+a[7]!=="number"&&!hA(a))return v_;return 0}function
+fI(c,b){var
+a=v9(c);return a?[0,a[1]]:f(b,0)?0:1}function
+v$(d,c,a){var
+e=a[2],f=b(d[2],c[12]),g=a[3],h=$(function(a){return xJ(b(a,f),e)},g);return[0,a[1],h]}function
+wa(a){var
+b=a[2];return gF(function(a){return 0<=a[1]?1:0},b)?a:[0,a[1],0]}var
+wb=bj(function(a){return 0<aj(a[2][1])?1:0});function
+wc(a,b,g){var
+e=f(wb,v4(a[2],b)),i=[0,h,0,0];function
+c(i,h){var
+c=jG(a,i,b),d=f(h,c),j=a[1],k=$(function(a){return v$(c,j,a)},g),l=$(wa,d[3]),m=[0,d[1],d[2],l,k,e];return sN(v8(a,c,b),b,m)}function
+d(d,c){return v3(a[2],d,c,b)}function
+j(k){var
+a=0!==e?1:0,b=a?c(jD,function(a){return i}):a;if(b)var
+f=b;else{var
+h=1,g=c(jD,function(a){return d(h,a)});if(!g){var
+j=0;return c(jE,function(a){return d(j,a)})}var
+f=g}return f}return fI(a[1],j)}function
+wd(a){var
+k=aS(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
 0:var
 d=a[3],q=0;if(d){var
 e=a[4];if(e){var
-l=e[1],n=d[1],g=l,f=n;c=1;q=1}}break;case
+m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 1:var
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=m(g,f);return 0<aj(h)?as(b,k-aW(h)|0):b}return b}return at(b,0,a[4])+8|0}function
-jl(c,j,a,i){var
-b=jk(c,ji,a),d=b[3],e=b[2],f=b[1];function
+h=l(g,f);return 0<aj(h)?ay(b,k-aS(h)|0):b}return b}return az(b,0,a[4])+8|0}function
+jH(c,j,a,i){var
+b=jG(c,jE,a),d=b[3],e=b[2],f=b[1];function
 g(b){var
-c=vt(a);return af(h,as(0,bT(aW(b)-1|0,c)))}var
-k=g(e),l=ft(g(f),k,d),m=[0,l,$(function(a){var
-b=af(e,a);return ft(af(f,a),b,d+(a/3|0)|0)},vu)];return gt(function(b){return jr(j,c[1],b,a,i)},m)}function
-vv(a,c,b){function
-d(d){return jl(a,sZ,c,b)}return fu(a[1],d)}function
-vw(a,c,b){function
-d(d){return jl(a,s0,c,b)}return fu(a[1],d)}function
-vx(a){var
-b=tR(a);fd(a);return[0,b,vl(b)]}function
-jm(a){return typeof
-a==="number"?a?vy:vz:aB(vA,a[1])}function
-vB(b,a){var
-c=iU(b[1],a),d=t1(b[1],a);fd(a);return jm(vs(b[2],c,d))}function
-jn(b,c,a){var
-d=iU(b[1],a),e=t4(b[1],a);fd(a);return jm(a4(c,b[2],d,e))}function
-vC(a,b,c){if(A(b,vD)){if(A(b,vE)){if(A(b,vF)){if(!A(b,vG)&&a)return[0,a,jn(a[1],vw,c)]}else
-if(a)return[0,a,jn(a[1],vv,c)]}else
-if(!a)return[0,[0,vx(c)],vI]}else
-if(a)return[0,a,vB(a[1],c)];return ay(vH,b)}function
-fv(a){return lW(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-jo=[0,0],jp=[0,0];function
-vJ(b){var
-a=[0,0],c=s4(function(c){if(a[1]===u(b))throw eo;a[1]++;return U(b,a[1]-1|0)}),e=a1(c),d=vC(jo[1],e,c);if(a[1]<u(b))throw[0,cV,vK];jo[1]=d[1];return fv(d[2])}function
-fw(b){var
-a=aB(vL,fv(b));jp[1]=[0,a];return a}function
-vM(b){var
-a=jp[1];if(a)return a[1];try{var
-c=vJ(b);return c}catch(a){a=aV(a);return a[1]===iQ?aB(vN,fv(a[2])):a===dk?vO:a===en?vP:a[1]===cV?fw(a[2]):a===eo?fw(vQ):fw(dv(a))}}xe(g(ah(vR),lt),vM);eq(0);return}(globalThis));
+c=wd(a);return af(h,ay(0,b2(aS(b)-1|0,c)))}var
+k=g(e),l=fH(g(f),k,d),m=[0,l,$(function(a){var
+b=af(e,a);return fH(af(f,a),b,d+(a/3|0)|0)},we)];return gG(function(b){return jN(j,c[1],b,a,i)},m)}function
+wf(a,c,b){function
+d(d){return jH(a,tt,c,b)}return fI(a[1],d)}function
+wg(a,c,b){function
+d(d){return jH(a,tu,c,b)}return fI(a[1],d)}function
+wh(a){var
+b=ul(a);fr(a);return[0,b,v6(b)]}function
+jI(a){return typeof
+a==="number"?a?wi:wj:aI(wk,a[1])}function
+wl(b,a){var
+c=i6(b[1],a),d=uv(b[1],a);fr(a);return jI(wc(b[2],c,d))}function
+jJ(b,c,a){var
+d=i6(b[1],a),e=uy(b[1],a);fr(a);return jI(a_(c,b[2],d,e))}function
+wm(a,b,c){if(C(b,wn)){if(C(b,wo)){if(C(b,wp)){if(!C(b,wq)&&a)return[0,a,jJ(a[1],wg,c)]}else
+if(a)return[0,a,jJ(a[1],wf,c)]}else
+if(!a)return[0,[0,wh(c)],ws]}else
+if(a)return[0,a,wl(a[1],c)];return aF(wr,b)}function
+fJ(a){return mh(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+jK=[0,0],jL=[0,0];function
+wt(b){var
+a=[0,0],c=ty(function(c){if(a[1]===w(b))throw eA;a[1]++;return W(b,a[1]-1|0)}),e=a5(c),d=wm(jK[1],e,c);if(a[1]<w(b))throw[0,c_,wu];jK[1]=d[1];return fJ(d[2])}function
+fK(b){var
+a=aI(wv,fJ(b));jL[1]=[0,a];return a}function
+ww(b){var
+a=jL[1];if(a)return a[1];try{var
+c=wt(b);return c}catch(a){a=aX(a);return a[1]===i2?aI(wx,fJ(a[2])):a===dv?wy:a===ez?wz:a[1]===c_?fK(a[2]):a===eA?fK(wA):fK(dE(a))}}x0(f(am(wB),lP),ww);eC(0);return}(globalThis));
